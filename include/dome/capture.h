@@ -300,6 +300,8 @@ int dome_capture_dome_main(int argc, char **argv, int (*program)(int argc, char 
 dome_env *dome_capture_init(int *argc, char ***argv);
 int dome_capture_finalize(dome_env *env);
 dome_status dome_capture_checkpoint(dome_env *env);
+void dome_capture_poll_operations(void);
+int dome_capture_operation(void);
 bool dome_capture_is_restarting(const dome_env *env);
 
 /* The status word: 0 as long as there is nothing to do. Only read it. */

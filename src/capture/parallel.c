@@ -15,11 +15,19 @@
 
 #include <dome/env.h>
 
+#include <math.h>
+
 static dome_env *env;
 static dome_capture_shared *image;
 static bool given;  /* the program has called dome_init */
 static bool active; /* its main has been called, and has not returned */
 static dome_status result;
+
+static bool between;         /* it polls behind its operations, too */
+static uint64_t last_polled; /* the number of the operation behind which it has polled last */
+
+/* Seconds until a checkpoint that could not be written is tried again. */
+static const double AGAIN_SECONDS = 0.1;
 
 /* ---- what the program calls ---- */
 
@@ -36,8 +44,11 @@ dome_env *dome_capture_init(int *argc, char ***argv)
 
 int dome_capture_finalize(dome_env *ends)
 {
-    if (ends && ends == env)
+    if (ends && ends == env) {
+        dome__checkpoint_on_request(NULL);
+        dome__capture_timer_stop();
         env = NULL;
+    }
     return dome_finalize(ends);
 }
 
@@ -47,11 +58,71 @@ bool dome_capture_is_restarting(const dome_env *of)
     return false;
 }
 
+void dome_capture_poll_operations(void)
+{
+    between = true;
+}
+
+/* Task 0 asks when the next checkpoint is due. */
+static void set_timer(void)
+{
+    if (!between || env->rank != 0 || !env->checkpoints || !env->options.checkpoint_dir)
+        return;
+    const bool by_polls = env->options.checkpoint_unit == DOME_CHECKPOINT_LOOPS;
+    const double seconds = by_polls ? INFINITY : dome__checkpoint_due(env);
+    dome__capture_timer_set(dome__checkpoint_asked() ? AGAIN_SECONDS : fmax(seconds, AGAIN_SECONDS / 10));
+}
+
+/* Whether this poll is to capture by the request of a task. With other tasks, the hub first chooses the poll. */
+static bool take_request(void)
+{
+    if (!(dome_capture_status & DOME_CAPTURE_REQUESTED))
+        return false;
+    dome__capture_status_clear(DOME_CAPTURE_REQUESTED);
+    dome__capture_take_request();
+    return dome__boundary_ask(env);
+}
+
+/* All tasks are here at the same number of polls. True: the program is captured. */
+static bool poll(dome_status *status)
+{
+    bool due = false;
+    const uint64_t before = env->sequence;
+    *status = dome__boundary_poll(env, take_request(), &due);
+    last_polled = env->sequence;
+    if (due)
+        dome__capture_status_set(DOME_CAPTURE_CAPTURING);
+    else if (env->sequence != before)
+        set_timer();
+    return due;
+}
+
+/* It goes on here. */
+static void resume(void)
+{
+    dome_capture_poll();
+    last_polled = env->sequence;
+    set_timer();
+}
+
+int dome_capture_operation(void)
+{
+    dome_status status;
+    if (dome_capture_status & DOME_CAPTURE_RESUMING) {
+        resume();
+        return 0;
+    }
+    /* What this task alone calls is no operation, or does nothing. */
+    if (!between || !active || !env || env->operation || env->sequence == last_polled || dome__capture_held() > 1)
+        return 0;
+    return poll(&status);
+}
+
 dome_status dome_capture_checkpoint(dome_env *at)
 {
     bool due = false;
     if (dome_capture_status & DOME_CAPTURE_RESUMING) {
-        dome_capture_poll();
+        resume();
         return result;
     }
     if (!at || at != env || at->operation)
@@ -60,7 +131,12 @@ dome_status dome_capture_checkpoint(dome_env *at)
         dome__capture_die("dome_checkpoint: it is called by a function of dome_capture_on, while the program is being saved");
     if (dome__capture_held() > 1) /* a function is active that cannot be saved; the same on all tasks */
         return DOME_OK;
-    const dome_status status = dome__boundary_reach(at, &due);
+    dome_status status;
+    if (between) {
+        poll(&status);
+        return status;
+    }
+    status = dome__boundary_reach(at, &due);
     if (due)
         dome__capture_status_set(DOME_CAPTURE_CAPTURING);
     return status;
@@ -93,6 +169,13 @@ static void begin(void)
     image = dome__capture_shared_new(env);
     if (restarts)
         restore();
+    if (!between)
+        return;
+    if (env->rank == 0)
+        dome__checkpoint_on_request(dome_capture_request);
+    if (dome_epoch(env) > 0) /* a request may have come while there was no view */
+        dome_capture_request();
+    set_timer();
 }
 
 /* All functions have returned. Does not come back if the program enters another view. */
@@ -103,7 +186,7 @@ static void pass(void)
         refused = "a function of the program (dome_capture_on) refused it";
     result = dome__capture_shared_take(image, refused, &bound);
     result = dome__boundary_pass(env, result, bound);
-    if (env->rank == 0)
+    if (env->rank == 0 && !between) /* behind any operation, variables may lead to what has just been freed */
         dome__capture_tell_dangling(env);
     dome__capture_shared_leave(image);
     dome__capture_call_back(DOME_CAPTURE_AFTER_CHECKPOINT);

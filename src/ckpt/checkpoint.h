@@ -34,6 +34,12 @@ int dome__checkpoint_image(dome_env *env, const char *program, uint64_t loop, co
 int dome__checkpoint_decide(dome_env *env, bool *due);
 int dome__checkpoint_carry_out(dome_env *env);
 
+/* The first step of a program that polls after each operation (src/capture), where boundaries come too fast, and too unevenly,
+ * for tasks to consult each other now and then. pass: counts a boundary; true: one at which all of them consult, by an interval
+ * in loops. consult: `asked`, the same on all tasks: somebody wants a checkpoint. */
+bool dome__checkpoint_pass(dome_env *env);
+int dome__checkpoint_consult(dome_env *env, bool asked, bool *due);
+
 /* Called by dome_finalize: finishes the checkpoint that is being written. */
 void dome__checkpoint_finish(dome_env *env);
 void dome__checkpoint_free(dome_env *env);

@@ -120,26 +120,31 @@ static dome_checkpoint_order decide(dome_env *env)
     return what;
 }
 
-int dome__checkpoint_decide(dome_env *env, bool *due)
+/* Counts a boundary. False: no checkpoints are written. */
+static bool pass_boundary(dome_env *env)
 {
     dome_checkpoints *c = env->checkpoints;
-    *due = false;
     if (!c)
-        return DOME_OK;
+        return false;
     c->loop++;
     c->order = (dome_checkpoint_order){0};
     if (c->from)
         dome__checkpoint_end_restart(env);
     if (!c->directory && !c->kept) {
         dome__checkpoint_free(env);
-        return DOME_OK;
+        return false;
     }
     if (c->directory && !c->reserved) { /* by now the program has made its objects */
         c->reserved = true;
         dome__ckpt_background_reserve(c->background, c->store, &c->capture, dome__checkpoint_own_bytes(env));
     }
-    if (c->loop < c->next_check)
-        return DOME_OK;
+    return true;
+}
+
+/* What task 0 decides. Collective. */
+static int consult(dome_env *env, bool *due)
+{
+    dome_checkpoints *c = env->checkpoints;
     if (c->directory && due_by_loops(env))
         dome__checkpoint_finish_writing(env);
     dome_checkpoint_order what = {0};
@@ -155,6 +160,27 @@ int dome__checkpoint_decide(dome_env *env, bool *due)
     c->next_check = c->order.next;
     *due = c->order.number > 0 || c->order.keep || c->order.ending;
     return DOME_OK;
+}
+
+int dome__checkpoint_decide(dome_env *env, bool *due)
+{
+    *due = false;
+    return pass_boundary(env) && env->checkpoints->loop >= env->checkpoints->next_check ? consult(env, due) : DOME_OK;
+}
+
+bool dome__checkpoint_pass(dome_env *env)
+{
+    return pass_boundary(env) && due_by_loops(env);
+}
+
+int dome__checkpoint_consult(dome_env *env, bool asked, bool *due)
+{
+    *due = false;
+    if (!env->checkpoints)
+        return DOME_OK;
+    if (asked && env->transport->rank == 0)
+        dome__checkpoint_ask();
+    return consult(env, due);
 }
 
 int dome__checkpoint_carry_out(dome_env *env)

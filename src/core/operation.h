@@ -24,7 +24,7 @@
     X(NONE, "the program's own code", "", PLAIN)                                                                                 \
     X(INIT, "dome_init", "tasks:u", PLAIN)                                                                                       \
     X(FINALIZE, "dome_finalize", "", PLAIN)                                                                                      \
-    X(CHECKPOINT, "dome_checkpoint", "", MOVES)                                                                                  \
+    X(CHECKPOINT, "dome_checkpoint", "poll:h", MOVES)                                                                            \
     X(RESIZE, "dome_resize", "tasks:i", PLAIN)                                                                                   \
     X(ON_VIEW, "dome_on_view", "", PLAIN)                                                                                        \
     X(LOST, "dome_lost", "", PLAIN)                                                                                              \

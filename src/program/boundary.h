@@ -9,6 +9,14 @@
  * Collective. */
 dome_status dome__boundary_reach(dome_env *env, bool *due);
 
+/* The same at a poll of a program that polls after each operation: it costs little as long as nothing is due. asked: what
+ * dome__boundary_ask has returned. */
+dome_status dome__boundary_poll(dome_env *env, bool asked, bool *due);
+
+/* This task wants a checkpoint: the hub then chooses the first poll that no task has passed. True: there is no hub, because there
+ * is no other task, and it may be at the next poll. */
+bool dome__boundary_ask(dome_env *env);
+
 /* Does it; with a status other than DOME_OK (the program's state is not in objects) it refuses what was ordered and fails by that
  * status. bound: why the program cannot go on with another number of tasks, the same text on all tasks; NULL: it can.
  * Collective; does not return if the program enters another view. */

@@ -659,6 +659,8 @@ int dome__change_boundary(dome_env *env, uint64_t order, const char *ordered, co
         return DOME_OK;
     dome_view_plan plan = plan_for(env, wish, ordered);
     if (plan.size == 0 || !dome__view_plan_changes(&plan, env->size)) {
+        if (order)
+            dome__change_refuse(env, order, "nothing changes");
         dome__view_plan_clear(&plan);
         return DOME_OK;
     }

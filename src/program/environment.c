@@ -249,6 +249,54 @@ dome_status dome__boundary_reach(dome_env *env, bool *due)
     return dome__end(&op, status);
 }
 
+/* Whether the order is that tasks meet here, and do not change. */
+static bool meets(const dome_env *env)
+{
+    dome_view_plan plan;
+    if (!env->change->ordered || !dome__view_plan_parse(env->change->ordered, env->size, &plan))
+        return false;
+    const bool same = !dome__view_plan_changes(&plan, env->size);
+    dome__view_plan_clear(&plan);
+    return same;
+}
+
+static int look(dome_env *env, bool asked, bool *due)
+{
+    const dome_change *c = env->change;
+    const bool met = meets(env), writes = env->checkpoints && env->options.checkpoint_dir;
+    int status = dome__checkpoint_consult(env, asked || met, due);
+    *due = *due || c->wish || (c->ordered && !met) || ((asked || met) && !writes);
+    return status;
+}
+
+dome_status dome__boundary_poll(dome_env *env, bool asked, bool *due)
+{
+    dome_change *c = env->change;
+    c->order = 0;
+    c->ordered = env->watch ? dome__watch_loop(env->watch, &c->order) : NULL;
+    dome__change_over(env);
+    const bool by_loops = dome__checkpoint_pass(env);
+    *due = false;
+    if (!c->ordered && !asked && !by_loops && !c->wish)
+        return DOME_OK;
+    dome_operation op;
+    c->passed = true;
+    dome__begin(&op, env, DOME_OP_CHECKPOINT, NULL, env->watch ? dome__watch_passed(env->watch) : 0);
+    int status = look(env, asked, due);
+    if (status != DOME_OK || !*due) {
+        *due = false;
+        status = carry_out(env, status, NULL);
+    }
+    return dome__end(&op, status);
+}
+
+bool dome__boundary_ask(dome_env *env)
+{
+    if (env->watch)
+        dome__watch_meet(env->watch);
+    return !env->watch;
+}
+
 dome_status dome__boundary_pass(dome_env *env, dome_status status, const char *bound)
 {
     dome_operation op;

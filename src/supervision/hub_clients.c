@@ -244,6 +244,10 @@ static void take_message(hub_state *s, hub_client *c, dome_wire_message *message
     case DOME_WIRE_HOLD:
         dome__hub_view_act(s, dome__view_held(&s->view, c->rank, message->hold.order, message->hold.loop));
         break;
+    case DOME_WIRE_MEET:
+        s->meet = true;
+        dome__hub_meet(s);
+        break;
     case DOME_WIRE_REFUSE:
         dome__hub_view_act(s, dome__view_refuse(&s->view, message->refuse.order, message->refuse.why));
         break;

@@ -65,7 +65,7 @@ static void gather(hub_state *s, int report_fd)
     add_set(s, DOME_HUB_OUT, STDOUT_FILENO);
     add_set(s, DOME_HUB_ERROR, STDERR_FILENO);
     for (int i = 0; i < DOME_HUB_ASKS; i++)
-        add(s, s->asks[i].fd);
+        add(s, s->asks[i].waits ? -1 : s->asks[i].fd);
     for (guint i = 0; i < s->strangers->len; i++) {
         add(s, dome__hub_stranger_fd(s->strangers->pdata[i]));
         g_ptr_array_add(s->polled, s->strangers->pdata[i]);

@@ -56,7 +56,8 @@ typedef struct hub_client {
 
 /* A command that has an order for the program (order.h). */
 typedef struct hub_ask {
-    int fd; /* -1: none */
+    int fd;     /* -1: none */
+    bool waits; /* the line is complete: until tasks have met */
     guint used;
     char line[DOME_ORDER_MOST];
 } hub_ask;
@@ -174,6 +175,7 @@ typedef struct hub_state {
     int order_fd;                /* listens for orders */
     hub_ask asks[DOME_HUB_ASKS]; /* orders that have not arrived completely */
     int asker;                   /* waits for the answer to its order; -1: none */
+    bool meet;                   /* a task wants all to meet at a boundary */
     hub_adding adding;
     hub_script *script;     /* NULL: none */
     hub_size *size;         /* NULL: none */
@@ -406,6 +408,9 @@ void dome__hub_view_stands(hub_state *s, const dome_wire_view *view);
 
 /* Notices tasks that have ended between two views, or do not come back within so many seconds. */
 void dome__hub_look_for_away(hub_state *s, double limit);
+
+/* Orders all tasks to meet at a boundary, if a task wants that and it can be now. */
+void dome__hub_meet(hub_state *s);
 
 /* Carries out an order; the asker is answered when that is done. Takes over the order. */
 void dome__hub_carry_out(hub_state *s, dome_order *order, int asker);

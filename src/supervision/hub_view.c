@@ -134,6 +134,15 @@ static const char *never(const hub_state *s)
     return NULL;
 }
 
+void dome__hub_meet(hub_state *s)
+{
+    if (!s->meet || s->adding.fd >= 0)
+        return;
+    dome_view_act act = dome__view_meet(&s->view);
+    s->meet = act.deed == DOME_VIEW_NOTHING;
+    dome__hub_view_act(s, act);
+}
+
 void dome__hub_carry_out(hub_state *s, dome_order *order, int asker)
 {
     dome_view_plan plan;
@@ -173,7 +182,7 @@ static void take_order(hub_state *s, hub_ask *ask)
     dome__hub_reply(s, fd, "no", why);
 }
 
-static void hear(hub_state *s, hub_ask *ask)
+static void hear(hub_ask *ask)
 {
     ssize_t n = recv(ask->fd, ask->line + ask->used, sizeof ask->line - 1 - ask->used, MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -183,7 +192,7 @@ static void hear(hub_state *s, hub_ask *ask)
     char *end = strchr(ask->line, '\n');
     if (end) {
         *end = '\0';
-        take_order(s, ask);
+        ask->waits = true;
     } else if (n <= 0 || ask->used == sizeof ask->line - 1) {
         close(ask->fd);
         ask->fd = -1;
@@ -195,9 +204,16 @@ void dome__hub_take_orders(hub_state *s)
     dome__hub_hear_hosts(s);
     dome__hub_script_tick(s);
     dome__hub_size_tick(s);
-    for (int i = 0; i < DOME_HUB_ASKS; i++)
-        if (dome__hub_happened(s, DOME_POLL_ASK + i))
-            hear(s, &s->asks[i]);
+    for (int i = 0; i < DOME_HUB_ASKS; i++) {
+        hub_ask *ask = &s->asks[i];
+        if (!ask->waits && dome__hub_happened(s, DOME_POLL_ASK + i))
+            hear(ask);
+        if (ask->waits && !dome__view_meets(&s->view)) {
+            ask->waits = false;
+            take_order(s, ask);
+        }
+    }
+    dome__hub_meet(s);
     if (!dome__hub_happened(s, DOME_POLL_ORDER))
         return;
     int fd = dome__door_accept(s->order_fd), free = 0;

@@ -88,6 +88,29 @@ static char *objection(const dome_view *v, const dome_view_plan *plan)
     return NULL;
 }
 
+/* Takes over the plan. */
+static dome_view_act begin_asking(dome_view *v, dome_view_plan plan, bool asked)
+{
+    v->phase = DOME_VIEW_ASKING;
+    v->asked = asked;
+    dome__view_plan_clear(&v->wanted);
+    v->wanted = plan;
+    begin_tasks(v);
+    return (dome_view_act){.deed = DOME_VIEW_HOLD, .order = ++v->order};
+}
+
+dome_view_act dome__view_meet(dome_view *v)
+{
+    if (v->size == 0 || v->phase != DOME_VIEW_STEADY)
+        return nothing;
+    return begin_asking(v, dome__view_plan_resize(v->size, v->size), false);
+}
+
+bool dome__view_meets(const dome_view *v)
+{
+    return (v->phase == DOME_VIEW_ASKING || v->phase == DOME_VIEW_ORDERED) && !dome__view_plan_changes(&v->wanted, v->size);
+}
+
 dome_view_act dome__view_ask(dome_view *v, dome_view_plan *plan)
 {
     char *why = objection(v, plan);
@@ -95,13 +118,9 @@ dome_view_act dome__view_ask(dome_view *v, dome_view_plan *plan)
         dome__view_plan_clear(plan);
         return (dome_view_act){.deed = DOME_VIEW_REFUSED, .text = why};
     }
-    v->phase = DOME_VIEW_ASKING;
-    v->asked = true;
-    dome__view_plan_clear(&v->wanted);
-    v->wanted = *plan;
+    const dome_view_plan wanted = *plan;
     *plan = (dome_view_plan){0};
-    begin_tasks(v);
-    return (dome_view_act){.deed = DOME_VIEW_HOLD, .order = ++v->order};
+    return begin_asking(v, wanted, true);
 }
 
 dome_view_act dome__view_held(dome_view *v, int rank, uint64_t order, uint64_t loop)

@@ -12,6 +12,9 @@
  * A program that asks by itself (dome_resize) needs no order: its tasks know, and the first announcement leads to ENTERING from
  * any state.
  *
+ * A program that polls between its operations (src/capture) also meets at a boundary without changing, to write a checkpoint:
+ * the order then is the plan of the same members, and task 0 answers it by a refusal.
+ *
  * A loss either ends the whole, or is healed, in any phase: all tasks that are left go back, which is ENTERING again, into a view
  * in which newcomers take the places of the lost. Nothing is announced then: tasks are told. Where a change is interrupted, its
  * outcome is healed: tasks on their way into the interrupted view are told again when they greet. The number of a view that heals
@@ -86,6 +89,12 @@ void dome__view_clear(dome_view *view);
 
 /* A user wants these members; the plan is taken over. Task 0 stays what it is. */
 dome_view_act dome__view_ask(dome_view *view, dome_view_plan *plan);
+
+/* All tasks are to meet at a boundary, without a change. Nothing, if the program cannot now: ask again later. */
+dome_view_act dome__view_meet(dome_view *view);
+
+/* Whether they are about to. A user's order waits meanwhile. */
+bool dome__view_meets(const dome_view *view);
 
 /* A task holds at its next boundary, and has passed (or entered) so many. */
 dome_view_act dome__view_held(dome_view *view, int rank, uint64_t order, uint64_t loop);

@@ -866,6 +866,11 @@ uint64_t dome__watch_passed(const dome_watch *watch)
     return dome__hold_passed(watch->hold);
 }
 
+void dome__watch_meet(dome_watch *watch)
+{
+    send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_MEET});
+}
+
 void dome__watch_refuse(dome_watch *watch, uint64_t order, const char *why)
 {
     send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_REFUSE, .refuse = {order, why}});

@@ -76,6 +76,7 @@ typedef struct function {
     const char *held;    /* why it cannot be saved while it is active, so that what it calls does not poll; NULL: it can */
     bool delays;         /* it is held, and has a loop or a call that would poll */
     bool recursive, polls;
+    bool operation;          /* one of Dome, behind which the program polls */
     unsigned callers;        /* calls of it in the text of the program */
     struct function *caller; /* one of them */
     bool twin;               /* it is written twice: see find_twins */
@@ -130,6 +131,7 @@ typedef struct unit {
     GHashTable *loop_names;  /* node -> its name in a profile */
     GArray *hoists;          /* hoist */
     GHashTable *lifted;      /* offsets of declarations of functions that are the file's now */
+    GHashTable *quiet;       /* node: calls of operations behind which there is no poll; NULL: none */
     int counter;
     int refused;
     unsigned keeps;  /* DOME_CAPTURE_KEEP_... */
@@ -157,6 +159,7 @@ typedef struct program {
     GHashTable *code_names; /* foreign functions whose address is taken, once they are enlisted */
     GHashTable *wrappers;   /* keys of functions that allocate blocks for their callers: heap.c */
     bool parallel;          /* it calls dome_init */
+    bool between;           /* it polls behind its operations */
 } program;
 
 /* unit.c: a file, its nodes, its text */
@@ -253,7 +256,8 @@ void parallel_begin(program *p);
 const char *parallel_prelude(const program *p);
 const char *parallel_instead(const program *p, const char *name); /* what is called in place of a function; NULL: itself */
 bool parallel_calls_dome(const program *p, const node *call); /* a function of Dome, which keeps no pointer to its arguments */
-void parallel_check(program *p, function *f);                 /* refuses pointers into local data that outlive a poll */
+bool parallel_is_operation(const program *p, unit *u, const node *call); /* behind which the program may poll */
+void parallel_check(program *p, function *f); /* refuses pointers into local data that outlive a poll */
 
 /* hold.c: functions that cannot be saved while they are active */
 const char *hold_reason(unit *u, const node *top, unsigned begin);
@@ -326,6 +330,7 @@ typedef struct site {
     int id;
     loop_site *loop;
     bool is_poll;    /* a poll of its loop, or of the function's beginning */
+    bool operation;  /* CALL: of Dome, with a poll behind it */
     char *recovery;  /* CALL: the call, with dummy arguments */
     GPtrArray *live; /* variable */
     char *place;
@@ -340,4 +345,5 @@ enum { POLLS_AUTO = -3, POLLS_NONE = -2, POLLS_RECURSION = -1, POLLS_CALLS = 0 }
 enum { POLLS_NESTS = 1, POLLS_LARGE_OUTERMOST = 2, POLLS_OUTERMOST = 4, POLLS_LARGE_INNERMOST = 8, POLLS_INNERMOST = 16 };
 enum { POLLS_EVERY = POLLS_NESTS | POLLS_OUTERMOST | POLLS_INNERMOST };
 extern int options_policy;
+extern bool options_operations; /* --polls=operations */
 #endif

@@ -5,6 +5,7 @@
  * without such calls. What is evaluated before a call, and could be changed by it, is put into temporaries first. */
 #include "cc.h"
 
+#include <stdint.h>
 #include <string.h>
 
 static const variable *variable_of(function *f, node *n)
@@ -257,7 +258,7 @@ static void dummy_arguments(function *f, node *n, GString *out)
 }
 
 /* The call itself: its arguments have been lowered. */
-static void write_call(function *f, node *n, const variable *to)
+static void write_call(program *p, function *f, node *n, const variable *to)
 {
     site *s = site_new(f, n, false);
     char *call = node_text(f->unit, n), *callee = node_text(f->unit, call_callee(n)), *mark = strstr(callee, TWIN_MARK);
@@ -275,12 +276,19 @@ static void write_call(function *f, node *n, const variable *to)
         g_free(bare_again);
         g_free(bare);
     }
+    if (parallel_is_operation(p, f->unit, n)) {
+        s->operation = true;
+        if (to && !to->borrowed && !g_ptr_array_find(s->live, to, NULL)) /* its result: it is not called again */
+            g_ptr_array_add(s->live, (void *)(uintptr_t)to);
+    }
     char *first = to ? type_assign(f->unit, to->type, to->read, call) : g_strdup_printf("%s;", call);
     char *second = to ? type_assign(f->unit, to->type, to->read, again->str) : g_strdup_printf("%s;", again->str);
     write_mark(f, n);
-    g_string_append_printf(f->out, "%s if (__builtin_expect(dome__cc_status & 4, 0)) goto dome__save_%d; dome__after_%d: ;\n",
-                           first, s->id, s->id);
-    s->recovery = g_strdup_printf("%s if (dome__cc_status & 4) goto dome__save_%d; goto dome__after_%d;", second, s->id, s->id);
+    const char *captured = s->operation ? "dome__cc_operation()" : "dome__cc_status & 4";
+    g_string_append_printf(f->out, "%s if (__builtin_expect(%s, 0)) goto dome__save_%d; dome__after_%d: ;\n", first, captured,
+                           s->id, s->id);
+    s->recovery = g_strdup_printf("%s if (%s) goto dome__save_%d; goto dome__after_%d;", s->operation ? "" : second, captured,
+                                  s->id, s->id);
     g_string_free(again, TRUE);
     g_free(first);
     g_free(second);
@@ -507,11 +515,11 @@ void lower(program *p, function *f, node *n)
         lower_call(p, f, n);
         if (call_polls(p, u, n)) {
             if (is_void(n->type)) {
-                write_call(f, n, NULL);
+                write_call(p, f, n, NULL);
                 n->text = g_strdup("(void)0");
             } else {
                 variable *t = temporary(f, n->type, n);
-                write_call(f, n, t);
+                write_call(p, f, n, t);
                 live_add(f, t);
                 n->text = temporary_value(f, t, n->type);
             }
@@ -597,7 +605,7 @@ void lower_assign(program *p, function *f, const variable *to, node *value)
     if (value->polls && !to->memory && bare->kind == CXCursor_CallExpr && call_polls(p, f->unit, bare) &&
         type_same_everywhere(bare->type, to->type)) {
         lower_call(p, f, bare);
-        write_call(f, bare, to);
+        write_call(p, f, bare, to);
         return;
     }
     lower(p, f, value);
@@ -624,7 +632,7 @@ void lower_discarded(program *p, function *f, node *n)
     const variable *to = strcmp(o, "=") == 0 ? variable_of(f, node_kid(bare, 0)) : NULL;
     if (bare->kind == CXCursor_CallExpr && call_polls(p, f->unit, bare)) {
         lower_call(p, f, bare);
-        write_call(f, bare, NULL);
+        write_call(p, f, bare, NULL);
     } else if (strcmp(o, ",") == 0) {
         lower_discarded(p, f, node_kid(bare, 0));
         lower_discarded(p, f, node_kid(bare, 1));

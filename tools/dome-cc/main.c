@@ -26,6 +26,7 @@ static const char usage[] =
     "  --polls=WHICH   loops that poll: auto (those that may take long; the default), every, none,\n"
     "                  or a number: 1 nests, 2 large outermost loops, 4 outermost, 8 large innermost, 16 innermost, and sums;\n"
     "                  0: no loop, but each function; -1: functions that call themselves\n"
+    "  --polls=operations   a Dome program is saved behind each operation of Dome, too, also if it calls dome_checkpoint\n"
     "  --polls=profile a program that counts, and adds what it has counted to PROGRAM.polls (or the file DOME_POLLS) at its end\n"
     "  --polls=FILE    polls by such a file, with\n"
     "  --max-interval=TIME, --max-overhead=SHARE   the longest time without a poll (default: 1ms), what polls may cost (5%)\n"
@@ -514,6 +515,7 @@ static int link_program(const options *o)
                  g_hash_table_new(g_str_hash, g_str_equal),
                  g_hash_table_new(g_str_hash, g_str_equal),
                  g_hash_table_new(g_str_hash, g_str_equal),
+                 false,
                  false};
     GPtrArray *all_flags = g_ptr_array_new();
     part *parts = g_new0(part, o->words->len); /* of each word */
@@ -533,6 +535,10 @@ static int link_program(const options *o)
     for (unsigned i = 0; i < p.units->len; i++)
         has_main = has_main || ((unit *)g_ptr_array_index(p.units, i))->main;
     parallel_begin(&p);
+    if (options_operations && !p.parallel) {
+        fputs("dome-cc: error: --polls=operations: the program is no Dome program: it does not call dome_init\n", stderr);
+        return 1;
+    }
     summary_complete(&p);
     if (profile_chooses() && !profile_judge(&p, o->most_overhead))
         return 1;
@@ -639,6 +645,8 @@ static bool read_policy(const char *text)
         options_policy = POLLS_EVERY;
     else if (strcmp(text, "none") == 0)
         options_policy = POLLS_NONE;
+    else if (strcmp(text, "operations") == 0)
+        options_operations = true;
     else if (*text && !*end && number >= POLLS_RECURSION && number <= 31)
         options_policy = (int)number;
     else

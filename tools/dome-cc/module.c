@@ -580,7 +580,7 @@ static bool is_passed_on(program *p, unit *u, node *n)
     node *user = node_bare_up(n);
     while (user && user->kind != CXCursor_CallExpr && node_is_expression(user))
         user = user->up;
-    return !(user && user->kind == CXCursor_CallExpr && !call_polls(p, u, user) &&
+    return !(user && user->kind == CXCursor_CallExpr && (!call_polls(p, u, user) || parallel_is_operation(p, u, user)) &&
              (!type_is_pointer(user->type) || parallel_calls_dome(p, user)));
 }
 
@@ -953,8 +953,8 @@ char *module_write(program *p, unit *u)
         g_string_append_printf(out, "dome__cc_keep(%u); ", u->keeps);
     g_string_append(out, "}\n");
     if (u->main)
-        g_string_append_printf(out, "int main(int argc, char **argv) { return dome__cc_%smain(argc, argv, dome__main); }\n",
-                               p->parallel ? "dome_" : "");
+        g_string_append_printf(out, "int main(int argc, char **argv) { %sreturn dome__cc_%smain(argc, argv, dome__main); }\n",
+                               p->between ? "dome__cc_poll_operations(); " : "", p->parallel ? "dome_" : "");
     g_free(e);
     char **parts = g_strsplit(out->str, TWIN_MARK, -1), *text = g_strjoinv(NULL, parts);
     g_strfreev(parts);

@@ -1,6 +1,8 @@
-/* Programs that call dome_init: Dome programs. They poll where they call dome_checkpoint, which all tasks do together, and
- * nowhere else; and a pointer into local data must not be needed behind such a call. */
+/* Programs that call dome_init: Dome programs. They poll where all tasks come together: at their calls of dome_checkpoint, or, if
+ * they have none, behind their operations of Dome. A pointer into local data must not be needed behind such a call; an operation
+ * behind which it is needed does not poll. */
 #include "cc.h"
+#include "core/operation.h"
 
 #include <string.h>
 
@@ -16,7 +18,9 @@ static const char prelude[] =
     "extern struct dome_env *dome__cc_init(int *, char ***) __asm__(\"dome_capture_init\");\n"
     "extern int dome__cc_finalize(struct dome_env *) __asm__(\"dome_capture_finalize\");\n"
     "extern int dome__cc_checkpoint(struct dome_env *) __asm__(\"dome_capture_checkpoint\");\n"
-    "extern _Bool dome__cc_is_restarting(const struct dome_env *) __asm__(\"dome_capture_is_restarting\");\n";
+    "extern _Bool dome__cc_is_restarting(const struct dome_env *) __asm__(\"dome_capture_is_restarting\");\n"
+    "extern void dome__cc_poll_operations(void) __asm__(\"dome_capture_poll_operations\");\n"
+    "extern int dome__cc_operation(void) __asm__(\"dome_capture_operation\");\n";
 
 static bool calls(const program *p, const char *name)
 {
@@ -32,12 +36,68 @@ static bool calls(const program *p, const char *name)
     return false;
 }
 
+static void parallel_quiet(program *p);
+static unsigned fills(const char *name);
+
+/* Whether a name is that of an operation, or of a form of one ("dvec_sum_i64"). */
+static bool is_operation_name(const char *name)
+{
+    static const char *const operations[] = {
+#define OPERATION_NAME(code, name, arguments, flag) name,
+        DOME_OPERATION_LIST(OPERATION_NAME)
+#undef OPERATION_NAME
+    };
+    /* what one task may call alone, what polls by itself, and what lends pointers */
+    static const char *const others[] = {"dome_init", "dome_finalize", "dome_checkpoint", "dome_on_view",
+                                         "dome_send", "dome_recv",     "dome_isend",      "dome_irecv",
+                                         "dome_wait", "dome_test",     "dome_lost",       "dome_operation_register",
+                                         NULL};
+    for (unsigned k = 0; k < G_N_ELEMENTS(operations); k++) {
+        const size_t n = strlen(operations[k]);
+        if (strncmp(name, operations[k], n) == 0 && (name[n] == '\0' || name[n] == '_') && !in_list(operations[k], others))
+            return fills(name) == 0;
+    }
+    return false;
+}
+
+static void add_operation(program *p, const char *name)
+{
+    function *f = g_new0(function, 1);
+    *f = (function){.name = g_strdup(name),
+                    .key = g_strdup(name),
+                    .type_key = "",
+                    .calls = g_ptr_array_new(),
+                    .indirect = g_ptr_array_new(),
+                    .polls = true,
+                    .operation = true,
+                    .callers = 2,
+                    .planned = FUNCTION_DONE};
+    g_hash_table_insert(p->functions, f->key, f);
+}
+
+/* Those that the program calls. */
+static void add_operations(program *p)
+{
+    for (unsigned i = 0; i < p->units->len; i++) {
+        const unit *u = g_ptr_array_index(p->units, i);
+        for (unsigned k = 0; k < u->functions->len; k++) {
+            const function *f = g_ptr_array_index(u->functions, k);
+            for (unsigned c = 0; c < f->calls->len; c++) {
+                const char *name = g_ptr_array_index(f->calls, c);
+                if (!g_hash_table_contains(p->functions, name) && is_operation_name(name))
+                    add_operation(p, name);
+            }
+        }
+    }
+}
+
 void parallel_begin(program *p)
 {
     static function checkpoint;
     if (g_hash_table_contains(p->functions, "dome_init") || !calls(p, "dome_init"))
         return;
     p->parallel = true;
+    p->between = options_operations || (options_policy != POLLS_NONE && !calls(p, "dome_checkpoint"));
     options_policy = POLLS_NONE;
     /* known as a function that polls, in no file, and called more than once */
     checkpoint = (function){.name = "dome_checkpoint",
@@ -49,6 +109,21 @@ void parallel_begin(program *p)
                             .callers = 2,
                             .planned = FUNCTION_DONE};
     g_hash_table_insert(p->functions, "dome_checkpoint", &checkpoint);
+    if (p->between) {
+        add_operations(p);
+        parallel_quiet(p);
+    }
+}
+
+bool parallel_is_operation(const program *p, unit *u, const node *call)
+{
+    CXCursor d = p->between ? call_function(call) : clang_getNullCursor();
+    if (cursor_is_null(d))
+        return false;
+    char *key = function_key(u, d);
+    const function *g = g_hash_table_lookup(p->functions, key);
+    g_free(key);
+    return g && g->operation;
 }
 
 const char *parallel_prelude(const program *p)
@@ -98,12 +173,19 @@ static char *called(const node *n)
     return cursor_is_null(d) ? g_strdup("") : cursor_name(d);
 }
 
+/* What one file defines is not Dome's. */
+static bool is_defined(const program *p, const char *name)
+{
+    const function *f = g_hash_table_lookup(p->functions, name);
+    return f && f->unit;
+}
+
 bool parallel_calls_dome(const program *p, const node *call)
 {
     static const char *const begins[] = {"dome_", "dvec_", "dscalar_", "dsparse_"};
     char *name = called(call);
     bool found = false;
-    for (unsigned k = 0; k < G_N_ELEMENTS(begins) && p->parallel && !g_hash_table_contains(p->functions, name); k++)
+    for (unsigned k = 0; k < G_N_ELEMENTS(begins) && p->parallel && !is_defined(p, name); k++)
         found = found || g_str_has_prefix(name, begins[k]);
     g_free(name);
     return found;
@@ -276,7 +358,9 @@ static const node *read_after(unit *u, node *poll, const node *declaration, cons
     return NULL;
 }
 
-static void check_variable(function *f, unsigned v, const GPtrArray *polls)
+/* Calls `visit` for each poll behind which a borrowed pointer is read, until it returns false. */
+static void for_reads(function *f, unsigned v, const GPtrArray *polls,
+                      bool (*visit)(function *f, const node *declaration, node *poll, const node *read))
 {
     unit *u = f->unit;
     node *declaration = find_declaration(f->decl, v);
@@ -292,36 +376,88 @@ static void check_variable(function *f, unsigned v, const GPtrArray *polls)
         if (poll->a < declaration->b || poll->b > scope->b)
             continue;
         const node *read = read_after(u, poll, declaration, scope, places);
-        if (!read)
-            continue;
-        char *name = cursor_name(declaration->cursor), *file;
-        unsigned line;
-        unit_place(u, poll->a, &file, &line);
-        unit_refuse(u, read->a,
-                    "%s: %s leads into data of Dome, and is used here after a call that may poll (line %u), when the data may be "
-                    "elsewhere: ask for it again behind that call",
-                    f->name, name, line);
-        g_free(file);
-        g_free(name);
-        break;
+        if (read && !visit(f, declaration, poll, read))
+            break;
     }
     g_array_free(places, TRUE);
 }
 
-void parallel_check(program *p, function *f)
+static bool refuse(function *f, const node *declaration, node *poll, const node *read)
 {
     unit *u = f->unit;
+    char *name = cursor_name(declaration->cursor), *file;
+    unsigned line;
+    unit_place(u, poll->a, &file, &line);
+    unit_refuse(u, read->a,
+                "%s: %s leads into data of Dome, and is used here after a call that may poll (line %u), when the data may be "
+                "elsewhere: ask for it again behind that call",
+                f->name, name, line);
+    g_free(file);
+    g_free(name);
+    return false;
+}
+
+static bool keep_quiet(function *f, const node *declaration, node *poll, const node *read)
+{
+    (void)declaration, (void)read;
+    g_hash_table_add(f->unit->quiet, poll);
+    return true;
+}
+
+static void for_all_reads(program *p, function *f,
+                          bool (*visit)(function *f, const node *declaration, node *poll, const node *read))
+{
     f->borrowed = g_hash_table_new(NULL, NULL);
-    if (!p->parallel)
-        return;
-    while (gather(u, f->body, f->borrowed))
+    while (gather(f->unit, f->body, f->borrowed))
         ;
     GPtrArray *polls = g_ptr_array_new();
-    find_polls(p, u, f->body, polls);
+    find_polls(p, f->unit, f->body, polls);
     GHashTableIter iter;
     gpointer key;
     g_hash_table_iter_init(&iter, f->borrowed);
     while (g_hash_table_iter_next(&iter, &key, NULL))
-        check_variable(f, GPOINTER_TO_UINT(key), polls);
+        for_reads(f, GPOINTER_TO_UINT(key), polls, visit);
     g_ptr_array_free(polls, TRUE);
+}
+
+/* Expressions that cannot be taken apart (lower.c), where a poll would be refused. */
+static bool is_whole(const node *n)
+{
+    for (const node *up = n->up; up && node_is_expression(up); up = up->up)
+        if (up->kind == CXCursor_GenericSelectionExpr || (up->kind == CXCursor_ConditionalOperator && up->kids->len != 3))
+            return true;
+    return false;
+}
+
+static void quiet_whole(const program *p, unit *u, node *n)
+{
+    if (n->kind == CXCursor_CallExpr && is_whole(n) && parallel_is_operation(p, u, n))
+        g_hash_table_add(u->quiet, n);
+    for (unsigned i = 0; i < n->kids->len; i++)
+        quiet_whole(p, u, node_kid(n, i));
+}
+
+/* Only operations poll so far: those behind which a borrowed pointer is needed do not. */
+static void parallel_quiet(program *p)
+{
+    static function *checkpoint;
+    checkpoint = g_hash_table_lookup(p->functions, "dome_checkpoint");
+    checkpoint->polls = false;
+    for (unsigned i = 0; i < p->units->len; i++) {
+        unit *u = g_ptr_array_index(p->units, i);
+        u->quiet = g_hash_table_new(NULL, NULL);
+        for (unsigned k = 0; k < u->functions->len; k++) {
+            function *f = g_ptr_array_index(u->functions, k);
+            quiet_whole(p, u, f->body);
+            for_all_reads(p, f, keep_quiet);
+        }
+    }
+    checkpoint->polls = true;
+}
+
+void parallel_check(program *p, function *f)
+{
+    f->borrowed = g_hash_table_new(NULL, NULL);
+    if (p->parallel)
+        for_all_reads(p, f, refuse);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 int options_policy = POLLS_AUTO;
+bool options_operations;
 int strip_work = 500000; /* from 0.1 to 0.5 ms */
 
 /* All in operations, of which some 2 to 10 take a nanosecond. */
@@ -810,7 +811,7 @@ static bool indirect_reaches(program *p, const char *type, bool (*test)(program 
     g_hash_table_iter_init(&iter, p->addressed);
     while (g_hash_table_iter_next(&iter, &key, &value)) {
         function *g = g_hash_table_lookup(p->functions, key);
-        if (g && (!*type || !*(const char *)value || strcmp(type, value) == 0) && test(p, g, data))
+        if (g && !g->operation && (!*type || !*(const char *)value || strcmp(type, value) == 0) && test(p, g, data))
             return true;
     }
     return false;
@@ -898,7 +899,7 @@ static cost cost_of_call(program *p, unit *u, node *n)
         function *g = g_hash_table_lookup(p->functions, key);
         unsigned library = g ? 0 : library_call(n);
         g_free(key);
-        if (g)
+        if (g && !(g->operation && !call_polls(p, u, n)))
             add_reached(p, g, &k);
         else
             k = (cost){.operations = library ? library : UNKNOWN_CALL, .unknown = !library};
@@ -1189,7 +1190,7 @@ bool call_polls(program *p, unit *u, node *n)
         char *key = function_key(u, d);
         function *g = g_hash_table_lookup(p->functions, key);
         g_free(key);
-        return g && g->polls;
+        return g && g->polls && !(u->quiet && g_hash_table_contains(u->quiet, n));
     }
     node *callee = call_callee(n);
     if (!callee)

@@ -932,7 +932,7 @@ static guint64 version_of(function *f)
     g_free(text);
     for (unsigned i = 0; i < f->sites->len; i++) {
         const site *s = g_ptr_array_index(f->sites, i);
-        h = hash_on(h, s->is_poll ? "poll" : "call");
+        h = hash_on(h, s->is_poll ? "poll" : s->operation ? "operation" : "call");
         for (unsigned k = 0; k < s->live->len; k++)
             h = hash_on(h, ((variable *)g_ptr_array_index(s->live, k))->name);
     }
