@@ -304,6 +304,7 @@ void dome__change_free(dome_change *c)
     g_free(c->held);
     g_free(c->parked);
     g_free(c->legacy);
+    g_free(c->late);
     g_strfreev(c->environment);
     dome__view_plan_clear(&c->plan);
     g_free(c);

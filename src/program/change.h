@@ -17,8 +17,14 @@ struct dome_change {
     uint64_t loops; /* boundaries passed in earlier views */
     int wish;       /* of dome_resize; 0: none */
     bool passed;    /* the program has come to a boundary in this view */
+    bool polls;     /* it polls after each operation */
     uint64_t order; /* the hub's for this boundary, with its plan, until it is carried out; 0 and NULL: none */
     char *ordered;
+    /* The same of an order that waits for a boundary at which values are equal on all tasks (dome__boundary_poll): how many
+     * boundaries until it is tried again, and how often it was. */
+    uint64_t late_order, late_in;
+    char *late;
+    unsigned late_tries;
     const dome_provider *provider;
     char *hub;       /* the hub's address as text; NULL: there is no hub */
     bool console;    /* task 0: the program was started from the PVM console */

@@ -249,21 +249,55 @@ dome_status dome__boundary_reach(dome_env *env, bool *due)
     return dome__end(&op, status);
 }
 
-/* Whether the order is that tasks meet here, and do not change. */
-static bool meets(const dome_env *env)
+/* Whether there is an order, and it is that tasks meet here, and do not change. *other_size: it demands another number. */
+static bool meets(const dome_env *env, bool *other_size)
 {
     dome_view_plan plan;
+    *other_size = false;
     if (!env->change->ordered || !dome__view_plan_parse(env->change->ordered, env->size, &plan))
         return false;
     const bool same = !dome__view_plan_changes(&plan, env->size);
+    *other_size = plan.size != env->size;
     dome__view_plan_clear(&plan);
     return same;
+}
+
+/* An order that no other number of tasks can follow here is tried again behind later operations: the 1st, the 2nd from there, the
+ * 4th, and so on. */
+enum { LATE_TRIES = 10 };
+
+static void postpone(const dome_env *env)
+{
+    dome_change *c = env->change;
+    bool other_size;
+    meets(env, &other_size);
+    if (!c->polls || !other_size || c->late_tries == LATE_TRIES)
+        return;
+    c->late = g_steal_pointer(&c->ordered);
+    c->late_order = c->order;
+    c->late_in = (uint64_t)1 << c->late_tries++;
+    c->order = 0;
+}
+
+static void take_order(const dome_env *env)
+{
+    dome_change *c = env->change;
+    c->order = 0;
+    c->ordered = env->watch ? dome__watch_loop(env->watch, &c->order) : NULL;
+    if (c->ordered) {
+        g_clear_pointer(&c->late, g_free);
+        c->late_tries = 0;
+    } else if (c->late && --c->late_in == 0) {
+        c->ordered = g_steal_pointer(&c->late);
+        c->order = c->late_order;
+    }
 }
 
 static int look(dome_env *env, bool asked, bool *due)
 {
     const dome_change *c = env->change;
-    const bool met = meets(env), writes = env->checkpoints && env->options.checkpoint_dir;
+    bool other_size;
+    const bool met = meets(env, &other_size), writes = env->checkpoints && env->options.checkpoint_dir;
     int status = dome__checkpoint_consult(env, asked || met, due);
     *due = *due || c->wish || (c->ordered && !met) || ((asked || met) && !writes);
     return status;
@@ -272,8 +306,8 @@ static int look(dome_env *env, bool asked, bool *due)
 dome_status dome__boundary_poll(dome_env *env, bool asked, bool *due)
 {
     dome_change *c = env->change;
-    c->order = 0;
-    c->ordered = env->watch ? dome__watch_loop(env->watch, &c->order) : NULL;
+    c->polls = true;
+    take_order(env);
     dome__change_over(env);
     const bool by_loops = dome__checkpoint_pass(env);
     *due = false;
@@ -301,6 +335,8 @@ dome_status dome__boundary_pass(dome_env *env, dome_status status, const char *b
 {
     dome_operation op;
     dome__begin(&op, env, DOME_OP_CHECKPOINT, NULL, 0);
+    if (status == DOME_OK && bound && env->change->order)
+        postpone(env);
     return dome__end(&op, carry_out(env, status, bound));
 }
 

@@ -5,6 +5,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 
@@ -38,13 +39,13 @@ def lines_once(output):
     return [l for k, l in enumerate(lines) if l not in lines[k + 1:]]
 
 
-def disturbed(program, arguments, steps):
+def disturbed(program, arguments, steps, every="3"):
     """Each step is ("grow"|"shrink", n) or ("kill", rank): done while the program runs, if it still does."""
     expected = one_task([program] + arguments)
     done = []
     with harness.temporary_directory() as place:
         command = [DOME, "run", "--restarts", "9", "-n", "2", "--max", "6", program] + arguments
-        with Run(command + ["--dome-checkpoint-dir", "memory:", "--dome-checkpoint-every", "3"], cwd=place) as run:
+        with Run(command + ["--dome-checkpoint-dir", "memory:", "--dome-checkpoint-every", every], cwd=place) as run:
             run.mine, run.place = arguments, place
             for what, n in steps:
                 def there():
@@ -76,12 +77,12 @@ def disturbed(program, arguments, steps):
     return done
 
 
-def bound():
+def bound(name, arguments):
     """With values that differ, dome grow is refused, and the program goes on."""
-    program = os.path.join(DIRECTORY, "differ")
+    program = os.path.join(DIRECTORY, name)
     with harness.temporary_directory() as place:
-        with Run([program, "2000000000", "variable", "--dome-tasks", "2"], cwd=place) as run:
-            run.mine, run.place = ["2000000000", "variable"], place
+        with Run([program] + arguments + ["--dome-tasks", "2"], cwd=place) as run:
+            run.mine, run.place = arguments, place
             p = wait_until(lambda: ps(run), "the program")
 
             def answered():
@@ -95,6 +96,36 @@ def bound():
             check(run.process.poll() is None, "it has ended: " + run.errors())
             harness.kill(run.pid)
             run.wait()
+
+
+def requests():
+    """A program without dome_checkpoint is saved when it is asked: by SIGUSR1, by time, and by SIGTERM before it ends."""
+    program, arguments = os.path.join(DIRECTORY, "between"), ["3000"]
+    expected = one_task([program] + arguments)
+    with harness.temporary_directory() as place:
+        saved = os.path.join(place, "saved")
+
+        def files():
+            return sorted(f for f in os.listdir(saved) if f.startswith("ckpt")) if os.path.isdir(saved) else []
+
+        def go(tasks, every, *more):
+            return Run([program] + arguments + ["--dome-tasks", str(tasks), "--dome-checkpoint-dir", saved, "--dome-checkpoint-every", every,
+                                                "--dome-checkpoint-keep", "1000"] + list(more), cwd=place)
+
+        with go(3, "1000s") as run:
+            wait_until(lambda: len(run.output()) > 0, "its first line")
+            for k in range(1, 4):
+                os.kill(run.pid, signal.SIGUSR1)
+                wait_until(lambda: len(files()) >= k, "checkpoint %d" % k)
+            os.kill(run.pid, signal.SIGTERM)
+            check(run.wait() == 128 + signal.SIGTERM, "SIGTERM: " + run.errors())
+            check(len(files()) == 4, "not four checkpoints: %s" % files())
+            check(expected.startswith(run.output()) and run.output() != expected, "other output: %r" % run.output()[-200:])
+        with go(2, "0.2s", "--dome-restart") as run:
+            check(run.wait() == 0, "it does not go on: " + run.errors())
+            check(run.output() and expected.endswith(run.output()), "other output: %r" % run.output()[-200:])
+            check(len(files()) > 4, "none by time: %s" % files())
+        print("requests: %d checkpoints" % len(files()))
 
 
 def matrix():
@@ -113,14 +144,17 @@ def main():
     md = [os.path.join(EXAMPLES, "nested", "md"), ["--cells", "5", "--steps", "3000", "--thermo", "300"]]
     cg = [os.path.join(EXAMPLES, "nested", "cg"), ["--tolerance", "1e-12", matrix()]]
     nested = [os.path.join(DIRECTORY, "nested"), ["150"]]
+    between = [os.path.join(DIRECTORY, "between"), ["6000", "some"]]
     all_done = []
-    for program, arguments in (md, nested, cg):
+    for program, arguments in (md, nested, cg, between):
         steps = [("grow", 1), ("kill", 1), ("grow", 2), ("shrink", 3), ("kill", 0)]
-        done = disturbed(program, arguments, steps)
+        done = disturbed(program, arguments, steps, "500" if program is between[0] else "3")
         print("%s: %s" % (os.path.basename(program), ", ".join(done)))
         all_done += done
     check({"grow", "kill"} <= set(all_done), "the programs were too short: %s" % all_done)
-    bound()
+    bound("differ", ["2000000000", "variable"])
+    bound("between", ["2000000000", "rank"])
+    requests()
 
 
 main()

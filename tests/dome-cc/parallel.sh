@@ -90,6 +90,36 @@ if part twins; then
     done
 fi
 
+if part between; then
+    build between
+    gcc -w -I"$DOME_SOURCE_DIR/include" "$sources/between.c" -o between.plain -L"$DOME_BUILD_DIR" -ldome -Wl,-rpath,"$DOME_BUILD_DIR" || fail "between by gcc"
+    start self ./between.plain 8
+    well "between by gcc"
+    mv out between.expected
+    for tasks in self 1 3; do
+        start $tasks ./between 8
+        well "between"
+        same "between, $tasks tasks" between.expected out
+    done
+    goes_on between 4 3 between.expected ./between 8
+    # saved at each of its places once
+    "$tool" ckpt show between.saved:9 >shown || fail "dome ckpt show: $?"
+    grep -q 'between.c:' shown || fail "show: $(head -20 shown)"
+    # none of its operations, only by --polls=none
+    "$cc" -O2 --polls=none between.c -o between.none 2>said || fail "between: $(cat said)"
+    start 2 ./between.none 8 --dome-checkpoint-dir none --dome-checkpoint-every 1
+    same "between, --polls=none" between.expected out
+    ls none | grep -q ckpt && fail "between, --polls=none: $(ls none)"
+    # a program that calls dome_checkpoint polls behind its operations, too, if that is asked for
+    cp "$sources/nested.c" .
+    "$cc" -O2 --polls=operations nested.c -o often 2>said || fail "nested, --polls=operations: $(cat said)"
+    start self ./often 8
+    well "nested, --polls=operations"
+    mv out often.expected
+    goes_on often 17 3 often.expected ./often 8
+    "$cc" --polls=operations -x c - -o no <<<'int main(void) { return 0; }' 2>said && fail "--polls=operations: no Dome program"
+fi
+
 if part differ; then
     build differ
     start 1 ./differ 9 same
@@ -158,6 +188,7 @@ if part views; then
     command -v python3 >/dev/null || { echo "skipped: python3 is not installed"; exit 77; }
     build nested
     build differ
+    build between
     python3 -B "$DOME_SOURCE_DIR/tests/dome-cc/parallel.py" "$PWD" "$examples" || failures=$((failures + 1))
 fi
 finish
