@@ -102,7 +102,6 @@ if part between; then
         same "between, $tasks tasks" between.expected out
     done
     goes_on between 4 3 between.expected ./between 8
-    # saved at each of its places once
     "$tool" ckpt show between.saved:9 >shown || fail "dome ckpt show: $?"
     grep -q 'between.c:' shown || fail "show: $(head -20 shown)"
     # none of its operations, only by --polls=none

@@ -429,12 +429,40 @@ static bool is_whole(const node *n)
     return false;
 }
 
-static void quiet_whole(const program *p, unit *u, node *n)
+/* Whether below n, but not in what `call` gets, there is a borrowed pointer. */
+static bool borrows_beside(function *f, node *n, const node *call)
 {
-    if (n->kind == CXCursor_CallExpr && is_whole(n) && parallel_is_operation(p, u, n))
-        g_hash_table_add(u->quiet, n);
+    if (n == call)
+        return false;
+    if (n->kind == CXCursor_CallExpr || n->kind == CXCursor_DeclRefExpr)
+        if (type_is_pointer(n->type) && is_borrowed_value(f->unit, n, f->borrowed))
+            return true;
     for (unsigned i = 0; i < n->kids->len; i++)
-        quiet_whole(p, u, node_kid(n, i));
+        if (borrows_beside(f, node_kid(n, i), call))
+            return true;
+    return false;
+}
+
+/* In one expression the order is not that of the text. */
+static bool is_beside_borrowed(function *f, node *call)
+{
+    node *top = call;
+    while (top->up && node_is_expression(top->up))
+        top = top->up;
+    return borrows_beside(f, top, call);
+}
+
+bool parallel_is_borrowed(function *f, node *n)
+{
+    return f->borrowed && type_is_pointer(n->type) && is_borrowed_value(f->unit, n, f->borrowed);
+}
+
+static void quiet_some(const program *p, function *f, node *n)
+{
+    if (n->kind == CXCursor_CallExpr && parallel_is_operation(p, f->unit, n) && (is_whole(n) || is_beside_borrowed(f, n)))
+        g_hash_table_add(f->unit->quiet, n);
+    for (unsigned i = 0; i < n->kids->len; i++)
+        quiet_some(p, f, node_kid(n, i));
 }
 
 /* Only operations poll so far: those behind which a borrowed pointer is needed do not. */
@@ -448,8 +476,8 @@ static void parallel_quiet(program *p)
         u->quiet = g_hash_table_new(NULL, NULL);
         for (unsigned k = 0; k < u->functions->len; k++) {
             function *f = g_ptr_array_index(u->functions, k);
-            quiet_whole(p, u, f->body);
             for_all_reads(p, f, keep_quiet);
+            quiet_some(p, f, f->body);
         }
     }
     checkpoint->polls = true;

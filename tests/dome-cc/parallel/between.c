@@ -96,6 +96,7 @@ int main(int argc, char **argv)
         dvec_maxs(x, x, 0.125);
     }
     free(kept);
+    dome_print(env, "end: %s %.17g\n", dvec_name(y), dvec_sum(y));
     if (rank > dome_size(env))
         return 1;
     return dome_finalize(env);
