@@ -342,6 +342,9 @@ const void *dome_capture_pop(dome_capture_function *function, int *point);
 void dome_capture_hold(void);
 void dome_capture_release(void);
 
+/* The same, with the name of the function that cannot be saved, for messages. The text stays the caller's, and must remain. */
+void dome_capture_hold_in(const char *function);
+
 /* setjmp and longjmp. A function takes the mark before it calls setjmp, and gives it to
  * dome_capture_jumped if setjmp returns another value than 0. That gives back the memory
  * (dome_capture_enter) and ends the holds (dome_capture_hold) of the functions that longjmp has

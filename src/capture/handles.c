@@ -427,12 +427,14 @@ dome_status dome__capture_handles_make(dome_env *env, dome_capture_saved_handles
     for (guint k = 0; k < saved->types->len; k++)
         if (!make_type(env, &g_array_index(saved->types, saved_type, k)))
             return DOME_ERR_FORMAT;
+    env->makes_again = true;
     for (guint k = 0; k < saved->all->len; k++) {
         dome_object *object = make(env, &g_array_index(saved->all, saved_handle, k));
         if (!object) /* errors end the program: this is an image of something else */
             return DOME_ERR_FORMAT;
         add_object(object);
     }
+    env->makes_again = false;
     dome__registry_skip(env, saved->last_id);
     if (saved->errors_return)
         dome_set_errors_return(env);

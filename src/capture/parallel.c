@@ -58,6 +58,22 @@ bool dome_capture_is_restarting(const dome_env *of)
     return false;
 }
 
+/* Once. */
+static void tell_held(void)
+{
+    static bool told;
+    const char *holder = dome__capture_holder();
+    if (told || env->rank != 0)
+        return;
+    told = true;
+    char *line =
+        g_strdup_printf("dome_checkpoint: nothing is saved here, and the number of tasks stays: %s%s%s is active, which cannot "
+                        "be saved (by #pragma dome hold, a variable number of arguments, or a callback)",
+                        holder ? "'" : "a function", holder ? holder : "", holder ? "'" : "");
+    env->hooks->say(env, line);
+    g_free(line);
+}
+
 void dome_capture_poll_operations(void)
 {
     between = true;
@@ -129,8 +145,10 @@ dome_status dome_capture_checkpoint(dome_env *at)
         return dome_checkpoint(at); /* which says what is wrong */
     if (!active)
         dome__capture_die("dome_checkpoint: it is called by a function of dome_capture_on, while the program is being saved");
-    if (dome__capture_held() > 1) /* a function is active that cannot be saved; the same on all tasks */
+    if (dome__capture_held() > 1) { /* a function is active that cannot be saved; the same on all tasks */
+        tell_held();
         return DOME_OK;
+    }
     dome_status status;
     if (between) {
         poll(&status);

@@ -15,6 +15,7 @@ volatile int dome_capture_status;
 
 static uint64_t polls, poll_at, poll_every, captures;
 static unsigned held;
+static const char *holders[32]; /* of the outermost: the functions, where they are known */
 static bool restored;
 static volatile sig_atomic_t requested;
 
@@ -100,7 +101,22 @@ void dome__capture_mark_restored(void)
 
 void dome_capture_hold(void)
 {
+    dome_capture_hold_in(NULL);
+}
+
+void dome_capture_hold_in(const char *function)
+{
+    if (held < G_N_ELEMENTS(holders))
+        holders[held] = function;
     held++;
+}
+
+const char *dome__capture_holder(void)
+{
+    const char *found = NULL;
+    for (unsigned k = 0; k < MIN(held, G_N_ELEMENTS(holders)); k++)
+        found = holders[k] ? holders[k] : found;
+    return found;
 }
 
 void dome_capture_release(void)

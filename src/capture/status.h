@@ -34,4 +34,7 @@ void dome__capture_timer_stop(void);
 unsigned dome__capture_held(void);
 void dome__capture_held_set(unsigned count);
 
+/* The innermost function that is known to hold polls back; NULL: none. */
+const char *dome__capture_holder(void);
+
 #endif

@@ -58,6 +58,7 @@ struct dome_env {
 
     dome_checkpoints *checkpoints; /* NULL: no checkpoints are written, and the program resumes from none */
     bool keeps_all;                /* objects without a name of the program's are in checkpoints, too: of src/capture */
+    bool makes_again;              /* src/capture makes the objects of an image again, by the names that they had */
     bool supervised;               /* under `dome run --restarts`, which reports a loss and restarts the program */
 
     dome_progress_state *progress;

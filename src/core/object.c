@@ -84,6 +84,15 @@ static int check_name(dome_env *env, const char *what, const char *name)
                       bytes, DOME_NAME_MAX);
 }
 
+/* As objects without a name of the program's are called where all are saved. */
+static bool is_numbered(const char *name)
+{
+    const char *mark = strrchr(name, '#'), *end = mark ? mark + 1 : "";
+    while (g_ascii_isdigit(*end))
+        end++;
+    return mark > name && mark[-1] == ' ' && end > mark + 1 && !*end;
+}
+
 static int check_names(dome_env *env, const char *name, const char *kind)
 {
     int status = check_name(env, "a kind of objects", kind);
@@ -112,6 +121,11 @@ dome_object *dome_object_new(dome_env *env, const char *name, const dome_object_
         g_snprintf(own, sizeof own, "%s #%" G_GUINT64_FORMAT, ops->kind, env->registry->last_id + 1);
     }
     status = check_names(env, named ? name : NULL, ops->kind);
+    if (status == DOME_OK && named && name != own && env->keeps_all && !env->makes_again && is_numbered(name))
+        status = dome__fail(env, DOME_ERR_NAME,
+                            "'%s' ends with \" #\" and a number, as the names do that this program's objects without a name get: "
+                            "choose another name",
+                            name);
     if (status != DOME_OK)
         return dome__end(&op, status), NULL;
 

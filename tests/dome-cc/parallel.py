@@ -118,7 +118,7 @@ def requests():
                 os.kill(run.pid, signal.SIGUSR1)
                 wait_until(lambda: len(files()) >= k, "checkpoint %d" % k)
             os.kill(run.pid, signal.SIGTERM)
-            check(run.wait() == 128 + signal.SIGTERM, "SIGTERM: " + run.errors())
+            check(run.wait() == -signal.SIGTERM, "SIGTERM: " + run.errors())
             check(len(files()) == 4, "not four checkpoints: %s" % files())
             check(expected.startswith(run.output()) and run.output() != expected, "other output: %r" % run.output()[-200:])
         with go(2, "0.2s", "--dome-restart") as run:

@@ -170,6 +170,10 @@ if part refusals; then
     [ $status -eq 0 ] || fail "refusals dangling: status $status"
     grep -qF "global 'refusals.c:path': element 0 points to nothing that a checkpoint knows" err || fail "refusals dangling: $(cat err)"
     [ "$(wc -l <err)" -eq 1 ] || fail "refusals dangling: not one line: $(cat err)"
+    start 2 ./refusals held --dome-checkpoint-dir held --dome-checkpoint-every 1
+    refused "refusals held" 0 "dome_checkpoint: nothing is saved here, and the number of tasks stays: 'held' is active, which cannot be saved"
+    start 2 ./refusals name
+    [ $status -eq 2 ] && grep -qF "'dvec #7' ends with \" #\" and a number" err || fail "refusals name: $status: $(cat err)"
     start 2 ./refusals kernel
     [ $status -ne 0 ] && grep -q "dome_checkpoint is called inside of its kernel" err || fail "refusals kernel: $status: $(cat err)"
     start 2 ./refusals plain --dome-on-loss tell

@@ -257,12 +257,12 @@ const char *parallel_prelude(const program *p);
 const char *parallel_instead(const program *p, const char *name); /* what is called in place of a function; NULL: itself */
 bool parallel_calls_dome(const program *p, const node *call); /* a function of Dome, which keeps no pointer to its arguments */
 bool parallel_is_operation(const program *p, unit *u, const node *call); /* behind which the program may poll */
-bool parallel_is_borrowed(function *f, node *n); /* a pointer into data of Dome */
+bool parallel_is_borrowed(function *f, node *n);                         /* a pointer into data of Dome */
 void parallel_check(program *p, function *f); /* refuses pointers into local data that outlive a poll */
 
 /* hold.c: functions that cannot be saved while they are active */
 const char *hold_reason(unit *u, const node *top, unsigned begin);
-void hold_call(unit *u, node *n, unsigned depth);
+void hold_call(unit *u, node *n, unsigned depth, const char *by);
 /* jump.c: setjmp */
 bool jump_is_set(const node *n);
 void jump_call(program *p, unit *u, const function *f, node *n, unsigned depth);

@@ -28,16 +28,22 @@ const char *hold_reason(unit *u, const node *top, unsigned begin)
     return has_argument_list(top) ? "has a va_list" : NULL;
 }
 
-/* Around a call of such a function, or of one that calls back: polls do nothing meanwhile. */
-void hold_call(unit *u, node *n, unsigned depth)
+/* Around a call of such a function, or of one that calls back: polls do nothing meanwhile. by: its name, for messages; NULL: they
+ * do not need it. */
+void hold_call(unit *u, node *n, unsigned depth, const char *by)
 {
+    char *hold = by ? g_strdup_printf("dome__cc_hold_in(\"%s\")", by) : g_strdup("dome__cc_hold()");
     if (clang_getCanonicalType(n->type).kind == CXType_Void) {
-        edit_around(u, n->a, n->b, depth, "(dome__cc_hold(), ", ", dome__cc_release())");
+        char *begin = g_strdup_printf("(%s, ", hold);
+        edit_around(u, n->a, n->b, depth, begin, ", dome__cc_release())");
+        g_free(begin);
+        g_free(hold);
         return;
     }
     char *t = type_declare(u, n->type, "dome__h", true);
-    char *before = g_strdup_printf("(__extension__ ({ dome__cc_hold(); %s = ", t);
+    char *before = g_strdup_printf("(__extension__ ({ %s; %s = ", hold, t);
     edit_around(u, n->a, n->b, depth, before, "; dome__cc_release(); dome__h; }))");
     g_free(before);
     g_free(t);
+    g_free(hold);
 }

@@ -447,9 +447,9 @@ static void edit_call(program *p, unit *u, function *f, node *n, unsigned depth)
                                              "pvalloc",       "reallocarray",   NULL};
     static const char *const later[] = {"signal", "bsd_signal", "sigset", "atexit", "on_exit", "at_quick_exit", NULL};
     CXCursor d = call_function(n);
-    bool hold = f && f->held && call_polls(p, u, n);
+    bool hold = f && f->held && call_polls(p, u, n) && !parallel_is_operation(p, u, n);
     if (hold)
-        hold_call(u, n, depth);
+        hold_call(u, n, depth, p->parallel ? f->name : NULL);
     heap_call(p, u, f, n, depth + 1); /* inside of the hold */
     if (!cursor_is_null(d) && !is_foreign(p, u, d))
         return;
@@ -477,7 +477,7 @@ static void edit_call(program *p, unit *u, function *f, node *n, unsigned depth)
                     "loops",
                     name);
     } else if (polls && !hold) {
-        hold_call(u, n, depth);
+        hold_call(u, n, depth, p->parallel ? name : NULL);
     }
     g_free(name);
 }

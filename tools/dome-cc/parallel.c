@@ -20,7 +20,8 @@ static const char prelude[] =
     "extern int dome__cc_checkpoint(struct dome_env *) __asm__(\"dome_capture_checkpoint\");\n"
     "extern _Bool dome__cc_is_restarting(const struct dome_env *) __asm__(\"dome_capture_is_restarting\");\n"
     "extern void dome__cc_poll_operations(void) __asm__(\"dome_capture_poll_operations\");\n"
-    "extern int dome__cc_operation(void) __asm__(\"dome_capture_operation\");\n";
+    "extern int dome__cc_operation(void) __asm__(\"dome_capture_operation\");\n"
+    "extern void dome__cc_hold_in(const char *) __asm__(\"dome_capture_hold_in\");\n";
 
 static bool calls(const program *p, const char *name)
 {

@@ -72,6 +72,14 @@ static void call(int depth)
         dome_checkpoint(env);
 }
 
+#pragma GCC diagnostic ignored "-Wunknown-pragmas"
+#pragma dome hold
+static void held(void)
+{
+    for (int k = 0; k < 3; k++)
+        dome_checkpoint(env);
+}
+
 int main(int argc, char **argv)
 {
     env = dome_init(&argc, &argv);
@@ -87,8 +95,13 @@ int main(int argc, char **argv)
         path = getenv("PATH");
     dvec *x = dvec_new(env, "x", DOME_F64, 10);
     dvec_map(x, kernel, strcmp(what, "kernel") == 0 ? env : NULL, 0, NULL);
+    if (strcmp(what, "name") == 0)
+        dscalar_new(env, "dvec #7", DOME_F64);
     for (int k = 0; k < 3; k++)
-        call(depth);
+        if (strcmp(what, "held") == 0)
+            held();
+        else
+            call(depth);
     dome_print(env, "%s: %g%s\n", what, dvec_sum(x), path ? "" : ".");
     return dome_finalize(env);
 }
