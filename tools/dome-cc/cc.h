@@ -63,7 +63,11 @@ typedef struct variable {
 } variable;
 
 struct unit;
+struct program;
 typedef struct pragma pragma;
+
+/* Kinds of values that never share memory, on any machine: what is written as the one is not read as the other. */
+typedef enum { MEMORY_ANY, MEMORY_INTEGER, MEMORY_FLOATING, MEMORY_POINTER, MEMORY_KINDS } memory_kind;
 
 typedef struct function {
     struct unit *unit;
@@ -87,6 +91,8 @@ typedef struct function {
     bool unknown;            /* it calls what may take any time, as functions of libraries do */
     enum { FUNCTION_NEW, FUNCTION_BEGUN, FUNCTION_DONE } planned;
     int mark;
+    bool several;                                                        /* there is another definition, inline in a header */
+    enum { WRITES_UNKNOWN, WRITES_NO, WRITES_YES } writes[MEMORY_KINDS]; /* it, or what it calls, to memory of that kind */
     /* while it is written */
     GString *out;
     GPtrArray *variables; /* those saved and those in memory, in order of their declaration */
@@ -103,6 +109,7 @@ typedef struct function {
 } function;
 
 typedef struct unit {
+    struct program *program;
     char *path;     /* as it was given */
     char *name;     /* in images */
     char *original; /* text, and its length */
@@ -157,6 +164,7 @@ typedef struct program {
     GHashTable *functions;  /* key -> function */
     GHashTable *addressed;  /* key -> type key, or "" if it was cast */
     GHashTable *code_names; /* foreign functions whose address is taken, once they are enlisted */
+    GHashTable *weak;       /* keys of functions that may be others in the end */
     GHashTable *wrappers;   /* keys of functions that allocate blocks for their callers: heap.c */
     bool parallel;          /* it calls dome_init */
     bool between;           /* it polls behind its operations */

@@ -515,6 +515,7 @@ static int link_program(const options *o)
                  g_hash_table_new(g_str_hash, g_str_equal),
                  g_hash_table_new(g_str_hash, g_str_equal),
                  g_hash_table_new(g_str_hash, g_str_equal),
+                 g_hash_table_new(g_str_hash, g_str_equal),
                  false,
                  false};
     GPtrArray *all_flags = g_ptr_array_new();

@@ -92,9 +92,6 @@ static bool plain_local(unit *u, node *n)
 /* Calls that take no time to speak of and change no memory of the program; else NULL. */
 static bool plain_call(node *n);
 
-/* Kinds of values that never share memory, on any machine: what is written as the one is not read as the other. */
-typedef enum { MEMORY_ANY, MEMORY_INTEGER, MEMORY_FLOATING, MEMORY_POINTER } memory_kind;
-
 /* Whether a member belongs to a union, also by structs without names. An expression does not show a union without a name. */
 static bool is_of_union(const node *n)
 {
@@ -145,13 +142,15 @@ static memory_kind kind_of_place(const unit *u, node *n)
     }
 }
 
+static bool call_writes_memory(unit *u, node *n, memory_kind kind);
+
 /* Whether a loop changes memory of a kind, other than plain local variables. */
 static bool writes_memory(unit *u, node *n, memory_kind kind)
 {
     node *to = NULL;
     if (n->kind == CXCursor_UnaryExpr)
         return false;
-    if (n->kind == CXCursor_CallExpr && !plain_call(n))
+    if (n->kind == CXCursor_CallExpr && !plain_call(n) && call_writes_memory(u, n, kind))
         return true;
     if (n->kind == CXCursor_GCCAsmStmt || n->kind == CXCursor_StmtExpr)
         return true;
@@ -174,6 +173,34 @@ static bool writes_memory(unit *u, node *n, memory_kind kind)
         if (writes_memory(u, node_kid(n, i), kind))
             return true;
     return false;
+}
+
+/* Of a call, its arguments apart: a function of the program is looked into, with those that it calls. */
+static bool call_writes_memory(unit *u, node *n, memory_kind kind)
+{
+    static GHashTable *begun; /* functions that are being looked into */
+    CXCursor d = call_function(n);
+    if (cursor_is_null(d))
+        return true;
+    char *key = function_key(u, d);
+    function *f = g_hash_table_lookup(u->program->functions, key);
+    const bool known = f && !f->several && !g_hash_table_contains(u->program->weak, key);
+    g_free(key);
+    if (!known)
+        return true;
+    if (f->writes[kind] != WRITES_UNKNOWN)
+        return f->writes[kind] == WRITES_YES;
+    const bool outermost = !begun;
+    if (outermost)
+        begun = g_hash_table_new(NULL, NULL);
+    /* of one that is begun, the others of the circle decide */
+    const bool yes = g_hash_table_add(begun, f) && writes_memory(f->unit, f->body, kind);
+    if (outermost) {
+        g_hash_table_destroy(begun);
+        begun = NULL;
+        f->writes[kind] = yes ? WRITES_YES : WRITES_NO;
+    }
+    return yes;
 }
 
 /* Whether an expression has the same value all through a loop. Of what is in memory this can be said only if the loop writes
@@ -775,11 +802,24 @@ static void scan(program *p, unit *u, function *f, node *n)
         scan(p, u, f, node_kid(n, i));
 }
 
+/* Of a weak function the linker may take another definition, also one that is not translated. */
+static void note_weak(program *p, unit *u, const node *top, unsigned begin)
+{
+    const bool body = clang_isCursorDefinition(top->cursor) && top->kids->len;
+    char *text = text_flat(u, begin, body ? node_kid(top, top->kids->len - 1)->a : text_find(u, top->b, u->length, ';'));
+    if (strstr(text, "weak"))
+        g_hash_table_add(p->weak, function_key(u, top->cursor));
+    g_free(text);
+}
+
 void summary_unit(program *p, unit *u)
 {
+    u->program = p;
     for (unsigned i = 0; i < u->tops->len; i++) {
         node *top = g_ptr_array_index(u->tops, i);
         function *f = NULL;
+        if (top->kind == CXCursor_FunctionDecl && !cursor_in_system_header(top->cursor))
+            note_weak(p, u, top, GPOINTER_TO_UINT(g_ptr_array_index(u->ends, i)));
         if (top->kind == CXCursor_FunctionDecl && clang_isCursorDefinition(top->cursor) && top->kids->len) {
             node *body = node_kid(top, top->kids->len - 1);
             if (body->kind == CXCursor_CompoundStmt) {
@@ -794,8 +834,11 @@ void summary_unit(program *p, unit *u)
                 f->calls = g_ptr_array_new();
                 f->indirect = g_ptr_array_new();
                 g_ptr_array_add(u->functions, f);
-                if (!g_hash_table_contains(p->functions, f->key))
+                function *same = g_hash_table_lookup(p->functions, f->key);
+                if (!same)
                     g_hash_table_insert(p->functions, f->key, f);
+                else
+                    same->several = true;
                 if (strcmp(f->name, "main") == 0)
                     u->main = f;
             }
