@@ -38,13 +38,14 @@ typedef enum { LOOP_FREE, LOOP_STRIP, LOOP_COUNTDOWN, LOOP_BITS, LOOP_EACH } loo
 typedef struct loop_plan {
     loop_class class;
     unsigned stride;
-    unsigned few; /* LOOP_STRIP: with at most so many iterations it does not poll */
-    double cost;  /* operations of the whole loop, if it does not poll */
-    bool polls;   /* it polls, or something inside does */
-    bool unknown; /* a call inside may take any time */
-    bool breaks;  /* it is left by "break" */
-    bool twice;   /* its first strip stands before the first poll: short loops then do not poll */
-    bool nest;    /* counted, and an iteration's work is known when it begins: several are cut off together */
+    unsigned few;  /* LOOP_STRIP: with at most so many iterations it does not poll */
+    double cost;   /* operations of the whole loop, if it does not poll */
+    bool polls;    /* it polls, or something inside does */
+    bool unknown;  /* a call inside may take any time */
+    bool breaks;   /* it is left by "break" */
+    bool twice;    /* its first strip stands before the first poll: short loops then do not poll */
+    bool unrolled; /* LOOP_BITS: its iterations are so small that several are written for one test */
+    bool nest;     /* counted, and an iteration's work is known when it begins: several are cut off together */
 } loop_plan;
 
 typedef struct variable {

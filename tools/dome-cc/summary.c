@@ -13,6 +13,7 @@ enum {
     SHORT_LOOP_OF_POLLS = 64, /* iterations of loops that do not poll, though something inside does now and then */
     SMALL_FUNCTION = 12,      /* in its text: the compiler makes such a function a part of all its callers */
     UNKNOWN_CALL = 3000,      /* a call of which nothing is known */
+    TINY_BODY = 16,           /* loops of which such an iteration is hardly more than a test whether they poll */
     SHORT_BODY = 100,         /* loops of which such an iteration is more than a poll may be entered often, for few iterations */
     LONGEST_STRIP = 8192,     /* iterations */
     LARGE_BODY = 20           /* POLLS_LARGE_...: operations of an iteration */
@@ -749,6 +750,7 @@ static void plan_loop(program *p, unit *u, node *n, loop_plan *l)
         l->class = do_loop && has_jump(node_kid(n, 0), CXCursor_ContinueStmt) ? LOOP_EACH : LOOP_COUNTDOWN;
     }
     l->twice = iteration <= SHORT_BODY;
+    l->unrolled = l->class == LOOP_BITS && inside.operations + 2 <= TINY_BODY;
     l->polls = l->polls || l->class != LOOP_FREE;
 }
 

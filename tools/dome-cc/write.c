@@ -483,6 +483,8 @@ static char *write_counted_strip(function *f, node *n, node *step, node *body, c
     return inside;
 }
 
+enum { UNROLLED = 4 }; /* iterations of small loops, for one test whether they poll */
+
 /* At most l->stride iterations without a poll, of which none can be captured inside. `leave`: what follows the loop's end,
  * the label `end`. */
 static void write_strip(function *f, node *n, const loop_plan *l, const char *leave, const char *end)
@@ -508,9 +510,15 @@ static void write_strip(function *f, node *n, const loop_plan *l, const char *le
         g_free(most);
     } else if (l->class == LOOP_BITS) {
         char *v = node_text(u, summary_counted(u, n));
-        g_string_append_printf(f->out, "for (;;) {\nif (!(%s)) goto %s;\n", test, end);
-        write_body(f, body);
-        g_string_append_printf(f->out, "%s;\nif (__builtin_expect((%s & %u) == 0, 0)) break;\n}\n", next, v, l->stride - 1);
+        const unsigned together =
+            l->unrolled ? UNROLLED : 1; /* the variable passes each multiple of the stride once in so many */
+        g_string_append(f->out, "for (;;) {\n");
+        for (unsigned k = 0; k < together; k++) {
+            g_string_append_printf(f->out, "if (!(%s)) goto %s;\n", test, end);
+            write_body(f, body);
+            g_string_append_printf(f->out, "%s;\n", next);
+        }
+        g_string_append_printf(f->out, "if (__builtin_expect((%s & %u) < %u, 0)) break;\n}\n", v, l->stride - 1, together);
         g_free(v);
     } else if (n->kind == CXCursor_DoStmt) {
         g_string_append_printf(f->out, "{ unsigned dome__k = %u; for (; dome__k; dome__k--) {\n", l->stride);
@@ -553,8 +561,12 @@ static void write_if_few(function *f, node *n, const loop_plan *l)
 
 /* A loop inside of which the function cannot be captured polls after each strip. `often`: it may be entered often, and is then
  * left before the first poll if it has few iterations. */
-static void write_strips(function *f, node *n, const loop_plan *l, bool often)
+static void write_strips(program *p, function *f, node *n, const loop_plan *plan, bool often)
 {
+    const bool copies = summary_may_copy(p, f->unit, n);
+    loop_plan own = *plan, *const l = &own;
+    own.unrolled = plan->unrolled && copies;
+    often = often && plan->twice && copies;
     loop_site *site = loop_begin(f);
     char *end = g_strdup_printf("dome__end_%d", site->id), *leave = g_strdup_printf("goto %s", end);
     bool first = often && l->class != LOOP_STRIP;
@@ -608,7 +620,7 @@ static void write_polled_loop(program *p, function *f, node *n, bool often)
         bool copies = summary_may_copy(p, u, n);
         bool strips = !body->polls && !(condition && condition->polls) && !(step && step->polls);
         if (strips && (plan->class == LOOP_STRIP || plan->class == LOOP_COUNTDOWN || plan->class == LOOP_BITS)) {
-            write_strips(f, n, plan, plan->twice && often && copies);
+            write_strips(p, f, n, plan, often);
             live_cut(f, level);
             return;
         }
@@ -632,7 +644,7 @@ static void write_polled_loop(program *p, function *f, node *n, bool often)
             lower_discarded(p, f, step);
         }
     } else if ((plan->class == LOOP_COUNTDOWN || plan->class == LOOP_BITS) && !node_kid(n, 0)->polls && !node_kid(n, 1)->polls) {
-        write_strips(f, n, plan, plan->twice && often && summary_may_copy(p, u, n));
+        write_strips(p, f, n, plan, often);
         live_cut(f, level);
         return;
     } else if (n->kind == CXCursor_WhileStmt) {
