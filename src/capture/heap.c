@@ -258,6 +258,8 @@ void *dome_capture_malloc(dome_capture_type *type, size_t bytes)
     if (!type)
         dome__capture_die("dome_capture_malloc: the type is NULL");
     const dome_capture_layout *layout = type->known ? type->known : dome__capture_layout(type, &one);
+    if (bytes == 0 && layout->tail) /* no other block of that type is without its first members */
+        bytes = layout->tail_offset;
     if (bytes != layout->size)
         check_size(layout, bytes);
     void *memory = new_block(layout, bytes, dome__capture_heap.serial + 1);
@@ -335,6 +337,10 @@ void *dome_capture_realloc(dome_capture_type *type, void *memory, size_t bytes)
     head *block = s ? NULL : head_at(memory);
     if (!s && !block)
         return realloc(memory, bytes);
+    if (bytes == 0) { /* as glibc does */
+        dome_capture_free(memory);
+        return NULL;
+    }
     const uint32_t place = s ? place_at(s, memory, "dome_capture_realloc") : 0;
     const dome_capture_layout *layout = s ? s->layout : block->layout;
     check_size(layout, bytes);

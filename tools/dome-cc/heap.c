@@ -536,7 +536,9 @@ void heap_call(program *p, unit *u, function *f, node *n, unsigned depth)
             text = g_strdup_printf("dome__cc_%s_wanted", name);
             edit_replace(u, callee->a, callee->b, text);
         }
-    } else if (!(cursor_is_null(d) && is_discarded(u, n))) {
+    } else if (heap && strcmp(name, "realloc") == 0 && is_discarded(u, n)) {
+        edit_replace(u, callee->a, callee->b, "dome__cc_realloc_wanted"); /* realloc(block, 0) */
+    } else if (heap || !is_discarded(u, n)) {
         refuse_block(u, f, n, name);
     }
     g_free(text);

@@ -459,6 +459,7 @@ typedef struct item {
     unsigned bytes;   /* 0: other on other machines */
     const char *wide; /* then: which type */
     char *pointee;    /* of a pointer */
+    char *told;       /* of a union with a tag: its type, and what tells its member */
 } item;
 
 enum { ITEMS_MOST = 4096 };
@@ -476,6 +477,25 @@ static bool is_jump_buffer(CXType t)
 
 static const char *scalar_name(CXType t);
 static unsigned scalar_bytes(const char *name);
+static pragma *union_pragma(unit *u, CXCursor field);
+static char *union_tag(unit *u, CXCursor field);
+static long long tag_offset(CXType container, const char *tag);
+
+/* A union with a tag, which lies at the same place in all structs that begin alike. */
+static bool add_told(unit *u, CXType container, CXCursor field, long long at, GArray *items)
+{
+    char *tag = union_tag(u, field), *type = type_key(clang_getCursorType(field));
+    const long long where = tag_offset(container, tag), own = clang_Cursor_getOffsetOfField(field);
+    if (where >= 0 && own >= 0) {
+        item i = {.at = at + own / 8, .wide = ""};
+        const char *text = union_pragma(u, field)->text;
+        i.told = g_strdup_printf("%s %lld %s", type, at + where / 8, text + strcspn(text, "&:"));
+        g_array_append_val(items, i);
+    }
+    g_free(type);
+    g_free(tag);
+    return where >= 0 && own >= 0;
+}
 
 static bool add_items(unit *u, CXType t, long long at, GArray *items)
 {
@@ -508,7 +528,10 @@ static bool add_items(unit *u, CXType t, long long at, GArray *items)
     for (unsigned i = 0; i < fields->len && good; i++) {
         CXCursor f = g_array_index(fields, CXCursor, i);
         long long offset = clang_Cursor_getOffsetOfField(f);
-        good = !clang_Cursor_isBitField(f) && offset >= 0 && add_items(u, clang_getCursorType(f), at + offset / 8, items);
+        if (is_union(clang_getCursorType(f)) && union_pragma(u, f))
+            good = !is_nameless(f) && add_told(u, c, f, at, items);
+        else
+            good = !clang_Cursor_isBitField(f) && offset >= 0 && add_items(u, clang_getCursorType(f), at + offset / 8, items);
     }
     g_array_free(fields, TRUE);
     return good;
@@ -516,8 +539,10 @@ static bool add_items(unit *u, CXType t, long long at, GArray *items)
 
 static bool same_item(const item *a, const item *b, bool any_pointer)
 {
-    if (a->at != b->at || a->bytes != b->bytes || !a->pointee != !b->pointee)
+    if (a->at != b->at || a->bytes != b->bytes || !a->pointee != !b->pointee || !a->told != !b->told)
         return false;
+    if (a->told)
+        return strcmp(a->told, b->told) == 0;
     if (a->pointee)
         return any_pointer || strcmp(a->pointee, b->pointee) == 0;
     return a->bytes > 0 || strcmp(a->wide, b->wide) == 0;
@@ -550,8 +575,10 @@ static bool raw_union(unit *u, CXType t, CXCursor *longest, bool *any)
     if (good)
         *longest = g_array_index(fields, CXCursor, most);
     for (unsigned i = 0; i < fields->len; i++) {
-        for (unsigned k = 0; k < items[i]->len; k++)
+        for (unsigned k = 0; k < items[i]->len; k++) {
             g_free(g_array_index(items[i], item, k).pointee);
+            g_free(g_array_index(items[i], item, k).told);
+        }
         g_array_free(items[i], TRUE);
     }
     g_free(items);
@@ -641,6 +668,22 @@ static char *plan_tag(unit *u, union_plan *plan, CXType container, const char *t
     g_strfreev(path);
     g_strfreev(parts);
     return why;
+}
+
+/* The tag in the pragma before a union, without what stands around it. */
+static char *union_tag(unit *u, CXCursor field)
+{
+    const char *text = union_pragma(u, field)->text, *colon = strchr(text, ':');
+    char *tag = g_strndup(text, colon ? (gsize)(colon - text) : 0), *mask = strchr(tag, '&');
+    if (mask)
+        *mask = '\0';
+    return g_strstrip(tag);
+}
+
+/* In bits; -1: the tag is no member. */
+static long long tag_offset(CXType container, const char *tag)
+{
+    return *tag ? clang_Type_getOffsetOf(clang_getCanonicalType(container), tag) : -1;
 }
 
 static char *plan_case(unit *u, union_plan *plan, CXType t, char *text, GHashTable *seen)

@@ -56,8 +56,28 @@ static struct old *push(struct old *next, int n)
     return o;
 }
 
+/* Blocks of no bytes, and realloc as a free. */
+static int none(int n)
+{
+    struct cloud *empty = malloc((size_t)(n - n)), *gone = malloc(sizeof *gone);
+    struct text *freed = text_new("freed");
+    int *numbers = malloc((size_t)n * sizeof *numbers), given = empty != NULL;
+    for (int i = 0; i < n; i++)
+        numbers[i] = i * i;
+    numbers = realloc(numbers, (size_t)n / 2 * sizeof *numbers);
+    given += numbers[n / 2 - 1];
+    gone = realloc(gone, 0);
+    numbers = realloc(numbers, 0);
+    (void)realloc(freed, 0);
+    for (int i = 0; i < n; i++)
+        given += gone == NULL && numbers == NULL;
+    free(empty);
+    return given;
+}
+
 int main(void)
 {
+    printf("%d\n", none(8));
     struct cloud *c = calloc(1, sizeof *c);
     const char *names[] = {"one", "", "three", "four"};
     for (int i = 0; i < 7; i++)

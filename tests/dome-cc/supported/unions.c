@@ -76,6 +76,23 @@ typedef union {
     int i;
     double d;
 } number;
+
+/* These begin alike, with a union and its tag. */
+struct start {
+    short tag;
+#pragma dome union tag : 1 = i, 2 = text
+    union {
+        int i;
+        const char *text;
+    } is;
+};
+union node {
+    struct start value;
+    struct {
+        struct start value;
+        int next;
+    } linked;
+};
 #define DO(...)    _Pragma(#__VA_ARGS__)
 #define UNION(...) DO(dome union __VA_ARGS__)
 #define INTEGER    'i'
@@ -207,6 +224,24 @@ static double convert(amount *amounts, int n)
     return sum + (step.to == 2 ? step.where.at : 0.5);
 }
 
+static int walk(int n)
+{
+    union node *nodes = malloc((size_t)n * sizeof *nodes), first = {{2, {.text = "first"}}};
+    int found = 0;
+    for (int k = 0; k < n; k++) {
+        nodes[k].linked.next = k - 1;
+        nodes[k].value.tag = (short)(1 + k % 2);
+        if (k % 2)
+            nodes[k].value.is.text = k % 3 ? first.value.is.text : "other";
+        else
+            nodes[k].value.is.i = k * k;
+    }
+    for (int k = n - 1; k >= 0; k = nodes[k].linked.next)
+        found = found * 3 + (nodes[k].value.tag == 1 ? nodes[k].value.is.i : nodes[k].value.is.text[0]) + first.value.tag;
+    free(nodes);
+    return found;
+}
+
 int main(void)
 {
     struct shape shapes[5] = {{.radius = 3, .head = {4}}, {.corners = {{1, 2}, {3, 4}}, .head = {1}}};
@@ -254,5 +289,6 @@ int main(void)
            m[1].vector.named.z);
     amount amounts[3] = {{WHOLE, {7}, 0}, {PART, {.f = 2.5f}, 0}, {WHOLE, {9}, 1}};
     printf("%g %d\n", convert(amounts, 13), amounts[2].unused);
+    printf("%d\n", walk(7));
     return 0;
 }
