@@ -409,7 +409,8 @@ dome_capture_block *dome__capture_block_restore(const dome_capture_layout *layou
         (layout->tail &&
          (__builtin_mul_overflow(tail, layout->tail->size, &more) || __builtin_add_overflow(more, layout->tail_offset, &more))))
         return NULL;
-    bytes = MAX(bytes, more);
+    if (layout->tail) /* less than the struct's size, where its end is padding */
+        bytes = more;
     void *memory = bytes <= SIZE_MAX / 2 ? new_block(layout, (size_t)bytes, serial) : NULL;
     if (!memory)
         return NULL;

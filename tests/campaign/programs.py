@@ -25,6 +25,7 @@ from harness import Failure, check  # noqa: E402
 BUILD = os.path.abspath(harness.BUILD)
 CC = os.path.join(BUILD, "tools", "dome-cc")
 STORE = os.path.join(BUILD, "tests", "debian")
+HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 # ---- Debian's sources ----
@@ -352,7 +353,33 @@ class Tinyscheme(Program):
         check(output.count(b"\n") == 120, "%d lines" % output.count(b"\n"))
 
 
-PROGRAMS = {"zopfli": Zopfli, "cliquer": Cliquer, "divsufsort": Divsufsort, "bzip2": Bzip2, "zlib": Zlib, "cjson": Cjson, "tinyscheme": Tinyscheme}
+class Lua(Program):
+    """An interpreter: tagged values, a collector of garbage, one function through which it allocates, longjmp, coroutines. lua.patch tells
+    dome-cc the unions and the types of objects; and hashes of objects are numbers instead of addresses, which do not last."""
+
+    package = "lua5.4"
+
+    def __init__(self, work):
+        super().__init__(work)
+        self.src = os.path.join(work, "src")
+        shutil.copytree(source(self.package), self.src)
+        with open(os.path.join(HERE, "lua.patch")) as f:
+            run(["patch", "-p1"], self.src, stdin=f)
+        with open(os.path.join(self.src, "src", "lua5.4-deb-multiarch.h"), "w") as f:
+            f.write('#define DEB_HOST_MULTIARCH ""\n')
+
+    def build(self, compiler, to):
+        self.compile(compiler, to, sources_in(self.src, "src", ("luac.c",)), "-DLUA_USE_JUMPTABLE=0", "-Dluai_makeseed(L)=1")
+
+    def prepare(self, chance):
+        shutil.copy(os.path.join(HERE, "programs.lua"), self.work)
+        self.arguments = ["programs.lua"]
+
+    def check_output(self, output):
+        check(output.count(b"\n") > 1500 and output.splitlines()[-1].count(b";") == 500, "%d lines in its file" % output.splitlines()[-1].count(b";"))
+
+
+PROGRAMS = {"zopfli": Zopfli, "cliquer": Cliquer, "divsufsort": Divsufsort, "bzip2": Bzip2, "zlib": Zlib, "cjson": Cjson, "tinyscheme": Tinyscheme, "lua": Lua}
 
 
 # ---- stopped and continued ----

@@ -213,6 +213,8 @@ enum { TYPE_SCALAR, TYPE_POINTER, TYPE_ARRAY, TYPE_STRUCT, TYPE_UNION }; /* as D
 char *type_declare(unit *u, CXType t, const char *name, bool bare);      /* bare: without const */
 char *type_name(unit *u, CXType t);                                      /* for casts, without const */
 char *type_describe(unit *u, CXType t, char **why);                      /* NULL and *why */
+bool type_may_be_longer(CXType t);                                       /* it ends in an array of one element */
+char *type_describe_longer(unit *u, CXType t, char **why);
 /* Writes functions that pack and unpack the numbers of a struct: values are added in the order of its members. */
 typedef struct packer {
     GString *pack, *unpack;

@@ -25,6 +25,7 @@ typedef struct block {
     bool known;
     CXType type;
     const char *basic;
+    bool longer; /* the array of one element at the end of the struct has more in this block */
 } block;
 
 static bool is_operator(unit *u, const node *n, const char *text)
@@ -63,11 +64,11 @@ static block size_type(unit *u, node *n, bool bytes)
             if (node_is_expression(node_kid(n, i)) || node_kid(n, i)->kind == CXCursor_TypeRef)
                 kid = node_kid(n, i);
         if (kid && node_is_expression(kid)) {
-            found = (block){true, node_bare(kid)->type, NULL};
+            found = (block){.known = true, .type = node_bare(kid)->type};
         } else if (strchr(text, '*')) {
             found = (block){.known = true, .basic = "pointer"};
         } else if (kid && !strchr(text, '[')) {
-            found = (block){true, clang_getCursorType(node_declaration(kid)), NULL};
+            found = (block){.known = true, .type = clang_getCursorType(node_declaration(kid))};
         } else {
             for (char *c = text; *c; c++)
                 *c = *c == '(' || *c == ')' ? ' ' : *c;
@@ -324,7 +325,7 @@ static block find_block(program *p, unit *u, const function *f, node *n)
         later_type later = {.found = false};
         find_later_type(p, u, f->decl, cursor_offset(variable), &later);
         if (later.found && !later.unsure)
-            return (block){true, later.type, NULL};
+            return (block){.known = true, .type = later.type};
     }
     return b;
 }
@@ -444,12 +445,71 @@ void heap_pragmas(program *p, unit *u)
     }
 }
 
+/* ---- blocks that are longer than their struct ---- */
+
+static bool is_size_of(unit *u, node *n, CXType type)
+{
+    const block b = size_type(u, n, false);
+    return b.known && !b.basic && type_same(b.type, type);
+}
+
+/* "sizeof(struct s) + n" or "offsetof(struct s, last) + n"; but n is no length of such structs. */
+static bool is_sum(unit *u, node *n, CXType type)
+{
+    n = n ? without_casts(n) : NULL;
+    if (n && is_operator(u, n, ","))
+        return is_sum(u, node_kid(n, 1), type);
+    if (!n || !(is_operator(u, n, "+") || is_operator(u, n, "-")))
+        return false;
+    bool begins = false, array = false;
+    for (unsigned i = 0; i < 2; i++) {
+        node *part = without_casts(node_kid(n, i));
+        char *text = text_flat(u, node_kid(n, i)->a, node_kid(n, i)->b);
+        const bool product = part && is_operator(u, part, "*"), whole = is_size_of(u, node_kid(n, i), type);
+        array = array || (product && whole);
+        begins = begins || whole || (!product && strstr(text, "__builtin_offsetof")) || is_sum(u, part, type);
+        g_free(text);
+    }
+    return begins && !array;
+}
+
+/* Whether a sum comes into a variable below n. */
+static bool gets_sum(unit *u, node *n, unsigned variable, CXType type)
+{
+    if (n->kind == CXCursor_VarDecl && cursor_offset(n->cursor) == variable && n->kids->len &&
+        !cursor_is_null(clang_Cursor_getVarDeclInitializer(n->cursor)) && is_sum(u, node_kid(n, n->kids->len - 1), type))
+        return true;
+    if (is_operator(u, n, "=") && is_variable(without_casts(node_kid(n, 0)), &variable) && is_sum(u, node_kid(n, 1), type))
+        return true;
+    for (unsigned i = 0; i < n->kids->len; i++)
+        if (gets_sum(u, node_kid(n, i), variable, type))
+            return true;
+    return false;
+}
+
+/* Also by a variable. */
+static bool is_longer(unit *u, const function *f, node *call, const block *b)
+{
+    if (!b->known || b->basic || !type_may_be_longer(b->type))
+        return false;
+    for (unsigned i = 1; i < call->kids->len; i++) {
+        node *size = without_casts(node_kid(call, i));
+        CXCursor d = size && size->kind == CXCursor_DeclRefExpr ? node_declaration(size) : clang_getNullCursor();
+        const bool local = f && !cursor_is_null(d) && d.kind == CXCursor_VarDecl && type_scalar(size->type);
+        if (is_sum(u, size, b->type) || (local && gets_sum(u, f->body, cursor_offset(d), b->type)))
+            return true;
+    }
+    return false;
+}
+
 /* ---- edits ---- */
 
 /* The address of a block's description; NULL: it has none, which is said. */
 static char *describe_block(unit *u, node *n, const block *b)
 {
-    char *why = NULL, *type = b->basic ? g_strdup_printf("dome__cc_%s", b->basic) : type_describe(u, b->type, &why);
+    char *why = NULL, *type = b->basic    ? g_strdup_printf("dome__cc_%s", b->basic)
+                              : b->longer ? type_describe_longer(u, b->type, &why)
+                                          : type_describe(u, b->type, &why);
     if (!type) {
         unit_refuse(u, n->a, "a block of the heap cannot be saved: it contains %s", why);
         g_free(why);
@@ -513,7 +573,8 @@ void heap_call(program *p, unit *u, function *f, node *n, unsigned depth)
     CXCursor d = call_function(n);
     const bool heap = !cursor_is_null(d) && is_heap_function(p, u, d);
     char *name = cursor_is_null(d) ? g_strdup("") : cursor_name(d), *text = NULL;
-    const block b = find_block(p, u, f, n);
+    block b = find_block(p, u, f, n);
+    b.longer = is_longer(u, f, n, &b);
     node *callee = call_callee(n);
     if (b.known) {
         char *type = describe_block(u, n, &b);

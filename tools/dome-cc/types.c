@@ -1099,6 +1099,42 @@ static void add_member(GString *members, const char *name, const char *described
     ++*n;
 }
 
+/* An array of one element at the end of a struct, of which blocks of the heap may have more. */
+static bool last_of_one(CXType t, CXCursor *last)
+{
+    GArray *fields = kind(t) == CXType_Record && !is_union(t) ? fields_of(t) : NULL;
+    bool found = false;
+    if (fields && fields->len > 1) {
+        *last = g_array_index(fields, CXCursor, fields->len - 1);
+        CXType c = clang_getCanonicalType(clang_getCursorType(*last));
+        found = c.kind == CXType_ConstantArray && clang_getArraySize(c) == 1 && !type_is_array(clang_getArrayElementType(c));
+    }
+    if (fields)
+        g_array_free(fields, TRUE);
+    return found;
+}
+
+bool type_may_be_longer(CXType t)
+{
+    CXCursor last;
+    return last_of_one(t, &last);
+}
+
+static char *describe_array(unit *u, const char *id, const char *shown, CXType element, long long n)
+{
+    char *described = describe(u, element), *name = type_name(u, element), *q = quoted(shown);
+    if (n > 0)
+        g_string_append_printf(u->tail, "static struct dome__cc_type %s = {%s, %d, %d, sizeof(%s) * %lld, &%s, %lld, 0, 0, 0};\n",
+                               id, q, TYPE_ARRAY, (int)DOME_KIND_U8, name, n, described, n);
+    else
+        g_string_append_printf(u->tail, "static struct dome__cc_type %s = {%s, %d, %d, 0, &%s, 0, 0, 0, 0};\n", id, q, TYPE_ARRAY,
+                               (int)DOME_KIND_U8, described);
+    g_free(q);
+    g_free(name);
+    g_free(described);
+    return g_strdup(id);
+}
+
 static void describe_fields(unit *u, CXType t, CXType container, const char *outer, GString *members, unsigned *n)
 {
     GArray *fields = fields_of(t);
@@ -1184,24 +1220,13 @@ static char *describe(unit *u, CXType t)
     id = new_type(u, key);
     char *q = quoted(name);
     if (c.kind == CXType_ConstantArray || c.kind == CXType_IncompleteArray) {
-        const bool named = t.kind != c.kind;
         CXType e = clang_getArrayElementType(array_as_written(t));
-        char *element = describe(u, e), *element_name = type_name(u, e);
-        long long n = c.kind == CXType_ConstantArray ? clang_getArraySize(c) : 0;
-        if (named) {
-            g_free(q);
-            char *shown = n > 0 ? g_strdup_printf("%s[%lld]", element_name, n) : g_strdup_printf("%s[]", element_name);
-            q = quoted(shown);
-            g_free(shown);
-        }
-        if (n > 0)
-            g_string_append_printf(u->tail,
-                                   "static struct dome__cc_type %s = {%s, %d, %d, sizeof(%s) * %lld, &%s, %lld, 0, 0, 0};\n", id,
-                                   q, TYPE_ARRAY, (int)DOME_KIND_U8, element_name, n, element, n);
-        else
-            g_string_append_printf(u->tail, "static struct dome__cc_type %s = {%s, %d, %d, 0, &%s, 0, 0, 0, 0};\n", id, q,
-                                   TYPE_ARRAY, (int)DOME_KIND_U8, element);
-        g_free(element);
+        const long long n = c.kind == CXType_ConstantArray ? clang_getArraySize(c) : 0;
+        char *element_name = type_name(u, e), *shown = t.kind == c.kind ? g_strdup(name)
+                                                       : n > 0          ? g_strdup_printf("%s[%lld]", element_name, n)
+                                                                        : g_strdup_printf("%s[]", element_name);
+        g_free(describe_array(u, id, shown, e, n));
+        g_free(shown);
         g_free(element_name);
     } else {
         GString *members = g_string_new(NULL);
@@ -1227,6 +1252,40 @@ static char *describe(unit *u, CXType t)
     g_free(q);
     g_free(name);
     g_free(key);
+    return g_strdup(id);
+}
+
+/* A block of a struct that ends in an array of one element, and has more: as if that array had no length. */
+char *type_describe_longer(unit *u, CXType t, char **why)
+{
+    CXCursor last = clang_getNullCursor();
+    char *reason = obstacle(u, t);
+    *why = reason;
+    if (reason || !last_of_one(t, &last))
+        return NULL;
+    char *name = type_name(u, t), *key = g_strdup_printf("longer %s", name), *id = g_hash_table_lookup(u->types, key);
+    if (!id) {
+        id = new_type(u, key);
+        GString *members = g_string_new(NULL);
+        unsigned n = 0;
+        describe_fields(u, t, clang_getCanonicalType(t), name, members, &n);
+        const char *before = g_strrstr_len(members->str, (gssize)members->len - 1, "\n"); /* all but the last of the lines */
+        g_string_truncate(members, before ? (gsize)(before + 1 - members->str) : 0);
+        CXType element = clang_getArrayElementType(array_as_written(clang_getCursorType(last)));
+        char *own = cursor_name(last), *shown = g_strdup_printf("%s...", name), *array = g_strdup_printf("%s_tail", id);
+        g_free(describe_array(u, array, "[]", element, 0));
+        n--;
+        add_member(members, own, array, name, &n);
+        packer k = packer_new();
+        k.good = false; /* the table is walked */
+        type_write_struct(u, id, shown, name, members->str, n, &k);
+        g_free(array);
+        g_free(shown);
+        g_free(own);
+        g_string_free(members, TRUE);
+    }
+    g_free(key);
+    g_free(name);
     return g_strdup(id);
 }
 

@@ -1,4 +1,5 @@
 /* Flexible array members: of numbers, structs and pointers; grown; of length 0; what points into them. */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,17 @@ struct cloud {
 struct old {
     struct old *next;
     long long values[0];
+};
+
+/* As it was before flexible members. */
+struct hack {
+    int n;
+    struct hack *next;
+    struct point points[1];
+};
+struct name {
+    short length;
+    char bytes[1];
 };
 
 static struct text *text_new(const char *s)
@@ -75,8 +87,46 @@ static int none(int n)
     return given;
 }
 
+static struct name *name_new(const char *s)
+{
+    size_t bytes = strlen(s), all;
+    all = offsetof(struct name, bytes) + bytes + 1;
+    struct name *n = malloc(all);
+    n->length = (short)bytes;
+    for (size_t i = 0; i <= bytes; i++)
+        n->bytes[i] = s[i];
+    return n;
+}
+
+static double hacks(int n)
+{
+    struct hack *list = NULL, *array = calloc((size_t)n + 1, sizeof(struct hack)), one = {.n = 1};
+    struct name *name = name_new("a longer name"), *none = name_new("");
+    struct point *last = &one.points[0];
+    double total = 0;
+    for (int k = 0; k < n; k++) {
+        struct hack *h = malloc(sizeof *h + (size_t)k * sizeof(struct point));
+        h->n = k + 1;
+        h->next = list;
+        list = h;
+        for (int i = 0; i <= k; i++)
+            h->points[i] = (struct point){i / 2.0, text_new(name->bytes + i)};
+        array[k].points[0] = h->points[k];
+        array[k].next = k ? &array[k - 1] : NULL;
+        last->x += h->points[k].x;
+        last = &h->points[k];
+    }
+    for (struct hack *h = list; h; h = h->next)
+        for (int i = 0; i < h->n; i++)
+            total += h->points[i].x * h->points[i].label->length + h->points[i].label->bytes[0];
+    for (struct hack *h = &array[n - 1]; h; h = h->next)
+        total = total / 2 + h->points[0].x + name->bytes[h->points[0].label->length] + none->bytes[0];
+    return total + last->x + one.points[0].x;
+}
+
 int main(void)
 {
+    printf("%g\n", hacks(6));
     printf("%d\n", none(8));
     struct cloud *c = calloc(1, sizeof *c);
     const char *names[] = {"one", "", "three", "four"};
