@@ -46,7 +46,7 @@ typedef struct options {
 } options;
 
 typedef struct word {
-    enum { WORD_FLAG, WORD_PREPROCESSOR, WORD_WARNING, WORD_LINK, WORD_INPUT } kind;
+    enum { WORD_FLAG, WORD_PREPROCESSOR, WORD_DEPENDENCIES, WORD_WARNING, WORD_LINK, WORD_INPUT } kind;
     char *text, *value; /* value: of "-D NAME", in an argument of its own */
 } word;
 
@@ -157,7 +157,13 @@ static void add_words(const options *o, GPtrArray *command, unsigned kinds)
     }
 }
 
-enum { FLAGS = 1u << WORD_FLAG, PREPROCESSOR = 1u << WORD_PREPROCESSOR, WARNINGS = 1u << WORD_WARNING, LINK = 1u << WORD_LINK };
+enum {
+    FLAGS = 1u << WORD_FLAG,
+    PREPROCESSOR = 1u << WORD_PREPROCESSOR,
+    DEPENDENCIES = 1u << WORD_DEPENDENCIES,
+    WARNINGS = 1u << WORD_WARNING,
+    LINK = 1u << WORD_LINK
+};
 
 /* ---- where the library is ---- */
 
@@ -270,6 +276,19 @@ static bool add_library(const options *o, const unit *u, GPtrArray *command)
 
 /* ---- files ---- */
 
+/* What the compiler compiles and dome-cc does not look into; NULL: neither. */
+static const char *other_language(const char *file)
+{
+    static const char *const endings[][2] = {{".cc", "C++"},      {".cp", "C++"},      {".cxx", "C++"},     {".cpp", "C++"},
+                                             {".CPP", "C++"},     {".c++", "C++"},     {".C", "C++"},       {".m", "Objective-C"},
+                                             {".f", "Fortran"},   {".F", "Fortran"},   {".f90", "Fortran"}, {".s", "assembler"},
+                                             {".S", "assembler"}, {".sx", "assembler"}};
+    for (unsigned i = 0; i < G_N_ELEMENTS(endings); i++)
+        if (g_str_has_suffix(file, endings[i][0]))
+            return endings[i][1];
+    return NULL;
+}
+
 /* Of the compiler's arguments, those that change what C means. */
 static void add_meanings(GPtrArray *arguments, GPtrArray *words)
 {
@@ -277,7 +296,7 @@ static void add_meanings(GPtrArray *arguments, GPtrArray *words)
                                        "-fgnu89-inline", "-fshort-enums"};
     for (unsigned i = 0; i < words->len; i++) {
         const char *w = g_ptr_array_index(words, i);
-        bool pass = g_str_has_prefix(w, "-std=");
+        bool pass = g_str_has_prefix(w, "-std=") && !strchr(w, '+'); /* of C++: the compiler has warned */
         for (unsigned k = 0; k < G_N_ELEMENTS(same); k++)
             pass = pass || strcmp(w, same[k]) == 0;
         if (pass)
@@ -339,7 +358,7 @@ static char *preprocess(const options *o, const char *path, gsize *length)
 static int compile_plainly(const options *o, const char *path, const char *object)
 {
     GPtrArray *command = command_new(o);
-    add_words(o, command, FLAGS | PREPROCESSOR | WARNINGS);
+    add_words(o, command, FLAGS | PREPROCESSOR | DEPENDENCIES | WARNINGS);
     add_include(o, command);
     if (object) {
         add(command, "-c");
@@ -372,9 +391,12 @@ static bool write_file(const char *name, const char *text, gssize length)
 
 static char *object_name(const char *source)
 {
-    char *base = g_path_get_basename(source);
-    base[strlen(base) - 1] = 'o';
-    return base;
+    char *base = g_path_get_basename(source), *dot = strrchr(base, '.');
+    if (dot)
+        *dot = '\0';
+    char *name = g_strconcat(base, ".o", NULL);
+    g_free(base);
+    return name;
 }
 
 /* A program of the compiler's, such as ar. */
@@ -469,6 +491,15 @@ static bool read_word(const options *o, const word *w, program *p, GPtrArray *al
     bool library = w->kind == WORD_LINK && g_str_has_prefix(w->text, "-l");
     char *file = library ? find_archive(o, w->value ? w->value : w->text + 2) : w->kind == WORD_INPUT ? w->text : NULL;
     part->first = p->units->len;
+    *status = 1;
+    if (w->kind == WORD_INPUT && !g_file_test(w->text, G_FILE_TEST_EXISTS)) {
+        fprintf(stderr, "dome-cc: error: %s: there is no such file\n", w->text);
+        return false;
+    }
+    if (w->kind == WORD_INPUT && g_file_test(w->text, G_FILE_TEST_IS_DIR)) {
+        fprintf(stderr, "dome-cc: error: %s is a folder\n", w->text);
+        return false;
+    }
     if (w->kind == WORD_INPUT && g_str_has_suffix(w->text, ".c")) {
         object *own = g_new0(object, 1);
         *status = compile_plainly(o, w->text, NULL);
@@ -482,9 +513,9 @@ static bool read_word(const options *o, const word *w, program *p, GPtrArray *al
             return false;
         g_ptr_array_add(list, own);
     } else if (file && !object_read(file, list, &part->archive)) {
-        *status = 1;
         return false;
     }
+    *status = 0;
     for (unsigned i = 0; i < list->len; i++) {
         object *x = g_ptr_array_index(list, i);
         g_ptr_array_add(p->units, parse(o, x->path, x->text, x->length, x->flags));
@@ -655,19 +686,49 @@ static bool read_policy(const char *text)
     return true;
 }
 
+/* No option of the compiler. */
+static bool is_own(const char *a)
+{
+    static const char *const own[] = {"--cc=", "--dome=", "--polls=", "--max-overhead=", "--max-interval="};
+    for (unsigned i = 0; i < G_N_ELEMENTS(own); i++)
+        if (g_str_has_prefix(a, own[i]))
+            return true;
+    return strcmp(a, "--emit-source") == 0 || strcmp(a, "--verbose") == 0;
+}
+
+/* The words in place of "@FILE", as compilers take them; a file that cannot be read stays a word. */
+static void add_arguments(GPtrArray *all, char *argument, int depth)
+{
+    enum { DEEPEST = 16 };
+    char *text = NULL, **words = NULL;
+    int n = 0;
+    if (argument[0] == '@' && depth < DEEPEST && g_file_get_contents(argument + 1, &text, NULL, NULL) &&
+        (!*g_strstrip(text) || g_shell_parse_argv(text, &n, &words, NULL)))
+        for (int i = 0; i < n; i++)
+            add_arguments(all, words[i], depth + 1);
+    else
+        g_ptr_array_add(all, argument);
+    g_free(text);
+}
+
 int main(int argc, char **argv)
 {
-    static const char *const preprocessor[] = {"-I",       "-D",      "-U",       "-include",       "-imacros",
-                                               "-isystem", "-iquote", "-iprefix", "-idirafter",     "-isysroot",
-                                               "-MF",      "-MT",     "-MQ",      "-Xpreprocessor", NULL};
+    static const char *const preprocessor[] = {"-I",      "-D",       "-U",         "-include",  "-imacros",       "-isystem",
+                                               "-iquote", "-iprefix", "-idirafter", "-isysroot", "-Xpreprocessor", NULL};
+    static const char *const dependency_names[] = {"-MF", "-MT", "-MQ", NULL};
     static const char *const linker[] = {"-L", "-l", "-Xlinker", "-u", "-T", "-z", "-e", NULL};
     static const char *const other[] = {"--param", "-aux-info", "-B", "--sysroot", "-Xassembler", NULL};
-    static const char *const through[] = {"-E", "-S", "-M", "-MM", "-dumpmachine", "-dumpversion", "-v", "-###", NULL};
+    static const char *const through[] = {"-E", "-S", "-M", "-MM", "-fsyntax-only", "-v", "-###", NULL};
     static const char *const dependencies[] = {"-MD", "-MMD", "-MP", "-MG", NULL};
     options o = {
         .compiler = g_strdup(DOME_CC_COMPILER), .words = g_ptr_array_new(), .most_overhead = 0.05, .longest_interval = 1e-3};
     bool pass = false;
     const char *bounded = NULL;
+    GPtrArray *arguments = g_ptr_array_new();
+    for (int i = 0; i < argc; i++)
+        add_arguments(arguments, argv[i], 0);
+    argc = (int)arguments->len;
+    argv = (char **)arguments->pdata;
     for (int i = 1; i < argc; i++) {
         char *a = argv[i], *value = i + 1 < argc ? argv[i + 1] : NULL;
         if (strcmp(a, "--help") == 0) {
@@ -715,13 +776,24 @@ int main(int argc, char **argv)
             i++;
         } else if (g_str_has_prefix(a, "-o")) {
             o.output = a + 2;
-        } else if (in(a, (const char *const[]){"-shared", "-r", "-x", NULL})) {
+        } else if (in(a, (const char *const[]){"-shared", "-r", NULL})) {
             fprintf(stderr, "dome-cc: error: %s: only whole C programs are translated\n", a);
             return 2;
-        } else if (in(a, through)) {
+        } else if (g_str_has_prefix(a, "-x")) {
+            const char *language = a[2] ? a + 2 : value ? value : "";
+            if (!in(language, (const char *const[]){"c", "none", NULL})) {
+                fprintf(stderr, "dome-cc: error: -x %s: only C is translated\n", language);
+                return 2;
+            }
+            i += !a[2];
+        } else if (in(a, through) || g_str_has_prefix(a, "-print-") || g_str_has_prefix(a, "-dump") ||
+                   g_str_has_prefix(a, "--help=") || strcmp(a, "--target-help") == 0) {
             pass = true;
         } else if (in(a, preprocessor)) {
             add_word(&o, WORD_PREPROCESSOR, a, value);
+            i++;
+        } else if (in(a, dependency_names)) {
+            add_word(&o, WORD_DEPENDENCIES, a, value);
             i++;
         } else if (in(a, linker)) {
             add_word(&o, WORD_LINK, a, value);
@@ -731,7 +803,13 @@ int main(int argc, char **argv)
             i++;
         } else if (a[0] != '-') {
             add_word(&o, WORD_INPUT, a, NULL);
-        } else if (in(a, dependencies) || strchr("IDU", a[1])) {
+        } else if (!a[1]) {
+            fputs("dome-cc: error: -: the program must be in a file\n", stderr);
+            return 2;
+        } else if (in(a, dependencies) || g_str_has_prefix(a, "-MF") || g_str_has_prefix(a, "-MT") ||
+                   g_str_has_prefix(a, "-MQ")) {
+            add_word(&o, WORD_DEPENDENCIES, a, NULL);
+        } else if (strchr("IDU", a[1])) {
             add_word(&o, WORD_PREPROCESSOR, a, NULL);
         } else if (g_str_has_prefix(a, "-Wl,") || a[1] == 'l' || a[1] == 'L' || strcmp(a, "-static") == 0) {
             add_word(&o, WORD_LINK, a, NULL);
@@ -744,7 +822,7 @@ int main(int argc, char **argv)
     if (pass) {
         GPtrArray *command = command_new(&o);
         for (int i = 1; i < argc; i++)
-            if (!g_str_has_prefix(argv[i], "--cc=") && !g_str_has_prefix(argv[i], "--dome="))
+            if (!is_own(argv[i]))
                 add(command, argv[i]);
         return run(&o, command, NULL);
     }
@@ -758,6 +836,12 @@ int main(int argc, char **argv)
     unsigned sources = 0, inputs = 0;
     for (unsigned i = 0; i < o.words->len; i++) {
         const word *w = g_ptr_array_index(o.words, i);
+        const char *language = w->kind == WORD_INPUT ? other_language(w->text) : NULL;
+        if (language && strcmp(language, "assembler") != 0) {
+            fprintf(stderr, "dome-cc: error: %s: %s is not translated: compile it by its own compiler, and link the object\n",
+                    w->text, language);
+            return 2;
+        }
         inputs += w->kind == WORD_INPUT;
         sources += w->kind == WORD_INPUT && g_str_has_suffix(w->text, ".c");
     }
@@ -776,7 +860,11 @@ int main(int argc, char **argv)
     }
     for (unsigned i = 0; i < o.words->len; i++) {
         const word *w = g_ptr_array_index(o.words, i);
-        int status = w->kind == WORD_INPUT && g_str_has_suffix(w->text, ".c") ? compile_only(&o, w->text) : 0;
+        int status = 0;
+        if (w->kind == WORD_INPUT && g_str_has_suffix(w->text, ".c"))
+            status = compile_only(&o, w->text);
+        else if (w->kind == WORD_INPUT && other_language(w->text))
+            status = compile_plainly(&o, w->text, o.output ? o.output : object_name(w->text));
         if (status)
             return status;
     }

@@ -1,0 +1,101 @@
+#!/bin/bash
+# dome-cc in place of the compiler: its options, files of other languages, and what it says of mistakes.
+set -u
+cc=$DOME_BUILD_DIR/tools/dome-cc failures=0
+[ -x "$cc" ] || { echo "skipped: there is no dome-cc"; exit 77; }
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+export TMPDIR=$work/scratch
+mkdir "$work/here" "$TMPDIR" && cd "$work/here" || exit 1
+
+fail() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+
+# COMMAND...: succeeds, and says nothing
+works() {
+    "$@" >"$work/out" 2>"$work/err" || fail "$*: status $?: $(head -3 "$work/err")"
+    [ ! -s "$work/err" ] || fail "$*: says $(head -3 "$work/err")"
+}
+
+# TEXT COMMAND...: fails with one line that has the text
+says() {
+    local text=$1
+    shift
+    "$@" >"$work/out" 2>"$work/err" && fail "$*: succeeds"
+    [ "$(wc -l <"$work/err")" = 1 ] && grep -qF -- "$text" "$work/err" || fail "$*: does not say \"$text\": $(head -3 "$work/err")"
+}
+
+cat >main.c <<'END'
+#include "sum.h"
+#include <stdio.h>
+int one(void);
+int main(void)
+{
+    printf("%d\n", sum(START) + one());
+    return 0;
+}
+END
+cat >sum.c <<'END'
+#include "sum.h"
+int sum(int n)
+{
+    int s = 0;
+    for (int i = 0; i < n; i++)
+        s += i;
+    return s;
+}
+END
+echo 'int sum(int n);' >sum.h
+echo 'int one(void) { return 1; }' >one.c
+cp main.c main.cpp
+mkdir folder
+printf '%s\n' '-DSTART=5 main.c' '"sum.c" one.o' '-o from-file' >arguments
+
+# as the compiler does
+works "$cc" -MMD -MP -MF one.dep -c one.c
+grep -q '^one.o: one.c' one.dep || fail "-MF: no rule"
+works "$cc" -MD -DSTART=5 main.c sum.c one.o -o with-dependencies
+works "$cc" -DSTART=5 -c main.c sum.c
+works "$cc" -lm main.o sum.o one.o -o program
+works ./program
+[ "$(cat "$work/out")" = 11 ] || fail "program: $(cat "$work/out")"
+works "$cc" @arguments
+works ./from-file
+works "$cc" -x c -DSTART=5 -pthread -fsanitize=undefined -g main.c sum.c one.c -o sanitized
+works ./sanitized
+works "$cc" -S one.c -o one.s
+sed -i 's/#.*//' one.s
+rm one.o
+works "$cc" -c one.s
+works "$cc" main.o sum.o one.o -o program
+works "$cc" main.o sum.o one.s -o program
+works ./program
+works "$cc" -fsyntax-only one.c
+works "$cc" -E one.c
+works "$cc" -print-prog-name=ld
+mkdir 'a folder' && cp one.c 'a folder/o n e.c'
+works "$cc" main.o sum.o 'a folder/o n e.c' -o 'a folder/program'
+works "./a folder/program"
+
+# mistakes
+says 'main.cpp: C++ is not translated' "$cc" main.cpp sum.c -o program
+says 'main.cpp: C++ is not translated' "$cc" -c main.cpp
+says '-x c++: only C is translated' "$cc" -x c++ main.c
+says '-: the program must be in a file' "$cc" -x c -
+says '-shared: only whole C programs are translated' "$cc" -shared sum.c -o libsum.so
+says 'missing.o: there is no such file' "$cc" main.o missing.o
+says 'folder is a folder' "$cc" main.o folder
+says 'none of the translated files has main' "$cc" sum.c one.c
+says 'no input files' "$cc" -O2
+says '-o needs the name of a file' "$cc" main.o -o
+says 'one -o and several files' "$cc" -c -o both.o sum.c one.c
+says 'no-such-compiler cannot be run' "$cc" --cc=no-such-compiler one.c
+says '--polls=no-such-file: not auto' "$cc" --polls=no-such-file main.o sum.o one.o
+"$cc" -c missing.c 2>"$work/err" && fail "-c missing.c succeeds"
+grep -q 'missing.c: No such file' "$work/err" || fail "-c missing.c: $(head -1 "$work/err")"
+
+[ -z "$(ls "$TMPDIR")" ] || fail "temporary files remain: $(cd "$TMPDIR" && find . | head -5)"
+[ $failures = 0 ] && echo "dome-cc takes the compiler's options, and says what is wrong"
+exit $((failures > 0))
