@@ -27,7 +27,7 @@ static bool work_add(const void *data, GString *out, char **message)
 {
     const request *r = data;
     (void)out;
-    return dome__pvm_add_hosts(r->hosts, message);
+    return dome__pvm_add_hosts(r->hosts, NULL, message);
 }
 
 static bool work_remove(const void *data, GString *out, char **message)

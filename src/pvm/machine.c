@@ -326,7 +326,7 @@ static bool needs_hoster(char **lines)
     return g_getenv("PVM_VMID") && g_strv_length(lines) > AT_ONCE;
 }
 
-bool dome__pvm_add_hosts(char **lines, char **message)
+bool dome__pvm_add_hosts(char **lines, bool *old, char **message)
 {
     guint n = g_strv_length(lines);
     GString *failed = g_string_new(NULL);
@@ -347,6 +347,8 @@ bool dome__pvm_add_hosts(char **lines, char **message)
     g_strfreev(full);
     for (guint i = 0; i < n; i++) {
         int code = cc < 0 ? cc : infos[i];
+        if (old)
+            old[i] = code == PvmDupHost;
         if (code < 0 && code != PvmDupHost) {
             char *host = g_strndup(lines[i], strcspn(lines[i], " \t"));
             char *said = code == PvmCantStart ? said_by_rsh(host) : NULL;

@@ -51,7 +51,7 @@ void dome__pvm_write_rsh(const char *directory);
 void dome__pvm_take_down(const char *directory, bool others);
 
 /* Adds hosts (PVM hostfile lines) to the machine of this process. False with *message naming the hosts that failed. */
-bool dome__pvm_add_hosts(char **lines, char **message);
+bool dome__pvm_add_hosts(char **lines, bool *old, char **message);
 
 /* Starts a process, which must not be enrolled, that starts the daemons of all hosts that are added from now on, at once. Its id;
  * 0: there is none, and PVM starts them, five at a time. */

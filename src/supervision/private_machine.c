@@ -133,16 +133,25 @@ static int start_guard(dome_private_machine *m)
 /* What the child process says if all hosts have been added. */
 static const char ADDED[] = "added\n";
 
-/* Why not all of these hosts of the machine answer: g_free'd; NULL: they do. */
-static char *silent_hosts(char **lines)
+/* Why not all of these hosts answer that were in the machine before: g_free'd; NULL: they do. The daemons of the others have just
+ * answered. */
+static char *silent_hosts(char **lines, const bool *old)
 {
     bool *answers = g_new0(bool, g_strv_length(lines) + 1);
     GString *text = g_string_new(NULL);
-    dome__hosts_run(lines, "true", answers);
+    GPtrArray *asked = g_ptr_array_new();
     for (guint i = 0; lines[i]; i++)
+        if (old[i])
+            g_ptr_array_add(asked, lines[i]);
+    g_ptr_array_add(asked, NULL);
+    dome__hosts_run((char **)asked->pdata, "true", answers);
+    for (guint i = 0; i + 1 < asked->len; i++) {
+        const char *line = asked->pdata[i];
         if (!answers[i])
             g_string_append_printf(text, "%shost %.*s is in the virtual machine, but does not answer", text->len ? "; " : "",
-                                   (int)strcspn(lines[i], " \t"), lines[i]);
+                                   (int)strcspn(line, " \t"), line);
+    }
+    g_ptr_array_unref(asked);
     g_free(answers);
     return g_string_free(text, text->len == 0);
 }
@@ -159,9 +168,10 @@ typedef struct work {
 static char *add(const work *w)
 {
     char *why = NULL;
-    bool good = w->launcher->machine_add(w->lines, &why);
+    bool *old = g_new0(bool, g_strv_length(w->lines) + 1), good = w->launcher->machine_add(w->lines, old, &why);
     if (good && w->look)
-        good = !(why = silent_hosts(w->lines));
+        good = !(why = silent_hosts(w->lines, old));
+    g_free(old);
     return good ? g_strdup(ADDED) : why;
 }
 

@@ -26,8 +26,8 @@ bool dome__private_machine_start(dome_private_machine *machine, const char *addr
                                  double timeout, char **message);
 
 /* Adds hosts (hostfile lines) to the virtual machine that this process uses, in a child process, so that this process never joins
- * it. look: also looks whether they answer, since hosts that are down stay part of a machine for minutes. Returns its pid; 0 with
- * errno set. From *fd comes what it says, until it ends. */
+ * it. look: also looks whether those answer that were in it before, since hosts that are down stay part of a machine for minutes.
+ * Returns its pid; 0 with errno set. From *fd comes what it says, until it ends. */
 pid_t dome__machine_add(const dome_launcher *launcher, char **lines, bool look, int *fd);
 
 /* How many seconds that may take: PVM waits for minutes for a host that is lost after its daemon was started. */

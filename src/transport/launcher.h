@@ -128,9 +128,9 @@ typedef struct dome_launcher {
      * gone (-1: none). Returns the daemon's pid, or 0. */
     pid_t (*machine_start)(const char *directory, const char *address, bool hosts, int lifeline, double timeout, char **message);
 
-    /* Adds hosts (lines of a hostfile). On failure returns false, and *message names the hosts that failed. Called in a separate
-     * process. */
-    bool (*machine_add)(char **lines, char **message);
+    /* Adds hosts (lines of a hostfile). On failure returns false, and *message names the hosts that failed. old (may be NULL):
+     * set for those that were in the machine before. Called in a separate process. */
+    bool (*machine_add)(char **lines, bool *old, char **message);
 
     /* The names of the machine's hosts but for this one, as the daemon of this host knows them; NULL on failure. Called in a
      * separate process. */
