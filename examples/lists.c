@@ -1,15 +1,24 @@
 /* Uses the distributed structure of structure_lists.c: fills 1000 lists of different lengths, sums each, moves nearly everything
- * to the last task, and sums again. The library moves the lists though it knows nothing of them but their operation table.
+ * to the last task, and sums again. Then it appends to some of the lists in each round and sums all. The library moves, saves and
+ * restores the lists though it knows nothing of them but their operation table.
  *
- *     lists [--dome-tasks N]
+ *     lists [--rounds N] [--dome-tasks N]
  */
 #include "structure_lists.h"
 
 #include <dome/structure.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { N = 1000 };
+enum { N = 1000, LENGTHS = 13, OFTEN = 100 };
+
+static void push(dome_env *env, lists *l, size_t i, double value)
+{
+    if (lists_push(l, i, value) != DOME_OK)
+        dome_abort(env, "lists: out of memory");
+}
 
 static void fill(dome_env *env, lists *l)
 {
@@ -17,9 +26,19 @@ static void fill(dome_env *env, lists *l)
     int nspans = lists_local(l, spans);
     for (int s = 0; s < nspans; s++)
         for (size_t i = spans[s].first; i < spans[s].first + spans[s].count; i++)
-            for (size_t k = 0; k < i % 13; k++)
-                if (lists_push(l, i, 1.0 / (double)(i + k)) != DOME_OK)
-                    dome_abort(env, "lists: out of memory");
+            for (size_t k = 0; k < i % LENGTHS; k++)
+                push(env, l, i, 1.0 / (double)(i + k));
+}
+
+/* A round: one list in LENGTHS gets another value. */
+static void append(dome_env *env, lists *l, int64_t round)
+{
+    dome_span spans[2];
+    int nspans = lists_local(l, spans);
+    for (int s = 0; s < nspans; s++)
+        for (size_t i = spans[s].first; i < spans[s].first + spans[s].count; i++)
+            if (i % LENGTHS == (size_t)round % LENGTHS)
+                push(env, l, i, 1.0 / (double)(i + (size_t)round + 1));
 }
 
 /* The values this task holds. */
@@ -41,7 +60,7 @@ static size_t pushed(size_t first)
 {
     size_t total = 0;
     for (size_t i = first; i < N; i++)
-        total += i % 13;
+        total += i % LENGTHS;
     return total;
 }
 
@@ -64,15 +83,8 @@ static void move(dome_env *env)
     free(counts);
 }
 
-int main(int argc, char **argv)
+static void show_moving(dome_env *env, lists *l, dvec *sums)
 {
-    dome_env *env = dome_init(&argc, &argv);
-    lists *l = lists_new(env, "numbers", N);
-    dvec *sums = dvec_new(env, "sums", DOME_F64, N);
-    if (!l)
-        dome_abort(env, "lists: out of memory");
-    fill(env, l);
-
     lists_sums(sums, l);
     double total = dvec_sum(sums);
     dome_print(env, "sum of all lists: %.15g  %a\n", total, total);
@@ -84,5 +96,40 @@ int main(int argc, char **argv)
     lists_sums(sums, l);
     total = dvec_sum(sums);
     dome_print(env, "after moving:     %.15g  %a\n", total, total);
+}
+
+static int show_usage(dome_env *env)
+{
+    if (dome_rank(env) == 0)
+        fprintf(stderr, "usage: lists [--rounds N]\n");
+    dome_finalize(env);
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    dome_env *env = dome_init(&argc, &argv);
+    const bool given = argc == 3 && strcmp(argv[1], "--rounds") == 0;
+    const int64_t rounds = given ? strtoll(argv[2], NULL, 10) : 0;
+    if (argc != (given ? 3 : 1) || rounds < 0)
+        return show_usage(env);
+    lists *l = lists_new(env, "numbers", N);
+    dvec *sums = dvec_new(env, "sums", DOME_F64, N);
+    dscalar *done = dscalar_new(env, "done", DOME_I64);
+    if (!l)
+        dome_abort(env, "lists: out of memory");
+    if (!dome_is_restarting(env)) {
+        fill(env, l);
+        show_moving(env, l, sums);
+    }
+    for (int64_t k = dscalar_get_i64(done); k < rounds; k++) {
+        append(env, l, k);
+        lists_sums(sums, l);
+        const double total = dvec_sum(sums);
+        if ((k + 1) % OFTEN == 0)
+            dome_print(env, "round %" PRId64 ": %.15g  %a\n", k + 1, total, total);
+        dscalar_set_i64(done, k + 1);
+        dome_checkpoint(env);
+    }
     return dome_finalize(env);
 }

@@ -48,7 +48,7 @@ int main(int argc, char **argv)
     }
     double begin = dome_wtime();
     bool restarting = dome_is_restarting(env);
-    const dvec_options *rows = DVEC_OPTIONS(.width = o.k, .block = 8);
+    const dvec_options *rows = DVEC_OPTIONS(.width = o.k, .block = 2);
     dvec *a = dvec_new_with(env, "A", DOME_F64, o.rows, rows), *c = dvec_new_with(env, "C", DOME_F64, o.rows, rows);
     dvec *b = dvec_new_with(env, "B", DOME_F64, o.k, DVEC_OPTIONS(.width = o.k, .distribution = DOME_WHOLE));
     dscalar *done = dscalar_new(env, "products", DOME_I64);

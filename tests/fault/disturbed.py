@@ -34,6 +34,7 @@ def arguments_of(name, base):
         "md": ["--cells", "5", "--steps", "1500"],
         "cg": ["--tolerance", "1e-12", "--max-iterations", "5000", base + "/grid.mtx"],
         "heat": ["--rows", "200", "--columns", "200", "--steps", "5000", "--output", "%MARKS%/result"],
+        "lists": ["--rounds", "6000"],
         "particles": ["--particles", "3000", "--steps", "300"],
     }[name]
 
@@ -102,7 +103,7 @@ if __name__ == "__main__":
     print("seed %d" % first)
     with harness.temporary_directory() as shared:
         laplacian(shared + "/grid.mtx", 150)
-        names = [n for n in ("md", "cg", "heat", "particles") if part in n]
+        names = [n for n in ("md", "cg", "heat", "particles", "lists") if part in n]
         failed = harness.run_all([("%s %d" % (n, first + k), one, n, shared, first + k) for k in range(count) for n in names], 2)
     short = [n for n in names if not total.get(n)]
     if short:
