@@ -170,6 +170,7 @@ static int pvm_transport_send(dome_transport *t, int dest, int channel, const vo
         in_front += (int)bytes;
         left = 0;
     }
+    dome__transport_may_send();
     enter(p);
     if (bytes > NARROW)
         make_room(p, bytes);

@@ -122,15 +122,6 @@ static bool is_in_doubt(const hub_member *members, int size, const char *host)
     return any;
 }
 
-/* Whether a connection of a task of the host has closed. */
-static bool has_lost(const hub_member *members, int size, const char *host)
-{
-    bool any = false;
-    for (int r = 0; r < size; r++)
-        any |= members[r].lost && members[r].host && strcmp(members[r].host, host) == 0;
-    return any;
-}
-
 /* ---- asking the others ---- */
 
 static void start_look(hub_state *s, const hub_member *members, int size)
@@ -197,27 +188,19 @@ void dome__hub_look_end(hub_state *s)
     *l = (hub_look){.fd = -1};
 }
 
-/* Tasks that saw connections close have sent messages by their daemons to where those led: unlike when a host falls silent, or
- * its daemon ends and its tasks are still connected. */
-static void give_up(hub_state *s, const hub_member *members, int size, const char *host)
-{
-    s->look.held_up |= has_lost(members, size, host);
-    dome__hub_set_down(s, host);
-}
-
 static void judge(hub_state *s, const hub_member *members, int size)
 {
     GString *said = s->look.said;
     if (!g_str_has_suffix(said->str, "\n")) { /* it cannot be found out */
         for (int r = 0; r < size; r++)
             if (is_elsewhere(&members[r]) && !dome__hub_is_down(s, members[r].host) && is_out(members, size, members[r].host))
-                give_up(s, members, size, members[r].host);
+                dome__hub_set_down(s, members[r].host);
         return;
     }
     char *line = g_strndup(said->str, said->len - 1), **silent = g_strsplit(line, " ", 0);
     for (char **host = silent; *host; host++)
         if (**host && is_in_doubt(members, size, *host))
-            give_up(s, members, size, *host);
+            dome__hub_set_down(s, *host);
     g_strfreev(silent);
     g_free(line);
 }

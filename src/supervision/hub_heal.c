@@ -323,7 +323,7 @@ bool dome__hub_heal(hub_state *s)
     char *why = NULL;
     if (!dome__hub_find_down(s, members, size)) {
         heals = true;
-    } else if (s->look.held_up || (down > 0 && dome__hub_count_down(s) == down && is_held_up(s))) {
+    } else if (down > 0 && dome__hub_count_down(s) == down && is_held_up(s)) {
         heals = false;
     } else if (count_lost(members, size) == 0 && s->now - s->noticed_at <= LOST_PATIENCE) {
         heals = true; /* another task was quicker to tell of the loss */

@@ -93,7 +93,6 @@ typedef struct hub_host {
 /* A process that looks which other hosts are there. */
 typedef struct hub_look {
     pid_t process;
-    bool held_up;  /* the daemon of a host with tasks is gone, whose tasks have ended at once */
     int fd;        /* it says there which are not; -1: that is known */
     double until;  /* it is given up then */
     GString *said; /* NULL: nobody asks */

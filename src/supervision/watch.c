@@ -664,6 +664,7 @@ static void take_message(dome_watch *watch, const dome_wire_message *message)
 {
     switch (message->kind) {
     case DOME_WIRE_QUERY:
+        dome__transport_stop();
         pthread_mutex_lock(&watch->state);
         watch->queries++;
         pthread_mutex_unlock(&watch->state);

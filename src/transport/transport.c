@@ -4,6 +4,7 @@
 
 #include <glib.h>
 #include <stdio.h>
+#include <unistd.h>
 
 dome_transport *dome__transport_new(const dome_transport_ops *ops, void *provider, int rank, int size)
 {
@@ -22,6 +23,19 @@ static dome_transport *outermost(dome_transport *transport)
     while (transport->outer)
         transport = transport->outer;
     return transport;
+}
+
+static bool stopped;
+
+void dome__transport_stop(void)
+{
+    __atomic_store_n(&stopped, true, __ATOMIC_RELEASE);
+}
+
+void dome__transport_may_send(void)
+{
+    while (__atomic_load_n(&stopped, __ATOMIC_ACQUIRE))
+        pause();
 }
 
 void dome__transport_progress(dome_transport *transport)

@@ -189,6 +189,14 @@ dome_transport *dome__transport_new(const dome_transport_ops *ops, void *provide
 /* For providers: counts an arrival (`progress`). */
 void dome__transport_progress(dome_transport *transport);
 
+/* From now on this process sends nothing more: a task is lost, and the hub says within seconds how the program goes on, which
+ * this process does not survive as it is. Where the daemon of the lost task's host has gone, too, a message to that host would
+ * hold up those of all others. Any thread may call it. */
+void dome__transport_stop(void);
+
+/* For providers, before a message is sent: does not return once this process has been stopped. */
+void dome__transport_may_send(void);
+
 /* Fills `reason` of the outermost transport and returns status, for `return dome__transport_error(t, DOME_ERR_COMM, ...)`. */
 int dome__transport_error(dome_transport *transport, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
