@@ -1,43 +1,67 @@
 #!/bin/bash
-# Dome programs by dome-cc go on from x86-64 on i386 (32 bits), where pointers, longs and the members of structs lie elsewhere, and back.
+# Dome programs by dome-cc go on from x86-64 on i386 (32 bits), where pointers, longs and the members of structs lie elsewhere, and on
+# s390x (big-endian, under qemu), and back.
 . "$(dirname "$0")/../examples/common"
-export DOME_LAB_I386=$DOME_BUILD_DIR/tests/i386
+export DOME_LAB_I386=$DOME_BUILD_DIR/tests/i386 DOME_LAB_S390X=$DOME_BUILD_DIR/tests/s390x
 cc=$DOME_BUILD_DIR/tools/dome-cc sources=$DOME_SOURCE_DIR/tests/dome-cc/parallel
 [ -x "$cc" ] || { echo "skipped: there is no dome-cc"; exit 77; }
 [ "$counts" != self ] || { echo "skipped: there is no PVM"; exit 77; }
-why=$("$DOME_SOURCE_DIR/tools/dome-lab-i386" 2>&1)
-case $? in
-0) ;;
-77) echo "skipped: ${why#dome-lab-*: }" && exit 77 ;;
-*) fail "$why" && finish ;;
-esac
+machines=
+for machine in i386 s390x; do
+    why=$("$DOME_SOURCE_DIR/tools/dome-lab-$machine" 2>&1)
+    case $? in
+    0) machines="$machines $machine" ;;
+    77) echo "without $machine: ${why#dome-lab-*: }" ;;
+    *) fail "$why" && finish ;;
+    esac
+done
+[ -n "$machines" ] || { echo "skipped: no other machine"; exit 77; }
 
-# go TASKS PROGRAM ARGUMENTS...: leaves out, err, status.
+# go TASKS PROGRAM ARGUMENTS...: leaves out, err, status. Programs for s390x run as one task.
 go() {
-    "$RUN_MULTI" "$1" "${@:2}" >out 2>err
+    case $2 in
+    s390x/*) qemu-s390x-static -L "$DOME_LAB_S390X/root" "$PWD/$2" "${@:3}" --dome-transport self </dev/null >out 2>err ;;
+    *) "$RUN_MULTI" "$1" "${@:2}" >out 2>err ;;
+    esac
     status=$?
     sed -i '/^dome: running as root: /d; /^dome: going on from checkpoint/d' err
 }
 
-mkdir here there
-for name in nested types; do
+# build MACHINE NAME: MACHINE/NAME
+build() {
+    local options=()
+    mkdir -p "$1"
+    case $1 in
+    i386) options=(--cc="i686-linux-gnu-gcc -msse2 -mfpmath=sse" --dome="$DOME_LAB_I386/dome.pc") ;;
+    s390x) options=(--cc=s390x-linux-gnu-gcc --dome="$DOME_LAB_S390X/dome.pc") ;;
+    esac
+    "$cc" -O2 "${options[@]}" "$2.c" -o "$1/$2" -lm 2>said || fail "$2 for $1: $(head -3 said)"
+}
+
+for name in nested types between; do
     cp "$sources/$name.c" .
-    "$cc" -O2 "$name.c" -o "here/$name" 2>said || fail "$name: $(head -3 said)"
-    "$cc" -O2 --cc="i686-linux-gnu-gcc -msse2 -mfpmath=sse" --dome="$DOME_LAB_I386/dome.pc" "$name.c" -o "there/$name" -lm 2>said || fail "$name: $(head -3 said)"
+    build here "$name"
     go 1 "here/$name" 6
     well "$name"
     mv out expected
-    from=here to=there tasks=3 then=self
-    for turn in 1 2; do
-        go $tasks "$from/$name" 6 --dome-checkpoint-dir "$from.$name" --dome-checkpoint-every 1 --dome-checkpoint-keep 1000
-        well "$name $from"
-        same "$name $from" expected out
-        for k in 1 4 7 10; do
-            go $then "$to/$name" --dome-checkpoint-dir "$from.$name" --dome-restart=$k
-            well "$name from $from, checkpoint $k, $to"
-            [ -s out ] && tail -c "$(stat -c %s out)" expected | cmp -s - out || fail "$name from $from, checkpoint $k, $to: $(tail -2 out)"
+    every=1
+    [ $name != between ] || every=10
+    for machine in $machines; do
+        build "$machine" "$name"
+        from=here to=$machine tasks=3 then=self
+        for turn in 1 2; do
+            rm -rf "$from.$name"
+            go $tasks "$from/$name" 6 --dome-checkpoint-dir "$from.$name" --dome-checkpoint-every $every --dome-checkpoint-keep 1000
+            well "$name $from"
+            same "$name $from" expected out
+            for k in 1 4 7 10; do
+                go $then "$to/$name" --dome-checkpoint-dir "$from.$name" --dome-restart=$k
+                well "$name from $from, checkpoint $k, $to"
+                [ -s out ] && tail -c "$(stat -c %s out)" expected | cmp -s - out || fail "$name from $from, checkpoint $k, $to: $(tail -2 out)"
+            done
+            from=$machine to=here tasks=self then=2
         done
-        from=there to=here tasks=self then=2
+        echo "$name: here and $machine"
     done
 done
 finish

@@ -663,6 +663,32 @@ static void test_refusals(void)
     dome__view_clear(&v);
 }
 
+/* All tasks meet at a boundary, and stay what they are. */
+static void test_meeting(void)
+{
+    dome_view v;
+    dome__view_init(&v);
+    g_assert_cmpint(dome__view_meet(&v).deed, ==, DOME_VIEW_NOTHING); /* it is still starting */
+    dome__view_stands(&v, 0, 3, 1, 0);
+    g_assert_false(dome__view_meets(&v));
+    dome_view_act a = dome__view_meet(&v);
+    g_assert_cmpint(a.deed, ==, DOME_VIEW_HOLD);
+    g_assert_true(dome__view_meets(&v));
+    g_assert_cmpint(dome__view_meet(&v).deed, ==, DOME_VIEW_NOTHING); /* they are about to */
+    for (int r = 0; r < 3; r++)
+        a = dome__view_held(&v, r, a.order ? a.order : 1, (uint64_t)(7 - r));
+    g_assert_cmpint(a.deed, ==, DOME_VIEW_TARGET);
+    g_assert_cmpuint(a.loop, ==, 8);
+    g_assert_false(dome__view_plan_changes(&v.wanted, 3));
+    g_assert_true(dome__view_meets(&v));
+    g_assert_cmpint(dome__view_refuse(&v, 1, "nothing changes").deed, ==, DOME_VIEW_NOTHING); /* no user waits */
+    g_assert_false(dome__view_meets(&v));
+    g_assert_cmpint(ask(&v, 2).deed, ==, DOME_VIEW_HOLD);
+    g_assert_false(dome__view_meets(&v));
+    g_assert_cmpint(dome__view_meet(&v).deed, ==, DOME_VIEW_NOTHING); /* the program changes */
+    dome__view_clear(&v);
+}
+
 /* A task that was thought dead and wakes up belongs to no view. */
 static void test_fenced(void)
 {
@@ -910,6 +936,7 @@ int main(int argc, char **argv)
     g_test_add_func("/view/healing", test_healing);
     g_test_add_func("/view/healing_changes", test_healing_changes);
     g_test_add_func("/view/refusals", test_refusals);
+    g_test_add_func("/view/meeting", test_meeting);
     g_test_add_func("/view/fenced", test_fenced);
     g_test_add_func("/view/plans", test_plans);
     g_test_add_func("/view/hold", test_hold);
