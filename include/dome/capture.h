@@ -301,10 +301,10 @@ dome_env *dome_capture_init(int *argc, char ***argv);
 int dome_capture_finalize(dome_env *env);
 dome_status dome_capture_checkpoint(dome_env *env);
 
-/* For a Dome program that never calls dome_checkpoint, or rarely. dome_capture_poll_operations, before dome_capture_dome_main, says
- * that it polls behind operations; dome_capture_operation is that poll: `if (dome_capture_operation())` as with dome_capture_poll,
- * directly behind a call that all tasks make together. On all tasks these polls are the same ones: the hub orders the captured
- * poll by its number. A poll behind a call that was no operation (dvec_free(NULL)) does nothing. */
+/* For a Dome program that never calls dome_checkpoint, or rarely. dome_capture_poll_operations, before dome_capture_dome_main,
+ * says that it polls behind operations; dome_capture_operation is that poll: `if (dome_capture_operation())` as with
+ * dome_capture_poll, directly behind a call that all tasks make together. On all tasks these polls are the same ones: the hub
+ * orders the captured poll by its number. A poll behind a call that was no operation (dvec_free(NULL)) does nothing. */
 void dome_capture_poll_operations(void);
 int dome_capture_operation(void);
 bool dome_capture_is_restarting(const dome_env *env);

@@ -101,10 +101,11 @@ static bool is_void(CXType t)
 static void spill(function *f, node *n)
 {
     if (parallel_is_borrowed(f, n))
-        unit_refuse(f->unit, n->a,
-                    "%s: this leads into data of Dome, and another call of this expression may poll, when the data may be elsewhere: "
-                    "make that call in a statement of its own before",
-                    f->name);
+        unit_refuse(
+            f->unit, n->a,
+            "%s: this leads into data of Dome, and another call of this expression may poll, when the data may be elsewhere: "
+            "make that call in a statement of its own before",
+            f->name);
     char *text = node_text(f->unit, n);
     write_mark(f, n);
     if (is_void(n->type)) {
