@@ -81,6 +81,10 @@ static void of_capture(void)
     ALLOWS(dome_capture_restored, );
     ALLOWS(dome_capture_hold, );
     ALLOWS(dome_capture_release, );
+    ALLOWS(dome_capture_hold_in, NULL);
+    ALLOWS(dome_capture_release, );
+    ALLOWS(dome_capture_operation, );
+    ALLOWS(dome_capture_poll_operations, );
     ALLOWS(dome_capture_finalize, NULL);
     ALLOWS(dome_capture_is_restarting, NULL);
     REFUSES_AS("dome_checkpoint", dome_capture_checkpoint, NULL);
