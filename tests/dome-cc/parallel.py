@@ -39,6 +39,11 @@ def lines_once(output):
     return [l for k, l in enumerate(lines) if l not in lines[k + 1:]]
 
 
+def lines_of(run):
+    """What it has said, without the progress that md shows where it takes long."""
+    return [line for line in run.lines() if not re.match(r"\s*\d+%", line)]
+
+
 def disturbed(program, arguments, steps, every="3"):
     """Each step is ("grow"|"shrink", n) or ("kill", rank): done while the program runs, if it still does."""
     expected = one_task([program] + arguments)
@@ -59,7 +64,7 @@ def disturbed(program, arguments, steps, every="3"):
                         harness.kill(p["tasks"][n]["pid"])
                     except ProcessLookupError:
                         continue
-                    wait_until(lambda: run.process.poll() is not None or len(run.lines()) > done.count("kill"), "the loss")
+                    wait_until(lambda: run.process.poll() is not None or len(lines_of(run)) > done.count("kill"), "the loss")
                     done.append(what)
                 else:
                     told = subprocess.run([DOME, what, str(p["pid"]), "-n", str(n)], env=harness.clean_environment(), stdout=subprocess.PIPE,
@@ -71,7 +76,7 @@ def disturbed(program, arguments, steps, every="3"):
             status = run.wait()
             check(status == 0, "%s: status %s: %s" % (program, status, run.errors()))
             check(lines_once(run.output()) == lines_once(expected), "%s: other output: %r instead of %r" % (program, run.output()[-400:], expected[-400:]))
-            for line in run.lines():
+            for line in lines_of(run):
                 check(re.search(r"is lost: .*; healed from ", line), "%s: line: %s" % (program, line))
             run.check_clean()
     return done
