@@ -11,7 +11,10 @@ fail() {
     failures=$((failures + 1))
 }
 
-python3 "$DOME_SOURCE_DIR/tests/scripts/declared.py" "$DOME_SOURCE_DIR"/include/dome/*.h >"$dir/declared"
+absent=none # A library without checkpoints has no functions of capture.h.
+grep -q '^DOME_CHECKPOINT:BOOL=ON' "$DOME_BUILD_DIR/CMakeCache.txt" || absent=capture
+find "$DOME_SOURCE_DIR/include/dome" -name '*.h' ! -name $absent.h -exec python3 "$DOME_SOURCE_DIR/tests/scripts/declared.py" {} + |
+    sort -u >"$dir/declared"
 [ "$(wc -l <"$dir/declared")" -gt 150 ] || fail "the headers declare only $(wc -l <"$dir/declared") functions"
 "$program" names | sort -u >"$dir/called" || fail "names: status $?"
 missing=$(comm -23 "$dir/declared" "$dir/called" | tr '\n' ' ')
