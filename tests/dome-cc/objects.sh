@@ -169,7 +169,8 @@ END
 chmod +x waits.sh
 for signal in HUP TERM; do
     rm -f waiting
-    TMPDIR=$work/temporary setsid "$cc" --cc=./waits.sh -c plain.c -o plain.two &
+    # Under nohup SIGHUP is ignored.
+    TMPDIR=$work/temporary setsid env --default-signal=$signal "$cc" --cc=./waits.sh -c plain.c -o plain.two &
     ended=$!
     until [ -s waiting ]; do sleep 0.05; done
     [ -n "$(ls temporary)" ] || fail "no temporary files: what is tested?"
