@@ -37,15 +37,15 @@ for name in $names; do
     [[ $name = strips* ]] && polls=auto every=50
     [ $name = strips_bounds ] && every=1
     for optimization in -O0 -O2; do
-        "$cc" --polls=$polls $optimization "$here/$name.c" -o translated -lm 2>said || { fail "$name $optimization: $(head -3 said)"; continue 2; }
-        same $name "$optimization undisturbed" ./translated
+        translated=translated$optimization
+        "$cc" --polls=$polls $optimization "$here/$name.c" -o $translated -lm 2>said || { fail "$name $optimization: $(head -3 said)"; continue 2; }
+        same $name "$optimization undisturbed" ./$translated
         [ $optimization = -O2 ] || [ $both -gt 0 ] || continue
         rm -rf saved
-        same $name "$optimization captured at polls" ./translated --dome-checkpoint-dir saved --dome-checkpoint-every $every \
+        same $name "$optimization captured at polls" ./$translated --dome-checkpoint-dir saved --dome-checkpoint-every $every \
             --dome-checkpoint-keep 1000000
     done
     # The last one was the program of -O2; that of -O0 restarts from its checkpoints, some of them.
-    "$cc" --polls=$polls -O0 "$here/$name.c" -o translated -lm
     # Another choice of places is another program.
     if [ $polls = every ] && [ $name = calls ]; then
         "$cc" --polls=auto "$here/$name.c" -o other -lm
@@ -55,7 +55,7 @@ for name in $names; do
     [ $count -gt 1 ] || fail "$name: no checkpoints"
     [ $name = files ] && continue # its file is no more
     for k in $(seq 1 $((count / 5 + 1)) $count); do
-        timeout 300 ./translated --dome-checkpoint-dir saved --dome-restart=$k >out 2>err
+        timeout 300 ./translated-O0 --dome-checkpoint-dir saved --dome-restart=$k >out 2>err
         status=$?
         [ "$(cat status.$name)" = $status ] || fail "$name, restarted from checkpoint $k of $count: status $status: $(head -3 err)"
         # What was printed after the checkpoint is printed again.
