@@ -7,7 +7,7 @@ cc=$DOME_BUILD_DIR/tools/dome-cc here=$DOME_SOURCE_DIR/tests/dome-cc/supported f
 [ -x "$cc" ] || { echo "skipped: there is no dome-cc"; exit 77; }
 work=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d) || exit 1 # thousands of checkpoints: in memory
 trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
+cd "$work" && mkdir at-O0 at-O2 || exit 1
 
 fail() {
     echo "FAILED: $*"
@@ -37,7 +37,7 @@ for name in $names; do
     [[ $name = strips* ]] && polls=auto every=50
     [ $name = strips_bounds ] && every=1
     for optimization in -O0 -O2; do
-        translated=translated$optimization
+        translated=at$optimization/translated
         "$cc" --polls=$polls $optimization "$here/$name.c" -o $translated -lm 2>said || { fail "$name $optimization: $(head -3 said)"; continue 2; }
         same $name "$optimization undisturbed" ./$translated
         [ $optimization = -O2 ] || [ $both -gt 0 ] || continue
@@ -55,7 +55,7 @@ for name in $names; do
     [ $count -gt 1 ] || fail "$name: no checkpoints"
     [ $name = files ] && continue # its file is no more
     for k in $(seq 1 $((count / 5 + 1)) $count); do
-        timeout 300 ./translated-O0 --dome-checkpoint-dir saved --dome-restart=$k >out 2>err
+        timeout 300 ./at-O0/translated --dome-checkpoint-dir saved --dome-restart=$k >out 2>err
         status=$?
         [ "$(cat status.$name)" = $status ] || fail "$name, restarted from checkpoint $k of $count: status $status: $(head -3 err)"
         # What was printed after the checkpoint is printed again.
