@@ -101,13 +101,15 @@ static void take_along(int fd)
 
 /* ---- what a task leaves for itself ---- */
 
-/* The lines of DOME_VARIABLE_VIEW. Those from LOOPS on are also what a process needs that takes the place of task 0. */
+/* The lines of DOME_VARIABLE_VIEW (dome__view_entry_text). Those from LOOPS on are also what a process needs that takes the place
+ * of task 0. */
 enum {
     NUMBER,
     RANK,
     PLAN,
     PAST, /* the number of tasks in the last view that stood, and the files of what this task has kept */
     TIMES,
+    PROGRESS,
     AVOID,
     HELD,
     LOOPS,
@@ -159,13 +161,27 @@ static char *legacy(const dome_env *env, uint64_t loops, int members, dome_image
     return g_string_free(text, FALSE);
 }
 
-/* TIMES: when the change began, how long its parts took so far, and the descriptor of the profile. */
-static char *note(const dome_change *c, uint32_t view, int rank, const char *plan, const char *avoid, const char *held,
+static char *note(const dome_env *env, uint32_t view, int rank, const char *plan, const char *avoid, const char *held,
                   const char *rest)
 {
-    return g_strdup_printf("%" PRIu32 "\n%d\n%s\n%d %d %d\n%" PRIu64 " %" PRIu64 " %" PRIu64 " %d\n%s\n%s\n%s", view, rank, plan,
-                           g_atomic_int_get(&c->stood), c->kept[0], c->kept[1], c->begun_ns, c->members_ns, c->blocks_ns,
-                           c->profile, avoid, held, rest);
+    const dome_change *c = env->change;
+    dome_view_entry entry = {.number = view,
+                             .rank = rank,
+                             .plan = plan,
+                             .stood = g_atomic_int_get(&c->stood),
+                             .kept = {c->kept[0], c->kept[1]},
+                             .profile = c->profile,
+                             .begun_ns = c->begun_ns,
+                             .members_ns = c->members_ns,
+                             .blocks_ns = c->blocks_ns,
+                             .avoid = avoid,
+                             .held = held,
+                             .rest = rest};
+    const dome_loop_begin begin = dome__progress_begin(env);
+    entry.progress_ns = begin.ns;
+    entry.progress_first = begin.done;
+    entry.progress_total = begin.total;
+    return dome__view_entry_text(&entry);
 }
 
 static void take_times(dome_change *c, const char *text)
@@ -237,6 +253,9 @@ static void take_note(dome_env *env, dome_change *c, const char *text)
         c->rank = atoi(word[RANK]);
         sscanf(word[PAST], "%d %d %d", &c->stood, &c->kept[0], &c->kept[1]);
         take_times(c, word[TIMES]);
+        dome_loop_begin begin;
+        if (sscanf(word[PROGRESS], "%" SCNu64 " %" SCNu64 " %" SCNu64, &begin.ns, &begin.done, &begin.total) == 3)
+            dome__progress_continue(env, &begin);
         c->parked = parse_ids(word[PARKED], c->plan.size);
         c->loops = g_ascii_strtoull(word[LOOPS], NULL, 10);
         c->piece = (dome_image_piece){atoi(word[PIECE]), atoi(word[PIECE_NUMBER])};
@@ -466,7 +485,7 @@ static void go_back(void *ctx, const dome_wire_back *back)
     const int fd = c->provider->launcher->daemon_fd();
     char *held = !back->avoid[0] ? g_strdup(" ") : fd < 0 ? g_strdup(c->held) : g_strdup_printf("%s%d ", c->held, fd);
     char *avoid = in_either(c->avoid, back->avoid);
-    char *view = note(c, back->number, (int)back->rank, back->plan, avoid, held, c->legacy);
+    char *view = note(env, back->number, (int)back->rank, back->plan, avoid, held, c->legacy);
     const sigset_t set = requests();
     sigset_t mask = c->mask;
     for (int number = 1; number < NSIG; number++)
@@ -485,7 +504,7 @@ static void become_planned(dome_env *env, const dome_view_plan *plan, dome_image
     char *members = dome__view_plan_text(plan);
     char *rest = legacy(env, c->loops + dome__watch_passed(env->watch), plan->size, piece);
     char *avoid = without_planned(c->avoid, plan);
-    char *view = note(c, c->view + 1, dome__view_plan_next(plan, env->rank), members, avoid, c->held, rest);
+    char *view = note(env, c->view + 1, dome__view_plan_next(plan, env->rank), members, avoid, c->held, rest);
     char *held = piece.fd >= 0 ? g_strdup_printf("%s%d ", c->held, piece.fd) : g_strdup(c->held);
     become_anew(c, view, held, g_get_environ());
 }

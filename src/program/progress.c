@@ -48,6 +48,14 @@ bool dome__meter_note(dome_meter *meter, uint64_t done, uint64_t total, const ch
     return other;
 }
 
+void dome__meter_continue(dome_meter *meter, const dome_loop_begin *begin)
+{
+    if (begin->ns == 0 || begin->total != meter->total || begin->done > meter->done || begin->ns > meter->first_ns)
+        return;
+    meter->first_ns = begin->ns;
+    meter->first_done = begin->done;
+}
+
 static void append_time(GString *text, double seconds)
 {
     if (seconds >= 100 * 86400.0) {
@@ -125,11 +133,35 @@ struct dome_progress_state {
     bool visible; /* a bar is on the terminal, in the cursor's line */
     uint64_t began, shown;
     dome_meter meter;
+    dome_loop_begin before; /* in the view before */
+    dome_loop_begin begin;  /* of the meter; the watcher's thread reads it */
 };
 
 dome_progress_state *dome__progress_new(void)
 {
     return g_new0(dome_progress_state, 1);
+}
+
+dome_loop_begin dome__progress_begin(const dome_env *env)
+{
+    const dome_loop_begin *b = &env->progress->begin;
+    return (dome_loop_begin){.ns = __atomic_load_n(&b->ns, __ATOMIC_ACQUIRE),
+                             .done = __atomic_load_n(&b->done, __ATOMIC_RELAXED),
+                             .total = __atomic_load_n(&b->total, __ATOMIC_RELAXED)};
+}
+
+static void set_begin(dome_progress_state *p, const dome_loop_begin *begin)
+{
+    __atomic_store_n(&p->begin.ns, 0, __ATOMIC_RELEASE); /* a loop with the numbers of two would be another one */
+    __atomic_store_n(&p->begin.done, begin->done, __ATOMIC_RELEASE);
+    __atomic_store_n(&p->begin.total, begin->total, __ATOMIC_RELEASE);
+    __atomic_store_n(&p->begin.ns, begin->ns, __ATOMIC_RELEASE);
+}
+
+void dome__progress_continue(dome_env *env, const dome_loop_begin *begin)
+{
+    env->progress->before = *begin;
+    set_begin(env->progress, begin); /* the program may go back before its loop has begun */
 }
 
 static void decide(dome_progress_state *p, dome_progress_mode mode)
@@ -195,6 +227,9 @@ void dome_progress(dome_env *env, uint64_t done, uint64_t total, const char *uni
         if (p->visible)
             put("\n");
         p->visible = false;
+        dome__meter_continue(&p->meter, &p->before);
+        p->before = (dome_loop_begin){0};
+        set_begin(p, &(dome_loop_begin){p->meter.first_ns, p->meter.first_done, p->meter.total});
         p->began = now;
         p->shown = 0;
         finished = false;

@@ -129,12 +129,19 @@ static void send_back(hub_state *s, hub_client *c)
         dome__hub_send_back(s, c);
 }
 
-/* Its note has the lines of program/change.c: here those before LOOPS, and the rest is what task 0 left with the hub. */
+/* The rest of its entry is what task 0 left with the hub. */
 static bool start_rank0(hub_state *s)
 {
     char *plan = dome__view_plan_text(&s->view.next), *avoid = dome__hub_down_text(s);
-    char *view = g_strdup_printf("%" PRIu32 "\n0\n%s\n" DOME_VIEW_NO_PAST "\n%" PRIu64 " 0 0 -1\n%s\n \n%s", s->view.next_number,
-                                 plan, dome__now_ns(), avoid, s->legacy);
+    const dome_view_entry entry = {.number = s->view.next_number,
+                                   .plan = plan,
+                                   .kept = {-1, -1},
+                                   .profile = -1,
+                                   .begun_ns = dome__now_ns(),
+                                   .avoid = avoid,
+                                   .held = " ",
+                                   .rest = s->legacy};
+    char *view = dome__view_entry_text(&entry);
     const pid_t pid = s->hub->start_rank0(s->hub->ctx, view);
     g_free(view);
     g_free(plan);

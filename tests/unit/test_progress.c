@@ -25,6 +25,28 @@ static void test_plain(void)
     expect(&m, 0, "100%  1000/1000 steps, 50.0/s, took 0:20");
 }
 
+/* In the next view of a program the time of the loop goes on. */
+static void test_next_view(void)
+{
+    dome_meter m = {0};
+    dome__meter_note(&m, 600, 1000, "steps", 61 * SECOND);
+    dome__meter_continue(&m, &(dome_loop_begin){SECOND, 100, 1000});
+    expect(&m, 0, " 60%  600/1000 steps");
+    dome__meter_note(&m, 620, 1000, "steps", 71 * SECOND);
+    expect(&m, 0, " 62%  620/1000 steps, 2.00/s, 3:10 left");
+    dome__meter_note(&m, 1000, 1000, "steps", 91 * SECOND);
+    expect(&m, 0, "100%  1000/1000 steps, 10.0/s, took 1:30");
+
+    static const dome_loop_begin others[] = {{0, 0, 1000}, {SECOND, 0, 900}, {SECOND, 601, 1000}};
+    for (size_t k = 0; k < G_N_ELEMENTS(others); k++) {
+        dome_meter other = {0};
+        dome__meter_note(&other, 600, 1000, "steps", 61 * SECOND);
+        dome__meter_continue(&other, &others[k]);
+        dome__meter_note(&other, 1000, 1000, "steps", 81 * SECOND);
+        expect(&other, 0, "100%  1000/1000 steps, 20.0/s, took 0:20");
+    }
+}
+
 /* After a restart, work done before does not count. */
 static void test_restart(void)
 {
@@ -102,6 +124,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/progress/plain", test_plain);
     g_test_add_func("/progress/restart", test_restart);
+    g_test_add_func("/progress/next-view", test_next_view);
     g_test_add_func("/progress/speed", test_speed_changes);
     g_test_add_func("/progress/forms", test_forms);
     g_test_add_func("/progress/bar", test_bar);
