@@ -27,6 +27,7 @@ typedef struct program {
     char *slots;  /* of these hosts, for DOME_VARIABLE_SLOTS */
     dome_options options;
     const dome_launcher *launcher; /* NULL: no launcher can start tasks */
+    bool by_command;               /* --hosts-script or --size, not their --dome- forms */
     int most_losses;               /* --restarts */
     dome_restarts restarts;
 } program;
@@ -78,6 +79,7 @@ static void start(program *p, const dome_attempt *attempt)
                                        .before_init = true,
                                        .script = p->script,
                                        .size_auto = o->size == DOME_SIZE_AUTO,
+                                       .by_command = p->by_command,
                                        .most_hosts = p->script || (attempt && attempt->number > 0),
                                        .report_fd = attempt ? attempt->report_fd : 0,
                                        .path = p->path,
@@ -347,6 +349,7 @@ int dome__command_run(int argc, char **argv)
     p.most_losses = restarts;
     if (p.hosts_path && !(p.hosts = dome__hostfile_read(p.hosts_path, &p.slots, &message)))
         dome__command_fail(2, "run: %s", message);
+    p.by_command = p.script || size;
     if (!p.script)
         p.script = p.options.hosts_script;
     if (size)

@@ -30,6 +30,7 @@ typedef struct dome_hub {
     bool others;        /* the machine has other hosts */
     const char *script; /* of hosts: --hosts-script; NULL: none */
     bool size_auto;     /* --dome-size auto */
+    bool by_command;    /* these two are options of dome run, written without dome- */
 
     bool heals; /* losses are healed: --on-loss */
     bool tells; /* with heals: the other tasks go on without the lost */

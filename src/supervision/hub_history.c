@@ -23,9 +23,7 @@ static void write_line(dome_trace_sink *sink, char *line)
 void dome__hub_history_ordered(hub_state *s, const dome_order *order, int asker)
 {
     static const char *const commands[] = {"dome grow", "dome shrink", "dome move"};
-    s->order_from = asker == DOME_HUB_SCRIPT ? "--hosts-script"
-                    : asker == DOME_HUB_SIZE ? "--dome-size auto"
-                                             : commands[order->kind];
+    s->order_from = asker == DOME_HUB_SCRIPT || asker == DOME_HUB_SIZE ? dome__hub_option(s, asker) : commands[order->kind];
 }
 
 void dome__hub_history_changes(hub_state *s, bool ordered)

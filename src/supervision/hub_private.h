@@ -448,6 +448,9 @@ const char **dome__hub_hosts(const hub_state *s);
 /* Tells the supervisor, if there is one: it removes checkpoints in memory there. */
 void dome__hub_tell_hosts(const hub_state *s);
 
+/* The option that gives orders, DOME_HUB_SCRIPT or DOME_HUB_SIZE, as the user has written it. */
+const char *dome__hub_option(const hub_state *s, int asker);
+
 /* Prints a line about orders of `who`, once, however often it comes. said: the last one, the caller's to g_free. */
 void dome__hub_say_once(hub_state *s, char **said, const char *who, const char *text);
 

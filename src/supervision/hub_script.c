@@ -38,7 +38,7 @@ void dome__hub_script_open(hub_state *s)
 
 static void say(hub_state *s, const char *text)
 {
-    dome__hub_say_once(s, &s->script->said, "--hosts-script", text);
+    dome__hub_say_once(s, &s->script->said, dome__hub_option(s, DOME_HUB_SCRIPT), text);
 }
 
 static void begin(hub_state *s)

@@ -78,7 +78,7 @@ void dome__hub_size_answer(hub_state *s, const char *word, const char *text)
     x->ordered = false;
     dome__size_policy_ended(x->policy, good, s->now);
     if (!good && !s->rank0_ended && !s->noticed)
-        dome__hub_say_once(s, &x->said, "--dome-size auto", text);
+        dome__hub_say_once(s, &x->said, dome__hub_option(s, DOME_HUB_SIZE), text);
 }
 
 void dome__hub_size_close(hub_state *s)

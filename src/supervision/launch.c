@@ -127,6 +127,7 @@ bool dome__launch_open(dome_launch *launch, const dome_launch_request *request, 
         .before_init = request->before_init,
         .script = request->script,
         .size_auto = request->size_auto,
+        .by_command = request->by_command,
         .listen_fd = -1,
         .signal_fd = -1,
         .report_fd = request->report_fd > 0 ? request->report_fd : -1,
@@ -178,6 +179,7 @@ static dome_hub hub_of(const dome_launch *launch)
         .others = launch->machine.others,
         .script = launch->script,
         .size_auto = launch->size_auto,
+        .by_command = launch->by_command,
     };
 }
 

@@ -20,7 +20,7 @@ typedef struct dome_launch {
     int report_fd;                 /* the supervisor's; -1 if there is none */
     pid_t hub_pid;                 /* pid of the child forked by dome__launch_fork_hub */
     const char *script;            /* the request's, and the next */
-    bool size_auto;
+    bool size_auto, by_command;
     sigset_t mask; /* this and the next four: before dome__launch_fork, restored in rank 0 */
     bool ignores_pipe, ignores_size;
     struct rlimit files;
@@ -40,6 +40,7 @@ typedef struct dome_launch_request {
     bool most_hosts;     /* hosts that cannot be added are left out, with a line that says so */
     const char *script;  /* a shell command that prints hosts now and then (hosts_policy.h); NULL: none */
     bool size_auto;      /* the hub chooses the number of tasks that pays (size_policy.h) */
+    bool by_command;     /* these two are options of dome run, written without dome- */
     int report_fd;       /* where the hub reports to its supervisor how the program ended; 0: no supervisor */
     int tasks;           /* 0: not known yet */
     bool all_output;     /* --dome-output all */

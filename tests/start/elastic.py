@@ -434,7 +434,7 @@ def size_auto():
             return len(found[0]["views"]) > 1 and found[0]["views"]
 
         seen = wait_until(views, "fewer tasks")
-        check([v["tasks"] for v in seen][:2] == [3, 2] and all(v["why"] == "--dome-size auto" for v in seen[1:]), "views: %s" % seen)
+        check([v["tasks"] for v in seen][:2] == [3, 2] and all(v["why"] == "--size auto" for v in seen[1:]), "views: %s" % seen)
         os.unlink(run.marks + "/slow")
         ended_well(run, expected)
         return "%d views" % len(seen)
