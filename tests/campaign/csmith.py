@@ -223,7 +223,7 @@ def everywhere(base, number, chance):
             check(done is not None and done[0] == 0, "%s: %s" % (what, done and done[2][:300]))
             same(what, saved, wander, names[k + 1 : k + 2])
         if k % 7 == number % 7 or k + 1 == len(stops):
-            done = builds[(k + 2) % len(builds)].run(base, 120, ["--dome-checkpoint-dir", wander, "--dome-restart=%d" % (k + 1)])
+            done = builds[(k + 2) % len(builds)].run(base, 120, options(wander, "--dome-restart=%d" % (k + 1)))
             judge(what + " to the end", done, plain, part=True)
             check(done[3] == total, "%s to the end: %d polls, not %d" % (what, done[3], total))
     if dangling:

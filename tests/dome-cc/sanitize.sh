@@ -53,7 +53,7 @@ for name in $names; do
         count=$(ls saved | grep -c ckpt-)
         [ "$count" -gt 1 ] || fail "$name, $tool: no checkpoints"
         for k in 1 $((count / 2 + 1)) $count; do
-            clean "$name, $tool, from checkpoint $k of $count" $run ./translated --dome-checkpoint-dir saved --dome-restart=$k
+            clean "$name, $tool, from checkpoint $k of $count" $run ./translated --dome-checkpoint-dir saved --dome-restart=$k --dome-checkpoint-every 1000000000
         done
     done
 done

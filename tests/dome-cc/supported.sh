@@ -55,7 +55,7 @@ for name in $names; do
     [ $count -gt 1 ] || fail "$name: no checkpoints"
     [ $name = files ] && continue # its file is no more
     for k in $(seq 1 $((count / 5 + 1)) $count); do
-        timeout 300 ./at-O0/translated --dome-checkpoint-dir saved --dome-restart=$k >out 2>err
+        timeout 300 ./at-O0/translated --dome-checkpoint-dir saved --dome-restart=$k --dome-checkpoint-every 1000000000 >out 2>err
         status=$?
         [ "$(cat status.$name)" = $status ] || fail "$name, restarted from checkpoint $k of $count: status $status: $(head -3 err)"
         # What was printed after the checkpoint is printed again.
