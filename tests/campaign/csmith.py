@@ -87,8 +87,8 @@ def judge(what, done, plain, part=False):
     check(plain[1].endswith(done[1]) if part else done[1] == plain[1], "%s: other output: %r" % (what, done[1][-120:]))
 
 
-# A pointer to a variable of a function that has returned leads to whatever has its place now, which differs between machines.
-GONE = re.compile(r"image: .*: #\d+\.\S+ and #\d+\.\S+")
+# A pointer to a variable of a function that has returned leads to whatever has its place now, or to nothing, which differs between machines.
+GONE = re.compile(r"image: .*: (#\d+\.\S+ and (#\d+\.\S+|dangling)|dangling and #\d+\.\S+)")
 
 
 def same(what, one, other, names):
@@ -221,7 +221,8 @@ def everywhere(base, number, chance):
         if k + 1 < len(stops):
             done = build.run(base, 120, restart, stops[: k + 2], end=True)
             check(done is not None and done[0] == 0, "%s: %s" % (what, done and done[2][:300]))
-            same(what, saved, wander, names[k + 1 : k + 2])
+            if not same(what, saved, wander, names[k + 1 : k + 2]):
+                dangling.add(build.name + " after a restart")
         if k % 7 == number % 7 or k + 1 == len(stops):
             done = builds[(k + 2) % len(builds)].run(base, 120, options(wander, "--dome-restart=%d" % (k + 1)))
             judge(what + " to the end", done, plain, part=True)
