@@ -35,8 +35,11 @@ static void numbers(void)
 
 static void numbers48(void)
 {
-    for (int i = 0; i < 5; i++)
-        printf("%.17g %ld %ld\n", drand48(), lrand48(), mrand48());
+    for (int i = 0; i < 5; i++) {
+        double d = drand48(); /* one after the other: arguments have no order */
+        long l = lrand48(), m = mrand48();
+        printf("%.17g %ld %ld\n", d, l, m);
+    }
     srand48(-5);
     for (int i = 0; i < 5; i++)
         add((unsigned)(drand48() * 1e9));
