@@ -28,9 +28,9 @@ static void copy(char *to, const char *from, int count)
     }
 }
 
-static long into_for(int from, int n)
+static long long into_for(int from, int n)
 {
-    long s = 0;
+    long long s = 0;
     int i = from;
     switch (from) {
         for (; i < n; i++) {
@@ -105,7 +105,7 @@ int main(void)
     copy(to, "abcdefghijklmno", 15);
     copy(to, "ABCDEF", 6);
     printf("%s %d\n", to, total);
-    printf("%ld %ld %ld %ld\n", into_for(0, 9), into_for(1, 9), into_for(2, 9), into_for(2, 30));
+    printf("%lld %lld %lld %lld\n", into_for(0, 9), into_for(1, 9), into_for(2, 9), into_for(2, 30));
     printf("%ld %ld\n", into_counted(1, 20), into_counted(0, 20));
     for (int i = 0; i < 8; i++)
         printf("%d ", blocks(i));
