@@ -456,13 +456,18 @@ long dome_capture_lrand48(void);
 long dome_capture_mrand48(void);
 void dome_capture_srand48(long seed);
 char *dome_capture_strtok(char *text, const char *delimiters);
+void (*dome_capture_signal(int number, void (*handler)(int)))(int);
+int dome_capture_sigaction(int number, const void *action, void *before); /* of struct sigaction */
+int dome_capture_atexit(void (*function)(void));                          /* at most 64 of them */
 
 enum {
     DOME_CAPTURE_KEEP_RANDOM = 1, /* rand, random */
     DOME_CAPTURE_KEEP_RANDOM48 = 2,
     DOME_CAPTURE_KEEP_STRTOK = 4,
     DOME_CAPTURE_KEEP_GETOPT = 8,
-    DOME_CAPTURE_KEEP_ERRNO = 16
+    DOME_CAPTURE_KEEP_ERRNO = 16,
+    DOME_CAPTURE_KEEP_ATEXIT = 32,
+    DOME_CAPTURE_KEEP_SIGNAL = 64
 };
 void dome_capture_keep(unsigned what);
 

@@ -2,10 +2,12 @@
  * how far getopt is; and blocks of its heap. These functions do the same as glibc's, with globals and blocks that are known. */
 #include "capture/library.h"
 
+#include "capture/die.h"
 #include "capture/modules.h"
 
 #include <errno.h>
 #include <glib.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,6 +98,89 @@ char *dome_capture_strtok(char *text, const char *delimiters)
     return word;
 }
 
+/* ---- atexit ---- */
+
+enum { AT_EXIT_MOST = 64 };
+static void (*at_exit[AT_EXIT_MOST])(void);
+static unsigned at_exit_count;
+
+static void call_at_exit(void)
+{
+    while (at_exit_count > 0)
+        at_exit[--at_exit_count]();
+}
+
+/* In each process once. */
+static bool will_call_at_exit(void)
+{
+    static bool registered;
+    registered = registered || atexit(call_at_exit) == 0;
+    return registered;
+}
+
+int dome_capture_atexit(void (*function)(void))
+{
+    if (at_exit_count == AT_EXIT_MOST || !will_call_at_exit())
+        return -1;
+    at_exit[at_exit_count++] = function;
+    return 0;
+}
+
+/* ---- signal, sigaction ---- */
+
+/* What the program wants to be done with signals; those of which it says nothing are not touched. */
+enum { SIGNALS = 32 };
+static void (*handlers[SIGNALS])(int);
+static unsigned long long blocked[SIGNALS]; /* meanwhile: bit n - 1 for signal n */
+static int how[SIGNALS];                    /* flags */
+static unsigned char handled[SIGNALS];
+
+static void note_signal(int number)
+{
+    struct sigaction action;
+    if (number <= 0 || number >= SIGNALS || sigaction(number, NULL, &action) != 0)
+        return;
+    handled[number] = 1;
+    handlers[number] = action.sa_handler;
+    how[number] =
+        action.sa_flags & (SA_NOCLDSTOP | SA_NOCLDWAIT | SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER | (int)SA_RESETHAND);
+    blocked[number] = 0;
+    for (int n = 1; n <= 64; n++)
+        if (sigismember(&action.sa_mask, n) == 1)
+            blocked[number] |= 1ull << (n - 1);
+}
+
+void (*dome_capture_signal(int number, void (*handler)(int)))(int)
+{
+    void (*const before)(int) = signal(number, handler);
+    if (before != SIG_ERR)
+        note_signal(number);
+    return before;
+}
+
+int dome_capture_sigaction(int number, const void *action, void *before)
+{
+    const int result = sigaction(number, action, before);
+    if (result == 0 && action)
+        note_signal(number);
+    return result;
+}
+
+static void restore_signals(void)
+{
+    for (int number = 1; number < SIGNALS; number++) {
+        struct sigaction action = {.sa_flags = how[number]};
+        if (!handled[number])
+            continue;
+        action.sa_handler = handlers[number];
+        sigemptyset(&action.sa_mask);
+        for (int n = 1; n <= 64; n++)
+            if (blocked[number] >> (n - 1) & 1)
+                sigaddset(&action.sa_mask, n);
+        sigaction(number, &action, NULL);
+    }
+}
+
 /* ---- errno ---- */
 
 static int error;
@@ -107,6 +192,9 @@ void dome__capture_library_save(void)
 
 void dome__capture_library_restore(void)
 {
+    if (at_exit_count > 0 && !will_call_at_exit())
+        dome__capture_die("atexit fails: no memory for the functions that the program wants to be called at its end");
+    restore_signals();
     errno = error;
 }
 
@@ -172,13 +260,20 @@ static dome_capture_global of_getopt[] = {{"libc:optarg", &optarg, &text_pointer
                                           {"libc:optind", &optind, &dome_capture_int, 1, 0},
                                           {"libc:optopt", &optopt, &dome_capture_int, 1, 0}};
 static dome_capture_global of_errno[] = {{"libc:errno", &error, &dome_capture_int, 1, 0}};
+static dome_capture_global of_atexit[] = {{"libc:atexit", at_exit, &dome_capture_pointer, AT_EXIT_MOST, 0},
+                                          {"libc:atexit count", &at_exit_count, &dome_capture_uint, 1, 0}};
+static dome_capture_global of_signal[] = {{"libc:signal handlers", handlers, &dome_capture_pointer, SIGNALS, 0},
+                                          {"libc:signal blocked", blocked, &dome_capture_ullong, SIGNALS, 0},
+                                          {"libc:signal how", how, &dome_capture_int, SIGNALS, 0},
+                                          {"libc:signal handled", handled, &dome_capture_uchar, SIGNALS, 0}};
 #define KEEPER(text, list)                                                                                                       \
     {                                                                                                                            \
         .size = sizeof(dome_capture_module), .name = text, .globals = list, .nglobals = G_N_ELEMENTS(list)                       \
     }
 static dome_capture_module keepers[] = {KEEPER("libc random", of_random), KEEPER("libc drand48", of_random48),
                                         KEEPER("libc strtok", of_strtok), KEEPER("libc getopt", of_getopt),
-                                        KEEPER("libc errno", of_errno)};
+                                        KEEPER("libc errno", of_errno),   KEEPER("libc atexit", of_atexit),
+                                        KEEPER("libc signal", of_signal)};
 
 void dome_capture_keep(unsigned what)
 {

@@ -69,6 +69,9 @@ static const char prelude[] =
     "extern long dome__cc_mrand48(void) __asm__(\"dome_capture_mrand48\");\n"
     "extern void dome__cc_srand48(long) __asm__(\"dome_capture_srand48\");\n"
     "extern char *dome__cc_strtok(char *, const char *) __asm__(\"dome_capture_strtok\");\n"
+    "extern void (*dome__cc_signal(int, void (*)(int)))(int) __asm__(\"dome_capture_signal\");\n"
+    "extern int dome__cc_sigaction(int, const void *, void *) __asm__(\"dome_capture_sigaction\");\n"
+    "extern int dome__cc_atexit(void (*)(void)) __asm__(\"dome_capture_atexit\");\n"
     "extern void dome__cc_keep(unsigned) __asm__(\"dome_capture_keep\");\n";
 
 /* Numbers in the form of the image: big-endian. The compiler knows the machine's order when it optimizes. */
@@ -338,7 +341,7 @@ static void name_literal(program *p, unit *u, node *n)
     if (*t != '"' && !function_name && !strchr("LuU", *t))
         return;
     node *decay = function_name ? n->up->up : n->up;
-    while (decay && decay->kind == CXCursor_ParenExpr)
+    while (decay && (decay->kind == CXCursor_ParenExpr || decay->kind == CXCursor_GenericSelectionExpr))
         decay = decay->up;
     if (!decay || decay->kind != CXCursor_UnexposedExpr || !type_is_pointer(decay->type))
         return; /* an array's initial value, or sizeof */
@@ -443,8 +446,7 @@ static bool reaches_foreign(program *p, CXType pointer)
 
 static void edit_call(program *p, unit *u, function *f, node *n, unsigned depth)
 {
-    static const char *const other_heap[] = {"aligned_alloc", "posix_memalign", "memalign", "valloc",
-                                             "pvalloc",       "reallocarray",   NULL};
+    static const char *const other_heap[] = {"aligned_alloc", "posix_memalign", "memalign", "valloc", "pvalloc", NULL};
     static const char *const later[] = {"signal", "bsd_signal", "sigset", "atexit", "on_exit", "at_quick_exit", NULL};
     CXCursor d = call_function(n);
     bool hold = f && f->held && call_polls(p, u, n) && !parallel_is_operation(p, u, n);
@@ -460,6 +462,8 @@ static void edit_call(program *p, unit *u, function *f, node *n, unsigned depth)
         unit_refuse(u, n->a, "%s: what it does to the stack or to the process cannot be saved", name);
     if (in_list(name, other_heap))
         unit_refuse(u, n->a, "%s: blocks with an alignment of their own cannot be saved: use malloc", name);
+    if (strcmp(name, "reallocarray") == 0)
+        unit_refuse(u, n->a, "reallocarray: the block would have no type: use realloc, with the product of the two numbers");
     bool polls = false;
     for (unsigned i = 1; i < n->kids->len; i++)
         polls = polls || argument_polls(p, u, node_kid(n, i));
@@ -491,7 +495,9 @@ static unsigned kept_by(const char *name)
                                            {"drand48", "lrand48", "mrand48", "srand48"},
                                            {"strtok"},
                                            {"getopt", "getopt_long", "getopt_long_only", "optind", "optarg", "opterr", "optopt"},
-                                           {"__errno_location"}};
+                                           {"__errno_location"},
+                                           {"atexit"},
+                                           {"signal", "sigaction"}};
     for (unsigned k = 0; k < G_N_ELEMENTS(names); k++)
         if (in_list(name, names[k]))
             return 1u << k;
@@ -531,9 +537,10 @@ static bool goes_to_foreign(program *p, unit *u, node *n)
 
 static void edit_reference(program *p, unit *u, node *n)
 {
-    static const char *const ours[] = {"free",   "strdup",  "strndup",  "fopen",    "freopen",   "fclose",  "rand",
-                                       "srand",  "random",  "srandom",  "drand48",  "lrand48",   "mrand48", "srand48",
-                                       "strtok", "getline", "getdelim", "asprintf", "vasprintf", NULL};
+    static const char *const ours[] = {"free",      "strdup",  "strndup", "fopen",     "freopen",  "fclose",
+                                       "rand",      "srand",   "random",  "srandom",   "drand48",  "lrand48",
+                                       "mrand48",   "srand48", "strtok",  "getline",   "getdelim", "asprintf",
+                                       "vasprintf", "atexit",  "signal",  "sigaction", NULL};
     static const char *const states[] = {"initstate", "setstate", "seed48", "lcong48", NULL};
     CXCursor d = node_declaration(n);
     const char *other = d.kind == CXCursor_VarDecl || d.kind == CXCursor_EnumConstantDecl ? renamed(u, d) : NULL;

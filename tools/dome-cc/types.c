@@ -162,6 +162,8 @@ static char *skip_qualifiers(char *text)
     }
 }
 
+#define NAMELESS "dome__nameless_" /* a typedef */
+
 static const char *renamed_record(unit *u, CXType t, const char **word)
 {
     CXCursor d = clang_getTypeDeclaration(t);
@@ -187,7 +189,7 @@ static char *base(unit *u, CXType t, bool bare)
     if (clang_isVolatileQualifiedType(t))
         g_string_append(s, "volatile ");
     if (other)
-        g_string_append_printf(s, "%s%s", word, other);
+        g_string_append_printf(s, "%s%s", g_str_has_prefix(other, NAMELESS) ? "" : word, other);
     else
         g_string_append(s, name);
     g_free(all);
@@ -1135,6 +1137,24 @@ static char *describe_array(unit *u, const char *id, const char *shown, CXType e
     return g_strdup(id);
 }
 
+/* A struct or union without a name in one of a system header, such as the union in struct sigaction, gets one; those of the
+ * program have got theirs in its text. */
+static void name_foreign(unit *u, CXType t, const char *outer, const char *field)
+{
+    GString *elements = g_string_new(NULL);
+    for (t = clang_getCanonicalType(t); t.kind == CXType_ConstantArray || t.kind == CXType_IncompleteArray;
+         t = clang_getCanonicalType(clang_getArrayElementType(t)))
+        g_string_append(elements, "[0]");
+    CXCursor d = t.kind == CXType_Record ? definition_of(t) : clang_getNullCursor();
+    gpointer key = GUINT_TO_POINTER(cursor_is_null(d) ? 0 : cursor_offset(d));
+    if (!cursor_is_null(d) && cursor_in_system_header(d) && is_nameless(d) && !g_hash_table_contains(u->renamed, key)) {
+        char *name = g_strdup_printf(NAMELESS "%u", g_hash_table_size(u->renamed));
+        g_hash_table_insert(u->renamed, key, name);
+        g_string_append_printf(u->tail, "typedef __typeof__(((%s *)0)->%s%s) %s;\n", outer, field, elements->str, name);
+    }
+    g_string_free(elements, TRUE);
+}
+
 static void describe_fields(unit *u, CXType t, CXType container, const char *outer, GString *members, unsigned *n)
 {
     GArray *fields = fields_of(t);
@@ -1143,7 +1163,10 @@ static void describe_fields(unit *u, CXType t, CXType container, const char *out
         CXType type = clang_getCursorType(f);
         const bool nameless = is_nameless(f);
         bool any = false;
-        char *name, *described;
+        char *name = cursor_name(f), *described;
+        if (!nameless)
+            name_foreign(u, type, outer, name);
+        g_free(name);
         if (is_union(type) && union_pragma(u, f)) {
             described = describe_union(u, container, f, outer);
             if (nameless) { /* where its members are */

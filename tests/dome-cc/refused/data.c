@@ -102,10 +102,11 @@ int main(void)
 {
     struct holder *h = malloc(3 * sizeof *h); // REFUSED: a block of the heap cannot be saved: it contains a union
     void *a = aligned_alloc(64, 640);         // REFUSED: aligned_alloc
+    int *r = reallocarray(NULL, 4, 4);        // REFUSED: reallocarray: the block would have no type
     int *p = keep((int[]){1, 2});             // REFUSED: the address of an object without a name, and the function may poll
     int *q = keep(&(struct holder){3}.n);     // REFUSED: the address of an object without a name, and the function may poll
     argument(good);                           // REFUSED: good allocates, and what is not translated would call it
-    return h->n + bits[0].a + (int)precise + both.i + (a == any(1)) + *p + *q + by_macro.tag + by_nothing.n + no_member.tag +
+    return *r + h->n + bits[0].a + (int)precise + both.i + (a == any(1)) + *p + *q + by_macro.tag + by_nothing.n + no_member.tag +
            two_values.tag + by_bytes.i + plain + *typed(1) + (elsewhere(2) == kept) + (keep_it(3), 0) + *anonymous + *part +
            *element + *inside + mine;
 }

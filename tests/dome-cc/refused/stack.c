@@ -1,4 +1,5 @@
 #include <alloca.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -57,13 +58,20 @@ static void *giving(size_t n)
     return malloc(n);
 }
 
+static void *giving_thread(void *p)
+{
+    return p;
+}
+
 int main(void)
 {
     int (*jump)(jmp_buf) = _setjmp; // REFUSED: the address of _setjmp
     if (fork() == 0)                // REFUSED: fork: what it does to the stack or to the process
         return 1;
-    void *go = &&end; // REFUSED: the address of a label
-    goto *go;         // REFUSED: the address of a label
+    pthread_t thread;
+    pthread_create(&thread, NULL, giving_thread, NULL); // REFUSED: pthread_create: what it does to the stack or to the process
+    void *go = &&end;                                   // REFUSED: the address of a label
+    goto *go;                                           // REFUSED: the address of a label
 end:
     return vla(3) + (int)matrix(1, NULL) + (room(3) != NULL) + through(back, 2) + (jump == NULL) + (*(int *)giving(4));
 }
