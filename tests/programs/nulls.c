@@ -880,7 +880,9 @@ int main(int argc, char **argv)
                                              "dome_capture_lrand48",
                                              "dome_capture_mrand48",
                                              "dome_capture_srand48",
-                                             "dome_capture_strtok"};
+                                             "dome_capture_strtok",
+                                             "dome_capture_atexit",
+                                             "dome_capture_sigaction"};
         for (size_t k = 0; k < sizeof others / sizeof *others; k++)
             if (with_capture || strncmp(others[k], "dome_capture_", strlen("dome_capture_")) != 0)
                 printf("%s\n", others[k]);
