@@ -20,6 +20,12 @@ static void write_line(dome_trace_sink *sink, char *line)
     g_free(line);
 }
 
+const char *dome__hub_option(const hub_state *s, int asker)
+{
+    static const char *const names[2][2] = {{"--dome-size auto", "--size auto"}, {"--dome-hosts-script", "--hosts-script"}};
+    return names[asker == DOME_HUB_SCRIPT][s->hub->by_command];
+}
+
 void dome__hub_history_ordered(hub_state *s, const dome_order *order, int asker)
 {
     static const char *const commands[] = {"dome grow", "dome shrink", "dome move"};

@@ -40,12 +40,6 @@ void dome__hub_tell_hosts(const hub_state *s)
     g_free(hosts);
 }
 
-const char *dome__hub_option(const hub_state *s, int asker)
-{
-    static const char *const names[2][2] = {{"--dome-size auto", "--size auto"}, {"--dome-hosts-script", "--hosts-script"}};
-    return names[asker == DOME_HUB_SCRIPT][s->hub->by_command];
-}
-
 void dome__hub_say_once(hub_state *s, char **said, const char *who, const char *text)
 {
     if (g_strcmp0(text, *said) == 0)

@@ -432,6 +432,9 @@ void dome__hub_history_took(hub_state *s, const dome_wire_times *times);
 /* Writes all views so far into what begins to be recorded. */
 void dome__hub_history_recite(const hub_state *s, dome_trace_sink *sink);
 
+/* The option that gives orders, DOME_HUB_SCRIPT or DOME_HUB_SIZE, as the user has written it. */
+const char *dome__hub_option(const hub_state *s, int asker);
+
 /* ---- hub_hosts.c ---- */
 
 /* Adds the hosts on which an order starts tasks to the virtual machine, unless the program has tasks there, and then carries it
@@ -447,9 +450,6 @@ const char **dome__hub_hosts(const hub_state *s);
 
 /* Tells the supervisor, if there is one: it removes checkpoints in memory there. */
 void dome__hub_tell_hosts(const hub_state *s);
-
-/* The option that gives orders, DOME_HUB_SCRIPT or DOME_HUB_SIZE, as the user has written it. */
-const char *dome__hub_option(const hub_state *s, int asker);
 
 /* Prints a line about orders of `who`, once, however often it comes. said: the last one, the caller's to g_free. */
 void dome__hub_say_once(hub_state *s, char **said, const char *who, const char *text);

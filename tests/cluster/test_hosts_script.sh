@@ -76,7 +76,7 @@ printf '%s\n' h1 h2 h3 >list.new
 mv list.new list
 until_true is_told 3 3 || fail "not on three hosts: $(on h1 "$dome" ps); $(errors script)"
 says_why() { # when the view stands
-    on h1 "$dome" ps | grep -Eq '^ +1 +3 +3 .* grow: --hosts-script$'
+    on h1 "$dome" ps | grep -Eq '^ +1 +3 +3 .* grow: --dome-hosts-script$'
 }
 until_true says_why || fail "dome ps does not say why: $(on h1 "$dome" ps)"
 rm "$marks/slow"

@@ -35,6 +35,8 @@ WHERE = {
 def start(tasks, place, argument=None, rank=0, timeout=None, options=(), **more):
     arguments = [WORKER, "%MARKS%", str(rank), place] + ([str(argument)] if argument is not None else []) + list(options)
     arguments += ["--dome-tasks", str(tasks)] + (["--dome-timeout", str(timeout)] if timeout else [])
+    if place == "pending":
+        arguments += ["--dome-balance", "none"]  # in a phase all would wait for the task that sleeps, before they make their marks
     return Run(arguments, **more)
 
 
