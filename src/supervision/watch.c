@@ -949,6 +949,7 @@ void dome__watch_stop(dome_watch *watch)
         (void)ignored;
         pthread_join(watch->thread, NULL);
         watch->running = false;
+        dome__transport_resume(); /* the hub's answer to a loss cannot end this process any more */
     }
     if (watch->fd >= 0) {
         take_next(watch);

@@ -32,6 +32,11 @@ void dome__transport_stop(void)
     __atomic_store_n(&stopped, true, __ATOMIC_RELEASE);
 }
 
+void dome__transport_resume(void)
+{
+    __atomic_store_n(&stopped, false, __ATOMIC_RELEASE);
+}
+
 void dome__transport_may_send(void)
 {
     while (__atomic_load_n(&stopped, __ATOMIC_ACQUIRE))

@@ -194,6 +194,10 @@ void dome__transport_progress(dome_transport *transport);
  * hold up those of all others. Any thread may call it. */
 void dome__transport_stop(void);
 
+/* Nobody listens to the hub any more (dome_finalize): what this process sends in another program, after another dome_init, is
+ * sent. */
+void dome__transport_resume(void);
+
 /* For providers, before a message is sent: does not return once this process has been stopped. */
 void dome__transport_may_send(void);
 
