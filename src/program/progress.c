@@ -145,9 +145,9 @@ dome_progress_state *dome__progress_new(void)
 dome_loop_begin dome__progress_begin(const dome_env *env)
 {
     const dome_loop_begin *b = &env->progress->begin;
-    return (dome_loop_begin){.ns = __atomic_load_n(&b->ns, __ATOMIC_ACQUIRE),
-                             .done = __atomic_load_n(&b->done, __ATOMIC_RELAXED),
-                             .total = __atomic_load_n(&b->total, __ATOMIC_RELAXED)};
+    const uint64_t ns = __atomic_load_n(&b->ns, __ATOMIC_ACQUIRE);
+    const dome_loop_begin begin = {ns, __atomic_load_n(&b->done, __ATOMIC_ACQUIRE), __atomic_load_n(&b->total, __ATOMIC_ACQUIRE)};
+    return __atomic_load_n(&b->ns, __ATOMIC_RELAXED) == ns ? begin : (dome_loop_begin){0}; /* another loop begins just now */
 }
 
 static void set_begin(dome_progress_state *p, const dome_loop_begin *begin)
