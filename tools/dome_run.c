@@ -349,7 +349,7 @@ int dome__command_run(int argc, char **argv)
     p.most_losses = restarts;
     if (p.hosts_path && !(p.hosts = dome__hostfile_read(p.hosts_path, &p.slots, &message)))
         dome__command_fail(2, "run: %s", message);
-    p.by_command = p.script || size;
+    p.by_command = p.script || (size && read_size(size) == DOME_SIZE_AUTO);
     if (!p.script)
         p.script = p.options.hosts_script;
     if (size)
@@ -359,7 +359,7 @@ int dome__command_run(int argc, char **argv)
     if (p.script && p.hosts_path)
         dome__command_fail(2, "run: --hosts and --hosts-script exclude each other");
     if (p.script && !(p.hosts = dome__hosts_script_ask(p.script, &p.slots, &message)))
-        dome__command_fail(1, "run: --hosts-script: %s", message);
+        dome__command_fail(1, "run: %s: %s", p.by_command ? "--hosts-script" : "--dome-hosts-script", message);
     if (view && !p.options.help && !p.options.version)
         show_live(&p.options);
     if (!dome__restarts_needed(&p.options, restarts) || p.options.help || p.options.version)

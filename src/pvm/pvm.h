@@ -50,7 +50,8 @@ void dome__pvm_write_rsh(const char *directory);
 /* Ends a private machine: dome_launcher.machine_take_down. */
 void dome__pvm_take_down(const char *directory, bool others);
 
-/* Adds hosts (PVM hostfile lines) to the machine of this process. False with *message naming the hosts that failed. */
+/* Adds hosts (PVM hostfile lines) to the machine of this process. False with *message naming the hosts that failed. old (may be
+ * NULL): set for those that were in the machine before. */
 bool dome__pvm_add_hosts(char **lines, bool *old, char **message);
 
 /* Starts a process, which must not be enrolled, that starts the daemons of all hosts that are added from now on, at once. Its id;
