@@ -23,10 +23,10 @@ BUILD = os.environ.get("DOME_BUILD_DIR", os.path.join(SOURCE, "build"))
 PROGRAMS = os.path.join(os.path.abspath(BUILD), "tests", "programs")
 DOME = os.path.join(os.path.abspath(BUILD), "tools", "dome")
 ROOT_NOTICE = "dome: running as root"
-# In the background of a shell and under nohup these are ignored, which programs inherit.
+# In the background of a shell and under nohup these are ignored, which programs inherit, but not what is caught.
 for each in signal.SIGHUP, signal.SIGINT, signal.SIGQUIT:
     if signal.getsignal(each) == signal.SIG_IGN:
-        signal.signal(each, signal.SIG_DFL)
+        signal.signal(each, lambda *_: None)
 HANG = 120  # far beyond any limit of the library: what takes longer hangs
 
 
