@@ -70,7 +70,8 @@ def by_dome_run():
 def orders():
     """dome grow and dome shrink: pids stay, dome ps tells of the views."""
     expected = one_task([ELASTIC, "200", "0", "-"])
-    with Run([ELASTIC, "200", "20", "-", "%MARKS%", "--dome-tasks", "2", "--dome-min", "2", "--dome-max", "4"]) as run:
+    # Orders and dome ps must be done before it ends, on a busy machine, too.
+    with Run([ELASTIC, "200", "60", "-", "%MARKS%", "--dome-tasks", "2", "--dome-min", "2", "--dome-max", "4"]) as run:
         reach(run, 1)
         pids = [run.rank(0), run.rank(1)]
         pid = str(run.pid)
@@ -140,7 +141,7 @@ def directory_gone():
 def newcomer_ends():
     """A task that cannot join costs the program nothing but a line."""
     expected = one_task([ELASTIC, "150", "0", "-"])
-    with Run([ELASTIC, "150", "20", "-", "%MARKS%", "shy", "--dome-tasks", "2"]) as run:
+    with Run([ELASTIC, "150", "60", "-", "%MARKS%", "shy", "--dome-tasks", "2"]) as run:
         reach(run, 1)
         pids = [run.rank(0), run.rank(1)]
         shy = run.marks + "/shy"
