@@ -5,6 +5,7 @@
 
 #include "capture/die.h"
 #include "capture/slabs.h"
+#include "core/huge_pages.h"
 
 #include <glib.h>
 #include <stdlib.h>
@@ -18,7 +19,8 @@ enum {
     PAGE_WORDS = 1 << (PAGE_BITS - GRANULE_BITS - 6),
     PAGE = 1 << PAGE_BITS,
     DIGIT_BITS = 11,
-    RESTORED_TOGETHER = 1024
+    RESTORED_TOGETHER = 1024,
+    HUGE_FROM = 1 << 22 /* bytes: NumPy asks for huge pages from here on, too */
 };
 
 /* Stands before the memory of a long block. */
@@ -232,6 +234,8 @@ static void *long_block(const dome_capture_layout *layout, size_t bytes, uint64_
     head *block = calloc(1, sizeof *block + bytes);
     if (!block)
         return NULL;
+    if (bytes >= HUGE_FROM)
+        dome__huge_pages(block, sizeof *block + bytes);
     if ((uintptr_t)block % (1 << GRANULE_BITS))
         dome__capture_die("this machine's malloc aligns to less than 16 bytes");
     block->layout = layout;
@@ -312,6 +316,8 @@ static void *resize_long(head *block, size_t bytes)
         enter(block);
         return NULL;
     }
+    if (bytes >= HUGE_FROM)
+        dome__huge_pages(moved, sizeof *moved + bytes);
     block = moved;
     block->bytes = bytes;
     if (bytes > before)

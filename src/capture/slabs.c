@@ -1,11 +1,13 @@
 #include "capture/slabs.h"
 
+#include "core/huge_pages.h"
+
 #include <stdlib.h>
 #include <sys/mman.h>
 
 /* Slabs come from arenas, each twice as large as the one before, so that a small program takes little and the pages of a large
- * one can be huge ones. */
-enum { FIRST_ARENA = 16, LAST_ARENA = 1024, HUGE_PAGE = 1 << 21, KEPT = 16 };
+ * one are huge ones. */
+enum { FIRST_ARENA = 16, LAST_ARENA = 1024, KEPT = 16 };
 
 typedef struct arena arena;
 struct arena {
@@ -38,7 +40,7 @@ static bool is_watched(void)
 /* Memory that begins at a multiple of its bytes, or of a huge page. */
 static char *map(size_t bytes)
 {
-    const size_t alignment = bytes < HUGE_PAGE ? bytes : HUGE_PAGE, all = bytes + alignment;
+    const size_t alignment = bytes < DOME_HUGE_PAGE ? bytes : DOME_HUGE_PAGE, all = bytes + alignment;
     char *memory = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)
         return NULL;
@@ -47,6 +49,7 @@ static char *map(size_t bytes)
         munmap(memory, before);
     if (alignment > before)
         munmap(memory + before + bytes, alignment - before);
+    dome__huge_pages(memory + before, bytes);
     return memory + before;
 }
 

@@ -1,21 +1,18 @@
 #include "ckpt/capture.h"
 
+#include "core/huge_pages.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
-/* Uses large pages if the system has them: otherwise most of the copying time is spent on address translation. */
+/* Uses huge pages if the system has them: otherwise most of the copying time is spent on address translation. */
 static void *new_buffer(uint64_t bytes)
 {
-    enum { LARGE_PAGE = 2 << 20, ALIGNMENT = 64 };
-    const bool large = bytes >= LARGE_PAGE;
+    enum { ALIGNMENT = 64 };
     void *buffer = NULL;
-    if (posix_memalign(&buffer, large ? LARGE_PAGE : ALIGNMENT, (size_t)bytes) != 0)
+    if (posix_memalign(&buffer, bytes >= DOME_HUGE_PAGE ? DOME_HUGE_PAGE : ALIGNMENT, (size_t)bytes) != 0)
         return NULL;
-#ifdef MADV_HUGEPAGE
-    if (large)
-        madvise(buffer, (size_t)bytes, MADV_HUGEPAGE);
-#endif
+    dome__huge_pages(buffer, (size_t)bytes);
     return buffer;
 }
 

@@ -2,6 +2,7 @@
 #include "core/storage.h"
 
 #include "core/environment.h"
+#include "core/huge_pages.h"
 
 #include <dome/env.h>
 
@@ -14,11 +15,9 @@
 
 enum { ALIGNMENT = 64 };
 
-/* Storage of KEPT_FROM bytes or more is mapped, and kept when freed; of LARGE_FROM or more it is in large pages (2 MiB on x86-64;
- * elsewhere a harmless hint). */
+/* Storage of KEPT_FROM bytes or more is mapped, and kept when freed; of LARGE_FROM or more it is in huge pages. */
 #define KEPT_FROM  ((size_t)1 << 16)
 #define LARGE_FROM ((size_t)1 << 22)
-#define LARGE_PAGE ((size_t)1 << 21)
 
 /* The pool keeps at most as many bytes as are in use, or this many if that is more. */
 #define KEPT_ALWAYS ((uint64_t)1 << 25)
@@ -133,22 +132,20 @@ static void *map_pages(size_t bytes)
     return base == MAP_FAILED ? NULL : base;
 }
 
-/* Maps pages for one storage. Large pages are aligned to their size, or the system would use small ones. */
+/* Maps pages for one storage, from a multiple of a huge page on. */
 static void *map_storage(size_t bytes)
 {
     if (bytes < LARGE_FROM)
         return map_pages(bytes);
-    char *base = map_pages(bytes + LARGE_PAGE);
+    char *base = map_pages(bytes + DOME_HUGE_PAGE);
     if (!base)
         return NULL;
-    size_t before = (LARGE_PAGE - (uintptr_t)base % LARGE_PAGE) % LARGE_PAGE;
+    size_t before = (DOME_HUGE_PAGE - (uintptr_t)base % DOME_HUGE_PAGE) % DOME_HUGE_PAGE;
     if (before)
         munmap(base, before);
-    if (before < LARGE_PAGE)
-        munmap(base + before + bytes, LARGE_PAGE - before);
-#ifdef MADV_HUGEPAGE
-    madvise(base + before, bytes, MADV_HUGEPAGE);
-#endif
+    if (before < DOME_HUGE_PAGE)
+        munmap(base + before + bytes, DOME_HUGE_PAGE - before);
+    dome__huge_pages(base + before, bytes);
     return base + before;
 }
 
