@@ -545,9 +545,11 @@ static void write_if_few(function *f, node *n, const loop_plan *l)
     char *type = type_name(u, clang_getCursorType(node_declaration(i))), *x = node_text(u, i), *to = node_text(u, bound);
     char *end = g_strdup_printf("(%s)(%s)", type, to), *test = node_text(u, condition), *next = node_text(u, step);
     bool up = *o == '<';
+    /* No wider than the counter: loops inside of others are entered very often. */
+    const char *wide = clang_Type_getSizeOf(clang_getCursorType(node_declaration(i))) <= 4 ? "unsigned" : "unsigned long long";
     write_mark(f, n);
-    g_string_append_printf(f->out, "if ((unsigned long long)%s - (unsigned long long)%s <= %u) {\nfor (; %s; %s)\n", up ? end : x,
-                           up ? x : end, l->few, test, next);
+    g_string_append_printf(f->out, "if ((%s)%s - (%s)%s <= %u) {\nfor (; %s; %s)\n", wide, up ? end : x, wide, up ? x : end,
+                           l->few, test, next);
     write_body(f, body);
     g_string_append(f->out, "} else\n");
     g_free(next);
