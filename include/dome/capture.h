@@ -445,8 +445,8 @@ int dome_capture_fclose(FILE *stream);
  * rand, random, drand48, strtok and getopt keep something between calls, in memory of the C library that is not saved. These do
  * the same as glibc's, number by number, and what they keep is in the image if dome_capture_keep has been called with their bit,
  * before dome_capture_main (in a constructor, as dome_capture_register). For getopt there are no functions: its variables optind,
- * optarg, opterr and optopt are saved, and so is errno. Between the letters of one argument (-abc) it begins anew after a
- * restart. */
+ * optarg, opterr and optopt are saved, and so are errno, the locale, umask and the mask of signals. Between the letters of one
+ * argument (-abc) it begins anew after a restart. */
 int dome_capture_rand(void);
 void dome_capture_srand(unsigned seed);
 long dome_capture_random(void);
@@ -467,7 +467,10 @@ enum {
     DOME_CAPTURE_KEEP_GETOPT = 8,
     DOME_CAPTURE_KEEP_ERRNO = 16,
     DOME_CAPTURE_KEEP_ATEXIT = 32,
-    DOME_CAPTURE_KEEP_SIGNAL = 64
+    DOME_CAPTURE_KEEP_SIGNAL = 64,
+    DOME_CAPTURE_KEEP_LOCALE = 128, /* of setlocale. An error at a restart where it is not installed */
+    DOME_CAPTURE_KEEP_UMASK = 256,
+    DOME_CAPTURE_KEEP_SIGNAL_MASK = 512 /* of sigprocmask */
 };
 void dome_capture_keep(unsigned what);
 

@@ -1,5 +1,6 @@
-/* What the C library has for the program, and cannot be saved there: between calls, random numbers, the rest of strtok's text,
- * how far getopt is; and blocks of its heap. These functions do the same as glibc's, with globals and blocks that are known. */
+/* What the C library and the system have for the program, and cannot be saved there: between calls, random numbers, the rest of
+ * strtok's text, how far getopt is, handlers of signals, the locale; and blocks of the C library's heap. These functions do the
+ * same as glibc's, with globals and blocks that are known; what no function here sets is looked up before the image is taken. */
 #include "capture/library.h"
 
 #include "capture/die.h"
@@ -7,10 +8,12 @@
 
 #include <errno.h>
 #include <glib.h>
+#include <locale.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- rand, random ---- */
@@ -129,11 +132,30 @@ int dome_capture_atexit(void (*function)(void))
 /* ---- signal, sigaction ---- */
 
 /* What the program wants to be done with signals; those of which it says nothing are not touched. */
-enum { SIGNALS = 32 };
+enum { SIGNALS = 65 };
 static void (*handlers[SIGNALS])(int);
 static unsigned long long blocked[SIGNALS]; /* meanwhile: bit n - 1 for signal n */
 static int how[SIGNALS];                    /* flags */
 static unsigned char handled[SIGNALS];
+
+static unsigned long long bits_of(const sigset_t *set)
+{
+    unsigned long long bits = 0;
+    for (int n = 1; n < SIGNALS; n++)
+        if (sigismember(set, n) == 1)
+            bits |= 1ull << (n - 1);
+    return bits;
+}
+
+static sigset_t set_of(unsigned long long bits)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (int n = 1; n < SIGNALS; n++)
+        if (bits >> (n - 1) & 1)
+            sigaddset(&set, n);
+    return set;
+}
 
 static void note_signal(int number)
 {
@@ -144,10 +166,7 @@ static void note_signal(int number)
     handlers[number] = action.sa_handler;
     how[number] =
         action.sa_flags & (SA_NOCLDSTOP | SA_NOCLDWAIT | SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER | (int)SA_RESETHAND);
-    blocked[number] = 0;
-    for (int n = 1; n <= 64; n++)
-        if (sigismember(&action.sa_mask, n) == 1)
-            blocked[number] |= 1ull << (n - 1);
+    blocked[number] = bits_of(&action.sa_mask);
 }
 
 void (*dome_capture_signal(int number, void (*handler)(int)))(int)
@@ -169,32 +188,53 @@ int dome_capture_sigaction(int number, const void *action, void *before)
 static void restore_signals(void)
 {
     for (int number = 1; number < SIGNALS; number++) {
-        struct sigaction action = {.sa_flags = how[number]};
+        struct sigaction action = {.sa_flags = how[number], .sa_mask = set_of(blocked[number])};
         if (!handled[number])
             continue;
         action.sa_handler = handlers[number];
-        sigemptyset(&action.sa_mask);
-        for (int n = 1; n <= 64; n++)
-            if (blocked[number] >> (n - 1) & 1)
-                sigaddset(&action.sa_mask, n);
         sigaction(number, &action, NULL);
     }
 }
 
-/* ---- errno ---- */
+/* ---- errno, the locale, umask, the mask of signals ---- */
 
+enum { LOCALE_MOST = 512 };
 static int error;
+static char locale[LOCALE_MOST]; /* of all categories, as setlocale names them; empty: not saved */
+static unsigned mask_of_files;
+static unsigned long long mask_of_signals;
+static unsigned kept;
 
 void dome__capture_library_save(void)
 {
     error = errno;
+    if (kept & DOME_CAPTURE_KEEP_LOCALE && g_strlcpy(locale, setlocale(LC_ALL, NULL), LOCALE_MOST) >= LOCALE_MOST)
+        dome__capture_die("the name of the locale is longer than %d characters", LOCALE_MOST - 1);
+    if (kept & DOME_CAPTURE_KEEP_UMASK) {
+        const mode_t now = umask(0);
+        umask(now);
+        mask_of_files = now;
+    }
+    if (kept & DOME_CAPTURE_KEEP_SIGNAL_MASK) {
+        sigset_t now;
+        pthread_sigmask(SIG_SETMASK, NULL, &now);
+        mask_of_signals = bits_of(&now);
+    }
 }
 
 void dome__capture_library_restore(void)
 {
     if (at_exit_count > 0 && !will_call_at_exit())
         dome__capture_die("atexit fails: no memory for the functions that the program wants to be called at its end");
+    if (*locale && !setlocale(LC_ALL, locale))
+        dome__capture_die("the program has chosen the locale '%s', which is not installed here", locale);
+    if (kept & DOME_CAPTURE_KEEP_UMASK)
+        umask((mode_t)mask_of_files);
     restore_signals();
+    if (kept & DOME_CAPTURE_KEEP_SIGNAL_MASK) {
+        const sigset_t before = set_of(mask_of_signals);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
     errno = error;
 }
 
@@ -266,6 +306,9 @@ static dome_capture_global of_signal[] = {{"libc:signal handlers", handlers, &do
                                           {"libc:signal blocked", blocked, &dome_capture_ullong, SIGNALS, 0},
                                           {"libc:signal how", how, &dome_capture_int, SIGNALS, 0},
                                           {"libc:signal handled", handled, &dome_capture_uchar, SIGNALS, 0}};
+static dome_capture_global of_locale[] = {{"libc:locale", locale, &dome_capture_char, LOCALE_MOST, 0}};
+static dome_capture_global of_umask[] = {{"libc:umask", &mask_of_files, &dome_capture_uint, 1, 0}};
+static dome_capture_global of_signal_mask[] = {{"libc:signal mask", &mask_of_signals, &dome_capture_ullong, 1, 0}};
 #define KEEPER(text, list)                                                                                                       \
     {                                                                                                                            \
         .size = sizeof(dome_capture_module), .name = text, .globals = list, .nglobals = G_N_ELEMENTS(list)                       \
@@ -273,11 +316,11 @@ static dome_capture_global of_signal[] = {{"libc:signal handlers", handlers, &do
 static dome_capture_module keepers[] = {KEEPER("libc random", of_random), KEEPER("libc drand48", of_random48),
                                         KEEPER("libc strtok", of_strtok), KEEPER("libc getopt", of_getopt),
                                         KEEPER("libc errno", of_errno),   KEEPER("libc atexit", of_atexit),
-                                        KEEPER("libc signal", of_signal)};
+                                        KEEPER("libc signal", of_signal), KEEPER("libc locale", of_locale),
+                                        KEEPER("libc umask", of_umask),   KEEPER("libc signal mask", of_signal_mask)};
 
 void dome_capture_keep(unsigned what)
 {
-    static unsigned kept;
     for (unsigned k = 0; k < G_N_ELEMENTS(keepers); k++)
         if (what & ~kept & 1u << k)
             dome_capture_register(&keepers[k]);

@@ -497,7 +497,10 @@ static unsigned kept_by(const char *name)
                                            {"getopt", "getopt_long", "getopt_long_only", "optind", "optarg", "opterr", "optopt"},
                                            {"__errno_location"},
                                            {"atexit"},
-                                           {"signal", "sigaction"}};
+                                           {"signal", "sigaction"},
+                                           {"setlocale"},
+                                           {"umask"},
+                                           {"sigprocmask", "pthread_sigmask"}};
     for (unsigned k = 0; k < G_N_ELEMENTS(names); k++)
         if (in_list(name, names[k]))
             return 1u << k;
