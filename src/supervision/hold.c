@@ -5,6 +5,11 @@
 #include <stdatomic.h>
 #include <time.h>
 
+typedef struct order {
+    uint64_t number, target; /* target 0: not known yet */
+    char *plan;              /* of the target */
+} order;
+
 struct dome_hold {
     atomic_uint_fast64_t passed;
     atomic_bool ordered; /* there is an order that this task has not carried out */
@@ -12,10 +17,16 @@ struct dome_hold {
     pthread_cond_t changed;
 
     /* under the mutex */
-    uint64_t order, target; /* target 0: not known yet */
-    char *plan;             /* of the target */
+    GQueue orders; /* not carried out yet: their targets grow, and only the last one's may not be known */
     char *members;
 };
+
+static void free_order(void *item)
+{
+    order *o = item;
+    g_free(o->plan);
+    g_free(o);
+}
 
 dome_hold *dome__hold_new(void)
 {
@@ -36,29 +47,32 @@ void dome__hold_free(dome_hold *h)
     pthread_cond_destroy(&h->changed);
     pthread_mutex_destroy(&h->mutex);
     g_free(h->members);
-    g_free(h->plan);
+    g_queue_clear_full(&h->orders, free_order);
     g_free(h);
 }
 
 /* ---- the watcher ---- */
 
-uint64_t dome__hold_order(dome_hold *h, uint64_t order)
+uint64_t dome__hold_order(dome_hold *h, uint64_t number)
 {
     pthread_mutex_lock(&h->mutex);
-    h->order = order;
-    h->target = 0;
+    order *last = g_queue_peek_tail(&h->orders);
+    if (!last || last->target > 0)
+        g_queue_push_tail(&h->orders, last = g_new0(order, 1));
+    last->number = number;
     pthread_mutex_unlock(&h->mutex);
     atomic_store(&h->ordered, true);
     return atomic_load(&h->passed);
 }
 
-void dome__hold_target(dome_hold *h, uint64_t order, uint64_t loop, const char *plan)
+void dome__hold_target(dome_hold *h, uint64_t number, uint64_t loop, const char *plan)
 {
     pthread_mutex_lock(&h->mutex);
-    if (order == h->order) {
-        h->target = loop;
-        g_free(h->plan);
-        h->plan = g_strdup(plan);
+    order *last = g_queue_peek_tail(&h->orders);
+    if (last && last->number == number) {
+        last->target = loop;
+        g_free(last->plan);
+        last->plan = g_strdup(plan);
         pthread_cond_broadcast(&h->changed);
     }
     pthread_mutex_unlock(&h->mutex);
@@ -75,20 +89,22 @@ void dome__hold_members(dome_hold *h, const char *ids)
 
 /* ---- the main thread ---- */
 
-char *dome__hold_pass(dome_hold *h, uint64_t *order)
+char *dome__hold_pass(dome_hold *h, uint64_t *number)
 {
     const uint64_t loop = atomic_fetch_add(&h->passed, 1) + 1;
     if (!atomic_load(&h->ordered))
         return NULL;
     char *plan = NULL;
     pthread_mutex_lock(&h->mutex);
-    while (h->target == 0)
+    order *first = g_queue_peek_head(&h->orders);
+    while (first->target == 0)
         pthread_cond_wait(&h->changed, &h->mutex);
     /* Later than the target if the program tried to change by its own wish there, and could not. */
-    if (loop >= h->target) {
-        plan = g_steal_pointer(&h->plan);
-        *order = h->order;
-        atomic_store(&h->ordered, false);
+    if (loop >= first->target) {
+        plan = g_steal_pointer(&first->plan);
+        *number = first->number;
+        free_order(g_queue_pop_head(&h->orders));
+        atomic_store(&h->ordered, h->orders.length > 0);
     }
     pthread_mutex_unlock(&h->mutex);
     return plan;

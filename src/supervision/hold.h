@@ -3,7 +3,11 @@
  *
  * The two threads do, without a lock:   the main thread   counts a boundary, then looks whether there is an order
  *                                       the watcher       notes the order, then reads the count
- * So if the main thread has not seen the order, the answer counts that boundary, and the target lies after it. */
+ * So if the main thread has not seen the order, the answer counts that boundary, and the target lies after it.
+ *
+ * Where operations do not make tasks wait for each other, task 0 may have answered an order at its boundary, and the next one may
+ * be here, before this task has come to that boundary: orders stand in a queue. The target of the next one is later, because task
+ * 0 has counted the boundary. */
 #ifndef DOME_SRC_HOLD_H
 #define DOME_SRC_HOLD_H
 
@@ -17,7 +21,7 @@ void dome__hold_free(dome_hold *hold);
 
 /* ---- the watcher ---- */
 
-/* Notes an order; returns how many boundaries the task has passed or entered. */
+/* Notes an order, which replaces one whose target is not known; returns how many boundaries the task has passed or entered. */
 uint64_t dome__hold_order(dome_hold *hold, uint64_t order);
 
 /* All tasks change at boundary `loop` by this plan (view_plan.h). */
