@@ -748,8 +748,10 @@ dome_status dome_resize(dome_env *env, int tasks)
         status = dome__fail(env, DOME_ERR_ARGUMENT, "%s", range);
     else if (status == DOME_OK && other)
         status = dome__fail(env, DOME_ERR_STATE, "the program keeps its %d tasks: %s", env->size, other);
-    if (status == DOME_OK)
+    if (status == DOME_OK) {
         env->change->wish = tasks == env->size ? 0 : tasks;
+        env->change->late_wish = 0;
+    }
     g_free(range);
     return dome__end(&op, status);
 }

@@ -20,10 +20,11 @@ struct dome_change {
     bool polls;     /* it polls after each operation */
     uint64_t order; /* the hub's for this boundary, with its plan, until it is carried out; 0 and NULL: none */
     char *ordered;
-    /* The same of an order that waits for a boundary at which values are equal on all tasks (dome__boundary_poll): how many
-     * boundaries until it is tried again, and how often it was. */
+    /* The same of an order and of a wish that wait for a boundary at which values are equal on all tasks (dome__boundary_poll):
+     * how many boundaries until they are tried again, and how often they were. */
     uint64_t late_order, late_in;
     char *late;
+    int late_wish;
     unsigned late_tries;
     const dome_provider *provider;
     char *hub;       /* the hub's address as text; NULL: there is no hub */

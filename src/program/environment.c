@@ -200,12 +200,45 @@ void dome_print(dome_env *env, const char *format, ...)
     va_end(arguments);
 }
 
-/* Whether something is due at this boundary: kept in the environment's parts until it is carried out. */
-static int decide(dome_env *env, bool *due)
+/* Whether there is an order, and it is that tasks meet here, and do not change. *other_size: it demands another number. */
+static bool meets(const dome_env *env, bool *other_size)
+{
+    dome_view_plan plan;
+    *other_size = false;
+    if (!env->change->ordered || !dome__view_plan_parse(env->change->ordered, env->size, &plan))
+        return false;
+    const bool same = !dome__view_plan_changes(&plan, env->size);
+    *other_size = plan.size != env->size;
+    dome__view_plan_clear(&plan);
+    return same;
+}
+
+/* The order of the hub for this boundary, or the one that was postponed to it. */
+static void take_order(const dome_env *env)
 {
     dome_change *c = env->change;
     c->order = 0;
     c->ordered = env->watch ? dome__watch_loop(env->watch, &c->order) : NULL;
+    if (!c->late && !c->late_wish) {
+        c->late_tries = 0;
+    } else if (--c->late_in == 0 && c->ordered) {
+        c->late_in = 1; /* tasks meet here */
+    } else if (c->late_in == 0) {
+        if (c->late) {
+            c->ordered = g_steal_pointer(&c->late);
+            c->order = c->late_order;
+        }
+        if (!c->wish)
+            c->wish = c->late_wish;
+        c->late_wish = 0;
+    }
+}
+
+/* Whether something is due at this boundary: kept in the environment's parts until it is carried out. */
+static int decide(dome_env *env, bool *due)
+{
+    dome_change *c = env->change;
+    take_order(env);
     c->passed = true;
     dome__change_over(env);
     int status = dome__checkpoint_decide(env, due);
@@ -249,21 +282,8 @@ dome_status dome__boundary_reach(dome_env *env, bool *due)
     return dome__end(&op, status);
 }
 
-/* Whether there is an order, and it is that tasks meet here, and do not change. *other_size: it demands another number. */
-static bool meets(const dome_env *env, bool *other_size)
-{
-    dome_view_plan plan;
-    *other_size = false;
-    if (!env->change->ordered || !dome__view_plan_parse(env->change->ordered, env->size, &plan))
-        return false;
-    const bool same = !dome__view_plan_changes(&plan, env->size);
-    *other_size = plan.size != env->size;
-    dome__view_plan_clear(&plan);
-    return same;
-}
-
-/* An order that no other number of tasks can follow here is tried again behind later operations: the 1st, the 2nd from there, the
- * 4th, and so on. */
+/* An order or a wish that no other number of tasks can follow here is tried again behind later operations: the 1st, the 2nd from
+ * there, the 4th, and so on. In between tasks may meet for a checkpoint. */
 enum { LATE_TRIES = 10 };
 
 static void postpone(const dome_env *env)
@@ -271,26 +291,19 @@ static void postpone(const dome_env *env)
     dome_change *c = env->change;
     bool other_size;
     meets(env, &other_size);
-    if (!c->polls || !other_size || c->late_tries == LATE_TRIES)
+    if (!c->polls || c->late_tries == LATE_TRIES || !(other_size || c->wish))
         return;
-    c->late = g_steal_pointer(&c->ordered);
-    c->late_order = c->order;
-    c->late_in = (uint64_t)1 << c->late_tries++;
-    c->order = 0;
-}
-
-static void take_order(const dome_env *env)
-{
-    dome_change *c = env->change;
-    c->order = 0;
-    c->ordered = env->watch ? dome__watch_loop(env->watch, &c->order) : NULL;
-    if (c->ordered) {
-        g_clear_pointer(&c->late, g_free);
-        c->late_tries = 0;
-    } else if (c->late && --c->late_in == 0) {
-        c->ordered = g_steal_pointer(&c->late);
-        c->order = c->late_order;
+    if (other_size) {
+        if (env->rank == 0)
+            dome__watch_postpone(env->watch, c->order);
+        c->late = g_steal_pointer(&c->ordered);
+        c->late_order = c->order;
+        c->order = 0;
     }
+    if (c->wish)
+        c->late_wish = c->wish;
+    c->wish = 0;
+    c->late_in = (uint64_t)1 << c->late_tries++;
 }
 
 static int look(dome_env *env, bool asked, bool *due)
@@ -335,7 +348,7 @@ dome_status dome__boundary_pass(dome_env *env, dome_status status, const char *b
 {
     dome_operation op;
     dome__begin(&op, env, DOME_OP_CHECKPOINT, NULL, 0);
-    if (status == DOME_OK && bound && env->change->order)
+    if (status == DOME_OK && bound)
         postpone(env);
     return dome__end(&op, carry_out(env, status, bound));
 }

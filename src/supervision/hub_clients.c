@@ -248,6 +248,10 @@ static void take_message(hub_state *s, hub_client *c, dome_wire_message *message
         s->meet = true;
         dome__hub_meet(s);
         break;
+    case DOME_WIRE_POSTPONE:
+        dome__hub_view_act(s, dome__view_postpone(&s->view, message->postponed));
+        dome__hub_meet(s);
+        break;
     case DOME_WIRE_REFUSE:
         dome__hub_view_act(s, dome__view_refuse(&s->view, message->refuse.order, message->refuse.why));
         break;

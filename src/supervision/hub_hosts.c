@@ -90,7 +90,7 @@ void dome__hub_add_hosts(hub_state *s, dome_order *order, int asker)
     g_free(hosts);
     if (!why && lines[0])
         why = g_strdup(never(s));
-    if (!why && s->view.phase == DOME_VIEW_STEADY && s->adding.fd < 0) /* else it is that of the order before */
+    if (!why && dome__view_is_free(&s->view) && s->adding.fd < 0) /* else it is that of the order before */
         s->asked_at = s->now;
     hub_adding *a = &s->adding;
     for (char **line = lines; !why && *line; line++)

@@ -114,8 +114,7 @@ static void hear(hub_state *s)
 static void order(hub_state *s)
 {
     hub_script *x = s->script;
-    if (x->order.hosts || s->view.phase != DOME_VIEW_STEADY || s->asker != -1 || s->adding.fd >= 0 || s->rank0_ended ||
-        s->noticed)
+    if (x->order.hosts || !dome__view_is_free(&s->view) || s->asker != -1 || s->adding.fd >= 0 || s->rank0_ended || s->noticed)
         return;
     const char **hosts = dome__hub_hosts(s);
     dome_order order;

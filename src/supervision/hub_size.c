@@ -57,7 +57,7 @@ static int wanted(hub_state *s)
 void dome__hub_size_tick(hub_state *s)
 {
     hub_size *x = s->size;
-    if (!x || x->ordered || s->view.size == 0 || s->view.phase != DOME_VIEW_STEADY || s->asker != -1 || s->adding.fd >= 0 ||
+    if (!x || x->ordered || s->view.size == 0 || !dome__view_is_free(&s->view) || s->asker != -1 || s->adding.fd >= 0 ||
         s->rank0_ended || s->noticed || s->told)
         return;
     const int best = wanted(s);

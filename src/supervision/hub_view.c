@@ -285,7 +285,7 @@ void dome__hub_view_change(hub_state *s, hub_client *c, const dome_wire_change *
         return;
     }
     if (dome__view_plan_parse(change->plan, 0, &plan)) {
-        ordered = s->view.phase == DOME_VIEW_ORDERED && dome__view_plan_equal(&plan, &s->view.wanted);
+        ordered = dome__view_has_ordered(&s->view, &plan);
         act = dome__view_announce(&s->view, c->rank, change->number, &plan);
     }
     const int size = plan.size;

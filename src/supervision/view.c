@@ -19,9 +19,16 @@ static void forget_past(dome_view *v)
     g_clear_pointer(&v->past, g_array_unref);
 }
 
+static void forget_late(dome_view *v)
+{
+    v->late_order = 0;
+    dome__view_plan_clear(&v->late);
+}
+
 void dome__view_clear(dome_view *view)
 {
     forget_past(view);
+    forget_late(view);
     g_clear_pointer(&view->tasks, g_free);
     g_clear_pointer(&view->arrivals, g_free);
     dome__view_plan_clear(&view->wanted);
@@ -53,6 +60,7 @@ static void begin_entering(dome_view *v, uint32_t number, dome_view_plan plan)
 {
     v->phase = DOME_VIEW_ENTERING;
     v->next_number = number;
+    forget_late(v);
     begin_tasks(v);
     for (int r = 0; r < v->size; r++)
         v->tasks[r].next = dome__view_plan_next(&plan, r);
@@ -70,13 +78,25 @@ static dome_view_act answer(dome_view *v, dome_view_deed deed, char *text)
     return (dome_view_act){.deed = deed, .text = text};
 }
 
+bool dome__view_is_free(const dome_view *v)
+{
+    return v->phase == DOME_VIEW_STEADY && !v->late_order;
+}
+
+bool dome__view_has_ordered(const dome_view *v, const dome_view_plan *plan)
+{
+    if (v->late_order)
+        return dome__view_plan_equal(plan, &v->late);
+    return v->phase == DOME_VIEW_ORDERED && dome__view_plan_equal(plan, &v->wanted);
+}
+
 /* Why a user's wish cannot be met: g_free'd; NULL: it can. */
 static char *objection(const dome_view *v, const dome_view_plan *plan)
 {
     const int tasks = plan->size;
     if (v->size == 0)
         return g_strdup("the program is still starting");
-    if (v->phase != DOME_VIEW_STEADY)
+    if (!dome__view_is_free(v))
         return g_strdup("the program is about to change already");
     if (!dome__view_plan_changes(plan, v->size))
         return g_strdup_printf("the program has %d task%s already", v->size, v->size == 1 ? "" : "s");
@@ -89,10 +109,9 @@ static char *objection(const dome_view *v, const dome_view_plan *plan)
 }
 
 /* Takes over the plan. */
-static dome_view_act begin_asking(dome_view *v, dome_view_plan plan, bool asked)
+static dome_view_act begin_asking(dome_view *v, dome_view_plan plan)
 {
     v->phase = DOME_VIEW_ASKING;
-    v->asked = asked;
     dome__view_plan_clear(&v->wanted);
     v->wanted = plan;
     begin_tasks(v);
@@ -103,7 +122,7 @@ dome_view_act dome__view_meet(dome_view *v)
 {
     if (v->size == 0 || v->phase != DOME_VIEW_STEADY)
         return nothing;
-    return begin_asking(v, dome__view_plan_resize(v->size, v->size), false);
+    return begin_asking(v, dome__view_plan_resize(v->size, v->size));
 }
 
 bool dome__view_meets(const dome_view *v)
@@ -120,7 +139,8 @@ dome_view_act dome__view_ask(dome_view *v, dome_view_plan *plan)
     }
     const dome_view_plan wanted = *plan;
     *plan = (dome_view_plan){0};
-    return begin_asking(v, wanted, true);
+    v->asked = true;
+    return begin_asking(v, wanted);
 }
 
 dome_view_act dome__view_held(dome_view *v, int rank, uint64_t order, uint64_t loop)
@@ -139,12 +159,28 @@ dome_view_act dome__view_held(dome_view *v, int rank, uint64_t order, uint64_t l
     return (dome_view_act){.deed = DOME_VIEW_TARGET, .order = order, .loop = most + 1};
 }
 
-dome_view_act dome__view_refuse(dome_view *v, uint64_t order, const char *why)
+dome_view_act dome__view_postpone(dome_view *v, uint64_t order)
 {
     if (v->phase != DOME_VIEW_ORDERED || order != v->order)
-        return nothing;
+        return nothing; /* it has gone over already */
     v->phase = DOME_VIEW_STEADY;
-    return answer(v, DOME_VIEW_REFUSED, g_strdup(why));
+    v->late_order = order;
+    dome__view_plan_clear(&v->late);
+    v->late = v->wanted;
+    v->wanted = (dome_view_plan){0};
+    return nothing;
+}
+
+dome_view_act dome__view_refuse(dome_view *v, uint64_t order, const char *why)
+{
+    const bool late = order && order == v->late_order;
+    if (late)
+        forget_late(v);
+    else if (v->phase != DOME_VIEW_ORDERED || order != v->order)
+        return nothing;
+    else
+        v->phase = DOME_VIEW_STEADY;
+    return v->late_order ? nothing : answer(v, DOME_VIEW_REFUSED, g_strdup(why)); /* its user waits on */
 }
 
 static bool all_here(const dome_view *v)
@@ -193,7 +229,7 @@ dome_view_act dome__view_announce(dome_view *v, int rank, uint32_t number, const
     if (number != v->number + 1 || !is_rank(v, rank) || plan->size < 1 || plan->members[0].before != 0)
         return wrong;
     if (v->phase != DOME_VIEW_ENTERING) {
-        if (v->asked && !dome__view_plan_equal(plan, &v->wanted))
+        if (v->asked && !dome__view_plan_equal(plan, v->late_order ? &v->late : &v->wanted))
             act = answer(v, DOME_VIEW_REFUSED, g_strdup_printf("the program changes to %d tasks by its own wish", plan->size));
         begin_entering(v, number, dome__view_plan_copy(plan));
     } else if (!dome__view_plan_equal(plan, &v->next)) {

@@ -13,7 +13,8 @@
  * any state.
  *
  * A program that polls between its operations (src/capture) also meets at a boundary without changing, to write a checkpoint:
- * the order then is the plan of the same members, and task 0 answers it by a refusal.
+ * the order then is the plan of the same members, and task 0 answers it by a refusal. A user's order for which it finds no place
+ * at that boundary is postponed: tasks try it again at later ones by themselves. It is STEADY meanwhile, so they can meet.
  *
  * A loss either ends the whole, or is healed, in any phase: all tasks that are left go back, which is ENTERING again, into a view
  * in which newcomers take the places of the lost. Nothing is announced then: tasks are told. Where a change is interrupted, its
@@ -59,6 +60,8 @@ typedef struct dome_view {
     bool asked;                  /* a user waits for an answer */
     uint64_t order;              /* number of the last order, from 1 */
     dome_view_plan wanted;       /* by that order */
+    uint64_t late_order;         /* a user's order that is postponed; 0: none */
+    dome_view_plan late;         /* its plan */
     uint32_t next_number;        /* ENTERING: of the next view */
     dome_view_plan next;         /* its plan */
     bool healing;                /* ENTERING after a loss */
@@ -98,6 +101,15 @@ bool dome__view_meets(const dome_view *view);
 
 /* A task holds at its next boundary, and has passed (or entered) so many. */
 dome_view_act dome__view_held(dome_view *view, int rank, uint64_t order, uint64_t loop);
+
+/* Whether a user's order would be taken: nothing else is about to happen. */
+bool dome__view_is_free(const dome_view *view);
+
+/* Whether the hub has ordered this plan. */
+bool dome__view_has_ordered(const dome_view *view, const dome_view_plan *plan);
+
+/* The program cannot change here, and tries again at later boundaries. */
+dome_view_act dome__view_postpone(dome_view *view, uint64_t order);
 
 /* The program cannot change, and goes on as it was. Order 0: its own wish. */
 dome_view_act dome__view_refuse(dome_view *view, uint64_t order, const char *why);

@@ -872,6 +872,11 @@ void dome__watch_meet(dome_watch *watch)
     send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_MEET});
 }
 
+void dome__watch_postpone(dome_watch *watch, uint64_t order)
+{
+    send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_POSTPONE, .postponed = order});
+}
+
 void dome__watch_refuse(dome_watch *watch, uint64_t order, const char *why)
 {
     send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_REFUSE, .refuse = {order, why}});

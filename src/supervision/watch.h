@@ -78,6 +78,9 @@ uint64_t dome__watch_passed(const dome_watch *watch);
 /* All tasks are to meet at a loop boundary: an order comes to them whose plan has the same members. */
 void dome__watch_meet(dome_watch *watch);
 
+/* Rank 0: the program cannot carry out the order here, and tries it again at later boundaries by itself. */
+void dome__watch_postpone(dome_watch *watch, uint64_t order);
+
 /* Rank 0: the program cannot carry out the order, and goes on as it was. */
 void dome__watch_refuse(dome_watch *watch, uint64_t order, const char *why);
 

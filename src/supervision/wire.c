@@ -51,6 +51,7 @@ static const field fields[DOME_WIRE_KINDS][FIELDS_MOST] = {
     [DOME_WIRE_HOSTS] = {FIELD(TEXT, hosts)},
     [DOME_WIRE_HOLD] = {FIELD(U64, hold.order), FIELD(U64, hold.loop)},
     [DOME_WIRE_TARGET] = {FIELD(U64, hold.order), FIELD(U64, hold.loop), FIELD(TEXT, hold.plan)},
+    [DOME_WIRE_POSTPONE] = {FIELD(U64, postponed)},
     [DOME_WIRE_REFUSE] = {FIELD(U64, refuse.order), FIELD(TEXT, refuse.why)},
     [DOME_WIRE_CHANGE] = {FIELD(U32, change.number), FIELD(TEXT, change.plan)},
     [DOME_WIRE_MEMBERS] = {FIELD(TEXT, members)},

@@ -32,6 +32,7 @@ typedef enum dome_wire_kind {
     DOME_WIRE_TRAIL,      /* hub: requests the last operations; task: sends them */
     DOME_WIRE_HOLD,       /* hub: hold at the next loop boundary (order); task: the same, and how many it has passed */
     DOME_WIRE_TARGET,     /* hub: change at this boundary, by this plan */
+    DOME_WIRE_POSTPONE,   /* rank 0: the program cannot change here, and tries again at later boundaries */
     DOME_WIRE_REFUSE,     /* rank 0: the program cannot change */
     DOME_WIRE_CHANGE,     /* task: it goes over into the next view, or leaves */
     DOME_WIRE_MEMBERS,    /* hub, to rank 0: the ids of the tasks that have come back; 0: a newcomer */
@@ -179,6 +180,7 @@ typedef struct dome_wire_message {
         const char *hosts;       /* HOSTS: names, separated by blanks */
         GArray *calls;           /* TRAIL: of dome_wire_call, newest first; NULL: none */
         dome_wire_hold hold;     /* HOLD, TARGET */
+        uint64_t postponed;      /* POSTPONE: the order */
         dome_wire_refuse refuse; /* REFUSE */
         dome_wire_change change; /* CHANGE */
         dome_wire_view view;     /* STANDS */

@@ -133,6 +133,28 @@ def requests():
         print("requests: %d checkpoints" % len(files()))
 
 
+def late():
+    """An order that waits for values that are equal keeps no checkpoint waiting, and is refused at last."""
+    arguments = ["wait", "2000000000"]
+    with harness.temporary_directory() as place:
+        saved = os.path.join(place, "saved")
+        with Run([os.path.join(DIRECTORY, "late")] + arguments + ["--dome-tasks", "2", "--dome-checkpoint-dir", saved, "--dome-checkpoint-every", "1000s",
+                                                                  "--dome-checkpoint-keep", "1000"], cwd=place) as run:
+            run.mine, run.place = arguments, place
+            p = wait_until(lambda: run.output() and ps(run), "the program")
+            with subprocess.Popen([DOME, "grow", str(p["pid"])], env=harness.clean_environment(), stderr=subprocess.PIPE) as order:
+                while order.poll() is None:
+                    before = len(os.listdir(saved)) if os.path.isdir(saved) else 0
+                    os.kill(run.pid, signal.SIGUSR1)
+                    wait_until(lambda: order.poll() is not None or os.path.isdir(saved) and len(os.listdir(saved)) > before, "a checkpoint")
+                said = order.stderr.read()
+            check(order.returncode == 1 and b"values differ between its tasks" in said, "dome grow: %s" % said)
+            # Those of the tries alone, of which there are eleven, would be fewer.
+            check(len(os.listdir(saved)) > 22, "only these while the order waited: %s" % os.listdir(saved))
+            harness.kill(run.pid)
+            run.wait()
+
+
 def matrix():
     """Second differences: conjugate gradients take about as many iterations as there are rows."""
     path = os.path.join(DIRECTORY, "differences.mtx")
@@ -160,6 +182,7 @@ def main():
     bound("differ", ["2000000000", "variable"])
     bound("between", ["2000000000", "rank"])
     requests()
+    late()
 
 
 main()

@@ -119,6 +119,13 @@ if part between; then
     "$cc" --polls=operations -x c - -o no <<<'int main(void) { return 0; }' 2>said && fail "--polls=operations: no Dome program"
 fi
 
+if part late; then
+    build late
+    start 2 ./late wish 40
+    [ $status -eq 0 ] && grep -q "rank is 0 on task 0 and 1 on task 1" err || fail "late: status $status: $(cat err)"
+    printf '%s\n' begins "1: from 2 to 3 tasks, 2040000" | cmp -s - out || fail "late: $(cat out)"
+fi
+
 if part differ; then
     build differ
     start 1 ./differ 9 same

@@ -689,6 +689,55 @@ static void test_meeting(void)
     dome__view_clear(&v);
 }
 
+/* A user's order finds no place at its boundary. Tasks meet before it does, and its user gets an answer. */
+static void test_postponed(void)
+{
+    dome_view v;
+    dome__view_init(&v);
+    dome__view_stands(&v, 0, 2, 1, 0);
+    ask(&v, 3);
+    for (int r = 0; r < 2; r++)
+        dome__view_held(&v, r, 1, 4);
+    g_assert_false(dome__view_is_free(&v));
+    g_assert_cmpint(dome__view_meet(&v).deed, ==, DOME_VIEW_NOTHING);
+    g_assert_cmpint(dome__view_postpone(&v, 1).deed, ==, DOME_VIEW_NOTHING);
+    g_assert_false(dome__view_is_free(&v));
+    expect(&v, 4, "the program is about to change already");
+    dome_view_act a = dome__view_meet(&v);
+    g_assert_cmpint(a.deed, ==, DOME_VIEW_HOLD);
+    g_assert_cmpuint(a.order, ==, 2);
+    g_assert_cmpint(dome__view_postpone(&v, 1).deed, ==, DOME_VIEW_NOTHING); /* again, at a later boundary */
+    for (int r = 0; r < 2; r++)
+        a = dome__view_held(&v, r, 2, 9);
+    g_assert_cmpint(a.deed, ==, DOME_VIEW_TARGET);
+    g_assert_true(dome__view_meets(&v));
+    g_assert_cmpint(dome__view_refuse(&v, 2, "nothing changes").deed, ==, DOME_VIEW_NOTHING); /* its user waits on */
+    g_assert_false(dome__view_is_free(&v));
+    a = dome__view_refuse(&v, 1, "values differ");
+    g_assert_cmpint(a.deed, ==, DOME_VIEW_REFUSED);
+    g_assert_cmpstr(a.text, ==, "values differ");
+    g_free(a.text);
+    g_assert_true(dome__view_is_free(&v));
+    /* The same, but it finds one, while tasks are about to meet. */
+    ask(&v, 3);
+    for (int r = 0; r < 2; r++)
+        dome__view_held(&v, r, 3, 20);
+    dome__view_postpone(&v, 3);
+    g_assert_cmpint(dome__view_meet(&v).deed, ==, DOME_VIEW_HOLD);
+    dome_view_plan plan = dome__view_plan_resize(2, 3);
+    g_assert_true(dome__view_has_ordered(&v, &plan));
+    for (int r = 0; r < 2; r++)
+        g_assert_cmpint(dome__view_announce(&v, r, 1, &plan).deed, ==, DOME_VIEW_NOTHING);
+    dome__view_plan_clear(&plan);
+    for (int r = 0; r < 3; r++)
+        dome__view_greet(&v, r, 1, r + 1);
+    a = dome__view_stands(&v, 1, 3, 1, 0);
+    g_assert_cmpint(a.deed, ==, DOME_VIEW_DONE);
+    g_free(a.text);
+    g_assert_true(dome__view_is_free(&v));
+    dome__view_clear(&v);
+}
+
 /* A task that was thought dead and wakes up belongs to no view. */
 static void test_fenced(void)
 {
@@ -794,6 +843,37 @@ static void test_hold(void)
             dome__hold_free(w[i].hold);
         }
     }
+}
+
+static void expect_order(dome_hold *h, uint64_t expected)
+{
+    uint64_t order = 0;
+    char *plan = dome__hold_pass(h, &order);
+    g_assert_cmpint(plan != NULL, ==, expected > 0);
+    g_assert_cmpuint(order, ==, expected);
+    g_free(plan);
+}
+
+/* Task 0 is ahead: it has answered an order at a boundary to which this task has not come, and there is the next one. */
+static void test_hold_two(void)
+{
+    dome_hold *h = dome__hold_new();
+    expect_order(h, 0);
+    g_assert_cmpuint(dome__hold_order(h, 1), ==, 1);
+    g_assert_cmpuint(dome__hold_order(h, 2), ==, 1); /* in the place of the first, which the hub has given up */
+    dome__hold_target(h, 1, 2, "0 1 -");
+    dome__hold_target(h, 2, 3, "0 1 -");
+    g_assert_cmpuint(dome__hold_order(h, 3), ==, 1);
+    expect_order(h, 0);
+    expect_order(h, 2);
+    dome__hold_target(h, 3, 5, "0 1 2");
+    expect_order(h, 0);
+    g_assert_cmpuint(dome__hold_order(h, 4), ==, 4);
+    expect_order(h, 3);
+    dome__hold_target(h, 4, 6, "0 1 2");
+    expect_order(h, 4);
+    expect_order(h, 0);
+    dome__hold_free(h);
 }
 
 static void test_members(void)
@@ -937,9 +1017,11 @@ int main(int argc, char **argv)
     g_test_add_func("/view/healing_changes", test_healing_changes);
     g_test_add_func("/view/refusals", test_refusals);
     g_test_add_func("/view/meeting", test_meeting);
+    g_test_add_func("/view/postponed", test_postponed);
     g_test_add_func("/view/fenced", test_fenced);
     g_test_add_func("/view/plans", test_plans);
     g_test_add_func("/view/hold", test_hold);
+    g_test_add_func("/view/hold_two", test_hold_two);
     g_test_add_func("/view/members", test_members);
     g_test_add_func("/view/going_on", test_going_on);
     g_test_add_func("/view/going_on_meanwhile", test_going_on_meanwhile);
