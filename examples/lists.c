@@ -110,8 +110,9 @@ int main(int argc, char **argv)
 {
     dome_env *env = dome_init(&argc, &argv);
     const bool given = argc == 3 && strcmp(argv[1], "--rounds") == 0;
-    const int64_t rounds = given ? strtoll(argv[2], NULL, 10) : 0;
-    if (argc != (given ? 3 : 1) || rounds < 0)
+    char *end = NULL;
+    const int64_t rounds = given ? strtoll(argv[2], &end, 10) : 0;
+    if (argc != (given ? 3 : 1) || rounds < 0 || (given && (*end || end == argv[2])))
         return show_usage(env);
     lists *l = lists_new(env, "numbers", N);
     dvec *sums = dvec_new(env, "sums", DOME_F64, N);

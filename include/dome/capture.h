@@ -484,8 +484,8 @@ typedef enum dome_capture_event {
 
 /* Calls function(context) at each event, in the order in which they were given; at AFTER_ events in
  * the reverse order. To be called before dome_capture_main, as a constructor. A result other than 0
- * of a function for BEFORE_CHECKPOINT refuses that checkpoint, of AFTER_RESTART ends the program.
- * */
+ * of a function for BEFORE_CHECKPOINT refuses that checkpoint, of AFTER_RESTART ends the program:
+ * no further function is called then. At AFTER_CHECKPOINT all are called, whatever they return. */
 void dome_capture_on(dome_capture_event event, int (*function)(void *context), void *context);
 
 #ifdef __cplusplus

@@ -5,6 +5,7 @@
 #include "core/environment.h"
 
 #include <glib.h>
+#include <stdbool.h>
 #include <string.h>
 
 typedef struct callback {
@@ -27,13 +28,14 @@ void dome_capture_on(dome_capture_event event, int (*function)(void *context), v
 
 int dome__capture_call_back(dome_capture_event event)
 {
+    const bool before = event == DOME_CAPTURE_BEFORE_CHECKPOINT, after = event == DOME_CAPTURE_AFTER_CHECKPOINT;
     int result = 0;
-    for (guint k = 0, n = callbacks ? callbacks->len : 0; k < n && result == 0; k++) {
-        const callback *c = &g_array_index(callbacks, callback, event == DOME_CAPTURE_BEFORE_CHECKPOINT ? k : n - 1 - k);
+    for (guint k = 0, n = callbacks ? callbacks->len : 0; k < n && (result == 0 || after); k++) {
+        const callback *c = &g_array_index(callbacks, callback, before ? k : n - 1 - k);
         if (c->event == event)
             result = c->function(c->context);
     }
-    return result;
+    return after ? 0 : result;
 }
 
 char **dome__capture_copy_arguments(int argc, char **argv)

@@ -123,6 +123,8 @@ static bool will_call_at_exit(void)
 
 int dome_capture_atexit(void (*function)(void))
 {
+    if (!function)
+        dome__capture_die("dome_capture_atexit: the function is NULL");
     if (at_exit_count == AT_EXIT_MOST || !will_call_at_exit())
         return -1;
     at_exit[at_exit_count++] = function;

@@ -134,7 +134,7 @@ cmp -s plain.out out || fail "a header with variables: $(cat out)"
 polls=$(ls headers.saved | grep -c ckpt-)
 [ "$polls" = 15 ] || fail "a header with variables: $polls polls" # 5 of main, 10 of count
 for k in 3 8 12; do
-    ./headers --dome-checkpoint-dir headers.saved --dome-restart=$k >out 2>said || fail "a header with variables: from $k: $(cat said)"
+    ./headers --dome-checkpoint-dir headers.saved --dome-restart=$k --dome-checkpoint-every 1000000 >out 2>said || fail "a header with variables: from $k: $(cat said)"
     tail -c "$(stat -c %s out)" plain.out | cmp -s - out || fail "a header with variables: from $k: $(cat out)"
 done
 
