@@ -335,10 +335,10 @@ static GPtrArray *list_names(const char *directory, char **message)
     return items;
 }
 
-GPtrArray *dome__store_list(const char *directory, char **message)
+/* Files that are gone by now are left out. */
+static void open_items(GPtrArray *items)
 {
-    GPtrArray *items = list_names(directory, message);
-    for (guint i = 0; items && i < items->len;) {
+    for (guint i = 0; i < items->len;) {
         dome_store_item *item = g_ptr_array_index(items, i);
         open_item(item);
         if (!item->file && access(item->path, F_OK) != 0 && errno == ENOENT)
@@ -346,6 +346,13 @@ GPtrArray *dome__store_list(const char *directory, char **message)
         else
             i++;
     }
+}
+
+GPtrArray *dome__store_list(const char *directory, char **message)
+{
+    GPtrArray *items = list_names(directory, message);
+    if (items)
+        open_items(items);
     return items;
 }
 
@@ -439,11 +446,30 @@ static GHashTable *needed(const dome_store *store, const GPtrArray *items, unsig
     return numbers;
 }
 
+/* Whether there are files of more than `keep` numbers, which the names alone tell. */
+static bool too_many(const GPtrArray *items, unsigned keep)
+{
+    uint64_t last = 0;
+    unsigned found = 0;
+    for (guint i = 0; i < items->len && found <= keep; i++) {
+        const dome_store_item *item = g_ptr_array_index(items, i);
+        found += item->number != last;
+        last = item->number;
+    }
+    return found > keep;
+}
+
 bool dome__store_prune(dome_store *store, unsigned keep, char **message)
 {
-    GPtrArray *items = dome__store_list(store->directory, message);
+    GPtrArray *items = list_names(store->directory, message);
     if (!items)
         return false;
+    /* To open each of many files behind every checkpoint would take longer than to write it. */
+    if (!too_many(items, MAX(keep, 1))) {
+        g_ptr_array_unref(items);
+        return true;
+    }
+    open_items(items);
     uint64_t newest;
     bool good = true;
     GHashTable *numbers = needed(store, items, MAX(keep, 1), &newest);

@@ -88,8 +88,8 @@ bool dome__store_commit(const char *directory, dome_ckpt *ckpt, int fd, char **m
 /* Removes the file that dome__store_create made. */
 void dome__store_abandon(const char *directory, const dome_ckpt *ckpt, int fd);
 
-/* Removes files that the newest `keep` good checkpoints do not need. Never removes one newer than the newest good one, nor
- * anything if there is none, nor files of other programs. */
+/* Where there are files of more than `keep` checkpoints: removes those that the newest `keep` good ones do not need. Never
+ * removes one newer than the newest good one, nor anything if there is none, nor files of other programs. */
 bool dome__store_prune(dome_store *store, unsigned keep, char **message);
 
 /* ---- pieces ---- */

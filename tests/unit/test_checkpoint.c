@@ -769,6 +769,10 @@ static void test_newest(void)
     g_assert_true(dome__store_prune(store, 1, &message));
     g_assert_true(dome__store_next_number(directory, &number, &message) && number == 7);
     dome_ckpt *seventh = save(directory, state, 7, ckpts[3]);
+    g_assert_true(dome__store_prune(store, 7, &message)); /* as many as may stay: none is opened */
+    items = dome__store_list(directory, &message);
+    g_assert_cmpuint(items->len, ==, 7);
+    g_ptr_array_unref(items);
     g_assert_true(dome__store_prune(store, 1, &message));
     items = dome__store_list(directory, &message);
     for (guint i = 0; i < items->len; i++) {
