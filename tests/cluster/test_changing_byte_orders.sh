@@ -14,7 +14,7 @@ if [ -z "${LAB:-}" ]; then
 fi
 in_lab 3 "$@"
 changing=$DOME_BUILD_DIR/tests/cluster/changing other=$DOME_LAB_S390X/programs/changing
-steps=2000
+steps=800 # each of which takes long while the test looks on; the rest of them is for the output alone
 marks=$work/marks
 "$lab" arch h2 s390x || exit
 on h1 od -An -tx1 -j5 -N1 "$changing" | grep -q 01 || skip "this machine is not little-endian itself"
@@ -51,7 +51,7 @@ start() { # NAME HOSTS TASKS OPTION...
     mkdir -p "$marks"
     touch "$marks/slow"
     tr ' ' '\n' <<<"$2" >"$work/hosts"
-    run "$1" on h1 "$dome" run --restarts 3 --hosts "$work/hosts" -n "$3" "$changing" "$steps" 20 "$marks" "${@:4}" &
+    run "$1" on h1 "$dome" run --restarts 3 --hosts "$work/hosts" -n "$3" "$changing" "$steps" 50 "$marks" "${@:4}" &
     program=$!
     until_true beyond 2 || fail "$1: the program does not start: $(errors "$1")"
 }

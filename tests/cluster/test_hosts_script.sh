@@ -4,7 +4,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/common"
 in_lab 3 "$@"
 elastic=$DOME_BUILD_DIR/tests/programs/elastic
-steps=6000
+steps=2400 # each of which takes long while the test looks on; the rest of them is for the output alone
 marks=$work/marks
 mkdir -p "$marks"
 touch "$marks/slow"
@@ -42,7 +42,7 @@ failed_with bad "run: --hosts-script: .* 'h1 h2' is not host:slots"
 
 say "hosts come and go"
 printf '%s\n' h1:1 h2:1 >list
-run script on h1 "$dome" run --hosts-script "cat $work/list" --max 4 "$elastic" "$steps" 50 - "$marks" hurries &
+run script on h1 "$dome" run --hosts-script "cat $work/list" --max 4 "$elastic" "$steps" 125 - "$marks" hurries &
 program=$!
 follow "at first" "h1:1 h2:1 h3:0" h1 h2
 follow "a host more" "h1:1 h2:1 h3:2" h1 h2 h3:3 # --max
@@ -66,7 +66,7 @@ rm -rf "$marks"
 mkdir -p "$marks"
 touch "$marks/slow"
 printf '%s\n' h1:1 h2:1 >list
-run script on h1 "$elastic" "$steps" 50 - "$marks" hurries --dome-hosts-script "cat $work/list" &
+run script on h1 "$elastic" "$steps" 125 - "$marks" hurries --dome-hosts-script "cat $work/list" &
 program=$!
 is_told() { # TASKS HOSTS: here the hub is a process of the program, too
     [ "$(on h1 "$dome" ps --brief | awk 'NR == 2 { print $2, $3 }')" = "$1 $2" ]
@@ -97,7 +97,7 @@ heals_with() {
     mkdir -p "$marks"
     touch "$marks/slow"
     printf '%s\n' h1 h2 >list
-    run "$name" on h1 "$dome" run --hosts-script "cat $work/list" --max 3 "${@:2}" "$elastic" "$steps" 20 - "$marks" hurries \
+    run "$name" on h1 "$dome" run --hosts-script "cat $work/list" --max 3 "${@:2}" "$elastic" "$steps" 50 - "$marks" hurries \
         --dome-checkpoint-dir memory: --dome-checkpoint-every 10 --dome-timeout 4 &
     program=$!
     until_true are_at "h1:1 h2:1 h3:0" || fail "$name: it does not start: $(errors "$name")"
@@ -105,14 +105,14 @@ heals_with() {
     mv list.new list
     until_true are_at "h1:1 h2:1 h3:1" || fail "$name: no task on h3: $("$lab" ps); $(errors "$name")"
     reached=$(step)
-    until_true beyond $((reached + 30)) || fail "$name: it does not go on"
+    until_true beyond $((reached + 15)) || fail "$name: it does not go on"
     "$lab" cut h2
     printf '%s\n' h1 h3:2 >list.new # the rest of them knows, too
     mv list.new list
     until_true grep -q "; healed (without h2) from checkpoint" "$name.err" || fail "$name: it does not heal: $(errors "$name")"
     errors "$name" | sed 's/^/   /'
     reached=$(step)
-    until_true beyond $((reached + 30)) || fail "$name: it does not go on after the loss: $(errors "$name")"
+    until_true beyond $((reached + 15)) || fail "$name: it does not go on after the loss: $(errors "$name")"
     "$lab" mend h2
     rm "$marks/slow"
     wait "$program"
