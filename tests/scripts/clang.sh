@@ -28,7 +28,7 @@ def check(entry):
 
 
 with open(sys.argv[1]) as file:
-    entries = json.load(file)
+    entries = list({(entry["file"], *flags(entry["command"])): entry for entry in json.load(file)}.values())  # each once
 with concurrent.futures.ThreadPoolExecutor(2) as pool:
     words = [text for text in pool.map(check, entries) if text]
 print("\n".join(words) if words else "ok: %d files" % len(entries))
