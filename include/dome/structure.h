@@ -104,6 +104,23 @@ typedef struct dome_object_ops {
      * were in a checkpoint; with ndim 0 and no shape if it had none there. The numbers come from a file:
      * return DOME_ERR_SHAPE if they do not fit. */
     dome_status (*reshape)(dome_object *object, int ndim, const uint64_t shape[]);
+
+    /* Optional, for programs that are saved inside their calls (dome-cc, capture.h), where an object
+     * goes on without its program's call of dome_object_new. Makes the object again: new content, as
+     * for an empty object of this description, and one dome_object_new with `name`, which gives it
+     * its elements (unpack or read). Returns that object, or NULL. `info` is what describe said, but
+     * ndim and shape (reshape gives these back) and the layout, which is that of the present tasks:
+     * the one of dome_env_layout if dynamic. `parameters` are the bytes of the slot below; they come
+     * from a file: return NULL if they do not fit. Objects that were made before this one are there
+     * (dome_object_find). It runs before pointers in the program's variables are back: it makes
+     * nothing but the object. Content must be a block of the heap of its own; what it leads to in the
+     * heap is the object's, and not saved with the program's variables. Collective. */
+    dome_object *(*make)(dome_env *env, const char *name, const dome_object_info *info, const void *parameters, uint64_t bytes);
+
+    /* Optional, with make: what that needs beyond the description, such as the number of columns or the
+     * name of another object. Returns the number of bytes, and writes them to `buffer` if that is not
+     * NULL. Portable (dome_type_pack, DOME_PORTABLE), and the same on all tasks. */
+    uint64_t (*parameters)(const dome_object *object, void *buffer);
 } dome_object_ops;
 
 /* Registers `content` under `name` and returns its handle. Collective in order: every task

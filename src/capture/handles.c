@@ -21,6 +21,11 @@ enum { PLACE_HANDLE, PLACE_OBJECT };
 
 enum { TEXT_MOST = 65535 };
 
+/* In the place of a type: none. */
+#define NO_TYPE UINT32_MAX
+
+enum { PARAMETERS_MOST = 1 << 20 }; /* bytes */
+
 typedef struct target {
     uint64_t number, place;
 } target;
@@ -35,6 +40,19 @@ static bool is_own(const dome_object *object)
 {
     const char *name = dome_object_name(object);
     return strcmp(name, DOME_CAPTURE_PROGRAM_NAME) == 0 || strcmp(name, DOME_CAPTURE_TASKS_NAME) == 0;
+}
+
+static bool is_librarys(const char *kind)
+{
+    return strcmp(kind, "dvec") == 0 || strcmp(kind, "dscalar") == 0 || strcmp(kind, "dsparse") == 0;
+}
+
+const dome_object *dome__capture_handle_own(size_t k)
+{
+    for (guint n = 0; n < objects->len; n++)
+        if (!is_librarys(dome_object_operations(objects->pdata[n])->kind) && k-- == 0)
+            return objects->pdata[n];
+    return NULL;
 }
 
 static void add(const void *address, uint64_t number, uint64_t place)
@@ -175,6 +193,15 @@ static size_t lay_out(dome_field *fields, size_t count)
 
 enum { OPS = (sizeof(dome_type_ops) - offsetof(dome_type_ops, add)) / sizeof(void (*)(void)) };
 
+/* The name of a function of the program; NULL: it is not the program's. */
+static const char *name_of(void (*function)(void))
+{
+    for (size_t c = 0; c < dome__capture_code_count(); c++)
+        if (dome__capture_code(c)->address == function)
+            return dome__capture_code(c)->name;
+    return NULL;
+}
+
 /* The functions of a type's arithmetic, as names of functions of the program; "": there is none. */
 static char *save_ops(dome_type type, GByteArray *to)
 {
@@ -184,10 +211,7 @@ static char *save_ops(dome_type type, GByteArray *to)
         return NULL;
     memcpy(functions, (const char *)type->ops + offsetof(dome_type_ops, add), sizeof functions);
     for (int k = 0; k < OPS; k++) {
-        const char *name = functions[k] ? NULL : "";
-        for (size_t c = 0; c < dome__capture_code_count() && !name; c++)
-            if (dome__capture_code(c)->address == functions[k])
-                name = dome__capture_code(c)->name;
+        const char *name = functions[k] ? name_of(functions[k]) : "";
         if (!name)
             return g_strdup_printf("the arithmetic of type '%s' has a function that is not the program's", type->name);
         dome__append_text(to, name, TEXT_MOST);
@@ -228,6 +252,8 @@ typedef struct saved_handle {
     uint32_t type; /* its code */
     uint32_t distribution;
     uint64_t length, width, block, columns;
+    char *maker; /* of a structure of the program's own: the name of its make; else "" */
+    GByteArray *parameters;
 } saved_handle;
 
 struct dome_capture_saved_handles {
@@ -242,6 +268,32 @@ static bool is_kind(const char *kind, const char *which)
     return strcmp(kind, which) == 0;
 }
 
+/* The function that makes a structure of the program's own again, and what it needs. */
+static char *save_maker(const dome_object *object, GByteArray *to)
+{
+    const dome__object_make make = dome__object_maker(object);
+    const char *kind = dome_object_operations(object)->kind, *name = make ? name_of((void (*)(void))make) : NULL;
+    if (!make)
+        return g_strdup_printf(
+            "'%s' is a %s, a structure of the program's own whose operation table has no make: after a restart "
+            "nobody could make it again",
+            dome_object_name(object), kind);
+    if (!name)
+        return g_strdup_printf("'%s' is a %s, whose make is not a function of the program: compile it by dome-cc, too",
+                               dome_object_name(object), kind);
+    const uint64_t bytes = dome__object_parameters(object, NULL);
+    if (bytes > PARAMETERS_MOST)
+        return g_strdup_printf("'%s' is a %s with %" PRIu64 " bytes of parameters: more than %d", dome_object_name(object), kind,
+                               bytes, PARAMETERS_MOST);
+    dome__append_text(to, name, TEXT_MOST);
+    dome__append_u32(to, (uint32_t)bytes);
+    const guint at = to->len;
+    g_byte_array_set_size(to, at + (guint)bytes);
+    if (bytes > 0)
+        dome__object_parameters(object, to->data + at);
+    return NULL;
+}
+
 static char *save(dome_object *object, GByteArray *to)
 {
     const char *kind = dome_object_operations(object)->kind, *name = dome_object_name(object);
@@ -254,18 +306,19 @@ static char *save(dome_object *object, GByteArray *to)
         const dsparse *a = dome_object_content(object);
         type = dsparse_type(a);
         columns = dsparse_columns(a);
-    } else if (!is_kind(kind, "dvec") && !is_kind(kind, "dscalar")) {
-        return g_strdup_printf("'%s' is a %s, a structure that is not the library's: after a restart nobody could make it again",
-                               name, kind);
     }
     dome__append_text(to, kind, TEXT_MOST);
     dome__append_text(to, name, TEXT_MOST);
-    dome__append_u32(to, code_of(type));
+    dome__append_u32(to, type ? code_of(type) : NO_TYPE);
     dome__append_u32(to, info.distribution);
     dome__append_u64(to, info.length);
     dome__append_u64(to, info.width);
     dome__append_u64(to, info.layout ? dome_layout_block_size(info.layout) : 0);
     dome__append_u64(to, columns);
+    if (!is_librarys(kind))
+        return save_maker(object, to);
+    dome__append_text(to, "", TEXT_MOST);
+    dome__append_u32(to, 0);
     return NULL;
 }
 
@@ -290,6 +343,8 @@ static void clear_saved(void *one)
     saved_handle *h = one;
     g_free(h->kind);
     g_free(h->name);
+    g_free(h->maker);
+    g_clear_pointer(&h->parameters, g_byte_array_unref);
 }
 
 static void clear_field(void *one)
@@ -353,7 +408,14 @@ dome_capture_saved_handles *dome__capture_handles_read(dome_bytes *from)
         h.width = dome__read_u64(from);
         h.block = dome__read_u64(from);
         h.columns = dome__read_u64(from);
-        from->bad |= h.type >= DOME_KIND_STRUCT + types || h.distribution > DOME_WHOLE;
+        h.maker = dome__read_text(from);
+        const uint32_t bytes = dome__read_u32(from);
+        const uint8_t *parameters = bytes <= PARAMETERS_MOST ? dome__read_bytes(from, bytes) : NULL;
+        h.parameters = g_byte_array_new();
+        if (parameters)
+            dome__append_bytes(h.parameters, parameters, bytes);
+        const bool own = h.type == NO_TYPE && !is_librarys(h.kind);
+        from->bad |= (h.type >= DOME_KIND_STRUCT + types && !own) || h.distribution > DOME_WHOLE || !parameters;
         g_array_append_val(saved->all, h);
     }
     return saved;
@@ -398,6 +460,44 @@ static bool make_type(dome_env *env, const saved_type *t)
     return make_ops(env, type, t);
 }
 
+/* The layout that an object has now, by its description. The caller owns a reference. NULL: it needs none. */
+static dome_layout *layout_of(dome_env *env, const saved_handle *h)
+{
+    if (h->distribution == DOME_DYNAMIC)
+        return dome_layout_ref(dome_env_layout(env, h->length, h->block));
+    return h->block > 0 ? dome_layout_even(h->length, h->block, h->distribution == DOME_BLOCK ? dome_size(env) : 1) : NULL;
+}
+
+/* A structure of the program's own. *problem: why it cannot be made. */
+static dome_object *make_own(dome_env *env, const saved_handle *h, char **problem)
+{
+    const dome_capture_code *code = dome__capture_code_find(h->maker);
+    if (!code) {
+        *problem = g_strdup_printf("'%s' is a %s, which the function '%s' makes: this program has none of that name", h->name,
+                                   h->kind, h->maker);
+        return NULL;
+    }
+    dome_layout *layout = layout_of(env, h);
+    const dome_object_info info = {.size = sizeof info,
+                                   .type = h->type == NO_TYPE ? NULL : type_of(h->type),
+                                   .length = h->length,
+                                   .width = h->width,
+                                   .distribution = (dome_distribution)h->distribution,
+                                   .layout = layout};
+    const size_t before = dome_object_count(env);
+    const dome__object_make make = (dome__object_make)code->address;
+    dome_object *object = make(env, h->name, &info, h->parameters->data, h->parameters->len);
+    dome_layout_unref(layout);
+    const char *wrong = !object                                                   ? "it has made nothing"
+                        : dome_object_count(env) != before + 1                    ? "it has made other objects, too"
+                        : dome_object_find(env, h->name) != object                ? "it has given the object another name"
+                        : !is_kind(dome_object_operations(object)->kind, h->kind) ? "it has made an object of another kind"
+                                                                                  : NULL;
+    if (wrong)
+        *problem = g_strdup_printf("'%s' is a %s, which the function '%s' makes: %s", h->name, h->kind, h->maker, wrong);
+    return object;
+}
+
 /* The factory of each kind. */
 static dome_object *make(dome_env *env, const saved_handle *h)
 {
@@ -421,24 +521,27 @@ static dome_object *make(dome_env *env, const saved_handle *h)
     return NULL;
 }
 
-dome_status dome__capture_handles_make(dome_env *env, dome_capture_saved_handles *saved)
+char *dome__capture_handles_make(dome_env *env, dome_capture_saved_handles *saved)
 {
+    static const char wrong[] = "the image is not what it should be: its handles";
     begin(env);
     for (guint k = 0; k < saved->types->len; k++)
         if (!make_type(env, &g_array_index(saved->types, saved_type, k)))
-            return DOME_ERR_FORMAT;
+            return g_strdup(wrong);
     env->makes_again = true;
     for (guint k = 0; k < saved->all->len; k++) {
-        dome_object *object = make(env, &g_array_index(saved->all, saved_handle, k));
-        if (!object) /* errors end the program: this is an image of something else */
-            return DOME_ERR_FORMAT;
+        const saved_handle *h = &g_array_index(saved->all, saved_handle, k);
+        char *problem = NULL;
+        dome_object *object = is_librarys(h->kind) ? make(env, h) : make_own(env, h, &problem);
+        if (problem || !object) /* errors end the program: this is an image of something else */
+            return problem ? problem : g_strdup(wrong);
         add_object(object);
     }
     env->makes_again = false;
     dome__registry_skip(env, saved->last_id);
     if (saved->errors_return)
         dome_set_errors_return(env);
-    return DOME_OK;
+    return NULL;
 }
 
 void *dome__capture_handle_address(uint64_t number, uint64_t place)

@@ -6,11 +6,16 @@
 #include "core/bytes.h"
 #include "core/environment.h"
 
+#include <dome/structure.h>
+
 /* Gathers the live handles of an environment, before pointers are encoded. NULL: there are none. */
 void dome__capture_handles_begin(dome_env *env);
 
 /* The handle at an address. False: there is none. */
 bool dome__capture_handle_find(const void *address, uint64_t *number, uint64_t *place);
+
+/* Live object k of those that are structures of the program's own; NULL: there are no more. */
+const dome_object *dome__capture_handle_own(size_t k);
 
 /* Appends what the factories need. Returns NULL, or why an object cannot be made again (g_free'd by the caller). */
 char *dome__capture_handles_save(GByteArray *to);
@@ -20,8 +25,9 @@ typedef struct dome_capture_saved_handles dome_capture_saved_handles;
 dome_capture_saved_handles *dome__capture_handles_read(dome_bytes *from);
 void dome__capture_handles_free(dome_capture_saved_handles *saved);
 
-/* Makes the objects again, in the order of their creation, each with its values. Collective; fails by dome__fail. */
-dome_status dome__capture_handles_make(dome_env *env, dome_capture_saved_handles *saved);
+/* Makes the objects again, in the order of their creation, each with its values. Returns NULL, or why they cannot be made
+ * (g_free'd by the caller). Collective; fails by dome__fail. */
+char *dome__capture_handles_make(dome_env *env, dome_capture_saved_handles *saved);
 
 /* The address of a handle, once they have been made; NULL: there is no such handle. */
 void *dome__capture_handle_address(uint64_t number, uint64_t place);

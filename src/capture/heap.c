@@ -49,7 +49,7 @@ static branch *branches[LEVEL];
 static head *first_head, *last_head;
 static GPtrArray *restored; /* of arrays of RESTORED_TOGETHER dome_capture_block */
 static size_t restored_count;
-dome_capture_heap dome__capture_heap;
+dome_capture_heap dome__capture_heap = {.saved = UINT64_MAX};
 
 static inline void *memory_of(const head *block)
 {
@@ -514,22 +514,38 @@ bool dome__capture_heap_index(void)
     return sort(&h->blocks, h->count);
 }
 
+static void set_serial(dome_capture_block *b, uint64_t serial)
+{
+    dome_capture_slab *s = dome__capture_slab_of(b->memory);
+    b->serial = serial;
+    if (s)
+        dome__capture_slab_note(s, dome__capture_slab_place(s, b->memory), b->bytes, serial);
+    else
+        head_at(b->memory)->serial = serial;
+}
+
 bool dome__capture_heap_renumber(void)
 {
     dome_capture_heap *h = &dome__capture_heap;
     if (!dome__capture_heap_index())
         return false;
-    for (size_t k = 0; k < h->count; k++) {
-        dome_capture_block *b = &h->blocks[k];
-        dome_capture_slab *s = dome__capture_slab_of(b->memory);
-        b->serial = k + 1;
-        if (s)
-            dome__capture_slab_note(s, dome__capture_slab_place(s, b->memory), b->bytes, b->serial);
-        else
-            head_at(b->memory)->serial = b->serial;
-    }
-    h->serial = h->count;
+    for (size_t k = 0; k < h->count; k++)
+        set_serial(&h->blocks[k], k + 1);
+    h->serial = h->saved = h->count;
     return true;
+}
+
+void dome__capture_heap_set_apart(const bool *apart)
+{
+    dome_capture_heap *h = &dome__capture_heap;
+    h->saved = 0;
+    for (size_t k = 0; k < h->count; k++)
+        if (!apart[k])
+            set_serial(&h->blocks[k], ++h->saved);
+    uint64_t serial = h->saved;
+    for (size_t k = 0; k < h->count; k++)
+        if (apart[k])
+            set_serial(&h->blocks[k], ++serial);
 }
 
 uint64_t dome__capture_serial_at(const void *address)

@@ -16,6 +16,7 @@ typedef struct dome_capture_heap {
     dome_capture_block *blocks; /* by serial: those of the last dome__capture_heap_index */
     size_t count;               /* blocks now */
     uint64_t serial;            /* of the newest block */
+    uint64_t saved;             /* the image has no blocks with higher serials: those of the content of structures */
 } dome_capture_heap;
 
 extern dome_capture_heap dome__capture_heap;
@@ -41,9 +42,13 @@ uint64_t dome__capture_serial_at(const void *address);
 /* Brings near what a following dome__capture_serial_at will read; in two steps, as the second needs what the first brings. */
 void dome__capture_serial_soon(const void *address, int step);
 
-/* Makes heap.blocks, and gives them the serials 1, 2, ... in their order: those that were freed leave no gaps. False without
- * memory. */
+/* Makes heap.blocks, and gives them the serials 1, 2, ... in their order: those that were freed leave no gaps. All are saved.
+ * False without memory. */
 bool dome__capture_heap_renumber(void);
+
+/* Behind that: block k of heap.blocks with apart[k] is not in the image. The others get the serials 1 to heap.saved in their
+ * order, and those the ones behind. heap.blocks is out of date then. */
+void dome__capture_heap_set_apart(const bool *apart);
 
 /* For a restart: a block of zeros, later than all that there are. Sets heap.serial. NULL without memory. What it returns holds
  * until the next dome__capture_heap_index. */

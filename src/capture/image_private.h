@@ -16,7 +16,7 @@
  */
 enum {
     IMAGE_VERSION = 4,
-    IMAGE_VERSION_HANDLES = 5, /* of a Dome program: block 0 is an index (shared.h), and the head has handles */
+    IMAGE_VERSION_HANDLES = 6, /* of a Dome program: block 0 is an index (shared.h), and the head has handles */
     SMALL_BYTES = 1 << 18,
     PART_BYTES = 1 << 20,
     GROUP_BITS = 10

@@ -534,8 +534,10 @@ char *dome__capture_image_restored(dome_capture_image *image)
     if (!image->problem && (image->next != image->length || image->part_left > 0 || image->blocks->len != image->all_blocks ||
                             last_serial(image) > image->serial))
         damaged(image, "blocks are missing");
-    if (!image->problem && image->env && dome__capture_handles_make(image->env, image->handles) != DOME_OK)
-        damaged(image, "its handles");
+    if (!image->problem) /* before the handles, whose content may be in blocks of the heap */
+        dome__capture_heap.serial = image->serial;
+    if (!image->problem && image->env)
+        image->problem = dome__capture_handles_make(image->env, image->handles);
     if (!image->problem)
         image->problem = dome__capture_streams_open(image->streams);
     dome_capture_places places = {.blocks = (dome_capture_block **)image->blocks->pdata,
@@ -558,7 +560,6 @@ char *dome__capture_image_restored(dome_capture_image *image)
     g_ptr_array_set_size(image->blocks, 0);
     if (!image->problem) {
         dome__capture_frames_restored();
-        dome__capture_heap.serial = image->serial;
         dome__capture_counts_set(&image->counts);
     }
     return g_steal_pointer(&image->problem);

@@ -1,4 +1,5 @@
 /* Taking the image: one pass over the heap works out the blocks, whose bytes are packed as they are written. */
+#include "capture/contents.h"
 #include "capture/descriptions.h"
 #include "capture/frames.h"
 #include "capture/image_private.h"
@@ -82,10 +83,15 @@ static void end_group(GArray *segments, segment *group, uint64_t after, const do
     group->count = 0;
 }
 
+static uint64_t blocks_saved(void)
+{
+    return MIN(dome__capture_heap.count, dome__capture_heap.saved);
+}
+
 static void cut_heap(GArray *segments, GPtrArray *types)
 {
     segment group = {.kind = SEGMENT_BLOCKS};
-    const dome_capture_block *run = NULL, *end = dome__capture_heap.blocks + dome__capture_heap.count;
+    const dome_capture_block *run = NULL, *end = dome__capture_heap.blocks + blocks_saved();
     uint64_t after = 0; /* the serial behind the run before that */
     for (dome_capture_block *b = dome__capture_heap.blocks; b < end; b++) {
         const uint64_t bytes = block_bytes(b);
@@ -221,8 +227,8 @@ static char *put_head(dome_capture_image *image)
     const uint64_t numbers[] = {counts.polls,
                                 counts.request_at,
                                 counts.counting,
-                                dome__capture_heap.serial,
-                                dome__capture_heap.count,
+                                MIN(dome__capture_heap.serial, dome__capture_heap.saved),
+                                blocks_saved(),
                                 dome__capture_record_count(),
                                 dome__capture_memory_count()};
     dome_capture_descriptions *d = dome__capture_descriptions_new();
@@ -300,11 +306,12 @@ char *dome__capture_image_take(dome_capture_image *image)
     g_array_append_val(image->segments, frames);
     dome__capture_layouts_begin();
     dome__capture_handles_begin(image->env);
-    if ((image->env && !dome__capture_heap_renumber()) || !dome__capture_pointers_begin())
-        return g_strdup("no memory");
+    char *problem = NULL;
+    if ((image->env && !dome__capture_contents_set_apart(&problem)) || !dome__capture_pointers_begin())
+        return problem ? problem : g_strdup("no memory");
     dome__capture_image_cut_globals(image->segments);
     cut_heap(image->segments, image->types);
-    char *problem = put_head(image);
+    problem = put_head(image);
     if (problem)
         return problem;
     put_frames(image);

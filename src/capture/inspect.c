@@ -171,6 +171,8 @@ static void read_handles(dome_capture_inspection *i, dome_bytes *from)
         dome_capture_shown_handle h = {.kind = dome__read_text(from)};
         h.name = dome__read_text(from);
         dome__read_bytes(from, NUMBERS);
+        g_free(dome__read_text(from)); /* what makes a structure of the program's own, and its parameters */
+        dome__read_bytes(from, dome__read_u32(from));
         g_array_append_val(i->handles, h);
     }
 }

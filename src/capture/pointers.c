@@ -190,12 +190,12 @@ void dome__capture_encode(void *ctx, const void *const *from, const dome_capture
     }
     uint64_t place = 0, word, handle;
     const uint64_t serial = dome__capture_serial_at(address);
-    if (serial > 0) {
+    if (serial > 0 && serial <= dome__capture_heap.saved) {
         put(to, word_of(DOME_CAPTURE_SPACE_HEAP, serial), 0);
         return;
     }
     dome_capture_block block;
-    const bool in_block = dome__capture_block_find(address, &block);
+    const bool in_block = dome__capture_block_find(address, &block) && block.serial <= dome__capture_heap.saved;
     if (in_block) {
         const char *base = dome__capture_block_memory(&block);
         word = word_of(DOME_CAPTURE_SPACE_HEAP, block.serial);

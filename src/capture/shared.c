@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { INDEX_VERSION = 5, TEXT_MOST = 1024 };
+enum { INDEX_VERSION = 6, TEXT_MOST = 1024 };
 
 struct dome_capture_shared {
     dome_env *env;

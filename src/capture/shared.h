@@ -2,7 +2,7 @@
  * program', which every task has as a whole, has each block that is alike on all tasks once. What differs is in a second object,
  * 'image of tasks', of which each task has its own blocks; such a program goes on with the same number of tasks only.
  *
- * Block 0 of 'image of the program' is the index: version 3 (4 bytes); tasks, 0 if nothing differs (4); why the number of tasks
+ * Block 0 of 'image of the program' is the index: version 6 (4 bytes); tasks, 0 if nothing differs (4); why the number of tasks
  * must stay (text); for each task the blocks of its image (8; one number if nothing differs); how many of them differ (8), and
  * which (8 each). The others follow in their order. */
 #ifndef DOME_SRC_CAPTURE_SHARED_H

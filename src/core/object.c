@@ -529,6 +529,16 @@ bool dome__object_has_place(const dome_object *object)
     return SLOT(object, place) != NULL;
 }
 
+dome__object_make dome__object_maker(const dome_object *object)
+{
+    return SLOT(object, make);
+}
+
+uint64_t dome__object_parameters(const dome_object *object, void *buffer)
+{
+    return SLOT(object, parameters) ? object->ops->parameters(object, buffer) : 0;
+}
+
 bool dome__object_is_named(const dome_object *object)
 {
     return object->named;

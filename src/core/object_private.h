@@ -37,6 +37,13 @@ bool dome__object_syncs(const dome_object *object);
 /* Whether the program chose the object's name: only then can it be found again after a restart. */
 bool dome__object_is_named(const dome_object *object);
 
+/* What makes the object again, NULL if its table has nothing, and the number of bytes that it needs for that; written to buffer
+ * if that is not NULL. */
+typedef dome_object *(*dome__object_make)(dome_env *env, const char *name, const dome_object_info *info, const void *parameters,
+                                          uint64_t bytes);
+dome__object_make dome__object_maker(const dome_object *object);
+uint64_t dome__object_parameters(const dome_object *object, void *buffer);
+
 /* Whether the object has its own form in checkpoints. */
 bool dome__object_has_place(const dome_object *object);
 bool dome__object_has_write(const dome_object *object);
