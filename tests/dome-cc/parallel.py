@@ -171,9 +171,10 @@ def main():
     md = [os.path.join(EXAMPLES, "nested", "md"), ["--cells", "5", "--steps", "3000", "--thermo", "300"]]
     cg = [os.path.join(EXAMPLES, "nested", "cg"), ["--tolerance", "1e-12", matrix()]]
     nested = [os.path.join(DIRECTORY, "nested"), ["150"]]
+    own = [os.path.join(DIRECTORY, "own"), ["1500"]]
     between = [os.path.join(DIRECTORY, "between"), ["6000", "some"]]
     all_done = []
-    for program, arguments in (md, nested, cg, between):
+    for program, arguments in (md, nested, cg, own, between):
         steps = [("grow", 1), ("kill", 1), ("grow", 2), ("shrink", 3), ("kill", 0)]
         done = disturbed(program, arguments, steps, "500" if program is between[0] else "3")
         print("%s: %s" % (os.path.basename(program), ", ".join(done)))

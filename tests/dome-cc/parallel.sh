@@ -68,6 +68,23 @@ if part nested; then
     grep -q 'differ' shown && fail "nested: $(grep differ shown)"
 fi
 
+if part own; then
+    build own
+    gcc -w -I"$DOME_SOURCE_DIR/include" "$sources/own.c" -o own.plain -L"$DOME_BUILD_DIR" -ldome -Wl,-rpath,"$DOME_BUILD_DIR" || fail "own by gcc"
+    start self ./own.plain 10
+    well "own by gcc"
+    mv out own.expected
+    start 3 ./own 10 --dome-balance random
+    well "own"
+    same "own" own.expected out
+    goes_on own 1 3 own.expected ./own 10
+    "$tool" ckpt show own.saved:5 >shown || fail "dome ckpt show: $?"
+    grep -q ' other = cells cells #' shown && grep -q 'struct particle: 1 blocks' shown || fail "show: $(head -40 shown)"
+    grep -q 'differ' shown && fail "own: $(grep differ shown)"
+    "$cc" -O2 --polls=operations own.c -o own.often 2>said || fail "own, --polls=operations: $(cat said)"
+    goes_on own.often 5 3 own.expected ./own.often 10
+fi
+
 if part types; then
     build types
     start 1 ./types 6
@@ -199,6 +216,7 @@ if part views; then
     build nested
     build differ
     build between
+    build own
     python3 -B "$DOME_SOURCE_DIR/tests/dome-cc/parallel.py" "$PWD" "$examples" || failures=$((failures + 1))
 fi
 finish
