@@ -1,9 +1,12 @@
 #include "capture/handles.h"
 
 #include "capture/modules.h"
+#include "capture/pointers.h"
 #include "capture/shared.h"
 #include "core/object_private.h"
+#include "core/operation.h"
 #include "core/type_private.h"
+#include "program/boundary.h"
 
 #include <dome/dscalar.h>
 #include <dome/dvec.h>
@@ -256,11 +259,24 @@ typedef struct saved_handle {
     GByteArray *parameters;
 } saved_handle;
 
+typedef struct saved_operation {
+    char *name, *arguments;
+    uint32_t flags;
+} saved_operation;
+
+typedef struct saved_view {
+    char *function;
+    uint8_t data[DOME_CAPTURE_POINTER_BYTES];
+} saved_view;
+
 struct dome_capture_saved_handles {
     uint64_t last_id;
     bool errors_return;
     GArray *types; /* saved_type */
     GArray *all;   /* saved_handle */
+    uint32_t first_operation;
+    GArray *operations; /* saved_operation */
+    GArray *views;      /* saved_view */
 };
 
 static bool is_kind(const char *kind, const char *which)
@@ -322,6 +338,39 @@ static char *save(dome_object *object, GByteArray *to)
     return NULL;
 }
 
+/* Operations of structures: their codes are numbers in variables. */
+static void save_operations(GByteArray *to)
+{
+    dome__append_u32(to, DOME_OPERATIONS);
+    dome__append_u32(to, dome__operation_count() - DOME_OPERATIONS);
+    for (uint32_t k = DOME_OPERATIONS; k < dome__operation_count(); k++) {
+        dome__append_text(to, dome__operation_name(k), TEXT_MOST);
+        dome__append_text(to, dome__operation_arguments(k), TEXT_MOST);
+        dome__append_u32(to, dome__operation_flags[k]);
+    }
+}
+
+/* Functions of dome_on_view. */
+static char *save_views(GByteArray *to)
+{
+    void *data;
+    uint32_t count = 0;
+    while (dome__boundary_function(env_of, count, &data))
+        count++;
+    dome__append_u32(to, count);
+    for (uint32_t k = 0; k < count; k++) {
+        const char *name = name_of((void (*)(void))dome__boundary_function(env_of, k, &data));
+        const void *const leads = data;
+        uint8_t bytes[DOME_CAPTURE_POINTER_BYTES];
+        if (!name)
+            return g_strdup("a function of dome_on_view is not the program's: compile it by dome-cc, too");
+        dome__capture_encode(NULL, &leads, NULL, bytes);
+        dome__append_text(to, name, TEXT_MOST);
+        dome__append_bytes(to, bytes, sizeof bytes);
+    }
+    return NULL;
+}
+
 char *dome__capture_handles_save(GByteArray *to)
 {
     char *problem = NULL;
@@ -333,7 +382,8 @@ char *dome__capture_handles_save(GByteArray *to)
     dome__append_u32(to, objects->len);
     for (guint k = 0; k < objects->len && !problem; k++)
         problem = save(objects->pdata[k], to);
-    return problem;
+    save_operations(to);
+    return problem ? problem : save_views(to);
 }
 
 /* ---- the way back ---- */
@@ -359,6 +409,47 @@ static void clear_type(void *one)
     g_array_unref(t->fields);
     g_array_unref(t->codes);
     g_ptr_array_unref(t->ops);
+}
+
+static void clear_operation(void *one)
+{
+    g_free(((saved_operation *)one)->name);
+    g_free(((saved_operation *)one)->arguments);
+}
+
+static void clear_view(void *one)
+{
+    g_free(((saved_view *)one)->function);
+}
+
+static GArray *new_list(guint size, void (*clear)(void *one))
+{
+    GArray *list = g_array_new(FALSE, TRUE, size);
+    g_array_set_clear_func(list, clear);
+    return list;
+}
+
+static void read_operations(dome_capture_saved_handles *saved, dome_bytes *from)
+{
+    saved->first_operation = dome__read_u32(from);
+    const uint32_t count = dome__read_u32(from);
+    for (uint32_t k = 0; k < count && !from->bad; k++) {
+        saved_operation o = {.name = dome__read_text(from), .arguments = dome__read_text(from)};
+        o.flags = dome__read_u32(from);
+        g_array_append_val(saved->operations, o);
+    }
+}
+
+static void read_views(dome_capture_saved_handles *saved, dome_bytes *from)
+{
+    const uint32_t count = dome__read_u32(from);
+    for (uint32_t k = 0; k < count && !from->bad; k++) {
+        saved_view v = {.function = dome__read_text(from)};
+        const uint8_t *bytes = dome__read_bytes(from, sizeof v.data);
+        if (bytes)
+            memcpy(v.data, bytes, sizeof v.data);
+        g_array_append_val(saved->views, v);
+    }
 }
 
 static saved_type read_type(dome_bytes *from, uint32_t own)
@@ -388,10 +479,10 @@ static saved_type read_type(dome_bytes *from, uint32_t own)
 dome_capture_saved_handles *dome__capture_handles_read(dome_bytes *from)
 {
     dome_capture_saved_handles *saved = g_new0(dome_capture_saved_handles, 1);
-    saved->all = g_array_new(FALSE, TRUE, sizeof(saved_handle));
-    g_array_set_clear_func(saved->all, clear_saved);
-    saved->types = g_array_new(FALSE, TRUE, sizeof(saved_type));
-    g_array_set_clear_func(saved->types, clear_type);
+    saved->all = new_list(sizeof(saved_handle), clear_saved);
+    saved->types = new_list(sizeof(saved_type), clear_type);
+    saved->operations = new_list(sizeof(saved_operation), clear_operation);
+    saved->views = new_list(sizeof(saved_view), clear_view);
     saved->last_id = dome__read_u64(from);
     saved->errors_return = dome__read_u32(from) != 0;
     const uint32_t types = dome__read_u32(from);
@@ -418,6 +509,8 @@ dome_capture_saved_handles *dome__capture_handles_read(dome_bytes *from)
         from->bad |= (h.type >= DOME_KIND_STRUCT + types && !own) || h.distribution > DOME_WHOLE || !parameters;
         g_array_append_val(saved->all, h);
     }
+    read_operations(saved, from);
+    read_views(saved, from);
     return saved;
 }
 
@@ -427,6 +520,8 @@ void dome__capture_handles_free(dome_capture_saved_handles *saved)
         return;
     g_array_unref(saved->types);
     g_array_unref(saved->all);
+    g_array_unref(saved->operations);
+    g_array_unref(saved->views);
     g_free(saved);
 }
 
@@ -521,6 +616,36 @@ static dome_object *make(dome_env *env, const saved_handle *h)
     return NULL;
 }
 
+/* With the codes that they had. */
+static char *make_operations(dome_env *env, const dome_capture_saved_handles *saved)
+{
+    if (saved->operations->len > 0 && saved->first_operation != DOME_OPERATIONS)
+        return g_strdup("the program has operations of its own (dome_operation_register), and its image is of a version of this "
+                        "library with other operations");
+    for (guint k = 0; k < saved->operations->len; k++) {
+        const saved_operation *o = &g_array_index(saved->operations, saved_operation, k);
+        if (dome_operation_register(env, o->name, o->arguments, o->flags) != DOME_OPERATIONS + k)
+            return g_strdup_printf("the operation '%s' cannot be registered again", o->name);
+    }
+    return NULL;
+}
+
+char *dome__capture_handles_tell(dome_env *env, const dome_capture_saved_handles *saved, dome_capture_coder *coder)
+{
+    for (guint k = 0; k < saved->views->len; k++) {
+        const saved_view *v = &g_array_index(saved->views, saved_view, k);
+        const dome_capture_code *code = dome__capture_code_find(v->function);
+        void *data;
+        if (!code)
+            return g_strdup_printf("dome_on_view was given the function '%s', and this program has none of that name",
+                                   v->function);
+        if (!coder->decode(coder->ctx, &data, NULL, v->data) ||
+            dome_on_view(env, (dome_view_function)code->address, data) != DOME_OK)
+            return g_strdup("the image is not what it should be: a function of dome_on_view");
+    }
+    return NULL;
+}
+
 char *dome__capture_handles_make(dome_env *env, dome_capture_saved_handles *saved)
 {
     static const char wrong[] = "the image is not what it should be: its handles";
@@ -528,6 +653,9 @@ char *dome__capture_handles_make(dome_env *env, dome_capture_saved_handles *save
     for (guint k = 0; k < saved->types->len; k++)
         if (!make_type(env, &g_array_index(saved->types, saved_type, k)))
             return g_strdup(wrong);
+    char *bad = make_operations(env, saved);
+    if (bad)
+        return bad;
     env->makes_again = true;
     for (guint k = 0; k < saved->all->len; k++) {
         const saved_handle *h = &g_array_index(saved->all, saved_handle, k);

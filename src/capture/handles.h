@@ -3,6 +3,7 @@
 #ifndef DOME_SRC_CAPTURE_HANDLES_H
 #define DOME_SRC_CAPTURE_HANDLES_H
 
+#include "capture/layout.h"
 #include "core/bytes.h"
 #include "core/environment.h"
 
@@ -28,6 +29,9 @@ void dome__capture_handles_free(dome_capture_saved_handles *saved);
 /* Makes the objects again, in the order of their creation, each with its values. Returns NULL, or why they cannot be made
  * (g_free'd by the caller). Collective; fails by dome__fail. */
 char *dome__capture_handles_make(dome_env *env, dome_capture_saved_handles *saved);
+
+/* Behind that, and when all pointers are back: gives dome_on_view its functions again, which are told of the view. */
+char *dome__capture_handles_tell(dome_env *env, const dome_capture_saved_handles *saved, dome_capture_coder *coder);
 
 /* The address of a handle, once they have been made; NULL: there is no such handle. */
 void *dome__capture_handle_address(uint64_t number, uint64_t place);

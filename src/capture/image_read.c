@@ -554,6 +554,8 @@ char *dome__capture_image_restored(dome_capture_image *image)
     for (guint k = 0; k < image->kept->len && !image->problem; k++)
         if (!point(image, &g_array_index(image->kept, kept, k)))
             refused(image);
+    if (!image->problem && image->env)
+        image->problem = dome__capture_handles_tell(image->env, image->handles, &image->coder);
     image->coder.ctx = NULL;
     g_free(places.direct);
     g_array_set_size(image->kept, 0);

@@ -175,6 +175,18 @@ static void read_handles(dome_capture_inspection *i, dome_bytes *from)
         dome__read_bytes(from, dome__read_u32(from));
         g_array_append_val(i->handles, h);
     }
+    dome__read_u32(from);
+    const uint32_t operations = dome__read_u32(from);
+    for (uint32_t k = 0; k < operations && !from->bad; k++) {
+        g_free(dome__read_text(from));
+        g_free(dome__read_text(from));
+        dome__read_u32(from);
+    }
+    const uint32_t views = dome__read_u32(from);
+    for (uint32_t k = 0; k < views && !from->bad; k++) {
+        g_free(dome__read_text(from));
+        dome__read_bytes(from, DOME_CAPTURE_POINTER_BYTES);
+    }
 }
 
 void dome__capture_shown_handle_text(GString *to, const dome_capture_inspection *i, uint64_t number, uint64_t place)

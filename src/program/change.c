@@ -310,6 +310,7 @@ void dome__change_free(dome_change *c)
     for (int k = 0; k < DOME_KEPT_FILES; k++)
         if (c->kept[k] >= 0)
             close(c->kept[k]);
+    g_clear_pointer(&c->functions, g_array_unref);
     g_free(c->hub);
     g_free(c->directory);
     g_strfreev(c->words);
@@ -768,7 +769,7 @@ dome_status dome_on_view(dome_env *env, dome_view_function function, void *data)
     DOME_NEEDS(function, "the function", DOME_ERR_ARGUMENT);
     dome_operation op;
     dome__begin_with(&op, env, DOME_OP_ON_VIEW, NULL, NULL, 0);
-    const dome_change *c = env->change;
+    dome_change *c = env->change;
     if (c->passed)
         return dome__end(&op, dome__fail(env, DOME_ERR_STATE,
                                          "the program has passed a loop boundary (dome_checkpoint) in this "
@@ -780,10 +781,24 @@ dome_status dome_on_view(dome_env *env, dome_view_function function, void *data)
                                  .epoch = c->view,
                                  .before = c->before,
                                  .tasks = env->size};
+    const dome_view_call call = {function, data};
+    if (!c->functions)
+        c->functions = g_array_new(FALSE, FALSE, sizeof call);
+    g_array_append_val(c->functions, call);
     dome__end(&op, DOME_OK);
     if (c->view > 0)
         function(env, &news, data);
     return DOME_OK;
+}
+
+dome_view_function dome__boundary_function(const dome_env *env, size_t k, void **data)
+{
+    const GArray *functions = env->change->functions;
+    if (!functions || k >= functions->len)
+        return NULL;
+    const dome_view_call *call = &g_array_index(functions, dome_view_call, k);
+    *data = call->data;
+    return call->function;
 }
 
 size_t dome_lost(const dome_object *object, const dome_span **spans)

@@ -12,13 +12,19 @@
 
 #include <signal.h>
 
+typedef struct dome_view_call {
+    dome_view_function function;
+    void *data;
+} dome_view_call;
+
 struct dome_change {
-    uint32_t view;  /* number of the present view */
-    uint64_t loops; /* boundaries passed in earlier views */
-    int wish;       /* of dome_resize; 0: none */
-    bool passed;    /* the program has come to a boundary in this view */
-    bool polls;     /* it polls after each operation */
-    uint64_t order; /* the hub's for this boundary, with its plan, until it is carried out; 0 and NULL: none */
+    uint32_t view;     /* number of the present view */
+    uint64_t loops;    /* boundaries passed in earlier views */
+    int wish;          /* of dome_resize; 0: none */
+    bool passed;       /* the program has come to a boundary in this view */
+    bool polls;        /* it polls after each operation */
+    GArray *functions; /* dome_view_call: what dome_on_view was given; NULL: nothing */
+    uint64_t order;    /* the hub's for this boundary, with its plan, until it is carried out; 0 and NULL: none */
     char *ordered;
     /* The same of an order and of a wish that wait for a boundary at which values are equal on all tasks (dome__boundary_poll):
      * how many boundaries until they are tried again, and how often they were. */
