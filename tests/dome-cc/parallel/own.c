@@ -1,5 +1,6 @@
 /* own STEPS: a structure of the program's own, cells with particles in linked lists, each task's in its own heap. It is made in a
- * function and used in nested ones; a second one comes and goes. */
+ * function and used in nested ones; a second one comes and goes. The program
+ * is told of views, and has an operation of its own. */
 #include <dome/dome.h>
 #include <dome/structure.h>
 #include <stdio.h>
@@ -302,6 +303,33 @@ static double cells_sum(dome_env *env, cells *c)
     return sum;
 }
 
+/* Of the last view of which the program was told; in the heap. */
+struct news {
+    uint64_t epoch;
+    int times;
+};
+
+static void told(dome_env *env, const dome_view_news *news, void *data)
+{
+    struct news *of = data;
+    if (news->tasks != dome_size(env))
+        dome_abort(env, "told of %d tasks", news->tasks);
+    of->epoch = news->epoch;
+    of->times++;
+}
+
+/* An operation of the program's: its code is in a variable. */
+static void round_of(dome_env *env, dome_operation_code code, int k, cells *c, cells *other, double sums[2])
+{
+    const uint64_t words[] = {(uint64_t)k};
+    dome_operation *op = dome_operation_begin(env, code, NULL, words, 1);
+    if (!op)
+        dome_abort(env, "no operation %u", code);
+    sums[0] = cells_sum(env, c);
+    sums[1] = other ? cells_sum(env, other) : 0;
+    dome_operation_end(op, DOME_OK);
+}
+
 static void advance(dome_env *env, cells *c, int k, int depth)
 {
     if (depth > 0) {
@@ -315,6 +343,9 @@ static void advance(dome_env *env, cells *c, int k, int depth)
 int main(int argc, char **argv)
 {
     dome_env *env = dome_init(&argc, &argv);
+    const dome_operation_code code = dome_operation_register(env, "own_round", "k:u", DOME_OPERATION_MOVES);
+    struct news *news = calloc(1, sizeof *news);
+    dome_on_view(env, told, news);
     const int steps = argc > 1 ? atoi(argv[1]) : 10;
     dvec *wind = dvec_new(env, NULL, DOME_F64, CELLS);
     dvec_random(wind, 7);
@@ -327,13 +358,18 @@ int main(int argc, char **argv)
         advance(env, c, k, k % 3);
         if (other)
             advance(env, other, k, 1);
-        dome_print(env, "%d: %.17g %.17g %g\n", k, cells_sum(env, c), other ? cells_sum(env, other) : 0, kept->speed);
+        double sums[2];
+        round_of(env, code, k, c, other, sums);
+        dome_print(env, "%d: %.17g %.17g %g\n", k, sums[0], sums[1], kept->speed);
+        if (dome_epoch(env) > 0 && (news->epoch != dome_epoch(env) || news->times == 0))
+            dome_abort(env, "told of view %d, not of %d", (int)news->epoch, (int)dome_epoch(env));
         kept->speed += 1;
         if (k % 4 == 3) {
             dome_object_free(other->object);
             other = NULL;
         }
     }
+    free(news);
     free(kept);
     return dome_finalize(env);
 }
