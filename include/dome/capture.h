@@ -81,6 +81,7 @@
 #ifndef DOME_CAPTURE_H
 #define DOME_CAPTURE_H
 
+#include <dome/layout.h>
 #include <dome/type.h>
 
 #include <stdarg.h>
@@ -300,6 +301,13 @@ int dome_capture_dome_main(int argc, char **argv, int (*program)(int argc, char 
 dome_env *dome_capture_init(int *argc, char ***argv);
 int dome_capture_finalize(dome_env *env);
 dome_status dome_capture_checkpoint(dome_env *env);
+
+/* As those of layout.h, for layouts that variables have while the program is saved: they come back as they were, over as many
+ * tasks. */
+dome_layout *dome_capture_layout_new(uint64_t n, uint64_t block_size, int ntasks, uint64_t start, const uint64_t *counts);
+dome_layout *dome_capture_layout_even(uint64_t n, uint64_t block_size, int ntasks);
+dome_layout *dome_capture_layout_ref(const dome_layout *layout);
+void dome_capture_layout_unref(dome_layout *layout);
 
 /* For a Dome program that never calls dome_checkpoint, or rarely. dome_capture_poll_operations, before dome_capture_dome_main,
  * says that it polls behind operations; dome_capture_operation is that poll: `if (dome_capture_operation())` as with

@@ -1,6 +1,7 @@
 #include "capture/handles.h"
 
 #include "capture/modules.h"
+#include "capture/own_layouts.h"
 #include "capture/pointers.h"
 #include "capture/shared.h"
 #include "core/object_private.h"
@@ -17,9 +18,11 @@
 #include <string.h>
 
 /* Numbers: 0 is the environment, 1 and up are objects in the order of their creation; a type is TYPES and its code: the kind of a
- * basic type, or DOME_KIND_STRUCT and up for the struct types, each behind those that it contains. Places: of an object the
+ * basic type, or DOME_KIND_STRUCT and up for the struct types, each behind those that it contains; a layout that the
+ * program holds is LAYOUTS and its place among them. Places: of an object the
  * handle of its structure (dvec *), or its dome_object. */
-#define TYPES ((uint64_t)1 << 32)
+#define TYPES   ((uint64_t)1 << 32)
+#define LAYOUTS ((uint64_t)2 << 32)
 enum { PLACE_HANDLE, PLACE_OBJECT };
 
 enum { TEXT_MOST = 65535 };
@@ -130,6 +133,8 @@ void dome__capture_handles_begin(dome_env *env)
     for (dome_object *o = NULL; env && (o = dome_object_next(env, o));)
         if (!is_own(o))
             add_object(o);
+    for (size_t k = 0; env && dome__capture_own_layout(k); k++)
+        add(dome__capture_own_layout(k)->layout, LAYOUTS + k, PLACE_HANDLE);
 }
 
 bool dome__capture_handle_find(const void *address, uint64_t *number, uint64_t *place)
@@ -276,6 +281,8 @@ struct dome_capture_saved_handles {
     GArray *all;   /* saved_handle */
     uint32_t first_operation;
     GArray *operations; /* saved_operation */
+    GPtrArray *layouts; /* dome_layout */
+    GArray *references; /* uint64_t: of each */
     GArray *views;      /* saved_view */
 };
 
@@ -350,6 +357,27 @@ static void save_operations(GByteArray *to)
     }
 }
 
+static void save_layouts(GByteArray *to)
+{
+    const dome_capture_own_layout *h;
+    uint32_t count = 0;
+    while (dome__capture_own_layout(count))
+        count++;
+    dome__append_u32(to, count);
+    for (size_t k = 0; (h = dome__capture_own_layout(k)); k++) {
+        const int tasks = dome_layout_tasks(h->layout);
+        uint64_t start;
+        dome_layout_run(h->layout, 0, &start);
+        dome__append_u64(to, h->references);
+        dome__append_u64(to, dome_layout_length(h->layout));
+        dome__append_u64(to, dome_layout_block_size(h->layout));
+        dome__append_u64(to, start);
+        dome__append_u32(to, (uint32_t)tasks);
+        for (int r = 0; r < tasks; r++)
+            dome__append_u64(to, dome_layout_run(h->layout, r, &start));
+    }
+}
+
 /* Functions of dome_on_view. */
 static char *save_views(GByteArray *to)
 {
@@ -383,6 +411,7 @@ char *dome__capture_handles_save(GByteArray *to)
     for (guint k = 0; k < objects->len && !problem; k++)
         problem = save(objects->pdata[k], to);
     save_operations(to);
+    save_layouts(to);
     return problem ? problem : save_views(to);
 }
 
@@ -440,6 +469,31 @@ static void read_operations(dome_capture_saved_handles *saved, dome_bytes *from)
     }
 }
 
+static void read_layouts(dome_capture_saved_handles *saved, dome_bytes *from)
+{
+    const uint32_t count = dome__read_u32(from);
+    GArray *counts = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    for (uint32_t k = 0; k < count && !from->bad; k++) {
+        const uint64_t references = dome__read_u64(from), length = dome__read_u64(from), block = dome__read_u64(from),
+                       start = dome__read_u64(from);
+        const uint32_t tasks = dome__read_u32(from);
+        g_array_set_size(counts, 0);
+        for (uint32_t r = 0; r < tasks && !from->bad; r++) {
+            const uint64_t blocks = dome__read_u64(from);
+            g_array_append_val(counts, blocks);
+        }
+        dome_layout *layout = !from->bad && tasks > 0 && tasks <= INT32_MAX && block > 0
+                                  ? dome_layout_new(length, block, (int)tasks, start, (uint64_t *)(void *)counts->data)
+                                  : NULL;
+        from->bad |= !layout || references == 0 || references > UINT32_MAX;
+        if (layout) {
+            g_ptr_array_add(saved->layouts, layout);
+            g_array_append_val(saved->references, references);
+        }
+    }
+    g_array_unref(counts);
+}
+
 static void read_views(dome_capture_saved_handles *saved, dome_bytes *from)
 {
     const uint32_t count = dome__read_u32(from);
@@ -482,6 +536,8 @@ dome_capture_saved_handles *dome__capture_handles_read(dome_bytes *from)
     saved->all = new_list(sizeof(saved_handle), clear_saved);
     saved->types = new_list(sizeof(saved_type), clear_type);
     saved->operations = new_list(sizeof(saved_operation), clear_operation);
+    saved->layouts = g_ptr_array_new_with_free_func((GDestroyNotify)dome_layout_unref);
+    saved->references = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     saved->views = new_list(sizeof(saved_view), clear_view);
     saved->last_id = dome__read_u64(from);
     saved->errors_return = dome__read_u32(from) != 0;
@@ -510,6 +566,7 @@ dome_capture_saved_handles *dome__capture_handles_read(dome_bytes *from)
         g_array_append_val(saved->all, h);
     }
     read_operations(saved, from);
+    read_layouts(saved, from);
     read_views(saved, from);
     return saved;
 }
@@ -521,6 +578,8 @@ void dome__capture_handles_free(dome_capture_saved_handles *saved)
     g_array_unref(saved->types);
     g_array_unref(saved->all);
     g_array_unref(saved->operations);
+    g_ptr_array_unref(saved->layouts);
+    g_array_unref(saved->references);
     g_array_unref(saved->views);
     g_free(saved);
 }
@@ -643,6 +702,7 @@ char *dome__capture_handles_tell(dome_env *env, const dome_capture_saved_handles
             dome_on_view(env, (dome_view_function)code->address, data) != DOME_OK)
             return g_strdup("the image is not what it should be: a function of dome_on_view");
     }
+    dome__capture_own_layouts_drop(saved->layouts->len); /* such as those of content that has been made again */
     return NULL;
 }
 
@@ -653,6 +713,9 @@ char *dome__capture_handles_make(dome_env *env, dome_capture_saved_handles *save
     for (guint k = 0; k < saved->types->len; k++)
         if (!make_type(env, &g_array_index(saved->types, saved_type, k)))
             return g_strdup(wrong);
+    for (guint k = 0; k < saved->layouts->len; k++)
+        dome__capture_own_layout_restore(dome_layout_ref(saved->layouts->pdata[k]),
+                                         g_array_index(saved->references, uint64_t, k));
     char *bad = make_operations(env, saved);
     if (bad)
         return bad;
@@ -676,6 +739,12 @@ void *dome__capture_handle_address(uint64_t number, uint64_t place)
 {
     if (number == 0 && place == PLACE_HANDLE)
         return env_of;
+    if (number >= LAYOUTS) {
+        dome_capture_own_layout *held = place == PLACE_HANDLE ? dome__capture_own_layout(number - LAYOUTS) : NULL;
+        if (held)
+            held->used = true;
+        return held ? held->layout : NULL;
+    }
     if (number >= TYPES)
         return number - TYPES <= UINT32_MAX && place == PLACE_HANDLE && structs
                    ? (void *)(uintptr_t)type_of((uint32_t)(number - TYPES))

@@ -66,6 +66,7 @@ void dome__capture_inspection_free(dome_capture_inspection *i)
     g_array_unref(i->streams);
     g_ptr_array_unref(i->struct_types);
     g_array_unref(i->handles);
+    g_array_unref(i->layouts);
     g_array_unref(i->runs);
     g_free(i->frame_bytes);
     g_free(i);
@@ -182,6 +183,15 @@ static void read_handles(dome_capture_inspection *i, dome_bytes *from)
         g_free(dome__read_text(from));
         dome__read_u32(from);
     }
+    const uint32_t layouts = dome__read_u32(from);
+    for (uint32_t k = 0; k < layouts && !from->bad; k++) {
+        dome__read_u64(from);
+        dome_capture_shown_layout l = {.length = dome__read_u64(from)};
+        dome__read_bytes(from, 2 * sizeof(uint64_t));
+        l.tasks = dome__read_u32(from);
+        dome__read_bytes(from, (uint64_t)l.tasks * sizeof(uint64_t));
+        g_array_append_val(i->layouts, l);
+    }
     const uint32_t views = dome__read_u32(from);
     for (uint32_t k = 0; k < views && !from->bad; k++) {
         g_free(dome__read_text(from));
@@ -197,6 +207,10 @@ void dome__capture_shown_handle_text(GString *to, const dome_capture_inspection 
         g_string_append_printf(to, "type %s", dome_type_name(dome_type_basic((dome_type_kind)(uint32_t)number)));
     else if (number >> 32 == 1 && (uint32_t)number - DOME_KIND_STRUCT < i->struct_types->len)
         g_string_append_printf(to, "type %s", (const char *)i->struct_types->pdata[(uint32_t)number - DOME_KIND_STRUCT]);
+    else if (number >> 32 == 2 && (uint32_t)number < i->layouts->len)
+        g_string_append_printf(to, "layout of %" PRIu64 " elements over %" PRIu32 " tasks",
+                               g_array_index(i->layouts, dome_capture_shown_layout, (uint32_t)number).length,
+                               g_array_index(i->layouts, dome_capture_shown_layout, (uint32_t)number).tasks);
     else if (number <= i->handles->len)
         g_string_append_printf(to, "%s%s %s", place ? "object of " : "",
                                g_array_index(i->handles, dome_capture_shown_handle, number - 1).kind,
@@ -311,6 +325,7 @@ dome_capture_inspection *dome__capture_inspect(dome_capture_block_reader reader,
     i->streams = g_array_new(FALSE, TRUE, sizeof(dome_capture_shown_stream));
     g_array_set_clear_func(i->streams, clear_stream);
     i->struct_types = g_ptr_array_new_with_free_func(g_free);
+    i->layouts = g_array_new(FALSE, FALSE, sizeof(dome_capture_shown_layout));
     i->handles = g_array_new(FALSE, TRUE, sizeof(dome_capture_shown_handle));
     g_array_set_clear_func(i->handles, clear_handle);
     i->runs = g_array_new(FALSE, TRUE, sizeof(dome_capture_shown_run));

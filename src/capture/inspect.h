@@ -35,6 +35,11 @@ typedef struct dome_capture_shown_handle {
     char *kind, *name;
 } dome_capture_shown_handle;
 
+typedef struct dome_capture_shown_layout {
+    uint64_t length;
+    uint32_t tasks;
+} dome_capture_shown_layout;
+
 typedef struct dome_capture_shown_stream {
     uint64_t number, position, length; /* UINT64_MAX: none */
     char *path, *mode;
@@ -74,6 +79,7 @@ typedef struct dome_capture_inspection {
     GArray *streams;         /* dome_capture_shown_stream */
     GPtrArray *struct_types; /* char *: of Dome, by code - DOME_KIND_STRUCT */
     GArray *handles;         /* dome_capture_shown_handle, by number - 1 */
+    GArray *layouts;         /* dome_capture_shown_layout, by number */
     GArray *runs;            /* dome_capture_shown_run: of the blocks that have been read so far, or of all once they have been */
     /* for reading */
     dome_capture_block_reader reader;

@@ -79,7 +79,7 @@ if part own; then
     same "own" own.expected out
     goes_on own 1 3 own.expected ./own 10
     "$tool" ckpt show own.saved:5 >shown || fail "dome ckpt show: $?"
-    grep -q ' other = cells cells #' shown && grep -q 'struct particle: 1 blocks' shown || fail "show: $(head -40 shown)"
+    grep -q ' other = cells cells #' shown && grep -q 'struct particle: 1 blocks' shown && grep -q ' same = layout of 300 elements over 5 tasks' shown || fail "show: $(head -40 shown)"
     grep -q 'differ' shown && fail "own: $(grep differ shown)"
     "$cc" -O2 --polls=operations own.c -o own.often 2>said || fail "own, --polls=operations: $(cat said)"
     goes_on own.often 2 3 own.expected ./own.often 10

@@ -81,6 +81,10 @@ static void of_capture(void)
 {
 #ifdef DOME_WITH_CHECKPOINT
     ALLOWS(dome_capture_free, NULL);
+    REFUSES_AS("dome_layout_new", dome_capture_layout_new, 10, 1, 2, 0, NULL);
+    ALLOWS(dome_capture_layout_even, 10, 3, 2); /* NULL: 3 is no power of two */
+    ALLOWS(dome_capture_layout_ref, NULL);
+    ALLOWS(dome_capture_layout_unref, NULL);
     ALLOWS(dome_capture_blocks, );
     ALLOWS(dome_capture_captures, );
     ALLOWS(dome_capture_polls, );

@@ -10,7 +10,11 @@
 static const char *const instead[][2] = {{"dome_init", "dome__cc_init"},
                                          {"dome_finalize", "dome__cc_finalize"},
                                          {"dome_checkpoint", "dome__cc_checkpoint"},
-                                         {"dome_is_restarting", "dome__cc_is_restarting"}};
+                                         {"dome_is_restarting", "dome__cc_is_restarting"},
+                                         {"dome_layout_new", "dome__cc_layout_new"},
+                                         {"dome_layout_even", "dome__cc_layout_even"},
+                                         {"dome_layout_ref", "dome__cc_layout_ref"},
+                                         {"dome_layout_unref", "dome__cc_layout_unref"}};
 
 static const char prelude[] =
     "struct dome_env;\n"
@@ -19,6 +23,15 @@ static const char prelude[] =
     "extern int dome__cc_finalize(struct dome_env *) __asm__(\"dome_capture_finalize\");\n"
     "extern int dome__cc_checkpoint(struct dome_env *) __asm__(\"dome_capture_checkpoint\");\n"
     "extern _Bool dome__cc_is_restarting(const struct dome_env *) __asm__(\"dome_capture_is_restarting\");\n"
+    "struct dome_layout;\n"
+    "typedef unsigned dome__cc_u64 __attribute__((__mode__(__DI__)));\n"
+    "extern struct dome_layout *dome__cc_layout_new(dome__cc_u64, dome__cc_u64, int, dome__cc_u64, const "
+    "dome__cc_u64 *)\n"
+    "__asm__(\"dome_capture_layout_new\");\n"
+    "extern struct dome_layout *dome__cc_layout_even(dome__cc_u64, dome__cc_u64, int) "
+    "__asm__(\"dome_capture_layout_even\");\n"
+    "extern struct dome_layout *dome__cc_layout_ref(const struct dome_layout *) __asm__(\"dome_capture_layout_ref\");\n"
+    "extern void dome__cc_layout_unref(struct dome_layout *) __asm__(\"dome_capture_layout_unref\");\n"
     "extern void dome__cc_poll_operations(void) __asm__(\"dome_capture_poll_operations\");\n"
     "extern int dome__cc_operation(void) __asm__(\"dome_capture_operation\");\n"
     "extern void dome__cc_hold_in(const char *) __asm__(\"dome_capture_hold_in\");\n";

@@ -1,6 +1,6 @@
 /* own STEPS: a structure of the program's own, cells with particles in linked lists, each task's in its own heap. It is made in a
- * function and used in nested ones; a second one comes and goes. The program
- * is told of views, and has an operation of its own. */
+ * function and used in nested ones; a second one comes and goes. The program is told of views, has an operation of its own, and
+ * holds layouts. */
 #include <dome/dome.h>
 #include <dome/structure.h>
 #include <stdio.h>
@@ -309,6 +309,11 @@ struct news {
     int times;
 };
 
+/* A layout of the program's own. */
+struct plan {
+    dome_layout *layout;
+};
+
 static void told(dome_env *env, const dome_view_news *news, void *data)
 {
     struct news *of = data;
@@ -346,6 +351,10 @@ int main(int argc, char **argv)
     const dome_operation_code code = dome_operation_register(env, "own_round", "k:u", DOME_OPERATION_MOVES);
     struct news *news = calloc(1, sizeof *news);
     dome_on_view(env, told, news);
+    const uint64_t counts[] = {100, 0, 150, 40, 10};
+    struct plan *plan = calloc(1, sizeof *plan);
+    plan->layout = dome_layout_new(CELLS, 1, 5, 20, counts);
+    dome_layout *same = dome_layout_ref(plan->layout);
     const int steps = argc > 1 ? atoi(argv[1]) : 10;
     dvec *wind = dvec_new(env, NULL, DOME_F64, CELLS);
     dvec_random(wind, 7);
@@ -360,7 +369,17 @@ int main(int argc, char **argv)
             advance(env, other, k, 1);
         double sums[2];
         round_of(env, code, k, c, other, sums);
-        dome_print(env, "%d: %.17g %.17g %g\n", k, sums[0], sums[1], kept->speed);
+        uint64_t first, count = dome_layout_run(same, 3, &first);
+        dome_print(env, "%d: %.17g %.17g %g; %d %d of %d\n", k, sums[0], sums[1], kept->speed, (int)first, (int)count,
+                   dome_layout_tasks(plan->layout));
+        if (k % 3 == 2) { /* another one */
+            dome_layout_unref(plan->layout);
+            plan->layout = dome_layout_even(CELLS, 1, k + 1);
+        }
+        if (k % 6 == 5) {
+            dome_layout_unref(same);
+            same = dome_layout_ref(plan->layout);
+        }
         if (dome_epoch(env) > 0 && (news->epoch != dome_epoch(env) || news->times == 0))
             dome_abort(env, "told of view %d, not of %d", (int)news->epoch, (int)dome_epoch(env));
         kept->speed += 1;
@@ -369,6 +388,9 @@ int main(int argc, char **argv)
             other = NULL;
         }
     }
+    dome_layout_unref(plan->layout);
+    dome_layout_unref(same);
+    free(plan);
     free(news);
     free(kept);
     return dome_finalize(env);
