@@ -121,7 +121,7 @@ static int unpack_list(struct list *list, dome_format format, const char **from,
     *from += head;
     if (length > (size_t)(end - *from) / value)
         return DOME_ERR_FORMAT;
-    double *values = malloc((size_t)length * sizeof(double) + 1);
+    double *values = calloc(length > 0 ? (size_t)length : 1, sizeof *values);
     if (!values)
         return DOME_ERR_MEMORY;
     dome_type_unpack(DOME_F64, format, values, *from, (size_t)length);
@@ -189,6 +189,14 @@ static void destroy(dome_object *object)
     free(l);
 }
 
+/* For programs of dome-cc: they go on without their call of lists_new. */
+static dome_object *make(dome_env *env, const char *name, const dome_object_info *info, const void *parameters, uint64_t bytes)
+{
+    (void)parameters, (void)bytes;
+    lists *l = lists_new(env, name, (size_t)info->length);
+    return l ? l->object : NULL;
+}
+
 static const dome_object_ops lists_ops = {
     .size = sizeof(dome_object_ops),
     .kind = "lists",
@@ -199,6 +207,7 @@ static const dome_object_ops lists_ops = {
     .unpack = unpack,
     .adopt = adopt,
     .destroy = destroy,
+    .make = make,
 };
 
 /* ---- for programs ---- */

@@ -85,6 +85,16 @@ if part own; then
     goes_on own.often 2 3 own.expected ./own.often 10
 fi
 
+if part lists; then # an example with a structure of its own, in two files
+    sources_of_lists=("$DOME_SOURCE_DIR"/examples/{lists.c,structure_lists.c})
+    "$cc" -O2 -Wall -Wextra -I"$DOME_SOURCE_DIR/examples" "${sources_of_lists[@]}" -o lists 2>said || fail "lists: $(head -3 said)"
+    run self lists --rounds 400
+    well "lists"
+    mv out lists.expected
+    goes_on lists 30 3 lists.expected ./lists --rounds 400
+    grep -q 'differ' err && fail "lists: $(cat err)"
+fi
+
 if part types; then
     build types
     start 1 ./types 6
@@ -182,7 +192,10 @@ fi
 
 if part refusals; then
     build refusals
-    for what in "structure:'l' is a counts, a structure that is not the library's: after a restart nobody could make it again" \
+    for what in "structure:'l' is a counts, a structure of the program's own whose operation table has no make: after a restart nobody could make it again" \
+        "content:the content of 'l' is not a block of the heap of its own, but global 'refusals.c:env': element 0" \
+        "inside:the content of 'l' is not a block of the heap of its own, but block 4 of the heap, of type 'struct counts': element 1, many" \
+        "foreign:'l' is a counts, whose make is not a function of the program: compile it by dome-cc, too" \
         "type:type 'pair' has not all members of its struct as fields, in their order: after a restart nobody would know where they are"; do
         start 2 ./refusals "${what%%:*}" --dome-checkpoint-dir none --dome-checkpoint-every 1
         [ $status -eq 0 ] || fail "refusals ${what%%:*}: status $status"
@@ -190,6 +203,20 @@ if part refusals; then
         grep -q . out || fail "refusals ${what%%:*}: printed nothing"
         rm -rf none
     done
+    made="the program cannot go on from the checkpoint: 'l' is a counts, which the function 'refusals.c:make' makes:"
+    for what in "nothing:$made it has made nothing" "more:$made it has made other objects, too" "name:dome_object_new: checkpoint"; do
+        start 2 ./refusals "make-${what%%:*}" --dome-checkpoint-dir none --dome-checkpoint-every 1
+        [ $status -eq 0 ] || fail "refusals make-${what%%:*}: status $status: $(cat err)"
+        start 2 ./refusals --dome-checkpoint-dir none --dome-restart
+        [ $status -ne 0 ] && grep -qF "${what#*:}" err || fail "refusals make-${what%%:*}: $status: $(cat err)"
+        rm -rf none
+    done
+    # a pointer into content is gone with it
+    start 2 ./refusals leads --dome-checkpoint-dir none --dome-checkpoint-every 1
+    [ $status -eq 0 ] && grep -qF "global 'refusals.c:into': element 0 points to nothing that a checkpoint knows" err || fail "refusals leads: $status: $(cat err)"
+    start 3 ./refusals --dome-checkpoint-dir none --dome-restart=1
+    [ $status -eq 0 ] && [ "$(cat out)" = "leads: 0." ] || fail "refusals leads, again: $status: $(cat out err)"
+    rm -rf none
     start 2 ./refusals dangling --dome-checkpoint-dir none --dome-checkpoint-every 1
     [ $status -eq 0 ] || fail "refusals dangling: status $status"
     grep -qF "global 'refusals.c:path': element 0 points to nothing that a checkpoint knows" err || fail "refusals dangling: $(cat err)"
