@@ -293,10 +293,11 @@ int dome_capture_main(int argc, char **argv, int (*program)(int argc, char **arg
  * a checkpoint or a change of the number of tasks is due, all tasks are captured, and go on behind the call, in this process, or
  * after a restart, or in the next view. So dome_capture_is_restarting is always false.
  *
- * Variables may have handles: dome_env, dvec, dscalar, dsparse, dome_object, types. All live objects are saved, also those
- * without a name of the program's, and are made again with their values before the program goes on. Variables, globals and heap
- * that are equal on all tasks are saved once; a program with values that differ (a line names the first) goes on with the same
- * number of tasks only. dome-cc translates Dome programs so. Collective, all of them. */
+ * Variables may have handles: dome_env, dvec, dscalar, dsparse, structures of the program's own whose table has `make`
+ * (structure.h), dome_object, layouts, types. All live objects are saved, also those without a name of the program's, and are
+ * made again with their values before the program goes on. Variables, globals and heap that are equal on all tasks are saved
+ * once; a program with values that differ (a line names the first) goes on with the same number of tasks only. dome-cc
+ * translates Dome programs so. Collective, all of them. */
 int dome_capture_dome_main(int argc, char **argv, int (*program)(int argc, char **argv));
 dome_env *dome_capture_init(int *argc, char ***argv);
 int dome_capture_finalize(dome_env *env);
