@@ -53,10 +53,16 @@ static bool is_librarys(const char *kind)
     return strcmp(kind, "dvec") == 0 || strcmp(kind, "dscalar") == 0 || strcmp(kind, "dsparse") == 0;
 }
 
+/* A structure of the program's own may be of a kind "dvec": it then has a make, and the library's have none. */
+static bool is_programs(const dome_object *object)
+{
+    return dome__object_maker(object) || !is_librarys(dome_object_operations(object)->kind);
+}
+
 const dome_object *dome__capture_handle_own(size_t k)
 {
     for (guint n = 0; n < objects->len; n++)
-        if (!is_librarys(dome_object_operations(objects->pdata[n])->kind) && k-- == 0)
+        if (is_programs(objects->pdata[n]) && k-- == 0)
             return objects->pdata[n];
     return NULL;
 }
@@ -325,7 +331,7 @@ static char *save(dome_object *object, GByteArray *to)
     if (dome_object_describe(object, &info) != DOME_OK)
         return g_strdup_printf("'%s' cannot be described", name);
     dome_type type = info.type;
-    if (is_kind(kind, "dsparse")) {
+    if (is_kind(kind, "dsparse") && !is_programs(object)) {
         const dsparse *a = dome_object_content(object);
         type = dsparse_type(a);
         columns = dsparse_columns(a);
@@ -338,7 +344,7 @@ static char *save(dome_object *object, GByteArray *to)
     dome__append_u64(to, info.width);
     dome__append_u64(to, info.layout ? dome_layout_block_size(info.layout) : 0);
     dome__append_u64(to, columns);
-    if (!is_librarys(kind))
+    if (is_programs(object))
         return save_maker(object, to);
     dome__append_text(to, "", TEXT_MOST);
     dome__append_u32(to, 0);
@@ -561,7 +567,7 @@ dome_capture_saved_handles *dome__capture_handles_read(dome_bytes *from)
         h.parameters = g_byte_array_new();
         if (parameters)
             dome__append_bytes(h.parameters, parameters, bytes);
-        const bool own = h.type == NO_TYPE && !is_librarys(h.kind);
+        const bool own = h.type == NO_TYPE && *h.maker;
         from->bad |= (h.type >= DOME_KIND_STRUCT + types && !own) || h.distribution > DOME_WHOLE || !parameters;
         g_array_append_val(saved->all, h);
     }
@@ -723,7 +729,7 @@ char *dome__capture_handles_make(dome_env *env, dome_capture_saved_handles *save
     for (guint k = 0; k < saved->all->len; k++) {
         const saved_handle *h = &g_array_index(saved->all, saved_handle, k);
         char *problem = NULL;
-        dome_object *object = is_librarys(h->kind) ? make(env, h) : make_own(env, h, &problem);
+        dome_object *object = *h->maker ? make_own(env, h, &problem) : make(env, h);
         if (problem || !object) /* errors end the program: this is an image of something else */
             return problem ? problem : g_strdup(wrong);
         add_object(object);

@@ -195,7 +195,7 @@ if part refusals; then
     for what in "structure:'l' is a counts, a structure of the program's own whose operation table has no make: after a restart nobody could make it again" \
         "content:the content of 'l' is not a block of the heap of its own, but global 'refusals.c:env': element 0" \
         "inside:the content of 'l' is not a block of the heap of its own, but block 4 of the heap, of type 'struct counts': element 1, many" \
-        "foreign:'l' is a counts, whose make is not a function of the program: compile it by dome-cc, too" \
+        "foreign:'l' is a dsparse, whose make is not a function of the program: compile it by dome-cc, too" \
         "type:type 'pair' has not all members of its struct as fields, in their order: after a restart nobody would know where they are"; do
         start 2 ./refusals "${what%%:*}" --dome-checkpoint-dir none --dome-checkpoint-every 1
         [ $status -eq 0 ] || fail "refusals ${what%%:*}: status $status"
@@ -203,7 +203,7 @@ if part refusals; then
         grep -q . out || fail "refusals ${what%%:*}: printed nothing"
         rm -rf none
     done
-    made="the program cannot go on from the checkpoint: 'l' is a counts, which the function 'refusals.c:make' makes:"
+    made="the program cannot go on from the checkpoint: 'l' is a dsparse, which the function 'refusals.c:make' makes:"
     for what in "nothing:$made it has made nothing" "more:$made it has made other objects, too" "name:dome_object_new: checkpoint"; do
         start 2 ./refusals "make-${what%%:*}" --dome-checkpoint-dir none --dome-checkpoint-every 1
         [ $status -eq 0 ] || fail "refusals make-${what%%:*}: status $status: $(cat err)"

@@ -53,8 +53,9 @@ static const char *how = "";
 
 static dome_object *make(dome_env *of, const char *name, const dome_object_info *info, const void *parameters, uint64_t bytes);
 
+/* Of a kind that is called as one of the library's. */
 static const dome_object_ops made = {.size = sizeof(dome_object_ops),
-                                     .kind = "counts",
+                                     .kind = "dsparse",
                                      .describe = describe,
                                      .packed_bytes = packed_bytes,
                                      .pack = pack,
