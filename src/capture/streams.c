@@ -13,9 +13,9 @@
 /* No position, or no length: the stream is no regular file. */
 #define NONE UINT64_MAX
 
-/* COPY_MOST: a written file of at most so many bytes is in the image as a whole, because the program may overwrite it, or make it
- * anew, after the checkpoint. */
-enum { STANDARD = 3, AT_END = 1, COPIED = 2, PATH_MOST = 1 << 16, COPY_MOST = 1 << 16 };
+/* BEYOND: the position lies behind the end of a file that is only read. COPY_MOST: a written file of at most so many bytes is in
+ * the image as a whole, because the program may overwrite it, or make it anew, after the checkpoint. */
+enum { STANDARD = 3, AT_END = 1, COPIED = 2, BEYOND = 4, PATH_MOST = 1 << 16, COPY_MOST = 1 << 16 };
 
 typedef struct stream {
     uint64_t number;
@@ -202,7 +202,8 @@ static char *save(const stream *s, GByteArray *to)
     append_path(to, s->mode);
     dome__append_leb128(to, position + 1); /* NONE: 0 */
     dome__append_leb128(to, length + 1);
-    dome__append_leb128(to, (position != NONE && feof(s->file) ? AT_END : 0) | (content ? COPIED : 0));
+    const bool beyond = position != NONE && length == NONE && position > (uint64_t)st.st_size;
+    dome__append_leb128(to, (position != NONE && feof(s->file) ? AT_END : 0) | (content ? COPIED : 0) | (beyond ? BEYOND : 0));
     if (content)
         dome__append_bytes(to, content, (size_t)length);
     g_free(content);
@@ -331,20 +332,32 @@ static char *too_short(const saved_stream *s, const struct stat *st)
                            (uint64_t)st->st_size, s->position);
 }
 
+/* Whether the content of a stream's file is in the image: its own, or that of another stream which writes the file. */
+static bool is_copied(const dome_capture_saved_streams *saved, const saved_stream *s)
+{
+    for (guint k = 0; k < saved->all->len; k++) {
+        const saved_stream *other = &g_array_index(saved->all, saved_stream, k);
+        if (other->content && strcmp(other->path, s->path) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Why a file is not the one that the program had; NULL: it may be. */
-static char *check(const saved_stream *s)
+static char *check(const dome_capture_saved_streams *saved, const saved_stream *s)
 {
     struct stat st;
-    const uint64_t least = s->length != NONE ? s->length : s->position;
+    const uint64_t least = s->length != NONE ? s->length : s->flags & BEYOND ? 0 : s->position;
     if (!*s->mode || least == NONE)
         return NULL;
+    const bool copied = is_copied(saved, s);
     if (stat(s->path, &st) < 0)
-        return s->content && errno == ENOENT
+        return copied && errno == ENOENT
                    ? NULL
                    : g_strdup_printf("file '%s', which the program had open, cannot be examined: %s", s->path, strerror(errno));
     if (!S_ISREG(st.st_mode))
         return g_strdup_printf("'%s' was a file, and is none now", s->path);
-    if (s->content || (uint64_t)st.st_size >= least)
+    if (copied || (uint64_t)st.st_size >= least)
         return NULL;
     return s->length != NONE ? g_strdup_printf("file '%s' has %" PRIu64 " bytes, and had %" PRIu64 " at the checkpoint", s->path,
                                                (uint64_t)st.st_size, s->length)
@@ -367,11 +380,19 @@ static char *write_content(const saved_stream *s)
     return problem;
 }
 
-static char *cut(const saved_stream *s)
+static char *cut_file(const saved_stream *s)
 {
     return truncate(s->path, (off_t)s->length) < 0
                ? g_strdup_printf("file '%s' cannot be cut to %" PRIu64 " bytes: %s", s->path, s->length, strerror(errno))
                : NULL;
+}
+
+/* A file that the program writes, as it was. */
+static char *bring_back(const saved_stream *s)
+{
+    if (!*s->mode || s->length == NONE)
+        return NULL;
+    return s->content ? write_content(s) : cut_file(s);
 }
 
 static char *set_position(FILE *file, const saved_stream *s)
@@ -381,7 +402,8 @@ static char *set_position(FILE *file, const saved_stream *s)
         return NULL;
     if (fstat(fileno(file), &st) < 0 || !S_ISREG(st.st_mode)) /* standard input that is another one now */
         return s->number == 0 ? NULL : g_strdup_printf("'%s' was a file, and is none now", shown(s));
-    if (s->length == NONE && (uint64_t)st.st_size < s->position) /* one that is written may be sought beyond its end */
+    if (s->length == NONE && !(s->flags & BEYOND) &&
+        (uint64_t)st.st_size < s->position) /* one that is written may be sought beyond its end */
         return too_short(s, &st);
     if (fseeko(file, (off_t)s->position, SEEK_SET) < 0)
         return g_strdup_printf("the position in '%s' cannot be set: %s", shown(s), strerror(errno));
@@ -395,14 +417,9 @@ static char *set_position(FILE *file, const saved_stream *s)
 
 static char *open_again(const saved_stream *s)
 {
-    char *problem = NULL, *mode = NULL;
     FILE *file = dome__capture_stream(s->number);
     if (s->number >= STANDARD || *s->mode) {
-        if (s->length != NONE)
-            problem = s->content ? write_content(s) : cut(s);
-        if (problem)
-            return problem;
-        mode = mode_again(s->mode);
+        char *mode = mode_again(s->mode);
         file = s->number < STANDARD ? freopen(s->path, mode, file) : fopen(s->path, mode);
         g_free(mode);
         if (!file)
@@ -419,7 +436,10 @@ char *dome__capture_streams_open(const dome_capture_saved_streams *saved)
     dome__capture_streams_begin();
     /* No file is changed if one of them is not there. */
     for (guint k = 0; k < saved->all->len && !problem; k++)
-        problem = check(&g_array_index(saved->all, saved_stream, k));
+        problem = check(saved, &g_array_index(saved->all, saved_stream, k));
+    /* Written again before any is opened: another stream may read the same file. */
+    for (guint k = 0; k < saved->all->len && !problem; k++)
+        problem = bring_back(&g_array_index(saved->all, saved_stream, k));
     for (guint k = 0; k < saved->all->len && !problem; k++)
         problem = open_again(&g_array_index(saved->all, saved_stream, k));
     next_number = saved->next;
