@@ -290,12 +290,12 @@ static int agree_text(dome_env *env, char **text, bool name)
     return status;
 }
 
-static uint64_t checksum(const dome_capture_shared *s, uint64_t block, GByteArray *buffer)
+/* Blocks have any size: one with a flexible last member may be larger than an array of GLib's. */
+static uint64_t checksum(const dome_capture_shared *s, uint64_t block, uint8_t *buffer)
 {
     const uint64_t bytes = dome__capture_image_block_bytes(s->image, block);
-    g_byte_array_set_size(buffer, (guint)bytes);
-    dome__capture_image_write_block(s->image, block, buffer->data);
-    const dome_ckpt_sum sum = dome__ckpt_sum(buffer->data, (size_t)bytes);
+    dome__capture_image_write_block(s->image, block, buffer);
+    const dome_ckpt_sum sum = dome__ckpt_sum(buffer, (size_t)bytes);
     return dome__get_u64(sum.bytes) | 1; /* 0: there is no such block */
 }
 
@@ -304,11 +304,13 @@ static int compare(dome_capture_shared *s)
 {
     dome_env *env = s->env;
     const uint64_t own = dome__capture_image_blocks(s->image);
-    uint64_t most = 0;
-    GByteArray *buffer = g_byte_array_new();
+    uint64_t most = 0, longest = 0;
     int status = dome__allgather(env->transport, DOME_U64, &own, 1, s->lengths);
     for (int r = 0; r < env->size; r++)
         most = MAX(most, s->lengths[r]);
+    for (uint64_t k = 0; k < own; k++)
+        longest = MAX(longest, dome__capture_image_block_bytes(s->image, k));
+    uint8_t *buffer = g_malloc((gsize)longest + 1);
     uint64_t *sums = g_new0(uint64_t, 2 * most); /* and their complements: the least is the complement of the greatest */
     for (uint64_t k = 0; k < most && env->size > 1; k++) {
         sums[k] = k < own ? checksum(s, k, buffer) : 0;
@@ -321,7 +323,7 @@ static int compare(dome_capture_shared *s)
         if (sums[k] != ~sums[most + k])
             g_array_append_val(s->differing, k);
     g_free(sums);
-    g_byte_array_unref(buffer);
+    g_free(buffer);
     return status;
 }
 
