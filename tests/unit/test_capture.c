@@ -294,6 +294,69 @@ static void test_functions(void)
     forget();
 }
 
+/* ---- descriptions that no program writes ---- */
+
+static void append_numbers(GByteArray *to, size_t count, const uint64_t *numbers)
+{
+    for (size_t k = 0; k < count; k++)
+        dome__append_leb128(to, numbers[k]);
+}
+
+#define NUMBERS(to, ...) append_numbers(to, sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t), (const uint64_t[]){__VA_ARGS__})
+
+/* Each of many types has the one before it twice: its parts cannot be compared one by one. */
+static void test_types_of_types(void)
+{
+    enum { TYPES = 60 };
+    GByteArray *bytes = g_byte_array_new();
+    dome_capture_described described[2];
+    NUMBERS(bytes, 1, 0, 1, 'n');
+    NUMBERS(bytes, TYPES, 0, DOME_CAPTURE_KIND_SCALAR, DOME_KIND_U8);
+    for (uint64_t k = 1; k < TYPES; k++)
+        NUMBERS(bytes, 0, DOME_CAPTURE_KIND_STRUCT, 2, 0, k - 1, 0, k - 1);
+    for (int k = 0; k < 2; k++) {
+        dome_bytes from = dome__bytes_of(bytes->data, bytes->len);
+        dome__capture_described_read(&described[k], &from);
+        g_assert_true(dome__read_all(&from));
+        g_assert_cmpuint(described[k].types->len, ==, TYPES);
+    }
+    const dome_capture_shown_type *last = described[0].types->pdata[TYPES - 1];
+    g_assert_cmpuint(last->bytes, ==, 1ull << (TYPES - 1));
+    g_assert_true(dome__capture_shown_types_equal(last, described[1].types->pdata[TYPES - 1]));
+    g_assert_false(dome__capture_shown_types_equal(last, described[1].types->pdata[TYPES - 2]));
+    for (int k = 0; k < 2; k++)
+        dome__capture_described_clear(&described[k]);
+    g_byte_array_unref(bytes);
+}
+
+/* An active function whose variables are an array has no members that could be printed. */
+static void test_frame_of_an_array(void)
+{
+    for (uint64_t saved = 1; saved <= 2; saved++) {
+        GPtrArray *blocks = g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref);
+        GByteArray *first = g_byte_array_new(), *frames = g_byte_array_new();
+        inspected found;
+        g_ptr_array_add(blocks, first);
+        g_ptr_array_add(blocks, frames);
+        dome__append_u32(first, IMAGE_VERSION);
+        NUMBERS(first, 0, 0, 0, 0, 0, 1, 0);                                                            /* one record */
+        NUMBERS(first, 1, 0, 1, 'n');                                                                   /* names */
+        NUMBERS(first, 2, 0, DOME_CAPTURE_KIND_SCALAR, DOME_KIND_U8, 0, DOME_CAPTURE_KIND_ARRAY, 3, 0); /* types */
+        NUMBERS(first, 0, 0, 0, 1, 0);                                                                  /* a function */
+        dome__append_u64(first, 0);
+        NUMBERS(first, saved, 0, 0, 3, 0); /* its variables; no places; no streams */
+        NUMBERS(frames, 0, 0, 1, 2, 3);
+        g_byte_array_set_size(frames, saved == 1 ? 3 : 5);
+        char *problem = inspect(blocks, &found);
+        if (saved == 1)
+            g_assert_cmpstr(problem, ==, NULL);
+        else
+            g_assert_true(problem && strstr(problem, "its head"));
+        g_free(problem);
+        g_ptr_array_unref(blocks);
+    }
+}
+
 /* ---- streams ---- */
 
 static char *contents(const char *path)
@@ -404,6 +467,51 @@ static void missing_stream(const char *directory)
     g_free(gone);
 }
 
+/* A file that one stream reads and another writes is as it was before the reader looks at it. */
+static void read_and_written(const char *directory)
+{
+    for (int removed = 0; removed < 2; removed++) {
+        char *path = g_build_filename(directory, "both", NULL);
+        g_assert_true(g_file_set_contents(path, "twelve bytes", -1, NULL));
+        FILE *read = dome_capture_fopen(path, "r"), *written = dome_capture_fopen(path, "r+");
+        const uint64_t number = (uint64_t)dome__capture_stream_number(read);
+        GByteArray *saved;
+        g_assert_cmpint(fseek(read, 7, SEEK_SET), ==, 0);
+        g_assert_cmpstr(save_streams(&saved), ==, NULL);
+        dome_capture_fclose(read);
+        dome_capture_fclose(written);
+        if (removed)
+            g_assert_cmpint(remove(path), ==, 0);
+        else
+            g_assert_true(g_file_set_contents(path, "", 0, NULL));
+        g_assert_cmpstr(open_streams(saved), ==, NULL);
+        g_assert_cmpint(getc(dome__capture_stream(number)), ==, 'b');
+        dome_capture_fclose(dome__capture_stream(number));
+        dome_capture_fclose(dome__capture_stream(number + 1));
+        g_byte_array_unref(saved);
+        g_free(path);
+    }
+}
+
+/* A file that is only read may be sought behind its end, too. */
+static void read_behind_the_end(const char *directory)
+{
+    char *path = g_build_filename(directory, "short", NULL);
+    g_assert_true(g_file_set_contents(path, "five.", -1, NULL));
+    FILE *read = dome_capture_fopen(path, "r");
+    const uint64_t number = (uint64_t)dome__capture_stream_number(read);
+    GByteArray *saved;
+    g_assert_cmpint(fseek(read, 100, SEEK_SET), ==, 0);
+    g_assert_cmpstr(save_streams(&saved), ==, NULL);
+    dome_capture_fclose(read);
+    g_assert_cmpstr(open_streams(saved), ==, NULL);
+    g_assert_cmpint((int)ftell(dome__capture_stream(number)), ==, 100);
+    g_assert_cmpint(getc(dome__capture_stream(number)), ==, EOF);
+    dome_capture_fclose(dome__capture_stream(number));
+    g_byte_array_unref(saved);
+    g_free(path);
+}
+
 static void test_streams(void)
 {
     char *directory = g_dir_make_tmp("dome-capture-XXXXXX", NULL);
@@ -412,7 +520,9 @@ static void test_streams(void)
     two_streams(directory);
     moved_streams(directory);
     missing_stream(directory);
-    static const char *const names[] = {"two", "moved", "away", "written", "gone"};
+    read_and_written(directory);
+    read_behind_the_end(directory);
+    static const char *const names[] = {"two", "moved", "away", "written", "gone", "both", "short"};
     for (size_t k = 0; k < G_N_ELEMENTS(names); k++) {
         char *path = g_build_filename(directory, names[k], NULL);
         remove(path);
@@ -729,6 +839,8 @@ int main(int argc, char **argv)
     g_test_add_func("/capture/unions", test_unions);
     g_test_add_func("/capture/functions", test_functions);
     g_test_add_func("/capture/streams", test_streams);
+    g_test_add_func("/capture/types-of-types", test_types_of_types);
+    g_test_add_func("/capture/frame-of-an-array", test_frame_of_an_array);
     g_test_add_func("/capture/descriptors", test_descriptors);
     g_test_add_func("/capture/heap", heap_model);
     g_test_add_func("/capture/image", test_image);
