@@ -24,6 +24,7 @@ static bool read_of(dome_ckpt_image *image, const dome_ckpt_object *object, uint
     if (block >= object->blocks)
         return dome__ckpt_refuse(problem, "the image is not what it should be: it has too few blocks");
     *length = dome__ckpt_entry(dome__ckpt_head(image->file), object, block)->length;
+    image->bytes_read += *length;
     if (!dome__ckpt_room(&image->buffer, *length, problem) ||
         !dome__ckpt_read(image->file, object, block, image->buffer.data, problem))
         return false;
@@ -79,7 +80,9 @@ static bool in_file(const dome_ckpt_image *image, char **message)
 bool dome__ckpt_image_open(dome_ckpt_image *image, dome_ckpt_file *file, const dome_ckpt_object *object, char **message)
 {
     *image = (dome_ckpt_image){.file = file, .object = object};
-    if (read_index(image, message))
+    const bool good = read_index(image, message);
+    image->bytes_read = 0;
+    if (good)
         image->inspection =
             dome__capture_inspect(read_block, image, image->indexed ? image->index.blocks : object->blocks, message);
     return in_file(image, message);
@@ -90,6 +93,12 @@ void dome__ckpt_image_close(dome_ckpt_image *image)
     dome__capture_inspection_free(image->inspection);
     dome__capture_inspect_index_clear(&image->index);
     g_free(image->buffer.data);
+}
+
+bool dome__ckpt_image_next(dome_ckpt_image *image, dome_capture_piece *piece, char **message)
+{
+    const bool more = dome__capture_inspect_next(image->inspection, piece, message);
+    return in_file(image, message) && more;
 }
 
 bool dome__ckpt_image_read_heap(dome_ckpt_image *image, char **message)
@@ -347,27 +356,21 @@ char *dome__ckpt_image_place(const dome_capture_shown_frame *frame)
 
 /* ---- the heap by type ---- */
 
-typedef struct kind_of_blocks {
-    const dome_capture_shown_type *type;
-    uint64_t blocks, elements, bytes;
-} kind_of_blocks;
-
 static gint by_bytes(gconstpointer a, gconstpointer b)
 {
-    const kind_of_blocks *x = *(const kind_of_blocks *const *)a, *y = *(const kind_of_blocks *const *)b;
+    const dome_ckpt_image_kind *x = *(const dome_ckpt_image_kind *const *)a, *y = *(const dome_ckpt_image_kind *const *)b;
     return x->bytes != y->bytes ? (x->bytes > y->bytes ? -1 : 1) : strcmp(x->type->name, y->type->name);
 }
 
-/* Of the runs that were read. */
-static GPtrArray *kinds_of_blocks(const dome_capture_inspection *i)
+GPtrArray *dome__ckpt_image_kinds(const dome_capture_inspection *i)
 {
     GHashTable *found = g_hash_table_new(NULL, NULL);
     GPtrArray *all = g_ptr_array_new_with_free_func(g_free);
     for (guint k = 0; k < i->runs->len; k++) {
         const dome_capture_shown_run *run = &g_array_index(i->runs, dome_capture_shown_run, k);
-        kind_of_blocks *kind = g_hash_table_lookup(found, run->type);
+        dome_ckpt_image_kind *kind = g_hash_table_lookup(found, run->type);
         if (!kind) {
-            kind = g_new0(kind_of_blocks, 1);
+            kind = g_new0(dome_ckpt_image_kind, 1);
             kind->type = run->type;
             g_hash_table_insert(found, (void *)(uintptr_t)run->type, kind);
             g_ptr_array_add(all, kind);
@@ -468,10 +471,10 @@ static void print_handles(const dome_capture_inspection *i)
 
 static void print_heap(const dome_capture_inspection *i)
 {
-    GPtrArray *kinds = kinds_of_blocks(i);
+    GPtrArray *kinds = dome__ckpt_image_kinds(i);
     printf("    heap: %" PRIu64 " blocks\n", i->heap_blocks);
     for (guint k = 0; k < kinds->len; k++) {
-        const kind_of_blocks *kind = kinds->pdata[k];
+        const dome_ckpt_image_kind *kind = kinds->pdata[k];
         char *name = dome__ckpt_plain(kind->type->name);
         printf("        %s: %" PRIu64 " blocks, %" PRIu64 " elements, %" PRIu64 " bytes in the image\n", name, kind->blocks,
                kind->elements, kind->bytes);
@@ -704,6 +707,17 @@ static bool json_pieces(dome_ckpt_image *image, bool all, uint64_t most, char **
     return !*message;
 }
 
+void dome__ckpt_image_json_kinds(const GPtrArray *kinds)
+{
+    for (guint k = 0; k < kinds->len; k++) {
+        const dome_ckpt_image_kind *kind = kinds->pdata[k];
+        printf("%s{\"type\": ", k ? ", " : "");
+        dome__json_string(stdout, kind->type->name);
+        printf(", \"blocks\": %" PRIu64 ", \"elements\": %" PRIu64 ", \"bytes\": %" PRIu64 "}", kind->blocks, kind->elements,
+               kind->bytes);
+    }
+}
+
 static bool print_json(dome_ckpt_image *image, bool all, uint64_t most, char **message)
 {
     const dome_capture_inspection *i = image->inspection;
@@ -714,14 +728,8 @@ static bool print_json(dome_ckpt_image *image, bool all, uint64_t most, char **m
     }
     json_streams(i);
     printf("],\n      \"heap\": [");
-    GPtrArray *kinds = kinds_of_blocks(i);
-    for (guint k = 0; k < kinds->len; k++) {
-        const kind_of_blocks *kind = kinds->pdata[k];
-        printf("%s{\"type\": ", k ? ", " : "");
-        dome__json_string(stdout, kind->type->name);
-        printf(", \"blocks\": %" PRIu64 ", \"elements\": %" PRIu64 ", \"bytes\": %" PRIu64 "}", kind->blocks, kind->elements,
-               kind->bytes);
-    }
+    GPtrArray *kinds = dome__ckpt_image_kinds(i);
+    dome__ckpt_image_json_kinds(kinds);
     g_ptr_array_unref(kinds);
     printf("],\n      \"globals\": [");
     bool good = json_pieces(image, all, most, message);

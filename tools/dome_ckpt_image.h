@@ -9,6 +9,7 @@ typedef struct dome_ckpt_image {
     dome_ckpt_file *file;
     const dome_ckpt_object *object;
     dome_ckpt_buffer buffer;
+    uint64_t bytes_read;            /* of blocks of the image */
     bool indexed;                   /* of a Dome program: what is shown is task 0's */
     dome_capture_shown_index index; /* if so */
     dome_capture_inspection *inspection;
@@ -19,6 +20,9 @@ bool dome__ckpt_is_image(const dome_ckpt_object *object);
 /* False: *message. Closed in both cases. */
 bool dome__ckpt_image_open(dome_ckpt_image *image, dome_ckpt_file *file, const dome_ckpt_object *object, char **message);
 void dome__ckpt_image_close(dome_ckpt_image *image);
+
+/* The next piece, as dome__capture_inspect_next. */
+bool dome__ckpt_image_next(dome_ckpt_image *image, dome_capture_piece *piece, char **message);
 
 /* Reads the whole heap, so that the blocks to which pointers lead are known. */
 bool dome__ckpt_image_read_heap(dome_ckpt_image *image, char **message);
@@ -37,8 +41,19 @@ void dome__ckpt_image_pointer(GString *to, const dome_ckpt_image *image, const u
 /* Where an active function was captured: "queens.c:27", or "point 2". g_free'd by the caller. */
 char *dome__ckpt_image_place(const dome_capture_shown_frame *frame);
 
+/* The blocks of the heap by type, largest first, of the runs that were read: dome_ckpt_image_kind. */
+typedef struct dome_ckpt_image_kind {
+    const dome_capture_shown_type *type;
+    uint64_t blocks, elements, bytes;
+} dome_ckpt_image_kind;
+GPtrArray *dome__ckpt_image_kinds(const dome_capture_inspection *inspection);
+void dome__ckpt_image_json_kinds(const GPtrArray *kinds);
+
 /* Prints the image: text, or the rest of a JSON object that has been begun. all: nothing is left out. */
 int dome__ckpt_image_print(dome_ckpt_file *file, const dome_ckpt_object *object, bool json, bool all);
+
+/* Prints of how many bytes each part of the image is, in the same ways. */
+int dome__ckpt_image_sizes(dome_ckpt_file *file, const dome_ckpt_object *object, bool json, bool all);
 
 /* Prints the graph of its pointers for graphviz: at most `most` blocks of the heap. */
 int dome__ckpt_image_dot(dome_ckpt_file *file, const dome_ckpt_object *object, uint64_t most);

@@ -275,7 +275,7 @@ static int write_values(dome_ckpt_file *file, const char *name)
 
 /* ---- the command ---- */
 
-static int show(dome_ckpt_file *file, bool json, bool values, bool all)
+static int show(dome_ckpt_file *file, bool json, bool values, bool all, bool sizes)
 {
     const dome_ckpt *ckpt = dome__ckpt_head(file);
     dome_ckpt_buffer buffer = {0};
@@ -283,11 +283,11 @@ static int show(dome_ckpt_file *file, bool json, bool values, bool all)
     (json ? print_json_head : print_head)(ckpt, dome__ckpt_path(file));
     for (guint i = 0; i < ckpt->objects->len; i++) {
         const dome_ckpt_object *object = dome__ckpt_object(ckpt, i);
-        contents c = look(file, object, values, &buffer);
-        (json ? print_json_object : print_object)(ckpt, object, &c, values);
+        contents c = look(file, object, values && !sizes, &buffer);
+        (json ? print_json_object : print_object)(ckpt, object, &c, values && !sizes);
         status = c.damaged ? 1 : status;
         if (values && !c.damaged && !c.absent && dome__ckpt_is_image(object) &&
-            dome__ckpt_image_print(file, object, json, all) != 0)
+            (sizes ? dome__ckpt_image_sizes : dome__ckpt_image_print)(file, object, json, all) != 0)
             status = 1;
         if (json)
             puts(i + 1 < ckpt->objects->len ? "}," : "}");
@@ -313,7 +313,7 @@ static int draw(dome_ckpt_file *file, uint64_t blocks)
 
 int dome__ckpt_command_show(int argc, char **argv)
 {
-    gboolean json = FALSE, head = FALSE, all = FALSE, dot = FALSE;
+    gboolean json = FALSE, head = FALSE, all = FALSE, dot = FALSE, sizes = FALSE;
     gint64 blocks = 1000;
     char *object = NULL;
     const GOptionEntry entries[] = {
@@ -321,6 +321,7 @@ int dome__ckpt_command_show(int argc, char **argv)
         {"head", 0, 0, G_OPTION_ARG_NONE, &head, "The description alone: values are not read", NULL},
         {"values", 0, 0, G_OPTION_ARG_STRING, &object, "Print all values of this object instead, an element a line", "OBJECT"},
         {"all", 0, 0, G_OPTION_ARG_NONE, &all, "Of a captured program: all functions, elements and blocks of the heap", NULL},
+        {"sizes", 0, 0, G_OPTION_ARG_NONE, &sizes, "How many bytes each object has, and each part of a captured program", NULL},
         {"dot", 0, 0, G_OPTION_ARG_NONE, &dot, "Print the pointers of a captured program as a graph for graphviz", NULL},
         {"blocks", 0, 0, G_OPTION_ARG_INT64, &blocks, "Of the graph: draw the first N blocks of the heap (1000)", "N"},
         {0}};
@@ -334,6 +335,8 @@ int dome__ckpt_command_show(int argc, char **argv)
         "Of a program that was saved inside its calls: the active functions, each with the line and its variables;\n"
         "the heap by type; open files; globals. Pointers are shown as what they lead to: \"heap 12[3].next\",\n"
         "\"global n\", \"#3.column\" (a variable of active function 3).\n\n"
+        "With --sizes of such a program what its image is made of, in bytes: names and descriptions, each variable of\n"
+        "each active function, each global, the heap by type; and what tells of the heap's blocks.\n\n"
         "Exit status: 0; 1 if it is damaged or cannot be read; 2 for wrong usage.",
         1, 1);
     char *message = NULL;
@@ -342,7 +345,7 @@ int dome__ckpt_command_show(int argc, char **argv)
         return dome__ckpt_complain(1, message);
     int status = dot      ? draw(file, blocks < 0 ? 0 : (uint64_t)blocks)
                  : object ? write_values(file, object)
-                          : show(file, json, !head, all);
+                          : show(file, json, !head, all, sizes);
     dome__ckpt_close(file);
     g_free(object);
     return status;

@@ -259,8 +259,11 @@ static bool read_type(const dome_capture_described *d, dome_capture_shown_type *
 
 void dome__capture_described_read(dome_capture_described *d, dome_bytes *from)
 {
-    *d = (dome_capture_described){g_ptr_array_new_with_free_func(g_free), g_ptr_array_new_with_free_func(free_type)};
+    *d = (dome_capture_described){.names = g_ptr_array_new_with_free_func(g_free),
+                                  .types = g_ptr_array_new_with_free_func(free_type)};
+    const uint8_t *const begin = from->at;
     read_names(d, from);
+    const uint8_t *const types = from->at;
     const uint64_t count = dome__read_leb128(from);
     for (uint64_t k = 0; k < count && !from->bad; k++) {
         dome_capture_shown_type *t = g_new0(dome_capture_shown_type, 1);
@@ -271,4 +274,6 @@ void dome__capture_described_read(dome_capture_described *d, dome_bytes *from)
         else
             free_type(t);
     }
+    d->name_bytes = (uint64_t)(types - begin);
+    d->type_bytes = (uint64_t)(from->at - types);
 }

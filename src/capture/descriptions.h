@@ -48,6 +48,7 @@ struct dome_capture_shown_type {
 typedef struct dome_capture_described {
     GPtrArray *names; /* char * */
     GPtrArray *types; /* dome_capture_shown_type */
+    uint64_t name_bytes, type_bytes;
 } dome_capture_described;
 
 /* Nothing in the bytes is trusted: from->bad if they are no descriptions. */

@@ -257,6 +257,15 @@ void dome__capture_inspect_index_clear(dome_capture_shown_index *index)
     *index = (dome_capture_shown_index){0};
 }
 
+/* Reads a part of the head, and returns its bytes. */
+static uint64_t bytes_read(dome_capture_inspection *i, dome_bytes *from,
+                           void (*part)(dome_capture_inspection *inspection, dome_bytes *from))
+{
+    const uint8_t *const begin = from->at;
+    part(i, from);
+    return (uint64_t)(from->at - begin);
+}
+
 static bool read_head(dome_capture_inspection *i, const uint8_t *bytes, uint64_t length, uint64_t *records, uint64_t *memories,
                       char **problem)
 {
@@ -271,13 +280,16 @@ static bool read_head(dome_capture_inspection *i, const uint8_t *bytes, uint64_t
     i->heap_blocks = dome__read_leb128(&from);
     *records = dome__read_leb128(&from);
     *memories = dome__read_leb128(&from);
+    i->head_bytes.numbers = (uint64_t)(from.at - bytes);
     dome__capture_described_read(&i->described, &from);
-    read_types(i, &from);
-    read_globals_of_head(i, &from);
-    read_functions(i, &from);
-    read_streams(i, &from);
+    i->head_bytes.names = i->described.name_bytes;
+    i->head_bytes.types = i->described.type_bytes;
+    i->head_bytes.heap_types = bytes_read(i, &from, read_types);
+    i->head_bytes.globals = bytes_read(i, &from, read_globals_of_head);
+    i->head_bytes.functions = bytes_read(i, &from, read_functions);
+    i->head_bytes.streams = bytes_read(i, &from, read_streams);
     if (version == IMAGE_VERSION_HANDLES)
-        read_handles(i, &from);
+        i->head_bytes.handles = bytes_read(i, &from, read_handles);
     return dome__read_all(&from) || damaged(problem, "its head");
 }
 

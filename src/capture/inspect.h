@@ -51,6 +51,11 @@ typedef struct dome_capture_shown_run {
     const dome_capture_shown_type *type;
 } dome_capture_shown_run;
 
+/* Bytes of the parts of the head. */
+typedef struct dome_capture_head_bytes {
+    uint64_t numbers, names, types, heap_types, globals, functions, streams, handles;
+} dome_capture_head_bytes;
+
 /* Values one after the other: of a global, or of a block of the heap, or of a part of them. */
 typedef struct dome_capture_piece {
     const dome_capture_shown_global *global; /* NULL: of the heap */
@@ -68,6 +73,7 @@ typedef bool (*dome_capture_block_reader)(void *ctx, uint64_t block, const uint8
 typedef struct dome_capture_inspection {
     uint64_t polls, request_at;
     bool counting;
+    dome_capture_head_bytes head_bytes;
     uint64_t heap_blocks;
     dome_capture_described described;
     GPtrArray *block_types;  /* of blocks of the heap, by number */

@@ -19,6 +19,15 @@ run "$dome" ckpt diff queens:10 queens:10
 run "$dome" ckpt diff queens:10 queens:11
 [ $status -eq 1 ] || fail "diff: status $status"
 grep -q '^image: #[0-9] place: column: [0-9] and [0-9]$\|^image: #[0-9] place' out || fail "diff: $(cat out)"
+run "$dome" ckpt show --sizes queens:10
+well "sizes"
+for line in 'image: [0-9]* bytes in 4 blocks, which have 160 in the file.s table' 'head: [0-9]* bytes: numbers [0-9]*, names .*' \
+    'variables of active functions: [0-9]* bytes' '    #0 program: 16 bytes: queens 16' \
+    '    #1 place: 48 bytes: queens 16, row 4, found 8, column 4, above 16' 'globals: 4 bytes' '    queens.c:n: 4 bytes' \
+    'heap: [0-9]* bytes' '    int: 20 bytes, 1 blocks, 5 elements' 'what tells of functions and blocks: [0-9]* bytes'; do
+    grep -qx -- "    $line" out || fail "sizes: no line '$line': $(cat out)"
+done
+grep -q 'active functions, the outermost first' out && fail "sizes: with values: $(cat out)"
 run "$dome" ckpt show --dot queens:10
 well "dot"
 grep -q '^digraph image {$' out && grep -q 'frame_0 -> heap_[0-9]* \[label="queens"\];' out || fail "dot: $(cat out)"
@@ -47,11 +56,30 @@ def image(k):
     return next(o for o in shown["objects"] if o["kind"] == "image")["image"]
 
 
+def sizes_of(k):
+    """What an image is made of: all parts, and nothing twice."""
+    shown = json.loads(ckpt("show", "--json", "--sizes", f"dir:{k}"))
+    o = next(o for o in shown["objects"] if o["kind"] == "image")
+    s, i = o["sizes"], image(k)
+    assert "image" not in o and s["bytes"] == o["bytes"] and s["blocks"] == o["blocks"] and s["table"] == 40 * o["blocks"], s
+    parts = [*s["head"].values(), *(x["bytes"] for of in (s["frames"], s["globals"], s["heap"]) for x in of), s["telling"]]
+    assert sum(parts) == s["bytes"], (parts, s["bytes"])
+    assert s["heap"] == i["heap"] and len(s["frames"]) == len(i["frames"])
+    for f, g in zip(s["frames"], i["frames"]):
+        assert f["function"] == g["function"] and g["variables"].keys() <= f["variables"].keys(), (f, g)
+        assert sum(f["variables"].values()) == f["bytes"], f
+    of = {g["name"]: g["bytes"] for g in s["globals"]}
+    assert of.keys() == {g["name"] for g in i["globals"]} and of["everything.c:matrix"] == 1200 * 8, of
+    assert [g["bytes"] for g in s["globals"]] == sorted(of.values(), reverse=True)
+    return s
+
+
 names = ["north", "east", "south", "west"]
 numbers = sorted(int(f[5:-6]) for f in os.listdir("dir") if re.fullmatch(r"ckpt-\d+\.dckpt", f))
 seen = set()
 for k in numbers[::9]:
     i = image(k)
+    sizes_of(k)
     functions = [f["function"] for f in i["frames"]]
     assert functions[0] == "program" and set(functions[1:]) <= {"build", "descend"}, functions
     seen |= set(functions)
@@ -112,6 +140,8 @@ cp dir/ckpt-00000040.dckpt broken.dckpt
 printf 'x' | dd of=broken.dckpt bs=1 seek=$(($(stat -c %s broken.dckpt) - 9)) conv=notrunc 2>/dev/null
 run "$dome" ckpt show broken.dckpt
 refused "a damaged image" 1 "broken.dckpt"
+run "$dome" ckpt show --sizes broken.dckpt
+refused "the sizes of a damaged image" 1 "broken.dckpt"
 run "$dome" ckpt show --dot "$DOME_SOURCE_DIR/tests/data/checkpoints/ckpt-00000001.dckpt"
 refused "no image" 1 "has no captured program"
 finish
