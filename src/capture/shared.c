@@ -186,33 +186,14 @@ static void destroy(dome_object *object)
     g_free(s);
 }
 
-static const dome_object_ops image_ops = {
-    .size = sizeof(dome_object_ops),
-    .kind = "image",
-    .describe = describe,
-    .sync = sync_image,
-    .packed_bytes = packed_bytes,
-    .pack = pack,
-    .unpack = unpack,
-    .write_bytes = write_bytes,
-    .write = write_blocks,
-    .read = read_block,
-    .destroy = destroy,
-};
+#define OPS(name)                                                                                                                \
+    {                                                                                                                            \
+        .size = sizeof(dome_object_ops), .kind = (name), .describe = describe, .sync = sync_image, .packed_bytes = packed_bytes, \
+        .pack = pack, .unpack = unpack, .write_bytes = write_bytes, .write = write_blocks, .read = read_block,                   \
+        .destroy = destroy,                                                                                                      \
+    }
 
-static const dome_object_ops tasks_ops = {
-    .size = sizeof(dome_object_ops),
-    .kind = "image of tasks",
-    .describe = describe,
-    .sync = sync_image,
-    .packed_bytes = packed_bytes,
-    .pack = pack,
-    .unpack = unpack,
-    .write_bytes = write_bytes,
-    .write = write_blocks,
-    .read = read_block,
-    .destroy = destroy,
-};
+static const dome_object_ops image_ops = OPS("image"), tasks_ops = OPS("image of tasks");
 
 /* ---- layouts ---- */
 
