@@ -1,6 +1,8 @@
 #!/bin/bash
 # On x86-64, s390x (big-endian, under qemu) and i386 (32 bits) the checkpoints of every poll are the same files, and each machine goes
 # on from each of them: from one machine to the next, as often as there are polls.
+TMPDIR=$([ -w /dev/shm ] && [ -z "${TMPDIR:-}" ] && echo /dev/shm || echo "${TMPDIR:-/tmp}") # a thousand files
+export TMPDIR
 . "$(dirname "$0")/common"
 export DOME_LAB_S390X=$DOME_BUILD_DIR/tests/s390x DOME_LAB_I386=$DOME_BUILD_DIR/tests/i386
 steps=5
@@ -55,9 +57,7 @@ for k in $(seq 1 "$polls"); do
     every=$((polls + 1))
     if [ $((k % 7)) -eq 1 ]; then
         every=1
-        for later in $(seq $((k + 1)) "$polls"); do
-            rm -f "dir/$(printf 'ckpt-%08d.dckpt' "$later")"
-        done
+        seq -f 'dir/ckpt-%08.0f.dckpt' $((k + 1)) "$polls" | xargs rm -f
     fi
     run "$(program_of "$machine")" --dome-checkpoint-dir dir --dome-restart="$k" --dome-checkpoint-every $every --dome-checkpoint-keep 1000
     well "$machine from poll $k" '^dome: going on from checkpoint '

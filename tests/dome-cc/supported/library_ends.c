@@ -31,6 +31,15 @@ static void on_signal(int number)
     caught += number == SIGUSR1 ? 1 : 100;
 }
 
+/* Never saved: a struct sigaction has other members on other machines (system_structs.c). */
+static void handle(int number)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_signal;
+    sigaction(number, &action, NULL);
+}
+
 static int order(const void *a, const void *b)
 {
     const int x = *(const int *)a, y = *(const int *)b;
@@ -42,11 +51,8 @@ int main(void)
     int numbers[20], *found, key = 5;
     time_t day = 365 * 86400;
     const struct tm calendar = *gmtime(&day);
-    struct sigaction action;
     char date[40];
-    memset(&action, 0, sizeof action);
-    action.sa_handler = on_signal;
-    sigaction(SIGUSR1, &action, NULL);
+    handle(SIGUSR1);
     signal(SIGUSR2, on_signal);
     atexit(last);
     for (int i = 0; i < 20; i++)
