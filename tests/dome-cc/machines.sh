@@ -128,7 +128,7 @@ one() {
     # from one to the next
     first=${builds[0]}/$name.saved
     read -ra all < <(numbers "$first" | tr '\n' ' ')
-    compared=$(($(bytes "$first"/*) * (${#builds[@]} - 1)))
+    compared=$(($(bytes "$first"/ckpt-*) * (${#builds[@]} - 1)))
     step=$((${#all[@]} / most + 1))
     for ((i = 0; i < ${#all[@]}; i += step)); do
         b=${builds[$((turn++ % ${#builds[@]}))]} k=${all[$i]} next=${all[$((i + 1))]:-}
