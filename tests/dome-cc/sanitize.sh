@@ -1,6 +1,6 @@
 #!/bin/bash
-# sanitize.sh [NAME...]: translated programs with ASan and UBSan, and under valgrind: undisturbed, captured at every fifth poll, and restarted.
-# `all` is every program of supported/, captured at every poll.
+# sanitize.sh [all] [NAME...]: translated programs with ASan and UBSan, and under valgrind: undisturbed, captured at every fifth poll, and
+# restarted. `all`: captured at every poll, and every program of supported/ if none is named. Of many polls, at 100 of them.
 set -u
 cc=$DOME_BUILD_DIR/tools/dome-cc here=$DOME_SOURCE_DIR/tests/dome-cc/supported failures=0
 [ -x "$cc" ] || { echo "skipped: there is no dome-cc"; exit 77; }
@@ -8,9 +8,10 @@ work=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d) || exit 1 # many checkpoi
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 names=${*:-structs containers initials} most=5
-[ "$names" != all ] || { most=1 && names=$(cd "$here" && ls *.c | sed "s/\.c$//"); }
+[ "${1:-}" != all ] || { shift && most=1 names=${*:-$(cd "$here" && ls *.c | sed "s/\.c$//")}; }
 echo 'int main(void) { return 0; }' >empty.c
 cc -fsanitize=address,undefined empty.c -o empty 2>said && ./empty || { echo "skipped: the compiler has no sanitizers: $(head -1 said)"; exit 77; }
+cc -c -O1 -I"$DOME_SOURCE_DIR/include" "$DOME_SOURCE_DIR/tests/dome-cc/programs/stops.c" || exit 1 # says how many polls there are
 valgrind=
 command -v valgrind >/dev/null && valgrind="valgrind --quiet --error-exitcode=99 --leak-check=no"
 
@@ -31,8 +32,8 @@ clean() {
 }
 
 for name in $names; do
-    every=$most polls=every
-    [[ $name = strips* ]] && polls=auto every=200
+    polls=every
+    [[ $name = strips* ]] && polls=auto
     cc -w -O1 "$here/$name.c" -o plain -lm && ./plain >plain.out
     echo $? >status
     [ "$(cat status)" -lt 128 ] || { fail "$name: the compiler's program dies with status $(cat status)"; continue; }
@@ -41,12 +42,12 @@ for name in $names; do
         [ $tool = valgrind ] && flags="-O1 -g" run=$valgrind
         # what the programs do not free themselves is not looked for
         export ASAN_OPTIONS=detect_leaks=0
-        "$cc" $flags -w --polls=$polls "$here/$name.c" -o translated -lm 2>said || { fail "$name, $tool: $(head -3 said)"; continue; }
+        "$cc" $flags -w --polls=$polls "$here/$name.c" stops.o -Wl,--wrap=dome_capture_main -o translated -lm 2>said || { fail "$name, $tool: $(head -3 said)"; continue; }
         clean "$name, $tool" $run ./translated
-        # under valgrind some ten checkpoints
-        if [ $tool = valgrind ]; then
-            every=$(($(ls saved | grep -c ckpt-) * every / 10 + 1))
-        fi
+        total=$(sed -n 's/^polls //p' err) checkpoints=100
+        [ $tool = valgrind ] && checkpoints=10
+        every=$((${total:-0} / checkpoints + 1))
+        [ $every -ge $most ] || every=$most
         rm -rf saved
         clean "$name, $tool, captured" $run ./translated --dome-checkpoint-dir saved --dome-checkpoint-every $every --dome-checkpoint-keep 1000000
         [ $name = files ] && continue # its file is no more
