@@ -21,7 +21,7 @@ static void on_signal(int number)
 
 int main(void)
 {
-    struct sigaction action, before;
+    struct sigaction action;
     struct stat about;
     int sum = 0;
     memset(&action, 0, sizeof action);
@@ -30,10 +30,10 @@ int main(void)
     sigaddset(&action.sa_mask, SIGUSR2);
     stat("/", &about);
     for (int i = 0; i < 5; i++) {
-        sigaction(SIGUSR1, &action, &before);
+        sigaction(SIGUSR1, &action, NULL);
         sum = sum * 3 + spin(i) + S_ISDIR(about.st_mode);
         raise(SIGUSR1);
-        sum += spin(8) * (i > 0 && before.sa_handler == on_signal && sigismember(&before.sa_mask, SIGUSR2));
+        sum += spin(8) * (action.sa_handler == on_signal);
     }
     printf("%d %d %d\n", sum, (int)caught, sigismember(&action.sa_mask, SIGUSR2) * 2 + sigismember(&action.sa_mask, SIGUSR1));
     return 0;
