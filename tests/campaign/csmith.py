@@ -138,13 +138,17 @@ def has_loops(directory):
         return re.search(r"\bfor \(|\bgoto\b", f.read().partition("int main")[0])
 
 
+LONG = re.compile(r"\b((?:0x[0-9A-Fa-f]+|[0-9]+)U?L)\b")  # a long has 4 bytes on i386, and -9L > 1u is true there
+
+
 def generate(chance, directory, polls):
     """A program that ends, polls, and is not refused: what the compiler's program does, the build, its number of polls."""
     while True:
         options = ALWAYS + " ".join(o for o in OPTIONS if chance.random() < 0.2).split()
         options += ["--max-funcs", str(chance.randint(2, 5)), "--max-block-size", str(chance.randint(2, 3)), "--max-expr-complexity", str(chance.randint(2, 8))]
+        text = subprocess.run(["csmith", "--seed", str(chance.randrange(1 << 31)), *options], stdout=subprocess.PIPE, text=True, check=True, cwd=directory).stdout
         with open(os.path.join(directory, "program.c"), "w") as f:
-            subprocess.run(["csmith", "--seed", str(chance.randrange(1 << 31)), *options], stdout=f, check=True, cwd=directory)
+            f.write(LONG.sub(r"\1L", text))
         if os.environ.get("DOME_KEEP"):
             shutil.copy(os.path.join(directory, "program.c"), os.environ["DOME_KEEP"])
         if os.path.getsize(os.path.join(directory, "program.c")) > LONGEST and chance.random() < 0.9:
