@@ -105,7 +105,7 @@ def bound(name, arguments):
 
 def requests():
     """A program without dome_checkpoint is saved when it is asked: by SIGUSR1, by time, and by SIGTERM before it ends."""
-    program, arguments = os.path.join(DIRECTORY, "between"), ["3000"]
+    program, arguments = os.path.join(DIRECTORY, "between"), ["15000"]
     expected = one_task([program] + arguments)
     with harness.temporary_directory() as place:
         saved = os.path.join(place, "saved")
@@ -121,12 +121,13 @@ def requests():
             wait_until(lambda: len(run.output()) > 0, "its first line")
             for k in range(1, 4):
                 os.kill(run.pid, signal.SIGUSR1)
-                wait_until(lambda: len(files()) >= k, "checkpoint %d" % k)
+                wait_until(lambda: run.process.poll() is not None or len(files()) >= k, "checkpoint %d" % k)
+                check(run.process.poll() is None, "it ended before checkpoint %d: %s" % (k, run.errors()))
             os.kill(run.pid, signal.SIGTERM)
             check(run.wait() == -signal.SIGTERM, "SIGTERM: " + run.errors())
             check(len(files()) == 4, "not four checkpoints: %s" % files())
             check(expected.startswith(run.output()) and run.output() != expected, "other output: %r" % run.output()[-200:])
-        with go(2, "0.2s", "--dome-restart") as run:
+        with go(2, "0.05s", "--dome-restart") as run:
             check(run.wait() == 0, "it does not go on: " + run.errors())
             check(run.output() and expected.endswith(run.output()), "other output: %r" % run.output()[-200:])
             check(len(files()) > 4, "none by time: %s" % files())
