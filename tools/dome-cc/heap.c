@@ -473,32 +473,66 @@ static bool is_sum(unit *u, node *n, CXType type)
     return begins && !array;
 }
 
-/* Whether a sum comes into a variable below n. */
-static bool gets_sum(unit *u, node *n, unsigned variable, CXType type)
+/* The length of a block, to be looked for in f; by other variables and functions of the file "depth" times more. */
+typedef struct length {
+    program *p;
+    unit *u;
+    const function *f;
+    CXType type;
+    unsigned variable;
+    int depth;
+} length;
+
+static bool is_length(node *n, void *data);
+
+/* Whether a sum comes into the variable below n. */
+static bool gets_sum(node *n, const length *l)
 {
+    unsigned variable = l->variable;
+    length by = *l;
     if (n->kind == CXCursor_VarDecl && cursor_offset(n->cursor) == variable && n->kids->len &&
-        !cursor_is_null(clang_Cursor_getVarDeclInitializer(n->cursor)) && is_sum(u, node_kid(n, n->kids->len - 1), type))
+        !cursor_is_null(clang_Cursor_getVarDeclInitializer(n->cursor)) && is_length(node_kid(n, n->kids->len - 1), &by))
         return true;
-    if (is_operator(u, n, "=") && is_variable(without_casts(node_kid(n, 0)), &variable) && is_sum(u, node_kid(n, 1), type))
+    if (is_operator(l->u, n, "=") && is_variable(without_casts(node_kid(n, 0)), &variable) && is_length(node_kid(n, 1), &by))
         return true;
     for (unsigned i = 0; i < n->kids->len; i++)
-        if (gets_sum(u, node_kid(n, i), variable, type))
+        if (gets_sum(node_kid(n, i), l))
             return true;
     return false;
 }
 
-/* Also by a variable. */
-static bool is_longer(unit *u, const function *f, node *call, const block *b)
+/* A sum, a local variable that gets one, or a call of a function of this file that returns one. */
+static bool is_length(node *n, void *data)
+{
+    length l = *(length *)data;
+    n = n ? without_casts(n) : NULL;
+    if (!n || is_sum(l.u, n, l.type))
+        return n != NULL;
+    if (l.depth-- == 0)
+        return false;
+    CXCursor d = n->kind == CXCursor_DeclRefExpr ? node_declaration(n)
+                 : n->kind == CXCursor_CallExpr  ? call_function(n)
+                                                 : clang_getNullCursor();
+    if (l.f && !cursor_is_null(d) && d.kind == CXCursor_VarDecl && type_scalar(n->type)) {
+        l.variable = cursor_offset(d);
+        return gets_sum(l.f->body, &l);
+    }
+    if (cursor_is_null(d) || d.kind != CXCursor_FunctionDecl)
+        return false;
+    char *key = function_key(l.u, d);
+    l.f = g_hash_table_lookup(l.p->functions, key);
+    g_free(key);
+    return l.f && l.f->unit == l.u && each_result(l.u, l.f->body, is_length, &l);
+}
+
+static bool is_longer(program *p, unit *u, const function *f, node *call, const block *b)
 {
     if (!b->known || b->basic || !type_may_be_longer(b->type))
         return false;
-    for (unsigned i = 1; i < call->kids->len; i++) {
-        node *size = without_casts(node_kid(call, i));
-        CXCursor d = size && size->kind == CXCursor_DeclRefExpr ? node_declaration(size) : clang_getNullCursor();
-        const bool local = f && !cursor_is_null(d) && d.kind == CXCursor_VarDecl && type_scalar(size->type);
-        if (is_sum(u, size, b->type) || (local && gets_sum(u, f->body, cursor_offset(d), b->type)))
+    length l = {.p = p, .u = u, .f = f, .type = b->type, .depth = 3};
+    for (unsigned i = 1; i < call->kids->len; i++)
+        if (is_length(node_kid(call, i), &l))
             return true;
-    }
     return false;
 }
 
@@ -574,7 +608,7 @@ void heap_call(program *p, unit *u, function *f, node *n, unsigned depth)
     const bool heap = !cursor_is_null(d) && is_heap_function(p, u, d);
     char *name = cursor_is_null(d) ? g_strdup("") : cursor_name(d), *text = NULL;
     block b = find_block(p, u, f, n);
-    b.longer = is_longer(u, f, n, &b);
+    b.longer = is_longer(p, u, f, n, &b);
     node *callee = call_callee(n);
     if (b.known) {
         char *type = describe_block(u, n, &b);

@@ -87,6 +87,15 @@ static int none(int n)
     return given;
 }
 
+/* 0: too long. */
+static size_t room_for(size_t bytes)
+{
+    if (bytes > 1000)
+        return 0;
+    const int room = (int)(offsetof(struct name, bytes) + bytes);
+    return (size_t)room;
+}
+
 static struct name *name_new(const char *s)
 {
     size_t bytes = strlen(s), all;
@@ -98,12 +107,27 @@ static struct name *name_new(const char *s)
     return n;
 }
 
+static struct name *name_longer(struct name *n, char more)
+{
+    size_t all;
+    all = room_for((size_t)n->length + 2);
+    struct name *longer = malloc(all);
+    for (longer->length = 0; longer->length < n->length; longer->length++)
+        longer->bytes[longer->length] = n->bytes[longer->length];
+    longer->bytes[longer->length++] = more;
+    longer->bytes[longer->length] = 0;
+    free(n);
+    return longer;
+}
+
 static double hacks(int n)
 {
     struct hack *list = NULL, *array = calloc((size_t)n + 1, sizeof(struct hack)), one = {.n = 1};
     struct name *name = name_new("a longer name"), *none = name_new("");
     struct point *last = &one.points[0];
     double total = 0;
+    for (int k = 0; k < n; k++)
+        name = name_longer(name, (char)('0' + k));
     for (int k = 0; k < n; k++) {
         struct hack *h = malloc(sizeof *h + (size_t)k * sizeof(struct point));
         h->n = k + 1;
