@@ -89,10 +89,13 @@ def text_file(path, chance, size):
 
 
 class Program:
-    """build(compiler, to): compiles it; own_tests(compiler, folder): those that it brings; arguments, and what it reads: a long run."""
+    """build(compiler, to): compiles it; own_tests(compiler, folder): those that it brings; arguments, what it reads, and files that it writes
+    beside its standard output: a long run; signals: what stops it."""
 
     package = None
     reads = None
+    writes = ()
+    signals = (signal.SIGTERM, signal.SIGKILL)
 
     def __init__(self, work):
         self.src, self.work = source(self.package), work
@@ -379,7 +382,177 @@ class Lua(Program):
         check(output.count(b"\n") > 1500 and output.splitlines()[-1].count(b";") == 500, "%d lines in its file" % output.splitlines()[-1].count(b";"))
 
 
-PROGRAMS = {"zopfli": Zopfli, "cliquer": Cliquer, "divsufsort": Divsufsort, "bzip2": Bzip2, "zlib": Zlib, "cjson": Cjson, "tinyscheme": Tinyscheme, "lua": Lua}
+EXPAT_DRIVER = r"""
+#include "expat.h"
+#include <stdio.h>
+#include <string.h>
+
+static int depth, elements;
+static long characters;
+
+static void start(void *data, const XML_Char *name, const XML_Char **attributes)
+{
+    printf("%*s%s", depth++, "", name);
+    for (; *attributes; attributes += 2)
+        printf(" %s='%s'", attributes[0], attributes[1]);
+    putchar('\n');
+    ++*(int *)data;
+}
+
+static void end(void *data, const XML_Char *name)
+{
+    (void)data;
+    printf("%*s/%s %ld\n", --depth, "", name, characters);
+}
+
+static void text(void *data, const XML_Char *s, int length)
+{
+    (void)data;
+    for (int i = 0; i < length; i++)
+        characters = (characters * 31 + (unsigned char)s[i]) % 1000003;
+}
+
+static void instruction(void *data, const XML_Char *target, const XML_Char *what)
+{
+    (void)data;
+    printf("?%s %s\n", target, what);
+}
+
+static int encoding(void *data, const XML_Char *name, XML_Encoding *info)
+{
+    (void)data;
+    if (strcmp(name, "with-euro"))
+        return 0;
+    for (int i = 0; i < 256; i++)
+        info->map[i] = i == 0x80 ? 0x20ac : i;
+    return 1;
+}
+
+int main(void)
+{
+    char piece[700];
+    int n;
+    XML_Parser parser = XML_ParserCreateNS(NULL, '|');
+    XML_SetHashSalt(parser, 1);
+    XML_SetUserData(parser, &elements);
+    XML_SetElementHandler(parser, start, end);
+    XML_SetCharacterDataHandler(parser, text);
+    XML_SetProcessingInstructionHandler(parser, instruction);
+    XML_SetUnknownEncodingHandler(parser, encoding, NULL);
+    do {
+        n = (int)fread(piece, 1, sizeof piece, stdin);
+        if (XML_Parse(parser, piece, n, n == 0) == XML_STATUS_ERROR) {
+            fprintf(stderr, "%s in line %lu\n", XML_ErrorString(XML_GetErrorCode(parser)), XML_GetCurrentLineNumber(parser));
+            return 1;
+        }
+    } while (n > 0);
+    XML_ParserFree(parser);
+    printf("%d elements\n", elements);
+    return 0;
+}
+"""
+
+
+class Expat(Program):
+    """A parser of XML: the state in one struct with pointers to its next function, hash tables, pools of strings, the heap by pointers. A main
+    of ours prints elements, attributes and instructions, and a sum of the text, of a document in an encoding that it tells."""
+
+    package = "expat"
+    reads = "document"
+    words = ["-Ilib", "-DXML_POOR_ENTROPY", "-DXML_NS", "-DXML_DTD", "-DXML_CONTEXT_BYTES=1024"]
+
+    def __init__(self, work):
+        super().__init__(work)
+        self.src = os.path.join(work, "src")
+        shutil.copytree(os.path.join(source(self.package), "expat"), self.src)
+        with open(os.path.join(HERE, "expat.patch")) as f:
+            run(["patch", "-p1"], self.src, stdin=f)
+
+    def build(self, compiler, to):
+        driver = os.path.join(self.work, "driver.c")
+        with open(driver, "w") as f:
+            f.write(EXPAT_DRIVER)
+        self.compile(compiler, to, [driver, *sources_in(self.src, "lib", ("xmltok_impl.c", "xmltok_ns.c"))], *self.words)
+
+    def prepare(self, chance):
+        def element(f, depth):
+            name = chance.choice([b"a", b"p:part", b"row", b"q:cell"])
+            f.write(b"<" + name)
+            for k in range(chance.randrange(4)):
+                f.write(b' %sk%d="v%d &lt; &half;\x80"' % (chance.choice([b"", b"p:"]), k, chance.randrange(10**6)))
+            f.write(b">")
+            for _ in range(chance.randrange(6) if depth else 0):
+                element(f, depth - 1)
+                f.write(chance.choice([b"caf\xe9 \x80 &deep;", b"<![CDATA[<&>]]>", b"<!-- not printed -->", b"<?do it?>", b"&#8364;&amp;"]))
+            f.write(b"</" + name + b">\n")
+
+        with open(os.path.join(self.work, "document"), "wb") as f:
+            f.write(b'<?xml version="1.0" encoding="with-euro"?>\n<!DOCTYPE list [\n<!ENTITY half "1/2"><!ENTITY inner "<a>in &half;</a>">\n'
+                    b'<!ENTITY deep "&inner;&inner; text">\n<!ELEMENT list (row, (a | row)*)>\n<!ATTLIST row state (on|off) "on" id NMTOKEN #IMPLIED>\n]>\n'
+                    b'<list xmlns:p="urn:p" xmlns:q="urn:q">\n')
+            while f.tell() < 12000000:
+                element(f, 6)
+            f.write(b"</list>\n")
+        self.arguments = []
+
+    def check_output(self, output):
+        elements = re.findall(rb"(?m)^(\d+) elements$", output)
+        check(len(elements) == 1 and int(elements[0]) > 100000 and output.count(b" state='on'") > 1000, "%r elements" % elements)
+
+    def own_tests(self, compiler, folder):
+        program, memcheck = os.path.join(folder, "runtests"), os.path.join(folder, "memcheck.o")  # this allocates for them, as a library
+        run(["cc", "-c", "-w", *self.words, "tests/memcheck.c", "-o", memcheck], self.src)
+        self.compile(compiler, program, [*("tests/%s.c" % n for n in ("runtests", "minicheck", "chardata", "structdata")), memcheck,
+                                         *sources_in(self.src, "lib", ("xmltok_impl.c", "xmltok_ns.c"))], *self.words)
+        check(b"Failed: 0" in run([program], folder), "runtests")
+        return "runtests"
+
+
+class Byacc(Program):
+    """A compiler of grammars: tables in the heap, and temporary files. It ends by itself when it gets SIGTERM."""
+
+    package = "byacc"
+    writes = ("parser.c", "parser.output")
+    signals = (signal.SIGKILL,)
+
+    def __init__(self, work):
+        super().__init__(work)
+        self.src = os.path.join(work, "src")
+        shutil.copytree(source(self.package), self.src)
+        with open(os.path.join(HERE, "byacc.patch")) as f:
+            run(["patch", "-p1"], self.src, stdin=f)
+        run(["./configure", "--enable-btyacc"], self.src)
+
+    def build(self, compiler, to):
+        self.compile(compiler, to, sources_in(self.src, "", ("yaccpar.c",)), "-I.", "-DHAVE_CONFIG_H", "-DYYPATCH=20221106", "-D_DEFAULT_SOURCE", "-D_XOPEN_SOURCE=500")
+
+    def prepare(self, chance):
+        rules, tokens, operators = 400, 60, 40
+        with open(os.path.join(self.work, "grammar.y"), "w") as f:
+            f.write("".join("%%token T%d\n" % k for k in range(tokens)))
+            f.write("".join("%%%s O%d\n" % (chance.choice(["left", "right", "nonassoc"]), k) for k in range(operators)) + "%%\n")
+            for k in range(rules):
+                for a in range(chance.randrange(2, 6)):
+                    right = ["T%d" % chance.randrange(tokens)] if a or k == rules - 1 else ["n%d" % (k + 1)]
+                    for _ in range(chance.randrange(4)):
+                        right.append(chance.choice(["T%d" % chance.randrange(tokens), "O%d" % chance.randrange(operators), "n%d" % chance.randrange(rules)]))
+                    f.write("%s %s { $$ = %d; }\n" % ("|" if a else "n%d:" % k, " ".join(right), k))
+                f.write(";\n")
+        self.arguments = ["-v", "-o", "parser.c", "grammar.y"]
+
+    def own_tests(self, compiler, folder):
+        self.build(compiler, os.path.join(self.src, "yacc"))
+        script = os.path.join(self.src, "test", "run_test.sh")
+        with open(script) as f:  # as Debian does; what is left out asks for files that root may write, too
+            text = re.sub(r"(?ms)^[^\n]*MYFILE=nosuchfile.*?# Test special cases[^\n]*\n", "", f.read(), count=1)
+        with open(script, "w") as f:
+            f.write(text)
+        output = run(["sh", "test/run_test.sh", "./test"], self.src)
+        check(output.count(b"...ok") > 200 and b"...diff" not in output, output[-1500:].decode(errors="replace"))
+        return "%d results of make check" % output.count(b"...ok")
+
+
+PROGRAMS = {"zopfli": Zopfli, "cliquer": Cliquer, "divsufsort": Divsufsort, "bzip2": Bzip2, "zlib": Zlib, "cjson": Cjson, "tinyscheme": Tinyscheme, "lua": Lua, "expat": Expat, "byacc": Byacc}
 
 
 # ---- stopped and continued ----
@@ -387,17 +560,30 @@ PROGRAMS = {"zopfli": Zopfli, "cliquer": Cliquer, "divsufsort": Divsufsort, "bzi
 
 def started(program, path, more, output):
     reads = open(os.path.join(program.work, program.reads), "rb") if program.reads else subprocess.DEVNULL
-    return subprocess.Popen([path, *program.arguments, *more], cwd=program.work, env=harness.clean_environment(), stdin=reads, stdout=output, stderr=subprocess.PIPE)
+    places = {"TMPDIR": program.work, "TEMP": program.work}  # what a killed program leaves goes with them
+    return subprocess.Popen([path, *program.arguments, *more], cwd=program.work, env={**harness.clean_environment(), **places}, stdin=reads, stdout=output, stderr=subprocess.PIPE)
+
+
+def written(program):
+    """The files, which are then removed."""
+    files = []
+    for name in program.writes:
+        with open(os.path.join(program.work, name), "rb") as f:
+            files.append(f.read())
+        os.remove(f.name)
+    return files
 
 
 def stop_and_continue(program, path, plain, chance, times):
     """Half of the stops by SIGTERM, with a last checkpoint; the others by kill -9, and what was printed since the last one comes again.
-    Compares each finished run's output with the plain program's."""
+    Compares each finished run's output, and the files that it has written, with the plain program's, which are there."""
     stops = runs = 0
+    files = written(program)
     directory, output = os.path.join(program.work, "saved"), os.path.join(program.work, "output")
     before = time.monotonic()
     check(subprocess.run([path, *program.arguments], cwd=program.work, env=harness.clean_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                          stdin=open(os.path.join(program.work, program.reads), "rb") if program.reads else subprocess.DEVNULL).returncode == 0, "undisturbed: fails")
+    check(written(program) == files, "undisturbed: other files")
     whole = time.monotonic() - before
     while stops < times:
         shutil.rmtree(directory, ignore_errors=True)
@@ -408,7 +594,7 @@ def stop_and_continue(program, path, plain, chance, times):
                 try:
                     child.wait(chance.uniform(0.03, whole / 4 + 0.05) if here < 12 and stops < times else 600)
                 except subprocess.TimeoutExpired:
-                    child.send_signal(chance.choice([signal.SIGTERM, signal.SIGKILL]))
+                    child.send_signal(chance.choice(program.signals))
                     here, stops = here + 1, stops + 1
                 errors = child.communicate()[1].decode(errors="replace")
             with open(output, "rb") as f:
@@ -418,6 +604,7 @@ def stop_and_continue(program, path, plain, chance, times):
             check(child.returncode in (-signal.SIGTERM, -signal.SIGKILL), "stop %d: status %d: %s" % (stops, child.returncode, errors[-600:]))
             check(printed in plain, "stop %d: other output: %r" % (stops, printed[-200:]))
         runs += 1
+        check(written(program) == files, "after %d stops: another file of %s" % (here, " ".join(program.writes)))
         check(plain.endswith(printed) if here else plain == printed, "after %d stops: other output: %r" % (here, printed[-200:]))
     return "%d stops, %d runs to the end" % (stops, runs)
 
@@ -431,8 +618,8 @@ def one(name, times, seed):
         program.build([CC], ours)
         expected = run([plain, *program.arguments], work, **({"stdin": open(os.path.join(work, program.reads), "rb")} if program.reads else {}))
         program.check_output(expected)
-        tests = program.own_tests([CC], work)
-        return "%s; own tests: %s" % (stop_and_continue(program, ours, expected, chance, times), tests)
+        shown = stop_and_continue(program, ours, expected, chance, times)
+        return "%s; own tests: %s" % (shown, program.own_tests([CC], work))
 
 
 def main():
