@@ -80,6 +80,8 @@ works "$cc" main.o sum.o 'a folder/o n e.c' -o 'a folder/program'
 works "./a folder/program"
 
 # mistakes
+echo 'int main(void) { return 0; }' >whole.c
+[ -e "$DOME_BUILD_DIR/libdome.a" ] || says 'error: -static: there is no ' "$cc" -static whole.c -o no
 says 'main.cpp: C++ is not translated' "$cc" main.cpp sum.c -o program
 says 'main.cpp: C++ is not translated' "$cc" -c main.cpp
 says '-x c++: only C is translated' "$cc" -x c++ main.c

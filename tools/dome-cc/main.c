@@ -244,6 +244,20 @@ static void add_include(const options *o, GPtrArray *command)
     g_ptr_array_add(command, g_strdup_printf("-I%s", include));
 }
 
+/* False: "-static" is given, and Dome is there as a shared library alone. */
+static bool can_be_static(const options *o, const char *library)
+{
+    bool asked = false;
+    for (unsigned i = 0; i < o->words->len; i++)
+        asked = asked || strcmp(((const word *)g_ptr_array_index(o->words, i))->text, "-static") == 0;
+    char *archive = g_build_filename(library, "libdome.a", NULL);
+    const bool can = !asked || g_file_test(archive, G_FILE_TEST_EXISTS);
+    if (!can)
+        fprintf(stderr, "dome-cc: error: -static: there is no %s: link without -static\n", archive);
+    g_free(archive);
+    return can;
+}
+
 static bool add_library(const options *o, const unit *u, GPtrArray *command)
 {
     char *include, *library, *pc;
@@ -264,6 +278,8 @@ static bool add_library(const options *o, const unit *u, GPtrArray *command)
                     o->compiler);
         return pc && !g_str_has_prefix(pc, library) && ask_pkg_config(o, pc, "--libs", command);
     }
+    if (!can_be_static(o, library))
+        return false;
     g_ptr_array_add(command, g_strdup_printf("-L%s", library));
     g_ptr_array_add(command, g_strdup_printf("-Wl,-rpath,%s", library));
     add(command, "-ldome");
