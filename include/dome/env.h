@@ -87,7 +87,8 @@ bool dome_is_restarting(const dome_env *env);
  * DOME_ERR_ARGUMENT: not within --dome-min and --dome-max. DOME_ERR_STATE: this program cannot
  * change (one task without a hub, started from the PVM console). If it turns out at the boundary that
  * it cannot (no named objects, no memory, a message of dome_send under way), rank 0 prints a line,
- * and the program goes on with the tasks that it has. */
+ * and the program goes on with the tasks that it has. A program that dome-cc saves behind its
+ * operations tries again at later ones while values differ between tasks (docs/dome-cc.md). */
 dome_status dome_resize(dome_env *env, int tasks);
 
 /* The number of the view: 0 when the program is started, and larger in each view that follows, by
