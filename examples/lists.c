@@ -7,6 +7,7 @@
 #include "structure_lists.h"
 
 #include <dome/structure.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,10 +99,10 @@ static void show_moving(dome_env *env, lists *l, dvec *sums)
     dome_print(env, "after moving:     %.15g  %a\n", total, total);
 }
 
-static int show_usage(dome_env *env)
+static int refuse(dome_env *env, const char *text, const char *about)
 {
     if (dome_rank(env) == 0)
-        fprintf(stderr, "usage: lists [--rounds N]\n");
+        fprintf(stderr, "%s%s\n", text, about);
     dome_finalize(env);
     return 2;
 }
@@ -111,9 +112,12 @@ int main(int argc, char **argv)
     dome_env *env = dome_init(&argc, &argv);
     const bool given = argc == 3 && strcmp(argv[1], "--rounds") == 0;
     char *end = NULL;
+    errno = 0;
     const int64_t rounds = given ? strtoll(argv[2], &end, 10) : 0;
     if (argc != (given ? 3 : 1) || rounds < 0 || (given && (*end || end == argv[2])))
-        return show_usage(env);
+        return refuse(env, "usage: lists [--rounds N]", "");
+    if (errno == ERANGE)
+        return refuse(env, "lists: --rounds takes at most 9223372036854775807, not ", argv[2]);
     lists *l = lists_new(env, "numbers", N);
     dvec *sums = dvec_new(env, "sums", DOME_F64, N);
     dscalar *done = dscalar_new(env, "done", DOME_I64);

@@ -7,6 +7,7 @@
 #include "capture/inspect.h"
 #include "capture/modules.h"
 #include "capture/status.h"
+#include "core/bytes.h"
 
 #include <glib.h>
 #include <stdlib.h>
@@ -159,6 +160,34 @@ static GPtrArray *take(void)
     }
     dome__capture_image_free(image);
     return blocks;
+}
+
+/* The same image with the zeros of short blocks in their places: of this library's version, or (bare) as builds before version 7
+ * wrote it. */
+static GPtrArray *with_zeros(const GPtrArray *blocks, bool bare)
+{
+    GPtrArray *whole = g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref);
+    GArray *of_globals = g_array_new(FALSE, TRUE, sizeof(segment));
+    dome__capture_image_cut_globals(of_globals, false);
+    for (guint k = 0; k < blocks->len; k++) {
+        const GByteArray *block = blocks->pdata[k];
+        const bool global = k > SEGMENT_FRAMES && k - SEGMENT_GLOBALS < of_globals->len;
+        const bool part = global && g_array_index(of_globals, segment, k - SEGMENT_GLOBALS).kind == SEGMENT_GLOBAL_PART;
+        const uint8_t *bytes = block->data;
+        uint64_t length = block->len;
+        uint8_t *own = NULL;
+        if (k != SEGMENT_HEAD && !part)
+            g_assert_true(dome__capture_image_whole_block(&bytes, &length, &own));
+        if (bare && (k == SEGMENT_FRAMES || (global && !part)))
+            bytes++, length--;
+        GByteArray *copy = g_byte_array_new();
+        g_ptr_array_add(whole, g_byte_array_append(copy, bytes, (guint)length));
+        g_free(own);
+        if (bare && k == SEGMENT_HEAD)
+            dome__put_u32(copy->data, IMAGE_VERSION_BARE);
+    }
+    g_array_unref(of_globals);
+    return whole;
 }
 
 /* NULL, or why the image cannot be restored. */

@@ -49,6 +49,16 @@ char *dome__ckpt_plain(const char *name)
     return plain;
 }
 
+void dome__ckpt_make_plain(char *text)
+{
+    const bool utf8 = g_utf8_validate(text, -1, NULL);
+    for (char *c = text, *next; *c; c = next) {
+        next = utf8 ? g_utf8_next_char(c) : c + 1;
+        if (!(utf8 ? g_unichar_isprint(g_utf8_get_char(c)) : g_ascii_isprint(*c)))
+            memset(c, '?', (size_t)(next - c));
+    }
+}
+
 char *dome__ckpt_shape_text(const dome_ckpt *ckpt, const dome_ckpt_object *object, const char *between)
 {
     int ndim;

@@ -24,6 +24,9 @@ int dome__ckpt_complain(int status, char *message);
 /* A name from a program as text: printable, not too long. g_free'd by the caller. */
 char *dome__ckpt_plain(const char *name);
 
+/* Puts question marks in the place of what cannot be printed, likewise; nothing is left out. */
+void dome__ckpt_make_plain(char *text);
+
 /* The shape of an object with this text between its numbers, "2 x 3 x 4"; "" if it has none of its own. g_free'd by the caller.
  */
 char *dome__ckpt_shape_text(const dome_ckpt *ckpt, const dome_ckpt_object *object, const char *between);

@@ -396,7 +396,10 @@ static void print_variables(const dome_ckpt_image *image, const dome_capture_sho
             continue; /* a temporary of dome-cc */
         GString *text = g_string_new(NULL);
         dome__ckpt_image_value(text, image, m->type, bytes + m->at, most);
-        printf("        %s = %s\n", m->name, text->str);
+        g_string_prepend(text, " = ");
+        g_string_prepend(text, m->name);
+        dome__ckpt_make_plain(text->str);
+        printf("        %s\n", text->str);
         g_string_free(text, TRUE);
     }
 }
@@ -512,6 +515,7 @@ static void print_piece(const dome_ckpt_image *image, const dome_capture_piece *
     }
     if (p->count < p->elements)
         printf(", elements %" PRIu64 " to %" PRIu64, p->first, p->first + p->count - 1);
+    dome__ckpt_make_plain(text->str);
     printf(" = %s\n", text->str);
     g_string_free(text, TRUE);
 }
@@ -769,13 +773,15 @@ typedef struct drawing {
 
 static void dot_text(const char *text)
 {
-    for (const char *c = text; *c; c++)
-        if (*c == '\n')
+    char **lines = g_strsplit(text, "\n", -1);
+    for (char **line = lines; *line; line++) {
+        dome__ckpt_make_plain(*line);
+        if (line > lines)
             fputs("\\l", stdout);
-        else if (*c == '"' || *c == '\\')
-            printf("\\%c", *c);
-        else
-            putchar(*c);
+        for (const char *c = *line; *c; c++)
+            printf(*c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+    }
+    g_strfreev(lines);
 }
 
 static void dot_edge(drawing *d, const char *path, const uint8_t *bytes)

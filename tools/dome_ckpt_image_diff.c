@@ -26,6 +26,7 @@ static void tell(comparison *c, const char *format, ...)
     va_start(arguments, format);
     char *text = g_strdup_vprintf(format, arguments);
     va_end(arguments);
+    dome__ckpt_make_plain(text);
     c->tell(c->ctx, text);
     g_free(text);
 }

@@ -17,6 +17,7 @@ typedef struct part {
 typedef struct sizes {
     const dome_ckpt_image *image;
     uint64_t bytes, blocks;           /* of the image */
+    uint64_t left_out;                /* zeros, of which it is shorter than its parts */
     uint64_t frames, globals, values; /* values: of the heap's blocks */
     GArray *of_globals;               /* part */
     GPtrArray *kinds;
@@ -52,6 +53,7 @@ static bool measure(sizes *s, dome_ckpt_image *image, char **message)
             g_array_append_val(s->of_globals, g);
     }
     s->bytes = image->bytes_read;
+    s->left_out = image->inspection->left_out;
     s->kinds = dome__ckpt_image_kinds(image->inspection);
     g_array_sort(s->of_globals, by_bytes);
     for (guint k = 0; k < image->inspection->frames->len; k++)
@@ -84,7 +86,7 @@ static uint64_t head_parts(const sizes *s, part parts[PARTS])
 /* What is neither the head's nor a value: numbers that tell of active functions and of the heap's blocks. */
 static uint64_t telling(const sizes *s, uint64_t head)
 {
-    return s->bytes - head - s->frames - s->globals - s->values;
+    return s->bytes + s->left_out - head - s->frames - s->globals - s->values;
 }
 
 /* ---- as text ---- */
@@ -153,6 +155,7 @@ static void print_text(const sizes *s, bool all)
         g_free(name);
     }
     printf("    what tells of functions and blocks: %" PRIu64 " bytes\n", telling(s, head));
+    printf("    zeros of short blocks, which the image has not: %" PRIu64 " bytes\n", s->left_out);
 }
 
 /* ---- as JSON ---- */
@@ -199,7 +202,7 @@ static void print_json(const sizes *s)
     }
     printf("],\n      \"heap\": [");
     dome__ckpt_image_json_kinds(s->kinds);
-    printf("],\n      \"telling\": %" PRIu64 "}", telling(s, head));
+    printf("],\n      \"telling\": %" PRIu64 ", \"left out\": %" PRIu64 "}", telling(s, head), s->left_out);
 }
 
 int dome__ckpt_image_sizes(dome_ckpt_file *file, const dome_ckpt_object *object, bool json, bool all)

@@ -64,7 +64,7 @@ static void start(program *p, const dome_attempt *attempt)
 {
     const dome_options *o = &p->options;
     char **argv = p->argv, *message = NULL;
-    int tasks = p->tasks;
+    int tasks = attempt && attempt->tasks ? attempt->tasks : p->tasks;
     if (attempt)
         argv = dome__restarts_attempt(&p->restarts, attempt);
     if (!o->help && !o->version && (tasks != 1 || p->most > 1 || p->script || o->size == DOME_SIZE_AUTO) &&

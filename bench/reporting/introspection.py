@@ -15,8 +15,9 @@ from .results import SOURCE
 FOLDER = os.path.join(SOURCE, "bench", "introspection")
 
 # thesis: what the thesis calls it. run: arguments for a run of a quarter to half a second; quick: tiny ones; saved: little work, but data as
-# large as in the thesis; raw: bytes of its data then, where they are arrays.
-Program = collections.namedtuple("Program", "name thesis run quick saved raw", defaults=(None,))
+# large as in the thesis; raw: bytes of its arrays of numbers then, where these are its data; rest: what its other data occupy in memory
+# here, arrays of structs and globals (arguments and variables of functions are not counted).
+Program = collections.namedtuple("Program", "name thesis run quick saved raw rest", defaults=(None, 0))
 
 
 def cubes(side):
@@ -31,7 +32,7 @@ PROGRAMS = [
     Program("conjugate_gradients", "cg", "400 250", "50 20", "400 10", 160001 * 4 + 800000 * 12 + 4 * 160000 * 8),
     Program("integer_sort", "is", "8", "1", "2", 2 * 4194304 * 4 + 32768 * 4),
     Program("random_pairs", "ep", "12000000", "300000", "200000"),
-    Program("multigrid", "mg", "128 6", "16 3", "64 2", cubes(64)),
+    Program("multigrid", "mg", "128 6", "16 3", "64 2", cubes(64), 12 * 32 + 4),  # 12 levels of two cubes each, and the state of draw
     Program("sparse_eigenvalue", "nas-cg", "7000 15", "300 2", "1400 2"),
     Program("land_use", "lai", "30", "3 30", "2"),
     Program("word_search", "fasta", "25000", "500", "1000"),

@@ -55,14 +55,17 @@ def condense(r):
     sizes, times = [], []
     for p in programs:
         name, bytes_ = p.name, size(r, p.name)
-        sizes.append(["`%s` (%s)" % (name, p.thesis), "%d" % bytes_, "%d" % (bytes_ - p.raw) if p.raw else "-"] +
+        of_data = [p.raw, p.raw + p.rest, bytes_, bytes_ - p.raw, bytes_ - p.raw - p.rest] if p.raw else [None, None, bytes_, None, None]
+        sizes.append(["`%s` (%s)" % (name, p.thesis)] + ["-" if v is None else "%d" % v for v in of_data] +
                      [I.cell(middle(r, name, "capture " + m, k)) for m in I.MACHINES for k in (0, 1)])
         times.append(["`%s`" % name] + [I.cell(restart(r, name, m, o)) for m in I.MACHINES for o in [m] + [x for x in I.MACHINES if x != m]] +
                      [I.cell(max((v for v in (worst(r, name, m) for m in I.MACHINES) if v), default=None), "%.2f")])
     heads = ["%s, %s" % (m, what) for m in I.MACHINES for what in ("stopped", "on disk")]
     reads = ["%s %s" % (m, "its own" if o == m else "from " + o) for m in I.MACHINES for o in [m] + [x for x in I.MACHINES if x != m]]
-    return [Text("Bytes, over those of the arrays where a program has only arrays; milliseconds of a checkpoint."),
-            Table(["program", "bytes", "more than its arrays"] + heads, sizes),
+    return [Text("Bytes, of the file and over the raw data where these are arrays of numbers: over the arrays alone, and over all that the "
+                 "program's heap and globals have (`multigrid` has an array of structs with pointers, too); milliseconds of a checkpoint. The "
+                 "table of checksums, %d bytes for a block, is in both." % BLOCK_BYTES),
+            Table(["program", "raw arrays", "all raw data", "checkpoint", "over arrays", "over all"] + heads, sizes),
             Text("Restart: milliseconds of the processor's time, and the largest ratio of another machine's checkpoint to its own (if a restart "
                  "takes more than a millisecond)."),
             Table(["program"] + reads + ["ratio"], times), Text(verdict(r))]

@@ -394,14 +394,14 @@ bool dome_capture_restored(void);
  * As the functions of stdlib.h and string.h, with the type of an element first. A block is a number
  * of elements: `bytes` is a multiple of type->size (else the end of the block is not saved: an
  * error), or, for a struct with a flexible last member, its size and that of some elements of it.
- * The memory begins as zeros. NULL if there is no memory. A block keeps its identity when its size
- * changes.
+ * The memory begins as zeros. NULL if there is no memory. A block keeps its identity and its type
+ * when its size changes; but for NULL, and a block of no chars, dome_capture_realloc takes `type`.
  *
  * dome_capture_realloc and dome_capture_free accept blocks of the ordinary malloc too (of
  * realpath): such a block stays what it is. */
 void *dome_capture_malloc(dome_capture_type *type, size_t bytes);
 void *dome_capture_calloc(dome_capture_type *type, size_t count, size_t bytes);
-void *dome_capture_realloc(dome_capture_type *type, void *block, size_t bytes); /* type: of a new block, if block is NULL */
+void *dome_capture_realloc(dome_capture_type *type, void *block, size_t bytes);
 char *dome_capture_strdup(const char *text);
 char *dome_capture_strndup(const char *text, size_t most);
 void dome_capture_free(void *block);
@@ -443,9 +443,12 @@ size_t dome_capture_blocks(void);
  * removed, there is no checkpoint. A buffer of setvbuf and a character of ungetc are lost.
  *
  * stdin is set to its position if it is a regular file. What was printed on stdout after the
- * checkpoint is printed again. tmpfile, fdopen, popen, sockets, pipes and threads of the program
- * cannot be saved: a checkpoint is refused with a line that names them, and the program continues. */
+ * checkpoint is printed again. dome_capture_fdopen knows a regular file by the name that it has
+ * then; after a restart it is opened by that, and its descriptor may be another one. tmpfile, popen,
+ * other streams of fdopen, sockets, pipes and threads of the program cannot be saved: a checkpoint is
+ * refused with a line that names them, and the program continues. */
 FILE *dome_capture_fopen(const char *path, const char *mode);
+FILE *dome_capture_fdopen(int descriptor, const char *mode);
 FILE *dome_capture_freopen(const char *path, const char *mode, FILE *stream);
 int dome_capture_fclose(FILE *stream);
 
@@ -455,7 +458,8 @@ int dome_capture_fclose(FILE *stream);
  * the same as glibc's, number by number, and what they keep is in the image if dome_capture_keep has been called with their bit,
  * before dome_capture_main (in a constructor, as dome_capture_register). For getopt there are no functions: its variables optind,
  * optarg, opterr and optopt are saved, and so are errno, the locale, umask and the mask of signals. Between the letters of one
- * argument (-abc) it begins anew after a restart. */
+ * argument (-abc) it begins anew after a restart. The old actions of signals are those of the program: it is not shown Dome's
+ * handlers, which come back where it sets the default action. */
 int dome_capture_rand(void);
 void dome_capture_srand(unsigned seed);
 long dome_capture_random(void);

@@ -88,7 +88,8 @@ bool dome_is_restarting(const dome_env *env);
  * change (one task without a hub, started from the PVM console). If it turns out at the boundary that
  * it cannot (no named objects, no memory, a message of dome_send under way), rank 0 prints a line,
  * and the program goes on with the tasks that it has. A program that dome-cc saves behind its
- * operations tries again at later ones while values differ between tasks (docs/dome-cc.md). */
+ * operations tries again at later ones while values differ between tasks (docs/dome-cc.md); the wish
+ * is not in checkpoints that are written meanwhile. */
 dome_status dome_resize(dome_env *env, int tasks);
 
 /* The number of the view: 0 when the program is started, and larger in each view that follows, by

@@ -119,7 +119,7 @@ static char *say_value(const sides *s, const char *what, const dome_capture_layo
 
 static char *say_frames(const sides *s, uint64_t place)
 {
-    uint64_t at = 0;
+    uint64_t at = KIND_BYTES;
     for (size_t k = dome__capture_record_count(); k-- > 0;) {
         const dome_capture_record *r = dome__capture_record(k);
         const dome_capture_frame_layout *l = r->function->known;
@@ -158,7 +158,7 @@ static char *say_global(const sides *s, size_t number, uint64_t begin, uint64_t 
 
 static char *say_globals(const sides *s, const segment *of, uint64_t place)
 {
-    uint64_t at = 0;
+    uint64_t at = of->head;
     for (size_t k = of->global; k < of->global + of->count; k++) {
         const dome_capture_known_global *g = dome__capture_global(k);
         const uint64_t bytes = g->global->flags & DOME_CAPTURE_GLOBAL_CONSTANT ? 0 : g->elements * g->layout->portable;
@@ -203,10 +203,15 @@ char *dome__capture_image_say_difference(const dome_capture_image *image, uint64
     if (block >= image->segments->len)
         return g_strdup_printf("the heap has fewer blocks on task %d than on task %d", own, other);
     const segment *of = image_segment(image, (guint)block);
-    uint8_t *bytes = g_malloc((gsize)of->bytes + 1);
+    uint64_t own_length = of->bytes;
+    uint8_t *bytes = g_malloc((gsize)of->bytes + 1), *whole[2] = {NULL, NULL};
     dome__capture_image_write_block(image, block, bytes);
-    const sides s = {
-        .own = bytes, .other = other_bytes, .length = MIN(of->bytes, other_length), .own_rank = own, .other_rank = other};
+    sides s = {.own = bytes, .other = other_bytes, .own_rank = own, .other_rank = other};
+    if (of->kind != SEGMENT_HEAD && of->kind != SEGMENT_GLOBAL_PART &&
+        !(dome__capture_image_whole_block(&s.own, &own_length, &whole[0]) &&
+          dome__capture_image_whole_block(&s.other, &other_length, &whole[1])))
+        own_length = 0; /* which no task sends */
+    s.length = MIN(own_length, other_length);
     uint64_t place = 0;
     while (place < s.length && s.own[place] == s.other[place])
         place++;
@@ -233,6 +238,8 @@ char *dome__capture_image_say_difference(const dome_capture_image *image, uint64
                                                   of->block->serial, MIN(own, other), MAX(own, other))
                                 : say_block(&s, of->block, of->head - of->first * of->block->layout->portable, place);
     }
+    g_free(whole[0]);
+    g_free(whole[1]);
     g_free(bytes);
     return text;
 }

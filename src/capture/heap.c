@@ -356,6 +356,12 @@ void *dome_capture_realloc(dome_capture_type *type, void *memory, size_t bytes)
         return resize_long(block, bytes);
     const size_t before = s ? dome__capture_slab_block_bytes(s, place) : block->bytes;
     const uint64_t serial = s ? dome__capture_slab_serial(s, place) : block->serial;
+    if (before == 0 && type && layout == dome_capture_char.known) { /* malloc(0): of no type yet */
+        void *first = dome_capture_malloc(type, bytes);
+        if (first)
+            dome_capture_free(memory);
+        return first;
+    }
     if (s && bytes < s->size && dome__capture_slab_class(bytes) == dome__capture_slab_class(before)) {
         dome__capture_slab_note(s, place, bytes, serial);
         if (bytes > before)

@@ -1,6 +1,7 @@
 #include "capture/image_private.h"
 
 #include "capture/modules.h"
+#include "capture/zeros.h"
 
 static dome_status describe(const dome_object *object, dome_object_info *info)
 {
@@ -51,6 +52,11 @@ const dome_object_ops dome__capture_image_ops = {
     .destroy = destroy,
 };
 
+static void clear_segment(void *one)
+{
+    g_free(((segment *)one)->ready);
+}
+
 static void clear_kept(void *one)
 {
     g_free(((kept *)one)->bytes);
@@ -62,6 +68,7 @@ dome_capture_image *dome__capture_image_new(uint64_t saved)
     image->length = saved ? saved : 1;
     image->layout = dome_layout_new(image->length, 1, 1, 0, &image->length);
     image->segments = g_array_new(FALSE, TRUE, sizeof(segment));
+    g_array_set_clear_func(image->segments, clear_segment);
     image->head = g_byte_array_new();
     image->frames = g_byte_array_new();
     image->types = g_ptr_array_new();
@@ -122,16 +129,31 @@ uint64_t dome__capture_image_part_elements(uint64_t portable, uint64_t left)
     return left <= most + most / 2 ? left : most;
 }
 
-void dome__capture_image_cut_globals(GArray *segments)
+bool dome__capture_image_whole_block(const uint8_t **bytes, uint64_t *length, uint8_t **own)
 {
-    segment group = {.kind = SEGMENT_GLOBALS};
+    *own = NULL;
+    if (*length == 0 || **bytes != SEGMENT_WITHOUT_ZEROS)
+        return true;
+    *own = dome__capture_zeros_put_back(*bytes + KIND_BYTES, *length - KIND_BYTES, length);
+    *bytes = *own;
+    return *own;
+}
+
+/* Constants, of which no value is saved, may be others in the program that reads the image: they begin and end no block, but for
+ * images of earlier builds. */
+void dome__capture_image_cut_globals(GArray *segments, bool bare)
+{
+    const uint64_t head = bare ? 0 : KIND_BYTES;
+    segment group = {.kind = SEGMENT_GLOBALS, .head = head};
     for (size_t k = 0; k < dome__capture_global_count(); k++) {
         const dome_capture_known_global *g = dome__capture_global(k);
         const bool constant = g->global->flags & DOME_CAPTURE_GLOBAL_CONSTANT;
         const uint64_t bytes = constant ? 0 : g->elements * g->layout->portable;
-        if (group.count > 0 && (bytes > SMALL_BYTES || group.bytes + bytes > PART_BYTES)) {
+        if (constant && !bare)
+            continue;
+        if (group.count > 0 && (bytes > SMALL_BYTES || group.bytes - head + bytes > PART_BYTES)) {
             g_array_append_val(segments, group);
-            group.count = group.bytes = 0;
+            group.count = 0;
         }
         if (bytes > SMALL_BYTES) {
             for (uint64_t first = 0, count; first < g->elements; first += count) {
@@ -142,9 +164,11 @@ void dome__capture_image_cut_globals(GArray *segments)
             }
             continue;
         }
-        if (group.count == 0)
+        if (group.count == 0) {
             group.global = k;
-        group.count++;
+            group.bytes = head;
+        }
+        group.count = k - group.global + 1;
         group.bytes += bytes;
     }
     if (group.count > 0)

@@ -11,12 +11,18 @@
 
 #include <glib.h>
 
-/* What is larger than SMALL_BYTES in the image is cut into parts of about PART_BYTES; what is smaller shares a block with others,
+/* The versions of images, and those of earlier builds, which are still read: such an image is bare, that is, all zeros are in it,
+ * blocks of active functions and of globals do not begin with their kind, and constants are cut into blocks like other globals.
+ *
+ * What is larger than SMALL_BYTES in the image is cut into parts of about PART_BYTES; what is smaller shares a block with others,
  * of which a block of globals has up to PART_BYTES, and one of the heap those whose serials differ in the last GROUP_BITS only.
  */
 enum {
-    IMAGE_VERSION = 4,
-    IMAGE_VERSION_HANDLES = 6, /* of a Dome program: block 0 is an index (shared.h), and the head has handles */
+    IMAGE_VERSION = 7,
+    IMAGE_VERSION_HANDLES = 8, /* of a Dome program: block 0 is an index (shared.h), and the head has handles */
+    IMAGE_VERSION_BARE = 4,
+    IMAGE_VERSION_HANDLES_BARE = 6,
+    KIND_BYTES = 1, /* at the beginning of a block: its kind */
     SMALL_BYTES = 1 << 18,
     PART_BYTES = 1 << 20,
     GROUP_BITS = 10
@@ -28,8 +34,9 @@ typedef enum segment_kind {
     SEGMENT_GLOBALS,
     SEGMENT_GLOBAL_PART,
     SEGMENT_BLOCKS,
-    SEGMENT_BLOCK_PART, /* the first of a large one */
-    SEGMENT_BLOCK_MORE  /* the others */
+    SEGMENT_BLOCK_PART,   /* the first of a large one */
+    SEGMENT_BLOCK_MORE,   /* the others */
+    SEGMENT_WITHOUT_ZEROS /* of a block in the image alone: a short one of another kind (zeros.h) */
 } segment_kind;
 
 /* A block of the image. */
@@ -40,8 +47,9 @@ typedef struct segment {
     uint64_t count;            /* GLOBALS, BLOCKS: how many of them, with constants */
     uint64_t first, elements;  /* parts */
     uint64_t runs;             /* BLOCKS: blocks of one type and size with successive serials */
-    uint64_t head;             /* bytes that tell of the heap's blocks, before their values */
+    uint64_t head;             /* bytes before the values: the kind, and what tells of the heap's blocks */
     uint64_t bytes;            /* all */
+    uint8_t *ready;            /* `bytes` of a short one, which has been packed; NULL: it is packed when it is written */
 } segment;
 
 /* A run of blocks, as the image describes them. */
@@ -70,6 +78,7 @@ struct dome_capture_image {
     dome_capture_coder coder;
 
     /* restarting */
+    bool bare;     /* of an earlier build */
     uint64_t next; /* block that is read next */
     char *problem;
     dome_capture_counts counts;
@@ -92,8 +101,12 @@ static inline segment *image_segment(const dome_capture_image *image, guint k)
     return &g_array_index(image->segments, segment, k);
 }
 
+/* Puts the zeros back into a block behind the head that is no part of a large global. *bytes and *length become those of the
+ * whole block; *own is what the caller frees (g_free), NULL if no zeros were left out. False: the block is damaged. */
+bool dome__capture_image_whole_block(const uint8_t **bytes, uint64_t *length, uint8_t **own);
+
 /* Appends the segments of the globals: a function of their types alone. */
-void dome__capture_image_cut_globals(GArray *segments);
+void dome__capture_image_cut_globals(GArray *segments, bool bare);
 
 /* How many of the elements that are left of a large array are in its next part: those of PART_BYTES, but all that are left if
  * they are at most half as many more. */

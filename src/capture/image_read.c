@@ -17,8 +17,12 @@ static dome_status problem(dome_capture_image *image, dome_status status, const 
 {
     va_list arguments;
     va_start(arguments, format);
-    if (!image->problem)
+    if (!image->problem) {
         image->problem = g_strdup_vprintf(format, arguments);
+        for (char *c = image->problem; *c; c++) /* names may be damaged */
+            if (g_ascii_iscntrl(*c))
+                *c = '?';
+    }
     va_end(arguments);
     return status;
 }
@@ -146,7 +150,8 @@ static dome_status read_head(dome_capture_image *image, const void *buffer, uint
 {
     dome_bytes from = dome__bytes_of(buffer, (size_t)bytes);
     uint32_t version = dome__read_u32(&from);
-    if (version != (image->env ? IMAGE_VERSION_HANDLES : IMAGE_VERSION))
+    image->bare = version == (image->env ? IMAGE_VERSION_HANDLES_BARE : IMAGE_VERSION_BARE);
+    if (!image->bare && version != (image->env ? IMAGE_VERSION_HANDLES : IMAGE_VERSION))
         return problem(image, DOME_ERR_FORMAT, "the image has version %" PRIu32 ", which this library does not know", version);
     image->counts.polls = dome__read_leb128(&from);
     image->counts.request_at = dome__read_leb128(&from);
@@ -167,7 +172,7 @@ static dome_status read_head(dome_capture_image *image, const void *buffer, uint
     g_array_set_size(image->segments, 0);
     segment none[] = {{.kind = SEGMENT_HEAD}, {.kind = SEGMENT_FRAMES}};
     g_array_append_vals(image->segments, none, G_N_ELEMENTS(none));
-    dome__capture_image_cut_globals(image->segments);
+    dome__capture_image_cut_globals(image->segments, image->bare);
     return image->segments->len <= image->length ? DOME_OK : damaged(image, "it has too few blocks");
 }
 
@@ -245,7 +250,7 @@ static dome_status read_frames(dome_capture_image *image, const void *buffer, ui
 static dome_status read_global_segment(dome_capture_image *image, const segment *s, const uint8_t *from, uint64_t bytes)
 {
     bool good = true, pointers = false;
-    if (bytes != s->bytes)
+    if (bytes != s->bytes - s->head)
         return damaged(image, "the size of a block of globals");
     if (s->kind == SEGMENT_GLOBAL_PART) {
         const dome_capture_known_global *g = dome__capture_global(s->global);
@@ -417,19 +422,36 @@ static dome_status read_heap(dome_capture_image *image, const uint8_t *buffer, u
 
 /* ---- all together ---- */
 
+/* A block behind the head. */
+static dome_status read_segment(dome_capture_image *image, uint64_t block, const uint8_t *bytes, uint64_t length)
+{
+    const segment *s = block < image->segments->len ? image_segment(image, (guint)block) : NULL;
+    if (s && !image->bare && s->kind != SEGMENT_GLOBAL_PART) {
+        if (length == 0 || *bytes != s->kind)
+            return damaged(image, "the kind of a block");
+        bytes += KIND_BYTES;
+        length -= KIND_BYTES;
+    }
+    return !s                          ? read_heap(image, bytes, length)
+           : s->kind == SEGMENT_FRAMES ? read_frames(image, bytes, length)
+                                       : read_global_segment(image, s, bytes, length);
+}
+
 dome_status dome__capture_image_read_block(dome_capture_image *image, uint64_t block, const void *buffer, uint64_t bytes)
 {
+    const uint8_t *from = buffer;
+    uint8_t *own = NULL;
     dome_status status;
     if (image->problem || block != image->next)
         return problem(image, DOME_ERR_FORMAT, "the blocks of the image are not read in their order");
+    const bool part = block < image->segments->len && image_segment(image, (guint)block)->kind == SEGMENT_GLOBAL_PART;
     if (block == SEGMENT_HEAD)
         status = read_head(image, buffer, bytes);
-    else if (block == SEGMENT_FRAMES)
-        status = read_frames(image, buffer, bytes);
-    else if (block < image->segments->len)
-        status = read_global_segment(image, image_segment(image, (guint)block), buffer, bytes);
+    else if (!image->bare && !part && !dome__capture_image_whole_block(&from, &bytes, &own))
+        status = damaged(image, "the zeros of a block");
     else
-        status = read_heap(image, buffer, bytes);
+        status = read_segment(image, block, from, bytes);
+    g_free(own);
     image->next++;
     return status;
 }

@@ -5,11 +5,12 @@
 #include "capture/image_private.h"
 #include "capture/modules.h"
 #include "capture/status.h"
+#include "capture/zeros.h"
 #include "core/bytes.h"
 
 #include <stdlib.h>
 
-enum { KIND_BYTES = 1, RUN_FIELDS = 4 };
+enum { RUN_FIELDS = 4 };
 
 /* ---- the heap ---- */
 
@@ -267,6 +268,7 @@ static void put_values(dome_capture_image *image, const dome_capture_layout *lay
 static void put_frames(dome_capture_image *image)
 {
     g_byte_array_set_size(image->frames, 0);
+    dome__append_leb128(image->frames, SEGMENT_FRAMES);
     for (size_t k = dome__capture_record_count(); k-- > 0;) {
         const dome_capture_record *r = dome__capture_record(k);
         const dome_capture_frame_layout *l = r->function->known;
@@ -292,37 +294,6 @@ static uint64_t frame_bytes(void)
     for (dome_capture_memory *m = dome__capture_memory_first(); m; m = m->above)
         bytes += DOME_LEB128_MOST + dome__capture_frame_layout(m->function)->memory->portable;
     return bytes;
-}
-
-char *dome__capture_image_take(dome_capture_image *image)
-{
-    segment head = {.kind = SEGMENT_HEAD}, frames = {.kind = SEGMENT_FRAMES};
-    if (frame_bytes() > G_MAXINT32)
-        return g_strdup("the variables of the active functions take more than 2 GiB");
-    g_array_set_size(image->segments, 0);
-    g_byte_array_set_size(image->head, 0);
-    g_ptr_array_set_size(image->types, 0);
-    g_array_append_val(image->segments, head);
-    g_array_append_val(image->segments, frames);
-    dome__capture_layouts_begin();
-    dome__capture_handles_begin(image->env);
-    char *problem = NULL;
-    if ((image->env && !dome__capture_contents_set_apart(&problem)) || !dome__capture_pointers_begin())
-        return problem ? problem : g_strdup("no memory");
-    dome__capture_image_cut_globals(image->segments);
-    cut_heap(image->segments, image->types);
-    problem = put_head(image);
-    if (problem)
-        return problem;
-    put_frames(image);
-    image_segment(image, SEGMENT_HEAD)->bytes = image->head->len;
-    image_segment(image, SEGMENT_FRAMES)->bytes = image->frames->len;
-    if (image->length != image->segments->len) {
-        image->length = image->segments->len;
-        dome_layout_unref(image->layout);
-        image->layout = dome_layout_new(image->length, 1, 1, 0, &image->length);
-    }
-    return image->layout ? NULL : g_strdup("no memory");
 }
 
 /* ---- packing ---- */
@@ -403,6 +374,10 @@ static void pack_blocks(const dome_capture_image *image, const segment *s, uint8
 static void pack_segment(const dome_capture_image *image, const segment *s, uint8_t *to)
 {
     dome_capture_coder coder = image->coder;
+    if (s->ready) {
+        memcpy(to, s->ready, (size_t)s->bytes);
+        return;
+    }
     switch (s->kind) {
     case SEGMENT_HEAD:
         memcpy(to, image->head->data, image->head->len);
@@ -412,6 +387,7 @@ static void pack_segment(const dome_capture_image *image, const segment *s, uint
             memcpy(to, image->frames->data, image->frames->len);
         return;
     case SEGMENT_GLOBALS:
+        to = dome__put_leb128(to, SEGMENT_GLOBALS);
         for (size_t k = s->global; k < s->global + s->count; k++) {
             const dome_capture_known_global *g = dome__capture_global(k);
             if (g->global->flags & DOME_CAPTURE_GLOBAL_CONSTANT)
@@ -436,7 +412,64 @@ static void pack_segment(const dome_capture_image *image, const segment *s, uint
         dome__capture_pack(s->block->layout, to,
                            (const char *)dome__capture_block_memory(s->block) + s->first * s->block->layout->size, s->elements,
                            &coder);
+        return;
+    case SEGMENT_WITHOUT_ZEROS:
+        g_assert_not_reached();
     }
+}
+
+/* ---- all together ---- */
+
+/* Short blocks are packed at once: how long they are is known only then. The head begins with the version, and a part of a
+ * global is no short block. */
+static void leave_out_zeros(dome_capture_image *image)
+{
+    uint8_t bytes[DOME_CAPTURE_ZEROS_MOST];
+    GByteArray *shorter = g_byte_array_sized_new(sizeof bytes);
+    for (guint k = SEGMENT_FRAMES; k < image->segments->len; k++) {
+        segment *s = image_segment(image, k);
+        if (s->bytes > sizeof bytes || s->kind == SEGMENT_GLOBAL_PART)
+            continue;
+        pack_segment(image, s, bytes);
+        g_byte_array_set_size(shorter, 0);
+        dome__capture_zeros_leave_out(shorter, SEGMENT_WITHOUT_ZEROS, bytes, s->bytes);
+        const bool gain = shorter->len < s->bytes;
+        s->bytes = gain ? shorter->len : s->bytes;
+        s->ready = g_memdup2(gain ? shorter->data : bytes, (gsize)s->bytes);
+    }
+    g_byte_array_unref(shorter);
+}
+
+char *dome__capture_image_take(dome_capture_image *image)
+{
+    segment head = {.kind = SEGMENT_HEAD}, frames = {.kind = SEGMENT_FRAMES, .head = KIND_BYTES};
+    if (frame_bytes() > G_MAXINT32)
+        return g_strdup("the variables of the active functions take more than 2 GiB");
+    g_array_set_size(image->segments, 0);
+    g_byte_array_set_size(image->head, 0);
+    g_ptr_array_set_size(image->types, 0);
+    g_array_append_val(image->segments, head);
+    g_array_append_val(image->segments, frames);
+    dome__capture_layouts_begin();
+    dome__capture_handles_begin(image->env);
+    char *problem = NULL;
+    if ((image->env && !dome__capture_contents_set_apart(&problem)) || !dome__capture_pointers_begin())
+        return problem ? problem : g_strdup("no memory");
+    dome__capture_image_cut_globals(image->segments, false);
+    cut_heap(image->segments, image->types);
+    problem = put_head(image);
+    if (problem)
+        return problem;
+    put_frames(image);
+    image_segment(image, SEGMENT_HEAD)->bytes = image->head->len;
+    image_segment(image, SEGMENT_FRAMES)->bytes = image->frames->len;
+    leave_out_zeros(image);
+    if (image->length != image->segments->len) {
+        image->length = image->segments->len;
+        dome_layout_unref(image->layout);
+        image->layout = dome_layout_new(image->length, 1, 1, 0, &image->length);
+    }
+    return image->layout ? NULL : g_strdup("no memory");
 }
 
 void dome__capture_image_write_block(const dome_capture_image *image, uint64_t block, void *buffer)

@@ -69,6 +69,7 @@ void dome__capture_inspection_free(dome_capture_inspection *i)
     g_array_unref(i->layouts);
     g_array_unref(i->runs);
     g_free(i->frame_bytes);
+    g_free(i->whole);
     g_free(i);
 }
 
@@ -229,7 +230,8 @@ void dome__capture_shown_handle_text(GString *to, const dome_capture_inspection 
 
 bool dome__capture_inspect_is_index(const uint8_t *bytes, uint64_t length)
 {
-    return length >= sizeof(uint32_t) && dome__get_u32(bytes) == IMAGE_VERSION_HANDLES;
+    return length >= sizeof(uint32_t) &&
+           (dome__get_u32(bytes) == IMAGE_VERSION_HANDLES || dome__get_u32(bytes) == IMAGE_VERSION_HANDLES_BARE);
 }
 
 bool dome__capture_inspect_index(dome_capture_shown_index *index, const uint8_t *bytes, uint64_t length, char **problem)
@@ -271,7 +273,9 @@ static bool read_head(dome_capture_inspection *i, const uint8_t *bytes, uint64_t
 {
     dome_bytes from = dome__bytes_of(bytes, (size_t)length);
     const uint32_t version = dome__read_u32(&from);
-    if (version != IMAGE_VERSION && version != IMAGE_VERSION_HANDLES)
+    const bool handles = version == IMAGE_VERSION_HANDLES || version == IMAGE_VERSION_HANDLES_BARE;
+    i->bare = version == IMAGE_VERSION_BARE || version == IMAGE_VERSION_HANDLES_BARE;
+    if (version != IMAGE_VERSION && !handles && !i->bare)
         return refuse(problem, "the image has version %" PRIu32 ", which this version of dome does not know", version);
     i->polls = dome__read_leb128(&from);
     i->request_at = dome__read_leb128(&from);
@@ -288,9 +292,37 @@ static bool read_head(dome_capture_inspection *i, const uint8_t *bytes, uint64_t
     i->head_bytes.globals = bytes_read(i, &from, read_globals_of_head);
     i->head_bytes.functions = bytes_read(i, &from, read_functions);
     i->head_bytes.streams = bytes_read(i, &from, read_streams);
-    if (version == IMAGE_VERSION_HANDLES)
+    if (handles)
         i->head_bytes.handles = bytes_read(i, &from, read_handles);
     return dome__read_all(&from) || damaged(problem, "its head");
+}
+
+/* Reads a block behind the head, as it was before its zeros were left out. */
+static bool read_whole(dome_capture_inspection *i, uint64_t block, const uint8_t **bytes, uint64_t *length, char **problem)
+{
+    g_clear_pointer(&i->whole, g_free);
+    if (!i->reader(i->ctx, block, bytes, length, problem))
+        return false;
+    if (i->bare)
+        return true;
+    const uint64_t shorter = *length;
+    if (!dome__capture_image_whole_block(bytes, length, &i->whole))
+        return damaged(problem, "the zeros of a block");
+    i->left_out += *length - shorter;
+    return true;
+}
+
+/* The kind with which a block of active functions or of globals begins. */
+static bool take_kind(const dome_capture_inspection *i, segment_kind kind, const uint8_t **bytes, uint64_t *length,
+                      char **problem)
+{
+    if (i->bare)
+        return true;
+    if (*length == 0 || **bytes != kind)
+        return damaged(problem, "the kind of a block");
+    *bytes += KIND_BYTES;
+    *length -= KIND_BYTES;
+    return true;
 }
 
 /* ---- the active functions ---- */
@@ -353,7 +385,8 @@ dome_capture_inspection *dome__capture_inspect(dome_capture_block_reader reader,
     bool good = blocks > SEGMENT_FRAMES || damaged(problem, "it has too few blocks");
     good =
         good && reader(ctx, SEGMENT_HEAD, &bytes, &length, problem) && read_head(i, bytes, length, &records, &memories, problem);
-    good = good && reader(ctx, SEGMENT_FRAMES, &bytes, &length, problem);
+    good =
+        good && read_whole(i, SEGMENT_FRAMES, &bytes, &length, problem) && take_kind(i, SEGMENT_FRAMES, &bytes, &length, problem);
     if (good) {
         i->frame_bytes = g_memdup2(bytes, (gsize)length);
         good = read_frames(i, dome__bytes_of(i->frame_bytes, (size_t)length), records, memories) ||
@@ -386,23 +419,42 @@ static uint64_t global_bytes(const dome_capture_shown_global *g)
     return g->constant ? 0 : __builtin_mul_overflow(g->elements, g->type->bytes, &bytes) ? UINT64_MAX : bytes;
 }
 
-/* Reads the next block of the image, which has globals: how many of them. As dome__capture_image_cut_globals. */
+/* How many globals from the next one on share a block; 0: it is a large one. As dome__capture_image_cut_globals: no constant ends
+ * a block, but in an image of earlier builds. */
+static uint64_t count_group(const dome_capture_inspection *i, uint64_t *bytes)
+{
+    uint64_t count = 0;
+    *bytes = 0;
+    for (uint64_t k = i->global; k < i->globals->len; k++) {
+        const dome_capture_shown_global *g = i->globals->pdata[k];
+        const uint64_t more = global_bytes(g);
+        if (g->constant && !i->bare)
+            continue;
+        if (more > SMALL_BYTES || (count > 0 && *bytes + more > PART_BYTES))
+            break;
+        *bytes += more;
+        count = k - i->global + 1;
+    }
+    return count;
+}
+
+/* Reads the next block of the image, which has globals: how many of them. False: there are none any more, or *problem. */
 static bool read_globals(dome_capture_inspection *i, char **problem)
 {
-    uint64_t length, bytes = 0;
+    uint64_t length, bytes;
+    while (!i->bare && i->global < i->globals->len && ((const dome_capture_shown_global *)i->globals->pdata[i->global])->constant)
+        i->global++;
+    if (i->global == i->globals->len)
+        return false;
     if (i->next >= i->blocks)
         return damaged(problem, "blocks are missing");
-    if (!i->reader(i->ctx, i->next++, &i->at, &length, problem))
+    i->left = count_group(i, &bytes);
+    if (!(i->left > 0
+              ? read_whole(i, i->next, &i->at, &length, problem) && take_kind(i, SEGMENT_GLOBALS, &i->at, &length, problem)
+              : i->reader(i->ctx, i->next, &i->at, &length, problem)))
         return false;
+    i->next++;
     i->end = i->at + length;
-    i->left = 0;
-    for (uint64_t k = i->global; k < i->globals->len; k++) {
-        const uint64_t more = global_bytes(i->globals->pdata[k]);
-        if (more > SMALL_BYTES || (i->left > 0 && bytes + more > PART_BYTES))
-            break;
-        bytes += more;
-        i->left++;
-    }
     if (i->left > 0)
         return bytes == length || damaged(problem, "the size of a block of globals");
     const dome_capture_shown_global *g = i->globals->pdata[i->global];
@@ -485,7 +537,7 @@ static bool begin_runs(dome_capture_inspection *i, dome_bytes *from, uint64_t co
 static bool begin_heap_block(dome_capture_inspection *i, bool *part, char **problem)
 {
     uint64_t length;
-    if (!i->reader(i->ctx, i->next++, &i->at, &length, problem))
+    if (!read_whole(i, i->next++, &i->at, &length, problem))
         return false;
     dome_bytes from = dome__bytes_of(i->at, (size_t)length);
     const uint64_t kind = dome__read_leb128(&from), count = kind == SEGMENT_BLOCKS ? dome__read_leb128(&from) : 1;

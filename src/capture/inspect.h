@@ -73,6 +73,7 @@ typedef bool (*dome_capture_block_reader)(void *ctx, uint64_t block, const uint8
 typedef struct dome_capture_inspection {
     uint64_t polls, request_at;
     bool counting;
+    bool bare; /* of an earlier build (image_private.h) */
     dome_capture_head_bytes head_bytes;
     uint64_t heap_blocks;
     dome_capture_described described;
@@ -94,6 +95,8 @@ typedef struct dome_capture_inspection {
     uint8_t *frame_bytes;
     uint64_t next;           /* block of the image */
     uint64_t global, first;  /* globals that are next, and elements of the large one */
+    uint8_t *whole;          /* the block that was read, if its zeros had been left out */
+    uint64_t left_out;       /* bytes that such blocks were shorter, of those that were read */
     const uint8_t *at, *end; /* what is left of the block that was read */
     uint64_t left;           /* globals or blocks of the run in it */
     dome_bytes run;          /* descriptions of the runs in it that are left; at NULL: none were read */

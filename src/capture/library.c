@@ -5,6 +5,7 @@
 
 #include "capture/die.h"
 #include "capture/modules.h"
+#include "core/own_signals.h"
 
 #include <errno.h>
 #include <glib.h>
@@ -159,42 +160,67 @@ static sigset_t set_of(unsigned long long bits)
     return set;
 }
 
-static void note_signal(int number)
+/* Dome's own actions, where the program has set others: they come back in the place of the default one, so that a request to
+ * write a checkpoint remains one. To the program they are the default one. */
+static struct sigaction own[SIGNALS];
+
+static int replace(int number, const struct sigaction *action, struct sigaction *before)
 {
-    struct sigaction action;
-    if (number <= 0 || number >= SIGNALS || sigaction(number, NULL, &action) != 0)
-        return;
-    handled[number] = 1;
-    handlers[number] = action.sa_handler;
-    how[number] =
-        action.sa_flags & (SA_NOCLDSTOP | SA_NOCLDWAIT | SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER | (int)SA_RESETHAND);
-    blocked[number] = bits_of(&action.sa_mask);
+    if (sigaction(number, NULL, before) != 0)
+        return -1;
+    if (dome__signal_is_own(before)) {
+        own[number] = *before;
+        *before = (struct sigaction){.sa_handler = SIG_DFL};
+    }
+    if (!action)
+        return 0;
+    const bool gives_back = action->sa_handler == SIG_DFL && dome__signal_is_own(&own[number]);
+    return sigaction(number, gives_back ? &own[number] : action, NULL);
 }
 
-void (*dome_capture_signal(int number, void (*handler)(int)))(int)
+static void note_signal(int number, const struct sigaction *action)
 {
-    void (*const before)(int) = signal(number, handler);
-    if (before != SIG_ERR)
-        note_signal(number);
-    return before;
+    handled[number] = 1;
+    handlers[number] = action->sa_handler;
+    how[number] =
+        action->sa_flags & (SA_NOCLDSTOP | SA_NOCLDWAIT | SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER | (int)SA_RESETHAND);
+    blocked[number] = bits_of(&action->sa_mask);
 }
 
 int dome_capture_sigaction(int number, const void *action, void *before)
 {
-    const int result = sigaction(number, action, before);
-    if (result == 0 && action)
-        note_signal(number);
-    return result;
+    struct sigaction was, now;
+    if (action)
+        now = *(const struct sigaction *)action; /* may be *before */
+    if (replace(number, action ? &now : NULL, &was) != 0)
+        return -1;
+    if (before)
+        *(struct sigaction *)before = was;
+    if (action)
+        note_signal(number, &now);
+    return 0;
+}
+
+/* As the C library's, but for the default action, which may be one of Dome's. */
+void (*dome_capture_signal(int number, void (*handler)(int)))(int)
+{
+    struct sigaction was, now = {.sa_handler = SIG_DFL};
+    if (replace(number, handler == SIG_DFL ? &now : NULL, &was) != 0)
+        return SIG_ERR;
+    if (handler != SIG_DFL && (signal(number, handler) == SIG_ERR || sigaction(number, NULL, &now) != 0))
+        return SIG_ERR;
+    note_signal(number, &now);
+    return was.sa_handler;
 }
 
 static void restore_signals(void)
 {
     for (int number = 1; number < SIGNALS; number++) {
-        struct sigaction action = {.sa_flags = how[number], .sa_mask = set_of(blocked[number])};
+        struct sigaction action = {.sa_flags = how[number], .sa_mask = set_of(blocked[number])}, before;
         if (!handled[number])
             continue;
         action.sa_handler = handlers[number];
-        sigaction(number, &action, NULL);
+        replace(number, &action, &before);
     }
 }
 
@@ -238,6 +264,11 @@ void dome__capture_library_restore(void)
         pthread_sigmask(SIG_SETMASK, &before, NULL);
     }
     errno = error;
+}
+
+int *dome__capture_library_errno(void)
+{
+    return kept & DOME_CAPTURE_KEEP_ERRNO ? &error : NULL;
 }
 
 /* ---- blocks ---- */

@@ -6,4 +6,7 @@
 void dome__capture_library_save(void);
 void dome__capture_library_restore(void);
 
+/* The saved one; NULL: it is not kept. */
+int *dome__capture_library_errno(void);
+
 #endif

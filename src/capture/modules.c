@@ -45,6 +45,22 @@ static void take_global(const dome_capture_module *m, const dome_capture_global 
     g_array_append_val(globals, known);
 }
 
+/* Of the sorted globals. Files compiled with -fcommon may declare one without a value each; the linker gives them one place, of
+ * the largest size. */
+static void drop_common_globals(void)
+{
+    for (unsigned k = 1; k < globals->len;) {
+        dome_capture_known_global *g = &g_array_index(globals, dome_capture_known_global, k - 1);
+        const bool same = strcmp(g[0].global->name, g[1].global->name) == 0;
+        if (same && g[0].global->address != g[1].global->address)
+            dome__capture_die("two globals are called '%s'", g->global->name);
+        if (same)
+            g_array_remove_index(globals, g[0].bytes < g[1].bytes ? k - 1 : k);
+        else
+            k++;
+    }
+}
+
 static void take_function(const dome_capture_module *m, dome_capture_function *f)
 {
     if (!f || !f->name)
@@ -91,9 +107,7 @@ void dome__capture_modules_complete(void)
         qsort(globals->data, globals->len, sizeof(dome_capture_known_global), by_global_name);
     if (codes->len > 0)
         qsort(codes->pdata, codes->len, sizeof *codes->pdata, by_code_name);
-    for (size_t k = 1; k < dome__capture_global_count(); k++)
-        if (strcmp(dome__capture_global(k - 1)->global->name, dome__capture_global(k)->global->name) == 0)
-            dome__capture_die("two globals are called '%s'", dome__capture_global(k)->global->name);
+    drop_common_globals();
     for (size_t k = 1; k < dome__capture_code_count(); k++)
         if (strcmp(dome__capture_code(k - 1)->name, dome__capture_code(k)->name) == 0 &&
             dome__capture_code(k - 1)->address != dome__capture_code(k)->address)

@@ -168,6 +168,7 @@ static void restore(void)
     if (problem)
         dome__capture_die("the program cannot go on from the checkpoint: %s", problem);
     dome__checkpoint_recovered(env);
+    dome__boundary_restored(env, dome__capture_shared_differs(image));
     given = true;
     dome__capture_mark_restored();
     if (dome__capture_call_back(DOME_CAPTURE_AFTER_RESTART) != 0)

@@ -212,7 +212,7 @@ void dome__capture_encode(void *ctx, const void *const *from, const dome_capture
             return;
         }
     }
-    int stream = in_block || a ? -1 : dome__capture_stream_number(address);
+    const int64_t stream = in_block || a ? -1 : dome__capture_stream_number(address);
     if (stream >= 0) {
         put(to, word_of(DOME_CAPTURE_SPACE_STREAM, (uint64_t)stream), 0);
     } else if (!in_block && !a && find_code((uintptr_t)address, &word)) {

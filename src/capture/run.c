@@ -96,12 +96,24 @@ static void save(void)
     set_timer(text ? AGAIN_SECONDS : AGAIN_SECONDS / 100);
 }
 
+static void tell_input(void)
+{
+    const uint64_t bytes = dome__capture_streams_input_read();
+    char *line = g_strdup_printf("standard input was a file when the program was saved, read up to byte %" PRIu64
+                                 ", and is none now: the program takes all that it is given for what follows",
+                                 bytes);
+    if (bytes)
+        env->hooks->say(env, line);
+    g_free(line);
+}
+
 static void restore(void)
 {
     char *problem = dome__capture_image_restored(image);
     if (problem)
         dome__capture_die("the program cannot go on from the checkpoint: %s", problem);
     dome__capture_mark_restored();
+    tell_input();
     if (dome__capture_call_back(DOME_CAPTURE_AFTER_RESTART) != 0)
         dome__capture_die("the program cannot go on from the checkpoint: one of its functions (dome_capture_on) refused it");
     dome__capture_status_set(DOME_CAPTURE_RESUMING);
@@ -142,11 +154,32 @@ static void finish(void)
     image = NULL;
 }
 
+/* The value of an option, in the same word or the next; NULL: argv[k] is another word. */
+static const char *value_of(const char *name, char **argv, int k)
+{
+    const size_t length = strlen(name);
+    if (strncmp(argv[k], name, length) != 0 || (argv[k][length] && argv[k][length] != '='))
+        return NULL;
+    return argv[k][length] ? argv[k] + length + 1 : argv[k + 1];
+}
+
+/* Said here, because dome_init would name the option that start adds, or start PVM. */
+static void refuse_tasks(int argc, char **argv)
+{
+    for (int k = 1; k < argc && strcmp(argv[k], "--") != 0; k++) {
+        const char *tasks = value_of("--dome-tasks", argv, k), *transport = value_of("--dome-transport", argv, k);
+        if ((tasks && atoi(tasks) > 1) || g_strcmp0(transport, "pvm") == 0)
+            dome__capture_die("a program that does not call dome_init is one task: leave out %s",
+                              tasks ? "--dome-tasks" : "--dome-transport");
+    }
+}
+
 /* Starts as a program of one task, whatever others there are. */
 static void start(int *argc, char ***argv)
 {
     static char **arguments; /* kept: the program may keep it */
     int count = 0;
+    refuse_tasks(*argc, *argv);
     arguments = g_new0(char *, *argc + 4);
     arguments[count++] = *argc > 0 ? (*argv)[0] : "program";
     arguments[count++] = "--dome-transport";
@@ -154,8 +187,6 @@ static void start(int *argc, char ***argv)
     for (int k = 1; k < *argc; k++)
         arguments[count++] = (*argv)[k];
     env = dome_init(&count, &arguments);
-    if (dome_size(env) > 1)
-        dome__capture_die("a captured program is one task: leave out --dome-transport");
     *argc = count;
     *argv = arguments;
 }

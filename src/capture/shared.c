@@ -1,5 +1,7 @@
 #include "capture/shared.h"
 
+#include "capture/image_private.h"
+#include "capture/library.h"
 #include "ckpt/checkpoint.h"
 #include "ckpt/checksum.h"
 #include "core/bytes.h"
@@ -10,7 +12,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { INDEX_VERSION = 6, TEXT_MOST = 1024 };
+enum { TEXT_MOST = 1024 };
 
 struct dome_capture_shared {
     dome_env *env;
@@ -231,6 +233,8 @@ static void make_of_tasks(dome_capture_shared *s)
         s->of_tasks = dome_object_new(s->env, DOME_CAPTURE_TASKS_NAME, &tasks_ops, s);
         if (s->of_tasks)
             dome__object_defers(s->of_tasks, why);
+        if (s->of_tasks)
+            dome__object_binds(s->of_tasks);
     } else if (s->tasks_length == 0) {
         dome_object_free(g_steal_pointer(&s->of_tasks));
     }
@@ -240,7 +244,7 @@ static void put_index(dome_capture_shared *s)
 {
     const uint32_t tasks = s->differing->len > 0 ? (uint32_t)s->env->size : 0;
     g_byte_array_set_size(s->index, 0);
-    dome__append_u32(s->index, INDEX_VERSION);
+    dome__append_u32(s->index, IMAGE_VERSION_HANDLES);
     dome__append_u32(s->index, tasks);
     dome__append_text(s->index, s->bound ? s->bound : "", TEXT_MOST);
     for (uint32_t r = 0; r < MAX(tasks, 1); r++)
@@ -268,6 +272,17 @@ static int agree_text(dome_env *env, char **text, bool name)
     }
     g_free(*text);
     *text = worst == 0 ? NULL : name && from > 0 ? g_strdup_printf("on task %d: %s", from, shared) : g_strdup(shared);
+    return status;
+}
+
+/* Each task has its own errno, of isatty that task 0 alone calls for its output, say: all go on with task 0's. */
+static int share_errno(dome_env *env)
+{
+    int *error = dome__capture_library_errno();
+    int64_t value = error ? *error : 0;
+    const int status = error ? dome__bcast(env->transport, 0, DOME_I64, &value, 1) : DOME_OK;
+    if (error)
+        *error = (int)value;
     return status;
 }
 
@@ -367,9 +382,11 @@ dome_status dome__capture_shared_take(dome_capture_shared *s, const char *refuse
     dome_operation op;
     dome__begin(&op, env, DOME_OP_CHECKPOINT, NULL, 1);
     g_free(s->problem);
+    int status = share_errno(env);
     s->problem = refused ? g_strdup(refused) : dome__capture_image_take(s->image);
     s->captured = true;
-    int status = agree_text(env, &s->problem, true);
+    if (status == DOME_OK)
+        status = agree_text(env, &s->problem, true);
     if (status == DOME_OK && !s->problem)
         status = compare(s);
     if (status == DOME_OK && !s->problem) {
@@ -403,7 +420,7 @@ static char *read_index(dome_capture_shared *s)
     const void *data = g_bytes_get_data(s->read->pdata[0], &length);
     dome_bytes from = dome__bytes_of(data, length);
     const uint32_t version = dome__read_u32(&from), tasks = dome__read_u32(&from);
-    if (from.bad || version != INDEX_VERSION)
+    if (from.bad || (version != IMAGE_VERSION_HANDLES && version != IMAGE_VERSION_HANDLES_BARE))
         return g_strdup("the image is of another version of this library");
     char *bound = dome__read_text(&from), *problem = NULL;
     if (tasks > 0 && tasks != (uint32_t)s->env->size)
@@ -464,6 +481,11 @@ char *dome__capture_shared_restore(dome_capture_shared *s)
     g_ptr_array_set_size(s->read, 0);
     g_ptr_array_set_size(s->own, 0);
     return problem;
+}
+
+bool dome__capture_shared_differs(const dome_capture_shared *s)
+{
+    return s->differing->len > 0;
 }
 
 dome_capture_shared *dome__capture_shared_new(dome_env *env)

@@ -21,6 +21,9 @@ typedef struct dome_capture_shared dome_capture_shared;
 dome_capture_shared *dome__capture_shared_new(dome_env *env);
 char *dome__capture_shared_restore(dome_capture_shared *shared);
 
+/* Whether some of it is not the same on all tasks, in the image that was taken or restored last. */
+bool dome__capture_shared_differs(const dome_capture_shared *shared);
+
 /* Takes the image of the program, all of whose functions have returned. *bound: why the program cannot go on with another number
  * of tasks; NULL: it can. Both texts belong to the image. If there can be no image, what would write it is told why.
  * Collective. */

@@ -1,5 +1,6 @@
 #include "capture/streams.h"
 
+#include "capture/pointers.h"
 #include "core/files.h"
 
 #include <errno.h>
@@ -25,6 +26,7 @@ typedef struct stream {
 
 static GArray *streams;
 static uint64_t next_number = STANDARD;
+static uint64_t input_read;
 
 /* Where the program began, and where it is expected to begin at a restart: paths are taken from there. */
 static char *start_path;
@@ -57,10 +59,10 @@ static stream *find(const void *file)
     return NULL;
 }
 
-int dome__capture_stream_number(const void *file)
+int64_t dome__capture_stream_number(const void *file)
 {
     const stream *s = find(file);
-    return s && s->number <= INT32_MAX ? (int)s->number : -1;
+    return s ? (int64_t)s->number : -1;
 }
 
 FILE *dome__capture_stream(uint64_t number)
@@ -85,6 +87,33 @@ FILE *dome_capture_fopen(const char *path, const char *mode)
     dome__capture_streams_begin();
     if (file)
         add(next_number++, file, path, mode);
+    return file;
+}
+
+/* The name of a regular file, from where the program began if it lies below. NULL: it is none, or has no name any more. */
+static char *name_of(int descriptor)
+{
+    struct stat st, there;
+    char *link = g_strdup_printf("/proc/self/fd/%d", descriptor), *path = NULL;
+    if (fstat(descriptor, &st) == 0 && S_ISREG(st.st_mode))
+        path = g_file_read_link(link, NULL);
+    g_free(link);
+    if (path && (stat(path, &there) < 0 || there.st_dev != st.st_dev || there.st_ino != st.st_ino))
+        g_clear_pointer(&path, g_free);
+    const size_t begin = strlen(start_path);
+    if (path && strncmp(path, start_path, begin) == 0 && path[begin] == '/')
+        memmove(path, path + begin + 1, strlen(path + begin));
+    return path;
+}
+
+FILE *dome_capture_fdopen(int descriptor, const char *mode)
+{
+    FILE *file = fdopen(descriptor, mode);
+    dome__capture_streams_begin();
+    char *path = file && descriptor >= STANDARD ? name_of(descriptor) : NULL;
+    if (path)
+        add(next_number++, file, path, mode);
+    g_free(path);
     return file;
 }
 
@@ -258,6 +287,7 @@ static char *read_path(dome_bytes *from)
 void dome__capture_stream_record_read(dome_capture_stream_record *s, dome_bytes *from)
 {
     s->number = dome__read_leb128(from);
+    from->bad |= s->number >> DOME_CAPTURE_SPACE_SHIFT != 0; /* more than a pointer has bits for */
     s->path = read_path(from);
     s->mode = read_path(from);
     s->position = dome__read_leb128(from) - 1;
@@ -302,7 +332,7 @@ dome_capture_saved_streams *dome__capture_streams_read(dome_bytes *from)
         after = s.number + 1;
         g_array_append_val(saved->all, s);
     }
-    from->bad |= saved->next < STANDARD;
+    from->bad |= saved->next < STANDARD || saved->next >> DOME_CAPTURE_SPACE_SHIFT != 0;
     return saved;
 }
 
@@ -400,8 +430,10 @@ static char *set_position(FILE *file, const saved_stream *s)
     struct stat st;
     if (s->position == NONE)
         return NULL;
-    if (fstat(fileno(file), &st) < 0 || !S_ISREG(st.st_mode)) /* standard input that is another one now */
+    if (fstat(fileno(file), &st) < 0 || !S_ISREG(st.st_mode)) {
+        input_read = s->position; /* if it is standard input */
         return s->number == 0 ? NULL : g_strdup_printf("'%s' was a file, and is none now", shown(s));
+    }
     if (s->length == NONE && !(s->flags & BEYOND) &&
         (uint64_t)st.st_size < s->position) /* one that is written may be sought beyond its end */
         return too_short(s, &st);
@@ -428,6 +460,11 @@ static char *open_again(const saved_stream *s)
         add(s->number, file, s->path, s->mode);
     }
     return file ? set_position(file, s) : NULL;
+}
+
+uint64_t dome__capture_streams_input_read(void)
+{
+    return input_read;
 }
 
 char *dome__capture_streams_open(const dome_capture_saved_streams *saved)

@@ -10,7 +10,7 @@
 void dome__capture_streams_begin(void);
 
 /* The number of a stream, -1 if it is none that is known; the stream of a number, NULL if there is none. */
-int dome__capture_stream_number(const void *stream);
+int64_t dome__capture_stream_number(const void *stream);
 FILE *dome__capture_stream(uint64_t number);
 
 /* Whether a descriptor belongs to a stream. */
@@ -34,6 +34,7 @@ void dome__capture_stream_record_read(dome_capture_stream_record *record, dome_b
 typedef struct dome_capture_saved_streams dome_capture_saved_streams;
 dome_capture_saved_streams *dome__capture_streams_read(dome_bytes *from);
 char *dome__capture_streams_open(const dome_capture_saved_streams *saved); /* NULL, or a problem */
+uint64_t dome__capture_streams_input_read(void); /* how far, of a file that was standard input, which is no file now; else 0 */
 void dome__capture_streams_free(dome_capture_saved_streams *saved);
 
 #endif

@@ -249,9 +249,9 @@ bool dome__checkpoint_report(const dome_env *env, dome_checkpoint_report *report
 
 #else
 
-bool dome__checkpoint_newest(const char *directory, const char *program, uint64_t *number, uint64_t *loop)
+bool dome__checkpoint_newest(const char *directory, const char *program, dome_checkpoint_point *point)
 {
-    (void)directory, (void)program, (void)number, (void)loop;
+    (void)directory, (void)program, (void)point;
     return false;
 }
 

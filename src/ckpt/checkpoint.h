@@ -40,6 +40,9 @@ int dome__checkpoint_carry_out(dome_env *env);
 bool dome__checkpoint_pass(dome_env *env);
 int dome__checkpoint_consult(dome_env *env, bool asked, bool *due);
 
+/* Whether one is written at this boundary, as all tasks have been told. */
+bool dome__checkpoint_is_due(const dome_env *env);
+
 /* Called by dome_finalize: finishes the checkpoint that is being written. */
 void dome__checkpoint_finish(dome_env *env);
 void dome__checkpoint_free(dome_env *env);
@@ -47,9 +50,14 @@ void dome__checkpoint_free(dome_env *env);
 /* Gives a new object its values if the program restarts. Fails by dome__fail. */
 int dome__checkpoint_restore(dome_env *env, dome_object *object);
 
-/* Finds the checkpoint from which a program of that name would restart with --dome-restart=auto, and its loop boundary, without
- * reading its data. False if there is none. */
-bool dome__checkpoint_newest(const char *directory, const char *program, uint64_t *number, uint64_t *loop);
+typedef struct dome_checkpoint_point {
+    uint64_t number, loop; /* 0: none; its loop boundary */
+    uint64_t tasks;        /* as many as it needs; 0: any number */
+} dome_checkpoint_point;
+
+/* Finds the checkpoint from which a program of that name would restart with --dome-restart=auto, without reading its data. False
+ * if there is none. */
+bool dome__checkpoint_newest(const char *directory, const char *program, dome_checkpoint_point *point);
 
 bool dome__checkpoint_restarting(const dome_env *env);
 

@@ -183,6 +183,11 @@ int dome__checkpoint_consult(dome_env *env, bool asked, bool *due)
     return consult(env, due);
 }
 
+bool dome__checkpoint_is_due(const dome_env *env)
+{
+    return env->checkpoints && env->checkpoints->order.number > 0;
+}
+
 int dome__checkpoint_carry_out(dome_env *env)
 {
     dome_checkpoints *c = env->checkpoints;

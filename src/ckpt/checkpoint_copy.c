@@ -146,10 +146,16 @@ dome_ckpt *dome__checkpoint_describe(dome_env *env, const char *program, uint64_
 {
     dome_ckpt *ckpt = dome__ckpt_new(program, number, loop);
     dome_object_info info = {.size = sizeof info};
-    for (dome_object *o = NULL; !*message && (o = dome_object_next(env, o));)
-        if (dome__object_is_named(o) && dome_object_describe(o, &info) == DOME_OK)
-            dome__ckpt_add_object(ckpt, dome_object_name(o), dome_object_operations(o)->kind, &info,
-                                  dome__checkpoint_is_fixed(o, &info), message);
+    bool binds = false;
+    for (dome_object *o = NULL; !*message && (o = dome_object_next(env, o));) {
+        if (!dome__object_is_named(o) || dome_object_describe(o, &info) != DOME_OK)
+            continue;
+        binds |= dome__object_is_binding(o);
+        dome__ckpt_add_object(ckpt, dome_object_name(o), dome_object_operations(o)->kind, &info,
+                              dome__checkpoint_is_fixed(o, &info), message);
+    }
+    if (binds && !*message)
+        dome__ckpt_add_counter(ckpt, DOME_CKPT_TASKS, (uint64_t)env->size, message);
     return ckpt;
 }
 

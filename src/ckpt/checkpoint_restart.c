@@ -28,26 +28,29 @@ static dome_ckpt_file *open_number(const dome_checkpoints *c, uint64_t number, c
     return file;
 }
 
-bool dome__checkpoint_newest(const char *directory, const char *program, uint64_t *number, uint64_t *loop)
+static dome_checkpoint_point point_of(const dome_ckpt *head)
+{
+    return (dome_checkpoint_point){head->number, head->loop, dome__ckpt_tasks(head)};
+}
+
+bool dome__checkpoint_newest(const char *directory, const char *program, dome_checkpoint_point *point)
 {
     char *skipped = NULL, *message = NULL;
     dome_ckpt_file *file = dome__store_newest(directory, program, false, &skipped, &message);
-    *number = file ? dome__ckpt_head(file)->number : 0;
-    *loop = file ? dome__ckpt_head(file)->loop : 0;
+    *point = file ? point_of(dome__ckpt_head(file)) : (dome_checkpoint_point){0};
     dome__ckpt_close(file);
     g_clear_pointer(&message, g_free);
     GPtrArray *items = dome__store_list(directory, &message);
     for (guint i = 0; items && i < items->len; i++) {
         const dome_store_item *item = items->pdata[i];
         const dome_ckpt *head = item->file ? dome__ckpt_head(item->file) : NULL;
-        if (!head || item->damage || item->pieces == 0 || head->number <= *number || strcmp(head->program, program) != 0)
+        if (!head || item->damage || item->pieces == 0 || head->number <= point->number || strcmp(head->program, program) != 0)
             continue;
-        *number = head->number;
-        *loop = head->loop;
+        *point = point_of(head);
     }
     if (items)
         g_ptr_array_unref(items);
-    bool there = *number > 0 && *number >= dome__run_read(directory).first;
+    bool there = point->number > 0 && point->number >= dome__run_read(directory).first;
     g_free(skipped);
     g_free(message);
     return there;
@@ -81,7 +84,7 @@ static dome_ckpt_file *choose(dome_env *env, const dome_checkpoints *c, char **m
         dome__ckpt_close(file);
         file = NULL;
     } else if (!file && env->options.restart == DOME_RESTART_NEWEST) {
-        *message = g_strdup_printf("there is nothing to go on from: %s", none);
+        *message = g_strdup_printf("there is nothing to go on from: %s; without --dome-restart the program begins anew", none);
     }
     g_free(skipped);
     g_free(none);

@@ -1,4 +1,5 @@
 #include "ckpt/checkpoint_private.h"
+#include "core/own_signals.h"
 
 #include <signal.h>
 #include <time.h>
@@ -55,17 +56,15 @@ void dome__checkpoint_catch_signals(void)
     struct sigaction on_usr1 = {.sa_handler = ask, .sa_flags = SA_RESTART};
     struct sigaction on_term = {.sa_sigaction = ask_to_end, .sa_flags = SA_RESTART | SA_SIGINFO}, was;
     asked = ending = at_boundary = still = 0;
-    sigaction(SIGUSR1, &on_usr1, NULL);
+    dome__signal_catch(SIGUSR1, &on_usr1);
     if (sigaction(SIGTERM, NULL, &was) == 0 && was.sa_handler == SIG_DFL &&
         timer_create(CLOCK_MONOTONIC, &event, &end_timer) == 0)
-        sigaction(SIGTERM, &on_term, NULL);
+        dome__signal_catch(SIGTERM, &on_term);
 }
 
 void dome__checkpoint_leave_signals(bool end)
 {
-    struct sigaction now;
-    if (sigaction(SIGUSR1, NULL, &now) == 0 && now.sa_handler == ask)
-        signal(SIGUSR1, SIG_DFL);
+    struct sigaction now; /* SIGUSR1 stays caught: a request that comes too late must not end a program that is complete */
     if (sigaction(SIGTERM, NULL, &now) == 0 && now.sa_sigaction == ask_to_end) {
         signal(SIGTERM, SIG_DFL);
         timer_delete(end_timer);

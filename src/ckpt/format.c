@@ -313,6 +313,14 @@ bool dome__ckpt_has_shapes(const dome_ckpt *ckpt)
     return false;
 }
 
+uint64_t dome__ckpt_tasks(const dome_ckpt *ckpt)
+{
+    for (guint i = 0; i < ckpt->counters->len; i++)
+        if (strcmp(counter_at(ckpt, i)->name, DOME_CKPT_TASKS) == 0)
+            return counter_at(ckpt, i)->value;
+    return 0;
+}
+
 /* The object that a number of a shape belongs to, by its name. */
 static uint64_t object_of_shape(const dome_ckpt_counter *counter)
 {

@@ -82,6 +82,11 @@ typedef struct dome_ckpt {
 
 dome_ckpt *dome__ckpt_new(const char *program, uint64_t number, uint64_t loop);
 void dome__ckpt_free(dome_ckpt *ckpt);
+
+/* The counter of the tasks that a checkpoint needs. tasks: their number; 0: any. */
+#define DOME_CKPT_TASKS "tasks"
+uint64_t dome__ckpt_tasks(const dome_ckpt *ckpt);
+
 bool dome__ckpt_add_counter(dome_ckpt *ckpt, const char *name, uint64_t value, char **message);
 
 /* Objects must be added in order of creation. fixed as in dome_ckpt_object. */

@@ -398,7 +398,8 @@ dome_ckpt_file *dome__store_newest(const char *directory, const char *program, b
         g_free(reason);
     }
     if (!file)
-        dome__ckpt_refuse(message, "checkpoint directory '%s' has no checkpoint that can be used", directory);
+        dome__ckpt_refuse(message, "checkpoint directory '%s' has no checkpoint that can be used%s", directory,
+                          items->len == 0 ? ": there is none in it" : "");
     *skipped = g_string_free(lines, lines->len == 0);
     g_ptr_array_unref(items);
     return file;

@@ -16,6 +16,7 @@ struct dome_object {
     char *name;
     uint64_t id;
     bool named;                                    /* by the program */
+    bool binds;                                    /* dome__object_binds */
     dome_object_clock *clock;                      /* in the same allocation */
     const char *(*why)(const dome_object *object); /* dome__object_defers */
 };

@@ -364,6 +364,16 @@ char *dome__object_settle(dome_object *object)
     return g_strdup(why ? why : dome_status_text(status));
 }
 
+void dome__object_binds(dome_object *object)
+{
+    object->binds = true;
+}
+
+bool dome__object_is_binding(const dome_object *object)
+{
+    return object->binds;
+}
+
 void dome__object_defers(dome_object *object, const char *(*why)(const dome_object *object))
 {
     object->why = why;

@@ -15,6 +15,10 @@ void dome__env_set_layout(dome_env *env, const dome_layout *layout);
  * be computed; NULL if they can. */
 void dome__object_defers(dome_object *object, const char *(*why)(const dome_object *object));
 
+/* Declares that its elements belong to their tasks: no other number of tasks can go on with them. */
+void dome__object_binds(dome_object *object);
+bool dome__object_is_binding(const dome_object *object);
+
 /* Completes all deferred work. Returns the first object for which that failed, with *status, or NULL. Values that cannot be
  * computed are not a failure here: the operation that needs them fails. Not collective. */
 dome_object *dome__env_unsettled(dome_env *env, int *status);

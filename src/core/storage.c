@@ -3,6 +3,7 @@
 
 #include "core/environment.h"
 #include "core/huge_pages.h"
+#include "core/own_signals.h"
 
 #include <dome/env.h>
 
@@ -341,8 +342,8 @@ void dome__storage_check(dome_env *env)
 {
     struct sigaction action = {.sa_sigaction = touched, .sa_flags = SA_SIGINFO};
     checking.env = env;
-    sigaction(SIGSEGV, &action, NULL);
-    sigaction(SIGBUS, &action, NULL);
+    dome__signal_catch(SIGSEGV, &action);
+    dome__signal_catch(SIGBUS, &action);
 }
 
 void dome__storage_check_no_more(void)

@@ -561,8 +561,10 @@ static dome_status assemble(dsparse *a, const given *g)
         status = sort_by_owner(&p, a, g);
     if (status == DOME_OK)
         status = send_triplets(&p, a);
-    if (status == DOME_OK)
-        status = take(a, p.start, p.entries, sort_by_row(&p, a));
+    if (status == DOME_OK) {
+        const dome_status sorted = sort_by_row(&p, a); /* apart: compilers read arguments in any order */
+        status = take(a, p.start, p.entries, sorted);
+    }
     parcel_clear(&p);
     return status;
 }

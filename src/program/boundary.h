@@ -22,6 +22,9 @@ bool dome__boundary_ask(dome_env *env);
  * Collective; does not return if the program enters another view. */
 dome_status dome__boundary_pass(dome_env *env, dome_status status, const char *bound);
 
+/* The program goes on from a checkpoint, or from the view before. bound: by the same number of tasks only. */
+void dome__boundary_restored(dome_env *env, bool bound);
+
 /* Function k that dome_on_view was given in this view, and its data; NULL: there are no more. */
 dome_view_function dome__boundary_function(const dome_env *env, size_t k, void **data);
 

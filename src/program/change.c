@@ -384,12 +384,12 @@ static void go_back(void *ctx, const dome_wire_back *back);
 static uint64_t newest(const dome_env *env)
 {
     const char *directory = env->options.checkpoint_dir;
-    uint64_t number = 0, loop = 0;
+    dome_checkpoint_point point = {0};
     if (directory && strcmp(directory, DOME_CHECKPOINT_MEMORY) == 0)
         directory = g_getenv(DOME_VARIABLE_MEMORY);
     if (directory)
-        dome__checkpoint_newest(directory, env->change->program, &number, &loop);
-    return number;
+        dome__checkpoint_newest(directory, env->change->program, &point);
+    return point.number;
 }
 
 void dome__change_ready(dome_env *env, const char *host)

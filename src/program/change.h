@@ -17,6 +17,12 @@ typedef struct dome_view_call {
     void *data;
 } dome_view_call;
 
+/* Of an order, or of a wish, that has been tried in vain. */
+typedef struct dome_tries {
+    unsigned count;
+    uint64_t left; /* boundaries until it is tried again */
+} dome_tries;
+
 struct dome_change {
     uint32_t view;     /* number of the present view */
     uint64_t loops;    /* boundaries passed in earlier views */
@@ -26,12 +32,13 @@ struct dome_change {
     GArray *functions; /* dome_view_call: what dome_on_view was given; NULL: nothing */
     uint64_t order;    /* the hub's for this boundary, with its plan, until it is carried out; 0 and NULL: none */
     char *ordered;
-    /* The same of an order and of a wish that wait for a boundary at which values are equal on all tasks (dome__boundary_poll):
-     * how many boundaries until they are tried again, and how often they were. */
-    uint64_t late_order, late_in;
+    /* The same of an order and of a wish that wait for a boundary at which values are equal on all tasks (dome__boundary_poll).
+     */
+    uint64_t late_order;
     char *late;
     int late_wish;
-    unsigned late_tries;
+    dome_tries order_tries, wish_tries;
+    bool bound; /* no other number of tasks can go on from the newest checkpoint; the same on all tasks */
     const dome_provider *provider;
     char *hub;       /* the hub's address as text; NULL: there is no hub */
     bool console;    /* task 0: the program was started from the PVM console */

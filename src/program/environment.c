@@ -164,6 +164,8 @@ int dome_finalize(dome_env *env)
     dome__balance_free(g_steal_pointer(&env->balance));
     int status = dome_error_status(env) ? 1 : 0;
     fflush(NULL);
+    if (env->watch && !failed)
+        dome__watch_done(env->watch);
     if (env->watch)
         dome__watch_leave(env->watch);
     env->stamp = NULL;
@@ -213,23 +215,29 @@ static bool meets(const dome_env *env, bool *other_size)
     return same;
 }
 
-/* The order of the hub for this boundary, or the one that was postponed to it. */
+/* Whether what waits is tried again at this boundary, but not where tasks meet, or an order has come: then at the next. */
+static bool is_again(dome_tries *tries, bool waits, bool other)
+{
+    if (!waits)
+        *tries = (dome_tries){0};
+    else if (--tries->left == 0 && other)
+        tries->left = 1;
+    return waits && tries->left == 0;
+}
+
+/* The order of the hub for this boundary, or the one that was postponed to it; and the wish that was. */
 static void take_order(const dome_env *env)
 {
     dome_change *c = env->change;
     c->order = 0;
     c->ordered = env->watch ? dome__watch_loop(env->watch, &c->order) : NULL;
-    if (!c->late && !c->late_wish) {
-        c->late_tries = 0;
-    } else if (--c->late_in == 0 && c->ordered) {
-        c->late_in = 1; /* tasks meet here */
-    } else if (c->late_in == 0) {
-        if (c->late) {
-            c->ordered = g_steal_pointer(&c->late);
-            c->order = c->late_order;
-        }
-        if (!c->wish)
-            c->wish = c->late_wish;
+    const bool other = c->ordered != NULL;
+    if (is_again(&c->order_tries, c->late != NULL, other)) {
+        c->ordered = g_steal_pointer(&c->late);
+        c->order = c->late_order;
+    }
+    if (is_again(&c->wish_tries, c->late_wish != 0, other)) {
+        c->wish = c->late_wish;
         c->late_wish = 0;
     }
 }
@@ -283,27 +291,36 @@ dome_status dome__boundary_reach(dome_env *env, bool *due)
 }
 
 /* An order or a wish that no other number of tasks can follow here is tried again behind later operations: the 1st, the 2nd from
- * there, the 4th, and so on. In between tasks may meet for a checkpoint. */
+ * there, the 4th, and so on. Each has its own tries: a program may wish something else all the time. In between tasks may meet
+ * for a checkpoint. */
 enum { LATE_TRIES = 10 };
+
+static bool may_wait(dome_tries *tries)
+{
+    if (tries->count == LATE_TRIES)
+        return false;
+    tries->left = (uint64_t)1 << tries->count++;
+    return true;
+}
 
 static void postpone(const dome_env *env)
 {
     dome_change *c = env->change;
     bool other_size;
     meets(env, &other_size);
-    if (!c->polls || c->late_tries == LATE_TRIES || !(other_size || c->wish))
+    if (!c->polls)
         return;
-    if (other_size) {
+    if (other_size && may_wait(&c->order_tries)) {
         if (env->rank == 0)
             dome__watch_postpone(env->watch, c->order);
         c->late = g_steal_pointer(&c->ordered);
         c->late_order = c->order;
         c->order = 0;
     }
-    if (c->wish)
+    if (c->wish && may_wait(&c->wish_tries)) {
         c->late_wish = c->wish;
-    c->wish = 0;
-    c->late_in = (uint64_t)1 << c->late_tries++;
+        c->wish = 0;
+    }
 }
 
 static int look(dome_env *env, bool asked, bool *due)
@@ -344,13 +361,36 @@ bool dome__boundary_ask(dome_env *env)
     return !env->watch;
 }
 
+/* Before the number of tasks changes: if the newest checkpoint needs the number before, another one is written here. Else a loss
+ * soon after the change could not be healed. */
+static int write_first(dome_env *env, bool bound)
+{
+    dome_change *c = env->change;
+    bool due;
+    int status = DOME_OK;
+    if (c->bound && !bound && (c->wish || c->ordered) && !dome__checkpoint_is_due(env)) {
+        dome__checkpoint_finish(env);
+        status = dome__checkpoint_consult(env, true, &due);
+    }
+    if (dome__checkpoint_is_due(env))
+        c->bound = bound;
+    return status;
+}
+
 dome_status dome__boundary_pass(dome_env *env, dome_status status, const char *bound)
 {
     dome_operation op;
     dome__begin(&op, env, DOME_OP_CHECKPOINT, NULL, 0);
     if (status == DOME_OK && bound)
         postpone(env);
+    if (status == DOME_OK)
+        status = write_first(env, bound != NULL);
     return dome__end(&op, carry_out(env, status, bound));
+}
+
+void dome__boundary_restored(dome_env *env, bool bound)
+{
+    env->change->bound = bound;
 }
 
 dome_status dome_barrier(dome_env *env)

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -135,16 +136,22 @@ bool dome__restarts_needed(const dome_options *options, int restarts)
     return restarts > 0 || (options->on_loss == DOME_LOSS_HEAL && in_memory(options));
 }
 
-/* Adds the option to resume from the newest checkpoint of this run, whatever options the program was first started with. */
-static char **with_restart(char **argv)
+/* Adds the option to resume from the newest checkpoint of this run, whatever options the program was first started with, and the
+ * number of tasks that it needs; 0: any. */
+static char **with_restart(char **argv, int tasks)
 {
     GPtrArray *words = g_ptr_array_new();
     bool own = false;
     g_ptr_array_add(words, argv[0]);
     g_ptr_array_add(words, g_strdup("--dome-restart=auto"));
+    if (tasks)
+        g_ptr_array_add(words, g_strdup_printf("--dome-tasks=%d", tasks));
     for (char **word = argv + 1; *word; word++) {
         own |= strcmp(*word, "--") == 0;
-        if (own || (strcmp(*word, "--dome-restart") != 0 && !g_str_has_prefix(*word, "--dome-restart=")))
+        if (!own && tasks && strcmp(*word, "--dome-tasks") == 0 && word[1])
+            word++;
+        else if (own || (strcmp(*word, "--dome-restart") != 0 && !g_str_has_prefix(*word, "--dome-restart=") &&
+                         !(tasks && g_str_has_prefix(*word, "--dome-tasks="))))
             g_ptr_array_add(words, *word);
     }
     g_ptr_array_add(words, NULL);
@@ -160,7 +167,7 @@ char **dome__restarts_attempt(const dome_restarts *r, const dome_attempt *attemp
         if (geteuid() == 0)
             g_setenv("PVM_ALLOW_ROOT", "1", FALSE); /* the launcher has already warned that it is set */
     }
-    return attempt->resume && r->options->checkpoint_dir ? with_restart(r->argv) : r->argv;
+    return attempt->resume && r->options->checkpoint_dir ? with_restart(r->argv, attempt->tasks) : r->argv;
 }
 
 bool dome__restarts_heal(const dome_options *options, int restarts, int *left)
@@ -174,8 +181,10 @@ void dome__restarts_point(const dome_restarts *r, dome_supervise_point *point)
 {
     char *name = g_path_get_basename(r->argv[0]);
     const char *directory = r->memory ? r->memory : r->options->checkpoint_dir;
-    if (!directory || !dome__checkpoint_newest(directory, name, &point->number, &point->loop))
-        *point = (dome_supervise_point){0};
+    dome_checkpoint_point newest = {0};
+    const bool there = directory && dome__checkpoint_newest(directory, name, &newest);
+    *point =
+        there ? (dome_supervise_point){newest.number, newest.loop, (int)MIN(newest.tasks, INT_MAX)} : (dome_supervise_point){0};
     g_free(name);
 }
 

@@ -138,6 +138,7 @@ static void silence(hub_state *s)
     double limit = dome__hub_silence_limit(s), start_limit = 1.5 * MAX(s->hub->timeout, 10);
     bool rank0 = false;
     dome__hub_look_for_away(s, start_limit);
+    dome__hub_look_for_done(s, limit);
     dome__hub_look_for_rank0(s, start_limit);
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *c = s->clients->pdata[i];

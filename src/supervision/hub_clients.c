@@ -7,6 +7,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+static void task_ended(hub_state *s, hub_client *c)
+{
+    c->done = false;
+    if (c->exiting)
+        dome__hub_left(s, c, c->exit_status);
+    else
+        dome__hub_process_ended(s, c);
+}
+
 void dome__hub_closed(hub_state *s, hub_client *c)
 {
     if (c->closed)
@@ -29,10 +38,32 @@ void dome__hub_closed(hub_state *s, hub_client *c)
         dome__hub_notice(s, DOME_END_LOSS, false, 1, g_strdup("")); /* rank 0 has printed the reason */
         return;
     }
-    if (c->exiting)
-        dome__hub_left(s, c, c->exit_status);
-    else
-        dome__hub_process_ended(s, c);
+    if (!c->done)
+        task_ended(s, c);
+}
+
+static bool is_task(const hub_state *s, const hub_client *c)
+{
+    return c->greeted && c->channel == DOME_WIRE_WATCH && c->view == s->view.number;
+}
+
+/* Others may still wait for a message of such a task, in the last barrier, and must not wait for ever. */
+void dome__hub_look_for_done(hub_state *s, double limit)
+{
+    bool all = true;
+    for (guint i = 0; i < s->clients->len; i++) {
+        const hub_client *c = s->clients->pdata[i];
+        all &= !is_task(s, c) || c->done || c->left;
+    }
+    for (guint i = 0; i < s->clients->len; i++) {
+        hub_client *c = s->clients->pdata[i];
+        if (!is_task(s, c) || !c->done || !c->closed || c->bye || (c->rank == 0 && s->hub->rank0_is_child))
+            continue;
+        if (all)
+            c->bye = c->left = true;
+        else if (s->now - c->closed_at > limit)
+            task_ended(s, c);
+    }
 }
 
 static void mismatch(hub_state *s, const hub_client *a, const hub_client *b)
@@ -46,11 +77,6 @@ static void mismatch(hub_state *s, const hub_client *a, const hub_client *b)
                         a->rank, a->host, first, b->rank, b->host, second,
                         strcmp(first, second) ? "" : ", with other arguments or after other operations"));
     dome__hub_ask_trails(s);
-}
-
-static bool is_task(const hub_state *s, const hub_client *c)
-{
-    return c->greeted && c->channel == DOME_WIRE_WATCH && c->view == s->view.number;
 }
 
 /* Tasks at the same operation number must have the same history; and when all tasks wait without progress, they must at least be
@@ -240,6 +266,9 @@ static void take_message(hub_state *s, hub_client *c, dome_wire_message *message
         break;
     case DOME_WIRE_BYE:
         c->bye = c->left = true;
+        break;
+    case DOME_WIRE_DONE:
+        c->done = true;
         break;
     case DOME_WIRE_HOLD:
         dome__hub_view_act(s, dome__view_held(&s->view, c->rank, message->hold.order, message->hold.loop));

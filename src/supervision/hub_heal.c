@@ -123,7 +123,7 @@ static void give_up(hub_state *s, hub_client *c, GArray *kill_too)
 
 static void send_back(hub_state *s, hub_client *c)
 {
-    c->bye = c->left = c->failed = false;
+    c->bye = c->left = c->done = c->failed = false;
     c->away = true;
     if (!c->closed)
         dome__hub_send_back(s, c);

@@ -20,6 +20,7 @@ typedef struct hub_client {
     int fd;
     bool greeted, bye, closed;
     bool left;     /* dome_finalize has ended; the process may continue */
+    bool done;     /* all but that: DOME_WIRE_DONE */
     bool away;     /* it has announced that it becomes the program anew, or was told to, and has not come back */
     bool lost;     /* the hub has found so */
     bool failed;   /* it has told of a failure */
@@ -363,6 +364,9 @@ void dome__hub_receive(hub_state *s, hub_client *c);
 
 /* Handles a connection that either side has closed. */
 void dome__hub_closed(hub_state *s, hub_client *c);
+
+/* Notices tasks that were done when their connections closed, but not all others are within so many seconds. */
+void dome__hub_look_for_done(hub_state *s, double limit);
 
 /* ---- hub_waits.c ---- */
 

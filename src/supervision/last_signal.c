@@ -1,5 +1,7 @@
 #include "supervision/last_signal.h"
 
+#include "core/own_signals.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
@@ -33,7 +35,7 @@ static void catch_all(const int *numbers, int count)
     struct sigaction last = {.sa_sigaction = last_signal, .sa_flags = SA_SIGINFO | SA_RESETHAND | SA_ONSTACK}, was;
     for (int k = 0; k < count; k++)
         if (sigaction(numbers[k], NULL, &was) == 0 && !(was.sa_flags & SA_SIGINFO) && was.sa_handler == SIG_DFL)
-            sigaction(numbers[k], &last, NULL);
+            dome__signal_catch(numbers[k], &last);
 }
 
 static void leave_all(const int *numbers, int count)

@@ -191,15 +191,18 @@ static void tell_started(const dome_launch *launch, pid_t rank0)
                                                                             launch->machine.directory}});
 }
 
-/* In a child: gives up what only the hub needs. */
-static void leave_hub(const dome_launch *launch)
+/* In a child: gives up what only the hub needs. blocked: signals that stay blocked for dome_init; NULL: none. */
+static void leave_hub(const dome_launch *launch, const sigset_t *blocked)
 {
     const int own[] = {launch->signal_fd, launch->listen_fd, launch->report_fd};
     for (size_t i = 0; i < G_N_ELEMENTS(own); i++)
         if (own[i] >= 0)
             close(own[i]);
     dome__private_machine_leave(&launch->machine);
-    sigprocmask(SIG_SETMASK, &launch->mask, NULL);
+    sigset_t mask = launch->mask;
+    if (blocked)
+        sigorset(&mask, &mask, blocked);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
     sigaction(SIGCHLD, &launch->child_action, NULL);
 }
 
@@ -225,9 +228,13 @@ static pid_t start_rank0(void *ctx, const char *view)
 {
     const dome_launch *launch = ctx;
     char **environment = g_environ_unsetenv(g_environ_setenv(g_get_environ(), DOME_VARIABLE_VIEW, view, TRUE), DOME_VARIABLE_HUB);
+    sigset_t requests; /* would end it before dome_init can take them, which then lets them come (program/change.c) */
+    sigemptyset(&requests);
+    sigaddset(&requests, SIGTERM);
+    sigaddset(&requests, SIGUSR1);
     const pid_t pid = fork();
     if (pid == 0) {
-        leave_hub(launch);
+        leave_hub(launch, &requests);
         be_as_before(launch);
         execve(launch->path, launch->words, environment);
         _exit(127);
@@ -259,7 +266,7 @@ void dome__launch_fork(dome_launch *launch)
     note_before(launch);
     pid_t pid = fork();
     if (pid == 0) {
-        leave_hub(launch);
+        leave_hub(launch, NULL);
         return;
     }
     if (pid < 0) {

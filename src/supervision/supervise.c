@@ -287,8 +287,11 @@ static char *from(const dome_supervise_point *point, bool resume)
 {
     if (!resume || point->number == 0)
         return g_strdup("from the beginning");
-    return g_strdup_printf("from checkpoint %" G_GUINT64_FORMAT " (loop boundary %" G_GUINT64_FORMAT ")", point->number,
-                           point->loop);
+    char *with = point->tasks ? g_strdup_printf("with %d task%s ", point->tasks, point->tasks == 1 ? "" : "s") : g_strdup("");
+    char *text = g_strdup_printf("%sfrom checkpoint %" G_GUINT64_FORMAT " (loop boundary %" G_GUINT64_FORMAT ")", with,
+                                 point->number, point->loop);
+    g_free(with);
+    return text;
 }
 
 /* Without what the program has registered by atexit: that is for processes that run it. */
@@ -314,7 +317,7 @@ int dome__supervise(const dome_supervision *how)
     supervisor s = {.how = how, .in = g_byte_array_new(), .avoid = g_string_new(NULL)};
     dome_losses losses = {0};
     bool resume = false;
-    int survived = 0;
+    int survived = 0, tasks = 0;
     dome_supervise_point first = {0}; /* the checkpoint that existed before this run */
     how->point(how->ctx, &first);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -324,6 +327,7 @@ int dome__supervise(const dome_supervision *how)
     for (int number = 0;; number++) {
         dome_attempt attempt = {.number = number,
                                 .resume = resume,
+                                .tasks = tasks,
                                 .avoid = s.avoid->str,
                                 .left = how->restarts ? MAX(how->restarts - number - s.heals, 0) : -1};
         clear(&s);
@@ -358,6 +362,7 @@ int dome__supervise(const dome_supervision *how)
         }
         /* Resume only when the newest checkpoint differs from the one before this run: that one may belong to another run. */
         resume = resume || point.number != first.number;
+        tasks = resume ? point.tasks : 0;
         add_silent(&s);
         char *where = how->prepare(how->ctx, s.avoid->str), *point_text = from(&point, resume);
         handle_signals(&s);

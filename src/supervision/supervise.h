@@ -12,12 +12,14 @@
 typedef struct dome_supervise_point {
     uint64_t number; /* 0: none, the program would start from the beginning */
     uint64_t loop;
+    int tasks; /* as many as it needs; 0: any number */
 } dome_supervise_point;
 
 /* One attempt to run the program. */
 typedef struct dome_attempt {
     int number;        /* 0: the first; from 1: restarts */
     bool resume;       /* resume from the newest checkpoint of this run, if there is one */
+    int tasks;         /* the program has to have so many; 0: those of its start */
     int report_fd;     /* for dome_launch_request; closed on exec */
     const char *avoid; /* hosts that fell silent in earlier attempts, separated by blanks; "" if none */
     int left;          /* losses that may still be healed or answered by another attempt; below 0: healed without limit */

@@ -16,6 +16,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -25,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -877,6 +879,11 @@ void dome__watch_postpone(dome_watch *watch, uint64_t order)
     send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_POSTPONE, .postponed = order});
 }
 
+void dome__watch_done(dome_watch *watch)
+{
+    send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_DONE});
+}
+
 void dome__watch_refuse(dome_watch *watch, uint64_t order, const char *why)
 {
     send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_REFUSE, .refuse = {order, why}});
@@ -947,6 +954,15 @@ void dome__watch_disagree(dome_watch *watch, int exit_status, const char *line)
     fail(watch, DOME_END_OWN, exit_status, line, true);
 }
 
+/* Waits until the system has sent what was written. A process that closes its connection with messages of the hub unread resets
+ * it, and what the system has held back until then, as it does after many short messages, would never be sent. */
+static void flush_messages(const dome_watch *watch)
+{
+    int left = 0;
+    for (int i = 0; i < 200 && ioctl(watch->fd, SIOCOUTQNSD, &left) == 0 && left > 0; i++)
+        g_usleep(10000);
+}
+
 void dome__watch_stop(dome_watch *watch)
 {
     if (watch->running) {
@@ -959,6 +975,7 @@ void dome__watch_stop(dome_watch *watch)
     if (watch->fd >= 0) {
         take_next(watch);
         pass_trace_on(watch, true);
+        flush_messages(watch);
     }
 }
 
@@ -969,6 +986,7 @@ void dome__watch_close(dome_watch *watch)
     dome__watch_stop(watch);
     if (watch->fd >= 0) {
         dome__wire_send(watch->fd, &(dome_wire_message){.kind = DOME_WIRE_BYE});
+        flush_messages(watch);
         if (watch->own_output)
             close(watch->fd);
         else

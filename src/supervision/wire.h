@@ -41,6 +41,7 @@ typedef enum dome_wire_kind {
     DOME_WIRE_TIMES,      /* rank 0: how long the parts of the change into its view took */
     DOME_WIRE_HOSTS,      /* hub, to its supervisor: where the tasks of a view are */
     DOME_WIRE_MEET,       /* task: all tasks are to meet at a boundary, without a change of their number */
+    DOME_WIRE_DONE,       /* task: the program is complete for it: it has passed the last barrier, and its output is written */
     DOME_WIRE_KINDS
 } dome_wire_kind;
 

@@ -94,5 +94,12 @@ cp "$programs/deep" other/writer
 rm -rf dir2 && cp -r dir dir2
 run other/writer 5 --dome-checkpoint-dir dir2 --dome-restart=2
 sed -i '/^dome: going on from checkpoint 2/d' err
-refused "another program" 1 "the program cannot go on from the checkpoint: the image has a global 'writer.c:append_file'"
+refused "another program" 1 "the program cannot go on from the checkpoint: the image has a global 'libc:signal blocked'"
+
+# More tasks than one: the line is about the option that was given.
+for option in "--dome-tasks 4" --dome-tasks=4 "--dome-transport pvm"; do
+    read -ra words <<<"$option"
+    run "$writer" files 30 "${words[@]}"
+    refused "$option" 1 "is one task: leave out ${words[0]%=*}"
+done
 finish

@@ -53,4 +53,25 @@ for k in 1 20; do
     "$DOME_BUILD_DIR/tools/dome" ckpt show "$file" >show 2>&1
     grep -q "loop $k\b" show || fail "poll $k after a restart: $(head -n 5 show)"
 done
+# Requests also reach a program that has set other actions for these signals, and then again what it was told was the one before;
+# after a restart, too.
+rm -rf files dir && cp -r plain files && printf 'old\n' >files/append
+begin actions --dome-checkpoint-every 1000000s
+until_there run
+sleep 0.2
+kill -USR1 $pid
+until_there ckpt-00000001.dckpt
+{ kill -KILL $pid && wait $pid; } 2>/dev/null
+begin --dome-checkpoint-every 1000000s --dome-restart
+for _ in $(seq 600); do
+    grep -q 'going on from checkpoint 1' err && break
+    sleep 0.05
+done
+kill -USR1 $pid
+until_there ckpt-00000002.dckpt
+kill -TERM $pid
+wait $pid
+status=$?
+[ $status -eq $((128 + 15)) ] || fail "SIGTERM, other actions: status $status: $(cat err)"
+[ -e dir/ckpt-00000003.dckpt ] || fail "SIGTERM, other actions: no checkpoint: $(ls dir)"
 finish

@@ -1,11 +1,12 @@
 /* writer DIRECTORY STEPS [what]: writes files there for a while: one from the beginning to the end, one that it appends to, one
  * that it opens and closes again and again, and reads back what it wrote. `what` is foreign to a checkpoint: thread, socket,
  * pipe, descriptor; or dangling, a pointer that leads nowhere; or refused, a callback that says no; or child, a process that
- * has ended by exit. */
+ * has ended by exit. Or it is actions: those of signals, which it sets and gives back. */
 #include "hand.h"
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -49,6 +50,23 @@ static int refuse(void *unused)
     return 1;
 }
 
+static void ignore(int number)
+{
+    (void)number;
+}
+
+/* Sets an action for a while, and then again what it is told was the one before. */
+static void change_action(int number)
+{
+    struct sigaction action = {.sa_handler = ignore}, before, now;
+    if (dome_capture_sigaction(number, &action, &before) != 0 || before.sa_handler != SIG_DFL)
+        exit(5);
+    if (dome_capture_sigaction(number, &before, &now) != 0 || now.sa_handler != ignore)
+        exit(6);
+    if (dome_capture_signal(number, ignore) != SIG_DFL || dome_capture_signal(number, SIG_DFL) != ignore)
+        exit(7);
+}
+
 static void make_foreign(const char *what)
 {
     pthread_t thread;
@@ -73,6 +91,10 @@ static void make_foreign(const char *what)
         nowhere = getenv("PATH");
     else if (strcmp(what, "refused") == 0)
         dome_capture_on(DOME_CAPTURE_BEFORE_CHECKPOINT, refuse, NULL);
+    else if (strcmp(what, "actions") == 0) {
+        change_action(SIGUSR1);
+        change_action(SIGTERM);
+    }
 }
 
 static int program(int argc, char **argv)
@@ -139,6 +161,7 @@ static dome_capture_module module = {.size = sizeof module,
 __attribute__((constructor)) static void enlist(void)
 {
     dome_capture_register(&module);
+    dome_capture_keep(DOME_CAPTURE_KEEP_SIGNAL);
 }
 
 int main(int argc, char **argv)

@@ -24,4 +24,6 @@ done
 [ "$(wc -l <rounds)" -eq 5 ] || fail "rounds: $(cat rounds)"
 run 2 lists --rounds -1
 refused "--rounds -1" 2 "usage: lists"
+run 2 lists --rounds 9223372036854775808
+refused "--rounds 2^63" 2 "lists: --rounds takes at most 9223372036854775807, not 9223372036854775808"
 finish

@@ -11,7 +11,7 @@ import time
 import harness
 from harness import Failure, Run, awake, check, only_line
 
-WORKER = harness.PROGRAMS + "/worker"
+WORKER, COMPLETE = harness.PROGRAMS + "/worker", harness.PROGRAMS + "/complete"
 TIMEOUT = 10  # the library's default
 SLACK = 6  # for a machine that has more to do than this: what hangs, hangs for good
 
@@ -501,6 +501,33 @@ def killed_after_finalize(tasks, rank):
         check(not run.lines(), " | ".join(run.lines()))
 
 
+def asked_after_finalize(tasks):
+    """A request for a checkpoint that comes too late does nothing."""
+    with start(tasks, "after", 2000, 0, options=["--dome-checkpoint-dir", "%MARKS%/saved"]) as run:
+        run.wait_marks("over", tasks)
+        os.kill(run.rank(0), signal.SIGUSR1)
+        status = run.wait()
+        run.check_clean()
+        check(status == 0, "status %d: %s" % (status, "; ".join(run.lines())))
+        check(not run.lines(), " | ".join(run.lines()))
+
+
+def killed_at_the_end(tasks, rank, what):
+    """A task that has written its output is needed no more, if the others come as far; before that it is lost."""
+    timeout = 3
+    with Run([COMPLETE, str(rank), what, "--dome-tasks", str(tasks), "--dome-output", "all", "--dome-timeout", str(timeout)]) as run:
+        if what == "written":
+            status = run.wait()
+            run.check_clean()
+            check(status == 0, "status %d: %s" % (status, "; ".join(run.lines())))
+            check(not run.lines(), " | ".join(run.lines()))
+            check(run.output().count(b"complete\n") == tasks, "output %r" % run.output())
+            return None
+        note = is_over(run, awake(), 10 + timeout)
+        only_line(run, r"task %d on host \S+ is lost: %s; the program was in .*" % (rank, ended_by(signal.SIGKILL)))
+        return note
+
+
 def children_may_end(tasks):
     with start(tasks, "fork-exit") as run:
         status = run.wait()
@@ -609,6 +636,9 @@ def all_cases():
     for rank in 0, 2:
         case("task %d works on after dome_finalize" % rank, after_finalize, 4, rank, 500)
         case("task %d killed after dome_finalize" % rank, killed_after_finalize, 4, rank)
+    case("a request after dome_finalize", asked_after_finalize, 3)
+    for what in "written", "writing", "waited":
+        case("killed at the end: %s" % what, killed_at_the_end, 4, 2, what)
     case("a forked child of a task ends", children_may_end, 4)
     return cases
 

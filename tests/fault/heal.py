@@ -110,6 +110,23 @@ def killed(victims, tasks=3, directory="memory:", sizes="-"):
         return run.lines()[0]
 
 
+def asked():
+    """Requests for checkpoints come while another process takes the place of task 0."""
+    expected = one_task([ELASTIC, "120", "0", "-"])
+    with start(120, 10, 3, every=5) as run:
+        all_there(run, 3)
+        reach(run, 22)
+        hub, first = run.hub(), run.rank(0)
+        harness.kill(first)
+
+        def healed():
+            harness.kill(hub, signal.SIGUSR1)
+            return run.lines() or run.process.poll() is not None
+
+        wait_until(healed, "the loss")
+        ended_well(run, expected, 1)
+
+
 def shown():
     """dome ps, the trace and the profile tell of a change and of a loss after it."""
     expected = one_task([ELASTIC, "1500", "0", "-"])
@@ -438,6 +455,7 @@ def main():
         ("killed: two at once", killed, [1, 2]),
         ("killed: 0 and 2", killed, [0, 2]),
         ("killed: all but one", killed, [0, 1, 2], 4),
+        ("requests", asked),
         ("shown", shown),
         ("no checkpoint", from_the_beginning),
         ("program replaced: task 1", replaced, 1),

@@ -851,6 +851,7 @@ int main(int argc, char **argv)
                                              "dome_capture_enter",
                                              "dome_capture_fclose",
                                              "dome_capture_fopen",
+                                             "dome_capture_fdopen",
                                              "dome_capture_freopen",
                                              "dome_capture_init",
                                              "dome_capture_leave",

@@ -93,7 +93,7 @@ expect "| \`gauss_seidel\` | 1.5 | 10.0 | 10.0 | - |" "Process Introspection, Ta
 expect "Missed by \`gauss_seidel\` (10.0 %)." "Process Introspection, Tables 7.2 to 7.19"
 expect "| auto | -, 500 |" "Process Introspection, Tables 7.6 to 7.21"
 expect "Missed by \`gauss_seidel\`." "Process Introspection, Tables 7.6 to 7.21"
-expect "| \`gauss_seidel\` (gs) | 4194904 | 600 | 3.0 | 9.0 |" "Process Introspection, Tables 7.8 to 7.23"
+expect "| \`gauss_seidel\` (gs) | 4194304 | 4194304 | 4194904 | 600 | 600 | 3.0 | 9.0 |" "Process Introspection, Tables 7.8 to 7.23"
 expect "Missed by \`gauss_seidel\` (1.25). The images of all machines are equal, byte for byte." "Process Introspection, Tables 7.8 to 7.23"
 
 refused() {
