@@ -72,6 +72,7 @@ works "$cc" -c one.s
 works "$cc" main.o sum.o one.o -o program
 works "$cc" main.o sum.o one.s -o program
 works ./program
+works "$cc" -save-temps main.o sum.c one.c -o program
 works "$cc" -fsyntax-only one.c
 works "$cc" -E one.c
 works "$cc" -print-prog-name=ld
@@ -79,9 +80,34 @@ mkdir 'a folder' && cp one.c 'a folder/o n e.c'
 works "$cc" main.o sum.o 'a folder/o n e.c' -o 'a folder/program'
 works "./a folder/program"
 
+# as configure scripts ask: for a function, by a wrong declaration of it; and for blocks of no bytes
+for name in malloc calloc realloc free strdup strndup fopen freopen fclose getline getdelim asprintf vasprintf rand srandom strtok \
+    atexit signal sigaction; do
+    printf 'char %s();\nint main(void)\n{\n    return %s();\n}\n' $name $name >asked.c
+    works "$cc" -w asked.c -o asked
+done
+cat >empty.c <<'END'
+#include <stdlib.h>
+struct pair { struct pair *next; int n; };
+int main(void)
+{
+    void *p = malloc(0), *q = realloc(NULL, 0), *r = realloc(0, 0);
+    int bad = !p || !q || !r;
+    free(p);
+    free(q);
+    r = realloc(r, sizeof(struct pair));
+    free(r);
+    return bad;
+}
+END
+works "$cc" empty.c -o empty
+works ./empty
+
 # mistakes
 echo 'int main(void) { return 0; }' >whole.c
-[ -e "$DOME_BUILD_DIR/libdome.a" ] || says 'error: -static: there is no ' "$cc" -static whole.c -o no
+for static in -static -static-pie; do
+    [ -e "$DOME_BUILD_DIR/libdome.a" ] || says 'error: -static: there is no ' "$cc" $static whole.c -o no
+done
 says 'main.cpp: C++ is not translated' "$cc" main.cpp sum.c -o program
 says 'main.cpp: C++ is not translated' "$cc" -c main.cpp
 says '-x c++: only C is translated' "$cc" -x c++ main.c
@@ -95,8 +121,25 @@ says '-o needs the name of a file' "$cc" main.o -o
 says 'one -o and several files' "$cc" -c -o both.o sum.c one.c
 says 'no-such-compiler cannot be run' "$cc" --cc=no-such-compiler one.c
 says '--polls=no-such-file: not auto' "$cc" --polls=no-such-file main.o sum.o one.o
+says '--polls needs a value in the same word: --polls=auto' "$cc" --polls auto main.o
+says '--cc=: a command' "$cc" --cc= one.c
+says '--cc="gcc: a command' "$cc" '--cc="gcc' one.c
+says '-I needs a value' "$cc" whole.c -I
+says '-l needs a value' "$cc" whole.c -l
+says '--dome-checkpoint-dir is an option of the program' "$cc" --dome-checkpoint-dir saved whole.c
+cc -E whole.c -o whole.i
+says 'whole.i: give dome-cc the C file' "$cc" -c whole.i
+cp whole.c whole.txt
+says 'whole.txt: the name of a C file must end in .c' "$cc" -x c whole.txt -o no
+says 'missing.o: there is no such file' "$cc" -c whole.c missing.o
+"$cc" -c whole.c one.o 2>"$work/err" || fail "-c with an object: status $?"
+grep -q 'warning: one.o: not used' "$work/err" || fail "-c with an object: $(head -1 "$work/err")"
+printf '#!/bin/sh\ncase "$*" in *-fsyntax-only*) kill -9 $$ ;; esac\nexec cc "$@"\n' >dies && chmod +x dies
+says './dies was ended by signal 9' "$cc" --cc=./dies whole.c -o no
 "$cc" -c missing.c 2>"$work/err" && fail "-c missing.c succeeds"
 grep -q 'missing.c: No such file' "$work/err" || fail "-c missing.c: $(head -1 "$work/err")"
+"$cc" -O2 -DSTART=5 main.c -o undefined 2>"$work/err" && fail "a program without one of its functions is linked"
+grep -q '^main.c:.* undefined reference' "$work/err" || fail "an undefined reference does not name main.c: $(head -3 "$work/err")"
 
 [ -z "$(ls "$TMPDIR")" ] || fail "temporary files remain: $(cd "$TMPDIR" && find . | head -5)"
 [ $failures = 0 ] && echo "dome-cc takes the compiler's options, and says what is wrong"

@@ -186,5 +186,38 @@ if command -v gdb >/dev/null; then
     "$cc" -g -O0 -Iinclude -DLEAF=2 main.c parts.c plain.c -o traced
     gdb -batch -ex 'break parts.c:17' -ex run -ex 'frame' -ex 'print p->size' ./traced 2>&1 | grep -q 'parts.c:17' || fail "gdb does not know parts.c:17"
 fi
+# An inline function that is not static stands in both files, and either copy may be called; one of -fcommon's variables as well.
+cat >both.h <<'END'
+int rounds, sums[3];
+inline int together(int n) { int s = 0; while (n-- > 0) s += n & 3; return s; }
+int other(int n);
+END
+cat >both.c <<'END'
+#include "both.h"
+#include <stdio.h>
+extern inline int together(int n);
+int main(void)
+{
+    int (*called)(int) = together;
+    for (int i = 0; i < 4; i++)
+        printf("%d %d %d %d\n", together(i), called(i + 1), other(i), sums[i % 3] + rounds);
+    return 0;
+}
+END
+printf '#include "both.h"\nint other(int n) { rounds++; return sums[n %% 3] += together(n + 2); }\n' >other.c
+cc -w -fcommon both.c other.c -o plain && ./plain >plain.out
+for optimization in -O0 -O2; do
+    mkdir -p "at$optimization"
+    "$cc" "$optimization" -fcommon --polls=every both.c other.c -o "at$optimization/both" 2>said || fail "inline in two files: $(cat said)"
+done
+at-O2/both --dome-checkpoint-dir both.saved --dome-checkpoint-every 1 --dome-checkpoint-keep 100 >out 2>&1
+cmp -s plain.out out || fail "inline in two files: $(cat out)"
+polls=$(ls both.saved | grep -c ckpt-)
+[ "$polls" -gt 30 ] || fail "inline in two files: $polls polls"
+for ((k = 2; k <= polls; k += 3)); do
+    at-O0/both --dome-checkpoint-dir both.saved --dome-restart=$k --dome-checkpoint-every 1000000 >out 2>said || fail "inline in two files: from $k: $(cat said)"
+    tail -c "$(stat -c %s out)" plain.out | cmp -s - out || fail "inline in two files: from $k: $(cat out)"
+done
+
 [ $failures = 0 ] && echo "files and objects"
 exit $((failures > 0))

@@ -160,6 +160,22 @@ def late():
             run.wait()
 
 
+def wishes():
+    """An order that waits keeps its tries while the program itself wants something else, again and again."""
+    with harness.temporary_directory() as place:
+        with Run([os.path.join(DIRECTORY, "late"), "wishes", "600", "--dome-tasks", "2"], cwd=place) as run:
+            run.mine, run.place = ["wishes", "600"], place
+            p = wait_until(lambda: run.output() and ps(run), "the program")
+            with subprocess.Popen([DOME, "grow", str(p["pid"])], env=harness.clean_environment(), stderr=subprocess.PIPE) as order:
+                wait_until(lambda: "values differ between tasks" in run.errors(), "the first try")
+                open(os.path.join(place, "go"), "w").close()
+                said = order.stderr.read()
+            check(order.returncode == 0, "dome grow: %s" % said)
+            check(run.wait() == 0, "wishes: " + run.errors())
+            check(run.output() == b"begins\n1: from 2 to 3 tasks, 2600000\n", "wishes: %s" % run.output())
+            run.check_clean()
+
+
 def matrix():
     """Second differences: conjugate gradients take about as many iterations as there are rows."""
     path = os.path.join(DIRECTORY, "differences.mtx")
@@ -189,6 +205,7 @@ def main():
     bound("between", ["2000000000", "rank"])
     requests()
     late()
+    wishes()
 
 
 main()

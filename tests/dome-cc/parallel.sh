@@ -151,6 +151,22 @@ if part late; then
     start 2 ./late wish 40
     [ $status -eq 0 ] && grep -q "rank is 0 on task 0 and 1 on task 1" err || fail "late: status $status: $(cat err)"
     printf '%s\n' begins "1: from 2 to 3 tasks, 2040000" | cmp -s - out || fail "late: $(cat out)"
+    # the newest checkpoint before the change needs the number before
+    start 2 ./late loss 40 --dome-checkpoint-dir memory: --dome-checkpoint-every 1000s --dome-restarts 1
+    [ $status -eq 0 ] && grep -q "is lost: .*; healed from checkpoint 2 " err || fail "late loss: status $status: $(cat err)"
+    grep -qx "1: from 2 to 3 tasks, 2040000" out || fail "late loss: $(cat out)"
+    # the newest checkpoint needs another number than the first
+    for restarts in "" "-n 2 --restarts 1 --on-loss restart"; do
+        rm -rf lost stays
+        if [ -n "$restarts" ]; then
+            # shellcheck disable=SC2086 # words
+            start - "$tool" run $restarts ./late stays 40 --dome-checkpoint-dir stays --dome-checkpoint-every 5
+        else
+            start 2 ./late stays 40 --dome-checkpoint-dir stays --dome-checkpoint-every 5 --dome-restarts 1 --dome-on-loss restart
+        fi
+        [ $status -eq 0 ] && grep -q "; started again with 3 tasks from checkpoint [5-8] " err || fail "late stays: status $status: $(cat err)"
+        grep -qx "1: from 2 to 3 tasks, 2080000" out || fail "late stays: $(cat out)"
+    done
 fi
 
 if part differ; then
@@ -162,6 +178,10 @@ if part differ; then
     well "differ same"
     start 2 ./differ --dome-checkpoint-dir same --dome-restart=2
     [ $status -eq 0 ] || fail "differ same: by 2 tasks: $(cat err)"
+    start 3 ./differ 9 errno --dome-checkpoint-dir errno --dome-checkpoint-every 2 --dome-checkpoint-keep 100
+    well "differ errno"
+    start 2 ./differ --dome-checkpoint-dir errno --dome-restart=2
+    [ $status -eq 0 ] || fail "differ errno: by 2 tasks: $(cat err)"
     # in a variable, in the heap, in a global, in the number of blocks, in a file that is open
     while IFS=: read -r what where; do
         rm -rf "$what"

@@ -10,7 +10,7 @@ echo 'int main(void) { return 0; }' >empty.c
 "$cc" --emit-source -o empty.i empty.c || exit 1
 {
     echo '#include <dome/capture.h>'
-    sed '/^# .*"empty.c"/,$d' empty.i
+    sed '1d; /^# .*"empty.c"/,$d' empty.i # the first line names the object's file
     for struct in type:name,kind,scalar,size,element,count,members,which,known,pack,unpack member:name,type,offset \
         global:name,address,type,count,flags code:name,address function:name,saved,memory,version,points,npoints,known \
         module:size,name,globals,nglobals,functions,nfunctions,codes,ncodes,types,ntypes; do

@@ -38,7 +38,7 @@ build() {
     "$cc" -O2 "${options[@]}" "$2.c" -o "$1/$2" -lm 2>said || fail "$2 for $1: $(head -3 said)"
 }
 
-for name in nested types between; do
+for name in nested types between own; do
     cp "$sources/$name.c" .
     build here "$name"
     go 1 "here/$name" 6

@@ -106,7 +106,9 @@ typedef struct function {
     GHashTable *by_decl;  /* offset of a declaration -> variable */
     bool has_memory, has_saved, has_labels, hoists_labels;
     int temporaries, continues;
-    int in_nest; /* loops around this one that cut off iterations of little work */
+    GHashTable *heads; /* loops that were cut into strips -> the number of their label */
+    bool checks;       /* what is written is a strip: loops inside leave it if they are not short */
+    int in_nest;       /* loops around this one that cut off iterations of little work */
 } function;
 
 typedef struct unit {
@@ -229,6 +231,7 @@ void type_write_struct(unit *u, const char *id, const char *shown, const char *c
                        packer *k); /* k is freed */
 char *type_assign(unit *u, CXType t, const char *to, const char *from);
 bool type_is_record(CXType t);
+bool type_holds_jump_buffer(CXType t);
 bool type_is_array(CXType t);
 bool type_is_pointer(CXType t);
 bool type_is_variable(CXType t); /* a VLA, or a pointer to one */
@@ -250,6 +253,7 @@ void summary_complete(program *p);
 const loop_plan *summary_loop(unit *u, node *n);
 char *summary_short_nest(program *p, unit *u, node *loop);
 char *summary_work(program *p, unit *u, node *body);
+bool summary_is_checked(program *p, unit *u, node *body, unsigned together);
 bool summary_may_copy(program *p, unit *u, node *n);
 double summary_least_work(program *p, unit *u, node *n);
 double summary_own_work(program *p, unit *u, node *n);
@@ -277,6 +281,7 @@ void hold_call(unit *u, node *n, unsigned depth, const char *by);
 /* jump.c: setjmp */
 bool jump_is_set(const node *n);
 void jump_call(program *p, unit *u, const function *f, node *n, unsigned depth);
+void jump_check_copy(unit *u, node *n);
 void jump_plan(function *f, node *n, GString *begin);
 void jump_lower(function *f, node *n);
 void jump_recover(function *f, GString *out);
@@ -302,6 +307,7 @@ const char *heap_address(program *p, unit *u, node *n, bool to_foreign);
 
 /* module.c: statics, literals, tables */
 bool is_foreign(program *p, unit *u, CXCursor d); /* a function that is not translated */
+bool is_looked_for(CXCursor d);                   /* and that is declared only to see whether it is there */
 bool in_list(const char *name, const char *const *list);
 void module_edit(program *p, unit *u);
 char *module_write(program *p, unit *u);

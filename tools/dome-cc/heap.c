@@ -267,7 +267,7 @@ static bool is_wrapper(program *p, unit *u, CXCursor d)
 static bool is_heap_function(program *p, unit *u, CXCursor d)
 {
     char *name = cursor_name(d);
-    bool found = in_list(name, heap_functions) && is_foreign(p, u, d);
+    bool found = in_list(name, heap_functions) && is_foreign(p, u, d) && !is_looked_for(d);
     g_free(name);
     return found;
 }
@@ -299,6 +299,18 @@ static bool allocates(program *p, unit *u, node *n)
            (cursor_is_null(d) ? pointer_allocates(p, n) : is_heap_function(p, u, d) || is_wrapper(p, u, d));
 }
 
+/* malloc(0), and realloc(NULL, 0): a block without content. */
+static bool is_empty(unit *u, const node *n)
+{
+    bool empty = n->kids->len > 1;
+    for (unsigned i = 1; i < n->kids->len; i++) {
+        const node *argument = without_casts(node_kid(n, i));
+        empty = empty && argument && argument->kind == CXCursor_IntegerLiteral && argument->b - argument->a == 1 &&
+                u->original[argument->a] == '0';
+    }
+    return empty;
+}
+
 /* The type of the block that a call allocates. What a function only passes on to its callers has none. */
 static block find_block(program *p, unit *u, const function *f, node *n)
 {
@@ -327,6 +339,8 @@ static block find_block(program *p, unit *u, const function *f, node *n)
         if (later.found && !later.unsure)
             return (block){.known = true, .type = later.type};
     }
+    if (!result && is_empty(u, n))
+        return (block){.known = true, .basic = "char"};
     return b;
 }
 

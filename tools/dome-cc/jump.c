@@ -47,6 +47,45 @@ static bool is_variable(unit *u, node *n)
     return false;
 }
 
+static bool leads_to_jump_buffer(node *n)
+{
+    for (n = node_bare(n); n && n->kind == CXCursor_CStyleCastExpr && n->kids->len;
+         n = node_bare(node_kid(n, n->kids->len - 1))) {
+        if (type_is_pointer(n->type) && type_holds_jump_buffer(type_pointee(n->type)))
+            return true;
+    }
+    return n && type_holds_jump_buffer(type_is_pointer(n->type) ? type_pointee(n->type) : n->type);
+}
+
+/* setjmp is called again for its own buffer; one that was filled by copying would keep addresses of the old stack. */
+void jump_check_copy(unit *u, node *n)
+{
+    static const char *const copiers[] = {"memcpy",           "memmove",           "mempcpy",           "bcopy",
+                                          "__builtin_memcpy", "__builtin_memmove", "__builtin_mempcpy", NULL};
+    bool copies = false;
+    if (n->kind == CXCursor_BinaryOperator && type_is_record(n->type) && type_holds_jump_buffer(n->type)) {
+        char *o = node_operator(u, n);
+        copies = strcmp(o, "=") == 0;
+        g_free(o);
+    } else if (n->kind == CXCursor_CallExpr) {
+        CXCursor d = call_function(n);
+        char *name = cursor_is_null(d) ? g_strdup("") : cursor_name(d);
+        const bool copier = in_list(name, copiers);
+        copies = type_is_record(n->type) && type_holds_jump_buffer(n->type);
+        for (unsigned i = 1; i < n->kids->len && !copies; i++) {
+            node *kid = node_kid(n, i);
+            copies = (copier && leads_to_jump_buffer(kid)) || (type_is_record(kid->type) && type_holds_jump_buffer(kid->type));
+        }
+        g_free(name);
+    } else if (n->kind == CXCursor_VarDecl && type_is_record(n->type) && type_holds_jump_buffer(n->type)) {
+        node *last = n->kids->len ? node_bare(node_kid(n, n->kids->len - 1)) : NULL;
+        copies = last && node_is_expression(last) && last->kind != CXCursor_InitListExpr;
+    }
+    if (copies)
+        unit_refuse(u, n->a,
+                    "a jmp_buf is copied: after a restart the copy leads nowhere. Call setjmp for it, or hand on its address");
+}
+
 void jump_call(program *p, unit *u, const function *f, node *n, unsigned depth)
 {
     if (!f || g_hash_table_contains(p->wrappers, f->key)) {

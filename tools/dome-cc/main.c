@@ -142,6 +142,9 @@ static int run(const options *o, GPtrArray *command, char **output)
         g_error_free(error);
         return 1;
     }
+    if (WIFSIGNALED(status))
+        fprintf(stderr, "dome-cc: error: %s was ended by signal %d (%s)\n", (char *)command->pdata[0], WTERMSIG(status),
+                g_strsignal(WTERMSIG(status)));
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
@@ -244,14 +247,20 @@ static void add_include(const options *o, GPtrArray *command)
     g_ptr_array_add(command, g_strdup_printf("-I%s", include));
 }
 
-/* False: "-static" is given, and Dome is there as a shared library alone. */
-static bool can_be_static(const options *o, const char *library)
+static bool is_static(const options *o)
 {
     bool asked = false;
     for (unsigned i = 0; i < o->words->len; i++)
-        asked = asked || strcmp(((const word *)g_ptr_array_index(o->words, i))->text, "-static") == 0;
+        asked = asked || in_list(((const word *)g_ptr_array_index(o->words, i))->text,
+                                 (const char *const[]){"-static", "-static-pie", NULL});
+    return asked;
+}
+
+/* False: Dome is there as a shared library alone, and "-static" is given. */
+static bool can_be_static(const options *o, const char *library)
+{
     char *archive = g_build_filename(library, "libdome.a", NULL);
-    const bool can = !asked || g_file_test(archive, G_FILE_TEST_EXISTS);
+    const bool can = !is_static(o) || g_file_test(archive, G_FILE_TEST_EXISTS);
     if (!can)
         fprintf(stderr, "dome-cc: error: -static: there is no %s: link without -static\n", archive);
     g_free(archive);
@@ -303,6 +312,15 @@ static const char *other_language(const char *file)
         if (g_str_has_suffix(file, endings[i][0]))
             return endings[i][1];
     return NULL;
+}
+
+/* True after a message. */
+static bool is_missing(const char *file)
+{
+    const bool missing = !g_file_test(file, G_FILE_TEST_EXISTS);
+    if (missing)
+        fprintf(stderr, "dome-cc: error: %s: there is no such file\n", file);
+    return missing;
 }
 
 /* Of the compiler's arguments, those that change what C means. */
@@ -453,7 +471,8 @@ static int compile_text(const options *o, const unit *u, const char *text, GPtrA
         return 1;
     GPtrArray *command = command_new(o);
     for (unsigned i = 0; i < flags->len; i++)
-        add(command, g_ptr_array_index(flags, i));
+        if (!g_str_has_prefix(g_ptr_array_index(flags, i), "-save-temps")) /* those of the user's text are there already */
+            add(command, g_ptr_array_index(flags, i));
     /* gcc 12 for s390x keeps the counter of a loop in memory, and counts down once more after a poll that is a way back to the
      * loop's head (tests/dome-cc/supported/counted.c). */
     if (target_machine(o) && g_str_has_prefix(target_machine(o), "s390"))
@@ -474,9 +493,7 @@ static int compile_text(const options *o, const unit *u, const char *text, GPtrA
 /* The archive that "-lNAME" is, in the folders of "-L"; NULL: a shared library, or one of the system. */
 static char *find_archive(const options *o, const char *name)
 {
-    bool only = false;
-    for (unsigned i = 0; i < o->words->len; i++)
-        only = only || strcmp(((word *)g_ptr_array_index(o->words, i))->text, "-static") == 0;
+    const bool only = is_static(o);
     for (unsigned i = 0; i < o->words->len; i++) {
         const word *w = g_ptr_array_index(o->words, i);
         if (w->kind != WORD_LINK || !g_str_has_prefix(w->text, "-L"))
@@ -508,10 +525,8 @@ static bool read_word(const options *o, const word *w, program *p, GPtrArray *al
     char *file = library ? find_archive(o, w->value ? w->value : w->text + 2) : w->kind == WORD_INPUT ? w->text : NULL;
     part->first = p->units->len;
     *status = 1;
-    if (w->kind == WORD_INPUT && !g_file_test(w->text, G_FILE_TEST_EXISTS)) {
-        fprintf(stderr, "dome-cc: error: %s: there is no such file\n", w->text);
+    if (w->kind == WORD_INPUT && is_missing(w->text))
         return false;
-    }
     if (w->kind == WORD_INPUT && g_file_test(w->text, G_FILE_TEST_IS_DIR)) {
         fprintf(stderr, "dome-cc: error: %s is a folder\n", w->text);
         return false;
@@ -651,14 +666,6 @@ static int link_program(const options *o)
 
 /* ---- arguments ---- */
 
-static bool in(const char *s, const char *const *list)
-{
-    for (; *list; list++)
-        if (strcmp(s, *list) == 0)
-            return true;
-    return false;
-}
-
 static void add_word(options *o, int kind, char *text, char *value)
 {
     word *w = g_new0(word, 1);
@@ -712,6 +719,47 @@ static bool is_own(const char *a)
     return strcmp(a, "--emit-source") == 0 || strcmp(a, "--verbose") == 0;
 }
 
+/* False after a message: an option of ours that is not written as it must be, or one of the program. */
+static bool is_well_written(const char *a)
+{
+    static const char *const own[][2] = {{"--cc", "--cc=gcc"},
+                                         {"--dome", "--dome=/usr/local"},
+                                         {"--polls", "--polls=auto"},
+                                         {"--max-overhead", "--max-overhead=5%"},
+                                         {"--max-interval", "--max-interval=1ms"}};
+    for (unsigned i = 0; i < G_N_ELEMENTS(own); i++) {
+        if (strcmp(a, own[i][0]) == 0) {
+            fprintf(stderr, "dome-cc: error: %s needs a value in the same word: %s\n", a, own[i][1]);
+            return false;
+        }
+    }
+    if (g_str_has_prefix(a, "--dome-")) {
+        fprintf(stderr, "dome-cc: error: %s is an option of the program: give it when you start the program\n", a);
+        return false;
+    }
+    return true;
+}
+
+static bool is_command(const char *text)
+{
+    char **words = NULL;
+    const bool good = g_shell_parse_argv(text, NULL, &words, NULL);
+    g_strfreev(words);
+    return good;
+}
+
+/* False after a message: C that is to be translated has another name. */
+static bool is_input(const char *name, bool as_c)
+{
+    if (g_str_has_suffix(name, ".i"))
+        fprintf(stderr, "dome-cc: error: %s: give dome-cc the C file of which the preprocessor has made it\n", name);
+    else if (as_c && !g_str_has_suffix(name, ".c"))
+        fprintf(stderr, "dome-cc: error: %s: the name of a C file must end in .c, also after -x c\n", name);
+    else
+        return true;
+    return false;
+}
+
 /* The words in place of "@FILE", as compilers take them; a file that cannot be read stays a word. */
 static void add_arguments(GPtrArray *all, char *argument, int depth)
 {
@@ -738,7 +786,7 @@ int main(int argc, char **argv)
     static const char *const dependencies[] = {"-MD", "-MMD", "-MP", "-MG", NULL};
     options o = {
         .compiler = g_strdup(DOME_CC_COMPILER), .words = g_ptr_array_new(), .most_overhead = 0.05, .longest_interval = 1e-3};
-    bool pass = false;
+    bool pass = false, as_c = false;
     const char *bounded = NULL;
     GPtrArray *arguments = g_ptr_array_new();
     for (int i = 0; i < argc; i++)
@@ -753,12 +801,18 @@ int main(int argc, char **argv)
         } else if (strcmp(a, "--version") == 0) {
             printf("dome-cc %s\n", DOME_VERSION);
             return 0;
+        } else if (!is_well_written(a)) {
+            return 2;
         } else if (strcmp(a, "--emit-source") == 0) {
             o.emit = true;
         } else if (strcmp(a, "--verbose") == 0) {
             o.verbose = true;
         } else if (g_str_has_prefix(a, "--cc=")) {
             o.compiler = a + 5;
+            if (!is_command(o.compiler)) {
+                fprintf(stderr, "dome-cc: error: %s: a command, such as clang or \"gcc -m32\"\n", a);
+                return 2;
+            }
         } else if (g_str_has_prefix(a, "--dome=")) {
             o.dome = a + 7;
         } else if (g_str_has_prefix(a, "--polls=")) {
@@ -792,37 +846,44 @@ int main(int argc, char **argv)
             i++;
         } else if (g_str_has_prefix(a, "-o")) {
             o.output = a + 2;
-        } else if (in(a, (const char *const[]){"-shared", "-r", NULL})) {
+        } else if (in_list(a, (const char *const[]){"-shared", "-r", NULL})) {
             fprintf(stderr, "dome-cc: error: %s: only whole C programs are translated\n", a);
             return 2;
         } else if (g_str_has_prefix(a, "-x")) {
             const char *language = a[2] ? a + 2 : value ? value : "";
-            if (!in(language, (const char *const[]){"c", "none", NULL})) {
+            if (!in_list(language, (const char *const[]){"c", "none", NULL})) {
                 fprintf(stderr, "dome-cc: error: -x %s: only C is translated\n", language);
                 return 2;
             }
+            as_c = strcmp(language, "c") == 0;
             i += !a[2];
-        } else if (in(a, through) || g_str_has_prefix(a, "-print-") || g_str_has_prefix(a, "-dump") ||
+        } else if (in_list(a, through) || g_str_has_prefix(a, "-print-") || g_str_has_prefix(a, "-dump") ||
                    g_str_has_prefix(a, "--help=") || strcmp(a, "--target-help") == 0) {
             pass = true;
-        } else if (in(a, preprocessor)) {
+        } else if (!value &&
+                   (in_list(a, preprocessor) || in_list(a, dependency_names) || in_list(a, linker) || in_list(a, other))) {
+            fprintf(stderr, "dome-cc: error: %s needs a value\n", a);
+            return 2;
+        } else if (in_list(a, preprocessor)) {
             add_word(&o, WORD_PREPROCESSOR, a, value);
             i++;
-        } else if (in(a, dependency_names)) {
+        } else if (in_list(a, dependency_names)) {
             add_word(&o, WORD_DEPENDENCIES, a, value);
             i++;
-        } else if (in(a, linker)) {
+        } else if (in_list(a, linker)) {
             add_word(&o, WORD_LINK, a, value);
             i++;
-        } else if (in(a, other)) {
+        } else if (in_list(a, other)) {
             add_word(&o, WORD_FLAG, a, value);
             i++;
         } else if (a[0] != '-') {
+            if (!pass && !is_input(a, as_c))
+                return 2;
             add_word(&o, WORD_INPUT, a, NULL);
         } else if (!a[1]) {
             fputs("dome-cc: error: -: the program must be in a file\n", stderr);
             return 2;
-        } else if (in(a, dependencies) || g_str_has_prefix(a, "-MF") || g_str_has_prefix(a, "-MT") ||
+        } else if (in_list(a, dependencies) || g_str_has_prefix(a, "-MF") || g_str_has_prefix(a, "-MT") ||
                    g_str_has_prefix(a, "-MQ")) {
             add_word(&o, WORD_DEPENDENCIES, a, NULL);
         } else if (strchr("IDU", a[1])) {
@@ -881,6 +942,8 @@ int main(int argc, char **argv)
             status = compile_only(&o, w->text);
         else if (w->kind == WORD_INPUT && other_language(w->text))
             status = compile_plainly(&o, w->text, o.output ? o.output : object_name(w->text));
+        else if (w->kind == WORD_INPUT && !(status = is_missing(w->text)))
+            fprintf(stderr, "dome-cc: warning: %s: not used, because nothing is linked\n", w->text);
         if (status)
             return status;
     }

@@ -52,6 +52,7 @@ static const char prelude[] =
     "extern char *dome__cc_strndup(const char *, dome__cc_bytes) __asm__(\"dome_capture_strndup\") " FRESH ";\n"
     "extern void dome__cc_free(void *) __asm__(\"dome_capture_free\");\n"
     "extern struct _IO_FILE *dome__cc_fopen(const char *, const char *) __asm__(\"dome_capture_fopen\");\n"
+    "extern struct _IO_FILE *dome__cc_fdopen(int, const char *) __asm__(\"dome_capture_fdopen\");\n"
     "extern struct _IO_FILE *dome__cc_freopen(const char *, const char *, struct _IO_FILE *) __asm__(\"dome_capture_freopen\");\n"
     "extern int dome__cc_fclose(struct _IO_FILE *) __asm__(\"dome_capture_fclose\");\n"
     "extern __typeof__((char *)0 - (char *)0) dome__cc_getline(char **, dome__cc_bytes *, struct _IO_FILE *) "
@@ -324,6 +325,13 @@ bool is_foreign(program *p, unit *u, CXCursor d)
     return !known;
 }
 
+/* Declared as one that returns a char: configure scripts look so whether a function is there. None of the C library's does. */
+bool is_looked_for(CXCursor d)
+{
+    return clang_getCanonicalType(clang_getCursorResultType(d)).kind == CXType_Char_S ||
+           clang_getCanonicalType(clang_getCursorResultType(d)).kind == CXType_Char_U;
+}
+
 /* The name of the function around a node, as a literal. */
 static char *quoted_name(const node *n)
 {
@@ -540,10 +548,10 @@ static bool goes_to_foreign(program *p, unit *u, node *n)
 
 static void edit_reference(program *p, unit *u, node *n)
 {
-    static const char *const ours[] = {"free",      "strdup",  "strndup", "fopen",     "freopen",  "fclose",
-                                       "rand",      "srand",   "random",  "srandom",   "drand48",  "lrand48",
-                                       "mrand48",   "srand48", "strtok",  "getline",   "getdelim", "asprintf",
-                                       "vasprintf", "atexit",  "signal",  "sigaction", NULL};
+    static const char *const ours[] = {"free",     "strdup",    "strndup", "fopen",  "fdopen",    "freopen",
+                                       "fclose",   "rand",      "srand",   "random", "srandom",   "drand48",
+                                       "lrand48",  "mrand48",   "srand48", "strtok", "getline",   "getdelim",
+                                       "asprintf", "vasprintf", "atexit",  "signal", "sigaction", NULL};
     static const char *const states[] = {"initstate", "setstate", "seed48", "lcong48", NULL};
     CXCursor d = node_declaration(n);
     const char *other = d.kind == CXCursor_VarDecl || d.kind == CXCursor_EnumConstantDecl ? renamed(u, d) : NULL;
@@ -567,7 +575,7 @@ static void edit_reference(program *p, unit *u, node *n)
     } else if (other_function) {
         edit_replace(u, n->a, n->b, other_function);
     } else if (is_foreign(p, u, d)) {
-        bool our = in_list(name, ours);
+        bool our = in_list(name, ours) && !is_looked_for(d);
         char *id = our ? g_strdup_printf("dome__cc_%s", name) : g_strdup(allocator ? allocator : name);
         if (our || allocator)
             edit_replace(u, n->a, n->b, id);
@@ -790,6 +798,7 @@ static void walk(program *p, unit *u, function *f, node *n, unsigned top, unsign
     default:
         break;
     }
+    jump_check_copy(u, n);
     if (n->kind == CXCursor_VarDecl && clang_getCursorTLSKind(n->cursor) != CXTLS_None) {
         char *name = cursor_name(n->cursor);
         unit_refuse(u, n->a, "the variable %s belongs to a thread", name);
@@ -937,6 +946,9 @@ char *module_write(program *p, unit *u)
         g_string_free(before, TRUE);
     }
     GString *out = g_string_new(NULL);
+    char *path = g_strescape(u->path, NULL);
+    g_string_append_printf(out, "# 1 \"%s\"\n", path); /* the object's file, which the linker names */
+    g_free(path);
     write_prelude(out);
     g_string_append(out, parallel_prelude(p));
     g_string_append(out, u->prelude->str);

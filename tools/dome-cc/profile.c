@@ -172,10 +172,11 @@ bool profile_read(const char *path, double interval)
     char *text;
     GError *error = NULL;
     if (!g_file_get_contents(path, &text, NULL, &error)) {
-        fprintf(
-            stderr,
-            "dome-cc: error: --polls=%s: not auto, every, none, profile or a number, and as a profile it cannot be read: %s\n",
-            path, error->message);
+        fprintf(stderr,
+                "dome-cc: error: --polls=%s: not auto, every, none, operations, profile or a number from -1 to 31, and as a "
+                "profile it "
+                "cannot be read: %s\n",
+                path, error->message);
         g_error_free(error);
         return false;
     }

@@ -511,38 +511,63 @@ typedef struct cost {
 
 static cost cost_of(program *p, unit *u, node *n);
 
+/* Whether n itself may stand once more in a nest, where it does not poll. */
+static bool may_stand_in_strip(program *p, unit *u, node *n, node *nest)
+{
+    switch ((int)n->kind) { /* as plain() */
+    case CXCursor_LabelStmt:
+    case CXCursor_GotoStmt:
+    case CXCursor_IndirectGotoStmt:
+    case CXCursor_StmtExpr:
+    case CXCursor_GCCAsmStmt:
+    case CXCursor_ReturnStmt:
+        return false;
+    case CXCursor_CaseStmt:
+    case CXCursor_DefaultStmt:
+        return inside_switch(n, nest);
+    case CXCursor_CallExpr: {
+        cost k = cost_of(p, u, n);
+        return !k.polls && !k.unknown;
+    }
+    case CXCursor_VarDecl: /* those in memory are initialized where they are declared */
+        return !type_is_array(n->type) && !type_is_record(n->type) && !touches(u, nest, cursor_offset(n->cursor), true) &&
+               !clang_isVolatileQualifiedType(clang_getCanonicalType(n->type));
+    default:
+        return true;
+    }
+}
+
+/* Loops that poll in a nest of `together` iterations. They must be counted, without loops that poll inside, and of some length
+ * without a poll when so many run together; -1: others are below n, or what must not stand twice. */
+static int strips_below(program *p, unit *u, node *n, node *nest, unsigned together)
+{
+    enum { SHORTEST = 64 };
+    const loop_plan *own = node_is_loop(n) ? summary_loop(u, n) : NULL;
+    if (own && own->polls && (own->class != LOOP_STRIP || own->few / together < SHORTEST))
+        return -1;
+    int all = own && own->polls;
+    for (unsigned i = 0; i < n->kids->len; i++) {
+        int k = may_stand_in_strip(p, u, node_kid(n, i), nest) ? strips_below(p, u, node_kid(n, i), nest, together) : -1;
+        if (k < 0)
+            return -1;
+        all += k;
+    }
+    return all;
+}
+
+/* Whether the loops in an iteration of a nest tell how long they are when they begin, so that they can be checked there. */
+bool summary_is_checked(program *p, unit *u, node *body, unsigned together)
+{
+    return may_stand_in_strip(p, u, body, body) && strips_below(p, u, body, body, together) > 0;
+}
+
 /* The work of the loops at and below n, as an expression of what is known before `nest`. False: it is not known. */
 static bool work_of(program *p, unit *u, node *n, node *nest, GString *out)
 {
     const loop_plan *own = node_is_loop(n) ? summary_loop(u, n) : NULL;
     if (!own || (own->class == LOOP_FREE && !own->polls)) {
-        switch ((int)n->kind) { /* as plain() */
-        case CXCursor_LabelStmt:
-        case CXCursor_GotoStmt:
-        case CXCursor_IndirectGotoStmt:
-        case CXCursor_StmtExpr:
-        case CXCursor_GCCAsmStmt:
-        case CXCursor_ReturnStmt:
+        if (!may_stand_in_strip(p, u, n, nest))
             return false;
-        case CXCursor_CaseStmt:
-        case CXCursor_DefaultStmt:
-            if (!inside_switch(n, nest))
-                return false;
-            break;
-        case CXCursor_CallExpr: {
-            cost k = cost_of(p, u, n);
-            if (k.polls || k.unknown)
-                return false;
-            break;
-        }
-        case CXCursor_VarDecl: /* those in memory are initialized where they are declared */
-            if (type_is_array(n->type) || type_is_record(n->type) || touches(u, nest, cursor_offset(n->cursor), true) ||
-                clang_isVolatileQualifiedType(clang_getCanonicalType(n->type)))
-                return false;
-            break;
-        default:
-            break;
-        }
         for (unsigned i = 0; i < n->kids->len; i++)
             if (!work_of(p, u, node_kid(n, i), nest, out))
                 return false;

@@ -477,6 +477,23 @@ static bool is_jump_buffer(CXType t)
     return found;
 }
 
+static enum CXVisitorResult find_jump_buffer(CXCursor field, CXClientData found)
+{
+    *(bool *)found = type_holds_jump_buffer(clang_getCursorType(field));
+    return *(bool *)found ? CXVisit_Break : CXVisit_Continue;
+}
+
+bool type_holds_jump_buffer(CXType t)
+{
+    t = clang_getCanonicalType(t);
+    while (type_is_array(t))
+        t = clang_getCanonicalType(clang_getArrayElementType(t));
+    bool found = is_jump_buffer(t);
+    if (!found && type_is_record(t))
+        clang_Type_visitFields(t, find_jump_buffer, &found);
+    return found;
+}
+
 static const char *scalar_name(CXType t);
 static unsigned scalar_bytes(const char *name);
 static pragma *union_pragma(unit *u, CXCursor field);

@@ -456,8 +456,9 @@ static void write_body(function *f, node *body)
     g_string_append_c(f->out, '\n');
 }
 
-/* "{ T dome__to = ...; for (; i < dome__to; i++) body" for at most `most` iterations, an expression; without the last brace. */
-static char *write_counted_strip(function *f, node *n, node *step, node *body, const char *most)
+/* "{ T dome__to = ...; for (; i < dome__to; i++) {" for at most `most` iterations, an expression. The body and two braces must
+ * follow. Returns what holds until the strip's end. */
+static char *begin_counted_strip(function *f, node *n, node *step, const char *most)
 {
     unit *u = f->unit;
     node *i, *bound;
@@ -471,8 +472,6 @@ static char *write_counted_strip(function *f, node *n, node *step, node *body, c
                            "{ %s dome__to = (unsigned long long)%s - (unsigned long long)%s > %s ? (%s)(%s %c %s) : %s;\nfor (; "
                            "%s %s dome__to; %s) {\n",
                            type, up ? end : x, up ? x : end, most, type, x, up ? '+' : '-', most, end, x, o, next);
-    write_body(f, body);
-    g_string_append(f->out, "}\n");
     char *inside = g_strdup_printf("%s %s dome__to", x, o);
     g_free(next);
     g_free(end);
@@ -502,7 +501,9 @@ static void write_strip(function *f, node *n, const loop_plan *l, const char *le
     if (l->class == LOOP_STRIP) {
         char *most = g_strdup_printf("%u", l->stride);
         g_string_append_printf(f->out, "if (!(%s)) %s;\n", test, leave);
-        char *inside = write_counted_strip(f, n, step, body, most);
+        char *inside = begin_counted_strip(f, n, step, most);
+        write_body(f, body);
+        g_string_append(f->out, "}\n");
         if (l->breaks)
             g_string_append_printf(f->out, "if (%s) %s;\n", inside, leave);
         g_string_append_printf(f->out, "if (!(%s)) %s;\n}\n", test, leave);
@@ -534,8 +535,8 @@ static void write_strip(function *f, node *n, const loop_plan *l, const char *le
     g_free(test);
 }
 
-/* A counted loop as it was written, if it will have few iterations; then "else". */
-static void write_if_few(function *f, node *n, const loop_plan *l)
+/* A counted loop as it was written, if it will have at most so many iterations; then "else". */
+static void write_if_few(function *f, node *n, unsigned few)
 {
     unit *u = f->unit;
     node *i, *bound, *init, *condition, *step, *body;
@@ -548,8 +549,8 @@ static void write_if_few(function *f, node *n, const loop_plan *l)
     /* No wider than the counter: loops inside of others are entered very often. */
     const char *wide = clang_Type_getSizeOf(clang_getCursorType(node_declaration(i))) <= 4 ? "unsigned" : "unsigned long long";
     write_mark(f, n);
-    g_string_append_printf(f->out, "if ((%s)%s - (%s)%s <= %u) {\nfor (; %s; %s)\n", wide, up ? end : x, wide, up ? x : end,
-                           l->few, test, next);
+    g_string_append_printf(f->out, "if ((%s)%s - (%s)%s <= %u) {\nfor (; %s; %s)\n", wide, up ? end : x, wide, up ? x : end, few,
+                           test, next);
     write_body(f, body);
     g_string_append(f->out, "} else\n");
     g_free(next);
@@ -561,6 +562,16 @@ static void write_if_few(function *f, node *n, const loop_plan *l)
     g_free(o);
 }
 
+static void write_init(program *p, function *f, node *n)
+{
+    node *init, *condition, *step, *body;
+    for_parts(f->unit, n, &init, &condition, &step, &body);
+    if (init && init->kind == CXCursor_DeclStmt)
+        write_declaration(p, f, init);
+    else if (init)
+        lower_discarded(p, f, init);
+}
+
 /* A loop inside of which the function cannot be captured polls after each strip. `often`: it may be entered often, and is then
  * left before the first poll if it has few iterations. */
 static void write_strips(program *p, function *f, node *n, const loop_plan *plan, bool often)
@@ -570,10 +581,11 @@ static void write_strips(program *p, function *f, node *n, const loop_plan *plan
     own.unrolled = plan->unrolled && copies;
     often = often && plan->twice && copies;
     loop_site *site = loop_begin(f);
+    g_hash_table_insert(f->heads, n, GINT_TO_POINTER(site->id));
     char *end = g_strdup_printf("dome__end_%d", site->id), *leave = g_strdup_printf("goto %s", end);
     bool first = often && l->class != LOOP_STRIP;
     if (often && l->class == LOOP_STRIP)
-        write_if_few(f, n, l);
+        write_if_few(f, n, l->few);
     if (first)
         write_strip(f, n, l, leave, end);
     g_string_append(f->out, "for (;;) {\n");
@@ -598,11 +610,42 @@ static void write_nest_strip(function *f, node *n, const loop_plan *l, const loo
         "{ double dome__w = %s; if (dome__w < %d) { unsigned long long dome__n = dome__w * %d < %d ? %d : %d / "
         "dome__w;\n",
         work, strip_work, MOST_TOGETHER, strip_work, MOST_TOGETHER, strip_work);
-    char *inside = write_counted_strip(f, n, step, body, "dome__n");
+    char *inside = begin_counted_strip(f, n, step, "dome__n");
+    write_body(f, body);
+    g_string_append(f->out, "}\n");
     if (l->breaks)
         g_string_append_printf(f->out, "if (%s) break;\n", inside);
     g_string_append_printf(f->out, "}\ngoto dome__loop_%d; } }\n", site->id);
     g_free(inside);
+}
+
+enum { CHECKED_TOGETHER = 32 }; /* iterations of a nest whose work shows inside of it alone */
+
+/* Of a nest whose inner loops show how long they are when they begin: some iterations in which those are short; then the next
+ * poll. One that is not short is entered where it polls, in the nest's text below. */
+static void write_checked_strip(program *p, function *f, node *n, const loop_plan *l, const loop_site *site)
+{
+    node *init, *condition, *step, *body;
+    for_parts(f->unit, n, &init, &condition, &step, &body);
+    char *most = g_strdup_printf("%d", CHECKED_TOGETHER), *inside = begin_counted_strip(f, n, step, most);
+    f->checks = true;
+    write_inner(p, f, body);
+    f->checks = false;
+    g_string_append(f->out, "}\n");
+    if (l->breaks)
+        g_string_append_printf(f->out, "if (%s) break;\n", inside);
+    g_string_append_printf(f->out, "}\ngoto dome__loop_%d;\n", site->id);
+    g_free(inside);
+    g_free(most);
+}
+
+static void write_checked_loop(program *p, function *f, node *n)
+{
+    unsigned level = f->live->len;
+    write_init(p, f, n);
+    write_if_few(f, n, summary_loop(f->unit, n)->few / CHECKED_TOGETHER);
+    g_string_append_printf(f->out, "goto dome__loop_%d;\n", GPOINTER_TO_INT(g_hash_table_lookup(f->heads, n)));
+    live_cut(f, level);
 }
 
 static void write_polled_loop(program *p, function *f, node *n, bool often)
@@ -615,10 +658,7 @@ static void write_polled_loop(program *p, function *f, node *n, bool often)
     if (n->kind == CXCursor_ForStmt) {
         node *init, *condition, *step, *body;
         for_parts(u, n, &init, &condition, &step, &body);
-        if (init && init->kind == CXCursor_DeclStmt)
-            write_declaration(p, f, init);
-        else if (init)
-            lower_discarded(p, f, init);
+        write_init(p, f, n);
         bool copies = summary_may_copy(p, u, n);
         bool strips = !body->polls && !(condition && condition->polls) && !(step && step->polls);
         if (strips && (plan->class == LOOP_STRIP || plan->class == LOOP_COUNTDOWN || plan->class == LOOP_BITS)) {
@@ -626,8 +666,11 @@ static void write_polled_loop(program *p, function *f, node *n, bool often)
             live_cut(f, level);
             return;
         }
-        if (plan->nest && !tail && copies && summary_least_work(p, u, body) < strip_work)
+        bool cuts = plan->nest && !tail && copies;
+        if (cuts && summary_least_work(p, u, body) < strip_work)
             work = summary_work(p, u, body);
+        bool checks = cuts && !work && !f->in_nest && summary_least_work(p, u, body) * CHECKED_TOGETHER < strip_work &&
+                      summary_is_checked(p, u, body, CHECKED_TOGETHER);
         char *next = step && !tail ? node_text(u, step) : g_strdup("");
         write_mark(f, n);
         g_string_append_printf(f->out, "for (;; %s) {\n", next);
@@ -638,9 +681,16 @@ static void write_polled_loop(program *p, function *f, node *n, bool often)
             write_test(p, f, condition);
         if (work)
             write_nest_strip(f, n, plan, l, work);
-        f->in_nest += work != NULL;
+        GString *out = f->out, *whole = g_string_new(NULL);
+        f->out = whole;
+        f->in_nest += work || checks;
         write_inner(p, f, body);
-        f->in_nest -= work != NULL;
+        f->in_nest -= work || checks;
+        f->out = out;
+        if (checks)
+            write_checked_strip(p, f, n, plan, l);
+        g_string_append(out, whole->str);
+        g_string_free(whole, TRUE);
         if (tail) {
             g_string_append_printf(f->out, "dome__next_%s: ;\n", tail);
             lower_discarded(p, f, step);
@@ -681,6 +731,10 @@ enum { SHORT_BESIDE_POLL = 50 }; /* iterations of more than so much of a strip's
 /* A nest that will have few iterations runs as it was written: what the compiler does with whole nests is then not lost. */
 static void write_loop(program *p, function *f, node *n)
 {
+    if (f->checks) {
+        write_checked_loop(p, f, n);
+        return;
+    }
     const loop_plan *l = summary_loop(f->unit, n);
     bool worth = !f->in_nest && l->class != LOOP_STRIP && summary_may_copy(p, f->unit, n) &&
                  summary_least_work(p, f->unit, n) < strip_work / SHORT_BESIDE_POLL;
@@ -1027,6 +1081,7 @@ void write_function(program *p, function *f)
     f->live = g_ptr_array_new();
     f->sites = g_ptr_array_new();
     f->loops = g_ptr_array_new();
+    f->heads = g_hash_table_new(NULL, NULL);
     f->jumps = g_ptr_array_new();
     f->used = g_hash_table_new(g_str_hash, g_str_equal);
     f->by_decl = g_hash_table_new(NULL, NULL);
@@ -1082,7 +1137,10 @@ void write_function(program *p, function *f)
     char *saved = struct_of(f, "saved", false, wanted), *memory = struct_of(f, "memory", true, wanted);
     if (u->refused)
         return;
-    g_string_append_printf(u->prelude, "static struct dome__cc_function dome__fn_%s;\n", f->name);
+    /* An inline function that is not static may stand in several files, and any of its copies may be called: it is one. */
+    const bool shared = clang_Cursor_isFunctionInlined(f->decl->cursor) && !strchr(f->key, ':');
+    const char *linkage = shared ? "__attribute__((__weak__, __visibility__(\"hidden\")))" : "static";
+    g_string_append_printf(u->prelude, "%s%s struct dome__cc_function dome__fn_%s;\n", shared ? "extern " : "", linkage, f->name);
 
     GString *all = g_string_new(NULL), *resume = g_string_new(NULL), *points = g_string_new(NULL);
     g_string_append_printf(resume,
@@ -1197,7 +1255,7 @@ void write_function(program *p, function *f)
     char *s = saved ? g_strdup_printf("&dome__saved_%s_type", f->name) : g_strdup("0");
     char *m = memory ? g_strdup_printf("&dome__memory_%s_type", f->name) : g_strdup("0");
     g_string_append_printf(
-        u->tail, "static struct dome__cc_function dome__fn_%s = {\"%s\", %s, %s, %" G_GUINT64_FORMAT "ull, %s%s, %u, 0};\n",
+        u->tail, "%s struct dome__cc_function dome__fn_%s = {\"%s\", %s, %s, %" G_GUINT64_FORMAT "ull, %s%s, %u, 0};\n", linkage,
         f->name, shown, s, m, version_of(f), f->sites->len ? "dome__points_" : "0", f->sites->len ? f->name : "", f->sites->len);
     g_ptr_array_add(u->descriptors, g_strdup_printf("&dome__fn_%s", f->name));
     g_free(m);

@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static jmp_buf back;
@@ -63,8 +64,29 @@ static void *giving_thread(void *p)
     return p;
 }
 
+struct level {
+    jmp_buf back;
+    int n;
+};
+
+static int given(struct level l)
+{
+    return l.n;
+}
+
+static int copies(struct level *from, struct level *to)
+{
+    struct level own = *from;                                // REFUSED: a jmp_buf is copied
+    *to = *from;                                             // REFUSED: a jmp_buf is copied
+    memcpy(to->back, from->back, sizeof(jmp_buf));           // REFUSED: a jmp_buf is copied
+    memmove((char *)to + 8, (const char *)&own, sizeof own); // REFUSED: a jmp_buf is copied
+    memset(&own, 0, sizeof own);
+    return own.n + given(*from); // REFUSED: a jmp_buf is copied
+}
+
 int main(void)
 {
+    struct level fresh = {.n = 3}, other;
     int (*jump)(jmp_buf) = _setjmp; // REFUSED: the address of _setjmp
     if (fork() == 0)                // REFUSED: fork: what it does to the stack or to the process
         return 1;
@@ -73,5 +95,6 @@ int main(void)
     void *go = &&end;                                   // REFUSED: the address of a label
     goto *go;                                           // REFUSED: the address of a label
 end:
-    return vla(3) + (int)matrix(1, NULL) + (room(3) != NULL) + through(back, 2) + (jump == NULL) + (*(int *)giving(4));
+    return copies(&fresh, &other) + vla(3) + (int)matrix(1, NULL) + (room(3) != NULL) + through(back, 2) + (jump == NULL) +
+           (*(int *)giving(4));
 }
