@@ -619,7 +619,7 @@ static void write_nest_strip(function *f, node *n, const loop_plan *l, const loo
     g_free(inside);
 }
 
-enum { CHECKED_TOGETHER = 32 }; /* iterations of a nest whose work shows inside of it alone */
+enum { CHECKED_TOGETHER = 128 }; /* iterations of a nest whose work shows inside of it alone */
 
 /* Of a nest whose inner loops show how long they are when they begin: some iterations in which those are short; then the next
  * poll. One that is not short is entered where it polls, in the nest's text below. */
