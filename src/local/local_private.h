@@ -91,6 +91,8 @@ typedef struct peer {
     /* the message at the front of the incoming ring */
     bool framed;       /* frame and head have been read */
     bool direct;       /* recv_head has returned its head, and recv_data will read its data */
+    char *to;          /* recv_data reads it there; else NULL */
+    uint64_t got;      /* bytes of it that are there */
     bool through_ring; /* its data is in the ring */
     bool in_cell;      /* its data has been taken from the cell */
     frame frame;

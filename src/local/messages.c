@@ -317,9 +317,22 @@ static void message_free(message *m)
     g_free(m);
 }
 
-/* Buffers messages that have arrived from a peer. Returns whether offered data is left unread. */
+/* Reads what is there of the data that recv_data waits for. */
+static bool read_direct(dome_transport *t, dome_local *local, peer *q)
+{
+    uint64_t n = read_ring(local, q, q->to + q->got, q->frame.bytes - q->got);
+    q->got += n;
+    if (n)
+        dome__transport_progress(t);
+    return n > 0;
+}
+
+/* Buffers messages that have arrived from a peer. Returns whether offered data is left unread. What recv_data waits for is read
+ * to its place: recv_data may itself have come to wait, in `settle`, for a task that waits for room in this ring. */
 static bool put_aside(dome_transport *t, dome_local *local, peer *q, bool offers)
 {
+    if (q->to && q->got < q->frame.bytes)
+        read_direct(t, local, q);
     while (!q->direct && (q->framed || parse(t, local, q))) {
         bool offered = q->frame.address && !q->through_ring;
         if (offered && !offers)
@@ -445,19 +458,17 @@ int dome__local_recv_data(dome_transport *t, int source, int channel, void *data
         return DOME_OK;
     }
     bool done = !bytes || (q->frame.address && read_offer(t, q, data));
-    uint64_t got = done ? bytes : 0;
+    q->got = done ? bytes : 0;
+    q->to = data;
     dome__pause w = {0};
-    while (got < bytes) {
-        uint64_t n = read_ring(local, q, (char *)data + got, bytes - got);
-        got += n;
-        if (n)
-            dome__transport_progress(t);
-        if (!n)
+    while (q->got < bytes) {
+        if (!read_direct(t, local, q))
             dome__rest(local, &w, FOR_WORD);
         else if (w.turns)
             dome__rested(local, &w), w = (dome__pause){0};
     }
     dome__rested(local, &w);
+    q->to = NULL;
     q->direct = q->framed = false;
     return DOME_OK;
 }
