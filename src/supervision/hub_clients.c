@@ -228,7 +228,7 @@ static void take_fail(hub_state *s, hub_client *c, const dome_wire_fail *fail)
 static void take_lines(hub_state *s, const hub_client *c, const dome_wire_trace *trace)
 {
     dome_trace_sink *sink = !trace->number ? s->trace : trace->number == s->recording ? dome__demand_sink(s->demand) : NULL;
-    dome__trace_sink_take(sink, c->rank, trace->lines, strlen(trace->lines));
+    dome__trace_sink_take(sink, c->view, c->rank, trace->lines, strlen(trace->lines));
 }
 
 /* A task that was told to go back may have failed before it heard so, or have come to its end. */
@@ -300,7 +300,7 @@ static void take_message(hub_state *s, hub_client *c, dome_wire_message *message
         break;
     case DOME_WIRE_TRACE_OPEN:
         if (s->trace)
-            dome__trace_sink_again(s->trace, message->trace_open.command);
+            dome__trace_sink_again(s->trace, message->trace_open.command, c->view);
         else
             s->trace = dome__trace_sink_open(message->trace_open.path, message->trace_open.command, message->trace_open.append);
         break;

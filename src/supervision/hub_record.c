@@ -17,7 +17,7 @@ void dome__hub_record_view(hub_state *s, uint32_t view)
         return;
     char *command = dome__hub_command_line(s);
     s->recorded_view = view;
-    dome__trace_sink_again(dome__demand_sink(s->demand), command);
+    dome__trace_sink_again(dome__demand_sink(s->demand), command, view);
     g_free(command);
 }
 

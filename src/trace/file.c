@@ -133,24 +133,35 @@ static dome_trace_run *last_run(const parser *p)
     return p->file->runs->len ? &g_array_index(p->file->runs, dome_trace_run, p->file->runs->len - 1) : NULL;
 }
 
+/* The number of the run in which the present task is. */
+static int own_number(const parser *p)
+{
+    return g_array_index(p->file->tasks, dome_trace_task, p->task).run;
+}
+
+static dome_trace_run *own_run(const parser *p)
+{
+    return &g_array_index(p->file->runs, dome_trace_run, own_number(p));
+}
+
 static bool set_task(parser *p, fields *f)
 {
     if (f->end - f->at == 2 && memcmp(f->at, " -", 2) == 0) {
         p->task = -1;
         return true;
     }
-    uint64_t rank = get_u64(f);
-    int run = (int)p->file->runs->len - 1;
-    if (f->bad || rank >= MOST_TASKS || run < 0)
+    const uint64_t rank = get_u64(f), since = f->at < f->end ? get_u64(f) : 0;
+    if (f->bad || rank >= MOST_TASKS || since >= p->file->runs->len)
         return false;
+    const int run = (int)(p->file->runs->len - 1 - since);
     bool made;
     guint place = place_of(p->tasks, p->file->tasks, run, rank, true, &made);
     if (made)
         g_array_index(p->file->tasks, dome_trace_task, place) =
             (dome_trace_task){.run = run, .rank = (int)rank, .clocks = g_array_new(FALSE, TRUE, sizeof(clock_point))};
-    dome_trace_run *r = last_run(p);
-    r->tasks = MAX(r->tasks, (int)rank + 1);
     p->task = (int)place;
+    dome_trace_run *r = own_run(p);
+    r->tasks = MAX(r->tasks, (int)rank + 1);
     return true;
 }
 
@@ -256,7 +267,7 @@ static bool span_line(parser *p, char kind, fields *f)
 
 static bool layout_line(parser *p, fields *f)
 {
-    dome_trace_layout layout = {.run = (int)p->file->runs->len - 1};
+    dome_trace_layout layout = {.run = own_number(p)};
     layout.time = get_time(f);
     layout.object = get_u64(f);
     layout.length = get_u64(f);
@@ -288,7 +299,7 @@ static bool object_line(parser *p, char kind, fields *f)
     bool made;
     if (f->bad)
         return false;
-    guint place = place_of(p->objects, p->file->objects, (int)p->file->runs->len - 1, id, kind == 'v', &made);
+    guint place = place_of(p->objects, p->file->objects, own_number(p), id, kind == 'v', &made);
     if (place == G_MAXUINT)
         return kind == 'x'; /* only so many objects are recorded */
     dome_trace_object *object = &g_array_index(p->file->objects, dome_trace_object, place);
@@ -299,7 +310,7 @@ static bool object_line(parser *p, char kind, fields *f)
     if (!made)
         return false;
     g_array_append_val(p->object_tasks, p->task);
-    *object = (dome_trace_object){.run = (int)p->file->runs->len - 1, .id = id, .from = time, .to = INT64_MAX};
+    *object = (dome_trace_object){.run = own_number(p), .id = id, .from = time, .to = INT64_MAX};
     object->length = get_u64(f);
     object->width = get_u64(f);
     object->distribution = (int)get_u64(f);
@@ -366,7 +377,7 @@ static bool start_line(parser *p, fields *f)
     task->host = get_text(f);
     f->bad |= size > MOST_TASKS;
     if (!f->bad)
-        last_run(p)->tasks = MAX(last_run(p)->tasks, (int)size);
+        own_run(p)->tasks = MAX(own_run(p)->tasks, (int)size);
     return !f->bad;
 }
 
@@ -425,8 +436,8 @@ static bool begin_line(parser *p, char kind, fields *f)
     uint64_t ran = get_u64(f), checkpoint = get_u64(f), age = get_u64(f), imbalance = get_u64(f);
     if (f->bad || ran > INT64_MAX / 4)
         return false;
-    last_run(p)->before = (int64_t)ran;
-    if (p->file->runs->len > 1)
+    own_run(p)->before = (int64_t)ran;
+    if (own_number(p) > 0)
         return true; /* recorded before, too: the program has entered another view */
     GString *text = g_string_new(NULL);
     g_string_printf(text, "recorded from here on, %.1f s after the program began", (double)ran * 1e-9);

@@ -21,7 +21,7 @@ static void pass_on(dome_trace_local *local, bool last)
     GString *lines = g_string_new(NULL);
     while (dome__trace_take(local->trace, 0, last, G_MAXSIZE / 2, lines))
         continue;
-    dome__trace_sink_take(local->sink, 0, lines->str, lines->len);
+    dome__trace_sink_take(local->sink, 0, 0, lines->str, lines->len);
     g_string_free(lines, TRUE);
 }
 

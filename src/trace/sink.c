@@ -29,6 +29,7 @@ struct dome_trace_sink {
     bool running;
     gint waiting; /* bytes in the queue */
     uint64_t dropped, bytes;
+    GArray *views; /* uint32_t: of the starts but the first */
 };
 
 static char *partial_of(const char *path)
@@ -109,10 +110,11 @@ static void put_start(GString *head, const char *command)
     g_string_append_c(head, '\n');
 }
 
-void dome__trace_sink_again(dome_trace_sink *sink, const char *command)
+void dome__trace_sink_again(dome_trace_sink *sink, const char *command, uint32_t view)
 {
     if (!sink)
         return;
+    g_array_append_val(sink->views, view);
     GString *head = g_string_new(NULL);
     put_start(head, command);
     give(sink, head);
@@ -123,6 +125,7 @@ static dome_trace_sink *begin(dome_trace_sink *sink, const char *command)
 {
     sink->queue = g_async_queue_new();
     sink->done = g_async_queue_new();
+    sink->views = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     sigset_t all, old;
     sigfillset(&all); /* the main thread handles signals */
     pthread_sigmask(SIG_SETMASK, &all, &old);
@@ -169,12 +172,22 @@ const char *dome__trace_sink_path(const dome_trace_sink *sink)
     return sink->path;
 }
 
-void dome__trace_sink_take(dome_trace_sink *sink, int rank, const char *lines, size_t length)
+/* How many starts have followed that of a view. */
+static guint starts_since(const dome_trace_sink *sink, uint32_t view)
+{
+    guint count = 0;
+    while (count < sink->views->len && g_array_index(sink->views, uint32_t, sink->views->len - 1 - count) > view)
+        count++;
+    return count;
+}
+
+void dome__trace_sink_take(dome_trace_sink *sink, uint32_t view, int rank, const char *lines, size_t length)
 {
     if (!sink || length == 0)
         return;
-    GString *text = g_string_sized_new(length + 16);
-    g_string_append_printf(text, "T %d\n", rank);
+    const guint since = starts_since(sink, view);
+    GString *text = g_string_sized_new(length + 24);
+    g_string_append_printf(text, since ? "T %d %u\n" : "T %d\n", rank, since);
     g_string_append_len(text, lines, (gssize)length);
     give(sink, text);
 }
@@ -226,6 +239,7 @@ static void close_sink(dome_trace_sink *sink, bool continues)
     g_free(message);
     g_async_queue_unref(sink->queue);
     g_async_queue_unref(sink->done);
+    g_array_unref(sink->views);
     g_free(sink->path);
     g_free(sink->json);
     g_free(sink);

@@ -16,8 +16,9 @@ bool dome__trace_path_good(const char *path, char **message);
  * append: the program continues after a restart, and the trace with it. */
 dome_trace_sink *dome__trace_sink_open(const char *path, const char *command, bool append);
 
-/* The program goes on in another view (supervision/view.h): tasks and objects are new, as after a restart. NULL is allowed. */
-void dome__trace_sink_again(dome_trace_sink *sink, const char *command);
+/* The program goes on in another view (supervision/view.h), whose number is larger: tasks and objects are new, as after a
+ * restart. NULL is allowed. */
+void dome__trace_sink_again(dome_trace_sink *sink, const char *command, uint32_t view);
 
 /* Writes to an open file that has no name. The caller keeps fd; the sink appends. */
 dome_trace_sink *dome__trace_sink_open_fd(int fd, const char *command);
@@ -31,8 +32,8 @@ void dome__trace_sink_leave(dome_trace_sink *sink);
 /* The path of the file that is written; "" if it has no name. Borrowed. */
 const char *dome__trace_sink_path(const dome_trace_sink *sink);
 
-/* Adds lines of a task. Does not wait for the disk. */
-void dome__trace_sink_take(dome_trace_sink *sink, int rank, const char *lines, size_t length);
+/* Adds lines of a task of a view, which may come when the next view is there. Does not wait for the disk. */
+void dome__trace_sink_take(dome_trace_sink *sink, uint32_t view, int rank, const char *lines, size_t length);
 
 /* Adds the error message with which the program failed. */
 void dome__trace_sink_failure(dome_trace_sink *sink, const char *line);

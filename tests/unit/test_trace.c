@@ -2,9 +2,13 @@
 #include "core/environment.h"
 #include "trace/chrome.h"
 #include "trace/record.h"
+#include "trace/sink.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { SECOND = 1000 * 1000 * 1000 };
 
@@ -116,6 +120,46 @@ static void test_reading(void)
     dome__trace_file_free(file);
 }
 
+/* Lines that come when the next view has begun belong to the view before: in each there are the tasks that were in it. */
+static void test_late_lines(void)
+{
+    static const char of_rank0[] = "I 1000 11 1 4 here\nv 1100 1 64 1 0 16 f64 x\ny 1100 0 64 16 0 4\n";
+    static const char sample[] = "s 1200 1 1 1 1\n", freed[] = "x 1300 1\n";
+    const int fd = memfd_create("trace", MFD_CLOEXEC);
+    dome_trace_sink *sink = dome__trace_sink_open_fd(fd, "program");
+    dome__trace_sink_take(sink, 2, 0, of_rank0, strlen(of_rank0));
+    dome__trace_sink_take(sink, 2, 4, sample, strlen(sample));
+    dome__trace_sink_again(sink, "program", 3);
+    dome__trace_sink_take(sink, 3, 0, of_rank0, strlen(of_rank0));
+    dome__trace_sink_take(sink, 2, 4, sample, strlen(sample));
+    dome__trace_sink_again(sink, "program", 5);
+    dome__trace_sink_take(sink, 3, 1, sample, strlen(sample));
+    dome__trace_sink_take(sink, 2, 0, freed, strlen(freed));
+    dome__trace_sink_take(sink, 5, 0, of_rank0, strlen(of_rank0));
+    dome__trace_sink_leave(sink);
+
+    char *path = g_strdup_printf("/proc/self/fd/%d", fd), *text, *message = NULL;
+    g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+    dome_trace_file *file = dome__trace_parse(text, strlen(text), &message);
+    g_assert_nonnull(file);
+    g_assert_cmpuint(file->strange, ==, 0);
+    static const int tasks[] = {5, 2, 1};
+    g_assert_cmpuint(file->runs->len, ==, G_N_ELEMENTS(tasks));
+    g_assert_cmpuint(file->objects->len, ==, G_N_ELEMENTS(tasks));
+    for (guint k = 0; k < G_N_ELEMENTS(tasks); k++) {
+        g_assert_cmpint(g_array_index(file->runs, dome_trace_run, k).tasks, ==, tasks[k]);
+        g_assert_cmpint(g_array_index(file->objects, dome_trace_object, k).run, ==, (int)k);
+        g_assert_cmpint(g_array_index(file->layouts, dome_trace_layout, k).run, ==, (int)k);
+    }
+    g_assert_cmpint(g_array_index(file->objects, dome_trace_object, 0).to, <, INT64_MAX);
+    g_assert_cmpint(g_array_index(file->objects, dome_trace_object, 2).to, ==, INT64_MAX);
+    g_assert_cmpuint(file->tasks->len, ==, 5); /* of the first run two, of the second two, of the third one */
+    dome__trace_file_free(file);
+    g_free(text);
+    g_free(path);
+    close(fd);
+}
+
 /* A trace cut at every byte, and with every byte changed, is read or refused, and can be written again. */
 static void test_damage(void)
 {
@@ -163,6 +207,7 @@ int main(int argc, char **argv)
     g_test_add_func("/trace/merging", test_merging);
     g_test_add_func("/trace/full", test_full);
     g_test_add_func("/trace/reading", test_reading);
+    g_test_add_func("/trace/late", test_late_lines);
     g_test_add_func("/trace/damage", test_damage);
     g_test_add_func("/trace/text", test_text);
     return g_test_run();
