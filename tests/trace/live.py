@@ -16,6 +16,7 @@ import browser
 
 RUN_MULTI, BUILD = os.environ["RUN_MULTI"], os.environ["DOME_BUILD_DIR"]
 DOME, WORKER = BUILD + "/tools/dome", BUILD + "/tests/programs/worker"
+HANG = 120  # seconds: what takes longer hangs
 failures = 0
 folder = None
 
@@ -27,7 +28,10 @@ def fail(what, text):
 
 
 def until(condition):
+    begin = time.monotonic()
     while not condition():
+        if time.monotonic() - begin > HANG:
+            raise RuntimeError("waited %g s" % HANG)
         time.sleep(0.02)
 
 
@@ -55,7 +59,7 @@ class Program:
         if self.process.poll() is None:
             with open(self.marks + "/rank.1") as f:
                 os.kill(int(f.read()), signal.SIGKILL)
-            self.process.wait()
+            self.process.wait(HANG)
 
 
 class View:
@@ -65,7 +69,7 @@ class View:
         self.host, self.port, self.token = re.match(r"http://([\d.]+):(\d+)/([0-9a-f]{32})/$", self.address).groups()
 
     def ask(self, path, method="GET", headers=None):
-        c = http.client.HTTPConnection(self.host, int(self.port))
+        c = http.client.HTTPConnection(self.host, int(self.port), timeout=HANG)
         c.putrequest(method, path, skip_accept_encoding=True)
         for key, value in (headers or {}).items():
             c.putheader(key, value)
@@ -77,7 +81,7 @@ class View:
 
     def end(self):
         self.process.terminate()
-        self.process.communicate()
+        self.process.communicate(timeout=HANG)
         if self.process.returncode != 0:
             fail("dome view --live", "status %d" % self.process.returncode)
 
@@ -205,7 +209,7 @@ def check_run_view():
     port, token = address.groups()
 
     def data():
-        c = http.client.HTTPConnection("127.0.0.1", int(port))
+        c = http.client.HTTPConnection("127.0.0.1", int(port), timeout=HANG)
         try:
             c.request("GET", "/%s/data.json" % token)
             answer = c.getresponse()
@@ -219,7 +223,7 @@ def check_run_view():
     until(lambda: data()["end"] > end)
     with open(marks + "/rank.1") as f:
         os.kill(int(f.read()), signal.SIGKILL)
-    p.communicate()  # nobody holds the program's output open
+    p.communicate(timeout=HANG)  # nobody holds the program's output open
     if p.returncode != 1:
         fail(what, "status %d" % p.returncode)
 
@@ -266,7 +270,7 @@ class Quiet:
     def end(self):
         if self.process.poll() is None:
             os.kill(self.rank0, signal.SIGKILL)
-            self.process.wait()
+            self.process.wait(HANG)
 
 
 class Changing(Quiet):

@@ -181,14 +181,19 @@ def clocks():
     os.unlink(out)
 
 
-def wait_for(text, path):
-    while True:
+def wait_for(text, path, program):
+    """What is in the trace when a line of it has that text. The program may end early."""
+    for _ in range(6000):
+        over = program.poll() is not None
         if os.path.exists(path):
             with open(path) as f:
                 content = f.read()
             if re.search(text, content, re.M):
                 return content
+        if over:
+            raise RuntimeError("status %d: %s" % (program.returncode, program.communicate()[1]))
         time.sleep(0.02)
+    raise RuntimeError("waited for " + text)
 
 
 def crash():
@@ -197,7 +202,7 @@ def crash():
     os.mkdir(marks)
     program = [RUN_MULTI, "3", BUILD + "/tests/programs/worker", marks, "1", "mixed", "--dome-trace", path]
     p = subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, universal_newlines=True)
-    content = wait_for(r"^T 1\n(?:[^T].*\n)*?g ", path)  # operations of task 1 are in the file
+    content = wait_for(r"^T 1\n(?:[^T].*\n)*?g ", path, p)  # operations of task 1 are in the file
     with open(marks + "/rank.1") as f:
         os.kill(int(f.read()), signal.SIGKILL)
     message = p.communicate()[1]
@@ -249,9 +254,8 @@ def restart():
     program = [DOME, "run", "-n", "3", "--restarts", "1", "--on-loss", "restart", BUILD + "/examples/heat", "--steps", "6000", "--output", marks + "/heat"]
     program += ["--dome-checkpoint-dir", marks, "--dome-checkpoint-every", "100", "--dome-trace", path]
     p = subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, universal_newlines=True, env=environment)
-    while pid_of(1, wait_for(r"^k \d+ \d+ [2-9] ", path)) is None:
-        time.sleep(0.02)
-    os.kill(pid_of(1, wait_for("^k ", path)), signal.SIGKILL)
+    wait_for(r"^k \d+ \d+ [2-9] ", path, p)
+    os.kill(pid_of(1, wait_for(r"^T 1\n(?:[^T].*\n)*?I ", path, p)), signal.SIGKILL)
     message = p.communicate()[1]
     if p.returncode != 0:
         fail(what, "status %d: %s" % (p.returncode, message))
