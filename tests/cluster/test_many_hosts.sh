@@ -8,7 +8,10 @@ cat >together <<END
 #!/bin/sh
 case "\$*" in *pvmd*)
     touch $work/at/\$\$
-    until [ \$(ls $work/at | wc -l) -ge 7 ]; do sleep 0.05; done
+    for _ in \$(seq 2400); do
+        [ \$(ls $work/at | wc -l) -lt 7 ] || break
+        sleep 0.05
+    done
 esac
 exec ssh -F $LAB/ssh_config "\$@"
 END

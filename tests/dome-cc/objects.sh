@@ -172,7 +172,10 @@ for signal in HUP TERM; do
     # Under nohup SIGHUP is ignored.
     TMPDIR=$work/temporary setsid env --default-signal=$signal "$cc" --cc=./waits.sh -c plain.c -o plain.two &
     ended=$!
-    until [ -s waiting ]; do sleep 0.05; done
+    for _ in {1..2400}; do
+        [ ! -s waiting ] || break
+        sleep 0.05
+    done
     [ -n "$(ls temporary)" ] || fail "no temporary files: what is tested?"
     kill -$signal $ended
     wait $ended

@@ -134,6 +134,17 @@ def requests():
         print("requests: %d checkpoints" % len(files()))
 
 
+def ordered(command, follow):
+    """follow(order) while dome grow waits for its answer: its status, and what it says."""
+    with subprocess.Popen(command, env=harness.clean_environment(), stderr=subprocess.PIPE) as order:
+        try:
+            follow(order)
+            said = order.communicate(timeout=harness.HANG)[1]
+        finally:
+            order.kill()  # the program, which would answer, has not ended yet
+    return order.returncode, said
+
+
 def late():
     """An order that waits for values that are equal keeps no checkpoint waiting, and is refused at last."""
     arguments = ["wait", "2000000000"]
@@ -147,13 +158,15 @@ def late():
                                                                   "--dome-checkpoint-keep", "1000"], cwd=place) as run:
             run.mine, run.place = arguments, place
             p = wait_until(lambda: run.output() and ps(run), "the program")
-            with subprocess.Popen([DOME, "grow", str(p["pid"])], env=harness.clean_environment(), stderr=subprocess.PIPE) as order:
+
+            def ask(order):
                 while order.poll() is None:
                     before = len(written())
                     os.kill(run.pid, signal.SIGUSR1)
                     wait_until(lambda: order.poll() is not None or len(written()) > before, "a checkpoint")
-                said = order.stderr.read()
-            check(order.returncode == 1 and b"values differ between its tasks" in said, "dome grow: %s" % said)
+
+            status, said = ordered([DOME, "grow", str(p["pid"])], ask)
+            check(status == 1 and b"values differ between its tasks" in said, "dome grow: %s" % said)
             # Those of the tries alone, of which there are eleven, would be fewer.
             check(len(written()) > 15, "only these while the order waited: %s" % written())
             harness.kill(run.pid)
@@ -166,11 +179,13 @@ def wishes():
         with Run([os.path.join(DIRECTORY, "late"), "wishes", "600", "--dome-tasks", "2"], cwd=place) as run:
             run.mine, run.place = ["wishes", "600"], place
             p = wait_until(lambda: run.output() and ps(run), "the program")
-            with subprocess.Popen([DOME, "grow", str(p["pid"])], env=harness.clean_environment(), stderr=subprocess.PIPE) as order:
+
+            def go(_):
                 wait_until(lambda: "values differ between tasks" in run.errors(), "the first try")
                 open(os.path.join(place, "go"), "w").close()
-                said = order.stderr.read()
-            check(order.returncode == 0, "dome grow: %s" % said)
+
+            status, said = ordered([DOME, "grow", str(p["pid"])], go)
+            check(status == 0, "dome grow: %s" % said)
             check(run.wait() == 0, "wishes: " + run.errors())
             check(run.output() == b"begins\n1: from 2 to 3 tasks, 2600000\n", "wishes: %s" % run.output())
             run.check_clean()

@@ -264,6 +264,7 @@ if part views; then
     build differ
     build between
     build own
+    build late
     python3 -B "$DOME_SOURCE_DIR/tests/dome-cc/parallel.py" "$PWD" "$examples" || failures=$((failures + 1))
 fi
 finish

@@ -15,8 +15,19 @@ daemon=$PVM_ROOT/lib/pvmd
 mkfifo address
 "$daemon" >address 2>daemon.err </dev/null &
 pid=$!
-trap 'kill $pid 2>/dev/null; wait $pid; rm -rf "$work"' EXIT
-read -r address <address || fail "the daemon did not start: $(cat daemon.err)"
+# A daemon of PVM's that does not end is known.
+end_daemon() {
+    kill $pid 2>/dev/null
+    for _ in {1..600}; do
+        kill -0 $pid 2>/dev/null || break
+        sleep 0.1
+    done
+    kill -KILL $pid 2>/dev/null && echo "the daemon did not end"
+    wait $pid
+    rm -rf "$work"
+}
+trap end_daemon EXIT
+read -r -t 60 address <address || fail "the daemon did not start: $(cat daemon.err)"
 export PVMSOCK=$address
 
 echo "The dot product is 32153.6" >expected

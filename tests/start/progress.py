@@ -63,7 +63,7 @@ def on_terminal(arguments, environment=None, columns=60, interrupt=False):
                 if interrupt and b"steps" in data:
                     os.write(run.keyboard, b"\x03")
 
-        reader = threading.Thread(target=read)
+        reader = threading.Thread(target=read, daemon=True)
         reader.start()
         status = run.wait()
         run.wait_gone()

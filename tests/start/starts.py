@@ -212,7 +212,11 @@ class Machine:
     def __exit__(self, *unused):
         if self.alive():
             self.daemon.terminate()
-        self.daemon.wait()
+        try:
+            self.daemon.wait(60)
+        finally:
+            self.daemon.kill()
+            self.daemon.wait()
         self.daemon.stdout.close()
         shutil.rmtree(self.tmp, ignore_errors=True)
 
