@@ -66,7 +66,10 @@ class View:
     def __init__(self, *arguments):
         self.process = subprocess.Popen([DOME, "view", "--live", *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, universal_newlines=True)
         self.address = self.process.stdout.readline().strip()
-        self.host, self.port, self.token = re.match(r"http://([\d.]+):(\d+)/([0-9a-f]{32})/$", self.address).groups()
+        parts = re.match(r"http://([\d.]+):(\d+)/([0-9a-f]{32})/$", self.address)
+        if not parts:
+            raise RuntimeError("dome view --live: status %d" % self.process.wait(HANG))
+        self.host, self.port, self.token = parts.groups()
 
     def ask(self, path, method="GET", headers=None):
         c = http.client.HTTPConnection(self.host, int(self.port), timeout=HANG)
@@ -388,13 +391,20 @@ def check_forgetting(tasks):
         program.end()
 
 
-def check_stopped(tasks):
+def check_stopped(tasks, steps=400):
     """Viewers that are stopped, and connections that ask and do not read: the program comes to its end, and nothing grows."""
     what, room = "stopped viewers, " + tasks, 100000
-    program = Quiet(tasks, "steps", "400", DOME_TRACE_TEST_ROOM=str(room))
+    program = Quiet(tasks, "steps", str(steps), DOME_TRACE_TEST_ROOM=str(room))
     views, largest, memory = [], 0, 0
     try:
-        views = [View(str(program.pid)) for _ in range(3)]
+        try:
+            for _ in range(3):
+                views.append(View(str(program.pid)))
+        except RuntimeError:
+            if steps > 4000:
+                raise
+            check_stopped(tasks, 10 * steps)  # the program had ended by then
+            return
         silent = [socket.create_connection((views[0].host, int(views[0].port))) for _ in range(5)]
         for s in silent:
             for _ in range(50):
