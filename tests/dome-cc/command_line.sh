@@ -73,6 +73,11 @@ works "$cc" main.o sum.o one.o -o program
 works "$cc" main.o sum.o one.s -o program
 works ./program
 works "$cc" -save-temps main.o sum.c one.c -o program
+for files in "" "main.o sum.c one.c -o program"; do
+    "$cc" -v $files >"$work/out" 2>&1 || fail "-v $files: status $?"
+    grep -q ' version ' "$work/out" || fail "-v $files: no version"
+done
+nm program | grep -q dome_capture || fail "-v: the program is not translated"
 works "$cc" -fsyntax-only one.c
 works "$cc" -E one.c
 works "$cc" -print-prog-name=ld

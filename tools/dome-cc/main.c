@@ -782,11 +782,11 @@ int main(int argc, char **argv)
     static const char *const dependency_names[] = {"-MF", "-MT", "-MQ", NULL};
     static const char *const linker[] = {"-L", "-l", "-Xlinker", "-u", "-T", "-z", "-e", NULL};
     static const char *const other[] = {"--param", "-aux-info", "-B", "--sysroot", "-Xassembler", NULL};
-    static const char *const through[] = {"-E", "-S", "-M", "-MM", "-fsyntax-only", "-v", "-###", NULL};
+    static const char *const through[] = {"-E", "-S", "-M", "-MM", "-fsyntax-only", "-###", NULL};
     static const char *const dependencies[] = {"-MD", "-MMD", "-MP", "-MG", NULL};
     options o = {
         .compiler = g_strdup(DOME_CC_COMPILER), .words = g_ptr_array_new(), .most_overhead = 0.05, .longest_interval = 1e-3};
-    bool pass = false, as_c = false;
+    bool pass = false, as_c = false, verbose = false, named = false;
     const char *bounded = NULL;
     GPtrArray *arguments = g_ptr_array_new();
     for (int i = 0; i < argc; i++)
@@ -857,6 +857,9 @@ int main(int argc, char **argv)
             }
             as_c = strcmp(language, "c") == 0;
             i += !a[2];
+        } else if (strcmp(a, "-v") == 0) {
+            verbose = true;
+            add_word(&o, WORD_FLAG, a, NULL);
         } else if (in_list(a, through) || g_str_has_prefix(a, "-print-") || g_str_has_prefix(a, "-dump") ||
                    g_str_has_prefix(a, "--help=") || strcmp(a, "--target-help") == 0) {
             pass = true;
@@ -879,6 +882,7 @@ int main(int argc, char **argv)
         } else if (a[0] != '-') {
             if (!pass && !is_input(a, as_c))
                 return 2;
+            named = true;
             add_word(&o, WORD_INPUT, a, NULL);
         } else if (!a[1]) {
             fputs("dome-cc: error: -: the program must be in a file\n", stderr);
@@ -896,7 +900,7 @@ int main(int argc, char **argv)
             add_word(&o, WORD_FLAG, a, NULL);
         }
     }
-    if (pass) {
+    if (pass || (verbose && !named)) {
         GPtrArray *command = command_new(&o);
         for (int i = 1; i < argc; i++)
             if (!is_own(argv[i]))

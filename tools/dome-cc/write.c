@@ -513,13 +513,16 @@ static void write_strip(function *f, node *n, const loop_plan *l, const char *le
         char *v = node_text(u, summary_counted(u, n));
         const unsigned together =
             l->unrolled ? UNROLLED : 1; /* the variable passes each multiple of the stride once in so many */
-        g_string_append(f->out, "for (;;) {\n");
+        /* The test stands behind the body, as compilers turn loops: what does not change is then computed before the loop. */
+        g_string_append_printf(f->out, "if (!(%s)) goto %s;\nfor (;;) {\n", test, end);
         for (unsigned k = 0; k < together; k++) {
-            g_string_append_printf(f->out, "if (!(%s)) goto %s;\n", test, end);
+            if (k)
+                g_string_append_printf(f->out, "if (!(%s)) goto %s;\n", test, end);
             write_body(f, body);
             g_string_append_printf(f->out, "%s;\n", next);
         }
-        g_string_append_printf(f->out, "if (__builtin_expect((%s & %u) < %u, 0)) break;\n}\n", v, l->stride - 1, together);
+        g_string_append_printf(f->out, "if (__builtin_expect((%s & %u) < %u, 0)) break;\nif (!(%s)) goto %s;\n}\n", v,
+                               l->stride - 1, together, test, end);
         g_free(v);
     } else if (n->kind == CXCursor_DoStmt) {
         g_string_append_printf(f->out, "{ unsigned dome__k = %u; for (; dome__k; dome__k--) {\n", l->stride);
