@@ -19,8 +19,8 @@ DEEPEST = 4  # loops in loops
 # The counter of a loop: type, suffix of its constants, largest bound, whether it may be negative.
 COUNTERS = [("int", "", 1 << 24, True)] * 5 + [("unsigned", "u", 1 << 24, False)] * 2 + [
     ("long", "", 1 << 24, True), ("unsigned long", "u", 1 << 24, False), ("long long", "ll", 1 << 24, True),
-    ("unsigned long long", "ull", 1 << 24, False), ("size_t", "u", 1 << 24, False), ("short", "", 30000, True),
-    ("unsigned short", "", 60000, False), ("signed char", "", 110, True), ("unsigned char", "", 240, False)]
+    ("unsigned long long", "ull", 1 << 24, False), ("size_t", "u", 1 << 24, False), ("int32_t", "", 1 << 24, True),
+    ("uint64_t", "u", 1 << 24, False), ("short", "", 30000, True), ("unsigned short", "", 60000, False), ("signed char", "", 110, True), ("unsigned char", "", 240, False)]
 # At the ends of types: header of a loop, with i for the counter, and the most iterations. Conversions of what does not fit into a signed
 # type take it modulo a power of two, as gcc says.
 EDGES = [("for (signed char i = 120; i < 127; i++)", 7), ("for (signed char i = -120; i > -128; i--)", 8), ("for (signed char i = 100; i > 0; i++)", 28),
@@ -40,6 +40,7 @@ EDGES = [("for (signed char i = 120; i < 127; i++)", 7), ("for (signed char i = 
          ("for (unsigned long long i = 12ull; i-- > 0;)", 12)]
 
 HEAD = """#include <setjmp.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,12 +83,13 @@ static jmp_buf back;
 
 
 class Function:
-    """One in the making. A statement is a list of lines, with the most iterations that it takes."""
+    """One in the making. A statement is a list of lines, with the most iterations that it takes. `clean`: without what would make the
+    loops around it poll in each iteration, that is "plain"; or of loops that are cut into strips alone, that is "counted"."""
 
     def __init__(self, program, name):
         self.program, self.c, self.name = program, program.c, name
         self.values, self.counters, self.locals, self.used = ["s", "t", "x"], [], [], 0
-        self.has_set, self.labels, self.returns = True, [], True
+        self.has_set, self.labels = True, []
 
     # ---- names and numbers ----
 
@@ -112,9 +114,11 @@ class Function:
             if k == 5:
                 return "words[%s & %du]" % (self.expression(0), WORDS - 1)
             if k == 6:
-                return self.one("(unsigned)numbers[%s & %du]" % (self.expression(0), NUMBERS - 1), "(unsigned)bytes[%s & %du]" % (self.expression(0), BYTES - 1))
+                return self.one("(unsigned)numbers[%s & %du]" % (self.expression(0), NUMBERS - 1),
+                                "(unsigned)bytes[%s & %du]" % (self.expression(0), BYTES - 1))
             if k == 7 and self.has_set:
-                return self.one("r->value[%s %% %du]" % (self.expression(0), self.program.numbers), "r->row[%s %% %du].number" % (self.expression(0), self.program.rows),
+                return self.one("r->value[%s %% %du]" % (self.expression(0), self.program.numbers),
+                                "r->row[%s %% %du].number" % (self.expression(0), self.program.rows),
                                 "(unsigned)(r->end[{0} % {1}u] - r->begin[{0} % {1}u])".format(c.choice(self.values), self.program.rows))
             return "%du" % c.choice([c.randrange(10), c.randrange(1 << 16), c.randrange(1 << 32)])
         a, b, k = self.expression(deep - 1), self.expression(deep - 1), c.randrange(12)
@@ -147,7 +151,7 @@ class Function:
             return ["%s = %s * %du + %s;" % (v, v, self.c.choice([3, 5, 31, 65599]), e)]
         if k == 4:
             return ["%s %s= %s;" % (v, self.one("^", "+", "-", "|"), e)]
-        if clean and k in (5, 6) and self.maybe(0.8):  # a bound in memory may change
+        if clean == "counted" and k in (5, 6) and self.maybe(0.8):  # a bound in memory may change
             return ["d = d * 0.5 + (double)(%s & 1023u);" % e]
         if k == 5:
             return ["words[%s & %du] %s %s;" % (self.expression(1), WORDS - 1, self.one("=", "^=", "+="), e)]
@@ -156,7 +160,8 @@ class Function:
         if k == 7 and not clean:
             return self.c.choice([["bytes[%s & %du] = (unsigned char)%s;" % (self.expression(1), BYTES - 1, e)],
                                   ["d = d * 0.5 + (double)(%s & 1023u);" % e],
-                                  ["reals[%s & %du] = d + 0.25 * (double)(%s & 255u);" % (v, REALS - 1, e), "d = d * 0.5 + reals[%s & %du] * 0.125;" % (e, REALS - 1)]])
+                                  ["reals[%s & %du] = d + 0.25 * (double)(%s & 255u);" % (v, REALS - 1, e),
+                                   "d = d * 0.5 + reals[%s & %du] * 0.125;" % (e, REALS - 1)]])
         if k == 8 and self.has_set and not clean:
             return self.c.choice([["r->value[%s %% %du] ^= %s;" % (self.expression(0), self.program.numbers, e)],
                                   ["r->row[%s %% %du].number += %s;" % (self.expression(0), self.program.rows, e)],
@@ -182,7 +187,7 @@ class Function:
         deep = context.count("loop")
         if deep and k < 1.2:
             return ["if (%s)" % self.test(), "    continue;"], 0
-        if deep and k < 1.8:
+        if deep and k < 2:
             return ["if (%s)" % self.test(False), "    break;"], 0
         if k < 3.2 and len(context) < 6:
             a, ka = self.body(budget, context, clean, 1)
@@ -192,21 +197,31 @@ class Function:
             return self.switch(budget, context, clean)
         if clean:
             if k < 6.5 and deep < DEEPEST and budget >= 4:
-                return self.loop(budget, context, True)
+                return self.loop(budget, context, clean)
             if k < 7.2:
                 return ["%s += small(%s);" % (c.choice(self.values[:2]), self.expression(1))], 0
             return self.simple(True), 0
         if deep and k < 4.6:
             return ["if (%s)" % self.test(False), "    goto %s;" % self.label()], 0
-        if deep and k < 4.8 and self.returns:
+        if deep and k < 4.8:
             return ["if (%s)" % self.test(False), "    return s ^ %s;" % self.expression(1)], 0
+        if k < 5.0 and deep:  # of a block alone, which may hide another one
+            v = c.choice([u for u in self.values if re.fullmatch(r"v\d+", u)] or [self.fresh("v")])
+            known, self.values = self.values, [u for u in self.values if u != v]
+            line = "%sunsigned %s = %s;" % (self.one("", "", "register "), v, self.expression())
+            if self.maybe(0.3):
+                line = "static unsigned %s = %du;" % (v, c.randrange(1000))
+            self.values.append(v)
+            lines, cost = self.body(budget, context, clean, 2)
+            self.values = known
+            return ["{", "    " + line, *self.indent(lines), "    s += %s;" % v, "}"], cost
         if k < 5.4:
             v = self.fresh("v")
             line = ["unsigned %s = %s;" % (v, self.expression())]
             self.values.append(v)
             return line, 0
         if k < 10 and deep < DEEPEST and budget >= 4:
-            return self.loop(budget, context, False)
+            return self.loop(budget, context, "plain" if self.program.strips and self.maybe(0.45) else False)
         if k < 11.5:
             return self.call(budget) or (self.simple(), 0)
         return self.simple(), 0
@@ -275,28 +290,37 @@ class Function:
             return ["%s%s %s = (%s)(%s);" % (self.one("const ", ""), kind, name, kind, some)], name, None
         if k == 6 and self.most <= most and self.most * 3 >= most:
             return [], cast + "n", None
+        if k == 7 and kind in ("int", "unsigned", "long", "long long"):
+            name, p = self.fresh("m"), self.fresh("p")
+            less = self.c.choice([["if (%s && *%s > 1)" % (self.test(False), p), "    --*%s;" % p],
+                                  ["if (%s)" % self.test(False), "    less_%s(&%s);" % (kind.replace(" ", "_"), name)]])
+            return ["%s %s = %d, *%s = &%s;" % (kind, name, most, p, name)], self.one(name, "*" + p), less if self.maybe(0.5) else None
         # a member of its own, of a global array or by a pointer
-        at, member = len(self.program.bounds), {"unsigned": "count", "long long": "wide"}.get(kind, "high")
-        self.program.bounds.append(most)
-        self.program.members.append(member)
+        at, member = self.program.bounds, {"unsigned": "count", "long long": "wide"}.get(kind, "high")
+        self.program.bounds += 1
         here, before = "bounds[%d].%s" % (at, member), []
         if self.maybe(0.5):
             p = self.fresh("p")
             before, there = ["%sstruct bounds *%s = &bounds[%d];" % (self.one("const ", ""), p, at)], "%s->%s" % (p, member)
         else:
             there = here
-        less = ["if (%s && %s > 1)" % (self.test(False), here), "    %s--;" % here] if self.maybe(0.3) else None
+        less = self.c.choice([["if (%s && %s > 1)" % (self.test(False), here), "    %s--;" % here],
+                              ["if (%s)" % self.test(False), "    bounds[%d] = (struct bounds){0, 1, 2u, 3};" % at],
+                              ["if (%s)" % self.test(False), "    memset(&bounds[%d], 0, sizeof bounds[%d]);" % (at, at)],
+                              ["if (%s)" % self.test(False), "    *(&bounds[0] + %d) = none;" % at]]) if self.maybe(0.4) else None
         return before + ["%s = %d;" % (here, most)], (cast if member == "high" else "") + there, less
 
     def loop(self, budget, context, clean):
         forms = [self.counted] * 6 + [self.edge, self.to_unequal]
         if self.program.strips and budget >= 64 and context.count("loop") < DEEPEST - 1:
-            forms += [self.nest] * (2 if clean else 8)
+            forms += [self.nest] * (2 if clean == "counted" else 8)
+        if clean != "counted":
+            forms += [self.whiles, self.whiles, self.does, self.does, self.two_counters, self.pointers, self.items, self.scan, self.stepped, self.forever,
+                      self.to_unequal, self.edge]
         if not clean:
-            forms += [self.whiles, self.whiles, self.does, self.does, self.two_counters, self.pointers, self.items, self.scan, self.called, self.backward, self.stepped,
-                      self.local_array, self.heap, self.into, self.duff, self.forever]
+            forms += [self.called, self.backward, self.local_array, self.heap, self.into, self.duff]
         if self.has_set and budget >= 4 * self.program.rows and context.count("loop") < DEEPEST - 1:
-            forms += [self.rows] * (2 if clean else 8)
+            forms += [self.rows] * (2 if clean == "counted" else 8)
         elif self.has_set:
             forms += [self.one_row] * 2
         counters, values = len(self.counters), len(self.values)
@@ -325,6 +349,9 @@ class Function:
         i, to = self.fresh("i"), length * by
         before, bound, less = self.bound(to, kind, suffix)
         up, outside = self.maybe(0.7), self.maybe(0.3)
+        hidden = [j for j in self.counters if re.fullmatch(r"i\d+", j)]
+        if hidden and not outside and self.maybe(0.15):
+            i = self.c.choice(hidden)  # hides an outer one
         step = self.one("%s++", "++%s", "%s += 1") % i if by == 1 else "%s += %d" % (i, by)
         if up:
             begin = self.one("0", "0", "1", "-%d" % min(5 * by, 60) if negative else "2")
@@ -340,9 +367,12 @@ class Function:
                 test = "%s >= %d%s" % (i, by, suffix)
         if outside:
             self.locals.append("%s %s = 0;" % (kind, i))
+            if self.maybe(0.15) and not clean and up:  # its address is taken, and it is counted by that, too
+                before.append("%s *p_%s = &%s;" % (kind, i, i))
+                less = (less or []) + ["if (%s && *p_%s < %d)" % (self.test(False), i, to // 2), "    ++*p_%s;" % i]
         self.counters.append(i)
         block, cost = self.inside(budget, length + 6, context, clean, less)
-        head = "for (%s%s = %s; %s; %s)" % ("" if outside else kind + " ", i, begin, test, step)
+        head = "for (%s%s = %s; %s; %s)" % ("" if outside else self.one("", "", "", "register ") + kind + " ", i, begin, test, step)
         return before + self.joined(head, block) + (["s = s * 3u + (unsigned)%s;" % i] if outside else []), cost
 
     def edge(self, budget, context, clean):
@@ -360,7 +390,7 @@ class Function:
         block, cost = self.inside(budget, length, context, clean)
         head = self.c.choice(["for ({k} {i} = 0; {i} != {b}; {i}++)", "for ({k} {i} = {b}; {i}; {i}--)", "for ({k} {i} = {b}; {i}-- > 0;)",
                               "for ({k} {i} = 0; {i} < {b} && words[{i} & 63] != 77u; {i}++)"]).format(k=kind, i=i, b=bound)
-        return (before if "bounds" not in bound and "->" not in bound else before) + self.joined(head, block), cost
+        return before + self.joined(head, block), cost
 
     def whiles(self, budget, context, clean):
         length, i, kind = self.length(budget), self.fresh("i"), self.one("int", "unsigned", "long", "unsigned long long")
@@ -369,10 +399,12 @@ class Function:
         self.counters.append(i)
         after = ["t += (unsigned)%s;" % i]
         if self.maybe(0.15):  # nothing but the counter
-            return before + ["%s = 0;" % i, "while (%s < %s && (words[%s & 63] | 1u) != %du)" % (i, bound, i, self.c.randrange(99) | 1), "    %s++;" % i] + after, length
+            return before + ["%s = 0;" % i,
+                             "while (%s < %s && (words[%s & 63] | 1u) != %du)" % (i, bound, i, self.c.randrange(99) | 1), "    %s++;" % i] + after, length
         if self.maybe(0.3):
             block, cost = self.inside(budget, length, context, clean)
-            return before + ["%s = %s;" % (i, bound)] + self.joined("while (%s)" % self.one("%s-- > 0", "%s && %s--" % (i, "%s")).replace("%s", i), block) + after, cost
+            test = self.one("{0}-- > 0", "{0} && {0}--").format(i)
+            return before + ["%s = %s;" % (i, bound)] + self.joined("while (%s)" % test, block) + after, cost
         block, cost = self.inside(budget, length, context, clean, less, ["%s++;" % i])
         return before + ["%s = 0;" % i] + self.joined("while (%s < %s)" % (i, bound), block) + after, cost
 
@@ -407,14 +439,17 @@ class Function:
         block = [re.sub(r"\(unsigned\)\*%s ([-^+|]?=)" % p, r"s \1", line) for line in block]
         k = self.c.randrange(4)
         if k == 0:
-            return before + ["const %s *%s = %s + %s;" % (kind, e, array, bound), *self.joined("for (const %s *%s = %s; %s < %s; %s++)" % (kind, p, array, p, e, p), block)], cost
+            return before + ["const %s *%s = %s + %s;" % (kind, e, array, bound),
+                             *self.joined("for (const %s *%s = %s; %s < %s; %s++)" % (kind, p, array, p, e, p), block)], cost
         if k == 1:
-            return before + self.joined("for (%s *%s = %s + %s; %s-- > %s;)" % (kind, p, array, bound, p, array), block), cost if False else cost
+            return before + self.joined("for (%s *%s = %s + %s; %s-- > %s;)" % (kind, p, array, bound, p, array), block), cost
         if k == 2:
             block = ["{", "    s += (unsigned)*%s++;" % p, "}"]
-            return before + ["const %s *%s = %s, *%s = %s + %s;" % (kind, p, array, e, array, bound), *self.joined("while (%s != %s)" % (p, e), block)], length
+            return before + ["const %s *%s = %s, *%s = %s + %s;" % (kind, p, array, e, array, bound),
+                             *self.joined("while (%s != %s)" % (p, e), block)], length
         block, cost = self.inside(budget, length, context, clean)
-        return before + ["%s *%s = %s, *const %s = %s + %s;" % (kind, p, array, e, array, bound), "do {", "    *%s ^= 5;" % p, "} while (++%s < %s);" % (p, e)], length
+        return before + ["%s *%s = %s, *const %s = %s + %s;" % (kind, p, array, e, array, bound),
+                         "do {", "    *%s ^= 5;" % p, "} while (++%s < %s);" % (p, e)], length
 
     def items(self, budget, context, clean):
         if not self.has_set or budget < self.program.rows:
@@ -423,8 +458,7 @@ class Function:
         self.values.append("%s->number" % p)
         block, cost = self.inside(budget, self.program.rows, context, clean)
         if self.maybe(0.5):
-            return self.joined("for (%sstruct item *%s = r->list; %s; %s = %s->next)" % ("", p, p, p, p), block), cost
-        self.counters = self.counters[:]
+            return self.joined("for (struct item *%s = r->list; %s; %s = %s->next)" % (p, p, p, p), block), cost
         block.insert(1, "    %s = %s->next;" % (p, p))
         return ["struct item head_%s = {r->list, 1}, *%s = &head_%s;" % (p, p, p), *self.joined("while (%s->next)" % p, block)], cost
 
@@ -433,7 +467,8 @@ class Function:
         length, i, j = self.length(budget), self.fresh("i"), self.fresh("j")
         before, bound, _ = self.bound(length, "int", "")
         self.counters += [i, j]
-        return before + ["int %s = 0, %s = %s, pivot_%s = numbers[s & %du];" % (i, j, bound, i, NUMBERS - 1), "while (%s < %s) {" % (i, j),
+        return before + ["int %s = 0, %s = %s, pivot_%s = numbers[s & %du];" % (i, j, bound, i, NUMBERS - 1),
+                         "while (%s < %s) {" % (i, j),
                          "    while (%s < %s && numbers[%s & %d] < pivot_%s)" % (i, j, i, NUMBERS - 1, i), "        %s++;" % i,
                          "    while (%s < %s && numbers[%s & %d] >= pivot_%s)" % (i, j, j, NUMBERS - 1, i), "        --%s;" % j,
                          *self.indent(self.simple()), "    %s++;" % i, "}", "t = t * 5u + (unsigned)(%s - %s);" % (i, j)], 2 * length
@@ -446,18 +481,15 @@ class Function:
         f = self.c.choice(able)
         length = self.length(max(1, min(budget // (f.cost + 1), 1 << 16)))
         i = self.fresh("i")
+        self.locals.append("int %s = 0;" % i)
         self.counters.append(i)
         block, cost = self.inside(budget - length * f.cost, length, context, clean)
         call = "%s(%s, %d)" % (f.name, self.one("s", "t", "(unsigned)" + i), f.most)
-        head = self.c.choice(["for (int {i} = 0; {i} < (int)({call} % {n}u); {i}++)", "for (int {i} = 0; {i} < {n}; {i} += 1 + (int)({call} & 1u))",
-                              "for (int {i} = 0; {i} < {n} && {call} % 61u != 3u; ++{i})", "for (int {i} = {n}; {i} > 0 && ({call} & 1023u) != 7u; {i}--)",
-                              "for (unsigned {i} = {call} % {n}u; {i}-- > 0;)", "for (int {i} = 0; {i} < {n}; s ^= {call}, {i}++)"]).format(i=i, call=call, n=length)
-        if self.maybe(0.2):
-            self.locals.append("int %s_w = 0;" % i)
-            self.counters[-1] += "_w"
-            block = [re.sub(r"\b%s\b" % i, i + "_w", line) for line in block]
-            return ["%s_w = 0;" % i, *self.joined("while (%s_w++ < (int)(%s %% %du))" % (i, call.replace("(unsigned)" + i, "(unsigned)%s_w" % i) if "(unsigned)" + i not in call else "%s(t, %d)" % (f.name, f.most), length), block)], cost + length * f.cost
-        return self.joined(head if i not in call or not head.startswith("for (unsigned") else head.replace(call, "%s(t, %d)" % (f.name, f.most)), block), cost + length * f.cost
+        head = self.c.choice(["for ({i} = 0; {i} < (int)({call} % {n}u); {i}++)", "for ({i} = 0; {i} < {n}; {i} += 1 + (int)({call} & 1u))",
+                              "for ({i} = 0; {i} < {n} && {call} % 61u != 3u; ++{i})", "for ({i} = {n}; {i} > 0 && ({call} & 1023u) != 7u; {i}--)",
+                              "for ({i} = (int)({call} % {n}u); {i}-- > 0;)", "for ({i} = 0; {i} < {n}; s ^= {call}, {i}++)",
+                              "{i} = 0;\nwhile ({i}++ < (int)(%s(t, %d) %% {n}u))" % (f.name, f.most)]).format(i=i, call=call, n=length)
+        return [*head.split("\n")[:-1], *self.joined(head.split("\n")[-1], block)], cost + length * f.cost
 
     def backward(self, budget, context, clean):
         """A loop by goto."""
@@ -487,7 +519,6 @@ class Function:
         block, cost = self.inside(max(budget - n, 1), length, context, clean, ["%s[%s & %d] += s;" % (a, i, n - 1)])
         self.values.pop()
         if self.maybe(0.4):  # of structs
-            block = [line.replace(a + "[", a + "_at(").replace(a + "_at(", a + "[") for line in block]
             block = [re.sub(r"\b%s\[([^\]]*)\]" % a, r"%s[\1].number" % a, line) for line in block]
             declared = "struct row %s[%d] = {{1, 2, 3u, {4, 5}}};" % (a, n)
         else:
@@ -522,8 +553,9 @@ class Function:
         length, i = self.length(budget), self.fresh("i")
         self.locals.append("int %s = 0;" % i)
         self.counters.append(i)
-        lines = ["%s = %d;" % (i, length), "switch (%s %% 3u) {" % self.expression(1), "    do {", "    case 0:", *self.indent(self.indent(self.simple())),
-                 "    case 1:", *self.indent(self.indent(self.simple())), "    default:", *self.indent(self.indent(self.simple())), "    } while (--%s > 0);" % i, "}"]
+        lines = ["%s = %d;" % (i, length), "switch (%s %% 3u) {" % self.expression(1), "    do {",
+                 *[line for case in ["case 0", "case 1", "default"] for line in ["    %s:" % case, *self.indent(self.indent(self.simple()))]],
+                 "    } while (--%s > 0);" % i, "}"]
         return lines, length
 
     def forever(self, budget, context, clean):
@@ -542,7 +574,7 @@ class Function:
         depth, before, outer = self.c.choice([2, 2, 2, 3]), [], []
 
         def level(k, left, context):
-            kind, suffix, _, negative = self.c.choice(COUNTERS[:11])
+            kind, suffix, _, negative = self.c.choice(COUNTERS[:14])
             i, by = self.fresh("i"), self.c.choice([1, 1, 1, 2, 5])
             length = self.length(max(1, min(left, 1 << 20))) if k < depth else max(1, left)
             to, up = length * by, self.maybe(0.7)
@@ -553,16 +585,18 @@ class Function:
                 bound = "(%s)n" % kind
             elif self.maybe(0.7):
                 bound = self.fresh("m")
-                before.append("const %s %s = (%s)(%du - %s %% %du);" % (kind, bound, kind, to, self.expression(0) if not outer else "x", to // self.c.choice([1, 4, 20]) + 1))
+                less = self.expression(0) if not outer else "x"  # of what is known there
+                before.append("const %s %s = (%s)(%du - %s %% %du);" % (kind, bound, kind, to, less, to // self.c.choice([1, 4, 20]) + 1))
             else:
                 bound = "%d%s" % (to, suffix)
-            end = self.one("1", "2")
+            small = by == 1 or negative
             if up:
-                head = "{k} {i} = {a}; {i} {c} {b}; {s}".format(k=kind, i=i, a=self.one("0", "0", "1", "-4" if negative else "0", "(%s)(x & 3u)" % kind), c=self.one("<", "<", "<="), b=bound,
-                                                                 s="%s++" % i if by == 1 else "%s += %d" % (i, by))
+                begin = self.one("0", "0", "1", "-4" if negative else "0", "(%s)(x & 3u)" % kind)
+                parts = (kind, i, begin, i, self.one("<", "<", "<="), bound, "%s++" % i if by == 1 else "%s += %d" % (i, by))
             else:
-                head = "{k} {i} = {b}; {i} {c} {e}; {s}".format(k=kind, i=i, b=bound, c=self.one(">", ">=") if by == 1 or negative else ">", e=end if by == 1 or negative else by,
-                                                                 s="--%s" % i if by == 1 else "%s -= %d" % (i, by))
+                end = self.one("1", "2") if small else by
+                parts = (kind, i, bound, i, self.one(">", ">=") if small else ">", end, "--%s" % i if by == 1 else "%s -= %d" % (i, by))
+            head = "%s %s = %s; %s %s %s; %s" % parts
             outside = self.maybe(0.2)
             if outside:
                 self.locals.append("%s %s = 0;" % (kind, i))
@@ -571,7 +605,7 @@ class Function:
             self.counters.append(i)
             values, lines, cost = len(self.values), [], 0
             for part in range(self.c.choice([1, 1, 2])):
-                more, _ = self.body(0, context, True, 1)
+                more, _ = self.body(0, context, "counted", 1)
                 lines += more
                 if k < depth:
                     more, below = level(k + 1, left // length // (part + 1), context + ["loop"])
@@ -617,15 +651,17 @@ class Function:
             self.locals.append("%s %s = 0;" % (kind, k))
         self.counters.append(k)
         value = "r->value[%s]" % k
-        lines = [self.one("s = s * 3u + %s;" % value, "t ^= %s >> (t & 7u);" % value, "s += %s;" % value, "d = d * 0.5 + r->weight[%s];" % k, "words[%s & 63u] += t;" % value)]
+        lines = [self.one("s = s * 3u + %s;" % value, "t ^= %s >> (t & 7u);" % value, "s += %s;" % value,
+                          "d = d * 0.5 + r->weight[%s];" % k, "words[%s & 63u] += t;" % value)]
         if self.maybe(0.4):
-            more, _ = self.body(0, context + ["loop"], True, 1)
+            more, _ = self.body(0, context + ["loop"], "counted", 1)
             lines[self.c.choice([0, 1]):0] = more
         if kind != "unsigned" and self.maybe(0.3):  # downwards
             top = "%s%s - 1" % (cast, end) if cast else "%s - 1" % end
             head = "%s = %s; %s >= %s%s; %s" % (k, top, k, cast, begin, "--%s" % k if step == 1 else "%s -= %d" % (k, step))
         else:
-            head = "%s = %s%s; %s < %s%s; %s" % (k, cast, begin, k, cast, "(%s)" % end if cast else end, "%s++" % k if step == 1 else "%s += %d" % (k, step))
+            step = "%s++" % k if step == 1 else "%s += %d" % (k, step)
+            head = "%s = %s%s; %s < %s%s; %s" % (k, cast, begin, k, cast, "(%s)" % end if cast else end, step)
         self.counters.pop()
         return before + ["for (%s%s) {" % ("" if outside else kind + " ", head), *self.indent(lines), "}"] + (["t = t * 7u + (unsigned)%s;" % k] if outside else [])
 
@@ -643,7 +679,7 @@ class Function:
         if outside:
             self.locals.append("int %s = 0;" % i)
         self.counters.append(i)
-        lines, pure, cost = [], clean or self.maybe(0.75), self.program.average
+        lines, pure, cost = [], "counted" if clean or self.maybe(0.75) else False, self.program.average
         left = budget // self.program.rows - self.program.average
         if self.maybe(0.3):
             lines += ["if (%s)" % self.test(), "    continue;"]
@@ -657,7 +693,7 @@ class Function:
         more, k = self.body(max(0, left - cost), context, pure)
         lines[self.c.choice([0, len(lines)]):0] = more
         if self.maybe(0.15):
-            lines.append("r->end[(unsigned)%s * 7u %% %du] = r->begin[(unsigned)%s * 7u %% %du] + (int)(s %% 9u);" % (i, self.program.rows, i, self.program.rows))
+            lines.append("r->end[{0}] = r->begin[{0}] + (int)(s % 9u);".format("(unsigned)%s * 7u %% %du" % (i, self.program.rows)))
         if self.maybe(0.2):
             lines += ["if (%s)" % self.test(False), "    break;"]
         head = self.c.choice(["for (%s = 0; {i} < {b}; {i}++)"] * 4 + ["for (%s = {b} - 1; {i} >= 0; --{i})", "for (%s = 1; {i} < {b}; {i} += 2)"])
@@ -677,17 +713,16 @@ class Function:
         held = 0.24 <= form < 0.3
         lines = []
         if held:
-            self.has_set, self.returns = False, True
+            self.has_set = False
         parts = c.randint(1, 3)
         share = budget // parts // (4 if recursive else 1)
         for _ in range(parts):
-            kind, cost = self.loop(max(share, 4), [], False) if self.maybe(0.8) else self.statement(share, [], False)
+            kind, cost = self.loop(max(share, 4), [], self.one("plain", False)) if self.maybe(0.8) else self.statement(share, [], False)
             lines += kind
             self.cost += cost
             if self.labels and not self.labels[-1][1]:
                 self.labels[-1][1] = True
                 lines += ["%s: ;" % self.labels[-1][0], "s += %du;" % c.randrange(1000)]
-        # A declaration of the outermost statements would be jumped over.
         parameters = "unsigned x, int n" + (", struct set *r" if self.has_set else "")
         arguments = ", r" if self.has_set else ""
         head = ["unsigned s = x, t = x ^ %du;" % c.randrange(1 << 16), "double d = 0.5;"]
@@ -696,12 +731,11 @@ class Function:
             lines.append("calls = calls * 5u + s;")
             lines.append("t ^= calls;")
         tail = ["history[s & %du] += t + (unsigned)(int)d + (unsigned)n;" % (HISTORY - 1), "return s ^ t * 31u;"]
-        flat = [line for line in lines if re.match(r"(unsigned|int|double|const|struct) ", line)]
-        check(not flat or all(line.endswith(";") for line in flat), "generator")
         if recursive:
-            # x counts the depth in its lowest bits
-            lines = ["if ((x & 3u) == 3u || n <= 0)", "    return x;", *lines, "for (int again = 0; again < %d; again++) {" % c.randint(1, 2),
-                     "    s = s * 3u + %s(%s(((s >> 8) << 2) | ((x & 3u) + 1u)), n - 1%s);" % (self.name, "", arguments), "}"]
+            # the lowest bits of x count the depth
+            lines = ["if (depth == 3u || n <= 0)", "    return x;", *lines, "for (int again = 0; again < %d; again++) {" % c.randint(1, 2),
+                     "    s = s * 3u + %s(s << 2 | (depth + 1u), n - 1%s);" % (self.name, arguments), "}"]
+            head.append("const unsigned depth = x & 3u;")
             self.cost = self.cost * 8 + 8
         text = ["static unsigned %s(%s)" % (self.name, parameters), "{", *self.indent(head + self.locals + lines + tail), "}"]
         if held:
@@ -717,14 +751,16 @@ class Function:
         """A function that calls this one, and is left by a longjmp from below, out of loops."""
         name, rounds = self.name + "_jump", self.c.randint(1, 3)
         inner = self.length(max(1, min(budget // (self.cost + 1), 200)))
-        self.name_called, self.name = self.name, name
+        called, self.name = self.name, name
         self.cost = rounds * inner * (self.cost + 2)
         modulus = self.c.choice([3, 17, 61])
         lines = ["volatile unsigned s = x;", "for (int round = 0; round < %d; round++) {" % rounds,
                  self.one("    if (setjmp(back) == 0) {", "    if (!setjmp(back)) {"),
-                 "        for (int i = 0; i < %d; i++) {" % inner, "            s = s * 3u + %s(s, %s%s);" % (self.name_called, "n", arguments),
-                 self.one("            for (int k = 0; k < 3; k++)\n                throw_%s(s + (unsigned)k);", "            throw_%s(s);", "            s += throw_%s(s);") % name,
-                 "        }", "    } else {", "        s ^= 0x55u;", "        for (int i = 0; i < %d; i++)" % self.c.choice([2, 9, 40]), "            s += (unsigned)i;", "    }", "}", "return s;"]
+                 "        for (int i = 0; i < %d; i++) {" % inner, "            s = s * 3u + %s(s, n%s);" % (called, arguments),
+                 self.one("            for (int k = 0; k < 3; k++)\n                throw_%s(s + (unsigned)k);", "            throw_%s(s);",
+                          "            s += throw_%s(s);") % name,
+                 "        }", "    } else {", "        s ^= 0x55u;", "        for (int i = 0; i < %d; i++)" % self.c.choice([2, 9, 40]),
+                 "            s += (unsigned)i;", "    }", "}", "return s;"]
         thrower = ["static unsigned throw_%s(unsigned x)" % name, "{", "    for (unsigned i = 0; i < (x & 15u); i++)", "        if ((x ^ i) %% %du == 1u)" % modulus,
                    "            longjmp(back, 1 + (int)(i & 1u));", "    return x >> 3;", "}"]
         return ["", *thrower, "", "static unsigned %s(%s)" % (name, parameters), "{", *self.indent(lines), "}"]
@@ -733,7 +769,7 @@ class Function:
 class Program:
     def __init__(self, chance, work, long_rows, strips):
         """`work`: iterations that a function may take."""
-        self.c, self.functions, self.table, self.bounds, self.members = chance, [], [], [], []
+        self.c, self.functions, self.table, self.bounds = chance, [], [], 0
         self.strips = strips  # loops are cut
         self.rows = chance.choice([5, 9, 13]) if work < 20000 else chance.choice([50, 200, 300, 1000])
         self.longest = chance.choice([20, 60]) if work < 20000 else long_rows
@@ -751,16 +787,19 @@ class Program:
                 texts += ["static unsigned (*const table[])(unsigned, int) = {%s};" % ", ".join(self.table), ""]
                 for g in same[:2]:
                     g.most = min(g.most for g in same[:2])
-        self.text = "\n".join([HEAD, "static struct bounds bounds[%d];" % (len(self.bounds) + 1), "", *self.small(), "", *texts, *self.set(), "", *self.main()]) + "\n"
+        bounds = "static struct bounds bounds[%d];" % (self.bounds + 1)
+        self.text = "\n".join([HEAD, bounds, "", *self.small(), "", *texts, *self.set(), "", *self.main()]) + "\n"
 
     def small(self):
         """A function without polls, of which there is a loop in many programs."""
         loop = self.c.choice(["", "    for (int i = 0; i < %d; i++)\n        x = x * 5u + (unsigned)i;\n" % self.c.choice([2, 6, 30])])
-        return ["static unsigned small(unsigned x)\n{\n%s    return x ^ x >> 7;\n}" % loop]
+        lessen = [line for kind in ("int", "unsigned", "long", "long long")
+                  for line in ("static void less_%s(%s *bound)" % (kind.replace(" ", "_"), kind), "{", "    if (*bound > 2)", "        *bound -= 2;", "}", "")]
+        return ["static const struct bounds none;", "", *lessen] + ["static unsigned small(unsigned x)\n{\n%s    return x ^ x >> 7;\n}" % loop]
 
     def set(self):
         """Rows that are empty, short, long, and of negative length."""
-        c = self.c
+        c, third = self.c, max(2, self.rows // 3)
         return ["static void fill(struct set *r, unsigned state)", "{", "    r->n = %d;" % self.rows,
                 "    r->begin = malloc(%d * sizeof(int));" % self.rows, "    r->end = malloc(%d * sizeof(int));" % self.rows,
                 "    r->value = malloc(%d * sizeof(unsigned));" % self.numbers, "    r->weight = malloc(%d * sizeof(double));" % self.numbers,
@@ -769,8 +808,8 @@ class Program:
                 "    for (int i = 0; i < %d; i++) {" % self.numbers, "        state = state * 1664525u + 1013904223u;", "        r->value[i] = state >> 9;",
                 "        r->weight[i] = (double)(state >> 20) * 0.25;", "    }", "    for (int i = 0; i < r->n; i++) {",
                 "        state = state * 1664525u + 1013904223u;",
-                "        const int begin = 4 + (int)(state >> 16) %% 30, length = i %% 7 == 3 ? 0 : i %% %d == %d ? %d : i %% 11 == 1 ? -3 : (int)(state >> 28);"
-                % (max(2, self.rows // 3), c.randrange(max(2, self.rows // 3)), self.longest),
+                "        const int begin = 4 + (int)(state >> 16) % 30,",
+                "            length = i %% 7 == 3 ? 0 : i %% %d == %d ? %d : i %% 11 == 1 ? -3 : (int)(state >> 28);" % (third, c.randrange(third), self.longest),
                 "        r->begin[i] = begin;", "        r->end[i] = begin + length;",
                 "        r->row[i] = (struct row){(short)begin, (unsigned char)(length < 0 ? 0 : length % 29), state, {begin, begin + length}};",
                 "        struct item *p = malloc(sizeof *p);", "        if (!p)", "            abort();", "        *p = (struct item){r->list, state >> 3};",
@@ -783,9 +822,12 @@ class Program:
                  "    words[i & %d] = (unsigned)i * 2654435761u;" % (WORDS - 1), "    numbers[i & %d] = (i * 53 & 255) - 100;" % (NUMBERS - 1),
                  "    reals[i & %d] = i * 0.5;" % (REALS - 1), "}", "for (int round = 0; round < %d; round++) {" % c.randint(1, 2)]
         for f in self.functions:
-            lines += ["    all = all * 31u + %s(all, %s%s);" % (f.name, c.choice([str(f.most), "%d - round" % f.most]), ", &set" if f.has_set else ""), '    printf("%u\\n", all);']
+            n = c.choice([str(f.most), "%d - round" % f.most])
+            lines += ["    all = all * 31u + %s(all, %s%s);" % (f.name, n, ", &set" if f.has_set else ""), '    printf("%u\\n", all);']
         lines += ["}", "for (int i = 0; i < %d; i++)" % BYTES,
-                  "    all = all * 31u + (words[i & %d] ^ (unsigned)numbers[i & %d] ^ bytes[i] ^ history[i & %d] ^ (unsigned)(int)reals[i & %d]);" % (WORDS - 1, NUMBERS - 1, HISTORY - 1, REALS - 1),
+                  "    all = all * 31u + (words[i & %d] ^ (unsigned)numbers[i & %d] ^ bytes[i]);" % (WORDS - 1, NUMBERS - 1),
+                  "for (int i = 0; i < %d; i++)" % REALS,
+                  "    all = all * 31u + (history[i & %d] ^ (unsigned)(int)reals[i]);" % (HISTORY - 1),
                   "for (int i = 0; i < %d; i++)" % self.numbers, "    all = all * 31u + (set.value[i] ^ (unsigned)(int)set.weight[i]);",
                   'printf("%u\\n", all);', "return 0;"]
         return ["int main(void)", "{", *["    " + line for line in lines], "}"]
