@@ -278,9 +278,10 @@ class Function:
 
     # ---- loops ----
 
-    def bound(self, most, kind, suffix):
-        """What a loop counts to, at most `most`: lines before it, the expression, a line inside that makes it less."""
-        k = self.c.randrange(10)
+    def bound(self, most, kind, suffix, changes=False):
+        """What a loop counts to, at most `most`: lines before it, the expression, lines inside that make it less, which it may do without
+        unless it `changes`."""
+        k = self.c.randrange(7 if changes else 0, 10)
         cast = "" if kind == "int" else "(%s)" % kind
         if k < 3:
             return [], "%d%s" % (most, suffix), None
@@ -293,8 +294,9 @@ class Function:
         if k == 7 and kind in ("int", "unsigned", "long", "long long"):
             name, p = self.fresh("m"), self.fresh("p")
             less = self.c.choice([["if (%s && *%s > 1)" % (self.test(False), p), "    --*%s;" % p],
+                                  ["if (%s)" % self.test(False), "    *%s %%= 7;" % p],
                                   ["if (%s)" % self.test(False), "    less_%s(&%s);" % (kind.replace(" ", "_"), name)]])
-            return ["%s %s = %d, *%s = &%s;" % (kind, name, most, p, name)], self.one(name, "*" + p), less if self.maybe(0.5) else None
+            return ["%s %s = %d, *%s = &%s;" % (kind, name, most, p, name)], self.one(name, "*" + p), less if changes or self.maybe(0.5) else None
         # a member of its own, of a global array or by a pointer
         at, member = self.program.bounds, {"unsigned": "count", "long long": "wide"}.get(kind, "high")
         self.program.bounds += 1
@@ -307,7 +309,7 @@ class Function:
         less = self.c.choice([["if (%s && %s > 1)" % (self.test(False), here), "    %s--;" % here],
                               ["if (%s)" % self.test(False), "    bounds[%d] = (struct bounds){0, 1, 2u, 3};" % at],
                               ["if (%s)" % self.test(False), "    memset(&bounds[%d], 0, sizeof bounds[%d]);" % (at, at)],
-                              ["if (%s)" % self.test(False), "    *(&bounds[0] + %d) = none;" % at]]) if self.maybe(0.4) else None
+                              ["if (%s)" % self.test(False), "    *(&bounds[0] + %d) = none;" % at]]) if changes or self.maybe(0.4) else None
         return before + ["%s = %d;" % (here, most)], (cast if member == "high" else "") + there, less
 
     def loop(self, budget, context, clean):
@@ -347,8 +349,9 @@ class Function:
         by = self.c.choice([1, 1, 1, 1, 2, 3, 7])
         length = self.length(min(budget, largest // by))
         i, to = self.fresh("i"), length * by
-        before, bound, less = self.bound(to, kind, suffix)
-        up, outside = self.maybe(0.7), self.maybe(0.3)
+        changes = clean == "plain" and self.maybe(0.4)
+        before, bound, less = self.bound(to, kind, suffix, changes)
+        up, outside = changes or self.maybe(0.7), self.maybe(0.3)
         hidden = [j for j in self.counters if re.fullmatch(r"i\d+", j)]
         if hidden and not outside and self.maybe(0.15):
             i = self.c.choice(hidden)  # hides an outer one
