@@ -10,7 +10,6 @@ import os
 import re
 
 import generated
-import harness
 from generated import FEWEST, MOST, Build, compiled, judge, pass_over, run
 from harness import check
 
