@@ -287,7 +287,7 @@ dome_change *dome__change_new(dome_env *env)
     c->piece = (dome_image_piece){-1, -1};
     c->kept[0] = c->kept[1] = -1;
     c->profile = -1;
-    c->directory = g_get_current_dir();
+    c->directory = dome__own_directory();
     c->words = dome__restarts_command_line();
     c->requests = pthread_sigmask(SIG_SETMASK, NULL, &mask) == 0 && !sigismember(&mask, SIGTERM);
     c->slots = g_strdup(g_getenv(DOME_VARIABLE_SLOTS));
@@ -312,7 +312,6 @@ void dome__change_free(dome_change *c)
             close(c->kept[k]);
     g_clear_pointer(&c->functions, g_array_unref);
     g_free(c->hub);
-    g_free(c->directory);
     g_strfreev(c->words);
     g_free(c->program);
     g_free(c->host);
@@ -468,7 +467,7 @@ static void become_anew(const dome_change *c, const char *view, const char *held
     take_along(c->profile);
     for (int k = 0; k < DOME_KEPT_FILES; k++)
         take_along(c->kept[k]);
-    if (chdir(c->directory) == 0)
+    if (c->directory && chdir(c->directory) == 0)
         execve(path ? path : "/proc/self/exe", c->words, environment);
     dprintf(STDERR_FILENO, "dome: a task on host %s cannot become the program again: %s\n", c->host, g_strerror(errno));
     _exit(1);
@@ -582,7 +581,9 @@ static const char *obstacle(const dome_change *c)
     if (!runs)
         return there ? "its executable file can no longer be executed"
                      : "its executable file has been replaced or removed since it was started";
-    return access(c->directory, X_OK) == 0 ? NULL : "the directory in which it was started has been removed or closed to it";
+    return c->directory && access(c->directory, X_OK) == 0
+               ? NULL
+               : "the directory in which it was started has been removed or closed to it";
 }
 
 /* The host on which a newcomer is started: one of these, or NULL with *why. tasks: of each host so far. most: of a host. */

@@ -40,16 +40,16 @@ struct dome_change {
     dome_tries order_tries, wish_tries;
     bool bound; /* no other number of tasks can go on from the newest checkpoint; the same on all tasks */
     const dome_provider *provider;
-    char *hub;       /* the hub's address as text; NULL: there is no hub */
-    bool console;    /* task 0: the program was started from the PVM console */
-    char *directory; /* in which the program began */
-    char **words;    /* with which it was started: it may write over them later */
-    char *program;   /* its name */
-    char *slots;     /* task 0: of the hosts, as DOME_VARIABLE_SLOTS has them; NULL: none */
-    char *avoid;     /* task 0: hosts that are down, separated by blanks: no task is started there unless that is asked for */
-    char *host;      /* of this task */
-    char *held;      /* descriptors of connections to the daemon, of earlier views, with blanks around: see go_back */
-    bool requests;   /* SIGTERM and SIGUSR1 were not blocked when the program was started */
+    char *hub;             /* the hub's address as text; NULL: there is no hub */
+    bool console;          /* task 0: the program was started from the PVM console */
+    const char *directory; /* in which this process began; NULL: it is not known */
+    char **words;          /* with which it was started: it may write over them later */
+    char *program;         /* its name, by which task 0 was started */
+    char *slots;           /* task 0: of the hosts, as DOME_VARIABLE_SLOTS has them; NULL: none */
+    char *avoid;   /* task 0: hosts that are down, separated by blanks: no task is started there unless that is asked for */
+    char *host;    /* of this task */
+    char *held;    /* descriptors of connections to the daemon, of earlier views, with blanks around: see go_back */
+    bool requests; /* SIGTERM and SIGUSR1 were not blocked when the program was started */
     bool supervised;
     uint64_t first; /* number of the newest checkpoint when the program was started; known with --dome-restart=NUMBER */
 

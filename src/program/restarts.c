@@ -238,7 +238,10 @@ static void start_own(void *ctx, const dome_attempt *attempt)
         char *text = g_strdup_printf("%s --dome-tasks %d", before ? before : "", p->tasks);
         g_setenv(DOME_VARIABLE_OPTIONS, text, TRUE);
     }
-    execv(p->path, argv);
+    char *path = dome__own_program_unchanged();
+    const char *directory = dome__own_directory();
+    if (!directory || chdir(directory) == 0)
+        execv(path ? path : p->path, argv);
     char *message = g_strdup_printf("%s cannot be run: %s", p->path, g_strerror(errno));
     dome__supervise_failed(attempt, message);
 }

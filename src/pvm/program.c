@@ -1,6 +1,7 @@
 #include "pvm/pvm.h"
 
 #include "core/environment_variables.h"
+#include "core/own_program.h"
 #include "core/unconst.h"
 
 #include <glib.h>
@@ -217,18 +218,21 @@ static void await_room(crowd *c, int more)
     }
 }
 
-/* As pvm_spawn does it, but if the daemon would run out of descriptors, in several turns. Returns how many were started; the
- * reason for the next one is in its place of tids. */
+/* As pvm_spawn does it, but if the daemon would run out of descriptors, in several turns. The tasks begin in the directory in
+ * which this one began, or where the host does not have it, in the home directory. Returns how many were started; the reason for
+ * the next one is in its place of tids. */
 static int spawn_in_turns(const char *path, char **arguments, const char *host, int count, int *tids)
 {
     enum { TURN = 16 };
+    const char *directory = dome__own_directory();
+    char *where = g_strdup_printf("%s:%s", host, directory ? directory : "");
     crowd c = {.tids = tids, .descriptors = daemon_descriptors(), .heard = g_new0(bool, count)};
     const bool at_once = 3 * count <= c.descriptors;
     g_setenv(DOME_VARIABLE_JOIN, at_once ? JOINS : TELLS, TRUE);
     while (c.started < count) {
         const int turn = at_once ? count : MIN(count - c.started, TURN);
         await_room(&c, turn);
-        const int got = pvm_spawn(dome__unconst(path), arguments, PvmTaskHost, dome__unconst(host), turn, tids + c.started);
+        const int got = pvm_spawn(dome__unconst(path), arguments, PvmTaskHost, where, turn, tids + c.started);
         if (got < 0)
             tids[c.started] = got;
         if (got > 0 && !at_once)
@@ -237,6 +241,7 @@ static int spawn_in_turns(const char *path, char **arguments, const char *host, 
         if (got < turn)
             break;
     }
+    g_free(where);
     g_free(c.heard);
     return c.started;
 }
@@ -419,6 +424,7 @@ static void pack_program(const dome_members *p)
         pvm_pkstr(p->hosts[r]);
     pvm_pkstr(p->hub);
     pvm_pkstr(p->directory);
+    pvm_pkstr(p->program);
 }
 
 /* Unpacks strings into a buffer as long as the whole message, which none can exceed. */
@@ -442,7 +448,7 @@ static dome_members *unpack_program(int buffer)
             p->hosts[r] = g_strdup(text);
         }
         good = good && pvm_upkstr(text) >= 0 && (p->hub = g_strdup(text)) && pvm_upkstr(text) >= 0 &&
-               (p->directory = g_strdup(text));
+               (p->directory = g_strdup(text)) && pvm_upkstr(text) >= 0 && (p->program = g_strdup(text));
     }
     g_free(text);
     if (good)
@@ -542,6 +548,7 @@ dome_members *dome__pvm_join(double timeout, char **message)
         tell_enrolled(from);
     g_unsetenv(DOME_VARIABLE_JOIN);
     g_unsetenv("PVMEPID");
+    g_unsetenv("PVMSPAWNWD"); /* the directory, as PVM's daemon was told it */
     int buffer = from > 0 ? receive_within(from, ANY_TAG, timeout) : 0, bytes, tag = TAG_START, sender;
     if (buffer > 0)
         pvm_bufinfo(buffer, &bytes, &tag, &sender);

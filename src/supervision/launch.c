@@ -132,6 +132,7 @@ bool dome__launch_open(dome_launch *launch, const dome_launch_request *request, 
         .signal_fd = -1,
         .report_fd = request->report_fd > 0 ? request->report_fd : -1,
         .path = request->path,
+        .directory = request->directory,
         .words = request->words,
         .heals = request->heals && request->path,
         .tells = request->tells,
@@ -215,6 +216,7 @@ static void note_before(dome_launch *launch)
     getrlimit(RLIMIT_NOFILE, &launch->files);
     if (launch->path && stat(launch->path, &launch->file) < 0)
         launch->file = (struct stat){0};
+    launch->resolved = launch->path ? realpath(launch->path, NULL) : NULL;
 }
 
 static void be_as_before(const dome_launch *launch)
@@ -224,9 +226,23 @@ static void be_as_before(const dome_launch *launch)
     setrlimit(RLIMIT_NOFILE, &launch->files);
 }
 
+static bool is_program(const dome_launch *launch, const char *path)
+{
+    struct stat now;
+    return path && stat(path, &now) == 0 && now.st_dev == launch->file.st_dev && now.st_ino == launch->file.st_ino &&
+           now.st_mtim.tv_sec == launch->file.st_mtim.tv_sec && now.st_mtim.tv_nsec == launch->file.st_mtim.tv_nsec;
+}
+
+/* A path that leads to the file that was started: a link may lead elsewhere by now. NULL: there is none. */
+static const char *path_of(const dome_launch *launch)
+{
+    return is_program(launch, launch->path) ? launch->path : is_program(launch, launch->resolved) ? launch->resolved : NULL;
+}
+
 static pid_t start_rank0(void *ctx, const char *view)
 {
     const dome_launch *launch = ctx;
+    const char *path = path_of(launch);
     char **environment = g_environ_unsetenv(g_environ_setenv(g_get_environ(), DOME_VARIABLE_VIEW, view, TRUE), DOME_VARIABLE_HUB);
     sigset_t requests; /* would end it before dome_init can take them, which then lets them come (program/change.c) */
     sigemptyset(&requests);
@@ -236,7 +252,8 @@ static pid_t start_rank0(void *ctx, const char *view)
     if (pid == 0) {
         leave_hub(launch, &requests);
         be_as_before(launch);
-        execve(launch->path, launch->words, environment);
+        if (path && (!launch->directory || chdir(launch->directory) == 0))
+            execve(path, launch->words, environment);
         _exit(127);
     }
     g_strfreev(environment);
@@ -247,11 +264,7 @@ static pid_t start_rank0(void *ctx, const char *view)
 
 static bool same_file(void *ctx)
 {
-    const dome_launch *launch = ctx;
-    struct stat now;
-    return launch->path && stat(launch->path, &now) == 0 && now.st_dev == launch->file.st_dev &&
-           now.st_ino == launch->file.st_ino && now.st_mtim.tv_sec == launch->file.st_mtim.tv_sec &&
-           now.st_mtim.tv_nsec == launch->file.st_mtim.tv_nsec;
+    return path_of(ctx) != NULL;
 }
 
 static void healing(void *ctx, pid_t rank0)

@@ -22,6 +22,7 @@ typedef struct dome_members {
     int context;     /* of the program's messages, for the transport of the same provider */
     char *hub;       /* dome_hub_address as text */
     char *directory; /* working directory of task 0 */
+    char *program;   /* the program's name, as task 0 was started by it */
     uint32_t view;   /* number of the view; 0: the first */
     bool *back;      /* task 0, by rank: tasks that were in the view before; NULL: none */
 } dome_members;

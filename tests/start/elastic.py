@@ -138,6 +138,50 @@ def directory_gone():
             run.wait()
 
 
+def by_a_link():
+    """Every task begins by the path and in the directory in which task 0 was started, whatever the file behind a link is called."""
+    expected = one_task([ELASTIC, "120", "0", "-"])
+    with harness.temporary_directory() as directory:
+        home, work = directory + "/a place: of its own", directory + "/work"
+        for path in (home, work):
+            os.mkdir(path)
+        os.symlink(ELASTIC, home + "/by_quite_another_name")
+        for path in (home + "/beside", work + "/here"):
+            open(path, "w").close()
+        with Run(["../a place: of its own/by_quite_another_name", "120", "40", "-", "%MARKS%", "looks", "--dome-tasks", "2", "--dome-restarts", "5",
+                  "--dome-on-loss", "heal", "--dome-checkpoint-dir", "%MARKS%/saved", "--dome-checkpoint-every", "1"], cwd=work) as run:
+            reach(run, 1)
+            pid = str(run.hub())
+            for view, (order, tasks) in enumerate((("grow", 3), ("shrink", 2), ("grow", 3)), 1):
+                out, err = dome(order, pid)
+                check(out == "%s: %d tasks, view %d\n" % (pid, tasks, view), "%s: %r %r" % (order, out, err))
+            for k, victim in enumerate((lambda: run.rank(2), lambda: run.rank(0), run.hub)):
+                reach(run, step_of(run) + 2)
+                harness.kill(victim())
+                wait_until(lambda: len(run.lines()) > k or run.process.poll() is not None, "the program to go on")
+            check(run.wait() == 0, run.errors())
+            for line, how in zip(run.lines(), ("healed", "healed", "started again")):
+                check("; %s from checkpoint" % how in line, run.errors())
+            check(len(run.lines()) == 3, run.errors())
+            check(run.output().endswith(expected.split(b"\n")[-2] + b"\n"), "other output: %r" % run.output()[-200:])
+            run.check_clean()
+
+
+def link_leads_elsewhere():
+    """Then it is the file that was started, not what the link leads to now."""
+    with harness.temporary_directory() as directory:
+        link = directory + "/current"
+        os.symlink(ELASTIC, link)
+        with Run([link, "1000", "20", "-", "%MARKS%", "--dome-tasks", "2"]) as run:
+            reach(run, 1)
+            os.unlink(link)
+            os.symlink("/bin/false", link)
+            out, err = dome("grow", str(run.pid))
+            check(out == "%d: 3 tasks, view 1\n" % run.pid, "grow: %r %r" % (out, err))
+            harness.kill(run.pid, signal.SIGTERM)
+            run.wait()
+
+
 def newcomer_ends():
     """A task that cannot join costs the program nothing but a line."""
     expected = one_task([ELASTIC, "150", "0", "-"])
@@ -521,6 +565,10 @@ def main():
         ("no names: wish", bare_wish),
         ("no names: order and wish", refused, "bare", [], r"it has no objects with names, so nothing .*", "20", "3"),
         ("a message under way", refused, "posts", [], r"a message of task 0 to task 1 \(tag 1, 1 elements of i32\) has not been received"),
+        ("tasks that contradict each other", refused, "other", [],
+         r"task 1 on host \S+ has another 'pair' than task 0: do all hosts have the same version of the program\?"),
+        ("by a link", by_a_link),
+        ("a link that leads elsewhere", link_leads_elsewhere),
         ("directory gone", directory_gone),
         ("not executable", not_executable),
         ("a newcomer ends", newcomer_ends),
