@@ -161,7 +161,7 @@ static void forget_failure(hub_state *s)
     g_clear_pointer(&s->silent, g_free);
     g_clear_pointer(&s->trails, g_ptr_array_unref);
     dome__hub_look_end(s);
-    s->ask_operation = s->place_unknown = s->unstarted = false;
+    s->ask_operation = s->place_unknown = s->unstarted = s->wait_for_ever = false;
     s->exit_status = 0;
     s->end = DOME_END_OWN;
 }

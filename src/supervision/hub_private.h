@@ -5,6 +5,7 @@
 #include "core/time.h"
 #include "supervision/history.h"
 #include "supervision/hub.h"
+#include "supervision/inquiry.h"
 #include "supervision/losses.h"
 #include "supervision/order.h"
 #include "supervision/outlet.h"
@@ -99,6 +100,15 @@ typedef struct hub_look {
     GString *said; /* NULL: nobody asks */
 } hub_look;
 
+/* Whether tasks wait for ever. */
+typedef struct hub_inquiry {
+    dome_inquiry *of; /* NULL: nobody is asked */
+    uint32_t number;
+    int size;
+    double *moved_at; /* by rank: the task's, when it was asked */
+    double began, again;
+} hub_inquiry;
+
 /* Instead of the descriptor of a user who waits for the answer to an order: the script of hosts does, or --dome-size auto. */
 enum { DOME_HUB_SCRIPT = -2, DOME_HUB_SIZE = -3 };
 
@@ -168,6 +178,8 @@ typedef struct hub_state {
     uint32_t recording;     /* number of the recording on demand; 0: none */
     uint32_t recorded_view; /* the newest view that it has */
     GPtrArray *trails;      /* the last operations of tasks that disagree; NULL: not requested */
+    bool wait_for_ever;     /* tasks wait in different operations for messages that nobody has sent */
+    hub_inquiry inquiry;
     double
         overslept_until; /* this process was stopped for so long that tasks that ran meanwhile consider it lost, and are ending */
 
@@ -373,8 +385,21 @@ void dome__hub_look_for_done(hub_state *s, double limit);
 /* Whether a task has waited for some time without any data movement. */
 bool dome__hub_idle(const hub_state *s, const hub_client *c);
 
-/* Notices tasks that wait for each other's messages; returns whether there are any. */
+/* The tasks of the present view by rank, NULL where there is none; g_free'd. */
+const hub_client **dome__hub_tasks(const hub_state *s, int *size);
+
+/* Notices tasks that wait for each other's messages, for ever; returns whether there are any that seem to. */
 bool dome__hub_find_deadlock(hub_state *s);
+
+/* ---- hub_inquiry.c ---- */
+
+/* Whether these tasks, by rank (NULL: it is not one of them), none of which has moved for long, wait for ever. Asks them, unless
+ * that is going on, and returns false as long as that is not known: call it again and again. */
+bool dome__hub_for_ever(hub_state *s, const hub_client *const *tasks, int size);
+
+/* What a task answers. */
+void dome__hub_inquiry_answer(hub_state *s, const hub_client *c, const dome_wire_message *answer);
+void dome__hub_inquiry_close(hub_state *s);
 
 /* ---- hub_process.c ---- */
 
@@ -531,6 +556,9 @@ void dome__hub_healed(hub_state *s, const dome_wire_view *view);
 void dome__hub_ask_trails(hub_state *s);
 void dome__hub_take_trail(hub_state *s, int rank, GArray *calls);
 bool dome__hub_has_trail(const hub_state *s, int rank);
+
+/* Whether all tasks have made the same calls, as far as these are known. */
+bool dome__hub_same_calls(const hub_state *s);
 
 /* A line about the first call that differed (g_free); NULL if it is unknown. */
 char *dome__hub_difference(const hub_state *s);

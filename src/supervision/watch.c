@@ -1,9 +1,11 @@
 #include "supervision/watch.h"
 
+#include "core/sockets.h"
 #include "core/terminal.h"
 #include "core/time.h"
 #include "core/trail.h"
 #include "supervision/hold.h"
+#include "supervision/inquiry.h"
 #include "supervision/last_signal.h"
 #include "supervision/moved.h"
 #include "supervision/trail_frame.h"
@@ -18,7 +20,6 @@
 #include <fcntl.h>
 #include <linux/sockios.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -139,8 +140,7 @@ static int connect_to(const char *endpoint, double seconds)
         }
     }
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
-    int on = 1;
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    dome__socket_be_quick(fd);
     struct timeval limit = {.tv_sec = 5};
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
     return fd;
@@ -404,7 +404,7 @@ static void make_beat(dome_watch *watch, dome_wire_beat *beat, char **object)
     beat->operation = p.operation == DOME_OP_NONE ? "" : dome__operation_name(p.operation);
     pthread_mutex_lock(&watch->state);
     const dome_transport *transport = watch->transport;
-    beat->waiting = transport ? (uint32_t)__atomic_load_n(&transport->waiting, __ATOMIC_RELAXED) : 0;
+    beat->waiting = transport && __atomic_load_n(&transport->waiting, __ATOMIC_RELAXED) != 0;
     beat->awaited = transport ? __atomic_load_n(&transport->awaited, __ATOMIC_RELAXED) : 0;
     beat->progress = transport ? __atomic_load_n(&transport->progress, __ATOMIC_RELAXED) : 0;
     if (beat->waiting)
@@ -630,6 +630,19 @@ static void send_trail(dome_watch *watch)
     g_array_unref(calls);
 }
 
+/* Answers a question of the hub about messages. Before the transport is open the task moves. */
+static void answer_inquiry(dome_watch *watch, const dome_wire_message *question)
+{
+    pthread_mutex_lock(&watch->state);
+    const dome_transport *t = watch->transport;
+    GArray *numbers = !t                                  ? NULL
+                      : question->kind == DOME_WIRE_WAITS ? dome__inquiry_waits(t)
+                                                          : dome__inquiry_given(t, question->numbers.numbers);
+    pthread_mutex_unlock(&watch->state);
+    send_message(watch, &(dome_wire_message){.kind = question->kind, .numbers = {question->numbers.inquiry, numbers}});
+    g_clear_pointer(&numbers, g_array_unref);
+}
+
 static void send_fail(dome_watch *watch, dome_end end, int exit_status, const char *line, bool disagree)
 {
     send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_FAIL, .fail = {(uint32_t)exit_status, line, end, disagree}});
@@ -677,6 +690,10 @@ static void take_message(dome_watch *watch, const dome_wire_message *message)
         break;
     case DOME_WIRE_TRAIL:
         send_trail(watch);
+        break;
+    case DOME_WIRE_WAITS:
+    case DOME_WIRE_GIVEN:
+        answer_inquiry(watch, message);
         break;
     case DOME_WIRE_CLOCK:
         take_clock(watch, &message->clock);

@@ -42,6 +42,8 @@ typedef enum dome_wire_kind {
     DOME_WIRE_HOSTS,      /* hub, to its supervisor: where the tasks of a view are */
     DOME_WIRE_MEET,       /* task: all tasks are to meet at a boundary, without a change of their number */
     DOME_WIRE_DONE,       /* task: the program is complete for it: it has passed the last barrier, and its output is written */
+    DOME_WIRE_WAITS,      /* hub: what does the task wait for? task: the answer (inquiry.h) */
+    DOME_WIRE_GIVEN,      /* hub: how many messages has it given for these tasks? task: the answer */
     DOME_WIRE_KINDS
 } dome_wire_kind;
 
@@ -157,6 +159,11 @@ typedef struct dome_wire_times {
     uint64_t members, blocks, joining, preamble; /* ns: history.h */
 } dome_wire_times;
 
+typedef struct dome_wire_numbers {
+    uint32_t inquiry; /* its number */
+    GArray *numbers;  /* of uint32_t */
+} dome_wire_numbers;
+
 /* One operation of a trail (core/trail.h). */
 typedef struct dome_wire_call {
     uint64_t sequence, history;
@@ -188,6 +195,7 @@ typedef struct dome_wire_message {
         dome_wire_back back;     /* BACK */
         dome_wire_times times;   /* TIMES */
         const char *members;     /* MEMBERS: in order of ranks, separated by blanks */
+        dome_wire_numbers numbers; /* WAITS, GIVEN */
     };
 } dome_wire_message;
 
