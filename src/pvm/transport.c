@@ -27,7 +27,7 @@ enum { NARROW = 16 << 10, LEAST_ROOM = 64 << 10, MOST_ROOM = 4 << 20 };
 typedef struct provider {
     int *tids;
     int context;
-    int context_before;     /* context of the user's own PVM calls, to be restored */
+    int context_before; /* context of the user's own PVM calls, to be restored */
     int errno_before;
     uint64_t left;             /* unread bytes of the message that recv_head began */
     int in_buffer;             /* those of them in the current PVM message */

@@ -51,8 +51,8 @@ GArray *dome__inquiry_given(const dome_transport *t, const GArray *pairs)
 /* ---- the hub's side ---- */
 
 typedef struct source {
-    GArray *pairs;  /* what the task is asked for; NULL: nothing */
-    GArray *taken;  /* how many of these messages the other tasks have taken */
+    GArray *pairs; /* what the task is asked for; NULL: nothing */
+    GArray *taken; /* how many of these messages the other tasks have taken */
     bool answered;
 } source;
 

@@ -183,18 +183,18 @@ typedef struct dome_wire_message {
         dome_wire_trace trace;
         dome_wire_started started;
         dome_wire_report report;
-        uint32_t recording;      /* RECORD: its number; 0: stop */
-        uint32_t signal;         /* SIGNAL: its number */
-        const char *hosts;       /* HOSTS: names, separated by blanks */
-        GArray *calls;           /* TRAIL: of dome_wire_call, newest first; NULL: none */
-        dome_wire_hold hold;     /* HOLD, TARGET */
-        uint64_t postponed;      /* POSTPONE: the order */
-        dome_wire_refuse refuse; /* REFUSE */
-        dome_wire_change change; /* CHANGE */
-        dome_wire_view view;     /* STANDS */
-        dome_wire_back back;     /* BACK */
-        dome_wire_times times;   /* TIMES */
-        const char *members;     /* MEMBERS: in order of ranks, separated by blanks */
+        uint32_t recording;        /* RECORD: its number; 0: stop */
+        uint32_t signal;           /* SIGNAL: its number */
+        const char *hosts;         /* HOSTS: names, separated by blanks */
+        GArray *calls;             /* TRAIL: of dome_wire_call, newest first; NULL: none */
+        dome_wire_hold hold;       /* HOLD, TARGET */
+        uint64_t postponed;        /* POSTPONE: the order */
+        dome_wire_refuse refuse;   /* REFUSE */
+        dome_wire_change change;   /* CHANGE */
+        dome_wire_view view;       /* STANDS */
+        dome_wire_back back;       /* BACK */
+        dome_wire_times times;     /* TIMES */
+        const char *members;       /* MEMBERS: in order of ranks, separated by blanks */
         dome_wire_numbers numbers; /* WAITS, GIVEN */
     };
 } dome_wire_message;

@@ -1,6 +1,6 @@
 /* Tasks that depend on their neighbours: neighbours HOW FILE. It goes on as long as FILE is there, and says "there" in step 20.
- * HOW: "collectives": data goes around the tasks, in one direction; "messages": the program's own do; "circle", "barrier": in step
- * 20 they wait for each other, or one for a message and the others for it, for ever. */
+ * HOW: "collectives": data goes around the tasks, in one direction; "messages": the program's own do; "circle", "barrier": in
+ * step 20 they wait for each other, or one for a message and the others for it, for ever. */
 #include <dome/dome.h>
 
 #include <stdio.h>
