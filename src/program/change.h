@@ -55,6 +55,7 @@ struct dome_change {
 
     /* for a task that is told to go back, and for a process in place of task 0; fixed before the watcher's thread starts */
     char *legacy;              /* what does not depend on the view */
+    char *carried;             /* the same, and the piece of the state: until the view stands it can be taken back */
     char **environment;        /* for execve */
     sigset_t mask;             /* of signals, in the main thread */
     int kept[DOME_KEPT_FILES]; /* what the task keeps for itself (--on-loss tell); -1: nothing */
@@ -99,7 +100,14 @@ int dome__change_share(dome_env *env);
  */
 bool dome__change_keeps(const dome_env *env);
 
-/* When the state has been taken over. Task 0 tells the hub. */
+/* The piece of the state for the reader of checkpoints, which closes it. The task keeps it, too, until the view stands. */
+dome_image_piece dome__change_piece(const dome_env *env);
+
+/* When all tasks have joined, and before any part of the state is used up: does not return before the hub knows that the view
+ * stands. Until then the change is taken back if a newcomer is lost. Fails by dome__fail. Collective. */
+int dome__change_settle(dome_env *env);
+
+/* At the end of dome_init. Task 0 tells the hub. */
 void dome__change_stands(dome_env *env);
 
 /* At the first loop boundary of a view, or its end: task 0 tells the hub how long the change into it took. Comes before

@@ -646,12 +646,15 @@ bool dome__pvm_park(const char *path, char **arguments, int size, const char *co
 {
     machine m;
     dome_members p = {.size = size, .ids = g_new(int, size)};
-    dome__pvm_enter();
-    const int context = pvm_newcontext(), before = pvm_setcontext(context); /* the tasks that are started inherit it */
+    if (!configuration(&m, message)) {
+        g_free(p.ids);
+        return false;
+    }
+    pvm_setcontext(pvm_newcontext()); /* the tasks that are started inherit it */
     p.ids[0] = pvm_mytid();
     for (int r = 1; r < size; r++)
         p.ids[r] = names[r] ? 0 : -1;
-    if (configuration(&m, message) && are_few_enough(size, names, p.ids, m.hosts, message))
+    if (are_few_enough(size, names, p.ids, m.hosts, message))
         spawn_all(&p, &m, names, path, arguments, NULL, NULL, message);
     pvm_setopt(PvmRoute, PvmAllowDirect); /* as in all_ready */
     for (int r = 1; r < size && !*message; r++) {
@@ -670,10 +673,6 @@ bool dome__pvm_park(const char *path, char **arguments, int size, const char *co
     for (int r = 0; r < size; r++)
         ids[r] = good && r > 0 ? MAX(p.ids[r], 0) : 0;
     g_free(p.ids);
-    pvm_setcontext(before);
-    if (!good)
-        pvm_freecontext(context);
-    dome__pvm_leave();
     return good;
 }
 

@@ -254,6 +254,17 @@ static bool is_late(hub_state *s, hub_client *c, dome_wire_kind kind)
     return kind == DOME_WIRE_FAIL;
 }
 
+/* Between the loss of a newcomer and what follows from it the view does not stand. */
+static void take_stands(hub_state *s, const hub_client *c, const dome_wire_message *message)
+{
+    if (s->noticed && s->view.phase == DOME_VIEW_ENTERING && !s->view.healing)
+        return;
+    dome__hub_view_stands(s, &message->view);
+    dome__hub_healed(s, &message->view);
+    if (message->view.number == s->view.number)
+        dome__wire_send(c->fd, message);
+}
+
 static void take_message(hub_state *s, hub_client *c, dome_wire_message *message)
 {
     if (is_late(s, c, message->kind))
@@ -296,15 +307,18 @@ static void take_message(hub_state *s, hub_client *c, dome_wire_message *message
         dome__hub_view_act(s, dome__view_postpone(&s->view, message->postponed));
         dome__hub_meet(s);
         break;
+    case DOME_WIRE_PARK:
+        dome__hub_park(s, c, &message->park);
+        break;
     case DOME_WIRE_REFUSE:
+        dome__hub_park_end(s);
         dome__hub_view_act(s, dome__view_refuse(&s->view, message->refuse.order, message->refuse.why));
         break;
     case DOME_WIRE_CHANGE:
         dome__hub_view_change(s, c, &message->change);
         break;
     case DOME_WIRE_STANDS:
-        dome__hub_view_stands(s, &message->view);
-        dome__hub_healed(s, &message->view);
+        take_stands(s, c, message);
         break;
     case DOME_WIRE_TIMES:
         dome__hub_history_took(s, &message->times);

@@ -76,6 +76,17 @@ typedef struct hub_adding {
     int asker;
 } hub_adding;
 
+/* A process that starts newcomers. */
+typedef struct hub_parking {
+    pid_t process;
+    int fd; /* -1: there is none */
+    uint32_t view;
+    double until; /* it is given up then */
+    char *hosts;
+    GString *said;
+    bool over; /* it has said what there is to say */
+} hub_parking;
+
 /* A task of the view that is to be healed, by its rank there. */
 typedef struct hub_member {
     hub_client *by;   /* its connection; NULL: it has not come yet */
@@ -189,6 +200,7 @@ typedef struct hub_state {
     int asker;                   /* waits for the answer to its order; -1: none */
     bool meet;                   /* a task wants all to meet at a boundary */
     hub_adding adding;
+    hub_parking parking;
     hub_script *script;     /* NULL: none */
     hub_size *size;         /* NULL: none */
     double entered_at;      /* when the last change began */
@@ -275,6 +287,7 @@ enum {
     DOME_POLL_BELL,
     DOME_POLL_ORDER,
     DOME_POLL_ADDING,
+    DOME_POLL_PARK,
     DOME_POLL_SCRIPT,
     DOME_POLL_SETS,
     DOME_POLL_SETS_END = DOME_POLL_SETS + DOME_HUB_SETS - 1,
@@ -473,6 +486,15 @@ void dome__hub_add_hosts(hub_state *s, dome_order *order, int asker);
 /* Takes what the process that adds hosts has said. */
 void dome__hub_hear_hosts(hub_state *s);
 void dome__hub_hosts_close(hub_state *s);
+
+/* ---- hub_park.c ---- */
+
+/* Task 0 wants newcomers. It is answered when they wait for the next view, or cannot be started. */
+void dome__hub_park(hub_state *s, const hub_client *c, const dome_wire_park *park);
+void dome__hub_hear_parker(hub_state *s);
+
+/* The change that they were for is over. */
+void dome__hub_park_end(hub_state *s);
 
 /* The host of each rank of the present view; g_free'd, the names belong to the connections. */
 const char **dome__hub_hosts(const hub_state *s);

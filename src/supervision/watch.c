@@ -8,6 +8,7 @@
 #include "supervision/inquiry.h"
 #include "supervision/last_signal.h"
 #include "supervision/moved.h"
+#include "supervision/parker.h"
 #include "supervision/trail_frame.h"
 #include "supervision/wire.h"
 #include "trace/record.h"
@@ -710,6 +711,12 @@ static void take_message(dome_watch *watch, const dome_wire_message *message)
     case DOME_WIRE_MEMBERS:
         dome__hold_members(watch->hold, message->members);
         break;
+    case DOME_WIRE_PARK:
+        dome__hold_parked(watch->hold, message->park.text);
+        break;
+    case DOME_WIRE_STANDS:
+        dome__hold_stands(watch->hold);
+        break;
     case DOME_WIRE_RECORD:
         atomic_store_explicit(&watch->wanted, message->recording, memory_order_relaxed);
         break;
@@ -931,6 +938,22 @@ void dome__watch_on_back(dome_watch *watch, void (*go)(void *ctx, const dome_wir
     watch->go_back_ctx = ctx;
 }
 
+/* Seconds for the hub's answer. It has limits of its own, and answers; if it is gone, this process ends. */
+static const double PARKED_WITHIN = 3600;
+
+char *dome__watch_park(dome_watch *watch, int descriptor, const char *hosts, int *ids, int n)
+{
+    send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_PARK, .park = {(uint32_t)descriptor, hosts}});
+    char *line = dome__hold_wait_parked(watch->hold, PARKED_WITHIN), *why = dome__parker_read(line ? line : "", ids, n);
+    g_free(line);
+    return why;
+}
+
+bool dome__watch_await_stands(dome_watch *watch, double seconds)
+{
+    return dome__hold_wait_stands(watch->hold, seconds);
+}
+
 bool dome__watch_members(dome_watch *watch, int *ids, int n, double seconds)
 {
     return dome__hold_wait_members(watch->hold, ids, n, seconds);
@@ -954,8 +977,11 @@ static void fail(dome_watch *watch, dome_end end, int exit_status, const char *l
         send_fail(watch, end, exit_status, line, disagree);
         flush_output();
         /* The hub prints the first such line of all tasks and answers with END, which ends this process from the watcher thread;
-         * if the hub is gone, that thread cleans up and ends it. Without a thread or an answer this function ends the process. */
-        for (int i = 0; watch->running && i < 300; i++)
+         * if the hub is gone, that thread cleans up and ends it. Without a thread or an answer this function ends the process. A
+         * task that carries the program's state from a view into the next one may be told to take it back, when the hub has
+         * found out which hosts are there. */
+        const int turns = watch->view > 0 && end != DOME_END_OWN ? 3000 : 300;
+        for (int i = 0; watch->running && i < turns; i++)
             g_usleep(10000);
     }
     _exit(exit_status);

@@ -59,7 +59,9 @@ static const field fields[DOME_WIRE_KINDS][FIELDS_MOST] = {
                           FIELD(U64, view.checkpoint), FIELD(U64, view.loop), FIELD(TEXT, view.legacy)},
     [DOME_WIRE_TIMES] = {FIELD(U32, times.number), FIELD(U64, times.members), FIELD(U64, times.blocks), FIELD(U64, times.joining),
                          FIELD(U64, times.preamble)},
-    [DOME_WIRE_BACK] = {FIELD(U32, back.number), FIELD(U32, back.rank), FIELD(TEXT, back.plan), FIELD(TEXT, back.avoid)},
+    [DOME_WIRE_BACK] = {FIELD(U32, back.number), FIELD(U32, back.rank), FIELD(TEXT, back.plan), FIELD(TEXT, back.avoid),
+                        FIELD(U32, back.keeps)},
+    [DOME_WIRE_PARK] = {FIELD(U32, park.descriptor), FIELD(TEXT, park.text)},
     [DOME_WIRE_WAITS] = {FIELD(U32, numbers.inquiry), FIELD(NUMBERS, numbers.numbers)},
     [DOME_WIRE_GIVEN] = {FIELD(U32, numbers.inquiry), FIELD(NUMBERS, numbers.numbers)},
 };
