@@ -9,7 +9,9 @@
  * "hangs": task 1 does, before dome_init of the second view; "hurries": sleeps only while there is a file MARKS/slow;
  * "shy": tasks that are started while there is a file MARKS/shy end at once; "twice": makes a vector, frees it and makes it
  * again; "ticks": has a timer; "looks": ends at once where there is no file "here" in the directory in which a task begins, or no
- * file "beside" the path by which it was started; "other": its own structure has another length on task 1.
+ * file "beside" the path by which it was started; "other": its own structure has another length on task 1; "frail": tasks that
+ * are started while there is a file MARKS/joins end when they have been given their place, those with MARKS/joined when they are
+ * connected, and those with MARKS/waits wait there until it is gone, with a mark "waits"; it hurries, too.
  * ELASTIC_DIE "RANK:POINT[:VIEWS]": the task kills itself between this point and the next one, by a thread beside what it does
  * there, in the first view, or in all up to this one. Every call of the library is a point. Prints a line for every tenth step,
  * and a number in which all state is. */
@@ -21,7 +23,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -113,10 +117,33 @@ static bool marked(const char *marks, const char *name)
     return access(path, F_OK) == 0;
 }
 
+/* ---- newcomers that are lost while they join: in calls of the library ---- */
+
+static const char *frail; /* MARKS; NULL: the task is none */
+
+int chdir(const char *path)
+{
+    if (frail && marked(frail, "joins"))
+        kill(getpid(), SIGKILL);
+    if (frail && marked(frail, "waits"))
+        mark(frail, "waits", 0, (long)getpid());
+    while (frail && marked(frail, "waits"))
+        usleep(10000);
+    return (int)syscall(SYS_chdir, path);
+}
+
+ssize_t process_vm_readv(pid_t pid, const struct iovec *here, unsigned long n, const struct iovec *there, unsigned long m,
+                         unsigned long flags)
+{
+    if (frail && marked(frail, "joined"))
+        kill(getpid(), SIGKILL);
+    return syscall(SYS_process_vm_readv, pid, here, n, there, m, flags);
+}
+
 /* Whether the program takes its time. */
 static bool slow(const char *marks, const char *variant)
 {
-    return strcmp(variant, "hurries") != 0 || marked(marks, "slow");
+    return (strcmp(variant, "hurries") != 0 && strcmp(variant, "frail") != 0) || marked(marks, "slow");
 }
 
 static void hang(void)
@@ -199,6 +226,8 @@ int main(int argc, char **argv)
 {
     if (argc > 5 && strcmp(argv[5], "hangs") == 0)
         hang();
+    if (argc > 5 && strcmp(argv[5], "frail") == 0 && getenv("DOME_JOIN"))
+        frail = marked(argv[4], "joins") || marked(argv[4], "joined") || marked(argv[4], "waits") ? argv[4] : NULL;
     if (argc > 5 && strcmp(argv[5], "looks") == 0)
         look(argv[0]);
     if (argc > 5 && strcmp(argv[5], "shy") == 0 && getenv("DOME_JOIN") && marked(argv[4], "shy"))

@@ -201,6 +201,33 @@ def newcomer_ends():
         ended_well(run, expected)
 
 
+def newcomer_lost(place, wish):
+    """After the point of no return: the change is taken back, and costs the program nothing but a line and a moment."""
+    expected = one_task([ELASTIC, "80", "0", "-"])
+    line = r"task 2 on host \S+ .*; the program goes on as it was"
+    sizes = "2,2,2,2,2,2,2,2,2,2,3" if wish else "-"
+    with Run([ELASTIC, "80", "50", sizes, "%MARKS%", "frail", "--dome-tasks", "2", "--dome-timeout", "4"], marks=["slow"]) as run:
+        reach(run, 1)
+        open(run.marks + "/" + place, "w").close()
+        if wish:
+            wait_until(lambda: run.lines() or run.process.poll() is not None, "a line")
+            check(re.fullmatch("dome: " + line, run.lines()[0]), run.errors())
+        else:
+            pids = [run.rank(0), run.rank(1)]
+            _, err = dome("grow", str(run.pid), status=1)
+            check(re.fullmatch("dome: grow: %s\n" % line, err), err)
+            reach(run, step_of(run) + 3)
+            check([run.rank(0), run.rank(1)] == pids, "other processes")
+        os.unlink(run.marks + "/" + place)
+        if not wish:
+            out, _ = dome("grow", str(run.pid))
+            check(re.fullmatch(r"%d: 3 tasks, view \d\n" % run.pid, out), "grow: %r" % out)
+        wait_until(lambda: run.rank(2) is not None or run.process.poll() is not None, "the newcomer")
+        check(run.wait() == 0 and run.output() == expected, "%r %s" % (run.output()[-200:], run.errors()))
+        check(len(run.lines()) <= wish, run.errors())
+        run.check_clean()
+
+
 def not_executable():
     with harness.temporary_directory() as directory:
         program = directory + "/elastic"
@@ -572,6 +599,10 @@ def main():
         ("directory gone", directory_gone),
         ("not executable", not_executable),
         ("a newcomer ends", newcomer_ends),
+        ("a newcomer is lost as it joins: order", newcomer_lost, "joins", False),
+        ("a newcomer is lost as it joins: wish", newcomer_lost, "joins", True),
+        ("a newcomer that is connected is lost: order", newcomer_lost, "joined", False),
+        ("a newcomer that is connected is lost: wish", newcomer_lost, "joined", True),
         ("nothing promised", promised),
         ("made twice", made_twice),
         ("arguments written over", arguments_written_over),
