@@ -211,8 +211,9 @@ static void print_json(GPtrArray *all)
 /* Seconds allowed for all other hosts together. */
 enum { PATIENCE = 10 };
 
-/* Separates reports: they are key files, which have no such line. */
+/* Separates reports: they are key files, which have no such line. A message instead of a report begins with NO_REPORT. */
 #define SEPARATOR "\n\f\n"
+#define NO_REPORT '?'
 
 /* Asks the other hosts of the user's virtual machine. */
 static bool ask_others(const void *request, GString *out, char **message)
@@ -220,10 +221,13 @@ static bool ask_others(const void *request, GString *out, char **message)
     const dome_launcher *launcher = request;
     GPtrArray *addresses = launcher->published(message);
     for (guint i = 0; addresses && i < addresses->len; i++) {
-        char *text = dome__report_ask_hub(addresses->pdata[i]);
+        char *why = NULL, *text = dome__report_ask_hub(addresses->pdata[i], &why);
         if (text)
             g_string_append_printf(out, "%s" SEPARATOR, text);
+        else if (why)
+            g_string_append_printf(out, "%c%s" SEPARATOR, NO_REPORT, why);
         g_free(text);
+        g_free(why);
     }
     return addresses != NULL;
 }
@@ -239,7 +243,9 @@ static void add_others(GPtrArray *all)
         fprintf(stderr, "dome: ps: programs of other hosts are not known: %s\n", message);
     char **texts = g_strsplit(text ? text : "", SEPARATOR, 0);
     for (char **at = texts; *at; at++) {
-        dome_report *s = dome__report_parse(*at);
+        dome_report *s = **at == NO_REPORT ? NULL : dome__report_parse(*at);
+        if (**at == NO_REPORT)
+            fprintf(stderr, "dome: ps: %s\n", *at + 1);
         if (s && !is_here(s)) /* programs of this host have been listed already */
             g_ptr_array_add(all, s);
         else if (s)

@@ -40,7 +40,7 @@ void dome__hub_notice(hub_state *s, dome_end end, bool ask_operation, int exit_s
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *c = s->clients->pdata[i];
         if (c->greeted && !c->closed && c->channel == DOME_WIRE_WATCH)
-            dome__wire_send(c->fd, &(dome_wire_message){.kind = DOME_WIRE_QUERY});
+            dome__hub_send(c, &(dome_wire_message){.kind = DOME_WIRE_QUERY});
     }
 }
 
@@ -75,7 +75,7 @@ const char *dome__hub_operation_text(const hub_client *c, char *buffer, size_t s
 
 void dome__hub_send_end(const hub_state *s, hub_client *c, const char *text)
 {
-    dome__wire_send(c->fd, &(dome_wire_message){.kind = DOME_WIRE_END, .end = {(uint32_t)s->exit_status, text}});
+    dome__hub_send(c, &(dome_wire_message){.kind = DOME_WIRE_END, .end = {(uint32_t)s->exit_status, text}});
 }
 
 /* The PVM console shows a task's output only while the task lives: if rank 0 has ended, another task prints the line. NULL while

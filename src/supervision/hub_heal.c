@@ -92,7 +92,7 @@ void dome__hub_send_back(const hub_state *s, hub_client *c)
 {
     char *plan = dome__view_plan_text(&s->view.next), *avoid = dome__hub_down_text(s);
     const dome_wire_back back = {s->view.next_number, (uint32_t)dome__view_place(&s->view, c->view, c->rank), plan, avoid};
-    dome__wire_send(c->fd, &(dome_wire_message){.kind = DOME_WIRE_BACK, .back = back});
+    dome__hub_send(c, &(dome_wire_message){.kind = DOME_WIRE_BACK, .back = back});
     g_free(plan);
     g_free(avoid);
 }
@@ -102,7 +102,7 @@ static void dismiss(hub_client *c)
 {
     c->bye = c->left = c->replaced = true;
     if (!c->closed)
-        dome__wire_send(c->fd, &(dome_wire_message){.kind = DOME_WIRE_END, .end = {0, ""}});
+        dome__hub_send(c, &(dome_wire_message){.kind = DOME_WIRE_END, .end = {0, ""}});
 }
 
 /* Nothing is expected of it any more. A process of another host that goes on, because the host was cut off or it was stopped, is

@@ -35,7 +35,7 @@ void dome__hub_tell_hosts(const hub_state *s)
         if (first)
             g_string_append_printf(text, "%s%s", text->len ? " " : "", hosts[r]);
     }
-    dome__wire_send(s->hub->report_fd, &(dome_wire_message){.kind = DOME_WIRE_HOSTS, .hosts = text->str});
+    dome__wire_send(s->hub->report_fd, NULL, &(dome_wire_message){.kind = DOME_WIRE_HOSTS, .hosts = text->str});
     g_string_free(text, TRUE);
     g_free(hosts);
 }

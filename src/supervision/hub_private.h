@@ -18,6 +18,7 @@
 
 typedef struct hub_client {
     int fd;
+    dome_macs macs;
     bool greeted, bye, closed;
     bool left;     /* dome_finalize has ended; the process may continue */
     bool done;     /* all but that: DOME_WIRE_DONE */
@@ -340,11 +341,14 @@ int dome__hub_drain(hub_state *s);
 /* ---- hub_lines.c ---- */
 
 /* Adds a connection. Takes ownership of fd. */
-void dome__hub_add_client(hub_state *s, int fd, dome_wire_channel channel);
+void dome__hub_add_client(hub_state *s, int fd, dome_wire_channel channel, const dome_macs *macs);
 void dome__hub_client_free(hub_client *c);
 
 /* Removes closed connections that are no longer needed. */
 void dome__hub_sweep(hub_state *s);
+
+/* Sends a message to a task. A loss is noticed when its connection is read. */
+void dome__hub_send(hub_client *c, const dome_wire_message *message);
 void dome__hub_to_all_watches(hub_state *s, dome_wire_kind kind);
 
 /* Tells tasks that this process is there; those of which another one tells learn it from that one. */

@@ -8,7 +8,7 @@ dome_trace_sink *dome__hub_sink(const hub_state *s)
 
 void dome__hub_send_record(const hub_state *s, const hub_client *c)
 {
-    dome__wire_send(c->fd, &(dome_wire_message){.kind = DOME_WIRE_RECORD, .recording = s->recording});
+    dome__hub_send(c, &(dome_wire_message){.kind = DOME_WIRE_RECORD, .recording = s->recording});
 }
 
 void dome__hub_record_view(hub_state *s, uint32_t view)

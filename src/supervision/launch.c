@@ -186,9 +186,10 @@ static dome_hub hub_of(const dome_launch *launch)
 static void tell_started(const dome_launch *launch, pid_t rank0)
 {
     if (launch->report_fd >= 0)
-        dome__wire_send(launch->report_fd, &(dome_wire_message){.kind = DOME_WIRE_STARTED,
-                                                                .started = {(uint32_t)rank0, (uint32_t)launch->machine.daemon,
-                                                                            launch->machine.directory}});
+        dome__wire_send(
+            launch->report_fd, NULL,
+            &(dome_wire_message){.kind = DOME_WIRE_STARTED,
+                                 .started = {(uint32_t)rank0, (uint32_t)launch->machine.daemon, launch->machine.directory}});
 }
 
 /* In a child: gives up what only the hub needs. blocked: signals that stay blocked for dome_init; NULL: none. */

@@ -150,7 +150,7 @@ static void take_messages(supervisor *s, int fd)
     while ((n = recv(fd, buffer, sizeof buffer, MSG_DONTWAIT)) > 0)
         g_byte_array_append(s->in, buffer, (guint)n);
     dome_wire_message message;
-    while (dome__wire_next(s->in, &message) > 0) {
+    while (dome__wire_next(s->in, NULL, &message) > 0) {
         if (message.kind == DOME_WIRE_STARTED)
             take_started(s, &message.started);
         else if (message.kind == DOME_WIRE_REPORT)
@@ -382,8 +382,9 @@ int dome__supervise(const dome_supervision *how)
 void dome__supervise_failed(const dome_attempt *attempt, const char *message)
 {
     char *line = g_strdup_printf("dome: %s\n", message);
-    dome__wire_send(attempt->report_fd, &(dome_wire_message){.kind = DOME_WIRE_REPORT,
-                                                             .report = {.end = DOME_END_START, .line = line, .place_known = 1}});
+    dome__wire_send(
+        attempt->report_fd, NULL,
+        &(dome_wire_message){.kind = DOME_WIRE_REPORT, .report = {.end = DOME_END_START, .line = line, .place_known = 1}});
     g_free(line);
     _exit(1);
 }

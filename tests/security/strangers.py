@@ -21,7 +21,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.p
 import harness
 from harness import DOME, PROGRAMS, Run, awake, check, only_line, wait_until
 
-WORKER, STARTER = PROGRAMS + "/worker", PROGRAMS + "/starter"
+WORKER, STARTER, ELASTIC = PROGRAMS + "/worker", PROGRAMS + "/starter", PROGRAMS + "/elastic"
 HERE = os.path.dirname(os.path.abspath(__file__))
 TIMEOUT = 4
 CROWD = 1200  # more than the descriptors that a login has
@@ -232,6 +232,33 @@ def checkpoint_port():
         return "%d ports" % len(seen)
 
 
+# ---- messages that are altered ----
+
+
+def altered(call, restarts):
+    """A stranger on the network changes a bit of what a task and the hub say to each other: that connection ends, and a line says why."""
+    inject = os.path.join(os.path.abspath(harness.BUILD), "tests", "preload", "libinject.so")
+    if not os.path.exists(inject):
+        return "not tried: %s is not built" % inject
+    now = "%TMP%/alter"
+    environment = {"LD_PRELOAD": inject, "INJECT": call + ":1+:alter:socket:", "INJECT_TASKS": "others", "INJECT_ONCE": now}
+    whose = {"send": "its connection", "recv": "the process that watches over the program"}[call]
+    lost = r"task [12] on host \S+ is lost: a message of %s was altered on the way" % whose
+    command = [DOME, "run", "--restarts", "3"] if restarts else []
+    command += [ELASTIC, "150", "10", "-", "%MARKS%", "", "--dome-tasks", "3", "--dome-timeout", "2"]
+    with Run(command, environment) as run:
+        harness.reach(run, 5)
+        open(now.replace("%TMP%", run.tmp), "w").close()
+        status = run.wait()
+        run.check_clean()
+        if restarts:
+            check(status == 0, "status %s: %s" % (status, run.lines()))
+            only_line(run, lost + r"(; the program was in .*)?; healed from .*, 1 of 3")
+        else:
+            check(status == 1, "status %s: %s" % (status, run.lines()))
+            only_line(run, lost + r"(; the program was in .*)?")
+
+
 # ---- the page ----
 
 
@@ -280,7 +307,8 @@ def all_cases():
         ("%d looks from elsewhere" % CROWD, many_looks),
         ("checkpoint port", checkpoint_port),
         ("slow strangers and the page", page),
-    ]
+    ] + [("altered on the way, %s%s" % (call, how), altered, call, restarts)
+         for call in ("send", "recv") for restarts, how in ((False, ""), (True, ", healed"))]
 
 
 if __name__ == "__main__":
