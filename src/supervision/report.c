@@ -252,13 +252,13 @@ static GString *read_all(int fd)
 GPtrArray *dome__report_ask_all(void)
 {
     GPtrArray *texts = g_ptr_array_new_with_free_func(g_free);
-    GArray *pids = dome__door_list(DOME_DOOR_REPORT);
-    for (guint i = 0; i < pids->len; i++) {
-        GString *text = read_all(dome__door_connect(DOME_DOOR_REPORT, g_array_index(pids, int, i)));
+    GArray *hubs = dome__door_connect_all(DOME_DOOR_REPORT);
+    for (guint i = 0; i < hubs->len; i++) {
+        GString *text = read_all(g_array_index(hubs, int, i));
         if (text)
             g_ptr_array_add(texts, g_string_free(text, FALSE));
     }
-    g_array_free(pids, TRUE);
+    g_array_unref(hubs);
     return texts;
 }
 
