@@ -1,8 +1,10 @@
 /* When a program takes hosts and lets them go. */
 #include "supervision/hosts_policy.h"
+#include "supervision/hosts_script.h"
 
 #include <glib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static void check_parse(const char *text, const char *expected)
 {
@@ -35,6 +37,47 @@ static void test_parse(void)
     g_assert_false(dome__script_succeeded("h1\n#status 1\n"));
     g_assert_false(dome__script_succeeded("h1\n"));
     g_assert_false(dome__script_succeeded("h1 #status 0\n"));
+    GString *many = g_string_new(NULL);
+    for (int i = 0; i < 4096; i++)
+        g_string_append_printf(many, "h%d\n", i);
+    check_parse(many->str, "names more than 4095 hosts");
+    g_string_free(many, TRUE);
+}
+
+/* What a run of a command gives: its hosts, or why it gives none. */
+static void check_ask(const char *command, const char *expected)
+{
+    char *slots = NULL, *message = NULL, **hosts = dome__hosts_script_ask(command, &slots, &message);
+    g_assert_cmpstr(hosts ? slots : message, ==, expected);
+    g_assert_true(!hosts == (message != NULL));
+    g_strfreev(hosts);
+    g_free(slots);
+    g_free(message);
+}
+
+/* The end of the last line does not matter, and however much a script prints, little of it is read. */
+static void test_ask(void)
+{
+    check_ask("echo h1:2; echo h2", "h1=2 h2=1");
+    check_ask("printf h1", "h1=1");
+    check_ask("printf 'h1\\nh2:3 # four'", "h1=1 h2=3");
+    check_ask("true", "");
+    check_ask("echo h1; false", "'echo h1; false' has failed");
+    check_ask("echo h1; exit 3", "'echo h1; exit 3' has failed");
+    check_ask("printf '#status 0'; kill $$", "'printf '#status 0'; kill $$' has failed");
+    check_ask("yes h1", "'yes h1' prints more than 1024 KiB");
+    check_ask("echo 'h1 h2'", "'echo 'h1 h2'' 'h1 h2' is not host:slots");
+    check_ask("cat", ""); /* it has no input */
+    struct rusage used;
+    g_assert_cmpint(getrusage(RUSAGE_SELF, &used), ==, 0);
+    g_assert_cmpint(used.ru_maxrss, <, 500000); /* KiB */
+}
+
+/* A script whose process goes on without its output is ended, and so are those that it has started. */
+static void test_goes_on(void)
+{
+    check_ask("echo h1; exec >&-; echo $$ >/dev/null; sleep 1000",
+              "'echo h1; exec >&-; echo $$ >/dev/null; sleep 1000' has failed");
 }
 
 /* A program as the policy sees it. */
@@ -175,6 +218,8 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/hosts-policy/parse", test_parse);
+    g_test_add_func("/hosts-policy/ask", test_ask);
+    g_test_add_func("/hosts-policy/goes-on", test_goes_on);
     g_test_add_func("/hosts-policy/come-and-go", test_come_and_go);
     g_test_add_func("/hosts-policy/range", test_range);
     g_test_add_func("/hosts-policy/failures", test_failures);
