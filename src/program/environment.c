@@ -151,7 +151,7 @@ int dome_finalize(dome_env *env)
             dome__fail_transport(env, failed);
     }
     if (failed && !known && env->transport->rank == 0) /* the program can no longer query it */
-        fprintf(stderr, "%sdome: %s\n", dome__terminal_clear(STDERR_FILENO), dome_error_message(env));
+        dome__say("%s", dome_error_message(env));
     dome__registry_clear(env);
     dome__eval_free(g_steal_pointer(&env->eval));
     dome__comm_free(g_steal_pointer(&env->comm));

@@ -77,15 +77,6 @@ static bool is_stuck(hub_state *s, const hub_member *members, int size)
     return dome__losses_note(&s->losses, &here);
 }
 
-/* ---- lines ---- */
-
-static void say(hub_state *s, const char *text)
-{
-    char *line = g_strdup_printf("%sdome: %s\n", dome__terminal_clear(STDERR_FILENO), text);
-    dome__hub_print(s, STDERR_FILENO, line);
-    g_free(line);
-}
-
 /* ---- healing ---- */
 
 void dome__hub_send_back(const hub_state *s, hub_client *c)
@@ -392,7 +383,7 @@ void dome__hub_healed(hub_state *s, const dome_wire_view *view)
     char *how = s->hub->tells ? g_strdup_printf("the program goes on with %d task%s", s->view.size, s->view.size == 1 ? "" : "s")
                               : g_strdup("healed");
     char *text = g_strdup_printf("%s; %s%s from %s, %d%s", s->healing, how, without, from, s->heals, most);
-    say(s, text);
+    dome__hub_say(s, text);
     g_free(text);
     g_free(how);
     g_free(without);

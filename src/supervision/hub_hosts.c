@@ -46,8 +46,8 @@ void dome__hub_say_once(hub_state *s, char **said, const char *who, const char *
         return;
     g_free(*said);
     *said = g_strdup(text);
-    char *line = g_strdup_printf("dome: %s: %s\n", who, text);
-    dome__hub_print(s, STDERR_FILENO, line);
+    char *line = g_strdup_printf("%s: %s", who, text);
+    dome__hub_say(s, line);
     g_free(line);
 }
 

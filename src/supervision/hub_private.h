@@ -314,6 +314,9 @@ void dome__hub_output_open(hub_state *s);
 /* Prints text on one of this process's streams, STDOUT_FILENO or STDERR_FILENO. Never blocks. */
 void dome__hub_print(hub_state *s, int fd, const char *text);
 
+/* As dome__say (core/terminal.h), without blocking. */
+void dome__hub_say(hub_state *s, const char *text);
+
 /* Waits until all output is written, for at most so many seconds. */
 void dome__hub_flush(hub_state *s, double seconds);
 
@@ -554,7 +557,7 @@ void dome__hub_report_end(const hub_state *s);
 dome_trace_sink *dome__hub_sink(const hub_state *s);
 
 /* Tells a task what to record. */
-void dome__hub_send_record(const hub_state *s, const hub_client *c);
+void dome__hub_send_record(const hub_state *s, hub_client *c);
 
 /* A task of this view begins to record on demand. */
 void dome__hub_record_view(hub_state *s, uint32_t view);

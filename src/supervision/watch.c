@@ -613,14 +613,13 @@ static void hub_lost(dome_watch *watch, const char *how)
     if (watch->rank == 0 && !watch->quiet) {
         bool inside = p.operation != DOME_OP_NONE;
         char *object = inside && p.object ? dome__names_find(watch->trail->names, p.object) : NULL;
-        char *line =
-            g_strdup_printf("%sdome: the process that watched over the program %s; ending task 0 on host %s, in %s%s%s%s\n",
-                            dome__terminal_clear(STDERR_FILENO), how, watch->host,
-                            inside ? dome__operation_name(p.operation) : "the program's own code", object ? " of '" : "",
-                            object ? object : "", object ? "'" : "");
+        char *text = g_strdup_printf("the process that watched over the program %s; ending task 0 on host %s, in %s%s%s%s", how,
+                                     watch->host, inside ? dome__operation_name(p.operation) : "the program's own code",
+                                     object ? " of '" : "", object ? object : "", object ? "'" : "");
+        char *line = g_strdup_printf("%sdome: %s\n", dome__terminal_clear(STDERR_FILENO), dome__plain(text));
         ssize_t ignored = write(STDERR_FILENO, line, strlen(line));
         (void)ignored;
-    } /* line and object are not freed: the process is about to end */
+    } /* the texts are not freed: the process is about to end */
     flush_output();
     /* On the hub's host the guard takes a private virtual machine down, and this task with it; on another host only the task
      * itself can end its daemon. */
