@@ -16,18 +16,20 @@ dome_hosts_script dome__hosts_script_new(const char *command)
     return (dome_hosts_script){.command = command, .fd = -1, .output = g_string_new(NULL)};
 }
 
-static void stop(dome_hosts_script *s)
+/* ends: so do those that it has started. A script that has come to its end may leave some behind. */
+static void stop(dome_hosts_script *s, bool ends)
 {
     if (s->fd < 0)
         return;
-    kill(-s->process, SIGKILL); /* it may go on without its output */
+    if (ends)
+        kill(-s->process, SIGKILL);
     close(s->fd);
     s->fd = -1;
 }
 
 void dome__hosts_script_clear(dome_hosts_script *s)
 {
-    stop(s);
+    stop(s, true);
     g_string_free(s->output, TRUE);
 }
 
@@ -106,9 +108,9 @@ bool dome__hosts_script_hear(dome_hosts_script *s, bool readable, double now, GA
     *why = n == 0 ? NULL : objection(s, now);
     if (n != 0 && !*why)
         return false;
-    stop(s);
     if (n == 0)
         *offers = offers_of(s, why);
+    stop(s, !*offers); /* without its output it may go on */
     return true;
 }
 

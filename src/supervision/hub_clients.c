@@ -344,7 +344,7 @@ void dome__hub_receive(hub_state *s, hub_client *c)
                 greet(s, c, &message);
             dome__wire_clear(&message);
         }
-        if (have == DOME_WIRE_ALTERED && c->greeted && !c->closed)
+        if (have == DOME_WIRE_ALTERED && c->greeted && !c->closed && !c->bye && !c->away)
             dome__hub_lost(s, c, "a message of its connection was altered on the way");
         if (have < 0 && !c->closed)
             dome__hub_closed(s, c);

@@ -3,8 +3,11 @@
 #include "supervision/hosts_script.h"
 
 #include <glib.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 static void check_parse(const char *text, const char *expected)
 {
@@ -73,11 +76,41 @@ static void test_ask(void)
     g_assert_cmpint(used.ru_maxrss, <, 500000); /* KiB */
 }
 
-/* A script whose process goes on without its output is ended, and so are those that it has started. */
+/* Runs the script, which writes the pid of a process that it has started to a file; returns that. */
+static int pid_of(const char *script, const char *expected)
+{
+    char *path = NULL, *text = NULL;
+    close(g_file_open_tmp("dome-script-XXXXXX", &path, NULL));
+    g_setenv("PID_FILE", path, TRUE);
+    check_ask(script, expected);
+    g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+    const int pid = atoi(text);
+    g_assert_cmpint(pid, >, 1);
+    unlink(path);
+    g_free(path);
+    g_free(text);
+    return pid;
+}
+
+static bool is_there(int pid)
+{
+    char *path = g_strdup_printf("/proc/%d/stat", pid), *text = NULL;
+    const bool there = g_file_get_contents(path, &text, NULL, NULL) && !strstr(text, ") Z ");
+    g_free(path);
+    g_free(text);
+    return there;
+}
+
+/* A script that goes on without its output is ended with what it has started; one that has ended well may leave processes. */
 static void test_goes_on(void)
 {
-    check_ask("echo h1; exec >&-; echo $$ >/dev/null; sleep 1000",
-              "'echo h1; exec >&-; echo $$ >/dev/null; sleep 1000' has failed");
+    static const char silent[] = "sleep 1000 >/dev/null 2>&1 & echo $! >$PID_FILE; echo h1; exec >&-; wait";
+    int pid = pid_of(silent, "'sleep 1000 >/dev/null 2>&1 & echo $! >$PID_FILE; echo h1; exec >&-; wait' has failed");
+    while (is_there(pid))
+        g_usleep(1000);
+    pid = pid_of("sleep 1000 >/dev/null 2>&1 & echo $! >$PID_FILE; echo h1", "h1=1");
+    g_assert_true(is_there(pid));
+    kill(pid, SIGKILL);
 }
 
 /* A program as the policy sees it. */
