@@ -65,8 +65,8 @@ static bool read_line(const char *line, const char *what, named *found)
     name += 2;
     const size_t length = strlen(what);
     if (strncmp(name, what, length) != 0 ||
-        sscanf(name + length, "/%u/%d/%n%*[0-9a-f]%n", &uid, &found->pid, &digits, &end) < 2 || end - digits != RANDOM_DIGITS ||
-        name[length + (size_t)end] || uid != geteuid() || found->pid <= 0)
+        sscanf(name + length, "/%10u/%7d/%n%*[0-9a-f]%n", &uid, &found->pid, &digits, &end) < 2 ||
+        end - digits != RANDOM_DIGITS || name[length + (size_t)end] || uid != geteuid() || found->pid <= 0)
         return false;
     found->name = g_strdup(name);
     found->fd = -1;
