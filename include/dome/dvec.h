@@ -215,7 +215,7 @@ dome_status dvec_axpby(dvec *y, double a, const dvec *x, double b);
 
 /* z = c[0] * x[0] + ... + c[n - 1] * x[n - 1], from left to right; each product is rounded, then
  * each sum (SUNDIALS: N_VLinearCombination, with n = 2 N_VLinearSum; PETSc: VecMAXPY adds to z). z
- * may be any of the x. n is at least 1. Each vector is read once. */
+ * may be any of the x. n is at least 1 and at most 2^24. Each vector is read once. */
 dome_status dvec_linear_combination(dvec *z, size_t n, const double c[], const dvec *const x[]);
 
 /* The same with a complex scalar a[0] + a[1] i, for complex vectors (else DOME_ERR_TYPE). The bits
@@ -340,7 +340,7 @@ double dvec_dot(const dvec *x, const dvec *y); /* sum of x * y; x may be y; not 
 double dvec_norm2(const dvec *x);              /* sqrt of the sum of |x|^2, without intermediate overflow */
 double dvec_norm1(const dvec *x);              /* sum of |x|, exact as dvec_sum (PETSc: NORM_1) */
 double dvec_norm_inf(const dvec *x);           /* largest |x|; NaN if any value is NaN */
-/* n dot products (n at least 1) in one exchange between tasks instead of n (PETSc's VecMDot):
+/* n dot products (n from 1 to 2^24) in one exchange between tasks instead of n (PETSc's VecMDot):
  * result[k] is the sum of x[k] * y[k], or of x[k] where y or y[k] is NULL. The bits are those of
  * dvec_dot and dvec_sum. x[k] and y[k] agree in shape and type; different k may differ. On failure
  * all results are NaN. */

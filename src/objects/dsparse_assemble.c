@@ -3,6 +3,7 @@
 #include "objects/dvec_mail.h"
 
 #include "core/layout.h"
+#include "core/type_private.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
 #include "transport/transport.h"
@@ -400,6 +401,9 @@ static dome_status check_triplets(const dsparse *a, const given *g)
     if (g->count > 0 && !g->real && !g->parts && !g->integers && !g->entries) {
         status = DOME_ERR_ARGUMENT;
         text = g_strdup_printf("there are no triplets, but %zu are to be taken", g->count);
+    } else if (g->count > dome__array_most(sizeof(dsparse_triplet))) {
+        status = DOME_ERR_ARGUMENT;
+        text = g_strdup_printf("%zu triplets are more than memory can have", g->count);
     }
     for (size_t k = 0; k < g->count && status == DOME_OK; k++) {
         const dsparse_entry e = entry_of(g, k);

@@ -9,6 +9,7 @@
 #include "transport/ahead.h"
 #include "transport/transport.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -567,11 +568,13 @@ static int check_new(dome_env *env, const char *name, dome_type type, uint64_t n
     if (!type)
         return dome__fail(env, DOME_ERR_ARGUMENT, "%s has no type", name);
     if (n > INT64_MAX)
-        return dome__fail(env, DOME_ERR_ARGUMENT, "%s cannot have a length of %" G_GINT64_FORMAT, name, (int64_t)n);
+        return dome__fail(env, DOME_ERR_ARGUMENT, "%s cannot have a length of %" PRIu64 " (%" PRId64 " as a signed number)", name,
+                          n, (int64_t)n);
     if (!options)
         return DOME_OK;
     if (options->width > PTRDIFF_MAX)
-        return dome__fail(env, DOME_ERR_ARGUMENT, "%s cannot have a width of %td", name, (ptrdiff_t)options->width);
+        return dome__fail(env, DOME_ERR_ARGUMENT, "%s cannot have a width of %zu (%td as a signed number)", name, options->width,
+                          (ptrdiff_t)options->width);
     if ((unsigned)options->distribution > DOME_WHOLE)
         return dome__fail(env, DOME_ERR_ARGUMENT, "%s: %d is not a distribution", name, (int)options->distribution);
     if (options->block & (options->block - 1))
@@ -841,6 +844,13 @@ size_t dvec__map_words(uint64_t words[2 + DVEC_MAP_MAX], uint64_t form, int nin,
     for (int k = 0; in && k < nin && k < DVEC_MAP_MAX; k++)
         words[count++] = dvec__id(in[k]);
     return count;
+}
+
+dome_status dvec__refuse_list(dome_env *env, dome_operation_code code, const dome_object *object, size_t n)
+{
+    dome_operation op;
+    dome__begin(&op, env, code, object, n);
+    return dome__end(&op, dome__fail(env, DOME_ERR_ARGUMENT, "%zu vectors are more than a call takes, %d", n, DVEC_LIST_MOST));
 }
 
 /* Ways of calling the kernel; the words of the history have them. dvec_run.c has others in between. */

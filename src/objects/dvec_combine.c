@@ -131,6 +131,8 @@ dome_status dvec_axpby(dvec *y, double a, const dvec *x, double b)
 dome_status dvec_linear_combination(dvec *z, size_t n, const double coefficients[], const dvec *const x[])
 {
     DOME_NEEDS(z, "a vector", DOME_ERR_ARGUMENT);
+    if (n > DVEC_LIST_MOST)
+        return dvec__refuse_list(z->env, DOME_OP_DVEC_LINEAR_COMBINATION, z->object, n);
     dome_operation op;
     size_t terms = coefficients && x ? n : 0;
     uint64_t *words = g_new(uint64_t, 2 + terms);

@@ -295,6 +295,9 @@ static int agree_on_many(const dvec *x, size_t n, const uint64_t index[], const 
     if (n > 0 && (!index || !elements)) {
         text = g_strdup("there are no indices, or there is no place for the elements");
         found = DOME_ERR_ARGUMENT;
+    } else if (n > dome__array_most(MAX(sizeof *index, DVEC_ELEMENT(x)))) {
+        text = g_strdup_printf("%zu elements are more than memory can have", n);
+        found = DOME_ERR_ARGUMENT;
     }
     for (size_t i = 0; i < n && !text; i++) {
         asked[ANY_FAR] |= !dvec__is_own(&own, index[i]);

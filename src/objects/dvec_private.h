@@ -146,6 +146,12 @@ static inline uint64_t dvec__id(const dvec *x)
     return id;
 }
 
+/* The most vectors in a list that a call takes. */
+enum { DVEC_LIST_MOST = 1 << 24 };
+
+/* The whole of an operation whose list is longer; returns its status. */
+dome_status dvec__refuse_list(dome_env *env, dome_operation_code code, const dome_object *object, size_t n);
+
 /* Sets the words that tasks have to agree on when an operation uses the values of vectors. Returns the number of words. */
 size_t dvec__map_words(uint64_t words[2 + DVEC_MAP_MAX], uint64_t form, int nin, dvec *const in[]);
 

@@ -272,6 +272,8 @@ dome_status dvec_dots(size_t n, const dvec *const x[], const dvec *const y[], do
 {
     DOME_NEEDS(n > 0 && x && x[0], "n is 0, or a vector", DOME_ERR_ARGUMENT);
     dome_env *env = x[0]->env;
+    if (n > DVEC_LIST_MOST)
+        return dvec__refuse_list(env, DOME_OP_DVEC_DOTS, x[0]->object, n);
     uint64_t *words = g_new(uint64_t, 1 + 2 * n);
     words[0] = n;
     for (size_t k = 0; k < n; k++) {

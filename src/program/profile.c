@@ -4,6 +4,7 @@
 #include "balance/migrate.h"
 #include "ckpt/checkpoint.h"
 #include "core/storage.h"
+#include "core/terminal.h"
 #include "core/time.h"
 #include "objects/eval.h"
 #include "program/advice.h"
@@ -326,8 +327,10 @@ static void print_advice(const dome_env *env, const dome_balance_report *report,
     if (dome__checkpoint_report(env, &checkpoints) && f.seconds > 0)
         f.checkpoints = (checkpoints.pause + checkpoints.consult) / f.seconds;
     char *advice = dome__advice(&f);
-    if (advice)
-        fprintf(stderr, "advice: %s\n", advice);
+    char *plain = advice ? dome__plain(advice) : NULL;
+    if (plain)
+        fprintf(stderr, "advice: %s\n", plain);
+    g_free(plain);
     g_free(advice);
 }
 

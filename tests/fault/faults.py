@@ -355,7 +355,7 @@ def kernel_fails_elsewhere(what, status, line):
 
 
 MISTAKES = {  # status and line, by tests/programs/mistakes.c
-    "length": (2, r"dvec_new: x cannot have a length of -1"),
+    "length": (2, r"dvec_new: x cannot have a length of 18446744073709551615 \(-1 as a signed number\)"),
     "freed-output": (2, r"dvec_fill of 'x': it has been freed"),
     "freed-input": (2, r"dvec_add of 'y': 'x' has been freed"),
     "freed-reduced": (2, r"dvec_sum of 'x': it has been freed"),
