@@ -18,7 +18,8 @@
  *   a reduction, a pointer, a file, the movement of data. Deferring changes no result: calls take
  *   effect in the order in which the program makes them.
  * - Operands of an element-wise function agree in length, width, block size and distribution; inputs
- *   may also be DOME_WHOLE, whatever the output is. dvec_copy also converts between distributions.
+ *   may also be DOME_WHOLE, whatever the output is, or be repeated (see below). dvec_copy also converts
+ *   between distributions.
  * - Operands of another basic type than the output are first converted to the output's type, as
  *   dvec_convert does, and the operation is done in that type (NumPy: dtype=z.dtype,
  *   casting="unsafe"). So F64 = F32 + I64 adds in double precision, and F32 = F64 * F64 rounds both
@@ -34,6 +35,16 @@
  *   these (x / y by Smith's method); fmod and rounding to whole numbers are exact. All other
  *   functions (exp, sin, pow, ...; complex sqrt) are the C library's: their results are equal where
  *   the hosts' C libraries are. docs/numerics.md has the formulas and the rules for signed zeros.
+ *
+ * Repeated operands (NumPy: broadcasting)
+ * - An input of width 1 beside an output of another width gives its value to all values of the element:
+ *   dvec_mul(z, x, w) multiplies row i of x by w[i] (shapes (n, k) and (n, 1) in NumPy).
+ * - An input of one element that is DOME_WHOLE is the same for all elements: dvec_sub(z, x, mean)
+ *   subtracts the row `mean` from each row of x (shapes (n, k) and (1, k)); with width 1 it is one
+ *   value for all. Element-wise functions read it when they are called, and report it if it is failed.
+ * - So do all element-wise functions but those with a complex or struct scalar, dvec_copy where nothing
+ *   is redistributed, and the loops of map.h and loop.h. In a loop without an output, the widest of the
+ *   inputs counts as the output. Outputs are not repeated, nor are operands of reductions.
  *
  * Values that cannot be computed
  * - An integer divided by zero, and 0 raised to a negative integer power, have no value. The whole

@@ -164,6 +164,7 @@
     X(DVEC_LSHIFTS, "dvec_lshifts", "x:v a:f", DEFERRED)                                                                         \
     X(DVEC_RSHIFTS, "dvec_rshifts", "x:v a:f", DEFERRED)                                                                         \
     X(DVEC_SELECT, "dvec_select", "mask:v x:v y:v", DEFERRED)                                                                    \
+    X(DVEC_REPEAT, "a repeated operand", "x:v", DEFERRED)                                                                        \
     X(DVEC_IOTA, "dvec_iota", "", DEFERRED)                                                                                      \
     X(DVEC_RANDOM, "dvec_random", "seed:u", DEFERRED)                                                                            \
     X(DVEC_AXPBY, "dvec_axpby", "x:v a:f b:f", DEFERRED)                                                                         \
