@@ -12,21 +12,23 @@
 
 #include <string.h>
 
-/* Positions in a piece: a multiple of DOME_PARTS. */
-#define PIECE 1024
+/* Positions in a piece, roughly: few enough that its buffers stay in the cache, many enough that what is done for each piece does
+ * not count. Rows may be much work, and between pieces the task looks after its messages. */
+enum { PIECE_VALUES = 1024, PIECE_ROWS = 128 };
 
 enum { ALIGNED = 64 };
 
 struct run_pieces {
-    bool rows, blocks;
-    uint64_t each;  /* positions of an element */
-    uint64_t block; /* positions of a block */
-    uint64_t most;  /* positions in a piece; no piece reaches beyond its block, if there are sums or blocks are asked for */
-    dvec_span now;  /* the current piece: global number of the first position, and how many there are */
+    bool rows;
+    bool blocks;                /* a piece is whole blocks, or lies in one */
+    uint64_t each;              /* positions of an element */
+    uint64_t block;             /* positions of a block */
+    uint64_t most;              /* positions in a piece: whole blocks, or less than one and a multiple of DOME_PARTS */
+    dvec_span now;              /* the current piece: global number of the first position, and how many there are */
     char *buffer[DVEC_MAP_MAX]; /* of operands that are repeated; NULL: of others */
-    double *terms, *part;       /* of sums: `most` terms and DOME_PARTS partial sums of each */
+    double *terms;              /* of the piece: those of all positions for the first sum, for the second, ... */
+    double *part;               /* of a block in parts: DOME_PARTS for each sum */
     dome_exact_sum *sums;
-    dome_parts_kernel add;
     dome_block_clock clock;
     char *memory;
 };
@@ -75,27 +77,38 @@ static bool find_room(const run_state *s, run_pieces *p, uint64_t most)
     return true;
 }
 
+/* Positions in a piece of about so many. */
+static uint64_t piece_of(const run_pieces *p, uint64_t about)
+{
+    const uint64_t parts = MAX(about / DOME_PARTS, 1) * DOME_PARTS;
+    return p->blocks && parts >= p->block ? MAX(about, p->block) / p->block * p->block : parts;
+}
+
+static uint64_t find_most(const run_state *s, const run_pieces *p, bool buffers, unsigned flags)
+{
+    if (flags & DVEC_RUN_BLOCKS)
+        return p->block;
+    if (!p->rows)
+        return buffers ? piece_of(p, PIECE_VALUES / MAX(s->sums, 1)) : UINT64_MAX;
+    const uint64_t most = piece_of(p, PIECE_ROWS / MAX(s->sums / 8, 1)), whole = MAX(most, s->sums ? 0 : p->block);
+    return p->clock.times ? MIN(whole, p->clock.stride) : whole; /* the clock takes the time of so many */
+}
+
 int dvec__pieces_new(run_state *s, unsigned flags)
 {
     run_pieces *p = s->pieces = g_new0(run_pieces, 1);
     const dvec *lead = s->lead;
     bool buffers = s->sums > 0;
     p->rows = flags & DVEC_RUN_ROWS;
+    p->blocks = p->rows || s->sums > 0 || flags & DVEC_RUN_BLOCKS;
     p->each = p->rows ? 1 : lead->width;
     p->block = dome_layout_block_size(lead->layout) * p->each;
-    p->blocks = p->rows || s->sums > 0 || flags & DVEC_RUN_BLOCKS;
+    dome__block_clock_start(&p->clock, lead->env, p->rows && lead->distribution == DOME_DYNAMIC ? lead->layout : NULL);
     for (int k = 0; k < s->nin; k++)
         buffers |= is_buffered(s, p, k);
-    if (flags & DVEC_RUN_BLOCKS || (p->rows && !s->sums))
-        p->most = p->block;
-    else
-        p->most = buffers ? MAX(PIECE / MAX(s->sums, 1) / DOME_PARTS, 1) * DOME_PARTS : UINT64_MAX;
-    p->most = MIN(p->most, MAX(lead->local, 1) * p->each);
-    p->add = dome__parts_kernel(DOME_TERMS_SUM, DOME_F64);
-    int status = dvec__agree_memory(lead, !buffers || find_room(s, p, p->most), "a loop over the elements");
-    if (status == DOME_OK)
-        dome__block_clock_start(&p->clock, lead->env, p->rows && lead->distribution == DOME_DYNAMIC ? lead->layout : NULL);
-    return status;
+    p->most = find_most(s, p, buffers, flags);
+    const bool have = !buffers || find_room(s, p, MIN(p->most, MAX(lead->local, 1) * p->each));
+    return dvec__agree_memory(lead, have, "a loop over the elements");
 }
 
 void dvec__pieces_free(run_state *s)
@@ -114,12 +127,18 @@ dome_exact_sum *dvec__pieces_sums(run_state *s)
 
 /* ---- from piece to piece ---- */
 
-/* Adds the terms of the piece to the partial sums, and these to the sums at the end of a block. */
+/* Adds the terms of the piece to the sums: those of whole blocks at once, those of a part of one to its partial sums, which are
+ * added where the block ends. */
 static void add_terms(const run_state *s, run_pieces *p, bool ends)
 {
     for (size_t k = 0; k < s->sums; k++) {
+        const double *terms = p->terms + k * p->now.count;
         double *part = p->part + k * DOME_PARTS;
-        p->add(p->terms + k * p->now.count, NULL, p->now.count, part);
+        if (p->most >= p->block) {
+            dome__sum_kernel(DOME_TERMS_SUM, DOME_F64)(terms, NULL, p->now.count, p->block, NULL, &p->sums[k]);
+            continue;
+        }
+        dome__parts_kernel(DOME_TERMS_SUM, DOME_F64)(terms, NULL, p->now.count, part);
         if (!ends)
             continue;
         dome__exact_add(&p->sums[k], dome__fold_parts(part));
@@ -135,7 +154,7 @@ static void end_piece(run_state *s, run_pieces *p)
     const bool ends = end % p->block == 0 || end == s->lead->length * p->each;
     add_terms(s, p, ends);
     if (p->rows && ends) {
-        const uint64_t first = (end - 1) / p->block * p->block;
+        const uint64_t first = MIN(p->now.first, (end - 1) / p->block * p->block);
         dome__block_clock_tick(&p->clock, first, end - first);
     }
     dome__ahead_look(s->lead->env->transport);
@@ -179,7 +198,7 @@ bool dvec__pieces_next(dvec_run *run)
     const dvec_span *span = &s->at[s->span];
     const uint64_t here = s->done / p->each, left = span->count * p->each - s->done;
     uint64_t count = MIN(p->most, left);
-    if (p->blocks)
+    if (p->blocks && p->most < p->block)
         count = MIN(count, p->block - s->done % p->block);
     p->now = (dvec_span){.first = span->first * p->each + s->done, .count = count};
     run->first = span->first + here;

@@ -65,7 +65,7 @@ static void after_finalize(const char *mistake, dome_env *env, dvec *x, dvec *y)
 }
 
 /* Leaves a loop before its end, on one task alone. */
-static void leave(const char *mistake, const dome_env *env, dvec *x)
+static void leave(const char *mistake, dome_env *env, dvec *x)
 {
     DVEC_FOR (i, double, x) {
         if (i != 0)
@@ -77,9 +77,11 @@ static void leave(const char *mistake, const dome_env *env, dvec *x)
         if (strcmp(mistake, "left-return") == 0)
             return;
     }
-    DVEC_FOR_ROWS (i, double, x)
+    DVEC_FOR_ROWS (i, double, x) {
         if (i == 99 && strcmp(mistake, "left-rows") == 0)
             break;
+        *x = 1;
+    }
     double s;
     DVEC_FOR_SUM (s, i, const double, x) {
         if (i == 0 && strcmp(mistake, "left-sum") == 0)
