@@ -61,14 +61,20 @@ extern "C" {
 
 /* The functions behind the macros, for loops of your own over runs of elements, as those of map.h:
  *
- *     dvec_operand operands[] = {{x, DOME_F64, sizeof(double), true}, {a, DOME_F64, sizeof(double), false}};
+ *     dvec_operand operands[] = {{x, DOME_F64, 8, DVEC_CHANGE}, {a, DOME_F64, 8, DVEC_READ}};
  *     for (bool more = dvec_run_over(&run, 2, operands, 0, 0); more; more = dvec_run_next(&run))
  *         ... run.at[k] has run.values values of operand k ... */
+typedef enum dvec_access {
+    DVEC_READ,
+    DVEC_CHANGE,   /* read and written */
+    DVEC_OVERWRITE /* all values are written, and none is read before */
+} dvec_access;
+
 typedef struct dvec_operand {
-    const dvec *vector; /* a dvec * if it is written */
+    const dvec *vector; /* a dvec * unless it is read only */
     dome_type type;     /* of the values; NULL: a struct or complex type */
     size_t bytes;       /* of a value */
-    bool written;
+    dvec_access access;
 } dvec_operand;
 
 /* Flag of dvec_run_over: runs consist of whole elements, and operands have widths of their own.
@@ -144,13 +150,13 @@ static inline void dvec_loop_add_(const dvec_loop_ *loop, size_t v, const double
 #ifndef __cplusplus
 static inline dvec_operand dvec_operand_read_(const dvec *x, dome_type type, size_t bytes)
 {
-    const dvec_operand operand = {x, type, bytes, false};
+    const dvec_operand operand = {x, type, bytes, DVEC_READ};
     return operand;
 }
 
 static inline dvec_operand dvec_operand_written_(dvec *x, dome_type type, size_t bytes)
 {
-    const dvec_operand operand = {x, type, bytes, true};
+    const dvec_operand operand = {x, type, bytes, DVEC_CHANGE};
     return operand;
 }
 
@@ -159,7 +165,7 @@ static inline dvec_operand dvec_operand_written_(dvec *x, dome_type type, size_t
 
 /* clang-format off */
 #define DVEC_ANY_TYPE_(T)                                                                                                        \
-    _Generic(*(T *)0, _Bool: DOME_U8, char: (char)-1 < 0 ? DOME_I8 : DOME_U8, signed char: DOME_I8, unsigned char: DOME_U8,      \
+    _Generic(*(T *)0, char: (char)-1 < 0 ? DOME_I8 : DOME_U8, signed char: DOME_I8, unsigned char: DOME_U8,      \
                       short: DOME_I16, unsigned short: DOME_U16, int: DOME_I32, unsigned: DOME_U32,                              \
                       long: sizeof(long) == 8 ? DOME_I64 : DOME_I32, unsigned long: sizeof(long) == 8 ? DOME_U64 : DOME_U32,     \
                       long long: DOME_I64, unsigned long long: DOME_U64, float: DOME_F32, double: DOME_F64,                      \
@@ -183,14 +189,18 @@ static inline dvec_operand dvec_operand_written_(dvec *x, dome_type type, size_t
 /* The sums' variable as an array, and its length. A pointer does not say how many there are. */
 #define DVEC_SUMS_(s) _Generic((s), double : &(s), double * : (s))
 #define DVEC_SUMS_COUNT_(s)                                                                                                      \
-    (sizeof(s) / sizeof(double) * sizeof(char[1 - 2 * __builtin_types_compatible_p(__typeof__(s), double *)]))
+    (sizeof(s) / sizeof(double) * sizeof(struct {                                                                                \
+         char one_;                                                                                                              \
+         _Static_assert(!__builtin_types_compatible_p(__typeof__(s), double *),                                                  \
+                        "the sums are a double or an array of doubles, not a pointer");                                          \
+     }))
 #define DVEC_TYPE_OF_SUMS_(s) __typeof__(s)
 #else
 } /* extern "C" */
 template <class T> struct dvec_operand_of_ {
     static inline dvec_operand make(dvec *x, dome_type type)
     {
-        const dvec_operand operand = {x, type, sizeof(T), true};
+        const dvec_operand operand = {x, type, sizeof(T), DVEC_CHANGE};
         return operand;
     }
     static inline void put(void *to, size_t v, const T &value)
@@ -201,7 +211,7 @@ template <class T> struct dvec_operand_of_ {
 template <class T> struct dvec_operand_of_<const T> {
     static inline dvec_operand make(const dvec *x, dome_type type)
     {
-        const dvec_operand operand = {x, type, sizeof(T), false};
+        const dvec_operand operand = {x, type, sizeof(T), DVEC_READ};
         return operand;
     }
     static inline void put(void *, size_t, const T &)
@@ -218,7 +228,7 @@ template <class T> inline dome_type dvec_any_type_of_(const T *)
     {                                                                                                                            \
         return name;                                                                                                             \
     }
-DVEC_ANY_TYPE_OF_(bool, DOME_U8)
+dome_type dvec_any_type_of_(const bool *) = delete; /* an element of DOME_U8 may be another number than 0 and 1 */
 DVEC_ANY_TYPE_OF_(char, static_cast<char>(-1) < 0 ? DOME_I8 : DOME_U8)
 DVEC_ANY_TYPE_OF_(signed char, DOME_I8)
 DVEC_ANY_TYPE_OF_(unsigned char, DOME_U8)
@@ -242,7 +252,9 @@ template <size_t n> inline double *dvec_sums_of_(double (&s)[n])
 {
     return s;
 }
-template <class T> struct dvec_sums_count_; /* a double, or an array of doubles */
+template <class T> struct dvec_sums_count_ {
+    static_assert(sizeof(T) == 0, "the sums are a double or an array of doubles, not a pointer");
+};
 template <> struct dvec_sums_count_<double> {
     static const size_t value = 1;
 };
@@ -270,13 +282,13 @@ extern "C" {
 #define DVEC_EACH7_(M, a, b, c, d, e, f, g, h, i, j, k, l, T7, x7) DVEC_EACH6_(M, a, b, c, d, e, f, g, h, i, j, k, l) M(T7, x7, 6)
 #define DVEC_EACH8_(M, a, b, c, d, e, f, g, h, i, j, k, l, m, n, T8, x8)                                                         \
     DVEC_EACH7_(M, a, b, c, d, e, f, g, h, i, j, k, l, m, n) M(T8, x8, 7)
-#define DVEC_EACH_odd_number_a_type_and_a_name_for_each_vector_(...)
+#define DVEC_ODD_                                                                 _needs_a_type_and_a_name_for_each_vector_
 #define DVEC_NUMBER_(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, number, ...) number
 #define DVEC_PASTE_(a, b)                                                         a##b
 #define DVEC_EACH_NAME_(number)                                                   DVEC_PASTE_(DVEC_EACH, number)
 #define DVEC_EACH_(M, ...)                                                                                                       \
-    DVEC_EACH_NAME_(DVEC_NUMBER_(__VA_ARGS__, 8_, _odd_, 7_, _odd_, 6_, _odd_, 5_, _odd_, 4_, _odd_, 3_, _odd_, 2_, _odd_, 1_,   \
-                                 _odd_, _none_))                                                                                 \
+    DVEC_EACH_NAME_(DVEC_NUMBER_(__VA_ARGS__, 8_, DVEC_ODD_, 7_, DVEC_ODD_, 6_, DVEC_ODD_, 5_, DVEC_ODD_, 4_, DVEC_ODD_, 3_,     \
+                                 DVEC_ODD_, 2_, DVEC_ODD_, 1_, DVEC_ODD_, 0))                                                    \
     (M, __VA_ARGS__)
 
 /* The runs of a loop; `finish` follows the last. */

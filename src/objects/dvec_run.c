@@ -53,8 +53,13 @@ static void finish(run_state *s)
     if (s->status == DOME_OK) {
         if (s->out)
             dvec__overwritten(s->out);
-        for (uint32_t rest = s->written; rest; rest &= rest - 1)
-            dvec__written(dome__unconst(s->in[__builtin_ctz(rest)])); /* dvec_run_over's caller gave it to be written */
+        for (uint32_t rest = s->written; rest; rest &= rest - 1) { /* dvec_run_over's caller gave them to be written */
+            dvec *x = dome__unconst(s->in[__builtin_ctz(rest)]);
+            if (s->overwritten & rest & -rest)
+                dvec__overwritten(x);
+            else
+                dvec__written(x);
+        }
         dome__count_bytes(&s->op, s->lead->local * s->bytes);
     }
     dvec__pieces_free(s);
@@ -205,7 +210,8 @@ static int check_operand_type(const dvec *x, const dvec_operand *operand)
 static int check_operand(const run_state *s, const dvec_operand *operand, bool rows)
 {
     const dvec *x = operand->vector;
-    int status = operand->written ? dvec__conforms(s->lead, x, false, !rows) : dvec__conforms_repeated(s->lead, x, false, !rows);
+    int status = operand->access != DVEC_READ ? dvec__conforms(s->lead, x, false, !rows)
+                                              : dvec__conforms_repeated(s->lead, x, false, !rows);
     return status == DOME_OK ? check_operand_type(x, operand) : status;
 }
 
@@ -218,20 +224,25 @@ static int take_operands(run_state *s, size_t n, const dvec_operand operands[], 
             return status;
         s->in[k] = operands[k].vector;
         for (size_t j = 0; j < k; j++)
-            if (operands[k].written && operands[j].written && s->in[j] == s->in[k])
+            if (operands[k].access && operands[j].access && s->in[j] == s->in[k])
                 return dome__fail(s->lead->env, DOME_ERR_ARGUMENT, "the loop writes '%s' under two names", dvec_name(s->in[k]));
-        s->written |= operands[k].written ? 1u << k : 0;
+        s->written |= operands[k].access != DVEC_READ ? 1u << k : 0;
+        s->overwritten |= operands[k].access == DVEC_OVERWRITE ? 1u << k : 0;
     }
     s->nin = (int)n;
     return DOME_OK;
 }
 
-/* Values that are written count as read, too: the loop need not write all of them. */
+/* Values that the loop may write count as read, too, unless it overwrites all of them. */
 static int settle_operands(const run_state *s)
 {
     int status = DOME_OK;
-    for (int k = 0; k < s->nin && status == DOME_OK; k++)
-        status = s->written >> k & 1 ? dvec__settle(s->in[k], NULL) : dvec__settle_read(s->in[k]);
+    for (int k = 0; k < s->nin && status == DOME_OK; k++) {
+        if (s->overwritten >> k & 1)
+            dvec__complete(s->in[k]);
+        else
+            status = s->written >> k & 1 ? dvec__settle(s->in[k], NULL) : dvec__settle_read(s->in[k]);
+    }
     return status;
 }
 
@@ -239,7 +250,7 @@ static const dvec *lead_of(size_t n, const dvec_operand operands[])
 {
     const dvec *lead = NULL;
     for (size_t k = 0; operands && k < n; k++)
-        if (operands[k].written && operands[k].vector)
+        if (operands[k].access && operands[k].vector)
             return operands[k].vector;
     for (size_t k = 0; operands && k < n; k++)
         lead = leads(lead, operands[k].vector);
@@ -250,10 +261,10 @@ static const dvec *lead_of(size_t n, const dvec_operand operands[])
 static size_t words_of(uint64_t words[2 + DVEC_MAP_MAX], size_t n, const dvec_operand operands[], size_t sums, unsigned flags)
 {
     size_t count = 2;
-    words[0] = 32 + flags + ((uint64_t)sums << 32);
+    words[0] = 32 + flags + ((uint64_t)sums << 40);
     words[1] = n;
     for (size_t k = 0; k < n; k++) {
-        words[0] |= (uint64_t)operands[k].written << (8 + k);
+        words[0] |= (uint64_t)operands[k].access << (8 + 2 * k);
         words[count++] = dvec__id(operands[k].vector);
     }
     return count;
@@ -308,6 +319,6 @@ void dvec_run_end(dvec_run *run)
         return;
     dome__errors_end(s->lead->env);
     dome__fail(s->lead->env, DOME_ERR_STATE,
-               "the program has left the loop before its end: no break, return or goto may lead out of it");
+               "the program has left the loop before its end: no break, return, goto or exception may lead out of it");
     abort();
 }

@@ -23,9 +23,10 @@ typedef struct run_state {
     dvec_span at[2];
     dome_exact_sum sum;
     int status;
-    bool open;          /* the operation has begun and not ended */
-    bool waits;         /* for the program's call that computes the sums, which is part of the operation */
-    uint32_t written;   /* dvec_run_over: bits of the operands in `in` that the loop writes to */
+    bool open;  /* the operation has begun and not ended */
+    bool waits; /* for the program's call that computes the sums, which is part of the operation */
+    uint32_t written,
+        overwritten;    /* dvec_run_over: bits of the operands in `in` that the loop writes, and that it does not read */
     size_t sums;        /* dvec_run_over: number of sums */
     run_pieces *pieces; /* NULL: runs need not be divided */
 } run_state;

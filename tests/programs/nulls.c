@@ -731,7 +731,7 @@ static void loops(dvec *x)
     REFUSES(dvec_run_add_integers, &run, NULL, high);
     REFUSES(dvec_run_add_integers, &run, low, NULL);
     REFUSES(dvec_run_sum, NULL);
-    const dvec_operand none = {NULL, DOME_F64, sizeof(double), false}, good = {x, DOME_F64, sizeof(double), false};
+    const dvec_operand none = {NULL, DOME_F64, sizeof(double), DVEC_READ}, good = {x, DOME_F64, sizeof(double), DVEC_READ};
     double sum;
     REFUSES(dvec_run_over, NULL, 1, &good, 0, 0);
     REFUSES(dvec_run_over, &run, 1, NULL, 0, 0);
