@@ -76,6 +76,8 @@ static bool visit(dvec_run *run, run_state *s, unsigned flags)
     s->most = flags & DVEC_RUN_BLOCKS ? dome_layout_block_size(s->lead->layout) : UINT64_MAX;
     s->spans = dvec__spans(s->lead, s->at);
     s->op.program = true;
+    run->width = (size_t)s->lead->width;
+    run->skipped = 0;
     return dvec_run_next(run);
 }
 
@@ -137,7 +139,8 @@ bool dvec_run_next(dvec_run *run)
     run->out = s->out ? s->out->data + place * DVEC_ELEMENT(s->out) : NULL;
     for (int k = 0; k < s->nin; k++) {
         uint64_t at = s->in[k]->distribution == s->lead->distribution ? place : first;
-        run->in[k] = s->in[k]->data + at * DVEC_ELEMENT(s->in[k]);
+        run->at[k] = s->in[k]->data + at * DVEC_ELEMENT(s->in[k]);
+        run->in[k] = run->at[k];
     }
     s->done += count;
     return true;
@@ -215,9 +218,11 @@ static int check_operand(const run_state *s, const dvec_operand *operand, bool r
     return status == DOME_OK ? check_operand_type(x, operand) : status;
 }
 
-/* Checks the operands and notes them. */
-static int take_operands(run_state *s, size_t n, const dvec_operand operands[], bool rows)
+/* Checks the operands and notes them; *repeats: some are repeated. */
+static int take_operands(run_state *s, size_t n, const dvec_operand operands[], bool rows, bool *repeats)
 {
+    if (n > DVEC_MAP_MAX)
+        return dome__fail(s->lead->env, DOME_ERR_ARGUMENT, "%zu operands: 1 to %d are possible", n, DVEC_MAP_MAX);
     for (size_t k = 0; k < n; k++) {
         int status = check_operand(s, &operands[k], rows);
         if (status != DOME_OK)
@@ -228,6 +233,7 @@ static int take_operands(run_state *s, size_t n, const dvec_operand operands[], 
                 return dome__fail(s->lead->env, DOME_ERR_ARGUMENT, "the loop writes '%s' under two names", dvec_name(s->in[k]));
         s->written |= operands[k].access != DVEC_READ ? 1u << k : 0;
         s->overwritten |= operands[k].access == DVEC_OVERWRITE ? 1u << k : 0;
+        *repeats |= dvec__repeated(s->lead, s->in[k]);
     }
     s->nin = (int)n;
     return DOME_OK;
@@ -263,7 +269,7 @@ static size_t words_of(uint64_t words[2 + DVEC_MAP_MAX], size_t n, const dvec_op
     size_t count = 2;
     words[0] = 32 + flags + ((uint64_t)sums << 40);
     words[1] = n;
-    for (size_t k = 0; k < n; k++) {
+    for (size_t k = 0; k < n && k < DVEC_MAP_MAX; k++) {
         words[0] |= (uint64_t)operands[k].access << (8 + 2 * k);
         words[count++] = dvec__id(operands[k].vector);
     }
@@ -277,7 +283,7 @@ bool dvec_run_over(dvec_run *run, size_t n, const dvec_operand operands[], size_
     memset(run, 0, sizeof *run);
     s->status = DOME_ERR_ARGUMENT;
     s->sums = sums;
-    s->lead = n <= DVEC_MAP_MAX ? lead_of(n, operands) : NULL;
+    s->lead = lead_of(n, operands);
     if (!s->lead) {
         s->status = dome__null(__func__, "a vector");
         return false;
@@ -286,10 +292,11 @@ bool dvec_run_over(dvec_run *run, size_t n, const dvec_operand operands[], size_
     uint64_t words[2 + DVEC_MAP_MAX];
     dome__begin_with(&s->op, lead->env, DOME_OP_DVEC_MAP, lead->object, words, words_of(words, n, operands, sums, flags));
     s->open = true;
-    s->status = take_operands(s, n, operands, flags & DVEC_RUN_ROWS);
+    bool pieces = flags & DVEC_RUN_ROWS || sums > 0;
+    s->status = take_operands(s, n, operands, flags & DVEC_RUN_ROWS, &pieces);
     if (s->status == DOME_OK)
         s->status = settle_operands(s);
-    if (s->status == DOME_OK)
+    if (s->status == DOME_OK && pieces)
         s->status = dvec__pieces_new(s, flags & DVEC_RUN_ROWS);
     if (s->status != DOME_OK) {
         finish(s);

@@ -84,12 +84,12 @@ static uint64_t piece_of(const run_pieces *p, uint64_t about)
     return p->blocks && parts >= p->block ? MAX(about, p->block) / p->block * p->block : parts;
 }
 
-static uint64_t find_most(const run_state *s, const run_pieces *p, bool buffers, unsigned flags)
+static uint64_t find_most(const run_state *s, const run_pieces *p, unsigned flags)
 {
     if (flags & DVEC_RUN_BLOCKS)
         return p->block;
     if (!p->rows)
-        return buffers ? piece_of(p, PIECE_VALUES / MAX(s->sums, 1)) : UINT64_MAX;
+        return piece_of(p, PIECE_VALUES / MAX(s->sums, 1));
     const uint64_t most = piece_of(p, PIECE_ROWS / MAX(s->sums / 8, 1)), whole = MAX(most, s->sums ? 0 : p->block);
     return p->clock.times ? MIN(whole, p->clock.stride) : whole; /* the clock takes the time of so many */
 }
@@ -98,16 +98,13 @@ int dvec__pieces_new(run_state *s, unsigned flags)
 {
     run_pieces *p = s->pieces = g_new0(run_pieces, 1);
     const dvec *lead = s->lead;
-    bool buffers = s->sums > 0;
     p->rows = flags & DVEC_RUN_ROWS;
     p->blocks = p->rows || s->sums > 0 || flags & DVEC_RUN_BLOCKS;
     p->each = p->rows ? 1 : lead->width;
     p->block = dome_layout_block_size(lead->layout) * p->each;
     dome__block_clock_start(&p->clock, lead->env, p->rows && lead->distribution == DOME_DYNAMIC ? lead->layout : NULL);
-    for (int k = 0; k < s->nin; k++)
-        buffers |= is_buffered(s, p, k);
-    p->most = find_most(s, p, buffers, flags);
-    const bool have = !buffers || find_room(s, p, MIN(p->most, MAX(lead->local, 1) * p->each));
+    p->most = find_most(s, p, flags);
+    const bool have = (p->rows && s->sums == 0) || find_room(s, p, MIN(p->most, MAX(lead->local, 1) * p->each));
     return dvec__agree_memory(lead, have, "a loop over the elements");
 }
 
