@@ -189,11 +189,7 @@ static inline dvec_operand dvec_operand_written_(dvec *x, dome_type type, size_t
 /* The sums' variable as an array, and its length. A pointer does not say how many there are. */
 #define DVEC_SUMS_(s) _Generic((s), double : &(s), double * : (s))
 #define DVEC_SUMS_COUNT_(s)                                                                                                      \
-    (sizeof(s) / sizeof(double) * sizeof(struct {                                                                                \
-         char one_;                                                                                                              \
-         _Static_assert(!__builtin_types_compatible_p(__typeof__(s), double *),                                                  \
-                        "the sums are a double or an array of doubles, not a pointer");                                          \
-     }))
+    (sizeof(s) / sizeof(double) * sizeof(char[__builtin_types_compatible_p(__typeof__(s), double *) ? -1 : 1]))
 #define DVEC_TYPE_OF_SUMS_(s) __typeof__(s)
 #else
 } /* extern "C" */
