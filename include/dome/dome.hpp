@@ -260,7 +260,8 @@ inline void visit_values(runs &r, std::size_t sums, G &&g, std::index_sequence<k
 {
     using index = takes_index<F, sizeof...(V)>;
     const dvec_operand operands[] = {operand<type_at<F, k, index::value, value_parameter>>::of(x)...};
-    for (bool more = dvec_run_over(&r.run, sizeof...(V), operands, sums, 0); more; more = dvec_run_next(&r.run))
+    for (bool more = dvec_run_over(&r.run, sizeof...(V), operands, sums, DVEC_RUN_IN_FUNCTION_); more;
+         more = dvec_run_next(&r.run))
         each_value(r.run, std::integral_constant<bool, index::value>(), g,
                    static_cast<type_at<F, k, index::value, value_parameter> *>(r.run.at[k])...);
 }
@@ -271,7 +272,8 @@ inline void visit_rows(runs &r, std::size_t sums, G &&g, std::index_sequence<k..
     using index = takes_index<F, sizeof...(V)>;
     const dvec_operand operands[] = {operand<type_at<F, k, index::value, row_parameter>>::of(x)...};
     const std::size_t widths[] = {(x ? dvec_width(x) : 0)...};
-    for (bool more = dvec_run_over(&r.run, sizeof...(V), operands, sums, DVEC_RUN_ROWS); more; more = dvec_run_next(&r.run))
+    for (bool more = dvec_run_over(&r.run, sizeof...(V), operands, sums, DVEC_RUN_ROWS | DVEC_RUN_IN_FUNCTION_); more;
+         more = dvec_run_next(&r.run))
         each_row(r.run, std::integral_constant<bool, index::value>(), g,
                  column<type_at<F, k, index::value, row_parameter>>{
                      static_cast<type_at<F, k, index::value, row_parameter> *>(r.run.at[k]), r.run.stride[k], widths[k]}...);
@@ -293,7 +295,8 @@ inline void visit_map(runs &r, std::size_t sums, G &&g, std::index_sequence<k...
     using T = typename stored<typename std::decay<typename function_of<F>::result>::type>::type;
     dvec_operand operands[] = {operand<T>::of(z), operand<type_at<F, k, index::value, read_parameter>>::of(x)...};
     operands[0].access = DVEC_OVERWRITE;
-    for (bool more = dvec_run_over(&r.run, 1 + sizeof...(V), operands, sums, 0); more; more = dvec_run_next(&r.run)) {
+    for (bool more = dvec_run_over(&r.run, 1 + sizeof...(V), operands, sums, DVEC_RUN_IN_FUNCTION_); more;
+         more = dvec_run_next(&r.run)) {
         T *const out = static_cast<T *>(r.run.at[0]);
         each_value(
             r.run, std::integral_constant<bool, index::value>(),

@@ -79,7 +79,11 @@ typedef struct dvec_operand {
 
 /* Flag of dvec_run_over: runs consist of whole elements, and operands have widths of their own.
  * Element run.first + j of operand k is at run.at[k] plus j * run.stride[k] values. */
-#define DVEC_RUN_ROWS 2u
+#define DVEC_RUN_ROWS 4u
+
+/* What has called dvec_run_over, whose name messages then show: a macro, or a function of dome.hpp. */
+#define DVEC_RUN_IN_LOOP_     8u
+#define DVEC_RUN_IN_FUNCTION_ 16u
 
 /* Checks the operands, does their deferred work, and finds the first run. sums: the number of sums;
  * then the loop writes their terms to run.terms: those of all values of the run (or rows) for the
@@ -109,7 +113,7 @@ typedef struct dvec_loop_ {
 
 static inline dvec_run *dvec_loop_begin_(dvec_run *run, size_t n, const dvec_operand operands[], size_t sums, unsigned flags)
 {
-    return dvec_run_over(run, n, operands, sums, flags) ? run : NULL;
+    return dvec_run_over(run, n, operands, sums, flags | DVEC_RUN_IN_LOOP_) ? run : NULL;
 }
 
 static inline dvec_run *dvec_loop_next_(dvec_run *run)

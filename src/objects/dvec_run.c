@@ -263,11 +263,22 @@ static const dvec *lead_of(size_t n, const dvec_operand operands[])
     return lead;
 }
 
-/* What tasks must agree on about a loop; other forms are those of dvec_map. */
+/* The name by which the program knows the loop. */
+static dome_operation_code code_of(size_t n, const dvec_operand operands[], size_t sums, unsigned flags)
+{
+    const unsigned kind = (flags & DVEC_RUN_ROWS ? 2 : 0) + (sums > 0);
+    if (flags & DVEC_RUN_IN_LOOP_)
+        return DOME_OP_LOOP_FOR + kind;
+    if (!(flags & DVEC_RUN_IN_FUNCTION_))
+        return DOME_OP_DVEC_RUN_OVER;
+    return n > 0 && operands && operands[0].access == DVEC_OVERWRITE ? DOME_OP_CXX_MAP + (sums > 0) : DOME_OP_CXX_FOR_EACH + kind;
+}
+
+/* What tasks must agree on about a loop. */
 static size_t words_of(uint64_t words[2 + DVEC_MAP_MAX], size_t n, const dvec_operand operands[], size_t sums, unsigned flags)
 {
     size_t count = 2;
-    words[0] = 32 + flags + ((uint64_t)sums << 40);
+    words[0] = flags + ((uint64_t)sums << 40);
     words[1] = n;
     for (size_t k = 0; k < n && k < DVEC_MAP_MAX; k++) {
         words[0] |= (uint64_t)operands[k].access << (8 + 2 * k);
@@ -284,13 +295,14 @@ bool dvec_run_over(dvec_run *run, size_t n, const dvec_operand operands[], size_
     s->status = DOME_ERR_ARGUMENT;
     s->sums = sums;
     s->lead = lead_of(n, operands);
+    const dome_operation_code code = code_of(n, operands, sums, flags);
     if (!s->lead) {
-        s->status = dome__null(__func__, "a vector");
+        s->status = dome__null(dome__operation_name(code), "a vector");
         return false;
     }
     const dvec *lead = s->lead;
     uint64_t words[2 + DVEC_MAP_MAX];
-    dome__begin_with(&s->op, lead->env, DOME_OP_DVEC_MAP, lead->object, words, words_of(words, n, operands, sums, flags));
+    dome__begin_with(&s->op, lead->env, code, lead->object, words, words_of(words, n, operands, sums, flags));
     s->open = true;
     bool pieces = flags & DVEC_RUN_ROWS || sums > 0;
     s->status = take_operands(s, n, operands, flags & DVEC_RUN_ROWS, &pieces);

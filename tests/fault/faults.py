@@ -354,7 +354,7 @@ def kernel_fails_elsewhere(what, status, line):
         return note
 
 
-LEFT = r"dvec_map of 'x': the program has left the loop before its end: no break, return, goto or exception may lead out of it"
+LEFT = r"DVEC_FOR(_ROWS|_SUM|) of 'x': the program has left the loop before its end: no break, return, goto or exception may lead out of it"
 MISTAKES = {  # status and line, by tests/programs/mistakes.c
     "length": (2, r"dvec_new: x cannot have a length of -1"),
     "freed-output": (2, r"dvec_fill of 'x': it has been freed"),

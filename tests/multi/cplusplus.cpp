@@ -234,15 +234,15 @@ static void failures()
     dome_set_errors_return(env);
     dome::map(
         x, [&ran](double) { return ran = true, 1; }, x);
-    FAILS(DOME_ERR_TYPE, "the loop takes the values of 'x' for i32, but they are of type f64");
+    FAILS(DOME_ERR_TYPE, "dome::map of 'x': the loop takes the values of 'x' for i32, but they are of type f64");
     dome::for_each([&ran](float &) { ran = true; }, x);
-    FAILS(DOME_ERR_TYPE, "the loop takes the values of 'x' for f32, but they are of type f64");
+    FAILS(DOME_ERR_TYPE, "dome::for_each of 'x': the loop takes the values of 'x' for f32, but they are of type f64");
     dome::for_each([&ran](double &, double) { ran = true; }, x, y);
     FAILS(DOME_ERR_SHAPE, "'y' has 101 elements, but 'x' 100");
     double s = dome::sum([&ran](double, double) { return ran = true, 1.0; }, x, none);
-    FAILS(DOME_ERR_ARGUMENT, "an operand is NULL");
+    FAILS(DOME_ERR_ARGUMENT, "dome::sum of 'x': an operand is NULL");
     auto two = dome::sum_rows([&ran](dome::row<const double>) { return ran = true, std::array<double, 2>(); }, none);
-    FAILS(DOME_ERR_ARGUMENT, "a vector");
+    FAILS(DOME_ERR_ARGUMENT, "dome::sum_rows: a vector is NULL");
     CHECK(std::isnan(s) && std::isnan(two[0]) && std::isnan(two[1]));
     dvec_div(i, i, i); /* no value: 0 divided by 0 */
     dome::for_each([&ran](std::int32_t &) { ran = true; }, i);

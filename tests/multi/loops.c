@@ -283,7 +283,7 @@ static void failures(void)
     dome_set_errors_return(env);
     DVEC_FOR (k, float, x)
         x = ran = true;
-    FAILS(DOME_ERR_TYPE, "the loop takes the values of 'x' for f32, but they are of type f64");
+    FAILS(DOME_ERR_TYPE, "DVEC_FOR of 'x': the loop takes the values of 'x' for f32, but they are of type f64");
     DVEC_FOR (k, double, x, const double, y)
         x = y + (ran = true);
     FAILS(DOME_ERR_SHAPE, "'y' has 101 elements, but 'x' 100");
@@ -304,16 +304,16 @@ static void failures(void)
     FAILS(DOME_ERR_ARGUMENT, "the loop writes 'x' under two names");
     DVEC_FOR (k, double, none)
         none = ran = true;
-    FAILS(DOME_ERR_ARGUMENT, "");
+    FAILS(DOME_ERR_ARGUMENT, "DVEC_FOR: a vector is NULL");
     DVEC_FOR (k, double, x, const double, none)
         x = none + (ran = true);
     FAILS(DOME_ERR_ARGUMENT, "an operand is NULL");
     DVEC_FOR_SUM (s, k, const float, x)
         s = x + (ran = true);
-    FAILS(DOME_ERR_TYPE, "'x'");
+    FAILS(DOME_ERR_TYPE, "DVEC_FOR_SUM of 'x'");
     DVEC_FOR_ROWS_SUM (two, k, const double, w, const double, y)
         two[0] = *w + *y + (ran = true);
-    FAILS(DOME_ERR_SHAPE, "elements");
+    FAILS(DOME_ERR_SHAPE, "DVEC_FOR_ROWS_SUM of 'w': 'y' has 101 elements, but 'w' 100");
     CHECK(isnan(s) && isnan(two[0]) && isnan(two[1]));
     dvec_div(i, i, i); /* no value: 0 divided by 0 */
     DVEC_FOR (k, int32_t, i)

@@ -736,7 +736,7 @@ static void loops(dvec *x)
     REFUSES(dvec_run_over, NULL, 1, &good, 0, 0);
     REFUSES(dvec_run_over, &run, 1, NULL, 0, 0);
     REFUSES(dvec_run_over, &run, 1, &none, 0, 0);
-    REFUSES_AS("dvec_map", dvec_run_over, &run, 2, (const dvec_operand[]){good, none}, 0, 0);
+    REFUSES(dvec_run_over, &run, 2, (const dvec_operand[]){good, none}, 0, 0);
     REFUSES(dvec_run_sums, NULL, &sum);
     REFUSES(dvec_run_sums, &run, NULL);
     REFUSES(dvec_run_end, NULL);
