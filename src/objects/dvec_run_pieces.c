@@ -12,9 +12,10 @@
 
 #include <string.h>
 
-/* Positions in a piece, roughly: few enough that its buffers stay in the cache, many enough that what is done for each piece does
- * not count. Rows may be much work, and between pieces the task looks after its messages. */
-enum { PIECE_VALUES = 1024, PIECE_ROWS = 128 };
+/* Positions in a piece, roughly: few enough that its buffers stay in the cache and that the memory does not wait for long while
+ * terms are added, many enough that what is done for each piece does not count. Rows may be much work, and between pieces the
+ * task looks after its messages. */
+enum { PIECE_VALUES = 512, PIECE_ROWS = 128 };
 
 enum { ALIGNED = 64 };
 
