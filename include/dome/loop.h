@@ -27,15 +27,16 @@
  * - In the sums s is what this value or row adds, 0 at first: a double, or an array of doubles for
  *   several sums. Afterwards, and on all tasks, s is the sum. It is the name of a variable, not of a
  *   pointer.
- * All other names have their usual meaning. continue goes on with the next value or row. break,
- * return and goto must not leave the loop, and the body must not call Dome functions: both end the
- * program.
+ * All other names have their usual meaning (-Wshadow tells of those that have not). continue goes on
+ * with the next value or row. break, return and goto must not leave the loop, and the body must not
+ * call Dome functions: both end the program.
  *
  * Types are those of the vectors, basic or struct types; each vector has its own. All vectors agree
  * in length, block size and distribution; those with const may also be DOME_WHOLE. In DVEC_FOR they
  * also agree in width, or those with const are repeated: see "Repeated operands" in dvec.h. In
  * DVEC_FOR_ROWS each has its own width, so nothing needs to be repeated but a DOME_WHOLE vector of
- * one element, which is the same for all i. A vector may be named twice if both types have const.
+ * one element, which is the same for all i. A vector may have several names, of which one may write
+ * it; in DVEC_FOR the others have the value from before the body.
  *
  * The loops are compiled with the program: use -O3 and the processor's instructions
  * (-march=native), and -fno-math-errno for sqrt. DVEC_FOR assumes that all elements cost the same;

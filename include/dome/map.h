@@ -44,9 +44,10 @@ typedef struct dvec_run {
     size_t count;
     size_t values; /* count * width */
 
-    /* Of dvec_run_over (loop.h): each operand's first value of the run, and values from one element to
-     * the next. Without DVEC_RUN_ROWS a run has `values` values of each operand, of which the first is
-     * value number `skipped` of element `first`. terms: room for the terms of sums. */
+    /* Of dvec_run_over (loop.h): each operand's first value of the run. With DVEC_RUN_ROWS: the number of
+     * values from one element to the next, 0 if one element counts for all. Without it a run has
+     * `values` values of each operand, in elements of `width`, and the first is value number `skipped`
+     * of element `first`. terms: room for the terms of sums. */
     void *at[DVEC_MAP_MAX];
     size_t stride[DVEC_MAP_MAX];
     size_t width, skipped;

@@ -2,7 +2,7 @@
  *
  * Operands that are repeated (dvec.h) are written out for a piece at a time, into a buffer that stays in the cache: so loops over
  * values are the same with and without them. In the same way the loop writes the terms of sums to a buffer, and they are added as
- * those of any vector, in 16 partial sums of each block. Loops by rows get one block at a time, which is timed.
+ * those of any vector, in 16 partial sums of each block. Loops by rows are timed by block.
  *
  * Pieces are counted in positions: values, or elements in loops by rows. */
 #include "core/clock.h"
