@@ -145,12 +145,21 @@ template <class R, class... P> struct function<R (*)(P...) noexcept, void> : sig
 #endif
 template <class F> using function_of = function<typename std::decay<F>::type>;
 
+template <class Tuple> struct first_of {
+    using type = void;
+};
+template <class P, class... Others> struct first_of<std::tuple<P, Others...>> {
+    using type = typename std::decay<P>::type;
+};
+
 /* Whether the first parameter is the index, of a function for so many vectors. */
 template <class F, std::size_t vectors> struct takes_index {
     static constexpr std::size_t count = function_of<F>::count;
     static_assert(count == vectors || count == vectors + 1,
                   "the function has one parameter for each vector, and may have the index before them");
     static constexpr bool value = count == vectors + 1;
+    static_assert(!value || std::is_same<typename first_of<typename function_of<F>::parameters>::type, std::int64_t>::value,
+                  "with one parameter more than vectors the first is the index, a std::int64_t");
 };
 
 /* ---- parameters and operands ---- */
