@@ -149,32 +149,60 @@ int dvec__spans(const dvec *x, dvec_span spans[2])
 int dvec__conforms(const dvec *z, const dvec *x, bool same_type, bool same_width)
 {
     dome_env *env = z->env;
-    const char *zname = dvec_name(z);
 
     if (!x)
         return dome__fail(env, DOME_ERR_ARGUMENT, "an operand is NULL");
     if (x == z)
         return DOME_OK;
-    const char *xname = dvec_name(x);
     if (x->env != env)
-        return dome__fail(env, DOME_ERR_ARGUMENT, "'%s' belongs to another environment", xname);
-    if (same_type && !dome_type_equal(x->type, z->type))
-        return dome__fail(env, DOME_ERR_TYPE, "'%s' has type %s, but '%s' %s", xname, x->type->name, zname, z->type->name);
+        return dome__fail(env, DOME_ERR_ARGUMENT, "'%s' belongs to another environment", dvec_name(x));
+    if (same_type && x->type != z->type && !dome_type_equal(x->type, z->type))
+        return dome__fail(env, DOME_ERR_TYPE, "'%s' has type %s, but '%s' %s", dvec_name(x), x->type->name, dvec_name(z),
+                          z->type->name);
     if (x->length != z->length)
-        return dome__fail(env, DOME_ERR_SHAPE, "'%s' has %" G_GUINT64_FORMAT " elements, but '%s' %" G_GUINT64_FORMAT, xname,
-                          x->length, zname, z->length);
+        return dome__fail(env, DOME_ERR_SHAPE, "'%s' has %" G_GUINT64_FORMAT " elements, but '%s' %" G_GUINT64_FORMAT,
+                          dvec_name(x), x->length, dvec_name(z), z->length);
     if (same_width && x->width != z->width)
-        return dome__fail(env, DOME_ERR_SHAPE, "'%s' has width %" G_GUINT64_FORMAT ", but '%s' %" G_GUINT64_FORMAT, xname,
-                          x->width, zname, z->width);
-    uint64_t xblock = dome_layout_block_size(x->layout), zblock = dome_layout_block_size(z->layout);
+        return dome__fail(env, DOME_ERR_SHAPE, "'%s' has width %" G_GUINT64_FORMAT ", but '%s' %" G_GUINT64_FORMAT, dvec_name(x),
+                          x->width, dvec_name(z), z->width);
+    uint64_t xblock = 0, zblock = 0;
+    if (x->layout != z->layout) {
+        xblock = dome_layout_block_size(x->layout);
+        zblock = dome_layout_block_size(z->layout);
+    }
     if (xblock != zblock)
         return dome__fail(env, DOME_ERR_SHAPE,
-                          "'%s' has blocks of %" G_GUINT64_FORMAT " elements, but '%s' of %" G_GUINT64_FORMAT, xname, xblock,
-                          zname, zblock);
+                          "'%s' has blocks of %" G_GUINT64_FORMAT " elements, but '%s' of %" G_GUINT64_FORMAT, dvec_name(x),
+                          xblock, dvec_name(z), zblock);
     if (x->distribution != z->distribution && x->distribution != DOME_WHOLE)
-        return dome__fail(env, DOME_ERR_LAYOUT, "'%s' is %s, but '%s' %s", xname, dome__distribution_name(x->distribution), zname,
-                          dome__distribution_name(z->distribution));
+        return dome__fail(env, DOME_ERR_LAYOUT, "'%s' is %s, but '%s' %s", dvec_name(x), dome__distribution_name(x->distribution),
+                          dvec_name(z), dome__distribution_name(z->distribution));
     return DOME_OK;
+}
+
+/* One element for all of z's. */
+static int conforms_alone(const dvec *z, const dvec *x, bool same_type, bool same_width)
+{
+    if (x->env != z->env)
+        return dome__fail(z->env, DOME_ERR_ARGUMENT, "'%s' belongs to another environment", dvec_name(x));
+    if (x->distribution != DOME_WHOLE)
+        return dome__fail(z->env, DOME_ERR_SHAPE,
+                          "'%s' has 1 element, but '%s' %" G_GUINT64_FORMAT " (one element is repeated if it is DOME_WHOLE)",
+                          dvec_name(x), dvec_name(z), z->length);
+    if (same_width && x->width != 1 && x->width != z->width)
+        return dome__fail(z->env, DOME_ERR_SHAPE, "'%s' has width %" G_GUINT64_FORMAT ", but '%s' %" G_GUINT64_FORMAT,
+                          dvec_name(x), x->width, dvec_name(z), z->width);
+    if (same_type && !dome_type_equal(x->type, z->type))
+        return dome__fail(z->env, DOME_ERR_TYPE, "'%s' has type %s, but '%s' %s", dvec_name(x), x->type->name, dvec_name(z),
+                          z->type->name);
+    return DOME_OK;
+}
+
+int dvec__conforms_repeated(const dvec *z, const dvec *x, bool same_type, bool same_width)
+{
+    if (x && dvec__alone(z, x))
+        return conforms_alone(z, x, same_type, same_width);
+    return dvec__conforms(z, x, same_type, same_width && !(x && x->width == 1));
 }
 
 /* ---- operation table ---- */

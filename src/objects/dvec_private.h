@@ -103,6 +103,20 @@ void dvec__overwritten(dvec *x);
 /* Whether x can take part in one element-wise operation with z as `output`: returns 0, or fails with an error message. */
 int dvec__conforms(const dvec *z, const dvec *x, bool same_type, bool same_width);
 
+/* Whether x is an operand that is repeated where z's shape is wanted (dvec.h, "Repeated operands"); whether because it has one
+ * element. */
+static inline bool dvec__alone(const dvec *z, const dvec *x)
+{
+    return x->length == 1 && z->length != 1;
+}
+static inline bool dvec__repeated(const dvec *z, const dvec *x)
+{
+    return __builtin_expect((x->width != z->width && x->width == 1) || (x->length != z->length && x->length == 1), 0);
+}
+
+/* dvec__conforms for operands that may also be repeated. */
+int dvec__conforms_repeated(const dvec *z, const dvec *x, bool same_type, bool same_width);
+
 /* Sets two empty spans. Their pointers point to no element but are not NULL, since they may be passed to memcpy. */
 void dvec__no_spans(dvec_span spans[2]);
 
