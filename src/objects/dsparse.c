@@ -75,9 +75,23 @@ dsparse_block *dsparse__blocks_new(const dsparse *a)
     return blocks_for(a, a->layout, a->blocks);
 }
 
+void dsparse__forget(dsparse *a)
+{
+    if (a->plan)
+        a->forget_plan(a);
+    if (a->turned)
+        a->forget_turned(a);
+}
+
+void dsparse__forget_values(dsparse *a)
+{
+    if (a->turned && a->copied)
+        a->forget_turned(a);
+}
+
 void dsparse__replace(dsparse *a, dsparse_block *block, void *store)
 {
-    dsparse__plan_forget(a);
+    dsparse__forget(a);
     dsparse__blocks_free(a->block, a->blocks);
     a->block = block;
     dome__storage_free(a->store);
@@ -253,7 +267,7 @@ static dome_status mat_unpack(dome_object *object, uint64_t first, uint64_t coun
 {
     dsparse *a = self(object);
     const char *from = buffer, *end = bytes > 0 ? from + bytes : from;
-    dsparse__plan_forget(a);
+    dsparse__forget(a);
     for (uint64_t k = 0; k < count; k++) {
         dsparse_block *b = dsparse__block(a, first + k);
         dome_status status = b ? get_block(a, b, format, &from, end) : DOME_ERR_ARGUMENT;
@@ -275,7 +289,7 @@ static dome_status mat_adopt(dome_object *object, const dome_layout *layout)
     if (!block)
         return DOME_ERR_MEMORY;
     if (!dome_layout_equal(layout, a->layout)) /* on all tasks alike: they must agree on whether there is a plan */
-        dsparse__plan_forget(a);
+        dsparse__forget(a);
     for (uint64_t k = 0; k < count; k++) {
         dsparse_block *stays = dsparse__block(a, dome__layout_block_at(layout, rank, k));
         if (stays) {
@@ -314,7 +328,7 @@ static dome_status mat_mark_saved(dome_object *object)
 static void mat_destroy(dome_object *object)
 {
     dsparse *a = self(object);
-    dsparse__plan_forget(a);
+    dsparse__forget(a);
     dsparse__blocks_free(a->block, a->blocks);
     dome__storage_free(a->store);
     dome_layout_unref(a->layout);
@@ -417,6 +431,11 @@ dome_env *dsparse_env(const dsparse *a)
 {
     DOME_NEEDS(a, "the matrix", NULL);
     return a->env;
+}
+
+const char *dsparse__label(const dsparse *a)
+{
+    return dome_object_name(a->of ? a->of->object : a->object);
 }
 
 const char *dsparse_name(const dsparse *a)

@@ -197,7 +197,7 @@ static void fill_block(const dsparse *a, dsparse_block *b, const uint64_t *start
 
 static char *no_memory(const dsparse *a)
 {
-    return g_strdup_printf("no memory for the entries of '%s'", dsparse_name(a));
+    return g_strdup_printf("no memory for the entries of '%s'", dsparse__label(a));
 }
 
 dome_status dsparse__agree_memory(const dsparse *a, bool have)
@@ -206,6 +206,13 @@ dome_status dsparse__agree_memory(const dsparse *a, bool have)
     dome_status status = dvec__agree(a->env, have ? DOME_OK : DOME_ERR_MEMORY, text);
     g_free(text);
     return status;
+}
+
+dome_status dsparse__worst(const dsparse *a, dome_status status)
+{
+    uint64_t worst = (uint64_t)status;
+    int failed = dome__allreduce(a->env->transport, DOME_U64, &worst, 1, dome__combine_max_u64, NULL);
+    return failed ? (dome_status)dome__fail_transport(a->env, failed) : (dome_status)worst;
 }
 
 /* Gives blocks so many entries each, in these arrays, one block after the other. */

@@ -39,6 +39,7 @@ typedef struct transposition {
     uint64_t *counts;       /* by slot and span: entries of this task */
     uint64_t *in_counts;    /* by other rank, block of this task and span: entries that come */
     uint64_t *sent, *taken; /* by rank: of what is sent and received, 0 for this task */
+    bool quiet;             /* a lack of memory is not a failure of the operation */
     bool uniform;           /* all values of the matrix are `same`: they do not travel */
     _Alignas(double) char same[2 * sizeof(double)];
     entries mine, come;
@@ -372,12 +373,17 @@ static dome_status check_transpose(const dsparse *t, const dsparse *a)
     return DOME_OK;
 }
 
+static dome_status agree_memory(const transposition *p, bool have)
+{
+    return p->quiet ? dsparse__worst(p->a, have ? DOME_OK : DOME_ERR_MEMORY) : dsparse__agree_memory(p->a, have);
+}
+
 /* Divides the entries, and exchanges them with the other tasks. */
 static dome_status divide_and_exchange(transposition *p)
 {
     const dsparse *a = p->a;
     uint64_t *at = NULL, total = 0;
-    dome_status status = dsparse__agree_memory(a, find_slots(p));
+    dome_status status = agree_memory(p, find_slots(p));
     if (status != DOME_OK)
         return status;
     count_entries(p);
@@ -392,7 +398,7 @@ static dome_status divide_and_exchange(transposition *p)
     const size_t size = p->uniform ? 0 : p->size;
     bool have = at && entries_room(&p->mine, total, size);
     have = have && entries_room(&p->come, sum(p->in_counts, SPANS * p->t->blocks * (uint64_t)(a->env->size - 1)), size);
-    status = dsparse__agree_memory(a, have);
+    status = agree_memory(p, have);
     if (status == DOME_OK) {
         divide(p, at);
         failed = exchange_entries(p, DOME_U32, 2, p->mine.place, p->come.place);
@@ -404,24 +410,45 @@ static dome_status divide_and_exchange(transposition *p)
     return status;
 }
 
+/* Gives t the blocks, if all tasks have made theirs. */
+static dome_status take_blocks(const transposition *p, dsparse_block *block, void *store, dome_status status, char *text)
+{
+    if (!p->quiet)
+        return dsparse__take(p->t, block, store, status, text);
+    g_free(text);
+    status = dsparse__worst(p->a, status);
+    if (status == DOME_OK) {
+        dsparse__replace(p->t, block, store);
+    } else {
+        dsparse__blocks_free(block, block ? p->t->blocks : 0);
+        dome__storage_free(store);
+    }
+    return status;
+}
+
+dome_status dsparse__transpose(dsparse *t, const dsparse *a, bool quiet)
+{
+    transposition p = {.t = t, .a = a, .size = dome_type_size(a->type), .quiet = quiet};
+    dsparse_block *block = NULL;
+    void *store = NULL;
+    char *text = NULL;
+    dome_status status = divide_and_exchange(&p);
+    if (status == DOME_OK) {
+        status = make_blocks(&p, &block, &store, &text);
+        status = take_blocks(&p, block, store, status, text);
+    }
+    close_transposition(&p);
+    return status;
+}
+
 dome_status dsparse_transpose(dsparse *t, const dsparse *a)
 {
     DOME_NEEDS(t, "the matrix", DOME_ERR_ARGUMENT);
     dome_operation op;
     dome__begin(&op, t->env, DOME_OP_DSPARSE_TRANSPOSE, t->object, dsparse__id(a));
     dome_status status = check_transpose(t, a);
-    if (status == DOME_OK) {
-        transposition p = {.t = t, .a = a, .size = dome_type_size(a->type)};
-        dsparse_block *block = NULL;
-        void *store = NULL;
-        char *text = NULL;
-        status = divide_and_exchange(&p);
-        if (status == DOME_OK) {
-            status = make_blocks(&p, &block, &store, &text);
-            status = dsparse__take(t, block, store, status, text);
-        }
-        close_transposition(&p);
-    }
+    if (status == DOME_OK)
+        status = dsparse__transpose(t, a, false);
     return dome__end(&op, status);
 }
 

@@ -5,6 +5,7 @@
 #include "ckpt/checkpoint.h"
 #include "core/storage.h"
 #include "core/time.h"
+#include "objects/dsparse_notes.h"
 #include "objects/eval.h"
 #include "program/advice.h"
 #include "program/change.h"
@@ -540,6 +541,7 @@ int dome__profile_print(dome_env *env)
         print_checkpoints(env, sums);
         print_memory(sums, size);
         dome__eval_profile(env, stderr);
+        dsparse__profile(env, stderr);
         print_views(&past);
         print_size(env, &past, all);
         print_advice(env, &report, all, t->size);
