@@ -2,6 +2,7 @@
 
 #include "core/words.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -160,6 +161,38 @@ double dome__exact_round(const dome_exact_sum *sum)
     }
     double value = ldexp((double)mantissa, low - UNIT_BIT);
     return m.negative ? -value : value;
+}
+
+/* Adds values with what each addition rounds away (D. Knuth, "The art of computer programming" 2, section 4.2.2, theorem B), and
+ * adds up the latter: if that loses nothing, the total is the sum of two doubles. False if it loses something, or something is
+ * not finite. */
+static bool add_in_two(const double *value, size_t count, double *total)
+{
+    double sum = 0, rest = 0;
+    bool whole = FLT_EVAL_METHOD == 0;
+    for (size_t k = 0; k < count; k++) {
+        const double s = sum + value[k], part = s - sum, lost = (sum - (s - part)) + (value[k] - part);
+        const double r = rest + lost, more = r - rest;
+        whole = whole && (rest - (r - more)) + (lost - more) == 0;
+        sum = s;
+        rest = r;
+    }
+    *total = sum + rest;
+    return whole;
+}
+
+double dome__exact_total(const double *value, size_t count)
+{
+    dome_exact_sum sum;
+    double total;
+    if (count == 2 && FLT_EVAL_METHOD == 0)
+        return value[0] + value[1] + 0.0; /* not -0 */
+    if (add_in_two(value, count, &total))
+        return total;
+    dome__exact_init(&sum);
+    for (size_t k = 0; k < count; k++)
+        dome__exact_add(&sum, value[k]);
+    return dome__exact_round(&sum);
 }
 
 bool dome__exact_i64(const dome_exact_sum *sum, int64_t *value)

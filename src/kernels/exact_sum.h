@@ -11,6 +11,7 @@
 #define DOME_SRC_EXACT_SUM_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -78,6 +79,9 @@ void dome__exact_shorten(dome_exact_sum *sum);
 /* The nearest double to a sum, ties to even; nothing may have been added word by word since it was normalized or shortened. 0 is
  * +0. Sums beyond the largest double are infinite; infinities of both signs give NaN. */
 double dome__exact_round(const dome_exact_sum *sum);
+
+/* The same of some doubles that are added up for it. */
+double dome__exact_total(const double value[], size_t count);
 
 /* Whether the sum is an integer that fits into an int64_t; if so stores it. */
 bool dome__exact_i64(const dome_exact_sum *sum, int64_t *value);

@@ -71,6 +71,10 @@ static void small_paths(dome_env *env)
         for (int k = 0; k < CALLS; k++)
             checked += dvec_dot(x, y);
         END("small.dot");
+        BEGIN;
+        for (int k = 0; k < CALLS; k++)
+            checked += dvec_sum(x);
+        END("small.sum");
     }
 }
 
