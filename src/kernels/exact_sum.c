@@ -2,7 +2,6 @@
 
 #include "core/words.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -163,32 +162,28 @@ double dome__exact_round(const dome_exact_sum *sum)
     return m.negative ? -value : value;
 }
 
-/* Adds values with what each addition rounds away (D. Knuth, "The art of computer programming" 2, section 4.2.2, theorem B), and
- * adds up the latter: if that loses nothing, the total is the sum of two doubles. False if it loses something, or something is
- * not finite. */
-static bool add_in_two(const double *value, size_t count, double *total)
+dome_exact_pair dome__exact_pair_of(const dome_exact_sum *sum)
 {
-    double sum = 0, rest = 0;
-    bool whole = FLT_EVAL_METHOD == 0;
-    for (size_t k = 0; k < count; k++) {
-        const double s = sum + value[k], part = s - sum, lost = (sum - (s - part)) + (value[k] - part);
-        const double r = rest + lost, more = r - rest;
-        whole = whole && (rest - (r - more)) + (lost - more) == 0;
-        sum = s;
-        rest = r;
-    }
-    *total = sum + rest;
-    return whole;
+    dome_exact_sum left = *sum;
+    dome_exact_pair pair = DOME_EXACT_PAIR_ZERO;
+    pair.sum = dome__exact_round(&left);
+    dome__exact_add(&left, -pair.sum);
+    pair.rest = dome__exact_round(&left);
+    dome__exact_add(&left, -pair.rest);
+    pair.exact = pair.exact && dome__exact_round(&left) == 0;
+    return pair;
 }
 
 double dome__exact_total(const double *value, size_t count)
 {
     dome_exact_sum sum;
-    double total;
-    if (count == 2 && FLT_EVAL_METHOD == 0)
+    dome_exact_pair pair = DOME_EXACT_PAIR_ZERO;
+    if (count == 2 && pair.exact)
         return value[0] + value[1] + 0.0; /* not -0 */
-    if (add_in_two(value, count, &total))
-        return total;
+    for (size_t k = 0; k < count; k++)
+        dome__exact_pair_add(&pair, value[k]);
+    if (pair.exact)
+        return pair.sum + pair.rest;
     dome__exact_init(&sum);
     for (size_t k = 0; k < count; k++)
         dome__exact_add(&sum, value[k]);
