@@ -33,10 +33,11 @@ void dsparse__block_ready(const dsparse *a, dsparse_block *b)
     enum { NEAR = 1 << 14 };
     const uint64_t entries = dsparse__block_entries(b), size = dome_type_size(a->type);
     uint32_t least = UINT32_MAX, most = 0;
-    for (uint64_t k = 0; k < entries; k++) {
-        least = MIN(least, b->column[k]);
-        most = MAX(most, b->column[k]);
-    }
+    for (uint32_t i = 0; entries > 0 && i < b->rows; i++)
+        if (b->start[i] < b->start[i + 1]) { /* columns ascend */
+            least = MIN(least, b->column[b->start[i]]);
+            most = MAX(most, b->column[b->start[i + 1] - 1]);
+        }
     b->scattered = least < most && most - least > NEAR;
     if (!b->uniform && entries > 1 && memcmp(b->value, (const char *)b->value + size, (size_t)((entries - 1) * size)) == 0) {
         memcpy(b->same, b->value, (size_t)size);

@@ -2,8 +2,7 @@
  * sends them to the owners of these blocks, who then make block after block in the cache. A task visits its rows in ascending
  * order, and an owner takes the parts of the tasks in the order of their rows, so the entries of each new row come in ascending
  * order of columns: nothing is sorted. */
-#include "objects/dsparse_private.h"
-#include "objects/dvec_mail.h"
+#include "objects/dsparse_transpose.h"
 
 #include "core/layout.h"
 #include "transport/agree.h"
@@ -13,40 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The functions with this are compiled for each size of values. */
-#define FOR_EACH_SIZE static inline __attribute__((always_inline))
-
-#define BY_SIZE(function, size, ...)                                                                                             \
-    ((size) == 4 ? function(__VA_ARGS__, 4) : (size) == 8 ? function(__VA_ARGS__, 8) : function(__VA_ARGS__, 16))
-
-/* A task's rows are at most two spans. */
-enum { SPANS = 2 };
-
-/* Entries in the order of the new blocks that they belong to, and of the spans of rows that they come from: for each a row of the
- * new block and a column; and its value. */
-typedef struct entries {
-    uint64_t total;
-    uint32_t *place;
-    char *value;
-} entries;
-
-typedef struct transposition {
-    dsparse *t;
-    const dsparse *a;
-    size_t size;            /* of a value */
-    uint64_t *first_slot;   /* by rank: new blocks have slots, in the order of the tasks' runs, this task's last */
-    uint32_t *slot;         /* by number of the new block */
-    uint64_t *counts;       /* by slot and span: entries of this task */
-    uint64_t *in_counts;    /* by other rank, block of this task and span: entries that come */
-    uint64_t *sent, *taken; /* by rank: of what is sent and received, 0 for this task */
-    bool quiet;             /* a lack of memory is not a failure of the operation */
-    bool uniform;           /* all values of the matrix are `same`: they do not travel */
-    _Alignas(double) char same[2 * sizeof(double)];
-    entries mine, come;
-} transposition;
-
 static void close_transposition(transposition *p)
 {
+    dome__storage_free(p->next);
     g_free(p->first_slot);
     g_free(p->slot);
     g_free(p->counts);
@@ -84,7 +52,9 @@ static bool find_slots(transposition *p)
     p->slot = dvec__try_array(blocks, sizeof *p->slot);
     p->counts = g_try_malloc0_n((gsize)blocks + 1, SPANS * sizeof *p->counts);
     p->in_counts = dvec__try_array(p->t->blocks, (uint64_t)size * SPANS * sizeof *p->in_counts);
-    if (!p->slot || !p->counts || !p->in_counts)
+    p->near = dsparse__transpose_is_near(p->a);
+    p->next = p->near ? dome__storage((dome_layout_local(layout, rank) + 1) * sizeof *p->next) : NULL;
+    if (!p->slot || !p->counts || !p->in_counts || (p->near && !p->next))
         return false;
     for (int k = 1; k <= size; k++) {
         const int r = k == size ? rank : k - 1 < rank ? k - 1 : k;
@@ -112,6 +82,10 @@ static unsigned shift_of(const dsparse *t)
 static void count_entries(transposition *p)
 {
     const unsigned shift = shift_of(p->t);
+    if (p->near) {
+        dsparse__transpose_count_near(p);
+        return;
+    }
     for (uint64_t b = 0; b < p->a->blocks; b++) {
         const dsparse_block *from = &p->a->block[b];
         const int span = span_of(p->a, b);
@@ -120,16 +94,25 @@ static void count_entries(transposition *p)
     }
 }
 
+/* The slots before this one are divided: of near entries, those of the others. */
+static uint64_t slots_divided(const transposition *p)
+{
+    return p->near ? p->first_slot[p->a->env->rank] : dome_layout_blocks(p->t->layout);
+}
+
 FOR_EACH_SIZE void divide_block(const transposition *p, const dsparse_block *from, uint64_t first, int span, uint64_t *at,
                                 size_t size)
 {
     const unsigned shift = shift_of(p->t);
     const uint32_t *const slot = p->slot, below = (UINT32_C(1) << shift) - 1;
+    const uint64_t end = slots_divided(p);
     uint32_t *const place = p->mine.place;
     char *const value = p->mine.value;
     for (uint32_t i = 0; i < from->rows; i++)
         for (uint32_t k = from->start[i]; k < from->start[i + 1]; k++) {
             const uint32_t column = from->column[k];
+            if (slot[column >> shift] >= end)
+                continue;
             const uint64_t to = at[SPANS * slot[column >> shift] + (uint64_t)span]++;
             place[2 * to] = column & below;
             place[2 * to + 1] = (uint32_t)(first + i);
@@ -142,10 +125,12 @@ FOR_EACH_SIZE void divide_block(const transposition *p, const dsparse_block *fro
 static void divide(transposition *p, uint64_t *at)
 {
     uint64_t next = 0;
-    for (uint64_t k = 0; k < SPANS * dome_layout_blocks(p->t->layout); k++) {
+    for (uint64_t k = 0; k < SPANS * slots_divided(p); k++) {
         at[k] = next;
         next += p->counts[k];
     }
+    if (next == 0)
+        return;
     for (uint64_t b = 0; b < p->a->blocks; b++) {
         const dsparse_block *from = &p->a->block[b];
         const uint64_t first = dome_layout_block(p->a->layout, dome__layout_block_at(p->a->layout, p->a->env->rank, b)).first;
@@ -229,20 +214,6 @@ static int find_uniform(transposition *p)
 
 /* ---- making the blocks ---- */
 
-/* Entries of a task, from those of the next block on. */
-typedef struct source {
-    const uint64_t *counts;
-    const uint32_t *place;
-    const char *value;
-} source;
-
-/* The rows of a span of a task. */
-typedef struct turn {
-    uint64_t row; /* the first one */
-    source *from;
-    int span;
-} turn;
-
 static int by_row(const void *x, const void *y)
 {
     const turn *a = x, *b = y;
@@ -258,14 +229,16 @@ static int find_turns(const transposition *p, source *sources, turn *turns)
         dome_span spans[SPANS];
         const int nspans = dome_layout_spans(p->a->layout, r, spans);
         const uint64_t *counts = counts_from(p, r), before = sum(p->counts, SPANS * p->first_slot[rank]);
-        if (r == rank) {
+        if (r == rank && p->near) {
+            sources[r] = (source){counts, NULL, NULL};
+        } else if (r == rank) {
             sources[r] = (source){counts, p->mine.place + 2 * before, p->uniform ? NULL : p->mine.value + before * p->size};
         } else {
             sources[r] = (source){counts, p->come.place + 2 * at, p->uniform ? NULL : p->come.value + at * p->size};
             at += sum(counts, SPANS * p->t->blocks);
         }
         for (int s = 0; s < nspans; s++)
-            turns[count++] = (turn){spans[s].first, &sources[r], s};
+            turns[count++] = (turn){spans[s].first, r, &sources[r], s};
     }
     qsort(turns, (size_t)count, sizeof *turns, by_row);
     return count;
@@ -345,8 +318,13 @@ static dome_status make_blocks(const transposition *p, dsparse_block **made, voi
         *store = dsparse__place_blocks(p->t, block, total);
         status = *store ? DOME_OK : DOME_ERR_MEMORY;
     }
-    if (status == DOME_OK && in_all > 0)
-        fill_blocks(p, block, sources, turns, find_turns(p, sources, turns), next);
+    if (status == DOME_OK && in_all > 0) {
+        const int nturns = find_turns(p, sources, turns);
+        if (p->near)
+            dsparse__transpose_fill_near(p, block, *store, in_all, turns, nturns);
+        else
+            fill_blocks(p, block, sources, turns, nturns, next);
+    }
     g_free(total);
     g_free(next);
     g_free(sources);
@@ -392,8 +370,7 @@ static dome_status divide_and_exchange(transposition *p)
         failed = find_uniform(p);
     if (failed)
         return dome__fail_transport(a->env, failed);
-    for (uint64_t b = 0; b < a->blocks; b++)
-        total += dsparse__block_entries(&a->block[b]);
+    total = sum(p->counts, SPANS * slots_divided(p));
     at = dvec__try_array(dome_layout_blocks(p->t->layout), SPANS * sizeof *at);
     const size_t size = p->uniform ? 0 : p->size;
     bool have = at && entries_room(&p->mine, total, size);
