@@ -6,6 +6,7 @@
 #include "kernels/kernels.h"
 #include "kernels/kernels_reduce.h"
 #include "objects/dvec_fold.h"
+#include "objects/dvec_mapped.h"
 #include "objects/dvec_struct.h"
 #include "objects/eval.h"
 #include "transport/agree.h"
@@ -144,9 +145,13 @@ static size_t sum_own(reduction *r, dome_terms terms, const double scale[2], dom
     sum_visit v = {.kernel = dome__sum_kernel(terms, r->x->type), .sums = sums};
     if (scale)
         memcpy(v.scale, scale, sizeof v.scale);
-    for (size_t k = 0; k < parts; k++)
-        dome__exact_init(&sums[k]);
-    for_blocks(r, visit_sum, &v, terms, sums);
+    if (terms == DOME_TERMS_SUM && dvec__mapped_sums(r->x, sums)) {
+        find_failure(r);
+    } else {
+        for (size_t k = 0; k < parts; k++)
+            dome__exact_init(&sums[k]);
+        for_blocks(r, visit_sum, &v, terms, sums);
+    }
     for (size_t k = 0; k < parts; k++)
         dome__exact_shorten(&sums[k]);
     return parts;

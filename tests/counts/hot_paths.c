@@ -125,6 +125,16 @@ static void large_paths(dome_env *env)
             dvec_map(d, scale, &factor, 1, &x);
         END("large.map");
         BEGIN;
+        for (int k = 0; k < PASSES; k++) {
+            dvec_map(d, scale, &factor, 1, &x);
+            checked += dvec_sum(d);
+        }
+        END("large.map_sum");
+        BEGIN;
+        for (int k = 0; k < PASSES; k++)
+            dvec_scan(d, x);
+        END("large.scan");
+        BEGIN;
         for (int k = 0; k < PASSES; k++)
             dvec_roll(d, x, 1000);
         END("large.shift");
