@@ -24,7 +24,7 @@ void dsparse__block_place(const dsparse *a, dsparse_block *b, uint32_t rows, uin
 
 static void block_clear(dsparse_block *b)
 {
-    if (!b->stored)
+    if (!b->stored || b->apart)
         g_free(b->value);
 }
 
@@ -51,6 +51,15 @@ void dsparse__block_spread(const dsparse *a, dsparse_block *b)
     for (uint64_t k = 0, entries = dsparse__block_entries(b); b->uniform && k < entries; k++)
         memcpy((char *)b->value + k * size, b->same, size);
     b->uniform = false;
+}
+
+void dsparse__block_apart(const dsparse *a, dsparse_block *b, uint64_t entries)
+{
+    void *values = g_try_malloc_n((gsize)entries, dome_type_size(a->type));
+    if (values) {
+        b->value = values;
+        b->apart = true;
+    }
 }
 
 void dsparse__blocks_free(dsparse_block *block, uint64_t count)

@@ -170,13 +170,12 @@ static bool all_alike(const dsparse_block *b, const uint64_t *start, const word 
     return first != NULL;
 }
 
-/* Fills a block that has its arrays. */
+/* Fills a block that has its arrays, and of which is known whether it is uniform. */
 static void fill_block(const dsparse *a, dsparse_block *b, const uint64_t *start, const word *entries, const uint32_t *kept)
 {
     const unsigned words = 1 + a->parts;
     const bool integers = dsparse__integer(a);
     uint32_t at = 0;
-    b->uniform = all_alike(b, start, entries, kept, words);
     for (uint32_t i = 0; i < b->rows; i++) {
         const word *e = entries + start[i] * words;
         b->start[i] = at;
@@ -223,7 +222,8 @@ static void place_arrays(const dsparse *a, dsparse_block *block, const uint64_t 
         if (total[k] == 0)
             continue;
         block[k].stored = true;
-        block[k].value = value;
+        if (!block[k].apart)
+            block[k].value = value;
         block[k].column = column;
         block[k].start = start;
         value += total[k] * dome_type_size(a->type);
@@ -279,6 +279,7 @@ static dome_status make_blocks(const dsparse *a, const uint64_t *start, word *en
         for (uint64_t k = 0; k < a->blocks && status == DOME_OK; row += block[k++].rows) {
             if (total[k] == 0)
                 continue;
+            block[k].uniform = all_alike(&block[k], start + row, entries, kept + row, 1 + a->parts);
             fill_block(a, &block[k], start + row, entries, kept + row);
         }
     }
@@ -710,7 +711,8 @@ typedef struct filling {
     void *store;
     uint64_t room, entries; /* entries: so far */
     uint64_t starts, rows;  /* numbers in `start`, rows done */
-    bool differ;            /* a block is not uniform: there are values */
+    uint64_t alike, unlike; /* entries of uniform blocks, and of others */
+    bool differ;            /* a block is not uniform: there are values in the store */
 } filling;
 
 static char *values_of(const filling *f)
@@ -789,8 +791,12 @@ static void fill_rows_of(dsparse_row *row, filling *f, uint64_t position, dspars
         b->column = columns_of(f, a) + f->entries;
         b->start = starts_of(f, a) + f->starts;
         b->stored = true;
+        b->uniform = all_alike(b, start, row->entries, kept, row->words);
+        *(b->uniform ? &f->alike : &f->unlike) += *total;
+        if (!b->uniform && f->alike > 2 * f->unlike)
+            dsparse__block_apart(a, b, *total);
         fill_block(a, b, start, row->entries, kept);
-        f->differ = f->differ || !b->uniform;
+        f->differ = f->differ || !(b->uniform || b->apart);
         f->entries += *total;
         f->starts += b->rows + UINT64_C(1);
     }

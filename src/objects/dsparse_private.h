@@ -12,6 +12,7 @@ typedef struct dsparse_block {
     uint32_t rows;
     bool changed;     /* since the last mark_saved */
     bool stored;      /* the arrays are part of the matrix's store; else of an allocation of their own */
+    bool apart;       /* the values are an allocation of their own, though the others are stored */
     bool scattered;   /* its columns lie so far apart that their elements of x do not stay in the cache */
     bool uniform;     /* all values are `same`, and not in `value`, whose memory is then never touched */
     void *value;      /* of the matrix's type; there is room for all, even where the block is uniform */
@@ -151,6 +152,10 @@ void dsparse__block_ready(const dsparse *a, dsparse_block *b);
 
 /* Puts the values of a uniform block into its array, so that they may become different. */
 void dsparse__block_spread(const dsparse *a, dsparse_block *b);
+
+/* Gives a stored block of a matrix whose other blocks are uniform an array of its own for its values: in the store they would
+ * touch pages of which the rest is never used. Without memory the block keeps its place in the store. */
+void dsparse__block_apart(const dsparse *a, dsparse_block *b, uint64_t entries);
 
 /* The name for messages. */
 const char *dsparse__label(const dsparse *a);

@@ -15,6 +15,9 @@
 static void close_transposition(transposition *p)
 {
     dome__storage_free(p->next);
+    g_free(p->odd_sent.entry);
+    g_free(p->odd_come.entry);
+    g_free(p->odd_from);
     g_free(p->first_slot);
     g_free(p->slot);
     g_free(p->counts);
@@ -52,7 +55,7 @@ static bool find_slots(transposition *p)
     p->slot = dvec__try_array(blocks, sizeof *p->slot);
     p->counts = g_try_malloc0_n((gsize)blocks + 1, SPANS * sizeof *p->counts);
     p->in_counts = dvec__try_array(p->t->blocks, (uint64_t)size * SPANS * sizeof *p->in_counts);
-    p->near = dsparse__transpose_is_near(p->a);
+    p->near = p->uniform || dsparse__transpose_is_near(p->a);
     p->next = p->near ? dome__storage((dome_layout_local(layout, rank) + 1) * sizeof *p->next) : NULL;
     if (!p->slot || !p->counts || !p->in_counts || (p->near && !p->next))
         return false;
@@ -100,8 +103,7 @@ static uint64_t slots_divided(const transposition *p)
     return p->near ? p->first_slot[p->a->env->rank] : dome_layout_blocks(p->t->layout);
 }
 
-FOR_EACH_SIZE void divide_block(const transposition *p, const dsparse_block *from, uint64_t first, int span, uint64_t *at,
-                                size_t size)
+FOR_EACH_SIZE void divide_block(transposition *p, const dsparse_block *from, uint64_t first, int span, uint64_t *at, size_t size)
 {
     const unsigned shift = shift_of(p->t);
     const uint32_t *const slot = p->slot, below = (UINT32_C(1) << shift) - 1;
@@ -116,8 +118,11 @@ FOR_EACH_SIZE void divide_block(const transposition *p, const dsparse_block *fro
             const uint64_t to = at[SPANS * slot[column >> shift] + (uint64_t)span]++;
             place[2 * to] = column & below;
             place[2 * to + 1] = (uint32_t)(first + i);
+            const char *here = from->uniform ? from->same : (const char *)from->value + k * size;
             if (!p->uniform)
-                memcpy(value + to * size, from->uniform ? from->same : (const char *)from->value + k * size, size);
+                memcpy(value + to * size, here, size);
+            else if (p->any_odd && memcmp(here, p->same, size) != 0)
+                dsparse__transpose_note_odd(&p->odd_sent, p, to, here);
         }
 }
 
@@ -180,38 +185,6 @@ static int exchange_entries(transposition *p, dome_type type, uint64_t words, co
     return dome__alltoallv(transport, type, send, p->sent, recv, p->taken);
 }
 
-/* Finds whether all values of the matrix are the same real number. All tasks find the same: a number is the largest and its
- * complement has the largest complement. */
-static int find_uniform(transposition *p)
-{
-    enum { DIFFERS, LARGEST, COMPLEMENT, WORDS };
-    uint64_t words[WORDS] = {p->a->parts > 1, 0, 0}, value = 0;
-    bool found = false;
-    for (uint64_t k = 0; k < p->a->blocks && !words[DIFFERS]; k++) {
-        const dsparse_block *b = &p->a->block[k];
-        uint64_t bits = 0;
-        uint32_t half;
-        if (dsparse__block_entries(b) == 0)
-            continue;
-        memcpy(&half, b->uniform ? b->same : b->value, sizeof half);
-        bits = half;
-        if (p->size == sizeof bits)
-            memcpy(&bits, b->uniform ? b->same : b->value, sizeof bits);
-        words[DIFFERS] = (!b->uniform && dsparse__block_entries(b) > 1) || (found && bits != value);
-        value = bits;
-        found = true;
-    }
-    words[LARGEST] = found ? value : 0;
-    words[COMPLEMENT] = found ? ~value : 0;
-    int failed = dome__allreduce(p->a->env->transport, DOME_U64, words, WORDS, dome__combine_max_u64, NULL);
-    p->uniform = !failed && !words[DIFFERS] && words[LARGEST] == ~words[COMPLEMENT];
-    if (p->uniform && p->size == sizeof(uint64_t))
-        memcpy(p->same, &words[LARGEST], sizeof words[LARGEST]);
-    else if (p->uniform)
-        memcpy(p->same, &(uint32_t){(uint32_t)words[LARGEST]}, sizeof(uint32_t));
-    return failed;
-}
-
 /* ---- making the blocks ---- */
 
 static int by_row(const void *x, const void *y)
@@ -230,11 +203,13 @@ static int find_turns(const transposition *p, source *sources, turn *turns)
         const int nspans = dome_layout_spans(p->a->layout, r, spans);
         const uint64_t *counts = counts_from(p, r), before = sum(p->counts, SPANS * p->first_slot[rank]);
         if (r == rank && p->near) {
-            sources[r] = (source){counts, NULL, NULL};
+            sources[r] = (source){.counts = counts};
         } else if (r == rank) {
-            sources[r] = (source){counts, p->mine.place + 2 * before, p->uniform ? NULL : p->mine.value + before * p->size};
+            sources[r] = (source){counts, p->mine.place + 2 * before, p->mine.value + before * p->size, {0}};
         } else {
-            sources[r] = (source){counts, p->come.place + 2 * at, p->uniform ? NULL : p->come.value + at * p->size};
+            sources[r] = (source){counts, p->come.place + 2 * at, p->uniform ? NULL : p->come.value + at * p->size, {0}};
+            if (p->any_odd)
+                sources[r].odd = (odd_entries){p->odd_from[r + 1] - p->odd_from[r], p->odd_come.entry + p->odd_from[r]};
             at += sum(counts, SPANS * p->t->blocks);
         }
         for (int s = 0; s < nspans; s++)
@@ -250,8 +225,7 @@ static inline uint64_t before_turn(const turn *t)
     return t->span > 0 ? t->from->counts[0] : 0;
 }
 
-FOR_EACH_SIZE void fill_block(const transposition *p, dsparse_block *b, const turn *turns, int nturns, uint32_t *next,
-                              size_t size)
+FOR_EACH_SIZE void fill_block(dsparse_block *b, const turn *turns, int nturns, uint32_t *next, size_t size)
 {
     memset(b->start, 0, (b->rows + (size_t)1) * sizeof *b->start);
     for (const turn *t = turns; t < turns + nturns; t++) {
@@ -265,16 +239,13 @@ FOR_EACH_SIZE void fill_block(const transposition *p, dsparse_block *b, const tu
     }
     for (const turn *t = turns; t < turns + nturns; t++) {
         const uint32_t *place = t->from->place + 2 * before_turn(t);
-        const char *value = p->uniform ? NULL : t->from->value + before_turn(t) * size;
+        const char *value = t->from->value ? t->from->value + before_turn(t) * size : NULL;
         for (uint64_t k = 0; k < t->from->counts[t->span]; k++) {
             const uint32_t to = next[place[2 * k]]++;
             b->column[to] = place[2 * k + 1];
-            if (!p->uniform)
-                memcpy((char *)b->value + to * size, value + k * size, size);
+            memcpy((char *)b->value + to * size, value + k * size, size);
         }
     }
-    b->uniform = p->uniform;
-    memcpy(b->same, p->same, sizeof b->same);
 }
 
 static void fill_blocks(const transposition *p, dsparse_block *block, source *sources, const turn *turns, int nturns,
@@ -282,14 +253,14 @@ static void fill_blocks(const transposition *p, dsparse_block *block, source *so
 {
     for (uint64_t k = 0; k < p->t->blocks; k++) {
         if (block[k].start) {
-            BY_SIZE(fill_block, p->size, p, &block[k], turns, nturns, next);
+            BY_SIZE(fill_block, p->size, &block[k], turns, nturns, next);
             dsparse__block_ready(p->t, &block[k]);
         }
         for (int r = 0; r < p->a->env->size; r++) {
             const uint64_t done = sum(sources[r].counts, SPANS);
             sources[r].counts += SPANS;
             sources[r].place += 2 * done;
-            sources[r].value += p->uniform ? 0 : done * p->size;
+            sources[r].value += done * p->size;
         }
     }
 }
@@ -298,12 +269,13 @@ static void fill_blocks(const transposition *p, dsparse_block *block, source *so
 static dome_status make_blocks(const transposition *p, dsparse_block **made, void **store, char **text)
 {
     const int size = p->a->env->size;
+    odd_entries odd = {.entry = dvec__try_array(p->any_odd ? p->own_odd + p->odd_come.count : 0, sizeof *odd.entry)};
     uint64_t *total = dvec__try_array(p->t->blocks, sizeof *total), in_all = 0;
     uint32_t *next = dvec__try_array(dome_layout_block_size(p->t->layout), sizeof *next);
     source *sources = g_new(source, (gsize)size);
     turn *turns = g_new(turn, SPANS * (gsize)size);
     dsparse_block *block = *made = dsparse__blocks_new(p->t);
-    dome_status status = total && next && block ? DOME_OK : DOME_ERR_MEMORY;
+    dome_status status = total && next && block && odd.entry ? DOME_OK : DOME_ERR_MEMORY;
     for (uint64_t k = 0; k < p->t->blocks && status == DOME_OK; k++) {
         total[k] = 0;
         for (int r = 0; r < size; r++)
@@ -321,10 +293,11 @@ static dome_status make_blocks(const transposition *p, dsparse_block **made, voi
     if (status == DOME_OK && in_all > 0) {
         const int nturns = find_turns(p, sources, turns);
         if (p->near)
-            dsparse__transpose_fill_near(p, block, *store, in_all, turns, nturns);
+            dsparse__transpose_fill_near(p, &(new_blocks){block, *store, in_all, &odd}, turns, nturns);
         else
             fill_blocks(p, block, sources, turns, nturns, next);
     }
+    g_free(odd.entry);
     g_free(total);
     g_free(next);
     g_free(sources);
@@ -361,13 +334,14 @@ static dome_status divide_and_exchange(transposition *p)
 {
     const dsparse *a = p->a;
     uint64_t *at = NULL, total = 0;
-    dome_status status = agree_memory(p, find_slots(p));
+    int failed = dsparse__transpose_find_uniform(p);
+    if (failed)
+        return dome__fail_transport(a->env, failed);
+    dome_status status = agree_memory(p, find_slots(p) && dsparse__transpose_odd_room(p));
     if (status != DOME_OK)
         return status;
     count_entries(p);
-    int failed = exchange_counts(p);
-    if (!failed)
-        failed = find_uniform(p);
+    failed = exchange_counts(p);
     if (failed)
         return dome__fail_transport(a->env, failed);
     total = sum(p->counts, SPANS * slots_divided(p));
@@ -379,6 +353,8 @@ static dome_status divide_and_exchange(transposition *p)
     if (status == DOME_OK) {
         divide(p, at);
         failed = exchange_entries(p, DOME_U32, 2, p->mine.place, p->come.place);
+        if (!failed && p->any_odd)
+            failed = dsparse__transpose_odd_exchange(p);
         if (!failed && !p->uniform)
             failed = exchange_entries(p, a->type, 1, p->mine.value, p->come.value);
         status = failed ? dome__fail_transport(a->env, failed) : DOME_OK;

@@ -24,6 +24,17 @@ typedef struct entries {
     char *value;
 } entries;
 
+/* An entry with another value than nearly all others. at: its number, as each use says. */
+typedef struct odd_entry {
+    uint64_t at;
+    _Alignas(double) char value[2 * sizeof(double)];
+} odd_entry;
+
+typedef struct odd_entries {
+    uint64_t count;
+    odd_entry *entry;
+} odd_entries;
+
 typedef struct transposition {
     dsparse *t;
     const dsparse *a;
@@ -39,6 +50,13 @@ typedef struct transposition {
     bool uniform;   /* all values of the matrix are `same`: they do not travel */
     _Alignas(double) char same[2 * sizeof(double)];
     entries mine, come;
+
+    /* the other values, where nearly all are the same; entries are numbered */
+    bool any_odd;         /* on some task */
+    uint64_t own_odd;     /* of this task */
+    odd_entries odd_sent; /* in `mine`, for each rank from its first entry on */
+    odd_entries odd_come; /* in `come`, for each rank from its first entry on */
+    uint64_t *odd_from;   /* by rank: the first of those that have come, and the end */
 } transposition;
 
 /* Entries of a task, from those of the next block on. */
@@ -46,6 +64,7 @@ typedef struct source {
     const uint64_t *counts;
     const uint32_t *place;
     const char *value;
+    odd_entries odd; /* of another task, by their numbers from its first entry on */
 } source;
 
 /* The rows of a span of a task. */
@@ -64,8 +83,29 @@ bool dsparse__transpose_is_near(const dsparse *a);
 /* Counts this task's entries; its own ones by new rows. p->next is 0. */
 void dsparse__transpose_count_near(transposition *p);
 
-/* Fills the blocks, which have their arrays in `store`, turn by turn. */
-void dsparse__transpose_fill_near(const transposition *p, dsparse_block *block, void *store, uint64_t entries, const turn *turns,
-                                  int nturns);
+/* Blocks that have their arrays in `store`, for so many entries. */
+typedef struct new_blocks {
+    dsparse_block *block;
+    void *store;
+    uint64_t entries;
+    odd_entries *odd; /* room for all; numbers: places in the store */
+} new_blocks;
+
+/* Fills them turn by turn. */
+void dsparse__transpose_fill_near(const transposition *p, const new_blocks *made, const turn *turns, int nturns);
+
+/* ---- for values nearly all of which are the same ---- */
+
+/* Finds whether they are; the same on all tasks. Returns the transport's status. */
+int dsparse__transpose_find_uniform(transposition *p);
+
+/* Makes room for the odd entries that this task sends, and sends them, when `mine` has been divided. The first fails by false. */
+bool dsparse__transpose_odd_room(transposition *p);
+int dsparse__transpose_odd_exchange(transposition *p);
+
+void dsparse__transpose_note_odd(odd_entries *odd, const transposition *p, uint64_t at, const void *value);
+
+/* Gives the odd entries of new blocks, which are in any order, their values. */
+void dsparse__transpose_put_odd(const transposition *p, odd_entries *odd, dsparse_block *block);
 
 #endif

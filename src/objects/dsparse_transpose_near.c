@@ -48,6 +48,7 @@ typedef struct places {
     uint64_t *next;
     uint32_t *column;
     char *value;
+    odd_entries *odd;
 } places;
 
 /* Puts the entries of a block of rows that stay with this task to their places. first: the number of its first row. */
@@ -55,7 +56,7 @@ FOR_EACH_SIZE void put_block(const transposition *p, const places *to, const own
                              uint64_t first, size_t size)
 {
     uint64_t *const next = to->next;
-    const bool values = !p->uniform;
+    const bool values = !p->uniform, plain = from->uniform && memcmp(from->same, p->same, size) == 0;
     for (uint32_t i = 0; i < from->rows; i++)
         for (uint32_t k = from->start[i]; k < from->start[i + 1]; k++) {
             const uint64_t column = from->column[k];
@@ -63,8 +64,13 @@ FOR_EACH_SIZE void put_block(const transposition *p, const places *to, const own
                 continue;
             const uint64_t at = next[dvec__own_place(own, column)]++;
             to->column[at] = (uint32_t)(first + i);
+            if (!values && plain)
+                continue;
+            const char *here = from->uniform ? from->same : (const char *)from->value + k * size;
             if (values)
-                memcpy(to->value + at * size, from->uniform ? from->same : (const char *)from->value + k * size, size);
+                memcpy(to->value + at * size, here, size);
+            else if (memcmp(here, p->same, size) != 0)
+                dsparse__transpose_note_odd(to->odd, p, at, here);
         }
 }
 
@@ -83,37 +89,61 @@ static void put_own(const transposition *p, const places *to, int span)
     }
 }
 
-/* Calls `visit` for the entries that have come from another task in a turn, block by block of the new rows. */
-typedef void (*visitor)(const transposition *p, const places *to, const uint32_t *place, const char *value, uint64_t count,
-                        uint64_t row);
+/* Entries for one new block that have come from another task in a turn. */
+typedef struct segment {
+    const uint32_t *place;
+    const char *value;   /* NULL: `same`, but for the odd ones */
+    uint64_t count, row; /* row: the first local new row of the block */
+    uint64_t number;     /* of the first one among the task's entries */
+    const odd_entries *odd;
+} segment;
+
+typedef void (*visitor)(const transposition *p, const places *to, const segment *s);
+
 static void visit_come(const transposition *p, const places *to, const turn *t, visitor visit)
 {
-    source from = *t->from;
-    uint64_t row = 0;
-    for (uint64_t k = 0; k < p->t->blocks; row += p->t->block[k++].rows, from.counts += SPANS) {
-        const uint64_t before = t->span > 0 ? from.counts[0] : 0, all = from.counts[0] + from.counts[1];
-        visit(p, to, from.place + 2 * before, p->uniform ? NULL : from.value + before * p->size, from.counts[t->span], row);
-        from.place += 2 * all;
-        from.value += p->uniform ? 0 : all * p->size;
+    const source *from = t->from;
+    uint64_t row = 0, number = 0;
+    for (uint64_t k = 0; k < p->t->blocks; row += p->t->block[k++].rows) {
+        const uint64_t *counts = from->counts + SPANS * k, first = number + (t->span > 0 ? counts[0] : 0);
+        visit(p, to,
+              &(segment){from->place + 2 * first, from->value ? from->value + first * p->size : NULL, counts[t->span], row, first,
+                         &from->odd});
+        number += counts[0] + counts[1];
     }
 }
 
-static void count_come(const transposition *p, const places *to, const uint32_t *place, const char *value, uint64_t count,
-                       uint64_t row)
+static void count_come(const transposition *p, const places *to, const segment *s)
 {
-    (void)p, (void)value;
-    for (uint64_t k = 0; k < count; k++)
-        to->next[row + place[2 * k]]++;
+    (void)p;
+    for (uint64_t k = 0; k < s->count; k++)
+        to->next[s->row + s->place[2 * k]]++;
 }
 
-static void put_come(const transposition *p, const places *to, const uint32_t *place, const char *value, uint64_t count,
-                     uint64_t row)
+/* The first odd entry whose number is not below this one. */
+static uint64_t find_odd(const odd_entries *odd, uint64_t number)
 {
-    for (uint64_t k = 0; k < count; k++) {
-        const uint64_t at = to->next[row + place[2 * k]]++;
-        to->column[at] = place[2 * k + 1];
-        if (value)
-            memcpy(to->value + at * p->size, value + k * p->size, p->size);
+    uint64_t low = 0, high = odd->count;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (odd->entry[middle].at < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void put_come(const transposition *p, const places *to, const segment *s)
+{
+    uint64_t odd = find_odd(s->odd, s->number);
+    for (uint64_t k = 0; k < s->count; k++) {
+        const uint64_t at = to->next[s->row + s->place[2 * k]]++;
+        to->column[at] = s->place[2 * k + 1];
+        if (s->value)
+            memcpy(to->value + at * p->size, s->value + k * p->size, p->size);
+        else if (odd < s->odd->count && s->odd->entry[odd].at == s->number + k)
+            dsparse__transpose_note_odd(to->odd, p, at, s->odd->entry[odd++].value);
     }
 }
 
@@ -142,15 +172,14 @@ static void set_starts(const transposition *p, dsparse_block *block)
         before = p->next[row + b->rows - 1];
         b->uniform = p->uniform;
         memcpy(b->same, p->same, sizeof b->same);
-        dsparse__block_ready(p->t, b);
     }
 }
 
-void dsparse__transpose_fill_near(const transposition *p, dsparse_block *block, void *store, uint64_t entries, const turn *turns,
-                                  int nturns)
+void dsparse__transpose_fill_near(const transposition *p, const new_blocks *made, const turn *turns, int nturns)
 {
     const int rank = p->a->env->rank;
-    const places to = {p->next, (uint32_t *)(void *)((char *)store + entries * p->size), store};
+    uint32_t *column = (uint32_t *)(void *)((char *)made->store + made->entries * p->size);
+    const places to = {p->next, column, made->store, made->odd};
     for (const turn *t = turns; t < turns + nturns; t++)
         if (t->rank != rank)
             visit_come(p, &to, t, count_come);
@@ -160,5 +189,8 @@ void dsparse__transpose_fill_near(const transposition *p, dsparse_block *block, 
             put_own(p, &to, t->span);
         else
             visit_come(p, &to, t, put_come);
-    set_starts(p, block);
+    set_starts(p, made->block);
+    dsparse__transpose_put_odd(p, made->odd, made->block);
+    for (uint64_t k = 0; k < p->t->blocks; k++)
+        dsparse__block_ready(p->t, &made->block[k]);
 }

@@ -168,13 +168,15 @@ static uint64_t random_length(void)
 static void draw_model(model *m)
 {
     uint64_t most = draw(5) ? 4 * m->rows : m->rows * (1 + draw(40)), band = draw(3) ? 0 : 3;
+    const bool alike = draw(4) == 0; /* but for few */
+    const value same = random_value(m->type);
     m->given = m->rows && m->columns ? draw(MIN(most, 20000) + 1) : 0;
     m->triplet = g_new0(entry, m->given + 1);
     for (size_t k = 0; k < m->given; k++) {
         uint64_t row = draw(m->rows), column = band ? row + draw(band) : draw(m->columns);
         column = MIN(column, m->columns - 1);
-        m->triplet[k] = (entry){row, column, random_value(m->type)};
-        if (k > 0 && draw(8) == 0) {
+        m->triplet[k] = (entry){row, column, alike && draw(200) ? same : random_value(m->type)};
+        if (k > 0 && draw(alike ? 300 : 8) == 0) {
             m->triplet[k].row = m->triplet[k - 1].row;
             m->triplet[k].column = m->triplet[k - 1].column;
             if (draw(2))
