@@ -3,6 +3,7 @@
 #include "core/sized.h"
 #include "core/type_private.h"
 #include "objects/dvec_help.h"
+#include "objects/dvec_mapped.h"
 #include "objects/dvec_private.h"
 #include "objects/eval.h"
 #include "transport/agree.h"
@@ -124,6 +125,7 @@ void dvec__written_block(dvec *x, uint64_t block)
 void dvec__lend(dvec *x)
 {
     dvec__written(x);
+    x->lazy->pointed = true;
     x->lent = x->distribution != DOME_DYNAMIC; /* the program cannot keep pointers to data that moves */
 }
 
@@ -531,6 +533,7 @@ static void vec_destroy(dome_object *object)
     dome__storage_retire(x->lazy->halo, dvec_name(x));
     dome_layout_unref(x->lazy->halo_layout);
     g_free(x->lazy->mail);
+    g_free(x->lazy->mapped);
     dome__bury(x->env, x);
 }
 
@@ -830,8 +833,8 @@ static int map_check(dvec *out, dvec_kernel kernel, int nin, dvec *const in[])
     return DOME_OK;
 }
 
-/* Calls the kernel once for every block, or once for each span. */
-static void map_spans(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[], bool runs)
+/* Calls the kernel once for every block, or once for each span; `sums`: which is then added up. */
+static void map_spans(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[], bool runs, bool sums)
 {
     dvec_span spans[2];
     uint64_t position = 0, most = runs ? UINT64_MAX : dome_layout_block_size(out->layout);
@@ -849,6 +852,8 @@ static void map_spans(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *c
             }
             kernel(ctx, first, (size_t)count, out->data + (position + done) * DVEC_ELEMENT(out), pointers);
             dome__block_clock_tick(&clock, first, count);
+            if (sums)
+                dvec__mapped_add(out, out->data + (position + done) * DVEC_ELEMENT(out), count);
             dome__ahead_look(out->env->transport);
         }
         position += spans[s].count;
@@ -901,13 +906,16 @@ static int map(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in
     int status = map_check(out, kernel, nin, in);
     if (status != DOME_OK)
         return dome__end(&op, status);
+    const bool sums = form == BY_BLOCK && dvec__mapped_begin(out);
     op.program = true;
     if (form == ANYWHERE && can_help(out))
         status = dvec__map_anywhere(out, kernel, ctx, nin, in);
     else
-        map_spans(out, kernel, ctx, nin, in, form == BY_RUN);
+        map_spans(out, kernel, ctx, nin, in, form == BY_RUN, sums);
     op.program = false;
     dvec__overwritten(out);
+    if (form == BY_BLOCK)
+        dvec__mapped_end(out, sums);
     dome__count_bytes(&op, map_bytes(out, nin, in));
     return dome__end(&op, status);
 }

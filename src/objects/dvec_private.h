@@ -29,6 +29,9 @@ typedef struct dvec_lazy {
     uint64_t
         *mail; /* by rank: how many items the last exchange by index sent to each task, and then how many came (dvec_mail.c) */
     bool mail_steady; /* as many as the one before, on all tasks */
+
+    struct dvec_mapped *mapped; /* of the last dvec_map into it (dvec_mapped.h); NULL: none */
+    bool pointed;               /* the program has had a pointer for writing */
 } dvec_lazy;
 
 struct dvec {

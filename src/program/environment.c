@@ -9,6 +9,7 @@
 #include "core/trail.h"
 #include "core/type_private.h"
 #include "kernels/kernels.h"
+#include "objects/dsparse_notes.h"
 #include "objects/eval.h"
 #include "objects/failure.h"
 #include "objects/future.h"
@@ -156,6 +157,7 @@ int dome_finalize(dome_env *env)
     dome__eval_free(g_steal_pointer(&env->eval));
     dome__comm_free(g_steal_pointer(&env->comm));
     dome__futures_free(g_steal_pointer(&env->futures));
+    dsparse__notes_free(g_steal_pointer(&env->sparse_notes));
     dome__storage_check_no_more();
     dome__storage_trim();
     dome__end(&op, DOME_OK);

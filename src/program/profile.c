@@ -6,6 +6,7 @@
 #include "core/storage.h"
 #include "core/terminal.h"
 #include "core/time.h"
+#include "objects/dsparse_notes.h"
 #include "objects/eval.h"
 #include "program/advice.h"
 #include "program/change.h"
@@ -543,6 +544,7 @@ int dome__profile_print(dome_env *env)
         print_checkpoints(env, sums);
         print_memory(sums, size);
         dome__eval_profile(env, stderr);
+        dsparse__profile(env, stderr);
         print_views(&past);
         print_size(env, &past, all);
         print_advice(env, &report, all, t->size);
