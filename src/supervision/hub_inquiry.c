@@ -26,12 +26,11 @@ static bool is_same(const hub_inquiry *q, const hub_client *const *tasks, int si
     return same;
 }
 
-static void send(const hub_state *s, int rank, const hub_client *c, dome_wire_kind kind, const GArray *numbers)
+static void send(const hub_state *s, int rank, dome_wire_kind kind, const GArray *numbers)
 {
-    if (!c)
-        c = dome__hub_watch_of(s, (uint32_t)rank);
+    hub_client *c = dome__hub_watch_of(s, (uint32_t)rank);
     if (c && !c->closed && c->view == s->view.number)
-        dome__wire_send(c->fd, &(dome_wire_message){.kind = kind, .numbers = {s->inquiry.number, dome__unconst(numbers)}});
+        dome__hub_send(c, &(dome_wire_message){.kind = kind, .numbers = {s->inquiry.number, dome__unconst(numbers)}});
 }
 
 static void begin(hub_state *s, const hub_client *const *tasks, int size)
@@ -51,7 +50,7 @@ static void begin(hub_state *s, const hub_client *const *tasks, int size)
     g_free(asked);
     for (int r = 0; r < size; r++)
         if (tasks[r])
-            send(s, r, tasks[r], DOME_WIRE_WAITS, NULL);
+            send(s, r, DOME_WIRE_WAITS, NULL);
 }
 
 bool dome__hub_for_ever(hub_state *s, const hub_client *const *tasks, int size)
@@ -86,5 +85,5 @@ void dome__hub_inquiry_answer(hub_state *s, const hub_client *c, const dome_wire
         return;
     for (int r = 0; r < q->size; r++)
         if (dome__inquiry_pairs(q->of, r))
-            send(s, r, NULL, DOME_WIRE_GIVEN, dome__inquiry_pairs(q->of, r));
+            send(s, r, DOME_WIRE_GIVEN, dome__inquiry_pairs(q->of, r));
 }

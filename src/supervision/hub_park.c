@@ -12,9 +12,9 @@ static const double FOR_EACH = 0.1;
 
 static void tell(const hub_state *s, const char *line)
 {
-    const hub_client *c = dome__hub_watch_of(s, 0);
+    hub_client *c = dome__hub_watch_of(s, 0);
     if (c && !c->closed && c->view == s->parking.view)
-        dome__wire_send(c->fd, &(dome_wire_message){.kind = DOME_WIRE_PARK, .park = {0, line}});
+        dome__hub_send(c, &(dome_wire_message){.kind = DOME_WIRE_PARK, .park = {0, line}});
 }
 
 void dome__hub_park_end(hub_state *s)
