@@ -84,7 +84,7 @@ static bool make_memory(dome_restarts *r, char **message)
         return true; /* with tell each task keeps its own state (ckpt/kept.h) */
     dome__run_directory_sweep(parent, remove_left_behind, NULL);
     r->memory = dome__run_directory_name(parent);
-    if (g_mkdir(r->memory, 0700) != 0 || dome__run_directory_lock(r->memory) < 0 || !note_hosts(r)) {
+    if (!r->memory || g_mkdir(r->memory, 0700) != 0 || dome__run_directory_lock(r->memory) < 0 || !note_hosts(r)) {
         *message =
             g_strdup_printf("--dome-checkpoint-dir memory: needs a file system of memory at %s: %s", parent, g_strerror(errno));
         return false;

@@ -17,6 +17,7 @@
 #include "supervision/launch.h"
 #include "supervision/watch.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -168,7 +169,9 @@ static void begin_watch(dome_env *env, int rank, const char *host, char **argume
     dome__change_ready(env, host);
     env->trail = dome__watch_trail(env->watch);
     dome__watch_note(env->watch, 0, 0, DOME_OP_INIT, 0);
-    dome__watch_start(env->watch);
+    if (!dome__watch_start(env->watch))
+        dome__start_failed(
+            env, 1, g_strdup_printf("task %d on host %s has no thread that watches over it: %s", rank, host, g_strerror(errno)));
 }
 
 static void watch_rank0(dome_env *env, const char *hub, char **arguments)

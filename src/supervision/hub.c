@@ -22,7 +22,11 @@ int dome__hub_signals(sigset_t *old_mask)
             sigaddset(&set, handled[i]);
     }
     sigprocmask(SIG_BLOCK, &set, old_mask);
-    return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+    const int fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC), error = errno;
+    if (fd < 0)
+        sigprocmask(SIG_SETMASK, old_mask, NULL); /* else they could not even end this process */
+    errno = error;
+    return fd;
 }
 
 static void rank0_ended(hub_state *s, int status)

@@ -1,6 +1,7 @@
 #include "supervision/launch.h"
 
 #include "core/environment_variables.h"
+#include "core/random.h"
 #include "core/terminal.h"
 #include "supervision/address.h"
 #include "supervision/hub.h"
@@ -17,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -96,8 +96,8 @@ static bool listen_for_tasks(dome_launch *launch, bool outside, char **message)
         return false;
     }
     guint8 random[DOME_COOKIE_LENGTH / 2];
-    if (getrandom(random, sizeof random, 0) != sizeof random) {
-        *message = g_strdup("no random numbers for the program's cookie");
+    if (!dome__random(random, sizeof random)) {
+        *message = g_strdup_printf("no random numbers for the program's cookie: %s", g_strerror(errno));
         return false;
     }
     GString *cookie = g_string_new(NULL), *hub = g_string_new(NULL);
@@ -274,21 +274,31 @@ static void healing(void *ctx, pid_t rank0)
     tell_started(ctx, rank0);
 }
 
+/* There is no hub: ends this process, in which the program has not begun. */
+static void give_up(dome_launch *launch, const char *what) __attribute__((noreturn));
+
+static void give_up(dome_launch *launch, const char *what)
+{
+    const int error = errno;
+    dome__say("cannot start the process that watches over the program: %s: %s", what, g_strerror(error));
+    dome__private_machine_take_down(&launch->machine);
+    _exit(1);
+}
+
 void dome__launch_fork(dome_launch *launch)
 {
     fflush(NULL);
     launch->signal_fd = dome__hub_signals(&launch->mask);
+    if (launch->signal_fd < 0)
+        give_up(launch, "signalfd");
     note_before(launch);
     pid_t pid = fork();
     if (pid == 0) {
         leave_hub(launch, NULL);
         return;
     }
-    if (pid < 0) {
-        dome__say("cannot fork: %s", g_strerror(errno));
-        dome__private_machine_take_down(&launch->machine);
-        _exit(1);
-    }
+    if (pid < 0)
+        give_up(launch, "fork");
     dome_hub hub = hub_of(launch);
     hub.rank0 = pid;
     hub.rank0_is_child = true;
@@ -323,6 +333,8 @@ void dome__launch_fork_hub(dome_launch *launch)
     fflush(NULL);
     pid_t parent = getpid();
     launch->signal_fd = dome__hub_signals(&old);
+    if (launch->signal_fd < 0)
+        give_up(launch, "signalfd");
     pid_t pid = fork();
     if (pid == 0) {
         setsid();
@@ -331,14 +343,12 @@ void dome__launch_fork_hub(dome_launch *launch)
         int number;
         _exit(dome__hub_run(&hub, &number));
     }
+    if (pid < 0)
+        give_up(launch, "fork");
     sigprocmask(SIG_SETMASK, &old, NULL);
     sigaction(SIGCHLD, &launch->child_action, NULL);
     close(launch->signal_fd);
     close(launch->listen_fd);
-    if (pid < 0) {
-        dome__say("cannot fork: %s", g_strerror(errno));
-        exit(1);
-    }
     launch->hub_pid = pid;
 }
 

@@ -30,6 +30,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -51,6 +52,8 @@ struct dome_watch {
     double timeout;
     GByteArray *in;
     bool paused;
+    pid_t caller;             /* the task's own thread */
+    bool deserted;            /* it has ended, and the hub knows */
     double left;              /* when the thread saw that the task is leaving; 0: not yet */
     double busy_at, busy_cpu; /* time of the last beat, and processor time used until then */
     uint64_t checkpoint;      /* number of the last one + 1; 0: none */
@@ -799,6 +802,35 @@ static void look_for_end(dome_watch *watch, double t, double limit)
     }
 }
 
+/* Whether the task's own thread has ended while the process goes on. The first thread of a process stays there as a zombie. */
+static bool is_deserted(const dome_watch *watch)
+{
+    char path[64], text[512];
+    if (watch->caller != watch->pid)
+        return syscall(SYS_tgkill, watch->pid, watch->caller, 0) < 0 && errno == ESRCH;
+    g_snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)watch->caller);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    text[MAX(n, 0)] = '\0';
+    const char *name_end = strrchr(text, ')');
+    return name_end && (strncmp(name_end, ") Z", 3) == 0 || strncmp(name_end, ") X", 3) == 0);
+}
+
+/* Without its own thread (pthread_exit) the task would wait for ever, and all others for it. */
+static void look_for_caller(dome_watch *watch)
+{
+    if (watch->deserted || !is_deserted(watch))
+        return;
+    char *line = g_strdup_printf("the thread that called dome_init has ended (pthread_exit) without dome_finalize (task %d on "
+                                 "host %s)",
+                                 watch->rank, watch->host);
+    send_fail(watch, DOME_END_OWN, 2, line, false);
+    g_free(line);
+    watch->deserted = true; /* the hub's answer ends this process */
+}
+
 static void *watch_main(void *argument)
 {
     dome_watch *watch = argument;
@@ -812,6 +844,7 @@ static void *watch_main(void *argument)
         double t = now();
         if (t - beat >= period) {
             beat_by_board(watch, period);
+            look_for_caller(watch);
             beat = t;
         }
         struct pollfd p[2] = {{.fd = watch->fd, .events = POLLIN}, {.fd = watch->wake[0], .events = POLLIN}};
@@ -877,7 +910,7 @@ void dome__watch_leave(dome_watch *watch)
     pthread_mutex_unlock(&watch->state);
 }
 
-void dome__watch_start(dome_watch *watch)
+bool dome__watch_start(dome_watch *watch)
 {
     static bool registered;
     the_watch = watch;
@@ -891,8 +924,12 @@ void dome__watch_start(dome_watch *watch)
     sigset_t all, old;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    watch->running = pthread_create(&watch->thread, NULL, watch_main, watch) == 0;
+    watch->caller = (pid_t)syscall(SYS_gettid);
+    const int error = pthread_create(&watch->thread, NULL, watch_main, watch);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
+    watch->running = error == 0;
+    errno = error;
+    return watch->running;
 }
 
 void dome__watch_note(dome_watch *watch, uint64_t sequence, uint64_t history, uint32_t operation, uint64_t object)
@@ -997,7 +1034,9 @@ static void fail(dome_watch *watch, dome_end end, int exit_status, const char *l
 
 static void fail(dome_watch *watch, dome_end end, int exit_status, const char *line, bool disagree)
 {
-    if (watch->fd >= 0 && watch->pid == getpid()) {
+    if (watch->fd < 0 || watch->pid != getpid()) {
+        dome__say("%s", line); /* in a child process of the task */
+    } else {
         send_fail(watch, end, exit_status, line, disagree);
         flush_output();
         /* The hub prints the first such line of all tasks and answers with END, which ends this process from the watcher thread;

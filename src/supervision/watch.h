@@ -43,8 +43,9 @@ uint32_t dome__watch_wanted(const dome_watch *watch);
  * taken the previous request. */
 bool dome__watch_record(dome_watch *watch, dome_trace *trace);
 
-/* Starts the thread. */
-void dome__watch_start(dome_watch *watch);
+/* Starts the thread. False: there is none (errno). From now on the thread that calls this is the task's own: if it ends before
+ * dome__watch_stop, the program ends. */
+bool dome__watch_start(dome_watch *watch);
 
 /* Call when the transport is open: beats report its state from now on. */
 void dome__watch_stand(dome_watch *watch, const dome_transport *transport);

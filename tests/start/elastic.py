@@ -330,7 +330,8 @@ def by_any_pid(before, restarts):
         out = wait_until(lambda: dome("grow", str(run.pid), status=None)[0], "the first order to be carried out")
         hub, tasks = run.hub(), 3
         check(out == "%d: 3 tasks, view 1\n" % hub, out)
-        for name in str(hub), str(run.rank(0)), str(run.rank(1)), str(run.rank(2)), str(run.pid):
+        newcomer = wait_until(lambda: run.rank(2), "the newcomer to say which process it is")
+        for name in str(hub), str(run.rank(0)), str(run.rank(1)), str(newcomer), str(run.pid):
             out, _ = dome("grow", name)
             tasks += 1
             check(out == "%d: %d tasks, view %d\n" % (hub, tasks, tasks - 2), "%s: %s" % (name, out))
