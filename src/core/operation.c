@@ -36,6 +36,7 @@ void dome__set_this_env(dome_env *env)
     registered |= env != NULL;
 }
 
+/* Whether this is the task's own thread. */
 static inline bool is_caller(void)
 {
     return !caller.known || (pthread_equal(caller.thread, pthread_self()) && !caller.is_parents);
@@ -104,6 +105,12 @@ static inline void enter_history(dome_env *env, uint32_t code, uint64_t id, cons
         dome__trail_note(env->trail, env->sequence, history, code, id, words, count);
 }
 
+/* Whether a child process of the task goes on: it has the values that the task had, and can look at them. */
+static bool may_look(const dome_env *env, dome_operation_code code)
+{
+    return caller.is_parents && (env->operation || code == DOME_OP_DVEC_LOCAL);
+}
+
 static void refuse_freed(dome_operation *op) __attribute__((cold, noreturn));
 static void refuse_inside(const dome_operation *op) __attribute__((cold, noreturn));
 static void refuse_caller(dome_env *env, dome_operation_code code, const dome_object *object) __attribute__((cold, noreturn));
@@ -136,7 +143,8 @@ static void refuse_caller(dome_env *env, dome_operation_code code, const dome_ob
     const char *name = object ? dome_object_name(object) : NULL;
     char *text = g_strdup_printf("%s%s%s%s is called %s (task %d on host %s)", dome__operation_name(code), name ? " of '" : "",
                                  name ? name : "", name ? "'" : "",
-                                 caller.is_parents ? "by a child process of the task (fork), which may call no Dome function"
+                                 caller.is_parents ? "by a child process of the task (fork), which may only look at values "
+                                                     "(dvec_local_const)"
                                                    : "by another thread than the one that called dome_init: no other may call "
                                                      "Dome functions",
                                  env->rank, env->hosts ? env->hosts[env->rank] : g_get_host_name());
@@ -155,9 +163,10 @@ void dome__called_late(dome_env *env, const char *function)
 void dome__begin_with(dome_operation *op, dome_env *env, dome_operation_code code, const dome_object *object,
                       const uint64_t *words, size_t count)
 {
-    if (__builtin_expect(!is_caller(), 0))
-        refuse_caller(env, code, object);
-    if (!env->operation && env->hooks->due(env, code)) {
+    if (__builtin_expect(!is_caller(), 0)) {
+        if (!may_look(env, code))
+            refuse_caller(env, code, object);
+    } else if (!env->operation && env->hooks->due(env, code)) {
         env->coming = code;
         env->hooks->move(env, code, object);
     }

@@ -384,7 +384,7 @@ void dome__called_late(dome_env *env, const char *function) __attribute__((cold,
     } while (0)
 
 /* This process's only environment. NULL before dome_init and after dome_finalize. From dome__set_this_env on operations may be
- * called by the thread that calls it, and by no other; a child process of this one may call none. */
+ * called by the thread that calls it, and by no other; a child process of this one may only look at values. */
 dome_env *dome__this_env(void);
 void dome__set_this_env(dome_env *env);
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
 /* Seconds to wait for the end of a lost process that others have told of, and of task 0's process, which must be gone before
  * another one takes its place. */
@@ -65,13 +66,33 @@ static bool can_heal(const hub_state *s)
     return s->hub->heals && s->hub->left != 0 && s->legacy && can_go_over(s);
 }
 
-/* A program that fails where it failed before would do so for ever. While it goes back its place is who is lost: others who are
- * lost meanwhile are no sign of that. */
+/* Whether a lost task has ended by a signal of its own, which it has announced, and not because its process was killed or its
+ * host is gone. */
+static bool has_failed(const hub_state *s, const hub_member *members, int r)
+{
+    const int status = s->rank0_status;
+    if (r == 0 && s->rank0_ended && !(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL))
+        return true;
+    return members[r].by && members[r].by->last_signal && members[r].by->last_signal != SIGTERM;
+}
+
+/* A word for the lost tasks; 0: one of them has failed. While the program goes back, what it has failed in is not known. */
+static uint64_t victims_of(const hub_state *s, const hub_member *members, int size)
+{
+    uint64_t word = 0;
+    for (int r = 0; r < size; r++) {
+        if (members[r].lost && s->view.phase != DOME_VIEW_ENTERING && has_failed(s, members, r))
+            return 0;
+        word = word * 31 + (members[r].lost ? (uint64_t)r + 1 : 0);
+    }
+    return word;
+}
+
+/* A program that fails where it failed before would do so for ever. */
 static bool is_stuck(hub_state *s, const hub_member *members, int size)
 {
-    dome_place here = {!s->place_unknown, (uint64_t)(s->checkpoint + 1), 0, 0};
-    for (int r = 0; r < size && s->view.phase == DOME_VIEW_ENTERING; r++)
-        here.sequence = here.sequence * 31 + (members[r].lost ? (uint64_t)r + 1 : 0);
+    dome_place here = {
+        .known = !s->place_unknown, .checkpoint = (uint64_t)(s->checkpoint + 1), .victims = victims_of(s, members, size)};
     for (guint i = 0; i < s->clients->len && s->view.phase != DOME_VIEW_ENTERING; i++) {
         const hub_client *c = s->clients->pdata[i];
         if (place_of(s, c) < 0)

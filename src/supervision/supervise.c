@@ -354,7 +354,7 @@ int dome__supervise(const dome_supervision *how)
         char *text = reason(&s);
         dome_supervise_point point = {0};
         how->point(how->ctx, &point);
-        const dome_place here = {s.place_known, point.number, s.loop, s.sequence};
+        const dome_place here = {.known = s.place_known, .checkpoint = point.number, .loop = s.loop, .sequence = s.sequence};
         if (dome__losses_note(&losses, &here)) {
             dome__say("%s; that is the same place %d times in a row: the program is not started again", text, losses.times);
             break;
