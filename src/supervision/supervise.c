@@ -332,7 +332,7 @@ int dome__supervise(const dome_supervision *how)
     sigaction(SIGCHLD, &heard, &s.old_child);
     s.signal_fd = dome__hub_signals(&s.old_mask);
     if (s.signal_fd < 0)
-        give_up(&s, "signalfd");
+        give_up(&s, "its signals");
     for (int number = 0;; number++) {
         dome_attempt attempt = {.number = number,
                                 .resume = resume,
