@@ -36,9 +36,20 @@ int dome__checkpoint_carry_out(dome_env *env);
 
 /* The first step of a program that polls after each operation (src/capture), where boundaries come too fast, and too unevenly,
  * for tasks to consult each other now and then. pass: counts a boundary; true: one at which all of them consult, by an interval
- * in loops. consult: `asked`, the same on all tasks: somebody wants a checkpoint. */
+ * in loops, or because a checkpoint has been put off to it. consult: `asked`, the same on all tasks: somebody wants a
+ * checkpoint. */
 bool dome__checkpoint_pass(dome_env *env);
 int dome__checkpoint_consult(dome_env *env, bool asked, bool *due);
+
+/* Between the two steps: whether the state is to be saved at this boundary, which is the same on all tasks; and, on rank 0,
+ * whether the program ends then (SIGTERM). */
+bool dome__checkpoint_saves(const dome_env *env);
+bool dome__checkpoint_ends(const dome_env *env);
+
+/* It cannot be saved at this boundary, since messages are in transit: it is tried again after so many boundaries; or it is left
+ * out, and rank 0 says why, once until one is written. A program that is to end then ends here. */
+void dome__checkpoint_put_off(dome_env *env, uint64_t boundaries);
+void dome__checkpoint_leave_out(dome_env *env, const char *why);
 
 /* Whether one is written at this boundary, as all tasks have been told. */
 bool dome__checkpoint_is_due(const dome_env *env);

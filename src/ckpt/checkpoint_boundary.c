@@ -67,8 +67,9 @@ static bool previous_is_there(const dome_checkpoints *c)
 /* With an interval in loops all tasks know which boundaries have a checkpoint. */
 static bool due_by_loops(const dome_env *env)
 {
+    const dome_checkpoints *c = env->checkpoints;
     return env->options.checkpoint_unit == DOME_CHECKPOINT_LOOPS &&
-           env->checkpoints->loop % (uint64_t)env->options.checkpoint_every == 0;
+           (c->loop % (uint64_t)env->options.checkpoint_every == 0 || (c->again && c->loop >= c->next_check));
 }
 
 /* A program that went on from a checkpoint without objects would take values that it has not got for restored ones. */
@@ -91,7 +92,7 @@ static dome_checkpoint_order decide(dome_env *env)
     double now = dome_wtime(), every = interval(env), left = every > 0 ? every - (now - c->last) : CHECK_SECONDS;
     dome_checkpoint_order what = {.ending = dome__checkpoint_ending()};
     bool by_loops = due_by_loops(env);
-    bool due = dome__checkpoint_asked() || what.ending || (every > 0 ? left <= 0 : by_loops);
+    bool due = dome__checkpoint_asked() || what.ending || c->again || (every > 0 ? left <= 0 : by_loops);
     c->report.interval = every;
     /* With an interval in loops, the boundaries that have a checkpoint must not depend on the speed of the disk; otherwise there
      * is no need to wait for the previous one. */
@@ -170,7 +171,8 @@ int dome__checkpoint_decide(dome_env *env, bool *due)
 
 bool dome__checkpoint_pass(dome_env *env)
 {
-    return pass_boundary(env) && due_by_loops(env);
+    const dome_checkpoints *c = env->checkpoints;
+    return pass_boundary(env) && (due_by_loops(env) || (c->again && c->loop >= c->next_check));
 }
 
 int dome__checkpoint_consult(dome_env *env, bool asked, bool *due)
@@ -188,6 +190,27 @@ bool dome__checkpoint_is_due(const dome_env *env)
     return env->checkpoints && env->checkpoints->order.number > 0;
 }
 
+bool dome__checkpoint_saves(const dome_env *env)
+{
+    const dome_checkpoints *c = env->checkpoints;
+    return c && (c->order.number > 0 || c->order.keep);
+}
+
+bool dome__checkpoint_ends(const dome_env *env)
+{
+    return env->checkpoints && env->checkpoints->order.ending;
+}
+
+/* SIGTERM has requested it. */
+static void end(dome_env *env)
+{
+    dome__checkpoint_finish_writing(env);
+    if (env->transport->rank == 0) {
+        dome__run_write(env->checkpoints, false, NULL);
+        dome__checkpoint_leave_signals(true);
+    }
+}
+
 int dome__checkpoint_carry_out(dome_env *env)
 {
     dome_checkpoints *c = env->checkpoints;
@@ -195,21 +218,41 @@ int dome__checkpoint_carry_out(dome_env *env)
         return DOME_OK;
     const dome_checkpoint_order what = c->order;
     c->order = (dome_checkpoint_order){0};
-    int status = what.number > 0 || what.keep ? env->hooks->settled(env) : DOME_OK;
-    if (status == DOME_OK && what.keep)
-        status = dome__checkpoint_keep(env);
+    int status = what.keep ? dome__checkpoint_keep(env) : DOME_OK;
     if (status != DOME_OK)
         return status;
     if (what.number > 0)
         dome__checkpoint_begin_writing(env, what.number, what.full != 0);
-    if (what.ending) {
-        dome__checkpoint_finish_writing(env);
-        if (env->transport->rank == 0) {
-            dome__run_write(c, false, NULL);
-            dome__checkpoint_leave_signals(true);
-        }
-    }
+    if (what.number > 0 || what.keep)
+        c->again = false;
+    if (what.ending)
+        end(env);
     return DOME_OK;
+}
+
+void dome__checkpoint_put_off(dome_env *env, uint64_t boundaries)
+{
+    dome_checkpoints *c = env->checkpoints;
+    if (!dome__checkpoint_saves(env))
+        return;
+    c->again = true;
+    c->order = (dome_checkpoint_order){0};
+    c->next_check = c->loop + boundaries;
+}
+
+void dome__checkpoint_leave_out(dome_env *env, const char *why)
+{
+    dome_checkpoints *c = env->checkpoints;
+    if (!dome__checkpoint_saves(env) && !(c && c->again))
+        return;
+    const bool ends = c->order.ending;
+    c->again = false;
+    c->order = (dome_checkpoint_order){0};
+    c->report.failed++;
+    if (env->transport->rank == 0 && (ends || !c->left_out))
+        dome__checkpoint_tell_left_out(env, why, ends);
+    if (ends)
+        end(env);
 }
 
 double dome__checkpoint_due(const dome_env *env)

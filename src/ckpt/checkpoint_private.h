@@ -31,6 +31,7 @@ struct dome_checkpoints {
     bool in_memory;              /* the directory is in memory, and removed at the end of the program */
     uint64_t loop, next_check;   /* boundaries passed, and the boundary of the next check; equal on all tasks */
     dome_checkpoint_order order; /* for this boundary, decided and not yet carried out */
+    bool again;                  /* one was due, and has been put off; the same on all tasks */
     dome_ckpt_capture capture;
     dome_ckpt_link link;
     dome_ckpt_pieces pieces; /* groups of tasks that share a directory */
@@ -63,6 +64,7 @@ struct dome_checkpoints {
     double checked;   /* time of the tasks' last check; checked_loop: its boundary */
     uint64_t checked_loop;
     unsigned failures; /* running */
+    bool left_out;     /* it has been said that one was left out, and none has been written since */
     double written_at; /* time at which the last one was known to be written */
 
     dome_checkpoint_report report;
@@ -141,6 +143,9 @@ void dome__checkpoint_take_result(dome_env *env);
 
 /* The same, after waiting for the job to end. */
 void dome__checkpoint_finish_writing(dome_env *env);
+
+/* On rank 0: messages were in transit at each boundary where the state could have been saved. */
+void dome__checkpoint_tell_left_out(dome_env *env, const char *why, bool ends);
 
 /* The state that each task keeps for itself: writes it. Collective. Fails by dome__fail. */
 int dome__checkpoint_keep(dome_env *env);

@@ -1,7 +1,6 @@
 #include "program/change.h"
 
 #include "ckpt/checkpoint.h"
-#include "comm/comm.h"
 #include "core/environment_variables.h"
 #include "core/object_private.h"
 #include "core/own_program.h"
@@ -325,6 +324,7 @@ void dome__change_free(dome_change *c)
     g_free(c->parked);
     g_free(c->legacy);
     g_free(c->late);
+    g_free(c->transit.text);
     g_strfreev(c->environment);
     dome__view_plan_clear(&c->plan);
     g_free(c);
@@ -564,8 +564,7 @@ void dome__change_refuse(dome_env *env, uint64_t order, const char *why)
         dome__watch_refuse(env->watch, order, why);
 }
 
-/* The program goes on as it was. order and wish may come to the same boundary. */
-static void say_no(dome_env *env, uint64_t order, int wish, const char *why)
+void dome__change_say_no(dome_env *env, uint64_t order, int wish, const char *why)
 {
     if (order)
         dome__change_refuse(env, order, why);
@@ -692,14 +691,10 @@ int dome__change_boundary(dome_env *env, uint64_t order, const char *ordered, co
     dome_image *image = NULL;
     int status = DOME_OK;
     if (!why) {
-        status = dome__comm_open(env, &why);
-        if (status == DOME_OK) {
-            if (!why)
-                why = g_strdup(obstacle(c));
-            dome__progress_hide(env);
-            dome__checkpoint_finish(env);
-            status = prepare(env, &plan, &image, &why);
-        }
+        why = g_strdup(obstacle(c));
+        dome__progress_hide(env);
+        dome__checkpoint_finish(env);
+        status = prepare(env, &plan, &image, &why);
     }
     if (status == DOME_OK && !why)
         go_over(env, &plan, image);
@@ -707,7 +702,7 @@ int dome__change_boundary(dome_env *env, uint64_t order, const char *ordered, co
     if (status != DOME_OK && order)
         dome__change_refuse(env, order, dome_status_text((dome_status)status));
     else if (why)
-        say_no(env, order, wish, why);
+        dome__change_say_no(env, order, wish, why);
     g_free(why);
     return status;
 }

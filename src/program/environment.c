@@ -138,6 +138,7 @@ int dome_finalize(dome_env *env)
     dome__eval_finish(env);
     failed = failed ? failed : dome__failure_finish(env);
     dome__progress_end(env);
+    dome__transit_end(env);
     dome__checkpoint_finish(env);
     dome__change_over(env);
     if (!failed) {
@@ -251,7 +252,7 @@ static int decide(dome_env *env, bool *due)
     dome__change_over(env);
     int status = dome__checkpoint_decide(env, due);
     *due = *due || c->ordered || c->wish;
-    return status;
+    return status == DOME_OK && *due ? dome__transit_look(env, due) : status;
 }
 
 static int carry_out(dome_env *env, int status, const char *bound)
@@ -310,17 +311,10 @@ static void postpone(const dome_env *env)
     meets(env, &other_size);
     if (!c->polls)
         return;
-    if (other_size && may_wait(&c->order_tries)) {
-        if (env->rank == 0)
-            dome__watch_postpone(env->watch, c->order);
-        c->late = g_steal_pointer(&c->ordered);
-        c->late_order = c->order;
-        c->order = 0;
-    }
-    if (c->wish && may_wait(&c->wish_tries)) {
-        c->late_wish = c->wish;
-        c->wish = 0;
-    }
+    if (other_size && may_wait(&c->order_tries))
+        dome__transit_put_off_order(env, c->order_tries.left);
+    if (c->wish && may_wait(&c->wish_tries))
+        dome__transit_put_off_wish(env, c->wish_tries.left);
 }
 
 static int look(dome_env *env, bool asked, bool *due)
@@ -330,7 +324,7 @@ static int look(dome_env *env, bool asked, bool *due)
     const bool met = meets(env, &other_size), writes = env->checkpoints && env->options.checkpoint_dir;
     int status = dome__checkpoint_consult(env, asked || met, due);
     *due = *due || c->wish || (c->ordered && !met) || ((asked || met) && !writes);
-    return status;
+    return status == DOME_OK && *due ? dome__transit_look(env, due) : status;
 }
 
 dome_status dome__boundary_poll(dome_env *env, bool asked, bool *due)
@@ -339,9 +333,9 @@ dome_status dome__boundary_poll(dome_env *env, bool asked, bool *due)
     c->polls = true;
     take_order(env);
     dome__change_over(env);
-    const bool by_loops = dome__checkpoint_pass(env);
+    const bool consults = dome__checkpoint_pass(env);
     *due = false;
-    if (!c->ordered && !asked && !by_loops && !c->wish)
+    if (!c->ordered && !asked && !consults && !c->wish)
         return DOME_OK;
     dome_operation op;
     c->passed = true;
@@ -380,7 +374,10 @@ static int write_first(dome_env *env, bool bound)
 dome_status dome__boundary_pass(dome_env *env, dome_status status, const char *bound)
 {
     dome_operation op;
+    bool due = true;
     dome__begin(&op, env, DOME_OP_CHECKPOINT, NULL, 0);
+    if (status == DOME_OK) /* a function of the program may have sent something before it was captured (dome_capture_on) */
+        status = dome__transit_look(env, &due);
     if (status == DOME_OK && bound)
         postpone(env);
     if (status == DOME_OK)

@@ -123,6 +123,28 @@ def refused(variant, options, pattern, wait="20", sizes="-"):
         run.check_clean()
 
 
+def posts_often():
+    """An order, and a wish, wait for a boundary without messages."""
+    expected = one_task([ELASTIC, "60", "10"])
+    with Run([ELASTIC, "60", "10", "-", "%MARKS%", "posts-often", "--dome-tasks", "2"]) as run:
+        reach(run, 5)
+        dome("grow", str(run.pid), "-n", "2")
+        ended_well(run, expected)
+    with Run([ELASTIC, "60", "0", "3", "%MARKS%", "posts-often", "--dome-tasks", "2"]) as run:
+        ended_well(run, expected)
+        check(run.rank(2) is not None, "it has not grown")
+
+
+def posted_wish():
+    """A wish for which there is no such boundary before the end is refused there."""
+    expected = one_task([ELASTIC, "60", "0"])
+    with Run([ELASTIC, "60", "0", "3", "%MARKS%", "posts", "--dome-tasks", "2"]) as run:
+        check(run.wait() == 0 and run.output() == expected, run.errors())
+        line = r"dome: dome_resize: the program keeps its 2 tasks: a message of task 0 to task 1 .* has not been received; at each .*"
+        check(len(run.lines()) == 1 and re.fullmatch(line, run.lines()[0]), run.errors())
+        run.check_clean()
+
+
 def directory_gone():
     """The tasks could not begin where the program was started."""
     with harness.temporary_directory() as directory:
@@ -520,7 +542,11 @@ def main():
         ("no names: order", refused, "bare", [], r"it has no objects with names, so nothing .*"),
         ("no names: wish", bare_wish),
         ("no names: order and wish", refused, "bare", [], r"it has no objects with names, so nothing .*", "20", "3"),
-        ("a message under way", refused, "posts", [], r"a message of task 0 to task 1 \(tag 1, 1 elements of i32\) has not been received"),
+        ("a message under way", refused, "posts", [],
+         r"a message of task 0 to task 1 \(tag 1, 1 element of i32\) has not been received; at each of \d+ loop boundaries in \S+ s a message "
+         r"or a request was open; no other view can have it: receive messages, and wait for requests, before dome_checkpoint"),
+        ("a message under way: wish", posted_wish),
+        ("messages under way often", posts_often),
         ("directory gone", directory_gone),
         ("not executable", not_executable),
         ("a newcomer ends", newcomer_ends),
