@@ -14,8 +14,18 @@ static const double CHECK_SECONDS = 0.1;
 /* The number of boundaries between two checks grows by at most this factor: later loops may take longer. */
 enum { CHECK_GROWTH = 4 };
 
-/* Assumed for the cost of the first checkpoint: bytes per second, and seconds. */
-static const double FIRST_SPEED = 200e6, FIRST_COST = 0.01;
+/* Assumed for the first checkpoint: bytes per second that are written to a disk and to memory, and copied; and seconds. */
+static const double DISK_SPEED = 200e6, MEMORY_SPEED = 1e9, COPY_SPEED = 1e9, FIRST_COST = 0.01;
+
+/* Before the number of tasks changes, the program waits for so many seconds for a checkpoint, or for this share of what a loss
+ * would cost without it. */
+static const double CHANGE_SECONDS = 1, CHANGE_SHARE = 0.1;
+
+static double expected_cost(const dome_env *env)
+{
+    const double speed = env->checkpoints->in_memory ? MEMORY_SPEED : DISK_SPEED;
+    return (double)dome__checkpoint_bytes(env) / speed + FIRST_COST;
+}
 
 /* Seconds from one checkpoint to the next; 0: by loops. */
 static double interval(const dome_env *env)
@@ -26,8 +36,11 @@ static double interval(const dome_env *env)
         return 0;
     if (o->checkpoint_unit == DOME_CHECKPOINT_SECONDS)
         return o->checkpoint_every;
-    double cost = c->cost > 0 ? c->cost : (double)dome__checkpoint_bytes(env) / FIRST_SPEED + FIRST_COST;
-    return dome__interval_daly(cost, dome__time_between_failures(env));
+    const double between = dome__time_between_failures(env);
+    if (c->cost > 0)
+        return dome__interval_daly(c->cost, between);
+    const double every = dome__interval_daly(expected_cost(env), between);
+    return c->report.failed ? every : dome__interval_first(every, (double)dome__checkpoint_own_bytes(env) / COPY_SPEED);
 }
 
 /* The next boundary at which to check: soon enough for the next checkpoint, and for requests by signals. */
@@ -89,6 +102,8 @@ static bool has_state(dome_env *env)
 static dome_checkpoint_order decide(dome_env *env)
 {
     dome_checkpoints *c = env->checkpoints;
+    if (c->directory && !dome__ckpt_background_busy(c->background))
+        dome__checkpoint_take_result(env); /* what the last one has cost, and for the hub's report */
     double now = dome_wtime(), every = interval(env), left = every > 0 ? every - (now - c->last) : CHECK_SECONDS;
     dome_checkpoint_order what = {.ending = dome__checkpoint_ending()};
     bool by_loops = due_by_loops(env);
@@ -167,6 +182,31 @@ int dome__checkpoint_decide(dome_env *env, bool *due)
 {
     *due = false;
     return pass_boundary(env) && env->checkpoints->loop >= env->checkpoints->next_check ? consult(env, due) : DOME_OK;
+}
+
+/* On rank 0. */
+static bool is_worth_waiting(const dome_env *env)
+{
+    const dome_checkpoints *c = env->checkpoints;
+    const double takes = c->took > 0 ? c->took : expected_cost(env);
+    return c->saved_loop != c->loop && takes <= MAX(CHANGE_SECONDS, (dome_wtime() - c->last) * CHANGE_SHARE);
+}
+
+int dome__checkpoint_before_change(dome_env *env)
+{
+    dome_checkpoints *c = env->checkpoints;
+    bool due = false;
+    if (!c || !c->directory)
+        return DOME_OK;
+    dome__checkpoint_finish_writing(env);
+    if (env->transport->rank == 0 && is_worth_waiting(env))
+        dome__checkpoint_ask();
+    int status = consult(env, &due);
+    if (status == DOME_OK)
+        status = dome__checkpoint_carry_out(env);
+    if (status == DOME_OK)
+        dome__checkpoint_finish_writing(env);
+    return status;
 }
 
 bool dome__checkpoint_pass(dome_env *env)

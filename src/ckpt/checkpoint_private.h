@@ -54,14 +54,19 @@ struct dome_checkpoints {
     dome_store *store;   /* on leaders of groups as well */
     dome_ckpt *previous; /* the last good one; NULL: none that the next could refer to */
     dome_run run;
-    double began;     /* this program */
-    uint64_t number;  /* of the next */
-    bool full;        /* the next one must contain everything */
-    bool empty;       /* it has been said that there is nothing to write */
-    bool mostly_same; /* most blocks captured for the last one had not changed */
-    double last;      /* time at which the last one was begun */
-    double cost;      /* of one, seconds; 0: not known */
-    double checked;   /* time of the tasks' last check; checked_loop: its boundary */
+    double began;        /* this program */
+    uint64_t losses;     /* that it has gone on after before, */
+    double seconds;      /* in so many seconds */
+    uint64_t number;     /* of the next */
+    bool full;           /* the next one must contain everything */
+    bool empty;          /* it has been said that there is nothing to write */
+    bool mostly_same;    /* most blocks captured for the last one had not changed */
+    double last;         /* time at which the last one was begun */
+    double cost;         /* of one, seconds; 0: not known */
+    double took;         /* seconds until the last one was written; 0: not known. The thread that writes it sets it */
+    double job_began;    /* that of the thread */
+    uint64_t saved_loop; /* boundary of the last one */
+    double checked;      /* time of the tasks' last check; checked_loop: its boundary */
     uint64_t checked_loop;
     unsigned failures; /* running */
     bool left_out;     /* it has been said that one was left out, and none has been written since */
@@ -96,6 +101,9 @@ bool dome__run_write(const dome_checkpoints *c, bool running, char **message);
 
 /* Called at the start. A run that continues without having been ended has failed. */
 bool dome__run_note(dome_checkpoints *c, bool goes_on, char **message);
+
+/* Adds to the run what the directory does not know: losses before its first checkpoint. */
+void dome__run_count(dome_checkpoints *c);
 
 /* The mean time between failures: the user's, otherwise as observed in this run. */
 double dome__time_between_failures(const dome_env *env);

@@ -91,7 +91,9 @@ void dome__checkpoint_finish_writing(dome_env *env)
 /* Called in the thread: writing files takes time. */
 static void note_time(void *checkpoints)
 {
-    dome__run_write(checkpoints, true, NULL);
+    dome_checkpoints *c = checkpoints;
+    c->took = dome_wtime() - c->job_began;
+    dome__run_write(c, true, NULL);
 }
 
 void dome__checkpoint_begin_writing(dome_env *env, uint64_t number, bool full)
@@ -99,7 +101,8 @@ void dome__checkpoint_begin_writing(dome_env *env, uint64_t number, bool full)
     dome_checkpoints *c = env->checkpoints;
     uint64_t stopped = dome__now_ns();
     dome__checkpoint_finish_writing(env);
-    double begin = dome_wtime();
+    double begin = c->job_began = dome_wtime();
+    c->saved_loop = c->loop;
     dome__checkpoint_copy(env, full);
     uint64_t bytes = c->capture.used; /* from here on the capture belongs to the thread */
     c->job = (dome_ckpt_job){.directory = c->directory,

@@ -106,7 +106,8 @@ enum {
     NUMBER,
     RANK,
     PLAN,
-    PAST, /* the number of tasks in the last view that stood, and the files of what this task has kept */
+    PAST, /* the number of tasks in the last view that stood, the files of what this task has kept, losses and the program's begin
+           */
     TIMES,
     PROGRESS,
     AVOID,
@@ -169,6 +170,8 @@ static char *note(const dome_env *env, uint32_t view, int rank, const char *plan
                              .plan = plan,
                              .stood = g_atomic_int_get(&c->stood),
                              .kept = {c->kept[0], c->kept[1]},
+                             .losses = c->losses,
+                             .program_ns = c->program_ns,
                              .profile = c->profile,
                              .begun_ns = c->begun_ns,
                              .members_ns = c->members_ns,
@@ -189,6 +192,16 @@ static void take_times(dome_change *c, const char *text)
         c->profile = -1;
     if (c->profile >= 0 && fcntl(c->profile, F_SETFD, FD_CLOEXEC) != 0)
         c->profile = -1;
+}
+
+/* A process in place of task 0 has none: what it knows of losses, a supervisor has told it. */
+static void take_past(dome_change *c, const char *text)
+{
+    int losses = 0;
+    uint64_t program_ns = 0;
+    sscanf(text, "%d %d %d %d %" SCNu64, &c->stood, &c->kept[0], &c->kept[1], &losses, &program_ns);
+    c->losses = MAX(c->losses, losses);
+    c->program_ns = program_ns ? MIN(c->program_ns, program_ns) : c->program_ns;
 }
 
 static void set_flags(const char *descriptors, int flags)
@@ -250,7 +263,7 @@ static void take_note(dome_env *env, dome_change *c, const char *text)
             c->slots = g_strdup(word[SLOTS]);
         }
         c->rank = atoi(word[RANK]);
-        sscanf(word[PAST], "%d %d %d", &c->stood, &c->kept[0], &c->kept[1]);
+        take_past(c, word[PAST]);
         take_times(c, word[TIMES]);
         dome_loop_begin begin;
         if (sscanf(word[PROGRESS], "%" SCNu64 " %" SCNu64 " %" SCNu64, &begin.ns, &begin.done, &begin.total) == 3)
@@ -278,6 +291,18 @@ static void take_note(dome_env *env, dome_change *c, const char *text)
     g_strfreev(word);
 }
 
+/* What a supervisor tells of the attempts before. */
+static void take_losses(dome_change *c)
+{
+    const char *text = g_getenv(DOME_VARIABLE_LOSSES);
+    char *end = NULL;
+    c->losses = text ? (int)g_ascii_strtoll(text, &end, 10) : 0;
+    const double seconds = text ? g_ascii_strtod(end, NULL) : 0;
+    c->program_ns = dome__now_ns();
+    c->program_ns -= MIN((uint64_t)(MAX(seconds, 0) * 1e9), c->program_ns);
+    g_unsetenv(DOME_VARIABLE_LOSSES);
+}
+
 dome_change *dome__change_new(dome_env *env)
 {
     dome_change *c = g_new0(dome_change, 1);
@@ -291,6 +316,7 @@ dome_change *dome__change_new(dome_env *env)
     c->requests = pthread_sigmask(SIG_SETMASK, NULL, &mask) == 0 && !sigismember(&mask, SIGTERM);
     c->slots = g_strdup(g_getenv(DOME_VARIABLE_SLOTS));
     avoid_too(c, g_getenv(DOME_VARIABLE_AVOID));
+    take_losses(c);
     if (text)
         take_note(env, c, text);
     if (!c->held)
@@ -349,6 +375,7 @@ void dome__change_stands(dome_env *env)
         dome_wire_view view = {.size = (uint32_t)env->size,
                                .least = (uint32_t)env->options.least,
                                .most = (uint32_t)env->options.most,
+                               .saves = env->checkpoints != NULL,
                                .legacy = c->legacy};
         dome__checkpoint_from(env, &view.checkpoint, &view.loop);
         dome__watch_stands(env->watch, &view);
@@ -427,13 +454,17 @@ int dome__change_share(dome_env *env)
         words[1] = same ? DOME_RESTART_NUMBER : DOME_RESTART_AUTO;
         words[2] = env->options.restart_number;
     }
-    int64_t before = c->stood; /* newcomers do not know */
+    enum { STOOD, LOSSES, PASSED, NUMBERS };
+    const uint64_t now = dome__now_ns();
+    int64_t before[NUMBERS] = {[STOOD] = c->stood, [LOSSES] = c->losses, [PASSED] = (int64_t)(now - c->program_ns)};
     int status = dome__bcast(env->transport, 0, DOME_U64, words, G_N_ELEMENTS(words));
-    if (!status)
-        status = dome__allreduce(env->transport, DOME_I64, &before, 1, dome__combine_max_i64, NULL);
+    if (!status) /* newcomers do not know */
+        status = dome__allreduce(env->transport, DOME_I64, before, NUMBERS, dome__combine_max_i64, NULL);
     if (status)
         return dome__fail_transport(env, status);
-    c->before = (int)before;
+    c->before = (int)before[STOOD];
+    c->losses = (int)before[LOSSES];
+    c->program_ns = now - MIN((uint64_t)before[PASSED], now);
     c->heals = words[0] != 0;
     if (c->heals) {
         env->options.restart = (dome_restart)words[1];
@@ -483,6 +514,7 @@ static void go_back(void *ctx, const dome_wire_back *back)
     dome_change *c = env->change;
     c->begun_ns = dome__now_ns();
     c->members_ns = c->blocks_ns = 0;
+    c->losses++;
     const int fd = c->provider->launcher->daemon_fd();
     char *held = !back->avoid[0] ? g_strdup(" ") : fd < 0 ? g_strdup(c->held) : g_strdup_printf("%s%d ", c->held, fd);
     char *avoid = in_either(c->avoid, back->avoid);
@@ -639,7 +671,6 @@ static void start_newcomers(dome_env *env, const dome_view_plan *plan, char **wh
 static int prepare(dome_env *env, const dome_view_plan *plan, dome_image **image, char **why)
 {
     dome_change *c = env->change;
-    c->begun_ns = dome__now_ns();
     bool *stays = g_new0(bool, env->size);
     for (int r = 0; r < env->size; r++)
         stays[r] = dome__view_plan_next(plan, r) >= 0;
@@ -691,10 +722,12 @@ int dome__change_boundary(dome_env *env, uint64_t order, const char *ordered, co
     dome_image *image = NULL;
     int status = DOME_OK;
     if (!why) {
-        why = g_strdup(obstacle(c));
         dome__progress_hide(env);
-        dome__checkpoint_finish(env);
-        status = prepare(env, &plan, &image, &why);
+        c->begun_ns = dome__now_ns();
+        status = dome__checkpoint_before_change(env);
+        why = g_strdup(obstacle(c));
+        if (status == DOME_OK)
+            status = prepare(env, &plan, &image, &why);
     }
     if (status == DOME_OK && !why)
         go_over(env, &plan, image);

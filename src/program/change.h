@@ -59,6 +59,8 @@ struct dome_change {
     char *legacy;              /* what does not depend on the view */
     char **environment;        /* for execve */
     sigset_t mask;             /* of signals, in the main thread */
+    int losses;                /* after which the program has gone on, */
+    uint64_t program_ns;       /* and when it began (dome__now_ns of this host) */
     int kept[DOME_KEPT_FILES]; /* what the task keeps for itself (--on-loss tell); -1: nothing */
     int stood;                 /* tasks of the last view that stood; 0: unknown. Atomic: the watcher's thread reads it */
 

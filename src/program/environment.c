@@ -116,7 +116,9 @@ dome_env *dome_init(int *argc, char ***argv)
                                         &(dome_checkpoint_view){.number = env->change->view,
                                                                 .back = env->change->heals,
                                                                 .piece = env->change->piece,
-                                                                .kept = dome__change_keeps(env) ? env->change->kept : NULL});
+                                                                .kept = dome__change_keeps(env) ? env->change->kept : NULL,
+                                                                .losses = env->change->losses,
+                                                                .seconds = dome__since_ns(env->change->program_ns) * 1e-9});
     env->change->blocks_ns += dome__since_ns(begin);
     dome__end(&op, status);
     if (env->watch)

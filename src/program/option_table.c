@@ -76,8 +76,10 @@ const dome_option_row dome__option_rows[] = {
      .help = "`ring`: data may move between the last task and the first; `linear`: it may not"},
 
     {ROW("checkpoint-dir", CHECKPOINTS, TEXT, checkpoint_dir), .argument = "DIR", .wanted = "the name of a directory",
-     .help = "write checkpoints into this directory, which is created if needed; `memory:` keeps them in memory",
-     .otherwise = "no checkpoints", .page = "[checkpoints.md](checkpoints.md#without-a-disk)"},
+     .help =
+         "write checkpoints into this directory, which is created if needed; `memory:` keeps them in memory, `none:` writes none",
+     .otherwise = "no checkpoints; with `--dome-on-loss heal` `memory:`",
+     .page = "[checkpoints.md](checkpoints.md#without-a-disk)"},
     {ROW("checkpoint-every", CHECKPOINTS, EVERY, checkpoint_every), .argument = "N|SECONDSs|auto", .initial = "auto",
      .wanted = "loops (100), seconds (60s) or 'auto'",
      .help = "write one every `N` loop boundaries, every `SECONDS` seconds (`60s`), or as often as it pays"},

@@ -131,9 +131,17 @@ void dome__restarts_hosts(dome_restarts *r, char **names)
     r->views++;
 }
 
+/* One task without a hub, which nobody heals. */
+static bool is_alone(const dome_options *o)
+{
+    return (o->tasks == 1 || g_strcmp0(o->transport, "self") == 0) && o->most <= 1 && !o->hosts_script &&
+           o->size != DOME_SIZE_AUTO;
+}
+
 bool dome__restarts_needed(const dome_options *options, int restarts)
 {
-    return restarts > 0 || (options->on_loss == DOME_LOSS_HEAL && in_memory(options));
+    const bool heals = options->on_loss == DOME_LOSS_HEAL && in_memory(options);
+    return restarts > 0 || (heals && !(options->checkpoint_by_default && is_alone(options)));
 }
 
 /* Adds the option to resume from the newest checkpoint of this run, whatever options the program was first started with, and the
@@ -163,6 +171,9 @@ char **dome__restarts_attempt(const dome_restarts *r, const dome_attempt *attemp
     g_setenv(DOME_VARIABLE_SUPERVISED, "0", TRUE);
     g_setenv(DOME_VARIABLE_AVOID, attempt->avoid, TRUE);
     if (attempt->number > 0) {
+        char *losses = g_strdup_printf("%d %.3f", attempt->losses, attempt->seconds);
+        g_setenv(DOME_VARIABLE_LOSSES, losses, TRUE);
+        g_free(losses);
         g_setenv(DOME_VARIABLE_TRACE_APPEND, "1", TRUE);
         if (geteuid() == 0)
             g_setenv("PVM_ALLOW_ROOT", "1", FALSE); /* the launcher has already warned that it is set */
@@ -183,8 +194,9 @@ void dome__restarts_point(const dome_restarts *r, dome_supervise_point *point)
     const char *directory = r->memory ? r->memory : r->options->checkpoint_dir;
     dome_checkpoint_point newest = {0};
     const bool there = directory && dome__checkpoint_newest(directory, name, &newest);
-    *point =
-        there ? (dome_supervise_point){newest.number, newest.loop, (int)MIN(newest.tasks, INT_MAX)} : (dome_supervise_point){0};
+    *point = (dome_supervise_point){.saves = directory != NULL};
+    if (there)
+        *point = (dome_supervise_point){newest.number, newest.loop, (int)MIN(newest.tasks, INT_MAX), true};
     g_free(name);
 }
 

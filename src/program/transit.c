@@ -30,7 +30,7 @@ static bool order_changes(const dome_env *env)
     return changes;
 }
 
-void dome__transit_put_off_order(dome_env *env, uint64_t boundaries)
+void dome__transit_put_off_order(const dome_env *env, uint64_t boundaries)
 {
     dome_change *c = env->change;
     if (env->rank == 0)
@@ -41,7 +41,7 @@ void dome__transit_put_off_order(dome_env *env, uint64_t boundaries)
     c->order_tries.left = boundaries;
 }
 
-void dome__transit_put_off_wish(dome_env *env, uint64_t boundaries)
+void dome__transit_put_off_wish(const dome_env *env, uint64_t boundaries)
 {
     dome_change *c = env->change;
     c->late_wish = c->wish;

@@ -26,7 +26,7 @@ int dome__transit_look(dome_env *env, bool *due);
 void dome__transit_end(dome_env *env);
 
 /* The order, or the wish, of this boundary is tried again after so many boundaries. The hub learns that the order waits. */
-void dome__transit_put_off_order(dome_env *env, uint64_t boundaries);
-void dome__transit_put_off_wish(dome_env *env, uint64_t boundaries);
+void dome__transit_put_off_order(const dome_env *env, uint64_t boundaries);
+void dome__transit_put_off_wish(const dome_env *env, uint64_t boundaries);
 
 #endif

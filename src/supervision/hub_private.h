@@ -189,6 +189,7 @@ typedef struct hub_state {
     char *healing;           /* the reason of a loss that is being healed; NULL: none */
     uint32_t healing_number; /* of the view that heals it */
     bool bare;               /* the program had no object with a name */
+    bool early;              /* it had come to no loop boundary */
     bool unstarted;          /* it has told that a view that heals could not start; a part of the failure that was noticed */
     int heals;               /* so far */
     char *without;           /* hosts that have been given up with that loss, ", " between them; NULL: none */

@@ -394,7 +394,7 @@ def losses(seeds, restarts):
 
 
 def with_checkpoints():
-    """Checkpoints go on across views; after a loss the program goes on from one."""
+    """Checkpoints go on across views; after a loss the program goes on from the one before the last change."""
     expected = one_task([ELASTIC, "60", "0", "-"])
     with Run([DOME, "run", "--restarts", "2", "--on-loss", "restart", "-n", "2", ELASTIC, "60", "10", "3,2,4", "%MARKS%", "--dome-checkpoint-dir", "%MARKS%/saved",
               "--dome-checkpoint-every", "5"]) as run:
@@ -406,8 +406,8 @@ def with_checkpoints():
             victim = run.rank(1)
         status = run.wait()
         check(status == 0, "status %s: %s" % (status, run.errors()))
-        check(len(run.lines()) == 1 and re.search(r"started again from checkpoint \d+ \(loop boundary (20|25|30)\), restart 1 of 2", run.lines()[0]),
-              "%d: %s" % (before, run.errors()))
+        line = re.search(r"started again from checkpoint \d+ \(loop boundary (\d+)\), restart 1 of 2", run.errors())
+        check(len(run.lines()) == 1 and line and int(line[1]) >= before - 2, "%d: %s" % (before, run.errors()))
         check(run.output().endswith(expected.split(b"\n")[-2] + b"\n"), "other output: %r" % run.output()[-200:])
         dome("ckpt", "verify", run.marks + "/saved")
 

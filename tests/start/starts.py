@@ -309,7 +309,7 @@ def console_restart(own_tasks):
         wait_until(lambda: len(glob.glob(marks + "/there.?")) == 3, "the tasks")
         pids = [rank(r) for r in range(3)]
         os.kill(pids[1], signal.SIGKILL)
-        typed.wait_for(r"dome: task 1 on host \S+ is lost: .*; started again from the beginning, restart 1 of 1")
+        typed.wait_for(r"dome: task 1 on host \S+ is lost: .*; started again from the beginning \(.*\), restart 1 of 1")
         typed.wait_for(r"all steps done")
         typed.wait_for(r"\[1\] finished")
         check(not set(pids) & {rank(r) for r in range(3)}, "the tasks are the same")
