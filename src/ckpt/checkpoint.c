@@ -125,7 +125,11 @@ static int start_in_directory(dome_env *env)
     char *message = NULL;
     if (status != DOME_OK)
         return status;
-    status = dome__find_groups(env, c->directory, c->in_memory, &c->pieces);
+    const dome_store_owner owner = c->in_memory                    ? DOME_STORE_OWN
+                                   : env->options.checkpoint_trust ? DOME_STORE_ANY
+                                                                   : DOME_STORE_TRUSTED;
+    dome__ckpt_only_trusted(owner != DOME_STORE_ANY);
+    status = dome__find_groups(env, c->directory, owner, &c->pieces);
     if (status != DOME_OK)
         return status;
     if (dome__checkpoint_leads_group(env)) {

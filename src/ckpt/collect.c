@@ -47,7 +47,7 @@ static void number_groups(const dome_env *env, dome_ckpt_pieces *pieces, const u
     pieces->leader = leader;
 }
 
-int dome__find_groups(dome_env *env, const char *directory, bool own, dome_ckpt_pieces *pieces)
+int dome__find_groups(dome_env *env, const char *directory, dome_store_owner owner, dome_ckpt_pieces *pieces)
 {
     dome_transport *t = env->transport;
     uint64_t nonce = (uint64_t)g_random_int() << 32 | g_random_int();
@@ -55,7 +55,8 @@ int dome__find_groups(dome_env *env, const char *directory, bool own, dome_ckpt_
     if (status != DOME_OK)
         return status;
     char *probe = probe_path(directory, nonce, t->rank), *text = NULL;
-    int fd = dome__store_make_directory(directory, own, &text) ? open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+    int fd =
+        dome__store_make_directory(directory, owner, &text) ? open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
     if (fd < 0 && !text)
         text = g_strdup_printf("checkpoint directory '%s' cannot be written to: %s", directory, strerror(errno));
     else if (fd >= 0)

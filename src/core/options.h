@@ -80,6 +80,7 @@ typedef struct dome_options {
     double checkpoint_every;  /* --dome-checkpoint-every, in that unit */
     unsigned checkpoint_keep; /* --dome-checkpoint-keep */
     double checkpoint_mtbf;   /* --dome-checkpoint-mtbf, seconds; 0: not given */
+    bool checkpoint_trust;    /* --dome-checkpoint-trust */
     dome_restart restart;     /* --dome-restart */
     uint64_t restart_number;  /* --dome-restart=NUMBER */
     bool help, version;

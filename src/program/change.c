@@ -28,6 +28,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -303,6 +304,17 @@ static void take_losses(dome_change *c)
     g_unsetenv(DOME_VARIABLE_LOSSES);
 }
 
+/* For this user alone, or nothing would be read from it (core/owners.h). -1: the system gives none. */
+static int make_kept(void)
+{
+    const int fd = memfd_create("dome-kept", MFD_CLOEXEC);
+    if (fd >= 0 && fchmod(fd, 0600) != 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
 dome_change *dome__change_new(dome_env *env)
 {
     dome_change *c = g_new0(dome_change, 1);
@@ -324,7 +336,7 @@ dome_change *dome__change_new(dome_env *env)
     g_unsetenv(DOME_VARIABLE_VIEW); /* programs that this one may start must not see it */
     for (int k = 0; env->options.on_loss == DOME_LOSS_TELL && k < DOME_KEPT_FILES; k++)
         if (c->kept[k] < 0)
-            c->kept[k] = memfd_create("dome-kept", MFD_CLOEXEC);
+            c->kept[k] = make_kept();
     return c;
 }
 

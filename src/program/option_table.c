@@ -88,6 +88,9 @@ const dome_option_row dome__option_rows[] = {
     {ROW("checkpoint-mtbf", CHECKPOINTS, MTBF, checkpoint_mtbf), .argument = "SECONDS", .wanted = "seconds above 0",
      .help = "mean time between failures that `--dome-checkpoint-every auto` expects",
      .otherwise = "as observed in this run; at first 3600"},
+    {ROW("checkpoint-trust", CHECKPOINTS, FLAG, checkpoint_trust),
+     .help = "use a checkpoint directory, and files in it, that another user can write to or that belong to one",
+     .page = "[checkpoints.md](checkpoints.md#of-another-user)"},
     {ROW("restart", CHECKPOINTS, RESTART, restart), .argument = "auto|NUMBER", .wanted = "no value, =auto or =NUMBER",
      .help = "without a value: resume from the newest good checkpoint, which must exist; `NUMBER`: from that one; `auto`: from "
              "the newest "

@@ -85,8 +85,16 @@ static bool make_memory(dome_restarts *r, char **message)
     dome__run_directory_sweep(parent, remove_left_behind, NULL);
     r->memory = dome__run_directory_name(parent);
     if (g_mkdir(r->memory, 0700) != 0 || dome__run_directory_lock(r->memory) < 0 || !note_hosts(r)) {
-        *message =
-            g_strdup_printf("--dome-checkpoint-dir memory: needs a file system of memory at %s: %s", parent, g_strerror(errno));
+        const char *why = g_strerror(errno);
+        dome__remove_directory(r->memory);
+        g_clear_pointer(&r->memory, g_free);
+        if (r->options->checkpoint_by_default) {
+            fprintf(stderr,
+                    "dome: no checkpoints are kept in memory, for which %s is needed: %s; --dome-checkpoint-dir keeps some\n",
+                    parent, why);
+            return true;
+        }
+        *message = g_strdup_printf("--dome-checkpoint-dir memory: needs a file system of memory at %s: %s", parent, why);
         return false;
     }
     g_setenv(DOME_VARIABLE_MEMORY, r->memory, TRUE);
@@ -191,7 +199,7 @@ bool dome__restarts_heal(const dome_options *options, int restarts, int *left)
 void dome__restarts_point(const dome_restarts *r, dome_supervise_point *point)
 {
     char *name = g_path_get_basename(r->argv[0]);
-    const char *directory = r->memory ? r->memory : r->options->checkpoint_dir;
+    const char *directory = r->memory ? r->memory : in_memory(r->options) ? NULL : r->options->checkpoint_dir;
     dome_checkpoint_point newest = {0};
     const bool there = directory && dome__checkpoint_newest(directory, name, &newest);
     *point = (dome_supervise_point){.saves = directory != NULL};
