@@ -5,6 +5,7 @@
 #include "transport/transport.h"
 
 #include <math.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* Tasks agree at some boundaries whether a checkpoint is due. To limit the cost this happens at most once in this many seconds.
@@ -27,6 +28,17 @@ static double expected_cost(const dome_env *env)
     return (double)dome__checkpoint_bytes(env) / speed + FIRST_COST;
 }
 
+/* Seconds for which the program stops at most while this task copies. How large objects without a type are nobody knows before
+ * (src/capture): not larger than all that the process has had. */
+static double expected_pause(const dome_env *env)
+{
+    struct rusage usage;
+    double bytes = (double)dome__checkpoint_own_bytes(env);
+    if (dome__checkpoint_has_untyped(env) && getrusage(RUSAGE_SELF, &usage) == 0)
+        bytes += 1024.0 * (double)usage.ru_maxrss;
+    return bytes / COPY_SPEED;
+}
+
 /* Seconds from one checkpoint to the next; 0: by loops. */
 static double interval(const dome_env *env)
 {
@@ -40,7 +52,7 @@ static double interval(const dome_env *env)
     if (c->cost > 0)
         return dome__interval_daly(c->cost, between);
     const double every = dome__interval_daly(expected_cost(env), between);
-    return c->report.failed ? every : dome__interval_first(every, (double)dome__checkpoint_own_bytes(env) / COPY_SPEED);
+    return c->report.failed ? every : dome__interval_first(every, expected_pause(env));
 }
 
 /* The next boundary at which to check: soon enough for the next checkpoint, and for requests by signals. */
@@ -189,7 +201,7 @@ static bool is_worth_waiting(const dome_env *env)
 {
     const dome_checkpoints *c = env->checkpoints;
     const double takes = c->took > 0 ? c->took : expected_cost(env);
-    return c->saved_loop != c->loop && takes <= MAX(CHANGE_SECONDS, (dome_wtime() - c->last) * CHANGE_SHARE);
+    return takes <= MAX(CHANGE_SECONDS, (dome_wtime() - c->last) * CHANGE_SHARE);
 }
 
 int dome__checkpoint_before_change(dome_env *env)
@@ -199,6 +211,8 @@ int dome__checkpoint_before_change(dome_env *env)
     if (!c || !c->directory)
         return DOME_OK;
     dome__checkpoint_finish_writing(env);
+    if (c->saved_loop == c->loop) /* it was due there; the same on all tasks */
+        return DOME_OK;
     if (env->transport->rank == 0 && is_worth_waiting(env))
         dome__checkpoint_ask();
     int status = consult(env, &due);

@@ -141,6 +141,9 @@ dome_ckpt *dome__checkpoint_describe(dome_env *env, const char *program, uint64_
 uint64_t dome__checkpoint_bytes(const dome_env *env);
 uint64_t dome__checkpoint_own_bytes(const dome_env *env);
 
+/* Whether the state has objects of which these two do not know. */
+bool dome__checkpoint_has_untyped(const dome_env *env);
+
 /* ---- checkpoint_write.c: one checkpoint after the other, beside the program ---- */
 
 /* Copies what has changed, and lets the thread do the rest. */

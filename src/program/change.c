@@ -107,8 +107,7 @@ enum {
     NUMBER,
     RANK,
     PLAN,
-    PAST, /* the number of tasks in the last view that stood, the files of what this task has kept, losses and the program's begin
-           */
+    PAST, /* the number of tasks in the last view that stood, the files of what this task has kept; losses, since when */
     TIMES,
     PROGRESS,
     AVOID,

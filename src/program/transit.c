@@ -100,9 +100,11 @@ static uint64_t next_gap(const dome_env *env, dome_transit *t)
     if ((double)(now - t->began_ns) * 1e-9 >= WAIT_SECONDS && (t->tries > WAIT_BOUNDARIES || dome__checkpoint_ends(env)))
         return 0;
     t->gap = 1;
-    if (t->tries >= ONE_BY_ONE)
-        t->gap = each * (double)most > GAP_SECONDS ? (uint64_t)(GAP_SECONDS / each) : most;
-    return t->gap += t->tries > ONE_BY_ONE && t->tries % 2; /* what is in transit at every other boundary must not meet each */
+    if (t->tries >= ONE_BY_ONE && each < GAP_SECONDS)
+        t->gap = MIN((uint64_t)(GAP_SECONDS / MAX(each, 1e-9)), most);
+    if (t->gap > 1) /* messages of every other boundary must not meet each try */
+        t->gap += t->tries % 2;
+    return t->gap;
 }
 
 /* Takes over the text. */
