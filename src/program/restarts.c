@@ -5,6 +5,7 @@
 #include "core/files.h"
 #include "core/own_program.h"
 #include "core/run_directory.h"
+#include "core/terminal.h"
 #include "program/start.h"
 #include "supervision/remote.h"
 
@@ -89,9 +90,8 @@ static bool make_memory(dome_restarts *r, char **message)
         dome__remove_directory(r->memory);
         g_clear_pointer(&r->memory, g_free);
         if (r->options->checkpoint_by_default) {
-            fprintf(stderr,
-                    "dome: no checkpoints are kept in memory, for which %s is needed: %s; --dome-checkpoint-dir keeps some\n",
-                    parent, why);
+            dome__say("no checkpoints are kept in memory, for which %s is needed: %s; --dome-checkpoint-dir keeps some", parent,
+                      why);
             return true;
         }
         *message = g_strdup_printf("--dome-checkpoint-dir memory: needs a file system of memory at %s: %s", parent, why);
