@@ -568,6 +568,8 @@ static void go_over(dome_env *env, const dome_view_plan *plan, dome_image *image
     const bool stays = dome__view_plan_next(plan, env->rank) >= 0;
     const sigset_t set = requests();
     char *text = dome__view_plan_text(plan);
+    if (env->rank == 0)
+        dome__watch_beat(env->watch); /* the hub learns of the checkpoint that has just been written */
     dome__watch_change(env->watch, c->view + 1, text);
     g_free(text);
     if (!failed)

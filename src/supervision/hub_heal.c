@@ -395,6 +395,14 @@ static const char *why_beginning(const hub_state *s, const dome_wire_view *view)
     return "it had written no checkpoint yet: --dome-checkpoint-every says when";
 }
 
+/* That the program goes on from. Nobody may have told of it: then it was written after the last beat. */
+static void note_checkpoint(hub_state *s, int64_t number)
+{
+    if (s->checkpoint < number)
+        s->checkpoint_at = dome__hub_now();
+    s->checkpoint = number;
+}
+
 void dome__hub_healed(hub_state *s, const dome_wire_view *view)
 {
     if (!s->healing || view->number < s->healing_number)
@@ -417,6 +425,6 @@ void dome__hub_healed(hub_state *s, const dome_wire_view *view)
     g_free(from);
     g_clear_pointer(&s->healing, g_free);
     if (view->checkpoint && !s->hub->tells) /* else it is what the tasks have kept, which is no checkpoint for others */
-        s->checkpoint = (int64_t)view->checkpoint;
+        note_checkpoint(s, (int64_t)view->checkpoint);
     s->loops_before = s->hub->tells ? view->loop : 0; /* its boundaries are counted from the checkpoint */
 }

@@ -210,13 +210,13 @@ def after_change(way, directory):
         all_there(run, 2)
         reach(run, 10)
 
-        def hub():
+        def shown():
             told = subprocess.run([DOME, "ps", "--json"], env=harness.clean_environment(), stdout=subprocess.PIPE, timeout=harness.HANG).stdout
-            return [p["pid"] for p in json.loads(told) if run.rank(0) in [t["pid"] for t in p["tasks"]]]
+            return [p for p in json.loads(told) if run.rank(0) in [t["pid"] for t in p["tasks"]]]
 
         for number, order in enumerate(("grow", "shrink")[:1 if way == "restart" else 2]):
             before = step_of(run)
-            subprocess.run([DOME, order, str(wait_until(hub, "dome ps")[0])], env=harness.clean_environment(), stdout=subprocess.DEVNULL,
+            subprocess.run([DOME, order, str(wait_until(shown, "dome ps")[0]["pid"])], env=harness.clean_environment(), stdout=subprocess.DEVNULL,
                            timeout=harness.HANG, check=True)
             last = step_of(run)
             for loss in range(1 if way == "restart" else 2):
@@ -228,6 +228,10 @@ def after_change(way, directory):
                 told = re.search(r"(healed|started again) from checkpoint (\d+) \(loop boundary (\d+)\)", line)
                 check(told and int(told[2]) == number + 1 and before <= int(told[3]) <= last, "%s of %d to %d: %s" % (order, before, last, line))
                 wait_until(lambda: step_of(run) > int(told[3]) or run.process.poll() is not None, "a step")
+                if way == "heal":
+                    saved = wait_until(shown, "dome ps")[0]
+                    newest = saved["checkpoint"]
+                    check(newest["number"] == number + 1 and newest["seconds_ago"] <= saved["seconds"], "dome ps: %s in %s s" % (newest, saved["seconds"]))
         os.remove(run.marks + "/slow")
         check(run.wait() == 0 and is_same(run.output(), expected), "status %s: %s" % (run.process.poll(), run.errors()))
         run.check_clean()

@@ -279,6 +279,7 @@ def by_any_pid(before, restarts):
     with Run(command) as run:
         # At once, as `dome run ... & dome grow $!` does: while it starts an order is refused.
         out = wait_until(lambda: dome("grow", str(run.pid), status=None)[0], "the first order to be carried out")
+        wait_until(lambda: run.rank(2), "the pid of the new task")
         hub, tasks = run.hub(), 3
         check(out == "%d: 3 tasks, view 1\n" % hub, out)
         for name in str(hub), str(run.rank(0)), str(run.rank(1)), str(run.rank(2)), str(run.pid):
