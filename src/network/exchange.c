@@ -55,20 +55,47 @@ static bool time_short(dome_exchange *x, double *seconds)
     return true;
 }
 
-/* Until the answer to the last piece. */
-static bool time_long(dome_exchange *x, uint64_t bytes, double *seconds)
+/* What is called after each piece, until it returns false; bytes: that have arrived, with those of messages before. */
+typedef struct tell {
+    bool (*go_on)(void *ctx, uint64_t bytes);
+    void *ctx;
+    uint64_t bytes;
+    bool more;
+} tell;
+
+/* Announces a long message: the partner then waits for its first piece. */
+static bool open_long(dome_exchange *x, uint64_t bytes)
 {
-    uint64_t word = bytes, sent = 0, answered = 0, pieces = (bytes + PIECE - 1) / PIECE;
-    if (!send(x, DOME_U64, &word, 1) || !receive(x, DOME_U64, &word, 1)) /* the partner now waits for the first piece */
-        return false;
-    for (uint64_t begin = dome__now_ns(); answered < pieces; answered++) {
+    uint64_t word = bytes;
+    return send(x, DOME_U64, &word, 1) && receive(x, DOME_U64, &word, 1);
+}
+
+/* Until the answer to the last piece. told may be NULL. */
+static bool send_pieces(dome_exchange *x, uint64_t bytes, tell *told)
+{
+    uint64_t word, sent = 0, answered = 0, pieces = (bytes + PIECE - 1) / PIECE;
+    for (; answered < pieces; answered++) {
         for (; sent < pieces && sent < answered + UNDER_WAY; sent++)
             if (!send(x, DOME_U8, x->piece, MIN(bytes - sent * PIECE, PIECE)))
                 return false;
         if (!receive(x, DOME_U64, &word, 1))
             return false;
-        *seconds = MAX(seconds_since(begin), 1e-9);
+        if (told && told->more) {
+            told->bytes += MIN(bytes - answered * PIECE, PIECE);
+            told->more = told->go_on(told->ctx, told->bytes);
+        }
     }
+    return true;
+}
+
+static bool time_long(dome_exchange *x, uint64_t bytes, double *seconds)
+{
+    if (!open_long(x, bytes))
+        return false;
+    uint64_t begin = dome__now_ns();
+    if (!send_pieces(x, bytes, NULL))
+        return false;
+    *seconds = MAX(seconds_since(begin), 1e-9);
     return true;
 }
 
@@ -139,20 +166,12 @@ bool dome__exchange_alone(dome_exchange *x, double *latency, double *bandwidth)
     return dome__exchange_end(x);
 }
 
-bool dome__exchange_together(dome_exchange *x, double seconds, double *bandwidth)
+bool dome__exchange_stream(dome_exchange *x, bool (*go_on)(void *ctx, uint64_t bytes), void *ctx)
 {
-    double one, sum = 0;
-    int count = 0;
-    uint64_t begin = dome__now_ns();
-    if (!time_long(x, x->size, &one))
-        return false;
-    do {
-        if (!time_long(x, x->size, &one))
+    tell told = {.go_on = go_on, .ctx = ctx, .more = true};
+    while (told.more)
+        if (!open_long(x, x->size) || !send_pieces(x, x->size, &told))
             return false;
-        sum += one;
-        count++;
-    } while (seconds_since(begin) < seconds);
-    *bandwidth = bandwidth_of(x->size, sum / count, 0);
     return dome__exchange_end(x);
 }
 
