@@ -3,6 +3,7 @@
 #include "core/time.h"
 #include "transport/message.h"
 
+#include <math.h>
 #include <poll.h>
 
 enum { FIRST_SIZE = 4096, PIECE = DOME_EXCHANGE_PIECE, UNDER_WAY = 3, WARM_UP = 2, MOST_DESCRIPTORS = 1024 };
@@ -133,18 +134,35 @@ static bool find_latency(dome_exchange *x, uint64_t begin, double *latency)
     return true;
 }
 
-/* Doubles the size until a message takes long enough, and does so twice: the first time may be a pause of this process. What
- * network and kernel buffer, or let pass at once after a pause, is used up by then: the second one shows the bandwidth. */
+static bool in_time(const dome_exchange *x, uint64_t begin)
+{
+    return seconds_since(begin) < x->effort->budget;
+}
+
+/* The message once more: what network and kernel buffer, or let pass at once after a pause, is used up by then. If that is so
+ * short that noise counts, a third time: the shorter of the two counts. */
+static bool time_again(dome_exchange *x, uint64_t begin, double *seconds)
+{
+    double third = INFINITY;
+    if (in_time(x, begin) && !time_long(x, x->size, seconds))
+        return false;
+    if (in_time(x, begin) && *seconds < 2 * x->effort->enough && !time_long(x, x->size, &third))
+        return false;
+    *seconds = MIN(*seconds, third);
+    return true;
+}
+
+/* Doubles the size until a message takes long enough each time: once or twice may be a pause of this process. */
 static bool find_size(dome_exchange *x, uint64_t begin, double *seconds)
 {
     const dome_exchange_effort *effort = x->effort;
     for (x->size = FIRST_SIZE;; x->size *= 2) {
-        bool last = x->size * 2 > effort->most || seconds_since(begin) >= effort->budget;
+        bool last = x->size * 2 > effort->most || !in_time(x, begin);
         if (!time_long(x, x->size, seconds))
             return false;
         if (!last && *seconds < effort->enough)
             continue;
-        if (seconds_since(begin) < effort->budget && !time_long(x, x->size, seconds))
+        if (!time_again(x, begin, seconds))
             return false;
         if (last || *seconds >= effort->enough / 2)
             return true;
@@ -154,14 +172,9 @@ static bool find_size(dome_exchange *x, uint64_t begin, double *seconds)
 bool dome__exchange_alone(dome_exchange *x, double *latency, double *bandwidth)
 {
     uint64_t begin = dome__now_ns();
-    double seconds, again;
+    double seconds;
     if (!find_latency(x, begin, latency) || !find_size(x, begin, &seconds))
         return false;
-    if (seconds < 2 * x->effort->enough && seconds_since(begin) < x->effort->budget) { /* so short that noise counts */
-        if (!time_long(x, x->size, &again))
-            return false;
-        seconds = MIN(seconds, again);
-    }
     *bandwidth = bandwidth_of(x->size, seconds, *latency);
     return dome__exchange_end(x);
 }

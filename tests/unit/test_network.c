@@ -1,7 +1,9 @@
 /* What is known of the links between hosts: clusters, the ring, filling in, files. */
 #include "core/environment_variables.h"
 #include "core/files.h"
+#include "core/time.h"
 #include "local_transport.h"
+#include "network/exchange.h"
 #include "network/file.h"
 #include "network/look.h"
 #include "network/measure.h"
@@ -935,6 +937,58 @@ static void test_measure_medium(void)
     munmap(the_wire, sizeof *the_wire);
 }
 
+/* A link that lets some bytes pass at once after a pause; and a task that pauses in the first two messages of one piece. */
+typedef struct limited {
+    double bytes_per_us, most, left; /* of what passes at once: at most, now */
+    uint64_t at;
+    int pauses;
+} limited;
+
+static limited the_limit;
+
+static int limited_send(dome_transport *t, int dest, int channel, const void *head, size_t head_bytes, const void *data,
+                        uint64_t bytes)
+{
+    limited *l = &the_limit;
+    if (bytes == DOME_EXCHANGE_PIECE && l->pauses-- > 0)
+        g_usleep(10000);
+    if (bytes >= 4096) {
+        uint64_t now = dome__now_ns();
+        l->left = MIN(l->left + (double)(now - l->at) * 1e-3 * l->bytes_per_us, l->most) - (double)bytes;
+        l->at = now;
+        if (l->left < 0)
+            g_usleep((gulong)(-l->left / l->bytes_per_us));
+    }
+    return local_send(t, dest, channel, head, head_bytes, data, bytes);
+}
+
+static int limited_task(dome_transport *t, void *ctx)
+{
+    static dome_transport_ops ops;
+    bool silent[MOST] = {false};
+    (void)ctx;
+    ops = *t->ops;
+    ops.send = limited_send;
+    t->ops = &ops;
+    the_limit = (limited){.bytes_per_us = 4, .most = 65536, .left = 65536, .at = dome__now_ns(), .pauses = 2};
+    if (t->rank > 0)
+        return !dome__network_obey(t, idle);
+    dome_network *network = nothing_known(t->size - 1);
+    dome__network_measure(t, network, asking, NULL, silent);
+    /* Half of a message passes at once, at most. */
+    bool wrong = !(network->bandwidth[1] > 0 && network->bandwidth[1] < 3e6 * the_limit.bytes_per_us);
+    if (wrong)
+        fprintf(stderr, "%g MB/s, of %g\n", network->bandwidth[1] * 1e-6, the_limit.bytes_per_us);
+    dome__network_free(network);
+    return wrong;
+}
+
+/* Pauses of a busy machine do not make a message look long enough. */
+static void test_measure_pauses(void)
+{
+    g_assert_cmpint(local_run(3, NULL, limited_task, NULL), ==, 0);
+}
+
 /* ---- at a program's start ---- */
 
 static int share_task(dome_transport *t, void *ctx)
@@ -1008,6 +1062,7 @@ int main(int argc, char **argv)
     g_test_add_func("/network/survey/rounds", test_rounds);
     g_test_add_func("/network/measure/all", test_measure);
     g_test_add_func("/network/measure/silent", test_measure_silent);
+    g_test_add_func("/network/measure/pauses", test_measure_pauses);
     g_test_add_func("/network/measure/medium", test_measure_medium);
     g_test_add_func("/network/share", test_share);
     return g_test_run();
