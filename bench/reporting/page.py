@@ -100,7 +100,7 @@ def state(rounds):
 def judged(figure, rounds):
     """How the figure stands to the published one: a table of its claims, the verdict, and why."""
     if not rounds.all:
-        return [wrapped("**Verdict: %s.**" % verdict.NOT_MEASURED)]
+        return [wrapped("**Verdict: %s.** No round at full length is recorded in bench/results." % verdict.NOT_MEASURED)]
     claims = figure.claims(rounds)
     blocks = [table(Table(["held against the paper", "published", "ours", "rounds", "verdict"], verdict.rows(claims)))] if claims else []
     blocks.append(wrapped("**Verdict: %s.**%s" % (verdict.together([verdict.judge(c) for c in claims]) if claims else verdict.INCOMPARABLE,
