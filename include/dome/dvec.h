@@ -597,10 +597,11 @@ dome_status dvec_write(const dvec *x, const char *path);
  * dtype, strings, Fortran order, no such data set, ...), DOME_ERR_SHAPE, and those of dvec_new.
  * - HDF5: contiguous data sets are read in place; chunked, compressed and external ones by libhdf5,
  *   in a process beside each task. Enumerations become integers.
- * - Zarr, version 2 and 3: chunks of any shape, not compressed or by zlib, gzip or zstd, with the
+ * - Zarr, version 2 and 3: chunks of any shape, not compressed or by blosc (zarr-python 2's
+ *   default), zstd, gzip, zlib or lz4, as far as Dome was built with these libraries, and with the
  *   checksum crc32c; a chunk that is not there has the fill value. Each task reads the chunks that
  *   hold its elements. An array that is replaced meanwhile is DOME_ERR_IO. More than 8 dimensions,
- *   groups, filters, sharding, blosc and other codecs are DOME_ERR_FORMAT. */
+ *   groups, filters, sharding and other codecs are DOME_ERR_FORMAT. */
 dvec *dvec_read(dome_env *env, const char *name, const char *path);
 dvec *dvec_read_with(dome_env *env, const char *name, const char *path, const dvec_options *options);
 
