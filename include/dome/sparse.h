@@ -200,12 +200,12 @@ double dsparse_norm_inf(const dsparse *a);
 
 /* Reads a Matrix Market file (https://math.nist.gov/MatrixMarket/formats.html) into a new matrix
  * called `name`: coordinate format; real, integer, complex or pattern (whose entries become 1);
- * general, symmetric, skew-symmetric or hermitian, with the mirrored entries added. A complex file
- * gives a matrix of type DOME_C128, any other one of type DOME_F64. Entries may have any order, and
- * those for one place are added (SciPy: mmread(path).tocsr()). NaN and infinities may be given as
- * nan and inf. The tasks that see rank 0's file share its text evenly; the other tasks read
- * nothing. Collective. env owns the matrix. NULL on failure: DOME_ERR_IO, DOME_ERR_FORMAT (the
- * message has the number of the line), and those of dsparse_new and dsparse_assemble. */
+ * general, symmetric, skew-symmetric (not of a pattern) or hermitian, with the mirrored entries
+ * added. A complex file gives a matrix of type DOME_C128, any other one of type DOME_F64. Entries may
+ * have any order, and those for one place are added (SciPy: mmread(path).tocsr()). NaN and infinities
+ * may be given as nan and inf. The tasks that see rank 0's file share its text evenly; the other
+ * tasks read nothing. Collective. env owns the matrix. NULL on failure: DOME_ERR_IO, DOME_ERR_FORMAT
+ * (the message has the number of the line), and those of dsparse_new and dsparse_assemble. */
 dsparse *dsparse_read(dome_env *env, const char *name, const char *path);
 
 /* Writes the matrix to a Matrix Market file: real, integer or complex, general, with entries in

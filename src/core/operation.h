@@ -64,6 +64,9 @@
     X(DSCALAR_SET_F64, "dscalar_set_f64", "value:f", PLAIN)                                                                      \
     X(DSCALAR_SET_C128, "dscalar_set_c128", "real:f imaginary:f", PLAIN)                                                         \
     X(DSCALAR_GET, "dscalar_get", "", PLAIN)                                                                                     \
+    X(DSCALAR_GET_I64, "dscalar_get_i64", "", PLAIN)                                                                             \
+    X(DSCALAR_GET_F64, "dscalar_get_f64", "", PLAIN)                                                                             \
+    X(DSCALAR_GET_C128, "dscalar_get_c128", "", PLAIN)                                                                           \
     X(DSCALAR_COPY, "dscalar_copy", "a:v", DEFERRED)                                                                             \
     X(DSCALAR_ADD, "dscalar_add", "a:v b:v", DEFERRED)                                                                           \
     X(DSCALAR_SUB, "dscalar_sub", "a:v b:v", DEFERRED)                                                                           \

@@ -706,7 +706,9 @@ static void test_formats(bool all)
     expect_bad_file(BANNER "complex hermitian\n3 3 1\n2 2 1 1\n", "line 3: row 2, column 2 of a hermitian matrix is not real");
     expect_bad_file(BANNER "complex triangular\n3 3 0\n", "is stored as triangular; complex matrices are general");
     expect_bad_file(BANNER "complex general\n3 3 4\n1 1 1 1\n1 1 1 1\n1 1 1 1\n", "more than the rest of the file can hold");
-    expect_bad_file(BANNER "real hermitian\n3 3 0\n", "is stored as hermitian");
+    expect_bad_file(BANNER "real hermitian\n3 3 0\n", "is stored as hermitian; real matrices are general, symmetric or skew");
+    expect_bad_file(BANNER "pattern skew-symmetric\n3 3 2\n2 1\n3 1\n",
+                    "is stored as skew-symmetric; pattern matrices are general or symmetric, because");
     expect_bad_file("%%MatrixMarket matrix array real general\n3 3\n", "holds a matrix in array format");
     expect_bad_file(BANNER "real general\n% only a comment\n", "ends before the line of sizes");
     expect_bad_file(BANNER "real symmetric\n3 4 0\n", "is stored as symmetric, but has 3 rows and 4 columns");
