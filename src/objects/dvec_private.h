@@ -68,8 +68,10 @@ int dvec__settle(const dvec *x, const dvec *y);
 /* The same for a vector that is only read: recorded work that reads it may stay recorded. */
 int dvec__settle_read(const dvec *x);
 
-/* Replaces *options, the program's (NULL: none), by a copy that has all fields this library knows. False after a failure. */
-bool dvec__options(dome_env *env, const dvec_options **options, dvec_options *copy);
+/* Replaces *options, the program's (NULL: none), by a copy that has all fields this library knows. False if they are of another
+ * size: the operation then fails by dvec__unknown_options. */
+bool dvec__options(const dvec_options **options, dvec_options *copy);
+dome_status dvec__unknown_options(dome_env *env, const dvec_options *options);
 
 /* The shape of x, and the number of its dimensions. */
 int dvec__shape(const dvec *x, uint64_t shape[DOME_MAX_DIMENSIONS]);
@@ -147,7 +149,7 @@ static inline uint64_t dvec__id(const dvec *x)
 }
 
 /* Sets the words that tasks have to agree on when an operation uses the values of vectors. Returns the number of words. */
-size_t dvec__map_words(uint64_t words[2 + DVEC_MAP_MAX], uint64_t form, int nin, dvec *const in[]);
+size_t dvec__map_words(uint64_t words[1 + DVEC_MAP_MAX], int nin, dvec *const in[]);
 
 /* Replaces x's storage and retires the old one, and with it all pointers that were lent. */
 void dvec__replace(dvec *x, void *data);
