@@ -42,12 +42,12 @@
  * - The first call that needs the values of a failed vector reports DOME_ERR_RANGE; its line names
  *   the operation, the output and the element. Every later call that needs them fails too, until
  *   the whole vector is overwritten. The calls that need values are the reductions, dvec_allgather,
- *   dvec_get, dvec_get_many, dvec_local, dvec_halo, dvec_halo_planes, dvec_write, dvec_write_zarr,
- *   and dvec_copy to another distribution; dvec_scan, dvec_roll, dvec_shift, dvec_gather,
- *   dvec_scatter, dvec_scatter_add, dvec_map, dvec_stencil, dsparse_multiply,
- *   dsparse_multiply_transposed, dsparse_scale_rows, dsparse_submatrix, the functions of arrays.h and
- *   the loops of map.h, for their inputs; dvec_scatter, dvec_scatter_add and dvec_stencil also for
- *   their output.
+ *   dvec_get, dvec_get_many, dvec_local_spans, dvec_halo_elements, dvec_halo_planes, dvec_write,
+ *   dvec_write_zarr, and dvec_copy to another distribution; dvec_scan, dvec_roll, dvec_shift,
+ *   dvec_gather, dvec_scatter, dvec_scatter_add, dvec_map, dvec_stencil, dsparse_multiply,
+ *   dsparse_multiply_transposed, dsparse_scale_rows, dsparse_submatrix, the functions of arrays.h
+ *   and the loops of map.h, for their inputs; dvec_scatter, dvec_scatter_add and dvec_stencil also
+ *   for their output.
  * - No other call fails: calls on other vectors, and calls that move, overwrite or free the failed
  *   vector, succeed. While a named vector is failed, no checkpoint can be written; a line reports
  *   that.
@@ -487,13 +487,13 @@ typedef struct dvec_span {
  * a pointer for too long, whatever the distribution.
  *
  * A checkpoint contains what the program wrote through a pointer to a DOME_BLOCK or DOME_WHOLE
- * vector even if the pointer was no longer valid: after the first dvec_local each checkpoint
+ * vector even if the pointer was no longer valid: after the first dvec_local_spans each checkpoint
  * compares the vector's values with those of the checkpoint before, which takes about as long as
  * copying them. Writes through such a pointer to a DOME_DYNAMIC vector are lost. */
-dome_status dvec_local(dvec *x, dvec_span spans[2]);
+dome_status dvec_local_spans(dvec *x, dvec_span spans[2]);
 
 /* The same to read only: x does not count as written, and checkpoints do not compare its values. */
-dome_status dvec_local_const(const dvec *x, dvec_span spans[2]);
+dome_status dvec_local_spans_const(const dvec *x, dvec_span spans[2]);
 
 /* A local span, with copies of the elements next to it. */
 typedef struct dvec_halo_span {
@@ -506,10 +506,10 @@ typedef struct dvec_halo_span {
 
 /* Fetches up to `below` elements before and `above` elements after each local span. At the ends of
  * the vector there are fewer, unless periodic is set: then indices wrap around, and below and above
- * must not exceed the length. Collective. Fills both spans and limits the pointers as dvec_local
- * does; the copies are valid until the next dvec_halo, dvec_halo_planes or dvec_stencil of x.
- * DOME_ERR_ARGUMENT, DOME_ERR_MEMORY. */
-dome_status dvec_halo(dvec *x, uint64_t below, uint64_t above, bool periodic, dvec_halo_span spans[2]);
+ * must not exceed the length. Collective. Fills both spans and limits the pointers as
+ * dvec_local_spans does; the copies are valid until the next dvec_halo_elements, dvec_halo_planes
+ * or dvec_stencil of x. DOME_ERR_ARGUMENT, DOME_ERR_MEMORY. */
+dome_status dvec_halo_elements(dvec *x, uint64_t below, uint64_t above, bool periodic, dvec_halo_span spans[2]);
 
 /* The same by planes: a plane is what the last dimensions of x's shape span, for one index of the
  * first. Fetches up to `below` planes before the plane in which the span begins, and `above` planes

@@ -113,7 +113,7 @@ uint64_t dsparse_entries(const dsparse *a);
 
 /* Copies up to `room` entries of a row to column[] and value[], and sets *count to the number of
  * entries that the row has (PETSc: MatGetRow). Only the task that owns the row can do that
- * (dvec_local of a vector of as many elements says which those are). Not collective.
+ * (dvec_local_spans of a vector of as many elements says which those are). Not collective.
  * DOME_ERR_RANGE: there is no such row, or another task owns it. DOME_ERR_TYPE: the matrix is
  * complex; dsparse_get_row_c128 reads any matrix that is not of integers. */
 dome_status dsparse_get_row(const dsparse *a, uint64_t row, size_t room, uint64_t column[], double value[], size_t *count);

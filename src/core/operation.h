@@ -242,9 +242,9 @@
     X(DVEC_GET_MANY, "dvec_get_many", "", PLAIN)                                                                                 \
     X(DVEC_SET, "dvec_set", "index:u element:h", PLAIN)                                                                          \
     X(DVEC_ALLGATHER, "dvec_allgather", "", PLAIN)                                                                               \
-    X(DVEC_LOCAL, "dvec_local", "", PLAIN)                                                                                       \
-    X(DVEC_LOCAL_CONST, "dvec_local_const", "", PLAIN)                                                                           \
-    X(DVEC_HALO, "dvec_halo", "below:u above:u periodic:u", PLAIN)                                                               \
+    X(DVEC_LOCAL, "dvec_local_spans", "", PLAIN)                                                                                 \
+    X(DVEC_LOCAL_CONST, "dvec_local_spans_const", "", PLAIN)                                                                     \
+    X(DVEC_HALO, "dvec_halo_elements", "below:u above:u periodic:u", PLAIN)                                                      \
     X(DVEC_HALO_PLANES, "dvec_halo_planes", "below:u above:u periodic:u", PLAIN)                                                 \
     X(DVEC_STENCIL, "dvec_stencil", "x:v below:u above:u periodic:u", MOVES)                                                     \
     X(DVEC_SET_SHAPE, "dvec_set_shape", "dimensions:u dimension:u", PLAIN)                                                       \

@@ -756,7 +756,7 @@ dome_object *dvec_object(const dvec *x)
 
 /* ---- the local part ---- */
 
-dome_status dvec_local(dvec *x, dvec_span spans[2])
+dome_status dvec_local_spans(dvec *x, dvec_span spans[2])
 {
     DOME_NEEDS(spans, "the place for the spans", DOME_ERR_ARGUMENT);
     dvec__no_spans(spans);
@@ -771,7 +771,7 @@ dome_status dvec_local(dvec *x, dvec_span spans[2])
     return DOME_OK;
 }
 
-dome_status dvec_local_const(const dvec *x, dvec_span spans[2])
+dome_status dvec_local_spans_const(const dvec *x, dvec_span spans[2])
 {
     DOME_NEEDS(spans, "the place for the spans", DOME_ERR_ARGUMENT);
     dvec__no_spans(spans);

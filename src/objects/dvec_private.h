@@ -21,7 +21,7 @@ typedef struct dvec_lazy {
 
     void *whole; /* dvec_allgather's copy */
 
-    void *halo; /* dvec_halo's copies, for these arguments and this layout (own reference) */
+    void *halo; /* dvec_halo_elements's copies, for these arguments and this layout (own reference) */
     uint64_t halo_below, halo_above, halo_plane;
     bool halo_periodic;
     dome_layout *halo_layout;

@@ -446,7 +446,7 @@ DISAGREEMENTS = {
     "create": ("dvec_new of 'b'", "dvec_new of 'a'"),
     "length": ("dvec_new of 'a'", "length", "11", "10"),
     "input": ("dvec_copy of 'x'", "x", "'y'", "'x'"),
-    "neighbours": ("dvec_halo of 'x'", "dvec_fill of 'x'"),
+    "neighbours": ("dvec_halo_elements of 'x'", "dvec_fill of 'x'"),
     "maps": ("(dvec_map of 'y'|load balancing)", "dvec_fill of 'x'"),
     "help": ("dvec_map of 'z'", "dome_barrier"),
     "freed": ("dvec_free of 'y'", "dvec_free of 'x'"),

@@ -29,7 +29,7 @@ static uint64_t place_of_largest(const dvec *x)
 static void set(dvec *x, double (*f)(uint64_t i))
 {
     dvec_span span[2];
-    dvec_local(x, span);
+    dvec_local_spans(x, span);
     for (int s = 0; s < 2; s++)
         for (size_t j = 0; j < span[s].count; j++) {
             double value = f(span[s].first + j);
@@ -111,7 +111,7 @@ static void test_sums(void)
     for (int i = 0; i < M; i++)
         value[i] = 1 / (i + 1.0);
     dvec_span span[2];
-    dvec_local(z, span);
+    dvec_local_spans(z, span);
     for (int k = 0; k < 2; k++)
         memcpy(span[k].data, value + span[k].first, span[k].count * sizeof *value);
     for (int i = 0; i < M; i++)

@@ -132,7 +132,7 @@ static void do_other_work(void)
         dome_barrier(env);
         break;
     case 1:
-        dvec_halo(x[0], 1, 1, true, spans);
+        dvec_halo_elements(x[0], 1, 1, true, spans);
         break;
     case 2:
         dvec_roll(x[1], x[0], 1);
@@ -368,7 +368,7 @@ static void check_sharing(void)
         dvec_adds(y, y, 1);
         sum[k] = k % 5 ? 0 : dvec_sum(y);
         dvec_sum_into(many[k], y);
-        dvec_local(y, (dvec_span[2]){{0}}); /* begins the exchange */
+        dvec_local_spans(y, (dvec_span[2]){{0}}); /* begins the exchange */
     }
     for (int k = MANY; k-- > 0;)
         EXPECT(k % 5 || same(dscalar_get_f64(many[k]), sum[k]), "exchange %d of many has another result", k);

@@ -161,7 +161,7 @@ static void test_order_of_complex(void)
 static void test_descent(model *x)
 {
     dvec_span spans[2];
-    dvec_local_const(x->v, spans);
+    dvec_local_spans_const(x->v, spans);
     uint64_t first = spans[0].first;
     dome_bcast(env, dome_size(env) - 1, DOME_U64, &first, 1);
     first = first ? first : 500;

@@ -100,7 +100,7 @@ static void set(dvec *x, const char *hex)
 {
     size_t element = value_bytes(x) * dvec_width(x);
     dvec_span spans[2];
-    dvec_local(x, spans);
+    dvec_local_spans(x, spans);
     for (int s = 0; s < 2; s++)
         for (size_t i = 0; i < spans[s].count * element; i++) {
             unsigned byte = 0;

@@ -627,12 +627,12 @@ static void movement(dvec *x, dvec *index)
     REFUSES(dvec_set, NULL, 0, spans);
     REFUSES(dvec_set, x, 0, NULL);
     REFUSES(dvec_allgather, NULL);
-    REFUSES(dvec_local, NULL, spans);
-    REFUSES(dvec_local, x, NULL);
-    REFUSES(dvec_local_const, NULL, spans);
-    REFUSES(dvec_local_const, x, NULL);
-    REFUSES(dvec_halo, NULL, 1, 1, false, halo);
-    REFUSES(dvec_halo, x, 1, 1, false, NULL);
+    REFUSES(dvec_local_spans, NULL, spans);
+    REFUSES(dvec_local_spans, x, NULL);
+    REFUSES(dvec_local_spans_const, NULL, spans);
+    REFUSES(dvec_local_spans_const, x, NULL);
+    REFUSES(dvec_halo_elements, NULL, 1, 1, false, halo);
+    REFUSES(dvec_halo_elements, x, 1, 1, false, NULL);
     REFUSES(dvec_halo_planes, NULL, 1, 1, false, halo);
     REFUSES(dvec_halo_planes, x, 1, 1, false, NULL);
     REFUSES(dvec_stencil, NULL, of_stencil, NULL, x, 1, 1, false);

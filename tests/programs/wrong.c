@@ -350,9 +350,9 @@ static void movement(void)
     WRONG(dvec_get_many, x, 1, far, place);
     WRONG(dvec_set, x, 99, place);
     WRONG(dvec_allgather, failed);
-    WRONG(dvec_local, failed, spans);
-    WRONG(dvec_local_const, failed, spans);
-    WRONG(dvec_halo, x, 99, 99, true, halo);
+    WRONG(dvec_local_spans, failed, spans);
+    WRONG(dvec_local_spans_const, failed, spans);
+    WRONG(dvec_halo_elements, x, 99, 99, true, halo);
     WRONG(dvec_halo_planes, x, 99, 99, true, halo);
     WRONG(dvec_stencil, x, of_stencil, NULL, other, 1, 1, false);
     WRONG(dvec_set_shape, x, 1, far);

@@ -55,7 +55,7 @@ def time_of_tasks(tasks):
     """Ten seconds of each task r, of which it waits 2 + r / tasks s: half of it for its neighbour below, a quarter for task 1, one part in
     200 for task 2; 1 s of it in halos, half a second in balancing."""
     lines = ["dome-trace 1", "T -", "H 0 1700000000000000 1 home prog"]
-    names = "dvec_dot", "dvec_halo", "load%20balancing", "dome_checkpoint", "dome_env_relayout"
+    names = "dvec_dot", "dvec_halo_elements", "load%20balancing", "dome_checkpoint", "dome_env_relayout"
     for rank in range(tasks):
         lines += ["T %d" % rank, "I 0 %d %d 1 host%d" % (rank + 1, tasks, rank)]
         if rank == 0:
