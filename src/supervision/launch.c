@@ -1,6 +1,7 @@
 #include "supervision/launch.h"
 
 #include "core/environment_variables.h"
+#include "core/terminal.h"
 #include "supervision/address.h"
 #include "supervision/hub.h"
 #include "supervision/wire.h"
@@ -73,7 +74,7 @@ static bool start_machine(dome_launch *launch, const dome_launch_request *reques
     if (left)
         fprintf(stderr, "dome: %s\n", left);
     g_free(left);
-    if (note)
+    if (note && dome__terminal_is(STDERR_FILENO)) /* for the user who watches; not in every log */
         fprintf(stderr, "dome: %s\n", note);
     char *address = !request->hosts ? NULL : request->address ? g_strdup(request->address) : dome__outside_address();
     bool good = (!request->hosts || dome__address_is_outside(address, message)) &&
