@@ -324,6 +324,14 @@ dome_status dvec_iota(dvec *z);
  * Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3; SC 2011). */
 dome_status dvec_random(dvec *z, uint64_t seed);
 
+/* The same with normal random numbers of mean 0 and variance 1 (NumPy: standard_normal), in
+ * floating-point types; both parts of complex values. The value p has the bits of the inverse normal
+ * distribution function at a number of 64 random bits, independent of those of dvec_random with this
+ * seed, and F32 is F64 rounded. The bits are the same on all machines, because no function of the C
+ * library is used (docs/numerics.md); no value is beyond +-9.16. (M. Wichura: Algorithm AS 241;
+ * Applied Statistics 37, 1988.) */
+dome_status dvec_random_normal(dvec *z, uint64_t seed);
+
 /* ---- reductions: collective; over all values ----
  *
  * Each block is summed in a fixed order (16 interleaved partial sums over its values, then added in

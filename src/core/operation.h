@@ -171,6 +171,7 @@
     X(DVEC_SELECT, "dvec_select", "mask:v x:v y:v", DEFERRED)                                                                    \
     X(DVEC_IOTA, "dvec_iota", "", DEFERRED)                                                                                      \
     X(DVEC_RANDOM, "dvec_random", "seed:u", DEFERRED)                                                                            \
+    X(DVEC_RANDOM_NORMAL, "dvec_random_normal", "seed:u", DEFERRED)                                                              \
     X(DVEC_AXPBY, "dvec_axpby", "x:v a:f b:f", DEFERRED)                                                                         \
     X(DVEC_LINEAR_COMBINATION, "dvec_linear_combination", "terms:u coefficients:h term:v", DEFERRED)                             \
     X(DVEC_AXPY_STRUCT, "dvec_axpy_struct", "x:v a:h", DEFERRED)                                                                 \

@@ -442,6 +442,7 @@ static void element_wise(dvec *x, dvec *mask)
     REFUSES(dvec_fill_value, x, NULL);
     REFUSES(dvec_iota, NULL);
     REFUSES(dvec_random, NULL, 1);
+    REFUSES(dvec_random_normal, NULL, 1);
     UNARY(dvec_copy, x, x);
     UNARY(dvec_convert, x, x);
     BINARY(dvec_add, x, x, x);

@@ -201,6 +201,8 @@ static void element_wise(void)
     WRONG(dvec_fill, pairs, 1);
     WRONG(dvec_iota, pairs);
     WRONG(dvec_random, pairs, 1);
+    WRONG(dvec_random_normal, pairs, 1);
+    WRONG(dvec_random_normal, whole, 1);
     WRONG(dvec_copy, x, other);
     WRONG(dvec_copy, x, pairs);
     WRONG(dvec_convert, x, other);
