@@ -43,6 +43,15 @@ dome_status dvec_argsort(dvec *index, const dvec *x);
  * dvec_argsort. DOME_ERR_ARGUMENT if an element of `sorted` is less than the one before it. */
 dome_status dvec_searchsorted(dvec *index, const dvec *sorted, const dvec *x, bool right);
 
+/* The k smallest values of x in ascending order, or its k largest in descending order, and the
+ * positions where they stand; of equal values the lower position comes first (PyTorch: topk; NumPy:
+ * argsort and a slice). NaN counts as larger than all numbers. values has room for k values of x's
+ * type, positions for k numbers; each may be NULL, on all tasks or none. Every task gets the results.
+ * Cheaper than sorting while k is much smaller than the vector: a task looks at each of its values
+ * once, and needs memory for some items of 16 bytes (DOME_C128: 24) for each of the k. k may be 0.
+ * DOME_ERR_ARGUMENT: x has fewer values. On failure the results are unchanged. */
+dome_status dvec_topk(const dvec *x, uint64_t k, bool largest, void *values, uint64_t positions[]);
+
 /* ---- selecting: new vectors ---- */
 
 /* The different values of x in ascending order (NumPy: unique). A zero is +0, and there is at most

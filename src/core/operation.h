@@ -226,6 +226,7 @@
     X(DVEC_SORT, "dvec_sort", "x:v", MOVES)                                                                                      \
     X(DVEC_ARGSORT, "dvec_argsort", "x:v", MOVES)                                                                                \
     X(DVEC_SEARCHSORTED, "dvec_searchsorted", "sorted:v x:v right:u", MOVES)                                                     \
+    X(DVEC_TOPK, "dvec_topk", "k:u largest:u results:u", MOVES)                                                                  \
     X(DVEC_UNIQUE, "dvec_unique", "name:o x:v", MOVES)                                                                           \
     X(DVEC_COMPRESS, "dvec_compress", "name:o mask:v", MOVES)                                                                    \
     X(DVEC_NONZERO, "dvec_nonzero", "name:o x:v", MOVES)                                                                         \

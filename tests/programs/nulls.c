@@ -669,6 +669,8 @@ static void arrays(dvec *x, dvec *index)
     REFUSES(dvec_searchsorted, NULL, x, x, false);
     REFUSES(dvec_searchsorted, place, NULL, x, false);
     REFUSES(dvec_searchsorted, place, x, NULL, false);
+    REFUSES(dvec_topk, NULL, 1, true, result, counts);
+    ALLOWS(dvec_topk, x, 1, true, NULL, NULL);
     REFUSES(dvec_unique, NULL, "v");
     ALLOWS(dvec_unique, x, NULL);
     REFUSES(dvec_compress, NULL, mask, "v");

@@ -372,6 +372,8 @@ static void arrays(void)
     WRONG(dvec_sort, x, other);
     WRONG(dvec_argsort, index5, pairs);
     WRONG(dvec_searchsorted, index5, whole, x, false);
+    WRONG(dvec_topk, x, 6, true, result, counts);
+    WRONG(dvec_topk, pairs, 1, true, result, counts);
     WRONG(dvec_unique, wide, NULL);
     WRONG(dvec_compress, x, other, NULL);
     WRONG(dvec_nonzero, pairs, NULL);
