@@ -98,6 +98,16 @@ dome_status dvec_cumprod(dvec *z, const dvec *x);
  * c] is that of column c of the elements with label j. Every task gets all results, and needs
  * memory for them: for a sum 600 bytes. For millions of labels use dvec_scatter_add. */
 
+/* Makes such labels of keys of any kind, strings among them (pandas: factorize; NumPy: unique with
+ * return_inverse): labels[i] is the number of element i's key among the different keys, which are
+ * returned as a new vector of keys' type and width; k is its length. They stand in the order in which
+ * they appear first or, with `sort`, in ascending order. A key is an element with all its values,
+ * compared from the first value to the last: a string of up to 16 bytes is an element of 16 values of
+ * type DOME_U8, filled up with 0 (dvec_read_columns makes such vectors). labels has type DOME_I64 or
+ * DOME_U64, width 1, and the length and layout of keys. A task needs memory for some words and for the
+ * key of each of its elements. */
+dvec *dvec_factorize(dvec *labels, const dvec *keys, bool sort, const char *name);
+
 /* Sums by label (NumPy: bincount with weights, add.at; pandas: groupby.sum). Within a block the
  * values with one label are added in order in double precision; the sums of blocks are added
  * exactly and rounded once. Integer sums are exact, then rounded. 0 for a label without elements. */

@@ -232,6 +232,7 @@
     X(DVEC_NONZERO, "dvec_nonzero", "name:o x:v", MOVES)                                                                         \
     X(DVEC_SLICE, "dvec_slice", "name:o first:u count:u step:i", MOVES)                                                          \
     X(DVEC_CONCATENATE, "dvec_concatenate", "name:o number:u vector:v", MOVES)                                                   \
+    X(DVEC_FACTORIZE, "dvec_factorize", "name:o keys:v sort:u", MOVES)                                                           \
     X(DVEC_SUM_BY, "dvec_sum_by", "labels:v k:u", MOVES)                                                                         \
     X(DVEC_MIN_BY, "dvec_min_by", "labels:v k:u", MOVES)                                                                         \
     X(DVEC_MAX_BY, "dvec_max_by", "labels:v k:u", MOVES)                                                                         \

@@ -685,6 +685,9 @@ static void arrays(dvec *x, dvec *index)
     REFUSES(dvec_concatenate, 2, second, "v");
     REFUSES(dvec_concatenate, 0, one, "v");
     ALLOWS(dvec_concatenate, 1, one, NULL);
+    REFUSES(dvec_factorize, NULL, x, false, "v");
+    REFUSES(dvec_factorize, place, NULL, false, "v");
+    ALLOWS(dvec_factorize, place, x, true, NULL);
     UNARY(dvec_exscan, x, x);
     UNARY(dvec_cumprod, x, x);
     if (env)

@@ -379,6 +379,8 @@ static void arrays(void)
     WRONG(dvec_nonzero, pairs, NULL);
     WRONG(dvec_slice, x, 3, 4, 1, NULL);
     WRONG(dvec_concatenate, 2, types, NULL);
+    WRONG(dvec_factorize, x, whole, false, NULL);
+    WRONG(dvec_factorize, index5, pairs, false, NULL);
     WRONG(dvec_exscan, x, other);
     WRONG(dvec_cumprod, x, other);
     WRONG(dvec_sum_by, x, other, 1, result);
