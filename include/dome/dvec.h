@@ -42,12 +42,12 @@
  * - The first call that needs the values of a failed vector reports DOME_ERR_RANGE; its line names
  *   the operation, the output and the element. Every later call that needs them fails too, until
  *   the whole vector is overwritten. The calls that need values are the reductions, dvec_allgather,
- *   dvec_get, dvec_get_many, dvec_local_spans, dvec_halo_elements, dvec_halo_planes, dvec_write,
- *   dvec_write_zarr, and dvec_copy to another distribution; dvec_scan, dvec_roll, dvec_shift,
- *   dvec_gather, dvec_scatter, dvec_scatter_add, dvec_map, dvec_stencil, dsparse_multiply,
- *   dsparse_multiply_transposed, dsparse_scale_rows, dsparse_submatrix, the functions of arrays.h
- *   and the loops of map.h, for their inputs; dvec_scatter, dvec_scatter_add and dvec_stencil also
- *   for their output.
+ *   dvec_print, dvec_text, dvec_get, dvec_get_many, dvec_local_spans, dvec_halo_elements,
+ *   dvec_halo_planes, dvec_write, dvec_write_zarr, and dvec_copy to another distribution; dvec_scan,
+ *   dvec_roll, dvec_shift, dvec_gather, dvec_scatter, dvec_scatter_add, dvec_map, dvec_stencil,
+ *   dsparse_multiply, dsparse_multiply_transposed, dsparse_scale_rows, dsparse_submatrix, the
+ *   functions of arrays.h and the loops of map.h, for their inputs; dvec_scatter, dvec_scatter_add and
+ *   dvec_stencil also for their output.
  * - No other call fails: calls on other vectors, and calls that move, overwrite or free the failed
  *   vector, succeed. While a named vector is failed, no checkpoint can be written; a line reports
  *   that.
@@ -453,6 +453,15 @@ dome_status dvec_scatter_add(dvec *z, const dvec *x, const dvec *index);
  * is valid until x is written or freed, or dvec_allgather(x) is called again, even if data moves.
  * NULL on failure. */
 const void *dvec_allgather(const dvec *x);
+
+/* Prints x on rank 0's standard output: a line with its name, type and shape, and below it the values
+ * as NumPy prints an array of that shape: all of up to 1000, of more the first and last three along
+ * each dimension. Values of struct types show their fields in brackets. Collective. */
+dome_status dvec_print(const dvec *x);
+
+/* The same text without the newline at its end, on every task. It is valid until dvec_text(x) is called
+ * again or x is freed. Collective. NULL on failure. */
+const char *dvec_text(const dvec *x);
 
 /* ---- single elements ---- */
 

@@ -245,6 +245,8 @@
     X(DVEC_GET_MANY, "dvec_get_many", "", PLAIN)                                                                                 \
     X(DVEC_SET, "dvec_set", "index:u element:h", PLAIN)                                                                          \
     X(DVEC_ALLGATHER, "dvec_allgather", "", PLAIN)                                                                               \
+    X(DVEC_PRINT, "dvec_print", "", PLAIN)                                                                                       \
+    X(DVEC_TEXT, "dvec_text", "", PLAIN)                                                                                         \
     X(DVEC_LOCAL, "dvec_local_spans", "", PLAIN)                                                                                 \
     X(DVEC_LOCAL_CONST, "dvec_local_spans_const", "", PLAIN)                                                                     \
     X(DVEC_HALO, "dvec_halo_elements", "below:u above:u periodic:u", PLAIN)                                                      \

@@ -502,6 +502,7 @@ static void vec_destroy(dome_object *object)
     dome__storage_retire(x->lazy->halo, dvec_name(x));
     dome_layout_unref(x->lazy->halo_layout);
     g_free(x->lazy->mail);
+    g_free(x->lazy->text);
     dome__bury(x->env, x);
 }
 

@@ -20,6 +20,7 @@ typedef struct dvec_lazy {
     struct dome_failure *failure; /* of the values in memory (failure.h); set by dome__eval_set_failure */
 
     void *whole; /* dvec_allgather's copy */
+    char *text;  /* of dvec_text */
 
     void *halo; /* dvec_halo_elements's copies, for these arguments and this layout (own reference) */
     uint64_t halo_below, halo_above, halo_plane;

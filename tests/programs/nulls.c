@@ -628,6 +628,8 @@ static void movement(dvec *x, dvec *index)
     REFUSES(dvec_set, NULL, 0, spans);
     REFUSES(dvec_set, x, 0, NULL);
     REFUSES(dvec_allgather, NULL);
+    REFUSES(dvec_print, NULL);
+    REFUSES(dvec_text, NULL);
     REFUSES(dvec_local_spans, NULL, spans);
     REFUSES(dvec_local_spans, x, NULL);
     REFUSES(dvec_local_spans_const, NULL, spans);

@@ -352,6 +352,8 @@ static void movement(void)
     WRONG(dvec_get_many, x, 1, far, place);
     WRONG(dvec_set, x, 99, place);
     WRONG(dvec_allgather, failed);
+    WRONG(dvec_print, failed);
+    WRONG(dvec_text, failed);
     WRONG(dvec_local_spans, failed, spans);
     WRONG(dvec_local_spans_const, failed, spans);
     WRONG(dvec_halo_elements, x, 99, 99, true, halo);
