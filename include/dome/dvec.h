@@ -84,14 +84,21 @@ typedef struct dvec_options {
     dvec_options_in_([&] {                                                                                                       \
         dvec_options o_ = {};                                                                                                    \
         o_.size = sizeof o_;                                                                                                     \
-        DVEC_OPTIONS_COUNT_(__VA_ARGS__, DVEC_OPTIONS3_, DVEC_OPTIONS2_, DVEC_OPTIONS1_, )(__VA_ARGS__);                         \
+        DVEC_OPTIONS_SET_(__VA_ARGS__);                                                                                          \
         return o_;                                                                                                               \
     }())
 /* One macro for each number of members. */
-#define DVEC_OPTIONS_COUNT_(a, b, c, name, ...) name
-#define DVEC_OPTIONS1_(a)                       o_ a
-#define DVEC_OPTIONS2_(a, b)                    o_ a, o_ b
-#define DVEC_OPTIONS3_(a, b, c)                 o_ a, o_ b, o_ c
+#define DVEC_OPTIONS_COUNT_(a, b, c, d, e, f, name, ...) name
+#define DVEC_OPTIONS1_(a)                                o_ a
+#define DVEC_OPTIONS2_(a, b)                             o_ a, o_ b
+#define DVEC_OPTIONS3_(a, b, c)                          o_ a, o_ b, o_ c
+#define DVEC_OPTIONS4_(a, b, c, d)                       o_ a, o_ b, o_ c, o_ d
+#define DVEC_OPTIONS5_(a, b, c, d, e)                    o_ a, o_ b, o_ c, o_ d, o_ e
+#define DVEC_OPTIONS6_(a, b, c, d, e, f)                 o_ a, o_ b, o_ c, o_ d, o_ e, o_ f
+#define DVEC_OPTIONS_SET_(...)                                                                                                   \
+    DVEC_OPTIONS_COUNT_(__VA_ARGS__, DVEC_OPTIONS6_, DVEC_OPTIONS5_, DVEC_OPTIONS4_, DVEC_OPTIONS3_, DVEC_OPTIONS2_,             \
+                        DVEC_OPTIONS1_, )                                                                                        \
+    (__VA_ARGS__)
 extern "C++" inline const dvec_options *dvec_options_in_(const dvec_options &options)
 {
     return &options;
@@ -655,10 +662,86 @@ dome_status dvec_write_zarr(const dvec *x, const char *path, const dvec_zarr_opt
     dvec_options_in_([&] {                                                                                                       \
         dvec_zarr_options o_ = {};                                                                                               \
         o_.size = sizeof o_;                                                                                                     \
-        DVEC_OPTIONS_COUNT_(__VA_ARGS__, DVEC_OPTIONS3_, DVEC_OPTIONS2_, DVEC_OPTIONS1_, )(__VA_ARGS__);                         \
+        DVEC_OPTIONS_SET_(__VA_ARGS__);                                                                                          \
         return o_;                                                                                                               \
     }())
 extern "C++" inline const dvec_zarr_options *dvec_options_in_(const dvec_zarr_options &options)
+{
+    return &options;
+}
+#endif
+
+/* ---- columns of text files ----
+ *
+ *     dvec *v[2];
+ *     const dvec_column columns[] = {DVEC_COLUMN(.name = "city", .width = 16), DVEC_COLUMN(.name = "price")};
+ *     dvec_read_columns(env, "prices.csv", 2, columns, NULL, v);
+ *
+ * A line is a record of fields (RFC 4180): with a comma, or another separator, between them; a field in
+ * double quotes may contain separators, ends of lines and, doubled, quotes. Blanks around fields, empty
+ * lines, a byte order mark and carriage returns at ends of lines are ignored; the last line need not
+ * have an end. All records have the same number of fields. Each task reads its part of the file; parts
+ * may begin anywhere, and a record may be longer than a part. Tasks that do not see rank 0's file read
+ * nothing. The results are the same for any number of tasks.
+ *
+ * Numbers are decimal, with a point whatever the locale is, and correctly rounded. A value is missing
+ * where a field is empty or is NA, N/A, null, none or NaN in any letter case: NaN in floating-point
+ * types, an error in others. DOME_ERR_FORMAT: something else than a number, one that an integer type
+ * cannot hold, a text that is too long, another number of fields, a quote without end, no such column;
+ * the line says where in the file: line, byte, column. Of several mistakes the first one counts.
+ * Compressed files and UTF-16 are DOME_ERR_FORMAT, too. Types: real and integer (DOME_ERR_TYPE). */
+
+typedef struct dvec_text_options {
+    size_t size;    /* sizeof(dvec_text_options); DVEC_TEXT_OPTIONS sets it */
+    char separator; /* 0: a comma; ' ': any number of blanks and tabs */
+    char comment;   /* the rest of a line from this character on is ignored, outside of quotes; 0: none */
+    bool complete;  /* a missing value is an error */
+    uint64_t skip;  /* lines at the beginning to ignore */
+    dome_type type; /* dvec_read_text: of the values; NULL: DOME_F64 */
+    dome_distribution distribution;
+    uint64_t block; /* both as in dvec_options */
+} dvec_text_options;
+
+typedef struct dvec_column {
+    size_t size;        /* sizeof(dvec_column); DVEC_COLUMN sets it */
+    const char *name;   /* in the first record; NULL: `number` says which column it is */
+    size_t number;      /* 0, 1, ... */
+    dome_type type;     /* NULL: DOME_F64, or for texts DOME_U8 */
+    size_t width;       /* 0: numbers. Texts: an element is so many bytes, filled up with 0 (dvec_factorize numbers them) */
+    const char *vector; /* the name of the vector, as in dvec_new */
+} dvec_column;
+
+/* Reads n columns into new vectors of one length, vectors[0 ... n - 1]. If a column has a name, the
+ * first record consists of names. options may be NULL. Collective. env owns the vectors. On failure
+ * all are NULL. DOME_ERR_IO, DOME_ERR_ARGUMENT, DOME_ERR_MEMORY, those named above and of dvec_new. */
+dome_status dvec_read_columns(dome_env *env, const char *path, size_t n, const dvec_column columns[],
+                              const dvec_text_options *options, dvec *vectors[]);
+
+/* Reads a file of numbers alone into a new vector called `name`: a record is an element, and its width
+ * is the number of columns (NumPy: loadtxt, with delimiter=","). Names in the first line are skipped by
+ * .skip = 1. options may be NULL. Collective. env owns the vector. NULL on failure, as above. */
+dvec *dvec_read_text(dome_env *env, const char *name, const char *path, const dvec_text_options *options);
+
+/* Options and columns written inside a call or a list, as DVEC_OPTIONS. */
+#ifndef __cplusplus
+#define DVEC_TEXT_OPTIONS(...) (&(const dvec_text_options){.size = sizeof(dvec_text_options), __VA_ARGS__})
+#define DVEC_COLUMN(...)       ((dvec_column){.size = sizeof(dvec_column), __VA_ARGS__})
+#else
+#define DVEC_TEXT_OPTIONS(...)                                                                                                   \
+    dvec_options_in_([&] {                                                                                                       \
+        dvec_text_options o_ = {};                                                                                               \
+        o_.size = sizeof o_;                                                                                                     \
+        DVEC_OPTIONS_SET_(__VA_ARGS__);                                                                                          \
+        return o_;                                                                                                               \
+    }())
+#define DVEC_COLUMN(...)                                                                                                         \
+    [&] {                                                                                                                        \
+        dvec_column o_ = {};                                                                                                     \
+        o_.size = sizeof o_;                                                                                                     \
+        DVEC_OPTIONS_SET_(__VA_ARGS__);                                                                                          \
+        return o_;                                                                                                               \
+    }()
+extern "C++" inline const dvec_text_options *dvec_options_in_(const dvec_text_options &options)
 {
     return &options;
 }

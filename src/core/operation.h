@@ -264,6 +264,8 @@
     X(DVEC_WRITE_ZARR, "dvec_write_zarr", "file:n version:u level:u chunk:u", PLAIN)                                             \
     X(DVEC_READ, "dvec_read", "name:o file:n distribution:d width:u block:u", PLAIN)                                             \
     X(DVEC_READ_WITH, "dvec_read_with", "name:o file:n distribution:d width:u block:u", PLAIN)                                   \
+    X(DVEC_READ_COLUMNS, "dvec_read_columns", "file:n columns:h options:h", PLAIN)                                               \
+    X(DVEC_READ_TEXT, "dvec_read_text", "name:o file:n options:h", PLAIN)                                                        \
     X(DSPARSE_NEW, "dsparse_new", "name:o type:n rows:u columns:u", PLAIN)                                                       \
     X(DSPARSE_NEW_OF, "dsparse_new_of", "name:o type:n rows:u columns:u", PLAIN)                                                 \
     X(DSPARSE_ASSEMBLE, "dsparse_assemble", "", PLAIN)                                                                           \

@@ -95,6 +95,9 @@ static char *whole_text(const shown *s)
     char *array = dome__array_text(&s->view, s->x->type, s->ordered);
     GString *text = g_string_new(NULL);
     g_string_append_printf(text, "%s: %s, ", dvec_name(s->x), dome_type_name(s->x->type));
+    for (gsize k = 0; k < text->len; k++)
+        if (g_ascii_iscntrl(text->str[k]))
+            text->str[k] = '?';
     for (int d = 0; d < s->view.ndim; d++)
         g_string_append_printf(text, "%s%" PRIu64, d ? " x " : "", s->view.shape[d]);
     g_string_append_printf(text, "\n%s", array);

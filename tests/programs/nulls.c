@@ -768,6 +768,14 @@ static void of_vectors(dvec *x)
     REFUSES(dvec_read, env, "v", NULL);
     REFUSES(dvec_read_with, NULL, "v", "x.npy", NULL);
     REFUSES(dvec_read_with, env, "v", NULL, NULL);
+    dvec *read[1];
+    const dvec_column column[] = {DVEC_COLUMN(.number = 0)};
+    REFUSES(dvec_read_columns, NULL, "x.csv", 1, column, NULL, read);
+    REFUSES(dvec_read_columns, env, NULL, 1, column, NULL, read);
+    REFUSES(dvec_read_columns, env, "x.csv", 1, NULL, NULL, read);
+    REFUSES(dvec_read_columns, env, "x.csv", 1, column, NULL, NULL);
+    REFUSES(dvec_read_text, NULL, "v", "x.csv", NULL);
+    REFUSES(dvec_read_text, env, "v", NULL, NULL);
 }
 
 static void of_matrices(dsparse *a, dsparse *c, dvec *x)

@@ -182,6 +182,14 @@ static void of_vectors(void)
     WRONG(dvec_read_with, env, NULL, "/nowhere/x.npy", &none);
     WRONG(dvec_read_with, env, NULL, "/nowhere/x.npy", NULL);
     WRONG(dvec_read_with, env, NULL, "/nowhere/x.npy", &unknown);
+    dvec *read[1];
+    const dvec_column column[] = {DVEC_COLUMN(.number = 0)}, odd[] = {{.size = 3}};
+    WRONG(dvec_read_columns, env, "/nowhere/x.csv", 1, column, NULL, read);
+    WRONG(dvec_read_columns, env, "/nowhere/x.csv", 0, column, NULL, read);
+    WRONG(dvec_read_columns, env, "/nowhere/x.csv", 1, odd, NULL, read);
+    WRONG(dvec_read_columns, env, "/nowhere/x.csv", 1, column, &(dvec_text_options){.size = 3}, read);
+    WRONG(dvec_read_text, env, NULL, "/nowhere/x.csv", NULL);
+    WRONG(dvec_read_text, env, NULL, "/nowhere/x.csv", DVEC_TEXT_OPTIONS(.separator = '"'));
 }
 
 static void element_wise(void)
