@@ -169,6 +169,7 @@
     X(DVEC_LSHIFTS, "dvec_lshifts", "x:v a:f", DEFERRED)                                                                         \
     X(DVEC_RSHIFTS, "dvec_rshifts", "x:v a:f", DEFERRED)                                                                         \
     X(DVEC_SELECT, "dvec_select", "mask:v x:v y:v", DEFERRED)                                                                    \
+    X(DVEC_REPEAT, "a repeated operand", "x:v", DEFERRED)                                                                        \
     X(DVEC_IOTA, "dvec_iota", "", DEFERRED)                                                                                      \
     X(DVEC_RANDOM, "dvec_random", "seed:u", DEFERRED)                                                                            \
     X(DVEC_RANDOM_NORMAL, "dvec_random_normal", "seed:u", DEFERRED)                                                              \
@@ -260,6 +261,17 @@
     X(LOOP_MAP, "DVEC_MAP", "inputs:u input:v", MOVES)                                                                           \
     X(LOOP_SUM, "DVEC_SUM", "inputs:u input:v", MOVES)                                                                           \
     X(LOOP_MAP_SUM, "DVEC_MAP_SUM", "inputs:u input:v", MOVES)                                                                   \
+    X(DVEC_RUN_OVER, "dvec_run_over", "form:u operands:u operand:v", MOVES)                                                      \
+    X(LOOP_FOR, "DVEC_FOR", "form:u vectors:u vector:v", MOVES)                                                                  \
+    X(LOOP_FOR_SUM, "DVEC_FOR_SUM", "form:u vectors:u vector:v", MOVES)                                                          \
+    X(LOOP_FOR_ROWS, "DVEC_FOR_ROWS", "form:u vectors:u vector:v", MOVES)                                                        \
+    X(LOOP_FOR_ROWS_SUM, "DVEC_FOR_ROWS_SUM", "form:u vectors:u vector:v", MOVES)                                                \
+    X(CXX_FOR_EACH, "dome::for_each", "form:u vectors:u vector:v", MOVES)                                                        \
+    X(CXX_SUM, "dome::sum", "form:u vectors:u vector:v", MOVES)                                                                  \
+    X(CXX_FOR_ROWS, "dome::for_rows", "form:u vectors:u vector:v", MOVES)                                                        \
+    X(CXX_SUM_ROWS, "dome::sum_rows", "form:u vectors:u vector:v", MOVES)                                                        \
+    X(CXX_MAP, "dome::map", "form:u vectors:u vector:v", MOVES)                                                                  \
+    X(CXX_MAP_SUM, "dome::map_sum", "form:u vectors:u vector:v", MOVES)                                                          \
     X(DVEC_WRITE, "dvec_write", "file:n", PLAIN)                                                                                 \
     X(DVEC_WRITE_ZARR, "dvec_write_zarr", "file:n version:u level:u chunk:u", PLAIN)                                             \
     X(DVEC_READ, "dvec_read", "name:o file:n distribution:d width:u block:u", PLAIN)                                             \
