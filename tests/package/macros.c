@@ -9,9 +9,26 @@
 
 /* The sum of what all loops over values of type T make of 0, 1, ... 9, in `z` and as sums. */
 #define ALL_LOOPS(T)                                                                                                             \
-    static double all_loops_##T(const dvec *a, const dvec *b, dvec *c, const dvec *d, dvec *z)                                   \
+    static double all_loops_##T(const dvec *a, const dvec *b, const dvec *c, const dvec *d, const dvec *e, const dvec *f,        \
+                                dvec *z)                                                                                         \
     {                                                                                                                            \
         double s = 0, total = 0;                                                                                                 \
+        DVEC_MAP0(T, z, AS(T, 3));                                                                                               \
+        total += dvec_sum(z);                                                                                                    \
+        DVEC_MAP5(T, z, a, b, c, d, e, AS(T, a + b + c + d + e));                                                                \
+        total += dvec_sum(z);                                                                                                    \
+        DVEC_MAP6(T, z, a, b, c, d, e, f, AS(T, a + b + c + d + e + f));                                                         \
+        total += dvec_sum(z);                                                                                                    \
+        DVEC_SUM5(s, T, a, b, c, d, e, AS(T, a + b + c + d + e));                                                                \
+        total += s;                                                                                                              \
+        DVEC_SUM6(s, T, a, b, c, d, e, f, AS(T, a + b + c + d + e + f));                                                         \
+        total += s;                                                                                                              \
+        DVEC_MAP_SUM0(s, T, z, AS(T, 3));                                                                                        \
+        total += s;                                                                                                              \
+        DVEC_MAP_SUM5(s, T, z, a, b, c, d, e, AS(T, a + b + c + d + e));                                                         \
+        total += s;                                                                                                              \
+        DVEC_MAP_SUM6(s, T, z, a, b, c, d, e, f, AS(T, a + b + c + d + e + f));                                                  \
+        total += s;                                                                                                              \
         DVEC_MAP1(T, z, a, AS(T, a + 1));                                                                                        \
         total += dvec_sum(z);                                                                                                    \
         DVEC_MAP2(T, z, a, b, AS(T, a + b));                                                                                     \
@@ -57,7 +74,7 @@ int main(int argc, char **argv)
         dvec *x = dvec_new_with(env, NULL, type, 10, DVEC_OPTIONS(.width = 1, .block = 4));                                      \
         dvec *z = dvec_new_with(env, NULL, type, 10, DVEC_OPTIONS(.block = 4));                                                  \
         dvec_iota(x);                                                                                                            \
-        total += all_loops_##T(x, x, x, x, z);                                                                                   \
+        total += all_loops_##T(x, x, x, x, x, x, z);                                                                             \
     } while (0)
     ADD(DOME_I8, int8_t);
     ADD(DOME_I16, int16_t);

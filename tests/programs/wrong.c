@@ -440,8 +440,11 @@ static void loops(void)
 {
     dvec_run run;
     dvec *in[] = {other};
+    const dvec_operand operands[] = {{.vector = x, .access = DVEC_OVERWRITE, .type = DOME_F64, .bytes = 8},
+                                     {.vector = other, .type = DOME_F64, .bytes = 8}};
     double s;
     WRONG(dvec_run_begin, &run, DOME_F64, x, 1, in, 0);
+    WRONG(dvec_run_over, &run, 2, operands, 0, 0);
     WRONG_LOOP("DVEC_MAP", DVEC_MAP1(double, x, other, other));
     WRONG_LOOP("DVEC_SUM", DVEC_SUM2(s, double, x, other, x + other));
     WRONG_LOOP("DVEC_MAP_SUM", DVEC_MAP_SUM1(s, double, x, other, other));
@@ -562,8 +565,10 @@ static const char *const others[] = {"dome_abort",
                                      "dvec_object",
                                      "dvec_run_add",
                                      "dvec_run_add_integers",
+                                     "dvec_run_end",
                                      "dvec_run_next",
                                      "dvec_run_sum",
+                                     "dvec_run_sums",
                                      "dvec_shape",
                                      "dvec_type",
                                      "dvec_width"};
