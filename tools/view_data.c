@@ -403,13 +403,19 @@ typedef struct task_time {
     GArray *waits; /* wait_for, longest first */
 } task_time;
 
+/* Traces of earlier builds have its former name. */
+static bool is_halo(const char *name)
+{
+    return strcmp(name, "dvec_halo_elements") == 0 || strcmp(name, "dvec_halo_planes") == 0 || strcmp(name, "dvec_halo") == 0;
+}
+
 static void add_cost(double parts[PARTS], const char *name, double compute, double wait)
 {
     int work = COMPUTING, waiting = OTHER_WAIT;
     if (strcmp(name, "load balancing") == 0 || strcmp(name, "dome_env_relayout") == 0) {
         work = MOVING;
         waiting = MOVING_WAIT;
-    } else if (strcmp(name, "dvec_halo") == 0 || strcmp(name, "dvec_halo_planes") == 0) {
+    } else if (is_halo(name)) {
         work = HALO;
         waiting = HALO_WAIT;
     } else if (strcmp(name, "dome_checkpoint") == 0) {

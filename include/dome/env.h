@@ -94,7 +94,8 @@ bool dome_is_restarting(const dome_env *env);
 dome_status dome_resize(dome_env *env, int tasks);
 
 /* The number of the view: 0 when the program is started, and larger in each view that follows, by
- * dome_resize, by a user or after a loss. Not collective; the same on all tasks. */
+ * dome_resize, by a user or after a loss (docs/elastic.md says why numbers are left out). Not
+ * collective; the same on all tasks. */
 uint64_t dome_epoch(const dome_env *env);
 
 /* Why a view began. */

@@ -118,7 +118,7 @@ static void neighbours(dome_env *env, dvec *x, dvec *y, bool halos, int steps)
         dvec_halo_span halo[2];
         double seconds = k / 30 % dome_size(env) == dome_rank(env) ? 1e-4 : 2e-5; /* for each of some hundred blocks */
         if (halos)
-            dvec_halo(x, 1, 1, true, halo);
+            dvec_halo_elements(x, 1, 1, true, halo);
         dvec_map(y, slow_kernel, &seconds, 1, &x);
     }
 }
