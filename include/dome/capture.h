@@ -145,35 +145,42 @@ struct dome_capture_type {
      * dome-cc writes them; of a struct that contains unions they are not used. */
     void (*pack)(void *to, const void *from, size_t count);
     bool (*unpack)(void *to, const void *from, size_t count);
+    const unsigned char *member_flags; /* STRUCT, optional: DOME_CAPTURE_NUMBERS, DOME_CAPTURE_MAY_DANGLE of each member */
+};
+
+/* What a variable, a member or all that it contains is excepted from (see Pointers below). */
+enum {
+    DOME_CAPTURE_NUMBERS = 2,   /* its numbers are no addresses, whatever they look like */
+    DOME_CAPTURE_MAY_DANGLE = 4 /* its pointers may lead nowhere: the program uses those no more */
 };
 
 /* Initialisers: `static dome_capture_type t = DOME_CAPTURE_STRUCT("struct node", struct node, node_members);` */
 #define DOME_CAPTURE_SCALAR(text, form, ctype)                                                                                   \
     {                                                                                                                            \
-        (text), DOME_CAPTURE_KIND_SCALAR, (form), sizeof(ctype), NULL, 0, NULL, NULL, NULL, NULL, NULL                           \
+        (text), DOME_CAPTURE_KIND_SCALAR, (form), sizeof(ctype), NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL                     \
     }
 #define DOME_CAPTURE_POINTER_TO(text, target)                                                                                    \
     {                                                                                                                            \
-        (text), DOME_CAPTURE_KIND_POINTER, DOME_KIND_U64, sizeof(void *), (target), 0, NULL, NULL, NULL, NULL, NULL              \
+        (text), DOME_CAPTURE_KIND_POINTER, DOME_KIND_U64, sizeof(void *), (target), 0, NULL, NULL, NULL, NULL, NULL, NULL        \
     }
 #define DOME_CAPTURE_ARRAY(text, element, elementctype, count)                                                                   \
     {                                                                                                                            \
         (text), DOME_CAPTURE_KIND_ARRAY, DOME_KIND_U8, sizeof(elementctype) * (count), (element), (count), NULL, NULL, NULL,     \
-            NULL, NULL                                                                                                           \
+            NULL, NULL, NULL                                                                                                     \
     }
 #define DOME_CAPTURE_FLEXIBLE(text, element)                                                                                     \
     {                                                                                                                            \
-        (text), DOME_CAPTURE_KIND_ARRAY, DOME_KIND_U8, 0, (element), 0, NULL, NULL, NULL, NULL, NULL                             \
+        (text), DOME_CAPTURE_KIND_ARRAY, DOME_KIND_U8, 0, (element), 0, NULL, NULL, NULL, NULL, NULL, NULL                       \
     }
 #define DOME_CAPTURE_STRUCT(text, ctype, list)                                                                                   \
     {                                                                                                                            \
         (text), DOME_CAPTURE_KIND_STRUCT, DOME_KIND_U8, sizeof(ctype), NULL, sizeof(list) / sizeof((list)[0]), (list), NULL,     \
-            NULL, NULL, NULL                                                                                                     \
+            NULL, NULL, NULL, NULL                                                                                               \
     }
 #define DOME_CAPTURE_UNION(text, ctype, list, function)                                                                          \
     {                                                                                                                            \
         (text), DOME_CAPTURE_KIND_UNION, DOME_KIND_U8, sizeof(ctype), NULL, sizeof(list) / sizeof((list)[0]), (list),            \
-            (function), NULL, NULL, NULL                                                                                         \
+            (function), NULL, NULL, NULL, NULL                                                                                   \
     }
 
 /* X(name, form in the image, C type): dome_capture_int and so on, a static variable in each source
@@ -216,10 +223,22 @@ DOME_CAPTURE_UNUSED static dome_capture_type dome_capture_pointer = DOME_CAPTURE
  * number goes on only on machines of the same byte order. A value between -4096 and 4095 is kept as
  * it is ((void *)-1).
  *
- * Any other pointer is dangling: to a freed block, to a block that the library does not know (of
- * getenv, of malloc, a local variable outside of dome_capture_enter), into the middle of a pointer.
- * It is no error to have one, only to use it: after a restart it is DOME_CAPTURE_DANGLING, an
- * address that faults. The first one is named by a line on standard error. */
+ * Any other pointer is dangling. One to a block that was freed, a stream that was closed, or a
+ * variable of a function that has returned cannot be used any more: after a restart it is
+ * DOME_CAPTURE_DANGLING, an address that faults. One to memory that the library does not know (of
+ * mmap, or of a library) could be used now and not after a restart, so there is no checkpoint; a
+ * line names the variable. DOME_CAPTURE_MAY_DANGLE says that the program does not use it.
+ *
+ * Addresses in numbers. An address that is in the image as a number leads elsewhere after a restart.
+ * So there is no checkpoint either, and a line names the variable, if
+ *  - an integer or a double of 8 bytes (on machines of 32 bits also a long or size_t) holds the
+ *    address of a block, a global or a function, also with the highest 13 to 17 bits set, which make
+ *    a double no number, or with some of the lowest three bits set;
+ *  - bytes that lie where a pointer would hold such an address;
+ *  - a pointer to a struct with pointers, or to a pointer, leads into a block that has numbers only.
+ * An array of more than 4096 integers counts only with addresses of the beginning of something, and
+ * those below 2^32 on a machine of 64 bits do not count, because other numbers are often like them.
+ * DOME_CAPTURE_NUMBERS excepts a variable or a member. */
 #define DOME_CAPTURE_DANGLING ((void *)(uintptr_t)4096)
 
 /* ---- what a source file has ---- */
@@ -227,6 +246,7 @@ DOME_CAPTURE_UNUSED static dome_capture_type dome_capture_pointer = DOME_CAPTURE
 typedef enum dome_capture_global_flags {
     DOME_CAPTURE_GLOBAL_PLAIN = 0,
     DOME_CAPTURE_GLOBAL_CONSTANT = 1 /* known, because pointers lead to it, but not saved: string literals, const tables */
+                                     /* and DOME_CAPTURE_NUMBERS, DOME_CAPTURE_MAY_DANGLE */
 } dome_capture_global_flags;
 
 /* A global, file static, function static or string literal. */

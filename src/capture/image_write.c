@@ -2,6 +2,7 @@
 #include "capture/contents.h"
 #include "capture/descriptions.h"
 #include "capture/frames.h"
+#include "capture/hidden.h"
 #include "capture/image_private.h"
 #include "capture/modules.h"
 #include "capture/status.h"
@@ -455,6 +456,10 @@ char *dome__capture_image_take(dome_capture_image *image)
     char *problem = NULL;
     if ((image->env && !dome__capture_contents_set_apart(&problem)) || !dome__capture_pointers_begin())
         return problem ? problem : g_strdup("no memory");
+    /* Behind any operation of Dome, variables may lead to what has just been freed. */
+    problem = dome__capture_hidden_find(!image->env);
+    if (problem)
+        return problem;
     dome__capture_image_cut_globals(image->segments, false);
     cut_heap(image->segments, image->types);
     problem = put_head(image);

@@ -4,6 +4,7 @@
 #include "capture/die.h"
 #include "capture/events.h"
 #include "capture/frames.h"
+#include "capture/gone.h"
 #include "capture/library.h"
 #include "capture/modules.h"
 #include "capture/shared.h"
@@ -218,6 +219,7 @@ int dome_capture_dome_main(int argc, char **argv, int (*program)(int argc, char 
     dome__capture_modules_complete();
     env = dome_init(&argc, &argv);
     dome__capture_streams_begin(); /* now that the task is in its directory */
+    dome__capture_gone_begin(__builtin_frame_address(0));
     dome_capture_hold();           /* polls in between: all tasks are captured at the same call */
     begin();
     if (!dome_capture_restored())

@@ -1,6 +1,7 @@
 #include "capture/pointers.h"
 
 #include "capture/frames.h"
+#include "capture/gone.h"
 #include "capture/handles.h"
 #include "capture/modules.h"
 #include "capture/streams.h"
@@ -12,7 +13,8 @@
 enum { VALUE_LEAST = -4096, VALUE_MOST = 4095 };
 #define PAST (1ull << 63)
 
-/* In a place: a byte inside of a number, how far, and whether the machine is big-endian, as it is another byte on others. */
+/* In a place: a byte inside of a number, how far, and whether the machine is big-endian, as it is another byte on others. Or
+ * inside of a pointer: the lowest bits of an address then are what the program has put there, on any machine. */
 #define INSIDE       (1ull << 62)
 #define BIG_ORDER    (1ull << 61)
 #define INSIDE_SHIFT 56
@@ -123,8 +125,8 @@ static bool find_code(uintptr_t address, uint64_t *word)
     return true;
 }
 
-/* How far inside of a number an offset in a block is; 0: it is not. */
-static size_t inside_number(const dome_capture_layout *layout, const char *base, size_t offset)
+/* How far inside of a number or pointer an offset in a block is; 0: it is not. */
+static size_t inside_of(const dome_capture_layout *layout, const char *base, size_t offset, bool *pointer)
 {
     if (layout->tail && offset >= layout->tail_offset) {
         base += layout->tail_offset;
@@ -132,10 +134,10 @@ static size_t inside_number(const dome_capture_layout *layout, const char *base,
         layout = layout->tail;
     }
     const size_t rest = offset % layout->size;
-    return dome__capture_inside(layout, base + (offset - rest), rest);
+    return dome__capture_inside(layout, base + (offset - rest), rest, pointer);
 }
 
-/* The place of an offset in a block of elements of a layout, unless it is inside of a number. */
+/* The place of an offset in a block of elements of a layout, unless it is inside of a number or pointer. */
 static bool begin_in(const dome_capture_layout *layout, const char *base, size_t offset, const dome_capture_type *target,
                      uint64_t *place)
 {
@@ -165,7 +167,8 @@ static bool place_in(const dome_capture_layout *layout, const char *base, size_t
 {
     if (begin_in(layout, base, offset, target, place))
         return true;
-    const size_t inside = inside_number(layout, base, offset);
+    bool pointer = false;
+    const size_t inside = inside_of(layout, base, offset, &pointer);
     if (inside == 0 || inside > INSIDE_MOST || !begin_in(layout, base, offset - inside, NULL, place))
         return false;
     *place |= INSIDE | OWN_ORDER | (uint64_t)inside << INSIDE_SHIFT;
@@ -178,52 +181,99 @@ static void put(uint8_t *to, uint64_t word, uint64_t place)
     dome__put_u64(to + 8, place);
 }
 
+static bool find_in_block(const char *address, const dome_capture_type *target, uint64_t *word, uint64_t *place, bool *in_block)
+{
+    dome_capture_block block;
+    *in_block = dome__capture_block_find(address, &block) && block.serial <= dome__capture_heap.saved;
+    if (!*in_block)
+        return false;
+    const char *base = dome__capture_block_memory(&block);
+    *word = word_of(DOME_CAPTURE_SPACE_HEAP, block.serial);
+    return place_in(block.layout, base, (size_t)(address - base), target, place);
+}
+
+/* The words of an address that lies outside of the heap. */
+static bool find_elsewhere(const char *address, const dome_capture_type *target, uint64_t *word, uint64_t *place)
+{
+    const area *a = find_area((uintptr_t)address);
+    *place = 0;
+    if (a) {
+        const char *base = address - ((uintptr_t)address - a->begin);
+        *word = a->word;
+        return place_in(a->layout, base, (size_t)(address - base), target, place);
+    }
+    const int64_t stream = dome__capture_stream_number(address);
+    if (stream >= 0) {
+        *word = word_of(DOME_CAPTURE_SPACE_STREAM, (uint64_t)stream);
+        return true;
+    }
+    if (find_code((uintptr_t)address, word))
+        return true;
+    uint64_t handle;
+    if (!dome__capture_handle_find(address, &handle, place))
+        return false;
+    *word = word_of(DOME_CAPTURE_SPACE_HANDLE, handle);
+    return true;
+}
+
+static bool find_words(const char *address, const dome_capture_type *target, uint64_t *word, uint64_t *place)
+{
+    bool in_block;
+    *place = 0;
+    const uint64_t serial = dome__capture_serial_at(address);
+    if (serial > 0 && serial <= dome__capture_heap.saved) {
+        *word = word_of(DOME_CAPTURE_SPACE_HEAP, serial);
+        return true;
+    }
+    return find_in_block(address, target, word, place, &in_block) || (!in_block && find_elsewhere(address, target, word, place));
+}
+
+bool dome__capture_has_place(const void *address, const dome_capture_type *type)
+{
+    uint64_t word, place;
+    return find_words(address, type, &word, &place);
+}
+
+dome_capture_target dome__capture_target(const void *address)
+{
+    dome_capture_block block;
+    uint64_t word, place;
+    const uintptr_t at = (uintptr_t)address;
+    if (dome__capture_block_find(address, &block))
+        return (dome_capture_target){DOME_CAPTURE_SPACE_HEAP, block.layout, (uintptr_t)block.memory, block.bytes};
+    const area *a = find_area(at);
+    if (a)
+        return (dome_capture_target){(dome_capture_space)(a->word >> DOME_CAPTURE_SPACE_SHIFT), a->layout, a->begin,
+                                     a->end - a->begin};
+    if (!find_elsewhere(address, NULL, &word, &place))
+        return (dome_capture_target){.space = DOME_CAPTURE_SPACE_DANGLING};
+    return (dome_capture_target){.space = (dome_capture_space)(word >> DOME_CAPTURE_SPACE_SHIFT), .begin = at, .bytes = 1};
+}
+
+void dome__capture_areas_each(void (*function)(void *ctx, uintptr_t first, uintptr_t end), void *ctx)
+{
+    for (guint k = 0; k < areas->len; k++)
+        function(ctx, g_array_index(areas, area, k).begin, g_array_index(areas, area, k).end);
+    for (guint k = 0; k < codes->len; k++)
+        function(ctx, g_array_index(codes, code_place, k).address, g_array_index(codes, code_place, k).address + 1);
+}
+
 void dome__capture_encode(void *ctx, const void *const *from, const dome_capture_type *target, uint8_t *to)
 {
     (void)ctx;
     const char *address;
     memcpy(&address, from, sizeof address);
     const intptr_t value = (intptr_t)address;
+    uint64_t word, place;
     if (value >= VALUE_LEAST && value <= VALUE_MOST) {
         put(to, word_of(DOME_CAPTURE_SPACE_VALUE, 0), (uint64_t)(int64_t)value);
-        return;
-    }
-    uint64_t place = 0, word, handle;
-    const uint64_t serial = dome__capture_serial_at(address);
-    if (serial > 0 && serial <= dome__capture_heap.saved) {
-        put(to, word_of(DOME_CAPTURE_SPACE_HEAP, serial), 0);
-        return;
-    }
-    dome_capture_block block;
-    const bool in_block = dome__capture_block_find(address, &block) && block.serial <= dome__capture_heap.saved;
-    if (in_block) {
-        const char *base = dome__capture_block_memory(&block);
-        word = word_of(DOME_CAPTURE_SPACE_HEAP, block.serial);
-        if (place_in(block.layout, base, (size_t)(address - base), target, &place)) {
-            put(to, word, place);
-            return;
-        }
-    }
-    const area *a = in_block ? NULL : find_area((uintptr_t)address);
-    if (a) {
-        const char *base = address - ((uintptr_t)address - a->begin);
-        if (place_in(a->layout, base, (size_t)(address - base), target, &place)) {
-            put(to, a->word, place);
-            return;
-        }
-    }
-    const int64_t stream = in_block || a ? -1 : dome__capture_stream_number(address);
-    if (stream >= 0) {
-        put(to, word_of(DOME_CAPTURE_SPACE_STREAM, (uint64_t)stream), 0);
-    } else if (!in_block && !a && find_code((uintptr_t)address, &word)) {
-        put(to, word, 0);
-    } else if (!in_block && !a && dome__capture_handle_find(address, &handle, &place)) {
-        put(to, word_of(DOME_CAPTURE_SPACE_HANDLE, handle), place);
+    } else if (find_words(address, target, &word, &place)) {
+        put(to, word, place);
     } else {
-        dangling.count++;
-        if (!dangling.where && address != DOME_CAPTURE_DANGLING) {
-            dangling.where = from;
-            dangling.value = address;
+        if (!dome__capture_is_gone(address)) {
+            dangling.count++;
+            dangling.where = dangling.where ? dangling.where : from;
+            dangling.value = dangling.where == from ? address : dangling.value;
         }
         put(to, word_of(DOME_CAPTURE_SPACE_DANGLING, 0), 0);
     }
@@ -300,10 +350,9 @@ static bool address_in(const dome_capture_layout *layout, char *base, uint64_t e
     const size_t offset = (size_t)((char *)*to - base) + inside;
     if (offset >= (layout->tail ? layout->tail_offset + tail * layout->tail->size : elements * layout->size))
         return false;
-    if ((place & BIG_ORDER) == OWN_ORDER && inside_number(layout, base, offset) == inside)
-        *to = base + offset;
-    else
-        *to = DOME_CAPTURE_DANGLING;
+    bool pointer = false;
+    const bool same = inside_of(layout, base, offset, &pointer) == inside;
+    *to = same && (pointer || (place & BIG_ORDER) == OWN_ORDER) ? base + offset : DOME_CAPTURE_DANGLING;
     return true;
 }
 

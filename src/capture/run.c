@@ -3,6 +3,7 @@
 #include "capture/events.h"
 #include "capture/foreign.h"
 #include "capture/frames.h"
+#include "capture/gone.h"
 #include "capture/heap.h"
 #include "capture/image.h"
 #include "capture/library.h"
@@ -199,6 +200,7 @@ int dome_capture_main(int argc, char **argv, int (*program)(int argc, char **arg
     dome__capture_streams_begin();
     start(&argc, &argv);
     process = getpid();
+    dome__capture_gone_begin(__builtin_frame_address(0));
     atexit(finish);
     open_image();
     if (env->options.checkpoint_unit == DOME_CHECKPOINT_LOOPS)

@@ -1,5 +1,6 @@
 #include "capture/streams.h"
 
+#include "capture/gone.h"
 #include "capture/pointers.h"
 #include "core/files.h"
 
@@ -35,6 +36,7 @@ static struct stat start;
 static void add(uint64_t number, FILE *file, const char *path, const char *mode)
 {
     stream s = {number, file, g_strdup(path), g_strdup(mode)};
+    dome__capture_gone_cut(file, sizeof *file);
     g_array_append_val(streams, s);
 }
 
@@ -145,6 +147,7 @@ FILE *dome_capture_freopen(const char *path, const char *mode, FILE *file)
 int dome_capture_fclose(FILE *file)
 {
     forget(file);
+    dome__capture_gone_add(file, sizeof *file);
     return fclose(file);
 }
 

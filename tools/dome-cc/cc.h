@@ -49,6 +49,8 @@ typedef struct loop_plan {
 } loop_plan;
 
 typedef struct variable {
+    char *source;   /* its name in the source; NULL: it has none */
+    unsigned index; /* live.c */
     char *name;     /* as it is now called */
     char *read;     /* how it is read: its name, or dome__m->name */
     char *declared; /* its declaration, without const and storage class */
@@ -60,6 +62,7 @@ typedef struct variable {
     bool wide;          /* a temporary for integers of all sizes: a long long */
     bool borrowed;      /* leads into data of Dome, and is not needed behind a poll: never saved */
     bool plain_pointer; /* libclang says only what it leads to on this machine */
+    unsigned flags;     /* FLAG_NUMBERS, FLAG_DANGLING */
     char *description;
 } variable;
 
@@ -104,6 +107,7 @@ typedef struct function {
     GHashTable *taken;    /* offsets of declarations whose address is taken */
     GHashTable *borrowed; /* offsets of declarations of variables that lead into data of Dome */
     GHashTable *by_decl;  /* offset of a declaration -> variable */
+    GHashTable *needed;   /* live.c */
     bool has_memory, has_saved, has_labels, hoists_labels;
     int temporaries, continues;
     GHashTable *heads; /* loops that were cut into strips -> the number of their label */
@@ -151,10 +155,13 @@ typedef struct unit {
 
 struct pragma {
     unsigned at;
-    enum { PRAGMA_POLL, PRAGMA_NOPOLL, PRAGMA_UNION, PRAGMA_ALLOCATES, PRAGMA_HOLD } kind;
+    enum { PRAGMA_POLL, PRAGMA_NOPOLL, PRAGMA_UNION, PRAGMA_ALLOCATES, PRAGMA_HOLD, PRAGMA_NUMBERS, PRAGMA_DANGLING } kind;
     char *text; /* behind the word */
-    bool used;  /* UNION, ALLOCATES, HOLD: it stands before what it is about */
+    bool used;  /* all but POLL, NOPOLL: it stands before what it is about */
 };
+
+/* DOME_CAPTURE_NUMBERS and so on of <dome/capture.h>. */
+enum { FLAG_NUMBERS = 2, FLAG_DANGLING = 4 };
 
 /* What a function declares and the file must have: text[a .. b), from the declaration that is replaced. */
 typedef struct hoist {
@@ -191,6 +198,7 @@ CXCursor node_declaration(const node *n); /* what a DeclRefExpr refers to */
 unsigned cursor_offset(CXCursor c);
 unsigned cursor_begin(CXCursor c);                     /* of its text */
 pragma *pragma_before(unit *u, unsigned at, int kind); /* the last one of a kind between what stands before text[at] and that */
+unsigned flags_before(unit *u, unsigned at);           /* of #pragma dome numbers and dangling, likewise */
 char *cursor_name(CXCursor c);
 bool cursor_is_null(CXCursor c);
 bool cursor_in_system_header(CXCursor c);
@@ -217,6 +225,7 @@ char *type_name(unit *u, CXType t);                                      /* for 
 char *type_describe(unit *u, CXType t, char **why);                      /* NULL and *why */
 bool type_may_be_longer(CXType t);                                       /* it ends in an array of one element */
 char *type_describe_longer(unit *u, CXType t, char **why);
+char *type_describe_numbers(unit *u, const char *described, const char *name); /* name: of the type that is described */
 /* Writes functions that pack and unpack the numbers of a struct: values are added in the order of its members. */
 typedef struct packer {
     GString *pack, *unpack;
@@ -227,8 +236,17 @@ typedef struct packer {
 
 packer packer_new(void);
 void packer_add(unit *u, packer *k, const variable *v);
-void type_write_struct(unit *u, const char *id, const char *shown, const char *ctype, const char *members, unsigned n,
-                       packer *k); /* k is freed */
+
+/* The members of a description: initialisers, a line each, and their flags. */
+typedef struct members {
+    GString *text, *flags;
+    unsigned n;
+    bool flagged; /* one of them has flags */
+} members;
+
+members members_new(void);
+void members_add(members *m, const char *name, const char *described, const char *offset, unsigned flags);
+void type_write_struct(unit *u, const char *id, const char *shown, const char *ctype, members *m, packer *k); /* both are freed */
 char *type_assign(unit *u, CXType t, const char *to, const char *from);
 bool type_is_record(CXType t);
 bool type_holds_jump_buffer(CXType t);
@@ -327,6 +345,10 @@ void for_parts(unit *u, node *n, node **init, node **condition, node **step, nod
 #define ENTERING "\004"
 #define ENTERED  "\005"
 
+/* live.c: what a function still needs */
+void live_find(function *f);
+bool live_is_needed(const function *f, const node *at, const variable *v); /* where the function can be captured */
+
 /* lower.c: expressions */
 void lower(program *p, function *f, node *n);
 void lower_discarded(program *p, function *f, node *n);
@@ -347,10 +369,11 @@ typedef struct loop_site {
 typedef struct site {
     int id;
     loop_site *loop;
-    bool is_poll;    /* a poll of its loop, or of the function's beginning */
-    bool operation;  /* CALL: of Dome, with a poll behind it */
-    char *recovery;  /* CALL: the call, with dummy arguments */
-    GPtrArray *live; /* variable */
+    bool is_poll;     /* a poll of its loop, or of the function's beginning */
+    bool operation;   /* CALL: of Dome, with a poll behind it */
+    char *recovery;   /* CALL: the call, with dummy arguments */
+    GPtrArray *live;  /* variable */
+    GPtrArray *scope; /* variable: those in memory whose scope contains it */
     char *place;
 } site;
 

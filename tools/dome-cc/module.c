@@ -16,7 +16,8 @@ static const char prelude[] =
     "struct dome__cc_type; struct dome__cc_member;\n"
     "struct dome__cc_type { const char *name; int kind; int scalar; dome__cc_bytes size; struct dome__cc_type *element;\n"
     "    dome__cc_bytes count; const struct dome__cc_member *members; int (*which)(const void *); void *known;\n"
-    "    void (*pack)(void *, const void *, dome__cc_bytes); _Bool (*unpack)(void *, const void *, dome__cc_bytes); };\n"
+    "    void (*pack)(void *, const void *, dome__cc_bytes); _Bool (*unpack)(void *, const void *, dome__cc_bytes);\n"
+    "    const unsigned char *member_flags; };\n"
     "struct dome__cc_member { const char *name; struct dome__cc_type *type; dome__cc_bytes offset; };\n"
     "struct dome__cc_global { const char *name; const void *address; struct dome__cc_type *type; dome__cc_bytes count; unsigned "
     "flags; };\n"
@@ -237,8 +238,8 @@ static void add_global(unit *u, CXCursor c, const char *name, const char *id, un
         unit_refuse(u, at, "the variable %s cannot be saved: it contains %s", shown, why);
     if (type) {
         char *element_name = type_name(u, element), *e = g_strescape(name, NULL);
-        g_ptr_array_add(u->globals, g_strdup_printf("{\"%s\", (const void *)&%s, &%s, sizeof(%s) / sizeof(%s), %d}", e, id, type,
-                                                    id, element_name, constant));
+        g_ptr_array_add(u->globals, g_strdup_printf("{\"%s\", (const void *)&%s, &%s, sizeof(%s) / sizeof(%s), %u}", e, id, type,
+                                                    id, element_name, constant | flags_before(u, cursor_begin(c))));
         g_free(e);
         g_free(element_name);
     }
@@ -783,8 +784,13 @@ static void walk(program *p, unit *u, function *f, node *n, unsigned top, unsign
     case CXCursor_CompoundLiteralExpr:
         check_compound_literal(p, u, f, n);
         break;
+    case CXCursor_VarDecl:
+    case CXCursor_ParmDecl:
+        flags_before(u, n->a);
+        break;
     case CXCursor_FieldDecl:
     case CXCursor_UnionDecl:
+        flags_before(u, n->a);
         use_pragma(u, n);
         break;
     case CXCursor_FunctionDecl:
@@ -824,6 +830,21 @@ static void edit_main(unit *u)
     }
 }
 
+/* Pragmas that stand before nothing. */
+static void refuse_unused(unit *u)
+{
+    static const char *const missing[] = {[PRAGMA_UNION] = "union: no union that is a member of a struct follows",
+                                          [PRAGMA_ALLOCATES] = "allocates: no function follows",
+                                          [PRAGMA_HOLD] = "hold: no definition of a function follows",
+                                          [PRAGMA_NUMBERS] = "numbers: no variable or member follows, and nothing is allocated",
+                                          [PRAGMA_DANGLING] = "dangling: no variable or member follows"};
+    for (unsigned i = 0; i < u->pragmas->len; i++) {
+        const pragma *one = &g_array_index(u->pragmas, pragma, i);
+        if (missing[one->kind] && !one->used)
+            unit_refuse(u, one->at, "#pragma dome %s", missing[one->kind]);
+    }
+}
+
 void module_edit(program *p, unit *u)
 {
     GHashTable *seen = g_hash_table_new(g_str_hash, g_str_equal);
@@ -859,15 +880,7 @@ void module_edit(program *p, unit *u)
             g_free(e);
         }
     }
-    for (unsigned i = 0; i < u->pragmas->len; i++) {
-        const pragma *one = &g_array_index(u->pragmas, pragma, i);
-        if (one->kind == PRAGMA_UNION && !one->used)
-            unit_refuse(u, one->at, "#pragma dome union: no union that is a member of a struct follows");
-        else if (one->kind == PRAGMA_ALLOCATES && !one->used)
-            unit_refuse(u, one->at, "#pragma dome allocates: no function follows");
-        else if (one->kind == PRAGMA_HOLD && !one->used)
-            unit_refuse(u, one->at, "#pragma dome hold: no definition of a function follows");
-    }
+    refuse_unused(u);
     if (u->main)
         edit_main(u);
 }
@@ -975,8 +988,10 @@ char *module_write(program *p, unit *u)
         g_string_append_printf(out, "dome__cc_keep(%u); ", u->keeps);
     g_string_append(out, "}\n");
     if (u->main)
-        g_string_append_printf(out, "int main(int argc, char **argv) { %sreturn dome__cc_%smain(argc, argv, dome__main); }\n",
-                               p->between ? "dome__cc_poll_operations(); " : "", p->parallel ? "dome_" : "");
+        g_string_append_printf(
+            out,
+            "int main(int dome__argc, char **dome__argv) { %sreturn dome__cc_%smain(dome__argc, dome__argv, dome__main); }\n",
+            p->between ? "dome__cc_poll_operations(); " : "", p->parallel ? "dome_" : "");
     g_free(e);
     char **parts = g_strsplit(out->str, TWIN_MARK, -1), *text = g_strjoinv(NULL, parts);
     g_strfreev(parts);

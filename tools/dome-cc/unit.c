@@ -364,7 +364,7 @@ static enum CXChildVisitResult visit_top(CXCursor c, CXCursor parent, CXClientDa
 
 static void find_pragmas(unit *u)
 {
-    static const char *const words[] = {"poll", "nopoll", "union", "allocates", "hold"}; /* by kind */
+    static const char *const words[] = {"poll", "nopoll", "union", "allocates", "hold", "numbers", "dangling"}; /* by kind */
     const char *key = "#pragma dome ";
     for (const char *p = strstr(u->original, key); p; p = strstr(p + 1, key)) {
         if (p != u->original && p[-1] != '\n')
@@ -378,7 +378,7 @@ static void find_pragmas(unit *u)
         if (k == G_N_ELEMENTS(words)) {
             unit_refuse(u, found.at,
                         "#pragma dome %.*s is not known: poll and nopoll are, before a loop, union before a member of a struct, "
-                        "allocates and hold before a function",
+                        "allocates and hold before a function, numbers and dangling before a variable or a member",
                         (int)n, word);
             continue;
         }
@@ -397,6 +397,16 @@ pragma *pragma_before(unit *u, unsigned at, int kind)
             mine = p;
     }
     return mine;
+}
+
+unsigned flags_before(unit *u, unsigned at)
+{
+    pragma *numbers = pragma_before(u, at, PRAGMA_NUMBERS), *dangling = pragma_before(u, at, PRAGMA_DANGLING);
+    if (numbers)
+        numbers->used = true;
+    if (dangling)
+        dangling->used = true;
+    return (numbers ? FLAG_NUMBERS : 0) | (dangling ? FLAG_DANGLING : 0);
 }
 
 /* As libclang has wide characters: on i386 they are int, and long for gcc. Places in the text stay the same. */
