@@ -89,6 +89,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <time.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -150,8 +151,9 @@ struct dome_capture_type {
 
 /* What a variable, a member or all that it contains is excepted from (see Pointers below). */
 enum {
-    DOME_CAPTURE_NUMBERS = 2,   /* its numbers are no addresses, whatever they look like */
-    DOME_CAPTURE_MAY_DANGLE = 4 /* its pointers may lead nowhere: the program uses those no more */
+    DOME_CAPTURE_NUMBERS = 2,    /* its numbers are no addresses, whatever they look like */
+    DOME_CAPTURE_MAY_DANGLE = 4, /* its pointers may lead nowhere: the program uses those no more */
+    DOME_CAPTURE_TEXT = 8        /* its char pointers may lead to a text of a library, of which the program gets a copy */
 };
 
 /* Initialisers: `static dome_capture_type t = DOME_CAPTURE_STRUCT("struct node", struct node, node_members);` */
@@ -276,6 +278,13 @@ typedef struct dome_capture_function {
     void *known; /* the library's; NULL at first */
 } dome_capture_function;
 
+/* A function, or a constant that is known but not saved. An image has its name and hash; where the program that restarts has
+ * another hash, a line says so, and the program goes on. (Of active functions, `version` decides whether it can.) */
+typedef struct dome_capture_source {
+    const char *name; /* "place", "queens.c:place" of a static one */
+    uint32_t hash;    /* of its text, literals included; the same on all machines */
+} dome_capture_source;
+
 /* What the library must know of a source file. Absent tables are NULL and 0. */
 typedef struct dome_capture_module {
     size_t size;      /* sizeof(dome_capture_module) */
@@ -288,6 +297,8 @@ typedef struct dome_capture_module {
     size_t ncodes;
     dome_capture_type **types; /* those of its heap blocks: the image names them */
     size_t ntypes;
+    const dome_capture_source *sources; /* optional */
+    size_t nsources;
 } dome_capture_module;
 
 /* Makes a module known, before dome_capture_main (a constructor does). The tables stay the caller's
@@ -460,7 +471,8 @@ size_t dome_capture_blocks(void);
  * there twice. A written file of at most 64 KiB is in the image, and comes back as it was. A longer
  * one that is missing or shorter than it was is an error; its content that was overwritten in place
  * ("r+") is not brought back. While a stream's file is under another name than it was opened by, or
- * removed, there is no checkpoint. A buffer of setvbuf and a character of ungetc are lost.
+ * removed, there is no checkpoint. The image also has whether a stream is at its end and whether it
+ * has failed (feof, ferror). A buffer of setvbuf is lost.
  *
  * stdin is set to its position if it is a regular file. What was printed on stdout after the
  * checkpoint is printed again. dome_capture_fdopen knows a regular file by the name that it has
@@ -471,6 +483,9 @@ FILE *dome_capture_fopen(const char *path, const char *mode);
 FILE *dome_capture_fdopen(int descriptor, const char *mode);
 FILE *dome_capture_freopen(const char *path, const char *mode, FILE *stream);
 int dome_capture_fclose(FILE *stream);
+
+/* As ungetc; a character that is to be read again is in the image, if the stream has a position. */
+int dome_capture_ungetc(int c, FILE *stream);
 
 /* ---- what the C library keeps ----
  *
@@ -493,6 +508,18 @@ void (*dome_capture_signal(int number, void (*handler)(int)))(int);
 int dome_capture_sigaction(int number, const void *action, void *before); /* of struct sigaction */
 int dome_capture_atexit(void (*function)(void));                          /* at most 64 of them */
 
+/* What the C library lends: the program gets a copy that is saved. A text (of getenv, strerror, setlocale, nl_langinfo; NULL
+ * stays NULL) is there as often as it differs, until the program ends. There is one struct tm (of gmtime, localtime) and one text
+ * of asctime and ctime, as in the C library. */
+char *dome_capture_text(const char *lent);
+struct tm *dome_capture_calendar(const struct tm *lent);
+char *dome_capture_calendar_text(const char *lent);
+
+/* As clock and clock_gettime; after a restart the clocks that begin with the process or the machine go on from where they were:
+ * the time between the checkpoint and the restart does not count. */
+long dome_capture_clock(void);
+int dome_capture_clock_gettime(int id, struct timespec *now);
+
 enum {
     DOME_CAPTURE_KEEP_RANDOM = 1, /* rand, random */
     DOME_CAPTURE_KEEP_RANDOM48 = 2,
@@ -503,7 +530,11 @@ enum {
     DOME_CAPTURE_KEEP_SIGNAL = 64,
     DOME_CAPTURE_KEEP_LOCALE = 128, /* of setlocale. An error at a restart where it is not installed */
     DOME_CAPTURE_KEEP_UMASK = 256,
-    DOME_CAPTURE_KEEP_SIGNAL_MASK = 512 /* of sigprocmask */
+    DOME_CAPTURE_KEEP_SIGNAL_MASK = 512, /* of sigprocmask */
+    DOME_CAPTURE_KEEP_TEXTS = 1024,
+    DOME_CAPTURE_KEEP_CALENDAR = 2048,
+    DOME_CAPTURE_KEEP_CLOCKS = 4096,
+    DOME_CAPTURE_KEEP_FLOATING = 8192 /* of fesetround and the like: the way of rounding, exceptions, those that are trapped */
 };
 void dome_capture_keep(unsigned what);
 

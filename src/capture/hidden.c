@@ -38,10 +38,12 @@ typedef enum sure { ANYWHERE, AT_BEGINNING } sure;
 typedef struct look {
     range ranges[RANGES];
     size_t nranges;
-    bool dangling;     /* pointers to what is not known count */
-    bool large;        /* what is looked at has more than LARGE bytes */
-    const void *where; /* the variable that is found; NULL: none yet */
-    const void *leads; /* where it leads */
+    bool dangling;       /* pointers to what is not known count */
+    bool copied;         /* the heap has got texts */
+    bool large;          /* what is looked at has more than LARGE bytes */
+    const void *where;   /* the variable that is found; NULL: none yet */
+    const void *leads;   /* where it leads */
+    const void *unknown; /* the first pointer that leads to nothing that is known, though that may not count */
     enum { NUMBER, BYTES, OTHER_CONTENT, UNKNOWN } what;
 } look;
 
@@ -165,6 +167,19 @@ static bool look_at_numbers(look *l, const dome_capture_step *s, const char *fro
 
 /* ---- pointers ---- */
 
+/* Whether it leads to a text of a library, of which the program now has a copy. */
+static bool copied_text(look *l, const char *at, const dome_capture_target *t, unsigned flags)
+{
+    char *text;
+    memcpy(&text, at, sizeof text);
+    if (!(flags & DOME_CAPTURE_TEXT) || !l->dangling || t->space != DOME_CAPTURE_SPACE_DANGLING || dome__capture_is_gone(text))
+        return flags & DOME_CAPTURE_TEXT && !l->dangling;
+    text = dome_capture_text(text);
+    memcpy((char *)(uintptr_t)at, &text, sizeof text);
+    l->copied = true;
+    return true;
+}
+
 /* deep: what the pointer leads to has pointers by its type. */
 static bool look_at_pointer(look *l, const char *at, const dome_capture_step *s, unsigned flags)
 {
@@ -178,12 +193,14 @@ static bool look_at_pointer(look *l, const char *at, const dome_capture_step *s,
     if (slab && slab->words[place] && slab->begin + place * slab->size == address)
         return s->deep && !slab->layout->pointers && !(flags & DOME_CAPTURE_MAY_DANGLE) && found(l, OTHER_CONTENT, at, address);
     const dome_capture_target t = dome__capture_target(address);
-    if (flags & DOME_CAPTURE_MAY_DANGLE)
+    if (flags & DOME_CAPTURE_MAY_DANGLE || copied_text(l, at, &t, flags))
         return false;
     if (t.layout && s->deep && !t.layout->pointers && address < (const char *)t.begin + t.bytes)
         return found(l, OTHER_CONTENT, at, address);
-    return l->dangling && !dome__capture_has_place(address, s->type) && !dome__capture_is_gone(address) &&
-           found(l, UNKNOWN, at, address);
+    if ((!l->dangling && l->unknown) || dome__capture_has_place(address, s->type) || dome__capture_is_gone(address))
+        return false;
+    l->unknown = at;
+    return l->dangling && found(l, UNKNOWN, at, address);
 }
 
 /* ---- values ---- */
@@ -371,9 +388,20 @@ static char *say(const look *l)
     return text;
 }
 
-char *dome__capture_hidden_find(bool dangling)
+static char *first_dangling;
+
+char *dome__capture_hidden_find(bool dangling, bool *copied)
 {
     look l = {.dangling = dangling};
     find_ranges(&l);
-    return look_at_functions(&l) || look_at_globals(&l) || look_at_heap(&l) ? say(&l) : NULL;
+    const bool found_one = look_at_functions(&l) || look_at_globals(&l) || look_at_heap(&l);
+    *copied = l.copied;
+    g_free(first_dangling);
+    first_dangling = l.unknown ? dome__capture_say_where(l.unknown) : NULL;
+    return found_one ? say(&l) : NULL;
+}
+
+const char *dome__capture_hidden_dangling(void)
+{
+    return first_dangling;
 }

@@ -1,12 +1,13 @@
 #include "capture/pointers.h"
 
 #include "capture/frames.h"
-#include "capture/gone.h"
 #include "capture/handles.h"
+#include "capture/library.h"
 #include "capture/modules.h"
 #include "capture/streams.h"
 #include "core/bytes.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -30,7 +31,6 @@ typedef struct area {
 
 static GArray *areas; /* by address */
 static GArray *codes; /* by address */
-static dome_capture_dangling dangling;
 
 typedef struct code_place {
     uintptr_t address;
@@ -68,7 +68,6 @@ bool dome__capture_pointers_begin(void)
     }
     g_array_set_size(areas, 0);
     g_array_set_size(codes, 0);
-    dangling = (dome_capture_dangling){0};
     for (size_t k = 0; k < dome__capture_global_count(); k++) {
         const dome_capture_known_global *g = dome__capture_global(k);
         add_area(g->global->address, g->bytes, word_of(DOME_CAPTURE_SPACE_GLOBAL, k), g->layout);
@@ -86,11 +85,6 @@ bool dome__capture_pointers_begin(void)
     g_array_sort(areas, by_begin);
     g_array_sort(codes, by_address);
     return dome__capture_heap_index();
-}
-
-const dome_capture_dangling *dome__capture_pointers_dangling(void)
-{
-    return &dangling;
 }
 
 /* The last area that begins at or before an address, if the address lies in it or at its end. */
@@ -195,6 +189,8 @@ static bool find_in_block(const char *address, const dome_capture_type *target, 
 /* The words of an address that lies outside of the heap. */
 static bool find_elsewhere(const char *address, const dome_capture_type *target, uint64_t *word, uint64_t *place)
 {
+    if (address == (const char *)&errno && dome__capture_library_errno()) /* a thread's: the image has it as a global */
+        address = (const char *)dome__capture_library_errno();
     const area *a = find_area((uintptr_t)address);
     *place = 0;
     if (a) {
@@ -265,18 +261,12 @@ void dome__capture_encode(void *ctx, const void *const *from, const dome_capture
     memcpy(&address, from, sizeof address);
     const intptr_t value = (intptr_t)address;
     uint64_t word, place;
-    if (value >= VALUE_LEAST && value <= VALUE_MOST) {
+    if (value >= VALUE_LEAST && value <= VALUE_MOST)
         put(to, word_of(DOME_CAPTURE_SPACE_VALUE, 0), (uint64_t)(int64_t)value);
-    } else if (find_words(address, target, &word, &place)) {
+    else if (find_words(address, target, &word, &place))
         put(to, word, place);
-    } else {
-        if (!dome__capture_is_gone(address)) {
-            dangling.count++;
-            dangling.where = dangling.where ? dangling.where : from;
-            dangling.value = dangling.where == from ? address : dangling.value;
-        }
+    else
         put(to, word_of(DOME_CAPTURE_SPACE_DANGLING, 0), 0);
-    }
 }
 
 /* ---- the way back ---- */
@@ -382,6 +372,7 @@ bool dome__capture_decode(void *ctx, void **to, const dome_capture_type *target,
         if (number < p->nglobals && p->globals[number] != SIZE_MAX) {
             const dome_capture_known_global *g = dome__capture_global(p->globals[number]);
             good = address_in(g->layout, (char *)(uintptr_t)g->global->address, g->elements, 0, place, target, &address);
+            address = address && address == dome__capture_library_errno() ? &errno : address;
         }
         break;
     case DOME_CAPTURE_SPACE_MEMORY:

@@ -42,14 +42,6 @@ void dome__capture_areas_each(void (*function)(void *ctx, uintptr_t first, uintp
 /* Whether a pointer to `type` at an address comes back as one to the same place. */
 bool dome__capture_has_place(const void *address, const dome_capture_type *type);
 
-/* Pointers that led nowhere since begin; the first of them: its address, and its value. */
-typedef struct dome_capture_dangling {
-    uint64_t count;
-    const void *where;
-    const void *value;
-} dome_capture_dangling;
-const dome_capture_dangling *dome__capture_pointers_dangling(void);
-
 /* For a coder (layout.h). ctx of decode: the blocks of the image. */
 void dome__capture_encode(void *ctx, const void *const *from, const dome_capture_type *target, uint8_t *to);
 bool dome__capture_decode(void *ctx, void **to, const dome_capture_type *target, const uint8_t *from);

@@ -17,12 +17,17 @@
 
 /* BEYOND: the position lies behind the end of a file that is only read. COPY_MOST: a written file of at most so many bytes is in
  * the image as a whole, because the program may overwrite it, or make it anew, after the checkpoint. */
-enum { STANDARD = 3, AT_END = 1, COPIED = 2, BEYOND = 4, PATH_MOST = 1 << 16, COPY_MOST = 1 << 16 };
+enum { STANDARD = 3, PATH_MOST = 1 << 16, COPY_MOST = 1 << 16 };
+enum { AT_END = 1, COPIED = 2, BEYOND = 4, ERROR = 8, GIVEN_BACK = 16 };
+
+/* Of characters given back by ungetc so many are looked for: C promises one. */
+enum { GIVEN_BACK_MOST = 16 };
 
 typedef struct stream {
     uint64_t number;
     FILE *file;
-    char *path, *mode; /* NULL: a standard stream */
+    char *path, *mode;   /* NULL: a standard stream */
+    unsigned given_back; /* characters that ungetc has got since the stream was looked at */
 } stream;
 
 static GArray *streams;
@@ -35,7 +40,7 @@ static struct stat start;
 
 static void add(uint64_t number, FILE *file, const char *path, const char *mode)
 {
-    stream s = {number, file, g_strdup(path), g_strdup(mode)};
+    stream s = {.number = number, .file = file, .path = g_strdup(path), .mode = g_strdup(mode)};
     dome__capture_gone_cut(file, sizeof *file);
     g_array_append_val(streams, s);
 }
@@ -151,6 +156,16 @@ int dome_capture_fclose(FILE *file)
     return fclose(file);
 }
 
+int dome_capture_ungetc(int c, FILE *file)
+{
+    dome__capture_streams_begin();
+    stream *s = find(file);
+    const int given = ungetc(c, file);
+    if (s && given != EOF)
+        s->given_back++;
+    return given;
+}
+
 static bool writes(const char *mode)
 {
     return mode && (mode[0] != 'r' || strchr(mode, '+'));
@@ -200,12 +215,35 @@ static void append_path(GByteArray *to, const char *text)
     dome__append_bytes(to, text, length);
 }
 
-static char *save(const stream *s, GByteArray *to)
+/* Reads what was given back, and gives it back again. Which of these characters are still to be read, the C library does not
+ * tell: those that the file itself has at their places do no harm. Returns how many there are; *behind: the position when they
+ * have been read. */
+static unsigned find_given_back(stream *s, char *characters, off_t *behind)
+{
+    char in_file[GIVEN_BACK_MOST];
+    const unsigned most = MIN(s->given_back, (unsigned)GIVEN_BACK_MOST);
+    const bool at_end = feof(s->file), failed = ferror(s->file);
+    unsigned n = 0;
+    for (int c; n < most && (c = getc(s->file)) != EOF; n++)
+        characters[n] = (char)c;
+    *behind = ftello(s->file);
+    if (n < most && !at_end && !failed)
+        clearerr(s->file);
+    for (unsigned k = n; k > 0; k--)
+        ungetc((unsigned char)characters[k - 1], s->file);
+    const off_t begin = *behind - (off_t)n;
+    return n > 0 && begin >= 0 && pread(fileno(s->file), in_file, n, begin) == (ssize_t)n && memcmp(in_file, characters, n) == 0
+               ? 0
+               : n;
+}
+
+static char *save(stream *s, GByteArray *to)
 {
     struct stat st;
     uint64_t position = NONE, length = NONE;
-    char *content = NULL;
+    char *content = NULL, given_back[GIVEN_BACK_MOST];
     const bool standard = !s->mode;
+    unsigned given = 0;
     if (fstat(fileno(s->file), &st) < 0)
         return standard ? NULL : g_strdup_printf("'%s' cannot be examined: %s", s->path, strerror(errno));
     if (S_ISREG(st.st_mode) && !standard && !is_at_path(s, &st))
@@ -213,7 +251,12 @@ static char *save(const stream *s, GByteArray *to)
                                "the program has changed its directory",
                                s->path);
     if (S_ISREG(st.st_mode) && (!standard || s->number == 0)) {
-        off_t at = ftello(s->file);
+        off_t at = ftello(s->file), behind = 0;
+        if (s->given_back)
+            given = find_given_back(s, given_back, &behind);
+        if (given)
+            at = behind;
+        s->given_back = given;
         if (at < 0)
             return g_strdup_printf("the position in '%s' is not known: %s", s->path ? s->path : "standard input",
                                    strerror(errno));
@@ -235,9 +278,14 @@ static char *save(const stream *s, GByteArray *to)
     dome__append_leb128(to, position + 1); /* NONE: 0 */
     dome__append_leb128(to, length + 1);
     const bool beyond = position != NONE && length == NONE && position > (uint64_t)st.st_size;
-    dome__append_leb128(to, (position != NONE && feof(s->file) ? AT_END : 0) | (content ? COPIED : 0) | (beyond ? BEYOND : 0));
+    dome__append_leb128(to, (position != NONE && feof(s->file) ? AT_END : 0) | (content ? COPIED : 0) | (beyond ? BEYOND : 0) |
+                                (ferror(s->file) ? ERROR : 0) | (given ? GIVEN_BACK : 0));
     if (content)
         dome__append_bytes(to, content, (size_t)length);
+    if (given) {
+        dome__append_leb128(to, given);
+        dome__append_bytes(to, given_back, given);
+    }
     g_free(content);
     return NULL;
 }
@@ -260,7 +308,7 @@ char *dome__capture_streams_save(GByteArray *to, bool standard)
         problem = write_out(&g_array_index(streams, stream, k));
     for (guint k = 0; k < streams->len && !problem; k++) {
         guint before = all->len;
-        const stream *s = &g_array_index(streams, stream, k);
+        stream *s = &g_array_index(streams, stream, k);
         problem = standard || s->mode ? save(s, all) : NULL;
         count += all->len > before;
     }
@@ -298,6 +346,10 @@ void dome__capture_stream_record_read(dome_capture_stream_record *s, dome_bytes 
     s->flags = dome__read_leb128(from);
     s->content = s->flags & COPIED && s->length <= COPY_MOST ? dome__read_bytes(from, s->length) : NULL;
     from->bad |= s->flags & COPIED && !s->content;
+    s->given = s->flags & GIVEN_BACK ? dome__read_leb128(from) : 0;
+    from->bad |= s->given > GIVEN_BACK_MOST;
+    s->given_back = s->given > 0 && !from->bad ? dome__read_bytes(from, s->given) : NULL;
+    from->bad |= s->given > 0 && !s->given_back;
 }
 
 static void clear_saved(void *saved)
@@ -306,6 +358,7 @@ static void clear_saved(void *saved)
     g_free(s->path);
     g_free(s->mode);
     g_free((char *)(uintptr_t)s->content);
+    g_free((char *)(uintptr_t)s->given_back);
 }
 
 void dome__capture_streams_free(dome_capture_saved_streams *saved)
@@ -329,6 +382,7 @@ dome_capture_saved_streams *dome__capture_streams_read(dome_bytes *from)
         dome__capture_stream_record_read(&s, from);
         if (s.content)
             s.content = memcpy(g_malloc((gsize)s.length + 1), s.content, (size_t)s.length);
+        s.given_back = g_memdup2(s.given_back, (gsize)s.given);
         from->bad |=
             s.number < after || s.number >= saved->next || (s.number >= STANDARD && !strchr("rwa", *s.mode ? *s.mode : 'x'));
         from->bad |= (s.position != NONE && s.position > INT64_MAX) || (s.length != NONE && s.length > INT64_MAX);
@@ -428,6 +482,15 @@ static char *bring_back(const saved_stream *s)
     return s->content ? write_content(s) : cut_file(s);
 }
 
+static void give_back(FILE *file, const saved_stream *s)
+{
+    stream *now = find(file);
+    for (uint64_t k = s->given; k > 0; k--)
+        ungetc((unsigned char)s->given_back[k - 1], file);
+    if (now)
+        now->given_back = (unsigned)s->given;
+}
+
 static char *set_position(FILE *file, const saved_stream *s)
 {
     struct stat st;
@@ -447,8 +510,12 @@ static char *set_position(FILE *file, const saved_stream *s)
         if (c != EOF)
             ungetc(c, file);
     }
+    give_back(file, s);
     return NULL;
 }
+
+/* glibc's, which has no function for it. */
+enum { SEEN_ERROR = 0x20 };
 
 static char *open_again(const saved_stream *s)
 {
@@ -462,7 +529,10 @@ static char *open_again(const saved_stream *s)
         forget(s->number < STANDARD ? file : NULL);
         add(s->number, file, s->path, s->mode);
     }
-    return file ? set_position(file, s) : NULL;
+    char *problem = file ? set_position(file, s) : NULL;
+    if (file && s->flags & ERROR)
+        file->_flags |= SEEN_ERROR;
+    return problem;
 }
 
 uint64_t dome__capture_streams_input_read(void)

@@ -139,6 +139,7 @@ typedef struct unit {
     GPtrArray *globals;      /* char *: initialisers */
     GPtrArray *codes;        /* char *: initialisers */
     GPtrArray *descriptors;  /* char *: functions */
+    GPtrArray *sources;      /* char *: of functions and constants, "1f2e3d4c NAME" */
     GHashTable *file_names;  /* names of the file's scope */
     GArray *pragmas;         /* pragma */
     GHashTable *loops;       /* node -> loop_plan */
@@ -161,12 +162,13 @@ struct pragma {
 };
 
 /* DOME_CAPTURE_NUMBERS and so on of <dome/capture.h>. */
-enum { FLAG_NUMBERS = 2, FLAG_DANGLING = 4 };
+enum { FLAG_NUMBERS = 2, FLAG_DANGLING = 4, FLAG_TEXT = 8 };
 
 /* What a function declares and the file must have: text[a .. b), from the declaration that is replaced. */
 typedef struct hoist {
     unsigned top, a, b;
     const char *after;
+    node *function; /* it declares a function; else NULL */
 } hoist;
 
 typedef struct program {
@@ -182,7 +184,8 @@ typedef struct program {
 
 /* unit.c: a file, its nodes, its text */
 unit *unit_read(const char *path, char *text, gsize length, const char *const *arguments, int count);
-bool unit_is_native(const unit *u); /* for the machine on which dome-cc runs */
+void unit_refuse_threads(unit *u, const char *pragma, const char *option); /* which that option makes of such pragmas */
+bool unit_is_native(const unit *u);                                        /* for the machine on which dome-cc runs */
 void unit_refuse(unit *u, unsigned at, const char *format, ...) G_GNUC_PRINTF(3, 4);
 void unit_warn(unit *u, unsigned at, const char *format, ...) G_GNUC_PRINTF(3, 4);
 void unit_place(unit *u, unsigned at, char **file, unsigned *line);
@@ -316,6 +319,11 @@ bool profile_loop(unit *u, node *n, double *iteration, double *most);
 bool profile_function(function *f, double *most);
 bool profile_judge(program *p, double most);
 
+/* source.c: whether functions are those that they were */
+GHashTable *source_take_macros(char *text); /* of the preprocessor, with -dD */
+void source_find(unit *u, GHashTable *macros);
+void source_write(const unit *u, GString *out);
+
 /* heap.c: the types of blocks */
 void heap_pragmas(program *p, unit *u);
 void heap_infer(program *p);
@@ -330,10 +338,18 @@ bool in_list(const char *name, const char *const *list);
 void module_edit(program *p, unit *u);
 char *module_write(program *p, unit *u);
 
+/* library.c: the C library */
+enum { KEEP_TEXTS = 1u << 10 };                             /* DOME_CAPTURE_KEEP_TEXTS */
+unsigned library_keeps(const program *p, const char *name); /* for a function or variable: DOME_CAPTURE_KEEP_... */
+void library_lends(const program *p, unit *u, node *call, const char *name, unsigned depth);
+void library_variable(unit *u, node *n, CXCursor d); /* a mention of one of a library */
+bool library_has_long_times(const node *call);
+
 /* write.c: functions that may poll */
 void write_function(program *p, function *f);
 char *write_twin_declaration(unit *u, node *top, unsigned end);
 char *write_plain_twin(function *f);
+char *text_without_literals(char *text); /* in place */
 bool strip_parts(unit *u, node *loop, node **variable, node **bound, char **comparison);
 void for_parts(unit *u, node *n, node **init, node **condition, node **step, node **body);
 

@@ -22,12 +22,14 @@ static const char prelude[] =
     "struct dome__cc_global { const char *name; const void *address; struct dome__cc_type *type; dome__cc_bytes count; unsigned "
     "flags; };\n"
     "struct dome__cc_code { const char *name; void (*address)(void); };\n"
+    "struct dome__cc_source { const char *name; unsigned hash; };\n"
     "struct dome__cc_function { const char *name; struct dome__cc_type *saved, *memory; unsigned long long version;\n"
     "    const char *const *points; dome__cc_bytes npoints; void *known; };\n"
     "struct dome__cc_module { dome__cc_bytes size; const char *name; struct dome__cc_global *globals; dome__cc_bytes nglobals;\n"
     "    struct dome__cc_function **functions; dome__cc_bytes nfunctions; const struct dome__cc_code *codes; dome__cc_bytes "
     "ncodes;\n"
-    "    struct dome__cc_type **types; dome__cc_bytes ntypes; };\n"
+    "    struct dome__cc_type **types; dome__cc_bytes ntypes;\n"
+    "    const struct dome__cc_source *sources; dome__cc_bytes nsources; };\n"
     "struct _IO_FILE;\n"
     "extern volatile int dome__cc_status __asm__(\"dome_capture_status\");\n"
     "extern int dome__cc_poll(void) __asm__(\"dome_capture_poll\") " COLD ";\n"
@@ -74,6 +76,13 @@ static const char prelude[] =
     "extern void (*dome__cc_signal(int, void (*)(int)))(int) __asm__(\"dome_capture_signal\");\n"
     "extern int dome__cc_sigaction(int, const void *, void *) __asm__(\"dome_capture_sigaction\");\n"
     "extern int dome__cc_atexit(void (*)(void)) __asm__(\"dome_capture_atexit\");\n"
+    "struct tm; struct timespec;\n"
+    "extern int dome__cc_ungetc(int, struct _IO_FILE *) __asm__(\"dome_capture_ungetc\");\n"
+    "extern char *dome__cc_text(const char *) __asm__(\"dome_capture_text\");\n"
+    "extern struct tm *dome__cc_calendar(const struct tm *) __asm__(\"dome_capture_calendar\");\n"
+    "extern char *dome__cc_calendar_text(const char *) __asm__(\"dome_capture_calendar_text\");\n"
+    "extern long dome__cc_clock(void) __asm__(\"dome_capture_clock\");\n"
+    "extern int dome__cc_clock_gettime(int, struct timespec *) __asm__(\"dome_capture_clock_gettime\");\n"
     "extern void dome__cc_keep(unsigned) __asm__(\"dome_capture_keep\");\n";
 
 /* Numbers in the form of the image: big-endian. The compiler knows the machine's order when it optimizes. */
@@ -294,7 +303,14 @@ static void lift(unit *u, function *f, node *n, unsigned top)
             g_free(both);
             g_free(name);
         }
-        hoist h = {top, n->a, n->b, "\n"};
+        hoist h = {top, n->a, n->b, "\n", NULL};
+        g_array_append_val(u->hoists, h);
+        edit_replace(u, n->a, n->b, ";");
+        return;
+    }
+    if (!variables && n->kids->len &&
+        node_kid(n, 0)->kind == CXCursor_FunctionDecl) { /* it is called at the function's beginning */
+        hoist h = {top, n->a, n->b, "\n", node_kid(n, 0)};
         g_array_append_val(u->hoists, h);
         edit_replace(u, n->a, n->b, ";");
         return;
@@ -304,7 +320,7 @@ static void lift(unit *u, function *f, node *n, unsigned top)
         if (!is_record(kid))
             continue;
         lift_names(u, kid);
-        hoist h = {top, kid->a, kid->b, ";\n"};
+        hoist h = {top, kid->a, kid->b, ";\n", NULL};
         g_array_append_val(u->hoists, h);
         const char *word = kid->kind == CXCursor_StructDecl ? "struct" : kid->kind == CXCursor_UnionDecl ? "union" : "enum";
         const char *other = renamed(u, kid->cursor);
@@ -469,6 +485,7 @@ static void edit_call(program *p, unit *u, function *f, node *n, unsigned depth)
         jump_call(p, u, f, n, depth);
     else if (in_list(name, never) && !in_list(name, jumps))
         unit_refuse(u, n->a, "%s: what it does to the stack or to the process cannot be saved", name);
+    library_lends(p, u, n, name, depth);
     if (in_list(name, other_heap))
         unit_refuse(u, n->a, "%s: blocks with an alignment of their own cannot be saved: use malloc", name);
     if (strcmp(name, "reallocarray") == 0)
@@ -496,25 +513,6 @@ static void edit_call(program *p, unit *u, function *f, node *n, unsigned depth)
 }
 
 /* ---- */
-
-/* What the C library keeps for the program between calls: as DOME_CAPTURE_KEEP_... of <dome/capture.h>. */
-static unsigned kept_by(const char *name)
-{
-    static const char *const names[][9] = {{"rand", "srand", "random", "srandom"},
-                                           {"drand48", "lrand48", "mrand48", "srand48"},
-                                           {"strtok"},
-                                           {"getopt", "getopt_long", "getopt_long_only", "optind", "optarg", "opterr", "optopt"},
-                                           {"__errno_location"},
-                                           {"atexit"},
-                                           {"signal", "sigaction"},
-                                           {"setlocale"},
-                                           {"umask"},
-                                           {"sigprocmask", "pthread_sigmask"}};
-    for (unsigned k = 0; k < G_N_ELEMENTS(names); k++)
-        if (in_list(name, names[k]))
-            return 1u << k;
-    return 0;
-}
 
 /* Of n, which a system's struct gets: the member or the struct is declared in a system header (struct sigaction). */
 static bool goes_into_foreign_struct(unit *u, node *n)
@@ -549,10 +547,11 @@ static bool goes_to_foreign(program *p, unit *u, node *n)
 
 static void edit_reference(program *p, unit *u, node *n)
 {
-    static const char *const ours[] = {"free",     "strdup",    "strndup", "fopen",  "fdopen",    "freopen",
-                                       "fclose",   "rand",      "srand",   "random", "srandom",   "drand48",
-                                       "lrand48",  "mrand48",   "srand48", "strtok", "getline",   "getdelim",
-                                       "asprintf", "vasprintf", "atexit",  "signal", "sigaction", NULL};
+    static const char *const ours[] = {"free",    "strdup",    "strndup", "fopen",    "fdopen",   "freopen",   "fclose",
+                                       "rand",    "srand",     "random",  "srandom",  "drand48",  "lrand48",   "mrand48",
+                                       "srand48", "strtok",    "getline", "getdelim", "asprintf", "vasprintf", "atexit",
+                                       "signal",  "sigaction", "ungetc",  NULL};
+    static const char *const clocks[] = {"clock", "clock_gettime", NULL};
     static const char *const states[] = {"initstate", "setstate", "seed48", "lcong48", NULL};
     CXCursor d = node_declaration(n);
     const char *other = d.kind == CXCursor_VarDecl || d.kind == CXCursor_EnumConstantDecl ? renamed(u, d) : NULL;
@@ -560,7 +559,9 @@ static void edit_reference(program *p, unit *u, node *n)
         edit_replace(u, n->a, n->b, other);
     char *name = cursor_name(d);
     if (cursor_in_system_header(d))
-        u->keeps |= kept_by(name);
+        u->keeps |= library_keeps(p, name);
+    if (d.kind == CXCursor_VarDecl && cursor_in_system_header(d) && clang_Cursor_getStorageClass(d) == CX_SC_Extern)
+        library_variable(u, n, d);
     if (d.kind != CXCursor_FunctionDecl) {
         g_free(name);
         return;
@@ -577,6 +578,8 @@ static void edit_reference(program *p, unit *u, node *n)
         edit_replace(u, n->a, n->b, other_function);
     } else if (is_foreign(p, u, d)) {
         bool our = in_list(name, ours) && !is_looked_for(d);
+        our = our || (called && !p->parallel && in_list(name, clocks) && !is_looked_for(d) &&
+                      (strcmp(name, "clock") == 0 || !library_has_long_times(up)));
         char *id = our ? g_strdup_printf("dome__cc_%s", name) : g_strdup(allocator ? allocator : name);
         if (our || allocator)
             edit_replace(u, n->a, n->b, id);
@@ -895,6 +898,20 @@ static void write_table(GString *out, GPtrArray *list, const char *begin, const 
     g_string_append(out, "};\n");
 }
 
+/* Where a function is declared first: its twin. */
+static void declare_twin(program *p, unit *u, node *declaration, unsigned end, GString *out)
+{
+    char *key = function_key(u, declaration->cursor);
+    function *f = g_hash_table_lookup(p->functions, key);
+    g_free(key);
+    if (!f || f->unit != u || !(f->twin || f->split) || f->told)
+        return;
+    char *twin = write_twin_declaration(u, declaration, f->decl == declaration ? f->body->a : end);
+    g_string_append(out, twin);
+    g_free(twin);
+    f->told = true;
+}
+
 /* The whole file as the compiler gets it. */
 char *module_write(program *p, unit *u)
 {
@@ -929,6 +946,8 @@ char *module_write(program *p, unit *u)
             g_string_append_printf(before, "\n# %u \"%s\"\n", line, file);
             edit_range(u, h->a, h->b, &except, before);
             g_string_append(before, h->after);
+            if (h->function)
+                declare_twin(p, u, h->function, text_find(u, h->function->b, u->length, ';'), before);
             g_free(file);
         }
         if (next < u->functions->len &&
@@ -938,16 +957,8 @@ char *module_write(program *p, unit *u)
                 g_string_append_printf(before, "\n# 1 \"<dome-cc>\"\n%s", f->out->str);
         }
         node *top = g_ptr_array_index(u->tops, i);
-        char *key = top->kind == CXCursor_FunctionDecl ? function_key(u, top->cursor) : NULL;
-        function *declared = key ? g_hash_table_lookup(p->functions, key) : NULL;
-        g_free(key);
-        if (declared && declared->unit == u && (declared->twin || declared->split) && !declared->told) {
-            unsigned end = declared->decl == top ? declared->body->a : text_find(u, top->b, u->length, ';');
-            char *twin = write_twin_declaration(u, top, end);
-            g_string_append(before, twin);
-            g_free(twin);
-            declared->told = true;
-        }
+        if (top->kind == CXCursor_FunctionDecl)
+            declare_twin(p, u, top, text_find(u, top->b, u->length, ';'), before);
         if (before->len) {
             unsigned at = GPOINTER_TO_UINT(g_ptr_array_index(u->ends, i)), line;
             char *file;
@@ -971,6 +982,7 @@ char *module_write(program *p, unit *u)
     write_table(out, u->descriptors, "static struct dome__cc_function *dome__functions[]", "");
     write_table(out, u->codes, "static const struct dome__cc_code dome__codes[]", "");
     write_table(out, u->heap_types, "static struct dome__cc_type *dome__heap_types[]", "&");
+    source_write(u, out);
     char *e = g_strescape(u->name, NULL);
     g_string_append_printf(out, "static struct dome__cc_module dome__module = {sizeof(struct dome__cc_module), \"%s\"", e);
     const struct {
@@ -979,7 +991,8 @@ char *module_write(program *p, unit *u)
     } tables[] = {{u->globals, "dome__globals"},
                   {u->descriptors, "dome__functions"},
                   {u->codes, "dome__codes"},
-                  {u->heap_types, "dome__heap_types"}};
+                  {u->heap_types, "dome__heap_types"},
+                  {u->sources, "dome__sources"}};
     for (unsigned i = 0; i < G_N_ELEMENTS(tables); i++)
         g_string_append_printf(out, ", %s, %u", tables[i].list->len ? tables[i].name : "0", tables[i].list->len);
     g_string_append(out,

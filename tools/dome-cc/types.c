@@ -1197,6 +1197,12 @@ static void name_foreign(unit *u, CXType t, const char *outer, const char *field
     g_string_free(elements, TRUE);
 }
 
+/* Of a struct tm: a text of the C library, which all functions of the calendar set. */
+static bool is_zone(CXCursor field, const char *name)
+{
+    return (strcmp(name, "tm_zone") == 0 || strcmp(name, "__tm_zone") == 0) && cursor_in_system_header(field);
+}
+
 static void describe_fields(unit *u, CXType t, CXType container, const char *outer, members *all)
 {
     GArray *fields = fields_of(t);
@@ -1227,7 +1233,10 @@ static void describe_fields(unit *u, CXType t, CXType container, const char *out
             described = describe(u, type);
         }
         name = cursor_name(member);
-        add_member(all, name, described, outer, flags_before(u, nameless ? cursor_begin(definition_of(type)) : cursor_begin(f)));
+        const unsigned flags = flags_before(u, nameless ? cursor_begin(definition_of(type)) : cursor_begin(f));
+        const bool zone = is_zone(f, name);
+        add_member(all, name, described, outer, flags | (zone ? FLAG_TEXT : 0));
+        u->keeps |= zone ? KEEP_TEXTS : 0;
         g_free(described);
         g_free(name);
     }

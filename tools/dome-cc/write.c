@@ -974,7 +974,7 @@ static char *struct_of(function *f, const char *what, bool memory, GHashTable *w
 }
 
 /* Without numbers and strings: those that macros of headers leave (UINTPTR_MAX, PRId64) differ between machines. */
-static char *without_literals(char *text)
+char *text_without_literals(char *text)
 {
     char *to = text, before = ' ';
     for (char *at = text; *at;) {
@@ -1007,7 +1007,7 @@ static char *without_literals(char *text)
  * that polls elsewhere. Spaces, line numbers and literals do not count. */
 static guint64 version_of(function *f)
 {
-    char *text = without_literals(text_flat(f->unit, f->decl->a, f->decl->b));
+    char *text = text_without_literals(text_flat(f->unit, f->decl->a, f->decl->b));
     guint64 h = hash_on(G_GUINT64_CONSTANT(14695981039346656037), text);
     g_free(text);
     for (unsigned i = 0; i < f->sites->len; i++) {
