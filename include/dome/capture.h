@@ -423,9 +423,10 @@ bool dome_capture_restored(void);
 /* ---- the heap ----
  *
  * As the functions of stdlib.h and string.h, with the type of an element first. A block is a number
- * of elements: `bytes` is a multiple of type->size (else the end of the block is not saved: an
- * error), or, for a struct with a flexible last member, its size and that of some elements of it.
- * The memory begins as zeros. NULL if there is no memory. A block keeps its identity and its type
+ * of elements: `bytes` is a multiple of type->size, or, for a struct with a flexible last member,
+ * its size and that of some elements of it. A block of any other size is one of bytes (unsigned
+ * char), whatever its type: only machines of the same byte order go on with numbers in it, and none
+ * with pointers. The memory begins as zeros. NULL if there is no memory. A block keeps its identity and its type
  * when its size changes; but for NULL, and a block of no chars, dome_capture_realloc takes `type`.
  *
  * dome_capture_realloc and dome_capture_free accept blocks of the ordinary malloc too (of

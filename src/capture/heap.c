@@ -153,12 +153,13 @@ uint64_t dome__capture_block_tail(const dome_capture_block *block)
     return l->tail && block->bytes > l->tail_offset ? (block->bytes - l->tail_offset) / l->tail->size : 0;
 }
 
-static void check_size(const dome_capture_layout *l, size_t bytes)
+/* What a block of so many bytes is: of its type, or of bytes if it cannot hold elements of that. */
+static const dome_capture_layout *fitting(const dome_capture_layout *l, size_t bytes)
 {
-    if (l->tail ? bytes < l->tail_offset : bytes % l->size != 0)
-        dome__capture_die(
-            "a block of %zu bytes cannot hold elements of type '%s', which has %zu: allocate it with the type of its content",
-            bytes, l->name, l->size);
+    uint64_t one;
+    if (l->tail ? bytes >= l->tail_offset : bytes % l->size == 0)
+        return l;
+    return dome__capture_layout(&dome_capture_uchar, &one);
 }
 
 static void append(head *block)
@@ -222,7 +223,7 @@ void *dome_capture_malloc(dome_capture_type *type, size_t bytes)
     if (bytes == 0 && layout->tail) /* no other block of that type is without its first members */
         bytes = layout->tail_offset;
     if (bytes != layout->size)
-        check_size(layout, bytes);
+        layout = fitting(layout, bytes);
     void *memory = new_block(layout, bytes, dome__capture_heap.serial + 1);
     if (!memory)
         return NULL;
@@ -264,7 +265,7 @@ static void drop_long(head *block)
     free(block);
 }
 
-static void *resize_long(head *block, size_t bytes)
+static void *resize_long(head *block, const dome_capture_layout *layout, size_t bytes)
 {
     const size_t before = block->bytes;
     leave(block);
@@ -276,6 +277,7 @@ static void *resize_long(head *block, size_t bytes)
     if (bytes >= HUGE_FROM)
         dome__huge_pages(moved, sizeof *moved + bytes);
     block = moved;
+    block->layout = layout;
     block->bytes = bytes;
     if (bytes > before)
         memset((char *)memory_of(block) + before, 0, bytes - before);
@@ -314,12 +316,11 @@ void *dome_capture_realloc(dome_capture_type *type, void *memory, size_t bytes)
         return NULL;
     }
     const uint32_t place = s ? place_at(s, memory, "dome_capture_realloc") : 0;
-    const dome_capture_layout *layout = s ? s->layout : block->layout;
-    check_size(layout, bytes);
+    const dome_capture_layout *before_that = s ? s->layout : block->layout, *layout = fitting(before_that, bytes);
     if (bytes > SIZE_MAX / 2)
         return NULL;
     if (!s && bytes > DOME_CAPTURE_SLAB_MOST)
-        return resize_long(block, bytes);
+        return resize_long(block, layout, bytes);
     const size_t before = s ? dome__capture_slab_block_bytes(s, place) : block->bytes;
     const uint64_t serial = s ? dome__capture_slab_serial(s, place) : block->serial;
     if (before == 0 && type && layout == dome_capture_char.known) { /* malloc(0): of no type yet */
@@ -328,7 +329,7 @@ void *dome_capture_realloc(dome_capture_type *type, void *memory, size_t bytes)
             dome_capture_free(memory);
         return first;
     }
-    if (s && bytes < s->size && dome__capture_slab_class(bytes) == dome__capture_slab_class(before)) {
+    if (s && layout == before_that && bytes < s->size && dome__capture_slab_class(bytes) == dome__capture_slab_class(before)) {
         dome__capture_slab_note(s, place, bytes, serial);
         if (bytes > before)
             memset((char *)memory + before, 0, bytes - before);
@@ -336,7 +337,7 @@ void *dome_capture_realloc(dome_capture_type *type, void *memory, size_t bytes)
     }
     void *moved = s ? new_block(layout, bytes, serial) : dome__capture_slab_take(layout, bytes, serial);
     if (!moved)
-        return s ? NULL : resize_long(block, bytes);
+        return s ? NULL : resize_long(block, layout, bytes);
     memcpy(moved, memory, MIN(before, bytes));
     if (s)
         dome__capture_slab_give(s, place);

@@ -145,6 +145,7 @@ typedef struct unit {
     GHashTable *loops;       /* node -> loop_plan */
     GHashTable *loop_names;  /* node -> its name in a profile */
     GArray *hoists;          /* hoist */
+    GArray *addresses;       /* addresses.c; NULL: none */
     GHashTable *lifted;      /* offsets of declarations of functions that are the file's now */
     GHashTable *quiet;       /* node: calls of operations behind which there is no poll; NULL: none */
     int counter;
@@ -178,6 +179,7 @@ typedef struct program {
     GHashTable *code_names; /* foreign functions whose address is taken, once they are enlisted */
     GHashTable *weak;       /* keys of functions that may be others in the end */
     GHashTable *wrappers;   /* keys of functions that allocate blocks for their callers: heap.c */
+    GHashTable *whole;      /* names of structs that are saved with their padding: padding.c */
     bool parallel;          /* it calls dome_init */
     bool between;           /* it polls behind its operations */
 } program;
@@ -337,6 +339,14 @@ bool is_looked_for(CXCursor d);                   /* and that is declared only t
 bool in_list(const char *name, const char *const *list);
 void module_edit(program *p, unit *u);
 char *module_write(program *p, unit *u);
+
+/* padding.c: structs whose padding is saved */
+void padding_find(program *p, unit *u);
+void padding_each(unit *u, CXType record, void (*function)(void *ctx, long long offset, long long bytes), void *ctx);
+
+/* addresses.c: warnings of addresses that become numbers */
+void addresses_look(program *p, unit *u, function *f, node *n);
+void addresses_resolve(unit *u);
 
 /* library.c: the C library */
 enum { KEEP_TEXTS = 1u << 10 };                             /* DOME_CAPTURE_KEEP_TEXTS */

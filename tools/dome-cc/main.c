@@ -637,6 +637,7 @@ static int link_program(const options *o)
                  g_hash_table_new(g_str_hash, g_str_equal),
                  g_hash_table_new(g_str_hash, g_str_equal),
                  g_hash_table_new(g_str_hash, g_str_equal),
+                 g_hash_table_new(g_str_hash, g_str_equal),
                  false,
                  false};
     GPtrArray *all_flags = g_ptr_array_new();
@@ -667,6 +668,8 @@ static int link_program(const options *o)
     for (unsigned i = 0; i < p.units->len; i++)
         heap_pragmas(&p, g_ptr_array_index(p.units, i));
     heap_infer(&p);
+    for (unsigned i = 0; i < p.units->len; i++)
+        padding_find(&p, g_ptr_array_index(p.units, i));
     GPtrArray *texts = g_ptr_array_new(), *objects = g_ptr_array_new();
     for (unsigned i = 0; i < p.units->len; i++) {
         unit *u = g_ptr_array_index(p.units, i);

@@ -787,6 +787,9 @@ static void walk(program *p, unit *u, function *f, node *n, unsigned top, unsign
     case CXCursor_CompoundLiteralExpr:
         check_compound_literal(p, u, f, n);
         break;
+    case CXCursor_CStyleCastExpr:
+        addresses_look(p, u, f, n);
+        break;
     case CXCursor_VarDecl:
     case CXCursor_ParmDecl:
         flags_before(u, n->a);
@@ -921,6 +924,7 @@ char *module_write(program *p, unit *u)
         if (f->polls)
             write_function(p, f);
     }
+    addresses_resolve(u);
     for (unsigned i = 0; i < u->functions->len; i++) {
         function *f = g_ptr_array_index(u->functions, i);
         if (f->twin && !f->polls) {

@@ -938,6 +938,45 @@ static void pack_fields(unit *u, packer *k, CXType t, const char *place, const c
     g_array_free(fields, TRUE);
 }
 
+typedef struct padded {
+    unit *u;
+    packer *k;
+    members *all;
+    const char *place, *base, *id;
+} padded;
+
+static void pack_padding(void *ctx, long long offset, long long bytes)
+{
+    padded *d = ctx;
+    g_string_append_printf(d->k->pack, "__builtin_memcpy(%s + %llu, (const char *)&%s + %lld, %lld);\n", d->base, d->k->at,
+                           d->place, offset, bytes);
+    g_string_append_printf(d->k->unpack, "__builtin_memcpy((char *)&%s + %lld, %s + %llu, %lld);\n", d->place, offset, d->base,
+                           d->k->at, bytes);
+    d->k->at += (unsigned long long)bytes;
+}
+
+/* All members, and behind them the padding, if that is saved. */
+static void pack_struct(unit *u, packer *k, CXType t, const char *place, const char *base)
+{
+    padded d = {.k = k, .place = place, .base = base};
+    pack_fields(u, k, t, place, base);
+    padding_each(u, t, pack_padding, &d);
+}
+
+static void describe_padding(void *ctx, long long offset, long long bytes)
+{
+    padded *d = ctx;
+    char *id = g_strdup_printf("%s_padding_%lld", d->id, offset), *at = g_strdup_printf("%lld", offset),
+         *name = g_strdup_printf("(padding at %lld)", offset);
+    g_string_append_printf(d->u->tail,
+                           "static struct dome__cc_type %s = {\"unsigned char [%lld]\", %d, %d, %lld, &dome__cc_uchar, %lld};\n",
+                           id, bytes, TYPE_ARRAY, (int)DOME_KIND_U8, bytes, bytes);
+    members_add(d->all, name, id, at, 0);
+    g_free(name);
+    g_free(at);
+    g_free(id);
+}
+
 static void pack_array(unit *u, packer *k, CXType t, const char *place, const char *base)
 {
     CXType c = clang_getCanonicalType(t), e = clang_getArrayElementType(array_as_written(t));
@@ -1018,7 +1057,7 @@ static void pack_value(unit *u, packer *k, CXType t, const char *place, const ch
         g_free(in);
         g_free(name);
     } else if (c.kind == CXType_Record) {
-        pack_fields(u, k, t, place, base);
+        pack_struct(u, k, t, place, base);
     } else {
         k->good = false;
     }
@@ -1317,7 +1356,8 @@ static char *describe(unit *u, CXType t)
             g_free(own);
         } else {
             describe_fields(u, t, c, name, &all);
-            pack_fields(u, &k, t, "(*dome__s)", "dome__t");
+            padding_each(u, t, describe_padding, &(padded){.u = u, .all = &all, .id = id});
+            pack_struct(u, &k, t, "(*dome__s)", "dome__t");
         }
         type_write_struct(u, id, name, name, &all, &k);
     }
