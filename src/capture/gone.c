@@ -1,5 +1,6 @@
 #include "capture/gone.h"
 
+#include "capture/frames.h"
 #include "capture/pages.h"
 #include "capture/slabs.h"
 
@@ -82,5 +83,6 @@ static bool is_free_place(const void *address)
 bool dome__capture_is_gone(const void *address)
 {
     const uintptr_t at = (uintptr_t)address;
-    return address == DOME_CAPTURE_DANGLING || (at >= lowest && at < frame) || is_free_place(address) || was_given_back(address);
+    return address == DOME_CAPTURE_DANGLING || (at >= lowest && at < frame) || is_free_place(address) ||
+           was_given_back(address) || dome__capture_memory_was(address);
 }

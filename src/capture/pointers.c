@@ -416,6 +416,20 @@ static char *describe(const char *what, const dome_capture_layout *layout, size_
     return text;
 }
 
+/* A variable of an active function; NULL: the address lies in none of these. */
+static char *describe_variable(const dome_capture_function *f, int point, const dome_capture_layout *layout, const void *base,
+                               const void *address)
+{
+    const size_t offset = (size_t)((uintptr_t)address - (uintptr_t)base);
+    if (offset >= layout->size)
+        return NULL;
+    char *path = dome__capture_path(layout, offset);
+    const char *place = point >= 0 && (size_t)point < f->npoints ? f->points[point] : NULL;
+    char *text = g_strdup_printf("function '%s'%s%s: %s", f->name, place ? " at " : "", place ? place : "", path);
+    g_free(path);
+    return text;
+}
+
 char *dome__capture_say_where(const void *address)
 {
     dome_capture_block block;
@@ -435,22 +449,20 @@ char *dome__capture_say_where(const void *address)
         text = describe(what, g->layout, offset);
         g_free(what);
     }
+    size_t r = dome__capture_record_count(); /* of the same function: from the outermost on */
     for (dome_capture_memory *m = dome__capture_memory_first(); m && !text; m = m->above) {
         const dome_capture_layout *l = dome__capture_frame_layout(m->function)->memory;
-        size_t offset = (size_t)((uintptr_t)address - (uintptr_t)dome__capture_memory_of(m));
-        char *path = offset < l->size ? dome__capture_path(l, offset) : NULL;
-        if (path)
-            text = g_strdup_printf("function '%s': %s", m->function->name, path);
-        g_free(path);
+        while (r > 0 && !dome__capture_record(--r)->function->memory)
+            ;
+        const bool captured = dome__capture_record_count() > 0 && dome__capture_record(r)->function == m->function;
+        text = describe_variable(m->function, captured ? dome__capture_record(r)->point : -1, l, dome__capture_memory_of(m),
+                                 address);
     }
     for (size_t k = 0; k < dome__capture_record_count() && !text; k++) {
-        const dome_capture_record *r = dome__capture_record(k);
-        const dome_capture_layout *l = dome__capture_frame_layout(r->function)->saved;
-        size_t offset = (size_t)((uintptr_t)address - (uintptr_t)dome__capture_record_data(r));
-        char *path = l && offset < l->size ? dome__capture_path(l, offset) : NULL;
-        if (path)
-            text = g_strdup_printf("function '%s': %s", r->function->name, path);
-        g_free(path);
+        const dome_capture_record *one = dome__capture_record(k);
+        const dome_capture_layout *l = dome__capture_frame_layout(one->function)->saved;
+        if (l)
+            text = describe_variable(one->function, one->point, l, dome__capture_record_data(one), address);
     }
     return text;
 }

@@ -88,7 +88,7 @@ static void warn(unit *u, const node *at, const char *what)
     unsigned line;
     unit_place(u, at->a, &file, &line);
     char *place = g_strdup_printf("address %s:%u", file, line);
-    if (!is_settled_here(u, at) && !g_hash_table_contains(u->file_names, place)) {
+    if (!g_hash_table_contains(u->file_names, place)) {
         g_hash_table_add(u->file_names, g_strdup(place));
         unit_warn(u, at->a,
                   "an address becomes a number %s: after a restart it is another one. Keep a pointer; or, if that does no harm, "
@@ -215,7 +215,8 @@ void addresses_look(program *p, unit *u, function *f, node *n)
     for (const node *up = n->up; up; up = up->up)
         if (up->kind == CXCursor_UnaryExpr) /* sizeof */
             return;
-    follow(p, u, f, n, n, 0);
+    if (!is_settled_here(u, n))
+        follow(p, u, f, n, n, 0);
 }
 
 /* When the functions have been written. */

@@ -1,0 +1,5 @@
+#pragma dome numbers
+int f(void);
+#pragma dome dangling
+typedef int t;
+int main(void) { return 0; }
