@@ -26,8 +26,11 @@ enum { GIVEN_BACK_MOST = 16 };
 typedef struct stream {
     uint64_t number;
     FILE *file;
-    char *path, *mode;   /* NULL: a standard stream */
-    unsigned given_back; /* characters that ungetc has got since the stream was looked at */
+    char *path, *mode; /* NULL: a standard stream */
+    unsigned asked;    /* characters that ungetc has got since the stream was looked at */
+    unsigned given;    /* of them, those that are still to be read, when the stream is saved */
+    char given_back[GIVEN_BACK_MOST];
+    off_t behind; /* the position when they have been read */
 } stream;
 
 static GArray *streams;
@@ -162,7 +165,7 @@ int dome_capture_ungetc(int c, FILE *file)
     stream *s = find(file);
     const int given = ungetc(c, file);
     if (s && given != EOF)
-        s->given_back++;
+        s->asked++;
     return given;
 }
 
@@ -188,11 +191,45 @@ static char *copy_content(const stream *s, uint64_t length)
     return NULL;
 }
 
-static char *write_out(const stream *s)
+/* Finds what was given back and is still to be read, which the C library does not tell: reads as many characters as ungetc has
+ * got, and compares them with the file. Those that the file itself has at their places do no harm. */
+static void find_given_back(stream *s)
 {
-    return (writes(s->mode) || !s->mode) && s->number != 0 && fflush(s->file) != 0
-               ? g_strdup_printf("'%s' cannot be written: %s", s->path ? s->path : "standard output", strerror(errno))
-               : NULL;
+    char in_file[GIVEN_BACK_MOST];
+    const unsigned most = MIN(s->asked, (unsigned)GIVEN_BACK_MOST);
+    const bool at_end = feof(s->file), failed = ferror(s->file);
+    unsigned n = 0;
+    for (int c; n < most && (c = getc(s->file)) != EOF; n++)
+        s->given_back[n] = (char)c;
+    s->behind = ftello(s->file);
+    if (n < most && !at_end && !failed)
+        clearerr(s->file);
+    for (unsigned k = n; k > 0; k--)
+        ungetc((unsigned char)s->given_back[k - 1], s->file);
+    const off_t begin = s->behind - (off_t)n;
+    const bool same =
+        begin >= 0 && pread(fileno(s->file), in_file, n, begin) == (ssize_t)n && memcmp(in_file, s->given_back, n) == 0;
+    s->given = s->asked = s->behind < 0 || same ? 0 : n;
+}
+
+static void give_back(FILE *file, const char *characters, uint64_t count)
+{
+    for (uint64_t k = count; k > 0; k--)
+        ungetc((unsigned char)characters[k - 1], file);
+}
+
+/* fflush forgets what was given back. */
+static char *write_out(stream *s)
+{
+    struct stat st;
+    s->given = 0;
+    if (s->asked && fstat(fileno(s->file), &st) == 0 && S_ISREG(st.st_mode)) /* from a terminal, reading would wait */
+        find_given_back(s);
+    if (!(writes(s->mode) || !s->mode) || s->number == 0)
+        return NULL;
+    const bool failed = fflush(s->file) != 0 || (s->given && fseeko(s->file, s->behind, SEEK_SET) != 0);
+    give_back(s->file, s->given_back, s->given);
+    return failed ? g_strdup_printf("'%s' cannot be written: %s", s->path ? s->path : "standard output", strerror(errno)) : NULL;
 }
 
 /* Whether a restart would find the same file under the path: it may have been renamed or removed, or the program is in another
@@ -215,35 +252,12 @@ static void append_path(GByteArray *to, const char *text)
     dome__append_bytes(to, text, length);
 }
 
-/* Reads what was given back, and gives it back again. Which of these characters are still to be read, the C library does not
- * tell: those that the file itself has at their places do no harm. Returns how many there are; *behind: the position when they
- * have been read. */
-static unsigned find_given_back(stream *s, char *characters, off_t *behind)
-{
-    char in_file[GIVEN_BACK_MOST];
-    const unsigned most = MIN(s->given_back, (unsigned)GIVEN_BACK_MOST);
-    const bool at_end = feof(s->file), failed = ferror(s->file);
-    unsigned n = 0;
-    for (int c; n < most && (c = getc(s->file)) != EOF; n++)
-        characters[n] = (char)c;
-    *behind = ftello(s->file);
-    if (n < most && !at_end && !failed)
-        clearerr(s->file);
-    for (unsigned k = n; k > 0; k--)
-        ungetc((unsigned char)characters[k - 1], s->file);
-    const off_t begin = *behind - (off_t)n;
-    return n > 0 && begin >= 0 && pread(fileno(s->file), in_file, n, begin) == (ssize_t)n && memcmp(in_file, characters, n) == 0
-               ? 0
-               : n;
-}
-
-static char *save(stream *s, GByteArray *to)
+static char *save(const stream *s, GByteArray *to)
 {
     struct stat st;
     uint64_t position = NONE, length = NONE;
-    char *content = NULL, given_back[GIVEN_BACK_MOST];
+    char *content = NULL;
     const bool standard = !s->mode;
-    unsigned given = 0;
     if (fstat(fileno(s->file), &st) < 0)
         return standard ? NULL : g_strdup_printf("'%s' cannot be examined: %s", s->path, strerror(errno));
     if (S_ISREG(st.st_mode) && !standard && !is_at_path(s, &st))
@@ -251,12 +265,7 @@ static char *save(stream *s, GByteArray *to)
                                "the program has changed its directory",
                                s->path);
     if (S_ISREG(st.st_mode) && (!standard || s->number == 0)) {
-        off_t at = ftello(s->file), behind = 0;
-        if (s->given_back)
-            given = find_given_back(s, given_back, &behind);
-        if (given)
-            at = behind;
-        s->given_back = given;
+        off_t at = s->given ? s->behind : ftello(s->file);
         if (at < 0)
             return g_strdup_printf("the position in '%s' is not known: %s", s->path ? s->path : "standard input",
                                    strerror(errno));
@@ -279,12 +288,12 @@ static char *save(stream *s, GByteArray *to)
     dome__append_leb128(to, length + 1);
     const bool beyond = position != NONE && length == NONE && position > (uint64_t)st.st_size;
     dome__append_leb128(to, (position != NONE && feof(s->file) ? AT_END : 0) | (content ? COPIED : 0) | (beyond ? BEYOND : 0) |
-                                (ferror(s->file) ? ERROR : 0) | (given ? GIVEN_BACK : 0));
+                                (ferror(s->file) ? ERROR : 0) | (s->given ? GIVEN_BACK : 0));
     if (content)
         dome__append_bytes(to, content, (size_t)length);
-    if (given) {
-        dome__append_leb128(to, given);
-        dome__append_bytes(to, given_back, given);
+    if (s->given) {
+        dome__append_leb128(to, s->given);
+        dome__append_bytes(to, s->given_back, s->given);
     }
     g_free(content);
     return NULL;
@@ -308,7 +317,7 @@ char *dome__capture_streams_save(GByteArray *to, bool standard)
         problem = write_out(&g_array_index(streams, stream, k));
     for (guint k = 0; k < streams->len && !problem; k++) {
         guint before = all->len;
-        stream *s = &g_array_index(streams, stream, k);
+        const stream *s = &g_array_index(streams, stream, k);
         problem = standard || s->mode ? save(s, all) : NULL;
         count += all->len > before;
     }
@@ -482,15 +491,6 @@ static char *bring_back(const saved_stream *s)
     return s->content ? write_content(s) : cut_file(s);
 }
 
-static void give_back(FILE *file, const saved_stream *s)
-{
-    stream *now = find(file);
-    for (uint64_t k = s->given; k > 0; k--)
-        ungetc((unsigned char)s->given_back[k - 1], file);
-    if (now)
-        now->given_back = (unsigned)s->given;
-}
-
 static char *set_position(FILE *file, const saved_stream *s)
 {
     struct stat st;
@@ -510,7 +510,7 @@ static char *set_position(FILE *file, const saved_stream *s)
         if (c != EOF)
             ungetc(c, file);
     }
-    give_back(file, s);
+    give_back(file, s->given_back, s->given);
     return NULL;
 }
 
@@ -532,6 +532,9 @@ static char *open_again(const saved_stream *s)
     char *problem = file ? set_position(file, s) : NULL;
     if (file && s->flags & ERROR)
         file->_flags |= SEEN_ERROR;
+    stream *now = find(file);
+    if (now)
+        now->asked = (unsigned)s->given;
     return problem;
 }
 

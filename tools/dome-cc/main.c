@@ -140,7 +140,12 @@ static int run_apart(const options *o, GPtrArray *command, char **output, char *
     int status;
     if (!g_spawn_sync(NULL, (char **)command->pdata, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_CHILD_INHERITS_STDIN, NULL, NULL, output,
                       errors, &status, &error)) {
-        fprintf(stderr, "dome-cc: error: %s cannot be run: %s\n", (char *)command->pdata[0], error->message);
+        char *text = g_strdup_printf("dome-cc: error: %s cannot be run: %s\n", (char *)command->pdata[0], error->message);
+        if (!errors)
+            fputs(text, stderr);
+        else
+            *errors = g_strdup(text);
+        g_free(text);
         g_error_free(error);
         return 1;
     }

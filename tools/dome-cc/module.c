@@ -332,6 +332,21 @@ static void lift(unit *u, function *f, node *n, unsigned top)
     }
 }
 
+/* "static struct pair { int a, b; } both(int n)": the struct moves before what is written before the function. */
+static void lift_result(unit *u, node *before, const function *f, unsigned top)
+{
+    if (!is_record(before) || before->a < f->decl->a || before->b > cursor_offset(f->decl->cursor))
+        return;
+    const char *word = before->kind == CXCursor_StructDecl ? "struct" : before->kind == CXCursor_UnionDecl ? "union" : "enum";
+    const char *other = renamed(u, before->cursor);
+    char *name = cursor_name(before->cursor), *text = g_strdup_printf("%s %s", word, other ? other : name);
+    hoist h = {top, before->a, before->b, ";\n", NULL};
+    g_array_append_val(u->hoists, h);
+    edit_replace(u, before->a, before->b, text);
+    g_free(text);
+    g_free(name);
+}
+
 /* ---- literals ---- */
 
 bool is_foreign(program *p, unit *u, CXCursor d)
@@ -863,6 +878,8 @@ void module_edit(program *p, unit *u)
         if (next < u->functions->len && ((function *)g_ptr_array_index(u->functions, next))->decl == top)
             f = g_ptr_array_index(u->functions, next++);
         walk(p, u, f, top, i, 1);
+        if (f && i > 0)
+            lift_result(u, g_ptr_array_index(u->tops, i - 1), f, i);
     }
     for (unsigned i = 0; i < u->tops->len; i++) {
         node *top = g_ptr_array_index(u->tops, i);
