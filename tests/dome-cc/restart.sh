@@ -82,7 +82,7 @@ changed 's/static int other/int unused(void) { return 1; }\nstatic int other/' p
 # Statements of a function that is active, and what it has
 mkdir -p other && cp own.h other/
 inside=7
-until [ $inside = 21 ] || "$DOME_BUILD_DIR/tools/dome" ckpt show ck:$inside | grep -q '^#1 '; do
+until [ $inside = 21 ] || "$DOME_BUILD_DIR/tools/dome" ckpt show ck:$inside | grep -q '^ *#1 prog.c:work'; do
     inside=$((inside + 1))
 done
 for edit in 's/s += table/s += s + table/' 's/int s = 0;/int s = 0, more = n;/; s/return s;/return s + more;/'; do
