@@ -95,7 +95,7 @@ static void write_conversions(GString *out)
                {2, "unsigned short", "__builtin_bswap16(v)"},
                {4, "unsigned int", "__builtin_bswap32(v)"},
                {8, "unsigned long long", "__builtin_bswap64(v)"}};
-    static const char unused[] = "static inline __attribute__((__unused__))";
+    static const char unused[] = "static __inline__ __attribute__((__unused__))"; /* as all that is written here: also in C89 */
     g_string_append_printf(
         out, "%s int dome__cc_little(void) { union { unsigned short s; unsigned char c[2]; } u = {1}; return u.c[0]; }\n",
         unused);
@@ -669,10 +669,10 @@ static void check_array_of_result(program *p, unit *u, function *f, node *n)
 }
 
 /* Attributes by which the compiler or the loader would take a function that may poll for what it is not: it may return early,
- * with no result, and its calls can neither be left out nor moved. */
+ * with no result, and its calls can neither be left out nor moved. Those that can be left out are (drop_promises). */
 static void check_attributes(program *p, unit *u, node *n, unsigned top)
 {
-    static const char *const bad[] = {"pure", "const", "destructor", "returns_twice", "naked", "unsequenced", "reproducible"};
+    static const char *const bad[] = {"destructor", "returns_twice", "naked", "unsequenced", "reproducible"};
     static const char *const names[] = {"alias", "weakref", "ifunc", "__asm__", "asm", "__asm"};
     bool body = clang_isCursorDefinition(n->cursor) && n->kids->len;
     node *block = body ? node_kid(n, n->kids->len - 1) : NULL;
@@ -731,13 +731,27 @@ static void check_attributes(program *p, unit *u, node *n, unsigned top)
     g_free(text);
 }
 
-/* A function that may poll returns while it is saved: the compiler must not know that otherwise it does not. */
-static void drop_noreturn(program *p, unit *u, node *n, unsigned top)
+/* Behind the word of an attribute at text[at], where its list ends; `at` if none begins there. */
+static unsigned attribute_end(const unit *u, unsigned at, unsigned length)
+{
+    const char *t = u->original + at;
+    if (length == 0 && t[0] == '[' && t[1] == '[')
+        return text_find(u, at + 1, u->length, ']');
+    char *word = g_strndup(t, length);
+    const bool begins = in_list(word, (const char *const[]){"__attribute__", "__attribute", NULL});
+    g_free(word);
+    const unsigned open = begins ? text_skip(u, at + length) : at;
+    return begins && u->original[open] == '(' ? text_close(u, open) : at;
+}
+
+/* A function that may poll returns while it is saved, and each of its calls counts: the compiler must not know otherwise. */
+static void drop_promises(program *p, unit *u, node *n, unsigned top)
 {
     static const char *const words[] = {"noreturn", "__noreturn__", "_Noreturn", NULL};
+    static const char *const of_attributes[] = {"pure", "__pure__", "const", "__const__", NULL};
     char *key = function_key(u, n->cursor);
     const function *f = g_hash_table_lookup(p->functions, key);
-    unsigned at = GPOINTER_TO_UINT(g_ptr_array_index(u->ends, top));
+    unsigned at = GPOINTER_TO_UINT(g_ptr_array_index(u->ends, top)), inside = at; /* of an attribute until there */
     unsigned end = clang_isCursorDefinition(n->cursor) ? n->b : text_find(u, n->b, u->length, ';');
     g_free(key);
     while (f && f->polls && at < end) {
@@ -745,9 +759,10 @@ static void drop_noreturn(program *p, unit *u, node *n, unsigned top)
         unsigned length = 0;
         while (g_ascii_isalnum(t[length]) || t[length] == '_')
             length++;
+        inside = MAX(inside, attribute_end(u, at, length));
         char *word = g_strndup(t, length);
-        if (length && in_list(word, words))
-            edit_replace(u, at, at + length, *word == '_' && word[1] == 'N' ? "" : "__unused__");
+        if (length && (in_list(word, words) || (at < inside && in_list(word, of_attributes))))
+            edit_replace(u, at, at + length, strcmp(word, "_Noreturn") == 0 ? "" : "__unused__");
         g_free(word);
         if (*t == '{')
             break;
@@ -817,7 +832,7 @@ static void walk(program *p, unit *u, function *f, node *n, unsigned top, unsign
     case CXCursor_FunctionDecl:
         if (!n->up) {
             check_attributes(p, u, n, top);
-            drop_noreturn(p, u, n, top);
+            drop_promises(p, u, n, top);
         }
         if (f && n != f->decl && clang_isCursorDefinition(n->cursor))
             unit_refuse(u, n->a, "a function inside of a function");

@@ -994,11 +994,11 @@ static void pack_array(unit *u, packer *k, CXType t, const char *place, const ch
     inner.lines = k->lines;
     char *at = g_strdup_printf("%s[dome__i%u]", place, loop), *from = g_strdup_printf("dome__t%u", loop);
     pack_value(u, &inner, e, at, from);
-    char *head = g_strdup_printf("for (dome__cc_bytes dome__i%u = 0; dome__i%u < %lld; dome__i%u++) { ", loop, loop, n, loop);
+    char *head = g_strdup_printf("{ dome__cc_bytes dome__i%u = 0; for (; dome__i%u < %lld; dome__i%u++) { ", loop, loop, n, loop);
     if (inner.pack->len) {
-        g_string_append_printf(k->pack, "%sunsigned char *dome__t%u = %s + %llu + dome__i%u * %llu;\n%s}\n", head, loop, base,
+        g_string_append_printf(k->pack, "%sunsigned char *dome__t%u = %s + %llu + dome__i%u * %llu;\n%s} }\n", head, loop, base,
                                k->at, loop, inner.at, inner.pack->str);
-        g_string_append_printf(k->unpack, "%sconst unsigned char *dome__t%u = %s + %llu + dome__i%u * %llu;\n%s}\n", head, loop,
+        g_string_append_printf(k->unpack, "%sconst unsigned char *dome__t%u = %s + %llu + dome__i%u * %llu;\n%s} }\n", head, loop,
                                base, k->at, loop, inner.at, inner.unpack->str);
     }
     k->at += inner.at * (unsigned long long)n;

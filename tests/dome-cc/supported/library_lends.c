@@ -69,7 +69,8 @@ static void floating(void)
     feraiseexcept(FE_OVERFLOW);
     for (int i = 0; i < 3; i++) {
         spin(2);
-        printf("%.20g %d %d %d\n", one / three, fegetround() == FE_UPWARD, fetestexcept(FE_OVERFLOW) != 0, fetestexcept(FE_DIVBYZERO) != 0);
+        printf("%.20g %d %d %d\n", one / three, fegetround() == FE_UPWARD, fetestexcept(FE_OVERFLOW) != 0,
+               fetestexcept(FE_DIVBYZERO) != 0);
     }
     fesetround(FE_TOWARDZERO);
     spin(2);

@@ -1,5 +1,5 @@
-/* What a function still needs where it is saved: variables that are read later on some way, over loops, cases, labels and early ends;
- * not those that get another value first. */
+/* What a function still needs where it is saved: variables that are read later on some way, over loops, cases, labels and early
+ * ends; not those that get another value first. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,7 +135,8 @@ int main(void)
     int numbers[2] = {3, 4};
     for (int i = 0; i < 5; i++) {
         struct pair p = both(i);
-        printf("%d %d %d %d %d %ld\n", over_loops(i, i * 2, i & 1), cases(i, "text"), labels(i), choices(i, numbers), p.a, blocks(i));
+        printf("%d %d %d %d %d %ld\n", over_loops(i, i * 2, i & 1), cases(i, "text"), labels(i), choices(i, numbers), p.a,
+               blocks(i));
     }
     printf("%d\n", recursive(3, numbers));
     return 0;

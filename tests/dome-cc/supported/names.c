@@ -58,6 +58,20 @@ i later(i times)
     return sum;
 }
 
+static __attribute__((const)) i power(i base, const i to_what) /* the compiler must not leave out its calls */
+{
+    return to_what > 0 ? base * power(base, to_what - 1) : 1;
+}
+
+i steps(const char *text) __attribute__((__pure__, __noinline__));
+i steps(const char *text)
+{
+    i sum = 0;
+    while (*text)
+        sum += *text++;
+    return sum;
+}
+
 i last(i a, i b)
 {
     return a > 0 ? last(a - 1, b) + later(b) : b;
@@ -77,8 +91,10 @@ int main(void)
         v small = (v)spin(0, i);
         from number = in_blocks(i);
         block[i & 1].o[i] = small;
-        printf("%d %d %d %g %lu\n", small, number, __builtin_add_overflow_p(i, number, (argc)0), n.v[0] + list->v[2] * (i > 0), own.t);
+        printf("%d %d %d %g %lu\n", small, number, __builtin_add_overflow_p(i, number, (argc)0), n.v[0] + list->v[2] * (i > 0),
+               own.t);
     }
+    printf("%d %d\n", power(2, 5) + power(2, 5), steps("text") + steps("text"));
     dome count = 0;
     while (list) {
         list = list->next;

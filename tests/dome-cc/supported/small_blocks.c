@@ -1,5 +1,5 @@
-/* Blocks that cannot hold elements of the type that they get here: a header of no bytes in front of any number of characters, and a
- * length that is not a multiple. They are bytes. */
+/* Blocks that cannot hold elements of the type that they get here: a header of no bytes in front of any number of characters, and
+ * a length that is not a multiple. They are bytes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
