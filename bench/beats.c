@@ -33,6 +33,7 @@ typedef struct crowd {
     int tasks, connections, host; /* host: tasks on one */
     dome_hub_address address;
     int *fd; /* by task and channel */
+    dome_macs *macs;
     int failed;
 } crowd;
 
@@ -97,15 +98,15 @@ static pid_t start_hub(int listen_fd)
 }
 
 /* A connection whose greeting the hub has answered. */
-static int join(const crowd *c, int rank, dome_wire_channel channel)
+static int join(const crowd *c, int rank, dome_wire_channel channel, dome_macs *macs)
 {
-    const int fd = dome__hub_connect(&c->address, c->address.endpoints[0], channel, DOME_HANDSHAKE_PATIENCE);
+    const int fd = dome__hub_connect(&c->address, c->address.endpoints[0], channel, DOME_HANDSHAKE_PATIENCE, macs);
     char host[32];
     snprintf(host, sizeof host, "simulated%d", rank / c->host);
     const dome_wire_message hello = {.kind = DOME_WIRE_HELLO,
                                      .hello = {.rank = (uint32_t)rank, .pid = (uint32_t)getpid(), .host = host}};
-    char answer[8];
-    if (fd >= 0 && (!dome__wire_send(fd, &hello) || recv(fd, answer, sizeof answer, MSG_WAITALL) != sizeof answer)) {
+    char answer[8 + DOME_MAC_BYTES];
+    if (fd >= 0 && (!dome__wire_send(fd, &macs->out, &hello) || recv(fd, answer, sizeof answer, MSG_WAITALL) != sizeof answer)) {
         close(fd);
         return -1;
     }
@@ -118,9 +119,11 @@ static void *join_part(void *argument)
     const part *p = argument;
     crowd *c = p->of;
     for (int rank = p->first; rank < c->tasks; rank += THREADS)
-        for (int k = 0; k < c->connections; k++)
-            if ((c->fd[rank * c->connections + k] = join(c, rank, channels[k])) < 0)
+        for (int k = 0; k < c->connections; k++) {
+            const int i = rank * c->connections + k;
+            if ((c->fd[i] = join(c, rank, channels[k], &c->macs[i])) < 0)
                 __atomic_add_fetch(&c->failed, 1, __ATOMIC_RELAXED);
+        }
     return NULL;
 }
 
@@ -164,7 +167,8 @@ static void send_beats(const crowd *c, int first, uint64_t round)
         g_byte_array_append(beats, frame->data, frame->len);
         g_byte_array_unref(frame);
     }
-    if (!dome__wire_send_frame(c->fd[first * c->connections], beats))
+    const int i = first * c->connections;
+    if (!dome__wire_send_frames(c->fd[i], &c->macs[i].out, beats))
         fail("the hub is gone");
     g_byte_array_unref(beats);
 }
@@ -219,6 +223,7 @@ int main(int argc, char **argv)
     if (!dome__hub_address_parse(&c.address, text) || clock_getcpuclockid(hub, &clock))
         fail("no hub");
     c.fd = g_new0(int, c.tasks *c.connections);
+    c.macs = g_new0(dome_macs, c.tasks * c.connections);
     const double began = processor_time(clock), at = (double)g_get_monotonic_time() * 1e-6;
     join_all(&c);
     printf("%d tasks, %d connection%s each, %d to a host: they joined in %.1f s, for %.2f s of the hub's processor time\n",
@@ -233,7 +238,7 @@ int main(int argc, char **argv)
            1e6 * used / ((double)seconds * c.tasks));
     for (int i = 0; i < c.tasks * c.connections; i++) {
         if (i % c.connections == 0)
-            dome__wire_send(c.fd[i], &(dome_wire_message){.kind = DOME_WIRE_BYE});
+            dome__wire_send(c.fd[i], &c.macs[i].out, &(dome_wire_message){.kind = DOME_WIRE_BYE});
         close(c.fd[i]);
     }
     int status;
@@ -244,5 +249,6 @@ int main(int argc, char **argv)
     dome__hub_address_clear(&c.address);
     g_free(text);
     g_free(c.fd);
+    g_free(c.macs);
     return 0;
 }

@@ -12,18 +12,15 @@
 enum { DATES = 16 };
 static const double start = 100, strike = 100, rate = 0.03, volatility = 0.2, years = 1;
 
-static void follow(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
+static double payoff(const double random[DATES])
 {
-    const double dt = years / DATES, *random = in[0];
-    (void)ctx, (void)first;
-    for (double *payoff = out; count-- > 0; payoff++) {
-        double x = 0, mean = 0;
-        for (int k = 0; k < DATES; k++, random++) { /* uniform shocks of variance 1 */
-            x += (rate - volatility * volatility / 2) * dt + volatility * sqrt(3 * dt) * (2 * *random - 1);
-            mean += start * exp(x) / DATES;
-        }
-        *payoff = fmax(mean - strike, 0) * exp(-rate * years);
+    const double dt = years / DATES;
+    double x = 0, mean = 0;
+    for (int k = 0; k < DATES; k++) { /* uniform shocks of variance 1 */
+        x += (rate - volatility * volatility / 2) * dt + volatility * sqrt(3 * dt) * (2 * random[k] - 1);
+        mean += start * exp(x) / DATES;
     }
+    return fmax(mean - strike, 0) * exp(-rate * years);
 }
 
 int main(int argc, char **argv)
@@ -33,14 +30,17 @@ int main(int argc, char **argv)
     if (paths < 1 || rounds < 1)
         dome_abort(env, "usage: options [PATHS [ROUNDS]]");
     dvec *random = dvec_new_with(env, NULL, DOME_F64, (uint64_t)paths, DVEC_OPTIONS(.width = DATES));
-    dvec *payoff = dvec_new(env, NULL, DOME_F64, (uint64_t)paths);
     dscalar *sum = dscalar_new(env, "sum", DOME_F64), *squares = dscalar_new(env, "squares", DOME_F64);
     dscalar *done = dscalar_new(env, "rounds", DOME_I64);
     for (int64_t round = dscalar_get_i64(done); round < rounds; round++) {
         dvec_random(random, (uint64_t)round);
-        dvec_map(payoff, follow, NULL, 1, &random);
-        dscalar_set_f64(sum, dscalar_get_f64(sum) + dvec_sum(payoff));
-        dscalar_set_f64(squares, dscalar_get_f64(squares) + dvec_dot(payoff, payoff));
+        double part[2];
+        DVEC_FOR_ROWS_SUM (part, i, const double, random) {
+            part[0] = payoff(random);
+            part[1] = part[0] * part[0];
+        }
+        dscalar_set_f64(sum, dscalar_get_f64(sum) + part[0]);
+        dscalar_set_f64(squares, dscalar_get_f64(squares) + part[1]);
         dscalar_set_i64(done, round + 1);
         dome_checkpoint(env);
     }

@@ -16,84 +16,19 @@ struct energies {
     double kinetic, potential;
 };
 
-/* Velocities and positions from random numbers in [0, 1). */
-static void launch(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
+static struct energies report(dome_env *env, struct box *box, size_t step, dvec *x, dvec *v, dvec *neighbours)
 {
-    for (size_t i = 0; i < count; i++)
-        box_launch(ctx, first + i, (const double *)in[0] + 2 * i, (double *)out + 2 * i);
-}
-
-static void place(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
-{
-    for (size_t i = 0; i < count; i++)
-        box_place(ctx, first + i, (const double *)in[0] + 2 * i, (double *)out + 2 * i);
-}
-
-/* New velocities from old ones and positions. */
-static void kick(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
-{
-    const double *old = in[0], *x = in[1];
-    (void)first;
-    for (size_t i = 0; i < count; i++)
-        box_kick(ctx, x + 2 * i, old + 2 * i, (double *)out + 2 * i);
-}
-
-static void drift(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
-{
-    const double *old = in[0], *v = in[1];
-    double *x = out;
-    (void)first;
-    for (size_t k = 0; k < 2 * count; k++)
-        x[k] = box_drift(ctx, old[k], v[k]);
-}
-
-static void kinetic(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
-{
-    double *energy = out;
-    (void)ctx, (void)first;
-    for (size_t i = 0; i < count; i++)
-        energy[i] = box_kinetic((const double *)in[0] + 2 * i);
-}
-
-static void potential(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
-{
-    double *energy = out;
-    (void)first;
-    for (size_t i = 0; i < count; i++) {
-        struct surroundings around = box_look_around(ctx, (const double *)in[0] + 2 * i);
-        energy[i] = box_potential(&around);
+    double sum[3];
+    DVEC_FOR_ROWS_SUM (sum, i, double, neighbours, const double, x, const double, v) {
+        const struct surroundings around = box_look_around(box, x);
+        *neighbours = around.neighbours;
+        sum[0] = box_kinetic(v);
+        sum[1] = box_potential(&around);
+        sum[2] = around.neighbours;
     }
-}
-
-static void neighbours(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
-{
-    double *number = out;
-    (void)first;
-    for (size_t i = 0; i < count; i++)
-        number[i] = box_look_around(ctx, (const double *)in[0] + 2 * i).neighbours;
-}
-
-static void mix(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
-{
-    const double *x = in[0];
-    int64_t *number = out;
-    (void)ctx, (void)first;
-    for (size_t k = 0; k < 2 * count; k++)
-        number[k] = (int64_t)box_mix(x[k]);
-}
-
-static struct energies report(dome_env *env, struct box *box, size_t step, dvec *x, dvec *v, dvec *each)
-{
-    struct energies energies;
-    dvec_map(each, kinetic, NULL, 1, &v);
-    energies.kinetic = dvec_sum(each);
-    dvec_map(each, potential, box, 1, &x);
-    energies.potential = dvec_sum(each);
-    dvec_map(each, neighbours, box, 1, &x);
-    double mean = dvec_sum(each) / (double)box->particles;
-    dome_print(env, "step %zu: kinetic %.9g, potential %.9g, neighbours %.6g on average, %g at most\n", step, energies.kinetic,
-               energies.potential, mean, dvec_max_value(each));
-    return energies;
+    dome_print(env, "step %zu: kinetic %.9g, potential %.9g, neighbours %.6g on average, %g at most\n", step, sum[0], sum[1],
+               sum[2] / (double)box->particles, dvec_max_value(neighbours));
+    return (struct energies){sum[0], sum[1]};
 }
 
 static int show_usage(dome_env *env, bool wanted)
@@ -119,11 +54,14 @@ int main(int argc, char **argv)
     dvec *x = dvec_new_with(env, "x", DOME_F64, n, DVEC_OPTIONS(.width = 2)), *v = dvec_new_like(x, "v");
     dscalar *at = dscalar_new(env, "step", DOME_I64);
     /* scratch, without a name: checkpoints need not have it */
-    dvec *each = dvec_new(env, NULL, DOME_F64, n), *bits = dvec_new_with(env, NULL, DOME_I64, n, DVEC_OPTIONS(.width = 2));
+    dvec *neighbours = dvec_new(env, NULL, DOME_F64, n);
+    dvec *bits = dvec_new_with(env, NULL, DOME_I64, n, DVEC_OPTIONS(.width = 2));
     if (!dome_is_restarting(env)) {
         dvec_random(x, 1);
-        dvec_map(v, launch, &box, 1, &x);
-        dvec_map(x, place, &box, 1, &x);
+        DVEC_FOR_ROWS (i, double, v, const double, x)
+            box_launch(&box, (size_t)i, x, v);
+        DVEC_FOR_ROWS (i, double, x)
+            box_place(&box, (size_t)i, x, x);
     }
 
     size_t often = box.steps >= 10 ? box.steps / 10 : 1;
@@ -131,16 +69,19 @@ int main(int argc, char **argv)
     for (size_t step = (size_t)dscalar_get_i64(at);; step++) {
         box_sort(&box, dvec_allgather(x));
         if (step % often == 0 || step >= box.steps)
-            energies = report(env, &box, step, x, v, each);
+            energies = report(env, &box, step, x, v, neighbours);
         if (step >= box.steps)
             break;
-        dvec_map(v, kick, &box, 2, (dvec *[]){v, x});
-        dvec_map(x, drift, &box, 2, (dvec *[]){x, v});
+        DVEC_FOR_ROWS (i, double, v, const double, x)
+            box_kick(&box, x, v, v);
+        DVEC_FOR (i, double, x, const double, v)
+            x = box_drift(&box, x, v);
         dscalar_set_i64(at, (int64_t)step + 1);
         dome_checkpoint(env);
     }
 
-    dvec_map(bits, mix, NULL, 1, &x);
+    DVEC_FOR (i, int64_t, bits, const double, x)
+        bits = (int64_t)box_mix(x);
     dome_print(env, "after %zu steps: kinetic %.15g  %a, potential %.15g  %a, positions %" PRIx64 "\n", box.steps,
                energies.kinetic, energies.kinetic, energies.potential, energies.potential, (uint64_t)dvec_sum_i64(bits));
     box_close(&box);

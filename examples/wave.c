@@ -8,14 +8,6 @@
 #include <dome/dome.h>
 #include <stdlib.h>
 
-static void pluck(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
-{
-    const size_t n = *(const size_t *)ctx;
-    (void)in;
-    for (size_t i = 0; i < count; i++)
-        wave_pluck((double *)out + i * n * n, first + i, n);
-}
-
 static void step(void *ctx, uint64_t index, void *old, const void *const u[])
 {
     (void)index;
@@ -33,7 +25,8 @@ int main(int argc, char **argv)
     dvec *u = dvec_new_with(env, "u", DOME_F64, n, DVEC_OPTIONS(.width = n * n)), *old = dvec_new_like(u, "old");
     dscalar *done = dscalar_new(env, "steps", DOME_I64);
     if (!dome_is_restarting(env)) {
-        dvec_map(u, pluck, &n, 0, NULL);
+        DVEC_FOR_ROWS (i, double, u)
+            wave_pluck(u, (size_t)i, n);
         dvec_copy(old, u);
     }
     for (int64_t s = dscalar_get_i64(done); s < steps; s++) {

@@ -38,6 +38,9 @@ void dome__command_parse(int *argc, char ***argv, const GOptionEntry *entries, c
 /* Prints "dome: " and the line on standard error, and exits. */
 void dome__command_fail(int status, const char *format, ...) __attribute__((noreturn, format(printf, 2, 3)));
 
+/* Prints text for people on standard output. What a terminal would obey (core/terminal.h) is replaced; ends of lines stay. */
+void dome__print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* The lines of a PVM hostfile that add hosts, each host once. A line may have slots=N besides PVM's options: the word is not in
  * the result. *slots (may be NULL; g_free'd by the caller): the slots of all hosts, as DOME_VARIABLE_SLOTS has them. NULL with
  * *message (g_free'd) if the file is not a hostfile. */
@@ -45,7 +48,7 @@ char **dome__hostfile_read(const char *path, char **slots, char **message);
 
 /* ---- JSON ---- */
 
-/* Writes a JSON string with its quotes. Bytes that are not UTF-8 are replaced. */
+/* Writes a JSON string with its quotes. Bytes that are not UTF-8 are replaced, characters that cannot be printed escaped. */
 void dome__json_string(FILE *to, const char *text);
 
 /* Writes a number given as text; "nan", "inf" and "-inf" become strings. */

@@ -1,5 +1,6 @@
 /* dome: the command. Its subcommands are in dome_NAME.c. */
 #include "commands.h"
+#include "core/terminal.h"
 #include "program/nearest.h"
 #include "supervision/launch.h"
 
@@ -17,8 +18,23 @@ void dome__command_fail(int status, const char *format, ...)
     va_start(arguments, format);
     char *text = g_strdup_vprintf(format, arguments);
     va_end(arguments);
-    fprintf(stderr, "dome: %s\n", text);
+    dome__say("%s", text);
     exit(status);
+}
+
+void dome__print(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = g_strdup_vprintf(format, arguments), **lines = g_strsplit(text, "\n", -1);
+    va_end(arguments);
+    for (char **line = lines; *line; line++) {
+        char *plain = dome__plain(*line);
+        printf("%s%s", line > lines ? "\n" : "", plain);
+        g_free(plain);
+    }
+    g_strfreev(lines);
+    g_free(text);
 }
 
 void dome__command_unknown(const char *of, const char *word, const dome_command *commands, size_t count)

@@ -4,6 +4,7 @@
 #include "ckpt/inspect.h"
 #include "ckpt/store.h"
 #include "commands.h"
+#include "core/terminal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -36,7 +37,7 @@ void dome__ckpt_parse(int *argc, char ***argv, const GOptionEntry *entries, cons
 int dome__ckpt_complain(int status, char *message)
 {
     fflush(stdout);
-    fprintf(stderr, "dome: ckpt: %s\n", message);
+    dome__say("ckpt: %s", message);
     g_free(message);
     return status;
 }
@@ -51,12 +52,9 @@ char *dome__ckpt_plain(const char *name)
 
 void dome__ckpt_make_plain(char *text)
 {
-    const bool utf8 = g_utf8_validate(text, -1, NULL);
-    for (char *c = text, *next; *c; c = next) {
-        next = utf8 ? g_utf8_next_char(c) : c + 1;
-        if (!(utf8 ? g_unichar_isprint(g_utf8_get_char(c)) : g_ascii_isprint(*c)))
-            memset(c, '?', (size_t)(next - c));
-    }
+    char *plain = dome__plain(text); /* never longer */
+    strcpy(text, plain);
+    g_free(plain);
 }
 
 char *dome__ckpt_shape_text(const dome_ckpt *ckpt, const dome_ckpt_object *object, const char *between)
@@ -300,9 +298,11 @@ static int verify(dome_ckpt_file *file, bool quiet)
         }
         damaged += here;
     }
+    char *path = dome__plain(dome__ckpt_path(file));
     if (!damaged && !quiet)
-        printf("%s: good: %" PRIu64 " blocks of %u objects%s\n", dome__ckpt_path(file), ckpt->entries - absent,
-               ckpt->objects->len, absent ? ", all that this piece has" : "");
+        printf("%s: good: %" PRIu64 " blocks of %u objects%s\n", path, ckpt->entries - absent, ckpt->objects->len,
+               absent ? ", all that this piece has" : "");
+    g_free(path);
     return damaged > 0;
 }
 
@@ -328,8 +328,10 @@ static int verify_directory(const char *directory, bool quiet)
         dome_store_item *item = g_ptr_array_index(items, i);
         int found = 0;
         if (is_kept(items, item)) {
+            char *shown = dome__plain(item->path);
             if (!quiet)
-                printf("%s: kept for newer ones: its blocks are read with them\n", item->path);
+                printf("%s: kept for newer ones: its blocks are read with them\n", shown);
+            g_free(shown);
         } else if (item->damage) {
             found = dome__ckpt_complain(1, g_steal_pointer(&item->damage));
         } else {

@@ -24,7 +24,7 @@ int dome__ckpt_complain(int status, char *message);
 /* A name from a program as text: printable, not too long. g_free'd by the caller. */
 char *dome__ckpt_plain(const char *name);
 
-/* Puts question marks in the place of what cannot be printed, likewise; nothing is left out. */
+/* The same in place, of any length. */
 void dome__ckpt_make_plain(char *text);
 
 /* The shape of an object with this text between its numbers, "2 x 3 x 4"; "" if it has none of its own. g_free'd by the caller.

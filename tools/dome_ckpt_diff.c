@@ -44,7 +44,7 @@ static void tell(comparison *c, const char *name, const char *format, ...)
         dome__json_string(stdout, text);
         putchar('}');
     } else {
-        printf("%s: %s\n", plain, text);
+        dome__print("%s: %s\n", plain, text); /* with the numbers and types of both */
     }
     g_free(text);
     g_free(plain);

@@ -2,6 +2,7 @@
 #include "ckpt/inspect.h"
 #include "commands.h"
 #include "core/layout.h"
+#include "core/terminal.h"
 #include "dome_ckpt_image.h"
 
 #include <inttypes.h>
@@ -112,8 +113,9 @@ static void print_object(const dome_ckpt *ckpt, const dome_ckpt_object *object, 
 
 static void print_head(const dome_ckpt *ckpt, const char *path)
 {
-    char *program = dome__ckpt_shown(ckpt->program);
-    printf("checkpoint '%s'\nprogram %s, number %" PRIu64, path, program, ckpt->number);
+    char *program = dome__ckpt_shown(ckpt->program), *place = dome__plain(path);
+    printf("checkpoint '%s'\nprogram %s, number %" PRIu64, place, program, ckpt->number);
+    g_free(place);
     if (ckpt->pieces)
         printf(", piece %u of %u", ckpt->piece, ckpt->pieces);
     printf(", loop %" PRIu64 ", %" PRIu64 " bytes, %" PRIu64 " of them data\n", ckpt->loop, ckpt->file_bytes,

@@ -490,9 +490,9 @@ static void print_text(void)
 {
     for (guint i = 0; i < findings->len; i++) {
         const finding *f = findings->pdata[i];
-        printf("%-6s %s%s%s\n", words[f->level], f->host ? f->host : "", f->host ? ": " : "", f->text);
+        dome__print("%-6s %s%s%s\n", words[f->level], f->host ? f->host : "", f->host ? ": " : "", f->text);
         if (f->mend)
-            printf("       mend: %s\n", f->mend);
+            dome__print("       mend: %s\n", f->mend);
     }
     int wrong = count(WRONG);
     if (wrong)

@@ -1,21 +1,12 @@
 /* dome grow, dome shrink, dome move: change the tasks of a running program, by an order to its hub (src/supervision/order.h). */
 #include "commands.h"
+#include "running.h"
 #include "supervision/order.h"
-#include "supervision/report.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static bool is_meant(const dome_report *r, const char *word)
-{
-    char *pid = g_strdup_printf("%d", r->pid), *name = r->command && r->command[0] ? g_path_get_basename(r->command[0]) : NULL;
-    bool meant = strcmp(pid, word) == 0 || g_strcmp0(name, word) == 0;
-    g_free(name);
-    g_free(pid);
-    return meant;
-}
 
 static void not_found(const char *command, const char *word) __attribute__((noreturn));
 
@@ -29,27 +20,21 @@ static void not_found(const char *command, const char *word)
                        command, word);
 }
 
-/* The hub of the program with this name or pid. */
+/* The hub of the program that is meant. */
 static int find(const char *command, const char *word)
 {
-    GPtrArray *texts = dome__report_ask_all();
-    GString *pids = g_string_new(NULL);
-    int found = 0, count = 0;
-    for (guint i = 0; i < texts->len; i++) {
-        dome_report *r = dome__report_parse(texts->pdata[i]);
-        if (r && is_meant(r, word)) {
-            found = r->pid;
-            g_string_append_printf(pids, "%s%d", count++ ? ", " : "", r->pid);
-        }
-        if (r)
-            dome__report_free(r);
-    }
-    if (count == 0)
+    GPtrArray *all, *meant = dome__running_find(word, &all);
+    if (meant->len == 0)
         not_found(command, word);
-    if (count > 1)
-        dome__command_fail(1, "%s: %d programs are called %s: name one by its number, %s", command, count, word, pids->str);
-    g_string_free(pids, TRUE);
-    g_ptr_array_unref(texts);
+    const int found = ((const dome_report *)meant->pdata[0])->pid;
+    if (meant->len > 1) {
+        GString *pids = g_string_new(NULL);
+        for (guint i = 0; i < meant->len; i++)
+            g_string_append_printf(pids, "%s%d", i ? ", " : "", ((const dome_report *)meant->pdata[i])->pid);
+        dome__command_fail(1, "%s: %u programs are called %s: name one by its number, %s", command, meant->len, word, pids->str);
+    }
+    g_ptr_array_unref(meant);
+    g_ptr_array_unref(all);
     return found;
 }
 
@@ -64,6 +49,11 @@ static void check_hosts(const char *command, char **hosts)
         if (!dome__order_is_host(*host))
             dome__command_fail(2, "%s: '%s' is no name of a host", command, *host);
 }
+
+/* In the help of each command. */
+#define WHICH                                                                                                                    \
+    "PROGRAM is its name, or a number: the one\n"                                                                                \
+    "before it in dome ps, the pid of one of its tasks, or that of a process that started it (a shell's $!).\n"
 
 /* Gives the order, and prints what has become of it. wait below 0: not given. */
 static int give(const char *command, const char *program, const dome_order *order, double wait)
@@ -85,7 +75,7 @@ static int give(const char *command, const char *program, const dome_order *orde
             wait);
     if (!g_str_has_prefix(answer, "done "))
         dome__command_fail(1, "%s: %s", command, g_str_has_prefix(answer, "no ") ? answer + strlen("no ") : answer);
-    printf("%d: %s\n", pid, answer + strlen("done "));
+    dome__print("%d: %s\n", pid, answer + strlen("done "));
     g_free(answer);
     return 0;
 }
@@ -124,9 +114,9 @@ int dome__command_grow(int argc, char **argv)
 {
     return change(
         argc, argv, DOME_ORDER_GROW,
-        "Adds tasks to a running program of yours that was started on this host. PROGRAM is its name, or the number that\n"
-        "dome ps shows before it. The program changes at its next loop boundary (dome_checkpoint); its tasks keep their\n"
-        "processes, and nothing that was computed is lost.",
+        "Adds tasks to a running program of yours that was started on this host. " WHICH
+        "The program changes at its next loop boundary (dome_checkpoint); its tasks keep their processes, and nothing that\n"
+        "was computed is lost.",
         "Number of tasks to add (default: 1; with --host, one on each)",
         "Start them on this host, which is added to the virtual machine if it is not there; may be repeated");
 }
@@ -135,9 +125,9 @@ int dome__command_shrink(int argc, char **argv)
 {
     return change(
         argc, argv, DOME_ORDER_SHRINK,
-        "Takes tasks away from a running program of yours that was started on this host. PROGRAM is its name, or the\n"
-        "number that dome ps shows before it. The program changes at its next loop boundary (dome_checkpoint): the tasks\n"
-        "with the highest ranks end, and nothing that was computed is lost.",
+        "Takes tasks away from a running program of yours that was started on this host. " WHICH
+        "The program changes at its next loop boundary (dome_checkpoint): the tasks with the highest ranks end, and nothing\n"
+        "that was computed is lost.",
         "Number of tasks to take away (default: 1; with --host, all that are there)",
         "Take them from this host; may be repeated");
 }
@@ -150,9 +140,9 @@ int dome__command_move(int argc, char **argv)
     dome__command_parse(
         &argc, &argv, entries, "PROGRAM FROM TO",
         "Moves the tasks of a running program of yours from one host to another, which is added to the virtual\n"
-        "machine if it is not there. PROGRAM is its name, or the number that dome ps shows before it. The program\n"
-        "changes at its next loop boundary (dome_checkpoint): new tasks take the places of those on host FROM, and\n"
-        "nothing that was computed is lost. Task 0 stays on the host where the program was started.",
+        "machine if it is not there. " WHICH
+        "The program changes at its next loop boundary (dome_checkpoint): new tasks take the places of those on host FROM,\n"
+        "and nothing that was computed is lost. Task 0 stays on the host where the program was started.",
         3);
     if (argc < 4)
         dome__command_fail(2, "%s: give a program and two hosts; see dome %s --help", command, command);

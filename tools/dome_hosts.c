@@ -1,5 +1,6 @@
 /* dome hosts: the hosts of the user's own virtual machine. */
 #include "commands.h"
+#include "core/terminal.h"
 #include "in_time.h"
 #include "pvm/pvm.h"
 
@@ -82,7 +83,7 @@ static void print_list(bool there, bool json)
             dome__json_string(stdout, field[1]);
             printf(", \"format\": %s, \"tasks\": %s}", field[2], field[3]);
         } else if (g_strv_length(field) == 4) {
-            printf("%-*s  %-12s  %-10s  %s\n", width, field[0], field[1], field[2], field[3]);
+            dome__print("%-*s  %-12s  %-10s  %s\n", width, field[0], field[1], field[2], field[3]);
         }
         g_strfreev(field);
     }
@@ -97,7 +98,7 @@ static bool machine_there(void)
     char *stale = NULL;
     bool there = dome__pvm_daemon_answers(&stale);
     if (stale)
-        fprintf(stderr, "dome: %s was left behind by a PVM daemon that has ended (rm %s to mend)\n", stale, stale);
+        dome__say("%s was left behind by a PVM daemon that has ended (rm %s to mend)", stale, stale);
     g_free(stale);
     return there;
 }

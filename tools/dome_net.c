@@ -6,6 +6,7 @@
  * that process, and the host it waited for stands in shared memory. */
 #include "commands.h"
 #include "core/environment_variables.h"
+#include "core/terminal.h"
 #include "in_time.h"
 #include "network/file.h"
 #include "network/measure.h"
@@ -204,7 +205,7 @@ static dome_network *measure(const request *r)
     if (message)
         dome__command_fail(1, "net: %s", message);
     if (r->asked->silent[0])
-        fprintf(stderr, "dome: net: no answer from %s; the other hosts are measured\n", r->asked->silent);
+        dome__say("net: no answer from %s; the other hosts are measured", r->asked->silent);
     dome_network *network = dome__network_parse(text, strlen(text), &reason);
     if (!network)
         dome__command_fail(1, "net: what was measured is of no use: %s", reason);
@@ -251,12 +252,12 @@ static void print_clusters(const view *v)
         printf("cluster %d:", c + 1);
         for (int i = 0; i < network->hosts; i++)
             if (v->cluster[v->ring[i]] == c)
-                printf(" %s", network->names[v->ring[i]]);
+                dome__print(" %s", network->names[v->ring[i]]);
         putchar('\n');
     }
     printf("ring:");
     for (int i = 0; i < network->hosts; i++)
-        printf(" %s", network->names[v->ring[i]]);
+        dome__print(" %s", network->names[v->ring[i]]);
     printf("\n\n%-16s %9s %11s\n", "MEDIANS", "LATENCY", "BANDWIDTH");
     for (int a = 0; a < v->clusters; a++)
         for (int b = a; b < v->clusters; b++) {
@@ -279,7 +280,7 @@ static void print_links(const dome_network *network)
             char *latency = known ? dome__latency_text(network->latency[i]) : g_strdup("not known");
             char *speed = known ? dome__speed_text(network->bandwidth[i]) : g_strdup("");
             char *crowded = network->crowded[i] > 0 ? dome__speed_text(network->crowded[i]) : g_strdup("");
-            printf("%-*s %-*s %9s %11s %11s\n", width, network->names[a], width, network->names[b], latency, speed, crowded);
+            dome__print("%-*s %-*s %9s %11s %11s\n", width, network->names[a], width, network->names[b], latency, speed, crowded);
             g_free(crowded);
             g_free(speed);
             g_free(latency);
@@ -419,7 +420,7 @@ static dome_network *known_network(char **names)
     char *note = NULL;
     dome_network *network = dome__network_read((int)g_strv_length(names), names, &note);
     if (note)
-        fprintf(stderr, "dome: net: %s\n", note);
+        dome__say("net: %s", note);
     g_free(note);
     for (int a = 0; network && a < network->hosts; a++) {
         bool known = false;
@@ -452,7 +453,7 @@ static void write_file(const dome_network *network)
 {
     char *message = NULL, *path = dome__network_write(network, &message);
     if (!path)
-        fprintf(stderr, "dome: net: %s\n", message);
+        dome__say("net: %s", message);
     g_free(message);
     g_free(path);
 }

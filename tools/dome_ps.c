@@ -1,7 +1,9 @@
 /* dome ps: lists running programs, as reported by their hubs (src/supervision/report.h). */
 #include "commands.h"
+#include "core/terminal.h"
 #include "in_time.h"
 #include "program/providers.h"
+#include "running.h"
 #include "supervision/history.h"
 #include "supervision/report.h"
 
@@ -14,16 +16,6 @@ static char *duration(double seconds)
     if (s >= 86400)
         return g_strdup_printf("%" PRIu64 " d %d:%02d", s / 86400, (int)(s / 3600 % 24), (int)(s / 60 % 60));
     return g_strdup_printf("%d:%02d:%02d", (int)(s / 3600), (int)(s / 60 % 60), (int)(s % 60));
-}
-
-/* Text from other users' programs, made safe for a terminal. */
-static char *plain(const char *text)
-{
-    char *valid = g_utf8_make_valid(text, -1);
-    for (char *c = valid; *c; c = g_utf8_next_char(c))
-        if (g_unichar_iscntrl(g_utf8_get_char(c)))
-            memset(c, '?', (size_t)(g_utf8_next_char(c) - c));
-    return valid;
 }
 
 static guint count_hosts(const dome_report *s)
@@ -49,11 +41,11 @@ static void print_tasks(const dome_report *s)
     printf("  %6s  %-*s  %7s  %5s  %5s  %s\n", "task", width, "host", "pid", "busy", "load", "in");
     for (guint i = 0; i < s->tasks->len; i++) {
         const dome_report_task *t = s->tasks->pdata[i];
-        char load[16] = "-", *host = plain(t->host), *object = plain(t->object);
+        char load[16] = "-", *host = dome__plain(t->host), *object = dome__plain(t->object), *in = dome__plain(t->operation);
         if (t->load >= 0)
             snprintf(load, sizeof load, "%.2f", t->load);
         printf("  %6d  %-*s  %7d  %4.0f%%  %5s  %s", t->rank, width, host, t->pid, 100 * t->busy, load,
-               t->operation[0] ? t->operation : "its own code");
+               in[0] ? in : "its own code");
         if (object[0])
             printf(" of '%s'", object);
         if (t->waiting)
@@ -63,6 +55,7 @@ static void print_tasks(const dome_report *s)
         putchar('\n');
         g_free(host);
         g_free(object);
+        g_free(in);
     }
 }
 
@@ -85,7 +78,7 @@ static void print_views(const dome_report *s)
     for (guint i = first; i < n; i++) {
         const dome_view_note *v = s->views->pdata[i];
         const dome_change_parts *p = &v->parts;
-        char text[6][16], *at = duration(v->at), *why = plain(v->why);
+        char text[6][16], *at = duration(v->at), *why = dome__plain(v->why);
         printf("  %6" PRIu32 "  %5d  %5d  %11s  %7s  %8s  %7s  %7s  %7s  %8s  %s%s%s\n", v->number, v->tasks, v->hosts, at,
                cell(dome__view_note_still(v), text[0]), cell(i > 0 ? p->noticing : -1, text[1]),
                cell(v->timed ? p->members : -1, text[2]), cell(v->timed ? p->blocks : -1, text[3]),
@@ -100,8 +93,8 @@ static void print_program(const dome_report *s, bool brief)
 {
     char *time = duration(s->seconds), *since = duration(s->checkpoint_seconds), checkpoint[64] = "none";
     char *command = s->command ? g_strjoinv(" ", s->command) : g_strdup(""),
-         *shown = plain(command[0] ? command : "(it has ended)");
-    char *host = plain(s->host), *view = s->view ? g_strdup_printf("view %" PRIu32 ", ", s->view) : g_strdup("");
+         *shown = dome__plain(command[0] ? command : "(it has ended)");
+    char *host = dome__plain(s->host), *view = s->view ? g_strdup_printf("view %" PRIu32 ", ", s->view) : g_strdup("");
     guint hosts = count_hosts(s);
     if (s->checkpoint >= 0)
         snprintf(checkpoint, sizeof checkpoint, "%" PRId64 ", %s ago", s->checkpoint, since);
@@ -211,8 +204,9 @@ static void print_json(GPtrArray *all)
 /* Seconds allowed for all other hosts together. */
 enum { PATIENCE = 10 };
 
-/* Separates reports: they are key files, which have no such line. */
+/* Separates reports: they are key files, which have no such line. A message instead of a report begins with NO_REPORT. */
 #define SEPARATOR "\n\f\n"
+#define NO_REPORT '?'
 
 /* Asks the other hosts of the user's virtual machine. */
 static bool ask_others(const void *request, GString *out, char **message)
@@ -220,10 +214,13 @@ static bool ask_others(const void *request, GString *out, char **message)
     const dome_launcher *launcher = request;
     GPtrArray *addresses = launcher->published(message);
     for (guint i = 0; addresses && i < addresses->len; i++) {
-        char *text = dome__report_ask_hub(addresses->pdata[i]);
+        char *why = NULL, *text = dome__report_ask_hub(addresses->pdata[i], &why);
         if (text)
             g_string_append_printf(out, "%s" SEPARATOR, text);
+        else if (why)
+            g_string_append_printf(out, "%c%s" SEPARATOR, NO_REPORT, why);
         g_free(text);
+        g_free(why);
     }
     return addresses != NULL;
 }
@@ -236,10 +233,12 @@ static void add_others(GPtrArray *all)
         return;
     launcher->machine_prepare();
     if (launcher->machine_there(&stale) && !(text = dome__in_time(ask_others, launcher, PATIENCE, &message)))
-        fprintf(stderr, "dome: ps: programs of other hosts are not known: %s\n", message);
+        dome__say("ps: programs of other hosts are not known: %s", message);
     char **texts = g_strsplit(text ? text : "", SEPARATOR, 0);
     for (char **at = texts; *at; at++) {
-        dome_report *s = dome__report_parse(*at);
+        dome_report *s = **at == NO_REPORT ? NULL : dome__report_parse(*at);
+        if (**at == NO_REPORT)
+            dome__say("ps: %s", *at + 1);
         if (s && !is_here(s)) /* programs of this host have been listed already */
             g_ptr_array_add(all, s);
         else if (s)
@@ -251,6 +250,22 @@ static void add_others(GPtrArray *all)
     g_free(stale);
 }
 
+/* Those that any of the words means. */
+static GPtrArray *meant_by(const GPtrArray *reports, char **words)
+{
+    GPtrArray *all = g_ptr_array_new();
+    for (char **word = words; *word; word++) {
+        GPtrArray *meant = dome__running_meant(reports, *word);
+        if (!meant->len)
+            dome__command_fail(1, "ps: no Dome program of yours with several tasks is called %s, or has this pid", *word);
+        for (guint i = 0; i < meant->len; i++)
+            if (!g_ptr_array_find(all, meant->pdata[i], NULL))
+                g_ptr_array_add(all, meant->pdata[i]);
+        g_ptr_array_unref(meant);
+    }
+    return all;
+}
+
 int dome__command_ps(int argc, char **argv)
 {
     gboolean json = FALSE, brief = FALSE;
@@ -259,19 +274,17 @@ int dome__command_ps(int argc, char **argv)
         {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print a list of objects in JSON", NULL},
         {0}};
     dome__command_parse(
-        &argc, &argv, entries, NULL,
+        &argc, &argv, entries, "[PROGRAM...]",
         "Lists your programs of several tasks that were started on this host, or on another one of your own virtual\n"
         "machine: for each its tasks with their hosts, the processor time that they use, the hosts' load averages,\n"
         "and the last checkpoint; of a program that has changed its number of tasks or was healed, its newest views:\n"
-        "since when, why, for how many seconds nothing was computed, and how long the parts of the change took.",
-        0);
-    GPtrArray *texts = dome__report_ask_all(), *all = g_ptr_array_new();
-    for (guint i = 0; i < texts->len; i++) {
-        dome_report *s = dome__report_parse(texts->pdata[i]);
-        if (s)
-            g_ptr_array_add(all, s);
-    }
-    add_others(all);
+        "since when, why, for how many seconds nothing was computed, and how long the parts of the change took.\n"
+        "PROGRAM: only those with this name, or with this pid: the number before a program, that of one of its tasks, or\n"
+        "that of a process that started it (a shell's $!).",
+        -1);
+    GPtrArray *reports = dome__running();
+    add_others(reports);
+    GPtrArray *all = argc > 1 ? meant_by(reports, argv + 1) : g_ptr_array_ref(reports);
     if (json)
         print_json(all);
     else if (!all->len)
@@ -279,12 +292,9 @@ int dome__command_ps(int argc, char **argv)
     else if (brief)
         printf("%7s  %5s  %5s  %11s  %-18s  %-7s  %-8s  %s\n", "PID", "TASKS", "HOSTS", "TIME", "CHECKPOINT", "MACHINE",
                "STARTED", "PROGRAM");
-    for (guint i = 0; i < all->len; i++) {
-        if (!json)
-            print_program(all->pdata[i], brief);
-        dome__report_free(all->pdata[i]);
-    }
+    for (guint i = 0; i < all->len && !json; i++)
+        print_program(all->pdata[i], brief);
     g_ptr_array_unref(all);
-    g_ptr_array_unref(texts);
+    g_ptr_array_unref(reports);
     return 0;
 }

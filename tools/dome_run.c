@@ -1,6 +1,7 @@
 /* dome run: starts a program on several tasks and becomes its hub, or with --restarts the supervisor of hubs. */
 #include "commands.h"
 #include "core/environment_variables.h"
+#include "core/terminal.h"
 #include "live.h"
 #include "program/options.h"
 #include "program/providers.h"
@@ -127,7 +128,7 @@ static char *prepare(void *ctx, const char *avoid)
          **lines = p->script ? dome__hosts_script_ask(p->script, &slots, &message)
                              : dome__hostfile_read(p->hosts_path, &slots, &message);
     if (!lines) {
-        fprintf(stderr, "dome: run: %s; the list of hosts does not change\n", message);
+        dome__say("run: %s; the list of hosts does not change", message);
         g_free(message);
         lines = g_strdupv(p->hosts);
     } else {
@@ -205,7 +206,7 @@ static void show_live(const dome_options *options)
             unlink(path);
         dome__command_fail(1, "run: --view: %s", message);
     }
-    fprintf(stderr, "dome: the program can be seen at %s while it runs\n", address);
+    dome__say("the program can be seen at %s while it runs", address);
     g_free(address);
     g_free(path);
 }

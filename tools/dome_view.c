@@ -1,7 +1,8 @@
 /* dome view: shows a trace as a page for a browser, live or not, or converts it to JSON for other tools. */
 #include "commands.h"
+#include "core/terminal.h"
 #include "live.h"
-#include "supervision/report.h"
+#include "running.h"
 #include "trace/chrome.h"
 #include "trace/demand.h"
 #include "transport/door.h"
@@ -18,12 +19,11 @@ static void say_what_is_missing(const char *path, const dome_trace_file *file)
 {
     const dome_trace_run *last = &g_array_index(file->runs, dome_trace_run, file->runs->len - 1);
     if (file->cut || !last->ended)
-        fprintf(stderr, "dome: view: %s: the trace stops before the end of the program: this is what is there\n", path);
+        dome__say("view: %s: the trace stops before the end of the program: this is what is there", path);
     if (file->strange)
-        fprintf(stderr, "dome: view: %s: %" G_GUINT64_FORMAT " lines were not understood and are left out\n", path,
-                file->strange);
+        dome__say("view: %s: %" G_GUINT64_FORMAT " lines were not understood and are left out", path, file->strange);
     if (file->left_out)
-        fprintf(stderr, "dome: view: %s: the program had to leave out %" G_GUINT64_FORMAT " lines\n", path, file->left_out);
+        dome__say("view: %s: the program had to leave out %" G_GUINT64_FORMAT " lines", path, file->left_out);
 }
 
 static void write_output(const char *path, const char *output)
@@ -53,33 +53,32 @@ static void clear_running(void *data)
     g_free(((running *)data)->trace);
 }
 
-/* Lists all such programs, or the one with process id pid. Hubs report what they record; a program of one task has no hub. */
+/* Lists all such programs, or those that pid means. Hubs report what they record; a program of one task has no hub. */
 static GArray *list_running(int pid)
 {
-    GPtrArray *texts = dome__report_ask_all();
+    char *word = g_strdup_printf("%d", pid);
+    GPtrArray *reports = dome__running(), *meant = pid ? dome__running_meant(reports, word) : g_ptr_array_ref(reports);
     GArray *all = g_array_new(FALSE, FALSE, sizeof(running)), *alone = dome__door_list(DOME_DOOR_VIEW);
     g_array_set_clear_func(all, clear_running);
-    for (guint k = 0; k < texts->len; k++) {
-        dome_report *report = dome__report_parse(texts->pdata[k]);
-        if (report && (pid == 0 || report->pid == pid)) {
-            running one = {report->pid, g_strdup(report->trace)};
-            g_array_append_val(all, one);
-        }
-        if (report)
-            dome__report_free(report);
+    for (guint k = 0; k < meant->len; k++) {
+        const dome_report *report = meant->pdata[k];
+        running one = {report->pid, g_strdup(report->trace)};
+        g_array_append_val(all, one);
     }
     for (guint k = 0; k < alone->len; k++) {
         running one = {g_array_index(alone, int, k), NULL};
-        bool known = pid && pid != one.pid;
-        for (guint i = 0; i < all->len && !known; i++)
-            known = g_array_index(all, running, i).pid == one.pid;
+        bool known = pid && pid != one.pid && !dome__running_descends(one.pid, pid);
+        for (guint i = 0; i < reports->len && !known; i++)
+            known = ((const dome_report *)reports->pdata[i])->pid == one.pid;
         if (known)
             continue;
         one.trace = g_strdup("");
         g_array_append_val(all, one);
     }
     g_array_free(alone, TRUE);
-    g_ptr_array_unref(texts);
+    g_ptr_array_unref(meant);
+    g_ptr_array_unref(reports);
+    g_free(word);
     return all;
 }
 

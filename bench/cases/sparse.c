@@ -3,7 +3,7 @@
  *     sparse poisson|random [SECONDS]
  *         dome          dsparse_multiply
  *         hand          the loop over compressed rows (one task)
- *     sparse transposed-poisson|transposed-random [SECONDS]
+ *     sparse transposed-poisson|transposed-random|transposed-tall [SECONDS]
  *         turned        dsparse_multiply_transposed
  *         stored        dsparse_multiply by a transpose that was made before
  *         made          dsparse_transpose and dsparse_multiply
@@ -109,13 +109,14 @@ int main(int argc, char **argv)
     const double budget = argc > 2 ? atof(argv[2]) : 3;
     static const char prefix[] = "transposed-";
     const int transposed = strncmp(kind, prefix, strlen(prefix)) == 0, pages = strcmp(kind, "pages") == 0;
-    struct vectors v = {.env = env, .a = dsparse_new(env, NULL, SPARSE_ROWS, SPARSE_ROWS)};
+    const uint64_t columns = strcmp(kind, "transposed-tall") == 0 ? SPARSE_FEW : SPARSE_ROWS;
+    struct vectors v = {.env = env, .a = dsparse_new(env, NULL, SPARSE_ROWS, columns)};
     v.x = case_random(env, NULL, SPARSE_ROWS, 1);
-    v.y = dvec_new_like(v.x, NULL);
+    v.y = dvec_new(env, NULL, DOME_F64, columns);
     dsparse_fill_rows(v.a, fill_row, kind + (transposed ? strlen(prefix) : 0));
     if (transposed || pages) {
-        v.transpose = dsparse_new(env, NULL, SPARSE_ROWS, SPARSE_ROWS);
-        v.made = dsparse_new(env, NULL, SPARSE_ROWS, SPARSE_ROWS);
+        v.transpose = dsparse_new(env, NULL, columns, SPARSE_ROWS);
+        v.made = dsparse_new(env, NULL, columns, SPARSE_ROWS);
         dsparse_transpose(v.transpose, v.a);
     }
     if (pages) {

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { SPARSE_SIDE = 1000, SPARSE_ROWS = SPARSE_SIDE * SPARSE_SIDE, SPARSE_LINKS = 10 };
+enum { SPARSE_SIDE = 1000, SPARSE_ROWS = SPARSE_SIDE * SPARSE_SIDE, SPARSE_LINKS = 10, SPARSE_FEW = 1000 };
 
 /* A random number in [0, 1): splitmix64. */
 static inline double sparse_random(uint64_t position)
@@ -21,6 +21,7 @@ static inline double sparse_random(uint64_t position)
  *
  *     poisson    the 5-point matrix of a grid of 1000 x 1000 points
  *     random     10 entries in random columns
+ *     tall       10 entries in random ones of 1000 columns
  *     pages      10 links from a page, more of them to pages of low numbers, each with the weight 1/10 */
 static inline int sparse_row(const char *kind, uint64_t row, int64_t column[], double value[])
 {
@@ -39,7 +40,7 @@ static inline int sparse_row(const char *kind, uint64_t row, int64_t column[], d
     for (; count < SPARSE_LINKS; count++) {
         const double random = sparse_random(row * SPARSE_LINKS + (uint64_t)count);
         const int pages = strcmp(kind, "pages") == 0;
-        column[count] = (int64_t)((pages ? random * random : random) * SPARSE_ROWS);
+        column[count] = (int64_t)((pages ? random * random : random) * (strcmp(kind, "tall") == 0 ? SPARSE_FEW : SPARSE_ROWS));
         value[count] = pages ? 1.0 / SPARSE_LINKS : random - 0.5;
     }
     return count;

@@ -63,7 +63,7 @@ dvec *dvec_nonzero(const dvec *x, const char *name);
 dvec *dvec_slice(const dvec *x, uint64_t first, uint64_t count, int64_t step, const char *name);
 
 /* The elements of x[0], then those of x[1], ..., x[n - 1] (NumPy: concatenate). They agree in type
- * and width; n is at least 1. */
+ * and width; n is at least 1 and at most 2^24. */
 dvec *dvec_concatenate(size_t n, const dvec *const x[], const char *name);
 
 /* ---- running sums and products ---- */

@@ -25,8 +25,9 @@ extern "C" {
  * function, or gives another type, count, root or reduction, the program ends with one line that
  * names both calls. dome_barrier and dome_bcast are in env.h.
  *
- * DOME_ERR_ARGUMENT: no such task as root, no such reduction. DOME_ERR_TYPE: a reduction that the
- * type does not have. DOME_ERR_MEMORY. All tasks then fail alike, and no data has changed.
+ * DOME_ERR_ARGUMENT: no such task as root, no such reduction, more elements than memory can have.
+ * DOME_ERR_TYPE: a reduction that the type does not have. DOME_ERR_MEMORY. All tasks then fail
+ * alike, and no data has changed.
  *
  * Results have the same bits for any trees, hosts and lengths, on every task. They depend on the
  * number of tasks only as far as the contributions do. */

@@ -10,6 +10,7 @@
 #include <dome/env.h>
 #include <dome/error.h>
 #include <dome/layout.h>
+#include <dome/loop.h>
 #include <dome/map.h>
 #include <dome/sparse.h>
 #include <dome/type.h>

@@ -18,7 +18,8 @@
  *   a reduction, a pointer, a file, the movement of data. Deferring changes no result: calls take
  *   effect in the order in which the program makes them.
  * - Operands of an element-wise function agree in length, width, block size and distribution; inputs
- *   may also be DOME_WHOLE, whatever the output is. dvec_copy also converts between distributions.
+ *   may also be DOME_WHOLE, whatever the output is, or be repeated (see below). dvec_copy also converts
+ *   between distributions.
  * - Operands of another basic type than the output are first converted to the output's type, as
  *   dvec_convert does, and the operation is done in that type (NumPy: dtype=z.dtype,
  *   casting="unsafe"). So F64 = F32 + I64 adds in double precision, and F32 = F64 * F64 rounds both
@@ -35,6 +36,16 @@
  *   functions (exp, sin, pow, ...; complex sqrt) are the C library's: their results are equal where
  *   the hosts' C libraries are. docs/numerics.md has the formulas and the rules for signed zeros.
  *
+ * Repeated operands (NumPy: broadcasting)
+ * - An input of width 1 beside an output of another width gives its value to all values of the element:
+ *   dvec_mul(z, x, w) multiplies row i of x by w[i] (shapes (n, k) and (n, 1) in NumPy).
+ * - An input of one element that is DOME_WHOLE is the same for all elements: dvec_sub(z, x, mean)
+ *   subtracts the row `mean` from each row of x (shapes (n, k) and (1, k)); with width 1 it is one
+ *   value for all. Element-wise functions read it when they are called, and report it if it is failed.
+ * - So do all element-wise functions but those with a complex or struct scalar, dvec_copy where nothing
+ *   is redistributed, and the loops of map.h and loop.h. In a loop without an output, the widest of the
+ *   inputs counts as the output. Outputs are not repeated, nor are operands of reductions.
+ *
  * Values that cannot be computed
  * - An integer divided by zero, and 0 raised to a negative integer power, have no value. The whole
  *   output vector is then failed, and so is every vector computed from it. The element-wise
@@ -46,8 +57,8 @@
  *   and dvec_copy to another distribution; dvec_scan, dvec_roll, dvec_shift, dvec_gather,
  *   dvec_scatter, dvec_scatter_add, dvec_map, dvec_stencil, dsparse_multiply,
  *   dsparse_multiply_transposed, dsparse_scale_rows, dsparse_submatrix, the functions of arrays.h and
- *   the loops of map.h, for their inputs; dvec_scatter, dvec_scatter_add and dvec_stencil also for
- *   their output.
+ *   the loops of map.h and loop.h, for their inputs; dvec_scatter, dvec_scatter_add, dvec_stencil and
+ *   the loops of loop.h also for their outputs.
  * - No other call fails: calls on other vectors, and calls that move, overwrite or free the failed
  *   vector, succeed. While a named vector is failed, no checkpoint can be written; a line reports
  *   that.
@@ -215,7 +226,7 @@ dome_status dvec_axpby(dvec *y, double a, const dvec *x, double b);
 
 /* z = c[0] * x[0] + ... + c[n - 1] * x[n - 1], from left to right; each product is rounded, then
  * each sum (SUNDIALS: N_VLinearCombination, with n = 2 N_VLinearSum; PETSc: VecMAXPY adds to z). z
- * may be any of the x. n is at least 1. Each vector is read once. */
+ * may be any of the x. n is at least 1 and at most 2^24. Each vector is read once. */
 dome_status dvec_linear_combination(dvec *z, size_t n, const double c[], const dvec *const x[]);
 
 /* The same with a complex scalar a[0] + a[1] i, for complex vectors (else DOME_ERR_TYPE). The bits
@@ -340,7 +351,7 @@ double dvec_dot(const dvec *x, const dvec *y); /* sum of x * y; x may be y; not 
 double dvec_norm2(const dvec *x);              /* sqrt of the sum of |x|^2, without intermediate overflow */
 double dvec_norm1(const dvec *x);              /* sum of |x|, exact as dvec_sum (PETSc: NORM_1) */
 double dvec_norm_inf(const dvec *x);           /* largest |x|; NaN if any value is NaN */
-/* n dot products (n at least 1) in one exchange between tasks instead of n (PETSc's VecMDot):
+/* n dot products (n from 1 to 2^24) in one exchange between tasks instead of n (PETSc's VecMDot):
  * result[k] is the sum of x[k] * y[k], or of x[k] where y or y[k] is NULL. The bits are those of
  * dvec_dot and dvec_sum. x[k] and y[k] agree in shape and type; different k may differ. On failure
  * all results are NaN. */
@@ -478,7 +489,7 @@ typedef struct dvec_span {
  * data pointer of an empty span is not NULL but points to no element. Collective in order.
  *
  * Pointers are valid until x is used by another Dome call, or until the next call in which data may
- * move: a reduction, dvec_map, dvec_map_runs, dvec_map_anywhere, the macros of map.h, dvec_scan,
+ * move: a reduction, dvec_map, dvec_map_runs, dvec_map_anywhere, the macros of map.h and loop.h, dvec_scan,
  * dvec_roll, dvec_shift, dvec_gather, dvec_scatter, dvec_scatter_add, the functions of arrays.h,
  * dsparse_multiply, dsparse_multiply_transposed, dome_checkpoint, dome_barrier, dome_env_relayout.
  * Calls that return pointers never move data, so a program can hold pointers to several vectors. The

@@ -135,7 +135,7 @@ size_t dome_lost(const dome_object *object, const dome_span **spans);
 dome_status dome_barrier(dome_env *env);
 
 /* Copies `count` elements of `type` from task `root` to all tasks. Collective; root, type and count
- * are equal on all tasks. */
+ * are equal on all tasks. DOME_ERR_ARGUMENT: no such task, more elements than memory can have. */
 dome_status dome_bcast(dome_env *env, int root, dome_type type, void *data, size_t count);
 
 /* The time of a monotonic clock in seconds. Not collective; times of different tasks are not

@@ -1,15 +1,16 @@
-/* Element-wise loops in one line.
+/* Element-wise loops in one line. (Loops with several outputs, values of different types, the index
+ * or whole rows: loop.h.)
  *
  *     DVEC_MAP3(double, d, a, b, c, sqrt(a * a + b * b) * c - a / b + b / 2);   d = ...
  *     DVEC_SUM2(s, double, x, y, (x - y) * (x - y));      s = the sum of ..., the same on all tasks
  *     DVEC_MAP_SUM1(s, double, z, x, exp(-x));            z = ... and s = its sum, in one pass
  *
- * The number in a name is the number of inputs, 1 to 4. Inputs and output are variables of type
- * dvec *. In the expression the name of an input stands for one of its values, of type T; all other
- * names have their usual meaning. T is int8_t ... uint64_t, float or double, and is the type of all
- * the vectors. The vectors agree in length, width, block size and distribution; inputs may be
- * DOME_WHOLE. The output may be one of the inputs. Name every vector once. The expression must not
- * call Dome functions.
+ * The number in a name is the number of inputs, 0 to 6 (DVEC_SUM: 1 to 6). Inputs and output are
+ * variables of type dvec *. In the expression the name of an input stands for one of its values, of
+ * type T; all other names have their usual meaning. T is int8_t ... uint64_t, float or double, and is
+ * the type of all the vectors. The vectors agree in length, width, block size and distribution;
+ * inputs may be DOME_WHOLE, or be repeated (dvec.h). The output may be one of the inputs. Name every
+ * vector once. The expression must not call Dome functions.
  *
  * The loops are compiled with the program: use -O3 and the processor's instructions
  * (-march=native), and -fno-math-errno for sqrt. Pointers are aligned to 64 bytes at most. Results
@@ -41,7 +42,17 @@ typedef struct dvec_run {
     const void *in[DVEC_MAP_MAX]; /* equal to out, or apart from it */
     uint64_t first;               /* elements first ... first + count - 1 */
     size_t count;
-    size_t values;        /* count * width */
+    size_t values; /* count * width */
+
+    /* Of dvec_run_over (loop.h): each operand's first value of the run. With DVEC_RUN_ROWS: the number of
+     * values from one element to the next, 0 if one element counts for all. Without it a run has
+     * `values` values of each operand, in elements of `width`, and the first is value number `skipped`
+     * of element `first`. terms: room for the terms of sums. */
+    void *at[DVEC_MAP_MAX];
+    size_t stride[DVEC_MAP_MAX];
+    size_t width, skipped;
+    double *terms;
+
     uint64_t state_[160]; /* private */
 } dvec_run;
 
@@ -232,6 +243,44 @@ DVEC_TYPE_OF_(DOME_F64, double)
 #define DVEC_MAP_SUM4(s, T, z, x1, x2, x3, x4, expression)                                                                       \
     DVEC_SUM_(s, T, z, 4, DVEC_INPUTS4_(x1, x2, x3, x4), DVEC_POINTERS4_(T, x1, x2, x3, x4), DVEC_VALUES4_(T, x1, x2, x3, x4),   \
               out_[i_] = value_, expression)
+
+/* No input. */
+#define DVEC_INPUTS0_                      dvec *const *const inputs_ = NULL
+#define DVEC_MAP0(T, z, expression)        DVEC_MAP_(T, z, 0, DVEC_INPUTS0_, (void)0, (void)0, expression)
+#define DVEC_MAP_SUM0(s, T, z, expression) DVEC_SUM_(s, T, z, 0, DVEC_INPUTS0_, (void)0, (void)0, out_[i_] = value_, expression)
+
+#define DVEC_INPUTS5_(x1, x2, x3, x4, x5)     dvec *const inputs_[] = {x1, x2, x3, x4, x5}
+#define DVEC_INPUTS6_(x1, x2, x3, x4, x5, x6) dvec *const inputs_[] = {x1, x2, x3, x4, x5, x6}
+#define DVEC_POINTERS5_(T, x1, x2, x3, x4, x5)                                                                                   \
+    DVEC_POINTERS4_(T, x1, x2, x3, x4);                                                                                          \
+    const T *const x5##_in_ = (const T *)run_.in[4]
+#define DVEC_VALUES5_(T, x1, x2, x3, x4, x5)                                                                                     \
+    DVEC_VALUES4_(T, x1, x2, x3, x4);                                                                                            \
+    const T x5 = x5##_in_[i_]
+#define DVEC_POINTERS6_(T, x1, x2, x3, x4, x5, x6)                                                                               \
+    DVEC_POINTERS5_(T, x1, x2, x3, x4, x5);                                                                                      \
+    const T *const x6##_in_ = (const T *)run_.in[5]
+#define DVEC_VALUES6_(T, x1, x2, x3, x4, x5, x6)                                                                                 \
+    DVEC_VALUES5_(T, x1, x2, x3, x4, x5);                                                                                        \
+    const T x6 = x6##_in_[i_]
+#define DVEC_MAP5(T, z, x1, x2, x3, x4, x5, expression)                                                                          \
+    DVEC_MAP_(T, z, 5, DVEC_INPUTS5_(x1, x2, x3, x4, x5), DVEC_POINTERS5_(T, x1, x2, x3, x4, x5),                                \
+              DVEC_VALUES5_(T, x1, x2, x3, x4, x5), expression)
+#define DVEC_SUM5(s, T, x1, x2, x3, x4, x5, expression)                                                                          \
+    DVEC_SUM_(s, T, NULL, 5, DVEC_INPUTS5_(x1, x2, x3, x4, x5), DVEC_POINTERS5_(T, x1, x2, x3, x4, x5),                          \
+              DVEC_VALUES5_(T, x1, x2, x3, x4, x5), (void)0, expression)
+#define DVEC_MAP_SUM5(s, T, z, x1, x2, x3, x4, x5, expression)                                                                   \
+    DVEC_SUM_(s, T, z, 5, DVEC_INPUTS5_(x1, x2, x3, x4, x5), DVEC_POINTERS5_(T, x1, x2, x3, x4, x5),                             \
+              DVEC_VALUES5_(T, x1, x2, x3, x4, x5), out_[i_] = value_, expression)
+#define DVEC_MAP6(T, z, x1, x2, x3, x4, x5, x6, expression)                                                                      \
+    DVEC_MAP_(T, z, 6, DVEC_INPUTS6_(x1, x2, x3, x4, x5, x6), DVEC_POINTERS6_(T, x1, x2, x3, x4, x5, x6),                        \
+              DVEC_VALUES6_(T, x1, x2, x3, x4, x5, x6), expression)
+#define DVEC_SUM6(s, T, x1, x2, x3, x4, x5, x6, expression)                                                                      \
+    DVEC_SUM_(s, T, NULL, 6, DVEC_INPUTS6_(x1, x2, x3, x4, x5, x6), DVEC_POINTERS6_(T, x1, x2, x3, x4, x5, x6),                  \
+              DVEC_VALUES6_(T, x1, x2, x3, x4, x5, x6), (void)0, expression)
+#define DVEC_MAP_SUM6(s, T, z, x1, x2, x3, x4, x5, x6, expression)                                                               \
+    DVEC_SUM_(s, T, z, 6, DVEC_INPUTS6_(x1, x2, x3, x4, x5, x6), DVEC_POINTERS6_(T, x1, x2, x3, x4, x5, x6),                     \
+              DVEC_VALUES6_(T, x1, x2, x3, x4, x5, x6), out_[i_] = value_, expression)
 
 #ifdef __cplusplus
 }

@@ -135,17 +135,23 @@ dome_status dsparse_get_row_i64(const dsparse *a, uint64_t row, size_t room, uin
  * Collective. DOME_ERR_ARGUMENT, DOME_ERR_TYPE, DOME_ERR_SHAPE, DOME_ERR_LAYOUT, DOME_ERR_MEMORY. */
 dome_status dsparse_multiply(dvec *y, dsparse *a, const dvec *x);
 
-/* y = A^T x without the transpose (PETSc: MatMultTranspose; SciPy: A.T @ x). x has an element for
- * each row and is as y is in dsparse_multiply; y has one for each column, any block size, and is not
- * DOME_WHOLE. Each value of y is the sum of its column's products, added in ascending order of rows,
- * beginning with 0: the bits are those of dsparse_transpose and dsparse_multiply. (A^H x of a complex
- * matrix is the conjugate, by dvec_conj, of A^T times the conjugate of x.)
+/* y = A^T x (PETSc: MatMultTranspose; SciPy: A.T @ x). x has an element for each row and is as y is in
+ * dsparse_multiply; y has one for each column, any distribution and block size. Each value of y is
+ * the sum of its column's products, added in ascending order of rows, beginning with 0: the bits are
+ * those of dsparse_transpose and dsparse_multiply. (A^H x of a complex matrix is the conjugate, by
+ * dvec_conj, of A^T times the conjugate of x.)
  *
- * A product goes to the task that owns the element of y, so a task sends a value for each entry in
- * a column of another task. Where these are few, as in the matrices of grids, a call costs about as
- * much as dsparse_multiply; where most entries are of that kind, a transpose pays after some
- * products. What is kept between calls, and the errors, are as in dsparse_multiply; DOME_ERR_RANGE:
- * more than 2^32 such entries in a task. Collective. */
+ * The first call chooses one of three ways, by what they send and compute in as many products as it
+ * expects: entry by entry, each product to the owner of its element of y (the few entries of a grid
+ * that other tasks need); by sums, which pass from task to task while each adds its rows' products (a
+ * tall matrix); or by a transpose, which the matrix then keeps (random columns, a wide matrix). The
+ * last two keep a copy of the entries. What a call keeps is dropped when the matrix is filled anew,
+ * scaled or freed, when the layout of its rows or of y changes, and, entry by entry, when x has
+ * another width. Of a matrix that changes after every product no copy is kept for long: as many
+ * products are expected as the last choice has served. Without memory for a copy the products go
+ * entry by entry. --dome-profile says what was chosen and what it sent.
+ * Collective. DOME_ERR_ARGUMENT, DOME_ERR_TYPE, DOME_ERR_SHAPE, DOME_ERR_LAYOUT, DOME_ERR_MEMORY;
+ * DOME_ERR_RANGE: a task has more than 2^32 entries, so that no way is possible. */
 dome_status dsparse_multiply_transposed(dvec *y, dsparse *a, const dvec *x);
 
 /* t = A^T (PETSc: MatTranspose; SciPy: A.T). t is made with A's columns as rows and A's rows as

@@ -1,6 +1,7 @@
 #include "capture/die.h"
 
 #include "core/environment.h"
+#include "core/terminal.h"
 
 #include <dome/env.h>
 
@@ -16,6 +17,6 @@ void dome__capture_die(const char *format, ...)
     if (dome__this_env())
         dome_abort(dome__this_env(), "%s", text);
     fflush(NULL);
-    fprintf(stderr, "dome: %s\n", text);
+    dome__say("%s", text);
     exit(1);
 }

@@ -39,6 +39,7 @@ struct dome_checkpoints {
     bool reserved;     /* memory for copies has been allocated */
     bool under_way;    /* the job has begun, and its result has not been processed yet */
     double job_pause;
+    bool unreachable; /* the last one was not written because a task could not be reached */
 
     /* restarting */
     dome_ckpt_file *from;     /* the checkpoint restarted from; NULL: none, or no longer needed */

@@ -47,8 +47,9 @@ static void conclude(dome_env *env, dome_ckpt_job *job, double pause)
         c->full = true;
         c->report.failed++;
         dome__trace_checkpoint_failed(env->trace, number);
-        if (!job->lost) /* the loss of tasks is reported elsewhere */
+        if (!job->lost || c->unreachable) /* the loss of tasks is reported elsewhere, and ends the program soon */
             tell_failure(env, number, job->message);
+        c->unreachable = job->lost;
         dome__ckpt_free(job->ckpt);
         if (job->previous_damaged) {
             dome__ckpt_free(c->previous);
@@ -64,10 +65,15 @@ void dome__checkpoint_take_result(dome_env *env)
     if (!c->under_way)
         return;
     c->under_way = false;
-    if (env->transport->rank == 0)
+    if (env->transport->rank == 0) {
         conclude(env, &c->job, c->job_pause);
-    else
-        g_free(c->job.message);
+        return;
+    }
+    if (c->job.message && !c->unreachable && c->link.altered(c->link.ctx)) { /* task 0 cannot know */
+        dome__checkpoint_say(env, "%s", c->job.message);
+        c->unreachable = true;
+    }
+    g_free(c->job.message);
 }
 
 void dome__checkpoint_finish_writing(dome_env *env)

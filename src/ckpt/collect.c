@@ -2,6 +2,7 @@
 
 #include "ckpt/link.h"
 #include "core/files.h"
+#include "core/terminal.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
 #include "transport/message.h"
@@ -266,7 +267,7 @@ static int verify(dome_env *env, const char *directory, const dome_ckpt_pieces *
         dome_ckpt_file *file = dome__ckpt_open(path, &message);
         damaged[i] = !file || !dome__ckpt_verify(file, &message);
         if (damaged[i])
-            fprintf(stderr, "dome: %s: it is not used\n", message);
+            dome__say("%s: it is not used", message);
         dome__ckpt_close(file);
         g_free(message);
         g_free(path);

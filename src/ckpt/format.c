@@ -1,5 +1,6 @@
 #include "ckpt/format_private.h"
 
+#include "core/terminal.h"
 #include "core/type_private.h"
 
 #include <inttypes.h>
@@ -18,19 +19,12 @@ bool dome__ckpt_refuse(char **message, const char *format, ...)
 char *dome__ckpt_shown(const char *name)
 {
     enum { LONGEST = 60 };
-    GString *s = g_string_new("'");
-    bool utf8 = g_utf8_validate(name, -1, NULL);
-    const char *p = name;
-    for (int i = 0; *p && i < LONGEST; i++) {
-        const char *next = utf8 ? g_utf8_next_char(p) : p + 1;
-        if (utf8 ? g_unichar_isprint(g_utf8_get_char(p)) : g_ascii_isprint(*p))
-            g_string_append_len(s, p, next - p);
-        else
-            g_string_append_c(s, '?');
-        p = next;
-    }
-    g_string_append(s, *p ? "...'" : "'");
-    return g_string_free(s, FALSE);
+    char *plain = dome__plain(name), *end = plain;
+    for (int i = 0; *end && i < LONGEST; i++)
+        end = g_utf8_next_char(end);
+    char *text = g_strdup_printf("'%.*s%s'", (int)(end - plain), plain, *end ? "..." : "");
+    g_free(plain);
+    return text;
 }
 
 /* ---- life ---- */

@@ -5,7 +5,7 @@
 
 static void note_lost(dome_ckpt_leader *l, char *problem)
 {
-    l->job->lost = true;
+    l->job->lost = !l->link->altered(l->link->ctx);
     dome__ckpt_note(&l->problem, problem);
 }
 

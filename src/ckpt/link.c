@@ -28,8 +28,10 @@ typedef struct peer {
 } peer;
 
 typedef struct sockets {
-    int *fd; /* by rank; -1: none */
+    int *fd;         /* by rank; -1: none */
+    dome_macs *macs; /* likewise */
     int size, missing;
+    bool altered;
     dome_ckpt_door door;
     int listening;         /* rank 0: -1 once all tasks are connected */
     GArray *peers;         /* rank 0: peer, the oldest first */
@@ -44,30 +46,52 @@ static bool fails(char **message, const char *what)
     return dome__ckpt_refuse(message, "the connections for checkpoints cannot be made: %s: %s", what, strerror(errno));
 }
 
+/* Bytes before a message: its length, with a code of its own, because nobody may make the receiver wait for more. */
+enum { LENGTH = sizeof(uint64_t), HEAD = LENGTH + DOME_MAC_BYTES };
+
 static bool link_send(void *ctx, int to, const void *data, uint64_t bytes, char **message)
 {
-    const sockets *s = ctx;
-    uint8_t head[sizeof bytes];
+    sockets *s = ctx;
+    uint8_t head[HEAD], code[DOME_MAC_BYTES];
     dome__put_u64(head, bytes);
-    return (dome__socket_send(s->fd[to], head, sizeof head) && dome__socket_send(s->fd[to], data, bytes)) ||
+    dome__mac_next(&s->macs[to].out, head, LENGTH, head + LENGTH);
+    dome__mac_next(&s->macs[to].out, data, (size_t)bytes, code);
+    return (dome__socket_send(s->fd[to], head, sizeof head) && dome__socket_send(s->fd[to], data, bytes) &&
+            dome__socket_send(s->fd[to], code, sizeof code)) ||
            dome__ckpt_refuse(message, "task %d is gone", to);
+}
+
+/* The connection cannot be used any more, by neither side. */
+static bool end_altered(sockets *s, int from, char **message)
+{
+    s->altered = true;
+    shutdown(s->fd[from], SHUT_RDWR);
+    return dome__ckpt_refuse(message, "a message of task %d was altered on the way, and the connection to it is closed", from);
 }
 
 static bool link_receive(void *ctx, int from, void **data, uint64_t *bytes, char **message)
 {
-    const sockets *s = ctx;
-    uint8_t head[sizeof *bytes];
+    sockets *s = ctx;
+    uint8_t head[HEAD], code[DOME_MAC_BYTES];
     *data = NULL;
     if (!dome__socket_receive(s->fd[from], head, sizeof head))
         return dome__ckpt_refuse(message, "task %d is gone", from);
+    if (!dome__mac_check(&s->macs[from].in, head, LENGTH, head + LENGTH))
+        return end_altered(s, from, message);
     *bytes = dome__get_u64(head);
     *data = *bytes <= G_MAXSIZE / 2 ? g_try_malloc((gsize)*bytes + 1) : NULL;
     if (!*data)
         return dome__ckpt_refuse(message, "no memory for what task %d has to say", from);
-    if (dome__socket_receive(s->fd[from], *data, *bytes))
+    const bool whole = dome__socket_receive(s->fd[from], *data, *bytes) && dome__socket_receive(s->fd[from], code, sizeof code);
+    if (whole && dome__mac_check(&s->macs[from].in, *data, (size_t)*bytes, code))
         return true;
     g_clear_pointer(data, g_free);
-    return dome__ckpt_refuse(message, "task %d is gone", from);
+    return whole ? end_altered(s, from, message) : dome__ckpt_refuse(message, "task %d is gone", from);
+}
+
+static bool link_altered(const void *ctx)
+{
+    return ((const sockets *)ctx)->altered;
 }
 
 static sockets *open_link(dome_ckpt_link *link, int rank, int size, const dome_ckpt_door *door)
@@ -75,22 +99,27 @@ static sockets *open_link(dome_ckpt_link *link, int rank, int size, const dome_c
     sockets *s = g_new0(sockets, 1);
     s->size = size;
     s->fd = g_new(int, size);
+    s->macs = g_new0(dome_macs, size);
     for (int i = 0; i < size; i++)
         s->fd[i] = -1;
     s->door = *door;
     s->listening = s->own.fd = -1;
     s->peers = g_array_new(FALSE, FALSE, sizeof(peer));
-    *link = (dome_ckpt_link){rank, size, s, link_send, link_receive};
+    *link = (dome_ckpt_link){rank, size, s, link_send, link_receive, link_altered};
     return s;
 }
 
-static void keep(sockets *s, int rank, int fd)
+/* False: the connection is lost. */
+static bool keep(sockets *s, int rank, const peer *p)
 {
-    int on = 1;
+    int on = 1, fd = p->fd;
+    if (!dome__handshake_macs(&p->handshake, fd, &s->macs[rank]))
+        return false;
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
     s->fd[rank] = fd;
     s->missing--;
+    return true;
 }
 
 static void greet(const sockets *s, peer *p, int fd, bool connects, uint32_t word)
@@ -149,8 +178,7 @@ static void hear_peers(sockets *s)
         peer *p = &g_array_index(s->peers, peer, i);
         dome_handshake_state state = dome__handshake_step(&p->handshake, p->fd);
         uint32_t rank = p->handshake.word;
-        if (state == DOME_HANDSHAKE_DONE && rank >= 1 && rank < (uint32_t)s->size && s->fd[rank] < 0) {
-            keep(s, (int)rank, p->fd);
+        if (state == DOME_HANDSHAKE_DONE && rank >= 1 && rank < (uint32_t)s->size && s->fd[rank] < 0 && keep(s, (int)rank, p)) {
             g_array_remove_index(s->peers, i);
         } else if (state != DOME_HANDSHAKE_MORE || now > p->until) {
             send_away(s, i);
@@ -223,10 +251,9 @@ static bool go_on_connecting(sockets *s, int rank, short events, char **message)
         s->connected = true;
     }
     dome_handshake_state state = dome__handshake_step(&s->own.handshake, s->own.fd);
-    if (state == DOME_HANDSHAKE_DONE) {
-        keep(s, 0, s->own.fd);
+    if (state == DOME_HANDSHAKE_DONE && keep(s, 0, &s->own)) {
         s->own.fd = -1;
-    } else if (state == DOME_HANDSHAKE_FAILED || now > s->own.until) {
+    } else if (state != DOME_HANDSHAKE_MORE || now > s->own.until) {
         try_again(s);
     }
     return true;
@@ -310,6 +337,7 @@ void dome__ckpt_link_close(dome_ckpt_link *link)
             close(s->fd[i]);
     g_array_free(s->peers, TRUE);
     g_free(s->fd);
+    g_free(s->macs);
     g_free(s);
     link->ctx = NULL;
 }

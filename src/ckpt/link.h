@@ -1,5 +1,6 @@
 /* Connections between the tasks of a program for writing checkpoints: from every task to rank 0, by TCP. They are separate from
- * the transport, which only one thread may use, and work while the program computes. */
+ * the transport, which only one thread may use, and work while the program computes. Each message has a code (transport/mac.h).
+ */
 #ifndef DOME_SRC_CKPT_LINK_H
 #define DOME_SRC_CKPT_LINK_H
 

@@ -28,6 +28,7 @@ typedef struct dome_ckpt_link {
     void *ctx;
     bool (*send)(void *ctx, int to, const void *data, uint64_t bytes, char **message);
     bool (*receive)(void *ctx, int from, void **data, uint64_t *bytes, char **message);
+    bool (*altered)(const void *ctx); /* whether what was received was not what the other side has sent; that side goes on */
 } dome_ckpt_link;
 
 /* ---- where hosts share no file system ---- */
@@ -63,7 +64,7 @@ typedef struct dome_ckpt_job {
 
     /* after it */
     bool written;
-    bool lost;             /* other tasks cannot be reached: the program is about to end */
+    bool lost;             /* other tasks cannot be reached: the program is about to end, or a connection is cut */
     bool previous_damaged; /* it could not be read, so the next must not refer to it */
     char *message;         /* why it was not written, or why old files could not all be removed; g_free'd by the caller */
     double seconds;        /* of processor time of this task */

@@ -17,10 +17,10 @@ static dome_status check_root(dome_env *env, int root)
     return DOME_OK;
 }
 
-/* Whether all tasks' elements together have a length that a size_t can hold. */
+/* Whether memory can have all tasks' elements together. */
 static dome_status check_count(dome_env *env, dome_type type, uint64_t count)
 {
-    if (count > SIZE_MAX / dome_type_size(type) / (size_t)env->size)
+    if (count > dome__array_most(dome_type_size(type)) / (uint64_t)env->size)
         return dome__fail(env, DOME_ERR_ARGUMENT,
                           "%" PRIu64 " elements of %zu bytes from each task are more than memory can have", count,
                           dome_type_size(type));
@@ -137,7 +137,7 @@ dome_status dome_scan_with(dome_env *env, dome_type type, void *data, size_t cou
 /* A copy of counts, which a size_t of 32 bits needs; *total: their sum. NULL if the elements are more than memory can have. */
 static uint64_t *copy_counts(const dome_env *env, dome_type type, const size_t *counts, uint64_t *total)
 {
-    const uint64_t most = SIZE_MAX / dome_type_size(type);
+    const uint64_t most = dome__array_most(dome_type_size(type));
     uint64_t *copy = g_new(uint64_t, env->size);
     *total = 0;
     for (int r = 0; r < env->size; r++) {

@@ -334,7 +334,7 @@ static dome_status check(dome_env *env, bool to_send, int rank, int tag, dome_ty
         return dome__fail(env, DOME_ERR_ARGUMENT, "there is no task %d among %d", rank, env->size);
     if (tag < 0 && (to_send || tag != DOME_ANY_TAG))
         return dome__fail(env, DOME_ERR_ARGUMENT, "the tag %d is below 0", tag);
-    if (count > SIZE_MAX / dome_type_size(type))
+    if (count > dome__array_most(dome_type_size(type)))
         return dome__fail(env, DOME_ERR_ARGUMENT, "%zu elements of %zu bytes are more than memory can have", count,
                           dome_type_size(type));
     return DOME_OK;

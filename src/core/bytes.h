@@ -52,6 +52,25 @@ static inline uint32_t dome__get_le_u32(const void *from)
     return GUINT32_FROM_LE(value);
 }
 
+static inline uint64_t dome__get_le_u64(const void *from)
+{
+    uint64_t value;
+    memcpy(&value, from, sizeof value);
+    return GUINT64_FROM_LE(value);
+}
+
+static inline void dome__put_le_u32(void *to, uint32_t value)
+{
+    value = GUINT32_TO_LE(value);
+    memcpy(to, &value, sizeof value);
+}
+
+static inline void dome__put_le_u64(void *to, uint64_t value)
+{
+    value = GUINT64_TO_LE(value);
+    memcpy(to, &value, sizeof value);
+}
+
 /* ---- appended ---- */
 
 void dome__append_u32(GByteArray *to, uint32_t value);

@@ -1,6 +1,7 @@
 /* Public functions that query the environment. */
 #include "core/environment.h"
 
+#include "core/terminal.h"
 #include "core/time.h"
 
 #include <dome/env.h>
@@ -60,7 +61,7 @@ void dome_abort(dome_env *env, const char *format, ...)
     if (!env)
         env = dome__this_env();
     if (!env) {
-        fprintf(stderr, "dome: %s\n", text);
+        dome__say("%s", text);
         _exit(1);
     }
     char *line = g_strdup_printf("%s (task %d on host %s)", text, env->rank, env->hosts[env->rank]);

@@ -1,6 +1,7 @@
 /* Failures: the line that reports one, and what happens then. */
 #include "core/environment.h"
 #include "core/operation.h"
+#include "core/terminal.h"
 
 #include <dome/env.h>
 
@@ -100,7 +101,7 @@ dome_status dome__fail_at(dome_env *env, dome_status status, int rank, const cha
     if (env)
         env->hooks->fail(env, status, exit_status_of(status), line->str);
     fflush(stdout);
-    fprintf(stderr, "dome: %s\n", line->str);
+    dome__say("%s", line->str);
     _exit(exit_status_of(status));
 }
 

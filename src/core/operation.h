@@ -164,6 +164,7 @@
     X(DVEC_LSHIFTS, "dvec_lshifts", "x:v a:f", DEFERRED)                                                                         \
     X(DVEC_RSHIFTS, "dvec_rshifts", "x:v a:f", DEFERRED)                                                                         \
     X(DVEC_SELECT, "dvec_select", "mask:v x:v y:v", DEFERRED)                                                                    \
+    X(DVEC_REPEAT, "a repeated operand", "x:v", DEFERRED)                                                                        \
     X(DVEC_IOTA, "dvec_iota", "", DEFERRED)                                                                                      \
     X(DVEC_RANDOM, "dvec_random", "seed:u", DEFERRED)                                                                            \
     X(DVEC_AXPBY, "dvec_axpby", "x:v a:f b:f", DEFERRED)                                                                         \
@@ -232,6 +233,17 @@
     X(DVEC_STENCIL, "dvec_stencil", "x:v below:u above:u periodic:u", MOVES)                                                     \
     X(DVEC_SET_SHAPE, "dvec_set_shape", "dimensions:u dimension:u", PLAIN)                                                       \
     X(DVEC_MAP, "dvec_map", "form:u inputs:u input:v", MOVES)                                                                    \
+    X(DVEC_RUN_OVER, "dvec_run_over", "form:u operands:u operand:v", MOVES)                                                      \
+    X(LOOP_FOR, "DVEC_FOR", "form:u vectors:u vector:v", MOVES)                                                                  \
+    X(LOOP_FOR_SUM, "DVEC_FOR_SUM", "form:u vectors:u vector:v", MOVES)                                                          \
+    X(LOOP_FOR_ROWS, "DVEC_FOR_ROWS", "form:u vectors:u vector:v", MOVES)                                                        \
+    X(LOOP_FOR_ROWS_SUM, "DVEC_FOR_ROWS_SUM", "form:u vectors:u vector:v", MOVES)                                                \
+    X(CXX_FOR_EACH, "dome::for_each", "form:u vectors:u vector:v", MOVES)                                                        \
+    X(CXX_SUM, "dome::sum", "form:u vectors:u vector:v", MOVES)                                                                  \
+    X(CXX_FOR_ROWS, "dome::for_rows", "form:u vectors:u vector:v", MOVES)                                                        \
+    X(CXX_SUM_ROWS, "dome::sum_rows", "form:u vectors:u vector:v", MOVES)                                                        \
+    X(CXX_MAP, "dome::map", "form:u vectors:u vector:v", MOVES)                                                                  \
+    X(CXX_MAP_SUM, "dome::map_sum", "form:u vectors:u vector:v", MOVES)                                                          \
     X(DVEC_WRITE, "dvec_write", "file:n", PLAIN)                                                                                 \
     X(DVEC_WRITE_ZARR, "dvec_write_zarr", "file:n version:u level:u chunk:u", PLAIN)                                             \
     X(DVEC_READ, "dvec_read", "name:o file:n distribution:d width:u block:u", PLAIN)                                             \

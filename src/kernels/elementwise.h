@@ -118,6 +118,7 @@ enum {
     X(LSHIFTS, lshifts, SCALAR, DOME_CHEAP, NULL, NULL)                                                                          \
     X(RSHIFTS, rshifts, SCALAR, DOME_CHEAP, NULL, NULL)                                                                          \
     X(SELECT, select, OWN, 0, NULL, NULL)                                                                                        \
+    X(REPEAT, repeat, OWN, 0, NULL, NULL)                                                                                        \
     X(IOTA, iota, OWN, 0, NULL, NULL)                                                                                            \
     X(RANDOM, random, OWN, 0, NULL, NULL)
 

@@ -162,6 +162,34 @@ double dome__exact_round(const dome_exact_sum *sum)
     return m.negative ? -value : value;
 }
 
+dome_exact_pair dome__exact_pair_of(const dome_exact_sum *sum)
+{
+    dome_exact_sum left = *sum;
+    dome_exact_pair pair = DOME_EXACT_PAIR_ZERO;
+    pair.sum = dome__exact_round(&left);
+    dome__exact_add(&left, -pair.sum);
+    pair.rest = dome__exact_round(&left);
+    dome__exact_add(&left, -pair.rest);
+    pair.exact = pair.exact && dome__exact_round(&left) == 0;
+    return pair;
+}
+
+double dome__exact_total(const double *value, size_t count)
+{
+    dome_exact_sum sum;
+    dome_exact_pair pair = DOME_EXACT_PAIR_ZERO;
+    if (count == 2 && pair.exact)
+        return value[0] + value[1] + 0.0; /* not -0 */
+    for (size_t k = 0; k < count; k++)
+        dome__exact_pair_add(&pair, value[k]);
+    if (pair.exact)
+        return pair.sum + pair.rest;
+    dome__exact_init(&sum);
+    for (size_t k = 0; k < count; k++)
+        dome__exact_add(&sum, value[k]);
+    return dome__exact_round(&sum);
+}
+
 bool dome__exact_i64(const dome_exact_sum *sum, int64_t *value)
 {
     if (sum->nan || sum->infinity[0] || sum->infinity[1])

@@ -10,7 +10,9 @@
 #ifndef DOME_SRC_EXACT_SUM_H
 #define DOME_SRC_EXACT_SUM_H
 
+#include <float.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -75,9 +77,34 @@ void dome__exact_merge(dome_exact_sum *sum, const dome_exact_sum *other);
  * be added word by word like normalized ones. */
 void dome__exact_shorten(dome_exact_sum *sum);
 
+/* A sum as two doubles: the first addend of the pair is their sum, rounded, the second what the roundings have lost. It is exact
+ * as long as nothing is lost of the latter (D. Knuth, "The art of computer programming" 2, section 4.2.2, theorem B), and then
+ * the nearest double to it is the sum of the two. Most sums of some thousand values are. */
+typedef struct dome_exact_pair {
+    double sum, rest;
+    bool exact;
+} dome_exact_pair;
+
+#define DOME_EXACT_PAIR_ZERO ((dome_exact_pair){0, 0, FLT_EVAL_METHOD == 0})
+
+static inline void dome__exact_pair_add(dome_exact_pair *pair, double value)
+{
+    const double sum = pair->sum + value, part = sum - pair->sum, lost = (pair->sum - (sum - part)) + (value - part);
+    const double rest = pair->rest + lost, more = rest - pair->rest;
+    pair->exact = pair->exact && (pair->rest - (rest - more)) + (lost - more) == 0; /* not if something is infinite or NaN */
+    pair->sum = sum;
+    pair->rest = rest;
+}
+
+/* The pair of a sum, if there is one. */
+dome_exact_pair dome__exact_pair_of(const dome_exact_sum *sum);
+
 /* The nearest double to a sum, ties to even; nothing may have been added word by word since it was normalized or shortened. 0 is
  * +0. Sums beyond the largest double are infinite; infinities of both signs give NaN. */
 double dome__exact_round(const dome_exact_sum *sum);
+
+/* The same of some doubles that are added up for it. */
+double dome__exact_total(const double value[], size_t count);
 
 /* Whether the sum is an integer that fits into an int64_t; if so stores it. */
 bool dome__exact_i64(const dome_exact_sum *sum, int64_t *value);

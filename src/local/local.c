@@ -1,5 +1,6 @@
 /* Setting up the road: the lowest rank of a host creates the shared memory, the others open it through /proc. */
 #include "core/files.h"
+#include "core/terminal.h"
 #include "local/messages.h"
 #include "local/share.h"
 #include "transport/board.h"
@@ -374,7 +375,7 @@ static void say(const dome_transport *t, char *const *hosts, const char *format,
     va_start(args, format);
     char *text = g_strdup_vprintf(format, args);
     va_end(args);
-    fprintf(stderr, "dome: tasks on host %s %s\n", hosts[t->rank], text);
+    dome__say("tasks on host %s %s", hosts[t->rank], text);
     g_free(text);
 }
 

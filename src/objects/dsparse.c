@@ -24,7 +24,7 @@ void dsparse__block_place(const dsparse *a, dsparse_block *b, uint32_t rows, uin
 
 static void block_clear(dsparse_block *b)
 {
-    if (!b->stored)
+    if (!b->stored || b->apart)
         g_free(b->value);
 }
 
@@ -33,10 +33,11 @@ void dsparse__block_ready(const dsparse *a, dsparse_block *b)
     enum { NEAR = 1 << 14 };
     const uint64_t entries = dsparse__block_entries(b), size = dome_type_size(a->type);
     uint32_t least = UINT32_MAX, most = 0;
-    for (uint64_t k = 0; k < entries; k++) {
-        least = MIN(least, b->column[k]);
-        most = MAX(most, b->column[k]);
-    }
+    for (uint32_t i = 0; entries > 0 && i < b->rows; i++)
+        if (b->start[i] < b->start[i + 1]) { /* columns ascend */
+            least = MIN(least, b->column[b->start[i]]);
+            most = MAX(most, b->column[b->start[i + 1] - 1]);
+        }
     b->scattered = least < most && most - least > NEAR;
     if (!b->uniform && entries > 1 && memcmp(b->value, (const char *)b->value + size, (size_t)((entries - 1) * size)) == 0) {
         memcpy(b->same, b->value, (size_t)size);
@@ -50,6 +51,15 @@ void dsparse__block_spread(const dsparse *a, dsparse_block *b)
     for (uint64_t k = 0, entries = dsparse__block_entries(b); b->uniform && k < entries; k++)
         memcpy((char *)b->value + k * size, b->same, size);
     b->uniform = false;
+}
+
+void dsparse__block_apart(const dsparse *a, dsparse_block *b, uint64_t entries)
+{
+    void *values = g_try_malloc_n((gsize)entries, dome_type_size(a->type));
+    if (values) {
+        b->value = values;
+        b->apart = true;
+    }
 }
 
 void dsparse__blocks_free(dsparse_block *block, uint64_t count)
@@ -75,9 +85,23 @@ dsparse_block *dsparse__blocks_new(const dsparse *a)
     return blocks_for(a, a->layout, a->blocks);
 }
 
+void dsparse__forget(dsparse *a)
+{
+    if (a->plan)
+        a->forget_plan(a);
+    if (a->turned)
+        a->forget_turned(a);
+}
+
+void dsparse__forget_values(dsparse *a)
+{
+    if (a->turned && a->copied)
+        a->forget_turned(a);
+}
+
 void dsparse__replace(dsparse *a, dsparse_block *block, void *store)
 {
-    dsparse__plan_forget(a);
+    dsparse__forget(a);
     dsparse__blocks_free(a->block, a->blocks);
     a->block = block;
     dome__storage_free(a->store);
@@ -253,7 +277,7 @@ static dome_status mat_unpack(dome_object *object, uint64_t first, uint64_t coun
 {
     dsparse *a = self(object);
     const char *from = buffer, *end = bytes > 0 ? from + bytes : from;
-    dsparse__plan_forget(a);
+    dsparse__forget(a);
     for (uint64_t k = 0; k < count; k++) {
         dsparse_block *b = dsparse__block(a, first + k);
         dome_status status = b ? get_block(a, b, format, &from, end) : DOME_ERR_ARGUMENT;
@@ -275,7 +299,7 @@ static dome_status mat_adopt(dome_object *object, const dome_layout *layout)
     if (!block)
         return DOME_ERR_MEMORY;
     if (!dome_layout_equal(layout, a->layout)) /* on all tasks alike: they must agree on whether there is a plan */
-        dsparse__plan_forget(a);
+        dsparse__forget(a);
     for (uint64_t k = 0; k < count; k++) {
         dsparse_block *stays = dsparse__block(a, dome__layout_block_at(layout, rank, k));
         if (stays) {
@@ -314,7 +338,7 @@ static dome_status mat_mark_saved(dome_object *object)
 static void mat_destroy(dome_object *object)
 {
     dsparse *a = self(object);
-    dsparse__plan_forget(a);
+    dsparse__forget(a);
     dsparse__blocks_free(a->block, a->blocks);
     dome__storage_free(a->store);
     dome_layout_unref(a->layout);
@@ -417,6 +441,11 @@ dome_env *dsparse_env(const dsparse *a)
 {
     DOME_NEEDS(a, "the matrix", NULL);
     return a->env;
+}
+
+const char *dsparse__label(const dsparse *a)
+{
+    return dome_object_name(a->of ? a->of->object : a->object);
 }
 
 const char *dsparse_name(const dsparse *a)

@@ -6,8 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-static void changed(const dsparse *a)
+static void changed(dsparse *a)
 {
+    dsparse__forget_values(a);
     for (uint64_t k = 0; k < a->blocks; k++)
         a->block[k].changed = true;
 }
@@ -88,7 +89,7 @@ static void scale(const dsparse *a, void *values, uint64_t from, uint64_t end, d
     }
 }
 
-static void scale_all(const dsparse *a, dsparse_number factor, bool complex)
+static void scale_all(dsparse *a, dsparse_number factor, bool complex)
 {
     for (uint64_t k = 0; k < a->blocks; k++) {
         dsparse_block *b = &a->block[k];

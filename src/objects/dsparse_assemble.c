@@ -3,6 +3,7 @@
 #include "objects/dvec_mail.h"
 
 #include "core/layout.h"
+#include "core/type_private.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
 #include "transport/transport.h"
@@ -170,13 +171,12 @@ static bool all_alike(const dsparse_block *b, const uint64_t *start, const word 
     return first != NULL;
 }
 
-/* Fills a block that has its arrays. */
+/* Fills a block that has its arrays, and of which is known whether it is uniform. */
 static void fill_block(const dsparse *a, dsparse_block *b, const uint64_t *start, const word *entries, const uint32_t *kept)
 {
     const unsigned words = 1 + a->parts;
     const bool integers = dsparse__integer(a);
     uint32_t at = 0;
-    b->uniform = all_alike(b, start, entries, kept, words);
     for (uint32_t i = 0; i < b->rows; i++) {
         const word *e = entries + start[i] * words;
         b->start[i] = at;
@@ -197,7 +197,7 @@ static void fill_block(const dsparse *a, dsparse_block *b, const uint64_t *start
 
 static char *no_memory(const dsparse *a)
 {
-    return g_strdup_printf("no memory for the entries of '%s'", dsparse_name(a));
+    return g_strdup_printf("no memory for the entries of '%s'", dsparse__label(a));
 }
 
 dome_status dsparse__agree_memory(const dsparse *a, bool have)
@@ -208,6 +208,13 @@ dome_status dsparse__agree_memory(const dsparse *a, bool have)
     return status;
 }
 
+dome_status dsparse__worst(const dsparse *a, dome_status status)
+{
+    uint64_t worst = (uint64_t)status;
+    int failed = dome__allreduce(a->env->transport, DOME_U64, &worst, 1, dome__combine_max_u64, NULL);
+    return failed ? (dome_status)dome__fail_transport(a->env, failed) : (dome_status)worst;
+}
+
 /* Gives blocks so many entries each, in these arrays, one block after the other. */
 static void place_arrays(const dsparse *a, dsparse_block *block, const uint64_t *total, char *value, uint32_t *column,
                          uint32_t *start)
@@ -216,7 +223,8 @@ static void place_arrays(const dsparse *a, dsparse_block *block, const uint64_t 
         if (total[k] == 0)
             continue;
         block[k].stored = true;
-        block[k].value = value;
+        if (!block[k].apart)
+            block[k].value = value;
         block[k].column = column;
         block[k].start = start;
         value += total[k] * dome_type_size(a->type);
@@ -272,6 +280,7 @@ static dome_status make_blocks(const dsparse *a, const uint64_t *start, word *en
         for (uint64_t k = 0; k < a->blocks && status == DOME_OK; row += block[k++].rows) {
             if (total[k] == 0)
                 continue;
+            block[k].uniform = all_alike(&block[k], start + row, entries, kept + row, 1 + a->parts);
             fill_block(a, &block[k], start + row, entries, kept + row);
         }
     }
@@ -400,6 +409,9 @@ static dome_status check_triplets(const dsparse *a, const given *g)
     if (g->count > 0 && !g->real && !g->parts && !g->integers && !g->entries) {
         status = DOME_ERR_ARGUMENT;
         text = g_strdup_printf("there are no triplets, but %zu are to be taken", g->count);
+    } else if (g->count > dome__array_most(sizeof(dsparse_triplet))) {
+        status = DOME_ERR_ARGUMENT;
+        text = g_strdup_printf("%zu triplets are more than memory can have", g->count);
     }
     for (size_t k = 0; k < g->count && status == DOME_OK; k++) {
         const dsparse_entry e = entry_of(g, k);
@@ -703,7 +715,8 @@ typedef struct filling {
     void *store;
     uint64_t room, entries; /* entries: so far */
     uint64_t starts, rows;  /* numbers in `start`, rows done */
-    bool differ;            /* a block is not uniform: there are values */
+    uint64_t alike, unlike; /* entries of uniform blocks, and of others */
+    bool differ;            /* a block is not uniform: there are values in the store */
 } filling;
 
 static char *values_of(const filling *f)
@@ -782,8 +795,12 @@ static void fill_rows_of(dsparse_row *row, filling *f, uint64_t position, dspars
         b->column = columns_of(f, a) + f->entries;
         b->start = starts_of(f, a) + f->starts;
         b->stored = true;
+        b->uniform = all_alike(b, start, row->entries, kept, row->words);
+        *(b->uniform ? &f->alike : &f->unlike) += *total;
+        if (!b->uniform && f->alike > 2 * f->unlike)
+            dsparse__block_apart(a, b, *total);
         fill_block(a, b, start, row->entries, kept);
-        f->differ = f->differ || !b->uniform;
+        f->differ = f->differ || !(b->uniform || b->apart);
         f->entries += *total;
         f->starts += b->rows + UINT64_C(1);
     }

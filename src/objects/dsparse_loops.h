@@ -1,4 +1,4 @@
-/* The loops of products for one type of values. dsparse_multiply.c includes this file once for each type, with
+/* The loops of products for one type of values. dsparse_loops.c includes this file once for each type, with
  *
  *     VALUE                    the type
  *     NAME(f)                  a function's name for it
@@ -21,15 +21,18 @@ static inline const VALUE *NAME(values)(const dsparse_block *b, size_t *step)
     return (const VALUE *)(const void *)(b->uniform ? b->same : b->value);
 }
 
+/* onward: the sums go on from what y has, and start[0] need not be 0. */
 static inline __attribute__((always_inline)) void NAME(rows)(const dsparse_block *b, void *out, const void *in, bool ahead,
-                                                             bool uniform)
+                                                             bool uniform, bool onward)
 {
     VALUE *restrict y = out;
     const VALUE *restrict x = in, *restrict value = uniform ? (const void *)b->same : b->value;
     const uint32_t *restrict column = b->column, *restrict start = b->start;
-    size_t k = 0;
+    size_t k = onward ? start[0] : 0;
     for (uint32_t i = 0; i < b->rows; i++) {
         VALUE sum = {0};
+        if (onward)
+            sum = y[i];
         for (size_t end = start[i + 1]; k < end; k++) {
             if (ahead)
                 __builtin_prefetch(&x[column[k + DSPARSE_AHEAD]]);
@@ -43,13 +46,29 @@ static inline __attribute__((always_inline)) void NAME(rows)(const dsparse_block
 static void NAME(near)(const dsparse_block *b, void *y, const void *x)
 {
     if (b->uniform && b->scattered)
-        NAME(rows)(b, y, x, true, true);
+        NAME(rows)(b, y, x, true, true, false);
     else if (b->uniform)
-        NAME(rows)(b, y, x, false, true);
+        NAME(rows)(b, y, x, false, true, false);
     else if (b->scattered)
-        NAME(rows)(b, y, x, true, false);
+        NAME(rows)(b, y, x, true, false, false);
     else
-        NAME(rows)(b, y, x, false, false);
+        NAME(rows)(b, y, x, false, false, false);
+}
+
+/* y += rows of b times x, for several vectors at once; start[0] need not be 0. */
+static void NAME(more)(const dsparse_block *b, void *out, const void *in, uint64_t width)
+{
+    size_t step;
+    const VALUE *value = NAME(values)(b, &step), *x = in;
+    VALUE *y = out;
+    if (width == 1 && b->uniform)
+        NAME(rows)(b, y, x, true, true, true);
+    else if (width == 1)
+        NAME(rows)(b, y, x, true, false, true);
+    for (uint32_t i = 0; width != 1 && i < b->rows; i++, y += width)
+        for (uint32_t k = b->start[i]; k < b->start[i + 1]; k++)
+            for (uint64_t j = 0; j < width; j++)
+                NAME(add_product)(&y[j], value[k * step], x[b->column[k] * width + j]);
 }
 
 /* The same where entry k is x[at[k]], or, from `own` on, among the elements fetched. */
@@ -59,7 +78,8 @@ static void NAME(far)(const dsparse_block *b, void *out, const void *x, const vo
     size_t step;
     const VALUE *restrict value = NAME(values)(b, &step);
     const uint32_t *restrict start = b->start;
-    const VALUE *const base[2] = {x, column_zero(fetched, own, sizeof(VALUE))}; /* a table, as a branch could not be predicted */
+    const VALUE *const base[2] = {
+        x, dsparse__column_zero(fetched, own, sizeof(VALUE))}; /* a table, as a branch could not be predicted */
     size_t k = 0;
     for (uint32_t i = 0; i < b->rows; i++) {
         VALUE sum = {0};
@@ -72,7 +92,7 @@ static void NAME(far)(const dsparse_block *b, void *out, const void *x, const vo
 }
 
 /* The same for several vectors at once; at: NULL, or as above. */
-static void NAME(wide)(const dsparse_block *b, void *out, const void *x, const void *fetched, const block_plan *plan,
+static void NAME(wide)(const dsparse_block *b, void *out, const void *x, const void *fetched, const dsparse_block_plan *plan,
                        uint64_t own, uint64_t width)
 {
     size_t step;
@@ -92,7 +112,8 @@ static void NAME(wide)(const dsparse_block *b, void *out, const void *x, const v
 /* ---- transposed: row i of b has element i of x, and each entry an element of y ---- */
 
 static inline __attribute__((always_inline)) void NAME(scatter_width)(const dsparse_block *b, void *out, const void *in,
-                                                                      const block_plan *plan, uint64_t own, uint64_t width)
+                                                                      const dsparse_block_plan *plan, uint64_t own,
+                                                                      uint64_t width)
 {
     size_t step;
     const VALUE *value = NAME(values)(b, &step), *x = in;
@@ -109,7 +130,8 @@ static inline __attribute__((always_inline)) void NAME(scatter_width)(const dspa
 }
 
 /* y += the products of the entries whose elements this task owns. */
-static void NAME(scatter)(const dsparse_block *b, void *y, const void *x, const block_plan *plan, uint64_t own, uint64_t width)
+static void NAME(scatter)(const dsparse_block *b, void *y, const void *x, const dsparse_block_plan *plan, uint64_t own,
+                          uint64_t width)
 {
     if (width == 1)
         NAME(scatter_width)(b, y, x, plan, own, 1);
@@ -118,7 +140,7 @@ static void NAME(scatter)(const dsparse_block *b, void *y, const void *x, const 
 }
 
 /* Sets the products of the other entries, in the order in which they travel. */
-static void NAME(products)(const dsparse_block *b, void *out, const void *in, const block_plan *plan, uint64_t own,
+static void NAME(products)(const dsparse_block *b, void *out, const void *in, const dsparse_block_plan *plan, uint64_t own,
                            uint64_t width)
 {
     size_t step;

@@ -12,6 +12,7 @@ typedef struct dsparse_block {
     uint32_t rows;
     bool changed;     /* since the last mark_saved */
     bool stored;      /* the arrays are part of the matrix's store; else of an allocation of their own */
+    bool apart;       /* the values are an allocation of their own, though the others are stored */
     bool scattered;   /* its columns lie so far apart that their elements of x do not stay in the cache */
     bool uniform;     /* all values are `same`, and not in `value`, whose memory is then never touched */
     void *value;      /* of the matrix's type; there is room for all, even where the block is uniform */
@@ -20,21 +21,28 @@ typedef struct dsparse_block {
     _Alignas(double) char same[2 * sizeof(double)];
 } dsparse_block;
 
-typedef struct dsparse_plan dsparse_plan;
+typedef struct dsparse_plan dsparse_plan;     /* dsparse_product.h */
+typedef struct dsparse_turned dsparse_turned; /* dsparse_turned.h */
 
 struct dsparse {
-    dome_object *object;
+    dome_object *object; /* NULL: the transpose that a matrix keeps for its transposed products */
+    const dsparse *of;   /* that matrix, whose name messages have; NULL: an object */
     dome_env *env;
     dome_type type; /* DOME_I32, DOME_I64, DOME_F32, DOME_F64, DOME_C64 or DOME_C128 */
     dome_type_kind kind;
     unsigned parts; /* 2 of a complex value, otherwise 1 */
     uint64_t rows, columns;
     dome_layout *layout;
-    uint64_t blocks;          /* this task's */
-    dsparse_block *block;     /* in the order of the layout's run */
-    void *store;              /* dome__storage of the blocks that were filled last: large pages */
-    dsparse_plan *plan;       /* of the last product; NULL: none */
-    dsparse_plan *transposed; /* of the last transposed one */
+    uint64_t blocks;        /* this task's */
+    dsparse_block *block;   /* in the order of the layout's run */
+    void *store;            /* dome__storage of the blocks that were filled last: large pages */
+    dsparse_plan *plan;     /* of the last product; NULL: none */
+    dsparse_turned *turned; /* how transposed products are done; NULL: not chosen, or what was chosen holds no longer */
+    bool copied;            /* it has a copy of the entries */
+    void (*forget_plan)(struct dsparse *a); /* set with plan and turned */
+    void (*forget_turned)(struct dsparse *a);
+    uint64_t expected; /* how many transposed products the last choice has served; 0: not known */
+    int wanted;        /* by tests: the dsparse_way to take; 0: choose */
 };
 
 /* A matrix has at most this many columns, so that a column's number has 32 bits. */
@@ -145,6 +153,13 @@ void dsparse__block_ready(const dsparse *a, dsparse_block *b);
 /* Puts the values of a uniform block into its array, so that they may become different. */
 void dsparse__block_spread(const dsparse *a, dsparse_block *b);
 
+/* Gives a stored block of a matrix whose other blocks are uniform an array of its own for its values: in the store they would
+ * touch pages of which the rest is never used. Without memory the block keeps its place in the store. */
+void dsparse__block_apart(const dsparse *a, dsparse_block *b, uint64_t entries);
+
+/* The name for messages. */
+const char *dsparse__label(const dsparse *a);
+
 /* Frees the arrays of `count` blocks, and the blocks. */
 void dsparse__blocks_free(dsparse_block *block, uint64_t count);
 
@@ -185,6 +200,13 @@ dome_status dsparse__send_to_owners(const dsparse *a, uint64_t n, const uint64_t
 /* Fails on all tasks unless all have the memory that they need for entries. */
 dome_status dsparse__agree_memory(const dsparse *a, bool have);
 
+/* The worst status of all tasks, which is not reported as a failure, unless the tasks cannot be asked. */
+dome_status dsparse__worst(const dsparse *a, dome_status status);
+
+/* Makes t, which has a's columns as rows and has been checked, the transpose of a. quiet: a lack of memory, or too many entries
+ * in a block, is not reported as a failure. */
+dome_status dsparse__transpose(dsparse *t, const dsparse *a, bool quiet);
+
 /* Fail unless the values are complex; unless they are integers; if they are integers, naming the function for these. */
 dome_status dsparse__check_complex(const dsparse *a);
 dome_status dsparse__check_integer(const dsparse *a);
@@ -196,8 +218,11 @@ dome_status dsparse__check_vector(const dsparse *a, const dvec *v, uint64_t leng
 /* Whether y has an element for each row, in the same blocks; else fails. */
 dome_status dsparse__check_by_row(const dsparse *a, const dvec *y);
 
-/* Forgets the plans of the last products. */
-void dsparse__plan_forget(dsparse *a);
+/* Forgets what products have kept: after a change of entries or layout. */
+void dsparse__forget(dsparse *a);
+
+/* Forgets what products have kept of the values: after a change of values alone. */
+void dsparse__forget_values(dsparse *a);
 
 /* The id for the program's history; 0 for NULL. dome__begin refuses the operation if a was freed. */
 static inline uint64_t dsparse__id(const dsparse *a)

@@ -2,8 +2,7 @@
  * sends them to the owners of these blocks, who then make block after block in the cache. A task visits its rows in ascending
  * order, and an owner takes the parts of the tasks in the order of their rows, so the entries of each new row come in ascending
  * order of columns: nothing is sorted. */
-#include "objects/dsparse_private.h"
-#include "objects/dvec_mail.h"
+#include "objects/dsparse_transpose.h"
 
 #include "core/layout.h"
 #include "transport/agree.h"
@@ -13,39 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The functions with this are compiled for each size of values. */
-#define FOR_EACH_SIZE static inline __attribute__((always_inline))
-
-#define BY_SIZE(function, size, ...)                                                                                             \
-    ((size) == 4 ? function(__VA_ARGS__, 4) : (size) == 8 ? function(__VA_ARGS__, 8) : function(__VA_ARGS__, 16))
-
-/* A task's rows are at most two spans. */
-enum { SPANS = 2 };
-
-/* Entries in the order of the new blocks that they belong to, and of the spans of rows that they come from: for each a row of the
- * new block and a column; and its value. */
-typedef struct entries {
-    uint64_t total;
-    uint32_t *place;
-    char *value;
-} entries;
-
-typedef struct transposition {
-    dsparse *t;
-    const dsparse *a;
-    size_t size;            /* of a value */
-    uint64_t *first_slot;   /* by rank: new blocks have slots, in the order of the tasks' runs, this task's last */
-    uint32_t *slot;         /* by number of the new block */
-    uint64_t *counts;       /* by slot and span: entries of this task */
-    uint64_t *in_counts;    /* by other rank, block of this task and span: entries that come */
-    uint64_t *sent, *taken; /* by rank: of what is sent and received, 0 for this task */
-    bool uniform;           /* all values of the matrix are `same`: they do not travel */
-    _Alignas(double) char same[2 * sizeof(double)];
-    entries mine, come;
-} transposition;
-
 static void close_transposition(transposition *p)
 {
+    dome__storage_free(p->next);
+    g_free(p->odd_sent.entry);
+    g_free(p->odd_come.entry);
+    g_free(p->odd_from);
     g_free(p->first_slot);
     g_free(p->slot);
     g_free(p->counts);
@@ -83,7 +55,9 @@ static bool find_slots(transposition *p)
     p->slot = dvec__try_array(blocks, sizeof *p->slot);
     p->counts = g_try_malloc0_n((gsize)blocks + 1, SPANS * sizeof *p->counts);
     p->in_counts = dvec__try_array(p->t->blocks, (uint64_t)size * SPANS * sizeof *p->in_counts);
-    if (!p->slot || !p->counts || !p->in_counts)
+    p->near = p->uniform || dsparse__transpose_is_near(p->a);
+    p->next = p->near ? dome__storage((dome_layout_local(layout, rank) + 1) * sizeof *p->next) : NULL;
+    if (!p->slot || !p->counts || !p->in_counts || (p->near && !p->next))
         return false;
     for (int k = 1; k <= size; k++) {
         const int r = k == size ? rank : k - 1 < rank ? k - 1 : k;
@@ -111,6 +85,10 @@ static unsigned shift_of(const dsparse *t)
 static void count_entries(transposition *p)
 {
     const unsigned shift = shift_of(p->t);
+    if (p->near) {
+        dsparse__transpose_count_near(p);
+        return;
+    }
     for (uint64_t b = 0; b < p->a->blocks; b++) {
         const dsparse_block *from = &p->a->block[b];
         const int span = span_of(p->a, b);
@@ -119,21 +97,32 @@ static void count_entries(transposition *p)
     }
 }
 
-FOR_EACH_SIZE void divide_block(const transposition *p, const dsparse_block *from, uint64_t first, int span, uint64_t *at,
-                                size_t size)
+/* The slots before this one are divided: of near entries, those of the others. */
+static uint64_t slots_divided(const transposition *p)
+{
+    return p->near ? p->first_slot[p->a->env->rank] : dome_layout_blocks(p->t->layout);
+}
+
+FOR_EACH_SIZE void divide_block(transposition *p, const dsparse_block *from, uint64_t first, int span, uint64_t *at, size_t size)
 {
     const unsigned shift = shift_of(p->t);
     const uint32_t *const slot = p->slot, below = (UINT32_C(1) << shift) - 1;
+    const uint64_t end = slots_divided(p);
     uint32_t *const place = p->mine.place;
     char *const value = p->mine.value;
     for (uint32_t i = 0; i < from->rows; i++)
         for (uint32_t k = from->start[i]; k < from->start[i + 1]; k++) {
             const uint32_t column = from->column[k];
+            if (slot[column >> shift] >= end)
+                continue;
             const uint64_t to = at[SPANS * slot[column >> shift] + (uint64_t)span]++;
             place[2 * to] = column & below;
             place[2 * to + 1] = (uint32_t)(first + i);
+            const char *here = from->uniform ? from->same : (const char *)from->value + k * size;
             if (!p->uniform)
-                memcpy(value + to * size, from->uniform ? from->same : (const char *)from->value + k * size, size);
+                memcpy(value + to * size, here, size);
+            else if (p->any_odd && memcmp(here, p->same, size) != 0)
+                dsparse__transpose_note_odd(&p->odd_sent, p, to, here);
         }
 }
 
@@ -141,10 +130,12 @@ FOR_EACH_SIZE void divide_block(const transposition *p, const dsparse_block *fro
 static void divide(transposition *p, uint64_t *at)
 {
     uint64_t next = 0;
-    for (uint64_t k = 0; k < SPANS * dome_layout_blocks(p->t->layout); k++) {
+    for (uint64_t k = 0; k < SPANS * slots_divided(p); k++) {
         at[k] = next;
         next += p->counts[k];
     }
+    if (next == 0)
+        return;
     for (uint64_t b = 0; b < p->a->blocks; b++) {
         const dsparse_block *from = &p->a->block[b];
         const uint64_t first = dome_layout_block(p->a->layout, dome__layout_block_at(p->a->layout, p->a->env->rank, b)).first;
@@ -194,53 +185,7 @@ static int exchange_entries(transposition *p, dome_type type, uint64_t words, co
     return dome__alltoallv(transport, type, send, p->sent, recv, p->taken);
 }
 
-/* Finds whether all values of the matrix are the same real number. All tasks find the same: a number is the largest and its
- * complement has the largest complement. */
-static int find_uniform(transposition *p)
-{
-    enum { DIFFERS, LARGEST, COMPLEMENT, WORDS };
-    uint64_t words[WORDS] = {p->a->parts > 1, 0, 0}, value = 0;
-    bool found = false;
-    for (uint64_t k = 0; k < p->a->blocks && !words[DIFFERS]; k++) {
-        const dsparse_block *b = &p->a->block[k];
-        uint64_t bits = 0;
-        uint32_t half;
-        if (dsparse__block_entries(b) == 0)
-            continue;
-        memcpy(&half, b->uniform ? b->same : b->value, sizeof half);
-        bits = half;
-        if (p->size == sizeof bits)
-            memcpy(&bits, b->uniform ? b->same : b->value, sizeof bits);
-        words[DIFFERS] = (!b->uniform && dsparse__block_entries(b) > 1) || (found && bits != value);
-        value = bits;
-        found = true;
-    }
-    words[LARGEST] = found ? value : 0;
-    words[COMPLEMENT] = found ? ~value : 0;
-    int failed = dome__allreduce(p->a->env->transport, DOME_U64, words, WORDS, dome__combine_max_u64, NULL);
-    p->uniform = !failed && !words[DIFFERS] && words[LARGEST] == ~words[COMPLEMENT];
-    if (p->uniform && p->size == sizeof(uint64_t))
-        memcpy(p->same, &words[LARGEST], sizeof words[LARGEST]);
-    else if (p->uniform)
-        memcpy(p->same, &(uint32_t){(uint32_t)words[LARGEST]}, sizeof(uint32_t));
-    return failed;
-}
-
 /* ---- making the blocks ---- */
-
-/* Entries of a task, from those of the next block on. */
-typedef struct source {
-    const uint64_t *counts;
-    const uint32_t *place;
-    const char *value;
-} source;
-
-/* The rows of a span of a task. */
-typedef struct turn {
-    uint64_t row; /* the first one */
-    source *from;
-    int span;
-} turn;
 
 static int by_row(const void *x, const void *y)
 {
@@ -257,14 +202,18 @@ static int find_turns(const transposition *p, source *sources, turn *turns)
         dome_span spans[SPANS];
         const int nspans = dome_layout_spans(p->a->layout, r, spans);
         const uint64_t *counts = counts_from(p, r), before = sum(p->counts, SPANS * p->first_slot[rank]);
-        if (r == rank) {
-            sources[r] = (source){counts, p->mine.place + 2 * before, p->uniform ? NULL : p->mine.value + before * p->size};
+        if (r == rank && p->near) {
+            sources[r] = (source){.counts = counts};
+        } else if (r == rank) {
+            sources[r] = (source){counts, p->mine.place + 2 * before, p->mine.value + before * p->size, {0}};
         } else {
-            sources[r] = (source){counts, p->come.place + 2 * at, p->uniform ? NULL : p->come.value + at * p->size};
+            sources[r] = (source){counts, p->come.place + 2 * at, p->uniform ? NULL : p->come.value + at * p->size, {0}};
+            if (p->any_odd)
+                sources[r].odd = (odd_entries){p->odd_from[r + 1] - p->odd_from[r], p->odd_come.entry + p->odd_from[r]};
             at += sum(counts, SPANS * p->t->blocks);
         }
         for (int s = 0; s < nspans; s++)
-            turns[count++] = (turn){spans[s].first, &sources[r], s};
+            turns[count++] = (turn){spans[s].first, r, &sources[r], s};
     }
     qsort(turns, (size_t)count, sizeof *turns, by_row);
     return count;
@@ -276,8 +225,7 @@ static inline uint64_t before_turn(const turn *t)
     return t->span > 0 ? t->from->counts[0] : 0;
 }
 
-FOR_EACH_SIZE void fill_block(const transposition *p, dsparse_block *b, const turn *turns, int nturns, uint32_t *next,
-                              size_t size)
+FOR_EACH_SIZE void fill_block(dsparse_block *b, const turn *turns, int nturns, uint32_t *next, size_t size)
 {
     memset(b->start, 0, (b->rows + (size_t)1) * sizeof *b->start);
     for (const turn *t = turns; t < turns + nturns; t++) {
@@ -291,16 +239,13 @@ FOR_EACH_SIZE void fill_block(const transposition *p, dsparse_block *b, const tu
     }
     for (const turn *t = turns; t < turns + nturns; t++) {
         const uint32_t *place = t->from->place + 2 * before_turn(t);
-        const char *value = p->uniform ? NULL : t->from->value + before_turn(t) * size;
+        const char *value = t->from->value ? t->from->value + before_turn(t) * size : NULL;
         for (uint64_t k = 0; k < t->from->counts[t->span]; k++) {
             const uint32_t to = next[place[2 * k]]++;
             b->column[to] = place[2 * k + 1];
-            if (!p->uniform)
-                memcpy((char *)b->value + to * size, value + k * size, size);
+            memcpy((char *)b->value + to * size, value + k * size, size);
         }
     }
-    b->uniform = p->uniform;
-    memcpy(b->same, p->same, sizeof b->same);
 }
 
 static void fill_blocks(const transposition *p, dsparse_block *block, source *sources, const turn *turns, int nturns,
@@ -308,14 +253,14 @@ static void fill_blocks(const transposition *p, dsparse_block *block, source *so
 {
     for (uint64_t k = 0; k < p->t->blocks; k++) {
         if (block[k].start) {
-            BY_SIZE(fill_block, p->size, p, &block[k], turns, nturns, next);
+            BY_SIZE(fill_block, p->size, &block[k], turns, nturns, next);
             dsparse__block_ready(p->t, &block[k]);
         }
         for (int r = 0; r < p->a->env->size; r++) {
             const uint64_t done = sum(sources[r].counts, SPANS);
             sources[r].counts += SPANS;
             sources[r].place += 2 * done;
-            sources[r].value += p->uniform ? 0 : done * p->size;
+            sources[r].value += done * p->size;
         }
     }
 }
@@ -324,12 +269,13 @@ static void fill_blocks(const transposition *p, dsparse_block *block, source *so
 static dome_status make_blocks(const transposition *p, dsparse_block **made, void **store, char **text)
 {
     const int size = p->a->env->size;
+    odd_entries odd = {.entry = dvec__try_array(p->any_odd ? p->own_odd + p->odd_come.count : 0, sizeof *odd.entry)};
     uint64_t *total = dvec__try_array(p->t->blocks, sizeof *total), in_all = 0;
     uint32_t *next = dvec__try_array(dome_layout_block_size(p->t->layout), sizeof *next);
     source *sources = g_new(source, (gsize)size);
     turn *turns = g_new(turn, SPANS * (gsize)size);
     dsparse_block *block = *made = dsparse__blocks_new(p->t);
-    dome_status status = total && next && block ? DOME_OK : DOME_ERR_MEMORY;
+    dome_status status = total && next && block && odd.entry ? DOME_OK : DOME_ERR_MEMORY;
     for (uint64_t k = 0; k < p->t->blocks && status == DOME_OK; k++) {
         total[k] = 0;
         for (int r = 0; r < size; r++)
@@ -344,8 +290,14 @@ static dome_status make_blocks(const transposition *p, dsparse_block **made, voi
         *store = dsparse__place_blocks(p->t, block, total);
         status = *store ? DOME_OK : DOME_ERR_MEMORY;
     }
-    if (status == DOME_OK && in_all > 0)
-        fill_blocks(p, block, sources, turns, find_turns(p, sources, turns), next);
+    if (status == DOME_OK && in_all > 0) {
+        const int nturns = find_turns(p, sources, turns);
+        if (p->near)
+            dsparse__transpose_fill_near(p, &(new_blocks){block, *store, in_all, &odd}, turns, nturns);
+        else
+            fill_blocks(p, block, sources, turns, nturns, next);
+    }
+    g_free(odd.entry);
     g_free(total);
     g_free(next);
     g_free(sources);
@@ -372,35 +324,73 @@ static dome_status check_transpose(const dsparse *t, const dsparse *a)
     return DOME_OK;
 }
 
+static dome_status agree_memory(const transposition *p, bool have)
+{
+    return p->quiet ? dsparse__worst(p->a, have ? DOME_OK : DOME_ERR_MEMORY) : dsparse__agree_memory(p->a, have);
+}
+
 /* Divides the entries, and exchanges them with the other tasks. */
 static dome_status divide_and_exchange(transposition *p)
 {
     const dsparse *a = p->a;
     uint64_t *at = NULL, total = 0;
-    dome_status status = dsparse__agree_memory(a, find_slots(p));
+    int failed = dsparse__transpose_find_uniform(p);
+    if (failed)
+        return dome__fail_transport(a->env, failed);
+    dome_status status = agree_memory(p, find_slots(p) && dsparse__transpose_odd_room(p));
     if (status != DOME_OK)
         return status;
     count_entries(p);
-    int failed = exchange_counts(p);
-    if (!failed)
-        failed = find_uniform(p);
+    failed = exchange_counts(p);
     if (failed)
         return dome__fail_transport(a->env, failed);
-    for (uint64_t b = 0; b < a->blocks; b++)
-        total += dsparse__block_entries(&a->block[b]);
+    total = sum(p->counts, SPANS * slots_divided(p));
     at = dvec__try_array(dome_layout_blocks(p->t->layout), SPANS * sizeof *at);
     const size_t size = p->uniform ? 0 : p->size;
     bool have = at && entries_room(&p->mine, total, size);
     have = have && entries_room(&p->come, sum(p->in_counts, SPANS * p->t->blocks * (uint64_t)(a->env->size - 1)), size);
-    status = dsparse__agree_memory(a, have);
+    status = agree_memory(p, have);
     if (status == DOME_OK) {
         divide(p, at);
         failed = exchange_entries(p, DOME_U32, 2, p->mine.place, p->come.place);
+        if (!failed && p->any_odd)
+            failed = dsparse__transpose_odd_exchange(p);
         if (!failed && !p->uniform)
             failed = exchange_entries(p, a->type, 1, p->mine.value, p->come.value);
         status = failed ? dome__fail_transport(a->env, failed) : DOME_OK;
     }
     g_free(at);
+    return status;
+}
+
+/* Gives t the blocks, if all tasks have made theirs. */
+static dome_status take_blocks(const transposition *p, dsparse_block *block, void *store, dome_status status, char *text)
+{
+    if (!p->quiet)
+        return dsparse__take(p->t, block, store, status, text);
+    g_free(text);
+    status = dsparse__worst(p->a, status);
+    if (status == DOME_OK) {
+        dsparse__replace(p->t, block, store);
+    } else {
+        dsparse__blocks_free(block, block ? p->t->blocks : 0);
+        dome__storage_free(store);
+    }
+    return status;
+}
+
+dome_status dsparse__transpose(dsparse *t, const dsparse *a, bool quiet)
+{
+    transposition p = {.t = t, .a = a, .size = dome_type_size(a->type), .quiet = quiet};
+    dsparse_block *block = NULL;
+    void *store = NULL;
+    char *text = NULL;
+    dome_status status = divide_and_exchange(&p);
+    if (status == DOME_OK) {
+        status = make_blocks(&p, &block, &store, &text);
+        status = take_blocks(&p, block, store, status, text);
+    }
+    close_transposition(&p);
     return status;
 }
 
@@ -410,18 +400,8 @@ dome_status dsparse_transpose(dsparse *t, const dsparse *a)
     dome_operation op;
     dome__begin(&op, t->env, DOME_OP_DSPARSE_TRANSPOSE, t->object, dsparse__id(a));
     dome_status status = check_transpose(t, a);
-    if (status == DOME_OK) {
-        transposition p = {.t = t, .a = a, .size = dome_type_size(a->type)};
-        dsparse_block *block = NULL;
-        void *store = NULL;
-        char *text = NULL;
-        status = divide_and_exchange(&p);
-        if (status == DOME_OK) {
-            status = make_blocks(&p, &block, &store, &text);
-            status = dsparse__take(t, block, store, status, text);
-        }
-        close_transposition(&p);
-    }
+    if (status == DOME_OK)
+        status = dsparse__transpose(t, a, false);
     return dome__end(&op, status);
 }
 

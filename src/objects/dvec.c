@@ -3,12 +3,14 @@
 #include "core/sized.h"
 #include "core/type_private.h"
 #include "objects/dvec_help.h"
+#include "objects/dvec_mapped.h"
 #include "objects/dvec_private.h"
 #include "objects/eval.h"
 #include "transport/agree.h"
 #include "transport/ahead.h"
 #include "transport/transport.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,6 +125,7 @@ void dvec__written_block(dvec *x, uint64_t block)
 void dvec__lend(dvec *x)
 {
     dvec__written(x);
+    x->lazy->pointed = true;
     x->lent = x->distribution != DOME_DYNAMIC; /* the program cannot keep pointers to data that moves */
 }
 
@@ -148,32 +151,60 @@ int dvec__spans(const dvec *x, dvec_span spans[2])
 int dvec__conforms(const dvec *z, const dvec *x, bool same_type, bool same_width)
 {
     dome_env *env = z->env;
-    const char *zname = dvec_name(z);
 
     if (!x)
         return dome__fail(env, DOME_ERR_ARGUMENT, "an operand is NULL");
     if (x == z)
         return DOME_OK;
-    const char *xname = dvec_name(x);
     if (x->env != env)
-        return dome__fail(env, DOME_ERR_ARGUMENT, "'%s' belongs to another environment", xname);
-    if (same_type && !dome_type_equal(x->type, z->type))
-        return dome__fail(env, DOME_ERR_TYPE, "'%s' has type %s, but '%s' %s", xname, x->type->name, zname, z->type->name);
+        return dome__fail(env, DOME_ERR_ARGUMENT, "'%s' belongs to another environment", dvec_name(x));
+    if (same_type && x->type != z->type && !dome_type_equal(x->type, z->type))
+        return dome__fail(env, DOME_ERR_TYPE, "'%s' has type %s, but '%s' %s", dvec_name(x), x->type->name, dvec_name(z),
+                          z->type->name);
     if (x->length != z->length)
-        return dome__fail(env, DOME_ERR_SHAPE, "'%s' has %" G_GUINT64_FORMAT " elements, but '%s' %" G_GUINT64_FORMAT, xname,
-                          x->length, zname, z->length);
+        return dome__fail(env, DOME_ERR_SHAPE, "'%s' has %" G_GUINT64_FORMAT " elements, but '%s' %" G_GUINT64_FORMAT,
+                          dvec_name(x), x->length, dvec_name(z), z->length);
     if (same_width && x->width != z->width)
-        return dome__fail(env, DOME_ERR_SHAPE, "'%s' has width %" G_GUINT64_FORMAT ", but '%s' %" G_GUINT64_FORMAT, xname,
-                          x->width, zname, z->width);
-    uint64_t xblock = dome_layout_block_size(x->layout), zblock = dome_layout_block_size(z->layout);
+        return dome__fail(env, DOME_ERR_SHAPE, "'%s' has width %" G_GUINT64_FORMAT ", but '%s' %" G_GUINT64_FORMAT, dvec_name(x),
+                          x->width, dvec_name(z), z->width);
+    uint64_t xblock = 0, zblock = 0;
+    if (x->layout != z->layout) {
+        xblock = dome_layout_block_size(x->layout);
+        zblock = dome_layout_block_size(z->layout);
+    }
     if (xblock != zblock)
         return dome__fail(env, DOME_ERR_SHAPE,
-                          "'%s' has blocks of %" G_GUINT64_FORMAT " elements, but '%s' of %" G_GUINT64_FORMAT, xname, xblock,
-                          zname, zblock);
+                          "'%s' has blocks of %" G_GUINT64_FORMAT " elements, but '%s' of %" G_GUINT64_FORMAT, dvec_name(x),
+                          xblock, dvec_name(z), zblock);
     if (x->distribution != z->distribution && x->distribution != DOME_WHOLE)
-        return dome__fail(env, DOME_ERR_LAYOUT, "'%s' is %s, but '%s' %s", xname, dome__distribution_name(x->distribution), zname,
-                          dome__distribution_name(z->distribution));
+        return dome__fail(env, DOME_ERR_LAYOUT, "'%s' is %s, but '%s' %s", dvec_name(x), dome__distribution_name(x->distribution),
+                          dvec_name(z), dome__distribution_name(z->distribution));
     return DOME_OK;
+}
+
+/* One element for all of z's. */
+static int conforms_alone(const dvec *z, const dvec *x, bool same_type, bool same_width)
+{
+    if (x->env != z->env)
+        return dome__fail(z->env, DOME_ERR_ARGUMENT, "'%s' belongs to another environment", dvec_name(x));
+    if (x->distribution != DOME_WHOLE)
+        return dome__fail(z->env, DOME_ERR_SHAPE,
+                          "'%s' has 1 element, but '%s' %" G_GUINT64_FORMAT " (one element is repeated if it is DOME_WHOLE)",
+                          dvec_name(x), dvec_name(z), z->length);
+    if (same_width && x->width != 1 && x->width != z->width)
+        return dome__fail(z->env, DOME_ERR_SHAPE, "'%s' has width %" G_GUINT64_FORMAT ", but '%s' %" G_GUINT64_FORMAT,
+                          dvec_name(x), x->width, dvec_name(z), z->width);
+    if (same_type && !dome_type_equal(x->type, z->type))
+        return dome__fail(z->env, DOME_ERR_TYPE, "'%s' has type %s, but '%s' %s", dvec_name(x), x->type->name, dvec_name(z),
+                          z->type->name);
+    return DOME_OK;
+}
+
+int dvec__conforms_repeated(const dvec *z, const dvec *x, bool same_type, bool same_width)
+{
+    if (x && dvec__alone(z, x))
+        return conforms_alone(z, x, same_type, same_width);
+    return dvec__conforms(z, x, same_type, same_width && !(x && x->width == 1));
 }
 
 /* ---- operation table ---- */
@@ -502,6 +533,7 @@ static void vec_destroy(dome_object *object)
     dome__storage_retire(x->lazy->halo, dvec_name(x));
     dome_layout_unref(x->lazy->halo_layout);
     g_free(x->lazy->mail);
+    g_free(x->lazy->mapped);
     dome__bury(x->env, x);
 }
 
@@ -567,11 +599,13 @@ static int check_new(dome_env *env, const char *name, dome_type type, uint64_t n
     if (!type)
         return dome__fail(env, DOME_ERR_ARGUMENT, "%s has no type", name);
     if (n > INT64_MAX)
-        return dome__fail(env, DOME_ERR_ARGUMENT, "%s cannot have a length of %" G_GINT64_FORMAT, name, (int64_t)n);
+        return dome__fail(env, DOME_ERR_ARGUMENT, "%s cannot have a length of %" PRIu64 " (%" PRId64 " as a signed number)", name,
+                          n, (int64_t)n);
     if (!options)
         return DOME_OK;
     if (options->width > PTRDIFF_MAX)
-        return dome__fail(env, DOME_ERR_ARGUMENT, "%s cannot have a width of %td", name, (ptrdiff_t)options->width);
+        return dome__fail(env, DOME_ERR_ARGUMENT, "%s cannot have a width of %zu (%td as a signed number)", name, options->width,
+                          (ptrdiff_t)options->width);
     if ((unsigned)options->distribution > DOME_WHOLE)
         return dome__fail(env, DOME_ERR_ARGUMENT, "%s: %d is not a distribution", name, (int)options->distribution);
     if (options->block & (options->block - 1))
@@ -799,8 +833,8 @@ static int map_check(dvec *out, dvec_kernel kernel, int nin, dvec *const in[])
     return DOME_OK;
 }
 
-/* Calls the kernel once for every block, or once for each span. */
-static void map_spans(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[], bool runs)
+/* Calls the kernel once for every block, or once for each span; `sums`: which is then added up. */
+static void map_spans(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[], bool runs, bool sums)
 {
     dvec_span spans[2];
     uint64_t position = 0, most = runs ? UINT64_MAX : dome_layout_block_size(out->layout);
@@ -818,6 +852,8 @@ static void map_spans(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *c
             }
             kernel(ctx, first, (size_t)count, out->data + (position + done) * DVEC_ELEMENT(out), pointers);
             dome__block_clock_tick(&clock, first, count);
+            if (sums)
+                dvec__mapped_add(out, out->data + (position + done) * DVEC_ELEMENT(out), count);
             dome__ahead_look(out->env->transport);
         }
         position += spans[s].count;
@@ -843,6 +879,13 @@ size_t dvec__map_words(uint64_t words[2 + DVEC_MAP_MAX], uint64_t form, int nin,
     return count;
 }
 
+dome_status dvec__refuse_list(dome_env *env, dome_operation_code code, const dome_object *object, size_t n)
+{
+    dome_operation op;
+    dome__begin(&op, env, code, object, n);
+    return dome__end(&op, dome__fail(env, DOME_ERR_ARGUMENT, "%zu vectors are more than a call takes, %d", n, DVEC_LIST_MOST));
+}
+
 /* Ways of calling the kernel; the words of the history have them. dvec_run.c has others in between. */
 typedef enum map_form { BY_BLOCK, BY_RUN, ANYWHERE = 16 } map_form;
 
@@ -863,13 +906,16 @@ static int map(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in
     int status = map_check(out, kernel, nin, in);
     if (status != DOME_OK)
         return dome__end(&op, status);
+    const bool sums = form == BY_BLOCK && dvec__mapped_begin(out);
     op.program = true;
     if (form == ANYWHERE && can_help(out))
         status = dvec__map_anywhere(out, kernel, ctx, nin, in);
     else
-        map_spans(out, kernel, ctx, nin, in, form == BY_RUN);
+        map_spans(out, kernel, ctx, nin, in, form == BY_RUN, sums);
     op.program = false;
     dvec__overwritten(out);
+    if (form == BY_BLOCK)
+        dvec__mapped_end(out, sums);
     dome__count_bytes(&op, map_bytes(out, nin, in));
     return dome__end(&op, status);
 }

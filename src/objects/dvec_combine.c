@@ -1,7 +1,8 @@
-/* Operands of other types, linear combinations, and element-wise operations with a complex or struct scalar: each is recorded as
- * a chain of simpler operations, which the evaluator runs in one pass. */
+/* Operands of other shapes and types, linear combinations, and element-wise operations with a complex or struct scalar: each is
+ * recorded as a chain of simpler operations, which the evaluator runs in one pass. */
 #include "core/type_private.h"
 #include "kernels/kernels_struct.h"
+#include "kernels/repeat.h"
 #include "objects/dvec_operands.h"
 #include "objects/eval.h"
 
@@ -21,6 +22,47 @@ static int between_new(const dvec *z, dvec **between)
     return *between ? DOME_OK : dome_error_status(z->env);
 }
 
+/* ---- operands that are repeated ---- */
+
+/* Records a vector of z's shape whose elements are all x's only one. Its values are taken now: x has another layout, and so it is
+ * in none of z's passes. */
+static int record_row(dvec *repeated, const dvec *x)
+{
+    int status = dvec__settle_read(x);
+    if (status != DOME_OK)
+        return status;
+    const dome_repeat repeat = {.width = x->width, .bytes = DVEC_VALUE(x)};
+    const dome_eval_op work = {.code = DOME_OP_DVEC_REPEAT, .out = repeated, .value = g_malloc(DVEC_ELEMENT(repeated))};
+    dome__repeat_row(work.value, x->data, &repeat, repeated->width);
+    return dome__eval_record(x->env, &work);
+}
+
+/* Replaces *x by a vector of z's shape, which it conforms to but for being repeated. */
+static int repeat_operand(dvec_operands *o, const dvec *z, const dvec **x)
+{
+    dvec *value = dvec_new_with(
+        z->env, NULL, (*x)->type, z->length,
+        DVEC_OPTIONS(.distribution = z->distribution, .width = (size_t)z->width, .block = dome_layout_block_size(z->layout)));
+    if (!value)
+        return dome_error_status(z->env);
+    o->made[o->count++] = value;
+    int status = dvec__alone(z, *x) ? record_row(value, *x) : record(value, DOME_OP_DVEC_REPEAT, *x, NULL, 0);
+    *x = value;
+    return status;
+}
+
+int dvec__operands_repeat(dvec_operands *o, const dvec *z, const dvec *in[3])
+{
+    int status = DOME_OK;
+    o->count = 0;
+    for (int k = 0; k < 3 && in[k] && status == DOME_OK; k++) {
+        status = dvec__conforms_repeated(z, in[k], false, true);
+        if (status == DOME_OK && dvec__repeated(z, in[k]))
+            status = repeat_operand(o, z, &in[k]);
+    }
+    return status;
+}
+
 /* ---- operands of other types ---- */
 
 static bool is_basic(dome_type type)
@@ -28,11 +70,12 @@ static bool is_basic(dome_type type)
     return dome_type_kind_of(type) != DOME_KIND_STRUCT;
 }
 
-/* Whether x can take part in an operation with z, and has to be converted to z's type before. */
-static int check_operand(const dvec *z, bool convert, const dvec *x, bool *converts)
+/* Whether x can take part in an operation with z, and has to be repeated, or converted to z's type, before. */
+static int check_operand(const dvec *z, bool convert, const dvec *x, bool *repeats, bool *converts)
 {
+    *repeats = x && dvec__repeated(z, x);
     *converts = convert && x && x->type != z->type && is_basic(z->type) && is_basic(x->type);
-    int status = dvec__conforms(z, x, !*converts, true);
+    int status = *repeats ? dvec__conforms_repeated(z, x, !*converts, true) : dvec__conforms(z, x, !*converts, true);
     if (status == DOME_OK && *converts && !dome__kernel(DOME_OP_DVEC_CONVERT, z->type, x->type))
         status =
             dome__fail(z->env, DOME_ERR_TYPE, "no conversion from %s to %s", dome_type_name(x->type), dome_type_name(z->type));
@@ -44,15 +87,17 @@ int dvec__operands_begin(dvec_operands *o, dvec *z, bool convert, const dvec *in
     int status = DOME_OK;
     o->count = 0;
     for (int k = 0; k < 3 && status == DOME_OK; k++) {
-        bool converts = false;
+        bool repeats = false, converts = false;
         dvec *value = NULL;
         if (in[k])
-            status = check_operand(z, convert, in[k], &converts);
+            status = check_operand(z, convert, in[k], &repeats, &converts);
+        if (status == DOME_OK && repeats)
+            status = repeat_operand(o, z, &in[k]);
         if (status == DOME_OK && converts)
             status = between_new(z, &value);
         if (!value)
             continue;
-        o->converted[o->count++] = value;
+        o->made[o->count++] = value;
         status = record(value, DOME_OP_DVEC_CONVERT, in[k], NULL, 0);
         in[k] = value;
     }
@@ -62,7 +107,7 @@ int dvec__operands_begin(dvec_operands *o, dvec *z, bool convert, const dvec *in
 void dvec__operands_end(dvec_operands *o)
 {
     for (int k = 0; k < o->count; k++)
-        dvec_free(o->converted[k]);
+        dvec_free(o->made[k]);
 }
 
 /* ---- linear combinations ---- */
@@ -76,8 +121,8 @@ static int check_terms(const dvec *z, size_t n, const double coefficients[], con
         return dome__fail(z->env, DOME_ERR_TYPE, "type %s has no function '%s' (dome_type_set_ops)", dome_type_name(z->type),
                           dome__struct_lacks(DOME_OP_DVEC_AXPY, z->type));
     for (size_t k = 0; k < n; k++) {
-        bool converts;
-        dome_status status = check_operand(z, true, x[k], &converts);
+        bool repeats, converts;
+        dome_status status = check_operand(z, true, x[k], &repeats, &converts);
         if (status != DOME_OK)
             return status;
         if (!is_struct && !dome__exact_in(z->type, coefficients[k]))
@@ -131,6 +176,8 @@ dome_status dvec_axpby(dvec *y, double a, const dvec *x, double b)
 dome_status dvec_linear_combination(dvec *z, size_t n, const double coefficients[], const dvec *const x[])
 {
     DOME_NEEDS(z, "a vector", DOME_ERR_ARGUMENT);
+    if (n > DVEC_LIST_MOST)
+        return dvec__refuse_list(z->env, DOME_OP_DVEC_LINEAR_COMBINATION, z->object, n);
     dome_operation op;
     size_t terms = coefficients && x ? n : 0;
     uint64_t *words = g_new(uint64_t, 2 + terms);

@@ -106,9 +106,8 @@ static dome_status compare(dome_operation_code code, dvec *mask, const dvec *x, 
     dome_env *env = mask->env;
     dome_eval_op work = {.code = code, .out = mask, .in = {x, y}, .scalar.f64 = a};
     begin(&op, code, mask, work.in, with_scalar ? &a : NULL);
-    dome_status status = dvec__conforms(mask, x, false, true);
-    if (status == DOME_OK && y)
-        status = dvec__conforms(mask, y, false, true);
+    dvec_operands repeated;
+    dome_status status = dvec__operands_repeat(&repeated, mask, work.in);
     if (status == DOME_OK && mask->type != DOME_U8)
         status = dome__fail(env, DOME_ERR_TYPE, "the mask must be of type u8, not %s", dome_type_name(mask->type));
     if (status == DOME_OK && y && !dome_type_equal(x->type, y->type))
@@ -120,6 +119,7 @@ static dome_status compare(dome_operation_code code, dvec *mask, const dvec *x, 
         status = check_scalar(code, x, a);
     if (status == DOME_OK)
         status = dome__eval_record(env, &work);
+    dvec__operands_end(&repeated);
     return dome__end(&op, status);
 }
 
@@ -133,7 +133,8 @@ static dome_status part(dome_operation_code code, dvec *z, const dvec *x)
     begin(&op, code, z, work.in, NULL);
     dome_type_kind kind = dome_type_kind_of(x->type);
     dome_type wanted = kind == DOME_KIND_C64 ? DOME_F32 : DOME_F64;
-    dome_status status = dvec__conforms(z, x, false, true);
+    dvec_operands repeated;
+    dome_status status = dvec__operands_repeat(&repeated, z, work.in);
     if (status == DOME_OK && !dome__kernel(code, x->type, NULL))
         status = no_kernel(code, x);
     if (status == DOME_OK && z->type != wanted)
@@ -141,6 +142,7 @@ static dome_status part(dome_operation_code code, dvec *z, const dvec *x)
                             dome_type_name(wanted), dome_type_name(z->type));
     if (status == DOME_OK)
         status = dome__eval_record(z->env, &work);
+    dvec__operands_end(&repeated);
     return dome__end(&op, status);
 }
 
@@ -204,9 +206,13 @@ dome_status dvec_copy(dvec *z, const dvec *x)
     dome_status status = DOME_OK;
     bool aligned = dome_layout_block_size(z->layout) == dome_layout_block_size(x->layout) || z->length != x->length;
     if (aligned && (z->distribution == x->distribution || x->distribution == DOME_WHOLE)) {
-        status = dvec__conforms(z, x, true, true);
+        dvec_operands repeated;
+        status = dvec__operands_repeat(&repeated, z, work.in);
+        if (status == DOME_OK && z != x)
+            status = dvec__conforms(z, work.in[0], true, true);
         if (status == DOME_OK && z != x)
             status = dome__eval_record(z->env, &work);
+        dvec__operands_end(&repeated);
     } else {
         status = dvec__redistribute(z, x);
     }
@@ -230,12 +236,14 @@ dome_status dvec_convert(dvec *z, const dvec *x)
     dome_operation op;
     dome_eval_op work = {.code = DOME_OP_DVEC_CONVERT, .out = z, .in = {x}};
     begin(&op, DOME_OP_DVEC_CONVERT, z, work.in, NULL);
-    dome_status status = dvec__conforms(z, x, false, true);
+    dvec_operands repeated;
+    dome_status status = dvec__operands_repeat(&repeated, z, work.in);
     if (status == DOME_OK && !dome__kernel(work.code, z->type, x->type))
         status =
             dome__fail(z->env, DOME_ERR_TYPE, "no conversion from %s to %s", dome_type_name(x->type), dome_type_name(z->type));
     if (status == DOME_OK)
         status = dome__eval_record(z->env, &work);
+    dvec__operands_end(&repeated);
     return dome__end(&op, status);
 }
 
@@ -246,15 +254,15 @@ dome_status dvec_select(dvec *z, const dvec *mask, const dvec *x, const dvec *y)
     dome_operation op;
     dome_eval_op work = {.code = DOME_OP_DVEC_SELECT, .out = z, .in = {mask, x, y}};
     begin(&op, DOME_OP_DVEC_SELECT, z, work.in, NULL);
-    dome_status status = dvec__conforms(z, mask, false, true);
+    dvec_operands repeated;
+    dome_status status = dvec__operands_repeat(&repeated, z, work.in);
     if (status == DOME_OK && mask->type != DOME_U8)
         status = dome__fail(z->env, DOME_ERR_TYPE, "the mask must be of type u8, not %s", dome_type_name(mask->type));
-    if (status == DOME_OK)
-        status = dvec__conforms(z, x, true, true);
-    if (status == DOME_OK)
-        status = dvec__conforms(z, y, true, true);
+    for (int k = 1; k < 3 && status == DOME_OK; k++)
+        status = dvec__conforms(z, work.in[k], true, true);
     if (status == DOME_OK)
         status = dome__eval_record(z->env, &work);
+    dvec__operands_end(&repeated);
     return dome__end(&op, status);
 }
 

@@ -29,6 +29,9 @@ typedef struct dvec_lazy {
     uint64_t
         *mail; /* by rank: how many items the last exchange by index sent to each task, and then how many came (dvec_mail.c) */
     bool mail_steady; /* as many as the one before, on all tasks */
+
+    struct dvec_mapped *mapped; /* of the last dvec_map into it (dvec_mapped.h); NULL: none */
+    bool pointed;               /* the program has had a pointer for writing */
 } dvec_lazy;
 
 struct dvec {
@@ -103,6 +106,20 @@ void dvec__overwritten(dvec *x);
 /* Whether x can take part in one element-wise operation with z as `output`: returns 0, or fails with an error message. */
 int dvec__conforms(const dvec *z, const dvec *x, bool same_type, bool same_width);
 
+/* Whether x is an operand that is repeated where z's shape is wanted (dvec.h, "Repeated operands"); whether because it has one
+ * element. */
+static inline bool dvec__alone(const dvec *z, const dvec *x)
+{
+    return x->length == 1 && z->length != 1;
+}
+static inline bool dvec__repeated(const dvec *z, const dvec *x)
+{
+    return __builtin_expect((x->width != z->width && x->width == 1) || (x->length != z->length && x->length == 1), 0);
+}
+
+/* dvec__conforms for operands that may also be repeated. */
+int dvec__conforms_repeated(const dvec *z, const dvec *x, bool same_type, bool same_width);
+
 /* Sets two empty spans. Their pointers point to no element but are not NULL, since they may be passed to memcpy. */
 void dvec__no_spans(dvec_span spans[2]);
 
@@ -145,6 +162,12 @@ static inline uint64_t dvec__id(const dvec *x)
         x->env->stale = x->object;
     return id;
 }
+
+/* The most vectors in a list that a call takes. */
+enum { DVEC_LIST_MOST = 1 << 24 };
+
+/* The whole of an operation whose list is longer; returns its status. */
+dome_status dvec__refuse_list(dome_env *env, dome_operation_code code, const dome_object *object, size_t n);
 
 /* Sets the words that tasks have to agree on when an operation uses the values of vectors. Returns the number of words. */
 size_t dvec__map_words(uint64_t words[2 + DVEC_MAP_MAX], uint64_t form, int nin, dvec *const in[]);

@@ -2,8 +2,11 @@
  * which task computed them: exact sums, products along a fixed tree, smallest keys. */
 #include "objects/dvec_reduce.h"
 #include "core/layout.h"
+#include "core/type_private.h"
+#include "kernels/kernels.h"
 #include "kernels/kernels_reduce.h"
 #include "objects/dvec_fold.h"
+#include "objects/dvec_mapped.h"
 #include "objects/dvec_struct.h"
 #include "objects/eval.h"
 #include "transport/agree.h"
@@ -28,7 +31,7 @@ typedef struct reduction {
 
 static bool is_kind(const dvec *x, dome_type_kind first, dome_type_kind last)
 {
-    return dome_type_kind_of(x->type) >= first && dome_type_kind_of(x->type) <= last;
+    return x->type->kind >= first && x->type->kind <= last;
 }
 
 static bool is_integer(const dvec *x)
@@ -46,10 +49,12 @@ typedef enum accepts { INTEGERS, REALS, NUMBERS } accepts;
 /* Checks the operands and sets all of r but its operation. */
 static int take(reduction *r, const dvec *x, const dvec *y, accepts what)
 {
-    dome_operation op = r->op;
-    *r = (reduction){.op = op, .env = x->env, .x = x, .y = y, .lead = x};
-    if (dome_type_kind_of(x->type) == DOME_KIND_STRUCT || (what != NUMBERS && is_complex(x)) ||
-        (what == INTEGERS && !is_integer(x)))
+    r->env = x->env;
+    r->x = r->lead = x;
+    r->y = y;
+    r->alone = r->ready = false;
+    r->failure = NULL;
+    if (x->type->kind == DOME_KIND_STRUCT || (what != NUMBERS && is_complex(x)) || (what == INTEGERS && !is_integer(x)))
         return dome__fail(r->env, DOME_ERR_TYPE, "not defined for elements of type %s", dome_type_name(x->type));
     if (y) {
         if (x->distribution == DOME_WHOLE)
@@ -140,9 +145,13 @@ static size_t sum_own(reduction *r, dome_terms terms, const double scale[2], dom
     sum_visit v = {.kernel = dome__sum_kernel(terms, r->x->type), .sums = sums};
     if (scale)
         memcpy(v.scale, scale, sizeof v.scale);
-    for (size_t k = 0; k < parts; k++)
-        dome__exact_init(&sums[k]);
-    for_blocks(r, visit_sum, &v, terms, sums);
+    if (terms == DOME_TERMS_SUM && dvec__mapped_sums(r->x, sums)) {
+        find_failure(r);
+    } else {
+        for (size_t k = 0; k < parts; k++)
+            dome__exact_init(&sums[k]);
+        for_blocks(r, visit_sum, &v, terms, sums);
+    }
     for (size_t k = 0; k < parts; k++)
         dome__exact_shorten(&sums[k]);
     return parts;
@@ -186,12 +195,92 @@ static int sum_up(reduction *r, dome_terms terms, const double scale[2], dome_ex
     return status;
 }
 
+/* ---- sums of few blocks: these travel as they are, each given by the task that has the block ---- */
+
+enum { FEW_BLOCKS = 16 };
+
+/* The sums of blocks, by the blocks' numbers. */
+typedef struct few_sums {
+    dome_parts_kernel parts;
+    uint64_t element;
+    double *sums;
+} few_sums;
+
+static void visit_few(void *ctx, const void *x, const void *y, uint64_t values, uint64_t block, uint64_t first)
+{
+    const few_sums *v = ctx;
+    double *sum = v->sums + first / block;
+    for (uint64_t done = 0; done < values; done += block) {
+        double part[DOME_PARTS] = {0};
+        const uint64_t offset = done * v->element;
+        v->parts((const char *)x + offset, y ? (const char *)y + offset : NULL, MIN(block, values - done), part);
+        *sum++ = dome__fold_parts(part);
+    }
+}
+
+/* The same for blocks of one value, whose sums are their terms. */
+static void visit_values(void *ctx, const void *x, const void *y, uint64_t values, uint64_t block, uint64_t first)
+{
+    const few_sums *v = ctx;
+    double *restrict sum = v->sums + first;
+    (void)block;
+    if (v->element == sizeof(double))
+        for (uint64_t k = 0; k < values; k++)
+            sum[k] = y ? DOME_ROUNDED(((const double *)x)[k] * ((const double *)y)[k]) : ((const double *)x)[k];
+    else
+        for (uint64_t k = 0; k < values; k++)
+            sum[k] = ((const float *)x)[k] * (y ? (double)((const float *)y)[k] : 1.0);
+}
+
+/* Whether the sum may be taken so; the same on all tasks. */
+static bool has_few_blocks(const reduction *r)
+{
+    return dome_layout_blocks(r->lead->layout) <= FEW_BLOCKS && is_kind(r->x, DOME_KIND_F32, DOME_KIND_F64);
+}
+
+static int sum_few(reduction *r, dome_terms terms, double *sum)
+{
+    const uint64_t blocks = dome_layout_blocks(r->lead->layout);
+    struct {
+        int64_t failed; /* a task has */
+        double sums[FEW_BLOCKS];
+    } all;
+    memset(&all, 0, sizeof(double) * (1 + blocks));
+    few_sums v = {.element = r->x->type->size, .sums = all.sums};
+    const bool values = r->lead->width == 1 && dome_layout_block_size(r->lead->layout) == 1;
+    if (!values)
+        v.parts = dome__parts_kernel(terms, r->x->type);
+    for_blocks(r, values ? visit_values : visit_few, &v, DOME_TERMS, NULL);
+    if (r->alone) {
+        *sum = dome__exact_total(all.sums, blocks);
+        return fail_alone(r);
+    }
+    all.failed = r->failure != NULL;
+    r->env->transport->begun = r->op.start_ns;
+    int status = dome__allreduce(r->env->transport, DOME_I64, &all, 1 + blocks, dome__combine_sum_i64, NULL);
+    r->env->transport->begun = 0;
+    if (status != DOME_OK)
+        return dome__fail_transport(r->env, status);
+    *sum = dome__exact_total(all.sums, blocks);
+    return all.failed ? fail_together(r) : DOME_OK;
+}
+
+/* The clock has been read at the end of the exchange, and there was nothing to do since. */
+static dome_status end_few(reduction *r, dome_status status)
+{
+    dome__count_bytes(&r->op, r->lead->local * (DVEC_ELEMENT(r->x) + (r->y ? DVEC_ELEMENT(r->y) : 0)));
+    return dome__end_at(&r->op, status, r->alone ? 0 : r->env->transport->now);
+}
+
 static double sum_f64(dome_operation_code code, dome_terms terms, const dvec *x, const dvec *y, bool two)
 {
     reduction r;
     dome_exact_sum sums[2];
+    double sum = NAN;
     if (begin(&r, code, x, y, two, REALS) != DOME_OK)
         return NAN;
+    if (has_few_blocks(&r))
+        return end_few(&r, sum_few(&r, terms, &sum)) == DOME_OK ? sum : NAN;
     int status = end(&r, sum_up(&r, terms, NULL, sums));
     return status == DOME_OK ? dome__exact_round(&sums[0]) : NAN;
 }
@@ -272,6 +361,8 @@ dome_status dvec_dots(size_t n, const dvec *const x[], const dvec *const y[], do
 {
     DOME_NEEDS(n > 0 && x && x[0], "n is 0, or a vector", DOME_ERR_ARGUMENT);
     dome_env *env = x[0]->env;
+    if (n > DVEC_LIST_MOST)
+        return dvec__refuse_list(env, DOME_OP_DVEC_DOTS, x[0]->object, n);
     uint64_t *words = g_new(uint64_t, 1 + 2 * n);
     words[0] = n;
     for (size_t k = 0; k < n; k++) {

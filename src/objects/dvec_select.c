@@ -388,6 +388,8 @@ dvec *dvec_concatenate(size_t n, const dvec *const x[], const char *name)
     DOME_NEEDS(n > 0 && x ? x[0] : NULL, "the vector", NULL);
     dome_operation op;
     dome_env *env = x[0]->env;
+    if (n > DVEC_LIST_MOST)
+        return dvec__refuse_list(env, DOME_OP_DVEC_CONCATENATE, NULL, n), NULL;
     dvec *z = NULL;
     uint64_t total = 0, *words = g_new(uint64_t, n + 2);
     words[0] = dome__text_word(env, name);

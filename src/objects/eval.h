@@ -23,7 +23,7 @@ typedef struct dome_eval_op {
         double f64;
         uint64_t u64;
     } scalar;    /* of fill, the scalar variants, axpy; the seed of random */
-    void *value; /* fill_value's element, g_malloc'd; eval frees it */
+    void *value; /* fill_value's element, or the row that is repeated, g_malloc'd; eval frees it */
 } dome_eval_op;
 
 /* Called once per environment, before any vector is made. */

@@ -1,6 +1,7 @@
 #include "objects/eval_compile.h"
 
 #include "core/operation.h"
+#include "core/terminal.h"
 #include "core/unconst.h"
 #include "kernels/code_cache.h"
 #include "kernels/compiler.h"
@@ -241,12 +242,10 @@ static char *source_of(const chain_program *p)
 static void say(dome_chains *c, tell what, char *why)
 {
     if (why && c->speaks && !c->told[what])
-        fprintf(stderr,
-                what == NOT_KEPT
-                    ? "dome: %s; generated code is not kept for the next run: set DOME_CACHE_DIR to a folder that only "
-                      "you can write to\n"
-                    : "dome: chains of operations run without generated code: %s\n",
-                why);
+        dome__say(what == NOT_KEPT ? "%s; generated code is not kept for the next run: set DOME_CACHE_DIR to a folder that only "
+                                     "you can write to"
+                                   : "chains of operations run without generated code: %s",
+                  why);
     c->told[what] = c->told[what] || why;
     g_free(why);
 }
@@ -465,9 +464,8 @@ void dome__chain_checked(dome_chain *chain, bool equal)
     if (equal)
         return;
     chain->state = NEVER;
-    fprintf(stderr,
-            "dome: the C compiler's code for a chain of %d operations gives other bits than the library: it is not used\n",
-            chain->program.steps);
+    dome__say("the C compiler's code for a chain of %d operations gives other bits than the library: it is not used",
+              chain->program.steps);
 }
 
 static gint more_work(gconstpointer a, gconstpointer b)

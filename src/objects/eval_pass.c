@@ -1,6 +1,7 @@
 /* One pass: recorded values are computed piece by piece, each piece by all operations while it is in the cache. Values that need
  * not be stored are kept in tiles, which are reused. */
 #include "core/type_private.h"
+#include "kernels/repeat.h"
 #include "objects/eval_private.h"
 #include "trace/record.h"
 #include "transport/ahead.h"
@@ -98,7 +99,9 @@ static void make_step(work *w, int number, int k)
     s->args.ops = node->type->ops ? node->type->ops : node->from ? node->from->ops : NULL;
     s->args.seed = node->scalar;
     memcpy(&s->args.a, &node->scalar, sizeof s->args.a);
-    if (node->value)
+    if (node->code == DOME_OP_DVEC_REPEAT)
+        s->kernel = node->value ? dome__kernel_repeat_row : dome__kernel_repeat_values;
+    else if (node->value)
         s->kernel = dome__kernel_fill_value;
     else
         s->kernel = dome__kernel(node->code, dome__elementwise_by_input(node->code) ? node->from : node->type, node->from);

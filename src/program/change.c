@@ -5,6 +5,7 @@
 #include "core/environment_variables.h"
 #include "core/object_private.h"
 #include "core/own_program.h"
+#include "core/terminal.h"
 #include "core/time.h"
 #include "core/unconst.h"
 #include "program/bind.h"
@@ -470,7 +471,8 @@ static void become_anew(const dome_change *c, const char *view, const char *held
         take_along(c->kept[k]);
     if (chdir(c->directory) == 0)
         execve(path ? path : "/proc/self/exe", c->words, environment);
-    dprintf(STDERR_FILENO, "dome: a task on host %s cannot become the program again: %s\n", c->host, g_strerror(errno));
+    char *host = dome__plain(c->host); /* dome__say could wait for the main thread, which this one has left where it was */
+    dprintf(STDERR_FILENO, "dome: a task on host %s cannot become the program again: %s\n", host, g_strerror(errno));
     _exit(1);
 }
 
@@ -570,7 +572,7 @@ static void say_no(dome_env *env, uint64_t order, int wish, const char *why)
     if (order)
         dome__change_refuse(env, order, why);
     if (wish && env->rank == 0)
-        fprintf(stderr, "dome: dome_resize: the program keeps its %d task%s: %s\n", env->size, env->size == 1 ? "" : "s", why);
+        dome__say("dome_resize: the program keeps its %d task%s: %s", env->size, env->size == 1 ? "" : "s", why);
 }
 
 /* Why this task cannot become the program anew: a static text, or NULL. */

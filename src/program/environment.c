@@ -11,6 +11,7 @@
 #include "core/trail.h"
 #include "core/type_private.h"
 #include "kernels/kernels.h"
+#include "objects/dsparse_notes.h"
 #include "objects/eval.h"
 #include "objects/failure.h"
 #include "objects/future.h"
@@ -163,11 +164,12 @@ int dome_finalize(dome_env *env)
             dome__fail_transport(env, failed);
     }
     if (failed && !known && env->transport->rank == 0) /* the program can no longer query it */
-        fprintf(stderr, "%sdome: %s\n", dome__terminal_clear(STDERR_FILENO), dome_error_message(env));
+        dome__say("%s", dome_error_message(env));
     dome__registry_clear(env);
     dome__eval_free(g_steal_pointer(&env->eval));
     dome__comm_free(g_steal_pointer(&env->comm));
     dome__futures_free(g_steal_pointer(&env->futures));
+    dsparse__notes_free(g_steal_pointer(&env->sparse_notes));
     dome__storage_check_no_more();
     dome__storage_trim();
     dome__end(&op, DOME_OK);
@@ -424,6 +426,9 @@ dome_status dome_bcast(dome_env *env, int root, dome_type type, void *data, size
     int status;
     if (root < 0 || root >= env->transport->size)
         status = dome__fail(env, DOME_ERR_ARGUMENT, "there is no task %d among %d", root, env->transport->size);
+    else if (count > dome__array_most(dome_type_size(type)))
+        status = dome__fail(env, DOME_ERR_ARGUMENT, "%zu elements of %zu bytes are more than memory can have", count,
+                            dome_type_size(type));
     else if ((status = dome__bcast(env->transport, root, type, data, count)))
         status = dome__fail_transport(env, status);
     return dome__end(&op, status);

@@ -48,7 +48,7 @@ static void registered(dome_env *env, uint32_t code)
 static void say(dome_env *env, const char *line)
 {
     dome__progress_hide(env);
-    fprintf(stderr, "dome: %s\n", line);
+    dome__say("%s", line);
 }
 
 static int settled(dome_env *env)
@@ -71,7 +71,7 @@ static void fail(dome_env *env, int status, int exit_status, const char *line)
     if (env->watch)
         dome__watch_fail(env->watch, status == DOME_ERR_COMM || status == DOME_ERR_LOST ? DOME_END_LOSS : DOME_END_OWN,
                          exit_status, line);
-    fprintf(stderr, "%sdome: %s\n", dome__terminal_clear(STDERR_FILENO), line);
+    dome__say("%s", line);
     dome__recording_close(env, exit_status, line);
     _exit(exit_status);
 }

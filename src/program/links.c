@@ -1,5 +1,6 @@
 #include "program/links.h"
 
+#include "core/terminal.h"
 #include "network/file.h"
 #include "network/look.h"
 
@@ -11,7 +12,7 @@ dome_network *dome__links_order(char **hosts)
     char *note = NULL;
     dome_network *network = n > 1 ? dome__network_read(n, hosts, &note) : NULL;
     if (note)
-        fprintf(stderr, "dome: %s\n", note);
+        dome__say("%s", note);
     g_free(note);
     if (!network)
         return NULL;

@@ -4,7 +4,9 @@
 #include "balance/migrate.h"
 #include "ckpt/checkpoint.h"
 #include "core/storage.h"
+#include "core/terminal.h"
 #include "core/time.h"
+#include "objects/dsparse_notes.h"
 #include "objects/eval.h"
 #include "program/advice.h"
 #include "program/change.h"
@@ -326,8 +328,10 @@ static void print_advice(const dome_env *env, const dome_balance_report *report,
     if (dome__checkpoint_report(env, &checkpoints) && f.seconds > 0)
         f.checkpoints = (checkpoints.pause + checkpoints.consult) / f.seconds;
     char *advice = dome__advice(&f);
-    if (advice)
-        fprintf(stderr, "advice: %s\n", advice);
+    char *plain = advice ? dome__plain(advice) : NULL;
+    if (plain)
+        fprintf(stderr, "advice: %s\n", plain);
+    g_free(plain);
     g_free(advice);
 }
 
@@ -540,6 +544,7 @@ int dome__profile_print(dome_env *env)
         print_checkpoints(env, sums);
         print_memory(sums, size);
         dome__eval_profile(env, stderr);
+        dsparse__profile(env, stderr);
         print_views(&past);
         print_size(env, &past, all);
         print_advice(env, &report, all, t->size);

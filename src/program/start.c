@@ -31,7 +31,7 @@ static void die_of(dome_env *env, dome_end end, int exit_status, const char *tex
     fflush(stdout);
     if (env && env->watch)
         dome__watch_fail(env->watch, end, exit_status, text);
-    fprintf(stderr, "dome: %s\n", text);
+    dome__say("%s", text);
     if (env)
         dome__recording_close(env, exit_status, text);
     exit(exit_status);
@@ -91,7 +91,7 @@ static void say_unfinished(int status, void *process)
     char *line =
         g_strdup_printf("task 0 on host %s ended with exit status %d without dome_finalize", env->hosts[0], status & 0xff);
     fflush(NULL);
-    fprintf(stderr, "%sdome: %s\n", dome__terminal_clear(STDERR_FILENO), line);
+    dome__say("%s", line);
     dome__recording_close(env, status ? status : 1, line);
     if (!status)
         _exit(1);
@@ -122,8 +122,8 @@ static void open_road(dome_env *env, dome_network *network)
                 here++;
             }
         if (!dome__bind_to_core(place, here) && place == 0)
-            fprintf(stderr, "dome: the %d tasks on host %s are not bound to processors: there are fewer processors than tasks\n",
-                    here, env->hosts[t->rank]);
+            dome__say("the %d tasks on host %s are not bound to processors: there are fewer processors than tasks", here,
+                      env->hosts[t->rank]);
     }
     if (dome__local_open(env->transport, env->hosts, env->options.road))
         dome__start_failed(env, 1, g_strdup_printf("tasks of one host cannot be joined: %s", env->transport->reason));
@@ -330,8 +330,8 @@ static void join_program(dome_env *env, const dome_provider *provider, dome_memb
 static void change_directory(dome_env *env, const dome_members *members)
 {
     if (chdir(members->directory) < 0 && env->options.output == DOME_OUTPUT_ALL)
-        fprintf(stderr, "dome: task %d on host %s runs in another directory than rank 0: %s is not there\n", members->rank,
-                members->hosts[members->rank], members->directory);
+        dome__say("task %d on host %s runs in another directory than rank 0: %s is not there", members->rank,
+                  members->hosts[members->rank], members->directory);
     g_free(env->change->directory);
     env->change->directory = g_get_current_dir();
 }

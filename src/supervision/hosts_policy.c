@@ -45,7 +45,7 @@ static void add_offer(GArray *offers, char *name, int slots)
 
 GArray *dome__offers_parse(const char *text, char **message)
 {
-    enum { SLOTS_MOST = 100000 };
+    enum { SLOTS_MOST = 100000, HOSTS_MOST = 4095 }; /* of a virtual machine */
     GArray *offers = g_array_new(FALSE, TRUE, sizeof(dome_offer));
     g_array_set_clear_func(offers, clear_offer);
     char **lines = g_strsplit(text, "\n", 0);
@@ -57,6 +57,8 @@ GArray *dome__offers_parse(const char *text, char **message)
         const bool counted = !colon || g_ascii_string_to_unsigned(colon + 1, 10, 0, SLOTS_MOST, &slots, NULL);
         if (word[0] && (!counted || !dome__order_is_host(name)))
             *message = g_strdup_printf("'%.80s' is not host:slots", word);
+        else if (offers->len > HOSTS_MOST)
+            *message = g_strdup_printf("names more than %d hosts", HOSTS_MOST);
         if (word[0] && !*message && slots > 0)
             add_offer(offers, g_steal_pointer(&name), (int)slots);
         g_free(name);

@@ -19,11 +19,9 @@ typedef struct dome_offer {
     int slots;
 } dome_offer;
 
-/* What a shell runs: the script, and then a comment that tells its exit status. */
-#define DOME_SCRIPT_COMMAND "%s\necho \"#status $?\""
-
-/* Seconds after which it is killed. */
-enum { DOME_SCRIPT_LONGEST = 20 };
+/* What a shell runs: the script, and then a comment that tells its exit status, on a line of its own even if the script's last
+ * line has no end. */
+#define DOME_SCRIPT_COMMAND "%s\nprintf '\\n#status %%d\\n' $?"
 
 /* Whether this is all the output of a script that has ended with status 0. */
 bool dome__script_succeeded(const char *output);

@@ -146,7 +146,7 @@ static void greet(hub_state *s, hub_client *c, const dome_wire_message *message)
         dome__hub_closed(s, c);
         return;
     }
-    dome__wire_send(c->fd, &(dome_wire_message){.kind = DOME_WIRE_WELCOME});
+    dome__hub_send(c, &(dome_wire_message){.kind = DOME_WIRE_WELCOME});
     if (s->recording && c->channel == DOME_WIRE_WATCH) {
         dome__hub_record_view(s, c->view);
         dome__hub_send_record(s, c);
@@ -296,7 +296,7 @@ static void take_message(hub_state *s, hub_client *c, dome_wire_message *message
         break;
     case DOME_WIRE_CLOCK:
         message->clock.hub = dome__now_ns();
-        dome__wire_send(c->fd, message);
+        dome__hub_send(c, message);
         break;
     case DOME_WIRE_TRACE_OPEN:
         if (s->trace)
@@ -336,13 +336,16 @@ void dome__hub_receive(hub_state *s, hub_client *c)
         }
         dome_wire_message message;
         int have = 0;
-        while (!c->closed && (!c->greeted || c->channel == DOME_WIRE_WATCH) && (have = dome__wire_next(c->in, &message)) > 0) {
+        while (!c->closed && (!c->greeted || c->channel == DOME_WIRE_WATCH) &&
+               (have = dome__wire_next(c->in, &c->macs.in, &message)) > 0) {
             if (c->greeted)
                 take_message(s, c, &message);
             else
                 greet(s, c, &message);
             dome__wire_clear(&message);
         }
+        if (have == DOME_WIRE_ALTERED && c->greeted && !c->closed && !c->bye && !c->away)
+            dome__hub_lost(s, c, "a message of its connection was altered on the way");
         if (have < 0 && !c->closed)
             dome__hub_closed(s, c);
     }

@@ -17,13 +17,6 @@ bool dome__hub_silent(const hub_state *s, const hub_client *c)
     return s->now - c->heard > dome__hub_silence_limit(s) / 2;
 }
 
-static void say(hub_state *s, const char *line)
-{
-    char *text = g_strconcat(dome__terminal_clear(STDERR_FILENO), line, g_str_has_suffix(line, "\n") ? "" : "\n", NULL);
-    dome__hub_print(s, STDERR_FILENO, text);
-    g_free(text);
-}
-
 void dome__hub_notice(hub_state *s, dome_end end, bool ask_operation, int exit_status, char *text)
 {
     if (s->noticed || s->told) {
@@ -40,7 +33,7 @@ void dome__hub_notice(hub_state *s, dome_end end, bool ask_operation, int exit_s
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *c = s->clients->pdata[i];
         if (c->greeted && !c->closed && c->channel == DOME_WIRE_WATCH)
-            dome__wire_send(c->fd, &(dome_wire_message){.kind = DOME_WIRE_QUERY});
+            dome__hub_send(c, &(dome_wire_message){.kind = DOME_WIRE_QUERY});
     }
 }
 
@@ -75,7 +68,7 @@ const char *dome__hub_operation_text(const hub_client *c, char *buffer, size_t s
 
 void dome__hub_send_end(const hub_state *s, hub_client *c, const char *text)
 {
-    dome__wire_send(c->fd, &(dome_wire_message){.kind = DOME_WIRE_END, .end = {(uint32_t)s->exit_status, text}});
+    dome__hub_send(c, &(dome_wire_message){.kind = DOME_WIRE_END, .end = {(uint32_t)s->exit_status, text}});
 }
 
 /* The PVM console shows a task's output only while the task lives: if rank 0 has ended, another task prints the line. NULL while
@@ -152,10 +145,8 @@ char *dome__hub_reason(const hub_state *s)
 
 void dome__hub_say_unhealed(hub_state *s)
 {
-    char *line = s->healing ? g_strdup_printf("dome: %s\n", s->healing) : NULL;
-    if (line)
-        say(s, line);
-    g_free(line);
+    if (s->healing)
+        dome__hub_say(s, s->healing);
     g_clear_pointer(&s->healing, g_free);
 }
 
@@ -166,16 +157,18 @@ void dome__hub_tell(hub_state *s)
         g_free(s->noticed);
         s->noticed = difference;
     }
-    char *reason = dome__hub_reason(s), *line = s->noticed[0] ? g_strdup_printf("dome: %s\n", reason) : g_strdup("");
-    g_free(reason);
+    char *reason = dome__hub_reason(s), *plain = dome__plain(reason);
+    char *line = s->noticed[0] ? g_strdup_printf("dome: %s\n", plain) : g_strdup("");
     dome__hub_say_unhealed(s);
     const hub_client *speaker = s->hub->rank0_is_child ? NULL : speaker_for_rank0(s);
     bool reported = s->hub->report_fd >= 0 && s->end != DOME_END_OWN && !s->ending;
     if (line[0] && !speaker && !reported) {
-        say(s, line);
+        dome__hub_say(s, reason);
         if (!s->hub->rank0_is_child) /* PVM shows only what rank 0's streams got before its end */
             dome__hub_flush(s, CONSOLE_PATIENCE);
     }
+    g_free(plain);
+    g_free(reason);
     if (line[0])
         dome__trace_sink_failure(dome__hub_sink(s), line);
     s->line = g_strdup(line);

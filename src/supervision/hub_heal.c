@@ -77,22 +77,13 @@ static bool is_stuck(hub_state *s, const hub_member *members, int size)
     return dome__losses_note(&s->losses, &here);
 }
 
-/* ---- lines ---- */
-
-static void say(hub_state *s, const char *text)
-{
-    char *line = g_strdup_printf("%sdome: %s\n", dome__terminal_clear(STDERR_FILENO), text);
-    dome__hub_print(s, STDERR_FILENO, line);
-    g_free(line);
-}
-
 /* ---- healing ---- */
 
 void dome__hub_send_back(const hub_state *s, hub_client *c)
 {
     char *plan = dome__view_plan_text(&s->view.next), *avoid = dome__hub_down_text(s);
     const dome_wire_back back = {s->view.next_number, (uint32_t)dome__view_place(&s->view, c->view, c->rank), plan, avoid};
-    dome__wire_send(c->fd, &(dome_wire_message){.kind = DOME_WIRE_BACK, .back = back});
+    dome__hub_send(c, &(dome_wire_message){.kind = DOME_WIRE_BACK, .back = back});
     g_free(plan);
     g_free(avoid);
 }
@@ -102,7 +93,7 @@ static void dismiss(hub_client *c)
 {
     c->bye = c->left = c->replaced = true;
     if (!c->closed)
-        dome__wire_send(c->fd, &(dome_wire_message){.kind = DOME_WIRE_END, .end = {0, ""}});
+        dome__hub_send(c, &(dome_wire_message){.kind = DOME_WIRE_END, .end = {0, ""}});
 }
 
 /* Nothing is expected of it any more. A process of another host that goes on, because the host was cut off or it was stopped, is
@@ -392,7 +383,7 @@ void dome__hub_healed(hub_state *s, const dome_wire_view *view)
     char *how = s->hub->tells ? g_strdup_printf("the program goes on with %d task%s", s->view.size, s->view.size == 1 ? "" : "s")
                               : g_strdup("healed");
     char *text = g_strdup_printf("%s; %s%s from %s, %d%s", s->healing, how, without, from, s->heals, most);
-    say(s, text);
+    dome__hub_say(s, text);
     g_free(text);
     g_free(how);
     g_free(without);

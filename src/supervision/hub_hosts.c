@@ -35,7 +35,7 @@ void dome__hub_tell_hosts(const hub_state *s)
         if (first)
             g_string_append_printf(text, "%s%s", text->len ? " " : "", hosts[r]);
     }
-    dome__wire_send(s->hub->report_fd, &(dome_wire_message){.kind = DOME_WIRE_HOSTS, .hosts = text->str});
+    dome__wire_send(s->hub->report_fd, NULL, &(dome_wire_message){.kind = DOME_WIRE_HOSTS, .hosts = text->str});
     g_string_free(text, TRUE);
     g_free(hosts);
 }
@@ -46,8 +46,8 @@ void dome__hub_say_once(hub_state *s, char **said, const char *who, const char *
         return;
     g_free(*said);
     *said = g_strdup(text);
-    char *line = g_strdup_printf("dome: %s: %s\n", who, text);
-    dome__hub_print(s, STDERR_FILENO, line);
+    char *line = g_strdup_printf("%s: %s", who, text);
+    dome__hub_say(s, line);
     g_free(line);
 }
 

@@ -4,11 +4,12 @@
 
 #include <unistd.h>
 
-void dome__hub_add_client(hub_state *s, int fd, dome_wire_channel channel)
+void dome__hub_add_client(hub_state *s, int fd, dome_wire_channel channel, const dome_macs *macs)
 {
     hub_client *c = g_new0(hub_client, 1);
     c->fd = fd;
     c->channel = channel;
+    c->macs = *macs;
     c->heard = s->now;
     c->rank = -1;
     c->process = -1;
@@ -56,6 +57,11 @@ hub_client *dome__hub_watch_of(const hub_state *s, uint32_t rank)
     return rank < s->watches->len ? s->watches->pdata[rank] : NULL;
 }
 
+void dome__hub_send(hub_client *c, const dome_wire_message *message)
+{
+    dome__wire_send(c->fd, &c->macs.out, message);
+}
+
 /* More tasks than any launcher can start. */
 enum { RANKS = 1 << 20 };
 
@@ -74,7 +80,7 @@ static void send_to_watches(hub_state *s, dome_wire_kind kind, bool all)
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *c = s->clients->pdata[i];
         if (c->greeted && !c->closed && !c->left && c->channel == DOME_WIRE_WATCH && (all || !c->told_of))
-            dome__wire_send_frame(c->fd, frame);
+            dome__wire_send_frames(c->fd, &c->macs.out, frame);
     }
     g_byte_array_unref(frame);
 }

@@ -37,6 +37,14 @@ void dome__hub_print(hub_state *s, int fd, const char *text)
     dome__outlet_put(outlet_of(s, fd), text, strlen(text));
 }
 
+void dome__hub_say(hub_state *s, const char *text)
+{
+    char *plain = dome__plain(text), *line = g_strdup_printf("%sdome: %s\n", dome__terminal_clear(STDERR_FILENO), plain);
+    dome__hub_print(s, STDERR_FILENO, line);
+    g_free(line);
+    g_free(plain);
+}
+
 static size_t both(const hub_state *s, size_t (*of)(dome_outlet *outlet))
 {
     return of(s->outlets[0]) + (s->outlets[1] != s->outlets[0] ? of(s->outlets[1]) : 0);

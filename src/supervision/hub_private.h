@@ -18,6 +18,7 @@
 
 typedef struct hub_client {
     int fd;
+    dome_macs macs;
     bool greeted, bye, closed;
     bool left;     /* dome_finalize has ended; the process may continue */
     bool done;     /* all but that: DOME_WIRE_DONE */
@@ -313,6 +314,9 @@ void dome__hub_output_open(hub_state *s);
 /* Prints text on one of this process's streams, STDOUT_FILENO or STDERR_FILENO. Never blocks. */
 void dome__hub_print(hub_state *s, int fd, const char *text);
 
+/* As dome__say (core/terminal.h), without blocking. */
+void dome__hub_say(hub_state *s, const char *text);
+
 /* Waits until all output is written, for at most so many seconds. */
 void dome__hub_flush(hub_state *s, double seconds);
 
@@ -340,11 +344,14 @@ int dome__hub_drain(hub_state *s);
 /* ---- hub_lines.c ---- */
 
 /* Adds a connection. Takes ownership of fd. */
-void dome__hub_add_client(hub_state *s, int fd, dome_wire_channel channel);
+void dome__hub_add_client(hub_state *s, int fd, dome_wire_channel channel, const dome_macs *macs);
 void dome__hub_client_free(hub_client *c);
 
 /* Removes closed connections that are no longer needed. */
 void dome__hub_sweep(hub_state *s);
+
+/* Sends a message to a task. A loss is noticed when its connection is read. */
+void dome__hub_send(hub_client *c, const dome_wire_message *message);
 void dome__hub_to_all_watches(hub_state *s, dome_wire_kind kind);
 
 /* Tells tasks that this process is there; those of which another one tells learn it from that one. */
@@ -550,7 +557,7 @@ void dome__hub_report_end(const hub_state *s);
 dome_trace_sink *dome__hub_sink(const hub_state *s);
 
 /* Tells a task what to record. */
-void dome__hub_send_record(const hub_state *s, const hub_client *c);
+void dome__hub_send_record(const hub_state *s, hub_client *c);
 
 /* A task of this view begins to record on demand. */
 void dome__hub_record_view(hub_state *s, uint32_t view);

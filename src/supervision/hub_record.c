@@ -6,9 +6,9 @@ dome_trace_sink *dome__hub_sink(const hub_state *s)
     return s->trace ? s->trace : dome__demand_sink(s->demand);
 }
 
-void dome__hub_send_record(const hub_state *s, const hub_client *c)
+void dome__hub_send_record(const hub_state *s, hub_client *c)
 {
-    dome__wire_send(c->fd, &(dome_wire_message){.kind = DOME_WIRE_RECORD, .recording = s->recording});
+    dome__hub_send(c, &(dome_wire_message){.kind = DOME_WIRE_RECORD, .recording = s->recording});
 }
 
 void dome__hub_record_view(hub_state *s, uint32_t view)
@@ -31,7 +31,7 @@ void dome__hub_attend(hub_state *s)
     if (wanted)
         dome__hub_history_recite(s, dome__demand_sink(s->demand));
     for (guint i = 0; i < s->clients->len; i++) {
-        const hub_client *c = s->clients->pdata[i];
+        hub_client *c = s->clients->pdata[i];
         if (c->greeted && !c->closed && !c->left && c->channel == DOME_WIRE_WATCH)
             dome__hub_send_record(s, c);
     }

@@ -110,7 +110,7 @@ void dome__hub_report_end(const hub_state *s)
         sequence = MAX(sequence, c->sequence);
     }
     dome_end end = s->ending || !s->told ? DOME_END_OWN : s->end;
-    dome__wire_send(s->hub->report_fd,
+    dome__wire_send(s->hub->report_fd, NULL,
                     &(dome_wire_message){.kind = DOME_WIRE_REPORT,
                                          .report = {end, s->line, silent, sequence, s->loops_before + loop, !s->place_unknown}});
     g_free(silent);

@@ -143,11 +143,13 @@ static void let_in(hub_state *s, guint i)
 {
     const hub_stranger *x = s->strangers->pdata[i];
     dome_wire_channel channel = (dome_wire_channel)x->handshake.word;
-    if (channel == DOME_WIRE_ASK)
-        dome__report_send(x->fd, dome__hub_report_text, s);
-    bool line = x->handshake.word < DOME_WIRE_ASK && has_room(s);
+    dome_macs macs;
+    const bool there = dome__handshake_macs(&x->handshake, x->fd, &macs);
+    if (there && channel == DOME_WIRE_ASK)
+        dome__report_send(x->fd, &macs.out, dome__hub_report_text, s);
+    bool line = there && x->handshake.word < DOME_WIRE_ASK && has_room(s);
     if (line)
-        dome__hub_add_client(s, x->fd, channel);
+        dome__hub_add_client(s, x->fd, channel, &macs);
     forget(s, i, !line);
 }
 

@@ -17,9 +17,9 @@ static bool is_watch(const hub_client *c)
 static void to_all(hub_state *s, const dome_wire_message *message)
 {
     for (guint i = 0; i < s->clients->len; i++) {
-        const hub_client *c = s->clients->pdata[i];
+        hub_client *c = s->clients->pdata[i];
         if (is_watch(c) && c->view == s->view.number)
-            dome__wire_send(c->fd, message);
+            dome__hub_send(c, message);
     }
 }
 
@@ -30,9 +30,9 @@ static void send_members(hub_state *s)
     for (int r = 0; r < s->view.next.size; r++)
         g_string_append_printf(ids, "%s%d", r ? " " : "", s->view.arrivals[r].here ? s->view.arrivals[r].id : 0);
     for (guint i = 0; i < s->clients->len; i++) {
-        const hub_client *c = s->clients->pdata[i];
+        hub_client *c = s->clients->pdata[i];
         if (is_watch(c) && c->rank == 0 && c->view == s->view.next_number)
-            dome__wire_send(c->fd, &(dome_wire_message){.kind = DOME_WIRE_MEMBERS, .members = ids->str});
+            dome__hub_send(c, &(dome_wire_message){.kind = DOME_WIRE_MEMBERS, .members = ids->str});
     }
     g_string_free(ids, TRUE);
 }

@@ -1,6 +1,7 @@
 #include "supervision/launch.h"
 
 #include "core/environment_variables.h"
+#include "core/terminal.h"
 #include "supervision/address.h"
 #include "supervision/hub.h"
 #include "supervision/wire.h"
@@ -71,10 +72,10 @@ static bool start_machine(dome_launch *launch, const dome_launch_request *reques
         return false;
     }
     if (left)
-        fprintf(stderr, "dome: %s\n", left);
+        dome__say("%s", left);
     g_free(left);
     if (note)
-        fprintf(stderr, "dome: %s\n", note);
+        dome__say("%s", note);
     char *address = !request->hosts ? NULL : request->address ? g_strdup(request->address) : dome__outside_address();
     bool good = (!request->hosts || dome__address_is_outside(address, message)) &&
                 dome__private_machine_start(&launch->machine, address, request->hosts, request->most_hosts,
@@ -186,9 +187,10 @@ static dome_hub hub_of(const dome_launch *launch)
 static void tell_started(const dome_launch *launch, pid_t rank0)
 {
     if (launch->report_fd >= 0)
-        dome__wire_send(launch->report_fd, &(dome_wire_message){.kind = DOME_WIRE_STARTED,
-                                                                .started = {(uint32_t)rank0, (uint32_t)launch->machine.daemon,
-                                                                            launch->machine.directory}});
+        dome__wire_send(
+            launch->report_fd, NULL,
+            &(dome_wire_message){.kind = DOME_WIRE_STARTED,
+                                 .started = {(uint32_t)rank0, (uint32_t)launch->machine.daemon, launch->machine.directory}});
 }
 
 /* In a child: gives up what only the hub needs. blocked: signals that stay blocked for dome_init; NULL: none. */
@@ -270,7 +272,7 @@ void dome__launch_fork(dome_launch *launch)
         return;
     }
     if (pid < 0) {
-        fprintf(stderr, "dome: cannot fork: %s\n", g_strerror(errno));
+        dome__say("cannot fork: %s", g_strerror(errno));
         dome__private_machine_take_down(&launch->machine);
         _exit(1);
     }
@@ -321,7 +323,7 @@ void dome__launch_fork_hub(dome_launch *launch)
     close(launch->signal_fd);
     close(launch->listen_fd);
     if (pid < 0) {
-        fprintf(stderr, "dome: cannot fork: %s\n", g_strerror(errno));
+        dome__say("cannot fork: %s", g_strerror(errno));
         exit(1);
     }
     launch->hub_pid = pid;

@@ -2,6 +2,7 @@
 
 #include "core/files.h"
 #include "core/run_directory.h"
+#include "core/terminal.h"
 #include "supervision/remote.h"
 
 #include <errno.h>
@@ -319,7 +320,7 @@ bool dome__private_machine_start(dome_private_machine *m, const char *address, c
         return true;
     if (!most_hosts)
         return false;
-    fprintf(stderr, "dome: continuing without these hosts: %s\n", *message);
+    dome__say("continuing without these hosts: %s", *message);
     g_clear_pointer(message, g_free);
     return true;
 }

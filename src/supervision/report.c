@@ -16,16 +16,24 @@
 /* Limits of an answer: time in ms, and length in bytes. */
 enum { PATIENCE = 2000, LONGEST = 1 << 24 };
 
-void dome__report_send(int fd, char *(*text)(void *ctx), void *ctx)
+void dome__report_send(int fd, dome_mac *mac, char *(*text)(void *ctx), void *ctx)
 {
     int room = 1 << 20;
     setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
-    char *all = text(ctx);
-    size_t length = strlen(all), sent = 0;
+    GString *all = g_string_new(NULL);
+    char *said = text(ctx);
+    g_string_append(all, said);
+    g_free(said);
+    uint8_t code[DOME_MAC_BYTES];
+    if (mac) {
+        dome__mac_next(mac, all->str, all->len, code);
+        g_string_append_len(all, (const char *)code, sizeof code);
+    }
     ssize_t n;
-    while (sent < length && (n = send(fd, all + sent, length - sent, MSG_NOSIGNAL | MSG_DONTWAIT)) > 0)
-        sent += (size_t)n;
-    g_free(all);
+    for (size_t sent = 0; sent < all->len; sent += (size_t)n)
+        if ((n = send(fd, all->str + sent, all->len - sent, MSG_NOSIGNAL | MSG_DONTWAIT)) <= 0)
+            break;
+    g_string_free(all, TRUE);
 }
 
 bool dome__report_answer(int fd, char *(*text)(void *ctx), void *ctx)
@@ -33,7 +41,7 @@ bool dome__report_answer(int fd, char *(*text)(void *ctx), void *ctx)
     int client = dome__door_accept(fd);
     if (client < 0)
         return errno == EACCES || errno == EAGAIN || errno == ECONNABORTED || errno == EINTR;
-    dome__report_send(client, text, ctx);
+    dome__report_send(client, NULL, text, ctx);
     close(client);
     return true;
 }
@@ -216,7 +224,7 @@ dome_report *dome__report_parse(const char *text)
 /* ---- asking ---- */
 
 /* Reads until the other side closes the connection; NULL if that takes too long. Closes fd. */
-static char *read_all(int fd)
+static GString *read_all(int fd)
 {
     GString *text = g_string_new(NULL);
     bool good = fd >= 0;
@@ -236,23 +244,35 @@ static char *read_all(int fd)
     }
     if (fd >= 0)
         close(fd);
-    return g_string_free(text, !good);
+    if (!good)
+        g_string_free(text, TRUE);
+    return good ? text : NULL;
 }
 
 GPtrArray *dome__report_ask_all(void)
 {
     GPtrArray *texts = g_ptr_array_new_with_free_func(g_free);
-    GArray *pids = dome__door_list(DOME_DOOR_REPORT);
-    for (guint i = 0; i < pids->len; i++) {
-        char *text = read_all(dome__door_connect(DOME_DOOR_REPORT, g_array_index(pids, int, i)));
+    GArray *hubs = dome__door_connect_all(DOME_DOOR_REPORT);
+    for (guint i = 0; i < hubs->len; i++) {
+        GString *text = read_all(g_array_index(hubs, int, i));
         if (text)
-            g_ptr_array_add(texts, text);
+            g_ptr_array_add(texts, g_string_free(text, FALSE));
     }
-    g_array_free(pids, TRUE);
+    g_array_unref(hubs);
     return texts;
 }
 
-char *dome__report_ask_hub(const char *text)
+/* Takes the code from the end of the answer, which becomes a text; NULL if the code is wrong. */
+static char *checked(dome_mac *mac, GString *answer)
+{
+    const gsize length = answer->len - MIN(answer->len, DOME_MAC_BYTES);
+    const bool good =
+        answer->len >= DOME_MAC_BYTES && dome__mac_check(mac, answer->str, length, (const uint8_t *)answer->str + length);
+    g_string_truncate(answer, length);
+    return g_string_free(answer, !good);
+}
+
+char *dome__report_ask_hub(const char *text, char **message)
 {
     dome_hub_address address = {0};
     char *answer = NULL;
@@ -260,9 +280,12 @@ char *dome__report_ask_hub(const char *text)
         return NULL;
     dome__hub_address_outside(&address);
     for (char **endpoint = address.endpoints; *endpoint && !answer; endpoint++) {
-        int fd = dome__hub_connect(&address, *endpoint, DOME_WIRE_ASK, PATIENCE / 1e3);
-        if (fd >= 0)
-            answer = read_all(fd);
+        dome_macs macs;
+        GString *all = read_all(dome__hub_connect(&address, *endpoint, DOME_WIRE_ASK, PATIENCE / 1e3, &macs));
+        const bool said = all && all->len > 0; /* else the program is just ending */
+        answer = all ? checked(&macs.in, all) : NULL;
+        if (said && !answer && !*message)
+            *message = g_strdup_printf("the answer of the program at %s was altered or cut off on the way", *endpoint);
     }
     dome__hub_address_clear(&address);
     return answer;

@@ -4,6 +4,7 @@
 #define DOME_SRC_REPORT_H
 
 #include "supervision/history.h"
+#include "transport/mac.h"
 
 #include <glib.h>
 
@@ -16,8 +17,8 @@
  * is still waiting, for lack of descriptors. */
 bool dome__report_answer(int fd, char *(*text)(void *ctx), void *ctx);
 
-/* Sends the text to a client that is already connected. Does not close fd. */
-void dome__report_send(int fd, char *(*text)(void *ctx), void *ctx);
+/* Sends the text to a client that is already connected, and then its code; mac NULL: without one. Does not close fd. */
+void dome__report_send(int fd, dome_mac *mac, char *(*text)(void *ctx), void *ctx);
 
 /* ---- the contents: a key file ---- */
 
@@ -60,7 +61,8 @@ void dome__report_free(dome_report *report);
 /* The texts of all hubs of this user on this host, lowest pid first. */
 GPtrArray *dome__report_ask_all(void);
 
-/* The text of a hub on another host; address: a dome_hub_address as text. NULL if it does not answer. */
-char *dome__report_ask_hub(const char *address);
+/* The text of a hub on another host; address: a dome_hub_address as text. NULL if it does not answer; with *message (g_free'd) if
+ * its answer was not the hub's. */
+char *dome__report_ask_hub(const char *address, char **message);
 
 #endif

@@ -1,5 +1,6 @@
 #include "supervision/supervise.h"
 
+#include "core/terminal.h"
 #include "supervision/hub.h"
 #include "supervision/losses.h"
 #include "supervision/wire.h"
@@ -150,7 +151,7 @@ static void take_messages(supervisor *s, int fd)
     while ((n = recv(fd, buffer, sizeof buffer, MSG_DONTWAIT)) > 0)
         g_byte_array_append(s->in, buffer, (guint)n);
     dome_wire_message message;
-    while (dome__wire_next(s->in, &message) > 0) {
+    while (dome__wire_next(s->in, NULL, &message) > 0) {
         if (message.kind == DOME_WIRE_STARTED)
             take_started(s, &message.started);
         else if (message.kind == DOME_WIRE_REPORT)
@@ -165,7 +166,7 @@ static void start(supervisor *s, dome_attempt *attempt)
 {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) {
-        fprintf(stderr, "dome: cannot start the program: %s\n", strerror(errno));
+        dome__say("cannot start the program: %s", strerror(errno));
         exit(1);
     }
     pid_t parent = getpid();
@@ -186,7 +187,7 @@ static void start(supervisor *s, dome_attempt *attempt)
     close(ends[1]);
     attempt->report_fd = ends[0];
     if (s->hub < 0) {
-        fprintf(stderr, "dome: cannot start the program: %s\n", strerror(errno));
+        dome__say("cannot start the program: %s", strerror(errno));
         exit(1);
     }
 }
@@ -347,17 +348,16 @@ int dome__supervise(const dome_supervision *how)
         how->point(how->ctx, &point);
         const dome_place here = {s.place_known, point.number, s.loop, s.sequence};
         if (dome__losses_note(&losses, &here)) {
-            fprintf(stderr, "dome: %s; that is the same place %d times in a row: the program is not started again\n", text,
-                    losses.times);
+            dome__say("%s; that is the same place %d times in a row: the program is not started again", text, losses.times);
             break;
         }
         const int used = number + s.heals;
         if (how->restarts == 0) {
-            fprintf(stderr, "dome: %s\n", text);
+            dome__say("%s", text);
             break;
         }
         if (used >= how->restarts) {
-            fprintf(stderr, "dome: %s; not started again: %d restart%s used up\n", text, used, used == 1 ? " is" : "s are");
+            dome__say("%s; not started again: %d restart%s used up", text, used, used == 1 ? " is" : "s are");
             break;
         }
         /* Resume only when the newest checkpoint differs from the one before this run: that one may belong to another run. */
@@ -368,8 +368,8 @@ int dome__supervise(const dome_supervision *how)
         handle_signals(&s);
         if (s.ending)
             break;
-        fprintf(stderr, "dome: %s; started again%s%s %s, restart %d of %d\n", text, where[0] ? " " : "", where, point_text,
-                used + 1, how->restarts);
+        dome__say("%s; started again%s%s %s, restart %d of %d", text, where[0] ? " " : "", where, point_text, used + 1,
+                  how->restarts);
         g_free(where);
         g_free(point_text);
         g_free(text);
@@ -382,8 +382,9 @@ int dome__supervise(const dome_supervision *how)
 void dome__supervise_failed(const dome_attempt *attempt, const char *message)
 {
     char *line = g_strdup_printf("dome: %s\n", message);
-    dome__wire_send(attempt->report_fd, &(dome_wire_message){.kind = DOME_WIRE_REPORT,
-                                                             .report = {.end = DOME_END_START, .line = line, .place_known = 1}});
+    dome__wire_send(
+        attempt->report_fd, NULL,
+        &(dome_wire_message){.kind = DOME_WIRE_REPORT, .report = {.end = DOME_END_START, .line = line, .place_known = 1}});
     g_free(line);
     _exit(1);
 }

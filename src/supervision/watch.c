@@ -38,7 +38,8 @@ struct dome_watch {
     pthread_t thread;
     bool running;
     pid_t pid;
-    pthread_mutex_t send;
+    pthread_mutex_t send; /* protects sending, and macs.out */
+    dome_macs macs;
     pid_t parent;
     int first_stderr; /* the original standard error, if it is redirected to the hub; else -1 */
     bool own_output;
@@ -146,12 +147,13 @@ static int connect_to(const char *endpoint, double seconds)
     return fd;
 }
 
-int dome__hub_connect(const dome_hub_address *address, const char *endpoint, dome_wire_channel channel, double seconds)
+int dome__hub_connect(const dome_hub_address *address, const char *endpoint, dome_wire_channel channel, double seconds,
+                      dome_macs *macs)
 {
     dome_handshake handshake;
     int fd = connect_to(endpoint, seconds);
     dome__handshake_begin(&handshake, true, DOME_WIRE_PURPOSE, address->cookie, strlen(address->cookie), channel);
-    if (fd >= 0 && !dome__handshake_complete(&handshake, fd, seconds)) {
+    if (fd >= 0 && !(dome__handshake_complete(&handshake, fd, seconds) && dome__handshake_macs(&handshake, fd, macs))) {
         close(fd);
         fd = -1;
     }
@@ -159,11 +161,11 @@ int dome__hub_connect(const dome_hub_address *address, const char *endpoint, dom
 }
 
 /* Reads one message, waiting at most `seconds`. */
-static bool read_message(int fd, GByteArray *in, dome_wire_message *message, double seconds)
+static bool read_message(int fd, dome_mac *mac, GByteArray *in, dome_wire_message *message, double seconds)
 {
     double until = now() + seconds;
     for (;;) {
-        int have = dome__wire_next(in, message);
+        int have = dome__wire_next(in, mac, message);
         if (have)
             return have > 0;
         double left = until - now();
@@ -178,13 +180,13 @@ static bool read_message(int fd, GByteArray *in, dome_wire_message *message, dou
     }
 }
 
-static bool greet(const dome_watch *watch, int fd, GByteArray *in)
+static bool greet(const dome_watch *watch, int fd, dome_macs *macs, GByteArray *in)
 {
     const dome_wire_message hello = {.kind = DOME_WIRE_HELLO,
                                      .hello = {(uint32_t)watch->rank, (uint32_t)getpid(), (uint32_t)watch->tid, watch->host,
                                                watch->view, (uint32_t)watch->parent}};
     dome_wire_message answer;
-    if (!dome__wire_send(fd, &hello) || !read_message(fd, in, &answer, DOME_HANDSHAKE_PATIENCE))
+    if (!dome__wire_send(fd, &macs->out, &hello) || !read_message(fd, &macs->in, in, &answer, DOME_HANDSHAKE_PATIENCE))
         return false;
     bool good = answer.kind == DOME_WIRE_WELCOME;
     dome__wire_clear(&answer);
@@ -195,15 +197,15 @@ static bool greet(const dome_watch *watch, int fd, GByteArray *in)
 static const double JOIN_AGAIN = 3;
 
 /* Opens a connection to the hub and exchanges greetings; -1 on failure. */
-static int join(const dome_watch *watch, dome_wire_channel channel, GByteArray *in)
+static int join(const dome_watch *watch, dome_wire_channel channel, dome_macs *macs, GByteArray *in)
 {
     double began = now();
     do {
         for (char **endpoint = watch->address.endpoints; *endpoint; endpoint++) {
-            int fd = dome__hub_connect(&watch->address, *endpoint, channel, DOME_HANDSHAKE_PATIENCE);
+            int fd = dome__hub_connect(&watch->address, *endpoint, channel, DOME_HANDSHAKE_PATIENCE, macs);
             if (fd < 0)
                 continue;
-            if (greet(watch, fd, in))
+            if (greet(watch, fd, macs, in))
                 return fd;
             close(fd);
             g_byte_array_set_size(in, 0);
@@ -217,7 +219,8 @@ static int join(const dome_watch *watch, dome_wire_channel channel, GByteArray *
 static bool redirect(const dome_watch *watch, dome_wire_channel channel, int to)
 {
     GByteArray *in = g_byte_array_new();
-    int fd = join(watch, channel, in);
+    dome_macs macs; /* what follows the greeting is the program's output, which has none */
+    int fd = join(watch, channel, &macs, in);
     g_byte_array_free(in, TRUE);
     if (fd < 0)
         return false;
@@ -247,9 +250,9 @@ static void say_signal(int number)
     if (!watch || watch->fd < 0 || watch->pid != getpid())
         return;
     uint8_t frame[DOME_WIRE_SIGNAL_BYTES];
-    dome__wire_signal_frame(frame, number);
     for (int i = 0; i < 50; i++) {
         if (pthread_mutex_trylock(&watch->send) == 0) {
+            dome__wire_signal_frame(frame, &watch->macs.out, number);
             ssize_t ignored = send(watch->fd, frame, sizeof frame, MSG_NOSIGNAL | MSG_DONTWAIT);
             (void)ignored;
             return; /* keep the lock: this is the last message */
@@ -261,7 +264,7 @@ static void say_signal(int number)
 static void send_frame(dome_watch *watch, const GByteArray *frame)
 {
     pthread_mutex_lock(&watch->send);
-    dome__wire_send_frame(watch->fd, frame);
+    dome__wire_send_frames(watch->fd, &watch->macs.out, frame);
     pthread_mutex_unlock(&watch->send);
 }
 
@@ -270,6 +273,15 @@ static void send_message(dome_watch *watch, const dome_wire_message *message)
     GByteArray *frame = dome__wire_frame(message);
     send_frame(watch, frame);
     g_byte_array_unref(frame);
+}
+
+/* Waits until the system has sent what was written. A process that closes its connection with messages of the hub unread resets
+ * it, and what the system has held back until then, as it does after many short messages, would never be sent. */
+static void flush_messages(const dome_watch *watch)
+{
+    int left = 0;
+    for (int i = 0; i < 200 && ioctl(watch->fd, SIOCOUTQNSD, &left) == 0 && left > 0; i++)
+        g_usleep(10000);
 }
 
 static void say_exiting(int status, void *unused)
@@ -302,7 +314,7 @@ dome_watch *dome__watch_open(const dome_hub_address *address, int rank, uint32_t
     watch->wake[0] = watch->wake[1] = watch->first_stderr = -1;
     pthread_mutex_init(&watch->send, NULL);
     pthread_mutex_init(&watch->state, NULL);
-    watch->fd = join(watch, DOME_WIRE_WATCH, watch->in);
+    watch->fd = join(watch, DOME_WIRE_WATCH, &watch->macs, watch->in);
     bool good = watch->fd >= 0;
     if (good && !own_output) {
         if (view == 0) /* else it leads to the hub already */
@@ -601,14 +613,13 @@ static void hub_lost(dome_watch *watch, const char *how)
     if (watch->rank == 0 && !watch->quiet) {
         bool inside = p.operation != DOME_OP_NONE;
         char *object = inside && p.object ? dome__names_find(watch->trail->names, p.object) : NULL;
-        char *line =
-            g_strdup_printf("%sdome: the process that watched over the program %s; ending task 0 on host %s, in %s%s%s%s\n",
-                            dome__terminal_clear(STDERR_FILENO), how, watch->host,
-                            inside ? dome__operation_name(p.operation) : "the program's own code", object ? " of '" : "",
-                            object ? object : "", object ? "'" : "");
+        char *text = g_strdup_printf("the process that watched over the program %s; ending task 0 on host %s, in %s%s%s%s", how,
+                                     watch->host, inside ? dome__operation_name(p.operation) : "the program's own code",
+                                     object ? " of '" : "", object ? object : "", object ? "'" : "");
+        char *line = g_strdup_printf("%sdome: %s\n", dome__terminal_clear(STDERR_FILENO), dome__plain(text));
         ssize_t ignored = write(STDERR_FILENO, line, strlen(line));
         (void)ignored;
-    } /* line and object are not freed: the process is about to end */
+    } /* the texts are not freed: the process is about to end */
     flush_output();
     /* On the hub's host the guard takes a private virtual machine down, and this task with it; on another host only the task
      * itself can end its daemon. */
@@ -633,6 +644,17 @@ static void send_trail(dome_watch *watch)
 static void send_fail(dome_watch *watch, dome_end end, int exit_status, const char *line, bool disagree)
 {
     send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_FAIL, .fail = {(uint32_t)exit_status, line, end, disagree}});
+}
+
+/* Ends this task, which is lost like one whose connection is; the hub can still be told why. */
+static void end_altered(dome_watch *watch)
+{
+    char *line = g_strdup_printf("task %d on host %s is lost: a message of the process that watches over the program was altered "
+                                 "on the way",
+                                 watch->rank, watch->host);
+    send_fail(watch, DOME_END_LOSS, 1, line, false);
+    flush_messages(watch);
+    end_now(1);
 }
 
 static void take_end(dome_watch *watch, const dome_wire_end *end)
@@ -724,10 +746,12 @@ static void take_messages(dome_watch *watch)
 {
     dome_wire_message message;
     int have;
-    while ((have = dome__wire_next(watch->in, &message)) > 0) {
+    while ((have = dome__wire_next(watch->in, &watch->macs.in, &message)) > 0) {
         take_message(watch, &message);
         dome__wire_clear(&message);
     }
+    if (have == DOME_WIRE_ALTERED)
+        end_altered(watch);
     if (have < 0)
         hub_lost(watch, "has sent an invalid message");
 }
@@ -954,15 +978,6 @@ void dome__watch_disagree(dome_watch *watch, int exit_status, const char *line)
     fail(watch, DOME_END_OWN, exit_status, line, true);
 }
 
-/* Waits until the system has sent what was written. A process that closes its connection with messages of the hub unread resets
- * it, and what the system has held back until then, as it does after many short messages, would never be sent. */
-static void flush_messages(const dome_watch *watch)
-{
-    int left = 0;
-    for (int i = 0; i < 200 && ioctl(watch->fd, SIOCOUTQNSD, &left) == 0 && left > 0; i++)
-        g_usleep(10000);
-}
-
 void dome__watch_stop(dome_watch *watch)
 {
     if (watch->running) {
@@ -985,7 +1000,7 @@ void dome__watch_close(dome_watch *watch)
         return;
     dome__watch_stop(watch);
     if (watch->fd >= 0) {
-        dome__wire_send(watch->fd, &(dome_wire_message){.kind = DOME_WIRE_BYE});
+        send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_BYE});
         flush_messages(watch);
         if (watch->own_output)
             close(watch->fd);

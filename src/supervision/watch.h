@@ -23,7 +23,8 @@ void dome__hub_address_outside(dome_hub_address *address);
 
 /* Connects to one of the hub's endpoints and completes the handshake; -1 on failure. Each of the two steps takes at most so many
  * seconds. */
-int dome__hub_connect(const dome_hub_address *address, const char *endpoint, dome_wire_channel channel, double seconds);
+int dome__hub_connect(const dome_hub_address *address, const char *endpoint, dome_wire_channel channel, double seconds,
+                      dome_macs *macs);
 
 /* Connects to the hub and, on tasks other than rank 0, redirects standard error (and output, if requested) to the hub by separate
  * connections. NULL with *message (g_free'd) on failure. tid is the launcher's id of the task, 0 if none; view:

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 #include <string.h>
+#include <sys/socket.h>
 
 /* A frame begins with its length and its kind. */
 enum { LENGTH_BYTES = 4, HEAD_BYTES = 8 };
@@ -172,22 +173,39 @@ GByteArray *dome__wire_frame(const dome_wire_message *message)
     return frame;
 }
 
-void dome__wire_signal_frame(uint8_t frame[DOME_WIRE_SIGNAL_BYTES], int number)
+void dome__wire_signal_frame(uint8_t frame[DOME_WIRE_SIGNAL_BYTES], dome_mac *mac, int number)
 {
-    dome__put_u32(frame, DOME_WIRE_SIGNAL_BYTES - LENGTH_BYTES);
+    enum { BYTES = DOME_WIRE_SIGNAL_BYTES - DOME_MAC_BYTES };
+    dome__put_u32(frame, BYTES - LENGTH_BYTES);
     dome__put_u32(frame + LENGTH_BYTES, DOME_WIRE_SIGNAL);
     dome__put_u32(frame + HEAD_BYTES, (uint32_t)number);
+    dome__mac_next(mac, frame, BYTES, frame + BYTES);
 }
 
-bool dome__wire_send_frame(int fd, const GByteArray *frame)
+bool dome__wire_send_frames(int fd, dome_mac *mac, const GByteArray *frames)
 {
-    return dome__socket_send(fd, frame->data, frame->len);
+    if (!mac)
+        return dome__socket_send(fd, frames->data, frames->len);
+    GByteArray *out = g_byte_array_sized_new(frames->len + DOME_MAC_BYTES);
+    for (guint at = 0; at < frames->len;) {
+        uint8_t code[DOME_MAC_BYTES];
+        const guint bytes = MIN(LENGTH_BYTES + dome__get_u32(frames->data + at), frames->len - at);
+        dome__mac_next(mac, frames->data + at, bytes, code);
+        g_byte_array_append(out, frames->data + at, bytes);
+        g_byte_array_append(out, code, sizeof code);
+        at += bytes;
+    }
+    const bool all = dome__socket_send(fd, out->data, out->len);
+    if (!all) /* the other side could not tell a message that is left out from one that was altered */
+        shutdown(fd, SHUT_RDWR);
+    g_byte_array_unref(out);
+    return all;
 }
 
-bool dome__wire_send(int fd, const dome_wire_message *message)
+bool dome__wire_send(int fd, dome_mac *mac, const dome_wire_message *message)
 {
     GByteArray *frame = dome__wire_frame(message);
-    bool all = dome__wire_send_frame(fd, frame);
+    bool all = dome__wire_send_frames(fd, mac, frame);
     g_byte_array_unref(frame);
     return all;
 }
@@ -207,17 +225,20 @@ static bool read_message(dome_bytes *from, dome_wire_message *message)
     return false;
 }
 
-int dome__wire_next(GByteArray *in, dome_wire_message *message)
+int dome__wire_next(GByteArray *in, dome_mac *mac, dome_wire_message *message)
 {
     if (in->len < LENGTH_BYTES)
         return 0;
-    uint32_t length = dome__get_u32(in->data);
+    const uint32_t length = dome__get_u32(in->data), code = mac ? DOME_MAC_BYTES : 0;
     if (length < HEAD_BYTES - LENGTH_BYTES || length > DOME_WIRE_MAX)
-        return -1;
-    if (in->len < LENGTH_BYTES + length)
+        return mac ? DOME_WIRE_ALTERED : -1;
+    const uint32_t bytes = LENGTH_BYTES + length;
+    if (in->len < bytes + code)
         return 0;
+    if (mac && !dome__mac_check(mac, in->data, bytes, in->data + bytes))
+        return DOME_WIRE_ALTERED;
     dome_bytes from = dome__bytes_of(in->data + LENGTH_BYTES, length);
     bool good = read_message(&from, message);
-    g_byte_array_remove_range(in, 0, LENGTH_BYTES + length);
+    g_byte_array_remove_range(in, 0, bytes + code);
     return good ? 1 : -1;
 }

@@ -1,9 +1,12 @@
 /* Messages between a task's watcher and the hub, over TCP, and between a hub and its supervisor. Each is sent as a frame,
  * big-endian: its length (of the rest), its kind, and its fields in the order of the structs below. Before the first message the
  * handshake proves to both ends that the other one knows the program's cookie, and tells the hub the channel
- * (transport/handshake.h). */
+ * (transport/handshake.h). From then on each frame over TCP is followed by its code (transport/mac.h). Hub and supervisor are
+ * connected by a socket that nobody else can reach: their frames have none. */
 #ifndef DOME_SRC_WIRE_H
 #define DOME_SRC_WIRE_H
+
+#include "transport/mac.h"
 
 #include <glib.h>
 
@@ -200,20 +203,23 @@ GArray *dome__wire_calls_new(void);
  * the empty one. */
 GByteArray *dome__wire_frame(const dome_wire_message *message);
 
-/* Sends a message. Returns false if the other side is gone or does not receive it within the socket's timeout. */
-bool dome__wire_send(int fd, const dome_wire_message *message);
+/* Sends a message. mac: of this direction; NULL: the connection has none. Returns false if the other side is gone or does not
+ * receive it within the socket's timeout. */
+bool dome__wire_send(int fd, dome_mac *mac, const dome_wire_message *message);
 
-/* The same of a frame. */
-bool dome__wire_send_frame(int fd, const GByteArray *frame);
+/* The same of frames, one behind the other. */
+bool dome__wire_send_frames(int fd, dome_mac *mac, const GByteArray *frames);
 
-/* Makes the frame of DOME_WIRE_SIGNAL; async-signal-safe. */
-enum { DOME_WIRE_SIGNAL_BYTES = 12 };
+/* Makes the frame of DOME_WIRE_SIGNAL and its code; async-signal-safe. */
+enum { DOME_WIRE_SIGNAL_BYTES = 12 + DOME_MAC_BYTES };
 
-void dome__wire_signal_frame(uint8_t frame[DOME_WIRE_SIGNAL_BYTES], int number);
+void dome__wire_signal_frame(uint8_t frame[DOME_WIRE_SIGNAL_BYTES], dome_mac *mac, int number);
 
 /* Removes the next frame from `in` and decodes it. Returns 1 with the message, to be cleared by the caller; 0 if the frame is
- * incomplete; -1 if it is not a message. */
-int dome__wire_next(GByteArray *in, dome_wire_message *message);
+ * incomplete; -1 if it is not a message, and DOME_WIRE_ALTERED if its code is wrong: nothing more can be read then. */
+enum { DOME_WIRE_ALTERED = -2 };
+
+int dome__wire_next(GByteArray *in, dome_mac *mac, dome_wire_message *message);
 void dome__wire_clear(dome_wire_message *message);
 
 #endif

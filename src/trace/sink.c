@@ -1,5 +1,6 @@
 #include "trace/sink.h"
 
+#include "core/terminal.h"
 #include "core/time.h"
 #include "trace/chrome.h"
 #include "trace/record.h"
@@ -220,7 +221,7 @@ static void close_sink(dome_trace_sink *sink, bool continues)
     g_async_queue_push(sink->queue, g_string_new(NULL));
     if (sink->running && !g_async_queue_timeout_pop(sink->done, PATIENCE * G_USEC_PER_SEC)) {
         if (sink->path[0])
-            fprintf(stderr, "dome: the trace %s is not whole: the disk does not take it\n", sink->path);
+            dome__say("the trace %s is not whole: the disk does not take it", sink->path);
         return; /* the thread is still at work, so nothing may be freed */
     }
     if (sink->running)
@@ -231,9 +232,9 @@ static void close_sink(dome_trace_sink *sink, bool continues)
     if (!sink->path[0])
         ; /* the user did not ask for this recording: no message */
     else if (sink->error)
-        fprintf(stderr, "dome: the trace %s is not whole: %s\n", sink->path, g_strerror(sink->error));
+        dome__say("the trace %s is not whole: %s", sink->path, g_strerror(sink->error));
     else if (sink->json && !dome__trace_convert(sink->path, sink->json, &message))
-        fprintf(stderr, "dome: the trace stays in %s: %s\n", sink->path, message);
+        dome__say("the trace stays in %s: %s", sink->path, message);
     else if (sink->json && !continues)
         unlink(sink->path);
     g_free(message);

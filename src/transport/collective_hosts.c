@@ -56,10 +56,13 @@ static int add_shared(dome_transport *t, int64_t *data, uint64_t count)
     return DOME_OK;
 }
 
+/* So many words are copied sooner than searched for zeros. */
+enum { FEW_WORDS = 16 };
+
 int dome__host_combine(dome_transport *t, dome_type type, void *data, uint64_t count, dome_combine combine, void *ctx)
 {
     dome_shared given[DOME_NEAR_MAX];
-    if (combine == dome__combine_sum_i64 && dome__host_shares(t, type, count + 1))
+    if (count > FEW_WORDS && combine == dome__combine_sum_i64 && dome__host_shares(t, type, count + 1))
         return add_shared(t, data, count);
     int status = dome__share(t, -1, type, data, count, NULL, given);
     if (status || !count)

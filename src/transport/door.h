@@ -1,6 +1,7 @@
-/* Abstract local sockets (a name, no file) by which a user's commands find that user's programs and query them. A name ends with
- * its process, so nothing has to be cleaned up. Names are "WHAT/UID/PID". Any user can bind such a name or connect to it: both
- * ends check the uid of their peer. */
+/* Abstract local sockets (a name, no file) by which a user's commands find that user's programs and query them. The kernel drops
+ * a name with its process, so nothing has to be cleaned up. Names are "WHAT/UID/PID/RANDOM": nobody can bind a name before the
+ * program does, because nobody can guess the end. Any user can bind other names that look so, and connect to these: both ends
+ * therefore look at the uid of their peer, which the kernel tells. docs/architecture.md says why there are no files. */
 #ifndef DOME_SRC_DOOR_H
 #define DOME_SRC_DOOR_H
 
@@ -15,14 +16,18 @@
 /* Returns a listening socket of this process, or -1 if none can be made: the program then runs without it. */
 int dome__door_listen(const char *what);
 
-/* Accepts a waiting connection of this user. Otherwise returns -1 with errno set; a connection of another user is closed, and
- * errno is EACCES. Does not block. */
+/* Accepts a waiting connection of this user. Otherwise returns -1 with errno set. Connections of other users are closed, a few
+ * hundred in a call; if there were more, errno is EACCES. Does not block. */
 int dome__door_accept(int fd);
 
-/* Connects to this user's process; -1 if there is none. The socket does not block. */
+/* Connects to this user's process; -1 if there is none, or if others keep its door busy for some seconds. The socket does not
+ * block. */
 int dome__door_connect(const char *what, int pid);
 
-/* Processes of this user on this host that listen, lowest pid first: int. */
+/* The same to all of this user's processes on this host that listen, lowest pid first: descriptors, int. */
+GArray *dome__door_connect_all(const char *what);
+
+/* The pids of these processes, lowest first, to none of which it connects: int. */
 GArray *dome__door_list(const char *what);
 
 #endif

@@ -11,8 +11,8 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 
-/* The two sides, as indices of nonces and in proofs. */
-enum { CONNECTS, LISTENS };
+/* The two sides, as indices of nonces and in proofs; in keys the side that sends. */
+enum { CONNECTS, LISTENS, KEY_CONNECTS, KEY_LISTENS };
 
 void dome__handshake_begin(dome_handshake *h, bool connects, const char *purpose, const void *cookie, size_t cookie_length,
                            uint32_t word)
@@ -33,13 +33,14 @@ static bool put_place(GHmac *hmac, const dome_handshake *h, int fd)
     return !failed && place.sin_family == AF_INET;
 }
 
+/* The proof of a side, or a key. When the listening side proves, it does not know the word. */
 static bool prove(const dome_handshake *h, int fd, int side, uint8_t proof[DOME_HANDSHAKE_PROOF])
 {
     GHmac *hmac = g_hmac_new(G_CHECKSUM_SHA256, h->cookie, h->cookie_length);
     guchar role = (guchar)side;
     uint8_t word[sizeof h->word];
     gsize length = DOME_HANDSHAKE_PROOF;
-    dome__put_u32(word, side == CONNECTS ? h->word : 0);
+    dome__put_u32(word, side == LISTENS ? 0 : h->word);
     g_hmac_update(hmac, (const guchar *)h->purpose, (gssize)strlen(h->purpose) + 1);
     g_hmac_update(hmac, &role, sizeof role);
     bool good = put_place(hmac, h, fd);
@@ -150,6 +151,15 @@ dome_handshake_state dome__handshake_step(dome_handshake *h, int fd)
     }
     heard = hear(h, fd, sizeof h->word + DOME_HANDSHAKE_PROOF);
     return heard == DOME_HANDSHAKE_DONE ? result(is_concluded(h, fd)) : heard;
+}
+
+bool dome__handshake_macs(const dome_handshake *h, int fd, dome_macs *macs)
+{
+    uint8_t connects[DOME_HANDSHAKE_PROOF], listens[DOME_HANDSHAKE_PROOF];
+    const bool good = prove(h, fd, KEY_CONNECTS, connects) && prove(h, fd, KEY_LISTENS, listens);
+    macs->out = dome__mac_of(h->connects ? connects : listens);
+    macs->in = dome__mac_of(h->connects ? listens : connects);
+    return good;
 }
 
 bool dome__handshake_complete(dome_handshake *h, int fd, double seconds)

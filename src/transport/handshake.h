@@ -8,9 +8,14 @@
  * A proof is an HMAC-SHA256, with the cookie as its key, of the purpose, the proving side, the listening side's address and port,
  * both nonces and the word. So neither a replayed message nor the other side's own proof passes as a proof, and a man in the
  * middle, who listens at an address of his own, cannot relay messages. The word is a number that the connecting side sends, e.g.
- * its rank. An unproven connection costs no more than the few bytes of this struct. */
+ * its rank. An unproven connection costs no more than the few bytes of this struct.
+ *
+ * Keys for message authentication codes (mac.h) follow from it, one for each direction: HMACs of the same, so that each
+ * connection has keys of its own, which only processes that know the cookie can have. */
 #ifndef DOME_SRC_HANDSHAKE_H
 #define DOME_SRC_HANDSHAKE_H
+
+#include "transport/mac.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,6 +51,9 @@ void dome__handshake_begin(dome_handshake *h, bool connects, const char *purpose
 /* Advances the handshake over a connected socket as far as possible without blocking. Call it again when the socket is
  * readable. */
 dome_handshake_state dome__handshake_step(dome_handshake *h, int fd);
+
+/* After DONE: the keys of this end. False if the connection is lost. */
+bool dome__handshake_macs(const dome_handshake *h, int fd, dome_macs *macs);
 
 /* Completes the handshake, blocking for at most so many seconds. */
 bool dome__handshake_complete(dome_handshake *h, int fd, double seconds);

@@ -500,7 +500,8 @@ static int share(dome_transport *t, int from, dome_type type, const void *data, 
     head h = head_of(t, DOME_CHANNEL_COLLECTIVE, type, counts ? counts[t->near.place] : count, DOME_NATIVE, &t->stamp);
     uint8_t head_bytes[HEAD_BYTES];
     encode(head_bytes, &h);
-    uint64_t start = begin_wait(t);
+    uint64_t start = begin_wait_at(t, t->begun);
+    t->begun = 0;
     int last, status = t->ops->share(t, from, head_bytes, HEAD_BYTES, data, bytes, given, &last);
     end_wait(t, last, start);
     if (!status && (from < 0 || from == t->rank)) {

@@ -179,8 +179,9 @@ struct dome_transport {
     void (*waited)(dome_transport *transport, int rank, uint64_t start, uint64_t took); /* called after waiting; may be NULL */
     void *owner;                                                                        /* the dome_env */
     char reason[512];
-    uint64_t now; /* the clock's reading at the end of the last wait, ns: saves reading it again */
-    int served;   /* the rank that dome__wait_for_any returned last */
+    uint64_t now;   /* the clock's reading at the end of the last wait, ns: saves reading it again */
+    uint64_t begun; /* its reading a moment ago, for the next share; 0: not known */
+    int served;     /* the rank that dome__wait_for_any returned last */
 };
 
 /* For providers. */

@@ -62,6 +62,7 @@ def integer_operation(name, a, b):
 BITS = ["bitand", "bitor", "bitxor"]
 SHIFTS = {"lshift": np.left_shift, "rshift": np.right_shift}
 NEAR_FUNCTIONS = ["exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp2", "expm1", "log2", "log10", "log1p", "cbrt"]
+WHOLE_VECTOR = 2  # DOME_WHOLE
 WHOLE = ["floor", "ceil", "round", "trunc"]
 
 FLOATING = {"tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
@@ -217,7 +218,7 @@ class Chain:
         exact = ["add", "sub", "neg", "copy", "fill", "iota", "roll", "shift", "select", "scalar", "compare", "compare_scalar", "gather", "scatter", "scatter_add", "logic", "compress",
                  "slice", "concatenate", "nonzero"]
         exact += ["sort", "argsort", "searchsorted", "unique"]
-        exact += ["get_many"]
+        exact += ["get_many", "repeated"]
         if kind in "iuf":
             exact += ["histogram", "histogram_edges", "by"]
         if kind in "iu":
@@ -334,6 +335,31 @@ class Chain:
     def do_compare_scalar(self, z, x, y):
         name, a = self.chance.choice(COMPARISONS if self.dtype.kind != "c" else COMPARISONS[:2]), float(self.chance.randint(0, 5))
         self.operation("%ss 3 %d %s" % (name, x, a.hex()), 3, lambda: FLOATING[name](self.values[x], self.dtype.type(a)).astype("u1"))
+
+    def do_repeated(self, z, x, y):
+        """A column or a row beside (n, width): NumPy's broadcasting. x changes after it was recorded."""
+        n, width = self.shape
+        shape, distribution = self.chance.choice([((n, 1), self.distribution), ((n, 1), WHOLE_VECTOR), ((1, width), WHOLE_VECTOR), ((1, 1), WHOLE_VECTOR)])
+        small = random_values(self.chance, self.dtype, shape, self.special)
+        name = self.chance.choice(["add", "sub", "copy", "select", "lt"][:4 if self.dtype.kind == "c" else 5])
+        self.lines += ["new 7 %s %d %d %d" % (self.type, *shape, distribution), "set 7 %s" % small.tobytes().hex()]
+        wide = np.broadcast_to(small, self.shape)
+        if name == "select":
+            self.lines.append("select %d 3 7 %d" % (z, y))
+            compute = lambda: np.where(self.values[3] != 0, wide, self.values[y])
+        elif name == "copy":
+            self.lines.append("copy %d 7" % z)
+            compute = wide.copy
+        elif self.chance.random() < 0.5:
+            z = 3 if name == "lt" else z
+            self.lines.append("%s %d %d 7" % (name, z, x))
+            compute = lambda: binary(name, self.values[x], wide).astype(self.values[z].dtype)
+        else:
+            z = 3 if name == "lt" else z
+            self.lines.append("%s %d 7 %d" % (name, z, x))
+            compute = lambda: binary(name, wide, self.values[x]).astype(self.values[z].dtype)
+        self.lines += ["fill 7 1", "free 7"]
+        self.result(z, "%s, repeated from %s" % (self.lines[-3], shape), compute)
 
     def do_logic(self, z, x, y):
         name = self.chance.choice(["and", "or", "xor", "not"])

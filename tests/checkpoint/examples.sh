@@ -46,6 +46,7 @@ check particles 5 2 --particles 600 --steps 25
 check cg 10 3 "$matrix"
 check cg_pipelined 20 2 30
 check kmeans 3 2 1000 8
+check nbody 3 3 300 12
 check pagerank 4 1 1000 9
 check laplace 7 3 40 30
 check options 2 1 500 5

@@ -71,6 +71,10 @@ static void small_paths(dome_env *env)
         for (int k = 0; k < CALLS; k++)
             checked += dvec_dot(x, y);
         END("small.dot");
+        BEGIN;
+        for (int k = 0; k < CALLS; k++)
+            checked += dvec_sum(x);
+        END("small.sum");
     }
 }
 
@@ -120,6 +124,16 @@ static void large_paths(dome_env *env)
         for (int k = 0; k < PASSES; k++)
             dvec_map(d, scale, &factor, 1, &x);
         END("large.map");
+        BEGIN;
+        for (int k = 0; k < PASSES; k++) {
+            dvec_map(d, scale, &factor, 1, &x);
+            checked += dvec_sum(d);
+        }
+        END("large.map_sum");
+        BEGIN;
+        for (int k = 0; k < PASSES; k++)
+            dvec_scan(d, x);
+        END("large.scan");
         BEGIN;
         for (int k = 0; k < PASSES; k++)
             dvec_roll(d, x, 1000);

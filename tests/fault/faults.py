@@ -354,8 +354,9 @@ def kernel_fails_elsewhere(what, status, line):
         return note
 
 
+LEFT = r"DVEC_FOR(_ROWS|_SUM|) of 'x': the program has left the loop before its end: no break, return, goto or exception may lead out of it"
 MISTAKES = {  # status and line, by tests/programs/mistakes.c
-    "length": (2, r"dvec_new: x cannot have a length of -1"),
+    "length": (2, r"dvec_new: x cannot have a length of 18446744073709551615 \(-1 as a signed number\)"),
     "freed-output": (2, r"dvec_fill of 'x': it has been freed"),
     "freed-input": (2, r"dvec_add of 'y': 'x' has been freed"),
     "freed-reduced": (2, r"dvec_sum of 'x': it has been freed"),
@@ -364,6 +365,7 @@ MISTAKES = {  # status and line, by tests/programs/mistakes.c
     "freed-scalar": (2, r"dscalar_get of 's': it has been freed"),
     "freed-lost": (2, r"dome_lost of 'x': it has been freed"),
     "kernel": (2, r"dvec_map of 'y': dvec_sum of 'x' is called inside of its kernel or loop, where no Dome function may be"),
+    "left-break": (2, LEFT), "left-goto": (2, LEFT), "left-return": (2, LEFT), "left-rows": (2, LEFT), "left-sum": (2, LEFT),
     "shift": (2, r"dvec_shift of 'y': 'z' has 5 elements, but 'y' 100"),
     "second-init": (2, r"dome_init: it has been called already"),
     "finalize": (1, r"dome_finalize: dvec_div into 'i': element 0 is an integer divided by zero"),

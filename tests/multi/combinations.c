@@ -119,7 +119,7 @@ static void expect_failure(dome_status is, dome_status status, const char *word)
 
 static void test_failures(void)
 {
-    dvec *x[TERMS], *y = dvec_new(env, NULL, DOME_I32, N);
+    dvec *x[TERMS], *y = dvec_new_with(env, NULL, DOME_I32, N, DVEC_OPTIONS(.width = 3));
     const double a[2] = {1, 0.5};
     make(x, DOME_I32, DOME_DYNAMIC);
     const dvec *const mixed[] = {x[0], y}, *const good[] = {x[0], x[1]};

@@ -650,6 +650,42 @@ static void check_long_to_waiting(int rounds)
         dome_error_clear(env);                                                                                                   \
     } while (0)
 
+static void leave(void *ctx, size_t count, void *inout, const void *in)
+{
+    (void)ctx, (void)count, (void)inout, (void)in;
+}
+
+/* More elements than memory can have, as a count below 0 is: before anything is touched or sent. */
+static void check_too_many(void)
+{
+    static const size_t counts[] = {SIZE_MAX / 16 + 1, SIZE_MAX / 8 + 2, SIZE_MAX / 2, SIZE_MAX};
+    double x[3] = {1, 2, 3}, y[3] = {0};
+    size_t *most = g_new0(size_t, size);
+    for (size_t k = 0; k < G_N_ELEMENTS(counts); k++) {
+        const size_t n = counts[k];
+        char *number = g_strdup_printf("%zu elements of 8 bytes", n);
+        FAILS(dome_bcast(env, 0, DOME_F64, x, n), DOME_ERR_ARGUMENT, number);
+        FAILS(dome_allreduce(env, DOME_F64, x, n, DOME_SUM), DOME_ERR_ARGUMENT, number);
+        FAILS(dome_reduce(env, 0, DOME_F64, x, n, DOME_MIN), DOME_ERR_ARGUMENT, number);
+        FAILS(dome_scan(env, DOME_F64, x, n, DOME_PROD), DOME_ERR_ARGUMENT, number);
+        FAILS(dome_exscan(env, DOME_F64, x, n, DOME_SUM), DOME_ERR_ARGUMENT, number);
+        FAILS(dome_scan_with(env, DOME_F64, x, n, leave, NULL), DOME_ERR_ARGUMENT, number);
+        FAILS(dome_gather(env, 0, DOME_F64, x, n, y), DOME_ERR_ARGUMENT, number);
+        FAILS(dome_allgather(env, DOME_F64, x, n, y), DOME_ERR_ARGUMENT, number);
+        FAILS(dome_scatter(env, 0, DOME_F64, x, n, y), DOME_ERR_ARGUMENT, number);
+        FAILS(dome_send(env, rank, 0, DOME_F64, x, n), DOME_ERR_ARGUMENT, number);
+        FAILS(dome_recv(env, rank, 0, DOME_F64, x, n, NULL), DOME_ERR_ARGUMENT, number);
+        FAILS(dome_isend(env, rank, 0, DOME_F64, x, n), DOME_ERR_ARGUMENT, number);
+        FAILS(dome_irecv(env, rank, 0, DOME_F64, x, n), DOME_ERR_ARGUMENT, number);
+        most[0] = n;
+        FAILS(dome_gatherv(env, 0, DOME_F64, x, most, y), DOME_ERR_ARGUMENT, "the counts add up to more than memory");
+        FAILS(dome_scatterv(env, 0, DOME_F64, x, most, y), DOME_ERR_ARGUMENT, "the counts add up to more than memory");
+        FAILS(dome_alltoall(env, DOME_F64, x, most, y, most), DOME_ERR_ARGUMENT, "the counts add up to more than memory");
+        g_free(number);
+    }
+    g_free(most);
+}
+
 static void check_errors(void)
 {
     double x[3] = {1, 2, 3}, y[3] = {0};
@@ -697,6 +733,7 @@ static void check_errors(void)
     FAILS(dome_alltoall(env, DOME_F64, x, wrong, y, counts), DOME_ERR_MISMATCH, "task 0 sends 1 elements to task");
     g_free(counts);
     g_free(wrong);
+    check_too_many();
 }
 
 int main(int argc, char **argv)

@@ -4,6 +4,7 @@
 #include "checked.h"
 #include "core/environment.h"
 #include "local/local_private.h"
+#include "objects/dsparse_turned.h"
 #include "transport/transport.h"
 
 #include <errno.h>
@@ -121,6 +122,11 @@ static dome_status product(dvec *z, dvec *x)
     return dsparse_multiply(z, halves, x);
 }
 
+static dome_status turned(dvec *z, dvec *x)
+{
+    return dsparse_multiply_transposed(z, halves, x);
+}
+
 static dome_status half_way(dvec *z, dvec *x)
 {
     return dvec_roll(z, x, (int64_t)(dvec_length(x) / 2));
@@ -174,6 +180,10 @@ int main(int argc, char **argv)
     dvec *z = dvec_new_like(x, NULL);
     test_failed(half_way, z, x);
     test_failed(product, z, x);
+    for (halves->wanted = DSPARSE_BY_ENTRIES; halves->wanted < DSPARSE_WAYS; halves->wanted++) {
+        dsparse__forget(halves);
+        test_failed(turned, z, x);
+    }
     dome_print(env, "exchanges: %u checks\n", checks);
     int status = dome_finalize(env);
     return status;

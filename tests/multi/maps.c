@@ -162,6 +162,65 @@ static void failures(void)
     CHECK(dvec_sum(x) == 0); /* all tasks continue together */
 }
 
+/* ---- sums of what dvec_map has filled, which it takes on the way once they are asked for ---- */
+
+static unsigned shift;
+
+static void kernel(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
+{
+    const size_t width = *(size_t *)ctx;
+    (void)first;
+    for (size_t i = 0; i < count * width; i++)
+        ((double *)out)[i] = ((const double *)in[0])[i] * 1.25 + shift;
+}
+
+/* The sum is that of other memory with the same values. */
+static void check_sum(dvec *z)
+{
+    dvec *other = dvec_new_like(z, NULL);
+    dvec_span from[2], to[2];
+    CHECK(dvec_local_const(z, from) == DOME_OK && dvec_local(other, to) == DOME_OK);
+    for (int s = 0; s < 2; s++)
+        memcpy(to[s].data, from[s].data, from[s].count * dvec_width(z) * sizeof(double));
+    const double expected = dvec_sum(other);
+    CHECK(same(dvec_sum(z), expected));
+    CHECK(same(dvec_sum(z), expected));
+    dvec_free(other);
+}
+
+static void mapped_sums(size_t n, size_t width)
+{
+    dvec *x = random_vector(DOME_F64, n, width, 1), *z = dvec_new_like(x, NULL), *y = random_vector(DOME_F64, n, width, 2);
+    dvec *inputs[] = {x};
+    dvec_span span[2];
+    for (shift = 0; shift < 24; shift++) {
+        CHECK(dvec_map(z, kernel, &width, 1, inputs) == DOME_OK);
+        if (shift % 8 == 1)
+            CHECK(dvec_adds(z, z, 1) == DOME_OK); /* recorded */
+        else if (shift % 8 == 2)
+            CHECK(dvec_mul(z, z, y) == DOME_OK && dvec_local_const(z, span) == DOME_OK);
+        else if (shift % 8 == 3 && n > 0 && width == 1)
+            CHECK(dvec_set(z, n - 1, &(double){1e10}) == DOME_OK);
+        else if (shift % 8 == 4)
+            CHECK(dvec_roll(z, x, 1) == DOME_OK);
+        else if (shift % 8 == 5)
+            CHECK(dvec_map_runs(z, kernel, &width, 1, (dvec *[]){y}) == DOME_OK);
+        else if (shift % 8 == 6)
+            dome_barrier(env);
+        if (shift == 20 && n > 0) { /* from here on the program has had a pointer */
+            CHECK(dvec_local(z, span) == DOME_OK);
+            for (int s = 0; s < 2; s++)
+                for (size_t i = 0; i < span[s].count * width; i++)
+                    ((double *)span[s].data)[i] -= 7;
+        }
+        if (shift != 7) /* nobody asks */
+            check_sum(z);
+    }
+    dvec_free(y);
+    dvec_free(z);
+    dvec_free(x);
+}
+
 int main(int argc, char **argv)
 {
     env = dome_init(&argc, &argv);
@@ -171,6 +230,8 @@ int main(int argc, char **argv)
         doubles(lengths[k], 3);
         others(lengths[k]);
         integers(lengths[k]);
+        mapped_sums(lengths[k], 1);
+        mapped_sums(lengths[k], 2);
     }
     failures();
     return dome_finalize(env);

@@ -1,5 +1,6 @@
 /* Reductions: known values, hard cases, errors; on layouts of all kinds. */
 #include "checked.h"
+#include "reference_sum.h"
 
 #include <dome/dome.h>
 #include <dome/structure.h>
@@ -121,6 +122,73 @@ static void test_sums(void)
             s[j] += s[j + half];
     CHECK(same(dvec_sum(z), s[0]));
     dvec_free(z);
+}
+
+/* ---- sums of few elements, of which each block's sum travels ---- */
+
+/* The sum of a block as docs/numerics.md has it. */
+static double block_sum(const double *value, size_t n)
+{
+    double s[16] = {0};
+    for (size_t i = 0; i < n; i++)
+        s[i % 16] += value[i];
+    for (int half = 8; half; half /= 2)
+        for (int j = 0; j < half; j++)
+            s[j] += s[j + half];
+    return s[0];
+}
+
+static double some_value(uint64_t seed, uint64_t i)
+{
+    static const double special[] = {-0.0,     0.0, 0x1p-1074, -0x1p-1074, 0x1.fffffffffffffp1023, -0x1.fffffffffffffp1023,
+                                     INFINITY, NAN};
+    const uint64_t z = (seed * 37 + i) * 0x9e3779b97f4a7c15u, kind = z >> 60;
+    if (kind == 0 && seed % 3 == 0)
+        return special[(z >> 40) % (seed % 9 == 0 ? 8 : 6)];
+    return ldexp((double)(int64_t)z, (int)((z >> 20) % (kind < 8 ? 10 : 200)) - 60);
+}
+
+static void check_few(uint64_t seed, uint64_t n, dome_type type, size_t width, uint64_t block)
+{
+    double value[64], term[64];
+    reference_sum sum = {0}, dot = {0};
+    const bool single = type == DOME_F32;
+    dvec *x = dvec_new_with(env, NULL, type, n, DVEC_OPTIONS(.width = width, .block = block)), *y = dvec_new_like(x, NULL);
+    dvec_span span[2];
+    for (uint64_t i = 0; i < n * width; i++) {
+        value[i] = single ? (double)(float)some_value(seed, i) : some_value(seed, i);
+        term[i] = value[i] * value[i];
+    }
+    dvec_local(x, span);
+    for (int s = 0; s < 2; s++)
+        for (uint64_t k = 0; k < span[s].count * width; k++)
+            if (single)
+                ((float *)span[s].data)[k] = (float)value[span[s].first * width + k];
+            else
+                ((double *)span[s].data)[k] = value[span[s].first * width + k];
+    for (uint64_t i = 0; i < n * width; i += block * width) {
+        const size_t count = n * width - i < block * width ? n * width - i : block * width;
+        reference_add(&sum, block_sum(value + i, count));
+        reference_add(&dot, block_sum(term + i, count));
+    }
+    CHECK(same(dvec_sum(x), reference_round(&sum)));
+    CHECK(same(dvec_dot(x, x), reference_round(&dot)));
+    CHECK(dvec_copy(y, x) == DOME_OK && dvec_muls(y, y, 1) == DOME_OK); /* not computed yet */
+    CHECK(same(dvec_sum(y), reference_round(&sum)));
+    CHECK(same(dvec_dot(y, x), reference_round(&dot)));
+    dvec_free(y);
+    dvec_free(x);
+}
+
+static void test_few(void)
+{
+    for (uint64_t seed = 0; seed < 120; seed++) {
+        const size_t width = seed % 4 == 3 ? 3 : 1;
+        const uint64_t n = seed % 21, block = seed % 5 == 4 ? 4 : 1;
+        check_few(seed, n, seed % 7 == 6 ? DOME_F32 : DOME_F64, width, block);
+        if (n > 1 && block == 1)
+            relayout(n, 1, (int)(seed % LAYOUTS));
+    }
 }
 
 static double extremes(uint64_t i)
@@ -399,6 +467,7 @@ int main(int argc, char **argv)
     env = dome_init(&argc, &argv);
     dome_set_errors_return(env);
     test_sums();
+    test_few();
     test_integers();
     test_norm();
     test_products();

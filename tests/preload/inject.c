@@ -3,11 +3,16 @@
  *     INJECT=CALL:NUMBER[+]:ACTION:TEXT
  *
  * The NUMBER-th call (from 1; with + all later ones, too) of CALL on a file whose path contains TEXT does ACTION: an errno's
- * number, "short" (half of a write), "kill" or "stop". CALL is open, write, fsync, rename, link, unlink, allocate or truncate.
+ * number, "short" (half of a write), "kill", "stop" or "alter" (what is sent or received differs in a bit). CALL is open, write,
+ * fsync, rename, link, unlink, allocate, truncate, send or recv; the path of a socket contains "socket:".
  *
  *     INJECT_TASKS=first|others
  *
  * Only in processes that were started by a user, or only in those that joined a program.
+ *
+ *     INJECT_ONCE=FILE
+ *
+ * Once, in the first process that does so after FILE was made; it removes the file.
  *
  *     INJECT_CLOCK=PERIOD:SECONDS
  *
@@ -23,14 +28,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { SHORT = -1 };
+enum { SHORT = -1, ALTER = -2 };
 
 static char call[16], action[16], text[256];
+static const char *once;
 static int number, seen, clock_period, clock_jump;
 static bool active, all_later;
 
@@ -45,10 +53,11 @@ __attribute__((constructor)) static void read_environment(void)
     number = atoi(count);
     all_later = strchr(count, '+') != NULL;
     bool joins = getenv("DOME_JOIN") != NULL;
+    once = getenv("INJECT_ONCE");
     active = !tasks || joins == (strcmp(tasks, "others") == 0);
 }
 
-/* 0: the call is made; SHORT; or the errno it fails with. */
+/* 0: the call is made; SHORT; ALTER; or the errno it fails with. */
 static int outcome(const char *what, const char *path)
 {
     if (!active || strcmp(what, call) != 0 || !path || !strstr(path, text))
@@ -56,12 +65,16 @@ static int outcome(const char *what, const char *path)
     int n = __atomic_add_fetch(&seen, 1, __ATOMIC_SEQ_CST);
     if (n != number && !(all_later && n > number))
         return 0;
+    if (once && syscall(SYS_unlink, once) != 0)
+        return 0;
     if (strcmp(action, "kill") == 0)
         kill(getpid(), SIGKILL);
     if (strcmp(action, "stop") == 0) {
         kill(getpid(), SIGSTOP);
         return 0;
     }
+    if (strcmp(action, "alter") == 0)
+        return ALTER;
     return strcmp(action, "short") == 0 ? SHORT : atoi(action);
 }
 
@@ -151,6 +164,32 @@ int posix_fallocate64(int fd, off64_t at, off64_t length)
 int posix_fallocate(int fd, off_t at, off_t length)
 {
     return posix_fallocate64(fd, at, length);
+}
+
+ssize_t send(int fd, const void *data, size_t n, int flags)
+{
+    NEXT(ssize_t, send, int, const void *, size_t, int);
+    int what = outcome_at("send", fd);
+    FAIL_IF(what);
+    if (what != ALTER || n == 0)
+        return next(fd, data, n, flags);
+    char *copy = malloc(n);
+    if (!copy)
+        abort();
+    memcpy(copy, data, n);
+    copy[n / 2] ^= 0x10;
+    ssize_t sent = next(fd, copy, n, flags);
+    free(copy);
+    return sent;
+}
+
+ssize_t recv(int fd, void *data, size_t n, int flags)
+{
+    NEXT(ssize_t, recv, int, void *, size_t, int);
+    ssize_t got = next(fd, data, n, flags); /* before the outcome: often there is nothing */
+    if (got > 0 && outcome_at("recv", fd) == ALTER)
+        ((char *)data)[got / 2] ^= 0x10;
+    return got;
 }
 
 /* ---- paths ---- */

@@ -64,6 +64,34 @@ static void after_finalize(const char *mistake, dome_env *env, dvec *x, dvec *y)
     exit(0);
 }
 
+/* Leaves a loop before its end, on one task alone. */
+static void leave(const char *mistake, dome_env *env, dvec *x)
+{
+    DVEC_FOR (i, double, x) {
+        if (i != 0)
+            continue;
+        if (strcmp(mistake, "left-break") == 0)
+            break;
+        if (strcmp(mistake, "left-goto") == 0)
+            goto away;
+        if (strcmp(mistake, "left-return") == 0)
+            return;
+    }
+    DVEC_FOR_ROWS (i, double, x) {
+        if (i == 99 && strcmp(mistake, "left-rows") == 0)
+            break;
+        *x = 1;
+    }
+    double s;
+    DVEC_FOR_SUM (s, i, const double, x) {
+        if (i == 0 && strcmp(mistake, "left-sum") == 0)
+            return;
+        s = x;
+    }
+away:
+    dome_print(env, "the tasks go on\n");
+}
+
 int main(int argc, char **argv)
 {
     dome_env *env = dome_init(&argc, &argv);
@@ -81,6 +109,8 @@ int main(int argc, char **argv)
         dome_set_errors_return(env);
         dome_init(&argc, &argv);
     }
+    if (strncmp(mistake, "left", 4) == 0)
+        leave(mistake, env, x);
     if (strncmp(mistake, "late", 4) == 0)
         after_finalize(mistake, env, x, y);
     if (strcmp(mistake, "exit") == 0)

@@ -731,6 +731,15 @@ static void loops(dvec *x)
     REFUSES(dvec_run_add_integers, &run, NULL, high);
     REFUSES(dvec_run_add_integers, &run, low, NULL);
     REFUSES(dvec_run_sum, NULL);
+    const dvec_operand none = {NULL, DOME_F64, sizeof(double), DVEC_READ}, good = {x, DOME_F64, sizeof(double), DVEC_READ};
+    double sum;
+    REFUSES(dvec_run_over, NULL, 1, &good, 0, 0);
+    REFUSES(dvec_run_over, &run, 1, NULL, 0, 0);
+    REFUSES(dvec_run_over, &run, 1, &none, 0, 0);
+    REFUSES(dvec_run_over, &run, 2, (const dvec_operand[]){good, none}, 0, 0);
+    REFUSES(dvec_run_sums, NULL, &sum);
+    REFUSES(dvec_run_sums, &run, NULL);
+    REFUSES(dvec_run_end, NULL);
 }
 
 static void of_vectors(dvec *x)

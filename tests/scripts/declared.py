@@ -11,4 +11,4 @@ for path in sys.argv[1:]:
     text = re.sub(r"\\\n", " ", text)
     text = re.sub(r"(?m)^\s*#.*$", "", text)
     names.update(re.findall(r"(?m)^[A-Za-z_][\w \t]*?[ *]+((?:dome|dvec|dscalar|dsparse)_\w+)\(", text))
-print("\n".join(sorted(names)))
+print("\n".join(sorted(name for name in names if not name.endswith("_"))))  # the others are parts of macros

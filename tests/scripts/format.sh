@@ -1,5 +1,5 @@
 #!/bin/bash
-# Every .c and .h of the tree is formatted as .clang-format says.
+# Every source and header of the tree is formatted as .clang-format says.
 set -u
 cd "${DOME_SOURCE_DIR:?}" || exit 1
 wanted=14 # other major versions break lines in other places
@@ -14,7 +14,7 @@ version=$("$formatter" --version 2>/dev/null | sed -n 's/.*version \([0-9]*\)\..
 [ -n "$version" ] || skip "clang-format is not installed"
 [ "$version" = $wanted ] || skip "clang-format is of version $version, not $wanted"
 
-lines=$(find bench examples include src tests tools -name '*.[ch]' -print0 | xargs -0 -n 16 -P 2 "$formatter" --dry-run -Werror 2>&1)
+lines=$(find bench examples include src tests tools \( -name '*.[ch]' -o -name '*.[ch]pp' \) -print0 | xargs -0 -n 16 -P 2 "$formatter" --dry-run -Werror 2>&1)
 if [ $? -ne 0 ]; then
     echo "failed: to format a file: clang-format -i FILE. Lines that are not formatted, by file:"
     sed -n 's/:[0-9]*:[0-9]*: error: code should be.*//p' <<<"$lines" | sort | uniq -c

@@ -20,7 +20,7 @@ for option in $(sed -n 's/^| `\([A-Z_]*\)` |.*/\1/p' docs/installing.md); do
 done
 
 for page in *.md docs/*.md bench/*.md; do
-    for link in $(grep -oE '\]\([^)#]+' "$page" | sed 's/^](//' | grep -v '^https*:'); do
+    for link in $(sed '/^```[a-z]/,/^```$/d' "$page" | grep -oE '\]\([^)#]+' | sed 's/^](//' | grep -v '^https*:'); do
         [ -e "$(dirname "$page")/$link" ] || fail "$page points to $link, which is not there"
     done
 done
@@ -61,7 +61,7 @@ done
 # docs/compared.md has every function that a program calls in its table, in backquotes. What a program asks types and layouts, and
 # what structures of one's own call, is not in it.
 calls=$(sed -n 's/^|//p' docs/compared.md)
-for function in $(python3 tests/scripts/declared.py include/dome/{env,dvec,dscalar,sparse,arrays,comm,map}.h); do
+for function in $(python3 tests/scripts/declared.py include/dome/{env,dvec,dscalar,sparse,arrays,comm,map,loop}.h); do
     grep -qF "\`$function\`" <<<"$calls" || fail "the table of docs/compared.md lacks $function"
 done
 

@@ -21,7 +21,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.p
 import harness
 from harness import DOME, PROGRAMS, Run, awake, check, only_line, wait_until
 
-WORKER, STARTER = PROGRAMS + "/worker", PROGRAMS + "/starter"
+WORKER, STARTER, ELASTIC = PROGRAMS + "/worker", PROGRAMS + "/starter", PROGRAMS + "/elastic"
 HERE = os.path.dirname(os.path.abspath(__file__))
 TIMEOUT = 4
 CROWD = 1200  # more than the descriptors that a login has
@@ -166,6 +166,35 @@ def read(s, n):
     return data
 
 
+def siphash(key, data):
+    """SipHash-2-4 with 128 bits."""
+    mask = (1 << 64) - 1
+    (a, b) = struct.unpack("<QQ", key)
+    v = [a ^ 0x736F6D6570736575, b ^ 0x646F72616E646F6D ^ 0xEE, a ^ 0x6C7967656E657261, b ^ 0x7465646279746573]
+
+    def turned(x, bits):
+        return (x << bits | x >> (64 - bits)) & mask
+
+    def rounds(count):
+        for _ in range(count):
+            for (x, y, first, then) in ((0, 1, 13, 32), (2, 3, 16, 0), (0, 3, 21, 0), (2, 1, 17, 32)):
+                v[x] = (v[x] + v[y]) & mask
+                v[y] = turned(v[y], first) ^ v[x]
+                v[x] = turned(v[x], then)
+
+    data += b"\0" * (-(len(data) + 1) % 8) + bytes([len(data) % 256])
+    for (word,) in struct.iter_unpack("<Q", data):
+        v[3] ^= word
+        rounds(2)
+        v[0] ^= word
+    code = []
+    for (k, word) in ((2, 0xEE), (1, 0xDD)):
+        v[k] ^= word
+        rounds(4)
+        code.append(v[0] ^ v[1] ^ v[2] ^ v[3])
+    return struct.pack("<QQ", *code)
+
+
 def ask(port, cookie):
     """As dome ps does from another host: the text, "" if it is refused. The protocol in other words than the library's."""
     with socket.create_connection(("127.0.0.1", port), GUARD) as s:
@@ -190,7 +219,11 @@ def ask(port, cookie):
         except ConnectionResetError:
             pass
         check(known or not text, "the text for somebody who does not know the cookie")
-        return text.decode()
+        if not text:
+            return ""
+        key, said, code = proof(3, nonces, channel)[:16], text[:-16], text[-16:]
+        check(siphash(key, struct.pack("<Q", 0) + said) == code, "the code of the answer is another one")
+        return said.decode()
 
 
 def many_looks():
@@ -230,6 +263,114 @@ def checkpoint_port():
         elsewhere = [s for s in seen if not s.startswith("127.0.0.1:")]
         check(not elsewhere, "it listened at " + ", ".join(elsewhere))
         return "%d ports" % len(seen)
+
+
+# ---- the names by which a user's commands find programs ----
+
+DOORS = "dome-hub", "dome-order", "dome-view"
+ANOTHER = 65534  # a user
+
+
+def as_another(function, *arguments):
+    """A process of another user, which runs until it is killed, once it has written a byte."""
+    ends = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.setgroups([])
+            os.setgid(ANOTHER)
+            os.setuid(ANOTHER)
+            function(ends[1], *arguments)
+        finally:
+            os._exit(1)
+    os.close(ends[1])
+    ready = os.read(ends[0], 1)
+    os.close(ends[0])
+    check(ready, "the other user's process has ended")
+    return pid
+
+
+def bind_names(ready, pids):
+    """All that programs with these pids had once, and some as they have now."""
+    held = []
+    for pid in pids:
+        for name in ["%s/0/%d" % (door, pid) for door in DOORS] + ["dome-hub/0/%d/%016x" % (pid, pid)] * (pid % 20 == 0):
+            s = socket.socket(socket.AF_UNIX)
+            try:
+                s.bind("\0" + name)
+                s.listen(1)
+                held.append(s)
+            except OSError: # as many as there are descriptors for
+                pass
+    os.write(ready, b".")
+    while True:
+        signal.pause()
+
+
+def commands_work(run):
+    """Its user sees it, changes its number of tasks, and records it."""
+    environment = dict(harness.clean_environment(), PVM_TMP=run.tmp)
+
+    def dome(*arguments):
+        done = subprocess.run([DOME] + list(arguments), env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=GUARD)
+        check(done.returncode == 0, "dome %s: status %d, %r" % (" ".join(arguments), done.returncode, done.stderr))
+        return done.stdout
+
+    check(run.pid in [program["pid"] for program in json.loads(dome("ps", "--json"))], "dome ps does not see it")
+    dome("grow", str(run.pid))
+    view = subprocess.Popen([DOME, "view", "--live", str(run.pid)], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    line = view.stdout.readline()
+    view.terminate()
+    said = view.communicate()[1]
+    check(line.startswith(b"http://") or b"libmicrohttpd" in said, "dome view said %r, %r" % (line, said))
+
+
+def elastic_program():
+    return Run([ELASTIC, "100000", "5", "-", "%MARKS%", "", "--dome-tasks", "2", "--dome-timeout", "10"])
+
+
+def names_are_taken():
+    """Another user has bound what he could before the program starts."""
+    if os.geteuid() != 0:
+        return "not tried: without root there is no other user"
+    with open("/proc/loadavg") as f:
+        last = int(f.read().split()[-1])
+    squatter = as_another(bind_names, range(last + 1, last + 2400))
+    try:
+        with elastic_program() as run:
+            harness.reach(run, 2)
+            check(last < run.pid < last + 2400, "its pid, %d, is none of those from %d on" % (run.pid, last))
+            commands_work(run)
+    finally:
+        os.kill(squatter, signal.SIGKILL)
+        os.waitpid(squatter, 0)
+
+
+# ---- messages that are altered ----
+
+
+def altered(call, restarts):
+    """A stranger on the network changes a bit of what a task and the hub say to each other: that connection ends, and a line says why."""
+    inject = os.path.join(os.path.abspath(harness.BUILD), "tests", "preload", "libinject.so")
+    if not os.path.exists(inject):
+        return "not tried: %s is not built" % inject
+    now = "%TMP%/alter"
+    environment = {"LD_PRELOAD": inject, "INJECT": call + ":1+:alter:socket:", "INJECT_TASKS": "others", "INJECT_ONCE": now}
+    whose = {"send": "its connection", "recv": "the process that watches over the program"}[call]
+    lost = r"task [12] on host \S+ is lost: a message of %s was altered on the way" % whose
+    command = [DOME, "run", "--restarts", "3"] if restarts else []
+    command += [ELASTIC, "150", "10", "-", "%MARKS%", "", "--dome-tasks", "3", "--dome-timeout", "2"]
+    with Run(command, environment) as run:
+        harness.reach(run, 5)
+        open(now.replace("%TMP%", run.tmp), "w").close()
+        status = run.wait()
+        run.check_clean()
+        if restarts:
+            check(status == 0, "status %s: %s" % (status, run.lines()))
+            only_line(run, lost + r"(; the program was in .*)?; healed from .*, 1 of 3")
+        else:
+            check(status == 1, "status %s: %s" % (status, run.lines()))
+            only_line(run, lost + r"(; the program was in .*)?")
 
 
 # ---- the page ----
@@ -280,7 +421,9 @@ def all_cases():
         ("%d looks from elsewhere" % CROWD, many_looks),
         ("checkpoint port", checkpoint_port),
         ("slow strangers and the page", page),
-    ]
+        ("names taken by another user", names_are_taken),
+    ] + [("altered on the way, %s%s" % (call, how), altered, call, restarts)
+         for call in ("send", "recv") for restarts, how in ((False, ""), (True, ", healed"))]
 
 
 if __name__ == "__main__":

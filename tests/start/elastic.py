@@ -235,11 +235,41 @@ def hangs():
 
 
 def unknown():
-    for name in "there-is-none", str(os.getpid()), "999999":
-        _, err = dome("shrink", name, status=1)
-        check(re.fullmatch("dome: shrink: no program %s of yours with several tasks was started on this host; .*\n" % name, err), err)
+    other = subprocess.Popen(["sleep", "1000"])
+    try:
+        for name in "there-is-none", str(other.pid), "999999", "1", "0", "-1", "99999999999999999999":
+            _, err = dome("shrink", "--", name, status=1)
+            check(re.fullmatch("dome: shrink: no program %s of yours with several tasks was started on this host; .*\n" % name, err), err)
+        _, err = dome("ps", "there-is-none", status=1)
+        check(err == "dome: ps: no Dome program of yours with several tasks is called there-is-none, or has this pid\n", err)
+    finally:
+        other.kill()
+        other.wait()
     for arguments in (["grow"], ["grow", "x", "-n", "0"], ["grow", "x", "y"]):
         dome(*arguments, status=2)
+
+
+def by_any_pid(before, restarts):
+    """The pid that a shell has for the program is that of a supervisor or of another program that has started it."""
+    # Orders must be done before it ends, on a busy machine, too.
+    program = [ELASTIC, "400", "30", "-", "%MARKS%"]
+    command = before + [DOME, "run", "-n", "2", "--max", "20"] + (["--restarts", "3"] if restarts else []) + program
+    with Run(command) as run:
+        # At once, as `dome run ... & dome grow $!` does: while it starts an order is refused.
+        out = wait_until(lambda: dome("grow", str(run.pid), status=None)[0], "the first order to be carried out")
+        hub, tasks = run.hub(), 3
+        check(out == "%d: 3 tasks, view 1\n" % hub, out)
+        for name in str(hub), str(run.rank(0)), str(run.rank(1)), str(run.rank(2)), str(run.pid):
+            out, _ = dome("grow", name)
+            tasks += 1
+            check(out == "%d: %d tasks, view %d\n" % (hub, tasks, tasks - 2), "%s: %s" % (name, out))
+            found = json.loads(dome("ps", "--json", name)[0])
+            check([p["pid"] for p in found] == [hub], "dome ps %s: %s" % (name, found))
+        check(dome("ps", "--brief", str(run.pid), str(hub))[0].count("\n") == 2, "it is listed twice")
+        check((hub == run.pid) == (not restarts and not before), "the hub is %d, started was %d" % (hub, run.pid))
+        harness.kill(hub, signal.SIGTERM)
+        run.wait()
+        run.check_clean()
 
 
 def other_user():
@@ -516,6 +546,9 @@ def main():
         ("dome run", by_dome_run),
         ("ranges", ranges),
         ("unknown", unknown),
+        ("by any pid", by_any_pid, [], False),
+        ("by any pid: restarts", by_any_pid, [], True),
+        ("by any pid: started by others", by_any_pid, ["timeout", "600", "/bin/sh", "-c", '"$@"; exit', "sh"], True),
         ("other user", other_user),
         ("no names: order", refused, "bare", [], r"it has no objects with names, so nothing .*"),
         ("no names: wish", bare_wish),

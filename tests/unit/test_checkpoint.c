@@ -1165,10 +1165,16 @@ static bool net_receive(void *ctx, int from, void **data, uint64_t *bytes, char 
     return size > 0 || refuse_lost(from, message);
 }
 
+static bool net_altered(const void *ctx)
+{
+    (void)ctx;
+    return false;
+}
+
 static gpointer net_member(gpointer data)
 {
     member *m = data;
-    dome_ckpt_link link = {m->rank, TASKS, m, net_send, net_receive};
+    dome_ckpt_link link = {m->rank, TASKS, m, net_send, net_receive, net_altered};
     dome__ckpt_write_together(&m->job, &link);
     return NULL;
 }

@@ -153,11 +153,73 @@ static void test_wrong_cookie(void)
     g_free(message);
 }
 
+/* Reads the bytes of a message, without its codes being checked. */
+static GByteArray *overhear(int fd)
+{
+    guint8 buffer[512];
+    const ssize_t n = recv(fd, buffer, sizeof buffer, 0);
+    g_assert_cmpint(n, >, 0);
+    return g_byte_array_append(g_byte_array_new(), buffer, (guint)n);
+}
+
+/* The end of the only connection to this port, as getpeername or getsockname tells it. */
+static int end_of(int (*name)(int fd, struct sockaddr *address, socklen_t *length), uint64_t port)
+{
+    for (int fd = 3; fd < 256; fd++) {
+        struct sockaddr_in at = {0};
+        socklen_t length = sizeof at;
+        if (name(fd, (struct sockaddr *)&at, &length) == 0 && at.sin_family == AF_INET && ntohs(at.sin_port) == port)
+            return fd;
+    }
+    g_assert_not_reached();
+}
+
+/* What a stranger changes in a message is noticed: at the length before the rest is waited for, and anywhere else. */
+static void test_altered(void)
+{
+    static const char text[] = "which blocks this task has";
+    enum { HEAD = 24, ALL = HEAD + sizeof text + 16 };
+    static const int places[] = {0, 7, 8, 23, HEAD, HEAD + 5, ALL - 16, ALL - 1};
+    for (size_t k = 0; k < G_N_ELEMENTS(places); k++) {
+        dome_ckpt_door door;
+        char *message = NULL;
+        void *data;
+        uint64_t bytes;
+        task t = {.rank = 1};
+        int listening = dome__ckpt_link_listen(htonl(INADDR_LOOPBACK), &door, &message);
+        t.door = door;
+        t.to = place(door.port);
+        GThread *thread = g_thread_new("task", be_task, &t);
+        dome_ckpt_link link;
+        dome__ckpt_link_accept(&link, 2, listening, &door);
+        g_assert_true(dome__ckpt_link_complete((dome_ckpt_link *[]){&link}, 1, 20, &message));
+        g_thread_join(thread);
+        const int from = end_of(getpeername, door.port), to = end_of(getsockname, door.port);
+        g_assert_true(t.link.send(t.link.ctx, 0, text, sizeof text, &message));
+        GByteArray *sent = overhear(to);
+        g_assert_cmpuint(sent->len, ==, ALL);
+        sent->data[places[k]] ^= 0x10;
+        g_assert_false(link.altered(link.ctx));
+        g_assert_cmpint(send(from, sent->data, sent->len, 0), ==, sent->len);
+        g_assert_false(link.receive(link.ctx, 1, &data, &bytes, &message));
+        g_assert_cmpstr(message, ==, "a message of task 1 was altered on the way, and the connection to it is closed");
+        g_assert_true(link.altered(link.ctx));
+        g_clear_pointer(&message, g_free);
+        g_assert_false(t.link.receive(t.link.ctx, 0, &data, &bytes, &message)); /* and does not wait */
+        g_assert_cmpstr(message, ==, "task 0 is gone");
+        g_free(message);
+        g_byte_array_unref(sent);
+        dome__ckpt_link_close(&t.link);
+        dome__ckpt_link_close(&link);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/checkpoint-link/strangers", test_strangers);
     g_test_add_func("/checkpoint-link/ring", test_ring);
+    g_test_add_func("/checkpoint-link/altered", test_altered);
     g_test_add_func("/checkpoint-link/wrong-cookie", test_wrong_cookie);
     return g_test_run();
 }

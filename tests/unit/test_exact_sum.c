@@ -18,6 +18,7 @@ static double sum_of(const double *term, size_t count)
     dome__exact_init(&sum);
     for (size_t i = 0; i < count; i++)
         dome__exact_add(&sum, term[i]);
+    assert_same(dome__exact_total(term, count), dome__exact_round(&sum));
     return dome__exact_round(&sum);
 }
 
@@ -82,6 +83,27 @@ static void test_random(void)
         dome__exact_shorten(&left);
         dome__exact_normalize(&left);
         g_assert_cmpmem(&left, sizeof left, &sum, sizeof sum);
+    }
+    g_rand_free(rand);
+}
+
+/* Few values that are added up at once: near each other, far apart, of any size, cancelling. */
+static void test_few(void)
+{
+    GRand *rand = g_rand_new_with_seed(4);
+    for (int round = 0; round < 20000; round++) {
+        const int count = g_rand_int_range(rand, 0, 17), spread = (const int[]){0, 1, 10, 60, 120, 2046}[round % 6];
+        const int base = spread == 2046 ? 0 : (const int[]){1, 900, 1023, 1900}[g_rand_int_range(rand, 0, 4)];
+        double value[16];
+        for (int i = 0; i < count; i++) {
+            uint64_t bits = (uint64_t)g_rand_int(rand) << 32 | g_rand_int(rand);
+            bits &= g_rand_boolean(rand) ? UINT64_MAX : UINT64_MAX << 40;
+            bits = (bits & ~((uint64_t)0x7ff << 52)) | (uint64_t)(base + g_rand_int_range(rand, 0, spread + 1)) << 52;
+            memcpy(&value[i], &bits, sizeof bits);
+            if (i % 5 == 4)
+                value[i] = -value[i - 1];
+        }
+        sum_of(value, (size_t)count);
     }
     g_rand_free(rand);
 }
@@ -222,6 +244,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/exact_sum/known", test_known);
     g_test_add_func("/exact_sum/random", test_random);
+    g_test_add_func("/exact_sum/few", test_few);
     g_test_add_func("/exact_sum/integers", test_integers);
     g_test_add_func("/exact_sum/short", test_short);
     g_test_add_func("/exact_sum/many", test_many);

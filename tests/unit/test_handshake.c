@@ -1,6 +1,7 @@
 /* How processes of one program recognize each other: over real connections, with several kinds of strangers at the other end. */
 #include "supervision/watch.h"
 #include "transport/handshake.h"
+#include "transport/mac.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -85,6 +86,54 @@ static void test_right(void)
     g_assert_cmpint(of_b, ==, DOME_HANDSHAKE_DONE);
     g_assert_cmphex(b.word, ==, 0x01020304);
     part(&e);
+}
+
+/* Both ends have the same two keys, one for each direction, and other ones than on any other connection. */
+static void test_keys(void)
+{
+    dome_macs connects[2], listens[2];
+    for (int k = 0; k < 2; k++) {
+        ends e = join();
+        dome_handshake a = side(true, "test", COOKIE, 1), b = side(false, "test", COOKIE, 0);
+        dome_handshake_state of_a, of_b;
+        run(&e, &a, &b, &of_a, &of_b);
+        g_assert_true(of_a == DOME_HANDSHAKE_DONE && of_b == DOME_HANDSHAKE_DONE);
+        g_assert_true(dome__handshake_macs(&a, e.connects, &connects[k]) && dome__handshake_macs(&b, e.listens, &listens[k]));
+        part(&e);
+    }
+    for (int k = 0; k < 2; k++) {
+        g_assert_cmpmem(&connects[k].out, sizeof(dome_mac), &listens[k].in, sizeof(dome_mac));
+        g_assert_cmpmem(&connects[k].in, sizeof(dome_mac), &listens[k].out, sizeof(dome_mac));
+        g_assert_true(connects[k].in.key[0] != connects[k].out.key[0] && connects[k].in.key[1] != connects[k].out.key[1]);
+    }
+    g_assert_true(connects[0].out.key[0] != connects[1].out.key[0] && connects[0].in.key[0] != connects[1].in.key[0]);
+}
+
+/* What the authors' own program gives for the key 00 01 ... 0f and the bytes 00 01 ...; the first eight of them are the number of
+ * the message. */
+static void test_vectors(void)
+{
+    static const struct {
+        size_t bytes;
+        const char *code;
+    } cases[] = {{8, "3b62a9ba6258f5610f83e264f31497b4"},
+                 {9, "264499060ad9baabc47f8b02bb6d71ed"},
+                 {21, "568e495abe525a218a2214cd3e071d12"}};
+    uint8_t key[DOME_MAC_KEY], bytes[32], code[DOME_MAC_BYTES];
+    for (size_t k = 0; k < sizeof bytes; k++)
+        bytes[k] = (uint8_t)k;
+    memcpy(key, bytes, sizeof key);
+    for (size_t c = 0; c < G_N_ELEMENTS(cases); c++) {
+        dome_mac mac = dome__mac_of(key);
+        mac.messages = UINT64_C(0x0706050403020100);
+        GString *text = g_string_new(NULL);
+        dome__mac_next(&mac, bytes + 8, cases[c].bytes - 8, code);
+        for (size_t k = 0; k < sizeof code; k++)
+            g_string_append_printf(text, "%02x", code[k]);
+        g_assert_cmpstr(text->str, ==, cases[c].code);
+        g_assert_cmphex(mac.messages, ==, UINT64_C(0x0706050403020101));
+        g_string_free(text, TRUE);
+    }
 }
 
 static void test_wrong(void)
@@ -216,9 +265,10 @@ static void test_false_hub(void)
     int port = 0, fd = listen_at("127.0.0.1", &port);
     char *text = g_strdup_printf("%s;127.0.0.1:%d;", COOKIE, port);
     dome_hub_address address;
+    dome_macs macs;
     g_assert_true(dome__hub_address_parse(&address, text));
     GThread *stranger = g_thread_new("stranger", listen_in, GINT_TO_POINTER(fd));
-    g_assert_cmpint(dome__hub_connect(&address, address.endpoints[0], DOME_WIRE_WATCH, 2), <, 0);
+    g_assert_cmpint(dome__hub_connect(&address, address.endpoints[0], DOME_WIRE_WATCH, 2, &macs), <, 0);
     GByteArray *heard = g_thread_join(stranger);
     g_assert_cmpint(heard->len, ==, DOME_HANDSHAKE_NONCE);
     g_assert_null(memmem(heard->data, heard->len, COOKIE, 8));
@@ -244,6 +294,8 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/handshake/right", test_right);
+    g_test_add_func("/handshake/keys", test_keys);
+    g_test_add_func("/handshake/codes", test_vectors);
     g_test_add_func("/handshake/wrong", test_wrong);
     g_test_add_func("/handshake/in-between", test_in_between);
     g_test_add_func("/handshake/reflected", test_reflected);

@@ -1,8 +1,13 @@
 /* When a program takes hosts and lets them go. */
 #include "supervision/hosts_policy.h"
+#include "supervision/hosts_script.h"
 
 #include <glib.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 static void check_parse(const char *text, const char *expected)
 {
@@ -35,6 +40,77 @@ static void test_parse(void)
     g_assert_false(dome__script_succeeded("h1\n#status 1\n"));
     g_assert_false(dome__script_succeeded("h1\n"));
     g_assert_false(dome__script_succeeded("h1 #status 0\n"));
+    GString *many = g_string_new(NULL);
+    for (int i = 0; i < 4096; i++)
+        g_string_append_printf(many, "h%d\n", i);
+    check_parse(many->str, "names more than 4095 hosts");
+    g_string_free(many, TRUE);
+}
+
+/* What a run of a command gives: its hosts, or why it gives none. */
+static void check_ask(const char *command, const char *expected)
+{
+    char *slots = NULL, *message = NULL, **hosts = dome__hosts_script_ask(command, &slots, &message);
+    g_assert_cmpstr(hosts ? slots : message, ==, expected);
+    g_assert_true(!hosts == (message != NULL));
+    g_strfreev(hosts);
+    g_free(slots);
+    g_free(message);
+}
+
+/* The end of the last line does not matter, and however much a script prints, little of it is read. */
+static void test_ask(void)
+{
+    check_ask("echo h1:2; echo h2", "h1=2 h2=1");
+    check_ask("printf h1", "h1=1");
+    check_ask("printf 'h1\\nh2:3 # four'", "h1=1 h2=3");
+    check_ask("true", "");
+    check_ask("echo h1; false", "'echo h1; false' has failed");
+    check_ask("echo h1; exit 3", "'echo h1; exit 3' has failed");
+    check_ask("printf '#status 0'; kill $$", "'printf '#status 0'; kill $$' has failed");
+    check_ask("yes h1", "'yes h1' prints more than 1024 KiB");
+    check_ask("echo 'h1 h2'", "'echo 'h1 h2'' 'h1 h2' is not host:slots");
+    check_ask("cat", ""); /* it has no input */
+    struct rusage used;
+    g_assert_cmpint(getrusage(RUSAGE_SELF, &used), ==, 0);
+    g_assert_cmpint(used.ru_maxrss, <, 500000); /* KiB */
+}
+
+/* Runs the script, which writes the pid of a process that it has started to a file; returns that. */
+static int pid_of(const char *script, const char *expected)
+{
+    char *path = NULL, *text = NULL;
+    close(g_file_open_tmp("dome-script-XXXXXX", &path, NULL));
+    g_setenv("PID_FILE", path, TRUE);
+    check_ask(script, expected);
+    g_assert_true(g_file_get_contents(path, &text, NULL, NULL));
+    const int pid = atoi(text);
+    g_assert_cmpint(pid, >, 1);
+    unlink(path);
+    g_free(path);
+    g_free(text);
+    return pid;
+}
+
+static bool is_there(int pid)
+{
+    char *path = g_strdup_printf("/proc/%d/stat", pid), *text = NULL;
+    const bool there = g_file_get_contents(path, &text, NULL, NULL) && !strstr(text, ") Z ");
+    g_free(path);
+    g_free(text);
+    return there;
+}
+
+/* A script that goes on without its output is ended with what it has started; one that has ended well may leave processes. */
+static void test_goes_on(void)
+{
+    static const char silent[] = "sleep 1000 >/dev/null 2>&1 & echo $! >$PID_FILE; echo h1; exec >&-; wait";
+    int pid = pid_of(silent, "'sleep 1000 >/dev/null 2>&1 & echo $! >$PID_FILE; echo h1; exec >&-; wait' has failed");
+    while (is_there(pid))
+        g_usleep(1000);
+    pid = pid_of("sleep 1000 >/dev/null 2>&1 & echo $! >$PID_FILE; echo h1", "h1=1");
+    g_assert_true(is_there(pid));
+    kill(pid, SIGKILL);
 }
 
 /* A program as the policy sees it. */
@@ -175,6 +251,8 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/hosts-policy/parse", test_parse);
+    g_test_add_func("/hosts-policy/ask", test_ask);
+    g_test_add_func("/hosts-policy/goes-on", test_goes_on);
     g_test_add_func("/hosts-policy/come-and-go", test_come_and_go);
     g_test_add_func("/hosts-policy/range", test_range);
     g_test_add_func("/hosts-policy/failures", test_failures);

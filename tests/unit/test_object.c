@@ -351,13 +351,36 @@ static void test_vector_arguments(void)
     expect(DOME_ERR_ARGUMENT, "distribution");
     g_assert_null(dvec_new_with(env, "v", DOME_F64, SIZE_MAX / 2, DVEC_OPTIONS(.width = 3)));
     expect(DOME_ERR_ARGUMENT, "counted");
-    g_assert_null(dvec_new(env, "v", DOME_F64, SIZE_MAX));
-    expect(DOME_ERR_ARGUMENT, "a length of -1");
+    g_assert_null(dvec_new_with(env, "v", DOME_F64, 3, DVEC_OPTIONS(.width = SIZE_MAX)));
+    expect(DOME_ERR_ARGUMENT, "(-1 as a signed number)");
+    g_assert_null(dvec_new(env, "v", DOME_F64, UINT64_MAX));
+    expect(DOME_ERR_ARGUMENT, "a length of 18446744073709551615 (-1 as a signed number)");
     g_assert_null(dvec_new(env, "v", DOME_F64, SIZE_MAX / 64));
     expect(DOME_ERR_MEMORY, "'v'");
     dvec *v = dvec_new(env, "v", DOME_F64, 3);
     g_assert_null(dvec_new(env, "v", DOME_F64, 3));
     expect(DOME_ERR_NAME, "'v'");
+    const dvec *const list[] = {v};
+    double numbers[1] = {0};
+    const size_t lengths[] = {(1 << 24) + 1, SIZE_MAX / 16 + 1, SIZE_MAX / 8 + 2, SIZE_MAX};
+    for (size_t k = 0; k < G_N_ELEMENTS(lengths); k++) {
+        const size_t n = lengths[k];
+        g_assert_cmpint(dvec_dots(n, list, list, numbers), ==, DOME_ERR_ARGUMENT);
+        expect(DOME_ERR_ARGUMENT, "vectors are more than");
+        g_assert_cmpint(dvec_linear_combination(v, n, numbers, list), ==, DOME_ERR_ARGUMENT);
+        expect(DOME_ERR_ARGUMENT, "vectors are more than");
+        g_assert_null(dvec_concatenate(n, list, "all"));
+        expect(DOME_ERR_ARGUMENT, "vectors are more than");
+    }
+    for (size_t k = 1; k < G_N_ELEMENTS(lengths); k++) {
+        const uint64_t index[1] = {0};
+        g_assert_cmpint(dvec_get_many(v, lengths[k], index, numbers), ==, DOME_ERR_ARGUMENT);
+        expect(DOME_ERR_ARGUMENT, "more than memory");
+        dsparse *matrix = dsparse_new(env, "matrix", 3, 3);
+        g_assert_cmpint(dsparse_assemble(matrix, lengths[k], &(dsparse_triplet){0, 0, 1}), ==, DOME_ERR_ARGUMENT);
+        expect(DOME_ERR_ARGUMENT, "more than memory");
+        dsparse_free(matrix);
+    }
     g_assert_cmpuint(dome_object_count(env), ==, 1);
 
     dvec *longer = dvec_new(env, "longer", DOME_F64, 4), *other = dvec_new(env, "other", DOME_I8, 3),

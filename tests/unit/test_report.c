@@ -1,10 +1,17 @@
 #include "supervision/report.h"
 
+#include "supervision/wire.h"
 #include "transport/door.h"
+#include "transport/handshake.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+static const char COOKIE[] = "0123456789abcdef0123456789abcdef";
 
 static dome_report *example(void)
 {
@@ -138,10 +145,79 @@ static void test_asking(void)
     dome__report_free(r);
 }
 
+/* A hub on another host, as far as dome ps needs it: what it sends after the handshake is the text and its code, of which a bit
+ * differs, or of which the end is missing. */
+typedef struct far {
+    int listening, altered, missing; /* altered, missing: bytes before the end; -1: none */
+    char *text;
+} far;
+
+static gpointer be_far(gpointer data)
+{
+    const far *f = data;
+    const int fd = accept(f->listening, NULL, NULL);
+    dome_handshake handshake;
+    dome_macs macs;
+    dome__handshake_begin(&handshake, false, DOME_WIRE_PURPOSE, COOKIE, strlen(COOKIE), 0);
+    g_assert_true(dome__handshake_complete(&handshake, fd, DOME_HANDSHAKE_PATIENCE));
+    g_assert_cmpuint(handshake.word, ==, DOME_WIRE_ASK);
+    g_assert_true(dome__handshake_macs(&handshake, fd, &macs));
+    uint8_t code[DOME_MAC_BYTES];
+    GString *all = g_string_new(f->text);
+    dome__mac_next(&macs.out, all->str, all->len, code);
+    g_string_append_len(all, (const char *)code, sizeof code);
+    if (f->altered >= 0)
+        all->str[all->len - 1 - (gsize)f->altered] ^= 1;
+    if (f->missing >= 0)
+        g_string_truncate(all, all->len - (gsize)f->missing);
+    g_assert_cmpint(send(fd, all->str, all->len, MSG_NOSIGNAL), ==, all->len);
+    close(fd);
+    g_string_free(all, TRUE);
+    return NULL;
+}
+
+/* From elsewhere only the hub's own words are shown. */
+static void test_far(void)
+{
+    dome_report *r = example();
+    struct sockaddr_in here = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof here;
+    far f = {.listening = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), .text = dome__report_text(r)};
+    g_assert_true(bind(f.listening, (struct sockaddr *)&here, sizeof here) == 0 && listen(f.listening, 1) == 0);
+    g_assert_cmpint(getsockname(f.listening, (struct sockaddr *)&here, &length), ==, 0);
+    /* By an address that is not known as loopback. */
+    char *address = g_strdup_printf("%s;0.0.0.0:%d;", COOKIE, ntohs(here.sin_port));
+    char *wrong =
+        g_strdup_printf("the answer of the program at 0.0.0.0:%d was altered or cut off on the way", ntohs(here.sin_port));
+    const int all = (int)strlen(f.text) + DOME_MAC_BYTES;
+    const struct {
+        int altered, missing;
+        bool good, said;
+    } cases[] = {{-1, -1, true, false}, {0, -1, false, true},  {20, -1, false, true},  {all - 1, -1, false, true},
+                 {-1, 1, false, true},  {-1, 16, false, true}, {-1, all, false, false}};
+    for (size_t k = 0; k < G_N_ELEMENTS(cases); k++) {
+        f.altered = cases[k].altered;
+        f.missing = cases[k].missing;
+        GThread *thread = g_thread_new("hub", be_far, &f);
+        char *message = NULL, *text = dome__report_ask_hub(address, &message);
+        g_thread_join(thread);
+        g_assert_cmpstr(text, ==, cases[k].good ? f.text : NULL);
+        g_assert_cmpstr(message, ==, cases[k].said ? wrong : NULL);
+        g_free(message);
+        g_free(text);
+    }
+    close(f.listening);
+    g_free(address);
+    g_free(wrong);
+    g_free(f.text);
+    dome__report_free(r);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/report/round-trip", test_round_trip);
     g_test_add_func("/report/asking", test_asking);
+    g_test_add_func("/report/from elsewhere", test_far);
     return g_test_run();
 }

@@ -118,7 +118,7 @@ static void test_frame(void)
     g_assert_cmpuint(calls->len, ==, DOME_TRAIL_LENGTH);
     GByteArray *frame = dome__wire_frame(&(dome_wire_message){.kind = DOME_WIRE_TRAIL, .calls = calls});
     dome_wire_message message;
-    g_assert_cmpint(dome__wire_next(frame, &message), ==, 1);
+    g_assert_cmpint(dome__wire_next(frame, NULL, &message), ==, 1);
     g_assert_cmpint(message.kind, ==, DOME_WIRE_TRAIL);
     g_assert_cmpuint(message.calls->len, ==, DOME_TRAIL_LENGTH);
     for (guint i = 0; i < message.calls->len; i++) {

@@ -1,0 +1,65 @@
+/* Text from elsewhere as people see it. */
+#include "core/terminal.h"
+
+#include <glib.h>
+
+static void check(const char *text, const char *expected)
+{
+    char *plain = dome__plain(text);
+    g_assert_cmpstr(plain, ==, expected);
+    g_assert_true(g_utf8_validate(plain, -1, NULL));
+    g_free(plain);
+}
+
+static void test_plain(void)
+{
+    check("", "");
+    check("dvec_sum of 'x': 7 %", "dvec_sum of 'x': 7 %");
+    check("größe 温度 \xf0\x9d\x94\xbb", "größe 温度 \xf0\x9d\x94\xbb");
+    check("a\033[2Jb\007\b\x7f", "a?[2Jb???");
+    check("two\nlines\tand\r", "two lines and?");
+    check("C1: \xc2\x9b"
+          "2J\xc2\x80\xc2\x9f",
+          "C1: ?2J??"); /* in UTF-8 */
+    check("\x9b"
+          "2J",
+          "?2J"); /* as a byte */
+    check("turned \xe2\x80\xae"
+          "fdp.exe",
+          "turned ?fdp.exe");
+    check("hidden \xe2\x80\x8b\xef\xbb\xbf", "hidden ??");
+    check("gr\xf6\xdf"
+          "e",
+          "gr??e"); /* ISO 8859-1 */
+    check("cut \xe6\xb8", "cut ??");
+    check("cut \xf0\x9d\x94", "cut ???");
+    check("overlong \xc0\x9b", "overlong ??");
+    check("half \xed\xa0\x80", "half ???"); /* of a pair of UTF-16 */
+    check("good ö beside bad \xff", "good ö beside bad ?");
+}
+
+static void say(void)
+{
+    dome__say("%d of '%s'", 3, "x\033]0;title\007\ny");
+}
+
+/* A line stays one line, however it was made. */
+static void test_say(void)
+{
+    if (g_test_subprocess()) {
+        say();
+        return;
+    }
+    g_test_trap_subprocess(NULL, 0, 0);
+    g_test_trap_assert_passed();
+    g_test_trap_assert_stderr("dome: 3 of 'x?]0;title? y'\n");
+    g_test_trap_assert_stderr_unmatched("*\033*");
+}
+
+int main(int argc, char **argv)
+{
+    g_test_init(&argc, &argv, NULL);
+    g_test_add_func("/terminal/plain", test_plain);
+    g_test_add_func("/terminal/say", test_say);
+    return g_test_run();
+}

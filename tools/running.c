@@ -1,0 +1,112 @@
+#include "running.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+static void free_report(void *report)
+{
+    dome__report_free(report);
+}
+
+GPtrArray *dome__running(void)
+{
+    GPtrArray *texts = dome__report_ask_all(), *all = g_ptr_array_new_with_free_func(free_report);
+    for (guint i = 0; i < texts->len; i++) {
+        dome_report *report = dome__report_parse(texts->pdata[i]);
+        if (report)
+            g_ptr_array_add(all, report);
+    }
+    g_ptr_array_unref(texts);
+    return all;
+}
+
+int dome__running_pid(const char *word)
+{
+    guint64 pid;
+    return g_ascii_string_to_unsigned(word, 10, 1, INT_MAX, &pid, NULL) ? (int)pid : 0;
+}
+
+/* 0: there is no such process. */
+static int parent_of(int pid)
+{
+    char *path = g_strdup_printf("/proc/%d/stat", pid), *text = NULL;
+    int parent = 0;
+    if (g_file_get_contents(path, &text, NULL, NULL)) {
+        const char *name_end = strrchr(text, ')');
+        if (!name_end || sscanf(name_end + 1, " %*c %d", &parent) != 1)
+            parent = 0;
+    }
+    g_free(path);
+    g_free(text);
+    return parent;
+}
+
+bool dome__running_descends(int pid, int from)
+{
+    enum { DEEPEST = 1000 }; /* pids may pass to other processes meanwhile */
+    if (from <= 1)           /* init, which adopts whatever has lost its parent */
+        return false;
+    for (int k = 0; k < DEEPEST && pid > 1; k++)
+        if ((pid = parent_of(pid)) == from)
+            return true;
+    return false;
+}
+
+/* ---- what a word means ---- */
+
+/* From the closest to the farthest. */
+enum { EXACTLY, STARTED, ELSEWHERE, NEARNESSES };
+
+static bool has_task(const dome_report *r, int pid, bool here)
+{
+    for (guint i = 0; i < r->tasks->len; i++) {
+        const dome_report_task *t = r->tasks->pdata[i];
+        if (t->pid == pid && (strcmp(t->host, g_get_host_name()) == 0) == here)
+            return true;
+    }
+    return false;
+}
+
+static bool is_meant(const dome_report *r, const char *word, int nearness)
+{
+    const int pid = dome__running_pid(word);
+    const bool here = strcmp(r->host, g_get_host_name()) == 0;
+    if (nearness == STARTED)
+        return pid && here && dome__running_descends(r->pid, pid);
+    if (nearness == ELSEWHERE)
+        return pid && ((!here && r->pid == pid) || has_task(r, pid, false));
+    char *name = r->command && r->command[0] ? g_path_get_basename(r->command[0]) : NULL;
+    const bool named = g_strcmp0(name, word) == 0;
+    g_free(name);
+    return named || (pid && ((here && r->pid == pid) || has_task(r, pid, true)));
+}
+
+GPtrArray *dome__running_meant(const GPtrArray *all, const char *word)
+{
+    GPtrArray *meant = g_ptr_array_new();
+    for (int nearness = 0; nearness < NEARNESSES && !meant->len; nearness++)
+        for (guint i = 0; i < all->len; i++)
+            if (is_meant(all->pdata[i], word, nearness))
+                g_ptr_array_add(meant, all->pdata[i]);
+    return meant;
+}
+
+/* Seconds in which a process may become a Dome program. */
+static const double STARTING = 2;
+
+GPtrArray *dome__running_find(const char *word, GPtrArray **all)
+{
+    const gint64 until = g_get_monotonic_time() + (gint64)(STARTING * G_USEC_PER_SEC);
+    const int pid = dome__running_pid(word);
+    for (;;) {
+        *all = dome__running();
+        GPtrArray *meant = dome__running_meant(*all, word);
+        if (meant->len || !pid || kill(pid, 0) != 0 || g_get_monotonic_time() > until)
+            return meant;
+        g_ptr_array_unref(meant);
+        g_ptr_array_unref(*all);
+        g_usleep(50000);
+    }
+}
