@@ -222,7 +222,6 @@ static void describe_names(dome_capture_descriptions *d, const active *a)
     g_ptr_array_unref(names);
 }
 
-/* NULL, or why there is no image. */
 static void put_sources(dome_capture_descriptions *d, GByteArray *head)
 {
     dome__append_leb128(head, dome__capture_source_count());
@@ -232,6 +231,7 @@ static void put_sources(dome_capture_descriptions *d, GByteArray *head)
     }
 }
 
+/* NULL, or why there is no image. */
 static char *put_head(dome_capture_image *image)
 {
     const dome_capture_counts counts = dome__capture_counts();

@@ -553,25 +553,34 @@ static char *without_warnings(const char *text)
     return g_string_free(s, FALSE);
 }
 
+static bool is_file(const char *path)
+{
+    return path && g_file_test(path, G_FILE_TEST_EXISTS);
+}
+
+/* The archive that "-lNAME" is in a folder, or the file that "-l:FILE" is there; NULL: none, or a shared library hides it. */
+static char *find_in(const char *folder, const char *name, bool only_archives, bool *hidden)
+{
+    char *shared = *name == ':' ? NULL : g_strdup_printf("%s/lib%s.so", folder, name);
+    char *file = *name == ':' ? g_build_filename(folder, name + 1, NULL) : g_strdup_printf("%s/lib%s.a", folder, name);
+    *hidden = !only_archives && is_file(shared);
+    if (*hidden || !is_file(file))
+        g_clear_pointer(&file, g_free);
+    g_free(shared);
+    return file;
+}
+
 /* The archive that "-lNAME" is, in the folders of "-L"; NULL: a shared library, or one of the system. */
 static char *find_archive(const options *o, const char *name)
 {
-    const bool only = is_static(o);
-    for (unsigned i = 0; i < o->words->len; i++) {
+    char *file = NULL;
+    bool hidden = false;
+    for (unsigned i = 0; i < o->words->len && !file && !hidden; i++) {
         const word *w = g_ptr_array_index(o->words, i);
-        if (w->kind != WORD_LINK || !g_str_has_prefix(w->text, "-L"))
-            continue;
-        const char *folder = w->value ? w->value : w->text + 2;
-        char *shared = g_strdup_printf("%s/lib%s.so", folder, name), *archive = g_strdup_printf("%s/lib%s.a", folder, name);
-        bool there = g_file_test(archive, G_FILE_TEST_EXISTS), hidden = !only && g_file_test(shared, G_FILE_TEST_EXISTS);
-        g_free(shared);
-        if (there && !hidden)
-            return archive;
-        g_free(archive);
-        if (hidden)
-            return NULL;
+        if (w->kind == WORD_LINK && g_str_has_prefix(w->text, "-L"))
+            file = find_in(w->value ? w->value : w->text + 2, name, is_static(o), &hidden);
     }
-    return NULL;
+    return file;
 }
 
 /* What a word of the command gives to translate. */
