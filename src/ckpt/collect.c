@@ -191,7 +191,7 @@ static int list_items(dome_env *env, const char *directory, const char *program,
         item x = {f->number, f->piece, f->pieces, (uint64_t)pieces->group[t->rank], 0};
         /* A file that refers to others dates from a time with a single directory. */
         if (f->file && !f->damage && dome__ckpt_head(f->file)->earlier->len == 0 &&
-            strcmp(dome__ckpt_head(f->file)->program, program) == 0)
+            dome__ckpt_is_of(dome__ckpt_head(f->file), program))
             g_array_append_val(own, x);
     }
     if (there)

@@ -380,7 +380,7 @@ GPtrArray *dome__store_list(const char *directory, char **message)
 static bool is_program(const dome_store_item *item, const char *program, char **message)
 {
     const dome_ckpt *ckpt = dome__ckpt_head(item->file);
-    if (strcmp(ckpt->program, program) == 0)
+    if (dome__ckpt_is_of(ckpt, program))
         return true;
     char *theirs = dome__ckpt_shown(ckpt->program), *ours = dome__ckpt_shown(program);
     dome__ckpt_refuse(message, "checkpoint '%s' is of program %s, not of %s", item->path, theirs, ours);
@@ -442,7 +442,7 @@ bool dome__store_next_number(const char *directory, uint64_t *number, char **mes
 
 static bool ours(const dome_store *store, const dome_store_item *item)
 {
-    return item->file && strcmp(dome__ckpt_head(item->file)->program, store->program) == 0;
+    return item->file && dome__ckpt_is_of(dome__ckpt_head(item->file), store->program);
 }
 
 /* The numbers of the files that the newest `keep` good checkpoints need. *newest is 0 if there is none. */

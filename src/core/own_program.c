@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
+static char *called;
 static char *script; /* NULL: this process's own executable file */
 static struct stat script_file;
 
@@ -31,4 +32,15 @@ char *dome__own_program_unchanged(void)
         return path;
     g_free(path);
     return NULL;
+}
+
+void dome__own_program_call(const char *name)
+{
+    g_free(called);
+    called = g_strdup(name);
+}
+
+const char *dome__own_program_called(void)
+{
+    return called;
 }

@@ -2,8 +2,10 @@
 #include "balance/balance.h"
 #include "balance/migrate.h"
 #include "ckpt/checkpoint.h"
+#include "ckpt/format.h"
 #include "comm/comm.h"
 #include "core/environment_variables.h"
+#include "core/own_program.h"
 #include "core/terminal.h"
 #include "core/time.h"
 #include "core/trail.h"
@@ -71,6 +73,16 @@ static void start_clock(dome_env *env)
     dome__clock_start(env);
 }
 
+static void name_program(dome_env *env, const char *path)
+{
+    char *file = g_path_get_basename(path);
+    const char *called = dome__own_program_called();
+    env->change->program = g_strdup(called ? called : file);
+    if (called)
+        dome__ckpt_also_of(file);
+    g_free(file);
+}
+
 dome_env *dome_init(int *argc, char ***argv)
 {
     if (dome__this_env())
@@ -100,7 +112,7 @@ dome_env *dome_init(int *argc, char ***argv)
     if (env->options.check_pointers)
         dome__storage_check(env);
     env->change = dome__change_new(env);
-    env->change->program = g_path_get_basename(arguments[0] ? arguments[0] : "program");
+    name_program(env, arguments[0] ? arguments[0] : "program");
     dome__start(env, arguments);
     dome__set_this_env(env);
     env->balance = dome__balance_new(&env->options, env->transport);
