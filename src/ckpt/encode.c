@@ -129,6 +129,18 @@ static bool encode_directory(dome_ckpt *ckpt, void *to, uint64_t bytes)
     return good;
 }
 
+dome_ckpt_sum dome__ckpt_directory_sum(dome_ckpt *ckpt)
+{
+    const uint64_t bytes = directory_bytes(ckpt), loop = ckpt->loop;
+    void *directory = g_malloc0(bytes + 1);
+    ckpt->loop = 0;
+    encode_directory(ckpt, directory, bytes);
+    ckpt->loop = loop;
+    const dome_ckpt_sum sum = dome__ckpt_sum(directory, bytes);
+    g_free(directory);
+    return sum;
+}
+
 uint64_t dome__ckpt_count_head(dome_ckpt *ckpt)
 {
     uint64_t directory = directory_bytes(ckpt);

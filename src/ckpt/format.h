@@ -122,6 +122,10 @@ uint64_t dome__ckpt_type_bytes(const dome_ckpt *ckpt, uint32_t type);
 bool dome__ckpt_type_fits(const dome_ckpt *ckpt, uint32_t type, dome_type program);
 const char *dome__ckpt_type_name(const dome_ckpt *ckpt, uint32_t type); /* "none" for DOME_CKPT_NO_TYPE */
 
+/* A checksum of the directory but for the loop boundary, which only task 0 has to know: with the lengths of blocks the directory
+ * decides where in the file each block lies. */
+dome_ckpt_sum dome__ckpt_directory_sum(dome_ckpt *ckpt);
+
 /* ---- planning ---- */
 
 /* Decides where each block is stored. A block with the bytes (length and sum) of the same block in `previous` becomes a reference

@@ -1,7 +1,9 @@
 #include "ckpt/image_private.h"
 
+#include "core/bytes.h"
 #include "core/files.h"
 #include "core/object_private.h"
+#include "core/operation.h"
 #include "core/storage.h"
 #include "core/unconst.h"
 #include "transport/agree.h"
@@ -113,6 +115,65 @@ static int share_lengths(dome_image *i)
             dome__ckpt_entry(i->ckpt, object, b)->length = lengths[object->first_entry + b];
     }
     g_free(lengths);
+    return status ? dome__fail_transport(i->env, status) : DOME_OK;
+}
+
+/* ---- whether all tasks plan alike ---- */
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+    const size_t length = strlen(text);
+    return dome__hash_bytes(dome__hash(hash, length), text, length);
+}
+
+static uint64_t hash_object(const dome_ckpt *ckpt, const dome_ckpt_object *o)
+{
+    const uint64_t words[] = {o->length, o->width, o->distribution, o->block_size, o->blocks, o->fixed};
+    uint64_t hash = hash_text(hash_text(hash_text(0, o->name), o->kind), dome__ckpt_type_name(ckpt, o->type));
+    for (size_t k = 0; k < G_N_ELEMENTS(words); k++)
+        hash = dome__hash(hash, words[k]);
+    return hash;
+}
+
+static char *differs(const dome_image *i, const char *what)
+{
+    const int rank = i->env->transport->rank;
+    return g_strdup_printf("task %d on host %s has %s than task 0: do all hosts have the same version of the program?", rank,
+                           i->env->hosts[rank], what);
+}
+
+/* What task 0 has, as this task has it: a hash of each object, of the first `count`, and one of the whole directory. */
+static uint64_t *hash_all(const dome_image *i, uint64_t count)
+{
+    uint64_t *words = g_new0(uint64_t, count + 1);
+    for (guint k = 0; k < MIN(count, i->ckpt->objects->len); k++)
+        words[k] = hash_object(i->ckpt, dome__ckpt_object(i->ckpt, k));
+    const dome_ckpt_sum sum = dome__ckpt_directory_sum(i->ckpt);
+    words[count] = dome__get_u64(sum.bytes);
+    return words;
+}
+
+/* Each task places its blocks by its own plan, which follows from the directory and the lengths of blocks. If the plans differed,
+ * tasks would find other blocks at those places in the next view, when the state is nowhere else. */
+static int compare_plans(dome_image *i)
+{
+    const uint64_t own = i->ckpt->objects->len;
+    uint64_t count = own;
+    int status = dome__bcast(i->env->transport, 0, DOME_U64, &count, 1);
+    if (status)
+        return dome__fail_transport(i->env, status);
+    uint64_t *words = hash_all(i, count), *of_first = g_memdup2(words, (count + 1) * sizeof *words);
+    status = dome__bcast(i->env->transport, 0, DOME_U64, of_first, count + 1);
+    for (uint64_t k = 0; k < MIN(own, count) && !i->why; k++)
+        if (words[k] != of_first[k]) {
+            char *what = g_strdup_printf("another '%s'", dome__ckpt_object(i->ckpt, k)->name);
+            i->why = differs(i, what);
+            g_free(what);
+        }
+    if (!i->why && words[count] != of_first[count])
+        i->why = differs(i, own != count ? "other objects with names" : "another description of the state");
+    g_free(of_first);
+    g_free(words);
     return status ? dome__fail_transport(i->env, status) : DOME_OK;
 }
 
@@ -283,7 +344,9 @@ static int share_memory(dome_image *i)
 static int prepare(dome_image *i, const bool *stays)
 {
     const bool unequal = measure(i);
-    int status = dome__image_common(i);
+    int status = compare_plans(i);
+    if (status == DOME_OK)
+        status = dome__image_common(i);
     if (status == DOME_OK && !i->why && unequal)
         status = share_lengths(i);
     if (status != DOME_OK || i->why)

@@ -1,6 +1,7 @@
 #include "ckpt/link.h"
 
 #include "core/bytes.h"
+#include "core/random.h"
 #include "core/sockets.h"
 #include "transport/handshake.h"
 
@@ -10,7 +11,6 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -137,8 +137,7 @@ int dome__ckpt_link_listen(uint32_t address, dome_ckpt_door *door, char **messag
     socklen_t length = sizeof here;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0 || bind(fd, (struct sockaddr *)&here, sizeof here) < 0 || listen(fd, SOMAXCONN) < 0 ||
-        getsockname(fd, (struct sockaddr *)&here, &length) < 0 ||
-        getrandom(door->cookie, sizeof door->cookie, 0) != (ssize_t)sizeof door->cookie) {
+        getsockname(fd, (struct sockaddr *)&here, &length) < 0 || !dome__random(door->cookie, sizeof door->cookie)) {
         fails(message, "listening");
         if (fd >= 0)
             close(fd);

@@ -105,6 +105,18 @@ dome_status dome__fail_at(dome_env *env, dome_status status, int rank, const cha
     _exit(exit_status_of(status));
 }
 
+void dome__fail_beside(dome_env *env, dome_status status, const char *line)
+{
+    env->hooks->fail(env, status, exit_status_of(status), line);
+    abort();
+}
+
+void dome__fail_child(dome_status status, const char *line)
+{
+    dome__say("%s", line);
+    _exit(exit_status_of(status)); /* what the task has not written yet, it writes itself */
+}
+
 dome_status dome__fail(dome_env *env, dome_status status, const char *format, ...)
 {
     va_list arguments;

@@ -14,9 +14,32 @@ dome_env *dome__this_env(void)
     return this_env;
 }
 
+/* The only thread that may call Dome functions. */
+static struct {
+    bool known, is_parents; /* is_parents: this process is a child of the task, by fork */
+    pthread_t thread;
+} caller;
+
+static void leave_task(void)
+{
+    caller.is_parents = true;
+}
+
 void dome__set_this_env(dome_env *env)
 {
+    static bool registered;
     this_env = env;
+    caller.known = env != NULL && !caller.is_parents;
+    caller.thread = pthread_self();
+    if (!registered && env)
+        pthread_atfork(NULL, NULL, leave_task);
+    registered |= env != NULL;
+}
+
+/* Whether this is the task's own thread. */
+static inline bool is_caller(void)
+{
+    return !caller.known || (pthread_equal(caller.thread, pthread_self()) && !caller.is_parents);
 }
 
 static inline uint64_t mix(uint64_t hash, uint64_t value)
@@ -82,8 +105,15 @@ static inline void enter_history(dome_env *env, uint32_t code, uint64_t id, cons
         dome__trail_note(env->trail, env->sequence, history, code, id, words, count);
 }
 
+/* Whether a child process of the task goes on: it has the values that the task had, and can look at them. */
+static bool may_look(const dome_env *env, dome_operation_code code)
+{
+    return caller.is_parents && (env->operation || code == DOME_OP_DVEC_LOCAL);
+}
+
 static void refuse_freed(dome_operation *op) __attribute__((cold, noreturn));
 static void refuse_inside(const dome_operation *op) __attribute__((cold, noreturn));
+static void refuse_caller(dome_env *env, dome_operation_code code, const dome_object *object) __attribute__((cold, noreturn));
 
 /* Returning a status would come too late to prevent damage: these mistakes end the program, whatever dome_set_errors_return
  * says. */
@@ -108,6 +138,21 @@ static void refuse_inside(const dome_operation *op)
     abort();
 }
 
+static void refuse_caller(dome_env *env, dome_operation_code code, const dome_object *object)
+{
+    const char *name = object ? dome_object_name(object) : NULL;
+    char *text = g_strdup_printf("%s%s%s%s is called %s (task %d on host %s)", dome__operation_name(code), name ? " of '" : "",
+                                 name ? name : "", name ? "'" : "",
+                                 caller.is_parents ? "by a child process of the task (fork), which may only look at values "
+                                                     "(dvec_local_const)"
+                                                   : "by another thread than the one that called dome_init: no other may call "
+                                                     "Dome functions",
+                                 env->rank, env->hosts ? env->hosts[env->rank] : g_get_host_name());
+    if (caller.is_parents)
+        dome__fail_child(DOME_ERR_STATE, text);
+    dome__fail_beside(env, DOME_ERR_STATE, text);
+}
+
 void dome__called_late(dome_env *env, const char *function)
 {
     dome__errors_end(env);
@@ -118,7 +163,10 @@ void dome__called_late(dome_env *env, const char *function)
 void dome__begin_with(dome_operation *op, dome_env *env, dome_operation_code code, const dome_object *object,
                       const uint64_t *words, size_t count)
 {
-    if (!env->operation && env->hooks->due(env, code)) {
+    if (__builtin_expect(!is_caller(), 0)) {
+        if (!may_look(env, code))
+            refuse_caller(env, code, object);
+    } else if (!env->operation && env->hooks->due(env, code)) {
         env->coming = code;
         env->hooks->move(env, code, object);
     }
@@ -149,6 +197,8 @@ void dome__begin_with(dome_operation *op, dome_env *env, dome_operation_code cod
 
 void dome__enter_alone(dome_operation *op, dome_env *env, dome_operation_code code)
 {
+    if (__builtin_expect(!is_caller(), 0))
+        refuse_caller(env, code, NULL);
     *op = (dome_operation){.env = env, .code = code, .outer = env->operation};
     if (!env->stamp)
         dome__called_late(env, dome__operation_name(code));

@@ -394,6 +394,11 @@ dome_status dome__fail(dome_env *env, dome_status status, const char *format, ..
 /* dome__fail for a failure that the task with this rank has found. */
 dome_status dome__fail_at(dome_env *env, dome_status status, int rank, const char *text);
 
+/* Report a call by another thread of the task, and by a child process of it, and end the program, or the child. The line names
+ * the operation itself: the current one is that of the task's own thread. */
+void dome__fail_beside(dome_env *env, dome_status status, const char *line) __attribute__((cold, noreturn));
+void dome__fail_child(dome_status status, const char *line) __attribute__((cold, noreturn));
+
 /* Reports that an argument of a public function is NULL, before its operation has begun; `what` says which ("the vector").
  * Returns DOME_ERR_ARGUMENT. */
 dome_status dome__null(const char *function, const char *what);
@@ -410,7 +415,8 @@ void dome__called_late(dome_env *env, const char *function) __attribute__((cold,
         }                                                                                                                        \
     } while (0)
 
-/* This process's only environment. NULL before dome_init and after dome_finalize. */
+/* This process's only environment. NULL before dome_init and after dome_finalize. From dome__set_this_env on operations may be
+ * called by the thread that calls it, and by no other; a child process of this one may only look at values. */
 dome_env *dome__this_env(void);
 void dome__set_this_env(dome_env *env);
 

@@ -1,10 +1,11 @@
 #include "core/run_directory.h"
 
+#include "core/random.h"
+
 #include <fcntl.h>
 #include <glib.h>
 #include <stdbool.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,8 +19,8 @@ char *dome__run_directory_name(const char *parent)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz012345";
     guint8 random[9];
-    while (getrandom(random, sizeof random, 0) != sizeof random)
-        continue; /* interrupted by a signal */
+    if (!dome__random(random, sizeof random))
+        return NULL;
     char id[sizeof random] = "";
     for (size_t i = 0; i + 1 < sizeof random; i++)
         id[i] = letters[random[i] % 32];

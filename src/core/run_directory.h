@@ -3,7 +3,7 @@
 #ifndef DOME_SRC_RUN_DIRECTORY_H
 #define DOME_SRC_RUN_DIRECTORY_H
 
-/* A new name in parent, g_free'd by the caller. The directory is not created. */
+/* A new name in parent, g_free'd by the caller; NULL: there are no random numbers (errno). The directory is not created. */
 char *dome__run_directory_name(const char *parent);
 
 /* Returns a descriptor that holds the lock while it is open in this process or a child; -1: another process holds the lock, or

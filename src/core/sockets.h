@@ -9,4 +9,8 @@
 bool dome__socket_send(int fd, const void *data, uint64_t bytes);
 bool dome__socket_receive(int fd, void *data, uint64_t bytes);
 
+/* For a connection of few, short messages that must not be late: each is sent at once, and one that is lost is sent again after
+ * pauses that do not grow at first, so that the messages go on soon after a link that was cut. */
+void dome__socket_be_quick(int fd);
+
 #endif

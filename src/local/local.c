@@ -1,5 +1,6 @@
 /* Setting up the road: the lowest rank of a host creates the shared memory, the others open it through /proc. */
 #include "core/files.h"
+#include "core/random.h"
 #include "core/terminal.h"
 #include "local/messages.h"
 #include "local/share.h"
@@ -15,7 +16,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -238,7 +238,7 @@ static int make_memory(dome_local *local, int64_t offer[OFFER_WORDS])
     dome__file_limit_begin(&limit); /* the file size limit applies to files in memory, too */
     bool long_enough = fd >= 0 && ftruncate(fd, (off_t)local->memory_bytes) == 0;
     dome__file_limit_end(&limit);
-    if (!long_enough || getrandom(nonce, sizeof nonce, 0) != sizeof nonce || !map(local, fd)) {
+    if (!long_enough || !dome__random(nonce, sizeof nonce) || !map(local, fd)) {
         offer[OFFER_ERROR] = errno ? errno : EIO;
         return fd;
     }

@@ -13,6 +13,7 @@
 #include "program/progress.h"
 #include "program/recording.h"
 #include "program/restarts.h"
+#include "supervision/parker.h"
 #include "supervision/watch.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
@@ -323,7 +324,7 @@ dome_change *dome__change_new(dome_env *env)
     c->piece = (dome_image_piece){-1, -1};
     c->kept[0] = c->kept[1] = -1;
     c->profile = -1;
-    c->directory = g_get_current_dir();
+    c->directory = dome__own_directory();
     c->words = dome__restarts_command_line();
     c->requests = pthread_sigmask(SIG_SETMASK, NULL, &mask) == 0 && !sigismember(&mask, SIGTERM);
     c->slots = g_strdup(g_getenv(DOME_VARIABLE_SLOTS));
@@ -349,7 +350,6 @@ void dome__change_free(dome_change *c)
             close(c->kept[k]);
     g_clear_pointer(&c->functions, g_array_unref);
     g_free(c->hub);
-    g_free(c->directory);
     g_strfreev(c->words);
     g_free(c->program);
     g_free(c->host);
@@ -361,6 +361,7 @@ void dome__change_free(dome_change *c)
     g_free(c->held);
     g_free(c->parked);
     g_free(c->legacy);
+    g_free(c->carried);
     g_free(c->late);
     g_free(c->transit.text);
     g_strfreev(c->environment);
@@ -378,20 +379,55 @@ static sigset_t requests(void)
     return set;
 }
 
+static void say_stands(const dome_env *env)
+{
+    dome_wire_view view = {.size = (uint32_t)env->size,
+                           .least = (uint32_t)env->options.least,
+                           .most = (uint32_t)env->options.most,
+                           .saves = env->checkpoints != NULL,
+                           .legacy = env->change->legacy};
+    dome__checkpoint_from(env, &view.checkpoint, &view.loop);
+    dome__watch_stands(env->watch, &view);
+}
+
+/* Whether the view was made by a change that was meant, and the tasks carry the state. The same on all tasks. */
+static bool is_carried(const dome_change *c)
+{
+    return c->view > 0 && !c->heals;
+}
+
+dome_image_piece dome__change_piece(const dome_env *env)
+{
+    const dome_image_piece *p = &env->change->piece;
+    return (dome_image_piece){p->fd >= 0 ? fcntl(p->fd, F_DUPFD_CLOEXEC, 0) : -1, p->number};
+}
+
+int dome__change_settle(dome_env *env)
+{
+    dome_change *c = env->change;
+    if (!is_carried(c))
+        return DOME_OK;
+    if (env->rank == 0) {
+        say_stands(env);
+        if (!dome__watch_await_stands(env->watch, 2 * MAX(env->options.timeout, 10)))
+            dome__watch_fail(env->watch, DOME_END_LOSS, 1, "the process that watches over the program does not answer");
+    }
+    int status = dome__barrier(env->transport);
+    if (status)
+        return dome__fail_transport(env, status);
+    if (c->piece.fd >= 0)
+        close(c->piece.fd);
+    c->piece.fd = -1;
+    return DOME_OK;
+}
+
 void dome__change_stands(dome_env *env)
 {
     const sigset_t set = requests();
     dome_change *c = env->change;
     g_atomic_int_set(&c->stood, env->size);
-    if (env->rank == 0 && env->watch) {
-        dome_wire_view view = {.size = (uint32_t)env->size,
-                               .least = (uint32_t)env->options.least,
-                               .most = (uint32_t)env->options.most,
-                               .saves = env->checkpoints != NULL,
-                               .legacy = c->legacy};
-        dome__checkpoint_from(env, &view.checkpoint, &view.loop);
-        dome__watch_stands(env->watch, &view);
-    }
+    if (env->rank == 0 && env->watch && !is_carried(c))
+        say_stands(env);
     if (c->unblock)
         pthread_sigmask(SIG_UNBLOCK, &set, NULL);
     c->unblock = false;
@@ -443,6 +479,7 @@ void dome__change_ready(dome_env *env, const char *host)
     if (c->view == 0 && env->options.restart == DOME_RESTART_NUMBER)
         c->first = newest(env);
     c->legacy = legacy(env, 0, 0, (dome_image_piece){-1, -1});
+    c->carried = legacy(env, c->loops, 0, c->piece);
     c->environment = g_get_environ();
     pthread_sigmask(SIG_SETMASK, NULL, &c->mask);
     dome__watch_on_back(env->watch, go_back, env);
@@ -511,7 +548,7 @@ static void become_anew(const dome_change *c, const char *view, const char *held
     take_along(c->profile);
     for (int k = 0; k < DOME_KEPT_FILES; k++)
         take_along(c->kept[k]);
-    if (chdir(c->directory) == 0)
+    if (c->directory && chdir(c->directory) == 0)
         execve(path ? path : "/proc/self/exe", c->words, environment);
     char *host = dome__plain(c->host); /* dome__say could wait for the main thread, which this one has left where it was */
     dprintf(STDERR_FILENO, "dome: a task on host %s cannot become the program again: %s\n", host, g_strerror(errno));
@@ -531,7 +568,7 @@ static void go_back(void *ctx, const dome_wire_back *back)
     const int fd = c->provider->launcher->daemon_fd();
     char *held = !back->avoid[0] ? g_strdup(" ") : fd < 0 ? g_strdup(c->held) : g_strdup_printf("%s%d ", c->held, fd);
     char *avoid = in_either(c->avoid, back->avoid);
-    char *view = note(env, back->number, (int)back->rank, back->plan, avoid, held, c->legacy);
+    char *view = note(env, back->number, (int)back->rank, back->plan, avoid, held, back->keeps ? c->carried : c->legacy);
     const sigset_t set = requests();
     sigset_t mask = c->mask;
     for (int number = 1; number < NSIG; number++)
@@ -539,6 +576,8 @@ static void go_back(void *ctx, const dome_wire_back *back)
             sigaddset(&mask, number);
     dome__checkpoint_go_back();
     pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    if (back->keeps && c->piece.fd >= 0)
+        held = g_strdup_printf("%s%d ", held, c->piece.fd);
     become_anew(c, view, held, g_steal_pointer(&c->environment));
 }
 
@@ -628,7 +667,9 @@ static const char *obstacle(const dome_change *c)
     if (!runs)
         return there ? "its executable file can no longer be executed"
                      : "its executable file has been replaced or removed since it was started";
-    return access(c->directory, X_OK) == 0 ? NULL : "the directory in which it was started has been removed or closed to it";
+    return c->directory && access(c->directory, X_OK) == 0
+               ? NULL
+               : "the directory in which it was started has been removed or closed to it";
 }
 
 /* The host on which a newcomer is started: one of these, or NULL with *why. tasks: of each host so far. most: of a host. */
@@ -649,12 +690,30 @@ static const char *host_for(const dome_view_member *member, char *const *hosts, 
     return hosts[host];
 }
 
+/* Has the newcomers started on these hosts, by rank (NULL: no newcomer). Returns NULL, or why that cannot be (g_free'd). */
+static char *park(const dome_env *env, const char *const *names, int size)
+{
+    const dome_change *c = env->change;
+    char *path = dome__own_program_unchanged(), **environment = g_get_environ();
+    GString *hosts = g_string_new(NULL);
+    for (int r = 0; r < size; r++)
+        g_string_append_printf(hosts, "%s%s", r ? " " : "", names[r] ? names[r] : "-");
+    const int fd = dome__parker_order(path ? path : c->words[0], c->words + 1, environment);
+    char *why = fd < 0 ? g_strdup_printf("there is no memory for starting tasks: %s", g_strerror(errno))
+                       : dome__watch_park(env->watch, fd, hosts->str, c->parked, size);
+    if (fd >= 0)
+        close(fd);
+    g_string_free(hosts, TRUE);
+    g_strfreev(environment);
+    g_free(path);
+    return why;
+}
+
 /* Task 0: starts the newcomers, which wait for the next view. *why (g_free'd): why that cannot be; then none is left. */
 static void start_newcomers(dome_env *env, const dome_view_plan *plan, char **why)
 {
     dome_change *c = env->change;
     const dome_launcher *launcher = c->provider->launcher;
-    const double timeout = MAX(env->options.timeout, 10);
     char **hosts = launcher->hosts(why);
     if (!hosts)
         return;
@@ -670,12 +729,10 @@ static void start_newcomers(dome_env *env, const dome_view_plan *plan, char **wh
     for (int r = 0; r < plan->size && !*why; r++)
         if (plan->members[r].before == DOME_VIEW_NEWCOMER)
             names[r] = host_for(&plan->members[r], hosts, slots, tasks, launcher->tasks_per_host, why);
-    char *path = dome__own_program_unchanged();
     g_free(c->parked);
     c->parked = g_new0(int, plan->size);
     if (!*why)
-        launcher->park(path ? path : c->words[0], c->words + 1, plan->size, names, c->parked, timeout, 2 * timeout, why);
-    g_free(path);
+        *why = park(env, names, plan->size);
     g_free(names);
     g_free(tasks);
     g_free(slots);

@@ -42,21 +42,22 @@ struct dome_change {
     dome_transit transit;
     bool bound; /* no other number of tasks can go on from the newest checkpoint; the same on all tasks */
     const dome_provider *provider;
-    char *hub;       /* the hub's address as text; NULL: there is no hub */
-    bool console;    /* task 0: the program was started from the PVM console */
-    char *directory; /* in which the program began */
-    char **words;    /* with which it was started: it may write over them later */
-    char *program;   /* its name */
-    char *slots;     /* task 0: of the hosts, as DOME_VARIABLE_SLOTS has them; NULL: none */
-    char *avoid;     /* task 0: hosts that are down, separated by blanks: no task is started there unless that is asked for */
-    char *host;      /* of this task */
-    char *held;      /* descriptors of connections to the daemon, of earlier views, with blanks around: see go_back */
-    bool requests;   /* SIGTERM and SIGUSR1 were not blocked when the program was started */
+    char *hub;             /* the hub's address as text; NULL: there is no hub */
+    bool console;          /* task 0: the program was started from the PVM console */
+    const char *directory; /* in which this process began; NULL: it is not known */
+    char **words;          /* with which it was started: it may write over them later */
+    char *program;         /* its name, by which task 0 was started */
+    char *slots;           /* task 0: of the hosts, as DOME_VARIABLE_SLOTS has them; NULL: none */
+    char *avoid;   /* task 0: hosts that are down, separated by blanks: no task is started there unless that is asked for */
+    char *host;    /* of this task */
+    char *held;    /* descriptors of connections to the daemon, of earlier views, with blanks around: see go_back */
+    bool requests; /* SIGTERM and SIGUSR1 were not blocked when the program was started */
     bool supervised;
     uint64_t first; /* number of the newest checkpoint when the program was started; known with --dome-restart=NUMBER */
 
     /* for a task that is told to go back, and for a process in place of task 0; fixed before the watcher's thread starts */
     char *legacy;              /* what does not depend on the view */
+    char *carried;             /* the same, and the piece of the state: until the view stands it can be taken back */
     char **environment;        /* for execve */
     sigset_t mask;             /* of signals, in the main thread */
     int losses;                /* after which the program has gone on, */
@@ -103,7 +104,14 @@ int dome__change_share(dome_env *env);
  */
 bool dome__change_keeps(const dome_env *env);
 
-/* When the state has been taken over. Task 0 tells the hub. */
+/* The piece of the state for the reader of checkpoints, which closes it. The task keeps it, too, until the view stands. */
+dome_image_piece dome__change_piece(const dome_env *env);
+
+/* When all tasks have joined, and before any part of the state is used up: does not return before the hub knows that the view
+ * stands. Until then the change is taken back if a newcomer is lost. Fails by dome__fail. Collective. */
+int dome__change_settle(dome_env *env);
+
+/* At the end of dome_init. Task 0 tells the hub. */
 void dome__change_stands(dome_env *env);
 
 /* At the first loop boundary of a view, or its end: task 0 tells the hub how long the change into it took. Comes before

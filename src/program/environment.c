@@ -128,11 +128,13 @@ dome_env *dome_init(int *argc, char ***argv)
         status = dome__checkpoint_start(env, env->change->program,
                                         &(dome_checkpoint_view){.number = env->change->view,
                                                                 .back = env->change->heals,
-                                                                .piece = env->change->piece,
+                                                                .piece = dome__change_piece(env),
                                                                 .kept = dome__change_keeps(env) ? env->change->kept : NULL,
                                                                 .losses = env->change->losses,
                                                                 .seconds = dome__since_ns(env->change->program_ns) * 1e-9});
     env->change->blocks_ns += dome__since_ns(begin);
+    if (status == DOME_OK)
+        status = dome__change_settle(env);
     dome__end(&op, status);
     if (env->watch)
         dome__watch_beat(env->watch); /* tells the hub that dome_init is over, even if this process dies soon */

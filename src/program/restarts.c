@@ -85,7 +85,7 @@ static bool make_memory(dome_restarts *r, char **message)
         return true; /* with tell each task keeps its own state (ckpt/kept.h) */
     dome__run_directory_sweep(parent, remove_left_behind, NULL);
     r->memory = dome__run_directory_name(parent);
-    if (g_mkdir(r->memory, 0700) != 0 || dome__run_directory_lock(r->memory) < 0 || !note_hosts(r)) {
+    if (!r->memory || g_mkdir(r->memory, 0700) != 0 || dome__run_directory_lock(r->memory) < 0 || !note_hosts(r)) {
         const char *why = g_strerror(errno);
         dome__remove_directory(r->memory);
         g_clear_pointer(&r->memory, g_free);
@@ -258,7 +258,10 @@ static void start_own(void *ctx, const dome_attempt *attempt)
         char *text = g_strdup_printf("%s --dome-tasks %d", before ? before : "", p->tasks);
         g_setenv(DOME_VARIABLE_OPTIONS, text, TRUE);
     }
-    execv(p->path, argv);
+    char *path = dome__own_program_unchanged();
+    const char *directory = dome__own_directory();
+    if (!directory || chdir(directory) == 0)
+        execv(path ? path : p->path, argv);
     char *message = g_strdup_printf("%s cannot be run: %s", p->path, g_strerror(errno));
     dome__supervise_failed(attempt, message);
 }

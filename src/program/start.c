@@ -17,6 +17,7 @@
 #include "supervision/launch.h"
 #include "supervision/watch.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,12 +137,21 @@ static void take_hosts(dome_env *env, dome_members *members)
     env->hosts = g_steal_pointer(&members->hosts);
 }
 
+/* The name of the program is that by which task 0 was started: others may have been started by another path, and it is part of
+ * the program's state, at the same place on all tasks. */
+static void take_name(dome_env *env, dome_members *members)
+{
+    g_free(env->change->program);
+    env->change->program = g_steal_pointer(&members->program);
+}
+
 /* The last steps of rank 0: waits until all tasks have joined, publishes the program, and opens the transport. */
 static void gather_program(dome_env *env, const dome_provider *provider, dome_members *members, const char *hub,
                            dome_network *network, char *message)
 {
     if (!members)
         dome__start_failed(env, 1, message);
+    members->program = g_strdup(env->change->program);
     if (!provider->launcher->all_ready(members, MAX(env->options.timeout, 10), &message))
         die_of(env, DOME_END_LOSS, 1, message);
     if ((provider->launcher->can & DOME_LAUNCHER_PUBLISH) && g_str_has_suffix(hub, ";")) /* the machine is the user's own */
@@ -159,7 +169,9 @@ static void begin_watch(dome_env *env, int rank, const char *host, char **argume
     dome__change_ready(env, host);
     env->trail = dome__watch_trail(env->watch);
     dome__watch_note(env->watch, 0, 0, DOME_OP_INIT, 0);
-    dome__watch_start(env->watch);
+    if (!dome__watch_start(env->watch))
+        dome__start_failed(
+            env, 1, g_strdup_printf("task %d on host %s has no thread that watches over it: %s", rank, host, g_strerror(errno)));
 }
 
 static void watch_rank0(dome_env *env, const char *hub, char **arguments)
@@ -322,18 +334,17 @@ static void join_program(dome_env *env, const dome_provider *provider, dome_memb
     dome_transport *transport = provider->transport->open(members);
     provider->launcher->ready(members);
     take_hosts(env, members);
+    take_name(env, members);
     dome__members_free(members);
     stand(env, transport);
     open_road(env, NULL);
 }
 
-static void change_directory(dome_env *env, const dome_members *members)
+static void change_directory(const dome_env *env, const dome_members *members)
 {
     if (chdir(members->directory) < 0 && env->options.output == DOME_OUTPUT_ALL)
         dome__say("task %d on host %s runs in another directory than rank 0: %s is not there", members->rank,
                   members->hosts[members->rank], members->directory);
-    g_free(env->change->directory);
-    env->change->directory = g_get_current_dir();
 }
 
 static void become_other(dome_env *env, const dome_provider *provider)
@@ -362,6 +373,7 @@ static void become_other_again(dome_env *env, const dome_provider *provider)
     dome_members *members = provider->launcher->rejoin(2 * MAX(env->options.timeout, 10), &message);
     if (!members)
         dome__start_failed(env, 1, message);
+    change_directory(env, members);
     join_program(env, provider, members);
 }
 
@@ -477,6 +489,7 @@ static void become_rank0(dome_env *env, const dome_provider *provider, char **ar
                                        .size_auto = env->options.size == DOME_SIZE_AUTO,
                                        .report_fd = report_fd,
                                        .path = dome__own_program(),
+                                       .directory = dome__own_directory(),
                                        .words = env->change->words,
                                        .tasks = env->options.tasks,
                                        .all_output = env->options.output == DOME_OUTPUT_ALL};

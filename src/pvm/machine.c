@@ -247,7 +247,8 @@ void dome__pvm_write_rsh(const char *directory)
     /* PVM waits a minute for an answer, and never ends a command that gives none: hence `timeout`. The last argument is the
      * command that PVM wants to run. A login without a terminal lacks the user's PVM settings, so they are passed. On the other
      * host the files of the daemon (its log among them) get a directory of their own, which a shell removes when the daemon has
-     * ended. */
+     * ended. Those of which no process is left, after a power failure for example, are removed here, unless they are so new that
+     * a daemon may be about to start. */
     static const char script[] =
         "#!/bin/sh\n"
         "# Starts a pvmd on another host: HOST [-l USER] [-n] COMMAND\n"
@@ -256,7 +257,9 @@ void dome__pvm_write_rsh(const char *directory)
         "ssh='ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=5 -o ServerAliveCountMax=2'\n"
         "exec timeout --foreground 20 ${DOME_RSH:-$ssh} ${user:+-l \"$user\"} \"$host\" exec /bin/sh -c \\\n"
         "    \"'\"'PVM_ROOT=${PVM_ROOT:-" DOME_PVM_DEFAULT_ROOT
-        "}; PVM_ALLOW_ROOT=1; PVM_TMP=$(mktemp -d /tmp/dome-host.XXXXXX) || exit; "
+        "}; PVM_ALLOW_ROOT=1; for dir in /tmp/dome-host.*; do [ -d \"$dir\" ] && [ ! -h \"$dir\" ] && [ -O \"$dir\" ] && "
+        "[ -n \"$(find \"$dir\" -maxdepth 0 -mmin +1)\" ] && ! grep -qsz \"^PVM_TMP=$dir\\$\" /proc/[0-9]*/environ && "
+        "rm -rf \"$dir\"; done; PVM_TMP=$(mktemp -d /tmp/dome-host.XXXXXX) || exit; "
         "export PVM_ROOT PVM_ALLOW_ROOT PVM_TMP; '\"$1\"'; status=$?; dir=$PVM_TMP; unset PVM_TMP; "
         "(cd /; for p in $(grep -lsz \"^PVM_TMP=$dir\\$\" /proc/[0-9]*/environ | tr -dc \"0-9\\n\"); "
         "do while kill -0 $p; do sleep 0.5; done; done; rm -rf \"$dir\") </dev/null >/dev/null 2>&1 & "

@@ -1,6 +1,7 @@
 #include "pvm/pvm.h"
 
 #include "core/environment_variables.h"
+#include "core/own_program.h"
 #include "core/unconst.h"
 
 #include <glib.h>
@@ -217,18 +218,21 @@ static void await_room(crowd *c, int more)
     }
 }
 
-/* As pvm_spawn does it, but if the daemon would run out of descriptors, in several turns. Returns how many were started; the
- * reason for the next one is in its place of tids. */
+/* As pvm_spawn does it, but if the daemon would run out of descriptors, in several turns. The tasks begin in the directory in
+ * which this one began, or where the host does not have it, in the home directory. Returns how many were started; the reason for
+ * the next one is in its place of tids. */
 static int spawn_in_turns(const char *path, char **arguments, const char *host, int count, int *tids)
 {
     enum { TURN = 16 };
+    const char *directory = dome__own_directory();
+    char *where = g_strdup_printf("%s:%s", host, directory ? directory : "");
     crowd c = {.tids = tids, .descriptors = daemon_descriptors(), .heard = g_new0(bool, count)};
     const bool at_once = 3 * count <= c.descriptors;
     g_setenv(DOME_VARIABLE_JOIN, at_once ? JOINS : TELLS, TRUE);
     while (c.started < count) {
         const int turn = at_once ? count : MIN(count - c.started, TURN);
         await_room(&c, turn);
-        const int got = pvm_spawn(dome__unconst(path), arguments, PvmTaskHost, dome__unconst(host), turn, tids + c.started);
+        const int got = pvm_spawn(dome__unconst(path), arguments, PvmTaskHost, where, turn, tids + c.started);
         if (got < 0)
             tids[c.started] = got;
         if (got > 0 && !at_once)
@@ -237,6 +241,7 @@ static int spawn_in_turns(const char *path, char **arguments, const char *host, 
         if (got < turn)
             break;
     }
+    g_free(where);
     g_free(c.heard);
     return c.started;
 }
@@ -419,6 +424,7 @@ static void pack_program(const dome_members *p)
         pvm_pkstr(p->hosts[r]);
     pvm_pkstr(p->hub);
     pvm_pkstr(p->directory);
+    pvm_pkstr(p->program);
 }
 
 /* Unpacks strings into a buffer as long as the whole message, which none can exceed. */
@@ -442,7 +448,7 @@ static dome_members *unpack_program(int buffer)
             p->hosts[r] = g_strdup(text);
         }
         good = good && pvm_upkstr(text) >= 0 && (p->hub = g_strdup(text)) && pvm_upkstr(text) >= 0 &&
-               (p->directory = g_strdup(text));
+               (p->directory = g_strdup(text)) && pvm_upkstr(text) >= 0 && (p->program = g_strdup(text));
     }
     g_free(text);
     if (good)
@@ -542,6 +548,7 @@ dome_members *dome__pvm_join(double timeout, char **message)
         tell_enrolled(from);
     g_unsetenv(DOME_VARIABLE_JOIN);
     g_unsetenv("PVMEPID");
+    g_unsetenv("PVMSPAWNWD"); /* the directory, as PVM's daemon was told it */
     int buffer = from > 0 ? receive_within(from, ANY_TAG, timeout) : 0, bytes, tag = TAG_START, sender;
     if (buffer > 0)
         pvm_bufinfo(buffer, &bytes, &tag, &sender);
@@ -639,12 +646,15 @@ bool dome__pvm_park(const char *path, char **arguments, int size, const char *co
 {
     machine m;
     dome_members p = {.size = size, .ids = g_new(int, size)};
-    dome__pvm_enter();
-    const int context = pvm_newcontext(), before = pvm_setcontext(context); /* the tasks that are started inherit it */
+    if (!configuration(&m, message)) {
+        g_free(p.ids);
+        return false;
+    }
+    pvm_setcontext(pvm_newcontext()); /* the tasks that are started inherit it */
     p.ids[0] = pvm_mytid();
     for (int r = 1; r < size; r++)
         p.ids[r] = names[r] ? 0 : -1;
-    if (configuration(&m, message) && are_few_enough(size, names, p.ids, m.hosts, message))
+    if (are_few_enough(size, names, p.ids, m.hosts, message))
         spawn_all(&p, &m, names, path, arguments, NULL, NULL, message);
     pvm_setopt(PvmRoute, PvmAllowDirect); /* as in all_ready */
     for (int r = 1; r < size && !*message; r++) {
@@ -663,10 +673,6 @@ bool dome__pvm_park(const char *path, char **arguments, int size, const char *co
     for (int r = 0; r < size; r++)
         ids[r] = good && r > 0 ? MAX(p.ids[r], 0) : 0;
     g_free(p.ids);
-    pvm_setcontext(before);
-    if (!good)
-        pvm_freecontext(context);
-    dome__pvm_leave();
     return good;
 }
 

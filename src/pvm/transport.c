@@ -27,8 +27,7 @@ enum { NARROW = 16 << 10, LEAST_ROOM = 64 << 10, MOST_ROOM = 4 << 20 };
 typedef struct provider {
     int *tids;
     int context;
-    uint32_t *sent, *taken; /* number of PVM messages so far, by rank and channel */
-    int context_before;     /* context of the user's own PVM calls, to be restored */
+    int context_before; /* context of the user's own PVM calls, to be restored */
     int errno_before;
     uint64_t left;             /* unread bytes of the message that recv_head began */
     int in_buffer;             /* those of them in the current PVM message */
@@ -121,11 +120,11 @@ static int coming_tag(const uint32_t *counts, int rank, int channel)
     return TAG + channel + DOME_CHANNELS * (int)number;
 }
 
-static int next_tag(uint32_t *counts, int rank, int channel)
+/* Another thread reads the counts. */
+static void count(uint32_t *counts, int rank, int channel)
 {
-    int tag = coming_tag(counts, rank, channel);
-    counts[(size_t)rank * DOME_CHANNELS + (size_t)channel]++;
-    return tag;
+    uint32_t *of = &counts[(size_t)rank * DOME_CHANNELS + (size_t)channel];
+    __atomic_store_n(of, *of + 1, __ATOMIC_RELAXED);
 }
 
 static int failed(dome_transport *t, int rank, const char *what, int code)
@@ -181,8 +180,10 @@ static int pvm_transport_send(dome_transport *t, int dest, int channel, const vo
             code = pvm_pkbyte((char *)front, in_front, 1);
         if (code >= 0 && piece)
             code = pvm_pkbyte(dome__unconst(at), piece, 1);
+        const int tag = coming_tag(t->given, dest, channel);
+        count(t->given, dest, channel);
         if (code >= 0)
-            code = pvm_send(p->tids[dest], next_tag(p->sent, dest, channel));
+            code = pvm_send(p->tids[dest], tag);
         if (code < 0)
             break;
         at = piece ? at + piece : at; /* data may be NULL if there are no bytes */
@@ -196,7 +197,8 @@ static int next_piece(dome_transport *t, int source, int channel)
 {
     provider *p = t->provider;
     enter(p);
-    int buffer = pvm_recv(p->tids[source], next_tag(p->taken, source, channel)), bytes = 0, tag, from;
+    int buffer = pvm_recv(p->tids[source], coming_tag(t->taken, source, channel)), bytes = 0, tag, from;
+    count(t->taken, source, channel);
     if (buffer > 0)
         pvm_bufinfo(buffer, &bytes, &tag, &from);
     p->front_at = 0;
@@ -266,7 +268,7 @@ static bool pvm_transport_arrived(dome_transport *t, int source, int channel)
 {
     provider *p = t->provider;
     enter(p);
-    int found = source < 0 ? pvm_probe(-1, TAG - 1) : pvm_probe(p->tids[source], coming_tag(p->taken, source, channel));
+    int found = source < 0 ? pvm_probe(-1, TAG - 1) : pvm_probe(p->tids[source], coming_tag(t->taken, source, channel));
     leave(p);
     return found != 0; /* true on an error, too: receiving will report it */
 }
@@ -295,8 +297,8 @@ static void pvm_transport_close(dome_transport *t)
     own_send = own_receive = 0;
     pvm_exit();
     dome__pvm_leave();
-    g_free(p->sent);
-    g_free(p->taken);
+    g_clear_pointer(&t->given, g_free);
+    g_clear_pointer(&t->taken, g_free);
     g_free(p->tids);
     g_array_free(p->room, TRUE);
     g_free(p);
@@ -308,10 +310,10 @@ static dome_transport *pvm_transport_open(const dome_members *members)
     provider *p = g_new0(provider, 1);
     p->tids = g_memdup2(members->ids, (gsize)members->size * sizeof *members->ids);
     p->context = members->context;
-    p->sent = g_new0(uint32_t, (gsize)members->size * DOME_CHANNELS);
-    p->taken = g_new0(uint32_t, (gsize)members->size * DOME_CHANNELS);
     p->room = g_array_new(FALSE, TRUE, sizeof(int));
     dome_transport *t = dome__transport_new(&dome__transport_pvm, p, members->rank, members->size);
+    t->given = g_new0(uint32_t, (gsize)members->size * DOME_CHANNELS);
+    t->taken = g_new0(uint32_t, (gsize)members->size * DOME_CHANNELS);
     dome__pvm_leave(); /* entered when this process enrolled */
     for (int r = 1; r < members->size; r++)
         if (members->formats[r] != members->formats[0] && !t->data_format)

@@ -18,7 +18,8 @@ struct dome_hold {
 
     /* under the mutex */
     GQueue orders; /* not carried out yet: their targets grow, and only the last one's may not be known */
-    char *members;
+    char *members, *parked;
+    bool stands;
 };
 
 static void free_order(void *item)
@@ -47,6 +48,7 @@ void dome__hold_free(dome_hold *h)
     pthread_cond_destroy(&h->changed);
     pthread_mutex_destroy(&h->mutex);
     g_free(h->members);
+    g_free(h->parked);
     g_queue_clear_full(&h->orders, free_order);
     g_free(h);
 }
@@ -83,6 +85,23 @@ void dome__hold_members(dome_hold *h, const char *ids)
     pthread_mutex_lock(&h->mutex);
     g_free(h->members);
     h->members = g_strdup(ids);
+    pthread_cond_broadcast(&h->changed);
+    pthread_mutex_unlock(&h->mutex);
+}
+
+void dome__hold_parked(dome_hold *h, const char *line)
+{
+    pthread_mutex_lock(&h->mutex);
+    g_free(h->parked);
+    h->parked = g_strdup(line);
+    pthread_cond_broadcast(&h->changed);
+    pthread_mutex_unlock(&h->mutex);
+}
+
+void dome__hold_stands(dome_hold *h)
+{
+    pthread_mutex_lock(&h->mutex);
+    h->stands = true;
     pthread_cond_broadcast(&h->changed);
     pthread_mutex_unlock(&h->mutex);
 }
@@ -125,11 +144,41 @@ static bool read_members(const dome_hold *h, int *ids, int n)
     return all;
 }
 
-bool dome__hold_wait_members(dome_hold *h, int *ids, int n, double seconds)
+static struct timespec after(double seconds)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += (time_t)seconds + 1;
+    return until;
+}
+
+char *dome__hold_wait_parked(dome_hold *h, double seconds)
+{
+    const struct timespec until = after(seconds);
+    pthread_mutex_lock(&h->mutex);
+    int late = 0;
+    while (!h->parked && !late)
+        late = pthread_cond_timedwait(&h->changed, &h->mutex, &until);
+    char *line = g_steal_pointer(&h->parked);
+    pthread_mutex_unlock(&h->mutex);
+    return line;
+}
+
+bool dome__hold_wait_stands(dome_hold *h, double seconds)
+{
+    const struct timespec until = after(seconds);
+    pthread_mutex_lock(&h->mutex);
+    int late = 0;
+    while (!h->stands && !late)
+        late = pthread_cond_timedwait(&h->changed, &h->mutex, &until);
+    const bool stands = h->stands;
+    pthread_mutex_unlock(&h->mutex);
+    return stands;
+}
+
+bool dome__hold_wait_members(dome_hold *h, int *ids, int n, double seconds)
+{
+    const struct timespec until = after(seconds);
     pthread_mutex_lock(&h->mutex);
     int late = 0;
     while (!h->members && !late)

@@ -30,6 +30,12 @@ void dome__hold_target(dome_hold *hold, uint64_t order, uint64_t loop, const cha
 /* The ids of the tasks that have come back into this view, separated by blanks, by rank; 0: a newcomer. */
 void dome__hold_members(dome_hold *hold, const char *ids);
 
+/* What the hub says of the newcomers that task 0 wanted. */
+void dome__hold_parked(dome_hold *hold, const char *line);
+
+/* The hub knows that this view stands. */
+void dome__hold_stands(dome_hold *hold);
+
 /* ---- the main thread ---- */
 
 /* Counts a boundary. Returns the plan by which to change here (g_free'd), with the number of the order; NULL: none. After an
@@ -40,5 +46,11 @@ uint64_t dome__hold_passed(const dome_hold *hold);
 
 /* Waits for the ids of the n members of this view; false if they do not come within so many seconds. */
 bool dome__hold_wait_members(dome_hold *hold, int *ids, int n, double seconds);
+
+/* Waits for what the hub says of newcomers (g_free'd); NULL: it has not come within so many seconds. */
+char *dome__hold_wait_parked(dome_hold *hold, double seconds);
+
+/* Waits until the hub knows that this view stands; false as above. */
+bool dome__hold_wait_stands(dome_hold *hold, double seconds);
 
 #endif

@@ -22,7 +22,11 @@ int dome__hub_signals(sigset_t *old_mask)
             sigaddset(&set, handled[i]);
     }
     sigprocmask(SIG_BLOCK, &set, old_mask);
-    return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+    const int fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC), error = errno;
+    if (fd < 0)
+        sigprocmask(SIG_SETMASK, old_mask, NULL); /* else they could not even end this process */
+    errno = error;
+    return fd;
 }
 
 static void rank0_ended(hub_state *s, int status)
@@ -202,6 +206,17 @@ static bool all_closed(const hub_state *s, bool but_silent)
     return true;
 }
 
+/* Tasks that made the same calls do not disagree: what they wait for has been lost on its way, as a task is lost. */
+static void judge_by_calls(hub_state *s)
+{
+    if (!s->wait_for_ever || s->end != DOME_END_OWN || !s->trails || !dome__hub_same_calls(s))
+        return;
+    g_free(s->noticed);
+    s->noticed = g_strdup("all tasks wait for messages that are not under way, though they have made the same calls");
+    s->exit_status = 1;
+    s->end = DOME_END_LOSS;
+}
+
 /* After a failure was noticed: tells all tasks of it when those that are there have answered, or after a while. */
 static void await_answers(hub_state *s)
 {
@@ -216,6 +231,7 @@ static void await_answers(hub_state *s)
     if (!all && s->now - s->noticed_at <= (s->trails ? 2 : 0.2))
         return;
     s->place_unknown = !all && !any;
+    judge_by_calls(s);
     if (!dome__hub_heal(s))
         dome__hub_tell(s);
 }
@@ -293,6 +309,7 @@ static void close_state(hub_state *s, int status)
     g_free(s->healing);
     g_free(s->without);
     dome__hub_look_end(s);
+    dome__hub_inquiry_close(s);
     g_array_unref(s->down);
 }
 

@@ -49,7 +49,7 @@ typedef struct dome_hub {
 
 /* Blocks the signals that the hub and the supervisor handle, so that none is lost around the fork, and returns a signalfd for
  * them; sets *old_mask to the mask to restore in rank 0. A signal that was ignored when the program was started (nohup, a
- * background job) stays ignored. */
+ * background job) stays ignored. -1: there is no signalfd (errno), and no signal is blocked. */
 int dome__hub_signals(sigset_t *old_mask);
 
 /* The most tasks to which a hub that this process becomes can have connections, all_output: with --dome-output all. *files: the

@@ -79,8 +79,17 @@ static void mismatch(hub_state *s, const hub_client *a, const hub_client *b)
     dome__hub_ask_trails(s);
 }
 
-/* Tasks at the same operation number must have the same history; and when all tasks wait without progress, they must at least be
- * in the same operation. */
+static bool all_for_ever(hub_state *s)
+{
+    int size;
+    const hub_client **tasks = dome__hub_tasks(s, &size);
+    const bool for_ever = dome__hub_for_ever(s, tasks, size);
+    g_free(tasks);
+    return for_ever;
+}
+
+/* Tasks at the same operation number must have the same history; and when all tasks wait in different operations, one of them
+ * must at least wait for a message that is under way. */
 static void compare(hub_state *s)
 {
     bool all_idle = true;
@@ -107,8 +116,10 @@ static void compare(hub_state *s)
         elsewhere = c->sequence != first->sequence ? c : elsewhere;
     }
     g_hash_table_destroy(at);
-    if (all_idle && elsewhere && !s->noticed)
+    if (all_idle && elsewhere && !s->noticed && all_for_ever(s)) {
+        s->wait_for_ever = true;
         mismatch(s, elsewhere->rank < first->rank ? elsewhere : first, elsewhere->rank < first->rank ? first : elsewhere);
+    }
 }
 
 void dome__hub_look_at_beats(hub_state *s)
@@ -243,6 +254,17 @@ static bool is_late(hub_state *s, hub_client *c, dome_wire_kind kind)
     return kind == DOME_WIRE_FAIL;
 }
 
+/* Between the loss of a newcomer and what follows from it the view does not stand. */
+static void take_stands(hub_state *s, hub_client *c, const dome_wire_message *message)
+{
+    if (s->noticed && s->view.phase == DOME_VIEW_ENTERING && !s->view.healing)
+        return;
+    dome__hub_view_stands(s, &message->view);
+    dome__hub_healed(s, &message->view);
+    if (message->view.number == s->view.number)
+        dome__hub_send(c, message);
+}
+
 static void take_message(hub_state *s, hub_client *c, dome_wire_message *message)
 {
     if (is_late(s, c, message->kind))
@@ -264,6 +286,10 @@ static void take_message(hub_state *s, hub_client *c, dome_wire_message *message
         c->exiting = true;
         c->exit_status = (int)message->status & 0xff;
         break;
+    case DOME_WIRE_WAITS:
+    case DOME_WIRE_GIVEN:
+        dome__hub_inquiry_answer(s, c, message);
+        break;
     case DOME_WIRE_BYE:
         c->bye = c->left = true;
         break;
@@ -281,15 +307,18 @@ static void take_message(hub_state *s, hub_client *c, dome_wire_message *message
         dome__hub_view_act(s, dome__view_postpone(&s->view, message->postponed));
         dome__hub_meet(s);
         break;
+    case DOME_WIRE_PARK:
+        dome__hub_park(s, c, &message->park);
+        break;
     case DOME_WIRE_REFUSE:
+        dome__hub_park_end(s);
         dome__hub_view_act(s, dome__view_refuse(&s->view, message->refuse.order, message->refuse.why));
         break;
     case DOME_WIRE_CHANGE:
         dome__hub_view_change(s, c, &message->change);
         break;
     case DOME_WIRE_STANDS:
-        dome__hub_view_stands(s, &message->view);
-        dome__hub_healed(s, &message->view);
+        take_stands(s, c, message);
         break;
     case DOME_WIRE_TIMES:
         dome__hub_history_took(s, &message->times);

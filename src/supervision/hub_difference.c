@@ -141,6 +141,20 @@ static const trail *other_than(const hub_state *s, const trail *first, uint64_t 
     return other;
 }
 
+bool dome__hub_same_calls(const hub_state *s)
+{
+    const trail *first = s->trails->len ? s->trails->pdata[0] : NULL;
+    bool same = first && first->calls->len;
+    for (guint i = 1; same && i < s->trails->len; i++) {
+        const trail *t = s->trails->pdata[i];
+        bool older, common = false;
+        for (guint k = 0; k < t->calls->len && !common; k++)
+            common = call_at(first, g_array_index(t->calls, dome_wire_call, k).sequence) != NULL;
+        same = common && !parting(first, t, &older);
+    }
+    return same;
+}
+
 char *dome__hub_difference(const hub_state *s)
 {
     const trail *first = NULL, *other = NULL;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
 /* Seconds to wait for the end of a lost process that others have told of, and of task 0's process, which must be gone before
  * another one takes its place. */
@@ -52,21 +53,46 @@ static bool someone_has_left(const hub_state *s)
     return false;
 }
 
-static bool can_heal(const hub_state *s)
+/* Whether tasks can go over into another view after the failure that was noticed. */
+static bool can_go_over(const hub_state *s)
 {
     const dome_hub *h = s->hub;
-    return h->heals && h->left != 0 && h->rank0_is_child && (h->launcher->can & DOME_LAUNCHER_AGAIN) && s->end == DOME_END_LOSS &&
-           !s->ending && !s->daemon_ended && s->now >= s->overslept_until && s->legacy && !someone_has_left(s) &&
-           h->same_file(h->ctx);
+    return h->rank0_is_child && (h->launcher->can & DOME_LAUNCHER_AGAIN) && s->end == DOME_END_LOSS && !s->ending &&
+           !s->daemon_ended && s->now >= s->overslept_until && !someone_has_left(s) && h->same_file(h->ctx);
 }
 
-/* A program that fails where it failed before would do so for ever. While it goes back its place is who is lost: others who are
- * lost meanwhile are no sign of that. */
+static bool can_heal(const hub_state *s)
+{
+    return s->hub->heals && s->hub->left != 0 && s->legacy && can_go_over(s);
+}
+
+/* Whether a lost task has ended by a signal of its own, which it has announced, and not because its process was killed or its
+ * host is gone. */
+static bool has_failed(const hub_state *s, const hub_member *members, int r)
+{
+    const int status = s->rank0_status;
+    if (r == 0 && s->rank0_ended && !(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL))
+        return true;
+    return members[r].by && members[r].by->last_signal && members[r].by->last_signal != SIGTERM;
+}
+
+/* A word for the lost tasks; 0: one of them has failed. While the program goes back, what it has failed in is not known. */
+static uint64_t victims_of(const hub_state *s, const hub_member *members, int size)
+{
+    uint64_t word = 0;
+    for (int r = 0; r < size; r++) {
+        if (members[r].lost && s->view.phase != DOME_VIEW_ENTERING && has_failed(s, members, r))
+            return 0;
+        word = word * 31 + (members[r].lost ? (uint64_t)r + 1 : 0);
+    }
+    return word;
+}
+
+/* A program that fails where it failed before would do so for ever. */
 static bool is_stuck(hub_state *s, const hub_member *members, int size)
 {
-    dome_place here = {!s->place_unknown, (uint64_t)(s->checkpoint + 1), 0, 0};
-    for (int r = 0; r < size && s->view.phase == DOME_VIEW_ENTERING; r++)
-        here.sequence = here.sequence * 31 + (members[r].lost ? (uint64_t)r + 1 : 0);
+    dome_place here = {
+        .known = !s->place_unknown, .checkpoint = (uint64_t)(s->checkpoint + 1), .victims = victims_of(s, members, size)};
     for (guint i = 0; i < s->clients->len && s->view.phase != DOME_VIEW_ENTERING; i++) {
         const hub_client *c = s->clients->pdata[i];
         if (place_of(s, c) < 0)
@@ -82,7 +108,8 @@ static bool is_stuck(hub_state *s, const hub_member *members, int size)
 void dome__hub_send_back(const hub_state *s, hub_client *c)
 {
     char *plan = dome__view_plan_text(&s->view.next), *avoid = dome__hub_down_text(s);
-    const dome_wire_back back = {s->view.next_number, (uint32_t)dome__view_place(&s->view, c->view, c->rank), plan, avoid};
+    const dome_wire_back back = {s->view.next_number, (uint32_t)dome__view_place(&s->view, c->view, c->rank), plan, avoid,
+                                 s->view.returns};
     dome__hub_send(c, &(dome_wire_message){.kind = DOME_WIRE_BACK, .back = back});
     g_free(plan);
     g_free(avoid);
@@ -148,11 +175,12 @@ static bool start_rank0(hub_state *s)
 /* The failure has been dealt with: the next one is another. */
 static void forget_failure(hub_state *s)
 {
+    dome__hub_park_end(s);
     g_clear_pointer(&s->noticed, g_free);
     g_clear_pointer(&s->silent, g_free);
     g_clear_pointer(&s->trails, g_ptr_array_unref);
     dome__hub_look_end(s);
-    s->ask_operation = s->place_unknown = s->unstarted = false;
+    s->ask_operation = s->place_unknown = s->unstarted = s->wait_for_ever = false;
     s->exit_status = 0;
     s->end = DOME_END_OWN;
 }
@@ -311,6 +339,56 @@ static char *objection(hub_state *s, const hub_member *members, int size)
     return NULL;
 }
 
+/* ---- taking a change back ---- */
+
+/* A newcomer is lost before the view stands: the others still have the state that they carry, and no restart is used up. */
+static bool can_take_back(const hub_state *s, const hub_member *members, int size)
+{
+    bool *lost = g_new(bool, size);
+    for (int r = 0; r < size; r++)
+        lost[r] = members[r].lost;
+    const bool can = can_go_over(s) && dome__view_can_take_back(&s->view, lost);
+    g_free(lost);
+    return can;
+}
+
+/* Those on their way are told when they greet. A task that has not gone yet must not: it is still handing over its part. */
+static void send_over(hub_state *s, hub_client *c)
+{
+    c->bye = c->left = c->done = c->failed = false;
+    c->away = true;
+    if (!c->closed && c->view > s->view.number)
+        dome__hub_send_back(s, c);
+}
+
+static void take_back(hub_state *s, const hub_member *members, int size)
+{
+    GArray *kill_too = g_array_new(FALSE, FALSE, sizeof(int));
+    char *reason = dome__hub_reason(s), *text = g_strdup_printf("%s; the program goes on as it was", reason);
+    const char **hosts = dome__hub_hosts(s);
+    const bool asked = s->asker != -1;
+    bool *newcomer = g_new(bool, size);
+    for (int r = 0; r < size; r++)
+        newcomer[r] = s->view.next.members[r].before == DOME_VIEW_NEWCOMER;
+    dome__history_begin(&s->history, true, reason, noticing(s));
+    dome__hub_view_act(s, dome__view_take_back(&s->view, hosts, text));
+    s->entered_at = s->now;
+    for (int r = 0; r < size; r++)
+        if (!newcomer[r])
+            send_over(s, members[r].by);
+        else if (members[r].by)
+            give_up(s, members[r].by, kill_too);
+    dome__hub_launcher_kill(s, (const int *)(const void *)kill_too->data, (int)kill_too->len);
+    if (!asked)
+        dome__hub_say(s, text);
+    forget_failure(s);
+    g_array_unref(kill_too);
+    g_free(newcomer);
+    g_free(hosts);
+    g_free(text);
+    g_free(reason);
+}
+
 /* While a host is down: whether PVM's daemons have messages for it, or may have, so that starting the program again is quicker.
  * Where a task ends, its daemon tells those of all hosts to which it was connected. */
 static bool is_held_up(const hub_state *s)
@@ -321,11 +399,11 @@ static bool is_held_up(const hub_state *s)
 
 bool dome__hub_heal(hub_state *s)
 {
-    if (s->view.phase == DOME_VIEW_ENTERING && s->view.healing && s->end == DOME_END_START) {
+    if (s->view.phase == DOME_VIEW_ENTERING && s->end == DOME_END_START) {
         s->end = DOME_END_LOSS; /* it has started before */
         s->unstarted = true;
     }
-    if (!can_heal(s))
+    if (!can_heal(s) && !(can_go_over(s) && s->view.phase == DOME_VIEW_ENTERING && !s->view.healing))
         return false;
     const int size = dome__view_healed_size(&s->view), down = dome__hub_count_down(s);
     hub_member *members = survey(s, size);
@@ -333,10 +411,14 @@ bool dome__hub_heal(hub_state *s)
     char *why = NULL;
     if (!dome__hub_find_down(s, members, size)) {
         heals = true;
-    } else if (down > 0 && dome__hub_count_down(s) == down && is_held_up(s)) {
-        heals = false;
     } else if (count_lost(members, size) == 0 && s->now - s->noticed_at <= LOST_PATIENCE) {
         heals = true; /* another task was quicker to tell of the loss */
+    } else if (can_take_back(s, members, size)) {
+        take_back(s, members, size);
+    } else if (!can_heal(s)) {
+        heals = false;
+    } else if (down > 0 && dome__hub_count_down(s) == down && is_held_up(s)) {
+        heals = false;
     } else if (awaits_rank0(s, members[0].lost)) {
         heals = true;
     } else if ((why = objection(s, members, size))) {

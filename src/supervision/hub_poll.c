@@ -60,6 +60,7 @@ static void gather(hub_state *s, int report_fd)
     add(s, s->bell);
     add(s, full ? -1 : s->order_fd);
     add(s, s->adding.fd);
+    add(s, s->parking.over ? -1 : s->parking.fd);
     add(s, dome__hub_script_fd(s));
     add_set(s, DOME_HUB_TALK, -1);
     add_set(s, DOME_HUB_OUT, STDOUT_FILENO);

@@ -5,6 +5,7 @@
 #include "core/time.h"
 #include "supervision/history.h"
 #include "supervision/hub.h"
+#include "supervision/inquiry.h"
 #include "supervision/losses.h"
 #include "supervision/order.h"
 #include "supervision/outlet.h"
@@ -76,6 +77,17 @@ typedef struct hub_adding {
     int asker;
 } hub_adding;
 
+/* A process that starts newcomers. */
+typedef struct hub_parking {
+    pid_t process;
+    int fd; /* -1: there is none */
+    uint32_t view;
+    double until; /* it is given up then */
+    char *hosts;
+    GString *said;
+    bool over; /* it has said what there is to say */
+} hub_parking;
+
 /* A task of the view that is to be healed, by its rank there. */
 typedef struct hub_member {
     hub_client *by;   /* its connection; NULL: it has not come yet */
@@ -99,6 +111,15 @@ typedef struct hub_look {
     double until;  /* it is given up then */
     GString *said; /* NULL: nobody asks */
 } hub_look;
+
+/* Whether tasks wait for ever. */
+typedef struct hub_inquiry {
+    dome_inquiry *of; /* NULL: nobody is asked */
+    uint32_t number;
+    int size;
+    double *moved_at; /* by rank: the task's, when it was asked */
+    double began, again;
+} hub_inquiry;
 
 /* Instead of the descriptor of a user who waits for the answer to an order: the script of hosts does, or --dome-size auto. */
 enum { DOME_HUB_SCRIPT = -2, DOME_HUB_SIZE = -3 };
@@ -170,6 +191,8 @@ typedef struct hub_state {
     uint32_t recording;     /* number of the recording on demand; 0: none */
     uint32_t recorded_view; /* the newest view that it has */
     GPtrArray *trails;      /* the last operations of tasks that disagree; NULL: not requested */
+    bool wait_for_ever;     /* tasks wait in different operations for messages that nobody has sent */
+    hub_inquiry inquiry;
     double
         overslept_until; /* this process was stopped for so long that tasks that ran meanwhile consider it lost, and are ending */
 
@@ -179,6 +202,7 @@ typedef struct hub_state {
     int asker;                   /* waits for the answer to its order; -1: none */
     bool meet;                   /* a task wants all to meet at a boundary */
     hub_adding adding;
+    hub_parking parking;
     hub_script *script;     /* NULL: none */
     hub_size *size;         /* NULL: none */
     double entered_at;      /* when the last change began */
@@ -266,6 +290,7 @@ enum {
     DOME_POLL_BELL,
     DOME_POLL_ORDER,
     DOME_POLL_ADDING,
+    DOME_POLL_PARK,
     DOME_POLL_SCRIPT,
     DOME_POLL_SETS,
     DOME_POLL_SETS_END = DOME_POLL_SETS + DOME_HUB_SETS - 1,
@@ -382,8 +407,21 @@ void dome__hub_look_for_done(hub_state *s, double limit);
 /* Whether a task has waited for some time without any data movement. */
 bool dome__hub_idle(const hub_state *s, const hub_client *c);
 
-/* Notices tasks that wait for each other's messages; returns whether there are any. */
+/* The tasks of the present view by rank, NULL where there is none; g_free'd. */
+const hub_client **dome__hub_tasks(const hub_state *s, int *size);
+
+/* Notices tasks that wait for each other's messages, for ever; returns whether there are any that seem to. */
 bool dome__hub_find_deadlock(hub_state *s);
+
+/* ---- hub_inquiry.c ---- */
+
+/* Whether these tasks, by rank (NULL: it is not one of them), none of which has moved for long, wait for ever. Asks them, unless
+ * that is going on, and returns false as long as that is not known: call it again and again. */
+bool dome__hub_for_ever(hub_state *s, const hub_client *const *tasks, int size);
+
+/* What a task answers. */
+void dome__hub_inquiry_answer(hub_state *s, const hub_client *c, const dome_wire_message *answer);
+void dome__hub_inquiry_close(hub_state *s);
 
 /* ---- hub_process.c ---- */
 
@@ -457,6 +495,15 @@ void dome__hub_add_hosts(hub_state *s, dome_order *order, int asker);
 /* Takes what the process that adds hosts has said. */
 void dome__hub_hear_hosts(hub_state *s);
 void dome__hub_hosts_close(hub_state *s);
+
+/* ---- hub_park.c ---- */
+
+/* Task 0 wants newcomers. It is answered when they wait for the next view, or cannot be started. */
+void dome__hub_park(hub_state *s, const hub_client *c, const dome_wire_park *park);
+void dome__hub_hear_parker(hub_state *s);
+
+/* The change that they were for is over. */
+void dome__hub_park_end(hub_state *s);
 
 /* The host of each rank of the present view; g_free'd, the names belong to the connections. */
 const char **dome__hub_hosts(const hub_state *s);
@@ -540,6 +587,9 @@ void dome__hub_healed(hub_state *s, const dome_wire_view *view);
 void dome__hub_ask_trails(hub_state *s);
 void dome__hub_take_trail(hub_state *s, int rank, GArray *calls);
 bool dome__hub_has_trail(const hub_state *s, int rank);
+
+/* Whether all tasks have made the same calls, as far as these are known. */
+bool dome__hub_same_calls(const hub_state *s);
 
 /* A line about the first call that differed (g_free); NULL if it is unknown. */
 char *dome__hub_difference(const hub_state *s);

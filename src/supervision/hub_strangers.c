@@ -1,12 +1,11 @@
 /* Connections to the hub that have not yet proven that they belong to the program. Anybody can open them, so their number, time
  * and memory are bounded; when there are too many the oldest are closed, so that they cannot keep a task out. */
+#include "core/sockets.h"
 #include "supervision/hub_private.h"
 #include "supervision/report.h"
 #include "transport/handshake.h"
 
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -191,13 +190,13 @@ void dome__hub_accept(hub_state *s)
     guint most = most_strangers(s);
     /* Bounded, so that a flood of connections does not hold up the tasks. */
     for (int turn = 0; turn < 64; turn++) {
-        int fd = accept4(s->hub->listen_fd, NULL, NULL, SOCK_CLOEXEC), on = 1;
+        int fd = accept4(s->hub->listen_fd, NULL, NULL, SOCK_CLOEXEC);
         if (fd < 0) {
             no_more(s, errno);
             return;
         }
         struct timeval limit = {.tv_sec = 1};
-        setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+        dome__socket_be_quick(fd);
         setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
         hub_stranger *x = g_new0(hub_stranger, 1);
         x->fd = fd;

@@ -76,7 +76,7 @@ void dome__hub_view_open(hub_state *s)
     dome__view_init(&s->view);
     dome__history_init(&s->history);
     s->order_fd = dome__door_listen(DOME_DOOR_ORDER);
-    s->asker = s->adding.fd = -1;
+    s->asker = s->adding.fd = s->parking.fd = -1;
     for (int i = 0; i < DOME_HUB_ASKS; i++)
         s->asks[i].fd = -1;
     dome__hub_script_open(s);
@@ -86,6 +86,7 @@ void dome__hub_view_open(hub_state *s)
 void dome__hub_view_close(hub_state *s)
 {
     dome__hub_hosts_close(s);
+    dome__hub_park_end(s);
     dome__hub_view_act(s, dome__view_end(&s->view));
     for (int i = 0; i < DOME_HUB_ASKS; i++)
         if (s->asks[i].fd >= 0)
@@ -202,6 +203,7 @@ static void hear(hub_ask *ask)
 void dome__hub_take_orders(hub_state *s)
 {
     dome__hub_hear_hosts(s);
+    dome__hub_hear_parker(s);
     dome__hub_script_tick(s);
     dome__hub_size_tick(s);
     for (int i = 0; i < DOME_HUB_ASKS; i++) {
@@ -266,8 +268,10 @@ static void note_entered(hub_state *s, uint32_t before)
         loops = c->view == before ? MAX(loops, c->loop) : loops;
     }
     s->loops_before += loops;
-    if (s->view.number != before)
+    if (s->view.number != before) {
+        dome__hub_park_end(s);
         dome__hub_history_stands(s);
+    }
 }
 
 void dome__hub_view_change(hub_state *s, hub_client *c, const dome_wire_change *change)
@@ -338,7 +342,9 @@ void dome__hub_look_for_away(hub_state *s, double limit)
             dome__hub_process_ended(s, c);
         } else if (s->now - s->entered_at > limit) {
             char *how = g_strdup_printf("it did not come back within %.1f s when the program %s", limit,
-                                        s->view.healing ? "went back to heal" : "changed its number of tasks");
+                                        s->view.returns   ? "took back a change"
+                                        : s->view.healing ? "went back to heal"
+                                                          : "changed its number of tasks");
             dome__hub_lost(s, c, how);
             g_free(how);
         }

@@ -22,20 +22,20 @@ typedef struct tasks {
     int size;
 } tasks;
 
-static tasks find_tasks(const hub_state *s)
+const hub_client **dome__hub_tasks(const hub_state *s, int *size)
 {
-    int size = 0;
+    *size = 0;
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        size = is_task(s, c) ? MAX(size, c->rank + 1) : size;
+        *size = is_task(s, c) ? MAX(*size, c->rank + 1) : *size;
     }
-    tasks t = {g_new0(const hub_client *, size + 1), size};
+    const hub_client **by_rank = g_new0(const hub_client *, *size + 1);
     for (guint i = s->clients->len; i-- > 0;) {
         const hub_client *c = s->clients->pdata[i];
         if (is_task(s, c))
-            t.task[c->rank] = c;
+            by_rank[c->rank] = c;
     }
-    return t;
+    return by_rank;
 }
 
 static const hub_client *task(const tasks *t, int rank)
@@ -74,6 +74,18 @@ static void notice(hub_state *s, GString *text)
 /* The most tasks that a line describes. */
 enum { DESCRIBED = 4 };
 
+/* Whether the tasks of a circle wait for messages that are not under way. */
+static bool is_for_ever(hub_state *s, const tasks *t, const hub_client *begin)
+{
+    const hub_client **circle = g_new0(const hub_client *, t->size), *at = begin;
+    do
+        circle[at->rank] = at;
+    while ((at = waits_for(s, t, at)) != begin);
+    const bool for_ever = dome__hub_for_ever(s, circle, t->size);
+    g_free(circle);
+    return for_ever;
+}
+
 static void tell_circle(hub_state *s, const tasks *t, const hub_client *begin)
 {
     const hub_client *lowest = begin;
@@ -106,7 +118,7 @@ static bool find_circle(hub_state *s, const tasks *t)
             found = at;
     }
     g_free(way);
-    if (found)
+    if (found && is_for_ever(s, t, found))
         tell_circle(s, t, found);
     return found != NULL;
 }
@@ -126,6 +138,8 @@ static bool all_wait(hub_state *s, const tasks *t)
     }
     if (!receiver)
         return false;
+    if (!dome__hub_for_ever(s, t->task, t->size))
+        return true;
     other = task(t, DOME_AWAITED_RANK(receiver->awaited));
     for (guint i = 0; !other && i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
@@ -154,7 +168,8 @@ bool dome__hub_find_deadlock(hub_state *s)
 {
     if (!any_waits(s))
         return false;
-    const tasks t = find_tasks(s);
+    tasks t;
+    t.task = dome__hub_tasks(s, &t.size);
     const bool found = find_circle(s, &t) || all_wait(s, &t);
     g_free(t.task);
     return found;

@@ -1,6 +1,7 @@
 #include "supervision/launch.h"
 
 #include "core/environment_variables.h"
+#include "core/random.h"
 #include "core/terminal.h"
 #include "supervision/address.h"
 #include "supervision/hub.h"
@@ -17,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -96,8 +96,8 @@ static bool listen_for_tasks(dome_launch *launch, bool outside, char **message)
         return false;
     }
     guint8 random[DOME_COOKIE_LENGTH / 2];
-    if (getrandom(random, sizeof random, 0) != sizeof random) {
-        *message = g_strdup("no random numbers for the program's cookie");
+    if (!dome__random(random, sizeof random)) {
+        *message = g_strdup_printf("no random numbers for the program's cookie: %s", g_strerror(errno));
         return false;
     }
     GString *cookie = g_string_new(NULL), *hub = g_string_new(NULL);
@@ -133,6 +133,7 @@ bool dome__launch_open(dome_launch *launch, const dome_launch_request *request, 
         .signal_fd = -1,
         .report_fd = request->report_fd > 0 ? request->report_fd : -1,
         .path = request->path,
+        .directory = request->directory,
         .words = request->words,
         .heals = request->heals && request->path,
         .tells = request->tells,
@@ -217,6 +218,7 @@ static void note_before(dome_launch *launch)
     getrlimit(RLIMIT_NOFILE, &launch->files);
     if (launch->path && stat(launch->path, &launch->file) < 0)
         launch->file = (struct stat){0};
+    launch->resolved = launch->path ? realpath(launch->path, NULL) : NULL;
 }
 
 static void be_as_before(const dome_launch *launch)
@@ -226,9 +228,23 @@ static void be_as_before(const dome_launch *launch)
     setrlimit(RLIMIT_NOFILE, &launch->files);
 }
 
+static bool is_program(const dome_launch *launch, const char *path)
+{
+    struct stat now;
+    return path && stat(path, &now) == 0 && now.st_dev == launch->file.st_dev && now.st_ino == launch->file.st_ino &&
+           now.st_mtim.tv_sec == launch->file.st_mtim.tv_sec && now.st_mtim.tv_nsec == launch->file.st_mtim.tv_nsec;
+}
+
+/* A path that leads to the file that was started: a link may lead elsewhere by now. NULL: there is none. */
+static const char *path_of(const dome_launch *launch)
+{
+    return is_program(launch, launch->path) ? launch->path : is_program(launch, launch->resolved) ? launch->resolved : NULL;
+}
+
 static pid_t start_rank0(void *ctx, const char *view)
 {
     const dome_launch *launch = ctx;
+    const char *path = path_of(launch);
     char **environment = g_environ_unsetenv(g_environ_setenv(g_get_environ(), DOME_VARIABLE_VIEW, view, TRUE), DOME_VARIABLE_HUB);
     sigset_t requests; /* would end it before dome_init can take them, which then lets them come (program/change.c) */
     sigemptyset(&requests);
@@ -238,7 +254,8 @@ static pid_t start_rank0(void *ctx, const char *view)
     if (pid == 0) {
         leave_hub(launch, &requests);
         be_as_before(launch);
-        execve(launch->path, launch->words, environment);
+        if (path && (!launch->directory || chdir(launch->directory) == 0))
+            execve(path, launch->words, environment);
         _exit(127);
     }
     g_strfreev(environment);
@@ -249,11 +266,7 @@ static pid_t start_rank0(void *ctx, const char *view)
 
 static bool same_file(void *ctx)
 {
-    const dome_launch *launch = ctx;
-    struct stat now;
-    return launch->path && stat(launch->path, &now) == 0 && now.st_dev == launch->file.st_dev &&
-           now.st_ino == launch->file.st_ino && now.st_mtim.tv_sec == launch->file.st_mtim.tv_sec &&
-           now.st_mtim.tv_nsec == launch->file.st_mtim.tv_nsec;
+    return path_of(ctx) != NULL;
 }
 
 static void healing(void *ctx, pid_t rank0)
@@ -261,21 +274,31 @@ static void healing(void *ctx, pid_t rank0)
     tell_started(ctx, rank0);
 }
 
+/* There is no hub: ends this process, in which the program has not begun. */
+static void give_up(dome_launch *launch, const char *what) __attribute__((noreturn));
+
+static void give_up(dome_launch *launch, const char *what)
+{
+    const int error = errno;
+    dome__say("cannot start the process that watches over the program: %s: %s", what, g_strerror(error));
+    dome__private_machine_take_down(&launch->machine);
+    _exit(1);
+}
+
 void dome__launch_fork(dome_launch *launch)
 {
     fflush(NULL);
     launch->signal_fd = dome__hub_signals(&launch->mask);
+    if (launch->signal_fd < 0)
+        give_up(launch, "signalfd");
     note_before(launch);
     pid_t pid = fork();
     if (pid == 0) {
         leave_hub(launch, NULL);
         return;
     }
-    if (pid < 0) {
-        dome__say("cannot fork: %s", g_strerror(errno));
-        dome__private_machine_take_down(&launch->machine);
-        _exit(1);
-    }
+    if (pid < 0)
+        give_up(launch, "fork");
     dome_hub hub = hub_of(launch);
     hub.rank0 = pid;
     hub.rank0_is_child = true;
@@ -310,6 +333,8 @@ void dome__launch_fork_hub(dome_launch *launch)
     fflush(NULL);
     pid_t parent = getpid();
     launch->signal_fd = dome__hub_signals(&old);
+    if (launch->signal_fd < 0)
+        give_up(launch, "signalfd");
     pid_t pid = fork();
     if (pid == 0) {
         setsid();
@@ -318,14 +343,12 @@ void dome__launch_fork_hub(dome_launch *launch)
         int number;
         _exit(dome__hub_run(&hub, &number));
     }
+    if (pid < 0)
+        give_up(launch, "fork");
     sigprocmask(SIG_SETMASK, &old, NULL);
     sigaction(SIGCHLD, &launch->child_action, NULL);
     close(launch->signal_fd);
     close(launch->listen_fd);
-    if (pid < 0) {
-        dome__say("cannot fork: %s", g_strerror(errno));
-        exit(1);
-    }
     launch->hub_pid = pid;
 }
 

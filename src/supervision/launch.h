@@ -25,8 +25,10 @@ typedef struct dome_launch {
     bool ignores_pipe, ignores_size;
     struct rlimit files;
     struct stat file; /* the program's */
-    const char *path; /* of the program, from the request */
+    const char *path; /* of the program, from the request, and the next two */
+    const char *directory;
     char **words;
+    char *resolved; /* the path without links; NULL: it is not known */
     bool heals, tells;
     int left;
     char *hub; /* the hub's address as text: watch.h */
@@ -48,8 +50,10 @@ typedef struct dome_launch_request {
     bool before_init;    /* for a program that has not yet called dome_init */
     bool heals;          /* the hub heals losses, at most `left` (below 0: no limit) */
     int left;
-    bool tells;       /* with heals: the other tasks go on without the lost */
-    const char *path; /* with heals: the executable file of the program, and the words with which it is started; both stay */
+    bool tells; /* with heals: the other tasks go on without the lost */
+    /* With heals: the executable file of the program, the directory in which it begins (NULL: this process's) and the words with
+     * which it is started. All of them stay. */
+    const char *path, *directory;
     char **words;
 } dome_launch_request;
 

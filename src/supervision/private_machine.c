@@ -309,6 +309,10 @@ bool dome__private_machine_start(dome_private_machine *m, const char *address, c
 {
     m->directory = choose_directory(m->launcher);
     m->others = hosts != NULL;
+    if (!m->directory) {
+        *message = g_strdup_printf("no random numbers for the name of the private virtual machine: %s", g_strerror(errno));
+        return false;
+    }
     int lifeline = start_guard(m);
     if (make_directory(m, message))
         m->daemon = m->launcher->machine_start(m->directory, address, m->others, lifeline, timeout, message);

@@ -162,13 +162,21 @@ static void take_messages(supervisor *s, int fd)
     }
 }
 
+/* Removes what is for restarts, and ends this process. */
+static void give_up(const supervisor *s, const char *what) __attribute__((noreturn));
+
+static void give_up(const supervisor *s, const char *what)
+{
+    dome__say("cannot start the program: %s: %s", what, strerror(errno));
+    s->how->finish(s->how->ctx, 0);
+    exit(1);
+}
+
 static void start(supervisor *s, dome_attempt *attempt)
 {
     int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) {
-        dome__say("cannot start the program: %s", strerror(errno));
-        exit(1);
-    }
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+        give_up(s, "socketpair");
     pid_t parent = getpid();
     fflush(NULL);
     s->hub = fork();
@@ -186,10 +194,8 @@ static void start(supervisor *s, dome_attempt *attempt)
     }
     close(ends[1]);
     attempt->report_fd = ends[0];
-    if (s->hub < 0) {
-        dome__say("cannot start the program: %s", strerror(errno));
-        exit(1);
-    }
+    if (s->hub < 0)
+        give_up(s, "fork");
 }
 
 /* Waits until the attempt is over. Kills a hub that is stopped for longer than the timeout: its tasks consider it lost, too. */
@@ -328,6 +334,8 @@ int dome__supervise(const dome_supervision *how)
     const struct sigaction heard = {.sa_handler = SIG_DFL}; /* a process that ignores SIGCHLD cannot learn how its children end */
     sigaction(SIGCHLD, &heard, &s.old_child);
     s.signal_fd = dome__hub_signals(&s.old_mask);
+    if (s.signal_fd < 0)
+        give_up(&s, "signalfd");
     for (int number = 0;; number++) {
         dome_attempt attempt = {.number = number,
                                 .losses = number + s.heals,
@@ -351,7 +359,7 @@ int dome__supervise(const dome_supervision *how)
         char *text = reason(&s);
         dome_supervise_point point = {0};
         how->point(how->ctx, &point);
-        const dome_place here = {s.place_known, point.number, s.loop, s.sequence};
+        const dome_place here = {.known = s.place_known, .checkpoint = point.number, .loop = s.loop, .sequence = s.sequence};
         if (dome__losses_note(&losses, &here)) {
             dome__say("%s; that is the same place %d times in a row: the program is not started again", text, losses.times);
             break;

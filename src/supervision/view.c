@@ -211,7 +211,7 @@ static dome_view_act enter(dome_view *v)
     v->number = v->next_number;
     v->size = v->next.size;
     v->phase = DOME_VIEW_STEADY;
-    v->healing = false;
+    v->healing = v->returns = false;
     forget_past(v);
     g_clear_pointer(&v->tasks, g_free); /* of the view before */
     return answer(v, DOME_VIEW_DONE, g_strdup_printf("%d task%s, view %" PRIu32, v->size, v->size == 1 ? "" : "s", v->number));
@@ -300,11 +300,14 @@ static dome_view_act go_back(dome_view *v, dome_view_plan plan)
         begin_entering(v, v->number + 2, plan);
     }
     v->healing = true;
+    v->returns = false;
     return act;
 }
 
 dome_view_act dome__view_heal(dome_view *v, const bool *lost, const char *const *hosts)
 {
+    if (v->past) /* of those that go on from here the ranks stay, but not of those on their way from earlier */
+        add_past(v, v->next_number, v->next.size);
     return go_back(v, dome__view_plan_replace(dome__view_healed_size(v), lost, hosts));
 }
 
@@ -318,6 +321,41 @@ dome_view_act dome__view_go_on(dome_view *v, const bool *lost)
     for (int r = 0; entering && r < v->size; r++)
         v->tasks[r].next = dome__view_plan_next(&plan, v->tasks[r].next);
     return go_back(v, plan);
+}
+
+bool dome__view_can_take_back(const dome_view *v, const bool *lost)
+{
+    bool can = v->phase == DOME_VIEW_ENTERING && !v->healing && dome__view_plan_newcomers(&v->next) > 0;
+    for (int r = 0; can && r < v->next.size; r++)
+        can = !lost[r] || v->next.members[r].before == DOME_VIEW_NEWCOMER;
+    return can;
+}
+
+/* The members of the present view, by their ranks in the interrupted one. */
+static dome_view_plan plan_of_present(const dome_view *v, const char *const *hosts)
+{
+    bool *left = g_new(bool, v->size);
+    for (int r = 0; r < v->size; r++)
+        left[r] = v->tasks[r].next < 0;
+    dome_view_plan plan = dome__view_plan_replace(v->size, left, hosts);
+    for (int r = 0; r < v->size; r++)
+        if (!left[r])
+            plan.members[r].before = v->tasks[r].next;
+    g_free(left);
+    return plan;
+}
+
+dome_view_act dome__view_take_back(dome_view *v, const char *const *hosts, const char *why)
+{
+    dome_view_plan plan = plan_of_present(v, hosts);
+    add_past(v, v->next_number, v->next.size);
+    follow(v, &plan);
+    for (int r = 0; r < v->size; r++)
+        v->tasks[r].next = dome__view_plan_next(&plan, v->tasks[r].next);
+    dome_view_act act = answer(v, DOME_VIEW_REFUSED, g_strdup(why));
+    go_back(v, plan);
+    v->returns = true;
+    return act;
 }
 
 bool dome__view_away(const dome_view *v, int rank)

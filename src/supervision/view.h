@@ -21,6 +21,10 @@
  * outcome is healed: tasks on their way into the interrupted view are told again when they greet. The number of a view that heals
  * leaves out one, since tasks may have begun a change of their own before they are told. Or the others go on without the lost
  * ones: then ranks change, and a view that was interrupted keeps what they have become.
+ *
+ * Where newcomers alone are lost before the view stands, nothing of the program is lost: the change is taken back. Tasks of the
+ * interrupted view go over into one with the members of the view before, with the state that they carry. Until the hub has said
+ * that a view stands, its tasks leave that state as it is.
  */
 #ifndef DOME_SRC_VIEW_H
 #define DOME_SRC_VIEW_H
@@ -65,6 +69,7 @@ typedef struct dome_view {
     uint32_t next_number;        /* ENTERING: of the next view */
     dome_view_plan next;         /* its plan */
     bool healing;                /* ENTERING after a loss */
+    bool returns;                /* ENTERING a view that takes a change back */
     dome_view_task *tasks;       /* by rank in the present view */
     dome_view_arrival *arrivals; /* ENTERING: by rank in the next view */
     GArray *past;                /* ENTERING: of dome_view_past, by number; NULL: none */
@@ -134,6 +139,13 @@ int dome__view_healed_size(const dome_view *view);
 
 /* The same, but the others go on without the lost tasks (dome__view_plan_without). */
 dome_view_act dome__view_go_on(dome_view *view, const bool *lost);
+
+/* Whether the change under way can be taken back when these tasks are lost: newcomers alone. lost: by rank in the next view. */
+bool dome__view_can_take_back(const dome_view *view, const bool *lost);
+
+/* Takes it back. hosts: of the tasks of the present view, by rank: where they are started again that have left. why: for a user
+ * whose order it was. Tell those that have come into the next view to go over; those on their way are told when they greet. */
+dome_view_act dome__view_take_back(dome_view *view, const char *const *hosts, const char *why);
 
 /* Whether a task of the present view is between two views: its process goes on, without a connection. */
 bool dome__view_away(const dome_view *view, int rank);

@@ -1,11 +1,14 @@
 #include "supervision/watch.h"
 
+#include "core/sockets.h"
 #include "core/terminal.h"
 #include "core/time.h"
 #include "core/trail.h"
 #include "supervision/hold.h"
+#include "supervision/inquiry.h"
 #include "supervision/last_signal.h"
 #include "supervision/moved.h"
+#include "supervision/parker.h"
 #include "supervision/trail_frame.h"
 #include "supervision/wire.h"
 #include "trace/record.h"
@@ -18,7 +21,6 @@
 #include <fcntl.h>
 #include <linux/sockios.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -28,6 +30,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -49,6 +52,8 @@ struct dome_watch {
     double timeout;
     GByteArray *in;
     bool paused;
+    pid_t caller;             /* the task's own thread */
+    bool deserted;            /* it has ended, and the hub knows */
     double left;              /* when the thread saw that the task is leaving; 0: not yet */
     double busy_at, busy_cpu; /* time of the last beat, and processor time used until then */
     uint64_t checkpoint;      /* number of the last one + 1; 0: none */
@@ -140,8 +145,7 @@ static int connect_to(const char *endpoint, double seconds)
         }
     }
     fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
-    int on = 1;
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    dome__socket_be_quick(fd);
     struct timeval limit = {.tv_sec = 5};
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
     return fd;
@@ -416,7 +420,7 @@ static void make_beat(dome_watch *watch, dome_wire_beat *beat, char **object)
     beat->operation = p.operation == DOME_OP_NONE ? "" : dome__operation_name(p.operation);
     pthread_mutex_lock(&watch->state);
     const dome_transport *transport = watch->transport;
-    beat->waiting = transport ? (uint32_t)__atomic_load_n(&transport->waiting, __ATOMIC_RELAXED) : 0;
+    beat->waiting = transport && __atomic_load_n(&transport->waiting, __ATOMIC_RELAXED) != 0;
     beat->awaited = transport ? __atomic_load_n(&transport->awaited, __ATOMIC_RELAXED) : 0;
     beat->progress = transport ? __atomic_load_n(&transport->progress, __ATOMIC_RELAXED) : 0;
     if (beat->waiting)
@@ -641,6 +645,19 @@ static void send_trail(dome_watch *watch)
     g_array_unref(calls);
 }
 
+/* Answers a question of the hub about messages. Before the transport is open the task moves. */
+static void answer_inquiry(dome_watch *watch, const dome_wire_message *question)
+{
+    pthread_mutex_lock(&watch->state);
+    const dome_transport *t = watch->transport;
+    GArray *numbers = !t                                  ? NULL
+                      : question->kind == DOME_WIRE_WAITS ? dome__inquiry_waits(t)
+                                                          : dome__inquiry_given(t, question->numbers.numbers);
+    pthread_mutex_unlock(&watch->state);
+    send_message(watch, &(dome_wire_message){.kind = question->kind, .numbers = {question->numbers.inquiry, numbers}});
+    g_clear_pointer(&numbers, g_array_unref);
+}
+
 static void send_fail(dome_watch *watch, dome_end end, int exit_status, const char *line, bool disagree)
 {
     send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_FAIL, .fail = {(uint32_t)exit_status, line, end, disagree}});
@@ -700,6 +717,10 @@ static void take_message(dome_watch *watch, const dome_wire_message *message)
     case DOME_WIRE_TRAIL:
         send_trail(watch);
         break;
+    case DOME_WIRE_WAITS:
+    case DOME_WIRE_GIVEN:
+        answer_inquiry(watch, message);
+        break;
     case DOME_WIRE_CLOCK:
         take_clock(watch, &message->clock);
         break;
@@ -714,6 +735,12 @@ static void take_message(dome_watch *watch, const dome_wire_message *message)
         break;
     case DOME_WIRE_MEMBERS:
         dome__hold_members(watch->hold, message->members);
+        break;
+    case DOME_WIRE_PARK:
+        dome__hold_parked(watch->hold, message->park.text);
+        break;
+    case DOME_WIRE_STANDS:
+        dome__hold_stands(watch->hold);
         break;
     case DOME_WIRE_RECORD:
         atomic_store_explicit(&watch->wanted, message->recording, memory_order_relaxed);
@@ -775,6 +802,35 @@ static void look_for_end(dome_watch *watch, double t, double limit)
     }
 }
 
+/* Whether the task's own thread has ended while the process goes on. The first thread of a process stays there as a zombie. */
+static bool is_deserted(const dome_watch *watch)
+{
+    char path[64], text[512];
+    if (watch->caller != watch->pid)
+        return syscall(SYS_tgkill, watch->pid, watch->caller, 0) < 0 && errno == ESRCH;
+    g_snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)watch->caller);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    text[MAX(n, 0)] = '\0';
+    const char *name_end = strrchr(text, ')');
+    return name_end && (strncmp(name_end, ") Z", 3) == 0 || strncmp(name_end, ") X", 3) == 0);
+}
+
+/* Without its own thread (pthread_exit) the task would wait for ever, and all others for it. */
+static void look_for_caller(dome_watch *watch)
+{
+    if (watch->deserted || !is_deserted(watch))
+        return;
+    char *line = g_strdup_printf("the thread that called dome_init has ended (pthread_exit) without dome_finalize (task %d on "
+                                 "host %s)",
+                                 watch->rank, watch->host);
+    send_fail(watch, DOME_END_OWN, 2, line, false);
+    g_free(line);
+    watch->deserted = true; /* the hub's answer ends this process */
+}
+
 static void *watch_main(void *argument)
 {
     dome_watch *watch = argument;
@@ -788,6 +844,7 @@ static void *watch_main(void *argument)
         double t = now();
         if (t - beat >= period) {
             beat_by_board(watch, period);
+            look_for_caller(watch);
             beat = t;
         }
         struct pollfd p[2] = {{.fd = watch->fd, .events = POLLIN}, {.fd = watch->wake[0], .events = POLLIN}};
@@ -853,7 +910,7 @@ void dome__watch_leave(dome_watch *watch)
     pthread_mutex_unlock(&watch->state);
 }
 
-void dome__watch_start(dome_watch *watch)
+bool dome__watch_start(dome_watch *watch)
 {
     static bool registered;
     the_watch = watch;
@@ -867,8 +924,12 @@ void dome__watch_start(dome_watch *watch)
     sigset_t all, old;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    watch->running = pthread_create(&watch->thread, NULL, watch_main, watch) == 0;
+    watch->caller = (pid_t)syscall(SYS_gettid);
+    const int error = pthread_create(&watch->thread, NULL, watch_main, watch);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
+    watch->running = error == 0;
+    errno = error;
+    return watch->running;
 }
 
 void dome__watch_note(dome_watch *watch, uint64_t sequence, uint64_t history, uint32_t operation, uint64_t object)
@@ -938,6 +999,22 @@ void dome__watch_on_back(dome_watch *watch, void (*go)(void *ctx, const dome_wir
     watch->go_back_ctx = ctx;
 }
 
+/* Seconds for the hub's answer. It has limits of its own, and answers; if it is gone, this process ends. */
+static const double PARKED_WITHIN = 3600;
+
+char *dome__watch_park(dome_watch *watch, int descriptor, const char *hosts, int *ids, int n)
+{
+    send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_PARK, .park = {(uint32_t)descriptor, hosts}});
+    char *line = dome__hold_wait_parked(watch->hold, PARKED_WITHIN), *why = dome__parker_read(line ? line : "", ids, n);
+    g_free(line);
+    return why;
+}
+
+bool dome__watch_await_stands(dome_watch *watch, double seconds)
+{
+    return dome__hold_wait_stands(watch->hold, seconds);
+}
+
 bool dome__watch_members(dome_watch *watch, int *ids, int n, double seconds)
 {
     return dome__hold_wait_members(watch->hold, ids, n, seconds);
@@ -957,12 +1034,17 @@ static void fail(dome_watch *watch, dome_end end, int exit_status, const char *l
 
 static void fail(dome_watch *watch, dome_end end, int exit_status, const char *line, bool disagree)
 {
-    if (watch->fd >= 0 && watch->pid == getpid()) {
+    if (watch->fd < 0 || watch->pid != getpid()) {
+        dome__say("%s", line); /* in a child process of the task */
+    } else {
         send_fail(watch, end, exit_status, line, disagree);
         flush_output();
         /* The hub prints the first such line of all tasks and answers with END, which ends this process from the watcher thread;
-         * if the hub is gone, that thread cleans up and ends it. Without a thread or an answer this function ends the process. */
-        for (int i = 0; watch->running && i < 300; i++)
+         * if the hub is gone, that thread cleans up and ends it. Without a thread or an answer this function ends the process. A
+         * task that carries the program's state from a view into the next one may be told to take it back, when the hub has
+         * found out which hosts are there. */
+        const int turns = watch->view > 0 && end != DOME_END_OWN ? 3000 : 300;
+        for (int i = 0; watch->running && i < turns; i++)
             g_usleep(10000);
     }
     _exit(exit_status);

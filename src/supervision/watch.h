@@ -43,8 +43,9 @@ uint32_t dome__watch_wanted(const dome_watch *watch);
  * taken the previous request. */
 bool dome__watch_record(dome_watch *watch, dome_trace *trace);
 
-/* Starts the thread. */
-void dome__watch_start(dome_watch *watch);
+/* Starts the thread. False: there is none (errno). From now on the thread that calls this is the task's own: if it ends before
+ * dome__watch_stop, the program ends. */
+bool dome__watch_start(dome_watch *watch);
 
 /* Call when the transport is open: beats report its state from now on. */
 void dome__watch_stand(dome_watch *watch, const dome_transport *transport);
@@ -99,8 +100,16 @@ void dome__watch_stop(dome_watch *watch);
  * newcomer, to be started. False after so many seconds. */
 bool dome__watch_members(dome_watch *watch, int *ids, int n, double seconds);
 
+/* Rank 0: has newcomers of the next view started with what is in this file (parker.h) on these hosts, by rank; ids[r] gets the
+ * launcher's ids, 0 for others. Returns NULL, or why there are none (g_free'd). */
+char *dome__watch_park(dome_watch *watch, int descriptor, const char *hosts, int *ids, int n);
+
 /* Rank 0: all tasks of this view have joined. The number of the view is filled in here. */
 void dome__watch_stands(dome_watch *watch, const dome_wire_view *view);
+
+/* Rank 0, afterwards: waits until the hub has heard it. Before, the change into this view can be taken back. False after so many
+ * seconds. */
+bool dome__watch_await_stands(dome_watch *watch, double seconds);
 
 /* Rank 0: how long the change into this view took. The number of the view is filled in here. */
 void dome__watch_times(dome_watch *watch, const dome_wire_times *times);

@@ -18,7 +18,7 @@ enum { TEXT_MOST = DOME_WIRE_MAX / 4, CALL_ROOM = 4096, CALL_TEXT_MOST = CALL_RO
 /* ---- fields ---- */
 
 typedef struct field {
-    enum { NONE, U32, U64, TEXT, CALLS } type;
+    enum { NONE, U32, U64, TEXT, CALLS, NUMBERS } type;
     size_t at;
 } field;
 
@@ -60,7 +60,11 @@ static const field fields[DOME_WIRE_KINDS][FIELDS_MOST] = {
                           FIELD(U64, view.checkpoint), FIELD(U64, view.loop), FIELD(U32, view.saves), FIELD(TEXT, view.legacy)},
     [DOME_WIRE_TIMES] = {FIELD(U32, times.number), FIELD(U64, times.members), FIELD(U64, times.blocks), FIELD(U64, times.joining),
                          FIELD(U64, times.preamble)},
-    [DOME_WIRE_BACK] = {FIELD(U32, back.number), FIELD(U32, back.rank), FIELD(TEXT, back.plan), FIELD(TEXT, back.avoid)},
+    [DOME_WIRE_BACK] = {FIELD(U32, back.number), FIELD(U32, back.rank), FIELD(TEXT, back.plan), FIELD(TEXT, back.avoid),
+                        FIELD(U32, back.keeps)},
+    [DOME_WIRE_PARK] = {FIELD(U32, park.descriptor), FIELD(TEXT, park.text)},
+    [DOME_WIRE_WAITS] = {FIELD(U32, numbers.inquiry), FIELD(NUMBERS, numbers.numbers)},
+    [DOME_WIRE_GIVEN] = {FIELD(U32, numbers.inquiry), FIELD(NUMBERS, numbers.numbers)},
 };
 
 static void call_clear(void *item)
@@ -109,6 +113,22 @@ static GArray *get_calls(dome_bytes *from)
     return calls;
 }
 
+static void put_numbers(GByteArray *frame, const GArray *numbers)
+{
+    for (guint i = 0; numbers && i < numbers->len && frame->len < LENGTH_BYTES + DOME_WIRE_MAX; i++)
+        dome__append_u32(frame, g_array_index(numbers, uint32_t, i));
+}
+
+static GArray *get_numbers(dome_bytes *from)
+{
+    GArray *numbers = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    while (from->at < from->end && !from->bad) {
+        const uint32_t number = dome__read_u32(from);
+        g_array_append_val(numbers, number);
+    }
+    return numbers;
+}
+
 static void put_field(GByteArray *frame, const field *f, const void *value)
 {
     switch (f->type) {
@@ -123,6 +143,9 @@ static void put_field(GByteArray *frame, const field *f, const void *value)
         break;
     case CALLS:
         put_calls(frame, *(GArray *const *)value);
+        break;
+    case NUMBERS:
+        put_numbers(frame, *(GArray *const *)value);
         break;
     case NONE:
         break;
@@ -144,6 +167,9 @@ static void get_field(dome_bytes *from, const field *f, void *value)
     case CALLS:
         *(GArray **)value = get_calls(from);
         break;
+    case NUMBERS:
+        *(GArray **)value = get_numbers(from);
+        break;
     case NONE:
         break;
     }
@@ -155,7 +181,7 @@ void dome__wire_clear(dome_wire_message *message)
         void *value = (char *)message + f->at;
         if (f->type == TEXT)
             g_clear_pointer((char **)value, g_free);
-        else if (f->type == CALLS)
+        else if (f->type == CALLS || f->type == NUMBERS)
             g_clear_pointer((GArray **)value, g_array_unref);
     }
 }

@@ -39,12 +39,15 @@ typedef enum dome_wire_kind {
     DOME_WIRE_REFUSE,     /* rank 0: the program cannot change */
     DOME_WIRE_CHANGE,     /* task: it goes over into the next view, or leaves */
     DOME_WIRE_MEMBERS,    /* hub, to rank 0: the ids of the tasks that have come back; 0: a newcomer */
-    DOME_WIRE_STANDS,     /* rank 0: all tasks of the view have joined */
-    DOME_WIRE_BACK,       /* hub: a task is lost; become the program anew at once, for this view */
+    DOME_WIRE_STANDS,     /* rank 0: all tasks of the view have joined; hub: the same, and from now on a loss is one */
+    DOME_WIRE_BACK,       /* hub: a task or a newcomer is lost; become the program anew at once, for this view */
     DOME_WIRE_TIMES,      /* rank 0: how long the parts of the change into its view took */
     DOME_WIRE_HOSTS,      /* hub, to its supervisor: where the tasks of a view are */
     DOME_WIRE_MEET,       /* task: all tasks are to meet at a boundary, without a change of their number */
     DOME_WIRE_DONE,       /* task: the program is complete for it: it has passed the last barrier, and its output is written */
+    DOME_WIRE_WAITS,      /* hub: what does the task wait for? task: the answer (inquiry.h) */
+    DOME_WIRE_GIVEN,      /* hub: how many messages has it given for these tasks? task: the answer */
+    DOME_WIRE_PARK,       /* rank 0: start newcomers on these hosts (parker.h); hub: their ids, or why there are none */
     DOME_WIRE_KINDS
 } dome_wire_kind;
 
@@ -154,12 +157,23 @@ typedef struct dome_wire_back {
     uint32_t number, rank; /* of the next view, and of the task in it */
     const char *plan;      /* view_plan.h */
     const char *avoid;     /* hosts that are down, separated by blanks */
+    uint32_t keeps;        /* 1: with the state that the task carries from the view before */
 } dome_wire_back;
 
 typedef struct dome_wire_times {
     uint32_t number;                             /* of the view */
     uint64_t members, blocks, joining, preamble; /* ns: history.h */
 } dome_wire_times;
+
+typedef struct dome_wire_park {
+    uint32_t descriptor; /* rank 0: of a file with what they are started with */
+    const char *text;    /* the hosts; the line of the process that starts them */
+} dome_wire_park;
+
+typedef struct dome_wire_numbers {
+    uint32_t inquiry; /* its number */
+    GArray *numbers;  /* of uint32_t */
+} dome_wire_numbers;
 
 /* One operation of a trail (core/trail.h). */
 typedef struct dome_wire_call {
@@ -180,18 +194,20 @@ typedef struct dome_wire_message {
         dome_wire_trace trace;
         dome_wire_started started;
         dome_wire_report report;
-        uint32_t recording;      /* RECORD: its number; 0: stop */
-        uint32_t signal;         /* SIGNAL: its number */
-        const char *hosts;       /* HOSTS: names, separated by blanks */
-        GArray *calls;           /* TRAIL: of dome_wire_call, newest first; NULL: none */
-        dome_wire_hold hold;     /* HOLD, TARGET */
-        uint64_t postponed;      /* POSTPONE: the order */
-        dome_wire_refuse refuse; /* REFUSE */
-        dome_wire_change change; /* CHANGE */
-        dome_wire_view view;     /* STANDS */
-        dome_wire_back back;     /* BACK */
-        dome_wire_times times;   /* TIMES */
-        const char *members;     /* MEMBERS: in order of ranks, separated by blanks */
+        uint32_t recording;        /* RECORD: its number; 0: stop */
+        uint32_t signal;           /* SIGNAL: its number */
+        const char *hosts;         /* HOSTS: names, separated by blanks */
+        GArray *calls;             /* TRAIL: of dome_wire_call, newest first; NULL: none */
+        dome_wire_hold hold;       /* HOLD, TARGET */
+        uint64_t postponed;        /* POSTPONE: the order */
+        dome_wire_refuse refuse;   /* REFUSE */
+        dome_wire_change change;   /* CHANGE */
+        dome_wire_view view;       /* STANDS */
+        dome_wire_back back;       /* BACK */
+        dome_wire_times times;     /* TIMES */
+        const char *members;       /* MEMBERS: in order of ranks, separated by blanks */
+        dome_wire_numbers numbers; /* WAITS, GIVEN */
+        dome_wire_park park;       /* PARK */
     };
 } dome_wire_message;
 

@@ -172,6 +172,22 @@ static void advance(dome_ahead *a, guint limit, bool wait)
     t->flag = flag;
 }
 
+/* For the watcher thread: the messages for which the all-reduces wait, if other tasks depend on steps of this one. The steps that
+ * send are done as soon as those before them are. */
+static void note_awaited(dome_transport *t)
+{
+    const struct dome_ahead_line *line = t->ahead;
+    const dome_ahead *last = g_queue_peek_tail(line->under_way);
+    const GList *at = last && last->step < line->last_send ? line->under_way->head : NULL;
+    for (int k = 0; k < DOME_AHEAD_WAITS; k++) {
+        const dome_ahead *a = at ? at->data : NULL;
+        const step *s = a && a->status == DOME_OK && a->step < line->steps->len ? next_step(a) : NULL;
+        const uint32_t waits = s && s->kind != SEND ? DOME_WAITS(s->peer, DOME_CHANNEL_AHEAD) : 0;
+        __atomic_store_n(&t->ahead_waits[k], waits, __ATOMIC_RELAXED);
+        at = at ? at->next : NULL;
+    }
+}
+
 /* An all-reduce never overtakes one that began before it, so the messages between two tasks are in the order of the all-reduces
  * and need no number. */
 static int drive(dome_transport *t, bool wait)
@@ -189,6 +205,7 @@ static int drive(dome_transport *t, bool wait)
     }
     while (line->under_way->length && dome__ahead_complete(g_queue_peek_head(line->under_way)))
         g_queue_pop_head(line->under_way);
+    note_awaited(t);
     line->driving = false;
     line->looked_ns = dome__now_ns();
     return status;

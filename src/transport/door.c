@@ -1,12 +1,13 @@
 #include "transport/door.h"
 
+#include "core/random.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -33,10 +34,7 @@ typedef struct named {
 static char *name_of(const char *what, int pid)
 {
     uint8_t random[RANDOM_BYTES];
-    ssize_t n;
-    while ((n = getrandom(random, sizeof random, 0)) < 0 && errno == EINTR)
-        continue;
-    if (n != sizeof random)
+    if (!dome__random(random, sizeof random))
         return NULL;
     GString *name = g_string_new(NULL);
     g_string_printf(name, "%s/%u/%d/", what, (unsigned)geteuid(), pid);

@@ -1,6 +1,7 @@
 #include "transport/handshake.h"
 
 #include "core/bytes.h"
+#include "core/random.h"
 
 #include <glib.h>
 
@@ -8,7 +9,6 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 
 /* The two sides, as indices of nonces and in proofs; in keys the side that sends. */
@@ -63,10 +63,7 @@ static bool proves(const dome_handshake *h, int fd, int side, const uint8_t *giv
 
 static bool make_nonce(uint8_t nonce[DOME_HANDSHAKE_NONCE])
 {
-    ssize_t n;
-    while ((n = getrandom(nonce, DOME_HANDSHAKE_NONCE, 0)) < 0 && errno == EINTR)
-        continue;
-    return n == DOME_HANDSHAKE_NONCE;
+    return dome__random(nonce, DOME_HANDSHAKE_NONCE);
 }
 
 /* Does not wait: so few bytes fit into the send buffer of a new connection. */

@@ -9,6 +9,7 @@ void dome__members_free(dome_members *members)
     g_free(members->formats);
     g_free(members->hub);
     g_free(members->directory);
+    g_free(members->program);
     g_free(members->back);
     g_free(members);
 }

@@ -22,6 +22,7 @@ typedef struct dome_members {
     int context;     /* of the program's messages, for the transport of the same provider */
     char *hub;       /* dome_hub_address as text */
     char *directory; /* working directory of task 0 */
+    char *program;   /* the program's name, as task 0 was started by it */
     uint32_t view;   /* number of the view; 0: the first */
     bool *back;      /* task 0, by rank: tasks that were in the view before; NULL: none */
 } dome_members;
@@ -86,7 +87,8 @@ typedef struct dome_launcher {
 
     /* AGAIN: starts newcomers of the next view while this one goes on, task r on the host names[r]; NULL: r is no newcomer.
      * Returns when all of them wait for task 0 of the next view; ids[r] gets their ids, 0 for others. On failure none of them is
-     * left. They end when task 0 of this view has been gone for `patience` seconds without a message from that of the next. */
+     * left. Called in a separate process: they end when that has been gone for `patience` seconds without a message from that
+     * task 0. */
     bool (*park)(const char *path, char **arguments, int size, const char *const *names, int *ids, double timeout,
                  double patience, char **message);
 

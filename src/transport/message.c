@@ -66,19 +66,19 @@ enum { AT_ONCE = 1024 };
 /* Marks the task as waiting: the operation clock subtracts the time, and the watcher thread reports it. While a task waits,
  * all-reduces that run ahead send and receive, too: these waits are part of the outer one. Returns when the wait began, 0: it is
  * part of another. */
-static uint64_t begin_wait_at(dome_transport *t, uint64_t now)
+static uint64_t begin_wait_at(dome_transport *t, uint32_t waits, uint64_t now)
 {
     if (t->waiting)
         return 0;
-    __atomic_store_n(&t->waiting, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&t->waiting, waits, __ATOMIC_RELAXED);
     uint64_t start = now ? now : dome__now_ns();
     __atomic_store_n(&t->wait_began, start, __ATOMIC_RELAXED);
     return start;
 }
 
-static uint64_t begin_wait(dome_transport *t)
+static uint64_t begin_wait(dome_transport *t, uint32_t waits)
 {
-    return begin_wait_at(t, 0);
+    return begin_wait_at(t, waits, 0);
 }
 
 static void end_wait(dome_transport *t, int rank, uint64_t start)
@@ -111,9 +111,14 @@ static int put(dome_transport *t, int dest, int channel, const uint8_t *head_byt
 {
     if (put_at_once(t, dest, channel, head_bytes, data, bytes))
         return DOME_OK;
-    uint64_t start = begin_wait_at(t, now);
+    const uint32_t outer = t->waiting, sends = DOME_WAITS(dest, DOME_WAITS_TO_SEND);
+    uint64_t start = begin_wait_at(t, sends, now);
+    if (outer) /* an all-reduce gets on while the task waits for something else */
+        __atomic_store_n(&t->waiting, sends, __ATOMIC_RELAXED);
     int status = (whole || !(t->can & DOME_TRANSPORT_OFFER) ? t->ops->send : t->ops->begin_send)(t, dest, channel, head_bytes,
                                                                                                  HEAD_BYTES, data, bytes);
+    if (outer)
+        __atomic_store_n(&t->waiting, outer, __ATOMIC_RELAXED);
     end_wait(t, dest, start);
     if (!status) {
         t->messages++;
@@ -125,7 +130,7 @@ static int put(dome_transport *t, int dest, int channel, const uint8_t *head_byt
 static int take_head(dome_transport *t, int source, int channel, head *h, uint64_t *bytes, uint64_t now)
 {
     uint8_t head_bytes[HEAD_BYTES];
-    uint64_t start = begin_wait_at(t, now);
+    uint64_t start = begin_wait_at(t, DOME_WAITS(source, channel), now);
     int status = t->ahead ? dome__ahead_wait(t, source, channel) : DOME_OK;
     if (!status)
         status = t->ops->recv_head(t, source, channel, head_bytes, HEAD_BYTES, bytes);
@@ -139,7 +144,7 @@ static int take_data(dome_transport *t, int source, int channel, void *data, uin
 {
     if (bytes <= AT_ONCE)
         return t->ops->recv_data(t, source, channel, data, bytes);
-    uint64_t start = begin_wait(t);
+    uint64_t start = begin_wait(t, DOME_WAITS(source, channel));
     int status = t->ops->recv_data(t, source, channel, data, bytes);
     end_wait(t, source, start);
     return status;
@@ -257,7 +262,7 @@ void dome__end_send(dome_transport *t, int dest)
         t->ops->end_send(t, dest);
         return;
     }
-    uint64_t start = begin_wait(t);
+    uint64_t start = begin_wait(t, DOME_WAITS(dest, DOME_WAITS_TO_SEND));
     t->ops->end_send(t, dest);
     end_wait(t, dest, start);
 }
@@ -459,7 +464,7 @@ static void look_again_and_again(any_of *a)
 int dome__wait_for_any(dome_transport *t, const int *ranks, int count, int channel)
 {
     any_of a = {.transport = t, .ranks = ranks, .count = count, .first = after_served(t, ranks, count), .channel = channel};
-    uint64_t start = begin_wait(t);
+    uint64_t start = begin_wait(t, DOME_WAITS(-1, channel));
     if (t->can & DOME_TRANSPORT_UNTIL)
         t->ops->wait_until(t, any_has_arrived, &a);
     else
@@ -503,7 +508,7 @@ static int share(dome_transport *t, int from, dome_type type, const void *data, 
     head h = head_of(t, DOME_CHANNEL_COLLECTIVE, type, counts ? counts[t->near.place] : count, DOME_NATIVE, &t->stamp);
     uint8_t head_bytes[HEAD_BYTES];
     encode(head_bytes, &h);
-    uint64_t start = begin_wait_at(t, t->begun);
+    uint64_t start = begin_wait_at(t, DOME_WAITS(-1, DOME_WAITS_NEAR), t->begun);
     t->begun = 0;
     int last, status = t->ops->share(t, from, head_bytes, HEAD_BYTES, data, bytes, given, &last);
     end_wait(t, last, start);

@@ -143,18 +143,31 @@ enum { DOME_LONG_WAIT = 100 * 1000 };
 #define DOME_AWAITED_RANK(awaited) ((int)((awaited) >> 32 & 0x7fffffff) - 1)
 #define DOME_AWAITED_TAG(awaited)  ((int)(uint32_t)(awaited))
 
+/* What a task waits for, as one word: the next message on a channel from a task, or from any (rank -1). In place of a channel:
+ * what it waits for is in memory that tasks share; it waits because it sends. 0: it does not wait. */
+enum { DOME_WAITS_NEAR = DOME_CHANNELS, DOME_WAITS_TO_SEND };
+#define DOME_WAITS(rank, channel) ((uint32_t)((rank) + 1) << 4 | (uint32_t)(channel) << 1 | 1u)
+#define DOME_WAITS_RANK(waits)    ((int)((waits) >> 4) - 1)
+#define DOME_WAITS_CHANNEL(waits) ((int)((waits) >> 1 & 7))
+enum { DOME_AHEAD_WAITS = 4 };
+
 struct dome_transport {
     const dome_transport_ops *ops;
     void *provider;
     unsigned can;          /* dome_transport_can, in this program */
     dome_transport *outer; /* the transport that wraps this one and is the one that the task uses; NULL: none */
     int rank, size;
-    int *data_format;         /* by rank: equal numbers mean equal native data formats; NULL when all are equal */
-    dome_stamp stamp;         /* of the current operation; set by operation.c */
-    uint64_t wait_ns;         /* time spent waiting in send and receive so far: the operation clock subtracts it */
-    uint64_t *waited_for;     /* the same by the rank waited for; NULL: not counted */
-    uint64_t waits;           /* how often it waited for DOME_LONG_WAIT or longer */
-    int waiting;              /* a send or receive is waiting for another task: read by the watcher thread */
+    int *data_format;                       /* by rank: equal numbers mean equal native data formats; NULL when all are equal */
+    dome_stamp stamp;                       /* of the current operation; set by operation.c */
+    uint64_t wait_ns;                       /* time spent waiting in send and receive so far: the operation clock subtracts it */
+    uint64_t *waited_for;                   /* the same by the rank waited for; NULL: not counted */
+    uint64_t waits;                         /* how often it waited for DOME_LONG_WAIT or longer */
+    uint32_t waiting;                       /* what a send or receive waits for (DOME_WAITS): read by the watcher thread */
+    uint32_t ahead_waits[DOME_AHEAD_WAITS]; /* the same for the oldest all-reduces that run ahead: they get on during other waits
+                                             */
+    /* By rank and channel: the messages of the provider that were given to it for a task, and that were taken from it; NULL: what
+     * was given is there. Read by the watcher thread. */
+    uint32_t *given, *taken;
     uint64_t awaited;         /* the message of the program that this task waits for (DOME_AWAITS); 0: none; likewise */
     uint64_t wait_began;      /* when the wait began, ns; read by the watcher thread */
     uint64_t progress;        /* incremented when anything arrives; read by the watcher thread */

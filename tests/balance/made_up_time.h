@@ -14,7 +14,7 @@ static _Thread_local long long computed_ns, jumped_ns, wait_ns;
 static _Thread_local bool stands_still;
 static _Thread_local long long slower;         /* how much slower real time passes; 0: it passes as it does */
 static _Thread_local long long slower_from[2]; /* real time since when: wall, processor */
-static _Thread_local const int *waiting;       /* whether the library is waiting for others */
+static _Thread_local const uint32_t *waiting;  /* whether the library is waiting for others */
 
 /* In the place of the C library's, also for the libraries that the program loads. */
 int clock_gettime(clockid_t clock, struct timespec *t)

@@ -73,12 +73,16 @@ on h4 find /tmp -xdev -mindepth 1 -delete # of its daemon
 hurry "after seven changes on four hosts"
 clean elastic
 
-say "checkpoints of hosts without a common directory go on"
+say "checkpoints of hosts without a common directory go on, in a program that is started by a link"
+ln -s "$elastic" by_another_name
+elastic=$work/by_another_name
 start --dome-checkpoint-dir /tmp/saved --dome-checkpoint-every 20
-order grow "h1:2 h2:1 h3:1 h4:0" grow elastic --host h2 --host h3
+order grow "h1:2 h2:1 h3:1 h4:0" grow by_another_name --host h2 --host h3
 reached=$(step)
 until_true beyond $((reached + 45)) || fail "it does not go on"
-order shrink "h1:2 h2:1 h3:0 h4:0" shrink elastic --host h3
+order to_fourth "h1:2 h2:1 h3:0 h4:1" move by_another_name h3 h4
+order back "h1:2 h2:1 h3:1 h4:0" move by_another_name h4 h3
+order shrink "h1:2 h2:1 h3:0 h4:0" shrink by_another_name --host h3
 hurry "with checkpoints"
 for host in h1 h2; do
     [ -n "$(on "$host" find /tmp/saved -name 'ckpt-*')" ] || fail "no checkpoints on $host"
@@ -94,7 +98,7 @@ mkdir -p "$marks"
 run elastic on h1 "$elastic" 100 50 - "$marks" --dome-tasks 2 &
 program=$!
 until_true beyond 2
-refused inside "grow: its private virtual machine is for this host alone: .*" grow elastic --host h2
+refused inside "grow: its private virtual machine is for this host alone: .*" grow by_another_name --host h2
 wait "$program"
 clean inside
 finish

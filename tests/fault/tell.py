@@ -29,9 +29,9 @@ def result(steps):
     return expected[steps]
 
 
-def start(steps, sleep_ms, tasks, variant="", every=5, run_options=(), options=()):
+def start(steps, sleep_ms, tasks, variant="", every=5, run_options=(), options=(), marks=()):
     return Run([DOME, "run", "--on-loss", "tell", "-n", str(tasks)] + list(run_options) + [TELL, str(steps), str(sleep_ms), "%MARKS%", variant] +
-               ["--dome-checkpoint-every", str(every), "--dome-balance", "none"] + list(options))
+               ["--dome-checkpoint-every", str(every), "--dome-balance", "none"] + list(options), marks=marks)
 
 
 def at_step(run, step):
@@ -66,8 +66,11 @@ def killed(victims, tasks, on=(), options=(), command=None):
         at_step(run, 22)
         before = [run.rank(r) for r in range(tasks)]
         gone = elements(span for r in victims for span in own(run, r))
+        hub = run.hub()
+        harness.kill(hub, signal.SIGSTOP)  # else this process may be late with the second, which would be a loss of its own
         for r in victims:
             harness.kill(before[r])
+        harness.kill(hub, signal.SIGCONT)
         wait_until(lambda: "view 2:" in run.output().decode() or run.process.poll() is not None, "the loss")
         at_step(run, 40)
         there = [r for r in range(tasks) if r == 0 or r not in victims]
@@ -195,6 +198,20 @@ def one_after_the_other():
         check(re.search("goes on with 1 task from loop boundary .*, 3", run.lines()[2]), run.errors())
 
 
+def at_one_place():
+    """Tasks that are killed before the program has gone on are no sign that it fails there itself."""
+    with start(60, 300, 5, "hurries", every=2, marks=["slow"]) as run:
+        at_step(run, 3)
+        victims = [run.rank(r) for r in (3, 0, 1, 2)]
+        for k, victim in enumerate(victims):
+            harness.kill(victim)
+            wait_until(lambda: len(run.lines()) > k or run.process.poll() is not None, "loss %d" % (k + 1))
+        os.remove(run.marks + "/slow")
+        ended_well(run, 60)
+        check(all(re.fullmatch(WENT_ON % (r"\d", left, k + 1), line) for k, (left, line) in enumerate(zip((4, 4, 3, 2), run.lines()))), run.errors())
+        return " | ".join(line.split("; ")[-1] for line in run.lines())
+
+
 def during_recovery(seed, tasks=4):
     """Two are lost, the second while the others go back: whoever, whenever."""
     draw = random.Random(seed)
@@ -262,6 +279,7 @@ def main():
         ("damaged: the newest", damaged, 1),
         ("damaged: both", damaged, 2),
         ("one after the other", one_after_the_other),
+        ("at one place", at_one_place),
         ("during recovery 1", during_recovery, 1),
         ("during recovery 2", during_recovery, 2),
         ("during recovery 3", during_recovery, 3),

@@ -8,17 +8,24 @@
  * "posts": a message is under way at each boundary; "posts-often": at most of them; "ends": task 0 sends SIGTERM to itself in
  * step 500, the only one with a wish; "hangs": task 1 does, before dome_init of the second view; "hurries": sleeps only while
  * there is a file MARKS/slow; "shy": tasks that are started while there is a file MARKS/shy end at once; "twice": makes a vector,
- * frees it and makes it again; "ticks": has a timer. ELASTIC_DIE "RANK:POINT[:VIEWS]": the task kills itself between this point
- * and the next one, by a thread beside what it does there, in the first view, or in all up to this one. Every call of the library
- * is a point. Prints a line for every tenth step, and a number in which all state is. */
+ * frees it and makes it again; "ticks": has a timer; "looks": ends at once where there is no file "here" in the directory in which
+ * a task begins, or no file "beside" the path by which it was started; "other": its own structure has another length on task 1;
+ * "frail": tasks that are started while there is a file MARKS/joins end when they have been given their place, those with
+ * MARKS/joined when they are connected, and those with MARKS/waits wait there until it is gone, with a mark "waits"; it hurries, too.
+ * ELASTIC_DIE "RANK:POINT[:VIEWS]": the task kills itself between this point and the next one, by a thread beside what it does
+ * there, in the first view, or in all up to this one. Every call of the library is a point. Prints a line for every tenth step,
+ * and a number in which all state is. */
 #include <dome/dome.h>
+#include <dome/structure.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -110,10 +117,33 @@ static bool marked(const char *marks, const char *name)
     return access(path, F_OK) == 0;
 }
 
+/* ---- newcomers that are lost while they join: in calls of the library ---- */
+
+static const char *frail; /* MARKS; NULL: the task is none */
+
+int chdir(const char *path)
+{
+    if (frail && marked(frail, "joins"))
+        kill(getpid(), SIGKILL);
+    if (frail && marked(frail, "waits"))
+        mark(frail, "waits", 0, (long)getpid());
+    while (frail && marked(frail, "waits"))
+        usleep(10000);
+    return (int)syscall(SYS_chdir, path);
+}
+
+ssize_t process_vm_readv(pid_t pid, const struct iovec *here, unsigned long n, const struct iovec *there, unsigned long m,
+                         unsigned long flags)
+{
+    if (frail && marked(frail, "joined"))
+        kill(getpid(), SIGKILL);
+    return syscall(SYS_process_vm_readv, pid, here, n, there, m, flags);
+}
+
 /* Whether the program takes its time. */
 static bool slow(const char *marks, const char *variant)
 {
-    return strcmp(variant, "hurries") != 0 || marked(marks, "slow");
+    return (strcmp(variant, "hurries") != 0 && strcmp(variant, "frail") != 0) || marked(marks, "slow");
 }
 
 static void hang(void)
@@ -123,6 +153,62 @@ static void hang(void)
     while (view && sscanf(view, "%*d %d", &rank) == 1 && rank == 1)
         pause();
 }
+
+/* As a program that reads its settings there. */
+static void look(const char *path)
+{
+    char beside[4096];
+    const char *end = strrchr(path, '/');
+    snprintf(beside, sizeof beside, "%.*s/beside", end ? (int)(end - path) : 0, path);
+    if (access("here", F_OK) != 0 || access(beside, F_OK) != 0)
+        _exit(7);
+}
+
+/* ---- a structure whose tasks contradict each other ---- */
+
+static dome_status other_describe(const dome_object *object, dome_object_info *info)
+{
+    *info = (dome_object_info){.size = sizeof *info, .type = DOME_F64, .width = 1, .distribution = DOME_WHOLE};
+    info->length = dome_rank(dome_object_env(object)) == 1 ? 4 : 3;
+    return DOME_OK;
+}
+
+static dome_status other_bytes(const dome_object *object, uint64_t first, uint64_t count, dome_format format, uint64_t *bytes)
+{
+    (void)object, (void)first, (void)count, (void)format;
+    *bytes = 3 * sizeof(double);
+    return DOME_OK;
+}
+
+static dome_status other_pack(const dome_object *object, uint64_t first, uint64_t count, dome_format format, void *buffer,
+                              uint64_t bytes)
+{
+    (void)object, (void)first, (void)count, (void)format;
+    memset(buffer, 0, bytes);
+    return DOME_OK;
+}
+
+static dome_status other_unpack(dome_object *object, uint64_t first, uint64_t count, dome_format format, const void *buffer,
+                                uint64_t bytes)
+{
+    (void)object, (void)first, (void)count, (void)format, (void)buffer, (void)bytes;
+    return DOME_OK;
+}
+
+static void other_destroy(dome_object *object)
+{
+    (void)object;
+}
+
+static const dome_object_ops other_ops = {
+    .size = sizeof(dome_object_ops),
+    .kind = "other",
+    .describe = other_describe,
+    .packed_bytes = other_bytes,
+    .pack = other_pack,
+    .unpack = other_unpack,
+    .destroy = other_destroy,
+};
 
 static void tick(int number)
 {
@@ -140,6 +226,10 @@ int main(int argc, char **argv)
 {
     if (argc > 5 && strcmp(argv[5], "hangs") == 0)
         hang();
+    if (argc > 5 && strcmp(argv[5], "frail") == 0 && getenv("DOME_JOIN"))
+        frail = marked(argv[4], "joins") || marked(argv[4], "joined") || marked(argv[4], "waits") ? argv[4] : NULL;
+    if (argc > 5 && strcmp(argv[5], "looks") == 0)
+        look(argv[0]);
     if (argc > 5 && strcmp(argv[5], "shy") == 0 && getenv("DOME_JOIN") && marked(argv[4], "shy"))
         _exit(3);
     dome_env *env = dome_init(&argc, &argv);
@@ -167,6 +257,9 @@ int main(int argc, char **argv)
     dvec *w = dvec_new_with(env, bare ? NULL : "w", DOME_I32, 300, DVEC_OPTIONS(.distribution = DOME_WHOLE));
     dvec *m = dvec_new_with(env, bare ? NULL : "m", DOME_F32, 700, DVEC_OPTIONS(.distribution = DOME_BLOCK, .width = 3));
     dvec *empty = dvec_new(env, bare ? NULL : "empty", DOME_U16, 0);
+    static char content;
+    if (strcmp(variant, "other") == 0)
+        dome_object_new(env, "pair", &other_ops, &content);
     point();
     dscalar *step = dscalar_new(env, bare ? NULL : "step", DOME_I64);
     if (!dome_is_restarting(env)) {

@@ -160,6 +160,50 @@ def directory_gone():
             run.wait()
 
 
+def by_a_link():
+    """Every task begins by the path and in the directory in which task 0 was started, whatever the file behind a link is called."""
+    expected = one_task([ELASTIC, "120", "0", "-"])
+    with harness.temporary_directory() as directory:
+        home, work = directory + "/a place: of its own", directory + "/work"
+        for path in (home, work):
+            os.mkdir(path)
+        os.symlink(ELASTIC, home + "/by_quite_another_name")
+        for path in (home + "/beside", work + "/here"):
+            open(path, "w").close()
+        with Run(["../a place: of its own/by_quite_another_name", "120", "40", "-", "%MARKS%", "looks", "--dome-tasks", "2", "--dome-restarts", "5",
+                  "--dome-on-loss", "heal", "--dome-checkpoint-dir", "%MARKS%/saved", "--dome-checkpoint-every", "1"], cwd=work) as run:
+            reach(run, 1)
+            pid = str(run.hub())
+            for view, (order, tasks) in enumerate((("grow", 3), ("shrink", 2), ("grow", 3)), 1):
+                out, err = dome(order, pid)
+                check(out == "%s: %d tasks, view %d\n" % (pid, tasks, view), "%s: %r %r" % (order, out, err))
+            for k, victim in enumerate((lambda: run.rank(2), lambda: run.rank(0), run.hub)):
+                reach(run, step_of(run) + 2)
+                harness.kill(victim())
+                wait_until(lambda: len(run.lines()) > k or run.process.poll() is not None, "the program to go on")
+            check(run.wait() == 0, run.errors())
+            for line, how in zip(run.lines(), ("healed", "healed", "started again")):
+                check("; %s from checkpoint" % how in line, run.errors())
+            check(len(run.lines()) == 3, run.errors())
+            check(run.output().endswith(expected.split(b"\n")[-2] + b"\n"), "other output: %r" % run.output()[-200:])
+            run.check_clean()
+
+
+def link_leads_elsewhere():
+    """Then it is the file that was started, not what the link leads to now."""
+    with harness.temporary_directory() as directory:
+        link = directory + "/current"
+        os.symlink(ELASTIC, link)
+        with Run([link, "1000", "20", "-", "%MARKS%", "--dome-tasks", "2"]) as run:
+            reach(run, 1)
+            os.unlink(link)
+            os.symlink("/bin/false", link)
+            out, err = dome("grow", str(run.pid))
+            check(out == "%d: 3 tasks, view 1\n" % run.pid, "grow: %r %r" % (out, err))
+            harness.kill(run.pid, signal.SIGTERM)
+            run.wait()
+
+
 def newcomer_ends():
     """A task that cannot join costs the program nothing but a line."""
     expected = one_task([ELASTIC, "150", "0", "-"])
@@ -177,6 +221,33 @@ def newcomer_ends():
         check(out == "%d: 3 tasks, view 1\n" % run.pid, "grow: %r" % out)
         check([run.rank(0), run.rank(1)] == pids, "other processes")
         ended_well(run, expected)
+
+
+def newcomer_lost(place, wish):
+    """After the point of no return: the change is taken back, and costs the program nothing but a line and a moment."""
+    expected = one_task([ELASTIC, "80", "0", "-"])
+    line = r"task 2 on host \S+ .*; the program goes on as it was"
+    sizes = "2,2,2,2,2,2,2,2,2,2,3" if wish else "-"
+    with Run([ELASTIC, "80", "50", sizes, "%MARKS%", "frail", "--dome-tasks", "2", "--dome-timeout", "4"], marks=["slow"]) as run:
+        reach(run, 1)
+        open(run.marks + "/" + place, "w").close()
+        if wish:
+            wait_until(lambda: run.lines() or run.process.poll() is not None, "a line")
+            check(re.fullmatch("dome: " + line, run.lines()[0]), run.errors())
+        else:
+            pids = [run.rank(0), run.rank(1)]
+            _, err = dome("grow", str(run.pid), status=1)
+            check(re.fullmatch("dome: grow: %s\n" % line, err), err)
+            reach(run, step_of(run) + 3)
+            check([run.rank(0), run.rank(1)] == pids, "other processes")
+        os.unlink(run.marks + "/" + place)
+        if not wish:
+            out, _ = dome("grow", str(run.pid))
+            check(re.fullmatch(r"%d: 3 tasks, view \d\n" % run.pid, out), "grow: %r" % out)
+        wait_until(lambda: run.rank(2) is not None or run.process.poll() is not None, "the newcomer")
+        check(run.wait() == 0 and run.output() == expected, "%r %s" % (run.output()[-200:], run.errors()))
+        check(len(run.lines()) <= wish, run.errors())
+        run.check_clean()
 
 
 def not_executable():
@@ -282,7 +353,8 @@ def by_any_pid(before, restarts):
         wait_until(lambda: run.rank(2), "the pid of the new task")
         hub, tasks = run.hub(), 3
         check(out == "%d: 3 tasks, view 1\n" % hub, out)
-        for name in str(hub), str(run.rank(0)), str(run.rank(1)), str(run.rank(2)), str(run.pid):
+        newcomer = wait_until(lambda: run.rank(2), "the newcomer to say which process it is")
+        for name in str(hub), str(run.rank(0)), str(run.rank(1)), str(newcomer), str(run.pid):
             out, _ = dome("grow", name)
             tasks += 1
             check(out == "%d: %d tasks, view %d\n" % (hub, tasks, tasks - 2), "%s: %s" % (name, out))
@@ -581,9 +653,17 @@ def main():
          r"or a request was open; no other view can have it: receive messages, and wait for requests, before dome_checkpoint"),
         ("a message under way: wish", posted_wish),
         ("messages under way often", posts_often),
+        ("tasks that contradict each other", refused, "other", [],
+         r"task 1 on host \S+ has another 'pair' than task 0: do all hosts have the same version of the program\?"),
+        ("by a link", by_a_link),
+        ("a link that leads elsewhere", link_leads_elsewhere),
         ("directory gone", directory_gone),
         ("not executable", not_executable),
         ("a newcomer ends", newcomer_ends),
+        ("a newcomer is lost as it joins: order", newcomer_lost, "joins", False),
+        ("a newcomer is lost as it joins: wish", newcomer_lost, "joins", True),
+        ("a newcomer that is connected is lost: order", newcomer_lost, "joined", False),
+        ("a newcomer that is connected is lost: wish", newcomer_lost, "joined", True),
         ("nothing promised", promised),
         ("made twice", made_twice),
         ("arguments written over", arguments_written_over),

@@ -20,6 +20,7 @@ static hub_state *tasks_new(int size)
     s->hub = &hub;
     s->now = 100;
     s->clients = g_ptr_array_new_with_free_func(g_free);
+    s->watches = g_ptr_array_new();
     for (int r = size; r-- > 0;) { /* they may come in any order */
         hub_client *c = g_new0(hub_client, 1);
         *c = (hub_client){.fd = -1, .process = -1, .rank = r, .greeted = true, .beaten = true, .waiting = true, .idle = 3};
@@ -43,18 +44,68 @@ static void awaits(const hub_state *s, int rank, int of)
     task(s, rank)->awaited = DOME_AWAITS(of, 5);
 }
 
-/* Looks at the beats of these tasks, and frees them. */
+/* A message of `from` for `to` on the channel of what they wait for; 0: all that was given has been taken. */
+typedef struct under_way {
+    int from, to;
+} under_way;
+
+/* Every task waits for the next message of the one before it, and has taken all that it was given but for one. */
+static GArray *answer_of(const hub_state *s, int rank, dome_wire_kind kind, const under_way *of)
+{
+    enum { SO_FAR = 5 };
+    GArray *numbers = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    const int size = (int)s->clients->len;
+    if (kind == DOME_WIRE_WAITS) {
+        const uint64_t awaited = task(s, rank)->awaited;
+        const int from = awaited ? DOME_AWAITED_RANK(awaited) : (rank + size - 1) % size;
+        const uint32_t waits = DOME_WAITS(from, awaited ? DOME_CHANNEL_PROGRAM : DOME_CHANNEL_COLLECTIVE), taken = SO_FAR;
+        g_array_append_val(numbers, waits);
+        for (int k = 0; k < (from < 0 ? size : 1); k++)
+            g_array_append_val(numbers, taken);
+        return numbers;
+    }
+    const GArray *pairs = dome__inquiry_pairs(s->inquiry.of, rank);
+    for (guint k = 0; k < pairs->len; k += 2) {
+        const bool more = of && rank == of->from && g_array_index(pairs, uint32_t, k) == (uint32_t)of->to;
+        const uint32_t given = SO_FAR + more;
+        g_array_append_val(numbers, given);
+    }
+    return numbers;
+}
+
+static void answer(hub_state *s, dome_wire_kind kind, const under_way *of)
+{
+    for (int r = 0; r < (int)s->clients->len && s->inquiry.of; r++) {
+        if (kind == DOME_WIRE_WAITS ? !dome__inquiry_is_asked(s->inquiry.of, r) : !dome__inquiry_pairs(s->inquiry.of, r))
+            continue;
+        dome_wire_message message = {.kind = kind, .numbers = {s->inquiry.number, answer_of(s, r, kind, of)}};
+        dome__hub_inquiry_answer(s, task(s, r), &message);
+        dome__wire_clear(&message);
+    }
+}
+
+static void free_tasks(hub_state *s)
+{
+    dome__hub_inquiry_close(s);
+    g_ptr_array_unref(s->clients);
+    g_ptr_array_unref(s->watches);
+    g_clear_pointer(&s->trails, g_ptr_array_unref);
+    g_free(s->noticed);
+    g_free(s);
+}
+
+/* Looks at the beats of these tasks, which are asked what they wait for, and frees them. */
 static void check_found(hub_state *s, const char *pattern)
 {
+    dome__hub_look_at_beats(s);
+    answer(s, DOME_WIRE_WAITS, NULL);
+    answer(s, DOME_WIRE_GIVEN, NULL);
     dome__hub_look_at_beats(s);
     if (!pattern)
         g_assert_cmpstr(s->noticed, ==, NULL);
     else if (!s->noticed || !g_pattern_match_simple(pattern, s->noticed))
         g_error("'%s' is not like '%s'", s->noticed ? s->noticed : "(nothing)", pattern);
-    g_ptr_array_unref(s->clients);
-    g_clear_pointer(&s->trails, g_ptr_array_unref);
-    g_free(s->noticed);
-    g_free(s);
+    free_tasks(s);
 }
 
 static void test_agree(void)
@@ -161,6 +212,88 @@ static void test_command(void)
     hub.rank0 = 0;
 }
 
+/* Looks, answers and looks again, as time goes by. */
+static void go_on(hub_state *s, const under_way *of)
+{
+    for (int turn = 0; turn < 20; turn++) {
+        dome__hub_look_at_beats(s);
+        answer(s, DOME_WIRE_WAITS, of);
+        answer(s, DOME_WIRE_GIVEN, of);
+        s->now += 0.5;
+        for (guint i = 0; i < s->clients->len; i++)
+            ((hub_client *)s->clients->pdata[i])->heard = s->now;
+    }
+}
+
+/* However long data stands still, tasks for which a message is under way are left alone; and not when it is lost. */
+static void test_under_way(void)
+{
+    static const under_way of = {1, 2};
+    for (int kind = 0; kind < 3; kind++) {
+        hub_state *s = tasks_new(4);
+        if (kind == 0) { /* in different operations */
+            task(s, 0)->sequence = 6;
+            task(s, 0)->history = 66;
+        } else if (kind == 1) { /* in a circle */
+            awaits(s, 2, 1);
+            awaits(s, 1, 2);
+        } else { /* all wait, one of them for a message from any task */
+            awaits(s, 2, -1);
+        }
+        go_on(s, &of);
+        g_assert_cmpstr(s->noticed, ==, NULL);
+        go_on(s, NULL);
+        g_assert_nonnull(s->noticed);
+        free_tasks(s);
+    }
+}
+
+/* A task that does not answer is not judged: it is silent, or it is not. */
+static void test_no_answer(void)
+{
+    hub_state *s = tasks_new(3);
+    task(s, 0)->sequence = 6;
+    for (int turn = 0; turn < 20; turn++) {
+        dome__hub_look_at_beats(s);
+        g_assert_cmpstr(s->noticed, ==, NULL);
+        s->now += 0.1;
+    }
+    answer(s, DOME_WIRE_WAITS, NULL);
+    task(s, 1)->moved_at = s->now; /* it has gone on meanwhile, and waits again */
+    answer(s, DOME_WIRE_GIVEN, NULL);
+    dome__hub_look_at_beats(s);
+    g_assert_cmpstr(s->noticed, ==, NULL);
+    free_tasks(s);
+}
+
+static GArray *calls_until(uint64_t last, uint64_t differs)
+{
+    GArray *calls = dome__wire_calls_new();
+    for (uint64_t n = last; n > 0 && last - n < 5; n--) {
+        const dome_wire_call call = {n, n >= differs ? n * 100 + last : n * 100, g_strdup("dvec_sum"), g_new0(char *, 1)};
+        g_array_append_val(calls, call);
+    }
+    return calls;
+}
+
+/* Tasks with the same calls do not disagree, wherever they are. */
+static void test_same_calls(void)
+{
+    static const struct {
+        uint64_t ahead, differs;
+        bool same;
+    } cases[] = {{9, 100, true}, {8, 100, true}, {9, 8, false}, {40, 100, false}};
+    for (size_t k = 0; k < G_N_ELEMENTS(cases); k++) {
+        hub_state *s = tasks_new(2);
+        dome__hub_ask_trails(s);
+        g_assert_false(dome__hub_same_calls(s));
+        dome__hub_take_trail(s, 0, calls_until(8, cases[k].differs));
+        dome__hub_take_trail(s, 1, calls_until(cases[k].ahead, cases[k].differs));
+        g_assert_cmpint(dome__hub_same_calls(s), ==, cases[k].same);
+        free_tasks(s);
+    }
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -169,5 +302,8 @@ int main(int argc, char **argv)
     g_test_add_func("/hub/circles", test_circles);
     g_test_add_func("/hub/all_wait", test_all_wait);
     g_test_add_func("/hub/command", test_command);
+    g_test_add_func("/hub/under_way", test_under_way);
+    g_test_add_func("/hub/no_answer", test_no_answer);
+    g_test_add_func("/hub/same_calls", test_same_calls);
     return g_test_run();
 }

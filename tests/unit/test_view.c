@@ -886,6 +886,15 @@ static void test_members(void)
     g_assert_cmpint(ids[0], ==, 4);
     g_assert_cmpint(ids[2], ==, -6);
     g_assert_false(dome__hold_wait_members(h, ids, 2, 0));
+    dome__hold_parked(h, "=1");
+    dome__hold_parked(h, "=2"); /* of the next change */
+    char *line = dome__hold_wait_parked(h, 0);
+    g_assert_cmpstr(line, ==, "=2");
+    g_free(line);
+    g_assert_null(dome__hold_wait_parked(h, 0));
+    g_assert_false(dome__hold_wait_stands(h, 0));
+    dome__hold_stands(h);
+    g_assert_true(dome__hold_wait_stands(h, 0));
     dome__hold_free(h);
 }
 
@@ -1007,6 +1016,132 @@ static void test_going_on_meanwhile(void)
     dome__view_clear(&v);
 }
 
+/* ---- taking a change back ---- */
+
+/* A task of the view before: what it has done of the change. */
+typedef enum stage { HANDS_OVER, ON_ITS_WAY, HAS_COME, TOLD, BACK_AGAIN } stage;
+
+static dome_view_plan draw_plan(GRand *draw, int size, const char *const *hosts)
+{
+    if (size > 1 && g_rand_boolean(draw))
+        return dome__view_plan_move(size, hosts, hosts[size - 1], "elsewhere");
+    return dome__view_plan_grow(size, g_rand_int_range(draw, 1, 3), NULL);
+}
+
+/* The task does its next step, of the change or of taking it back. number: of the view that was begun. */
+static void do_step(dome_view *v, int rank, stage *s, const dome_view_plan *plan, uint32_t number)
+{
+    const int in_next = dome__view_plan_next(plan, rank);
+    dome_view_act act = {0};
+    switch (*s) {
+    case HANDS_OVER:
+        act = dome__view_announce(v, rank, number, plan);
+        *s = ON_ITS_WAY;
+        break;
+    case ON_ITS_WAY:
+        act = dome__view_greet(v, in_next, number, rank + 1);
+        *s = v->returns ? TOLD : HAS_COME;
+        g_assert_cmpint(act.deed == DOME_VIEW_AGAIN, ==, v->returns);
+        break;
+    case HAS_COME:
+        if (v->returns)
+            *s = TOLD;
+        break;
+    case TOLD:
+        act = dome__view_greet(v, rank, v->next_number, rank + 1);
+        *s = BACK_AGAIN;
+        break;
+    case BACK_AGAIN:
+        break;
+    }
+    g_assert_cmpint(act.deed, !=, DOME_VIEW_WRONG);
+    g_free(act.text);
+}
+
+/* A newcomer is lost at any time of the change: every task has the rank that it had, and the user is told once. */
+static void test_taking_back(void)
+{
+    static const char *const hosts[] = {"h1", "h2", "h3", "h3"};
+    for (unsigned seed = 0; seed < 3000; seed++) {
+        GRand *draw = g_rand_new_with_seed(seed);
+        const int size = g_rand_int_range(draw, 1, 5);
+        const char *own[4];
+        stage stages[4] = {HANDS_OVER};
+        bool lost[6] = {0};
+        for (int r = 0; r < size; r++)
+            own[r] = hosts[r];
+        dome_view v;
+        dome__view_init(&v);
+        dome__view_stands(&v, 0, size, 1, 0);
+        dome_view_plan plan = draw_plan(draw, size, own), wanted = dome__view_plan_copy(&plan);
+        g_assert_cmpint(dome__view_ask(&v, &wanted).deed, ==, DOME_VIEW_HOLD);
+        for (int r = 0; r < size; r++)
+            dome__view_held(&v, r, 1, 3);
+        const int first = g_rand_int_range(draw, 0, size);
+        do_step(&v, first, &stages[first], &plan, 1);
+        for (int steps = g_rand_int_range(draw, 0, 3 * size); steps > 0; steps--) {
+            const int r = g_rand_int_range(draw, 0, size);
+            if (dome__view_plan_next(&plan, r) >= 0 && stages[r] < HAS_COME)
+                do_step(&v, r, &stages[r], &plan, 1);
+        }
+        for (int k = 0; k < v.next.size; k++)
+            lost[k] = v.next.members[k].before == DOME_VIEW_NEWCOMER;
+        g_assert_true(dome__view_can_take_back(&v, lost));
+        lost[0] = true;
+        g_assert_false(dome__view_can_take_back(&v, lost));
+        dome_view_act act = dome__view_take_back(&v, own, "a host is lost");
+        g_assert_cmpint(act.deed, ==, DOME_VIEW_REFUSED);
+        g_assert_cmpstr(act.text, ==, "a host is lost");
+        g_free(act.text);
+        g_assert_false(dome__view_can_take_back(&v, lost)); /* the next loss is one */
+        g_assert_cmpint(dome__view_stands(&v, 1, plan.size, 1, 0).deed, ==, DOME_VIEW_WRONG);
+        g_assert_cmpint(v.next.size, ==, size);
+        for (int r = 0; r < size; r++) {
+            const int in_next = dome__view_plan_next(&plan, r);
+            g_assert_cmpint(v.next.members[r].before, ==, in_next < 0 ? DOME_VIEW_NEWCOMER : in_next);
+            g_assert_cmpstr(v.next.members[r].host, ==, in_next < 0 ? own[r] : NULL);
+            if (in_next >= 0)
+                g_assert_cmpint(dome__view_place(&v, 1, in_next), ==, r);
+            while (in_next >= 0 && stages[r] != BACK_AGAIN)
+                do_step(&v, r, &stages[r], &plan, 1);
+            if (in_next < 0)
+                g_assert_cmpint(dome__view_greet(&v, r, v.next_number, 9).deed, !=, DOME_VIEW_WRONG);
+        }
+        for (int k = 0; k < plan.size; k++) /* a newcomer that comes late */
+            if (plan.members[k].before == DOME_VIEW_NEWCOMER)
+                g_assert_cmpint(dome__view_greet(&v, k, 1, 9).deed, ==, DOME_VIEW_WRONG);
+        g_assert_cmpint(dome__view_stands(&v, v.next_number, size, 1, 0).deed, ==, DOME_VIEW_NOTHING);
+        g_assert_cmpint(v.phase, ==, DOME_VIEW_STEADY);
+        g_assert_cmpint(v.size, ==, size);
+        g_assert_false(v.returns);
+        dome__view_plan_clear(&plan);
+        dome__view_clear(&v);
+        g_rand_free(draw);
+    }
+}
+
+/* A task that is lost while the change is taken back is healed as any other. */
+static void test_lost_while_taking_back(void)
+{
+    dome_view v;
+    dome__view_init(&v);
+    dome__view_stands(&v, 0, 2, 1, 0);
+    for (int r = 0; r < 2; r++)
+        g_assert_cmpint(announce(&v, r, 1, 2, 3).deed, ==, DOME_VIEW_NOTHING);
+    dome__view_greet(&v, 0, 1, 5);
+    g_free(dome__view_take_back(&v, NULL, "").text);
+    const uint32_t back = v.next_number;
+    g_assert_cmpint(dome__view_greet(&v, 0, back, 6).deed, ==, DOME_VIEW_NOTHING);
+    const bool lost[2] = {false, true};
+    g_free(dome__view_heal(&v, lost, NULL).text);
+    g_assert_false(v.returns);
+    g_assert_cmpint(dome__view_place(&v, back, 0), ==, 0);
+    g_assert_cmpint(dome__view_place(&v, 1, 0), ==, 0);
+    g_assert_cmpint(dome__view_greet(&v, 1, 1, 7).deed, ==, DOME_VIEW_WRONG); /* it was given up */
+    g_assert_cmpint(dome__view_greet(&v, 0, v.next_number, 8).deed, ==, DOME_VIEW_MEMBERS);
+    dome__view_clear(&v);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -1025,5 +1160,7 @@ int main(int argc, char **argv)
     g_test_add_func("/view/members", test_members);
     g_test_add_func("/view/going_on", test_going_on);
     g_test_add_func("/view/going_on_meanwhile", test_going_on_meanwhile);
+    g_test_add_func("/view/taking_back", test_taking_back);
+    g_test_add_func("/view/lost_while_taking_back", test_lost_while_taking_back);
     return g_test_run();
 }

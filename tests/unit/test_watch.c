@@ -41,7 +41,7 @@ static void write_many(dome_watch *watch, int go)
 static void run_on(dome_watch *watch, int go)
 {
     char byte;
-    dome__watch_start(watch);
+    g_assert_true(dome__watch_start(watch));
     _exit(read(go, &byte, 1) == 1 ? 3 : 4);
 }
 
