@@ -27,7 +27,7 @@ static void copy(dvec *const vectors[], int count, char *to)
     size_t at = 0;
     for (int i = 0; i < count; i++) {
         dvec_span spans[2];
-        dvec_local_const(vectors[i], spans);
+        dvec_local_spans_const(vectors[i], spans);
         for (int k = 0; k < 2; k++) {
             memcpy(to + at, spans[k].data, spans[k].count * sizeof(double));
             at += spans[k].count * sizeof(double);
@@ -63,7 +63,7 @@ int main(int argc, char **argv)
     }
     dvec_span spans[2];
     size_t own = 0;
-    dvec_local_const(v[0], spans);
+    dvec_local_spans_const(v[0], spans);
     for (int k = 0; k < 2; k++)
         own += spans[k].count;
     size_t bytes = (size_t)changed * own * sizeof(double) + 1;
@@ -81,7 +81,7 @@ int main(int argc, char **argv)
         for (int i = 0; i < changed; i++)
             dvec_adds(v[i], v[i], 1);
         for (int i = 0; i < changed; i++)
-            dvec_local_const(v[i], spans); /* completes what was deferred */
+            dvec_local_spans_const(v[i], spans); /* completes what was deferred */
         dscalar_set_i64(at, loop + 1);
         bool told = (loop + 1) % between == 0;
         double once = 0;

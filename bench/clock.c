@@ -78,7 +78,7 @@ int main(int argc, char **argv)
         for (int call = 0; call < CALLS; call++) {
             for (int op = 0; op < CHAIN; op++)
                 dvec_add(v, v, u);
-            dvec_local(v, span);
+            dvec_local_spans(v, span);
         }
         chain[k] = (dome_wtime() - begin) / CALLS / CHAIN;
         begin = dome_wtime();

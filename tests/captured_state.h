@@ -61,6 +61,7 @@ static dome_capture_type either_type = {"either",
                                         which_either,
                                         NULL,
                                         NULL,
+                                        NULL,
                                         NULL};
 static const dome_capture_member outer_members[] = {
     {"s", &dome_capture_short, offsetof(struct outer, s)},   {"inner", &inners_type, offsetof(struct outer, inner)},
@@ -183,8 +184,14 @@ static GPtrArray *with_zeros(const GPtrArray *blocks, bool bare)
         GByteArray *copy = g_byte_array_new();
         g_ptr_array_add(whole, g_byte_array_append(copy, bytes, (guint)length));
         g_free(own);
-        if (bare && k == SEGMENT_HEAD)
+        if (bare && k == SEGMENT_HEAD) { /* it has no count of sources before its streams */
+            GByteArray *streams = g_byte_array_new();
+            g_assert_null(dome__capture_streams_save(streams, true));
+            g_assert_cmpuint(copy->data[copy->len - streams->len - 1], ==, 0);
+            g_byte_array_remove_index(copy, copy->len - streams->len - 1);
+            g_byte_array_unref(streams);
             dome__put_u32(copy->data, IMAGE_VERSION_BARE);
+        }
     }
     g_array_unref(of_globals);
     return whole;

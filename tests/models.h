@@ -134,7 +134,7 @@ static inline void random_value(dome_type type, unsigned few, char *to)
 static inline void put(model *m)
 {
     dvec_span spans[2];
-    EXPECT(dvec_local(m->v, spans) == DOME_OK, "dvec_local fails");
+    EXPECT(dvec_local_spans(m->v, spans) == DOME_OK, "dvec_local_spans fails");
     for (int s = 0; s < 2; s++)
         memcpy(spans[s].data, m->data + spans[s].first * m->size, spans[s].count * m->size);
 }
@@ -186,7 +186,7 @@ static inline void check(const dvec *v, size_t n, size_t size, const char *data,
     dvec_span spans[2];
     EXPECT(v, "%s: no vector", what);
     EXPECT(dvec_length(v) == n, "%s: %zu elements instead of %zu", what, (size_t)dvec_length(v), n);
-    EXPECT(dvec_local_const(v, spans) == DOME_OK, "%s: dvec_local_const fails", what);
+    EXPECT(dvec_local_spans_const(v, spans) == DOME_OK, "%s: dvec_local_spans_const fails", what);
     for (int s = 0; s < 2; s++)
         for (size_t i = 0; i < spans[s].count; i++)
             EXPECT(memcmp((char *)spans[s].data + i * size, data + (spans[s].first + i) * size, size) == 0,

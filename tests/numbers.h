@@ -19,7 +19,7 @@ static inline double number(uint64_t k)
 static inline void set_numbers(dvec *x)
 {
     dvec_span span[2];
-    CHECK(dvec_local(x, span) == DOME_OK);
+    CHECK(dvec_local_spans(x, span) == DOME_OK);
     for (int s = 0; s < 2; s++)
         for (size_t j = 0; j < span[s].count; j++)
             ((double *)span[s].data)[j] = number(span[s].first + j);

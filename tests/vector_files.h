@@ -70,7 +70,7 @@ static inline void fill_any(dvec *x)
     dome_type type = dvec_type(x);
     size_t portable = dome_type_portable_size(type), size = dome_type_size(type);
     dvec_span spans[2];
-    dvec_local(x, spans);
+    dvec_local_spans(x, spans);
     uint8_t *bytes = g_malloc(portable);
     for (int s = 0; s < 2; s++)
         for (size_t i = 0; i < spans[s].count * dvec_width(x); i++) {

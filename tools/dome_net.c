@@ -236,11 +236,15 @@ static void print_links_between(const view *v, const char *label, int a, int b)
     const dome_network *network = v->network;
     double bandwidth = dome__network_median(network, network->bandwidth, v->cluster, a, b);
     const char *sharing = dome__sharing_text(dome__network_sharing(network, v->cluster, a, b));
+    dome_sharing_votes votes = dome__network_votes(network, v->cluster, a, b);
     if (!(bandwidth > 0))
         return;
     char *latency = dome__latency_text(dome__network_median(network, network->latency, v->cluster, a, b));
     char *speed = dome__speed_text(bandwidth);
-    printf("%-16s %9s %11s  %s\n", label, latency, speed, sharing ? sharing : "");
+    printf("%-16s %9s %11s", label, latency, speed);
+    if (sharing)
+        printf("  %-11s (%.0f of %.0f rounds hindered)", sharing, votes.hindered, votes.hindered + votes.free);
+    putchar('\n');
     g_free(speed);
     g_free(latency);
 }
@@ -321,10 +325,11 @@ static void print_medians_json(const view *v, int a, int b)
     printf("{\"clusters\": [%d, %d]", a, b);
     print_number("latency", dome__network_median(network, network->latency, v->cluster, a, b));
     print_number("bandwidth", dome__network_median(network, network->bandwidth, v->cluster, a, b));
+    dome_sharing_votes votes = dome__network_votes(network, v->cluster, a, b);
     if (sharing)
-        printf(", \"sharing\": \"%s\"}", sharing);
+        printf(", \"sharing\": \"%s\", \"rounds\": {\"hindered\": %.0f, \"free\": %.0f}}", sharing, votes.hindered, votes.free);
     else
-        fputs(", \"sharing\": null}", stdout);
+        fputs(", \"sharing\": null, \"rounds\": null}", stdout);
 }
 
 static void print_links_json(const dome_network *network)

@@ -71,6 +71,7 @@ static void print_views(const dome_report *s)
 {
     enum { NEWEST = 6 };
     const guint n = s->views->len, first = n > NEWEST ? n - NEWEST : 0;
+    bool healed = false;
     if (n < 2)
         return;
     printf("  %6s  %5s  %5s  %11s  %7s  %8s  %7s  %7s  %7s  %8s  %s\n", "view", "tasks", "hosts", "since", "still", "noticing",
@@ -84,16 +85,20 @@ static void print_views(const dome_report *s)
                cell(v->timed ? p->members : -1, text[2]), cell(v->timed ? p->blocks : -1, text[3]),
                cell(v->timed ? p->joining : -1, text[4]), cell(v->timed ? p->preamble : -1, text[5]), v->kind, why[0] ? ": " : "",
                why);
+        healed = healed || strcmp(v->kind, "heal") == 0;
         g_free(why);
         g_free(at);
     }
+    if (healed)
+        puts("  healing counts views by two: the number between is left for a change that tasks may have begun before the loss "
+             "was known");
 }
 
 static void print_program(const dome_report *s, bool brief)
 {
     char *time = duration(s->seconds), *since = duration(s->checkpoint_seconds), checkpoint[64] = "none";
     char *command = s->command ? g_strjoinv(" ", s->command) : g_strdup(""),
-         *shown = dome__plain(command[0] ? command : "(it has ended)");
+         *shown = dome__plain(command[0] ? command : "(without a name)");
     char *host = dome__plain(s->host), *view = s->view ? g_strdup_printf("view %" PRIu32 ", ", s->view) : g_strdup("");
     guint hosts = count_hosts(s);
     if (s->checkpoint >= 0)

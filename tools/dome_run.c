@@ -335,10 +335,12 @@ int dome__command_run(int argc, char **argv)
     g_free(policy);
     if (!p.tasks)
         p.tasks = p.options.tasks;
+    p.options.tasks = p.tasks;
     if (!p.least)
         p.least = p.options.least;
     if (!p.most)
         p.most = p.options.most;
+    p.options.most = p.most;
     if (!restarts)
         restarts = p.options.restarts;
     if (on_loss)
@@ -355,6 +357,8 @@ int dome__command_run(int argc, char **argv)
         p.script = p.options.hosts_script;
     if (size)
         p.options.size = read_size(size);
+    if (p.script && !p.options.hosts_script)
+        p.options.hosts_script = g_strdup(p.script);
     if (p.script && p.options.size == DOME_SIZE_AUTO)
         dome__command_fail(2, "run: --hosts-script and --size auto exclude each other: both say how many tasks there are");
     if (p.script && p.hosts_path)

@@ -42,7 +42,8 @@ char *dome__speed_text(double speed)
 
 const char *dome__sharing_text(dome_sharing sharing)
 {
-    static const char *const texts[] = {[DOME_SHARED] = "shared", [DOME_SWITCHED] = "switched"};
+    static const char *const texts[] = {
+        [DOME_SHARED] = "shared", [DOME_SWITCHED] = "switched", [DOME_SHARING_UNDECIDED] = "cannot tell"};
     return texts[sharing];
 }
 

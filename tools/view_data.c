@@ -1,5 +1,6 @@
 #include "view_data.h"
 
+#include "core/clock.h"
 #include "core/layout.h"
 #include "network/file.h"
 #include "network_picture.h"
@@ -284,7 +285,8 @@ static void write_marks(const dome_trace_file *file, FILE *to)
     fputs("]", to);
 }
 
-/* For each task: [from, to, processor, waiting, host's processors at work, MB], as shares of the time between. */
+/* For each task: [from, to, processor, waiting, host's processors at work, MB, without a processor], as shares of the time
+ * between. */
 static void write_loads(const dome_trace_file *file, FILE *to)
 {
     GPtrArray *of_task = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
@@ -302,14 +304,11 @@ static void write_loads(const dome_trace_file *file, FILE *to)
         for (guint i = 1; i < samples->len; i++) {
             const dome_trace_sample *a = &g_array_index(samples, dome_trace_sample, i - 1),
                                     *b = &g_array_index(samples, dome_trace_sample, i);
-            double ns = (double)(b->time - a->time);
-            if (ns < 1e6) /* less says nothing */
+            if (b->time - a->time < 1000000) /* less says nothing */
                 continue;
-            double cpu = b->cpu_ns > a->cpu_ns ? (double)(b->cpu_ns - a->cpu_ns) / ns : 0;
-            double wait = b->wait_ns > a->wait_ns ? (double)(b->wait_ns - a->wait_ns) / ns : 0;
-            double host = b->host_busy_ms > a->host_busy_ms ? (double)(b->host_busy_ms - a->host_busy_ms) * 1e6 / ns : 0;
-            fprintf(to, "%s[%.4f,%.4f,%.3f,%.3f,%.2f,%.1f]", comma(&first), seconds(a->time), seconds(b->time), cpu, MIN(wait, 1),
-                    host, (double)b->resident_kb * 1024e-6);
+            dome_trace_load load = dome__trace_load(a, b);
+            fprintf(to, "%s[%.4f,%.4f,%.3f,%.3f,%.2f,%.1f,%.3f]", comma(&first), seconds(a->time), seconds(b->time),
+                    load.processor, load.waiting, load.host, (double)b->resident_kb * 1024e-6, load.without);
         }
         fputc(']', to);
     }
@@ -389,8 +388,9 @@ static void write_operations(const dome_trace_file *file, FILE *to)
     g_array_unref(costs);
 }
 
-/* Where the time of a task went, in seconds, over all runs. Waiting is apart from work, by what the task waited in. */
-enum { COMPUTING, OWN_CODE, CHECKPOINTS, MOVING, HALO, OTHER_WAIT, MOVING_WAIT, HALO_WAIT, PARTS };
+/* Where the time of a task went, in seconds, over all runs. Waiting is apart from work, by what the task waited in; so is the
+ * time in which the task could have run and had no processor. */
+enum { COMPUTING, OWN_CODE, CHECKPOINTS, MOVING, HALO, OTHER_WAIT, MOVING_WAIT, HALO_WAIT, WITHOUT, PARTS };
 
 typedef struct wait_for {
     int rank;
@@ -403,13 +403,19 @@ typedef struct task_time {
     GArray *waits; /* wait_for, longest first */
 } task_time;
 
+/* Traces of earlier builds have its former name. */
+static bool is_halo(const char *name)
+{
+    return strcmp(name, "dvec_halo_elements") == 0 || strcmp(name, "dvec_halo_planes") == 0 || strcmp(name, "dvec_halo") == 0;
+}
+
 static void add_cost(double parts[PARTS], const char *name, double compute, double wait)
 {
     int work = COMPUTING, waiting = OTHER_WAIT;
     if (strcmp(name, "load balancing") == 0 || strcmp(name, "dome_env_relayout") == 0) {
         work = MOVING;
         waiting = MOVING_WAIT;
-    } else if (strcmp(name, "dvec_halo") == 0 || strcmp(name, "dvec_halo_planes") == 0) {
+    } else if (is_halo(name)) {
         work = HALO;
         waiting = HALO_WAIT;
     } else if (strcmp(name, "dome_checkpoint") == 0) {
@@ -448,31 +454,80 @@ static void merge_waits(GArray *waits)
     g_array_sort(waits, by_seconds);
 }
 
+static double sum_of(const double parts[PARTS], int from, int to)
+{
+    double sum = 0;
+    for (int k = from; k < to; k++)
+        sum += parts[k];
+    return sum;
+}
+
+/* Takes so many seconds out of the parts from `from` to `to`, of each in proportion. */
+static void take_out(double parts[PARTS], int from, int to, double seconds)
+{
+    double sum = sum_of(parts, from, to), left = sum > 0 ? 1 - MIN(seconds / sum, 1) : 0;
+    for (int k = from; k < to; k++)
+        parts[k] *= left;
+}
+
+/* Times are by the clock on the wall: what of them a task spent without a processor is a part of its own. Returns what is left of
+ * its waiting, as a part of it. */
+static double set_apart(double parts[PARTS], const dome_trace_sample *last)
+{
+    double all = sum_of(parts, 0, WITHOUT), waited = sum_of(parts, OTHER_WAIT, WITHOUT), wanted = (double)last->wanted_ns * 1e-9;
+    double in_waits = waited - dome__really_waited(all, (double)last->had_ns * 1e-9, wanted, waited);
+    double in_work = MIN(wanted - in_waits, all - waited);
+    take_out(parts, OTHER_WAIT, WITHOUT, in_waits);
+    take_out(parts, COMPUTING, OTHER_WAIT, in_work);
+    parts[WITHOUT] = in_waits + in_work;
+    return waited > 0 ? 1 - in_waits / waited : 1;
+}
+
+/* Of each task of each run; waited: what is left of its waiting. */
+static double (*sum_parts(const dome_trace_file *file, double *waited))[PARTS]
+{
+    double(*parts)[PARTS] = g_malloc0((file->tasks->len + 1) * sizeof *parts);
+    const dome_trace_sample **last = g_new0(const dome_trace_sample *, file->tasks->len + 1);
+    for (guint k = 0; k < file->totals->len; k++) {
+        const dome_trace_total *t = &g_array_index(file->totals, dome_trace_total, k);
+        if (t->code == 0)
+            parts[t->task][OWN_CODE] += (double)t->compute_ns * 1e-9;
+        else
+            add_cost(parts[t->task], dome__trace_name(file, t->code), (double)t->compute_ns * 1e-9, (double)t->wait_ns * 1e-9);
+    }
+    for (guint k = 0; k < file->samples->len; k++) {
+        const dome_trace_sample *s = &g_array_index(file->samples, dome_trace_sample, k);
+        last[s->task] = !last[s->task] || s->time >= last[s->task]->time ? s : last[s->task];
+    }
+    for (guint k = 0; k < file->tasks->len; k++)
+        waited[k] = last[k] && last[k]->wanted_ns > 0 ? set_apart(parts[k], last[k]) : 1;
+    g_free(last);
+    return parts;
+}
+
 static task_time *sum_times(const dome_trace_file *file)
 {
     task_time *times = g_new0(task_time, file->size);
+    double *really = g_new(double, file->tasks->len + 1), (*parts)[PARTS] = sum_parts(file, really);
     for (int r = 0; r < file->size; r++)
         times[r].waits = g_array_new(FALSE, FALSE, sizeof(wait_for));
-    for (guint k = 0; k < file->totals->len; k++) {
-        const dome_trace_total *t = &g_array_index(file->totals, dome_trace_total, k);
-        double *parts = times[g_array_index(file->tasks, dome_trace_task, t->task).rank].parts;
-        if (t->code == 0)
-            parts[OWN_CODE] += (double)t->compute_ns * 1e-9;
-        else
-            add_cost(parts, dome__trace_name(file, t->code), (double)t->compute_ns * 1e-9, (double)t->wait_ns * 1e-9);
-    }
+    for (guint k = 0; k < file->tasks->len; k++)
+        for (int part = 0; part < PARTS; part++)
+            times[g_array_index(file->tasks, dome_trace_task, k).rank].parts[part] += parts[k][part];
+    g_free(parts);
     for (guint k = 0; k < file->waited->len; k++) {
         const dome_trace_waited *w = &g_array_index(file->waited, dome_trace_waited, k);
         int rank = g_array_index(file->tasks, dome_trace_task, w->task).rank;
         if (w->rank >= file->size)
             continue;
-        wait_for one = {w->rank, (double)w->ns * 1e-9};
+        wait_for one = {w->rank, (double)w->ns * 1e-9 * really[w->task]};
         g_array_append_val(times[rank].waits, one);
         if (w->rank != rank)
             times[w->rank].held += one.seconds;
     }
     for (int r = 0; r < file->size; r++)
         merge_waits(times[r].waits);
+    g_free(really);
     return times;
 }
 

@@ -92,8 +92,8 @@ static void multiply(const case_cg *cg)
     size_t m = cg->m;
     dvec_halo_span rows[2];
     dvec_span out[2];
-    dvec_halo(cg->p, 1, 1, false, rows);
-    dvec_local(cg->q, out);
+    dvec_halo_elements(cg->p, 1, 1, false, rows);
+    dvec_local_spans(cg->q, out);
     for (int s = 0; s < 2; s++) {
         const double *in = rows[s].local.data;
         const size_t count = rows[s].local.count;

@@ -26,9 +26,9 @@ static double by_hand(struct vectors *v)
     dvec_span a[2], b[2], c[2];
     double sum = 0;
     size_t at = 0;
-    dvec_local_const(v->a, a);
-    dvec_local_const(v->b, b);
-    dvec_local_const(v->c, c);
+    dvec_local_spans_const(v->a, a);
+    dvec_local_spans_const(v->b, b);
+    dvec_local_spans_const(v->c, c);
     for (int k = 0; k < 2; at += a[k].count, k++)
         sum += hand_chain(a[k].count, v->out + at, a[k].data, b[k].data, c[k].data);
     return case_everyones(v->env, sum);
@@ -52,7 +52,7 @@ static double sum_and_values(const dvec *d)
 {
     dvec_span span[2];
     double sum = dvec_sum(d);
-    dvec_local_const(d, span);
+    dvec_local_spans_const(d, span);
     return sum;
 }
 

@@ -32,9 +32,9 @@ static double hand_of_chain(struct vectors *v)
     dvec_span a[2], b[2], c[2];
     double sum = 0;
     size_t at = 0;
-    dvec_local_const(v->a, a);
-    dvec_local_const(v->b, b);
-    dvec_local_const(v->c, c);
+    dvec_local_spans_const(v->a, a);
+    dvec_local_spans_const(v->b, b);
+    dvec_local_spans_const(v->c, c);
     for (int k = 0; k < 2; at += a[k].count, k++)
         sum += hand_chain(a[k].count, v->out + at, a[k].data, b[k].data, c[k].data);
     return case_everyones(v->env, sum);
@@ -63,8 +63,8 @@ static double hand_of_inner(struct vectors *v)
 {
     dvec_span a[2], b[2];
     double sum = 0;
-    dvec_local_const(v->a, a);
-    dvec_local_const(v->b, b);
+    dvec_local_spans_const(v->a, a);
+    dvec_local_spans_const(v->b, b);
     for (int k = 0; k < 2; k++)
         sum += hand_inner(a[k].count, a[k].data, b[k].data);
     return case_everyones(v->env, sum);
@@ -97,9 +97,9 @@ static void scale(size_t rows, double *restrict z, const double *restrict x, con
 static double hand_of_rows(struct vectors *v)
 {
     dvec_span x[2], w[2], z[2];
-    dvec_local_const(v->x, x);
-    dvec_local_const(v->w, w);
-    dvec_local(v->z, z);
+    dvec_local_spans_const(v->x, x);
+    dvec_local_spans_const(v->w, w);
+    dvec_local_spans(v->z, z);
     for (int k = 0; k < 2; k++)
         scale(x[k].count, z[k].data, x[k].data, w[k].data);
     return 0;
@@ -125,7 +125,7 @@ static double calls_of_rows(struct vectors *v)
 {
     dvec_span z[2];
     dvec_mul(v->z, v->x, v->w);
-    dvec_local_const(v->z, z);
+    dvec_local_spans_const(v->z, z);
     return 0;
 }
 

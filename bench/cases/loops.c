@@ -19,8 +19,8 @@ static double inner_hand(struct vectors *v)
 {
     dvec_span x[2], y[2];
     double sum = 0;
-    dvec_local_const(v->x, x);
-    dvec_local_const(v->y, y);
+    dvec_local_spans_const(v->x, x);
+    dvec_local_spans_const(v->y, y);
     for (int k = 0; k < 2; k++)
         sum += hand_inner(x[k].count, x[k].data, y[k].data);
     return case_everyones(v->env, sum);
@@ -44,7 +44,7 @@ static double norm_hand(struct vectors *v)
 {
     dvec_span x[2];
     double sum = 0;
-    dvec_local_const(v->x, x);
+    dvec_local_spans_const(v->x, x);
     for (int k = 0; k < 2; k++)
         sum += hand_squares(x[k].count, x[k].data);
     return sqrt(case_everyones(v->env, sum));
@@ -59,7 +59,7 @@ static double sum_hand(struct vectors *v)
 {
     dvec_span x[2];
     double sum = 0;
-    dvec_local_const(v->x, x);
+    dvec_local_spans_const(v->x, x);
     for (int k = 0; k < 2; k++)
         sum += hand_sum(x[k].count, x[k].data);
     return case_everyones(v->env, sum);
@@ -82,8 +82,8 @@ static double axpy_hand(struct vectors *v)
 {
     dvec_span x[2], y[2];
     double a = axpy_factor();
-    dvec_local_const(v->x, x);
-    dvec_local(v->y, y);
+    dvec_local_spans_const(v->x, x);
+    dvec_local_spans(v->y, y);
     for (int k = 0; k < 2; k++)
         hand_axpy(x[k].count, y[k].data, a, x[k].data);
     return 0;
@@ -93,7 +93,7 @@ static double axpy_dome(struct vectors *v)
 {
     dvec_span y[2];
     dvec_axpy(v->y, axpy_factor(), v->x);
-    dvec_local(v->y, y); /* so that it is done now */
+    dvec_local_spans(v->y, y); /* so that it is done now */
     return 0;
 }
 

@@ -38,7 +38,7 @@ int main(int argc, char **argv)
     dvec_random(b, 2);
     double *plain = case_array(n * n);
     dvec_span span[2];
-    dvec_local_const(a, span);
+    dvec_local_spans_const(a, span);
     const double *whole = span[0].data;
 
     int turns = case_turns(6e-11 * (double)n * (double)n * (double)n * 3, budget);
@@ -53,7 +53,7 @@ int main(int argc, char **argv)
         for (int k = 0; k < 3 && turn >= 0; k++)
             case_note(&times, ((const char *const[]){"blas", "dome", "narrow"})[k], turn, t[k + 1] - t[k]);
     }
-    dvec_local_const(c, span);
+    dvec_local_spans_const(c, span);
     for (size_t i = 0; i < n * n; i++)
         if (!(fabs(((const double *)span[0].data)[i] - plain[i]) <= 1e-9 * fabs(plain[i])))
             dome_abort(env, "value %zu differs", i);

@@ -71,7 +71,7 @@ static dome_type pair_type(dome_env *env, const char *name, bool sums)
 static void fill(dvec *x)
 {
     dvec_span span[2];
-    dvec_local(x, span);
+    dvec_local_spans(x, span);
     pair *mine = span[0].data;
     for (size_t k = 0; k < span[0].count; k++)
         mine[k] = (pair){(double)((span[0].first + k) * 7919 % 1000003), (int64_t)k};
@@ -92,7 +92,7 @@ int main(int argc, char **argv)
         double begin = case_now();
         dvec_reduce(x, NULL, least_of_block, less_of_two, NULL, &result);
         case_note(&times, "least.dome", turn, case_now() - begin);
-        dvec_local_const(x, span);
+        dvec_local_spans_const(x, span);
         begin = case_now();
         expected = least(span[0].count, span[0].data);
         case_note(&times, "least.hand", turn, case_now() - begin);
@@ -104,7 +104,7 @@ int main(int argc, char **argv)
         begin = case_now();
         dvec_sum_struct(y, &result);
         case_note(&times, "sum.add", turn, case_now() - begin);
-        dvec_local_const(x, span);
+        dvec_local_spans_const(x, span);
         begin = case_now();
         expected = sum(span[0].count, span[0].data);
         case_note(&times, "sum.hand", turn, case_now() - begin);

@@ -18,7 +18,7 @@ static double chains(dvec *x, dvec *y, int length, int calls)
     for (int call = 0; call < calls; call++) {
         for (int op = 0; op < length; op++)
             (op % 2 ? dvec_sub : dvec_add)(x, x, y);
-        dvec_local_const(x, span);
+        dvec_local_spans_const(x, span);
     }
     return (case_now() - begin) / calls / length;
 }

@@ -35,7 +35,7 @@ static void fill_row(void *ctx, uint64_t index, dsparse_row *row)
 static double ends(const dvec *y)
 {
     dvec_span span[2];
-    dvec_local_const(y, span);
+    dvec_local_spans_const(y, span);
     const double *mine = span[0].data;
     return mine[0] + mine[span[0].count - 1];
 }
@@ -97,7 +97,7 @@ static void take_rows(struct vectors *v, const dsparse *a)
             v->column[at++] = (int)column[k];
         v->start[i + 1] = (int)at;
     }
-    dvec_local_const(v->x, span);
+    dvec_local_spans_const(v->x, span);
     memcpy(v->given, span[0].data, SPARSE_ROWS * sizeof *v->given);
     free(column);
 }

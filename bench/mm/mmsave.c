@@ -30,7 +30,7 @@ static int take_between(int *argc, char **argv)
 static void compute(dvec *c, dvec *a, const dvec *b, const mm_options *o, long products)
 {
     dvec_span spans[2];
-    dvec_local_const(b, spans);
+    dvec_local_spans_const(b, spans);
     dvec_map_runs(c, multiply, &(struct factors){spans[0].data, o->k, 1.0 / (double)products}, 1, &a);
 }
 
@@ -56,7 +56,7 @@ int main(int argc, char **argv)
         dvec_map(a, fill, &o, 0, NULL);
         dvec_fill(c, 0);
         dvec_span spans[2];
-        dvec_local(b, spans);
+        dvec_local_spans(b, spans);
         mm_fill_b(spans[0].data, o.k);
     }
     dome_barrier(env);

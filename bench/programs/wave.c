@@ -17,8 +17,8 @@ static void step(dvec *old, dvec *u, size_t n)
 {
     dvec_halo_span from[2];
     dvec_span to[2];
-    dvec_halo(u, 1, 1, false, from);
-    dvec_local(old, to);
+    dvec_halo_elements(u, 1, 1, false, from);
+    dvec_local_spans(old, to);
     for (int s = 0; s < 2; s++)
         for (size_t i = 0; i < to[s].count; i++) {
             const double *plane = (const double *)from[s].local.data + i * n * n;

@@ -11,6 +11,7 @@ import subprocess
 
 from .parts import LIMIT, Failed, Part, Unable, end_with_parent, run_command
 from .results import SOURCE
+from .rounds import ranged
 
 FOLDER = os.path.join(SOURCE, "bench", "introspection")
 
@@ -329,33 +330,32 @@ def measured(r, part):
     return [p for p in PROGRAMS if r.data(part.key, p.name)]
 
 
+def costs(r, name, policy, level, machine=None):
+    """Round by round: of dome-cc over the compiler, in percent, without the starts of the programs."""
+    mine, theirs = (policy + "." + (machine or level)), "plain" + ("." + machine if machine else level)
+    found = [(d["times"], d["starts"]) for d in r.data(COSTS.key, name).values()]
+    return [100 * ((t[mine] - start[1]) / max(1e-4, t[theirs] - start[0]) - 1) for t, start in found if mine in t and theirs in t]
+
+
+def efficiencies(r, name, policy):
+    """How much the optimizer gains of dome-cc's program over how much it gains of the plain one."""
+    found = [d["times"] for d in r.data(COSTS.key, name).values()]
+    return [t[policy + ".0"] / t[policy + ".3"] / (t["plain0"] / t["plain3"]) for t in found if policy + ".0" in t]
+
+
+def intervals(r, name, policy):
+    """Microseconds between two polls."""
+    return [1e6 * d["times"][policy + ".3"] / max(1, d["polls"][policy]) for d in r.data(COSTS.key, name).values() if policy in d["polls"]]
+
+
+def waits(r, name, key):
+    """key: mean, p99, longest; in microseconds"""
+    return [d["waits"][key] for d in r.data(COSTS.key, name).values() if d["waits"]]
+
+
 def median(values):
     values = [v for v in values if v is not None]
     return statistics.median(values) if values else None
-
-
-def cost(r, name, policy, level, machine=None):
-    """Of dome-cc over the compiler, in percent, without the starts of the programs: the median of the rounds' own."""
-    mine, theirs = (policy + "." + (machine or level)), "plain" + ("." + machine if machine else level)
-    found = [(d["times"], d["starts"]) for d in r.data(COSTS.key, name).values()]
-    return median([100 * ((t[mine] - start[1]) / max(1e-4, t[theirs] - start[0]) - 1) for t, start in found if mine in t and theirs in t])
-
-
-def efficiency(r, name, policy):
-    """How much the optimizer gains of dome-cc's program over how much it gains of the plain one."""
-    found = [d["times"] for d in r.data(COSTS.key, name).values()]
-    return median([t[policy + ".0"] / t[policy + ".3"] / (t["plain0"] / t["plain3"]) for t in found if policy + ".0" in t])
-
-
-def interval(r, name, policy):
-    """Microseconds between two polls."""
-    return median([1e6 * d["times"][policy + ".3"] / max(1, d["polls"][policy]) for d in r.data(COSTS.key, name).values() if policy in d["polls"]])
-
-
-def waits(r, name):
-    """mean, p99, longest, in microseconds"""
-    found = [d["waits"] for d in r.data(COSTS.key, name).values() if d["waits"]]
-    return [median([w[key] for w in found]) for key in ("mean", "p99", "longest")] if found else [None] * 3
 
 
 def cell(value, form="%.1f"):
@@ -363,4 +363,4 @@ def cell(value, form="%.1f"):
 
 
 def pair(published, ours, form="%.1f"):
-    return "%s, %s" % (cell(published, form), cell(ours, form))
+    return "%s, %s" % (cell(published, form), ranged(ours, form))

@@ -3,8 +3,10 @@
 import os
 import textwrap
 
+from . import verdict
 from .parts import Plot, Table
-from .results import Rounds
+from .results import identity, others
+from .rounds import Rounds, rounds_of
 
 INTRODUCTION = """# The figures of the papers, measured again
 
@@ -15,12 +17,19 @@ INTRODUCTION = """# The figures of the papers, measured again
     bench/report --write                    # only writes this page, from bench/results
 
 Dome (Árabe et al., CMU-CS-95-137, 1995), Process Introspection (Ferrari, University of Virginia, 1998), Stardust (Cabillic and Puaut, \
-1997) and Starfish (Agbaria and Friedman, 2003) each report measurements. `bench/report` repeats them with this library and writes this page; nothing on it is edited by hand. All rounds are in \
-`bench/results`, with the processor, the kernel, the date and the commit of each. The figures are medians over rounds. [The README of \
-the benchmarks](../bench/README.md) describes the programs, [lab.md](lab.md) the hosts.
+1997) and Starfish (Agbaria and Friedman, 2003) each report measurements. `bench/report` repeats them with this library and writes this \
+page; nothing on it is edited by hand. [The README of the benchmarks](../bench/README.md) describes the programs, [lab.md](lab.md) the hosts.
 
-A round is *quiet* if, in the second before and the second after it, other programs used at most a tenth of the processors. Where \
-quiet rounds exist, only they count.
+**All rounds count.** A figure is the median of all rounds on one machine; in brackets stand the least and the largest, if there is more \
+than one round. A ratio is taken within a round, and the programs of a round are of one commit. A round is *disturbed* if other programs used \
+more than a tenth of the processors in the second before or after one of its programs, if the machine's host took more than a twentieth of \
+them away meanwhile, or if its programs are of several commits. `bench/report` repeats a disturbed round; the disturbed one counts as well. \
+[Rounds](#rounds) lists each with its load.
+
+**One rule for the verdicts.** A published figure that does not depend on the machines (a ratio, a part, a size) is held against ours. Ours \
+is *as published* if the published figure lies in the range of all our rounds or at most 5 % beside it, *better* or *worse* if it lies \
+further away. It is *undecided* if it lies in the range, but that is wider than a factor of 1.5, or if there is one round alone, and that is at most \
+25 % beside it. Seconds of machines that are decades apart are *not comparable*.
 """
 
 SET_UP = """## Hosts and products
@@ -58,30 +67,45 @@ def table(t):
     return "\n".join(lines + ["| " + " | ".join(str(cell) for cell in row) + " |" for row in t.rows])
 
 
+def when(records):
+    dates = sorted(r["date"] for r in records)
+    return dates[0] if dates[0] == dates[-1] else dates[0] + " to " + dates[-1]
+
+
+def counted(number, text):
+    return "%d %s%s" % (number, text, "" if number == 1 else "s")
+
+
 def state(rounds):
-    """What was measured when and where, in a sentence or two."""
+    """What was measured when and where, what disturbed it and what is missing, in some sentences."""
     if not rounds.all:
-        return "**Not yet run at full length.**"
-    least, wanted = rounds.least_done()
-    text = "Measured: "
-    if least >= wanted:
-        text += "all rounds"
-    else:
-        text = "Measured so far: %d of %d rounds" % (least, wanted) if least else "**Not yet run as a whole.** Measured so far: parts of a round"
-    dates = sorted(r["date"] for r in rounds.all)
+        return "**Not yet run at full length**: there is nothing to compare."
+    sound, wanted = rounds.least_done()
     kernels = sorted({r["kernel"].split("-")[0] for r in rounds.all})
     commits = sorted({r["commit"] for r in rounds.all})
-    text += ", %s, on %s, Linux %s, commit%s %s." % (dates[0] if dates[0] == dates[-1] else dates[0] + " to " + dates[-1], rounds.machine,
-                                                   ", ".join(kernels), "s" if len(commits) > 1 else "", ", ".join(commits))
-    if rounds.loaded:
-        text += (" **Loaded machine**: other programs used %.0f %% of the processors before and after a round (median); times are worth "
-                 "little, ratios within a round are worth more." %
-                 (100 * sorted(max(r["busy"]) for r in rounds.all)[len(rounds.all) // 2]))
-    if rounds.left_out:
-        text += " %d records of rounds that were not quiet are left out." % rounds.left_out
+    text = "Measured %s on %s, Linux %s, commit%s %s. " % (when(rounds.all), rounds.machine, ", ".join(kernels), "s" if len(commits) > 1 else "",
+                                                         ", ".join(commits))
+    text += "%s complete and undisturbed, %d wanted." % (counted(sound, "round") + (" is" if sound == 1 else " are"), wanted)
+    for one in rounds.rounds():
+        where = "round %s of `%s`" % (one.name(), one.part.key)
+        if one.disturbances():
+            text += " **Disturbed**: %s (%s)." % (where, "; ".join(one.disturbances()))
+        if one.missing:
+            text += " Incomplete: %s (%s missing)." % (where, counted(len(one.missing), "program") + (" is" if len(one.missing) == 1 else " are"))
     if rounds.elsewhere:
-        text += " There are rounds of other machines in `bench/results`: %s." % "; ".join(rounds.elsewhere)
+        text += " There are rounds of other machines, which are not in these figures: %s." % "; ".join(rounds.elsewhere)
     return text
+
+
+def judged(figure, rounds):
+    """How the figure stands to the published one: a table of its claims, the verdict, and why."""
+    if not rounds.all:
+        return [wrapped("**Verdict: %s.** No round at full length is recorded in bench/results." % verdict.NOT_MEASURED)]
+    claims = figure.claims(rounds)
+    blocks = [table(Table(["held against the paper", "published", "ours", "rounds", "verdict"], verdict.rows(claims)))] if claims else []
+    blocks.append(wrapped("**Verdict: %s.**%s" % (verdict.together([verdict.judge(c) for c in claims]) if claims else verdict.INCOMPARABLE,
+                                                  "".join(" " + text for text in verdict.reasons(claims) or [figure.NO_CLAIMS] if text))))
+    return blocks
 
 
 def section(figure, store, pictures):
@@ -98,30 +122,54 @@ def section(figure, store, pictures):
                 blocks.append("![%s](report/%s.svg)" % (element.alt, element.name))
             else:
                 blocks.append(table(element) if isinstance(element, Table) else wrapped(element.text))
-    if rounds.farthest is not None:
-        blocks.append(wrapped("Of the ratios in the tables, those of single rounds differ from their median by at most %.0f %%." % (100 * rounds.farthest)))
+    blocks += judged(figure, rounds)
     blocks.append("    bench/report --only " + figure.__name__)
-    blocks.append("What differs in set-up:\n\n" + listed(figure.DIFFERS))
+    differs = figure.DIFFERS(rounds) if callable(figure.DIFFERS) else figure.DIFFERS
+    blocks.append("What differs in set-up:\n\n" + listed(differs))
     return "\n\n".join(blocks)
+
+
+def anchor(title):
+    return "".join(c for c in title.lower() if c.isalnum() or c in " _-").replace(" ", "-")
 
 
 def contents(figures, store):
     rows = []
     for figure in figures:
         rounds = Rounds(store, figure.PARTS)
-        anchor = "".join(c for c in figure.TITLE.lower() if c.isalnum() or c in " _-").replace(" ", "-")
-        summary = figure.summary(rounds) if rounds.all else ""
-        rows.append(["[%s](#%s)" % (figure.TITLE, anchor), summary or "-",
-                     "none" if not rounds.all else "%d of %d" % rounds.least_done(),
-                     "-" if not rounds.all else "no" if rounds.loaded else "yes"])
-    return table(Table(["figure", "in short: published, ours", "rounds", "quiet"], rows)).replace("|---|---:|", "|---|---|", 1)
+        claims = figure.claims(rounds)
+        kinds = [verdict.judge(c) for c in claims] or [verdict.INCOMPARABLE]
+        rows.append(["[%s](#%s)" % (figure.TITLE, anchor(figure.TITLE)), verdict.together(kinds) if rounds.all else verdict.NOT_MEASURED,
+                     "%d of %d" % rounds.least_done() if rounds.all else "none",
+                     str(sum(bool(one.disturbances()) for one in rounds.rounds()))])
+    return table(Table(["figure", "verdict", "undisturbed rounds", "disturbed"], rows)).replace("|---|---:|", "|---|---|", 1)
+
+
+def all_rounds(figures, store):
+    """Every round of every machine, with its load."""
+    rows, parts = [], {}
+    for figure in figures:
+        for part in figure.PARTS:
+            parts.setdefault(part.key, part)
+    for key, part in parts.items():
+        records = store.records(key)
+        for machine in sorted({identity(r) for r in records}):
+            for one in rounds_of(part, [r for r in records if identity(r) == machine]):
+                rows.append(["`%s`" % key, machine, one.name(), when(one.records), ", ".join(one.commits), "%d of %d" % (len(one.records), len(part.items)),
+                             "%.0f %%" % (100 * max(map(others, one.records))), "%.1f" % max(r["load"] for r in one.records), "yes" if one.disturbances() else "no"])
+    text = """## Rounds
+
+All that was measured. *Others*: the largest part of the processors that other programs used in the second before or after one of the \
+round's programs. *Load*: the largest mean number of running programs, the round's own among them, in the minute up to the end of one \
+of them."""
+    return [wrapped(text), table(Table(["part", "machine", "round", "date", "commit", "programs", "others", "load", "disturbed"], rows))] if rows else []
 
 
 def make(figures, store):
     """The page, and its pictures by name."""
     pictures = {}
     blocks = [wrapped(INTRODUCTION), contents(figures, store), wrapped(SET_UP)]
-    blocks += [section(figure, store, pictures) for figure in figures]
+    blocks += [section(figure, store, pictures) for figure in figures] + all_rounds(figures, store)
     return "\n\n".join(blocks) + "\n", pictures
 
 

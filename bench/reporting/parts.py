@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 
-from .results import SOURCE
+from .results import SOURCE, place
 
 from survival import Failed, Run  # noqa: E402, F401
 
@@ -16,8 +16,9 @@ LIMIT = 1200  # seconds; a command that takes longer is taken for one that hangs
 
 # What is measured once in each round. key: the name of its file of results; rounds: how many are wanted; items: what is run one by one,
 # and can be resumed between; seconds: what an item takes, roughly; run(context): measures one and returns what JSON can hold; hosts: of
-# the lab in which it runs, 0 for none; targets: what cmake builds for it.
-Part = collections.namedtuple("Part", "key rounds items seconds run hosts targets", defaults=(0, ("dome_tool",)))
+# the lab in which it runs, 0 for none; targets: what cmake builds for it; needs: a part that has to have been measured in the same round and
+# at the same commit.
+Part = collections.namedtuple("Part", "key rounds items seconds run hosts targets needs", defaults=(0, ("dome_tool",), None))
 
 Table = collections.namedtuple("Table", "head rows")
 Plot = collections.namedtuple("Plot", "name alt svg")  # alt: what a reader without the picture reads
@@ -40,11 +41,11 @@ class Context:
         self.store, self.machine_id = store, machine_id
 
     def value(self, key, item, round_number=None):
-        """What another part has measured on this machine in a round, by default this one."""
-        for r in self.store.of(key, self.machine_id):
-            if r["item"] == item and r["round"] == (round_number or self.round):
-                return r["data"]
-        raise Missing("%s of %s has no round %d yet" % (item, key, round_number or self.round))
+        """What another part has measured on this machine in a round, by default this one; the last attempt at it."""
+        found = [r for r in self.store.of(key, self.machine_id) if r["item"] == item and r["round"] == (round_number or self.round)]
+        if not found:
+            raise Missing("%s of %s has no round %d yet" % (item, key, round_number or self.round))
+        return max(found, key=place)["data"]
 
     def command(self, words):
         """Standard output of a command that has to succeed."""

@@ -1,10 +1,11 @@
-"""Rounds that were measured: a file of JSON for each part, a line for each record, and of which machine it is."""
+"""What was measured: a file of JSON for each part, a line for each record, and of which machine it is. Nothing replaces a record: a
+round that is measured again is another attempt at it."""
 
 import datetime
+import hashlib
 import json
 import os
 import platform
-import statistics
 import subprocess
 import sys
 import time
@@ -12,7 +13,12 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from lab import SOURCE  # noqa: E402
 
-QUIET = 0.1  # of the processors' time may others use before and after a round that counts as quiet
+QUIET = 0.1  # of the processors' time may others use before and after an item; with more, its round is disturbed
+STOLEN = 0.05  # of the processors' time may the machine's host take away meanwhile
+
+
+class Mixed(Exception):
+    """Records of one round would be of two states of the sources."""
 
 
 def processor():
@@ -31,14 +37,16 @@ def machine():
 
 
 def commit():
-    """The last one that changed what is measured; with + where the tree differs from it."""
-    paths = ["src", "include", "tools", "examples", "bench/mm", "bench/introspection", "CMakeLists.txt", "cmake"]
+    """The last one that changed what is measured; where the tree differs from it, with + and a hash of the difference."""
+    paths = ["src", "include", "tools", "examples", "CMakeLists.txt", "cmake", "bench/*.c", "bench/mm", "bench/introspection", "bench/figure6",
+             "bench/figure10", "bench/lab.py", "bench/survival.py"]
 
     def git(*words):
         done = subprocess.run(["git", "-C", SOURCE] + list(words) + ["--"] + paths, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         return done.stdout.strip()
 
-    return git("log", "-1", "--format=%h") + ("+" if git("status", "--porcelain") else "")
+    differs = git("diff", "HEAD") + git("ls-files", "--others", "--exclude-standard")
+    return git("log", "-1", "--format=%h") + ("+" + hashlib.sha256(differs.encode()).hexdigest()[:6] if differs else "")
 
 
 def busy(seconds=1.0):
@@ -54,9 +62,18 @@ def busy(seconds=1.0):
     return 1 - (idle_later - idle) / max(1, later - total)
 
 
-def record(item, round_number, data, took, before, after):
-    return {"round": round_number, "item": item, "date": datetime.date.today().isoformat(), "commit": commit(), **machine(),
-            "busy": [round(before, 3), round(after, 3)], "load": round(os.getloadavg()[0], 2), "took": round(took, 1), "data": data}
+def stolen():
+    """Seconds of a processor that the machine's host has given to others so far."""
+    with open("/proc/stat") as stat:
+        words = stat.readline().split()
+    return int(words[8]) / os.sysconf("SC_CLK_TCK") if len(words) > 8 else 0.0
+
+
+def record(item, place, data, took, load, commit_built):
+    """place: round and attempt. load: what others used before and after, and the part of the processors that was stolen meanwhile."""
+    return {"round": place[0], "attempt": place[1], "item": item, "date": datetime.date.today().isoformat(), "commit": commit_built, **machine(),
+            "busy": [round(load[0], 3), round(load[1], 3)], "stolen": round(load[2], 4), "load": round(os.getloadavg()[0], 2),
+            "took": round(took, 1), "data": data}
 
 
 class Store:
@@ -86,11 +103,15 @@ class Store:
         os.replace(self.path(key) + ".new", self.path(key))
 
     def add(self, key, record):
-        """In place of an earlier one of the same item in the same round."""
-        def same(r):
-            return (identity(r), r["round"], r["item"]) == (identity(record), record["round"], record["item"])
-
-        self.write(key, [r for r in self.records(key) if not same(r)] + [record])
+        """The programs of one attempt at a round are of one commit, and each is there once."""
+        for r in self.of(key, identity(record)):
+            if place(r) != place(record):
+                continue
+            if r["commit"] != record["commit"]:
+                raise Mixed("round %d of %s was begun at %s, and this is %s" % (r["round"], key, r["commit"], record["commit"]))
+            if r["item"] == record["item"]:
+                raise Mixed("round %d of %s has %s already" % (r["round"], key, r["item"]))
+        self.write(key, self.records(key) + [record])
 
     def drop(self, key, machine_id):
         kept = [r for r in self.records(key) if identity(r) != machine_id]
@@ -105,79 +126,15 @@ def identity(record):
     return "%s, %d processors" % (record["processor"], record["processors"])
 
 
+def place(record):
+    """Round and attempt."""
+    return record["round"], record.get("attempt", 1)
+
+
+def others(record):
+    """The largest part of the processors that other programs used just before or after."""
+    return max(record["busy"])
+
+
 def quiet(record):
-    return max(record["busy"]) <= QUIET
-
-
-def quiet_rounds(part, records):
-    """The records of complete rounds of which all were quiet; if there is none, all records."""
-    def complete_and_quiet(number):
-        mine = [r for r in records if r["round"] == number]
-        return {r["item"] for r in mine} >= set(part.items) and all(quiet(r) for r in mine)
-
-    return [r for r in records if complete_and_quiet(r["round"])] or records
-
-
-class Rounds:
-    """What the page takes of the records of some parts: complete or not, those of one machine, and of these the quiet ones if there
-    are any."""
-
-    def __init__(self, store, parts):
-        self.parts, self.farthest = parts, None
-        everything = [r for part in parts for r in store.records(part.key)]
-        count = {}
-        for r in everything:
-            count[identity(r)] = count.get(identity(r), 0) + 1
-        self.machine = max(sorted(count), key=lambda m: count[m]) if count else None
-        mine = {part.key: store.of(part.key, self.machine) for part in parts} if self.machine else {}
-        self.records = {part.key: quiet_rounds(part, mine[part.key]) for part in parts if part.key in mine}
-        self.all = [r for part in self.measured() for r in self.records.get(part.key, [])]
-        self.loaded = not all(quiet(r) for r in self.all)
-        self.left_out = sum(len(mine[part.key]) for part in self.measured() if part.key in mine) - len(self.all)
-        self.elsewhere = sorted(set(count) - {self.machine})
-
-    def measured(self):
-        """Parts that do not only prepare others."""
-        return [part for part in self.parts if part.rounds > 1] or self.parts[-1:]
-
-    def done(self):
-        """By part: how many rounds are complete, and how many are wanted."""
-        pairs = []
-        for part in self.measured():
-            rounds = {}
-            for r in self.records.get(part.key, []):
-                rounds.setdefault(r["round"], set()).add(r["item"])
-            pairs.append((sum(set(part.items) <= items for items in rounds.values()), part.rounds))
-        return pairs
-
-    def least_done(self):
-        """Of the part that lacks most: rounds that are complete, rounds that are wanted."""
-        return min(self.done(), key=lambda pair: pair[0] / pair[1])
-
-    def data(self, key, item):
-        """By round."""
-        return {r["round"]: r["data"] for r in self.records.get(key, []) if r["item"] == item}
-
-    def values(self, key, item, name):
-        return [d[name] for d in self.data(key, item).values()]
-
-    def median(self, key, item, name):
-        values = self.values(key, item, name)
-        return statistics.median(values) if values else None
-
-    def ratios(self, key, item, other, name="seconds"):
-        """Round by round: of one item over another; over another of the same item's values if `other` names none of the items."""
-        mine, theirs = self.data(key, item), self.data(key, other)
-        if not theirs:
-            return [d[name] / d[other] for d in mine.values() if other in d]
-        return [mine[k][name] / theirs[k][name] for k in sorted(set(mine) & set(theirs))]
-
-    def ratio(self, *arguments):
-        """The median; how far the rounds are from it is noted in `farthest`."""
-        ratios = self.ratios(*arguments)
-        if not ratios:
-            return None
-        middle = statistics.median(ratios)
-        if len(ratios) > 1:
-            self.farthest = max(self.farthest or 0.0, max(abs(ratio / middle - 1) for ratio in ratios))
-        return middle
+    return others(record) <= QUIET and record.get("stolen", 0) <= STOLEN

@@ -43,6 +43,15 @@ dome_status dvec_argsort(dvec *index, const dvec *x);
  * dvec_argsort. DOME_ERR_ARGUMENT if an element of `sorted` is less than the one before it. */
 dome_status dvec_searchsorted(dvec *index, const dvec *sorted, const dvec *x, bool right);
 
+/* The k smallest values of x in ascending order, or its k largest in descending order, and the
+ * positions where they stand; of equal values the lower position comes first (PyTorch: topk; NumPy:
+ * argsort and a slice). NaN counts as larger than all numbers. values has room for k values of x's
+ * type, positions for k numbers; each may be NULL, on all tasks or none. Every task gets the results.
+ * Cheaper than sorting while k is much smaller than the vector: a task looks at each of its values
+ * once, and needs memory for some items of 16 bytes (DOME_C128: 24) for each of the k. k may be 0.
+ * DOME_ERR_ARGUMENT: x has fewer values. On failure the results are unchanged. */
+dome_status dvec_topk(const dvec *x, uint64_t k, bool largest, void *values, uint64_t positions[]);
+
 /* ---- selecting: new vectors ---- */
 
 /* The different values of x in ascending order (NumPy: unique). A zero is +0, and there is at most
@@ -88,6 +97,16 @@ dome_status dvec_cumprod(dvec *z, const dvec *x);
  * is DOME_WHOLE. x is real or integer. Results stand by label, then by column: result[j * width +
  * c] is that of column c of the elements with label j. Every task gets all results, and needs
  * memory for them: for a sum 600 bytes. For millions of labels use dvec_scatter_add. */
+
+/* Makes such labels of keys of any kind, strings among them (pandas: factorize; NumPy: unique with
+ * return_inverse): labels[i] is the number of element i's key among the different keys, which are
+ * returned as a new vector of keys' type and width; k is its length. They stand in the order in which
+ * they appear first or, with `sort`, in ascending order. A key is an element with all its values,
+ * compared from the first value to the last: a string of up to 16 bytes is an element of 16 values of
+ * type DOME_U8, filled up with 0 (dvec_read_columns makes such vectors). labels has type DOME_I64 or
+ * DOME_U64, width 1, and the length and layout of keys. A task needs memory for some words and for the
+ * key of each of its elements. */
+dvec *dvec_factorize(dvec *labels, const dvec *keys, bool sort, const char *name);
 
 /* Sums by label (NumPy: bincount with weights, add.at; pandas: groupby.sum). Within a block the
  * values with one label are added in order in double precision; the sums of blocks are added

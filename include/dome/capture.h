@@ -89,6 +89,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <time.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -145,35 +146,43 @@ struct dome_capture_type {
      * dome-cc writes them; of a struct that contains unions they are not used. */
     void (*pack)(void *to, const void *from, size_t count);
     bool (*unpack)(void *to, const void *from, size_t count);
+    const unsigned char *member_flags; /* STRUCT, optional: DOME_CAPTURE_NUMBERS, DOME_CAPTURE_MAY_DANGLE of each member */
+};
+
+/* What a variable, a member or all that it contains is excepted from (see Pointers below). */
+enum {
+    DOME_CAPTURE_NUMBERS = 2,    /* its numbers are no addresses, whatever they look like */
+    DOME_CAPTURE_MAY_DANGLE = 4, /* its pointers may lead nowhere: the program uses those no more */
+    DOME_CAPTURE_TEXT = 8        /* its char pointers may lead to a text of a library, of which the program gets a copy */
 };
 
 /* Initialisers: `static dome_capture_type t = DOME_CAPTURE_STRUCT("struct node", struct node, node_members);` */
 #define DOME_CAPTURE_SCALAR(text, form, ctype)                                                                                   \
     {                                                                                                                            \
-        (text), DOME_CAPTURE_KIND_SCALAR, (form), sizeof(ctype), NULL, 0, NULL, NULL, NULL, NULL, NULL                           \
+        (text), DOME_CAPTURE_KIND_SCALAR, (form), sizeof(ctype), NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL                     \
     }
 #define DOME_CAPTURE_POINTER_TO(text, target)                                                                                    \
     {                                                                                                                            \
-        (text), DOME_CAPTURE_KIND_POINTER, DOME_KIND_U64, sizeof(void *), (target), 0, NULL, NULL, NULL, NULL, NULL              \
+        (text), DOME_CAPTURE_KIND_POINTER, DOME_KIND_U64, sizeof(void *), (target), 0, NULL, NULL, NULL, NULL, NULL, NULL        \
     }
 #define DOME_CAPTURE_ARRAY(text, element, elementctype, count)                                                                   \
     {                                                                                                                            \
         (text), DOME_CAPTURE_KIND_ARRAY, DOME_KIND_U8, sizeof(elementctype) * (count), (element), (count), NULL, NULL, NULL,     \
-            NULL, NULL                                                                                                           \
+            NULL, NULL, NULL                                                                                                     \
     }
 #define DOME_CAPTURE_FLEXIBLE(text, element)                                                                                     \
     {                                                                                                                            \
-        (text), DOME_CAPTURE_KIND_ARRAY, DOME_KIND_U8, 0, (element), 0, NULL, NULL, NULL, NULL, NULL                             \
+        (text), DOME_CAPTURE_KIND_ARRAY, DOME_KIND_U8, 0, (element), 0, NULL, NULL, NULL, NULL, NULL, NULL                       \
     }
 #define DOME_CAPTURE_STRUCT(text, ctype, list)                                                                                   \
     {                                                                                                                            \
         (text), DOME_CAPTURE_KIND_STRUCT, DOME_KIND_U8, sizeof(ctype), NULL, sizeof(list) / sizeof((list)[0]), (list), NULL,     \
-            NULL, NULL, NULL                                                                                                     \
+            NULL, NULL, NULL, NULL                                                                                               \
     }
 #define DOME_CAPTURE_UNION(text, ctype, list, function)                                                                          \
     {                                                                                                                            \
         (text), DOME_CAPTURE_KIND_UNION, DOME_KIND_U8, sizeof(ctype), NULL, sizeof(list) / sizeof((list)[0]), (list),            \
-            (function), NULL, NULL, NULL                                                                                         \
+            (function), NULL, NULL, NULL, NULL                                                                                   \
     }
 
 /* X(name, form in the image, C type): dome_capture_int and so on, a static variable in each source
@@ -216,10 +225,22 @@ DOME_CAPTURE_UNUSED static dome_capture_type dome_capture_pointer = DOME_CAPTURE
  * number goes on only on machines of the same byte order. A value between -4096 and 4095 is kept as
  * it is ((void *)-1).
  *
- * Any other pointer is dangling: to a freed block, to a block that the library does not know (of
- * getenv, of malloc, a local variable outside of dome_capture_enter), into the middle of a pointer.
- * It is no error to have one, only to use it: after a restart it is DOME_CAPTURE_DANGLING, an
- * address that faults. The first one is named by a line on standard error. */
+ * Any other pointer is dangling. One to a block that was freed, a stream that was closed, or a
+ * variable of a function that has returned cannot be used any more: after a restart it is
+ * DOME_CAPTURE_DANGLING, an address that faults. One to memory that the library does not know (of
+ * mmap, or of a library) could be used now and not after a restart, so there is no checkpoint; a
+ * line names the variable. DOME_CAPTURE_MAY_DANGLE says that the program does not use it.
+ *
+ * Addresses in numbers. An address that is in the image as a number leads elsewhere after a restart.
+ * So there is no checkpoint either, and a line names the variable, if
+ *  - an integer or a double of 8 bytes (on machines of 32 bits also a long or size_t) holds the
+ *    address of a block, a global or a function, also with the highest 13 to 17 bits set, which make
+ *    a double no number, or with some of the lowest three bits set;
+ *  - bytes that lie where a pointer would hold such an address;
+ *  - a pointer to a struct with pointers, or to a pointer, leads into a block that has numbers only.
+ * An array of more than 4096 integers counts only with addresses of the beginning of something, and
+ * those below 2^32 on a machine of 64 bits do not count, because other numbers are often like them.
+ * DOME_CAPTURE_NUMBERS excepts a variable or a member. */
 #define DOME_CAPTURE_DANGLING ((void *)(uintptr_t)4096)
 
 /* ---- what a source file has ---- */
@@ -227,6 +248,7 @@ DOME_CAPTURE_UNUSED static dome_capture_type dome_capture_pointer = DOME_CAPTURE
 typedef enum dome_capture_global_flags {
     DOME_CAPTURE_GLOBAL_PLAIN = 0,
     DOME_CAPTURE_GLOBAL_CONSTANT = 1 /* known, because pointers lead to it, but not saved: string literals, const tables */
+                                     /* and DOME_CAPTURE_NUMBERS, DOME_CAPTURE_MAY_DANGLE */
 } dome_capture_global_flags;
 
 /* A global, file static, function static or string literal. */
@@ -256,6 +278,13 @@ typedef struct dome_capture_function {
     void *known; /* the library's; NULL at first */
 } dome_capture_function;
 
+/* A function, or a constant that is known but not saved. An image has its name and hash; where the program that restarts has
+ * another hash, a line says so, and the program goes on. (Of active functions, `version` decides whether it can.) */
+typedef struct dome_capture_source {
+    const char *name; /* "place", "queens.c:place" of a static one */
+    uint32_t hash;    /* of its text, literals included; the same on all machines */
+} dome_capture_source;
+
 /* What the library must know of a source file. Absent tables are NULL and 0. */
 typedef struct dome_capture_module {
     size_t size;      /* sizeof(dome_capture_module) */
@@ -268,6 +297,8 @@ typedef struct dome_capture_module {
     size_t ncodes;
     dome_capture_type **types; /* those of its heap blocks: the image names them */
     size_t ntypes;
+    const dome_capture_source *sources; /* optional */
+    size_t nsources;
 } dome_capture_module;
 
 /* Makes a module known, before dome_capture_main (a constructor does). The tables stay the caller's
@@ -392,9 +423,10 @@ bool dome_capture_restored(void);
 /* ---- the heap ----
  *
  * As the functions of stdlib.h and string.h, with the type of an element first. A block is a number
- * of elements: `bytes` is a multiple of type->size (else the end of the block is not saved: an
- * error), or, for a struct with a flexible last member, its size and that of some elements of it.
- * The memory begins as zeros. NULL if there is no memory. A block keeps its identity and its type
+ * of elements: `bytes` is a multiple of type->size, or, for a struct with a flexible last member,
+ * its size and that of some elements of it. A block of any other size is one of bytes (unsigned
+ * char), whatever its type: only machines of the same byte order go on with numbers in it, and none
+ * with pointers. The memory begins as zeros. NULL if there is no memory. A block keeps its identity and its type
  * when its size changes; but for NULL, and a block of no chars, dome_capture_realloc takes `type`.
  *
  * dome_capture_realloc and dome_capture_free accept blocks of the ordinary malloc too (of
@@ -440,7 +472,8 @@ size_t dome_capture_blocks(void);
  * there twice. A written file of at most 64 KiB is in the image, and comes back as it was. A longer
  * one that is missing or shorter than it was is an error; its content that was overwritten in place
  * ("r+") is not brought back. While a stream's file is under another name than it was opened by, or
- * removed, there is no checkpoint. A buffer of setvbuf and a character of ungetc are lost.
+ * removed, there is no checkpoint. The image also has whether a stream is at its end and whether it
+ * has failed (feof, ferror). A buffer of setvbuf is lost.
  *
  * stdin is set to its position if it is a regular file. What was printed on stdout after the
  * checkpoint is printed again. dome_capture_fdopen knows a regular file by the name that it has
@@ -451,6 +484,9 @@ FILE *dome_capture_fopen(const char *path, const char *mode);
 FILE *dome_capture_fdopen(int descriptor, const char *mode);
 FILE *dome_capture_freopen(const char *path, const char *mode, FILE *stream);
 int dome_capture_fclose(FILE *stream);
+
+/* As ungetc; a character that is to be read again is in the image, if the stream has a position. */
+int dome_capture_ungetc(int c, FILE *stream);
 
 /* ---- what the C library keeps ----
  *
@@ -473,6 +509,18 @@ void (*dome_capture_signal(int number, void (*handler)(int)))(int);
 int dome_capture_sigaction(int number, const void *action, void *before); /* of struct sigaction */
 int dome_capture_atexit(void (*function)(void));                          /* at most 64 of them */
 
+/* What the C library lends: the program gets a copy that is saved. A text (of getenv, strerror, setlocale, nl_langinfo; NULL
+ * stays NULL) is there as often as it differs, until the program ends. There is one struct tm (of gmtime, localtime) and one text
+ * of asctime and ctime, as in the C library. */
+char *dome_capture_text(const char *lent);
+struct tm *dome_capture_calendar(const struct tm *lent);
+char *dome_capture_calendar_text(const char *lent);
+
+/* As clock and clock_gettime; after a restart the clocks that begin with the process or the machine go on from where they were:
+ * the time between the checkpoint and the restart does not count. */
+long dome_capture_clock(void);
+int dome_capture_clock_gettime(int id, struct timespec *now);
+
 enum {
     DOME_CAPTURE_KEEP_RANDOM = 1, /* rand, random */
     DOME_CAPTURE_KEEP_RANDOM48 = 2,
@@ -483,7 +531,11 @@ enum {
     DOME_CAPTURE_KEEP_SIGNAL = 64,
     DOME_CAPTURE_KEEP_LOCALE = 128, /* of setlocale. An error at a restart where it is not installed */
     DOME_CAPTURE_KEEP_UMASK = 256,
-    DOME_CAPTURE_KEEP_SIGNAL_MASK = 512 /* of sigprocmask */
+    DOME_CAPTURE_KEEP_SIGNAL_MASK = 512, /* of sigprocmask */
+    DOME_CAPTURE_KEEP_TEXTS = 1024,
+    DOME_CAPTURE_KEEP_CALENDAR = 2048,
+    DOME_CAPTURE_KEEP_CLOCKS = 4096,
+    DOME_CAPTURE_KEEP_FLOATING = 8192 /* of fesetround and the like: the way of rounding, exceptions, those that are trapped */
 };
 void dome_capture_keep(unsigned what);
 

@@ -118,10 +118,12 @@ dome_status dome_alltoall(dome_env *env, dome_type type, const void *send, const
  * it has more elements than fit. In the latter two cases nothing has been received: the message
  * stays and can be received by another call. DOME_ERR_STATE, DOME_ERR_MEMORY.
  *
- * Messages are no part of a checkpoint. When dome_checkpoint writes one while a message is under
- * way, or a request has not ended, it fails with DOME_ERR_STATE on all tasks and names sender and
- * receiver. For messages that nobody received dome_finalize prints a line about the first, and the
- * exit status stays as it is. */
+ * Messages are no part of a checkpoint, nor of a view (dome_resize). While a message is in transit at
+ * a dome_checkpoint, or a request has not been waited for, what is due there waits for the next
+ * boundary without one: for 10 seconds, and at least 10 boundaries. Then the checkpoint is left out,
+ * or the change of the number of tasks is refused; a line names sender and receiver, and the program
+ * goes on. For messages that nobody received dome_finalize prints a line about the first, and the exit
+ * status stays as it is. */
 
 /* In place of a rank or tag to receive: from any task, with any tag. Which message comes first then
  * may differ from run to run, and with it the results. */

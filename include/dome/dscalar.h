@@ -85,9 +85,9 @@ dome_status dvec_max_value_into(dscalar *s, const dvec *x);
  *
  * s = a op b, for scalars of one type, as the functions of dvec.h compute it for elements; s may be
  * an operand. Pending if an operand is pending; else computed at once. An integer divided by zero is
- * DOME_ERR_RANGE, reported when the value is asked for. `value` must be exact in an integer type
- * (DOME_ERR_RANGE). DOME_ERR_TYPE: the types differ, or the operation is not defined for them;
- * structs can only be copied. */
+ * DOME_ERR_RANGE, in both cases reported by the first call that asks for the value, which is then 0.
+ * `value` must be exact in an integer type (DOME_ERR_RANGE). DOME_ERR_TYPE: the types differ, or the
+ * operation is not defined for them; structs can only be copied. */
 dome_status dscalar_copy(dscalar *s, const dscalar *a);
 dome_status dscalar_add(dscalar *s, const dscalar *a, const dscalar *b);
 dome_status dscalar_sub(dscalar *s, const dscalar *a, const dscalar *b);

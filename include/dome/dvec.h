@@ -53,12 +53,12 @@
  * - The first call that needs the values of a failed vector reports DOME_ERR_RANGE; its line names
  *   the operation, the output and the element. Every later call that needs them fails too, until
  *   the whole vector is overwritten. The calls that need values are the reductions, dvec_allgather,
- *   dvec_get, dvec_get_many, dvec_local, dvec_halo, dvec_halo_planes, dvec_write, dvec_write_zarr,
- *   and dvec_copy to another distribution; dvec_scan, dvec_roll, dvec_shift, dvec_gather,
- *   dvec_scatter, dvec_scatter_add, dvec_map, dvec_stencil, dsparse_multiply,
- *   dsparse_multiply_transposed, dsparse_scale_rows, dsparse_submatrix, the functions of arrays.h and
- *   the loops of map.h and loop.h, for their inputs; dvec_scatter, dvec_scatter_add, dvec_stencil and
- *   the loops of loop.h also for their outputs.
+ *   dvec_print, dvec_text, dvec_get, dvec_get_many, dvec_local_spans, dvec_halo_elements,
+ *   dvec_halo_planes, dvec_write, dvec_write_zarr, and dvec_copy to another distribution; dvec_scan,
+ *   dvec_roll, dvec_shift, dvec_gather, dvec_scatter, dvec_scatter_add, dvec_map, dvec_stencil,
+ *   dsparse_multiply, dsparse_multiply_transposed, dsparse_scale_rows, dsparse_submatrix, the
+ *   functions of arrays.h and the loops of map.h and loop.h, for their inputs; dvec_scatter,
+ *   dvec_scatter_add, dvec_stencil and the loops of loop.h also for their outputs.
  * - No other call fails: calls on other vectors, and calls that move, overwrite or free the failed
  *   vector, succeed. While a named vector is failed, no checkpoint can be written; a line reports
  *   that.
@@ -95,14 +95,21 @@ typedef struct dvec_options {
     dvec_options_in_([&] {                                                                                                       \
         dvec_options o_ = {};                                                                                                    \
         o_.size = sizeof o_;                                                                                                     \
-        DVEC_OPTIONS_COUNT_(__VA_ARGS__, DVEC_OPTIONS3_, DVEC_OPTIONS2_, DVEC_OPTIONS1_, )(__VA_ARGS__);                         \
+        DVEC_OPTIONS_SET_(__VA_ARGS__);                                                                                          \
         return o_;                                                                                                               \
     }())
 /* One macro for each number of members. */
-#define DVEC_OPTIONS_COUNT_(a, b, c, name, ...) name
-#define DVEC_OPTIONS1_(a)                       o_ a
-#define DVEC_OPTIONS2_(a, b)                    o_ a, o_ b
-#define DVEC_OPTIONS3_(a, b, c)                 o_ a, o_ b, o_ c
+#define DVEC_OPTIONS_COUNT_(a, b, c, d, e, f, name, ...) name
+#define DVEC_OPTIONS1_(a)                                o_ a
+#define DVEC_OPTIONS2_(a, b)                             o_ a, o_ b
+#define DVEC_OPTIONS3_(a, b, c)                          o_ a, o_ b, o_ c
+#define DVEC_OPTIONS4_(a, b, c, d)                       o_ a, o_ b, o_ c, o_ d
+#define DVEC_OPTIONS5_(a, b, c, d, e)                    o_ a, o_ b, o_ c, o_ d, o_ e
+#define DVEC_OPTIONS6_(a, b, c, d, e, f)                 o_ a, o_ b, o_ c, o_ d, o_ e, o_ f
+#define DVEC_OPTIONS_SET_(...)                                                                                                   \
+    DVEC_OPTIONS_COUNT_(__VA_ARGS__, DVEC_OPTIONS6_, DVEC_OPTIONS5_, DVEC_OPTIONS4_, DVEC_OPTIONS3_, DVEC_OPTIONS2_,             \
+                        DVEC_OPTIONS1_, )                                                                                        \
+    (__VA_ARGS__)
 extern "C++" inline const dvec_options *dvec_options_in_(const dvec_options &options)
 {
     return &options;
@@ -335,6 +342,14 @@ dome_status dvec_iota(dvec *z);
  * Dror, Shaw: Parallel random numbers: as easy as 1, 2, 3; SC 2011). */
 dome_status dvec_random(dvec *z, uint64_t seed);
 
+/* The same with normal random numbers of mean 0 and variance 1 (NumPy: standard_normal), in
+ * floating-point types; both parts of complex values. The value p has the bits of the inverse normal
+ * distribution function at a number of 64 random bits, independent of those of dvec_random with this
+ * seed, and F32 is F64 rounded. The bits are the same on all machines, because no function of the C
+ * library is used (docs/numerics.md); no value is beyond +-9.16. (M. Wichura: Algorithm AS 241;
+ * Applied Statistics 37, 1988.) */
+dome_status dvec_random_normal(dvec *z, uint64_t seed);
+
 /* ---- reductions: collective; over all values ----
  *
  * Each block is summed in a fixed order (16 interleaved partial sums over its values, then added in
@@ -457,6 +472,15 @@ dome_status dvec_scatter_add(dvec *z, const dvec *x, const dvec *index);
  * NULL on failure. */
 const void *dvec_allgather(const dvec *x);
 
+/* Prints x on rank 0's standard output: a line with its name, type and shape, and below it the values
+ * as NumPy prints an array of that shape: all of up to 1000, of more the first and last three along
+ * each dimension. Values of struct types show their fields in brackets. Collective. */
+dome_status dvec_print(const dvec *x);
+
+/* The same text without the newline at its end, on every task. It is valid until dvec_text(x) is called
+ * again or x is freed. Collective. NULL on failure. */
+const char *dvec_text(const dvec *x);
+
 /* ---- single elements ---- */
 
 /* Copies element `index`, its width values, to `element` on every task; the owner sends it to the
@@ -498,13 +522,13 @@ typedef struct dvec_span {
  * a pointer for too long, whatever the distribution.
  *
  * A checkpoint contains what the program wrote through a pointer to a DOME_BLOCK or DOME_WHOLE
- * vector even if the pointer was no longer valid: after the first dvec_local each checkpoint
+ * vector even if the pointer was no longer valid: after the first dvec_local_spans each checkpoint
  * compares the vector's values with those of the checkpoint before, which takes about as long as
  * copying them. Writes through such a pointer to a DOME_DYNAMIC vector are lost. */
-dome_status dvec_local(dvec *x, dvec_span spans[2]);
+dome_status dvec_local_spans(dvec *x, dvec_span spans[2]);
 
 /* The same to read only: x does not count as written, and checkpoints do not compare its values. */
-dome_status dvec_local_const(const dvec *x, dvec_span spans[2]);
+dome_status dvec_local_spans_const(const dvec *x, dvec_span spans[2]);
 
 /* A local span, with copies of the elements next to it. */
 typedef struct dvec_halo_span {
@@ -517,10 +541,10 @@ typedef struct dvec_halo_span {
 
 /* Fetches up to `below` elements before and `above` elements after each local span. At the ends of
  * the vector there are fewer, unless periodic is set: then indices wrap around, and below and above
- * must not exceed the length. Collective. Fills both spans and limits the pointers as dvec_local
- * does; the copies are valid until the next dvec_halo, dvec_halo_planes or dvec_stencil of x.
- * DOME_ERR_ARGUMENT, DOME_ERR_MEMORY. */
-dome_status dvec_halo(dvec *x, uint64_t below, uint64_t above, bool periodic, dvec_halo_span spans[2]);
+ * must not exceed the length. Collective. Fills both spans and limits the pointers as
+ * dvec_local_spans does; the copies are valid until the next dvec_halo_elements, dvec_halo_planes
+ * or dvec_stencil of x. DOME_ERR_ARGUMENT, DOME_ERR_MEMORY. */
+dome_status dvec_halo_elements(dvec *x, uint64_t below, uint64_t above, bool periodic, dvec_halo_span spans[2]);
 
 /* The same by planes: a plane is what the last dimensions of x's shape span, for one index of the
  * first. Fetches up to `below` planes before the plane in which the span begins, and `above` planes
@@ -608,10 +632,11 @@ dome_status dvec_write(const dvec *x, const char *path);
  * dtype, strings, Fortran order, no such data set, ...), DOME_ERR_SHAPE, and those of dvec_new.
  * - HDF5: contiguous data sets are read in place; chunked, compressed and external ones by libhdf5,
  *   in a process beside each task. Enumerations become integers.
- * - Zarr, version 2 and 3: chunks of any shape, not compressed or by zlib, gzip or zstd, with the
+ * - Zarr, version 2 and 3: chunks of any shape, not compressed or by blosc (zarr-python 2's
+ *   default), zstd, gzip, zlib or lz4, as far as Dome was built with these libraries, and with the
  *   checksum crc32c; a chunk that is not there has the fill value. Each task reads the chunks that
  *   hold its elements. An array that is replaced meanwhile is DOME_ERR_IO. More than 8 dimensions,
- *   groups, filters, sharding, blosc and other codecs are DOME_ERR_FORMAT. */
+ *   groups, filters, sharding and other codecs are DOME_ERR_FORMAT. */
 dvec *dvec_read(dome_env *env, const char *name, const char *path);
 dvec *dvec_read_with(dome_env *env, const char *name, const char *path, const dvec_options *options);
 
@@ -648,10 +673,86 @@ dome_status dvec_write_zarr(const dvec *x, const char *path, const dvec_zarr_opt
     dvec_options_in_([&] {                                                                                                       \
         dvec_zarr_options o_ = {};                                                                                               \
         o_.size = sizeof o_;                                                                                                     \
-        DVEC_OPTIONS_COUNT_(__VA_ARGS__, DVEC_OPTIONS3_, DVEC_OPTIONS2_, DVEC_OPTIONS1_, )(__VA_ARGS__);                         \
+        DVEC_OPTIONS_SET_(__VA_ARGS__);                                                                                          \
         return o_;                                                                                                               \
     }())
 extern "C++" inline const dvec_zarr_options *dvec_options_in_(const dvec_zarr_options &options)
+{
+    return &options;
+}
+#endif
+
+/* ---- columns of text files ----
+ *
+ *     dvec *v[2];
+ *     const dvec_column columns[] = {DVEC_COLUMN(.name = "city", .width = 16), DVEC_COLUMN(.name = "price")};
+ *     dvec_read_columns(env, "prices.csv", 2, columns, NULL, v);
+ *
+ * A line is a record of fields (RFC 4180): with a comma, or another separator, between them; a field in
+ * double quotes may contain separators, ends of lines and, doubled, quotes. Blanks around fields, empty
+ * lines, a byte order mark and carriage returns at ends of lines are ignored; the last line need not
+ * have an end. All records have the same number of fields. Each task reads its part of the file; parts
+ * may begin anywhere, and a record may be longer than a part. Tasks that do not see rank 0's file read
+ * nothing. The results are the same for any number of tasks.
+ *
+ * Numbers are decimal, with a point whatever the locale is, and correctly rounded. A value is missing
+ * where a field is empty or is NA, N/A, null, none or NaN in any letter case: NaN in floating-point
+ * types, an error in others. DOME_ERR_FORMAT: something else than a number, one that an integer type
+ * cannot hold, a text that is too long, another number of fields, a quote without end, no such column;
+ * the line says where in the file: line, byte, column. Of several mistakes the first one counts.
+ * Compressed files and UTF-16 are DOME_ERR_FORMAT, too. Types: real and integer (DOME_ERR_TYPE). */
+
+typedef struct dvec_text_options {
+    size_t size;    /* sizeof(dvec_text_options); DVEC_TEXT_OPTIONS sets it */
+    char separator; /* 0: a comma; ' ': any number of blanks and tabs */
+    char comment;   /* the rest of a line from this character on is ignored, outside of quotes; 0: none */
+    bool complete;  /* a missing value is an error */
+    uint64_t skip;  /* lines at the beginning to ignore */
+    dome_type type; /* dvec_read_text: of the values; NULL: DOME_F64 */
+    dome_distribution distribution;
+    uint64_t block; /* both as in dvec_options */
+} dvec_text_options;
+
+typedef struct dvec_column {
+    size_t size;        /* sizeof(dvec_column); DVEC_COLUMN sets it */
+    const char *name;   /* in the first record; NULL: `number` says which column it is */
+    size_t number;      /* 0, 1, ... */
+    dome_type type;     /* NULL: DOME_F64, or for texts DOME_U8 */
+    size_t width;       /* 0: numbers. Texts: an element is so many bytes, filled up with 0 (dvec_factorize numbers them) */
+    const char *vector; /* the name of the vector, as in dvec_new */
+} dvec_column;
+
+/* Reads n columns into new vectors of one length, vectors[0 ... n - 1]. If a column has a name, the
+ * first record consists of names. options may be NULL. Collective. env owns the vectors. On failure
+ * all are NULL. DOME_ERR_IO, DOME_ERR_ARGUMENT, DOME_ERR_MEMORY, those named above and of dvec_new. */
+dome_status dvec_read_columns(dome_env *env, const char *path, size_t n, const dvec_column columns[],
+                              const dvec_text_options *options, dvec *vectors[]);
+
+/* Reads a file of numbers alone into a new vector called `name`: a record is an element, and its width
+ * is the number of columns (NumPy: loadtxt, with delimiter=","). Names in the first line are skipped by
+ * .skip = 1. options may be NULL. Collective. env owns the vector. NULL on failure, as above. */
+dvec *dvec_read_text(dome_env *env, const char *name, const char *path, const dvec_text_options *options);
+
+/* Options and columns written inside a call or a list, as DVEC_OPTIONS. */
+#ifndef __cplusplus
+#define DVEC_TEXT_OPTIONS(...) (&(const dvec_text_options){.size = sizeof(dvec_text_options), __VA_ARGS__})
+#define DVEC_COLUMN(...)       ((dvec_column){.size = sizeof(dvec_column), __VA_ARGS__})
+#else
+#define DVEC_TEXT_OPTIONS(...)                                                                                                   \
+    dvec_options_in_([&] {                                                                                                       \
+        dvec_text_options o_ = {};                                                                                               \
+        o_.size = sizeof o_;                                                                                                     \
+        DVEC_OPTIONS_SET_(__VA_ARGS__);                                                                                          \
+        return o_;                                                                                                               \
+    }())
+#define DVEC_COLUMN(...)                                                                                                         \
+    [&] {                                                                                                                        \
+        dvec_column o_ = {};                                                                                                     \
+        o_.size = sizeof o_;                                                                                                     \
+        DVEC_OPTIONS_SET_(__VA_ARGS__);                                                                                          \
+        return o_;                                                                                                               \
+    }()
+extern "C++" inline const dvec_text_options *dvec_options_in_(const dvec_text_options &options)
 {
     return &options;
 }

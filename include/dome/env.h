@@ -71,7 +71,8 @@ void dome_progress(dome_env *env, uint64_t done, uint64_t total, const char *uni
  * everything the program must remember is in named objects. Data may move here (docs/balancing.md).
  * With --dome-checkpoint-dir, a checkpoint is written here if one is due (docs/checkpoints.md).
  * Collective; tasks communicate only if something may be due. If a checkpoint cannot be written,
- * rank 0 prints a line on standard error; that is no failure of this function. */
+ * rank 0 prints a line on standard error; that is no failure of this function. While a message is in
+ * transit, a checkpoint waits for a later boundary (dome/comm.h). */
 dome_status dome_checkpoint(dome_env *env);
 
 /* Whether the program resumes from a checkpoint (--dome-restart) and should skip its
@@ -91,14 +92,15 @@ bool dome_is_restarting(const dome_env *env);
  *
  * DOME_ERR_ARGUMENT: not within --dome-min and --dome-max. DOME_ERR_STATE: this program cannot
  * change (one task without a hub, started from the PVM console). If it turns out at the boundary that
- * it cannot (no named objects, no memory, a message of dome_send under way), rank 0 prints a line,
- * and the program goes on with the tasks that it has. A program that dome-cc saves behind its
+ * it cannot (no named objects, no memory), rank 0 prints a line, and the program goes on with the
+ * tasks that it has. While a message is in transit there, the wish waits (dome/comm.h). A program that dome-cc saves behind its
  * operations tries again at later ones while values differ between tasks (docs/dome-cc.md); the wish
  * is not in checkpoints that are written meanwhile. */
 dome_status dome_resize(dome_env *env, int tasks);
 
 /* The number of the view: 0 when the program is started, and larger in each view that follows, by
- * dome_resize, by a user or after a loss. Not collective; the same on all tasks. */
+ * dome_resize, by a user or after a loss (docs/elastic.md says why numbers are left out). Not
+ * collective; the same on all tasks. */
 uint64_t dome_epoch(const dome_env *env);
 
 /* Why a view began. */

@@ -5,12 +5,12 @@
  *     DVEC_SUM2(s, double, x, y, (x - y) * (x - y));      s = the sum of ..., the same on all tasks
  *     DVEC_MAP_SUM1(s, double, z, x, exp(-x));            z = ... and s = its sum, in one pass
  *
- * The number in a name is the number of inputs, 0 to 6 (DVEC_SUM: 1 to 6). Inputs and output are
- * variables of type dvec *. In the expression the name of an input stands for one of its values, of
- * type T; all other names have their usual meaning. T is int8_t ... uint64_t, float or double, and is
- * the type of all the vectors. The vectors agree in length, width, block size and distribution;
- * inputs may be DOME_WHOLE, or be repeated (dvec.h). The output may be one of the inputs. Name every
- * vector once. The expression must not call Dome functions.
+ * The number in a name is the number of inputs, 0 to 6 (DVEC_SUM: 1 to 6). Inputs are variables of
+ * type dvec * or const dvec *, the output is a dvec *. In the expression the name of an input stands
+ * for one of its values, of type T; all other names have their usual meaning. T is int8_t ...
+ * uint64_t, float or double, and is the type of all the vectors. The vectors agree in length, width,
+ * block size and distribution; inputs may be DOME_WHOLE, or be repeated (dvec.h). The output may be
+ * one of the inputs. Name every vector once. The expression must not call Dome functions.
  *
  * The loops are compiled with the program: use -O3 and the processor's instructions
  * (-march=native), and -fno-math-errno for sqrt. Pointers are aligned to 64 bytes at most. Results
@@ -56,8 +56,10 @@ typedef struct dvec_run {
     uint64_t state_[160]; /* private */
 } dvec_run;
 
-/* Flag of dvec_run_begin: one block at a time, as sums require. */
-#define DVEC_RUN_BLOCKS 1u
+/* Flags of dvec_run_begin: one block at a time, as sums require; a macro has called it, whose name
+ * messages then show. */
+#define DVEC_RUN_BLOCKS    1u
+#define DVEC_RUN_IN_MACRO_ 2u
 
 /* Checks the vectors, does their deferred work and finds the first run. type is the type of all
  * vectors, or NULL for any. out may be NULL. Returns whether there is a run: false if this task
@@ -109,6 +111,27 @@ DVEC_TYPE_OF_(DOME_F64, double)
 #define DVEC_TYPE_(T) dvec_type_of_(static_cast<const T *>(NULL))
 #endif
 
+/* Conversions that compilers do not warn of. */
+#ifndef __cplusplus
+#define DVEC_AS_(T, value) ((T)(value))
+#else
+#define DVEC_AS_(T, value) static_cast<T>(value)
+#endif
+
+/* In a loop the name of a vector stands for one of its values: -Wshadow need not tell. */
+#if defined(__GNUC__)
+#define DVEC_SHADOWS_BEGIN_ _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wshadow\"")
+#define DVEC_SHADOWS_END_   _Pragma("GCC diagnostic pop")
+#else
+#define DVEC_SHADOWS_BEGIN_
+#define DVEC_SHADOWS_END_
+#endif
+
+/* The inputs are only read, so they may be const. */
+#define DVEC_RUN_BEGIN_(T, z, n, flags)                                                                                          \
+    dvec_run_begin(&run_, DVEC_TYPE_(T), z, n, DVEC_AS_(dvec *const *, DVEC_AS_(const void *, inputs_)),                         \
+                   (flags) | DVEC_RUN_IN_MACRO_)
+
 /* A value that is rounded to its type before its next use, whatever the compiler can prove. */
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_assoc_barrier)
@@ -120,42 +143,46 @@ DVEC_TYPE_OF_(DOME_F64, double)
 #endif
 
 /* Constants at compile time, so that the compiler keeps one of the two sums. */
-#define DVEC_IS_REAL_(T) ((T)0.5 > (T)0)
-#define DVEC_HIGH_(T)    ((T)-1 > (T)0 ? (int64_t)((uint64_t)value_ >> 32) : (int64_t)value_ >> 32)
+#define DVEC_IS_REAL_(T) (DVEC_AS_(T, 0.5) > DVEC_AS_(T, 0))
+#define DVEC_HIGH_(T)                                                                                                            \
+    (DVEC_AS_(T, -1) > DVEC_AS_(T, 0) ? DVEC_AS_(int64_t, DVEC_AS_(uint64_t, value_) >> 32) : DVEC_AS_(int64_t, value_) >> 32)
 
 #define DVEC_TERM_(T, j)                                                                                                         \
     do {                                                                                                                         \
         if (DVEC_IS_REAL_(T)) {                                                                                                  \
-            part_[j] += (double)value_;                                                                                          \
+            part_[j] += DVEC_AS_(double, value_);                                                                                \
         } else {                                                                                                                 \
-            low_[j] += (uint64_t)value_ & 0xffffffffu;                                                                           \
+            low_[j] += DVEC_AS_(uint64_t, value_) & 0xffffffffu;                                                                 \
             high_[j] += DVEC_HIGH_(T);                                                                                           \
         }                                                                                                                        \
     } while (0)
 
 #define DVEC_MAP_(T, z, n, inputs, pointers, operands, expression)                                                               \
     do {                                                                                                                         \
+        DVEC_SHADOWS_BEGIN_                                                                                                      \
         dvec_run run_;                                                                                                           \
         inputs;                                                                                                                  \
-        for (bool more_ = dvec_run_begin(&run_, DVEC_TYPE_(T), z, n, inputs_, 0); more_; more_ = dvec_run_next(&run_)) {         \
-            T *const out_ = (T *)run_.out;                                                                                       \
+        for (bool more_ = DVEC_RUN_BEGIN_(T, z, n, 0); more_; more_ = dvec_run_next(&run_)) {                                    \
+            T *const out_ = DVEC_AS_(T *, run_.out);                                                                             \
             const size_t n_ = run_.values;                                                                                       \
             pointers;                                                                                                            \
             DVEC_INDEPENDENT_                                                                                                    \
             for (size_t i_ = 0; i_ < n_; i_++) {                                                                                 \
                 operands;                                                                                                        \
-                out_[i_] = (T)(expression);                                                                                      \
+                out_[i_] = DVEC_AS_(T, expression);                                                                              \
             }                                                                                                                    \
         }                                                                                                                        \
+        DVEC_SHADOWS_END_                                                                                                        \
     } while (0)
 
 #define DVEC_SUM_(s, T, z, n, inputs, pointers, operands, store, expression)                                                     \
     do {                                                                                                                         \
+        DVEC_SHADOWS_BEGIN_                                                                                                      \
         dvec_run run_;                                                                                                           \
         inputs;                                                                                                                  \
-        bool more_ = dvec_run_begin(&run_, DVEC_TYPE_(T), z, n, inputs_, DVEC_RUN_BLOCKS);                                       \
+        bool more_ = DVEC_RUN_BEGIN_(T, z, n, DVEC_RUN_BLOCKS);                                                                  \
         for (; more_; more_ = dvec_run_next(&run_)) {                                                                            \
-            T *const out_ = (T *)run_.out;                                                                                       \
+            T *const out_ = DVEC_AS_(T *, run_.out);                                                                             \
             const size_t n_ = run_.values;                                                                                       \
             double part_[DVEC_RUN_PARTS] = {0};                                                                                  \
             uint64_t low_[DVEC_RUN_PARTS] = {0};                                                                                 \
@@ -168,14 +195,14 @@ DVEC_TYPE_OF_(DOME_F64, double)
                 for (size_t j_ = 0; j_ < DVEC_RUN_PARTS; j_++) {                                                                 \
                     const size_t i_ = base_ + j_;                                                                                \
                     operands;                                                                                                    \
-                    const T value_ = DVEC_ROUNDED_((T)(expression));                                                             \
+                    const T value_ = DVEC_ROUNDED_(DVEC_AS_(T, expression));                                                     \
                     store;                                                                                                       \
                     DVEC_TERM_(T, j_);                                                                                           \
                 }                                                                                                                \
             }                                                                                                                    \
             for (size_t i_ = base_; i_ < n_; i_++) {                                                                             \
                 operands;                                                                                                        \
-                const T value_ = DVEC_ROUNDED_((T)(expression));                                                                 \
+                const T value_ = DVEC_ROUNDED_(DVEC_AS_(T, expression));                                                         \
                 store;                                                                                                           \
                 DVEC_TERM_(T, i_ - base_);                                                                                       \
             }                                                                                                                    \
@@ -184,31 +211,31 @@ DVEC_TYPE_OF_(DOME_F64, double)
             else                                                                                                                 \
                 dvec_run_add_integers(&run_, low_, high_);                                                                       \
         }                                                                                                                        \
-        (s) = dvec_run_sum(&run_);                                                                                               \
+        DVEC_SHADOWS_END_(s) = dvec_run_sum(&run_);                                                                              \
     } while (0)
 
-#define DVEC_INPUTS1_(x1)             dvec *const inputs_[] = {x1}
-#define DVEC_INPUTS2_(x1, x2)         dvec *const inputs_[] = {x1, x2}
-#define DVEC_INPUTS3_(x1, x2, x3)     dvec *const inputs_[] = {x1, x2, x3}
-#define DVEC_INPUTS4_(x1, x2, x3, x4) dvec *const inputs_[] = {x1, x2, x3, x4}
+#define DVEC_INPUTS1_(x1)             const dvec *const inputs_[] = {x1}
+#define DVEC_INPUTS2_(x1, x2)         const dvec *const inputs_[] = {x1, x2}
+#define DVEC_INPUTS3_(x1, x2, x3)     const dvec *const inputs_[] = {x1, x2, x3}
+#define DVEC_INPUTS4_(x1, x2, x3, x4) const dvec *const inputs_[] = {x1, x2, x3, x4}
 
-#define DVEC_POINTERS1_(T, x1) const T *const x1##_in_ = (const T *)run_.in[0]
+#define DVEC_POINTERS1_(T, x1) const T *const x1##_in_ = DVEC_AS_(const T *, run_.in[0])
 #define DVEC_VALUES1_(T, x1)   const T x1 = x1##_in_[i_]
 #define DVEC_POINTERS2_(T, x1, x2)                                                                                               \
     DVEC_POINTERS1_(T, x1);                                                                                                      \
-    const T *const x2##_in_ = (const T *)run_.in[1]
+    const T *const x2##_in_ = DVEC_AS_(const T *, run_.in[1])
 #define DVEC_VALUES2_(T, x1, x2)                                                                                                 \
     DVEC_VALUES1_(T, x1);                                                                                                        \
     const T x2 = x2##_in_[i_]
 #define DVEC_POINTERS3_(T, x1, x2, x3)                                                                                           \
     DVEC_POINTERS2_(T, x1, x2);                                                                                                  \
-    const T *const x3##_in_ = (const T *)run_.in[2]
+    const T *const x3##_in_ = DVEC_AS_(const T *, run_.in[2])
 #define DVEC_VALUES3_(T, x1, x2, x3)                                                                                             \
     DVEC_VALUES2_(T, x1, x2);                                                                                                    \
     const T x3 = x3##_in_[i_]
 #define DVEC_POINTERS4_(T, x1, x2, x3, x4)                                                                                       \
     DVEC_POINTERS3_(T, x1, x2, x3);                                                                                              \
-    const T *const x4##_in_ = (const T *)run_.in[3]
+    const T *const x4##_in_ = DVEC_AS_(const T *, run_.in[3])
 #define DVEC_VALUES4_(T, x1, x2, x3, x4)                                                                                         \
     DVEC_VALUES3_(T, x1, x2, x3);                                                                                                \
     const T x4 = x4##_in_[i_]
@@ -245,21 +272,21 @@ DVEC_TYPE_OF_(DOME_F64, double)
               out_[i_] = value_, expression)
 
 /* No input. */
-#define DVEC_INPUTS0_                      dvec *const *const inputs_ = NULL
+#define DVEC_INPUTS0_                      const dvec *const *const inputs_ = NULL
 #define DVEC_MAP0(T, z, expression)        DVEC_MAP_(T, z, 0, DVEC_INPUTS0_, (void)0, (void)0, expression)
 #define DVEC_MAP_SUM0(s, T, z, expression) DVEC_SUM_(s, T, z, 0, DVEC_INPUTS0_, (void)0, (void)0, out_[i_] = value_, expression)
 
-#define DVEC_INPUTS5_(x1, x2, x3, x4, x5)     dvec *const inputs_[] = {x1, x2, x3, x4, x5}
-#define DVEC_INPUTS6_(x1, x2, x3, x4, x5, x6) dvec *const inputs_[] = {x1, x2, x3, x4, x5, x6}
+#define DVEC_INPUTS5_(x1, x2, x3, x4, x5)     const dvec *const inputs_[] = {x1, x2, x3, x4, x5}
+#define DVEC_INPUTS6_(x1, x2, x3, x4, x5, x6) const dvec *const inputs_[] = {x1, x2, x3, x4, x5, x6}
 #define DVEC_POINTERS5_(T, x1, x2, x3, x4, x5)                                                                                   \
     DVEC_POINTERS4_(T, x1, x2, x3, x4);                                                                                          \
-    const T *const x5##_in_ = (const T *)run_.in[4]
+    const T *const x5##_in_ = DVEC_AS_(const T *, run_.in[4])
 #define DVEC_VALUES5_(T, x1, x2, x3, x4, x5)                                                                                     \
     DVEC_VALUES4_(T, x1, x2, x3, x4);                                                                                            \
     const T x5 = x5##_in_[i_]
 #define DVEC_POINTERS6_(T, x1, x2, x3, x4, x5, x6)                                                                               \
     DVEC_POINTERS5_(T, x1, x2, x3, x4, x5);                                                                                      \
-    const T *const x6##_in_ = (const T *)run_.in[5]
+    const T *const x6##_in_ = DVEC_AS_(const T *, run_.in[5])
 #define DVEC_VALUES6_(T, x1, x2, x3, x4, x5, x6)                                                                                 \
     DVEC_VALUES5_(T, x1, x2, x3, x4, x5);                                                                                        \
     const T x6 = x6##_in_[i_]

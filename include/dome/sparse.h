@@ -113,7 +113,7 @@ uint64_t dsparse_entries(const dsparse *a);
 
 /* Copies up to `room` entries of a row to column[] and value[], and sets *count to the number of
  * entries that the row has (PETSc: MatGetRow). Only the task that owns the row can do that
- * (dvec_local of a vector of as many elements says which those are). Not collective.
+ * (dvec_local_spans of a vector of as many elements says which those are). Not collective.
  * DOME_ERR_RANGE: there is no such row, or another task owns it. DOME_ERR_TYPE: the matrix is
  * complex; dsparse_get_row_c128 reads any matrix that is not of integers. */
 dome_status dsparse_get_row(const dsparse *a, uint64_t row, size_t room, uint64_t column[], double value[], size_t *count);
@@ -206,12 +206,12 @@ double dsparse_norm_inf(const dsparse *a);
 
 /* Reads a Matrix Market file (https://math.nist.gov/MatrixMarket/formats.html) into a new matrix
  * called `name`: coordinate format; real, integer, complex or pattern (whose entries become 1);
- * general, symmetric, skew-symmetric or hermitian, with the mirrored entries added. A complex file
- * gives a matrix of type DOME_C128, any other one of type DOME_F64. Entries may have any order, and
- * those for one place are added (SciPy: mmread(path).tocsr()). NaN and infinities may be given as
- * nan and inf. The tasks that see rank 0's file share its text evenly; the other tasks read
- * nothing. Collective. env owns the matrix. NULL on failure: DOME_ERR_IO, DOME_ERR_FORMAT (the
- * message has the number of the line), and those of dsparse_new and dsparse_assemble. */
+ * general, symmetric, skew-symmetric (not of a pattern) or hermitian, with the mirrored entries
+ * added. A complex file gives a matrix of type DOME_C128, any other one of type DOME_F64. Entries may
+ * have any order, and those for one place are added (SciPy: mmread(path).tocsr()). NaN and infinities
+ * may be given as nan and inf. The tasks that see rank 0's file share its text evenly; the other
+ * tasks read nothing. Collective. env owns the matrix. NULL on failure: DOME_ERR_IO, DOME_ERR_FORMAT
+ * (the message has the number of the line), and those of dsparse_new and dsparse_assemble. */
 dsparse *dsparse_read(dome_env *env, const char *name, const char *path);
 
 /* Writes the matrix to a Matrix Market file: real, integer or complex, general, with entries in

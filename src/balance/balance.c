@@ -180,7 +180,7 @@ moment dome__balance_moment(const dome_env *env)
                     .wait_ns = away,
                     .waits = env->transport->waits,
                     .processor_ns = dome__processor_ns(),
-                    .wanted_ns = dome__processor_wanted_ns(),
+                    .wanted_ns = dome__processor_time().wanted_ns,
                     .helped_ns = away - *env->wait_ns};
 }
 

@@ -1,8 +1,10 @@
 #include "capture/events.h"
 
 #include "capture/die.h"
-#include "capture/pointers.h"
+#include "capture/hidden.h"
+#include "capture/modules.h"
 #include "core/environment.h"
+#include "core/own_program.h"
 
 #include <glib.h>
 #include <stdbool.h>
@@ -52,16 +54,27 @@ char **dome__capture_copy_arguments(int argc, char **argv)
 
 void dome__capture_tell_dangling(dome_env *env)
 {
-    static bool told_dangling;
-    const dome_capture_dangling *d = dome__capture_pointers_dangling();
-    if (told_dangling || !d->where)
+    static bool told;
+    const char *where = dome__capture_hidden_dangling();
+    if (told || !where)
         return;
-    told_dangling = true;
-    char *where = dome__capture_say_where(d->where);
-    char *line =
-        g_strdup_printf("%s points to nothing that a checkpoint knows: after a restart the program must not use that pointer",
-                        where ? where : "a variable");
-    env->hooks->say(env, line);
+    told = true;
+    dome__capture_tell(env,
+                       g_strdup_printf("%s points to nothing that a checkpoint knows: after a restart the program must not use "
+                                       "that pointer",
+                                       where));
+}
+
+void dome__capture_tell(dome_env *env, char *line)
+{
+    if (line)
+        env->hooks->say(env, line);
     g_free(line);
-    g_free(where);
+}
+
+void dome__capture_name_program(void)
+{
+    char *name = dome__capture_modules_name();
+    dome__own_program_call(name);
+    g_free(name);
 }

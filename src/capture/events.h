@@ -11,7 +11,13 @@ int dome__capture_call_back(dome_capture_event event);
  * a restart. */
 char **dome__capture_copy_arguments(int argc, char **argv);
 
-/* Says once where a pointer leads nowhere, if there was one in the image that was taken last. */
+/* Of a Dome program: says once where a pointer leads nowhere, if there was one in the image that was taken last. */
 void dome__capture_tell_dangling(dome_env *env);
+
+/* Says a line, which is freed; NULL: nothing. */
+void dome__capture_tell(dome_env *env, char *line);
+
+/* Before dome_init: a checkpoint is of this program if it is of the same source files, whatever the program's file is called. */
+void dome__capture_name_program(void);
 
 #endif

@@ -140,6 +140,17 @@ void dome__capture_memory_cut(size_t count)
         drop(top_memory);
 }
 
+bool dome__capture_memory_was(const void *address)
+{
+    const chunk *c = chunks;
+    while (c && c->previous)
+        c = c->previous;
+    for (; c; c = c->next)
+        if ((const char *)address >= c->bytes && (const char *)address < c->bytes + c->room)
+            return true;
+    return false;
+}
+
 dome_capture_memory *dome__capture_memory_first(void)
 {
     return first_memory;

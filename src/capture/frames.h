@@ -40,7 +40,8 @@ void *dome__capture_record_data(const dome_capture_record *record);
 /* The memory of the outermost function that has any. */
 dome_capture_memory *dome__capture_memory_first(void);
 size_t dome__capture_memory_count(void);
-void dome__capture_memory_cut(size_t count); /* takes away the innermost ones, until there are so many */
+bool dome__capture_memory_was(const void *address); /* whether an active function has, or had, memory there */
+void dome__capture_memory_cut(size_t count);        /* takes away the innermost ones, until there are so many */
 
 /* For a restart, from the outermost on: dome__capture_frames_restored then puts the records into their order. */
 void *dome__capture_record_restore(dome_capture_function *function, int point);

@@ -1,23 +1,20 @@
-/* Addresses lead to long blocks through a tree of three levels over pages of 4096 bytes. A page knows at which of its places
- * blocks begin, and the block that began on an earlier page and reaches into it, if that block is longer than a page. So an
- * allocation sets a bit, and a look-up takes the same few steps whatever the number of blocks. */
+/* Addresses lead to long blocks through a tree over pages (pages.h). A page knows at which of its places blocks begin, and the
+ * block that began on an earlier page and reaches into it, if that block is longer than a page. So an allocation sets a bit, and
+ * a look-up takes the same few steps whatever the number of blocks. */
 #include "capture/heap.h"
 
 #include "capture/die.h"
+#include "capture/gone.h"
+#include "capture/pages.h"
 #include "capture/slabs.h"
 #include "core/huge_pages.h"
 
 #include <glib.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    PAGE_BITS = 12,
-    GRANULE_BITS = 4, /* malloc's alignment */
-    LEVEL_BITS = 12,
-    LEVEL = 1 << LEVEL_BITS,
-    PAGE_WORDS = 1 << (PAGE_BITS - GRANULE_BITS - 6),
-    PAGE = 1 << PAGE_BITS,
     DIGIT_BITS = 11,
     RESTORED_TOGETHER = 1024,
     HUGE_FROM = 1 << 22 /* bytes: NumPy asks for huge pages from here on, too */
@@ -32,20 +29,8 @@ struct head {
     size_t bytes;
 } __attribute__((aligned(16)));
 
-typedef struct page {
-    uint64_t begins[PAGE_WORDS];
-    head *cover;
-} page;
+typedef dome_capture_page page;
 
-typedef struct leaf {
-    page pages[LEVEL];
-} leaf;
-
-typedef struct branch {
-    leaf *leaves[LEVEL];
-} branch;
-
-static branch *branches[LEVEL];
 static head *first_head, *last_head;
 static GPtrArray *restored; /* of arrays of RESTORED_TOGETHER dome_capture_block */
 static size_t restored_count;
@@ -58,38 +43,6 @@ static inline void *memory_of(const head *block)
 
 /* ---- the tree ---- */
 
-static inline page *find_page(uint64_t number)
-{
-    if (number >> (3 * LEVEL_BITS))
-        return NULL;
-    const branch *b = branches[number >> (2 * LEVEL_BITS)];
-    leaf *l = b ? b->leaves[number >> LEVEL_BITS & (LEVEL - 1)] : NULL;
-    return l ? &l->pages[number & (LEVEL - 1)] : NULL;
-}
-
-static page *make_page(uint64_t number)
-{
-    if (number >> (3 * LEVEL_BITS))
-        dome__capture_die("this machine gives addresses of more than 48 bits, which the captured heap does not know");
-    branch **b = &branches[number >> (2 * LEVEL_BITS)];
-    if (!*b)
-        *b = calloc(1, sizeof **b);
-    leaf **l = *b ? &(*b)->leaves[number >> LEVEL_BITS & (LEVEL - 1)] : NULL;
-    if (l && !*l)
-        *l = calloc(1, sizeof **l);
-    return l && *l ? &(*l)->pages[number & (LEVEL - 1)] : NULL;
-}
-
-static inline uint64_t page_of(const void *address)
-{
-    return (uint64_t)(uintptr_t)address >> PAGE_BITS;
-}
-
-static inline unsigned granule_of(const void *address)
-{
-    return (unsigned)((uintptr_t)address & (PAGE - 1)) >> GRANULE_BITS;
-}
-
 /* The last block that begins in a page at or before a granule. */
 static inline head *last_in(const page *p, uint64_t number, unsigned granule)
 {
@@ -99,7 +52,7 @@ static inline head *last_in(const page *p, uint64_t number, unsigned granule)
             word &= (2ull << granule % 64) - 1;
         if (word) {
             unsigned bit = (unsigned)w * 64 + 63 - (unsigned)__builtin_clzll(word);
-            uintptr_t begin = (uintptr_t)(number << PAGE_BITS) + ((uintptr_t)bit << GRANULE_BITS);
+            uintptr_t begin = (uintptr_t)(number << DOME_CAPTURE_PAGE_BITS) + ((uintptr_t)bit << DOME_CAPTURE_GRANULE_BITS);
             return (head *)begin - 1;
         }
     }
@@ -113,18 +66,19 @@ static inline bool contains(const head *block, const void *address)
 
 static head *find_head(const void *address)
 {
-    uint64_t number = page_of(address);
-    const page *p = find_page(number);
+    uint64_t number = dome__capture_page_of(address);
+    const page *p = dome__capture_page_find(number);
     if (p) {
-        head *block = last_in(p, number, granule_of(address));
+        head *block = last_in(p, number, dome__capture_granule_of(address));
         if (contains(block, address))
             return block;
         if (contains(p->cover, address))
             return p->cover;
     }
-    const page *q = number > 0 ? find_page(number - 1) : NULL; /* a block of at most a page, or the end of a long one */
+    const page *q =
+        number > 0 ? dome__capture_page_find(number - 1) : NULL; /* a block of at most a page, or the end of a long one */
     if (q) {
-        head *block = last_in(q, number - 1, (PAGE >> GRANULE_BITS) - 1);
+        head *block = last_in(q, number - 1, (DOME_CAPTURE_PAGE >> DOME_CAPTURE_GRANULE_BITS) - 1);
         if (contains(block, address))
             return block;
         if (contains(q->cover, address))
@@ -137,10 +91,11 @@ static head *find_head(const void *address)
 static void cover(head *block, head *by)
 {
     const char *memory = memory_of(block);
-    if (block->bytes <= PAGE)
+    if (block->bytes <= DOME_CAPTURE_PAGE)
         return;
-    for (uint64_t n = page_of(memory) + 1, last = page_of(memory + block->bytes - 1); n <= last; n++) {
-        page *p = by ? make_page(n) : find_page(n);
+    for (uint64_t n = dome__capture_page_of(memory) + 1, last = dome__capture_page_of(memory + block->bytes - 1); n <= last;
+         n++) {
+        page *p = by ? dome__capture_page_make(n) : dome__capture_page_find(n);
         if (p)
             p->cover = by;
     }
@@ -149,20 +104,22 @@ static void cover(head *block, head *by)
 static bool enter(head *block)
 {
     void *memory = memory_of(block);
-    page *p = make_page(page_of(memory));
+    page *p = dome__capture_page_make(dome__capture_page_of(memory));
     if (!p)
         return false;
-    p->begins[granule_of(memory) / 64] |= 1ull << granule_of(memory) % 64;
+    p->begins[dome__capture_granule_of(memory) / 64] |= 1ull << dome__capture_granule_of(memory) % 64;
     cover(block, block);
+    dome__capture_gone_cut(block, sizeof *block + block->bytes);
     return true;
 }
 
 static void leave(head *block)
 {
     void *memory = memory_of(block);
-    page *p = find_page(page_of(memory));
-    p->begins[granule_of(memory) / 64] &= ~(1ull << granule_of(memory) % 64);
+    page *p = dome__capture_page_find(dome__capture_page_of(memory));
+    p->begins[dome__capture_granule_of(memory) / 64] &= ~(1ull << dome__capture_granule_of(memory) % 64);
     cover(block, NULL);
+    dome__capture_gone_add(memory, MAX(block->bytes, 1));
 }
 
 /* ---- blocks ---- */
@@ -196,12 +153,13 @@ uint64_t dome__capture_block_tail(const dome_capture_block *block)
     return l->tail && block->bytes > l->tail_offset ? (block->bytes - l->tail_offset) / l->tail->size : 0;
 }
 
-static void check_size(const dome_capture_layout *l, size_t bytes)
+/* What a block of so many bytes is: of its type, or of bytes if it cannot hold elements of that. */
+static const dome_capture_layout *fitting(const dome_capture_layout *l, size_t bytes)
 {
-    if (l->tail ? bytes < l->tail_offset : bytes % l->size != 0)
-        dome__capture_die(
-            "a block of %zu bytes cannot hold elements of type '%s', which has %zu: allocate it with the type of its content",
-            bytes, l->name, l->size);
+    uint64_t one;
+    if (l->tail ? bytes >= l->tail_offset : bytes % l->size == 0)
+        return l;
+    return dome__capture_layout(&dome_capture_uchar, &one);
 }
 
 static void append(head *block)
@@ -236,7 +194,7 @@ static void *long_block(const dome_capture_layout *layout, size_t bytes, uint64_
         return NULL;
     if (bytes >= HUGE_FROM)
         dome__huge_pages(block, sizeof *block + bytes);
-    if ((uintptr_t)block % (1 << GRANULE_BITS))
+    if ((uintptr_t)block % (1 << DOME_CAPTURE_GRANULE_BITS))
         dome__capture_die("this machine's malloc aligns to less than 16 bytes");
     block->layout = layout;
     block->bytes = bytes;
@@ -265,7 +223,7 @@ void *dome_capture_malloc(dome_capture_type *type, size_t bytes)
     if (bytes == 0 && layout->tail) /* no other block of that type is without its first members */
         bytes = layout->tail_offset;
     if (bytes != layout->size)
-        check_size(layout, bytes);
+        layout = fitting(layout, bytes);
     void *memory = new_block(layout, bytes, dome__capture_heap.serial + 1);
     if (!memory)
         return NULL;
@@ -283,9 +241,9 @@ void *dome_capture_calloc(dome_capture_type *type, size_t count, size_t bytes)
 /* The long block that begins at an address. */
 static head *head_at(const void *address)
 {
-    const page *p = find_page(page_of(address));
-    bool begins = p && (uintptr_t)address % (1 << GRANULE_BITS) == 0 &&
-                  (p->begins[granule_of(address) / 64] >> granule_of(address) % 64 & 1);
+    const page *p = dome__capture_page_find(dome__capture_page_of(address));
+    bool begins = p && (uintptr_t)address % (1 << DOME_CAPTURE_GRANULE_BITS) == 0 &&
+                  (p->begins[dome__capture_granule_of(address) / 64] >> dome__capture_granule_of(address) % 64 & 1);
     return begins ? (head *)(uintptr_t)address - 1 : NULL;
 }
 
@@ -307,7 +265,7 @@ static void drop_long(head *block)
     free(block);
 }
 
-static void *resize_long(head *block, size_t bytes)
+static void *resize_long(head *block, const dome_capture_layout *layout, size_t bytes)
 {
     const size_t before = block->bytes;
     leave(block);
@@ -319,6 +277,7 @@ static void *resize_long(head *block, size_t bytes)
     if (bytes >= HUGE_FROM)
         dome__huge_pages(moved, sizeof *moved + bytes);
     block = moved;
+    block->layout = layout;
     block->bytes = bytes;
     if (bytes > before)
         memset((char *)memory_of(block) + before, 0, bytes - before);
@@ -335,6 +294,15 @@ static void *resize_long(head *block, size_t bytes)
     return memory_of(block);
 }
 
+static void *resize_foreign(void *memory, size_t bytes)
+{
+    dome__capture_gone_add(memory, malloc_usable_size(memory));
+    void *moved = realloc(memory, bytes);
+    void *stays = moved || bytes == 0 ? moved : memory;
+    dome__capture_gone_cut(stays, stays ? malloc_usable_size(stays) : 0);
+    return moved;
+}
+
 void *dome_capture_realloc(dome_capture_type *type, void *memory, size_t bytes)
 {
     if (!memory)
@@ -342,18 +310,17 @@ void *dome_capture_realloc(dome_capture_type *type, void *memory, size_t bytes)
     dome_capture_slab *s = dome__capture_slab_of(memory);
     head *block = s ? NULL : head_at(memory);
     if (!s && !block)
-        return realloc(memory, bytes);
+        return resize_foreign(memory, bytes);
     if (bytes == 0) { /* as glibc does */
         dome_capture_free(memory);
         return NULL;
     }
     const uint32_t place = s ? place_at(s, memory, "dome_capture_realloc") : 0;
-    const dome_capture_layout *layout = s ? s->layout : block->layout;
-    check_size(layout, bytes);
+    const dome_capture_layout *before_that = s ? s->layout : block->layout, *layout = fitting(before_that, bytes);
     if (bytes > SIZE_MAX / 2)
         return NULL;
     if (!s && bytes > DOME_CAPTURE_SLAB_MOST)
-        return resize_long(block, bytes);
+        return resize_long(block, layout, bytes);
     const size_t before = s ? dome__capture_slab_block_bytes(s, place) : block->bytes;
     const uint64_t serial = s ? dome__capture_slab_serial(s, place) : block->serial;
     if (before == 0 && type && layout == dome_capture_char.known) { /* malloc(0): of no type yet */
@@ -362,7 +329,7 @@ void *dome_capture_realloc(dome_capture_type *type, void *memory, size_t bytes)
             dome_capture_free(memory);
         return first;
     }
-    if (s && bytes < s->size && dome__capture_slab_class(bytes) == dome__capture_slab_class(before)) {
+    if (s && layout == before_that && bytes < s->size && dome__capture_slab_class(bytes) == dome__capture_slab_class(before)) {
         dome__capture_slab_note(s, place, bytes, serial);
         if (bytes > before)
             memset((char *)memory + before, 0, bytes - before);
@@ -370,13 +337,19 @@ void *dome_capture_realloc(dome_capture_type *type, void *memory, size_t bytes)
     }
     void *moved = s ? new_block(layout, bytes, serial) : dome__capture_slab_take(layout, bytes, serial);
     if (!moved)
-        return s ? NULL : resize_long(block, bytes);
+        return s ? NULL : resize_long(block, layout, bytes);
     memcpy(moved, memory, MIN(before, bytes));
     if (s)
         dome__capture_slab_give(s, place);
     else
         drop_long(block);
     return moved;
+}
+
+static void free_foreign(void *memory)
+{
+    dome__capture_gone_add(memory, malloc_usable_size(memory));
+    free(memory);
 }
 
 void dome_capture_free(void *memory)
@@ -390,7 +363,7 @@ void dome_capture_free(void *memory)
     else if (block)
         drop_long(block);
     else
-        free(memory);
+        free_foreign(memory);
     dome__capture_heap.count -= s || block;
 }
 
@@ -575,11 +548,11 @@ void dome__capture_serial_soon(const void *address, int step)
             __builtin_prefetch(&s->words[dome__capture_slab_place(s, address)]);
         return;
     }
-    const page *p = find_page(page_of(address));
+    const page *p = dome__capture_page_find(dome__capture_page_of(address));
     if (!p)
         return;
     if (step == 0)
-        __builtin_prefetch(&p->begins[granule_of(address) / 64]);
-    else if (p->begins[granule_of(address) / 64] >> granule_of(address) % 64 & 1)
+        __builtin_prefetch(&p->begins[dome__capture_granule_of(address) / 64]);
+    else if (p->begins[dome__capture_granule_of(address) / 64] >> dome__capture_granule_of(address) % 64 & 1)
         __builtin_prefetch((const head *)(uintptr_t)address - 1);
 }

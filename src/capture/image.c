@@ -109,6 +109,7 @@ void dome__capture_image_free(dome_capture_image *image)
     g_array_unref(image->kept);
     dome__capture_streams_free(image->streams);
     dome__capture_handles_free(image->handles);
+    g_clear_pointer(&image->changed, g_ptr_array_unref);
     g_free(image->problem);
     g_free(image);
 }

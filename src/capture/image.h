@@ -43,6 +43,10 @@ char *dome__capture_image_say_difference(const dome_capture_image *image, uint64
 /* Why a block could not be taken; NULL: all were that have been read. */
 const char *dome__capture_image_problem(const dome_capture_image *image);
 
+/* A sentence that names functions and constants of another text than those of the program that was saved (g_free'd by the
+ * caller); NULL: there are none. */
+char *dome__capture_image_say_changed(const dome_capture_image *image);
+
 /* After all blocks have been read: opens streams, and lets pointers point. NULL, or a problem, which also a failed reading
  * leaves. */
 char *dome__capture_image_restored(dome_capture_image *image);

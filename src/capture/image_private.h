@@ -11,15 +11,18 @@
 
 #include <glib.h>
 
-/* The versions of images, and those of earlier builds, which are still read: such an image is bare, that is, all zeros are in it,
- * blocks of active functions and of globals do not begin with their kind, and constants are cut into blocks like other globals.
+/* The versions of images, and those of earlier builds, which are still read: images without sources say nothing of functions that
+ * are not active; those that are bare have all zeros in them, blocks of active functions and of globals do not begin with their
+ * kind, and constants are cut into blocks like other globals.
  *
  * What is larger than SMALL_BYTES in the image is cut into parts of about PART_BYTES; what is smaller shares a block with others,
  * of which a block of globals has up to PART_BYTES, and one of the heap those whose serials differ in the last GROUP_BITS only.
  */
 enum {
-    IMAGE_VERSION = 7,
-    IMAGE_VERSION_HANDLES = 8, /* of a Dome program: block 0 is an index (shared.h), and the head has handles */
+    IMAGE_VERSION = 9,
+    IMAGE_VERSION_HANDLES = 10, /* of a Dome program: block 0 is an index (shared.h), and the head has handles */
+    IMAGE_VERSION_NO_SOURCES = 7,
+    IMAGE_VERSION_HANDLES_NO_SOURCES = 8,
     IMAGE_VERSION_BARE = 4,
     IMAGE_VERSION_HANDLES_BARE = 6,
     KIND_BYTES = 1, /* at the beginning of a block: its kind */
@@ -27,6 +30,20 @@ enum {
     PART_BYTES = 1 << 20,
     GROUP_BITS = 10
 };
+
+typedef struct image_form {
+    bool known, handles, bare, sources;
+} image_form;
+
+static inline image_form image_form_of(uint32_t version)
+{
+    image_form f = {.handles = version == IMAGE_VERSION_HANDLES || version == IMAGE_VERSION_HANDLES_NO_SOURCES ||
+                               version == IMAGE_VERSION_HANDLES_BARE,
+                    .bare = version == IMAGE_VERSION_BARE || version == IMAGE_VERSION_HANDLES_BARE,
+                    .sources = version == IMAGE_VERSION || version == IMAGE_VERSION_HANDLES};
+    f.known = f.sources || f.bare || version == IMAGE_VERSION_NO_SOURCES || version == IMAGE_VERSION_HANDLES_NO_SOURCES;
+    return f;
+}
 
 typedef enum segment_kind {
     SEGMENT_HEAD,
@@ -78,8 +95,9 @@ struct dome_capture_image {
     dome_capture_coder coder;
 
     /* restarting */
-    bool bare;     /* of an earlier build */
-    uint64_t next; /* block that is read next */
+    image_form form;
+    GPtrArray *changed; /* names of functions and constants that are others in this program; NULL: none */
+    uint64_t next;      /* block that is read next */
     char *problem;
     dome_capture_counts counts;
     uint64_t serial;

@@ -128,6 +128,22 @@ static void read_functions(dome_capture_image *image, const dome_capture_describ
     }
 }
 
+/* What has another text in this program than it had, or is not there any more. */
+static void read_sources(dome_capture_image *image, const dome_capture_described *d, dome_bytes *from)
+{
+    const uint64_t count = dome__read_leb128(from);
+    for (uint64_t k = 0; k < count && !from->bad; k++) {
+        const char *name = dome__capture_described_name(d, from);
+        const uint32_t hash = dome__read_u32(from);
+        const dome_capture_source *now = from->bad ? NULL : dome__capture_source_find(name);
+        if (from->bad || (now && now->hash == hash))
+            continue;
+        if (!image->changed)
+            image->changed = g_ptr_array_new_with_free_func(g_free);
+        g_ptr_array_add(image->changed, g_strdup(name));
+    }
+}
+
 /* What comes behind the counts. */
 static void read_lists(dome_capture_image *image, dome_bytes *from)
 {
@@ -139,6 +155,8 @@ static void read_lists(dome_capture_image *image, dome_bytes *from)
         read_globals(image, &d, from);
     if (!from->bad && !image->problem)
         read_functions(image, &d, from);
+    if (!from->bad && !image->problem && image->form.sources)
+        read_sources(image, &d, from);
     if (!from->bad && !image->problem)
         image->streams = dome__capture_streams_read(from);
     if (!from->bad && !image->problem && image->env)
@@ -150,8 +168,8 @@ static dome_status read_head(dome_capture_image *image, const void *buffer, uint
 {
     dome_bytes from = dome__bytes_of(buffer, (size_t)bytes);
     uint32_t version = dome__read_u32(&from);
-    image->bare = version == (image->env ? IMAGE_VERSION_HANDLES_BARE : IMAGE_VERSION_BARE);
-    if (!image->bare && version != (image->env ? IMAGE_VERSION_HANDLES : IMAGE_VERSION))
+    image->form = image_form_of(version);
+    if (!image->form.known || image->form.handles != !!image->env)
         return problem(image, DOME_ERR_FORMAT, "the image has version %" PRIu32 ", which this library does not know", version);
     image->counts.polls = dome__read_leb128(&from);
     image->counts.request_at = dome__read_leb128(&from);
@@ -172,7 +190,7 @@ static dome_status read_head(dome_capture_image *image, const void *buffer, uint
     g_array_set_size(image->segments, 0);
     segment none[] = {{.kind = SEGMENT_HEAD}, {.kind = SEGMENT_FRAMES}};
     g_array_append_vals(image->segments, none, G_N_ELEMENTS(none));
-    dome__capture_image_cut_globals(image->segments, image->bare);
+    dome__capture_image_cut_globals(image->segments, image->form.bare);
     return image->segments->len <= image->length ? DOME_OK : damaged(image, "it has too few blocks");
 }
 
@@ -426,7 +444,7 @@ static dome_status read_heap(dome_capture_image *image, const uint8_t *buffer, u
 static dome_status read_segment(dome_capture_image *image, uint64_t block, const uint8_t *bytes, uint64_t length)
 {
     const segment *s = block < image->segments->len ? image_segment(image, (guint)block) : NULL;
-    if (s && !image->bare && s->kind != SEGMENT_GLOBAL_PART) {
+    if (s && !image->form.bare && s->kind != SEGMENT_GLOBAL_PART) {
         if (length == 0 || *bytes != s->kind)
             return damaged(image, "the kind of a block");
         bytes += KIND_BYTES;
@@ -447,7 +465,7 @@ dome_status dome__capture_image_read_block(dome_capture_image *image, uint64_t b
     const bool part = block < image->segments->len && image_segment(image, (guint)block)->kind == SEGMENT_GLOBAL_PART;
     if (block == SEGMENT_HEAD)
         status = read_head(image, buffer, bytes);
-    else if (!image->bare && !part && !dome__capture_image_whole_block(&from, &bytes, &own))
+    else if (!image->form.bare && !part && !dome__capture_image_whole_block(&from, &bytes, &own))
         status = damaged(image, "the zeros of a block");
     else
         status = read_segment(image, block, from, bytes);
@@ -549,6 +567,22 @@ static bool point(dome_capture_image *image, const kept *k)
 const char *dome__capture_image_problem(const dome_capture_image *image)
 {
     return image->problem;
+}
+
+char *dome__capture_image_say_changed(const dome_capture_image *image)
+{
+    enum { NAMED = 5 };
+    if (!image->changed)
+        return NULL;
+    GString *text = g_string_new("since the checkpoint, the text has changed of ");
+    for (guint k = 0; k < MIN(image->changed->len, NAMED); k++)
+        g_string_append_printf(text, "%s%s", k == 0 ? "" : ", ", (const char *)image->changed->pdata[k]);
+    if (image->changed->len > NAMED)
+        g_string_append_printf(text, " and %u others", image->changed->len - NAMED);
+    g_string_append(text, "; the program goes on with what it has now");
+    for (char *c = text->str; *c; c++) /* names may be damaged */
+        *c = g_ascii_iscntrl(*c) ? '?' : *c;
+    return g_string_free(text, FALSE);
 }
 
 char *dome__capture_image_restored(dome_capture_image *image)

@@ -2,6 +2,7 @@
 #include "capture/contents.h"
 #include "capture/descriptions.h"
 #include "capture/frames.h"
+#include "capture/hidden.h"
 #include "capture/image_private.h"
 #include "capture/modules.h"
 #include "capture/status.h"
@@ -221,6 +222,15 @@ static void describe_names(dome_capture_descriptions *d, const active *a)
     g_ptr_array_unref(names);
 }
 
+static void put_sources(dome_capture_descriptions *d, GByteArray *head)
+{
+    dome__append_leb128(head, dome__capture_source_count());
+    for (size_t k = 0; k < dome__capture_source_count(); k++) {
+        dome__append_leb128(head, dome__capture_describe_name(d, dome__capture_source(k)->name));
+        dome__append_u32(head, dome__capture_source(k)->hash);
+    }
+}
+
 /* NULL, or why there is no image. */
 static char *put_head(dome_capture_image *image)
 {
@@ -239,6 +249,7 @@ static char *put_head(dome_capture_image *image)
     put_types(d, image->types, rest);
     put_globals(d, rest);
     put_active(d, &a, rest);
+    put_sources(d, rest);
     char *problem = dome__capture_streams_save(rest, !image->env);
     if (!problem && image->env)
         problem = dome__capture_handles_save(rest);
@@ -455,6 +466,14 @@ char *dome__capture_image_take(dome_capture_image *image)
     char *problem = NULL;
     if ((image->env && !dome__capture_contents_set_apart(&problem)) || !dome__capture_pointers_begin())
         return problem ? problem : g_strdup("no memory");
+    /* Behind any operation of Dome, variables may lead to what has just been freed. */
+    for (bool copied = true; copied && !problem;) {
+        problem = dome__capture_hidden_find(!image->env, &copied);
+        if (copied && !dome__capture_pointers_begin())
+            return g_strdup("no memory");
+    }
+    if (problem)
+        return problem;
     dome__capture_image_cut_globals(image->segments, false);
     cut_heap(image->segments, image->types);
     problem = put_head(image);

@@ -138,6 +138,15 @@ static void read_functions(dome_capture_inspection *i, dome_bytes *from)
     }
 }
 
+static void read_sources(dome_capture_inspection *i, dome_bytes *from)
+{
+    const uint64_t count = dome__read_leb128(from);
+    for (uint64_t k = 0; k < count && !from->bad; k++) {
+        dome__capture_described_name(&i->described, from);
+        dome__read_u32(from);
+    }
+}
+
 static void read_streams(dome_capture_inspection *i, dome_bytes *from)
 {
     dome_capture_stream_record r;
@@ -230,8 +239,7 @@ void dome__capture_shown_handle_text(GString *to, const dome_capture_inspection 
 
 bool dome__capture_inspect_is_index(const uint8_t *bytes, uint64_t length)
 {
-    return length >= sizeof(uint32_t) &&
-           (dome__get_u32(bytes) == IMAGE_VERSION_HANDLES || dome__get_u32(bytes) == IMAGE_VERSION_HANDLES_BARE);
+    return length >= sizeof(uint32_t) && image_form_of(dome__get_u32(bytes)).handles;
 }
 
 bool dome__capture_inspect_index(dome_capture_shown_index *index, const uint8_t *bytes, uint64_t length, char **problem)
@@ -273,9 +281,9 @@ static bool read_head(dome_capture_inspection *i, const uint8_t *bytes, uint64_t
 {
     dome_bytes from = dome__bytes_of(bytes, (size_t)length);
     const uint32_t version = dome__read_u32(&from);
-    const bool handles = version == IMAGE_VERSION_HANDLES || version == IMAGE_VERSION_HANDLES_BARE;
-    i->bare = version == IMAGE_VERSION_BARE || version == IMAGE_VERSION_HANDLES_BARE;
-    if (version != IMAGE_VERSION && !handles && !i->bare)
+    const image_form form = image_form_of(version);
+    i->bare = form.bare;
+    if (!form.known)
         return refuse(problem, "the image has version %" PRIu32 ", which this version of dome does not know", version);
     i->polls = dome__read_leb128(&from);
     i->request_at = dome__read_leb128(&from);
@@ -291,8 +299,10 @@ static bool read_head(dome_capture_inspection *i, const uint8_t *bytes, uint64_t
     i->head_bytes.heap_types = bytes_read(i, &from, read_types);
     i->head_bytes.globals = bytes_read(i, &from, read_globals_of_head);
     i->head_bytes.functions = bytes_read(i, &from, read_functions);
+    if (form.sources)
+        i->head_bytes.functions += bytes_read(i, &from, read_sources);
     i->head_bytes.streams = bytes_read(i, &from, read_streams);
-    if (handles)
+    if (form.handles)
         i->head_bytes.handles = bytes_read(i, &from, read_handles);
     return dome__read_all(&from) || damaged(problem, "its head");
 }

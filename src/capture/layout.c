@@ -71,7 +71,7 @@ static void add_step(GArray *steps, const dome_capture_step *step)
 {
     dome_capture_step *last = steps->len > 0 ? &g_array_index(steps, dome_capture_step, steps->len - 1) : NULL;
     bool joins = last && last->kind == step->kind && last->scalar == step->scalar && last->size == step->size &&
-                 (step->kind == DOME_CAPTURE_STEP_ITEMS || step->kind == DOME_CAPTURE_STEP_WIDER) &&
+                 last->flags == step->flags && (step->kind == DOME_CAPTURE_STEP_ITEMS || step->kind == DOME_CAPTURE_STEP_WIDER) &&
                  last->offset + last->size * last->count == step->offset;
     if (joins)
         last->count += step->count;
@@ -119,6 +119,7 @@ static uint64_t add_union(GArray *steps, dome_capture_layout *layout, dome_captu
             g_free(member);
         }
         layout->pointers |= members[k]->pointers;
+        layout->words |= members[k]->words;
         item = MAX(item, DOME_CAPTURE_UNION_HEAD + members[k]->portable);
     }
     g_free(wrappers); /* the layouts refer to what they held */
@@ -130,30 +131,70 @@ static uint64_t add_union(GArray *steps, dome_capture_layout *layout, dome_captu
                               .item = item,
                               .count = count,
                               .type = type,
-                              .members = members};
+                              .members = members,
+                              .flags = layout->flags};
     g_array_append_val(steps, step);
     return item * count;
+}
+
+static bool has_pointers(const dome_capture_type *type)
+{
+    if (!type || type->kind == DOME_CAPTURE_KIND_SCALAR || type->kind == DOME_CAPTURE_KIND_POINTER)
+        return type && type->kind == DOME_CAPTURE_KIND_POINTER;
+    if (type->kind == DOME_CAPTURE_KIND_ARRAY)
+        return has_pointers(type->element);
+    bool found = false;
+    for (size_t k = 0; k < type->count && !found; k++)
+        found = has_pointers(type->members[k].type);
+    return found;
+}
+
+/* Whether an address could lie in numbers of this form, or in such bytes if there are several. */
+static bool is_wide(const dome_capture_step *s)
+{
+    return s->size == 8 || s->size == 1 || s->kind == DOME_CAPTURE_STEP_WIDER || s->scalar == DOME_KIND_C128;
+}
+
+static uint64_t add_scalars(GArray *steps, dome_capture_layout *layout, const dome_capture_type *type, dome_capture_step step)
+{
+    check_scalar(type);
+    step.scalar = type->scalar;
+    step.item = portable_size(type->scalar);
+    step.kind = step.size == step.item ? DOME_CAPTURE_STEP_ITEMS : DOME_CAPTURE_STEP_WIDER;
+    layout->words |= is_wide(&step) && !(step.flags & DOME_CAPTURE_NUMBERS);
+    add_step(steps, &step);
+    return step.item * step.count;
+}
+
+/* Its members, as if they were those of the struct around it. */
+static uint64_t add_inner(GArray *steps, dome_capture_layout *layout, const dome_capture_type *type, size_t offset,
+                          uint64_t portable)
+{
+    const unsigned flags = layout->flags;
+    uint64_t bytes = 0;
+    for (size_t k = 0; k < type->count; k++) {
+        layout->flags = flags | (type->member_flags ? type->member_flags[k] : 0);
+        bytes += add_type(steps, layout, type->members[k].type, offset + type->members[k].offset, portable + bytes, 1);
+    }
+    layout->flags = flags;
+    return bytes;
 }
 
 /* Adds `count` values of a type; returns their bytes in the image. */
 static uint64_t add_type(GArray *steps, dome_capture_layout *layout, dome_capture_type *type, size_t offset, uint64_t portable,
                          uint64_t count)
 {
-    dome_capture_step step = {.offset = offset, .size = type->size, .portable = portable, .count = count};
+    dome_capture_step step = {.offset = offset, .size = type->size, .portable = portable, .count = count, .flags = layout->flags};
     switch (type->kind) {
     case DOME_CAPTURE_KIND_SCALAR:
-        check_scalar(type);
-        step.scalar = type->scalar;
-        step.item = portable_size(type->scalar);
-        step.kind = step.size == step.item ? DOME_CAPTURE_STEP_ITEMS : DOME_CAPTURE_STEP_WIDER;
-        add_step(steps, &step);
-        return step.item * count;
+        return add_scalars(steps, layout, type, step);
     case DOME_CAPTURE_KIND_POINTER:
         if (type->size != sizeof(void *))
             wrong(type, "its size is not that of a pointer");
         step.kind = DOME_CAPTURE_STEP_POINTERS;
         step.item = DOME_CAPTURE_POINTER_BYTES;
         step.type = type->element;
+        step.deep = has_pointers(type->element);
         layout->pointers = true;
         g_array_append_val(steps, step);
         return step.item * count;
@@ -168,17 +209,15 @@ static uint64_t add_type(GArray *steps, dome_capture_layout *layout, dome_captur
     default:
         wrong(type, "it is of no known kind");
     }
-    uint64_t bytes = 0, one;
-    if (count == 1 && layout->type != type) { /* its members as if they were the outer struct's */
-        for (size_t k = 0; k < type->count; k++)
-            bytes += add_type(steps, layout, type->members[k].type, offset + type->members[k].offset, portable + bytes, 1);
-        return bytes;
-    }
+    uint64_t one;
+    if (count == 1 && layout->type != type)
+        return add_inner(steps, layout, type, offset, portable);
     step.kind = DOME_CAPTURE_STEP_REPEAT;
     step.inner = dome__capture_layout(type, &one);
     step.item = step.inner->portable;
     layout->pointers |= step.inner->pointers;
     layout->unions |= step.inner->unions;
+    layout->words |= step.inner->words;
     g_array_append_val(steps, step);
     return step.item * count;
 }
@@ -193,6 +232,7 @@ static void add_members(GArray *steps, dome_capture_layout *layout, const dome_c
             wrong(type, "a member without a type");
         if (type->members[k].offset > type->size || member->size > type->size - type->members[k].offset)
             wrong(type, "a member lies outside of it");
+        layout->flags = type->member_flags ? type->member_flags[k] : 0;
         if (member->kind == DOME_CAPTURE_KIND_ARRAY && member->count == 0 && k + 1 == type->count && member->element) {
             uint64_t one;
             layout->tail = dome__capture_layout(member->element, &one);
@@ -201,6 +241,7 @@ static void add_members(GArray *steps, dome_capture_layout *layout, const dome_c
             layout->tail_offset = type->members[k].offset;
             layout->pointers |= layout->tail->pointers;
             layout->unions |= layout->tail->unions;
+            layout->words |= layout->tail->words;
             continue;
         }
         layout->portable += add_type(steps, layout, member, type->members[k].offset, layout->portable, 1);
@@ -417,7 +458,7 @@ static uint32_t number_in_use(const dome_capture_step *s, const void *address)
     return which < 0 || (size_t)which >= s->type->count ? NO_MEMBER : (uint32_t)which;
 }
 
-static const dome_capture_layout *in_use(const dome_capture_step *s, const void *address)
+const dome_capture_layout *dome__capture_in_use(const dome_capture_step *s, const void *address)
 {
     uint32_t which = number_in_use(s, address);
     return which == NO_MEMBER ? NULL : s->members[which];
@@ -641,7 +682,7 @@ bool dome__capture_to_portable(const dome_capture_layout *layout, const void *ba
     const dome_capture_layout *inner = at->kind == DOME_CAPTURE_STEP_REPEAT ? at->inner : NULL;
     const char *element = (const char *)base + at->offset + k * at->size;
     if (at->kind == DOME_CAPTURE_STEP_UNION)
-        inner = in_use(at, element);
+        inner = dome__capture_in_use(at, element);
     uint64_t within;
     if (!inner || !dome__capture_to_portable(inner, element, rest, target, &within, past))
         return false;
@@ -649,7 +690,7 @@ bool dome__capture_to_portable(const dome_capture_layout *layout, const void *ba
     return true;
 }
 
-size_t dome__capture_inside(const dome_capture_layout *layout, const void *base, size_t offset)
+size_t dome__capture_inside(const dome_capture_layout *layout, const void *base, size_t offset, bool *pointer)
 {
     for (const dome_capture_step *s = layout->steps, *end = s + layout->nsteps; s < end; s++) {
         if (offset < s->offset || offset - s->offset >= s->size * s->count)
@@ -657,11 +698,12 @@ size_t dome__capture_inside(const dome_capture_layout *layout, const void *base,
         const size_t rest = (offset - s->offset) % s->size;
         const char *element = (const char *)base + (offset - rest);
         const dome_capture_layout *inner = s->kind == DOME_CAPTURE_STEP_REPEAT  ? s->inner
-                                           : s->kind == DOME_CAPTURE_STEP_UNION ? in_use(s, element)
+                                           : s->kind == DOME_CAPTURE_STEP_UNION ? dome__capture_in_use(s, element)
                                                                                 : NULL;
-        if (s->kind == DOME_CAPTURE_STEP_ITEMS || s->kind == DOME_CAPTURE_STEP_WIDER)
+        *pointer = s->kind == DOME_CAPTURE_STEP_POINTERS;
+        if (s->kind == DOME_CAPTURE_STEP_ITEMS || s->kind == DOME_CAPTURE_STEP_WIDER || *pointer)
             return rest;
-        return inner ? dome__capture_inside(inner, element, rest) : 0;
+        return inner ? dome__capture_inside(inner, element, rest, pointer) : 0;
     }
     return 0;
 }
@@ -694,7 +736,7 @@ bool dome__capture_to_native(const dome_capture_layout *layout, const void *base
         const dome_capture_layout *inner = s->kind == DOME_CAPTURE_STEP_REPEAT ? s->inner : NULL;
         const uint64_t head = s->kind == DOME_CAPTURE_STEP_UNION ? DOME_CAPTURE_UNION_HEAD : 0;
         if (head > 0 && rest >= head)
-            inner = in_use(s, (const char *)base + *offset);
+            inner = dome__capture_in_use(s, (const char *)base + *offset);
         const bool ends = past && rest == s->item && (!parts || portable - s->portable == all);
         size_t within = s->size;
         bool good = ends && (!parts || means_whole(layout, s, target));

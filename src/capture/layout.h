@@ -30,6 +30,8 @@ typedef struct dome_capture_step {
     const dome_capture_layout *inner;
     const dome_capture_type *type;             /* POINTERS: of what they point to. UNION: the union */
     const dome_capture_layout *const *members; /* UNION */
+    unsigned flags;                            /* DOME_CAPTURE_NUMBERS, DOME_CAPTURE_MAY_DANGLE */
+    bool deep;                                 /* POINTERS: what they point to has pointers itself */
 } dome_capture_step;
 
 struct dome_capture_layout {
@@ -39,6 +41,7 @@ struct dome_capture_layout {
     uint64_t portable; /* bytes in the image, of a flexible member none */
     uint64_t hash;     /* of the shape, equal on all machines */
     bool pointers, unions;
+    bool words; /* it has numbers or bytes in which an address could lie */
     dome_capture_step *steps;
     size_t nsteps;
     dome_capture_step *links; /* of them, those that lead to pointers */
@@ -48,6 +51,7 @@ struct dome_capture_layout {
     bool (*unpack)(void *to, const void *from, size_t count);
     const dome_capture_layout *tail; /* of an element of the flexible last member; NULL: there is none */
     size_t tail_offset;
+    unsigned flags;  /* of the flexible last member; while the steps are worked out, of what is being added */
     uint32_t number; /* in the image that is being taken */
     bool used;
     struct dome_capture_slabs *slabs; /* of the heap, by size; NULL: none yet */
@@ -97,8 +101,11 @@ bool dome__capture_to_portable(const dome_capture_layout *layout, const void *ba
 bool dome__capture_to_native(const dome_capture_layout *layout, const void *base, uint64_t portable, bool past,
                              const dome_capture_type *target, size_t *offset);
 
-/* How far inside of a number an offset is; 0: it is not. */
-size_t dome__capture_inside(const dome_capture_layout *layout, const void *base, size_t offset);
+/* The member of a union that is in use: an element of that step; NULL: none. */
+const dome_capture_layout *dome__capture_in_use(const dome_capture_step *step, const void *address);
+
+/* How far inside of a number or pointer an offset is; 0: it is not. *pointer: it is a pointer. */
+size_t dome__capture_inside(const dome_capture_layout *layout, const void *base, size_t offset, bool *pointer);
 
 /* "next.value[3]", for messages: what lies at an offset of an element of a type. g_free'd by the caller. */
 char *dome__capture_path(const dome_capture_layout *layout, size_t offset);

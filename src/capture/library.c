@@ -4,10 +4,12 @@
 #include "capture/library.h"
 
 #include "capture/die.h"
+#include "capture/lent.h"
 #include "capture/modules.h"
 #include "core/own_signals.h"
 
 #include <errno.h>
+#include <fenv.h>
 #include <glib.h>
 #include <locale.h>
 #include <signal.h>
@@ -224,6 +226,58 @@ static void restore_signals(void)
     }
 }
 
+/* ---- floating point ---- */
+
+static const int ways[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO},
+                 exceptions[] = {FE_INVALID, FE_DIVBYZERO, FE_OVERFLOW, FE_UNDERFLOW, FE_INEXACT};
+static fenv_t floating; /* the whole, while this process writes */
+static bool has_floating;
+
+/* The same in numbers that are alike on all machines. */
+static unsigned rounding, raised, trapped;
+
+static unsigned exception_bits(int set)
+{
+    unsigned bits = 0;
+    for (unsigned k = 0; k < G_N_ELEMENTS(exceptions); k++)
+        bits |= set & exceptions[k] ? 1u << k : 0;
+    return bits;
+}
+
+static int exceptions_of(unsigned bits)
+{
+    int set = 0;
+    for (unsigned k = 0; k < G_N_ELEMENTS(exceptions); k++)
+        set |= bits >> k & 1 ? exceptions[k] : 0;
+    return set;
+}
+
+/* What the library computes meanwhile is not the program's. */
+static void save_floating(void)
+{
+    const int way = fegetround();
+    has_floating = fegetenv(&floating) == 0;
+    for (rounding = G_N_ELEMENTS(ways) - 1; rounding > 0 && ways[rounding] != way; rounding--)
+        ;
+    raised = exception_bits(fetestexcept(FE_ALL_EXCEPT));
+    trapped = exception_bits(fegetexcept());
+    fesetenv(FE_DFL_ENV);
+}
+
+static void restore_floating(void)
+{
+    if (has_floating) {
+        fesetenv(&floating);
+        return;
+    }
+    fesetround(ways[rounding % G_N_ELEMENTS(ways)]);
+    feclearexcept(FE_ALL_EXCEPT);
+    if (raised)
+        feraiseexcept(exceptions_of(raised));
+    if (trapped)
+        feenableexcept(exceptions_of(trapped));
+}
+
 /* ---- errno, the locale, umask, the mask of signals ---- */
 
 enum { LOCALE_MOST = 512 };
@@ -236,6 +290,10 @@ static unsigned kept;
 void dome__capture_library_save(void)
 {
     error = errno;
+    if (kept & DOME_CAPTURE_KEEP_FLOATING)
+        save_floating();
+    if (kept & DOME_CAPTURE_KEEP_CLOCKS)
+        dome__capture_clocks_save();
     if (kept & DOME_CAPTURE_KEEP_LOCALE && g_strlcpy(locale, setlocale(LC_ALL, NULL), LOCALE_MOST) >= LOCALE_MOST)
         dome__capture_die("the name of the locale is longer than %d characters", LOCALE_MOST - 1);
     if (kept & DOME_CAPTURE_KEEP_UMASK) {
@@ -263,6 +321,8 @@ void dome__capture_library_restore(void)
         const sigset_t before = set_of(mask_of_signals);
         pthread_sigmask(SIG_SETMASK, &before, NULL);
     }
+    if (kept & DOME_CAPTURE_KEEP_FLOATING)
+        restore_floating();
     errno = error;
 }
 
@@ -326,7 +386,7 @@ int dome_capture_asprintf(char **text, const char *format, ...)
 
 static dome_capture_type text_pointer = DOME_CAPTURE_POINTER_TO("char *", &dome_capture_char);
 static dome_capture_global of_random[] = {{"libc:random", numbers, &dome_capture_uint, NUMBERS + 1, 0}};
-static dome_capture_global of_random48[] = {{"libc:drand48", &state48, &dome_capture_ullong, 1, 0}};
+static dome_capture_global of_random48[] = {{"libc:drand48", &state48, &dome_capture_ullong, 1, DOME_CAPTURE_NUMBERS}};
 static dome_capture_global of_strtok[] = {{"libc:strtok", &rest, &text_pointer, 1, 0}};
 static dome_capture_global of_getopt[] = {{"libc:optarg", &optarg, &text_pointer, 1, 0},
                                           {"libc:opterr", &opterr, &dome_capture_int, 1, 0},
@@ -336,12 +396,16 @@ static dome_capture_global of_errno[] = {{"libc:errno", &error, &dome_capture_in
 static dome_capture_global of_atexit[] = {{"libc:atexit", at_exit, &dome_capture_pointer, AT_EXIT_MOST, 0},
                                           {"libc:atexit count", &at_exit_count, &dome_capture_uint, 1, 0}};
 static dome_capture_global of_signal[] = {{"libc:signal handlers", handlers, &dome_capture_pointer, SIGNALS, 0},
-                                          {"libc:signal blocked", blocked, &dome_capture_ullong, SIGNALS, 0},
+                                          {"libc:signal blocked", blocked, &dome_capture_ullong, SIGNALS, DOME_CAPTURE_NUMBERS},
                                           {"libc:signal how", how, &dome_capture_int, SIGNALS, 0},
                                           {"libc:signal handled", handled, &dome_capture_uchar, SIGNALS, 0}};
 static dome_capture_global of_locale[] = {{"libc:locale", locale, &dome_capture_char, LOCALE_MOST, 0}};
 static dome_capture_global of_umask[] = {{"libc:umask", &mask_of_files, &dome_capture_uint, 1, 0}};
-static dome_capture_global of_signal_mask[] = {{"libc:signal mask", &mask_of_signals, &dome_capture_ullong, 1, 0}};
+static dome_capture_global of_signal_mask[] = {
+    {"libc:signal mask", &mask_of_signals, &dome_capture_ullong, 1, DOME_CAPTURE_NUMBERS}};
+static dome_capture_global of_floating[] = {{"libc:rounding", &rounding, &dome_capture_uint, 1, 0},
+                                            {"libc:exceptions", &raised, &dome_capture_uint, 1, 0},
+                                            {"libc:trapped exceptions", &trapped, &dome_capture_uint, 1, 0}};
 #define KEEPER(text, list)                                                                                                       \
     {                                                                                                                            \
         .size = sizeof(dome_capture_module), .name = text, .globals = list, .nglobals = G_N_ELEMENTS(list)                       \
@@ -352,10 +416,20 @@ static dome_capture_module keepers[] = {KEEPER("libc random", of_random), KEEPER
                                         KEEPER("libc signal", of_signal), KEEPER("libc locale", of_locale),
                                         KEEPER("libc umask", of_umask),   KEEPER("libc signal mask", of_signal_mask)};
 
+/* By the bits of DOME_CAPTURE_KEEP_. */
+static dome_capture_module *keeper(unsigned k)
+{
+    static dome_capture_module floating_point = KEEPER("libc floating point", of_floating);
+    const unsigned own = G_N_ELEMENTS(keepers), lent = G_N_ELEMENTS(dome__capture_lent);
+    return k < own ? &keepers[k] : k < own + lent ? &dome__capture_lent[k - own] : k == own + lent ? &floating_point : NULL;
+}
+
 void dome_capture_keep(unsigned what)
 {
-    for (unsigned k = 0; k < G_N_ELEMENTS(keepers); k++)
+    if (what & DOME_CAPTURE_KEEP_CALENDAR)
+        what |= DOME_CAPTURE_KEEP_TEXTS; /* names of zones */
+    for (unsigned k = 0; keeper(k); k++)
         if (what & ~kept & 1u << k)
-            dome_capture_register(&keepers[k]);
+            dome_capture_register(keeper(k));
     kept |= what;
 }

@@ -7,9 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of the modules of what the C library keeps (library.c). */
+#define DOME_CAPTURE_LIBRARY_PREFIX "libc "
+
 static GPtrArray *modules;
-static GArray *globals;  /* dome_capture_known_global */
-static GPtrArray *codes; /* const dome_capture_code */
+static GArray *globals;    /* dome_capture_known_global */
+static GPtrArray *codes;   /* const dome_capture_code */
+static GPtrArray *sources; /* const dome_capture_source */
 static GHashTable *functions;
 
 void dome_capture_register(dome_capture_module *module)
@@ -30,6 +34,16 @@ static int by_global_name(const void *a, const void *b)
 static int by_code_name(const void *a, const void *b)
 {
     return strcmp((*(const dome_capture_code *const *)a)->name, (*(const dome_capture_code *const *)b)->name);
+}
+
+static int by_source_name(const void *a, const void *b)
+{
+    return strcmp((*(const dome_capture_source *const *)a)->name, (*(const dome_capture_source *const *)b)->name);
+}
+
+static int by_module_name(const void *a, const void *b)
+{
+    return strcmp((*(const dome_capture_module *const *)a)->name, (*(const dome_capture_module *const *)b)->name);
 }
 
 static void take_global(const dome_capture_module *m, const dome_capture_global *g)
@@ -61,6 +75,16 @@ static void drop_common_globals(void)
     }
 }
 
+/* Of the sorted sources: a function that is inline in a header stands in several files. */
+static void drop_repeated_sources(void)
+{
+    for (guint k = 1; k < sources->len;)
+        if (strcmp(dome__capture_source(k - 1)->name, dome__capture_source(k)->name) == 0)
+            g_ptr_array_remove_index(sources, k);
+        else
+            k++;
+}
+
 static void take_function(const dome_capture_module *m, dome_capture_function *f)
 {
     if (!f || !f->name)
@@ -90,6 +114,7 @@ void dome__capture_modules_complete(void)
     dome__capture_modules_clear();
     globals = g_array_new(FALSE, TRUE, sizeof(dome_capture_known_global));
     codes = g_ptr_array_new();
+    sources = g_ptr_array_new();
     functions = g_hash_table_new(g_str_hash, g_str_equal);
     take_scalars();
     for (guint i = 0; modules && i < modules->len; i++) {
@@ -102,7 +127,11 @@ void dome__capture_modules_complete(void)
             take_function(m, m->functions[k]);
         for (size_t k = 0; k < m->ncodes; k++)
             g_ptr_array_add(codes, (void *)(uintptr_t)&m->codes[k]);
+        for (size_t k = 0; k < m->nsources; k++)
+            g_ptr_array_add(sources, (void *)(uintptr_t)&m->sources[k]);
     }
+    g_ptr_array_sort(sources, by_source_name);
+    drop_repeated_sources();
     if (globals->len > 0)
         qsort(globals->data, globals->len, sizeof(dome_capture_known_global), by_global_name);
     if (codes->len > 0)
@@ -156,8 +185,52 @@ dome_capture_function *dome__capture_function_find(const char *name)
     return functions ? g_hash_table_lookup(functions, name) : NULL;
 }
 
+size_t dome__capture_source_count(void)
+{
+    return sources ? sources->len : 0;
+}
+
+const dome_capture_source *dome__capture_source(size_t k)
+{
+    return sources->pdata[k];
+}
+
+const dome_capture_source *dome__capture_source_find(const char *name)
+{
+    const dome_capture_source key = {.name = name}, *const wanted = &key;
+    const dome_capture_source *const *found =
+        dome__capture_source_count() > 0 ? bsearch(&wanted, sources->pdata, sources->len, sizeof *sources->pdata, by_source_name)
+                                         : NULL;
+    return found ? *found : NULL;
+}
+
+static void add_base_name(GString *to, const char *path)
+{
+    char *base = g_path_get_basename(path);
+    g_string_append_printf(to, "%s%s", to->len > 0 ? ", " : "", base);
+    g_free(base);
+}
+
+char *dome__capture_modules_name(void)
+{
+    enum { NAMED = 2 };
+    GString *name = g_string_new(NULL);
+    GPtrArray *sorted = g_ptr_array_new();
+    for (guint k = 0; modules && k < modules->len; k++)
+        if (!g_str_has_prefix(((const dome_capture_module *)modules->pdata[k])->name, DOME_CAPTURE_LIBRARY_PREFIX))
+            g_ptr_array_add(sorted, modules->pdata[k]);
+    g_ptr_array_sort(sorted, by_module_name);
+    for (guint k = 0; k < MIN(sorted->len, NAMED); k++)
+        add_base_name(name, ((const dome_capture_module *)sorted->pdata[k])->name);
+    if (sorted->len > NAMED)
+        g_string_append_printf(name, " and %u more", sorted->len - NAMED);
+    g_ptr_array_unref(sorted);
+    return g_string_free(name, FALSE);
+}
+
 void dome__capture_modules_clear(void)
 {
+    g_clear_pointer(&sources, g_ptr_array_unref);
     g_clear_pointer(&globals, g_array_unref);
     g_clear_pointer(&codes, g_ptr_array_unref);
     g_clear_pointer(&functions, g_hash_table_unref);

@@ -26,6 +26,14 @@ const dome_capture_code *dome__capture_code_find(const char *name);
 
 dome_capture_function *dome__capture_function_find(const char *name);
 
+/* The sources in the order of their names. */
+size_t dome__capture_source_count(void);
+const dome_capture_source *dome__capture_source(size_t k);
+const dome_capture_source *dome__capture_source_find(const char *name);
+
+/* What the program is called in checkpoints, whatever its file's name is: its source files, by name. g_free'd by the caller. */
+char *dome__capture_modules_name(void);
+
 /* Forgets all modules, for tests. */
 void dome__capture_modules_clear(void);
 

@@ -4,6 +4,7 @@
 #include "capture/die.h"
 #include "capture/events.h"
 #include "capture/frames.h"
+#include "capture/gone.h"
 #include "capture/library.h"
 #include "capture/modules.h"
 #include "capture/shared.h"
@@ -167,6 +168,7 @@ static void restore(void)
     char *problem = dome__capture_shared_restore(image);
     if (problem)
         dome__capture_die("the program cannot go on from the checkpoint: %s", problem);
+    dome__capture_tell(env, env->rank == 0 && dome_epoch(env) == 0 ? dome__capture_shared_say_changed(image) : NULL);
     dome__checkpoint_recovered(env);
     dome__boundary_restored(env, dome__capture_shared_differs(image));
     given = true;
@@ -216,9 +218,11 @@ int dome_capture_dome_main(int argc, char **argv, int (*program)(int argc, char 
     if (!argv || !program)
         dome__capture_die("dome_capture_dome_main: argv or the program is NULL");
     dome__capture_modules_complete();
+    dome__capture_name_program();
     env = dome_init(&argc, &argv);
     dome__capture_streams_begin(); /* now that the task is in its directory */
-    dome_capture_hold();           /* polls in between: all tasks are captured at the same call */
+    dome__capture_gone_begin(__builtin_frame_address(0));
+    dome_capture_hold(); /* polls in between: all tasks are captured at the same call */
     begin();
     if (!dome_capture_restored())
         argv = dome__capture_copy_arguments(argc, argv);

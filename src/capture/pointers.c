@@ -2,17 +2,20 @@
 
 #include "capture/frames.h"
 #include "capture/handles.h"
+#include "capture/library.h"
 #include "capture/modules.h"
 #include "capture/streams.h"
 #include "core/bytes.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
 enum { VALUE_LEAST = -4096, VALUE_MOST = 4095 };
 #define PAST (1ull << 63)
 
-/* In a place: a byte inside of a number, how far, and whether the machine is big-endian, as it is another byte on others. */
+/* In a place: a byte inside of a number, how far, and whether the machine is big-endian, as it is another byte on others. Or
+ * inside of a pointer: the lowest bits of an address then are what the program has put there, on any machine. */
 #define INSIDE       (1ull << 62)
 #define BIG_ORDER    (1ull << 61)
 #define INSIDE_SHIFT 56
@@ -28,7 +31,6 @@ typedef struct area {
 
 static GArray *areas; /* by address */
 static GArray *codes; /* by address */
-static dome_capture_dangling dangling;
 
 typedef struct code_place {
     uintptr_t address;
@@ -66,7 +68,6 @@ bool dome__capture_pointers_begin(void)
     }
     g_array_set_size(areas, 0);
     g_array_set_size(codes, 0);
-    dangling = (dome_capture_dangling){0};
     for (size_t k = 0; k < dome__capture_global_count(); k++) {
         const dome_capture_known_global *g = dome__capture_global(k);
         add_area(g->global->address, g->bytes, word_of(DOME_CAPTURE_SPACE_GLOBAL, k), g->layout);
@@ -84,11 +85,6 @@ bool dome__capture_pointers_begin(void)
     g_array_sort(areas, by_begin);
     g_array_sort(codes, by_address);
     return dome__capture_heap_index();
-}
-
-const dome_capture_dangling *dome__capture_pointers_dangling(void)
-{
-    return &dangling;
 }
 
 /* The last area that begins at or before an address, if the address lies in it or at its end. */
@@ -123,8 +119,8 @@ static bool find_code(uintptr_t address, uint64_t *word)
     return true;
 }
 
-/* How far inside of a number an offset in a block is; 0: it is not. */
-static size_t inside_number(const dome_capture_layout *layout, const char *base, size_t offset)
+/* How far inside of a number or pointer an offset in a block is; 0: it is not. */
+static size_t inside_of(const dome_capture_layout *layout, const char *base, size_t offset, bool *pointer)
 {
     if (layout->tail && offset >= layout->tail_offset) {
         base += layout->tail_offset;
@@ -132,10 +128,10 @@ static size_t inside_number(const dome_capture_layout *layout, const char *base,
         layout = layout->tail;
     }
     const size_t rest = offset % layout->size;
-    return dome__capture_inside(layout, base + (offset - rest), rest);
+    return dome__capture_inside(layout, base + (offset - rest), rest, pointer);
 }
 
-/* The place of an offset in a block of elements of a layout, unless it is inside of a number. */
+/* The place of an offset in a block of elements of a layout, unless it is inside of a number or pointer. */
 static bool begin_in(const dome_capture_layout *layout, const char *base, size_t offset, const dome_capture_type *target,
                      uint64_t *place)
 {
@@ -165,7 +161,8 @@ static bool place_in(const dome_capture_layout *layout, const char *base, size_t
 {
     if (begin_in(layout, base, offset, target, place))
         return true;
-    const size_t inside = inside_number(layout, base, offset);
+    bool pointer = false;
+    const size_t inside = inside_of(layout, base, offset, &pointer);
     if (inside == 0 || inside > INSIDE_MOST || !begin_in(layout, base, offset - inside, NULL, place))
         return false;
     *place |= INSIDE | OWN_ORDER | (uint64_t)inside << INSIDE_SHIFT;
@@ -178,55 +175,98 @@ static void put(uint8_t *to, uint64_t word, uint64_t place)
     dome__put_u64(to + 8, place);
 }
 
+static bool find_in_block(const char *address, const dome_capture_type *target, uint64_t *word, uint64_t *place, bool *in_block)
+{
+    dome_capture_block block;
+    *in_block = dome__capture_block_find(address, &block) && block.serial <= dome__capture_heap.saved;
+    if (!*in_block)
+        return false;
+    const char *base = dome__capture_block_memory(&block);
+    *word = word_of(DOME_CAPTURE_SPACE_HEAP, block.serial);
+    return place_in(block.layout, base, (size_t)(address - base), target, place);
+}
+
+/* The words of an address that lies outside of the heap. */
+static bool find_elsewhere(const char *address, const dome_capture_type *target, uint64_t *word, uint64_t *place)
+{
+    if (address == (const char *)&errno && dome__capture_library_errno()) /* a thread's: the image has it as a global */
+        address = (const char *)dome__capture_library_errno();
+    const area *a = find_area((uintptr_t)address);
+    *place = 0;
+    if (a) {
+        const char *base = address - ((uintptr_t)address - a->begin);
+        *word = a->word;
+        return place_in(a->layout, base, (size_t)(address - base), target, place);
+    }
+    const int64_t stream = dome__capture_stream_number(address);
+    if (stream >= 0) {
+        *word = word_of(DOME_CAPTURE_SPACE_STREAM, (uint64_t)stream);
+        return true;
+    }
+    if (find_code((uintptr_t)address, word))
+        return true;
+    uint64_t handle;
+    if (!dome__capture_handle_find(address, &handle, place))
+        return false;
+    *word = word_of(DOME_CAPTURE_SPACE_HANDLE, handle);
+    return true;
+}
+
+static bool find_words(const char *address, const dome_capture_type *target, uint64_t *word, uint64_t *place)
+{
+    bool in_block;
+    *place = 0;
+    const uint64_t serial = dome__capture_serial_at(address);
+    if (serial > 0 && serial <= dome__capture_heap.saved) {
+        *word = word_of(DOME_CAPTURE_SPACE_HEAP, serial);
+        return true;
+    }
+    return find_in_block(address, target, word, place, &in_block) || (!in_block && find_elsewhere(address, target, word, place));
+}
+
+bool dome__capture_has_place(const void *address, const dome_capture_type *type)
+{
+    uint64_t word, place;
+    return find_words(address, type, &word, &place);
+}
+
+dome_capture_target dome__capture_target(const void *address)
+{
+    dome_capture_block block;
+    uint64_t word, place;
+    const uintptr_t at = (uintptr_t)address;
+    if (dome__capture_block_find(address, &block))
+        return (dome_capture_target){DOME_CAPTURE_SPACE_HEAP, block.layout, (uintptr_t)block.memory, block.bytes};
+    const area *a = find_area(at);
+    if (a)
+        return (dome_capture_target){(dome_capture_space)(a->word >> DOME_CAPTURE_SPACE_SHIFT), a->layout, a->begin,
+                                     a->end - a->begin};
+    if (!find_elsewhere(address, NULL, &word, &place))
+        return (dome_capture_target){.space = DOME_CAPTURE_SPACE_DANGLING};
+    return (dome_capture_target){.space = (dome_capture_space)(word >> DOME_CAPTURE_SPACE_SHIFT), .begin = at, .bytes = 1};
+}
+
+void dome__capture_areas_each(void (*function)(void *ctx, uintptr_t first, uintptr_t end), void *ctx)
+{
+    for (guint k = 0; k < areas->len; k++)
+        function(ctx, g_array_index(areas, area, k).begin, g_array_index(areas, area, k).end);
+    for (guint k = 0; k < codes->len; k++)
+        function(ctx, g_array_index(codes, code_place, k).address, g_array_index(codes, code_place, k).address + 1);
+}
+
 void dome__capture_encode(void *ctx, const void *const *from, const dome_capture_type *target, uint8_t *to)
 {
     (void)ctx;
     const char *address;
     memcpy(&address, from, sizeof address);
     const intptr_t value = (intptr_t)address;
-    if (value >= VALUE_LEAST && value <= VALUE_MOST) {
+    uint64_t word, place;
+    if (value >= VALUE_LEAST && value <= VALUE_MOST)
         put(to, word_of(DOME_CAPTURE_SPACE_VALUE, 0), (uint64_t)(int64_t)value);
-        return;
-    }
-    uint64_t place = 0, word, handle;
-    const uint64_t serial = dome__capture_serial_at(address);
-    if (serial > 0 && serial <= dome__capture_heap.saved) {
-        put(to, word_of(DOME_CAPTURE_SPACE_HEAP, serial), 0);
-        return;
-    }
-    dome_capture_block block;
-    const bool in_block = dome__capture_block_find(address, &block) && block.serial <= dome__capture_heap.saved;
-    if (in_block) {
-        const char *base = dome__capture_block_memory(&block);
-        word = word_of(DOME_CAPTURE_SPACE_HEAP, block.serial);
-        if (place_in(block.layout, base, (size_t)(address - base), target, &place)) {
-            put(to, word, place);
-            return;
-        }
-    }
-    const area *a = in_block ? NULL : find_area((uintptr_t)address);
-    if (a) {
-        const char *base = address - ((uintptr_t)address - a->begin);
-        if (place_in(a->layout, base, (size_t)(address - base), target, &place)) {
-            put(to, a->word, place);
-            return;
-        }
-    }
-    const int64_t stream = in_block || a ? -1 : dome__capture_stream_number(address);
-    if (stream >= 0) {
-        put(to, word_of(DOME_CAPTURE_SPACE_STREAM, (uint64_t)stream), 0);
-    } else if (!in_block && !a && find_code((uintptr_t)address, &word)) {
-        put(to, word, 0);
-    } else if (!in_block && !a && dome__capture_handle_find(address, &handle, &place)) {
-        put(to, word_of(DOME_CAPTURE_SPACE_HANDLE, handle), place);
-    } else {
-        dangling.count++;
-        if (!dangling.where && address != DOME_CAPTURE_DANGLING) {
-            dangling.where = from;
-            dangling.value = address;
-        }
+    else if (find_words(address, target, &word, &place))
+        put(to, word, place);
+    else
         put(to, word_of(DOME_CAPTURE_SPACE_DANGLING, 0), 0);
-    }
 }
 
 /* ---- the way back ---- */
@@ -300,10 +340,9 @@ static bool address_in(const dome_capture_layout *layout, char *base, uint64_t e
     const size_t offset = (size_t)((char *)*to - base) + inside;
     if (offset >= (layout->tail ? layout->tail_offset + tail * layout->tail->size : elements * layout->size))
         return false;
-    if ((place & BIG_ORDER) == OWN_ORDER && inside_number(layout, base, offset) == inside)
-        *to = base + offset;
-    else
-        *to = DOME_CAPTURE_DANGLING;
+    bool pointer = false;
+    const bool same = inside_of(layout, base, offset, &pointer) == inside;
+    *to = same && (pointer || (place & BIG_ORDER) == OWN_ORDER) ? base + offset : DOME_CAPTURE_DANGLING;
     return true;
 }
 
@@ -333,6 +372,7 @@ bool dome__capture_decode(void *ctx, void **to, const dome_capture_type *target,
         if (number < p->nglobals && p->globals[number] != SIZE_MAX) {
             const dome_capture_known_global *g = dome__capture_global(p->globals[number]);
             good = address_in(g->layout, (char *)(uintptr_t)g->global->address, g->elements, 0, place, target, &address);
+            address = address && address == dome__capture_library_errno() ? &errno : address;
         }
         break;
     case DOME_CAPTURE_SPACE_MEMORY:
@@ -376,6 +416,20 @@ static char *describe(const char *what, const dome_capture_layout *layout, size_
     return text;
 }
 
+/* A variable of an active function; NULL: the address lies in none of these. */
+static char *describe_variable(const dome_capture_function *f, int point, const dome_capture_layout *layout, const void *base,
+                               const void *address)
+{
+    const size_t offset = (size_t)((uintptr_t)address - (uintptr_t)base);
+    if (offset >= layout->size)
+        return NULL;
+    char *path = dome__capture_path(layout, offset);
+    const char *place = point >= 0 && (size_t)point < f->npoints ? f->points[point] : NULL;
+    char *text = g_strdup_printf("function '%s'%s%s: %s", f->name, place ? " at " : "", place ? place : "", path);
+    g_free(path);
+    return text;
+}
+
 char *dome__capture_say_where(const void *address)
 {
     dome_capture_block block;
@@ -395,22 +449,20 @@ char *dome__capture_say_where(const void *address)
         text = describe(what, g->layout, offset);
         g_free(what);
     }
+    size_t r = dome__capture_record_count(); /* of the same function: from the outermost on */
     for (dome_capture_memory *m = dome__capture_memory_first(); m && !text; m = m->above) {
         const dome_capture_layout *l = dome__capture_frame_layout(m->function)->memory;
-        size_t offset = (size_t)((uintptr_t)address - (uintptr_t)dome__capture_memory_of(m));
-        char *path = offset < l->size ? dome__capture_path(l, offset) : NULL;
-        if (path)
-            text = g_strdup_printf("function '%s': %s", m->function->name, path);
-        g_free(path);
+        while (r > 0 && !dome__capture_record(--r)->function->memory)
+            ;
+        const bool captured = dome__capture_record_count() > 0 && dome__capture_record(r)->function == m->function;
+        text = describe_variable(m->function, captured ? dome__capture_record(r)->point : -1, l, dome__capture_memory_of(m),
+                                 address);
     }
     for (size_t k = 0; k < dome__capture_record_count() && !text; k++) {
-        const dome_capture_record *r = dome__capture_record(k);
-        const dome_capture_layout *l = dome__capture_frame_layout(r->function)->saved;
-        size_t offset = (size_t)((uintptr_t)address - (uintptr_t)dome__capture_record_data(r));
-        char *path = l && offset < l->size ? dome__capture_path(l, offset) : NULL;
-        if (path)
-            text = g_strdup_printf("function '%s': %s", r->function->name, path);
-        g_free(path);
+        const dome_capture_record *one = dome__capture_record(k);
+        const dome_capture_layout *l = dome__capture_frame_layout(one->function)->saved;
+        if (l)
+            text = describe_variable(one->function, one->point, l, dome__capture_record_data(one), address);
     }
     return text;
 }

@@ -25,13 +25,22 @@ enum { DOME_CAPTURE_SPACE_SHIFT = 60 }; /* the number has so many bits */
 /* Gathers what pointers may lead to. False without memory. */
 bool dome__capture_pointers_begin(void);
 
-/* Pointers that led nowhere since begin; the first of them: its address, and its value. */
-typedef struct dome_capture_dangling {
-    uint64_t count;
-    const void *where;
-    const void *value;
-} dome_capture_dangling;
-const dome_capture_dangling *dome__capture_pointers_dangling(void);
+/* What an address leads to: at what it begins, and of how many bytes. Code, streams and handles have no layout. */
+typedef struct dome_capture_target {
+    dome_capture_space space; /* DANGLING: nothing that is known */
+    const dome_capture_layout *layout;
+    uintptr_t begin;
+    size_t bytes;
+} dome_capture_target;
+
+/* After begin. What lies at an address, or ends there. */
+dome_capture_target dome__capture_target(const void *address);
+
+/* Calls function(ctx, first, end) for each range of addresses in which globals, memory of active functions and functions lie. */
+void dome__capture_areas_each(void (*function)(void *ctx, uintptr_t first, uintptr_t end), void *ctx);
+
+/* Whether a pointer to `type` at an address comes back as one to the same place. */
+bool dome__capture_has_place(const void *address, const dome_capture_type *type);
 
 /* For a coder (layout.h). ctx of decode: the blocks of the image. */
 void dome__capture_encode(void *ctx, const void *const *from, const dome_capture_type *target, uint8_t *to);

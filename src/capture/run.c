@@ -3,8 +3,10 @@
 #include "capture/events.h"
 #include "capture/foreign.h"
 #include "capture/frames.h"
+#include "capture/gone.h"
 #include "capture/heap.h"
 #include "capture/image.h"
+#include "capture/lent.h"
 #include "capture/library.h"
 #include "capture/modules.h"
 #include "capture/status.h"
@@ -21,12 +23,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Seconds until a checkpoint that could not be written is tried again. */
-static const double AGAIN_SECONDS = 1;
+/* Seconds until a checkpoint that could not be written is tried again: at first, and in the end. */
+static const double AGAIN_SECONDS = 1, AGAIN_MOST = 60;
 
 static dome_env *env;
 static dome_capture_image *image;
 static char *last_refusal;
+static double again; /* seconds until the next try */
 static pid_t process;
 
 /* ---- checkpoints ---- */
@@ -50,9 +53,23 @@ static char *refusal(void)
     return text ? text : dome__capture_image_take(image);
 }
 
+/* Whether two texts are alike but for numbers: of blocks, elements, descriptors. */
+static bool is_alike(const char *a, const char *b)
+{
+    while (*a && *b) {
+        a += strspn(a, "0123456789");
+        b += strspn(b, "0123456789");
+        if (*a != *b)
+            return false;
+        a += *a != '\0';
+        b += *b != '\0';
+    }
+    return *a == *b;
+}
+
 static void tell_refusal(char *text)
 {
-    if (!last_refusal || strcmp(last_refusal, text) != 0) {
+    if (!last_refusal || !is_alike(last_refusal, text)) {
         char *line = g_strdup_printf("no checkpoint was written: %s; the program goes on", text);
         env->hooks->say(env, line);
         g_free(line);
@@ -90,10 +107,10 @@ static void save(void)
             dome__checkpoint_want(env, by_polls ? dome_capture_polls() : 0);
         if (dome_checkpoint(env) != DOME_OK)
             dome__capture_die("%s", dome_error_message(env));
-        dome__capture_tell_dangling(env);
     }
     dome__capture_call_back(DOME_CAPTURE_AFTER_CHECKPOINT);
-    set_timer(text ? AGAIN_SECONDS : AGAIN_SECONDS / 100);
+    again = text ? fmin(fmax(2 * again, AGAIN_SECONDS), AGAIN_MOST) : 0; /* looking for what cannot be saved takes time */
+    set_timer(text ? again : AGAIN_SECONDS / 100);
 }
 
 static void tell_input(void)
@@ -113,6 +130,8 @@ static void restore(void)
     if (problem)
         dome__capture_die("the program cannot go on from the checkpoint: %s", problem);
     dome__capture_mark_restored();
+    dome__capture_clocks_restore();
+    dome__capture_tell(env, dome__capture_image_say_changed(image));
     tell_input();
     if (dome__capture_call_back(DOME_CAPTURE_AFTER_RESTART) != 0)
         dome__capture_die("the program cannot go on from the checkpoint: one of its functions (dome_capture_on) refused it");
@@ -196,9 +215,11 @@ int dome_capture_main(int argc, char **argv, int (*program)(int argc, char **arg
     if (!argv || !program)
         dome__capture_die("dome_capture_main: argv or the program is NULL");
     dome__capture_modules_complete();
+    dome__capture_name_program();
     dome__capture_streams_begin();
     start(&argc, &argv);
     process = getpid();
+    dome__capture_gone_begin(__builtin_frame_address(0));
     atexit(finish);
     open_image();
     if (env->options.checkpoint_unit == DOME_CHECKPOINT_LOOPS)

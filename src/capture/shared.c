@@ -420,7 +420,7 @@ static char *read_index(dome_capture_shared *s)
     const void *data = g_bytes_get_data(s->read->pdata[0], &length);
     dome_bytes from = dome__bytes_of(data, length);
     const uint32_t version = dome__read_u32(&from), tasks = dome__read_u32(&from);
-    if (from.bad || (version != IMAGE_VERSION_HANDLES && version != IMAGE_VERSION_HANDLES_BARE))
+    if (from.bad || !image_form_of(version).handles)
         return g_strdup("the image is of another version of this library");
     char *bound = dome__read_text(&from), *problem = NULL;
     if (tasks > 0 && tasks != (uint32_t)s->env->size)
@@ -481,6 +481,11 @@ char *dome__capture_shared_restore(dome_capture_shared *s)
     g_ptr_array_set_size(s->read, 0);
     g_ptr_array_set_size(s->own, 0);
     return problem;
+}
+
+char *dome__capture_shared_say_changed(const dome_capture_shared *s)
+{
+    return dome__capture_image_say_changed(s->image);
 }
 
 bool dome__capture_shared_differs(const dome_capture_shared *s)

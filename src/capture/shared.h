@@ -21,6 +21,9 @@ typedef struct dome_capture_shared dome_capture_shared;
 dome_capture_shared *dome__capture_shared_new(dome_env *env);
 char *dome__capture_shared_restore(dome_capture_shared *shared);
 
+/* A sentence about functions of another text than those of the program that was saved; NULL: there are none. */
+char *dome__capture_shared_say_changed(const dome_capture_shared *shared);
+
 /* Whether some of it is not the same on all tasks, in the image that was taken or restored last. */
 bool dome__capture_shared_differs(const dome_capture_shared *shared);
 

@@ -1,5 +1,6 @@
 #include "capture/streams.h"
 
+#include "capture/gone.h"
 #include "capture/pointers.h"
 #include "core/files.h"
 
@@ -16,12 +17,20 @@
 
 /* BEYOND: the position lies behind the end of a file that is only read. COPY_MOST: a written file of at most so many bytes is in
  * the image as a whole, because the program may overwrite it, or make it anew, after the checkpoint. */
-enum { STANDARD = 3, AT_END = 1, COPIED = 2, BEYOND = 4, PATH_MOST = 1 << 16, COPY_MOST = 1 << 16 };
+enum { STANDARD = 3, PATH_MOST = 1 << 16, COPY_MOST = 1 << 16 };
+enum { AT_END = 1, COPIED = 2, BEYOND = 4, ERROR = 8, GIVEN_BACK = 16 };
+
+/* Of characters given back by ungetc so many are looked for: C promises one. */
+enum { GIVEN_BACK_MOST = 16 };
 
 typedef struct stream {
     uint64_t number;
     FILE *file;
     char *path, *mode; /* NULL: a standard stream */
+    unsigned asked;    /* characters that ungetc has got since the stream was looked at */
+    unsigned given;    /* of them, those that are still to be read, when the stream is saved */
+    char given_back[GIVEN_BACK_MOST];
+    off_t behind; /* the position when they have been read */
 } stream;
 
 static GArray *streams;
@@ -34,7 +43,8 @@ static struct stat start;
 
 static void add(uint64_t number, FILE *file, const char *path, const char *mode)
 {
-    stream s = {number, file, g_strdup(path), g_strdup(mode)};
+    stream s = {.number = number, .file = file, .path = g_strdup(path), .mode = g_strdup(mode)};
+    dome__capture_gone_cut(file, sizeof *file);
     g_array_append_val(streams, s);
 }
 
@@ -145,7 +155,18 @@ FILE *dome_capture_freopen(const char *path, const char *mode, FILE *file)
 int dome_capture_fclose(FILE *file)
 {
     forget(file);
+    dome__capture_gone_add(file, sizeof *file);
     return fclose(file);
+}
+
+int dome_capture_ungetc(int c, FILE *file)
+{
+    dome__capture_streams_begin();
+    stream *s = find(file);
+    const int given = ungetc(c, file);
+    if (s && given != EOF)
+        s->asked++;
+    return given;
 }
 
 static bool writes(const char *mode)
@@ -170,11 +191,45 @@ static char *copy_content(const stream *s, uint64_t length)
     return NULL;
 }
 
-static char *write_out(const stream *s)
+/* Finds what was given back and is still to be read, which the C library does not tell: reads as many characters as ungetc has
+ * got, and compares them with the file. Those that the file itself has at their places do no harm. */
+static void find_given_back(stream *s)
 {
-    return (writes(s->mode) || !s->mode) && s->number != 0 && fflush(s->file) != 0
-               ? g_strdup_printf("'%s' cannot be written: %s", s->path ? s->path : "standard output", strerror(errno))
-               : NULL;
+    char in_file[GIVEN_BACK_MOST];
+    const unsigned most = MIN(s->asked, (unsigned)GIVEN_BACK_MOST);
+    const bool at_end = feof(s->file), failed = ferror(s->file);
+    unsigned n = 0;
+    for (int c; n < most && (c = getc(s->file)) != EOF; n++)
+        s->given_back[n] = (char)c;
+    s->behind = ftello(s->file);
+    if (n < most && !at_end && !failed)
+        clearerr(s->file);
+    for (unsigned k = n; k > 0; k--)
+        ungetc((unsigned char)s->given_back[k - 1], s->file);
+    const off_t begin = s->behind - (off_t)n;
+    const bool same =
+        begin >= 0 && pread(fileno(s->file), in_file, n, begin) == (ssize_t)n && memcmp(in_file, s->given_back, n) == 0;
+    s->given = s->asked = s->behind < 0 || same ? 0 : n;
+}
+
+static void give_back(FILE *file, const char *characters, uint64_t count)
+{
+    for (uint64_t k = count; k > 0; k--)
+        ungetc((unsigned char)characters[k - 1], file);
+}
+
+/* fflush forgets what was given back. */
+static char *write_out(stream *s)
+{
+    struct stat st;
+    s->given = 0;
+    if (s->asked && fstat(fileno(s->file), &st) == 0 && S_ISREG(st.st_mode)) /* from a terminal, reading would wait */
+        find_given_back(s);
+    if (!(writes(s->mode) || !s->mode) || s->number == 0)
+        return NULL;
+    const bool failed = fflush(s->file) != 0 || (s->given && fseeko(s->file, s->behind, SEEK_SET) != 0);
+    give_back(s->file, s->given_back, s->given);
+    return failed ? g_strdup_printf("'%s' cannot be written: %s", s->path ? s->path : "standard output", strerror(errno)) : NULL;
 }
 
 /* Whether a restart would find the same file under the path: it may have been renamed or removed, or the program is in another
@@ -210,7 +265,7 @@ static char *save(const stream *s, GByteArray *to)
                                "the program has changed its directory",
                                s->path);
     if (S_ISREG(st.st_mode) && (!standard || s->number == 0)) {
-        off_t at = ftello(s->file);
+        off_t at = s->given ? s->behind : ftello(s->file);
         if (at < 0)
             return g_strdup_printf("the position in '%s' is not known: %s", s->path ? s->path : "standard input",
                                    strerror(errno));
@@ -232,9 +287,14 @@ static char *save(const stream *s, GByteArray *to)
     dome__append_leb128(to, position + 1); /* NONE: 0 */
     dome__append_leb128(to, length + 1);
     const bool beyond = position != NONE && length == NONE && position > (uint64_t)st.st_size;
-    dome__append_leb128(to, (position != NONE && feof(s->file) ? AT_END : 0) | (content ? COPIED : 0) | (beyond ? BEYOND : 0));
+    dome__append_leb128(to, (position != NONE && feof(s->file) ? AT_END : 0) | (content ? COPIED : 0) | (beyond ? BEYOND : 0) |
+                                (ferror(s->file) ? ERROR : 0) | (s->given ? GIVEN_BACK : 0));
     if (content)
         dome__append_bytes(to, content, (size_t)length);
+    if (s->given) {
+        dome__append_leb128(to, s->given);
+        dome__append_bytes(to, s->given_back, s->given);
+    }
     g_free(content);
     return NULL;
 }
@@ -295,6 +355,10 @@ void dome__capture_stream_record_read(dome_capture_stream_record *s, dome_bytes 
     s->flags = dome__read_leb128(from);
     s->content = s->flags & COPIED && s->length <= COPY_MOST ? dome__read_bytes(from, s->length) : NULL;
     from->bad |= s->flags & COPIED && !s->content;
+    s->given = s->flags & GIVEN_BACK ? dome__read_leb128(from) : 0;
+    from->bad |= s->given > GIVEN_BACK_MOST;
+    s->given_back = s->given > 0 && !from->bad ? dome__read_bytes(from, s->given) : NULL;
+    from->bad |= s->given > 0 && !s->given_back;
 }
 
 static void clear_saved(void *saved)
@@ -303,6 +367,7 @@ static void clear_saved(void *saved)
     g_free(s->path);
     g_free(s->mode);
     g_free((char *)(uintptr_t)s->content);
+    g_free((char *)(uintptr_t)s->given_back);
 }
 
 void dome__capture_streams_free(dome_capture_saved_streams *saved)
@@ -326,6 +391,7 @@ dome_capture_saved_streams *dome__capture_streams_read(dome_bytes *from)
         dome__capture_stream_record_read(&s, from);
         if (s.content)
             s.content = memcpy(g_malloc((gsize)s.length + 1), s.content, (size_t)s.length);
+        s.given_back = g_memdup2(s.given_back, (gsize)s.given);
         from->bad |=
             s.number < after || s.number >= saved->next || (s.number >= STANDARD && !strchr("rwa", *s.mode ? *s.mode : 'x'));
         from->bad |= (s.position != NONE && s.position > INT64_MAX) || (s.length != NONE && s.length > INT64_MAX);
@@ -444,8 +510,12 @@ static char *set_position(FILE *file, const saved_stream *s)
         if (c != EOF)
             ungetc(c, file);
     }
+    give_back(file, s->given_back, s->given);
     return NULL;
 }
+
+/* glibc's, which has no function for it. */
+enum { SEEN_ERROR = 0x20 };
 
 static char *open_again(const saved_stream *s)
 {
@@ -459,7 +529,13 @@ static char *open_again(const saved_stream *s)
         forget(s->number < STANDARD ? file : NULL);
         add(s->number, file, s->path, s->mode);
     }
-    return file ? set_position(file, s) : NULL;
+    char *problem = file ? set_position(file, s) : NULL;
+    if (file && s->flags & ERROR)
+        file->_flags |= SEEN_ERROR;
+    stream *now = find(file);
+    if (now)
+        now->asked = (unsigned)s->given;
+    return problem;
 }
 
 uint64_t dome__capture_streams_input_read(void)

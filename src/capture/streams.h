@@ -25,7 +25,9 @@ typedef struct dome_capture_stream_record {
     uint64_t number, position, length; /* UINT64_MAX: none */
     char *path, *mode;
     uint64_t flags;
-    const char *content; /* in the bytes that were read; NULL: the file must be there */
+    const char *content;    /* in the bytes that were read; NULL: the file must be there */
+    uint64_t given;         /* characters that were given back by ungetc */
+    const char *given_back; /* likewise */
 } dome_capture_stream_record;
 
 void dome__capture_stream_record_read(dome_capture_stream_record *record, dome_bytes *from);

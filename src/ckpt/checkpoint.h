@@ -10,12 +10,17 @@
  * memory file system, and passes its name in DOME_VARIABLE_MEMORY. */
 #define DOME_CHECKPOINT_MEMORY "memory:"
 
+/* Its value for none, where there would otherwise be some (--dome-on-loss heal). */
+#define DOME_CHECKPOINT_NONE "none:"
+
 /* For a program that enters another view (supervision/view.h). */
 typedef struct dome_checkpoint_view {
     uint32_t number;        /* of the view; 0: the first */
     bool back;              /* it goes back to a checkpoint, or to what the tasks have kept */
     dome_image_piece piece; /* what this task has brought along, taken over by dome__checkpoint_start */
     const int *kept;        /* the files in which it keeps the state for itself (kept.h); NULL: it does not */
+    int losses;             /* that the program has gone on after, in views and attempts before, */
+    double seconds;         /* in so many seconds */
 } dome_checkpoint_view;
 
 /* Called by dome_init: checks the directory, and opens the checkpoint to restart from if one is requested. Collective. Fails by
@@ -36,9 +41,25 @@ int dome__checkpoint_carry_out(dome_env *env);
 
 /* The first step of a program that polls after each operation (src/capture), where boundaries come too fast, and too unevenly,
  * for tasks to consult each other now and then. pass: counts a boundary; true: one at which all of them consult, by an interval
- * in loops. consult: `asked`, the same on all tasks: somebody wants a checkpoint. */
+ * in loops, or because a checkpoint has been put off to it. consult: `asked`, the same on all tasks: somebody wants a
+ * checkpoint. */
 bool dome__checkpoint_pass(dome_env *env);
 int dome__checkpoint_consult(dome_env *env, bool asked, bool *due);
+
+/* Between the two steps: whether the state is to be saved at this boundary, which is the same on all tasks; and, on rank 0,
+ * whether the program ends then (SIGTERM). */
+bool dome__checkpoint_saves(const dome_env *env);
+bool dome__checkpoint_ends(const dome_env *env);
+
+/* It cannot be saved at this boundary, since messages are in transit: it is tried again after so many boundaries; or it is left
+ * out, and rank 0 says why, once until one is written. A program that is to end then ends here. */
+void dome__checkpoint_put_off(dome_env *env, uint64_t boundaries);
+void dome__checkpoint_leave_out(dome_env *env, const char *why);
+
+/* At a boundary where the number of tasks is to change: writes a checkpoint first, and waits for it, unless that would take long.
+ * A loss during the change, or soon after it, then goes back to this boundary and not further. Collective. Fails by dome__fail.
+ */
+int dome__checkpoint_before_change(dome_env *env);
 
 /* Whether one is written at this boundary, as all tasks have been told. */
 bool dome__checkpoint_is_due(const dome_env *env);

@@ -5,6 +5,7 @@
 #include "transport/transport.h"
 
 #include <math.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* Tasks agree at some boundaries whether a checkpoint is due. To limit the cost this happens at most once in this many seconds.
@@ -14,8 +15,29 @@ static const double CHECK_SECONDS = 0.1;
 /* The number of boundaries between two checks grows by at most this factor: later loops may take longer. */
 enum { CHECK_GROWTH = 4 };
 
-/* Assumed for the cost of the first checkpoint: bytes per second, and seconds. */
-static const double FIRST_SPEED = 200e6, FIRST_COST = 0.01;
+/* Assumed for the first checkpoint: bytes per second that are written to a disk and to memory, and copied; and seconds. */
+static const double DISK_SPEED = 200e6, MEMORY_SPEED = 1e9, COPY_SPEED = 1e9, FIRST_COST = 0.01;
+
+/* Before the number of tasks changes, the program waits for so many seconds for a checkpoint, or for this share of what a loss
+ * would cost without it. */
+static const double CHANGE_SECONDS = 1, CHANGE_SHARE = 0.1;
+
+static double expected_cost(const dome_env *env)
+{
+    const double speed = env->checkpoints->in_memory ? MEMORY_SPEED : DISK_SPEED;
+    return (double)dome__checkpoint_bytes(env) / speed + FIRST_COST;
+}
+
+/* Seconds for which the program stops at most while this task copies. How large objects without a type are nobody knows before
+ * (src/capture): not larger than all that the process has had. */
+static double expected_pause(const dome_env *env)
+{
+    struct rusage usage;
+    double bytes = (double)dome__checkpoint_own_bytes(env);
+    if (dome__checkpoint_has_untyped(env) && getrusage(RUSAGE_SELF, &usage) == 0)
+        bytes += 1024.0 * (double)usage.ru_maxrss;
+    return bytes / COPY_SPEED;
+}
 
 /* Seconds from one checkpoint to the next; 0: by loops. */
 static double interval(const dome_env *env)
@@ -26,8 +48,11 @@ static double interval(const dome_env *env)
         return 0;
     if (o->checkpoint_unit == DOME_CHECKPOINT_SECONDS)
         return o->checkpoint_every;
-    double cost = c->cost > 0 ? c->cost : (double)dome__checkpoint_bytes(env) / FIRST_SPEED + FIRST_COST;
-    return dome__interval_daly(cost, dome__time_between_failures(env));
+    const double between = dome__time_between_failures(env);
+    if (c->cost > 0)
+        return dome__interval_daly(c->cost, between);
+    const double every = dome__interval_daly(expected_cost(env), between);
+    return c->report.failed ? every : dome__interval_first(every, expected_pause(env));
 }
 
 /* The next boundary at which to check: soon enough for the next checkpoint, and for requests by signals. */
@@ -67,8 +92,9 @@ static bool previous_is_there(const dome_checkpoints *c)
 /* With an interval in loops all tasks know which boundaries have a checkpoint. */
 static bool due_by_loops(const dome_env *env)
 {
+    const dome_checkpoints *c = env->checkpoints;
     return env->options.checkpoint_unit == DOME_CHECKPOINT_LOOPS &&
-           env->checkpoints->loop % (uint64_t)env->options.checkpoint_every == 0;
+           (c->loop % (uint64_t)env->options.checkpoint_every == 0 || (c->again && c->loop >= c->next_check));
 }
 
 /* A program that went on from a checkpoint without objects would take values that it has not got for restored ones. */
@@ -88,10 +114,12 @@ static bool has_state(dome_env *env)
 static dome_checkpoint_order decide(dome_env *env)
 {
     dome_checkpoints *c = env->checkpoints;
+    if (c->directory && !dome__ckpt_background_busy(c->background))
+        dome__checkpoint_take_result(env); /* what the last one has cost, and for the hub's report */
     double now = dome_wtime(), every = interval(env), left = every > 0 ? every - (now - c->last) : CHECK_SECONDS;
     dome_checkpoint_order what = {.ending = dome__checkpoint_ending()};
     bool by_loops = due_by_loops(env);
-    bool due = dome__checkpoint_asked() || what.ending || (every > 0 ? left <= 0 : by_loops);
+    bool due = dome__checkpoint_asked() || what.ending || c->again || (every > 0 ? left <= 0 : by_loops);
     c->report.interval = every;
     /* With an interval in loops, the boundaries that have a checkpoint must not depend on the speed of the disk; otherwise there
      * is no need to wait for the previous one. */
@@ -168,9 +196,37 @@ int dome__checkpoint_decide(dome_env *env, bool *due)
     return pass_boundary(env) && env->checkpoints->loop >= env->checkpoints->next_check ? consult(env, due) : DOME_OK;
 }
 
+/* On rank 0. */
+static bool is_worth_waiting(const dome_env *env)
+{
+    const dome_checkpoints *c = env->checkpoints;
+    const double takes = c->took > 0 ? c->took : expected_cost(env);
+    return takes <= MAX(CHANGE_SECONDS, (dome_wtime() - c->last) * CHANGE_SHARE);
+}
+
+int dome__checkpoint_before_change(dome_env *env)
+{
+    dome_checkpoints *c = env->checkpoints;
+    bool due = false;
+    if (!c || !c->directory)
+        return DOME_OK;
+    dome__checkpoint_finish_writing(env);
+    if (c->saved_loop == c->loop) /* it was due there; the same on all tasks */
+        return DOME_OK;
+    if (env->transport->rank == 0 && is_worth_waiting(env))
+        dome__checkpoint_ask();
+    int status = consult(env, &due);
+    if (status == DOME_OK)
+        status = dome__checkpoint_carry_out(env);
+    if (status == DOME_OK)
+        dome__checkpoint_finish_writing(env);
+    return status;
+}
+
 bool dome__checkpoint_pass(dome_env *env)
 {
-    return pass_boundary(env) && due_by_loops(env);
+    const dome_checkpoints *c = env->checkpoints;
+    return pass_boundary(env) && (due_by_loops(env) || (c->again && c->loop >= c->next_check));
 }
 
 int dome__checkpoint_consult(dome_env *env, bool asked, bool *due)
@@ -188,6 +244,27 @@ bool dome__checkpoint_is_due(const dome_env *env)
     return env->checkpoints && env->checkpoints->order.number > 0;
 }
 
+bool dome__checkpoint_saves(const dome_env *env)
+{
+    const dome_checkpoints *c = env->checkpoints;
+    return c && (c->order.number > 0 || c->order.keep);
+}
+
+bool dome__checkpoint_ends(const dome_env *env)
+{
+    return env->checkpoints && env->checkpoints->order.ending;
+}
+
+/* SIGTERM has requested it. */
+static void end(dome_env *env)
+{
+    dome__checkpoint_finish_writing(env);
+    if (env->transport->rank == 0) {
+        dome__run_write(env->checkpoints, false, NULL);
+        dome__checkpoint_leave_signals(true);
+    }
+}
+
 int dome__checkpoint_carry_out(dome_env *env)
 {
     dome_checkpoints *c = env->checkpoints;
@@ -195,21 +272,41 @@ int dome__checkpoint_carry_out(dome_env *env)
         return DOME_OK;
     const dome_checkpoint_order what = c->order;
     c->order = (dome_checkpoint_order){0};
-    int status = what.number > 0 || what.keep ? env->hooks->settled(env) : DOME_OK;
-    if (status == DOME_OK && what.keep)
-        status = dome__checkpoint_keep(env);
+    int status = what.keep ? dome__checkpoint_keep(env) : DOME_OK;
     if (status != DOME_OK)
         return status;
     if (what.number > 0)
         dome__checkpoint_begin_writing(env, what.number, what.full != 0);
-    if (what.ending) {
-        dome__checkpoint_finish_writing(env);
-        if (env->transport->rank == 0) {
-            dome__run_write(c, false, NULL);
-            dome__checkpoint_leave_signals(true);
-        }
-    }
+    if (what.number > 0 || what.keep)
+        c->again = false;
+    if (what.ending)
+        end(env);
     return DOME_OK;
+}
+
+void dome__checkpoint_put_off(dome_env *env, uint64_t boundaries)
+{
+    dome_checkpoints *c = env->checkpoints;
+    if (!dome__checkpoint_saves(env))
+        return;
+    c->again = true;
+    c->order = (dome_checkpoint_order){0};
+    c->next_check = c->loop + boundaries;
+}
+
+void dome__checkpoint_leave_out(dome_env *env, const char *why)
+{
+    dome_checkpoints *c = env->checkpoints;
+    if (!dome__checkpoint_saves(env) && !(c && c->again))
+        return;
+    const bool ends = c->order.ending;
+    c->again = false;
+    c->order = (dome_checkpoint_order){0};
+    c->report.failed++;
+    if (env->transport->rank == 0 && (ends || !c->left_out))
+        dome__checkpoint_tell_left_out(env, why, ends);
+    if (ends)
+        end(env);
 }
 
 double dome__checkpoint_due(const dome_env *env)

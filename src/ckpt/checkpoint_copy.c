@@ -187,3 +187,12 @@ uint64_t dome__checkpoint_own_bytes(const dome_env *env)
     }
     return bytes;
 }
+
+bool dome__checkpoint_has_untyped(const dome_env *env)
+{
+    dome_object_info info = {.size = sizeof info};
+    for (dome_object *o = NULL; (o = dome_object_next(env, o));)
+        if (dome__object_is_named(o) && (dome_object_describe(o, &info) != DOME_OK || !info.type))
+            return true;
+    return false;
+}

@@ -31,6 +31,7 @@ struct dome_checkpoints {
     bool in_memory;              /* the directory is in memory, and removed at the end of the program */
     uint64_t loop, next_check;   /* boundaries passed, and the boundary of the next check; equal on all tasks */
     dome_checkpoint_order order; /* for this boundary, decided and not yet carried out */
+    bool again;                  /* one was due, and has been put off; the same on all tasks */
     dome_ckpt_capture capture;
     dome_ckpt_link link;
     dome_ckpt_pieces pieces; /* groups of tasks that share a directory */
@@ -54,16 +55,22 @@ struct dome_checkpoints {
     dome_store *store;   /* on leaders of groups as well */
     dome_ckpt *previous; /* the last good one; NULL: none that the next could refer to */
     dome_run run;
-    double began;     /* this program */
-    uint64_t number;  /* of the next */
-    bool full;        /* the next one must contain everything */
-    bool empty;       /* it has been said that there is nothing to write */
-    bool mostly_same; /* most blocks captured for the last one had not changed */
-    double last;      /* time at which the last one was begun */
-    double cost;      /* of one, seconds; 0: not known */
-    double checked;   /* time of the tasks' last check; checked_loop: its boundary */
+    double began;        /* this program */
+    uint64_t losses;     /* that it has gone on after before, */
+    double seconds;      /* in so many seconds */
+    uint64_t number;     /* of the next */
+    bool full;           /* the next one must contain everything */
+    bool empty;          /* it has been said that there is nothing to write */
+    bool mostly_same;    /* most blocks captured for the last one had not changed */
+    double last;         /* time at which the last one was begun */
+    double cost;         /* of one, seconds; 0: not known */
+    double took;         /* seconds until the last one was written; 0: not known. The thread that writes it sets it */
+    double job_began;    /* that of the thread */
+    uint64_t saved_loop; /* boundary of the last one */
+    double checked;      /* time of the tasks' last check; checked_loop: its boundary */
     uint64_t checked_loop;
     unsigned failures; /* running */
+    bool left_out;     /* it has been said that one was left out, and none has been written since */
     double written_at; /* time at which the last one was known to be written */
 
     dome_checkpoint_report report;
@@ -95,6 +102,9 @@ bool dome__run_write(const dome_checkpoints *c, bool running, char **message);
 
 /* Called at the start. A run that continues without having been ended has failed. */
 bool dome__run_note(dome_checkpoints *c, bool goes_on, char **message);
+
+/* Adds to the run what the directory does not know: losses before its first checkpoint. */
+void dome__run_count(dome_checkpoints *c);
 
 /* The mean time between failures: the user's, otherwise as observed in this run. */
 double dome__time_between_failures(const dome_env *env);
@@ -132,6 +142,9 @@ dome_ckpt *dome__checkpoint_describe(dome_env *env, const char *program, uint64_
 uint64_t dome__checkpoint_bytes(const dome_env *env);
 uint64_t dome__checkpoint_own_bytes(const dome_env *env);
 
+/* Whether the state has objects of which these two do not know. */
+bool dome__checkpoint_has_untyped(const dome_env *env);
+
 /* ---- checkpoint_write.c: one checkpoint after the other, beside the program ---- */
 
 /* Copies what has changed, and lets the thread do the rest. */
@@ -142,6 +155,9 @@ void dome__checkpoint_take_result(dome_env *env);
 
 /* The same, after waiting for the job to end. */
 void dome__checkpoint_finish_writing(dome_env *env);
+
+/* On rank 0: messages were in transit at each boundary where the state could have been saved. */
+void dome__checkpoint_tell_left_out(dome_env *env, const char *why, bool ends);
 
 /* The state that each task keeps for itself: writes it. Collective. Fails by dome__fail. */
 int dome__checkpoint_keep(dome_env *env);

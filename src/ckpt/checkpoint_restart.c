@@ -44,7 +44,7 @@ bool dome__checkpoint_newest(const char *directory, const char *program, dome_ch
     for (guint i = 0; items && i < items->len; i++) {
         const dome_store_item *item = items->pdata[i];
         const dome_ckpt *head = item->file ? dome__ckpt_head(item->file) : NULL;
-        if (!head || item->damage || item->pieces == 0 || head->number <= point->number || strcmp(head->program, program) != 0)
+        if (!head || item->damage || item->pieces == 0 || head->number <= point->number || !dome__ckpt_is_of(head, program))
             continue;
         *point = point_of(head);
     }
@@ -64,7 +64,7 @@ static dome_ckpt_file *choose(dome_env *env, const dome_checkpoints *c, char **m
     if (env->options.restart == DOME_RESTART_NUMBER) {
         file = open_number(c, env->options.restart_number, message);
         const dome_ckpt *head = file ? dome__ckpt_head(file) : NULL;
-        if (head && strcmp(head->program, c->program) != 0)
+        if (head && !dome__ckpt_is_of(head, c->program))
             *message = g_strdup_printf("checkpoint '%s' is of program '%s', not of '%s'", dome__ckpt_path(file), head->program,
                                        c->program);
         if (head && !*message)

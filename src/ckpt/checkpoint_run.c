@@ -72,11 +72,18 @@ bool dome__run_write(const dome_checkpoints *c, bool running, char **message)
     return good;
 }
 
+void dome__run_count(dome_checkpoints *c)
+{
+    c->run.failures = MAX(c->run.failures, c->losses);
+    c->run.seconds = MAX(c->run.seconds, c->seconds);
+}
+
 bool dome__run_note(dome_checkpoints *c, bool goes_on, char **message)
 {
     c->began = dome_wtime();
     c->run = goes_on ? dome__run_read(c->directory) : (dome_run){.first = c->number};
     c->run.failures += c->run.running;
+    dome__run_count(c);
     return dome__run_write(c, true, message);
 }
 

@@ -22,6 +22,17 @@ static void tell_failure(dome_env *env, uint64_t number, const char *reason)
                              number, reason);
 }
 
+void dome__checkpoint_tell_left_out(dome_env *env, const char *why, bool ends)
+{
+    dome_checkpoints *c = env->checkpoints;
+    c->left_out = true;
+    if (c->directory)
+        dome__checkpoint_say(env, "checkpoint %" PRIu64 " is left out: %s%s", c->number, why,
+                             ends ? "; the program ends without it" : "");
+    else
+        dome__checkpoint_say(env, "the state of loop boundary %" PRIu64 " is not kept for --on-loss tell: %s", c->loop, why);
+}
+
 /* On rank 0: processes the result of a job. */
 static void conclude(dome_env *env, dome_ckpt_job *job, double pause)
 {
@@ -36,6 +47,7 @@ static void conclude(dome_env *env, dome_ckpt_job *job, double pause)
         dome__ckpt_free(g_steal_pointer(&job->ckpt));
         c->mostly_same = job->mostly_same;
         c->failures = 0;
+        c->left_out = false;
         c->report.written++;
         c->written_at = dome_wtime();
         c->report.bytes += job->data_bytes;
@@ -85,7 +97,9 @@ void dome__checkpoint_finish_writing(dome_env *env)
 /* Called in the thread: writing files takes time. */
 static void note_time(void *checkpoints)
 {
-    dome__run_write(checkpoints, true, NULL);
+    dome_checkpoints *c = checkpoints;
+    c->took = dome_wtime() - c->job_began;
+    dome__run_write(c, true, NULL);
 }
 
 void dome__checkpoint_begin_writing(dome_env *env, uint64_t number, bool full)
@@ -93,7 +107,8 @@ void dome__checkpoint_begin_writing(dome_env *env, uint64_t number, bool full)
     dome_checkpoints *c = env->checkpoints;
     uint64_t stopped = dome__now_ns();
     dome__checkpoint_finish_writing(env);
-    double begin = dome_wtime();
+    double begin = c->job_began = dome_wtime();
+    c->saved_loop = c->loop;
     dome__checkpoint_copy(env, full);
     uint64_t bytes = c->capture.used; /* from here on the capture belongs to the thread */
     c->job = (dome_ckpt_job){.directory = c->directory,
@@ -133,7 +148,7 @@ int dome__checkpoint_keep(dome_env *env)
     const double cost = dome_wtime() - begin;
     if (status == DOME_OK && !why) {
         c->kept_any = true;
-        c->unkept = false;
+        c->unkept = c->left_out = false;
         if (!c->directory)
             c->cost = c->cost > 0 ? (1 - COST_WEIGHT) * c->cost + COST_WEIGHT * cost : cost;
     } else if (status == DOME_OK && !c->unkept) {

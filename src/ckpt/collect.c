@@ -48,7 +48,7 @@ static void number_groups(const dome_env *env, dome_ckpt_pieces *pieces, const u
     pieces->leader = leader;
 }
 
-int dome__find_groups(dome_env *env, const char *directory, bool own, dome_ckpt_pieces *pieces)
+int dome__find_groups(dome_env *env, const char *directory, dome_store_owner owner, dome_ckpt_pieces *pieces)
 {
     dome_transport *t = env->transport;
     uint64_t nonce = (uint64_t)g_random_int() << 32 | g_random_int();
@@ -56,7 +56,8 @@ int dome__find_groups(dome_env *env, const char *directory, bool own, dome_ckpt_
     if (status != DOME_OK)
         return status;
     char *probe = probe_path(directory, nonce, t->rank), *text = NULL;
-    int fd = dome__store_make_directory(directory, own, &text) ? open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+    int fd =
+        dome__store_make_directory(directory, owner, &text) ? open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
     if (fd < 0 && !text)
         text = g_strdup_printf("checkpoint directory '%s' cannot be written to: %s", directory, strerror(errno));
     else if (fd >= 0)
@@ -190,7 +191,7 @@ static int list_items(dome_env *env, const char *directory, const char *program,
         item x = {f->number, f->piece, f->pieces, (uint64_t)pieces->group[t->rank], 0};
         /* A file that refers to others dates from a time with a single directory. */
         if (f->file && !f->damage && dome__ckpt_head(f->file)->earlier->len == 0 &&
-            strcmp(dome__ckpt_head(f->file)->program, program) == 0)
+            dome__ckpt_is_of(dome__ckpt_head(f->file), program))
             g_array_append_val(own, x);
     }
     if (there)

@@ -6,10 +6,10 @@
 #include "ckpt/writer.h"
 #include "core/environment.h"
 
-/* Makes the directory if it does not exist (own: for this user alone), and finds out which tasks share it: every task makes a
+/* Makes the directory if it does not exist, checks its owner, and finds out which tasks share it: every task makes a
  * file there with a unique name, and looks for those of the others. Sets count, group and leader. Collective. Fails by
  * dome__fail. */
-int dome__find_groups(dome_env *env, const char *directory, bool own, dome_ckpt_pieces *pieces);
+int dome__find_groups(dome_env *env, const char *directory, dome_store_owner owner, dome_ckpt_pieces *pieces);
 
 /* Connects the groups in a ring, for copies. task: an existing link to task 0. Collective. Fails by dome__fail. */
 int dome__connect_groups(dome_env *env, const dome_ckpt_link *task, dome_ckpt_pieces *pieces);

@@ -80,6 +80,19 @@ dome_ckpt *dome__ckpt_new(const char *program, uint64_t number, uint64_t loop)
     return ckpt;
 }
 
+static char *other_name;
+
+void dome__ckpt_also_of(const char *program)
+{
+    g_free(other_name);
+    other_name = g_strdup(program);
+}
+
+bool dome__ckpt_is_of(const dome_ckpt *ckpt, const char *program)
+{
+    return strcmp(ckpt->program, program) == 0 || g_strcmp0(ckpt->program, other_name) == 0;
+}
+
 void dome__ckpt_free(dome_ckpt *ckpt)
 {
     if (!ckpt)

@@ -83,6 +83,11 @@ typedef struct dome_ckpt {
 dome_ckpt *dome__ckpt_new(const char *program, uint64_t number, uint64_t loop);
 void dome__ckpt_free(dome_ckpt *ckpt);
 
+/* Whether a checkpoint is of a program: of this name, or of the one that also is this program's (NULL: none). A program that is
+ * saved inside its calls is known by its source files; earlier builds knew it by the name of its file. */
+bool dome__ckpt_is_of(const dome_ckpt *ckpt, const char *program);
+void dome__ckpt_also_of(const char *program);
+
 /* The counter of the tasks that a checkpoint needs. tasks: their number; 0: any. */
 #define DOME_CKPT_TASKS "tasks"
 uint64_t dome__ckpt_tasks(const dome_ckpt *ckpt);

@@ -14,3 +14,9 @@ double dome__interval_daly(double cost, double mtbf)
     double part = cost / (2 * mtbf);
     return dome__interval_young(cost, mtbf) * (1 + sqrt(part) / 3 + part / 9) - cost;
 }
+
+double dome__interval_first(double every, double copying)
+{
+    static const double SECONDS = 1, SHARE = 0.1;
+    return fmax(fmin(every, SECONDS), copying / SHARE);
+}

@@ -14,4 +14,8 @@ double dome__interval_young(double cost, double mtbf);
  */
 double dome__interval_daly(double cost, double mtbf);
 
+/* The same to the first checkpoint, which shows what one costs: a second, or less if even that is too long. The program stops for
+ * `copying`: so long that this is not more than a tenth of the time. every: the interval that is assumed until then. */
+double dome__interval_first(double every, double copying);
+
 #endif

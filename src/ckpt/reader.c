@@ -1,6 +1,7 @@
 #include "ckpt/reader.h"
 
 #include "core/files.h"
+#include "core/owners.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -127,6 +128,23 @@ dome_ckpt_file *dome__ckpt_adopt(const char *name, int fd, dome_ckpt *head)
     return file;
 }
 
+static bool only_trusted;
+
+void dome__ckpt_only_trusted(bool only)
+{
+    only_trusted = only;
+}
+
+static bool is_trusted(int fd, char **message)
+{
+    char *why = only_trusted ? dome__file_distrust(fd) : NULL;
+    const bool trusted = !why;
+    if (!trusted)
+        dome__ckpt_refuse(message, "is not read: %s; --dome-checkpoint-trust would read it", why);
+    g_free(why);
+    return trusted;
+}
+
 dome_ckpt_file *dome__ckpt_open(const char *path, char **message)
 {
     dome_ckpt *ckpt = NULL;
@@ -134,7 +152,7 @@ dome_ckpt_file *dome__ckpt_open(const char *path, char **message)
     int fd = dome__file_open(path, O_RDONLY, &reason);
     if (fd < 0)
         dome__ckpt_refuse(message, "cannot be opened: %s", reason);
-    else
+    else if (is_trusted(fd, message))
         ckpt = read_head(fd, message);
     if (!ckpt) {
         if (fd >= 0)

@@ -8,6 +8,10 @@
 
 typedef struct dome_ckpt_file dome_ckpt_file;
 
+/* For programs, which do what a checkpoint says: from now on only files are opened that are trusted (core/owners.h). Tools, which
+ * show them, read all. */
+void dome__ckpt_only_trusted(bool only);
+
 /* Opens a file and checks its head, not its data. */
 dome_ckpt_file *dome__ckpt_open(const char *path, char **message);
 void dome__ckpt_close(dome_ckpt_file *file);

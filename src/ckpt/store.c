@@ -1,6 +1,7 @@
 #include "ckpt/store_private.h"
 
 #include "core/files.h"
+#include "core/own_folder.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -231,9 +232,28 @@ static bool remove_parts(const dome_store *store, char **message)
     return good;
 }
 
-bool dome__store_make_directory(const char *directory, bool own, char **message)
+/* What is read from there decides what the program does, down to the files that it writes (src/capture). */
+static bool make_trusted(const char *directory, char **message)
+{
+    char *why = NULL;
+    const bool good = dome__trusted_folder(directory, &why);
+    if (!good && !why)
+        return dome__store_directory_fails(message, directory, "made");
+    if (!good)
+        dome__ckpt_refuse(message,
+                          "checkpoint directory '%s' is not used, since another user may have put something there: %s; take a "
+                          "directory of your own, or trust this one by --dome-checkpoint-trust",
+                          directory, why);
+    g_free(why);
+    return good;
+}
+
+bool dome__store_make_directory(const char *directory, dome_store_owner owner, char **message)
 {
     struct stat s;
+    const bool own = owner == DOME_STORE_OWN;
+    if (owner == DOME_STORE_TRUSTED)
+        return make_trusted(directory, message);
     if (g_mkdir_with_parents(directory, own ? 0700 : 0777) != 0)
         return dome__store_directory_fails(message, directory, "made");
     if (!own || (lstat(directory, &s) == 0 && S_ISDIR(s.st_mode) && s.st_uid == geteuid() && (s.st_mode & 0077) == 0))
@@ -248,7 +268,8 @@ dome_store *dome__store_open(const char *directory, const char *program, char **
 {
     dome_store *store = g_new(dome_store, 1);
     *store = (dome_store){g_strdup(directory), g_strdup(program), -1, g_array_new(FALSE, FALSE, sizeof(int))};
-    if (dome__store_make_directory(directory, false, message) && take_lock(store, message) && remove_parts(store, message))
+    if (dome__store_make_directory(directory, DOME_STORE_ANY, message) && take_lock(store, message) &&
+        remove_parts(store, message))
         return store;
     dome__store_close(store);
     return NULL;
@@ -359,7 +380,7 @@ GPtrArray *dome__store_list(const char *directory, char **message)
 static bool is_program(const dome_store_item *item, const char *program, char **message)
 {
     const dome_ckpt *ckpt = dome__ckpt_head(item->file);
-    if (strcmp(ckpt->program, program) == 0)
+    if (dome__ckpt_is_of(ckpt, program))
         return true;
     char *theirs = dome__ckpt_shown(ckpt->program), *ours = dome__ckpt_shown(program);
     dome__ckpt_refuse(message, "checkpoint '%s' is of program %s, not of %s", item->path, theirs, ours);
@@ -421,7 +442,7 @@ bool dome__store_next_number(const char *directory, uint64_t *number, char **mes
 
 static bool ours(const dome_store *store, const dome_store_item *item)
 {
-    return item->file && strcmp(dome__ckpt_head(item->file)->program, store->program) == 0;
+    return item->file && dome__ckpt_is_of(dome__ckpt_head(item->file), store->program);
 }
 
 /* The numbers of the files that the newest `keep` good checkpoints need. *newest is 0 if there is none. */

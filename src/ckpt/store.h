@@ -19,8 +19,12 @@
 
 typedef struct dome_store dome_store;
 
-/* Makes the directory if it does not exist. own: fails unless it belongs to this user alone. */
-bool dome__store_make_directory(const char *directory, bool own, char **message);
+/* Whose a directory has to be: anybody's; this user's or root's, and nobody else can write to it (core/owners.h); this user's,
+ * and nobody else can look into it. */
+typedef enum dome_store_owner { DOME_STORE_ANY, DOME_STORE_TRUSTED, DOME_STORE_OWN } dome_store_owner;
+
+/* Makes the directory if it does not exist, and fails unless it is so. */
+bool dome__store_make_directory(const char *directory, dome_store_owner owner, char **message);
 
 /* For writing: makes the directory if it does not exist, checks that it can be written to, and locks it until the store is closed
  * or the process ends, even if it has children. Fails if another program holds the lock. Incomplete files of an interrupted

@@ -7,12 +7,9 @@
 /* NULL is allowed: the environment's part is made by the first message. */
 void dome__comm_free(dome_comm *comm);
 
-/* Collective. Fails on all tasks, with a line that names sender and receiver, if a message has been sent and not received, or a
- * request has not been waited for. */
-dome_status dome__comm_settled(dome_env *env);
-
-/* The same without failing: *text (g_free'd) is then that line, the same on all tasks, or NULL. Returns a status of
- * communication. */
+/* Collective. *text (g_free'd): a message that has been sent and not received, or a request that has not been waited for, with
+ * its sender and receiver, the same text on all tasks; NULL if there is none. Nothing is received: a message may be long. Fails
+ * by dome__fail, and returns a status. */
 int dome__comm_open(dome_env *env, char **text);
 
 /* Collective, in dome_finalize: rank 0 prints a line about the first message that nobody has received, if any. Returns a status.

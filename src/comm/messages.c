@@ -24,6 +24,7 @@ dome_comm *dome__comm(dome_env *env)
     dome_comm *c = env->comm = g_new0(dome_comm, 1);
     c->sent_to = g_new0(uint64_t, env->size);
     c->taken_from = g_new0(uint64_t, env->size);
+    c->last_to = g_new0(sent, env->size);
     c->others = g_new0(int, env->size);
     for (int r = 0, n = 0; r < env->size; r++)
         if (r != env->rank)
@@ -64,15 +65,16 @@ void dome__comm_free(dome_comm *c)
     free_all(&c->stored, release_stored);
     g_free(c->sent_to);
     g_free(c->taken_from);
+    g_free(c->last_to);
     g_free(c->others);
     g_free(c);
 }
 
 /* ---- matching ---- */
 
-const char *dome__letter_type_name(const dome_letter *letter)
+const char *dome__letter_type_name(dome_type_kind kind)
 {
-    return letter->kind < DOME_KIND_STRUCT ? dome_type_name(dome_type_basic(letter->kind)) : "a struct";
+    return kind < DOME_KIND_STRUCT ? dome_type_name(dome_type_basic(kind)) : "a struct";
 }
 
 static bool wants(const dome_request *request, int rank, int tag)
@@ -93,7 +95,7 @@ static bool fits(dome_request *request, int rank, const dome_letter *letter)
     if (letter->type != request->hash || letter->element != dome_type_portable_size(request->type))
         finish(request, DOME_ERR_TYPE,
                g_strdup_printf("the message from task %d with tag %d has elements of %s, and elements of %s are to be received",
-                               rank, letter->tag, dome__letter_type_name(letter), dome_type_name(request->type)));
+                               rank, letter->tag, dome__letter_type_name(letter->kind), dome_type_name(request->type)));
     else if (letter->count > request->count)
         finish(request, DOME_ERR_SHAPE,
                g_strdup_printf("the message from task %d with tag %d has %" PRIu64 " elements, and there is room for %" PRIu64,
@@ -237,6 +239,12 @@ static void send_to_self(dome_env *env, const dome_request *request)
         unstore(c, s, receive);
 }
 
+static void count_sent(dome_comm *c, int dest, int tag, dome_type type, uint64_t count)
+{
+    c->sent_to[dest]++;
+    c->last_to[dest] = (sent){tag, dome_type_kind_of(type), count};
+}
+
 static int begin_send(dome_env *env, dome_request *request, bool whole)
 {
     request->got = (dome_received){.rank = request->rank, .tag = request->tag, .count = (size_t)request->count};
@@ -248,7 +256,8 @@ static int begin_send(dome_env *env, dome_request *request, bool whole)
     dome_comm *c = env->comm;
     int status = dome__letter_send(env->transport, request->rank, request->tag, request->type, request->hash, request->data,
                                    request->count, whole, 0);
-    c->sent_to[request->rank] += !status;
+    if (!status)
+        count_sent(c, request->rank, request->tag, request->type, request->count);
     return status;
 }
 
@@ -358,7 +367,7 @@ dome_status dome_send(dome_env *env, int dest, int tag, dome_type type, const vo
     dome_comm *c = dome__comm(env);
     const uint64_t hash = hash_of(c, type);
     if (dest != env->rank && dome__letter_at_once(env->transport, dest, tag, type, hash, data, count)) {
-        c->sent_to[dest]++;
+        count_sent(c, dest, tag, type, count);
         dome__clock_alone(&op); /* after the message has left: its receiver does not wait for that */
         return dome__end_at(&op, DOME_OK, op.start_ns);
     }
@@ -366,7 +375,8 @@ dome_status dome_send(dome_env *env, int dest, int tag, dome_type type, const vo
     if (dest != env->rank) {
         env->transport->now = 0;
         int failed = dome__letter_send(env->transport, dest, tag, type, hash, data, count, true, op.start_ns);
-        c->sent_to[dest] += !failed;
+        if (!failed)
+            count_sent(c, dest, tag, type, count);
         return dome__end_at(&op, failed ? dome__fail_transport(env, failed) : DOME_OK, env->transport->now);
     }
     dome_request request = {

@@ -32,12 +32,20 @@ typedef struct stored {
     GList link;
 } stored;
 
+/* What is known of a message that has been sent. */
+typedef struct sent {
+    int tag;
+    dome_type_kind kind;
+    uint64_t count;
+} sent;
+
 struct dome_comm {
     GQueue receives; /* requests that wait for a message, oldest first */
     GQueue done;     /* the other requests that have not been waited for */
     GQueue ended;    /* the last requests that have been: their memory is used again late, so that a second wait is found */
     GQueue stored;   /* messages, in the order of arrival */
     uint64_t *sent_to, *taken_from; /* by rank */
+    sent *last_to;                  /* by rank: the last of them; of no other task does anybody know before it is taken */
     int *others;                    /* all other ranks */
     dome_type type;                 /* of the last message, */
     uint64_t hash;                  /* and its hash */
@@ -51,6 +59,6 @@ dome_comm *dome__comm(dome_env *env);
 int dome__comm_take(dome_env *env, int rank, uint64_t now);
 
 /* "f64"; for a struct, whose type this task need not know, "a struct". */
-const char *dome__letter_type_name(const dome_letter *letter);
+const char *dome__letter_type_name(dome_type_kind kind);
 
 #endif

@@ -22,41 +22,52 @@ static int any_open(dome_env *env, bool *open)
     return status;
 }
 
-/* Takes in all messages that other tasks have sent to this one. */
-static int take_all(dome_env *env)
+/* How many of this task's messages each other task has taken: g_free'd. NULL: *status. */
+static uint64_t *taken_by(dome_env *env, int *status)
 {
-    dome_comm *c = dome__comm(env);
-    uint64_t *told = g_new0(uint64_t, env->size);
-    int status = dome__alltoall(env->transport, DOME_U64, c->sent_to, 1, told);
-    for (int r = 0; r < env->size && !status; r++)
-        while (r != env->rank && c->taken_from[r] < told[r] && !status)
-            status = dome__comm_take(env, r, 0);
-    g_free(told);
-    return status;
+    uint64_t *taken = g_new0(uint64_t, env->size);
+    *status = dome__alltoall(env->transport, DOME_U64, dome__comm(env)->taken_from, 1, taken);
+    if (*status)
+        g_clear_pointer(&taken, g_free);
+    return taken;
 }
 
-/* Describes the first message or request of this task that is open; returns false if there is none. */
-static bool describe(dome_env *env, char text[TEXT])
+static void describe_message(char text[TEXT], int from, int to, const sent *message)
 {
-    const dome_comm *c = env->comm;
-    if (c->stored.length) {
-        const stored *s = c->stored.head->data;
-        g_snprintf(text, TEXT, "a message of task %d to task %d (tag %d, %" PRIu64 " elements of %s) has not been received",
-                   s->rank, env->rank, s->letter.tag, s->letter.count, dome__letter_type_name(&s->letter));
-        return true;
-    }
-    const GQueue *queue = c->receives.length ? &c->receives : &c->done;
-    if (!queue->length)
-        return false;
-    const dome_request *r = queue->head->data;
+    g_snprintf(text, TEXT, "a message of task %d to task %d (tag %d, %" PRIu64 " element%s of %s) has not been received", from,
+               to, message->tag, message->count, message->count == 1 ? "" : "s", dome__letter_type_name(message->kind));
+}
+
+static void describe_request(char text[TEXT], const dome_request *r)
+{
     char peer[32] = "any task", tag[32] = "any tag";
     if (r->rank >= 0)
         g_snprintf(peer, sizeof peer, "task %d", r->rank);
     if (r->tag >= 0)
         g_snprintf(tag, sizeof tag, "tag %d", r->tag);
-    g_snprintf(text, TEXT, "a request of task %d to %s %s (%s) has not been waited for", env->rank,
+    g_snprintf(text, TEXT, "a request of task %d to %s %s (%s) has not been waited for", r->env->rank,
                r->to_send ? "send to" : "receive from", peer, tag);
-    return true;
+}
+
+/* Describes a message or request of this task that is open; returns false if there is none. Of messages that the receiver has not
+ * taken, which may be long, the sender alone knows: the last one of them is described. */
+static bool describe(dome_env *env, const uint64_t *taken, char text[TEXT])
+{
+    const dome_comm *c = env->comm;
+    if (c->stored.length) {
+        const stored *s = c->stored.head->data;
+        describe_message(text, s->rank, env->rank, &(sent){s->letter.tag, s->letter.kind, s->letter.count});
+        return true;
+    }
+    for (int r = 0; r < env->size; r++)
+        if (c->sent_to[r] != taken[r]) {
+            describe_message(text, env->rank, r, &c->last_to[r]);
+            return true;
+        }
+    const GQueue *queue = c->receives.length ? &c->receives : &c->done;
+    if (queue->length)
+        describe_request(text, queue->head->data);
+    return queue->length > 0;
 }
 
 /* On all tasks: the text of the lowest rank that has one; empty if there is none. */
@@ -68,25 +79,15 @@ static int first_text(dome_env *env, char text[TEXT])
     int status = any_open(env, &open);
     if (status || !open)
         return status;
-    status = take_all(env);
+    uint64_t *taken = taken_by(env, &status);
     if (status)
         return status;
-    int64_t first = describe(env, text) ? env->size - env->rank : 0;
+    int64_t first = describe(env, taken, text) ? env->size - env->rank : 0;
+    g_free(taken);
     status = dome__allreduce(t, DOME_I64, &first, 1, dome__combine_max_i64, NULL);
     if (!status && first)
         status = dome__bcast(t, (int)(env->size - first), DOME_U8, text, TEXT);
     return status;
-}
-
-dome_status dome__comm_settled(dome_env *env)
-{
-    char text[TEXT];
-    int status = first_text(env, text);
-    if (status)
-        return dome__fail_transport(env, status);
-    if (!text[0])
-        return DOME_OK;
-    return dome__fail(env, DOME_ERR_STATE, "%s, and no checkpoint can contain it", text);
 }
 
 int dome__comm_open(dome_env *env, char **text)

@@ -3,6 +3,7 @@
 #include "core/environment.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,17 +28,24 @@ uint64_t dome__processor_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* The second number of the file: what the thread spent ready to run. It contains the time for which a limit stopped it. */
-uint64_t dome__processor_wanted_ns(void)
+/* The numbers of the file: how long the thread ran, and how long it was ready to run, which contains the time for which a limit
+ * stopped it. */
+static dome_processor_time read_processor_time(const char *path)
 {
     char text[64] = "";
-    unsigned long long had, wanted = 0;
-    int file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+    unsigned long long had = 0, wanted = 0;
+    int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
-        return 0;
+        return (dome_processor_time){0};
     ssize_t bytes = read(file, text, sizeof text - 1);
     close(file);
-    return bytes > 0 && sscanf(text, "%llu %llu", &had, &wanted) == 2 ? wanted : 0;
+    bool good = bytes > 0 && sscanf(text, "%llu %llu", &had, &wanted) == 2;
+    return good ? (dome_processor_time){had, wanted} : (dome_processor_time){0};
+}
+
+dome_processor_time dome__processor_time(void)
+{
+    return read_processor_time("/proc/thread-self/schedstat");
 }
 
 /* A fixed amount of work for measuring speed. */
@@ -95,9 +103,47 @@ void dome__clock_free(dome_clock *clock)
     g_free(clock);
 }
 
+/* For which the thread of the clock had nothing to do: it writes this, others read it. */
+static uint64_t yielded_ns;
+
+uint64_t dome__yield(void)
+{
+    uint64_t begin = dome__now_ns();
+    sched_yield();
+    return dome__since_ns(begin);
+}
+
+void dome__yielded(uint64_t ns, bool there)
+{
+    if (ns)
+        __atomic_store_n(&yielded_ns, yielded_ns + (there ? ns / 2 : ns), __ATOMIC_RELAXED);
+}
+
 void dome__clock_start(dome_env *env)
 {
+    env->clock->began = dome__processor_time();
+    __atomic_store_n(&yielded_ns, 0, __ATOMIC_RELAXED);
     env->clock->began_ns = dome__now_ns();
+    __atomic_store_n(&env->clock->thread, gettid(), __ATOMIC_RELEASE);
+}
+
+dome_processor_time dome__clock_processor(const dome_env *env)
+{
+    const dome_clock *clock = env->clock;
+    const int thread = __atomic_load_n(&clock->thread, __ATOMIC_ACQUIRE);
+    char path[64];
+    g_snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", thread);
+    dome_processor_time now = thread ? read_processor_time(path) : (dome_processor_time){0};
+    if (now.had_ns < clock->began.had_ns || now.wanted_ns < clock->began.wanted_ns)
+        return (dome_processor_time){0};
+    const uint64_t wanted = now.wanted_ns - clock->began.wanted_ns, yielded = __atomic_load_n(&yielded_ns, __ATOMIC_RELAXED);
+    return (dome_processor_time){now.had_ns - clock->began.had_ns, wanted - MIN(yielded, wanted)};
+}
+
+double dome__really_waited(double all, double had, double wanted, double waited)
+{
+    double asleep = MAX(all - had - wanted, 0), awake = MAX(waited - asleep, 0);
+    return waited - MIN(awake, wanted);
 }
 
 uint64_t dome__clock_ran_ns(const dome_env *env)

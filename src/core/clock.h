@@ -28,6 +28,26 @@ void dome__clock_free(struct dome_clock *clock);
 void dome__clock_start(dome_env *env);
 uint64_t dome__clock_ran_ns(const dome_env *env); /* since then */
 
+/* What the kernel has counted for a thread. */
+typedef struct dome_processor_time {
+    uint64_t had_ns;    /* it ran */
+    uint64_t wanted_ns; /* it could have run, but others did, or a limit stopped it; both 0: not known */
+} dome_processor_time;
+
+/* Of the thread that started the clock, since then, without yields in vain. From any thread. */
+dome_processor_time dome__clock_processor(const dome_env *env);
+
+/* Lets other threads run first, if there are any that want to: for the thread of the clock, while it waits for something. Returns
+ * how long that took, ns; the caller looks whether the thing is there now, and says so. To the kernel the thread could have run
+ * all the time, but until then it had nothing to do: if the thing is there, for half of the time, as far as one can tell. */
+uint64_t dome__yield(void);
+void dome__yielded(uint64_t ns, bool there);
+
+/* How much of what a thread has waited for others by the clock on the wall it was really waiting: the rest of the time it could
+ * have run, and had no processor. all: of the clock; in it the thread had a processor and wanted one for so long. What is left of
+ * it was spent asleep, and no longer than that has it waited. Any unit. */
+double dome__really_waited(double all, double had, double wanted, double waited);
+
 /* dome__end at a time, by dome__now_ns, that the caller knows already; 0: it does not. */
 dome_status dome__end_at(struct dome_operation *op, dome_status status, uint64_t now);
 
@@ -48,9 +68,8 @@ uint64_t dome__clock_helped_blocks(const dome_env *env);
 /* Time so far that was not spent on this task's own work: it waited, or computed blocks of other tasks. */
 uint64_t dome__clock_away_ns(const dome_env *env);
 
-uint64_t dome__processor_ns(void); /* processor time of this thread */
-uint64_t
-dome__processor_wanted_ns(void); /* time in which it could have run, but others did, or a limit stopped it; 0: not known */
+uint64_t dome__processor_ns(void);              /* processor time of this thread */
+dome_processor_time dome__processor_time(void); /* of this thread since it began */
 
 /* Speed of the processor while it runs this thread: steps of a fixed computation per nanosecond of processor time. Takes about a
  * millisecond. */

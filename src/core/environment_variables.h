@@ -30,6 +30,10 @@
 /* From `dome run --hosts` to task 0: the slots of hosts, "h1=2 h2=4". */
 #define DOME_VARIABLE_SLOTS "DOME_SLOTS"
 
+/* From a supervisor to each attempt after the first: how many losses the program has gone on after, in how many seconds:
+ * "2 31.5". */
+#define DOME_VARIABLE_LOSSES "DOME_LOSSES"
+
 /* From a supervisor to attempts after the first: add to the trace file, do not replace it. */
 #define DOME_VARIABLE_TRACE_APPEND "DOME_TRACE_APPEND"
 

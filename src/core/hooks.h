@@ -39,10 +39,6 @@ typedef struct dome_hooks {
     /* Prints a line on standard error. */
     void (*say)(dome_env *env, const char *line);
 
-    /* Before a checkpoint is written: fails if messages of the program are under way, which no checkpoint contains. Collective;
-     * returns a status. */
-    int (*settled)(dome_env *env);
-
     /* A checkpoint with this number has been written. */
     void (*saved)(dome_env *env, uint64_t number);
 

@@ -64,6 +64,9 @@
     X(DSCALAR_SET_F64, "dscalar_set_f64", "value:f", PLAIN)                                                                      \
     X(DSCALAR_SET_C128, "dscalar_set_c128", "real:f imaginary:f", PLAIN)                                                         \
     X(DSCALAR_GET, "dscalar_get", "", PLAIN)                                                                                     \
+    X(DSCALAR_GET_I64, "dscalar_get_i64", "", PLAIN)                                                                             \
+    X(DSCALAR_GET_F64, "dscalar_get_f64", "", PLAIN)                                                                             \
+    X(DSCALAR_GET_C128, "dscalar_get_c128", "", PLAIN)                                                                           \
     X(DSCALAR_COPY, "dscalar_copy", "a:v", DEFERRED)                                                                             \
     X(DSCALAR_ADD, "dscalar_add", "a:v b:v", DEFERRED)                                                                           \
     X(DSCALAR_SUB, "dscalar_sub", "a:v b:v", DEFERRED)                                                                           \
@@ -78,6 +81,8 @@
     X(DSCALAR_MULS, "dscalar_muls", "a:v value:f", DEFERRED)                                                                     \
     X(DSCALAR_RDIVS, "dscalar_rdivs", "a:v value:f", DEFERRED)                                                                   \
     X(DVEC_NEW, "dvec_new", "name:o length:u type:n distribution:d width:u block:u", PLAIN)                                      \
+    X(DVEC_NEW_WITH, "dvec_new_with", "name:o length:u type:n distribution:d width:u block:u", PLAIN)                            \
+    X(DVEC_NEW_LIKE, "dvec_new_like", "name:o length:u type:n distribution:d width:u block:u", PLAIN)                            \
     X(DVEC_CLONE, "dvec_clone", "name:o x:v", PLAIN)                                                                             \
     X(DVEC_FREE, "dvec_free", "", PLAIN)                                                                                         \
     X(DVEC_FILL_VALUE, "dvec_fill_value", "value:h", DEFERRED)                                                                   \
@@ -167,6 +172,7 @@
     X(DVEC_REPEAT, "a repeated operand", "x:v", DEFERRED)                                                                        \
     X(DVEC_IOTA, "dvec_iota", "", DEFERRED)                                                                                      \
     X(DVEC_RANDOM, "dvec_random", "seed:u", DEFERRED)                                                                            \
+    X(DVEC_RANDOM_NORMAL, "dvec_random_normal", "seed:u", DEFERRED)                                                              \
     X(DVEC_AXPBY, "dvec_axpby", "x:v a:f b:f", DEFERRED)                                                                         \
     X(DVEC_LINEAR_COMBINATION, "dvec_linear_combination", "terms:u coefficients:h term:v", DEFERRED)                             \
     X(DVEC_AXPY_STRUCT, "dvec_axpy_struct", "x:v a:h", DEFERRED)                                                                 \
@@ -182,9 +188,19 @@
     X(DVEC_MULS_BY, "dvec_muls_by", "x:v a:v", PLAIN)                                                                            \
     X(DVEC_SUM, "dvec_sum", "", MOVES)                                                                                           \
     X(DVEC_PROD, "dvec_prod", "", MOVES)                                                                                         \
+    X(DVEC_SUM_I64, "dvec_sum_i64", "", MOVES)                                                                                   \
+    X(DVEC_SUM_C128, "dvec_sum_c128", "", MOVES)                                                                                 \
+    X(DVEC_PROD_C128, "dvec_prod_c128", "", MOVES)                                                                               \
+    X(DVEC_SUM_STRUCT, "dvec_sum_struct", "", MOVES)                                                                             \
     X(DVEC_MIN_VALUE, "dvec_min_value", "", MOVES)                                                                               \
     X(DVEC_MAX_VALUE, "dvec_max_value", "", MOVES)                                                                               \
+    X(DVEC_MIN_VALUE_I64, "dvec_min_value_i64", "", MOVES)                                                                       \
+    X(DVEC_MAX_VALUE_I64, "dvec_max_value_i64", "", MOVES)                                                                       \
+    X(DVEC_MIN_VALUE_STRUCT, "dvec_min_value_struct", "", MOVES)                                                                 \
+    X(DVEC_MAX_VALUE_STRUCT, "dvec_max_value_struct", "", MOVES)                                                                 \
     X(DVEC_DOT, "dvec_dot", "y:v", MOVES)                                                                                        \
+    X(DVEC_DOT_I64, "dvec_dot_i64", "y:v", MOVES)                                                                                \
+    X(DVEC_DOT_C128, "dvec_dot_c128", "y:v", MOVES)                                                                              \
     X(DVEC_DOTS, "dvec_dots", "number:u vector:v", MOVES)                                                                        \
     X(DVEC_NORM2, "dvec_norm2", "", MOVES)                                                                                       \
     X(DVEC_NORM1, "dvec_norm1", "", MOVES)                                                                                       \
@@ -211,28 +227,40 @@
     X(DVEC_SORT, "dvec_sort", "x:v", MOVES)                                                                                      \
     X(DVEC_ARGSORT, "dvec_argsort", "x:v", MOVES)                                                                                \
     X(DVEC_SEARCHSORTED, "dvec_searchsorted", "sorted:v x:v right:u", MOVES)                                                     \
+    X(DVEC_TOPK, "dvec_topk", "k:u largest:u results:u", MOVES)                                                                  \
     X(DVEC_UNIQUE, "dvec_unique", "name:o x:v", MOVES)                                                                           \
     X(DVEC_COMPRESS, "dvec_compress", "name:o mask:v", MOVES)                                                                    \
     X(DVEC_NONZERO, "dvec_nonzero", "name:o x:v", MOVES)                                                                         \
     X(DVEC_SLICE, "dvec_slice", "name:o first:u count:u step:i", MOVES)                                                          \
     X(DVEC_CONCATENATE, "dvec_concatenate", "name:o number:u vector:v", MOVES)                                                   \
+    X(DVEC_FACTORIZE, "dvec_factorize", "name:o keys:v sort:u", MOVES)                                                           \
     X(DVEC_SUM_BY, "dvec_sum_by", "labels:v k:u", MOVES)                                                                         \
     X(DVEC_MIN_BY, "dvec_min_by", "labels:v k:u", MOVES)                                                                         \
     X(DVEC_MAX_BY, "dvec_max_by", "labels:v k:u", MOVES)                                                                         \
     X(DVEC_COUNT_BY, "dvec_count_by", "k:u", MOVES)                                                                              \
     X(DVEC_HISTOGRAM, "dvec_histogram", "bins:u edges:h", MOVES)                                                                 \
+    X(DVEC_HISTOGRAM_EDGES, "dvec_histogram_edges", "bins:u edges:h", MOVES)                                                     \
     X(DVEC_MATMUL, "dvec_matmul", "a:v b:v", MOVES)                                                                              \
     X(DVEC_TRANSPOSE_MATMUL, "dvec_transpose_matmul", "b:v", MOVES)                                                              \
     X(DVEC_GET, "dvec_get", "index:u", PLAIN)                                                                                    \
     X(DVEC_GET_MANY, "dvec_get_many", "", PLAIN)                                                                                 \
     X(DVEC_SET, "dvec_set", "index:u element:h", PLAIN)                                                                          \
     X(DVEC_ALLGATHER, "dvec_allgather", "", PLAIN)                                                                               \
-    X(DVEC_LOCAL, "dvec_local", "form:u", PLAIN)                                                                                 \
-    X(DVEC_HALO, "dvec_halo", "below:u above:u periodic:u", PLAIN)                                                               \
+    X(DVEC_PRINT, "dvec_print", "", PLAIN)                                                                                       \
+    X(DVEC_TEXT, "dvec_text", "", PLAIN)                                                                                         \
+    X(DVEC_LOCAL, "dvec_local_spans", "", PLAIN)                                                                                 \
+    X(DVEC_LOCAL_CONST, "dvec_local_spans_const", "", PLAIN)                                                                     \
+    X(DVEC_HALO, "dvec_halo_elements", "below:u above:u periodic:u", PLAIN)                                                      \
     X(DVEC_HALO_PLANES, "dvec_halo_planes", "below:u above:u periodic:u", PLAIN)                                                 \
     X(DVEC_STENCIL, "dvec_stencil", "x:v below:u above:u periodic:u", MOVES)                                                     \
     X(DVEC_SET_SHAPE, "dvec_set_shape", "dimensions:u dimension:u", PLAIN)                                                       \
-    X(DVEC_MAP, "dvec_map", "form:u inputs:u input:v", MOVES)                                                                    \
+    X(DVEC_MAP, "dvec_map", "inputs:u input:v", MOVES)                                                                           \
+    X(DVEC_MAP_RUNS, "dvec_map_runs", "inputs:u input:v", MOVES)                                                                 \
+    X(DVEC_MAP_ANYWHERE, "dvec_map_anywhere", "inputs:u input:v", MOVES)                                                         \
+    X(DVEC_RUN_BEGIN, "dvec_run_begin", "inputs:u input:v", MOVES)                                                               \
+    X(LOOP_MAP, "DVEC_MAP", "inputs:u input:v", MOVES)                                                                           \
+    X(LOOP_SUM, "DVEC_SUM", "inputs:u input:v", MOVES)                                                                           \
+    X(LOOP_MAP_SUM, "DVEC_MAP_SUM", "inputs:u input:v", MOVES)                                                                   \
     X(DVEC_RUN_OVER, "dvec_run_over", "form:u operands:u operand:v", MOVES)                                                      \
     X(LOOP_FOR, "DVEC_FOR", "form:u vectors:u vector:v", MOVES)                                                                  \
     X(LOOP_FOR_SUM, "DVEC_FOR_SUM", "form:u vectors:u vector:v", MOVES)                                                          \
@@ -247,7 +275,11 @@
     X(DVEC_WRITE, "dvec_write", "file:n", PLAIN)                                                                                 \
     X(DVEC_WRITE_ZARR, "dvec_write_zarr", "file:n version:u level:u chunk:u", PLAIN)                                             \
     X(DVEC_READ, "dvec_read", "name:o file:n distribution:d width:u block:u", PLAIN)                                             \
+    X(DVEC_READ_WITH, "dvec_read_with", "name:o file:n distribution:d width:u block:u", PLAIN)                                   \
+    X(DVEC_READ_COLUMNS, "dvec_read_columns", "file:n columns:h options:h", PLAIN)                                               \
+    X(DVEC_READ_TEXT, "dvec_read_text", "name:o file:n options:h", PLAIN)                                                        \
     X(DSPARSE_NEW, "dsparse_new", "name:o type:n rows:u columns:u", PLAIN)                                                       \
+    X(DSPARSE_NEW_OF, "dsparse_new_of", "name:o type:n rows:u columns:u", PLAIN)                                                 \
     X(DSPARSE_ASSEMBLE, "dsparse_assemble", "", PLAIN)                                                                           \
     X(DSPARSE_ASSEMBLE_C128, "dsparse_assemble_c128", "", PLAIN)                                                                 \
     X(DSPARSE_ASSEMBLE_I64, "dsparse_assemble_i64", "", PLAIN)                                                                   \

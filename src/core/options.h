@@ -75,10 +75,12 @@ typedef struct dome_options {
     dome_progress_mode progress; /* --dome-progress */
     char *trace;                 /* --dome-trace FILE; NULL: not given */
     char *checkpoint_dir;        /* --dome-checkpoint-dir; NULL: no checkpoints */
+    bool checkpoint_by_default;  /* it is in memory, and has not been given */
     dome_checkpoint_unit checkpoint_unit;
     double checkpoint_every;  /* --dome-checkpoint-every, in that unit */
     unsigned checkpoint_keep; /* --dome-checkpoint-keep */
     double checkpoint_mtbf;   /* --dome-checkpoint-mtbf, seconds; 0: not given */
+    bool checkpoint_trust;    /* --dome-checkpoint-trust */
     dome_restart restart;     /* --dome-restart */
     uint64_t restart_number;  /* --dome-restart=NUMBER */
     bool help, version;

@@ -1,6 +1,7 @@
 #include "core/own_folder.h"
 
 #include "core/environment_variables.h"
+#include "core/owners.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +18,10 @@ typedef struct walk {
     int folder;
     GString *reached, *rest;
     int links;
+    mode_t mode; /* of folders that are made */
+    uid_t root;  /* the owner of / */
     char *why;
+    bool distrusted; /* why: somebody else may have put something there; else errno tells */
 } walk;
 
 bool dome__is_ours(const struct stat *s)
@@ -25,23 +29,43 @@ bool dome__is_ours(const struct stat *s)
     return s->st_uid == geteuid() && (s->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-static bool refuse(walk *w, char *why)
+static bool distrust(walk *w, char *why)
 {
     w->why = why;
+    w->distrusted = true;
     return false;
 }
 
 static bool refuse_errno(walk *w)
 {
-    return refuse(w, g_strdup_printf("%s: %s", w->reached->str, g_strerror(errno)));
+    const int error = errno;
+    w->why = g_strdup_printf("%s: %s", w->reached->str, g_strerror(error));
+    errno = error;
+    return false;
 }
 
-/* The owner of a folder or link on the path can redirect it, so it must be this user or root. */
+static bool belongs_to_another(walk *w, const struct stat *s)
+{
+    char *user = dome__user_text(s->st_uid);
+    distrust(w, g_strdup_printf("%s belongs to user %s", w->reached->str, user));
+    g_free(user);
+    return false;
+}
+
+static bool is_open_to_others(walk *w, const struct stat *s)
+{
+    char *user = dome__user_text(s->st_uid);
+    distrust(w, g_strdup_printf("%s, of user %s: others may write there (mode %04o)", w->reached->str, user,
+                                (unsigned)s->st_mode & 07777));
+    g_free(user);
+    return false;
+}
+
+/* The owner of a folder or link on the path can redirect it, so it must be this user or root. Who owns / controls all there is:
+ * root, but where users have other numbers than outside (user namespaces) root may be seen as any number. */
 static bool check_owner(walk *w, const struct stat *s)
 {
-    if (s->st_uid == geteuid() || s->st_uid == 0)
-        return true;
-    return refuse(w, g_strdup_printf("%s belongs to user %u", w->reached->str, (unsigned)s->st_uid));
+    return s->st_uid == geteuid() || s->st_uid == 0 || s->st_uid == w->root || belongs_to_another(w, s);
 }
 
 /* In a folder with the sticky bit only its owner, root and an entry's owner can replace the entry. */
@@ -52,9 +76,7 @@ static bool check_folder(walk *w)
         return refuse_errno(w);
     if (!check_owner(w, &s))
         return false;
-    if ((s.st_mode & (S_IWGRP | S_IWOTH)) && !(s.st_mode & S_ISVTX))
-        return refuse(w, g_strdup_printf("%s: others may write there", w->reached->str));
-    return true;
+    return (s.st_mode & S_ISVTX) || !dome__others_may_write(w->folder, &s) || is_open_to_others(w, &s);
 }
 
 static bool go_to(walk *w, int folder)
@@ -67,10 +89,16 @@ static bool go_to(walk *w, int folder)
     return check_folder(w);
 }
 
+/* An emulator of user programs (qemu) may know another folder by the name /, and be right about all names below it. */
 static bool go_to_root(walk *w)
 {
+    struct stat s;
+    int root = open("/proc/self/root", PASS & ~O_NOFOLLOW);
+    if (root < 0)
+        root = open("/", PASS);
     g_string_assign(w->reached, "/");
-    return go_to(w, open("/", PASS));
+    w->root = root >= 0 && fstat(root, &s) == 0 ? s.st_uid : 0;
+    return go_to(w, root);
 }
 
 /* Puts the target of a link before the rest of the path. */
@@ -102,7 +130,7 @@ static bool step(walk *w, const char *name)
         return follow(w, name, &s);
     g_string_append_printf(w->reached, "%s%s", w->reached->len > 1 ? "/" : "", name);
     int next = openat(w->folder, name, PASS);
-    if (next < 0 && errno == ENOENT && (mkdirat(w->folder, name, 0700) == 0 || errno == EEXIST))
+    if (next < 0 && errno == ENOENT && (mkdirat(w->folder, name, w->mode) == 0 || errno == EEXIST))
         next = openat(w->folder, name, PASS);
     return go_to(w, next);
 }
@@ -117,34 +145,70 @@ static char *next_name(walk *w)
 }
 
 /* The last folder must be this user's alone. */
-static bool check_last(walk *w)
+static bool check_own(walk *w)
 {
     struct stat s;
     if (fstat(w->folder, &s) < 0)
         return refuse_errno(w);
     if (s.st_uid != geteuid())
-        return refuse(w, g_strdup_printf("%s belongs to user %u", w->reached->str, (unsigned)s.st_uid));
-    return dome__is_ours(&s) || refuse(w, g_strdup_printf("%s: others may write there", w->reached->str));
+        return belongs_to_another(w, &s);
+    return dome__is_ours(&s) || is_open_to_others(w, &s);
+}
+
+/* The last folder may be root's; the sticky bit does not keep others from putting something there. */
+static bool check_trusted(walk *w)
+{
+    struct stat s;
+    if (fstat(w->folder, &s) < 0)
+        return refuse_errno(w);
+    if (s.st_uid != geteuid() && s.st_uid != 0)
+        return belongs_to_another(w, &s);
+    return !dome__others_may_write(w->folder, &s) || is_open_to_others(w, &s);
+}
+
+static bool walk_along(walk *w, const char *path)
+{
+    char *whole = g_canonicalize_filename(path, NULL);
+    w->reached = g_string_new(NULL);
+    w->rest = g_string_new(whole);
+    bool good = go_to_root(w);
+    for (char *name; good && (name = next_name(w)); g_free(name))
+        good = strcmp(name, ".") == 0 || step(w, name);
+    g_free(whole);
+    return good;
+}
+
+static void end_walk(walk *w)
+{
+    const int error = errno;
+    if (w->folder >= 0)
+        close(w->folder);
+    g_string_free(w->reached, TRUE);
+    g_string_free(w->rest, TRUE);
+    errno = error;
 }
 
 int dome__own_folder(const char *path, char **why)
 {
-    char *whole = g_canonicalize_filename(path, NULL);
-    walk w = {.folder = -1, .reached = g_string_new(NULL), .rest = g_string_new(whole)};
-    bool good = go_to_root(&w);
-    for (char *name; good && (name = next_name(&w)); g_free(name))
-        good = strcmp(name, ".") == 0 || step(&w, name);
-    good = good && check_last(&w);
+    walk w = {.folder = -1, .mode = 0700};
+    const bool good = walk_along(&w, path) && check_own(&w);
     int folder = good ? openat(w.folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (good && folder < 0)
         refuse_errno(&w);
-    if (w.folder >= 0)
-        close(w.folder);
     *why = w.why;
-    g_string_free(w.reached, TRUE);
-    g_string_free(w.rest, TRUE);
-    g_free(whole);
+    end_walk(&w);
     return folder;
+}
+
+bool dome__trusted_folder(const char *path, char **why)
+{
+    walk w = {.folder = -1, .mode = 0755};
+    const bool good = walk_along(&w, path) && check_trusted(&w);
+    *why = w.distrusted ? w.why : NULL;
+    end_walk(&w);
+    if (!w.distrusted)
+        g_free(w.why);
+    return good;
 }
 
 char *dome__cache_path(void)

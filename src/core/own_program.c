@@ -11,6 +11,7 @@
 
 static const char OWN_FILE[] = "/proc/self/exe";
 
+static char *called;
 static char *directory; /* in which the process began; NULL: it is not known */
 static char *script;    /* NULL: this process's own executable file */
 static struct stat script_file;
@@ -94,4 +95,15 @@ char *dome__own_program_unchanged(void)
         return path;
     g_free(path);
     return NULL;
+}
+
+void dome__own_program_call(const char *name)
+{
+    g_free(called);
+    called = g_strdup(name);
+}
+
+const char *dome__own_program_called(void)
+{
+    return called;
 }

@@ -16,6 +16,10 @@ char *dome__own_program(void);
 /* The same; NULL, too, if the file has been replaced or removed since this process was started. */
 char *dome__own_program_unchanged(void);
 
+/* What the program is called in its checkpoints, where that is not the name of its file: to be set before dome_init. */
+void dome__own_program_call(const char *name);
+const char *dome__own_program_called(void); /* NULL: nothing else */
+
 /* The directory in which this process was started: its other tasks begin there, too. NULL: it is not known. */
 const char *dome__own_directory(void);
 

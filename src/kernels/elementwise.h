@@ -120,7 +120,8 @@ enum {
     X(SELECT, select, OWN, 0, NULL, NULL)                                                                                        \
     X(REPEAT, repeat, OWN, 0, NULL, NULL)                                                                                        \
     X(IOTA, iota, OWN, 0, NULL, NULL)                                                                                            \
-    X(RANDOM, random, OWN, 0, NULL, NULL)
+    X(RANDOM, random, OWN, 0, NULL, NULL)                                                                                        \
+    X(RANDOM_NORMAL, random_normal, OWN, 0, NULL, NULL)
 
 /* The operations of this table by number, 0: none. The kernels' tables are in this order: an operation that is not element-wise
  * leaves them as they are, and compiling them takes minutes. */

@@ -2,6 +2,7 @@
 
 #include "kernels/elementwise.h"
 #include "kernels/kernels_variant.h"
+#include "kernels/normal.h"
 #include "kernels/random.h"
 
 #include <complex.h>
@@ -257,6 +258,17 @@ RANDOM(f64, f64, double)
 RANDOM(c64, c64, float)
 RANDOM(c128, c128, double)
 
+#define RANDOM_NORMAL(s, P)                                                                                                      \
+    static uint64_t random_normal_##s(const dome_kernel_args *args, uint64_t count)                                              \
+    {                                                                                                                            \
+        dome__normal_fill_##s((P *)args->out, count, args->seed, args->first * args->width);                                     \
+        return count;                                                                                                            \
+    }
+RANDOM_NORMAL(f32, float)
+RANDOM_NORMAL(f64, double)
+RANDOM_NORMAL(c64, float)
+RANDOM_NORMAL(c128, double)
+
 /* ---- conversion of one value: to_<output>_<class of input> ---- */
 
 /* The power of two above the largest value, exact in either floating-point type. */
@@ -449,7 +461,8 @@ COMPLEX_LIST(TO_COMPLEX)
     X(UNARY, ROUND, round, K, s, T, T, rint##f(x))                                                                               \
     X(UNARY, TRUNC, trunc, K, s, T, T, trunc##f(x))                                                                              \
     X(IOTA, IOTA, iota, K, s, T, to_##s##_u64)                                                                                   \
-    X(MADE, RANDOM, random, K, s, )
+    X(MADE, RANDOM, random, K, s, )                                                                                              \
+    X(MADE, RANDOM_NORMAL, random_normal, K, s, )
 
 /* A function of the C library. */
 #define LIBRARY(s, function, x) from_c_##s(function(to_c_##s(x)))
@@ -493,7 +506,8 @@ COMPLEX_LIST(TO_COMPLEX)
     X(SCALAR, EQS, eqs, K, s, uint8_t, s, P, x.re == y && x.im == 0)                                                             \
     X(SCALAR, NES, nes, K, s, uint8_t, s, P, x.re != y || x.im != 0)                                                             \
     X(IOTA, IOTA, iota, K, s, s, to_##s##_u64)                                                                                   \
-    X(MADE, RANDOM, random, K, s, )
+    X(MADE, RANDOM, random, K, s, )                                                                                              \
+    X(MADE, RANDOM_NORMAL, random_normal, K, s, )
 
 #define MASK_KERNELS(X)                                                                                                          \
     X(BINARY, AND, and, U8, u8, uint8_t, uint8_t, (x != 0) & (y != 0))                                                           \

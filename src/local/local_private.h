@@ -134,6 +134,7 @@ typedef struct dome__pause {
     bool slept;  /* has slept, or a yield took so long that sleeping would have been better */
     bool waited; /* offered data was left unread: the next sleep lasts OFFER_NS at most, then the data is read */
     uint32_t bell;
+    uint64_t yielded; /* ns of the last yield, after which the condition is looked at */
 } dome__pause;
 
 void dome__rest(dome_local *local, dome__pause *w, sleep_kind kind);

@@ -1,14 +1,13 @@
 /* Waiting for events in shared memory: spins, then yields of the processor, then sleep.
  *
  * A wait does not end when another task dies: the watcher thread ends the process then. */
-#include "core/time.h"
+#include "core/clock.h"
 #include "local/local_private.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <poll.h>
-#include <sched.h>
 #include <stddef.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -111,6 +110,8 @@ void dome__ring_all(const dome_local *local, sleep_kind news)
 void dome__rest(dome_local *local, dome__pause *w, sleep_kind kind)
 {
     unsigned spins = local->spins * local->eager / EAGER, yields = local->yields * local->eager / EAGER;
+    dome__yielded(w->yielded, false);
+    w->yielded = 0;
     if (w->turns < spins) {
         w->turns++;
         relax();
@@ -118,9 +119,8 @@ void dome__rest(dome_local *local, dome__pause *w, sleep_kind kind)
     }
     if (w->turns < spins + yields) {
         w->turns++;
-        uint64_t begin = dome__now_ns();
-        sched_yield();
-        if (dome__since_ns(begin) < SLOW_YIELD_NS)
+        w->yielded = dome__yield();
+        if (w->yielded < SLOW_YIELD_NS)
             return;
         w->turns = UINT_MAX; /* other programs need the processor for long: sleep next time */
         w->slept = true;
@@ -157,6 +157,8 @@ void dome__rested(dome_local *local, dome__pause *w)
     if (w->armed)
         atomic_store(&local->own->sleeping, AWAKE);
     w->armed = false;
+    dome__yielded(w->yielded, true);
+    w->yielded = 0;
     if (!w->turns || (w->turns == UINT_MAX && !w->slept))
         return;
     /* If other work keeps the processors busy, spinning takes them from the tasks that are waited for: wait less eagerly, and try

@@ -8,9 +8,6 @@
 /* The least ratio between links within clusters and those between them. */
 #define STEP 2.0
 
-/* All hosts at once use a medium that they share: a pair then has less than this part of the bandwidth that it has alone. */
-#define SHARED_BELOW 0.7
-
 typedef struct join {
     double seconds;
     int a, b;
@@ -176,15 +173,25 @@ void dome__network_fill(dome_network *network)
     g_free(cluster);
 }
 
+dome_sharing_votes dome__network_votes(const dome_network *network, const int *cluster, int a, int b)
+{
+    dome_sharing_votes votes = {0};
+    for (int i = 0; i < network->hosts; i++)
+        for (int k = 0; k < i; k++) {
+            int link = i * network->hosts + k;
+            if ((cluster[i] == a && cluster[k] == b) || (cluster[i] == b && cluster[k] == a)) {
+                votes.hindered += network->hindered[link];
+                votes.free += network->free[link];
+            }
+        }
+    return votes;
+}
+
 dome_sharing dome__network_sharing(const dome_network *network, const int *cluster, int a, int b)
 {
-    int n = network->hosts;
-    double *part = g_new0(double, (gsize)n *(gsize)n + 1);
-    for (int i = 0; i < n * n; i++)
-        if (network->crowded[i] > 0)
-            part[i] = network->crowded[i] / network->bandwidth[i];
-    /* with fewer than four hosts no two pairs exchange messages at once */
-    double middle = n >= 4 ? dome__network_median(network, part, cluster, a, b) : 0;
-    g_free(part);
-    return !(middle > 0) ? DOME_SHARING_UNKNOWN : middle < SHARED_BELOW ? DOME_SHARED : DOME_SWITCHED;
+    dome_sharing_votes votes = dome__network_votes(network, cluster, a, b);
+    double all = votes.hindered + votes.free, most = MAX(votes.hindered, votes.free);
+    if (2 * most - all < DOME_SHARING_LEAD || most < DOME_SHARING_PART * all)
+        return all > 0 ? DOME_SHARING_UNDECIDED : DOME_SHARING_UNKNOWN;
+    return votes.hindered > votes.free ? DOME_SHARED : DOME_SWITCHED;
 }

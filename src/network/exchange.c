@@ -3,6 +3,7 @@
 #include "core/time.h"
 #include "transport/message.h"
 
+#include <math.h>
 #include <poll.h>
 
 enum { FIRST_SIZE = 4096, PIECE = DOME_EXCHANGE_PIECE, UNDER_WAY = 3, WARM_UP = 2, MOST_DESCRIPTORS = 1024 };
@@ -55,20 +56,47 @@ static bool time_short(dome_exchange *x, double *seconds)
     return true;
 }
 
-/* Until the answer to the last piece. */
-static bool time_long(dome_exchange *x, uint64_t bytes, double *seconds)
+/* What is called after each piece, until it returns false; bytes: that have arrived, with those of messages before. */
+typedef struct tell {
+    bool (*go_on)(void *ctx, uint64_t bytes);
+    void *ctx;
+    uint64_t bytes;
+    bool more;
+} tell;
+
+/* Announces a long message: the partner then waits for its first piece. */
+static bool open_long(dome_exchange *x, uint64_t bytes)
 {
-    uint64_t word = bytes, sent = 0, answered = 0, pieces = (bytes + PIECE - 1) / PIECE;
-    if (!send(x, DOME_U64, &word, 1) || !receive(x, DOME_U64, &word, 1)) /* the partner now waits for the first piece */
-        return false;
-    for (uint64_t begin = dome__now_ns(); answered < pieces; answered++) {
+    uint64_t word = bytes;
+    return send(x, DOME_U64, &word, 1) && receive(x, DOME_U64, &word, 1);
+}
+
+/* Until the answer to the last piece. told may be NULL. */
+static bool send_pieces(dome_exchange *x, uint64_t bytes, tell *told)
+{
+    uint64_t word, sent = 0, answered = 0, pieces = (bytes + PIECE - 1) / PIECE;
+    for (; answered < pieces; answered++) {
         for (; sent < pieces && sent < answered + UNDER_WAY; sent++)
             if (!send(x, DOME_U8, x->piece, MIN(bytes - sent * PIECE, PIECE)))
                 return false;
         if (!receive(x, DOME_U64, &word, 1))
             return false;
-        *seconds = MAX(seconds_since(begin), 1e-9);
+        if (told && told->more) {
+            told->bytes += MIN(bytes - answered * PIECE, PIECE);
+            told->more = told->go_on(told->ctx, told->bytes);
+        }
     }
+    return true;
+}
+
+static bool time_long(dome_exchange *x, uint64_t bytes, double *seconds)
+{
+    if (!open_long(x, bytes))
+        return false;
+    uint64_t begin = dome__now_ns();
+    if (!send_pieces(x, bytes, NULL))
+        return false;
+    *seconds = MAX(seconds_since(begin), 1e-9);
     return true;
 }
 
@@ -106,18 +134,35 @@ static bool find_latency(dome_exchange *x, uint64_t begin, double *latency)
     return true;
 }
 
-/* Doubles the size until a message takes long enough, and does so twice: the first time may be a pause of this process. What
- * network and kernel buffer, or let pass at once after a pause, is used up by then: the second one shows the bandwidth. */
+static bool in_time(const dome_exchange *x, uint64_t begin)
+{
+    return seconds_since(begin) < x->effort->budget;
+}
+
+/* The message once more: what network and kernel buffer, or let pass at once after a pause, is used up by then. If that is so
+ * short that noise counts, a third time: the shorter of the two counts. */
+static bool time_again(dome_exchange *x, uint64_t begin, double *seconds)
+{
+    double third = INFINITY;
+    if (in_time(x, begin) && !time_long(x, x->size, seconds))
+        return false;
+    if (in_time(x, begin) && *seconds < 2 * x->effort->enough && !time_long(x, x->size, &third))
+        return false;
+    *seconds = MIN(*seconds, third);
+    return true;
+}
+
+/* Doubles the size until a message takes long enough each time: once or twice may be a pause of this process. */
 static bool find_size(dome_exchange *x, uint64_t begin, double *seconds)
 {
     const dome_exchange_effort *effort = x->effort;
     for (x->size = FIRST_SIZE;; x->size *= 2) {
-        bool last = x->size * 2 > effort->most || seconds_since(begin) >= effort->budget;
+        bool last = x->size * 2 > effort->most || !in_time(x, begin);
         if (!time_long(x, x->size, seconds))
             return false;
         if (!last && *seconds < effort->enough)
             continue;
-        if (seconds_since(begin) < effort->budget && !time_long(x, x->size, seconds))
+        if (!time_again(x, begin, seconds))
             return false;
         if (last || *seconds >= effort->enough / 2)
             return true;
@@ -127,32 +172,19 @@ static bool find_size(dome_exchange *x, uint64_t begin, double *seconds)
 bool dome__exchange_alone(dome_exchange *x, double *latency, double *bandwidth)
 {
     uint64_t begin = dome__now_ns();
-    double seconds, again;
+    double seconds;
     if (!find_latency(x, begin, latency) || !find_size(x, begin, &seconds))
         return false;
-    if (seconds < 2 * x->effort->enough && seconds_since(begin) < x->effort->budget) { /* so short that noise counts */
-        if (!time_long(x, x->size, &again))
-            return false;
-        seconds = MIN(seconds, again);
-    }
     *bandwidth = bandwidth_of(x->size, seconds, *latency);
     return dome__exchange_end(x);
 }
 
-bool dome__exchange_together(dome_exchange *x, double seconds, double *bandwidth)
+bool dome__exchange_stream(dome_exchange *x, bool (*go_on)(void *ctx, uint64_t bytes), void *ctx)
 {
-    double one, sum = 0;
-    int count = 0;
-    uint64_t begin = dome__now_ns();
-    if (!time_long(x, x->size, &one))
-        return false;
-    do {
-        if (!time_long(x, x->size, &one))
+    tell told = {.go_on = go_on, .ctx = ctx, .more = true};
+    while (told.more)
+        if (!open_long(x, x->size) || !send_pieces(x, x->size, &told))
             return false;
-        sum += one;
-        count++;
-    } while (seconds_since(begin) < seconds);
-    *bandwidth = bandwidth_of(x->size, sum / count, 0);
     return dome__exchange_end(x);
 }
 

@@ -26,11 +26,12 @@ typedef struct dome_exchange {
     uint8_t piece[DOME_EXCHANGE_PIECE];
 } dome_exchange;
 
-/* The partner follows meanwhile. Return false if it does not answer, or the transport fails.
- * alone: sets latency, bandwidth and size. together: after alone, with its size, for so many seconds or a little
- * more; sets the bandwidth. */
+/* The partner follows meanwhile. Return false if it does not answer, or the transport fails. Sets latency, bandwidth and size. */
 bool dome__exchange_alone(dome_exchange *exchange, double *latency, double *bandwidth);
-bool dome__exchange_together(dome_exchange *exchange, double seconds, double *bandwidth);
+
+/* After alone, with its size: long messages one after the other, up to the one in which go_on returns false. It is called after
+ * each piece, with the bytes that have arrived so far, until then. */
+bool dome__exchange_stream(dome_exchange *exchange, bool (*go_on)(void *ctx, uint64_t bytes), void *ctx);
 
 /* Leads an exchange of nothing. */
 bool dome__exchange_end(const dome_exchange *exchange);

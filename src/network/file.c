@@ -16,7 +16,8 @@ enum { FORMAT = 1, HASH_LENGTH = 64, MOST_FILES = 20 };
 /* The longest file: all links of some hundred hosts, or those that are measured of DOME_NETWORK_HOSTS. */
 static const size_t MOST_BYTES = 16 << 20;
 
-static const char FIRST[] = "# dome network, sha256 ", GROUP[] = "network", LINKS[] = "links", SUFFIX[] = ".network";
+static const char FIRST[] = "# dome network, sha256 ", GROUP[] = "network", LINKS[] = "links", ROUNDS[] = "rounds",
+                  SUFFIX[] = ".network";
 
 /* ---- the text ---- */
 
@@ -32,8 +33,11 @@ static GKeyFile *keys_of(const dome_network *network)
             int link = a * n + b;
             char *name = g_strdup_printf("%d-%d", a, b);
             double numbers[] = {network->latency[link], network->bandwidth[link], network->crowded[link]};
+            double rounds[] = {network->hindered[link], network->free[link]};
             if (numbers[1] > 0)
                 g_key_file_set_double_list(keys, LINKS, name, numbers, G_N_ELEMENTS(numbers));
+            if (numbers[1] > 0 && rounds[0] + rounds[1] > 0)
+                g_key_file_set_double_list(keys, ROUNDS, name, rounds, G_N_ELEMENTS(rounds));
             g_free(name);
         }
     return keys;
@@ -62,6 +66,18 @@ static const char *checked_body(const char *text, size_t length)
     return good ? text + first : NULL;
 }
 
+/* Older files have no rounds. */
+static bool take_rounds(dome_network *network, GKeyFile *keys, const char *name, int a, int b)
+{
+    gsize count = 0;
+    double *numbers = g_key_file_get_double_list(keys, ROUNDS, name, &count, NULL);
+    bool good = !numbers || count == 2;
+    if (numbers && good)
+        dome__network_enter_rounds(network, a, b, numbers[0], numbers[1]);
+    g_free(numbers);
+    return good;
+}
+
 static bool take_link(dome_network *network, GKeyFile *keys, const char *name)
 {
     gsize count = 0;
@@ -71,6 +87,7 @@ static bool take_link(dome_network *network, GKeyFile *keys, const char *name)
     bool good = numbers && count == 3 && !*end && b < a && a < (guint64)network->hosts && numbers[0] > 0 && numbers[1] > 0;
     if (good)
         dome__network_enter(network, (int)a, (int)b, numbers[0], numbers[1], numbers[2]);
+    good = good && take_rounds(network, keys, name, (int)a, (int)b);
     g_free(numbers);
     return good;
 }

@@ -14,9 +14,11 @@
  *     [links]
  *     1-0=4.5e-05;112000000;0;
  *     2-1=0.00032;11800000;5900000;
+ *     [rounds]
+ *     2-1=3;0;
  *
- * A link is named by the places of its hosts in the list, the larger first; its numbers are those of dome_network. Links that are
- * not known are left out. */
+ * A link is named by the places of its hosts in the list, the larger first; its numbers are those of dome_network: latency,
+ * bandwidth, crowded; hindered, free. Links that are not known are left out, and so are links without rounds. */
 #ifndef DOME_SRC_NETWORK_FILE_H
 #define DOME_SRC_NETWORK_FILE_H
 

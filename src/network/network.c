@@ -19,6 +19,8 @@ dome_network *dome__network_new(int hosts, char *const *names)
     network->latency = matrix_new(hosts);
     network->bandwidth = matrix_new(hosts);
     network->crowded = matrix_new(hosts);
+    network->hindered = matrix_new(hosts);
+    network->free = matrix_new(hosts);
     return network;
 }
 
@@ -30,6 +32,8 @@ void dome__network_free(dome_network *network)
     g_free(network->latency);
     g_free(network->bandwidth);
     g_free(network->crowded);
+    g_free(network->hindered);
+    g_free(network->free);
     g_free(network);
 }
 
@@ -50,7 +54,8 @@ const char *dome__network_wrong(const dome_network *network)
     for (int a = 0; a < n; a++)
         if (!network->names[a][0] || dome__network_find(network, network->names[a]) != a)
             return "a host has no name, or the name of another one";
-    if (!matrix_good(network->latency, n) || !matrix_good(network->bandwidth, n) || !matrix_good(network->crowded, n))
+    if (!matrix_good(network->latency, n) || !matrix_good(network->bandwidth, n) || !matrix_good(network->crowded, n) ||
+        !matrix_good(network->hindered, n) || !matrix_good(network->free, n))
         return "a number is impossible";
     for (int i = 0; i < n * n; i++)
         if ((network->latency[i] > 0) != (network->bandwidth[i] > 0))
@@ -74,6 +79,13 @@ void dome__network_enter(dome_network *network, int a, int b, double latency, do
     network->crowded[there] = network->crowded[back] = crowded;
 }
 
+void dome__network_enter_rounds(dome_network *network, int a, int b, double hindered, double free)
+{
+    int there = a * network->hosts + b, back = b * network->hosts + a;
+    network->hindered[there] = network->hindered[back] = hindered;
+    network->free[there] = network->free[back] = free;
+}
+
 dome_network *dome__network_select(const dome_network *network, int hosts, char *const *names)
 {
     dome_network *chosen = dome__network_new(hosts, names);
@@ -83,8 +95,10 @@ dome_network *dome__network_select(const dome_network *network, int hosts, char 
     for (int a = 0; a < hosts; a++)
         for (int b = 0; b < a; b++) {
             int link = from[a] * network->hosts + from[b];
-            if (from[a] >= 0 && from[b] >= 0)
-                dome__network_enter(chosen, a, b, network->latency[link], network->bandwidth[link], network->crowded[link]);
+            if (from[a] < 0 || from[b] < 0)
+                continue;
+            dome__network_enter(chosen, a, b, network->latency[link], network->bandwidth[link], network->crowded[link]);
+            dome__network_enter_rounds(chosen, a, b, network->hindered[link], network->free[link]);
         }
     chosen->measured = network->measured;
     g_free(from);

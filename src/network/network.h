@@ -23,6 +23,8 @@ typedef struct dome_network {
     double *latency;   /* seconds that a message of a few bytes takes, one way */
     double *bandwidth; /* bytes per second of long messages, while no other pair of hosts exchanges any */
     double *crowded;   /* the same, while all hosts exchange messages in pairs; 0 for most links of many hosts */
+    double *hindered;  /* rounds in which this link had much less than alone, while others between its clusters were used */
+    double *free;      /* rounds in which it had as much */
     int64_t measured;  /* when, seconds since 1970; 0: never */
 } dome_network;
 
@@ -38,6 +40,9 @@ int dome__network_find(const dome_network *network, const char *name);
 
 /* Enters what was measured between two hosts, both ways; crowded may be 0. */
 void dome__network_enter(dome_network *network, int a, int b, double latency, double bandwidth, double crowded);
+
+/* Enters the rounds in which the link was hindered by others, and those in which it was not. */
+void dome__network_enter_rounds(dome_network *network, int a, int b, double hindered, double free);
 
 /* The same network for these hosts, in this order. Links of hosts that `network` lacks are not known. */
 dome_network *dome__network_select(const dome_network *network, int hosts, char *const *names);
@@ -59,9 +64,23 @@ int dome__network_clusters(const dome_network *network, int *cluster);
  * others stay unknown. For cost estimates; never written to the file. */
 void dome__network_fill(dome_network *network);
 
-/* Whether the hosts of cluster a share one medium with those of b (a == b: with each other). */
-typedef enum dome_sharing { DOME_SHARING_UNKNOWN, DOME_SHARED, DOME_SWITCHED } dome_sharing;
+/* Whether the hosts of cluster a share one medium with those of b (a == b: with each other).
+ *
+ * Each round in which several of their pairs exchanged messages is a vote. Votes are counted until one side leads by
+ * DOME_SHARING_LEAD (Wald's sequential test) and has DOME_SHARING_PART of all: if four of five rounds show what the medium is, at
+ * most one decision in 257 is wrong; where rounds show now this, now that, there is none. Without a vote, as within a cluster of
+ * fewer than four hosts, it is unknown. */
+#define DOME_SHARING_LEAD 4
+#define DOME_SHARING_PART 0.8
+typedef enum dome_sharing { DOME_SHARING_UNKNOWN, DOME_SHARED, DOME_SWITCHED, DOME_SHARING_UNDECIDED } dome_sharing;
+typedef struct dome_sharing_votes {
+    double hindered, free;
+} dome_sharing_votes;
 dome_sharing dome__network_sharing(const dome_network *network, const int *cluster, int a, int b);
+dome_sharing_votes dome__network_votes(const dome_network *network, const int *cluster, int a, int b);
+
+/* A pair has less than this part of what it has alone if it is hindered by others: half of it, or less, on one cable. */
+#define DOME_HINDERED_BELOW 0.7
 
 /* The median of known values (> 0) of a matrix between two clusters (a == b: within); 0: none is known. */
 double dome__network_median(const dome_network *network, const double *matrix, const int *cluster, int a, int b);

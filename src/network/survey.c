@@ -7,6 +7,9 @@
 /* With more hosts not all links are measured. */
 enum { ALL_LINKS = 12 };
 
+/* The most rounds that are spent on whether two clusters share a medium, and on all of these questions. */
+enum { ROUNDS_EACH = 20, MOST_ROUNDS = 100 };
+
 /* A host is far from the landmarks if its best link to one takes longer than the median of such links by this factor. */
 #define FAR 2.0
 
@@ -105,46 +108,167 @@ int dome__network_round(int hosts, int round, int *pair)
     return pairs;
 }
 
-/* Measures at once those of the pairs whose links are known. Between two clusters all pairs send in the same direction: links
- * often carry as much again in the other one. */
-static void measure_at_once(survey *s, const int *cluster, int *pair, int pairs)
+/* ---- several links at once ---- */
+
+/* Pairs of hosts, of which the first one sends. */
+typedef struct group {
+    int *pair, pairs;
+    double *bandwidth;
+} group;
+
+static group group_new(int hosts)
 {
-    int n = s->network->hosts, kept = 0;
-    double *bandwidth = g_new0(double, n + 1);
-    for (int i = 0; i < pairs; i++) {
-        int a = pair[2 * i], b = pair[2 * i + 1];
-        if (!known(s, a, b))
-            continue;
-        bool turn = cluster[a] > cluster[b];
-        pair[2 * kept] = turn ? b : a;
-        pair[2 * kept++ + 1] = turn ? a : b;
-    }
-    if (kept)
-        s->probe->together(s->probe->ctx, kept, pair, bandwidth);
-    for (int i = 0; i < kept; i++) {
-        int a = pair[2 * i], b = pair[2 * i + 1];
-        s->network->crowded[a * n + b] = s->network->crowded[b * n + a] = bandwidth[i];
-    }
-    g_free(bandwidth);
+    return (group){.pair = g_new(int, 2 * hosts + 2), .bandwidth = g_new0(double, hosts + 1)};
 }
 
-/* Few hosts: all links in rounds. Many: every other link of the ring, then the rest of them. */
-static void measure_together(survey *s, const int *order)
+static void group_free(group *g)
 {
-    int n = s->network->hosts, rounds = n <= ALL_LINKS ? n - 1 + n % 2 : 2, *pair = g_new(int, n + 2), *cluster = g_new(int, n);
-    dome__network_clusters(s->network, cluster);
-    for (int round = 0; round < rounds; round++) {
-        int pairs = 0;
-        if (n <= ALL_LINKS)
-            pairs = dome__network_round(n, round, pair);
-        for (int i = round; n > ALL_LINKS && i + 1 < n + round; i += 2) {
-            pair[2 * pairs] = order[i];
-            pair[2 * pairs++ + 1] = order[(i + 1) % n];
-        }
-        measure_at_once(s, cluster, pair, pairs);
+    g_free(g->pair);
+    g_free(g->bandwidth);
+}
+
+static void group_add(group *g, int a, int b)
+{
+    g->pair[2 * g->pairs] = a;
+    g->pair[2 * g->pairs++ + 1] = b;
+}
+
+/* Leaves out pairs whose links are not known. Between two clusters all pairs send in the same direction: links often carry as
+ * much again in the other one. */
+static void keep_known(const survey *s, const int *cluster, group *g)
+{
+    int count = g->pairs;
+    g->pairs = 0;
+    for (int i = 0; i < count; i++) {
+        int a = g->pair[2 * i], b = g->pair[2 * i + 1];
+        if (known(s, a, b))
+            group_add(g, cluster[a] > cluster[b] ? b : a, cluster[a] > cluster[b] ? a : b);
     }
+}
+
+static void measure_group(const survey *s, group *g)
+{
+    if (g->pairs)
+        s->probe->together(s->probe->ctx, g->pairs, g->pair, g->bandwidth);
+}
+
+/* Few hosts: all links, in rounds. Many: every other link of the ring, then the rest of them. */
+static void fill_round(int hosts, const int *order, int round, group *g)
+{
+    g->pairs = hosts <= ALL_LINKS ? dome__network_round(hosts, round, g->pair) : 0;
+    for (int i = round; hosts > ALL_LINKS && i + 1 < hosts + round; i += 2)
+        group_add(g, order[i], order[(i + 1) % hosts]);
+}
+
+static void measure_crowded(survey *s, const int *order, const int *cluster)
+{
+    int n = s->network->hosts, rounds = n <= ALL_LINKS ? n - 1 + n % 2 : 2;
+    group g = group_new(n);
+    for (int round = 0; round < rounds; round++) {
+        fill_round(n, order, round, &g);
+        keep_known(s, cluster, &g);
+        measure_group(s, &g);
+        for (int i = 0; i < g.pairs; i++) {
+            int a = g.pair[2 * i], b = g.pair[2 * i + 1];
+            s->network->crowded[a * n + b] = s->network->crowded[b * n + a] = g.bandwidth[i];
+        }
+    }
+    group_free(&g);
+}
+
+/* ---- whether links are shared ---- */
+
+/* The hosts of a cluster, in the order of the ring; returns their number. */
+static int members_of(const survey *s, const int *order, const int *cluster, int which, int *member)
+{
+    int count = 0;
+    for (int i = 0; i < s->network->hosts; i++)
+        if (cluster[order[i]] == which)
+            member[count++] = order[i];
+    return count;
+}
+
+/* As many pairs between clusters a and b, or within a, as there can be at once; others in each round. Of many hosts those whose
+ * links lie on the ring are known. */
+static void fill_between(const survey *s, const int *order, const int *cluster, int a, int b, int round, group *g)
+{
+    int n = s->network->hosts, *one = g_new(int, n + 1), *other = g_new(int, n + 1);
+    int ones = members_of(s, order, cluster, a, one), others = members_of(s, order, cluster, b, other);
+    g->pairs = 0;
+    if (n > ALL_LINKS) {
+        group ring = group_new(n);
+        fill_round(n, order, round % 2, &ring);
+        for (int i = 0; i < ring.pairs; i++) {
+            int x = cluster[ring.pair[2 * i]], y = cluster[ring.pair[2 * i + 1]];
+            if (MIN(x, y) == a && MAX(x, y) == b)
+                group_add(g, ring.pair[2 * i], ring.pair[2 * i + 1]);
+        }
+        group_free(&ring);
+    } else if (a == b) {
+        g->pairs = ones > 1 ? dome__network_round(ones, round % (ones - 1 + ones % 2), g->pair) : 0;
+        for (int i = 0; i < 2 * g->pairs; i++)
+            g->pair[i] = one[g->pair[i]];
+    } else {
+        for (int i = 0; i < MIN(ones, others); i++)
+            group_add(g, one[(i + round) % ones], other[i % others]);
+    }
+    g_free(other);
+    g_free(one);
+    keep_known(s, cluster, g);
+}
+
+/* A round of pairs that may hinder each other and, in turns with it and in the same way, one of them alone: so what other
+ * programs do to the hosts meanwhile changes both. The pair's vote is noted. */
+static void vote(survey *s, group *g, int round)
+{
+    int n = s->network->hosts, speaker = round % g->pairs, a = g->pair[2 * speaker], b = g->pair[2 * speaker + 1];
+    double alone = 0;
+    if (round % 2)
+        s->probe->together(s->probe->ctx, 1, g->pair + 2 * speaker, &alone);
+    measure_group(s, g);
+    if (round % 2 == 0)
+        s->probe->together(s->probe->ctx, 1, g->pair + 2 * speaker, &alone);
+    double together = g->bandwidth[speaker];
+    bool hindered = together < DOME_HINDERED_BELOW * alone;
+    if (together > 0 && alone > 0)
+        dome__network_enter_rounds(s->network, a, b, s->network->hindered[a * n + b] + hindered,
+                                   s->network->free[a * n + b] + !hindered);
+}
+
+/* Rounds between clusters a and b until it is decided whether they share a medium, at most so many; returns their number. */
+static int measure_sharing(survey *s, const int *order, const int *cluster, int a, int b, int most)
+{
+    group g = group_new(s->network->hosts);
+    int round = 0, empty = 0;
+    while (round < most && empty < 2) {
+        dome_sharing sharing = dome__network_sharing(s->network, cluster, a, b);
+        if (sharing == DOME_SHARED || sharing == DOME_SWITCHED)
+            break;
+        fill_between(s, order, cluster, a, b, round, &g);
+        empty = g.pairs < 2 ? empty + 1 : 0; /* one pair alone hinders nobody */
+        if (g.pairs >= 2)
+            vote(s, &g, round);
+        round++;
+    }
+    group_free(&g);
+    return round;
+}
+
+/* ---- all of it ---- */
+
+static void measure_together(survey *s, int *order)
+{
+    int n = s->network->hosts, *cluster = g_new(int, n), clusters = dome__network_clusters(s->network, cluster),
+        left = MOST_ROUNDS;
+    if (n <= ALL_LINKS)
+        dome__network_tour(s->network, order);
+    measure_crowded(s, order, cluster);
+    for (int a = 0; a < clusters; a++)
+        left -= measure_sharing(s, order, cluster, a, a, MIN(left, ROUNDS_EACH));
+    for (int a = 0; a < clusters; a++)
+        for (int b = a + 1; b < clusters; b++)
+            left -= measure_sharing(s, order, cluster, a, b, MIN(left, ROUNDS_EACH));
     g_free(cluster);
-    g_free(pair);
 }
 
 int dome__network_survey(dome_network *network, const dome_probe *probe)

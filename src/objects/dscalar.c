@@ -284,9 +284,14 @@ static bool store(const dscalar *s, const number *x, bool from_double, void *to)
 
 /* Reading is not recorded in the program's history, so that a single task may read: only a failure to read counts as an
  * operation. */
-static int fail_reading(const dscalar *s, int status, const char *text)
+static dome_operation operation_of_this_task(const dscalar *s, dome_operation_code code)
 {
-    dome_operation op = {.env = s->env, .code = DOME_OP_DSCALAR_GET, .object = s->object, .outer = s->env->operation};
+    return (dome_operation){.env = s->env, .code = code, .object = s->object, .outer = s->env->operation};
+}
+
+static int fail_reading(const dscalar *s, dome_operation_code code, int status, const char *text)
+{
+    dome_operation op = operation_of_this_task(s, code);
     s->env->operation = &op;
     dome__fail(s->env, status, "%s", text);
     s->env->operation = op.outer;
@@ -294,20 +299,24 @@ static int fail_reading(const dscalar *s, int status, const char *text)
 }
 
 /* Before reading. Reading a scalar that was freed ends the program, as in all operations. A value that the program has not asked
- * for yet is asked for by an operation of all tasks. */
-static dome_status begin_reading(const dscalar *s)
+ * for yet is asked for by an operation of all tasks, unless this task can tell it alone. */
+static dome_status begin_reading(const dscalar *s, dome_operation_code code)
 {
+    dome_operation op = operation_of_this_task(s, code);
     if (dome_object_id(s->object) & DOME_FREED) {
         dome__errors_end(s->env);
-        return fail_reading(s, DOME_ERR_STATE, "it has been freed");
+        return fail_reading(s, code, DOME_ERR_STATE, "it has been freed");
     }
     if (!s->future)
         return DOME_OK;
-    if (dome__future_is_asked(s->future))
-        return dscalar__ask(s);
-    dome_operation op;
-    dome__begin(&op, s->env, DOME_OP_DSCALAR_GET, s->object, 0);
-    return dome__end(&op, dscalar__ask(s));
+    if (!dome__future_is_settled(s->future)) {
+        dome__begin(&op, s->env, code, s->object, 0);
+        return dome__end(&op, dscalar__ask(s));
+    }
+    s->env->operation = &op;
+    dome_status status = dscalar__ask(s);
+    s->env->operation = op.outer;
+    return status;
 }
 
 /* The scalar's value as a number; false for a complex one with an imaginary part. */
@@ -425,12 +434,12 @@ dome_status dscalar_set_c128(dscalar *s, const double value[2])
     return dome__end(&op, DOME_OK);
 }
 
-static int fail_number(const dscalar *s, const char *wanted)
+static int fail_number(const dscalar *s, dome_operation_code code, const char *wanted)
 {
     bool is_struct = s->type->kind == DOME_KIND_STRUCT;
     char *text = is_struct ? g_strdup_printf("a value of struct type '%s' is not a number", s->type->name)
                            : g_strdup_printf("the value of type %s is not exact as %s", s->type->name, wanted);
-    int status = fail_reading(s, is_struct ? DOME_ERR_TYPE : DOME_ERR_RANGE, text);
+    int status = fail_reading(s, code, is_struct ? DOME_ERR_TYPE : DOME_ERR_RANGE, text);
     g_free(text);
     return status;
 }
@@ -440,10 +449,10 @@ int64_t dscalar_get_i64(const dscalar *s)
     DOME_NEEDS(s, "the scalar", 0);
     number x;
     bool is_double;
-    if (begin_reading(s) != DOME_OK)
+    if (begin_reading(s, DOME_OP_DSCALAR_GET_I64) != DOME_OK)
         return 0;
     if (!load(s, &x, &is_double) || !x.is_integer || x.negative != ((int64_t)x.bits < 0)) {
-        fail_number(s, "int64_t");
+        fail_number(s, DOME_OP_DSCALAR_GET_I64, "int64_t");
         return 0;
     }
     return (int64_t)x.bits;
@@ -455,10 +464,10 @@ double dscalar_get_f64(const dscalar *s)
     number x;
     bool is_double;
     double value;
-    if (begin_reading(s) != DOME_OK)
+    if (begin_reading(s, DOME_OP_DSCALAR_GET_F64) != DOME_OK)
         return NAN;
     if (!load(s, &x, &is_double) || !as_f64(&x, is_double, &value)) {
-        fail_number(s, "double");
+        fail_number(s, DOME_OP_DSCALAR_GET_F64, "double");
         return NAN;
     }
     return value;
@@ -479,9 +488,9 @@ dome_status dscalar_set(dscalar *s, const void *value)
 dome_status dscalar_get(const dscalar *s, void *value)
 {
     DOME_NEEDS(s, "the scalar", DOME_ERR_ARGUMENT);
-    dome_status status = begin_reading(s);
+    dome_status status = begin_reading(s, DOME_OP_DSCALAR_GET);
     if (!value)
-        return fail_reading(s, DOME_ERR_ARGUMENT, "there is no place for the value");
+        return fail_reading(s, DOME_OP_DSCALAR_GET, DOME_ERR_ARGUMENT, "there is no place for the value");
     memcpy(value, s->value, s->type->size);
     return status;
 }
@@ -489,9 +498,9 @@ dome_status dscalar_get(const dscalar *s, void *value)
 dome_status dscalar_get_c128(const dscalar *s, double value[2])
 {
     DOME_NEEDS(s, "the scalar", DOME_ERR_ARGUMENT);
-    dome_status status = begin_reading(s);
+    dome_status status = begin_reading(s, DOME_OP_DSCALAR_GET_C128);
     if (!value)
-        return fail_reading(s, DOME_ERR_ARGUMENT, "there is no place for the value");
+        return fail_reading(s, DOME_OP_DSCALAR_GET_C128, DOME_ERR_ARGUMENT, "there is no place for the value");
     if (status != DOME_OK) {
         value[0] = value[1] = NAN;
         return status;
@@ -502,7 +511,7 @@ dome_status dscalar_get_c128(const dscalar *s, double value[2])
     bool real = load(s, &x, &is_double);
     value[0] = value[1] = NAN;
     if ((!real && !is_double) || !as_f64(&x, is_double, &value[0]))
-        return fail_number(s, "double");
+        return fail_number(s, DOME_OP_DSCALAR_GET_C128, "double");
     value[1] = 0;
     if (s->type->kind == DOME_KIND_C64) {
         memcpy(&single, s->value + sizeof single, sizeof single);

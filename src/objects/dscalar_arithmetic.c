@@ -36,10 +36,8 @@ static dome_status compute(dome_operation_code code, dome_operation_code kernel,
     dome_future *result = dome__future_compute(s->env, kernel, s->type, first, second, value ? *value : 0);
     dome__future_unref(first);
     dome__future_unref(second);
-    if (!result)
-        return dome__end(&op, dome_error_status(s->env));
     dscalar__set_future(s, result);
-    return dome__end(&op, dome__future_is_asked(result) ? dscalar__ask(s) : DOME_OK);
+    return dome__end(&op, dome__future_is_due(result) ? dscalar__ask(s) : DOME_OK);
 }
 
 dome_status dscalar_copy(dscalar *s, const dscalar *a)

@@ -380,11 +380,12 @@ static dome_status check_new(dome_env *env, const char *name, dome_type type, ui
     return DOME_OK;
 }
 
-static dsparse *new_matrix(dome_env *env, const char *name, dome_type type, uint64_t rows, uint64_t columns)
+static dsparse *new_matrix(dome_operation_code code, dome_env *env, const char *name, dome_type type, uint64_t rows,
+                           uint64_t columns)
 {
     dome_operation op;
     uint64_t words[] = {dome__text_word(env, name), dome__type_word(env, type), rows, columns};
-    dome__begin_with(&op, env, DOME_OP_DSPARSE_NEW, NULL, words, G_N_ELEMENTS(words));
+    dome__begin_with(&op, env, code, NULL, words, G_N_ELEMENTS(words));
     dome_status status = check_new(env, name, type, rows, columns);
     if (status != DOME_OK)
         return dome__end(&op, status), NULL;
@@ -422,13 +423,13 @@ static dsparse *new_matrix(dome_env *env, const char *name, dome_type type, uint
 dsparse *dsparse_new(dome_env *env, const char *name, uint64_t rows, uint64_t columns)
 {
     DOME_NEEDS(env, "the environment", NULL);
-    return new_matrix(env, name, DOME_F64, rows, columns);
+    return new_matrix(DOME_OP_DSPARSE_NEW, env, name, DOME_F64, rows, columns);
 }
 
 dsparse *dsparse_new_of(dome_env *env, const char *name, dome_type type, uint64_t rows, uint64_t columns)
 {
     DOME_NEEDS(env, "the environment", NULL);
-    return new_matrix(env, name, type, rows, columns);
+    return new_matrix(DOME_OP_DSPARSE_NEW_OF, env, name, type, rows, columns);
 }
 
 void dsparse_free(dsparse *a)

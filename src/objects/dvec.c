@@ -533,6 +533,7 @@ static void vec_destroy(dome_object *object)
     dome__storage_retire(x->lazy->halo, dvec_name(x));
     dome_layout_unref(x->lazy->halo_layout);
     g_free(x->lazy->mail);
+    g_free(x->lazy->text);
     g_free(x->lazy->mapped);
     dome__bury(x->env, x);
 }
@@ -633,36 +634,38 @@ static const char *why_failed(const dome_object *object)
     return x->lazy->failure ? x->lazy->failure->text : NULL;
 }
 
-bool dvec__options(dome_env *env, const dvec_options **options, dvec_options *copy)
+bool dvec__options(const dvec_options **options, dvec_options *copy)
 {
     const dvec_options *given = *options;
     if (!given)
         return true;
     *options = copy;
-    if (dome__sized_copy(copy, sizeof *copy, given, given->size, sizeof(dvec_options))) {
-        copy->size = sizeof *copy;
-        return true;
-    }
-    dome__fail(env, DOME_ERR_ARGUMENT,
-               "the options have size %zu instead of %zu, or one that this library does not know: use DVEC_OPTIONS", given->size,
-               sizeof *copy);
-    return false;
+    bool known = dome__sized_copy(copy, sizeof *copy, given, given->size, sizeof(dvec_options));
+    copy->size = known ? sizeof *copy : given->size;
+    return known;
+}
+
+dome_status dvec__unknown_options(dome_env *env, const dvec_options *options)
+{
+    return dome__fail(env, DOME_ERR_ARGUMENT,
+                      "the options have size %zu instead of %zu, or one that this library does not know: use DVEC_OPTIONS",
+                      options->size, sizeof *options);
 }
 
 /* like: NULL, or a vector whose shape the new one gets, unless a checkpoint has another one for it. */
 static dvec *new_vector(dome_env *env, const char *name, dome_type type, uint64_t n, const dvec_options *options,
                         const dvec *like)
 {
-    dvec_options known;
-    if (!dvec__options(env, &options, &known))
-        return NULL;
+    dvec_options copy;
+    const bool known = dvec__options(&options, &copy);
     dome_operation op;
     uint64_t words[6] = {dome__text_word(env, name), n, dome__type_word(env, type)};
     if (options)
         memcpy(&words[3], (uint64_t[]){options->distribution, options->width, options->block}, 3 * sizeof *words);
-    dome__begin_with(&op, env, DOME_OP_DVEC_NEW, NULL, words, options ? 6 : 3);
+    const dome_operation_code code = like ? DOME_OP_DVEC_NEW_LIKE : options ? DOME_OP_DVEC_NEW_WITH : DOME_OP_DVEC_NEW;
+    dome__begin_with(&op, env, code, NULL, words, options ? 6 : 3);
 
-    int status = check_new(env, name, type, n, options);
+    int status = known ? check_new(env, name, type, n, options) : (int)dvec__unknown_options(env, options);
     if (status != DOME_OK)
         return dome__end(&op, status), NULL;
 
@@ -713,7 +716,7 @@ static dvec *new_vector(dome_env *env, const char *name, dome_type type, uint64_
 dvec *dvec_new_with(dome_env *env, const char *name, dome_type type, uint64_t n, const dvec_options *options)
 {
     DOME_NEEDS(env, "the environment", NULL);
-    return new_vector(env, name, type, n, options, NULL);
+    return new_vector(env, name, type, n, options ? options : &(const dvec_options){.size = sizeof *options}, NULL);
 }
 
 dvec *dvec_new(dome_env *env, const char *name, dome_type type, uint64_t n)
@@ -788,7 +791,7 @@ dome_object *dvec_object(const dvec *x)
 
 /* ---- the local part ---- */
 
-dome_status dvec_local(dvec *x, dvec_span spans[2])
+dome_status dvec_local_spans(dvec *x, dvec_span spans[2])
 {
     DOME_NEEDS(spans, "the place for the spans", DOME_ERR_ARGUMENT);
     dvec__no_spans(spans);
@@ -803,13 +806,13 @@ dome_status dvec_local(dvec *x, dvec_span spans[2])
     return DOME_OK;
 }
 
-dome_status dvec_local_const(const dvec *x, dvec_span spans[2])
+dome_status dvec_local_spans_const(const dvec *x, dvec_span spans[2])
 {
     DOME_NEEDS(spans, "the place for the spans", DOME_ERR_ARGUMENT);
     dvec__no_spans(spans);
     DOME_NEEDS(x, "a vector", DOME_ERR_ARGUMENT);
     dome_operation op;
-    dome__begin(&op, x->env, DOME_OP_DVEC_LOCAL, x->object, 1);
+    dome__begin(&op, x->env, DOME_OP_DVEC_LOCAL_CONST, x->object, 0);
     int status = dvec__settle_read(x);
     if (dome__end(&op, status) == DOME_OK)
         dvec__spans(x, spans);
@@ -869,10 +872,9 @@ static uint64_t map_bytes(const dvec *out, int nin, dvec *const in[])
     return out->local * element;
 }
 
-size_t dvec__map_words(uint64_t words[2 + DVEC_MAP_MAX], uint64_t form, int nin, dvec *const in[])
+size_t dvec__map_words(uint64_t words[1 + DVEC_MAP_MAX], int nin, dvec *const in[])
 {
     size_t count = 0;
-    words[count++] = form;
     words[count++] = (uint64_t)nin;
     for (int k = 0; in && k < nin && k < DVEC_MAP_MAX; k++)
         words[count++] = dvec__id(in[k]);
@@ -886,35 +888,33 @@ dome_status dvec__refuse_list(dome_env *env, dome_operation_code code, const dom
     return dome__end(&op, dome__fail(env, DOME_ERR_ARGUMENT, "%zu vectors are more than a call takes, %d", n, DVEC_LIST_MOST));
 }
 
-/* Ways of calling the kernel; the words of the history have them. dvec_run.c has others in between. */
-typedef enum map_form { BY_BLOCK, BY_RUN, ANYWHERE = 16 } map_form;
-
 /* Whether blocks can be computed by tasks that do not own them. */
 static bool can_help(const dvec *out)
 {
     return out->distribution != DOME_WHOLE && out->env->transport->size > 1 && (out->env->transport->can & DOME_TRANSPORT_PROBE);
 }
 
-static int map(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[], map_form form)
+/* code: the way of calling the kernel. */
+static int map(dome_operation_code code, dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[])
 {
     if (!out)
-        return dome__null(dome__operation_name(DOME_OP_DVEC_MAP), "a vector");
+        return dome__null(dome__operation_name(code), "a vector");
     dome_operation op;
-    uint64_t words[2 + DVEC_MAP_MAX];
-    dome__begin_with(&op, out->env, DOME_OP_DVEC_MAP, out->object, words, dvec__map_words(words, form, nin, in));
+    uint64_t words[1 + DVEC_MAP_MAX];
+    dome__begin_with(&op, out->env, code, out->object, words, dvec__map_words(words, nin, in));
 
     int status = map_check(out, kernel, nin, in);
     if (status != DOME_OK)
         return dome__end(&op, status);
-    const bool sums = form == BY_BLOCK && dvec__mapped_begin(out);
+    const bool sums = code == DOME_OP_DVEC_MAP && dvec__mapped_begin(out);
     op.program = true;
-    if (form == ANYWHERE && can_help(out))
+    if (code == DOME_OP_DVEC_MAP_ANYWHERE && can_help(out))
         status = dvec__map_anywhere(out, kernel, ctx, nin, in);
     else
-        map_spans(out, kernel, ctx, nin, in, form == BY_RUN, sums);
+        map_spans(out, kernel, ctx, nin, in, code == DOME_OP_DVEC_MAP_RUNS, sums);
     op.program = false;
     dvec__overwritten(out);
-    if (form == BY_BLOCK)
+    if (code == DOME_OP_DVEC_MAP)
         dvec__mapped_end(out, sums);
     dome__count_bytes(&op, map_bytes(out, nin, in));
     return dome__end(&op, status);
@@ -922,15 +922,15 @@ static int map(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in
 
 dome_status dvec_map(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[])
 {
-    return map(out, kernel, ctx, nin, in, BY_BLOCK);
+    return map(DOME_OP_DVEC_MAP, out, kernel, ctx, nin, in);
 }
 
 dome_status dvec_map_runs(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[])
 {
-    return map(out, kernel, ctx, nin, in, BY_RUN);
+    return map(DOME_OP_DVEC_MAP_RUNS, out, kernel, ctx, nin, in);
 }
 
 dome_status dvec_map_anywhere(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[])
 {
-    return map(out, kernel, ctx, nin, in, ANYWHERE);
+    return map(DOME_OP_DVEC_MAP_ANYWHERE, out, kernel, ctx, nin, in);
 }

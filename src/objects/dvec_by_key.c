@@ -511,13 +511,12 @@ static int histogram_of(const dvec *x, histogram *h, uint64_t counts[])
 
 dome_status dvec_histogram_edges(const dvec *x, uint64_t bins, const double edges[], uint64_t counts[])
 {
-    if (!x)
-        return dome__null(dome__operation_name(DOME_OP_DVEC_HISTOGRAM), "a vector");
+    DOME_NEEDS(x, "a vector", DOME_ERR_ARGUMENT);
     dome_operation op;
     uint64_t hash = 0;
     for (uint64_t k = 0; edges && bins > 0 && k <= bins; k++)
         hash = dome__hash_double(hash, edges[k]);
-    dome__begin_with(&op, x->env, DOME_OP_DVEC_HISTOGRAM, x->object, (uint64_t[]){bins, hash}, 2);
+    dome__begin_with(&op, x->env, DOME_OP_DVEC_HISTOGRAM_EDGES, x->object, (uint64_t[]){bins, hash}, 2);
     histogram h = {.edge = edges, .bins = bins};
     return dome__end(&op, histogram_of(x, &h, counts));
 }

@@ -184,14 +184,24 @@ dome_status dvec_iota(dvec *z)
     return dome__end(&op, record(&work));
 }
 
-dome_status dvec_random(dvec *z, uint64_t seed)
+static dome_status random_numbers(dome_operation_code code, dvec *z, uint64_t seed)
 {
     if (!z)
-        return dome__null(__func__, "a vector");
+        return dome__null(dome__operation_name(code), "a vector");
     dome_operation op;
-    dome_eval_op work = {.code = DOME_OP_DVEC_RANDOM, .out = z, .scalar.u64 = seed};
-    dome__begin(&op, z->env, DOME_OP_DVEC_RANDOM, z->object, seed);
+    dome_eval_op work = {.code = code, .out = z, .scalar.u64 = seed};
+    dome__begin(&op, z->env, code, z->object, seed);
     return dome__end(&op, record(&work));
+}
+
+dome_status dvec_random(dvec *z, uint64_t seed)
+{
+    return random_numbers(DOME_OP_DVEC_RANDOM, z, seed);
+}
+
+dome_status dvec_random_normal(dvec *z, uint64_t seed)
+{
+    return random_numbers(DOME_OP_DVEC_RANDOM_NORMAL, z, seed);
 }
 
 /* ---- copies ---- */

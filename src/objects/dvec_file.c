@@ -19,17 +19,19 @@ static const dome_file_format *format_of(const char *path)
     return formats[i];
 }
 
-dvec *dvec_read_with(dome_env *env, const char *name, const char *path, const dvec_options *options)
+static dvec *read_from(dome_operation_code code, dome_env *env, const char *name, const char *path, const dvec_options *options)
 {
-    DOME_NEEDS(env, "the environment", NULL);
-    dvec_options known;
-    if (!dvec__options(env, &options, &known))
-        return NULL;
+    dvec_options copy;
+    const bool known = dvec__options(&options, &copy);
     dome_operation op;
     uint64_t words[5] = {dome__text_word(env, name), dome__text_word(env, path)};
     if (options)
         memcpy(&words[2], (uint64_t[]){options->distribution, options->width, options->block}, 3 * sizeof *words);
-    dome__begin_with(&op, env, DOME_OP_DVEC_READ, NULL, words, options ? 5 : 2);
+    dome__begin_with(&op, env, code, NULL, words, options ? 5 : 2);
+    if (!known) {
+        dome__end(&op, dvec__unknown_options(env, options));
+        return NULL;
+    }
     if (!path || !*path) {
         dome__end(&op, dome__fail(env, DOME_ERR_ARGUMENT, "no file is named"));
         return NULL;
@@ -42,7 +44,13 @@ dvec *dvec_read_with(dome_env *env, const char *name, const char *path, const dv
 dvec *dvec_read(dome_env *env, const char *name, const char *path)
 {
     DOME_NEEDS(env, "the environment", NULL);
-    return dvec_read_with(env, name, path, NULL);
+    return read_from(DOME_OP_DVEC_READ, env, name, path, NULL);
+}
+
+dvec *dvec_read_with(dome_env *env, const char *name, const char *path, const dvec_options *options)
+{
+    DOME_NEEDS(env, "the environment", NULL);
+    return read_from(DOME_OP_DVEC_READ_WITH, env, name, path, options);
 }
 
 dome_status dvec_write(const dvec *x, const char *path)

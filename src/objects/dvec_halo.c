@@ -11,7 +11,7 @@
 typedef struct halo {
     const dvec *x;
     uint64_t below, above; /* planes */
-    uint64_t plane;        /* elements; 1 for dvec_halo */
+    uint64_t plane;        /* elements; 1 for dvec_halo_elements */
     bool periodic;
 } halo;
 
@@ -154,7 +154,7 @@ static void no_halo(dvec_halo_span spans[2])
         spans[s] = (dvec_halo_span){.local = local[s]};
 }
 
-dome_status dvec_halo(dvec *x, uint64_t below, uint64_t above, bool periodic, dvec_halo_span spans[2])
+dome_status dvec_halo_elements(dvec *x, uint64_t below, uint64_t above, bool periodic, dvec_halo_span spans[2])
 {
     DOME_NEEDS(spans, "the place for the spans", DOME_ERR_ARGUMENT);
     no_halo(spans);

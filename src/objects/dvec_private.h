@@ -20,8 +20,9 @@ typedef struct dvec_lazy {
     struct dome_failure *failure; /* of the values in memory (failure.h); set by dome__eval_set_failure */
 
     void *whole; /* dvec_allgather's copy */
+    char *text;  /* of dvec_text */
 
-    void *halo; /* dvec_halo's copies, for these arguments and this layout (own reference) */
+    void *halo; /* dvec_halo_elements's copies, for these arguments and this layout (own reference) */
     uint64_t halo_below, halo_above, halo_plane;
     bool halo_periodic;
     dome_layout *halo_layout;
@@ -71,8 +72,10 @@ int dvec__settle(const dvec *x, const dvec *y);
 /* The same for a vector that is only read: recorded work that reads it may stay recorded. */
 int dvec__settle_read(const dvec *x);
 
-/* Replaces *options, the program's (NULL: none), by a copy that has all fields this library knows. False after a failure. */
-bool dvec__options(dome_env *env, const dvec_options **options, dvec_options *copy);
+/* Replaces *options, the program's (NULL: none), by a copy that has all fields this library knows. False if they are of another
+ * size: the operation then fails by dvec__unknown_options. */
+bool dvec__options(const dvec_options **options, dvec_options *copy);
+dome_status dvec__unknown_options(dome_env *env, const dvec_options *options);
 
 /* The shape of x, and the number of its dimensions. */
 int dvec__shape(const dvec *x, uint64_t shape[DOME_MAX_DIMENSIONS]);
@@ -170,7 +173,7 @@ enum { DVEC_LIST_MOST = 1 << 24 };
 dome_status dvec__refuse_list(dome_env *env, dome_operation_code code, const dome_object *object, size_t n);
 
 /* Sets the words that tasks have to agree on when an operation uses the values of vectors. Returns the number of words. */
-size_t dvec__map_words(uint64_t words[2 + DVEC_MAP_MAX], uint64_t form, int nin, dvec *const in[]);
+size_t dvec__map_words(uint64_t words[1 + DVEC_MAP_MAX], int nin, dvec *const in[]);
 
 /* Replaces x's storage and retires the old one, and with it all pointers that were lent. */
 void dvec__replace(dvec *x, void *data);

@@ -110,7 +110,7 @@ static const char *put_from(dvec *z, const dome_span *ranges, int from, const ch
     return in;
 }
 
-static int deliver(dvec *z, const dome_span *ranges, const char *elements)
+int dvec__deliver(dvec *z, const dome_span *ranges, const void *elements)
 {
     dome_transport *t = z->env->transport;
     const uint64_t element = DVEC_ELEMENT(z), held = ranges[2 * t->rank].count + ranges[2 * t->rank + 1].count;
@@ -147,7 +147,7 @@ dvec *dvec__assemble(const dvec *x, dome_type type, const char *name, uint64_t t
     dvec__complete(z);
     int status = DOME_OK;
     if (x->distribution != DOME_WHOLE)
-        status = deliver(z, ranges, elements);
+        status = dvec__deliver(z, ranges, elements);
     else if (total > 0)
         memcpy(z->data, elements, (size_t)(total * DVEC_ELEMENT(z)));
     dvec__overwritten(z);

@@ -21,6 +21,10 @@ int dvec__number(const dvec *x, const uint64_t mine[2], dome_span *ranges, uint6
 /* Room for two ranges of each task. */
 dome_span *dvec__new_ranges(const dome_env *env);
 
+/* Gives z, which is not DOME_WHOLE, its elements, of which each task has those in its two ranges, one after the other. z has no
+ * recorded work. Collective; returns a status. */
+int dvec__deliver(dvec *z, const dome_span *ranges, const void *elements);
+
 /* Makes a vector of `total` elements with the type, width and distribution of x (type: NULL for x's), from elements of which each
  * task has those in its two ranges, one after the other; if x is DOME_WHOLE each task has them all. Collective; fails as
  * dvec_new. */

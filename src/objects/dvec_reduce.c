@@ -402,22 +402,22 @@ double dvec_dot(const dvec *x, const dvec *y)
 
 int64_t dvec_sum_i64(const dvec *x)
 {
-    return sum_i64(DOME_OP_DVEC_SUM, DOME_TERMS_SUM, x, NULL, false);
+    return sum_i64(DOME_OP_DVEC_SUM_I64, DOME_TERMS_SUM, x, NULL, false);
 }
 
 int64_t dvec_dot_i64(const dvec *x, const dvec *y)
 {
-    return sum_i64(DOME_OP_DVEC_DOT, DOME_TERMS_DOT, x, y, true);
+    return sum_i64(DOME_OP_DVEC_DOT_I64, DOME_TERMS_DOT, x, y, true);
 }
 
 dome_status dvec_sum_c128(const dvec *x, double result[2])
 {
-    return sum_c128(DOME_OP_DVEC_SUM, DOME_TERMS_SUM, x, NULL, false, result);
+    return sum_c128(DOME_OP_DVEC_SUM_C128, DOME_TERMS_SUM, x, NULL, false, result);
 }
 
 dome_status dvec_dot_c128(const dvec *x, const dvec *y, double result[2])
 {
-    return sum_c128(DOME_OP_DVEC_DOT, DOME_TERMS_DOT, x, y, true, result);
+    return sum_c128(DOME_OP_DVEC_DOT_C128, DOME_TERMS_DOT, x, y, true, result);
 }
 
 /* ---- the Euclidean norm ---- */
@@ -533,7 +533,7 @@ dome_status dvec_prod_c128(const dvec *x, double result[2])
     double product[2];
     if (result)
         result[0] = result[1] = NAN;
-    int status = begin(&r, DOME_OP_DVEC_PROD, x, NULL, false, NUMBERS);
+    int status = begin(&r, DOME_OP_DVEC_PROD_C128, x, NULL, false, NUMBERS);
     if (status != DOME_OK)
         return status;
     if (!result)
@@ -736,12 +736,12 @@ double dvec_max_value(const dvec *x)
 
 int64_t dvec_min_value_i64(const dvec *x)
 {
-    return extreme_i64(DOME_OP_DVEC_MIN_VALUE, x, false);
+    return extreme_i64(DOME_OP_DVEC_MIN_VALUE_I64, x, false);
 }
 
 int64_t dvec_max_value_i64(const dvec *x)
 {
-    return extreme_i64(DOME_OP_DVEC_MAX_VALUE, x, true);
+    return extreme_i64(DOME_OP_DVEC_MAX_VALUE_I64, x, true);
 }
 
 dome_status dvec_argmin(const dvec *x, uint64_t *position)

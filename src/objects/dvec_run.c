@@ -67,6 +67,16 @@ static void finish(run_state *s)
     dome__end(&s->op, s->status);
 }
 
+/* The program knows its loop by the name of a macro of map.h. */
+static dome_operation_code code_of_map(const dvec *out, unsigned flags)
+{
+    if (!(flags & DVEC_RUN_IN_MACRO_))
+        return DOME_OP_DVEC_RUN_BEGIN;
+    if (!(flags & DVEC_RUN_BLOCKS))
+        return DOME_OP_LOOP_MAP;
+    return out ? DOME_OP_LOOP_MAP_SUM : DOME_OP_LOOP_SUM;
+}
+
 /* Begins to visit the runs of the vectors, which have been checked. */
 static bool visit(dvec_run *run, run_state *s, unsigned flags)
 {
@@ -97,8 +107,8 @@ bool dvec_run_begin(dvec_run *run, dome_type type, dvec *out, int nin, dvec *con
         return false;
     }
     const dvec *lead = s->lead;
-    uint64_t words[2 + DVEC_MAP_MAX];
-    dome__begin_with(&s->op, lead->env, DOME_OP_DVEC_MAP, lead->object, words, dvec__map_words(words, flags + 2, nin, in));
+    uint64_t words[1 + DVEC_MAP_MAX];
+    dome__begin_with(&s->op, lead->env, code_of_map(out, flags), lead->object, words, dvec__map_words(words, nin, in));
     s->open = true;
     dome__exact_init(&s->sum);
     bool repeats = false;

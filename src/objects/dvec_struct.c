@@ -68,7 +68,7 @@ dome_status dvec_sum_struct(const dvec *x, void *result)
     DOME_NEEDS(x, "the vector", DOME_ERR_ARGUMENT);
     DOME_NEEDS(result, "the place for the result", DOME_ERR_ARGUMENT);
     dome_operation op;
-    dome__begin(&op, x->env, DOME_OP_DVEC_SUM, x->object, 0);
+    dome__begin(&op, x->env, DOME_OP_DVEC_SUM_STRUCT, x->object, 0);
     sums s = {x->type->ops, x->width, DVEC_VALUE(x), NULL};
     const dvec_fold fold = {x, x->type, sum_block, add_one, &s, "add", x->env->options.check_reductions};
     int status = s.ops && s.ops->add ? DOME_OK : lacks(x, "add");
@@ -196,14 +196,14 @@ dome_status dvec_min_value_struct(const dvec *x, void *result)
 {
     DOME_NEEDS(x, "the vector", DOME_ERR_ARGUMENT);
     DOME_NEEDS(result, "the place for the result", DOME_ERR_ARGUMENT);
-    return dvec__struct_extreme(DOME_OP_DVEC_MIN_VALUE, x, false, NULL, result);
+    return dvec__struct_extreme(DOME_OP_DVEC_MIN_VALUE_STRUCT, x, false, NULL, result);
 }
 
 dome_status dvec_max_value_struct(const dvec *x, void *result)
 {
     DOME_NEEDS(x, "the vector", DOME_ERR_ARGUMENT);
     DOME_NEEDS(result, "the place for the result", DOME_ERR_ARGUMENT);
-    return dvec__struct_extreme(DOME_OP_DVEC_MAX_VALUE, x, true, NULL, result);
+    return dvec__struct_extreme(DOME_OP_DVEC_MAX_VALUE_STRUCT, x, true, NULL, result);
 }
 
 /* ---- prefix sums ---- */

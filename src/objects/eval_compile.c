@@ -53,7 +53,7 @@ struct dome_chains {
 /* Messages to the user, each printed once. */
 typedef enum tell { NOT_KEPT, NO_CODE } tell;
 
-G_STATIC_ASSERT(DOME_OP_DVEC_RANDOM <= UINT8_MAX); /* chain_step.code: the last element-wise operation */
+G_STATIC_ASSERT(DOME_OP_DVEC_RANDOM_NORMAL <= UINT8_MAX); /* chain_step.code: the last element-wise operation */
 
 /* ---- the table ---- */
 

@@ -35,7 +35,9 @@ struct dome_future {
     unsigned refs;
     dome_type type;
     bool asked;
-    bool known; /* value is set: the program has asked, or a checkpoint needed it before */
+    bool settled; /* on all tasks without a message, whether there is a value or not: no reduction that was not asked for stands
+                     below */
+    bool known;   /* value is set: the program has asked, or a checkpoint needed it before */
     _Alignas(double _Complex) char value[16];
 
     /* of a reduction, until known */
@@ -300,16 +302,21 @@ void dome__future_unref(dome_future *f)
     g_free(f);
 }
 
-bool dome__future_is_asked(const dome_future *f)
+bool dome__future_is_settled(const dome_future *f)
 {
-    return f->asked;
+    return f->settled;
+}
+
+bool dome__future_is_due(const dome_future *f)
+{
+    return f->asked || f->depth >= DEEPEST;
 }
 
 dome_future *dome__future_of(dome_type type, const void *value)
 {
     dome_future *f = future_new(type);
     memcpy(f->value, value, dome_type_size(type));
-    f->known = f->asked = true;
+    f->known = f->asked = f->settled = true;
     return f;
 }
 
@@ -394,7 +401,7 @@ static int know(dome_env *env, dome_future *f, bool report)
             dome__future_put_real(f->type, NAN, 0, f->value);
         for (int k = 0; k < 2 && f->in[k] && f->known; k++) /* not yet done if the value was known before */
             know(env, f->in[k], true);
-        f->known = f->asked = true;
+        f->known = f->asked = f->settled = true;
         let_go(f);
     }
     return status;
@@ -421,15 +428,13 @@ dome_future *dome__future_compute(dome_env *env, dome_operation_code code, dome_
     dome_future *in[2] = {a, b}, *f = future_new(type);
     f->code = code;
     f->operand = value;
-    bool all = true;
+    f->settled = true;
     for (int k = 0; k < 2 && in[k]; k++) {
         f->in[k] = dome__future_ref(in[k]);
         f->depth = MAX(f->depth, in[k]->depth + 1);
-        all = all && in[k]->asked;
+        f->settled = f->settled && in[k]->settled;
     }
-    if ((all || f->depth >= DEEPEST) && know(env, f, true) != DOME_OK) {
-        dome__future_unref(f);
-        return NULL;
-    }
+    if (f->settled && know(env, f, false) == DOME_OK)
+        know(env, f, true); /* it reports nothing */
     return f;
 }

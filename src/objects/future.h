@@ -38,19 +38,22 @@ dome_future *dome__future_of(dome_type type, const void *value);
 dome_future *dome__future_reduce(dome_env *env, const dome_future_part *part);
 
 /* The value of an element-wise operation (DOME_OP_DVEC_ADD, ...) with one or two operands of this type (b may be NULL) and the
- * number `value`; computed when it is asked for, or at once if the operands have been. Must be inside of an operation. Returns
- * NULL after a failure. */
+ * number `value`; computed when it is asked for, or at once if the operands are settled. Must be inside of an operation. A
+ * failure is reported when the value is asked for, in both cases. */
 dome_future *dome__future_compute(dome_env *env, dome_operation_code code, dome_type type, dome_future *a, dome_future *b,
                                   double value);
 
 dome_future *dome__future_ref(dome_future *future);
 void dome__future_unref(dome_future *future); /* NULL is allowed */
 
-/* Whether the program has asked for it; the same on all tasks. */
-bool dome__future_is_asked(const dome_future *future);
+/* Whether asking needs no other task: all that it is computed from has been asked for; the same on all tasks. */
+bool dome__future_is_settled(const dome_future *future);
 
-/* Collective, inside of an operation: waits for the value and stores it. A failure is reported by the first call; the value is
- * then NaN, or 0 in an integer type. */
+/* Whether the operation that has made it asks for it: it is known, or the last of a long chain; the same on all tasks. */
+bool dome__future_is_due(const dome_future *future);
+
+/* Inside of an operation, collective unless it is settled: waits for the value and stores it. A failure is reported by the first
+ * call; the value is then NaN, or 0 in an integer type. */
 int dome__future_ask(dome_env *env, dome_future *future, void *value);
 
 /* Stores the value without asking, once its exchange is complete (dome__futures_complete). Returns NULL, or why there is no

@@ -578,6 +578,62 @@ static uint64_t next_box(const dome_hdf5 *h, uint64_t first, uint64_t most, hsiz
     return count[along] * stride;
 }
 
+/* A filter that libhdf5 lacks, by the name that it is known by, or by that in the file. */
+static bool lacks_filter(const dome_hdf5 *h, H5Z_filter_t filter, const char *in_file, char **message)
+{
+    static const struct {
+        H5Z_filter_t number;
+        const char *name;
+    } registered[] = {{H5Z_FILTER_DEFLATE, "gzip"},
+                      {H5Z_FILTER_SZIP, "szip"},
+                      {305, "lzo"},
+                      {307, "bzip2"},
+                      {32000, "lzf"},
+                      {32001, "blosc"},
+                      {32004, "lz4"},
+                      {32008, "bitshuffle"},
+                      {32013, "zfp"},
+                      {32015, "zstd"},
+                      {32017, "sz"},
+                      {32026, "blosc2"}};
+    GString *name = g_string_new(NULL);
+    for (size_t i = 0; i < G_N_ELEMENTS(registered); i++)
+        if (registered[i].number == filter)
+            g_string_append(name, registered[i].name);
+    if (!name->len)
+        append_shown(name, in_file);
+    refuse(message,
+           "needs the filter %s (number %d) for '%s', which libhdf5 does not have here: give the data set another compression, "
+           "such as "
+           "gzip, or name the folder of the filter's plugin in HDF5_PLUGIN_PATH",
+           name->len ? name->str : "without a name", filter, h->path);
+    g_string_free(name, TRUE);
+    return false;
+}
+
+/* Why values cannot be read. A filter that is not there is named only now: chunks on which it had no effect do not need it. */
+static bool unreadable(const dome_hdf5 *h, char **message)
+{
+    hid_t list = dome__h5.H5Dget_create_plist(h->set);
+    int count = list >= 0 ? dome__h5.H5Pget_nfilters(list) : 0;
+    failed(message, "cannot be read by HDF5"); /* the next calls forget the reason */
+    for (unsigned i = 0; (int)i < count; i++) {
+        char name[TEXT_SHOWN] = "";
+        unsigned flags, config;
+        size_t values = 0;
+        H5Z_filter_t filter = dome__h5.H5Pget_filter2(list, i, &flags, &values, NULL, sizeof name, name, &config);
+        name[sizeof name - 1] = 0;
+        if (filter >= 0 && dome__h5.H5Zfilter_avail(filter) <= 0) {
+            g_clear_pointer(message, g_free);
+            lacks_filter(h, filter, name, message);
+            break;
+        }
+    }
+    if (list >= 0)
+        dome__h5.H5Pclose(list);
+    return false;
+}
+
 static bool read_values(const dome_hdf5 *h, uint64_t first, uint64_t left, char *to, char **message)
 {
     hid_t type = dome__h5.H5Dget_type(h->set), space = dome__h5.H5Dget_space(h->set);
@@ -588,7 +644,7 @@ static bool read_values(const dome_hdf5 *h, uint64_t first, uint64_t left, char 
         good = memory >= 0 && dome__h5.H5Sselect_hyperslab(space, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
                dome__h5.H5Dread(h->set, type, memory, space, H5P_DEFAULT, to) >= 0;
         if (!good)
-            failed(message, "cannot be read by HDF5");
+            unreadable(h, message);
         if (memory >= 0)
             dome__h5.H5Sclose(memory);
         first += taken;

@@ -53,7 +53,9 @@
     X(H5Pclose)                                                                                                                  \
     X(H5Pcreate)                                                                                                                 \
     X(H5Pget_external_count)                                                                                                     \
+    X(H5Pget_filter2)                                                                                                            \
     X(H5Pget_layout)                                                                                                             \
+    X(H5Pget_nfilters)                                                                                                           \
     X(H5Pget_userblock)                                                                                                          \
     X(H5Pset_alignment)                                                                                                          \
     X(H5Pset_alloc_time)                                                                                                         \
@@ -87,6 +89,7 @@
     X(H5Tget_size)                                                                                                               \
     X(H5Tget_super)                                                                                                              \
     X(H5Tinsert)                                                                                                                 \
+    X(H5Zfilter_avail)                                                                                                           \
     X(H5free_memory)                                                                                                             \
     X(H5get_libversion)                                                                                                          \
     X(H5open)

@@ -166,8 +166,10 @@ static bool read_field(dome_mm_header *h, word field, word symmetry, char **mess
     else if (word_is(symmetry, "hermitian") && h->field == DOME_MM_COMPLEX)
         h->symmetry = DOME_MM_HERMITIAN;
     else
-        return fail(message, "is stored as %.*s; %s matrices are general, symmetric or skew-symmetric%s", SHOWN(symmetry),
-                    h->field == DOME_MM_COMPLEX ? "complex" : "real", h->field == DOME_MM_COMPLEX ? ", or hermitian" : "");
+        return fail(message, "is stored as %.*s; %.*s matrices are %s", SHOWN(symmetry), SHOWN(field),
+                    h->field == DOME_MM_COMPLEX   ? "general, symmetric, skew-symmetric or hermitian"
+                    : h->field == DOME_MM_PATTERN ? "general or symmetric, because entries without values have no sign"
+                                                  : "general, symmetric or skew-symmetric");
     return true;
 }
 

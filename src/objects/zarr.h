@@ -10,7 +10,14 @@
 #include "objects/file_item.h"
 
 /* What is done with the bytes of a chunk when it is written. */
-typedef enum dome_zarr_codec { DOME_ZARR_ZLIB, DOME_ZARR_GZIP, DOME_ZARR_ZSTD, DOME_ZARR_CRC32C } dome_zarr_codec;
+typedef enum dome_zarr_codec {
+    DOME_ZARR_ZLIB,
+    DOME_ZARR_GZIP,
+    DOME_ZARR_ZSTD,
+    DOME_ZARR_LZ4,
+    DOME_ZARR_BLOSC,
+    DOME_ZARR_CRC32C
+} dome_zarr_codec;
 
 enum { DOME_ZARR_CODECS = 4 }; /* the most that an array may have */
 

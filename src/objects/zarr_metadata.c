@@ -196,6 +196,13 @@ static bool data_type(const json_t *value, dome_file_item *item, char **message)
 
 /* ---- fill values ---- */
 
+/* An integer that is too long for JSON's library stands as its digits: dome__zarr_plain_json. */
+static bool long_digits(const json_t *value)
+{
+    const char *text = json_string_value(value);
+    return text && strlen(text) >= 19 && text[strspn(text, "-0123456789")] == 0;
+}
+
 /* A number; a text for those that JSON has not; or the bits as a hexadecimal number. */
 static bool real(const json_t *value, bool single, double *result)
 {
@@ -213,6 +220,10 @@ static bool real(const json_t *value, bool single, double *result)
             return true;
         }
     char *end;
+    if (long_digits(value)) {
+        *result = g_ascii_strtod(text, &end);
+        return !*end;
+    }
     size_t digits = single ? 8 : 16;
     if (strncmp(text, "0x", 2) != 0 || strlen(text) != 2 + digits)
         return false;
@@ -231,6 +242,8 @@ static bool real(const json_t *value, bool single, double *result)
 static bool whole(const json_t *value, dome_type_kind kind, void *result)
 {
     json_int_t v = json_is_boolean(value) ? json_is_true(value) : json_integer_value(value);
+    if (kind == DOME_KIND_U64 && long_digits(value))
+        return g_ascii_string_to_unsigned(json_string_value(value), 10, 0, UINT64_MAX, result, NULL);
     if (!json_is_integer(value) && !(json_is_boolean(value) && kind == DOME_KIND_U8))
         return false;
     switch (kind) {
@@ -315,17 +328,17 @@ static bool fill_value(dome_zarr *zarr, const json_t *value, char **message)
 
 static bool add_codec(dome_zarr *zarr, const char *name, char **message)
 {
-    for (size_t i = 0; i < DOME_ZARR_CODEC_KINDS; i++) {
-        if (strcmp(name, dome__zarr_codec_names[i]) != 0 || (zarr->version == 2 ? i == DOME_ZARR_CRC32C : i == DOME_ZARR_ZLIB))
-            continue;
+    dome_zarr_codec codec;
+    if (dome__zarr_codec_find(name, zarr->version, &codec)) {
         if (zarr->ncodecs == DOME_ZARR_CODECS)
             return dome__zarr_refuse(message, "has more than %d codecs", DOME_ZARR_CODECS);
-        zarr->codecs[zarr->ncodecs++] = (dome_zarr_codec)i;
+        zarr->codecs[zarr->ncodecs++] = codec;
         return true;
     }
     return refuse_text(message,
-                       zarr->version == 2 ? "is compressed by %s, which Dome cannot read; gzip, zlib, zstd or none can be read"
-                                          : "has the codec %s, which Dome cannot read; bytes, gzip, zstd and crc32c can be read",
+                       zarr->version == 2
+                           ? "is compressed by %s, which Dome cannot read; blosc, gzip, lz4, zlib, zstd or none can be read"
+                           : "has the codec %s, which Dome cannot read; bytes, blosc, gzip, zstd and crc32c can be read",
                        name);
 }
 
@@ -445,9 +458,18 @@ static bool parse_v3(dome_zarr *zarr, const json_t *root, char **message)
            fill_value(zarr, json_object_get(root, "fill_value"), message);
 }
 
+static json_t *load(const char *text, size_t bytes, json_error_t *error)
+{
+    size_t length;
+    char *plain = dome__zarr_plain_json(text, bytes, &length);
+    json_t *root = json_loadb(plain, length, 0, error);
+    g_free(plain);
+    return root;
+}
+
 bool dome__zarr_is_array(const char *text)
 {
-    json_t *root = json_loads(text, 0, NULL);
+    json_t *root = load(text, strlen(text), NULL);
     bool result = is_text(json_object_get(root, "node_type"), "array");
     json_decref(root);
     return result;
@@ -458,7 +480,7 @@ bool dome__zarr_parse(dome_zarr *zarr, int version, const void *text, size_t byt
     json_error_t error;
     *zarr = (dome_zarr){.version = version};
     *message = NULL;
-    json_t *root = json_loadb(text, bytes, 0, &error);
+    json_t *root = load(text, bytes, &error);
     if (!root) {
         char *shown = quoted(error.text);
         dome__zarr_refuse(message, "is not JSON, at line %d: %.*s", error.line, (int)strlen(shown) - 2, shown + 1);
@@ -586,8 +608,8 @@ static json_t *fill_of(const dome_zarr *zarr)
         return json_integer(v.u16);
     case DOME_KIND_U32:
         return json_integer(v.u32);
-    case DOME_KIND_U64:
-        return json_integer((json_int_t)v.u64); /* one beyond the range of JSON's library is never read */
+    case DOME_KIND_U64: /* beyond the range of JSON's library as it is read; Dome's own arrays have 0 */
+        return v.u64 <= INT64_MAX ? json_integer((json_int_t)v.u64) : json_sprintf("%" PRIu64, v.u64);
     case DOME_KIND_F32:
         return real_of((double)v.f32[0]);
     case DOME_KIND_F64:
@@ -606,7 +628,7 @@ static json_t *metadata_v2(const dome_zarr *zarr)
 {
     const dome_file_array *a = &zarr->array;
     char mark[] = {zarr->separator, 0};
-    json_t *compressor = zarr->ncodecs ? json_pack("{s:s}", "id", dome__zarr_codec_names[zarr->codecs[0]]) : json_null();
+    json_t *compressor = zarr->ncodecs ? json_pack("{s:s}", "id", dome__zarr_codec_name(zarr->codecs[0])) : json_null();
     if (zarr->ncodecs)
         json_object_set_new(compressor, "level", json_integer(zarr->level));
     return json_pack("{s:i, s:o, s:o, s:o, s:s, s:o, s:n, s:o, s:s}", "zarr_format", 2, "shape", list_of(a->ndim, a->shape),
@@ -624,7 +646,7 @@ static const char *data_type_name(dome_type_kind kind)
 
 static json_t *codec_of(const dome_zarr *zarr, dome_zarr_codec codec)
 {
-    json_t *value = json_pack("{s:s}", "name", dome__zarr_codec_names[codec]);
+    json_t *value = json_pack("{s:s}", "name", dome__zarr_codec_name(codec));
     if (codec == DOME_ZARR_ZSTD)
         json_object_set_new(value, "configuration", json_pack("{s:i, s:b}", "level", zarr->level, "checksum", 1));
     if (codec == DOME_ZARR_GZIP)

@@ -38,10 +38,16 @@ char *dome__advice(const dome_figures *f)
             100 * f->checkpoints);
     if (f->tasks == 1)
         return NULL;
-    if (f->crowd > f->processors && f->waiting > MUCH_WAITING)
-        return g_strdup_printf("%d tasks share the %d processor%s of host %s and wait for each other for %.0f %% of the time: "
-                               "--dome-tasks %d, or more hosts",
-                               f->crowd, f->processors, f->processors == 1 ? "" : "s", f->host, 100 * f->waiting, f->processors);
+    if (f->crowd > f->processors && f->waiting + f->without > MUCH_WAITING)
+        return g_strdup_printf(
+            "%d tasks share the %d processor%s of host %s; they have none for %.0f %% of the time, and wait for each "
+            "other for %.0f %%: --dome-tasks %d, or more hosts",
+            f->crowd, f->processors, f->processors == 1 ? "" : "s", f->host, 100 * f->without, 100 * f->waiting, f->processors);
+    if (f->without > MUCH_WAITING)
+        return g_strdup_printf(
+            "tasks have no processor for %.0f %% of the time: other programs use the processors, or a limit does not "
+            "let tasks have more",
+            100 * f->without);
     if (f->balancing > MUCH_WORK_BESIDES)
         return balancing_less(f);
     if (f->waiting > MUCH_WAITING && f->imbalance > UNEVEN) {

@@ -11,6 +11,7 @@ typedef struct dome_figures {
     const char *host;                       /* that host */
     double seconds;                         /* run time of the program */
     double waiting, balancing, checkpoints; /* shares; waiting for slower tasks in a phase does not count as balancing */
+    double without;                         /* share of the time in which tasks could have run and had no processor */
     double imbalance;                       /* largest computing time over mean */
     int slowest;                            /* the task with the largest computing time */
     bool balances;                          /* load balancing is on */

@@ -1,7 +1,6 @@
 #include "program/change.h"
 
 #include "ckpt/checkpoint.h"
-#include "comm/comm.h"
 #include "core/environment_variables.h"
 #include "core/object_private.h"
 #include "core/own_program.h"
@@ -31,6 +30,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -109,7 +109,7 @@ enum {
     NUMBER,
     RANK,
     PLAN,
-    PAST, /* the number of tasks in the last view that stood, and the files of what this task has kept */
+    PAST, /* the number of tasks in the last view that stood, the files of what this task has kept; losses, since when */
     TIMES,
     PROGRESS,
     AVOID,
@@ -172,6 +172,8 @@ static char *note(const dome_env *env, uint32_t view, int rank, const char *plan
                              .plan = plan,
                              .stood = g_atomic_int_get(&c->stood),
                              .kept = {c->kept[0], c->kept[1]},
+                             .losses = c->losses,
+                             .program_ns = c->program_ns,
                              .profile = c->profile,
                              .begun_ns = c->begun_ns,
                              .members_ns = c->members_ns,
@@ -192,6 +194,16 @@ static void take_times(dome_change *c, const char *text)
         c->profile = -1;
     if (c->profile >= 0 && fcntl(c->profile, F_SETFD, FD_CLOEXEC) != 0)
         c->profile = -1;
+}
+
+/* A process in place of task 0 has none: what it knows of losses, a supervisor has told it. */
+static void take_past(dome_change *c, const char *text)
+{
+    int losses = 0;
+    uint64_t program_ns = 0;
+    sscanf(text, "%d %d %d %d %" SCNu64, &c->stood, &c->kept[0], &c->kept[1], &losses, &program_ns);
+    c->losses = MAX(c->losses, losses);
+    c->program_ns = program_ns ? MIN(c->program_ns, program_ns) : c->program_ns;
 }
 
 static void set_flags(const char *descriptors, int flags)
@@ -253,7 +265,7 @@ static void take_note(dome_env *env, dome_change *c, const char *text)
             c->slots = g_strdup(word[SLOTS]);
         }
         c->rank = atoi(word[RANK]);
-        sscanf(word[PAST], "%d %d %d", &c->stood, &c->kept[0], &c->kept[1]);
+        take_past(c, word[PAST]);
         take_times(c, word[TIMES]);
         dome_loop_begin begin;
         if (sscanf(word[PROGRESS], "%" SCNu64 " %" SCNu64 " %" SCNu64, &begin.ns, &begin.done, &begin.total) == 3)
@@ -281,6 +293,29 @@ static void take_note(dome_env *env, dome_change *c, const char *text)
     g_strfreev(word);
 }
 
+/* What a supervisor tells of the attempts before. */
+static void take_losses(dome_change *c)
+{
+    const char *text = g_getenv(DOME_VARIABLE_LOSSES);
+    char *end = NULL;
+    c->losses = text ? (int)g_ascii_strtoll(text, &end, 10) : 0;
+    const double seconds = text ? g_ascii_strtod(end, NULL) : 0;
+    c->program_ns = dome__now_ns();
+    c->program_ns -= MIN((uint64_t)(MAX(seconds, 0) * 1e9), c->program_ns);
+    g_unsetenv(DOME_VARIABLE_LOSSES);
+}
+
+/* For this user alone, or nothing would be read from it (core/owners.h). -1: the system gives none. */
+static int make_kept(void)
+{
+    const int fd = memfd_create("dome-kept", MFD_CLOEXEC);
+    if (fd >= 0 && fchmod(fd, 0600) != 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
 dome_change *dome__change_new(dome_env *env)
 {
     dome_change *c = g_new0(dome_change, 1);
@@ -294,6 +329,7 @@ dome_change *dome__change_new(dome_env *env)
     c->requests = pthread_sigmask(SIG_SETMASK, NULL, &mask) == 0 && !sigismember(&mask, SIGTERM);
     c->slots = g_strdup(g_getenv(DOME_VARIABLE_SLOTS));
     avoid_too(c, g_getenv(DOME_VARIABLE_AVOID));
+    take_losses(c);
     if (text)
         take_note(env, c, text);
     if (!c->held)
@@ -301,7 +337,7 @@ dome_change *dome__change_new(dome_env *env)
     g_unsetenv(DOME_VARIABLE_VIEW); /* programs that this one may start must not see it */
     for (int k = 0; env->options.on_loss == DOME_LOSS_TELL && k < DOME_KEPT_FILES; k++)
         if (c->kept[k] < 0)
-            c->kept[k] = memfd_create("dome-kept", MFD_CLOEXEC);
+            c->kept[k] = make_kept();
     return c;
 }
 
@@ -327,6 +363,7 @@ void dome__change_free(dome_change *c)
     g_free(c->legacy);
     g_free(c->carried);
     g_free(c->late);
+    g_free(c->transit.text);
     g_strfreev(c->environment);
     dome__view_plan_clear(&c->plan);
     g_free(c);
@@ -347,6 +384,7 @@ static void say_stands(const dome_env *env)
     dome_wire_view view = {.size = (uint32_t)env->size,
                            .least = (uint32_t)env->options.least,
                            .most = (uint32_t)env->options.most,
+                           .saves = env->checkpoints != NULL,
                            .legacy = env->change->legacy};
     dome__checkpoint_from(env, &view.checkpoint, &view.loop);
     dome__watch_stands(env->watch, &view);
@@ -465,13 +503,17 @@ int dome__change_share(dome_env *env)
         words[1] = same ? DOME_RESTART_NUMBER : DOME_RESTART_AUTO;
         words[2] = env->options.restart_number;
     }
-    int64_t before = c->stood; /* newcomers do not know */
+    enum { STOOD, LOSSES, PASSED, NUMBERS };
+    const uint64_t now = dome__now_ns();
+    int64_t before[NUMBERS] = {[STOOD] = c->stood, [LOSSES] = c->losses, [PASSED] = (int64_t)(now - c->program_ns)};
     int status = dome__bcast(env->transport, 0, DOME_U64, words, G_N_ELEMENTS(words));
-    if (!status)
-        status = dome__allreduce(env->transport, DOME_I64, &before, 1, dome__combine_max_i64, NULL);
+    if (!status) /* newcomers do not know */
+        status = dome__allreduce(env->transport, DOME_I64, before, NUMBERS, dome__combine_max_i64, NULL);
     if (status)
         return dome__fail_transport(env, status);
-    c->before = (int)before;
+    c->before = (int)before[STOOD];
+    c->losses = (int)before[LOSSES];
+    c->program_ns = now - MIN((uint64_t)before[PASSED], now);
     c->heals = words[0] != 0;
     if (c->heals) {
         env->options.restart = (dome_restart)words[1];
@@ -522,6 +564,7 @@ static void go_back(void *ctx, const dome_wire_back *back)
     dome_change *c = env->change;
     c->begun_ns = dome__now_ns();
     c->members_ns = c->blocks_ns = 0;
+    c->losses++;
     const int fd = c->provider->launcher->daemon_fd();
     char *held = !back->avoid[0] ? g_strdup(" ") : fd < 0 ? g_strdup(c->held) : g_strdup_printf("%s%d ", c->held, fd);
     char *avoid = in_either(c->avoid, back->avoid);
@@ -564,6 +607,8 @@ static void go_over(dome_env *env, const dome_view_plan *plan, dome_image *image
     const bool stays = dome__view_plan_next(plan, env->rank) >= 0;
     const sigset_t set = requests();
     char *text = dome__view_plan_text(plan);
+    if (env->rank == 0)
+        dome__watch_beat(env->watch); /* the hub learns of the checkpoint that has just been written */
     dome__watch_change(env->watch, c->view + 1, text);
     g_free(text);
     if (!failed)
@@ -605,8 +650,7 @@ void dome__change_refuse(dome_env *env, uint64_t order, const char *why)
         dome__watch_refuse(env->watch, order, why);
 }
 
-/* The program goes on as it was. order and wish may come to the same boundary. */
-static void say_no(dome_env *env, uint64_t order, int wish, const char *why)
+void dome__change_say_no(dome_env *env, uint64_t order, int wish, const char *why)
 {
     if (order)
         dome__change_refuse(env, order, why);
@@ -699,7 +743,6 @@ static void start_newcomers(dome_env *env, const dome_view_plan *plan, char **wh
 static int prepare(dome_env *env, const dome_view_plan *plan, dome_image **image, char **why)
 {
     dome_change *c = env->change;
-    c->begun_ns = dome__now_ns();
     bool *stays = g_new0(bool, env->size);
     for (int r = 0; r < env->size; r++)
         stays[r] = dome__view_plan_next(plan, r) >= 0;
@@ -751,14 +794,12 @@ int dome__change_boundary(dome_env *env, uint64_t order, const char *ordered, co
     dome_image *image = NULL;
     int status = DOME_OK;
     if (!why) {
-        status = dome__comm_open(env, &why);
-        if (status == DOME_OK) {
-            if (!why)
-                why = g_strdup(obstacle(c));
-            dome__progress_hide(env);
-            dome__checkpoint_finish(env);
+        dome__progress_hide(env);
+        c->begun_ns = dome__now_ns();
+        status = dome__checkpoint_before_change(env);
+        why = g_strdup(obstacle(c));
+        if (status == DOME_OK)
             status = prepare(env, &plan, &image, &why);
-        }
     }
     if (status == DOME_OK && !why)
         go_over(env, &plan, image);
@@ -766,7 +807,7 @@ int dome__change_boundary(dome_env *env, uint64_t order, const char *ordered, co
     if (status != DOME_OK && order)
         dome__change_refuse(env, order, dome_status_text((dome_status)status));
     else if (why)
-        say_no(env, order, wish, why);
+        dome__change_say_no(env, order, wish, why);
     g_free(why);
     return status;
 }

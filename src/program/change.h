@@ -8,6 +8,7 @@
 #include "ckpt/kept.h"
 #include "core/environment.h"
 #include "program/providers.h"
+#include "program/transit.h"
 #include "supervision/view_plan.h"
 
 #include <signal.h>
@@ -32,12 +33,13 @@ struct dome_change {
     GArray *functions; /* dome_view_call: what dome_on_view was given; NULL: nothing */
     uint64_t order;    /* the hub's for this boundary, with its plan, until it is carried out; 0 and NULL: none */
     char *ordered;
-    /* The same of an order and of a wish that wait for a boundary at which values are equal on all tasks (dome__boundary_poll).
-     */
+    /* The same of an order and of a wish that wait for another boundary: one at which values are equal on all tasks
+     * (dome__boundary_poll), or without messages in transit (transit.h). */
     uint64_t late_order;
     char *late;
     int late_wish;
     dome_tries order_tries, wish_tries;
+    dome_transit transit;
     bool bound; /* no other number of tasks can go on from the newest checkpoint; the same on all tasks */
     const dome_provider *provider;
     char *hub;             /* the hub's address as text; NULL: there is no hub */
@@ -58,6 +60,8 @@ struct dome_change {
     char *carried;             /* the same, and the piece of the state: until the view stands it can be taken back */
     char **environment;        /* for execve */
     sigset_t mask;             /* of signals, in the main thread */
+    int losses;                /* after which the program has gone on, */
+    uint64_t program_ns;       /* and when it began (dome__now_ns of this host) */
     int kept[DOME_KEPT_FILES]; /* what the task keeps for itself (--on-loss tell); -1: nothing */
     int stood;                 /* tasks of the last view that stood; 0: unknown. Atomic: the watcher's thread reads it */
 
@@ -120,5 +124,8 @@ int dome__change_boundary(dome_env *env, uint64_t order, const char *ordered, co
 
 /* Tells the hub that the program goes on as it was. */
 void dome__change_refuse(dome_env *env, uint64_t order, const char *why);
+
+/* The same for an order (0: none), and for the program's own wish (0: none), by a line. */
+void dome__change_say_no(dome_env *env, uint64_t order, int wish, const char *why);
 
 #endif

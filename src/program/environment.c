@@ -2,8 +2,10 @@
 #include "balance/balance.h"
 #include "balance/migrate.h"
 #include "ckpt/checkpoint.h"
+#include "ckpt/format.h"
 #include "comm/comm.h"
 #include "core/environment_variables.h"
+#include "core/own_program.h"
 #include "core/terminal.h"
 #include "core/time.h"
 #include "core/trail.h"
@@ -71,6 +73,16 @@ static void start_clock(dome_env *env)
     dome__clock_start(env);
 }
 
+static void name_program(dome_env *env, const char *path)
+{
+    char *file = g_path_get_basename(path);
+    const char *called = dome__own_program_called();
+    env->change->program = g_strdup(called ? called : file);
+    if (called)
+        dome__ckpt_also_of(file);
+    g_free(file);
+}
+
 dome_env *dome_init(int *argc, char ***argv)
 {
     if (dome__this_env())
@@ -100,7 +112,7 @@ dome_env *dome_init(int *argc, char ***argv)
     if (env->options.check_pointers)
         dome__storage_check(env);
     env->change = dome__change_new(env);
-    env->change->program = g_path_get_basename(arguments[0] ? arguments[0] : "program");
+    name_program(env, arguments[0] ? arguments[0] : "program");
     dome__start(env, arguments);
     dome__set_this_env(env);
     env->balance = dome__balance_new(&env->options, env->transport);
@@ -117,7 +129,9 @@ dome_env *dome_init(int *argc, char ***argv)
                                         &(dome_checkpoint_view){.number = env->change->view,
                                                                 .back = env->change->heals,
                                                                 .piece = dome__change_piece(env),
-                                                                .kept = dome__change_keeps(env) ? env->change->kept : NULL});
+                                                                .kept = dome__change_keeps(env) ? env->change->kept : NULL,
+                                                                .losses = env->change->losses,
+                                                                .seconds = dome__since_ns(env->change->program_ns) * 1e-9});
     env->change->blocks_ns += dome__since_ns(begin);
     if (status == DOME_OK)
         status = dome__change_settle(env);
@@ -141,6 +155,7 @@ int dome_finalize(dome_env *env)
     dome__eval_finish(env);
     failed = failed ? failed : dome__failure_finish(env);
     dome__progress_end(env);
+    dome__transit_end(env);
     dome__checkpoint_finish(env);
     dome__change_over(env);
     if (!failed) {
@@ -255,7 +270,7 @@ static int decide(dome_env *env, bool *due)
     dome__change_over(env);
     int status = dome__checkpoint_decide(env, due);
     *due = *due || c->ordered || c->wish;
-    return status;
+    return status == DOME_OK && *due ? dome__transit_look(env, due) : status;
 }
 
 static int carry_out(dome_env *env, int status, const char *bound)
@@ -314,17 +329,10 @@ static void postpone(const dome_env *env)
     meets(env, &other_size);
     if (!c->polls)
         return;
-    if (other_size && may_wait(&c->order_tries)) {
-        if (env->rank == 0)
-            dome__watch_postpone(env->watch, c->order);
-        c->late = g_steal_pointer(&c->ordered);
-        c->late_order = c->order;
-        c->order = 0;
-    }
-    if (c->wish && may_wait(&c->wish_tries)) {
-        c->late_wish = c->wish;
-        c->wish = 0;
-    }
+    if (other_size && may_wait(&c->order_tries))
+        dome__transit_put_off_order(env, c->order_tries.left);
+    if (c->wish && may_wait(&c->wish_tries))
+        dome__transit_put_off_wish(env, c->wish_tries.left);
 }
 
 static int look(dome_env *env, bool asked, bool *due)
@@ -334,7 +342,7 @@ static int look(dome_env *env, bool asked, bool *due)
     const bool met = meets(env, &other_size), writes = env->checkpoints && env->options.checkpoint_dir;
     int status = dome__checkpoint_consult(env, asked || met, due);
     *due = *due || c->wish || (c->ordered && !met) || ((asked || met) && !writes);
-    return status;
+    return status == DOME_OK && *due ? dome__transit_look(env, due) : status;
 }
 
 dome_status dome__boundary_poll(dome_env *env, bool asked, bool *due)
@@ -343,9 +351,9 @@ dome_status dome__boundary_poll(dome_env *env, bool asked, bool *due)
     c->polls = true;
     take_order(env);
     dome__change_over(env);
-    const bool by_loops = dome__checkpoint_pass(env);
+    const bool consults = dome__checkpoint_pass(env);
     *due = false;
-    if (!c->ordered && !asked && !by_loops && !c->wish)
+    if (!c->ordered && !asked && !consults && !c->wish)
         return DOME_OK;
     dome_operation op;
     c->passed = true;
@@ -384,7 +392,10 @@ static int write_first(dome_env *env, bool bound)
 dome_status dome__boundary_pass(dome_env *env, dome_status status, const char *bound)
 {
     dome_operation op;
+    bool due = true;
     dome__begin(&op, env, DOME_OP_CHECKPOINT, NULL, 0);
+    if (status == DOME_OK) /* a function of the program may have sent something before it was captured (dome_capture_on) */
+        status = dome__transit_look(env, &due);
     if (status == DOME_OK && bound)
         postpone(env);
     if (status == DOME_OK)

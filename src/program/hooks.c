@@ -51,11 +51,6 @@ static void say(dome_env *env, const char *line)
     dome__say("%s", line);
 }
 
-static int settled(dome_env *env)
-{
-    return dome__comm_settled(env);
-}
-
 static void saved(dome_env *env, uint64_t number)
 {
     if (env->watch)
@@ -111,7 +106,6 @@ const dome_hooks dome__program_hooks = {
     .look = dome__recording_look,
     .ahead = ahead,
     .say = say,
-    .settled = settled,
     .saved = saved,
     .fail = fail,
     .restarting = dome__checkpoint_restarting,

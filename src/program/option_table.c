@@ -76,8 +76,10 @@ const dome_option_row dome__option_rows[] = {
      .help = "`ring`: data may move between the last task and the first; `linear`: it may not"},
 
     {ROW("checkpoint-dir", CHECKPOINTS, TEXT, checkpoint_dir), .argument = "DIR", .wanted = "the name of a directory",
-     .help = "write checkpoints into this directory, which is created if needed; `memory:` keeps them in memory",
-     .otherwise = "no checkpoints", .page = "[checkpoints.md](checkpoints.md#without-a-disk)"},
+     .help =
+         "write checkpoints into this directory, which is created if needed; `memory:` keeps them in memory, `none:` writes none",
+     .otherwise = "no checkpoints; with `--dome-on-loss heal` `memory:`",
+     .page = "[checkpoints.md](checkpoints.md#without-a-disk)"},
     {ROW("checkpoint-every", CHECKPOINTS, EVERY, checkpoint_every), .argument = "N|SECONDSs|auto", .initial = "auto",
      .wanted = "loops (100), seconds (60s) or 'auto'",
      .help = "write one every `N` loop boundaries, every `SECONDS` seconds (`60s`), or as often as it pays"},
@@ -86,6 +88,9 @@ const dome_option_row dome__option_rows[] = {
     {ROW("checkpoint-mtbf", CHECKPOINTS, MTBF, checkpoint_mtbf), .argument = "SECONDS", .wanted = "seconds above 0",
      .help = "mean time between failures that `--dome-checkpoint-every auto` expects",
      .otherwise = "as observed in this run; at first 3600"},
+    {ROW("checkpoint-trust", CHECKPOINTS, FLAG, checkpoint_trust),
+     .help = "use a checkpoint directory, and files in it, that another user can write to or that belong to one",
+     .page = "[checkpoints.md](checkpoints.md#of-another-user)"},
     {ROW("restart", CHECKPOINTS, RESTART, restart), .argument = "auto|NUMBER", .wanted = "no value, =auto or =NUMBER",
      .help = "without a value: resume from the newest good checkpoint, which must exist; `NUMBER`: from that one; `auto`: from "
              "the newest "

@@ -345,9 +345,11 @@ static bool check_together(const dome_options *options, const char *where, char 
 
 static bool check_checkpoints(const dome_options *options, char **message)
 {
-    const bool every = options->checkpoint_unit != DOME_CHECKPOINT_AUTO && options->on_loss != DOME_LOSS_TELL;
-    bool wanted = options->restart != DOME_RESTART_NONE || every;
-    if (options->checkpoint_dir || !wanted || options->help || options->version)
+    const bool without = options->on_loss == DOME_LOSS_TELL || options->on_loss == DOME_LOSS_HEAL; /* they need none for that */
+    const bool every = options->checkpoint_unit != DOME_CHECKPOINT_AUTO && !options->checkpoint_dir && !without;
+    const bool resumes = options->restart != DOME_RESTART_NONE &&
+                         (!options->checkpoint_dir || strcmp(options->checkpoint_dir, DOME_CHECKPOINT_NONE) == 0);
+    if ((!every && !resumes) || options->help || options->version)
         return true;
     *message = g_strdup_printf("--%s needs --dome-checkpoint-dir: the directory where checkpoints are",
                                options->restart != DOME_RESTART_NONE ? RESTART : "dome-checkpoint-every");
@@ -383,6 +385,19 @@ static bool parse_argv(dome_options *options, int *argc, char ***argv, char **me
     return ok;
 }
 
+/* Which directory the words mean. With tell each task keeps its own state in memory; to heal is of little use without a state. */
+static void settle_directory(dome_options *options)
+{
+    const char *given = options->checkpoint_dir;
+    const bool memory = g_strcmp0(given, DOME_CHECKPOINT_MEMORY) == 0, none = g_strcmp0(given, DOME_CHECKPOINT_NONE) == 0;
+    if (none || (memory && options->on_loss == DOME_LOSS_TELL)) {
+        g_clear_pointer(&options->checkpoint_dir, g_free);
+    } else if (!given && options->on_loss == DOME_LOSS_HEAL) {
+        options->checkpoint_dir = g_strdup(DOME_CHECKPOINT_MEMORY);
+        options->checkpoint_by_default = true;
+    }
+}
+
 bool dome__options_parse(dome_options *options, const char *environment, int *argc, char ***argv, char **message)
 {
     set_defaults(options);
@@ -396,8 +411,8 @@ bool dome__options_parse(dome_options *options, const char *environment, int *ar
         ok = check_checkpoints(options, message);
     if (!ok)
         dome__options_clear(options);
-    else if (options->on_loss == DOME_LOSS_TELL && g_strcmp0(options->checkpoint_dir, DOME_CHECKPOINT_MEMORY) == 0)
-        g_clear_pointer(&options->checkpoint_dir, g_free); /* each task keeps its own state in memory, whatever the directory */
+    else
+        settle_directory(options);
     return ok;
 }
 

@@ -39,9 +39,11 @@ enum {
     RESIDENT,
     WAITED_FOR, /* the task for which this one has waited longest, and how long */
     WAITED_FOR_NS,
-    WAITED_ALL, /* ns of waiting, in any operation */
-    PROCESSORS, /* of the task's host */
-    LOOPS,      /* boundaries passed in this view */
+    WAITED_ALL,         /* ns of waiting, in any operation */
+    WITHOUT_NS,         /* it could have run and had no processor, */
+    WITHOUT_WAITING_NS, /* and this part of that while it waited by the clock on the wall */
+    PROCESSORS,         /* of the task's host */
+    LOOPS,              /* boundaries passed in this view */
     PHASES,
     PHASES_AHEAD,
     PHASES_MOVING,
@@ -108,6 +110,11 @@ static void fill(const dome_env *env, const dome_balance_report *report, uint64_
     mine[WAITED_ALL] = mine[WAITED_NS];
     for (int k = 1; k < DOME_OPERATIONS_MAX; k++)
         mine[WAITED_ALL] += mine[k * COLUMNS + WAIT];
+    const dome_processor_time processor = dome__clock_processor(env);
+    mine[WITHOUT_NS] = MIN(processor.wanted_ns, mine[ELAPSED]);
+    mine[WITHOUT_WAITING_NS] =
+        mine[WAITED_ALL] - (uint64_t)dome__really_waited((double)mine[ELAPSED], (double)processor.had_ns,
+                                                         (double)mine[WITHOUT_NS], (double)mine[WAITED_ALL]);
     struct rusage usage;
     mine[RESIDENT] = getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss << 10 : 0;
 }
@@ -169,9 +176,11 @@ static void print_operations(const uint64_t *all, int size)
         fprintf(stderr, "%-22s %10" G_GUINT64_FORMAT " %12.6f %12.6f %12.6f %12.6f %8s %6s %5.1f %%\n", "waiting for slow tasks",
                 all[DOME_OP_BALANCE * COLUMNS + CALLS], 0.0, 0.0, waited / size, most(all, size, WAITED_NS) * 1e-9, "-", "-",
                 100 * share(waited, all, size));
-    double own = sum(all, size, ELAPSED) * 1e-9 - inside - waited;
+    double own = sum(all, size, ELAPSED) * 1e-9 - inside - waited, without = sum(all, size, WITHOUT_NS) * 1e-9;
     fprintf(stderr, "%-22s %10s %12.6f %60.1f %%\n", "the program's own code", "", MAX(own, 0) / size,
             100 * share(MAX(own, 0), all, size));
+    fprintf(stderr, "of all this, %.1f %% without a processor: %.6f s in a task, %.6f s at most\n",
+            100 * share(without, all, size), without / size, most(all, size, WITHOUT_NS) * 1e-9);
 }
 
 static void print_balance(const dome_env *env, const dome_balance_report *report, const uint64_t *all, int size)
@@ -210,17 +219,29 @@ static double working_in(const uint64_t *task, uint32_t a, uint32_t b)
     return (double)(task[a * COLUMNS + COMPUTE] + (a != b ? task[b * COLUMNS + COMPUTE] : 0)) * 1e-9;
 }
 
+/* A task's waiting for others: what it was asleep for. */
+static double really_waiting(const uint64_t *all, int rank)
+{
+    return MAX(in_operations(all, rank, WAIT) - (double)all[(size_t)rank * CELLS + WITHOUT_WAITING_NS] * 1e-9, 0);
+}
+
+/* The columns of work are without the time that the task had no processor, which is taken out of all of them in proportion. */
 static void print_task(const uint64_t *all, int rank)
 {
     const uint64_t *task = all + (size_t)rank * CELLS;
     double balancing = working_in(task, DOME_OP_BALANCE, DOME_OP_RELAYOUT),
            halo = working_in(task, DOME_OP_DVEC_HALO, DOME_OP_DVEC_HALO_PLANES);
-    double checkpoints = working_in(task, DOME_OP_CHECKPOINT, DOME_OP_CHECKPOINT), waiting = in_operations(all, rank, WAIT);
-    double work = in_operations(all, rank, COMPUTE), own = (double)task[ELAPSED] * 1e-9 - work - waiting;
-    fprintf(stderr, "%-10d %12.6f %12.6f %12.6f %12.6f %12.6f %12.6f", rank, work - balancing - halo - checkpoints, MAX(own, 0),
-            halo, balancing, checkpoints, waiting);
+    double checkpoints = working_in(task, DOME_OP_CHECKPOINT, DOME_OP_CHECKPOINT);
+    double work = in_operations(all, rank, COMPUTE),
+           own = MAX((double)task[ELAPSED] * 1e-9 - work - in_operations(all, rank, WAIT), 0);
+    double without = (double)task[WITHOUT_NS] * 1e-9, in_work = without - (double)task[WITHOUT_WAITING_NS] * 1e-9;
+    double left = work + own > 0 ? 1 - MIN(MAX(in_work, 0) / (work + own), 1) : 0;
+    fprintf(stderr, "%-10d %12.6f %12.6f %12.6f %12.6f %12.6f %12.6f %12.6f", rank,
+            left * (work - balancing - halo - checkpoints), left * own, left * halo, left * balancing, left * checkpoints,
+            without, really_waiting(all, rank));
+    const double waited = in_operations(all, rank, WAIT), really = waited > 0 ? really_waiting(all, rank) / waited : 0;
     if (task[WAITED_FOR_NS] > 0)
-        fprintf(stderr, "  %12.6f for task %" G_GUINT64_FORMAT, (double)task[WAITED_FOR_NS] * 1e-9, task[WAITED_FOR]);
+        fprintf(stderr, "  %12.6f for task %" G_GUINT64_FORMAT, really * (double)task[WAITED_FOR_NS] * 1e-9, task[WAITED_FOR]);
     fputc('\n', stderr);
 }
 
@@ -231,11 +252,11 @@ static void print_tasks(const uint64_t *all, int size)
     int shortest = 0, longest = 0;
     if (size == 1)
         return;
-    fprintf(stderr, "%-10s %12s %12s %12s %12s %12s %12s  %12s\n", "task", "compute", "own code", "halos", "balancing",
-            "checkpoints", "waiting", "longest");
+    fprintf(stderr, "%-10s %12s %12s %12s %12s %12s %12s %12s  %12s\n", "task", "compute", "own code", "halos", "balancing",
+            "checkpoints", "no processor", "waiting", "longest");
     for (int r = 0; r < size; r++) {
-        shortest = in_operations(all, r, WAIT) < in_operations(all, shortest, WAIT) ? r : shortest;
-        longest = in_operations(all, r, WAIT) > in_operations(all, longest, WAIT) ? r : longest;
+        shortest = really_waiting(all, r) < really_waiting(all, shortest) ? r : shortest;
+        longest = really_waiting(all, r) > really_waiting(all, longest) ? r : longest;
         if (size <= MOST_ROWS)
             print_task(all, r);
     }
@@ -249,7 +270,7 @@ static double waiting_share(const uint64_t *all, int size)
 {
     double wait = 0;
     for (int r = 0; r < size; r++)
-        wait += in_operations(all, r, WAIT);
+        wait += really_waiting(all, r);
     return share(wait, all, size);
 }
 
@@ -257,7 +278,7 @@ static void print_communication(const uint64_t *all, int size)
 {
     double longest = 0, largest = most(all, size, SENT_BYTES);
     for (int r = 0; r < size; r++)
-        longest = MAX(longest, in_operations(all, r, WAIT));
+        longest = MAX(longest, really_waiting(all, r));
     if (size > 1)
         fprintf(
             stderr,
@@ -307,6 +328,7 @@ static void print_advice(const dome_env *env, const dome_balance_report *report,
                       .host = env->hosts[0],
                       .seconds = most(all, size, ELAPSED) * 1e-9,
                       .waiting = waiting_share(all, size),
+                      .without = share(sum(all, size, WITHOUT_NS) * 1e-9, all, size),
                       .balancing = share(sum(all, size, BALANCING_NS) * 1e-9, all, size),
                       .balances = env->balance != NULL,
                       .random = o->balance == DOME_BALANCE_RANDOM,
@@ -351,6 +373,8 @@ static dome_profile_view view_of(const dome_env *env, const uint64_t *all, int s
                            .loops = all[LOOPS],
                            .elapsed = (uint64_t)most(all, size, ELAPSED)};
     double computing = 0, waiting = 0, largest = 0;
+    v.without = (uint64_t)(sum(all, size, WITHOUT_NS) / size);
+    v.without_waiting = (uint64_t)(sum(all, size, WITHOUT_WAITING_NS) / size);
     for (int r = 0; r < size; r++) {
         const uint64_t *task = all + (size_t)r * CELLS, waited = MIN(task[WAITED_ALL], task[ELAPSED]);
         waiting += (double)waited / size;
@@ -404,16 +428,18 @@ static void print_views(const dome_profile_past *past)
     if (n < 2)
         return;
     fprintf(stderr, "views: %u; the figures above are those of all%s\n", n, first ? ", these are the last ones" : "");
-    fprintf(stderr, "%-10s %12s %12s %12s %12s %12s %12s\n", "view", "tasks", "seconds", "compute", "waiting", "boundaries",
-            "s/boundary");
+    fprintf(stderr, "%-10s %12s %12s %12s %12s %12s %12s %12s\n", "view", "tasks", "seconds", "compute", "no processor",
+            "waiting", "boundaries", "s/boundary");
     for (guint k = first; k < n; k++) {
         const dome_profile_view *v = &g_array_index(past->views, dome_profile_view, k);
         char each[16] = "-";
         if (v->loops > 0)
             g_snprintf(each, sizeof each, "%.6f", (double)v->elapsed * 1e-9 / (double)v->loops);
-        fprintf(stderr, "%-10" G_GUINT64_FORMAT " %12" G_GUINT64_FORMAT " %12.6f %12.6f %12.6f %12" G_GUINT64_FORMAT " %12s\n",
-                v->number, v->tasks, (double)v->elapsed * 1e-9, (double)v->computing * 1e-9, (double)v->waiting * 1e-9, v->loops,
-                each);
+        const uint64_t in_work = v->without - MIN(v->without_waiting, v->without);
+        fprintf(stderr,
+                "%-10" G_GUINT64_FORMAT " %12" G_GUINT64_FORMAT " %12.6f %12.6f %12.6f %12.6f %12" G_GUINT64_FORMAT " %12s\n",
+                v->number, v->tasks, (double)v->elapsed * 1e-9, (double)(v->computing - MIN(in_work, v->computing)) * 1e-9,
+                (double)v->without * 1e-9, (double)(v->waiting - MIN(v->without_waiting, v->waiting)) * 1e-9, v->loops, each);
     }
 }
 

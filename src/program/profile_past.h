@@ -11,9 +11,10 @@
 /* A view as a whole; times of a task in ns. */
 typedef struct dome_profile_view {
     uint64_t number, tasks, loops;
-    uint64_t elapsed;            /* largest */
-    uint64_t computing, slowest; /* mean and largest: what is not waiting for other tasks */
-    uint64_t waiting;            /* mean */
+    uint64_t elapsed;                  /* largest */
+    uint64_t computing, slowest;       /* mean and largest: what is not waiting for other tasks */
+    uint64_t waiting;                  /* mean */
+    uint64_t without, without_waiting; /* mean: without a processor, and the part of it that is in `waiting` */
 } dome_profile_view;
 
 typedef struct dome_profile_past {

@@ -5,6 +5,7 @@
 #include "core/files.h"
 #include "core/own_program.h"
 #include "core/run_directory.h"
+#include "core/terminal.h"
 #include "program/start.h"
 #include "supervision/remote.h"
 
@@ -85,8 +86,15 @@ static bool make_memory(dome_restarts *r, char **message)
     dome__run_directory_sweep(parent, remove_left_behind, NULL);
     r->memory = dome__run_directory_name(parent);
     if (!r->memory || g_mkdir(r->memory, 0700) != 0 || dome__run_directory_lock(r->memory) < 0 || !note_hosts(r)) {
-        *message =
-            g_strdup_printf("--dome-checkpoint-dir memory: needs a file system of memory at %s: %s", parent, g_strerror(errno));
+        const char *why = g_strerror(errno);
+        dome__remove_directory(r->memory);
+        g_clear_pointer(&r->memory, g_free);
+        if (r->options->checkpoint_by_default) {
+            dome__say("no checkpoints are kept in memory, for which %s is needed: %s; --dome-checkpoint-dir keeps some", parent,
+                      why);
+            return true;
+        }
+        *message = g_strdup_printf("--dome-checkpoint-dir memory: needs a file system of memory at %s: %s", parent, why);
         return false;
     }
     g_setenv(DOME_VARIABLE_MEMORY, r->memory, TRUE);
@@ -131,9 +139,17 @@ void dome__restarts_hosts(dome_restarts *r, char **names)
     r->views++;
 }
 
+/* One task without a hub, which nobody heals. */
+static bool is_alone(const dome_options *o)
+{
+    return (o->tasks == 1 || g_strcmp0(o->transport, "self") == 0) && o->most <= 1 && !o->hosts_script &&
+           o->size != DOME_SIZE_AUTO;
+}
+
 bool dome__restarts_needed(const dome_options *options, int restarts)
 {
-    return restarts > 0 || (options->on_loss == DOME_LOSS_HEAL && in_memory(options));
+    const bool heals = options->on_loss == DOME_LOSS_HEAL && in_memory(options);
+    return restarts > 0 || (heals && !(options->checkpoint_by_default && is_alone(options)));
 }
 
 /* Adds the option to resume from the newest checkpoint of this run, whatever options the program was first started with, and the
@@ -163,6 +179,9 @@ char **dome__restarts_attempt(const dome_restarts *r, const dome_attempt *attemp
     g_setenv(DOME_VARIABLE_SUPERVISED, "0", TRUE);
     g_setenv(DOME_VARIABLE_AVOID, attempt->avoid, TRUE);
     if (attempt->number > 0) {
+        char *losses = g_strdup_printf("%d %.3f", attempt->losses, attempt->seconds);
+        g_setenv(DOME_VARIABLE_LOSSES, losses, TRUE);
+        g_free(losses);
         g_setenv(DOME_VARIABLE_TRACE_APPEND, "1", TRUE);
         if (geteuid() == 0)
             g_setenv("PVM_ALLOW_ROOT", "1", FALSE); /* the launcher has already warned that it is set */
@@ -180,11 +199,12 @@ bool dome__restarts_heal(const dome_options *options, int restarts, int *left)
 void dome__restarts_point(const dome_restarts *r, dome_supervise_point *point)
 {
     char *name = g_path_get_basename(r->argv[0]);
-    const char *directory = r->memory ? r->memory : r->options->checkpoint_dir;
+    const char *directory = r->memory ? r->memory : in_memory(r->options) ? NULL : r->options->checkpoint_dir;
     dome_checkpoint_point newest = {0};
     const bool there = directory && dome__checkpoint_newest(directory, name, &newest);
-    *point =
-        there ? (dome_supervise_point){newest.number, newest.loop, (int)MIN(newest.tasks, INT_MAX)} : (dome_supervise_point){0};
+    *point = (dome_supervise_point){.saves = directory != NULL};
+    if (there)
+        *point = (dome_supervise_point){newest.number, newest.loop, (int)MIN(newest.tasks, INT_MAX), true};
     g_free(name);
 }
 

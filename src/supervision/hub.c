@@ -294,6 +294,7 @@ static void open_state(hub_state *s)
     dome__hub_raise_limit(s);
     dome__hub_output_open(s);
     dome__hub_view_open(s);
+    dome__hub_command(s);
     if (!dome__hub_poll_open(s))
         dome__hub_notice(s, DOME_END_START, false, 1,
                          g_strdup_printf("cannot watch over the program's tasks: %s", g_strerror(errno)));
@@ -311,6 +312,7 @@ static void close_state(hub_state *s, int status)
     g_clear_pointer(&s->trails, g_ptr_array_unref);
     dome__trace_sink_close(s->trace, status, s->hub->report_fd >= 0);
     dome__demand_close(s->demand, status);
+    g_strfreev(s->command);
     g_free(s->line);
     g_free(s->silent);
     g_free(s->legacy);

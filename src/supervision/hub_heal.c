@@ -198,6 +198,17 @@ static bool is_bare(const hub_state *s)
     return bare;
 }
 
+/* Nothing of it has been saved since the program began. */
+static bool is_early(const hub_state *s)
+{
+    uint64_t loops = s->loops_before;
+    for (guint i = 0; i < s->clients->len; i++) {
+        const hub_client *c = s->clients->pdata[i];
+        loops = place_of(s, c) >= 0 ? MAX(loops, c->loop) : loops;
+    }
+    return loops == 0;
+}
+
 /* Seconds from the last sign of a task that is lost. */
 static double noticing(const hub_state *s)
 {
@@ -239,6 +250,7 @@ static bool begin(hub_state *s, const hub_member *members, int size)
     GArray *kill_too = g_array_new(FALSE, FALSE, sizeof(int));
     dome__hub_say_unhealed(s);
     s->bare = is_bare(s);
+    s->early = is_early(s);
     s->healing = dome__hub_reason(s);
     dome__history_begin(&s->history, true, s->healing, noticing(s));
     make_view(s, members, size);
@@ -453,6 +465,28 @@ bool dome__hub_look_for_host(hub_state *s, const hub_client *c, const char *host
     return true;
 }
 
+/* Why the program goes on from its beginning, and what helps. */
+static const char *why_beginning(const hub_state *s, const dome_wire_view *view)
+{
+    if (s->bare)
+        return "it has no objects with names: name those that hold its state";
+    if (!view->saves)
+        return "it writes no checkpoints: --dome-checkpoint-dir memory: keeps them in memory";
+    if (s->early)
+        return "it had come to no loop boundary: dome_checkpoint in its main loop is one";
+    if (s->hub->tells)
+        return "its tasks had kept nothing yet";
+    return "it had written no checkpoint yet: --dome-checkpoint-every says when";
+}
+
+/* That the program goes on from. Nobody may have told of it: then it was written after the last beat. */
+static void note_checkpoint(hub_state *s, int64_t number)
+{
+    if (s->checkpoint < number)
+        s->checkpoint_at = dome__hub_now();
+    s->checkpoint = number;
+}
+
 void dome__hub_healed(hub_state *s, const dome_wire_view *view)
 {
     if (!s->healing || view->number < s->healing_number)
@@ -461,7 +495,7 @@ void dome__hub_healed(hub_state *s, const dome_wire_view *view)
     char *from = kept ? g_strdup_printf("loop boundary %" PRIu64, view->loop)
                  : view->checkpoint
                      ? g_strdup_printf("checkpoint %" PRIu64 " (loop boundary %" PRIu64 ")", view->checkpoint, view->loop)
-                     : g_strdup_printf("the beginning%s", s->bare ? " (it has no objects with names)" : "");
+                     : g_strdup_printf("the beginning (%s)", why_beginning(s, view));
     char *most = s->hub->left < 0 ? g_strdup("") : g_strdup_printf(" of %d", s->heals + s->hub->left);
     char *without = s->without ? g_strdup_printf(" (without %s)", s->without) : g_strdup("");
     char *how = s->hub->tells ? g_strdup_printf("the program goes on with %d task%s", s->view.size, s->view.size == 1 ? "" : "s")
@@ -475,6 +509,6 @@ void dome__hub_healed(hub_state *s, const dome_wire_view *view)
     g_free(from);
     g_clear_pointer(&s->healing, g_free);
     if (view->checkpoint && !s->hub->tells) /* else it is what the tasks have kept, which is no checkpoint for others */
-        s->checkpoint = (int64_t)view->checkpoint;
+        note_checkpoint(s, (int64_t)view->checkpoint);
     s->loops_before = s->hub->tells ? view->loop : 0; /* its boundaries are counted from the checkpoint */
 }

@@ -163,6 +163,7 @@ typedef struct hub_state {
     int64_t checkpoint;   /* number of the last one that task 0 has reported; below 0: none */
     double checkpoint_at; /* wall time */
 
+    char **command; /* the words of rank 0, as last known; NULL: not asked for */
     bool rank0_ended;
     int rank0_status; /* as waitpid gives it */
     double rank0_ended_at;
@@ -214,6 +215,7 @@ typedef struct hub_state {
     char *healing;           /* the reason of a loss that is being healed; NULL: none */
     uint32_t healing_number; /* of the view that heals it */
     bool bare;               /* the program had no object with a name */
+    bool early;              /* it had come to no loop boundary */
     bool unstarted;          /* it has told that a view that heals could not start; a part of the failure that was noticed */
     int heals;               /* so far */
     char *without;           /* hosts that have been given up with that loss, ", " between them; NULL: none */
@@ -596,6 +598,10 @@ char *dome__hub_difference(const hub_state *s);
 
 /* For dome__report_answer and dome__demand_open. */
 char *dome__hub_report_text(void *state);
+
+/* The words with which rank 0 was started. The system has none of a process that has ended or is about to run another program:
+ * then those that were known before. */
+char **dome__hub_command(hub_state *s);
 char *dome__hub_command_line(void *state);
 
 /* Sends the supervisor the report that it needs to restart the program. */

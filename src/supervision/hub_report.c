@@ -20,12 +20,21 @@ static char **command_of(pid_t pid)
     return (char **)g_ptr_array_free(words, FALSE);
 }
 
+char **dome__hub_command(hub_state *s)
+{
+    char **words = command_of(s->hub->rank0);
+    if (words[0] || !s->command) {
+        g_strfreev(s->command);
+        s->command = words;
+    } else {
+        g_strfreev(words);
+    }
+    return s->command;
+}
+
 char *dome__hub_command_line(void *data)
 {
-    const hub_state *s = data;
-    char **words = command_of(s->hub->rank0), *line = g_strjoinv(" ", words);
-    g_strfreev(words);
-    return line;
+    return g_strjoinv(" ", dome__hub_command(data));
 }
 
 static int by_rank(const void *a, const void *b)
@@ -36,12 +45,12 @@ static int by_rank(const void *a, const void *b)
 
 char *dome__hub_report_text(void *data)
 {
-    const hub_state *s = data;
+    hub_state *s = data;
     dome_report *report = dome__report_new();
     char *directory = g_strdup_printf("/proc/%d/cwd", (int)s->hub->rank0);
     report->pid = (int)getpid();
     report->host = g_strdup(g_get_host_name());
-    report->command = command_of(s->hub->rank0);
+    report->command = g_strdupv(dome__hub_command(s));
     report->directory = g_file_read_link(directory, NULL);
     report->trace = g_strdup(s->trace ? dome__trace_sink_path(s->trace) : "");
     report->machine = g_strdup(s->hub->directory ? "private" : "own");

@@ -74,7 +74,7 @@ static bool start_machine(dome_launch *launch, const dome_launch_request *reques
     if (left)
         dome__say("%s", left);
     g_free(left);
-    if (note)
+    if (note && dome__terminal_is(STDERR_FILENO)) /* for the user who watches; not in every log */
         dome__say("%s", note);
     char *address = !request->hosts ? NULL : request->address ? g_strdup(request->address) : dome__outside_address();
     bool good = (!request->hosts || dome__address_is_outside(address, message)) &&

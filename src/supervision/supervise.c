@@ -293,7 +293,9 @@ static bool is_loss(const supervisor *s, int attempt)
 static char *from(const dome_supervise_point *point, bool resume)
 {
     if (!resume || point->number == 0)
-        return g_strdup("from the beginning");
+        return g_strdup_printf("from the beginning (%s)",
+                               point->saves ? "it had written no checkpoint yet: --dome-checkpoint-every says when"
+                                            : "it writes no checkpoints: --dome-checkpoint-dir memory: keeps them in memory");
     char *with = point->tasks ? g_strdup_printf("with %d task%s ", point->tasks, point->tasks == 1 ? "" : "s") : g_strdup("");
     char *text = g_strdup_printf("%sfrom checkpoint %" G_GUINT64_FORMAT " (loop boundary %" G_GUINT64_FORMAT ")", with,
                                  point->number, point->loop);
@@ -325,6 +327,7 @@ int dome__supervise(const dome_supervision *how)
     dome_losses losses = {0};
     bool resume = false;
     int survived = 0, tasks = 0;
+    const double began = monotonic();
     dome_supervise_point first = {0}; /* the checkpoint that existed before this run */
     how->point(how->ctx, &first);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -335,6 +338,8 @@ int dome__supervise(const dome_supervision *how)
         give_up(&s, "its signals");
     for (int number = 0;; number++) {
         dome_attempt attempt = {.number = number,
+                                .losses = number + s.heals,
+                                .seconds = monotonic() - began,
                                 .resume = resume,
                                 .tasks = tasks,
                                 .avoid = s.avoid->str,

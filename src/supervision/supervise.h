@@ -12,7 +12,8 @@
 typedef struct dome_supervise_point {
     uint64_t number; /* 0: none, the program would start from the beginning */
     uint64_t loop;
-    int tasks; /* as many as it needs; 0: any number */
+    int tasks;  /* as many as it needs; 0: any number */
+    bool saves; /* the program writes checkpoints */
 } dome_supervise_point;
 
 /* One attempt to run the program. */
@@ -22,6 +23,8 @@ typedef struct dome_attempt {
     int tasks;         /* the program has to have so many; 0: those of its start */
     int report_fd;     /* for dome_launch_request; closed on exec */
     const char *avoid; /* hosts that fell silent in earlier attempts, separated by blanks; "" if none */
+    int losses;        /* after which the program has gone on so far */
+    double seconds;    /* since it was first started */
     int left;          /* losses that may still be healed or answered by another attempt; below 0: healed without limit */
 } dome_attempt;
 

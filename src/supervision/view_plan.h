@@ -74,6 +74,8 @@ typedef struct dome_view_entry {
     int rank;
     const char *plan;                         /* text */
     int stood, kept[2], profile;              /* tasks of the last view that stood; descriptors */
+    int losses;                               /* after which the program has gone on */
+    uint64_t program_ns;                      /* when it began, on the clock of this host; 0: not known */
     uint64_t begun_ns, members_ns, blocks_ns; /* when the change began, how long its parts took so far */
     uint64_t progress_ns, progress_first,
         progress_total;              /* when the loop that dome_progress shows began, and where; ns 0: none */

@@ -57,7 +57,7 @@ static const field fields[DOME_WIRE_KINDS][FIELDS_MOST] = {
     [DOME_WIRE_CHANGE] = {FIELD(U32, change.number), FIELD(TEXT, change.plan)},
     [DOME_WIRE_MEMBERS] = {FIELD(TEXT, members)},
     [DOME_WIRE_STANDS] = {FIELD(U32, view.number), FIELD(U32, view.size), FIELD(U32, view.least), FIELD(U32, view.most),
-                          FIELD(U64, view.checkpoint), FIELD(U64, view.loop), FIELD(TEXT, view.legacy)},
+                          FIELD(U64, view.checkpoint), FIELD(U64, view.loop), FIELD(U32, view.saves), FIELD(TEXT, view.legacy)},
     [DOME_WIRE_TIMES] = {FIELD(U32, times.number), FIELD(U64, times.members), FIELD(U64, times.blocks), FIELD(U64, times.joining),
                          FIELD(U64, times.preamble)},
     [DOME_WIRE_BACK] = {FIELD(U32, back.number), FIELD(U32, back.rank), FIELD(TEXT, back.plan), FIELD(TEXT, back.avoid),

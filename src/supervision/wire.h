@@ -149,6 +149,7 @@ typedef struct dome_wire_view {
     uint32_t least, most;  /* --dome-min, --dome-max */
     uint64_t checkpoint;   /* number of the one that it goes on from; 0: none */
     uint64_t loop;         /* its loop boundary */
+    uint32_t saves;        /* 1: it writes checkpoints, or keeps its state */
     const char *legacy;    /* what a process needs that is started in place of rank 0: DOME_VARIABLE_VIEW */
 } dome_wire_view;
 

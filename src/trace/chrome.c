@@ -166,13 +166,14 @@ static void write_samples(const dome_trace_file *file, FILE *to)
         int64_t ns = b ? s->time - b->time : 0;
         if (ns <= 0)
             continue;
-        double processor = s->cpu_ns > b->cpu_ns ? (double)(s->cpu_ns - b->cpu_ns) / (double)ns : 0;
-        double waiting = s->wait_ns > b->wait_ns ? (double)(s->wait_ns - b->wait_ns) / (double)ns : 0;
+        dome_trace_load load = dome__trace_load(b, s);
         int64_t process = process_of(file, s->task);
         begin_event(to, "C", "processor (part of one)", process, b->time);
-        fprintf(to, ",\"args\":{\"used\":%.3f}}", processor);
+        fprintf(to, ",\"args\":{\"used\":%.3f}}", load.processor);
         begin_event(to, "C", "waiting (part of the time)", process, b->time);
-        fprintf(to, ",\"args\":{\"waiting\":%.3f}}", MIN(waiting, 1));
+        fprintf(to, ",\"args\":{\"waiting\":%.3f}}", load.waiting);
+        begin_event(to, "C", "without a processor (part of the time)", process, b->time);
+        fprintf(to, ",\"args\":{\"without\":%.3f}}", load.without);
         begin_event(to, "C", "memory (MB)", process, b->time);
         fprintf(to, ",\"args\":{\"resident\":%.3f}}", (double)b->resident_kb * 1024e-6);
     }

@@ -1,5 +1,7 @@
 #include "trace/file.h"
 
+#include "core/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -405,6 +407,10 @@ static bool sample_line(parser *p, fields *f)
     sample.wait_ns = get_u64(f);
     sample.host_busy_ms = get_u64(f);
     sample.resident_kb = get_u64(f);
+    if (f->at < f->end) {
+        sample.had_ns = get_u64(f);
+        sample.wanted_ns = get_u64(f);
+    }
     if (!f->bad)
         g_array_append_val(p->file->samples, sample);
     return !f->bad;
@@ -824,4 +830,20 @@ const char *dome__trace_name(const dome_trace_file *file, uint64_t code)
 {
     const char *name = code < file->names->len ? g_ptr_array_index(file->names, code) : NULL;
     return name ? name : "an unknown operation";
+}
+
+/* 0 if a number has gone down: another process has the task's place since. */
+static double grown(uint64_t from, uint64_t to)
+{
+    return to > from ? (double)(to - from) : 0;
+}
+
+dome_trace_load dome__trace_load(const dome_trace_sample *a, const dome_trace_sample *b)
+{
+    double all = MAX((double)(b->time - a->time), 1), without = MIN(grown(a->wanted_ns, b->wanted_ns), all);
+    double waited = MIN(grown(a->wait_ns, b->wait_ns), all);
+    dome_trace_load load = {.processor = grown(a->cpu_ns, b->cpu_ns) / all, .without = without / all};
+    load.waiting = dome__really_waited(all, grown(a->had_ns, b->had_ns), without, waited) / all;
+    load.host = grown(a->host_busy_ms, b->host_busy_ms) * 1e6 / all;
+    return load;
 }

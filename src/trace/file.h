@@ -39,6 +39,7 @@ typedef struct dome_trace_sample {
     int64_t time;
     int task;
     uint64_t cpu_ns, wait_ns, host_busy_ms, resident_kb;
+    uint64_t had_ns, wanted_ns; /* dome_processor_time; 0 in older files */
 } dome_trace_sample;
 
 typedef struct dome_trace_object {
@@ -107,5 +108,14 @@ dome_trace_file *dome__trace_parse(const char *text, size_t length, char **messa
 void dome__trace_file_free(dome_trace_file *file);
 
 const char *dome__trace_name(const dome_trace_file *file, uint64_t code);
+
+/* What a task did between two of its samples, a before b, as parts of that time. */
+typedef struct dome_trace_load {
+    double processor; /* of one, by all its threads */
+    double waiting;   /* for other tasks, asleep; in older files also while it had no processor */
+    double without;   /* it could have run, and had no processor */
+    double host;      /* processors of its host at work */
+} dome_trace_load;
+dome_trace_load dome__trace_load(const dome_trace_sample *a, const dome_trace_sample *b);
 
 #endif

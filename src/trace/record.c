@@ -595,6 +595,9 @@ static void sample(dome_trace *trace, uint64_t now, uint64_t wait_ns, GString *l
     put_u64(line, wait_ns);
     put_u64(line, host_busy_ms());
     put_u64(line, resident_kb());
+    dome_processor_time processor = trace->env ? dome__clock_processor(trace->env) : (dome_processor_time){0};
+    put_u64(line, processor.had_ns);
+    put_u64(line, processor.wanted_ns);
     g_string_append_printf(lines, "%s\n", line->str);
     g_string_free(line, TRUE);
 }

@@ -1,10 +1,9 @@
 #include "transport/ahead.h"
 
-#include "core/time.h"
+#include "core/clock.h"
 #include "transport/collective_private.h"
 #include "transport/relay.h"
 
-#include <sched.h>
 #include <time.h>
 
 /* ns: looks by dome__ahead_look are at least so far apart. */
@@ -249,13 +248,16 @@ int dome__ahead_wait(dome_transport *t, int source, int channel)
 {
     enum { YIELDS = 100, NAP_NS = 20000, LONGEST_NAP_NS = 160000, OFFERS = 200 };
     struct timespec nap = {.tv_nsec = NAP_NS};
+    uint64_t yielded = 0;
     if (!(t->can & DOME_TRANSPORT_PROBE))
         return DOME_OK;
     for (int turn = 0; owes(t) && !t->ops->arrived(t, source, channel); turn++) {
         if (drive(t, false))
             return failed(t);
+        dome__yielded(yielded, false);
+        yielded = 0;
         if (turn < YIELDS) {
-            sched_yield();
+            yielded = dome__yield();
             continue;
         }
         nanosleep(&nap, NULL);
@@ -263,6 +265,7 @@ int dome__ahead_wait(dome_transport *t, int source, int channel)
         if (turn > OFFERS) /* a task that this one waits for may itself wait until its data has been read */
             t->ops->arrived(t, -1, channel);
     }
+    dome__yielded(yielded, true);
     return DOME_OK;
 }
 

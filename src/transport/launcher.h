@@ -118,8 +118,8 @@ typedef struct dome_launcher {
 
     /* ---- for MACHINE: the daemons ---- */
 
-    /* Sets the environment variables that the daemons need. Returns a note to show the user if a private machine is started, or
-     * NULL. */
+    /* Sets the environment variables that the daemons need. Returns a note to show a user at a terminal if a private machine is
+     * started, or NULL. */
     const char *(*machine_prepare)(void);
 
     /* Whether the user's own machine answers. *note (g_free'd): which leftovers to remove, or NULL. */

@@ -1,13 +1,12 @@
 #include "transport/message.h"
 
 #include "core/bytes.h"
-#include "core/time.h"
+#include "core/clock.h"
 #include "transport/ahead.h"
 
 #include <glib.h>
 #include <inttypes.h>
 #include <poll.h>
-#include <sched.h>
 #include <string.h>
 #include <time.h>
 
@@ -445,9 +444,12 @@ static void look_again_and_again(any_of *a)
     enum { YIELDS = 100, NAP_NS = 20000, LONGEST_NAP_NS = 1000000 };
     dome_transport *t = a->transport;
     struct timespec nap = {.tv_nsec = NAP_NS};
+    uint64_t yielded = 0;
     for (int turn = 0; !any_has_arrived(a); turn++) {
+        dome__yielded(yielded, false);
+        yielded = 0;
         if (turn < YIELDS) {
-            sched_yield();
+            yielded = dome__yield();
             continue;
         }
         t->ops->arrived(t, -1, a->channel); /* what these tasks sent before, on other channels, may be in front */
@@ -456,6 +458,7 @@ static void look_again_and_again(any_of *a)
         nap_at_descriptors(t, &nap);
         nap.tv_nsec = MIN(2 * nap.tv_nsec, LONGEST_NAP_NS);
     }
+    dome__yielded(yielded, true);
 }
 
 int dome__wait_for_any(dome_transport *t, const int *ranks, int count, int channel)

@@ -172,7 +172,7 @@ static void check(const pair *p)
     EXPECT(memcmp(&is, &should, sizeof is) == 0, "the sum of '%s' is %.17g instead of %.17g", dvec_name(p->moves), is, should);
     watch_ways();
     const double *all = dvec_allgather(p->stays);
-    dvec_local_const(p->moves, spans);
+    dvec_local_spans_const(p->moves, spans);
     for (int s = 0; s < 2; s++)
         EXPECT(memcmp(spans[s].data, all + spans[s].first, spans[s].count * sizeof *all) == 0, "'%s' has other values",
                dvec_name(p->moves));
@@ -595,8 +595,8 @@ static void case_halo(const char *word)
         if (step % 3 == 1)
             dome_barrier(env); /* data may move while there are halos */
         watch_ways();
-        dvec_halo(x, BELOW, ABOVE, true, halo);
-        dvec_local(y, out);
+        dvec_halo_elements(x, BELOW, ABOVE, true, halo);
+        dvec_local_spans(y, out);
         for (int s = 0; s < 2; s++) {
             EXPECT(out[s].first == halo[s].local.first && out[s].count == halo[s].local.count,
                    "vectors of one length have different spans");
@@ -636,8 +636,8 @@ static void couple(dvec *x, dvec *y)
 {
     dvec_halo_span halo[2];
     dvec_span out[2];
-    dvec_halo(x, 1, 1, true, halo);
-    dvec_local(y, out);
+    dvec_halo_elements(x, 1, 1, true, halo);
+    dvec_local_spans(y, out);
     for (int s = 0; s < 2; s++) {
         const uint64_t *in = halo[s].local.data, *below = halo[s].below, *above = halo[s].above;
         uint64_t *to = out[s].data;
@@ -659,7 +659,7 @@ static void couple_alone(uint64_t *x, uint64_t *y)
 static void check_coupled(dvec *x, const uint64_t *whole)
 {
     dvec_span spans[2];
-    dvec_local_const(x, spans);
+    dvec_local_spans_const(x, spans);
     for (int s = 0; s < 2; s++)
         EXPECT(memcmp(spans[s].data, whole + spans[s].first, spans[s].count * sizeof *whole) == 0, "other values");
 }

@@ -15,7 +15,7 @@ static volatile int *volatile nowhere;
 static double *first_value(dvec *x)
 {
     dvec_span spans[2];
-    dvec_local(x, spans);
+    dvec_local_spans(x, spans);
     return spans[0].count > 0 ? spans[0].data : NULL;
 }
 
@@ -37,8 +37,8 @@ static void go_right(dome_env *env, dvec *x, dvec *y)
 {
     for (int k = 0; k < 50; k++) {
         dvec_span spans[2], others[2];
-        dvec_local(x, spans);
-        dvec_local(y, others); /* gives out pointers: those to x stay good */
+        dvec_local_spans(x, spans);
+        dvec_local_spans(y, others); /* gives out pointers: those to x stay good */
         for (int s = 0; s < 2; s++)
             for (size_t i = 0; i < spans[s].count; i++) {
                 ((double *)spans[s].data)[i] += 1;
@@ -81,11 +81,11 @@ int main(int argc, char **argv)
         touch(kept);
     } else if (strcmp(what, "halo") == 0) { /* copies live until the next */
         dvec_halo_span halo[2];
-        dvec_halo(x, 2, 0, true, halo);
+        dvec_halo_elements(x, 2, 0, true, halo);
         const double *below = halo[0].below;
         dvec_sum(y);
         touch(below);
-        dvec_halo(x, 3, 0, true, halo);
+        dvec_halo_elements(x, 3, 0, true, halo);
         touch(below);
     } else if (strcmp(what, "whole") == 0) {
         const double *all = dvec_allgather(x);

@@ -47,7 +47,7 @@ for tasks in 1 3; do
                 run $tasks later $kind $options && caught dome_barrier
                 run $tasks freed $kind $options && caught dvec_free
                 run $tasks whole $kind $options && caught dvec_free
-                run $tasks halo $kind $options && caught dvec_halo
+                run $tasks halo $kind $options && caught dvec_halo_elements
             }
         done
     done

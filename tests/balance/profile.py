@@ -34,18 +34,25 @@ class Profile:
                 self.times.append(line.split())
             elif line.startswith("the program's own code"):
                 self.own = [float(n) for n in line.split()[4:6]]
+            elif re.match(r"of all this, [\d.]+ % without a processor: ", line):
+                self.without = [float(n) for n in re.findall(r"\d+\.\d+", line)]
             elif ":" in line:
                 name, text = line.split(": ", 1)
                 self.rest[name] = text
 
 
-def run(tasks, *options):
-    what = "%s tasks, %s" % (tasks, " ".join(options))
+def on_one_processor():
+    os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
+
+
+def run(tasks, *options, before=None):
+    what = "%s tasks, %s%s" % (tasks, " ".join(options), ", on one processor" if before else "")
     p = subprocess.run(
         [RUN_MULTI, str(tasks), BUILD + "/tests/balance/steps", str(STEPS), "--dome-profile", *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         universal_newlines=True,
+        preexec_fn=before,
     )
     if p.returncode:
         fail(what, "status %d: %s" % (p.returncode, p.stderr))
@@ -89,19 +96,24 @@ def check_operations(what, p, tasks):
 
 
 def check_times(what, p, tasks):
-    """The rows of the tasks: as much computing and waiting as in the table of operations, and nobody waits longest for itself."""
+    """The rows of the tasks: as much time as in the table of operations, of which the time without a processor has a column of its own,
+    and nobody waits longest for itself."""
     rows = p.times
     if [int(row[0]) for row in rows] != (list(range(tasks)) if tasks > 1 else []):
         fail(what, "rows of tasks: %s" % rows)
     if not rows:
         return
-    compute, own, halos, balancing, checkpoints, waiting = [sum(float(row[k]) for row in rows) / tasks for k in range(1, 7)]
-    wanted = sum(o[1] for o in p.operations.values()), sum(o[3] for o in p.operations.values())
-    for got, of in (compute + halos + balancing + checkpoints, wanted[0]), (waiting, wanted[1]), (own, p.own[0]):
-        if abs(got - of) > 2e-6 * (len(p.operations) + 1):
-            fail(what, "a task's mean is %g in the rows of tasks, %g in those of operations" % (got, of))
+    compute, own, halos, balancing, checkpoints, without, waiting = [sum(float(row[k]) for row in rows) / tasks for k in range(1, 8)]
+    work, waits = sum(o[1] for o in p.operations.values()) + p.own[0], sum(o[3] for o in p.operations.values())
+    left, close = compute + halos + balancing + checkpoints + own, 2e-6 * (len(p.operations) + 1)
+    if abs(left + without + waiting - work - waits) > close:
+        fail(what, "a task's mean is %g in the rows of tasks, %g in those of operations" % (left + without + waiting, work + waits))
+    if left > work + close or waiting > waits + close or without < work - left - close:
+        fail(what, "without a processor for %g: %g of %g are left of the work, %g of %g of the waiting" % (without, left, work, waiting, waits))
+    if abs(without - p.without[1]) > close:
+        fail(what, "without a processor for %g in the rows, %g in its line" % (without, p.without[1]))
     for row in rows:
-        if len(row) != 11 or row[10] == row[0] or not 0 < float(row[7]) <= float(row[6]) + 0.05:
+        if len(row) != 12 or row[11] == row[0] or not 0 < float(row[8]) <= float(row[7]) + 0.05:
             fail(what, "a task's row: %s" % row)
 
 
@@ -125,6 +137,20 @@ def check_moves(what, p):
     if abs(megabytes - blocks * 16 * 8 * 1e-6) > 1e-3:  # blocks of 16 doubles
         fail(what, "%g MB for %g blocks" % (megabytes, blocks))
     return phases, moving, (near, around, further)
+
+
+def check_without(what, p, tasks):
+    """Task 1, for which the others wait, shares its processor with another program: it has none for about as long as it computes. The
+    others wait for it, although they wait on the same processor."""
+    rows = [[float(n) for n in row[1:9]] for row in p.times]
+    work = [sum(row[:5]) for row in rows]
+    if not rows[1][5] > 0.3 * work[1]:
+        fail(what, "task 1 computes for %g s, and has no processor for %g" % (work[1], rows[1][5]))
+    for row in rows[:1] + rows[2:]:
+        if not row[6] > row[5] or not row[7] > 0.5 * row[6]:
+            fail(what, "a task that waits for task 1: %s" % row)
+    if "other programs use the processors" not in p.rest.get("advice", "other programs use the processors") and "have none for" not in p.rest["advice"]:
+        fail(what, p.rest["advice"])
 
 
 def main():
@@ -151,6 +177,14 @@ def main():
         what, p = run(tasks, "--dome-balance", "global", "--dome-balance-every", "5", "--dome-balance-phases", "3")
         if check_moves(what, p)[0] != 3:
             fail(what, str(p.rest))
+    other = subprocess.Popen([sys.executable, "-c", "while True: pass"], preexec_fn=on_one_processor)
+    try:
+        what, p = run(3, "--dome-balance", "none", before=on_one_processor)
+    finally:
+        other.kill()
+        other.wait()
+    check_operations(what, p, 3)
+    check_without(what, p, 3)
     for topology in "ring", "linear":
         what, p = run(5, "--dome-balance", "ring", "--dome-balance-every", "2", "--dome-topology", topology)
         check_operations(what, p, 5)

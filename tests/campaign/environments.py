@@ -86,10 +86,10 @@ def clocks():
 
 def case(name, command, environment, wanted):
     with harness.temporary_directory() as base:
-        os.chmod(base, 0o777)
+        os.chmod(base, 0o1777)
         with Run([a.replace("%TMP%", base) for a in command], environment, cwd=base) as run:
             os.chmod(run.base, 0o755)
-            os.chmod(run.tmp, 0o777)
+            os.chmod(run.tmp, 0o1777)
             status = run.wait()
             run.check_clean()
             lines = run.lines()

@@ -10,6 +10,7 @@ import fractions
 import math
 import os
 import random
+import statistics
 import sys
 import warnings
 
@@ -152,6 +153,25 @@ def close(got, wanted, size):
     return abs(got - wanted) <= 1e-12 * size + 1e-300 if both else equal(got, wanted)
 
 
+def philox(seed, count):
+    """64 bits for the real, and for the imaginary part of the normal numbers of so many positions: Philox4x32-10."""
+    low, mask = np.uint64(32), np.uint64(0xFFFFFFFF)
+    position = np.arange(count, dtype="u8")
+    c = [position & mask, position >> low, np.ones(count, "u8"), np.zeros(count, "u8")]
+    k = [seed & 0xFFFFFFFF, seed >> 32]
+    for _ in range(10):
+        a, b = np.uint64(0xD2511F53) * c[0], np.uint64(0xCD9E8D57) * c[2]
+        c = [(b >> low) ^ c[1] ^ np.uint64(k[0]), b & mask, (a >> low) ^ c[3] ^ np.uint64(k[1]), a & mask]
+        k = [(k[0] + 0x9E3779B9) & 0xFFFFFFFF, (k[1] + 0xBB67AE85) & 0xFFFFFFFF]
+    return c[1] << low | c[0], c[3] << low | c[2]
+
+
+def normal(bits):
+    """Python's own inverse of the distribution function, with the sign of the last bit."""
+    inverse = statistics.NormalDist().inv_cdf
+    return np.array([-inverse((int(b) | 1) / 2**65) if b & np.uint64(1) else inverse((int(b) | 1) / 2**65) for b in bits])
+
+
 class Chain:
     """Makes the lines of a chain, and judges what was printed for them."""
 
@@ -216,9 +236,11 @@ class Chain:
         c, kind = self.chance, self.dtype.kind
         z, x, y = c.randrange(3), c.randrange(3), c.randrange(3)
         exact = ["add", "sub", "neg", "copy", "fill", "iota", "roll", "shift", "select", "scalar", "compare", "compare_scalar", "gather", "scatter", "scatter_add", "logic", "compress",
-                 "slice", "concatenate", "nonzero"]
+                 "slice", "concatenate", "nonzero", "text", "topk", "factorize"]
         exact += ["sort", "argsort", "searchsorted", "unique"]
         exact += ["get_many", "repeated"]
+        if kind in "fc":
+            exact += ["random_normal"]
         if kind in "iuf":
             exact += ["histogram", "histogram_edges", "by"]
         if kind in "iu":
@@ -474,7 +496,14 @@ class Chain:
 
     def do_sort(self, z, x, y):
         if self.shape[1] == 1:
-            self.operation("sort %d %d" % (z, x), z, lambda: np.sort(self.values[x], axis=0, kind="stable"))
+            def compute():
+                values = np.sort(self.values[x], axis=0, kind="stable")
+                if self.dtype.kind == "f":  # NumPy leaves zeros of both signs as they come
+                    zeros = values[values == 0]
+                    values[values == 0] = np.concatenate([zeros[np.signbit(zeros)], zeros[~np.signbit(zeros)]])
+                return values
+
+            self.operation("sort %d %d" % (z, x), z, compute)
 
     def do_argsort(self, z, x, y):
         if self.shape[1] == 1:
@@ -522,6 +551,82 @@ class Chain:
         wanted = None if self.stepwise else compute()
         self.lines.append(line)
         self.judges.append(lambda text: check(judge(text.split(), compute() if wanted is None else wanted), "%s: %s" % (line, text)))
+
+    def do_text(self, z, x, y):
+        """Whole arrays and parts of long ones, in lines, as NumPy prints them."""
+        rows = self.chance.choice([0, 0, 2, 5])
+        rows = rows if rows and self.shape[0] and self.shape[0] % rows == 0 else 0
+        shape = (self.shape[0] // rows, rows, self.shape[1]) if rows else self.shape if self.shape[1] > 1 else self.shape[:1]
+        line = "text %d %d" % (x, rows)
+        wanted = None if self.stepwise else str(self.values[x].reshape(shape))
+        self.lines.append(line)
+
+        def look(text):
+            right = wanted or str(self.values[x].reshape(shape))
+            head, values = text.split("|", 1)
+            check(head.endswith(": %s, %s" % (self.type, " x ".join(map(str, shape)))), "%s: %s" % (line, head))
+            check(values == right.replace("\n", "|"), "%s: %r instead of %r" % (line, values, right))
+
+        self.judges.append(look)
+
+    def comparable(self, x):
+        """NumPy has all complex values with a NaN for one."""
+        return self.dtype.kind != "c" or not self.special
+
+    def do_topk(self, z, x, y):
+        if self.shape[1] > 1 or not self.comparable(x):
+            return
+        k, largest = self.chance.randint(0, self.shape[0]), self.chance.choice([0, 1])
+
+        def compute():
+            values = self.values[x][:, 0].copy()
+            rank = np.unique(values, return_inverse=True)[1]
+            order = np.lexsort((np.arange(len(rank)), -rank if largest else rank))[:k]
+            return " ".join(map(str, order)), values[order]
+
+        def judge(words, right):
+            positions, values = (words[:k], words[k] if k else "")
+            return " ".join(positions) == right[0] and same(np.frombuffer(bytes.fromhex(values), dtype=self.dtype), right[1])
+
+        self.printed("topk %d %d %d" % (x, k, largest), compute, judge)
+
+    def do_factorize(self, z, x, y):
+        """pandas.factorize numbers keys in the order in which they appear."""
+        if not self.comparable(x) or self.dtype.kind in "fc" and self.shape[1] > 1:
+            return
+        sort, wide = self.chance.choice([0, 1]), self.shape[1] > 1
+
+        def compute():
+            keys = self.values[x] if wide else self.values[x][:, 0]
+            if not len(keys):
+                return keys, np.zeros(0, "i8")
+            distinct, first, labels = np.unique(keys, return_index=True, return_inverse=True, axis=0 if wide else None)
+            order = np.arange(len(distinct)) if sort else np.argsort(first)
+            return distinct[order], np.argsort(order)[labels]
+
+        line = "factorize 7 %d %d 5" % (x, sort)
+        wanted = None if self.stepwise else compute()
+        self.lines += ["new 5 i64 %d 1 %d" % (self.shape[0], self.distribution), line, "print 7", "print 5", "free 7", "free 5"]
+
+        def look(part):
+            def judge(text):
+                right = (compute() if wanted is None else wanted)[part].ravel()
+                got = np.frombuffer(bytes.fromhex(text), dtype="i8" if part else self.dtype)
+                check(same(got, right.astype(got.dtype)), "%s, %d: %r instead of %r" % (line, part, got[:8], right[:8]))
+            return judge
+
+        self.judges += [look(0), look(1)]
+
+    def do_random_normal(self, z, x, y):
+        seed = self.chance.randrange(1 << 64)
+
+        def compute():
+            bits = philox(seed, int(np.prod(self.shape)))
+            parts = [normal(b) for b in bits]
+            return (parts[0] + 1j * parts[1] if self.dtype.kind == "c" else parts[0]).astype(self.dtype).reshape(self.shape)
+
+        if self.stepwise:
+            self.operation("random_normal %d %d" % (z, seed), z, compute, lambda got, wanted: near(got, wanted, self.type))
 
     def do_parts(self, z, x, y):
         name, real = self.chance.choice(["real", "imag", "arg"]), {"c64": "f32", "c128": "f64"}[self.type]

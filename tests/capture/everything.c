@@ -72,6 +72,7 @@ static dome_capture_type is_type = {"union value.is",
                                     which_value,
                                     NULL,
                                     NULL,
+                                    NULL,
                                     NULL};
 static const dome_capture_member value_members[] = {MEMBER(tag, value, dome_capture_int), MEMBER(is, value, is_type)};
 STRUCT(value);

@@ -169,7 +169,7 @@ done
 cat >full.sh <<'END'
 place=$1
 shift
-mount -t tmpfs -o size=600k none "$place" && "$@" && ls "$place"
+mount -t tmpfs -o size=600k,mode=755 none "$place" && "$@" && ls "$place"
 END
 mkdir -p small
 

@@ -53,7 +53,7 @@ typedef struct kept {
 static kept keep(dvec *x)
 {
     kept k;
-    dvec_local(x, k.spans);
+    dvec_local_spans(x, k.spans);
     return k;
 }
 

@@ -9,7 +9,7 @@ int main(int argc, char **argv)
     dvec *x = dvec_new(env, "x", DOME_F64, 100000);
     dvec_span spans[2];
     uint64_t mine = 0;
-    dvec_local(x, spans);
+    dvec_local_spans(x, spans);
     for (int k = 0; k < 2; k++)
         mine += spans[k].count;
     for (int r = 0; r < dome_size(env); r++) {

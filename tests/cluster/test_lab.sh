@@ -58,7 +58,7 @@ refused 2 "1 to 250 hosts, not 0" "$lab" 0 true
 refused 2 "1 to 250 hosts, not 251" "$lab" 251 true
 refused 2 "1 to 250 hosts, not 3x" "$lab" 3x true
 refused 2 "no command" "$lab" 3
-for verb in on kill stop go cut mend sshd cpu rate switch arch ps; do
+for verb in on kill stop go cut mend sshd cpu rate switch cable arch ps; do
     refused 2 "'$verb' works inside a lab" "$lab" $verb h1 20
 done
 "$lab" --help | grep -q '^  dome-lab N COMMAND' || fail "no help"
@@ -67,7 +67,7 @@ mistakes() {
         refused 2 "$verb takes a host" dome-lab $verb
         refused 2 "$verb takes a host" dome-lab $verb h1 h2
     done
-    for verb in "on h3 true" "kill h3" "stop h0" "go h01" "cut h" "mend 1" "sshd hub" "cpu h3 20" "rate h3 10" "switch h3 2" "arch h3 s390x" "ps h3" "cpu ../h1 3"; do
+    for verb in "on h3 true" "kill h3" "stop h0" "go h01" "cut h" "mend 1" "sshd hub" "cpu h3 20" "rate h3 10" "switch h3 2" "cable h3 10" "arch h3 s390x" "ps h3" "cpu ../h1 3"; do
         # shellcheck disable=SC2086
         refused 2 "there is no host '" dome-lab $verb
     done
@@ -87,6 +87,8 @@ mistakes() {
     refused 2 "a switch is a number from 1 to 9, not 'x'" dome-lab switch h1 x
     refused 2 "switch 1 has no link of its own" dome-lab switch h1 1 20
     refused 2 "a speed is 0 or a number of Mbit/s from 0.01 to 100000, not 'fast'" dome-lab switch h1 2 fast
+    refused 2 "cable takes a host and the speed" dome-lab cable h1
+    refused 2 "a speed is 0 or a number of Mbit/s from 0.01 to 100000, not 'fast'" dome-lab cable h1 fast
     refused 2 "arch takes a host and an architecture" dome-lab arch h1
     refused 2 "the only architecture is s390x, not 'vax'" dome-lab arch h1 vax
     DOME_LAB_S390X=/nowhere refused 77 "no machine in /nowhere" dome-lab arch h1 s390x
@@ -202,7 +204,30 @@ switches() {
     finish
 }
 
-export -f refused say fail finish until_true mistakes shares share_of saves spin spinning held speeds switches
+# All that hosts on the cable send passes it, whoever sends.
+cables() {
+    local before after
+    dome-lab cable all 50 2>why || { echo "   no cable: $(cat why)" && finish; }
+    sent() { tc -s qdisc show dev cable | sed -n 's/^ Sent \([0-9]*\) .*/\1/p'; }
+    tc qdisc show dev cable | grep -q 'tbf .*rate 50Mbit' || fail "no limit on the cable"
+    before=$(sent)
+    for pair in "h1 h2" "h2 h1"; do
+        read -r from to <<<"$pair"
+        dome-lab on $from ssh $to true || fail "$to cannot be reached from $from"
+    done
+    after=$(sent)
+    [ $((after - before)) -gt 5000 ] || fail "$((after - before)) bytes passed the cable"
+    dome-lab cable h1 20
+    tc qdisc show dev cable | grep -q 'tbf .*rate 20Mbit' || fail "the cable is not as fast as was said last"
+    dome-lab cable all 0
+    dome-lab cable h1 0 || fail "a host that is not on the cable cannot be taken out"
+    before=$(sent)
+    dome-lab on h1 ssh h2 true || fail "h2 cannot be reached without the cable"
+    [ "$(sent)" = "$before" ] || fail "the hosts are still on the cable"
+    finish
+}
+
+export -f refused say fail finish until_true mistakes shares share_of saves spin spinning held speeds switches cables
 failures=0 "$lab" 2 "$BASH" -c mistakes || fail "mistakes in a lab"
 why=$("$lab" 1 dome-lab cpu h1 50 2>&1)
 status=$?
@@ -216,6 +241,7 @@ fi
 say "speeds of links"
 failures=0 "$lab" 2 "$BASH" -c speeds || fail "speeds of links"
 failures=0 "$lab" 2 "$BASH" -c switches || fail "switches"
+(cd "$dir" && failures=0 "$lab" 2 "$BASH" -c cables) || fail "a cable"
 
 say "no cgroups that can be written"
 hide="mount -t tmpfs tmpfs /sys/fs/cgroup"

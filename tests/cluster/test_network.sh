@@ -1,6 +1,7 @@
 #!/bin/bash
 # dome net in a lab of two switches with a slow link between them, and one slow host: the clusters and the best ring are found, hosts
-# that do not answer are named, files that are damaged are not used, and nothing is left behind.
+# that do not answer are named, files that are damaged are not used, and nothing is left behind. One cable for all hosts is not taken for
+# a switch, nor a switch for a cable.
 . "$(dirname "${BASH_SOURCE[0]}")/common"
 in_lab 6 "$@"
 unset DOME_CACHE_DIR # the files lie in the homes of the lab's hosts
@@ -49,6 +50,18 @@ sys.exit(bool(bad))
 END
 }
 
+# NAME CLUSTERS WORD...: what is said of the medium between two clusters (numbers, "0, 1"), or within one.
+medium() {
+    local name=$1 clusters=$2 said
+    shift 2
+    said=$(grep -F "\"clusters\": [$clusters]" "$name.out" | sed 's/.*"sharing": //')
+    echo "   $name, $clusters: $said"
+    for word; do
+        [[ $said = "$word"* ]] && return
+    done
+    fail "$name: between $clusters: $said, not $*"
+}
+
 tc qdisc add dev lo root tbf rate 1mbit burst 10000 latency 10ms 2>/dev/null || skip "the lab cannot limit rates: the kernel has no tbf"
 tc qdisc del dev lo root
 command -v python3 >/dev/null || skip "python3 is not installed"
@@ -62,6 +75,10 @@ say "six hosts"
 net first --hosts "$work/hosts" --json --picture "$work/picture.svg"
 ended_well first
 judge first "${hosts[@]}"
+# A busy machine may leave that open. Three hosts have no two pairs.
+medium first "0, 1" '"shared"' '"cannot tell"'
+medium first "0, 0" null
+medium first "1, 1" null
 python3 - "$work/picture.svg" <<'END' || fail "the picture is not as it should be"
 import sys
 import xml.dom.minidom
@@ -105,6 +122,7 @@ status=$?
 errors whole | sed 's/^/   /'
 [ "$(errors whole)" = "dome: net: no answer from h3; the other hosts are measured" ] || fail "h3 stopped: $(errors whole)"
 judge whole h1 h2 h4 h5 h6
+"$lab" switch h2 2 20
 
 say "a host that is silent before"
 net held_up --again # PVM's daemons may still wait for it: then nothing can be measured
@@ -123,6 +141,26 @@ judge without h1 h2 h4 h5 h6
 "$lab" go h3
 until_true eval '! "$lab" ps | grep -q "dome net"' || fail "tasks are left: $("$lab" ps | grep "dome net")"
 vm_stop
+
+say "one switch for six hosts; one cable"
+"$lab" rate all 200
+[ -e "$LAB/no_cpu" ] || "$lab" cpu h5 max
+for host in h2 h3 h5; do
+    "$lab" switch $host 1
+done
+net switched --again --json --hosts "$work/hosts"
+ended_well switched
+medium switched "0, 0" '"switched"' '"cannot tell"'
+"$lab" rate all 100 # as fast as the cable: what the limit lets through at once, after a pause, makes no link look twice as fast
+if "$lab" cable all 100 2>cable.err; then
+    net cable --again --json --hosts "$work/hosts"
+    ended_well cable
+    medium cable "0, 0" '"shared"' '"cannot tell"'
+    "$lab" cable all 0
+else
+    echo "   no cable: $(cat cable.err)"
+fi
+clean_but_files media
 
 say "one host"
 net one

@@ -120,6 +120,17 @@ for lost in h2 h3; do
     clean own_$lost
 done
 
+say "on one host the directory belongs to another user: it is used on none"
+for host in h1 h2 h3; do
+    on "$host" mkdir -p "$saved"
+done
+if on h2 chown 61001 "$saved"; then
+    run foreign on h1 sh -c "cd $work && exec $dome run --hosts $work/hosts -n 6 $heat ${size[*]} --output foreign --dome-checkpoint-dir $saved"
+    failed_with foreign "'$saved' is not used, .*: $saved belongs to user 61001; .* --dome-checkpoint-trust \(task [0-9] on host h2\)$"
+fi
+forget
+clean foreign
+
 say "checkpoints in memory, and a host is killed for good"
 saved=memory:
 memory=/dev/shm

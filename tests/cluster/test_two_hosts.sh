@@ -35,7 +35,7 @@ until_true no_tasks h3 h4 || fail "tasks are left: $(tasks h3 h4)"
 kill -TERM "$("$lab" ps h1 | awk '/ run --restarts/ { print $2; exit }')"
 wait "$program"
 errors healed | sed 's/^/   /'
-errors healed | grep -Eq "task [0-9] on host h[34] is lost: .*; healed \(without h3, h4\) from the beginning, 1 of 1$" || fail "no line of healing"
+errors healed | grep -Eq "task [0-9] on host h[34] is lost: .*; healed \(without h3, h4\) from the beginning \(.*\), 1 of 1$" || fail "no line of healing"
 until_true no_tasks || fail "tasks are left: $(tasks)"
 
 say "h3 and h4 stop, and the program starts again"
@@ -47,7 +47,7 @@ done
 kill -TERM "$("$lab" ps h1 | awk '/ run --restarts/ { print $2; exit }')"
 wait "$program"
 errors both | sed 's/^/   /'
-errors both | grep -Eq "task [0-9] on host h[34] is lost: .*; started again from the beginning, restart 1 of 1$" || fail "no line of a restart"
+errors both | grep -Eq "task [0-9] on host h[34] is lost: .*; started again from the beginning \(.*\), restart 1 of 1$" || fail "no line of a restart"
 until_true no_tasks || fail "tasks are left: $(tasks)"
 vm_stop
 clean both

@@ -58,13 +58,13 @@ static void small_paths(dome_env *env)
         BEGIN;
         for (int k = 0; k < CALLS; k++) {
             dvec_add(x, x, y);
-            dvec_local_const(x, span);
+            dvec_local_spans_const(x, span);
         }
         END("small.one");
         BEGIN;
         for (int k = 0; k < CALLS; k++) {
             chain(d, x, y, t, u);
-            dvec_local_const(d, span);
+            dvec_local_spans_const(d, span);
         }
         END("small.chain");
         BEGIN;
@@ -97,11 +97,11 @@ static void large_paths(dome_env *env)
             checked += dvec_sum(d);
         }
         END("large.chain");
-        dvec_local_const(d, span); /* what nobody has read may not have been stored */
+        dvec_local_spans_const(d, span); /* what nobody has read may not have been stored */
         BEGIN;
         for (int k = 0; k < PASSES; k++) {
             dvec_axpy(d, 0.25, x);
-            dvec_local_const(d, span);
+            dvec_local_spans_const(d, span);
         }
         END("large.axpy");
         BEGIN;
@@ -138,7 +138,7 @@ static void large_paths(dome_env *env)
         for (int k = 0; k < PASSES; k++)
             dvec_roll(d, x, 1000);
         END("large.shift");
-        dvec_local_const(index, span);
+        dvec_local_spans_const(index, span);
         BEGIN;
         for (int k = 0; k < PASSES; k++)
             dvec_gather(d, x, index);

@@ -108,6 +108,68 @@ END
 works "$cc" empty.c -o empty
 works ./empty
 
+# pragmas of dome-cc's own are known, also in headers and macros; others the compiler names
+cat >own.h <<'END'
+#define HOLD _Pragma("dome hold")
+END
+cat >own.c <<'END'
+#include "own.h"
+#include <stdio.h>
+#pragma dome numbers
+static unsigned long seed = 5;
+HOLD
+static int slow(int n) { while (n > 3) n -= 3; return n; }
+int main(void)
+{
+#pragma dome nopoll
+    for (int i = 0; i < 3; i++) seed += (unsigned long)slow(i);
+    printf("%lu\n", seed);
+    return 0;
+}
+END
+works "$cc" -Wall -Wextra -Werror -pedantic-errors -std=gnu11 own.c -o own
+works "$cc" -Wall -Wextra -Werror -c own.c
+works ./own
+[ "$(cat "$work/out")" = 8 ] || fail "own: $(cat "$work/out")"
+printf '#pragma strange\nint main(void) { return 0; }\n' >strange.c
+"$cc" -Wall strange.c -o strange 2>"$work/err" || fail "strange: $(cat "$work/err")"
+grep -q 'Wunknown-pragmas' "$work/err" || fail "a strange pragma: $(cat "$work/err")"
+
+# what it makes has no warnings of its own, and is no longer than its text where it replaces a file
+"$cc" --polls=every --emit-source -o made.c sum.c && gcc -Wall -Wextra -Werror -c made.c -o made.o || fail "a translation has warnings"
+cp made.c first.c
+yes 'int a_longer_file;' | head -100000 >made.c
+"$cc" --polls=every --emit-source -o made.c sum.c
+cmp -s made.c first.c || fail "a translation that replaces a longer file"
+
+# threads of OpenMP: where they are asked for they are refused, else the compiler leaves the pragmas out, and so does dome-cc
+cat >threads.c <<'END'
+#include <stdio.h>
+#define PARALLEL(...) _Pragma(#__VA_ARGS__)
+int main(void)
+{
+    int sum = 0;
+#pragma omp parallel for reduction(+ : sum)
+    for (int i = 0; i < 10; i++) sum += i;
+PARALLEL(omp parallel num_threads(2) reduction(+ : sum))
+    sum++;
+#pragma omp simd
+    for (int i = 0; i < 10; i++) sum += i;
+    printf("%d\n", sum);
+    return 0;
+}
+END
+works "$cc" threads.c -o threads
+works ./threads
+[ "$(cat "$work/out")" = 91 ] || fail "threads: $(cat "$work/out")"
+for command in "-fopenmp threads.c -o refused" "-fopenmp -c threads.c"; do
+    "$cc" $command 2>"$work/err" && fail "$command: succeeds"
+    grep -q 'threads.c:6: error: dome-cc: #pragma omp parallel for.*: leave out -fopenmp' "$work/err" || fail "$command: $(cat "$work/err")"
+    [ "$(grep -c 'error: dome-cc' "$work/err")" = 2 ] || fail "$command: $(cat "$work/err")"
+done
+works "$cc" -fopenmp own.c -o own
+works "$cc" -fopenmp-simd threads.c -o threads
+
 # mistakes
 echo 'int main(void) { return 0; }' >whole.c
 for static in -static -static-pie; do

@@ -87,7 +87,7 @@ done
 mkdir archive
 ar rcs archive/libparts.a objects/parts.o
 cp objects/main.o first.o
-for words in archive/libparts.a "-Larchive -lparts" "-L archive -l parts"; do
+for words in archive/libparts.a "-Larchive -lparts" "-L archive -l parts" "-Larchive -l:libparts.a"; do
     "$cc" first.o $words plain.o -o archive/two 2>said || fail "archive: $words: $(cat said)"
     rm -rf saved
     output=$(./archive/two --dome-checkpoint-dir saved --dome-checkpoint-every 1)

@@ -70,7 +70,7 @@ def disturbed(program, arguments, steps, every="3"):
                     told = subprocess.run([DOME, what, str(p["pid"]), "-n", str(n)], env=harness.clean_environment(), stdout=subprocess.PIPE,
                                           stderr=subprocess.PIPE, timeout=harness.HANG)
                     check(told.returncode == 0 or run.process.poll() is not None or b"has ended" in told.stderr or b"no program" in told.stderr or
-                          b"ends" in told.stderr, "dome %s: %s" % (what, told.stderr))
+                          b"ends" in told.stderr or b"is ending" in told.stderr, "dome %s: %s" % (what, told.stderr))
                     if told.returncode == 0:
                         done.append(what)
             status = run.wait()

@@ -258,6 +258,24 @@ if part refusals; then
     [ $status -eq 1 ] && grep -q "function 'main' is not the one in the image: its source has changed" err || fail "changed: $status: $(cat err)"
 fi
 
+# Messages in transit: saved at the next boundary without them, or a line names the sender and the program goes on.
+if part transit; then
+    for way in "" --polls=operations; do
+        # shellcheck disable=SC2086 # none or one word
+        "$cc" $way -O2 "$DOME_SOURCE_DIR/tests/checkpoint/transit.c" -o transit 2>said || fail "transit: $(head -3 said)"
+        start 3 ./transit 12 1 110 send 1 --dome-checkpoint-dir transit.saved --dome-checkpoint-every 5 --dome-checkpoint-keep 99
+        [ $status -eq 0 ] && [ "$(cat out)" = 12000 ] || fail "transit $way: $status: $(cat out err)"
+        ls transit.saved/ckpt-00000002.dckpt >/dev/null || fail "transit $way: $(cat err)"
+        start 3 ./transit --dome-checkpoint-dir transit.saved --dome-restart
+        [ $status -eq 0 ] && [ "$(cat out)" = 12000 ] || fail "transit $way, gone on: $status: $(cat out err)"
+        rm -rf transit.saved
+        [ -z "$way" ] || continue # between operations there are always polls without a message
+        start 2 ./transit 12 1 1 isend 1 --dome-checkpoint-dir transit.saved --dome-checkpoint-every 1
+        refused "transit, always" 0 "checkpoint 1 is left out: a message of task 0 to task 1 (tag 7, 1 element of f64) has not been received;"
+        rm -rf transit.saved
+    done
+fi
+
 if part views; then
     command -v python3 >/dev/null || { echo "skipped: python3 is not installed"; exit 77; }
     build nested

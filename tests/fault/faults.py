@@ -19,15 +19,15 @@ SLACK = 6  # for a machine that has more to do than this: what hangs, hangs for 
 WHERE = {
     "own": "the program's own code",
     "map": "(dvec_map of 'y'|dome_finalize)",
-    "help": "(dvec_map of 'z'|the program's own code)",
+    "help": "(dvec_map_anywhere of 'z'|the program's own code)",
     "barrier": "(dome_barrier|the program's own code)",
     "sum": "(dvec_sum of 'x'|the program's own code)",
     "wait": "dvec_sum of 'x'",
-    "pending": "dscalar_get of 't'",
+    "pending": "dscalar_get_f64 of 't'",
     "finalize": "dome_finalize",
     "messages": "dome_recv",
     "move": "(load balancing|dome_barrier|the program's own code)",
-    "neighbours": r"(load balancing|dvec_(halo of 'x'|map of 'y')|the program's own code)",
+    "neighbours": r"(load balancing|dvec_(halo_elements of 'x'|map of 'y')|the program's own code)",
     "mixed": r"(dome_\w+( of 'tasks on host \S+')?|dvec_\w+ of '\w+'|the program's own code)",
 }
 
@@ -362,7 +362,7 @@ MISTAKES = {  # status and line, by tests/programs/mistakes.c
     "freed-reduced": (2, r"dvec_sum of 'x': it has been freed"),
     "freed-dots": (2, r"dvec_dots of 'y': 'x' has been freed"),
     "freed-twice": (2, r"dvec_free of 'x': it has been freed"),
-    "freed-scalar": (2, r"dscalar_get of 's': it has been freed"),
+    "freed-scalar": (2, r"dscalar_get_f64 of 's': it has been freed"),
     "freed-lost": (2, r"dome_lost of 'x': it has been freed"),
     "kernel": (2, r"dvec_map of 'y': dvec_sum of 'x' is called inside of its kernel or loop, where no Dome function may be"),
     "left-break": (2, LEFT), "left-goto": (2, LEFT), "left-return": (2, LEFT), "left-rows": (2, LEFT), "left-sum": (2, LEFT),
@@ -403,18 +403,13 @@ MESSAGES = {
     "meanwhile": (2, r"tasks wait for each other: task 0 on host \S+ is in dome_recv and waits for a message from task 1 with tag 8; .*"),
     "anyone": (2, r"tasks wait for each other: task 0 on host \S+ is in dome_recv and waits for a message from any task; .*"),
     "request": (2, r"tasks wait for each other: task 0 on host \S+ is in dome_wait and waits for a message from task 1 with tag 0; .*"),
-    "checkpoint": (2, r"dome_checkpoint: a message of task 2 to task 0 \(tag 4, 1 elements of f64\) has not been received, and no "
-                   r"checkpoint can contain it \(task \d on host \S+\)"),
-    "open": (2, r"dome_checkpoint: a request of task 2 to receive from task 0 \(tag 6\) has not been waited for, and no "
-             r"checkpoint can contain it \(task \d on host \S+\)"),
-    "forgotten": (0, r"dome_finalize: a message of task 2 to task 0 \(tag 4, 1 elements of f64\) has not been received"),
+    "forgotten": (0, r"dome_finalize: a message of task 2 to task 0 \(tag 4, 1 element of f64\) has not been received"),
 }
 
 
 def messages(tasks, how):
-    directory = ["--dome-checkpoint-dir", "%MARKS%/checkpoints", "--dome-checkpoint-every", "1"] if how in ("checkpoint", "open") else []
     status, line = MESSAGES[how]
-    with start(tasks, "messages", how, 2, options=directory) as run:
+    with start(tasks, "messages", how, 2) as run:
         got = run.wait()
         run.check_clean()
         check(got == status, "it ended with status %d: %s" % (got, "; ".join(run.lines())))
@@ -441,16 +436,16 @@ DISAGREEMENTS = {
     "reduction": ("dome_allreduce", "reduction", "'DOME_SUM'", "'DOME_MAX'"),
     "type": ("dome_allgather", "type", "'f64'", "'i32'"),
     "gather": ("dome_allgather", "dome_gather"),
-    "pending": ("dscalar_get of 's'", "dome_barrier"),
+    "pending": ("dscalar_get_f64 of 's'", "dome_barrier"),
     "scalar": ("dscalar_set_f64 of 's'", "value", "2", "1"),
     "more": ("dvec_sum of 'x'", "dome_barrier"),
     "more-deferred": ("dvec_sum of 'x'", "dvec_adds of 'x'"),
     "create": ("dvec_new of 'b'", "dvec_new of 'a'"),
     "length": ("dvec_new of 'a'", "length", "11", "10"),
     "input": ("dvec_copy of 'x'", "x", "'y'", "'x'"),
-    "neighbours": ("dvec_halo of 'x'", "dvec_fill of 'x'"),
+    "neighbours": ("dvec_halo_elements of 'x'", "dvec_fill of 'x'"),
     "maps": ("(dvec_map of 'y'|load balancing)", "dvec_fill of 'x'"),
-    "help": ("dvec_map of 'z'", "dome_barrier"),
+    "help": ("dvec_map_anywhere of 'z'", "dome_barrier"),
     "freed": ("dvec_free of 'y'", "dvec_free of 'x'"),
     "structure": ("ledger_add of 'x'", "amount", "2", "1.5"),
     "before": ("dvec_adds of 'x'", "a", "2", "1"),
@@ -558,9 +553,9 @@ def all_cases():
     case("kill -9 task 2 in help, road pvm", kill_rank, 4, "help", 2, signal.SIGKILL, None, "pvm")
     case("stop task 2 in help", stop_rank, 4, "help", 2, 4)
     case("a helper crashes", kernel_fails_elsewhere, "crash", 1,
-         r"task [123] on host \S+ is lost: its process was ended by signal 11 \(Segmentation fault\); the program was in dvec_map of 'z'")
+         r"task [123] on host \S+ is lost: its process was ended by signal 11 \(Segmentation fault\); the program was in dvec_map_anywhere of 'z'")
     case("a helper's kernel calls Dome", kernel_fails_elsewhere, "call", 2,
-         r"dvec_map of 'z': dvec_sum of 'x' is called inside of its kernel or loop, where no Dome function may be "
+         r"dvec_map_anywhere of 'z': dvec_sum of 'x' is called inside of its kernel or loop, where no Dome function may be "
          r"\(task [123] on host \S+\)")
     for tasks, rank in (2, 1), (3, 0), (4, 2), (7, 6):
         for after in 0.03, 0.2:

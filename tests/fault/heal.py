@@ -21,7 +21,7 @@ from harness import DOME, PROGRAMS, Run, check, reach, reach_or_end, step_of, wa
 ELASTIC, WORKER = PROGRAMS + "/elastic", PROGRAMS + "/worker"
 POINTS = 30  # of ELASTIC in six steps (tests/programs/elastic.c), but for the last one, where it may have ended
 
-HEALED = r"dome: .* is lost: .*; healed from (the beginning( \(it has no objects with names\))?|checkpoint \d+ \(loop boundary \d+\)), %s of %d"
+HEALED = r"dome: .* is lost: .*; healed from (the beginning \([^)]*\)|checkpoint \d+ \(loop boundary \d+\)), %s of %d"
 expectations = {}
 
 
@@ -146,6 +146,8 @@ def shown():
         harness.kill(run.rank(1))
         views = wait_until(lambda: [v for v in [p.get("views", []) for p in program()] if len(v) == 3 and "still" in v[2]], "the views")[0]
         check([(v["number"], v["tasks"], v["kind"]) for v in views] == [(0, 2, "start"), (1, 3, "grow"), (3, 3, "heal")], "views: %s" % views)
+        listed = subprocess.run([DOME, "ps"], env=harness.clean_environment(), stdout=subprocess.PIPE, timeout=harness.HANG, text=True).stdout
+        check("  healing counts views by two: " in listed, "no word about the view that is left out: " + listed)
         healed = views[2]
         check(re.match(r"task 1 on host \S+ is lost: ", healed["why"]), "why: %s" % healed)
         parts = [healed[k] for k in ("noticing", "members", "blocks", "joining", "preamble")]
@@ -162,8 +164,96 @@ def shown():
 
 
 def from_the_beginning():
-    """Before the first checkpoint, and without any."""
-    return killed([1], directory=None)
+    """Without checkpoints, before the first, and before the first loop boundary: the line says which it was, and what helps."""
+    line = killed([1], directory=None)
+    check("(it writes no checkpoints: --dome-checkpoint-dir memory: keeps them in memory)" in line, line)
+    for steps, sleep_ms, at, why in ((60, 10, 5, "it had written no checkpoint yet: --dome-checkpoint-every says when"),
+                                     (3, 1000, 0, "it had come to no loop boundary: dome_checkpoint in its main loop is one")):
+        expected = one_task([ELASTIC, str(steps), "0", "-"])
+        with start(steps, sleep_ms, 2, every=1000000) as run:
+            all_there(run, 2)
+            reach(run, at)
+            harness.kill(run.rank(1))
+            ended_well(run, expected, 1)
+            check("healed from the beginning (%s), 1 of 5" % why in run.lines()[0], run.errors())
+
+
+def expected_losses(run):
+    """The mean time between failures that has led to the interval of the profile, and the number of checkpoints."""
+    found = re.search(r"checkpoints: (\d+) written, .* one costs ([\d.]+) s, every ([\d.]+) s", run.errors())
+    check(found, "no line of checkpoints: " + run.errors())
+    written, cost, every = int(found[1]), float(found[2]), float(found[3])
+    return (every + cost) ** 2 / (2 * max(cost, 1e-6)), written
+
+
+def as_it_pays(way):
+    """The first checkpoint shows what one costs, and comes soon; losses that came before it count, too."""
+    expected = one_task([ELASTIC, "125", "0", "-"])
+    command = [DOME, "run", "--restarts", "5", "-n", "2", "--on-loss", way, ELASTIC, "125", "20", "-", "%MARKS%"]
+    command += ["--dome-checkpoint-dir", "memory:", "--dome-profile"]
+    for lost in False, True:
+        with Run(command) as run:
+            all_there(run, 2)
+            began = time.monotonic()
+            reach(run, 3)
+            if lost:
+                harness.kill(run.rank(1))
+            check(run.wait() == 0 and is_same(run.output(), expected), run.errors())
+            between, written = expected_losses(run)
+            seconds = time.monotonic() - began
+            check(written > 0, "none was written: " + run.errors())
+            check(between > 1000 if not lost else between < 10 * seconds, "%g s between losses, in %g s: %s" % (between, seconds, run.errors()))
+
+
+def after_change(way, directory):
+    """A loss soon after a change of the number of tasks goes back to it, and so does the next one; with --on-loss restart, too."""
+    expected = one_task([ELASTIC, "1500", "0", "-"])
+    with start(1500, 20, 2, variant="hurries", marks=["slow"], every=1000000, directory=directory, before=["--on-loss", way]) as run:
+        all_there(run, 2)
+        reach(run, 10)
+
+        def shown():
+            told = subprocess.run([DOME, "ps", "--json"], env=harness.clean_environment(), stdout=subprocess.PIPE, timeout=harness.HANG).stdout
+            return [p for p in json.loads(told) if run.rank(0) in [t["pid"] for t in p["tasks"]]]
+
+        for number, order in enumerate(("grow", "shrink")[:1 if way == "restart" else 2]):
+            before = step_of(run)
+            subprocess.run([DOME, order, str(wait_until(shown, "dome ps")[0]["pid"])], env=harness.clean_environment(), stdout=subprocess.DEVNULL,
+                           timeout=harness.HANG, check=True)
+            last = step_of(run)
+            for loss in range(1 if way == "restart" else 2):
+                seen = len(run.lines())
+                last = max(last, step_of(run))
+                harness.kill(run.rank(1))
+                wait_until(lambda: len(run.lines()) > seen, "the loss")
+                line = run.lines()[-1]
+                told = re.search(r"(healed|started again) from checkpoint (\d+) \(loop boundary (\d+)\)", line)
+                check(told and int(told[2]) == number + 1 and before <= int(told[3]) <= last, "%s of %d to %d: %s" % (order, before, last, line))
+                wait_until(lambda: step_of(run) > int(told[3]) or run.process.poll() is not None, "a step")
+                if way == "heal":
+                    saved = wait_until(shown, "dome ps")[0]
+                    newest = saved["checkpoint"]
+                    check(newest["number"] == number + 1 and newest["seconds_ago"] <= saved["seconds"], "dome ps: %s in %s s" % (newest, saved["seconds"]))
+        os.remove(run.marks + "/slow")
+        check(run.wait() == 0 and is_same(run.output(), expected), "status %s: %s" % (run.process.poll(), run.errors()))
+        run.check_clean()
+
+
+def by_itself():
+    """--on-loss heal keeps copies in memory, unless it is told otherwise."""
+    expected = one_task([ELASTIC, "120", "0", "-"])
+    for options, end in (["--dome-checkpoint-every", "5"], r"healed from checkpoint \d+ \(loop boundary \d+\), 1"), \
+                        (["--dome-checkpoint-dir", "none:"], r"healed from the beginning \(it writes no checkpoints: .*\), 1"):
+        with Run([DOME, "run", "--on-loss", "heal", "-n", "2", ELASTIC, "120", "10", "-", "%MARKS%"] + options) as run:
+            all_there(run, 2)
+            reach(run, 12)
+            harness.kill(run.rank(1))
+            check(run.wait() == 0 and is_same(run.output(), expected), run.errors())
+            check(len(run.lines()) == 1 and re.search(end + "$", run.lines()[0]), run.errors())
+            run.check_clean()
+    # Nobody heals one task: it keeps nothing.
+    with Run([DOME, "run", "--on-loss", "heal", "-n", "1", ELASTIC, "120", "0", "-", "--dome-profile"]) as run:
+        check(run.wait() == 0 and run.output() == expected and "checkpoints:" not in run.errors(), run.errors())
 
 
 def no_names(directory):
@@ -176,7 +266,7 @@ def no_names(directory):
         check(run.wait() == 0, run.errors())
         check(is_same(run.output(), expected), "other output: %r" % run.output()[-300:])
         healed = [line for line in run.lines() if "healed" in line]
-        check(len(healed) == 1 and healed[0].endswith("healed from the beginning (it has no objects with names), 1 of 5"), run.errors())
+        check(len(healed) == 1 and healed[0].endswith("healed from the beginning (it has no objects with names: name those that hold its state), 1 of 5"), run.errors())
         others = [line for line in run.lines() if line not in healed]
         check(len(others) == (2 if directory else 0) and all("no checkpoint is written" in line for line in others), run.errors())
         run.check_clean()
@@ -368,7 +458,7 @@ def policy(word):
         check(len(run.lines()) == 1 and "healed" not in run.errors(), run.errors())
         check((status == 0) == (word == "restart"), "status %d: %s" % (status, run.errors()))
         if word == "restart":
-            check("started again from the beginning, restart 1 of 2" in run.lines()[0], run.errors())
+            check("started again from the beginning (it writes no checkpoints: " in run.lines()[0], run.errors())
             check(run.output().endswith(expected.split(b"\n")[-2] + b"\n"), "other output")
         run.check_clean()
 
@@ -458,6 +548,12 @@ def main():
         ("requests", asked),
         ("shown", shown),
         ("no checkpoint", from_the_beginning),
+        ("as often as it pays: heal", as_it_pays, "heal"),
+        ("as often as it pays: restart", as_it_pays, "restart"),
+        ("after a change, memory", after_change, "heal", "memory:"),
+        ("after a change, disk", after_change, "heal", "%MARKS%/saved"),
+        ("after a change, restart", after_change, "restart", "memory:"),
+        ("--on-loss heal alone", by_itself),
         ("program replaced: task 1", replaced, 1),
         ("program replaced: task 0", replaced, 0),
         ("no names", no_names, None),

@@ -87,6 +87,7 @@ def kill_all(run):
             harness.kill(p.pid)
 
 
+BEGINNING = r"from the beginning \(it writes no checkpoints: --dome-checkpoint-dir memory: keeps them in memory\)"
 TASK = r"task %d on host \S+ is lost: its process (ended|was ended by signal 9 \(Killed\)); the program was in .*"
 HUB = r"the process that watched over the program was ended by signal 9 \(Killed\)"
 DAEMON = r"(the PVM daemon of this run \(pid \d+ on host \S+\) ended; the program was in .*|.*does not answer.*)"
@@ -108,7 +109,7 @@ def goes_on(kill, pattern, times=1, tasks=3, options=(), steps=STEPS, own=False)
         for n in range(times):
             steps_done(run, n + 1)
             again(run, tasks, kill)
-        lines = [pattern + "; started again from the beginning, restart %d of %d" % (n + 1, times) for n in range(times)]
+        lines = [pattern + "; started again " + BEGINNING + ", restart %d of %d" % (n + 1, times) for n in range(times)]
         over(run, 0, lines)
         check(run.output() == b"all steps done\n", "output %r" % run.output())
 
@@ -150,7 +151,7 @@ def same_place(rank, number):
         check(len(lines) >= 3, "%d lines instead of 3 or more: %s" % (len(lines), "; ".join(lines)))
         lost = r"(dome: )?task %d on host \S+ is lost: its process .*; " % rank
         for n, line in enumerate(lines[:-1]):
-            check(re.fullmatch(lost + "started again from the beginning, restart %d of 50" % (n + 1), line), line)
+            check(re.fullmatch(lost + "started again " + BEGINNING + ", restart %d of 50" % (n + 1), line), line)
         check(re.fullmatch(lost + "that is the same place 3 times in a row: the program is not started again", lines[-1]), lines[-1])
 
 
@@ -174,7 +175,7 @@ def at_start(kill):
         got = run.wait()
         run.check_clean()
         check(got == -signal.SIGTERM, "it ended with status %s: %s" % (got, run.errors()))
-        check(any("started again from the beginning, restart 1 of 1" in l for l in run.lines()), run.errors())
+        check(any(re.search("started again " + BEGINNING + ", restart 1 of 1", l) for l in run.lines()), run.errors())
 
 
 def hangup_ignored():
@@ -190,7 +191,7 @@ def hangup_ignored():
     with start(1, 3, "steps", STEPS, before=["/bin/sh", "-c", "trap '' HUP INT QUIT; exec \"$@\"", "sh"]) as run:
         there(run, 3)
         again(run, 3, kill)
-        over(run, 0, [TASK % 1 + "; started again from the beginning, restart 1 of 1"])
+        over(run, 0, [TASK % 1 + "; started again " + BEGINNING + ", restart 1 of 1"])
 
 
 def ended_by_user(number, by, stopped=False, own=False):
@@ -268,7 +269,7 @@ def one_trace():
     with start(1, 3, "steps", STEPS, own=True, options=["--dome-trace", "%MARKS%/both.json"]) as run:
         there(run, 3)
         again(run, 3, kill_rank(1))
-        over(run, 0, [TASK % 1 + "; started again from the beginning, restart 1 of 1"])
+        over(run, 0, [TASK % 1 + "; started again " + BEGINNING + ", restart 1 of 1"])
         with open(run.marks + "/both.json") as f:
             starts = json.load(f)["otherData"]["starts"]
         check(starts == "2", "the trace has %s starts" % starts)
@@ -281,7 +282,7 @@ def option_of_dome_run():
         there(run, 3)
         check(harness.Process.at(run.hub()).parent == run.pid, "the hub is no child of dome run")
         again(run, 3, kill_rank(1))
-        over(run, 0, [TASK % 1 + "; started again from the beginning, restart 1 of 1"])
+        over(run, 0, [TASK % 1 + "; started again " + BEGINNING + ", restart 1 of 1"])
 
 
 def one_task(own=False):
@@ -289,7 +290,7 @@ def one_task(own=False):
     with start(1, 1, "steps", STEPS, own=own) as run:
         there(run, 1)
         again(run, 1, kill_rank(0))
-        over(run, 0, [r"the program was ended by signal 9 \(Killed\); started again from the beginning, restart 1 of 1"])
+        over(run, 0, [r"the program was ended by signal 9 \(Killed\); started again " + BEGINNING + ", restart 1 of 1"])
 
 
 def guard_killed():

@@ -99,7 +99,7 @@ def before_the_first_boundary():
         run.wait_marks("rank", 3)
         harness.kill(run.rank(2))
         ended_well(run, 30)
-        check(len(run.lines()) == 1 and run.lines()[0].endswith("; the program goes on with 2 tasks from the beginning, 1"), run.errors())
+        check(len(run.lines()) == 1 and run.lines()[0].endswith("; the program goes on with 2 tasks from the beginning (it had come to no loop boundary: dome_checkpoint in its main loop is one), 1"), run.errors())
         check(not lost(run, "x"), "elements are lost: %s" % lost(run, "x"))
 
 
@@ -147,7 +147,7 @@ def no_names():
         harness.kill(run.rank(2))
         ended_well(run, 60)
         went_on = [line for line in run.lines() if "goes on with" in line]
-        check(len(went_on) == 1 and went_on[0].endswith("from the beginning (it has no objects with names), 1"), run.errors())
+        check(len(went_on) == 1 and went_on[0].endswith("from the beginning (it has no objects with names: name those that hold its state), 1"), run.errors())
 
 
 def kept_files(pid):

@@ -102,13 +102,13 @@ static void are_helped(void)
     dvec *z = dvec_new_with(env, "z", DOME_U8, N, DVEC_OPTIONS(.distribution = DOME_BLOCK));
     dvec *calls = dvec_new_with(env, "calls", DOME_I64, size, DVEC_OPTIONS(.distribution = DOME_BLOCK, .block = 1));
     dvec_span spans[2];
-    CHECK(dvec_local(z, spans) == DOME_OK);
+    CHECK(dvec_local_spans(z, spans) == DOME_OK);
     own = (spans[0].count + spans[1].count) / dome_block_size(N);
     work w = {2, N / size};
     called = 0;
     CHECK(dvec_map_anywhere(z, none, &w, 0, NULL) == DOME_OK);
     CHECK(size == 1 || dome_rank(env) != 0 || called < own);
-    CHECK(dvec_local(calls, spans) == DOME_OK && spans[0].count == 1);
+    CHECK(dvec_local_spans(calls, spans) == DOME_OK && spans[0].count == 1);
     *(int64_t *)spans[0].data = (int64_t)called;
     CHECK(dvec_sum_i64(calls) == (int64_t)(N / dome_block_size(N)));
     dvec_free(calls);

@@ -237,6 +237,85 @@ static void check_histogram(const model *x, uint64_t bins, double low, double hi
                (size_t)wanted[j]);
 }
 
+/* ---- labels of keys ---- */
+
+static const model *keyed;
+
+static int compare_keys(size_t i, size_t j)
+{
+    int order = 0;
+    for (size_t v = 0; v < keyed->width && !order; v++)
+        order = compare(get(keyed, i * keyed->width + v), get(keyed, j * keyed->width + v));
+    return order;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const size_t i = *(const size_t *)a, j = *(const size_t *)b;
+    const int order = compare_keys(i, j);
+    return order ? order : (i > j) - (i < j);
+}
+
+/* Keys of any type and width, of which many are equal or none; strings fill some words and a part of one. */
+static void test_factorize(model *unused)
+{
+    const dome_type types[] = {DOME_U8,  DOME_U8,  DOME_U8,  DOME_I8,  DOME_U16, DOME_I32,
+                               DOME_U64, DOME_F32, DOME_F64, DOME_C64, DOME_C128};
+    const unsigned few[] = {0, 1, 2, 3, 40};
+    const size_t n = draw(3) ? draw(900) : draw(3) * 1000, width = draw(2) ? 1 : 1 + draw(20);
+    (void)unused;
+    model x = make(types[draw(G_N_ELEMENTS(types))], n, width, draw(2) ? DOME_DYNAMIC : (dome_distribution)draw(3),
+                   few[draw(G_N_ELEMENTS(few))], UINT64_C(1) << draw(9));
+    for (size_t i = 0; width > 3 && i < n; i++) /* all but some elements are equal in most of their values */
+        if (draw(3))
+            memcpy(x.data + i * x.size, x.data, (width - 2) * dome_type_size(x.type));
+    put(&x);
+    if (draw(2))
+        relayout(n, x.block);
+    size_t *order = malloc((n + 1) * sizeof *order), *first = malloc((n + 1) * sizeof *first), groups = 0;
+    int64_t *group = malloc((n + 1) * sizeof *group), *wanted = malloc((n + 1) * sizeof *wanted);
+    char *distinct = malloc(n * x.size + 1);
+    keyed = &x;
+    for (size_t i = 0; i < n; i++)
+        order[i] = i;
+    qsort(order, n, sizeof *order, by_key);
+    for (size_t i = 0; i < n; i++) {
+        if (i == 0 || compare_keys(order[i - 1], order[i]))
+            first[groups++] = order[i];
+        group[order[i]] = (int64_t)groups - 1;
+    }
+    for (int sort = 0; sort < 2; sort++) {
+        int64_t *number = malloc((groups + 1) * sizeof *number), next = 0;
+        for (size_t g = 0; g < groups; g++)
+            number[g] = sort ? (int64_t)g : -1;
+        for (size_t i = 0; i < n; i++) {
+            if (number[group[i]] < 0)
+                number[group[i]] = next++;
+            wanted[i] = number[group[i]];
+        }
+        for (size_t g = 0; g < groups; g++)
+            memcpy(distinct + (size_t)number[g] * x.size, x.data + first[g] * x.size, x.size);
+        dvec *labels =
+            dvec_new_with(env, NULL, draw(2) ? DOME_I64 : DOME_U64, n,
+                          DVEC_OPTIONS(.distribution = dvec_distribution(x.v) == DOME_WHOLE ? (dome_distribution)draw(3)
+                                                                                            : dvec_distribution(x.v),
+                                       .block = x.block));
+        dvec *found = dvec_factorize(labels, x.v, sort, NULL);
+        check(found, groups, x.size, distinct, "factorize");
+        EXPECT(dvec_width(found) == width && dvec_type(found) == x.type, "factorize: another shape");
+        check(labels, n, sizeof *wanted, (char *)wanted, "factorize: labels");
+        dvec_free(found);
+        dvec_free(labels);
+        free(number);
+    }
+    free(order);
+    free(first);
+    free(group);
+    free(wanted);
+    free(distinct);
+    drop(&x);
+}
+
 static void test_histogram(model *x)
 {
     const double low = -(double)draw(100) / 7;
@@ -326,17 +405,17 @@ int main(int argc, char **argv)
 {
     env = dome_init(&argc, &argv);
     uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
-    int rounds = argc > 2 ? atoi(argv[2]) : 70;
+    int rounds = argc > 2 ? atoi(argv[2]) : 80;
     const dome_type types[] = {DOME_I8,  DOME_I16, DOME_I32, DOME_I64, DOME_U8, DOME_U16,
                                DOME_U32, DOME_U64, DOME_F32, DOME_F64, DOME_F64};
     static void (*const tests[])(model *) = {test_compress, test_slice,    test_concatenate, test_exscan,
-                                             test_cumprod,  test_by_label, test_histogram};
+                                             test_cumprod,  test_by_label, test_histogram,   test_factorize};
     for (round_number = 0; round_number < rounds; round_number++) {
         draw_state = seed * 1000003 + (uint64_t)round_number;
         if (round_number == rounds * 3 / 4)
             pretend_mixed_formats(env);
         model x = any_vector(types, sizeof types / sizeof *types, 1 + draw(3));
-        tests[round_number % 7](&x);
+        tests[round_number % 8](&x);
         drop(&x);
     }
     test_narrow_histograms();

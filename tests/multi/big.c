@@ -80,7 +80,7 @@ static void vector(dome_env *env, uint64_t n)
     /* Marks at the ends and where a signed and an unsigned 32-bit index would overflow. */
     const uint64_t marks[] = {0, n / 2, (UINT64_C(1) << 31) - 1, UINT64_C(1) << 31, n - 1};
     dvec_span spans[2];
-    dvec_local(x, spans);
+    dvec_local_spans(x, spans);
     int nmarks = 0;
     int64_t added = 0;
     for (size_t k = 0; k < G_N_ELEMENTS(marks); k++) {
@@ -99,7 +99,7 @@ static void vector(dome_env *env, uint64_t n)
     dvec_roll(z, x, 1);
     expect(env, "the place of the largest after the shift", (int64_t)largest(z), 0);
     expect(env, "the sum after the shift", dvec_sum_i64(z), (int64_t)(3 * n) + added);
-    dvec_local_const(z, spans);
+    dvec_local_spans_const(z, spans);
     int64_t found = 0;
     for (size_t k = 0; k < G_N_ELEMENTS(marks); k++)
         for (int s = 0; s < 2 && marks[k] < n; s++) {

@@ -72,7 +72,7 @@ static void fill(dvec *x)
 {
     dvec_span spans[2];
     size_t size = dome_type_size(dvec_type(x)), width = dvec_width(x);
-    dvec_local(x, spans);
+    dvec_local_spans(x, spans);
     for (int s = 0; s < 2; s++)
         for (size_t v = 0; v < spans[s].count * width; v++)
             value_at(dvec_type(x), spans[s].first * width + v, (char *)spans[s].data + v * size);
@@ -95,7 +95,7 @@ static bool check(dome_object *object, void *ctx)
     dvec_span spans[2];
     dome_type type = dvec_type(x);
     size_t size = dome_type_size(type), bytes = dome_type_portable_size(type), width = dvec_width(x);
-    dvec_local_const(x, spans);
+    dvec_local_spans_const(x, spans);
     for (int s = 0; s < 2; s++) {
         for (size_t v = 0; v < spans[s].count * width; v++) {
             unsigned char is[256], expected[256], value[256] = {0};
@@ -116,7 +116,7 @@ static void alter(dome_object *object, void *ctx)
     dvec *x = dome_object_content(object);
     dvec_span spans[2];
     size_t size = dome_type_size(dvec_type(x)), width = dvec_width(x);
-    dvec_local(x, spans);
+    dvec_local_spans(x, spans);
     for (int s = 0; s < 2; s++)
         for (size_t v = 0; v < spans[s].count * width; v++)
             value_at(dvec_type(x), spans[s].first * width + v + 1, (char *)spans[s].data + v * size);

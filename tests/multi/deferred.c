@@ -66,7 +66,7 @@ static bool same(double x, double y)
 static void look(const pair *p)
 {
     dvec_span spans[2];
-    dvec_local_const(p->v, spans);
+    dvec_local_spans_const(p->v, spans);
     for (int s = 0; s < 2; s++)
         for (size_t k = 0; k < spans[s].count; k++)
             CHECK(same(((double *)spans[s].data)[k], p->twin[spans[s].first + k]), "a value differs");
@@ -79,7 +79,7 @@ static void look_at_sums(const pair *p, const pair *q)
     for (int k = 0; k < 2; k++) {
         dvec_span spans[2];
         make(&plain[k]);
-        dvec_local(plain[k].v, spans);
+        dvec_local_spans(plain[k].v, spans);
         for (int s = 0; s < 2; s++)
             memcpy(spans[s].data, (k ? q : p)->twin + spans[s].first, spans[s].count * sizeof(double));
     }
@@ -313,7 +313,7 @@ static void test_interrupted(void)
     pid_t child = fork();
     if (child == 0) {
         dvec_span spans[2];
-        dvec_local_const(x.v, spans);
+        dvec_local_spans_const(x.v, spans);
         int wrong = 0;
         for (int s = 0; s < 2; s++)
             for (size_t k = 0; k < spans[s].count; k++)
@@ -450,7 +450,7 @@ static void need(const weak *x, const weak *y)
         expect(x, !dvec_allgather(x->v));
         break;
     case 6:
-        expect(x, dvec_local_const(x->v, spans) != DOME_OK && spans[0].count + spans[1].count == 0);
+        expect(x, dvec_local_spans_const(x->v, spans) != DOME_OK && spans[0].count + spans[1].count == 0);
         break;
     default:
         expect(x, isnan(dvec_norm2(x->v)));

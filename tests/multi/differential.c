@@ -626,7 +626,7 @@ static void must(int status, const char *what)
 static void check_model(const model *m)
 {
     dvec_span span[2];
-    if (dvec_local_const(m->v, span) != DOME_OK)
+    if (dvec_local_spans_const(m->v, span) != DOME_OK)
         DIFFERS("no local part of %s: %s", m->name, dome_error_message(env));
     uint64_t owned = 0;
     for (int s = 0; s < 2; s++) {
@@ -644,7 +644,7 @@ static void write_model(model *m)
     for (uint64_t i = 0; i < m->count; i++)
         store(m, i, any_value(m->kind));
     dvec_span span[2];
-    dvec_local(m->v, span);
+    dvec_local_spans(m->v, span);
     size_t bytes = dome_type_size(m->type) * m->width;
     for (int s = 0; s < 2; s++)
         memcpy(span[s].data, m->data + span[s].first * bytes, span[s].count * bytes);
@@ -1043,7 +1043,7 @@ static void new_indices(model *index, uint64_t n)
     for (uint64_t i = 0; i < index->count; i++)
         store(index, i, (value){.u = few ? below(n < 3 ? n : 3) : below(n)});
     dvec_span span[2];
-    dvec_local(index->v, span);
+    dvec_local_spans(index->v, span);
     for (int s = 0; s < 2; s++)
         memcpy(span[s].data, index->data + span[s].first * dome_type_size(index->type),
                span[s].count * dome_type_size(index->type));

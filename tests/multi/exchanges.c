@@ -38,7 +38,7 @@ static void test_halo(dvec *x, uint64_t width)
     dvec_halo_span spans[2];
     const uint64_t n = dvec_length(x);
     reads = 0;
-    CHECK(dvec_halo(x, width, width, true, spans) == DOME_OK);
+    CHECK(dvec_halo_elements(x, width, width, true, spans) == DOME_OK);
     for (int s = 0; s < 2; s++) {
         if (!spans[s].local.count)
             continue;
@@ -58,7 +58,7 @@ static uint64_t gather(dvec *z, const dvec *x, dvec *index, uint64_t step, uint6
 {
     const uint64_t n = dvec_length(x);
     dvec_span spans[2];
-    CHECK(dvec_local(index, spans) == DOME_OK);
+    CHECK(dvec_local_spans(index, spans) == DOME_OK);
     for (int s = 0; s < 2; s++)
         for (uint64_t k = 0; k < spans[s].count; k++) {
             const uint64_t i = spans[s].first + k;
@@ -67,7 +67,7 @@ static uint64_t gather(dvec *z, const dvec *x, dvec *index, uint64_t step, uint6
     const uint64_t before = env->transport->messages;
     CHECK(dvec_gather(z, x, index) == DOME_OK);
     const uint64_t messages = env->transport->messages - before;
-    CHECK(dvec_local_const(z, spans) == DOME_OK);
+    CHECK(dvec_local_spans_const(z, spans) == DOME_OK);
     for (int s = 0; s < 2; s++)
         for (uint64_t k = 0; k < spans[s].count; k++) {
             const uint64_t i = spans[s].first + k;

@@ -148,7 +148,7 @@ static void check_golden(dome_type own)
     memcpy(expected + 128, row, sizeof row);
     dvec *x = dvec_new_with(env, "x", DOME_I32, 1, DVEC_OPTIONS(.width = 2));
     dvec_span spans[2];
-    dvec_local(x, spans);
+    dvec_local_spans(x, spans);
     if (spans[0].count > 0) {
         ((int32_t *)spans[0].data)[0] = 1;
         ((int32_t *)spans[0].data)[1] = -2;

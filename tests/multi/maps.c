@@ -179,7 +179,7 @@ static void check_sum(dvec *z)
 {
     dvec *other = dvec_new_like(z, NULL);
     dvec_span from[2], to[2];
-    CHECK(dvec_local_const(z, from) == DOME_OK && dvec_local(other, to) == DOME_OK);
+    CHECK(dvec_local_spans_const(z, from) == DOME_OK && dvec_local_spans(other, to) == DOME_OK);
     for (int s = 0; s < 2; s++)
         memcpy(to[s].data, from[s].data, from[s].count * dvec_width(z) * sizeof(double));
     const double expected = dvec_sum(other);
@@ -198,7 +198,7 @@ static void mapped_sums(size_t n, size_t width)
         if (shift % 8 == 1)
             CHECK(dvec_adds(z, z, 1) == DOME_OK); /* recorded */
         else if (shift % 8 == 2)
-            CHECK(dvec_mul(z, z, y) == DOME_OK && dvec_local_const(z, span) == DOME_OK);
+            CHECK(dvec_mul(z, z, y) == DOME_OK && dvec_local_spans_const(z, span) == DOME_OK);
         else if (shift % 8 == 3 && n > 0 && width == 1)
             CHECK(dvec_set(z, n - 1, &(double){1e10}) == DOME_OK);
         else if (shift % 8 == 4)
@@ -208,7 +208,7 @@ static void mapped_sums(size_t n, size_t width)
         else if (shift % 8 == 6)
             dome_barrier(env);
         if (shift == 20 && n > 0) { /* from here on the program has had a pointer */
-            CHECK(dvec_local(z, span) == DOME_OK);
+            CHECK(dvec_local_spans(z, span) == DOME_OK);
             for (int s = 0; s < 2; s++)
                 for (size_t i = 0; i < span[s].count * width; i++)
                     ((double *)span[s].data)[i] -= 7;

@@ -70,7 +70,7 @@ static void check_scatter(dome_distribution distribution, bool itself)
     dome_object_describe(dvec_object(z), &info);
     uint64_t size = dome_layout_block_size(info.layout), mine = 0;
     dvec_random(z, 3);
-    dvec_local(index, spans);
+    dvec_local_spans(index, spans);
     for (int s = 0; s < 2; s++)
         for (size_t i = 0; i < spans[s].count; i++) /* with itself: all of them to the targets */
             ((int64_t *)spans[s].data)[i] = targets[(spans[s].first + i) % COUNT];
@@ -123,14 +123,14 @@ static void check_pointers(dome_distribution distribution)
     dvec_span spans[2], read[2];
     dvec_random(x, 1);
     dvec_random(y, 2);
-    dvec_local_const(y, read);
+    dvec_local_spans_const(y, read);
     save(y);
-    dvec_local(x, spans);
+    dvec_local_spans(x, spans);
     for (int turn = 0; turn < 3; turn++) {
         save(x);
-        dvec_local_const(y, read);
+        dvec_local_spans_const(y, read);
         if (distribution == DOME_DYNAMIC) { /* a new pointer must be requested, and then all blocks count as written */
-            dvec_local(x, spans);
+            dvec_local_spans(x, spans);
             CHECK(changed(x, flags) == owned(x), "dynamic: what was given out to write does not count as changed in turn %d",
                   turn);
             continue;

@@ -66,7 +66,7 @@ static size_t random_length(void)
 static void put(model *m)
 {
     dvec_span spans[2];
-    EXPECT(dvec_local(m->v, spans) == DOME_OK, "dvec_local fails");
+    EXPECT(dvec_local_spans(m->v, spans) == DOME_OK, "dvec_local_spans fails");
     for (int s = 0; s < 2; s++)
         memcpy(spans[s].data, m->data + spans[s].first * m->size, spans[s].count * m->size);
 }
@@ -92,7 +92,7 @@ static void check(const model *m, const char *what)
 {
     dvec_span spans[2];
     size_t mine = 0;
-    EXPECT(dvec_local_const(m->v, spans) == DOME_OK, "%s: dvec_local_const fails", what);
+    EXPECT(dvec_local_spans_const(m->v, spans) == DOME_OK, "%s: dvec_local_spans_const fails", what);
     for (int s = 0; s < 2; s++) {
         mine += spans[s].count;
         for (size_t i = 0; i < spans[s].count; i++)
@@ -199,7 +199,7 @@ static void test_halo(model *x)
     }
     for (int again = 0; again < 2; again++) { /* the second time with the memory of the first */
         dvec_halo_span spans[2];
-        EXPECT(dvec_halo(x->v, below, above, periodic, spans) == DOME_OK, "halo fails");
+        EXPECT(dvec_halo_elements(x->v, below, above, periodic, spans) == DOME_OK, "halo fails");
         for (int s = 0; s < 2; s++) {
             dvec_span l = spans[s].local;
             EXPECT(l.data && (l.count > 0 || spans[s].nbelow + spans[s].nabove == 0), "halo: an empty span is not empty");

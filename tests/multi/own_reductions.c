@@ -94,7 +94,7 @@ static void test_reduce(uint64_t n, dome_distribution distribution)
     dvec *maps = dvec_new_with(env, "maps", affine_type(), n, DVEC_OPTIONS(.distribution = distribution, .width = 2));
     dvec *x = dvec_new_with(env, "x", DOME_F64, n, DVEC_OPTIONS(.distribution = distribution));
     dvec_span span[2];
-    dvec_local(maps, span);
+    dvec_local_spans(maps, span);
     for (int s = 0; s < 2; s++)
         for (size_t j = 0; j < span[s].count * 2; j++)
             ((affine *)span[s].data)[j] = affine_at(span[s].first * 2 + j);

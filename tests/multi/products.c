@@ -18,7 +18,7 @@ static void set_values(dvec *x, uint64_t seed, bool whole)
 {
     const bool single = dvec_type(x) == DOME_F32;
     dvec_span span[2];
-    CHECK(dvec_local(x, span) == DOME_OK);
+    CHECK(dvec_local_spans(x, span) == DOME_OK);
     for (int s = 0; s < 2; s++)
         for (uint64_t j = 0; j < span[s].count * dvec_width(x); j++) {
             const double value = value_of(seed, whole, span[s].first * dvec_width(x) + j);
@@ -40,7 +40,7 @@ static bool same_rows(const dvec *x, const dvec *whole)
     const size_t size = dvec_width(x) * dome_type_size(dvec_type(x));
     const char *all = dvec_allgather(whole);
     dvec_span span[2];
-    bool same = dvec_local_const(x, span) == DOME_OK;
+    bool same = dvec_local_spans_const(x, span) == DOME_OK;
     for (int s = 0; s < 2; s++)
         same = same && (span[s].count == 0 || memcmp(span[s].data, all + span[s].first * size, span[s].count * size) == 0);
     return same;
@@ -52,7 +52,7 @@ static void define(dvec *c, uint64_t inner, bool whole)
     const uint64_t columns = dvec_width(c);
     const bool single = dvec_type(c) == DOME_F32;
     dvec_span span[2];
-    CHECK(dvec_local(c, span) == DOME_OK);
+    CHECK(dvec_local_spans(c, span) == DOME_OK);
     for (uint64_t k = 0; k < span[0].count * columns; k++) {
         const uint64_t i = k / columns, j = k % columns;
         double sum = 0;

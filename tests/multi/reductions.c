@@ -30,7 +30,7 @@ static uint64_t place_of_largest(const dvec *x)
 static void set(dvec *x, double (*f)(uint64_t i))
 {
     dvec_span span[2];
-    dvec_local(x, span);
+    dvec_local_spans(x, span);
     for (int s = 0; s < 2; s++)
         for (size_t j = 0; j < span[s].count; j++) {
             double value = f(span[s].first + j);
@@ -112,7 +112,7 @@ static void test_sums(void)
     for (int i = 0; i < M; i++)
         value[i] = 1 / (i + 1.0);
     dvec_span span[2];
-    dvec_local(z, span);
+    dvec_local_spans(z, span);
     for (int k = 0; k < 2; k++)
         memcpy(span[k].data, value + span[k].first, span[k].count * sizeof *value);
     for (int i = 0; i < M; i++)
@@ -159,7 +159,7 @@ static void check_few(uint64_t seed, uint64_t n, dome_type type, size_t width, u
         value[i] = single ? (double)(float)some_value(seed, i) : some_value(seed, i);
         term[i] = value[i] * value[i];
     }
-    dvec_local(x, span);
+    dvec_local_spans(x, span);
     for (int s = 0; s < 2; s++)
         for (uint64_t k = 0; k < span[s].count * width; k++)
             if (single)

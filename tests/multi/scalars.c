@@ -132,7 +132,7 @@ static void do_other_work(void)
         dome_barrier(env);
         break;
     case 1:
-        dvec_halo(x[0], 1, 1, true, spans);
+        dvec_halo_elements(x[0], 1, 1, true, spans);
         break;
     case 2:
         dvec_roll(x[1], x[0], 1);
@@ -230,6 +230,43 @@ static void check_large_sums(void)
     dome_error_clear(env);
 }
 
+/* It is reported when the quotient is asked for, whether an operand is pending or not. If none is, one task alone may ask. */
+static void check_division_by_zero(bool pending)
+{
+    dscalar *a = dscalar_new(env, NULL, DOME_I32), *zero = dscalar_new(env, NULL, DOME_I32);
+    dscalar *q = dscalar_new(env, NULL, DOME_I32), *next = dscalar_new(env, NULL, DOME_I32),
+            *copy = dscalar_new(env, NULL, DOME_I32);
+    dvec *zeros = dvec_new(env, NULL, DOME_I32, 10);
+    const bool asks = pending || dome_rank(env) == dome_size(env) - 1;
+    for (int reversed = 0; reversed < 2; reversed++) {
+        dscalar_set_i64(a, 7);
+        dscalar_set_i64(q, 42);
+        dscalar_set_i64(zero, 0);
+        if (pending)
+            dvec_sum_into(zero, zeros);
+        EXPECT_STATUS(DOME_OK, reversed ? dscalar_rdivs(q, zero, 7) : dscalar_div(q, a, zero));
+        EXPECT_STATUS(DOME_OK, dscalar_adds(next, q, 1));
+        EXPECT_STATUS(DOME_OK, dscalar_copy(copy, q));
+        if (asks)
+            EXPECT(dscalar_get_i64(q) == 0 && dome_error_status(env) == DOME_ERR_RANGE, "the quotient is asked for");
+        EXPECT(!asks || !strncmp(dome_error_message(env), "dscalar_get_i64 of 'dscalar-", 28), "another line: %s",
+               dome_error_message(env));
+        dome_error_clear(env);
+        EXPECT(!asks || (dscalar_get_i64(q) == 0 && dscalar_get_i64(copy) == 0 && dscalar_get_i64(next) == 1),
+               "the quotient has a value");
+        EXPECT(dome_error_status(env) == DOME_OK, "a failure is reported twice: %s", dome_error_message(env));
+        EXPECT_STATUS(DOME_OK, dome_barrier(env));
+    }
+    dscalar_set_i64(zero, 0);
+    EXPECT_STATUS(DOME_OK, dscalar_div(q, a, zero));
+    for (int k = 0; k < 100 && dome_error_status(env) == DOME_OK; k++) /* a chain does not grow for ever */
+        dscalar_adds(q, q, 1);
+    EXPECT(dome_error_status(env) == DOME_ERR_RANGE, "a long chain is not asked for");
+    dome_error_clear(env);
+    dscalar_set_i64(q, 5);
+    EXPECT(dscalar_get_i64(q) == 5 && dome_error_status(env) == DOME_OK, "a failure outlasts a new value");
+}
+
 static void check_types(void)
 {
     dvec *whole = dvec_new(env, NULL, DOME_I32, 1000), *single = dvec_new(env, NULL, DOME_F32, 1000);
@@ -291,10 +328,9 @@ static void check_types(void)
     EXPECT_STATUS(DOME_ERR_RANGE, dscalar_get(later, &byte));
     EXPECT(strstr(dome_error_message(env), "element 0"), "the line does not name the element: %s", dome_error_message(env));
     dome_error_clear(env);
-    dscalar_set_i64(i8, 0);
-    EXPECT_STATUS(DOME_ERR_RANGE, dscalar_div(i8, i8, i8));
-    dome_error_clear(env);
     dvec_fill(bad, 0);
+    check_division_by_zero(false);
+    check_division_by_zero(true);
 
     /* A chain that nobody asks for does not grow for ever. */
     dvec_max_value_into(i64, whole);
@@ -332,7 +368,7 @@ static void check_sharing(void)
         dvec_adds(y, y, 1);
         sum[k] = k % 5 ? 0 : dvec_sum(y);
         dvec_sum_into(many[k], y);
-        dvec_local(y, (dvec_span[2]){{0}}); /* begins the exchange */
+        dvec_local_spans(y, (dvec_span[2]){{0}}); /* begins the exchange */
     }
     for (int k = MANY; k-- > 0;)
         EXPECT(k % 5 || same(dscalar_get_f64(many[k]), sum[k]), "exchange %d of many has another result", k);

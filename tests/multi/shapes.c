@@ -193,9 +193,9 @@ static void check_halos(void)
             if (dvec_distribution(x) == DOME_DYNAMIC && draw(2))
                 move(dvec_length(x));
             check_halo(x, shape[0], plane);
-            if (draw(3) == 0) { /* the copies of dvec_halo are others */
+            if (draw(3) == 0) { /* the copies of dvec_halo_elements are others */
                 dvec_halo_span spans[2];
-                CHECK(dvec_halo(x, 1, 1, false, spans) == DOME_OK, "halo");
+                CHECK(dvec_halo_elements(x, 1, 1, false, spans) == DOME_OK, "halo");
                 for (int s = 0; s < 2; s++)
                     CHECK(spans[s].nbelow <= 1 && spans[s].nabove <= 1, "one element");
             }

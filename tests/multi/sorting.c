@@ -68,6 +68,65 @@ static void test_sort(model *x)
     free(order);
 }
 
+static int by_value_downwards(const void *a, const void *b)
+{
+    const uint64_t i = *(const uint64_t *)a, j = *(const uint64_t *)b;
+    const int order = compare(get(sorting, j), get(sorting, i));
+    return order ? order : (i > j) - (i < j);
+}
+
+static void test_topk(model *x)
+{
+    uint64_t *order = order_of(x), *found = malloc((x->n + 1) * sizeof *found);
+    char *values = malloc(x->n * x->size + 1);
+    for (int largest = 0; largest < 2; largest++) {
+        if (largest)
+            qsort(order, x->n, sizeof *order, by_value_downwards);
+        const size_t k = draw(3) ? draw(x->n + 1) : draw(MIN(x->n, 10) + 1);
+        EXPECT(dvec_topk(x->v, k, largest, values, found) == DOME_OK, "topk fails");
+        EXPECT(memcmp(found, order, k * sizeof *order) == 0, "topk: other positions, k %zu", k);
+        for (size_t i = 0; i < k; i++)
+            EXPECT(memcmp(values + i * x->size, x->data + order[i] * x->size, x->size) == 0, "topk: value %zu of %zu", i, k);
+        EXPECT(dvec_topk(x->v, k, largest, NULL, NULL) == DOME_OK && dvec_topk(x->v, k, largest, values, NULL) == DOME_OK,
+               "topk without places fails");
+    }
+    free(order);
+    free(found);
+    free(values);
+}
+
+/* Of many values, so that lists of candidates fill up: the smallest ones stand where dvec_argsort says; ascending, descending and
+ * equal values are the extremes of how often a list is filled. */
+static void test_topk_of_many(void)
+{
+    enum { MANY = 40000, MOST = 3000 };
+    dvec *x = dvec_new(env, NULL, DOME_F32, MANY), *index = dvec_new(env, NULL, DOME_I64, MANY);
+    uint64_t *found = malloc(MOST * sizeof *found);
+    relayout(MANY, dome_block_size(MANY));
+    for (int kind = 0; kind < 8; kind++) {
+        dvec_iota(x);
+        if (kind < 2)
+            dvec_random(x, 7);
+        else if (kind < 4)
+            dvec_muls(x, x, -1);
+        else if (kind < 6)
+            dvec_fill(x, 3);
+        const uint64_t k = kind % 2 ? 5 : MOST;
+        dvec_argsort(index, x);
+        const int64_t *order = dvec_allgather(index);
+        dvec_topk(x, k, false, NULL, found);
+        for (uint64_t i = 0; i < k; i++)
+            EXPECT(found[i] == (uint64_t)order[i], "topk of many, kind %d: position %llu", kind, (unsigned long long)i);
+        dvec_neg(x, x);
+        dvec_topk(x, k, true, NULL, found);
+        for (uint64_t i = 0; i < k; i++)
+            EXPECT(found[i] == (uint64_t)order[i], "the largest of many, kind %d: position %llu", kind, (unsigned long long)i);
+    }
+    dvec_free(x);
+    dvec_free(index);
+    free(found);
+}
+
 /* Whether two values are one for dvec_unique. */
 static bool is_one(value a, value b)
 {
@@ -161,7 +220,7 @@ static void test_order_of_complex(void)
 static void test_descent(model *x)
 {
     dvec_span spans[2];
-    dvec_local_const(x->v, spans);
+    dvec_local_spans_const(x->v, spans);
     uint64_t first = spans[0].first;
     dome_bcast(env, dome_size(env) - 1, DOME_U64, &first, 1);
     first = first ? first : 500;
@@ -204,6 +263,14 @@ static void test_failures(void)
     dvec_set(phases, 300, low);
     dvec_searchsorted(index, phases, phases, false);
     expect_failure(DOME_ERR_ARGUMENT, "is not sorted: element 300 is less");
+    double untouched[1001] = {7};
+    dvec_topk(x.v, 1001, true, untouched, NULL);
+    expect_failure(DOME_ERR_ARGUMENT, "1001 values of");
+    dvec_topk(structs, 1, true, untouched, NULL);
+    expect_failure(DOME_ERR_TYPE, "have no order");
+    dvec_topk(rows.v, 1, true, untouched, NULL);
+    expect_failure(DOME_ERR_SHAPE, "width");
+    EXPECT(untouched[0] == 7 && dvec_topk(x.v, 0, true, untouched, NULL) == DOME_OK && untouched[0] == 7, "values are changed");
     test_descent(&x);
     dvec_free(index);
     dvec_free(structs);
@@ -217,19 +284,20 @@ int main(int argc, char **argv)
 {
     env = dome_init(&argc, &argv);
     uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
-    int rounds = argc > 2 ? atoi(argv[2]) : 90;
+    int rounds = argc > 2 ? atoi(argv[2]) : 120;
     const dome_type types[] = {DOME_I8,  DOME_I16, DOME_I32, DOME_I64, DOME_U8,  DOME_U16,  DOME_U32,
                                DOME_U64, DOME_F32, DOME_F64, DOME_F64, DOME_C64, DOME_C128, DOME_C128};
-    static void (*const tests[])(model *) = {test_sort, test_unique, test_searchsorted};
+    static void (*const tests[])(model *) = {test_sort, test_unique, test_searchsorted, test_topk};
     for (round_number = 0; round_number < rounds; round_number++) {
         draw_state = seed * 1000003 + (uint64_t)round_number;
         if (round_number == rounds * 3 / 4)
             pretend_mixed_formats(env);
         model x = any_vector(types, sizeof types / sizeof *types, 1);
-        tests[round_number % 3](&x);
+        tests[round_number % 4](&x);
         drop(&x);
     }
     test_order_of_complex();
+    test_topk_of_many();
     test_failures();
     return dome_finalize(env);
 }

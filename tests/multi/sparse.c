@@ -339,7 +339,7 @@ static dvec *random_vector(dome_type type, uint64_t n, size_t width, dome_distri
     *values = g_new(value, n * width + 1);
     for (uint64_t i = 0; i < n * width; i++)
         (*values)[i] = random_value(type);
-    dvec_local(x, spans);
+    dvec_local_spans(x, spans);
     for (int s = 0; s < 2; s++)
         for (uint64_t k = 0; k < spans[s].count * width; k++)
             put_value(type, spans[s].data, k, (*values)[spans[s].first * width + k]);
@@ -349,7 +349,7 @@ static dvec *random_vector(dome_type type, uint64_t n, size_t width, dome_distri
 static void expect_vector(const dvec *y, const value *values, const char *what)
 {
     dvec_span spans[2];
-    dvec_local_const(y, spans);
+    dvec_local_spans_const(y, spans);
     for (int s = 0; s < 2; s++)
         for (uint64_t i = 0; i < spans[s].count * dvec_width(y); i++) {
             value v = get_value(dvec_type(y), spans[s].data, i), expected = values[spans[s].first * dvec_width(y) + i];
@@ -467,7 +467,7 @@ static void test_norms(model *m)
     }
     for (uint64_t i = 0; i < m->rows; i++)
         most = isnan(most) || most >= magnitudes[i] ? most : magnitudes[i];
-    dvec_local(v, spans);
+    dvec_local_spans(v, spans);
     for (int s = 0; s < 2; s++)
         memcpy(spans[s].data, squares + spans[s].first, spans[s].count * sizeof *squares);
     double sum = dvec_sum(v), frobenius = dsparse_norm_frobenius(m->a), inf = dsparse_norm_inf(m->a);
@@ -553,7 +553,7 @@ static void test_submatrix(model *m)
     dvec_span spans[2];
     for (uint64_t i = 0; i < count; i++)
         rows[i] = draw(m->rows);
-    dvec_local(numbers, spans);
+    dvec_local_spans(numbers, spans);
     for (int s = 0; s < 2; s++)
         for (uint64_t i = 0; i < spans[s].count; i++)
             if (dvec_type(numbers) == DOME_I64)
@@ -731,7 +731,9 @@ static void test_formats(bool all)
     expect_bad_file(BANNER "complex hermitian\n3 3 1\n2 2 1 1\n", "line 3: row 2, column 2 of a hermitian matrix is not real");
     expect_bad_file(BANNER "complex triangular\n3 3 0\n", "is stored as triangular; complex matrices are general");
     expect_bad_file(BANNER "complex general\n3 3 4\n1 1 1 1\n1 1 1 1\n1 1 1 1\n", "more than the rest of the file can hold");
-    expect_bad_file(BANNER "real hermitian\n3 3 0\n", "is stored as hermitian");
+    expect_bad_file(BANNER "real hermitian\n3 3 0\n", "is stored as hermitian; real matrices are general, symmetric or skew");
+    expect_bad_file(BANNER "pattern skew-symmetric\n3 3 2\n2 1\n3 1\n",
+                    "is stored as skew-symmetric; pattern matrices are general or symmetric, because");
     expect_bad_file("%%MatrixMarket matrix array real general\n3 3\n", "holds a matrix in array format");
     expect_bad_file(BANNER "real general\n% only a comment\n", "ends before the line of sizes");
     expect_bad_file(BANNER "real symmetric\n3 4 0\n", "is stored as symmetric, but has 3 rows and 4 columns");
@@ -950,7 +952,7 @@ static void test_filled_anew(void)
     for (uint64_t shift = 0; shift < SHIFTED; shift += 100) {
         dvec_span spans[2];
         EXPECT(dsparse_fill_rows(a, shifted_row, &shift) == DOME_OK && dsparse_multiply(y, a, x) == DOME_OK, "a product fails");
-        dvec_local(y, spans);
+        dvec_local_spans(y, spans);
         for (int s = 0; s < 2; s++)
             for (uint64_t i = 0; i < spans[s].count; i++)
                 EXPECT(((double *)spans[s].data)[i] == (double)((spans[s].first + i + shift) % SHIFTED),
@@ -1016,7 +1018,7 @@ static void test_uniform(void)
     for (int scaled = 0; scaled < 3; scaled++) {
         EXPECT(dsparse_multiply(y, a, x) == DOME_OK, "a product fails");
         dvec_span spans[2];
-        dvec_local_const(y, spans);
+        dvec_local_spans_const(y, spans);
         for (int s = 0; s < 2; s++)
             for (uint64_t i = 0; i < spans[s].count; i++) {
                 const double row = (double)(spans[s].first + i), all = 2 * (double)entries;
@@ -1074,7 +1076,7 @@ static void test_uneven(void)
     for (int k = 0; k < 5; k++) {
         dvec_span spans[2];
         EXPECT(dsparse_multiply(y, a, x) == DOME_OK, "a product fails");
-        dvec_local(y, spans);
+        dvec_local_spans(y, spans);
         for (int s = 0; s < 2; s++)
             for (uint64_t i = 0; i < spans[s].count; i++) {
                 uint64_t column[LONGEST];

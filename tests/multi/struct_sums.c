@@ -71,7 +71,7 @@ static void test_sums(dome_type type, uint64_t n, uint64_t width)
         dvec_span spans[2];
         uint64_t blocks = 0, elements = 0;
         relayout(n, block, layout);
-        CHECK(dvec_local(x, spans) == DOME_OK);
+        CHECK(dvec_local_spans(x, spans) == DOME_OK);
         for (int s = 0; s < 2; s++) {
             for (uint64_t k = 0; k < spans[s].count * width; k++)
                 ((pair *)spans[s].data)[k] = pair_at(spans[s].first * width + k);
@@ -123,7 +123,7 @@ static void test_large(void)
     dvec *x = dvec_new(env, "large x", type, 12), *y = dvec_new_like(x, "large y");
     dvec_span spans[2];
     for (int k = 0; k < 2; k++) {
-        CHECK(dvec_local(k ? x : y, spans) == DOME_OK);
+        CHECK(dvec_local_spans(k ? x : y, spans) == DOME_OK);
         for (int s = 0; s < 2; s++)
             for (uint64_t i = 0; i < spans[s].count * 1200; i++)
                 ((double *)spans[s].data)[i] = k + 1;

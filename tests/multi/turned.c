@@ -89,7 +89,7 @@ static uint64_t bytes_of(dome_status (*call)(dvec *y, dsparse *a, const dvec *x)
 static void same_bits(const dvec *y, const dvec *expected)
 {
     dvec_span have[2], want[2];
-    CHECK(dvec_local_const(y, have) == DOME_OK && dvec_local_const(expected, want) == DOME_OK);
+    CHECK(dvec_local_spans_const(y, have) == DOME_OK && dvec_local_spans_const(expected, want) == DOME_OK);
     for (int s = 0; s < 2; s++) {
         const size_t bytes = want[s].count * dome_type_size(dvec_type(y)) * dvec_width(y);
         CHECK(have[s].count == want[s].count && memcmp(have[s].data, want[s].data, bytes) == 0);

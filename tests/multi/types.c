@@ -100,7 +100,7 @@ static bool same_point(point a, point b)
 static void set_points(dvec *p)
 {
     dvec_span span[2];
-    CHECK(dvec_local(p, span) == DOME_OK);
+    CHECK(dvec_local_spans(p, span) == DOME_OK);
     for (int s = 0; s < 2; s++)
         for (size_t j = 0; j < span[s].count * dvec_width(p); j++)
             ((point *)span[s].data)[j] = point_at(span[s].first * dvec_width(p) + j);
@@ -110,7 +110,7 @@ static void set_points(dvec *p)
 static void check_points(const dvec *p, point (*f)(uint64_t k), const char *what)
 {
     dvec_span span[2];
-    CHECK(dvec_local_const(p, span) == DOME_OK);
+    CHECK(dvec_local_spans_const(p, span) == DOME_OK);
     for (int s = 0; s < 2; s++)
         for (size_t j = 0; j < span[s].count * dvec_width(p); j++)
             if (!same_point(((const point *)span[s].data)[j], f(span[s].first * dvec_width(p) + j)))
@@ -324,13 +324,13 @@ static void test_points_compared(void)
     dvec *p = dvec_new(env, NULL, point_type("point"), n), *q = dvec_new_like(p, NULL), *z = dvec_new_like(p, NULL);
     dvec *mask = dvec_new(env, NULL, DOME_U8, n);
     dvec_span span[2];
-    CHECK(dvec_local(p, span) == DOME_OK);
+    CHECK(dvec_local_spans(p, span) == DOME_OK);
     for (int s = 0; s < 2; s++)
         for (size_t j = 0; j < span[s].count; j++)
             ((point *)span[s].data)[j] = fifth_at(span[s].first + j);
     CHECK(dvec_fill_value(q, &middle) == DOME_OK);
     for (size_t c = 0; c < sizeof compare / sizeof *compare; c++) {
-        CHECK(compare[c](mask, p, q) == DOME_OK && dvec_local_const(mask, span) == DOME_OK);
+        CHECK(compare[c](mask, p, q) == DOME_OK && dvec_local_spans_const(mask, span) == DOME_OK);
         for (int s = 0; s < 2; s++)
             for (size_t j = 0; j < span[s].count; j++)
                 CHECK(((const uint8_t *)span[s].data)[j] == holds[c][(span[s].first + j) % 5] - '0');
@@ -418,8 +418,8 @@ static void test_mixed(void)
     CHECK(dvec_mul(f, d, d) == DOME_OK);  /* each d is rounded first */
     CHECK(dvec_sub(c, i, d) == DOME_OK);
     dvec_span at[5][2];
-    CHECK(dvec_local_const(d, at[0]) == DOME_OK && dvec_local_const(f, at[1]) == DOME_OK);
-    CHECK(dvec_local_const(i, at[2]) == DOME_OK && dvec_local_const(c, at[3]) == DOME_OK);
+    CHECK(dvec_local_spans_const(d, at[0]) == DOME_OK && dvec_local_spans_const(f, at[1]) == DOME_OK);
+    CHECK(dvec_local_spans_const(i, at[2]) == DOME_OK && dvec_local_spans_const(c, at[3]) == DOME_OK);
     for (int s = 0; s < 2; s++)
         for (size_t j = 0; j < at[0][s].count; j++) {
             uint64_t k = at[0][s].first + j;
@@ -434,8 +434,8 @@ static void test_mixed(void)
         }
     CHECK(dvec_linear_combination(d, 2, (const double[]){2, 3}, (const dvec *const[]){i, f}) == DOME_OK);
     CHECK(dvec_axpby(d, 2, whole, 1) == DOME_OK);
-    CHECK(dvec_local_const(d, at[0]) == DOME_OK && dvec_local_const(f, at[1]) == DOME_OK &&
-          dvec_local_const(i, at[2]) == DOME_OK);
+    CHECK(dvec_local_spans_const(d, at[0]) == DOME_OK && dvec_local_spans_const(f, at[1]) == DOME_OK &&
+          dvec_local_spans_const(i, at[2]) == DOME_OK);
     for (int s = 0; s < 2; s++)
         for (size_t j = 0; j < at[0][s].count; j++) {
             uint64_t k = at[0][s].first + j;

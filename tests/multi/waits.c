@@ -44,7 +44,7 @@ int main(int argc, char **argv)
     }
     for (round_number = 0; round_number < 300; round_number++) { /* the numbers of phases travel ahead */
         dvec_halo_span halo[2];
-        dvec_halo(x, 1, 1, true, halo);
+        dvec_halo_elements(x, 1, 1, true, halo);
         dvec_map(y, kernel, NULL, 1, &x);
         check("a halo and a map");
     }

@@ -213,7 +213,7 @@ static void check_golden(void)
     stand(true);
     dvec *x = dvec_new_with(env, "x", DOME_I32, 3, DVEC_OPTIONS(.width = 2));
     dvec_span spans[2];
-    dvec_local(x, spans);
+    dvec_local_spans(x, spans);
     for (int s = 0; s < 2; s++)
         for (uint64_t i = 0; i < 2 * spans[s].count; i++)
             ((int32_t *)spans[s].data)[i] = (int32_t)(2 * spans[s].first + i);

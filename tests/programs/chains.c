@@ -33,7 +33,7 @@ int main(int argc, char **argv)
         if (argc > 2 && strcmp(argv[2], "rounding") == 0)
             round_off(d);
         double sum = dvec_sum(d), own = 0;
-        dvec_local_const(d, span);
+        dvec_local_spans_const(d, span);
         for (int s = 0; s < 2; s++)
             for (size_t i = 0; i < span[s].count; i++)
                 own += ((const double *)span[s].data)[i];

@@ -16,7 +16,11 @@
  *     dots X Y                                 prints three dot products at once: X Y, X X, Y X
  *     sum_c128 X, prod_c128 X, dot_c128 X Y    prints real and imaginary part
  *     transpose_matmul X Y                     prints the values of the product
+ *     topk X K LARGEST                         prints the positions, then the values as hex
+ *     factorize K X SORT L                     new vector number K: the different keys; vector L gets the labels
+ *     random_normal X SEED
  *     print K                                  prints the values as hex
+ *     text K ROWS                              prints dvec_text with the shape of ROWS rows (0: the vector's), newlines as |
  *     free K
  */
 #include <dome/dome.h>
@@ -100,7 +104,7 @@ static void set(dvec *x, const char *hex)
 {
     size_t element = value_bytes(x) * dvec_width(x);
     dvec_span spans[2];
-    dvec_local(x, spans);
+    dvec_local_spans(x, spans);
     for (int s = 0; s < 2; s++)
         for (size_t i = 0; i < spans[s].count * element; i++) {
             unsigned byte = 0;
@@ -204,6 +208,36 @@ static void get_many(dome_env *env, const dvec *x, uint64_t first, uint64_t step
     free(text);
 }
 
+/* As text, with the shape (length / rows, rows, width), or the vector's own. */
+static void text_of(dome_env *env, dvec *x, uint64_t rows)
+{
+    if (rows)
+        dvec_set_shape(x, 3, (uint64_t[]){dvec_length(x) / rows, rows, dvec_width(x)});
+    char *text = strdup(dvec_text(x));
+    for (char *at = text; *at; at++)
+        *at = *at == '\n' ? '|' : *at;
+    dome_print(env, "%s\n", text);
+    dvec_set_shape(x, 0, NULL);
+    free(text);
+}
+
+static void topk(dome_env *env, const dvec *x, size_t k, bool largest)
+{
+    uint64_t *position = calloc(k + 1, sizeof *position);
+    unsigned char *values = malloc(k * value_bytes(x) + 1);
+    char *text = calloc(k + 1, 24 + 2 * value_bytes(x));
+    size_t at = 0;
+    dvec_topk(x, k, largest, values, position);
+    for (size_t j = 0; j < k; j++)
+        at += (size_t)sprintf(text + at, "%" PRIu64 " ", position[j]);
+    for (size_t i = 0; i < k * value_bytes(x); i++)
+        at += (size_t)sprintf(text + at, "%02x", values[i]);
+    dome_print(env, "%s\n", text);
+    free(position);
+    free(values);
+    free(text);
+}
+
 /* Reductions of several numbers. Returns whether the line is one. */
 static bool several_results(dome_env *env, const char *name, const dvec *x, const dvec *y)
 {
@@ -265,6 +299,14 @@ static bool arrays(dome_env *env, char *const word[], const int number[])
         get_many(env, x, (uint64_t)atoll(word[2]), (uint64_t)atoll(word[3]), (size_t)atoll(word[4]));
     else if (strcmp(name, "transpose_matmul") == 0)
         transposed_product(env, x, y);
+    else if (strcmp(name, "text") == 0)
+        text_of(env, x, (uint64_t)atoll(word[2]));
+    else if (strcmp(name, "topk") == 0)
+        topk(env, x, (size_t)atoll(word[2]), atoi(word[3]));
+    else if (strcmp(name, "factorize") == 0)
+        *z = dvec_factorize(v[number[4]], y, atoi(word[3]), NULL);
+    else if (strcmp(name, "random_normal") == 0)
+        dvec_random_normal(x, strtoull(word[2], NULL, 10));
     else
         return several_results(env, name, x, y);
     return true;

@@ -40,7 +40,7 @@ static void mark_own(const char *marks, dome_env *env, dvec *x)
 {
     dvec_span spans[2];
     char text[128] = "";
-    dvec_local_const(x, spans);
+    dvec_local_spans_const(x, spans);
     for (int s = 0; s < 2; s++)
         if (spans[s].count > 0)
             snprintf(text + strlen(text), sizeof text - strlen(text), "%zu-%zu ", (size_t)spans[s].first,
@@ -111,7 +111,7 @@ static void look_at(dome_env *env, dvec *x, int64_t k)
     dvec_span spans[2];
     say_lost(env, "x", lost, count);
     compare_lost(env, lost, count);
-    dvec_local(x, spans);
+    dvec_local_spans(x, spans);
     for (int s = 0; s < 2; s++)
         for (uint64_t j = 0; j < spans[s].count; j++) {
             const uint64_t i = spans[s].first + j;
@@ -130,7 +130,7 @@ static void look_at_rows(dome_env *env, dvec *m, int64_t k)
     const size_t count = dome_lost(dvec_object(m), &lost);
     dvec_span spans[2];
     say_lost(env, "m", lost, count);
-    dvec_local(m, spans);
+    dvec_local_spans(m, spans);
     for (int s = 0; s < 2; s++)
         for (uint64_t j = 0; j < spans[s].count * 3; j++) {
             float *value = (float *)spans[s].data + j;
@@ -206,7 +206,7 @@ int main(int argc, char **argv)
         look_at_matrix(env, a);
     } else {
         dvec_span spans[2];
-        dvec_local(x, spans);
+        dvec_local_spans(x, spans);
         for (int s = 0; s < 2; s++)
             for (uint64_t j = 0; j < spans[s].count; j++)
                 ((uint64_t *)spans[s].data)[j] = after(spans[s].first + j, 0);

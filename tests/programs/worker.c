@@ -118,7 +118,7 @@ static void neighbours(dome_env *env, dvec *x, dvec *y, bool halos, int steps)
         dvec_halo_span halo[2];
         double seconds = k / 30 % dome_size(env) == dome_rank(env) ? 1e-4 : 2e-5; /* for each of some hundred blocks */
         if (halos)
-            dvec_halo(x, 1, 1, true, halo);
+            dvec_halo_elements(x, 1, 1, true, halo);
         dvec_map(y, slow_kernel, &seconds, 1, &x);
     }
 }
@@ -323,15 +323,10 @@ static void messages(dome_env *env, const char *how, bool other, int differs, dv
         dome_recv(env, DOME_ANY_RANK, DOME_ANY_TAG, DOME_F64, &value, 1, NULL);
     } else if (strcmp(how, "request") == 0) {
         dome_wait(dome_irecv(env, (rank + 1) % size, rank, DOME_F64, &value, 1), NULL);
-    } else if (strcmp(how, "checkpoint") == 0 || strcmp(how, "forgotten") == 0) {
+    } else if (strcmp(how, "forgotten") == 0) {
         if (other)
             dome_send(env, 0, 4, DOME_F64, &value, 1);
         dome_checkpoint(env);
-    } else if (strcmp(how, "open") == 0) {
-        dome_request *request = other ? dome_irecv(env, 0, 6, DOME_F64, &value, 1) : NULL;
-        dome_checkpoint(env);
-        if (other)
-            dome_wait(request, NULL);
     }
 }
 

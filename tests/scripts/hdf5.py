@@ -272,6 +272,15 @@ def try_replaced():
     check(got == "f64 3000000 x 1: 3000000" and len(set(np.load("r.npy"))) == 1, "in the end: " + got)
 
 
+def add_filtered(f, name, number, text):
+    """A data set with a filter that only its number says."""
+    settings = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    settings.set_chunk((100,))
+    settings.set_filter(number, h5py.h5z.FLAG_OPTIONAL, (1, 2, 3))
+    made = h5py.h5d.create(f.id, name, h5py.h5t.IEEE_F64LE, h5py.h5s.create_simple((200,)), settings)
+    made.write_direct_chunk((0,), text)
+
+
 def make_bad():
     """path: words of the line"""
     with h5py.File("bad.h5", "w") as f:
@@ -289,6 +298,10 @@ def make_bad():
         f.create_dataset("thin", (3, 0), "f4")
         f["dangling"] = h5py.SoftLink("/nowhere")
         f["type"] = np.dtype("f8")
+        f.create_dataset("lzf", data=np.arange(1000.0), chunks=(100,), compression="lzf")
+        f.create_dataset("more_lzf", data=np.arange(1000.0), chunks=(100,), compression="lzf", shuffle=True, fletcher32=True)
+        add_filtered(f, b"zstd", 32015, b"\x28\xb5\x2f\xfd")
+        add_filtered(f, b"unknown", 300, b"abc")
     with h5py.File("damage.h5", "w") as f:
         f["x"] = np.arange(1000.0)
     content = open("damage.h5", "rb").read()
@@ -303,6 +316,8 @@ def make_bad():
         "bad.h5:/opaque": "raw bytes", "bad.h5:/group": "a group at '/group'", "bad.h5:/inside": "strings",
         "bad.h5:/references": "references", "bad.h5:/thin": "without values", "bad.h5:/dangling": "no data set '/dangling'",
         "bad.h5:/type": "a type at", "bad.h5:/none": "no data set '/none'; it has '/", "bad.h5:/group/x/y": "no data set",
+        "bad.h5:/lzf": "needs the filter lzf (number 32000) for '/lzf'", "bad.h5:/more_lzf": "filter lzf (number 32000)",
+        "bad.h5:/zstd": "filter zstd (number 32015)", "bad.h5:/unknown": "filter without a name (number 300)",
         "bad.h5": "no data set of 'bad.h5' is named", "short.h5:/x": "truncated", "shorter.h5:/x": "bad|cannot|truncated",
         "text.h5:/x": "not an HDF5 file", "empty.h5:/x": "empty", "folder.h5:/x": "regular file", "missing.h5:/x": "No such file",
         "missing/x.h5:/x": "No such file",

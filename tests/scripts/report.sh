@@ -41,43 +41,124 @@ expect() { # expect TEXT [TITLE]
 }
 
 report --write >/dev/null || fail "no results: status $?"
-expect "**Not yet run at full length.**"
+expect "**Not yet run at full length**: there is nothing to compare."
+expect "**Verdict: not measured.**"
 [ -z "$(ls "$work/page")" ] || fail "plots of nothing"
 
 here=$(python3 -c 'import sys; sys.path.insert(0, "bench"); sys.dont_write_bytecode = True
 from reporting import results; print(results.processor())')
-made_up 1 0.9 "$here" 5 | results restart
 listed() { # listed COUNT OPTION...
     report --list "${@:2}" >"$work/list"
-    grep -Eq "^stardust_4 +$1 of 5 " "$work/list" || fail "--list: not $1: $(cat "$work/list")"
+    grep -Eq "^stardust_4 +$1 of 5 " "$work/list" || fail "--list $*: not $1: $(cat "$work/list")"
 }
+made_up 1 0.0 "$here" 5 | results restart
 listed 1
-listed 0 --quiet
+made_up 1 0.9 "$here" 5 | results restart
+listed 0 # it is to be measured again
+listed 1 --repeats 0
+{ made_up 1 0.9 "$here" 5; made_up 1 0.9 "$here" 5 | sed 's/"item"/"attempt": 2, "item"/'; } | results restart
+listed 1 # it was
+made_up 1 0.0 "$here" 5 | grep -v '"item": "8"' | results restart
+listed 0 # its commit is not this one: another attempt at all of it
+python3 - "$work/results" <<'END' || fail "the attempts that are wanted"
+import argparse, importlib.machinery, importlib.util, sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, "bench")
+loader = importlib.machinery.SourceFileLoader("bench_report", "bench/report")
+report = importlib.util.module_from_spec(importlib.util.spec_from_loader("bench_report", loader))
+loader.exec_module(report)
+figures = [f for f in report.load_figures() if f.__name__ in ("stardust_4", "dome_6_first_phase")]
+o = argparse.Namespace(results=sys.argv[1], rounds=None, quick=False, repeats=1)
+measuring = report.Measuring(o, figures)
+restart = next(p for p in measuring.parts if p.key == "restart")
+assert measuring.wanted(restart, 1) == (2, ["2", "4", "8"]), measuring.wanted(restart, 1)
+assert measuring.wanted(restart, 2) == (1, ["4", "8", "2"])
+measuring.commit = "abc"  # that of the round: it is resumed
+assert measuring.wanted(restart, 1) == (1, ["8"]), measuring.wanted(restart, 1)
+# what another part needs is measured again at the commit of that part
+needs = next(p for p in measuring.parts if p.key == "products-first-phase")
+found = [(p.key, item) for p, item, place in measuring.left() if place == (1, 1)]
+assert found.index(("products-alone", "mmseq")) < found.index(("products-first-phase", "mmdome-early")), found
+
+# The programs of a round are of one commit, and a record is never replaced.
+from reporting import results
+store = results.Store(sys.argv[1])
+old = store.records("restart")[0]
+for changes in ({"commit": "def", "item": "8"}, {}):
+    try:
+        store.add("restart", {**old, **changes})
+    except results.Mixed:
+        continue
+    raise SystemExit("taken: %s" % changes)
+store.add("restart", {**old, "attempt": 2, "commit": "def"})
+assert len(store.records("restart")) == 3
+END
 report --fresh --only stardust_4 --budget 0.001 >/dev/null 2>&1 || fail "--fresh: status $?"
 listed 0
 
-{ for round in 1 2 3; do made_up $round 0.0 Fast 0.0$round; done; made_up 4 0.9 Fast 5; made_up 1 0.0 Other 7; } | results restart
+# All rounds count: three quiet ones, and a worse one that was disturbed; another machine's does not.
+{ for round in 1 2 3; do made_up $round 0.0 Fast 0.0$round; done; made_up 4 0.9 Fast 0.08; made_up 1 0.0 Other 7; } | results restart
 report --write >/dev/null || fail "status $?"
-expect "3 of 5 rounds, 2000-01-01 to 2000-01-03, on Fast, $(nproc) processors, Linux 1.2, commit abc."
-expect "3 records of rounds that were not quiet are left out."
+expect "Measured 2000-01-01 to 2000-01-04 on Fast, $(nproc) processors, Linux 1.2, commit abc."
+expect "3 rounds are complete and undisturbed, 5 wanted."
+expect "**Disturbed**: round 4 of \`restart\` (other programs used 90 % of the processors beside 3 of its 3 programs)."
 expect "Other, $(nproc) processors"
-expect "| 8 | 20.0 (1.00) | 20 | 20.00 |"
-section | grep -q 'Loaded' && fail "loaded, in quiet rounds"
+expect "| 8 | 25.0 (10.0 to 80.0) | 1.0 | 25 (10 to 80) | 25.00 (10.00 to 80.00) |"
+expect "| restart on 8 hosts over 2 (Pentiums: about 4000 over about 2000 ms) | 2.00 | 1.00 | 4 | better |"
+expect "| S, R, P in milliseconds | - | - | - | not comparable |"
+expect "**Verdict: worse in 1, better in 1.**"
+expect "| \`restart\` | Fast, $(nproc) processors | 4 | 2000-01-04 | abc | 3 of 3 | 90 % | 0.0 | yes |" "Rounds"
+expect "| \`restart\` | Other, $(nproc) processors | 1 | 2000-01-01 | abc | 3 of 3 | 0 % | 0.0 | no |" "Rounds"
 grep -q '</svg>' "$work/page/stardust_4.svg" || fail "no plot"
 report --check || fail "--check of what was written"
 
-made_up 1 0.9 Fast 5 | results restart
+# Programs of two commits in one round: it is marked, as one is of which a part is missing.
+{ made_up 1 0.0 Fast 5 | sed '/"item": "8"/s/abc/def/'; made_up 2 0.0 Fast 5 | grep -v '"item": "4"'; } | results restart
 for round in 1 2 3; do
     record $round 0.0 Fast mmdome-early '"seconds": 10, "bound": 9'
     record $round 0.0 Fast mmdome-late "\"seconds\": 1$((round + 1)), \"bound\": 9"
 done | results products-first-phase
 report --check 2>/dev/null && fail "--check does not see other results"
 report --write >/dev/null || fail "status $?"
-expect "**Loaded machine**"
-expect "| ratio (1995: 1.25 to 1.50) | 1.30 |" "Dome, section 5.1"
-expect "those of single rounds differ from their median by at most 8 %." "Dome, section 5.1"
+expect "**Disturbed**: round 1 of \`restart\` (its programs are of 2 commits)."
+expect "Incomplete: round 2 of \`restart\` (1 program is missing)."
+expect "| time without the early phase over the time with it | 1.25 to 1.50 | 1.30 (1.20 to 1.40) | 3 | as published |" "Dome, section 5.1"
+expect "**Verdict: as published.**" "Dome, section 5.1"
 sed -i 's/5000.0/5000.1/' "$work/page.md"
 report --check 2>/dev/null && fail "--check does not see a page that was edited"
+
+# The rule for verdicts.
+python3 - <<'END' || fail "the rule for verdicts"
+import sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, "bench")
+from reporting.verdict import Claim, judge, together
+for published, values, more, exact, verdict in (
+        (1.44, [1.06, 0.84], True, False, "worse"), (1.44, [2.2, 2.4], True, False, "better"), (1.44, [2.2, 2.4], False, False, "worse"),
+        (1.10, [1.0, 1.2], True, False, "as published"), (1.10, [1.06], True, False, "undecided"), (1.10, [1.06], True, True, "as published"),
+        (1.10, [1.5], True, False, "better"), (1.10, [0.7, 1.2], True, False, "undecided"), (1.10, [1.12, 1.15], True, False, "as published"),
+        ((1.25, 1.50), [1.3], True, False, "as published"), ((1.25, 1.50), [1.2, 2.0], True, False, "undecided"), (1.0, [], True, False, "not measured")):
+    found = judge(Claim("", published, values, more, exact))
+    assert found == verdict, (published, values, found)
+assert judge(Claim("", None, [], incomparable="why")) == "not comparable"
+assert together(["not comparable", "better", "better"]) == "better"
+assert together(["better", "worse", "better", "not measured"]) == "worse in 1, better in 2"
+assert together([]) == together(["not measured"]) == "not measured"
+END
+
+# Each figure is sound with no round, and with the claims that it has.
+python3 - "$work/nothing" <<'END' || fail "a figure without rounds"
+import sys
+sys.dont_write_bytecode = True
+sys.path[:0] = ["bench", "bench/reports"]
+from reporting import page, results
+import glob, importlib, os
+store = results.Store(sys.argv[1])
+for path in sorted(glob.glob("bench/reports/*.py")):
+    figure = importlib.import_module(os.path.basename(path)[:-3])
+    text = page.section(figure, store, {})
+    assert "**Verdict: not measured.**" in text, figure.TITLE
+END
 
 # A program whose translation takes 0.44 s without its start, where the plain one takes 0.4; restarts of 4, 5 and 8 ms without it.
 record 1 0.0 Fast gauss_seidel '"times": {"plain0": 1.001, "plain3": 0.401, "auto.0": 1.105, "auto.3": 0.445}, "starts": [0.001, 0.005],

@@ -29,6 +29,9 @@ try:
     import zarr
 except ImportError:
     zarr = None
+with open(os.path.join(BUILD, "CMakeCache.txt")) as cache:
+    CACHE = cache.read()
+WITH_BLOSC, WITH_LZ4 = zarr and "\nBLOSC_FOUND:INTERNAL=1" in CACHE, zarr and "\nLZ4_FOUND:INTERNAL=1" in CACHE
 failures = []
 
 
@@ -76,9 +79,16 @@ def zstd(data, way):
     return (numcodecs.Zstd(level=3).encode if way == "encode" else numcodecs.Zstd().decode)(data)
 
 
+def blosc(draw):
+    """As zarr-python's default, or another one of its compressors."""
+    return numcodecs.Blosc(draw.choice(["lz4", "lz4", "blosclz", "lz4hc", "zlib", "zstd"]), draw.randint(0, 9), draw.choice([0, 1, 2]),
+                           draw.choice([0, 64]))
+
+
 def encoded(data, codecs):
     for codec in codecs:
-        data = {"gzip": gzip.compress, "crc32c": lambda d: d + crc32c(d), "zstd": lambda d: zstd(d, "encode")}[codec](data)
+        data = {"gzip": gzip.compress, "crc32c": lambda d: d + crc32c(d), "zstd": lambda d: zstd(d, "encode"),
+                "blosc": lambda d: numcodecs.Blosc().encode(d)}[codec](data)
     return data
 
 
@@ -93,7 +103,7 @@ def write_v3(path, array, chunk, codecs, key, fill):
         "chunk_key_encoding": {"name": key[0], "configuration": {"separator": separator}},
         "fill_value": [fill, 0] if kind == "c" else bool(fill) if kind == "b" else fill,
         "codecs": [{"name": "bytes", "configuration": {"endian": order}}] + [{"name": c, "configuration": {}} for c in codecs],
-        "attributes": {"made by": "a test"},
+        "attributes": {"made by": "a test", "id": 2 ** 64 - 1, "valid": [float("nan"), float("inf")], "a": {"fill_value": "}]\\\""}},
     }
     with open(path + "/zarr.json", "w") as f:
         json.dump(meta, f)
@@ -143,9 +153,10 @@ def shapes(draw):
 def foreign_v2(draw, path, dtype):
     shape, chunk = shapes(draw)
     array = values(draw, dtype, shape)
-    compressor = draw.choice([None, numcodecs.Zlib(level=1), numcodecs.GZip(level=1), numcodecs.Zstd(level=1)])
-    fill = None if isinstance(dtype, list) else draw.choice([0, 1, None] + (["NaN"] if "f" in dtype else []))
-    if fill in (0, 1):
+    compressor = draw.choice([None, numcodecs.Zlib(level=1), numcodecs.GZip(level=1), numcodecs.Zstd(level=1)] +
+                             [numcodecs.LZ4()] * bool(WITH_LZ4) + [blosc(draw) for _ in range(4 * bool(WITH_BLOSC))])
+    fill = None if isinstance(dtype, list) else draw.choice([0, 1, None] + ["NaN"] * ("f" in dtype) + [2 ** 64 - 1] * 3 * ("u8" in dtype))
+    if fill not in (None, "NaN"):
         array[: shape[0] // 2] = fill
     z = zarr.open(path, mode="w", shape=shape, chunks=chunk, dtype=dtype, compressor=compressor,
                   fill_value=float("nan") if fill == "NaN" else fill, dimension_separator=draw.choice("./"),
@@ -157,10 +168,12 @@ def foreign_v2(draw, path, dtype):
 def foreign_v3(draw, path, dtype):
     shape, chunk = shapes(draw)
     array = values(draw, dtype, shape)
-    kinds = [[], ["gzip"], ["crc32c"], ["gzip", "crc32c"]] + ([["zstd"], ["zstd", "crc32c"], ["crc32c", "zstd"]] if zarr else [])
+    kinds = [[], ["gzip"], ["crc32c"], ["gzip", "crc32c"]] + ([["zstd"], ["zstd", "crc32c"], ["crc32c", "zstd"]] if zarr else []) + \
+        [["blosc"], ["blosc", "crc32c"]] * bool(WITH_BLOSC)
+    fill = draw.choice([1, 2 ** 64 - 1]) if dtype == "<u8" else 1
     if draw.random() < 0.5:
-        array[: shape[0] // 2] = 1
-    write_v3(path, array, chunk, draw.choice(kinds), draw.choice([("default", "/"), ("default", "."), ("v2", "."), ("v2", "/")]), 1)
+        array[: shape[0] // 2] = fill
+    write_v3(path, array, chunk, draw.choice(kinds), draw.choice([("default", "/"), ("default", "."), ("v2", "."), ("v2", "/")]), fill)
     return array
 
 
@@ -247,8 +260,7 @@ def zarrita(draw):
 def main():
     seed = int(sys.argv[1]) if len(sys.argv) > 1 else random.randrange(1 << 30)
     draw = random.Random(seed)
-    with open(os.path.join(BUILD, "CMakeCache.txt")) as f:
-        counts = ("self",) if "DOME_PVM:BOOL=OFF" in f.read() else ("self", "1", "2", "3", "7")
+    counts = ("self",) if "DOME_PVM:BOOL=OFF" in CACHE else ("self", "1", "2", "3", "7")
     print("seed %d%s" % (seed, "" if zarr else ", without zarr-python: version 3 alone"))
     folder = tempfile.mkdtemp(prefix="dome-zarr.")
     os.chdir(folder)

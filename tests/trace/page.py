@@ -27,9 +27,12 @@ def expect(what, got, wanted):
         fail(what, "%r instead of %r" % (got, wanted))
 
 
+LACKED = {2: 400, 5: 200}  # task -> ms in a second in which it could have run, and had no processor
+
+
 def made_up(before=0):
     """Six hosts, ten seconds, all numbers known. Task 1's clock is 5 s ahead. Names that would be harmful in a page. before: seconds
-    for which the program had run when somebody looked."""
+    for which the program had run when somebody looked. The files of tasks 0, 1, 3 and 4 are older: they do not say what the kernel counts."""
     lines = ["dome-trace 1", "T -", "H 0 1700000000000000 1 home ./prog%20</script><script>bad=1</script>%20&amp;"]
     for rank in range(6):
         lead = 5000 * MS if rank == 1 else 0
@@ -46,7 +49,9 @@ def made_up(before=0):
         lines += ["c %d 1 100 %d %d 8000000" % (9000 * MS + lead, 300 * MS, 700 * MS), "c %d 2 50 %d 0 0" % (9000 * MS + lead, (2000 + 400 * (rank == 3)) * MS)]
         lines += ["k %d 20000000 7 1000000" % (4000 * MS + lead)]
         for k in range(0, 11):  # a quarter of the processor, half of the time waiting
-            lines += ["s %d %d %d %d 20480" % (k * 1000 * MS + lead, k * 250 * MS, k * 500 * MS, k * 1500)]
+            line = "s %d %d %d %d 20480" % (k * 1000 * MS + lead, k * 250 * MS, k * 500 * MS, k * 1500)
+            # Task 2 is asleep for 35 % of the time only, so it has waited for no longer: the rest of the half it could have run.
+            lines += [line + (" %d %d" % (k * 250 * MS, k * LACKED[rank] * MS) if rank in LACKED else "")]
     lines += ["T -", "F 9800000000 task%204%20on%20host%20host4%20is%20lost", "Z 10000000000 1"]
     return "\n".join(lines) + "\n"
 
@@ -55,7 +60,7 @@ def time_of_tasks(tasks):
     """Ten seconds of each task r, of which it waits 2 + r / tasks s: half of it for its neighbour below, a quarter for task 1, one part in
     200 for task 2; 1 s of it in halos, half a second in balancing."""
     lines = ["dome-trace 1", "T -", "H 0 1700000000000000 1 home prog"]
-    names = "dvec_dot", "dvec_halo", "load%20balancing", "dome_checkpoint", "dome_env_relayout"
+    names = "dvec_dot", "dvec_halo_elements", "load%20balancing", "dome_checkpoint", "dome_env_relayout"
     for rank in range(tasks):
         lines += ["T %d" % rank, "I 0 %d %d 1 host%d" % (rank + 1, tasks, rank)]
         if rank == 0:
@@ -101,6 +106,8 @@ def check_views(b):
     frames(b)
     s = b.run("dome.summary()")
     expect(what, (s["tasks"], s["views"], s["healed"], s["restarts"], round(s["still"], 6)), (4, 2, 1, 0, 1.5))
+    expect(what + ", tasks now", (s["now"], "tasks (at most)3 (4)" in b.run("document.body.textContent").replace("\n", "")), (3, True))
+    expect(what + ", why a number is left out", "Healing counts views by two" in b.run("document.getElementById('viewsnote').textContent"), True)
     marks = b.run("dome.marks.map(m => [m.kind, Math.round(m.t * 1000)])")
     expect(what + ", marks", marks, [["view", 3000], ["heal", 6000], ["end", 10000]])
     rows = b.run("[...document.querySelectorAll('#views tbody tr')].map(r => [...r.cells].map(c => c.textContent))")
@@ -175,7 +182,13 @@ def check_numbers(b):
     expect(what, b.run("document.getElementById('title').textContent"), "prog")
     s = b.run("dome.summary()")
     expect(what, (s["tasks"], s["phases"], s["moving"], s["checkpoints"], s["failures"], s["restarts"]), (6, 10, 9, 1, 1, 0))
-    expect(what, [round(s[k], 6) for k in ("seconds", "efficiency", "first", "last")], [10, 0.5, 1.45, 1.05])
+    expect(what, [round(s[k], 6) for k in ("seconds", "efficiency", "first", "last")], [10, 0.525, 1.45, 1.05])
+    expect(what, round(s["without"], 6), 0.1)
+    figures = b.run("document.getElementById('figures').textContent")
+    if "without a processor10 %" not in figures:
+        fail(what, "the figures are %r" % figures)
+    if "without a processor" not in b.run("document.getElementById('legend').textContent"):
+        fail(what, "the legend does not have the time without a processor")
     expect(what + ", note", b.run("document.getElementById('note').textContent"), "task 4 on host host4 is lost")
     vectors = b.run("[...document.getElementById('vector').options].map(o => o.textContent)")
     expect(what, vectors, ["pressure - 1,200 f64, dynamic", "<b>fixed - 60 x 3 f32, block"])
@@ -209,19 +222,26 @@ def check_numbers(b):
             fail(what, "at block %d it says %r" % (block, tip))
         if block == 10 and "elements 50 to 199" not in tip:
             fail(what, tip)
-    # loads: a quarter of the row is the processor, half of it waiting from above
-    for rank in 0, 1, 5:
+    # loads: a quarter of the row is the processor, half of it waiting from above, below that the time without a processor
+    seen = {}
+    for rank in 0, 1, 2, 5:
         bottom = g["loadTop"] + (rank + 1) * g["rowHeight"] - 1
         inside = g["rowHeight"] - 4
         b.mouse("mouseMoved", box["x"] + x, box["y"] + bottom - 3)
         tip = b.run("document.getElementById('tip').textContent")
-        for part in "task %d on host%d" % (rank, rank), "processor 25 %, waiting 50 %", "1.5 of 2 processors", "21 MB":
+        share = "waiting 35 %, without a processor 40 %" if rank == 2 else "waiting 50 %" + (", without a processor 20 %" if rank == 5 else "\n")
+        for part in "task %d on host%d" % (rank, rank), "processor 25 %, " + share, "1.5 of 2 processors", "21 MB":
             if part not in tip:
                 fail(what, "over task %d's load: %r" % (rank, tip))
         b.mouse("mouseMoved", box["x"] + 200, box["y"] + g["markTop"] + 30)  # the cursor out of the way
         expect(what + ", load", colour(b, x, bottom - 0.12 * inside), colours[rank].replace(" ", ""))
-        if colour(b, x, bottom - 0.6 * inside) == colour(b, x, bottom - 0.35 * inside):
+        waiting, below = colour(b, x, bottom - 0.8 * inside), colour(b, x, bottom - 0.4 * inside)
+        if waiting == below:
             fail(what, "waiting is not to be seen")
+        seen[rank] = waiting, below
+    expect(what + ", waiting", {waiting for waiting, _ in seen.values()}, {seen[0][0]})
+    if len({seen[2][1], seen[0][0], seen[0][1]}) < 3 or seen[2][1] != seen[5][1] or seen[1][1] != seen[0][1]:
+        fail(what, "time without a processor is not to be seen: %s" % seen)
     # a mark under the mouse, and by keyboard
     b.mouse("mouseMoved", box["x"] + b.run("dome.X(4)"), box["y"] + g["markTop"] + 23)
     tip = b.run("document.getElementById('tip').textContent")
@@ -299,6 +319,21 @@ def check_times(b):
         if len(wide) != 8 or any(abs(got - wanted) > 0.01 for got, wanted in zip(wide, part)):
             fail(what, "the bar's parts are %s, not %s" % (wide, part))
         check_quiet(what, b, "file://" + address)
+    # Of ten seconds each task had a processor for 6.5, and none for 2.5 in which it could have run: so it was asleep for 1 s, and has
+    # waited for no longer.
+    lacking = time_of_tasks(4)
+    for rank in range(4):
+        lacking = lacking.replace("T %d\n" % rank, "T %d\ns %d 6600000000 2000000000 0 1000 6500000000 2500000000\n" % (rank, 10000 * MS))
+    b.open("file://" + page("lacking.trace", lacking)[0])
+    frames(b)
+    heads = b.run("[...document.querySelectorAll('#times th')].map(c => c.textContent)")
+    expect("times, lacking", heads[5:9], ["balancing", "halos", "without a processor", "waiting"])
+    row = time_rows(b)[1]  # 1.5 s of 8 s of work, and half of the waiting
+    expect("times, lacking", row, ["task 0 on host0", "", "2.844", "2.641", "0.203", "0.406", "0.406", "2.500", "1.000"] + row[9:])
+    expect("times, lacking", row[10], "task 3: 0.500, task 1: 0.250, others: 0.250")
+    for t in b.run("dome.data.times"):
+        if abs(sum(t["parts"]) - 10) > 1e-5 or abs(t["parts"][8] - 2.5) > 1e-6:
+            fail("times, lacking", "the parts are %s" % t["parts"])
     once = time_of_tasks(4)  # both runs of a program that was started again count
     again = once.split("\n", 1)[1].replace("H 0 ", "H %d " % (20000 * MS))
     b.open("file://" + page("again.trace", once + again)[0])
@@ -320,7 +355,7 @@ def check_recorded(b):
     frames(b)
     s = b.run("dome.summary()")
     expect(what + ", phases", s["phases"], len(re.findall("^b ", text, re.M)))
-    expect(what + ", tasks", s["tasks"], 6)
+    expect(what + ", tasks", (s["tasks"], s["now"]), (6, 6))
     calls = b.run("dome.rows().map(r => [r.name, r.calls])")
     for wanted in ["dvec_map", 60], ["dvec_sum", 60], ["dome_barrier", 60]:
         if wanted not in calls:
@@ -332,11 +367,14 @@ def check_recorded(b):
     if not 2 <= len(owned) <= written:
         fail(what, "%d layouts of %d" % (len(owned), written))
     for rank, t in enumerate(b.run("dome.data.times")):
-        wait, whom = sum(t["parts"][5:]), sum(w[1] for w in t["waits"])
+        wait, whom = sum(t["parts"][5:8]), sum(w[1] for w in t["waits"])
         if abs(wait - whom) > 5e-3 + 0.05 * wait or not any(w[0] != rank for w in t["waits"]):
             fail(what, "task %d waited for %g s, by task %s" % (rank, wait, t["waits"]))
         if not 0 <= s["seconds"] - sum(t["parts"]) <= 1:
             fail(what, "the parts of task %d's time are %s of %g s" % (rank, t["parts"], s["seconds"]))
+    known = re.findall(r"^s \d+ \d+ \d+ \d+ \d+ (\d+) \d+$", text, re.M)
+    if len(known) != len(re.findall("^s ", text, re.M)) or not any(int(had) for had in known):
+        fail(what, "samples do not say how long the task had a processor: %s" % known[:5])
     if not all(b.run("data.loads.map(l => l.length)".replace("data", "dome.data"))):
         fail(what, "a task has no loads")
     check_quiet(what, b, "file://" + address)

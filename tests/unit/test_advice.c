@@ -56,7 +56,15 @@ static void test_each(void)
     f.crowd = 4;
     expect(f, NULL);
     f.waiting = 0.5;
-    expect(f, "4 tasks share the 2 processors of host node1 and wait for each other for 50 % of the time: --dome-tasks 2");
+    f.without = 0.2;
+    expect(f,
+           "4 tasks share the 2 processors of host node1; they have none for 20 % of the time, and wait for each other for 50 %: "
+           "--dome-tasks 2");
+    f.waiting = 0.1;
+    expect(f, "4 tasks share the 2 processors");
+    f = good();
+    f.without = 0.4;
+    expect(f, "no processor for 40 % of the time: other programs use the processors");
     f = good();
     f.checkpoints = 0.2;
     expect(f, "20 % of the time: --dome-checkpoint-every auto");

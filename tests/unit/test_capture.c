@@ -107,7 +107,6 @@ static void test_ends(void)
     p->either_end = &p->either + 1;
     p->unknown_end = p->spots + G_N_ELEMENTS(p->spots);
     GPtrArray *blocks = take();
-    g_assert_cmpuint(dome__capture_pointers_dangling()->count, ==, 0);
     forget();
     g_assert_cmpstr(restore(blocks), ==, NULL);
     p = newest();
@@ -119,7 +118,7 @@ static void test_ends(void)
     forget();
 }
 
-/* Pointers to bytes: of numbers they go on, on this machine; of a pointer they do not. */
+/* Pointers to bytes of numbers go on, on this machine; to bytes of pointers, as those with a tag are, anywhere. */
 static void test_inside(void)
 {
     forget();
@@ -130,7 +129,6 @@ static void test_inside(void)
     p->either_end = (void *)((char *)&p->either + 1);
     p->spots_end = (void *)((char *)&p->kind_end + 1);
     GPtrArray *blocks = take();
-    g_assert_cmpuint(dome__capture_pointers_dangling()->count, ==, 1);
     forget();
     g_assert_cmpstr(restore(blocks), ==, NULL);
     g_assert_true(dome__capture_heap_index());
@@ -138,7 +136,7 @@ static void test_inside(void)
     g_assert_true(p->kind_end == (char *)&p->spots[1].y + 3);
     g_assert_true(p->unknown_end == (char *)&p->third + 5);
     g_assert_true((char *)p->either_end == (char *)&p->either + 1);
-    g_assert_true(p->spots_end == DOME_CAPTURE_DANGLING);
+    g_assert_true((char *)p->spots_end == (char *)&p->kind_end + 1);
     g_ptr_array_unref(blocks);
     forget();
 }
@@ -346,7 +344,7 @@ static void test_frame_of_an_array(void)
         NUMBERS(first, 2, 0, DOME_CAPTURE_KIND_SCALAR, DOME_KIND_U8, 0, DOME_CAPTURE_KIND_ARRAY, 3, 0); /* types */
         NUMBERS(first, 0, 0, 0, 1, 0);                                                                  /* a function */
         dome__append_u64(first, 0);
-        NUMBERS(first, saved, 0, 0, 3, 0); /* its variables; no places; no streams */
+        NUMBERS(first, saved, 0, 0, 0, 3, 0); /* its variables; no places, no sources, no streams */
         NUMBERS(frames, SEGMENT_FRAMES, 0, 0, 1, 2, 3);
         g_byte_array_set_size(frames, saved == 1 ? 4 : 6);
         char *problem = inspect(blocks, &found);

@@ -938,19 +938,72 @@ static void test_own_directory(void)
 {
     char *directory = new_directory(), *inner = g_build_filename(directory, "inner", NULL), *message = NULL;
     struct stat s;
-    g_assert_true(dome__store_make_directory(inner, true, &message));
+    g_assert_true(dome__store_make_directory(inner, DOME_STORE_OWN, &message));
     g_assert_cmpint(stat(inner, &s), ==, 0);
     g_assert_cmpint(s.st_mode & 0777, ==, 0700);
-    g_assert_true(dome__store_make_directory(inner, true, &message));
+    g_assert_true(dome__store_make_directory(inner, DOME_STORE_OWN, &message));
     g_assert_cmpint(chmod(inner, 0755), ==, 0);
-    g_assert_false(dome__store_make_directory(inner, true, &message));
+    g_assert_false(dome__store_make_directory(inner, DOME_STORE_OWN, &message));
     check_message(g_steal_pointer(&message), "others than this user");
-    g_assert_true(dome__store_make_directory(inner, false, &message));
+    g_assert_true(dome__store_make_directory(inner, DOME_STORE_ANY, &message));
     g_assert_cmpint(rmdir(inner), ==, 0);
     g_assert_cmpint(symlink("/", inner), ==, 0);
-    g_assert_false(dome__store_make_directory(inner, true, &message));
+    g_assert_false(dome__store_make_directory(inner, DOME_STORE_OWN, &message));
     check_message(g_steal_pointer(&message), "others than this user");
     unlink(inner);
+    g_free(inner);
+    remove_directory(directory);
+}
+
+static void is_distrusted(const char *directory, const char *words)
+{
+    char *message = NULL;
+    g_assert_false(dome__store_make_directory(directory, DOME_STORE_TRUSTED, &message));
+    check_message(message, words);
+}
+
+/* Where somebody else may have put something, nothing is read (tests/security/owners.sh has other users). */
+static void test_trusted_directory(void)
+{
+    char *directory = new_directory(), *inner = g_build_filename(directory, "a", "inner", NULL), *message = NULL;
+    char *outer = g_path_get_dirname(inner), *link = g_build_filename(directory, "link", NULL), *file = path_of(inner, 1);
+    struct stat s;
+    const mode_t mask = umask(0);
+    g_assert_true(dome__store_make_directory(inner, DOME_STORE_TRUSTED, &message));
+    umask(mask);
+    g_assert_cmpint(stat(inner, &s), ==, 0);
+    g_assert_cmpint(s.st_mode & 0777, ==, 0755);
+    g_assert_cmpint(chmod(inner, 0757), ==, 0);
+    is_distrusted(inner, "others may write there (mode 0757); take a directory of your own");
+    g_assert_cmpint(chmod(inner, 0755), ==, 0);
+    g_assert_cmpint(chmod(outer, 0777), ==, 0);
+    is_distrusted(inner, "others may write there (mode 0777)");
+    g_assert_cmpint(symlink(inner, link), ==, 0);
+    is_distrusted(link, "others may write there (mode 0777)");
+    g_assert_cmpint(chmod(outer, 01777), ==, 0);
+    g_assert_true(dome__store_make_directory(inner, DOME_STORE_TRUSTED, &message));
+    g_assert_true(dome__store_make_directory(link, DOME_STORE_TRUSTED, &message));
+    is_distrusted(outer, "others may write there (mode 1777)");
+
+    set_contents(file, "x", 1);
+    g_assert_false(dome__store_make_directory(file, DOME_STORE_TRUSTED, &message));
+    check_message(g_steal_pointer(&message), "cannot be made: Not a directory");
+    dome__ckpt_only_trusted(true);
+    g_assert_cmpint(chmod(file, 0646), ==, 0);
+    g_assert_null(dome__ckpt_open(file, &message));
+    check_message(g_steal_pointer(&message),
+                  "is not read: others may write to it (mode 0646); --dome-checkpoint-trust would read it");
+    g_assert_cmpint(chmod(file, 0644), ==, 0);
+    g_assert_null(dome__ckpt_open(file, &message));
+    check_message(g_steal_pointer(&message), "is not a checkpoint");
+    dome__ckpt_only_trusted(false);
+    unlink(file);
+    unlink(link);
+    g_assert_cmpint(rmdir(inner), ==, 0);
+    g_assert_cmpint(rmdir(outer), ==, 0);
+    g_free(file);
+    g_free(link);
+    g_free(outer);
     g_free(inner);
     remove_directory(directory);
 }
@@ -1353,6 +1406,7 @@ int main(int argc, char **argv)
     g_test_add_func("/checkpoint/lock", test_lock);
     g_test_add_func("/checkpoint/strange-lock", test_strange_lock);
     g_test_add_func("/checkpoint/own-directory", test_own_directory);
+    g_test_add_func("/checkpoint/trusted-directory", test_trusted_directory);
     g_test_add_func("/checkpoint/full_disk", test_full_disk);
     g_test_add_func("/checkpoint/killed", test_killed);
     g_test_add_func("/checkpoint/pieces", test_pieces);

@@ -43,11 +43,23 @@ static void test_monotonic(void)
     }
 }
 
+/* A program that is lost in its first minute has a checkpoint, unless to copy its state would take much of that time. */
+static void test_first(void)
+{
+    g_assert_cmpfloat(dome__interval_first(dome__interval_daly(0.05, 3600), 0.01), ==, 1);
+    g_assert_cmpfloat(dome__interval_first(dome__interval_daly(0.05, 1), 0.01), <, 0.5); /* losses are frequent */
+    g_assert_cmpfloat_with_epsilon(dome__interval_first(dome__interval_daly(60, 3600), 12), 120, 1e-9);
+    for (double copying = 1e-4; copying < 1e3; copying *= 3)
+        for (double every = 1e-3; every < 1e5; every *= 3)
+            g_assert_cmpfloat(copying, <=, 0.1000001 * dome__interval_first(every, copying));
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/interval/known", test_known);
     g_test_add_func("/interval/least", test_least);
     g_test_add_func("/interval/monotonic", test_monotonic);
+    g_test_add_func("/interval/first", test_first);
     return g_test_run();
 }

@@ -3,7 +3,10 @@
 #include "transport/transport.h"
 
 #include <glib.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 enum { MANY = 10000 };
 
@@ -182,6 +185,33 @@ static void test_all_wait(void)
     check_found(s, NULL);
 }
 
+/* A program that has ended, or is about to run anew, has no command line; dome ps shows the one that it had. */
+static void test_command(void)
+{
+    hub_state s = {.hub = &hub};
+    hub.rank0 = fork();
+    g_assert_cmpint(hub.rank0, >=, 0);
+    if (hub.rank0 == 0) {
+        pause();
+        _exit(0);
+    }
+    char *before = dome__hub_command_line(&s);
+    g_assert_nonnull(strstr(before, "test_hub"));
+    kill(hub.rank0, SIGKILL);
+    siginfo_t info;
+    g_assert_cmpint(waitid(P_PID, (id_t)hub.rank0, &info, WEXITED | WNOWAIT), ==, 0);
+    char *ended = dome__hub_command_line(&s);
+    g_assert_cmpstr(ended, ==, before);
+    waitpid(hub.rank0, NULL, 0);
+    g_free(ended);
+    ended = dome__hub_command_line(&s);
+    g_assert_cmpstr(ended, ==, before);
+    g_free(ended);
+    g_free(before);
+    g_strfreev(s.command);
+    hub.rank0 = 0;
+}
+
 /* Looks, answers and looks again, as time goes by. */
 static void go_on(hub_state *s, const under_way *of)
 {
@@ -271,6 +301,7 @@ int main(int argc, char **argv)
     g_test_add_func("/hub/disagree", test_disagree);
     g_test_add_func("/hub/circles", test_circles);
     g_test_add_func("/hub/all_wait", test_all_wait);
+    g_test_add_func("/hub/command", test_command);
     g_test_add_func("/hub/under_way", test_under_way);
     g_test_add_func("/hub/no_answer", test_no_answer);
     g_test_add_func("/hub/same_calls", test_same_calls);

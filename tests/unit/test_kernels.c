@@ -24,7 +24,7 @@ static void test_table(void)
 {
     for (size_t k = 0; k < DOME_KIND_STRUCT; k++) {
         dome_type t = dome_type_basic(k);
-        for (int code = DOME_OP_DVEC_FILL; code <= DOME_OP_DVEC_RANDOM; code++) {
+        for (int code = DOME_OP_DVEC_FILL; code <= DOME_OP_DVEC_RANDOM_NORMAL; code++) {
             bool has;
             switch (code) {
             case DOME_OP_DVEC_MIN:
@@ -55,6 +55,7 @@ static void test_table(void)
             case DOME_OP_DVEC_LOG:
             case DOME_OP_DVEC_SIN:
             case DOME_OP_DVEC_COS:
+            case DOME_OP_DVEC_RANDOM_NORMAL:
                 has = !is_integer(t);
                 break;
             case DOME_OP_DVEC_ATAN2:
@@ -911,8 +912,8 @@ static int check_pairs(dome_type type, const void *x, const void *y, const void 
     static _Alignas(64) char apart[VARIANT_BYTES], together[VARIANT_BYTES];
     const size_t bytes = count * dome_type_size(type);
     int pairs = 0;
-    for (int one = DOME_OP_DVEC_FILL; one <= DOME_OP_DVEC_RANDOM; one++)
-        for (int two = DOME_OP_DVEC_FILL; two <= DOME_OP_DVEC_RANDOM; two++)
+    for (int one = DOME_OP_DVEC_FILL; one <= DOME_OP_DVEC_RANDOM_NORMAL; one++)
+        for (int two = DOME_OP_DVEC_FILL; two <= DOME_OP_DVEC_RANDOM_NORMAL; two++)
             for (int left = 0; left < 2; left++) {
                 dome_kernel pair = dome__pair_kernel((dome_operation_code)one, (dome_operation_code)two, left, type);
                 if (!pair)
@@ -962,7 +963,7 @@ static guint64 everything(const char *variant, GRand *rand)
         edge_values(rand, type, x, VARIANT_COUNT);
         edge_values(rand, type, y, VARIANT_COUNT);
         random_values(rand, DOME_U8, mask, VARIANT_COUNT);
-        for (int code = DOME_OP_DVEC_FILL; code <= DOME_OP_DVEC_RANDOM; code++) {
+        for (int code = DOME_OP_DVEC_FILL; code <= DOME_OP_DVEC_RANDOM_NORMAL; code++) {
             if (code == DOME_OP_DVEC_CONVERT || !dome__kernel((dome_operation_code)code, type, type))
                 continue;
             bool select = code == DOME_OP_DVEC_SELECT;

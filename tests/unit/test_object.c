@@ -406,7 +406,7 @@ static void test_vector_arguments(void)
     g_assert_cmpint(dvec_map(v, NULL, NULL, 0, NULL), ==, DOME_ERR_ARGUMENT);
     expect(DOME_ERR_ARGUMENT, "kernel");
     dvec_halo_span spans[2];
-    g_assert_cmpint(dvec_halo(v, 4, 0, true, spans), ==, DOME_ERR_ARGUMENT);
+    g_assert_cmpint(dvec_halo_elements(v, 4, 0, true, spans), ==, DOME_ERR_ARGUMENT);
     expect(DOME_ERR_ARGUMENT, "longer than");
     dvec_free(NULL);
     dvec *all[] = {v, longer, other, fixed, whole, blocked, wide};

@@ -90,8 +90,8 @@ static void test_calls(void)
                "dvec_new of 'z'", "name 'z' length 100 type 'f64' distribution DOME_WHOLE width 1 block 0");
     check_call(names, &(dome_trail_entry){.operation = DOME_OP_BALANCE, .object = 1, .count = 2, .word = {DOME_OP_DVEC_SUM, 16}},
                "dvec_sum of 'x'", NULL);
-    check_call(names, &(dome_trail_entry){.operation = DOME_OP_DVEC_MAP, .object = 1, .count = 8, .word = {0, 6, 1, 2, 0, 255}},
-               "dvec_map of 'x'", "form 0 inputs 6 input 'x' input 'y' input NULL one of the further arguments #ff");
+    check_call(names, &(dome_trail_entry){.operation = DOME_OP_DVEC_MAP, .object = 1, .count = 7, .word = {6, 1, 2, 0, 1, 255}},
+               "dvec_map of 'x'", "inputs 6 input 'x' input 'y' input NULL input 'x' one of the further arguments #ff");
     check_call(names, &(dome_trail_entry){.operation = 100000, .count = 1, .word = {3}}, "an unknown operation", "arguments #3");
     dome__names_free(names);
 }

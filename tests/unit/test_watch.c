@@ -50,6 +50,7 @@ static void be_task(int port, int go, void (*task)(dome_watch *watch, int go))
     char *text = g_strdup_printf("%s;127.0.0.1:%d;", COOKIE, port), *message = NULL;
     dome_hub_address address;
     g_assert_true(dome__hub_address_parse(&address, text));
+    g_free(text);
     dome_watch *watch = dome__watch_open(&address, 1, 0, "here", 7, true, 10, DOME_OUTPUT_ALL, &message);
     g_assert_nonnull(watch);
     task(watch, go);

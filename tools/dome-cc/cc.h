@@ -49,6 +49,8 @@ typedef struct loop_plan {
 } loop_plan;
 
 typedef struct variable {
+    char *source;   /* its name in the source; NULL: it has none */
+    unsigned index; /* live.c */
     char *name;     /* as it is now called */
     char *read;     /* how it is read: its name, or dome__m->name */
     char *declared; /* its declaration, without const and storage class */
@@ -60,6 +62,7 @@ typedef struct variable {
     bool wide;          /* a temporary for integers of all sizes: a long long */
     bool borrowed;      /* leads into data of Dome, and is not needed behind a poll: never saved */
     bool plain_pointer; /* libclang says only what it leads to on this machine */
+    unsigned flags;     /* FLAG_NUMBERS, FLAG_DANGLING */
     char *description;
 } variable;
 
@@ -104,6 +107,7 @@ typedef struct function {
     GHashTable *taken;    /* offsets of declarations whose address is taken */
     GHashTable *borrowed; /* offsets of declarations of variables that lead into data of Dome */
     GHashTable *by_decl;  /* offset of a declaration -> variable */
+    GHashTable *needed;   /* live.c */
     bool has_memory, has_saved, has_labels, hoists_labels;
     int temporaries, continues;
     GHashTable *heads; /* loops that were cut into strips -> the number of their label */
@@ -135,11 +139,13 @@ typedef struct unit {
     GPtrArray *globals;      /* char *: initialisers */
     GPtrArray *codes;        /* char *: initialisers */
     GPtrArray *descriptors;  /* char *: functions */
+    GPtrArray *sources;      /* char *: of functions and constants, "1f2e3d4c NAME" */
     GHashTable *file_names;  /* names of the file's scope */
     GArray *pragmas;         /* pragma */
     GHashTable *loops;       /* node -> loop_plan */
     GHashTable *loop_names;  /* node -> its name in a profile */
     GArray *hoists;          /* hoist */
+    GArray *addresses;       /* addresses.c; NULL: none */
     GHashTable *lifted;      /* offsets of declarations of functions that are the file's now */
     GHashTable *quiet;       /* node: calls of operations behind which there is no poll; NULL: none */
     int counter;
@@ -151,15 +157,19 @@ typedef struct unit {
 
 struct pragma {
     unsigned at;
-    enum { PRAGMA_POLL, PRAGMA_NOPOLL, PRAGMA_UNION, PRAGMA_ALLOCATES, PRAGMA_HOLD } kind;
+    enum { PRAGMA_POLL, PRAGMA_NOPOLL, PRAGMA_UNION, PRAGMA_ALLOCATES, PRAGMA_HOLD, PRAGMA_NUMBERS, PRAGMA_DANGLING } kind;
     char *text; /* behind the word */
-    bool used;  /* UNION, ALLOCATES, HOLD: it stands before what it is about */
+    bool used;  /* all but POLL, NOPOLL: it stands before what it is about */
 };
+
+/* DOME_CAPTURE_NUMBERS and so on of <dome/capture.h>. */
+enum { FLAG_NUMBERS = 2, FLAG_DANGLING = 4, FLAG_TEXT = 8 };
 
 /* What a function declares and the file must have: text[a .. b), from the declaration that is replaced. */
 typedef struct hoist {
     unsigned top, a, b;
     const char *after;
+    node *function; /* it declares a function; else NULL */
 } hoist;
 
 typedef struct program {
@@ -169,13 +179,15 @@ typedef struct program {
     GHashTable *code_names; /* foreign functions whose address is taken, once they are enlisted */
     GHashTable *weak;       /* keys of functions that may be others in the end */
     GHashTable *wrappers;   /* keys of functions that allocate blocks for their callers: heap.c */
+    GHashTable *whole;      /* names of structs that are saved with their padding: padding.c */
     bool parallel;          /* it calls dome_init */
     bool between;           /* it polls behind its operations */
 } program;
 
 /* unit.c: a file, its nodes, its text */
 unit *unit_read(const char *path, char *text, gsize length, const char *const *arguments, int count);
-bool unit_is_native(const unit *u); /* for the machine on which dome-cc runs */
+void unit_refuse_threads(unit *u, const char *pragma, const char *option); /* which that option makes of such pragmas */
+bool unit_is_native(const unit *u);                                        /* for the machine on which dome-cc runs */
 void unit_refuse(unit *u, unsigned at, const char *format, ...) G_GNUC_PRINTF(3, 4);
 void unit_warn(unit *u, unsigned at, const char *format, ...) G_GNUC_PRINTF(3, 4);
 void unit_place(unit *u, unsigned at, char **file, unsigned *line);
@@ -191,6 +203,7 @@ CXCursor node_declaration(const node *n); /* what a DeclRefExpr refers to */
 unsigned cursor_offset(CXCursor c);
 unsigned cursor_begin(CXCursor c);                     /* of its text */
 pragma *pragma_before(unit *u, unsigned at, int kind); /* the last one of a kind between what stands before text[at] and that */
+unsigned flags_before(unit *u, unsigned at);           /* of #pragma dome numbers and dangling, likewise */
 char *cursor_name(CXCursor c);
 bool cursor_is_null(CXCursor c);
 bool cursor_in_system_header(CXCursor c);
@@ -217,6 +230,7 @@ char *type_name(unit *u, CXType t);                                      /* for 
 char *type_describe(unit *u, CXType t, char **why);                      /* NULL and *why */
 bool type_may_be_longer(CXType t);                                       /* it ends in an array of one element */
 char *type_describe_longer(unit *u, CXType t, char **why);
+char *type_describe_numbers(unit *u, const char *described, const char *name); /* name: of the type that is described */
 /* Writes functions that pack and unpack the numbers of a struct: values are added in the order of its members. */
 typedef struct packer {
     GString *pack, *unpack;
@@ -227,8 +241,17 @@ typedef struct packer {
 
 packer packer_new(void);
 void packer_add(unit *u, packer *k, const variable *v);
-void type_write_struct(unit *u, const char *id, const char *shown, const char *ctype, const char *members, unsigned n,
-                       packer *k); /* k is freed */
+
+/* The members of a description: initialisers, a line each, and their flags. */
+typedef struct members {
+    GString *text, *flags;
+    unsigned n;
+    bool flagged; /* one of them has flags */
+} members;
+
+members members_new(void);
+void members_add(members *m, const char *name, const char *described, const char *offset, unsigned flags);
+void type_write_struct(unit *u, const char *id, const char *shown, const char *ctype, members *m, packer *k); /* both are freed */
 char *type_assign(unit *u, CXType t, const char *to, const char *from);
 bool type_is_record(CXType t);
 bool type_holds_jump_buffer(CXType t);
@@ -298,6 +321,11 @@ bool profile_loop(unit *u, node *n, double *iteration, double *most);
 bool profile_function(function *f, double *most);
 bool profile_judge(program *p, double most);
 
+/* source.c: whether functions are those that they were */
+GHashTable *source_take_macros(char *text); /* of the preprocessor, with -dD */
+void source_find(unit *u, GHashTable *macros);
+void source_write(const unit *u, GString *out);
+
 /* heap.c: the types of blocks */
 void heap_pragmas(program *p, unit *u);
 void heap_infer(program *p);
@@ -312,10 +340,26 @@ bool in_list(const char *name, const char *const *list);
 void module_edit(program *p, unit *u);
 char *module_write(program *p, unit *u);
 
+/* padding.c: structs whose padding is saved */
+void padding_find(program *p, unit *u);
+void padding_each(unit *u, CXType record, void (*function)(void *ctx, long long offset, long long bytes), void *ctx);
+
+/* addresses.c: warnings of addresses that become numbers */
+void addresses_look(program *p, unit *u, function *f, node *n);
+void addresses_resolve(unit *u);
+
+/* library.c: the C library */
+enum { KEEP_TEXTS = 1u << 10 };                             /* DOME_CAPTURE_KEEP_TEXTS */
+unsigned library_keeps(const program *p, const char *name); /* for a function or variable: DOME_CAPTURE_KEEP_... */
+void library_lends(const program *p, unit *u, node *call, const char *name, unsigned depth);
+void library_variable(unit *u, node *n, CXCursor d); /* a mention of one of a library */
+bool library_has_long_times(const node *call);
+
 /* write.c: functions that may poll */
 void write_function(program *p, function *f);
 char *write_twin_declaration(unit *u, node *top, unsigned end);
 char *write_plain_twin(function *f);
+char *text_without_literals(char *text); /* in place */
 bool strip_parts(unit *u, node *loop, node **variable, node **bound, char **comparison);
 void for_parts(unit *u, node *n, node **init, node **condition, node **step, node **body);
 
@@ -326,6 +370,10 @@ void for_parts(unit *u, node *n, node **init, node **condition, node **step, nod
 /* Around what only a function that is entered again needs. */
 #define ENTERING "\004"
 #define ENTERED  "\005"
+
+/* live.c: what a function still needs */
+void live_find(function *f);
+bool live_is_needed(const function *f, const node *at, const variable *v); /* where the function can be captured */
 
 /* lower.c: expressions */
 void lower(program *p, function *f, node *n);
@@ -347,10 +395,11 @@ typedef struct loop_site {
 typedef struct site {
     int id;
     loop_site *loop;
-    bool is_poll;    /* a poll of its loop, or of the function's beginning */
-    bool operation;  /* CALL: of Dome, with a poll behind it */
-    char *recovery;  /* CALL: the call, with dummy arguments */
-    GPtrArray *live; /* variable */
+    bool is_poll;     /* a poll of its loop, or of the function's beginning */
+    bool operation;   /* CALL: of Dome, with a poll behind it */
+    char *recovery;   /* CALL: the call, with dummy arguments */
+    GPtrArray *live;  /* variable */
+    GPtrArray *scope; /* variable: those in memory whose scope contains it */
     char *place;
 } site;
 

@@ -552,6 +552,29 @@ static bool is_longer(program *p, unit *u, const function *f, node *call, const 
 
 /* ---- edits ---- */
 
+/* Whether #pragma dome numbers stands before the statement, or the declaration, in which a block is allocated. */
+static bool is_of_numbers(unit *u, const node *n)
+{
+    bool found = false;
+    for (; n && n->kind != CXCursor_FunctionDecl && !found; n = n->up)
+        found = (n->kind == CXCursor_VarDecl || !n->up || n->up->kind == CXCursor_CompoundStmt) &&
+                flags_before(u, n->a) & FLAG_NUMBERS;
+    return found;
+}
+
+/* In C; as <dome/capture.h> calls it. */
+static char *basic_name(const char *basic)
+{
+    static const char *const names[][2] = {
+        {"uint", "unsigned"},       {"uchar", "unsigned char"}, {"ushort", "unsigned short"},
+        {"ulong", "unsigned long"}, {"llong", "long long"},     {"ullong", "unsigned long long"},
+        {"bool", "_Bool"},          {"pointer", "void *"}};
+    for (unsigned i = 0; i < G_N_ELEMENTS(names); i++)
+        if (strcmp(basic, names[i][0]) == 0)
+            return g_strdup(names[i][1]);
+    return g_strdup(basic);
+}
+
 /* The address of a block's description; NULL: it has none, which is said. */
 static char *describe_block(unit *u, node *n, const block *b)
 {
@@ -562,6 +585,12 @@ static char *describe_block(unit *u, node *n, const block *b)
         unit_refuse(u, n->a, "a block of the heap cannot be saved: it contains %s", why);
         g_free(why);
         return NULL;
+    }
+    if (!b->longer && is_of_numbers(u, n)) {
+        char *name = b->basic ? basic_name(b->basic) : type_name(u, b->type), *numbers = type_describe_numbers(u, type, name);
+        g_free(name);
+        g_free(type);
+        type = numbers;
     }
     bool listed = false;
     for (unsigned i = 0; i < u->heap_types->len; i++)

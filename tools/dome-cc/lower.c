@@ -124,6 +124,19 @@ static void spill(function *f, node *n)
 
 static bool stable_lvalue(function *f, node *n);
 
+/* errno, and the tables of isalpha and the like: calls that lead to the same as long as the process lives. After a restart they
+ * lead elsewhere, so they are made again rather than that their result is kept. */
+static bool is_steady_call(const node *n)
+{
+    static const char *const names[] = {"__errno_location",    "__ctype_b_loc",      "__ctype_tolower_loc",
+                                        "__ctype_toupper_loc", "__h_errno_location", NULL};
+    CXCursor d = n->kind == CXCursor_CallExpr ? call_function(n) : clang_getNullCursor();
+    char *name = cursor_is_null(d) ? g_strdup("") : cursor_name(d);
+    const bool steady = n->kids->len == 1 && in_list(name, names);
+    g_free(name);
+    return steady;
+}
+
 bool stable(function *f, node *n)
 {
     if (n->text)
@@ -135,6 +148,8 @@ bool stable(function *f, node *n)
     case CXCursor_StringLiteral:
     case CXCursor_UnaryExpr:
         return true;
+    case CXCursor_CallExpr:
+        return is_steady_call(n);
     case CXCursor_DeclRefExpr: {
         CXCursor d = node_declaration(n);
         if (d.kind == CXCursor_EnumConstantDecl || d.kind == CXCursor_FunctionDecl || type_is_array(clang_getCursorType(d)))
@@ -166,8 +181,10 @@ bool stable(function *f, node *n)
     }
     case CXCursor_UnaryOperator: {
         char *o = unary_operator(f->unit, n);
-        bool good = strcmp(o, "&") == 0 ? stable_lvalue(f, node_kid(n, 0))
-                                        : strlen(o) == 1 && strchr("+-~!", *o) && stable(f, node_kid(n, 0));
+        node *table = node_bare(node_kid(n, 0));
+        bool good = strcmp(o, "&") == 0   ? stable_lvalue(f, node_kid(n, 0))
+                    : strcmp(o, "*") == 0 ? is_steady_call(table) && type_is_pointer(n->type)
+                                          : strlen(o) == 1 && strchr("+-~!", *o) && stable(f, node_kid(n, 0));
         g_free(o);
         return good;
     }

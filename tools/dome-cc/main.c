@@ -8,6 +8,7 @@
 
 #include <dome/version.h>
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,7 +127,8 @@ static void add(GPtrArray *command, const char *text)
     g_ptr_array_add(command, g_strdup(text));
 }
 
-static int run(const options *o, GPtrArray *command, char **output)
+/* output, errors: what the command prints there; NULL: it prints where this process does. */
+static int run_apart(const options *o, GPtrArray *command, char **output, char **errors)
 {
     g_ptr_array_add(command, NULL);
     if (o->verbose) {
@@ -137,8 +139,13 @@ static int run(const options *o, GPtrArray *command, char **output)
     GError *error = NULL;
     int status;
     if (!g_spawn_sync(NULL, (char **)command->pdata, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_CHILD_INHERITS_STDIN, NULL, NULL, output,
-                      NULL, &status, &error)) {
-        fprintf(stderr, "dome-cc: error: %s cannot be run: %s\n", (char *)command->pdata[0], error->message);
+                      errors, &status, &error)) {
+        char *text = g_strdup_printf("dome-cc: error: %s cannot be run: %s\n", (char *)command->pdata[0], error->message);
+        if (!errors)
+            fputs(text, stderr);
+        else
+            *errors = g_strdup(text);
+        g_free(text);
         g_error_free(error);
         return 1;
     }
@@ -146,6 +153,11 @@ static int run(const options *o, GPtrArray *command, char **output)
         fprintf(stderr, "dome-cc: error: %s was ended by signal %d (%s)\n", (char *)command->pdata[0], WTERMSIG(status),
                 g_strsignal(WTERMSIG(status)));
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+static int run(const options *o, GPtrArray *command, char **output)
+{
+    return run_apart(o, command, output, NULL);
 }
 
 static void add_words(const options *o, GPtrArray *command, unsigned kinds)
@@ -353,27 +365,43 @@ static const char *target_machine(const options *o)
 static unit *parse(const options *o, const char *path, char *text, gsize length, GPtrArray *flags)
 {
     GPtrArray *arguments = g_ptr_array_new();
-    for (const char *const *w = (const char *const[]){"-x", "cpp-output", "-w", "-ferror-limit=20", NULL}; *w; w++)
+    for (const char *const *w =
+             (const char *const[]){"-x", "cpp-output", "-w", "-ferror-limit=20", "-fdouble-square-bracket-attributes", NULL};
+         *w; w++)
         add(arguments, *w);
     add_meanings(arguments, command_new(o)); /* "gcc -m32" */
     add_meanings(arguments, flags);
     if (target_machine(o))
         g_ptr_array_add(arguments, g_strdup_printf("--target=%s", target_machine(o)));
     unit *u = unit_read(path, text, length, (const char *const *)arguments->pdata, (int)arguments->len);
-    for (unsigned i = 0; i < flags->len; i++)
-        u->one_memory = u->one_memory || strcmp(g_ptr_array_index(flags, i), "-fno-strict-aliasing") == 0;
+    for (unsigned i = 0; i < flags->len; i++) {
+        const char *flag = g_ptr_array_index(flags, i);
+        u->one_memory = u->one_memory || strcmp(flag, "-fno-strict-aliasing") == 0;
+        if (g_str_has_prefix(flag, "-fopenmp") && strcmp(flag, "-fopenmp-simd") != 0)
+            unit_refuse_threads(u, "#pragma omp", flag);
+        if (strcmp(flag, "-fopenacc") == 0)
+            unit_refuse_threads(u, "#pragma acc", flag);
+    }
     return u;
 }
 
+typedef struct source {
+    char *text; /* preprocessed; NULL: there is none */
+    gsize length;
+    GHashTable *macros; /* its own */
+    char *errors;
+} source;
+
 /* The preprocessed text. The compiler says that it is an old one, as clang does: the headers then have nothing that libclang does
  * not know. With any optimization the text is the same: headers must not have other macros for -O0. */
-static char *preprocess(const options *o, const char *path, gsize *length)
+static source preprocess(const options *o, const char *path)
 {
-    char *to = scratch_file(".i"), *text = NULL;
+    char *to = scratch_file(".i");
+    source s = {.text = NULL};
     GPtrArray *command = command_new(o);
     add_words(o, command, FLAGS | PREPROCESSOR);
     for (const char *const *w =
-             (const char *const[]){"-E", "-U__GNUC__", "-D__GNUC__=4", "-U__GNUC_MINOR__", "-D__GNUC_MINOR__=2",
+             (const char *const[]){"-E", "-dD", "-U__GNUC__", "-D__GNUC__=4", "-U__GNUC_MINOR__", "-D__GNUC_MINOR__=2",
                                    "-U__GNUC_PATCHLEVEL__", "-D__GNUC_PATCHLEVEL__=1", "-D__DOME_CC__=1", "-U__OPTIMIZE__",
                                    "-D_Float32=dome__float32", "-D_Float64=dome__float64", "-D_Float32x=dome__float32x",
                                    "-D_Float64x=dome__float64x", "-D_Float128=dome__float128", "-w", NULL};
@@ -383,16 +411,18 @@ static char *preprocess(const options *o, const char *path, gsize *length)
     add(command, path);
     add(command, "-o");
     add(command, to);
-    if (run(o, command, NULL) == 0)
-        g_file_get_contents(to, &text, length, NULL);
-    return text;
+    if (run_apart(o, command, NULL, &s.errors) == 0 && g_file_get_contents(to, &s.text, &s.length, NULL))
+        s.macros = source_take_macros(s.text);
+    return s;
 }
 
 /* The compiler's own messages about the user's text. */
-static int compile_plainly(const options *o, const char *path, const char *object)
+static int compile_plainly(const options *o, const char *path, const char *object, const source *s)
 {
     GPtrArray *command = command_new(o);
     add_words(o, command, FLAGS | PREPROCESSOR | DEPENDENCIES | WARNINGS);
+    if (s && s->text && strstr(s->text, "\n#pragma dome ")) /* which the compiler does not know */
+        add(command, "-Wno-unknown-pragmas");
     add_include(o, command);
     if (object) {
         add(command, "-c");
@@ -414,12 +444,13 @@ static GPtrArray *flags_of(const options *o)
 
 static bool write_file(const char *name, const char *text, gssize length)
 {
-    GError *error = NULL;
-    bool good = g_file_set_contents_full(name, text, length, G_FILE_SET_CONTENTS_NONE, 0666, &error);
-    if (!good) {
-        fprintf(stderr, "dome-cc: error: %s\n", error->message);
-        g_error_free(error);
-    }
+    FILE *file = fopen(name, "w"); /* g_file_set_contents leaves the end of a longer file that was there */
+    const gsize all = length < 0 ? strlen(text) : (gsize)length;
+    bool good = file && fwrite(text, 1, all, file) == all;
+    if (file && fclose(file) != 0)
+        good = false;
+    if (!good)
+        fprintf(stderr, "dome-cc: error: %s cannot be written: %s\n", name, g_strerror(errno));
     return good;
 }
 
@@ -442,23 +473,39 @@ static char *tool(const options *o, const char *name)
     return found && *found ? found : g_strdup(name);
 }
 
+/* What the compiler says of a file, and its object, if it is wanted; then the preprocessed text. 0, or the compiler's status. */
+static int read_source(const options *o, const char *path, const char *object, source *s)
+{
+    *s = preprocess(o, path);
+    int status = compile_plainly(o, path, object, s);
+    if (!status && !s->text) {
+        fputs(s->errors ? s->errors : "", stderr);
+        status = 1;
+    }
+    g_free(s->errors);
+    return status;
+}
+
 static int compile_only(const options *o, const char *path)
 {
-    char *object = o->output ? g_strdup(o->output) : object_name(path), *section = scratch_file(".text");
-    int status = compile_plainly(o, path, object);
-    gsize length;
-    char *text = status ? NULL : preprocess(o, path, &length);
-    if (!text)
-        return status ? status : 1;
-    GPtrArray *flags = flags_of(o), *command = g_ptr_array_new();
-    GString *content = object_section(path, flags, text, length);
+    char *made = o->output ? g_strdup(o->output) : object_name(path), *section = scratch_file(".text");
+    source s;
+    int status = read_source(o, path, made, &s);
+    if (status)
+        return status;
+    object own = {.path = (char *)(guintptr)path, .flags = flags_of(o), .text = s.text, .length = s.length};
+    GPtrArray *command = g_ptr_array_new();
+    unit *u = parse(o, path, s.text, s.length, own.flags);
+    if (!u->refused)
+        source_find(u, s.macros);
+    own.sources = u->sources;
+    GString *content = object_section(&own);
     add(command, tool(o, "objcopy"));
     g_ptr_array_add(command, g_strdup_printf("--add-section=" OBJECT_SECTION "=%s", section));
     add(command, "--set-section-flags=" OBJECT_SECTION "=exclude");
-    add(command, object);
-    if (parse(o, path, text, length, flags)->refused || !write_file(section, content->str, (gssize)content->len) ||
-        run(o, command, NULL) != 0) {
-        unlink(object);
+    add(command, made);
+    if (u->refused || !write_file(section, content->str, (gssize)content->len) || run(o, command, NULL) != 0) {
+        unlink(made);
         return 1;
     }
     return 0;
@@ -490,25 +537,50 @@ static int compile_text(const options *o, const unit *u, const char *text, GPtrA
     return status;
 }
 
+/* With line markers as those of headers of the system, of which compilers give no warnings: they have been given of the user's
+ * text. */
+static char *without_warnings(const char *text)
+{
+    GString *s = g_string_new(NULL);
+    for (const char *line = text; *line;) {
+        const gsize length = strcspn(line, "\n");
+        char *copy = g_strndup(line, length), *end = strrchr(copy, '"');
+        const bool marker = g_str_has_prefix(copy, "# ") && end && !strchr(end, '3');
+        g_string_append_printf(s, "%s%s%s", copy, marker ? " 3" : "", line[length] ? "\n" : "");
+        g_free(copy);
+        line += length + (line[length] == '\n');
+    }
+    return g_string_free(s, FALSE);
+}
+
+static bool is_file(const char *path)
+{
+    return path && g_file_test(path, G_FILE_TEST_EXISTS);
+}
+
+/* The archive that "-lNAME" is in a folder, or the file that "-l:FILE" is there; NULL: none, or a shared library hides it. */
+static char *find_in(const char *folder, const char *name, bool only_archives, bool *hidden)
+{
+    char *shared = *name == ':' ? NULL : g_strdup_printf("%s/lib%s.so", folder, name);
+    char *file = *name == ':' ? g_build_filename(folder, name + 1, NULL) : g_strdup_printf("%s/lib%s.a", folder, name);
+    *hidden = !only_archives && is_file(shared);
+    if (*hidden || !is_file(file))
+        g_clear_pointer(&file, g_free);
+    g_free(shared);
+    return file;
+}
+
 /* The archive that "-lNAME" is, in the folders of "-L"; NULL: a shared library, or one of the system. */
 static char *find_archive(const options *o, const char *name)
 {
-    const bool only = is_static(o);
-    for (unsigned i = 0; i < o->words->len; i++) {
+    char *file = NULL;
+    bool hidden = false;
+    for (unsigned i = 0; i < o->words->len && !file && !hidden; i++) {
         const word *w = g_ptr_array_index(o->words, i);
-        if (w->kind != WORD_LINK || !g_str_has_prefix(w->text, "-L"))
-            continue;
-        const char *folder = w->value ? w->value : w->text + 2;
-        char *shared = g_strdup_printf("%s/lib%s.so", folder, name), *archive = g_strdup_printf("%s/lib%s.a", folder, name);
-        bool there = g_file_test(archive, G_FILE_TEST_EXISTS), hidden = !only && g_file_test(shared, G_FILE_TEST_EXISTS);
-        g_free(shared);
-        if (there && !hidden)
-            return archive;
-        g_free(archive);
-        if (hidden)
-            return NULL;
+        if (w->kind == WORD_LINK && g_str_has_prefix(w->text, "-L"))
+            file = find_in(w->value ? w->value : w->text + 2, name, is_static(o), &hidden);
     }
-    return NULL;
+    return file;
 }
 
 /* What a word of the command gives to translate. */
@@ -523,6 +595,7 @@ static bool read_word(const options *o, const word *w, program *p, GPtrArray *al
     GPtrArray *list = g_ptr_array_new();
     bool library = w->kind == WORD_LINK && g_str_has_prefix(w->text, "-l");
     char *file = library ? find_archive(o, w->value ? w->value : w->text + 2) : w->kind == WORD_INPUT ? w->text : NULL;
+    source read = {.text = NULL};
     part->first = p->units->len;
     *status = 1;
     if (w->kind == WORD_INPUT && is_missing(w->text))
@@ -533,15 +606,10 @@ static bool read_word(const options *o, const word *w, program *p, GPtrArray *al
     }
     if (w->kind == WORD_INPUT && g_str_has_suffix(w->text, ".c")) {
         object *own = g_new0(object, 1);
-        *status = compile_plainly(o, w->text, NULL);
+        *status = read_source(o, w->text, NULL, &read);
         if (*status)
             return false;
-        own->path = w->text;
-        own->flags = flags_of(o);
-        own->text = preprocess(o, w->text, &own->length);
-        *status = 1;
-        if (!own->text)
-            return false;
+        *own = (object){.path = w->text, .flags = flags_of(o), .text = read.text, .length = read.length};
         g_ptr_array_add(list, own);
     } else if (file && !object_read(file, list, &part->archive)) {
         return false;
@@ -549,7 +617,12 @@ static bool read_word(const options *o, const word *w, program *p, GPtrArray *al
     *status = 0;
     for (unsigned i = 0; i < list->len; i++) {
         object *x = g_ptr_array_index(list, i);
-        g_ptr_array_add(p->units, parse(o, x->path, x->text, x->length, x->flags));
+        unit *u = parse(o, x->path, x->text, x->length, x->flags);
+        if (x->sources)
+            u->sources = x->sources;
+        else if (!u->refused)
+            source_find(u, read.macros);
+        g_ptr_array_add(p->units, u);
         g_ptr_array_add(all_flags, x->flags);
     }
     part->count = list->len;
@@ -573,6 +646,7 @@ static bool add_archive(const options *o, GPtrArray *command, const GPtrArray *o
 static int link_program(const options *o)
 {
     program p = {g_ptr_array_new(),
+                 g_hash_table_new(g_str_hash, g_str_equal),
                  g_hash_table_new(g_str_hash, g_str_equal),
                  g_hash_table_new(g_str_hash, g_str_equal),
                  g_hash_table_new(g_str_hash, g_str_equal),
@@ -608,6 +682,8 @@ static int link_program(const options *o)
     for (unsigned i = 0; i < p.units->len; i++)
         heap_pragmas(&p, g_ptr_array_index(p.units, i));
     heap_infer(&p);
+    for (unsigned i = 0; i < p.units->len; i++)
+        padding_find(&p, g_ptr_array_index(p.units, i));
     GPtrArray *texts = g_ptr_array_new(), *objects = g_ptr_array_new();
     for (unsigned i = 0; i < p.units->len; i++) {
         unit *u = g_ptr_array_index(p.units, i);
@@ -622,7 +698,7 @@ static int link_program(const options *o)
     if (o->emit) {
         for (unsigned i = 0; i < p.units->len; i++) {
             unit *u = g_ptr_array_index(p.units, i);
-            const char *text = g_ptr_array_index(texts, i);
+            char *text = without_warnings(g_ptr_array_index(texts, i));
             char *name = o->output ? g_strdup(o->output) : g_strdup_printf("%.*s.dome.c", (int)strlen(u->path) - 2, u->path);
             if (strcmp(name, "-") == 0)
                 fputs(text, stdout);
@@ -894,7 +970,8 @@ int main(int argc, char **argv)
             add_word(&o, WORD_PREPROCESSOR, a, NULL);
         } else if (g_str_has_prefix(a, "-Wl,") || a[1] == 'l' || a[1] == 'L' || strcmp(a, "-static") == 0) {
             add_word(&o, WORD_LINK, a, NULL);
-        } else if (a[1] == 'W' && !g_str_has_prefix(a, "-Wa,") && !g_str_has_prefix(a, "-Wp,")) {
+        } else if ((a[1] == 'W' && !g_str_has_prefix(a, "-Wa,") && !g_str_has_prefix(a, "-Wp,")) ||
+                   g_str_has_prefix(a, "-pedantic")) {
             add_word(&o, WORD_WARNING, a, NULL);
         } else {
             add_word(&o, WORD_FLAG, a, NULL);
@@ -945,7 +1022,7 @@ int main(int argc, char **argv)
         if (w->kind == WORD_INPUT && g_str_has_suffix(w->text, ".c"))
             status = compile_only(&o, w->text);
         else if (w->kind == WORD_INPUT && other_language(w->text))
-            status = compile_plainly(&o, w->text, o.output ? o.output : object_name(w->text));
+            status = compile_plainly(&o, w->text, o.output ? o.output : object_name(w->text), NULL);
         else if (w->kind == WORD_INPUT && !(status = is_missing(w->text)))
             fprintf(stderr, "dome-cc: warning: %s: not used, because nothing is linked\n", w->text);
         if (status)

@@ -16,17 +16,20 @@ static const char prelude[] =
     "struct dome__cc_type; struct dome__cc_member;\n"
     "struct dome__cc_type { const char *name; int kind; int scalar; dome__cc_bytes size; struct dome__cc_type *element;\n"
     "    dome__cc_bytes count; const struct dome__cc_member *members; int (*which)(const void *); void *known;\n"
-    "    void (*pack)(void *, const void *, dome__cc_bytes); _Bool (*unpack)(void *, const void *, dome__cc_bytes); };\n"
+    "    void (*pack)(void *, const void *, dome__cc_bytes); _Bool (*unpack)(void *, const void *, dome__cc_bytes);\n"
+    "    const unsigned char *member_flags; };\n"
     "struct dome__cc_member { const char *name; struct dome__cc_type *type; dome__cc_bytes offset; };\n"
     "struct dome__cc_global { const char *name; const void *address; struct dome__cc_type *type; dome__cc_bytes count; unsigned "
     "flags; };\n"
     "struct dome__cc_code { const char *name; void (*address)(void); };\n"
+    "struct dome__cc_source { const char *name; unsigned hash; };\n"
     "struct dome__cc_function { const char *name; struct dome__cc_type *saved, *memory; unsigned long long version;\n"
     "    const char *const *points; dome__cc_bytes npoints; void *known; };\n"
     "struct dome__cc_module { dome__cc_bytes size; const char *name; struct dome__cc_global *globals; dome__cc_bytes nglobals;\n"
     "    struct dome__cc_function **functions; dome__cc_bytes nfunctions; const struct dome__cc_code *codes; dome__cc_bytes "
     "ncodes;\n"
-    "    struct dome__cc_type **types; dome__cc_bytes ntypes; };\n"
+    "    struct dome__cc_type **types; dome__cc_bytes ntypes;\n"
+    "    const struct dome__cc_source *sources; dome__cc_bytes nsources; };\n"
     "struct _IO_FILE;\n"
     "extern volatile int dome__cc_status __asm__(\"dome_capture_status\");\n"
     "extern int dome__cc_poll(void) __asm__(\"dome_capture_poll\") " COLD ";\n"
@@ -73,6 +76,13 @@ static const char prelude[] =
     "extern void (*dome__cc_signal(int, void (*)(int)))(int) __asm__(\"dome_capture_signal\");\n"
     "extern int dome__cc_sigaction(int, const void *, void *) __asm__(\"dome_capture_sigaction\");\n"
     "extern int dome__cc_atexit(void (*)(void)) __asm__(\"dome_capture_atexit\");\n"
+    "struct tm; struct timespec;\n"
+    "extern int dome__cc_ungetc(int, struct _IO_FILE *) __asm__(\"dome_capture_ungetc\");\n"
+    "extern char *dome__cc_text(const char *) __asm__(\"dome_capture_text\");\n"
+    "extern struct tm *dome__cc_calendar(const struct tm *) __asm__(\"dome_capture_calendar\");\n"
+    "extern char *dome__cc_calendar_text(const char *) __asm__(\"dome_capture_calendar_text\");\n"
+    "extern long dome__cc_clock(void) __asm__(\"dome_capture_clock\");\n"
+    "extern int dome__cc_clock_gettime(int, struct timespec *) __asm__(\"dome_capture_clock_gettime\");\n"
     "extern void dome__cc_keep(unsigned) __asm__(\"dome_capture_keep\");\n";
 
 /* Numbers in the form of the image: big-endian. The compiler knows the machine's order when it optimizes. */
@@ -85,7 +95,7 @@ static void write_conversions(GString *out)
                {2, "unsigned short", "__builtin_bswap16(v)"},
                {4, "unsigned int", "__builtin_bswap32(v)"},
                {8, "unsigned long long", "__builtin_bswap64(v)"}};
-    static const char unused[] = "static inline __attribute__((__unused__))";
+    static const char unused[] = "static __inline__ __attribute__((__unused__))"; /* as all that is written here: also in C89 */
     g_string_append_printf(
         out, "%s int dome__cc_little(void) { union { unsigned short s; unsigned char c[2]; } u = {1}; return u.c[0]; }\n",
         unused);
@@ -237,8 +247,8 @@ static void add_global(unit *u, CXCursor c, const char *name, const char *id, un
         unit_refuse(u, at, "the variable %s cannot be saved: it contains %s", shown, why);
     if (type) {
         char *element_name = type_name(u, element), *e = g_strescape(name, NULL);
-        g_ptr_array_add(u->globals, g_strdup_printf("{\"%s\", (const void *)&%s, &%s, sizeof(%s) / sizeof(%s), %d}", e, id, type,
-                                                    id, element_name, constant));
+        g_ptr_array_add(u->globals, g_strdup_printf("{\"%s\", (const void *)&%s, &%s, sizeof(%s) / sizeof(%s), %u}", e, id, type,
+                                                    id, element_name, constant | flags_before(u, cursor_begin(c))));
         g_free(e);
         g_free(element_name);
     }
@@ -293,7 +303,14 @@ static void lift(unit *u, function *f, node *n, unsigned top)
             g_free(both);
             g_free(name);
         }
-        hoist h = {top, n->a, n->b, "\n"};
+        hoist h = {top, n->a, n->b, "\n", NULL};
+        g_array_append_val(u->hoists, h);
+        edit_replace(u, n->a, n->b, ";");
+        return;
+    }
+    if (!variables && n->kids->len &&
+        node_kid(n, 0)->kind == CXCursor_FunctionDecl) { /* it is called at the function's beginning */
+        hoist h = {top, n->a, n->b, "\n", node_kid(n, 0)};
         g_array_append_val(u->hoists, h);
         edit_replace(u, n->a, n->b, ";");
         return;
@@ -303,7 +320,7 @@ static void lift(unit *u, function *f, node *n, unsigned top)
         if (!is_record(kid))
             continue;
         lift_names(u, kid);
-        hoist h = {top, kid->a, kid->b, ";\n"};
+        hoist h = {top, kid->a, kid->b, ";\n", NULL};
         g_array_append_val(u->hoists, h);
         const char *word = kid->kind == CXCursor_StructDecl ? "struct" : kid->kind == CXCursor_UnionDecl ? "union" : "enum";
         const char *other = renamed(u, kid->cursor);
@@ -313,6 +330,21 @@ static void lift(unit *u, function *f, node *n, unsigned top)
         g_free(text);
         g_free(name);
     }
+}
+
+/* "static struct pair { int a, b; } both(int n)": the struct moves before what is written before the function. */
+static void lift_result(unit *u, node *before, const function *f, unsigned top)
+{
+    if (!is_record(before) || before->a < f->decl->a || before->b > cursor_offset(f->decl->cursor))
+        return;
+    const char *word = before->kind == CXCursor_StructDecl ? "struct" : before->kind == CXCursor_UnionDecl ? "union" : "enum";
+    const char *other = renamed(u, before->cursor);
+    char *name = cursor_name(before->cursor), *text = g_strdup_printf("%s %s", word, other ? other : name);
+    hoist h = {top, before->a, before->b, ";\n", NULL};
+    g_array_append_val(u->hoists, h);
+    edit_replace(u, before->a, before->b, text);
+    g_free(text);
+    g_free(name);
 }
 
 /* ---- literals ---- */
@@ -468,6 +500,7 @@ static void edit_call(program *p, unit *u, function *f, node *n, unsigned depth)
         jump_call(p, u, f, n, depth);
     else if (in_list(name, never) && !in_list(name, jumps))
         unit_refuse(u, n->a, "%s: what it does to the stack or to the process cannot be saved", name);
+    library_lends(p, u, n, name, depth);
     if (in_list(name, other_heap))
         unit_refuse(u, n->a, "%s: blocks with an alignment of their own cannot be saved: use malloc", name);
     if (strcmp(name, "reallocarray") == 0)
@@ -495,25 +528,6 @@ static void edit_call(program *p, unit *u, function *f, node *n, unsigned depth)
 }
 
 /* ---- */
-
-/* What the C library keeps for the program between calls: as DOME_CAPTURE_KEEP_... of <dome/capture.h>. */
-static unsigned kept_by(const char *name)
-{
-    static const char *const names[][9] = {{"rand", "srand", "random", "srandom"},
-                                           {"drand48", "lrand48", "mrand48", "srand48"},
-                                           {"strtok"},
-                                           {"getopt", "getopt_long", "getopt_long_only", "optind", "optarg", "opterr", "optopt"},
-                                           {"__errno_location"},
-                                           {"atexit"},
-                                           {"signal", "sigaction"},
-                                           {"setlocale"},
-                                           {"umask"},
-                                           {"sigprocmask", "pthread_sigmask"}};
-    for (unsigned k = 0; k < G_N_ELEMENTS(names); k++)
-        if (in_list(name, names[k]))
-            return 1u << k;
-    return 0;
-}
 
 /* Of n, which a system's struct gets: the member or the struct is declared in a system header (struct sigaction). */
 static bool goes_into_foreign_struct(unit *u, node *n)
@@ -548,10 +562,11 @@ static bool goes_to_foreign(program *p, unit *u, node *n)
 
 static void edit_reference(program *p, unit *u, node *n)
 {
-    static const char *const ours[] = {"free",     "strdup",    "strndup", "fopen",  "fdopen",    "freopen",
-                                       "fclose",   "rand",      "srand",   "random", "srandom",   "drand48",
-                                       "lrand48",  "mrand48",   "srand48", "strtok", "getline",   "getdelim",
-                                       "asprintf", "vasprintf", "atexit",  "signal", "sigaction", NULL};
+    static const char *const ours[] = {"free",    "strdup",    "strndup", "fopen",    "fdopen",   "freopen",   "fclose",
+                                       "rand",    "srand",     "random",  "srandom",  "drand48",  "lrand48",   "mrand48",
+                                       "srand48", "strtok",    "getline", "getdelim", "asprintf", "vasprintf", "atexit",
+                                       "signal",  "sigaction", "ungetc",  NULL};
+    static const char *const clocks[] = {"clock", "clock_gettime", NULL};
     static const char *const states[] = {"initstate", "setstate", "seed48", "lcong48", NULL};
     CXCursor d = node_declaration(n);
     const char *other = d.kind == CXCursor_VarDecl || d.kind == CXCursor_EnumConstantDecl ? renamed(u, d) : NULL;
@@ -559,7 +574,9 @@ static void edit_reference(program *p, unit *u, node *n)
         edit_replace(u, n->a, n->b, other);
     char *name = cursor_name(d);
     if (cursor_in_system_header(d))
-        u->keeps |= kept_by(name);
+        u->keeps |= library_keeps(p, name);
+    if (d.kind == CXCursor_VarDecl && cursor_in_system_header(d) && clang_Cursor_getStorageClass(d) == CX_SC_Extern)
+        library_variable(u, n, d);
     if (d.kind != CXCursor_FunctionDecl) {
         g_free(name);
         return;
@@ -576,6 +593,8 @@ static void edit_reference(program *p, unit *u, node *n)
         edit_replace(u, n->a, n->b, other_function);
     } else if (is_foreign(p, u, d)) {
         bool our = in_list(name, ours) && !is_looked_for(d);
+        our = our || (called && !p->parallel && in_list(name, clocks) && !is_looked_for(d) &&
+                      (strcmp(name, "clock") == 0 || !library_has_long_times(up)));
         char *id = our ? g_strdup_printf("dome__cc_%s", name) : g_strdup(allocator ? allocator : name);
         if (our || allocator)
             edit_replace(u, n->a, n->b, id);
@@ -650,10 +669,10 @@ static void check_array_of_result(program *p, unit *u, function *f, node *n)
 }
 
 /* Attributes by which the compiler or the loader would take a function that may poll for what it is not: it may return early,
- * with no result, and its calls can neither be left out nor moved. */
+ * with no result, and its calls can neither be left out nor moved. Those that can be left out are (drop_promises). */
 static void check_attributes(program *p, unit *u, node *n, unsigned top)
 {
-    static const char *const bad[] = {"pure", "const", "destructor", "returns_twice", "naked", "unsequenced", "reproducible"};
+    static const char *const bad[] = {"destructor", "returns_twice", "naked", "unsequenced", "reproducible"};
     static const char *const names[] = {"alias", "weakref", "ifunc", "__asm__", "asm", "__asm"};
     bool body = clang_isCursorDefinition(n->cursor) && n->kids->len;
     node *block = body ? node_kid(n, n->kids->len - 1) : NULL;
@@ -712,13 +731,27 @@ static void check_attributes(program *p, unit *u, node *n, unsigned top)
     g_free(text);
 }
 
-/* A function that may poll returns while it is saved: the compiler must not know that otherwise it does not. */
-static void drop_noreturn(program *p, unit *u, node *n, unsigned top)
+/* Behind the word of an attribute at text[at], where its list ends; `at` if none begins there. */
+static unsigned attribute_end(const unit *u, unsigned at, unsigned length)
+{
+    const char *t = u->original + at;
+    if (length == 0 && t[0] == '[' && t[1] == '[')
+        return text_find(u, at + 1, u->length, ']');
+    char *word = g_strndup(t, length);
+    const bool begins = in_list(word, (const char *const[]){"__attribute__", "__attribute", NULL});
+    g_free(word);
+    const unsigned open = begins ? text_skip(u, at + length) : at;
+    return begins && u->original[open] == '(' ? text_close(u, open) : at;
+}
+
+/* A function that may poll returns while it is saved, and each of its calls counts: the compiler must not know otherwise. */
+static void drop_promises(program *p, unit *u, node *n, unsigned top)
 {
     static const char *const words[] = {"noreturn", "__noreturn__", "_Noreturn", NULL};
+    static const char *const of_attributes[] = {"pure", "__pure__", "const", "__const__", NULL};
     char *key = function_key(u, n->cursor);
     const function *f = g_hash_table_lookup(p->functions, key);
-    unsigned at = GPOINTER_TO_UINT(g_ptr_array_index(u->ends, top));
+    unsigned at = GPOINTER_TO_UINT(g_ptr_array_index(u->ends, top)), inside = at; /* of an attribute until there */
     unsigned end = clang_isCursorDefinition(n->cursor) ? n->b : text_find(u, n->b, u->length, ';');
     g_free(key);
     while (f && f->polls && at < end) {
@@ -726,9 +759,10 @@ static void drop_noreturn(program *p, unit *u, node *n, unsigned top)
         unsigned length = 0;
         while (g_ascii_isalnum(t[length]) || t[length] == '_')
             length++;
+        inside = MAX(inside, attribute_end(u, at, length));
         char *word = g_strndup(t, length);
-        if (length && in_list(word, words))
-            edit_replace(u, at, at + length, *word == '_' && word[1] == 'N' ? "" : "__unused__");
+        if (length && (in_list(word, words) || (at < inside && in_list(word, of_attributes))))
+            edit_replace(u, at, at + length, strcmp(word, "_Noreturn") == 0 ? "" : "__unused__");
         g_free(word);
         if (*t == '{')
             break;
@@ -783,14 +817,22 @@ static void walk(program *p, unit *u, function *f, node *n, unsigned top, unsign
     case CXCursor_CompoundLiteralExpr:
         check_compound_literal(p, u, f, n);
         break;
+    case CXCursor_CStyleCastExpr:
+        addresses_look(p, u, f, n);
+        break;
+    case CXCursor_VarDecl:
+    case CXCursor_ParmDecl:
+        flags_before(u, n->a);
+        break;
     case CXCursor_FieldDecl:
     case CXCursor_UnionDecl:
+        flags_before(u, n->a);
         use_pragma(u, n);
         break;
     case CXCursor_FunctionDecl:
         if (!n->up) {
             check_attributes(p, u, n, top);
-            drop_noreturn(p, u, n, top);
+            drop_promises(p, u, n, top);
         }
         if (f && n != f->decl && clang_isCursorDefinition(n->cursor))
             unit_refuse(u, n->a, "a function inside of a function");
@@ -824,6 +866,21 @@ static void edit_main(unit *u)
     }
 }
 
+/* Pragmas that stand before nothing. */
+static void refuse_unused(unit *u)
+{
+    static const char *const missing[] = {[PRAGMA_UNION] = "union: no union that is a member of a struct follows",
+                                          [PRAGMA_ALLOCATES] = "allocates: no function follows",
+                                          [PRAGMA_HOLD] = "hold: no definition of a function follows",
+                                          [PRAGMA_NUMBERS] = "numbers: no variable or member follows, and nothing is allocated",
+                                          [PRAGMA_DANGLING] = "dangling: no variable or member follows"};
+    for (unsigned i = 0; i < u->pragmas->len; i++) {
+        const pragma *one = &g_array_index(u->pragmas, pragma, i);
+        if (missing[one->kind] && !one->used)
+            unit_refuse(u, one->at, "#pragma dome %s", missing[one->kind]);
+    }
+}
+
 void module_edit(program *p, unit *u)
 {
     GHashTable *seen = g_hash_table_new(g_str_hash, g_str_equal);
@@ -836,6 +893,8 @@ void module_edit(program *p, unit *u)
         if (next < u->functions->len && ((function *)g_ptr_array_index(u->functions, next))->decl == top)
             f = g_ptr_array_index(u->functions, next++);
         walk(p, u, f, top, i, 1);
+        if (f && i > 0)
+            lift_result(u, g_ptr_array_index(u->tops, i - 1), f, i);
     }
     for (unsigned i = 0; i < u->tops->len; i++) {
         node *top = g_ptr_array_index(u->tops, i);
@@ -859,15 +918,7 @@ void module_edit(program *p, unit *u)
             g_free(e);
         }
     }
-    for (unsigned i = 0; i < u->pragmas->len; i++) {
-        const pragma *one = &g_array_index(u->pragmas, pragma, i);
-        if (one->kind == PRAGMA_UNION && !one->used)
-            unit_refuse(u, one->at, "#pragma dome union: no union that is a member of a struct follows");
-        else if (one->kind == PRAGMA_ALLOCATES && !one->used)
-            unit_refuse(u, one->at, "#pragma dome allocates: no function follows");
-        else if (one->kind == PRAGMA_HOLD && !one->used)
-            unit_refuse(u, one->at, "#pragma dome hold: no definition of a function follows");
-    }
+    refuse_unused(u);
     if (u->main)
         edit_main(u);
 }
@@ -882,6 +933,20 @@ static void write_table(GString *out, GPtrArray *list, const char *begin, const 
     g_string_append(out, "};\n");
 }
 
+/* Where a function is declared first: its twin. */
+static void declare_twin(program *p, unit *u, node *declaration, unsigned end, GString *out)
+{
+    char *key = function_key(u, declaration->cursor);
+    function *f = g_hash_table_lookup(p->functions, key);
+    g_free(key);
+    if (!f || f->unit != u || !(f->twin || f->split) || f->told)
+        return;
+    char *twin = write_twin_declaration(u, declaration, f->decl == declaration ? f->body->a : end);
+    g_string_append(out, twin);
+    g_free(twin);
+    f->told = true;
+}
+
 /* The whole file as the compiler gets it. */
 char *module_write(program *p, unit *u)
 {
@@ -891,6 +956,7 @@ char *module_write(program *p, unit *u)
         if (f->polls)
             write_function(p, f);
     }
+    addresses_resolve(u);
     for (unsigned i = 0; i < u->functions->len; i++) {
         function *f = g_ptr_array_index(u->functions, i);
         if (f->twin && !f->polls) {
@@ -916,6 +982,8 @@ char *module_write(program *p, unit *u)
             g_string_append_printf(before, "\n# %u \"%s\"\n", line, file);
             edit_range(u, h->a, h->b, &except, before);
             g_string_append(before, h->after);
+            if (h->function)
+                declare_twin(p, u, h->function, text_find(u, h->function->b, u->length, ';'), before);
             g_free(file);
         }
         if (next < u->functions->len &&
@@ -925,16 +993,8 @@ char *module_write(program *p, unit *u)
                 g_string_append_printf(before, "\n# 1 \"<dome-cc>\"\n%s", f->out->str);
         }
         node *top = g_ptr_array_index(u->tops, i);
-        char *key = top->kind == CXCursor_FunctionDecl ? function_key(u, top->cursor) : NULL;
-        function *declared = key ? g_hash_table_lookup(p->functions, key) : NULL;
-        g_free(key);
-        if (declared && declared->unit == u && (declared->twin || declared->split) && !declared->told) {
-            unsigned end = declared->decl == top ? declared->body->a : text_find(u, top->b, u->length, ';');
-            char *twin = write_twin_declaration(u, top, end);
-            g_string_append(before, twin);
-            g_free(twin);
-            declared->told = true;
-        }
+        if (top->kind == CXCursor_FunctionDecl)
+            declare_twin(p, u, top, text_find(u, top->b, u->length, ';'), before);
         if (before->len) {
             unsigned at = GPOINTER_TO_UINT(g_ptr_array_index(u->ends, i)), line;
             char *file;
@@ -958,6 +1018,7 @@ char *module_write(program *p, unit *u)
     write_table(out, u->descriptors, "static struct dome__cc_function *dome__functions[]", "");
     write_table(out, u->codes, "static const struct dome__cc_code dome__codes[]", "");
     write_table(out, u->heap_types, "static struct dome__cc_type *dome__heap_types[]", "&");
+    source_write(u, out);
     char *e = g_strescape(u->name, NULL);
     g_string_append_printf(out, "static struct dome__cc_module dome__module = {sizeof(struct dome__cc_module), \"%s\"", e);
     const struct {
@@ -966,7 +1027,8 @@ char *module_write(program *p, unit *u)
     } tables[] = {{u->globals, "dome__globals"},
                   {u->descriptors, "dome__functions"},
                   {u->codes, "dome__codes"},
-                  {u->heap_types, "dome__heap_types"}};
+                  {u->heap_types, "dome__heap_types"},
+                  {u->sources, "dome__sources"}};
     for (unsigned i = 0; i < G_N_ELEMENTS(tables); i++)
         g_string_append_printf(out, ", %s, %u", tables[i].list->len ? tables[i].name : "0", tables[i].list->len);
     g_string_append(out,
@@ -975,8 +1037,10 @@ char *module_write(program *p, unit *u)
         g_string_append_printf(out, "dome__cc_keep(%u); ", u->keeps);
     g_string_append(out, "}\n");
     if (u->main)
-        g_string_append_printf(out, "int main(int argc, char **argv) { %sreturn dome__cc_%smain(argc, argv, dome__main); }\n",
-                               p->between ? "dome__cc_poll_operations(); " : "", p->parallel ? "dome_" : "");
+        g_string_append_printf(
+            out,
+            "int main(int dome__argc, char **dome__argv) { %sreturn dome__cc_%smain(dome__argc, dome__argv, dome__main); }\n",
+            p->between ? "dome__cc_poll_operations(); " : "", p->parallel ? "dome_" : "");
     g_free(e);
     char **parts = g_strsplit(out->str, TWIN_MARK, -1), *text = g_strjoinv(NULL, parts);
     g_strfreev(parts);

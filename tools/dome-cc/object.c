@@ -4,16 +4,21 @@
 
 #include <string.h>
 
-static const char head[] = "dome-cc 2\n";
+/* Lines that begin so are no flags of the compiler. */
+enum { SOURCE = '=' };
 
-GString *object_section(const char *path, const GPtrArray *flags, const char *text, gsize length)
+static const char head[] = "dome-cc 3\n";
+
+GString *object_section(const object *o)
 {
     GString *s = g_string_new(head);
-    g_string_append_printf(s, "%s\n", path);
-    for (unsigned i = 0; i < flags->len; i++)
-        g_string_append_printf(s, "%s\n", (char *)g_ptr_array_index(flags, i));
+    g_string_append_printf(s, "%s\n", o->path);
+    for (unsigned i = 0; i < o->flags->len; i++)
+        g_string_append_printf(s, "%s\n", (char *)g_ptr_array_index(o->flags, i));
+    for (unsigned i = 0; i < o->sources->len; i++)
+        g_string_append_printf(s, "%c%s\n", SOURCE, (char *)g_ptr_array_index(o->sources, i));
     g_string_append_c(s, '\n');
-    g_string_append_len(s, text, (gssize)length);
+    g_string_append_len(s, o->text, (gssize)o->length);
     return s;
 }
 
@@ -77,8 +82,9 @@ static bool read_object(bytes b, const char *shown, GPtrArray *list)
     object *o = g_new0(object, 1);
     o->path = g_strdup(lines[0]);
     o->flags = g_ptr_array_new();
+    o->sources = g_ptr_array_new();
     for (char **l = lines + 1; *l; l++)
-        g_ptr_array_add(o->flags, g_strdup(*l));
+        g_ptr_array_add(**l == SOURCE ? o->sources : o->flags, g_strdup(**l == SOURCE ? *l + 1 : *l));
     o->length = section.n - (gsize)(empty + 2 - all);
     o->text = g_strdup(empty + 2);
     g_ptr_array_add(list, o);

@@ -8,14 +8,15 @@
 #define OBJECT_SECTION ".dome"
 
 typedef struct object {
-    char *path;       /* of the source, as it was given */
-    GPtrArray *flags; /* char *: with which it was compiled */
-    char *text;       /* preprocessed */
+    char *path;         /* of the source, as it was given */
+    GPtrArray *flags;   /* char *: with which it was compiled */
+    GPtrArray *sources; /* char *: source.c */
+    char *text;         /* preprocessed */
     gsize length;
 } object;
 
 /* What the section contains. */
-GString *object_section(const char *path, const GPtrArray *flags, const char *text, gsize length);
+GString *object_section(const object *object);
 
 /* Adds to `list` what is in an object, or in the objects of an archive; nothing if dome-cc has not made them. False: one line has
  * been printed. */

@@ -174,7 +174,11 @@ static unsigned fills(const char *name)
     static const struct {
         const char *name;
         unsigned argument;
-    } all[] = {{"dvec_local", 2}, {"dvec_local_const", 2}, {"dvec_halo", 5}, {"dvec_halo_planes", 5}, {"dome_lost", 2}};
+    } all[] = {{"dvec_local_spans", 2},
+               {"dvec_local_spans_const", 2},
+               {"dvec_halo_elements", 5},
+               {"dvec_halo_planes", 5},
+               {"dome_lost", 2}};
     for (unsigned k = 0; k < G_N_ELEMENTS(all); k++)
         if (strcmp(name, all[k].name) == 0)
             return all[k].argument;

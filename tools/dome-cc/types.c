@@ -938,6 +938,45 @@ static void pack_fields(unit *u, packer *k, CXType t, const char *place, const c
     g_array_free(fields, TRUE);
 }
 
+typedef struct padded {
+    unit *u;
+    packer *k;
+    members *all;
+    const char *place, *base, *id;
+} padded;
+
+static void pack_padding(void *ctx, long long offset, long long bytes)
+{
+    padded *d = ctx;
+    g_string_append_printf(d->k->pack, "__builtin_memcpy(%s + %llu, (const char *)&%s + %lld, %lld);\n", d->base, d->k->at,
+                           d->place, offset, bytes);
+    g_string_append_printf(d->k->unpack, "__builtin_memcpy((char *)&%s + %lld, %s + %llu, %lld);\n", d->place, offset, d->base,
+                           d->k->at, bytes);
+    d->k->at += (unsigned long long)bytes;
+}
+
+/* All members, and behind them the padding, if that is saved. */
+static void pack_struct(unit *u, packer *k, CXType t, const char *place, const char *base)
+{
+    padded d = {.k = k, .place = place, .base = base};
+    pack_fields(u, k, t, place, base);
+    padding_each(u, t, pack_padding, &d);
+}
+
+static void describe_padding(void *ctx, long long offset, long long bytes)
+{
+    padded *d = ctx;
+    char *id = g_strdup_printf("%s_padding_%lld", d->id, offset), *at = g_strdup_printf("%lld", offset),
+         *name = g_strdup_printf("(padding at %lld)", offset);
+    g_string_append_printf(d->u->tail,
+                           "static struct dome__cc_type %s = {\"unsigned char [%lld]\", %d, %d, %lld, &dome__cc_uchar, %lld};\n",
+                           id, bytes, TYPE_ARRAY, (int)DOME_KIND_U8, bytes, bytes);
+    members_add(d->all, name, id, at, 0);
+    g_free(name);
+    g_free(at);
+    g_free(id);
+}
+
 static void pack_array(unit *u, packer *k, CXType t, const char *place, const char *base)
 {
     CXType c = clang_getCanonicalType(t), e = clang_getArrayElementType(array_as_written(t));
@@ -953,14 +992,14 @@ static void pack_array(unit *u, packer *k, CXType t, const char *place, const ch
     packer inner = packer_new();
     inner.loops = k->loops;
     inner.lines = k->lines;
-    char *at = g_strdup_printf("%s[i%u]", place, loop), *from = g_strdup_printf("t%u", loop);
+    char *at = g_strdup_printf("%s[dome__i%u]", place, loop), *from = g_strdup_printf("dome__t%u", loop);
     pack_value(u, &inner, e, at, from);
-    char *head = g_strdup_printf("for (dome__cc_bytes i%u = 0; i%u < %lld; i%u++) { ", loop, loop, n, loop);
+    char *head = g_strdup_printf("{ dome__cc_bytes dome__i%u = 0; for (; dome__i%u < %lld; dome__i%u++) { ", loop, loop, n, loop);
     if (inner.pack->len) {
-        g_string_append_printf(k->pack, "%sunsigned char *t%u = %s + %llu + i%u * %llu;\n%s}\n", head, loop, base, k->at, loop,
-                               inner.at, inner.pack->str);
-        g_string_append_printf(k->unpack, "%sconst unsigned char *t%u = %s + %llu + i%u * %llu;\n%s}\n", head, loop, base, k->at,
-                               loop, inner.at, inner.unpack->str);
+        g_string_append_printf(k->pack, "%sunsigned char *dome__t%u = %s + %llu + dome__i%u * %llu;\n%s} }\n", head, loop, base,
+                               k->at, loop, inner.at, inner.pack->str);
+        g_string_append_printf(k->unpack, "%sconst unsigned char *dome__t%u = %s + %llu + dome__i%u * %llu;\n%s} }\n", head, loop,
+                               base, k->at, loop, inner.at, inner.unpack->str);
     }
     k->at += inner.at * (unsigned long long)n;
     k->loops = inner.loops;
@@ -994,8 +1033,8 @@ static void pack_value(unit *u, packer *k, CXType t, const char *place, const ch
         g_string_append_printf(k->pack, "dome__cc_put(%s + %llu, (unsigned long long)(%s)%s);\n", base, k->at, wide, place);
         g_string_append_printf(
             k->unpack,
-            "{ const __typeof__(%s) v = (__typeof__(%s))dome__cc_get(%s + %llu); if ((unsigned long long)(%s)v != "
-            "dome__cc_get(%s + %llu)) return 0; __builtin_memcpy((void *)&%s, &v, sizeof v); }\n",
+            "{ const __typeof__(%s) dome__v = (__typeof__(%s))dome__cc_get(%s + %llu); if ((unsigned long long)(%s)dome__v != "
+            "dome__cc_get(%s + %llu)) return 0; __builtin_memcpy((void *)&%s, &dome__v, sizeof dome__v); }\n",
             place, place, base, k->at, wide, base, k->at, place);
         k->at += 8;
     } else if (c.kind == CXType_Complex) {
@@ -1018,7 +1057,7 @@ static void pack_value(unit *u, packer *k, CXType t, const char *place, const ch
         g_free(in);
         g_free(name);
     } else if (c.kind == CXType_Record) {
-        pack_fields(u, k, t, place, base);
+        pack_struct(u, k, t, place, base);
     } else {
         k->good = false;
     }
@@ -1026,15 +1065,15 @@ static void pack_value(unit *u, packer *k, CXType t, const char *place, const ch
 
 void packer_add(unit *u, packer *k, const variable *v)
 {
-    char *place = g_strdup_printf("s->%s", v->name);
+    char *place = g_strdup_printf("dome__s->%s", v->name);
     if (v->wide) {
-        g_string_append_printf(k->pack, "dome__cc_put8(t + %llu, (const void *)&%s);\n", k->at, place);
-        g_string_append_printf(k->unpack, "dome__cc_get8((void *)&%s, t + %llu);\n", place, k->at);
+        g_string_append_printf(k->pack, "dome__cc_put8(dome__t + %llu, (const void *)&%s);\n", k->at, place);
+        g_string_append_printf(k->unpack, "dome__cc_get8((void *)&%s, dome__t + %llu);\n", place, k->at);
         k->at += 8;
     } else if (v->plain_pointer) {
         k->at += 16;
     } else {
-        pack_value(u, k, v->type, place, "t");
+        pack_value(u, k, v->type, place, "dome__t");
     }
     g_free(place);
 }
@@ -1044,31 +1083,62 @@ static bool packer_write(unit *u, packer *k, const char *id, const char *ctype)
     const bool good = k->good && k->pack->len;
     if (good)
         g_string_append_printf(u->tail,
-                               "static void %s_pack(void *dome__to, const void *dome__from, dome__cc_bytes n)\n{\n"
-                               "const %s *__restrict s = dome__from; unsigned char *__restrict t = dome__to;\n"
-                               "for (; n > 0; n--, s++, t += %llu) {\n%s}\n}\n"
-                               "static _Bool %s_unpack(void *dome__to, const void *dome__from, dome__cc_bytes n)\n{\n"
-                               "%s *__restrict s = dome__to; const unsigned char *__restrict t = dome__from;\n"
-                               "for (; n > 0; n--, s++, t += %llu) {\n%s}\nreturn 1;\n}\n",
+                               "static void %s_pack(void *dome__to, const void *dome__from, dome__cc_bytes dome__n)\n{\n"
+                               "const %s *__restrict dome__s = dome__from; unsigned char *__restrict dome__t = dome__to;\n"
+                               "for (; dome__n > 0; dome__n--, dome__s++, dome__t += %llu) {\n%s}\n}\n"
+                               "static _Bool %s_unpack(void *dome__to, const void *dome__from, dome__cc_bytes dome__n)\n{\n"
+                               "%s *__restrict dome__s = dome__to; const unsigned char *__restrict dome__t = dome__from;\n"
+                               "for (; dome__n > 0; dome__n--, dome__s++, dome__t += %llu) {\n%s}\nreturn 1;\n}\n",
                                id, ctype, k->at, k->pack->str, id, ctype, k->at, k->unpack->str);
     g_string_free(k->pack, TRUE);
     g_string_free(k->unpack, TRUE);
     return good;
 }
 
-/* The description of a struct: `members` are n initialisers, a line each. */
-void type_write_struct(unit *u, const char *id, const char *shown, const char *ctype, const char *members, unsigned n, packer *k)
+members members_new(void)
+{
+    return (members){.text = g_string_new(NULL), .flags = g_string_new(NULL)};
+}
+
+void members_add(members *m, const char *name, const char *described, const char *offset, unsigned flags)
+{
+    g_string_append_printf(m->text, "    {\"%s\", &%s, %s},\n", name, described, offset);
+    g_string_append_printf(m->flags, "%u, ", flags);
+    m->flagged = m->flagged || flags;
+    m->n++;
+}
+
+/* A member of a struct: at its own place. */
+static void add_member(members *m, const char *name, const char *described, const char *outer, unsigned flags)
+{
+    char *offset = g_strdup_printf("__builtin_offsetof(%s, %s)", outer, name);
+    members_add(m, name, described, offset, flags);
+    g_free(offset);
+}
+
+static void members_free(members *m)
+{
+    g_string_free(m->text, TRUE);
+    g_string_free(m->flags, TRUE);
+}
+
+void type_write_struct(unit *u, const char *id, const char *shown, const char *ctype, members *m, packer *k)
 {
     char *q = quoted(shown);
     const bool packs = packer_write(u, k, id, ctype);
-    if (n)
-        g_string_append_printf(u->tail, "static const struct dome__cc_member %s_members[] = {\n%s};\n", id, members);
+    if (m->n)
+        g_string_append_printf(u->tail, "static const struct dome__cc_member %s_members[] = {\n%s};\n", id, m->text->str);
+    if (m->flagged)
+        g_string_append_printf(u->tail, "static const unsigned char %s_flags[] = {%s};\n", id, m->flags->str);
     g_string_append_printf(u->tail, "static struct dome__cc_type %s = {%s, %d, %d, sizeof(%s), 0, %u, %s%s, 0, 0", id, q,
-                           TYPE_STRUCT, (int)DOME_KIND_U8, ctype, n, n ? id : "0", n ? "_members" : "");
+                           TYPE_STRUCT, (int)DOME_KIND_U8, ctype, m->n, m->n ? id : "0", m->n ? "_members" : "");
     if (packs)
         g_string_append_printf(u->tail, ", %s_pack, %s_unpack", id, id);
+    if (m->flagged)
+        g_string_append_printf(u->tail, "%s, %s_flags", packs ? "" : ", 0, 0", id);
     g_string_append(u->tail, "};\n");
     g_free(q);
+    members_free(m);
 }
 
 /* The description of a union of which a member of the struct around it tells what it holds. */
@@ -1084,11 +1154,11 @@ static char *describe_union(unit *u, CXType container, CXCursor field, const cha
          *q = quoted(shown);
     key = g_strdup_printf("union %s", shown);
     id = new_type(u, key);
-    GString *members = g_string_new(NULL);
+    members all = members_new();
     for (unsigned i = 0; i < plan.members->len; i++) {
         CXCursor m = g_array_index(plan.members, CXCursor, i);
         char *member = cursor_name(m), *type = describe(u, clang_getCursorType(m));
-        g_string_append_printf(members, "    {\"%s\", &%s, 0},\n", member, type);
+        members_add(&all, member, type, "0", 0);
         g_free(type);
         g_free(member);
     }
@@ -1100,9 +1170,9 @@ static char *describe_union(unit *u, CXType container, CXCursor field, const cha
     g_string_append_printf(u->tail,
                            "static const struct dome__cc_member %s_members[] = {\n%s};\n"
                            "static struct dome__cc_type %s = {%s, %d, %d, %lld, 0, %u, %s_members, %s_which, 0};\n",
-                           id, members->str, id, q, TYPE_UNION, (int)DOME_KIND_U8, clang_Type_getSizeOf(t), plan.members->len, id,
-                           id);
-    g_string_free(members, TRUE);
+                           id, all.text->str, id, q, TYPE_UNION, (int)DOME_KIND_U8, clang_Type_getSizeOf(t), plan.members->len,
+                           id, id);
+    members_free(&all);
     g_free(q);
     g_free(shown);
     g_free(first_name);
@@ -1110,12 +1180,6 @@ static char *describe_union(unit *u, CXType container, CXCursor field, const cha
     g_free(name);
     plan_free(&plan);
     return g_strdup(id);
-}
-
-static void add_member(GString *members, const char *name, const char *described, const char *outer, unsigned *n)
-{
-    g_string_append_printf(members, "    {\"%s\", &%s, __builtin_offsetof(%s, %s)},\n", name, described, outer, name);
-    ++*n;
 }
 
 /* An array of one element at the end of a struct, of which blocks of the heap may have more. */
@@ -1172,7 +1236,13 @@ static void name_foreign(unit *u, CXType t, const char *outer, const char *field
     g_string_free(elements, TRUE);
 }
 
-static void describe_fields(unit *u, CXType t, CXType container, const char *outer, GString *members, unsigned *n)
+/* Of a struct tm: a text of the C library, which all functions of the calendar set. */
+static bool is_zone(CXCursor field, const char *name)
+{
+    return (strcmp(name, "tm_zone") == 0 || strcmp(name, "__tm_zone") == 0) && cursor_in_system_header(field);
+}
+
+static void describe_fields(unit *u, CXType t, CXType container, const char *outer, members *all)
 {
     GArray *fields = fields_of(t);
     for (unsigned i = 0; i < fields->len; i++) {
@@ -1196,13 +1266,16 @@ static void describe_fields(unit *u, CXType t, CXType container, const char *out
             raw_union(u, type, &member, &any);
             described = any ? g_strdup("dome__cc_pointer") : describe(u, clang_getCursorType(member));
         } else if (nameless) { /* a struct without a name: its members are this one's */
-            describe_fields(u, type, container, outer, members, n);
+            describe_fields(u, type, container, outer, all);
             continue;
         } else {
             described = describe(u, type);
         }
         name = cursor_name(member);
-        add_member(members, name, described, outer, n);
+        const unsigned flags = flags_before(u, nameless ? cursor_begin(definition_of(type)) : cursor_begin(f));
+        const bool zone = is_zone(f, name);
+        add_member(all, name, described, outer, flags | (zone ? FLAG_TEXT : 0));
+        u->keeps |= zone ? KEEP_TEXTS : 0;
         g_free(described);
         g_free(name);
     }
@@ -1269,30 +1342,43 @@ static char *describe(unit *u, CXType t)
         g_free(shown);
         g_free(element_name);
     } else {
-        GString *members = g_string_new(NULL);
+        members all = members_new();
         packer k = packer_new();
-        unsigned n = 0;
         CXCursor member;
         bool any = false;
         if (is_union(t) && raw_union(u, t, &member, &any)) { /* as a struct of the member that stands for all */
-            char *own = cursor_name(member), *place = g_strdup_printf("s->%s", own);
+            char *own = cursor_name(member), *place = g_strdup_printf("dome__s->%s", own);
             char *described = any ? g_strdup("dome__cc_pointer") : describe(u, clang_getCursorType(member));
-            add_member(members, own, described, name, &n);
-            pack_value(u, &k, clang_getCursorType(member), place, "t");
+            add_member(&all, own, described, name, flags_before(u, cursor_begin(member)));
+            pack_value(u, &k, clang_getCursorType(member), place, "dome__t");
             g_free(described);
             g_free(place);
             g_free(own);
         } else {
-            describe_fields(u, t, c, name, members, &n);
-            pack_fields(u, &k, t, "(*s)", "t");
+            describe_fields(u, t, c, name, &all);
+            padding_each(u, t, describe_padding, &(padded){.u = u, .all = &all, .id = id});
+            pack_struct(u, &k, t, "(*dome__s)", "dome__t");
         }
-        type_write_struct(u, id, name, name, members->str, n, &k);
-        g_string_free(members, TRUE);
+        type_write_struct(u, id, name, name, &all, &k);
     }
     g_free(q);
     g_free(name);
     g_free(key);
     return g_strdup(id);
+}
+
+static void drop_last_line(GString *s, const char *between)
+{
+    const size_t length = strlen(between);
+    const char *before = s->len > length ? g_strrstr_len(s->str, (gssize)(s->len - length), between) : NULL;
+    g_string_truncate(s, before ? (gsize)(before + length - s->str) : 0);
+}
+
+static void drop_last(members *m)
+{
+    drop_last_line(m->text, "\n");
+    drop_last_line(m->flags, ", ");
+    m->n--;
 }
 
 /* A block of a struct that ends in an array of one element, and has more: as if that array had no length. */
@@ -1306,26 +1392,38 @@ char *type_describe_longer(unit *u, CXType t, char **why)
     char *name = type_name(u, t), *key = g_strdup_printf("longer %s", name), *id = g_hash_table_lookup(u->types, key);
     if (!id) {
         id = new_type(u, key);
-        GString *members = g_string_new(NULL);
-        unsigned n = 0;
-        describe_fields(u, t, clang_getCanonicalType(t), name, members, &n);
-        const char *before = g_strrstr_len(members->str, (gssize)members->len - 1, "\n"); /* all but the last of the lines */
-        g_string_truncate(members, before ? (gsize)(before + 1 - members->str) : 0);
+        members all = members_new();
+        describe_fields(u, t, clang_getCanonicalType(t), name, &all);
+        drop_last(&all);
         CXType element = clang_getArrayElementType(array_as_written(clang_getCursorType(last)));
         char *own = cursor_name(last), *shown = g_strdup_printf("%s...", name), *array = g_strdup_printf("%s_tail", id);
         g_free(describe_array(u, array, "[]", element, 0));
-        n--;
-        add_member(members, own, array, name, &n);
+        add_member(&all, own, array, name, flags_before(u, cursor_begin(last)));
         packer k = packer_new();
         k.good = false; /* the table is walked */
-        type_write_struct(u, id, shown, name, members->str, n, &k);
+        type_write_struct(u, id, shown, name, &all, &k);
         g_free(array);
         g_free(shown);
         g_free(own);
-        g_string_free(members, TRUE);
     }
     g_free(key);
     g_free(name);
+    return g_strdup(id);
+}
+
+/* Of a block of the heap whose numbers are no addresses: a type of its own, of which a restart knows that, too. */
+char *type_describe_numbers(unit *u, const char *described, const char *name)
+{
+    char *shown = g_strdup_printf("numbers of %s", name), *id = g_hash_table_lookup(u->types, shown);
+    if (!id) {
+        id = new_type(u, shown);
+        members one = members_new();
+        packer k = packer_new();
+        k.good = false;
+        members_add(&one, "value", described, "0", FLAG_NUMBERS);
+        type_write_struct(u, id, shown, name, &one, &k);
+    }
+    g_free(shown);
     return g_strdup(id);
 }
 

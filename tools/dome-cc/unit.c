@@ -364,7 +364,7 @@ static enum CXChildVisitResult visit_top(CXCursor c, CXCursor parent, CXClientDa
 
 static void find_pragmas(unit *u)
 {
-    static const char *const words[] = {"poll", "nopoll", "union", "allocates", "hold"}; /* by kind */
+    static const char *const words[] = {"poll", "nopoll", "union", "allocates", "hold", "numbers", "dangling"}; /* by kind */
     const char *key = "#pragma dome ";
     for (const char *p = strstr(u->original, key); p; p = strstr(p + 1, key)) {
         if (p != u->original && p[-1] != '\n')
@@ -378,7 +378,7 @@ static void find_pragmas(unit *u)
         if (k == G_N_ELEMENTS(words)) {
             unit_refuse(u, found.at,
                         "#pragma dome %.*s is not known: poll and nopoll are, before a loop, union before a member of a struct, "
-                        "allocates and hold before a function",
+                        "allocates and hold before a function, numbers and dangling before a variable or a member",
                         (int)n, word);
             continue;
         }
@@ -399,13 +399,41 @@ pragma *pragma_before(unit *u, unsigned at, int kind)
     return mine;
 }
 
-/* As libclang has wide characters: on i386 they are int, and long for gcc. Places in the text stay the same. */
+unsigned flags_before(unit *u, unsigned at)
+{
+    pragma *numbers = pragma_before(u, at, PRAGMA_NUMBERS), *dangling = pragma_before(u, at, PRAGMA_DANGLING);
+    if (numbers)
+        numbers->used = true;
+    if (dangling)
+        dangling->used = true;
+    return (numbers ? FLAG_NUMBERS : 0) | (dangling ? FLAG_DANGLING : 0);
+}
+
+void unit_refuse_threads(unit *u, const char *pragma, const char *option)
+{
+    for (const char *p = strstr(u->original, pragma); p; p = strstr(p + 1, pragma)) {
+        const unsigned at = (unsigned)(p - u->original);
+        const char *what = p + strlen(pragma) + strspn(p + strlen(pragma), " \t");
+        const bool harmless = g_str_has_prefix(what, "simd") || g_str_has_prefix(what, "declare simd");
+        if ((at && p[-1] != '\n') || harmless || clang_Location_isInSystemHeader(clang_getLocationForOffset(u->tu, u->file, at)))
+            continue;
+        unit_refuse(u, at, "%s %.*s: a program with threads cannot be saved: leave out %s, and this is done by one", pragma,
+                    (int)strcspn(what, "\n"), what, option);
+    }
+}
+
+/* As libclang knows it. Wide characters are int on i386, and long for gcc; and of some functions of gcc's it has not heard: by
+ * any other name they are functions that return an int. Places in the text stay the same. */
 static char *text_for_clang(const char *text, gsize length)
 {
-    static const char gcc[] = "typedef long int wchar_t;", clang[] = "typedef int      wchar_t;";
+    static const char *const others[][2] = {{"typedef long int wchar_t;", "typedef int      wchar_t;"},
+                                            {"__builtin_add_overflow_p", "dome__in_add_overflow__p"},
+                                            {"__builtin_sub_overflow_p", "dome__in_sub_overflow__p"},
+                                            {"__builtin_mul_overflow_p", "dome__in_mul_overflow__p"}};
     char *copy = g_memdup2(text, length + 1);
-    for (char *at = strstr(copy, gcc); at; at = strstr(at, gcc))
-        memcpy(at, clang, strlen(clang));
+    for (unsigned i = 0; i < G_N_ELEMENTS(others); i++)
+        for (char *at = strstr(copy, others[i][0]); at; at = strstr(at, others[i][0]))
+            memcpy(at, others[i][1], strlen(others[i][1]));
     return copy;
 }
 
@@ -428,6 +456,7 @@ unit *unit_read(const char *path, char *text, gsize length, const char *const *a
     u->globals = g_ptr_array_new();
     u->codes = g_ptr_array_new();
     u->descriptors = g_ptr_array_new();
+    u->sources = g_ptr_array_new();
     u->file_names = g_hash_table_new(g_str_hash, g_str_equal);
     u->pragmas = g_array_new(FALSE, FALSE, sizeof(pragma));
     u->loops = g_hash_table_new(NULL, NULL);

@@ -53,9 +53,12 @@ site *site_new(function *f, node *at, bool is_poll)
     s->is_poll = is_poll;
     s->place = g_strdup_printf("%s:%u", file, line);
     s->live = g_ptr_array_new();
+    s->scope = g_ptr_array_new();
     for (unsigned i = 0; i < f->live->len; i++) {
         variable *v = g_ptr_array_index(f->live, i);
-        if (!v->memory && !v->borrowed)
+        if (v->memory)
+            g_ptr_array_add(s->scope, v);
+        else if (!v->borrowed && live_is_needed(f, at, v))
             g_ptr_array_add(s->live, v);
     }
     g_ptr_array_add(f->sites, s);
@@ -93,6 +96,7 @@ static variable *variable_new(function *f, node *n, CXType type, bool parameter)
     unit *u = f->unit;
     char *name = cursor_name(n->cursor);
     variable *v = g_new0(variable, 1);
+    v->source = g_strdup(name);
     v->type = type;
     v->cursor = n->cursor;
     v->parameter = parameter;
@@ -129,6 +133,7 @@ static variable *variable_new(function *f, node *n, CXType type, bool parameter)
         edit_replace(u, at, at + (unsigned)strlen(name), v->name);
     }
     v->declared = type_declare(u, type, v->name, true);
+    v->flags = flags_before(u, n->a);
     g_hash_table_insert(f->by_decl, GUINT_TO_POINTER(cursor_offset(n->cursor)), v);
     g_ptr_array_add(f->variables, v);
     f->has_memory = f->has_memory || v->memory;
@@ -204,7 +209,9 @@ static void plan_names(function *f, node *n)
     if (n->kind == CXCursor_DeclRefExpr || n->kind == CXCursor_TypeRef) {
         CXCursor d = node_declaration(n);
         CXCursor parent = clang_getCursorSemanticParent(d);
-        if (parent.kind != CXCursor_FunctionDecl || d.kind == CXCursor_TypedefDecl || d.kind == CXCursor_EnumConstantDecl)
+        const bool tag = d.kind == CXCursor_StructDecl || d.kind == CXCursor_UnionDecl || d.kind == CXCursor_EnumDecl;
+        if ((parent.kind != CXCursor_FunctionDecl && !tag) || d.kind == CXCursor_TypedefDecl ||
+            d.kind == CXCursor_EnumConstantDecl)
             g_hash_table_add(f->used, cursor_name(d));
     }
     for (unsigned i = 0; i < n->kids->len; i++)
@@ -329,6 +336,8 @@ static void write_variable(program *p, function *f, node *n)
     if (!init && !cursor_is_null(clang_Cursor_getVarDeclInitializer(n->cursor)))
         unit_refuse(u, n->a, "%s: the initial value of %s is not understood", f->name, v->name);
     char *type = type_name(u, v->type);
+    if (v->memory) /* its initial value may lead to it */
+        g_ptr_array_add(f->live, v);
     unsigned level = f->live->len;
     if (!init) {
         write_mark(f, n);
@@ -361,7 +370,8 @@ static void write_variable(program *p, function *f, node *n)
         lower_assign(p, f, v, init);
     }
     live_cut(f, level);
-    g_ptr_array_add(f->live, v);
+    if (!v->memory)
+        g_ptr_array_add(f->live, v);
     g_free(type);
 }
 
@@ -923,9 +933,9 @@ static void fill(function *f, const char *body, bool enters, bool is_twin, GStri
 static char *struct_of(function *f, const char *what, bool memory, GHashTable *wanted)
 {
     unit *u = f->unit;
-    GString *fields = g_string_new(NULL), *members = g_string_new(NULL);
+    GString *fields = g_string_new(NULL);
+    members all = members_new();
     packer k = packer_new();
-    unsigned n = 0;
     for (unsigned i = 0; i < f->variables->len; i++) {
         variable *v = g_ptr_array_index(f->variables, i);
         if (v->memory != memory || (!memory && !g_hash_table_contains(wanted, v)))
@@ -943,29 +953,28 @@ static char *struct_of(function *f, const char *what, bool memory, GHashTable *w
             continue;
         }
         g_string_append_printf(fields, "%s; ", v->declared);
-        g_string_append_printf(members, "    {\"%s\", &%s, __builtin_offsetof(struct dome__%s_%s, %s)},\n", v->name, type, what,
-                               f->name, v->name);
+        char *offset = g_strdup_printf("__builtin_offsetof(struct dome__%s_%s, %s)", what, f->name, v->name);
+        members_add(&all, v->name, type, offset, v->flags);
         packer_add(u, &k, v);
-        n++;
+        g_free(offset);
         g_free(type);
     }
     char *text = NULL;
-    if (n) {
+    if (all.n) {
         text = g_strdup_printf("struct dome__%s_%s { %s};\n", what, f->name, fields->str);
         char *id = g_strdup_printf("dome__%s_%s_type", what, f->name), *shown = g_strdup_printf("%s of %s", what, f->name);
         char *ctype = g_strdup_printf("struct dome__%s_%s", what, f->name);
-        type_write_struct(u, id, shown, ctype, members->str, n, &k);
+        type_write_struct(u, id, shown, ctype, &all, &k);
         g_free(ctype);
         g_free(shown);
         g_free(id);
     }
     g_string_free(fields, TRUE);
-    g_string_free(members, TRUE);
     return text;
 }
 
 /* Without numbers and strings: those that macros of headers leave (UINTPTR_MAX, PRId64) differ between machines. */
-static char *without_literals(char *text)
+char *text_without_literals(char *text)
 {
     char *to = text, before = ' ';
     for (char *at = text; *at;) {
@@ -998,7 +1007,7 @@ static char *without_literals(char *text)
  * that polls elsewhere. Spaces, line numbers and literals do not count. */
 static guint64 version_of(function *f)
 {
-    char *text = without_literals(text_flat(f->unit, f->decl->a, f->decl->b));
+    char *text = text_without_literals(text_flat(f->unit, f->decl->a, f->decl->b));
     guint64 h = hash_on(G_GUINT64_CONSTANT(14695981039346656037), text);
     g_free(text);
     for (unsigned i = 0; i < f->sites->len; i++) {
@@ -1076,6 +1085,27 @@ char *write_plain_twin(function *f)
     return g_string_free(all, FALSE);
 }
 
+static bool has_label(const node *n)
+{
+    if (n->kind == CXCursor_LabelStmt)
+        return true;
+    for (unsigned i = 0; i < n->kids->len; i++)
+        if (has_label(node_kid(n, i)))
+            return true;
+    return false;
+}
+
+/* Variables in memory that have no value here get none in the image either: what is left of them may lead anywhere. Behind a
+ * label, a variable may live on though its declaration has not been reached. */
+static void clear_gone(function *f, const site *s, GString *out)
+{
+    for (unsigned i = 0; i < f->variables->len && !has_label(f->body); i++) {
+        variable *v = g_ptr_array_index(f->variables, i);
+        if (v->memory && !g_ptr_array_find(s->scope, v, NULL))
+            g_string_append_printf(out, "__builtin_memset((void *)&%s, 0, sizeof(%s)); ", v->read, v->read);
+    }
+}
+
 void write_function(program *p, function *f)
 {
     unit *u = f->unit;
@@ -1126,6 +1156,7 @@ void write_function(program *p, function *f)
     jump_plan(f, f->body, names);
     plan(f, f->body);
     plan_uses(f, f->body);
+    live_find(f);
     if (f->has_memory)
         plan_returns(f, f->body);
     site *entry = f->recursive ? site_new(f, f->body, true) : NULL;
@@ -1232,6 +1263,7 @@ void write_function(program *p, function *f)
                 g_free(text);
                 g_free(to);
             }
+            clear_gone(f, s, all);
             write_return_dummy(f, all);
             g_string_append(all, " }\n");
         }

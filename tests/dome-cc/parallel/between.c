@@ -25,7 +25,7 @@ static double own(dome_env *env, dvec *x, bool most)
     int64_t sum = 0;
     double largest = 0;
     dvec_span spans[2];
-    dvec_local(x, spans);
+    dvec_local_spans(x, spans);
     for (int s = 0; s < 2; s++) {
         const double *values = spans[s].data;
         for (size_t k = 0; k < spans[s].count; k++) {
@@ -44,7 +44,7 @@ static double twice(dome_env *env, dvec *x)
 {
     int64_t sum = 0;
     dvec_span spans[2];
-    dvec_local(x, spans);
+    dvec_local_spans(x, spans);
     const int64_t n = (int64_t)dvec_length(x);
     int64_t counted = (int64_t)(spans[0].count + spans[1].count);
     dome_allreduce(env, DOME_I64, &counted, 1, DOME_SUM);

@@ -47,7 +47,7 @@ static double largest(dvec *x, int step)
     double most = 0;
     dvec_span spans[2];
     for (int turn = 0; turn < 2; turn++) {
-        dvec_local(x, spans);
+        dvec_local_spans(x, spans);
         for (int s = 0; s < 2; s++) {
             double *values = spans[s].data;
             for (size_t k = 0; k < spans[s].count; k++)

@@ -15,7 +15,7 @@ static void advance(dvec *x)
 static void goes(dvec *x)
 {
     dvec_span spans[2];
-    dvec_local(x, spans);
+    dvec_local_spans(x, spans);
     int64_t all = (int64_t)spans[0].count;
     dome_allreduce(env, DOME_I64, &all, 1, DOME_SUM);
     sum += (double)all + (double)spans[0].count;
@@ -25,7 +25,7 @@ static void goes(dvec *x)
 static void checkpoint(dvec *x)
 {
     dvec_span spans[2];
-    dvec_local(x, spans);
+    dvec_local_spans(x, spans);
     int64_t all = (int64_t)spans[0].count;
     dome_allreduce(env, DOME_I64, &all, 1, DOME_SUM);
     dome_checkpoint(env);

@@ -19,18 +19,18 @@ static void add(const double *values, size_t count)
 static void straight(dvec *x)
 {
     dvec_span spans[2];
-    dvec_local(x, spans);
+    dvec_local_spans(x, spans);
     step();
     sum +=
         (double)spans[0].count; // REFUSED: spans leads into data of Dome, and is used here after a call that may poll (line 23)
-    dvec_local(x, spans);
+    dvec_local_spans(x, spans);
     add(spans[0].data, spans[0].count);
 }
 
 static void derived(dvec *x)
 {
     dvec_span spans[2];
-    dvec_local(x, spans);
+    dvec_local_spans(x, spans);
     const double *values = spans[0].data, *end = values + spans[0].count;
     size_t count = spans[0].count; /* a number may be kept */
     for (const double *v = values; v < end; v++)
@@ -79,7 +79,7 @@ static double goes(dvec *x)
     double most = 0;
     for (int k = 0; k < 3; k++) {
         dvec_span spans[2];
-        dvec_local(x, spans);
+        dvec_local_spans(x, spans);
         for (int s = 0; s < 2; s++) {
             const double *values = spans[s].data;
             for (size_t i = 0; i < spans[s].count; i++)

@@ -1,0 +1,16 @@
+/* What no checkpoint can hold, found before one is written: addresses that lie in numbers or bytes, where they are not seen to be
+ * pointers, and pointers to what the library does not know. <dome/capture.h> says what counts. */
+#ifndef DOME_SRC_CAPTURE_HIDDEN_H
+#define DOME_SRC_CAPTURE_HIDDEN_H
+
+#include <stdbool.h>
+
+/* After dome__capture_pointers_begin, which is needed again if *copied: texts of libraries have got into the heap. A sentence
+ * that names the first one (g_free'd by the caller); NULL: there is none. `dangling`: also for pointers to what the library does
+ * not know. */
+char *dome__capture_hidden_find(bool dangling, bool *copied);
+
+/* Where the last one that did not count found the first pointer to what the library does not know; NULL: there was none. */
+const char *dome__capture_hidden_dangling(void);
+
+#endif

@@ -1,0 +1,87 @@
+/* What the C library keeps for a program, and what it lends: src/capture/library.c and lent.c have it saved. */
+#include "cc.h"
+
+#include <string.h>
+
+/* What the C library keeps for the program between calls: as DOME_CAPTURE_KEEP_... of <dome/capture.h>. */
+static unsigned kept_by(const char *name)
+{
+    static const char *const names[][24] = {{"rand", "srand", "random", "srandom"},
+                                            {"drand48", "lrand48", "mrand48", "srand48"},
+                                            {"strtok"},
+                                            {"getopt", "getopt_long", "getopt_long_only", "optind", "optarg", "opterr", "optopt"},
+                                            {"__errno_location"},
+                                            {"atexit"},
+                                            {"signal", "sigaction"},
+                                            {"setlocale"},
+                                            {"umask"},
+                                            {"sigprocmask", "pthread_sigmask"},
+                                            {"getenv", "secure_getenv", "strerror", "strsignal", "setlocale", "nl_langinfo"},
+                                            {"gmtime", "localtime", "asctime", "ctime"},
+                                            {"clock", "clock_gettime"},
+                                            {"fesetround", "fegetround", "feraiseexcept", "fetestexcept", "feclearexcept",
+                                             "fesetenv", "fegetenv", "feholdexcept", "feupdateenv", "fesetexceptflag",
+                                             "feenableexcept", "fedisableexcept"}};
+    for (unsigned k = 0; k < G_N_ELEMENTS(names); k++)
+        if (in_list(name, names[k]))
+            return 1u << k;
+    return 0;
+}
+
+enum { KEEP_CLOCKS = 1u << 12 };
+
+/* setlocale keeps the locale, and lends a text. Tasks of a Dome program have clocks and texts of their own, which would bind the
+ * program to their number. */
+unsigned library_keeps(const program *p, const char *name)
+{
+    unsigned kept = kept_by(name);
+    if (strcmp(name, "setlocale") == 0)
+        kept |= KEEP_TEXTS;
+    return p->parallel ? kept & ~(KEEP_TEXTS | KEEP_CLOCKS) : kept;
+}
+
+/* What the C library lends is copied where a call returns it. */
+void library_lends(const program *p, unit *u, node *n, const char *name, unsigned depth)
+{
+    static const char *const texts[] = {"getenv", "secure_getenv", "strerror", "strsignal", "setlocale", "nl_langinfo", NULL};
+    static const char *const times[] = {"gmtime", "localtime", NULL}, *const time_texts[] = {"asctime", "ctime", NULL};
+    const char *copy = in_list(name, texts) && !p->parallel ? "dome__cc_text("
+                       : in_list(name, times)               ? "dome__cc_calendar("
+                       : in_list(name, time_texts)          ? "dome__cc_calendar_text("
+                                                            : NULL;
+    if (copy && type_is_pointer(n->type))
+        edit_around(u, n->a, n->b, depth, copy, ")");
+}
+
+/* A variable of a library, of which the program keeps the address: it is known by its name, and not saved. */
+void library_variable(unit *u, node *n, CXCursor d)
+{
+    node *up = n->up;
+    while (up && (up->kind == CXCursor_ParenExpr || up->kind == CXCursor_UnexposedExpr))
+        up = up->up;
+    const bool taken = type_is_array(n->type) || (up && up->kind == CXCursor_UnaryOperator && u->original[up->a] == '&');
+    char *why = NULL, *name = cursor_name(d), *key = g_strdup_printf("foreign %s", name);
+    CXType t = clang_getCursorType(d), element = type_element(t, NULL);
+    char *type = taken && clang_Type_getSizeOf(t) > 0 && !g_hash_table_contains(u->file_names, key)
+                     ? type_describe(u, element, &why)
+                     : NULL;
+    if (type) {
+        char *of = type_name(u, element);
+        g_hash_table_add(u->file_names, g_strdup(key));
+        g_ptr_array_add(u->globals, g_strdup_printf("{\"%s\", (const void *)&%s, &%s, sizeof(%s) / sizeof(%s), 1}", name, name,
+                                                    type, name, of));
+        g_free(of);
+    }
+    g_free(type);
+    g_free(why);
+    g_free(key);
+    g_free(name);
+}
+
+/* time_t is longer than a long: the library's functions have the shorter one. */
+bool library_has_long_times(const node *call)
+{
+    node *time = node_kid(call, call->kids->len - 1);
+    return !time || !type_is_pointer(time->type) ||
+           clang_Type_getSizeOf(type_pointee(time->type)) != 2 * clang_Type_getSizeOf(time->type);
+}
