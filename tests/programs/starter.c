@@ -37,7 +37,7 @@ static void child_calls(dome_env *env, int kind)
     sum(env);
     const pid_t child = dome_rank(env) == 0 ? fork() : -1;
     if (child == 0) {
-        if (dvec_local_const(x, spans) != DOME_OK || *(const double *)spans[0].data != 0.5)
+        if (dvec_local_spans_const(x, spans) != DOME_OK || *(const double *)spans[0].data != 0.5)
             _exit(9);
         if (kind == 1)
             exit(dome_finalize(env));
