@@ -203,7 +203,11 @@ static void watch(supervisor *s, int fd)
 {
     while (!s->over) {
         struct pollfd p[2] = {{.fd = s->signal_fd, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
-        poll(p, 2, s->stopped_at > 0 ? 100 : -1);
+        if (poll(p, 2, s->stopped_at > 0 ? 100 : -1) < 0) {
+            p[1].revents = 0;
+            if (errno != EINTR)
+                g_usleep(10000); /* it looks now and then */
+        }
         if (p[1].revents & POLLIN)
             take_messages(s, fd);
         else if (p[1].revents)
