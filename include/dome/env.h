@@ -34,7 +34,7 @@ extern "C" {
  * All Dome functions belong to the thread that has called dome_init: a call by another thread ends
  * the program with one line, and so does the end of that thread (pthread_exit) before
  * dome_finalize. A child process of a task (fork) has the values that the task had and may look at
- * them (dvec_local_const); any other call ends the child with one line, and the task goes on.
+ * them (dvec_local_spans_const); any other call ends the child with one line, and the task goes on.
  *
  * Never returns NULL: if the program cannot start, it prints one line on standard error and exits
  * with a status other than 0. --dome-help and --dome-version print their text and exit with 0. The

@@ -108,7 +108,7 @@ static inline void enter_history(dome_env *env, uint32_t code, uint64_t id, cons
 /* Whether a child process of the task goes on: it has the values that the task had, and can look at them. */
 static bool may_look(const dome_env *env, dome_operation_code code)
 {
-    return caller.is_parents && (env->operation || code == DOME_OP_DVEC_LOCAL);
+    return caller.is_parents && (env->operation || code == DOME_OP_DVEC_LOCAL || code == DOME_OP_DVEC_LOCAL_CONST);
 }
 
 static void refuse_freed(dome_operation *op) __attribute__((cold, noreturn));
@@ -144,7 +144,7 @@ static void refuse_caller(dome_env *env, dome_operation_code code, const dome_ob
     char *text = g_strdup_printf("%s%s%s%s is called %s (task %d on host %s)", dome__operation_name(code), name ? " of '" : "",
                                  name ? name : "", name ? "'" : "",
                                  caller.is_parents ? "by a child process of the task (fork), which may only look at values "
-                                                     "(dvec_local_const)"
+                                                     "(dvec_local_spans_const)"
                                                    : "by another thread than the one that called dome_init: no other may call "
                                                      "Dome functions",
                                  env->rank, env->hosts ? env->hosts[env->rank] : g_get_host_name());

@@ -21,7 +21,8 @@ int dome__hub_signals(sigset_t *old_mask)
         if (handled[i] == SIGCHLD || sigaction(handled[i], NULL, &action) < 0 || action.sa_handler != SIG_IGN)
             sigaddset(&set, handled[i]);
     }
-    sigprocmask(SIG_BLOCK, &set, old_mask);
+    if (sigprocmask(SIG_BLOCK, &set, old_mask) < 0)
+        return -1;
     const int fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC), error = errno;
     if (fd < 0)
         sigprocmask(SIG_SETMASK, old_mask, NULL); /* else they could not even end this process */
@@ -73,26 +74,35 @@ static void rank0_ended(hub_state *s, int status)
     }
 }
 
+/* Waits for children that have ended. */
+static void reap(hub_state *s)
+{
+    int status;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (pid == s->hub->rank0 && s->hub->rank0_is_child)
+            rank0_ended(s, status);
+        else if (pid == s->hub->daemon)
+            s->daemon_ended = true;
+        else if (pid == s->killer)
+            s->killer = 0;
+    }
+    if (pid < 0 && errno != ECHILD && errno != EINTR) /* else this process would wait for ever */
+        dome__hub_notice(s, DOME_END_OWN, false, 1,
+                         g_strdup_printf("cannot learn how the program's processes end: wait: %s", g_strerror(errno)));
+    if (s->daemon_ended && !s->rank0_ended)
+        dome__hub_notice(
+            s, DOME_END_LOSS, true, 1,
+            g_strdup_printf("the PVM daemon of this run (pid %d on host %s) ended", (int)s->hub->daemon, g_get_host_name()));
+}
+
 static void handle_signals(hub_state *s)
 {
     struct signalfd_siginfo info;
     while (read(s->hub->signal_fd, &info, sizeof info) == sizeof info) {
         int number = (int)info.ssi_signo;
         if (number == SIGCHLD) {
-            int status;
-            pid_t pid;
-            while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-                if (pid == s->hub->rank0 && s->hub->rank0_is_child)
-                    rank0_ended(s, status);
-                else if (pid == s->hub->daemon)
-                    s->daemon_ended = true;
-                else if (pid == s->killer)
-                    s->killer = 0;
-            }
-            if (s->daemon_ended && !s->rank0_ended)
-                dome__hub_notice(s, DOME_END_LOSS, true, 1,
-                                 g_strdup_printf("the PVM daemon of this run (pid %d on host %s) ended", (int)s->hub->daemon,
-                                                 g_get_host_name()));
+            reap(s);
         } else if (number == SIGTSTP) {
             dome__hub_to_all_watches(s, DOME_WIRE_PAUSE);
             raise(SIGSTOP);

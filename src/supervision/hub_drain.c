@@ -67,7 +67,8 @@ static int wait_for_reader(hub_state *s)
         }
         struct pollfd p[2] = {{.fd = s->hub->signal_fd, .events = POLLIN}, {.fd = s->bell, .events = POLLIN}};
         uint64_t rung;
-        if (poll(p, 2, 50) > 0 && p[1].revents && read(s->bell, &rung, sizeof rung) < 0)
+        const int ready = poll(p, 2, 50);
+        if (ready < 0 || (ready > 0 && p[1].revents && read(s->bell, &rung, sizeof rung) < 0))
             g_usleep(1000);
         ended_by = signal_while_waiting(s);
         size_t so_far = dome__hub_output_written(s);

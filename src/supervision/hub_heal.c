@@ -81,9 +81,11 @@ static uint64_t victims_of(const hub_state *s, const hub_member *members, int si
 {
     uint64_t word = 0;
     for (int r = 0; r < size; r++) {
-        if (members[r].lost && s->view.phase != DOME_VIEW_ENTERING && has_failed(s, members, r))
+        if (!members[r].lost)
+            continue;
+        if (s->view.phase != DOME_VIEW_ENTERING && has_failed(s, members, r))
             return 0;
-        word = word * 31 + (members[r].lost ? (uint64_t)r + 1 : 0);
+        word = word * 31 + (uint64_t)r + 1;
     }
     return word;
 }

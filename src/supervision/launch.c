@@ -290,7 +290,7 @@ void dome__launch_fork(dome_launch *launch)
     fflush(NULL);
     launch->signal_fd = dome__hub_signals(&launch->mask);
     if (launch->signal_fd < 0)
-        give_up(launch, "signalfd");
+        give_up(launch, "its signals");
     note_before(launch);
     pid_t pid = fork();
     if (pid == 0) {
@@ -334,7 +334,7 @@ void dome__launch_fork_hub(dome_launch *launch)
     pid_t parent = getpid();
     launch->signal_fd = dome__hub_signals(&old);
     if (launch->signal_fd < 0)
-        give_up(launch, "signalfd");
+        give_up(launch, "its signals");
     pid_t pid = fork();
     if (pid == 0) {
         setsid();

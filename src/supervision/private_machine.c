@@ -85,7 +85,8 @@ static void guard(const dome_private_machine *m, int hub)
         signal(ignored[i], SIG_IGN);
     int null = open("/dev/null", O_RDWR); /* a reader of the program's output must not wait for this process */
     for (int fd = 0; fd < 3; fd++)
-        dup2(null, fd);
+        if (null < 0 || dup2(null, fd) < 0)
+            close(fd);
     pid_t rank0 = 0;
     ssize_t n;
     while ((n = read(hub, &rank0, sizeof rank0)) > 0 || (n < 0 && errno == EINTR))

@@ -203,7 +203,11 @@ static void watch(supervisor *s, int fd)
 {
     while (!s->over) {
         struct pollfd p[2] = {{.fd = s->signal_fd, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
-        poll(p, 2, s->stopped_at > 0 ? 100 : -1);
+        if (poll(p, 2, s->stopped_at > 0 ? 100 : -1) < 0) {
+            p[1].revents = 0;
+            if (errno != EINTR)
+                g_usleep(10000); /* it looks now and then */
+        }
         if (p[1].revents & POLLIN)
             take_messages(s, fd);
         else if (p[1].revents)
@@ -335,7 +339,7 @@ int dome__supervise(const dome_supervision *how)
     sigaction(SIGCHLD, &heard, &s.old_child);
     s.signal_fd = dome__hub_signals(&s.old_mask);
     if (s.signal_fd < 0)
-        give_up(&s, "signalfd");
+        give_up(&s, "its signals");
     for (int number = 0;; number++) {
         dome_attempt attempt = {.number = number,
                                 .losses = number + s.heals,

@@ -144,7 +144,10 @@ static int connect_to(const char *endpoint, double seconds)
             return -1;
         }
     }
-    fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+    if (fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK) < 0) {
+        close(fd);
+        return -1;
+    }
     dome__socket_be_quick(fd);
     struct timeval limit = {.tv_sec = 5};
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
@@ -230,9 +233,9 @@ static bool redirect(const dome_watch *watch, dome_wire_channel channel, int to)
         return false;
     struct timeval none = {0};
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &none, sizeof none);
-    dup2(fd, to);
+    const bool done = dup2(fd, to) >= 0;
     close(fd);
-    return true;
+    return done;
 }
 
 static void leave_fork(void)
@@ -336,12 +339,15 @@ dome_watch *dome__watch_open(const dome_hub_address *address, int rank, uint32_t
         setvbuf(stdout, NULL, _IOLBF, 0);
         setvbuf(stderr, NULL, _IOLBF, 0);
     }
-    if (!good || pipe2(watch->wake, O_CLOEXEC) < 0) {
+    const bool wakes = good && pipe2(watch->wake, O_CLOEXEC) == 0;
+    if (!wakes) {
+        const int error = errno;
         char *all = g_strjoinv(" and ", watch->address.endpoints);
-        *message =
-            g_strdup_printf("task %d on host %s cannot reach the process that watches over the program at %s: is a firewall in "
-                            "the way?",
-                            rank, host, all);
+        *message = good ? g_strdup_printf("task %d on host %s has no pipe for the thread that watches over it: %s", rank, host,
+                                          g_strerror(error))
+                        : g_strdup_printf("task %d on host %s cannot reach the process that watches over the program at %s: is a "
+                                          "firewall in the way?",
+                                          rank, host, all);
         g_free(all);
         if (watch->fd >= 0)
             close(watch->fd);

@@ -3,10 +3,12 @@
  *     starter WHAT [ARGUMENT...] */
 #include <dome/dome.h>
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static double sum(dome_env *env)
@@ -16,6 +18,35 @@ static double sum(dome_env *env)
     double result = dvec_sum(x);
     dvec_free(x);
     return result;
+}
+
+static void *sum_of_other(void *env)
+{
+    sum(env);
+    return NULL;
+}
+
+/* A child process of task 0 looks at values, then calls what it may not. kind 0: an operation; 1: dome_finalize. The task goes
+ * on. */
+static void child_calls(dome_env *env, int kind)
+{
+    dvec *x = dvec_new(env, "x", DOME_F64, 1000);
+    dvec_span spans[2];
+    int status = 0;
+    dvec_fill(x, 0.5);
+    sum(env);
+    const pid_t child = dome_rank(env) == 0 ? fork() : -1;
+    if (child == 0) {
+        if (dvec_local_spans_const(x, spans) != DOME_OK || *(const double *)spans[0].data != 0.5)
+            _exit(9);
+        if (kind == 1)
+            exit(dome_finalize(env));
+        dvec_sum(x);
+        _exit(8);
+    }
+    if (child > 0 && waitpid(child, &status, 0) == child)
+        dome_print(env, "the child: %d\n", WEXITSTATUS(status));
+    dome_print(env, "%d tasks, sum %g\n", dome_size(env), dvec_sum(x));
 }
 
 int main(int argc, char **argv)
@@ -57,6 +88,17 @@ int main(int argc, char **argv)
         while (rank == 0 && (n = fread(buffer, 1, sizeof buffer, stdin)) > 0)
             fwrite(buffer, 1, n, stdout);
         dome_barrier(env);
+    } else if (strcmp(what, "main ends") == 0) { /* by itself, in the last task; its watcher goes on */
+        sum(env);
+        if (rank == dome_size(env) - 1)
+            pthread_exit(NULL);
+        dome_print(env, "%g\n", sum(env));
+    } else if (strcmp(what, "other thread") == 0) {
+        pthread_t other;
+        if (pthread_create(&other, NULL, sum_of_other, env) == 0)
+            pthread_join(other, NULL);
+    } else if (strcmp(what, "child") == 0) {
+        child_calls(env, number);
     } else if (strcmp(what, "each") == 0) {
         printf("task %d says\nsomething\n", rank);
         fprintf(stderr, "task %d complains\n", rank);

@@ -449,6 +449,36 @@ def full(size):
                        r"make some, or set TMPDIR to another directory")
 
 
+# ---- what the system refuses, and what the program may not do ----
+
+FORBID = PROGRAMS + "/forbid"
+
+
+def refused_call(call, pattern, *options):
+    """The program does without it (pattern None), or ends with one line."""
+    command = [FORBID, call, STARTER, "sum", "--dome-tasks", "2", "--dome-timeout", "5"] + list(options)
+    with Run(command) as run:
+        status = run.wait()
+        if status == 77:
+            return "skipped: " + run.output().decode().strip()
+        run.check_clean()
+        if pattern is None:
+            check(status == 0, "status %d: %s" % (status, run.errors()))
+            prints(run, sum_of(2))
+            quiet(run)
+        else:
+            check(status == 1, "status %d: %s" % (status, run.errors()))
+            only_line(run, pattern)
+
+
+def child_calls(tasks, kind, name):
+    """It may look at values; another call ends it alone."""
+    with Run([STARTER, "child", str(kind), "--dome-tasks", str(tasks)]) as run:
+        ends(run)
+        prints(run, "the child: 2\n" + sum_of(tasks))
+        only_line(run, r"%s is called by a child process of the task \(fork\), .* \(task 0 on host \S+\)" % name)
+
+
 def all_cases():
     cases = []
 
@@ -470,6 +500,25 @@ def all_cases():
     case("DOME_OPTIONS", says, [STARTER, "sum"], sum_of(3), {"DOME_OPTIONS": "--dome-tasks 3"})
     case("DOME_OPTIONS and argument", says, [STARTER, "sum", "--dome-tasks=2"], sum_of(2), {"DOME_OPTIONS": "--dome-tasks 3"})
     case("root is told", root_is_told)
+    supervised = ["--dome-restarts", "2", "--dome-checkpoint-dir", "memory:"]
+    case("refused: signalfd", refused_call, "signalfd4", r"cannot start the process that watches over the program: its signals: .*")
+    case("refused: signalfd, restarts", refused_call, "signalfd4", r"cannot start the program: its signals: .*", *supervised)
+    case("refused: signal masks", refused_call, "rt_sigprocmask", r"cannot start the process that watches over the program: its signals: .*")
+    case("refused: wait", refused_call, "wait4", r"cannot learn how the program's processes end: wait: .*")
+    case("refused: threads", refused_call, "clone3", r"task 0 on host \S+ has no thread that watches over it: .*")
+    case("refused: random numbers", refused_call, "getrandom", None)
+    case("refused: random numbers, restarts", refused_call, "getrandom", None, *supervised)
+    case("refused: eventfd, socketpair", refused_call, "eventfd2,socketpair,shutdown,pidfd_open", None)
+    case("refused: epoll", refused_call, "epoll_create1", r"cannot watch over the program's tasks: .*")
+    for tasks in 2, 3:
+        case("the main thread ends, %d tasks" % tasks, refuses, [STARTER, "main ends", "--dome-tasks", str(tasks), "--dome-timeout", "3"], 2,
+             r"the thread that called dome_init has ended \(pthread_exit\) without dome_finalize \(task %d on host \S+\)" % (tasks - 1))
+    case("the main thread ends, one task", refuses, [STARTER, "main ends", "--dome-tasks", "1"], 1, r"task 0 on host \S+ ended with exit status 0 without dome_finalize")
+    for tasks in 1, 2:
+        case("another thread calls, %d tasks" % tasks, refuses, [STARTER, "other thread", "--dome-tasks", str(tasks)], 2,
+             r"dvec_new is called by another thread than the one that called dome_init: .* \(task \d on host \S+\)")
+        case("a child calls, %d tasks" % tasks, child_calls, tasks, 0, "dvec_sum of 'x'")
+        case("a child finalizes, %d tasks" % tasks, child_calls, tasks, 1, "dome_finalize")
     case("SIGCHLD ignored", ends_unheard, [STARTER, "sum", "--dome-tasks", "3"], sum_of(3))
     case("SIGCHLD ignored, one task", ends_unheard, [STARTER, "sum", "--dome-transport", "self"], sum_of(1))
     case("SIGCHLD ignored, dome run", ends_unheard, [DOME, "run", "-n", "3", STARTER, "sum"], sum_of(3))
