@@ -51,18 +51,12 @@ static dome_capture_type outer_type;
 static dome_capture_type outer_pointer = DOME_CAPTURE_POINTER_TO("struct outer *", &outer_type);
 static dome_capture_type char_pointer = DOME_CAPTURE_POINTER_TO("char *", &dome_capture_char);
 static const dome_capture_member either_members[] = {{"number", &dome_capture_int, 0}, {"link", &outer_pointer, 0}};
-static dome_capture_type either_type = {"either",
-                                        DOME_CAPTURE_KIND_UNION,
-                                        DOME_KIND_U8,
-                                        sizeof(((struct outer *)0)->either),
-                                        NULL,
-                                        2,
-                                        either_members,
-                                        which_either,
-                                        NULL,
-                                        NULL,
-                                        NULL,
-                                        NULL};
+static dome_capture_type either_type = {"either",       DOME_CAPTURE_KIND_UNION,
+                                        DOME_KIND_U8,   sizeof(((struct outer *)0)->either),
+                                        NULL,           2,
+                                        either_members, which_either,
+                                        NULL,           NULL,
+                                        NULL,           NULL};
 static const dome_capture_member outer_members[] = {
     {"s", &dome_capture_short, offsetof(struct outer, s)},   {"inner", &inners_type, offsetof(struct outer, inner)},
     {"l", &dome_capture_long, offsetof(struct outer, l)},    {"next", &outer_pointer, offsetof(struct outer, next)},

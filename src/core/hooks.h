@@ -39,6 +39,9 @@ typedef struct dome_hooks {
     /* Prints a line on standard error. */
     void (*say)(dome_env *env, const char *line);
 
+    /* Prints the text on standard output, on task 0 alone. */
+    void (*print)(dome_env *env, const char *text);
+
     /* A checkpoint with this number has been written. */
     void (*saved)(dome_env *env, uint64_t number);
 

@@ -6,7 +6,6 @@
 #include "transport/collective.h"
 #include "transport/transport.h"
 
-#include <dome/env.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -131,8 +130,10 @@ dome_status dvec_print(const dvec *x)
     int status;
     dome__begin(&op, x->env, DOME_OP_DVEC_PRINT, x->object, 0);
     char *text = text_of(x, &status);
-    if (text)
-        dome_print(x->env, "%s\n", text);
+    if (text) {
+        x->env->hooks->print(x->env, text);
+        x->env->hooks->print(x->env, "\n");
+    }
     g_free(text);
     return dome__end(&op, status);
 }

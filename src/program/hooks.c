@@ -51,6 +51,11 @@ static void say(dome_env *env, const char *line)
     dome__say("%s", line);
 }
 
+static void print(dome_env *env, const char *text)
+{
+    dome_print(env, "%s", text);
+}
+
 static void saved(dome_env *env, uint64_t number)
 {
     if (env->watch)
@@ -106,6 +111,7 @@ const dome_hooks dome__program_hooks = {
     .look = dome__recording_look,
     .ahead = ahead,
     .say = say,
+    .print = print,
     .saved = saved,
     .fail = fail,
     .restarting = dome__checkpoint_restarting,

@@ -370,6 +370,7 @@ static void watch_over(hub_state *s)
             handle_signals(s);
         if (dome__hub_happened(s, DOME_POLL_REPORT) && !dome__report_answer(report_fd, dome__hub_report_text, s))
             s->full_until = s->now + 0.1;
+        dome__hub_hear_parker(s, dome__hub_happened(s, DOME_POLL_PARK));
         dome__hub_take_orders(s);
         dome__hub_attend(s);
         if (s->awake.real - beat >= period) {

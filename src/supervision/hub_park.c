@@ -86,12 +86,12 @@ static void give_up(hub_state *s)
     dome__hub_park_end(s);
 }
 
-void dome__hub_hear_parker(hub_state *s)
+void dome__hub_hear_parker(hub_state *s, bool readable)
 {
     hub_parking *p = &s->parking;
     if (p->fd < 0 || p->over)
         return;
-    if (dome__hub_happened(s, DOME_POLL_PARK)) {
+    if (readable) {
         char buffer[1024];
         const ssize_t n = read(p->fd, buffer, sizeof buffer);
         if (n > 0)

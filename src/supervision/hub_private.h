@@ -500,7 +500,7 @@ void dome__hub_hosts_close(hub_state *s);
 
 /* Task 0 wants newcomers. It is answered when they wait for the next view, or cannot be started. */
 void dome__hub_park(hub_state *s, const hub_client *c, const dome_wire_park *park);
-void dome__hub_hear_parker(hub_state *s);
+void dome__hub_hear_parker(hub_state *s, bool readable);
 
 /* The change that they were for is over. */
 void dome__hub_park_end(hub_state *s);

@@ -203,7 +203,6 @@ static void hear(hub_ask *ask)
 void dome__hub_take_orders(hub_state *s)
 {
     dome__hub_hear_hosts(s);
-    dome__hub_hear_parker(s);
     dome__hub_script_tick(s);
     dome__hub_size_tick(s);
     for (int i = 0; i < DOME_HUB_ASKS; i++) {

@@ -158,7 +158,7 @@ def shown():
         with open(run.marks + "/trace") as f:
             trace = f.read()
         check(re.findall(r"^V \d+ (\d) \d 1 \d+ (\w+) ", trace, re.M) == [("0", "start"), ("1", "grow"), ("3", "heal")], "views in the trace")
-        rows = re.findall(r"^(\d+) +([23]) +[\d.]+ +[\d.]+ +[\d.]+ +(\d+) ", run.errors(), re.M)
+        rows = re.findall(r"^(\d+) +([23]) +[\d.]+ +[\d.]+ +[\d.]+ +[\d.]+ +(\d+) ", run.errors(), re.M)
         check([r[:2] for r in rows] == [("0", "2"), ("3", "3")] and all(int(r[2]) > 0 for r in rows), "views in the profile: " + run.errors())
         run.check_clean()
 

@@ -534,7 +534,7 @@ def traced():
         check(len(re.findall(r"^V \d+ \d+ [23] 1 \d+ (grow|shrink) dome_resize$", trace, re.M)) == 10, "views in the trace")
         took = [int(n) for n in re.findall(r"^P \d+ (\d+) \d+ \d+ \d+ [1-9]\d*$", trace, re.M)]
         check(took == list(range(1, 11)), "times in the trace: %s" % took)
-        rows = re.findall(r"^(\d+) +([23]) +[\d.]+ +[\d.]+ +[\d.]+ +(\d+) ", run.errors(), re.M)
+        rows = re.findall(r"^(\d+) +([23]) +[\d.]+ +[\d.]+ +[\d.]+ +[\d.]+ +(\d+) ", run.errors(), re.M)
         check([int(r[0]) for r in rows] == list(range(11)), "views in the profile: " + run.errors())
         check([int(r[2]) for r in rows] == [1] * 10 + [0], "boundaries in the profile: " + run.errors())
         calls = re.search(r"^dvec_muls +(\d+) ", run.errors(), re.M)
