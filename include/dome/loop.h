@@ -129,7 +129,7 @@ static inline dvec_loop_ dvec_loop_of_(const dvec_run *run, bool rows)
         loop.at[k] = run->at[k];
         loop.stride[k] = run->stride[k];
     }
-    loop.first = (int64_t)run->first;
+    loop.first = DVEC_AS_(int64_t, run->first);
     loop.count = rows ? run->count : run->values;
     loop.width = run->width;
     loop.skipped = run->skipped;

