@@ -17,7 +17,10 @@ struct dvec_mapped {
 bool dvec__mapped_begin(dvec *out)
 {
     struct dvec_mapped *m = out->lazy->mapped;
-    if (!m || !m->wanted || out->lazy->pointed)
+    if (!m)
+        return false;
+    m->wanted = m->wanted && (m->used || !m->known); /* not if the program has not asked for the last one */
+    if (!m->wanted || out->lazy->pointed)
         return false;
     m->known = false;
     m->kernel = dome__sum_kernel(DOME_TERMS_SUM, out->type);
@@ -37,7 +40,6 @@ void dvec__mapped_end(dvec *out, bool with_sums)
     struct dvec_mapped *m = out->lazy->mapped;
     if (!m)
         m = out->lazy->mapped = g_new0(struct dvec_mapped, 1);
-    m->wanted = m->wanted && (m->used || !m->known); /* not if nobody has asked for the last one */
     m->known = with_sums;
     m->used = false;
     m->version = out->version;

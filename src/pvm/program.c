@@ -424,7 +424,7 @@ static void pack_program(const dome_members *p)
         pvm_pkstr(p->hosts[r]);
     pvm_pkstr(p->hub);
     pvm_pkstr(p->directory);
-    pvm_pkstr(p->program);
+    pvm_pkstr(p->program ? p->program : (char[]){""}); /* dome net has none */
 }
 
 /* Unpacks strings into a buffer as long as the whole message, which none can exceed. */
