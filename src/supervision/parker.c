@@ -71,14 +71,18 @@ static char **read_order(const dome_parker_request *r)
     g_free(path);
     g_ptr_array_add(words, NULL);
     const bool whole = words->len > 2 && (guint)atoi(words->pdata[0]) + 3 <= words->len;
+    if (!whole)
+        g_free(text);
     return (char **)g_ptr_array_free(words, !whole);
 }
 
 static char *park(const dome_parker_request *r)
 {
     char **order = read_order(r), **hosts = g_strsplit(r->hosts, " ", 0), *why = NULL;
-    if (!order)
+    if (!order) {
+        g_strfreev(hosts);
         return g_strdup("!task 0 has not said how newcomers are started");
+    }
     const int count = atoi(order[0]), size = (int)g_strv_length(hosts);
     char **words = g_new0(char *, count + 1);
     memcpy(words, order + 2, (size_t)count * sizeof *words);
@@ -97,6 +101,14 @@ static char *park(const dome_parker_request *r)
         g_string_printf(said, "!%s", why ? why : "they cannot be started");
         g_strdelimit(said->str, "\n", ' ');
     }
+    g_free(why);
+    g_free(ids);
+    g_free(names);
+    g_free(words);
+    clearenv(); /* its words are those of the order */
+    g_free(order[0]);
+    g_free(order);
+    g_strfreev(hosts);
     return g_string_free(said, FALSE);
 }
 
@@ -112,6 +124,8 @@ static void be_parker(const dome_parker_request *r, int line)
     if (send(STDERR_FILENO + 1, text, strlen(text), MSG_NOSIGNAL) == (ssize_t)strlen(text))
         while (recv(STDERR_FILENO + 1, &byte, 1, 0) < 0 && errno == EINTR)
             continue;
+    g_free(text);
+    g_free(said);
     _exit(0);
 }
 

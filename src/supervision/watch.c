@@ -676,6 +676,7 @@ static void end_altered(dome_watch *watch)
                                  "on the way",
                                  watch->rank, watch->host);
     send_fail(watch, DOME_END_LOSS, 1, line, false);
+    g_free(line);
     flush_messages(watch);
     end_now(1);
 }
