@@ -354,8 +354,9 @@ static char *save(dome_object *object, GByteArray *to)
 /* Operations of structures: their codes are numbers in variables. */
 static void save_operations(GByteArray *to)
 {
-    dome__append_u32(to, DOME_OPERATIONS);
-    dome__append_u32(to, dome__operation_count() - DOME_OPERATIONS);
+    const uint32_t count = dome__operation_count() - DOME_OPERATIONS;
+    dome__append_u32(to, count ? DOME_OPERATIONS : 0); /* without any, images of all builds are alike */
+    dome__append_u32(to, count);
     for (uint32_t k = DOME_OPERATIONS; k < dome__operation_count(); k++) {
         dome__append_text(to, dome__operation_name(k), TEXT_MOST);
         dome__append_text(to, dome__operation_arguments(k), TEXT_MOST);
