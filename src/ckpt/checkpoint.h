@@ -76,8 +76,8 @@ typedef struct dome_checkpoint_point {
     uint64_t tasks;        /* as many as it needs; 0: any number */
 } dome_checkpoint_point;
 
-/* Finds the checkpoint from which a program of that name would restart with --dome-restart=auto, without reading its data. False
- * if there is none. */
+/* Finds the checkpoint from which a program of that name (NULL: of any) would restart with --dome-restart=auto, without reading
+ * its data. False if there is none. */
 bool dome__checkpoint_newest(const char *directory, const char *program, dome_checkpoint_point *point);
 
 bool dome__checkpoint_restarting(const dome_env *env);

@@ -90,7 +90,7 @@ void dome__ckpt_also_of(const char *program)
 
 bool dome__ckpt_is_of(const dome_ckpt *ckpt, const char *program)
 {
-    return strcmp(ckpt->program, program) == 0 || g_strcmp0(ckpt->program, other_name) == 0;
+    return !program || strcmp(ckpt->program, program) == 0 || g_strcmp0(ckpt->program, other_name) == 0;
 }
 
 void dome__ckpt_free(dome_ckpt *ckpt)

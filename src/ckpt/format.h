@@ -83,8 +83,8 @@ typedef struct dome_ckpt {
 dome_ckpt *dome__ckpt_new(const char *program, uint64_t number, uint64_t loop);
 void dome__ckpt_free(dome_ckpt *ckpt);
 
-/* Whether a checkpoint is of a program: of this name, or of the one that also is this program's (NULL: none). A program that is
- * saved inside its calls is known by its source files; earlier builds knew it by the name of its file. */
+/* Whether a checkpoint is of a program (NULL: any): of this name, or of the one that also is this program's (NULL: none). A
+ * program that is saved inside its calls is known by its source files; earlier builds knew it by the name of its file. */
 bool dome__ckpt_is_of(const dome_ckpt *ckpt, const char *program);
 void dome__ckpt_also_of(const char *program);
 

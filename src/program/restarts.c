@@ -198,14 +198,12 @@ bool dome__restarts_heal(const dome_options *options, int restarts, int *left)
 
 void dome__restarts_point(const dome_restarts *r, dome_supervise_point *point)
 {
-    char *name = g_path_get_basename(r->argv[0]);
     const char *directory = r->memory ? r->memory : in_memory(r->options) ? NULL : r->options->checkpoint_dir;
     dome_checkpoint_point newest = {0};
-    const bool there = directory && dome__checkpoint_newest(directory, name, &newest);
+    const bool there = directory && dome__checkpoint_newest(directory, NULL, &newest); /* the program knows its name in them */
     *point = (dome_supervise_point){.saves = directory != NULL};
     if (there)
         *point = (dome_supervise_point){newest.number, newest.loop, (int)MIN(newest.tasks, INT_MAX), true};
-    g_free(name);
 }
 
 /* A program that ran to its end has removed checkpoints in memory on its last hosts. It may have left others before. */
