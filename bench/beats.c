@@ -7,9 +7,9 @@
  * more: those of a host by its first task, as where many share a host; with HOST 1 each task for itself. With 2 or
  * 3 connections a task also has those of its output (3: --dome-output all), on which nothing is written. It prints the processor
  * time of the hub: all it does for beats, its own signs of life to the tasks included. */
-#include "supervision/hub.h"
-#include "supervision/watch.h"
+#include "hub/hub.h"
 #include "transport/handshake.h"
+#include "watch/watch.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -5,7 +5,7 @@
  * links: with what the program knows of the links between its hosts; nothing: as if it knew nothing. Prints a line for each
  * collective: the median of the rounds, a tab, its name. */
 #include "core/environment.h"
-#include "core/time.h"
+#include "system/time.h"
 #include "transport/collective.h"
 
 #include <dome/dome.h>

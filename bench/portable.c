@@ -5,7 +5,7 @@
 #include <dome/dome.h>
 
 #ifdef DOME_WITH_CHECKPOINT
-#include "ckpt/checksum.h"
+#include "store/checksum.h"
 #endif
 
 #include <stdio.h>

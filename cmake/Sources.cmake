@@ -1,11 +1,16 @@
 # Each folder of src is one part of the library; a new file in it is part of the library.
-file(GLOB DOME_SOURCES CONFIGURE_DEPENDS src/core/*.c src/transport/*.c src/local/*.c src/kernels/*.c src/objects/*.c src/comm/*.c src/balance/*.c src/network/*.c src/trace/*.c src/supervision/*.c src/program/*.c)
+set(DOME_SOURCES "")
+foreach(folder system core transport local network trace kernels eval files objects arrays io sparse comm balance wire manage machine watch hub launch
+               program)
+    file(GLOB sources CONFIGURE_DEPENDS src/${folder}/*.c)
+    list(APPEND DOME_SOURCES ${sources})
+endforeach()
 if(DOME_PVM)
     file(GLOB DOME_PVM_SOURCES CONFIGURE_DEPENDS src/pvm/*.c)
     list(APPEND DOME_SOURCES ${DOME_PVM_SOURCES})
 endif()
 if(DOME_CHECKPOINT)
-    file(GLOB DOME_CKPT_SOURCES CONFIGURE_DEPENDS src/ckpt/*.c src/delta/*.c)
+    file(GLOB DOME_CKPT_SOURCES CONFIGURE_DEPENDS src/delta/*.c src/store/*.c src/ckpt/*.c)
     list(APPEND DOME_SOURCES ${DOME_CKPT_SOURCES})
     file(GLOB DOME_CAPTURE_SOURCES CONFIGURE_DEPENDS src/capture/*.c)
     list(APPEND DOME_SOURCES ${DOME_CAPTURE_SOURCES})
@@ -14,7 +19,7 @@ else()
 endif()
 
 # Loops over elements.
-file(GLOB DOME_KERNEL_SOURCES CONFIGURE_DEPENDS src/kernels/*.c src/objects/*.c)
+file(GLOB DOME_KERNEL_SOURCES CONFIGURE_DEPENDS src/kernels/*.c src/eval/*.c src/files/*.c src/objects/*.c src/arrays/*.c src/io/*.c src/sparse/*.c)
 
 file(GLOB DOME_TOOL_SOURCES CONFIGURE_DEPENDS tools/*.c)
 if(NOT DOME_CHECKPOINT)

@@ -7,7 +7,7 @@
 #include "capture/inspect.h"
 #include "capture/modules.h"
 #include "capture/status.h"
-#include "core/bytes.h"
+#include "system/bytes.h"
 
 #include <glib.h>
 #include <stdlib.h>

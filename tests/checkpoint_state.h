@@ -2,7 +2,7 @@
 #ifndef DOME_TESTS_CHECKPOINT_STATE_H
 #define DOME_TESTS_CHECKPOINT_STATE_H
 
-#include "ckpt/store.h"
+#include "store/store.h"
 
 #include <dome/dome.h>
 #include <dome/structure.h>

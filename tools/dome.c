@@ -1,8 +1,8 @@
 /* dome: the command. Its subcommands are in dome_NAME.c. */
 #include "commands.h"
-#include "core/terminal.h"
+#include "launch/launch.h"
 #include "program/nearest.h"
-#include "supervision/launch.h"
+#include "system/terminal.h"
 
 #include <dome/env.h>
 

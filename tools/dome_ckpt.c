@@ -1,10 +1,10 @@
 /* dome ckpt: inspects checkpoints. */
 #include "dome_ckpt.h"
 
-#include "ckpt/inspect.h"
-#include "ckpt/store.h"
 #include "commands.h"
-#include "core/terminal.h"
+#include "store/inspect.h"
+#include "store/store.h"
+#include "system/terminal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef DOME_TOOLS_DOME_CKPT_H
 #define DOME_TOOLS_DOME_CKPT_H
 
-#include "ckpt/reader.h"
+#include "store/reader.h"
 
 #include <stdio.h>
 

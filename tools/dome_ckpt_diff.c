@@ -1,8 +1,8 @@
 /* dome ckpt diff: compares two checkpoints. */
-#include "ckpt/inspect.h"
 #include "commands.h"
 #include "core/layout.h"
 #include "dome_ckpt_image.h"
+#include "store/inspect.h"
 
 #include <inttypes.h>
 #include <string.h>

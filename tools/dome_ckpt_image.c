@@ -2,9 +2,9 @@
 #include "dome_ckpt_image.h"
 
 #include "capture/shared.h"
-#include "ckpt/inspect.h"
 #include "commands.h"
-#include "core/bytes.h"
+#include "store/inspect.h"
+#include "system/bytes.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* dome ckpt show: prints the contents of a checkpoint. */
-#include "ckpt/inspect.h"
 #include "commands.h"
 #include "core/layout.h"
-#include "core/terminal.h"
 #include "dome_ckpt_image.h"
+#include "store/inspect.h"
+#include "system/terminal.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* dome ckpt show --sizes: of how many bytes each part of a captured program's image is. */
-#include "ckpt/format.h"
 #include "commands.h"
 #include "dome_ckpt_image.h"
+#include "store/format.h"
 
 #include <inttypes.h>
 #include <string.h>

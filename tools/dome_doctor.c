@@ -1,10 +1,10 @@
 /* dome doctor: finds what keeps programs from running here and on other hosts, and the commands that fix it. */
 #include "commands.h"
-#include "core/environment_variables.h"
 #include "first_program.h"
+#include "launch/address.h"
+#include "launch/launch.h"
 #include "pvm/pvm.h"
-#include "supervision/address.h"
-#include "supervision/launch.h"
+#include "system/environment_variables.h"
 
 #include <dome/env.h>
 

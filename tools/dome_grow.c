@@ -1,7 +1,7 @@
-/* dome grow, dome shrink, dome move: change the tasks of a running program, by an order to its hub (src/supervision/order.h). */
+/* dome grow, dome shrink, dome move: change the tasks of a running program, by an order to its hub (src/wire/order.h). */
 #include "commands.h"
 #include "running.h"
-#include "supervision/order.h"
+#include "wire/order.h"
 
 #include <stdio.h>
 #include <string.h>

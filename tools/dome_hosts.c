@@ -1,8 +1,8 @@
 /* dome hosts: the hosts of the user's own virtual machine. */
 #include "commands.h"
-#include "core/terminal.h"
 #include "in_time.h"
 #include "pvm/pvm.h"
+#include "system/terminal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,16 +5,16 @@
  * child measures in a process of its own, since PVM's library may wait for minutes for a host that does not answer: SIGALRM ends
  * that process, and the host it waited for stands in shared memory. */
 #include "commands.h"
-#include "core/environment_variables.h"
-#include "core/terminal.h"
 #include "in_time.h"
+#include "launch/address.h"
+#include "launch/launch.h"
+#include "machine/remote.h"
 #include "network/file.h"
 #include "network/measure.h"
 #include "network_picture.h"
 #include "program/providers.h"
-#include "supervision/address.h"
-#include "supervision/launch.h"
-#include "supervision/remote.h"
+#include "system/environment_variables.h"
+#include "system/terminal.h"
 
 #include <stdlib.h>
 #include <string.h>

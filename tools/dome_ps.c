@@ -1,11 +1,11 @@
-/* dome ps: lists running programs, as reported by their hubs (src/supervision/report.h). */
+/* dome ps: lists running programs, as reported by their hubs (src/wire/report.h). */
 #include "commands.h"
-#include "core/terminal.h"
 #include "in_time.h"
 #include "program/providers.h"
 #include "running.h"
-#include "supervision/history.h"
-#include "supervision/report.h"
+#include "system/terminal.h"
+#include "wire/history.h"
+#include "wire/report.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,15 +1,15 @@
 /* dome run: starts a program on several tasks and becomes its hub, or with --restarts the supervisor of hubs. */
 #include "commands.h"
-#include "core/environment_variables.h"
-#include "core/terminal.h"
+#include "hub/hosts_script.h"
+#include "launch/launch.h"
+#include "launch/supervise.h"
 #include "live.h"
+#include "machine/remote.h"
 #include "program/options.h"
 #include "program/providers.h"
 #include "program/restarts.h"
-#include "supervision/hosts_script.h"
-#include "supervision/launch.h"
-#include "supervision/remote.h"
-#include "supervision/supervise.h"
+#include "system/environment_variables.h"
+#include "system/terminal.h"
 
 #include <dome/env.h>
 

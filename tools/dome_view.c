@@ -1,8 +1,8 @@
 /* dome view: shows a trace as a page for a browser, live or not, or converts it to JSON for other tools. */
 #include "commands.h"
-#include "core/terminal.h"
 #include "live.h"
 #include "running.h"
+#include "system/terminal.h"
 #include "trace/chrome.h"
 #include "trace/demand.h"
 #include "transport/door.h"

@@ -1,8 +1,8 @@
 #include "first_program.h"
 
-#include "core/environment_variables.h"
-#include "core/files.h"
-#include "supervision/launch.h"
+#include "launch/launch.h"
+#include "system/environment_variables.h"
+#include "system/files.h"
 
 #include <dome/env.h>
 

@@ -13,7 +13,7 @@ void dome__json_string(FILE *to, const char *text)
         next = g_utf8_next_char(at);
         if (c == '"' || c == '\\')
             fprintf(to, "\\%c", (char)c);
-        else if (!g_unichar_isprint(c)) /* as in core/terminal.h; two halves of UTF-16 from 0x10000 on */
+        else if (!g_unichar_isprint(c)) /* as in system/terminal.h; two halves of UTF-16 from 0x10000 on */
             fprintf(to, c < 0x10000 ? "\\u%04x" : "\\u%04x\\u%04x", c < 0x10000 ? c : 0xd7c0 + (c >> 10), 0xdc00 + (c & 0x3ff));
         else
             fwrite(at, 1, (size_t)(next - at), to);

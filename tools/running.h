@@ -2,7 +2,7 @@
 #ifndef DOME_TOOLS_RUNNING_H
 #define DOME_TOOLS_RUNNING_H
 
-#include "supervision/report.h"
+#include "wire/report.h"
 
 #include <glib.h>
 

@@ -3,7 +3,7 @@
 #define DOME_BENCH_DELAYED_H
 
 #include "core/environment.h"
-#include "core/time.h"
+#include "system/time.h"
 #include "transport/collective.h"
 
 #include <string.h>

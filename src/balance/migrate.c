@@ -1,10 +1,10 @@
 #include "balance/migrate.h"
 
 #include "balance/balance_private.h"
-#include "core/bytes.h"
 #include "core/layout.h"
 #include "core/object_private.h"
 #include "core/storage.h"
+#include "system/bytes.h"
 #include "trace/record.h"
 #include "transport/agree.h"
 #include "transport/message.h"

@@ -4,7 +4,7 @@
 #define DOME_SRC_CAPTURE_DESCRIPTIONS_H
 
 #include "capture/layout.h"
-#include "core/bytes.h"
+#include "system/bytes.h"
 
 #include <glib.h>
 

@@ -1,7 +1,7 @@
 #include "capture/die.h"
 
 #include "core/environment.h"
-#include "core/terminal.h"
+#include "system/terminal.h"
 
 #include <dome/env.h>
 

@@ -2,7 +2,7 @@
 #include "capture/frames.h"
 #include "capture/image_private.h"
 #include "capture/modules.h"
-#include "core/bytes.h"
+#include "system/bytes.h"
 
 #include <inttypes.h>
 #include <string.h>

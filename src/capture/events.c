@@ -4,7 +4,7 @@
 #include "capture/hidden.h"
 #include "capture/modules.h"
 #include "core/environment.h"
-#include "core/own_program.h"
+#include "system/own_program.h"
 
 #include <glib.h>
 #include <stdbool.h>

@@ -4,8 +4,8 @@
 #define DOME_SRC_CAPTURE_HANDLES_H
 
 #include "capture/layout.h"
-#include "core/bytes.h"
 #include "core/environment.h"
+#include "system/bytes.h"
 
 #include <dome/structure.h>
 

@@ -7,7 +7,7 @@
 #include "capture/gone.h"
 #include "capture/pages.h"
 #include "capture/slabs.h"
-#include "core/huge_pages.h"
+#include "system/huge_pages.h"
 
 #include <glib.h>
 #include <malloc.h>

@@ -5,7 +5,7 @@
 #include "capture/image_private.h"
 #include "capture/modules.h"
 #include "capture/status.h"
-#include "core/bytes.h"
+#include "system/bytes.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

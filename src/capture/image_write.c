@@ -7,7 +7,7 @@
 #include "capture/modules.h"
 #include "capture/status.h"
 #include "capture/zeros.h"
-#include "core/bytes.h"
+#include "system/bytes.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 
 #include "capture/image_private.h"
 #include "capture/streams.h"
-#include "core/bytes.h"
+#include "system/bytes.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 #include "capture/layout.h"
 
 #include "capture/die.h"
-#include "core/bytes.h"
 #include "core/operation.h"
+#include "system/bytes.h"
 
 #include <glib.h>
 #include <inttypes.h>

@@ -6,7 +6,7 @@
 #include "capture/die.h"
 #include "capture/lent.h"
 #include "capture/modules.h"
-#include "core/own_signals.h"
+#include "system/own_signals.h"
 
 #include <errno.h>
 #include <fenv.h>

@@ -5,7 +5,7 @@
 #include "capture/library.h"
 #include "capture/modules.h"
 #include "capture/streams.h"
-#include "core/bytes.h"
+#include "system/bytes.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -3,9 +3,9 @@
 #include "capture/image_private.h"
 #include "capture/library.h"
 #include "ckpt/checkpoint.h"
-#include "ckpt/checksum.h"
-#include "core/bytes.h"
 #include "core/object_private.h"
+#include "store/checksum.h"
+#include "system/bytes.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
 

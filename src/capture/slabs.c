@@ -1,6 +1,6 @@
 #include "capture/slabs.h"
 
-#include "core/huge_pages.h"
+#include "system/huge_pages.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -2,7 +2,7 @@
 
 #include "capture/gone.h"
 #include "capture/pointers.h"
-#include "core/files.h"
+#include "system/files.h"
 
 #include <errno.h>
 #include <fcntl.h>

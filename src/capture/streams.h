@@ -2,7 +2,7 @@
 #ifndef DOME_SRC_CAPTURE_STREAMS_H
 #define DOME_SRC_CAPTURE_STREAMS_H
 
-#include "core/bytes.h"
+#include "system/bytes.h"
 
 #include <dome/capture.h>
 

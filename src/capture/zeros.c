@@ -1,6 +1,6 @@
 #include "capture/zeros.h"
 
-#include "core/bytes.h"
+#include "system/bytes.h"
 
 enum { FIELD_BITS = 4, FIELD_MOST = 15 };
 

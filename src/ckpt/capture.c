@@ -1,6 +1,6 @@
 #include "ckpt/capture.h"
 
-#include "core/huge_pages.h"
+#include "system/huge_pages.h"
 
 #include <stdlib.h>
 #include <string.h>

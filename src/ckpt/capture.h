@@ -3,7 +3,7 @@
 #ifndef DOME_SRC_CKPT_CAPTURE_H
 #define DOME_SRC_CKPT_CAPTURE_H
 
-#include "ckpt/format.h"
+#include "store/format.h"
 
 typedef struct dome_ckpt_block {
     uint64_t at, bytes; /* in the buffer: first as copied, then in the form of the file */

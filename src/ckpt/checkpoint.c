@@ -1,6 +1,6 @@
 #include "ckpt/checkpoint.h"
 
-#include "core/files.h"
+#include "system/files.h"
 #include "transport/agree.h"
 #include "transport/transport.h"
 
@@ -8,7 +8,7 @@
 
 #include "ckpt/checkpoint_private.h"
 #include "ckpt/collect.h"
-#include "core/environment_variables.h"
+#include "system/environment_variables.h"
 #include "transport/collective.h"
 
 #include <netinet/in.h>

@@ -13,7 +13,7 @@
 /* Its value for none, where there would otherwise be some (--dome-on-loss heal). */
 #define DOME_CHECKPOINT_NONE "none:"
 
-/* For a program that enters another view (supervision/view.h). */
+/* For a program that enters another view (wire/view.h). */
 typedef struct dome_checkpoint_view {
     uint32_t number;        /* of the view; 0: the first */
     bool back;              /* it goes back to a checkpoint, or to what the tasks have kept */

@@ -3,7 +3,7 @@
 #include "ckpt/collect.h"
 #include "core/layout.h"
 #include "core/object_private.h"
-#include "core/time.h"
+#include "system/time.h"
 #include "trace/record.h"
 #include "transport/agree.h"
 #include "transport/collective.h"

@@ -1,6 +1,6 @@
 /* The file `run`: what a directory of checkpoints records about the run that writes there. */
 #include "ckpt/checkpoint_private.h"
-#include "core/files.h"
+#include "system/files.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 #include "ckpt/checkpoint_private.h"
-#include "core/own_signals.h"
+#include "system/own_signals.h"
 
 #include <signal.h>
 #include <time.h>

@@ -1,8 +1,8 @@
 #include "ckpt/collect.h"
 
 #include "ckpt/link.h"
-#include "core/files.h"
-#include "core/terminal.h"
+#include "system/files.h"
+#include "system/terminal.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
 #include "transport/message.h"

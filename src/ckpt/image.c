@@ -1,11 +1,11 @@
 #include "ckpt/image_private.h"
 
-#include "core/bytes.h"
-#include "core/files.h"
 #include "core/object_private.h"
 #include "core/operation.h"
 #include "core/storage.h"
-#include "core/unconst.h"
+#include "system/bytes.h"
+#include "system/files.h"
+#include "system/unconst.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
 

@@ -1,4 +1,4 @@
-/* An image: the state of a program between two views (supervision/view.h), a whole checkpoint in memory without a name. Each host
+/* An image: the state of a program between two views (wire/view.h), a whole checkpoint in memory without a name. Each host
  * on which a task stays has a piece of it: a file in memory, kept open by its lowest rank that stays. All pieces have the length
  * of the whole; each holds the blocks of that host's tasks at their places, and nothing elsewhere. A task that leaves a host on
  * which none stays sends its blocks to the others before it goes, so what the next view needs is with those that come back.
@@ -10,8 +10,8 @@
 #ifndef DOME_SRC_CKPT_IMAGE_H
 #define DOME_SRC_CKPT_IMAGE_H
 
-#include "ckpt/reader.h"
 #include "core/environment.h"
+#include "store/reader.h"
 
 /* What a task carries into the next view. */
 typedef struct dome_image_piece {

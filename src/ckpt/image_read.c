@@ -1,7 +1,7 @@
 /* Reading an image in the next view. All tasks know where each block is, and which task needs it: nobody asks. */
 #include "ckpt/image_private.h"
-#include "core/files.h"
 #include "core/layout.h"
+#include "system/files.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
 #include "transport/message.h"

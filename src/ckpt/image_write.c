@@ -1,8 +1,8 @@
 /* Writing an image. From here there is no way back. */
 #include "ckpt/image_private.h"
-#include "core/bytes.h"
 #include "core/operation.h"
 #include "core/storage.h"
+#include "system/bytes.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
 #include "transport/message.h"

@@ -1,10 +1,10 @@
 #include "ckpt/kept.h"
 
 #include "ckpt/image_private.h"
-#include "core/bytes.h"
-#include "core/files.h"
 #include "core/object_private.h"
 #include "core/storage.h"
+#include "system/bytes.h"
+#include "system/files.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
 

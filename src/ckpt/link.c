@@ -1,8 +1,8 @@
 #include "ckpt/link.h"
 
-#include "core/bytes.h"
-#include "core/random.h"
-#include "core/sockets.h"
+#include "system/bytes.h"
+#include "system/random.h"
+#include "system/sockets.h"
 #include "transport/handshake.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 #define DOME_SRC_CKPT_MESSAGES_H
 
 #include "ckpt/capture.h"
-#include "core/bytes.h"
+#include "system/bytes.h"
 
 /* To rank 0: the blocks that a task has captured. Sent before they are converted. */
 typedef struct dome_ckpt_held {

@@ -19,7 +19,7 @@
 #define DOME_SRC_CKPT_WRITER_H
 
 #include "ckpt/capture.h"
-#include "ckpt/store.h"
+#include "store/store.h"
 
 /* The connections of the tasks of a program for this purpose. receive returns a message that the caller frees with g_free. Both
  * functions return false with *message when the other side cannot be reached any more. */

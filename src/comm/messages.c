@@ -7,7 +7,7 @@
 
 #include "comm/comm.h"
 #include "core/type_private.h"
-#include "core/unconst.h"
+#include "system/unconst.h"
 #include "transport/agree.h"
 #include "transport/ahead.h"
 

@@ -5,7 +5,7 @@
 #ifndef DOME_SRC_CLOCK_H
 #define DOME_SRC_CLOCK_H
 
-#include "core/time.h"
+#include "system/time.h"
 
 #include <dome/env.h>
 #include <dome/layout.h>

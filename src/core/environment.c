@@ -1,8 +1,8 @@
 /* Public functions that query the environment. */
 #include "core/environment.h"
 
-#include "core/terminal.h"
-#include "core/time.h"
+#include "system/terminal.h"
+#include "system/time.h"
 
 #include <dome/env.h>
 

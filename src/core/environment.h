@@ -17,9 +17,9 @@ typedef struct dome_clock dome_clock;                   /* src/core/clock_privat
 typedef struct dome_errors dome_errors;                 /* src/core/fail.c */
 typedef struct dome_comm dome_comm;                     /* messages of the program: src/comm/messages.c */
 typedef struct dome_change dome_change;                 /* the number of tasks: src/program/change.h */
-typedef struct dome_eval dome_eval;                     /* deferred element-wise work: src/objects/eval.h */
-typedef struct dome_futures dome_futures;               /* values that are being exchanged: src/objects/future.h */
-typedef struct dsparse_notes dsparse_notes;             /* ways of transposed products: src/objects/dsparse_notes.h */
+typedef struct dome_eval dome_eval;                     /* deferred element-wise work: src/eval/eval.h */
+typedef struct dome_futures dome_futures;               /* values that are being exchanged: src/eval/future.h */
+typedef struct dsparse_notes dsparse_notes;             /* ways of transposed products: src/sparse/dsparse_notes.h */
 typedef struct dome_balance dome_balance;               /* load balancing: src/balance/balance.h */
 typedef struct dome_moved dome_moved;                   /* the data this task has moved to others: src/balance/migrate.h */
 typedef struct dome_progress_state dome_progress_state; /* src/program/progress.h */
@@ -28,7 +28,7 @@ typedef struct dome_transport dome_transport;           /* src/transport/transpo
 typedef struct dome_recorder dome_recorder;             /* src/program/recording.c */
 typedef struct dome_checkpoints dome_checkpoints;       /* src/ckpt/checkpoint_private.h */
 typedef struct dome_trail dome_trail;                   /* the operations before this one: src/core/trail.h */
-typedef struct dome_watch dome_watch;                   /* this task's line to the hub: src/supervision/watch.h */
+typedef struct dome_watch dome_watch;                   /* this task's line to the hub: src/watch/watch.h */
 
 struct dome_env {
     const dome_hooks *hooks;

@@ -1,7 +1,7 @@
 #include "core/layout.h"
 
 #include "core/operation.h"
-#include "core/unconst.h"
+#include "system/unconst.h"
 
 #include <stdlib.h>
 #include <string.h>

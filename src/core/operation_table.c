@@ -2,7 +2,7 @@
 #include "core/clock_private.h"
 #include "core/environment.h"
 #include "core/operation.h"
-#include "core/unconst.h"
+#include "system/unconst.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 #include "core/storage.h"
 
 #include "core/environment.h"
-#include "core/huge_pages.h"
-#include "core/own_signals.h"
+#include "system/huge_pages.h"
+#include "system/own_signals.h"
 
 #include <dome/env.h>
 

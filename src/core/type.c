@@ -1,8 +1,8 @@
 #include "core/environment.h"
-#include "core/sized.h"
 #include "core/trail.h"
 #include "core/type_private.h"
-#include "core/unconst.h"
+#include "system/sized.h"
+#include "system/unconst.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* The records of a delta: writing and reading them. */
-#include "core/bytes.h"
 #include "delta/delta_private.h"
+#include "system/bytes.h"
 
 #include <glib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* A delta with a head that says what it is, for files and for machines of either byte order. */
-#include "core/bytes.h"
 #include "delta/delta_private.h"
+#include "system/bytes.h"
 
 #include <glib.h>
 #include <string.h>

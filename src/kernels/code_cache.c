@@ -1,6 +1,6 @@
 #include "kernels/code_cache.h"
 
-#include "core/own_folder.h"
+#include "system/own_folder.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 #include "kernels/compiler.h"
 
-#include "core/own_folder.h"
-#include "core/unconst.h"
+#include "system/own_folder.h"
+#include "system/unconst.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* The table of element-wise operations: the properties of each that the evaluator (objects/eval.c) and the public functions need.
+/* The table of element-wise operations: the properties of each that the evaluator (eval/eval.c) and the public functions need.
  * A new operation is a line in core/operation.h, a line here, its kernels in the lists of kernels.c, and its declaration in
  * dome/dvec.h. */
 #ifndef DOME_SRC_ELEMENTWISE_H

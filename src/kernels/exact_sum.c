@@ -1,6 +1,6 @@
 #include "kernels/exact_sum.h"
 
-#include "core/words.h"
+#include "system/words.h"
 
 #include <math.h>
 #include <string.h>

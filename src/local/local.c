@@ -1,9 +1,9 @@
 /* Setting up the road: the lowest rank of a host creates the shared memory, the others open it through /proc. */
-#include "core/files.h"
-#include "core/random.h"
-#include "core/terminal.h"
 #include "local/messages.h"
 #include "local/share.h"
+#include "system/files.h"
+#include "system/random.h"
+#include "system/terminal.h"
 #include "transport/board.h"
 #include "transport/collective.h"
 #include "transport/message.h"

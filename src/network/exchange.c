@@ -1,6 +1,6 @@
 #include "network/exchange.h"
 
-#include "core/time.h"
+#include "system/time.h"
 #include "transport/message.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 #include "network/file.h"
 
-#include "core/files.h"
-#include "core/own_folder.h"
+#include "system/files.h"
+#include "system/own_folder.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 #include "network/look.h"
 
-#include "core/time.h"
 #include "network/exchange.h"
 #include "network/survey.h"
+#include "system/time.h"
 #include "transport/collective.h"
 #include "transport/message.h"
 

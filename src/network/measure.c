@@ -1,8 +1,8 @@
 #include "network/measure.h"
 
-#include "core/time.h"
 #include "network/exchange.h"
 #include "network/survey.h"
+#include "system/time.h"
 #include "transport/message.h"
 
 #include <time.h>

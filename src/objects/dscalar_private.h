@@ -3,7 +3,7 @@
 #define DOME_SRC_DSCALAR_PRIVATE_H
 
 #include "core/environment.h"
-#include "objects/future.h"
+#include "eval/future.h"
 
 #include <dome/dscalar.h>
 

@@ -1,11 +1,11 @@
 #include "core/layout.h"
 #include "core/object_private.h"
-#include "core/sized.h"
 #include "core/type_private.h"
+#include "eval/eval.h"
 #include "objects/dvec_help.h"
 #include "objects/dvec_mapped.h"
 #include "objects/dvec_private.h"
-#include "objects/eval.h"
+#include "system/sized.h"
 #include "transport/agree.h"
 #include "transport/ahead.h"
 #include "transport/transport.h"
@@ -96,12 +96,6 @@ int dvec__agree_memory(const dvec *x, bool have, const char *what)
     int status = dvec__agree(x->env, have ? DOME_OK : DOME_ERR_MEMORY, text);
     g_free(text);
     return status;
-}
-
-void dvec__written(dvec *x)
-{
-    x->version++;
-    g_clear_pointer(&x->dirty, g_free);
 }
 
 void dvec__overwritten(dvec *x)

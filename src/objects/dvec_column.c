@@ -1,8 +1,9 @@
 /* Reductions over parts of the elements: each column of values, a field of structs, absolute values. The values of every block's
  * part are copied piece by piece into contiguous memory and reduced there like any block (kernels_reduce.h). */
 #include "core/type_private.h"
+#include "eval/eval.h"
 #include "kernels/kernels_reduce.h"
-#include "objects/eval.h"
+#include "objects/dvec_private.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
 #include "transport/transport.h"

@@ -1,10 +1,10 @@
 /* Operands of other shapes and types, linear combinations, and element-wise operations with a complex or struct scalar: each is
  * recorded as a chain of simpler operations, which the evaluator runs in one pass. */
 #include "core/type_private.h"
+#include "eval/eval.h"
 #include "kernels/kernels_struct.h"
 #include "kernels/repeat.h"
 #include "objects/dvec_operands.h"
-#include "objects/eval.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* The public element-wise operations: each checks its operands and records itself. */
 #include "core/type_private.h"
+#include "eval/eval.h"
 #include "kernels/elementwise.h"
 #include "kernels/kernels_struct.h"
 #include "objects/dvec_operands.h"
-#include "objects/eval.h"
 
 #include <string.h>
 

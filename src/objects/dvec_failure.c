@@ -1,6 +1,6 @@
 /* Failures of vectors whose values the program has not requested by its end. */
+#include "eval/failure.h"
 #include "objects/dvec_private.h"
-#include "objects/failure.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
 

@@ -1,7 +1,7 @@
 #include "objects/dvec_fold.h"
 
 #include "core/layout.h"
-#include "objects/eval.h"
+#include "eval/eval.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
 #include "transport/transport.h"

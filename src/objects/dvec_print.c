@@ -1,6 +1,6 @@
 /* Vectors as text: every task gives the values that it owns of those that are shown. */
 #include "core/type_private.h"
-#include "objects/array_text.h"
+#include "files/array_text.h"
 #include "objects/dvec_private.h"
 #include "transport/agree.h"
 #include "transport/collective.h"

@@ -2,9 +2,9 @@
 #ifndef DOME_SRC_DVEC_REDUCE_H
 #define DOME_SRC_DVEC_REDUCE_H
 
+#include "eval/failure.h"
 #include "kernels/kernels_reduce.h"
 #include "objects/dvec_private.h"
-#include "objects/failure.h"
 
 typedef struct dvec_part {
     bool alone;            /* every task has all the data: the part is the result */

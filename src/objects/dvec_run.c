@@ -1,7 +1,7 @@
 /* The program's own loops over local runs (dome/map.h, dome/loop.h): dvec_map with the loop in the program instead of the
  * library. */
-#include "core/unconst.h"
 #include "objects/dvec_run_private.h"
+#include "system/unconst.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
 #include "transport/transport.h"

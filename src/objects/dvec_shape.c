@@ -1,5 +1,5 @@
+#include "files/file_item.h"
 #include "objects/dvec_private.h"
-#include "objects/file_item.h"
 
 #include <string.h>
 

@@ -1,23 +1,23 @@
 #include "program/change.h"
 
 #include "ckpt/checkpoint.h"
-#include "core/environment_variables.h"
 #include "core/object_private.h"
-#include "core/own_program.h"
-#include "core/terminal.h"
-#include "core/time.h"
-#include "core/unconst.h"
+#include "machine/parker.h"
 #include "program/bind.h"
 #include "program/placement.h"
 #include "program/profile.h"
 #include "program/progress.h"
 #include "program/recording.h"
 #include "program/restarts.h"
-#include "supervision/parker.h"
-#include "supervision/watch.h"
+#include "system/environment_variables.h"
+#include "system/own_program.h"
+#include "system/terminal.h"
+#include "system/time.h"
+#include "system/unconst.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
 #include "transport/transport.h"
+#include "watch/watch.h"
 
 #include <dome/env.h>
 
@@ -305,7 +305,7 @@ static void take_losses(dome_change *c)
     g_unsetenv(DOME_VARIABLE_LOSSES);
 }
 
-/* For this user alone, or nothing would be read from it (core/owners.h). -1: the system gives none. */
+/* For this user alone, or nothing would be read from it (system/owners.h). -1: the system gives none. */
 static int make_kept(void)
 {
     const int fd = memfd_create("dome-kept", MFD_CLOEXEC);

@@ -1,4 +1,4 @@
-/* Changing the number of tasks while the program runs: a task's side of supervision/view.h. At a loop boundary all tasks write
+/* Changing the number of tasks while the program runs: a task's side of wire/view.h. At a loop boundary all tasks write
  * the state into memory; those that stay become the program anew by exec, those that leave end, and dome_init of the next view
  * starts what is missing. docs/elastic.md describes what users see. */
 #ifndef DOME_SRC_CHANGE_H
@@ -9,7 +9,7 @@
 #include "core/environment.h"
 #include "program/providers.h"
 #include "program/transit.h"
-#include "supervision/view_plan.h"
+#include "wire/view_plan.h"
 
 #include <signal.h>
 
@@ -74,7 +74,7 @@ struct dome_change {
     int *parked;            /* task 0: the launcher's ids of newcomers that wait, by rank; 0: none */
     dome_image_piece piece; /* of the state */
     uint64_t begun_ns;      /* dome__now_ns when the change began */
-    uint64_t members_ns;    /* how long parts of it took: supervision/history.h */
+    uint64_t members_ns;    /* how long parts of it took: wire/history.h */
     uint64_t blocks_ns;
     bool unblock; /* SIGTERM and SIGUSR1 wait until dome_init can handle them */
     bool outside; /* on another host than task 0 */

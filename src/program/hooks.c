@@ -4,13 +4,13 @@
 #include "ckpt/checkpoint.h"
 #include "comm/comm.h"
 #include "core/environment.h"
-#include "core/terminal.h"
-#include "objects/eval.h"
-#include "objects/future.h"
+#include "eval/eval.h"
+#include "eval/future.h"
 #include "program/progress.h"
 #include "program/recording.h"
-#include "supervision/watch.h"
+#include "system/terminal.h"
 #include "trace/record.h"
+#include "watch/watch.h"
 
 #include <stdio.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 #include "program/links.h"
 
-#include "core/terminal.h"
 #include "network/file.h"
 #include "network/look.h"
+#include "system/terminal.h"
 
 #include <stdio.h>
 

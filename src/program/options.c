@@ -1,10 +1,10 @@
 #include "program/options.h"
 
 #include "ckpt/checkpoint.h"
-#include "core/environment_variables.h"
-#include "core/unconst.h"
 #include "program/nearest.h"
 #include "program/option_table.h"
+#include "system/environment_variables.h"
+#include "system/unconst.h"
 
 #include <glib.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 #include "program/placement.h"
 
-#include "core/unconst.h"
+#include "system/unconst.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "program/profile_past.h"
 
-#include "core/files.h"
+#include "system/files.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-/* What a profile knows of the views before (supervision/view.h): a file in memory that task 0 takes along from view to view. A
+/* What a profile knows of the views before (wire/view.h): a file in memory that task 0 takes along from view to view. A
  * view that ended by a loss is not in it. */
 #ifndef DOME_SRC_PROFILE_PAST_H
 #define DOME_SRC_PROFILE_PAST_H

@@ -2,7 +2,7 @@
 
 #include "core/clock.h"
 #include "core/environment.h"
-#include "core/terminal.h"
+#include "system/terminal.h"
 #include "transport/transport.h"
 
 #include <glib.h>

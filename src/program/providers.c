@@ -1,6 +1,6 @@
 #include "program/providers.h"
 
-#include "core/environment_variables.h"
+#include "system/environment_variables.h"
 #ifdef DOME_WITH_PVM
 #include "pvm/pvm.h"
 #endif

@@ -2,12 +2,12 @@
 
 #include "balance/balance.h"
 #include "ckpt/checkpoint.h"
-#include "core/environment_variables.h"
-#include "supervision/watch.h"
+#include "system/environment_variables.h"
 #include "trace/demand.h"
 #include "trace/local.h"
 #include "trace/record.h"
 #include "transport/transport.h"
+#include "watch/watch.h"
 
 #include <pthread.h>
 #include <unistd.h>

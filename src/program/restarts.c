@@ -1,13 +1,13 @@
 #include "program/restarts.h"
 
 #include "ckpt/checkpoint.h"
-#include "core/environment_variables.h"
-#include "core/files.h"
-#include "core/own_program.h"
-#include "core/run_directory.h"
-#include "core/terminal.h"
+#include "machine/remote.h"
 #include "program/start.h"
-#include "supervision/remote.h"
+#include "system/environment_variables.h"
+#include "system/files.h"
+#include "system/own_program.h"
+#include "system/run_directory.h"
+#include "system/terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,11 +1,11 @@
 /* Starting a program again after a loss: what `dome run --restarts` and --dome-restarts have in common, besides the supervisor
- * (supervision/supervise.h), and the latter. */
+ * (launch/supervise.h), and the latter. */
 #ifndef DOME_SRC_RESTARTS_H
 #define DOME_SRC_RESTARTS_H
 
 #include "core/environment.h"
 #include "core/options.h"
-#include "supervision/supervise.h"
+#include "launch/supervise.h"
 
 #include <glib.h>
 

@@ -1,10 +1,8 @@
 /* Makes this process a task of the program: it starts the other tasks, or joins those that started it. */
 #include "program/start.h"
 
-#include "core/environment_variables.h"
-#include "core/own_program.h"
-#include "core/terminal.h"
-#include "core/time.h"
+#include "hub/hosts_script.h"
+#include "launch/launch.h"
 #include "local/local.h"
 #include "program/bind.h"
 #include "program/change.h"
@@ -13,9 +11,11 @@
 #include "program/providers.h"
 #include "program/recording.h"
 #include "program/restarts.h"
-#include "supervision/hosts_script.h"
-#include "supervision/launch.h"
-#include "supervision/watch.h"
+#include "system/environment_variables.h"
+#include "system/own_program.h"
+#include "system/terminal.h"
+#include "system/time.h"
+#include "watch/watch.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,11 +2,11 @@
 
 #include "ckpt/checkpoint.h"
 #include "comm/comm.h"
-#include "core/time.h"
 #include "program/change.h"
-#include "supervision/watch.h"
+#include "system/time.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
+#include "watch/watch.h"
 
 #include <inttypes.h>
 

@@ -3,7 +3,7 @@
  * of its own, as the one that adds the hosts waits for PVM meanwhile. */
 #include "pvm/pvm.h"
 
-#include "core/time.h"
+#include "system/time.h"
 
 #include <fcntl.h>
 #include <glib.h>

@@ -1,7 +1,7 @@
 /* The launcher table of PVM. */
 #include "pvm/pvm.h"
 
-#include "core/environment_variables.h"
+#include "system/environment_variables.h"
 
 static bool machine_there(char **note)
 {

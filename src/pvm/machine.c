@@ -1,7 +1,7 @@
 #include "pvm/pvm.h"
 
-#include "core/environment_variables.h"
-#include "core/files.h"
+#include "system/environment_variables.h"
+#include "system/files.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

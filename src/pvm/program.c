@@ -1,8 +1,8 @@
 #include "pvm/pvm.h"
 
-#include "core/environment_variables.h"
-#include "core/own_program.h"
-#include "core/unconst.h"
+#include "system/environment_variables.h"
+#include "system/own_program.h"
+#include "system/unconst.h"
 
 #include <glib.h>
 #include <poll.h>

@@ -1,7 +1,7 @@
 /* Takes down a private machine. The hub does so at the end; the guard, if the hub was killed; the supervisor, if both were; a
  * later run, if all of them were. */
-#include "core/files.h"
 #include "pvm/pvm.h"
+#include "system/files.h"
 
 #include <fcntl.h>
 #include <glib.h>

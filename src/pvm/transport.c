@@ -1,7 +1,7 @@
 #include "pvm/pvm.h"
 
-#include "core/bytes.h"
-#include "core/unconst.h"
+#include "system/bytes.h"
+#include "system/unconst.h"
 
 #include <errno.h>
 #include <glib.h>

@@ -1,6 +1,6 @@
 #include "trace/chrome.h"
 
-#include "core/files.h"
+#include "system/files.h"
 
 #include <errno.h>
 #include <fcntl.h>

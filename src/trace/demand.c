@@ -1,6 +1,6 @@
 #include "trace/demand.h"
 
-#include "core/environment_variables.h"
+#include "system/environment_variables.h"
 #include "transport/door.h"
 
 #include <errno.h>

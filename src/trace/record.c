@@ -1,8 +1,8 @@
 #include "trace/record.h"
 
 #include "core/environment.h"
-#include "core/environment_variables.h"
 #include "core/type_private.h"
+#include "system/environment_variables.h"
 #include "transport/transport.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 #include "trace/sink.h"
 
-#include "core/terminal.h"
-#include "core/time.h"
+#include "system/terminal.h"
+#include "system/time.h"
 #include "trace/chrome.h"
 #include "trace/record.h"
 

@@ -16,7 +16,7 @@ bool dome__trace_path_good(const char *path, char **message);
  * append: the program continues after a restart, and the trace with it. */
 dome_trace_sink *dome__trace_sink_open(const char *path, const char *command, bool append);
 
-/* The program goes on in another view (supervision/view.h), whose number is larger: tasks and objects are new, as after a
+/* The program goes on in another view (wire/view.h), whose number is larger: tasks and objects are new, as after a
  * restart. NULL is allowed. */
 void dome__trace_sink_again(dome_trace_sink *sink, const char *command, uint32_t view);
 

@@ -1,5 +1,5 @@
 /* The board of a host: memory that its tasks share, on which their watchers put their beats, so that one of them tells the hub of
- * all (supervision/watch.c). The provider that shares memory gives it to the transport. All times are of the host's monotonic
+ * all (watch/watch.c). The provider that shares memory gives it to the transport. All times are of the host's monotonic
  * clock, in ns. */
 #ifndef DOME_SRC_BOARD_H
 #define DOME_SRC_BOARD_H

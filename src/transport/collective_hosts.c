@@ -1,7 +1,7 @@
 /* The tasks of one host: short data through the memory that they share, other data by messages between them. */
 #include "transport/collective_private.h"
 
-#include "core/words.h"
+#include "system/words.h"
 
 #include <inttypes.h>
 

@@ -1,6 +1,6 @@
 #include "transport/door.h"
 
-#include "core/random.h"
+#include "system/random.h"
 
 #include <errno.h>
 #include <stddef.h>

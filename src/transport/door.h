@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 /* WHAT: the service that a command asks a program for. */
-#define DOME_DOOR_REPORT "dome-hub"  /* supervision/report.h */
+#define DOME_DOOR_REPORT "dome-hub"  /* wire/report.h */
 #define DOME_DOOR_VIEW   "dome-view" /* trace/demand.h */
 
 /* Returns a listening socket of this process, or -1 if none can be made: the program then runs without it. */

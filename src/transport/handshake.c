@@ -1,7 +1,7 @@
 #include "transport/handshake.h"
 
-#include "core/bytes.h"
-#include "core/random.h"
+#include "system/bytes.h"
+#include "system/random.h"
 
 #include <glib.h>
 

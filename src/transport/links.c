@@ -2,7 +2,7 @@
  * the patterns for short data are faster. */
 #include "transport/collective_private.h"
 
-#include "core/unconst.h"
+#include "system/unconst.h"
 
 dome_reach dome__transport_reach(const dome_transport *transport, int a, int b)
 {

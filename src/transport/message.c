@@ -1,7 +1,7 @@
 #include "transport/message.h"
 
-#include "core/bytes.h"
 #include "core/clock.h"
+#include "system/bytes.h"
 #include "transport/ahead.h"
 
 #include <glib.h>

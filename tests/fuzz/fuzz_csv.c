@@ -1,8 +1,8 @@
 /* Text files of columns on arbitrary bytes: no crash, a text in two parts gives what the whole text gives, fields lie in their
  * record, and numbers are those of strtod. The first two bytes choose the separator and the comment, the third one where the text
  * is cut. */
-#include "objects/csv.h"
-#include "objects/decimal.h"
+#include "files/csv.h"
+#include "files/decimal.h"
 
 #include <glib.h>
 #include <math.h>

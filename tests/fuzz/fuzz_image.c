@@ -2,7 +2,7 @@
  * chooses the image's form; then four bytes are a change: the block, the place in it (of its ends, two bytes), the new byte;
  * place 0xffff cuts the block there where the byte says. */
 #include "captured_state.h"
-#include "ckpt/reader.h"
+#include "store/reader.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,7 +1,7 @@
 /* The Matrix Market readers on arbitrary bytes, that of the library and that of the examples: no crash, and what they accept is a
  * well-formed matrix. What the examples accept the library accepts, with the same entries. */
 #include "../../examples/matrix_market.h"
-#include "objects/matrix_market.h"
+#include "files/matrix_market.h"
 
 #include <math.h>
 #include <stdlib.h>

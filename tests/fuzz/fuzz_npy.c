@@ -1,5 +1,5 @@
 /* The .npy header parser on arbitrary bytes: no crash, and what it accepts can be written and means the same again. */
-#include "objects/npy.h"
+#include "files/npy.h"
 
 #include <glib.h>
 #include <stdlib.h>

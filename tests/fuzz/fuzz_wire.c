@@ -1,6 +1,6 @@
 /* Messages between tasks and the hub: whatever arrives is refused, or is a message that becomes the same bytes again, if its
  * texts are not longer than those that are sent. */
-#include "supervision/wire.h"
+#include "wire/wire.h"
 
 #include <stddef.h>
 #include <stdlib.h>

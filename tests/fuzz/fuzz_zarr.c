@@ -1,7 +1,7 @@
 /* Zarr metadata and chunks on arbitrary bytes: no crash, what is accepted can be written and means the same again, and a chunk
  * never becomes longer than the array says. The first byte chooses the version, the metadata end at a zero byte, a chunk's file
  * follows. */
-#include "objects/zarr.h"
+#include "files/zarr.h"
 
 #include "core/type_private.h"
 

@@ -2,10 +2,10 @@
  * gives are known to all. Arguments: a seed and a number of rounds. */
 #include "core/clock.h"
 #include "core/operation.h"
-#include "core/time.h"
 #include "mixed_formats.h"
 #include "reference_sum.h"
 #include "rounds.h"
+#include "system/time.h"
 
 #include <dome/dome.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "checked.h"
 #include "core/environment.h"
 #include "local/local_private.h"
-#include "objects/dsparse_turned.h"
+#include "sparse/dsparse_turned.h"
 #include "transport/transport.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
  * files, each with a status and one line that all tasks agree on. In half of the rounds odd ranks work in another directory and
  * do not see the files. */
 #include "core/environment.h"
-#include "objects/npy.h"
+#include "files/npy.h"
 #include "transport/collective.h"
 
 #include <dome/dome.h>

@@ -2,8 +2,8 @@
  * product on one task, to the bit, in layouts of all kinds. */
 #include "numbers.h"
 
-#include "core/unconst.h"
 #include "kernels/blas.h"
+#include "system/unconst.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* Sparse matrices compared with a sequential model, on random layouts: entries from triplets and by rows, products with vectors
  * of all distributions and widths. Every task holds the whole model. Arguments: a seed and a number of rounds. */
 #include "mixed_formats.h"
-#include "objects/dsparse_turned.h"
 #include "rounds.h"
+#include "sparse/dsparse_turned.h"
 #include "vector_files.h"
 
 #include <dome/dome.h>

@@ -3,7 +3,7 @@
  * changes or moves; and where memory is short it does without. */
 #include "checked.h"
 #include "core/environment.h"
-#include "objects/dsparse_turned.h"
+#include "sparse/dsparse_turned.h"
 #include "transport/collective.h"
 #include "transport/transport.h"
 

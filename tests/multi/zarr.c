@@ -1,9 +1,9 @@
 /* Vectors as Zarr arrays: round trips of every type in chunks of many sizes, the bytes in the files, arrays as others write them,
  * and bad ones, each with a status and one line that all tasks agree on. In half of the rounds odd ranks work in another
  * directory and do not see the files. */
-#include "objects/zarr.h"
+#include "files/zarr.h"
 #include "core/environment.h"
-#include "objects/file_item.h"
+#include "files/file_item.h"
 #include "transport/collective.h"
 
 #include <dome/dome.h>

@@ -2,7 +2,7 @@
 # The library and its tools name Dome's environment variables in one header alone, and docs/running.md describes those for users.
 set -u
 cd "${DOME_SOURCE_DIR:?}" || exit 1
-header=src/core/environment_variables.h
+header=src/system/environment_variables.h
 failures=0
 fail() {
     echo "failed: $*"

@@ -1,6 +1,6 @@
-#include "objects/apart.h"
+#include "files/apart.h"
 
-#include "objects/hdf5.h"
+#include "files/hdf5.h"
 
 #include <errno.h>
 #include <glib.h>

@@ -1,8 +1,8 @@
 /* Decimal numbers, and arrays as text: the texts are those that NumPy 1.24 prints. tests/campaign/numpy_cases.py compares many
  * more. */
 #include "core/type_private.h"
-#include "objects/array_text.h"
-#include "objects/decimal.h"
+#include "files/array_text.h"
+#include "files/decimal.h"
 
 #include <glib.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* Encoding numbers and texts as bytes. */
-#include "core/bytes.h"
+#include "system/bytes.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* Text files of columns: fields, records, and scans of parts. tests/multi/tables.c reads files. */
-#include "objects/csv.h"
+#include "files/csv.h"
 
 #include <glib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Files that the library opens by itself: paths that are not regular files, files that others may have put there, files left by
  * dead writers. */
-#include "core/files.h"
+#include "system/files.h"
 
 #include <errno.h>
 #include <fcntl.h>

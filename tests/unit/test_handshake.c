@@ -1,7 +1,7 @@
 /* How processes of one program recognize each other: over real connections, with several kinds of strangers at the other end. */
-#include "supervision/watch.h"
 #include "transport/handshake.h"
 #include "transport/mac.h"
+#include "wire/hub_address.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,5 +1,5 @@
 /* What is kept of the views that a program has had. */
-#include "supervision/history.h"
+#include "wire/history.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* When a program takes hosts and lets them go. */
-#include "supervision/hosts_policy.h"
-#include "supervision/hosts_script.h"
+#include "hub/hosts_script.h"
+#include "manage/hosts_policy.h"
 
 #include <glib.h>
 #include <signal.h>

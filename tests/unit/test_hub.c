@@ -1,5 +1,5 @@
 /* What the hub finds in the beats of all tasks: that they disagree, or wait for each other. */
-#include "supervision/hub_private.h"
+#include "hub/hub_private.h"
 #include "transport/transport.h"
 
 #include <glib.h>

@@ -1,5 +1,5 @@
 /* Whether tasks that wait will wait for ever: by counts of messages, in simulated programs whose messages take any time. */
-#include "supervision/inquiry.h"
+#include "wire/inquiry.h"
 
 #include <string.h>
 

@@ -1,13 +1,13 @@
 /* What is known of the links between hosts: clusters, the ring, filling in, files. */
-#include "core/environment_variables.h"
-#include "core/files.h"
-#include "core/time.h"
 #include "local_transport.h"
 #include "network/exchange.h"
 #include "network/file.h"
 #include "network/look.h"
 #include "network/measure.h"
 #include "network/survey.h"
+#include "system/environment_variables.h"
+#include "system/files.h"
+#include "system/time.h"
 
 #include "transport/collective.h"
 #include "transport/message.h"

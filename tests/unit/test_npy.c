@@ -1,5 +1,5 @@
 #include "core/type_private.h"
-#include "objects/npy.h"
+#include "files/npy.h"
 
 #include <glib.h>
 #include <inttypes.h>

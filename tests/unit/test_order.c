@@ -1,5 +1,5 @@
 /* Orders of users: their lines, and the plans that follow from them. */
-#include "supervision/order.h"
+#include "wire/order.h"
 
 #include <glib.h>
 #include <string.h>

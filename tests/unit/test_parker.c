@@ -1,5 +1,5 @@
 /* The process that starts newcomers: what task 0 gives it arrives there, and what it says arrives here. */
-#include "supervision/parker.h"
+#include "machine/parker.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,8 +1,8 @@
-#include "supervision/report.h"
+#include "wire/report.h"
 
-#include "supervision/wire.h"
 #include "transport/door.h"
 #include "transport/handshake.h"
+#include "wire/wire.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,5 +1,5 @@
 /* What number of tasks would pay, and when a program takes it: on programs whose times are known. */
-#include "supervision/size_policy.h"
+#include "manage/size_policy.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* Text from elsewhere as people see it. */
-#include "core/terminal.h"
+#include "system/terminal.h"
 
 #include <glib.h>
 

@@ -1,5 +1,5 @@
 /* The clock of the time in which its reader could run. */
-#include "core/time.h"
+#include "system/time.h"
 
 #include <glib.h>
 

@@ -1,8 +1,8 @@
 /* The last operations of a task as text, and the names of their objects. */
 #include "core/operation.h"
 #include "core/trail.h"
-#include "supervision/trail_frame.h"
-#include "supervision/wire.h"
+#include "wire/trail_frame.h"
+#include "wire/wire.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* The state machine of views: every order in which the messages of a small program can arrive, with users' orders, wishes of the
  * program, and losses at any point, which end the program or are healed. */
-#include "supervision/hold.h"
-#include "supervision/view.h"
+#include "watch/hold.h"
+#include "wire/view.h"
 
 #include <glib.h>
 #include <pthread.h>

@@ -1,8 +1,8 @@
 /* A task's side of the connection to the hub: with a hub that does not read, and with a stranger in between. */
-#include "supervision/watch.h"
+#include "watch/watch.h"
 
-#include "supervision/wire.h"
 #include "transport/handshake.h"
+#include "wire/wire.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

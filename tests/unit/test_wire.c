@@ -1,6 +1,6 @@
 /* Messages between tasks and the hub, and the hub's address as text. */
-#include "supervision/watch.h"
-#include "supervision/wire.h"
+#include "wire/hub_address.h"
+#include "wire/wire.h"
 
 #include <string.h>
 #include <sys/socket.h>

@@ -1,5 +1,5 @@
 /* Zarr metadata, and chunks as memory. */
-#include "objects/zarr.h"
+#include "files/zarr.h"
 
 #include "core/type_private.h"
 

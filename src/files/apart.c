@@ -1,0 +1,176 @@
+#include "files/apart.h"
+
+#include "system/sockets.h"
+#include "system/time.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const uint64_t LIMIT_NS = UINT64_C(60000000000);
+
+struct dome_apart_process {
+    pid_t pid;          /* 0: it has ended */
+    int fd;             /* of a stream socket to it */
+    const char *reason; /* why it has not answered */
+};
+
+/* Questions and answers are a length, as 64 bits, and so many bytes. */
+
+static bool write_text(int fd, const void *text, size_t bytes)
+{
+    const uint64_t length = bytes;
+    return dome__socket_send(fd, &length, sizeof length) && dome__socket_send(fd, text, bytes);
+}
+
+/* In the child: it dies as quietly as it can, and with its parent. */
+static void run(dome_apart_function function, void *ctx, int fd)
+{
+    sigset_t none;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (int number = 1; number < NSIG; number++)
+        signal(number, SIG_DFL);
+    signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit fails */
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    for (uint64_t length; dome__socket_receive(fd, &length, sizeof length);) {
+        size_t bytes = 0;
+        void *question = g_malloc((gsize)length + 1);
+        if (!dome__socket_receive(fd, question, (size_t)length))
+            break;
+        void *found = function(ctx, question, (size_t)length, &bytes);
+        if (!write_text(fd, found, bytes))
+            break;
+        g_free(found);
+        g_free(question);
+    }
+    _exit(0);
+}
+
+/* Reads what the child has announced, to the end of the time at most; whether all of it has come. The end of the socket is not
+ * waited for: a process that another thread has forked meanwhile may keep it open. */
+static bool read_all(int fd, GByteArray *data, bool *late)
+{
+    uint64_t begin = dome__now_ns(), length = 0;
+    for (;;) {
+        uint8_t piece[65536];
+        uint64_t passed = dome__since_ns(begin);
+        struct pollfd ready = {.fd = fd, .events = POLLIN};
+        *late = passed >= LIMIT_NS;
+        if (*late)
+            return false;
+        int n = poll(&ready, 1, (int)((LIMIT_NS - passed) / 1000000) + 1);
+        if (n <= 0)
+            continue;
+        ssize_t got = read(fd, piece, sizeof piece);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        g_byte_array_append(data, piece, (guint)got);
+        if (data->len < sizeof length)
+            continue;
+        memcpy(&length, data->data, sizeof length);
+        if (data->len - sizeof length >= length)
+            return data->len - sizeof length == length;
+    }
+    return false;
+}
+
+/* Ends the process at once if it has not ended. */
+static void stop(dome_apart_process *p)
+{
+    if (p->pid == 0)
+        return;
+    close(p->fd);
+    kill(p->pid, SIGKILL);
+    while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR)
+        ;
+    p->pid = 0;
+}
+
+dome_apart_process *dome__apart_begin(dome_apart_function function, void *ctx)
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+        return NULL;
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(ends[0]);
+        run(function, ctx, ends[1]);
+    }
+    int error = errno;
+    close(ends[1]);
+    if (pid < 0) {
+        close(ends[0]);
+        errno = error;
+        return NULL;
+    }
+    dome_apart_process *p = g_new(dome_apart_process, 1);
+    *p = (dome_apart_process){.pid = pid, .fd = ends[0]};
+    return p;
+}
+
+void *dome__apart_ask(dome_apart_process *p, const void *question, size_t question_bytes, size_t *bytes, const char **reason)
+{
+    *reason = p->reason;
+    if (p->pid == 0)
+        return NULL;
+    GByteArray *data = g_byte_array_new();
+    bool late = false;
+    void *found = NULL;
+    if (write_text(p->fd, question, question_bytes) && read_all(p->fd, data, &late)) {
+        *bytes = data->len - sizeof(uint64_t);
+        found = g_malloc(*bytes + 1);
+        memcpy(found, data->data + sizeof(uint64_t), *bytes);
+    } else {
+        *reason = p->reason = late ? "does not end" : "crashes";
+        stop(p);
+    }
+    g_byte_array_unref(data);
+    return found;
+}
+
+void dome__apart_end(dome_apart_process *p)
+{
+    if (p)
+        stop(p);
+    g_free(p);
+}
+
+/* ---- one question ---- */
+
+typedef struct single {
+    void *(*function)(void *ctx, size_t *bytes);
+    void *ctx;
+} single;
+
+static void *answer_single(void *ctx, const void *question, size_t question_bytes, size_t *bytes)
+{
+    const single *s = ctx;
+    (void)question, (void)question_bytes;
+    return s->function(s->ctx, bytes);
+}
+
+void *dome__apart(void *(*function)(void *ctx, size_t *bytes), void *ctx, size_t *bytes, const char **reason)
+{
+    single s = {function, ctx};
+    dome_apart_process *p = dome__apart_begin(answer_single, &s);
+    *reason = NULL;
+    void *found = p ? dome__apart_ask(p, NULL, 0, bytes, reason) : NULL;
+    int error = errno;
+    dome__apart_end(p);
+    errno = error;
+    return found;
+}

@@ -1,0 +1,427 @@
+#include "hub/hub_private.h"
+#include "system/terminal.h"
+#include "transport/door.h"
+#include "wire/report.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int dome__hub_signals(sigset_t *old_mask)
+{
+    sigset_t set;
+    static const int handled[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
+    sigemptyset(&set);
+    for (size_t i = 0; i < G_N_ELEMENTS(handled); i++) {
+        struct sigaction action;
+        if (handled[i] == SIGCHLD || sigaction(handled[i], NULL, &action) < 0 || action.sa_handler != SIG_IGN)
+            sigaddset(&set, handled[i]);
+    }
+    if (sigprocmask(SIG_BLOCK, &set, old_mask) < 0)
+        return -1;
+    const int fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC), error = errno;
+    if (fd < 0)
+        sigprocmask(SIG_SETMASK, old_mask, NULL); /* else they could not even end this process */
+    errno = error;
+    return fd;
+}
+
+static void rank0_ended(hub_state *s, int status)
+{
+    s->rank0_ended = true;
+    s->rank0_status = status;
+    s->rank0_ended_at = s->now;
+    hub_client *watch = NULL;
+    for (guint i = 0; i < s->clients->len; i++) {
+        hub_client *c = s->clients->pdata[i];
+        if (c->greeted && c->rank == 0 && c->channel == DOME_WIRE_WATCH) {
+            if (!c->closed)
+                dome__hub_receive(s, c); /* its last messages */
+            watch = c;
+        }
+    }
+    if (s->told || s->noticed)
+        return;
+    int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    if (dome__hub_awaits_rank0(s)) {
+        dome__hub_notice(
+            s, s->ending ? DOME_END_OWN : DOME_END_LOSS, false, code ? code : 1,
+            g_strdup_printf("task 0 on host %s is lost: started anew, its process ended before it joined the program",
+                            g_get_host_name()));
+    } else if (watch && !watch->bye && WIFEXITED(status) && dome__hub_gave_up(s, watch)) {
+        dome__hub_notice(s, DOME_END_LOSS, false, code ? code : 1, g_strdup("")); /* it has printed the reason */
+    } else if (!watch) { /* it ended before it started other tasks, and has printed the reason itself */
+        dome__hub_notice(s, WIFSIGNALED(status) && !s->ending ? DOME_END_LOSS : DOME_END_OWN, false, code,
+                         WIFSIGNALED(status) ? g_strdup_printf("the program was ended by signal %d (%s) while it started",
+                                                               WTERMSIG(status), strsignal(WTERMSIG(status)))
+                                             : g_strdup(""));
+    } else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE) {
+        dome__hub_notice(s, DOME_END_OWN, false, code, g_strdup("")); /* its output pipe was closed, as by `head` */
+    } else if (WIFSIGNALED(status) && (s->ending || s->passed_on == WTERMSIG(status))) {
+        dome__hub_notice(s, DOME_END_OWN, !watch->bye, code,
+                         g_strdup_printf("ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status))));
+    } else if (!watch->bye && WIFSIGNALED(status)) {
+        dome__hub_notice(s, DOME_END_LOSS, true, code,
+                         g_strdup_printf("task 0 on host %s is lost: its process was ended by signal %d (%s)", watch->host,
+                                         WTERMSIG(status), strsignal(WTERMSIG(status))));
+    } else if (!watch->bye) {
+        dome__hub_notice(s, DOME_END_OWN, false, code ? code : 1,
+                         g_strdup_printf("task 0 on host %s ended with exit status %d without dome_finalize", watch->host, code));
+    }
+}
+
+/* Waits for children that have ended. */
+static void reap(hub_state *s)
+{
+    int status;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        if (pid == s->hub->rank0 && s->hub->rank0_is_child)
+            rank0_ended(s, status);
+        else if (pid == s->hub->daemon)
+            s->daemon_ended = true;
+        else if (pid == s->killer)
+            s->killer = 0;
+    }
+    if (pid < 0 && errno != ECHILD && errno != EINTR) /* else this process would wait for ever */
+        dome__hub_notice(s, DOME_END_OWN, false, 1,
+                         g_strdup_printf("cannot learn how the program's processes end: wait: %s", g_strerror(errno)));
+    if (s->daemon_ended && !s->rank0_ended)
+        dome__hub_notice(
+            s, DOME_END_LOSS, true, 1,
+            g_strdup_printf("the PVM daemon of this run (pid %d on host %s) ended", (int)s->hub->daemon, g_get_host_name()));
+}
+
+static void handle_signals(hub_state *s)
+{
+    struct signalfd_siginfo info;
+    while (read(s->hub->signal_fd, &info, sizeof info) == sizeof info) {
+        int number = (int)info.ssi_signo;
+        if (number == SIGCHLD) {
+            reap(s);
+        } else if (number == SIGTSTP) {
+            dome__hub_to_all_watches(s, DOME_WIRE_PAUSE);
+            raise(SIGSTOP);
+            dome__awake_read(&s->awake, dome__hub_now(), 0); /* the tasks know of this gap */
+        } else if (number == SIGCONT) {
+            dome__hub_to_all_watches(s, DOME_WIRE_RESUME);
+            if (s->hub->rank0_is_child && info.ssi_code != SI_KERNEL && !s->rank0_ended)
+                kill(s->hub->rank0, SIGCONT);
+        } else if (s->rank0_ended) { /* other tasks are still running, or their output still waits for its reader */
+            if (number != SIGUSR1 && number != SIGUSR2) {
+                s->ending = true;
+                dome__hub_notice(s, DOME_END_OWN, false, 128 + number, g_strdup(""));
+            }
+        } else if (s->hub->rank0_is_child) {
+            /* A signal from the keyboard has reached rank 0, too. One that was sent to this process has not, nor has the SIGHUP
+             * that only the session leader gets. */
+            s->passed_on = number;
+            s->ending |= number != SIGUSR1 && number != SIGUSR2;
+            if (info.ssi_code != SI_KERNEL || (number == SIGHUP && getsid(0) == getpid()))
+                kill(s->hub->rank0, number);
+            if (s->ending)
+                kill(s->hub->rank0, SIGCONT); /* a process that is stopped would take the signal later, and seem lost */
+        }
+    }
+}
+
+/* The host to blame: during the start, the host that rank 0 is starting tasks on. */
+static char *silent_host(const hub_client *c)
+{
+    static const char before[] = "tasks on host ";
+    const char *object = c->object ? c->object : "";
+    return g_strdup(g_str_has_prefix(object, before) ? object + strlen(before) : c->host);
+}
+
+/* Rank 0's connection is closed: waits some time for the end of its process, which tells more, before reporting the loss. */
+static void rank0_left(hub_state *s, hub_client *c)
+{
+    if (!s->hub->rank0_is_child || s->rank0_ended || c->bye || c->away || s->now - c->closed_at <= dome__hub_silence_limit(s))
+        return;
+    dome__hub_lost(s, c, c->pid == s->hub->rank0 ? DOME_HUB_GOES_ON : "its process ended");
+}
+
+/* Reports tasks that are silent for too long. A task before its first operation is still starting: its limit is longer than those
+ * of spawning and joining, which report first. */
+static void silence(hub_state *s)
+{
+    double limit = dome__hub_silence_limit(s), start_limit = 1.5 * MAX(s->hub->timeout, 10);
+    bool rank0 = false;
+    dome__hub_look_for_away(s, start_limit);
+    dome__hub_look_for_done(s, limit);
+    dome__hub_look_for_rank0(s, start_limit);
+    for (guint i = 0; i < s->clients->len; i++) {
+        hub_client *c = s->clients->pdata[i];
+        rank0 |= c->greeted && c->rank == 0;
+        if (c->closed && c->greeted && c->rank == 0 && c->channel == DOME_WIRE_WATCH)
+            rank0_left(s, c);
+        double silent = s->now - c->heard;
+        bool starting = !c->greeted || !c->sequence;
+        if (c->closed || c->bye || (c->greeted && c->channel != DOME_WIRE_WATCH))
+            continue;
+        if (silent <= (c->beaten ? limit : start_limit) && !(starting && c->greeted && s->now - c->greeted_at > start_limit))
+            continue;
+        if (c->greeted && starting && silent <= limit) {
+            char *how = g_strdup_printf("it did not finish starting within %.1f s", start_limit), *host = silent_host(c);
+            if (!dome__hub_look_for_host(s, c, host, start_limit))
+                dome__hub_lost(s, c, how);
+            g_free(s->silent);
+            s->silent = host;
+            g_free(how);
+        } else if (c->greeted) {
+            char *how = g_strdup_printf("nothing heard from it for %.1f s (host down, link cut or process stopped)", silent);
+            dome__hub_lost(s, c, how);
+            g_free(s->silent);
+            s->silent = g_strdup(c->host);
+            g_free(how);
+        } else {
+            dome__hub_closed(s, c); /* it has proven itself but never said which task it is */
+        }
+    }
+    if (s->hub->rank0_in_init && !rank0 && s->now - s->began > start_limit)
+        dome__hub_notice(s, DOME_END_LOSS, false, 1,
+                         g_strdup_printf("task 0 on host %s is lost: it did not finish starting within %.1f s", g_get_host_name(),
+                                         start_limit));
+}
+
+/* Whether an output connection outlives its task: a child of the task holds it open. The task's own end and last output have
+ * arrived separately. */
+static bool outlives_task(const hub_state *s, const hub_client *output)
+{
+    static const double late = 0.3;
+    bool ended = false;
+    if (output->channel == DOME_WIRE_WATCH)
+        return false;
+    for (guint i = 0; i < s->clients->len; i++) {
+        const hub_client *c = s->clients->pdata[i];
+        if (!c->greeted || c->channel != DOME_WIRE_WATCH || c->rank != output->rank)
+            continue;
+        ended = c->closed && s->now - c->closed_at > late;
+    }
+    return ended;
+}
+
+static bool all_closed(const hub_state *s, bool but_silent)
+{
+    for (guint i = 0; i < s->clients->len; i++) {
+        const hub_client *c = s->clients->pdata[i];
+        if (c->greeted && !c->closed && !outlives_task(s, c) &&
+            !(but_silent && (c->channel != DOME_WIRE_WATCH || dome__hub_silent(s, c))))
+            return false;
+    }
+    return true;
+}
+
+/* Tasks that made the same calls do not disagree: what they wait for has been lost on its way, as a task is lost. */
+static void judge_by_calls(hub_state *s)
+{
+    if (!s->wait_for_ever || s->end != DOME_END_OWN || !s->trails || !dome__hub_same_calls(s))
+        return;
+    g_free(s->noticed);
+    s->noticed = g_strdup("all tasks wait for messages that are not under way, though they have made the same calls");
+    s->exit_status = 1;
+    s->end = DOME_END_LOSS;
+}
+
+/* After a failure was noticed: tells all tasks of it when those that are there have answered, or after a while. */
+static void await_answers(hub_state *s)
+{
+    bool all = true, any = false;
+    for (guint i = 0; i < s->clients->len; i++) {
+        const hub_client *c = s->clients->pdata[i];
+        bool there = c->greeted && !c->closed && !c->left && c->channel == DOME_WIRE_WATCH && !dome__hub_silent(s, c);
+        if (there && ((s->ask_operation && !c->answered) || (s->trails && !dome__hub_has_trail(s, c->rank))))
+            all = false;
+        any |= c->answered;
+    }
+    if (!all && s->now - s->noticed_at <= (s->trails ? 2 : 0.2))
+        return;
+    s->place_unknown = !all && !any;
+    judge_by_calls(s);
+    if (!dome__hub_heal(s))
+        dome__hub_tell(s);
+}
+
+static bool over(hub_state *s)
+{
+    bool rank0 = s->hub->rank0_is_child ? s->rank0_ended : true;
+    if (s->noticed && !s->told) {
+        await_answers(s);
+        if (!s->told)
+            return false;
+    }
+    if (s->told) {
+        if (rank0 && all_closed(s, false) && !s->killer) {
+            if (!s->killed && !s->lost_killed)
+                dome__hub_kill_lost(s);
+            return !s->killer;
+        }
+        if (!s->killed && s->now - s->told_at > 0.3)
+            dome__hub_kill_rest(s);
+        if (!s->killed)
+            return false;
+        /* Time for the closing of connections to arrive from killed tasks on other hosts. */
+        double waited = s->now - s->killed_at;
+        return waited > 2.5 || (waited > 0.3 && rank0 && all_closed(s, true) && !s->killer);
+    }
+    if (!s->hub->rank0_is_child) { /* rank 0 may continue its own code after dome_finalize */
+        bool any = false;
+        for (guint i = 0; i < s->clients->len && !any; i++) {
+            const hub_client *c = s->clients->pdata[i];
+            any = c->greeted && c->channel == DOME_WIRE_WATCH;
+        }
+        return any ? all_closed(s, false) : getppid() != s->hub->rank0;
+    }
+    /* A task may continue its own code after dome_finalize; its output connection closes when its process ends. */
+    return rank0 && (all_closed(s, false) || s->now - MAX(s->rank0_ended_at, s->held_at) > s->hub->timeout);
+}
+
+static void open_state(hub_state *s)
+{
+    s->clients = g_ptr_array_new();
+    s->watches = g_ptr_array_new();
+    s->strangers = g_ptr_array_new();
+    s->started = dome__hub_now();
+    s->awake = dome__awake_from(s->started);
+    s->now = s->began = s->started;
+    s->checkpoint = -1;
+    s->down = dome__hub_down_new();
+    s->look.fd = -1;
+    dome__hub_raise_limit(s);
+    dome__hub_output_open(s);
+    dome__hub_view_open(s);
+    dome__hub_command(s);
+    if (!dome__hub_poll_open(s))
+        dome__hub_notice(s, DOME_END_START, false, 1,
+                         g_strdup_printf("cannot watch over the program's tasks: %s", g_strerror(errno)));
+}
+
+static void close_state(hub_state *s, int status)
+{
+    for (guint i = 0; i < s->clients->len; i++)
+        dome__hub_client_free(s->clients->pdata[i]);
+    g_ptr_array_free(s->clients, TRUE);
+    g_ptr_array_free(s->watches, TRUE);
+    g_ptr_array_free(s->strangers, TRUE);
+    dome__hub_poll_close(s);
+    g_free(s->noticed);
+    g_clear_pointer(&s->trails, g_ptr_array_unref);
+    dome__trace_sink_close(s->trace, status, s->hub->report_fd >= 0);
+    dome__demand_close(s->demand, status);
+    g_strfreev(s->command);
+    g_free(s->line);
+    g_free(s->silent);
+    g_free(s->legacy);
+    g_free(s->healing);
+    g_free(s->without);
+    dome__hub_look_end(s);
+    dome__hub_inquiry_close(s);
+    g_array_unref(s->down);
+}
+
+/* Handles all connections that are readable. */
+static void hear(hub_state *s)
+{
+    uint64_t rung;
+    if (dome__hub_happened(s, DOME_POLL_BELL) && read(s->bell, &rung, sizeof rung) < 0)
+        s->held_at = s->now; /* it rings again */
+    for (guint i = 0; i < s->polled->len; i++)
+        if (dome__hub_happened(s, (int)(DOME_POLL_FIRST + i)))
+            dome__hub_hear_stranger(s, s->polled->pdata[i]);
+    for (guint i = 0; i < s->ready->len; i++)
+        dome__hub_receive(s, s->ready->pdata[i]);
+}
+
+/* Seconds after which a task that has given this process up has ended, its machine's daemon being the last to go. */
+static const double GIVING_UP = 3;
+
+/* Looks at the clock after each wait. */
+static void pass_time(hub_state *s, double period)
+{
+    double before = s->awake.real;
+    s->now = dome__awake_read(&s->awake, dome__hub_now(), period);
+    if (s->awake.real - before > dome__hub_silence_limit(s))
+        s->overslept_until = s->now + GIVING_UP;
+}
+
+/* Seconds for each connection between two looks at all of them, which take a small part of that. */
+static const double LOOK = 20e-6;
+
+static void watch_over(hub_state *s)
+{
+    double period = CLAMP(s->hub->timeout / 10, 0.02, 1.0), beat = s->awake.real;
+    int report_fd = dome__door_listen(DOME_DOOR_REPORT);
+    while (!over(s)) {
+        bool hurry = s->noticed || s->told || s->rank0_ended;
+        dome__hub_wait(s, report_fd, hurry ? 10 : (int)(period * 250) + 1);
+        pass_time(s, period);
+        const bool look = hurry || s->now - s->looked_at >= LOOK * s->clients->len;
+        /* Read the last messages of tasks before handling the signals that tell of their end. */
+        hear(s);
+        if (look && s->beaten)
+            dome__hub_look_at_beats(s);
+        if (dome__hub_happened(s, DOME_POLL_LISTEN))
+            dome__hub_accept(s);
+        if (dome__hub_happened(s, DOME_POLL_SIGNAL))
+            handle_signals(s);
+        if (dome__hub_happened(s, DOME_POLL_REPORT) && !dome__report_answer(report_fd, dome__hub_report_text, s))
+            s->full_until = s->now + 0.1;
+        dome__hub_hear_parker(s, dome__hub_happened(s, DOME_POLL_PARK));
+        dome__hub_take_orders(s);
+        dome__hub_attend(s);
+        if (s->awake.real - beat >= period) {
+            beat = s->awake.real;
+            dome__hub_say_alive(s);
+        }
+        dome__hub_strangers_late(s);
+        if (!look)
+            continue;
+        s->looked_at = s->now;
+        if (!s->noticed && !s->told)
+            silence(s);
+        dome__hub_sweep(s);
+    }
+    dome__hub_view_close(s);
+    dome__hub_strangers_close(s);
+    if (report_fd >= 0)
+        close(report_fd);
+}
+
+int dome__hub_run(dome_hub *hub, int *signal_number)
+{
+    hub_state s = {.hub = hub};
+    *signal_number = 0;
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file size limit for output must not end the hub */
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    kill(getpid(), SIGCHLD); /* the daemon may have ended before SIGCHLD was watched */
+    open_state(&s);
+    watch_over(&s);
+    int status = s.told ? s.exit_status : 0;
+    if (hub->rank0_is_child && s.rank0_ended) {
+        if (WIFSIGNALED(s.rank0_status)) {
+            if (!s.killed || WTERMSIG(s.rank0_status) != SIGKILL) /* this process has not killed it */
+                *signal_number = WTERMSIG(s.rank0_status);
+            status = status ? status : 128 + WTERMSIG(s.rank0_status);
+        } else if (!s.told) {
+            status = WEXITSTATUS(s.rank0_status);
+        }
+    }
+    if (status)
+        dome__hub_print(&s, STDERR_FILENO, dome__terminal_clear(STDERR_FILENO)); /* clears an unfinished progress bar */
+    if (hub->report_fd >= 0)
+        dome__hub_report_end(&s);
+    if (hub->directory)
+        hub->launcher->machine_take_down(hub->directory, hub->others);
+    int ended_by = dome__hub_drain(&s);
+    if (ended_by && !status) {
+        *signal_number = ended_by;
+        status = 128 + ended_by;
+    }
+    close_state(&s, status);
+    return status;
+}

@@ -1,0 +1,381 @@
+/* Handles what tasks send to the hub, over the connections of their watchers and of their output. */
+#include "hub/hub_private.h"
+#include "wire/wire.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static void task_ended(hub_state *s, hub_client *c)
+{
+    c->done = false;
+    if (c->exiting)
+        dome__hub_left(s, c, c->exit_status);
+    else
+        dome__hub_process_ended(s, c);
+}
+
+void dome__hub_closed(hub_state *s, hub_client *c)
+{
+    if (c->closed)
+        return;
+    c->closed = true;
+    c->closed_at = s->now;
+    dome__hub_hear_no_more(s, c);
+    close(c->fd);
+    if (!c->greeted)
+        return;
+    if (c->channel != DOME_WIRE_WATCH) {
+        dome__hub_relay(s, c, true);
+        return;
+    }
+    if (c->bye || c->away || s->told || c->view < s->view.number) /* a task of an earlier view is not needed any more */
+        return;
+    if (c->rank == 0 && s->hub->rank0_is_child)
+        return; /* waitpid will tell more */
+    if (dome__hub_gave_up(s, c)) {
+        dome__hub_notice(s, DOME_END_LOSS, false, 1, g_strdup("")); /* rank 0 has printed the reason */
+        return;
+    }
+    if (!c->done)
+        task_ended(s, c);
+}
+
+static bool is_task(const hub_state *s, const hub_client *c)
+{
+    return c->greeted && c->channel == DOME_WIRE_WATCH && c->view == s->view.number;
+}
+
+/* Others may still wait for a message of such a task, in the last barrier, and must not wait for ever. */
+void dome__hub_look_for_done(hub_state *s, double limit)
+{
+    bool all = true;
+    for (guint i = 0; i < s->clients->len; i++) {
+        const hub_client *c = s->clients->pdata[i];
+        all &= !is_task(s, c) || c->done || c->left;
+    }
+    for (guint i = 0; i < s->clients->len; i++) {
+        hub_client *c = s->clients->pdata[i];
+        if (!is_task(s, c) || !c->done || !c->closed || c->bye || (c->rank == 0 && s->hub->rank0_is_child))
+            continue;
+        if (all)
+            c->bye = c->left = true;
+        else if (s->now - c->closed_at > limit)
+            task_ended(s, c);
+    }
+}
+
+static void mismatch(hub_state *s, const hub_client *a, const hub_client *b)
+{
+    char first[160], second[160];
+    dome__hub_operation_text(a, first, sizeof first);
+    dome__hub_operation_text(b, second, sizeof second);
+    dome__hub_notice(
+        s, DOME_END_OWN, false, 2,
+        g_strdup_printf("tasks disagree about the next operation: task %d on host %s is in %s, task %d on host %s in %s%s",
+                        a->rank, a->host, first, b->rank, b->host, second,
+                        strcmp(first, second) ? "" : ", with other arguments or after other operations"));
+    dome__hub_ask_trails(s);
+}
+
+static bool all_for_ever(hub_state *s)
+{
+    int size;
+    const hub_client **tasks = dome__hub_tasks(s, &size);
+    const bool for_ever = dome__hub_for_ever(s, tasks, size);
+    g_free(tasks);
+    return for_ever;
+}
+
+/* Tasks at the same operation number must have the same history; and when all tasks wait in different operations, one of them
+ * must at least wait for a message that is under way. */
+static void compare(hub_state *s)
+{
+    bool all_idle = true;
+    const hub_client *first = NULL, *elsewhere = NULL, *same = NULL;
+    GHashTable *at = g_hash_table_new(g_int64_hash, g_int64_equal); /* a task at each operation number */
+    for (guint i = 0; i < s->clients->len && !s->noticed; i++) {
+        hub_client *c = s->clients->pdata[i];
+        if (!is_task(s, c))
+            continue;
+        if (!c->beaten || c->closed || c->left) {
+            all_idle = false;
+            continue;
+        }
+        if (!same || same->sequence != c->sequence)
+            same = g_hash_table_lookup(at, &c->sequence);
+        if (!same) {
+            g_hash_table_insert(at, &c->sequence, c);
+            same = c;
+        }
+        if (same->history != c->history)
+            mismatch(s, same->rank < c->rank ? same : c, same->rank < c->rank ? c : same);
+        all_idle &= dome__hub_idle(s, c);
+        first = first ? first : c;
+        elsewhere = c->sequence != first->sequence ? c : elsewhere;
+    }
+    g_hash_table_destroy(at);
+    if (all_idle && elsewhere && !s->noticed && all_for_ever(s)) {
+        s->wait_for_ever = true;
+        mismatch(s, elsewhere->rank < first->rank ? elsewhere : first, elsewhere->rank < first->rank ? first : elsewhere);
+    }
+}
+
+void dome__hub_look_at_beats(hub_state *s)
+{
+    s->beaten = false;
+    if (!s->told && !s->noticed && s->view.phase != DOME_VIEW_ENTERING && !dome__hub_find_deadlock(s))
+        compare(s);
+}
+
+/* Handles a task's first message. */
+static void greet(hub_state *s, hub_client *c, const dome_wire_message *message)
+{
+    c->greeted = message->kind == DOME_WIRE_HELLO;
+    if (!c->greeted) {
+        dome__hub_closed(s, c);
+        return;
+    }
+    c->rank = (int)message->hello.rank;
+    c->pid = (int)message->hello.pid;
+    c->tid = (int)message->hello.tid;
+    c->host = g_strdup(message->hello.host);
+    c->view = message->hello.view;
+    c->parent = (int)message->hello.parent;
+    c->greeted_at = s->now;
+    dome_view_act then;
+    if (!dome__hub_view_greet(s, c, &then)) { /* a task of an earlier view that was thought dead */
+        c->greeted = false;
+        dome__hub_closed(s, c);
+        return;
+    }
+    if (c->channel == DOME_WIRE_WATCH) {
+        c->process = dome__hub_process_open(s, c);
+        dome__hub_note_watch(s, c);
+    } else if (!dome__hub_hear_from_now(s, c)) {
+        dome__hub_closed(s, c);
+        return;
+    }
+    dome__hub_send(c, &(dome_wire_message){.kind = DOME_WIRE_WELCOME});
+    if (s->recording && c->channel == DOME_WIRE_WATCH) {
+        dome__hub_record_view(s, c->view);
+        dome__hub_send_record(s, c);
+    }
+    if (then.deed == DOME_VIEW_AGAIN)
+        dome__hub_send_back(s, c);
+    else
+        dome__hub_view_act(s, then);
+    if (s->told && c->channel == DOME_WIRE_WATCH)
+        dome__hub_send_end(s, c, "");
+}
+
+/* Most beats tell what the one before did. */
+static void keep(char **of, const char *text)
+{
+    if (g_strcmp0(*of, text) == 0)
+        return;
+    g_free(*of);
+    *of = g_strdup(text);
+}
+
+static void take_beat(hub_state *s, hub_client *c, const dome_wire_beat *beat)
+{
+    c->history = beat->history;
+    keep(&c->operation, beat->operation);
+    c->waiting = beat->waiting;
+    keep(&c->object, beat->object);
+    c->idle =
+        c->waiting && c->beaten && beat->sequence == c->sequence && beat->progress == c->progress && beat->awaited == c->awaited
+            ? c->idle + 1
+            : 0;
+    if (!c->idle)
+        c->moved_at = s->now;
+    c->awaited = beat->awaited;
+    c->sequence = beat->sequence;
+    c->progress = beat->progress;
+    c->beaten = true;
+    c->answered = beat->queries > 0; /* a program gets at most one query */
+    c->busy = beat->busy / 1e3;
+    c->load = beat->load == UINT32_MAX ? -1 : beat->load / 1e2;
+    int64_t checkpoint = (int64_t)beat->checkpoint - 1;
+    if (c->rank == 0 && checkpoint >= 0 && checkpoint != s->checkpoint) {
+        s->checkpoint = checkpoint;
+        s->checkpoint_at = dome__hub_now();
+    }
+    c->loop = MAX(c->loop, beat->loop);
+    c->bare = beat->bare;
+    c->waited = (double)beat->waited * 1e-9;
+    if (c->rank == 0 && !s->demand) { /* after TRACE_OPEN, if there is one, which is sent before the first beat */
+        s->demand = dome__demand_open(dome__hub_command_line, NULL, s);
+        if (s->trace)
+            dome__demand_lend(s->demand, dome__trace_sink_path(s->trace));
+    }
+    s->beaten = true;
+}
+
+/* A task tells of itself, or of another one of its host. */
+static void take_beat_of(hub_state *s, hub_client *c, const dome_wire_beat *beat)
+{
+    hub_client *of = (int)beat->rank == c->rank ? c : dome__hub_watch_of(s, beat->rank);
+    if (!of || of->closed || of->view != c->view || strcmp(of->host, c->host) != 0)
+        return;
+    of->heard = s->now;
+    of->told_of = of != c;
+    take_beat(s, of, beat);
+}
+
+static void take_fail(hub_state *s, hub_client *c, const dome_wire_fail *fail)
+{
+    if (fail->disagree)
+        dome__hub_ask_trails(s);
+    if (!s->told) { /* the task's own reason replaces what the hub has noticed from outside */
+        g_clear_pointer(&s->noticed, g_free);
+        dome__hub_notice(s, (dome_end)MIN(fail->end, DOME_END_LOSS), false, (int)fail->status, g_strdup(fail->line));
+    }
+    c->bye = c->failed = true;
+}
+
+static void take_lines(hub_state *s, const hub_client *c, const dome_wire_trace *trace)
+{
+    dome_trace_sink *sink = !trace->number ? s->trace : trace->number == s->recording ? dome__demand_sink(s->demand) : NULL;
+    dome__trace_sink_take(sink, c->view, c->rank, trace->lines, strlen(trace->lines));
+}
+
+/* A task that was told to go back may have failed before it heard so, or have come to its end. */
+static bool is_late(hub_state *s, hub_client *c, dome_wire_kind kind)
+{
+    if (c->replaced)
+        return kind == DOME_WIRE_FAIL;
+    if (!c->away || !s->view.healing)
+        return false;
+    if (kind == DOME_WIRE_BYE)
+        dome__hub_lost(s, c, "it has come to its end, and cannot go back to heal the program");
+    return kind == DOME_WIRE_FAIL;
+}
+
+/* Between the loss of a newcomer and what follows from it the view does not stand. */
+static void take_stands(hub_state *s, hub_client *c, const dome_wire_message *message)
+{
+    if (s->noticed && s->view.phase == DOME_VIEW_ENTERING && !s->view.healing)
+        return;
+    dome__hub_view_stands(s, &message->view);
+    dome__hub_healed(s, &message->view);
+    if (message->view.number == s->view.number)
+        dome__hub_send(c, message);
+}
+
+static void take_message(hub_state *s, hub_client *c, dome_wire_message *message)
+{
+    if (is_late(s, c, message->kind))
+        return;
+    switch (message->kind) {
+    case DOME_WIRE_BEAT:
+        take_beat_of(s, c, &message->beat);
+        break;
+    case DOME_WIRE_FAIL:
+        take_fail(s, c, &message->fail);
+        break;
+    case DOME_WIRE_SIGNAL:
+        c->last_signal = (int)message->signal & 0x7f;
+        break;
+    case DOME_WIRE_TRAIL:
+        dome__hub_take_trail(s, c->rank, g_steal_pointer(&message->calls));
+        break;
+    case DOME_WIRE_EXITING:
+        c->exiting = true;
+        c->exit_status = (int)message->status & 0xff;
+        break;
+    case DOME_WIRE_WAITS:
+    case DOME_WIRE_GIVEN:
+        dome__hub_inquiry_answer(s, c, message);
+        break;
+    case DOME_WIRE_BYE:
+        c->bye = c->left = true;
+        break;
+    case DOME_WIRE_DONE:
+        c->done = true;
+        break;
+    case DOME_WIRE_HOLD:
+        dome__hub_view_act(s, dome__view_held(&s->view, c->rank, message->hold.order, message->hold.loop));
+        break;
+    case DOME_WIRE_MEET:
+        s->meet = true;
+        dome__hub_meet(s);
+        break;
+    case DOME_WIRE_POSTPONE:
+        dome__hub_view_act(s, dome__view_postpone(&s->view, message->postponed));
+        dome__hub_meet(s);
+        break;
+    case DOME_WIRE_PARK:
+        dome__hub_park(s, c, &message->park);
+        break;
+    case DOME_WIRE_REFUSE:
+        dome__hub_park_end(s);
+        dome__hub_view_act(s, dome__view_refuse(&s->view, message->refuse.order, message->refuse.why));
+        break;
+    case DOME_WIRE_CHANGE:
+        dome__hub_view_change(s, c, &message->change);
+        break;
+    case DOME_WIRE_STANDS:
+        take_stands(s, c, message);
+        break;
+    case DOME_WIRE_TIMES:
+        dome__hub_history_took(s, &message->times);
+        break;
+    case DOME_WIRE_CLOCK:
+        message->clock.hub = dome__now_ns();
+        dome__hub_send(c, message);
+        break;
+    case DOME_WIRE_TRACE_OPEN:
+        if (s->trace)
+            dome__trace_sink_again(s->trace, message->trace_open.command, c->view);
+        else
+            s->trace = dome__trace_sink_open(message->trace_open.path, message->trace_open.command, message->trace_open.append);
+        break;
+    case DOME_WIRE_TRACE:
+        take_lines(s, c, &message->trace);
+        break;
+    default:
+        break;
+    }
+}
+
+void dome__hub_receive(hub_state *s, hub_client *c)
+{
+    guint8 buffer[65536];
+    /* Of output one piece: between its beats this process may have to read that of hundreds of tasks. */
+    int rounds = c->greeted && c->channel != DOME_WIRE_WATCH ? 1 : 16;
+    for (int round = 0; round < rounds && !c->closed && !dome__hub_holds(s, c); round++) {
+        ssize_t n = recv(c->fd, buffer, sizeof buffer, MSG_DONTWAIT);
+        if (n < 0 && (errno == EAGAIN || errno == EINTR))
+            break;
+        if (n <= 0) {
+            dome__hub_closed(s, c);
+            return;
+        }
+        c->heard = s->now;
+        c->told_of = false;
+        g_byte_array_append(c->in, buffer, (guint)n);
+        if ((gsize)n < sizeof buffer)
+            rounds = 0; /* there is no more */
+        if (c->greeted && c->channel != DOME_WIRE_WATCH) {
+            dome__hub_relay(s, c, false);
+            continue;
+        }
+        dome_wire_message message;
+        int have = 0;
+        while (!c->closed && (!c->greeted || c->channel == DOME_WIRE_WATCH) &&
+               (have = dome__wire_next(c->in, &c->macs.in, &message)) > 0) {
+            if (c->greeted)
+                take_message(s, c, &message);
+            else
+                greet(s, c, &message);
+            dome__wire_clear(&message);
+        }
+        if (have == DOME_WIRE_ALTERED && c->greeted && !c->closed && !c->bye && !c->away)
+            dome__hub_lost(s, c, "a message of its connection was altered on the way");
+        if (have < 0 && !c->closed)
+            dome__hub_closed(s, c);
+    }
+}

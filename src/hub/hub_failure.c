@@ -1,0 +1,210 @@
+/* Failures: notices them, tells all tasks, and kills those that do not end. */
+#include "hub/hub_private.h"
+#include "system/terminal.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+double dome__hub_silence_limit(const hub_state *s)
+{
+    double period = CLAMP(s->hub->timeout / 10, 0.02, 1.0);
+    return MAX(s->hub->timeout - period - 0.5, s->hub->timeout / 2);
+}
+
+bool dome__hub_silent(const hub_state *s, const hub_client *c)
+{
+    return s->now - c->heard > dome__hub_silence_limit(s) / 2;
+}
+
+void dome__hub_notice(hub_state *s, dome_end end, bool ask_operation, int exit_status, char *text)
+{
+    if (s->noticed || s->told) {
+        g_free(text);
+        return;
+    }
+    s->noticed = text;
+    s->noticed_at = s->now;
+    s->ask_operation = ask_operation;
+    s->exit_status = exit_status;
+    s->end = MAX(s->end, end);
+    if (!ask_operation)
+        return;
+    for (guint i = 0; i < s->clients->len; i++) {
+        hub_client *c = s->clients->pdata[i];
+        if (c->greeted && !c->closed && c->channel == DOME_WIRE_WATCH)
+            dome__hub_send(c, &(dome_wire_message){.kind = DOME_WIRE_QUERY});
+    }
+}
+
+void dome__hub_lost(hub_state *s, hub_client *c, const char *how)
+{
+    c->lost = true;
+    dome__hub_notice(s, DOME_END_LOSS, true, 1, g_strdup_printf("task %d on host %s is lost: %s", c->rank, c->host, how));
+}
+
+void dome__hub_left(hub_state *s, const hub_client *c, int exit_status)
+{
+    dome__hub_notice(
+        s, DOME_END_OWN, false, exit_status ? exit_status : 1,
+        g_strdup_printf("task %d on host %s ended with exit status %d without dome_finalize", c->rank, c->host, exit_status));
+}
+
+bool dome__hub_in_operation(const hub_client *c)
+{
+    return c->operation && c->operation[0];
+}
+
+const char *dome__hub_operation_text(const hub_client *c, char *buffer, size_t size)
+{
+    if (!dome__hub_in_operation(c))
+        snprintf(buffer, size, "the program's own code");
+    else if (c->object && c->object[0])
+        snprintf(buffer, size, "%s of '%s'", c->operation, c->object);
+    else
+        snprintf(buffer, size, "%s", c->operation);
+    return buffer;
+}
+
+void dome__hub_send_end(const hub_state *s, hub_client *c, const char *text)
+{
+    dome__hub_send(c, &(dome_wire_message){.kind = DOME_WIRE_END, .end = {(uint32_t)s->exit_status, text}});
+}
+
+/* The PVM console shows a task's output only while the task lives: if rank 0 has ended, another task prints the line. NULL while
+ * rank 0 is connected. */
+static const hub_client *speaker_for_rank0(const hub_state *s)
+{
+    const hub_client *speaker = NULL;
+    for (guint i = 0; i < s->clients->len; i++) {
+        const hub_client *c = s->clients->pdata[i];
+        if (!c->greeted || c->closed || c->left || c->channel != DOME_WIRE_WATCH)
+            continue;
+        if (c->rank == 0)
+            return NULL;
+        if (!speaker || c->rank < speaker->rank)
+            speaker = c;
+    }
+    return speaker;
+}
+
+void dome__hub_launcher_kill(hub_state *s, const int *tids, int n)
+{
+    if (n == 0 || !(s->hub->launcher->can & DOME_LAUNCHER_KILL) || s->daemon_ended)
+        return;
+    if (s->killer)
+        kill(s->killer, SIGKILL);
+    s->killer = fork();
+    if (s->killer == 0) {
+        signal(SIGALRM, SIG_DFL);
+        alarm(2);
+        s->hub->launcher->kill(tids, n);
+        _exit(0);
+    }
+}
+
+/* Kills tasks through the launcher, which reaches all hosts. closed: also tasks that closed their connections without a farewell,
+ * whose processes may have exec'd another program. open: also those still connected. */
+static void kill_tasks(hub_state *s, bool closed, bool open)
+{
+    int *tids = g_new0(int, s->clients->len + 1), n = 0;
+    for (guint i = 0; i < s->clients->len; i++) {
+        const hub_client *c = s->clients->pdata[i];
+        if (c->greeted && c->rank != 0 && c->channel == DOME_WIRE_WATCH && c->tid && (c->closed ? closed && !c->bye : open))
+            tids[n++] = c->tid;
+    }
+    dome__hub_launcher_kill(s, tids, n);
+    g_free(tids);
+}
+
+/* Seconds that PVM's daemon needs to take over a line of output. */
+static const double CONSOLE_PATIENCE = 0.5;
+
+char *dome__hub_reason(const hub_state *s)
+{
+    char where[160] = "";
+    if (s->ask_operation) {
+        const hub_client *lowest = NULL;
+        for (guint i = 0; i < s->clients->len; i++) {
+            const hub_client *c = s->clients->pdata[i];
+            if (c->channel == DOME_WIRE_WATCH && c->beaten && !c->closed && c->answered &&
+                (!lowest || (dome__hub_in_operation(c) && !dome__hub_in_operation(lowest)) ||
+                 (c->rank < lowest->rank && dome__hub_in_operation(c) == dome__hub_in_operation(lowest))))
+                lowest = c;
+        }
+        if (!lowest)
+            for (guint i = 0; i < s->clients->len && !lowest; i++) {
+                const hub_client *c = s->clients->pdata[i];
+                lowest = c->channel == DOME_WIRE_WATCH && c->beaten ? c : NULL;
+            }
+        if (lowest)
+            dome__hub_operation_text(lowest, where, sizeof where);
+    }
+    return where[0] ? g_strdup_printf("%s; the program was in %s", s->noticed, where) : g_strdup(s->noticed);
+}
+
+void dome__hub_say_unhealed(hub_state *s)
+{
+    if (s->healing)
+        dome__hub_say(s, s->healing);
+    g_clear_pointer(&s->healing, g_free);
+}
+
+void dome__hub_tell(hub_state *s)
+{
+    char *difference = s->trails ? dome__hub_difference(s) : NULL;
+    if (difference) {
+        g_free(s->noticed);
+        s->noticed = difference;
+    }
+    char *reason = dome__hub_reason(s), *plain = dome__plain(reason);
+    char *line = s->noticed[0] ? g_strdup_printf("dome: %s\n", plain) : g_strdup("");
+    dome__hub_say_unhealed(s);
+    const hub_client *speaker = s->hub->rank0_is_child ? NULL : speaker_for_rank0(s);
+    bool reported = s->hub->report_fd >= 0 && s->end != DOME_END_OWN && !s->ending;
+    if (line[0] && !speaker && !reported) {
+        dome__hub_say(s, reason);
+        if (!s->hub->rank0_is_child) /* PVM shows only what rank 0's streams got before its end */
+            dome__hub_flush(s, CONSOLE_PATIENCE);
+    }
+    g_free(plain);
+    g_free(reason);
+    if (line[0])
+        dome__trace_sink_failure(dome__hub_sink(s), line);
+    s->line = g_strdup(line);
+    s->told = true;
+    s->told_at = s->now;
+    for (guint i = 0; i < s->clients->len; i++) {
+        hub_client *c = s->clients->pdata[i];
+        if (c->greeted && !c->closed && c->channel == DOME_WIRE_WATCH)
+            dome__hub_send_end(s, c, c == speaker ? line : "");
+    }
+    g_free(line);
+}
+
+/* Kills tasks that have not come back into the next view: their launcher does not know them either. */
+static void kill_away(const hub_state *s)
+{
+    for (guint i = 0; i < s->clients->len; i++) {
+        const hub_client *c = s->clients->pdata[i];
+        if (c->away)
+            dome__hub_process_kill(c);
+    }
+}
+
+void dome__hub_kill_lost(hub_state *s)
+{
+    s->lost_killed = true;
+    kill_tasks(s, true, false);
+    kill_away(s);
+}
+
+void dome__hub_kill_rest(hub_state *s)
+{
+    s->killed = true;
+    s->killed_at = s->now;
+    if (s->hub->rank0_is_child ? !s->rank0_ended : getppid() == s->hub->rank0)
+        kill(s->hub->rank0, SIGKILL);
+    kill_tasks(s, true, true);
+    kill_away(s);
+}

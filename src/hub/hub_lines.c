@@ -1,0 +1,96 @@
+/* The connections of tasks to the hub: the list of them, and messages to all watchers. */
+#include "hub/hub_private.h"
+#include "wire/wire.h"
+
+#include <unistd.h>
+
+void dome__hub_add_client(hub_state *s, int fd, dome_wire_channel channel, const dome_macs *macs)
+{
+    hub_client *c = g_new0(hub_client, 1);
+    c->fd = fd;
+    c->channel = channel;
+    c->macs = *macs;
+    c->heard = s->now;
+    c->rank = -1;
+    c->process = -1;
+    c->in = g_byte_array_new();
+    g_ptr_array_add(s->clients, c);
+    if (!dome__hub_hear_from_now(s, c)) {
+        close(fd);
+        c->closed = true;
+    }
+}
+
+void dome__hub_client_free(hub_client *c)
+{
+    if (!c->closed)
+        close(c->fd);
+    if (c->process >= 0)
+        close(c->process);
+    g_byte_array_free(c->in, TRUE);
+    g_free(c->host);
+    g_free(c->early);
+    g_free(c->object);
+    g_free(c->operation);
+    g_free(c);
+}
+
+/* Keeps closed connections of the watches of this view: they hold the last known state of their tasks. */
+void dome__hub_sweep(hub_state *s)
+{
+    for (guint i = 0; i < s->clients->len;) {
+        hub_client *c = s->clients->pdata[i];
+        const bool present = c->view >= s->view.number;
+        if (c->closed && !(c->greeted && c->channel == DOME_WIRE_WATCH && present)) {
+            if (c->rank >= 0 && dome__hub_watch_of(s, (uint32_t)c->rank) == c)
+                s->watches->pdata[c->rank] = NULL;
+            g_ptr_array_remove_index(s->clients, i);
+            dome__hub_client_free(c);
+        } else {
+            i++;
+        }
+    }
+}
+
+hub_client *dome__hub_watch_of(const hub_state *s, uint32_t rank)
+{
+    return rank < s->watches->len ? s->watches->pdata[rank] : NULL;
+}
+
+void dome__hub_send(hub_client *c, const dome_wire_message *message)
+{
+    dome__wire_send(c->fd, &c->macs.out, message);
+}
+
+/* More tasks than any launcher can start. */
+enum { RANKS = 1 << 20 };
+
+void dome__hub_note_watch(hub_state *s, hub_client *c)
+{
+    if (c->rank < 0 || c->rank >= RANKS)
+        return;
+    if ((guint)c->rank >= s->watches->len)
+        g_ptr_array_set_size(s->watches, c->rank + 1);
+    s->watches->pdata[c->rank] = c;
+}
+
+static void send_to_watches(hub_state *s, dome_wire_kind kind, bool all)
+{
+    GByteArray *frame = dome__wire_frame(&(dome_wire_message){.kind = kind});
+    for (guint i = 0; i < s->clients->len; i++) {
+        hub_client *c = s->clients->pdata[i];
+        if (c->greeted && !c->closed && !c->left && c->channel == DOME_WIRE_WATCH && (all || !c->told_of))
+            dome__wire_send_frames(c->fd, &c->macs.out, frame);
+    }
+    g_byte_array_unref(frame);
+}
+
+void dome__hub_to_all_watches(hub_state *s, dome_wire_kind kind)
+{
+    send_to_watches(s, kind, true);
+}
+
+void dome__hub_say_alive(hub_state *s)
+{
+    send_to_watches(s, DOME_WIRE_ALIVE, false);
+}

@@ -1,0 +1,130 @@
+/* The tasks' output, and the hub's own lines. A slow reader slows only the tasks that write, not the hub. */
+#include "hub/hub_private.h"
+#include "system/terminal.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool one_file(int a, int b)
+{
+    struct stat x, y;
+    return fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+void dome__hub_output_open(hub_state *s)
+{
+    s->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    s->outlets[0] = dome__outlet_open(STDOUT_FILENO, s->bell);
+    s->outlets[1] = one_file(STDOUT_FILENO, STDERR_FILENO) ? s->outlets[0] : dome__outlet_open(STDERR_FILENO, s->bell);
+}
+
+static dome_outlet *outlet_of(const hub_state *s, int fd)
+{
+    return s->outlets[fd == STDERR_FILENO];
+}
+
+static int stream_of(const hub_client *c)
+{
+    return c->channel == DOME_WIRE_STDOUT ? STDOUT_FILENO : STDERR_FILENO;
+}
+
+void dome__hub_print(hub_state *s, int fd, const char *text)
+{
+    dome__outlet_put(outlet_of(s, fd), text, strlen(text));
+}
+
+void dome__hub_say(hub_state *s, const char *text)
+{
+    char *plain = dome__plain(text), *line = g_strdup_printf("%sdome: %s\n", dome__terminal_clear(STDERR_FILENO), plain);
+    dome__hub_print(s, STDERR_FILENO, line);
+    g_free(line);
+    g_free(plain);
+}
+
+static size_t both(const hub_state *s, size_t (*of)(dome_outlet *outlet))
+{
+    return of(s->outlets[0]) + (s->outlets[1] != s->outlets[0] ? of(s->outlets[1]) : 0);
+}
+
+size_t dome__hub_output_waiting(const hub_state *s)
+{
+    return both(s, dome__outlet_waiting);
+}
+
+size_t dome__hub_output_written(const hub_state *s)
+{
+    return both(s, dome__outlet_written);
+}
+
+void dome__hub_flush(hub_state *s, double seconds)
+{
+    double until = dome__hub_now() + seconds;
+    while (dome__hub_output_waiting(s) && dome__hub_now() < until) {
+        struct pollfd p = {.fd = s->bell, .events = POLLIN};
+        uint64_t rung;
+        if (poll(&p, 1, 10) > 0 && read(s->bell, &rung, sizeof rung) < 0)
+            return;
+    }
+}
+
+bool dome__hub_holds_stream(const hub_state *s, int stream)
+{
+    return dome__outlet_full(outlet_of(s, stream));
+}
+
+bool dome__hub_holds(const hub_state *s, const hub_client *c)
+{
+    return c->greeted && c->channel != DOME_WIRE_WATCH && dome__hub_holds_stream(s, stream_of(c));
+}
+
+void dome__hub_relay(hub_state *s, hub_client *c, bool last)
+{
+    const char *clear = dome__terminal_clear(stream_of(c));
+    GString *text = g_string_new(NULL);
+    guint done = 0;
+    for (;;) {
+        const guint8 *line = c->in->data + done, *end = c->in->len > done ? memchr(line, '\n', c->in->len - done) : NULL;
+        guint length = end ? (guint)(end - line) + 1 : c->in->len - done;
+        if (!length || (!end && !last && length < 8192))
+            break;
+        /* Drop messages of PVM's library about the end of its daemon, which the hub reports itself. */
+        bool word = c->channel == DOME_WIRE_STDERR && length > 8 && memcmp(line, "libpvm [", 8) == 0;
+        if (!word) {
+            g_string_append_printf(text, "%s[%d] ", clear, c->rank);
+            g_string_append_len(text, (const char *)line, length);
+            g_string_append(text, end ? "" : "\n");
+        }
+        done += length;
+    }
+    if (done)
+        g_byte_array_remove_range(c->in, 0, done);
+    dome__outlet_put(outlet_of(s, stream_of(c)), text->str, text->len);
+    g_string_free(text, TRUE);
+}
+
+/* Does not block: a writable stream has room for a line. */
+static void say_dropped(size_t bytes)
+{
+    struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};
+    char line[128];
+    int n = snprintf(line, sizeof line, "dome: nobody read the program's output: its last %zu bytes are dropped\n", bytes);
+    if (poll(&p, 1, 0) > 0 && (p.revents & POLLOUT) && write(STDERR_FILENO, line, (size_t)n) < 0)
+        return; /* there is no other place to report it */
+}
+
+void dome__hub_output_close(hub_state *s)
+{
+    size_t left = dome__hub_output_waiting(s);
+    if (left > 0) { /* the thread is still writing, and ends with this process */
+        say_dropped(left);
+        return;
+    }
+    if (s->outlets[1] != s->outlets[0])
+        dome__outlet_close(s->outlets[1]);
+    dome__outlet_close(s->outlets[0]);
+    close(s->bell);
+}

@@ -1,0 +1,121 @@
+/* Waits for the next event. */
+#include "hub/hub_private.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+bool dome__hub_poll_open(hub_state *s)
+{
+    bool good = true;
+    for (int k = 0; k < DOME_HUB_SETS; k++) {
+        s->sets[k] = (hub_set){.fd = epoll_create1(EPOLL_CLOEXEC)};
+        good &= s->sets[k].fd >= 0;
+    }
+    s->polls = g_array_new(FALSE, TRUE, sizeof(struct pollfd));
+    s->polled = g_ptr_array_new();
+    s->ready = g_ptr_array_new();
+    s->events = g_array_new(FALSE, FALSE, sizeof(struct epoll_event));
+    return good;
+}
+
+void dome__hub_poll_close(hub_state *s)
+{
+    for (int k = 0; k < DOME_HUB_SETS; k++)
+        if (s->sets[k].fd >= 0)
+            close(s->sets[k].fd);
+    g_array_free(s->polls, TRUE);
+    g_ptr_array_free(s->polled, TRUE);
+    g_ptr_array_free(s->ready, TRUE);
+    g_array_free(s->events, TRUE);
+}
+
+static void add(hub_state *s, int fd)
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    g_array_append_val(s->polls, p);
+}
+
+/* A set whose output is held is left out. */
+static void add_set(hub_state *s, int which, int stream)
+{
+    const hub_set *set = &s->sets[which];
+    const bool held = stream >= 0 && set->members && dome__hub_holds_stream(s, stream);
+    if (held)
+        s->held_at = s->now;
+    add(s, held || !set->members ? -1 : set->fd);
+}
+
+/* Collects the descriptors to poll. */
+static void gather(hub_state *s, int report_fd)
+{
+    bool full = s->now < s->full_until;
+    g_array_set_size(s->polls, 0);
+    g_ptr_array_set_size(s->polled, 0);
+    add(s, s->hub->signal_fd);
+    add(s, full ? -1 : s->hub->listen_fd);
+    add(s, full ? -1 : report_fd);
+    add(s, full ? -1 : dome__demand_fd(s->demand));
+    add(s, s->bell);
+    add(s, full ? -1 : s->order_fd);
+    add(s, s->adding.fd);
+    add(s, s->parking.over ? -1 : s->parking.fd);
+    add(s, dome__hub_script_fd(s));
+    add_set(s, DOME_HUB_TALK, -1);
+    add_set(s, DOME_HUB_OUT, STDOUT_FILENO);
+    add_set(s, DOME_HUB_ERROR, STDERR_FILENO);
+    for (int i = 0; i < DOME_HUB_ASKS; i++)
+        add(s, s->asks[i].waits ? -1 : s->asks[i].fd);
+    for (guint i = 0; i < s->strangers->len; i++) {
+        add(s, dome__hub_stranger_fd(s->strangers->pdata[i]));
+        g_ptr_array_add(s->polled, s->strangers->pdata[i]);
+    }
+}
+
+/* Notes the connections of a set on which there is something to read. */
+static void collect(hub_state *s, int which)
+{
+    const int most = (int)s->sets[which].members;
+    g_array_set_size(s->events, (guint)most);
+    struct epoll_event *events = (struct epoll_event *)(void *)s->events->data;
+    const int n = epoll_wait(s->sets[which].fd, events, most, 0);
+    for (int i = 0; i < n; i++)
+        g_ptr_array_add(s->ready, events[i].data.ptr);
+}
+
+/* With many connections this process waits a little, so that each turn has several events, but never longer than LONGEST. */
+static const double PER_CONNECTION = 5e-6, LONGEST = 5e-3;
+enum { MANY = 100 };
+
+static void rest(hub_state *s)
+{
+    const double pause = MIN(s->clients->len * PER_CONNECTION, LONGEST), left = s->turned_at + pause - dome__hub_now();
+    if (s->clients->len >= MANY && left > 0)
+        g_usleep((gulong)(MIN(left, LONGEST) * 1e6));
+}
+
+void dome__hub_wait(hub_state *s, int report_fd, int ms)
+{
+    rest(s);
+    gather(s, report_fd);
+    struct pollfd *p = (struct pollfd *)(void *)s->polls->data;
+    const int n = poll(p, s->polls->len, ms), error = errno;
+    s->turned_at = dome__hub_now();
+    if (n < 0) { /* marks every descriptor readable, since reading does not block */
+        for (guint i = 0; i < s->polls->len; i++)
+            p[i].revents = error == EINTR ? 0 : POLLIN;
+        if (error != EINTR)
+            g_usleep(10000);
+    }
+    g_ptr_array_set_size(s->ready, 0);
+    for (int k = 0; k < DOME_HUB_SETS; k++)
+        if (dome__hub_happened(s, DOME_POLL_SETS + k))
+            collect(s, k);
+}
+
+bool dome__hub_happened(const hub_state *s, int which)
+{
+    const struct pollfd *p = &g_array_index(s->polls, struct pollfd, which);
+    return p->fd >= 0 && p->revents;
+}

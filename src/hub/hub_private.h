@@ -1,0 +1,624 @@
+/* Declarations shared by the files hub*.c. */
+#ifndef DOME_SRC_HUB_PRIVATE_H
+#define DOME_SRC_HUB_PRIVATE_H
+
+#include "hub/hub.h"
+#include "hub/outlet.h"
+#include "manage/losses.h"
+#include "system/time.h"
+#include "trace/demand.h"
+#include "trace/sink.h"
+#include "wire/history.h"
+#include "wire/inquiry.h"
+#include "wire/order.h"
+#include "wire/view.h"
+#include "wire/wire.h"
+
+#include <glib.h>
+#include <poll.h>
+
+typedef struct hub_client {
+    int fd;
+    dome_macs macs;
+    bool greeted, bye, closed;
+    bool left;     /* dome_finalize has ended; the process may continue */
+    bool done;     /* all but that: DOME_WIRE_DONE */
+    bool away;     /* it has announced that it becomes the program anew, or was told to, and has not come back */
+    bool lost;     /* the hub has found so */
+    bool failed;   /* it has told of a failure */
+    bool replaced; /* another connection, or another process, is in its place */
+    uint32_t view; /* number of its view */
+    char *early;   /* the plan of a change that it has announced before task 0 told that the first view stands; NULL: none */
+    dome_wire_channel channel;
+    int set; /* of hub_state.sets, with in_set */
+    bool in_set;
+    int rank, pid, tid, parent;
+    char *host;
+    GByteArray *in; /* unread frames, or an incomplete line of output */
+    double heard, greeted_at, closed_at;
+    bool exiting; /* it has announced that it exits without dome_finalize */
+    int exit_status;
+    int last_signal; /* the signal that ends it, as announced by the task; 0: none */
+    int process;     /* pidfd of a task on this host; -1: none */
+
+    /* its last beat */
+    bool beaten, answered;
+    uint64_t sequence, history, progress;
+    char *operation; /* its name; NULL or "": the program's own code */
+    bool told_of;    /* by another task of its host, and it has not spoken since */
+    bool waiting;
+    uint64_t loop;    /* loop boundaries passed */
+    uint64_t awaited; /* DOME_AWAITS of the message that it waits for; 0: none */
+    bool bare;        /* it has objects, but none with a name */
+    char *object;
+    double busy, load; /* processors used since the previous beat; load of its host, below 0: unknown */
+    int idle;          /* number of consecutive beats in which it waited without progress */
+    double moved_at;   /* time of its last progress */
+    double waited;     /* seconds, for others, in its view */
+} hub_client;
+
+/* A command that has an order for the program (order.h). */
+typedef struct hub_ask {
+    int fd;     /* -1: none */
+    bool waits; /* the line is complete: until tasks have met */
+    guint used;
+    char line[DOME_ORDER_MOST];
+} hub_ask;
+
+enum { DOME_HUB_ASKS = 4 };
+
+/* Hosts that are being added to the virtual machine, by a process of their own. */
+typedef struct hub_adding {
+    pid_t process;
+    int fd;       /* it says there what has failed, and closes it; -1: nothing is being added */
+    double until; /* it is given up then */
+    GString *said;
+    dome_order order; /* to be carried out afterwards */
+    int asker;
+} hub_adding;
+
+/* A process that starts newcomers. */
+typedef struct hub_parking {
+    pid_t process;
+    int fd; /* -1: there is none */
+    uint32_t view;
+    double until; /* it is given up then */
+    char *hosts;
+    GString *said;
+    bool over; /* it has said what there is to say */
+} hub_parking;
+
+/* A task of the view that is to be healed, by its rank there. */
+typedef struct hub_member {
+    hub_client *by;   /* its connection; NULL: it has not come yet */
+    const char *host; /* NULL: it is not known */
+    bool lost;        /* no process of it goes on */
+    bool failed;      /* it has told of a failure, which may be that of its host */
+    bool unheard;     /* it is connected, and has been silent for long */
+    int daemon;       /* process number of the launcher's daemon on its host; 0: it is not known */
+} hub_member;
+
+/* A host that is down. */
+typedef struct hub_host {
+    char *name;
+    double at; /* since when */
+} hub_host;
+
+/* A process that looks which other hosts are there. */
+typedef struct hub_look {
+    pid_t process;
+    int fd;        /* it says there which are not; -1: that is known */
+    double until;  /* it is given up then */
+    GString *said; /* NULL: nobody asks */
+} hub_look;
+
+/* Whether tasks wait for ever. */
+typedef struct hub_inquiry {
+    dome_inquiry *of; /* NULL: nobody is asked */
+    uint32_t number;
+    int size;
+    double *moved_at; /* by rank: the task's, when it was asked */
+    double began, again;
+} hub_inquiry;
+
+/* Instead of the descriptor of a user who waits for the answer to an order: the script of hosts does, or --dome-size auto. */
+enum { DOME_HUB_SCRIPT = -2, DOME_HUB_SIZE = -3 };
+
+typedef struct hub_script hub_script; /* --hosts-script */
+typedef struct hub_size hub_size;     /* --dome-size auto */
+
+typedef struct hub_stranger hub_stranger; /* a connection that has not proven itself */
+
+/* Connections of tasks: those on which they talk, and those of their standard output and standard error. */
+enum { DOME_HUB_TALK, DOME_HUB_OUT, DOME_HUB_ERROR, DOME_HUB_SETS };
+
+typedef struct hub_set {
+    int fd; /* of epoll */
+    guint members;
+} hub_set;
+
+typedef struct hub_state {
+    dome_hub *hub;
+    GPtrArray *watches;   /* by rank: the newest connection of its watcher; NULL: none */
+    GPtrArray *clients;   /* tasks' connections; a closed watch is kept for its last state */
+    GPtrArray *strangers; /* oldest first */
+    guint descriptors;    /* the most that this process may have open */
+    guint inherited;      /* number open when it started */
+    double full_until;    /* no connection is accepted before, for lack of descriptors */
+    hub_set sets[DOME_HUB_SETS];
+    GArray *polls;     /* struct pollfd */
+    GPtrArray *polled; /* the strangers, owners of the entries from DOME_POLL_FIRST on */
+    GArray *events;    /* struct epoll_event, of the set that is looked at */
+    GPtrArray *ready;  /* the clients on whose connections there is something to read */
+    double turned_at;  /* wall time of the last event */
+    double looked_at;  /* when this process last went through all connections */
+    bool beaten;       /* beats have come since */
+
+    int bell;                /* eventfd, signalled when output has been written */
+    dome_outlet *outlets[2]; /* for standard output and standard error; the same if both are one file */
+    double held_at;          /* when output was last left unread because the hub's own output was not read */
+    dome_awake awake;
+    double now, began;    /* on the clock of the time in which this process runs */
+    double started;       /* wall time */
+    int64_t checkpoint;   /* number of the last one that task 0 has reported; below 0: none */
+    double checkpoint_at; /* wall time */
+
+    char **command; /* the words of rank 0, as last known; NULL: not asked for */
+    bool rank0_ended;
+    int rank0_status; /* as waitpid gives it */
+    double rank0_ended_at;
+
+    /* A failure is handled in three steps: noticed (the hub asks the survivors for their operation), told (the hub sends END to
+     * all), over. */
+    char *noticed; /* the line's text without the operation */
+    bool ask_operation;
+    double noticed_at;
+    bool place_unknown; /* no task that was left has answered in time: the operations are those of earlier beats */
+    bool told;
+    double told_at;
+    int exit_status;
+    bool killed, lost_killed;
+    double killed_at;
+    pid_t killer;
+    bool ending;   /* a signal from the keyboard or a user ended the program: nothing is lost */
+    int passed_on; /* the last signal that the hub has sent to rank 0 */
+    dome_end end;  /* the most severe one noticed */
+    char *line;    /* the line that was printed, or goes into the report */
+    char *silent;  /* the host of the task that fell silent */
+    bool daemon_ended;
+    dome_trace_sink *trace; /* of --dome-trace */
+    dome_demand *demand;    /* NULL until task 0 beats */
+    uint32_t recording;     /* number of the recording on demand; 0: none */
+    uint32_t recorded_view; /* the newest view that it has */
+    GPtrArray *trails;      /* the last operations of tasks that disagree; NULL: not requested */
+    bool wait_for_ever;     /* tasks wait in different operations for messages that nobody has sent */
+    hub_inquiry inquiry;
+    double
+        overslept_until; /* this process was stopped for so long that tasks that ran meanwhile consider it lost, and are ending */
+
+    dome_view view;
+    int order_fd;                /* listens for orders */
+    hub_ask asks[DOME_HUB_ASKS]; /* orders that have not arrived completely */
+    int asker;                   /* waits for the answer to its order; -1: none */
+    bool meet;                   /* a task wants all to meet at a boundary */
+    hub_adding adding;
+    hub_parking parking;
+    hub_script *script;     /* NULL: none */
+    hub_size *size;         /* NULL: none */
+    double entered_at;      /* when the last change began */
+    double asked_at;        /* when the last order came */
+    const char *order_from; /* who gave it: a static text */
+    dome_history history;
+    uint64_t loops_before; /* loop boundaries passed in earlier views */
+
+    char *legacy;            /* of task 0 of this view: dome_wire_view */
+    char *healing;           /* the reason of a loss that is being healed; NULL: none */
+    uint32_t healing_number; /* of the view that heals it */
+    bool bare;               /* the program had no object with a name */
+    bool early;              /* it had come to no loop boundary */
+    bool unstarted;          /* it has told that a view that heals could not start; a part of the failure that was noticed */
+    int heals;               /* so far */
+    char *without;           /* hosts that have been given up with that loss, ", " between them; NULL: none */
+    GArray *down;            /* hub_host */
+    hub_look look;
+    double rank0_started_at; /* when the hub has started task 0 anew; 0: it has not, or task 0 has come */
+    dome_losses losses;
+} hub_state;
+
+/* Wall time. */
+static inline double dome__hub_now(void)
+{
+    return (double)g_get_monotonic_time() * 1e-6;
+}
+
+/* Whether a task that has ended did so because this process was silent. SIGTERM: its daemon ended, asked by another such task. */
+static inline bool dome__hub_gave_up(const hub_state *s, const hub_client *c)
+{
+    return s->now < s->overslept_until && !c->exiting && (!c->last_signal || c->last_signal == SIGTERM);
+}
+
+/* ---- hub_failure.c ---- */
+
+/* Step one. Only the first failure counts. Takes ownership of text. */
+void dome__hub_notice(hub_state *s, dome_end end, bool ask_operation, int exit_status, char *text);
+void dome__hub_lost(hub_state *s, hub_client *c, const char *how);
+
+/* The same for a task that has exited by itself. */
+void dome__hub_left(hub_state *s, const hub_client *c, int exit_status);
+
+/* Seconds of silence after which a task is lost. The tasks use the same limit for the hub. */
+double dome__hub_silence_limit(const hub_state *s);
+
+/* Whether a task has been silent for long. The hub does not wait for such a task: it cannot be reached, and ends by itself. */
+bool dome__hub_silent(const hub_state *s, const hub_client *c);
+
+/* The line of the failure that was noticed, without the prefix "dome: " and the newline: g_free'd. */
+char *dome__hub_reason(const hub_state *s);
+
+/* Prints the reason of a loss that could not be healed. */
+void dome__hub_say_unhealed(hub_state *s);
+
+/* Step two: prints the line and tells all tasks to end. */
+void dome__hub_tell(hub_state *s);
+
+/* Kills tasks of any host by their launcher's ids, in a process apart. */
+void dome__hub_launcher_kill(hub_state *s, const int *tids, int n);
+
+/* Kills tasks that have been told to end and have not ended. */
+void dome__hub_kill_rest(hub_state *s);
+
+/* Kills the processes of tasks that closed their connections without a farewell. Call it only when all connections are closed: a
+ * PVM daemon that is busy with it may lose the line for the console. */
+void dome__hub_kill_lost(hub_state *s);
+
+void dome__hub_send_end(const hub_state *s, hub_client *c, const char *text);
+
+/* Whether the task was inside an operation at its last beat. */
+bool dome__hub_in_operation(const hub_client *c);
+
+/* Describes the operation that a task is in; returns buffer. */
+const char *dome__hub_operation_text(const hub_client *c, char *buffer, size_t size);
+
+/* ---- hub_poll.c ---- */
+
+/* The descriptors that are always polled, before those of strangers and tasks. */
+enum {
+    DOME_POLL_SIGNAL,
+    DOME_POLL_LISTEN,
+    DOME_POLL_REPORT,
+    DOME_POLL_DEMAND,
+    DOME_POLL_BELL,
+    DOME_POLL_ORDER,
+    DOME_POLL_ADDING,
+    DOME_POLL_PARK,
+    DOME_POLL_SCRIPT,
+    DOME_POLL_SETS,
+    DOME_POLL_SETS_END = DOME_POLL_SETS + DOME_HUB_SETS - 1,
+    DOME_POLL_ASK,
+    DOME_POLL_FIRST = DOME_POLL_ASK + DOME_HUB_ASKS
+};
+
+/* False: the system does not allow it. */
+bool dome__hub_poll_open(hub_state *s);
+void dome__hub_poll_close(hub_state *s);
+
+/* Waits for an event, at most so many ms. */
+void dome__hub_wait(hub_state *s, int report_fd, int ms);
+
+/* Whether there is an event for this descriptor of the above. */
+bool dome__hub_happened(const hub_state *s, int which);
+
+/* ---- hub_sets.c ---- */
+
+/* From now on this connection is heard, as what it is now: call it again when its task has greeted. False: the system does not
+ * allow it. */
+bool dome__hub_hear_from_now(hub_state *s, hub_client *c);
+void dome__hub_hear_no_more(hub_state *s, hub_client *c);
+
+/* ---- hub_strangers.c ---- */
+
+/* Raises this process's limit on open files as far as the system allows. */
+void dome__hub_raise_limit(hub_state *s);
+
+/* Why so many tasks cannot be connected, g_free'd; NULL: they can. */
+char *dome__hub_has_no_room(const hub_state *s, int tasks);
+
+void dome__hub_accept(hub_state *s);
+int dome__hub_stranger_fd(const hub_stranger *x);
+
+/* Continues a stranger's handshake: it becomes a client, is closed, or needs more data. */
+void dome__hub_hear_stranger(hub_state *s, hub_stranger *x);
+
+/* Closes strangers whose handshake takes too long. */
+void dome__hub_strangers_late(hub_state *s);
+
+void dome__hub_strangers_close(hub_state *s);
+
+/* ---- hub_output.c ---- */
+
+void dome__hub_output_open(hub_state *s);
+
+/* Prints text on one of this process's streams, STDOUT_FILENO or STDERR_FILENO. Never blocks. */
+void dome__hub_print(hub_state *s, int fd, const char *text);
+
+/* As dome__say (system/terminal.h), without blocking. */
+void dome__hub_say(hub_state *s, const char *text);
+
+/* Waits until all output is written, for at most so many seconds. */
+void dome__hub_flush(hub_state *s, double seconds);
+
+/* Prints the whole lines received from a task's output, each after its rank. last: also an incomplete last line. */
+void dome__hub_relay(hub_state *s, hub_client *c, bool last);
+
+/* Whether so much output waits for its reader that the hub stops receiving this task's. */
+bool dome__hub_holds(const hub_state *s, const hub_client *c);
+
+/* The same of all tasks' output of a stream, STDOUT_FILENO or STDERR_FILENO. */
+bool dome__hub_holds_stream(const hub_state *s, int stream);
+
+/* Bytes of both streams that are not yet written, and that have been written. */
+size_t dome__hub_output_waiting(const hub_state *s);
+size_t dome__hub_output_written(const hub_state *s);
+
+/* Closes the output; reports how much of it was not read and drops that. */
+void dome__hub_output_close(hub_state *s);
+
+/* ---- hub_drain.c ---- */
+
+/* After the program's end: waits for the reader of its output, and closes it. Returns the signal that ended the wait, or 0. */
+int dome__hub_drain(hub_state *s);
+
+/* ---- hub_lines.c ---- */
+
+/* Adds a connection. Takes ownership of fd. */
+void dome__hub_add_client(hub_state *s, int fd, dome_wire_channel channel, const dome_macs *macs);
+void dome__hub_client_free(hub_client *c);
+
+/* Removes closed connections that are no longer needed. */
+void dome__hub_sweep(hub_state *s);
+
+/* Sends a message to a task. A loss is noticed when its connection is read. */
+void dome__hub_send(hub_client *c, const dome_wire_message *message);
+void dome__hub_to_all_watches(hub_state *s, dome_wire_kind kind);
+
+/* Tells tasks that this process is there; those of which another one tells learn it from that one. */
+void dome__hub_say_alive(hub_state *s);
+
+/* The watcher's connection of a task that has greeted; NULL: there is none. */
+hub_client *dome__hub_watch_of(const hub_state *s, uint32_t rank);
+void dome__hub_note_watch(hub_state *s, hub_client *c);
+
+/* ---- hub_clients.c ---- */
+
+/* After beats: notices tasks that disagree, or wait for each other. */
+void dome__hub_look_at_beats(hub_state *s);
+
+/* Reads what a task has sent. */
+void dome__hub_receive(hub_state *s, hub_client *c);
+
+/* Handles a connection that either side has closed. */
+void dome__hub_closed(hub_state *s, hub_client *c);
+
+/* Notices tasks that were done when their connections closed, but not all others are within so many seconds. */
+void dome__hub_look_for_done(hub_state *s, double limit);
+
+/* ---- hub_waits.c ---- */
+
+/* Whether a task has waited for some time without any data movement. */
+bool dome__hub_idle(const hub_state *s, const hub_client *c);
+
+/* The tasks of the present view by rank, NULL where there is none; g_free'd. */
+const hub_client **dome__hub_tasks(const hub_state *s, int *size);
+
+/* Notices tasks that wait for each other's messages, for ever; returns whether there are any that seem to. */
+bool dome__hub_find_deadlock(hub_state *s);
+
+/* ---- hub_inquiry.c ---- */
+
+/* Whether these tasks, by rank (NULL: it is not one of them), none of which has moved for long, wait for ever. Asks them, unless
+ * that is going on, and returns false as long as that is not known: call it again and again. */
+bool dome__hub_for_ever(hub_state *s, const hub_client *const *tasks, int size);
+
+/* What a task answers. */
+void dome__hub_inquiry_answer(hub_state *s, const hub_client *c, const dome_wire_message *answer);
+void dome__hub_inquiry_close(hub_state *s);
+
+/* ---- hub_process.c ---- */
+
+/* What has become of a task whose connection is closed and whose process is there. */
+#define DOME_HUB_GOES_ON "its process left the program and has not ended (it became another one by exec, or closed its files)"
+
+/* Opens a value for hub_client.process. */
+int dome__hub_process_open(const hub_state *s, const hub_client *c);
+
+/* Handles a task whose connection closed without a farewell: notices a failure that tells how its process ended, or that it goes
+ * on, where this is known. */
+void dome__hub_process_ended(hub_state *s, hub_client *c);
+
+/* Kills a task of this host that has no connection. */
+void dome__hub_process_kill(const hub_client *c);
+
+/* ---- hub_view.c ---- */
+
+void dome__hub_view_open(hub_state *s);
+
+/* Answers who still waits. */
+void dome__hub_view_close(hub_state *s);
+void dome__hub_view_act(hub_state *s, dome_view_act act);
+
+/* Takes what users have sent. */
+void dome__hub_take_orders(hub_state *s);
+
+/* Whether the task belongs to this view or to the next; *then: for dome__hub_view_act when it has been welcomed. */
+bool dome__hub_view_greet(hub_state *s, hub_client *c, dome_view_act *then);
+
+/* Messages of tasks. */
+void dome__hub_view_change(hub_state *s, hub_client *c, const dome_wire_change *change);
+void dome__hub_view_stands(hub_state *s, const dome_wire_view *view);
+
+/* Notices tasks that have ended between two views, or do not come back within so many seconds. */
+void dome__hub_look_for_away(hub_state *s, double limit);
+
+/* Orders all tasks to meet at a boundary, if a task wants that and it can be now. */
+void dome__hub_meet(hub_state *s);
+
+/* Carries out an order; the asker is answered when that is done. Takes over the order. */
+void dome__hub_carry_out(hub_state *s, dome_order *order, int asker);
+
+/* Answers a user, and closes the connection. */
+void dome__hub_reply(hub_state *s, int fd, const char *word, const char *text);
+
+/* ---- hub_history.c ---- */
+
+/* An order is being carried out: it came at s->asked_at. */
+void dome__hub_history_ordered(hub_state *s, const dome_order *order, int asker);
+
+/* The program changes, by that order or by its own wish. */
+void dome__hub_history_changes(hub_state *s, bool ordered);
+
+/* All tasks of the present view have joined. */
+void dome__hub_history_stands(hub_state *s);
+void dome__hub_history_took(hub_state *s, const dome_wire_times *times);
+
+/* Writes all views so far into what begins to be recorded. */
+void dome__hub_history_recite(const hub_state *s, dome_trace_sink *sink);
+
+/* The option that gives orders, DOME_HUB_SCRIPT or DOME_HUB_SIZE, as the user has written it. */
+const char *dome__hub_option(const hub_state *s, int asker);
+
+/* ---- hub_hosts.c ---- */
+
+/* Adds the hosts on which an order starts tasks to the virtual machine, unless the program has tasks there, and then carries it
+ * out. Takes over the order. */
+void dome__hub_add_hosts(hub_state *s, dome_order *order, int asker);
+
+/* Takes what the process that adds hosts has said. */
+void dome__hub_hear_hosts(hub_state *s);
+void dome__hub_hosts_close(hub_state *s);
+
+/* ---- hub_park.c ---- */
+
+/* Task 0 wants newcomers. It is answered when they wait for the next view, or cannot be started. */
+void dome__hub_park(hub_state *s, const hub_client *c, const dome_wire_park *park);
+void dome__hub_hear_parker(hub_state *s, bool readable);
+
+/* The change that they were for is over. */
+void dome__hub_park_end(hub_state *s);
+
+/* The host of each rank of the present view; g_free'd, the names belong to the connections. */
+const char **dome__hub_hosts(const hub_state *s);
+
+/* Tells the supervisor, if there is one: it removes checkpoints in memory there. */
+void dome__hub_tell_hosts(const hub_state *s);
+
+/* Prints a line about orders of `who`, once, however often it comes. said: the last one, the caller's to g_free. */
+void dome__hub_say_once(hub_state *s, char **said, const char *who, const char *text);
+
+/* ---- hub_script.c ---- */
+
+void dome__hub_script_open(hub_state *s);
+int dome__hub_script_fd(const hub_state *s);
+
+/* Runs the script when it is time, takes what it has printed, and gives orders. */
+void dome__hub_script_tick(hub_state *s);
+
+/* What has become of its order. */
+void dome__hub_script_answer(hub_state *s, const char *word, const char *text);
+void dome__hub_script_close(hub_state *s);
+
+/* ---- hub_size.c ---- */
+
+void dome__hub_size_open(hub_state *s);
+
+/* Orders another number of tasks when that pays. */
+void dome__hub_size_tick(hub_state *s);
+
+/* What has become of that order. */
+void dome__hub_size_answer(hub_state *s, const char *word, const char *text);
+void dome__hub_size_close(hub_state *s);
+
+/* ---- hub_down.c ---- */
+
+/* Finds out which hosts are down after a loss; tasks there are lost. Returns false as long as that is not known. */
+bool dome__hub_find_down(hub_state *s, hub_member *members, int size);
+
+/* How many hosts are down. */
+int dome__hub_count_down(const hub_state *s);
+
+GArray *dome__hub_down_new(void);
+
+/* Forgets what has been found out for this loss. */
+void dome__hub_look_end(hub_state *s);
+
+/* After some minutes PVM has forgotten the host, which can be added again. */
+bool dome__hub_is_down(const hub_state *s, const char *host);
+void dome__hub_set_down(hub_state *s, const char *host);
+
+/* A task has come from there. */
+void dome__hub_set_up(hub_state *s, const char *host);
+
+/* Their names, separated by blanks; g_free'd. */
+char *dome__hub_down_text(const hub_state *s);
+
+/* ---- hub_heal.c ---- */
+
+/* Instead of step two. Returns whether the failure that was noticed is being healed, or may be soon. */
+bool dome__hub_heal(hub_state *s);
+
+/* Tells a task which rank it has in the next view. */
+void dome__hub_send_back(const hub_state *s, hub_client *c);
+
+/* Whether task 0 was started anew and has not come. */
+bool dome__hub_awaits_rank0(const hub_state *s);
+
+/* Notices that it does not come within so many seconds. */
+void dome__hub_look_for_rank0(hub_state *s, double limit);
+
+/* Notices that a host does not start a task of the view that heals a loss: task 0, which waits for it, has not finished starting
+ * for so many seconds. Returns whether that is so. */
+bool dome__hub_look_for_host(hub_state *s, const hub_client *c, const char *host, double limit);
+
+/* Task 0 says that all tasks of a view have joined. */
+void dome__hub_healed(hub_state *s, const dome_wire_view *view);
+
+/* ---- hub_difference.c ---- */
+
+/* Asks all tasks for their last operations, when tasks disagree. */
+void dome__hub_ask_trails(hub_state *s);
+void dome__hub_take_trail(hub_state *s, int rank, GArray *calls);
+bool dome__hub_has_trail(const hub_state *s, int rank);
+
+/* Whether all tasks have made the same calls, as far as these are known. */
+bool dome__hub_same_calls(const hub_state *s);
+
+/* A line about the first call that differed (g_free); NULL if it is unknown. */
+char *dome__hub_difference(const hub_state *s);
+
+/* ---- hub_report.c ---- */
+
+/* For dome__report_answer and dome__demand_open. */
+char *dome__hub_report_text(void *state);
+
+/* The words with which rank 0 was started. The system has none of a process that has ended or is about to run another program:
+ * then those that were known before. */
+char **dome__hub_command(hub_state *s);
+char *dome__hub_command_line(void *state);
+
+/* Sends the supervisor the report that it needs to restart the program. */
+void dome__hub_report_end(const hub_state *s);
+
+/* ---- hub_record.c ---- */
+
+/* The destination of records at present; NULL: none. */
+dome_trace_sink *dome__hub_sink(const hub_state *s);
+
+/* Tells a task what to record. */
+void dome__hub_send_record(const hub_state *s, hub_client *c);
+
+/* A task of this view begins to record on demand. */
+void dome__hub_record_view(hub_state *s, uint32_t view);
+
+/* Starts or stops recording on demand, as viewers connect or leave. */
+void dome__hub_attend(hub_state *s);
+
+#endif

@@ -1,0 +1,62 @@
+/* Reading a checkpoint: one file, and the earlier ones beside it that it refers to. Everything is checked: bytes that reach the
+ * caller are those that were written. Functions that fail return false or NULL and set *message, g_free'd by the caller: one line
+ * with file, object and block. */
+#ifndef DOME_SRC_CKPT_READER_H
+#define DOME_SRC_CKPT_READER_H
+
+#include "store/format.h"
+
+typedef struct dome_ckpt_file dome_ckpt_file;
+
+/* For programs, which do what a checkpoint says: from now on only files are opened that are trusted (system/owners.h). Tools,
+ * which show them, read all. */
+void dome__ckpt_only_trusted(bool only);
+
+/* Opens a file and checks its head, not its data. */
+dome_ckpt_file *dome__ckpt_open(const char *path, char **message);
+void dome__ckpt_close(dome_ckpt_file *file);
+
+/* The same for a file whose head is known: takes over the descriptor (-1: nothing of it can be read) and the head. name: for
+ * messages. */
+dome_ckpt_file *dome__ckpt_adopt(const char *name, int fd, dome_ckpt *head);
+
+const dome_ckpt *dome__ckpt_head(const dome_ckpt_file *file);
+
+/* Closes the file; the caller gets its head. */
+dome_ckpt *dome__ckpt_take_head(dome_ckpt_file *file);
+const char *dome__ckpt_path(const dome_ckpt_file *file);
+
+/* Whether the files to which it refers exist and are the right ones; their data is not checked. */
+bool dome__ckpt_check_earlier(dome_ckpt_file *file, char **message);
+
+/* Reads a block, whose length is in its entry, into buffer. It is a failure if a piece does not have the block. */
+bool dome__ckpt_read(dome_ckpt_file *file, const dome_ckpt_object *object, uint64_t block, void *buffer, char **message);
+
+/* Takes a block whose bytes have been read and checked. False, with *message: no more are read. */
+typedef bool (*dome_ckpt_take)(void *ctx, uint64_t block, const void *bytes, uint64_t length, char **message);
+
+/* Reads blocks one after the other, as many with one read as lie side by side and fit into the buffer, which has room for the
+ * longest. take NULL: they are only checked. */
+bool dome__ckpt_read_run(dome_ckpt_file *file, const dome_ckpt_object *object, dome_span blocks, void *buffer, uint64_t room,
+                         dome_ckpt_take take, void *ctx, char **message);
+
+/* A room for such a buffer: what is read stays in the processor's cache until it has been taken. */
+#define DOME_CKPT_READ ((uint64_t)256 << 10)
+
+/* Whether the bytes of a block, read in another way, are those that were written. */
+bool dome__ckpt_fits(dome_ckpt_file *file, const dome_ckpt_object *object, uint64_t block, const void *bytes, char **message);
+
+/* Whether a block's bytes are those that were written, for any length, with little memory. */
+bool dome__ckpt_check(dome_ckpt_file *file, const dome_ckpt_object *object, uint64_t block, char **message);
+
+/* Checks all data, or the data of one of `parts` equal parts, counted from 0. */
+bool dome__ckpt_verify(dome_ckpt_file *file, char **message);
+bool dome__ckpt_verify_part(dome_ckpt_file *file, uint64_t part, uint64_t parts, char **message);
+
+/* The path in `directory` of a checkpoint, or of one of its pieces. g_free'd by the caller. */
+char *dome__ckpt_file_path(const char *directory, uint64_t number, uint32_t piece, uint32_t pieces);
+
+/* The reverse, for a name without a directory: false if it is not the name of a checkpoint. */
+bool dome__ckpt_parse_name(const char *name, uint64_t *number, uint32_t *piece, uint32_t *pieces);
+
+#endif

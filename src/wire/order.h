@@ -1,0 +1,51 @@
+/* Orders of a user to a running program: `dome grow`, `dome shrink` and `dome move`, over a local socket (transport/door.h). A
+ * client sends one line. The hub answers the user who runs the program, with one line, "done TEXT" or "no TEXT", when the order
+ * is carried out or refused, and closes the connection.
+ *
+ *     grow K [HOST...]      K tasks more, on these hosts in turn; 0: one on each
+ *     shrink K [HOST...]    the K highest ranks leave, of those on these hosts; 0: all that are there
+ *     move FROM TO          all tasks of one host go to another */
+#ifndef DOME_SRC_ORDER_H
+#define DOME_SRC_ORDER_H
+
+#include "wire/view_plan.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define DOME_DOOR_ORDER "dome-order"
+
+enum { DOME_ORDER_MOST = 4096 }; /* bytes of a line */
+
+typedef enum dome_order_kind { DOME_ORDER_GROW, DOME_ORDER_SHRINK, DOME_ORDER_MOVE } dome_order_kind;
+
+typedef struct dome_order {
+    dome_order_kind kind;
+    int count;    /* 0: see above */
+    char **hosts; /* MOVE: from and to */
+} dome_order;
+
+/* Reads an order, to be cleared by the caller; false if it is none. */
+bool dome__order_parse(const char *line, dome_order *order);
+void dome__order_clear(dome_order *order);
+
+/* The line for an order, without its end; g_free'd. */
+char *dome__order_line(const dome_order *order);
+
+/* Whether a word can be the name of a host. */
+bool dome__order_is_host(const char *word);
+
+/* Whether two names are those of one host: one of them may lack the domain. */
+bool dome__order_same_host(const char *a, const char *b);
+
+/* The hosts on which the order starts tasks, NULL-terminated; they belong to the order. NULL: it names none. */
+char *const *dome__order_new_hosts(const dome_order *order);
+
+/* The plan (view_plan.h) of an order to `size` tasks; hosts: by rank. Returns NULL, or a text (g_free'd) why there is none. */
+char *dome__order_plan(const dome_order *order, int size, const char *const *hosts, dome_view_plan *plan);
+
+/* Sends an order to the hub with this pid, and waits for its answer for so many seconds. Returns the answer (g_free'd); "" if
+ * there is none in time; NULL if no hub of this user has that pid, or it has ended. */
+char *dome__order_send(int pid, const char *line, double seconds);
+
+#endif
