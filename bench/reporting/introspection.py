@@ -82,15 +82,14 @@ def other_machine(context, name):
         return None
     if done.returncode:
         raise Failed("dome-lab-%s: %s" % (name, (done.stderr.strip() or "no words").splitlines()[-1]))
-    pc = os.path.join(folder, "dome.pc")
+    pc, run = os.path.join(folder, "dome.pc"), [os.path.join(folder, "run")]
     if name == "s390x":
-        return Machine(name, ["s390x-linux-gnu-gcc"], ["--cc=s390x-linux-gnu-gcc", "--dome=" + pc], [],
-                       ["qemu-s390x-static", "-L", os.path.join(folder, "root")])
+        return Machine(name, ["s390x-linux-gnu-gcc"], ["--cc=s390x-linux-gnu-gcc", "--dome=" + pc], [], run)
     with open(pc) as file:
         linked = re.search(r"^Libs: (.*)$", file.read(), re.M).group(1).split()
     found = [word for word in linked if word.startswith(("-Wl,--dynamic-linker", "-Wl,-rpath,", "-Wl,--disable-new-dtags"))]
     return Machine(name, ["i686-linux-gnu-gcc", "-msse2", "-mfpmath=sse"], ["--cc=i686-linux-gnu-gcc -msse2 -mfpmath=sse", "--dome=" + pc],
-                   found, [])
+                   found, run)
 
 
 # ---- compiling and running ----

@@ -21,9 +21,9 @@ from harness import Failure, check
 
 CC = os.path.join(os.path.abspath(harness.BUILD), "tools", "dome-cc")
 LABS = os.path.join(os.path.abspath(harness.BUILD), "tests")
-MACHINES = {"s390x": (["--cc=s390x-linux-gnu-gcc"], ["qemu-s390x-static", "-L", os.path.join(LABS, "s390x", "root")]),
-            "i386": (["--cc=i686-linux-gnu-gcc -msse2 -mfpmath=sse"], [])}
-MACHINES = {m: v for m, v in MACHINES.items() if os.path.exists(os.path.join(LABS, m, "dome.pc"))}
+MACHINES = {"s390x": (["--cc=s390x-linux-gnu-gcc"], [os.path.join(LABS, "s390x", "run")]),
+            "i386": (["--cc=i686-linux-gnu-gcc -msse2 -mfpmath=sse"], [os.path.join(LABS, "i386", "run")])}
+MACHINES = {m: v for m, v in MACHINES.items() if os.path.exists(os.path.join(LABS, m, "run"))}
 FIRST, OTHERS = 12, 7  # stops
 FEWEST, MOST = 5, 100000  # polls of a program
 passed_over, lock = collections.Counter(), threading.Lock()

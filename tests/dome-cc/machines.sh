@@ -61,8 +61,11 @@ build() { # BUILD NAME: BUILD/NAME
 # A program of a build, with arguments; leaves out, err and status.
 start() { # BUILD NAME ARGUMENT...
     local program=$PWD/$1/$2
-    [[ $1 = s390x-* ]] && set -- "$1" "$2" "${@:3}" && run timeout 300 qemu-s390x-static -L "$DOME_LAB_S390X/root" "$program" "${@:3}" && return
-    run timeout 300 "$program" "${@:3}"
+    case $1 in
+    s390x-*) run timeout 300 "$DOME_LAB_S390X/run" "$program" "${@:3}" ;;
+    i386-*) run timeout 300 "$DOME_LAB_I386/run" "$program" "${@:3}" ;;
+    *) run timeout 300 "$program" "${@:3}" ;;
+    esac
 }
 
 same_images() { # WHAT DIRECTORY DIRECTORY

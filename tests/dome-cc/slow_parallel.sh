@@ -17,12 +17,24 @@ for machine in i386 s390x; do
 done
 [ -n "$machines" ] || { echo "skipped: no other machine"; exit 77; }
 
-# go TASKS PROGRAM ARGUMENTS...: leaves out, err, status. Programs for s390x run as one task.
-go() {
-    case $2 in
-    s390x/*) qemu-s390x-static -L "$DOME_LAB_S390X/root" "$PWD/$2" "${@:3}" --dome-transport self </dev/null >out 2>err ;;
-    *) "$RUN_MULTI" "$1" "${@:2}" >out 2>err ;;
+# emulated MACHINE: whether its programs run under qemu
+emulated() {
+    case $1 in
+    s390x) true ;;
+    i386) grep -q qemu "$DOME_LAB_I386/run" ;;
+    *) false ;;
     esac
+}
+
+# go TASKS PROGRAM ARGUMENTS...: leaves out, err, status. Programs under qemu run as one task.
+go() {
+    if emulated "${2%%/*}"; then
+        local lab=DOME_LAB_${2%%/*}
+        lab=${lab^^}
+        "${!lab}/run" "$PWD/$2" "${@:3}" --dome-transport self </dev/null >out 2>err
+    else
+        "$RUN_MULTI" "$1" "${@:2}" >out 2>err
+    fi
     status=$?
     sed -i '/^dome: running as root: /d; /^dome: going on from checkpoint/d' err
 }
