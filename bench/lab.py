@@ -19,9 +19,7 @@ def die(text, status=1):
 
 def build(directory, targets, needed, why):
     """Builds targets, and checks that the programs that are needed are there."""
-    steps = [["cmake", "--build", directory, "--target", *targets]]
-    if not os.path.exists(os.path.join(directory, "CMakeCache.txt")):
-        steps.insert(0, ["cmake", "-S", SOURCE, "-B", directory])
+    steps = [["cmake", "-S", SOURCE, "-B", directory, "-DDOME_BENCH=ON"], ["cmake", "--build", directory, "--target", *targets]]
     for step in steps:
         done = subprocess.run(step, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if done.returncode != 0:
