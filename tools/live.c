@@ -4,6 +4,7 @@
 
 #ifdef DOME_WITH_MICROHTTPD
 
+#include "system/time.h"
 #include "view_data.h"
 
 #include <arpa/inet.h>
@@ -57,11 +58,6 @@ typedef struct visitor {
     bool known; /* has shown the token, or has been told to leave */
 } visitor;
 
-static double now(void)
-{
-    return (double)g_get_monotonic_time() * 1e-6;
-}
-
 static void render(const dome_trace_file *file, void (*write)(const dome_trace_file *file, FILE *to), char **text, size_t *length)
 {
     FILE *to = open_memstream(text, length);
@@ -93,7 +89,7 @@ static void refresh(dome_live *live)
 {
     struct stat info;
     char tag[64];
-    double begin = now();
+    double begin = dome__now();
     if (live->data && begin - live->read_at < MAX(READ_SECONDS, live->read_took / READ_SHARE))
         return;
     if (stat(live->path, &info) < 0)
@@ -116,7 +112,7 @@ static void refresh(dome_live *live)
     }
     dome__trace_file_free(file);
     g_free(message);
-    live->read_at = now();
+    live->read_at = dome__now();
     live->read_took = live->read_at - begin;
 }
 
@@ -217,7 +213,7 @@ static void crowd_out(dome_live *live)
         strangers += !((visitor *)live->visitors->pdata[i])->known;
     for (guint i = 0; i < live->visitors->len; i++) {
         visitor *v = live->visitors->pdata[i];
-        if (v->known || (strangers < STRANGERS && now() - v->since < STRANGE_FOR))
+        if (v->known || (strangers < STRANGERS && dome__now() - v->since < STRANGE_FOR))
             continue;
         shutdown(v->fd, SHUT_RDWR); /* the server then closes it */
         v->known = true;
@@ -237,7 +233,7 @@ static void note_connection(void *context, struct MHD_Connection *connection, vo
     crowd_out(live);
     visitor *v = *of_connection = g_new0(visitor, 1);
     v->fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-    v->since = now();
+    v->since = dome__now();
     g_ptr_array_add(live->visitors, v);
 }
 

@@ -2,6 +2,7 @@
 
 #include "capture/die.h"
 #include "capture/frames.h"
+#include "system/thread.h"
 
 #include <errno.h>
 #include <glib.h>
@@ -193,16 +194,8 @@ static void *timer_main(void *unused)
 
 static void start_timer(void)
 {
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-    sigset_t all, old;
-    sigfillset(&all); /* the program's thread handles signals */
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    int error = pthread_create(&thread, NULL, timer_main, NULL);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    dome__condition_init(&changed);
+    int error = dome__thread_start(&thread, timer_main, NULL);
     if (error)
         dome__capture_die("the thread that requests checkpoints cannot be started: %s", strerror(error));
     runs = true;

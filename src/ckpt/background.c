@@ -1,4 +1,5 @@
 #include "ckpt/background.h"
+#include "system/thread.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -76,17 +77,8 @@ dome_ckpt_background *dome__ckpt_background_new(const dome_ckpt_link *link, char
     dome_ckpt_background *b = g_new0(dome_ckpt_background, 1);
     b->link = link;
     pthread_mutex_init(&b->mutex, NULL);
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&b->changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-    /* The main thread handles signals. */
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    int error = pthread_create(&b->thread, NULL, background_main, b);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    dome__condition_init(&b->changed);
+    int error = dome__thread_start(&b->thread, background_main, b);
     if (error == 0)
         return b;
     dome__ckpt_refuse(message, "the thread that writes checkpoints cannot be started: %s", strerror(error));

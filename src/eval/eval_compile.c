@@ -5,6 +5,7 @@
 #include "kernels/compiler.h"
 #include "kernels/elementwise.h"
 #include "system/terminal.h"
+#include "system/thread.h"
 #include "system/unconst.h"
 
 #include <dome/dome.h>
@@ -378,12 +379,11 @@ static gpointer work_off(gpointer data)
 /* The thread blocks all signals: they are for the program's own threads. */
 static void start_thread(dome_chains *c)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    sigset_t before;
+    dome__signals_block(&before);
     c->queue = g_async_queue_new();
     c->thread = g_thread_try_new("dome-compile", work_off, c, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    dome__signals_restore(&before);
 }
 
 void dome__chains_free(dome_chains *c)

@@ -1,6 +1,7 @@
 #include "hub/hosts_script.h"
 
 #include "manage/hosts_policy.h"
+#include "system/time.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -116,22 +117,17 @@ bool dome__hosts_script_hear(dome_hosts_script *s, bool readable, double now, GA
 
 /* ---- once ---- */
 
-static double clock_now(void)
-{
-    return (double)g_get_monotonic_time() * 1e-6;
-}
-
 static GArray *run_once(const char *command, char **message)
 {
     dome_hosts_script s = dome__hosts_script_new(command);
     GArray *offers = NULL;
-    bool over = !dome__hosts_script_begin(&s, clock_now());
+    bool over = !dome__hosts_script_begin(&s, dome__now());
     if (over)
         *message = g_strdup_printf("'%s' cannot be started: %s", command, g_strerror(errno));
     while (!over) {
         struct pollfd p = {.fd = s.fd, .events = POLLIN};
         const bool readable = poll(&p, 1, 100) > 0;
-        over = dome__hosts_script_hear(&s, readable, clock_now(), &offers, message);
+        over = dome__hosts_script_hear(&s, readable, dome__now(), &offers, message);
     }
     dome__hosts_script_clear(&s);
     while (s.process > 0 && waitpid(s.process, NULL, 0) < 0 && errno == EINTR)

@@ -1,4 +1,5 @@
 #include "kernels/blas.h"
+#include "system/thread.h"
 
 #include <glib.h>
 #include <limits.h>
@@ -82,11 +83,10 @@ static size_t find_control(void *library)
 /* Threads that the library starts block all signals: they are for the program's own threads. */
 static void *load(const char *name)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    sigset_t before;
+    dome__signals_block(&before);
     void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    dome__signals_restore(&before);
     return library;
 }
 

@@ -1,6 +1,7 @@
 #include "kernels/compiler.h"
 
 #include "system/own_folder.h"
+#include "system/thread.h"
 #include "system/unconst.h"
 
 #include <dlfcn.h>
@@ -124,14 +125,13 @@ static void errand_clear(errand *e)
 static bool run_compiler(dome_compiler *c, int folder, char **arguments, char **why)
 {
     errand e = {.compiler = c, .folder = folder, .arguments = arguments};
-    sigset_t all, before;
-    sigfillset(&all);
+    sigset_t before;
     errand_init(&e);
     char *stack = g_malloc(STACK);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    dome__signals_block(&before);
     pid_t process = clone(run_errand, stack + STACK, CLONE_VM | CLONE_VFORK | CLONE_PARENT_SETTID, &e, &c->process);
     int error = errno, status = -1;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    dome__signals_restore(&before);
     g_mutex_lock(&c->lock);
     c->process = 0;
     g_mutex_unlock(&c->lock);

@@ -3,6 +3,7 @@
 #include "hub/hub.h"
 #include "manage/losses.h"
 #include "system/terminal.h"
+#include "system/time.h"
 #include "wire/wire.h"
 
 #include <errno.h>
@@ -45,11 +46,6 @@ typedef struct supervisor {
     GString *avoid;
 } supervisor;
 
-static double monotonic(void)
-{
-    return (double)g_get_monotonic_time() * 1e-6;
-}
-
 /* ---- signals ---- */
 
 static void pass_on(const supervisor *s, const struct signalfd_siginfo *info)
@@ -68,7 +64,7 @@ static bool reap(supervisor *s)
     pid_t pid;
     while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
         if (pid == s->hub && WIFSTOPPED(status)) {
-            s->stopped_at = monotonic();
+            s->stopped_at = dome__now();
         } else if (pid == s->hub && WIFCONTINUED(status)) {
             s->stopped_at = 0;
         } else if (pid == s->hub) {
@@ -96,7 +92,7 @@ static bool handle_signals(supervisor *s)
             break;
         case SIGCONT:
             if (s->stopped_at > 0)
-                s->stopped_at = monotonic();
+                s->stopped_at = dome__now();
             if (s->hub > 0 && !s->over)
                 kill(s->hub, SIGCONT);
             break;
@@ -213,7 +209,7 @@ static void watch(supervisor *s, int fd)
         else if (p[1].revents)
             fd = -1;
         handle_signals(s);
-        if (s->stopped_at > 0 && monotonic() - s->stopped_at > s->how->timeout) {
+        if (s->stopped_at > 0 && dome__now() - s->stopped_at > s->how->timeout) {
             kill(s->hub, SIGKILL);
             s->stopped_at = 0;
         }
@@ -225,15 +221,15 @@ static void watch(supervisor *s, int fd)
 /* Whether only the daemon is left, and the guard does not end it. */
 static bool abandoned(const supervisor *s, double began)
 {
-    return s->rank0 == 0 && s->daemon > 0 && monotonic() - began > 1;
+    return s->rank0 == 0 && s->daemon > 0 && dome__now() - began > 1;
 }
 
 /* After the hub was killed: its guard takes the machine down, and rank 0 ends itself; as a subreaper this process is now their
  * parent. If the guard was killed, too, does the guard's work. */
 static void wait_for_leftovers(supervisor *s)
 {
-    double began = monotonic(), limit = MAX(LEFTOVERS, s->how->timeout + 3);
-    while (handle_signals(s) && monotonic() - began < (s->rank0 > 0 ? limit : LEFTOVERS) && !abandoned(s, began))
+    double began = dome__now(), limit = MAX(LEFTOVERS, s->how->timeout + 3);
+    while (handle_signals(s) && dome__now() - began < (s->rank0 > 0 ? limit : LEFTOVERS) && !abandoned(s, began))
         g_usleep(5000);
     if (s->rank0 > 0 && kill(s->rank0, SIGKILL) == 0)
         waitpid(s->rank0, NULL, 0);
@@ -331,7 +327,7 @@ int dome__supervise(const dome_supervision *how)
     dome_losses losses = {0};
     bool resume = false;
     int survived = 0, tasks = 0;
-    const double began = monotonic();
+    const double began = dome__now();
     dome_supervise_point first = {0}; /* the checkpoint that existed before this run */
     how->point(how->ctx, &first);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -343,7 +339,7 @@ int dome__supervise(const dome_supervision *how)
     for (int number = 0;; number++) {
         dome_attempt attempt = {.number = number,
                                 .losses = number + s.heals,
-                                .seconds = monotonic() - began,
+                                .seconds = dome__now() - began,
                                 .resume = resume,
                                 .tasks = tasks,
                                 .avoid = s.avoid->str,

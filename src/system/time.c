@@ -9,6 +9,11 @@ uint64_t dome__now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+double dome__now(void)
+{
+    return (double)dome__now_ns() * 1e-9;
+}
+
 uint64_t dome__since_ns(uint64_t begin)
 {
     uint64_t now = dome__now_ns();

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 uint64_t dome__now_ns(void);
+double dome__now(void); /* s */
 
 /* Nanoseconds since `begin`; 0 if the clock has jumped back. */
 uint64_t dome__since_ns(uint64_t begin);

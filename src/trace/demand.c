@@ -1,6 +1,7 @@
 #include "trace/demand.h"
 
 #include "system/environment_variables.h"
+#include "system/time.h"
 #include "transport/door.h"
 
 #include <errno.h>
@@ -41,11 +42,6 @@ struct dome_demand {
     double linger;
     uint64_t room;
 };
-
-static double now(void)
-{
-    return (double)g_get_monotonic_time() * 1e-6;
-}
 
 /* Tests set these times and sizes, to avoid waiting for minutes. */
 static double of_test(const char *name, double usual)
@@ -165,7 +161,7 @@ static void let_in(dome_demand *demand)
     const char *reason = place < VIEWERS ? g_strerror(errno) : "it has the most viewers it can have";
     if (answer(fd, file, reason)) {
         demand->viewers[place] = fd;
-        demand->looked_at = now();
+        demand->looked_at = dome__now();
         watch_for(demand, fd);
     } else {
         close(fd);
@@ -204,8 +200,8 @@ uint32_t dome__demand_step(dome_demand *demand)
     if (!demand || !demand->sink)
         return 0;
     if (anybody(demand)) {
-        demand->looked_at = now();
-    } else if (now() - demand->looked_at > demand->linger) {
+        demand->looked_at = dome__now();
+    } else if (dome__now() - demand->looked_at > demand->linger) {
         end_recording(demand);
         close(demand->file);
         demand->file = -1;

@@ -1,4 +1,5 @@
 #include "trace/local.h"
+#include "system/thread.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -45,19 +46,11 @@ static void *local_main(void *argument)
 dome_trace_local *dome__trace_local_start(dome_trace *trace, dome_trace_sink *sink)
 {
     dome_trace_local *local = g_new0(dome_trace_local, 1);
-    sigset_t all, old;
     local->trace = trace;
     local->sink = sink;
     pthread_mutex_init(&local->lock, NULL);
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&local->change, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-    sigfillset(&all); /* the main thread handles signals */
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    local->running = pthread_create(&local->thread, NULL, local_main, local) == 0;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    dome__condition_init(&local->change);
+    local->running = dome__thread_start(&local->thread, local_main, local) == 0;
     return local;
 }
 

@@ -3,6 +3,7 @@
 #include "core/environment.h"
 #include "core/type_private.h"
 #include "system/environment_variables.h"
+#include "system/time.h"
 #include "transport/transport.h"
 
 #include <inttypes.h>
@@ -622,7 +623,7 @@ bool dome__trace_take(dome_trace *trace, uint64_t wait_ns, bool last, size_t mos
 
 double dome__trace_clock_due(dome_trace *trace)
 {
-    double now = (double)g_get_monotonic_time() * 1e-6;
+    double now = dome__now();
     if (now < trace->clock_at)
         return trace->clock_at - now;
     trace->clock_at = now + (trace->clocks++ < FIRST_CLOCKS ? CLOCK_SOON : CLOCK_EVERY);

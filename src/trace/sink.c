@@ -1,6 +1,7 @@
 #include "trace/sink.h"
 
 #include "system/terminal.h"
+#include "system/thread.h"
 #include "system/time.h"
 #include "trace/chrome.h"
 #include "trace/record.h"
@@ -127,11 +128,7 @@ static dome_trace_sink *begin(dome_trace_sink *sink, const char *command)
     sink->queue = g_async_queue_new();
     sink->done = g_async_queue_new();
     sink->views = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-    sigset_t all, old;
-    sigfillset(&all); /* the main thread handles signals */
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    sink->running = pthread_create(&sink->thread, NULL, write_queue, sink) == 0;
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    sink->running = dome__thread_start(&sink->thread, write_queue, sink) == 0;
     GString *head = g_string_new(NULL);
     struct stat info;
     if (sink->fd < 0 || fstat(sink->fd, &info) < 0 || info.st_size == 0)

@@ -4,6 +4,7 @@
 #include "machine/parker.h"
 #include "system/sockets.h"
 #include "system/terminal.h"
+#include "system/thread.h"
 #include "system/time.h"
 #include "trace/record.h"
 #include "transport/board.h"
@@ -85,20 +86,15 @@ static dome_watch *the_watch;
  * another host, since a child of the task may hold its output open for longer. */
 static int last_fd = -1;
 
-static double now(void)
-{
-    return (double)g_get_monotonic_time() * 1e-6;
-}
-
 /* Reads one message, waiting at most `seconds`. */
 static bool read_message(int fd, dome_mac *mac, GByteArray *in, dome_wire_message *message, double seconds)
 {
-    double until = now() + seconds;
+    double until = dome__now() + seconds;
     for (;;) {
         int have = dome__wire_next(in, mac, message);
         if (have)
             return have > 0;
-        double left = until - now();
+        double left = until - dome__now();
         struct pollfd p = {.fd = fd, .events = POLLIN};
         if (left <= 0 || poll(&p, 1, (int)(left * 1000) + 1) < 1)
             return false;
@@ -129,7 +125,7 @@ static const double JOIN_AGAIN = 3;
 /* Opens a connection to the hub and exchanges greetings; -1 on failure. */
 static int join(const dome_watch *watch, dome_wire_channel channel, dome_macs *macs, GByteArray *in)
 {
-    double began = now();
+    double began = dome__now();
     do {
         for (char **endpoint = watch->address.endpoints; *endpoint; endpoint++) {
             int fd = dome__hub_connect(&watch->address, *endpoint, channel, DOME_HANDSHAKE_PATIENCE, macs);
@@ -141,7 +137,7 @@ static int join(const dome_watch *watch, dome_wire_channel channel, dome_macs *m
             g_byte_array_set_size(in, 0);
         }
         g_usleep(50000);
-    } while (now() - began < JOIN_AGAIN);
+    } while (dome__now() - began < JOIN_AGAIN);
     return -1;
 }
 
@@ -324,7 +320,7 @@ static place read_place(dome_watch *watch)
 static uint32_t busy_lately(dome_watch *watch)
 {
     struct timespec used;
-    double t = now(),
+    double t = dome__now(),
            cpu = clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) == 0 ? (double)used.tv_sec + 1e-9 * (double)used.tv_nsec : 0;
     double share = t > watch->busy_at ? (cpu - watch->busy_cpu) / (t - watch->busy_at) : 0;
     watch->busy_at = t;
@@ -767,11 +763,11 @@ static void *watch_main(void *argument)
     double period = CLAMP(watch->timeout / 10, 0.02, 1.0);
     double limit = MAX(watch->timeout - period - 0.5, watch->timeout / 2);
     double beat = 0, traced = 0;
-    dome_awake awake = dome__awake_from(now());
+    dome_awake awake = dome__awake_from(dome__now());
     double heard = awake.now;
     take_messages(watch); /* those that came with the greeting */
     for (;;) {
-        double t = now();
+        double t = dome__now();
         if (t - beat >= period) {
             beat_by_board(watch, period);
             look_for_caller(watch);
@@ -794,7 +790,7 @@ static void *watch_main(void *argument)
             hub_lost(watch, "cannot be waited for");
         if (p[1].revents)
             break;
-        t = dome__awake_read(&awake, now(), 2 * period);
+        t = dome__awake_read(&awake, dome__now(), 2 * period);
         if (is_heard(watch, p[0].revents && receive(watch)))
             heard = t;
         take_messages(watch);
@@ -850,13 +846,8 @@ bool dome__watch_start(dome_watch *watch)
         registered = true;
     }
     dome__last_signal_catch(say_signal, watch->rank != 0); /* for rank 0 only faults: it is the hub's child, or its parent */
-    /* Block signals in the thread: the main thread handles them. */
-    sigset_t all, old;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
     watch->caller = (pid_t)syscall(SYS_gettid);
-    const int error = pthread_create(&watch->thread, NULL, watch_main, watch);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    const int error = dome__thread_start(&watch->thread, watch_main, watch);
     watch->running = error == 0;
     errno = error;
     return watch->running;

@@ -1,0 +1,18 @@
+/* Threads of the library: signals are for the program's own threads, so these block all of them. */
+#ifndef DOME_SRC_THREAD_H
+#define DOME_SRC_THREAD_H
+
+#include <pthread.h>
+#include <signal.h>
+
+/* Blocks all signals of the calling thread, which threads that it starts inherit; *before: its mask, for dome__signals_restore. */
+void dome__signals_block(sigset_t *before);
+void dome__signals_restore(const sigset_t *before);
+
+/* Starts a thread that blocks all signals. 0, or the number of the error; *thread is then undefined. */
+int dome__thread_start(pthread_t *thread, void *(*run)(void *), void *argument);
+
+/* A condition whose waits end by the monotonic clock. */
+void dome__condition_init(pthread_cond_t *condition);
+
+#endif
