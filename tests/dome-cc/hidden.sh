@@ -160,6 +160,21 @@ int main(void)
 }
 END
 
+# Two reasons that take turns are told once each.
+refuses turns "function 'main' at turns.c:12: first is a number that holds an address" \
+    '11: warning: dome-cc: an address becomes a number in a variable that is saved' <<'END'
+int main(void)
+{
+    struct node *n = calloc(1, sizeof *n); uintptr_t first = (uintptr_t)n; static uintptr_t second;
+    for (int i = 0; i < 6; i++) {
+        second = 0; work(i); printf("%d\n", ((struct node *)first)->v);
+        memcpy(&second, &n, sizeof n); first = 0; work(i); first = second;
+    }
+    return 0;
+}
+END
+[ "$(grep -c 'no checkpoint was written' err)" = 2 ] || fail "turns: not two lines: $(cut -c1-200 err)"
+
 # ---- pointers to what no checkpoint has ----
 
 refuses mapped "function 'main' at mapped.c:12: p points to memory that a checkpoint does not have" <<'END'
