@@ -28,8 +28,8 @@ static const double AGAIN_SECONDS = 1, AGAIN_MOST = 60;
 
 static dome_env *env;
 static dome_capture_image *image;
-static char *last_refusal;
-static double again; /* seconds until the next try */
+static GPtrArray *refusals; /* that have been told, the last ones */
+static double again;        /* seconds until the next try */
 static pid_t process;
 
 /* ---- checkpoints ---- */
@@ -67,15 +67,30 @@ static bool is_alike(const char *a, const char *b)
     return *a == *b;
 }
 
+static bool is_told(const char *text)
+{
+    for (guint k = 0; refusals && k < refusals->len; k++)
+        if (is_alike(refusals->pdata[k], text))
+            return true;
+    return false;
+}
+
+/* Once, however often the reasons take turns. Takes over the text. */
 static void tell_refusal(char *text)
 {
-    if (!last_refusal || !is_alike(last_refusal, text)) {
-        char *line = g_strdup_printf("no checkpoint was written: %s; the program goes on", text);
-        env->hooks->say(env, line);
-        g_free(line);
+    enum { MOST = 16 };
+    if (is_told(text)) {
+        g_free(text);
+        return;
     }
-    g_free(last_refusal);
-    last_refusal = text;
+    char *line = g_strdup_printf("no checkpoint was written: %s; the program goes on", text);
+    env->hooks->say(env, line);
+    g_free(line);
+    if (!refusals)
+        refusals = g_ptr_array_new_with_free_func(g_free);
+    if (refusals->len == MOST)
+        g_ptr_array_remove_index(refusals, 0);
+    g_ptr_array_add(refusals, text);
 }
 
 static void set_timer(double least)
@@ -99,7 +114,8 @@ static void save(void)
         return;
     }
     char *text = refusal();
-    if (text) {
+    const bool refused = text != NULL;
+    if (refused) {
         tell_refusal(text);
     } else {
         const bool by_polls = env->options.checkpoint_unit == DOME_CHECKPOINT_LOOPS;
@@ -109,8 +125,8 @@ static void save(void)
             dome__capture_die("%s", dome_error_message(env));
     }
     dome__capture_call_back(DOME_CAPTURE_AFTER_CHECKPOINT);
-    again = text ? fmin(fmax(2 * again, AGAIN_SECONDS), AGAIN_MOST) : 0; /* looking for what cannot be saved takes time */
-    set_timer(text ? again : AGAIN_SECONDS / 100);
+    again = refused ? fmin(fmax(2 * again, AGAIN_SECONDS), AGAIN_MOST) : 0; /* looking for what cannot be saved takes time */
+    set_timer(refused ? again : AGAIN_SECONDS / 100);
 }
 
 static void tell_input(void)

@@ -348,8 +348,8 @@ void dome__private_machine_end_guard(const dome_private_machine *m)
 {
     if (m->guard_fd >= 0) {
         kill(m->guard, SIGKILL); /* the machine is down */
+        close(m->guard_fd);      /* where the system refuses to kill, the guard ends by itself */
         waitpid(m->guard, NULL, 0);
-        close(m->guard_fd);
     }
     if (m->lifeline >= 0)
         close(m->lifeline);

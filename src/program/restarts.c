@@ -243,6 +243,12 @@ char **dome__restarts_command_line(void)
     return (char **)g_ptr_array_free(words, FALSE);
 }
 
+static void cannot_start(const own_program *p, const dome_attempt *attempt)
+{
+    char *message = g_strdup_printf("%s cannot be run: %s", p->path, g_strerror(errno));
+    dome__supervise_failed(attempt, message);
+}
+
 /* The attempt is the program from its beginning: it becomes its own hub, which reports here. */
 static void start_own(void *ctx, const dome_attempt *attempt)
 {
@@ -250,7 +256,8 @@ static void start_own(void *ctx, const dome_attempt *attempt)
     char **argv = dome__restarts_attempt(&p->restarts, attempt);
     char *report = g_strdup_printf("%d %d", attempt->report_fd, attempt->left);
     g_setenv(DOME_VARIABLE_SUPERVISED, report, TRUE);
-    fcntl(attempt->report_fd, F_SETFD, 0);
+    if (fcntl(attempt->report_fd, F_SETFD, 0) < 0) /* nobody would hear of how it ends */
+        cannot_start(p, attempt);
     if (p->tasks) {
         const char *before = g_getenv(DOME_VARIABLE_OPTIONS);
         char *text = g_strdup_printf("%s --dome-tasks %d", before ? before : "", p->tasks);
@@ -260,8 +267,7 @@ static void start_own(void *ctx, const dome_attempt *attempt)
     const char *directory = dome__own_directory();
     if (!directory || chdir(directory) == 0)
         execv(path ? path : p->path, argv);
-    char *message = g_strdup_printf("%s cannot be run: %s", p->path, g_strerror(errno));
-    dome__supervise_failed(attempt, message);
+    cannot_start(p, attempt);
 }
 
 static char *prepare_own(void *ctx, const char *avoid)

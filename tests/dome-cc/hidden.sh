@@ -160,6 +160,47 @@ int main(void)
 }
 END
 
+# Two addresses in one pointer look like none: the compiler warns, also where they are read; a tag in a pointer is none of these.
+cat >mixed.c <<'END'
+#include <stdint.h>
+struct node { struct node *both; int v; };
+int sum(struct node *at)
+{
+    struct node *before = 0, *next; int s = 0;
+    for (; at; before = at, at = next) {
+        s += at->v;
+        next = (struct node *)((uintptr_t)at->both ^ (uintptr_t)before);
+    }
+    return s;
+}
+struct node *tag(struct node *n) { return (struct node *)((uintptr_t)n ^ 1); }
+int main(void)
+{
+    static struct node a = {0, 1}, b = {0, 2};
+    a.both = &b;
+    b.both = (struct node *)((uintptr_t)&a ^ (uintptr_t)a.both->both);
+    return sum(&a) - 3 + (tag(tag(&b)) != &b);
+}
+END
+"$cc" mixed.c -o mixed 2>says && ./mixed || fail "mixed: status $?: $(cat says)"
+[ "$(sed -n 's/^mixed.c:\([0-9]*\): warning: dome-cc: an address becomes a number that is mixed with another one: .*/\1/p' says | tr '\n' ' ')" = "8 17 " ] &&
+    [ "$(grep -c warning says)" = 2 ] || fail "mixed: the compiler says $(cat says)"
+
+# Two reasons that take turns are told once each.
+refuses turns "function 'main' at turns.c:12: first is a number that holds an address" \
+    '11: warning: dome-cc: an address becomes a number in a variable that is saved' <<'END'
+int main(void)
+{
+    struct node *n = calloc(1, sizeof *n); uintptr_t first = (uintptr_t)n; static uintptr_t second;
+    for (int i = 0; i < 6; i++) {
+        second = 0; work(i); printf("%d\n", ((struct node *)first)->v);
+        memcpy(&second, &n, sizeof n); first = 0; work(i); first = second;
+    }
+    return 0;
+}
+END
+[ "$(grep -c 'no checkpoint was written' err)" = 2 ] || fail "turns: not two lines: $(cut -c1-200 err)"
+
 # ---- pointers to what no checkpoint has ----
 
 refuses mapped "function 'main' at mapped.c:12: p points to memory that a checkpoint does not have" <<'END'

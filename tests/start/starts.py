@@ -504,11 +504,13 @@ def all_cases():
     case("refused: signalfd", refused_call, "signalfd4", r"cannot start the process that watches over the program: its signals: .*")
     case("refused: signalfd, restarts", refused_call, "signalfd4", r"cannot start the program: its signals: .*", *supervised)
     case("refused: signal masks", refused_call, "rt_sigprocmask", r"cannot start the process that watches over the program: its signals: .*")
+    case("refused: fcntl, restarts", refused_call, "fcntl", r"\S+/starter cannot be run: .*", *supervised)
     case("refused: wait", refused_call, "wait4", r"cannot learn how the program's processes end: wait: .*")
     case("refused: threads", refused_call, "clone3", r"task 0 on host \S+ has no thread that watches over it: .*")
     case("refused: random numbers", refused_call, "getrandom", None)
     case("refused: random numbers, restarts", refused_call, "getrandom", None, *supervised)
     case("refused: eventfd, socketpair", refused_call, "eventfd2,socketpair,shutdown,pidfd_open", None)
+    case("refused: kill", refused_call, "kill", None)
     case("refused: epoll", refused_call, "epoll_create1", r"cannot watch over the program's tasks: .*")
     for tasks in 2, 3:
         case("the main thread ends, %d tasks" % tasks, refuses, [STARTER, "main ends", "--dome-tasks", str(tasks), "--dome-timeout", "3"], 2,

@@ -172,6 +172,15 @@ static node *user_of(node **n)
     return up;
 }
 
+/* Whether two numbers become one that is taken for a pointer: where one of them is an address, as in a list whose members have
+ * the exclusive or of two neighbours, the pointer leads nowhere, and the run-time library may take it for something else. */
+static bool is_mixed(const char *o, node *other, node *up)
+{
+    long long value;
+    node *mixed = up, *user = user_of(&mixed);
+    return strcmp(o, "^") == 0 && !constant(other, &value) && user && user->kind == CXCursor_CStyleCastExpr && is_address(user);
+}
+
 /* Where the number n, which comes from an address at `at`, goes. */
 static void follow(program *p, unit *u, function *f, node *at, node *n, int depth)
 {
@@ -182,7 +191,9 @@ static void follow(program *p, unit *u, function *f, node *at, node *n, int dept
         char *o = node_operator(u, up);
         node *x = node_kid(up, 0), *y = node_kid(up, 1);
         const bool right = y == n, assigns = up->kind == CXCursor_CompoundAssignOperator || strcmp(o, "=") == 0;
-        if (assigns && right)
+        if (is_mixed(o, right ? x : y, up))
+            warn(u, at, "that is mixed with another one");
+        else if (assigns && right)
             store_in(p, u, f, at, x, depth);
         else if (!assigns && (strcmp(o, ",") == 0 ? right : depends(o, right ? x : y)))
             follow(p, u, f, at, up, depth);
