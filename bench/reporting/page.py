@@ -29,7 +29,8 @@ them away meanwhile, or if its programs are of several commits. `bench/report` r
 **One rule for the verdicts.** A published figure that does not depend on the machines (a ratio, a part, a size) is held against ours. Ours \
 is *as published* if the published figure lies in the range of all our rounds or at most 5 % beside it, *better* or *worse* if it lies \
 further away. It is *undecided* if it lies in the range, but that is wider than a factor of 1.5, or if there is one round alone, and that is at most \
-25 % beside it. Seconds of machines that are decades apart are *not comparable*.
+25 % beside it. Seconds of machines that are decades apart are *not comparable*. Where a paper has \
+seconds and no ratio, the published ratio is computed from them.
 """
 
 SET_UP = """## Hosts and products

@@ -45,10 +45,10 @@ def on_one_processor():
     os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])
 
 
-def run(tasks, *options, before=None):
-    what = "%s tasks, %s%s" % (tasks, " ".join(options), ", on one processor" if before else "")
+def run(tasks, *options, before=None, program=("balance/steps", str(STEPS))):
+    what = "%s, %s tasks, %s%s" % (program[0], tasks, " ".join(options), ", on one processor" if before else "")
     p = subprocess.run(
-        [RUN_MULTI, str(tasks), BUILD + "/tests/balance/steps", str(STEPS), "--dome-profile", *options],
+        [RUN_MULTI, str(tasks), BUILD + "/tests/" + program[0], *program[1:], "--dome-profile", *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         universal_newlines=True,
@@ -154,7 +154,24 @@ def check_without(what, p, tasks):
         fail(what, p.rest["advice"])
 
 
+def check_transposed():
+    """Products with the transpose of a tall matrix: which way was taken, and what it sends beside the others."""
+    products = 7
+    what, p = run(2, "--dome-balance", "none", program=("programs/transposed", str(products)))
+    line = p.rest.get("A^T x, 'tall', 20000 x 50", "none")
+    said = re.match(r"%d products by sums, ([\d.]+) MB sent in each; by entries ([\d.]+) MB; by transpose ([\d.]+) MB$" % products, line)
+    if not said:
+        fail(what, "the transposed products: %s" % line)
+        return
+    sums, entries, transpose = map(float, said.groups())
+    sent = float(re.match(r"\d+ messages, ([\d.]+) MB in all", p.rest["communication"]).group(1))
+    # half of the 200,000 entries, and half of the 20,000 values of x, are the other task's
+    if not (0.7 < entries < 0.9 and 0.15 < transpose < 0.17 and 0 < sums < 0.01 and sent < 0.1 * products * transpose):
+        fail(what, "%s, %g MB in all" % (line, sent))
+
+
 def main():
+    check_transposed()
     what, p = run("self")
     check_operations(what, p, 1)
     if p.rest["balance"] != "none" or "blocks moved" in p.rest:

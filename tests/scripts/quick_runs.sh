@@ -51,6 +51,9 @@ import json, sys
 rows = json.load(open(sys.argv[1]))["cases"]["pairs"]["rows"]
 assert rows[0]["rounds"] == [1.0, 1.2, 1.05] and rows[0]["value"] == 1.05, rows[0]
 END
+run --quick --only twins || fail "nothing to compare: status $?, $(cat "$work/err")"
+expect '^no plot: nothing to compare$'
+grep -q ', plot in ' "$work/out" && fail "a plot that is not there: $(cat "$work/out")"
 run --quick --rounds 1 --only small || fail "one round: status $?"
 expect '^quick: one round shows no difference that means anything$'
 run --rounds 3 --only small,pairs || fail "status $?"

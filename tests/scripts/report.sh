@@ -127,6 +127,22 @@ expect "**Verdict: as published.**" "Dome, section 5.1"
 sed -i 's/5000.0/5000.1/' "$work/page.md"
 report --check 2>/dev/null && fail "--check does not see a page that was edited"
 
+# What no move can gain is no merit of moving; and growing does not leave the first hosts, as the paper's program does.
+moving() { # moving HETERO HOMO: seconds without moving, where it takes 10 s with it
+    local item
+    for item in "hetero $1" "homo $2"; do
+        record 1 0.0 Fast "${item% *}" "\"without\": ${item#* }, \"with\": 10, \"moves\": [1], \"orders\": [1], \"bits\": \"0x1p0\""
+    done
+}
+for part in migration growing; do
+    moving 12.0 30.0 | results $part
+done
+report --write >/dev/null || fail "status $?"
+expect "| Hetero 4 4, moving: time without over time with it | 1.06 | 1.20 | 1 | undecided |" "Stardust, Table 5"
+expect "| Homo 2 4 8, moving: time without over time with it | 1.48 | 3.00 | - | not comparable |" "Stardust, Table 5"
+expect "| Hetero 4 4, growing: time without over time with it | 1.06 | 1.20 | - | not comparable |" "Stardust, Table 5"
+expect "**Verdict: undecided.** Where a gain is more than the ideal's" "Stardust, Table 5"
+
 # The rule for verdicts.
 python3 - <<'END' || fail "the rule for verdicts"
 import sys
