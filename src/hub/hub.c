@@ -38,7 +38,7 @@ static void rank0_ended(hub_state *s, int status)
     hub_client *watch = NULL;
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *c = s->clients->pdata[i];
-        if (c->greeted && c->rank == 0 && c->channel == DOME_WIRE_WATCH) {
+        if (dome__hub_is_watch(c) && c->rank == 0) {
             if (!c->closed)
                 dome__hub_receive(s, c); /* its last messages */
             watch = c;
@@ -46,13 +46,14 @@ static void rank0_ended(hub_state *s, int status)
     }
     if (s->told || s->noticed)
         return;
+    const bool may_end = watch && dome__client_may_end(watch->state);
     int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     if (dome__hub_awaits_rank0(s)) {
         dome__hub_notice(
             s, s->ending ? DOME_END_OWN : DOME_END_LOSS, false, code ? code : 1,
             g_strdup_printf("task 0 on host %s is lost: started anew, its process ended before it joined the program",
                             g_get_host_name()));
-    } else if (watch && !watch->bye && WIFEXITED(status) && dome__hub_gave_up(s, watch)) {
+    } else if (watch && !may_end && WIFEXITED(status) && dome__hub_gave_up(s, watch)) {
         dome__hub_notice(s, DOME_END_LOSS, false, code ? code : 1, g_strdup("")); /* it has printed the reason */
     } else if (!watch) { /* it ended before it started other tasks, and has printed the reason itself */
         dome__hub_notice(s, WIFSIGNALED(status) && !s->ending ? DOME_END_LOSS : DOME_END_OWN, false, code,
@@ -62,13 +63,13 @@ static void rank0_ended(hub_state *s, int status)
     } else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE) {
         dome__hub_notice(s, DOME_END_OWN, false, code, g_strdup("")); /* its output pipe was closed, as by `head` */
     } else if (WIFSIGNALED(status) && (s->ending || s->passed_on == WTERMSIG(status))) {
-        dome__hub_notice(s, DOME_END_OWN, !watch->bye, code,
+        dome__hub_notice(s, DOME_END_OWN, !may_end, code,
                          g_strdup_printf("ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status))));
-    } else if (!watch->bye && WIFSIGNALED(status)) {
+    } else if (!may_end && WIFSIGNALED(status)) {
         dome__hub_notice(s, DOME_END_LOSS, true, code,
                          g_strdup_printf("task 0 on host %s is lost: its process was ended by signal %d (%s)", watch->host,
                                          WTERMSIG(status), strsignal(WTERMSIG(status))));
-    } else if (!watch->bye) {
+    } else if (!may_end) {
         dome__hub_notice(s, DOME_END_OWN, false, code ? code : 1,
                          g_strdup_printf("task 0 on host %s ended with exit status %d without dome_finalize", watch->host, code));
     }
@@ -133,14 +134,15 @@ static void handle_signals(hub_state *s)
 static char *silent_host(const hub_client *c)
 {
     static const char before[] = "tasks on host ";
-    const char *object = c->object ? c->object : "";
+    const char *object = c->beat.object ? c->beat.object : "";
     return g_strdup(g_str_has_prefix(object, before) ? object + strlen(before) : c->host);
 }
 
 /* Rank 0's connection is closed: waits some time for the end of its process, which tells more, before reporting the loss. */
 static void rank0_left(hub_state *s, hub_client *c)
 {
-    if (!s->hub->rank0_is_child || s->rank0_ended || c->bye || c->away || s->now - c->closed_at <= dome__hub_silence_limit(s))
+    if (!s->hub->rank0_is_child || s->rank0_ended || !dome__hub_is_expected(c) ||
+        s->now - c->closed_at <= dome__hub_silence_limit(s))
         return;
     dome__hub_lost(s, c, c->pid == s->hub->rank0 ? DOME_HUB_GOES_ON : "its process ended");
 }
@@ -156,23 +158,24 @@ static void silence(hub_state *s)
     dome__hub_look_for_rank0(s, start_limit);
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *c = s->clients->pdata[i];
-        rank0 |= c->greeted && c->rank == 0;
-        if (c->closed && c->greeted && c->rank == 0 && c->channel == DOME_WIRE_WATCH)
+        const bool greeted = dome__client_has_greeted(c->state);
+        rank0 |= greeted && c->rank == 0;
+        if (c->closed && c->rank == 0 && dome__hub_is_watch(c))
             rank0_left(s, c);
         double silent = s->now - c->heard;
-        bool starting = !c->greeted || !c->sequence;
-        if (c->closed || c->bye || (c->greeted && c->channel != DOME_WIRE_WATCH))
+        bool starting = !greeted || !c->beat.sequence;
+        if (c->closed || dome__client_may_end(c->state) || dome__hub_is_output(c))
             continue;
-        if (silent <= (c->beaten ? limit : start_limit) && !(starting && c->greeted && s->now - c->greeted_at > start_limit))
+        if (silent <= (c->beat.came ? limit : start_limit) && !(starting && greeted && s->now - c->greeted_at > start_limit))
             continue;
-        if (c->greeted && starting && silent <= limit) {
+        if (greeted && starting && silent <= limit) {
             char *how = g_strdup_printf("it did not finish starting within %.1f s", start_limit), *host = silent_host(c);
             if (!dome__hub_look_for_host(s, c, host, start_limit))
                 dome__hub_lost(s, c, how);
             g_free(s->silent);
             s->silent = host;
             g_free(how);
-        } else if (c->greeted) {
+        } else if (greeted) {
             char *how = g_strdup_printf("nothing heard from it for %.1f s (host down, link cut or process stopped)", silent);
             dome__hub_lost(s, c, how);
             g_free(s->silent);
@@ -198,7 +201,7 @@ static bool outlives_task(const hub_state *s, const hub_client *output)
         return false;
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        if (!c->greeted || c->channel != DOME_WIRE_WATCH || c->rank != output->rank)
+        if (!dome__hub_is_watch(c) || c->rank != output->rank)
             continue;
         ended = c->closed && s->now - c->closed_at > late;
     }
@@ -209,7 +212,7 @@ static bool all_closed(const hub_state *s, bool but_silent)
 {
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        if (c->greeted && !c->closed && !outlives_task(s, c) &&
+        if (dome__client_has_greeted(c->state) && !c->closed && !outlives_task(s, c) &&
             !(but_silent && (c->channel != DOME_WIRE_WATCH || dome__hub_silent(s, c))))
             return false;
     }
@@ -233,10 +236,10 @@ static void await_answers(hub_state *s)
     bool all = true, any = false;
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        bool there = c->greeted && !c->closed && !c->left && c->channel == DOME_WIRE_WATCH && !dome__hub_silent(s, c);
-        if (there && ((s->ask_operation && !c->answered) || (s->trails && !dome__hub_has_trail(s, c->rank))))
+        bool there = dome__hub_is_there(c) && !dome__hub_silent(s, c);
+        if (there && ((s->ask_operation && !c->beat.answered) || (s->trails && !dome__hub_has_trail(s, c->rank))))
             all = false;
-        any |= c->answered;
+        any |= c->beat.answered;
     }
     if (!all && s->now - s->noticed_at <= (s->trails ? 2 : 0.2))
         return;
@@ -272,7 +275,7 @@ static bool over(hub_state *s)
         bool any = false;
         for (guint i = 0; i < s->clients->len && !any; i++) {
             const hub_client *c = s->clients->pdata[i];
-            any = c->greeted && c->channel == DOME_WIRE_WATCH;
+            any = dome__hub_is_watch(c);
         }
         return any ? all_closed(s, false) : getppid() != s->hub->rank0;
     }

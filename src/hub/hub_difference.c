@@ -83,7 +83,7 @@ static const char *host_of(const hub_state *s, int rank)
 {
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        if (c->greeted && c->rank == rank && c->channel == DOME_WIRE_WATCH)
+        if (dome__hub_is_watch(c) && c->rank == rank)
             return c->host;
     }
     return "unknown";

@@ -16,7 +16,7 @@ static bool take_rest(hub_state *s)
     bool more = false;
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *c = s->clients->pdata[i];
-        if (!c->greeted || c->closed || c->channel == DOME_WIRE_WATCH)
+        if (c->closed || !dome__hub_is_output(c))
             continue;
         struct pollfd p = {.fd = c->fd, .events = POLLIN};
         bool ready = poll(&p, 1, 0) > 0;
@@ -46,7 +46,7 @@ static void take_parts(hub_state *s)
 {
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *c = s->clients->pdata[i];
-        if (c->greeted && !c->closed && c->channel != DOME_WIRE_WATCH)
+        if (!c->closed && dome__hub_is_output(c))
             dome__hub_relay(s, c, true);
     }
 }

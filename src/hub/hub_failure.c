@@ -32,7 +32,7 @@ void dome__hub_notice(hub_state *s, dome_end end, bool ask_operation, int exit_s
         return;
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *c = s->clients->pdata[i];
-        if (c->greeted && !c->closed && c->channel == DOME_WIRE_WATCH)
+        if (dome__hub_is_watch(c) && !c->closed)
             dome__hub_send(c, &(dome_wire_message){.kind = DOME_WIRE_QUERY});
     }
 }
@@ -52,17 +52,17 @@ void dome__hub_left(hub_state *s, const hub_client *c, int exit_status)
 
 bool dome__hub_in_operation(const hub_client *c)
 {
-    return c->operation && c->operation[0];
+    return c->beat.operation && c->beat.operation[0];
 }
 
 const char *dome__hub_operation_text(const hub_client *c, char *buffer, size_t size)
 {
     if (!dome__hub_in_operation(c))
         snprintf(buffer, size, "the program's own code");
-    else if (c->object && c->object[0])
-        snprintf(buffer, size, "%s of '%s'", c->operation, c->object);
+    else if (c->beat.object && c->beat.object[0])
+        snprintf(buffer, size, "%s of '%s'", c->beat.operation, c->beat.object);
     else
-        snprintf(buffer, size, "%s", c->operation);
+        snprintf(buffer, size, "%s", c->beat.operation);
     return buffer;
 }
 
@@ -78,7 +78,7 @@ static const hub_client *speaker_for_rank0(const hub_state *s)
     const hub_client *speaker = NULL;
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        if (!c->greeted || c->closed || c->left || c->channel != DOME_WIRE_WATCH)
+        if (!dome__hub_is_there(c))
             continue;
         if (c->rank == 0)
             return NULL;
@@ -110,7 +110,7 @@ static void kill_tasks(hub_state *s, bool closed, bool open)
     int *tids = g_new0(int, s->clients->len + 1), n = 0;
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        if (c->greeted && c->rank != 0 && c->channel == DOME_WIRE_WATCH && c->tid && (c->closed ? closed && !c->bye : open))
+        if (dome__hub_is_watch(c) && c->rank != 0 && c->tid && (c->closed ? closed && !dome__client_may_end(c->state) : open))
             tids[n++] = c->tid;
     }
     dome__hub_launcher_kill(s, tids, n);
@@ -127,7 +127,7 @@ char *dome__hub_reason(const hub_state *s)
         const hub_client *lowest = NULL;
         for (guint i = 0; i < s->clients->len; i++) {
             const hub_client *c = s->clients->pdata[i];
-            if (c->channel == DOME_WIRE_WATCH && c->beaten && !c->closed && c->answered &&
+            if (c->channel == DOME_WIRE_WATCH && c->beat.came && !c->closed && c->beat.answered &&
                 (!lowest || (dome__hub_in_operation(c) && !dome__hub_in_operation(lowest)) ||
                  (c->rank < lowest->rank && dome__hub_in_operation(c) == dome__hub_in_operation(lowest))))
                 lowest = c;
@@ -135,7 +135,7 @@ char *dome__hub_reason(const hub_state *s)
         if (!lowest)
             for (guint i = 0; i < s->clients->len && !lowest; i++) {
                 const hub_client *c = s->clients->pdata[i];
-                lowest = c->channel == DOME_WIRE_WATCH && c->beaten ? c : NULL;
+                lowest = c->channel == DOME_WIRE_WATCH && c->beat.came ? c : NULL;
             }
         if (lowest)
             dome__hub_operation_text(lowest, where, sizeof where);
@@ -176,7 +176,7 @@ void dome__hub_tell(hub_state *s)
     s->told_at = s->now;
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *c = s->clients->pdata[i];
-        if (c->greeted && !c->closed && c->channel == DOME_WIRE_WATCH)
+        if (dome__hub_is_watch(c) && !c->closed)
             dome__hub_send_end(s, c, c == speaker ? line : "");
     }
     g_free(line);
@@ -187,7 +187,7 @@ static void kill_away(const hub_state *s)
 {
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        if (c->away)
+        if (dome__client_is_away(c->state))
             dome__hub_process_kill(c);
     }
 }

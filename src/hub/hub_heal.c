@@ -16,14 +16,15 @@
  * another one takes its place. */
 static const double LOST_PATIENCE = 0.5, RANK0_PATIENCE = 5;
 
-static bool is_watch(const hub_client *c)
+/* A task's connection, unless another one is in its place. */
+static bool is_newest(const hub_client *c)
 {
-    return c->greeted && c->channel == DOME_WIRE_WATCH && !c->replaced;
+    return dome__hub_is_watch(c) && c->state != DOME_CLIENT_REPLACED;
 }
 
 static int place_of(const hub_state *s, const hub_client *c)
 {
-    return is_watch(c) ? dome__view_place(&s->view, c->view, c->rank) : -1;
+    return is_newest(c) ? dome__view_place(&s->view, c->view, c->rank) : -1;
 }
 
 static bool has_ended(const hub_client *c)
@@ -35,7 +36,7 @@ static bool has_ended(const hub_client *c)
 /* Whether the process of a task goes on as a task: it is connected, or on its way between two views. */
 static bool lives(const hub_state *s, const hub_client *c)
 {
-    if (c->lost || (c->rank == 0 && s->rank0_ended) || (c->closed && !c->away))
+    if (c->lost || (c->rank == 0 && s->rank0_ended) || (c->closed && !dome__client_is_away(c->state)))
         return false;
     return !has_ended(c); /* perhaps before the end of its connection has been read: tasks that end at once are one loss */
 }
@@ -47,7 +48,7 @@ static bool someone_has_left(const hub_state *s)
 {
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        if (c->left && place_of(s, c) >= 0)
+        if (dome__client_has_left(c->state) && place_of(s, c) >= 0)
             return true;
     }
     return false;
@@ -99,8 +100,8 @@ static bool is_stuck(hub_state *s, const hub_member *members, int size)
         const hub_client *c = s->clients->pdata[i];
         if (place_of(s, c) < 0)
             continue;
-        here.loop = MAX(here.loop, s->loops_before + c->loop);
-        here.sequence = MAX(here.sequence, c->sequence);
+        here.loop = MAX(here.loop, s->loops_before + c->beat.loop);
+        here.sequence = MAX(here.sequence, c->beat.sequence);
     }
     return dome__losses_note(&s->losses, &here);
 }
@@ -120,7 +121,7 @@ void dome__hub_send_back(const hub_state *s, hub_client *c)
 /* It is not needed any more. */
 static void dismiss(hub_client *c)
 {
-    c->bye = c->left = c->replaced = true;
+    dome__hub_step(c, DOME_CLIENT_REPLACE);
     if (!c->closed)
         dome__hub_send(c, &(dome_wire_message){.kind = DOME_WIRE_END, .end = {0, ""}});
 }
@@ -135,7 +136,6 @@ static void give_up(hub_state *s, hub_client *c, GArray *kill_too)
         dome__hub_process_kill(c);
     if (c->process < 0 && c->tid && !dome__hub_is_down(s, c->host)) /* else PVM would wait for the host */
         g_array_append_val(kill_too, c->tid);
-    c->away = false;
     dismiss(c);
     if (!c->closed)
         shutdown(c->fd, SHUT_RDWR); /* it is closed when that is read */
@@ -143,8 +143,7 @@ static void give_up(hub_state *s, hub_client *c, GArray *kill_too)
 
 static void send_back(hub_state *s, hub_client *c)
 {
-    c->bye = c->left = c->done = c->failed = false;
-    c->away = true;
+    dome__hub_step(c, DOME_CLIENT_BACK);
     if (!c->closed)
         dome__hub_send_back(s, c);
 }
@@ -193,7 +192,7 @@ static bool is_bare(const hub_state *s)
     bool bare = false;
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        bare |= place_of(s, c) >= 0 && lives(s, c) && c->bare;
+        bare |= place_of(s, c) >= 0 && lives(s, c) && c->beat.bare;
     }
     return bare;
 }
@@ -204,7 +203,7 @@ static bool is_early(const hub_state *s)
     uint64_t loops = s->loops_before;
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        loops = place_of(s, c) >= 0 ? MAX(loops, c->loop) : loops;
+        loops = place_of(s, c) >= 0 ? MAX(loops, c->beat.loop) : loops;
     }
     return loops == 0;
 }
@@ -270,7 +269,7 @@ static bool begin(hub_state *s, const hub_member *members, int size)
     const guint known = s->clients->len;
     for (guint i = 0; i < known; i++) {
         hub_client *c = s->clients->pdata[i];
-        if (!is_watch(c) || g_hash_table_contains(going, c))
+        if (!is_newest(c) || g_hash_table_contains(going, c))
             continue;
         if (!lives(s, c) || dome__hub_is_down(s, c->host))
             give_up(s, c, kill_too);
@@ -304,7 +303,7 @@ static hub_member *survey(const hub_state *s, int size)
         members[place] = (hub_member){.by = c,
                                       .host = c->host,
                                       .lost = !lives(s, c),
-                                      .failed = c->failed,
+                                      .failed = dome__client_has_failed(c->state),
                                       .unheard = !c->closed && dome__hub_silent(s, c),
                                       .daemon = c->parent};
     }
@@ -357,8 +356,7 @@ static bool can_take_back(const hub_state *s, const hub_member *members, int siz
 /* Those on their way are told when they greet. A task that has not gone yet must not: it is still handing over its part. */
 static void send_over(hub_state *s, hub_client *c)
 {
-    c->bye = c->left = c->done = c->failed = false;
-    c->away = true;
+    dome__hub_step(c, DOME_CLIENT_BACK);
     if (!c->closed && c->view > s->view.number)
         dome__hub_send_back(s, c);
 }

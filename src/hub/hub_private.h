@@ -2,6 +2,7 @@
 #ifndef DOME_SRC_HUB_PRIVATE_H
 #define DOME_SRC_HUB_PRIVATE_H
 
+#include "hub/client_state.h"
 #include "hub/hub.h"
 #include "hub/outlet.h"
 #include "manage/losses.h"
@@ -17,18 +18,31 @@
 #include <glib.h>
 #include <poll.h>
 
+/* What a task's last beat told. */
+typedef struct hub_beat {
+    bool came;     /* false: there has been none */
+    bool answered; /* the hub's query */
+    bool waiting;
+    bool bare; /* it has objects, but none with a name */
+    uint64_t sequence, history, progress;
+    uint64_t loop;    /* loop boundaries passed */
+    uint64_t awaited; /* DOME_AWAITS of the message that it waits for; 0: none */
+    char *operation;  /* its name; NULL or "": the program's own code */
+    char *object;
+    double busy, load; /* processors used since the previous beat; load of its host, below 0: unknown */
+    double waited;     /* seconds, for others, in its view */
+    int idle;          /* number of consecutive beats in which it waited without progress */
+    double moved_at;   /* time of its last progress */
+} hub_beat;
+
 typedef struct hub_client {
     int fd;
     dome_macs macs;
-    bool greeted, bye, closed;
-    bool left;     /* dome_finalize has ended; the process may continue */
-    bool done;     /* all but that: DOME_WIRE_DONE */
-    bool away;     /* it has announced that it becomes the program anew, or was told to, and has not come back */
-    bool lost;     /* the hub has found so */
-    bool failed;   /* it has told of a failure */
-    bool replaced; /* another connection, or another process, is in its place */
-    uint32_t view; /* number of its view */
-    char *early;   /* the plan of a change that it has announced before task 0 told that the first view stands; NULL: none */
+    dome_client_state state; /* what its task has said, and what has become of it: dome__hub_step alone changes it */
+    bool closed;             /* the connection, which may end in any state */
+    bool lost;               /* the hub has found so, whatever the task says; healing alone asks for it */
+    uint32_t view;           /* number of its view */
+    char *early; /* the plan of a change that it has announced before task 0 told that the first view stands; NULL: none */
     dome_wire_channel channel;
     int set; /* of hub_state.sets, with in_set */
     bool in_set;
@@ -36,25 +50,11 @@ typedef struct hub_client {
     char *host;
     GByteArray *in; /* unread frames, or an incomplete line of output */
     double heard, greeted_at, closed_at;
-    bool exiting; /* it has announced that it exits without dome_finalize */
-    int exit_status;
+    bool told_of;    /* by another task of its host, and it has not spoken since */
+    int exit_status; /* it has announced that it exits so, without dome_finalize; below 0: it has not */
     int last_signal; /* the signal that ends it, as announced by the task; 0: none */
     int process;     /* pidfd of a task on this host; -1: none */
-
-    /* its last beat */
-    bool beaten, answered;
-    uint64_t sequence, history, progress;
-    char *operation; /* its name; NULL or "": the program's own code */
-    bool told_of;    /* by another task of its host, and it has not spoken since */
-    bool waiting;
-    uint64_t loop;    /* loop boundaries passed */
-    uint64_t awaited; /* DOME_AWAITS of the message that it waits for; 0: none */
-    bool bare;        /* it has objects, but none with a name */
-    char *object;
-    double busy, load; /* processors used since the previous beat; load of its host, below 0: unknown */
-    int idle;          /* number of consecutive beats in which it waited without progress */
-    double moved_at;   /* time of its last progress */
-    double waited;     /* seconds, for others, in its view */
+    hub_beat beat;
 } hub_client;
 
 /* A command that has an order for the program (order.h). */
@@ -231,10 +231,45 @@ static inline double dome__hub_now(void)
     return (double)g_get_monotonic_time() * 1e-6;
 }
 
+static inline void dome__hub_step(hub_client *c, dome_client_event event)
+{
+    c->state = dome__client_next(c->state, event);
+}
+
+/* A connection of a task, on which its watcher talks. */
+static inline bool dome__hub_is_watch(const hub_client *c)
+{
+    return dome__client_has_greeted(c->state) && c->channel == DOME_WIRE_WATCH;
+}
+
+/* A connection of a task, on which its output comes. */
+static inline bool dome__hub_is_output(const hub_client *c)
+{
+    return dome__client_has_greeted(c->state) && c->channel != DOME_WIRE_WATCH;
+}
+
+/* A task that is connected, and takes part in the program. */
+static inline bool dome__hub_is_there(const hub_client *c)
+{
+    return dome__hub_is_watch(c) && !c->closed && !dome__client_has_left(c->state);
+}
+
+/* A task of the present view, with or without a connection. */
+static inline bool dome__hub_is_task(const hub_state *s, const hub_client *c)
+{
+    return dome__hub_is_watch(c) && c->view == s->view.number && c->rank >= 0;
+}
+
+/* Whether the end of its connection tells something: it has not said that it may end, nor is it on its way into the next view. */
+static inline bool dome__hub_is_expected(const hub_client *c)
+{
+    return !dome__client_may_end(c->state) && !dome__client_is_away(c->state);
+}
+
 /* Whether a task that has ended did so because this process was silent. SIGTERM: its daemon ended, asked by another such task. */
 static inline bool dome__hub_gave_up(const hub_state *s, const hub_client *c)
 {
-    return s->now < s->overslept_until && !c->exiting && (!c->last_signal || c->last_signal == SIGTERM);
+    return s->now < s->overslept_until && c->exit_status < 0 && (!c->last_signal || c->last_signal == SIGTERM);
 }
 
 /* ---- hub_failure.c ---- */

@@ -63,18 +63,18 @@ char *dome__hub_report_text(void *data)
         g_ptr_array_add(report->views, dome__view_note_copy(s->history.notes->pdata[i]));
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        if (!c->greeted || c->closed || c->left || c->channel != DOME_WIRE_WATCH)
+        if (!dome__hub_is_there(c))
             continue;
         dome_report_task *t = g_new0(dome_report_task, 1);
         t->rank = c->rank;
         t->pid = c->pid;
         t->host = g_strdup(c->host);
-        t->operation = g_strdup(c->operation ? c->operation : "");
-        t->object = g_strdup(dome__hub_in_operation(c) ? c->object : "");
-        t->waiting = c->waiting;
-        t->sequence = c->sequence;
-        t->busy = c->busy;
-        t->load = c->beaten ? c->load : -1;
+        t->operation = g_strdup(c->beat.operation ? c->beat.operation : "");
+        t->object = g_strdup(dome__hub_in_operation(c) ? c->beat.object : "");
+        t->waiting = c->beat.waiting;
+        t->sequence = c->beat.sequence;
+        t->busy = c->beat.busy;
+        t->load = c->beat.came ? c->beat.load : -1;
         t->silent = s->now - c->heard;
         g_ptr_array_add(report->tasks, t);
     }
@@ -94,7 +94,7 @@ static char *silent_hosts(const hub_state *s)
         g_ptr_array_add(hosts, s->silent);
     for (guint i = 0; s->silent && i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        if (c->greeted && !c->closed && !c->left && c->channel == DOME_WIRE_WATCH && dome__hub_silent(s, c) &&
+        if (dome__hub_is_there(c) && dome__hub_silent(s, c) &&
             !g_ptr_array_find_with_equal_func(hosts, c->host, g_str_equal, NULL))
             g_ptr_array_add(hosts, c->host);
     }
@@ -115,8 +115,8 @@ void dome__hub_report_end(const hub_state *s)
     uint64_t loop = 0, sequence = 0;
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        loop = MAX(loop, c->loop);
-        sequence = MAX(sequence, c->sequence);
+        loop = MAX(loop, c->beat.loop);
+        sequence = MAX(sequence, c->beat.sequence);
     }
     dome_end end = s->ending || !s->told ? DOME_END_OWN : s->end;
     dome__wire_send(s->hub->report_fd, NULL,

@@ -35,10 +35,10 @@ static int wanted(hub_state *s)
     unsigned long loops = 0;
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        if (!c->greeted || c->channel != DOME_WIRE_WATCH || c->view != s->view.number || c->rank < 0 || c->rank >= s->view.size)
+        if (!dome__hub_is_task(s, c) || c->rank >= s->view.size)
             continue;
-        waited[c->rank] = c->waited;
-        loops = MAX(loops, (unsigned long)c->loop);
+        waited[c->rank] = c->beat.waited;
+        loops = MAX(loops, (unsigned long)c->beat.loop);
     }
     const dome_size_sample sample = {.now = s->now,
                                      .view = s->view.number,
