@@ -44,7 +44,7 @@ static void rank0_ended(hub_state *s, int status)
             watch = c;
         }
     }
-    if (s->told || s->noticed)
+    if (s->failure.told || s->failure.noticed)
         return;
     const bool may_end = watch && dome__client_may_end(watch->state);
     int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
@@ -172,14 +172,12 @@ static void silence(hub_state *s)
             char *how = g_strdup_printf("it did not finish starting within %.1f s", start_limit), *host = silent_host(c);
             if (!dome__hub_look_for_host(s, c, host, start_limit))
                 dome__hub_lost(s, c, how);
-            g_free(s->silent);
-            s->silent = host;
+            dome__hub_notice_silent(s, host);
             g_free(how);
         } else if (greeted) {
             char *how = g_strdup_printf("nothing heard from it for %.1f s (host down, link cut or process stopped)", silent);
             dome__hub_lost(s, c, how);
-            g_free(s->silent);
-            s->silent = g_strdup(c->host);
+            dome__hub_notice_silent(s, g_strdup(c->host));
             g_free(how);
         } else {
             dome__hub_closed(s, c); /* it has proven itself but never said which task it is */
@@ -222,12 +220,10 @@ static bool all_closed(const hub_state *s, bool but_silent)
 /* Tasks that made the same calls do not disagree: what they wait for has been lost on its way, as a task is lost. */
 static void judge_by_calls(hub_state *s)
 {
-    if (!s->wait_for_ever || s->end != DOME_END_OWN || !s->trails || !dome__hub_same_calls(s))
-        return;
-    g_free(s->noticed);
-    s->noticed = g_strdup("all tasks wait for messages that are not under way, though they have made the same calls");
-    s->exit_status = 1;
-    s->end = DOME_END_LOSS;
+    if (s->failure.end == DOME_END_OWN && dome__hub_message_is_lost(s))
+        dome__hub_notice_anew(
+            s, DOME_END_LOSS, 1,
+            g_strdup("all tasks wait for messages that are not under way, though they have made the same calls"));
 }
 
 /* After a failure was noticed: tells all tasks of it when those that are there have answered, or after a while. */
@@ -237,38 +233,41 @@ static void await_answers(hub_state *s)
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
         bool there = dome__hub_is_there(c) && !dome__hub_silent(s, c);
-        if (there && ((s->ask_operation && !c->beat.answered) || (s->trails && !dome__hub_has_trail(s, c->rank))))
+        if (there &&
+            ((s->failure.ask_operation && !c->beat.answered) || (s->difference.trails && !dome__hub_has_trail(s, c->rank))))
             all = false;
         any |= c->beat.answered;
     }
-    if (!all && s->now - s->noticed_at <= (s->trails ? 2 : 0.2))
+    if (!all && s->now - s->failure.noticed_at <= (s->difference.trails ? 2 : 0.2))
         return;
-    s->place_unknown = !all && !any;
+    dome__hub_notice_place(s, all || any);
     judge_by_calls(s);
-    if (!dome__hub_heal(s))
-        dome__hub_tell(s);
+    if (dome__hub_heal(s))
+        return;
+    dome__hub_say_unhealed(s);
+    dome__hub_tell(s);
 }
 
 static bool over(hub_state *s)
 {
     bool rank0 = s->hub->rank0_is_child ? s->rank0_ended : true;
-    if (s->noticed && !s->told) {
+    if (s->failure.noticed && !s->failure.told) {
         await_answers(s);
-        if (!s->told)
+        if (!s->failure.told)
             return false;
     }
-    if (s->told) {
+    if (s->failure.told) {
         if (rank0 && all_closed(s, false) && !s->killer) {
-            if (!s->killed && !s->lost_killed)
+            if (!s->failure.killed && !s->failure.lost_killed)
                 dome__hub_kill_lost(s);
             return !s->killer;
         }
-        if (!s->killed && s->now - s->told_at > 0.3)
+        if (!s->failure.killed && s->now - s->failure.told_at > 0.3)
             dome__hub_kill_rest(s);
-        if (!s->killed)
+        if (!s->failure.killed)
             return false;
         /* Time for the closing of connections to arrive from killed tasks on other hosts. */
-        double waited = s->now - s->killed_at;
+        double waited = s->now - s->failure.killed_at;
         return waited > 2.5 || (waited > 0.3 && rank0 && all_closed(s, true) && !s->killer);
     }
     if (!s->hub->rank0_is_child) { /* rank 0 may continue its own code after dome_finalize */
@@ -311,13 +310,11 @@ static void close_state(hub_state *s, int status)
     g_ptr_array_free(s->watches, TRUE);
     g_ptr_array_free(s->strangers, TRUE);
     dome__hub_poll_close(s);
-    g_free(s->noticed);
-    g_clear_pointer(&s->trails, g_ptr_array_unref);
+    dome__hub_failure_close(s);
+    dome__hub_difference_forget(s);
     dome__trace_sink_close(s->trace, status, s->hub->report_fd >= 0);
     dome__demand_close(s->demand, status);
     g_strfreev(s->command);
-    g_free(s->line);
-    g_free(s->silent);
     g_free(s->legacy);
     g_free(s->healing);
     g_free(s->without);
@@ -359,7 +356,7 @@ static void watch_over(hub_state *s)
     double period = CLAMP(s->hub->timeout / 10, 0.02, 1.0), beat = s->awake.real;
     int report_fd = dome__door_listen(DOME_DOOR_REPORT);
     while (!over(s)) {
-        bool hurry = s->noticed || s->told || s->rank0_ended;
+        bool hurry = s->failure.noticed || s->failure.told || s->rank0_ended;
         dome__hub_wait(s, report_fd, hurry ? 10 : (int)(period * 250) + 1);
         pass_time(s, period);
         const bool look = hurry || s->now - s->looked_at >= LOOK * s->clients->len;
@@ -384,7 +381,7 @@ static void watch_over(hub_state *s)
         if (!look)
             continue;
         s->looked_at = s->now;
-        if (!s->noticed && !s->told)
+        if (!s->failure.noticed && !s->failure.told)
             silence(s);
         dome__hub_sweep(s);
     }
@@ -404,13 +401,13 @@ int dome__hub_run(dome_hub *hub, int *signal_number)
     kill(getpid(), SIGCHLD); /* the daemon may have ended before SIGCHLD was watched */
     open_state(&s);
     watch_over(&s);
-    int status = s.told ? s.exit_status : 0;
+    int status = s.failure.told ? s.failure.exit_status : 0;
     if (hub->rank0_is_child && s.rank0_ended) {
         if (WIFSIGNALED(s.rank0_status)) {
-            if (!s.killed || WTERMSIG(s.rank0_status) != SIGKILL) /* this process has not killed it */
+            if (!s.failure.killed || WTERMSIG(s.rank0_status) != SIGKILL) /* this process has not killed it */
                 *signal_number = WTERMSIG(s.rank0_status);
             status = status ? status : 128 + WTERMSIG(s.rank0_status);
-        } else if (!s.told) {
+        } else if (!s.failure.told) {
             status = WEXITSTATUS(s.rank0_status);
         }
     }

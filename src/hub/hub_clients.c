@@ -30,7 +30,8 @@ void dome__hub_closed(hub_state *s, hub_client *c)
         dome__hub_relay(s, c, true);
         return;
     }
-    if (!dome__hub_is_expected(c) || s->told || c->view < s->view.number) /* a task of an earlier view is not needed any more */
+    if (!dome__hub_is_expected(c) || s->failure.told ||
+        c->view < s->view.number) /* a task of an earlier view is not needed any more */
         return;
     if (c->rank == 0 && s->hub->rank0_is_child)
         return; /* waitpid will tell more */
@@ -90,7 +91,7 @@ static void compare(hub_state *s)
     bool all_idle = true;
     const hub_client *first = NULL, *elsewhere = NULL, *same = NULL;
     GHashTable *at = g_hash_table_new(g_int64_hash, g_int64_equal); /* a task at each operation number */
-    for (guint i = 0; i < s->clients->len && !s->noticed; i++) {
+    for (guint i = 0; i < s->clients->len && !s->failure.noticed; i++) {
         hub_client *c = s->clients->pdata[i];
         if (!dome__hub_is_task(s, c))
             continue;
@@ -111,8 +112,8 @@ static void compare(hub_state *s)
         elsewhere = c->beat.sequence != first->beat.sequence ? c : elsewhere;
     }
     g_hash_table_destroy(at);
-    if (all_idle && elsewhere && !s->noticed && all_for_ever(s)) {
-        s->wait_for_ever = true;
+    if (all_idle && elsewhere && !s->failure.noticed && all_for_ever(s)) {
+        dome__hub_wait_for_ever(s);
         mismatch(s, elsewhere->rank < first->rank ? elsewhere : first, elsewhere->rank < first->rank ? first : elsewhere);
     }
 }
@@ -120,7 +121,7 @@ static void compare(hub_state *s)
 void dome__hub_look_at_beats(hub_state *s)
 {
     s->beaten = false;
-    if (!s->told && !s->noticed && s->view.phase != DOME_VIEW_ENTERING && !dome__hub_find_deadlock(s))
+    if (!s->failure.told && !s->failure.noticed && s->view.phase != DOME_VIEW_ENTERING && !dome__hub_find_deadlock(s))
         compare(s);
 }
 
@@ -160,7 +161,7 @@ static void greet(hub_state *s, hub_client *c, const dome_wire_message *message)
         dome__hub_send_back(s, c);
     else
         dome__hub_view_act(s, then);
-    if (s->told && c->channel == DOME_WIRE_WATCH)
+    if (s->failure.told && c->channel == DOME_WIRE_WATCH)
         dome__hub_send_end(s, c, "");
 }
 
@@ -232,10 +233,7 @@ static void take_fail(hub_state *s, hub_client *c, const dome_wire_fail *fail)
 {
     if (fail->disagree)
         dome__hub_ask_trails(s);
-    if (!s->told) { /* the task's own reason replaces what the hub has noticed from outside */
-        g_clear_pointer(&s->noticed, g_free);
-        dome__hub_notice(s, (dome_end)MIN(fail->end, DOME_END_LOSS), false, (int)fail->status, g_strdup(fail->line));
-    }
+    dome__hub_notice_reason(s, (dome_end)MIN(fail->end, DOME_END_LOSS), (int)fail->status, fail->line);
     dome__hub_step(c, DOME_CLIENT_FAIL);
 }
 
@@ -260,7 +258,7 @@ static bool is_late(hub_state *s, hub_client *c, dome_wire_kind kind)
 /* Between the loss of a newcomer and what follows from it the view does not stand. */
 static void take_stands(hub_state *s, hub_client *c, const dome_wire_message *message)
 {
-    if (s->noticed && s->view.phase == DOME_VIEW_ENTERING && !s->view.healing)
+    if (s->failure.noticed && s->view.phase == DOME_VIEW_ENTERING && !s->view.healing)
         return;
     dome__hub_view_stands(s, &message->view);
     dome__hub_healed(s, &message->view);

@@ -19,15 +19,15 @@ bool dome__hub_silent(const hub_state *s, const hub_client *c)
 
 void dome__hub_notice(hub_state *s, dome_end end, bool ask_operation, int exit_status, char *text)
 {
-    if (s->noticed || s->told) {
+    if (s->failure.noticed || s->failure.told) {
         g_free(text);
         return;
     }
-    s->noticed = text;
-    s->noticed_at = s->now;
-    s->ask_operation = ask_operation;
-    s->exit_status = exit_status;
-    s->end = MAX(s->end, end);
+    s->failure.noticed = text;
+    s->failure.noticed_at = s->now;
+    s->failure.ask_operation = ask_operation;
+    s->failure.exit_status = exit_status;
+    s->failure.end = MAX(s->failure.end, end);
     if (!ask_operation)
         return;
     for (guint i = 0; i < s->clients->len; i++) {
@@ -35,6 +35,55 @@ void dome__hub_notice(hub_state *s, dome_end end, bool ask_operation, int exit_s
         if (dome__hub_is_watch(c) && !c->closed)
             dome__hub_send(c, &(dome_wire_message){.kind = DOME_WIRE_QUERY});
     }
+}
+
+void dome__hub_notice_reason(hub_state *s, dome_end end, int exit_status, const char *text)
+{
+    if (s->failure.told)
+        return;
+    g_clear_pointer(&s->failure.noticed, g_free);
+    dome__hub_notice(s, end, false, exit_status, g_strdup(text));
+}
+
+void dome__hub_notice_anew(hub_state *s, dome_end end, int exit_status, char *text)
+{
+    g_free(s->failure.noticed);
+    s->failure.noticed = text;
+    s->failure.ask_operation = false;
+    s->failure.exit_status = exit_status;
+    s->failure.end = end;
+}
+
+void dome__hub_notice_loss(hub_state *s)
+{
+    s->failure.end = DOME_END_LOSS;
+}
+
+void dome__hub_notice_silent(hub_state *s, char *host)
+{
+    g_free(s->failure.silent);
+    s->failure.silent = host;
+}
+
+void dome__hub_notice_place(hub_state *s, bool known)
+{
+    s->failure.place_unknown = !known;
+}
+
+void dome__hub_failure_forget(hub_state *s)
+{
+    g_clear_pointer(&s->failure.noticed, g_free);
+    g_clear_pointer(&s->failure.silent, g_free);
+    s->failure.ask_operation = s->failure.place_unknown = false;
+    s->failure.exit_status = 0;
+    s->failure.end = DOME_END_OWN;
+}
+
+void dome__hub_failure_close(hub_state *s)
+{
+    g_free(s->failure.noticed);
+    g_free(s->failure.silent);
+    g_free(s->failure.line);
 }
 
 void dome__hub_lost(hub_state *s, hub_client *c, const char *how)
@@ -68,7 +117,7 @@ const char *dome__hub_operation_text(const hub_client *c, char *buffer, size_t s
 
 void dome__hub_send_end(const hub_state *s, hub_client *c, const char *text)
 {
-    dome__hub_send(c, &(dome_wire_message){.kind = DOME_WIRE_END, .end = {(uint32_t)s->exit_status, text}});
+    dome__hub_send(c, &(dome_wire_message){.kind = DOME_WIRE_END, .end = {(uint32_t)s->failure.exit_status, text}});
 }
 
 /* The PVM console shows a task's output only while the task lives: if rank 0 has ended, another task prints the line. NULL while
@@ -86,21 +135,6 @@ static const hub_client *speaker_for_rank0(const hub_state *s)
             speaker = c;
     }
     return speaker;
-}
-
-void dome__hub_launcher_kill(hub_state *s, const int *tids, int n)
-{
-    if (n == 0 || !(s->hub->launcher->can & DOME_LAUNCHER_KILL) || s->daemon_ended)
-        return;
-    if (s->killer)
-        kill(s->killer, SIGKILL);
-    s->killer = fork();
-    if (s->killer == 0) {
-        signal(SIGALRM, SIG_DFL);
-        alarm(2);
-        s->hub->launcher->kill(tids, n);
-        _exit(0);
-    }
 }
 
 /* Kills tasks through the launcher, which reaches all hosts. closed: also tasks that closed their connections without a farewell,
@@ -123,7 +157,7 @@ static const double CONSOLE_PATIENCE = 0.5;
 char *dome__hub_reason(const hub_state *s)
 {
     char where[160] = "";
-    if (s->ask_operation) {
+    if (s->failure.ask_operation) {
         const hub_client *lowest = NULL;
         for (guint i = 0; i < s->clients->len; i++) {
             const hub_client *c = s->clients->pdata[i];
@@ -140,28 +174,20 @@ char *dome__hub_reason(const hub_state *s)
         if (lowest)
             dome__hub_operation_text(lowest, where, sizeof where);
     }
-    return where[0] ? g_strdup_printf("%s; the program was in %s", s->noticed, where) : g_strdup(s->noticed);
-}
-
-void dome__hub_say_unhealed(hub_state *s)
-{
-    if (s->healing)
-        dome__hub_say(s, s->healing);
-    g_clear_pointer(&s->healing, g_free);
+    return where[0] ? g_strdup_printf("%s; the program was in %s", s->failure.noticed, where) : g_strdup(s->failure.noticed);
 }
 
 void dome__hub_tell(hub_state *s)
 {
-    char *difference = s->trails ? dome__hub_difference(s) : NULL;
+    char *difference = s->difference.trails ? dome__hub_difference(s) : NULL;
     if (difference) {
-        g_free(s->noticed);
-        s->noticed = difference;
+        g_free(s->failure.noticed);
+        s->failure.noticed = difference;
     }
     char *reason = dome__hub_reason(s), *plain = dome__plain(reason);
-    char *line = s->noticed[0] ? g_strdup_printf("dome: %s\n", plain) : g_strdup("");
-    dome__hub_say_unhealed(s);
+    char *line = s->failure.noticed[0] ? g_strdup_printf("dome: %s\n", plain) : g_strdup("");
     const hub_client *speaker = s->hub->rank0_is_child ? NULL : speaker_for_rank0(s);
-    bool reported = s->hub->report_fd >= 0 && s->end != DOME_END_OWN && !s->ending;
+    bool reported = s->hub->report_fd >= 0 && s->failure.end != DOME_END_OWN && !s->ending;
     if (line[0] && !speaker && !reported) {
         dome__hub_say(s, reason);
         if (!s->hub->rank0_is_child) /* PVM shows only what rank 0's streams got before its end */
@@ -171,9 +197,9 @@ void dome__hub_tell(hub_state *s)
     g_free(reason);
     if (line[0])
         dome__trace_sink_failure(dome__hub_sink(s), line);
-    s->line = g_strdup(line);
-    s->told = true;
-    s->told_at = s->now;
+    s->failure.line = g_strdup(line);
+    s->failure.told = true;
+    s->failure.told_at = s->now;
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *c = s->clients->pdata[i];
         if (dome__hub_is_watch(c) && !c->closed)
@@ -194,15 +220,15 @@ static void kill_away(const hub_state *s)
 
 void dome__hub_kill_lost(hub_state *s)
 {
-    s->lost_killed = true;
+    s->failure.lost_killed = true;
     kill_tasks(s, true, false);
     kill_away(s);
 }
 
 void dome__hub_kill_rest(hub_state *s)
 {
-    s->killed = true;
-    s->killed_at = s->now;
+    s->failure.killed = true;
+    s->failure.killed_at = s->now;
     if (s->hub->rank0_is_child ? !s->rank0_ended : getppid() == s->hub->rank0)
         kill(s->hub->rank0, SIGKILL);
     kill_tasks(s, true, true);

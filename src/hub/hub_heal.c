@@ -58,7 +58,7 @@ static bool someone_has_left(const hub_state *s)
 static bool can_go_over(const hub_state *s)
 {
     const dome_hub *h = s->hub;
-    return h->rank0_is_child && (h->launcher->can & DOME_LAUNCHER_AGAIN) && s->end == DOME_END_LOSS && !s->ending &&
+    return h->rank0_is_child && (h->launcher->can & DOME_LAUNCHER_AGAIN) && s->failure.end == DOME_END_LOSS && !s->ending &&
            !s->daemon_ended && s->now >= s->overslept_until && !someone_has_left(s) && h->same_file(h->ctx);
 }
 
@@ -95,7 +95,7 @@ static uint64_t victims_of(const hub_state *s, const hub_member *members, int si
 static bool is_stuck(hub_state *s, const hub_member *members, int size)
 {
     dome_place here = {
-        .known = !s->place_unknown, .checkpoint = (uint64_t)(s->checkpoint + 1), .victims = victims_of(s, members, size)};
+        .known = !s->failure.place_unknown, .checkpoint = (uint64_t)(s->checkpoint + 1), .victims = victims_of(s, members, size)};
     for (guint i = 0; i < s->clients->len && s->view.phase != DOME_VIEW_ENTERING; i++) {
         const hub_client *c = s->clients->pdata[i];
         if (place_of(s, c) < 0)
@@ -107,6 +107,13 @@ static bool is_stuck(hub_state *s, const hub_member *members, int size)
 }
 
 /* ---- healing ---- */
+
+void dome__hub_say_unhealed(hub_state *s)
+{
+    if (s->healing)
+        dome__hub_say(s, s->healing);
+    g_clear_pointer(&s->healing, g_free);
+}
 
 void dome__hub_send_back(const hub_state *s, hub_client *c)
 {
@@ -177,13 +184,10 @@ static bool start_rank0(hub_state *s)
 static void forget_failure(hub_state *s)
 {
     dome__hub_park_end(s);
-    g_clear_pointer(&s->noticed, g_free);
-    g_clear_pointer(&s->silent, g_free);
-    g_clear_pointer(&s->trails, g_ptr_array_unref);
+    dome__hub_failure_forget(s);
+    dome__hub_difference_forget(s);
     dome__hub_look_end(s);
-    s->ask_operation = s->place_unknown = s->unstarted = s->wait_for_ever = false;
-    s->exit_status = 0;
-    s->end = DOME_END_OWN;
+    s->unstarted = false;
 }
 
 /* Nothing of the program's state can be kept. */
@@ -324,7 +328,7 @@ static bool awaits_rank0(hub_state *s, bool is_lost)
     if (!is_lost || s->rank0_ended)
         return false;
     kill(s->hub->rank0, SIGKILL);
-    return s->now - s->noticed_at <= RANK0_PATIENCE;
+    return s->now - s->failure.noticed_at <= RANK0_PATIENCE;
 }
 
 /* Why the program is given up instead (g_free'd), or NULL. count: how many of its tasks are lost. */
@@ -399,8 +403,8 @@ static bool is_held_up(const hub_state *s)
 
 bool dome__hub_heal(hub_state *s)
 {
-    if (s->view.phase == DOME_VIEW_ENTERING && s->end == DOME_END_START) {
-        s->end = DOME_END_LOSS; /* it has started before */
+    if (s->view.phase == DOME_VIEW_ENTERING && s->failure.end == DOME_END_START) {
+        dome__hub_notice_loss(s);
         s->unstarted = true;
     }
     if (!can_heal(s) && !(can_go_over(s) && s->view.phase == DOME_VIEW_ENTERING && !s->view.healing))
@@ -411,7 +415,7 @@ bool dome__hub_heal(hub_state *s)
     char *why = NULL;
     if (!dome__hub_find_down(s, members, size)) {
         heals = true;
-    } else if (count_lost(members, size) == 0 && s->now - s->noticed_at <= LOST_PATIENCE) {
+    } else if (count_lost(members, size) == 0 && s->now - s->failure.noticed_at <= LOST_PATIENCE) {
         heals = true; /* another task was quicker to tell of the loss */
     } else if (can_take_back(s, members, size)) {
         take_back(s, members, size);
@@ -423,10 +427,8 @@ bool dome__hub_heal(hub_state *s)
         heals = true;
     } else if ((why = objection(s, members, size))) {
         char *reason = dome__hub_reason(s);
-        g_free(s->noticed);
-        s->noticed = g_strdup_printf("%s; %s", reason, why);
-        s->ask_operation = false;
-        s->end = s->losses.times >= DOME_LOSSES_MOST ? DOME_END_OWN : s->end;
+        dome__hub_notice_anew(s, s->losses.times >= DOME_LOSSES_MOST ? DOME_END_OWN : s->failure.end, s->failure.exit_status,
+                              g_strdup_printf("%s; %s", reason, why));
         g_free(reason);
         heals = false;
     } else {
@@ -446,7 +448,7 @@ bool dome__hub_awaits_rank0(const hub_state *s)
 
 void dome__hub_look_for_rank0(hub_state *s, double limit)
 {
-    if (!dome__hub_awaits_rank0(s) || s->noticed || s->now - s->rank0_started_at <= limit)
+    if (!dome__hub_awaits_rank0(s) || s->failure.noticed || s->now - s->rank0_started_at <= limit)
         return;
     dome__hub_notice(
         s, DOME_END_LOSS, false, 1,

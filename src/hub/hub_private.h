@@ -4,6 +4,8 @@
 
 #include "hub/client_state.h"
 #include "hub/hub.h"
+#include "hub/hub_difference.h"
+#include "hub/hub_failure.h"
 #include "hub/outlet.h"
 #include "manage/losses.h"
 #include "system/time.h"
@@ -35,7 +37,7 @@ typedef struct hub_beat {
     double moved_at;   /* time of its last progress */
 } hub_beat;
 
-typedef struct hub_client {
+struct hub_client {
     int fd;
     dome_macs macs;
     dome_client_state state; /* what its task has said, and what has become of it: dome__hub_step alone changes it */
@@ -55,7 +57,7 @@ typedef struct hub_client {
     int last_signal; /* the signal that ends it, as announced by the task; 0: none */
     int process;     /* pidfd of a task on this host; -1: none */
     hub_beat beat;
-} hub_client;
+};
 
 /* A command that has an order for the program (order.h). */
 typedef struct hub_ask {
@@ -137,7 +139,7 @@ typedef struct hub_set {
     guint members;
 } hub_set;
 
-typedef struct hub_state {
+struct hub_state {
     dome_hub *hub;
     GPtrArray *watches;   /* by rank: the newest connection of its watcher; NULL: none */
     GPtrArray *clients;   /* tasks' connections; a closed watch is kept for its last state */
@@ -168,30 +170,16 @@ typedef struct hub_state {
     int rank0_status; /* as waitpid gives it */
     double rank0_ended_at;
 
-    /* A failure is handled in three steps: noticed (the hub asks the survivors for their operation), told (the hub sends END to
-     * all), over. */
-    char *noticed; /* the line's text without the operation */
-    bool ask_operation;
-    double noticed_at;
-    bool place_unknown; /* no task that was left has answered in time: the operations are those of earlier beats */
-    bool told;
-    double told_at;
-    int exit_status;
-    bool killed, lost_killed;
-    double killed_at;
+    hub_failure failure;
     pid_t killer;
     bool ending;   /* a signal from the keyboard or a user ended the program: nothing is lost */
     int passed_on; /* the last signal that the hub has sent to rank 0 */
-    dome_end end;  /* the most severe one noticed */
-    char *line;    /* the line that was printed, or goes into the report */
-    char *silent;  /* the host of the task that fell silent */
     bool daemon_ended;
     dome_trace_sink *trace; /* of --dome-trace */
     dome_demand *demand;    /* NULL until task 0 beats */
     uint32_t recording;     /* number of the recording on demand; 0: none */
     uint32_t recorded_view; /* the newest view that it has */
-    GPtrArray *trails;      /* the last operations of tasks that disagree; NULL: not requested */
-    bool wait_for_ever;     /* tasks wait in different operations for messages that nobody has sent */
+    hub_difference difference;
     hub_inquiry inquiry;
     double
         overslept_until; /* this process was stopped for so long that tasks that ran meanwhile consider it lost, and are ending */
@@ -223,7 +211,7 @@ typedef struct hub_state {
     hub_look look;
     double rank0_started_at; /* when the hub has started task 0 anew; 0: it has not, or task 0 has come */
     dome_losses losses;
-} hub_state;
+};
 
 /* Wall time. */
 static inline double dome__hub_now(void)
@@ -272,47 +260,10 @@ static inline bool dome__hub_gave_up(const hub_state *s, const hub_client *c)
     return s->now < s->overslept_until && c->exit_status < 0 && (!c->last_signal || c->last_signal == SIGTERM);
 }
 
-/* ---- hub_failure.c ---- */
-
-/* Step one. Only the first failure counts. Takes ownership of text. */
-void dome__hub_notice(hub_state *s, dome_end end, bool ask_operation, int exit_status, char *text);
-void dome__hub_lost(hub_state *s, hub_client *c, const char *how);
-
-/* The same for a task that has exited by itself. */
-void dome__hub_left(hub_state *s, const hub_client *c, int exit_status);
-
-/* Seconds of silence after which a task is lost. The tasks use the same limit for the hub. */
-double dome__hub_silence_limit(const hub_state *s);
-
-/* Whether a task has been silent for long. The hub does not wait for such a task: it cannot be reached, and ends by itself. */
-bool dome__hub_silent(const hub_state *s, const hub_client *c);
-
-/* The line of the failure that was noticed, without the prefix "dome: " and the newline: g_free'd. */
-char *dome__hub_reason(const hub_state *s);
-
-/* Prints the reason of a loss that could not be healed. */
-void dome__hub_say_unhealed(hub_state *s);
-
-/* Step two: prints the line and tells all tasks to end. */
-void dome__hub_tell(hub_state *s);
+/* ---- hub_machine.c ---- */
 
 /* Kills tasks of any host by their launcher's ids, in a process apart. */
 void dome__hub_launcher_kill(hub_state *s, const int *tids, int n);
-
-/* Kills tasks that have been told to end and have not ended. */
-void dome__hub_kill_rest(hub_state *s);
-
-/* Kills the processes of tasks that closed their connections without a farewell. Call it only when all connections are closed: a
- * PVM daemon that is busy with it may lose the line for the console. */
-void dome__hub_kill_lost(hub_state *s);
-
-void dome__hub_send_end(const hub_state *s, hub_client *c, const char *text);
-
-/* Whether the task was inside an operation at its last beat. */
-bool dome__hub_in_operation(const hub_client *c);
-
-/* Describes the operation that a task is in; returns buffer. */
-const char *dome__hub_operation_text(const hub_client *c, char *buffer, size_t size);
 
 /* ---- hub_poll.c ---- */
 
@@ -597,6 +548,9 @@ char *dome__hub_down_text(const hub_state *s);
 
 /* ---- hub_heal.c ---- */
 
+/* Prints the reason of a loss that could not be healed. */
+void dome__hub_say_unhealed(hub_state *s);
+
 /* Instead of step two. Returns whether the failure that was noticed is being healed, or may be soon. */
 bool dome__hub_heal(hub_state *s);
 
@@ -615,19 +569,6 @@ bool dome__hub_look_for_host(hub_state *s, const hub_client *c, const char *host
 
 /* Task 0 says that all tasks of a view have joined. */
 void dome__hub_healed(hub_state *s, const dome_wire_view *view);
-
-/* ---- hub_difference.c ---- */
-
-/* Asks all tasks for their last operations, when tasks disagree. */
-void dome__hub_ask_trails(hub_state *s);
-void dome__hub_take_trail(hub_state *s, int rank, GArray *calls);
-bool dome__hub_has_trail(const hub_state *s, int rank);
-
-/* Whether all tasks have made the same calls, as far as these are known. */
-bool dome__hub_same_calls(const hub_state *s);
-
-/* A line about the first call that differed (g_free); NULL if it is unknown. */
-char *dome__hub_difference(const hub_state *s);
 
 /* ---- hub_report.c ---- */
 

@@ -90,9 +90,9 @@ char *dome__hub_report_text(void *data)
 static char *silent_hosts(const hub_state *s)
 {
     GPtrArray *hosts = g_ptr_array_new();
-    if (s->silent)
-        g_ptr_array_add(hosts, s->silent);
-    for (guint i = 0; s->silent && i < s->clients->len; i++) {
+    if (s->failure.silent)
+        g_ptr_array_add(hosts, s->failure.silent);
+    for (guint i = 0; s->failure.silent && i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
         if (dome__hub_is_there(c) && dome__hub_silent(s, c) &&
             !g_ptr_array_find_with_equal_func(hosts, c->host, g_str_equal, NULL))
@@ -118,9 +118,10 @@ void dome__hub_report_end(const hub_state *s)
         loop = MAX(loop, c->beat.loop);
         sequence = MAX(sequence, c->beat.sequence);
     }
-    dome_end end = s->ending || !s->told ? DOME_END_OWN : s->end;
+    dome_end end = s->ending || !s->failure.told ? DOME_END_OWN : s->failure.end;
     dome__wire_send(s->hub->report_fd, NULL,
-                    &(dome_wire_message){.kind = DOME_WIRE_REPORT,
-                                         .report = {end, s->line, silent, sequence, s->loops_before + loop, !s->place_unknown}});
+                    &(dome_wire_message){
+                        .kind = DOME_WIRE_REPORT,
+                        .report = {end, s->failure.line, silent, sequence, s->loops_before + loop, !s->failure.place_unknown}});
     g_free(silent);
 }

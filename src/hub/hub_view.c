@@ -123,7 +123,7 @@ void dome__hub_view_act(hub_state *s, dome_view_act act)
 /* Why no program like this one can change: a static text, or NULL. */
 static const char *never(const hub_state *s)
 {
-    if (s->noticed || s->told || s->rank0_ended)
+    if (s->failure.noticed || s->failure.told || s->rank0_ended)
         return "the program is ending";
     if (!s->hub->rank0_is_child)
         return "a program that was started from the PVM console keeps its tasks";
@@ -326,7 +326,7 @@ void dome__hub_look_for_away(hub_state *s, double limit)
 {
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *c = s->clients->pdata[i];
-        if (!dome__client_is_away(c->state) || s->noticed)
+        if (!dome__client_is_away(c->state) || s->failure.noticed)
             continue;
         struct pollfd p = {.fd = c->process, .events = POLLIN};
         if (c->rank != 0 && c->process >= 0 && poll(&p, 1, 0) == 1) {

@@ -90,8 +90,8 @@ static void free_tasks(hub_state *s)
     dome__hub_inquiry_close(s);
     g_ptr_array_unref(s->clients);
     g_ptr_array_unref(s->watches);
-    g_clear_pointer(&s->trails, g_ptr_array_unref);
-    g_free(s->noticed);
+    dome__hub_difference_forget(s);
+    dome__hub_failure_close(s);
     g_free(s);
 }
 
@@ -103,9 +103,9 @@ static void check_found(hub_state *s, const char *pattern)
     answer(s, DOME_WIRE_GIVEN, NULL);
     dome__hub_look_at_beats(s);
     if (!pattern)
-        g_assert_cmpstr(s->noticed, ==, NULL);
-    else if (!s->noticed || !g_pattern_match_simple(pattern, s->noticed))
-        g_error("'%s' is not like '%s'", s->noticed ? s->noticed : "(nothing)", pattern);
+        g_assert_cmpstr(s->failure.noticed, ==, NULL);
+    else if (!s->failure.noticed || !g_pattern_match_simple(pattern, s->failure.noticed))
+        g_error("'%s' is not like '%s'", s->failure.noticed ? s->failure.noticed : "(nothing)", pattern);
     free_tasks(s);
 }
 
@@ -242,9 +242,9 @@ static void test_under_way(void)
             awaits(s, 2, -1);
         }
         go_on(s, &of);
-        g_assert_cmpstr(s->noticed, ==, NULL);
+        g_assert_cmpstr(s->failure.noticed, ==, NULL);
         go_on(s, NULL);
-        g_assert_nonnull(s->noticed);
+        g_assert_nonnull(s->failure.noticed);
         free_tasks(s);
     }
 }
@@ -256,14 +256,14 @@ static void test_no_answer(void)
     task(s, 0)->beat.sequence = 6;
     for (int turn = 0; turn < 20; turn++) {
         dome__hub_look_at_beats(s);
-        g_assert_cmpstr(s->noticed, ==, NULL);
+        g_assert_cmpstr(s->failure.noticed, ==, NULL);
         s->now += 0.1;
     }
     answer(s, DOME_WIRE_WAITS, NULL);
     task(s, 1)->beat.moved_at = s->now; /* it has gone on meanwhile, and waits again */
     answer(s, DOME_WIRE_GIVEN, NULL);
     dome__hub_look_at_beats(s);
-    g_assert_cmpstr(s->noticed, ==, NULL);
+    g_assert_cmpstr(s->failure.noticed, ==, NULL);
     free_tasks(s);
 }
 
