@@ -30,49 +30,21 @@ int dome__hub_signals(sigset_t *old_mask)
     return fd;
 }
 
+/* Takes the last messages of task 0, whose process has ended, and then judges how. */
 static void rank0_ended(hub_state *s, int status)
 {
-    s->rank0_ended = true;
-    s->rank0_status = status;
-    s->rank0_ended_at = s->now;
-    hub_client *watch = NULL;
+    const hub_client *watch = NULL;
+    dome__hub_rank0_ended(s, status);
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *c = s->clients->pdata[i];
-        if (dome__hub_is_watch(c) && c->rank == 0) {
-            if (!c->closed)
-                dome__hub_receive(s, c); /* its last messages */
-            watch = c;
-        }
+        if (!dome__hub_is_watch(c) || c->rank != 0)
+            continue;
+        if (!c->closed)
+            dome__hub_receive(s, c);
+        watch = c;
     }
-    if (s->failure.told || s->failure.noticed)
-        return;
-    const bool may_end = watch && dome__client_may_end(watch->state);
-    int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    if (dome__hub_awaits_rank0(s)) {
-        dome__hub_notice(
-            s, s->ending ? DOME_END_OWN : DOME_END_LOSS, false, code ? code : 1,
-            g_strdup_printf("task 0 on host %s is lost: started anew, its process ended before it joined the program",
-                            g_get_host_name()));
-    } else if (watch && !may_end && WIFEXITED(status) && dome__hub_gave_up(s, watch)) {
-        dome__hub_notice(s, DOME_END_LOSS, false, code ? code : 1, g_strdup("")); /* it has printed the reason */
-    } else if (!watch) { /* it ended before it started other tasks, and has printed the reason itself */
-        dome__hub_notice(s, WIFSIGNALED(status) && !s->ending ? DOME_END_LOSS : DOME_END_OWN, false, code,
-                         WIFSIGNALED(status) ? g_strdup_printf("the program was ended by signal %d (%s) while it started",
-                                                               WTERMSIG(status), strsignal(WTERMSIG(status)))
-                                             : g_strdup(""));
-    } else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE) {
-        dome__hub_notice(s, DOME_END_OWN, false, code, g_strdup("")); /* its output pipe was closed, as by `head` */
-    } else if (WIFSIGNALED(status) && (s->ending || s->passed_on == WTERMSIG(status))) {
-        dome__hub_notice(s, DOME_END_OWN, !may_end, code,
-                         g_strdup_printf("ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status))));
-    } else if (!may_end && WIFSIGNALED(status)) {
-        dome__hub_notice(s, DOME_END_LOSS, true, code,
-                         g_strdup_printf("task 0 on host %s is lost: its process was ended by signal %d (%s)", watch->host,
-                                         WTERMSIG(status), strsignal(WTERMSIG(status))));
-    } else if (!may_end) {
-        dome__hub_notice(s, DOME_END_OWN, false, code ? code : 1,
-                         g_strdup_printf("task 0 on host %s ended with exit status %d without dome_finalize", watch->host, code));
-    }
+    if (!s->failure.told && !s->failure.noticed)
+        dome__hub_rank0_judge(s, watch);
 }
 
 /* Waits for children that have ended. */
@@ -91,7 +63,7 @@ static void reap(hub_state *s)
     if (pid < 0 && errno != ECHILD && errno != EINTR) /* else this process would wait for ever */
         dome__hub_notice(s, DOME_END_OWN, false, 1,
                          g_strdup_printf("cannot learn how the program's processes end: wait: %s", g_strerror(errno)));
-    if (s->daemon_ended && !s->rank0_ended)
+    if (s->daemon_ended && !s->rank0.ended)
         dome__hub_notice(
             s, DOME_END_LOSS, true, 1,
             g_strdup_printf("the PVM daemon of this run (pid %d on host %s) ended", (int)s->hub->daemon, g_get_host_name()));
@@ -110,22 +82,10 @@ static void handle_signals(hub_state *s)
             dome__awake_read(&s->awake, dome__hub_now(), 0); /* the tasks know of this gap */
         } else if (number == SIGCONT) {
             dome__hub_to_all_watches(s, DOME_WIRE_RESUME);
-            if (s->hub->rank0_is_child && info.ssi_code != SI_KERNEL && !s->rank0_ended)
+            if (s->hub->rank0_is_child && info.ssi_code != SI_KERNEL && !s->rank0.ended)
                 kill(s->hub->rank0, SIGCONT);
-        } else if (s->rank0_ended) { /* other tasks are still running, or their output still waits for its reader */
-            if (number != SIGUSR1 && number != SIGUSR2) {
-                s->ending = true;
-                dome__hub_notice(s, DOME_END_OWN, false, 128 + number, g_strdup(""));
-            }
-        } else if (s->hub->rank0_is_child) {
-            /* A signal from the keyboard has reached rank 0, too. One that was sent to this process has not, nor has the SIGHUP
-             * that only the session leader gets. */
-            s->passed_on = number;
-            s->ending |= number != SIGUSR1 && number != SIGUSR2;
-            if (info.ssi_code != SI_KERNEL || (number == SIGHUP && getsid(0) == getpid()))
-                kill(s->hub->rank0, number);
-            if (s->ending)
-                kill(s->hub->rank0, SIGCONT); /* a process that is stopped would take the signal later, and seem lost */
+        } else {
+            dome__hub_pass_on(s, &info);
         }
     }
 }
@@ -136,15 +96,6 @@ static char *silent_host(const hub_client *c)
     static const char before[] = "tasks on host ";
     const char *object = c->beat.object ? c->beat.object : "";
     return g_strdup(g_str_has_prefix(object, before) ? object + strlen(before) : c->host);
-}
-
-/* Rank 0's connection is closed: waits some time for the end of its process, which tells more, before reporting the loss. */
-static void rank0_left(hub_state *s, hub_client *c)
-{
-    if (!s->hub->rank0_is_child || s->rank0_ended || !dome__hub_is_expected(c) ||
-        s->now - c->closed_at <= dome__hub_silence_limit(s))
-        return;
-    dome__hub_lost(s, c, c->pid == s->hub->rank0 ? DOME_HUB_GOES_ON : "its process ended");
 }
 
 /* Reports tasks that are silent for too long. A task before its first operation is still starting: its limit is longer than those
@@ -161,7 +112,7 @@ static void silence(hub_state *s)
         const bool greeted = dome__client_has_greeted(c->state);
         rank0 |= greeted && c->rank == 0;
         if (c->closed && c->rank == 0 && dome__hub_is_watch(c))
-            rank0_left(s, c);
+            dome__hub_rank0_left(s, c);
         double silent = s->now - c->heard;
         bool starting = !greeted || !c->beat.sequence;
         if (c->closed || dome__client_may_end(c->state) || dome__hub_is_output(c))
@@ -250,7 +201,7 @@ static void await_answers(hub_state *s)
 
 static bool over(hub_state *s)
 {
-    bool rank0 = s->hub->rank0_is_child ? s->rank0_ended : true;
+    bool rank0 = s->hub->rank0_is_child ? s->rank0.ended : true;
     if (s->failure.noticed && !s->failure.told) {
         await_answers(s);
         if (!s->failure.told)
@@ -279,7 +230,7 @@ static bool over(hub_state *s)
         return any ? all_closed(s, false) : getppid() != s->hub->rank0;
     }
     /* A task may continue its own code after dome_finalize; its output connection closes when its process ends. */
-    return rank0 && (all_closed(s, false) || s->now - MAX(s->rank0_ended_at, s->held_at) > s->hub->timeout);
+    return rank0 && (all_closed(s, false) || s->now - MAX(s->rank0.ended_at, s->held_at) > s->hub->timeout);
 }
 
 static void open_state(hub_state *s)
@@ -315,9 +266,7 @@ static void close_state(hub_state *s, int status)
     dome__trace_sink_close(s->trace, status, s->hub->report_fd >= 0);
     dome__demand_close(s->demand, status);
     g_strfreev(s->command);
-    g_free(s->legacy);
-    g_free(s->healing);
-    g_free(s->without);
+    dome__hub_heal_close(s);
     dome__hub_look_end(s);
     dome__hub_inquiry_close(s);
     g_array_unref(s->down);
@@ -356,7 +305,7 @@ static void watch_over(hub_state *s)
     double period = CLAMP(s->hub->timeout / 10, 0.02, 1.0), beat = s->awake.real;
     int report_fd = dome__door_listen(DOME_DOOR_REPORT);
     while (!over(s)) {
-        bool hurry = s->failure.noticed || s->failure.told || s->rank0_ended;
+        bool hurry = s->failure.noticed || s->failure.told || s->rank0.ended;
         dome__hub_wait(s, report_fd, hurry ? 10 : (int)(period * 250) + 1);
         pass_time(s, period);
         const bool look = hurry || s->now - s->looked_at >= LOOK * s->clients->len;
@@ -402,13 +351,13 @@ int dome__hub_run(dome_hub *hub, int *signal_number)
     open_state(&s);
     watch_over(&s);
     int status = s.failure.told ? s.failure.exit_status : 0;
-    if (hub->rank0_is_child && s.rank0_ended) {
-        if (WIFSIGNALED(s.rank0_status)) {
-            if (!s.failure.killed || WTERMSIG(s.rank0_status) != SIGKILL) /* this process has not killed it */
-                *signal_number = WTERMSIG(s.rank0_status);
-            status = status ? status : 128 + WTERMSIG(s.rank0_status);
+    if (hub->rank0_is_child && s.rank0.ended) {
+        if (WIFSIGNALED(s.rank0.status)) {
+            if (!s.failure.killed || WTERMSIG(s.rank0.status) != SIGKILL) /* this process has not killed it */
+                *signal_number = WTERMSIG(s.rank0.status);
+            status = status ? status : 128 + WTERMSIG(s.rank0.status);
         } else if (!s.failure.told) {
-            status = WEXITSTATUS(s.rank0_status);
+            status = WEXITSTATUS(s.rank0.status);
         }
     }
     if (status)

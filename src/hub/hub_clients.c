@@ -148,6 +148,8 @@ static void greet(hub_state *s, hub_client *c, const dome_wire_message *message)
     if (c->channel == DOME_WIRE_WATCH) {
         c->process = dome__hub_process_open(s, c);
         dome__hub_note_watch(s, c);
+        if (c->rank == 0 && c->state == DOME_CLIENT_RUNS)
+            dome__hub_rank0_came(s);
     } else if (!dome__hub_hear_from_now(s, c)) {
         dome__hub_closed(s, c);
         return;
@@ -261,6 +263,7 @@ static void take_stands(hub_state *s, hub_client *c, const dome_wire_message *me
     if (s->failure.noticed && s->view.phase == DOME_VIEW_ENTERING && !s->view.healing)
         return;
     dome__hub_view_stands(s, &message->view);
+    dome__hub_heal_bequeath(s, message->view.legacy);
     dome__hub_healed(s, &message->view);
     if (message->view.number == s->view.number)
         dome__hub_send(c, message);

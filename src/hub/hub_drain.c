@@ -55,7 +55,9 @@ static void take_parts(hub_state *s)
  * restarted. */
 static int wait_for_reader(hub_state *s)
 {
-    double patience = s->ending ? ENDED_PATIENCE : s->hub->report_fd >= 0 && s->failure.told ? s->hub->timeout : G_MAXDOUBLE;
+    double patience = s->rank0.ending                             ? ENDED_PATIENCE
+                      : s->hub->report_fd >= 0 && s->failure.told ? s->hub->timeout
+                                                                  : G_MAXDOUBLE;
     double moved = dome__hub_now();
     size_t written = dome__hub_output_written(s);
     int ended_by = 0;

@@ -187,7 +187,7 @@ void dome__hub_tell(hub_state *s)
     char *reason = dome__hub_reason(s), *plain = dome__plain(reason);
     char *line = s->failure.noticed[0] ? g_strdup_printf("dome: %s\n", plain) : g_strdup("");
     const hub_client *speaker = s->hub->rank0_is_child ? NULL : speaker_for_rank0(s);
-    bool reported = s->hub->report_fd >= 0 && s->failure.end != DOME_END_OWN && !s->ending;
+    bool reported = s->hub->report_fd >= 0 && s->failure.end != DOME_END_OWN && !s->rank0.ending;
     if (line[0] && !speaker && !reported) {
         dome__hub_say(s, reason);
         if (!s->hub->rank0_is_child) /* PVM shows only what rank 0's streams got before its end */
@@ -229,7 +229,7 @@ void dome__hub_kill_rest(hub_state *s)
 {
     s->failure.killed = true;
     s->failure.killed_at = s->now;
-    if (s->hub->rank0_is_child ? !s->rank0_ended : getppid() == s->hub->rank0)
+    if (s->hub->rank0_is_child ? !s->rank0.ended : getppid() == s->hub->rank0)
         kill(s->hub->rank0, SIGKILL);
     kill_tasks(s, true, true);
     kill_away(s);

@@ -36,7 +36,7 @@ static bool has_ended(const hub_client *c)
 /* Whether the process of a task goes on as a task: it is connected, or on its way between two views. */
 static bool lives(const hub_state *s, const hub_client *c)
 {
-    if (c->lost || (c->rank == 0 && s->rank0_ended) || (c->closed && !dome__client_is_away(c->state)))
+    if (c->lost || (c->rank == 0 && s->rank0.ended) || (c->closed && !dome__client_is_away(c->state)))
         return false;
     return !has_ended(c); /* perhaps before the end of its connection has been read: tasks that end at once are one loss */
 }
@@ -58,21 +58,21 @@ static bool someone_has_left(const hub_state *s)
 static bool can_go_over(const hub_state *s)
 {
     const dome_hub *h = s->hub;
-    return h->rank0_is_child && (h->launcher->can & DOME_LAUNCHER_AGAIN) && s->failure.end == DOME_END_LOSS && !s->ending &&
+    return h->rank0_is_child && (h->launcher->can & DOME_LAUNCHER_AGAIN) && s->failure.end == DOME_END_LOSS && !s->rank0.ending &&
            !s->daemon_ended && s->now >= s->overslept_until && !someone_has_left(s) && h->same_file(h->ctx);
 }
 
 static bool can_heal(const hub_state *s)
 {
-    return s->hub->heals && s->hub->left != 0 && s->legacy && can_go_over(s);
+    return s->hub->heals && s->hub->left != 0 && s->healing.legacy && can_go_over(s);
 }
 
 /* Whether a lost task has ended by a signal of its own, which it has announced, and not because its process was killed or its
  * host is gone. */
 static bool has_failed(const hub_state *s, const hub_member *members, int r)
 {
-    const int status = s->rank0_status;
-    if (r == 0 && s->rank0_ended && !(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL))
+    const int status = s->rank0.status;
+    if (r == 0 && s->rank0.ended && !(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL))
         return true;
     return members[r].by && members[r].by->last_signal && members[r].by->last_signal != SIGTERM;
 }
@@ -103,16 +103,16 @@ static bool is_stuck(hub_state *s, const hub_member *members, int size)
         here.loop = MAX(here.loop, s->loops_before + c->beat.loop);
         here.sequence = MAX(here.sequence, c->beat.sequence);
     }
-    return dome__losses_note(&s->losses, &here);
+    return dome__losses_note(&s->healing.past, &here);
 }
 
 /* ---- healing ---- */
 
 void dome__hub_say_unhealed(hub_state *s)
 {
-    if (s->healing)
-        dome__hub_say(s, s->healing);
-    g_clear_pointer(&s->healing, g_free);
+    if (s->healing.reason)
+        dome__hub_say(s, s->healing.reason);
+    g_clear_pointer(&s->healing.reason, g_free);
 }
 
 void dome__hub_send_back(const hub_state *s, hub_client *c)
@@ -137,7 +137,7 @@ static void dismiss(hub_client *c)
  * told so: it must not take its host's daemon down with it. */
 static void give_up(hub_state *s, hub_client *c, GArray *kill_too)
 {
-    if (c->rank == 0 && !s->rank0_ended)
+    if (c->rank == 0 && !s->rank0.ended)
         kill(s->hub->rank0, SIGKILL);
     else if (c->rank != 0)
         dome__hub_process_kill(c);
@@ -166,7 +166,7 @@ static bool start_rank0(hub_state *s)
                                    .begun_ns = dome__now_ns(),
                                    .avoid = avoid,
                                    .held = " ",
-                                   .rest = s->legacy};
+                                   .rest = s->healing.legacy};
     char *view = dome__view_entry_text(&entry);
     const pid_t pid = s->hub->start_rank0(s->hub->ctx, view);
     g_free(view);
@@ -174,9 +174,7 @@ static bool start_rank0(hub_state *s)
     g_free(avoid);
     if (pid == 0)
         return false;
-    s->hub->rank0 = pid;
-    s->rank0_ended = false;
-    s->rank0_started_at = s->now;
+    dome__hub_rank0_started(s, pid);
     return true;
 }
 
@@ -187,7 +185,7 @@ static void forget_failure(hub_state *s)
     dome__hub_failure_forget(s);
     dome__hub_difference_forget(s);
     dome__hub_look_end(s);
-    s->unstarted = false;
+    s->healing.unstarted = false;
 }
 
 /* Nothing of the program's state can be kept. */
@@ -230,7 +228,7 @@ static void make_view(hub_state *s, const hub_member *members, int size)
 {
     bool *lost = g_new0(bool, size);
     const char **hosts = g_new0(const char *, size);
-    GString *without = g_string_new(s->view.healing ? s->without : NULL); /* the loss before has not been healed */
+    GString *without = g_string_new(s->view.healing ? s->healing.without : NULL); /* the loss before has not been healed */
     for (int r = 0; r < size; r++) {
         const bool is_down = dome__hub_is_down(s, members[r].host);
         lost[r] = members[r].lost;
@@ -241,8 +239,8 @@ static void make_view(hub_state *s, const hub_member *members, int size)
         if (is_first)
             g_string_append_printf(without, "%s%s", without->len ? ", " : "", members[r].host);
     }
-    g_free(s->without);
-    s->without = g_string_free(without, without->len == 0);
+    g_free(s->healing.without);
+    s->healing.without = g_string_free(without, without->len == 0);
     dome__hub_view_act(s, s->hub->tells ? dome__view_go_on(&s->view, lost) : dome__view_heal(&s->view, lost, hosts));
     g_free(hosts);
     g_free(lost);
@@ -252,14 +250,14 @@ static bool begin(hub_state *s, const hub_member *members, int size)
 {
     GArray *kill_too = g_array_new(FALSE, FALSE, sizeof(int));
     dome__hub_say_unhealed(s);
-    s->bare = is_bare(s);
-    s->early = is_early(s);
-    s->healing = dome__hub_reason(s);
-    dome__history_begin(&s->history, true, s->healing, noticing(s));
+    s->healing.bare = is_bare(s);
+    s->healing.early = is_early(s);
+    s->healing.reason = dome__hub_reason(s);
+    dome__history_begin(&s->history, true, s->healing.reason, noticing(s));
     make_view(s, members, size);
-    s->healing_number = s->view.next_number;
-    s->entered_at = s->now;
-    s->heals++;
+    s->healing.number = s->view.next_number;
+    dome__hub_view_entered(s);
+    s->healing.heals++;
     if (s->hub->left > 0)
         s->hub->left--;
     /* Those that go on come first: a task of a host whose daemon is gone must not end before the others have left it alone. What
@@ -284,7 +282,7 @@ static bool begin(hub_state *s, const hub_member *members, int size)
     dome__hub_launcher_kill(s, (const int *)(const void *)kill_too->data, (int)kill_too->len);
     g_array_unref(kill_too);
     if (members[0].lost && !start_rank0(s)) {
-        g_clear_pointer(&s->healing, g_free); /* the same reason is told now */
+        g_clear_pointer(&s->healing.reason, g_free); /* the same reason is told now */
         return false;
     }
     s->hub->healing(s->hub->ctx, s->hub->rank0);
@@ -325,7 +323,7 @@ static int count_lost(const hub_member *members, int size)
 /* Task 0 is lost and its process has not ended: another one could not take its place yet. */
 static bool awaits_rank0(hub_state *s, bool is_lost)
 {
-    if (!is_lost || s->rank0_ended)
+    if (!is_lost || s->rank0.ended)
         return false;
     kill(s->hub->rank0, SIGKILL);
     return s->now - s->failure.noticed_at <= RANK0_PATIENCE;
@@ -336,7 +334,8 @@ static char *objection(hub_state *s, const hub_member *members, int size)
 {
     const int count = count_lost(members, size), left = size - count + members[0].lost;
     if (is_stuck(s, members, size))
-        return g_strdup_printf("that is the same place %d times in a row: the program is not started again", s->losses.times);
+        return g_strdup_printf("that is the same place %d times in a row: the program is not started again",
+                               s->healing.past.times);
     if (s->hub->tells && count == size)
         return g_strdup("no task is left that could go on");
     if (s->hub->tells && left < s->view.least)
@@ -376,7 +375,7 @@ static void take_back(hub_state *s, const hub_member *members, int size)
         newcomer[r] = s->view.next.members[r].before == DOME_VIEW_NEWCOMER;
     dome__history_begin(&s->history, true, reason, noticing(s));
     dome__hub_view_act(s, dome__view_take_back(&s->view, hosts, text));
-    s->entered_at = s->now;
+    dome__hub_view_entered(s);
     for (int r = 0; r < size; r++)
         if (!newcomer[r])
             send_over(s, members[r].by);
@@ -398,14 +397,14 @@ static void take_back(hub_state *s, const hub_member *members, int size)
 static bool is_held_up(const hub_state *s)
 {
     const bool restarts = s->hub->report_fd >= 0 && s->hub->left > 0;
-    return s->unstarted || (s->healing && restarts);
+    return s->healing.unstarted || (s->healing.reason && restarts);
 }
 
 bool dome__hub_heal(hub_state *s)
 {
     if (s->view.phase == DOME_VIEW_ENTERING && s->failure.end == DOME_END_START) {
         dome__hub_notice_loss(s);
-        s->unstarted = true;
+        s->healing.unstarted = true;
     }
     if (!can_heal(s) && !(can_go_over(s) && s->view.phase == DOME_VIEW_ENTERING && !s->view.healing))
         return false;
@@ -427,12 +426,12 @@ bool dome__hub_heal(hub_state *s)
         heals = true;
     } else if ((why = objection(s, members, size))) {
         char *reason = dome__hub_reason(s);
-        dome__hub_notice_anew(s, s->losses.times >= DOME_LOSSES_MOST ? DOME_END_OWN : s->failure.end, s->failure.exit_status,
-                              g_strdup_printf("%s; %s", reason, why));
+        dome__hub_notice_anew(s, s->healing.past.times >= DOME_LOSSES_MOST ? DOME_END_OWN : s->failure.end,
+                              s->failure.exit_status, g_strdup_printf("%s; %s", reason, why));
         g_free(reason);
         heals = false;
     } else {
-        heals = (!members[0].lost || s->rank0_ended) && begin(s, members, size);
+        heals = (!members[0].lost || s->rank0.ended) && begin(s, members, size);
     }
     g_free(why);
     g_free(members);
@@ -440,20 +439,6 @@ bool dome__hub_heal(hub_state *s)
 }
 
 /* ---- afterwards ---- */
-
-bool dome__hub_awaits_rank0(const hub_state *s)
-{
-    return s->rank0_started_at > 0;
-}
-
-void dome__hub_look_for_rank0(hub_state *s, double limit)
-{
-    if (!dome__hub_awaits_rank0(s) || s->failure.noticed || s->now - s->rank0_started_at <= limit)
-        return;
-    dome__hub_notice(
-        s, DOME_END_LOSS, false, 1,
-        g_strdup_printf("task 0 on host %s is lost: started anew, it did not come within %.1f s", g_get_host_name(), limit));
-}
 
 bool dome__hub_look_for_host(hub_state *s, const hub_client *c, const char *host, double limit)
 {
@@ -468,11 +453,11 @@ bool dome__hub_look_for_host(hub_state *s, const hub_client *c, const char *host
 /* Why the program goes on from its beginning, and what helps. */
 static const char *why_beginning(const hub_state *s, const dome_wire_view *view)
 {
-    if (s->bare)
+    if (s->healing.bare)
         return "it has no objects with names: name those that hold its state";
     if (!view->saves)
         return "it writes no checkpoints: --dome-checkpoint-dir memory: keeps them in memory";
-    if (s->early)
+    if (s->healing.early)
         return "it had come to no loop boundary: dome_checkpoint in its main loop is one";
     if (s->hub->tells)
         return "its tasks had kept nothing yet";
@@ -489,26 +474,39 @@ static void note_checkpoint(hub_state *s, int64_t number)
 
 void dome__hub_healed(hub_state *s, const dome_wire_view *view)
 {
-    if (!s->healing || view->number < s->healing_number)
+    if (!s->healing.reason || view->number < s->healing.number)
         return;
     const bool kept = s->hub->tells && view->checkpoint;
     char *from = kept ? g_strdup_printf("loop boundary %" PRIu64, view->loop)
                  : view->checkpoint
                      ? g_strdup_printf("checkpoint %" PRIu64 " (loop boundary %" PRIu64 ")", view->checkpoint, view->loop)
                      : g_strdup_printf("the beginning (%s)", why_beginning(s, view));
-    char *most = s->hub->left < 0 ? g_strdup("") : g_strdup_printf(" of %d", s->heals + s->hub->left);
-    char *without = s->without ? g_strdup_printf(" (without %s)", s->without) : g_strdup("");
+    char *most = s->hub->left < 0 ? g_strdup("") : g_strdup_printf(" of %d", s->healing.heals + s->hub->left);
+    char *without = s->healing.without ? g_strdup_printf(" (without %s)", s->healing.without) : g_strdup("");
     char *how = s->hub->tells ? g_strdup_printf("the program goes on with %d task%s", s->view.size, s->view.size == 1 ? "" : "s")
                               : g_strdup("healed");
-    char *text = g_strdup_printf("%s; %s%s from %s, %d%s", s->healing, how, without, from, s->heals, most);
+    char *text = g_strdup_printf("%s; %s%s from %s, %d%s", s->healing.reason, how, without, from, s->healing.heals, most);
     dome__hub_say(s, text);
     g_free(text);
     g_free(how);
     g_free(without);
     g_free(most);
     g_free(from);
-    g_clear_pointer(&s->healing, g_free);
+    g_clear_pointer(&s->healing.reason, g_free);
     if (view->checkpoint && !s->hub->tells) /* else it is what the tasks have kept, which is no checkpoint for others */
         note_checkpoint(s, (int64_t)view->checkpoint);
-    s->loops_before = s->hub->tells ? view->loop : 0; /* its boundaries are counted from the checkpoint */
+    dome__hub_view_count_from(s, s->hub->tells ? view->loop : 0); /* its boundaries are counted from the checkpoint */
+}
+
+void dome__hub_heal_bequeath(hub_state *s, const char *legacy)
+{
+    g_free(s->healing.legacy);
+    s->healing.legacy = g_strdup(legacy);
+}
+
+void dome__hub_heal_close(hub_state *s)
+{
+    g_free(s->healing.legacy);
+    g_free(s->healing.reason);
+    g_free(s->healing.without);
 }

@@ -6,8 +6,9 @@
 #include "hub/hub.h"
 #include "hub/hub_difference.h"
 #include "hub/hub_failure.h"
+#include "hub/hub_heal.h"
+#include "hub/hub_rank0.h"
 #include "hub/outlet.h"
-#include "manage/losses.h"
 #include "system/time.h"
 #include "trace/demand.h"
 #include "trace/sink.h"
@@ -90,16 +91,6 @@ typedef struct hub_parking {
     bool over; /* it has said what there is to say */
 } hub_parking;
 
-/* A task of the view that is to be healed, by its rank there. */
-typedef struct hub_member {
-    hub_client *by;   /* its connection; NULL: it has not come yet */
-    const char *host; /* NULL: it is not known */
-    bool lost;        /* no process of it goes on */
-    bool failed;      /* it has told of a failure, which may be that of its host */
-    bool unheard;     /* it is connected, and has been silent for long */
-    int daemon;       /* process number of the launcher's daemon on its host; 0: it is not known */
-} hub_member;
-
 /* A host that is down. */
 typedef struct hub_host {
     char *name;
@@ -166,14 +157,10 @@ struct hub_state {
     double checkpoint_at; /* wall time */
 
     char **command; /* the words of rank 0, as last known; NULL: not asked for */
-    bool rank0_ended;
-    int rank0_status; /* as waitpid gives it */
-    double rank0_ended_at;
-
+    hub_rank0 rank0;
+    hub_healing healing;
     hub_failure failure;
     pid_t killer;
-    bool ending;   /* a signal from the keyboard or a user ended the program: nothing is lost */
-    int passed_on; /* the last signal that the hub has sent to rank 0 */
     bool daemon_ended;
     dome_trace_sink *trace; /* of --dome-trace */
     dome_demand *demand;    /* NULL until task 0 beats */
@@ -199,18 +186,8 @@ struct hub_state {
     dome_history history;
     uint64_t loops_before; /* loop boundaries passed in earlier views */
 
-    char *legacy;            /* of task 0 of this view: dome_wire_view */
-    char *healing;           /* the reason of a loss that is being healed; NULL: none */
-    uint32_t healing_number; /* of the view that heals it */
-    bool bare;               /* the program had no object with a name */
-    bool early;              /* it had come to no loop boundary */
-    bool unstarted;          /* it has told that a view that heals could not start; a part of the failure that was noticed */
-    int heals;               /* so far */
-    char *without;           /* hosts that have been given up with that loss, ", " between them; NULL: none */
-    GArray *down;            /* hub_host */
+    GArray *down; /* hub_host */
     hub_look look;
-    double rank0_started_at; /* when the hub has started task 0 anew; 0: it has not, or task 0 has come */
-    dome_losses losses;
 };
 
 /* Wall time. */
@@ -442,6 +419,12 @@ bool dome__hub_view_greet(hub_state *s, hub_client *c, dome_view_act *then);
 void dome__hub_view_change(hub_state *s, hub_client *c, const dome_wire_change *change);
 void dome__hub_view_stands(hub_state *s, const dome_wire_view *view);
 
+/* A change begins. */
+void dome__hub_view_entered(hub_state *s);
+
+/* The present view begins after so many loop boundaries. */
+void dome__hub_view_count_from(hub_state *s, uint64_t loops);
+
 /* Notices tasks that have ended between two views, or do not come back within so many seconds. */
 void dome__hub_look_for_away(hub_state *s, double limit);
 
@@ -545,30 +528,6 @@ void dome__hub_set_up(hub_state *s, const char *host);
 
 /* Their names, separated by blanks; g_free'd. */
 char *dome__hub_down_text(const hub_state *s);
-
-/* ---- hub_heal.c ---- */
-
-/* Prints the reason of a loss that could not be healed. */
-void dome__hub_say_unhealed(hub_state *s);
-
-/* Instead of step two. Returns whether the failure that was noticed is being healed, or may be soon. */
-bool dome__hub_heal(hub_state *s);
-
-/* Tells a task which rank it has in the next view. */
-void dome__hub_send_back(const hub_state *s, hub_client *c);
-
-/* Whether task 0 was started anew and has not come. */
-bool dome__hub_awaits_rank0(const hub_state *s);
-
-/* Notices that it does not come within so many seconds. */
-void dome__hub_look_for_rank0(hub_state *s, double limit);
-
-/* Notices that a host does not start a task of the view that heals a loss: task 0, which waits for it, has not finished starting
- * for so many seconds. Returns whether that is so. */
-bool dome__hub_look_for_host(hub_state *s, const hub_client *c, const char *host, double limit);
-
-/* Task 0 says that all tasks of a view have joined. */
-void dome__hub_healed(hub_state *s, const dome_wire_view *view);
 
 /* ---- hub_report.c ---- */
 

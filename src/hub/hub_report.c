@@ -118,7 +118,7 @@ void dome__hub_report_end(const hub_state *s)
         loop = MAX(loop, c->beat.loop);
         sequence = MAX(sequence, c->beat.sequence);
     }
-    dome_end end = s->ending || !s->failure.told ? DOME_END_OWN : s->failure.end;
+    dome_end end = s->rank0.ending || !s->failure.told ? DOME_END_OWN : s->failure.end;
     dome__wire_send(s->hub->report_fd, NULL,
                     &(dome_wire_message){
                         .kind = DOME_WIRE_REPORT,

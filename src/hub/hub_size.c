@@ -58,7 +58,7 @@ void dome__hub_size_tick(hub_state *s)
 {
     hub_size *x = s->size;
     if (!x || x->ordered || s->view.size == 0 || !dome__view_is_free(&s->view) || s->asker != -1 || s->adding.fd >= 0 ||
-        s->rank0_ended || s->failure.noticed || s->failure.told)
+        s->rank0.ended || s->failure.noticed || s->failure.told)
         return;
     const int best = wanted(s);
     if (!best)
@@ -77,7 +77,7 @@ void dome__hub_size_answer(hub_state *s, const char *word, const char *text)
         return;
     x->ordered = false;
     dome__size_policy_ended(x->policy, good, s->now);
-    if (!good && !s->rank0_ended && !s->failure.noticed)
+    if (!good && !s->rank0.ended && !s->failure.noticed)
         dome__hub_say_once(s, &x->said, dome__hub_option(s, DOME_HUB_SIZE), text);
 }
 

@@ -123,7 +123,7 @@ void dome__hub_view_act(hub_state *s, dome_view_act act)
 /* Why no program like this one can change: a static text, or NULL. */
 static const char *never(const hub_state *s)
 {
-    if (s->failure.noticed || s->failure.told || s->rank0_ended)
+    if (s->failure.noticed || s->failure.told || s->rank0.ended)
         return "the program is ending";
     if (!s->hub->rank0_is_child)
         return "a program that was started from the PVM console keeps its tasks";
@@ -245,8 +245,6 @@ bool dome__hub_view_greet(hub_state *s, hub_client *c, dome_view_act *then)
             dome__hub_step(before, DOME_CLIENT_REPLACE);
     }
     dome__hub_set_up(s, c->host);
-    if (c->rank == 0 && then->deed != DOME_VIEW_AGAIN)
-        s->rank0_started_at = 0;
     return true;
 }
 
@@ -265,6 +263,16 @@ static void note_entered(hub_state *s, uint32_t before)
     }
 }
 
+void dome__hub_view_entered(hub_state *s)
+{
+    s->entered_at = s->now;
+}
+
+void dome__hub_view_count_from(hub_state *s, uint64_t loops)
+{
+    s->loops_before = loops;
+}
+
 void dome__hub_view_change(hub_state *s, hub_client *c, const dome_wire_change *change)
 {
     const bool steady = s->view.phase != DOME_VIEW_ENTERING;
@@ -276,7 +284,7 @@ void dome__hub_view_change(hub_state *s, hub_client *c, const dome_wire_change *
         !c->early) { /* the word of task 0 comes by another connection */
         c->early = g_strdup(change->plan);
         dome__hub_step(c, DOME_CLIENT_GOES);
-        s->entered_at = s->now;
+        dome__hub_view_entered(s);
         return;
     }
     if (dome__view_plan_parse(change->plan, 0, &plan)) {
@@ -293,7 +301,7 @@ void dome__hub_view_change(hub_state *s, hub_client *c, const dome_wire_change *
     }
     note_entered(s, before);
     if ((steady || s->view.number != before) && s->view.phase == DOME_VIEW_ENTERING) {
-        s->entered_at = s->now;
+        dome__hub_view_entered(s);
         dome__hub_history_changes(s, ordered);
     }
     if (!s->view.healing)
@@ -310,8 +318,6 @@ void dome__hub_view_stands(hub_state *s, const dome_wire_view *view)
     if (first && s->view.size > 0)
         dome__hub_history_stands(s);
     dome__hub_tell_hosts(s);
-    g_free(s->legacy);
-    s->legacy = g_strdup(view->legacy);
     dome__hub_view_act(s, act);
     for (guint i = 0; first && s->view.size > 0 && i < s->clients->len; i++) {
         hub_client *c = s->clients->pdata[i];
