@@ -16,7 +16,7 @@ static bool take_rest(hub_state *s)
     bool more = false;
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *c = s->clients->pdata[i];
-        if (!c->greeted || c->closed || c->channel == DOME_WIRE_WATCH)
+        if (c->closed || !dome__hub_is_output(c))
             continue;
         struct pollfd p = {.fd = c->fd, .events = POLLIN};
         bool ready = poll(&p, 1, 0) > 0;
@@ -46,7 +46,7 @@ static void take_parts(hub_state *s)
 {
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *c = s->clients->pdata[i];
-        if (c->greeted && !c->closed && c->channel != DOME_WIRE_WATCH)
+        if (!c->closed && dome__hub_is_output(c))
             dome__hub_relay(s, c, true);
     }
 }
@@ -55,7 +55,9 @@ static void take_parts(hub_state *s)
  * restarted. */
 static int wait_for_reader(hub_state *s)
 {
-    double patience = s->ending ? ENDED_PATIENCE : s->hub->report_fd >= 0 && s->told ? s->hub->timeout : G_MAXDOUBLE;
+    double patience = s->rank0.ending                             ? ENDED_PATIENCE
+                      : s->hub->report_fd >= 0 && s->failure.told ? s->hub->timeout
+                                                                  : G_MAXDOUBLE;
     double moved = dome__hub_now();
     size_t written = dome__hub_output_written(s);
     int ended_by = 0;

@@ -78,7 +78,7 @@ bool dome__hub_holds_stream(const hub_state *s, int stream)
 
 bool dome__hub_holds(const hub_state *s, const hub_client *c)
 {
-    return c->greeted && c->channel != DOME_WIRE_WATCH && dome__hub_holds_stream(s, stream_of(c));
+    return dome__hub_is_output(c) && dome__hub_holds_stream(s, stream_of(c));
 }
 
 void dome__hub_relay(hub_state *s, hub_client *c, bool last)

@@ -32,7 +32,7 @@ void dome__hub_attend(hub_state *s)
         dome__hub_history_recite(s, dome__demand_sink(s->demand));
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *c = s->clients->pdata[i];
-        if (c->greeted && !c->closed && !c->left && c->channel == DOME_WIRE_WATCH)
+        if (dome__hub_is_there(c))
             dome__hub_send_record(s, c);
     }
 }

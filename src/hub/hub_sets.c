@@ -7,7 +7,7 @@
 
 static int set_of(const hub_client *c)
 {
-    if (!c->greeted || c->channel == DOME_WIRE_WATCH)
+    if (!dome__hub_is_output(c))
         return DOME_HUB_TALK;
     return c->channel == DOME_WIRE_STDOUT ? DOME_HUB_OUT : DOME_HUB_ERROR;
 }
