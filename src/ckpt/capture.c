@@ -117,7 +117,7 @@ void dome__ckpt_capture_convert(dome_ckpt_capture *capture, void (*converted)(vo
             dome_ckpt_block *b = block_of(capture, run, k);
             if (run->type)
                 to = convert_block(capture, run->type, b, to, scratch, room);
-            b->sum = dome__ckpt_sum(capture->buffer + b->at, (size_t)b->bytes);
+            b->sum = dome__checksum(capture->buffer + b->at, (size_t)b->bytes);
             if (converted)
                 converted(ctx, b);
         }

@@ -9,7 +9,7 @@ typedef struct dome_ckpt_block {
     uint64_t at, bytes; /* in the buffer: first as copied, then in the form of the file */
     uint64_t offset;    /* in the file; 0: an earlier file holds the block */
     uint64_t early;     /* the offset at which it was written before its checksum was known; 0: not written early */
-    dome_ckpt_sum sum;
+    dome_checksum sum;
 } dome_ckpt_block;
 
 /* A run of blocks of one object. */

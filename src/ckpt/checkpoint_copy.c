@@ -151,8 +151,17 @@ dome_ckpt *dome__checkpoint_describe(dome_env *env, const char *program, uint64_
         if (!dome__object_is_named(o) || dome_object_describe(o, &info) != DOME_OK)
             continue;
         binds |= dome__object_is_binding(o);
-        dome__ckpt_add_object(ckpt, dome_object_name(o), dome_object_operations(o)->kind, &info,
-                              dome__checkpoint_is_fixed(o, &info), message);
+        const dome_ckpt_description description = {.name = dome_object_name(o),
+                                                   .kind = dome_object_operations(o)->kind,
+                                                   .type = info.type,
+                                                   .length = info.length,
+                                                   .width = info.width,
+                                                   .distribution = info.distribution,
+                                                   .block_size = info.layout ? dome_layout_block_size(info.layout) : 0,
+                                                   .fixed = dome__checkpoint_is_fixed(o, &info),
+                                                   .ndim = info.ndim,
+                                                   .shape = info.shape};
+        dome__ckpt_add_object(ckpt, &description, message);
     }
     if (binds && !*message)
         dome__ckpt_add_counter(ckpt, DOME_CKPT_TASKS, (uint64_t)env->size, message);

@@ -148,7 +148,7 @@ static uint64_t *hash_all(const dome_image *i, uint64_t count)
     uint64_t *words = g_new0(uint64_t, count + 1);
     for (guint k = 0; k < MIN(count, i->ckpt->objects->len); k++)
         words[k] = hash_object(i->ckpt, dome__ckpt_object(i->ckpt, k));
-    const dome_ckpt_sum sum = dome__ckpt_directory_sum(i->ckpt);
+    const dome_checksum sum = dome__ckpt_directory_sum(i->ckpt);
     words[count] = dome__get_u64(sum.bytes);
     return words;
 }

@@ -7,13 +7,13 @@
 
 /* What the writer of a block tells of it: its checksum, and the number of its piece. */
 enum {
-    DOME_IMAGE_SUM = sizeof(dome_ckpt_sum) / sizeof(uint64_t),
+    DOME_IMAGE_SUM = sizeof(dome_checksum) / sizeof(uint64_t),
     DOME_IMAGE_PIECE = DOME_IMAGE_SUM,
     DOME_IMAGE_WORDS,
     DOME_IMAGE_WHY = 400 /* bytes of a text that all tasks get */
 };
 
-G_STATIC_ASSERT(DOME_IMAGE_SUM * sizeof(uint64_t) == sizeof(dome_ckpt_sum));
+G_STATIC_ASSERT(DOME_IMAGE_SUM * sizeof(uint64_t) == sizeof(dome_checksum));
 
 /* Behind the image, in the piece of task 0: the piece of each entry, then the last words. */
 typedef struct dome_image_tail {

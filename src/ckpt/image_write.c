@@ -43,7 +43,7 @@ static void take_block(dome_image *i, const dome_object *object, const dome_ckpt
     int status = e->length > 0 ? dome_object_write(object, block, 1, to, e->length) : DOME_OK;
     if (status != DOME_OK && !i->why)
         i->why = g_strdup_printf("block %" PRIu64 " of '%s' cannot be saved: %s", block, there->name, dome_status_text(status));
-    dome_ckpt_sum sum = dome__ckpt_sum(to, (size_t)e->length);
+    dome_checksum sum = dome__checksum(to, (size_t)e->length);
     uint64_t *words = i->words + (there->first_entry + block) * DOME_IMAGE_WORDS;
     for (int k = 0; k < DOME_IMAGE_SUM; k++)
         words[k] = dome__get_u64(sum.bytes + (size_t)k * sizeof *words);

@@ -143,7 +143,7 @@ static void write_block(writing *w, const dome_object *object, const dome_ckpt_o
     const int status = e->length > 0 ? dome_object_write(object, block, 1, to, e->length) : DOME_OK;
     if (status != DOME_OK)
         fail(w, there, status);
-    e->sum = dome__ckpt_sum(to, (size_t)e->length);
+    e->sum = dome__checksum(to, (size_t)e->length);
     w->used += e->length;
 }
 

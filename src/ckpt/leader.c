@@ -140,7 +140,7 @@ static void *receive(dome_ckpt_leader *l, int rank, uint64_t *bytes)
     return data;
 }
 
-static void take_sums(dome_ckpt_leader *l, int rank, const dome_ckpt_sum *sums)
+static void take_sums(dome_ckpt_leader *l, int rank, const dome_checksum *sums)
 {
     for (guint i = 0; i < l->claims[rank]->len; i++) {
         dome_ckpt_claim c = g_array_index(l->claims[rank], dome_ckpt_claim, i);
@@ -165,7 +165,7 @@ static void hear_sums(dome_ckpt_leader *l, int rank)
     if (!data)
         return;
     dome_bytes from = dome__bytes_of(data, bytes);
-    dome_ckpt_sum *sums = g_new0(dome_ckpt_sum, count + 1);
+    dome_checksum *sums = g_new0(dome_checksum, count + 1);
     if (dome__ckpt_get_sums(&from, sums, count, &problem))
         take_sums(l, rank, sums);
     else if (!problem)
@@ -178,7 +178,7 @@ static void hear_sums(dome_ckpt_leader *l, int rank)
 void dome__ckpt_leader_gather_sums(dome_ckpt_leader *l)
 {
     const GArray *own = l->job->capture->blocks;
-    dome_ckpt_sum *sums = g_new(dome_ckpt_sum, own->len + 1);
+    dome_checksum *sums = g_new(dome_checksum, own->len + 1);
     for (guint i = 0; i < own->len; i++)
         sums[i] = g_array_index(own, dome_ckpt_block, i).sum;
     if (count_blocks(l, 0) == own->len)

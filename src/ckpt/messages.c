@@ -93,10 +93,10 @@ void dome__ckpt_put_sums(GByteArray *to, const dome_ckpt_capture *capture, const
     put_problem(to, problem);
     dome__append_u64(to, blocks);
     for (guint i = 0; i < blocks; i++)
-        dome__append_bytes(to, g_array_index(capture->blocks, dome_ckpt_block, i).sum.bytes, sizeof(dome_ckpt_sum));
+        dome__append_bytes(to, g_array_index(capture->blocks, dome_ckpt_block, i).sum.bytes, sizeof(dome_checksum));
 }
 
-bool dome__ckpt_get_sums(dome_bytes *from, dome_ckpt_sum *sums, uint64_t count, char **problem)
+bool dome__ckpt_get_sums(dome_bytes *from, dome_checksum *sums, uint64_t count, char **problem)
 {
     *problem = get_problem(from);
     if (dome__read_u64(from) != count)

@@ -19,7 +19,7 @@ void dome__ckpt_held_clear(dome_ckpt_held *held);
 
 /* To rank 0: the checksums of these blocks, and an error that occurred before they were complete. */
 void dome__ckpt_put_sums(GByteArray *to, const dome_ckpt_capture *capture, const char *problem);
-bool dome__ckpt_get_sums(dome_bytes *from, dome_ckpt_sum *sums, uint64_t count, char **problem);
+bool dome__ckpt_get_sums(dome_bytes *from, dome_checksum *sums, uint64_t count, char **problem);
 
 /* To a task: the number of the checkpoint (0: it is given up), and the offset of each of its blocks in the file (0: an earlier
  * file has it), unless these are not known yet. */
