@@ -14,6 +14,7 @@
 #include "program/boundary.h"
 #include "program/change.h"
 #include "program/hooks.h"
+#include "program/option_print.h"
 #include "program/options.h"
 #include "program/profile.h"
 #include "program/progress.h"

@@ -7,6 +7,7 @@
 #include "program/bind.h"
 #include "program/change.h"
 #include "program/links.h"
+#include "program/option_rules.h"
 #include "program/placement.h"
 #include "program/providers.h"
 #include "program/recording.h"
@@ -493,7 +494,7 @@ static void become_rank0(dome_env *env, const dome_provider *provider, char **ar
                                        .words = env->change->words,
                                        .tasks = env->options.tasks,
                                        .all_output = env->options.output == DOME_OUTPUT_ALL};
-        request.heals = dome__restarts_heal(&env->options, env->options.restarts, &request.left);
+        request.heals = dome__restarts_heal(&env->options, &request.left);
         request.tells = env->options.on_loss == DOME_LOSS_TELL;
         if (env->supervised)
             request.left = supervisor->left;
@@ -527,43 +528,13 @@ static given_supervisor take_supervised(dome_env *env)
     return s;
 }
 
-/* A number of tasks that is given, and one that it must not exceed. */
-static void check_order(dome_env *env, const char *small, int less, const char *large, int more)
-{
-    if (less && more && less > more)
-        dome__start_failed(env, 2, g_strdup_printf("--dome-%s %d is more than --dome-%s %d", small, less, large, more));
-}
-
-static void check_hosts_script(dome_env *env)
-{
-    const dome_options *o = &env->options;
-    if (o->hosts_script && o->size == DOME_SIZE_AUTO)
-        dome__start_failed(env, 2,
-                           "--dome-hosts-script and --dome-size auto exclude each other: both say how many tasks there are");
-    if (o->transport && strcmp(o->transport, "self") == 0 && (o->hosts_script || o->size == DOME_SIZE_AUTO))
-        dome__start_failed(env, 2,
-                           o->hosts_script ? "--dome-transport self has no hosts for --dome-hosts-script"
-                                           : "--dome-transport self runs one task: leave out --dome-size auto");
-}
-
-static void check_loss(dome_env *env)
-{
-    dome_options *o = &env->options;
-    if (o->on_loss == DOME_LOSS_END)
-        o->restarts = 0;
-    if (o->on_loss == DOME_LOSS_RESTART && !o->restarts && !env->supervised)
-        dome__start_failed(env, 2, g_strdup("--dome-on-loss restart needs --dome-restarts K, the most times"));
-}
-
 void dome__start(dome_env *env, char **arguments)
 {
     const char *message = NULL;
+    char *broken = NULL;
     const given_supervisor supervisor = take_supervised(env);
     const dome_change *c = env->change;
     const dome_options *o = &env->options;
-    check_order(env, "min", o->least, "max", o->most);
-    check_order(env, "min", o->least, "tasks", o->tasks);
-    check_order(env, "tasks", o->tasks, "max", o->most);
     /* One task that may become more needs a hub. */
     const bool may_change = o->most > 1 || o->hosts_script || o->size == DOME_SIZE_AUTO;
     const int tasks = o->tasks == 1 && may_change ? MAX(o->most, 2) : o->tasks;
@@ -575,15 +546,14 @@ void dome__start(dome_env *env, char **arguments)
     const dome_launcher *launcher = provider->launcher;
     const bool one = !(launcher->can & (DOME_LAUNCHER_SPAWN | DOME_LAUNCHER_TOGETHER));
     const dome_origin origin = one ? DOME_STARTED_BY_USER : launcher->origin();
-    if (!c->back && origin != DOME_STARTED_BY_TASK) {
-        check_loss(env);
-        check_hosts_script(env);
-    }
+    if (!c->back && origin != DOME_STARTED_BY_TASK &&
+        (broken = dome__option_rules_broken(DOME_RULES_OF_START, o, NULL, env->supervised)))
+        dome__start_failed(env, 2, broken);
     if (c->back && c->rank == 0)
         become_first_again(env, provider, arguments);
     else if (c->back)
         become_other_again(env, provider);
-    else if (dome__restarts_needed(o, o->restarts) && !env->supervised && origin == DOME_STARTED_BY_USER)
+    else if (dome__restarts_needed(o) && !env->supervised && origin == DOME_STARTED_BY_USER)
         dome__restarts_run(env, launcher, 0);
     else if (one)
         become_self(env, provider, arguments);
