@@ -71,7 +71,7 @@ static bool depends(const char *o, node *other)
 
 static bool is_settled(unit *u, CXCursor declaration)
 {
-    return !cursor_is_null(declaration) && flags_before(u, cursor_begin(declaration)) & FLAG_NUMBERS;
+    return !cursor_is_null(declaration) && flags_before(u, cursor_begin(declaration)) & DOME_CAPTURE_NUMBERS;
 }
 
 /* Whether a pragma before the statement says so. */
@@ -79,7 +79,7 @@ static bool is_settled_here(unit *u, const node *n)
 {
     while (n->up && n->up->kind != CXCursor_CompoundStmt && !is_settled(u, n->cursor))
         n = n->up;
-    return flags_before(u, n->a) & FLAG_NUMBERS;
+    return flags_before(u, n->a) & DOME_CAPTURE_NUMBERS;
 }
 
 static void warn(unit *u, const node *at, const char *what)

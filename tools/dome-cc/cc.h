@@ -7,6 +7,8 @@
 #ifndef DOME_CC_H
 #define DOME_CC_H
 
+#include <dome/capture.h>
+
 #include <clang-c/Index.h>
 #include <glib.h>
 #include <stdbool.h>
@@ -62,7 +64,7 @@ typedef struct variable {
     bool wide;          /* a temporary for integers of all sizes: a long long */
     bool borrowed;      /* leads into data of Dome, and is not needed behind a poll: never saved */
     bool plain_pointer; /* libclang says only what it leads to on this machine */
-    unsigned flags;     /* FLAG_NUMBERS, FLAG_DANGLING */
+    unsigned flags;     /* DOME_CAPTURE_NUMBERS, DOME_CAPTURE_MAY_DANGLE */
     char *description;
 } variable;
 
@@ -162,9 +164,6 @@ struct pragma {
     bool used;  /* all but POLL, NOPOLL: it stands before what it is about */
 };
 
-/* DOME_CAPTURE_NUMBERS and so on of <dome/capture.h>. */
-enum { FLAG_NUMBERS = 2, FLAG_DANGLING = 4, FLAG_TEXT = 8 };
-
 /* What a function declares and the file must have: text[a .. b), from the declaration that is replaced. */
 typedef struct hoist {
     unsigned top, a, b;
@@ -224,11 +223,10 @@ char *node_text(unit *u, node *n);
 void node_print(unit *u, node *n, GString *out);
 
 /* types.c */
-enum { TYPE_SCALAR, TYPE_POINTER, TYPE_ARRAY, TYPE_STRUCT, TYPE_UNION }; /* as DOME_CAPTURE_KIND_... of <dome/capture.h> */
-char *type_declare(unit *u, CXType t, const char *name, bool bare);      /* bare: without const */
-char *type_name(unit *u, CXType t);                                      /* for casts, without const */
-char *type_describe(unit *u, CXType t, char **why);                      /* NULL and *why */
-bool type_may_be_longer(CXType t);                                       /* it ends in an array of one element */
+char *type_declare(unit *u, CXType t, const char *name, bool bare); /* bare: without const */
+char *type_name(unit *u, CXType t);                                 /* for casts, without const */
+char *type_describe(unit *u, CXType t, char **why);                 /* NULL and *why */
+bool type_may_be_longer(CXType t);                                  /* it ends in an array of one element */
 char *type_describe_longer(unit *u, CXType t, char **why);
 char *type_describe_numbers(unit *u, const char *described, const char *name); /* name: of the type that is described */
 /* Writes functions that pack and unpack the numbers of a struct: values are added in the order of its members. */
@@ -349,7 +347,6 @@ void addresses_look(program *p, unit *u, function *f, node *n);
 void addresses_resolve(unit *u);
 
 /* library.c: the C library */
-enum { KEEP_TEXTS = 1u << 10 };                             /* DOME_CAPTURE_KEEP_TEXTS */
 unsigned library_keeps(const program *p, const char *name); /* for a function or variable: DOME_CAPTURE_KEEP_... */
 void library_lends(const program *p, unit *u, node *call, const char *name, unsigned depth);
 void library_variable(unit *u, node *n, CXCursor d); /* a mention of one of a library */
@@ -366,6 +363,11 @@ void for_parts(unit *u, node *n, node **init, node **condition, node **step, nod
 /* What stands for the name of a function's twin, where it is called, until the text of the caller, or of its twin, is made. */
 #define TWIN_MARK   "\003"
 #define TWIN_PREFIX "dome__twin_"
+
+/* What is written where a function tests whether it is captured, or called again to go on. */
+#define IS_CAPTURING "dome__cc_status & 4"
+#define IS_RESUMING  "dome__cc_status & 8"
+_Static_assert(DOME_CAPTURE_CAPTURING == 4 && DOME_CAPTURE_RESUMING == 8, "what is written is what the library sets");
 
 /* Around what only a function that is entered again needs. */
 #define ENTERING "\004"

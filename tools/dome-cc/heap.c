@@ -558,7 +558,7 @@ static bool is_of_numbers(unit *u, const node *n)
     bool found = false;
     for (; n && n->kind != CXCursor_FunctionDecl && !found; n = n->up)
         found = (n->kind == CXCursor_VarDecl || !n->up || n->up->kind == CXCursor_CompoundStmt) &&
-                flags_before(u, n->a) & FLAG_NUMBERS;
+                flags_before(u, n->a) & DOME_CAPTURE_NUMBERS;
     return found;
 }
 

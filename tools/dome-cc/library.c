@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* What the C library keeps for the program between calls: as DOME_CAPTURE_KEEP_... of <dome/capture.h>. */
+/* What the C library keeps for the program between calls: a line for each DOME_CAPTURE_KEEP_..., in the order of its bits. */
 static unsigned kept_by(const char *name)
 {
     static const char *const names[][24] = {{"rand", "srand", "random", "srandom"},
@@ -22,13 +22,12 @@ static unsigned kept_by(const char *name)
                                             {"fesetround", "fegetround", "feraiseexcept", "fetestexcept", "feclearexcept",
                                              "fesetenv", "fegetenv", "feholdexcept", "feupdateenv", "fesetexceptflag",
                                              "feenableexcept", "fedisableexcept"}};
+    _Static_assert(1u << (G_N_ELEMENTS(names) - 1) == DOME_CAPTURE_KEEP_FLOATING, "a line for each bit");
     for (unsigned k = 0; k < G_N_ELEMENTS(names); k++)
         if (in_list(name, names[k]))
             return 1u << k;
     return 0;
 }
-
-enum { KEEP_CLOCKS = 1u << 12 };
 
 /* setlocale keeps the locale, and lends a text. Tasks of a Dome program have clocks and texts of their own, which would bind the
  * program to their number. */
@@ -36,8 +35,8 @@ unsigned library_keeps(const program *p, const char *name)
 {
     unsigned kept = kept_by(name);
     if (strcmp(name, "setlocale") == 0)
-        kept |= KEEP_TEXTS;
-    return p->parallel ? kept & ~(KEEP_TEXTS | KEEP_CLOCKS) : kept;
+        kept |= DOME_CAPTURE_KEEP_TEXTS;
+    return p->parallel ? kept & ~(DOME_CAPTURE_KEEP_TEXTS | DOME_CAPTURE_KEEP_CLOCKS) : kept;
 }
 
 /* What the C library lends is copied where a call returns it. */

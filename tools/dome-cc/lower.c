@@ -307,7 +307,7 @@ static void write_call(program *p, function *f, node *n, const variable *to)
     char *first = to ? type_assign(f->unit, to->type, to->read, call) : g_strdup_printf("%s;", call);
     char *second = to ? type_assign(f->unit, to->type, to->read, again->str) : g_strdup_printf("%s;", again->str);
     write_mark(f, n);
-    const char *captured = s->operation ? "dome__cc_operation()" : "dome__cc_status & 4";
+    const char *captured = s->operation ? "dome__cc_operation()" : IS_CAPTURING;
     g_string_append_printf(f->out, "%s if (__builtin_expect(%s, 0)) goto dome__save_%d; dome__after_%d: ;\n", first, captured,
                            s->id, s->id);
     s->recovery = g_strdup_printf("%s if (%s) goto dome__save_%d; goto dome__after_%d;", s->operation ? "" : second, captured,

@@ -151,7 +151,7 @@ static void write_prelude(GString *out)
         out,
         "static struct dome__cc_type dome__cc_pointer __attribute__((__unused__)) = {\"void *\", %d, %d, sizeof(void *), "
         "0, 0, 0, 0, 0};\nstatic int dome__point __attribute__((__unused__));\n",
-        TYPE_POINTER, (int)DOME_KIND_U64);
+        (int)DOME_CAPTURE_KIND_POINTER, (int)DOME_KIND_U64);
 }
 
 /* ---- names ---- */

@@ -970,7 +970,7 @@ static void describe_padding(void *ctx, long long offset, long long bytes)
          *name = g_strdup_printf("(padding at %lld)", offset);
     g_string_append_printf(d->u->tail,
                            "static struct dome__cc_type %s = {\"unsigned char [%lld]\", %d, %d, %lld, &dome__cc_uchar, %lld};\n",
-                           id, bytes, TYPE_ARRAY, (int)DOME_KIND_U8, bytes, bytes);
+                           id, bytes, (int)DOME_CAPTURE_KIND_ARRAY, (int)DOME_KIND_U8, bytes, bytes);
     members_add(d->all, name, id, at, 0);
     g_free(name);
     g_free(at);
@@ -1131,7 +1131,8 @@ void type_write_struct(unit *u, const char *id, const char *shown, const char *c
     if (m->flagged)
         g_string_append_printf(u->tail, "static const unsigned char %s_flags[] = {%s};\n", id, m->flags->str);
     g_string_append_printf(u->tail, "static struct dome__cc_type %s = {%s, %d, %d, sizeof(%s), 0, %u, %s%s, 0, 0", id, q,
-                           TYPE_STRUCT, (int)DOME_KIND_U8, ctype, m->n, m->n ? id : "0", m->n ? "_members" : "");
+                           (int)DOME_CAPTURE_KIND_STRUCT, (int)DOME_KIND_U8, ctype, m->n, m->n ? id : "0",
+                           m->n ? "_members" : "");
     if (packs)
         g_string_append_printf(u->tail, ", %s_pack, %s_unpack", id, id);
     if (m->flagged)
@@ -1170,8 +1171,8 @@ static char *describe_union(unit *u, CXType container, CXCursor field, const cha
     g_string_append_printf(u->tail,
                            "static const struct dome__cc_member %s_members[] = {\n%s};\n"
                            "static struct dome__cc_type %s = {%s, %d, %d, %lld, 0, %u, %s_members, %s_which, 0};\n",
-                           id, all.text->str, id, q, TYPE_UNION, (int)DOME_KIND_U8, clang_Type_getSizeOf(t), plan.members->len,
-                           id, id);
+                           id, all.text->str, id, q, (int)DOME_CAPTURE_KIND_UNION, (int)DOME_KIND_U8, clang_Type_getSizeOf(t),
+                           plan.members->len, id, id);
     members_free(&all);
     g_free(q);
     g_free(shown);
@@ -1208,10 +1209,10 @@ static char *describe_array(unit *u, const char *id, const char *shown, CXType e
     char *described = describe(u, element), *name = type_name(u, element), *q = quoted(shown);
     if (n > 0)
         g_string_append_printf(u->tail, "static struct dome__cc_type %s = {%s, %d, %d, sizeof(%s) * %lld, &%s, %lld, 0, 0, 0};\n",
-                               id, q, TYPE_ARRAY, (int)DOME_KIND_U8, name, n, described, n);
+                               id, q, (int)DOME_CAPTURE_KIND_ARRAY, (int)DOME_KIND_U8, name, n, described, n);
     else
-        g_string_append_printf(u->tail, "static struct dome__cc_type %s = {%s, %d, %d, 0, &%s, 0, 0, 0, 0};\n", id, q, TYPE_ARRAY,
-                               (int)DOME_KIND_U8, described);
+        g_string_append_printf(u->tail, "static struct dome__cc_type %s = {%s, %d, %d, 0, &%s, 0, 0, 0, 0};\n", id, q,
+                               (int)DOME_CAPTURE_KIND_ARRAY, (int)DOME_KIND_U8, described);
     g_free(q);
     g_free(name);
     g_free(described);
@@ -1274,8 +1275,8 @@ static void describe_fields(unit *u, CXType t, CXType container, const char *out
         name = cursor_name(member);
         const unsigned flags = flags_before(u, nameless ? cursor_begin(definition_of(type)) : cursor_begin(f));
         const bool zone = is_zone(f, name);
-        add_member(all, name, described, outer, flags | (zone ? FLAG_TEXT : 0));
-        u->keeps |= zone ? KEEP_TEXTS : 0;
+        add_member(all, name, described, outer, flags | (zone ? DOME_CAPTURE_TEXT : 0));
+        u->keeps |= zone ? DOME_CAPTURE_KEEP_TEXTS : 0;
         g_free(described);
         g_free(name);
     }
@@ -1306,7 +1307,7 @@ static char *describe(unit *u, CXType t)
             id = new_type(u, key);
             char *shown = g_strdup_printf("%s *", name), *q = quoted(shown), *element = describe(u, p);
             g_string_append_printf(u->tail, "static struct dome__cc_type %s = {%s, %d, %d, sizeof(void *), &%s, 0, 0, 0, 0};\n",
-                                   id, q, TYPE_POINTER, (int)DOME_KIND_U64, element);
+                                   id, q, (int)DOME_CAPTURE_KIND_POINTER, (int)DOME_KIND_U64, element);
             g_free(element);
             g_free(q);
             g_free(shown);
@@ -1323,7 +1324,7 @@ static char *describe(unit *u, CXType t)
             "static int %s_which(const void *dome__u) { (void)dome__u; return -1; }\n"
             "static const struct dome__cc_member %s_members[] = {{\"state\", &dome__cc_char, 0}};\n"
             "static struct dome__cc_type %s = {\"jmp_buf\", %d, %d, sizeof(%s), 0, 1, %s_members, %s_which, 0};\n",
-            id, id, id, TYPE_UNION, (int)DOME_KIND_U8, name, id, id);
+            id, id, id, (int)DOME_CAPTURE_KIND_UNION, (int)DOME_KIND_U8, name, id, id);
     }
     if (id) {
         g_free(name);
@@ -1420,7 +1421,7 @@ char *type_describe_numbers(unit *u, const char *described, const char *name)
         members one = members_new();
         packer k = packer_new();
         k.good = false;
-        members_add(&one, "value", described, "0", FLAG_NUMBERS);
+        members_add(&one, "value", described, "0", DOME_CAPTURE_NUMBERS);
         type_write_struct(u, id, shown, name, &one, &k);
     }
     g_free(shown);

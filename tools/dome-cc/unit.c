@@ -406,7 +406,7 @@ unsigned flags_before(unit *u, unsigned at)
         numbers->used = true;
     if (dangling)
         dangling->used = true;
-    return (numbers ? FLAG_NUMBERS : 0) | (dangling ? FLAG_DANGLING : 0);
+    return (numbers ? DOME_CAPTURE_NUMBERS : 0) | (dangling ? DOME_CAPTURE_MAY_DANGLE : 0);
 }
 
 void unit_refuse_threads(unit *u, const char *pragma, const char *option)

@@ -424,13 +424,12 @@ static void write_head(function *f, node *n, loop_site *l, bool polls)
     if (polls) {
         site *s = site_new(f, n, true);
         g_string_append_printf(f->out,
-                               "if (__builtin_expect(dome__cc_status, 0)) { " ENTERING
-                               "if (dome__cc_status & 8) switch (dome__point) { " DISPATCH "} " ENTERED
-                               "if (dome__cc_poll()) goto dome__save_%d; }\n",
+                               "if (__builtin_expect(dome__cc_status, 0)) { " ENTERING "if (" IS_RESUMING
+                               ") switch (dome__point) { " DISPATCH "} " ENTERED "if (dome__cc_poll()) goto dome__save_%d; }\n",
                                l->id, s->id);
     } else {
         g_string_append_printf(
-            f->out, ENTERING "if (__builtin_expect(dome__cc_status & 8, 0)) switch (dome__point) { " DISPATCH "}" ENTERED "\n",
+            f->out, ENTERING "if (__builtin_expect(" IS_RESUMING ", 0)) switch (dome__point) { " DISPATCH "}" ENTERED "\n",
             l->id);
     }
 }
@@ -1051,7 +1050,7 @@ static void write_again(function *f, GString *out)
 {
     bool nothing = returns_nothing(f), is_main = f == f->unit->main;
     int n = clang_Cursor_getNumArguments(f->decl->cursor);
-    g_string_append_printf(out, "if (__builtin_expect(dome__cc_status & 8, 0)) %s" TWIN_PREFIX "%s(", nothing ? "{ " : "return ",
+    g_string_append_printf(out, "if (__builtin_expect(" IS_RESUMING ", 0)) %s" TWIN_PREFIX "%s(", nothing ? "{ " : "return ",
                            is_main ? "dome__main" : f->name);
     if (is_main && n == 0)
         g_string_append(out, "dome__argc, dome__argv");
@@ -1226,11 +1225,11 @@ void write_function(program *p, function *f)
                                        entry->id);
         } else if (entry && !copies->len) {
             g_string_append_printf(all,
-                                   "if (__builtin_expect(dome__cc_status, 0)) {\nif (dome__cc_status & 8) {\n%s}\n"
+                                   "if (__builtin_expect(dome__cc_status, 0)) {\nif (" IS_RESUMING ") {\n%s}\n"
                                    "if (dome__cc_poll()) goto dome__save_%d;\n}\n",
                                    resume->str, entry->id);
         } else {
-            g_string_append_printf(all, "if (__builtin_expect(dome__cc_status & 8, 0)) {\n%s}%s%s%s\n", resume->str,
+            g_string_append_printf(all, "if (__builtin_expect(" IS_RESUMING ", 0)) {\n%s}%s%s%s\n", resume->str,
                                    copies->len ? " else { " : "", copies->str, copies->len ? "}" : "");
             if (entry)
                 g_string_append_printf(all, "if (__builtin_expect(dome__cc_status, 0) && dome__cc_poll()) goto dome__save_%d;\n",
