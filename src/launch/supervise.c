@@ -31,6 +31,7 @@ typedef struct supervisor {
     /* the current attempt */
     pid_t hub;
     bool over;
+    bool deaf;         /* it cannot learn how children end: the call is refused */
     int status;        /* as from waitpid */
     double stopped_at; /* 0: the hub is not stopped */
     GByteArray *in;
@@ -76,6 +77,7 @@ static bool reap(supervisor *s)
             s->daemon = 0;
         }
     }
+    s->deaf = pid < 0 && errno != EINTR;
     return pid == 0;
 }
 
@@ -209,6 +211,10 @@ static void watch(supervisor *s, int fd)
         else if (p[1].revents)
             fd = -1;
         handle_signals(s);
+        if (s->deaf && fd < 0 && !s->over) { /* the hub is gone, and has said why: it could not wait, either */
+            s->over = true;
+            s->status = W_EXITCODE(1, 0);
+        }
         if (s->stopped_at > 0 && dome__now() - s->stopped_at > s->how->timeout) {
             kill(s->hub, SIGKILL);
             s->stopped_at = 0;
