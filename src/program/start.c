@@ -8,6 +8,7 @@
 #include "program/change.h"
 #include "program/links.h"
 #include "program/placement.h"
+#include "program/program_operations.h"
 #include "program/providers.h"
 #include "program/recording.h"
 #include "program/restarts.h"
