@@ -206,8 +206,8 @@ typedef enum dome_operation_flags {
  * whose value is not shown. The last entry describes all further words. A name that is registered
  * with the same arguments and flags returns its code. Both texts are copied and live until
  * dome_finalize. Collective in order. 0 on failure: DOME_ERR_NAME (the name is empty, belongs to
- * the library, or has other arguments or flags), DOME_ERR_ARGUMENT (invalid arguments or flags; 64
- * operations exist). */
+ * the library, or has other arguments or flags), DOME_ERR_ARGUMENT (invalid arguments or flags). A
+ * program may register any number of operations. */
 dome_operation_code dome_operation_register(dome_env *env, const char *name, const char *arguments, unsigned flags);
 
 /* Begins an operation; all Dome calls until its end are part of it. Its computing time is charged

@@ -381,7 +381,7 @@ static int count_by(by_label *b, uint64_t counts[])
 static dome_status by_key(dome_operation_code code, const dvec *x, const dvec *labels, uint64_t k, double result[])
 {
     if (!x)
-        return dome__null(dome__operation_name(code), "a vector");
+        return dvec__null(code, "a vector");
     dome_operation op;
     dome__begin_with(&op, x->env, code, x->object, (uint64_t[]){dvec__id(labels), k}, 2);
     by_label b = {.x = x, .labels = labels, .k = k, .width = x->width, .largest = code == DOME_OP_DVEC_MAX_BY};

@@ -4,6 +4,7 @@
 #define DOME_SRC_BALANCE_PRIVATE_H
 
 #include "balance/balance.h"
+#include "balance/balance_operations.h"
 #include "balance/policy.h"
 #include "transport/relay.h"
 

@@ -1,5 +1,6 @@
 #include "balance/migrate.h"
 
+#include "balance/balance_operations.h"
 #include "balance/balance_private.h"
 #include "core/layout.h"
 #include "core/object_private.h"

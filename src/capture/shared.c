@@ -4,6 +4,7 @@
 #include "capture/library.h"
 #include "ckpt/checkpoint.h"
 #include "core/object_private.h"
+#include "program/program_operations.h"
 #include "system/bytes.h"
 #include "system/checksum.h"
 #include "transport/agree.h"

@@ -1,4 +1,5 @@
 /* Collectives for programs: checks, and calls of transport/collective.h. */
+#include "comm/comm_operations.h"
 #include "comm/ordered.h"
 #include "comm/reductions.h"
 #include "core/environment.h"

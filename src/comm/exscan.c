@@ -1,4 +1,5 @@
 /* Scans of the lower ranks alone: those of dome_scan, whose results go on to the next task. */
+#include "comm/comm_operations.h"
 #include "comm/reductions.h"
 #include "core/environment.h"
 #include "core/operation.h"

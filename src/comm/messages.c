@@ -6,6 +6,7 @@
 #include "comm/messages.h"
 
 #include "comm/comm.h"
+#include "comm/comm_operations.h"
 #include "core/type_private.h"
 #include "system/unconst.h"
 #include "transport/agree.h"

@@ -16,6 +16,7 @@ struct dome_registry {
     void **buried; /* memory of recently freed objects, so that uses of their handles are detected */
     size_t burials;
     GPtrArray *layouts; /* dome_layout *, one for each (length, block size) in use */
+    bool ends;          /* with the environment: nobody is told of the objects that go */
 };
 
 /* ---- creation and destruction ---- */
@@ -199,7 +200,7 @@ static guint registry_index(const dome_env *env, uint64_t id)
 static void object_destroy(dome_object *object)
 {
     dome_env *env = object->env;
-    if (env->operation && env->operation->code != DOME_OP_FINALIZE)
+    if (env->operation && !env->registry->ends)
         env->hooks->gone(env, object);
     g_ptr_array_remove_index(env->registry->objects, registry_index(env, object->id));
     if (object->named)
@@ -238,6 +239,7 @@ void dome__registry_init(dome_env *env)
 
 void dome__registry_clear(dome_env *env)
 {
+    env->registry->ends = true;
     while (env->registry->objects->len > 0)
         object_destroy(g_ptr_array_index(env->registry->objects, env->registry->objects->len - 1));
 }

@@ -4,6 +4,7 @@
 
 #include "core/environment.h"
 #include "eval/future.h"
+#include "objects/dscalar_operations.h"
 
 #include <dome/dscalar.h>
 

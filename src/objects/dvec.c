@@ -892,7 +892,7 @@ static bool can_help(const dvec *out)
 static int map(dome_operation_code code, dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[])
 {
     if (!out)
-        return dome__null(dome__operation_name(code), "a vector");
+        return dvec__null(code, "a vector");
     dome_operation op;
     uint64_t words[1 + DVEC_MAP_MAX];
     dome__begin_with(&op, out->env, code, out->object, words, dvec__map_words(words, nin, in));

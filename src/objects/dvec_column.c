@@ -255,7 +255,7 @@ static int find_field(columns *c, const char *name)
 static int by_column(dome_operation_code code, column_result what, const dvec *x, const char *field, double result[])
 {
     if (!x)
-        return dome__null(dome__operation_name(code), "a vector");
+        return dvec__null(code, "a vector");
     dome_operation op;
     columns c = {.x = x, .what = what, .type = x->type, .items = 1};
     dome__begin(&op, x->env, code, x->object, dome__text_word(x->env, field));
@@ -317,7 +317,7 @@ static dome_type magnitude_type(dome_type type)
 static double norm(dome_operation_code code, column_result what, const dvec *x)
 {
     if (!x)
-        return dome__null(dome__operation_name(code), "a vector"), NAN;
+        return dvec__null(code, "a vector"), NAN;
     dome_operation op;
     double value = 0;
     columns c = {.x = x, .what = what, .type = magnitude_type(x->type), .magnitudes = true, .count = 1, .stride = DVEC_VALUE(x)};

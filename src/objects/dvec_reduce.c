@@ -73,7 +73,7 @@ static int take(reduction *r, const dvec *x, const dvec *y, accepts what)
 static dome_status begin(reduction *r, dome_operation_code code, const dvec *x, const dvec *y, bool two, accepts what)
 {
     if (!x || (two && !y))
-        return dome__null(dome__operation_name(code), "a vector");
+        return dvec__null(code, "a vector");
     dome__begin(&r->op, x->env, code, x->object, dvec__id(y));
     dome_status status = take(r, x, y, what);
     return status == DOME_OK ? status : dome__end(&r->op, status);
@@ -712,7 +712,7 @@ static dome_status extreme_position(dome_operation_code code, const dvec *x, boo
     reduction r;
     dome_extreme best;
     if (!position)
-        return dome__null(dome__operation_name(code), "the place for the position");
+        return dvec__null(code, "the place for the position");
     if (x && dome_type_kind_of(x->type) == DOME_KIND_STRUCT) {
         *position = UINT64_MAX;
         return dvec__struct_extreme(code, x, largest, position, NULL);

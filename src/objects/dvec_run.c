@@ -308,7 +308,7 @@ bool dvec_run_over(dvec_run *run, size_t n, const dvec_operand operands[], size_
     s->lead = lead_of(n, operands);
     const dome_operation_code code = code_of(n, operands, sums, flags);
     if (!s->lead) {
-        s->status = dome__null(dome__operation_name(code), "a vector");
+        s->status = dvec__null(code, "a vector");
         return false;
     }
     const dvec *lead = s->lead;

@@ -6,6 +6,7 @@
 #include "program/bind.h"
 #include "program/placement.h"
 #include "program/profile.h"
+#include "program/program_operations.h"
 #include "program/progress.h"
 #include "program/recording.h"
 #include "program/restarts.h"

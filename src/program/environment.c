@@ -3,6 +3,7 @@
 #include "balance/migrate.h"
 #include "ckpt/checkpoint.h"
 #include "comm/comm.h"
+#include "comm/comm_operations.h"
 #include "core/storage.h"
 #include "core/trail.h"
 #include "core/type_private.h"
@@ -14,9 +15,11 @@
 #include "program/boundary.h"
 #include "program/change.h"
 #include "program/hooks.h"
+#include "program/operations.h"
 #include "program/option_print.h"
 #include "program/options.h"
 #include "program/profile.h"
+#include "program/program_operations.h"
 #include "program/progress.h"
 #include "program/recording.h"
 #include "program/start.h"
@@ -92,6 +95,7 @@ dome_env *dome_init(int *argc, char ***argv)
     release_finalized();
     dome__open_streams();
     dome__change_begin();
+    dome__operations_add();
     dome_env *env = g_new0(dome_env, 1);
     env->hooks = &dome__program_hooks;
     env->errors = dome__errors_new();

@@ -9,6 +9,7 @@
 #include "program/links.h"
 #include "program/option_rules.h"
 #include "program/placement.h"
+#include "program/program_operations.h"
 #include "program/providers.h"
 #include "program/recording.h"
 #include "program/restarts.h"

@@ -3,6 +3,7 @@
 #define DOME_SRC_DSPARSE_PRIVATE_H
 
 #include "objects/dvec_private.h"
+#include "sparse/dsparse_operations.h"
 
 #include <dome/sparse.h>
 

@@ -1,8 +1,14 @@
 /* Programs that call dome_init: Dome programs. They poll where all tasks come together: at their calls of dome_checkpoint, or, if
  * they have none, behind their operations of Dome. A pointer into local data must not be needed behind such a call; an operation
  * behind which it is needed does not poll. */
+#include "balance/balance_operations.h"
 #include "cc.h"
+#include "comm/comm_operations.h"
 #include "core/operation.h"
+#include "objects/dscalar_operations.h"
+#include "objects/dvec_operations.h"
+#include "program/program_operations.h"
+#include "sparse/dsparse_operations.h"
 
 #include <string.h>
 
@@ -57,9 +63,13 @@ static unsigned fills(const char *name);
 static bool is_operation_name(const char *name)
 {
     static const char *const operations[] = {
-#define OPERATION_NAME(code, name, arguments, flag) name,
-        DOME_OPERATION_LIST(OPERATION_NAME)
-#undef OPERATION_NAME
+#define NAME(code, name, arguments, flag)                                         name,
+#define ELEMENTWISE_NAME(code, name, arguments, form, flags, failure, expression) #name,
+        DOME_CORE_OPERATIONS(NAME) DOME_PROGRAM_OPERATIONS(NAME) DOME_COMM_OPERATIONS(NAME) DOME_BALANCE_OPERATIONS(NAME)
+            DOME_DSCALAR_OPERATIONS(NAME) DOME_DVEC_OPERATIONS(NAME) DOME_DSPARSE_OPERATIONS(NAME)
+                DOME_ELEMENTWISE_LIST(ELEMENTWISE_NAME)
+#undef ELEMENTWISE_NAME
+#undef NAME
     };
     /* what one task may call alone, what polls by itself, and what lends pointers */
     static const char *const others[] = {"dome_init", "dome_finalize", "dome_checkpoint", "dome_on_view",
