@@ -230,21 +230,20 @@ static bool over(hub_state *s)
         return any ? all_closed(s, false) : getppid() != s->hub->rank0;
     }
     /* A task may continue its own code after dome_finalize; its output connection closes when its process ends. */
-    return rank0 && (all_closed(s, false) || s->now - MAX(s->rank0.ended_at, s->held_at) > s->hub->timeout);
+    return rank0 && (all_closed(s, false) || s->now - MAX(s->rank0.ended_at, s->output.held_at) > s->hub->timeout);
 }
 
 static void open_state(hub_state *s)
 {
     s->clients = g_ptr_array_new();
     s->watches = g_ptr_array_new();
-    s->strangers = g_ptr_array_new();
     s->started = dome__hub_now();
     s->awake = dome__awake_from(s->started);
     s->now = s->began = s->started;
     s->checkpoint = -1;
     s->down = dome__hub_down_new();
     s->look.fd = -1;
-    dome__hub_raise_limit(s);
+    dome__hub_strangers_open(s);
     dome__hub_output_open(s);
     dome__hub_view_open(s);
     dome__hub_command(s);
@@ -259,12 +258,10 @@ static void close_state(hub_state *s, int status)
         dome__hub_client_free(s->clients->pdata[i]);
     g_ptr_array_free(s->clients, TRUE);
     g_ptr_array_free(s->watches, TRUE);
-    g_ptr_array_free(s->strangers, TRUE);
     dome__hub_poll_close(s);
     dome__hub_failure_close(s);
     dome__hub_difference_forget(s);
-    dome__trace_sink_close(s->trace, status, s->hub->report_fd >= 0);
-    dome__demand_close(s->demand, status);
+    dome__hub_record_close(s, status);
     g_strfreev(s->command);
     dome__hub_heal_close(s);
     dome__hub_look_end(s);
@@ -275,14 +272,13 @@ static void close_state(hub_state *s, int status)
 /* Handles all connections that are readable. */
 static void hear(hub_state *s)
 {
-    uint64_t rung;
-    if (dome__hub_happened(s, DOME_POLL_BELL) && read(s->bell, &rung, sizeof rung) < 0)
-        s->held_at = s->now; /* it rings again */
-    for (guint i = 0; i < s->polled->len; i++)
+    if (dome__hub_happened(s, DOME_POLL_BELL))
+        dome__hub_output_rung(s);
+    for (guint i = 0; i < s->poll.polled->len; i++)
         if (dome__hub_happened(s, (int)(DOME_POLL_FIRST + i)))
-            dome__hub_hear_stranger(s, s->polled->pdata[i]);
-    for (guint i = 0; i < s->ready->len; i++)
-        dome__hub_receive(s, s->ready->pdata[i]);
+            dome__hub_hear_stranger(s, s->poll.polled->pdata[i]);
+    for (guint i = 0; i < s->poll.ready->len; i++)
+        dome__hub_receive(s, s->poll.ready->pdata[i]);
 }
 
 /* Seconds after which a task that has given this process up has ended, its machine's daemon being the last to go. */
@@ -318,7 +314,7 @@ static void watch_over(hub_state *s)
         if (dome__hub_happened(s, DOME_POLL_SIGNAL))
             handle_signals(s);
         if (dome__hub_happened(s, DOME_POLL_REPORT) && !dome__report_answer(report_fd, dome__hub_report_text, s))
-            s->full_until = s->now + 0.1;
+            dome__hub_accept_later(s);
         dome__hub_hear_parker(s, dome__hub_happened(s, DOME_POLL_PARK));
         dome__hub_take_orders(s);
         dome__hub_attend(s);

@@ -155,7 +155,7 @@ static void greet(hub_state *s, hub_client *c, const dome_wire_message *message)
         return;
     }
     dome__hub_send(c, &(dome_wire_message){.kind = DOME_WIRE_WELCOME});
-    if (s->recording && c->channel == DOME_WIRE_WATCH) {
+    if (s->record.number && c->channel == DOME_WIRE_WATCH) {
         dome__hub_record_view(s, c->view);
         dome__hub_send_record(s, c);
     }
@@ -212,11 +212,8 @@ static void take_beat(hub_state *s, hub_client *c, const dome_wire_beat *beat)
         s->checkpoint = checkpoint;
         s->checkpoint_at = dome__hub_now();
     }
-    if (c->rank == 0 && !s->demand) { /* after TRACE_OPEN, if there is one, which is sent before the first beat */
-        s->demand = dome__demand_open(dome__hub_command_line, NULL, s);
-        if (s->trace)
-            dome__demand_lend(s->demand, dome__trace_sink_path(s->trace));
-    }
+    if (c->rank == 0) /* after TRACE_OPEN, if there is one, which is sent before the first beat */
+        dome__hub_record_open(s);
     s->beaten = true;
 }
 
@@ -237,12 +234,6 @@ static void take_fail(hub_state *s, hub_client *c, const dome_wire_fail *fail)
         dome__hub_ask_trails(s);
     dome__hub_notice_reason(s, (dome_end)MIN(fail->end, DOME_END_LOSS), (int)fail->status, fail->line);
     dome__hub_step(c, DOME_CLIENT_FAIL);
-}
-
-static void take_lines(hub_state *s, const hub_client *c, const dome_wire_trace *trace)
-{
-    dome_trace_sink *sink = !trace->number ? s->trace : trace->number == s->recording ? dome__demand_sink(s->demand) : NULL;
-    dome__trace_sink_take(sink, c->view, c->rank, trace->lines, strlen(trace->lines));
 }
 
 /* A task that was told to go back may have failed before it heard so, or have come to its end. */
@@ -331,13 +322,10 @@ static void take_message(hub_state *s, hub_client *c, dome_wire_message *message
         dome__hub_send(c, message);
         break;
     case DOME_WIRE_TRACE_OPEN:
-        if (s->trace)
-            dome__trace_sink_again(s->trace, message->trace_open.command, c->view);
-        else
-            s->trace = dome__trace_sink_open(message->trace_open.path, message->trace_open.command, message->trace_open.append);
+        dome__hub_record_trace(s, c->view, &message->trace_open);
         break;
     case DOME_WIRE_TRACE:
-        take_lines(s, c, &message->trace);
+        dome__hub_record_take(s, c, &message->trace);
         break;
     default:
         break;

@@ -67,10 +67,10 @@ static int wait_for_reader(hub_state *s)
             if (!dome__hub_output_waiting(s))
                 break;
         }
-        struct pollfd p[2] = {{.fd = s->hub->signal_fd, .events = POLLIN}, {.fd = s->bell, .events = POLLIN}};
+        struct pollfd p[2] = {{.fd = s->hub->signal_fd, .events = POLLIN}, {.fd = s->output.bell, .events = POLLIN}};
         uint64_t rung;
         const int ready = poll(p, 2, 50);
-        if (ready < 0 || (ready > 0 && p[1].revents && read(s->bell, &rung, sizeof rung) < 0))
+        if (ready < 0 || (ready > 0 && p[1].revents && read(s->output.bell, &rung, sizeof rung) < 0))
             g_usleep(1000);
         ended_by = signal_while_waiting(s);
         size_t so_far = dome__hub_output_written(s);

@@ -7,11 +7,12 @@
 #include "hub/hub_difference.h"
 #include "hub/hub_failure.h"
 #include "hub/hub_heal.h"
+#include "hub/hub_output.h"
+#include "hub/hub_poll.h"
 #include "hub/hub_rank0.h"
-#include "hub/outlet.h"
+#include "hub/hub_record.h"
+#include "hub/hub_strangers.h"
 #include "system/time.h"
-#include "trace/demand.h"
-#include "trace/sink.h"
 #include "wire/history.h"
 #include "wire/inquiry.h"
 #include "wire/order.h"
@@ -59,16 +60,6 @@ struct hub_client {
     int process;     /* pidfd of a task on this host; -1: none */
     hub_beat beat;
 };
-
-/* A command that has an order for the program (order.h). */
-typedef struct hub_ask {
-    int fd;     /* -1: none */
-    bool waits; /* the line is complete: until tasks have met */
-    guint used;
-    char line[DOME_ORDER_MOST];
-} hub_ask;
-
-enum { DOME_HUB_ASKS = 4 };
 
 /* Hosts that are being added to the virtual machine, by a process of their own. */
 typedef struct hub_adding {
@@ -120,36 +111,17 @@ enum { DOME_HUB_SCRIPT = -2, DOME_HUB_SIZE = -3 };
 typedef struct hub_script hub_script; /* --hosts-script */
 typedef struct hub_size hub_size;     /* --dome-size auto */
 
-typedef struct hub_stranger hub_stranger; /* a connection that has not proven itself */
-
-/* Connections of tasks: those on which they talk, and those of their standard output and standard error. */
-enum { DOME_HUB_TALK, DOME_HUB_OUT, DOME_HUB_ERROR, DOME_HUB_SETS };
-
-typedef struct hub_set {
-    int fd; /* of epoll */
-    guint members;
-} hub_set;
-
 struct hub_state {
     dome_hub *hub;
-    GPtrArray *watches;   /* by rank: the newest connection of its watcher; NULL: none */
-    GPtrArray *clients;   /* tasks' connections; a closed watch is kept for its last state */
-    GPtrArray *strangers; /* oldest first */
-    guint descriptors;    /* the most that this process may have open */
-    guint inherited;      /* number open when it started */
-    double full_until;    /* no connection is accepted before, for lack of descriptors */
-    hub_set sets[DOME_HUB_SETS];
-    GArray *polls;     /* struct pollfd */
-    GPtrArray *polled; /* the strangers, owners of the entries from DOME_POLL_FIRST on */
-    GArray *events;    /* struct epoll_event, of the set that is looked at */
-    GPtrArray *ready;  /* the clients on whose connections there is something to read */
-    double turned_at;  /* wall time of the last event */
-    double looked_at;  /* when this process last went through all connections */
-    bool beaten;       /* beats have come since */
+    GPtrArray *watches; /* by rank: the newest connection of its watcher; NULL: none */
+    GPtrArray *clients; /* tasks' connections; a closed watch is kept for its last state */
+    hub_strangers strangers;
+    hub_poll poll;
+    hub_output output;
+    hub_record record;
+    double looked_at; /* when this process last went through all connections */
+    bool beaten;      /* beats have come since */
 
-    int bell;                /* eventfd, signalled when output has been written */
-    dome_outlet *outlets[2]; /* for standard output and standard error; the same if both are one file */
-    double held_at;          /* when output was last left unread because the hub's own output was not read */
     dome_awake awake;
     double now, began;    /* on the clock of the time in which this process runs */
     double started;       /* wall time */
@@ -162,10 +134,6 @@ struct hub_state {
     hub_failure failure;
     pid_t killer;
     bool daemon_ended;
-    dome_trace_sink *trace; /* of --dome-trace */
-    dome_demand *demand;    /* NULL until task 0 beats */
-    uint32_t recording;     /* number of the recording on demand; 0: none */
-    uint32_t recorded_view; /* the newest view that it has */
     hub_difference difference;
     hub_inquiry inquiry;
     double
@@ -241,90 +209,6 @@ static inline bool dome__hub_gave_up(const hub_state *s, const hub_client *c)
 
 /* Kills tasks of any host by their launcher's ids, in a process apart. */
 void dome__hub_launcher_kill(hub_state *s, const int *tids, int n);
-
-/* ---- hub_poll.c ---- */
-
-/* The descriptors that are always polled, before those of strangers and tasks. */
-enum {
-    DOME_POLL_SIGNAL,
-    DOME_POLL_LISTEN,
-    DOME_POLL_REPORT,
-    DOME_POLL_DEMAND,
-    DOME_POLL_BELL,
-    DOME_POLL_ORDER,
-    DOME_POLL_ADDING,
-    DOME_POLL_PARK,
-    DOME_POLL_SCRIPT,
-    DOME_POLL_SETS,
-    DOME_POLL_SETS_END = DOME_POLL_SETS + DOME_HUB_SETS - 1,
-    DOME_POLL_ASK,
-    DOME_POLL_FIRST = DOME_POLL_ASK + DOME_HUB_ASKS
-};
-
-/* False: the system does not allow it. */
-bool dome__hub_poll_open(hub_state *s);
-void dome__hub_poll_close(hub_state *s);
-
-/* Waits for an event, at most so many ms. */
-void dome__hub_wait(hub_state *s, int report_fd, int ms);
-
-/* Whether there is an event for this descriptor of the above. */
-bool dome__hub_happened(const hub_state *s, int which);
-
-/* ---- hub_sets.c ---- */
-
-/* From now on this connection is heard, as what it is now: call it again when its task has greeted. False: the system does not
- * allow it. */
-bool dome__hub_hear_from_now(hub_state *s, hub_client *c);
-void dome__hub_hear_no_more(hub_state *s, hub_client *c);
-
-/* ---- hub_strangers.c ---- */
-
-/* Raises this process's limit on open files as far as the system allows. */
-void dome__hub_raise_limit(hub_state *s);
-
-/* Why so many tasks cannot be connected, g_free'd; NULL: they can. */
-char *dome__hub_has_no_room(const hub_state *s, int tasks);
-
-void dome__hub_accept(hub_state *s);
-int dome__hub_stranger_fd(const hub_stranger *x);
-
-/* Continues a stranger's handshake: it becomes a client, is closed, or needs more data. */
-void dome__hub_hear_stranger(hub_state *s, hub_stranger *x);
-
-/* Closes strangers whose handshake takes too long. */
-void dome__hub_strangers_late(hub_state *s);
-
-void dome__hub_strangers_close(hub_state *s);
-
-/* ---- hub_output.c ---- */
-
-void dome__hub_output_open(hub_state *s);
-
-/* Prints text on one of this process's streams, STDOUT_FILENO or STDERR_FILENO. Never blocks. */
-void dome__hub_print(hub_state *s, int fd, const char *text);
-
-/* As dome__say (system/terminal.h), without blocking. */
-void dome__hub_say(hub_state *s, const char *text);
-
-/* Waits until all output is written, for at most so many seconds. */
-void dome__hub_flush(hub_state *s, double seconds);
-
-/* Prints the whole lines received from a task's output, each after its rank. last: also an incomplete last line. */
-void dome__hub_relay(hub_state *s, hub_client *c, bool last);
-
-/* Whether so much output waits for its reader that the hub stops receiving this task's. */
-bool dome__hub_holds(const hub_state *s, const hub_client *c);
-
-/* The same of all tasks' output of a stream, STDOUT_FILENO or STDERR_FILENO. */
-bool dome__hub_holds_stream(const hub_state *s, int stream);
-
-/* Bytes of both streams that are not yet written, and that have been written. */
-size_t dome__hub_output_waiting(const hub_state *s);
-size_t dome__hub_output_written(const hub_state *s);
-
-/* Closes the output; reports how much of it was not read and drops that. */
-void dome__hub_output_close(hub_state *s);
 
 /* ---- hub_drain.c ---- */
 
@@ -541,19 +425,5 @@ char *dome__hub_command_line(void *state);
 
 /* Sends the supervisor the report that it needs to restart the program. */
 void dome__hub_report_end(const hub_state *s);
-
-/* ---- hub_record.c ---- */
-
-/* The destination of records at present; NULL: none. */
-dome_trace_sink *dome__hub_sink(const hub_state *s);
-
-/* Tells a task what to record. */
-void dome__hub_send_record(const hub_state *s, hub_client *c);
-
-/* A task of this view begins to record on demand. */
-void dome__hub_record_view(hub_state *s, uint32_t view);
-
-/* Starts or stops recording on demand, as viewers connect or leave. */
-void dome__hub_attend(hub_state *s);
 
 #endif

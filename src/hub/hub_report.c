@@ -52,7 +52,7 @@ char *dome__hub_report_text(void *data)
     report->host = g_strdup(g_get_host_name());
     report->command = g_strdupv(dome__hub_command(s));
     report->directory = g_file_read_link(directory, NULL);
-    report->trace = g_strdup(s->trace ? dome__trace_sink_path(s->trace) : "");
+    report->trace = g_strdup(s->record.trace ? dome__trace_sink_path(s->record.trace) : "");
     report->machine = g_strdup(s->hub->directory ? "private" : "own");
     report->seconds = dome__hub_now() - s->started;
     report->view = s->view.number;

@@ -216,7 +216,7 @@ void dome__hub_take_orders(hub_state *s)
     while (free < DOME_HUB_ASKS && s->asks[free].fd >= 0)
         free++;
     if (fd < 0 && errno != EACCES && errno != EAGAIN && errno != ECONNABORTED && errno != EINTR)
-        s->full_until = s->now + 0.1;
+        dome__hub_accept_later(s);
     if (fd >= 0 && free < DOME_HUB_ASKS)
         s->asks[free] = (hub_ask){.fd = fd};
     else if (fd >= 0)
