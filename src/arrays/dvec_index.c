@@ -388,7 +388,7 @@ static inline void mark(const scattering *s, uint64_t target)
     const dome_span *span = s->own.span;
     uint64_t at = target - span[0].first;
     if (s->z->dirty)
-        s->z->dirty[at < span[0].count ? at >> s->shift : s->blocks + ((target - span[1].first) >> s->shift)] = 1;
+        s->z->dirty[at < span[0].count ? at >> s->shift : s->blocks + ((target - span[1].first) >> s->shift)] = DOME_WRITTEN;
 }
 
 static void scatter_one(const scattering *s, uint64_t target, uint64_t source, const char *from)

@@ -187,7 +187,7 @@ moment dome__balance_moment(const dome_env *env)
 /* Whether this task has another part of its processor than at the last phase, as the stretch up to the newest mark shows. */
 static void watch_part(const dome_env *env, dome_balance *b)
 {
-    const moment *end = &b->mark[(b->marks - 1) % DOME_MARKS], *begin = &b->mark[(b->marks - 2) % DOME_MARKS];
+    const moment *end = &b->mark[(b->marks - 1) % DOME_BALANCE_MARKS], *begin = &b->mark[(b->marks - 2) % DOME_BALANCE_MARKS];
     const double part = b->marks >= 2 ? dome__balance_part(env, begin, end) : 0, factor = 1 + PART_SHARES * b->alarm_share;
     if (part > 0 && b->part > 0 && (part > b->part * factor || part * factor < b->part))
         env->transport->asks = true;
@@ -196,9 +196,9 @@ static void watch_part(const dome_env *env, dome_balance *b)
 /* Makes a mark where it is time for one, the same on all tasks. Returns whether it has. */
 static bool mark(const dome_env *env, dome_balance *b)
 {
-    if (b->stride == 0 || (b->marks && env->sequence < b->mark[(b->marks - 1) % DOME_MARKS].sequence + b->stride))
+    if (b->stride == 0 || (b->marks && env->sequence < b->mark[(b->marks - 1) % DOME_BALANCE_MARKS].sequence + b->stride))
         return false;
-    b->mark[b->marks++ % DOME_MARKS] = dome__balance_moment(env);
+    b->mark[b->marks++ % DOME_BALANCE_MARKS] = dome__balance_moment(env);
     return true;
 }
 

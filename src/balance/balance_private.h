@@ -34,7 +34,7 @@ typedef struct moment {
     uint64_t sequence, ns, wait_ns, waits, processor_ns, wanted_ns, helped_ns;
 } moment;
 
-enum { DOME_MARKS = 4 };
+enum { DOME_BALANCE_MARKS = 4 };
 
 struct dome_balance {
     dome_balancing policy;
@@ -69,10 +69,10 @@ struct dome_balance {
 
     /* Marks: where recent stretches of the program begin. All tasks make them at the same operations, so they can compare what
      * they did between two. Data has not moved since the first. */
-    moment mark[DOME_MARKS]; /* the newest ones, each at its number modulo DOME_MARKS */
-    uint64_t marks;          /* how many there are */
-    uint64_t stride;         /* operations from one to the next; 0: not known yet */
-    double part;             /* of the processor, that this task had while it computed, by the last phase; 0: not known */
+    moment mark[DOME_BALANCE_MARKS]; /* the newest ones, each at its number modulo DOME_BALANCE_MARKS */
+    uint64_t marks;                  /* how many there are */
+    uint64_t stride;                 /* operations from one to the next; 0: not known yet */
+    double part;                     /* of the processor, that this task had while it computed, by the last phase; 0: not known */
 
     /* since the last phase */
     moment start;

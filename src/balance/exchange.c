@@ -53,12 +53,13 @@ double dome__balance_part(const dome_env *env, const moment *from, const moment 
 bool dome__balance_recent(const dome_balance *b, const moment *end, const moment *from[2])
 {
     uint64_t k = b->marks;
-    while (k > 0 && b->marks - k < DOME_MARKS && end->sequence - b->mark[(k - 1) % DOME_MARKS].sequence <= 1 + b->stride / 2)
+    while (k > 0 && b->marks - k < DOME_BALANCE_MARKS &&
+           end->sequence - b->mark[(k - 1) % DOME_BALANCE_MARKS].sequence <= 1 + b->stride / 2)
         k--;
-    if (k < 2 || b->marks - k + 2 > DOME_MARKS)
+    if (k < 2 || b->marks - k + 2 > DOME_BALANCE_MARKS)
         return false;
-    from[1] = &b->mark[(k - 1) % DOME_MARKS];
-    from[0] = &b->mark[(k - 2) % DOME_MARKS];
+    from[1] = &b->mark[(k - 1) % DOME_BALANCE_MARKS];
+    from[0] = &b->mark[(k - 2) % DOME_BALANCE_MARKS];
     return true;
 }
 

@@ -160,7 +160,7 @@ static int start_from(dome_env *env, const dome_checkpoint_view *view)
     if (view->kept)
         status = dome__kept_new(env, view->kept, &c->kept);
     if (status == DOME_OK && view->number > 0 && !view->back)
-        status = dome__checkpoint_open_image(env, view);
+        status = dome__checkpoint_open_handover(env, view);
     else if (status == DOME_OK && view->back && c->kept)
         status = dome__checkpoint_open_kept(env, view->number);
     if (status == DOME_OK && !c->from && c->directory)
@@ -185,16 +185,17 @@ int dome__checkpoint_start(dome_env *env, const char *program, const dome_checkp
     c->losses = (uint64_t)view->losses;
     c->seconds = view->seconds;
     dome__run_count(c);
-    dome__ckpt_capture_init(&c->capture);
+    dome__ckpt_snapshot_init(&c->snapshot);
     status = env->options.checkpoint_dir ? start_in_directory(env) : DOME_OK;
     return status == DOME_OK ? start_from(env, view) : status;
 }
 
-int dome__checkpoint_image(dome_env *env, const char *program, uint64_t loop, const bool *stays, dome_image **image, char **why)
+int dome__checkpoint_handover(dome_env *env, const char *program, uint64_t loop, const bool *stays, dome_handover **handover,
+                              char **why)
 {
     const dome_checkpoints *c = env->checkpoints;
-    return c ? dome__image_prepare(env, c->program, c->loop, stays, image, why)
-             : dome__image_prepare(env, program, loop, stays, image, why);
+    return c ? dome__handover_prepare(env, c->program, c->loop, stays, handover, why)
+             : dome__handover_prepare(env, program, loop, stays, handover, why);
 }
 
 /* ---- the end ---- */
@@ -217,14 +218,14 @@ void dome__checkpoint_free(dome_env *env)
         dome__run_write(c, false, NULL);
         dome__checkpoint_leave_signals(false);
     }
-    dome__image_close(c->image);
+    dome__handover_close(c->handover);
     dome__ckpt_close(c->from);
     dome__kept_free(c->kept);
     if (c->restored)
         g_hash_table_unref(c->restored);
     if (c->lost)
         g_hash_table_unref(c->lost);
-    dome__ckpt_capture_free(&c->capture);
+    dome__ckpt_snapshot_free(&c->snapshot);
     dome__ckpt_free(c->previous);
     if (c->in_memory && c->store)
         dome__remove_directory(c->directory);
@@ -363,30 +364,31 @@ void dome__checkpoint_leave(dome_env *env)
     (void)env;
 }
 
-int dome__checkpoint_image(dome_env *env, const char *program, uint64_t loop, const bool *stays, dome_image **image, char **why)
+int dome__checkpoint_handover(dome_env *env, const char *program, uint64_t loop, const bool *stays, dome_handover **handover,
+                              char **why)
 {
     (void)env, (void)program, (void)loop, (void)stays;
-    *image = NULL;
+    *handover = NULL;
     g_free(*why);
     *why = g_strdup("this library was built without checkpoints, whose format carries a program's state");
     return DOME_OK;
 }
 
-int dome__image_confirm(dome_image *image, char **why)
+int dome__handover_confirm(dome_handover *handover, char **why)
 {
-    (void)image, (void)why;
+    (void)handover, (void)why;
     return DOME_OK;
 }
 
-dome_image_piece dome__image_write(dome_image *image)
+dome_handover_piece dome__handover_write(dome_handover *handover)
 {
-    (void)image;
-    return (dome_image_piece){-1, -1};
+    (void)handover;
+    return (dome_handover_piece){-1, -1};
 }
 
-void dome__image_free(dome_image *image)
+void dome__handover_free(dome_handover *handover)
 {
-    (void)image;
+    (void)handover;
 }
 
 int dome__checkpoint_restore(dome_env *env, dome_object *object)

@@ -164,7 +164,7 @@ static bool pass_boundary(dome_env *env)
     }
     if (c->directory && !c->reserved) { /* by now the program has made its objects */
         c->reserved = true;
-        dome__ckpt_background_reserve(c->background, c->store, &c->capture, dome__checkpoint_own_bytes(env));
+        dome__ckpt_background_reserve(c->background, c->store, &c->snapshot, dome__checkpoint_own_bytes(env));
     }
     return true;
 }

@@ -43,56 +43,56 @@ static char *cannot(const dome_object *object, int status)
 }
 
 /* A run of contiguous values is copied as it is, and converted later. */
-static char *copy_values(dome_ckpt_capture *capture, const dome_object *object, const dome_object_info *info, const void *values,
-                         dome_ckpt_run *run)
+static char *copy_values(dome_ckpt_snapshot *snapshot, const dome_object *object, const dome_object_info *info,
+                         const void *values, dome_ckpt_run *run)
 {
     uint64_t size = info->width * dome_type_size(info->type), bytes = 0;
     for (uint64_t k = 0; k < run->count; k++)
         bytes += block_elements(info, run->first + k) * size;
-    char *to = dome__ckpt_capture_room(capture, bytes);
+    char *to = dome__ckpt_snapshot_room(snapshot, bytes);
     if (!to)
         return cannot(object, DOME_ERR_MEMORY);
     memcpy(to, values, (size_t)bytes);
     run->type = info->type;
-    uint64_t at = (uint64_t)(to - capture->buffer);
+    uint64_t at = (uint64_t)(to - snapshot->buffer);
     for (uint64_t k = 0; k < run->count; k++) {
         dome_ckpt_block b = {.at = at, .bytes = block_elements(info, run->first + k) * size};
         at += b.bytes;
-        g_array_append_val(capture->blocks, b);
+        g_array_append_val(snapshot->blocks, b);
     }
     return NULL;
 }
 
-static char *copy_written(dome_ckpt_capture *capture, const dome_object *object, const dome_ckpt_run *run)
+static char *copy_written(dome_ckpt_snapshot *snapshot, const dome_object *object, const dome_ckpt_run *run)
 {
     for (uint64_t k = 0; k < run->count; k++) {
         dome_ckpt_block b = {0};
         int status = dome_object_write_bytes(object, run->first + k, 1, &b.bytes);
-        char *to = status == DOME_OK ? dome__ckpt_capture_room(capture, b.bytes) : NULL;
+        char *to = status == DOME_OK ? dome__ckpt_snapshot_room(snapshot, b.bytes) : NULL;
         if (status == DOME_OK && b.bytes > 0)
             status = to ? dome_object_write(object, run->first + k, 1, to, b.bytes) : DOME_ERR_MEMORY;
         if (status != DOME_OK)
             return cannot(object, status);
-        b.at = to ? (uint64_t)(to - capture->buffer) : 0;
-        g_array_append_val(capture->blocks, b);
+        b.at = to ? (uint64_t)(to - snapshot->buffer) : 0;
+        g_array_append_val(snapshot->blocks, b);
     }
     return NULL;
 }
 
-static char *copy_run(dome_ckpt_capture *capture, const dome_object *object, const dome_object_info *info, uint64_t index,
+static char *copy_run(dome_ckpt_snapshot *snapshot, const dome_object *object, const dome_object_info *info, uint64_t index,
                       dome_span blocks)
 {
-    dome_ckpt_run run = {.object = index, .first = blocks.first, .count = blocks.count, .blocks = capture->blocks->len};
+    dome_ckpt_run run = {.object = index, .first = blocks.first, .count = blocks.count, .blocks = snapshot->blocks->len};
     const void *values = dome__checkpoint_is_fixed(object, info) ? dome_object_values(object, blocks.first, blocks.count) : NULL;
-    char *problem = values ? copy_values(capture, object, info, values, &run) : copy_written(capture, object, &run);
-    g_array_append_val(capture->runs, run);
+    char *problem = values ? copy_values(snapshot, object, info, values, &run) : copy_written(snapshot, object, &run);
+    g_array_append_val(snapshot->runs, run);
     return problem;
 }
 
 /* Copies the changed blocks of an object, or all of them. */
 static char *copy_object(dome_env *env, dome_object *object, uint64_t index, bool full)
 {
-    dome_ckpt_capture *capture = &env->checkpoints->capture;
+    dome_ckpt_snapshot *snapshot = &env->checkpoints->snapshot;
     dome_object_info info = {.size = sizeof info};
     dome_span runs[2];
     char *problem = NULL, *why = dome__object_settle(object);
@@ -105,7 +105,7 @@ static char *copy_object(dome_env *env, dome_object *object, uint64_t index, boo
     int count = status == DOME_OK ? dome__checkpoint_own_blocks(env, &info, runs) : 0;
     for (int r = 0; r < count && status == DOME_OK && !problem; r++) {
         if (full) {
-            problem = copy_run(capture, object, &info, index, runs[r]);
+            problem = copy_run(snapshot, object, &info, index, runs[r]);
             continue;
         }
         bool *changed = g_new(bool, runs[r].count);
@@ -115,7 +115,7 @@ static char *copy_object(dome_env *env, dome_object *object, uint64_t index, boo
             while (end < runs[r].count && changed[end] == changed[k])
                 end++;
             if (changed[k])
-                problem = copy_run(capture, object, &info, index, (dome_span){runs[r].first + k, end - k});
+                problem = copy_run(snapshot, object, &info, index, (dome_span){runs[r].first + k, end - k});
         }
         g_free(changed);
     }
@@ -126,19 +126,19 @@ static char *copy_object(dome_env *env, dome_object *object, uint64_t index, boo
 
 void dome__checkpoint_copy(dome_env *env, bool full)
 {
-    dome_ckpt_capture *capture = &env->checkpoints->capture;
+    dome_ckpt_snapshot *snapshot = &env->checkpoints->snapshot;
     uint64_t index = 0;
     fflush(stdout); /* output printed before the checkpoint must not be printed again after a restart */
-    dome__ckpt_capture_empty(capture);
+    dome__ckpt_snapshot_empty(snapshot);
     dome__env_settle(env); /* failures are found below, object by object */
-    for (dome_object *o = NULL; !capture->problem && (o = dome_object_next(env, o));)
+    for (dome_object *o = NULL; !snapshot->problem && (o = dome_object_next(env, o));)
         if (dome__object_is_named(o))
-            capture->problem = copy_object(env, o, index++, full);
-    if (capture->problem) {
+            snapshot->problem = copy_object(env, o, index++, full);
+    if (snapshot->problem) {
         char *text =
-            g_strdup_printf("%s (task %d on host %s)", capture->problem, env->transport->rank, env->hosts[env->transport->rank]);
-        g_free(capture->problem);
-        capture->problem = text;
+            g_strdup_printf("%s (task %d on host %s)", snapshot->problem, env->transport->rank, env->hosts[env->transport->rank]);
+        g_free(snapshot->problem);
+        snapshot->problem = text;
     }
 }
 

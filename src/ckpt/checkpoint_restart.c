@@ -236,13 +236,13 @@ int dome__checkpoint_go_on(dome_env *env)
     return status;
 }
 
-int dome__checkpoint_open_image(dome_env *env, const dome_checkpoint_view *view)
+int dome__checkpoint_open_handover(dome_env *env, const dome_checkpoint_view *view)
 {
     dome_checkpoints *c = env->checkpoints;
     dome_ckpt_file *file = NULL;
     int status = c->directory ? dome__checkpoint_go_on(env) : DOME_OK;
     if (status == DOME_OK)
-        status = dome__image_open(env, view->number, view->piece, &file, &c->image);
+        status = dome__handover_open(env, view->number, view->piece, &file, &c->handover);
     if (status == DOME_OK)
         take_up(c, file);
     return status;
@@ -252,14 +252,14 @@ int dome__checkpoint_open_kept(dome_env *env, uint32_t view)
 {
     dome_checkpoints *c = env->checkpoints;
     dome_ckpt_file *file = NULL;
-    int status = dome__kept_open(c->kept, view, &file, &c->image);
+    int status = dome__kept_open(c->kept, view, &file, &c->handover);
     if (status != DOME_OK || !file)
         return status;
     take_up(c, file);
     c->lost = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_array_unref);
     for (guint i = 0; i < dome__ckpt_head(file)->objects->len; i++) {
         const dome_ckpt_object *there = dome__ckpt_object(dome__ckpt_head(file), i);
-        g_hash_table_insert(c->lost, g_strdup(there->name), dome__image_lost(c->image, there));
+        g_hash_table_insert(c->lost, g_strdup(there->name), dome__handover_lost(c->handover, there));
     }
     return DOME_OK;
 }
@@ -415,19 +415,19 @@ static int restore(dome_env *env, dome_checkpoints *c, dome_object *object)
         return status;
     }
     dome_span runs[2];
-    int count = c->image ? 0 : wanted_blocks(env, &info, runs);
+    int count = c->handover ? 0 : wanted_blocks(env, &info, runs);
     for (int r = 0; r < count && !text; r++)
         text = read_blocks(c, there, object, runs[r], &status);
-    if (c->image)
-        text = dome__image_take(c->image, object, &info, there, &status);
+    if (c->handover)
+        text = dome__handover_take(c->handover, object, &info, there, &status);
     if (!text && (status = dome_object_mark_saved(object)) != DOME_OK)
         text = g_strdup_printf("'%s' cannot be restored", dome_object_name(object));
     /* A single task may find this. Where errors end the program, its message is printed. */
     if (dome__errors_returned(env))
         status = dome__agree(env, text ? status : DOME_OK, text);
-    else if (text && status == DOME_ERR_IO && c->in_memory && !dome__checkpoint_in_pieces(c) && !c->image)
+    else if (text && status == DOME_ERR_IO && c->in_memory && !dome__checkpoint_in_pieces(c) && !c->handover)
         status = lose_checkpoint(env, text);
-    else if (text && status == DOME_ERR_IO && c->image && c->lost)
+    else if (text && status == DOME_ERR_IO && c->handover && c->lost)
         status = lose_kept(env, text);
     else if (text)
         status = dome__fail(env, status, "%s", text);
@@ -468,11 +468,11 @@ void dome__checkpoint_end_restart(dome_env *env)
         dome__checkpoint_say(env, "checkpoint %" PRIu64 " has %s, which the program has not made again", head->number, name);
         g_free(name);
     }
-    if (env->transport->rank == 0 && !c->image && !c->full)
+    if (env->transport->rank == 0 && !c->handover && !c->full)
         c->previous = dome__ckpt_take_head(c->from);
     else
         dome__ckpt_close(c->from);
-    g_clear_pointer(&c->image, dome__image_close);
+    g_clear_pointer(&c->handover, dome__handover_close);
     c->from = NULL;
     g_clear_pointer(&c->restored, g_hash_table_unref);
     g_clear_pointer(&c->lost, g_hash_table_unref);

@@ -110,17 +110,17 @@ void dome__checkpoint_begin_writing(dome_env *env, uint64_t number, bool full)
     double begin = c->job_began = dome_wtime();
     c->saved_loop = c->loop;
     dome__checkpoint_copy(env, full);
-    uint64_t bytes = c->capture.used; /* from here on the capture belongs to the thread */
+    uint64_t bytes = c->snapshot.used; /* from here on the snapshot belongs to the thread */
     c->job = (dome_ckpt_job){.directory = c->directory,
-                             .capture = &c->capture,
+                             .snapshot = &c->snapshot,
                              .pieces = dome__checkpoint_in_pieces(c) ? &c->pieces : NULL,
                              .store = c->store,
                              .keep = env->options.checkpoint_keep};
     if (env->transport->rank == 0) {
         char *problem = NULL;
         c->job.ckpt = dome__checkpoint_describe(env, c->program, number, c->loop, &problem);
-        if (problem && !c->capture.problem)
-            c->capture.problem = problem;
+        if (problem && !c->snapshot.problem)
+            c->snapshot.problem = problem;
         c->job.previous = c->previous;
         c->job.full = full;
         c->job.eager = !c->mostly_same;

@@ -1,6 +1,6 @@
 #include "ckpt/kept.h"
 
-#include "ckpt/image_private.h"
+#include "ckpt/handover_private.h"
 #include "core/object_private.h"
 #include "core/storage.h"
 #include "system/bytes.h"
@@ -161,7 +161,7 @@ static void plan(writing *w, const char *program, uint64_t loop)
     w->ckpt = dome__checkpoint_describe(env, program, w->k->number, loop, &w->why);
     w->ckpt->piece = (uint32_t)env->rank + 1;
     w->ckpt->pieces = (uint32_t)env->size;
-    w->room = DOME_IMAGE_WRITE;
+    w->room = DOME_HANDOVER_WRITE;
     dome__ckpt_make_table(w->ckpt);
     for_blocks(w, note_block);
     if (!w->why)
@@ -219,7 +219,7 @@ int dome__kept_write(dome_kept *k, const char *program, uint64_t loop, char **wh
         w.why = text;
     }
     /* From here on all tasks have it, or none. */
-    int status = dome__image_agree(k->env, &w.why);
+    int status = dome__handover_agree(k->env, &w.why);
     if (status == DOME_OK && !w.why)
         k->of[file] = k->number;
     else if (status == DOME_OK)
@@ -273,13 +273,13 @@ static int share_piece(dome_env *env, int leader, dome_ckpt **piece)
 }
 
 /* What the task that has a block tells of it. */
-enum { LENGTH, OFFSET, SUM, HOLDER = SUM + DOME_IMAGE_SUM, WORDS };
+enum { LENGTH, OFFSET, SUM, HOLDER = SUM + DOME_HANDOVER_SUM, WORDS };
 
 static void tell(uint64_t *words, const dome_ckpt_entry *e, int rank)
 {
     words[LENGTH] = e->length;
     words[OFFSET] = e->offset;
-    for (int k = 0; k < DOME_IMAGE_SUM; k++)
+    for (int k = 0; k < DOME_HANDOVER_SUM; k++)
         words[SUM + k] = dome__get_u64(e->sum.bytes + (size_t)k * sizeof *words);
     words[HOLDER] = (uint64_t)rank + 1;
 }
@@ -287,11 +287,11 @@ static void tell(uint64_t *words, const dome_ckpt_entry *e, int rank)
 static void hear(dome_ckpt_entry *e, const uint64_t *words, uint64_t number)
 {
     *e = (dome_ckpt_entry){.source = number, .offset = words[OFFSET], .length = words[LENGTH]};
-    for (int k = 0; k < DOME_IMAGE_SUM; k++)
+    for (int k = 0; k < DOME_HANDOVER_SUM; k++)
         dome__put_u64(e->sum.bytes + (size_t)k * sizeof *words, words[SUM + k]);
 }
 
-/* Puts together which task has which block. mine: this task's piece is one. whole and holder as for dome__image_open_kept. */
+/* Puts together which task has which block. mine: this task's piece is one. whole and holder as for dome__handover_open_kept. */
 static int put_together(dome_env *env, int leader, const dome_ckpt *piece, bool mine, dome_ckpt **whole, uint32_t **holder)
 {
     uint64_t *words = g_try_new0(uint64_t, (gsize)piece->entries * WORDS + 1);
@@ -312,7 +312,7 @@ static int put_together(dome_env *env, int leader, const dome_ckpt *piece, bool 
         const dome_ckpt_object *object = dome__ckpt_object(piece, i);
         for (uint64_t b = 0; b < object->blocks; b++) {
             const uint64_t entry = object->first_entry + b, *of = words + entry * WORDS;
-            (*holder)[entry] = of[HOLDER] ? (uint32_t)of[HOLDER] - 1 : DOME_IMAGE_LOST;
+            (*holder)[entry] = of[HOLDER] ? (uint32_t)of[HOLDER] - 1 : DOME_HANDOVER_LOST;
             if (mine && object->distribution == DOME_WHOLE) /* its place here */
                 (*whole)->table[entry] = piece->table[entry];
             else if (of[HOLDER])
@@ -324,7 +324,7 @@ static int put_together(dome_env *env, int leader, const dome_ckpt *piece, bool 
 }
 
 static int open_state(dome_kept *k, uint32_t view, uint64_t number, const bool *holds, dome_ckpt_file **file,
-                      dome_image_source **source)
+                      dome_handover_source **source)
 {
     dome_env *env = k->env;
     const int own = k->of[0] == number ? 0 : 1;
@@ -341,15 +341,15 @@ static int open_state(dome_kept *k, uint32_t view, uint64_t number, const bool *
     if (status == DOME_OK)
         status = put_together(env, leader, piece, mine, &whole, &holder);
     if (status == DOME_OK)
-        status = dome__image_open_kept(env, view, mine ? k->files[own] : -1, g_steal_pointer(&whole), g_steal_pointer(&holder),
-                                       holds, file, source);
+        status = dome__handover_open_kept(env, view, mine ? k->files[own] : -1, g_steal_pointer(&whole), g_steal_pointer(&holder),
+                                          holds, file, source);
     dome__ckpt_free(piece);
     dome__ckpt_free(whole);
     g_free(holder);
     return status;
 }
 
-int dome__kept_open(dome_kept *k, uint32_t view, dome_ckpt_file **file, dome_image_source **source)
+int dome__kept_open(dome_kept *k, uint32_t view, dome_ckpt_file **file, dome_handover_source **source)
 {
     dome_env *env = k->env;
     const int size = env->transport->size;

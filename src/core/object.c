@@ -1,13 +1,9 @@
 #include "core/object_private.h"
 
-#include "core/handle.h"
+#include "core/slot.h"
 #include "core/trail.h"
 
 #include <string.h>
-
-/* A slot, or NULL if it is empty or the table is of a version without it. */
-#define SLOT(object, slot)                                                                                                       \
-    ((object)->ops->size >= offsetof(dome_object_ops, slot) + sizeof(object)->ops->slot ? (object)->ops->slot : NULL)
 
 struct dome_registry {
     GPtrArray *objects; /* dome_object *, live, in creation order */
@@ -474,23 +470,6 @@ dome_status dome_object_adopt(dome_object *object, const dome_layout *layout)
         return DOME_ERR_STATE;
     DOME_NEEDS(layout, "the layout", DOME_ERR_ARGUMENT);
     return object->ops->adopt(object, layout);
-}
-
-dome_status dome_object_changed(const dome_object *object, uint64_t first, uint64_t count, bool *changed)
-{
-    DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
-    DOME_NEEDS(changed || count == 0, "the place for the answers", DOME_ERR_ARGUMENT);
-    if (SLOT(object, changed))
-        return object->ops->changed(object, first, count, changed);
-    for (uint64_t k = 0; k < count; k++)
-        changed[k] = true;
-    return DOME_OK;
-}
-
-dome_status dome_object_mark_saved(dome_object *object)
-{
-    DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
-    return SLOT(object, mark_saved) ? object->ops->mark_saved(object) : DOME_OK;
 }
 
 dome_status dome_object_write_bytes(const dome_object *object, uint64_t first, uint64_t count, uint64_t *bytes)

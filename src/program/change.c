@@ -151,7 +151,7 @@ static int *parse_ids(const char *text, int n)
 }
 
 /* parked: the newcomers that wait for a view of so many members. */
-static char *legacy(const dome_env *env, uint64_t loops, int members, dome_image_piece piece)
+static char *legacy(const dome_env *env, uint64_t loops, int members, dome_handover_piece piece)
 {
     const dome_change *c = env->change;
     char *parked = ids_text(c->parked, members);
@@ -273,7 +273,7 @@ static void take_note(dome_env *env, dome_change *c, const char *text)
             dome__progress_continue(env, &begin);
         c->parked = parse_ids(word[PARKED], c->plan.size);
         c->loops = g_ascii_strtoull(word[LOOPS], NULL, 10);
-        c->piece = (dome_image_piece){atoi(word[PIECE]), atoi(word[PIECE_NUMBER])};
+        c->piece = (dome_handover_piece){atoi(word[PIECE]), atoi(word[PIECE_NUMBER])};
         c->unblock = c->requests = atoi(word[UNBLOCK]);
         c->first = g_ascii_strtoull(word[FIRST], NULL, 10);
         c->outside = atoi(word[OUTSIDE]);
@@ -322,7 +322,7 @@ dome_change *dome__change_new(dome_env *env)
     dome_change *c = g_new0(dome_change, 1);
     const char *text = g_getenv(DOME_VARIABLE_VIEW);
     sigset_t mask;
-    c->piece = (dome_image_piece){-1, -1};
+    c->piece = (dome_handover_piece){-1, -1};
     c->kept[0] = c->kept[1] = -1;
     c->profile = -1;
     c->directory = dome__own_directory();
@@ -397,10 +397,10 @@ static bool is_carried(const dome_change *c)
     return c->view > 0 && !c->heals;
 }
 
-dome_image_piece dome__change_piece(const dome_env *env)
+dome_handover_piece dome__change_piece(const dome_env *env)
 {
-    const dome_image_piece *p = &env->change->piece;
-    return (dome_image_piece){p->fd >= 0 ? fcntl(p->fd, F_DUPFD_CLOEXEC, 0) : -1, p->number};
+    const dome_handover_piece *p = &env->change->piece;
+    return (dome_handover_piece){p->fd >= 0 ? fcntl(p->fd, F_DUPFD_CLOEXEC, 0) : -1, p->number};
 }
 
 int dome__change_settle(dome_env *env)
@@ -479,7 +479,7 @@ void dome__change_ready(dome_env *env, const char *host)
     c->supervised = env->supervised;
     if (c->view == 0 && env->options.restart == DOME_RESTART_NUMBER)
         c->first = newest(env);
-    c->legacy = legacy(env, 0, 0, (dome_image_piece){-1, -1});
+    c->legacy = legacy(env, 0, 0, (dome_handover_piece){-1, -1});
     c->carried = legacy(env, c->loops, 0, c->piece);
     c->environment = g_get_environ();
     pthread_sigmask(SIG_SETMASK, NULL, &c->mask);
@@ -582,9 +582,9 @@ static void go_back(void *ctx, const dome_wire_back *back)
     become_anew(c, view, held, g_steal_pointer(&c->environment));
 }
 
-static void become_planned(dome_env *env, const dome_view_plan *plan, dome_image_piece piece) __attribute__((noreturn));
+static void become_planned(dome_env *env, const dome_view_plan *plan, dome_handover_piece piece) __attribute__((noreturn));
 
-static void become_planned(dome_env *env, const dome_view_plan *plan, dome_image_piece piece)
+static void become_planned(dome_env *env, const dome_view_plan *plan, dome_handover_piece piece)
 {
     const dome_change *c = env->change;
     char *members = dome__view_plan_text(plan);
@@ -596,14 +596,14 @@ static void become_planned(dome_env *env, const dome_view_plan *plan, dome_image
 }
 
 /* From here there is no way back. */
-static void go_over(dome_env *env, const dome_view_plan *plan, dome_image *image) __attribute__((noreturn));
+static void go_over(dome_env *env, const dome_view_plan *plan, dome_handover *handover) __attribute__((noreturn));
 
-static void go_over(dome_env *env, const dome_view_plan *plan, dome_image *image)
+static void go_over(dome_env *env, const dome_view_plan *plan, dome_handover *handover)
 {
     dome_change *c = env->change;
     int failed = env->options.profile ? dome__profile_keep(env) : DOME_OK;
     const uint64_t begin = dome__now_ns();
-    const dome_image_piece piece = dome__image_write(image);
+    const dome_handover_piece piece = dome__handover_write(handover);
     c->blocks_ns += dome__since_ns(begin);
     const bool stays = dome__view_plan_next(plan, env->rank) >= 0;
     const sigset_t set = requests();
@@ -740,14 +740,14 @@ static void start_newcomers(dome_env *env, const dome_view_plan *plan, char **wh
     g_strfreev(hosts);
 }
 
-/* Everything that may fail before the change. *why as in image.h. */
-static int prepare(dome_env *env, const dome_view_plan *plan, dome_image **image, char **why)
+/* Everything that may fail before the change. *why as in handover.h. */
+static int prepare(dome_env *env, const dome_view_plan *plan, dome_handover **handover, char **why)
 {
     dome_change *c = env->change;
     bool *stays = g_new0(bool, env->size);
     for (int r = 0; r < env->size; r++)
         stays[r] = dome__view_plan_next(plan, r) >= 0;
-    int status = dome__checkpoint_image(env, c->program, c->loops + dome__watch_passed(env->watch), stays, image, why);
+    int status = dome__checkpoint_handover(env, c->program, c->loops + dome__watch_passed(env->watch), stays, handover, why);
     g_free(stays);
     c->blocks_ns = dome__since_ns(c->begun_ns);
     c->members_ns = 0;
@@ -756,10 +756,10 @@ static int prepare(dome_env *env, const dome_view_plan *plan, dome_image **image
     const uint64_t begin = dome__now_ns();
     if (env->rank == 0)
         start_newcomers(env, plan, why);
-    status = dome__image_confirm(*image, why);
+    status = dome__handover_confirm(*handover, why);
     c->members_ns = dome__since_ns(begin);
     if (status != DOME_OK || *why)
-        g_clear_pointer(image, dome__image_free);
+        g_clear_pointer(handover, dome__handover_free);
     return status;
 }
 
@@ -792,7 +792,7 @@ int dome__change_boundary(dome_env *env, uint64_t order, const char *ordered, co
     char *why = g_strdup(objection(env, plan.size));
     if (!why && plan.size != env->size)
         why = g_strdup(bound);
-    dome_image *image = NULL;
+    dome_handover *handover = NULL;
     int status = DOME_OK;
     if (!why) {
         dome__progress_hide(env);
@@ -800,10 +800,10 @@ int dome__change_boundary(dome_env *env, uint64_t order, const char *ordered, co
         status = dome__checkpoint_before_change(env);
         why = g_strdup(obstacle(c));
         if (status == DOME_OK)
-            status = prepare(env, &plan, &image, &why);
+            status = prepare(env, &plan, &handover, &why);
     }
     if (status == DOME_OK && !why)
-        go_over(env, &plan, image);
+        go_over(env, &plan, handover);
     dome__view_plan_clear(&plan);
     if (status != DOME_OK && order)
         dome__change_refuse(env, order, dome_status_text((dome_status)status));

@@ -1272,12 +1272,12 @@ static void test_lost_link(void)
         dome_store *store = dome__store_open(directory, "together", &message);
         g_assert_cmpstr(message, ==, NULL);
         member members[TASKS];
-        dome_ckpt_capture captures[TASKS];
+        dome_ckpt_snapshot snapshots[TASKS];
         GThread *threads[TASKS];
         begin_net(&net);
         for (int r = 0; r < TASKS; r++) {
-            dome__ckpt_capture_init(&captures[r]);
-            members[r] = (member){&net, r, {.directory = directory, .capture = &captures[r], .store = store, .keep = 1}};
+            dome__ckpt_snapshot_init(&snapshots[r]);
+            members[r] = (member){&net, r, {.directory = directory, .snapshot = &snapshots[r], .store = store, .keep = 1}};
         }
         members[0].job.ckpt = dome__ckpt_new("together", 1, 1);
         members[0].job.full = true;
@@ -1293,7 +1293,7 @@ static void test_lost_link(void)
                                     : "task 3 is gone");
         for (int r = 0; r < TASKS; r++) {
             g_free(members[r].job.message);
-            dome__ckpt_capture_free(&captures[r]);
+            dome__ckpt_snapshot_free(&snapshots[r]);
         }
         end_net(&net);
         dome__ckpt_free(members[0].job.ckpt);
@@ -1313,20 +1313,20 @@ static double eager_value(uint64_t number, uint64_t block, int same)
     return (double)block + 1000.0 * (is_same ? 1 : (double)number);
 }
 
-/* Every task captures its part of all blocks. */
-static void capture_part(dome_ckpt_capture *capture, int rank, uint64_t number, int same)
+/* Every task copies its part of all blocks. */
+static void copy_part(dome_ckpt_snapshot *snapshot, int rank, uint64_t number, int same)
 {
     uint64_t each = EAGER_BLOCKS / TASKS;
     dome_ckpt_run run = {.first = (uint64_t)rank * each, .count = each, .type = DOME_F64};
     for (uint64_t k = 0; k < each; k++) {
         dome_ckpt_block b = {.bytes = EAGER_VALUES * sizeof(double)};
-        double *values = dome__ckpt_capture_room(capture, b.bytes);
-        b.at = (uint64_t)((char *)values - capture->buffer);
+        double *values = dome__ckpt_snapshot_room(snapshot, b.bytes);
+        b.at = (uint64_t)((char *)values - snapshot->buffer);
         for (int i = 0; i < EAGER_VALUES; i++)
             values[i] = eager_value(number, run.first + k, same);
-        g_array_append_val(capture->blocks, b);
+        g_array_append_val(snapshot->blocks, b);
     }
-    g_array_append_val(capture->runs, run);
+    g_array_append_val(snapshot->runs, run);
 }
 
 /* Writes two checkpoints; `same` determines how many blocks of the second are unchanged. */
@@ -1347,13 +1347,13 @@ static void write_two(const char *directory, int same, bool eager)
     for (uint64_t number = 1; number <= 2; number++) {
         net net = {.lost = -1};
         member members[TASKS];
-        dome_ckpt_capture captures[TASKS];
+        dome_ckpt_snapshot snapshots[TASKS];
         GThread *threads[TASKS];
         begin_net(&net);
         for (int r = 0; r < TASKS; r++) {
-            dome__ckpt_capture_init(&captures[r]);
-            capture_part(&captures[r], r, number, number == 1 ? 0 : same);
-            members[r] = (member){&net, r, {.directory = directory, .capture = &captures[r], .store = store, .keep = 2}};
+            dome__ckpt_snapshot_init(&snapshots[r]);
+            copy_part(&snapshots[r], r, number, number == 1 ? 0 : same);
+            members[r] = (member){&net, r, {.directory = directory, .snapshot = &snapshots[r], .store = store, .keep = 2}};
         }
         dome_ckpt_job *job = &members[0].job;
         job->ckpt = dome__ckpt_new("together", number, number);
@@ -1367,7 +1367,7 @@ static void write_two(const char *directory, int same, bool eager)
         for (int r = 0; r < TASKS; r++) {
             g_assert_cmpstr(members[r].job.message, ==, NULL);
             g_assert_true(members[r].job.written);
-            dome__ckpt_capture_free(&captures[r]);
+            dome__ckpt_snapshot_free(&snapshots[r]);
         }
         g_assert_cmpint(job->mostly_same, ==, number == 2 && same > 0);
         end_net(&net);

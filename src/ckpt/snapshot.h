@@ -1,7 +1,7 @@
 /* A task's copy of its part of the state for a checkpoint: runs of blocks in one buffer, converted to the bytes that go into the
  * file. */
-#ifndef DOME_SRC_CKPT_CAPTURE_H
-#define DOME_SRC_CKPT_CAPTURE_H
+#ifndef DOME_SRC_CKPT_SNAPSHOT_H
+#define DOME_SRC_CKPT_SNAPSHOT_H
 
 #include "store/format.h"
 
@@ -20,28 +20,28 @@ typedef struct dome_ckpt_run {
     guint blocks;   /* index of its first block */
 } dome_ckpt_run;
 
-typedef struct dome_ckpt_capture {
+typedef struct dome_ckpt_snapshot {
     char *buffer; /* kept from one checkpoint to the next */
     uint64_t room, used;
     GArray *runs, *blocks; /* dome_ckpt_run, dome_ckpt_block */
     char *problem;         /* why the state cannot be saved now; NULL: no reason */
-} dome_ckpt_capture;
+} dome_ckpt_snapshot;
 
-void dome__ckpt_capture_init(dome_ckpt_capture *capture);
-void dome__ckpt_capture_empty(dome_ckpt_capture *capture);
-void dome__ckpt_capture_free(dome_ckpt_capture *capture);
+void dome__ckpt_snapshot_init(dome_ckpt_snapshot *snapshot);
+void dome__ckpt_snapshot_empty(dome_ckpt_snapshot *snapshot);
+void dome__ckpt_snapshot_free(dome_ckpt_snapshot *snapshot);
 
 /* Returns room for so many more bytes, 16-byte aligned; NULL without memory. Earlier contents may move. */
-void *dome__ckpt_capture_room(dome_ckpt_capture *capture, uint64_t bytes);
+void *dome__ckpt_snapshot_room(dome_ckpt_snapshot *snapshot, uint64_t bytes);
 
-/* Allocates and touches so many bytes for an empty capture. Does nothing if there is no memory. */
-void dome__ckpt_capture_reserve(dome_ckpt_capture *capture, uint64_t bytes);
+/* Allocates and touches so many bytes for an empty snapshot. Does nothing if there is no memory. */
+void dome__ckpt_snapshot_reserve(dome_ckpt_snapshot *snapshot, uint64_t bytes);
 
 /* The bytes that a block of a run has in the file, before it is converted. */
-uint64_t dome__ckpt_capture_portable_bytes(const dome_ckpt_capture *capture, const dome_ckpt_run *run, uint64_t k);
+uint64_t dome__ckpt_snapshot_portable_bytes(const dome_ckpt_snapshot *snapshot, const dome_ckpt_run *run, uint64_t k);
 
 /* Converts all blocks in place to their portable form, which is never longer, and computes their checksums. `converted`, if not
  * NULL, is called for each block while the block is in the cache. */
-void dome__ckpt_capture_convert(dome_ckpt_capture *capture, void (*converted)(void *ctx, dome_ckpt_block *block), void *ctx);
+void dome__ckpt_snapshot_convert(dome_ckpt_snapshot *snapshot, void (*converted)(void *ctx, dome_ckpt_block *block), void *ctx);
 
 #endif

@@ -1,5 +1,5 @@
-/* Reading an image in the next view. All tasks know where each block is, and which task needs it: nobody asks. */
-#include "ckpt/image_private.h"
+/* Reading a handover in the next view. All tasks know where each block is, and which task needs it: nobody asks. */
+#include "ckpt/handover_private.h"
 #include "core/layout.h"
 #include "system/files.h"
 #include "transport/agree.h"
@@ -22,7 +22,7 @@ typedef struct stretch {
     uint64_t begin, given, end; /* given back up to `given` */
 } stretch;
 
-struct dome_image_source {
+struct dome_handover_source {
     dome_env *env;
     uint32_t view;
     dome_ckpt_file *file;
@@ -45,7 +45,7 @@ static bool read_all(int fd, void *to, uint64_t bytes, uint64_t offset)
 }
 
 /* Task 0's piece ends with where everything is. */
-static char *read_tail(int fd, dome_image_tail *tail)
+static char *read_tail(int fd, dome_handover_tail *tail)
 {
     struct stat s;
     const bool good = fd >= 0 && fstat(fd, &s) == 0 && s.st_size > (off_t)sizeof *tail &&
@@ -57,7 +57,7 @@ static char *read_tail(int fd, dome_image_tail *tail)
 static int share_head(dome_env *env, int fd, dome_ckpt **ckpt, uint32_t **piece_of)
 {
     const bool leads = env->transport->rank == 0;
-    dome_image_tail tail = {0};
+    dome_handover_tail tail = {0};
     char *why = leads ? read_tail(fd, &tail) : NULL;
     int status = dome__agree(env, why ? DOME_ERR_IO : DOME_OK, why);
     uint64_t words[] = {tail.head_bytes, tail.file_bytes, tail.entries};
@@ -90,7 +90,7 @@ static int share_head(dome_env *env, int fd, dome_ckpt **ckpt, uint32_t **piece_
 enum { KEPT, PROCESS, DESCRIPTOR, OFFER };
 
 /* Whether each block is in a piece that a task has brought along. */
-static bool complete(const dome_image_source *s, const dome_ckpt *ckpt)
+static bool complete(const dome_handover_source *s, const dome_ckpt *ckpt)
 {
     const uint32_t size = (uint32_t)s->env->transport->size;
     bool *kept = g_new0(bool, size), all = true;
@@ -104,7 +104,7 @@ static bool complete(const dome_image_source *s, const dome_ckpt *ckpt)
 }
 
 /* Finds the pieces, and opens the one of this host. */
-static int find_pieces(dome_image_source *s, dome_image_piece mine, const dome_ckpt *ckpt)
+static int find_pieces(dome_handover_source *s, dome_handover_piece mine, const dome_ckpt *ckpt)
 {
     dome_env *env = s->env;
     dome_transport *t = env->transport;
@@ -143,22 +143,23 @@ static int find_pieces(dome_image_source *s, dome_image_piece mine, const dome_c
     return status;
 }
 
-static int make_room(dome_image_source *s, const dome_ckpt *ckpt)
+static int make_room(dome_handover_source *s, const dome_ckpt *ckpt)
 {
     s->room = DOME_CKPT_READ;
     for (uint64_t e = 0; e < ckpt->entries; e++)
         s->room = MAX(s->room, ckpt->table[e].length);
-    const uint64_t longest = MAX(s->room, DOME_IMAGE_WRITE);
+    const uint64_t longest = MAX(s->room, DOME_HANDOVER_WRITE);
     s->buffer = longest <= G_MAXSIZE ? g_try_malloc((gsize)longest) : NULL;
     s->sent = s->together ? NULL : g_try_malloc((gsize)longest);
     const bool good = s->buffer && (s->sent || s->together);
     return dome__agree(s->env, good ? DOME_OK : DOME_ERR_MEMORY, "no memory for a block of the program's state");
 }
 
-int dome__image_open(dome_env *env, uint32_t view, dome_image_piece piece, dome_ckpt_file **file, dome_image_source **source)
+int dome__handover_open(dome_env *env, uint32_t view, dome_handover_piece piece, dome_ckpt_file **file,
+                        dome_handover_source **source)
 {
     dome_ckpt *ckpt = NULL;
-    dome_image_source *s = g_new0(dome_image_source, 1);
+    dome_handover_source *s = g_new0(dome_handover_source, 1);
     s->env = env;
     s->view = view;
     s->fd = -1;
@@ -170,7 +171,7 @@ int dome__image_open(dome_env *env, uint32_t view, dome_image_piece piece, dome_
         status = make_room(s, ckpt);
     if (status != DOME_OK) {
         dome__ckpt_free(ckpt);
-        dome__image_close(s);
+        dome__handover_close(s);
         return status;
     }
     char *name = g_strdup_printf("of view %" PRIu32, view);
@@ -180,11 +181,11 @@ int dome__image_open(dome_env *env, uint32_t view, dome_image_piece piece, dome_
     return DOME_OK;
 }
 
-int dome__image_open_kept(dome_env *env, uint32_t view, int fd, dome_ckpt *whole, uint32_t *holder, const bool *holds,
-                          dome_ckpt_file **file, dome_image_source **source)
+int dome__handover_open_kept(dome_env *env, uint32_t view, int fd, dome_ckpt *whole, uint32_t *holder, const bool *holds,
+                             dome_ckpt_file **file, dome_handover_source **source)
 {
     const int size = env->transport->size;
-    dome_image_source *s = g_new0(dome_image_source, 1);
+    dome_handover_source *s = g_new0(dome_handover_source, 1);
     s->env = env;
     s->view = view;
     s->apart = true;
@@ -199,7 +200,7 @@ int dome__image_open_kept(dome_env *env, uint32_t view, int fd, dome_ckpt *whole
     int status = make_room(s, whole);
     if (status != DOME_OK) {
         dome__ckpt_free(whole);
-        dome__image_close(s);
+        dome__handover_close(s);
         return status;
     }
     char *name = g_strdup_printf("that the tasks kept, number %" PRIu64, whole->number);
@@ -209,14 +210,14 @@ int dome__image_open_kept(dome_env *env, uint32_t view, int fd, dome_ckpt *whole
     return DOME_OK;
 }
 
-GArray *dome__image_lost(const dome_image_source *s, const dome_ckpt_object *there)
+GArray *dome__handover_lost(const dome_handover_source *s, const dome_ckpt_object *there)
 {
     GArray *spans = g_array_new(FALSE, FALSE, sizeof(dome_span));
     for (uint64_t b = 0; s->apart && b < there->blocks; b++) {
         const uint64_t first = b * there->block_size, count = there->block_size ? there->block_size : there->length;
         const dome_span span = {first, MIN(count, there->length - first)};
         dome_span *last = spans->len > 0 ? &g_array_index(spans, dome_span, spans->len - 1) : NULL;
-        if (s->piece_of[there->first_entry + b] != DOME_IMAGE_LOST)
+        if (s->piece_of[there->first_entry + b] != DOME_HANDOVER_LOST)
             continue;
         if (last && last->first + last->count == first)
             last->count += span.count;
@@ -226,7 +227,7 @@ GArray *dome__image_lost(const dome_image_source *s, const dome_ckpt_object *the
     return spans;
 }
 
-void dome__image_close(dome_image_source *s)
+void dome__handover_close(dome_handover_source *s)
 {
     if (!s)
         return;
@@ -244,7 +245,7 @@ void dome__image_close(dome_image_source *s)
 /* ---- giving memory back ---- */
 
 /* Only whole pages are given back, so a step begins with the page in which the one before ended. */
-static void give_back(const dome_image_source *s, stretch *x)
+static void give_back(const dome_handover_source *s, stretch *x)
 {
     static const uint64_t PAGE = 4096;
     if (x->end > x->given)
@@ -254,7 +255,7 @@ static void give_back(const dome_image_source *s, stretch *x)
 }
 
 /* A block has been read for the last time. */
-static void done_with(const dome_image_source *s, stretch *x, const dome_ckpt_entry *e)
+static void done_with(const dome_handover_source *s, stretch *x, const dome_ckpt_entry *e)
 {
     if (e->offset != x->end) {
         give_back(s, x);
@@ -268,7 +269,7 @@ static void done_with(const dome_image_source *s, stretch *x, const dome_ckpt_en
 /* ---- taking ---- */
 
 typedef struct taking {
-    dome_image_source *s;
+    dome_handover_source *s;
     const dome_ckpt *head;
     dome_object *object;
     const dome_object_info *info;
@@ -324,13 +325,13 @@ static bool take_one(void *ctx, uint64_t block, const void *bytes, uint64_t leng
 
 static bool is_lost(const taking *t, uint64_t block)
 {
-    return t->s->piece_of[t->there->first_entry + block] == DOME_IMAGE_LOST;
+    return t->s->piece_of[t->there->first_entry + block] == DOME_HANDOVER_LOST;
 }
 
 /* Whether a block is in this host's piece. */
 static bool is_near(const taking *t, uint64_t block)
 {
-    const dome_image_source *s = t->s;
+    const dome_handover_source *s = t->s;
     if (is_lost(t, block) || dome__ckpt_entry(t->head, t->there, block)->length == 0)
         return false;
     return s->apart && t->whole ? s->keeps[s->env->rank] >= 0 : s->near[s->piece_of[t->there->first_entry + block]];
@@ -363,7 +364,7 @@ static void take_near(taking *t)
 /* The entries that travel from one task to another. */
 static GArray *between(const taking *t, int from, int to)
 {
-    const dome_image_source *s = t->s;
+    const dome_handover_source *s = t->s;
     GArray *entries = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     dome_span runs[2];
     const bool has = s->apart ? t->whole && s->keeps[to] >= 0 : strcmp(s->env->hosts[from], s->env->hosts[to]) == 0;
@@ -382,9 +383,9 @@ static GArray *between(const taking *t, int from, int to)
 /* Begins to send some entries. The receiver finds what cannot be read, by the checksums; so does a task that keeps its piece. */
 static int send_some(taking *t, int to, const GArray *entries, guint *at, stretch *done)
 {
-    dome_image_source *s = t->s;
+    dome_handover_source *s = t->s;
     uint64_t bytes;
-    const guint some = dome__image_message(t->head, entries, *at, &bytes);
+    const guint some = dome__handover_message(t->head, entries, *at, &bytes);
     char *data = s->sent;
     for (guint k = *at; k < *at + some; k++) {
         const dome_ckpt_entry *e = &t->head->table[g_array_index(entries, uint64_t, k)];
@@ -404,9 +405,9 @@ static int send_some(taking *t, int to, const GArray *entries, guint *at, stretc
 
 static int receive_some(taking *t, int from, const GArray *entries, guint *at)
 {
-    dome_image_source *s = t->s;
+    dome_handover_source *s = t->s;
     uint64_t bytes;
-    const guint some = dome__image_message(t->head, entries, *at, &bytes);
+    const guint some = dome__handover_message(t->head, entries, *at, &bytes);
     int status = dome__recv(s->env->transport, from, DOME_CHANNEL_DATA, DOME_U8, s->buffer, bytes);
     const char *data = s->buffer;
     for (guint k = *at; status == DOME_OK && k < *at + some; k++) {
@@ -449,8 +450,8 @@ static int exchange(taking *t)
     return status;
 }
 
-char *dome__image_take(dome_image_source *s, dome_object *object, const dome_object_info *info, const dome_ckpt_object *there,
-                       int *status)
+char *dome__handover_take(dome_handover_source *s, dome_object *object, const dome_object_info *info,
+                          const dome_ckpt_object *there, int *status)
 {
     taking t = {.s = s, .head = dome__ckpt_head(s->file), .object = object, .info = info, .there = there};
     t.whole = info->distribution == DOME_WHOLE;
