@@ -1,10 +1,10 @@
 /* dome run: starts a program on several tasks and becomes its hub, or with --restarts the supervisor of hubs. */
 #include "commands.h"
 #include "hub/hosts_script.h"
-#include "launch/launch.h"
 #include "launch/supervise.h"
 #include "live.h"
 #include "machine/remote.h"
+#include "program/launching.h"
 #include "program/option_command.h"
 #include "program/option_print.h"
 #include "program/options.h"
@@ -73,31 +73,21 @@ static void start(program *p, const dome_attempt *attempt)
         dome_launch launch;
         if (!p->launcher)
             message = g_strdup("this library was built without PVM: only --dome-transport self is there");
-        dome_launch_request request = {.launcher = p->launcher,
-                                       .timeout = o->timeout,
-                                       .hosts = p->hosts,
-                                       .address = p->address,
-                                       .before_init = true,
-                                       .script = o->hosts_script,
-                                       .size_auto = o->size == DOME_SIZE_AUTO,
-                                       .by_command = is_by_command(p),
-                                       .most_hosts = o->hosts_script || (attempt && attempt->number > 0),
-                                       .report_fd = attempt ? attempt->report_fd : 0,
-                                       .path = p->path,
-                                       .words = argv,
-                                       .tasks = tasks,
-                                       .all_output = o->output == DOME_OUTPUT_ALL};
-        request.heals = dome__restarts_heal(o, &request.left);
-        request.tells = o->on_loss == DOME_LOSS_TELL;
-        if (attempt)
-            request.left = attempt->left;
+        dome_launch_request request = dome__launching_request(o, p->launcher, attempt);
+        request.hosts = p->hosts;
+        request.address = p->address;
+        request.before_init = true;
+        request.by_command = is_by_command(p);
+        request.path = p->path;
+        request.words = argv;
+        request.tasks = tasks;
         if (message || !dome__launch_open(&launch, &request, &message)) {
             if (attempt)
                 dome__supervise_failed(attempt, message);
             dome__command_fail(1, "%s", message);
         }
         if (!tasks && launch.machine.directory && !p->hosts)
-            tasks = CLAMP((int)g_get_num_processors(), MAX(o->least, 1), o->most ? o->most : G_MAXINT);
+            tasks = dome__launching_in_range(o, (int)g_get_num_processors());
         g_setenv(DOME_VARIABLE_HUB, launch.hub, TRUE);
         if (p->slots)
             g_setenv(DOME_VARIABLE_SLOTS, p->slots, TRUE);

@@ -3,6 +3,7 @@
  * others go on without the lost ones, but for task 0, which holds the program's input and output. */
 #include "hub/hub_private.h"
 #include "system/terminal.h"
+#include "wire/view_note.h"
 
 #include <inttypes.h>
 #include <poll.h>

@@ -6,6 +6,7 @@
 #include "local/local.h"
 #include "program/bind.h"
 #include "program/change.h"
+#include "program/launching.h"
 #include "program/links.h"
 #include "program/option_rules.h"
 #include "program/placement.h"
@@ -202,12 +203,6 @@ static void note_starting(void *context, const char *host)
     g_free(text);
 }
 
-/* A default, by --dome-min and --dome-max. */
-static int in_range(const dome_options *o, int tasks)
-{
-    return CLAMP(tasks, MAX(o->least, 1), o->most ? o->most : G_MAXINT);
-}
-
 /* In a later view: the hosts of the tasks that are started, which the plan names; where it does not, or that host has left the
  * machine, the one that has the fewest for its slots. host: indices, by rank. */
 static void place_again(const dome_env *env, const dome_launcher *launcher, const dome_again *again, char **hosts, int *slots,
@@ -249,7 +244,7 @@ static dome_members *spawn(dome_env *env, const dome_launcher *launcher, char **
     int *slots = dome__placement_slots(hosts, env->change->slots);
     const dome_options *o = &env->options;
     const int wanted = o->tasks ? o->tasks : dome__placement_default(n, slots);
-    const int size = again ? env->change->plan.size : in_range(o, wanted);
+    const int size = again ? env->change->plan.size : dome__launching_in_range(o, wanted);
     int *host = g_new0(int, size);
     const char **names = g_new(const char *, size);
     g_unsetenv(DOME_VARIABLE_SLOTS);
@@ -464,15 +459,9 @@ static void become_sibling(dome_env *env, const dome_provider *provider, char **
     }
 }
 
-/* What a supervisor gives to this process if that becomes the hub: where it reports, or 0; the most losses that it may heal. */
-typedef struct given_supervisor {
-    int report_fd, left;
-} given_supervisor;
-
 /* Started by the user, or by `dome run`, which is then the hub. */
-static void become_rank0(dome_env *env, const dome_provider *provider, char **arguments, const given_supervisor *supervisor)
+static void become_rank0(dome_env *env, const dome_provider *provider, char **arguments, const dome_attempt *attempt)
 {
-    const int report_fd = supervisor->report_fd;
     char *hub = g_strdup(g_getenv(DOME_VARIABLE_HUB)), *message = NULL;
     if (!hub) {
         dome_launch launch;
@@ -483,30 +472,20 @@ static void become_rank0(dome_env *env, const dome_provider *provider, char **ar
         if (slots)
             g_setenv(DOME_VARIABLE_SLOTS, slots, TRUE);
         g_free(slots);
-        dome_launch_request request = {.launcher = provider->launcher,
-                                       .timeout = env->options.timeout,
-                                       .hosts = hosts,
-                                       .most_hosts = hosts != NULL,
-                                       .script = script ? g_intern_string(script) : NULL,
-                                       .size_auto = env->options.size == DOME_SIZE_AUTO,
-                                       .report_fd = report_fd,
-                                       .path = dome__own_program(),
-                                       .directory = dome__own_directory(),
-                                       .words = env->change->words,
-                                       .tasks = env->options.tasks,
-                                       .all_output = env->options.output == DOME_OUTPUT_ALL};
-        request.heals = dome__restarts_heal(&env->options, &request.left);
-        request.tells = env->options.on_loss == DOME_LOSS_TELL;
-        if (env->supervised)
-            request.left = supervisor->left;
+        dome_launch_request request =
+            dome__launching_request(&env->options, provider->launcher, env->supervised ? attempt : NULL);
+        request.hosts = hosts;
+        request.path = dome__own_program();
+        request.directory = dome__own_directory();
+        request.words = env->change->words;
         if (!dome__launch_open(&launch, &request, &message)) {
-            if (report_fd)
-                dome__supervise_failed(&(dome_attempt){.report_fd = report_fd}, message);
+            if (attempt->report_fd)
+                dome__supervise_failed(attempt, message);
             dome__start_failed(env, 1, message);
         }
         g_strfreev(hosts);
         if (!env->options.tasks && launch.machine.directory && !script)
-            env->options.tasks = in_range(&env->options, (int)g_get_num_processors());
+            env->options.tasks = dome__launching_in_range(&env->options, (int)g_get_num_processors());
         dome__launch_fork(&launch);
         hub = g_strdup(launch.hub);
     }
@@ -515,11 +494,12 @@ static void become_rank0(dome_env *env, const dome_provider *provider, char **ar
     g_free(hub);
 }
 
-/* Notes whether a supervisor has started this process. */
-static given_supervisor take_supervised(dome_env *env)
+/* Notes whether a supervisor has started this process, and what it gives in case that this becomes the hub: where it reports, or
+ * 0; the most losses that it may heal. */
+static dome_attempt take_supervised(dome_env *env)
 {
     const char *text = g_getenv(DOME_VARIABLE_SUPERVISED);
-    given_supervisor s = {0};
+    dome_attempt s = {0};
     if (text)
         sscanf(text, "%d %d", &s.report_fd, &s.left);
     env->supervised |= text != NULL;
@@ -533,7 +513,7 @@ void dome__start(dome_env *env, char **arguments)
 {
     const char *message = NULL;
     char *broken = NULL;
-    const given_supervisor supervisor = take_supervised(env);
+    const dome_attempt attempt = take_supervised(env);
     const dome_change *c = env->change;
     const dome_options *o = &env->options;
     /* One task that may become more needs a hub. */
@@ -563,5 +543,5 @@ void dome__start(dome_env *env, char **arguments)
     else if (origin == DOME_STARTED_TOGETHER)
         become_sibling(env, provider, arguments);
     else
-        become_rank0(env, provider, arguments, &supervisor);
+        become_rank0(env, provider, arguments, &attempt);
 }
