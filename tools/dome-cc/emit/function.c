@@ -231,9 +231,19 @@ static void clear_gone(function *f, const site *s, GString *out)
     }
 }
 
-void function_write(program *p, function *f)
+/* What a function's text is put together from. */
+typedef struct parts {
+    GString *names;       /* copies of parameters that are called otherwise now */
+    GString *copies;      /* of parameters in memory, unless the function is entered again */
+    GString *resume;      /* what takes the record back */
+    GString *all;         /* the text */
+    char *saved, *memory; /* structs; NULL: there is none */
+    const site *entry;    /* the poll at its beginning, or NULL */
+    const char *linkage;  /* of its descriptor */
+} parts;
+
+static void begin(function *f)
 {
-    unit *u = f->unit;
     f->out = g_string_new(NULL);
     f->variables = g_ptr_array_new();
     f->live = g_ptr_array_new();
@@ -243,65 +253,87 @@ void function_write(program *p, function *f)
     f->jumps = g_ptr_array_new();
     f->used = g_hash_table_new(g_str_hash, g_str_equal);
     f->by_decl = g_hash_table_new(NULL, NULL);
-    parallel_check(p, f);
-    taken_find(p, f);
-    variables_find_names(f, f->decl);
-    GString *copies = g_string_new(NULL), *names = g_string_new(NULL);
-    /* parameters keep their names */
-    int n = clang_Cursor_getNumArguments(f->decl->cursor);
+}
+
+static void take_parameter_names(function *f)
+{
+    const int n = clang_Cursor_getNumArguments(f->decl->cursor);
     for (int i = 0; i < n; i++) {
-        CXCursor c = clang_Cursor_getArgument(f->decl->cursor, (unsigned)i);
-        char *name = cursor_name(c);
+        char *name = cursor_name(clang_Cursor_getArgument(f->decl->cursor, (unsigned)i));
         if (*name)
-            g_hash_table_add(f->used, g_strdup(name));
-        g_free(name);
-    }
-    for (int i = 0; i < n; i++) {
-        CXCursor c = clang_Cursor_getArgument(f->decl->cursor, (unsigned)i);
-        char *name = cursor_name(c);
-        node *at = NULL;
-        for (unsigned k = 0; k < f->decl->kids->len; k++)
-            if (cursor_offset(node_kid(f->decl, k)->cursor) == cursor_offset(c))
-                at = node_kid(f->decl, k);
-        if (!*name || !at) {
+            g_hash_table_add(f->used, name);
+        else
             g_free(name);
-            continue;
-        }
-        variable *v = variables_new(f, at, parameter_type(f, (unsigned)i, at->type), true);
+    }
+}
+
+static node *node_of_parameter(const function *f, CXCursor parameter)
+{
+    node *at = NULL;
+    for (unsigned k = 0; k < f->decl->kids->len; k++)
+        if (cursor_offset(node_kid(f->decl, k)->cursor) == cursor_offset(parameter))
+            at = node_kid(f->decl, k);
+    return at;
+}
+
+static void plan_parameter(function *f, unsigned i, parts *t)
+{
+    CXCursor c = clang_Cursor_getArgument(f->decl->cursor, i);
+    char *name = cursor_name(c);
+    node *at = node_of_parameter(f, c);
+    if (*name && at) {
+        variable *v = variables_new(f, at, parameter_type(f, i, at->type), true);
         v->plain_pointer = ctype_is_array(at->type);
         g_ptr_array_add(f->live, v);
         if (v->memory) {
-            char *copy = ctype_assign(u, v->type, v->read, name);
-            g_string_append_printf(copies, "%s ", copy);
+            char *copy = ctype_assign(f->unit, v->type, v->read, name);
+            g_string_append_printf(t->copies, "%s ", copy);
             g_free(copy);
-        } else if (strcmp(v->name, name) != 0)
-            g_string_append_printf(names, "%s = %s; ", v->declared, name);
-        g_free(name);
+        } else if (strcmp(v->name, name) != 0) {
+            g_string_append_printf(t->names, "%s = %s; ", v->declared, name);
+        }
     }
-    jump_plan(f, f->body, names);
+    g_free(name);
+}
+
+static void plan_body(function *f, parts *t)
+{
+    const int n = clang_Cursor_getNumArguments(f->decl->cursor);
+    take_parameter_names(f); /* parameters keep their names */
+    for (int i = 0; i < n; i++)
+        plan_parameter(f, (unsigned)i, t);
+    jump_plan(f, f->body, t->names);
     variables_plan(f, f->body);
     variables_find_uses(f, f->body);
     liveness_find(f);
     if (f->has_memory)
         variables_plan_returns(f, f->body);
-    site *entry = f->recursive ? site_new(f, f->body, true) : NULL;
-    statement_write_block(p, f, f->body);
+}
 
+static void make_structs(function *f, parts *t)
+{
     GHashTable *wanted = g_hash_table_new(NULL, NULL);
     for (unsigned i = 0; i < f->sites->len; i++) {
         site *s = g_ptr_array_index(f->sites, i);
         for (unsigned k = 0; k < s->live->len; k++)
             g_hash_table_add(wanted, g_ptr_array_index(s->live, k));
     }
-    char *saved = struct_of(f, "saved", false, wanted), *memory = struct_of(f, "memory", true, wanted);
-    if (u->refused)
-        return;
-    /* An inline function that is not static may stand in several files, and any of its copies may be called: it is one. */
-    const bool shared = clang_Cursor_isFunctionInlined(f->decl->cursor) && !strchr(f->key, ':');
-    const char *linkage = shared ? "__attribute__((__weak__, __visibility__(\"hidden\")))" : "static";
-    g_string_append_printf(u->prelude, "%s%s struct dome__cc_function dome__fn_%s;\n", shared ? "extern " : "", linkage, f->name);
+    t->saved = struct_of(f, "saved", false, wanted);
+    t->memory = struct_of(f, "memory", true, wanted);
+    g_hash_table_destroy(wanted);
+}
 
-    GString *all = g_string_new(NULL), *resume = g_string_new(NULL), *points = g_string_new(NULL);
+/* An inline function that is not static may stand in several files, and any of its copies may be called: it is one. */
+static void declare_descriptor(function *f, parts *t)
+{
+    const bool shared = clang_Cursor_isFunctionInlined(f->decl->cursor) && !strchr(f->key, ':');
+    t->linkage = shared ? "__attribute__((__weak__, __visibility__(\"hidden\")))" : "static";
+    g_string_append_printf(f->unit->prelude, "%s%s struct dome__cc_function dome__fn_%s;\n", shared ? "extern " : "", t->linkage,
+                           f->name);
+}
+
+static void write_resume(function *f, GString *resume)
+{
     g_string_append_printf(resume,
                            "const struct dome__saved_%s *dome__s = dome__cc_pop(&dome__fn_%s, &dome__point); (void)dome__s;\n",
                            f->name, f->name);
@@ -311,7 +343,7 @@ void function_write(program *p, function *f)
         g_string_append_printf(resume, "case %d: ", s->id);
         for (unsigned k = 0; k < s->live->len; k++) {
             const variable *v = g_ptr_array_index(s->live, k);
-            char *from = g_strdup_printf("dome__s->%s", v->name), *text = ctype_assign(u, v->type, v->name, from);
+            char *from = g_strdup_printf("dome__s->%s", v->name), *text = ctype_assign(f->unit, v->type, v->name, from);
             g_string_append_printf(resume, "%s ", text);
             g_free(text);
             g_free(from);
@@ -321,112 +353,175 @@ void function_write(program *p, function *f)
         g_string_append_c(resume, '\n');
     }
     g_string_append(resume, "}\n");
-    bool twice = f->twin || f->split;
-    for (int copy = 0; copy < (twice ? 2 : 1); copy++) {
-        bool is_twin = copy == 1, enters = !twice || is_twin;
-        if (is_twin) {
-            char *header = twin_header(u, f->decl, f->body->a);
-            g_string_append_printf(all, "%s", header);
-            g_free(header);
-        }
-        g_string_append(all, "{\n");
-        for (unsigned i = 0; i < f->variables->len; i++) {
-            variable *v = g_ptr_array_index(f->variables, i);
-            if (v->memory || v->parameter)
-                continue;
-            bool zero = f->has_labels && !v->temporary;
-            const bool braces = ctype_is_record(v->type) || ctype_is_array(v->type);
-            g_string_append_printf(all, zero ? (braces ? "%s = {0};\n" : "%s = 0;\n") : "%s;\n", v->declared);
-        }
-        g_string_append_printf(all, "%s\n", names->str);
-        if (f->split && !enters)
-            write_again(f, all);
-        if (memory)
-            g_string_append_printf(all, "struct dome__memory_%s *const dome__m = dome__cc_enter(&dome__fn_%s);\n", f->name,
-                                   f->name);
-        if (!enters) {
-            g_string_append(all, copies->str);
-            if (entry)
-                g_string_append_printf(all, "if (__builtin_expect(dome__cc_status, 0) && dome__cc_poll()) goto dome__save_%d;\n",
-                                       entry->id);
-        } else if (entry && !copies->len) {
-            g_string_append_printf(all,
-                                   "if (__builtin_expect(dome__cc_status, 0)) {\nif (" IS_RESUMING ") {\n%s}\n"
-                                   "if (dome__cc_poll()) goto dome__save_%d;\n}\n",
-                                   resume->str, entry->id);
-        } else {
-            g_string_append_printf(all, "if (__builtin_expect(" IS_RESUMING ", 0)) {\n%s}%s%s%s\n", resume->str,
-                                   copies->len ? " else { " : "", copies->str, copies->len ? "}" : "");
-            if (entry)
-                g_string_append_printf(all, "if (__builtin_expect(dome__cc_status, 0) && dome__cc_poll()) goto dome__save_%d;\n",
-                                       entry->id);
-        }
-        fill(f, f->out->str, enters, is_twin, all);
-        if (functions_returns_nothing(f)) {
-            g_string_append_printf(all, memory ? "dome__cc_leave(&dome__fn_%s);\nreturn;\n" : "return;\n", f->name);
-        } else if (f == u->main) {
-            g_string_append_printf(all, memory ? "dome__cc_leave(&dome__fn_%s);\nreturn 0;\n" : "return 0;\n", f->name);
-        } else {
-            /* a value is returned before, or nobody looks at it */
-            if (memory)
-                g_string_append_printf(all, "dome__cc_leave(&dome__fn_%s);\n", f->name);
-            write_return_dummy(f, all);
-            g_string_append_c(all, '\n');
-        }
-        for (unsigned i = 0; i < f->sites->len; i++) {
-            site *s = g_ptr_array_index(f->sites, i);
-            if (saved)
-                g_string_append_printf(
-                    all, "dome__save_%d: { struct dome__saved_%s *dome__s = dome__cc_push(&dome__fn_%s, %d); (void)dome__s; ",
-                    s->id, f->name, f->name, s->id);
-            else
-                g_string_append_printf(all, "dome__save_%d: { dome__cc_push(&dome__fn_%s, %d); ", s->id, f->name, s->id);
-            for (unsigned k = 0; k < s->live->len; k++) {
-                const variable *v = g_ptr_array_index(s->live, k);
-                char *to = g_strdup_printf("dome__s->%s", v->name), *text = ctype_assign(u, v->type, to, v->name);
-                g_string_append_printf(all, "%s ", text);
-                g_free(text);
-                g_free(to);
-            }
-            clear_gone(f, s, all);
-            write_return_dummy(f, all);
-            g_string_append(all, " }\n");
-        }
-        g_string_append(all, "}\n");
+}
+
+static void write_variables(const function *f, GString *all)
+{
+    for (unsigned i = 0; i < f->variables->len; i++) {
+        variable *v = g_ptr_array_index(f->variables, i);
+        if (v->memory || v->parameter)
+            continue;
+        bool zero = f->has_labels && !v->temporary;
+        const bool braces = ctype_is_record(v->type) || ctype_is_array(v->type);
+        g_string_append_printf(all, zero ? (braces ? "%s = {0};\n" : "%s = 0;\n") : "%s;\n", v->declared);
     }
+}
+
+static void write_entry_poll(const parts *t)
+{
+    if (t->entry)
+        g_string_append_printf(t->all, "if (__builtin_expect(dome__cc_status, 0) && dome__cc_poll()) goto dome__save_%d;\n",
+                               t->entry->id);
+}
+
+/* What comes before the body. `enters`: the function is entered again here. */
+static void write_entry(const parts *t, bool enters)
+{
+    if (!enters) {
+        g_string_append(t->all, t->copies->str);
+        write_entry_poll(t);
+    } else if (t->entry && !t->copies->len) {
+        g_string_append_printf(t->all,
+                               "if (__builtin_expect(dome__cc_status, 0)) {\nif (" IS_RESUMING ") {\n%s}\n"
+                               "if (dome__cc_poll()) goto dome__save_%d;\n}\n",
+                               t->resume->str, t->entry->id);
+    } else {
+        g_string_append_printf(t->all, "if (__builtin_expect(" IS_RESUMING ", 0)) {\n%s}%s%s%s\n", t->resume->str,
+                               t->copies->len ? " else { " : "", t->copies->str, t->copies->len ? "}" : "");
+        write_entry_poll(t);
+    }
+}
+
+static void write_end(function *f, const parts *t)
+{
+    if (t->memory)
+        g_string_append_printf(t->all, "dome__cc_leave(&dome__fn_%s);\n", f->name);
+    if (functions_returns_nothing(f)) {
+        g_string_append(t->all, "return;\n");
+    } else if (f == f->unit->main) {
+        g_string_append(t->all, "return 0;\n");
+    } else { /* a value is returned before, or nobody looks at it */
+        write_return_dummy(f, t->all);
+        g_string_append_c(t->all, '\n');
+    }
+}
+
+/* Where the function goes when it is captured at a site. */
+static void write_save(function *f, const site *s, const parts *t)
+{
+    if (t->saved)
+        g_string_append_printf(
+            t->all, "dome__save_%d: { struct dome__saved_%s *dome__s = dome__cc_push(&dome__fn_%s, %d); (void)dome__s; ", s->id,
+            f->name, f->name, s->id);
+    else
+        g_string_append_printf(t->all, "dome__save_%d: { dome__cc_push(&dome__fn_%s, %d); ", s->id, f->name, s->id);
+    for (unsigned k = 0; k < s->live->len; k++) {
+        const variable *v = g_ptr_array_index(s->live, k);
+        char *to = g_strdup_printf("dome__s->%s", v->name), *text = ctype_assign(f->unit, v->type, to, v->name);
+        g_string_append_printf(t->all, "%s ", text);
+        g_free(text);
+        g_free(to);
+    }
+    clear_gone(f, s, t->all);
+    write_return_dummy(f, t->all);
+    g_string_append(t->all, " }\n");
+}
+
+/* The function itself, or its twin. */
+static void write_copy(function *f, const parts *t, bool is_twin, bool enters)
+{
+    if (is_twin) {
+        char *header = twin_header(f->unit, f->decl, f->body->a);
+        g_string_append(t->all, header);
+        g_free(header);
+    }
+    g_string_append(t->all, "{\n");
+    write_variables(f, t->all);
+    g_string_append_printf(t->all, "%s\n", t->names->str);
+    if (f->split && !enters)
+        write_again(f, t->all);
+    if (t->memory)
+        g_string_append_printf(t->all, "struct dome__memory_%s *const dome__m = dome__cc_enter(&dome__fn_%s);\n", f->name,
+                               f->name);
+    write_entry(t, enters);
+    fill(f, f->out->str, enters, is_twin, t->all);
+    write_end(f, t);
+    for (unsigned i = 0; i < f->sites->len; i++)
+        write_save(f, g_ptr_array_index(f->sites, i), t);
+    g_string_append(t->all, "}\n");
+}
+
+static void write_points(const function *f)
+{
+    GString *points = g_string_new(NULL);
     for (unsigned i = 0; i < f->sites->len; i++) {
         char *e = g_strescape(((site *)g_ptr_array_index(f->sites, i))->place, NULL);
         g_string_append_printf(points, "\"%s\", ", e);
         g_free(e);
     }
-    char *file;
-    unsigned line;
-    unit_place(u, f->body->b, &file, &line);
-    char *e = g_strescape(file, NULL);
-    g_string_append_printf(all, "# %u \"%s\"\n", line, e);
-    edit_replace(u, f->body->a, f->body->b, all->str);
-    char *before = g_strdup_printf("%s%s", saved ? saved : "", memory ? memory : "");
-    f->out = g_string_new(before); /* to be put before the function */
-
     if (f->sites->len)
-        g_string_append_printf(u->tail, "static const char *const dome__points_%s[] = {%s};\n", f->name, points->str);
-    bool local = strchr(f->key, ':') != NULL;
-    char *shown = g_strescape(local ? f->key : f->name, NULL);
-    char *s = saved ? g_strdup_printf("&dome__saved_%s_type", f->name) : g_strdup("0");
-    char *m = memory ? g_strdup_printf("&dome__memory_%s_type", f->name) : g_strdup("0");
-    g_string_append_printf(
-        u->tail, "%s struct dome__cc_function dome__fn_%s = {\"%s\", %s, %s, %" G_GUINT64_FORMAT "ull, %s%s, %u, 0};\n", linkage,
-        f->name, shown, s, m, version_of(f), f->sites->len ? "dome__points_" : "0", f->sites->len ? f->name : "", f->sites->len);
-    g_ptr_array_add(u->descriptors, g_strdup_printf("&dome__fn_%s", f->name));
+        g_string_append_printf(f->unit->tail, "static const char *const dome__points_%s[] = {%s};\n", f->name, points->str);
+    g_string_free(points, TRUE);
+}
+
+static void write_descriptor(function *f, const parts *t)
+{
+    char *shown = g_strescape(strchr(f->key, ':') ? f->key : f->name, NULL); /* a static one with its file */
+    char *s = t->saved ? g_strdup_printf("&dome__saved_%s_type", f->name) : g_strdup("0");
+    char *m = t->memory ? g_strdup_printf("&dome__memory_%s_type", f->name) : g_strdup("0");
+    g_string_append_printf(f->unit->tail,
+                           "%s struct dome__cc_function dome__fn_%s = {\"%s\", %s, %s, %" G_GUINT64_FORMAT "ull, %s%s, %u, 0};\n",
+                           t->linkage, f->name, shown, s, m, version_of(f), f->sites->len ? "dome__points_" : "0",
+                           f->sites->len ? f->name : "", f->sites->len);
+    g_ptr_array_add(f->unit->descriptors, g_strdup_printf("&dome__fn_%s", f->name));
     g_free(m);
     g_free(s);
     g_free(shown);
-    g_free(before);
+}
+
+/* In the place of the body, with the mark of its last line. */
+static void replace_body(function *f, const parts *t)
+{
+    char *file;
+    unsigned line;
+    unit_place(f->unit, f->body->b, &file, &line);
+    char *e = g_strescape(file, NULL);
+    g_string_append_printf(t->all, "# %u \"%s\"\n", line, e);
+    edit_replace(f->unit, f->body->a, f->body->b, t->all->str);
     g_free(e);
     g_free(file);
-    g_string_free(points, TRUE);
-    g_string_free(all, TRUE);
-    g_string_free(resume, TRUE);
-    g_string_free(copies, TRUE);
-    g_string_free(names, TRUE);
+}
+
+static void write_whole(function *f, parts *t)
+{
+    const bool twice = f->twin || f->split;
+    declare_descriptor(f, t);
+    write_resume(f, t->resume);
+    write_copy(f, t, false, !twice);
+    if (twice)
+        write_copy(f, t, true, true);
+    replace_body(f, t);
+    write_points(f);
+    write_descriptor(f, t);
+    f->out = g_string_new(t->saved);
+    g_string_append(f->out, t->memory ? t->memory : ""); /* to be put before the function */
+}
+
+void function_write(program *p, function *f)
+{
+    parts t = {g_string_new(NULL), g_string_new(NULL), g_string_new(NULL), g_string_new(NULL), NULL, NULL, NULL, NULL};
+    begin(f);
+    parallel_check(p, f);
+    taken_find(p, f);
+    variables_find_names(f, f->decl);
+    plan_body(f, &t);
+    t.entry = f->recursive ? site_new(f, f->body, true) : NULL;
+    statement_write_block(p, f, f->body);
+    make_structs(f, &t);
+    if (!f->unit->refused)
+        write_whole(f, &t);
+    g_string_free(t.all, TRUE);
+    g_string_free(t.resume, TRUE);
+    g_string_free(t.copies, TRUE);
+    g_string_free(t.names, TRUE);
 }
