@@ -25,12 +25,12 @@ int dome__image_agree(dome_env *env, char **why)
 {
     dome_transport *t = env->transport;
     char text[DOME_IMAGE_WHY] = "";
-    uint64_t worst = *why ? (uint64_t)(t->size - t->rank) : 0; /* the lowest rank is the greatest number */
+    uint64_t worst = *why ? (uint64_t)(t->group.size - t->group.rank) : 0; /* the lowest rank is the greatest number */
     int status = dome__allreduce(t, DOME_U64, &worst, 1, dome__combine_max_u64, NULL);
     if (status == DOME_OK && worst > 0) {
         if (*why)
             g_strlcpy(text, *why, sizeof text);
-        status = dome__bcast(t, t->size - (int)worst, DOME_U8, text, sizeof text);
+        status = dome__bcast(t, t->group.size - (int)worst, DOME_U8, text, sizeof text);
         g_free(*why);
         *why = g_strdup(text);
     }
@@ -137,7 +137,7 @@ static uint64_t hash_object(const dome_ckpt *ckpt, const dome_ckpt_object *o)
 
 static char *differs(const dome_image *i, const char *what)
 {
-    const int rank = i->env->transport->rank;
+    const int rank = i->env->rank;
     return g_strdup_printf("task %d on host %s has %s than task 0: do all hosts have the same version of the program?", rank,
                            i->env->hosts[rank], what);
 }
@@ -315,24 +315,24 @@ static int make_memory(const dome_image *i, const demand *of, char **why)
 static int share_memory(dome_image *i)
 {
     dome_transport *t = i->env->transport;
-    const int own = i->piece_of[t->rank];
+    const int own = i->piece_of[t->group.rank];
     demand *of_hosts = g_new0(demand, i->pieces);
     int status = need(i, of_hosts);
-    if (status == DOME_OK && own >= 0 && i->leader[own] == t->rank)
+    if (status == DOME_OK && own >= 0 && i->leader[own] == t->group.rank)
         i->fd = make_memory(i, &of_hosts[own], &i->why);
     g_free(of_hosts);
     if (status == DOME_OK)
         status = dome__image_common(i);
     if (status != DOME_OK || i->why)
         return status;
-    uint64_t mine[2] = {(uint64_t)getpid(), (uint64_t)i->fd}, *all = g_new0(uint64_t, 2 * (size_t)t->size);
+    uint64_t mine[2] = {(uint64_t)getpid(), (uint64_t)i->fd}, *all = g_new0(uint64_t, 2 * (size_t)t->group.size);
     status = dome__allgather(t, DOME_U64, mine, 2, all);
     if (status == DOME_OK && own >= 0 && i->fd < 0) {
         const uint64_t *of = all + 2 * i->leader[own];
         const char *reason;
         char *path = g_strdup_printf("/proc/%" PRIu64 "/fd/%" PRIu64, of[0], of[1]);
         if ((i->fd = dome__file_open(path, O_RDWR, &reason)) < 0)
-            i->why = g_strdup_printf("task %d cannot open the memory of task %d: %s", t->rank, i->leader[own], reason);
+            i->why = g_strdup_printf("task %d cannot open the memory of task %d: %s", t->group.rank, i->leader[own], reason);
         g_free(path);
     }
     g_free(all);

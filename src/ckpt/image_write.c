@@ -228,7 +228,7 @@ static int conclude(dome_image *i)
     dome_transport *t = i->env->transport;
     const uint64_t entries = i->ckpt->entries;
     int status = dome__reduce(t, 0, DOME_I64, i->words, (entries + 1) * DOME_IMAGE_WORDS, dome__combine_sum_i64, NULL);
-    if (status || t->rank != 0 || i->why)
+    if (status || t->group.rank != 0 || i->why)
         return status;
     uint32_t *pieces = g_new0(uint32_t, entries + 1);
     for (uint64_t e = 0; e < entries; e++) {
