@@ -163,7 +163,7 @@ static int fail_label(const by_label *b, bool alone)
 static int reduce_words(by_label *b, visit_block visit, dome_type type, void *words, uint64_t count, dome_combine combine)
 {
     const dvec *x = b->x;
-    const bool alone = x->distribution == DOME_WHOLE || x->env->transport->size == 1;
+    const bool alone = x->distribution == DOME_WHOLE || x->env->size == 1;
     uint64_t *last = (uint64_t *)words + count;
     uint64_t *room = dome__storage_raw(MIN(dome_layout_block_size(x->layout), x->local) * sizeof *room, NULL);
     int status = dvec__agree_memory(x, room || x->local == 0, "the labels");

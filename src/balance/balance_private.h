@@ -56,8 +56,7 @@ struct dome_balance {
     double give_seconds;  /* that the first step took */
     uint64_t looked_ns;   /* when the task last looked for numbers */
     uint64_t late, delay; /* operations after which this task had the last numbers, and after which all tasks should have them */
-    uint64_t together,
-        together_before; /* collectives (transport.h) up to the last phase, to the last operation that moves data */
+    uint64_t together, together_before; /* collectives (group.h) up to the last phase, to the last operation that moves data */
     GPtrArray *domains;
     dome_speed *speeds; /* by rank; the same on all tasks */
     dome_schedule schedule;

@@ -36,7 +36,7 @@ int dome__checkpoint_share(dome_env *env, void *data, uint64_t count, dome_type 
 bool dome__checkpoint_leads_group(const dome_env *env)
 {
     const dome_ckpt_pieces *p = &env->checkpoints->pieces;
-    return p->leader[p->group[env->transport->rank]] == env->transport->rank;
+    return p->leader[p->group[env->rank]] == env->rank;
 }
 
 /* ---- starting ---- */
@@ -48,9 +48,9 @@ static int agree_directory(dome_env *env, dome_checkpoints *c)
     c->in_memory = strcmp(given, DOME_CHECKPOINT_MEMORY) == 0;
     if (c->in_memory)
         given = g_getenv(DOME_VARIABLE_MEMORY);
-    char *path = env->transport->rank == 0 && given ? g_canonicalize_filename(given, NULL) : NULL;
+    char *path = env->rank == 0 && given ? g_canonicalize_filename(given, NULL) : NULL;
     int missing =
-        dome__agree(env, env->transport->rank == 0 && !given ? DOME_ERR_OPTION : DOME_OK,
+        dome__agree(env, env->rank == 0 && !given ? DOME_ERR_OPTION : DOME_OK,
                     "--dome-checkpoint-dir memory: keeps checkpoints for losses: use --dome-restarts, or --dome-on-loss heal");
     if (missing != DOME_OK) {
         g_free(path);
@@ -78,9 +78,9 @@ static int connect_tasks(dome_env *env, dome_checkpoints *c)
     bool here = dome__on_one_host(env);
     int listening = -1, status;
     c->link = (dome_ckpt_link){.rank = 0, .size = 1};
-    if (t->size == 1)
+    if (t->group.size == 1)
         return DOME_OK;
-    if (t->rank == 0)
+    if (t->group.rank == 0)
         listening = dome__ckpt_link_listen(htonl(here ? INADDR_LOOPBACK : INADDR_ANY), &door, &message);
     status = dome__agree(env, message ? DOME_ERR_START : DOME_OK, message);
     if (status == DOME_OK)
@@ -88,10 +88,10 @@ static int connect_tasks(dome_env *env, dome_checkpoints *c)
     if (status == DOME_OK)
         status = dome__checkpoint_share(env, &door.port, 1, DOME_U64);
     if (status == DOME_OK) {
-        if (t->rank == 0)
-            dome__ckpt_link_accept(&c->link, t->size, listening, &door);
+        if (t->group.rank == 0)
+            dome__ckpt_link_accept(&c->link, t->group.size, listening, &door);
         else if (here || env->hooks->first_address(env, &address))
-            dome__ckpt_link_connect(&c->link, t->rank, t->size, &address, &door);
+            dome__ckpt_link_connect(&c->link, t->group.rank, t->group.size, &address, &door);
         else
             message = g_strdup("the address of task 0 is not known");
         if (!message)
@@ -148,7 +148,7 @@ static int start_in_directory(dome_env *env)
         status = dome__agree(env, message ? DOME_ERR_START : DOME_OK, message);
         g_free(message);
     }
-    if (env->transport->rank == 0)
+    if (env->rank == 0)
         dome__checkpoint_catch_signals();
     return status;
 }
@@ -214,7 +214,7 @@ void dome__checkpoint_free(dome_env *env)
     dome__ckpt_background_free(c->background);
     dome__ckpt_link_close(&c->link);
     dome__groups_free(&c->pieces);
-    if (env->transport->rank == 0 && c->directory) {
+    if (env->rank == 0 && c->directory) {
         dome__run_write(c, false, NULL);
         dome__checkpoint_leave_signals(false);
     }
@@ -241,7 +241,7 @@ void dome__checkpoint_leave(dome_env *env)
     dome_checkpoints *c = env->checkpoints;
     if (c)
         c->in_memory = false; /* the directory is needed */
-    if (c && c->directory && env->transport->rank == 0)
+    if (c && c->directory && env->rank == 0)
         dome__checkpoint_keep_signals();
     dome__checkpoint_free(env);
 }
@@ -254,7 +254,7 @@ void dome__checkpoint_go_back(void)
 bool dome__checkpoint_last(const dome_env *env, uint64_t *number, double *age)
 {
     const dome_checkpoints *c = env->checkpoints;
-    if (!c || env->transport->rank != 0 || !c->report.written)
+    if (!c || env->rank != 0 || !c->report.written)
         return false;
     *number = c->number - 1;
     *age = dome_wtime() - c->written_at;

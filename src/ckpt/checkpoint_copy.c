@@ -12,10 +12,10 @@ enum { ROOM_FOR_RUN = 64 };
 
 int dome__checkpoint_own_blocks(const dome_env *env, const dome_object_info *info, dome_span runs[2])
 {
-    int rank = env->transport->rank;
+    int rank = env->rank;
     if (info->distribution == DOME_WHOLE) {
         uint64_t blocks = info->layout ? dome_layout_blocks(info->layout) : 1;
-        uint64_t size = (uint64_t)env->transport->size, most = blocks / size, left = blocks % size, r = (uint64_t)rank;
+        uint64_t size = (uint64_t)env->size, most = blocks / size, left = blocks % size, r = (uint64_t)rank;
         runs[0] = (dome_span){r * most + MIN(r, left), most + (r < left)};
         return runs[0].count > 0;
     }
@@ -135,8 +135,7 @@ void dome__checkpoint_copy(dome_env *env, bool full)
         if (dome__object_is_named(o))
             snapshot->problem = copy_object(env, o, index++, full);
     if (snapshot->problem) {
-        char *text =
-            g_strdup_printf("%s (task %d on host %s)", snapshot->problem, env->transport->rank, env->hosts[env->transport->rank]);
+        char *text = g_strdup_printf("%s (task %d on host %s)", snapshot->problem, env->rank, env->hosts[env->rank]);
         g_free(snapshot->problem);
         snapshot->problem = text;
     }

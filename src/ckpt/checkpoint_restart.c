@@ -112,7 +112,7 @@ static int choose_together(dome_env *env, const dome_checkpoints *c, dome_ckpt_f
     dome_transport *t = env->transport;
     char *message = NULL;
     uint64_t number = 0, bad = 0;
-    if (t->size == 1)
+    if (t->group.size == 1)
         return DOME_OK;
     if (env->options.restart == DOME_RESTART_AUTO || env->options.restart == DOME_RESTART_NEWEST)
         *file = first_choice(env, c);
@@ -125,7 +125,7 @@ static int choose_together(dome_env *env, const dome_checkpoints *c, dome_ckpt_f
         return status;
     if (!*file)
         *file = open_number(c, number, &message);
-    bad = !*file || (!c->in_memory && !dome__ckpt_verify_part(*file, (uint64_t)t->rank, (uint64_t)t->size, &message));
+    bad = !*file || (!c->in_memory && !dome__ckpt_verify_part(*file, (uint64_t)t->group.rank, (uint64_t)t->group.size, &message));
     g_free(message);
     const int failed = dome__allreduce(t, DOME_U64, &bad, 1, dome__combine_max_u64, NULL);
     if (bad || failed)
@@ -163,7 +163,7 @@ static int collect(dome_env *env, dome_checkpoints *c, char **message)
 int dome__checkpoint_open(dome_env *env)
 {
     dome_checkpoints *c = env->checkpoints;
-    bool leads = env->transport->rank == 0;
+    bool leads = env->rank == 0;
     uint64_t number = 0;
     char *message = NULL;
     dome_ckpt_file *file = NULL;
@@ -225,7 +225,7 @@ int dome__checkpoint_go_on(dome_env *env)
     int status = DOME_OK;
     if (dome__checkpoint_in_pieces(c))
         status = dome__collect(env, c->directory, c->program, &c->pieces, UINT64_MAX, 0, &number, &c->number);
-    else if (env->transport->rank == 0)
+    else if (env->rank == 0)
         dome__store_next_number(c->directory, &c->number, &message);
     if (status != DOME_OK)
         return status;
@@ -460,7 +460,7 @@ void dome__checkpoint_end_restart(dome_env *env)
 {
     dome_checkpoints *c = env->checkpoints;
     const dome_ckpt *head = dome__ckpt_head(c->from);
-    for (guint i = 0; i < head->objects->len && env->transport->rank == 0; i++) {
+    for (guint i = 0; i < head->objects->len && env->rank == 0; i++) {
         const dome_ckpt_object *object = dome__ckpt_object(head, i);
         if (g_hash_table_contains(c->restored, object->name))
             continue;
@@ -468,7 +468,7 @@ void dome__checkpoint_end_restart(dome_env *env)
         dome__checkpoint_say(env, "checkpoint %" PRIu64 " has %s, which the program has not made again", head->number, name);
         g_free(name);
     }
-    if (env->transport->rank == 0 && !c->handover && !c->full)
+    if (env->rank == 0 && !c->handover && !c->full)
         c->previous = dome__ckpt_take_head(c->from);
     else
         dome__ckpt_close(c->from);

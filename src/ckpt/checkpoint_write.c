@@ -77,7 +77,7 @@ void dome__checkpoint_take_result(dome_env *env)
     if (!c->under_way)
         return;
     c->under_way = false;
-    if (env->transport->rank == 0) {
+    if (env->rank == 0) {
         conclude(env, &c->job, c->job_pause);
         return;
     }
@@ -116,7 +116,7 @@ void dome__checkpoint_begin_writing(dome_env *env, uint64_t number, bool full)
                              .pieces = dome__checkpoint_in_pieces(c) ? &c->pieces : NULL,
                              .store = c->store,
                              .keep = env->options.checkpoint_keep};
-    if (env->transport->rank == 0) {
+    if (env->rank == 0) {
         char *problem = NULL;
         c->job.ckpt = dome__checkpoint_describe(env, c->program, number, c->loop, &problem);
         if (problem && !c->snapshot.problem)
@@ -153,7 +153,7 @@ int dome__checkpoint_keep(dome_env *env)
             c->cost = c->cost > 0 ? (1 - COST_WEIGHT) * c->cost + COST_WEIGHT * cost : cost;
     } else if (status == DOME_OK && !c->unkept) {
         c->unkept = true;
-        if (env->transport->rank == 0)
+        if (env->rank == 0)
             dome__checkpoint_say(
                 env, "the state of loop boundary %" PRIu64 " is not kept for --on-loss tell: %s; the program goes on%s", c->loop,
                 why, c->kept_any ? ", and the state before stays" : "");

@@ -25,12 +25,12 @@ int dome__handover_agree(dome_env *env, char **why)
 {
     dome_transport *t = env->transport;
     char text[DOME_HANDOVER_WHY] = "";
-    uint64_t worst = *why ? (uint64_t)(t->size - t->rank) : 0; /* the lowest rank is the greatest number */
+    uint64_t worst = *why ? (uint64_t)(t->group.size - t->group.rank) : 0; /* the lowest rank is the greatest number */
     int status = dome__allreduce(t, DOME_U64, &worst, 1, dome__combine_max_u64, NULL);
     if (status == DOME_OK && worst > 0) {
         if (*why)
             g_strlcpy(text, *why, sizeof text);
-        status = dome__bcast(t, t->size - (int)worst, DOME_U8, text, sizeof text);
+        status = dome__bcast(t, t->group.size - (int)worst, DOME_U8, text, sizeof text);
         g_free(*why);
         *why = g_strdup(text);
     }
@@ -137,7 +137,7 @@ static uint64_t hash_object(const dome_ckpt *ckpt, const dome_ckpt_object *o)
 
 static char *differs(const dome_handover *h, const char *what)
 {
-    const int rank = h->env->transport->rank;
+    const int rank = h->env->rank;
     return g_strdup_printf("task %d on host %s has %s than task 0: do all hosts have the same version of the program?", rank,
                            h->env->hosts[rank], what);
 }
@@ -315,24 +315,24 @@ static int make_memory(const dome_handover *h, const demand *of, char **why)
 static int share_memory(dome_handover *h)
 {
     dome_transport *t = h->env->transport;
-    const int own = h->piece_of[t->rank];
+    const int own = h->piece_of[t->group.rank];
     demand *of_hosts = g_new0(demand, h->pieces);
     int status = need(h, of_hosts);
-    if (status == DOME_OK && own >= 0 && h->leader[own] == t->rank)
+    if (status == DOME_OK && own >= 0 && h->leader[own] == t->group.rank)
         h->fd = make_memory(h, &of_hosts[own], &h->why);
     g_free(of_hosts);
     if (status == DOME_OK)
         status = dome__handover_common(h);
     if (status != DOME_OK || h->why)
         return status;
-    uint64_t mine[2] = {(uint64_t)getpid(), (uint64_t)h->fd}, *all = g_new0(uint64_t, 2 * (size_t)t->size);
+    uint64_t mine[2] = {(uint64_t)getpid(), (uint64_t)h->fd}, *all = g_new0(uint64_t, 2 * (size_t)t->group.size);
     status = dome__allgather(t, DOME_U64, mine, 2, all);
     if (status == DOME_OK && own >= 0 && h->fd < 0) {
         const uint64_t *of = all + 2 * h->leader[own];
         const char *reason;
         char *path = g_strdup_printf("/proc/%" PRIu64 "/fd/%" PRIu64, of[0], of[1]);
         if ((h->fd = dome__file_open(path, O_RDWR, &reason)) < 0)
-            h->why = g_strdup_printf("task %d cannot open the memory of task %d: %s", t->rank, h->leader[own], reason);
+            h->why = g_strdup_printf("task %d cannot open the memory of task %d: %s", t->group.rank, h->leader[own], reason);
         g_free(path);
     }
     g_free(all);

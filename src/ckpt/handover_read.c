@@ -56,7 +56,7 @@ static char *read_tail(int fd, dome_handover_tail *tail)
 /* All tasks get the head, and the piece of each entry. */
 static int share_head(dome_env *env, int fd, dome_ckpt **ckpt, uint32_t **piece_of)
 {
-    const bool leads = env->transport->rank == 0;
+    const bool leads = env->rank == 0;
     dome_handover_tail tail = {0};
     char *why = leads ? read_tail(fd, &tail) : NULL;
     int status = dome__agree(env, why ? DOME_ERR_IO : DOME_OK, why);
@@ -92,7 +92,7 @@ enum { KEPT, PROCESS, DESCRIPTOR, OFFER };
 /* Whether each block is in a piece that a task has brought along. */
 static bool complete(const dome_handover_source *s, const dome_ckpt *ckpt)
 {
-    const uint32_t size = (uint32_t)s->env->transport->size;
+    const uint32_t size = (uint32_t)s->env->size;
     bool *kept = g_new0(bool, size), all = true;
     for (uint32_t r = 0; r < size; r++)
         if (s->keeps[r] >= 0)
@@ -109,22 +109,22 @@ static int find_pieces(dome_handover_source *s, dome_handover_piece mine, const 
     dome_env *env = s->env;
     dome_transport *t = env->transport;
     uint64_t offer[OFFER] = {mine.fd >= 0 ? (uint64_t)mine.number + 1 : 0, (uint64_t)getpid(), (uint64_t)mine.fd};
-    uint64_t *all = g_new0(uint64_t, (gsize)t->size * OFFER);
+    uint64_t *all = g_new0(uint64_t, (gsize)t->group.size * OFFER);
     char *why = NULL;
     int status = dome__allgather(t, DOME_U64, offer, OFFER, all);
     if (status)
         status = dome__fail_transport(env, status);
-    s->keeps = g_new(int, t->size);
-    s->near = g_new0(bool, t->size); /* there are at most as many pieces as tasks */
+    s->keeps = g_new(int, t->group.size);
+    s->near = g_new0(bool, t->group.size); /* there are at most as many pieces as tasks */
     s->together = true;
-    for (int r = 0; r < t->size && status == DOME_OK; r++) {
+    for (int r = 0; r < t->group.size && status == DOME_OK; r++) {
         const uint64_t *of = all + (size_t)r * OFFER;
-        s->keeps[r] = of[KEPT] > 0 && of[KEPT] <= (uint64_t)t->size ? (int)of[KEPT] - 1 : -1;
+        s->keeps[r] = of[KEPT] > 0 && of[KEPT] <= (uint64_t)t->group.size ? (int)of[KEPT] - 1 : -1;
         s->together &= strcmp(env->hosts[r], env->hosts[0]) == 0;
-        if (s->keeps[r] < 0 || strcmp(env->hosts[r], env->hosts[t->rank]) != 0)
+        if (s->keeps[r] < 0 || strcmp(env->hosts[r], env->hosts[t->group.rank]) != 0)
             continue;
         s->near[s->keeps[r]] = true;
-        if (r == t->rank) {
+        if (r == t->group.rank) {
             s->fd = mine.fd;
             continue;
         }
@@ -184,7 +184,7 @@ int dome__handover_open(dome_env *env, uint32_t view, dome_handover_piece piece,
 int dome__handover_open_kept(dome_env *env, uint32_t view, int fd, dome_ckpt *whole, uint32_t *holder, const bool *holds,
                              dome_ckpt_file **file, dome_handover_source **source)
 {
-    const int size = env->transport->size;
+    const int size = env->size;
     dome_handover_source *s = g_new0(dome_handover_source, 1);
     s->env = env;
     s->view = view;
@@ -196,7 +196,7 @@ int dome__handover_open_kept(dome_env *env, uint32_t view, int fd, dome_ckpt *wh
     s->near = g_new0(bool, size);
     for (int r = 0; r < size; r++)
         s->keeps[r] = holds[r] ? r : -1;
-    s->near[env->transport->rank] = holds[env->transport->rank];
+    s->near[env->rank] = holds[env->rank];
     int status = make_room(s, whole);
     if (status != DOME_OK) {
         dome__ckpt_free(whole);
@@ -427,7 +427,7 @@ static int receive_some(taking *t, int from, const GArray *entries, guint *at)
 static int exchange(taking *t)
 {
     dome_transport *transport = t->s->env->transport;
-    const int size = transport->size, rank = transport->rank;
+    const int size = transport->group.size, rank = transport->group.rank;
     int status = DOME_OK;
     stretch done = {0};
     for (int k = 1; k < size && status == DOME_OK; k++) {

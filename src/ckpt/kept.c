@@ -251,7 +251,7 @@ static uint64_t newest(const uint64_t *all, int size)
 static int share_piece(dome_env *env, int leader, dome_ckpt **piece)
 {
     dome_transport *t = env->transport;
-    void *head = t->rank == leader ? dome__ckpt_encode(*piece) : NULL;
+    void *head = t->group.rank == leader ? dome__ckpt_encode(*piece) : NULL;
     uint64_t words[2] = {*piece ? (*piece)->head_bytes : 0, *piece ? (*piece)->file_bytes : 0};
     char *why = NULL;
     int status = dome__bcast(t, leader, DOME_U64, words, G_N_ELEMENTS(words));
@@ -352,7 +352,7 @@ static int open_state(dome_kept *k, uint32_t view, uint64_t number, const bool *
 int dome__kept_open(dome_kept *k, uint32_t view, dome_ckpt_file **file, dome_handover_source **source)
 {
     dome_env *env = k->env;
-    const int size = env->transport->size;
+    const int size = env->size;
     uint64_t *all = g_new0(uint64_t, (gsize)size * DOME_KEPT_FILES);
     bool *holds = g_new0(bool, size);
     *file = NULL;

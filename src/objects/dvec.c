@@ -570,13 +570,13 @@ static dvec *vec_alloc(dome_env *env, dome_type type, uint64_t n, const dvec_opt
         x->layout = dome_layout_ref(dome_env_layout(env, n, block));
         break;
     case DOME_BLOCK:
-        x->layout = dome_layout_even(n, block, env->transport->size);
+        x->layout = dome_layout_even(n, block, env->size);
         break;
     case DOME_WHOLE:
         x->layout = dome_layout_even(n, block, 1);
         break;
     }
-    x->layout_rank = x->distribution == DOME_WHOLE ? 0 : env->transport->rank;
+    x->layout_rank = x->distribution == DOME_WHOLE ? 0 : env->rank;
     return x;
 }
 
@@ -668,7 +668,7 @@ static dvec *new_vector(dome_env *env, const char *name, dome_type type, uint64_
         have = !__builtin_mul_overflow(x->local, element, &bytes);
     }
     if (have && bytes > 0) {
-        bool grows = x->distribution == DOME_DYNAMIC && env->transport->size > 1;
+        bool grows = x->distribution == DOME_DYNAMIC && env->size > 1;
         x->data = dome__storage_raw(bytes + (grows ? bytes / GROWTH_PART : 0), &zero);
         have = x->data != NULL;
         if (have && !zero && dome_is_restarting(env)) { /* a restart may read its values from a file next */
@@ -879,7 +879,7 @@ dome_status dvec__refuse_list(dome_env *env, dome_operation_code code, const dom
 /* Whether blocks can be computed by tasks that do not own them. */
 static bool can_help(const dvec *out)
 {
-    return out->distribution != DOME_WHOLE && out->env->transport->size > 1 && (out->env->transport->can & DOME_TRANSPORT_PROBE);
+    return out->distribution != DOME_WHOLE && out->env->size > 1 && (out->env->transport->provider.can & DOME_TRANSPORT_PROBE);
 }
 
 /* code: the way of calling the kernel. */

@@ -191,7 +191,7 @@ static double value_of(const dome_extreme *best, dome_type type)
 static int reduce(columns *c, double result[])
 {
     dome_env *env = c->x->env;
-    const bool sums = c->what == SUMS, alone = c->x->distribution == DOME_WHOLE || env->transport->size == 1;
+    const bool sums = c->what == SUMS, alone = c->x->distribution == DOME_WHOLE || env->size == 1;
     const size_t each = sums ? sizeof *c->sums : sizeof *c->best;
     c->parts = dome__parts_kernel(DOME_TERMS_SUM, c->type);
     c->exact = dome__sum_kernel(DOME_TERMS_SUM, c->type);

@@ -121,13 +121,13 @@ static void fill(const dome_env *env, const dome_balance_report *report, uint64_
     mine[HELPED] = dome__clock_helped_blocks(env);
     mine[BALANCING_NS] = (uint64_t)(report->seconds * 1e9);
     mine[ELAPSED] = dome__clock_ran_ns(env);
-    mine[MESSAGES] = env->transport->messages;
-    mine[SENT_BYTES] = env->transport->bytes;
+    mine[MESSAGES] = env->transport->account.messages;
+    mine[SENT_BYTES] = env->transport->account.bytes;
     mine[WAITED_FOR] = mine[WAITED_FOR_NS] = 0;
-    for (int r = 0; env->transport->waited_for && r < env->size; r++)
-        if (r != env->rank && env->transport->waited_for[r] > mine[WAITED_FOR_NS]) {
+    for (int r = 0; env->transport->account.waited_for && r < env->size; r++)
+        if (r != env->rank && env->transport->account.waited_for[r] > mine[WAITED_FOR_NS]) {
             mine[WAITED_FOR] = (uint64_t)r;
-            mine[WAITED_FOR_NS] = env->transport->waited_for[r];
+            mine[WAITED_FOR_NS] = env->transport->account.waited_for[r];
         }
     dome__storage_peak(&mine[USED], &mine[HELD]);
     mine[WAITED_ALL] = mine[WAITED_NS];
@@ -315,15 +315,15 @@ static void print_communication(const uint64_t *all, int size)
 /* Of programs on several hosts. */
 static void print_placement(const dome_env *env, const dome_transport *t)
 {
-    char **hosts = dome__placement_hosts(t->size, env->hosts);
+    char **hosts = dome__placement_hosts(t->group.size, env->hosts);
     int count = (int)g_strv_length(hosts), clusters = 1;
-    for (int r = 0; r < t->size && t->links.cluster; r++)
-        clusters = MAX(clusters, t->links.cluster[r] + 1);
-    char *text = t->links.cluster ? g_strdup_printf("%d cluster%s of hosts", clusters, clusters == 1 ? "" : "s")
-                                  : g_strdup("nothing is known of the network");
+    for (int r = 0; r < t->group.size && t->group.links.cluster; r++)
+        clusters = MAX(clusters, t->group.links.cluster[r] + 1);
+    char *text = t->group.links.cluster ? g_strdup_printf("%d cluster%s of hosts", clusters, clusters == 1 ? "" : "s")
+                                        : g_strdup("nothing is known of the network");
     if (count > 1)
-        fprintf(stderr, "placement: %d hosts; of %d neighbours on the ring of tasks %d are on two hosts; %s\n", count, t->size,
-                dome__placement_boundaries(t->size, env->hosts), text);
+        fprintf(stderr, "placement: %d hosts; of %d neighbours on the ring of tasks %d are on two hosts; %s\n", count,
+                t->group.size, dome__placement_boundaries(t->group.size, env->hosts), text);
     g_free(text);
     g_strfreev(hosts);
 }
@@ -552,7 +552,7 @@ static int gather(dome_env *env, uint64_t leaving_ns, dome_balance_report *repor
     *report = (dome_balance_report){0};
     if (env->balance)
         dome__balance_report(env->balance, report);
-    *all = t->rank == 0 ? g_new0(uint64_t, (gsize)t->size * cells()) : NULL;
+    *all = t->group.rank == 0 ? g_new0(uint64_t, (gsize)t->group.size * cells()) : NULL;
     fill(env, report, mine);
     mine[ELAPSED] -= MIN(leaving_ns, mine[ELAPSED]);
     const int status = dome__gather(t, 0, DOME_U64, mine, cells(), *all);
@@ -565,10 +565,10 @@ int dome__profile_keep(dome_env *env)
     dome_balance_report report;
     uint64_t *all;
     int status = gather(env, dome__since_ns(env->change->begun_ns), &report, &all);
-    if (status == DOME_OK && env->transport->rank == 0) {
+    if (status == DOME_OK && env->rank == 0) {
         dome_profile_past past;
         dome__profile_past_read(&past, env->change->profile, cells());
-        add_view(&past, env, all, env->transport->size);
+        add_view(&past, env, all, env->size);
         env->change->profile = dome__profile_past_write(&past, env->change->profile, cells());
         dome__profile_past_clear(&past);
     }
@@ -582,10 +582,10 @@ int dome__profile_print(dome_env *env)
     dome_balance_report report;
     uint64_t *all;
     int status = gather(env, 0, &report, &all);
-    if (status == DOME_OK && t->rank == 0) {
+    if (status == DOME_OK && t->group.rank == 0) {
         dome_profile_past past;
         dome__profile_past_read(&past, env->change ? env->change->profile : -1, cells());
-        add_view(&past, env, all, t->size);
+        add_view(&past, env, all, t->group.size);
         const uint64_t *sums = past.rows;
         const int size = (int)past.ranks; /* the most tasks of a view */
         fprintf(stderr, "dome: %d task%s; seconds per task, mean and largest; bytes of vectors over computing time\n", size,
@@ -601,7 +601,7 @@ int dome__profile_print(dome_env *env)
         dsparse__profile(env, stderr);
         print_views(&past);
         print_size(env, &past, all);
-        print_advice(env, &report, all, t->size);
+        print_advice(env, &report, all, t->group.size);
         dome__profile_past_clear(&past);
     }
     g_free(all);

@@ -76,10 +76,10 @@ static char *describe(dome_transport *transport, int rank, const dome_stamp *sta
 static void stand(dome_env *env, dome_transport *transport)
 {
     env->transport = transport;
-    env->rank = transport->rank;
-    env->size = transport->size;
+    env->rank = transport->group.rank;
+    env->size = transport->group.size;
     env->stamp = &transport->stamp;
-    env->wait_ns = &transport->wait_ns;
+    env->wait_ns = &transport->account.wait_ns;
     transport->owner = env;
     transport->describe = describe;
     if (env->watch)
@@ -120,14 +120,14 @@ static void open_road(dome_env *env, dome_network *network)
     const dome_transport *t = env->transport;
     if (env->options.bind == DOME_BIND_CORE) {
         int place = 0, here = 0;
-        for (int r = 0; r < t->size; r++)
-            if (strcmp(env->hosts[r], env->hosts[t->rank]) == 0) {
-                place += r < t->rank;
+        for (int r = 0; r < t->group.size; r++)
+            if (strcmp(env->hosts[r], env->hosts[t->group.rank]) == 0) {
+                place += r < t->group.rank;
                 here++;
             }
         if (!dome__bind_to_core(place, here) && place == 0)
             dome__say("the %d tasks on host %s are not bound to processors: there are fewer processors than tasks", here,
-                      env->hosts[t->rank]);
+                      env->hosts[t->group.rank]);
     }
     if (dome__local_open(env->transport, env->hosts, env->options.road))
         dome__start_failed(env, 1, g_strdup_printf("tasks of one host cannot be joined: %s", env->transport->reason));

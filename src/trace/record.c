@@ -290,8 +290,8 @@ static void write_group(dome_trace *trace)
 static void write_waits(dome_trace *trace, uint64_t now, uint64_t least)
 {
     const dome_transport *t = trace->env->transport;
-    for (int r = 0; t->waited_for && r < t->size; r++) {
-        uint64_t waited = t->waited_for[r];
+    for (int r = 0; t->account.waited_for && r < t->group.size; r++) {
+        uint64_t waited = t->account.waited_for[r];
         if (waited - trace->told_waits[r] < least)
             continue;
         trace->told_waits[r] = waited;
@@ -546,10 +546,10 @@ void dome__trace_stand(dome_trace *trace, const dome_env *env)
     if (!trace)
         return;
     trace->env = env;
-    trace->told_waits = g_new0(uint64_t, env->transport->size);
+    trace->told_waits = g_new0(uint64_t, env->size);
     GString *line = new_string(trace, 'I', trace->begin);
     put_u64(line, (uint64_t)getpid());
-    put_u64(line, (uint64_t)env->transport->size);
+    put_u64(line, (uint64_t)env->size);
     put_u64(line, g_get_num_processors());
     dome__trace_put_text(line, env->hosts[trace->rank]);
     end_string(trace, line);
