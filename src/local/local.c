@@ -434,7 +434,7 @@ static int find_groups(dome_transport *t, char *const *hosts)
     }
     if (hosts_seen == size)
         return DOME_OK;
-    int32_t *leader = g_new0(int32_t, size);
+    int32_t *leader = g_new0(int32_t, (gsize)MAX(size, 1));
     if (hosts_seen == 1 && !t->group.data_format)
         for (int r = 0; r < size; r++)
             leader[r] = first == t->group.rank && !(t->provider.can & DOME_TRANSPORT_SHARE) ? r : first;

@@ -913,7 +913,13 @@ int main(int argc, char **argv)
                                              "dome_capture_srand48",
                                              "dome_capture_strtok",
                                              "dome_capture_atexit",
-                                             "dome_capture_sigaction"};
+                                             "dome_capture_sigaction",
+                                             "dome_capture_calendar",
+                                             "dome_capture_calendar_text",
+                                             "dome_capture_clock",
+                                             "dome_capture_clock_gettime",
+                                             "dome_capture_text",
+                                             "dome_capture_ungetc"};
         for (size_t k = 0; k < sizeof others / sizeof *others; k++)
             if (with_capture || strncmp(others[k], "dome_capture_", strlen("dome_capture_")) != 0)
                 printf("%s\n", others[k]);
