@@ -126,17 +126,10 @@ void dome__checkpoint_answered(void);
 /* A checkpoint and then the end have been requested (SIGTERM). Called at a boundary: the checkpoint is written next. */
 bool dome__checkpoint_ending(void);
 
-/* ---- checkpoint_copy.c: the state ---- */
-
-/* The blocks that this task writes, as one or two runs. Blocks that all tasks have are divided among them. */
-int dome__checkpoint_own_blocks(const dome_env *env, const dome_object_info *info, dome_span runs[2]);
-
-/* Whether the object's blocks are stored as values of its type. */
-bool dome__checkpoint_is_fixed(const dome_object *object, const dome_object_info *info);
+/* ---- checkpoint_copy.c ---- */
 
 /* Copies what has changed, or everything, into the snapshot, which also notes problems. */
 void dome__checkpoint_copy(dome_env *env, bool full);
-dome_ckpt *dome__checkpoint_describe(dome_env *env, const char *program, uint64_t number, uint64_t loop, char **message);
 
 /* Bytes of the whole state in a file, and of a copy of this task's part. */
 uint64_t dome__checkpoint_bytes(const dome_env *env);

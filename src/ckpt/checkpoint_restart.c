@@ -1,6 +1,7 @@
 /* Restarting: choosing a checkpoint, and giving objects their values. */
 #include "ckpt/checkpoint_private.h"
 #include "ckpt/collect.h"
+#include "ckpt/state.h"
 #include "core/layout.h"
 #include "core/object_private.h"
 #include "system/time.h"
@@ -315,7 +316,7 @@ static char *differs(const dome_ckpt *head, const dome_ckpt_object *there, const
         return g_strdup_printf("is %s there, but %s in the program", dome__distribution_name(there->distribution),
                                dome__distribution_name(here->distribution));
     *status = DOME_ERR_FORMAT;
-    if (there->fixed != dome__checkpoint_is_fixed(object, here))
+    if (there->fixed != dome__state_is_fixed(object, here))
         return g_strdup("is stored in another way there than this program stores it");
     *status = DOME_OK;
     return NULL;
@@ -366,15 +367,6 @@ static char *read_blocks(dome_checkpoints *c, const dome_ckpt_object *there, dom
     return text;
 }
 
-/* The blocks of an object that this task reads: its own, or all of them if every task has the whole object. */
-static int wanted_blocks(const dome_env *env, const dome_object_info *info, dome_span runs[2])
-{
-    if (info->distribution != DOME_WHOLE)
-        return dome__checkpoint_own_blocks(env, info, runs);
-    runs[0] = (dome_span){0, info->layout ? dome_layout_blocks(info->layout) : 1};
-    return runs[0].count > 0;
-}
-
 /* Data in memory has not been verified before. The task is lost with it, so that all go back once more, to the checkpoint before:
  * other objects may have got values from this one. */
 static int lose_checkpoint(dome_env *env, const char *why)
@@ -415,12 +407,12 @@ static int restore(dome_env *env, dome_checkpoints *c, dome_object *object)
         return status;
     }
     dome_span runs[2];
-    int count = c->handover ? 0 : wanted_blocks(env, &info, runs);
+    int count = c->handover ? 0 : dome__state_blocks(env, env->rank, DOME_STATE_COMPLETE, &info, runs);
     for (int r = 0; r < count && !text; r++)
         text = read_blocks(c, there, object, runs[r], &status);
     if (c->handover)
         text = dome__handover_take(c->handover, object, &info, there, &status);
-    if (!text && (status = dome_object_mark_saved(object)) != DOME_OK)
+    if (!text && (status = dome_object_delta(object, DOME_MARK_CHECKPOINT, NULL, NULL)) != DOME_OK)
         text = g_strdup_printf("'%s' cannot be restored", dome_object_name(object));
     /* A single task may find this. Where errors end the program, its message is printed. */
     if (dome__errors_returned(env))

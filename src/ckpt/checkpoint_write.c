@@ -1,5 +1,6 @@
 /* Writing checkpoints beside the program, and processing their results. */
 #include "ckpt/checkpoint_private.h"
+#include "ckpt/state.h"
 #include "trace/record.h"
 #include "transport/transport.h"
 
@@ -118,7 +119,7 @@ void dome__checkpoint_begin_writing(dome_env *env, uint64_t number, bool full)
                              .keep = env->options.checkpoint_keep};
     if (env->rank == 0) {
         char *problem = NULL;
-        c->job.ckpt = dome__checkpoint_describe(env, c->program, number, c->loop, &problem);
+        c->job.ckpt = dome__state_describe(env, c->program, number, c->loop, &problem);
         if (problem && !c->snapshot.problem)
             c->snapshot.problem = problem;
         c->job.previous = c->previous;

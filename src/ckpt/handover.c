@@ -1,6 +1,5 @@
 #include "ckpt/handover_private.h"
 
-#include "core/object_private.h"
 #include "core/operation.h"
 #include "core/storage.h"
 #include "system/bytes.h"
@@ -42,9 +41,10 @@ int dome__handover_common(dome_handover *h)
     return dome__handover_agree(h->env, &h->why);
 }
 
-const dome_ckpt_object *dome__handover_entry(const dome_handover *h, const dome_object *object)
+void dome__handover_walk(dome_handover *h, const dome_state_sink *sink)
 {
-    return dome__object_is_named(object) ? dome__ckpt_find(h->ckpt, dome_object_name(object)) : NULL;
+    if (!h->why)
+        h->why = dome__state_walk(&(dome_state_walk){.env = h->env, .ckpt = h->ckpt, .sink = sink, .ctx = h});
 }
 
 guint dome__handover_message(const dome_ckpt *ckpt, const GArray *entries, guint first, uint64_t *bytes)
@@ -53,7 +53,7 @@ guint dome__handover_message(const dome_ckpt *ckpt, const GArray *entries, guint
     *bytes = 0;
     while (first + count < entries->len) {
         const uint64_t length = ckpt->table[g_array_index(entries, uint64_t, first + count)].length;
-        if (count > 0 && *bytes + length > DOME_HANDOVER_WRITE)
+        if (count > 0 && *bytes + length > DOME_STATE_WRITE)
             break;
         *bytes += length;
         count++;
@@ -63,37 +63,29 @@ guint dome__handover_message(const dome_ckpt *ckpt, const GArray *entries, guint
 
 /* ---- what there is ---- */
 
-/* Lengths of blocks that only their owners know. Returns whether there are any such objects. */
-static bool measure(dome_handover *h)
+/* Lengths of blocks that only their owners know. */
+static char *measure(void *ctx, const dome_state_item *item, dome_span run)
 {
-    bool any = false;
-    dome_object_info info = {.size = sizeof info};
-    for (dome_object *o = NULL; !h->why && (o = dome_object_next(h->env, o));) {
-        const dome_ckpt_object *there = dome__handover_entry(h, o);
-        dome_span runs[2];
-        if (!there || there->fixed || dome_object_describe(o, &info) != DOME_OK)
-            continue;
-        any = true;
-        int count = dome__checkpoint_own_blocks(h->env, &info, runs), status = DOME_OK;
-        for (int r = 0; r < count; r++)
-            for (uint64_t b = runs[r].first; status == DOME_OK && b < runs[r].first + runs[r].count; b++)
-                status = dome_object_write_bytes(o, b, 1, &dome__ckpt_entry(h->ckpt, there, b)->length);
-        if (status != DOME_OK)
-            h->why = g_strdup_printf("'%s' cannot be saved: %s", there->name, dome_status_text(status));
-    }
-    return any;
+    const dome_handover *h = ctx;
+    int status = DOME_OK;
+    for (uint64_t b = run.first; !item->fixed && status == DOME_OK && b < run.first + run.count; b++)
+        status = dome_object_write_bytes(item->object, b, 1, &dome__ckpt_entry(h->ckpt, item->there, b)->length);
+    return status == DOME_OK ? NULL : dome__state_cannot(item->there->name, status);
+}
+
+static bool all_fixed(const dome_ckpt *ckpt)
+{
+    for (guint k = 0; k < ckpt->objects->len; k++)
+        if (!dome__ckpt_object(ckpt, k)->fixed)
+            return false;
+    return true;
 }
 
 static void describe(dome_handover *h, const char *program, uint64_t loop)
 {
-    dome__env_settle(h->env); /* failures are found below, object by object */
-    for (dome_object *o = NULL; !h->why && (o = dome_object_next(h->env, o));) {
-        char *problem = dome__object_is_named(o) ? dome__object_settle(o) : NULL;
-        if (problem)
-            h->why = g_strdup_printf("'%s' cannot be saved: %s", dome_object_name(o), problem);
-        g_free(problem);
-    }
-    h->ckpt = dome__checkpoint_describe(h->env, program, 1, loop, &h->why);
+    if (!h->why)
+        h->why = dome__state_settle(h->env);
+    h->ckpt = dome__state_describe(h->env, program, 1, loop, &h->why);
     if (!h->why && h->ckpt->objects->len == 0)
         h->why = g_strdup("it has no objects with names, so nothing of its state could be taken along (see man dome-grow)");
     dome__ckpt_make_table(h->ckpt);
@@ -204,26 +196,25 @@ static void find_shared(const dome_handover *h)
     g_free(sorted);
 }
 
+static char *note_run(void *ctx, const dome_state_item *item, dome_span blocks)
+{
+    const dome_handover *h = ctx;
+    uint64_t elements = 0;
+    if (!item->fixed)
+        return NULL;
+    for (uint64_t b = blocks.first; b < blocks.first + blocks.count; b++)
+        elements += item->info.layout ? dome_layout_block(item->info.layout, b).count : item->info.length;
+    dome_handover_run run = {.object = item->object, .there = item->there, .blocks = blocks};
+    run.values = dome__unconst(dome_object_values(item->object, blocks.first, blocks.count)); /* given back, never written */
+    run.bytes = elements * item->info.width * dome_type_size(item->info.type);
+    if (run.values && run.bytes > 0)
+        g_array_append_val(h->runs, run);
+    return NULL;
+}
+
 static void find_runs(dome_handover *h)
 {
-    dome_object_info info = {.size = sizeof info};
-    for (dome_object *o = NULL; (o = dome_object_next(h->env, o));) {
-        const dome_ckpt_object *there = dome__handover_entry(h, o);
-        dome_span runs[2];
-        if (!there || !there->fixed || dome_object_describe(o, &info) != DOME_OK)
-            continue;
-        int count = dome__checkpoint_own_blocks(h->env, &info, runs);
-        for (int r = 0; r < count; r++) {
-            uint64_t elements = 0;
-            for (uint64_t b = runs[r].first; b < runs[r].first + runs[r].count; b++)
-                elements += info.layout ? dome_layout_block(info.layout, b).count : info.length;
-            dome_handover_run run = {.object = o, .there = there, .blocks = runs[r]};
-            run.values = dome__unconst(dome_object_values(o, runs[r].first, runs[r].count)); /* given back, never written */
-            run.bytes = elements * info.width * dome_type_size(info.type);
-            if (run.values && run.bytes > 0)
-                g_array_append_val(h->runs, run);
-        }
-    }
+    dome__handover_walk(h, &(dome_state_sink){.run = note_run});
     find_shared(h);
 }
 
@@ -257,24 +248,35 @@ typedef struct demand {
     int64_t whole; /* of the piece: memory that has been given back stays promised to the process until it is replaced */
 } demand;
 
+typedef struct lengths {
+    const dome_ckpt *ckpt;
+    uint64_t bytes;
+} lengths;
+
+static char *add_lengths(void *ctx, const dome_state_item *item, dome_span run)
+{
+    lengths *l = ctx;
+    for (uint64_t b = run.first; b < run.first + run.count; b++)
+        l->bytes += dome__ckpt_entry(l->ckpt, item->there, b)->length;
+    return NULL;
+}
+
+/* Of this task's blocks. */
+static uint64_t own_bytes(const dome_handover *h)
+{
+    static const dome_state_sink sink = {.run = add_lengths};
+    lengths l = {.ckpt = h->ckpt};
+    g_free(dome__state_walk(&(dome_state_walk){.env = h->env, .ckpt = h->ckpt, .sink = &sink, .ctx = &l}));
+    return l.bytes;
+}
+
 /* By piece. */
 static int need(const dome_handover *h, demand *of)
 {
     enum { NUMBERS = sizeof(demand) / sizeof(int64_t) };
     const dome_env *env = h->env;
-    dome_object_info info = {.size = sizeof info};
     const int own = h->piece_of[env->rank];
-    uint64_t all = 0;
-    for (dome_object *o = NULL; (o = dome_object_next(env, o));) {
-        const dome_ckpt_object *there = dome__handover_entry(h, o);
-        dome_span runs[2];
-        if (!there || dome_object_describe(o, &info) != DOME_OK)
-            continue;
-        int count = dome__checkpoint_own_blocks(env, &info, runs);
-        for (int r = 0; r < count; r++)
-            for (uint64_t b = runs[r].first; b < runs[r].first + runs[r].count; b++)
-                all += dome__ckpt_entry(h->ckpt, there, b)->length;
-    }
+    const uint64_t all = own_bytes(h);
     for (int p = 0; own < 0 && p < h->pieces; p++) /* the parts that the hosts get are about equal */
         of[p].more = of[p].whole = (int64_t)(all / (uint64_t)h->pieces + 1);
     if (own >= 0) {
@@ -319,19 +321,19 @@ static int share_memory(dome_handover *h)
     demand *of_hosts = g_new0(demand, h->pieces);
     int status = need(h, of_hosts);
     if (status == DOME_OK && own >= 0 && h->leader[own] == t->group.rank)
-        h->fd = make_memory(h, &of_hosts[own], &h->why);
+        h->file.fd = make_memory(h, &of_hosts[own], &h->why);
     g_free(of_hosts);
     if (status == DOME_OK)
         status = dome__handover_common(h);
     if (status != DOME_OK || h->why)
         return status;
-    uint64_t mine[2] = {(uint64_t)getpid(), (uint64_t)h->fd}, *all = g_new0(uint64_t, 2 * (size_t)t->group.size);
+    uint64_t mine[2] = {(uint64_t)getpid(), (uint64_t)h->file.fd}, *all = g_new0(uint64_t, 2 * (size_t)t->group.size);
     status = dome__allgather(t, DOME_U64, mine, 2, all);
-    if (status == DOME_OK && own >= 0 && h->fd < 0) {
+    if (status == DOME_OK && own >= 0 && h->file.fd < 0) {
         const uint64_t *of = all + 2 * h->leader[own];
         const char *reason;
         char *path = g_strdup_printf("/proc/%" PRIu64 "/fd/%" PRIu64, of[0], of[1]);
-        if ((h->fd = dome__file_open(path, O_RDWR, &reason)) < 0)
+        if ((h->file.fd = dome__file_open(path, O_RDWR, &reason)) < 0)
             h->why = g_strdup_printf("task %d cannot open the memory of task %d: %s", t->group.rank, h->leader[own], reason);
         g_free(path);
     }
@@ -343,11 +345,11 @@ static int share_memory(dome_handover *h)
 
 static int prepare(dome_handover *h, const bool *stays)
 {
-    const bool unequal = measure(h);
+    dome__handover_walk(h, &(dome_state_sink){.run = measure});
     int status = compare_plans(h);
     if (status == DOME_OK)
         status = dome__handover_common(h);
-    if (status == DOME_OK && !h->why && unequal)
+    if (status == DOME_OK && !h->why && !all_fixed(h->ckpt))
         status = share_lengths(h);
     if (status != DOME_OK || h->why)
         return status;
@@ -356,13 +358,13 @@ static int prepare(dome_handover *h, const bool *stays)
     find_runs(h);
     if ((status = dome__handover_common(h)) != DOME_OK || h->why)
         return status;
-    uint64_t longest = DOME_HANDOVER_WRITE;
+    uint64_t longest = DOME_STATE_WRITE;
     for (uint64_t e = 0; e < h->ckpt->entries; e++)
         longest = MAX(longest, h->ckpt->table[e].length);
-    h->room = longest;
-    h->buffer = longest <= G_MAXSIZE ? g_try_malloc((gsize)longest) : NULL;
+    h->file.room = longest;
+    h->file.buffer = longest <= G_MAXSIZE ? g_try_malloc((gsize)longest) : NULL;
     h->words = g_try_new0(uint64_t, (h->ckpt->entries + 1) * DOME_HANDOVER_WORDS);
-    if (!h->buffer || !h->words)
+    if (!h->file.buffer || !h->words)
         h->why = g_strdup("there is no memory for a block");
     return (status = dome__handover_common(h)) != DOME_OK || h->why ? status : share_memory(h);
 }
@@ -372,7 +374,7 @@ int dome__handover_prepare(dome_env *env, const char *program, uint64_t loop, co
 {
     dome_handover *h = g_new0(dome_handover, 1);
     h->env = env;
-    h->fd = -1;
+    h->file.fd = -1;
     h->why = g_steal_pointer(why);
     h->runs = g_array_new(FALSE, TRUE, sizeof(dome_handover_run));
     describe(h, program, loop);
@@ -396,14 +398,14 @@ void dome__handover_free(dome_handover *h)
 {
     if (!h)
         return;
-    if (h->fd >= 0)
-        close(h->fd);
+    if (h->file.fd >= 0)
+        close(h->file.fd);
     dome__ckpt_free(h->ckpt);
     g_array_unref(h->runs);
     g_free(h->leader);
     g_free(h->piece_of);
     g_free(h->words);
-    g_free(h->buffer);
+    g_free(h->file.buffer);
     g_free(h->why);
     g_free(h);
 }

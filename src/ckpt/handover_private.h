@@ -4,6 +4,7 @@
 
 #include "ckpt/checkpoint_private.h"
 #include "ckpt/handover.h"
+#include "ckpt/state.h"
 
 /* What the writer of a block tells of it: its checksum, and the number of its piece. */
 enum {
@@ -33,18 +34,13 @@ typedef struct dome_handover_run {
 struct dome_handover {
     dome_env *env;
     dome_ckpt *ckpt;
-    int pieces, *leader; /* by piece: the task that keeps it */
-    int *piece_of;       /* by rank: its host's; -1: none */
-    int fd;              /* of this host's; -1 */
-    GArray *runs;        /* dome_handover_run */
-    uint64_t *words;     /* by entry, DOME_HANDOVER_WORDS each: of the blocks that this task writes, 0 elsewhere */
-    char *buffer;
-    uint64_t room, used, offset; /* used bytes of the buffer belong at offset */
+    int pieces, *leader;  /* by piece: the task that keeps it */
+    int *piece_of;        /* by rank: its host's; -1: none */
+    GArray *runs;         /* dome_handover_run */
+    uint64_t *words;      /* by entry, DOME_HANDOVER_WORDS each: of the blocks that this task writes, 0 elsewhere */
+    dome_state_file file; /* this host's piece; its descriptor is -1 if there is none. The buffer is for messages as well */
     char *why;
 };
-
-/* Blocks are gathered into writes, and into messages, of about so many bytes. */
-#define DOME_HANDOVER_WRITE ((uint64_t)1 << 20)
 
 /* Makes the first task's reason that of all. Collective; returns a status of communication. */
 int dome__handover_agree(dome_env *env, char **why);
@@ -60,10 +56,11 @@ int dome__handover_common(dome_handover *handover);
 int dome__handover_open_kept(dome_env *env, uint32_t view, int fd, dome_ckpt *whole, uint32_t *holder, const bool *holds,
                              dome_ckpt_file **file, dome_handover_source **source);
 
-/* The object's entry in the handover; NULL: none, since it has no name. */
-const dome_ckpt_object *dome__handover_entry(const dome_handover *handover, const dome_object *object);
+/* Gives the objects to a sink, whose ctx is the handover. Sets why. */
+void dome__handover_walk(dome_handover *handover, const dome_state_sink *sink);
 
-/* How many of these entries from `first` on make one message: at least one, unless there are none. *bytes: their length. */
+/* How many of these entries from `first` on make one message, of about DOME_STATE_WRITE bytes: at least one, unless there are
+ * none. *bytes: their length. */
 guint dome__handover_message(const dome_ckpt *ckpt, const GArray *entries, guint first, uint64_t *bytes);
 
 #endif

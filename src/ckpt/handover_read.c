@@ -1,6 +1,5 @@
 /* Reading a handover in the next view. All tasks know where each block is, and which task needs it: nobody asks. */
 #include "ckpt/handover_private.h"
-#include "core/layout.h"
 #include "system/files.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
@@ -148,7 +147,7 @@ static int make_room(dome_handover_source *s, const dome_ckpt *ckpt)
     s->room = DOME_CKPT_READ;
     for (uint64_t e = 0; e < ckpt->entries; e++)
         s->room = MAX(s->room, ckpt->table[e].length);
-    const uint64_t longest = MAX(s->room, DOME_HANDOVER_WRITE);
+    const uint64_t longest = MAX(s->room, DOME_STATE_WRITE);
     s->buffer = longest <= G_MAXSIZE ? g_try_malloc((gsize)longest) : NULL;
     s->sent = s->together ? NULL : g_try_malloc((gsize)longest);
     const bool good = s->buffer && (s->sent || s->together);
@@ -283,10 +282,7 @@ typedef struct taking {
 /* The blocks that a task needs. */
 static int wanted(const taking *t, int rank, dome_span runs[2])
 {
-    if (!t->whole)
-        return dome__layout_block_ranges(t->info->layout, rank, runs);
-    runs[0] = (dome_span){0, t->info->layout ? dome_layout_blocks(t->info->layout) : 1};
-    return runs[0].count > 0;
+    return dome__state_blocks(t->s->env, rank, DOME_STATE_COMPLETE, t->info, runs);
 }
 
 static void fail(taking *t, int status, char *text)

@@ -16,34 +16,16 @@
 /* Values are given back in steps of so many bytes: a large page is free only when all of it has been given back. */
 static const uint64_t GIVE_BYTES = (uint64_t)4 << 20;
 
-static void flush(dome_handover *h)
-{
-    if (h->used > 0 && !h->why)
-        dome__store_write(h->fd, h->buffer, h->used, h->offset, &h->why);
-    h->used = 0;
-}
-
-/* Room for a block that belongs at this offset. */
-static char *place(dome_handover *h, uint64_t offset, uint64_t bytes)
-{
-    if (h->used > 0 && (h->offset + h->used != offset || h->used + bytes > DOME_HANDOVER_WRITE))
-        flush(h);
-    if (h->used == 0)
-        h->offset = offset;
-    char *to = h->buffer + h->used;
-    h->used += bytes;
-    return to;
-}
-
 /* Puts a block into its portable form, and notes its checksum and piece. */
 static void take_block(dome_handover *h, const dome_object *object, const dome_ckpt_object *there, uint64_t block, int piece,
                        char *to)
 {
     const dome_ckpt_entry *e = dome__ckpt_entry(h->ckpt, there, block);
-    int status = e->length > 0 ? dome_object_write(object, block, 1, to, e->length) : DOME_OK;
+    dome_checksum sum;
+    const int status = dome__state_block(object, block, to, e->length, &sum);
     if (status != DOME_OK && !h->why)
-        h->why = g_strdup_printf("block %" PRIu64 " of '%s' cannot be saved: %s", block, there->name, dome_status_text(status));
-    dome_checksum sum = dome__checksum(to, (size_t)e->length);
+        h->why = g_strdup_printf("block %" PRIu64 " of '%s' cannot be saved: %s", block, there->name,
+                                 dome_status_text((dome_status)status));
     uint64_t *words = h->words + (there->first_entry + block) * DOME_HANDOVER_WORDS;
     for (int k = 0; k < DOME_HANDOVER_SUM; k++)
         words[k] = dome__get_u64(sum.bytes + (size_t)k * sizeof *words);
@@ -51,6 +33,13 @@ static void take_block(dome_handover *h, const dome_object *object, const dome_c
 }
 
 /* ---- into this host's piece ---- */
+
+static void write_block(dome_handover *h, const dome_object *object, const dome_ckpt_object *there, uint64_t block)
+{
+    char *to = dome__state_file_place(&h->file, dome__ckpt_entry(h->ckpt, there, block), &h->why);
+    if (to)
+        take_block(h, object, there, block, h->piece_of[h->env->rank], to);
+}
 
 /* Gives back whole pages of [from, to), whose values have been written. Returns from where on they are still there. */
 static uintptr_t give_back(uintptr_t from, uintptr_t to)
@@ -64,15 +53,13 @@ static uintptr_t give_back(uintptr_t from, uintptr_t to)
 
 static void write_run(dome_handover *h, const dome_handover_run *run)
 {
-    const int piece = h->piece_of[h->env->rank];
     const uintptr_t begin = (uintptr_t)run->values, end = begin + run->bytes;
     uintptr_t there = begin, written = begin; /* values from `there` on have not been given back */
     dome_object_info info = {.size = sizeof info};
     dome_object_describe(run->object, &info);
     const uint64_t element = info.width * dome_type_size(info.type);
     for (uint64_t b = run->blocks.first; !h->why && b < run->blocks.first + run->blocks.count; b++) {
-        const dome_ckpt_entry *e = dome__ckpt_entry(h->ckpt, run->there, b);
-        take_block(h, run->object, run->there, b, piece, place(h, e->offset, e->length));
+        write_block(h, run->object, run->there, b);
         written += (info.layout ? dome_layout_block(info.layout, b).count : info.length) * element;
         if (run->alone && written - there >= GIVE_BYTES)
             there = give_back(there, MIN(written, end));
@@ -91,28 +78,23 @@ static bool is_run(const dome_handover *h, const dome_object *object, dome_span 
     return false;
 }
 
+static char *write_unshown(void *ctx, const dome_state_item *item, dome_span blocks)
+{
+    dome_handover *h = ctx;
+    const uint64_t end = is_run(h, item->object, blocks) ? 0 : blocks.first + blocks.count;
+    for (uint64_t b = blocks.first; !h->why && b < end; b++)
+        write_block(h, item->object, item->there, b);
+    return g_steal_pointer(&h->why);
+}
+
 /* Objects that do not show where their values are come first: these may lie in what is given back afterwards. */
 static void write_objects(dome_handover *h)
 {
-    const int piece = h->piece_of[h->env->rank];
-    dome_object_info info = {.size = sizeof info};
-    for (dome_object *o = NULL; !h->why && (o = dome_object_next(h->env, o));) {
-        const dome_ckpt_object *there = dome__handover_entry(h, o);
-        dome_span runs[2];
-        if (!there || dome_object_describe(o, &info) != DOME_OK)
-            continue;
-        int count = dome__checkpoint_own_blocks(h->env, &info, runs);
-        for (int r = 0; r < count; r++) {
-            const uint64_t end = is_run(h, o, runs[r]) ? 0 : runs[r].first + runs[r].count;
-            for (uint64_t b = runs[r].first; !h->why && b < end; b++) {
-                const dome_ckpt_entry *e = dome__ckpt_entry(h->ckpt, there, b);
-                take_block(h, o, there, b, piece, place(h, e->offset, e->length));
-            }
-        }
-    }
+    dome__handover_walk(h, &(dome_state_sink){.run = write_unshown});
     for (guint k = 0; k < h->runs->len; k++)
         write_run(h, &g_array_index(h->runs, dome_handover_run, k));
-    flush(h);
+    if (!h->why)
+        dome__state_file_flush(&h->file, &h->why);
 }
 
 /* ---- from a host on which no task stays ---- */
@@ -127,27 +109,34 @@ static const dome_ckpt_object *object_of(const dome_handover *h, uint64_t entry)
     return NULL;
 }
 
-/* The entries of this task's blocks that piece p gets: of each object a part of about equal length, in order. */
+typedef struct part {
+    int piece, pieces;
+    GArray *entries;
+} part;
+
+/* Of each object a part of about equal length, in order. */
+static char *add_part(void *ctx, const dome_state_item *item)
+{
+    part *p = ctx;
+    uint64_t all = 0, at = 0;
+    for (int r = 0; r < item->nruns; r++)
+        all += item->runs[r].count;
+    for (int r = 0; r < item->nruns; r++)
+        for (uint64_t b = item->runs[r].first; b < item->runs[r].first + item->runs[r].count; b++, at++) {
+            const uint64_t entry = item->there->first_entry + b;
+            if ((int)(at * (uint64_t)p->pieces / all) == p->piece)
+                g_array_append_val(p->entries, entry);
+        }
+    return NULL;
+}
+
+/* The entries of this task's blocks that piece p gets. */
 static GArray *part_for(const dome_handover *h, int p)
 {
-    GArray *entries = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-    dome_object_info info = {.size = sizeof info};
-    for (dome_object *o = NULL; (o = dome_object_next(h->env, o));) {
-        const dome_ckpt_object *there = dome__handover_entry(h, o);
-        dome_span runs[2] = {{0}};
-        if (!there || dome_object_describe(o, &info) != DOME_OK)
-            continue;
-        int count = dome__checkpoint_own_blocks(h->env, &info, runs);
-        const uint64_t all = (count > 0 ? runs[0].count : 0) + (count > 1 ? runs[1].count : 0), pieces = (uint64_t)h->pieces;
-        uint64_t at = 0;
-        for (int r = 0; r < count; r++)
-            for (uint64_t b = runs[r].first; b < runs[r].first + runs[r].count; b++, at++) {
-                const uint64_t entry = there->first_entry + b;
-                if ((int)(at * pieces / all) == p)
-                    g_array_append_val(entries, entry);
-            }
-    }
-    return entries;
+    static const dome_state_sink sink = {.begin = add_part};
+    part part = {p, h->pieces, g_array_new(FALSE, FALSE, sizeof(uint64_t))};
+    g_free(dome__state_walk(&(dome_state_walk){.env = h->env, .ckpt = h->ckpt, .sink = &sink, .ctx = &part}));
+    return part.entries;
 }
 
 static int send_part(dome_handover *h, int p)
@@ -163,7 +152,7 @@ static int send_part(dome_handover *h, int p)
     const dome_ckpt_object *there = NULL;
     const dome_object *object = NULL;
     for (guint at = 0; status == DOME_OK && (some = dome__handover_message(h->ckpt, entries, at, &bytes)) > 0; at += some) {
-        char *to = h->buffer;
+        char *to = h->file.buffer;
         for (guint k = at; k < at + some; k++) {
             const uint64_t entry = g_array_index(entries, uint64_t, k);
             if (!there || entry < there->first_entry || entry >= there->first_entry + there->blocks) {
@@ -174,7 +163,7 @@ static int send_part(dome_handover *h, int p)
             to += h->ckpt->table[entry].length;
         }
         if (bytes > 0)
-            status = dome__send(t, h->leader[p], DOME_CHANNEL_CONTROL, DOME_U8, h->buffer, bytes);
+            status = dome__send(t, h->leader[p], DOME_CHANNEL_CONTROL, DOME_U8, h->file.buffer, bytes);
     }
     g_array_unref(entries);
     return status;
@@ -192,12 +181,12 @@ static int receive_part(dome_handover *h, int from)
     guint some;
     for (guint at = 0; status == DOME_OK && (some = dome__handover_message(h->ckpt, entries, at, &bytes)) > 0; at += some) {
         if (bytes > 0)
-            status = dome__recv(t, from, DOME_CHANNEL_CONTROL, DOME_U8, h->buffer, bytes);
-        const char *data = h->buffer;
+            status = dome__recv(t, from, DOME_CHANNEL_CONTROL, DOME_U8, h->file.buffer, bytes);
+        const char *data = h->file.buffer;
         for (guint k = at; status == DOME_OK && k < at + some; k++) {
             const dome_ckpt_entry *e = &h->ckpt->table[g_array_index(entries, uint64_t, k)];
             if (e->length > 0 && !h->why)
-                dome__store_write(h->fd, data, e->length, e->offset, &h->why);
+                dome__store_write(h->file.fd, data, e->length, e->offset, &h->why);
             data += e->length;
         }
     }
@@ -239,9 +228,9 @@ static int conclude(dome_handover *h)
     }
     void *head = dome__ckpt_encode(h->ckpt);
     const dome_handover_tail tail = {h->ckpt->head_bytes, h->ckpt->file_bytes, entries};
-    if (dome__store_write(h->fd, head, h->ckpt->head_bytes, 0, &h->why) &&
-        dome__store_write(h->fd, pieces, entries * sizeof *pieces, h->ckpt->file_bytes, &h->why))
-        dome__store_write(h->fd, &tail, sizeof tail, h->ckpt->file_bytes + entries * sizeof *pieces, &h->why);
+    if (dome__store_write(h->file.fd, head, h->ckpt->head_bytes, 0, &h->why) &&
+        dome__store_write(h->file.fd, pieces, entries * sizeof *pieces, h->ckpt->file_bytes, &h->why))
+        dome__store_write(h->file.fd, &tail, sizeof tail, h->ckpt->file_bytes + entries * sizeof *pieces, &h->why);
     g_free(head);
     g_free(pieces);
     return DOME_OK;
@@ -265,8 +254,8 @@ dome_handover_piece dome__handover_write(dome_handover *h)
         dome__fail(env, DOME_ERR_LOST, "the program cannot enter its next view: %s", h->why);
     dome_handover_piece piece = {-1, own};
     if (own >= 0 && h->leader[own] == env->rank) {
-        piece.fd = h->fd;
-        h->fd = -1;
+        piece.fd = h->file.fd;
+        h->file.fd = -1;
     }
     dome__handover_free(h);
     return piece;
