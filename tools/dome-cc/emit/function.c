@@ -1,4 +1,9 @@
-/* Functions that may poll, written anew. */
+/* Functions that may poll, written anew.
+ *
+ * Variables whose scope contains a place where the function can be captured are declared at the function's beginning: those in
+ * registers are put into the record by each such place; arrays, and those whose address is taken, live in dome__m.
+ * Recovery enters a loop by its head, which every loop that contains such places has: else the compiler would see a loop with
+ * two entries, and leave it as it is. */
 #include "emit/emit.h"
 
 #include <stdlib.h>
