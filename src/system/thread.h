@@ -5,7 +5,8 @@
 #include <pthread.h>
 #include <signal.h>
 
-/* Blocks all signals of the calling thread, which threads that it starts inherit; *before: its mask, for dome__signals_restore. */
+/* Blocks all signals of the calling thread, which threads that it starts inherit; *before: its mask, for dome__signals_restore.
+ */
 void dome__signals_block(sigset_t *before);
 void dome__signals_restore(const sigset_t *before);
 
