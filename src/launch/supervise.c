@@ -142,7 +142,8 @@ static void take_hosts(const supervisor *s, const char *text)
     g_strfreev(hosts);
 }
 
-static void take_messages(supervisor *s, int fd)
+/* False at the end. */
+static bool take_messages(supervisor *s, int fd)
 {
     guint8 buffer[4096];
     ssize_t n;
@@ -158,6 +159,7 @@ static void take_messages(supervisor *s, int fd)
             take_hosts(s, message.hosts);
         dome__wire_clear(&message);
     }
+    return n != 0;
 }
 
 /* Removes what is for restarts, and ends this process. */
@@ -206,10 +208,8 @@ static void watch(supervisor *s, int fd)
             if (errno != EINTR)
                 g_usleep(10000); /* it looks now and then */
         }
-        if (p[1].revents & POLLIN)
-            take_messages(s, fd);
-        else if (p[1].revents)
-            fd = -1;
+        const bool more = p[1].revents & POLLIN ? take_messages(s, fd) : !p[1].revents;
+        fd = more ? fd : -1;
         handle_signals(s);
         if (s->deaf && fd < 0 && !s->over) { /* the hub is gone, and has said why: it could not wait, either */
             s->over = true;

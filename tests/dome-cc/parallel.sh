@@ -231,9 +231,9 @@ if part refusals; then
         [ $status -ne 0 ] && grep -qF "${what#*:}" err || fail "refusals make-${what%%:*}: $status: $(cat err)"
         rm -rf none
     done
-    # a pointer into content is gone with it
+    # a pointer into content is gone with it: this one is never read again, so it counts for nothing
     start 2 ./refusals leads --dome-checkpoint-dir none --dome-checkpoint-every 1
-    [ $status -eq 0 ] && grep -qF "global 'refusals.c:into': element 0 points to nothing that a checkpoint knows" err || fail "refusals leads: $status: $(cat err)"
+    [ $status -eq 0 ] && [ ! -s err ] || fail "refusals leads: $status: $(cat err)"
     start 3 ./refusals --dome-checkpoint-dir none --dome-restart=1
     [ $status -eq 0 ] && [ "$(cat out)" = "leads: 0." ] || fail "refusals leads, again: $status: $(cat out err)"
     rm -rf none
