@@ -76,7 +76,7 @@ int main(int argc, char **argv)
     const bool links = argc > 1 && strcmp(argv[1], "links") == 0;
     const int rounds = argc > 2 ? atoi(argv[2]) : 1;
     const uint64_t bytes = argc > 3 ? (uint64_t)atoll(argv[3]) / 8 * 8 : 8 << 20;
-    const dome_transport_links *known = &env->transport->links;
+    const dome_transport_links *known = &env->transport->group.links;
     if (argc < 2 || rounds < 1 || bytes < 8)
         dome_abort(env, "clusters links|nothing [ROUNDS] [BYTES]: ROUNDS from 1, BYTES from 8 on");
     for (int r = 0; r < dome_size(env) && links; r++)
@@ -87,7 +87,7 @@ int main(int argc, char **argv)
                    1e6 * known->latency[DOME_REACH_FAR], 1e-6 * known->bandwidth[DOME_REACH_FAR],
                    1e-6 * known->crowded[DOME_REACH_FAR]);
     else
-        dome__transport_free_links(env->transport);
+        dome__group_free_links(&env->transport->group);
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++)
         measure(env, &cases[i], rounds, bytes);
     return dome_finalize(env);

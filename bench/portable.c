@@ -5,7 +5,7 @@
 #include <dome/dome.h>
 
 #ifdef DOME_WITH_CHECKPOINT
-#include "store/checksum.h"
+#include "system/checksum.h"
 #endif
 
 #include <stdio.h>
@@ -40,7 +40,7 @@ static void unpack(dome_type type, size_t at)
 static void checksum(dome_type type, size_t at)
 {
     (void)type;
-    sink ^= dome__ckpt_sum(from + at, BLOCK).bytes[0];
+    sink ^= dome__checksum(from + at, BLOCK).bytes[0];
 }
 #endif
 

@@ -1,6 +1,14 @@
 # Each folder of src is one part of the library; a new file in it is part of the library.
+
+# The file of checkpoints and what it stands on: these build alone (the target dome_store).
+file(GLOB DOME_STORE_SOURCES CONFIGURE_DEPENDS src/system/*.c)
+if(DOME_CHECKPOINT)
+    file(GLOB sources CONFIGURE_DEPENDS src/store/*.c)
+    list(APPEND DOME_STORE_SOURCES ${sources})
+endif()
+
 set(DOME_SOURCES "")
-foreach(folder system core transport local network trace kernels eval files objects arrays io sparse comm balance wire manage machine watch hub launch
+foreach(folder core transport local network trace kernels eval files objects arrays io sparse comm balance wire manage machine watch hub launch
                program)
     file(GLOB sources CONFIGURE_DEPENDS src/${folder}/*.c)
     list(APPEND DOME_SOURCES ${sources})
@@ -10,7 +18,7 @@ if(DOME_PVM)
     list(APPEND DOME_SOURCES ${DOME_PVM_SOURCES})
 endif()
 if(DOME_CHECKPOINT)
-    file(GLOB DOME_CKPT_SOURCES CONFIGURE_DEPENDS src/delta/*.c src/store/*.c src/ckpt/*.c)
+    file(GLOB DOME_CKPT_SOURCES CONFIGURE_DEPENDS src/delta/*.c src/ckpt/*.c)
     list(APPEND DOME_SOURCES ${DOME_CKPT_SOURCES})
     file(GLOB DOME_CAPTURE_SOURCES CONFIGURE_DEPENDS src/capture/*.c)
     list(APPEND DOME_SOURCES ${DOME_CAPTURE_SOURCES})

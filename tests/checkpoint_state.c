@@ -164,7 +164,16 @@ dome_ckpt *checkpoint_describe(const checkpoint_state *state, uint64_t number)
     g_assert_true(dome__ckpt_add_counter(ckpt, "random", state->seed, &message));
     for (guint i = 0; i < state->parts->len; i++) {
         const checkpoint_part *part = g_ptr_array_index(state->parts, i);
-        dome__ckpt_add_object(ckpt, part->name, part->kind, &part->info, part->fixed, &message);
+        const dome_object_info *info = &part->info;
+        const dome_ckpt_description description = {.name = part->name,
+                                                   .kind = part->kind,
+                                                   .type = info->type,
+                                                   .length = info->length,
+                                                   .width = info->width,
+                                                   .distribution = info->distribution,
+                                                   .block_size = part->layout ? dome_layout_block_size(part->layout) : 0,
+                                                   .fixed = part->fixed};
+        dome__ckpt_add_object(ckpt, &description, &message);
         g_assert_cmpstr(message, ==, NULL);
     }
     dome__ckpt_make_table(ckpt);
@@ -179,7 +188,7 @@ dome_ckpt *checkpoint_describe(const checkpoint_state *state, uint64_t number)
             if (part->fixed)
                 g_assert_cmpuint(e->length, ==, bytes);
             e->length = bytes;
-            e->sum = dome__ckpt_sum(data, bytes);
+            e->sum = dome__checksum(data, bytes);
         }
     }
     return ckpt;

@@ -58,7 +58,7 @@ static void *check_room(const check *c, uint64_t count)
 
 static void check_say(check *c, const char *what, uint64_t place)
 {
-    fprintf(stderr, "task %d of %d: %s of %s: %s (element %" PRIu64 ")\n", c->t->rank, c->t->size, c->what,
+    fprintf(stderr, "task %d of %d: %s of %s: %s (element %" PRIu64 ")\n", c->t->group.rank, c->t->group.size, c->what,
             dome_type_name(c->type), what, place);
     c->failures++;
 }
@@ -114,17 +114,17 @@ static void check_barrier(check *c)
 {
     c->what = "barrier";
     const dome_transport *t = c->t;
-    uint64_t before = t->messages, rounds = 0;
-    bool shares = t->share_bytes > 0, near = shares && t->near.count > 1;
-    if (!shares || t->leaders.place >= 0)
-        rounds = (uint64_t)rounds_up(shares ? t->leaders.count : t->size);
+    uint64_t before = t->account.messages, rounds = 0;
+    bool shares = t->group.share_bytes > 0, near = shares && t->group.near.count > 1;
+    if (!shares || t->group.leaders.place >= 0)
+        rounds = (uint64_t)rounds_up(shares ? t->group.leaders.count : t->group.size);
     /* a share is one message; the leader of a host adds one for its result */
-    rounds += near + (near && t->leaders.place >= 0 && t->leaders.count > 1);
+    rounds += near + (near && t->group.leaders.place >= 0 && t->group.leaders.count > 1);
     check_status(c, dome__barrier(c->t));
-    if (t->clusters) /* to the cluster's head and back, and among the heads */
-        rounds = 2 * (uint64_t)rounds_up(t->size) + 2;
-    if (t->clusters ? c->t->messages - before > rounds : c->t->messages - before != rounds)
-        check_say(c, "not of logarithmic depth", c->t->messages - before);
+    if (t->group.clusters) /* to the cluster's head and back, and among the heads */
+        rounds = 2 * (uint64_t)rounds_up(t->group.size) + 2;
+    if (t->group.clusters ? c->t->account.messages - before > rounds : c->t->account.messages - before != rounds)
+        check_say(c, "not of logarithmic depth", c->t->account.messages - before);
 }
 
 static void check_bcast(check *c, int root, uint64_t count)
@@ -132,7 +132,7 @@ static void check_bcast(check *c, int root, uint64_t count)
     c->what = "bcast";
     uint64_t stream = check_random(c);
     void *data = check_room(c, count);
-    if (c->t->rank == root) {
+    if (c->t->group.rank == root) {
         void *values = check_values(c, stream, 0, count);
         memcpy(data, values, count * dome_type_size(c->type));
         g_free(values);
@@ -175,12 +175,13 @@ static void check_reduce(check *c, int root, uint64_t count, bool all)
     dome_type type = c->type;
     c->type = DOME_U64;
     uint64_t stream = check_random(c) >> 8, combined = 0, ignored = 0, rounds = 0;
-    rounds = (uint64_t)rounds_up(c->t->size);
-    if (c->t->clusters) /* long data: with all tasks of a cluster, then among clusters */
-        rounds = all ? (uint64_t)c->t->size + rounds : 2 * rounds;
+    rounds = (uint64_t)rounds_up(c->t->group.size);
+    if (c->t->group.clusters) /* long data: with all tasks of a cluster, then among clusters */
+        rounds = all ? (uint64_t)c->t->group.size + rounds : 2 * rounds;
     dome_combine combine = all ? check_commute : check_compose;
-    uint64_t *data = check_values(c, stream + (uint64_t)c->t->rank, 0, count), *expected = check_values(c, stream, 0, count);
-    for (int r = 1; r < c->t->size; r++) {
+    uint64_t *data = check_values(c, stream + (uint64_t)c->t->group.rank, 0, count),
+             *expected = check_values(c, stream, 0, count);
+    for (int r = 1; r < c->t->group.size; r++) {
         uint64_t *next = check_values(c, stream + (uint64_t)r, 0, count);
         combine(expected, next, count, &ignored);
         g_free(next);
@@ -189,9 +190,10 @@ static void check_reduce(check *c, int root, uint64_t count, bool all)
         check_status(c, dome__allreduce(c->t, DOME_U64, data, count, combine, &combined));
     else
         check_status(c, dome__reduce(c->t, root, DOME_U64, data, count, combine, &combined));
-    if ((all || c->t->rank == root) && count && memcmp(data, expected, count * sizeof *data))
+    if ((all || c->t->group.rank == root) && count && memcmp(data, expected, count * sizeof *data))
         check_say(c, "wrong result", 0);
-    if (combined > rounds + (uint64_t)(all ? c->t->near.count : 0)) /* among tasks of one host, each combines the data of all */
+    if (combined >
+        rounds + (uint64_t)(all ? c->t->group.near.count : 0)) /* among tasks of one host, each combines the data of all */
         check_say(c, "not of logarithmic depth", combined);
     g_free(data);
     g_free(expected);
@@ -201,13 +203,13 @@ static void check_reduce(check *c, int root, uint64_t count, bool all)
 static void check_gather(check *c, int root, uint64_t count, bool all)
 {
     c->what = all ? "allgather" : "gather";
-    uint64_t stream = check_random(c) >> 8, total = count * (uint64_t)c->t->size;
-    void *send = check_values(c, stream + (uint64_t)c->t->rank, 7, count), *recv = check_room(c, total);
+    uint64_t stream = check_random(c) >> 8, total = count * (uint64_t)c->t->group.size;
+    void *send = check_values(c, stream + (uint64_t)c->t->group.rank, 7, count), *recv = check_room(c, total);
     if (all)
         check_status(c, dome__allgather(c->t, c->type, send, count, recv));
     else
-        check_status(c, dome__gather(c->t, root, c->type, send, count, c->t->rank == root ? recv : NULL));
-    for (int r = 0; r < c->t->size && (all || c->t->rank == root); r++)
+        check_status(c, dome__gather(c->t, root, c->type, send, count, c->t->group.rank == root ? recv : NULL));
+    for (int r = 0; r < c->t->group.size && (all || c->t->group.rank == root); r++)
         check_same(c, (char *)recv + (uint64_t)r * count * dome_type_size(c->type), count, stream + (uint64_t)r, 7);
     check_bound(c, recv, total);
     g_free(send);
@@ -226,21 +228,21 @@ static uint64_t check_skewed(check *c)
 static void check_gatherv(check *c, int root, bool all)
 {
     c->what = all ? "allgatherv" : "gatherv";
-    int size = c->t->size;
+    int size = c->t->group.size;
     uint64_t stream = check_random(c) >> 8, total = 0;
     uint64_t *counts = g_new(uint64_t, size);
     for (int r = 0; r < size; r++)
         total += counts[r] = check_skewed(c);
-    void *send = check_values(c, stream + (uint64_t)c->t->rank, 0, counts[c->t->rank]), *recv = check_room(c, total);
-    uint64_t before = c->t->messages;
+    void *send = check_values(c, stream + (uint64_t)c->t->group.rank, 0, counts[c->t->group.rank]), *recv = check_room(c, total);
+    uint64_t before = c->t->account.messages;
     if (all)
         check_status(c, dome__allgatherv(c->t, c->type, send, counts, recv));
     else
-        check_status(c, dome__gatherv(c->t, root, c->type, send, counts, c->t->rank == root ? recv : NULL));
-    if (!total && c->t->messages != before)
-        check_say(c, "nothing was sent in messages", c->t->messages - before);
+        check_status(c, dome__gatherv(c->t, root, c->type, send, counts, c->t->group.rank == root ? recv : NULL));
+    if (!total && c->t->account.messages != before)
+        check_say(c, "nothing was sent in messages", c->t->account.messages - before);
     uint64_t at = 0;
-    for (int r = 0; r < size && (all || c->t->rank == root); at += counts[r++])
+    for (int r = 0; r < size && (all || c->t->group.rank == root); at += counts[r++])
         check_same(c, (char *)recv + at * dome_type_size(c->type), counts[r], stream + (uint64_t)r, 0);
     check_bound(c, recv, total);
     g_free(send);
@@ -251,7 +253,7 @@ static void check_gatherv(check *c, int root, bool all)
 static void check_alltoall(check *c, uint64_t count)
 {
     c->what = "alltoall";
-    int size = c->t->size, rank = c->t->rank;
+    int size = c->t->group.size, rank = c->t->group.rank;
     uint64_t stream = check_random(c) >> 16, total = count * (uint64_t)size;
     void *send = check_values(c, stream + (uint64_t)rank, 0, total), *recv = check_room(c, total);
     check_status(c, dome__alltoall(c->t, c->type, send, count, recv));
@@ -266,7 +268,7 @@ static void check_alltoall(check *c, uint64_t count)
 static void check_alltoallv(check *c, bool nothing)
 {
     c->what = "alltoallv";
-    int size = c->t->size, rank = c->t->rank;
+    int size = c->t->group.size, rank = c->t->group.rank;
     uint64_t stream = check_random(c) >> 16, out = 0, in = 0;
     uint64_t *counts = g_new0(uint64_t, size * size), *recv_counts = g_new(uint64_t, size);
     for (int i = 0; i < size * size && !nothing; i++)
@@ -278,12 +280,12 @@ static void check_alltoallv(check *c, bool nothing)
         partners += r != rank && counts[rank * size + r];
     }
     void *send = check_values(c, stream + (uint64_t)rank, 0, out), *recv = check_room(c, in);
-    uint64_t before = c->t->messages, bytes = c->t->bytes;
+    uint64_t before = c->t->account.messages, bytes = c->t->account.bytes;
     check_status(c, dome__alltoallv(c->t, c->type, send, counts + rank * size, recv, recv_counts));
-    if (c->t->messages - before != partners)
-        check_say(c, "number of messages", c->t->messages - before);
-    if ((c->t->bytes != bytes) != (partners != 0))
-        check_say(c, "bytes were not counted", c->t->bytes - bytes);
+    if (c->t->account.messages - before != partners)
+        check_say(c, "number of messages", c->t->account.messages - before);
+    if ((c->t->account.bytes != bytes) != (partners != 0))
+        check_say(c, "bytes were not counted", c->t->account.bytes - bytes);
     uint64_t at = 0;
     for (int r = 0; r < size; at += recv_counts[r++]) {
         uint64_t place = 0;
@@ -302,7 +304,7 @@ static void check_alltoallv(check *c, bool nothing)
 static void check_pairs(check *c, uint64_t count)
 {
     c->what = "send and receive";
-    int size = c->t->size, rank = c->t->rank;
+    int size = c->t->group.size, rank = c->t->group.rank;
     uint64_t stream = check_random(c) >> 16;
     void *send = check_values(c, stream + (uint64_t)rank, 0, count);
     for (int i = 1; i < size; i++) {
@@ -332,19 +334,19 @@ static void check_relay_round(check *c, dome_relay *relay, const uint64_t *count
 {
     dome_transport *t = c->t;
     const dome_stamp now = t->stamp;
-    double *mine = g_new(double, counts[t->rank] + 1);
-    for (uint64_t i = 0; i < counts[t->rank]; i++)
-        mine[i] = check_relayed(t->rank, i, round);
+    double *mine = g_new(double, counts[t->group.rank] + 1);
+    for (uint64_t i = 0; i < counts[t->group.rank]; i++)
+        mine[i] = check_relayed(t->group.rank, i, round);
     check_status(c, dome__relay_begin(relay, mine, counts));
     g_free(mine);
-    for (int look = (t->rank * 7 + round) % 5; look > 0; look--) {
+    for (int look = (t->group.rank * 7 + round) % 5; look > 0; look--) {
         t->stamp.sequence++;
         check_status(c, dome__relay_advance(relay, false));
         sched_yield();
     }
     check_status(c, dome__relay_advance(relay, true));
     t->stamp = now;
-    for (int r = 0; r < t->size; r++)
+    for (int r = 0; r < t->group.size; r++)
         for (uint64_t i = 0; i < counts[r]; i++)
             if (dome__relay_numbers(relay, r)[i] != check_relayed(r, i, round))
                 check_say(c, "another number was relayed", i);
@@ -353,10 +355,10 @@ static void check_relay_round(check *c, dome_relay *relay, const uint64_t *count
 static void check_relay(check *c, dome_relay_form form)
 {
     dome_relay *relay = dome__relay_new(c->t, form);
-    uint64_t *counts = g_new(uint64_t, c->t->size);
+    uint64_t *counts = g_new(uint64_t, c->t->group.size);
     c->what = "relay";
     for (int round = 0; relay && round < 12; round++) {
-        for (int r = 0; r < c->t->size; r++)
+        for (int r = 0; r < c->t->group.size; r++)
             counts[r] = 1 + check_random(c) % (round == 5 ? 5000 : 20);
         check_relay_round(c, relay, counts, round);
     }
@@ -378,7 +380,7 @@ static void check_ahead_round(check *c, int round)
         counts[k] = 1 + check_random(c) % (round == 7 ? 5000 : 100);
         int64_t *mine = g_new(int64_t, counts[k]);
         for (uint64_t i = 0; i < counts[k]; i++)
-            mine[i] = (t->rank + 1) * (int64_t)(i + 1) + k;
+            mine[i] = (t->group.rank + 1) * (int64_t)(i + 1) + k;
         t->stamp.sequence++;
         a[k] = dome__ahead_begin(t, DOME_I64, mine, counts[k], dome__combine_sum_i64, NULL);
         g_free(mine);
@@ -387,19 +389,19 @@ static void check_ahead_round(check *c, int round)
     }
     if (round % 4 == 1)
         check_pairs(c, 20);
-    for (int look = (t->rank * 7 + round) % 5; look > 0; look--) {
+    for (int look = (t->group.rank * 7 + round) % 5; look > 0; look--) {
         t->stamp.sequence++;
         check_status(c, dome__ahead_drive(t));
         sched_yield();
     }
     c->what = "all-reduce ahead";
-    const int64_t ranks = (int64_t)t->size * (t->size + 1) / 2;
+    const int64_t ranks = (int64_t)t->group.size * (t->group.size + 1) / 2;
     for (int n = 0; n < many; n++) {
-        const int k = (n + t->rank + round) % many;
+        const int k = (n + t->group.rank + round) % many;
         check_status(c, dome__ahead_finish(a[k]));
         const int64_t *sum = dome__ahead_data(a[k]);
         for (uint64_t i = 0; i < counts[k]; i++)
-            if (sum[i] != ranks * (int64_t)(i + 1) + (int64_t)t->size * k)
+            if (sum[i] != ranks * (int64_t)(i + 1) + (int64_t)t->group.size * k)
                 check_say(c, "another sum", i);
         dome__ahead_free(a[k]);
     }
@@ -418,7 +420,7 @@ static int check_collectives(dome_transport *t, const dome_type *types, size_t n
             (128 << 10) / dome_type_portable_size(c.type); /* the length at which the algorithms for long data begin */
         for (size_t n = 0; n < G_N_ELEMENTS(counts) + 2 && !c.failures; n++) {
             uint64_t count = n < G_N_ELEMENTS(counts) ? counts[n] : edge + (n == G_N_ELEMENTS(counts));
-            int root = (int)(check_random(&c) % (uint64_t)t->size);
+            int root = (int)(check_random(&c) % (uint64_t)t->group.size);
             check_barrier(&c);
             check_bcast(&c, root, count);
             check_reduce(&c, root, count, false);
@@ -428,7 +430,7 @@ static int check_collectives(dome_transport *t, const dome_type *types, size_t n
             check_alltoall(&c, count);
             check_pairs(&c, count);
         }
-        for (int root = 0; root < t->size && !c.failures; root++) {
+        for (int root = 0; root < t->group.size && !c.failures; root++) {
             check_bcast(&c, root, 3);
             check_bcast(&c, root, edge + 5);
             check_reduce(&c, root, 4, false);
@@ -436,7 +438,7 @@ static int check_collectives(dome_transport *t, const dome_type *types, size_t n
             check_gatherv(&c, root, false);
         }
         for (int round = 0; round < 10 && !c.failures; round++) {
-            check_gatherv(&c, (int)(check_random(&c) % (uint64_t)t->size), false);
+            check_gatherv(&c, (int)(check_random(&c) % (uint64_t)t->group.size), false);
             check_gatherv(&c, 0, true);
             check_alltoallv(&c, round == 0);
         }

@@ -17,7 +17,7 @@ static int cost_barrier(dome_transport *t, void *ctx)
 
 static int cost_bcast(dome_transport *t, void *ctx)
 {
-    double value = t->rank == 0 ? 3 : 0;
+    double value = t->group.rank == 0 ? 3 : 0;
     (void)ctx;
     return dome__bcast(t, 0, DOME_F64, &value, 1) || value != 3;
 }
@@ -27,27 +27,27 @@ static int cost_allreduce(dome_transport *t, void *ctx)
     int64_t words[COST_WORDS];
     (void)ctx;
     for (int i = 0; i < COST_WORDS; i++)
-        words[i] = t->rank + i;
+        words[i] = t->group.rank + i;
     int failed = dome__allreduce(t, DOME_I64, words, COST_WORDS, dome__combine_sum_i64, NULL);
     for (int64_t i = 0; i < COST_WORDS && !failed; i++)
-        failed = words[i] != (int64_t)t->size * (t->size - 1) / 2 + i * t->size;
+        failed = words[i] != (int64_t)t->group.size * (t->group.size - 1) / 2 + i * t->group.size;
     return failed;
 }
 
 static int cost_reduce(dome_transport *t, void *ctx)
 {
-    int64_t value = t->rank;
+    int64_t value = t->group.rank;
     (void)ctx;
     int failed = dome__reduce(t, 0, DOME_I64, &value, 1, dome__combine_sum_i64, NULL);
-    return failed || (t->rank == 0 && value != (int64_t)t->size * (t->size - 1) / 2);
+    return failed || (t->group.rank == 0 && value != (int64_t)t->group.size * (t->group.size - 1) / 2);
 }
 
 static int cost_allgather(dome_transport *t, void *ctx)
 {
-    double value = t->rank, *all = g_new0(double, t->size);
+    double value = t->group.rank, *all = g_new0(double, t->group.size);
     (void)ctx;
     int failed = dome__allgather(t, DOME_F64, &value, 1, all);
-    for (int r = 0; r < t->size && !failed; r++)
+    for (int r = 0; r < t->group.size && !failed; r++)
         failed = all[r] != r;
     g_free(all);
     return failed;
@@ -56,13 +56,13 @@ static int cost_allgather(dome_transport *t, void *ctx)
 /* ctx: a dome_relay_form; NULL: by hosts. */
 static int cost_relay(dome_transport *t, void *ctx)
 {
-    double value = t->rank;
-    uint64_t *counts = g_new(uint64_t, t->size);
+    double value = t->group.rank;
+    uint64_t *counts = g_new(uint64_t, t->group.size);
     dome_relay *relay = dome__relay_new(t, ctx ? *(dome_relay_form *)ctx : DOME_RELAY_BY_HOSTS);
-    for (int r = 0; r < t->size; r++)
+    for (int r = 0; r < t->group.size; r++)
         counts[r] = 1;
     int failed = dome__relay_begin(relay, &value, counts) || dome__relay_advance(relay, true);
-    for (int r = 0; r < t->size && !failed; r++)
+    for (int r = 0; r < t->group.size && !failed; r++)
         failed = *dome__relay_numbers(relay, r) != r;
     dome__relay_free(relay);
     g_free(counts);
@@ -71,10 +71,10 @@ static int cost_relay(dome_transport *t, void *ctx)
 
 static int cost_gather(dome_transport *t, void *ctx)
 {
-    double value = t->rank, *all = g_new0(double, t->size);
+    double value = t->group.rank, *all = g_new0(double, t->group.size);
     (void)ctx;
     int failed = dome__gather(t, 0, DOME_F64, &value, 1, all);
-    for (int r = 0; t->rank == 0 && r < t->size && !failed; r++)
+    for (int r = 0; t->group.rank == 0 && r < t->group.size && !failed; r++)
         failed = all[r] != r;
     g_free(all);
     return failed;
@@ -90,7 +90,7 @@ __attribute__((unused)) static int cost_any_bcast(dome_transport *t, void *ctx)
 {
     const cost_length *l = ctx;
     uint8_t *data = g_malloc0(l->bytes);
-    if (t->rank == l->root)
+    if (t->group.rank == l->root)
         memset(data, 7, l->bytes);
     int failed = dome__bcast(t, l->root, DOME_U8, data, l->bytes) || data[0] != 7 || data[l->bytes - 1] != 7;
     g_free(data);
@@ -102,10 +102,10 @@ __attribute__((unused)) static int cost_any_allreduce(dome_transport *t, void *c
     const int64_t n = (int64_t)((const cost_length *)ctx)->bytes / 8;
     int64_t *words = g_new(int64_t, n);
     for (int64_t i = 0; i < n; i++)
-        words[i] = t->rank + i;
+        words[i] = t->group.rank + i;
     int failed = dome__allreduce(t, DOME_I64, words, (uint64_t)n, dome__combine_sum_i64, NULL);
     for (int64_t i = 0; i < n && !failed; i++)
-        failed = words[i] != (int64_t)t->size * (t->size - 1) / 2 + i * t->size;
+        failed = words[i] != (int64_t)t->group.size * (t->group.size - 1) / 2 + i * t->group.size;
     g_free(words);
     return failed;
 }

@@ -276,11 +276,66 @@ static void expect_changed(battery *b, bool expected, const char *when)
     free(changed);
 }
 
+/* Whether it tells what was written; otherwise everything always counts as changed. */
+static bool knows_changes(const battery *b)
+{
+    const dome_object_ops *ops = dome_object_operations(b->object);
+    return (ops->size > offsetof(dome_object_ops, delta) && ops->delta) || (ops->changed && ops->mark_saved);
+}
+
+static dome_status count_blocks(void *ctx, uint64_t first, uint64_t count)
+{
+    (void)first;
+    *(uint64_t *)ctx += count;
+    return DOME_OK;
+}
+
+static dome_status refuse_blocks(void *ctx, uint64_t first, uint64_t count)
+{
+    (void)ctx, (void)first, (void)count;
+    return DOME_ERR_MEMORY;
+}
+
+static void expect_delta(battery *b, unsigned mark, bool all, const char *when)
+{
+    uint64_t own = 0, visited = 0;
+    for (int r = 0; r < b->runs; r++)
+        own += b->run[r].count;
+    EXPECT_STATUS(DOME_OK, dome_object_delta(b->object, mark, count_blocks, &visited));
+    EXPECT(visited == (all ? own : 0), "%llu of %llu blocks differ from mark %u %s", (unsigned long long)visited,
+           (unsigned long long)own, mark, when);
+    EXPECT_STATUS(all && own > 0 ? DOME_ERR_MEMORY : DOME_OK, dome_object_delta(b->object, mark, refuse_blocks, NULL));
+}
+
+/* Marks know nothing of each other. */
+static void check_marks(battery *b)
+{
+    const dome_object_ops *ops = dome_object_operations(b->object);
+    const bool several = ops->size > offsetof(dome_object_ops, delta) && ops->delta;
+    const unsigned last = DOME_MARKS - 1;
+    EXPECT_STATUS(DOME_OK, dome_object_delta(b->object, 0, NULL, NULL));
+    EXPECT_STATUS(DOME_OK, dome_object_delta(b->object, last, NULL, NULL));
+    expect_delta(b, 0, !knows_changes(b), "after it was set");
+    expect_delta(b, last, !several, "after it was set");
+    void *data[2];
+    uint64_t bytes[2];
+    for (int r = 0; r < b->runs; r++)
+        data[r] = way_out(b, AS_PORTABLE, b->run[r], &bytes[r]);
+    alter(b, "after two marks were set");
+    EXPECT_STATUS(DOME_OK, dome_object_delta(b->object, last, NULL, NULL));
+    expect_delta(b, 0, true, "after it was altered, and another mark set");
+    expect_delta(b, last, !several, "after it was altered, and this mark set");
+    for (int r = 0; r < b->runs; r++) {
+        EXPECT_STATUS(DOME_OK, way_in(b, AS_PORTABLE, b->run[r], data[r], bytes[r]));
+        free(data[r]);
+    }
+    expect_delta(b, last, true, "after it was unpacked");
+    EXPECT_STATUS(DOME_ERR_ARGUMENT, dome_object_delta(b->object, DOME_MARKS, NULL, NULL));
+}
+
 static void check_changed(battery *b)
 {
-    /* Without the slots everything is always changed. */
-    const dome_object_ops *ops = dome_object_operations(b->object);
-    bool knows = ops->changed && ops->mark_saved;
+    const bool knows = knows_changes(b);
 
     expect_changed(b, true, "before anything was saved");
     EXPECT_STATUS(DOME_OK, dome_object_mark_saved(b->object));
@@ -434,6 +489,7 @@ static void check_relayout(battery *b, int rounds)
             check_cost(b);
             check_wrong_bytes(b, AS_NATIVE);
             check_changed(b);
+            check_marks(b);
         }
     }
     for (int round = 0; round < 4; round++)
@@ -509,6 +565,7 @@ void conformance_run(dome_env *env, const conformance *c, uint64_t seed)
         check_wrong_bytes(b, way);
     }
     check_changed(b);
+    check_marks(b);
     if (b->info.distribution == DOME_DYNAMIC) {
         check_refused_layouts(b);
         check_many_layouts(b);
@@ -534,7 +591,6 @@ void conformance_keep(dome_env *env, const conformance *c)
     look(b);
     expect_content(b, true, dome_is_restarting(env) ? "after a restart" : "at first");
     if (dome_is_restarting(env)) {
-        bool unchanged = dome_object_operations(b->object)->changed != NULL;
-        expect_changed(b, !unchanged, "after a restart");
+        expect_changed(b, !knows_changes(b), "after a restart");
     }
 }

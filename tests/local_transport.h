@@ -74,16 +74,16 @@ static bool local_take_in(local_peer *peer)
     }
 }
 
-static void local_pump(dome_transport *t, int writable)
+static void local_pump(dome_transport_provider *self, int writable)
 {
-    local_provider *p = t->provider;
-    struct pollfd *fds = g_new0(struct pollfd, t->size);
-    for (int r = 0; r < t->size; r++) {
+    local_provider *p = self->state;
+    struct pollfd *fds = g_new0(struct pollfd, self->transport->group.size);
+    for (int r = 0; r < self->transport->group.size; r++) {
         fds[r].fd = p->peers[r].socket;
         fds[r].events = r == writable ? POLLIN | POLLOUT : POLLIN;
     }
-    poll(fds, (nfds_t)t->size, -1);
-    for (int r = 0; r < t->size; r++)
+    poll(fds, (nfds_t)self->transport->group.size, -1);
+    for (int r = 0; r < self->transport->group.size; r++)
         if (fds[r].revents & (POLLIN | POLLHUP | POLLERR) && !local_take_in(&p->peers[r])) {
             close(p->peers[r].socket);
             p->peers[r].socket = -1;
@@ -91,38 +91,38 @@ static void local_pump(dome_transport *t, int writable)
     g_free(fds);
 }
 
-static int local_write(dome_transport *t, int dest, const void *data, uint64_t bytes)
+static int local_write(dome_transport_provider *self, int dest, const void *data, uint64_t bytes)
 {
-    local_provider *p = t->provider;
+    local_provider *p = self->state;
     for (const char *at = data; bytes;) {
         if (p->peers[dest].socket < 0)
-            return local_lost(t, dest);
+            return local_lost(self->transport, dest);
         ssize_t n = send(p->peers[dest].socket, at, bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (n > 0) {
             at += n;
             bytes -= (uint64_t)n;
         } else if (errno == EAGAIN) {
-            local_pump(t, dest);
+            local_pump(self, dest);
         } else if (errno != EINTR) {
-            return local_lost(t, dest);
+            return local_lost(self->transport, dest);
         }
     }
     return DOME_OK;
 }
 
-static int local_send(dome_transport *t, int dest, int channel, const void *head, size_t head_bytes, const void *data,
+static int local_send(dome_transport_provider *self, int dest, int channel, const void *head, size_t head_bytes, const void *data,
                       uint64_t bytes)
 {
     local_frame frame = {(uint32_t)channel, (uint32_t)head_bytes, bytes};
-    int status = local_write(t, dest, &frame, sizeof frame);
+    int status = local_write(self, dest, &frame, sizeof frame);
     if (!status)
-        status = local_write(t, dest, head, head_bytes);
-    return status ? status : local_write(t, dest, data, bytes);
+        status = local_write(self, dest, head, head_bytes);
+    return status ? status : local_write(self, dest, data, bytes);
 }
 
-static int local_recv_head(dome_transport *t, int source, int channel, void *head, size_t head_bytes, uint64_t *bytes)
+static int local_recv_head(dome_transport_provider *self, int source, int channel, void *head, size_t head_bytes, uint64_t *bytes)
 {
-    local_provider *p = t->provider;
+    local_provider *p = self->state;
     local_peer *peer = &p->peers[source];
     g_assert_null(p->taken);
     for (;;) {
@@ -138,14 +138,14 @@ static int local_recv_head(dome_transport *t, int source, int channel, void *hea
             return DOME_OK;
         }
         if (peer->socket < 0)
-            return local_lost(t, source);
-        local_pump(t, -1);
+            return local_lost(self->transport, source);
+        local_pump(self, -1);
     }
 }
 
-static int local_recv_data(dome_transport *t, int source, int channel, void *data, uint64_t bytes)
+static int local_recv_data(dome_transport_provider *self, int source, int channel, void *data, uint64_t bytes)
 {
-    local_provider *p = t->provider;
+    local_provider *p = self->state;
     (void)source;
     g_assert_nonnull(p->taken);
     g_assert_cmpuint(p->taken->frame.channel, ==, (uint32_t)channel);
@@ -158,10 +158,10 @@ static int local_recv_data(dome_transport *t, int source, int channel, void *dat
     return DOME_OK;
 }
 
-static bool local_arrived(dome_transport *t, int source, int channel)
+static bool local_arrived(dome_transport_provider *self, int source, int channel)
 {
-    local_provider *p = t->provider;
-    for (int r = 0; r < t->size; r++)
+    local_provider *p = self->state;
+    for (int r = 0; r < self->transport->group.size; r++)
         if (p->peers[r].socket >= 0)
             local_take_in(&p->peers[r]);
     for (GList *l = source < 0 ? NULL : p->peers[source].messages->head; l; l = l->next)
@@ -170,25 +170,25 @@ static bool local_arrived(dome_transport *t, int source, int channel)
     return false;
 }
 
-static int local_descriptors(dome_transport *t, const int **fds)
+static int local_descriptors(dome_transport_provider *self, const int **fds)
 {
     static int list[1024];
-    local_provider *p = t->provider;
+    local_provider *p = self->state;
     int n = 0;
-    for (int r = 0; r < t->size; r++)
+    for (int r = 0; r < self->transport->group.size; r++)
         if (p->peers[r].socket >= 0)
             list[n++] = p->peers[r].socket;
     *fds = list;
     return n;
 }
 
-static void local_close(dome_transport *t)
+static void local_close(dome_transport_provider *self)
 {
-    local_provider *p = t->provider;
-    for (int r = 0; r < t->size; r++) {
+    local_provider *p = self->state;
+    for (int r = 0; r < self->transport->group.size; r++) {
         local_peer *peer = &p->peers[r];
         for (local_message *m; (m = g_queue_pop_head(peer->messages)); g_free(m)) {
-            fprintf(stderr, "task %d: a message of task %d was left over\n", t->rank, r);
+            fprintf(stderr, "task %d: a message of task %d was left over\n", self->transport->group.rank, r);
             g_free(m->content);
             _exit(3);
         }
@@ -234,7 +234,8 @@ static int local_run(int size, const int *formats, int (*task)(dome_transport *t
             continue;
         local_provider *p = g_new0(local_provider, 1);
         dome_transport *t = dome__transport_new(&local_ops, p, r, size);
-        t->data_format = formats ? g_memdup2(formats, (gsize)size * sizeof *formats) : NULL;
+        if (formats)
+            dome__group_set_formats(&t->group, formats);
         p->peers = g_new0(local_peer, size);
         for (int i = 0; i < size * size; i++)
             if (i / size == r)

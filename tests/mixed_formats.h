@@ -9,10 +9,11 @@
 static inline void pretend_mixed_formats(dome_env *env)
 {
     dome_transport *t = env->transport;
-    g_free(t->data_format);
-    t->data_format = g_new(int, t->size);
-    for (int r = 0; r < t->size; r++)
-        t->data_format[r] = r % 2;
+    int *formats = g_new(int, t->group.size);
+    for (int r = 0; r < t->group.size; r++)
+        formats[r] = r % 2;
+    dome__group_set_formats(&t->group, formats);
+    g_free(formats);
 }
 
 #endif

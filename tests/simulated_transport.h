@@ -90,7 +90,7 @@ static sim_message *sim_message_new(sim_task *task, int channel, const void *hea
                                     uint64_t bytes)
 {
     sim_message *m = g_new0(sim_message, 1);
-    m->source = task->transport.rank;
+    m->source = task->transport.group.rank;
     m->channel = channel;
     m->bytes = bytes;
     m->content = g_malloc(SIM_HEAD + bytes);
@@ -140,7 +140,7 @@ static double sim_arrival(sim_task *task, int dest, uint64_t bytes)
 {
     sim *s = task->sim;
     const sim_constants *k = s->constants;
-    const int rank = task->transport.rank;
+    const int rank = task->transport.group.rank;
     if (sim_inside(s, rank, dest))
         return task->clock + k->share;
     if (!k->cluster || k->cluster[rank] == k->cluster[dest])
@@ -152,14 +152,15 @@ static double sim_arrival(sim_task *task, int dest, uint64_t bytes)
     return sim_reserve(uses, task->clock, duration) + duration + k->far_latency;
 }
 
-static int sim_send(dome_transport *t, int dest, int channel, const void *head, size_t head_bytes, const void *data,
+static int sim_send(dome_transport_provider *self, int dest, int channel, const void *head, size_t head_bytes, const void *data,
                     uint64_t bytes)
 {
-    sim_task *task = t->provider;
+    sim_task *task = self->state;
     const sim_constants *k = task->sim->constants;
     sim_message *m = sim_message_new(task, channel, head, head_bytes, data, bytes);
-    task->clock += sim_inside(task->sim, t->rank, dest) ? (double)(head_bytes + bytes) * k->host_per_byte
-                                                        : k->overhead + (double)(head_bytes + bytes) * k->per_byte;
+    task->clock += sim_inside(task->sim, self->transport->group.rank, dest)
+                       ? (double)(head_bytes + bytes) * k->host_per_byte
+                       : k->overhead + (double)(head_bytes + bytes) * k->per_byte;
     m->depth = task->depth + 1;
     m->arrival = sim_arrival(task, dest, head_bytes + bytes);
     g_queue_push_tail(task->sim->tasks[dest].inbox, m);
@@ -167,9 +168,9 @@ static int sim_send(dome_transport *t, int dest, int channel, const void *head, 
     return DOME_OK;
 }
 
-static int sim_recv_head(dome_transport *t, int source, int channel, void *head, size_t head_bytes, uint64_t *bytes)
+static int sim_recv_head(dome_transport_provider *self, int source, int channel, void *head, size_t head_bytes, uint64_t *bytes)
 {
-    sim_task *task = t->provider;
+    sim_task *task = self->state;
     for (;; sim_yield(task))
         for (GList *l = task->inbox->head; l; l = l->next) {
             sim_message *m = l->data;
@@ -184,9 +185,9 @@ static int sim_recv_head(dome_transport *t, int source, int channel, void *head,
         }
 }
 
-static int sim_recv_data(dome_transport *t, int source, int channel, void *data, uint64_t bytes)
+static int sim_recv_data(dome_transport_provider *self, int source, int channel, void *data, uint64_t bytes)
 {
-    sim_task *task = t->provider;
+    sim_task *task = self->state;
     (void)source, (void)channel;
     if (bytes)
         memcpy(data, task->taken->content + SIM_HEAD, bytes);
@@ -203,9 +204,9 @@ static bool sim_has(const sim_task *task, int source, int channel)
 }
 
 /* Lets the other tasks run if there is nothing yet: the caller may ask until there is. */
-static bool sim_arrived(dome_transport *t, int source, int channel)
+static bool sim_arrived(dome_transport_provider *self, int source, int channel)
 {
-    sim_task *task = t->provider;
+    sim_task *task = self->state;
     if (sim_has(task, source, channel))
         return true;
     task->sim->polled = true;
@@ -213,23 +214,23 @@ static bool sim_arrived(dome_transport *t, int source, int channel)
     return sim_has(task, source, channel);
 }
 
-static int sim_share(dome_transport *t, int from, const void *head, size_t head_bytes, const void *data, uint64_t bytes,
-                     dome_shared *given, int *last)
+static int sim_share(dome_transport_provider *self, int from, const void *head, size_t head_bytes, const void *data,
+                     uint64_t bytes, dome_shared *given, int *last)
 {
-    sim_task *task = t->provider;
+    sim_task *task = self->state;
     uint64_t number = ++task->shares;
-    *last = t->rank;
-    if (from < 0 || from == t->rank) {
+    *last = self->transport->group.rank;
+    if (from < 0 || from == self->transport->group.rank) {
         sim_message *m = sim_message_new(task, 0, head, head_bytes, data, bytes);
         m->depth = task->depth + 1;
         m->arrival = task->clock + task->sim->constants->share;
         g_hash_table_insert(task->given, GSIZE_TO_POINTER(number), m);
         task->sim->moved = true;
     }
-    for (int i = 0; i < t->near.count; i++) {
-        sim_task *other = &task->sim->tasks[t->near.rank[i]];
+    for (int i = 0; i < self->transport->group.near.count; i++) {
+        sim_task *other = &task->sim->tasks[self->transport->group.near.rank[i]];
         sim_message *m;
-        if (from >= 0 && t->near.rank[i] != from)
+        if (from >= 0 && self->transport->group.near.rank[i] != from)
             continue;
         while (!(m = g_hash_table_lookup(other->given, GSIZE_TO_POINTER(number))))
             sim_yield(task);
@@ -302,10 +303,10 @@ static int *sim_groups(sim *s)
                 near[n++] = r;
         for (int k = begin; k < n; k++) {
             dome_transport *t = &s->tasks[near[k]].transport;
-            t->leader = leader;
-            t->near = (dome_group){n - begin, k - begin, near + begin};
-            t->leaders = (dome_group){count, k == begin ? i : -1, leaders};
-            t->share_bytes = 3900;
+            t->group.leader = leader;
+            t->group.near = (dome_group){n - begin, k - begin, near + begin};
+            t->group.leaders = (dome_group){count, k == begin ? i : -1, leaders};
+            t->group.share_bytes = 3900;
         }
     }
     return memory;
@@ -322,7 +323,7 @@ static void sim_tell(sim *s)
                                         .bandwidth = {0, fast, far},
                                         .crowded = {0, fast, k->one_medium ? 2 * far / s->size : far}};
     for (int r = 0; r < s->size && k->known; r++)
-        dome__transport_set_links(&s->tasks[r].transport, &links);
+        dome__group_set_links(&s->tasks[r].transport.group, &links);
 }
 
 /* Runs work in all tasks and returns how many of them did not return 0; all, if there is a deadlock. */
@@ -335,7 +336,8 @@ static int sim_run(int size, int hosts, const sim_constants *constants, int (*wo
     for (int r = 0; r < size; r++) {
         sim_task *task = &s.tasks[r];
         task->sim = &s;
-        task->transport = (dome_transport){.ops = &sim_ops, .provider = task, .can = sim_ops.can, .rank = r, .size = size};
+        task->transport = (dome_transport){.group = {.rank = r, .size = size}};
+        task->transport.provider = (dome_transport_provider){&sim_ops, task, sim_ops.can, &task->transport};
         task->inbox = g_queue_new();
         task->given = g_hash_table_new_full(g_direct_hash, g_direct_equal, NULL, sim_message_free);
         task->stack = g_malloc(STACK);
@@ -366,17 +368,17 @@ static int sim_run(int size, int hosts, const sim_constants *constants, int (*wo
     *cost = (sim_cost){.far_messages = s.far_messages, .far_bytes = s.far_bytes};
     for (int r = 0; r < size; r++) {
         sim_task *task = &s.tasks[r];
-        cost->messages = MAX(cost->messages, task->transport.messages);
-        cost->bytes = MAX(cost->bytes, task->transport.bytes);
-        cost->all_messages += task->transport.messages;
-        cost->all_bytes += task->transport.bytes;
+        cost->messages = MAX(cost->messages, task->transport.account.messages);
+        cost->bytes = MAX(cost->bytes, task->transport.account.bytes);
+        cost->all_messages += task->transport.account.messages;
+        cost->all_bytes += task->transport.account.bytes;
         cost->depth = MAX(cost->depth, task->depth);
         cost->seconds = MAX(cost->seconds, task->clock);
         failures += task->failed != 0 || task->inbox->length > 0;
         g_queue_free_full(task->inbox, sim_message_free);
         g_hash_table_destroy(task->given);
         g_free(task->stack);
-        dome__transport_free_links(&task->transport);
+        dome__group_free_links(&task->transport.group);
     }
     for (int i = 0; i < size; i++)
         g_array_free(s.uses[i], TRUE);

@@ -55,6 +55,8 @@ void dome__command_options(GOptionContext *context, const GOptionEntry *entries,
     g_option_context_add_main_entries(context, entries, NULL);
     if (g_option_context_parse(context, argc, argv, &error))
         return;
+    if (error->domain != G_OPTION_ERROR)
+        dome__command_fail(2, "%s: %s", name, error->message);
     /* GOption's message ends with the unknown option. */
     const char *word = strrchr(error->message, ' '), *meant = NULL;
     if (g_error_matches(error, G_OPTION_ERROR, G_OPTION_ERROR_UNKNOWN_OPTION) && word && g_str_has_prefix(word + 1, "--")) {

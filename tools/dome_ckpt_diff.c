@@ -142,7 +142,7 @@ static bool compare_blocks(comparison *c, const dome_ckpt_object *of_a, const do
         const dome_ckpt_entry *a = dome__ckpt_entry(c->a.ckpt, of_a, i), *b = dome__ckpt_entry(c->b.ckpt, of_b, i);
         if (a->source == 0 && b->source == 0)
             continue;
-        if (a->source != 0 && b->source != 0 && a->length == b->length && dome__ckpt_sum_equal(&a->sum, &b->sum))
+        if (a->source != 0 && b->source != 0 && a->length == b->length && dome__checksum_equal(&a->sum, &b->sum))
             continue;
         if (f.blocks++ == 0 && !of_a->fixed)
             f.first = i;
@@ -211,7 +211,7 @@ static bool equal_blocks(const comparison *c, const dome_ckpt_object *of_a, cons
     bool equal = of_a->blocks == of_b->blocks;
     for (uint64_t i = 0; i < of_a->blocks && equal; i++) {
         const dome_ckpt_entry *a = dome__ckpt_entry(c->a.ckpt, of_a, i), *b = dome__ckpt_entry(c->b.ckpt, of_b, i);
-        equal = a->source != 0 && b->source != 0 && a->length == b->length && dome__ckpt_sum_equal(&a->sum, &b->sum);
+        equal = a->source != 0 && b->source != 0 && a->length == b->length && dome__checksum_equal(&a->sum, &b->sum);
     }
     return equal;
 }

@@ -1,10 +1,12 @@
 /* dome run: starts a program on several tasks and becomes its hub, or with --restarts the supervisor of hubs. */
 #include "commands.h"
 #include "hub/hosts_script.h"
-#include "launch/launch.h"
 #include "launch/supervise.h"
 #include "live.h"
 #include "machine/remote.h"
+#include "program/launching.h"
+#include "program/option_command.h"
+#include "program/option_print.h"
 #include "program/options.h"
 #include "program/providers.h"
 #include "program/restarts.h"
@@ -22,40 +24,38 @@
 /* The data needed to start the program. */
 typedef struct program {
     char *path, **argv;
-    int tasks, least, most; /* 0: not given */
-    char *hosts_path, *address, *script;
+    char *hosts_path, *address;
     char **hosts; /* NULL: none requested */
     char *slots;  /* of these hosts, for DOME_VARIABLE_SLOTS */
     dome_options options;
+    dome_option_origin origins[DOME_OPTIONS_MOST];
     const dome_launcher *launcher; /* NULL: no launcher can start tasks */
-    bool by_command;               /* --hosts-script or --size, not their --dome- forms */
-    int most_losses;               /* --restarts */
     dome_restarts restarts;
 } program;
 
-static const char *const on_loss_words[] = {"auto", "heal", "restart", "tell", "end", NULL};
-
-static void add_option(GString *text, const char *name, int value)
-{
-    if (value)
-        g_string_append_printf(text, " --dome-%s %d", name, value);
-}
+/* Options of dome run that the program needs, too. The others are carried out here. */
+static const char *const handed_on[] = {"dome-tasks", "dome-min", "dome-max", "dome-on-loss", "dome-size"};
 
 /* To the program, after those that the environment has. */
 static void give_options(const program *p, int tasks)
 {
-    const dome_options *o = &p->options;
-    GString *text = g_string_new(g_getenv(DOME_VARIABLE_OPTIONS));
-    add_option(text, "tasks", tasks);
-    add_option(text, "min", p->least);
-    add_option(text, "max", p->most);
-    if (o->on_loss != DOME_LOSS_AUTO)
-        g_string_append_printf(text, " --dome-on-loss %s", on_loss_words[o->on_loss]);
-    if (o->size == DOME_SIZE_AUTO)
-        g_string_append(text, " --dome-size auto");
-    if (text->len)
-        g_setenv(DOME_VARIABLE_OPTIONS, text->str, TRUE);
-    g_string_free(text, TRUE);
+    dome_options options = p->options;
+    options.tasks = tasks;
+    for (size_t k = 0; k < G_N_ELEMENTS(handed_on); k++) {
+        const dome_option_row *row = dome__option_row(handed_on[k]);
+        char *word = dome__option_is_default(row, &options) ? NULL : dome__option_word(row, &options);
+        if (word)
+            dome__options_hand_on(word);
+        g_free(word);
+    }
+}
+
+/* Whether --hosts-script or --size says that the number of tasks changes, not their --dome- forms. */
+static bool is_by_command(const program *p)
+{
+    const dome_option_origin *script = &p->origins[dome__option_row("dome-hosts-script") - dome__option_rows],
+                             *size = &p->origins[dome__option_row("dome-size") - dome__option_rows];
+    return script->source == DOME_FROM_COMMAND || (size->source == DOME_FROM_COMMAND && p->options.size == DOME_SIZE_AUTO);
 }
 
 /* Becomes the hub, with the program as its child; or, if a single task needs no hub, the program itself. */
@@ -65,39 +65,29 @@ static void start(program *p, const dome_attempt *attempt)
 {
     const dome_options *o = &p->options;
     char **argv = p->argv, *message = NULL;
-    int tasks = attempt && attempt->tasks ? attempt->tasks : p->tasks;
+    int tasks = attempt && attempt->tasks ? attempt->tasks : o->tasks;
     if (attempt)
         argv = dome__restarts_attempt(&p->restarts, attempt);
-    if (!o->help && !o->version && (tasks != 1 || p->most > 1 || p->script || o->size == DOME_SIZE_AUTO) &&
+    if (!o->help && !o->version && (tasks != 1 || o->most > 1 || o->hosts_script || o->size == DOME_SIZE_AUTO) &&
         g_strcmp0(o->transport, "self") != 0) {
         dome_launch launch;
         if (!p->launcher)
             message = g_strdup("this library was built without PVM: only --dome-transport self is there");
-        dome_launch_request request = {.launcher = p->launcher,
-                                       .timeout = o->timeout,
-                                       .hosts = p->hosts,
-                                       .address = p->address,
-                                       .before_init = true,
-                                       .script = p->script,
-                                       .size_auto = o->size == DOME_SIZE_AUTO,
-                                       .by_command = p->by_command,
-                                       .most_hosts = p->script || (attempt && attempt->number > 0),
-                                       .report_fd = attempt ? attempt->report_fd : 0,
-                                       .path = p->path,
-                                       .words = argv,
-                                       .tasks = tasks,
-                                       .all_output = o->output == DOME_OUTPUT_ALL};
-        request.heals = dome__restarts_heal(o, p->most_losses, &request.left);
-        request.tells = o->on_loss == DOME_LOSS_TELL;
-        if (attempt)
-            request.left = attempt->left;
+        dome_launch_request request = dome__launching_request(o, p->launcher, attempt);
+        request.hosts = p->hosts;
+        request.address = p->address;
+        request.before_init = true;
+        request.by_command = is_by_command(p);
+        request.path = p->path;
+        request.words = argv;
+        request.tasks = tasks;
         if (message || !dome__launch_open(&launch, &request, &message)) {
             if (attempt)
                 dome__supervise_failed(attempt, message);
             dome__command_fail(1, "%s", message);
         }
         if (!tasks && launch.machine.directory && !p->hosts)
-            tasks = CLAMP((int)g_get_num_processors(), MAX(p->least, 1), p->most ? p->most : G_MAXINT);
+            tasks = dome__launching_in_range(o, (int)g_get_num_processors());
         g_setenv(DOME_VARIABLE_HUB, launch.hub, TRUE);
         if (p->slots)
             g_setenv(DOME_VARIABLE_SLOTS, p->slots, TRUE);
@@ -125,8 +115,8 @@ static char *prepare(void *ctx, const char *avoid)
     if (!p->hosts)
         return g_strdup("");
     char *message = NULL, *slots = NULL,
-         **lines = p->script ? dome__hosts_script_ask(p->script, &slots, &message)
-                             : dome__hostfile_read(p->hosts_path, &slots, &message);
+         **lines = p->options.hosts_script ? dome__hosts_script_ask(p->options.hosts_script, &slots, &message)
+                                           : dome__hostfile_read(p->hosts_path, &slots, &message);
     if (!lines) {
         dome__say("run: %s; the list of hosts does not change", message);
         g_free(message);
@@ -193,9 +183,8 @@ static void show_live(const dome_options *options)
         if (fd < 0)
             dome__command_fail(1, "run: cannot make a file in %s for --view: %s", g_get_tmp_dir(), g_strerror(errno));
         close(fd);
-        const char *before = g_getenv(DOME_VARIABLE_OPTIONS);
-        char *quoted = g_shell_quote(path), *text = g_strdup_printf("%s --dome-trace %s", before ? before : "", quoted);
-        g_setenv(DOME_VARIABLE_OPTIONS, text, TRUE);
+        char *quoted = g_shell_quote(path), *text = g_strdup_printf("--dome-trace %s", quoted);
+        dome__options_hand_on(text);
         g_free(quoted);
         g_free(text);
     }
@@ -238,9 +227,9 @@ static char *find_program(const char *name)
 }
 
 /* With --restarts, or for checkpoints in memory. */
-static int supervise(program *p, int restarts)
+static int supervise(program *p)
 {
-    const dome_supervision how = {.restarts = restarts,
+    const dome_supervision how = {.restarts = p->options.restarts,
                                   .timeout = p->options.timeout,
                                   .launcher = p->launcher,
                                   .ctx = p,
@@ -255,119 +244,111 @@ static int supervise(program *p, int restarts)
     return dome__supervise(&how);
 }
 
-static dome_on_loss read_on_loss(const char *word)
+/* The options of a program that dome run takes itself, then its own. */
+static GOptionContext *new_context(const GOptionEntry *own, GArray *given, GArray *entries)
 {
-    for (int k = DOME_LOSS_AUTO; on_loss_words[k]; k++)
-        if (strcmp(word, on_loss_words[k]) == 0)
-            return (dome_on_loss)k;
-    dome__command_fail(2, "run: --on-loss takes 'auto', 'heal', 'restart', 'tell' or 'end', not '%s'", word);
+    GOptionContext *context = g_option_context_new("PROGRAM [ARGUMENT...]");
+    dome__option_command_entries(entries);
+    for (; own->long_name; own++)
+        g_array_append_val(entries, *own);
+    g_option_context_set_main_group(context, g_option_group_new(NULL, NULL, NULL, given, NULL));
+    g_option_context_set_strict_posix(context, TRUE);
+    g_option_context_set_summary(context, "Runs a Dome program on several tasks and ends with its exit status.");
+    return context;
 }
 
-static dome_sizing read_size(const char *word)
+/* What is asked for on the command line, besides the options of p. */
+typedef struct request {
+    GArray *given; /* dome_option_given */
+    gboolean view, show, help;
+} request;
+
+/* Returns the words from the program on. */
+static char **read_command(program *p, request *r, int argc, char **argv)
 {
-    if (strcmp(word, "keep") != 0 && strcmp(word, "auto") != 0)
-        dome__command_fail(2, "run: --size takes 'keep' or 'auto', not '%s'", word);
-    return strcmp(word, "auto") == 0 ? DOME_SIZE_AUTO : DOME_SIZE_KEEP;
+    const GOptionEntry own[] = {
+        {"hosts", 0, 0, G_OPTION_ARG_FILENAME, &p->hosts_path,
+         "Run on this host and those in FILE, a PVM hostfile, with a private virtual machine", "FILE"},
+        {"address", 0, 0, G_OPTION_ARG_STRING, &p->address, "With --hosts: address by which the others reach this host", "NAME"},
+        {"view", 0, 0, G_OPTION_ARG_NONE, &r->view, "Show what the program does on a page for a browser on this host", NULL},
+        {"show", 0, 0, G_OPTION_ARG_NONE, &r->show,
+         "Print each option, its value and where that comes from, and run nothing; DOME_OPTIONS takes what is printed", NULL},
+        {"dome-help", 0, 0, G_OPTION_ARG_NONE, &r->help, "Print the options of every Dome program, which follow PROGRAM", NULL},
+        {0}};
+    GArray *entries = g_array_new(TRUE, TRUE, sizeof(GOptionEntry));
+    GOptionContext *context = new_context(own, r->given, entries);
+    look_for_np(argv);
+    dome__command_options(context, (const GOptionEntry *)(void *)entries->data, &argc, &argv, "run");
+    g_option_context_free(context);
+    g_array_free(entries, TRUE);
+    argv++;
+    if (*argv && strcmp(*argv, "--") == 0)
+        argv++;
+    return argv;
+}
+
+/* Reads the options of the program and of dome run together. The program itself reports errors in its own. */
+static void read_options(program *p, const request *r)
+{
+    char *message = NULL, *none[] = {"PROGRAM", NULL}, **copy = g_strdupv(*p->argv ? p->argv : none);
+    int count = (int)g_strv_length(copy);
+    const dome_option_words words = {.environment = g_getenv(DOME_VARIABLE_OPTIONS),
+                                     .argc = &count,
+                                     .argv = &copy,
+                                     .given = (const dome_option_given *)(void *)r->given->data};
+    if (!dome__options_read(&p->options, p->origins, &words, &message))
+        dome__command_fail(2, "%s", message);
+    message = dome__option_rules_broken(DOME_RULES_OF_START, &p->options, p->origins, false);
+    if (message)
+        dome__command_fail(2, "run: %s", message);
+}
+
+static int show(const program *p)
+{
+    char *text = dome__options_show(&p->options, p->origins);
+    fputs(text, stdout);
+    g_free(text);
+    return 0;
+}
+
+/* The hosts on which the program begins, by a file or a script; NULL: neither is given. */
+static char **find_hosts(program *p)
+{
+    const char *script = p->options.hosts_script;
+    char *message = NULL, **hosts = NULL;
+    if (script && p->hosts_path)
+        dome__command_fail(2, "run: --hosts and %s exclude each other", dome__option_name("dome-hosts-script", p->origins));
+    if (p->hosts_path && !(hosts = dome__hostfile_read(p->hosts_path, &p->slots, &message)))
+        dome__command_fail(2, "run: %s", message);
+    if (script && !(hosts = dome__hosts_script_ask(script, &p->slots, &message)))
+        dome__command_fail(1, "run: %s: %s", dome__option_name("dome-hosts-script", p->origins), message);
+    return hosts;
 }
 
 int dome__command_run(int argc, char **argv)
 {
     program p = {0};
-    int restarts = 0;
-    char *on_loss = NULL, *size = NULL;
-    gboolean view = FALSE, help = FALSE;
-    const GOptionEntry entries[] = {
-        {"tasks", 'n', 0, G_OPTION_ARG_INT, &p.tasks,
-         "Number of tasks (default: one per host; on this machine alone, one per processor)", "N"},
-        {"min", 0, 0, G_OPTION_ARG_INT, &p.least, "The least number of tasks to which dome shrink may bring the program", "N"},
-        {"max", 0, 0, G_OPTION_ARG_INT, &p.most, "The greatest number of tasks to which dome grow may bring the program", "N"},
-        {"size", 0, 0, G_OPTION_ARG_STRING, &size,
-         "auto: change to the number of tasks that pays while the program runs, within --min and --max; keep: do not", "WORD"},
-        {"hosts", 0, 0, G_OPTION_ARG_FILENAME, &p.hosts_path,
-         "Run on this host and those in FILE, a PVM hostfile, with a private virtual machine", "FILE"},
-        {"hosts-script", 0, 0, G_OPTION_ARG_STRING, &p.script,
-         "Run on the hosts that this shell command prints, as host or host:slots, and follow it while the program runs",
-         "COMMAND"},
-        {"address", 0, 0, G_OPTION_ARG_STRING, &p.address, "With --hosts: address by which the others reach this host", "NAME"},
-        {"restarts", 0, 0, G_OPTION_ARG_INT, &restarts,
-         "When a task or host is lost, go on from the newest checkpoint on the remaining hosts, at most K times", "K"},
-        {"on-loss", 0, 0, G_OPTION_ARG_STRING, &on_loss,
-         "What follows a loss: heal (a new task takes the place of the lost), restart (all tasks are started again), tell (the "
-         "others go on without the lost) or end",
-         "WORD"},
-        {"view", 0, 0, G_OPTION_ARG_NONE, &view, "Show what the program does on a page for a browser on this host", NULL},
-        {"dome-help", 0, 0, G_OPTION_ARG_NONE, &help, "Print the options of every Dome program, which follow PROGRAM", NULL},
-        {0}};
-    GOptionContext *context = g_option_context_new("PROGRAM [ARGUMENT...]");
-    g_option_context_set_strict_posix(context, TRUE);
-    g_option_context_set_summary(context, "Runs a Dome program on several tasks and ends with its exit status.");
-    look_for_np(argv);
-    dome__command_options(context, entries, &argc, &argv, "run");
-    g_option_context_free(context);
-    if (help) {
+    request r = {.given = dome__option_command_new()};
+    p.argv = read_command(&p, &r, argc, argv);
+    if (r.help) {
         g_set_prgname("PROGRAM");
         fputs(dome__options_help(), stdout);
         return 0;
     }
-    argv++;
-    if (*argv && strcmp(*argv, "--") == 0)
-        argv++;
-    if (!*argv)
+    if (!*p.argv && !r.show)
         dome__command_fail(2, "run: no program given; see dome run --help");
-    if (p.tasks < 0)
-        dome__command_fail(2, "run: -n %d: give the number of tasks, 1 or more", p.tasks);
-    if (p.least < 0 || p.most < 0)
-        dome__command_fail(2, "run: --min and --max take numbers of tasks, 1 or more");
-    if (restarts < 0)
-        dome__command_fail(2, "run: --restarts %d: give how often the program may be started again, 0 or more", restarts);
-    p.argv = argv;
     p.launcher = dome__launcher_that_can(DOME_LAUNCHER_SPAWN);
-    p.path = find_program(argv[0]);
-
-    /* The program's options that matter here; the program itself reports errors in them. */
-    char *message = NULL, **copy = g_strdupv(argv), *policy = NULL;
-    int count = (int)g_strv_length(copy);
-    const char *environment = g_getenv(DOME_VARIABLE_OPTIONS);
-    if (on_loss)
-        policy = g_strdup_printf("%s --dome-on-loss %s", environment ? environment : "", on_loss_words[read_on_loss(on_loss)]);
-    if (!dome__options_parse(&p.options, policy ? policy : environment, &count, &copy, &message))
-        dome__command_fail(2, "%s", message);
-    g_free(policy);
-    if (!p.tasks)
-        p.tasks = p.options.tasks;
-    p.options.tasks = p.tasks;
-    if (!p.least)
-        p.least = p.options.least;
-    if (!p.most)
-        p.most = p.options.most;
-    p.options.most = p.most;
-    if (!restarts)
-        restarts = p.options.restarts;
-    if (on_loss)
-        p.options.on_loss = read_on_loss(on_loss);
-    if (p.options.on_loss == DOME_LOSS_END)
-        restarts = 0;
-    if (p.options.on_loss == DOME_LOSS_RESTART && !restarts)
-        dome__command_fail(2, "run: --on-loss restart needs --restarts K, the most times");
-    p.most_losses = restarts;
-    if (p.hosts_path && !(p.hosts = dome__hostfile_read(p.hosts_path, &p.slots, &message)))
-        dome__command_fail(2, "run: %s", message);
-    p.by_command = p.script || (size && read_size(size) == DOME_SIZE_AUTO);
-    if (!p.script)
-        p.script = p.options.hosts_script;
-    if (size)
-        p.options.size = read_size(size);
-    if (p.script && !p.options.hosts_script)
-        p.options.hosts_script = g_strdup(p.script);
-    if (p.script && p.options.size == DOME_SIZE_AUTO)
-        dome__command_fail(2, "run: --hosts-script and --size auto exclude each other: both say how many tasks there are");
-    if (p.script && p.hosts_path)
-        dome__command_fail(2, "run: --hosts and --hosts-script exclude each other");
-    if (p.script && !(p.hosts = dome__hosts_script_ask(p.script, &p.slots, &message)))
-        dome__command_fail(1, "run: %s: %s", p.by_command ? "--hosts-script" : "--dome-hosts-script", message);
-    if (view && !p.options.help && !p.options.version)
+    if (!r.show)
+        p.path = find_program(p.argv[0]);
+    read_options(&p, &r);
+    if (r.show)
+        return show(&p);
+    dome__options_settle(&p.options);
+    p.hosts = find_hosts(&p);
+    const bool runs = !p.options.help && !p.options.version;
+    if (r.view && runs)
         show_live(&p.options);
-    if (!dome__restarts_needed(&p.options, restarts) || p.options.help || p.options.version)
+    if (!dome__restarts_needed(&p.options) || !runs)
         start(&p, NULL);
-    return supervise(&p, restarts);
+    return supervise(&p);
 }

@@ -26,54 +26,55 @@ static struct {
 
 enum { DELAYED_HEAD = 64 }; /* room for a head */
 
-static int delayed_send(dome_transport *t, int dest, int channel, const void *head, size_t head_bytes, const void *data,
-                        uint64_t bytes)
+static int delayed_send(dome_transport_provider *self, int dest, int channel, const void *head, size_t head_bytes,
+                        const void *data, uint64_t bytes)
 {
     char longer[DELAYED_HEAD + sizeof(uint64_t)];
     const uint64_t due = dome__now_ns() + delayed.ns;
     memcpy(longer, head, head_bytes);
     memcpy(longer + head_bytes, &due, sizeof due);
-    return delayed.below->send(t, dest, channel, longer, head_bytes + sizeof due, data, bytes);
+    return delayed.below->send(self, dest, channel, longer, head_bytes + sizeof due, data, bytes);
 }
 
 /* The next message of a source, if it is here or `wait`. Its head has head_bytes. */
-static delayed_message *delayed_find(dome_transport *t, int source, int channel, size_t head_bytes, bool wait)
+static delayed_message *delayed_find(dome_transport_provider *self, int source, int channel, size_t head_bytes, bool wait)
 {
     for (GList *l = delayed.messages->head; l; l = l->next) {
         delayed_message *m = l->data;
         if (m->source == source && m->channel == channel)
             return m;
     }
-    if (!wait && !delayed.below->arrived(t, source, channel))
+    if (!wait && !delayed.below->arrived(self, source, channel))
         return NULL;
     delayed_message *m = g_new0(delayed_message, 1);
     m->source = source;
     m->channel = channel;
     m->head = g_malloc(head_bytes + sizeof m->due);
-    int status = delayed.below->recv_head(t, source, channel, m->head, head_bytes + sizeof m->due, &m->bytes);
+    int status = delayed.below->recv_head(self, source, channel, m->head, head_bytes + sizeof m->due, &m->bytes);
     m->data = g_malloc(m->bytes + 1);
     if (status == DOME_OK)
-        status = delayed.below->recv_data(t, source, channel, m->data, m->bytes);
+        status = delayed.below->recv_data(self, source, channel, m->data, m->bytes);
     memcpy(&m->due, m->head + head_bytes, sizeof m->due);
     g_queue_push_tail(delayed.messages, m);
     if (status != DOME_OK)
-        dome_abort(t->owner, "%s", t->reason);
+        dome_abort(self->transport->owner, "%s", self->transport->reason);
     return m;
 }
 
 static size_t delayed_head_bytes = 60; /* of message.c */
 
-static bool delayed_arrived(dome_transport *t, int source, int channel)
+static bool delayed_arrived(dome_transport_provider *self, int source, int channel)
 {
     if (source < 0)
-        return delayed.below->arrived(t, source, channel);
-    const delayed_message *m = delayed_find(t, source, channel, delayed_head_bytes, false);
+        return delayed.below->arrived(self, source, channel);
+    const delayed_message *m = delayed_find(self, source, channel, delayed_head_bytes, false);
     return m && m->due <= dome__now_ns();
 }
 
-static int delayed_recv_head(dome_transport *t, int source, int channel, void *head, size_t head_bytes, uint64_t *bytes)
+static int delayed_recv_head(dome_transport_provider *self, int source, int channel, void *head, size_t head_bytes,
+                             uint64_t *bytes)
 {
-    delayed_message *m = delayed_find(t, source, channel, head_bytes, true);
+    delayed_message *m = delayed_find(self, source, channel, head_bytes, true);
     for (uint64_t now; (now = dome__now_ns()) < m->due;)
         nanosleep(&(struct timespec){.tv_nsec = (long)(m->due - now)}, NULL);
     g_queue_remove(delayed.messages, m);
@@ -83,10 +84,10 @@ static int delayed_recv_head(dome_transport *t, int source, int channel, void *h
     return DOME_OK;
 }
 
-static int delayed_recv_data(dome_transport *t, int source, int channel, void *data, uint64_t bytes)
+static int delayed_recv_data(dome_transport_provider *self, int source, int channel, void *data, uint64_t bytes)
 {
     delayed_message *m = g_steal_pointer(&delayed.taken);
-    (void)t, (void)source, (void)channel;
+    (void)self, (void)source, (void)channel;
     if (bytes)
         memcpy(data, m->data, bytes);
     g_free(m->head);
@@ -103,14 +104,14 @@ static void delayed_begin(dome_env *env, double seconds)
     delayed.ns = (uint64_t)(seconds * 1e9);
     if (dome__barrier(t))
         dome_abort(env, "%s", t->reason);
-    delayed.below = t->ops;
-    delayed.ops = *t->ops;
+    delayed.below = t->provider.ops;
+    delayed.ops = *t->provider.ops;
     delayed.ops.send = delayed_send;
     delayed.ops.arrived = delayed_arrived;
     delayed.ops.recv_head = delayed_recv_head;
     delayed.ops.recv_data = delayed_recv_data;
-    t->can &= ~(unsigned)DOME_TRANSPORT_OFFER;
-    t->ops = &delayed.ops;
+    t->provider.can &= ~(unsigned)DOME_TRANSPORT_OFFER;
+    t->provider.ops = &delayed.ops;
 }
 
 /* Not with messages under way. */
@@ -118,7 +119,7 @@ static void delayed_end(dome_env *env)
 {
     if (dome__barrier(env->transport))
         dome_abort(env, "%s", env->transport->reason);
-    env->transport->ops = delayed.below;
+    env->transport->provider.ops = delayed.below;
     g_queue_free(delayed.messages);
 }
 

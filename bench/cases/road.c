@@ -76,13 +76,13 @@ static int calls_for(dome_env *env, dvec *x)
 static double message_rate(dome_env *env, char *data)
 {
     dome_transport *t = env->transport;
-    int last = t->size - 1, rounds = 2, status = DOME_OK;
+    int last = t->group.size - 1, rounds = 2, status = DOME_OK;
     dome_barrier(env);
     double begin = case_now();
     for (int i = 0; i < rounds && !status; i++) {
-        if (t->rank == 0)
+        if (t->group.rank == 0)
             status = dome__send(t, last, DOME_CHANNEL_DATA, DOME_U8, data, BYTES);
-        else if (t->rank == last)
+        else if (t->group.rank == last)
             status = dome__recv(t, 0, DOME_CHANNEL_DATA, DOME_U8, data, BYTES);
     }
     if (status)

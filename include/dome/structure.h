@@ -30,6 +30,13 @@ typedef struct dome_object_info {
     const uint64_t *shape;     /* the dimensions, which have the product length * width; borrowed */
 } dome_object_info;
 
+/* Marks of an object, by which a caller asks what has been written since it last asked. They are independent of each other: mark
+ * 0 is that of checkpoints, the others are for a program's own services. */
+enum { DOME_MARK_CHECKPOINT = 0, DOME_MARKS = 8 };
+
+/* Takes a run of blocks that may have been written. Another status than DOME_OK ends the visit. */
+typedef dome_status (*dome_delta_visit)(void *ctx, uint64_t first, uint64_t count);
+
 /* The operation table. Runs of blocks are given as (first, count) in block numbers and never pass
  * the end of the vector. A required slot must be filled. A defaulted slot may be NULL and then has
  * the behaviour in brackets. An optional slot may be NULL; the service is then not available. No
@@ -71,8 +78,9 @@ typedef struct dome_object_ops {
      * are detected. */
     dome_status (*adopt)(dome_object *object, const dome_layout *layout);
 
-    /* Defaulted (all true). Sets changed[k] if block first + k may have been written since the last
-     * mark_saved; for incremental checkpoints. */
+    /* Defaulted (all true). Tables from before there was `delta` have these two, which know mark 0
+     * alone; with delta they are not called. Sets changed[k] if block first + k may have been written
+     * since the last mark_saved; for incremental checkpoints. */
     dome_status (*changed)(const dome_object *object, uint64_t first, uint64_t count, bool *changed);
     dome_status (*mark_saved)(dome_object *object);
 
@@ -121,6 +129,14 @@ typedef struct dome_object_ops {
      * name of another object. Returns the number of bytes, and writes them to `buffer` if that is not
      * NULL. Portable (dome_type_pack, DOME_PORTABLE), and the same on all tasks. */
     uint64_t (*parameters)(const dome_object *object, void *buffer);
+
+    /* Defaulted (changed and mark_saved for mark 0; without these, and for other marks, all blocks
+     * count as written). Calls visit(ctx, first, count) for runs of blocks of this task that contain
+     * every block written since `mark` was set: by an operation, by unpack or read, by arriving in
+     * adopt. Before a mark is set for the first time that is every block. The runs do not overlap.
+     * Returns DOME_OK, or the status that ended the visit. With visit NULL: sets the mark, for all
+     * blocks of this task. Marks are 0 to DOME_MARKS - 1. */
+    dome_status (*delta)(dome_object *object, unsigned mark, dome_delta_visit visit, void *ctx);
 } dome_object_ops;
 
 /* Registers `content` under `name` and returns its handle. Collective in order: every task
@@ -168,6 +184,8 @@ dome_status dome_object_pack(const dome_object *object, uint64_t first, uint64_t
 dome_status dome_object_unpack(dome_object *object, uint64_t first, uint64_t count, dome_format format, const void *buffer,
                                uint64_t bytes);
 dome_status dome_object_adopt(dome_object *object, const dome_layout *layout);
+dome_status dome_object_delta(dome_object *object, unsigned mark, dome_delta_visit visit, void *ctx);
+/* What dome_object_delta says of mark 0, for a run of blocks of this task; and setting that mark. */
 dome_status dome_object_changed(const dome_object *object, uint64_t first, uint64_t count, bool *changed);
 dome_status dome_object_mark_saved(dome_object *object);
 dome_status dome_object_write_bytes(const dome_object *object, uint64_t first, uint64_t count, uint64_t *bytes);
@@ -206,8 +224,8 @@ typedef enum dome_operation_flags {
  * whose value is not shown. The last entry describes all further words. A name that is registered
  * with the same arguments and flags returns its code. Both texts are copied and live until
  * dome_finalize. Collective in order. 0 on failure: DOME_ERR_NAME (the name is empty, belongs to
- * the library, or has other arguments or flags), DOME_ERR_ARGUMENT (invalid arguments or flags; 64
- * operations exist). */
+ * the library, or has other arguments or flags), DOME_ERR_ARGUMENT (invalid arguments or flags). A
+ * program may register any number of operations. */
 dome_operation_code dome_operation_register(dome_env *env, const char *name, const char *arguments, unsigned flags);
 
 /* Begins an operation; all Dome calls until its end are part of it. Its computing time is charged

@@ -163,7 +163,7 @@ static int fail_label(const by_label *b, bool alone)
 static int reduce_words(by_label *b, visit_block visit, dome_type type, void *words, uint64_t count, dome_combine combine)
 {
     const dvec *x = b->x;
-    const bool alone = x->distribution == DOME_WHOLE || x->env->transport->size == 1;
+    const bool alone = x->distribution == DOME_WHOLE || x->env->size == 1;
     uint64_t *last = (uint64_t *)words + count;
     uint64_t *room = dome__storage_raw(MIN(dome_layout_block_size(x->layout), x->local) * sizeof *room, NULL);
     int status = dvec__agree_memory(x, room || x->local == 0, "the labels");
@@ -381,7 +381,7 @@ static int count_by(by_label *b, uint64_t counts[])
 static dome_status by_key(dome_operation_code code, const dvec *x, const dvec *labels, uint64_t k, double result[])
 {
     if (!x)
-        return dome__null(dome__operation_name(code), "a vector");
+        return dvec__null(code, "a vector");
     dome_operation op;
     dome__begin_with(&op, x->env, code, x->object, (uint64_t[]){dvec__id(labels), k}, 2);
     by_label b = {.x = x, .labels = labels, .k = k, .width = x->width, .largest = code == DOME_OP_DVEC_MAX_BY};

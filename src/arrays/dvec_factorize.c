@@ -206,7 +206,7 @@ static int transfer(dome_env *env, int failed)
 static int count_letters(letters *l, const firsts *f)
 {
     dome_transport *t = f->keys->env->transport;
-    const uint64_t size = (uint64_t)t->size, words = f->packing.words;
+    const uint64_t size = (uint64_t)t->group.size, words = f->packing.words;
     l->words = words + 1;
     l->counts = g_new0(uint64_t, 5 * size);
     l->in_counts = l->counts + size;
@@ -214,7 +214,7 @@ static int count_letters(letters *l, const firsts *f)
     l->scaled = l->places + size;
     l->in_scaled = l->scaled + size;
     for (uint64_t e = 0; e < f->table.count; e++)
-        l->counts[judge_of(f->packed + f->table.entry[e] * words, words, t->size)]++;
+        l->counts[judge_of(f->packed + f->table.entry[e] * words, words, t->group.size)]++;
     int status = dome__alltoall(t, DOME_U64, l->counts, 1, l->in_counts);
     for (uint64_t r = 0; r < size && status == DOME_OK; r++) {
         l->places[r] = l->total;
@@ -231,7 +231,7 @@ static void write_letters(letters *l, const firsts *f)
     const uint64_t words = f->packing.words;
     for (uint64_t e = 0; e < f->table.count; e++) {
         const uint64_t *key = f->packed + f->table.entry[e] * words;
-        uint64_t *to = l->out + l->words * l->places[judge_of(key, words, f->keys->env->transport->size)]++;
+        uint64_t *to = l->out + l->words * l->places[judge_of(key, words, f->keys->env->size)]++;
         memcpy(to, key, (size_t)words * sizeof *to);
         to[words] = f->first[e];
     }
@@ -258,10 +258,10 @@ static void read_letters(const letters *l, firsts *f)
 {
     const uint64_t words = f->packing.words;
     uint64_t *next = l->places, at = 0;
-    for (int r = 0; r < f->keys->env->transport->size; at += l->counts[r++])
+    for (int r = 0; r < f->keys->env->size; at += l->counts[r++])
         next[r] = at;
     for (uint64_t e = 0; e < f->table.count; e++) {
-        const int judge = judge_of(f->packed + f->table.entry[e] * words, words, f->keys->env->transport->size);
+        const int judge = judge_of(f->packed + f->table.entry[e] * words, words, f->keys->env->size);
         f->first[e] = l->out[l->words * next[judge]++ + words];
     }
 }
@@ -318,7 +318,7 @@ static int find_firsts(firsts *f, const dvec *keys)
         find_own(f);
         status = dvec__agree_memory(keys, !f->table.failed, "the different keys");
     }
-    if (status == DOME_OK && keys->distribution != DOME_WHOLE && keys->env->transport->size > 1)
+    if (status == DOME_OK && keys->distribution != DOME_WHOLE && keys->env->size > 1)
         status = compare_firsts(f);
     for (uint64_t i = 0; i < n && status == DOME_OK; i++)
         f->which[i] = f->first[f->which[i]];

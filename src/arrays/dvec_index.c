@@ -160,7 +160,7 @@ static int take_indices(const dvec *index, const dvec *shape, const dvec *target
         status = dome__allreduce(transport, DOME_U64, known, KNOWN, dome__combine_max_u64, NULL);
         if (status != DOME_OK)
             return dome__fail_transport(index->env, status);
-    } else if (target->distribution != DOME_WHOLE && transport->size > 1) {
+    } else if (target->distribution != DOME_WHOLE && transport->group.size > 1) {
         known[FAR] = 1; /* if all tasks name the same elements, all tasks but one must send */
     }
     t->near = !known[FAR];
@@ -256,7 +256,7 @@ static int gather_all(const dvec *z, const dvec *x, const taken *indices, char *
 
 int dvec__gather_at(const dvec *z, const dvec *x, const uint64_t *at, char *out)
 {
-    const taken indices = {.at = at, .near = x->distribution == DOME_WHOLE || x->env->transport->size == 1};
+    const taken indices = {.at = at, .near = x->distribution == DOME_WHOLE || x->env->size == 1};
     return gather_all(z, x, &indices, out);
 }
 
@@ -388,7 +388,7 @@ static inline void mark(const scattering *s, uint64_t target)
     const dome_span *span = s->own.span;
     uint64_t at = target - span[0].first;
     if (s->z->dirty)
-        s->z->dirty[at < span[0].count ? at >> s->shift : s->blocks + ((target - span[1].first) >> s->shift)] = 1;
+        s->z->dirty[at < span[0].count ? at >> s->shift : s->blocks + ((target - span[1].first) >> s->shift)] = DOME_WRITTEN;
 }
 
 static void scatter_one(const scattering *s, uint64_t target, uint64_t source, const char *from)
@@ -655,8 +655,8 @@ static int add_spans(const addition *a, int k)
     uint64_t batch = dvec__mail_batch(a->s.z), longest = 0, lowest = UINT64_MAX, count = 0;
     int first = 0, status = DOME_OK;
     dome_span mine[2] = {{0, 0}, {0, 0}};
-    dvec__spans_of(source, t->rank, mine);
-    for (int r = 0; r < t->size; r++) {
+    dvec__spans_of(source, t->group.rank, mine);
+    for (int r = 0; r < t->group.size; r++) {
         dome_span spans[2] = {{0, 0}, {0, 0}};
         dvec__spans_of(source, r, spans);
         longest = MAX(longest, spans[k].count);
@@ -671,9 +671,9 @@ static int add_spans(const addition *a, int k)
         uint64_t done = MIN(count * batch, mine[k].count);
         status = send_batch(a, start + done, MIN(batch, mine[k].count - done), &batches[count]);
     }
-    for (int i = 0; i < t->size && status == DOME_OK; i++) {
-        int r = (first + i) % t->size;
-        if (r == t->rank)
+    for (int i = 0; i < t->group.size && status == DOME_OK; i++) {
+        int r = (first + i) % t->group.size;
+        if (r == t->group.rank)
             add_own(a, start, mine[k].count);
         else
             add_received(a, batches, most, r);

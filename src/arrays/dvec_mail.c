@@ -67,7 +67,7 @@ static int exchange_counts(dvec_mail *m, const dvec *target)
 {
     dome_transport *t = target->env->transport;
     dvec_lazy *lazy = target->lazy;
-    const size_t size = (size_t)t->size;
+    const size_t size = (size_t)t->group.size;
     const uint64_t other = !lazy->mail || memcmp(lazy->mail, m->counts, size * sizeof *m->counts) != 0;
     int status = DOME_OK;
     if (lazy->mail_steady) {
@@ -98,7 +98,7 @@ static int exchange_counts(dvec_mail *m, const dvec *target)
 int dvec__mail_open(dvec_mail *m, const dvec *target, const uint64_t *indices, const uint64_t *which, uint64_t count,
                     uint64_t words)
 {
-    const gsize size = (gsize)target->env->transport->size;
+    const gsize size = (gsize)target->env->size;
     *m = (dvec_mail){.size = (int)size, .total = count};
     m->counts = g_new0(uint64_t, size);
     m->places = g_new0(uint64_t, size);

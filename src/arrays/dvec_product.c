@@ -24,7 +24,7 @@ static int agree_on_blas(const dvec *a, bool ready, bool *by_blas)
     const uint64_t mine = name ? dome__hash_bytes(0, name, strlen(name)) : 0;
     uint64_t words[3] = {mine, ~mine, !ready};
     int status = DOME_OK;
-    if (env->transport->size > 1)
+    if (env->size > 1)
         status = dome__allreduce(env->transport, DOME_U64, words, 3, dome__combine_max_u64, NULL);
     *by_blas = name && words[0] == ~words[1];
     if (status != DOME_OK)
@@ -190,7 +190,7 @@ static int multiply_some(const transposed *t, bool alone, double *result)
 static int multiply_all(transposed *t, double *result)
 {
     const dvec *a = t->a, *b = t->b, *lead = t->lead;
-    const bool alone = lead->distribution == DOME_WHOLE || lead->env->transport->size == 1, single = a->type == DOME_F32;
+    const bool alone = lead->distribution == DOME_WHOLE || lead->env->size == 1, single = a->type == DOME_F32;
     const uint64_t most = CLAMP(VALUES_AT_A_TIME / b->width, 1, a->width), rows = dome_layout_block_size(lead->layout);
     t->sums = dvec__try_array(most * b->width, sizeof *t->sums);
     t->part = dvec__try_array(most * b->width, sizeof *t->part);

@@ -16,7 +16,7 @@ static int by_first(const void *a, const void *b)
 
 dvec_segment *dvec__segments(const dvec *x, uint64_t *count)
 {
-    const int size = x->env->transport->size;
+    const int size = x->env->size;
     dvec_segment *segments = g_new(dvec_segment, 2 * (gsize)size);
     *count = 0;
     for (int r = 0; r < size; r++) {
@@ -31,18 +31,18 @@ dvec_segment *dvec__segments(const dvec *x, uint64_t *count)
 
 dome_span *dvec__new_ranges(const dome_env *env)
 {
-    return g_new0(dome_span, 2 * (gsize)env->transport->size);
+    return g_new0(dome_span, 2 * (gsize)env->size);
 }
 
 int dvec__number(const dvec *x, const uint64_t mine[2], dome_span *ranges, uint64_t *total)
 {
     dome_transport *t = x->env->transport;
     if (x->distribution == DOME_WHOLE) {
-        ranges[2 * t->rank] = (dome_span){0, mine[0]};
+        ranges[2 * t->group.rank] = (dome_span){0, mine[0]};
         *total = mine[0];
         return DOME_OK;
     }
-    uint64_t nsegments, *counts = g_new(uint64_t, 2 * (gsize)t->size);
+    uint64_t nsegments, *counts = g_new(uint64_t, 2 * (gsize)t->group.size);
     dvec_segment *segments = dvec__segments(x, &nsegments);
     int status = dome__allgather(t, DOME_U64, mine, 2, counts);
     *total = 0;
@@ -83,7 +83,7 @@ static char *take_for(const dvec *z, const dome_span *ranges, int to, const char
     dome_span spans[2];
     int nspans = dvec__spans_of(z, to, spans);
     const uint64_t element = DVEC_ELEMENT(z);
-    const dome_span *mine = ranges + 2 * z->env->transport->rank;
+    const dome_span *mine = ranges + 2 * z->env->rank;
     for (int a = 0; a < 2; elements += mine[a++].count * element)
         for (int b = 0; b < nspans; b++) {
             dome_span part = common(mine[a], spans[b]);
@@ -113,19 +113,19 @@ static const char *put_from(dvec *z, const dome_span *ranges, int from, const ch
 int dvec__deliver(dvec *z, const dome_span *ranges, const void *elements)
 {
     dome_transport *t = z->env->transport;
-    const uint64_t element = DVEC_ELEMENT(z), held = ranges[2 * t->rank].count + ranges[2 * t->rank + 1].count;
-    uint64_t *counts = g_new(uint64_t, 2 * (gsize)t->size), *in_counts = counts + t->size;
+    const uint64_t element = DVEC_ELEMENT(z), held = ranges[2 * t->group.rank].count + ranges[2 * t->group.rank + 1].count;
+    uint64_t *counts = g_new(uint64_t, 2 * (gsize)t->group.size), *in_counts = counts + t->group.size;
     char *send = dome__storage_raw(held * element, NULL), *recv = dome__storage(z->local * element), *at = send;
     int status = dvec__agree_memory(z, (send || held == 0) && (recv || z->local == 0), "the elements");
     if (status == DOME_OK) {
-        for (int r = 0; r < t->size; r++) {
-            counts[r] = shared(z, ranges, t->rank, r) * z->width;
-            in_counts[r] = shared(z, ranges, r, t->rank) * z->width;
+        for (int r = 0; r < t->group.size; r++) {
+            counts[r] = shared(z, ranges, t->group.rank, r) * z->width;
+            in_counts[r] = shared(z, ranges, r, t->group.rank) * z->width;
             at = take_for(z, ranges, r, elements, at);
         }
         status = dome__alltoallv(t, z->type, send, counts, recv, in_counts);
         const char *from = recv;
-        for (int r = 0; r < t->size && status == DOME_OK; r++)
+        for (int r = 0; r < t->group.size && status == DOME_OK; r++)
             from = put_from(z, ranges, r, from);
         if (status != DOME_OK)
             status = dome__fail_transport(z->env, status);

@@ -92,7 +92,7 @@ static int open_table(table *t)
     if (v->distribution == DOME_WHOLE) {
         descent = mine[DESCENT];
     } else {
-        all = g_new(uint64_t, TOLD * (gsize)env->transport->size);
+        all = g_new(uint64_t, TOLD * (gsize)env->size);
         t->segments = dvec__segments(v, &t->nsegments);
         t->first = g_new(uint64_t, t->nsegments * t->words);
         status = dome__allgather(env->transport, DOME_U64, mine, TOLD, all);
@@ -121,7 +121,7 @@ static void close_table(table *t)
 static uint64_t place_here(const table *t, uint64_t index, const uint64_t *key)
 {
     dome_span spans[2] = {{0, 0}, {0, 0}};
-    dvec__spans_of(t->vector, t->vector->env->transport->rank, spans);
+    dvec__spans_of(t->vector, t->vector->env->rank, spans);
     const bool second = index - spans[0].first >= spans[0].count;
     return spans[second].first + place_in(t, t->keys + (second ? spans[0].count * t->words : 0), spans[second].count, key);
 }

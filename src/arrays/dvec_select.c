@@ -188,7 +188,7 @@ static int keys_before(const dvec *x, const dvec_span *spans, const uint64_t *ke
 {
     dome_transport *t = x->env->transport;
     const uint64_t words = (uint64_t)dome__item_of(x->type, false).words;
-    uint64_t mine[LAST_KEYS] = {0}, *all = g_new(uint64_t, LAST_KEYS * (gsize)t->size), nsegments, at = 0;
+    uint64_t mine[LAST_KEYS] = {0}, *all = g_new(uint64_t, LAST_KEYS * (gsize)t->group.size), nsegments, at = 0;
     for (int k = 0; k < 2; k++) {
         at += spans[k].count;
         if (spans[k].count > 0)
@@ -197,7 +197,7 @@ static int keys_before(const dvec *x, const dvec_span *spans, const uint64_t *ke
     dvec_segment *segments = dvec__segments(x, &nsegments);
     int status = dome__allgather(t, DOME_U64, mine, LAST_KEYS, all);
     for (uint64_t j = 1; j < nsegments && status == DOME_OK; j++)
-        if (segments[j].rank == t->rank) {
+        if (segments[j].rank == t->group.rank) {
             const dvec_segment *last = &segments[j - 1];
             any[segments[j].number] = true;
             memcpy(before[segments[j].number], all + LAST_KEYS * last->rank + KEY_WORDS * last->number, sizeof *before);
@@ -312,7 +312,7 @@ dvec *dvec_slice(const dvec *x, uint64_t first, uint64_t count, int64_t step, co
     dome__begin_with(&op, x->env, DOME_OP_DVEC_SLICE, x->object,
                      (uint64_t[]){dome__text_word(x->env, name), first, count, (uint64_t)step}, 4);
     const slice s = {first, count, step < 0 ? -(uint64_t)step : (uint64_t)step, step < 0};
-    const int rank = x->env->transport->rank, size = x->env->transport->size;
+    const int rank = x->env->rank, size = x->env->size;
     dome_span *ranges = dvec__new_ranges(x->env);
     dvec_span spans[2];
     char *elements = NULL;

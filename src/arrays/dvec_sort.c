@@ -145,7 +145,7 @@ static void count_equal(const sorting *s, const target *t, uint64_t counts[2])
 static int divide_equal(const sorting *s, const target *targets, uint64_t ntargets)
 {
     dome_transport *t = s->x->env->transport;
-    uint64_t *mine = g_new(uint64_t, 2 * ntargets), *all = g_new(uint64_t, 2 * ntargets * (gsize)t->size);
+    uint64_t *mine = g_new(uint64_t, 2 * ntargets), *all = g_new(uint64_t, 2 * ntargets * (gsize)t->group.size);
     for (uint64_t j = 0; j < ntargets; j++)
         count_equal(s, &targets[j], mine + 2 * j);
     int status = dome__allgather(t, DOME_U64, mine, 2 * ntargets, all);
@@ -154,7 +154,7 @@ static int divide_equal(const sorting *s, const target *targets, uint64_t ntarge
         for (uint64_t k = 0; k < s->nsegments && left > 0; k++) {
             const dvec_segment *from = &s->segments[k];
             uint64_t taken = MIN(left, all[((uint64_t)from->rank * ntargets + j) * 2 + (uint64_t)from->number]);
-            if (from->rank == t->rank)
+            if (from->rank == t->group.rank)
                 s->cuts[j + 1] += taken;
             left -= taken;
         }
@@ -198,7 +198,7 @@ static int find_cuts(sorting *s)
 /* Puts the items in order of the ranks that get them, for each rank those of its first span first. counts: by rank and span. */
 static void order_by_rank(sorting *s, uint64_t *counts)
 {
-    uint64_t at = 0, words = (uint64_t)s->form.words, *places = g_new0(uint64_t, 2 * (gsize)s->x->env->transport->size);
+    uint64_t at = 0, words = (uint64_t)s->form.words, *places = g_new0(uint64_t, 2 * (gsize)s->x->env->size);
     bool ordered = true;
     for (uint64_t k = 0; k < s->nsegments; k++) {
         const dvec_segment *to = &s->segments[k];
@@ -207,7 +207,7 @@ static void order_by_rank(sorting *s, uint64_t *counts)
         places[place] = k;
         ordered = ordered && to->number == 0 && (k == 0 || to->rank > s->segments[k - 1].rank);
     }
-    for (uint64_t p = 0; p < 2 * (uint64_t)s->x->env->transport->size && !ordered; p++) {
+    for (uint64_t p = 0; p < 2 * (uint64_t)s->x->env->size && !ordered; p++) {
         if (counts[p] > 0)
             memcpy(s->other + at * words, s->items + s->cuts[places[p]] * words, (size_t)(counts[p] * words) * sizeof *s->items);
         at += counts[p];
@@ -242,7 +242,7 @@ static int merge_pairs(run *runs, int nruns, uint64_t *to, dome_item form)
 /* Merges what has come to `items` from all tasks, span by span. counts: by rank and span. */
 static void merge_spans(sorting *s, const uint64_t *counts)
 {
-    const int size = s->x->env->transport->size;
+    const int size = s->x->env->size;
     run *runs[2] = {g_new(run, size), g_new(run, size)};
     int nruns[2] = {0, 0};
     const uint64_t *from = s->items;
@@ -267,7 +267,7 @@ static void merge_spans(sorting *s, const uint64_t *counts)
 static int exchange(sorting *s)
 {
     dome_transport *t = s->x->env->transport;
-    const gsize size = (gsize)t->size;
+    const gsize size = (gsize)t->group.size;
     uint64_t *out = g_new0(uint64_t, 2 * size), *in = g_new0(uint64_t, 2 * size), *sent = g_new(uint64_t, size),
              *received = g_new(uint64_t, size);
     order_by_rank(s, out);
@@ -316,7 +316,7 @@ int dvec__sort(const dvec *x, const dvec *z, dome_keys how, bool indexed, dvec_s
         load_items(&s, how);
         sort_items(&s);
     }
-    if (status == DOME_OK && (x->distribution == DOME_WHOLE || x->env->transport->size == 1)) {
+    if (status == DOME_OK && (x->distribution == DOME_WHOLE || x->env->size == 1)) {
         take_part(&s, z);
     } else if (status == DOME_OK && x->length > 0) {
         dvec__spans_of(x, x->env->rank, s.spans);

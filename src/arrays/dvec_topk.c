@@ -146,7 +146,7 @@ dome_status dvec_topk(const dvec *x, uint64_t k, bool largest, void *values, uin
         status = get_room(&b, x);
         if (status == DOME_OK)
             find_own(&b, x);
-        if (status == DOME_OK && x->distribution != DOME_WHOLE && x->env->transport->size > 1)
+        if (status == DOME_OK && x->distribution != DOME_WHOLE && x->env->size > 1)
             status = find_common(&b, x->env);
         if (status == DOME_OK)
             status = take(&b, x, values, positions);

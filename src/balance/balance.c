@@ -56,23 +56,23 @@ static bool may_go_ahead(const dome_balance *b)
 
 dome_balance *dome__balance_new(const dome_options *options, dome_transport *transport)
 {
-    bool moves = options->balance != DOME_BALANCE_NONE && transport->size > 1;
+    const dome_transport_group *group = &transport->group;
+    bool moves = options->balance != DOME_BALANCE_NONE && group->size > 1;
     if (!moves && !options->check_pointers)
         return NULL;
     dome_balance *b = g_new0(dome_balance, 1);
-    *b = (dome_balance){
-        .policy = moves ? options->balance : DOME_BALANCE_NONE,
-        .topology = options->topology,
-        .rank = transport->rank,
-        .size = transport->size,
-        .group = MIN(options->balance == DOME_BALANCE_GLOBAL ? transport->size : options->balance_group, transport->size),
-        .every = options->balance_every,
-        .phases_left = options->balance_phases ? options->balance_phases : UINT64_MAX,
-        .check_pointers = options->check_pointers,
-        .next = UINT64_MAX,
-        .moving = {.latency = FIRST_LATENCY},
-        .usual_wait = -1,
-        .alarm_share = ALARM_SHARE};
+    *b = (dome_balance){.policy = moves ? options->balance : DOME_BALANCE_NONE,
+                        .topology = options->topology,
+                        .rank = group->rank,
+                        .size = group->size,
+                        .group = MIN(options->balance == DOME_BALANCE_GLOBAL ? group->size : options->balance_group, group->size),
+                        .every = options->balance_every,
+                        .phases_left = options->balance_phases ? options->balance_phases : UINT64_MAX,
+                        .check_pointers = options->check_pointers,
+                        .next = UINT64_MAX,
+                        .moving = {.latency = FIRST_LATENCY},
+                        .usual_wait = -1,
+                        .alarm_share = ALARM_SHARE};
     static const char *const names[] = {[DOME_BALANCE_NONE] = "none",
                                         [DOME_BALANCE_GLOBAL] = "global",
                                         [DOME_BALANCE_RING] = "ring",
@@ -113,7 +113,7 @@ static int look(dome_env *env, double seconds, double *speeds, double *most_over
     double mine = dome__speed_now(seconds), least, most;
     int status = dome__allgather(env->transport, DOME_F64, &mine, 1, speeds);
     least = most = speeds[0];
-    for (int r = 1; r < env->transport->size && status == DOME_OK; r++) {
+    for (int r = 1; r < env->size && status == DOME_OK; r++) {
         least = MIN(least, speeds[r]);
         most = MAX(most, speeds[r]);
     }
@@ -167,7 +167,7 @@ static void watch_waiting(const dome_env *env, dome_balance *b)
     if (b->usual_wait < 0)
         b->usual_wait = share;
     else if (share > b->usual_wait + b->alarm_share)
-        env->transport->asks = true;
+        dome__group_ask(&env->transport->group);
     b->window_ns = now;
     b->window_wait_ns = wait;
 }
@@ -178,7 +178,7 @@ moment dome__balance_moment(const dome_env *env)
     return (moment){.sequence = env->sequence,
                     .ns = dome__now_ns(),
                     .wait_ns = away,
-                    .waits = env->transport->waits,
+                    .waits = env->transport->account.waits,
                     .processor_ns = dome__processor_ns(),
                     .wanted_ns = dome__processor_time().wanted_ns,
                     .helped_ns = away - *env->wait_ns};
@@ -187,18 +187,18 @@ moment dome__balance_moment(const dome_env *env)
 /* Whether this task has another part of its processor than at the last phase, as the stretch up to the newest mark shows. */
 static void watch_part(const dome_env *env, dome_balance *b)
 {
-    const moment *end = &b->mark[(b->marks - 1) % DOME_MARKS], *begin = &b->mark[(b->marks - 2) % DOME_MARKS];
+    const moment *end = &b->mark[(b->marks - 1) % DOME_BALANCE_MARKS], *begin = &b->mark[(b->marks - 2) % DOME_BALANCE_MARKS];
     const double part = b->marks >= 2 ? dome__balance_part(env, begin, end) : 0, factor = 1 + PART_SHARES * b->alarm_share;
     if (part > 0 && b->part > 0 && (part > b->part * factor || part * factor < b->part))
-        env->transport->asks = true;
+        dome__group_ask(&env->transport->group);
 }
 
 /* Makes a mark where it is time for one, the same on all tasks. Returns whether it has. */
 static bool mark(const dome_env *env, dome_balance *b)
 {
-    if (b->stride == 0 || (b->marks && env->sequence < b->mark[(b->marks - 1) % DOME_MARKS].sequence + b->stride))
+    if (b->stride == 0 || (b->marks && env->sequence < b->mark[(b->marks - 1) % DOME_BALANCE_MARKS].sequence + b->stride))
         return false;
-    b->mark[b->marks++ % DOME_MARKS] = dome__balance_moment(env);
+    b->mark[b->marks++ % DOME_BALANCE_MARKS] = dome__balance_moment(env);
     return true;
 }
 
@@ -223,7 +223,7 @@ static bool first_is_early(const dome_balance *b)
 static void start(dome_env *env, dome_balance *b)
 {
     b->started = true;
-    b->together = b->together_before = env->transport->together;
+    b->together = b->together_before = env->transport->group.together;
     restart_clock(env, b, dome__balance_moment(env));
     if (b->policy == DOME_BALANCE_GLOBAL || b->policy == DOME_BALANCE_RING)
         b->next = env->sequence + (first_is_early(b) ? 1 : b->every);
@@ -244,7 +244,7 @@ static bool begins_here(const dome_env *env, dome_balance *b, bool just_waited)
     uint64_t most;
     if (!b->relay || !may_go_ahead(b) || just_waited)
         return true;
-    if (is_coupled(b, env->transport->together - b->together, &most) && env->sequence < b->next + most)
+    if (is_coupled(b, env->transport->group.together - b->together, &most) && env->sequence < b->next + most)
         return false;
     b->give = true;
     return true;
@@ -253,8 +253,8 @@ static bool begins_here(const dome_env *env, dome_balance *b, bool just_waited)
 static bool is_due(dome_env *env, dome_balance *b)
 {
     dome_transport *t = env->transport;
-    bool just_waited = t->together != b->together_before;
-    b->together_before = t->together;
+    bool just_waited = t->group.together != b->together_before;
+    b->together_before = t->group.together;
     b->give = false;
     if (b->phases_left == 0)
         return false;
@@ -266,9 +266,9 @@ static bool is_due(dome_env *env, dome_balance *b)
         return true;
     if (!adaptive(b))
         return false;
-    if (t->asked)
+    if (t->group.asked)
         return true;
-    if (!t->asks)
+    if (!t->group.asks)
         watch_waiting(env, b);
     return false;
 }
@@ -480,7 +480,7 @@ static int conclude(dome_env *env, dome_balance *b, hearing *h, uint64_t begin)
     b->was_calm = !pays && !h->doubt && !b->alarmed;
     dome__schedule_next(&b->schedule, pays, h->doubt || b->alarmed);
     restart_clock(env, b, b->ahead && !pays ? b->left : dome__balance_moment(env));
-    b->together = env->transport->together;
+    b->together = env->transport->group.together;
     set_next(env, b, done, h->elapsed);
     return status;
 }
@@ -574,15 +574,15 @@ void dome__balance(dome_env *env, dome_operation_code code, const dome_object *o
     dome_operation op;
     uint64_t begin = dome__now_ns();
     uint64_t phases = b->report.phases, waited = b->waited_ns;
-    uint64_t together = env->transport->together;
+    uint64_t together = env->transport->group.together;
     dome__begin_with(&op, env, DOME_OP_BALANCE, object, (uint64_t[]){code, b->next}, 2);
     /* The user knows the operation that waits here, not this internal one. */
     op.code = code;
     op.object = object;
     if (env->watch)
         env->hooks->at(env, (uint32_t)code, object ? dome_object_id(object) : 0);
-    b->alarmed = env->transport->asked;
-    env->transport->asks = env->transport->asked = false;
+    b->alarmed = env->transport->group.asked;
+    dome__group_answer(&env->transport->group);
     if (!b->ahead)
         dome__domains_survey(env, b);
     int status = DOME_OK;
@@ -598,8 +598,9 @@ void dome__balance(dome_env *env, dome_operation_code code, const dome_object *o
         b->phases_left--;
     if (status == DOME_OK && b->check_pointers && dome__env_settle(env))
         status = stay(env, b);
-    b->together = MIN(b->together + env->transport->together - together, env->transport->together); /* not the program's own */
-    b->together_before = env->transport->together;
+    const uint64_t now = env->transport->group.together;
+    b->together = MIN(b->together + now - together, now); /* not the program's own */
+    b->together_before = now;
     waited = b->waited_ns - waited;
     uint64_t took = dome__since_ns(begin);
     b->report.waited += (double)waited * 1e-9;
@@ -612,7 +613,7 @@ void dome__balance(dome_env *env, dome_operation_code code, const dome_object *o
 dome_layout *dome__balance_first_layout(const dome_env *env, uint64_t length, uint64_t block_size)
 {
     const dome_balance *b = env->balance;
-    int size = env->transport->size;
+    int size = env->size;
     dome_layout *even = dome_layout_even(length, block_size, size);
     if (!even || !b || !b->skewed)
         return even;

@@ -4,6 +4,7 @@
 #define DOME_SRC_BALANCE_PRIVATE_H
 
 #include "balance/balance.h"
+#include "balance/balance_operations.h"
 #include "balance/policy.h"
 #include "transport/relay.h"
 
@@ -33,7 +34,7 @@ typedef struct moment {
     uint64_t sequence, ns, wait_ns, waits, processor_ns, wanted_ns, helped_ns;
 } moment;
 
-enum { DOME_MARKS = 4 };
+enum { DOME_BALANCE_MARKS = 4 };
 
 struct dome_balance {
     dome_balancing policy;
@@ -55,8 +56,7 @@ struct dome_balance {
     double give_seconds;  /* that the first step took */
     uint64_t looked_ns;   /* when the task last looked for numbers */
     uint64_t late, delay; /* operations after which this task had the last numbers, and after which all tasks should have them */
-    uint64_t together,
-        together_before; /* collectives (transport.h) up to the last phase, to the last operation that moves data */
+    uint64_t together, together_before; /* collectives (group.h) up to the last phase, to the last operation that moves data */
     GPtrArray *domains;
     dome_speed *speeds; /* by rank; the same on all tasks */
     dome_schedule schedule;
@@ -68,10 +68,10 @@ struct dome_balance {
 
     /* Marks: where recent stretches of the program begin. All tasks make them at the same operations, so they can compare what
      * they did between two. Data has not moved since the first. */
-    moment mark[DOME_MARKS]; /* the newest ones, each at its number modulo DOME_MARKS */
-    uint64_t marks;          /* how many there are */
-    uint64_t stride;         /* operations from one to the next; 0: not known yet */
-    double part;             /* of the processor, that this task had while it computed, by the last phase; 0: not known */
+    moment mark[DOME_BALANCE_MARKS]; /* the newest ones, each at its number modulo DOME_BALANCE_MARKS */
+    uint64_t marks;                  /* how many there are */
+    uint64_t stride;                 /* operations from one to the next; 0: not known yet */
+    double part;                     /* of the processor, that this task had while it computed, by the last phase; 0: not known */
 
     /* since the last phase */
     moment start;

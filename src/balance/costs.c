@@ -25,7 +25,7 @@ static bool measured_costs(dome_env *env, const domain *d, double *costs)
     dome_span ranges[2];
     uint64_t count = 0;
     double sum = 0;
-    for (int s = 0, n = dome__layout_block_ranges(d->layout, env->transport->rank, ranges); s < n; count += ranges[s++].count) {
+    for (int s = 0, n = dome__layout_block_ranges(d->layout, env->rank, ranges); s < n; count += ranges[s++].count) {
         if (times)
             memcpy(costs + count, times->ns + ranges[s].first, ranges[s].count * sizeof *costs);
         else if (dome_object_cost(d->object, ranges[s].first, ranges[s].count, costs + count) != DOME_OK)
@@ -61,7 +61,7 @@ static double correlation(const domain *d, int rank, uint64_t first, const doubl
 
 bool dome__costs_differ(dome_env *env, domain *d)
 {
-    int rank = env->transport->rank;
+    int rank = env->rank;
     uint64_t count = dome_layout_run(d->layout, rank, NULL);
     double *costs = g_new(double, MAX(count, 1)), mean = 0, square = 0;
     bool uneven = false;
@@ -125,13 +125,13 @@ static void adjust_costs(domain *d, const double *all, const uint64_t *counts, i
 void dome__costs_of(dome_env *env, const domain *d, double *costs)
 {
     if (!measured_costs(env, d, costs))
-        memset(costs, 0, dome_layout_run(d->layout, env->transport->rank, NULL) * sizeof *costs);
+        memset(costs, 0, dome_layout_run(d->layout, env->rank, NULL) * sizeof *costs);
 }
 
 /* All blocks' costs, by owner. */
 static int gather_costs(dome_env *env, const domain *d, const uint64_t *counts, double *all)
 {
-    double *mine = g_new(double, MAX(counts[env->transport->rank], 1));
+    double *mine = g_new(double, MAX(counts[env->rank], 1));
     dome__costs_of(env, d, mine);
     int status = dome__allgatherv(env->transport, DOME_F64, mine, counts, all);
     g_free(mine);

@@ -91,7 +91,7 @@ bool dome__balance_decide(dome_env *env, dome_balance *b)
     bool pays = false;
     if (b->group < b->size) /* several moves in a row are how a ring gets balanced */
         b->schedule.caution = 0;
-    take_links(b, &env->transport->links);
+    take_links(b, &env->transport->group.links);
     memset(b->planned, 0, sizeof b->planned);
     for (guint k = 0; k < b->domains->len; k++) {
         domain *d = g_ptr_array_index(b->domains, k);

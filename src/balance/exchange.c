@@ -45,7 +45,7 @@ static const double LEAST_COMPUTING = 0.05; /* s */
 
 double dome__balance_part(const dome_env *env, const moment *from, const moment *to)
 {
-    const double busy = dome__busy_seconds(from, to, env->transport->can & DOME_TRANSPORT_SHARE);
+    const double busy = dome__busy_seconds(from, to, env->transport->provider.can & DOME_TRANSPORT_SHARE);
     const double had = (double)(int64_t)(to->processor_ns - from->processor_ns) * 1e-9;
     return busy >= LEAST_COMPUTING ? CLAMP(had / busy, 0, 1) : 0;
 }
@@ -53,18 +53,19 @@ double dome__balance_part(const dome_env *env, const moment *from, const moment 
 bool dome__balance_recent(const dome_balance *b, const moment *end, const moment *from[2])
 {
     uint64_t k = b->marks;
-    while (k > 0 && b->marks - k < DOME_MARKS && end->sequence - b->mark[(k - 1) % DOME_MARKS].sequence <= 1 + b->stride / 2)
+    while (k > 0 && b->marks - k < DOME_BALANCE_MARKS &&
+           end->sequence - b->mark[(k - 1) % DOME_BALANCE_MARKS].sequence <= 1 + b->stride / 2)
         k--;
-    if (k < 2 || b->marks - k + 2 > DOME_MARKS)
+    if (k < 2 || b->marks - k + 2 > DOME_BALANCE_MARKS)
         return false;
-    from[1] = &b->mark[(k - 1) % DOME_MARKS];
-    from[0] = &b->mark[(k - 2) % DOME_MARKS];
+    from[1] = &b->mark[(k - 1) % DOME_BALANCE_MARKS];
+    from[0] = &b->mark[(k - 2) % DOME_BALANCE_MARKS];
     return true;
 }
 
 static void say_stretch(const dome_env *env, const moment *from, const moment *to, double *says)
 {
-    says[SAYS_BUSY] = dome__busy_seconds(from, to, env->transport->can & DOME_TRANSPORT_SHARE);
+    says[SAYS_BUSY] = dome__busy_seconds(from, to, env->transport->provider.can & DOME_TRANSPORT_SHARE);
     says[SAYS_ELAPSED] = MAX((double)(int64_t)(to->ns - from->ns) * 1e-9, 0);
     says[SAYS_HAD] = (double)(int64_t)(to->processor_ns - from->processor_ns) * 1e-9;
     says[SAYS_WAITS] = (double)(to->waits - from->waits);
@@ -206,7 +207,7 @@ void dome__balance_take_back(dome_balance *b, const hearing *h)
  * and on one host none. */
 static bool by_relay(const dome_balance *b, const dome_transport *t)
 {
-    bool many = t->size >= MANY && t->leaders.count > 1 && t->leaders.count <= t->size / 2;
+    bool many = t->group.size >= MANY && t->group.leaders.count > 1 && t->group.leaders.count <= t->group.size / 2;
     return b->relay && (b->policy == DOME_BALANCE_RING || many);
 }
 

@@ -1,5 +1,6 @@
 #include "balance/migrate.h"
 
+#include "balance/balance_operations.h"
 #include "balance/balance_private.h"
 #include "core/layout.h"
 #include "core/object_private.h"
@@ -49,10 +50,10 @@ typedef struct round {
 static GArray *make_plan(const dome_transport *t, const dome_layout *was, const dome_layout *becomes)
 {
     GArray *plan = g_array_new(FALSE, FALSE, sizeof(round));
-    for (int k = 1; k < t->size; k++) {
-        round r = {.dest = (t->rank + k) % t->size, .source = (t->rank + (t->size - k)) % t->size};
-        r.nout = dome__moves(was, t->rank, becomes, r.dest, r.out);
-        r.nin = dome__moves(was, r.source, becomes, t->rank, r.in);
+    for (int k = 1; k < t->group.size; k++) {
+        round r = {.dest = (t->group.rank + k) % t->group.size, .source = (t->group.rank + (t->group.size - k)) % t->group.size};
+        r.nout = dome__moves(was, t->group.rank, becomes, r.dest, r.out);
+        r.nin = dome__moves(was, r.source, becomes, t->group.rank, r.in);
         if (r.nout > 0 || r.nin > 0)
             g_array_append_val(plan, r);
     }
@@ -106,7 +107,7 @@ dome_moved dome__moved(const dome_env *env)
 
 static void count_moved(dome_env *env, int dest, uint64_t count, uint64_t bytes)
 {
-    int rank = env->transport->rank, last = env->transport->size - 1, distance = ABS(dest - rank);
+    int rank = env->rank, last = env->size - 1, distance = ABS(dest - rank);
     if (distance == 1)
         env->moved->to_neighbours += count;
     else if (distance == last)
@@ -335,9 +336,9 @@ dome_status dome_env_relayout(dome_env *env, const dome_layout *layout)
     int status;
     if (!layout)
         status = dome__fail(env, DOME_ERR_ARGUMENT, "there is no layout");
-    else if (dome_layout_tasks(layout) != env->transport->size)
+    else if (dome_layout_tasks(layout) != env->size)
         status = dome__fail(env, DOME_ERR_LAYOUT, "the layout is for %d tasks, but the program has %d", dome_layout_tasks(layout),
-                            env->transport->size);
+                            env->size);
     else
         status = dome__env_sync(env); /* it may fail; once data moves, nothing may fail */
     if (status == DOME_OK)

@@ -354,10 +354,10 @@ static char *save(dome_object *object, GByteArray *to)
 /* Operations of structures: their codes are numbers in variables. */
 static void save_operations(GByteArray *to)
 {
-    const uint32_t count = dome__operation_count() - DOME_OPERATIONS;
-    dome__append_u32(to, count ? DOME_OPERATIONS : 0); /* without any, images of all builds are alike */
+    const uint32_t count = dome__operation_registered();
+    dome__append_u32(to, count ? DOME_OPERATION_REGISTERED : 0); /* without any, images of all versions are alike */
     dome__append_u32(to, count);
-    for (uint32_t k = DOME_OPERATIONS; k < dome__operation_count(); k++) {
+    for (uint32_t k = DOME_OPERATION_REGISTERED; k < DOME_OPERATION_REGISTERED + count; k++) {
         dome__append_text(to, dome__operation_name(k), TEXT_MOST);
         dome__append_text(to, dome__operation_arguments(k), TEXT_MOST);
         dome__append_u32(to, dome__operation_flags[k]);
@@ -685,12 +685,12 @@ static dome_object *make(dome_env *env, const saved_handle *h)
 /* With the codes that they had. */
 static char *make_operations(dome_env *env, const dome_capture_saved_handles *saved)
 {
-    if (saved->operations->len > 0 && saved->first_operation != DOME_OPERATIONS)
+    if (saved->operations->len > 0 && saved->first_operation != DOME_OPERATION_REGISTERED)
         return g_strdup("the program has operations of its own (dome_operation_register), and its image is of a version of this "
                         "library with other operations");
     for (guint k = 0; k < saved->operations->len; k++) {
         const saved_operation *o = &g_array_index(saved->operations, saved_operation, k);
-        if (dome_operation_register(env, o->name, o->arguments, o->flags) != DOME_OPERATIONS + k)
+        if (dome_operation_register(env, o->name, o->arguments, o->flags) != DOME_OPERATION_REGISTERED + k)
             return g_strdup_printf("the operation '%s' cannot be registered again", o->name);
     }
     return NULL;

@@ -14,6 +14,7 @@
 #include "ckpt/checkpoint.h"
 #include "core/environment.h"
 #include "core/hooks.h"
+#include "program/options.h"
 
 #include <dome/env.h>
 
@@ -189,24 +190,16 @@ static void finish(void)
     image = NULL;
 }
 
-/* The value of an option, in the same word or the next; NULL: argv[k] is another word. */
-static const char *value_of(const char *name, char **argv, int k)
-{
-    const size_t length = strlen(name);
-    if (strncmp(argv[k], name, length) != 0 || (argv[k][length] && argv[k][length] != '='))
-        return NULL;
-    return argv[k][length] ? argv[k] + length + 1 : argv[k + 1];
-}
-
 /* Said here, because dome_init would name the option that start adds, or start PVM. */
 static void refuse_tasks(int argc, char **argv)
 {
-    for (int k = 1; k < argc && strcmp(argv[k], "--") != 0; k++) {
-        const char *tasks = value_of("--dome-tasks", argv, k), *transport = value_of("--dome-transport", argv, k);
-        if ((tasks && atoi(tasks) > 1) || g_strcmp0(transport, "pvm") == 0)
-            dome__capture_die("a program that does not call dome_init is one task: leave out %s",
-                              tasks ? "--dome-tasks" : "--dome-transport");
-    }
+    dome_options options;
+    if (!dome__options_look(&options, argc, argv)) /* dome_init says what is wrong */
+        return;
+    if (options.tasks > 1 || g_strcmp0(options.transport, "pvm") == 0)
+        dome__capture_die("a program that does not call dome_init is one task: leave out %s",
+                          options.tasks > 1 ? "--dome-tasks" : "--dome-transport");
+    dome__options_clear(&options);
 }
 
 /* Starts as a program of one task, whatever others there are. */

@@ -4,8 +4,9 @@
 #include "capture/library.h"
 #include "ckpt/checkpoint.h"
 #include "core/object_private.h"
-#include "store/checksum.h"
+#include "program/program_operations.h"
 #include "system/bytes.h"
+#include "system/checksum.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
 
@@ -291,7 +292,7 @@ static uint64_t checksum(const dome_capture_shared *s, uint64_t block, uint8_t *
 {
     const uint64_t bytes = dome__capture_image_block_bytes(s->image, block);
     dome__capture_image_write_block(s->image, block, buffer);
-    const dome_ckpt_sum sum = dome__ckpt_sum(buffer, (size_t)bytes);
+    const dome_checksum sum = dome__checksum(buffer, (size_t)bytes);
     return dome__get_u64(sum.bytes) | 1; /* 0: there is no such block */
 }
 

@@ -14,6 +14,11 @@
 
 volatile int dome_capture_status;
 
+/* Programs that were compiled before have these numbers in their polls: a shared library must not change them. */
+_Static_assert(DOME_CAPTURE_REQUESTED == 1 && DOME_CAPTURE_COUNTING == 2 && DOME_CAPTURE_CAPTURING == 4 &&
+                   DOME_CAPTURE_RESUMING == 8,
+               "bits of the status word are part of compiled programs");
+
 static uint64_t polls, poll_at, poll_every, captures;
 static unsigned held;
 static const char *holders[32]; /* of the outermost: the functions, where they are known */

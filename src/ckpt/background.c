@@ -24,7 +24,7 @@ struct dome_ckpt_background {
     double hold;
     dome_ckpt_job *job; /* NULL: make room */
     dome_store *store;
-    dome_ckpt_capture *capture;
+    dome_ckpt_snapshot *snapshot;
     uint64_t bytes;
 };
 
@@ -48,7 +48,7 @@ static void work(const dome_ckpt_background *b)
     if (b->job)
         dome__ckpt_write_together(b->job, b->link);
     else
-        dome__ckpt_capture_reserve(b->capture, b->bytes);
+        dome__ckpt_snapshot_reserve(b->snapshot, b->bytes);
 }
 
 static void *background_main(void *argument)
@@ -104,11 +104,11 @@ void dome__ckpt_background_write(dome_ckpt_background *background, dome_ckpt_job
     begin(background, job, HOLD_LEAST + HOLD_PART * pause);
 }
 
-void dome__ckpt_background_reserve(dome_ckpt_background *background, dome_store *store, dome_ckpt_capture *capture,
+void dome__ckpt_background_reserve(dome_ckpt_background *background, dome_store *store, dome_ckpt_snapshot *snapshot,
                                    uint64_t bytes)
 {
     background->store = store;
-    background->capture = capture;
+    background->snapshot = snapshot;
     background->bytes = bytes;
     begin(background, NULL, 0);
 }

@@ -36,7 +36,7 @@ int dome__checkpoint_share(dome_env *env, void *data, uint64_t count, dome_type 
 bool dome__checkpoint_leads_group(const dome_env *env)
 {
     const dome_ckpt_pieces *p = &env->checkpoints->pieces;
-    return p->leader[p->group[env->transport->rank]] == env->transport->rank;
+    return p->leader[p->group[env->rank]] == env->rank;
 }
 
 /* ---- starting ---- */
@@ -48,9 +48,9 @@ static int agree_directory(dome_env *env, dome_checkpoints *c)
     c->in_memory = strcmp(given, DOME_CHECKPOINT_MEMORY) == 0;
     if (c->in_memory)
         given = g_getenv(DOME_VARIABLE_MEMORY);
-    char *path = env->transport->rank == 0 && given ? g_canonicalize_filename(given, NULL) : NULL;
+    char *path = env->rank == 0 && given ? g_canonicalize_filename(given, NULL) : NULL;
     int missing =
-        dome__agree(env, env->transport->rank == 0 && !given ? DOME_ERR_OPTION : DOME_OK,
+        dome__agree(env, env->rank == 0 && !given ? DOME_ERR_OPTION : DOME_OK,
                     "--dome-checkpoint-dir memory: keeps checkpoints for losses: use --dome-restarts, or --dome-on-loss heal");
     if (missing != DOME_OK) {
         g_free(path);
@@ -78,9 +78,9 @@ static int connect_tasks(dome_env *env, dome_checkpoints *c)
     bool here = dome__on_one_host(env);
     int listening = -1, status;
     c->link = (dome_ckpt_link){.rank = 0, .size = 1};
-    if (t->size == 1)
+    if (t->group.size == 1)
         return DOME_OK;
-    if (t->rank == 0)
+    if (t->group.rank == 0)
         listening = dome__ckpt_link_listen(htonl(here ? INADDR_LOOPBACK : INADDR_ANY), &door, &message);
     status = dome__agree(env, message ? DOME_ERR_START : DOME_OK, message);
     if (status == DOME_OK)
@@ -88,10 +88,10 @@ static int connect_tasks(dome_env *env, dome_checkpoints *c)
     if (status == DOME_OK)
         status = dome__checkpoint_share(env, &door.port, 1, DOME_U64);
     if (status == DOME_OK) {
-        if (t->rank == 0)
-            dome__ckpt_link_accept(&c->link, t->size, listening, &door);
+        if (t->group.rank == 0)
+            dome__ckpt_link_accept(&c->link, t->group.size, listening, &door);
         else if (here || env->hooks->first_address(env, &address))
-            dome__ckpt_link_connect(&c->link, t->rank, t->size, &address, &door);
+            dome__ckpt_link_connect(&c->link, t->group.rank, t->group.size, &address, &door);
         else
             message = g_strdup("the address of task 0 is not known");
         if (!message)
@@ -148,7 +148,7 @@ static int start_in_directory(dome_env *env)
         status = dome__agree(env, message ? DOME_ERR_START : DOME_OK, message);
         g_free(message);
     }
-    if (env->transport->rank == 0)
+    if (env->rank == 0)
         dome__checkpoint_catch_signals();
     return status;
 }
@@ -160,7 +160,7 @@ static int start_from(dome_env *env, const dome_checkpoint_view *view)
     if (view->kept)
         status = dome__kept_new(env, view->kept, &c->kept);
     if (status == DOME_OK && view->number > 0 && !view->back)
-        status = dome__checkpoint_open_image(env, view);
+        status = dome__checkpoint_open_handover(env, view);
     else if (status == DOME_OK && view->back && c->kept)
         status = dome__checkpoint_open_kept(env, view->number);
     if (status == DOME_OK && !c->from && c->directory)
@@ -185,16 +185,17 @@ int dome__checkpoint_start(dome_env *env, const char *program, const dome_checkp
     c->losses = (uint64_t)view->losses;
     c->seconds = view->seconds;
     dome__run_count(c);
-    dome__ckpt_capture_init(&c->capture);
+    dome__ckpt_snapshot_init(&c->snapshot);
     status = env->options.checkpoint_dir ? start_in_directory(env) : DOME_OK;
     return status == DOME_OK ? start_from(env, view) : status;
 }
 
-int dome__checkpoint_image(dome_env *env, const char *program, uint64_t loop, const bool *stays, dome_image **image, char **why)
+int dome__checkpoint_handover(dome_env *env, const char *program, uint64_t loop, const bool *stays, dome_handover **handover,
+                              char **why)
 {
     const dome_checkpoints *c = env->checkpoints;
-    return c ? dome__image_prepare(env, c->program, c->loop, stays, image, why)
-             : dome__image_prepare(env, program, loop, stays, image, why);
+    return c ? dome__handover_prepare(env, c->program, c->loop, stays, handover, why)
+             : dome__handover_prepare(env, program, loop, stays, handover, why);
 }
 
 /* ---- the end ---- */
@@ -213,18 +214,18 @@ void dome__checkpoint_free(dome_env *env)
     dome__ckpt_background_free(c->background);
     dome__ckpt_link_close(&c->link);
     dome__groups_free(&c->pieces);
-    if (env->transport->rank == 0 && c->directory) {
+    if (env->rank == 0 && c->directory) {
         dome__run_write(c, false, NULL);
         dome__checkpoint_leave_signals(false);
     }
-    dome__image_close(c->image);
+    dome__handover_close(c->handover);
     dome__ckpt_close(c->from);
     dome__kept_free(c->kept);
     if (c->restored)
         g_hash_table_unref(c->restored);
     if (c->lost)
         g_hash_table_unref(c->lost);
-    dome__ckpt_capture_free(&c->capture);
+    dome__ckpt_snapshot_free(&c->snapshot);
     dome__ckpt_free(c->previous);
     if (c->in_memory && c->store)
         dome__remove_directory(c->directory);
@@ -240,7 +241,7 @@ void dome__checkpoint_leave(dome_env *env)
     dome_checkpoints *c = env->checkpoints;
     if (c)
         c->in_memory = false; /* the directory is needed */
-    if (c && c->directory && env->transport->rank == 0)
+    if (c && c->directory && env->rank == 0)
         dome__checkpoint_keep_signals();
     dome__checkpoint_free(env);
 }
@@ -253,7 +254,7 @@ void dome__checkpoint_go_back(void)
 bool dome__checkpoint_last(const dome_env *env, uint64_t *number, double *age)
 {
     const dome_checkpoints *c = env->checkpoints;
-    if (!c || env->transport->rank != 0 || !c->report.written)
+    if (!c || env->rank != 0 || !c->report.written)
         return false;
     *number = c->number - 1;
     *age = dome_wtime() - c->written_at;
@@ -363,30 +364,31 @@ void dome__checkpoint_leave(dome_env *env)
     (void)env;
 }
 
-int dome__checkpoint_image(dome_env *env, const char *program, uint64_t loop, const bool *stays, dome_image **image, char **why)
+int dome__checkpoint_handover(dome_env *env, const char *program, uint64_t loop, const bool *stays, dome_handover **handover,
+                              char **why)
 {
     (void)env, (void)program, (void)loop, (void)stays;
-    *image = NULL;
+    *handover = NULL;
     g_free(*why);
     *why = g_strdup("this library was built without checkpoints, whose format carries a program's state");
     return DOME_OK;
 }
 
-int dome__image_confirm(dome_image *image, char **why)
+int dome__handover_confirm(dome_handover *handover, char **why)
 {
-    (void)image, (void)why;
+    (void)handover, (void)why;
     return DOME_OK;
 }
 
-dome_image_piece dome__image_write(dome_image *image)
+dome_handover_piece dome__handover_write(dome_handover *handover)
 {
-    (void)image;
-    return (dome_image_piece){-1, -1};
+    (void)handover;
+    return (dome_handover_piece){-1, -1};
 }
 
-void dome__image_free(dome_image *image)
+void dome__handover_free(dome_handover *handover)
 {
-    (void)image;
+    (void)handover;
 }
 
 int dome__checkpoint_restore(dome_env *env, dome_object *object)

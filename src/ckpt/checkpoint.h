@@ -3,7 +3,7 @@
 #ifndef DOME_SRC_CHECKPOINT_H
 #define DOME_SRC_CHECKPOINT_H
 
-#include "ckpt/image.h"
+#include "ckpt/handover.h"
 #include "core/environment.h"
 
 /* The value of --dome-checkpoint-dir for checkpoints in memory. `dome run --restarts` chooses and removes the directory, in a
@@ -15,12 +15,12 @@
 
 /* For a program that enters another view (wire/view.h). */
 typedef struct dome_checkpoint_view {
-    uint32_t number;        /* of the view; 0: the first */
-    bool back;              /* it goes back to a checkpoint, or to what the tasks have kept */
-    dome_image_piece piece; /* what this task has brought along, taken over by dome__checkpoint_start */
-    const int *kept;        /* the files in which it keeps the state for itself (kept.h); NULL: it does not */
-    int losses;             /* that the program has gone on after, in views and attempts before, */
-    double seconds;         /* in so many seconds */
+    uint32_t number;           /* of the view; 0: the first */
+    bool back;                 /* it goes back to a checkpoint, or to what the tasks have kept */
+    dome_handover_piece piece; /* what this task has brought along, taken over by dome__checkpoint_start */
+    const int *kept;           /* the files in which it keeps the state for itself (kept.h); NULL: it does not */
+    int losses;                /* that the program has gone on after, in views and attempts before, */
+    double seconds;            /* in so many seconds */
 } dome_checkpoint_view;
 
 /* Called by dome_init: checks the directory, and opens the checkpoint to restart from if one is requested. Collective. Fails by
@@ -31,8 +31,9 @@ int dome__checkpoint_start(dome_env *env, const char *program, const dome_checkp
  * SIGTERM and SIGUSR1: a request of theirs that has come too late for this view stays pending. */
 void dome__checkpoint_leave(dome_env *env);
 
-/* dome__image_prepare. loop: boundaries passed, for a program that writes no checkpoints. */
-int dome__checkpoint_image(dome_env *env, const char *program, uint64_t loop, const bool *stays, dome_image **image, char **why);
+/* dome__handover_prepare. loop: boundaries passed, for a program that writes no checkpoints. */
+int dome__checkpoint_handover(dome_env *env, const char *program, uint64_t loop, const bool *stays, dome_handover **handover,
+                              char **why);
 
 /* The loop boundary, in two steps: whether something is due, and doing it. Between them the program may bring its state into
  * objects (src/capture). Collective. */

@@ -63,7 +63,7 @@ static uint64_t next_check(const dome_env *env, double now, double left)
     double each = (now - c->checked) / (double)passed;
     double wait = left > 0 ? MIN(left / 2, CHECK_SECONDS) : 0;
     uint64_t most = passed * CHECK_GROWTH, gap = each > 0 && wait / each < (double)most ? (uint64_t)(wait / each) : most;
-    if (env->transport->size == 1)
+    if (env->size == 1)
         gap = 1;
     c->checked = now;
     c->checked_loop = c->loop;
@@ -164,7 +164,7 @@ static bool pass_boundary(dome_env *env)
     }
     if (c->directory && !c->reserved) { /* by now the program has made its objects */
         c->reserved = true;
-        dome__ckpt_background_reserve(c->background, c->store, &c->capture, dome__checkpoint_own_bytes(env));
+        dome__ckpt_background_reserve(c->background, c->store, &c->snapshot, dome__checkpoint_own_bytes(env));
     }
     return true;
 }
@@ -176,7 +176,7 @@ static int consult(dome_env *env, bool *due)
     if (c->directory && due_by_loops(env))
         dome__checkpoint_finish_writing(env);
     dome_checkpoint_order what = {0};
-    if (env->transport->rank == 0)
+    if (env->rank == 0)
         what = decide(env);
     uint64_t words[] = {what.number, what.full, what.next, what.ending, what.keep};
     double begin = dome_wtime();
@@ -213,7 +213,7 @@ int dome__checkpoint_before_change(dome_env *env)
     dome__checkpoint_finish_writing(env);
     if (c->saved_loop == c->loop) /* it was due there; the same on all tasks */
         return DOME_OK;
-    if (env->transport->rank == 0 && is_worth_waiting(env))
+    if (env->rank == 0 && is_worth_waiting(env))
         dome__checkpoint_ask();
     int status = consult(env, &due);
     if (status == DOME_OK)
@@ -234,7 +234,7 @@ int dome__checkpoint_consult(dome_env *env, bool asked, bool *due)
     *due = false;
     if (!env->checkpoints)
         return DOME_OK;
-    if (asked && env->transport->rank == 0)
+    if (asked && env->rank == 0)
         dome__checkpoint_ask();
     return consult(env, due);
 }
@@ -259,7 +259,7 @@ bool dome__checkpoint_ends(const dome_env *env)
 static void end(dome_env *env)
 {
     dome__checkpoint_finish_writing(env);
-    if (env->transport->rank == 0) {
+    if (env->rank == 0) {
         dome__run_write(env->checkpoints, false, NULL);
         dome__checkpoint_leave_signals(true);
     }
@@ -303,7 +303,7 @@ void dome__checkpoint_leave_out(dome_env *env, const char *why)
     c->again = false;
     c->order = (dome_checkpoint_order){0};
     c->report.failed++;
-    if (env->transport->rank == 0 && (ends || !c->left_out))
+    if (env->rank == 0 && (ends || !c->left_out))
         dome__checkpoint_tell_left_out(env, why, ends);
     if (ends)
         end(env);

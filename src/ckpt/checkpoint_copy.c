@@ -1,6 +1,7 @@
-/* The state of the program: copying what has changed, and describing it. */
+/* Copying what has changed of the state, for a checkpoint that is written while the program goes on; and how large the state is.
+ */
 #include "ckpt/checkpoint_private.h"
-#include "core/layout.h"
+#include "ckpt/state.h"
 #include "core/object_private.h"
 #include "transport/transport.h"
 
@@ -10,189 +11,134 @@
 /* Room for the alignment of what is copied. */
 enum { ROOM_FOR_RUN = 64 };
 
-int dome__checkpoint_own_blocks(const dome_env *env, const dome_object_info *info, dome_span runs[2])
-{
-    int rank = env->transport->rank;
-    if (info->distribution == DOME_WHOLE) {
-        uint64_t blocks = info->layout ? dome_layout_blocks(info->layout) : 1;
-        uint64_t size = (uint64_t)env->transport->size, most = blocks / size, left = blocks % size, r = (uint64_t)rank;
-        runs[0] = (dome_span){r * most + MIN(r, left), most + (r < left)};
-        return runs[0].count > 0;
-    }
-    return dome__layout_block_ranges(info->layout, rank, runs);
-}
-
-bool dome__checkpoint_is_fixed(const dome_object *object, const dome_object_info *info)
-{
-    return info->type && !dome__object_has_write(object);
-}
-
 static uint64_t block_elements(const dome_object_info *info, uint64_t block)
 {
     return info->layout ? dome_layout_block(info->layout, block).count : info->length;
 }
 
-static char *because(const dome_object *object, const char *why)
+static char *cannot(const dome_state_item *item, int status)
 {
-    return g_strdup_printf("'%s' cannot be saved: %s", dome_object_name(object), why);
-}
-
-static char *cannot(const dome_object *object, int status)
-{
-    return because(object, dome_status_text(status));
+    return dome__state_cannot(dome_object_name(item->object), status);
 }
 
 /* A run of contiguous values is copied as it is, and converted later. */
-static char *copy_values(dome_ckpt_capture *capture, const dome_object *object, const dome_object_info *info, const void *values,
-                         dome_ckpt_run *run)
+static char *copy_values(dome_ckpt_snapshot *snapshot, const dome_state_item *item, const void *values, dome_ckpt_run *run)
 {
+    const dome_object_info *info = &item->info;
     uint64_t size = info->width * dome_type_size(info->type), bytes = 0;
     for (uint64_t k = 0; k < run->count; k++)
         bytes += block_elements(info, run->first + k) * size;
-    char *to = dome__ckpt_capture_room(capture, bytes);
+    char *to = dome__ckpt_snapshot_room(snapshot, bytes);
     if (!to)
-        return cannot(object, DOME_ERR_MEMORY);
+        return cannot(item, DOME_ERR_MEMORY);
     memcpy(to, values, (size_t)bytes);
     run->type = info->type;
-    uint64_t at = (uint64_t)(to - capture->buffer);
+    uint64_t at = (uint64_t)(to - snapshot->buffer);
     for (uint64_t k = 0; k < run->count; k++) {
         dome_ckpt_block b = {.at = at, .bytes = block_elements(info, run->first + k) * size};
         at += b.bytes;
-        g_array_append_val(capture->blocks, b);
+        g_array_append_val(snapshot->blocks, b);
     }
     return NULL;
 }
 
-static char *copy_written(dome_ckpt_capture *capture, const dome_object *object, const dome_ckpt_run *run)
+static char *copy_written(dome_ckpt_snapshot *snapshot, const dome_state_item *item, const dome_ckpt_run *run)
 {
     for (uint64_t k = 0; k < run->count; k++) {
         dome_ckpt_block b = {0};
-        int status = dome_object_write_bytes(object, run->first + k, 1, &b.bytes);
-        char *to = status == DOME_OK ? dome__ckpt_capture_room(capture, b.bytes) : NULL;
+        int status = dome_object_write_bytes(item->object, run->first + k, 1, &b.bytes);
+        char *to = status == DOME_OK ? dome__ckpt_snapshot_room(snapshot, b.bytes) : NULL;
         if (status == DOME_OK && b.bytes > 0)
-            status = to ? dome_object_write(object, run->first + k, 1, to, b.bytes) : DOME_ERR_MEMORY;
+            status = to ? dome_object_write(item->object, run->first + k, 1, to, b.bytes) : DOME_ERR_MEMORY;
         if (status != DOME_OK)
-            return cannot(object, status);
-        b.at = to ? (uint64_t)(to - capture->buffer) : 0;
-        g_array_append_val(capture->blocks, b);
+            return cannot(item, status);
+        b.at = to ? (uint64_t)(to - snapshot->buffer) : 0;
+        g_array_append_val(snapshot->blocks, b);
     }
     return NULL;
 }
 
-static char *copy_run(dome_ckpt_capture *capture, const dome_object *object, const dome_object_info *info, uint64_t index,
-                      dome_span blocks)
+static char *copy_run(void *ctx, const dome_state_item *item, dome_span blocks)
 {
-    dome_ckpt_run run = {.object = index, .first = blocks.first, .count = blocks.count, .blocks = capture->blocks->len};
-    const void *values = dome__checkpoint_is_fixed(object, info) ? dome_object_values(object, blocks.first, blocks.count) : NULL;
-    char *problem = values ? copy_values(capture, object, info, values, &run) : copy_written(capture, object, &run);
-    g_array_append_val(capture->runs, run);
-    return problem;
+    dome_ckpt_snapshot *snapshot = ctx;
+    dome_ckpt_run run = {.object = item->index, .first = blocks.first, .count = blocks.count, .blocks = snapshot->blocks->len};
+    const void *values = item->fixed ? dome_object_values(item->object, blocks.first, blocks.count) : NULL;
+    char *why = values ? copy_values(snapshot, item, values, &run) : copy_written(snapshot, item, &run);
+    g_array_append_val(snapshot->runs, run);
+    return why;
 }
 
-/* Copies the changed blocks of an object, or all of them. */
-static char *copy_object(dome_env *env, dome_object *object, uint64_t index, bool full)
+static char *set_mark(void *ctx, const dome_state_item *item)
 {
-    dome_ckpt_capture *capture = &env->checkpoints->capture;
-    dome_object_info info = {.size = sizeof info};
-    dome_span runs[2];
-    char *problem = NULL, *why = dome__object_settle(object);
-    if (why) {
-        problem = because(object, why);
-        g_free(why);
-        return problem;
-    }
-    int status = dome_object_describe(object, &info);
-    int count = status == DOME_OK ? dome__checkpoint_own_blocks(env, &info, runs) : 0;
-    for (int r = 0; r < count && status == DOME_OK && !problem; r++) {
-        if (full) {
-            problem = copy_run(capture, object, &info, index, runs[r]);
-            continue;
-        }
-        bool *changed = g_new(bool, runs[r].count);
-        status = dome_object_changed(object, runs[r].first, runs[r].count, changed);
-        for (uint64_t k = 0, end; k < runs[r].count && status == DOME_OK && !problem; k = end) {
-            end = k + 1;
-            while (end < runs[r].count && changed[end] == changed[k])
-                end++;
-            if (changed[k])
-                problem = copy_run(capture, object, &info, index, (dome_span){runs[r].first + k, end - k});
-        }
-        g_free(changed);
-    }
-    if (status == DOME_OK && !problem)
-        status = dome_object_mark_saved(object);
-    return problem || status == DOME_OK ? problem : cannot(object, status);
+    (void)ctx;
+    const dome_status status = dome_object_delta(item->object, DOME_MARK_CHECKPOINT, NULL, NULL);
+    return status == DOME_OK ? NULL : cannot(item, status);
 }
 
 void dome__checkpoint_copy(dome_env *env, bool full)
 {
-    dome_ckpt_capture *capture = &env->checkpoints->capture;
-    uint64_t index = 0;
+    static const dome_state_sink sink = {.run = copy_run, .end = set_mark};
+    dome_ckpt_snapshot *snapshot = &env->checkpoints->snapshot;
     fflush(stdout); /* output printed before the checkpoint must not be printed again after a restart */
-    dome__ckpt_capture_empty(capture);
-    dome__env_settle(env); /* failures are found below, object by object */
-    for (dome_object *o = NULL; !capture->problem && (o = dome_object_next(env, o));)
-        if (dome__object_is_named(o))
-            capture->problem = copy_object(env, o, index++, full);
-    if (capture->problem) {
-        char *text =
-            g_strdup_printf("%s (task %d on host %s)", capture->problem, env->transport->rank, env->hosts[env->transport->rank]);
-        g_free(capture->problem);
-        capture->problem = text;
-    }
+    dome__ckpt_snapshot_empty(snapshot);
+    char *why = dome__state_settle(env);
+    if (!why)
+        why = dome__state_walk(
+            &(dome_state_walk){.env = env, .changed = !full, .mark = DOME_MARK_CHECKPOINT, .sink = &sink, .ctx = snapshot});
+    if (why)
+        snapshot->problem = g_strdup_printf("%s (task %d on host %s)", why, env->rank, env->hosts[env->rank]);
+    g_free(why);
 }
 
-dome_ckpt *dome__checkpoint_describe(dome_env *env, const char *program, uint64_t number, uint64_t loop, char **message)
+/* ---- how large it is ---- */
+
+/* Of objects that can be described, which all are. */
+static void walk(const dome_env *env, const dome_state_sink *sink, void *ctx)
 {
-    dome_ckpt *ckpt = dome__ckpt_new(program, number, loop);
-    dome_object_info info = {.size = sizeof info};
-    bool binds = false;
-    for (dome_object *o = NULL; !*message && (o = dome_object_next(env, o));) {
-        if (!dome__object_is_named(o) || dome_object_describe(o, &info) != DOME_OK)
-            continue;
-        binds |= dome__object_is_binding(o);
-        dome__ckpt_add_object(ckpt, dome_object_name(o), dome_object_operations(o)->kind, &info,
-                              dome__checkpoint_is_fixed(o, &info), message);
-    }
-    if (binds && !*message)
-        dome__ckpt_add_counter(ckpt, DOME_CKPT_TASKS, (uint64_t)env->size, message);
-    return ckpt;
+    g_free(dome__state_walk(&(dome_state_walk){.env = env, .sink = sink, .ctx = ctx}));
+}
+
+static char *add_portable(void *bytes, const dome_state_item *item)
+{
+    const dome_object_info *info = &item->info;
+    if (info->type)
+        *(uint64_t *)bytes += info->length * info->width * dome_type_portable_size(info->type);
+    return NULL;
 }
 
 uint64_t dome__checkpoint_bytes(const dome_env *env)
 {
     uint64_t bytes = 0;
-    dome_object_info info = {.size = sizeof info};
-    for (dome_object *o = NULL; (o = dome_object_next(env, o));)
-        if (dome__object_is_named(o) && dome_object_describe(o, &info) == DOME_OK && info.type)
-            bytes += info.length * info.width * dome_type_portable_size(info.type);
+    walk(env, &(dome_state_sink){.begin = add_portable}, &bytes);
     return bytes;
+}
+
+static char *add_native(void *bytes, const dome_state_item *item, dome_span run)
+{
+    const dome_object_info *info = &item->info;
+    const dome_span whole = {0, info->length}, first = info->layout ? dome_layout_block(info->layout, run.first) : whole,
+                    last = info->layout ? dome_layout_block(info->layout, run.first + run.count - 1) : whole;
+    if (info->type)
+        *(uint64_t *)bytes += (last.first + last.count - first.first) * info->width * dome_type_size(info->type) + ROOM_FOR_RUN;
+    return NULL;
 }
 
 uint64_t dome__checkpoint_own_bytes(const dome_env *env)
 {
     uint64_t bytes = 0;
-    dome_object_info info = {.size = sizeof info};
-    dome_span runs[2];
-    for (dome_object *o = NULL; (o = dome_object_next(env, o));) {
-        if (!dome__object_is_named(o) || dome_object_describe(o, &info) != DOME_OK || !info.type)
-            continue;
-        int count = dome__checkpoint_own_blocks(env, &info, runs);
-        for (int r = 0; r < count; r++) {
-            dome_span last =
-                info.layout ? dome_layout_block(info.layout, runs[r].first + runs[r].count - 1) : (dome_span){0, info.length};
-            uint64_t first = info.layout ? dome_layout_block(info.layout, runs[r].first).first : 0;
-            bytes += (last.first + last.count - first) * info.width * dome_type_size(info.type) + ROOM_FOR_RUN;
-        }
-    }
+    walk(env, &(dome_state_sink){.run = add_native}, &bytes);
     return bytes;
+}
+
+static char *note_untyped(void *any, const dome_state_item *item)
+{
+    *(bool *)any |= !item->info.type;
+    return NULL;
 }
 
 bool dome__checkpoint_has_untyped(const dome_env *env)
 {
-    dome_object_info info = {.size = sizeof info};
-    for (dome_object *o = NULL; (o = dome_object_next(env, o));)
-        if (dome__object_is_named(o) && (dome_object_describe(o, &info) != DOME_OK || !info.type))
-            return true;
-    return false;
+    bool any = false;
+    walk(env, &(dome_state_sink){.begin = note_untyped}, &any);
+    return any;
 }

@@ -32,7 +32,7 @@ struct dome_checkpoints {
     uint64_t loop, next_check;   /* boundaries passed, and the boundary of the next check; equal on all tasks */
     dome_checkpoint_order order; /* for this boundary, decided and not yet carried out */
     bool again;                  /* one was due, and has been put off; the same on all tasks */
-    dome_ckpt_capture capture;
+    dome_ckpt_snapshot snapshot;
     dome_ckpt_link link;
     dome_ckpt_pieces pieces; /* groups of tasks that share a directory */
     dome_ckpt_background *background;
@@ -43,13 +43,13 @@ struct dome_checkpoints {
     bool unreachable; /* the last one was not written because a task could not be reached */
 
     /* restarting */
-    dome_ckpt_file *from;     /* the checkpoint restarted from; NULL: none, or no longer needed */
-    dome_image_source *image; /* NULL: it is a file */
-    uint64_t collected;       /* its number if it was merged from pieces; 0: it was not */
-    GHashTable *restored;     /* names of objects that have got their values */
-    GHashTable *lost;         /* by name, the elements that no task has: a GArray of dome_span. NULL: there are none */
-    uint64_t restored_ns;     /* time spent on that */
-    uint64_t restored_at;     /* when the last of them had got its values; 0: none has */
+    dome_ckpt_file *from;           /* the checkpoint restarted from; NULL: none, or no longer needed */
+    dome_handover_source *handover; /* NULL: it is a file */
+    uint64_t collected;             /* its number if it was merged from pieces; 0: it was not */
+    GHashTable *restored;           /* names of objects that have got their values */
+    GHashTable *lost;               /* by name, the elements that no task has: a GArray of dome_span. NULL: there are none */
+    uint64_t restored_ns;           /* time spent on that */
+    uint64_t restored_at;           /* when the last of them had got its values; 0: none has */
 
     /* rank 0 */
     dome_store *store;   /* on leaders of groups as well */
@@ -61,7 +61,7 @@ struct dome_checkpoints {
     uint64_t number;     /* of the next */
     bool full;           /* the next one must contain everything */
     bool empty;          /* it has been said that there is nothing to write */
-    bool mostly_same;    /* most blocks captured for the last one had not changed */
+    bool mostly_same;    /* most blocks copied for the last one had not changed */
     double last;         /* time at which the last one was begun */
     double cost;         /* of one, seconds; 0: not known */
     double took;         /* seconds until the last one was written; 0: not known. The thread that writes it sets it */
@@ -126,17 +126,10 @@ void dome__checkpoint_answered(void);
 /* A checkpoint and then the end have been requested (SIGTERM). Called at a boundary: the checkpoint is written next. */
 bool dome__checkpoint_ending(void);
 
-/* ---- checkpoint_copy.c: the state ---- */
+/* ---- checkpoint_copy.c ---- */
 
-/* The blocks that this task writes, as one or two runs. Blocks that all tasks have are divided among them. */
-int dome__checkpoint_own_blocks(const dome_env *env, const dome_object_info *info, dome_span runs[2]);
-
-/* Whether the object's blocks are stored as values of its type. */
-bool dome__checkpoint_is_fixed(const dome_object *object, const dome_object_info *info);
-
-/* Copies what has changed, or everything, into the capture, which also notes problems. */
+/* Copies what has changed, or everything, into the snapshot, which also notes problems. */
 void dome__checkpoint_copy(dome_env *env, bool full);
-dome_ckpt *dome__checkpoint_describe(dome_env *env, const char *program, uint64_t number, uint64_t loop, char **message);
 
 /* Bytes of the whole state in a file, and of a copy of this task's part. */
 uint64_t dome__checkpoint_bytes(const dome_env *env);
@@ -168,7 +161,7 @@ int dome__checkpoint_keep(dome_env *env);
 int dome__checkpoint_open(dome_env *env);
 
 /* The same for a program that enters another view. */
-int dome__checkpoint_open_image(dome_env *env, const dome_checkpoint_view *view);
+int dome__checkpoint_open_handover(dome_env *env, const dome_checkpoint_view *view);
 
 /* Goes on with the run of the directory, without a checkpoint of it. */
 int dome__checkpoint_go_on(dome_env *env);

@@ -1,6 +1,7 @@
 /* Restarting: choosing a checkpoint, and giving objects their values. */
 #include "ckpt/checkpoint_private.h"
 #include "ckpt/collect.h"
+#include "ckpt/state.h"
 #include "core/layout.h"
 #include "core/object_private.h"
 #include "system/time.h"
@@ -112,7 +113,7 @@ static int choose_together(dome_env *env, const dome_checkpoints *c, dome_ckpt_f
     dome_transport *t = env->transport;
     char *message = NULL;
     uint64_t number = 0, bad = 0;
-    if (t->size == 1)
+    if (t->group.size == 1)
         return DOME_OK;
     if (env->options.restart == DOME_RESTART_AUTO || env->options.restart == DOME_RESTART_NEWEST)
         *file = first_choice(env, c);
@@ -125,7 +126,7 @@ static int choose_together(dome_env *env, const dome_checkpoints *c, dome_ckpt_f
         return status;
     if (!*file)
         *file = open_number(c, number, &message);
-    bad = !*file || (!c->in_memory && !dome__ckpt_verify_part(*file, (uint64_t)t->rank, (uint64_t)t->size, &message));
+    bad = !*file || (!c->in_memory && !dome__ckpt_verify_part(*file, (uint64_t)t->group.rank, (uint64_t)t->group.size, &message));
     g_free(message);
     const int failed = dome__allreduce(t, DOME_U64, &bad, 1, dome__combine_max_u64, NULL);
     if (bad || failed)
@@ -163,7 +164,7 @@ static int collect(dome_env *env, dome_checkpoints *c, char **message)
 int dome__checkpoint_open(dome_env *env)
 {
     dome_checkpoints *c = env->checkpoints;
-    bool leads = env->transport->rank == 0;
+    bool leads = env->rank == 0;
     uint64_t number = 0;
     char *message = NULL;
     dome_ckpt_file *file = NULL;
@@ -225,7 +226,7 @@ int dome__checkpoint_go_on(dome_env *env)
     int status = DOME_OK;
     if (dome__checkpoint_in_pieces(c))
         status = dome__collect(env, c->directory, c->program, &c->pieces, UINT64_MAX, 0, &number, &c->number);
-    else if (env->transport->rank == 0)
+    else if (env->rank == 0)
         dome__store_next_number(c->directory, &c->number, &message);
     if (status != DOME_OK)
         return status;
@@ -236,13 +237,13 @@ int dome__checkpoint_go_on(dome_env *env)
     return status;
 }
 
-int dome__checkpoint_open_image(dome_env *env, const dome_checkpoint_view *view)
+int dome__checkpoint_open_handover(dome_env *env, const dome_checkpoint_view *view)
 {
     dome_checkpoints *c = env->checkpoints;
     dome_ckpt_file *file = NULL;
     int status = c->directory ? dome__checkpoint_go_on(env) : DOME_OK;
     if (status == DOME_OK)
-        status = dome__image_open(env, view->number, view->piece, &file, &c->image);
+        status = dome__handover_open(env, view->number, view->piece, &file, &c->handover);
     if (status == DOME_OK)
         take_up(c, file);
     return status;
@@ -252,14 +253,14 @@ int dome__checkpoint_open_kept(dome_env *env, uint32_t view)
 {
     dome_checkpoints *c = env->checkpoints;
     dome_ckpt_file *file = NULL;
-    int status = dome__kept_open(c->kept, view, &file, &c->image);
+    int status = dome__kept_open(c->kept, view, &file, &c->handover);
     if (status != DOME_OK || !file)
         return status;
     take_up(c, file);
     c->lost = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_array_unref);
     for (guint i = 0; i < dome__ckpt_head(file)->objects->len; i++) {
         const dome_ckpt_object *there = dome__ckpt_object(dome__ckpt_head(file), i);
-        g_hash_table_insert(c->lost, g_strdup(there->name), dome__image_lost(c->image, there));
+        g_hash_table_insert(c->lost, g_strdup(there->name), dome__handover_lost(c->handover, there));
     }
     return DOME_OK;
 }
@@ -315,7 +316,7 @@ static char *differs(const dome_ckpt *head, const dome_ckpt_object *there, const
         return g_strdup_printf("is %s there, but %s in the program", dome__distribution_name(there->distribution),
                                dome__distribution_name(here->distribution));
     *status = DOME_ERR_FORMAT;
-    if (there->fixed != dome__checkpoint_is_fixed(object, here))
+    if (there->fixed != dome__state_is_fixed(object, here))
         return g_strdup("is stored in another way there than this program stores it");
     *status = DOME_OK;
     return NULL;
@@ -366,15 +367,6 @@ static char *read_blocks(dome_checkpoints *c, const dome_ckpt_object *there, dom
     return text;
 }
 
-/* The blocks of an object that this task reads: its own, or all of them if every task has the whole object. */
-static int wanted_blocks(const dome_env *env, const dome_object_info *info, dome_span runs[2])
-{
-    if (info->distribution != DOME_WHOLE)
-        return dome__checkpoint_own_blocks(env, info, runs);
-    runs[0] = (dome_span){0, info->layout ? dome_layout_blocks(info->layout) : 1};
-    return runs[0].count > 0;
-}
-
 /* Data in memory has not been verified before. The task is lost with it, so that all go back once more, to the checkpoint before:
  * other objects may have got values from this one. */
 static int lose_checkpoint(dome_env *env, const char *why)
@@ -415,19 +407,19 @@ static int restore(dome_env *env, dome_checkpoints *c, dome_object *object)
         return status;
     }
     dome_span runs[2];
-    int count = c->image ? 0 : wanted_blocks(env, &info, runs);
+    int count = c->handover ? 0 : dome__state_blocks(env, env->rank, DOME_STATE_COMPLETE, &info, runs);
     for (int r = 0; r < count && !text; r++)
         text = read_blocks(c, there, object, runs[r], &status);
-    if (c->image)
-        text = dome__image_take(c->image, object, &info, there, &status);
-    if (!text && (status = dome_object_mark_saved(object)) != DOME_OK)
+    if (c->handover)
+        text = dome__handover_take(c->handover, object, &info, there, &status);
+    if (!text && (status = dome_object_delta(object, DOME_MARK_CHECKPOINT, NULL, NULL)) != DOME_OK)
         text = g_strdup_printf("'%s' cannot be restored", dome_object_name(object));
     /* A single task may find this. Where errors end the program, its message is printed. */
     if (dome__errors_returned(env))
         status = dome__agree(env, text ? status : DOME_OK, text);
-    else if (text && status == DOME_ERR_IO && c->in_memory && !dome__checkpoint_in_pieces(c) && !c->image)
+    else if (text && status == DOME_ERR_IO && c->in_memory && !dome__checkpoint_in_pieces(c) && !c->handover)
         status = lose_checkpoint(env, text);
-    else if (text && status == DOME_ERR_IO && c->image && c->lost)
+    else if (text && status == DOME_ERR_IO && c->handover && c->lost)
         status = lose_kept(env, text);
     else if (text)
         status = dome__fail(env, status, "%s", text);
@@ -460,7 +452,7 @@ void dome__checkpoint_end_restart(dome_env *env)
 {
     dome_checkpoints *c = env->checkpoints;
     const dome_ckpt *head = dome__ckpt_head(c->from);
-    for (guint i = 0; i < head->objects->len && env->transport->rank == 0; i++) {
+    for (guint i = 0; i < head->objects->len && env->rank == 0; i++) {
         const dome_ckpt_object *object = dome__ckpt_object(head, i);
         if (g_hash_table_contains(c->restored, object->name))
             continue;
@@ -468,11 +460,11 @@ void dome__checkpoint_end_restart(dome_env *env)
         dome__checkpoint_say(env, "checkpoint %" PRIu64 " has %s, which the program has not made again", head->number, name);
         g_free(name);
     }
-    if (env->transport->rank == 0 && !c->image && !c->full)
+    if (env->rank == 0 && !c->handover && !c->full)
         c->previous = dome__ckpt_take_head(c->from);
     else
         dome__ckpt_close(c->from);
-    g_clear_pointer(&c->image, dome__image_close);
+    g_clear_pointer(&c->handover, dome__handover_close);
     c->from = NULL;
     g_clear_pointer(&c->restored, g_hash_table_unref);
     g_clear_pointer(&c->lost, g_hash_table_unref);

@@ -1,5 +1,6 @@
 /* Writing checkpoints beside the program, and processing their results. */
 #include "ckpt/checkpoint_private.h"
+#include "ckpt/state.h"
 #include "trace/record.h"
 #include "transport/transport.h"
 
@@ -77,7 +78,7 @@ void dome__checkpoint_take_result(dome_env *env)
     if (!c->under_way)
         return;
     c->under_way = false;
-    if (env->transport->rank == 0) {
+    if (env->rank == 0) {
         conclude(env, &c->job, c->job_pause);
         return;
     }
@@ -110,17 +111,17 @@ void dome__checkpoint_begin_writing(dome_env *env, uint64_t number, bool full)
     double begin = c->job_began = dome_wtime();
     c->saved_loop = c->loop;
     dome__checkpoint_copy(env, full);
-    uint64_t bytes = c->capture.used; /* from here on the capture belongs to the thread */
+    uint64_t bytes = c->snapshot.used; /* from here on the snapshot belongs to the thread */
     c->job = (dome_ckpt_job){.directory = c->directory,
-                             .capture = &c->capture,
+                             .snapshot = &c->snapshot,
                              .pieces = dome__checkpoint_in_pieces(c) ? &c->pieces : NULL,
                              .store = c->store,
                              .keep = env->options.checkpoint_keep};
-    if (env->transport->rank == 0) {
+    if (env->rank == 0) {
         char *problem = NULL;
-        c->job.ckpt = dome__checkpoint_describe(env, c->program, number, c->loop, &problem);
-        if (problem && !c->capture.problem)
-            c->capture.problem = problem;
+        c->job.ckpt = dome__state_describe(env, c->program, number, c->loop, &problem);
+        if (problem && !c->snapshot.problem)
+            c->snapshot.problem = problem;
         c->job.previous = c->previous;
         c->job.full = full;
         c->job.eager = !c->mostly_same;
@@ -153,7 +154,7 @@ int dome__checkpoint_keep(dome_env *env)
             c->cost = c->cost > 0 ? (1 - COST_WEIGHT) * c->cost + COST_WEIGHT * cost : cost;
     } else if (status == DOME_OK && !c->unkept) {
         c->unkept = true;
-        if (env->transport->rank == 0)
+        if (env->rank == 0)
             dome__checkpoint_say(
                 env, "the state of loop boundary %" PRIu64 " is not kept for --on-loss tell: %s; the program goes on%s", c->loop,
                 why, c->kept_any ? ", and the state before stays" : "");

@@ -34,7 +34,7 @@ static char *probe_path(const char *directory, uint64_t nonce, int rank)
 
 static void number_groups(const dome_env *env, dome_ckpt_pieces *pieces, const uint64_t *first)
 {
-    int size = env->transport->size, *group = g_new(int, size), *leader = g_new(int, size);
+    int size = env->size, *group = g_new(int, size), *leader = g_new(int, size);
     pieces->count = 0;
     for (int r = 0; r < size; r++) {
         if (first[r] == (uint64_t)r) {
@@ -55,7 +55,7 @@ int dome__find_groups(dome_env *env, const char *directory, dome_store_owner own
     int status = checked(env, dome__bcast(t, 0, DOME_U64, &nonce, 1));
     if (status != DOME_OK)
         return status;
-    char *probe = probe_path(directory, nonce, t->rank), *text = NULL;
+    char *probe = probe_path(directory, nonce, t->group.rank), *text = NULL;
     int fd =
         dome__store_make_directory(directory, owner, &text) ? open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
     if (fd < 0 && !text)
@@ -63,8 +63,8 @@ int dome__find_groups(dome_env *env, const char *directory, dome_store_owner own
     else if (fd >= 0)
         close(fd);
     status = dome__agree(env, text ? DOME_ERR_IO : DOME_OK, text);
-    uint64_t first = (uint64_t)t->rank, *all = g_new0(uint64_t, t->size);
-    for (int r = 0; status == DOME_OK && r < t->rank; r++) {
+    uint64_t first = (uint64_t)t->group.rank, *all = g_new0(uint64_t, t->group.size);
+    for (int r = 0; status == DOME_OK && r < t->group.rank; r++) {
         char *other = probe_path(directory, nonce, r);
         if (access(other, F_OK) == 0)
             first = (uint64_t)r;
@@ -101,7 +101,7 @@ void dome__clean_directory(const char *directory)
 
 static bool leads(const dome_env *env, const dome_ckpt_pieces *pieces)
 {
-    int rank = env->transport->rank;
+    int rank = env->rank;
     return pieces->leader[pieces->group[rank]] == rank;
 }
 
@@ -109,13 +109,13 @@ int dome__connect_groups(dome_env *env, const dome_ckpt_link *task, dome_ckpt_pi
 {
     dome_transport *t = env->transport;
     char *message = NULL;
-    int listening = -1, own = pieces->group[t->rank], next = (own + 1) % pieces->count, before = 0, member = 0;
+    int listening = -1, own = pieces->group[t->group.rank], next = (own + 1) % pieces->count, before = 0, member = 0;
     dome_ckpt_door door = {0};
-    uint64_t words[2] = {0}, *all = g_new0(uint64_t, 2 * (size_t)t->size);
-    uint8_t *cookies = g_malloc0((gsize)t->size * DOME_CKPT_COOKIE);
+    uint64_t words[2] = {0}, *all = g_new0(uint64_t, 2 * (size_t)t->group.size);
+    uint8_t *cookies = g_malloc0((gsize)t->group.size * DOME_CKPT_COOKIE);
     struct sockaddr_in here = {0};
     if (leads(env, pieces)) {
-        if (t->rank > 0 && dome__ckpt_link_local(task, &here))
+        if (t->group.rank > 0 && dome__ckpt_link_local(task, &here))
             words[0] = ntohl(here.sin_addr.s_addr); /* a number, which tasks of another byte order read, too */
         uint32_t address = words[0] ? here.sin_addr.s_addr : htonl(dome__on_one_host(env) ? INADDR_LOOPBACK : INADDR_ANY);
         listening = dome__ckpt_link_listen(address, &door, &message);
@@ -126,8 +126,8 @@ int dome__connect_groups(dome_env *env, const dome_ckpt_link *task, dome_ckpt_pi
         status = checked(env, dome__allgather(t, DOME_U64, words, 2, all));
     if (status == DOME_OK)
         status = checked(env, dome__allgather(t, DOME_U8, door.cookie, DOME_CKPT_COOKIE, cookies));
-    for (int r = 0; r < t->size; r++) {
-        member += pieces->group[r] == own && r <= t->rank;
+    for (int r = 0; r < t->group.size; r++) {
+        member += pieces->group[r] == own && r <= t->group.rank;
         before += (pieces->group[r] + 1) % pieces->count == own;
     }
     if (status == DOME_OK) {
@@ -135,7 +135,7 @@ int dome__connect_groups(dome_env *env, const dome_ckpt_link *task, dome_ckpt_pi
         struct sockaddr_in there = {.sin_family = AF_INET, .sin_addr.s_addr = htonl((uint32_t)all[2 * to])};
         dome_ckpt_door other = {.port = all[2 * to + 1]};
         memcpy(other.cookie, cookies + (size_t)to * DOME_CKPT_COOKIE, DOME_CKPT_COOKIE);
-        for (int r = 0; r < t->size; r++)
+        for (int r = 0; r < t->group.size; r++)
             members += pieces->group[r] == own;
         if (to == 0 && dome__on_one_host(env))
             there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -188,7 +188,7 @@ static int list_items(dome_env *env, const char *directory, const char *program,
         there = dome__store_list(directory, &message);
     for (guint i = 0; there && i < there->len; i++) {
         const dome_store_item *f = there->pdata[i];
-        item x = {f->number, f->piece, f->pieces, (uint64_t)pieces->group[t->rank], 0};
+        item x = {f->number, f->piece, f->pieces, (uint64_t)pieces->group[t->group.rank], 0};
         /* A file that refers to others dates from a time with a single directory. */
         if (f->file && !f->damage && dome__ckpt_head(f->file)->earlier->len == 0 &&
             dome__ckpt_is_of(dome__ckpt_head(f->file), program))
@@ -198,10 +198,10 @@ static int list_items(dome_env *env, const char *directory, const char *program,
         g_ptr_array_unref(there);
     int status = dome__agree(env, message ? DOME_ERR_IO : DOME_OK, message);
     g_free(message);
-    uint64_t mine = (uint64_t)own->len * WORDS, *counts = g_new0(uint64_t, t->size), sum = 0;
+    uint64_t mine = (uint64_t)own->len * WORDS, *counts = g_new0(uint64_t, t->group.size), sum = 0;
     if (status == DOME_OK)
         status = checked(env, dome__allgather(t, DOME_U64, &mine, 1, counts));
-    for (int r = 0; r < t->size; r++)
+    for (int r = 0; r < t->group.size; r++)
         sum += counts[r];
     *items = g_array_new(FALSE, TRUE, sizeof(item));
     g_array_set_size(*items, (guint)(sum / WORDS));
@@ -262,7 +262,7 @@ static int verify(dome_env *env, const char *directory, const dome_ckpt_pieces *
     uint64_t *damaged = g_new0(uint64_t, items->len + 1);
     for (guint i = 0; i < items->len; i++) {
         const item *x = &g_array_index(items, item, i);
-        if (x->number != number || x->pieces != division || !leads(env, pieces) || (int)x->group != pieces->group[t->rank])
+        if (x->number != number || x->pieces != division || !leads(env, pieces) || (int)x->group != pieces->group[t->group.rank])
             continue;
         char *message = NULL, *path = dome__ckpt_file_path(directory, number, (uint32_t)x->piece, (uint32_t)x->pieces);
         dome_ckpt_file *file = dome__ckpt_open(path, &message);
@@ -351,7 +351,7 @@ static char *path_of(const char *directory, const item *x)
 static int gather_files(dome_env *env, const char *directory, const char *folder, const dome_ckpt_pieces *pieces,
                         const GArray *items, uint64_t number, uint64_t division, char **text)
 {
-    int rank = env->transport->rank, status = DOME_OK;
+    int rank = env->rank, status = DOME_OK;
     for (guint i = 0; i < items->len && status == DOME_OK; i++) {
         const item *x = &g_array_index(items, item, i);
         int owner = pieces->leader[x->group];
@@ -403,7 +403,7 @@ static bool group_has(const GArray *items, uint64_t number, int group)
 static int bring(dome_env *env, const char *directory, const dome_ckpt_pieces *pieces, const GArray *items, uint64_t number,
                  uint64_t division)
 {
-    int rank = env->transport->rank, status = DOME_OK;
+    int rank = env->rank, status = DOME_OK;
     char *text = NULL, *folder = g_build_filename(directory, COLLECTED, NULL);
     char *whole = dome__ckpt_file_path(directory, number, 0, 0);
     if (!group_has(items, number, 0)) {

@@ -10,7 +10,7 @@ typedef struct follower {
     char *problem; /* of writing; sent to rank 0 */
 } follower;
 
-/* Receives the offsets. False if there is nothing more to do. known: the offsets are in the capture. */
+/* Receives the offsets. False if there is nothing more to do. known: the offsets are in the snapshot. */
 static bool hear_offsets(follower *f, bool *known)
 {
     void *data;
@@ -18,7 +18,7 @@ static bool hear_offsets(follower *f, bool *known)
     if (!f->link->receive(f->link->ctx, 0, &data, &bytes, &f->job->message))
         return false;
     dome_bytes from = dome__bytes_of(data, bytes);
-    bool good = dome__ckpt_get_offsets(&from, &number, known, f->job->capture);
+    bool good = dome__ckpt_get_offsets(&from, &number, known, f->job->snapshot);
     g_free(data);
     if (!good)
         dome__ckpt_note(&f->problem, g_strdup("the offsets of blocks are missing"));
@@ -32,14 +32,14 @@ static bool hear_offsets(follower *f, bool *known)
 static bool tell_held(follower *f)
 {
     GByteArray *m = g_byte_array_new();
-    dome__ckpt_put_held(m, f->job->capture);
+    dome__ckpt_put_held(m, f->job->snapshot);
     return dome__ckpt_send(f->link, 0, m, &f->job->message);
 }
 
 static bool tell_sums(follower *f)
 {
     GByteArray *m = g_byte_array_new();
-    dome__ckpt_put_sums(m, f->job->capture, f->problem);
+    dome__ckpt_put_sums(m, f->job->snapshot, f->problem);
     return dome__ckpt_send(f->link, 0, m, &f->job->message);
 }
 
@@ -52,11 +52,11 @@ static bool tell_done(follower *f)
 
 void dome__ckpt_follow(dome_ckpt_job *job, const dome_ckpt_link *link)
 {
-    follower f = {.job = job, .link = link, .output = dome__ckpt_output_begin(link, job->capture)};
+    follower f = {.job = job, .link = link, .output = dome__ckpt_output_begin(link, job->snapshot)};
     double begin = dome__ckpt_processor_seconds();
     bool known;
     if (tell_held(&f) && hear_offsets(&f, &known)) {
-        dome__ckpt_output_convert(&f.output, job->capture, &f.problem);
+        dome__ckpt_output_convert(&f.output, job->snapshot, &f.problem);
         if (tell_sums(&f) && hear_offsets(&f, &known)) {
             if (f.output.fd >= 0 && !f.problem)
                 dome__ckpt_output_write(&f.output, &f.problem);

@@ -1,7 +1,6 @@
 #include "ckpt/kept.h"
 
-#include "ckpt/image_private.h"
-#include "core/object_private.h"
+#include "ckpt/handover_private.h"
 #include "core/storage.h"
 #include "system/bytes.h"
 #include "system/files.h"
@@ -75,95 +74,49 @@ void dome__kept_lose(dome_kept *k)
 typedef struct writing {
     const dome_kept *k;
     dome_ckpt *ckpt;
-    int fd;
-    char *buffer;
-    uint64_t room, used, offset; /* used bytes of the buffer belong at offset */
+    dome_state_file file;
     char *why;
 } writing;
 
 /* The blocks that this task keeps. */
-static int own_blocks(const dome_env *env, const dome_object_info *info, dome_span runs[2])
-{
-    if (info->distribution != DOME_WHOLE)
-        return dome__checkpoint_own_blocks(env, info, runs);
-    runs[0] = (dome_span){0, info->layout ? dome_layout_blocks(info->layout) : 1};
-    return runs[0].count > 0;
-}
-
-typedef void (*visit_block)(writing *w, const dome_object *object, const dome_ckpt_object *there, uint64_t block);
-
-static void for_blocks(writing *w, visit_block visit)
-{
-    const dome_env *env = w->k->env;
-    dome_object_info info = {.size = sizeof info};
-    for (dome_object *o = NULL; !w->why && (o = dome_object_next(env, o));) {
-        const dome_ckpt_object *there = dome__object_is_named(o) ? dome__ckpt_find(w->ckpt, dome_object_name(o)) : NULL;
-        dome_span runs[2];
-        if (!there || dome_object_describe(o, &info) != DOME_OK)
-            continue;
-        const int count = own_blocks(env, &info, runs);
-        for (int r = 0; r < count; r++)
-            for (uint64_t b = runs[r].first; !w->why && b < runs[r].first + runs[r].count; b++)
-                visit(w, o, there, b);
-    }
-}
-
-static void fail(writing *w, const dome_ckpt_object *there, int status)
+static void walk(writing *w, const dome_state_sink *sink)
 {
     if (!w->why)
-        w->why = g_strdup_printf("'%s' cannot be saved: %s", there->name, dome_status_text((dome_status)status));
+        w->why = dome__state_walk(
+            &(dome_state_walk){.env = w->k->env, .ckpt = w->ckpt, .share = DOME_STATE_COMPLETE, .sink = sink, .ctx = w});
 }
 
 /* The block is in this piece. */
-static void note_block(writing *w, const dome_object *object, const dome_ckpt_object *there, uint64_t block)
+static char *note_block(void *ctx, const dome_state_item *item, uint64_t block)
 {
-    dome_ckpt_entry *e = dome__ckpt_entry(w->ckpt, there, block);
-    const int status = there->fixed ? DOME_OK : dome_object_write_bytes(object, block, 1, &e->length);
+    writing *w = ctx;
+    dome_ckpt_entry *e = dome__ckpt_entry(w->ckpt, item->there, block);
+    const int status = item->fixed ? DOME_OK : dome_object_write_bytes(item->object, block, 1, &e->length);
     e->source = w->ckpt->number;
-    w->room = MAX(w->room, e->length);
-    if (status != DOME_OK)
-        fail(w, there, status);
+    w->file.room = MAX(w->file.room, e->length);
+    return status == DOME_OK ? NULL : dome__state_cannot(item->there->name, status);
 }
 
-static void flush(writing *w)
+static char *write_block(void *ctx, const dome_state_item *item, uint64_t block)
 {
-    if (w->used > 0 && !w->why)
-        dome__store_write(w->fd, w->buffer, w->used, w->offset, &w->why);
-    w->used = 0;
-}
-
-static void write_block(writing *w, const dome_object *object, const dome_ckpt_object *there, uint64_t block)
-{
-    dome_ckpt_entry *e = dome__ckpt_entry(w->ckpt, there, block);
-    if (w->used > 0 && (w->offset + w->used != e->offset || w->used + e->length > w->room))
-        flush(w);
-    if (w->used == 0)
-        w->offset = e->offset;
-    char *to = w->buffer + w->used;
-    const int status = e->length > 0 ? dome_object_write(object, block, 1, to, e->length) : DOME_OK;
-    if (status != DOME_OK)
-        fail(w, there, status);
-    e->sum = dome__ckpt_sum(to, (size_t)e->length);
-    w->used += e->length;
+    writing *w = ctx;
+    dome_ckpt_entry *e = dome__ckpt_entry(w->ckpt, item->there, block);
+    char *why = NULL, *to = dome__state_file_place(&w->file, e, &why);
+    const int status = to ? dome__state_block(item->object, block, to, e->length, &e->sum) : DOME_OK;
+    return status == DOME_OK ? why : dome__state_cannot(item->there->name, status);
 }
 
 /* What can be known before anything is written over. */
 static void plan(writing *w, const char *program, uint64_t loop)
 {
     dome_env *env = w->k->env;
-    dome__env_settle(env); /* failures are found below, object by object */
-    for (dome_object *o = NULL; !w->why && (o = dome_object_next(env, o));) {
-        char *problem = dome__object_is_named(o) ? dome__object_settle(o) : NULL;
-        if (problem)
-            w->why = g_strdup_printf("'%s' cannot be saved: %s", dome_object_name(o), problem);
-        g_free(problem);
-    }
-    w->ckpt = dome__checkpoint_describe(env, program, w->k->number, loop, &w->why);
+    w->why = dome__state_settle(env);
+    w->ckpt = dome__state_describe(env, program, w->k->number, loop, &w->why);
     w->ckpt->piece = (uint32_t)env->rank + 1;
     w->ckpt->pieces = (uint32_t)env->size;
-    w->room = DOME_IMAGE_WRITE;
+    w->file.room = DOME_STATE_WRITE;
     dome__ckpt_make_table(w->ckpt);
-    for_blocks(w, note_block);
+    walk(w, &(dome_state_sink){.block = note_block});
     if (!w->why)
         dome__ckpt_plan(w->ckpt, NULL, &w->why);
 }
@@ -172,12 +125,12 @@ static void plan(writing *w, const char *program, uint64_t loop)
 static void check_memory(writing *w)
 {
     struct stat s;
-    const uint64_t has = fstat(w->fd, &s) == 0 ? (uint64_t)s.st_blocks * 512 : 0;
+    const uint64_t has = fstat(w->file.fd, &s) == 0 ? (uint64_t)s.st_blocks * 512 : 0;
     const uint64_t more = w->ckpt->file_bytes > has ? w->ckpt->file_bytes - has : 0;
-    if (more + w->room > dome__storage_available())
+    if (more + w->file.room > dome__storage_available())
         w->why = g_strdup_printf("host %s has no memory for another %" PRIu64 " MB", w->k->env->hosts[w->k->env->rank],
                                  (more >> 20) + 1);
-    else if (!(w->buffer = w->room <= G_MAXSIZE ? g_try_malloc((gsize)w->room) : NULL))
+    else if (!(w->file.buffer = w->file.room <= G_MAXSIZE ? g_try_malloc((gsize)w->file.room) : NULL))
         w->why = g_strdup("there is no memory for a block");
 }
 
@@ -186,26 +139,27 @@ static void write_piece(writing *w)
 {
     dome_file_limit limit;
     dome__file_limit_begin(&limit);
-    const bool sized = ftruncate(w->fd, (off_t)w->ckpt->file_bytes) == 0;
+    const bool sized = ftruncate(w->file.fd, (off_t)w->ckpt->file_bytes) == 0;
     const int error = errno;
     dome__file_limit_end(&limit);
     if (!sized)
         w->why = g_strdup_printf("there is no memory for it: %s", dome__file_error(error));
-    for_blocks(w, write_block);
-    flush(w);
+    walk(w, &(dome_state_sink){.block = write_block});
+    if (!w->why)
+        dome__state_file_flush(&w->file, &w->why);
     void *head = w->why ? NULL : dome__ckpt_encode(w->ckpt);
     if (head)
-        dome__store_write(w->fd, head, w->ckpt->head_bytes, 0, &w->why);
+        dome__store_write(w->file.fd, head, w->ckpt->head_bytes, 0, &w->why);
     g_free(head);
 }
 
 int dome__kept_write(dome_kept *k, const char *program, uint64_t loop, char **why)
 {
     const int file = k->of[0] <= k->of[1] ? 0 : 1;
-    writing w = {.k = k, .fd = k->files[file]};
+    writing w = {.k = k, .file.fd = k->files[file]};
     k->number++;
     plan(&w, program, loop);
-    if (w.fd < 0 && !w.why)
+    if (w.file.fd < 0 && !w.why)
         w.why = g_strdup("the system gives no file in memory for it");
     if (!w.why)
         check_memory(&w);
@@ -219,13 +173,13 @@ int dome__kept_write(dome_kept *k, const char *program, uint64_t loop, char **wh
         w.why = text;
     }
     /* From here on all tasks have it, or none. */
-    int status = dome__image_agree(k->env, &w.why);
+    int status = dome__handover_agree(k->env, &w.why);
     if (status == DOME_OK && !w.why)
         k->of[file] = k->number;
     else if (status == DOME_OK)
         forget(k, file);
     dome__ckpt_free(w.ckpt);
-    g_free(w.buffer);
+    g_free(w.file.buffer);
     *why = w.why;
     return status;
 }
@@ -251,7 +205,7 @@ static uint64_t newest(const uint64_t *all, int size)
 static int share_piece(dome_env *env, int leader, dome_ckpt **piece)
 {
     dome_transport *t = env->transport;
-    void *head = t->rank == leader ? dome__ckpt_encode(*piece) : NULL;
+    void *head = t->group.rank == leader ? dome__ckpt_encode(*piece) : NULL;
     uint64_t words[2] = {*piece ? (*piece)->head_bytes : 0, *piece ? (*piece)->file_bytes : 0};
     char *why = NULL;
     int status = dome__bcast(t, leader, DOME_U64, words, G_N_ELEMENTS(words));
@@ -273,13 +227,13 @@ static int share_piece(dome_env *env, int leader, dome_ckpt **piece)
 }
 
 /* What the task that has a block tells of it. */
-enum { LENGTH, OFFSET, SUM, HOLDER = SUM + DOME_IMAGE_SUM, WORDS };
+enum { LENGTH, OFFSET, SUM, HOLDER = SUM + DOME_HANDOVER_SUM, WORDS };
 
 static void tell(uint64_t *words, const dome_ckpt_entry *e, int rank)
 {
     words[LENGTH] = e->length;
     words[OFFSET] = e->offset;
-    for (int k = 0; k < DOME_IMAGE_SUM; k++)
+    for (int k = 0; k < DOME_HANDOVER_SUM; k++)
         words[SUM + k] = dome__get_u64(e->sum.bytes + (size_t)k * sizeof *words);
     words[HOLDER] = (uint64_t)rank + 1;
 }
@@ -287,11 +241,11 @@ static void tell(uint64_t *words, const dome_ckpt_entry *e, int rank)
 static void hear(dome_ckpt_entry *e, const uint64_t *words, uint64_t number)
 {
     *e = (dome_ckpt_entry){.source = number, .offset = words[OFFSET], .length = words[LENGTH]};
-    for (int k = 0; k < DOME_IMAGE_SUM; k++)
+    for (int k = 0; k < DOME_HANDOVER_SUM; k++)
         dome__put_u64(e->sum.bytes + (size_t)k * sizeof *words, words[SUM + k]);
 }
 
-/* Puts together which task has which block. mine: this task's piece is one. whole and holder as for dome__image_open_kept. */
+/* Puts together which task has which block. mine: this task's piece is one. whole and holder as for dome__handover_open_kept. */
 static int put_together(dome_env *env, int leader, const dome_ckpt *piece, bool mine, dome_ckpt **whole, uint32_t **holder)
 {
     uint64_t *words = g_try_new0(uint64_t, (gsize)piece->entries * WORDS + 1);
@@ -312,7 +266,7 @@ static int put_together(dome_env *env, int leader, const dome_ckpt *piece, bool 
         const dome_ckpt_object *object = dome__ckpt_object(piece, i);
         for (uint64_t b = 0; b < object->blocks; b++) {
             const uint64_t entry = object->first_entry + b, *of = words + entry * WORDS;
-            (*holder)[entry] = of[HOLDER] ? (uint32_t)of[HOLDER] - 1 : DOME_IMAGE_LOST;
+            (*holder)[entry] = of[HOLDER] ? (uint32_t)of[HOLDER] - 1 : DOME_HANDOVER_LOST;
             if (mine && object->distribution == DOME_WHOLE) /* its place here */
                 (*whole)->table[entry] = piece->table[entry];
             else if (of[HOLDER])
@@ -324,7 +278,7 @@ static int put_together(dome_env *env, int leader, const dome_ckpt *piece, bool 
 }
 
 static int open_state(dome_kept *k, uint32_t view, uint64_t number, const bool *holds, dome_ckpt_file **file,
-                      dome_image_source **source)
+                      dome_handover_source **source)
 {
     dome_env *env = k->env;
     const int own = k->of[0] == number ? 0 : 1;
@@ -341,18 +295,18 @@ static int open_state(dome_kept *k, uint32_t view, uint64_t number, const bool *
     if (status == DOME_OK)
         status = put_together(env, leader, piece, mine, &whole, &holder);
     if (status == DOME_OK)
-        status = dome__image_open_kept(env, view, mine ? k->files[own] : -1, g_steal_pointer(&whole), g_steal_pointer(&holder),
-                                       holds, file, source);
+        status = dome__handover_open_kept(env, view, mine ? k->files[own] : -1, g_steal_pointer(&whole), g_steal_pointer(&holder),
+                                          holds, file, source);
     dome__ckpt_free(piece);
     dome__ckpt_free(whole);
     g_free(holder);
     return status;
 }
 
-int dome__kept_open(dome_kept *k, uint32_t view, dome_ckpt_file **file, dome_image_source **source)
+int dome__kept_open(dome_kept *k, uint32_t view, dome_ckpt_file **file, dome_handover_source **source)
 {
     dome_env *env = k->env;
-    const int size = env->transport->size;
+    const int size = env->size;
     uint64_t *all = g_new0(uint64_t, (gsize)size * DOME_KEPT_FILES);
     bool *holds = g_new0(bool, size);
     *file = NULL;

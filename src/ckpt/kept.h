@@ -8,7 +8,7 @@
 #ifndef DOME_SRC_CKPT_KEPT_H
 #define DOME_SRC_CKPT_KEPT_H
 
-#include "ckpt/image.h"
+#include "ckpt/handover.h"
 
 enum { DOME_KEPT_FILES = 2 };
 
@@ -25,7 +25,7 @@ int dome__kept_write(dome_kept *kept, const char *program, uint64_t loop, char *
 
 /* Opens the newest state that all tasks have which have any. *file NULL: there is none. view: the number of this one. Collective.
  * Fails by dome__fail. */
-int dome__kept_open(dome_kept *kept, uint32_t view, dome_ckpt_file **file, dome_image_source **source);
+int dome__kept_open(dome_kept *kept, uint32_t view, dome_ckpt_file **file, dome_handover_source **source);
 
 /* The newest state of this task is damaged: nobody goes back to it again. */
 void dome__kept_lose(dome_kept *kept);

@@ -1,7 +1,7 @@
 /* Rank 0 if all tasks share a directory: one file, to which all tasks write. */
 #include "ckpt/writer_private.h"
 
-/* If at least this fraction of the captured blocks has changed, the next checkpoint is written eagerly. */
+/* If at least this fraction of the copied blocks has changed, the next checkpoint is written eagerly. */
 static const double MOSTLY = 0.9;
 
 typedef struct lead {
@@ -29,11 +29,11 @@ static void take_own_offsets(lead *l)
 {
     GArray *offsets = dome__ckpt_leader_offsets(&l->all, 0);
     for (guint i = 0; i < offsets->len; i++)
-        g_array_index(l->all.job->capture->blocks, dome_ckpt_block, i).offset = g_array_index(offsets, uint64_t, i);
+        g_array_index(l->all.job->snapshot->blocks, dome_ckpt_block, i).offset = g_array_index(offsets, uint64_t, i);
     g_array_unref(offsets);
 }
 
-/* Makes a plan before checksums are known, in which no captured block equals one of the checkpoint before: all of them are
+/* Makes a plan before checksums are known, in which no copied block equals one of the checkpoint before: all of them are
  * written. An error here is found again, and reported, with the final plan. */
 static void begin_early(lead *l)
 {
@@ -52,14 +52,14 @@ static void begin_early(lead *l)
 static bool mostly_same(const lead *l)
 {
     const dome_ckpt *ckpt = l->all.job->ckpt;
-    double captured = 0, written = 0;
+    double copied = 0, written = 0;
     for (uint64_t i = 0; i < ckpt->entries; i++) {
-        if (!l->all.captured[i])
+        if (!l->all.copied[i])
             continue;
-        captured += (double)ckpt->table[i].length;
+        copied += (double)ckpt->table[i].length;
         written += ckpt->table[i].source == ckpt->number ? (double)ckpt->table[i].length : 0;
     }
-    return written < MOSTLY * captured;
+    return written < MOSTLY * copied;
 }
 
 static void plan(lead *l)
@@ -132,7 +132,7 @@ static void copy_from_earlier(lead *l)
         const dome_ckpt_object *object = dome__ckpt_object(ckpt, i);
         for (uint64_t b = 0; b < object->blocks && !l->all.problem; b++) {
             const dome_ckpt_entry *entry = dome__ckpt_entry(ckpt, object, b);
-            if (!l->all.captured[object->first_entry + b] && entry->source == ckpt->number && entry->length > 0)
+            if (!l->all.copied[object->first_entry + b] && entry->source == ckpt->number && entry->length > 0)
                 copy_block(l, &e, object, b, entry);
         }
     }
@@ -146,7 +146,7 @@ static void copy_from_earlier(lead *l)
 static void write_all(lead *l)
 {
     dome_ckpt_job *job = l->all.job;
-    dome__ckpt_output_convert(&l->output, job->capture, &l->all.problem);
+    dome__ckpt_output_convert(&l->output, job->snapshot, &l->all.problem);
     dome__ckpt_leader_gather_sums(&l->all);
     if (!l->all.problem)
         plan(l);
@@ -161,7 +161,7 @@ static void write_all(lead *l)
 
 void dome__ckpt_lead(dome_ckpt_job *job, const dome_ckpt_link *link)
 {
-    lead l = {.output = dome__ckpt_output_begin(link, job->capture)};
+    lead l = {.output = dome__ckpt_output_begin(link, job->snapshot)};
     dome__ckpt_leader_begin(&l.all, job, link);
     dome__ckpt_leader_gather(&l.all);
     begin_early(&l);

@@ -13,7 +13,7 @@ void dome__ckpt_leader_begin(dome_ckpt_leader *l, dome_ckpt_job *job, const dome
 {
     *l = (dome_ckpt_leader){.job = job, .link = link, .began = dome__ckpt_processor_seconds()};
     dome__ckpt_make_table(job->ckpt);
-    l->captured = g_malloc0(job->ckpt->entries + 1);
+    l->copied = g_malloc0(job->ckpt->entries + 1);
     l->claims = g_new0(GArray *, link->size);
     l->writes = g_new0(bool, link->size);
     for (int rank = 0; rank < link->size; rank++)
@@ -29,7 +29,7 @@ void dome__ckpt_leader_end(dome_ckpt_leader *l)
         g_array_unref(l->claims[rank]);
     g_free(l->claims);
     g_free(l->writes);
-    g_free(l->captured);
+    g_free(l->copied);
 }
 
 /* ---- the tasks' blocks ---- */
@@ -45,7 +45,7 @@ static bool take_run(dome_ckpt_leader *l, int rank, const dome_ckpt_run *run, co
         if (object->fixed && e->length != bytes[k])
             return false;
         e->length = bytes[k];
-        l->captured[object->first_entry + run->first + k] = 1;
+        l->copied[object->first_entry + run->first + k] = 1;
     }
     dome_ckpt_claim claim = {object->first_entry + run->first, run->count};
     g_array_append_val(l->claims[rank], claim);
@@ -67,7 +67,7 @@ static void take_held(dome_ckpt_leader *l, int rank, const void *data, uint64_t 
     dome__ckpt_held_clear(&held);
 }
 
-/* A block that no task has captured keeps its length and checksum. */
+/* A block that no task has copied keeps its length and checksum. */
 static void fill_unchanged_block(dome_ckpt_leader *l, const dome_ckpt_object *object, const dome_ckpt_object *old, uint64_t block)
 {
     dome_ckpt_entry *e = dome__ckpt_entry(l->job->ckpt, object, block);
@@ -89,7 +89,7 @@ static void fill_unchanged(dome_ckpt_leader *l)
         const dome_ckpt_object *object = dome__ckpt_object(ckpt, i), *old = NULL;
         bool looked = false;
         for (uint64_t b = 0; b < object->blocks && !l->problem; b++) {
-            if (l->captured[object->first_entry + b])
+            if (l->copied[object->first_entry + b])
                 continue;
             if (!looked && l->job->previous && !l->job->full)
                 old = dome__ckpt_find(l->job->previous, object->name);
@@ -102,7 +102,7 @@ static void fill_unchanged(dome_ckpt_leader *l)
 void dome__ckpt_leader_gather(dome_ckpt_leader *l)
 {
     GByteArray *own = g_byte_array_new();
-    dome__ckpt_put_held(own, l->job->capture);
+    dome__ckpt_put_held(own, l->job->snapshot);
     take_held(l, 0, own->data, own->len);
     g_byte_array_unref(own);
     for (int rank = 1; rank < l->link->size; rank++) {
@@ -140,7 +140,7 @@ static void *receive(dome_ckpt_leader *l, int rank, uint64_t *bytes)
     return data;
 }
 
-static void take_sums(dome_ckpt_leader *l, int rank, const dome_ckpt_sum *sums)
+static void take_sums(dome_ckpt_leader *l, int rank, const dome_checksum *sums)
 {
     for (guint i = 0; i < l->claims[rank]->len; i++) {
         dome_ckpt_claim c = g_array_index(l->claims[rank], dome_ckpt_claim, i);
@@ -165,7 +165,7 @@ static void hear_sums(dome_ckpt_leader *l, int rank)
     if (!data)
         return;
     dome_bytes from = dome__bytes_of(data, bytes);
-    dome_ckpt_sum *sums = g_new0(dome_ckpt_sum, count + 1);
+    dome_checksum *sums = g_new0(dome_checksum, count + 1);
     if (dome__ckpt_get_sums(&from, sums, count, &problem))
         take_sums(l, rank, sums);
     else if (!problem)
@@ -177,8 +177,8 @@ static void hear_sums(dome_ckpt_leader *l, int rank)
 
 void dome__ckpt_leader_gather_sums(dome_ckpt_leader *l)
 {
-    const GArray *own = l->job->capture->blocks;
-    dome_ckpt_sum *sums = g_new(dome_ckpt_sum, own->len + 1);
+    const GArray *own = l->job->snapshot->blocks;
+    dome_checksum *sums = g_new(dome_checksum, own->len + 1);
     for (guint i = 0; i < own->len; i++)
         sums[i] = g_array_index(own, dome_ckpt_block, i).sum;
     if (count_blocks(l, 0) == own->len)

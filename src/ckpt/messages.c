@@ -44,18 +44,18 @@ static GArray *get_numbers(dome_bytes *from)
 
 /* ---- the blocks of a task ---- */
 
-void dome__ckpt_put_held(GByteArray *to, const dome_ckpt_capture *capture)
+void dome__ckpt_put_held(GByteArray *to, const dome_ckpt_snapshot *snapshot)
 {
-    guint runs = capture->problem ? 0 : capture->runs->len;
-    put_problem(to, capture->problem);
+    guint runs = snapshot->problem ? 0 : snapshot->runs->len;
+    put_problem(to, snapshot->problem);
     dome__append_u64(to, runs);
     for (guint i = 0; i < runs; i++) {
-        const dome_ckpt_run *run = &g_array_index(capture->runs, dome_ckpt_run, i);
+        const dome_ckpt_run *run = &g_array_index(snapshot->runs, dome_ckpt_run, i);
         dome__append_u64(to, run->object);
         dome__append_u64(to, run->first);
         dome__append_u64(to, run->count);
         for (uint64_t k = 0; k < run->count; k++)
-            dome__append_u64(to, dome__ckpt_capture_portable_bytes(capture, run, k));
+            dome__append_u64(to, dome__ckpt_snapshot_portable_bytes(snapshot, run, k));
     }
 }
 
@@ -87,16 +87,16 @@ void dome__ckpt_held_clear(dome_ckpt_held *held)
     g_array_unref(held->bytes);
 }
 
-void dome__ckpt_put_sums(GByteArray *to, const dome_ckpt_capture *capture, const char *problem)
+void dome__ckpt_put_sums(GByteArray *to, const dome_ckpt_snapshot *snapshot, const char *problem)
 {
-    guint blocks = capture->problem ? 0 : capture->blocks->len;
+    guint blocks = snapshot->problem ? 0 : snapshot->blocks->len;
     put_problem(to, problem);
     dome__append_u64(to, blocks);
     for (guint i = 0; i < blocks; i++)
-        dome__append_bytes(to, g_array_index(capture->blocks, dome_ckpt_block, i).sum.bytes, sizeof(dome_ckpt_sum));
+        dome__append_bytes(to, g_array_index(snapshot->blocks, dome_ckpt_block, i).sum.bytes, sizeof(dome_checksum));
 }
 
-bool dome__ckpt_get_sums(dome_bytes *from, dome_ckpt_sum *sums, uint64_t count, char **problem)
+bool dome__ckpt_get_sums(dome_bytes *from, dome_checksum *sums, uint64_t count, char **problem)
 {
     *problem = get_problem(from);
     if (dome__read_u64(from) != count)
@@ -118,14 +118,14 @@ void dome__ckpt_put_offsets(GByteArray *to, uint64_t number, const GArray *offse
     put_numbers(to, offsets);
 }
 
-bool dome__ckpt_get_offsets(dome_bytes *from, uint64_t *number, bool *known, dome_ckpt_capture *capture)
+bool dome__ckpt_get_offsets(dome_bytes *from, uint64_t *number, bool *known, dome_ckpt_snapshot *snapshot)
 {
     *number = dome__read_u64(from);
     *known = dome__read_u32(from) != 0;
     GArray *offsets = get_numbers(from);
-    bool good = dome__read_all(from) && offsets->len == (*known ? capture->blocks->len : 0);
+    bool good = dome__read_all(from) && offsets->len == (*known ? snapshot->blocks->len : 0);
     for (guint i = 0; good && i < offsets->len; i++)
-        g_array_index(capture->blocks, dome_ckpt_block, i).offset = g_array_index(offsets, uint64_t, i);
+        g_array_index(snapshot->blocks, dome_ckpt_block, i).offset = g_array_index(offsets, uint64_t, i);
     g_array_unref(offsets);
     return good;
 }

@@ -3,28 +3,28 @@
 #ifndef DOME_SRC_CKPT_MESSAGES_H
 #define DOME_SRC_CKPT_MESSAGES_H
 
-#include "ckpt/capture.h"
+#include "ckpt/snapshot.h"
 #include "system/bytes.h"
 
-/* To rank 0: the blocks that a task has captured. Sent before they are converted. */
+/* To rank 0: the blocks that a task has copied. Sent before they are converted. */
 typedef struct dome_ckpt_held {
     char *problem; /* why the task cannot save its state; NULL: no reason */
     GArray *runs;  /* of dome_ckpt_run, without type */
     GArray *bytes; /* of uint64_t: length of each block in the file */
 } dome_ckpt_held;
 
-void dome__ckpt_put_held(GByteArray *to, const dome_ckpt_capture *capture);
+void dome__ckpt_put_held(GByteArray *to, const dome_ckpt_snapshot *snapshot);
 bool dome__ckpt_get_held(dome_bytes *from, dome_ckpt_held *held);
 void dome__ckpt_held_clear(dome_ckpt_held *held);
 
 /* To rank 0: the checksums of these blocks, and an error that occurred before they were complete. */
-void dome__ckpt_put_sums(GByteArray *to, const dome_ckpt_capture *capture, const char *problem);
-bool dome__ckpt_get_sums(dome_bytes *from, dome_ckpt_sum *sums, uint64_t count, char **problem);
+void dome__ckpt_put_sums(GByteArray *to, const dome_ckpt_snapshot *snapshot, const char *problem);
+bool dome__ckpt_get_sums(dome_bytes *from, dome_checksum *sums, uint64_t count, char **problem);
 
 /* To a task: the number of the checkpoint (0: it is given up), and the offset of each of its blocks in the file (0: an earlier
  * file has it), unless these are not known yet. */
 void dome__ckpt_put_offsets(GByteArray *to, uint64_t number, const GArray *offsets);
-bool dome__ckpt_get_offsets(dome_bytes *from, uint64_t *number, bool *known, dome_ckpt_capture *capture);
+bool dome__ckpt_get_offsets(dome_bytes *from, uint64_t *number, bool *known, dome_ckpt_snapshot *snapshot);
 
 /* To a task where hosts have pieces: its order. DOME_CKPT_WRITE has offsets in its group's piece and in the next group's, a pair
  * for each block, and for the leader of a group the head of its piece. */

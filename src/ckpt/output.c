@@ -1,4 +1,4 @@
-/* Writes the blocks of a capture into a file. */
+/* Writes the blocks of a snapshot into a file. */
 #include "ckpt/writer_private.h"
 
 #include <time.h>
@@ -30,10 +30,10 @@ void dome__ckpt_note(char **first, char *problem)
         *first = problem;
 }
 
-dome_ckpt_output dome__ckpt_output_begin(const dome_ckpt_link *link, const dome_ckpt_capture *capture)
+dome_ckpt_output dome__ckpt_output_begin(const dome_ckpt_link *link, const dome_ckpt_snapshot *snapshot)
 {
     return (dome_ckpt_output){
-        .link = link, .capture = capture, .fd = -1, .progress = dome__store_progress(), .told = g_get_monotonic_time()};
+        .link = link, .snapshot = snapshot, .fd = -1, .progress = dome__store_progress(), .told = g_get_monotonic_time()};
 }
 
 void dome__ckpt_output_news(void *output)
@@ -57,7 +57,7 @@ static void flush(dome_ckpt_output *o, char **message)
 {
     for (uint64_t done = 0, n; done < o->bytes && !*message; done += n) {
         n = MIN(o->bytes - done, WRITE_BYTES);
-        dome__store_write(o->fd, o->capture->buffer + o->at + done, n, o->offset + done, message);
+        dome__store_write(o->fd, o->snapshot->buffer + o->at + done, n, o->offset + done, message);
         dome__ckpt_output_news(o);
     }
     o->bytes = 0;
@@ -90,10 +90,10 @@ static void write_early(void *ctx, dome_ckpt_block *b)
     b->early = b->offset;
 }
 
-void dome__ckpt_output_convert(dome_ckpt_output *output, dome_ckpt_capture *capture, char **message)
+void dome__ckpt_output_convert(dome_ckpt_output *output, dome_ckpt_snapshot *snapshot, char **message)
 {
     early e = {output, message};
-    dome__ckpt_capture_convert(capture, output->fd >= 0 ? write_early : NULL, &e);
+    dome__ckpt_snapshot_convert(snapshot, output->fd >= 0 ? write_early : NULL, &e);
     flush(output, message);
 }
 
@@ -101,8 +101,8 @@ void dome__ckpt_output_convert(dome_ckpt_output *output, dome_ckpt_capture *capt
 
 void dome__ckpt_output_write(dome_ckpt_output *output, char **message)
 {
-    for (guint i = 0; i < output->capture->blocks->len && !*message; i++) {
-        const dome_ckpt_block *b = &g_array_index(output->capture->blocks, dome_ckpt_block, i);
+    for (guint i = 0; i < output->snapshot->blocks->len && !*message; i++) {
+        const dome_ckpt_block *b = &g_array_index(output->snapshot->blocks, dome_ckpt_block, i);
         if (b->offset != 0 && b->bytes != 0 && b->offset != b->early)
             add(output, b, message);
     }
@@ -111,8 +111,8 @@ void dome__ckpt_output_write(dome_ckpt_output *output, char **message)
 
 bool dome__ckpt_output_wanted(const dome_ckpt_output *output)
 {
-    for (guint i = 0; i < output->capture->blocks->len; i++)
-        if (g_array_index(output->capture->blocks, dome_ckpt_block, i).offset > 0)
+    for (guint i = 0; i < output->snapshot->blocks->len; i++)
+        if (g_array_index(output->snapshot->blocks, dome_ckpt_block, i).offset > 0)
             return true;
     return false;
 }

@@ -21,7 +21,7 @@ struct dome_ckpt_part {
     const dome_ckpt_link *link;
     dome_ckpt_order_kind order;
     dome_ckpt *head; /* leader: the head of its piece */
-    GArray *copies;  /* by block of the capture: its offset in the next group's piece; 0: none */
+    GArray *copies;  /* by block of the snapshot: its offset in the next group's piece; 0: none */
     dome_ckpt_output output;
     bool receiving;
     pthread_t receiver;
@@ -35,7 +35,7 @@ dome_ckpt_part *dome__ckpt_part_new(dome_ckpt_job *job, const dome_ckpt_link *li
     p->job = job;
     p->link = link;
     p->copies = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-    p->output = dome__ckpt_output_begin(link, job->capture);
+    p->output = dome__ckpt_output_begin(link, job->snapshot);
     p->began = dome__ckpt_processor_seconds();
     return p;
 }
@@ -109,14 +109,14 @@ void dome__ckpt_part_end_copies(dome_ckpt_part *p)
 
 static void send_copies(dome_ckpt_part *p)
 {
-    const dome_ckpt_capture *capture = p->job->capture;
+    const dome_ckpt_snapshot *snapshot = p->job->snapshot;
     bool good = true;
-    for (guint i = 0; p->order == DOME_CKPT_WRITE && good && i < capture->blocks->len; i++) {
-        const dome_ckpt_block *b = &g_array_index(capture->blocks, dome_ckpt_block, i);
+    for (guint i = 0; p->order == DOME_CKPT_WRITE && good && i < snapshot->blocks->len; i++) {
+        const dome_ckpt_block *b = &g_array_index(snapshot->blocks, dome_ckpt_block, i);
         uint64_t offset = i < p->copies->len ? g_array_index(p->copies, uint64_t, i) : 0;
         for (uint64_t done = 0, n; offset > 0 && good && done < b->bytes; done += n) {
             n = MIN(b->bytes - done, COPY_MOST);
-            good = send_copy(p, capture->buffer + b->at + done, n, offset + done);
+            good = send_copy(p, snapshot->buffer + b->at + done, n, offset + done);
             dome__store_got_on();
             dome__ckpt_output_news(&p->output);
         }
@@ -130,7 +130,7 @@ static void send_copies(dome_ckpt_part *p)
 /* Takes the pairs of offsets from the message, one pair for each block. */
 static bool take_offsets(dome_ckpt_part *p, const GArray *offsets)
 {
-    const GArray *blocks = p->job->capture->blocks;
+    const GArray *blocks = p->job->snapshot->blocks;
     if (offsets->len != 2 * blocks->len)
         return false;
     for (guint i = 0; i < blocks->len; i++) {

@@ -1,15 +1,15 @@
 /* A task other than rank 0, where hosts have pieces (piece.c). */
 #include "ckpt/writer_private.h"
 
-static bool tell_capture(dome_ckpt_part *p, dome_ckpt_job *job, const dome_ckpt_link *link)
+static bool tell_snapshot(dome_ckpt_part *p, dome_ckpt_job *job, const dome_ckpt_link *link)
 {
     GByteArray *held = g_byte_array_new(), *sums = g_byte_array_new();
-    dome_ckpt_output none = dome__ckpt_output_begin(link, job->capture);
+    dome_ckpt_output none = dome__ckpt_output_begin(link, job->snapshot);
     char **problem = dome__ckpt_part_problem(p);
-    dome__ckpt_put_held(held, job->capture);
+    dome__ckpt_put_held(held, job->snapshot);
     bool good = dome__ckpt_send(link, 0, held, problem);
-    dome__ckpt_output_convert(&none, job->capture, problem);
-    dome__ckpt_put_sums(sums, job->capture, *problem);
+    dome__ckpt_output_convert(&none, job->snapshot, problem);
+    dome__ckpt_put_sums(sums, job->snapshot, *problem);
     return dome__ckpt_send(link, 0, sums, problem) && good;
 }
 
@@ -59,7 +59,7 @@ void dome__ckpt_follow_pieces(dome_ckpt_job *job, const dome_ckpt_link *link)
     void *data = NULL;
     uint64_t bytes;
     char *message = NULL;
-    if (tell_capture(p, job, link) && link->receive(link->ctx, 0, &data, &bytes, &message))
+    if (tell_snapshot(p, job, link) && link->receive(link->ctx, 0, &data, &bytes, &message))
         carry_out(p, job, link, data, bytes);
     else
         dome__ckpt_part_end_copies(p);

@@ -102,12 +102,12 @@ static void note_own(lead *l)
 
 static void gather(lead *l)
 {
-    dome_ckpt_capture *capture = l->all.job->capture;
-    dome_ckpt_output none = dome__ckpt_output_begin(l->all.link, capture);
+    dome_ckpt_snapshot *snapshot = l->all.job->snapshot;
+    dome_ckpt_output none = dome__ckpt_output_begin(l->all.link, snapshot);
     dome__ckpt_leader_gather(&l->all);
     for (int rank = 1; rank < l->all.link->size; rank++)
         l->all.writes[rank] = true; /* tasks that are gone are detected again */
-    dome__ckpt_output_convert(&none, capture, &l->all.problem);
+    dome__ckpt_output_convert(&none, snapshot, &l->all.problem);
     dome__ckpt_leader_gather_sums(&l->all);
     for (int rank = 1; rank < l->all.link->size; rank++)
         l->all.writes[rank] = false;

@@ -12,13 +12,13 @@
  * A block with the same bytes as in the previous checkpoint is not written, but only its checksum shows that. If most blocks do
  * change, writing need not wait for all the checksums (`eager`): then the two plans are the same.
  *
- * Blocks that did not change since the checkpoint before need not be captured: their checksums are known. A failure of any task
+ * Blocks that did not change since the checkpoint before need not be copied: their checksums are known. A failure of any task
  * is a failure of the checkpoint, not of the program. These files know neither the environment nor how messages are transported.
  */
 #ifndef DOME_SRC_CKPT_WRITER_H
 #define DOME_SRC_CKPT_WRITER_H
 
-#include "ckpt/capture.h"
+#include "ckpt/snapshot.h"
 #include "store/store.h"
 
 /* The connections of the tasks of a program for this purpose. receive returns a message that the caller frees with g_free. Both
@@ -47,13 +47,13 @@ typedef struct dome_ckpt_pieces {
 
 typedef struct dome_ckpt_job {
     const char *directory;
-    dome_ckpt_capture *capture;
+    dome_ckpt_snapshot *snapshot;
     const dome_ckpt_pieces *pieces; /* NULL: one directory for all; otherwise `full` must be set */
 
     /* rank 0 */
     dome_ckpt *ckpt;           /* described: program, number, loop, objects */
     const dome_ckpt *previous; /* the previous good one; NULL: all blocks are written */
-    bool full;                 /* tasks captured everything, not only what changed since previous */
+    bool full;                 /* tasks copied everything, not only what changed since previous */
     bool eager;                /* write blocks before their checksums are known */
     void (*then)(void *ctx);   /* called in the thread when the checkpoint is written; may be NULL */
     void *then_ctx;
@@ -70,7 +70,7 @@ typedef struct dome_ckpt_job {
     double seconds;        /* of processor time of this task */
     double cost;           /* rank 0: the largest of them */
     uint64_t data_bytes;   /* rank 0: in the file */
-    bool mostly_same;      /* rank 0: most captured blocks equal those of the previous checkpoint: eager would waste work */
+    bool mostly_same;      /* rank 0: most copied blocks equal those of the previous checkpoint: eager would waste work */
 } dome_ckpt_job;
 
 /* Runs a job. Collective over the link. */

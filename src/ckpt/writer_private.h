@@ -17,23 +17,23 @@ void dome__ckpt_follow_pieces(dome_ckpt_job *job, const dome_ckpt_link *link);
  * now and then. */
 typedef struct dome_ckpt_output {
     const dome_ckpt_link *link;
-    const dome_ckpt_capture *capture;
+    const dome_ckpt_snapshot *snapshot;
     int fd;                     /* -1: no file */
     uint64_t at, offset, bytes; /* added, but not written yet */
     unsigned progress;          /* last value sent to rank 0 */
     gint64 told;                /* when, microseconds */
 } dome_ckpt_output;
 
-dome_ckpt_output dome__ckpt_output_begin(const dome_ckpt_link *link, const dome_ckpt_capture *capture);
+dome_ckpt_output dome__ckpt_output_begin(const dome_ckpt_link *link, const dome_ckpt_snapshot *snapshot);
 void dome__ckpt_output_news(void *output);
 
 /* Converts all blocks, and writes them at the same time if there is a file. */
-void dome__ckpt_output_convert(dome_ckpt_output *output, dome_ckpt_capture *capture, char **message);
+void dome__ckpt_output_convert(dome_ckpt_output *output, dome_ckpt_snapshot *snapshot, char **message);
 
 /* Writes the blocks that are not at their final place yet. */
 void dome__ckpt_output_write(dome_ckpt_output *output, char **message);
 
-/* Whether any block of the capture goes into the file. */
+/* Whether any block of the snapshot goes into the file. */
 bool dome__ckpt_output_wanted(const dome_ckpt_output *output);
 
 /* Of this thread. */
@@ -55,10 +55,10 @@ typedef struct dome_ckpt_claim {
 typedef struct dome_ckpt_leader {
     dome_ckpt_job *job;
     const dome_ckpt_link *link;
-    uint8_t *captured; /* by entry: a task has captured it */
-    GArray **claims;   /* by rank: dome_ckpt_claim, in the order of its blocks */
-    bool *writes;      /* by rank: the task will send the result of its writing */
-    char *problem;     /* the first */
+    uint8_t *copied; /* by entry: a task has copied it */
+    GArray **claims; /* by rank: dome_ckpt_claim, in the order of its blocks */
+    bool *writes;    /* by rank: the task will send the result of its writing */
+    char *problem;   /* the first */
     double began;
 } dome_ckpt_leader;
 
@@ -67,7 +67,7 @@ void dome__ckpt_leader_begin(dome_ckpt_leader *l, dome_ckpt_job *job, const dome
 /* Sets the results of the job, and frees. */
 void dome__ckpt_leader_end(dome_ckpt_leader *l);
 
-/* Receives from all tasks which blocks they have. Blocks that no task has captured are unchanged since the previous checkpoint.
+/* Receives from all tasks which blocks they have. Blocks that no task has copied are unchanged since the previous checkpoint.
  */
 void dome__ckpt_leader_gather(dome_ckpt_leader *l);
 

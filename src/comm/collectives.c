@@ -1,4 +1,5 @@
 /* Collectives for programs: checks, and calls of transport/collective.h. */
+#include "comm/comm_operations.h"
 #include "comm/ordered.h"
 #include "comm/reductions.h"
 #include "core/environment.h"
@@ -286,13 +287,13 @@ dome_status dome_scatterv(dome_env *env, int root, dome_type type, const void *s
 static int compare_counts(dome_env *env, const uint64_t *out, const uint64_t *in, char **text)
 {
     dome_transport *t = env->transport;
-    uint64_t *told = g_new0(uint64_t, t->size);
+    uint64_t *told = g_new0(uint64_t, t->group.size);
     int status = dome__alltoall(t, DOME_U64, out, 1, told);
-    for (int r = 0; r < t->size && !status && !*text; r++)
+    for (int r = 0; r < t->group.size && !status && !*text; r++)
         if (told[r] != in[r])
             *text =
                 g_strdup_printf("task %d sends %" PRIu64 " elements to task %d, which expects %" PRIu64 ": set recv_counts[%d]",
-                                r, told[r], t->rank, in[r], r);
+                                r, told[r], t->group.rank, in[r], r);
     g_free(told);
     return status;
 }

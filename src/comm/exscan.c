@@ -1,4 +1,5 @@
 /* Scans of the lower ranks alone: those of dome_scan, whose results go on to the next task. */
+#include "comm/comm_operations.h"
 #include "comm/reductions.h"
 #include "core/environment.h"
 #include "core/operation.h"
@@ -61,12 +62,12 @@ static dome_status pass_on(dome_env *env, dome_type type, void *data, size_t cou
     void *mine = g_try_malloc(MAX(bytes, 1));
     dome_status status = dome__agree(env, mine ? DOME_OK : DOME_ERR_MEMORY, "no memory for a copy of the elements");
     if (!status && count > 0) {
-        uint64_t *send = g_new0(uint64_t, t->size), *recv = g_new0(uint64_t, t->size);
+        uint64_t *send = g_new0(uint64_t, t->group.size), *recv = g_new0(uint64_t, t->group.size);
         memcpy(mine, data, bytes);
-        if (t->rank + 1 < t->size)
-            send[t->rank + 1] = count;
-        if (t->rank > 0)
-            recv[t->rank - 1] = count;
+        if (t->group.rank + 1 < t->group.size)
+            send[t->group.rank + 1] = count;
+        if (t->group.rank > 0)
+            recv[t->group.rank - 1] = count;
         int failed = dome__alltoallv(t, type, mine, send, data, recv);
         status = failed ? dome__fail_transport(env, failed) : DOME_OK;
         g_free(send);

@@ -6,6 +6,7 @@
 #include "comm/messages.h"
 
 #include "comm/comm.h"
+#include "comm/comm_operations.h"
 #include "core/type_private.h"
 #include "system/unconst.h"
 #include "transport/agree.h"
@@ -111,7 +112,7 @@ static void note_received(dome_request *request, int rank, const dome_letter *le
 static void unstore(dome_comm *c, stored *s, dome_request *request)
 {
     const dome_transport *t = request->env->transport;
-    const dome_format format = s->rank == t->rank ? DOME_NATIVE : dome__format_with(t, s->rank);
+    const dome_format format = s->rank == t->group.rank ? DOME_NATIVE : dome__format_with(t, s->rank);
     if (s->letter.count && format == DOME_NATIVE)
         memcpy(request->data, s->data, s->letter.count * dome_type_size(request->type));
     else if (s->letter.count)
@@ -289,17 +290,17 @@ static int receive(dome_env *env, dome_request *request, uint64_t now)
     int status = DOME_OK;
     if (request->state != REQUEST_DONE && (request->rank == env->rank || env->size == 1))
         return nobody_sends(env, request);
-    __atomic_store_n(&t->awaited, DOME_AWAITS(request->rank, request->tag), __ATOMIC_RELAXED);
+    dome__account_await(&t->account, DOME_AWAITS(request->rank, request->tag));
     while (request->state != REQUEST_DONE && !status) {
         int rank = request->rank;
         if (rank == DOME_ANY_RANK) {
             rank = dome__wait_for_any(t, env->comm->others, env->size - 1, DOME_CHANNEL_PROGRAM);
-            now = t->now; /* the time until then has been counted */
+            now = t->account.now; /* the time until then has been counted */
         }
         status = dome__comm_take(env, rank, now);
         now = 0;
     }
-    __atomic_store_n(&t->awaited, 0, __ATOMIC_RELAXED);
+    dome__account_await(&t->account, 0);
     return status;
 }
 
@@ -309,7 +310,7 @@ static int receive_alone(dome_env *env, dome_request *request, uint64_t now)
     dome_transport *t = env->transport;
     const int rank = request->rank;
     int status = DOME_OK;
-    __atomic_store_n(&t->awaited, DOME_AWAITS(rank, request->tag), __ATOMIC_RELAXED);
+    dome__account_await(&t->account, DOME_AWAITS(rank, request->tag));
     for (; request->state != REQUEST_DONE && !status; now = 0) {
         dome_letter letter;
         status = dome__letter_head(t, rank, &letter, now);
@@ -319,7 +320,7 @@ static int receive_alone(dome_env *env, dome_request *request, uint64_t now)
         const bool good = wants(request, rank, letter.tag) && fits(request, rank, &letter);
         status = take_data(env, rank, &letter, good ? request : NULL);
     }
-    __atomic_store_n(&t->awaited, 0, __ATOMIC_RELAXED);
+    dome__account_await(&t->account, 0);
     return status;
 }
 
@@ -373,11 +374,11 @@ dome_status dome_send(dome_env *env, int dest, int tag, dome_type type, const vo
     }
     dome__clock_alone(&op);
     if (dest != env->rank) {
-        env->transport->now = 0;
+        dome__account_forget_now(&env->transport->account);
         int failed = dome__letter_send(env->transport, dest, tag, type, hash, data, count, true, op.start_ns);
         if (!failed)
             count_sent(c, dest, tag, type, count);
-        return dome__end_at(&op, failed ? dome__fail_transport(env, failed) : DOME_OK, env->transport->now);
+        return dome__end_at(&op, failed ? dome__fail_transport(env, failed) : DOME_OK, env->transport->account.now);
     }
     dome_request request = {
         .env = env, .rank = dest, .tag = tag, .type = type, .hash = hash, .data = dome__unconst(data), .count = count};
@@ -403,7 +404,7 @@ dome_status dome_recv(dome_env *env, int source, int tag, dome_type type, void *
                             .data = data,
                             .count = count,
                             .link.data = &request};
-    env->transport->now = 0;
+    dome__account_forget_now(&env->transport->account);
     int failed;
     if (!c->receives.length && source >= 0 && source != env->rank) {
         if (c->stored.length)
@@ -416,7 +417,7 @@ dome_status dome_recv(dome_env *env, int source, int tag, dome_type type, void *
     }
     status = conclude(env, &request, failed, received);
     g_free(request.text);
-    return dome__end_at(&op, status, env->transport->now);
+    return dome__end_at(&op, status, env->transport->account.now);
 }
 
 dome_request *dome_isend(dome_env *env, int dest, int tag, dome_type type, const void *data, size_t count)
@@ -517,7 +518,7 @@ bool dome_test(dome_request *request)
     const bool waits =
         request->state == REQUEST_RECEIVES || (request->state == REQUEST_SENDS && !dome__sent(env->transport, request->rank));
     if (!failed && waits && env->size > 1) /* other data has to be read, or sent in another way, before */
-        env->transport->ops->arrived(env->transport, -1, DOME_CHANNEL_PROGRAM);
+        dome__transport_arrived(env->transport, -1, DOME_CHANNEL_PROGRAM);
     bool done = request->state == REQUEST_DONE || (request->state == REQUEST_SENDS && dome__sent(env->transport, request->rank));
     dome__end(&op, failed ? dome__fail_transport(env, failed) : DOME_OK);
     return done;

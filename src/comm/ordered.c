@@ -67,12 +67,12 @@ static int by_rows(dome_operation *op, const dome_ordered *how, void *data, uint
 {
     dome_transport *t = op->env->transport;
     const uint64_t bytes = count * dome_type_size(how->type);
-    const bool needed = how->result != DOME_RESULT_AT_ROOT || t->rank == how->root;
-    void *rows = needed ? g_malloc0(bytes * (uint64_t)t->size) : NULL;
+    const bool needed = how->result != DOME_RESULT_AT_ROOT || t->group.rank == how->root;
+    void *rows = needed ? g_malloc0(bytes * (uint64_t)t->group.size) : NULL;
     int status = how->result == DOME_RESULT_AT_ROOT ? dome__gather(t, how->root, how->type, data, count, rows)
                                                     : dome__allgather(t, how->type, data, count, rows);
     if (!status && needed) {
-        fold(op, how, rows, how->result == DOME_RESULT_OF_LOWER ? t->rank + 1 : t->size, count);
+        fold(op, how, rows, how->result == DOME_RESULT_OF_LOWER ? t->group.rank + 1 : t->group.size, count);
         memcpy(data, rows, bytes);
     }
     g_free(rows);
@@ -87,17 +87,17 @@ typedef struct pieces {
 
 static bool pieces_new(pieces *p, const dome_transport *t, const dome_ordered *how, uint64_t count)
 {
-    const uint64_t even = count / (uint64_t)t->size, more = count % (uint64_t)t->size;
-    p->mine = g_new(uint64_t, t->size);
-    p->theirs = g_new(uint64_t, t->size);
-    for (int r = 0; r < t->size; r++)
+    const uint64_t even = count / (uint64_t)t->group.size, more = count % (uint64_t)t->group.size;
+    p->mine = g_new(uint64_t, t->group.size);
+    p->theirs = g_new(uint64_t, t->group.size);
+    for (int r = 0; r < t->group.size; r++)
         p->mine[r] = even + ((uint64_t)r < more);
-    p->own = p->mine[t->rank];
-    for (int r = 0; r < t->size; r++)
+    p->own = p->mine[t->group.rank];
+    for (int r = 0; r < t->group.size; r++)
         p->theirs[r] = p->own;
     const uint64_t row = p->own * dome_type_size(how->type);
-    const bool fits = row <= SIZE_MAX / (size_t)t->size;
-    p->rows = fits ? g_try_malloc0(MAX(row, 1) * (size_t)t->size) : NULL;
+    const bool fits = row <= SIZE_MAX / (size_t)t->group.size;
+    p->rows = fits ? g_try_malloc0(MAX(row, 1) * (size_t)t->group.size) : NULL;
     p->sum = how->result == DOME_RESULT_OF_LOWER ? g_try_malloc0(MAX(row, 1)) : NULL;
     return p->rows && (p->sum || how->result != DOME_RESULT_OF_LOWER);
 }
@@ -118,11 +118,11 @@ static int exchange(dome_operation *op, const dome_ordered *how, const pieces *p
         return status;
     if (how->result == DOME_RESULT_OF_LOWER) {
         if (p->own)
-            fold_each(op, how, p->rows, t->size, p->own, p->sum);
+            fold_each(op, how, p->rows, t->group.size, p->own, p->sum);
         return dome__alltoallv(t, how->type, p->rows, p->theirs, data, p->mine);
     }
     if (p->own)
-        fold(op, how, p->rows, t->size, p->own);
+        fold(op, how, p->rows, t->group.size, p->own);
     return how->result == DOME_RESULT_AT_ROOT ? dome__gatherv(t, how->root, how->type, p->rows, p->mine, data)
                                               : dome__allgatherv(t, how->type, p->rows, p->mine, data);
 }
@@ -134,10 +134,10 @@ dome_status dome__ordered(dome_operation *op, const dome_ordered *how, void *dat
     if (!count)
         return DOME_OK;
     int status;
-    if (t->size == 1) {
+    if (t->group.size == 1) {
         fold(op, how, data, 1, count);
         status = DOME_OK;
-    } else if (count <= SHORT_BYTES / ((uint64_t)t->size * dome_type_portable_size(how->type))) {
+    } else if (count <= SHORT_BYTES / ((uint64_t)t->group.size * dome_type_portable_size(how->type))) {
         status = by_rows(op, how, data, count);
     } else {
         pieces p;

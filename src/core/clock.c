@@ -93,6 +93,7 @@ static void block_times_free(void *data)
 dome_clock *dome__clock_new(void)
 {
     dome_clock *clock = g_new0(dome_clock, 1);
+    dome__clock_fit(clock);
     clock->block_times = g_ptr_array_new_with_free_func(block_times_free);
     return clock;
 }
@@ -100,6 +101,7 @@ dome_clock *dome__clock_new(void)
 void dome__clock_free(dome_clock *clock)
 {
     g_ptr_array_unref(clock->block_times);
+    g_free(clock->entry);
     g_free(clock);
 }
 

@@ -80,15 +80,15 @@ double dome__speed_now(double seconds);
 
 /* ---- by block ----
  *
- * In dvec_map elements may differ in cost. Its kernels are timed in processor time of this thread, so that the relative costs of
- * a task's blocks do not depend on other processes that use the processor (wall time tells the speed of the task as a whole).
- * Reading that clock takes a fraction of a microsecond, so cheap blocks are timed several at a time, and not in every call. */
+ * Elements that a function of the program computes may differ in cost. Such functions are timed in processor time of this thread,
+ * so that the relative costs of a task's blocks do not depend on other processes that use the processor (wall time tells the
+ * speed of the task as a whole). Reading that clock takes a fraction of a microsecond, so cheap blocks are timed several at a
+ * time, and not in every call. */
 
 /* The blocks of all vectors of one length and block size. */
 typedef struct dome_block_times {
     uint64_t length, block_size, blocks;
-    /* ns: by block of this task, time since the balancer last read it, from calls that timed small enough groups of blocks (not
-     * from dvec_map_runs). */
+    /* ns: by block of this task, time since the balancer last read it, from calls that timed small enough groups of blocks. */
     double *ns;
     double per_block; /* approximate time of a block in one call; 0: unknown */
     double dearest;   /* the same for the most expensive of the recent calls */

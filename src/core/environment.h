@@ -19,7 +19,7 @@ typedef struct dome_comm dome_comm;                     /* messages of the progr
 typedef struct dome_change dome_change;                 /* the number of tasks: src/program/change.h */
 typedef struct dome_eval dome_eval;                     /* deferred element-wise work: src/eval/eval.h */
 typedef struct dome_futures dome_futures;               /* values that are being exchanged: src/eval/future.h */
-typedef struct dsparse_notes dsparse_notes;             /* ways of transposed products: src/sparse/dsparse_notes.h */
+typedef struct dome_sparse_notes dome_sparse_notes;     /* ways of transposed products: src/sparse */
 typedef struct dome_balance dome_balance;               /* load balancing: src/balance/balance.h */
 typedef struct dome_moved dome_moved;                   /* the data this task has moved to others: src/balance/migrate.h */
 typedef struct dome_progress_state dome_progress_state; /* src/program/progress.h */
@@ -45,8 +45,8 @@ struct dome_env {
     dome_errors *errors;
     dome_eval *eval;
     dome_comm *comm;
-    dome_futures *futures;       /* NULL: none so far */
-    dsparse_notes *sparse_notes; /* likewise */
+    dome_futures *futures;           /* NULL: none so far */
+    dome_sparse_notes *sparse_notes; /* likewise */
 
     /* operation.c */
     dome_operation *operation;  /* the innermost current one; NULL in the program's own code */

@@ -1,13 +1,9 @@
 #include "core/object_private.h"
 
-#include "core/handle.h"
+#include "core/slot.h"
 #include "core/trail.h"
 
 #include <string.h>
-
-/* A slot, or NULL if it is empty or the table is of a version without it. */
-#define SLOT(object, slot)                                                                                                       \
-    ((object)->ops->size >= offsetof(dome_object_ops, slot) + sizeof(object)->ops->slot ? (object)->ops->slot : NULL)
 
 struct dome_registry {
     GPtrArray *objects; /* dome_object *, live, in creation order */
@@ -16,6 +12,7 @@ struct dome_registry {
     void **buried; /* memory of recently freed objects, so that uses of their handles are detected */
     size_t burials;
     GPtrArray *layouts; /* dome_layout *, one for each (length, block size) in use */
+    bool ends;          /* with the environment: nobody is told of the objects that go */
 };
 
 /* ---- creation and destruction ---- */
@@ -199,7 +196,7 @@ static guint registry_index(const dome_env *env, uint64_t id)
 static void object_destroy(dome_object *object)
 {
     dome_env *env = object->env;
-    if (env->operation && env->operation->code != DOME_OP_FINALIZE)
+    if (env->operation && !env->registry->ends)
         env->hooks->gone(env, object);
     g_ptr_array_remove_index(env->registry->objects, registry_index(env, object->id));
     if (object->named)
@@ -238,6 +235,7 @@ void dome__registry_init(dome_env *env)
 
 void dome__registry_clear(dome_env *env)
 {
+    env->registry->ends = true;
     while (env->registry->objects->len > 0)
         object_destroy(g_ptr_array_index(env->registry->objects, env->registry->objects->len - 1));
 }
@@ -472,23 +470,6 @@ dome_status dome_object_adopt(dome_object *object, const dome_layout *layout)
         return DOME_ERR_STATE;
     DOME_NEEDS(layout, "the layout", DOME_ERR_ARGUMENT);
     return object->ops->adopt(object, layout);
-}
-
-dome_status dome_object_changed(const dome_object *object, uint64_t first, uint64_t count, bool *changed)
-{
-    DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
-    DOME_NEEDS(changed || count == 0, "the place for the answers", DOME_ERR_ARGUMENT);
-    if (SLOT(object, changed))
-        return object->ops->changed(object, first, count, changed);
-    for (uint64_t k = 0; k < count; k++)
-        changed[k] = true;
-    return DOME_OK;
-}
-
-dome_status dome_object_mark_saved(dome_object *object)
-{
-    DOME_NEEDS(object, "the object", DOME_ERR_ARGUMENT);
-    return SLOT(object, mark_saved) ? object->ops->mark_saved(object) : DOME_OK;
 }
 
 dome_status dome_object_write_bytes(const dome_object *object, uint64_t first, uint64_t count, uint64_t *bytes)

@@ -108,7 +108,7 @@ static inline void enter_history(dome_env *env, uint32_t code, uint64_t id, cons
 /* Whether a child process of the task goes on: it has the values that the task had, and can look at them. */
 static bool may_look(const dome_env *env, dome_operation_code code)
 {
-    return caller.is_parents && (env->operation || code == DOME_OP_DVEC_LOCAL || code == DOME_OP_DVEC_LOCAL_CONST);
+    return caller.is_parents && (env->operation || dome__operation_has(code, DOME_OPERATION_LOOKS));
 }
 
 static void refuse_freed(dome_operation *op) __attribute__((cold, noreturn));
@@ -120,7 +120,7 @@ static void refuse_caller(dome_env *env, dome_operation_code code, const dome_ob
 static void refuse_freed(dome_operation *op)
 {
     dome_env *env = op->env;
-    if (op->code == DOME_OP_BALANCE) /* name the user's operation, before which balancing runs */
+    if (dome__operation_has(op->code, DOME_OPERATION_COMES_BEFORE)) /* name the user's operation */
         op->code = env->coming;
     dome__errors_end(env);
     if (!env->stale)
@@ -138,16 +138,26 @@ static void refuse_inside(const dome_operation *op)
     abort();
 }
 
+/* Why the caller is refused. A child process is told the last of the operations that it may call. */
+static char *refusal(void)
+{
+    const char *may = "";
+    if (!caller.is_parents)
+        return g_strdup("by another thread than the one that called dome_init: no other may call Dome functions");
+    for (uint32_t k = 0; k < dome__operation_count(); k++)
+        if (dome__operation_has(dome__operation_at(k), DOME_OPERATION_LOOKS))
+            may = dome__operation_name(dome__operation_at(k));
+    return g_strdup_printf("by a child process of the task (fork), which may only look at values (%s)", may);
+}
+
 static void refuse_caller(dome_env *env, dome_operation_code code, const dome_object *object)
 {
     const char *name = object ? dome_object_name(object) : NULL;
+    char *why = refusal();
     char *text = g_strdup_printf("%s%s%s%s is called %s (task %d on host %s)", dome__operation_name(code), name ? " of '" : "",
-                                 name ? name : "", name ? "'" : "",
-                                 caller.is_parents ? "by a child process of the task (fork), which may only look at values "
-                                                     "(dvec_local_spans_const)"
-                                                   : "by another thread than the one that called dome_init: no other may call "
-                                                     "Dome functions",
-                                 env->rank, env->hosts ? env->hosts[env->rank] : g_get_host_name());
+                                 name ? name : "", name ? "'" : "", why, env->rank,
+                                 env->hosts ? env->hosts[env->rank] : g_get_host_name());
+    g_free(why);
     if (caller.is_parents)
         dome__fail_child(DOME_ERR_STATE, text);
     dome__fail_beside(env, DOME_ERR_STATE, text);

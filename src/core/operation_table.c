@@ -1,4 +1,4 @@
-/* The table of operations, the library's and registered ones, and the functions by which a structure begins and ends its own. */
+/* The table of operations, and the functions by which a structure begins and ends its own. */
 #include "core/clock_private.h"
 #include "core/environment.h"
 #include "core/operation.h"
@@ -7,47 +7,166 @@
 #include <stdio.h>
 #include <string.h>
 
-uint8_t dome__operation_flags[DOME_OPERATIONS_MAX] = {
-#define DOME_OPERATION_FLAG(code, name, arguments, flag) [DOME_OP_##code] = DOME_OPERATION_##flag,
-    DOME_OPERATION_LIST(DOME_OPERATION_FLAG)
-#undef DOME_OPERATION_FLAG
-};
+static dome_operation_part core_part = DOME_OPERATION_PART(DOME_PART_CORE, DOME_CORE_OPERATIONS);
 
-static struct {
-    const char *name, *arguments;
-} table[DOME_OPERATIONS_MAX] = {
-#define DOME_OPERATION_TEXTS(code, name, arguments, flag) [DOME_OP_##code] = {name, arguments},
-    DOME_OPERATION_LIST(DOME_OPERATION_TEXTS)
-#undef DOME_OPERATION_TEXTS
-};
+/* A part for operations of structures. */
+typedef struct own_part {
+    dome_operation_part part;
+    dome_operation_row row[DOME_OPERATION_ROWS];
+} own_part;
 
-/* Other threads read the table to name operations, so an entry is written before the count is increased. */
-static uint32_t operations = DOME_OPERATIONS;
+static uint8_t library_flags[DOME_OPERATION_REGISTERED];
+uint8_t *dome__operation_flags = library_flags;
+static uint32_t limit = DOME_OPERATION_ROWS, registered;
 
-uint32_t dome__operation_count(void)
+/* Other threads read the table to name operations, so a row is written before the count is increased, and a part before it is
+ * linked. */
+static dome_operation_part *part_after(const dome_operation_part *part)
 {
-    return __atomic_load_n(&operations, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&part->next, __ATOMIC_ACQUIRE);
+}
+
+static uint32_t count_of(const dome_operation_part *part)
+{
+    return __atomic_load_n(&part->count, __ATOMIC_ACQUIRE);
+}
+
+/* NULL: there is no such operation. */
+static const dome_operation_row *row_of(uint32_t code)
+{
+    const dome_operation_part *part = &core_part;
+    while (part && part->number != code / DOME_OPERATION_ROWS)
+        part = part_after(part);
+    return part && code % DOME_OPERATION_ROWS < count_of(part) ? &part->row[code % DOME_OPERATION_ROWS] : NULL;
 }
 
 const char *dome__operation_name(uint32_t code)
 {
-    return code < dome__operation_count() ? table[code].name : "an unknown operation";
+    const dome_operation_row *row = row_of(code);
+    return row ? row->name : "an unknown operation";
 }
 
 const char *dome__operation_arguments(uint32_t code)
 {
-    return code < dome__operation_count() ? table[code].arguments : "";
+    const dome_operation_row *row = row_of(code);
+    return row ? row->arguments : "";
+}
+
+uint32_t dome__operation_count(void)
+{
+    uint32_t count = 0;
+    for (const dome_operation_part *part = &core_part; part; part = part_after(part))
+        count += count_of(part);
+    return count;
+}
+
+uint32_t dome__operation_at(uint32_t k)
+{
+    const dome_operation_part *part = &core_part;
+    for (; part_after(part) && k >= count_of(part); part = part_after(part))
+        k -= count_of(part);
+    return part->number * DOME_OPERATION_ROWS + k;
+}
+
+uint32_t dome__operation_registered(void)
+{
+    return __atomic_load_n(&registered, __ATOMIC_ACQUIRE);
+}
+
+uint32_t dome__operation_limit(void)
+{
+    return limit;
+}
+
+/* ---- adding ---- */
+
+static void append(dome_operation_part *part)
+{
+    dome_operation_part *last = &core_part;
+    while (last->next)
+        last = last->next;
+    limit = MAX(limit, (part->number + 1) * DOME_OPERATION_ROWS);
+    __atomic_store_n(&last->next, part, __ATOMIC_RELEASE);
+}
+
+static bool is_added(const dome_operation_part *part)
+{
+    const dome_operation_part *one = &core_part;
+    while (one && one != part)
+        one = one->next;
+    return one;
+}
+
+void dome__operation_add_part(dome_operation_part *part)
+{
+    if (is_added(part))
+        return;
+    for (uint32_t k = 0; k < part->count; k++)
+        library_flags[part->number * DOME_OPERATION_ROWS + k] = part->row[k].flags;
+    append(part);
+}
+
+/* Makes room for the flags of another part of structures' operations. */
+static void grow_flags(uint32_t number)
+{
+    uint8_t *flags = g_malloc0((gsize)(number + 1) * DOME_OPERATION_ROWS);
+    memcpy(flags, dome__operation_flags, (size_t)number * DOME_OPERATION_ROWS);
+    if (dome__operation_flags != library_flags)
+        g_free(dome__operation_flags);
+    dome__operation_flags = flags;
+}
+
+/* The part of the next operation of a structure. */
+static own_part *part_to_fill(void)
+{
+    dome_operation_part *last = &core_part;
+    while (last->next)
+        last = last->next;
+    if (last->number >= DOME_OPERATION_PARTS && last->count < DOME_OPERATION_ROWS)
+        return (own_part *)last;
+    own_part *own = g_new0(own_part, 1);
+    own->part.number = DOME_OPERATION_PARTS + registered / DOME_OPERATION_ROWS;
+    own->part.row = own->row;
+    grow_flags(own->part.number);
+    append(&own->part);
+    return own;
+}
+
+static uint32_t add_own(const char *name, const char *arguments, unsigned flags)
+{
+    own_part *own = part_to_fill();
+    const uint32_t k = own->part.count, code = own->part.number * DOME_OPERATION_ROWS + k;
+    own->row[k] = (dome_operation_row){.name = g_strdup(name), .arguments = g_strdup(arguments), .flags = (uint8_t)flags};
+    dome__operation_flags[code] = (uint8_t)flags;
+    __atomic_store_n(&own->part.count, k + 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&registered, registered + 1, __ATOMIC_RELEASE);
+    return code;
+}
+
+static void own_part_free(own_part *own)
+{
+    for (uint32_t k = 0; k < own->part.count; k++) {
+        g_free(dome__unconst(own->row[k].name));
+        g_free(dome__unconst(own->row[k].arguments));
+    }
+    g_free(own);
 }
 
 void dome__operation_table_reset(void)
 {
-    uint32_t count = dome__operation_count();
-    __atomic_store_n(&operations, DOME_OPERATIONS, __ATOMIC_RELEASE);
-    for (uint32_t k = DOME_OPERATIONS; k < count; k++) {
-        g_free(dome__unconst(table[k].name));
-        g_free(dome__unconst(table[k].arguments));
-        table[k].name = table[k].arguments = NULL;
+    dome_operation_part *last = &core_part;
+    while (last->next && last->next->number < DOME_OPERATION_PARTS)
+        last = last->next;
+    while (last->next) {
+        own_part *own = (own_part *)last->next;
+        last->next = own->part.next;
+        own_part_free(own);
     }
+    if (dome__operation_flags != library_flags)
+        g_free(dome__operation_flags);
+    dome__operation_flags = library_flags;
+    limit = MIN(limit, DOME_OPERATION_REGISTERED);
+    registered = 0;
 }
 
 /* ---- registering ---- */
@@ -65,32 +184,33 @@ static bool describes_arguments(const char *text)
     return good;
 }
 
-/* The code of a name; DOME_OPERATIONS_MAX if there is none. */
-static uint32_t find(const char *name)
+enum { NOT_FOUND = -1 };
+
+/* The code of a name, or NOT_FOUND. */
+static int64_t find(const char *name)
 {
-    uint32_t k = 0, count = dome__operation_count();
-    while (k < count && strcmp(table[k].name, name) != 0)
-        k++;
-    return k < count ? k : DOME_OPERATIONS_MAX;
+    for (const dome_operation_part *part = &core_part; part; part = part->next)
+        for (uint32_t k = 0; k < part->count; k++)
+            if (strcmp(part->row[k].name, name) == 0)
+                return part->number * DOME_OPERATION_ROWS + k;
+    return NOT_FOUND;
 }
 
 static dome_status check(dome_env *env, const char *name, const char *arguments, unsigned flags)
 {
-    uint32_t known = find(name);
+    const int64_t known = find(name);
+    const dome_operation_row *row = known == NOT_FOUND ? NULL : row_of((uint32_t)known);
     if (!*name)
         return dome__fail(env, DOME_ERR_NAME, "an operation needs a name");
-    if (known < DOME_OPERATIONS)
+    if (row && known < DOME_OPERATION_REGISTERED)
         return dome__fail(env, DOME_ERR_NAME, "'%s' is an operation of the library", name);
     if (flags != DOME_OPERATION_PLAIN && flags != DOME_OPERATION_DEFERRED && flags != DOME_OPERATION_MOVES)
         return dome__fail(env, DOME_ERR_ARGUMENT, "'%s': the flags %u are not one of dome_operation_flags", name, flags);
     if (!describes_arguments(arguments))
         return dome__fail(env, DOME_ERR_ARGUMENT, "'%s': \"%s\" does not describe arguments as \"x:v factor:f\" does", name,
                           arguments);
-    if (known < DOME_OPERATIONS_MAX && (dome__operation_flags[known] != flags || strcmp(table[known].arguments, arguments) != 0))
+    if (row && (row->flags != flags || strcmp(row->arguments, arguments) != 0))
         return dome__fail(env, DOME_ERR_NAME, "'%s' is registered with other arguments or flags", name);
-    if (known == DOME_OPERATIONS_MAX && dome__operation_count() == DOME_OPERATIONS_MAX)
-        return dome__fail(env, DOME_ERR_ARGUMENT, "'%s': %d operations have been registered, and there can be no more", name,
-                          DOME_OPERATIONS_MAX - DOME_OPERATIONS);
     return DOME_OK;
 }
 
@@ -103,14 +223,11 @@ dome_operation_code dome_operation_register(dome_env *env, const char *name, con
     uint64_t words[] = {dome__text_word(env, name), dome__text_word(env, arguments), flags};
     dome__begin_with(&op, env, DOME_OP_OPERATION_REGISTER, NULL, words, G_N_ELEMENTS(words));
     dome_status status = check(env, name, arguments, flags);
-    dome_operation_code code = status == DOME_OK ? find(name) : DOME_OP_NONE;
-    if (code == DOME_OPERATIONS_MAX) {
-        code = dome__operation_count();
-        table[code].name = g_strdup(name);
-        table[code].arguments = g_strdup(arguments);
-        dome__operation_flags[code] = (uint8_t)flags;
-        __atomic_store_n(&operations, code + 1, __ATOMIC_RELEASE);
-        env->clock->entry[code] = (dome_clock_entry){0};
+    const int64_t known = status == DOME_OK ? find(name) : DOME_OP_NONE;
+    dome_operation_code code = (dome_operation_code)known;
+    if (known == NOT_FOUND) {
+        code = add_own(name, arguments, flags);
+        dome__clock_fit(env->clock);
         env->hooks->registered(env, code);
     }
     dome__end(&op, status);
@@ -125,7 +242,7 @@ dome_operation *dome_operation_begin(dome_env *env, dome_operation_code code, co
     DOME_NEEDS(env, "the environment", NULL);
     if (count)
         DOME_NEEDS(words, "the list of words", NULL);
-    if (code < DOME_OPERATIONS || code >= dome__operation_count()) {
+    if (code < DOME_OPERATION_REGISTERED || code - DOME_OPERATION_REGISTERED >= dome__operation_registered()) {
         dome__fail(env, DOME_ERR_ARGUMENT, "dome_operation_begin: %u is not the code of a registered operation", code);
         return NULL;
     }

@@ -306,7 +306,7 @@ void dome__storage_retire(void *data, const char *name)
         op = op->outer;
     uint32_t code = op ? (uint32_t)op->code : DOME_OP_NONE;
     uint64_t number = checking.env->sequence;
-    if (code == DOME_OP_BALANCE) { /* name the user's operation, before which balancing runs */
+    if (dome__operation_has(code, DOME_OPERATION_COMES_BEFORE)) { /* name the user's operation */
         code = checking.env->coming;
         number++;
     }

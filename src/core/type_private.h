@@ -1,22 +1,8 @@
-/* The members of a type. */
+/* What the library's own files may know of types. */
 #ifndef DOME_SRC_TYPE_PRIVATE_H
 #define DOME_SRC_TYPE_PRIVATE_H
 
-#include <dome/type.h>
-
-struct dome_type_desc {
-    const char *name;
-    dome_type_kind kind;
-    size_t atom; /* bytes of the items that byte order applies to; 0 for a struct */
-    size_t size, portable;
-    bool dense; /* no padding */
-    size_t nfields;
-    dome_field *fields;
-    dome_type_ops *ops; /* of a struct type; NULL: no arithmetic */
-};
-
-/* The basic types by kind, for static initializers; dome_type_basic returns their addresses. */
-extern const struct dome_type_desc dome__basic_types[DOME_KIND_STRUCT];
+#include "system/basic_types.h"
 
 /* A hash of the whole description, equal on machines whose structs are padded differently. */
 uint64_t dome__type_hash(dome_type type);

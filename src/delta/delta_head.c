@@ -1,24 +1,12 @@
 /* A delta with a head that says what it is, for files and for machines of either byte order. */
 #include "delta/delta_private.h"
 #include "system/bytes.h"
+#include "system/checksum.h"
 
 #include <glib.h>
 #include <string.h>
-#include <xxhash.h>
 
 enum { VERSION = 1, SUM_AT = 24 };
-
-static uint64_t checksum(const uint8_t *head, const void *records, size_t bytes)
-{
-    XXH3_state_t *state = XXH3_createState();
-    XXH3_64bits_reset(state);
-    XXH3_64bits_update(state, head, SUM_AT);
-    if (bytes)
-        XXH3_64bits_update(state, records, bytes);
-    uint64_t sum = XXH3_64bits_digest(state);
-    XXH3_freeState(state);
-    return sum;
-}
 
 void dome__delta_head(const dome_delta *delta, uint8_t head[DOME_DELTA_HEAD])
 {
@@ -29,7 +17,7 @@ void dome__delta_head(const dome_delta *delta, uint8_t head[DOME_DELTA_HEAD])
     head[7] = 0;
     dome__put_le_u64(head + 8, delta->used);
     dome__put_le_u64(head + 16, delta->units);
-    dome__put_le_u64(head + SUM_AT, checksum(head, delta->bytes, delta->used));
+    dome__put_le_u64(head + SUM_AT, dome__checksum64_of_two(head, SUM_AT, delta->bytes, delta->used));
 }
 
 static const char *check_head(const uint8_t *head, size_t bytes)
@@ -42,7 +30,7 @@ static const char *check_head(const uint8_t *head, size_t bytes)
         return "its head is damaged";
     if (dome__get_le_u64(head + 8) != bytes - DOME_DELTA_HEAD)
         return "it is not complete";
-    if (dome__get_le_u64(head + SUM_AT) != checksum(head, head + DOME_DELTA_HEAD, bytes - DOME_DELTA_HEAD))
+    if (dome__get_le_u64(head + SUM_AT) != dome__checksum64_of_two(head, SUM_AT, head + DOME_DELTA_HEAD, bytes - DOME_DELTA_HEAD))
         return "its checksum differs";
     return NULL;
 }

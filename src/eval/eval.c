@@ -462,7 +462,7 @@ static bool is_cheap(const eval_list *list, const dvec *x)
     if (__builtin_popcountll(deps) > FEW)
         return false;
     for (; deps; deps &= deps - 1)
-        if (!(dome__elementwise[list->node[__builtin_ctzll(deps)].code].flags & DOME_CHEAP))
+        if (!(dome__elementwise_of(list->node[__builtin_ctzll(deps)].code)->flags & DOME_CHEAP))
             return false;
     return true;
 }
@@ -553,7 +553,7 @@ static void compact(eval_list *list)
 
 static bool may_fail(const dome_eval_op *op)
 {
-    return dome__elementwise[op->code].failure && dome_type_kind_of(op->out->type) <= DOME_KIND_U64;
+    return dome__elementwise_of(op->code)->failure && dome_type_kind_of(op->out->type) <= DOME_KIND_U64;
 }
 
 /* Whether a floating-point division may be replaced by a multiplication: the exact results are the same, and so are the rounded
@@ -605,7 +605,7 @@ static void make_node(eval_node *node, const eval_list *list, const dome_eval_op
         memcpy(&node->scalar, &inverse, sizeof inverse);
     }
     const dvec *in[INPUTS_MAX] = {op->in[0], op->in[1], op->in[2]};
-    if (dome__elementwise[op->code].flags & DOME_ACCUMULATES)
+    if (dome__elementwise_of(op->code)->flags & DOME_ACCUMULATES)
         in[1] = op->out;
     for (int i = 0; i < INPUTS_MAX; i++) {
         if (!in[i])

@@ -54,7 +54,7 @@ struct dome_chains {
 /* Messages to the user, each printed once. */
 typedef enum tell { NOT_KEPT, NO_CODE } tell;
 
-G_STATIC_ASSERT(DOME_OP_DVEC_RANDOM_NORMAL <= UINT8_MAX); /* chain_step.code: the last element-wise operation */
+G_STATIC_ASSERT(DOME_ELEMENTWISE_NUMBERS <= UINT8_MAX); /* chain_step.number */
 
 /* ---- the table ---- */
 
@@ -105,7 +105,7 @@ static void write_operand(GString *s, uint8_t operand)
 
 static void write_expression(GString *s, const chain_step *step, int number)
 {
-    for (const char *at = dome__elementwise[step->code].expression; *at; at++) {
+    for (const char *at = dome__elementwise[step->number].expression; *at; at++) {
         bool alone = !g_ascii_isalpha(at[1]);
         if (*at == 'x' && alone)
             write_operand(s, step->in[0]);
@@ -490,7 +490,8 @@ void dome__chains_print(const dome_chains *c, FILE *file)
                                            [DOME_TERMS] = ""};
         GString *names = g_string_new(NULL);
         for (int k = 0; k < p->steps && k < 12; k++)
-            g_string_append_printf(names, " %s", dome__operation_name(p->step[k].code) + strlen("dvec_"));
+            g_string_append_printf(names, " %s",
+                                   dome__operation_name(DOME_PART_ELEMENTWISE_BEGIN + p->step[k].number) + strlen("dvec_"));
         fprintf(file,
                 "chain of %d operation%s%s: bytes per value: %d read, %d written; %" G_GUINT64_FORMAT " runs, %" G_GUINT64_FORMAT
                 " of generated code:%s%s\n",

@@ -20,8 +20,8 @@ enum { CHAIN_STEPS_MAX = 64, CHAIN_INPUTS = 3, CHAIN_MEMORY_MAX = 48 };
 #define CHAIN_RESULT(n) ((uint8_t)(128 + (n)))
 
 typedef struct chain_step {
-    uint8_t code, in[CHAIN_INPUTS];
-    uint8_t out; /* memory, or CHAIN_NONE */
+    uint8_t number, in[CHAIN_INPUTS]; /* number: of the operation (kernels/elementwise.h) */
+    uint8_t out;                      /* memory, or CHAIN_NONE */
 } chain_step;
 
 /* The key by which passes share code. Different memory numbers stand for different memory. */

@@ -81,7 +81,7 @@ static void make_step(work *w, int number, int k)
     s->bad = UINT64_MAX;
     s->node = k;
     s->out = w->value[k];
-    s->accumulates = dome__elementwise[node->code].flags & DOME_ACCUMULATES;
+    s->accumulates = dome__elementwise_of(node->code)->flags & DOME_ACCUMULATES;
     s->inputs = 0;
     for (int i = 0; i < INPUTS_MAX; i++) {
         s->args.in[i] = NULL;
@@ -149,7 +149,7 @@ static void note_failure(eval_list *list, const step *s)
                            dome_object_name(node->out->object), s->bad / node->width);
     if (node->width > 1)
         g_string_append_printf(text, ", value %" G_GUINT64_FORMAT ",", s->bad % node->width);
-    g_string_append_printf(text, " is %s", dome__elementwise[node->code].failure);
+    g_string_append_printf(text, " is %s", dome__elementwise_of(node->code)->failure);
     node->failure = dome__failure_new(node->operation, s->bad, g_string_free(text, FALSE));
     list->failed = true;
 }
@@ -196,7 +196,7 @@ static int find_places(work *w, const eval_pass *pass, int tile_of[NODES_MAX])
             for (int i = 0; i < INPUTS_MAX && !fits && until[tile] == k; i++)
                 fits = node->arg[i] >= 0 && tile_of[node->arg[i]] == tile &&
                        element_bytes(&list->node[node->arg[i]]) == element_bytes(node);
-            if (fits && until[tile] == k && dome__elementwise[node->code].flags & DOME_ACCUMULATES)
+            if (fits && until[tile] == k && dome__elementwise_of(node->code)->flags & DOME_ACCUMULATES)
                 fits = node->arg[0] < 0 || tile_of[node->arg[0]] != tile;
             if (fits)
                 break;
@@ -476,11 +476,11 @@ static bool describe_step(const work *w, const eval_pass *pass, generated *g, in
     const eval_node *node = &list->node[s->node], *first = &list->node[w->step[0].node];
     const uint64_t value = dome_type_size(first->type);
     chain_program *p = &g->program;
-    if (!dome__elementwise[node->code].expression || node->value || node->type != first->type || node->width != g->width)
+    if (!dome__elementwise_of(node->code)->expression || node->value || node->type != first->type || node->width != g->width)
         return false;
     chain_step *to = &p->step[p->steps];
     step_of[s->node] = p->steps++;
-    to->code = (uint8_t)node->code;
+    to->number = (uint8_t)dome__elementwise_number(node->code);
     memcpy(&g->scalar[k], &node->scalar, sizeof g->scalar[k]);
     for (int i = 0; i < s->inputs; i++) {
         int known = g->memories;

@@ -3,6 +3,7 @@
 #define DOME_SRC_VECTOR_H
 
 #include "core/environment.h"
+#include "core/marks.h"
 
 #include <dome/dvec.h>
 
@@ -53,9 +54,9 @@ struct dvec {
     dvec_lazy *lazy; /* in the same allocation; not const in a const vector, which may be evaluated */
 
     uint64_t version; /* increases when its values change or move */
-    uint8_t *dirty;   /* by local block: written since the last mark_saved; NULL: all count as written */
+    uint8_t *dirty;   /* by local block: the marks since which it was written (core/marks.h); NULL: all count as written */
     bool lent;        /* it does not move, and the program has got a pointer for writing that may still be in use */
-    uint64_t *sums;   /* by local block: checksum at the last mark_saved, if lent then; NULL: not known */
+    uint64_t *sums[DOME_MARKS]; /* by mark and local block: checksum when the mark was set, if lent then; NULL: not known */
 };
 
 #define DVEC_VALUE(x)   dome_type_size((x)->type)

@@ -184,7 +184,7 @@ bool dome__shared_unchanged(dome_shared_file *f)
 /* Whether the other tasks can open an unnamed file of rank 0's: through /proc. */
 static bool on_one_host(const dome_env *env)
 {
-    for (int r = 1; r < env->transport->size; r++)
+    for (int r = 1; r < env->size; r++)
         if (strcmp(env->hosts[r], env->hosts[0]) != 0)
             return false;
     return true;
@@ -309,7 +309,7 @@ int dome__shared_find(dome_shared_file *f)
     dome_transport *t = f->env->transport;
     uint64_t words[WORDS] = {0};
     struct stat s;
-    if (t->rank == 0) {
+    if (t->group.rank == 0) {
         if (fstat(f->fd, &s) < 0)
             dome__shared_note_errno(f, "examined");
         else if ((uint64_t)s.st_size != f->bytes)
@@ -326,7 +326,7 @@ int dome__shared_find(dome_shared_file *f)
     }
     if (!check(f, dome__bcast(t, 0, DOME_U64, words, WORDS)))
         return f->broken;
-    if (t->rank > 0) {
+    if (t->group.rank > 0) {
         f->bytes = words[BYTES];
         f->writing = words[WRITING] != 0;
         char *name = words[NAME] != IN_PLACE ? dome__new_file_name(f->path, words[NAME] == HIDDEN, words[PROCESS], words[NUMBER])
@@ -337,7 +337,7 @@ int dome__shared_find(dome_shared_file *f)
         g_free(name);
     }
     uint8_t mine = f->fd >= 0;
-    f->seen = g_malloc0((gsize)t->size);
+    f->seen = g_malloc0((gsize)t->group.size);
     check(f, dome__allgather(t, DOME_U8, &mine, 1, f->seen));
     return f->broken;
 }
@@ -633,7 +633,7 @@ static void flush(dome_shared_file *f)
         flush_file(f);
     if (f->fd >= 0 && fsync(f->fd) < 0 && errno != EINVAL)
         dome__shared_note_errno(f, "written");
-    if (f->fd >= 0 && f->env->transport->rank > 0) {
+    if (f->fd >= 0 && f->env->rank > 0) {
         if (close(f->fd) < 0)
             dome__shared_note_errno(f, "written");
         f->fd = -1;
@@ -661,9 +661,9 @@ static void put_in_place(dome_shared_file *f)
 int dome__shared_finish(dome_shared_file *f)
 {
     dome_transport *t = f->env->transport;
-    if (t->rank > 0 && f->fd < 0 && !f->broken)
+    if (t->group.rank > 0 && f->fd < 0 && !f->broken)
         ask(f, &(request){0, 0, 0}, NULL);
-    for (int r = 1; r < t->size && t->rank == 0; r++)
+    for (int r = 1; r < t->group.size && t->group.rank == 0; r++)
         if (!f->broken && !f->seen[r])
             serve(f, r);
     if (f->writing)
@@ -672,9 +672,9 @@ int dome__shared_finish(dome_shared_file *f)
     if (status || !f->writing)
         return status;
     f->drop = NULL; /* all of it is there */
-    if (t->rank == 0 && f->complete)
+    if (t->group.rank == 0 && f->complete)
         f->complete(f);
-    else if (t->rank == 0)
+    else if (t->group.rank == 0)
         put_in_place(f);
     return dome__shared_agree(f);
 }

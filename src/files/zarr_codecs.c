@@ -2,6 +2,7 @@
 #include "files/zarr_private.h"
 
 #include "system/bytes.h"
+#include "system/checksum.h"
 
 #include <glib.h>
 #include <inttypes.h>
@@ -50,26 +51,6 @@ static bool too_long(char **message, uint64_t room)
     return dome__zarr_refuse(message, "is damaged: it holds more than the %" PRIu64 " bytes of a chunk", room);
 }
 
-/* CRC-32C (RFC 3720, appendix B.4), reflected. */
-static uint32_t crc32c(const uint8_t *data, uint64_t bytes)
-{
-    static uint32_t table[256];
-    static gsize ready;
-    if (g_once_init_enter(&ready)) {
-        for (uint32_t i = 0; i < 256; i++) {
-            uint32_t c = i;
-            for (int k = 0; k < 8; k++)
-                c = c >> 1 ^ (c & 1 ? UINT32_C(0x82f63b78) : 0);
-            table[i] = c;
-        }
-        g_once_init_leave(&ready, 1);
-    }
-    uint32_t crc = UINT32_MAX;
-    for (uint64_t i = 0; i < bytes; i++)
-        crc = crc >> 8 ^ table[(crc ^ data[i]) & 0xff];
-    return ~crc;
-}
-
 static bool check_crc(void *to, uint64_t *room, const void *from, uint64_t bytes, char **message)
 {
     if (bytes < CRC_BYTES)
@@ -77,7 +58,7 @@ static bool check_crc(void *to, uint64_t *room, const void *from, uint64_t bytes
     bytes -= CRC_BYTES;
     if (bytes > *room)
         return too_long(message, *room);
-    if (crc32c(from, bytes) != dome__get_le_u32((const uint8_t *)from + bytes))
+    if (dome__crc32c(from, (size_t)bytes) != dome__get_le_u32((const uint8_t *)from + bytes))
         return dome__zarr_refuse(message, "is damaged: its checksum is another one");
     if (bytes)
         memcpy(to, from, (size_t)bytes);

@@ -30,48 +30,21 @@ int dome__hub_signals(sigset_t *old_mask)
     return fd;
 }
 
+/* Takes the last messages of task 0, whose process has ended, and then judges how. */
 static void rank0_ended(hub_state *s, int status)
 {
-    s->rank0_ended = true;
-    s->rank0_status = status;
-    s->rank0_ended_at = s->now;
-    hub_client *watch = NULL;
+    const hub_client *watch = NULL;
+    dome__hub_rank0_ended(s, status);
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *c = s->clients->pdata[i];
-        if (c->greeted && c->rank == 0 && c->channel == DOME_WIRE_WATCH) {
-            if (!c->closed)
-                dome__hub_receive(s, c); /* its last messages */
-            watch = c;
-        }
+        if (!dome__hub_is_watch(c) || c->rank != 0)
+            continue;
+        if (!c->closed)
+            dome__hub_receive(s, c);
+        watch = c;
     }
-    if (s->told || s->noticed)
-        return;
-    int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    if (dome__hub_awaits_rank0(s)) {
-        dome__hub_notice(
-            s, s->ending ? DOME_END_OWN : DOME_END_LOSS, false, code ? code : 1,
-            g_strdup_printf("task 0 on host %s is lost: started anew, its process ended before it joined the program",
-                            g_get_host_name()));
-    } else if (watch && !watch->bye && WIFEXITED(status) && dome__hub_gave_up(s, watch)) {
-        dome__hub_notice(s, DOME_END_LOSS, false, code ? code : 1, g_strdup("")); /* it has printed the reason */
-    } else if (!watch) { /* it ended before it started other tasks, and has printed the reason itself */
-        dome__hub_notice(s, WIFSIGNALED(status) && !s->ending ? DOME_END_LOSS : DOME_END_OWN, false, code,
-                         WIFSIGNALED(status) ? g_strdup_printf("the program was ended by signal %d (%s) while it started",
-                                                               WTERMSIG(status), strsignal(WTERMSIG(status)))
-                                             : g_strdup(""));
-    } else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE) {
-        dome__hub_notice(s, DOME_END_OWN, false, code, g_strdup("")); /* its output pipe was closed, as by `head` */
-    } else if (WIFSIGNALED(status) && (s->ending || s->passed_on == WTERMSIG(status))) {
-        dome__hub_notice(s, DOME_END_OWN, !watch->bye, code,
-                         g_strdup_printf("ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status))));
-    } else if (!watch->bye && WIFSIGNALED(status)) {
-        dome__hub_notice(s, DOME_END_LOSS, true, code,
-                         g_strdup_printf("task 0 on host %s is lost: its process was ended by signal %d (%s)", watch->host,
-                                         WTERMSIG(status), strsignal(WTERMSIG(status))));
-    } else if (!watch->bye) {
-        dome__hub_notice(s, DOME_END_OWN, false, code ? code : 1,
-                         g_strdup_printf("task 0 on host %s ended with exit status %d without dome_finalize", watch->host, code));
-    }
+    if (!s->failure.told && !s->failure.noticed)
+        dome__hub_rank0_judge(s, watch);
 }
 
 /* Waits for children that have ended. */
@@ -90,7 +63,7 @@ static void reap(hub_state *s)
     if (pid < 0 && errno != ECHILD && errno != EINTR) /* else this process would wait for ever */
         dome__hub_notice(s, DOME_END_OWN, false, 1,
                          g_strdup_printf("cannot learn how the program's processes end: wait: %s", g_strerror(errno)));
-    if (s->daemon_ended && !s->rank0_ended)
+    if (s->daemon_ended && !s->rank0.ended)
         dome__hub_notice(
             s, DOME_END_LOSS, true, 1,
             g_strdup_printf("the PVM daemon of this run (pid %d on host %s) ended", (int)s->hub->daemon, g_get_host_name()));
@@ -109,22 +82,10 @@ static void handle_signals(hub_state *s)
             dome__awake_read(&s->awake, dome__hub_now(), 0); /* the tasks know of this gap */
         } else if (number == SIGCONT) {
             dome__hub_to_all_watches(s, DOME_WIRE_RESUME);
-            if (s->hub->rank0_is_child && info.ssi_code != SI_KERNEL && !s->rank0_ended)
+            if (s->hub->rank0_is_child && info.ssi_code != SI_KERNEL && !s->rank0.ended)
                 kill(s->hub->rank0, SIGCONT);
-        } else if (s->rank0_ended) { /* other tasks are still running, or their output still waits for its reader */
-            if (number != SIGUSR1 && number != SIGUSR2) {
-                s->ending = true;
-                dome__hub_notice(s, DOME_END_OWN, false, 128 + number, g_strdup(""));
-            }
-        } else if (s->hub->rank0_is_child) {
-            /* A signal from the keyboard has reached rank 0, too. One that was sent to this process has not, nor has the SIGHUP
-             * that only the session leader gets. */
-            s->passed_on = number;
-            s->ending |= number != SIGUSR1 && number != SIGUSR2;
-            if (info.ssi_code != SI_KERNEL || (number == SIGHUP && getsid(0) == getpid()))
-                kill(s->hub->rank0, number);
-            if (s->ending)
-                kill(s->hub->rank0, SIGCONT); /* a process that is stopped would take the signal later, and seem lost */
+        } else {
+            dome__hub_pass_on(s, &info);
         }
     }
 }
@@ -133,16 +94,8 @@ static void handle_signals(hub_state *s)
 static char *silent_host(const hub_client *c)
 {
     static const char before[] = "tasks on host ";
-    const char *object = c->object ? c->object : "";
+    const char *object = c->beat.object ? c->beat.object : "";
     return g_strdup(g_str_has_prefix(object, before) ? object + strlen(before) : c->host);
-}
-
-/* Rank 0's connection is closed: waits some time for the end of its process, which tells more, before reporting the loss. */
-static void rank0_left(hub_state *s, hub_client *c)
-{
-    if (!s->hub->rank0_is_child || s->rank0_ended || c->bye || c->away || s->now - c->closed_at <= dome__hub_silence_limit(s))
-        return;
-    dome__hub_lost(s, c, c->pid == s->hub->rank0 ? DOME_HUB_GOES_ON : "its process ended");
 }
 
 /* Reports tasks that are silent for too long. A task before its first operation is still starting: its limit is longer than those
@@ -156,27 +109,26 @@ static void silence(hub_state *s)
     dome__hub_look_for_rank0(s, start_limit);
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *c = s->clients->pdata[i];
-        rank0 |= c->greeted && c->rank == 0;
-        if (c->closed && c->greeted && c->rank == 0 && c->channel == DOME_WIRE_WATCH)
-            rank0_left(s, c);
+        const bool greeted = dome__client_has_greeted(c->state);
+        rank0 |= greeted && c->rank == 0;
+        if (c->closed && c->rank == 0 && dome__hub_is_watch(c))
+            dome__hub_rank0_left(s, c);
         double silent = s->now - c->heard;
-        bool starting = !c->greeted || !c->sequence;
-        if (c->closed || c->bye || (c->greeted && c->channel != DOME_WIRE_WATCH))
+        bool starting = !greeted || !c->beat.sequence;
+        if (c->closed || dome__client_may_end(c->state) || dome__hub_is_output(c))
             continue;
-        if (silent <= (c->beaten ? limit : start_limit) && !(starting && c->greeted && s->now - c->greeted_at > start_limit))
+        if (silent <= (c->beat.came ? limit : start_limit) && !(starting && greeted && s->now - c->greeted_at > start_limit))
             continue;
-        if (c->greeted && starting && silent <= limit) {
+        if (greeted && starting && silent <= limit) {
             char *how = g_strdup_printf("it did not finish starting within %.1f s", start_limit), *host = silent_host(c);
             if (!dome__hub_look_for_host(s, c, host, start_limit))
                 dome__hub_lost(s, c, how);
-            g_free(s->silent);
-            s->silent = host;
+            dome__hub_notice_silent(s, host);
             g_free(how);
-        } else if (c->greeted) {
+        } else if (greeted) {
             char *how = g_strdup_printf("nothing heard from it for %.1f s (host down, link cut or process stopped)", silent);
             dome__hub_lost(s, c, how);
-            g_free(s->silent);
-            s->silent = g_strdup(c->host);
+            dome__hub_notice_silent(s, g_strdup(c->host));
             g_free(how);
         } else {
             dome__hub_closed(s, c); /* it has proven itself but never said which task it is */
@@ -198,7 +150,7 @@ static bool outlives_task(const hub_state *s, const hub_client *output)
         return false;
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        if (!c->greeted || c->channel != DOME_WIRE_WATCH || c->rank != output->rank)
+        if (!dome__hub_is_watch(c) || c->rank != output->rank)
             continue;
         ended = c->closed && s->now - c->closed_at > late;
     }
@@ -209,7 +161,7 @@ static bool all_closed(const hub_state *s, bool but_silent)
 {
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        if (c->greeted && !c->closed && !outlives_task(s, c) &&
+        if (dome__client_has_greeted(c->state) && !c->closed && !outlives_task(s, c) &&
             !(but_silent && (c->channel != DOME_WIRE_WATCH || dome__hub_silent(s, c))))
             return false;
     }
@@ -219,12 +171,10 @@ static bool all_closed(const hub_state *s, bool but_silent)
 /* Tasks that made the same calls do not disagree: what they wait for has been lost on its way, as a task is lost. */
 static void judge_by_calls(hub_state *s)
 {
-    if (!s->wait_for_ever || s->end != DOME_END_OWN || !s->trails || !dome__hub_same_calls(s))
-        return;
-    g_free(s->noticed);
-    s->noticed = g_strdup("all tasks wait for messages that are not under way, though they have made the same calls");
-    s->exit_status = 1;
-    s->end = DOME_END_LOSS;
+    if (s->failure.end == DOME_END_OWN && dome__hub_message_is_lost(s))
+        dome__hub_notice_anew(
+            s, DOME_END_LOSS, 1,
+            g_strdup("all tasks wait for messages that are not under way, though they have made the same calls"));
 }
 
 /* After a failure was noticed: tells all tasks of it when those that are there have answered, or after a while. */
@@ -233,65 +183,67 @@ static void await_answers(hub_state *s)
     bool all = true, any = false;
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        bool there = c->greeted && !c->closed && !c->left && c->channel == DOME_WIRE_WATCH && !dome__hub_silent(s, c);
-        if (there && ((s->ask_operation && !c->answered) || (s->trails && !dome__hub_has_trail(s, c->rank))))
+        bool there = dome__hub_is_there(c) && !dome__hub_silent(s, c);
+        if (there &&
+            ((s->failure.ask_operation && !c->beat.answered) || (s->difference.trails && !dome__hub_has_trail(s, c->rank))))
             all = false;
-        any |= c->answered;
+        any |= c->beat.answered;
     }
-    if (!all && s->now - s->noticed_at <= (s->trails ? 2 : 0.2))
+    if (!all && s->now - s->failure.noticed_at <= (s->difference.trails ? 2 : 0.2))
         return;
-    s->place_unknown = !all && !any;
+    dome__hub_notice_place(s, all || any);
     judge_by_calls(s);
-    if (!dome__hub_heal(s))
-        dome__hub_tell(s);
+    if (dome__hub_heal(s))
+        return;
+    dome__hub_say_unhealed(s);
+    dome__hub_tell(s);
 }
 
 static bool over(hub_state *s)
 {
-    bool rank0 = s->hub->rank0_is_child ? s->rank0_ended : true;
-    if (s->noticed && !s->told) {
+    bool rank0 = s->hub->rank0_is_child ? s->rank0.ended : true;
+    if (s->failure.noticed && !s->failure.told) {
         await_answers(s);
-        if (!s->told)
+        if (!s->failure.told)
             return false;
     }
-    if (s->told) {
+    if (s->failure.told) {
         if (rank0 && all_closed(s, false) && !s->killer) {
-            if (!s->killed && !s->lost_killed)
+            if (!s->failure.killed && !s->failure.lost_killed)
                 dome__hub_kill_lost(s);
             return !s->killer;
         }
-        if (!s->killed && s->now - s->told_at > 0.3)
+        if (!s->failure.killed && s->now - s->failure.told_at > 0.3)
             dome__hub_kill_rest(s);
-        if (!s->killed)
+        if (!s->failure.killed)
             return false;
         /* Time for the closing of connections to arrive from killed tasks on other hosts. */
-        double waited = s->now - s->killed_at;
+        double waited = s->now - s->failure.killed_at;
         return waited > 2.5 || (waited > 0.3 && rank0 && all_closed(s, true) && !s->killer);
     }
     if (!s->hub->rank0_is_child) { /* rank 0 may continue its own code after dome_finalize */
         bool any = false;
         for (guint i = 0; i < s->clients->len && !any; i++) {
             const hub_client *c = s->clients->pdata[i];
-            any = c->greeted && c->channel == DOME_WIRE_WATCH;
+            any = dome__hub_is_watch(c);
         }
         return any ? all_closed(s, false) : getppid() != s->hub->rank0;
     }
     /* A task may continue its own code after dome_finalize; its output connection closes when its process ends. */
-    return rank0 && (all_closed(s, false) || s->now - MAX(s->rank0_ended_at, s->held_at) > s->hub->timeout);
+    return rank0 && (all_closed(s, false) || s->now - MAX(s->rank0.ended_at, s->output.held_at) > s->hub->timeout);
 }
 
 static void open_state(hub_state *s)
 {
     s->clients = g_ptr_array_new();
     s->watches = g_ptr_array_new();
-    s->strangers = g_ptr_array_new();
     s->started = dome__hub_now();
     s->awake = dome__awake_from(s->started);
     s->now = s->began = s->started;
     s->checkpoint = -1;
     s->down = dome__hub_down_new();
     s->look.fd = -1;
-    dome__hub_raise_limit(s);
+    dome__hub_strangers_open(s);
     dome__hub_output_open(s);
     dome__hub_view_open(s);
     dome__hub_command(s);
@@ -306,18 +258,12 @@ static void close_state(hub_state *s, int status)
         dome__hub_client_free(s->clients->pdata[i]);
     g_ptr_array_free(s->clients, TRUE);
     g_ptr_array_free(s->watches, TRUE);
-    g_ptr_array_free(s->strangers, TRUE);
     dome__hub_poll_close(s);
-    g_free(s->noticed);
-    g_clear_pointer(&s->trails, g_ptr_array_unref);
-    dome__trace_sink_close(s->trace, status, s->hub->report_fd >= 0);
-    dome__demand_close(s->demand, status);
+    dome__hub_failure_close(s);
+    dome__hub_difference_forget(s);
+    dome__hub_record_close(s, status);
     g_strfreev(s->command);
-    g_free(s->line);
-    g_free(s->silent);
-    g_free(s->legacy);
-    g_free(s->healing);
-    g_free(s->without);
+    dome__hub_heal_close(s);
     dome__hub_look_end(s);
     dome__hub_inquiry_close(s);
     g_array_unref(s->down);
@@ -326,14 +272,13 @@ static void close_state(hub_state *s, int status)
 /* Handles all connections that are readable. */
 static void hear(hub_state *s)
 {
-    uint64_t rung;
-    if (dome__hub_happened(s, DOME_POLL_BELL) && read(s->bell, &rung, sizeof rung) < 0)
-        s->held_at = s->now; /* it rings again */
-    for (guint i = 0; i < s->polled->len; i++)
+    if (dome__hub_happened(s, DOME_POLL_BELL))
+        dome__hub_output_rung(s);
+    for (guint i = 0; i < s->poll.polled->len; i++)
         if (dome__hub_happened(s, (int)(DOME_POLL_FIRST + i)))
-            dome__hub_hear_stranger(s, s->polled->pdata[i]);
-    for (guint i = 0; i < s->ready->len; i++)
-        dome__hub_receive(s, s->ready->pdata[i]);
+            dome__hub_hear_stranger(s, s->poll.polled->pdata[i]);
+    for (guint i = 0; i < s->poll.ready->len; i++)
+        dome__hub_receive(s, s->poll.ready->pdata[i]);
 }
 
 /* Seconds after which a task that has given this process up has ended, its machine's daemon being the last to go. */
@@ -356,7 +301,7 @@ static void watch_over(hub_state *s)
     double period = CLAMP(s->hub->timeout / 10, 0.02, 1.0), beat = s->awake.real;
     int report_fd = dome__door_listen(DOME_DOOR_REPORT);
     while (!over(s)) {
-        bool hurry = s->noticed || s->told || s->rank0_ended;
+        bool hurry = s->failure.noticed || s->failure.told || s->rank0.ended;
         dome__hub_wait(s, report_fd, hurry ? 10 : (int)(period * 250) + 1);
         pass_time(s, period);
         const bool look = hurry || s->now - s->looked_at >= LOOK * s->clients->len;
@@ -369,7 +314,7 @@ static void watch_over(hub_state *s)
         if (dome__hub_happened(s, DOME_POLL_SIGNAL))
             handle_signals(s);
         if (dome__hub_happened(s, DOME_POLL_REPORT) && !dome__report_answer(report_fd, dome__hub_report_text, s))
-            s->full_until = s->now + 0.1;
+            dome__hub_accept_later(s);
         dome__hub_hear_parker(s, dome__hub_happened(s, DOME_POLL_PARK));
         dome__hub_take_orders(s);
         dome__hub_attend(s);
@@ -381,7 +326,7 @@ static void watch_over(hub_state *s)
         if (!look)
             continue;
         s->looked_at = s->now;
-        if (!s->noticed && !s->told)
+        if (!s->failure.noticed && !s->failure.told)
             silence(s);
         dome__hub_sweep(s);
     }
@@ -401,14 +346,14 @@ int dome__hub_run(dome_hub *hub, int *signal_number)
     kill(getpid(), SIGCHLD); /* the daemon may have ended before SIGCHLD was watched */
     open_state(&s);
     watch_over(&s);
-    int status = s.told ? s.exit_status : 0;
-    if (hub->rank0_is_child && s.rank0_ended) {
-        if (WIFSIGNALED(s.rank0_status)) {
-            if (!s.killed || WTERMSIG(s.rank0_status) != SIGKILL) /* this process has not killed it */
-                *signal_number = WTERMSIG(s.rank0_status);
-            status = status ? status : 128 + WTERMSIG(s.rank0_status);
-        } else if (!s.told) {
-            status = WEXITSTATUS(s.rank0_status);
+    int status = s.failure.told ? s.failure.exit_status : 0;
+    if (hub->rank0_is_child && s.rank0.ended) {
+        if (WIFSIGNALED(s.rank0.status)) {
+            if (!s.failure.killed || WTERMSIG(s.rank0.status) != SIGKILL) /* this process has not killed it */
+                *signal_number = WTERMSIG(s.rank0.status);
+            status = status ? status : 128 + WTERMSIG(s.rank0.status);
+        } else if (!s.failure.told) {
+            status = WEXITSTATUS(s.rank0.status);
         }
     }
     if (status)

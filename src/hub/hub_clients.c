@@ -9,8 +9,8 @@
 
 static void task_ended(hub_state *s, hub_client *c)
 {
-    c->done = false;
-    if (c->exiting)
+    dome__hub_step(c, DOME_CLIENT_END);
+    if (c->exit_status >= 0)
         dome__hub_left(s, c, c->exit_status);
     else
         dome__hub_process_ended(s, c);
@@ -24,13 +24,14 @@ void dome__hub_closed(hub_state *s, hub_client *c)
     c->closed_at = s->now;
     dome__hub_hear_no_more(s, c);
     close(c->fd);
-    if (!c->greeted)
+    if (!dome__client_has_greeted(c->state))
         return;
     if (c->channel != DOME_WIRE_WATCH) {
         dome__hub_relay(s, c, true);
         return;
     }
-    if (c->bye || c->away || s->told || c->view < s->view.number) /* a task of an earlier view is not needed any more */
+    if (!dome__hub_is_expected(c) || s->failure.told ||
+        c->view < s->view.number) /* a task of an earlier view is not needed any more */
         return;
     if (c->rank == 0 && s->hub->rank0_is_child)
         return; /* waitpid will tell more */
@@ -38,13 +39,8 @@ void dome__hub_closed(hub_state *s, hub_client *c)
         dome__hub_notice(s, DOME_END_LOSS, false, 1, g_strdup("")); /* rank 0 has printed the reason */
         return;
     }
-    if (!c->done)
+    if (!dome__client_is_done(c->state))
         task_ended(s, c);
-}
-
-static bool is_task(const hub_state *s, const hub_client *c)
-{
-    return c->greeted && c->channel == DOME_WIRE_WATCH && c->view == s->view.number;
 }
 
 /* Others may still wait for a message of such a task, in the last barrier, and must not wait for ever. */
@@ -53,14 +49,14 @@ void dome__hub_look_for_done(hub_state *s, double limit)
     bool all = true;
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        all &= !is_task(s, c) || c->done || c->left;
+        all &= !dome__hub_is_task(s, c) || dome__client_is_done(c->state) || dome__client_has_left(c->state);
     }
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *c = s->clients->pdata[i];
-        if (!is_task(s, c) || !c->done || !c->closed || c->bye || (c->rank == 0 && s->hub->rank0_is_child))
+        if (!dome__hub_is_task(s, c) || !c->closed || !dome__client_is_done(c->state) || (c->rank == 0 && s->hub->rank0_is_child))
             continue;
         if (all)
-            c->bye = c->left = true;
+            dome__hub_step(c, DOME_CLIENT_BYE);
         else if (s->now - c->closed_at > limit)
             task_ended(s, c);
     }
@@ -95,29 +91,29 @@ static void compare(hub_state *s)
     bool all_idle = true;
     const hub_client *first = NULL, *elsewhere = NULL, *same = NULL;
     GHashTable *at = g_hash_table_new(g_int64_hash, g_int64_equal); /* a task at each operation number */
-    for (guint i = 0; i < s->clients->len && !s->noticed; i++) {
+    for (guint i = 0; i < s->clients->len && !s->failure.noticed; i++) {
         hub_client *c = s->clients->pdata[i];
-        if (!is_task(s, c))
+        if (!dome__hub_is_task(s, c))
             continue;
-        if (!c->beaten || c->closed || c->left) {
+        if (!c->beat.came || c->closed || dome__client_has_left(c->state)) {
             all_idle = false;
             continue;
         }
-        if (!same || same->sequence != c->sequence)
-            same = g_hash_table_lookup(at, &c->sequence);
+        if (!same || same->beat.sequence != c->beat.sequence)
+            same = g_hash_table_lookup(at, &c->beat.sequence);
         if (!same) {
-            g_hash_table_insert(at, &c->sequence, c);
+            g_hash_table_insert(at, &c->beat.sequence, c);
             same = c;
         }
-        if (same->history != c->history)
+        if (same->beat.history != c->beat.history)
             mismatch(s, same->rank < c->rank ? same : c, same->rank < c->rank ? c : same);
         all_idle &= dome__hub_idle(s, c);
         first = first ? first : c;
-        elsewhere = c->sequence != first->sequence ? c : elsewhere;
+        elsewhere = c->beat.sequence != first->beat.sequence ? c : elsewhere;
     }
     g_hash_table_destroy(at);
-    if (all_idle && elsewhere && !s->noticed && all_for_ever(s)) {
-        s->wait_for_ever = true;
+    if (all_idle && elsewhere && !s->failure.noticed && all_for_ever(s)) {
+        dome__hub_wait_for_ever(s);
         mismatch(s, elsewhere->rank < first->rank ? elsewhere : first, elsewhere->rank < first->rank ? first : elsewhere);
     }
 }
@@ -125,15 +121,14 @@ static void compare(hub_state *s)
 void dome__hub_look_at_beats(hub_state *s)
 {
     s->beaten = false;
-    if (!s->told && !s->noticed && s->view.phase != DOME_VIEW_ENTERING && !dome__hub_find_deadlock(s))
+    if (!s->failure.told && !s->failure.noticed && s->view.phase != DOME_VIEW_ENTERING && !dome__hub_find_deadlock(s))
         compare(s);
 }
 
 /* Handles a task's first message. */
 static void greet(hub_state *s, hub_client *c, const dome_wire_message *message)
 {
-    c->greeted = message->kind == DOME_WIRE_HELLO;
-    if (!c->greeted) {
+    if (message->kind != DOME_WIRE_HELLO) {
         dome__hub_closed(s, c);
         return;
     }
@@ -146,19 +141,21 @@ static void greet(hub_state *s, hub_client *c, const dome_wire_message *message)
     c->greeted_at = s->now;
     dome_view_act then;
     if (!dome__hub_view_greet(s, c, &then)) { /* a task of an earlier view that was thought dead */
-        c->greeted = false;
         dome__hub_closed(s, c);
         return;
     }
+    dome__hub_step(c, then.deed == DOME_VIEW_AGAIN ? DOME_CLIENT_ASTRAY : DOME_CLIENT_HELLO);
     if (c->channel == DOME_WIRE_WATCH) {
         c->process = dome__hub_process_open(s, c);
         dome__hub_note_watch(s, c);
+        if (c->rank == 0 && c->state == DOME_CLIENT_RUNS)
+            dome__hub_rank0_came(s);
     } else if (!dome__hub_hear_from_now(s, c)) {
         dome__hub_closed(s, c);
         return;
     }
     dome__hub_send(c, &(dome_wire_message){.kind = DOME_WIRE_WELCOME});
-    if (s->recording && c->channel == DOME_WIRE_WATCH) {
+    if (s->record.number && c->channel == DOME_WIRE_WATCH) {
         dome__hub_record_view(s, c->view);
         dome__hub_send_record(s, c);
     }
@@ -166,7 +163,7 @@ static void greet(hub_state *s, hub_client *c, const dome_wire_message *message)
         dome__hub_send_back(s, c);
     else
         dome__hub_view_act(s, then);
-    if (s->told && c->channel == DOME_WIRE_WATCH)
+    if (s->failure.told && c->channel == DOME_WIRE_WATCH)
         dome__hub_send_end(s, c, "");
 }
 
@@ -179,38 +176,44 @@ static void keep(char **of, const char *text)
     *of = g_strdup(text);
 }
 
+/* Whether it waits as it did at the beat before, and nothing has come meanwhile. */
+static bool is_still(const hub_beat *before, const dome_wire_beat *beat)
+{
+    return beat->waiting && before->came && beat->sequence == before->sequence && beat->progress == before->progress &&
+           beat->awaited == before->awaited;
+}
+
+static void note_beat(hub_beat *b, const dome_wire_beat *beat, double now)
+{
+    b->idle = is_still(b, beat) ? b->idle + 1 : 0;
+    if (!b->idle)
+        b->moved_at = now;
+    keep(&b->operation, beat->operation);
+    keep(&b->object, beat->object);
+    b->came = true;
+    b->answered = beat->queries > 0; /* a program gets at most one query */
+    b->waiting = beat->waiting;
+    b->bare = beat->bare;
+    b->sequence = beat->sequence;
+    b->history = beat->history;
+    b->progress = beat->progress;
+    b->loop = MAX(b->loop, beat->loop);
+    b->awaited = beat->awaited;
+    b->busy = beat->busy / 1e3;
+    b->load = beat->load == UINT32_MAX ? -1 : beat->load / 1e2;
+    b->waited = (double)beat->waited * 1e-9;
+}
+
 static void take_beat(hub_state *s, hub_client *c, const dome_wire_beat *beat)
 {
-    c->history = beat->history;
-    keep(&c->operation, beat->operation);
-    c->waiting = beat->waiting;
-    keep(&c->object, beat->object);
-    c->idle =
-        c->waiting && c->beaten && beat->sequence == c->sequence && beat->progress == c->progress && beat->awaited == c->awaited
-            ? c->idle + 1
-            : 0;
-    if (!c->idle)
-        c->moved_at = s->now;
-    c->awaited = beat->awaited;
-    c->sequence = beat->sequence;
-    c->progress = beat->progress;
-    c->beaten = true;
-    c->answered = beat->queries > 0; /* a program gets at most one query */
-    c->busy = beat->busy / 1e3;
-    c->load = beat->load == UINT32_MAX ? -1 : beat->load / 1e2;
+    note_beat(&c->beat, beat, s->now);
     int64_t checkpoint = (int64_t)beat->checkpoint - 1;
     if (c->rank == 0 && checkpoint >= 0 && checkpoint != s->checkpoint) {
         s->checkpoint = checkpoint;
         s->checkpoint_at = dome__hub_now();
     }
-    c->loop = MAX(c->loop, beat->loop);
-    c->bare = beat->bare;
-    c->waited = (double)beat->waited * 1e-9;
-    if (c->rank == 0 && !s->demand) { /* after TRACE_OPEN, if there is one, which is sent before the first beat */
-        s->demand = dome__demand_open(dome__hub_command_line, NULL, s);
-        if (s->trace)
-            dome__demand_lend(s->demand, dome__trace_sink_path(s->trace));
-    }
+    if (c->rank == 0) /* after TRACE_OPEN, if there is one, which is sent before the first beat */
+        dome__hub_record_open(s);
     s->beaten = true;
 }
 
@@ -229,25 +232,16 @@ static void take_fail(hub_state *s, hub_client *c, const dome_wire_fail *fail)
 {
     if (fail->disagree)
         dome__hub_ask_trails(s);
-    if (!s->told) { /* the task's own reason replaces what the hub has noticed from outside */
-        g_clear_pointer(&s->noticed, g_free);
-        dome__hub_notice(s, (dome_end)MIN(fail->end, DOME_END_LOSS), false, (int)fail->status, g_strdup(fail->line));
-    }
-    c->bye = c->failed = true;
-}
-
-static void take_lines(hub_state *s, const hub_client *c, const dome_wire_trace *trace)
-{
-    dome_trace_sink *sink = !trace->number ? s->trace : trace->number == s->recording ? dome__demand_sink(s->demand) : NULL;
-    dome__trace_sink_take(sink, c->view, c->rank, trace->lines, strlen(trace->lines));
+    dome__hub_notice_reason(s, (dome_end)MIN(fail->end, DOME_END_LOSS), (int)fail->status, fail->line);
+    dome__hub_step(c, DOME_CLIENT_FAIL);
 }
 
 /* A task that was told to go back may have failed before it heard so, or have come to its end. */
 static bool is_late(hub_state *s, hub_client *c, dome_wire_kind kind)
 {
-    if (c->replaced)
+    if (c->state == DOME_CLIENT_REPLACED)
         return kind == DOME_WIRE_FAIL;
-    if (!c->away || !s->view.healing)
+    if (!dome__client_is_away(c->state) || !s->view.healing)
         return false;
     if (kind == DOME_WIRE_BYE)
         dome__hub_lost(s, c, "it has come to its end, and cannot go back to heal the program");
@@ -257,9 +251,10 @@ static bool is_late(hub_state *s, hub_client *c, dome_wire_kind kind)
 /* Between the loss of a newcomer and what follows from it the view does not stand. */
 static void take_stands(hub_state *s, hub_client *c, const dome_wire_message *message)
 {
-    if (s->noticed && s->view.phase == DOME_VIEW_ENTERING && !s->view.healing)
+    if (s->failure.noticed && s->view.phase == DOME_VIEW_ENTERING && !s->view.healing)
         return;
     dome__hub_view_stands(s, &message->view);
+    dome__hub_heal_bequeath(s, message->view.legacy);
     dome__hub_healed(s, &message->view);
     if (message->view.number == s->view.number)
         dome__hub_send(c, message);
@@ -283,7 +278,6 @@ static void take_message(hub_state *s, hub_client *c, dome_wire_message *message
         dome__hub_take_trail(s, c->rank, g_steal_pointer(&message->calls));
         break;
     case DOME_WIRE_EXITING:
-        c->exiting = true;
         c->exit_status = (int)message->status & 0xff;
         break;
     case DOME_WIRE_WAITS:
@@ -291,10 +285,10 @@ static void take_message(hub_state *s, hub_client *c, dome_wire_message *message
         dome__hub_inquiry_answer(s, c, message);
         break;
     case DOME_WIRE_BYE:
-        c->bye = c->left = true;
+        dome__hub_step(c, DOME_CLIENT_BYE);
         break;
     case DOME_WIRE_DONE:
-        c->done = true;
+        dome__hub_step(c, DOME_CLIENT_IS_DONE);
         break;
     case DOME_WIRE_HOLD:
         dome__hub_view_act(s, dome__view_held(&s->view, c->rank, message->hold.order, message->hold.loop));
@@ -328,13 +322,10 @@ static void take_message(hub_state *s, hub_client *c, dome_wire_message *message
         dome__hub_send(c, message);
         break;
     case DOME_WIRE_TRACE_OPEN:
-        if (s->trace)
-            dome__trace_sink_again(s->trace, message->trace_open.command, c->view);
-        else
-            s->trace = dome__trace_sink_open(message->trace_open.path, message->trace_open.command, message->trace_open.append);
+        dome__hub_record_trace(s, c->view, &message->trace_open);
         break;
     case DOME_WIRE_TRACE:
-        take_lines(s, c, &message->trace);
+        dome__hub_record_take(s, c, &message->trace);
         break;
     default:
         break;
@@ -345,7 +336,7 @@ void dome__hub_receive(hub_state *s, hub_client *c)
 {
     guint8 buffer[65536];
     /* Of output one piece: between its beats this process may have to read that of hundreds of tasks. */
-    int rounds = c->greeted && c->channel != DOME_WIRE_WATCH ? 1 : 16;
+    int rounds = dome__hub_is_output(c) ? 1 : 16;
     for (int round = 0; round < rounds && !c->closed && !dome__hub_holds(s, c); round++) {
         ssize_t n = recv(c->fd, buffer, sizeof buffer, MSG_DONTWAIT);
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -359,21 +350,20 @@ void dome__hub_receive(hub_state *s, hub_client *c)
         g_byte_array_append(c->in, buffer, (guint)n);
         if ((gsize)n < sizeof buffer)
             rounds = 0; /* there is no more */
-        if (c->greeted && c->channel != DOME_WIRE_WATCH) {
+        if (dome__hub_is_output(c)) {
             dome__hub_relay(s, c, false);
             continue;
         }
         dome_wire_message message;
         int have = 0;
-        while (!c->closed && (!c->greeted || c->channel == DOME_WIRE_WATCH) &&
-               (have = dome__wire_next(c->in, &c->macs.in, &message)) > 0) {
-            if (c->greeted)
+        while (!c->closed && !dome__hub_is_output(c) && (have = dome__wire_next(c->in, &c->macs.in, &message)) > 0) {
+            if (dome__client_has_greeted(c->state))
                 take_message(s, c, &message);
             else
                 greet(s, c, &message);
             dome__wire_clear(&message);
         }
-        if (have == DOME_WIRE_ALTERED && c->greeted && !c->closed && !c->bye && !c->away)
+        if (have == DOME_WIRE_ALTERED && dome__client_has_greeted(c->state) && !c->closed && dome__hub_is_expected(c))
             dome__hub_lost(s, c, "a message of its connection was altered on the way");
         if (have < 0 && !c->closed)
             dome__hub_closed(s, c);

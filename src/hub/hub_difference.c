@@ -19,17 +19,28 @@ static void trail_free(void *data)
 
 void dome__hub_ask_trails(hub_state *s)
 {
-    if (s->trails || s->told)
+    if (s->difference.trails || s->failure.told)
         return;
-    s->trails = g_ptr_array_new_with_free_func(trail_free);
+    s->difference.trails = g_ptr_array_new_with_free_func(trail_free);
     dome__hub_to_all_watches(s, DOME_WIRE_TRAIL);
+}
+
+void dome__hub_wait_for_ever(hub_state *s)
+{
+    s->difference.for_ever = true;
+}
+
+void dome__hub_difference_forget(hub_state *s)
+{
+    g_clear_pointer(&s->difference.trails, g_ptr_array_unref);
+    s->difference.for_ever = false;
 }
 
 bool dome__hub_has_trail(const hub_state *s, int rank)
 {
     bool has = false;
-    for (guint i = 0; i < s->trails->len; i++)
-        has |= ((const trail *)s->trails->pdata[i])->rank == rank;
+    for (guint i = 0; i < s->difference.trails->len; i++)
+        has |= ((const trail *)s->difference.trails->pdata[i])->rank == rank;
     return has;
 }
 
@@ -40,15 +51,15 @@ static gint by_rank(gconstpointer a, gconstpointer b)
 
 void dome__hub_take_trail(hub_state *s, int rank, GArray *calls)
 {
-    if (!s->trails || dome__hub_has_trail(s, rank)) {
+    if (!s->difference.trails || dome__hub_has_trail(s, rank)) {
         g_array_unref(calls);
         return;
     }
     trail *t = g_new0(trail, 1);
     t->rank = rank;
     t->calls = calls;
-    g_ptr_array_add(s->trails, t);
-    g_ptr_array_sort(s->trails, by_rank);
+    g_ptr_array_add(s->difference.trails, t);
+    g_ptr_array_sort(s->difference.trails, by_rank);
 }
 
 /* ---- comparing them ---- */
@@ -83,7 +94,7 @@ static const char *host_of(const hub_state *s, int rank)
 {
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        if (c->greeted && c->rank == rank && c->channel == DOME_WIRE_WATCH)
+        if (dome__hub_is_watch(c) && c->rank == rank)
             return c->host;
     }
     return "unknown";
@@ -128,8 +139,8 @@ static char *line(const hub_state *s, int a, const dome_wire_call *x, int b, con
 static const trail *other_than(const hub_state *s, const trail *first, uint64_t *earliest, bool *before)
 {
     const trail *other = NULL;
-    for (guint i = 0; i < s->trails->len; i++) {
-        const trail *t = s->trails->pdata[i];
+    for (guint i = 0; i < s->difference.trails->len; i++) {
+        const trail *t = s->difference.trails->pdata[i];
         bool older;
         uint64_t found = parting(first, t, &older);
         if (found && (!other || found < *earliest)) {
@@ -143,10 +154,10 @@ static const trail *other_than(const hub_state *s, const trail *first, uint64_t 
 
 bool dome__hub_same_calls(const hub_state *s)
 {
-    const trail *first = s->trails->len ? s->trails->pdata[0] : NULL;
+    const trail *first = s->difference.trails->len ? s->difference.trails->pdata[0] : NULL;
     bool same = first && first->calls->len;
-    for (guint i = 1; same && i < s->trails->len; i++) {
-        const trail *t = s->trails->pdata[i];
+    for (guint i = 1; same && i < s->difference.trails->len; i++) {
+        const trail *t = s->difference.trails->pdata[i];
         bool older, common = false;
         for (guint k = 0; k < t->calls->len && !common; k++)
             common = call_at(first, g_array_index(t->calls, dome_wire_call, k).sequence) != NULL;
@@ -155,14 +166,19 @@ bool dome__hub_same_calls(const hub_state *s)
     return same;
 }
 
+bool dome__hub_message_is_lost(const hub_state *s)
+{
+    return s->difference.for_ever && s->difference.trails && dome__hub_same_calls(s);
+}
+
 char *dome__hub_difference(const hub_state *s)
 {
     const trail *first = NULL, *other = NULL;
     uint64_t earliest = 0;
     bool before = false;
     /* Task 0 need not have come to the call that differs: halos couple neighbours alone. */
-    for (guint i = 0; i < s->trails->len && !other; i++) {
-        first = s->trails->pdata[i];
+    for (guint i = 0; i < s->difference.trails->len && !other; i++) {
+        first = s->difference.trails->pdata[i];
         other = other_than(s, first, &earliest, &before);
     }
     if (!other)

@@ -16,7 +16,7 @@ static bool take_rest(hub_state *s)
     bool more = false;
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *c = s->clients->pdata[i];
-        if (!c->greeted || c->closed || c->channel == DOME_WIRE_WATCH)
+        if (c->closed || !dome__hub_is_output(c))
             continue;
         struct pollfd p = {.fd = c->fd, .events = POLLIN};
         bool ready = poll(&p, 1, 0) > 0;
@@ -46,7 +46,7 @@ static void take_parts(hub_state *s)
 {
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *c = s->clients->pdata[i];
-        if (c->greeted && !c->closed && c->channel != DOME_WIRE_WATCH)
+        if (!c->closed && dome__hub_is_output(c))
             dome__hub_relay(s, c, true);
     }
 }
@@ -55,7 +55,9 @@ static void take_parts(hub_state *s)
  * restarted. */
 static int wait_for_reader(hub_state *s)
 {
-    double patience = s->ending ? ENDED_PATIENCE : s->hub->report_fd >= 0 && s->told ? s->hub->timeout : G_MAXDOUBLE;
+    double patience = s->rank0.ending                             ? ENDED_PATIENCE
+                      : s->hub->report_fd >= 0 && s->failure.told ? s->hub->timeout
+                                                                  : G_MAXDOUBLE;
     double moved = dome__hub_now();
     size_t written = dome__hub_output_written(s);
     int ended_by = 0;
@@ -65,10 +67,10 @@ static int wait_for_reader(hub_state *s)
             if (!dome__hub_output_waiting(s))
                 break;
         }
-        struct pollfd p[2] = {{.fd = s->hub->signal_fd, .events = POLLIN}, {.fd = s->bell, .events = POLLIN}};
+        struct pollfd p[2] = {{.fd = s->hub->signal_fd, .events = POLLIN}, {.fd = s->output.bell, .events = POLLIN}};
         uint64_t rung;
         const int ready = poll(p, 2, 50);
-        if (ready < 0 || (ready > 0 && p[1].revents && read(s->bell, &rung, sizeof rung) < 0))
+        if (ready < 0 || (ready > 0 && p[1].revents && read(s->output.bell, &rung, sizeof rung) < 0))
             g_usleep(1000);
         ended_by = signal_while_waiting(s);
         size_t so_far = dome__hub_output_written(s);

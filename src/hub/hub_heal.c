@@ -3,6 +3,7 @@
  * others go on without the lost ones, but for task 0, which holds the program's input and output. */
 #include "hub/hub_private.h"
 #include "system/terminal.h"
+#include "wire/view_note.h"
 
 #include <inttypes.h>
 #include <poll.h>
@@ -16,14 +17,15 @@
  * another one takes its place. */
 static const double LOST_PATIENCE = 0.5, RANK0_PATIENCE = 5;
 
-static bool is_watch(const hub_client *c)
+/* A task's connection, unless another one is in its place. */
+static bool is_newest(const hub_client *c)
 {
-    return c->greeted && c->channel == DOME_WIRE_WATCH && !c->replaced;
+    return dome__hub_is_watch(c) && c->state != DOME_CLIENT_REPLACED;
 }
 
 static int place_of(const hub_state *s, const hub_client *c)
 {
-    return is_watch(c) ? dome__view_place(&s->view, c->view, c->rank) : -1;
+    return is_newest(c) ? dome__view_place(&s->view, c->view, c->rank) : -1;
 }
 
 static bool has_ended(const hub_client *c)
@@ -35,7 +37,7 @@ static bool has_ended(const hub_client *c)
 /* Whether the process of a task goes on as a task: it is connected, or on its way between two views. */
 static bool lives(const hub_state *s, const hub_client *c)
 {
-    if (c->lost || (c->rank == 0 && s->rank0_ended) || (c->closed && !c->away))
+    if (c->lost || (c->rank == 0 && s->rank0.ended) || (c->closed && !dome__client_is_away(c->state)))
         return false;
     return !has_ended(c); /* perhaps before the end of its connection has been read: tasks that end at once are one loss */
 }
@@ -47,7 +49,7 @@ static bool someone_has_left(const hub_state *s)
 {
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        if (c->left && place_of(s, c) >= 0)
+        if (dome__client_has_left(c->state) && place_of(s, c) >= 0)
             return true;
     }
     return false;
@@ -57,21 +59,21 @@ static bool someone_has_left(const hub_state *s)
 static bool can_go_over(const hub_state *s)
 {
     const dome_hub *h = s->hub;
-    return h->rank0_is_child && (h->launcher->can & DOME_LAUNCHER_AGAIN) && s->end == DOME_END_LOSS && !s->ending &&
+    return h->rank0_is_child && (h->launcher->can & DOME_LAUNCHER_AGAIN) && s->failure.end == DOME_END_LOSS && !s->rank0.ending &&
            !s->daemon_ended && s->now >= s->overslept_until && !someone_has_left(s) && h->same_file(h->ctx);
 }
 
 static bool can_heal(const hub_state *s)
 {
-    return s->hub->heals && s->hub->left != 0 && s->legacy && can_go_over(s);
+    return s->hub->heals && s->hub->left != 0 && s->healing.legacy && can_go_over(s);
 }
 
 /* Whether a lost task has ended by a signal of its own, which it has announced, and not because its process was killed or its
  * host is gone. */
 static bool has_failed(const hub_state *s, const hub_member *members, int r)
 {
-    const int status = s->rank0_status;
-    if (r == 0 && s->rank0_ended && !(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL))
+    const int status = s->rank0.status;
+    if (r == 0 && s->rank0.ended && !(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL))
         return true;
     return members[r].by && members[r].by->last_signal && members[r].by->last_signal != SIGTERM;
 }
@@ -94,18 +96,25 @@ static uint64_t victims_of(const hub_state *s, const hub_member *members, int si
 static bool is_stuck(hub_state *s, const hub_member *members, int size)
 {
     dome_place here = {
-        .known = !s->place_unknown, .checkpoint = (uint64_t)(s->checkpoint + 1), .victims = victims_of(s, members, size)};
+        .known = !s->failure.place_unknown, .checkpoint = (uint64_t)(s->checkpoint + 1), .victims = victims_of(s, members, size)};
     for (guint i = 0; i < s->clients->len && s->view.phase != DOME_VIEW_ENTERING; i++) {
         const hub_client *c = s->clients->pdata[i];
         if (place_of(s, c) < 0)
             continue;
-        here.loop = MAX(here.loop, s->loops_before + c->loop);
-        here.sequence = MAX(here.sequence, c->sequence);
+        here.loop = MAX(here.loop, s->loops_before + c->beat.loop);
+        here.sequence = MAX(here.sequence, c->beat.sequence);
     }
-    return dome__losses_note(&s->losses, &here);
+    return dome__losses_note(&s->healing.past, &here);
 }
 
 /* ---- healing ---- */
+
+void dome__hub_say_unhealed(hub_state *s)
+{
+    if (s->healing.reason)
+        dome__hub_say(s, s->healing.reason);
+    g_clear_pointer(&s->healing.reason, g_free);
+}
 
 void dome__hub_send_back(const hub_state *s, hub_client *c)
 {
@@ -120,7 +129,7 @@ void dome__hub_send_back(const hub_state *s, hub_client *c)
 /* It is not needed any more. */
 static void dismiss(hub_client *c)
 {
-    c->bye = c->left = c->replaced = true;
+    dome__hub_step(c, DOME_CLIENT_REPLACE);
     if (!c->closed)
         dome__hub_send(c, &(dome_wire_message){.kind = DOME_WIRE_END, .end = {0, ""}});
 }
@@ -129,13 +138,12 @@ static void dismiss(hub_client *c)
  * told so: it must not take its host's daemon down with it. */
 static void give_up(hub_state *s, hub_client *c, GArray *kill_too)
 {
-    if (c->rank == 0 && !s->rank0_ended)
+    if (c->rank == 0 && !s->rank0.ended)
         kill(s->hub->rank0, SIGKILL);
     else if (c->rank != 0)
         dome__hub_process_kill(c);
     if (c->process < 0 && c->tid && !dome__hub_is_down(s, c->host)) /* else PVM would wait for the host */
         g_array_append_val(kill_too, c->tid);
-    c->away = false;
     dismiss(c);
     if (!c->closed)
         shutdown(c->fd, SHUT_RDWR); /* it is closed when that is read */
@@ -143,8 +151,7 @@ static void give_up(hub_state *s, hub_client *c, GArray *kill_too)
 
 static void send_back(hub_state *s, hub_client *c)
 {
-    c->bye = c->left = c->done = c->failed = false;
-    c->away = true;
+    dome__hub_step(c, DOME_CLIENT_BACK);
     if (!c->closed)
         dome__hub_send_back(s, c);
 }
@@ -160,7 +167,7 @@ static bool start_rank0(hub_state *s)
                                    .begun_ns = dome__now_ns(),
                                    .avoid = avoid,
                                    .held = " ",
-                                   .rest = s->legacy};
+                                   .rest = s->healing.legacy};
     char *view = dome__view_entry_text(&entry);
     const pid_t pid = s->hub->start_rank0(s->hub->ctx, view);
     g_free(view);
@@ -168,9 +175,7 @@ static bool start_rank0(hub_state *s)
     g_free(avoid);
     if (pid == 0)
         return false;
-    s->hub->rank0 = pid;
-    s->rank0_ended = false;
-    s->rank0_started_at = s->now;
+    dome__hub_rank0_started(s, pid);
     return true;
 }
 
@@ -178,13 +183,10 @@ static bool start_rank0(hub_state *s)
 static void forget_failure(hub_state *s)
 {
     dome__hub_park_end(s);
-    g_clear_pointer(&s->noticed, g_free);
-    g_clear_pointer(&s->silent, g_free);
-    g_clear_pointer(&s->trails, g_ptr_array_unref);
+    dome__hub_failure_forget(s);
+    dome__hub_difference_forget(s);
     dome__hub_look_end(s);
-    s->ask_operation = s->place_unknown = s->unstarted = s->wait_for_ever = false;
-    s->exit_status = 0;
-    s->end = DOME_END_OWN;
+    s->healing.unstarted = false;
 }
 
 /* Nothing of the program's state can be kept. */
@@ -193,7 +195,7 @@ static bool is_bare(const hub_state *s)
     bool bare = false;
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        bare |= place_of(s, c) >= 0 && lives(s, c) && c->bare;
+        bare |= place_of(s, c) >= 0 && lives(s, c) && c->beat.bare;
     }
     return bare;
 }
@@ -204,7 +206,7 @@ static bool is_early(const hub_state *s)
     uint64_t loops = s->loops_before;
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        loops = place_of(s, c) >= 0 ? MAX(loops, c->loop) : loops;
+        loops = place_of(s, c) >= 0 ? MAX(loops, c->beat.loop) : loops;
     }
     return loops == 0;
 }
@@ -227,7 +229,7 @@ static void make_view(hub_state *s, const hub_member *members, int size)
 {
     bool *lost = g_new0(bool, size);
     const char **hosts = g_new0(const char *, size);
-    GString *without = g_string_new(s->view.healing ? s->without : NULL); /* the loss before has not been healed */
+    GString *without = g_string_new(s->view.healing ? s->healing.without : NULL); /* the loss before has not been healed */
     for (int r = 0; r < size; r++) {
         const bool is_down = dome__hub_is_down(s, members[r].host);
         lost[r] = members[r].lost;
@@ -238,8 +240,8 @@ static void make_view(hub_state *s, const hub_member *members, int size)
         if (is_first)
             g_string_append_printf(without, "%s%s", without->len ? ", " : "", members[r].host);
     }
-    g_free(s->without);
-    s->without = g_string_free(without, without->len == 0);
+    g_free(s->healing.without);
+    s->healing.without = g_string_free(without, without->len == 0);
     dome__hub_view_act(s, s->hub->tells ? dome__view_go_on(&s->view, lost) : dome__view_heal(&s->view, lost, hosts));
     g_free(hosts);
     g_free(lost);
@@ -249,14 +251,14 @@ static bool begin(hub_state *s, const hub_member *members, int size)
 {
     GArray *kill_too = g_array_new(FALSE, FALSE, sizeof(int));
     dome__hub_say_unhealed(s);
-    s->bare = is_bare(s);
-    s->early = is_early(s);
-    s->healing = dome__hub_reason(s);
-    dome__history_begin(&s->history, true, s->healing, noticing(s));
+    s->healing.bare = is_bare(s);
+    s->healing.early = is_early(s);
+    s->healing.reason = dome__hub_reason(s);
+    dome__history_begin(&s->history, true, s->healing.reason, noticing(s));
     make_view(s, members, size);
-    s->healing_number = s->view.next_number;
-    s->entered_at = s->now;
-    s->heals++;
+    s->healing.number = s->view.next_number;
+    dome__hub_view_entered(s);
+    s->healing.heals++;
     if (s->hub->left > 0)
         s->hub->left--;
     /* Those that go on come first: a task of a host whose daemon is gone must not end before the others have left it alone. What
@@ -270,7 +272,7 @@ static bool begin(hub_state *s, const hub_member *members, int size)
     const guint known = s->clients->len;
     for (guint i = 0; i < known; i++) {
         hub_client *c = s->clients->pdata[i];
-        if (!is_watch(c) || g_hash_table_contains(going, c))
+        if (!is_newest(c) || g_hash_table_contains(going, c))
             continue;
         if (!lives(s, c) || dome__hub_is_down(s, c->host))
             give_up(s, c, kill_too);
@@ -281,7 +283,7 @@ static bool begin(hub_state *s, const hub_member *members, int size)
     dome__hub_launcher_kill(s, (const int *)(const void *)kill_too->data, (int)kill_too->len);
     g_array_unref(kill_too);
     if (members[0].lost && !start_rank0(s)) {
-        g_clear_pointer(&s->healing, g_free); /* the same reason is told now */
+        g_clear_pointer(&s->healing.reason, g_free); /* the same reason is told now */
         return false;
     }
     s->hub->healing(s->hub->ctx, s->hub->rank0);
@@ -304,7 +306,7 @@ static hub_member *survey(const hub_state *s, int size)
         members[place] = (hub_member){.by = c,
                                       .host = c->host,
                                       .lost = !lives(s, c),
-                                      .failed = c->failed,
+                                      .failed = dome__client_has_failed(c->state),
                                       .unheard = !c->closed && dome__hub_silent(s, c),
                                       .daemon = c->parent};
     }
@@ -322,10 +324,10 @@ static int count_lost(const hub_member *members, int size)
 /* Task 0 is lost and its process has not ended: another one could not take its place yet. */
 static bool awaits_rank0(hub_state *s, bool is_lost)
 {
-    if (!is_lost || s->rank0_ended)
+    if (!is_lost || s->rank0.ended)
         return false;
     kill(s->hub->rank0, SIGKILL);
-    return s->now - s->noticed_at <= RANK0_PATIENCE;
+    return s->now - s->failure.noticed_at <= RANK0_PATIENCE;
 }
 
 /* Why the program is given up instead (g_free'd), or NULL. count: how many of its tasks are lost. */
@@ -333,7 +335,8 @@ static char *objection(hub_state *s, const hub_member *members, int size)
 {
     const int count = count_lost(members, size), left = size - count + members[0].lost;
     if (is_stuck(s, members, size))
-        return g_strdup_printf("that is the same place %d times in a row: the program is not started again", s->losses.times);
+        return g_strdup_printf("that is the same place %d times in a row: the program is not started again",
+                               s->healing.past.times);
     if (s->hub->tells && count == size)
         return g_strdup("no task is left that could go on");
     if (s->hub->tells && left < s->view.least)
@@ -357,8 +360,7 @@ static bool can_take_back(const hub_state *s, const hub_member *members, int siz
 /* Those on their way are told when they greet. A task that has not gone yet must not: it is still handing over its part. */
 static void send_over(hub_state *s, hub_client *c)
 {
-    c->bye = c->left = c->done = c->failed = false;
-    c->away = true;
+    dome__hub_step(c, DOME_CLIENT_BACK);
     if (!c->closed && c->view > s->view.number)
         dome__hub_send_back(s, c);
 }
@@ -374,7 +376,7 @@ static void take_back(hub_state *s, const hub_member *members, int size)
         newcomer[r] = s->view.next.members[r].before == DOME_VIEW_NEWCOMER;
     dome__history_begin(&s->history, true, reason, noticing(s));
     dome__hub_view_act(s, dome__view_take_back(&s->view, hosts, text));
-    s->entered_at = s->now;
+    dome__hub_view_entered(s);
     for (int r = 0; r < size; r++)
         if (!newcomer[r])
             send_over(s, members[r].by);
@@ -396,14 +398,14 @@ static void take_back(hub_state *s, const hub_member *members, int size)
 static bool is_held_up(const hub_state *s)
 {
     const bool restarts = s->hub->report_fd >= 0 && s->hub->left > 0;
-    return s->unstarted || (s->healing && restarts);
+    return s->healing.unstarted || (s->healing.reason && restarts);
 }
 
 bool dome__hub_heal(hub_state *s)
 {
-    if (s->view.phase == DOME_VIEW_ENTERING && s->end == DOME_END_START) {
-        s->end = DOME_END_LOSS; /* it has started before */
-        s->unstarted = true;
+    if (s->view.phase == DOME_VIEW_ENTERING && s->failure.end == DOME_END_START) {
+        dome__hub_notice_loss(s);
+        s->healing.unstarted = true;
     }
     if (!can_heal(s) && !(can_go_over(s) && s->view.phase == DOME_VIEW_ENTERING && !s->view.healing))
         return false;
@@ -413,7 +415,7 @@ bool dome__hub_heal(hub_state *s)
     char *why = NULL;
     if (!dome__hub_find_down(s, members, size)) {
         heals = true;
-    } else if (count_lost(members, size) == 0 && s->now - s->noticed_at <= LOST_PATIENCE) {
+    } else if (count_lost(members, size) == 0 && s->now - s->failure.noticed_at <= LOST_PATIENCE) {
         heals = true; /* another task was quicker to tell of the loss */
     } else if (can_take_back(s, members, size)) {
         take_back(s, members, size);
@@ -425,14 +427,12 @@ bool dome__hub_heal(hub_state *s)
         heals = true;
     } else if ((why = objection(s, members, size))) {
         char *reason = dome__hub_reason(s);
-        g_free(s->noticed);
-        s->noticed = g_strdup_printf("%s; %s", reason, why);
-        s->ask_operation = false;
-        s->end = s->losses.times >= DOME_LOSSES_MOST ? DOME_END_OWN : s->end;
+        dome__hub_notice_anew(s, s->healing.past.times >= DOME_LOSSES_MOST ? DOME_END_OWN : s->failure.end,
+                              s->failure.exit_status, g_strdup_printf("%s; %s", reason, why));
         g_free(reason);
         heals = false;
     } else {
-        heals = (!members[0].lost || s->rank0_ended) && begin(s, members, size);
+        heals = (!members[0].lost || s->rank0.ended) && begin(s, members, size);
     }
     g_free(why);
     g_free(members);
@@ -440,20 +440,6 @@ bool dome__hub_heal(hub_state *s)
 }
 
 /* ---- afterwards ---- */
-
-bool dome__hub_awaits_rank0(const hub_state *s)
-{
-    return s->rank0_started_at > 0;
-}
-
-void dome__hub_look_for_rank0(hub_state *s, double limit)
-{
-    if (!dome__hub_awaits_rank0(s) || s->noticed || s->now - s->rank0_started_at <= limit)
-        return;
-    dome__hub_notice(
-        s, DOME_END_LOSS, false, 1,
-        g_strdup_printf("task 0 on host %s is lost: started anew, it did not come within %.1f s", g_get_host_name(), limit));
-}
 
 bool dome__hub_look_for_host(hub_state *s, const hub_client *c, const char *host, double limit)
 {
@@ -468,11 +454,11 @@ bool dome__hub_look_for_host(hub_state *s, const hub_client *c, const char *host
 /* Why the program goes on from its beginning, and what helps. */
 static const char *why_beginning(const hub_state *s, const dome_wire_view *view)
 {
-    if (s->bare)
+    if (s->healing.bare)
         return "it has no objects with names: name those that hold its state";
     if (!view->saves)
         return "it writes no checkpoints: --dome-checkpoint-dir memory: keeps them in memory";
-    if (s->early)
+    if (s->healing.early)
         return "it had come to no loop boundary: dome_checkpoint in its main loop is one";
     if (s->hub->tells)
         return "its tasks had kept nothing yet";
@@ -489,26 +475,39 @@ static void note_checkpoint(hub_state *s, int64_t number)
 
 void dome__hub_healed(hub_state *s, const dome_wire_view *view)
 {
-    if (!s->healing || view->number < s->healing_number)
+    if (!s->healing.reason || view->number < s->healing.number)
         return;
     const bool kept = s->hub->tells && view->checkpoint;
     char *from = kept ? g_strdup_printf("loop boundary %" PRIu64, view->loop)
                  : view->checkpoint
                      ? g_strdup_printf("checkpoint %" PRIu64 " (loop boundary %" PRIu64 ")", view->checkpoint, view->loop)
                      : g_strdup_printf("the beginning (%s)", why_beginning(s, view));
-    char *most = s->hub->left < 0 ? g_strdup("") : g_strdup_printf(" of %d", s->heals + s->hub->left);
-    char *without = s->without ? g_strdup_printf(" (without %s)", s->without) : g_strdup("");
+    char *most = s->hub->left < 0 ? g_strdup("") : g_strdup_printf(" of %d", s->healing.heals + s->hub->left);
+    char *without = s->healing.without ? g_strdup_printf(" (without %s)", s->healing.without) : g_strdup("");
     char *how = s->hub->tells ? g_strdup_printf("the program goes on with %d task%s", s->view.size, s->view.size == 1 ? "" : "s")
                               : g_strdup("healed");
-    char *text = g_strdup_printf("%s; %s%s from %s, %d%s", s->healing, how, without, from, s->heals, most);
+    char *text = g_strdup_printf("%s; %s%s from %s, %d%s", s->healing.reason, how, without, from, s->healing.heals, most);
     dome__hub_say(s, text);
     g_free(text);
     g_free(how);
     g_free(without);
     g_free(most);
     g_free(from);
-    g_clear_pointer(&s->healing, g_free);
+    g_clear_pointer(&s->healing.reason, g_free);
     if (view->checkpoint && !s->hub->tells) /* else it is what the tasks have kept, which is no checkpoint for others */
         note_checkpoint(s, (int64_t)view->checkpoint);
-    s->loops_before = s->hub->tells ? view->loop : 0; /* its boundaries are counted from the checkpoint */
+    dome__hub_view_count_from(s, s->hub->tells ? view->loop : 0); /* its boundaries are counted from the checkpoint */
+}
+
+void dome__hub_heal_bequeath(hub_state *s, const char *legacy)
+{
+    g_free(s->healing.legacy);
+    s->healing.legacy = g_strdup(legacy);
+}
+
+void dome__hub_heal_close(hub_state *s)
+{
+    g_free(s->healing.legacy);
+    g_free(s->healing.reason);
+    g_free(s->healing.without);
 }

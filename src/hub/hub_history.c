@@ -6,7 +6,7 @@ static int count_hosts(const hub_state *s)
     GHashTable *different = g_hash_table_new(g_str_hash, g_str_equal);
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        if (c->greeted && c->channel == DOME_WIRE_WATCH && c->view == s->view.number)
+        if (dome__hub_is_task(s, c))
             g_hash_table_add(different, c->host);
     }
     const int count = (int)g_hash_table_size(different);

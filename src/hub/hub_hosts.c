@@ -16,7 +16,7 @@ const char **dome__hub_hosts(const hub_state *s)
         hosts[r] = "?";
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        if (c->greeted && c->channel == DOME_WIRE_WATCH && c->view == s->view.number && c->rank >= 0 && c->rank < s->view.size)
+        if (dome__hub_is_task(s, c) && c->rank < s->view.size)
             hosts[c->rank] = c->host;
     }
     return hosts;

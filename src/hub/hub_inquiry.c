@@ -22,7 +22,7 @@ static bool is_same(const hub_inquiry *q, const hub_client *const *tasks, int si
 {
     bool same = q->of && q->size == size;
     for (int r = 0; same && r < size; r++)
-        same = dome__inquiry_is_asked(q->of, r) == (tasks[r] != NULL) && (!tasks[r] || tasks[r]->moved_at == q->moved_at[r]);
+        same = dome__inquiry_is_asked(q->of, r) == (tasks[r] != NULL) && (!tasks[r] || tasks[r]->beat.moved_at == q->moved_at[r]);
     return same;
 }
 
@@ -42,7 +42,7 @@ static void begin(hub_state *s, const hub_client *const *tasks, int size)
     q->moved_at = g_new0(double, size);
     for (int r = 0; r < size; r++) {
         asked[r] = tasks[r] != NULL;
-        q->moved_at[r] = tasks[r] ? tasks[r]->moved_at : 0;
+        q->moved_at[r] = tasks[r] ? tasks[r]->beat.moved_at : 0;
     }
     q->of = dome__inquiry_new(size, asked);
     q->number++;

@@ -12,7 +12,7 @@ void dome__hub_add_client(hub_state *s, int fd, dome_wire_channel channel, const
     c->macs = *macs;
     c->heard = s->now;
     c->rank = -1;
-    c->process = -1;
+    c->process = c->exit_status = -1;
     c->in = g_byte_array_new();
     g_ptr_array_add(s->clients, c);
     if (!dome__hub_hear_from_now(s, c)) {
@@ -30,8 +30,8 @@ void dome__hub_client_free(hub_client *c)
     g_byte_array_free(c->in, TRUE);
     g_free(c->host);
     g_free(c->early);
-    g_free(c->object);
-    g_free(c->operation);
+    g_free(c->beat.object);
+    g_free(c->beat.operation);
     g_free(c);
 }
 
@@ -41,7 +41,7 @@ void dome__hub_sweep(hub_state *s)
     for (guint i = 0; i < s->clients->len;) {
         hub_client *c = s->clients->pdata[i];
         const bool present = c->view >= s->view.number;
-        if (c->closed && !(c->greeted && c->channel == DOME_WIRE_WATCH && present)) {
+        if (c->closed && !(dome__hub_is_watch(c) && present)) {
             if (c->rank >= 0 && dome__hub_watch_of(s, (uint32_t)c->rank) == c)
                 s->watches->pdata[c->rank] = NULL;
             g_ptr_array_remove_index(s->clients, i);
@@ -79,7 +79,7 @@ static void send_to_watches(hub_state *s, dome_wire_kind kind, bool all)
     GByteArray *frame = dome__wire_frame(&(dome_wire_message){.kind = kind});
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *c = s->clients->pdata[i];
-        if (c->greeted && !c->closed && !c->left && c->channel == DOME_WIRE_WATCH && (all || !c->told_of))
+        if (dome__hub_is_there(c) && (all || !c->told_of))
             dome__wire_send_frames(c->fd, &c->macs.out, frame);
     }
     g_byte_array_unref(frame);

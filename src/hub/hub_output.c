@@ -17,14 +17,15 @@ static bool one_file(int a, int b)
 
 void dome__hub_output_open(hub_state *s)
 {
-    s->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    s->outlets[0] = dome__outlet_open(STDOUT_FILENO, s->bell);
-    s->outlets[1] = one_file(STDOUT_FILENO, STDERR_FILENO) ? s->outlets[0] : dome__outlet_open(STDERR_FILENO, s->bell);
+    s->output.bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    s->output.outlets[0] = dome__outlet_open(STDOUT_FILENO, s->output.bell);
+    s->output.outlets[1] =
+        one_file(STDOUT_FILENO, STDERR_FILENO) ? s->output.outlets[0] : dome__outlet_open(STDERR_FILENO, s->output.bell);
 }
 
 static dome_outlet *outlet_of(const hub_state *s, int fd)
 {
-    return s->outlets[fd == STDERR_FILENO];
+    return s->output.outlets[fd == STDERR_FILENO];
 }
 
 static int stream_of(const hub_client *c)
@@ -47,7 +48,7 @@ void dome__hub_say(hub_state *s, const char *text)
 
 static size_t both(const hub_state *s, size_t (*of)(dome_outlet *outlet))
 {
-    return of(s->outlets[0]) + (s->outlets[1] != s->outlets[0] ? of(s->outlets[1]) : 0);
+    return of(s->output.outlets[0]) + (s->output.outlets[1] != s->output.outlets[0] ? of(s->output.outlets[1]) : 0);
 }
 
 size_t dome__hub_output_waiting(const hub_state *s)
@@ -64,9 +65,9 @@ void dome__hub_flush(hub_state *s, double seconds)
 {
     double until = dome__hub_now() + seconds;
     while (dome__hub_output_waiting(s) && dome__hub_now() < until) {
-        struct pollfd p = {.fd = s->bell, .events = POLLIN};
+        struct pollfd p = {.fd = s->output.bell, .events = POLLIN};
         uint64_t rung;
-        if (poll(&p, 1, 10) > 0 && read(s->bell, &rung, sizeof rung) < 0)
+        if (poll(&p, 1, 10) > 0 && read(s->output.bell, &rung, sizeof rung) < 0)
             return;
     }
 }
@@ -78,7 +79,7 @@ bool dome__hub_holds_stream(const hub_state *s, int stream)
 
 bool dome__hub_holds(const hub_state *s, const hub_client *c)
 {
-    return c->greeted && c->channel != DOME_WIRE_WATCH && dome__hub_holds_stream(s, stream_of(c));
+    return dome__hub_is_output(c) && dome__hub_holds_stream(s, stream_of(c));
 }
 
 void dome__hub_relay(hub_state *s, hub_client *c, bool last)
@@ -106,6 +107,18 @@ void dome__hub_relay(hub_state *s, hub_client *c, bool last)
     g_string_free(text, TRUE);
 }
 
+void dome__hub_output_held(hub_state *s)
+{
+    s->output.held_at = s->now;
+}
+
+void dome__hub_output_rung(hub_state *s)
+{
+    uint64_t rung;
+    if (read(s->output.bell, &rung, sizeof rung) < 0)
+        dome__hub_output_held(s); /* it rings again */
+}
+
 /* Does not block: a writable stream has room for a line. */
 static void say_dropped(size_t bytes)
 {
@@ -123,8 +136,8 @@ void dome__hub_output_close(hub_state *s)
         say_dropped(left);
         return;
     }
-    if (s->outlets[1] != s->outlets[0])
-        dome__outlet_close(s->outlets[1]);
-    dome__outlet_close(s->outlets[0]);
-    close(s->bell);
+    if (s->output.outlets[1] != s->output.outlets[0])
+        dome__outlet_close(s->output.outlets[1]);
+    dome__outlet_close(s->output.outlets[0]);
+    close(s->output.bell);
 }

@@ -2,12 +2,17 @@
 #ifndef DOME_SRC_HUB_PRIVATE_H
 #define DOME_SRC_HUB_PRIVATE_H
 
+#include "hub/client_state.h"
 #include "hub/hub.h"
-#include "hub/outlet.h"
-#include "manage/losses.h"
+#include "hub/hub_difference.h"
+#include "hub/hub_failure.h"
+#include "hub/hub_heal.h"
+#include "hub/hub_output.h"
+#include "hub/hub_poll.h"
+#include "hub/hub_rank0.h"
+#include "hub/hub_record.h"
+#include "hub/hub_strangers.h"
 #include "system/time.h"
-#include "trace/demand.h"
-#include "trace/sink.h"
 #include "wire/history.h"
 #include "wire/inquiry.h"
 #include "wire/order.h"
@@ -17,18 +22,31 @@
 #include <glib.h>
 #include <poll.h>
 
-typedef struct hub_client {
+/* What a task's last beat told. */
+typedef struct hub_beat {
+    bool came;     /* false: there has been none */
+    bool answered; /* the hub's query */
+    bool waiting;
+    bool bare; /* it has objects, but none with a name */
+    uint64_t sequence, history, progress;
+    uint64_t loop;    /* loop boundaries passed */
+    uint64_t awaited; /* DOME_AWAITS of the message that it waits for; 0: none */
+    char *operation;  /* its name; NULL or "": the program's own code */
+    char *object;
+    double busy, load; /* processors used since the previous beat; load of its host, below 0: unknown */
+    double waited;     /* seconds, for others, in its view */
+    int idle;          /* number of consecutive beats in which it waited without progress */
+    double moved_at;   /* time of its last progress */
+} hub_beat;
+
+struct hub_client {
     int fd;
     dome_macs macs;
-    bool greeted, bye, closed;
-    bool left;     /* dome_finalize has ended; the process may continue */
-    bool done;     /* all but that: DOME_WIRE_DONE */
-    bool away;     /* it has announced that it becomes the program anew, or was told to, and has not come back */
-    bool lost;     /* the hub has found so */
-    bool failed;   /* it has told of a failure */
-    bool replaced; /* another connection, or another process, is in its place */
-    uint32_t view; /* number of its view */
-    char *early;   /* the plan of a change that it has announced before task 0 told that the first view stands; NULL: none */
+    dome_client_state state; /* what its task has said, and what has become of it: dome__hub_step alone changes it */
+    bool closed;             /* the connection, which may end in any state */
+    bool lost;               /* the hub has found so, whatever the task says; healing alone asks for it */
+    uint32_t view;           /* number of its view */
+    char *early; /* the plan of a change that it has announced before task 0 told that the first view stands; NULL: none */
     dome_wire_channel channel;
     int set; /* of hub_state.sets, with in_set */
     bool in_set;
@@ -36,36 +54,12 @@ typedef struct hub_client {
     char *host;
     GByteArray *in; /* unread frames, or an incomplete line of output */
     double heard, greeted_at, closed_at;
-    bool exiting; /* it has announced that it exits without dome_finalize */
-    int exit_status;
+    bool told_of;    /* by another task of its host, and it has not spoken since */
+    int exit_status; /* it has announced that it exits so, without dome_finalize; below 0: it has not */
     int last_signal; /* the signal that ends it, as announced by the task; 0: none */
     int process;     /* pidfd of a task on this host; -1: none */
-
-    /* its last beat */
-    bool beaten, answered;
-    uint64_t sequence, history, progress;
-    char *operation; /* its name; NULL or "": the program's own code */
-    bool told_of;    /* by another task of its host, and it has not spoken since */
-    bool waiting;
-    uint64_t loop;    /* loop boundaries passed */
-    uint64_t awaited; /* DOME_AWAITS of the message that it waits for; 0: none */
-    bool bare;        /* it has objects, but none with a name */
-    char *object;
-    double busy, load; /* processors used since the previous beat; load of its host, below 0: unknown */
-    int idle;          /* number of consecutive beats in which it waited without progress */
-    double moved_at;   /* time of its last progress */
-    double waited;     /* seconds, for others, in its view */
-} hub_client;
-
-/* A command that has an order for the program (order.h). */
-typedef struct hub_ask {
-    int fd;     /* -1: none */
-    bool waits; /* the line is complete: until tasks have met */
-    guint used;
-    char line[DOME_ORDER_MOST];
-} hub_ask;
-
-enum { DOME_HUB_ASKS = 4 };
+    hub_beat beat;
+};
 
 /* Hosts that are being added to the virtual machine, by a process of their own. */
 typedef struct hub_adding {
@@ -87,16 +81,6 @@ typedef struct hub_parking {
     GString *said;
     bool over; /* it has said what there is to say */
 } hub_parking;
-
-/* A task of the view that is to be healed, by its rank there. */
-typedef struct hub_member {
-    hub_client *by;   /* its connection; NULL: it has not come yet */
-    const char *host; /* NULL: it is not known */
-    bool lost;        /* no process of it goes on */
-    bool failed;      /* it has told of a failure, which may be that of its host */
-    bool unheard;     /* it is connected, and has been silent for long */
-    int daemon;       /* process number of the launcher's daemon on its host; 0: it is not known */
-} hub_member;
 
 /* A host that is down. */
 typedef struct hub_host {
@@ -127,36 +111,17 @@ enum { DOME_HUB_SCRIPT = -2, DOME_HUB_SIZE = -3 };
 typedef struct hub_script hub_script; /* --hosts-script */
 typedef struct hub_size hub_size;     /* --dome-size auto */
 
-typedef struct hub_stranger hub_stranger; /* a connection that has not proven itself */
-
-/* Connections of tasks: those on which they talk, and those of their standard output and standard error. */
-enum { DOME_HUB_TALK, DOME_HUB_OUT, DOME_HUB_ERROR, DOME_HUB_SETS };
-
-typedef struct hub_set {
-    int fd; /* of epoll */
-    guint members;
-} hub_set;
-
-typedef struct hub_state {
+struct hub_state {
     dome_hub *hub;
-    GPtrArray *watches;   /* by rank: the newest connection of its watcher; NULL: none */
-    GPtrArray *clients;   /* tasks' connections; a closed watch is kept for its last state */
-    GPtrArray *strangers; /* oldest first */
-    guint descriptors;    /* the most that this process may have open */
-    guint inherited;      /* number open when it started */
-    double full_until;    /* no connection is accepted before, for lack of descriptors */
-    hub_set sets[DOME_HUB_SETS];
-    GArray *polls;     /* struct pollfd */
-    GPtrArray *polled; /* the strangers, owners of the entries from DOME_POLL_FIRST on */
-    GArray *events;    /* struct epoll_event, of the set that is looked at */
-    GPtrArray *ready;  /* the clients on whose connections there is something to read */
-    double turned_at;  /* wall time of the last event */
-    double looked_at;  /* when this process last went through all connections */
-    bool beaten;       /* beats have come since */
+    GPtrArray *watches; /* by rank: the newest connection of its watcher; NULL: none */
+    GPtrArray *clients; /* tasks' connections; a closed watch is kept for its last state */
+    hub_strangers strangers;
+    hub_poll poll;
+    hub_output output;
+    hub_record record;
+    double looked_at; /* when this process last went through all connections */
+    bool beaten;      /* beats have come since */
 
-    int bell;                /* eventfd, signalled when output has been written */
-    dome_outlet *outlets[2]; /* for standard output and standard error; the same if both are one file */
-    double held_at;          /* when output was last left unread because the hub's own output was not read */
     dome_awake awake;
     double now, began;    /* on the clock of the time in which this process runs */
     double started;       /* wall time */
@@ -164,34 +129,12 @@ typedef struct hub_state {
     double checkpoint_at; /* wall time */
 
     char **command; /* the words of rank 0, as last known; NULL: not asked for */
-    bool rank0_ended;
-    int rank0_status; /* as waitpid gives it */
-    double rank0_ended_at;
-
-    /* A failure is handled in three steps: noticed (the hub asks the survivors for their operation), told (the hub sends END to
-     * all), over. */
-    char *noticed; /* the line's text without the operation */
-    bool ask_operation;
-    double noticed_at;
-    bool place_unknown; /* no task that was left has answered in time: the operations are those of earlier beats */
-    bool told;
-    double told_at;
-    int exit_status;
-    bool killed, lost_killed;
-    double killed_at;
+    hub_rank0 rank0;
+    hub_healing healing;
+    hub_failure failure;
     pid_t killer;
-    bool ending;   /* a signal from the keyboard or a user ended the program: nothing is lost */
-    int passed_on; /* the last signal that the hub has sent to rank 0 */
-    dome_end end;  /* the most severe one noticed */
-    char *line;    /* the line that was printed, or goes into the report */
-    char *silent;  /* the host of the task that fell silent */
     bool daemon_ended;
-    dome_trace_sink *trace; /* of --dome-trace */
-    dome_demand *demand;    /* NULL until task 0 beats */
-    uint32_t recording;     /* number of the recording on demand; 0: none */
-    uint32_t recorded_view; /* the newest view that it has */
-    GPtrArray *trails;      /* the last operations of tasks that disagree; NULL: not requested */
-    bool wait_for_ever;     /* tasks wait in different operations for messages that nobody has sent */
+    hub_difference difference;
     hub_inquiry inquiry;
     double
         overslept_until; /* this process was stopped for so long that tasks that ran meanwhile consider it lost, and are ending */
@@ -211,19 +154,9 @@ typedef struct hub_state {
     dome_history history;
     uint64_t loops_before; /* loop boundaries passed in earlier views */
 
-    char *legacy;            /* of task 0 of this view: dome_wire_view */
-    char *healing;           /* the reason of a loss that is being healed; NULL: none */
-    uint32_t healing_number; /* of the view that heals it */
-    bool bare;               /* the program had no object with a name */
-    bool early;              /* it had come to no loop boundary */
-    bool unstarted;          /* it has told that a view that heals could not start; a part of the failure that was noticed */
-    int heals;               /* so far */
-    char *without;           /* hosts that have been given up with that loss, ", " between them; NULL: none */
-    GArray *down;            /* hub_host */
+    GArray *down; /* hub_host */
     hub_look look;
-    double rank0_started_at; /* when the hub has started task 0 anew; 0: it has not, or task 0 has come */
-    dome_losses losses;
-} hub_state;
+};
 
 /* Wall time. */
 static inline double dome__hub_now(void)
@@ -231,137 +164,51 @@ static inline double dome__hub_now(void)
     return (double)g_get_monotonic_time() * 1e-6;
 }
 
+static inline void dome__hub_step(hub_client *c, dome_client_event event)
+{
+    c->state = dome__client_next(c->state, event);
+}
+
+/* A connection of a task, on which its watcher talks. */
+static inline bool dome__hub_is_watch(const hub_client *c)
+{
+    return dome__client_has_greeted(c->state) && c->channel == DOME_WIRE_WATCH;
+}
+
+/* A connection of a task, on which its output comes. */
+static inline bool dome__hub_is_output(const hub_client *c)
+{
+    return dome__client_has_greeted(c->state) && c->channel != DOME_WIRE_WATCH;
+}
+
+/* A task that is connected, and takes part in the program. */
+static inline bool dome__hub_is_there(const hub_client *c)
+{
+    return dome__hub_is_watch(c) && !c->closed && !dome__client_has_left(c->state);
+}
+
+/* A task of the present view, with or without a connection. */
+static inline bool dome__hub_is_task(const hub_state *s, const hub_client *c)
+{
+    return dome__hub_is_watch(c) && c->view == s->view.number && c->rank >= 0;
+}
+
+/* Whether the end of its connection tells something: it has not said that it may end, nor is it on its way into the next view. */
+static inline bool dome__hub_is_expected(const hub_client *c)
+{
+    return !dome__client_may_end(c->state) && !dome__client_is_away(c->state);
+}
+
 /* Whether a task that has ended did so because this process was silent. SIGTERM: its daemon ended, asked by another such task. */
 static inline bool dome__hub_gave_up(const hub_state *s, const hub_client *c)
 {
-    return s->now < s->overslept_until && !c->exiting && (!c->last_signal || c->last_signal == SIGTERM);
+    return s->now < s->overslept_until && c->exit_status < 0 && (!c->last_signal || c->last_signal == SIGTERM);
 }
 
-/* ---- hub_failure.c ---- */
-
-/* Step one. Only the first failure counts. Takes ownership of text. */
-void dome__hub_notice(hub_state *s, dome_end end, bool ask_operation, int exit_status, char *text);
-void dome__hub_lost(hub_state *s, hub_client *c, const char *how);
-
-/* The same for a task that has exited by itself. */
-void dome__hub_left(hub_state *s, const hub_client *c, int exit_status);
-
-/* Seconds of silence after which a task is lost. The tasks use the same limit for the hub. */
-double dome__hub_silence_limit(const hub_state *s);
-
-/* Whether a task has been silent for long. The hub does not wait for such a task: it cannot be reached, and ends by itself. */
-bool dome__hub_silent(const hub_state *s, const hub_client *c);
-
-/* The line of the failure that was noticed, without the prefix "dome: " and the newline: g_free'd. */
-char *dome__hub_reason(const hub_state *s);
-
-/* Prints the reason of a loss that could not be healed. */
-void dome__hub_say_unhealed(hub_state *s);
-
-/* Step two: prints the line and tells all tasks to end. */
-void dome__hub_tell(hub_state *s);
+/* ---- hub_machine.c ---- */
 
 /* Kills tasks of any host by their launcher's ids, in a process apart. */
 void dome__hub_launcher_kill(hub_state *s, const int *tids, int n);
-
-/* Kills tasks that have been told to end and have not ended. */
-void dome__hub_kill_rest(hub_state *s);
-
-/* Kills the processes of tasks that closed their connections without a farewell. Call it only when all connections are closed: a
- * PVM daemon that is busy with it may lose the line for the console. */
-void dome__hub_kill_lost(hub_state *s);
-
-void dome__hub_send_end(const hub_state *s, hub_client *c, const char *text);
-
-/* Whether the task was inside an operation at its last beat. */
-bool dome__hub_in_operation(const hub_client *c);
-
-/* Describes the operation that a task is in; returns buffer. */
-const char *dome__hub_operation_text(const hub_client *c, char *buffer, size_t size);
-
-/* ---- hub_poll.c ---- */
-
-/* The descriptors that are always polled, before those of strangers and tasks. */
-enum {
-    DOME_POLL_SIGNAL,
-    DOME_POLL_LISTEN,
-    DOME_POLL_REPORT,
-    DOME_POLL_DEMAND,
-    DOME_POLL_BELL,
-    DOME_POLL_ORDER,
-    DOME_POLL_ADDING,
-    DOME_POLL_PARK,
-    DOME_POLL_SCRIPT,
-    DOME_POLL_SETS,
-    DOME_POLL_SETS_END = DOME_POLL_SETS + DOME_HUB_SETS - 1,
-    DOME_POLL_ASK,
-    DOME_POLL_FIRST = DOME_POLL_ASK + DOME_HUB_ASKS
-};
-
-/* False: the system does not allow it. */
-bool dome__hub_poll_open(hub_state *s);
-void dome__hub_poll_close(hub_state *s);
-
-/* Waits for an event, at most so many ms. */
-void dome__hub_wait(hub_state *s, int report_fd, int ms);
-
-/* Whether there is an event for this descriptor of the above. */
-bool dome__hub_happened(const hub_state *s, int which);
-
-/* ---- hub_sets.c ---- */
-
-/* From now on this connection is heard, as what it is now: call it again when its task has greeted. False: the system does not
- * allow it. */
-bool dome__hub_hear_from_now(hub_state *s, hub_client *c);
-void dome__hub_hear_no_more(hub_state *s, hub_client *c);
-
-/* ---- hub_strangers.c ---- */
-
-/* Raises this process's limit on open files as far as the system allows. */
-void dome__hub_raise_limit(hub_state *s);
-
-/* Why so many tasks cannot be connected, g_free'd; NULL: they can. */
-char *dome__hub_has_no_room(const hub_state *s, int tasks);
-
-void dome__hub_accept(hub_state *s);
-int dome__hub_stranger_fd(const hub_stranger *x);
-
-/* Continues a stranger's handshake: it becomes a client, is closed, or needs more data. */
-void dome__hub_hear_stranger(hub_state *s, hub_stranger *x);
-
-/* Closes strangers whose handshake takes too long. */
-void dome__hub_strangers_late(hub_state *s);
-
-void dome__hub_strangers_close(hub_state *s);
-
-/* ---- hub_output.c ---- */
-
-void dome__hub_output_open(hub_state *s);
-
-/* Prints text on one of this process's streams, STDOUT_FILENO or STDERR_FILENO. Never blocks. */
-void dome__hub_print(hub_state *s, int fd, const char *text);
-
-/* As dome__say (system/terminal.h), without blocking. */
-void dome__hub_say(hub_state *s, const char *text);
-
-/* Waits until all output is written, for at most so many seconds. */
-void dome__hub_flush(hub_state *s, double seconds);
-
-/* Prints the whole lines received from a task's output, each after its rank. last: also an incomplete last line. */
-void dome__hub_relay(hub_state *s, hub_client *c, bool last);
-
-/* Whether so much output waits for its reader that the hub stops receiving this task's. */
-bool dome__hub_holds(const hub_state *s, const hub_client *c);
-
-/* The same of all tasks' output of a stream, STDOUT_FILENO or STDERR_FILENO. */
-bool dome__hub_holds_stream(const hub_state *s, int stream);
-
-/* Bytes of both streams that are not yet written, and that have been written. */
-size_t dome__hub_output_waiting(const hub_state *s);
-size_t dome__hub_output_written(const hub_state *s);
-
-/* Closes the output; reports how much of it was not read and drops that. */
-void dome__hub_output_close(hub_state *s);
 
 /* ---- hub_drain.c ---- */
 
@@ -455,6 +302,12 @@ bool dome__hub_view_greet(hub_state *s, hub_client *c, dome_view_act *then);
 /* Messages of tasks. */
 void dome__hub_view_change(hub_state *s, hub_client *c, const dome_wire_change *change);
 void dome__hub_view_stands(hub_state *s, const dome_wire_view *view);
+
+/* A change begins. */
+void dome__hub_view_entered(hub_state *s);
+
+/* The present view begins after so many loop boundaries. */
+void dome__hub_view_count_from(hub_state *s, uint64_t loops);
 
 /* Notices tasks that have ended between two views, or do not come back within so many seconds. */
 void dome__hub_look_for_away(hub_state *s, double limit);
@@ -560,40 +413,6 @@ void dome__hub_set_up(hub_state *s, const char *host);
 /* Their names, separated by blanks; g_free'd. */
 char *dome__hub_down_text(const hub_state *s);
 
-/* ---- hub_heal.c ---- */
-
-/* Instead of step two. Returns whether the failure that was noticed is being healed, or may be soon. */
-bool dome__hub_heal(hub_state *s);
-
-/* Tells a task which rank it has in the next view. */
-void dome__hub_send_back(const hub_state *s, hub_client *c);
-
-/* Whether task 0 was started anew and has not come. */
-bool dome__hub_awaits_rank0(const hub_state *s);
-
-/* Notices that it does not come within so many seconds. */
-void dome__hub_look_for_rank0(hub_state *s, double limit);
-
-/* Notices that a host does not start a task of the view that heals a loss: task 0, which waits for it, has not finished starting
- * for so many seconds. Returns whether that is so. */
-bool dome__hub_look_for_host(hub_state *s, const hub_client *c, const char *host, double limit);
-
-/* Task 0 says that all tasks of a view have joined. */
-void dome__hub_healed(hub_state *s, const dome_wire_view *view);
-
-/* ---- hub_difference.c ---- */
-
-/* Asks all tasks for their last operations, when tasks disagree. */
-void dome__hub_ask_trails(hub_state *s);
-void dome__hub_take_trail(hub_state *s, int rank, GArray *calls);
-bool dome__hub_has_trail(const hub_state *s, int rank);
-
-/* Whether all tasks have made the same calls, as far as these are known. */
-bool dome__hub_same_calls(const hub_state *s);
-
-/* A line about the first call that differed (g_free); NULL if it is unknown. */
-char *dome__hub_difference(const hub_state *s);
-
 /* ---- hub_report.c ---- */
 
 /* For dome__report_answer and dome__demand_open. */
@@ -606,19 +425,5 @@ char *dome__hub_command_line(void *state);
 
 /* Sends the supervisor the report that it needs to restart the program. */
 void dome__hub_report_end(const hub_state *s);
-
-/* ---- hub_record.c ---- */
-
-/* The destination of records at present; NULL: none. */
-dome_trace_sink *dome__hub_sink(const hub_state *s);
-
-/* Tells a task what to record. */
-void dome__hub_send_record(const hub_state *s, hub_client *c);
-
-/* A task of this view begins to record on demand. */
-void dome__hub_record_view(hub_state *s, uint32_t view);
-
-/* Starts or stops recording on demand, as viewers connect or leave. */
-void dome__hub_attend(hub_state *s);
 
 #endif

@@ -52,7 +52,7 @@ char *dome__hub_report_text(void *data)
     report->host = g_strdup(g_get_host_name());
     report->command = g_strdupv(dome__hub_command(s));
     report->directory = g_file_read_link(directory, NULL);
-    report->trace = g_strdup(s->trace ? dome__trace_sink_path(s->trace) : "");
+    report->trace = g_strdup(s->record.trace ? dome__trace_sink_path(s->record.trace) : "");
     report->machine = g_strdup(s->hub->directory ? "private" : "own");
     report->seconds = dome__hub_now() - s->started;
     report->view = s->view.number;
@@ -63,18 +63,18 @@ char *dome__hub_report_text(void *data)
         g_ptr_array_add(report->views, dome__view_note_copy(s->history.notes->pdata[i]));
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        if (!c->greeted || c->closed || c->left || c->channel != DOME_WIRE_WATCH)
+        if (!dome__hub_is_there(c))
             continue;
         dome_report_task *t = g_new0(dome_report_task, 1);
         t->rank = c->rank;
         t->pid = c->pid;
         t->host = g_strdup(c->host);
-        t->operation = g_strdup(c->operation ? c->operation : "");
-        t->object = g_strdup(dome__hub_in_operation(c) ? c->object : "");
-        t->waiting = c->waiting;
-        t->sequence = c->sequence;
-        t->busy = c->busy;
-        t->load = c->beaten ? c->load : -1;
+        t->operation = g_strdup(c->beat.operation ? c->beat.operation : "");
+        t->object = g_strdup(dome__hub_in_operation(c) ? c->beat.object : "");
+        t->waiting = c->beat.waiting;
+        t->sequence = c->beat.sequence;
+        t->busy = c->beat.busy;
+        t->load = c->beat.came ? c->beat.load : -1;
         t->silent = s->now - c->heard;
         g_ptr_array_add(report->tasks, t);
     }
@@ -90,11 +90,11 @@ char *dome__hub_report_text(void *data)
 static char *silent_hosts(const hub_state *s)
 {
     GPtrArray *hosts = g_ptr_array_new();
-    if (s->silent)
-        g_ptr_array_add(hosts, s->silent);
-    for (guint i = 0; s->silent && i < s->clients->len; i++) {
+    if (s->failure.silent)
+        g_ptr_array_add(hosts, s->failure.silent);
+    for (guint i = 0; s->failure.silent && i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        if (c->greeted && !c->closed && !c->left && c->channel == DOME_WIRE_WATCH && dome__hub_silent(s, c) &&
+        if (dome__hub_is_there(c) && dome__hub_silent(s, c) &&
             !g_ptr_array_find_with_equal_func(hosts, c->host, g_str_equal, NULL))
             g_ptr_array_add(hosts, c->host);
     }
@@ -115,12 +115,13 @@ void dome__hub_report_end(const hub_state *s)
     uint64_t loop = 0, sequence = 0;
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        loop = MAX(loop, c->loop);
-        sequence = MAX(sequence, c->sequence);
+        loop = MAX(loop, c->beat.loop);
+        sequence = MAX(sequence, c->beat.sequence);
     }
-    dome_end end = s->ending || !s->told ? DOME_END_OWN : s->end;
+    dome_end end = s->rank0.ending || !s->failure.told ? DOME_END_OWN : s->failure.end;
     dome__wire_send(s->hub->report_fd, NULL,
-                    &(dome_wire_message){.kind = DOME_WIRE_REPORT,
-                                         .report = {end, s->line, silent, sequence, s->loops_before + loop, !s->place_unknown}});
+                    &(dome_wire_message){
+                        .kind = DOME_WIRE_REPORT,
+                        .report = {end, s->failure.line, silent, sequence, s->loops_before + loop, !s->failure.place_unknown}});
     g_free(silent);
 }

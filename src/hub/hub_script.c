@@ -59,7 +59,8 @@ static void begin(hub_state *s)
 static void order(hub_state *s)
 {
     hub_script *x = s->script;
-    if (x->order.hosts || !dome__view_is_free(&s->view) || s->asker != -1 || s->adding.fd >= 0 || s->rank0_ended || s->noticed)
+    if (x->order.hosts || !dome__view_is_free(&s->view) || s->asker != -1 || s->adding.fd >= 0 || s->rank0.ended ||
+        s->failure.noticed)
         return;
     const char **hosts = dome__hub_hosts(s);
     dome_order order;
@@ -83,7 +84,7 @@ void dome__hub_script_tick(hub_state *s)
         return;
     if (x->run.fd >= 0)
         hear(s);
-    else if (s->now > x->next && !s->rank0_ended)
+    else if (s->now > x->next && !s->rank0.ended)
         begin(s);
     order(s);
 }
@@ -96,7 +97,7 @@ void dome__hub_script_answer(hub_state *s, const char *word, const char *text)
         return;
     dome__hosts_policy_ended(x->policy, &x->order, good, s->now);
     dome__order_clear(&x->order);
-    if (!good && !s->rank0_ended && !s->noticed)
+    if (!good && !s->rank0.ended && !s->failure.noticed)
         say(s, text);
 }
 

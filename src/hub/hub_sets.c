@@ -7,7 +7,7 @@
 
 static int set_of(const hub_client *c)
 {
-    if (!c->greeted || c->channel == DOME_WIRE_WATCH)
+    if (!dome__hub_is_output(c))
         return DOME_HUB_TALK;
     return c->channel == DOME_WIRE_STDOUT ? DOME_HUB_OUT : DOME_HUB_ERROR;
 }
@@ -18,8 +18,8 @@ void dome__hub_hear_no_more(hub_state *s, hub_client *c)
 {
     if (!c->in_set)
         return;
-    epoll_ctl(s->sets[c->set].fd, EPOLL_CTL_DEL, c->fd, NULL);
-    s->sets[c->set].members--;
+    epoll_ctl(s->poll.sets[c->set].fd, EPOLL_CTL_DEL, c->fd, NULL);
+    s->poll.sets[c->set].members--;
     c->in_set = false;
 }
 
@@ -28,7 +28,7 @@ bool dome__hub_hear_from_now(hub_state *s, hub_client *c)
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = c};
     dome__hub_hear_no_more(s, c);
     c->set = set_of(c);
-    c->in_set = epoll_ctl(s->sets[c->set].fd, EPOLL_CTL_ADD, c->fd, &event) == 0;
-    s->sets[c->set].members += c->in_set;
+    c->in_set = epoll_ctl(s->poll.sets[c->set].fd, EPOLL_CTL_ADD, c->fd, &event) == 0;
+    s->poll.sets[c->set].members += c->in_set;
     return c->in_set;
 }

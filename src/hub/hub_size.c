@@ -35,10 +35,10 @@ static int wanted(hub_state *s)
     unsigned long loops = 0;
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        if (!c->greeted || c->channel != DOME_WIRE_WATCH || c->view != s->view.number || c->rank < 0 || c->rank >= s->view.size)
+        if (!dome__hub_is_task(s, c) || c->rank >= s->view.size)
             continue;
-        waited[c->rank] = c->waited;
-        loops = MAX(loops, (unsigned long)c->loop);
+        waited[c->rank] = c->beat.waited;
+        loops = MAX(loops, (unsigned long)c->beat.loop);
     }
     const dome_size_sample sample = {.now = s->now,
                                      .view = s->view.number,
@@ -58,7 +58,7 @@ void dome__hub_size_tick(hub_state *s)
 {
     hub_size *x = s->size;
     if (!x || x->ordered || s->view.size == 0 || !dome__view_is_free(&s->view) || s->asker != -1 || s->adding.fd >= 0 ||
-        s->rank0_ended || s->noticed || s->told)
+        s->rank0.ended || s->failure.noticed || s->failure.told)
         return;
     const int best = wanted(s);
     if (!best)
@@ -77,7 +77,7 @@ void dome__hub_size_answer(hub_state *s, const char *word, const char *text)
         return;
     x->ordered = false;
     dome__size_policy_ended(x->policy, good, s->now);
-    if (!good && !s->rank0_ended && !s->noticed)
+    if (!good && !s->rank0.ended && !s->failure.noticed)
         dome__hub_say_once(s, &x->said, dome__hub_option(s, DOME_HUB_SIZE), text);
 }
 

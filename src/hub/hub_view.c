@@ -9,16 +9,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static bool is_watch(const hub_client *c)
-{
-    return c->greeted && !c->closed && !c->left && c->channel == DOME_WIRE_WATCH;
-}
-
 static void to_all(hub_state *s, const dome_wire_message *message)
 {
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *c = s->clients->pdata[i];
-        if (is_watch(c) && c->view == s->view.number)
+        if (dome__hub_is_there(c) && c->view == s->view.number)
             dome__hub_send(c, message);
     }
 }
@@ -31,7 +26,7 @@ static void send_members(hub_state *s)
         g_string_append_printf(ids, "%s%d", r ? " " : "", s->view.arrivals[r].here ? s->view.arrivals[r].id : 0);
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *c = s->clients->pdata[i];
-        if (is_watch(c) && c->rank == 0 && c->view == s->view.next_number)
+        if (dome__hub_is_there(c) && c->rank == 0 && c->view == s->view.next_number)
             dome__hub_send(c, &(dome_wire_message){.kind = DOME_WIRE_MEMBERS, .members = ids->str});
     }
     g_string_free(ids, TRUE);
@@ -128,7 +123,7 @@ void dome__hub_view_act(hub_state *s, dome_view_act act)
 /* Why no program like this one can change: a static text, or NULL. */
 static const char *never(const hub_state *s)
 {
-    if (s->noticed || s->told || s->rank0_ended)
+    if (s->failure.noticed || s->failure.told || s->rank0.ended)
         return "the program is ending";
     if (!s->hub->rank0_is_child)
         return "a program that was started from the PVM console keeps its tasks";
@@ -221,7 +216,7 @@ void dome__hub_take_orders(hub_state *s)
     while (free < DOME_HUB_ASKS && s->asks[free].fd >= 0)
         free++;
     if (fd < 0 && errno != EACCES && errno != EAGAIN && errno != ECONNABORTED && errno != EINTR)
-        s->full_until = s->now + 0.1;
+        dome__hub_accept_later(s);
     if (fd >= 0 && free < DOME_HUB_ASKS)
         s->asks[free] = (hub_ask){.fd = fd};
     else if (fd >= 0)
@@ -246,15 +241,10 @@ bool dome__hub_view_greet(hub_state *s, hub_client *c, dome_view_act *then)
     const int place = dome__view_place(&s->view, c->view, c->rank);
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *before = s->clients->pdata[i];
-        if (before->away && dome__view_place(&s->view, before->view, before->rank) == place) {
-            before->away = false;
-            before->bye = before->left = before->replaced = true;
-        }
+        if (dome__client_is_away(before->state) && dome__view_place(&s->view, before->view, before->rank) == place)
+            dome__hub_step(before, DOME_CLIENT_REPLACE);
     }
-    c->away = then->deed == DOME_VIEW_AGAIN;
     dome__hub_set_up(s, c->host);
-    if (c->rank == 0 && !c->away)
-        s->rank0_started_at = 0;
     return true;
 }
 
@@ -264,13 +254,23 @@ static void note_entered(hub_state *s, uint32_t before)
     uint64_t loops = 0;
     for (guint i = 0; s->view.number != before && i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        loops = c->view == before ? MAX(loops, c->loop) : loops;
+        loops = c->view == before ? MAX(loops, c->beat.loop) : loops;
     }
     s->loops_before += loops;
     if (s->view.number != before) {
         dome__hub_park_end(s);
         dome__hub_history_stands(s);
     }
+}
+
+void dome__hub_view_entered(hub_state *s)
+{
+    s->entered_at = s->now;
+}
+
+void dome__hub_view_count_from(hub_state *s, uint64_t loops)
+{
+    s->loops_before = loops;
 }
 
 void dome__hub_view_change(hub_state *s, hub_client *c, const dome_wire_change *change)
@@ -283,8 +283,8 @@ void dome__hub_view_change(hub_state *s, hub_client *c, const dome_wire_change *
     if (s->view.size == 0 && change->number == s->view.number + 1 &&
         !c->early) { /* the word of task 0 comes by another connection */
         c->early = g_strdup(change->plan);
-        c->away = true;
-        s->entered_at = s->now;
+        dome__hub_step(c, DOME_CLIENT_GOES);
+        dome__hub_view_entered(s);
         return;
     }
     if (dome__view_plan_parse(change->plan, 0, &plan)) {
@@ -301,11 +301,11 @@ void dome__hub_view_change(hub_state *s, hub_client *c, const dome_wire_change *
     }
     note_entered(s, before);
     if ((steady || s->view.number != before) && s->view.phase == DOME_VIEW_ENTERING) {
-        s->entered_at = s->now;
+        dome__hub_view_entered(s);
         dome__hub_history_changes(s, ordered);
     }
     if (!s->view.healing)
-        c->away = dome__view_away(&s->view, c->rank);
+        dome__hub_step(c, dome__view_away(&s->view, c->rank) ? DOME_CLIENT_GOES : DOME_CLIENT_STAYS);
     dome__hub_view_act(s, act);
 }
 
@@ -318,8 +318,6 @@ void dome__hub_view_stands(hub_state *s, const dome_wire_view *view)
     if (first && s->view.size > 0)
         dome__hub_history_stands(s);
     dome__hub_tell_hosts(s);
-    g_free(s->legacy);
-    s->legacy = g_strdup(view->legacy);
     dome__hub_view_act(s, act);
     for (guint i = 0; first && s->view.size > 0 && i < s->clients->len; i++) {
         hub_client *c = s->clients->pdata[i];
@@ -334,7 +332,7 @@ void dome__hub_look_for_away(hub_state *s, double limit)
 {
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *c = s->clients->pdata[i];
-        if (!c->away || s->noticed)
+        if (!dome__client_is_away(c->state) || s->failure.noticed)
             continue;
         struct pollfd p = {.fd = c->process, .events = POLLIN};
         if (c->rank != 0 && c->process >= 0 && poll(&p, 1, 0) == 1) {

@@ -8,12 +8,7 @@ static const double STILL = 3;
 
 bool dome__hub_idle(const hub_state *s, const hub_client *c)
 {
-    return c->idle >= 3 && s->now - c->moved_at >= STILL && s->now - c->heard < STILL;
-}
-
-static bool is_task(const hub_state *s, const hub_client *c)
-{
-    return c->greeted && c->channel == DOME_WIRE_WATCH && c->view == s->view.number && c->rank >= 0;
+    return c->beat.idle >= 3 && s->now - c->beat.moved_at >= STILL && s->now - c->heard < STILL;
 }
 
 /* The tasks by rank. */
@@ -27,12 +22,12 @@ const hub_client **dome__hub_tasks(const hub_state *s, int *size)
     *size = 0;
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        *size = is_task(s, c) ? MAX(*size, c->rank + 1) : *size;
+        *size = dome__hub_is_task(s, c) ? MAX(*size, c->rank + 1) : *size;
     }
     const hub_client **by_rank = g_new0(const hub_client *, *size + 1);
     for (guint i = s->clients->len; i-- > 0;) {
         const hub_client *c = s->clients->pdata[i];
-        if (is_task(s, c))
+        if (dome__hub_is_task(s, c))
             by_rank[c->rank] = c;
     }
     return by_rank;
@@ -46,14 +41,14 @@ static const hub_client *task(const tasks *t, int rank)
 /* The task whose message this one waits for; NULL if there is none, or it might go on. */
 static const hub_client *waits_for(const hub_state *s, const tasks *t, const hub_client *c)
 {
-    if (!c || c->closed || c->left || !c->awaited || !dome__hub_idle(s, c))
+    if (!c || c->closed || dome__client_has_left(c->state) || !c->beat.awaited || !dome__hub_idle(s, c))
         return NULL;
-    return task(t, DOME_AWAITED_RANK(c->awaited));
+    return task(t, DOME_AWAITED_RANK(c->beat.awaited));
 }
 
 static void describe(GString *text, const hub_client *c)
 {
-    int rank = DOME_AWAITED_RANK(c->awaited), tag = DOME_AWAITED_TAG(c->awaited);
+    int rank = DOME_AWAITED_RANK(c->beat.awaited), tag = DOME_AWAITED_TAG(c->beat.awaited);
     char operation[160], from[32] = "any task", with[32] = "";
     dome__hub_operation_text(c, operation, sizeof operation);
     if (rank >= 0)
@@ -61,7 +56,7 @@ static void describe(GString *text, const hub_client *c)
     if (tag >= 0)
         g_snprintf(with, sizeof with, " with tag %d", tag);
     g_string_append_printf(text, "%stask %d on host %s is in %s", text->len ? "; " : "", c->rank, c->host, operation);
-    if (c->awaited)
+    if (c->beat.awaited)
         g_string_append_printf(text, " and waits for a message from %s%s", from, with);
 }
 
@@ -129,21 +124,21 @@ static bool all_wait(hub_state *s, const tasks *t)
     const hub_client *receiver = NULL, *other = NULL;
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        if (!is_task(s, c))
+        if (!dome__hub_is_task(s, c))
             continue;
-        if (c->closed || c->left || !c->beaten || !dome__hub_idle(s, c))
+        if (c->closed || dome__client_has_left(c->state) || !c->beat.came || !dome__hub_idle(s, c))
             return false;
-        if (c->awaited && (!receiver || c->rank < receiver->rank))
+        if (c->beat.awaited && (!receiver || c->rank < receiver->rank))
             receiver = c;
     }
     if (!receiver)
         return false;
     if (!dome__hub_for_ever(s, t->task, t->size))
         return true;
-    other = task(t, DOME_AWAITED_RANK(receiver->awaited));
+    other = task(t, DOME_AWAITED_RANK(receiver->beat.awaited));
     for (guint i = 0; !other && i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        if (is_task(s, c) && c != receiver)
+        if (dome__hub_is_task(s, c) && c != receiver)
             other = c;
     }
     GString *text = g_string_new(NULL);
@@ -158,7 +153,7 @@ static bool any_waits(const hub_state *s)
 {
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
-        if (is_task(s, c) && c->awaited && dome__hub_idle(s, c))
+        if (dome__hub_is_task(s, c) && c->beat.awaited && dome__hub_idle(s, c))
             return true;
     }
     return false;

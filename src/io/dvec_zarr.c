@@ -358,13 +358,13 @@ static int share_metadata(reading *r, int version)
     dome_transport *t = r->file.env->transport;
     int failed = dome__bcast(t, 0, DOME_U64, &r->bytes, 1);
     if (!failed) {
-        if (t->rank > 0)
+        if (t->group.rank > 0)
             r->text = g_malloc((gsize)r->bytes + 1);
         failed = dome__bcast(t, 0, DOME_U8, r->text, r->bytes);
     }
     if (failed)
         return dome__fail_transport(r->file.env, failed);
-    if (t->rank > 0)
+    if (t->group.rank > 0)
         parse(r, version); /* what it notes is reported by dome__file_vector */
     return DOME_OK;
 }

@@ -22,7 +22,7 @@ int dome__file_share_header(dome_shared_file *f, dome_npy *npy, char **header)
     uint64_t bytes = npy->header_bytes;
     int failed = dome__bcast(t, 0, DOME_U64, &bytes, 1);
     if (!failed) {
-        if (t->rank > 0)
+        if (t->group.rank > 0)
             *header = g_malloc(bytes);
         failed = dome__bcast(t, 0, DOME_U8, *header, bytes);
     }

@@ -1,10 +1,17 @@
 #include "kernels/elementwise.h"
 
-#include "core/operation.h"
-
-const dome_elementwise dome__elementwise[DOME_OPERATIONS] = {
-#define DOME_ELEMENTWISE_ENTRY(code, name, form, flags, failure, expression)                                                     \
-    [DOME_OP_DVEC_##code] = {DOME_FORM_##form, DOME_ELEMENTWISE_##code, flags, failure, expression},
+const dome_elementwise dome__elementwise[DOME_ELEMENTWISE_NUMBERS] = {
+#define DOME_ELEMENTWISE_ENTRY(code, name, arguments, form, flags, failure, expression)                                          \
+    [DOME_ELEMENTWISE_##code] = {DOME_FORM_##form, flags, failure, expression},
     DOME_ELEMENTWISE_LIST(DOME_ELEMENTWISE_ENTRY)
 #undef DOME_ELEMENTWISE_ENTRY
 };
+
+static const dome_operation_row rows[] = {
+#define DOME_ELEMENTWISE_ROW(code, name, arguments, form, flags, failure, expression) {#name, arguments, DOME_OPERATION_DEFERRED},
+    DOME_ELEMENTWISE_LIST(DOME_ELEMENTWISE_ROW)
+#undef DOME_ELEMENTWISE_ROW
+};
+
+dome_operation_part dome__elementwise_operations = {
+    .number = DOME_PART_ELEMENTWISE, .count = DOME_ELEMENTWISE_NUMBERS - 1, .row = rows};

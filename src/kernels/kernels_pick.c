@@ -106,7 +106,7 @@ const char *dome__kernels_name(void)
 
 dome_kernel dome__kernel(dome_operation_code code, dome_type type, dome_type from)
 {
-    dome_kernel kernel = set()->kernel(dome__elementwise[code].number, type, from);
+    dome_kernel kernel = set()->kernel(dome__elementwise_number(code), type, from);
     if (!kernel && (dome_type_kind_of(type) == DOME_KIND_STRUCT || (from && dome_type_kind_of(from) == DOME_KIND_STRUCT)))
         kernel = dome__struct_kernel(code, type, from);
     return kernel;
@@ -114,7 +114,7 @@ dome_kernel dome__kernel(dome_operation_code code, dome_type type, dome_type fro
 
 dome_kernel dome__pair_kernel(dome_operation_code first, dome_operation_code second, bool left, dome_type type)
 {
-    return set()->pair(dome__elementwise[first].number, dome__elementwise[second].number, left, type);
+    return set()->pair(dome__elementwise_number(first), dome__elementwise_number(second), left, type);
 }
 
 dome_sum_kernel dome__sum_kernel(dome_terms terms, dome_type type)

@@ -3,6 +3,7 @@
 
 #include "core/operation.h"
 #include "core/type_private.h"
+#include "kernels/elementwise.h"
 
 #include <glib.h>
 #include <stdlib.h>

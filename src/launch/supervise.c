@@ -31,6 +31,7 @@ typedef struct supervisor {
     /* the current attempt */
     pid_t hub;
     bool over;
+    bool deaf;         /* it cannot learn how children end: the call is refused */
     int status;        /* as from waitpid */
     double stopped_at; /* 0: the hub is not stopped */
     GByteArray *in;
@@ -76,6 +77,7 @@ static bool reap(supervisor *s)
             s->daemon = 0;
         }
     }
+    s->deaf = pid < 0 && errno != EINTR;
     return pid == 0;
 }
 
@@ -140,7 +142,8 @@ static void take_hosts(const supervisor *s, const char *text)
     g_strfreev(hosts);
 }
 
-static void take_messages(supervisor *s, int fd)
+/* False at the end. */
+static bool take_messages(supervisor *s, int fd)
 {
     guint8 buffer[4096];
     ssize_t n;
@@ -156,6 +159,7 @@ static void take_messages(supervisor *s, int fd)
             take_hosts(s, message.hosts);
         dome__wire_clear(&message);
     }
+    return n != 0;
 }
 
 /* Removes what is for restarts, and ends this process. */
@@ -204,11 +208,13 @@ static void watch(supervisor *s, int fd)
             if (errno != EINTR)
                 g_usleep(10000); /* it looks now and then */
         }
-        if (p[1].revents & POLLIN)
-            take_messages(s, fd);
-        else if (p[1].revents)
-            fd = -1;
+        const bool more = p[1].revents & POLLIN ? take_messages(s, fd) : !p[1].revents;
+        fd = more ? fd : -1;
         handle_signals(s);
+        if (s->deaf && fd < 0 && !s->over) { /* the hub is gone, and has said why: it could not wait, either */
+            s->over = true;
+            s->status = W_EXITCODE(1, 0);
+        }
         if (s->stopped_at > 0 && dome__now() - s->stopped_at > s->how->timeout) {
             kill(s->hub, SIGKILL);
             s->stopped_at = 0;

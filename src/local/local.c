@@ -33,77 +33,77 @@ static bool is_near(const dome_local *local, int rank)
     return local->place_of[rank] >= 0;
 }
 
-static int local_begin_send(dome_transport *t, int dest, int channel, const void *head, size_t head_bytes, const void *data,
-                            uint64_t bytes)
+static int local_begin_send(dome_transport_provider *self, int dest, int channel, const void *head, size_t head_bytes,
+                            const void *data, uint64_t bytes)
 {
-    dome_local *local = t->provider;
+    dome_local *local = self->state;
     if (is_near(local, dest))
-        return dome__local_begin_send(t, dest, channel, head, head_bytes, data, bytes);
-    return local->base->ops->send(local->base, dest, channel, head, head_bytes, data, bytes);
+        return dome__local_begin_send(self, dest, channel, head, head_bytes, data, bytes);
+    return local->base.ops->send(&local->base, dest, channel, head, head_bytes, data, bytes);
 }
 
-static bool local_send_at_once(dome_transport *t, int dest, int channel, const void *head, size_t head_bytes, const void *data,
-                               uint64_t bytes)
+static bool local_send_at_once(dome_transport_provider *self, int dest, int channel, const void *head, size_t head_bytes,
+                               const void *data, uint64_t bytes)
 {
-    return is_near(t->provider, dest) && dome__local_send_at_once(t, dest, channel, head, head_bytes, data, bytes);
+    return is_near(self->state, dest) && dome__local_send_at_once(self, dest, channel, head, head_bytes, data, bytes);
 }
 
-static void local_end_send(dome_transport *t, int dest)
+static void local_end_send(dome_transport_provider *self, int dest)
 {
-    if (is_near(t->provider, dest))
-        dome__local_end_send(t, dest);
+    if (is_near(self->state, dest))
+        dome__local_end_send(self, dest);
 }
 
-static bool local_sent(dome_transport *t, int dest)
+static bool local_sent(dome_transport_provider *self, int dest)
 {
-    return !is_near(t->provider, dest) || dome__local_sent(t, dest);
+    return !is_near(self->state, dest) || dome__local_sent(self, dest);
 }
 
-static int local_send(dome_transport *t, int dest, int channel, const void *head, size_t head_bytes, const void *data,
+static int local_send(dome_transport_provider *self, int dest, int channel, const void *head, size_t head_bytes, const void *data,
                       uint64_t bytes)
 {
-    int status = local_begin_send(t, dest, channel, head, head_bytes, data, bytes);
+    int status = local_begin_send(self, dest, channel, head, head_bytes, data, bytes);
     if (!status)
-        local_end_send(t, dest);
+        local_end_send(self, dest);
     return status;
 }
 
-static int local_recv_head(dome_transport *t, int source, int channel, void *head, size_t head_bytes, uint64_t *bytes)
+static int local_recv_head(dome_transport_provider *self, int source, int channel, void *head, size_t head_bytes, uint64_t *bytes)
 {
-    dome_local *local = t->provider;
+    dome_local *local = self->state;
     if (is_near(local, source))
-        return dome__local_recv_head(t, source, channel, head, head_bytes, bytes);
+        return dome__local_recv_head(self, source, channel, head, head_bytes, bytes);
     dome__pause w = {.turns = UINT_MAX}; /* no spinning: each poll is a system call */
     while (!dome__base_arrived(local, source, channel))
         dome__rest(local, &w, FOR_WORD);
     dome__rested(local, &w);
-    return local->base->ops->recv_head(local->base, source, channel, head, head_bytes, bytes);
+    return local->base.ops->recv_head(&local->base, source, channel, head, head_bytes, bytes);
 }
 
 /* Once the head of a remote message has arrived its data follows; no wait is needed. */
-static int local_recv_data(dome_transport *t, int source, int channel, void *data, uint64_t bytes)
+static int local_recv_data(dome_transport_provider *self, int source, int channel, void *data, uint64_t bytes)
 {
-    dome_local *local = t->provider;
+    dome_local *local = self->state;
     if (is_near(local, source))
-        return dome__local_recv_data(t, source, channel, data, bytes);
-    return local->base->ops->recv_data(local->base, source, channel, data, bytes);
+        return dome__local_recv_data(self, source, channel, data, bytes);
+    return local->base.ops->recv_data(&local->base, source, channel, data, bytes);
 }
 
-static bool local_arrived(dome_transport *t, int source, int channel)
+static bool local_arrived(dome_transport_provider *self, int source, int channel)
 {
-    dome_local *local = t->provider;
+    dome_local *local = self->state;
     if (source < 0) {
         dome__take_in(local, true);
         return dome__base_arrived(local, source, channel);
     }
-    return is_near(local, source) ? dome__local_arrived(t, source, channel) : dome__base_arrived(local, source, channel);
+    return is_near(local, source) ? dome__local_arrived(self, source, channel) : dome__base_arrived(local, source, channel);
 }
 
 /* `ready` may wait itself, to send, and end the sleep for which this wait has armed. A look at one task of another host may take
  * in a message of another one, after which its descriptor no longer tells of it: so those sleeps have a limit. */
-static void local_wait_until(dome_transport *t, bool (*ready)(void *ctx), void *ctx)
+static void local_wait_until(dome_transport_provider *self, bool (*ready)(void *ctx), void *ctx)
 {
-    dome_local *local = t->provider;
+    dome_local *local = self->state;
     dome__pause w = {.turns = local->alone ? 0 : UINT_MAX}; /* no spinning where each look is a system call */
     for (; !ready(ctx); dome__rest(local, &w, FOR_WORD)) {
         w.armed = w.armed && atomic_load(&local->own->sleeping) != AWAKE;
@@ -125,10 +125,10 @@ static void local_free(dome_local *local)
     g_free(local);
 }
 
-static void local_close(dome_transport *t)
+static void local_close(dome_transport_provider *self)
 {
-    dome_local *local = t->provider;
-    dome__transport_free(local->base);
+    dome_local *local = self->state;
+    local->base.ops->close(&local->base);
     local_free(local);
 }
 
@@ -149,16 +149,11 @@ static const dome_transport_ops local_ops = {
     .close = local_close,
 };
 
-/* Turns the transport into the road, and keeps the original inside it. */
+/* Makes the road the transport's provider, with the one before inside it. */
 static void wrap(dome_transport *t, dome_local *local)
 {
-    local->base = g_memdup2(t, sizeof *t);
-    local->base->outer = t;
-    local->base->data_format = NULL;
-    local->base->waited_for = NULL;
-    t->ops = &local_ops;
-    t->provider = local;
-    t->can = local->tasks <= DOME_NEAR_MAX ? local_ops.can : local_ops.can & ~(unsigned)DOME_TRANSPORT_SHARE;
+    const unsigned without = local->tasks <= DOME_NEAR_MAX ? 0 : DOME_TRANSPORT_SHARE;
+    local->base = dome__transport_wrap(t, &local_ops, local, local_ops.can & ~without);
 }
 
 /* ---- setting up ---- */
@@ -185,15 +180,13 @@ static size_t memory_bytes(int tasks)
            slots_bytes(tasks);
 }
 
-/* The board is the last of the memory. The watcher may look at once. */
+/* The board is the last of the memory. */
 static void put_up_board(dome_transport *t, const dome_local *local)
 {
     if (local->tasks < DOME_BOARD_FROM)
         return;
     char *at = (char *)local->memory + local->memory_bytes - dome__board_bytes(local->tasks);
-    t->board_place = local->place;
-    t->board_tasks = local->tasks;
-    __atomic_store_n(&t->board, (dome_board *)(void *)at, __ATOMIC_RELEASE);
+    dome__account_put_up_board(&t->account, (dome_board *)(void *)at, local->place, local->tasks);
 }
 
 static void lay_out(dome_local *local)
@@ -343,7 +336,7 @@ static int follow(dome_transport *t, dome_local *local, int64_t *verdict)
 
 static bool is_here(const dome_transport *t, char *const *hosts, int rank)
 {
-    return strcmp(hosts[rank], hosts[t->rank]) == 0 && dome__format_with(t, rank) == DOME_NATIVE;
+    return strcmp(hosts[rank], hosts[t->group.rank]) == 0 && dome__format_with(t, rank) == DOME_NATIVE;
 }
 
 static dome_local *local_new(dome_transport *t, char *const *hosts)
@@ -351,15 +344,15 @@ static dome_local *local_new(dome_transport *t, char *const *hosts)
     dome_local *local = g_new0(dome_local, 1);
     local->transport = t;
     local->doorbell = -1;
-    local->place_of = g_new(int, t->size);
-    for (int r = 0; r < t->size; r++) {
-        if (r == t->rank)
+    local->place_of = g_new(int, t->group.size);
+    for (int r = 0; r < t->group.size; r++) {
+        if (r == t->group.rank)
             local->place = local->tasks;
         local->place_of[r] = is_here(t, hosts, r) ? local->tasks++ : -1;
     }
-    local->alone = local->tasks == t->size;
+    local->alone = local->tasks == t->group.size;
     local->peers = g_new0(peer, local->tasks);
-    for (int r = 0; r < t->size; r++)
+    for (int r = 0; r < t->group.size; r++)
         if (local->place_of[r] >= 0)
             local->peers[local->place_of[r]].rank = r;
     local->ring = ring_bytes(local->tasks);
@@ -375,7 +368,7 @@ static void say(const dome_transport *t, char *const *hosts, const char *format,
     va_start(args, format);
     char *text = g_strdup_vprintf(format, args);
     va_end(args);
-    dome__say("tasks on host %s %s", hosts[t->rank], text);
+    dome__say("tasks on host %s %s", hosts[t->group.rank], text);
     g_free(text);
 }
 
@@ -392,17 +385,18 @@ static int join(dome_transport *t, char *const *hosts, dome_road road)
     dome_local *local = local_new(t, hosts);
     int64_t *verdict = g_new0(int64_t, 2 + local->tasks);
     int refuser = -1, status = DOME_OK;
-    bool good = local->tasks > 1 && (local->alone || (t->can & DOME_TRANSPORT_LISTEN));
+    bool good = local->tasks > 1 && (local->alone || (t->provider.can & DOME_TRANSPORT_LISTEN));
     if (good) {
         status = local->place == 0 ? lead(t, local, verdict, &refuser) : follow(t, local, verdict);
         good = !status && !verdict[0];
         if (!status && verdict[0] && local->place == 0) {
             const char *why = g_strerror((int)verdict[0]);
             if (refuser < 0)
-                say(t, hosts, "exchange data through %s, which is slower: shared memory cannot be had: %s", t->ops->name, why);
+                say(t, hosts, "exchange data through %s, which is slower: shared memory cannot be had: %s", t->provider.ops->name,
+                    why);
             else
                 say(t, hosts, "exchange data through %s, which is slower: task %d cannot reach the memory of task %d: %s",
-                    t->ops->name, refuser, t->rank, why);
+                    t->provider.ops->name, refuser, t->group.rank, why);
         }
     }
     if (!good) {
@@ -428,10 +422,10 @@ static int join(dome_transport *t, char *const *hosts, dome_road road)
 /* Finds the groups of tasks that share memory, on all tasks alike. */
 static int find_groups(dome_transport *t, char *const *hosts)
 {
-    int size = t->size, hosts_seen = 0, status = DOME_OK;
-    int32_t first = t->rank;
-    if (t->can & DOME_TRANSPORT_SHARE)
-        first = ((const dome_local *)t->provider)->peers[0].rank;
+    int size = t->group.size, hosts_seen = 0, status = DOME_OK;
+    int32_t first = t->group.rank;
+    if (t->provider.can & DOME_TRANSPORT_SHARE)
+        first = ((const dome_local *)t->provider.state)->peers[0].rank;
     for (int r = 0; r < size; r++) {
         int before = 0;
         while (before < r && strcmp(hosts[before], hosts[r]) != 0)
@@ -440,36 +434,19 @@ static int find_groups(dome_transport *t, char *const *hosts)
     }
     if (hosts_seen == size)
         return DOME_OK;
-    int32_t *leader = g_new0(int32_t, 3 * (gsize)(unsigned)size);
-    if (hosts_seen == 1 && !t->data_format)
+    int32_t *leader = g_new0(int32_t, (gsize)MAX(size, 1));
+    if (hosts_seen == 1 && !t->group.data_format)
         for (int r = 0; r < size; r++)
-            leader[r] = first == t->rank && !(t->can & DOME_TRANSPORT_SHARE) ? r : first;
+            leader[r] = first == t->group.rank && !(t->provider.can & DOME_TRANSPORT_SHARE) ? r : first;
     else
         status = dome__allgather(t, DOME_I32, &first, 1, leader);
-    int32_t *near = leader + size, *leaders = near + size;
-    t->groups = leader;
-    t->leader = leader;
-    t->near = (dome_group){.rank = near};
-    t->leaders = (dome_group){.rank = leaders, .place = -1};
-    for (int r = 0; r < size; r++) {
-        if (r == t->rank)
-            t->near.place = t->near.count;
-        if (leader[r] == leader[t->rank])
-            near[t->near.count++] = r;
-        if (leader[r] == r) {
-            if (r == t->rank)
-                t->leaders.place = t->leaders.count;
-            leaders[t->leaders.count++] = r;
-        }
-    }
-    if (t->leaders.count < size)
-        t->share_bytes = SLOT_BYTES - sizeof(shared_slot);
+    dome__group_set_hosts(&t->group, leader, SLOT_BYTES - sizeof(shared_slot));
     return status;
 }
 
 int dome__local_open(dome_transport *t, char *const *hosts, dome_road road)
 {
-    if (t->size == 1 || road == DOME_ROAD_PVM)
+    if (t->group.size == 1 || road == DOME_ROAD_PVM)
         return DOME_OK;
     int status = join(t, hosts, road);
     return status ? status : find_groups(t, hosts);
@@ -477,5 +454,5 @@ int dome__local_open(dome_transport *t, char *const *hosts, dome_road road)
 
 dome_road dome__local_road(const dome_transport *t)
 {
-    return t->ops == &local_ops ? ((const dome_local *)t->provider)->road : DOME_ROAD_PVM;
+    return t->provider.ops == &local_ops ? ((const dome_local *)t->provider.state)->road : DOME_ROAD_PVM;
 }

@@ -103,9 +103,9 @@ typedef struct peer {
 } peer;
 
 typedef struct dome_local {
-    dome_transport *transport; /* the transport whose provider this is */
-    dome_transport *base;      /* the wrapped transport, for tasks of other hosts */
-    int place, tasks;          /* this task's position among the tasks of its host, in rank order; their number */
+    dome_transport *transport;    /* the transport whose provider this is */
+    dome_transport_provider base; /* the provider inside, for tasks of other hosts */
+    int place, tasks;             /* this task's position among the tasks of its host, in rank order; their number */
     dome_road road;
     peer *peers;   /* by place */
     int *place_of; /* by rank; -1: another host */
@@ -148,7 +148,7 @@ void dome__ring_all(const dome_local *local, sleep_kind news);
 /* Opens this task's doorbell. Returns an errno. */
 int dome__doorbell_open(dome_local *local);
 
-/* Calls `arrived` of the wrapped transport. */
+/* Calls `arrived` of the provider inside. */
 bool dome__base_arrived(dome_local *local, int source, int channel);
 
 /* Receives available data from all peers into buffers, without waiting; but data of this task that a peer could not read goes

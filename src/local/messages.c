@@ -129,10 +129,10 @@ static void put_in_cell(dome_local *local, peer *q, int channel, const void *hea
     dome__ring(local, local->place_of[q->rank], FOR_WORD);
 }
 
-bool dome__local_send_at_once(dome_transport *t, int dest, int channel, const void *head, size_t head_bytes, const void *data,
-                              uint64_t bytes)
+bool dome__local_send_at_once(dome_transport_provider *self, int dest, int channel, const void *head, size_t head_bytes,
+                              const void *data, uint64_t bytes)
 {
-    dome_local *local = t->provider;
+    dome_local *local = self->state;
     peer *q = peer_of(local, dest);
     if (bytes > CELL_BYTES || head_bytes > CELL_HEAD || q->offer || !all_taken(q))
         return false;
@@ -140,15 +140,15 @@ bool dome__local_send_at_once(dome_transport *t, int dest, int channel, const vo
     return true;
 }
 
-int dome__local_begin_send(dome_transport *t, int dest, int channel, const void *head, size_t head_bytes, const void *data,
-                           uint64_t bytes)
+int dome__local_begin_send(dome_transport_provider *self, int dest, int channel, const void *head, size_t head_bytes,
+                           const void *data, uint64_t bytes)
 {
-    dome_local *local = t->provider;
+    dome_local *local = self->state;
     peer *q = peer_of(local, dest);
     if (head_bytes > HEAD_MAX)
-        return dome__transport_error(t, DOME_ERR_COMM, "a message's head of %zu bytes is too long", head_bytes);
+        return dome__transport_error(self->transport, DOME_ERR_COMM, "a message's head of %zu bytes is too long", head_bytes);
     settle(local, q); /* the data of a refused offer must follow its head directly */
-    if (dome__local_send_at_once(t, dest, channel, head, head_bytes, data, bytes))
+    if (dome__local_send_at_once(self, dest, channel, head, head_bytes, data, bytes))
         return DOME_OK;
     frame f = {.channel = (uint32_t)channel, .head_bytes = (uint32_t)head_bytes, .bytes = bytes};
     bool offer = local->road == DOME_ROAD_VM && bytes >= OFFER_BYTES;
@@ -167,15 +167,15 @@ int dome__local_begin_send(dome_transport *t, int dest, int channel, const void 
     return DOME_OK;
 }
 
-void dome__local_end_send(dome_transport *t, int dest)
+void dome__local_end_send(dome_transport_provider *self, int dest)
 {
-    dome_local *local = t->provider;
+    dome_local *local = self->state;
     settle(local, peer_of(local, dest));
 }
 
-bool dome__local_sent(dome_transport *t, int dest)
+bool dome__local_sent(dome_transport_provider *self, int dest)
 {
-    const peer *q = peer_of(t->provider, dest);
+    const peer *q = peer_of(self->state, dest);
     return !q->offer || (answered(q) && !refused(q)); /* refused data has still to go through the ring */
 }
 
@@ -201,7 +201,7 @@ static void release(const dome_local *local, peer *q)
 }
 
 /* Takes the message out of the cell. Its sender waits for no room there, so nobody needs to be woken. */
-static void take_from_cell(dome_transport *t, peer *q)
+static void take_from_cell(const dome_local *local, peer *q)
 {
     const shared_channel *c = q->in;
     if (c->head_bytes != SAME_HEAD) {
@@ -220,15 +220,15 @@ static void take_from_cell(dome_transport *t, peer *q)
     q->head = q->taken_head;
     q->framed = q->through_ring = q->in_cell = true;
     atomic_store_explicit(&q->in->emptied, ++q->taken, memory_order_release);
-    dome__transport_progress(t);
+    dome__account_progress(&local->transport->account);
 }
 
 /* Reads frame and head of the next message, if they have arrived. */
-static bool parse(dome_transport *t, dome_local *local, peer *q)
+static bool parse(dome_local *local, peer *q)
 {
     uint32_t there = waiting(q); /* before the look at the cell: a message there is older */
     if (atomic_load_explicit(&q->in->put, memory_order_acquire) != q->taken) {
-        take_from_cell(t, q);
+        take_from_cell(local, q);
         return true;
     }
     if (there < sizeof q->frame)
@@ -245,7 +245,7 @@ static bool parse(dome_transport *t, dome_local *local, peer *q)
     q->through_ring = !q->frame.address;
     if (!q->through_ring || !q->frame.bytes)
         release(local, q);
-    dome__transport_progress(t);
+    dome__account_progress(&local->transport->account);
     return true;
 }
 
@@ -282,7 +282,7 @@ static void answer(const dome_local *local, peer *q, bool good)
 }
 
 /* Reads offered data from the peer's memory; if that fails, asks the peer to send it through the ring. */
-static bool read_offer(dome_transport *t, peer *q, void *to)
+static bool read_offer(dome_local *local, peer *q, void *to)
 {
     uint64_t done = 0, bytes = q->frame.bytes;
     while (done < bytes) {
@@ -292,9 +292,9 @@ static bool read_offer(dome_transport *t, peer *q, void *to)
         if (n <= 0 && !(n < 0 && errno == EINTR))
             break;
         done += n > 0 ? (uint64_t)n : 0;
-        dome__transport_progress(t);
+        dome__account_progress(&local->transport->account);
     }
-    answer(t->provider, q, done == bytes);
+    answer(local, q, done == bytes);
     return done == bytes;
 }
 
@@ -318,29 +318,29 @@ static void message_free(message *m)
 }
 
 /* Reads what is there of the data that recv_data waits for. */
-static bool read_direct(dome_transport *t, dome_local *local, peer *q)
+static bool read_direct(dome_local *local, peer *q)
 {
     uint64_t n = read_ring(local, q, q->to + q->got, q->frame.bytes - q->got);
     q->got += n;
     if (n)
-        dome__transport_progress(t);
+        dome__account_progress(&local->transport->account);
     return n > 0;
 }
 
 /* Buffers messages that have arrived from a peer. Returns whether offered data is left unread. What recv_data waits for is read
  * to its place: recv_data may itself have come to wait, in `settle`, for a task that waits for room in this ring. */
-static bool put_aside(dome_transport *t, dome_local *local, peer *q, bool offers)
+static bool put_aside(dome_local *local, peer *q, bool offers)
 {
     if (q->to && q->got < q->frame.bytes)
-        read_direct(t, local, q);
-    while (!q->direct && (q->framed || parse(t, local, q))) {
+        read_direct(local, q);
+    while (!q->direct && (q->framed || parse(local, q))) {
         bool offered = q->frame.address && !q->through_ring;
         if (offered && !offers)
             return true;
         if (!q->part && !(q->part = message_new(q)))
             return false; /* no memory: the message stays in the ring */
         message *m = q->part;
-        if (offered && read_offer(t, q, m->data))
+        if (offered && read_offer(local, q, m->data))
             m->got = m->frame.bytes;
         if (q->through_ring)
             m->got += read_ring(local, q, m->data + m->got, m->frame.bytes - m->got);
@@ -361,7 +361,7 @@ bool dome__take_in(dome_local *local, bool offers)
             settle(local, &local->peers[i]);
     for (int i = 0; i < local->tasks; i++)
         if (i != local->place)
-            left = put_aside(local->transport, local, &local->peers[i], offers) || left;
+            left = put_aside(local, &local->peers[i], offers) || left;
     return left;
 }
 
@@ -378,16 +378,16 @@ static message *find(peer *q, int channel)
 }
 
 /* Finds the next message of a channel, among the buffered ones or at the front of the ring. */
-static bool next(dome_transport *t, dome_local *local, peer *q, int channel)
+static bool next(dome_local *local, peer *q, int channel)
 {
     if (q->messages->head && (local->taken = find(q, channel)))
         return true;
-    if (!q->part && (q->framed || parse(t, local, q)) && q->frame.channel == (uint32_t)channel) {
+    if (!q->part && (q->framed || parse(local, q)) && q->frame.channel == (uint32_t)channel) {
         q->direct = true;
         return true;
     }
     if (q->framed) {
-        put_aside(t, local, q, true);
+        put_aside(local, q, true);
         return q->messages->head && (local->taken = find(q, channel));
     }
     return false;
@@ -414,55 +414,56 @@ static bool is_whole(const peer *q)
 
 /* A message in front, of which all is there, stays there: were all buffered that come, a task that sends fast would fill the
  * memory. */
-bool dome__local_arrived(dome_transport *t, int source, int channel)
+bool dome__local_arrived(dome_transport_provider *self, int source, int channel)
 {
-    dome_local *local = t->provider;
+    dome_local *local = self->state;
     peer *q = peer_of(local, source);
     if (is_buffered(q, channel))
         return true;
-    if (!q->direct && !q->part && (q->framed || parse(t, local, q)) && is_in_front(q, channel) && is_whole(q))
+    if (!q->direct && !q->part && (q->framed || parse(local, q)) && is_in_front(q, channel) && is_whole(q))
         return true;
-    put_aside(t, local, q, false);
+    put_aside(local, q, false);
     return is_buffered(q, channel) || is_in_front(q, channel);
 }
 
-int dome__local_recv_head(dome_transport *t, int source, int channel, void *head, size_t head_bytes, uint64_t *bytes)
+int dome__local_recv_head(dome_transport_provider *self, int source, int channel, void *head, size_t head_bytes, uint64_t *bytes)
 {
-    dome_local *local = t->provider;
+    dome_local *local = self->state;
     peer *q = peer_of(local, source);
     dome__pause w = {0};
-    for (; !next(t, local, q, channel); dome__rest(local, &w, FOR_WORD))
+    for (; !next(local, q, channel); dome__rest(local, &w, FOR_WORD))
         continue;
     dome__rested(local, &w);
     const frame *f = local->taken ? &local->taken->frame : &q->frame;
     *bytes = f->bytes;
     if (f->head_bytes != head_bytes)
-        return dome__transport_error(t, DOME_ERR_COMM, "the head of a message from task %d has the wrong length", source);
+        return dome__transport_error(self->transport, DOME_ERR_COMM, "the head of a message from task %d has the wrong length",
+                                     source);
     memcpy(head, local->taken ? local->taken->head : q->head, head_bytes);
     return DOME_OK;
 }
 
-int dome__local_recv_data(dome_transport *t, int source, int channel, void *data, uint64_t bytes)
+int dome__local_recv_data(dome_transport_provider *self, int source, int channel, void *data, uint64_t bytes)
 {
-    dome_local *local = t->provider;
+    dome_local *local = self->state;
     peer *q = peer_of(local, source);
     (void)channel;
     uint64_t whole = local->taken ? local->taken->frame.bytes : q->frame.bytes;
     if (bytes != whole)
-        return dome__transport_error(t, DOME_ERR_COMM, "a message from task %d has another length than is to be received",
-                                     source);
+        return dome__transport_error(self->transport, DOME_ERR_COMM,
+                                     "a message from task %d has another length than is to be received", source);
     if (local->taken) {
         if (bytes)
             memcpy(data, local->taken->data, bytes);
         g_clear_pointer(&local->taken, message_free);
         return DOME_OK;
     }
-    bool done = !bytes || (q->frame.address && read_offer(t, q, data));
+    bool done = !bytes || (q->frame.address && read_offer(local, q, data));
     q->got = done ? bytes : 0;
     q->to = data;
     dome__pause w = {0};
     while (q->got < bytes) {
-        if (!read_direct(t, local, q))
+        if (!read_direct(local, q))
             dome__rest(local, &w, FOR_WORD);
         else if (w.turns)
             dome__rested(local, &w), w = (dome__pause){0};

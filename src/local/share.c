@@ -43,16 +43,16 @@ static bool wait_for(dome_local *local, int place, uint32_t number)
     return true;
 }
 
-int dome__local_share(dome_transport *t, int from, const void *head, size_t head_bytes, const void *data, uint64_t bytes,
-                      dome_shared *given, int *last)
+int dome__local_share(dome_transport_provider *self, int from, const void *head, size_t head_bytes, const void *data,
+                      uint64_t bytes, dome_shared *given, int *last)
 {
-    dome_local *local = t->provider;
+    dome_local *local = self->state;
     uint32_t number = ++local->shares;
-    *last = t->rank;
+    *last = self->transport->group.rank;
     int giver = from < 0 ? -1 : local->place_of[from];
     bool gives = giver < 0 || giver == local->place;
     if (head_bytes > SLOT_HEAD || bytes > SLOT_BYTES - sizeof(shared_slot))
-        return dome__transport_error(t, DOME_ERR_COMM, "a share of %" G_GUINT64_FORMAT " bytes is too long", bytes);
+        return dome__transport_error(self->transport, DOME_ERR_COMM, "a share of %" G_GUINT64_FORMAT " bytes is too long", bytes);
 
     /* This task no longer reads the data of earlier shares, so their slots may be overwritten. */
     atomic_store_explicit(&local->own->done, number - 1, memory_order_release);
@@ -80,6 +80,6 @@ int dome__local_share(dome_transport *t, int from, const void *head, size_t head
     /* Each task that has given data to this share has finished reading the one before. */
     if (giver < 0)
         local->all_done = number - 1;
-    dome__transport_progress(t);
+    dome__account_progress(&self->transport->account);
     return DOME_OK;
 }

@@ -59,14 +59,14 @@ static void press(const dome_local *local, int place)
 
 bool dome__base_arrived(dome_local *local, int source, int channel)
 {
-    return local->base->ops->arrived(local->base, source, channel);
+    return local->base.ops->arrived(&local->base, source, channel);
 }
 
 /* Sleeps until the doorbell rings or a descriptor of the provider becomes readable. */
-static void sleep_for_both(const dome_local *local, int milliseconds)
+static void sleep_for_both(dome_local *local, int milliseconds)
 {
     const int *fds;
-    int n = local->base->ops->descriptors(local->base, &fds);
+    int n = local->base.ops->descriptors(&local->base, &fds);
     struct pollfd *list = g_newa(struct pollfd, n + 1);
     for (int i = 0; i < n; i++)
         list[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};

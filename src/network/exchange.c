@@ -19,12 +19,12 @@ static double seconds_since(uint64_t begin)
 
 bool dome__exchange_await(dome_transport *transport, int source, uint64_t silent_ns)
 {
-    if (!silent_ns || !(transport->can & DOME_TRANSPORT_LISTEN))
+    if (!silent_ns || !(transport->provider.can & DOME_TRANSPORT_LISTEN))
         return true; /* receiving waits */
-    for (uint64_t begin = dome__now_ns(), spent = 0; !transport->ops->arrived(transport, source, DOME_CHANNEL_CONTROL);) {
+    for (uint64_t begin = dome__now_ns(), spent = 0; !dome__transport_arrived(transport, source, DOME_CHANNEL_CONTROL);) {
         const int *fds;
         struct pollfd p[MOST_DESCRIPTORS];
-        int n = MIN(transport->ops->descriptors(transport, &fds), MOST_DESCRIPTORS);
+        int n = MIN(transport->provider.ops->descriptors(&transport->provider, &fds), MOST_DESCRIPTORS);
         spent = dome__since_ns(begin);
         if (spent >= silent_ns)
             return false;

@@ -58,7 +58,7 @@ static void enter_links(dome_network *network, const double *numbers, uint64_t c
 /* All tasks get what task 0 knows. */
 static int spread(dome_transport *t, dome_network *network)
 {
-    GArray *links = links_of(t->rank == 0 ? network : NULL);
+    GArray *links = links_of(t->group.rank == 0 ? network : NULL);
     uint64_t words[2] = {links->len, (uint64_t)network->measured};
     int status = dome__bcast(t, 0, DOME_U64, words, G_N_ELEMENTS(words));
     if (!status && words[0]) {
@@ -100,12 +100,12 @@ static bool look_at(dome_exchange *x, dome_network *network, int me, const int *
 static int collect(dome_transport *t, dome_network *network, const int *leader)
 {
     int status = DOME_OK;
-    if (t->rank != 0) {
+    if (t->group.rank != 0) {
         GArray *links = links_of(network);
         status = dome__send(t, 0, DOME_CHANNEL_CONTROL, DOME_F64, links->data, links->len);
         g_array_unref(links);
     }
-    for (int h = 1; t->rank == 0 && h < network->hosts && !status; h++) {
+    for (int h = 1; t->group.rank == 0 && h < network->hosts && !status; h++) {
         void *numbers = NULL;
         uint64_t count = 0;
         status = dome__recv_new(t, leader[h], DOME_CHANNEL_CONTROL, DOME_F64, &numbers, &count);
@@ -129,8 +129,8 @@ static int look(dome_transport *t, dome_network *network, int me, const int *lea
 
 int dome__network_share(dome_transport *transport, char *const *host, dome_network **network)
 {
-    int *number = g_new(int, transport->size), *leader = g_new(int, transport->size), status = DOME_OK;
-    int hosts = dome__network_hosts(transport->size, host, number, leader);
+    int *number = g_new(int, transport->group.size), *leader = g_new(int, transport->group.size), status = DOME_OK;
+    int hosts = dome__network_hosts(transport->group.size, host, number, leader);
     char **names = g_new0(char *, hosts + 1);
     for (int i = 0; i < hosts; i++)
         names[i] = host[leader[i]];
@@ -139,8 +139,8 @@ int dome__network_share(dome_transport *transport, char *const *host, dome_netwo
     uint64_t known = links->len;
     if (hosts > 1)
         status = dome__bcast(transport, 0, DOME_U64, &known, 1);
-    if (!status && !known && hosts >= LEAST_HOSTS && leader[number[transport->rank]] == transport->rank)
-        status = look(transport, all, number[transport->rank], leader);
+    if (!status && !known && hosts >= LEAST_HOSTS && leader[number[transport->group.rank]] == transport->group.rank)
+        status = look(transport, all, number[transport->group.rank], leader);
     if (!status && (known || hosts >= LEAST_HOSTS))
         status = spread(transport, all);
     bool nothing = status || (!known && hosts < LEAST_HOSTS);

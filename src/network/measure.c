@@ -41,8 +41,9 @@ static bool meet(dome_exchange *x)
 {
     const dome_transport *t = x->transport;
     bool good = true;
-    for (int step = 1; step < t->size - 1; step++) {
-        int to = 1 + (t->rank - 1 + step) % (t->size - 1), from = 1 + (t->rank - 1 + t->size - 1 - step) % (t->size - 1);
+    for (int step = 1; step < t->group.size - 1; step++) {
+        int to = 1 + (t->group.rank - 1 + step) % (t->group.size - 1),
+            from = 1 + (t->group.rank - 1 + t->group.size - 1 - step) % (t->group.size - 1);
         x->partner = to;
         good &= dome__exchange_end(x);
         x->partner = from;
@@ -65,7 +66,7 @@ static bool directed(beside *s, uint64_t bytes)
 {
     dome_transport *t = s->x->transport;
     uint64_t order[ORDER_WORDS];
-    if (!t->ops->arrived(t, 0, DOME_CHANNEL_CONTROL))
+    if (!dome__transport_arrived(t, 0, DOME_CHANNEL_CONTROL))
         return true;
     s->good = !dome__recv(t, 0, DOME_CHANNEL_CONTROL, DOME_U64, order, ORDER_WORDS);
     if (s->good && order[0] == BEGIN_COUNT) {
@@ -104,7 +105,7 @@ bool dome__network_obey(dome_transport *t, void (*idle)(void))
     bool good = true;
     do {
         idle();
-        good = !dome__recv(t, 0, DOME_CHANNEL_CONTROL, DOME_U64, order, ORDER_WORDS) && order[1] < (uint64_t)t->size;
+        good = !dome__recv(t, 0, DOME_CHANNEL_CONTROL, DOME_U64, order, ORDER_WORDS) && order[1] < (uint64_t)t->group.size;
         double latency = 0, bandwidth = 0;
         if (!good)
             break;
@@ -114,7 +115,7 @@ bool dome__network_obey(dome_transport *t, void (*idle)(void))
         if (order[0] == FOLLOW)
             dome__exchange_follow(&x); /* its leader tells task 0 if this fails */
         else if (order[0] == MEET)
-            answered = t->size > MEET_ALL || meet(&x);
+            answered = t->group.size > MEET_ALL || meet(&x);
         else if (order[0] == LEAD_ALONE)
             answered = dome__exchange_alone(&x, &latency, &bandwidth);
         else if (order[0] == LEAD_TOGETHER)

@@ -1,5 +1,6 @@
 #include "objects/dscalar_private.h"
 
+#include "core/marks.h"
 #include "core/object_private.h"
 #include "core/type_private.h"
 
@@ -14,7 +15,7 @@ void dscalar__set_future(dscalar *s, dome_future *future)
 {
     dome__future_unref(s->future);
     s->future = future;
-    s->saved = false;
+    s->written = DOME_WRITTEN;
 }
 
 dome_future *dscalar__future(const dscalar *s)
@@ -96,18 +97,12 @@ static dome_status scalar_unpack(dome_object *object, uint64_t first, uint64_t c
     return DOME_OK;
 }
 
-static dome_status scalar_changed(const dome_object *object, uint64_t first, uint64_t count, bool *changed)
+static dome_status scalar_delta(dome_object *object, unsigned mark, dome_delta_visit visit, void *ctx)
 {
-    if (first > 1 || count > 1 - first)
-        return DOME_ERR_ARGUMENT;
-    if (count > 0)
-        changed[0] = !self(object)->saved;
-    return DOME_OK;
-}
-
-static dome_status scalar_mark_saved(dome_object *object)
-{
-    self(object)->saved = true;
+    dscalar *s = self(object);
+    if (visit)
+        return s->written & DOME_MARK_BIT(mark) ? visit(ctx, 0, 1) : DOME_OK;
+    s->written &= (uint8_t)~DOME_MARK_BIT(mark);
     return DOME_OK;
 }
 
@@ -131,10 +126,9 @@ static const dome_object_ops scalar_ops = {
     .packed_bytes = scalar_packed_bytes,
     .pack = scalar_pack,
     .unpack = scalar_unpack,
-    .changed = scalar_changed,
-    .mark_saved = scalar_mark_saved,
     .destroy = scalar_destroy,
     .values = scalar_values,
+    .delta = scalar_delta,
 };
 
 /* ---- life ---- */
@@ -150,6 +144,7 @@ dscalar *dscalar_new(dome_env *env, const char *name, dome_type type)
         return NULL;
     }
     dscalar *s = g_new0(dscalar, 1);
+    s->written = DOME_WRITTEN;
     s->env = env;
     s->type = type;
     s->value = g_malloc0(type->size);

@@ -1,5 +1,6 @@
 /* Arithmetic of scalars, by the kernels of vectors: recorded while an operand is not known, computed at once otherwise. */
 #include "core/type_private.h"
+#include "kernels/elementwise.h"
 #include "kernels/kernels.h"
 #include "objects/dscalar_private.h"
 
@@ -18,7 +19,7 @@ static dome_status compute(dome_operation_code code, dome_operation_code kernel,
                            bool binary, const double *value)
 {
     if (!s || !a || (binary && !b))
-        return dome__null(dome__operation_name(code), "a scalar");
+        return dome__null(dome__operation_name_in(&dome__dscalar_operations, code), "a scalar");
     dome_operation op;
     uint64_t words[2] = {dscalar__id(a), value ? dome__double_word(*value) : dscalar__id(b)};
     dome__begin_with(&op, s->env, code, s->object, words, 1 + (binary || value));

@@ -4,6 +4,7 @@
 
 #include "core/environment.h"
 #include "eval/future.h"
+#include "objects/dscalar_operations.h"
 
 #include <dome/dscalar.h>
 
@@ -11,7 +12,7 @@ struct dscalar {
     dome_object *object;
     dome_env *env;
     dome_type type;
-    bool saved;
+    uint8_t written; /* the marks since which its value was set (core/marks.h) */
     char *value;
     dome_future *future; /* own reference: its value, which `value` does not hold yet; NULL: none */
 };

@@ -62,9 +62,9 @@ static dome_status join(dome_operation_code code, dscalar *s, const dvec *x, con
 static dome_status reduce(dome_operation_code code, dscalar *s, const dvec *x, const dvec *y, bool two)
 {
     if (!s)
-        return dome__null(dome__operation_name(code), "the scalar");
+        return dvec__null(code, "the scalar");
     if (!x || (two && !y))
-        return dome__null(dome__operation_name(code), "a vector");
+        return dvec__null(code, "a vector");
     dome_operation op;
     dome__begin_with(&op, s->env, code, s->object, (uint64_t[]){dvec__id(x), dvec__id(y)}, 1 + (size_t)two);
     dome_status status = check_result(s, x, code);
@@ -105,9 +105,9 @@ static dome_status begin(dome_operation *op, dome_operation_code code, const dve
                          const dscalar *b, bool two)
 {
     if (!z || !x)
-        return dome__null(dome__operation_name(code), "a vector");
+        return dvec__null(code, "a vector");
     if (!a || (two && !b))
-        return dome__null(dome__operation_name(code), "a scalar");
+        return dvec__null(code, "a scalar");
     dome__begin_with(op, z->env, code, z->object, (uint64_t[]){dvec__id(x), dscalar__id(a), dscalar__id(b)}, 2 + (size_t)two);
     const dscalar *scalars[2] = {a, b};
     dome_status status = DOME_OK;

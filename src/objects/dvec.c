@@ -5,6 +5,7 @@
 #include "objects/dvec_help.h"
 #include "objects/dvec_mapped.h"
 #include "objects/dvec_private.h"
+#include "system/checksum.h"
 #include "system/sized.h"
 #include "transport/agree.h"
 #include "transport/ahead.h"
@@ -14,19 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef DOME_WITH_CHECKPOINT
-#include <xxhash.h>
-#endif
-
-/* The checksum by which changes of lent blocks are found. Without checkpoints it is not used. */
-static uint64_t sum_of(const void *data, uint64_t bytes)
+static void forget_sums(dvec *x)
 {
-#ifdef DOME_WITH_CHECKPOINT
-    return XXH3_64bits(data, (size_t)bytes);
-#else
-    (void)data, (void)bytes;
-    return 0;
-#endif
+    for (unsigned mark = 0; mark < DOME_MARKS; mark++)
+        g_clear_pointer(&x->sums[mark], g_free);
 }
 
 void dvec__replace(dvec *x, void *data)
@@ -34,7 +26,7 @@ void dvec__replace(dvec *x, void *data)
     if (x->lent) /* the program could write to it until now */
         dvec__written(x);
     x->lent = false;
-    g_clear_pointer(&x->sums, g_free);
+    forget_sums(x);
     dome__storage_retire(x->data, dvec_name(x));
     x->data = data;
 }
@@ -113,7 +105,7 @@ void dvec__written_block(dvec *x, uint64_t block)
 {
     x->version++;
     if (x->dirty)
-        x->dirty[dome__layout_position_of(x->layout, x->layout_rank, block)] = 1;
+        x->dirty[dome__layout_position_of(x->layout, x->layout_rank, block)] = DOME_WRITTEN;
 }
 
 void dvec__lend(dvec *x)
@@ -303,7 +295,7 @@ static dome_status vec_unpack(dome_object *object, uint64_t first, uint64_t coun
     x->version++;
     if (x->dirty)
         for (uint64_t k = 0; k < count; k++)
-            x->dirty[dome__layout_position_of(x->layout, x->layout_rank, first + k)] = 1;
+            x->dirty[dome__layout_position_of(x->layout, x->layout_rank, first + k)] = DOME_WRITTEN;
     return DOME_OK;
 }
 
@@ -316,7 +308,7 @@ static uint8_t *adopted_dirty(const dvec *x, const dome_layout *layout)
     for (uint64_t k = 0; dirty && k < count; k++) {
         uint64_t block = dome__layout_block_at(layout, x->layout_rank, k);
         uint64_t at = dome__layout_position_of(x->layout, x->layout_rank, block);
-        dirty[k] = at < was ? x->dirty[at] : 1;
+        dirty[k] = at < was ? x->dirty[at] : DOME_WRITTEN;
     }
     return dirty;
 }
@@ -432,34 +424,29 @@ static dome_status vec_adopt(dome_object *object, const dome_layout *layout)
     uint8_t *dirty = adopted_dirty(x, layout);
     g_free(x->dirty);
     x->dirty = dirty;
-    g_clear_pointer(&x->sums, g_free); /* block positions have changed */
+    forget_sums(x); /* block positions have changed */
     dome_layout *old = x->layout;
     x->layout = dome_layout_ref(layout);
     dome_layout_unref(old);
     return DOME_OK;
 }
 
+/* By which changes of lent blocks are found. */
 static uint64_t block_sum(const dvec *x, uint64_t block)
 {
     dome_span elements;
     uint64_t local;
     owned(x, block, 1, &elements, &local);
-    return sum_of(x->data + local * DVEC_ELEMENT(x), elements.count * DVEC_ELEMENT(x));
+    return dome__checksum64(x->data + local * DVEC_ELEMENT(x), (size_t)(elements.count * DVEC_ELEMENT(x)));
 }
 
-static dome_status vec_changed(const dome_object *object, uint64_t first, uint64_t count, bool *changed)
+static bool is_written(const void *vector, unsigned mark, uint64_t block)
 {
-    const dvec *x = self(object);
-    dome_span elements;
-    uint64_t local;
-    if (!owned(x, first, count, &elements, &local))
-        return DOME_ERR_ARGUMENT;
-    run_recorded(x);
-    for (uint64_t k = 0; k < count; k++) {
-        uint64_t at = dome__layout_position_of(x->layout, x->layout_rank, first + k);
-        changed[k] = !x->dirty || x->dirty[at] || (x->lent && !(x->sums && x->sums[at] == block_sum(x, first + k)));
-    }
-    return DOME_OK;
+    const dvec *x = vector;
+    if (!x->dirty)
+        return true;
+    const uint64_t at = dome__layout_position_of(x->layout, x->layout_rank, block), *sums = x->sums[mark];
+    return x->dirty[at] & DOME_MARK_BIT(mark) || (x->lent && !(sums && sums[at] == block_sum(x, block)));
 }
 
 /* The checksums of this task's blocks, in the order of its run; NULL when memory is out. */
@@ -471,17 +458,25 @@ static uint64_t *block_sums(const dvec *x, uint64_t blocks)
     return sums;
 }
 
-static dome_status vec_mark_saved(dome_object *object)
+/* Without memory for flags or checksums all blocks count as written, which is safe. */
+static void set_mark(dvec *x, unsigned mark)
+{
+    const uint64_t blocks = dome_layout_run(x->layout, x->layout_rank, NULL);
+    if (!x->dirty && blocks > 0 && (x->dirty = g_try_malloc((gsize)blocks)))
+        memset(x->dirty, DOME_WRITTEN, (size_t)blocks);
+    for (uint64_t k = 0; x->dirty && k < blocks; k++)
+        x->dirty[k] &= (uint8_t)~DOME_MARK_BIT(mark);
+    g_free(x->sums[mark]);
+    x->sums[mark] = x->lent && blocks > 0 ? block_sums(x, blocks) : NULL;
+}
+
+static dome_status vec_delta(dome_object *object, unsigned mark, dome_delta_visit visit, void *ctx)
 {
     dvec *x = self(object);
     run_recorded(x);
-    uint64_t blocks = dome_layout_run(x->layout, x->layout_rank, NULL);
-    g_free(x->dirty);
-    x->dirty = blocks > 0 ? g_try_malloc0((gsize)blocks) : NULL; /* without memory for flags all blocks count as changed, which is
-                                                                  * safe */
-    g_free(x->sums);
-    x->sums = x->lent && blocks > 0 ? block_sums(x, blocks) : NULL; /* likewise */
-    return DOME_OK;
+    if (!visit)
+        return set_mark(x, mark), DOME_OK;
+    return dome__marked_visit(&(dome_marked){x->layout, x->layout_rank, is_written, x, mark}, visit, ctx);
 }
 
 /* The memory for blocks that arrive under a new layout. */
@@ -522,7 +517,7 @@ static void vec_destroy(dome_object *object)
     dome__storage_retire(x->data, dvec_name(x));
     dome_layout_unref(x->layout);
     g_free(x->dirty);
-    g_free(x->sums);
+    forget_sums(x);
     dome__storage_retire(x->lazy->whole, dvec_name(x));
     dome__storage_retire(x->lazy->halo, dvec_name(x));
     dome_layout_unref(x->lazy->halo_layout);
@@ -541,12 +536,11 @@ static const dome_object_ops vec_ops = {
     .pack = vec_pack,
     .unpack = vec_unpack,
     .adopt = vec_adopt,
-    .changed = vec_changed,
-    .mark_saved = vec_mark_saved,
     .destroy = vec_destroy,
     .values = vec_values,
     .place = vec_place,
     .reshape = vec_reshape,
+    .delta = vec_delta,
 };
 
 bool dvec__is(const dome_object *object)
@@ -576,13 +570,13 @@ static dvec *vec_alloc(dome_env *env, dome_type type, uint64_t n, const dvec_opt
         x->layout = dome_layout_ref(dome_env_layout(env, n, block));
         break;
     case DOME_BLOCK:
-        x->layout = dome_layout_even(n, block, env->transport->size);
+        x->layout = dome_layout_even(n, block, env->size);
         break;
     case DOME_WHOLE:
         x->layout = dome_layout_even(n, block, 1);
         break;
     }
-    x->layout_rank = x->distribution == DOME_WHOLE ? 0 : env->transport->rank;
+    x->layout_rank = x->distribution == DOME_WHOLE ? 0 : env->rank;
     return x;
 }
 
@@ -674,7 +668,7 @@ static dvec *new_vector(dome_env *env, const char *name, dome_type type, uint64_
         have = !__builtin_mul_overflow(x->local, element, &bytes);
     }
     if (have && bytes > 0) {
-        bool grows = x->distribution == DOME_DYNAMIC && env->transport->size > 1;
+        bool grows = x->distribution == DOME_DYNAMIC && env->size > 1;
         x->data = dome__storage_raw(bytes + (grows ? bytes / GROWTH_PART : 0), &zero);
         have = x->data != NULL;
         if (have && !zero && dome_is_restarting(env)) { /* a restart may read its values from a file next */
@@ -885,14 +879,14 @@ dome_status dvec__refuse_list(dome_env *env, dome_operation_code code, const dom
 /* Whether blocks can be computed by tasks that do not own them. */
 static bool can_help(const dvec *out)
 {
-    return out->distribution != DOME_WHOLE && out->env->transport->size > 1 && (out->env->transport->can & DOME_TRANSPORT_PROBE);
+    return out->distribution != DOME_WHOLE && out->env->size > 1 && (out->env->transport->provider.can & DOME_TRANSPORT_PROBE);
 }
 
 /* code: the way of calling the kernel. */
 static int map(dome_operation_code code, dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[])
 {
     if (!out)
-        return dome__null(dome__operation_name(code), "a vector");
+        return dvec__null(code, "a vector");
     dome_operation op;
     uint64_t words[1 + DVEC_MAP_MAX];
     dome__begin_with(&op, out->env, code, out->object, words, dvec__map_words(words, nin, in));

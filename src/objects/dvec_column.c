@@ -191,7 +191,7 @@ static double value_of(const dome_extreme *best, dome_type type)
 static int reduce(columns *c, double result[])
 {
     dome_env *env = c->x->env;
-    const bool sums = c->what == SUMS, alone = c->x->distribution == DOME_WHOLE || env->transport->size == 1;
+    const bool sums = c->what == SUMS, alone = c->x->distribution == DOME_WHOLE || env->size == 1;
     const size_t each = sums ? sizeof *c->sums : sizeof *c->best;
     c->parts = dome__parts_kernel(DOME_TERMS_SUM, c->type);
     c->exact = dome__sum_kernel(DOME_TERMS_SUM, c->type);
@@ -255,7 +255,7 @@ static int find_field(columns *c, const char *name)
 static int by_column(dome_operation_code code, column_result what, const dvec *x, const char *field, double result[])
 {
     if (!x)
-        return dome__null(dome__operation_name(code), "a vector");
+        return dvec__null(code, "a vector");
     dome_operation op;
     columns c = {.x = x, .what = what, .type = x->type, .items = 1};
     dome__begin(&op, x->env, code, x->object, dome__text_word(x->env, field));
@@ -317,7 +317,7 @@ static dome_type magnitude_type(dome_type type)
 static double norm(dome_operation_code code, column_result what, const dvec *x)
 {
     if (!x)
-        return dome__null(dome__operation_name(code), "a vector"), NAN;
+        return dvec__null(code, "a vector"), NAN;
     dome_operation op;
     double value = 0;
     columns c = {.x = x, .what = what, .type = magnitude_type(x->type), .magnitudes = true, .count = 1, .stride = DVEC_VALUE(x)};

@@ -226,7 +226,7 @@ static int begin(dome_operation *op, dome_operation_code code, const dvec *z, co
 static int scalar(dome_operation_code code, dome_operation_code vectors, dvec *z, const dvec *x, const double a[2])
 {
     if (!z || !x)
-        return dome__null(dome__operation_name(code), "a vector");
+        return dvec__null(code, "a vector");
     dome_operation op;
     dvec *filled = NULL;
     int status = begin(&op, code, z, x, a);

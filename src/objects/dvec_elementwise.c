@@ -65,7 +65,7 @@ static bool is_integer(dome_type type)
 static dome_status vectors(dome_operation_code code, dvec *z, const dvec *x, const dvec *y, bool binary)
 {
     if (!z || !x || (binary && !y))
-        return dome__null(dome__operation_name(code), "a vector");
+        return dvec__null(code, "a vector");
     dome_operation op;
     dome_eval_op work = {.code = code, .out = z, .in = {x, y}};
     begin(&op, code, z, work.in, NULL);
@@ -81,7 +81,7 @@ static dome_status vectors(dome_operation_code code, dvec *z, const dvec *x, con
 static dome_status scalar(dome_operation_code code, dvec *z, const dvec *x, double a)
 {
     if (!z || !x)
-        return dome__null(dome__operation_name(code), "a vector");
+        return dvec__null(code, "a vector");
     dome_operation op;
     dome_eval_op work = {.code = code, .out = z, .in = {x}, .scalar.f64 = a};
     begin(&op, code, z, work.in, &a);
@@ -89,7 +89,7 @@ static dome_status scalar(dome_operation_code code, dvec *z, const dvec *x, doub
     dome_status status = dvec__operands_begin(&converted, z, !is_logical(code), work.in);
     if (status == DOME_OK)
         status = check_scalar(code, z, a);
-    if (status == DOME_OK && (dome__elementwise[code].flags & DOME_DIVIDES) && a == 0 && is_integer(z->type))
+    if (status == DOME_OK && (dome__elementwise_of(code)->flags & DOME_DIVIDES) && a == 0 && is_integer(z->type))
         status = dome__fail(z->env, DOME_ERR_RANGE, "integers divided by zero");
     if (status == DOME_OK)
         status = record(&work);
@@ -101,7 +101,7 @@ static dome_status scalar(dome_operation_code code, dvec *z, const dvec *x, doub
 static dome_status compare(dome_operation_code code, dvec *mask, const dvec *x, const dvec *y, double a, bool with_scalar)
 {
     if (!mask || !x || (!with_scalar && !y))
-        return dome__null(dome__operation_name(code), "a vector");
+        return dvec__null(code, "a vector");
     dome_operation op;
     dome_env *env = mask->env;
     dome_eval_op work = {.code = code, .out = mask, .in = {x, y}, .scalar.f64 = a};
@@ -127,7 +127,7 @@ static dome_status compare(dome_operation_code code, dvec *mask, const dvec *x, 
 static dome_status part(dome_operation_code code, dvec *z, const dvec *x)
 {
     if (!z || !x)
-        return dome__null(dome__operation_name(code), "a vector");
+        return dvec__null(code, "a vector");
     dome_operation op;
     dome_eval_op work = {.code = code, .out = z, .in = {x}};
     begin(&op, code, z, work.in, NULL);
@@ -187,7 +187,7 @@ dome_status dvec_iota(dvec *z)
 static dome_status random_numbers(dome_operation_code code, dvec *z, uint64_t seed)
 {
     if (!z)
-        return dome__null(dome__operation_name(code), "a vector");
+        return dvec__null(code, "a vector");
     dome_operation op;
     dome_eval_op work = {.code = code, .out = z, .scalar.u64 = seed};
     dome__begin(&op, z->env, code, z->object, seed);
@@ -285,34 +285,34 @@ dome_status dvec_axpy(dvec *y, double a, const dvec *x)
 
 #define PUBLIC_OWN(CODE, name)
 #define PUBLIC_UNARY(CODE, name)                                                                                                 \
-    dome_status dvec_##name(dvec *z, const dvec *x)                                                                              \
+    dome_status name(dvec *z, const dvec *x)                                                                                     \
     {                                                                                                                            \
         return vectors(DOME_OP_DVEC_##CODE, z, x, NULL, false);                                                                  \
     }
 #define PUBLIC_BINARY(CODE, name)                                                                                                \
-    dome_status dvec_##name(dvec *z, const dvec *x, const dvec *y)                                                               \
+    dome_status name(dvec *z, const dvec *x, const dvec *y)                                                                      \
     {                                                                                                                            \
         return vectors(DOME_OP_DVEC_##CODE, z, x, y, true);                                                                      \
     }
 #define PUBLIC_SCALAR(CODE, name)                                                                                                \
-    dome_status dvec_##name(dvec *z, const dvec *x, double a)                                                                    \
+    dome_status name(dvec *z, const dvec *x, double a)                                                                           \
     {                                                                                                                            \
         return scalar(DOME_OP_DVEC_##CODE, z, x, a);                                                                             \
     }
 #define PUBLIC_PART(CODE, name)                                                                                                  \
-    dome_status dvec_##name(dvec *z, const dvec *x)                                                                              \
+    dome_status name(dvec *z, const dvec *x)                                                                                     \
     {                                                                                                                            \
         return part(DOME_OP_DVEC_##CODE, z, x);                                                                                  \
     }
 #define PUBLIC_COMPARE(CODE, name)                                                                                               \
-    dome_status dvec_##name(dvec *mask, const dvec *x, const dvec *y)                                                            \
+    dome_status name(dvec *mask, const dvec *x, const dvec *y)                                                                   \
     {                                                                                                                            \
         return compare(DOME_OP_DVEC_##CODE, mask, x, y, 0, false);                                                               \
     }
 #define PUBLIC_COMPARE_SCALAR(CODE, name)                                                                                        \
-    dome_status dvec_##name(dvec *mask, const dvec *x, double a)                                                                 \
+    dome_status name(dvec *mask, const dvec *x, double a)                                                                        \
     {                                                                                                                            \
         return compare(DOME_OP_DVEC_##CODE, mask, x, NULL, a, true);                                                             \
     }
-#define PUBLIC(CODE, name, form, flags, failure, expression) PUBLIC_##form(CODE, name)
+#define PUBLIC(CODE, name, arguments, form, flags, failure, expression) PUBLIC_##form(CODE, name)
 DOME_ELEMENTWISE_LIST(PUBLIC)

@@ -208,7 +208,7 @@ static int exchange(tree *t)
 {
     const dvec *x = t->f->x;
     dome_env *env = x->env;
-    const int size = env->transport->size, rank = env->transport->rank;
+    const int size = env->size, rank = env->rank;
     const size_t portable = dome_type_portable_size(t->f->type);
     GArray *all = g_array_new(FALSE, TRUE, sizeof(node));
     uint64_t *counts = g_new(uint64_t, size);
@@ -254,7 +254,7 @@ static int gather_nodes(tree *t)
 {
     const dvec *x = t->f->x;
     dome_env *env = x->env;
-    const bool alone = x->distribution == DOME_WHOLE || env->transport->size == 1;
+    const bool alone = x->distribution == DOME_WHOLE || env->size == 1;
     const dome_eval_reduction what = {.lead = x, .x = x, .visit = visit, .ctx = t, .terms = DOME_TERMS};
     dome__eval_reduce(env, &what);
     dome_failure *failure = dome__failure_first(dome__eval_failure(x), t->failure);

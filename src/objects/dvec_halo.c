@@ -108,7 +108,7 @@ static int halo_fetch(dvec *x, halo *h, bool by_plane)
     status = halo_check(h, planes, by_plane ? "planes" : "elements");
     if (status != DOME_OK)
         return status;
-    for (int w = wants_halo(h, x->env->transport->rank, wants); w-- > 0;)
+    for (int w = wants_halo(h, x->env->rank, wants); w-- > 0;)
         elements += wants[w].count;
     status = halo_room(x, h, elements);
     return status == DOME_OK ? dvec__fetch_near(x, wants_halo, h, x->lazy->halo) : status;

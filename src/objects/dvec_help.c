@@ -284,7 +284,7 @@ static void look(help *h)
     h->looked = now;
     for (int k = 0; k < h->npartners && h->status == DOME_OK; k++) {
         partner *p = &h->partners[k];
-        while (h->status == DOME_OK && h->t->ops->arrived(h->t, p->rank, DOME_CHANNEL_DATA))
+        while (h->status == DOME_OK && dome__transport_arrived(h->t, p->rank, DOME_CHANNEL_DATA))
             take_message(h, p);
         helpers += p->able;
     }
@@ -305,19 +305,19 @@ static int compare_partners(const void *a, const void *b)
 static void choose_partners(help *h)
 {
     const dome_transport *t = h->t;
-    h->partners = g_new0(partner, t->size);
-    h->ranks = g_new(int, t->size);
-    for (int distance = 1; distance < t->size; distance *= 2)
+    h->partners = g_new0(partner, t->group.size);
+    h->ranks = g_new(int, t->group.size);
+    for (int distance = 1; distance < t->group.size; distance *= 2)
         for (int side = 0; side < 2; side++) {
-            int rank = (t->rank + (side ? distance : t->size - distance)) % t->size;
+            int rank = (t->group.rank + (side ? distance : t->group.size - distance)) % t->group.size;
             bool known = false;
             for (int k = 0; k < h->npartners; k++)
                 known |= h->partners[k].rank == rank;
             if (known)
                 continue;
-            dome_reach reach = dome__transport_reach(t, t->rank, rank);
-            bool near = reach == DOME_REACH_HOST || (t->leader && t->leader[rank] == t->leader[t->rank]);
-            double bandwidth = t->links.crowded[reach], latency = t->links.latency[reach];
+            dome_reach reach = dome__group_reach(&t->group, t->group.rank, rank);
+            bool near = reach == DOME_REACH_HOST || (t->group.leader && t->group.leader[rank] == t->group.leader[t->group.rank]);
+            double bandwidth = t->group.links.crowded[reach], latency = t->group.links.latency[reach];
             h->partners[h->npartners++] = (partner){.rank = rank,
                                                     .bandwidth = bandwidth > 0 ? bandwidth
                                                                  : near        ? NEAR_BANDWIDTH

@@ -102,9 +102,9 @@ static int ranks_near(const dvec *x, dvec_wants wants, const void *ctx, int step
     dvec_want mine[DVEC_WANTS], theirs[DVEC_WANTS];
     dome_span own[2], others[2];
     piece pieces[PIECES];
-    int nmine = wants(ctx, t->rank, mine), nown = dvec__spans_of(x, t->rank, own), last = 0;
-    for (int k = 1, r = t->rank; k < t->size; k++) {
-        r = (r + step + t->size) % t->size;
+    int nmine = wants(ctx, t->group.rank, mine), nown = dvec__spans_of(x, t->group.rank, own), last = 0;
+    for (int k = 1, r = t->group.rank; k < t->group.size; k++) {
+        r = (r + step + t->group.size) % t->group.size;
         int nothers = dvec__spans_of(x, r, others);
         if (nothers == 0)
             continue;
@@ -131,13 +131,13 @@ typedef struct fetching {
 /* The next distance at which tasks exchange something, or the number of tasks. */
 static int next_distance(const fetching *f, int k)
 {
-    int size = f->x->env->transport->size;
+    int size = f->x->env->size;
     return k + 1 > f->nearest ? MAX(k + 1, size - f->nearest) : k + 1; /* from the other side of the ring */
 }
 
 static int rank_after(const dome_transport *t, int k)
 {
-    return (int)(((unsigned)t->rank + (unsigned)k) % (unsigned)t->size);
+    return (int)(((unsigned)t->group.rank + (unsigned)k) % (unsigned)t->group.size);
 }
 
 static int pieces_out(const fetching *f, int dest, piece pieces[PIECES])
@@ -158,8 +158,8 @@ static int fetch_in_rounds(const fetching *f)
     const dome_transport *t = f->x->env->transport;
     piece incoming[PIECES], outgoing[PIECES];
     int status = DOME_OK;
-    for (int k = next_distance(f, 0); k < t->size && status == DOME_OK; k = next_distance(f, k)) {
-        int dest = rank_after(t, k), source = rank_after(t, t->size - k);
+    for (int k = next_distance(f, 0); k < t->group.size && status == DOME_OK; k = next_distance(f, k)) {
+        int dest = rank_after(t, k), source = rank_after(t, t->group.size - k);
         int nout = pieces_out(f, dest, outgoing), nin = pieces_in(f, source, incoming);
         status = trade(f->x, dest, outgoing, nout, source, incoming, nin, f->to);
     }
@@ -173,7 +173,7 @@ static bool is_little(const fetching *f)
     const dome_transport *t = f->x->env->transport;
     uint64_t left = message_elements(f->x);
     piece pieces[PIECES];
-    for (int k = next_distance(f, 0); k < t->size; k = next_distance(f, k))
+    for (int k = next_distance(f, 0); k < t->group.size; k = next_distance(f, k))
         for (int i = 0, n = pieces_out(f, rank_after(t, k), pieces); i < n; left -= pieces[i++].count)
             if (pieces[i].count > left)
                 return false;
@@ -209,12 +209,12 @@ static int fetch_at_once(const fetching *f)
     const dvec *x = f->x;
     piece pieces[PIECES], incoming[PIECES];
     int status = DOME_OK;
-    for (int k = next_distance(f, 0); k < t->size && status == DOME_OK; k = next_distance(f, k)) {
+    for (int k = next_distance(f, 0); k < t->group.size && status == DOME_OK; k = next_distance(f, k)) {
         int n = pieces_out(f, rank_after(t, k), pieces);
         status = begin_pieces(x, rank_after(t, k), pieces, group_of(x, pieces, n));
     }
-    for (int k = next_distance(f, 0); k < t->size && status == DOME_OK; k = next_distance(f, k)) {
-        int dest = rank_after(t, k), source = rank_after(t, t->size - k);
+    for (int k = next_distance(f, 0); k < t->group.size && status == DOME_OK; k = next_distance(f, k)) {
+        int dest = rank_after(t, k), source = rank_after(t, t->group.size - k);
         int nout = pieces_out(f, dest, pieces), nin = pieces_in(f, source, incoming), sent = group_of(x, pieces, nout), got = 0;
         while (status == DOME_OK && (got < nin || sent < nout)) {
             int n = group_of(x, incoming + got, nin - got);
@@ -227,7 +227,7 @@ static int fetch_at_once(const fetching *f)
             }
         }
     }
-    for (int k = next_distance(f, 0); k < t->size; k = next_distance(f, k)) /* after a failure, too */
+    for (int k = next_distance(f, 0); k < t->group.size; k = next_distance(f, k)) /* after a failure, too */
         if (pieces_out(f, rank_after(t, k), pieces) > 0)
             dome__end_send(t, rank_after(t, k));
     return status;
@@ -240,16 +240,16 @@ static int fetch(const dvec *x, dvec_wants wants, const void *ctx, bool near, vo
     const dome_transport *t = x->env->transport;
     uint64_t element = DVEC_ELEMENT(x);
     piece pieces[PIECES];
-    fetching f = {.x = x, .wants = wants, .ctx = ctx, .to = out, .nearest = t->size};
-    f.nmine = wants(ctx, t->rank, f.mine);
-    f.nown = dvec__spans_of(x, t->rank, f.own);
+    fetching f = {.x = x, .wants = wants, .ctx = ctx, .to = out, .nearest = t->group.size};
+    f.nmine = wants(ctx, t->group.rank, f.mine);
+    f.nown = dvec__spans_of(x, t->group.rank, f.own);
     int here = pieces_of(f.mine, f.nmine, f.own, f.nown, pieces);
     for (int i = 0; i < here; i++)
         memcpy(f.to + pieces[i].to * element, x->data + pieces[i].from * element, (size_t)(pieces[i].count * element));
     if (x->distribution == DOME_WHOLE)
         return DOME_OK;
 
-    if (near && t->size > FEW)
+    if (near && t->group.size > FEW)
         f.nearest = MAX(ranks_near(x, wants, ctx, 1), ranks_near(x, wants, ctx, -1));
     int status = is_little(&f) ? fetch_at_once(&f) : fetch_in_rounds(&f);
     return status == DOME_OK ? DOME_OK : dome__fail_transport(x->env, status);
@@ -351,7 +351,7 @@ static void fill_outside(const shift *s, char *data, const void *value)
     const dvec *z = s->z;
     uint64_t element = DVEC_ELEMENT(z);
     dome_span spans[2];
-    int nspans = dvec__spans_of(z, z->env->transport->rank, spans);
+    int nspans = dvec__spans_of(z, z->env->rank, spans);
     for (int i = 0; i < nspans; data += spans[i++].count * element) {
         uint64_t begin, end, first = spans[i].first;
         shift_inside(s, &spans[i], &begin, &end);
@@ -441,8 +441,8 @@ static int fetch_whole(const dvec *x, void *out)
     if (start != 0) /* the parts in rank order are not the vector in index order */
         return dvec__fetch(x, wants_whole, x, out);
 
-    uint64_t *counts = g_new(uint64_t, t->size);
-    for (int r = 0; r < t->size; r++)
+    uint64_t *counts = g_new(uint64_t, t->group.size);
+    for (int r = 0; r < t->group.size; r++)
         counts[r] = dome_layout_local(x->layout, r) * x->width;
     int status = dome__allgatherv(t, x->type, x->data, counts, out);
     g_free(counts);

@@ -33,7 +33,7 @@ static int get_room(shown *s)
     const dvec *x = s->x;
     const uint64_t bytes = MAX(s->view.count, 1) * DVEC_VALUE(x);
     s->owner = g_try_new(int, MAX(s->view.count, 1));
-    s->counts = g_new0(uint64_t, x->env->transport->size);
+    s->counts = g_new0(uint64_t, x->env->size);
     s->own = g_try_malloc((gsize)bytes);
     s->all = g_try_malloc((gsize)bytes);
     s->ordered = g_try_malloc((gsize)bytes);
@@ -45,7 +45,7 @@ static void take_own(shown *s)
 {
     const dvec *x = s->x;
     const uint64_t block = dome_layout_block_size(x->layout);
-    const int rank = x->env->transport->rank;
+    const int rank = x->env->rank;
     char *to = s->own;
     for (uint64_t k = 0; k < s->view.count; k++) {
         const uint64_t position = dome__array_position(&s->view, k), element = position / x->width;
@@ -64,7 +64,7 @@ static void arrange(shown *s)
 {
     const size_t size = DVEC_VALUE(s->x);
     uint64_t *next = s->counts, at = 0;
-    for (int r = 0; r < s->x->env->transport->size; r++) {
+    for (int r = 0; r < s->x->env->size; r++) {
         const uint64_t count = next[r];
         next[r] = at;
         at += count;
@@ -77,7 +77,7 @@ static int exchange(shown *s)
 {
     const dvec *x = s->x;
     take_own(s);
-    if (x->distribution == DOME_WHOLE || x->env->transport->size == 1) {
+    if (x->distribution == DOME_WHOLE || x->env->size == 1) {
         memcpy(s->all, s->own, (size_t)(s->view.count * DVEC_VALUE(x)));
     } else {
         int failed = dome__allgatherv(x->env->transport, x->type, s->own, s->counts, s->all);

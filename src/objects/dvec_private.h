@@ -4,6 +4,7 @@
 
 #include "core/storage.h"
 #include "eval/vector.h"
+#include "objects/dvec_operations.h"
 
 /* Runs the recorded work that x takes part in. Required before every access to x->data. */
 void dvec__complete(const dvec *x);

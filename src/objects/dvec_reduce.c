@@ -63,7 +63,7 @@ static int take(reduction *r, const dvec *x, const dvec *y, accepts what)
         if (status != DOME_OK)
             return status;
     }
-    r->alone = r->lead->distribution == DOME_WHOLE || r->env->transport->size == 1;
+    r->alone = r->lead->distribution == DOME_WHOLE || r->env->size == 1;
     return DOME_OK;
 }
 
@@ -73,7 +73,7 @@ static int take(reduction *r, const dvec *x, const dvec *y, accepts what)
 static dome_status begin(reduction *r, dome_operation_code code, const dvec *x, const dvec *y, bool two, accepts what)
 {
     if (!x || (two && !y))
-        return dome__null(dome__operation_name(code), "a vector");
+        return dvec__null(code, "a vector");
     dome__begin(&r->op, x->env, code, x->object, dvec__id(y));
     dome_status status = take(r, x, y, what);
     return status == DOME_OK ? status : dome__end(&r->op, status);
@@ -256,9 +256,9 @@ static int sum_few(reduction *r, dome_terms terms, double *sum)
         return fail_alone(r);
     }
     all.failed = r->failure != NULL;
-    r->env->transport->begun = r->op.start_ns;
+    dome__account_set_begun(&r->env->transport->account, r->op.start_ns);
     int status = dome__allreduce(r->env->transport, DOME_I64, &all, 1 + blocks, dome__combine_sum_i64, NULL);
-    r->env->transport->begun = 0;
+    dome__account_set_begun(&r->env->transport->account, 0);
     if (status != DOME_OK)
         return dome__fail_transport(r->env, status);
     *sum = dome__exact_total(all.sums, blocks);
@@ -269,7 +269,7 @@ static int sum_few(reduction *r, dome_terms terms, double *sum)
 static dome_status end_few(reduction *r, dome_status status)
 {
     dome__count_bytes(&r->op, r->lead->local * (DVEC_ELEMENT(r->x) + (r->y ? DVEC_ELEMENT(r->y) : 0)));
-    return dome__end_at(&r->op, status, r->alone ? 0 : r->env->transport->now);
+    return dome__end_at(&r->op, status, r->alone ? 0 : r->env->transport->account.now);
 }
 
 static double sum_f64(dome_operation_code code, dome_terms terms, const dvec *x, const dvec *y, bool two)
@@ -333,12 +333,12 @@ static int sum_up_together(reduction r[], size_t n, double result[])
         dome__exact_init(&sum);
         for_blocks(&r[k], visit_sum, &v, terms, &sum);
         dome__exact_shorten(&sum);
-        if (!r[k].alone || env->transport->rank == 0) /* data that every task has counts once */
+        if (!r[k].alone || env->rank == 0) /* data that every task has counts once */
             memcpy(word + k * DOME_EXACT_WORDS, &sum, sizeof sum);
         failure = dome__failure_first(failure, r[k].failure);
     }
     word[n * DOME_EXACT_WORDS] = failure != NULL;
-    if (env->transport->size > 1) {
+    if (env->size > 1) {
         status = dome__allreduce(env->transport, DOME_I64, word, n * DOME_EXACT_WORDS + 1, dome__combine_sum_i64, NULL);
         if (status != DOME_OK)
             status = dome__fail_transport(env, status);
@@ -712,7 +712,7 @@ static dome_status extreme_position(dome_operation_code code, const dvec *x, boo
     reduction r;
     dome_extreme best;
     if (!position)
-        return dome__null(dome__operation_name(code), "the place for the position");
+        return dvec__null(code, "the place for the position");
     if (x && dome_type_kind_of(x->type) == DOME_KIND_STRUCT) {
         *position = UINT64_MAX;
         return dvec__struct_extreme(code, x, largest, position, NULL);

@@ -183,7 +183,7 @@ static int combine(const run_state *s, size_t n, dome_exact_sum sum[])
     dome_env *env = s->lead->env;
     for (size_t k = 0; k < n; k++)
         dome__exact_shorten(&sum[k]);
-    if (s->lead->distribution != DOME_WHOLE && env->transport->size > 1) {
+    if (s->lead->distribution != DOME_WHOLE && env->size > 1) {
         _Static_assert(sizeof *sum == DOME_EXACT_WORDS * sizeof(int64_t), "a sum is its words");
         int status = dome__allreduce(env->transport, DOME_I64, sum, n * DOME_EXACT_WORDS, dome__combine_sum_i64, NULL);
         if (status != DOME_OK)
@@ -308,7 +308,7 @@ bool dvec_run_over(dvec_run *run, size_t n, const dvec_operand operands[], size_
     s->lead = lead_of(n, operands);
     const dome_operation_code code = code_of(n, operands, sums, flags);
     if (!s->lead) {
-        s->status = dome__null(dome__operation_name(code), "a vector");
+        s->status = dvec__null(code, "a vector");
         return false;
     }
     const dvec *lead = s->lead;

@@ -148,7 +148,7 @@ static int scan_exchange(const scan *s, int nspans, const dvec_span *spans, scan
 {
     dome_transport *t = s->x->env->transport;
     uint64_t words = s->real ? DOME_EXACT_WORDS : 1, each = 2 * s->columns * words;
-    uint64_t *mine = g_new0(uint64_t, each), *all = g_new(uint64_t, (gsize)t->size * each);
+    uint64_t *mine = g_new0(uint64_t, each), *all = g_new(uint64_t, (gsize)t->group.size * each);
 
     const char *from = s->x->data;
     for (int i = 0; i < nspans; i++) {
@@ -169,7 +169,7 @@ static int scan_exchange(const scan *s, int nspans, const dvec_span *spans, scan
     }
     int status = dome__allgather(t, DOME_U64, mine, each, all);
 
-    for (int r = 0; r < t->size && status == DOME_OK; r++) {
+    for (int r = 0; r < t->group.size && status == DOME_OK; r++) {
         dome_span theirs[2];
         int ntheirs = dvec__spans_of(s->x, r, theirs);
         for (int j = 0; j < ntheirs; j++) {
@@ -202,7 +202,7 @@ static int scan_group(const scan *s)
     dvec_span spans[2];
     int nspans = dvec__spans(s->z, spans), status = DOME_OK;
     scan_sum(*sums)[SCAN_COLUMNS] = g_malloc(2 * sizeof *sums);
-    const bool whole = s->x->distribution == DOME_WHOLE, alone = s->x->env->transport->size == 1 && nspans <= 1;
+    const bool whole = s->x->distribution == DOME_WHOLE, alone = s->x->env->size == 1 && nspans <= 1;
 
     if (alone)
         scan_clear(s, sums[0]);
@@ -245,7 +245,7 @@ dome_status dvec_scan(dvec *z, const dvec *x)
     if (status == DOME_OK) {
         dvec__complete(z);
         /* With many tasks the messages would become long, so fewer columns are scanned together. */
-        uint64_t columns = (uint64_t)CLAMP(2048 / z->env->transport->size, 1, SCAN_COLUMNS);
+        uint64_t columns = (uint64_t)CLAMP(2048 / z->env->size, 1, SCAN_COLUMNS);
         scan s = {.x = x,
                   .z = z,
                   .kernel = scan_kernels[kind],
@@ -372,7 +372,7 @@ static void multiply_rows(dvec *z, const dvec *x, bool real, const product *befo
     dvec_span spans[2];
     uint64_t at = 0;
     dvec__spans(z, spans);
-    for (int r = 0; same && x->distribution != DOME_WHOLE && r < x->env->transport->rank; r++)
+    for (int r = 0; same && x->distribution != DOME_WHOLE && r < x->env->rank; r++)
         before += dome_layout_run(x->layout, r, NULL) * x->width;
     for (int s = 0; s < 2; at += spans[s++].count) {
         const product *first = same ? before : before + spans[s].first / block * x->width;
@@ -395,7 +395,7 @@ static bool multiply_alone(dvec *z, const dvec *x, bool real, product *products)
     const scan_kernel kernel = product_kernels[dome_type_kind_of(x->type)];
     const uint64_t block = dome_layout_block_size(x->layout), element = DVEC_ELEMENT(x), width = x->width;
     product *before = products + width;
-    if (z->distribution != x->distribution || (x->distribution != DOME_WHOLE && x->env->transport->size > 1) ||
+    if (z->distribution != x->distribution || (x->distribution != DOME_WHOLE && x->env->size > 1) ||
         (x->length > 0 && dome_layout_position(x->layout, x->layout_rank, 0) != 0))
         return false;
     for (uint64_t c = 0; c < width; c++)
@@ -414,7 +414,7 @@ static bool multiply_alone(dvec *z, const dvec *x, bool real, product *products)
 static int multiply_all(dvec *z, const dvec *x)
 {
     dome_transport *t = x->env->transport;
-    const bool real = dome_type_kind_of(x->type) >= DOME_KIND_F32, alone = x->distribution == DOME_WHOLE || t->size == 1;
+    const bool real = dome_type_kind_of(x->type) >= DOME_KIND_F32, alone = x->distribution == DOME_WHOLE || t->group.size == 1;
     const uint64_t blocks = dome_layout_blocks(x->layout), mine = dome_layout_run(x->layout, x->layout_rank, NULL);
     product *own = g_try_new(product, MAX(mine * x->width, 1)),
             *all = alone ? own : g_try_new(product, MAX(blocks * x->width, 1)),
@@ -424,8 +424,8 @@ static int multiply_all(dvec *z, const dvec *x)
     if (status == DOME_OK && !done) {
         multiply_blocks(x, real, own);
         if (!alone) {
-            uint64_t *counts = g_new(uint64_t, (gsize)t->size);
-            for (int r = 0; r < t->size; r++)
+            uint64_t *counts = g_new(uint64_t, (gsize)t->group.size);
+            for (int r = 0; r < t->group.size; r++)
                 counts[r] = dome_layout_run(x->layout, r, NULL) * x->width;
             status = dome__allgatherv(t, real ? DOME_F64 : DOME_U64, own, counts, all);
             g_free(counts);

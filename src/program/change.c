@@ -6,9 +6,11 @@
 #include "program/bind.h"
 #include "program/placement.h"
 #include "program/profile.h"
+#include "program/program_operations.h"
 #include "program/progress.h"
 #include "program/recording.h"
 #include "program/restarts.h"
+#include "program/start.h"
 #include "system/environment_variables.h"
 #include "system/own_program.h"
 #include "system/terminal.h"
@@ -18,12 +20,12 @@
 #include "transport/collective.h"
 #include "transport/transport.h"
 #include "watch/watch.h"
+#include "wire/view_note.h"
 
 #include <dome/env.h>
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,33 +105,6 @@ static void take_along(int fd)
 
 /* ---- what a task leaves for itself ---- */
 
-/* The lines of DOME_VARIABLE_VIEW (dome__view_entry_text). Those from LOOPS on are also what a process needs that takes the place
- * of task 0. */
-enum {
-    NUMBER,
-    RANK,
-    PLAN,
-    PAST, /* the number of tasks in the last view that stood, the files of what this task has kept; losses, since when */
-    TIMES,
-    PROGRESS,
-    AVOID,
-    HELD,
-    LOOPS,
-    PARKED,
-    PIECE,
-    PIECE_NUMBER,
-    UNBLOCK,
-    SUPERVISED,
-    FIRST,
-    OUTSIDE,
-    PROVIDER,
-    HOST,
-    SLOTS,
-    GIVEN,
-    HUB,
-    WORDS
-};
-
 static char *ids_text(const int *ids, int n)
 {
     GString *text = g_string_new(NULL);
@@ -150,17 +125,25 @@ static int *parse_ids(const char *text, int n)
 }
 
 /* parked: the newcomers that wait for a view of so many members. */
-static char *legacy(const dome_env *env, uint64_t loops, int members, dome_image_piece piece)
+static char *legacy(const dome_env *env, uint64_t loops, int members, dome_handover_piece piece)
 {
     const dome_change *c = env->change;
     char *parked = ids_text(c->parked, members);
-    GString *text = g_string_new(NULL);
-    g_string_append_printf(text, "%" PRIu64 "\n%s\n%d\n%d\n", loops, parked, piece.fd, piece.number);
-    g_string_append_printf(text, "%d\n%d\n%" PRIu64 "\n%d\n", c->requests, c->supervised, c->first, c->outside);
-    g_string_append_printf(text, "%s\n%s\n%s\n%s\n%s", c->provider->transport->name, c->host, c->slots ? c->slots : "", given,
-                           c->hub);
+    char *text = dome__view_legacy_text(&(dome_view_legacy){.loops = loops,
+                                                            .parked = parked,
+                                                            .piece_fd = piece.fd,
+                                                            .piece_number = piece.number,
+                                                            .requests = c->requests,
+                                                            .supervised = c->supervised,
+                                                            .outside = c->outside,
+                                                            .first = c->first,
+                                                            .provider = c->provider->transport->name,
+                                                            .host = c->host,
+                                                            .slots = c->slots ? c->slots : "",
+                                                            .given = given,
+                                                            .hub = c->hub});
     g_free(parked);
-    return g_string_free(text, FALSE);
+    return text;
 }
 
 static char *note(const dome_env *env, uint32_t view, int rank, const char *plan, const char *avoid, const char *held,
@@ -188,22 +171,25 @@ static char *note(const dome_env *env, uint32_t view, int rank, const char *plan
     return dome__view_entry_text(&entry);
 }
 
-static void take_times(dome_change *c, const char *text)
+static bool keep_from_exec(int fd)
 {
-    if (sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %d", &c->begun_ns, &c->members_ns, &c->blocks_ns, &c->profile) < 4)
-        c->profile = -1;
-    if (c->profile >= 0 && fcntl(c->profile, F_SETFD, FD_CLOEXEC) != 0)
-        c->profile = -1;
+    return fd >= 0 && fcntl(fd, F_SETFD, FD_CLOEXEC) == 0;
 }
 
-/* A process in place of task 0 has none: what it knows of losses, a supervisor has told it. */
-static void take_past(dome_change *c, const char *text)
+/* A process in place of task 0 has no past: what it knows of losses, a supervisor has told it. */
+static void take_past(dome_change *c, const dome_view_entry *e)
 {
-    int losses = 0;
-    uint64_t program_ns = 0;
-    sscanf(text, "%d %d %d %d %" SCNu64, &c->stood, &c->kept[0], &c->kept[1], &losses, &program_ns);
-    c->losses = MAX(c->losses, losses);
-    c->program_ns = program_ns ? MIN(c->program_ns, program_ns) : c->program_ns;
+    c->stood = e->stood;
+    c->kept[0] = e->kept[0];
+    c->kept[1] = e->kept[1];
+    c->losses = MAX(c->losses, e->losses);
+    c->program_ns = e->program_ns ? MIN(c->program_ns, e->program_ns) : c->program_ns;
+    c->begun_ns = e->begun_ns;
+    c->members_ns = e->members_ns;
+    c->blocks_ns = e->blocks_ns;
+    c->profile = keep_from_exec(e->profile) ? e->profile : -1;
+    for (int k = 0; k < DOME_KEPT_FILES; k++)
+        keep_from_exec(c->kept[k]);
 }
 
 static void set_flags(const char *descriptors, int flags)
@@ -251,46 +237,57 @@ static char *without_planned(const char *hosts, const dome_view_plan *plan)
     return g_string_free(list, FALSE);
 }
 
+static void take_entry(dome_env *env, dome_change *c, const dome_view_entry *e)
+{
+    const dome_loop_begin begin = {e->progress_ns, e->progress_first, e->progress_total};
+    c->view = e->number;
+    c->rank = e->rank;
+    avoid_too(c, e->avoid);
+    c->held = g_strdup(e->held);
+    set_flags(c->held, FD_CLOEXEC);
+    take_past(c, e);
+    dome__progress_continue(env, &begin);
+}
+
+static void take_legacy(dome_env *env, dome_change *c, const dome_view_legacy *l)
+{
+    char *before = given;
+    if (l->slots[0]) {
+        g_free(c->slots);
+        c->slots = g_strdup(l->slots);
+    }
+    c->parked = parse_ids(l->parked, c->plan.size);
+    c->loops = l->loops;
+    c->piece = (dome_handover_piece){l->piece_fd, l->piece_number};
+    keep_from_exec(c->piece.fd);
+    c->unblock = c->requests = l->requests;
+    c->first = l->first;
+    c->outside = l->outside;
+    c->provider_name = g_strdup(l->provider);
+    c->host = g_strdup(l->host);
+    c->hub = g_strdup(l->hub);
+    env->supervised = c->supervised = l->supervised;
+    given = in_both(before, l->given); /* a process in place of task 0 may not have them all */
+    g_free(before);
+}
+
+/* A note of another version comes from another version of the library, which an update has put in the place of the first. */
 static void take_note(dome_env *env, dome_change *c, const char *text)
 {
-    char **word = g_strsplit(text, "\n", WORDS);
-    if (g_strv_length(word) == WORDS && dome__view_plan_parse(word[PLAN], 0, &c->plan)) {
-        c->back = true;
-        c->view = (uint32_t)g_ascii_strtoull(word[NUMBER], NULL, 10);
-        avoid_too(c, word[AVOID]);
-        c->held = g_strdup(word[HELD]);
-        set_flags(c->held, FD_CLOEXEC);
-        if (word[SLOTS][0]) {
-            g_free(c->slots);
-            c->slots = g_strdup(word[SLOTS]);
-        }
-        c->rank = atoi(word[RANK]);
-        take_past(c, word[PAST]);
-        take_times(c, word[TIMES]);
-        dome_loop_begin begin;
-        if (sscanf(word[PROGRESS], "%" SCNu64 " %" SCNu64 " %" SCNu64, &begin.ns, &begin.done, &begin.total) == 3)
-            dome__progress_continue(env, &begin);
-        c->parked = parse_ids(word[PARKED], c->plan.size);
-        c->loops = g_ascii_strtoull(word[LOOPS], NULL, 10);
-        c->piece = (dome_image_piece){atoi(word[PIECE]), atoi(word[PIECE_NUMBER])};
-        c->unblock = c->requests = atoi(word[UNBLOCK]);
-        c->first = g_ascii_strtoull(word[FIRST], NULL, 10);
-        c->outside = atoi(word[OUTSIDE]);
-        c->provider_name = g_strdup(word[PROVIDER]);
-        c->host = g_strdup(word[HOST]);
-        c->hub = g_strdup(word[HUB]);
-        env->supervised = c->supervised = atoi(word[SUPERVISED]);
-        env->options.tasks = c->plan.size;
-        char *before = given;
-        given = in_both(before, word[GIVEN]); /* a process in place of task 0 may not have them all */
-        g_free(before);
-        for (int k = 0; k < DOME_KEPT_FILES; k++)
-            if (c->kept[k] >= 0)
-                fcntl(c->kept[k], F_SETFD, FD_CLOEXEC);
-        if (c->piece.fd >= 0)
-            fcntl(c->piece.fd, F_SETFD, FD_CLOEXEC);
-    }
-    g_strfreev(word);
+    dome_entry_note note;
+    char *why = NULL;
+    if (dome__view_note_read(text, &note, &why) && !dome__view_plan_parse(note.entry.plan, 0, &c->plan))
+        why = g_strdup("the value of 'plan' in it is damaged");
+    if (why)
+        dome__start_failed(NULL, 1,
+                           g_strdup_printf("this process cannot take the note that it was left, %s: %s; start the program again, "
+                                           "with the same library until its end",
+                                           DOME_VARIABLE_VIEW, why));
+    c->back = true;
+    take_entry(env, c, &note.entry);
+    take_legacy(env, c, &note.legacy);
+    env->options.tasks = c->plan.size;
+    dome__view_note_clear(&note);
 }
 
 /* What a supervisor tells of the attempts before. */
@@ -321,7 +318,7 @@ dome_change *dome__change_new(dome_env *env)
     dome_change *c = g_new0(dome_change, 1);
     const char *text = g_getenv(DOME_VARIABLE_VIEW);
     sigset_t mask;
-    c->piece = (dome_image_piece){-1, -1};
+    c->piece = (dome_handover_piece){-1, -1};
     c->kept[0] = c->kept[1] = -1;
     c->profile = -1;
     c->directory = dome__own_directory();
@@ -396,10 +393,10 @@ static bool is_carried(const dome_change *c)
     return c->view > 0 && !c->heals;
 }
 
-dome_image_piece dome__change_piece(const dome_env *env)
+dome_handover_piece dome__change_piece(const dome_env *env)
 {
-    const dome_image_piece *p = &env->change->piece;
-    return (dome_image_piece){p->fd >= 0 ? fcntl(p->fd, F_DUPFD_CLOEXEC, 0) : -1, p->number};
+    const dome_handover_piece *p = &env->change->piece;
+    return (dome_handover_piece){p->fd >= 0 ? fcntl(p->fd, F_DUPFD_CLOEXEC, 0) : -1, p->number};
 }
 
 int dome__change_settle(dome_env *env)
@@ -478,7 +475,7 @@ void dome__change_ready(dome_env *env, const char *host)
     c->supervised = env->supervised;
     if (c->view == 0 && env->options.restart == DOME_RESTART_NUMBER)
         c->first = newest(env);
-    c->legacy = legacy(env, 0, 0, (dome_image_piece){-1, -1});
+    c->legacy = legacy(env, 0, 0, (dome_handover_piece){-1, -1});
     c->carried = legacy(env, c->loops, 0, c->piece);
     c->environment = g_get_environ();
     pthread_sigmask(SIG_SETMASK, NULL, &c->mask);
@@ -581,9 +578,9 @@ static void go_back(void *ctx, const dome_wire_back *back)
     become_anew(c, view, held, g_steal_pointer(&c->environment));
 }
 
-static void become_planned(dome_env *env, const dome_view_plan *plan, dome_image_piece piece) __attribute__((noreturn));
+static void become_planned(dome_env *env, const dome_view_plan *plan, dome_handover_piece piece) __attribute__((noreturn));
 
-static void become_planned(dome_env *env, const dome_view_plan *plan, dome_image_piece piece)
+static void become_planned(dome_env *env, const dome_view_plan *plan, dome_handover_piece piece)
 {
     const dome_change *c = env->change;
     char *members = dome__view_plan_text(plan);
@@ -595,14 +592,14 @@ static void become_planned(dome_env *env, const dome_view_plan *plan, dome_image
 }
 
 /* From here there is no way back. */
-static void go_over(dome_env *env, const dome_view_plan *plan, dome_image *image) __attribute__((noreturn));
+static void go_over(dome_env *env, const dome_view_plan *plan, dome_handover *handover) __attribute__((noreturn));
 
-static void go_over(dome_env *env, const dome_view_plan *plan, dome_image *image)
+static void go_over(dome_env *env, const dome_view_plan *plan, dome_handover *handover)
 {
     dome_change *c = env->change;
     int failed = env->options.profile ? dome__profile_keep(env) : DOME_OK;
     const uint64_t begin = dome__now_ns();
-    const dome_image_piece piece = dome__image_write(image);
+    const dome_handover_piece piece = dome__handover_write(handover);
     c->blocks_ns += dome__since_ns(begin);
     const bool stays = dome__view_plan_next(plan, env->rank) >= 0;
     const sigset_t set = requests();
@@ -739,14 +736,14 @@ static void start_newcomers(dome_env *env, const dome_view_plan *plan, char **wh
     g_strfreev(hosts);
 }
 
-/* Everything that may fail before the change. *why as in image.h. */
-static int prepare(dome_env *env, const dome_view_plan *plan, dome_image **image, char **why)
+/* Everything that may fail before the change. *why as in handover.h. */
+static int prepare(dome_env *env, const dome_view_plan *plan, dome_handover **handover, char **why)
 {
     dome_change *c = env->change;
     bool *stays = g_new0(bool, env->size);
     for (int r = 0; r < env->size; r++)
         stays[r] = dome__view_plan_next(plan, r) >= 0;
-    int status = dome__checkpoint_image(env, c->program, c->loops + dome__watch_passed(env->watch), stays, image, why);
+    int status = dome__checkpoint_handover(env, c->program, c->loops + dome__watch_passed(env->watch), stays, handover, why);
     g_free(stays);
     c->blocks_ns = dome__since_ns(c->begun_ns);
     c->members_ns = 0;
@@ -755,10 +752,10 @@ static int prepare(dome_env *env, const dome_view_plan *plan, dome_image **image
     const uint64_t begin = dome__now_ns();
     if (env->rank == 0)
         start_newcomers(env, plan, why);
-    status = dome__image_confirm(*image, why);
+    status = dome__handover_confirm(*handover, why);
     c->members_ns = dome__since_ns(begin);
     if (status != DOME_OK || *why)
-        g_clear_pointer(image, dome__image_free);
+        g_clear_pointer(handover, dome__handover_free);
     return status;
 }
 
@@ -791,7 +788,7 @@ int dome__change_boundary(dome_env *env, uint64_t order, const char *ordered, co
     char *why = g_strdup(objection(env, plan.size));
     if (!why && plan.size != env->size)
         why = g_strdup(bound);
-    dome_image *image = NULL;
+    dome_handover *handover = NULL;
     int status = DOME_OK;
     if (!why) {
         dome__progress_hide(env);
@@ -799,10 +796,10 @@ int dome__change_boundary(dome_env *env, uint64_t order, const char *ordered, co
         status = dome__checkpoint_before_change(env);
         why = g_strdup(obstacle(c));
         if (status == DOME_OK)
-            status = prepare(env, &plan, &image, &why);
+            status = prepare(env, &plan, &handover, &why);
     }
     if (status == DOME_OK && !why)
-        go_over(env, &plan, image);
+        go_over(env, &plan, handover);
     dome__view_plan_clear(&plan);
     if (status != DOME_OK && order)
         dome__change_refuse(env, order, dome_status_text((dome_status)status));

@@ -4,7 +4,7 @@
 #ifndef DOME_SRC_CHANGE_H
 #define DOME_SRC_CHANGE_H
 
-#include "ckpt/image.h"
+#include "ckpt/handover.h"
 #include "ckpt/kept.h"
 #include "core/environment.h"
 #include "program/providers.h"
@@ -70,11 +70,11 @@ struct dome_change {
     bool heals; /* the view heals a loss: it goes on from a checkpoint. Known to all tasks by dome__change_share */
     int before; /* tasks of the last view that stood before this one; the same on all tasks */
     int rank;
-    dome_view_plan plan;    /* by which the view was made */
-    int *parked;            /* task 0: the launcher's ids of newcomers that wait, by rank; 0: none */
-    dome_image_piece piece; /* of the state */
-    uint64_t begun_ns;      /* dome__now_ns when the change began */
-    uint64_t members_ns;    /* how long parts of it took: wire/history.h */
+    dome_view_plan plan;       /* by which the view was made */
+    int *parked;               /* task 0: the launcher's ids of newcomers that wait, by rank; 0: none */
+    dome_handover_piece piece; /* of the state */
+    uint64_t begun_ns;         /* dome__now_ns when the change began */
+    uint64_t members_ns;       /* how long parts of it took: wire/history.h */
     uint64_t blocks_ns;
     bool unblock; /* SIGTERM and SIGUSR1 wait until dome_init can handle them */
     bool outside; /* on another host than task 0 */
@@ -105,7 +105,7 @@ int dome__change_share(dome_env *env);
 bool dome__change_keeps(const dome_env *env);
 
 /* The piece of the state for the reader of checkpoints, which closes it. The task keeps it, too, until the view stands. */
-dome_image_piece dome__change_piece(const dome_env *env);
+dome_handover_piece dome__change_piece(const dome_env *env);
 
 /* When all tasks have joined, and before any part of the state is used up: does not return before the hub knows that the view
  * stands. Until then the change is taken back if a newcomer is lost. Fails by dome__fail. Collective. */

@@ -3,6 +3,7 @@
 #include "balance/migrate.h"
 #include "ckpt/checkpoint.h"
 #include "comm/comm.h"
+#include "comm/comm_operations.h"
 #include "core/storage.h"
 #include "core/trail.h"
 #include "core/type_private.h"
@@ -14,8 +15,11 @@
 #include "program/boundary.h"
 #include "program/change.h"
 #include "program/hooks.h"
+#include "program/operations.h"
+#include "program/option_print.h"
 #include "program/options.h"
 #include "program/profile.h"
+#include "program/program_operations.h"
 #include "program/progress.h"
 #include "program/recording.h"
 #include "program/start.h"
@@ -68,9 +72,7 @@ static void release_finalized(void)
 /* All tasks are there. What they have waited for each other until now is no part of an operation. */
 static void start_clock(dome_env *env)
 {
-    const dome_transport *t = env->transport;
-    if (t->waited_for)
-        memset(t->waited_for, 0, (size_t)t->size * sizeof *t->waited_for);
+    dome__account_forget_waits(&env->transport->account, env->size);
     dome__clock_start(env);
 }
 
@@ -91,6 +93,7 @@ dome_env *dome_init(int *argc, char ***argv)
     release_finalized();
     dome__open_streams();
     dome__change_begin();
+    dome__operations_add();
     dome_env *env = g_new0(dome_env, 1);
     env->hooks = &dome__program_hooks;
     env->errors = dome__errors_new();
@@ -120,7 +123,7 @@ dome_env *dome_init(int *argc, char ***argv)
     start_clock(env);
     dome__recording_stand(env);
     dome_operation op;
-    dome__begin(&op, env, DOME_OP_INIT, NULL, (uint64_t)env->transport->size);
+    dome__begin(&op, env, DOME_OP_INIT, NULL, (uint64_t)env->size);
     int status = dome__balance_probe(env);
     if (status == DOME_OK)
         status = dome__change_share(env);
@@ -169,7 +172,7 @@ int dome_finalize(dome_env *env)
         if (failed)
             dome__fail_transport(env, failed);
     }
-    if (failed && !known && env->transport->rank == 0) /* the program can no longer query it */
+    if (failed && !known && env->rank == 0) /* the program can no longer query it */
         dome__say("%s", dome_error_message(env));
     dome__registry_clear(env);
     dome__eval_free(g_steal_pointer(&env->eval));
@@ -426,8 +429,8 @@ dome_status dome_bcast(dome_env *env, int root, dome_type type, void *data, size
     dome_operation op;
     dome__begin_with(&op, env, DOME_OP_BCAST, NULL, (uint64_t[]){(uint64_t)root, count, dome_type_size(type)}, 3);
     int status;
-    if (root < 0 || root >= env->transport->size)
-        status = dome__fail(env, DOME_ERR_ARGUMENT, "there is no task %d among %d", root, env->transport->size);
+    if (root < 0 || root >= env->size)
+        status = dome__fail(env, DOME_ERR_ARGUMENT, "there is no task %d among %d", root, env->size);
     else if (count > dome__array_most(dome_type_size(type)))
         status = dome__fail(env, DOME_ERR_ARGUMENT, "%zu elements of %zu bytes are more than memory can have", count,
                             dome_type_size(type));

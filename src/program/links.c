@@ -59,15 +59,15 @@ static void enter_reach(dome_transport_links *links, const dome_network *network
 int dome__links_set(dome_env *env, dome_network *network)
 {
     dome_transport *t = env->transport;
-    int *host = g_new(int, t->size), *leader = g_new(int, t->size), *by_host = g_new(int, t->size),
-        *by_rank = g_new(int, t->size);
-    const int hosts = dome__network_hosts(t->size, env->hosts, host, leader);
+    int *host = g_new(int, t->group.size), *leader = g_new(int, t->group.size), *by_host = g_new(int, t->group.size),
+        *by_rank = g_new(int, t->group.size);
+    const int hosts = dome__network_hosts(t->group.size, env->hosts, host, leader);
     dome_transport_links links = {.host = host};
     network = select_used(network, hosts, env->hosts, leader);
     int status = hosts > 1 ? dome__network_share(t, env->hosts, &network) : DOME_OK;
     if (!status && network) {
         const int clusters = dome__network_clusters(network, by_host);
-        for (int r = 0; r < t->size; r++)
+        for (int r = 0; r < t->group.size; r++)
             by_rank[r] = by_host[host[r]];
         for (int a = 0; a < clusters; a++)
             for (int b = a; b < clusters; b++)
@@ -75,7 +75,7 @@ int dome__links_set(dome_env *env, dome_network *network)
         links.cluster = by_rank;
     }
     if (!status)
-        dome__transport_set_links(t, &links);
+        dome__group_set_links(&t->group, &links);
     dome__network_free(network);
     g_free(host);
     g_free(leader);

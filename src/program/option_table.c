@@ -1,9 +1,11 @@
 #include "program/option_table.h"
 
+#include <string.h>
+
 #define MAX_TASKS 1000000
 #define MAX_COUNT 1000000000
 
-const char *const dome__option_parts[DOME_PARTS] = {
+const char *const dome__option_parts[DOME_OPTION_PARTS] = {
     [DOME_PART_TASKS] = "Tasks and how they communicate",
     [DOME_PART_BALANCING] = "Load balancing",
     [DOME_PART_CHECKPOINTS] = "Checkpoints and restart",
@@ -16,7 +18,8 @@ const char *const dome__option_parts[DOME_PARTS] = {
 
 const dome_option_row dome__option_rows[] = {
     {ROW("tasks", TASKS, COUNT, tasks), .argument = "N", .most = MAX_TASKS, .help = "number of tasks",
-     .otherwise = "one for each host of your virtual machine; on a private one, one for each processor"},
+     .otherwise = "one for each host of your virtual machine; on a private one, one for each processor",
+     .command = "Number of tasks (default: one per host; on this machine alone, one per processor)", .letter = 'n'},
     {ROW("transport", TASKS, NAME, transport), .argument = "pvm|self", .help = "`self`: run as one task without PVM",
      .otherwise = "`pvm`, but one task needs none"},
     {ROW("road", TASKS, WORD, road), .argument = "best|vm|shm|pvm", .initial = "best",
@@ -37,29 +40,35 @@ const dome_option_row dome__option_rows[] = {
      .help = "a task or host that is silent for so many seconds (0.1 to 86400) is lost"},
     {ROW("restarts", TASKS, COUNT, restarts), .argument = "K", .most = MAX_COUNT,
      .help = "when a task or host is lost, go on from the newest checkpoint, at most `K` times", .otherwise = "none",
-     .page = "[restarting after a loss](#restarting-after-a-loss)"},
+     .page = "[restarting after a loss](#restarting-after-a-loss)",
+     .command = "When a task or host is lost, go on from the newest checkpoint on the remaining hosts, at most K times"},
     {ROW("on-loss", TASKS, WORD, on_loss), .argument = "auto|heal|restart|tell|end", .initial = "auto",
      .help =
          "what follows a loss. `heal`: the other tasks go back to the newest checkpoint, and a new one takes the place of the "
          "lost; `restart`: the whole program is started again, with `--dome-restarts`; `tell`: the other tasks go on without the "
          "lost, and the program makes the elements again that have gone with them; `end`: it ends; `auto`: with "
          "`--dome-restarts` `heal`, and `restart` where that cannot be, otherwise `end`",
-     .page = "[elastic.md](elastic.md#losses)"},
+     .page = "[elastic.md](elastic.md#losses)",
+     .command = "What follows a loss: heal (a new task takes the place of the lost), restart (all tasks are started again), tell "
+                "(the others go on without the lost) or end"},
     {ROW("min", TASKS, COUNT, least), .argument = "N", .most = MAX_TASKS,
      .help = "the least number of tasks to which a running program may be changed", .otherwise = "1",
-     .page = "[elastic.md](elastic.md)"},
+     .page = "[elastic.md](elastic.md)", .command = "The least number of tasks to which dome shrink may bring the program"},
     {ROW("max", TASKS, COUNT, most), .argument = "N", .most = MAX_TASKS,
      .help = "the greatest number of tasks to which a running program may be changed; with it one task has a hub, too",
-     .otherwise = "no limit", .page = "[elastic.md](elastic.md)"},
+     .otherwise = "no limit", .page = "[elastic.md](elastic.md)",
+     .command = "The greatest number of tasks to which dome grow may bring the program"},
 
     {ROW("size", TASKS, WORD, size), .argument = "keep|auto", .initial = "keep",
      .help = "`auto`: while the program runs, change to the number of tasks that pays by its measured times of computing and "
              "waiting, "
              "within `--dome-min` and `--dome-max` (without the latter: the processors of its host)",
-     .page = "[elastic.md](elastic.md#the-number-that-pays)"},
+     .page = "[elastic.md](elastic.md#the-number-that-pays)",
+     .command = "auto: change to the number of tasks that pays while the program runs, within --min and --max; keep: do not"},
     {ROW("hosts-script", TASKS, TEXT, hosts_script), .argument = "COMMAND", .wanted = "a shell command",
      .help = "run on the hosts that this shell command prints, as `host` or `host:slots`, and follow it while the program runs",
-     .otherwise = "none", .page = "[elastic.md](elastic.md#hosts-that-come-and-go)"},
+     .otherwise = "none", .page = "[elastic.md](elastic.md#hosts-that-come-and-go)",
+     .command = "Run on the hosts that this shell command prints, as host or host:slots, and follow it while the program runs"},
 
     {ROW("balance", BALANCING, WORD, balance), .argument = "none|global|ring|random", .initial = "global",
      .help =
@@ -130,3 +139,24 @@ const dome_option_row dome__option_rows[] = {
     {ROW("help", OUTPUT, FLAG, help), .help = "print this list and end"},
     {0},
 };
+
+_Static_assert(sizeof dome__option_rows / sizeof *dome__option_rows <= DOME_OPTIONS_MOST, "there is no room for all origins");
+
+const dome_option_row *dome__option_row(const char *name)
+{
+    for (const dome_option_row *row = dome__option_rows; row->name; row++)
+        if (strcmp(row->name, name) == 0)
+            return row;
+    return NULL;
+}
+
+const dome_option_row *dome__option_row_of(const char *word)
+{
+    if (strncmp(word, "--", 2) != 0)
+        return NULL;
+    const size_t length = strcspn(word + 2, "=");
+    for (const dome_option_row *row = dome__option_rows; row->name; row++)
+        if (strlen(row->name) == length && strncmp(row->name, word + 2, length) == 0)
+            return row;
+    return NULL;
+}

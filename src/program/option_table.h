@@ -25,13 +25,13 @@ typedef enum dome_option_part {
     DOME_PART_CHECKPOINTS,
     DOME_PART_COMPUTING,
     DOME_PART_OUTPUT,
-    DOME_PARTS
+    DOME_OPTION_PARTS
 } dome_option_part;
 
-extern const char *const dome__option_parts[DOME_PARTS]; /* their names, as headings */
+extern const char *const dome__option_parts[DOME_OPTION_PARTS]; /* their names, as headings */
 
 typedef struct dome_option_row {
-    const char *name; /* without the first two dashes */
+    const char *name; /* without the first two dashes: "dome-tasks" */
     dome_option_part part;
     dome_option_kind kind;
     size_t offset, size;   /* of the field in dome_options */
@@ -42,8 +42,16 @@ typedef struct dome_option_row {
     const char *page;      /* the document that says more, with its title: "[title](file.md)"; may be NULL */
     const char *wanted;    /* describes valid values in error messages; NULL: described by the kind */
     double least, most;
+    const char *command; /* what the same option of `dome run`, written without dome-, is for; NULL: dome run has none */
+    char letter;         /* its short form there: -n; 0: none */
 } dome_option_row;
 
+enum { DOME_OPTIONS_MOST = 64 }; /* rows of the table */
+
 extern const dome_option_row dome__option_rows[]; /* by part; the last has no name */
+
+/* The row of the option "dome-tasks", or of that which a word is: "--dome-tasks", "--dome-tasks=4". NULL: there is none. */
+const dome_option_row *dome__option_row(const char *name);
+const dome_option_row *dome__option_row_of(const char *word);
 
 #endif

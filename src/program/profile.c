@@ -1,15 +1,18 @@
 #include "program/profile.h"
 
 #include "balance/balance.h"
+#include "balance/balance_operations.h"
 #include "balance/migrate.h"
 #include "ckpt/checkpoint.h"
 #include "core/storage.h"
 #include "eval/eval.h"
 #include "manage/size_policy.h"
+#include "objects/dvec_operations.h"
 #include "program/advice.h"
 #include "program/change.h"
 #include "program/placement.h"
 #include "program/profile_past.h"
+#include "program/program_operations.h"
 #include "sparse/dsparse_notes.h"
 #include "system/terminal.h"
 #include "system/time.h"
@@ -21,10 +24,10 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* The figures of a task: those of each operation, then those of the program. The sum or maximum over tasks is printed. */
+/* The figures of a task: those of the program, then those of each operation. The sum or maximum over tasks is printed. */
 enum { CALLS, COMPUTE, WAIT, BYTES, COLUMNS };
 enum {
-    NEIGHBOURS = DOME_OPERATIONS_MAX * COLUMNS,
+    NEIGHBOURS,
     AROUND,
     FURTHER,
     MOVED_BYTES,
@@ -54,10 +57,30 @@ enum {
     PAUSE_NS,
     LONGEST_PAUSE_NS,
     CONSULT_NS,
-    CELLS
+    CELLS /* of the program */
 };
 
-static void fill_parts(const dome_env *env, const dome_balance_report *report, uint64_t mine[CELLS])
+/* The number of figures of a task. All tasks have registered the same operations. */
+static size_t cells(void)
+{
+    return CELLS + (size_t)dome__operation_count() * COLUMNS;
+}
+
+/* The first figure of operation number k of the table. */
+static size_t of_number(uint32_t k)
+{
+    return CELLS + (size_t)k * COLUMNS;
+}
+
+static size_t of_code(uint32_t code)
+{
+    uint32_t k = 0;
+    while (dome__operation_at(k) != code)
+        k++;
+    return of_number(k);
+}
+
+static void fill_parts(const dome_env *env, const dome_balance_report *report, uint64_t *mine)
 {
     dome_checkpoint_report checkpoints = {0};
     mine[PROCESSORS] = g_get_num_processors();
@@ -76,20 +99,20 @@ static void fill_parts(const dome_env *env, const dome_balance_report *report, u
     mine[CONSULT_NS] = (uint64_t)(checkpoints.consult * 1e9);
 }
 
-static void fill(const dome_env *env, const dome_balance_report *report, uint64_t mine[CELLS])
+static void fill(const dome_env *env, const dome_balance_report *report, uint64_t *mine)
 {
-    memset(mine, 0, CELLS * sizeof *mine);
     fill_parts(env, report, mine);
-    for (int k = 0; k < DOME_OPERATIONS_MAX; k++) {
-        const dome_clock_entry *entry = dome__clock_entry_of(env, (uint32_t)k);
-        uint64_t *cell = mine + k * COLUMNS;
+    for (uint32_t k = 0; k < dome__operation_count(); k++) {
+        const dome_clock_entry *entry = dome__clock_entry_of(env, dome__operation_at(k));
+        uint64_t *cell = mine + of_number(k);
         cell[CALLS] = entry->count;
         cell[COMPUTE] = entry->compute_ns;
         cell[WAIT] = entry->wait_ns;
         cell[BYTES] = entry->bytes;
     }
     mine[WAITED_NS] = (uint64_t)(report->waited * 1e9);
-    mine[DOME_OP_BALANCE * COLUMNS + WAIT] -= MIN(mine[WAITED_NS], mine[DOME_OP_BALANCE * COLUMNS + WAIT]);
+    uint64_t *const balancing = mine + of_code(DOME_OP_BALANCE);
+    balancing[WAIT] -= MIN(mine[WAITED_NS], balancing[WAIT]);
     dome_moved moved = dome__moved(env);
     mine[NEIGHBOURS] = moved.to_neighbours;
     mine[AROUND] = moved.around;
@@ -98,18 +121,18 @@ static void fill(const dome_env *env, const dome_balance_report *report, uint64_
     mine[HELPED] = dome__clock_helped_blocks(env);
     mine[BALANCING_NS] = (uint64_t)(report->seconds * 1e9);
     mine[ELAPSED] = dome__clock_ran_ns(env);
-    mine[MESSAGES] = env->transport->messages;
-    mine[SENT_BYTES] = env->transport->bytes;
+    mine[MESSAGES] = env->transport->account.messages;
+    mine[SENT_BYTES] = env->transport->account.bytes;
     mine[WAITED_FOR] = mine[WAITED_FOR_NS] = 0;
-    for (int r = 0; env->transport->waited_for && r < env->size; r++)
-        if (r != env->rank && env->transport->waited_for[r] > mine[WAITED_FOR_NS]) {
+    for (int r = 0; env->transport->account.waited_for && r < env->size; r++)
+        if (r != env->rank && env->transport->account.waited_for[r] > mine[WAITED_FOR_NS]) {
             mine[WAITED_FOR] = (uint64_t)r;
-            mine[WAITED_FOR_NS] = env->transport->waited_for[r];
+            mine[WAITED_FOR_NS] = env->transport->account.waited_for[r];
         }
     dome__storage_peak(&mine[USED], &mine[HELD]);
     mine[WAITED_ALL] = mine[WAITED_NS];
-    for (int k = 1; k < DOME_OPERATIONS_MAX; k++)
-        mine[WAITED_ALL] += mine[k * COLUMNS + WAIT];
+    for (uint32_t k = 1; k < dome__operation_count(); k++)
+        mine[WAITED_ALL] += mine[of_number(k) + WAIT];
     const dome_processor_time processor = dome__clock_processor(env);
     mine[WITHOUT_NS] = MIN(processor.wanted_ns, mine[ELAPSED]);
     mine[WITHOUT_WAITING_NS] =
@@ -119,19 +142,21 @@ static void fill(const dome_env *env, const dome_balance_report *report, uint64_
     mine[RESIDENT] = getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss << 10 : 0;
 }
 
-static double sum(const uint64_t *all, int size, int cell)
+static double sum(const uint64_t *all, int size, size_t cell)
 {
+    const size_t width = cells();
     double total = 0;
     for (int r = 0; r < size; r++)
-        total += (double)all[(size_t)r * CELLS + (size_t)cell];
+        total += (double)all[(size_t)r * width + cell];
     return total;
 }
 
-static double most(const uint64_t *all, int size, int cell)
+static double most(const uint64_t *all, int size, size_t cell)
 {
+    const size_t width = cells();
     uint64_t highest = 0;
     for (int r = 0; r < size; r++)
-        highest = MAX(highest, all[(size_t)r * CELLS + (size_t)cell]);
+        highest = MAX(highest, all[(size_t)r * width + cell]);
     return (double)highest;
 }
 
@@ -155,8 +180,8 @@ static void print_operations(const uint64_t *all, int size)
     fprintf(stderr, "%-22s %10s %12s %12s %12s %12s %8s %6s %7s\n", "operation", "calls", "compute", "largest", "wait", "largest",
             "GB/s", "ratio", "share");
     double inside = 0;
-    for (int k = 1; k < DOME_OPERATIONS_MAX; k++) {
-        int cell = k * COLUMNS;
+    for (uint32_t k = 1; k < dome__operation_count(); k++) {
+        const size_t cell = of_number(k);
         double compute = sum(all, size, cell + COMPUTE) * 1e-9, bytes = sum(all, size, cell + BYTES);
         char rate[16] = "-", ratio[16];
         double wait = sum(all, size, cell + WAIT) * 1e-9;
@@ -166,15 +191,15 @@ static void print_operations(const uint64_t *all, int size)
         if (bytes > 0 && compute > 0)
             g_snprintf(rate, sizeof rate, "%.2f", bytes / compute * 1e-9);
         fprintf(stderr, "%-22s %10" G_GUINT64_FORMAT " %12.6f %12.6f %12.6f %12.6f %8s %6s %5.1f %%\n",
-                dome__operation_name((uint32_t)k), all[cell + CALLS], compute / size, most(all, size, cell + COMPUTE) * 1e-9,
-                wait / size, most(all, size, cell + WAIT) * 1e-9, rate,
+                dome__operation_name(dome__operation_at(k)), all[cell + CALLS], compute / size,
+                most(all, size, cell + COMPUTE) * 1e-9, wait / size, most(all, size, cell + WAIT) * 1e-9, rate,
                 ratio_text(most(all, size, cell + COMPUTE) * 1e-9, compute / size, ratio),
                 100 * share(compute + wait, all, size));
     }
     double waited = sum(all, size, WAITED_NS) * 1e-9;
     if (waited > 0)
         fprintf(stderr, "%-22s %10" G_GUINT64_FORMAT " %12.6f %12.6f %12.6f %12.6f %8s %6s %5.1f %%\n", "waiting for slow tasks",
-                all[DOME_OP_BALANCE * COLUMNS + CALLS], 0.0, 0.0, waited / size, most(all, size, WAITED_NS) * 1e-9, "-", "-",
+                all[of_code(DOME_OP_BALANCE) + CALLS], 0.0, 0.0, waited / size, most(all, size, WAITED_NS) * 1e-9, "-", "-",
                 100 * share(waited, all, size));
     double own = sum(all, size, ELAPSED) * 1e-9 - inside - waited, without = sum(all, size, WITHOUT_NS) * 1e-9;
     fprintf(stderr, "%-22s %10s %12.6f %60.1f %%\n", "the program's own code", "", MAX(own, 0) / size,
@@ -207,28 +232,28 @@ static void print_balance(const dome_env *env, const dome_balance_report *report
 /* A task's time in all operations, computing or waiting (column). */
 static double in_operations(const uint64_t *all, int rank, int column)
 {
-    double ns = column == WAIT ? (double)all[(size_t)rank * CELLS + WAITED_NS] : 0;
-    for (int k = 1; k < DOME_OPERATIONS_MAX; k++)
-        ns += (double)all[(size_t)rank * CELLS + (size_t)(k * COLUMNS + column)];
+    double ns = column == WAIT ? (double)all[(size_t)rank * cells() + WAITED_NS] : 0;
+    for (uint32_t k = 1; k < dome__operation_count(); k++)
+        ns += (double)all[(size_t)rank * cells() + of_number(k) + (size_t)column];
     return ns * 1e-9;
 }
 
 /* Seconds of a task in operations without waiting: in `a` and `b`. */
 static double working_in(const uint64_t *task, uint32_t a, uint32_t b)
 {
-    return (double)(task[a * COLUMNS + COMPUTE] + (a != b ? task[b * COLUMNS + COMPUTE] : 0)) * 1e-9;
+    return (double)(task[of_code(a) + COMPUTE] + (a != b ? task[of_code(b) + COMPUTE] : 0)) * 1e-9;
 }
 
 /* A task's waiting for others: what it was asleep for. */
 static double really_waiting(const uint64_t *all, int rank)
 {
-    return MAX(in_operations(all, rank, WAIT) - (double)all[(size_t)rank * CELLS + WITHOUT_WAITING_NS] * 1e-9, 0);
+    return MAX(in_operations(all, rank, WAIT) - (double)all[(size_t)rank * cells() + WITHOUT_WAITING_NS] * 1e-9, 0);
 }
 
 /* The columns of work are without the time that the task had no processor, which is taken out of all of them in proportion. */
 static void print_task(const uint64_t *all, int rank)
 {
-    const uint64_t *task = all + (size_t)rank * CELLS;
+    const uint64_t *task = all + (size_t)rank * cells();
     double balancing = working_in(task, DOME_OP_BALANCE, DOME_OP_RELAYOUT),
            halo = working_in(task, DOME_OP_DVEC_HALO, DOME_OP_DVEC_HALO_PLANES);
     double checkpoints = working_in(task, DOME_OP_CHECKPOINT, DOME_OP_CHECKPOINT);
@@ -290,15 +315,15 @@ static void print_communication(const uint64_t *all, int size)
 /* Of programs on several hosts. */
 static void print_placement(const dome_env *env, const dome_transport *t)
 {
-    char **hosts = dome__placement_hosts(t->size, env->hosts);
+    char **hosts = dome__placement_hosts(t->group.size, env->hosts);
     int count = (int)g_strv_length(hosts), clusters = 1;
-    for (int r = 0; r < t->size && t->links.cluster; r++)
-        clusters = MAX(clusters, t->links.cluster[r] + 1);
-    char *text = t->links.cluster ? g_strdup_printf("%d cluster%s of hosts", clusters, clusters == 1 ? "" : "s")
-                                  : g_strdup("nothing is known of the network");
+    for (int r = 0; r < t->group.size && t->group.links.cluster; r++)
+        clusters = MAX(clusters, t->group.links.cluster[r] + 1);
+    char *text = t->group.links.cluster ? g_strdup_printf("%d cluster%s of hosts", clusters, clusters == 1 ? "" : "s")
+                                        : g_strdup("nothing is known of the network");
     if (count > 1)
-        fprintf(stderr, "placement: %d hosts; of %d neighbours on the ring of tasks %d are on two hosts; %s\n", count, t->size,
-                dome__placement_boundaries(t->size, env->hosts), text);
+        fprintf(stderr, "placement: %d hosts; of %d neighbours on the ring of tasks %d are on two hosts; %s\n", count,
+                t->group.size, dome__placement_boundaries(t->group.size, env->hosts), text);
     g_free(text);
     g_strfreev(hosts);
 }
@@ -343,8 +368,8 @@ static void print_advice(const dome_env *env, const dome_balance_report *report,
         largest = MAX(largest, compute);
         f.crowd += strcmp(env->hosts[r], env->hosts[0]) == 0;
     }
-    for (int k = 1; k < DOME_OPERATIONS_MAX; k++)
-        calls += all[k * COLUMNS + WAIT] > 0 ? (double)all[k * COLUMNS + CALLS] : 0; /* those in which task 0 waited */
+    for (uint32_t k = 1; k < dome__operation_count(); k++)
+        calls += all[of_number(k) + WAIT] > 0 ? (double)all[of_number(k) + CALLS] : 0; /* those in which task 0 waited */
     f.imbalance = mean > 0 ? largest / mean : 1;
     f.between = calls > 0 ? mean / calls : mean;
     if (dome__checkpoint_report(env, &checkpoints) && f.seconds > 0)
@@ -376,7 +401,7 @@ static dome_profile_view view_of(const dome_env *env, const uint64_t *all, int s
     v.without = (uint64_t)(sum(all, size, WITHOUT_NS) / size);
     v.without_waiting = (uint64_t)(sum(all, size, WITHOUT_WAITING_NS) / size);
     for (int r = 0; r < size; r++) {
-        const uint64_t *task = all + (size_t)r * CELLS, waited = MIN(task[WAITED_ALL], task[ELAPSED]);
+        const uint64_t *task = all + (size_t)r * cells(), waited = MIN(task[WAITED_ALL], task[ELAPSED]);
         waiting += (double)waited / size;
         computing += (double)(task[ELAPSED] - waited) / size;
         largest = MAX(largest, (double)(task[ELAPSED] - waited));
@@ -388,7 +413,7 @@ static dome_profile_view view_of(const dome_env *env, const uint64_t *all, int s
 }
 
 /* Figures that are not added up over views, but for rows of one task: the largest counts. */
-static bool is_largest(int cell)
+static bool is_largest(size_t cell)
 {
     return cell == USED || cell == HELD || cell == RESIDENT || cell == LONGEST_PAUSE_NS || cell == PROCESSORS;
 }
@@ -396,7 +421,8 @@ static bool is_largest(int cell)
 static void add_row(uint64_t *sum, const uint64_t *row)
 {
     const bool waits_more = row[WAITED_FOR_NS] > sum[WAITED_FOR_NS];
-    for (int k = 0; k < CELLS; k++)
+    const size_t width = cells();
+    for (size_t k = 0; k < width; k++)
         if (k == WAITED_FOR || k == WAITED_FOR_NS)
             sum[k] = waits_more ? row[k] : sum[k];
         else if (k == IMBALANCE)
@@ -412,12 +438,12 @@ static void add_view(dome_profile_past *past, const dome_env *env, const uint64_
 {
     const dome_profile_view view = view_of(env, all, size);
     if ((uint64_t)size > past->ranks) {
-        past->rows = g_renew(uint64_t, past->rows, (gsize)size * CELLS + 1);
-        memset(past->rows + past->ranks * CELLS, 0, ((gsize)size - past->ranks) * CELLS * sizeof *past->rows);
+        past->rows = g_renew(uint64_t, past->rows, (gsize)size * cells() + 1);
+        memset(past->rows + past->ranks * cells(), 0, ((gsize)size - past->ranks) * cells() * sizeof *past->rows);
         past->ranks = (uint64_t)size;
     }
     for (int r = 0; r < size; r++)
-        add_row(past->rows + (size_t)r * CELLS, all + (size_t)r * CELLS);
+        add_row(past->rows + (size_t)r * cells(), all + (size_t)r * cells());
     g_array_append_val(past->views, view);
 }
 
@@ -484,7 +510,7 @@ static int processors_of(const dome_env *env, const uint64_t *all)
         bool before = false;
         for (int k = 0; k < r && !before; k++)
             before = strcmp(env->hosts[k], env->hosts[r]) == 0;
-        sum += before ? 0 : all[(size_t)r * CELLS + PROCESSORS];
+        sum += before ? 0 : all[(size_t)r * cells() + PROCESSORS];
     }
     return (int)MIN(sum, G_MAXINT / 2);
 }
@@ -522,14 +548,16 @@ static void print_size(const dome_env *env, const dome_profile_past *past, const
 static int gather(dome_env *env, uint64_t leaving_ns, dome_balance_report *report, uint64_t **all)
 {
     dome_transport *t = env->transport;
-    uint64_t mine[CELLS];
+    uint64_t *mine = g_new0(uint64_t, cells());
     *report = (dome_balance_report){0};
     if (env->balance)
         dome__balance_report(env->balance, report);
-    *all = t->rank == 0 ? g_new0(uint64_t, (gsize)t->size * CELLS) : NULL;
+    *all = t->group.rank == 0 ? g_new0(uint64_t, (gsize)t->group.size * cells()) : NULL;
     fill(env, report, mine);
     mine[ELAPSED] -= MIN(leaving_ns, mine[ELAPSED]);
-    return dome__gather(t, 0, DOME_U64, mine, CELLS, *all);
+    const int status = dome__gather(t, 0, DOME_U64, mine, cells(), *all);
+    g_free(mine);
+    return status;
 }
 
 int dome__profile_keep(dome_env *env)
@@ -537,11 +565,11 @@ int dome__profile_keep(dome_env *env)
     dome_balance_report report;
     uint64_t *all;
     int status = gather(env, dome__since_ns(env->change->begun_ns), &report, &all);
-    if (status == DOME_OK && env->transport->rank == 0) {
+    if (status == DOME_OK && env->rank == 0) {
         dome_profile_past past;
-        dome__profile_past_read(&past, env->change->profile, CELLS);
-        add_view(&past, env, all, env->transport->size);
-        env->change->profile = dome__profile_past_write(&past, env->change->profile, CELLS);
+        dome__profile_past_read(&past, env->change->profile, cells());
+        add_view(&past, env, all, env->size);
+        env->change->profile = dome__profile_past_write(&past, env->change->profile, cells());
         dome__profile_past_clear(&past);
     }
     g_free(all);
@@ -554,10 +582,10 @@ int dome__profile_print(dome_env *env)
     dome_balance_report report;
     uint64_t *all;
     int status = gather(env, 0, &report, &all);
-    if (status == DOME_OK && t->rank == 0) {
+    if (status == DOME_OK && t->group.rank == 0) {
         dome_profile_past past;
-        dome__profile_past_read(&past, env->change ? env->change->profile : -1, CELLS);
-        add_view(&past, env, all, t->size);
+        dome__profile_past_read(&past, env->change ? env->change->profile : -1, cells());
+        add_view(&past, env, all, t->group.size);
         const uint64_t *sums = past.rows;
         const int size = (int)past.ranks; /* the most tasks of a view */
         fprintf(stderr, "dome: %d task%s; seconds per task, mean and largest; bytes of vectors over computing time\n", size,
@@ -573,7 +601,7 @@ int dome__profile_print(dome_env *env)
         dsparse__profile(env, stderr);
         print_views(&past);
         print_size(env, &past, all);
-        print_advice(env, &report, all, t->size);
+        print_advice(env, &report, all, t->group.size);
         dome__profile_past_clear(&past);
     }
     g_free(all);

@@ -23,7 +23,8 @@ typedef struct dome_profile_past {
     uint64_t ranks;
 } dome_profile_past;
 
-/* Reads what is there; fd -1: nothing. To be cleared by the caller. */
+/* Reads what is there; fd -1: nothing. To be cleared by the caller. A view that had registered fewer operations knew the first
+ * ones of the cells; cells that this one does not know yet are left out. */
 void dome__profile_past_read(dome_profile_past *past, int fd, uint64_t cells);
 void dome__profile_past_clear(dome_profile_past *past);
 

@@ -114,7 +114,7 @@ void dome__recording_stand(dome_env *env)
 
 static void begin(dome_env *env, uint32_t number)
 {
-    dome_trace *trace = dome__trace_new(env->transport->rank, number);
+    dome_trace *trace = dome__trace_new(env->rank, number);
     dome_recorder *r = env->recorder;
     if (r)
         r->local = dome__trace_local_start(trace, dome__demand_sink(r->demand));

@@ -2,6 +2,7 @@
 
 #include "ckpt/checkpoint.h"
 #include "machine/remote.h"
+#include "program/options.h"
 #include "program/start.h"
 #include "system/environment_variables.h"
 #include "system/files.h"
@@ -146,32 +147,21 @@ static bool is_alone(const dome_options *o)
            o->size != DOME_SIZE_AUTO;
 }
 
-bool dome__restarts_needed(const dome_options *options, int restarts)
+bool dome__restarts_needed(const dome_options *options)
 {
     const bool heals = options->on_loss == DOME_LOSS_HEAL && in_memory(options);
-    return restarts > 0 || (heals && !(options->checkpoint_by_default && is_alone(options)));
+    return options->restarts > 0 || (heals && !(options->checkpoint_by_default && is_alone(options)));
 }
 
-/* Adds the option to resume from the newest checkpoint of this run, whatever options the program was first started with, and the
- * number of tasks that it needs; 0: any. */
+/* The command line with the option to resume from the newest checkpoint of this run, whatever options the program was first
+ * started with, and the number of tasks that it needs; 0: any. */
 static char **with_restart(char **argv, int tasks)
 {
-    GPtrArray *words = g_ptr_array_new();
-    bool own = false;
-    g_ptr_array_add(words, argv[0]);
-    g_ptr_array_add(words, g_strdup("--dome-restart=auto"));
-    if (tasks)
-        g_ptr_array_add(words, g_strdup_printf("--dome-tasks=%d", tasks));
-    for (char **word = argv + 1; *word; word++) {
-        own |= strcmp(*word, "--") == 0;
-        if (!own && tasks && strcmp(*word, "--dome-tasks") == 0 && word[1])
-            word++;
-        else if (own || (strcmp(*word, "--dome-restart") != 0 && !g_str_has_prefix(*word, "--dome-restart=") &&
-                         !(tasks && g_str_has_prefix(*word, "--dome-tasks="))))
-            g_ptr_array_add(words, *word);
-    }
-    g_ptr_array_add(words, NULL);
-    return (char **)g_ptr_array_free(words, FALSE);
+    char *number = tasks ? g_strdup_printf("--dome-tasks=%d", tasks) : NULL, *restart = g_strdup("--dome-restart=auto");
+    char **words = dome__options_instead(argv, (char *const[]){restart, number, NULL});
+    g_free(restart);
+    g_free(number);
+    return words;
 }
 
 char **dome__restarts_attempt(const dome_restarts *r, const dome_attempt *attempt)
@@ -189,11 +179,11 @@ char **dome__restarts_attempt(const dome_restarts *r, const dome_attempt *attemp
     return attempt->resume && r->options->checkpoint_dir ? with_restart(r->argv, attempt->tasks) : r->argv;
 }
 
-bool dome__restarts_heal(const dome_options *options, int restarts, int *left)
+bool dome__restarts_heal(const dome_options *options, int *left)
 {
     const dome_on_loss on_loss = options->on_loss;
-    *left = restarts ? restarts : -1;
-    return on_loss == DOME_LOSS_HEAL || on_loss == DOME_LOSS_TELL || (on_loss == DOME_LOSS_AUTO && restarts > 0);
+    *left = options->restarts ? options->restarts : -1;
+    return on_loss == DOME_LOSS_HEAL || on_loss == DOME_LOSS_TELL || (on_loss == DOME_LOSS_AUTO && options->restarts > 0);
 }
 
 void dome__restarts_point(const dome_restarts *r, dome_supervise_point *point)
@@ -259,9 +249,8 @@ static void start_own(void *ctx, const dome_attempt *attempt)
     if (fcntl(attempt->report_fd, F_SETFD, 0) < 0) /* nobody would hear of how it ends */
         cannot_start(p, attempt);
     if (p->tasks) {
-        const char *before = g_getenv(DOME_VARIABLE_OPTIONS);
-        char *text = g_strdup_printf("%s --dome-tasks %d", before ? before : "", p->tasks);
-        g_setenv(DOME_VARIABLE_OPTIONS, text, TRUE);
+        char *text = g_strdup_printf("--dome-tasks %d", p->tasks);
+        dome__options_hand_on(text);
     }
     char *path = dome__own_program_unchanged();
     const char *directory = dome__own_directory();

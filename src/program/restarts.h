@@ -29,8 +29,8 @@ void dome__restarts_use(dome_restarts *r, char **hosts);
 void dome__restarts_hosts(dome_restarts *r, char **names);
 
 /* Whether a program with these options has a supervisor: it is to be restarted, or healed from checkpoints in memory, which
- * outlive its other processes there. restarts: --restarts or --dome-restarts. */
-bool dome__restarts_needed(const dome_options *options, int restarts);
+ * outlive its other processes there. */
+bool dome__restarts_needed(const dome_options *options);
 
 /* In the process of an attempt: sets what the program needs of the environment, and returns its arguments. */
 char **dome__restarts_attempt(const dome_restarts *r, const dome_attempt *attempt);
@@ -39,9 +39,8 @@ char **dome__restarts_attempt(const dome_restarts *r, const dome_attempt *attemp
 void dome__restarts_point(const dome_restarts *r, dome_supervise_point *point);
 
 /* Whether losses are to be healed, or the other tasks to go on without the lost (tell), and the most of them (below 0: no limit)
- * for a program without a supervisor. restarts:
- * --restarts or --dome-restarts. */
-bool dome__restarts_heal(const dome_options *options, int restarts, int *left);
+ * for a program without a supervisor. */
+bool dome__restarts_heal(const dome_options *options, int *left);
 
 /* After the last attempt: dome_supervision.finish */
 void dome__restarts_close(dome_restarts *r, int losses);

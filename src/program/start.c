@@ -6,8 +6,11 @@
 #include "local/local.h"
 #include "program/bind.h"
 #include "program/change.h"
+#include "program/launching.h"
 #include "program/links.h"
+#include "program/option_rules.h"
 #include "program/placement.h"
+#include "program/program_operations.h"
 #include "program/providers.h"
 #include "program/recording.h"
 #include "program/restarts.h"
@@ -73,10 +76,10 @@ static char *describe(dome_transport *transport, int rank, const dome_stamp *sta
 static void stand(dome_env *env, dome_transport *transport)
 {
     env->transport = transport;
-    env->rank = transport->rank;
-    env->size = transport->size;
+    env->rank = transport->group.rank;
+    env->size = transport->group.size;
     env->stamp = &transport->stamp;
-    env->wait_ns = &transport->wait_ns;
+    env->wait_ns = &transport->account.wait_ns;
     transport->owner = env;
     transport->describe = describe;
     if (env->watch)
@@ -117,14 +120,14 @@ static void open_road(dome_env *env, dome_network *network)
     const dome_transport *t = env->transport;
     if (env->options.bind == DOME_BIND_CORE) {
         int place = 0, here = 0;
-        for (int r = 0; r < t->size; r++)
-            if (strcmp(env->hosts[r], env->hosts[t->rank]) == 0) {
-                place += r < t->rank;
+        for (int r = 0; r < t->group.size; r++)
+            if (strcmp(env->hosts[r], env->hosts[t->group.rank]) == 0) {
+                place += r < t->group.rank;
                 here++;
             }
         if (!dome__bind_to_core(place, here) && place == 0)
             dome__say("the %d tasks on host %s are not bound to processors: there are fewer processors than tasks", here,
-                      env->hosts[t->rank]);
+                      env->hosts[t->group.rank]);
     }
     if (dome__local_open(env->transport, env->hosts, env->options.road))
         dome__start_failed(env, 1, g_strdup_printf("tasks of one host cannot be joined: %s", env->transport->reason));
@@ -200,12 +203,6 @@ static void note_starting(void *context, const char *host)
     g_free(text);
 }
 
-/* A default, by --dome-min and --dome-max. */
-static int in_range(const dome_options *o, int tasks)
-{
-    return CLAMP(tasks, MAX(o->least, 1), o->most ? o->most : G_MAXINT);
-}
-
 /* In a later view: the hosts of the tasks that are started, which the plan names; where it does not, or that host has left the
  * machine, the one that has the fewest for its slots. host: indices, by rank. */
 static void place_again(const dome_env *env, const dome_launcher *launcher, const dome_again *again, char **hosts, int *slots,
@@ -247,7 +244,7 @@ static dome_members *spawn(dome_env *env, const dome_launcher *launcher, char **
     int *slots = dome__placement_slots(hosts, env->change->slots);
     const dome_options *o = &env->options;
     const int wanted = o->tasks ? o->tasks : dome__placement_default(n, slots);
-    const int size = again ? env->change->plan.size : in_range(o, wanted);
+    const int size = again ? env->change->plan.size : dome__launching_in_range(o, wanted);
     int *host = g_new0(int, size);
     const char **names = g_new(const char *, size);
     g_unsetenv(DOME_VARIABLE_SLOTS);
@@ -462,15 +459,9 @@ static void become_sibling(dome_env *env, const dome_provider *provider, char **
     }
 }
 
-/* What a supervisor gives to this process if that becomes the hub: where it reports, or 0; the most losses that it may heal. */
-typedef struct given_supervisor {
-    int report_fd, left;
-} given_supervisor;
-
 /* Started by the user, or by `dome run`, which is then the hub. */
-static void become_rank0(dome_env *env, const dome_provider *provider, char **arguments, const given_supervisor *supervisor)
+static void become_rank0(dome_env *env, const dome_provider *provider, char **arguments, const dome_attempt *attempt)
 {
-    const int report_fd = supervisor->report_fd;
     char *hub = g_strdup(g_getenv(DOME_VARIABLE_HUB)), *message = NULL;
     if (!hub) {
         dome_launch launch;
@@ -481,30 +472,20 @@ static void become_rank0(dome_env *env, const dome_provider *provider, char **ar
         if (slots)
             g_setenv(DOME_VARIABLE_SLOTS, slots, TRUE);
         g_free(slots);
-        dome_launch_request request = {.launcher = provider->launcher,
-                                       .timeout = env->options.timeout,
-                                       .hosts = hosts,
-                                       .most_hosts = hosts != NULL,
-                                       .script = script ? g_intern_string(script) : NULL,
-                                       .size_auto = env->options.size == DOME_SIZE_AUTO,
-                                       .report_fd = report_fd,
-                                       .path = dome__own_program(),
-                                       .directory = dome__own_directory(),
-                                       .words = env->change->words,
-                                       .tasks = env->options.tasks,
-                                       .all_output = env->options.output == DOME_OUTPUT_ALL};
-        request.heals = dome__restarts_heal(&env->options, env->options.restarts, &request.left);
-        request.tells = env->options.on_loss == DOME_LOSS_TELL;
-        if (env->supervised)
-            request.left = supervisor->left;
+        dome_launch_request request =
+            dome__launching_request(&env->options, provider->launcher, env->supervised ? attempt : NULL);
+        request.hosts = hosts;
+        request.path = dome__own_program();
+        request.directory = dome__own_directory();
+        request.words = env->change->words;
         if (!dome__launch_open(&launch, &request, &message)) {
-            if (report_fd)
-                dome__supervise_failed(&(dome_attempt){.report_fd = report_fd}, message);
+            if (attempt->report_fd)
+                dome__supervise_failed(attempt, message);
             dome__start_failed(env, 1, message);
         }
         g_strfreev(hosts);
         if (!env->options.tasks && launch.machine.directory && !script)
-            env->options.tasks = in_range(&env->options, (int)g_get_num_processors());
+            env->options.tasks = dome__launching_in_range(&env->options, (int)g_get_num_processors());
         dome__launch_fork(&launch);
         hub = g_strdup(launch.hub);
     }
@@ -513,11 +494,12 @@ static void become_rank0(dome_env *env, const dome_provider *provider, char **ar
     g_free(hub);
 }
 
-/* Notes whether a supervisor has started this process. */
-static given_supervisor take_supervised(dome_env *env)
+/* Notes whether a supervisor has started this process, and what it gives in case that this becomes the hub: where it reports, or
+ * 0; the most losses that it may heal. */
+static dome_attempt take_supervised(dome_env *env)
 {
     const char *text = g_getenv(DOME_VARIABLE_SUPERVISED);
-    given_supervisor s = {0};
+    dome_attempt s = {0};
     if (text)
         sscanf(text, "%d %d", &s.report_fd, &s.left);
     env->supervised |= text != NULL;
@@ -527,43 +509,13 @@ static given_supervisor take_supervised(dome_env *env)
     return s;
 }
 
-/* A number of tasks that is given, and one that it must not exceed. */
-static void check_order(dome_env *env, const char *small, int less, const char *large, int more)
-{
-    if (less && more && less > more)
-        dome__start_failed(env, 2, g_strdup_printf("--dome-%s %d is more than --dome-%s %d", small, less, large, more));
-}
-
-static void check_hosts_script(dome_env *env)
-{
-    const dome_options *o = &env->options;
-    if (o->hosts_script && o->size == DOME_SIZE_AUTO)
-        dome__start_failed(env, 2,
-                           "--dome-hosts-script and --dome-size auto exclude each other: both say how many tasks there are");
-    if (o->transport && strcmp(o->transport, "self") == 0 && (o->hosts_script || o->size == DOME_SIZE_AUTO))
-        dome__start_failed(env, 2,
-                           o->hosts_script ? "--dome-transport self has no hosts for --dome-hosts-script"
-                                           : "--dome-transport self runs one task: leave out --dome-size auto");
-}
-
-static void check_loss(dome_env *env)
-{
-    dome_options *o = &env->options;
-    if (o->on_loss == DOME_LOSS_END)
-        o->restarts = 0;
-    if (o->on_loss == DOME_LOSS_RESTART && !o->restarts && !env->supervised)
-        dome__start_failed(env, 2, g_strdup("--dome-on-loss restart needs --dome-restarts K, the most times"));
-}
-
 void dome__start(dome_env *env, char **arguments)
 {
     const char *message = NULL;
-    const given_supervisor supervisor = take_supervised(env);
+    char *broken = NULL;
+    const dome_attempt attempt = take_supervised(env);
     const dome_change *c = env->change;
     const dome_options *o = &env->options;
-    check_order(env, "min", o->least, "max", o->most);
-    check_order(env, "min", o->least, "tasks", o->tasks);
-    check_order(env, "tasks", o->tasks, "max", o->most);
     /* One task that may become more needs a hub. */
     const bool may_change = o->most > 1 || o->hosts_script || o->size == DOME_SIZE_AUTO;
     const int tasks = o->tasks == 1 && may_change ? MAX(o->most, 2) : o->tasks;
@@ -575,15 +527,14 @@ void dome__start(dome_env *env, char **arguments)
     const dome_launcher *launcher = provider->launcher;
     const bool one = !(launcher->can & (DOME_LAUNCHER_SPAWN | DOME_LAUNCHER_TOGETHER));
     const dome_origin origin = one ? DOME_STARTED_BY_USER : launcher->origin();
-    if (!c->back && origin != DOME_STARTED_BY_TASK) {
-        check_loss(env);
-        check_hosts_script(env);
-    }
+    if (!c->back && origin != DOME_STARTED_BY_TASK &&
+        (broken = dome__option_rules_broken(DOME_RULES_OF_START, o, NULL, env->supervised)))
+        dome__start_failed(env, 2, broken);
     if (c->back && c->rank == 0)
         become_first_again(env, provider, arguments);
     else if (c->back)
         become_other_again(env, provider);
-    else if (dome__restarts_needed(o, o->restarts) && !env->supervised && origin == DOME_STARTED_BY_USER)
+    else if (dome__restarts_needed(o) && !env->supervised && origin == DOME_STARTED_BY_USER)
         dome__restarts_run(env, launcher, 0);
     else if (one)
         become_self(env, provider, arguments);
@@ -592,5 +543,5 @@ void dome__start(dome_env *env, char **arguments)
     else if (origin == DOME_STARTED_TOGETHER)
         become_sibling(env, provider, arguments);
     else
-        become_rank0(env, provider, arguments, &supervisor);
+        become_rank0(env, provider, arguments, &attempt);
 }

@@ -116,22 +116,15 @@ static void leave(provider *p)
  * next by the new route. Sequence numbers in the tags restore their order. */
 static int coming_tag(const uint32_t *counts, int rank, int channel)
 {
-    uint32_t number = counts[(size_t)rank * DOME_CHANNELS + (size_t)channel] % NUMBERS;
+    uint32_t number = counts[dome__account_pair(rank, channel)] % NUMBERS;
     return TAG + channel + DOME_CHANNELS * (int)number;
 }
 
-/* Another thread reads the counts. */
-static void count(uint32_t *counts, int rank, int channel)
-{
-    uint32_t *of = &counts[(size_t)rank * DOME_CHANNELS + (size_t)channel];
-    __atomic_store_n(of, *of + 1, __ATOMIC_RELAXED);
-}
-
-static int failed(dome_transport *t, int rank, const char *what, int code)
+static int failed(const dome_transport_provider *self, int rank, const char *what, int code)
 {
     if (code == PvmSysErr)
-        return dome__transport_error(t, DOME_ERR_COMM, "the PVM daemon of this host does not answer");
-    return dome__transport_error(t, DOME_ERR_COMM, "cannot %s task %d (PVM error %d)", what, rank, code);
+        return dome__transport_error(self->transport, DOME_ERR_COMM, "the PVM daemon of this host does not answer");
+    return dome__transport_error(self->transport, DOME_ERR_COMM, "cannot %s task %d (PVM error %d)", what, rank, code);
 }
 
 /* Gives all connections room for a message of so many bytes. Not only that of the receiver: which one it is libpvm does not
@@ -152,16 +145,16 @@ static void make_room(provider *p, uint64_t bytes)
     }
 }
 
-static int pvm_transport_send(dome_transport *t, int dest, int channel, const void *head, size_t head_bytes, const void *data,
-                              uint64_t bytes)
+static int pvm_transport_send(dome_transport_provider *self, int dest, int channel, const void *head, size_t head_bytes,
+                              const void *data, uint64_t bytes)
 {
-    provider *p = t->provider;
+    provider *p = self->state;
     const char *at = data;
     uint64_t left = bytes;
     uint8_t front[FRONT]; /* packed by one call: PVM writes each piece that is packed in place by itself */
     int code = 0, in_front = (int)(sizeof bytes + head_bytes);
     if (head_bytes > MOST_HEAD)
-        return dome__transport_error(t, DOME_ERR_COMM, "a message's head of %zu bytes is too long", head_bytes);
+        return dome__transport_error(self->transport, DOME_ERR_COMM, "a message's head of %zu bytes is too long", head_bytes);
     dome__put_u64(front, bytes);
     memcpy(front + sizeof bytes, head, head_bytes);
     if (bytes > 0 && bytes <= FRONT - sizeof bytes - MOST_HEAD) {
@@ -180,8 +173,8 @@ static int pvm_transport_send(dome_transport *t, int dest, int channel, const vo
             code = pvm_pkbyte((char *)front, in_front, 1);
         if (code >= 0 && piece)
             code = pvm_pkbyte(dome__unconst(at), piece, 1);
-        const int tag = coming_tag(t->given, dest, channel);
-        count(t->given, dest, channel);
+        const int tag = coming_tag(self->transport->account.given, dest, channel);
+        dome__account_give(&self->transport->account, dest, channel);
         if (code >= 0)
             code = pvm_send(p->tids[dest], tag);
         if (code < 0)
@@ -190,15 +183,15 @@ static int pvm_transport_send(dome_transport *t, int dest, int channel, const vo
         left -= (uint64_t)piece;
     }
     leave(p);
-    return code < 0 ? failed(t, dest, "send to", code) : DOME_OK;
+    return code < 0 ? failed(self, dest, "send to", code) : DOME_OK;
 }
 
-static int next_piece(dome_transport *t, int source, int channel)
+static int next_piece(dome_transport_provider *self, int source, int channel)
 {
-    provider *p = t->provider;
+    provider *p = self->state;
     enter(p);
-    int buffer = pvm_recv(p->tids[source], coming_tag(t->taken, source, channel)), bytes = 0, tag, from;
-    count(t->taken, source, channel);
+    int buffer = pvm_recv(p->tids[source], coming_tag(self->transport->account.taken, source, channel)), bytes = 0, tag, from;
+    dome__account_take(&self->transport->account, source, channel);
     if (buffer > 0)
         pvm_bufinfo(buffer, &bytes, &tag, &from);
     p->front_at = 0;
@@ -207,9 +200,9 @@ static int next_piece(dome_transport *t, int source, int channel)
         p->front_bytes = bytes = 0;
     leave(p);
     if (buffer < 0)
-        return failed(t, source, "receive from", buffer);
+        return failed(self, source, "receive from", buffer);
     p->in_buffer = bytes;
-    dome__transport_progress(t);
+    dome__account_progress(&self->transport->account);
     return DOME_OK;
 }
 
@@ -229,53 +222,55 @@ static bool unpack(provider *p, void *to, int bytes)
     return code >= 0;
 }
 
-static int pvm_transport_recv_head(dome_transport *t, int source, int channel, void *head, size_t head_bytes, uint64_t *bytes)
+static int pvm_transport_recv_head(dome_transport_provider *self, int source, int channel, void *head, size_t head_bytes,
+                                   uint64_t *bytes)
 {
-    provider *p = t->provider;
-    int status = next_piece(t, source, channel);
+    provider *p = self->state;
+    int status = next_piece(self, source, channel);
     if (status)
         return status;
     uint8_t length[sizeof *bytes];
     if (!unpack(p, length, sizeof length) || !unpack(p, head, (int)head_bytes))
-        return dome__transport_error(t, DOME_ERR_COMM, "a message from task %d is shorter than its head", source);
+        return dome__transport_error(self->transport, DOME_ERR_COMM, "a message from task %d is shorter than its head", source);
     p->left = *bytes = dome__get_u64(length);
     return DOME_OK;
 }
 
-static int pvm_transport_recv_data(dome_transport *t, int source, int channel, void *data, uint64_t bytes)
+static int pvm_transport_recv_data(dome_transport_provider *self, int source, int channel, void *data, uint64_t bytes)
 {
-    provider *p = t->provider;
+    provider *p = self->state;
     char *at = data;
     if (bytes != p->left)
-        return dome__transport_error(t, DOME_ERR_COMM, "a message from task %d has another length than is to be received",
-                                     source);
+        return dome__transport_error(self->transport, DOME_ERR_COMM,
+                                     "a message from task %d has another length than is to be received", source);
     while (p->left) {
         if (!p->in_buffer) {
-            int status = next_piece(t, source, channel);
+            int status = next_piece(self, source, channel);
             if (status)
                 return status;
         }
         int piece = p->in_buffer;
         if (piece <= 0 || (uint64_t)piece > p->left || !unpack(p, at, piece))
-            return dome__transport_error(t, DOME_ERR_COMM, "a message from task %d is damaged", source);
+            return dome__transport_error(self->transport, DOME_ERR_COMM, "a message from task %d is damaged", source);
         at += piece;
         p->left -= (uint64_t)piece;
     }
     return DOME_OK;
 }
 
-static bool pvm_transport_arrived(dome_transport *t, int source, int channel)
+static bool pvm_transport_arrived(dome_transport_provider *self, int source, int channel)
 {
-    provider *p = t->provider;
+    provider *p = self->state;
     enter(p);
-    int found = source < 0 ? pvm_probe(-1, TAG - 1) : pvm_probe(p->tids[source], coming_tag(t->taken, source, channel));
+    int found = source < 0 ? pvm_probe(-1, TAG - 1)
+                           : pvm_probe(p->tids[source], coming_tag(self->transport->account.taken, source, channel));
     leave(p);
     return found != 0; /* true on an error, too: receiving will report it */
 }
 
-static int pvm_transport_descriptors(dome_transport *t, const int **fds)
+static int pvm_transport_descriptors(dome_transport_provider *self, const int **fds)
 {
-    provider *p = t->provider;
+    provider *p = self->state;
     int *list = NULL;
     enter(p);
     int n = pvm_getfds(&list);
@@ -284,9 +279,9 @@ static int pvm_transport_descriptors(dome_transport *t, const int **fds)
     return MAX(n, 0);
 }
 
-static void pvm_transport_close(dome_transport *t)
+static void pvm_transport_close(dome_transport_provider *self)
 {
-    provider *p = t->provider;
+    provider *p = self->state;
     dome__pvm_enter();
     give_buffers_back();
     enrolled = false;
@@ -297,8 +292,6 @@ static void pvm_transport_close(dome_transport *t)
     own_send = own_receive = 0;
     pvm_exit();
     dome__pvm_leave();
-    g_clear_pointer(&t->given, g_free);
-    g_clear_pointer(&t->taken, g_free);
     g_free(p->tids);
     g_array_free(p->room, TRUE);
     g_free(p);
@@ -312,12 +305,11 @@ static dome_transport *pvm_transport_open(const dome_members *members)
     p->context = members->context;
     p->room = g_array_new(FALSE, TRUE, sizeof(int));
     dome_transport *t = dome__transport_new(&dome__transport_pvm, p, members->rank, members->size);
-    t->given = g_new0(uint32_t, (gsize)members->size * DOME_CHANNELS);
-    t->taken = g_new0(uint32_t, (gsize)members->size * DOME_CHANNELS);
+    dome__account_count(&t->account, members->size);
     dome__pvm_leave(); /* entered when this process enrolled */
     for (int r = 1; r < members->size; r++)
-        if (members->formats[r] != members->formats[0] && !t->data_format)
-            t->data_format = g_memdup2(members->formats, (gsize)members->size * sizeof *members->formats);
+        if (members->formats[r] != members->formats[0] && !t->group.data_format)
+            dome__group_set_formats(&t->group, members->formats);
     return t;
 }
 

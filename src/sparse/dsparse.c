@@ -19,7 +19,7 @@ uint64_t dsparse__block_bytes(const dsparse *a, uint64_t rows, uint64_t entries)
 void dsparse__block_place(const dsparse *a, dsparse_block *b, uint32_t rows, uint32_t entries, void *memory)
 {
     uint32_t *column = (uint32_t *)(void *)((char *)memory + entries * (uint64_t)dome_type_size(a->type));
-    *b = (dsparse_block){.rows = rows, .changed = true, .value = memory, .column = column, .start = column + entries};
+    *b = (dsparse_block){.rows = rows, .written = DOME_WRITTEN, .value = memory, .column = column, .start = column + entries};
 }
 
 static void block_clear(dsparse_block *b)
@@ -75,7 +75,7 @@ static dsparse_block *blocks_for(const dsparse *a, const dome_layout *layout, ui
     dsparse_block *block = g_try_new0(dsparse_block, (gsize)MAX(count, 1));
     for (uint64_t k = 0; block && k < count; k++) {
         block[k].rows = (uint32_t)dome_layout_block(layout, dome__layout_block_at(layout, a->env->rank, k)).count;
-        block[k].changed = true;
+        block[k].written = DOME_WRITTEN;
     }
     return block;
 }
@@ -316,22 +316,18 @@ static dome_status mat_adopt(dome_object *object, const dome_layout *layout)
     return DOME_OK;
 }
 
-static dome_status mat_changed(const dome_object *object, uint64_t first, uint64_t count, bool *changed)
+static bool is_written(const void *matrix, unsigned mark, uint64_t block)
 {
-    for (uint64_t k = 0; k < count; k++) {
-        const dsparse_block *b = dsparse__block(self(object), first + k);
-        if (!b)
-            return DOME_ERR_ARGUMENT;
-        changed[k] = b->changed;
-    }
-    return DOME_OK;
+    return dsparse__block(matrix, block)->written & DOME_MARK_BIT(mark);
 }
 
-static dome_status mat_mark_saved(dome_object *object)
+static dome_status mat_delta(dome_object *object, unsigned mark, dome_delta_visit visit, void *ctx)
 {
     const dsparse *a = self(object);
+    if (visit)
+        return dome__marked_visit(&(dome_marked){a->layout, a->env->rank, is_written, a, mark}, visit, ctx);
     for (uint64_t k = 0; k < a->blocks; k++)
-        a->block[k].changed = false;
+        a->block[k].written &= (uint8_t)~DOME_MARK_BIT(mark);
     return DOME_OK;
 }
 
@@ -354,9 +350,8 @@ static const dome_object_ops mat_ops = {
     .pack = mat_pack,
     .unpack = mat_unpack,
     .adopt = mat_adopt,
-    .changed = mat_changed,
-    .mark_saved = mat_mark_saved,
     .destroy = mat_destroy,
+    .delta = mat_delta,
 };
 
 /* ---- life ---- */

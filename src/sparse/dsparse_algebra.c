@@ -10,7 +10,7 @@ static void changed(dsparse *a)
 {
     dsparse__forget_values(a);
     for (uint64_t k = 0; k < a->blocks; k++)
-        a->block[k].changed = true;
+        a->block[k].written = DOME_WRITTEN;
 }
 
 /* Whether v has one value for each row. */

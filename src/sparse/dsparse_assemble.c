@@ -470,7 +470,7 @@ static dome_status sort_by_owner(parcel *p, const dsparse *a, const given *g)
 static int send_counts(parcel *p, dome_transport *t)
 {
     int failed = dome__alltoall(t, DOME_U64, p->counts, 1, p->in_counts);
-    for (int r = 0; r < t->size; r++)
+    for (int r = 0; r < t->group.size; r++)
         p->in_total += p->in_counts[r];
     return failed;
 }
@@ -478,7 +478,7 @@ static int send_counts(parcel *p, dome_transport *t)
 /* Sends so many values of each triplet. */
 static int send_values(parcel *p, dome_transport *t, dome_type type, uint64_t values, const void *send, void *recv)
 {
-    for (int r = 0; r < t->size; r++) {
+    for (int r = 0; r < t->group.size; r++) {
         p->scaled[r] = values * p->counts[r];
         p->in_scaled[r] = values * p->in_counts[r];
     }
@@ -512,7 +512,7 @@ dome_status dsparse__send_to_owners(const dsparse *a, uint64_t n, const uint64_t
     if (status == DOME_OK) {
         for (uint64_t k = 0; k < n; k++)
             p.counts[owner_of(a, pairs[2 * k])]++;
-        uint64_t *at = places_of(p.counts, t->size);
+        uint64_t *at = places_of(p.counts, t->group.size);
         for (uint64_t k = 0; k < n; k++) {
             uint64_t to = at[owner_of(a, pairs[2 * k])]++;
             p.place[2 * to] = pairs[2 * k];

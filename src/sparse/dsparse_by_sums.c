@@ -214,12 +214,12 @@ static int run_stage(const passing *p, const own_stage *o, uint64_t chunk)
     int status = DOME_OK;
     if (!before)
         memset(sums, 0, (size_t)(count * p->element));
-    else if (before->rank != p->t->rank)
+    else if (before->rank != p->t->group.rank)
         status = dome__recv(p->t, before->rank, DOME_CHANNEL_DATA, p->p.a->type, sums, count * p->p.width);
     if (status != DOME_OK)
         return status;
     add_columns(p, o, from, count, sums);
-    if (after && after->rank != p->t->rank)
+    if (after && after->rank != p->t->group.rank)
         status = dome__begin_send(p->t, after->rank, DOME_CHANNEL_DATA, p->p.a->type, sums, count * p->p.width);
     return status;
 }
@@ -249,7 +249,7 @@ static int hand_out(const passing *p, const dvec *y, int rank, const char *sums)
     int status = DOME_OK;
     for (int s = 0; s < nspans && status == DOME_OK; s++) {
         const char *from = sums + spans[s].first * p->element;
-        if (rank == p->t->rank)
+        if (rank == p->t->group.rank)
             memcpy(to, from, (size_t)(spans[s].count * p->element));
         else
             status = dome__begin_send(p->t, rank, DOME_CHANNEL_DATA, p->p.a->type, from, spans[s].count * p->p.width);
@@ -261,7 +261,7 @@ static int hand_out(const passing *p, const dvec *y, int rank, const char *sums)
 static int take_own(const passing *p, const dvec *y, int last)
 {
     dome_span spans[2];
-    const int nspans = dome_layout_spans(y->layout, p->t->rank, spans);
+    const int nspans = dome_layout_spans(y->layout, p->t->group.rank, spans);
     char *to = p->p.y;
     int status = DOME_OK;
     for (int s = 0; s < nspans && status == DOME_OK; s++) {
@@ -276,10 +276,10 @@ static void end_sends(const passing *p, bool last)
 {
     const dsparse_by_sums *way = p->way;
     for (unsigned k = 0; k < way->nown; k++)
-        if (way->own[k].number + 1 < way->nstages && way->stages[way->own[k].number + 1].rank != p->t->rank)
+        if (way->own[k].number + 1 < way->nstages && way->stages[way->own[k].number + 1].rank != p->t->group.rank)
             dome__end_send(p->t, way->stages[way->own[k].number + 1].rank);
-    for (int r = 0; last && r < p->t->size; r++)
-        if (r != p->t->rank)
+    for (int r = 0; last && r < p->t->group.size; r++)
+        if (r != p->t->group.rank)
             dome__end_send(p->t, r);
 }
 
@@ -291,10 +291,10 @@ dome_status dsparse__by_sums(dsparse_by_sums *way, dvec *y, const dsparse *a, co
     if (made != DOME_OK)
         return made;
     int status = run_stages(&p);
-    for (int r = 0; r < p.t->size && last == p.t->rank && status == DOME_OK; r++)
+    for (int r = 0; r < p.t->group.size && last == p.t->group.rank && status == DOME_OK; r++)
         status = hand_out(&p, y, r, way->own[way->nown - 1].sums);
-    if (status == DOME_OK && last != p.t->rank)
+    if (status == DOME_OK && last != p.t->group.rank)
         status = take_own(&p, y, last);
-    end_sends(&p, last == p.t->rank);
+    end_sends(&p, last == p.t->group.rank);
     return status == DOME_OK ? DOME_OK : (dome_status)dome__fail_transport(a->env, status);
 }

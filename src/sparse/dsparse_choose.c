@@ -222,7 +222,7 @@ static double total(const costs *c, unsigned which)
 
 static void find_links(costs *c, const dome_env *env)
 {
-    const dome_transport_links *links = &env->transport->links;
+    const dome_transport_links *links = &env->transport->group.links;
     const bool near = dome__on_one_host(env);
     dome_reach reach = near ? DOME_REACH_HOST : DOME_REACH_CLUSTER;
     for (int r = 1; r < env->size && !near; r++)
@@ -367,7 +367,7 @@ dome_status dsparse__choose(const dsparse *a, const dvec *y, dsparse_choice *cho
         return failed;
     }
     failed = dome__reduce(t, 0, DOME_U64, f.word, words_of(&f), dome__combine_sum_i64, NULL);
-    if (!failed && t->rank == 0) {
+    if (!failed && t->group.rank == 0) {
         decide(&f, a, y, choice);
         told[0] = choice->way;
         told[1] = choice->chunks;

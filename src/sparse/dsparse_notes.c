@@ -16,7 +16,7 @@ struct dsparse_note {
     double sends[DSPARSE_WAYS]; /* bytes in one product; those of the last choice */
 };
 
-struct dsparse_notes {
+struct dome_sparse_notes {
     unsigned count;
     dsparse_note note[MOST + 1]; /* the last one is for all that are not kept */
 };
@@ -27,7 +27,7 @@ dsparse_note *dsparse__note(const dsparse *a, const dsparse_choice *choice)
     if (env->rank > 0 || !env->options.profile)
         return NULL;
     if (!env->sparse_notes)
-        env->sparse_notes = g_new0(dsparse_notes, 1);
+        env->sparse_notes = g_new0(dome_sparse_notes, 1);
     unsigned k = 0;
     const dsparse_note *n = env->sparse_notes->note;
     while (k < env->sparse_notes->count && (n[k].rows != a->rows || n[k].columns != a->columns || n[k].way != choice->way ||
@@ -48,7 +48,7 @@ void dsparse__note_product(dsparse_note *note)
         note->products++;
 }
 
-void dsparse__notes_free(dsparse_notes *notes)
+void dsparse__notes_free(dome_sparse_notes *notes)
 {
     for (unsigned k = 0; notes && k < notes->count; k++)
         g_free(notes->note[k].name);

@@ -9,6 +9,6 @@
 /* Prints a line for each matrix and way. */
 void dsparse__profile(const dome_env *env, FILE *file);
 
-void dsparse__notes_free(dsparse_notes *notes);
+void dsparse__notes_free(dome_sparse_notes *notes);
 
 #endif

@@ -2,7 +2,9 @@
 #ifndef DOME_SRC_DSPARSE_PRIVATE_H
 #define DOME_SRC_DSPARSE_PRIVATE_H
 
+#include "core/marks.h"
 #include "objects/dvec_private.h"
+#include "sparse/dsparse_operations.h"
 
 #include <dome/sparse.h>
 
@@ -10,7 +12,7 @@
  * start[i] ... start[i + 1] - 1. */
 typedef struct dsparse_block {
     uint32_t rows;
-    bool changed;     /* since the last mark_saved */
+    uint8_t written;  /* the marks since which it was (core/marks.h) */
     bool stored;      /* the arrays are part of the matrix's store; else of an allocation of their own */
     bool apart;       /* the values are an allocation of their own, though the others are stored */
     bool scattered;   /* its columns lie so far apart that their elements of x do not stay in the cache */

@@ -166,9 +166,9 @@ static const uint64_t *counts_from(const transposition *p, int r)
 static int exchange_counts(transposition *p)
 {
     dome_transport *transport = p->a->env->transport;
-    for (int r = 0; r < transport->size; r++) {
-        p->sent[r] = r == transport->rank ? 0 : SPANS * dome_layout_run(p->t->layout, r, NULL);
-        p->taken[r] = r == transport->rank ? 0 : SPANS * p->t->blocks;
+    for (int r = 0; r < transport->group.size; r++) {
+        p->sent[r] = r == transport->group.rank ? 0 : SPANS * dome_layout_run(p->t->layout, r, NULL);
+        p->taken[r] = r == transport->group.rank ? 0 : SPANS * p->t->blocks;
     }
     return dome__alltoallv(transport, DOME_U64, p->counts, p->sent, p->in_counts, p->taken);
 }
@@ -176,8 +176,8 @@ static int exchange_counts(transposition *p)
 static int exchange_entries(transposition *p, dome_type type, uint64_t words, const void *send, void *recv)
 {
     dome_transport *transport = p->a->env->transport;
-    for (int r = 0; r < transport->size; r++) {
-        const bool other = r != transport->rank;
+    for (int r = 0; r < transport->group.size; r++) {
+        const bool other = r != transport->group.rank;
         const uint64_t run = dome_layout_run(p->t->layout, r, NULL);
         p->sent[r] = other ? words * sum(p->counts + SPANS * p->first_slot[r], SPANS * run) : 0;
         p->taken[r] = other ? words * sum(counts_from(p, r), SPANS * p->t->blocks) : 0;

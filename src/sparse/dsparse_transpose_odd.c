@@ -129,12 +129,12 @@ static int exchange_parts(dome_transport *t, const transposition *p, const uint6
 int dsparse__transpose_odd_exchange(transposition *p)
 {
     dome_transport *t = p->a->env->transport;
-    const gsize size = (gsize)t->size;
+    const gsize size = (gsize)t->group.size;
     uint64_t *counts = g_new0(uint64_t, size), *in_counts = g_new0(uint64_t, size);
     p->odd_from = g_new0(uint64_t, size + 1);
     if (p->odd_sent.count > 0)
         qsort(p->odd_sent.entry, (size_t)p->odd_sent.count, sizeof *p->odd_sent.entry, by_number);
-    number_from_first(&p->odd_sent, p->sent, t->size, counts);
+    number_from_first(&p->odd_sent, p->sent, t->group.size, counts);
     int failed = dome__alltoall(t, DOME_U64, counts, 1, in_counts);
     for (gsize r = 0; r < size; r++)
         p->odd_from[r + 1] = p->odd_from[r] + in_counts[r];

@@ -22,7 +22,7 @@ enum {
     AT_SUM = 48
 };
 
-G_STATIC_ASSERT(AT_SUM + sizeof(dome_ckpt_sum) == DOME_CKPT_HEADER);
+G_STATIC_ASSERT(AT_SUM + sizeof(dome_checksum) == DOME_CKPT_HEADER);
 
 /* ---- the directory in XDR: one routine for reading and writing ---- */
 
@@ -129,14 +129,14 @@ static bool encode_directory(dome_ckpt *ckpt, void *to, uint64_t bytes)
     return good;
 }
 
-dome_ckpt_sum dome__ckpt_directory_sum(dome_ckpt *ckpt)
+dome_checksum dome__ckpt_directory_sum(dome_ckpt *ckpt)
 {
     const uint64_t bytes = directory_bytes(ckpt), loop = ckpt->loop;
     void *directory = g_malloc0(bytes + 1);
     ckpt->loop = 0;
     encode_directory(ckpt, directory, bytes);
     ckpt->loop = loop;
-    const dome_ckpt_sum sum = dome__ckpt_sum(directory, bytes);
+    const dome_checksum sum = dome__checksum(directory, bytes);
     g_free(directory);
     return sum;
 }
@@ -175,7 +175,7 @@ void *dome__ckpt_encode(dome_ckpt *ckpt)
     if (!encode_directory(ckpt, head + DOME_CKPT_HEADER, directory))
         g_error("the directory of a checkpoint changed after it was planned");
     encode_table(ckpt, head + DOME_CKPT_HEADER + directory);
-    ckpt->sum = dome__ckpt_sum(head, ckpt->head_bytes);
+    ckpt->sum = dome__checksum(head, ckpt->head_bytes);
     memcpy(head + AT_SUM, ckpt->sum.bytes, sizeof ckpt->sum.bytes);
     return head;
 }
@@ -200,23 +200,23 @@ bool dome__ckpt_head_bytes(const void *start, size_t bytes, uint64_t file_bytes,
     return true;
 }
 
-bool dome__ckpt_read_sum(const void *header, uint64_t head_bytes, dome_ckpt_more more, void *ctx, dome_ckpt_sum *sum,
+bool dome__ckpt_read_sum(const void *header, uint64_t head_bytes, dome_ckpt_more more, void *ctx, dome_checksum *sum,
                          char **message)
 {
     enum { CHUNK = 1 << 20 };
     uint8_t blank[DOME_CKPT_HEADER], *chunk = g_malloc(CHUNK);
-    dome_ckpt_summing *summing = dome__ckpt_sum_begin();
+    dome_checksumming *summing = dome__checksum_begin();
     bool good = true;
     memcpy(blank, header, sizeof blank);
     memset(blank + AT_SUM, 0, sizeof sum->bytes);
-    dome__ckpt_sum_add(summing, blank, sizeof blank);
+    dome__checksum_add(summing, blank, sizeof blank);
     for (uint64_t at = sizeof blank, n; good && at < head_bytes; at += n) {
         n = MIN(head_bytes - at, CHUNK);
         good = more(ctx, chunk, n, at, message);
         if (good)
-            dome__ckpt_sum_add(summing, chunk, n);
+            dome__checksum_add(summing, chunk, n);
     }
-    *sum = dome__ckpt_sum_end(summing);
+    *sum = dome__checksum_end(summing);
     g_free(chunk);
     if (!good)
         return false;
@@ -353,10 +353,10 @@ static dome_ckpt_earlier *find_earlier(const dome_ckpt *ckpt, uint64_t number, b
 static bool check_entry(const dome_ckpt *ckpt, const dome_ckpt_object *object, uint64_t block, bool used[], uint64_t *end,
                         char **message)
 {
-    static const dome_ckpt_sum none;
+    static const dome_checksum none;
     const dome_ckpt_entry *e = dome__ckpt_entry(ckpt, object, block);
     if (e->source == 0) {
-        bool empty = e->offset == 0 && e->length == 0 && dome__ckpt_sum_equal(&e->sum, &none);
+        bool empty = e->offset == 0 && e->length == 0 && dome__checksum_equal(&e->sum, &none);
         return (ckpt->pieces > 0 && empty) || wrong_block(object, block, "is in no file", message);
     }
     if (object->fixed && e->length != dome__ckpt_fixed_length(ckpt, object, block))

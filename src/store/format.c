@@ -1,6 +1,6 @@
 #include "store/format_private.h"
 
-#include "core/type_private.h"
+#include "system/basic_types.h"
 #include "system/terminal.h"
 
 #include <inttypes.h>
@@ -380,30 +380,34 @@ bool dome__ckpt_check_shapes(const dome_ckpt *ckpt, char **message)
     return true;
 }
 
-bool dome__ckpt_add_object(dome_ckpt *ckpt, const char *name, const char *kind, const dome_object_info *info, bool fixed,
-                           char **message)
+/* A file with another shape would be refused by its readers. */
+static bool fits_shape(const dome_ckpt_object *object, int ndim, const uint64_t shape[])
 {
-    dome_ckpt_object object = {.length = info->length, .width = info->width, .distribution = info->distribution, .fixed = fixed};
-    if (!check_name("an object", name, message) || !check_name("a kind", kind, message))
+    return ndim == 0 || (ndim > 0 && shape && same_values(object, ndim, shape));
+}
+
+bool dome__ckpt_add_object(dome_ckpt *ckpt, const dome_ckpt_description *d, char **message)
+{
+    dome_ckpt_object object = {
+        .length = d->length, .width = d->width, .distribution = d->distribution, .block_size = d->block_size, .fixed = d->fixed};
+    if (!check_name("an object", d->name, message) || !check_name("a kind", d->kind, message))
         return false;
-    if (dome__ckpt_find(ckpt, name))
-        return dome__ckpt_refuse(message, "cannot hold two objects called '%s'", name);
-    if (!add_type(ckpt, info->type, &object.type, message))
+    if (dome__ckpt_find(ckpt, d->name))
+        return dome__ckpt_refuse(message, "cannot hold two objects called '%s'", d->name);
+    if (!add_type(ckpt, d->type, &object.type, message))
         return false;
-    object.block_size = info->layout ? dome_layout_block_size(info->layout) : 0;
     if (!dome__ckpt_object_layout(ckpt, &object))
-        return dome__ckpt_refuse(message, "cannot hold object '%s': its description makes no sense", name);
+        return dome__ckpt_refuse(message, "cannot hold object '%s': its description makes no sense", d->name);
     if (object.blocks > DOME_CKPT_ENTRIES_MAX - ckpt->entries)
-        return dome__ckpt_refuse(message, "cannot hold object '%s': too many blocks", name);
-    /* A file with such a shape would be refused by its readers. */
-    if (info->ndim != 0 && (info->ndim < 0 || !info->shape || !same_values(&object, info->ndim, info->shape)))
-        return dome__ckpt_refuse(message, "cannot hold object '%s': its shape does not have its number of values", name);
-    object.name = g_strdup(name);
-    object.kind = g_strdup(kind);
+        return dome__ckpt_refuse(message, "cannot hold object '%s': too many blocks", d->name);
+    if (!fits_shape(&object, d->ndim, d->shape))
+        return dome__ckpt_refuse(message, "cannot hold object '%s': its shape does not have its number of values", d->name);
+    object.name = g_strdup(d->name);
+    object.kind = g_strdup(d->kind);
     object.first_entry = ckpt->entries;
     ckpt->entries += object.blocks;
     g_array_append_val(ckpt->objects, object);
-    add_shape(ckpt, ckpt->objects->len - 1, info->ndim, info->shape);
+    add_shape(ckpt, ckpt->objects->len - 1, d->ndim, d->shape);
     return true;
 }
 

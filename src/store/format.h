@@ -7,12 +7,13 @@
  * dome__ckpt_decode of the head.
  *
  * Functions that fail return false or NULL and set *message, a text to follow "'FILE' ", g_free'd by the caller. */
-#ifndef DOME_SRC_CKPT_FORMAT_H
-#define DOME_SRC_CKPT_FORMAT_H
+#ifndef DOME_SRC_STORE_FORMAT_H
+#define DOME_SRC_STORE_FORMAT_H
 
-#include "store/checksum.h"
+#include "system/checksum.h"
 
-#include <dome/structure.h>
+#include <dome/layout.h>
+#include <dome/type.h>
 #include <glib.h>
 
 enum { DOME_CKPT_VERSION = 1, DOME_CKPT_HEADER = 64, DOME_CKPT_ENTRY = 40 };
@@ -54,14 +55,14 @@ typedef struct dome_ckpt_object {
 /* Another checkpoint that holds blocks of this one. */
 typedef struct dome_ckpt_earlier {
     uint64_t number, file_bytes;
-    dome_ckpt_sum sum; /* of its head */
+    dome_checksum sum; /* of its head */
 } dome_ckpt_earlier;
 
 /* The location of the bytes of a block: the file of the checkpoint `source`, which may be this one. 0: the block is not in this
  * piece. */
 typedef struct dome_ckpt_entry {
     uint64_t source, offset, length;
-    dome_ckpt_sum sum;
+    dome_checksum sum;
 } dome_ckpt_entry;
 
 typedef struct dome_ckpt {
@@ -75,7 +76,7 @@ typedef struct dome_ckpt {
 
     /* Known after planning or decoding; sum: after encoding or decoding. */
     uint64_t head_bytes, file_bytes;
-    dome_ckpt_sum sum;
+    dome_checksum sum;
 } dome_ckpt;
 
 /* ---- describing ---- */
@@ -94,9 +95,21 @@ uint64_t dome__ckpt_tasks(const dome_ckpt *ckpt);
 
 bool dome__ckpt_add_counter(dome_ckpt *ckpt, const char *name, uint64_t value, char **message);
 
-/* Objects must be added in order of creation. fixed as in dome_ckpt_object. */
-bool dome__ckpt_add_object(dome_ckpt *ckpt, const char *name, const char *kind, const dome_object_info *info, bool fixed,
-                           char **message);
+/* An object of a program. block_size and fixed as in dome_ckpt_object; type: of one value, or NULL; ndim and shape: the
+ * dimensions of the array that its values are, 0 and NULL if it has none of its own. */
+typedef struct dome_ckpt_description {
+    const char *name, *kind;
+    dome_type type;
+    uint64_t length, width;
+    dome_distribution distribution;
+    uint64_t block_size;
+    bool fixed;
+    int ndim;
+    const uint64_t *shape;
+} dome_ckpt_description;
+
+/* Objects must be added in order of creation. */
+bool dome__ckpt_add_object(dome_ckpt *ckpt, const dome_ckpt_description *description, char **message);
 
 /* Called when all objects have been added. Sets the lengths of entries that are known (fixed); the others are 0. */
 void dome__ckpt_make_table(dome_ckpt *ckpt);
@@ -124,7 +137,7 @@ const char *dome__ckpt_type_name(const dome_ckpt *ckpt, uint32_t type); /* "none
 
 /* A checksum of the directory but for the loop boundary, which only task 0 has to know: with the lengths of blocks the directory
  * decides where in the file each block lies. */
-dome_ckpt_sum dome__ckpt_directory_sum(dome_ckpt *ckpt);
+dome_checksum dome__ckpt_directory_sum(dome_ckpt *ckpt);
 
 /* ---- planning ---- */
 
@@ -151,7 +164,7 @@ bool dome__ckpt_head_bytes(const void *start, size_t bytes, uint64_t file_bytes,
  * requested in chunks, so that no memory is allocated for a file that only claims to have a long head. */
 typedef bool (*dome_ckpt_more)(void *ctx, void *to, uint64_t bytes, uint64_t offset, char **message);
 
-bool dome__ckpt_read_sum(const void *header, uint64_t head_bytes, dome_ckpt_more more, void *ctx, dome_ckpt_sum *sum,
+bool dome__ckpt_read_sum(const void *header, uint64_t head_bytes, dome_ckpt_more more, void *ctx, dome_checksum *sum,
                          char **message);
 
 /* Decodes and checks a whole head. The memory used is in proportion to `bytes`. NULL on failure. */

@@ -1,6 +1,6 @@
 /* Shared by the files that implement the format. */
-#ifndef DOME_SRC_CKPT_FORMAT_PRIVATE_H
-#define DOME_SRC_CKPT_FORMAT_PRIVATE_H
+#ifndef DOME_SRC_STORE_FORMAT_PRIVATE_H
+#define DOME_SRC_STORE_FORMAT_PRIVATE_H
 
 #include "store/format.h"
 

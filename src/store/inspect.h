@@ -2,8 +2,8 @@
  *
  * A column is one field of all elements, with all values of an array: "mass", "at.x". An object of a basic type has one column
  * without a name; complex numbers have two, "re" and "im". */
-#ifndef DOME_SRC_CKPT_INSPECT_H
-#define DOME_SRC_CKPT_INSPECT_H
+#ifndef DOME_SRC_STORE_INSPECT_H
+#define DOME_SRC_STORE_INSPECT_H
 
 #include "store/format.h"
 

@@ -34,7 +34,7 @@ static GArray *candidates(const dome_ckpt *previous)
 
 static bool equal_entries(const dome_ckpt_entry *a, const dome_ckpt_entry *b)
 {
-    return a->source != 0 && b->source != 0 && a->length != 0 && a->length == b->length && dome__ckpt_sum_equal(&a->sum, &b->sum);
+    return a->source != 0 && b->source != 0 && a->length != 0 && a->length == b->length && dome__checksum_equal(&a->sum, &b->sum);
 }
 
 static void refer_to(dome_ckpt_entry *e, const dome_ckpt_entry *o, GArray *uses)

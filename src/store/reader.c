@@ -96,7 +96,7 @@ static bool from_file(void *fd, void *to, uint64_t bytes, uint64_t offset, char 
 static dome_ckpt *read_head(int fd, char **message)
 {
     struct stat st;
-    dome_ckpt_sum sum;
+    dome_checksum sum;
     uint8_t header[DOME_CKPT_HEADER];
     uint64_t head_bytes;
     if (fstat(fd, &st) != 0) {
@@ -209,7 +209,7 @@ static dome_ckpt_file *open_earlier(dome_ckpt_file *file, guint index, char **me
     char *path = dome__ckpt_file_path(directory, e->number, file->ckpt->piece, file->ckpt->pieces);
     char *reason = NULL;
     dome_ckpt_file *earlier = dome__ckpt_open(path, &reason);
-    if (earlier && (earlier->ckpt->file_bytes != e->file_bytes || !dome__ckpt_sum_equal(&earlier->ckpt->sum, &e->sum))) {
+    if (earlier && (earlier->ckpt->file_bytes != e->file_bytes || !dome__checksum_equal(&earlier->ckpt->sum, &e->sum))) {
         dome__ckpt_refuse(&reason, "checkpoint '%s' is another one than was there before", path);
         dome__ckpt_close(earlier);
         earlier = NULL;
@@ -281,15 +281,15 @@ bool dome__ckpt_read(dome_ckpt_file *file, const dome_ckpt_object *object, uint6
         g_free(reason);
         return false;
     }
-    dome_ckpt_sum sum = dome__ckpt_sum(buffer, e->length);
-    return dome__ckpt_sum_equal(&sum, &e->sum) || block_fails(file, from, object, block, DAMAGED, message);
+    dome_checksum sum = dome__checksum(buffer, e->length);
+    return dome__checksum_equal(&sum, &e->sum) || block_fails(file, from, object, block, DAMAGED, message);
 }
 
 bool dome__ckpt_fits(dome_ckpt_file *file, const dome_ckpt_object *object, uint64_t block, const void *bytes, char **message)
 {
     const dome_ckpt_entry *e = dome__ckpt_entry(file->ckpt, object, block);
-    dome_ckpt_sum sum = dome__ckpt_sum(bytes, e->length);
-    return dome__ckpt_sum_equal(&sum, &e->sum) || block_fails(file, file, object, block, DAMAGED, message);
+    dome_checksum sum = dome__checksum(bytes, e->length);
+    return dome__checksum_equal(&sum, &e->sum) || block_fails(file, file, object, block, DAMAGED, message);
 }
 
 /* How many blocks, the first one included, lie side by side and fit into the room; *bytes: their length. */
@@ -329,8 +329,8 @@ bool dome__ckpt_read_run(dome_ckpt_file *file, const dome_ckpt_object *object, d
         const char *at = buffer;
         for (uint64_t b = blocks.first; good && b < blocks.first + count; b++) {
             e = dome__ckpt_entry(file->ckpt, object, b);
-            dome_ckpt_sum sum = dome__ckpt_sum(at, e->length);
-            good = dome__ckpt_sum_equal(&sum, &e->sum) || block_fails(file, from, object, b, DAMAGED, message);
+            dome_checksum sum = dome__checksum(at, e->length);
+            good = dome__checksum_equal(&sum, &e->sum) || block_fails(file, from, object, b, DAMAGED, message);
             good = good && (!take || take(ctx, b, at, e->length, message));
             at += e->length;
         }
@@ -351,14 +351,14 @@ bool dome__ckpt_check(dome_ckpt_file *file, const dome_ckpt_object *object, uint
     if (!from)
         return false;
     char *chunk = g_malloc(MIN(e->length, CHUNK) + 1);
-    dome_ckpt_summing *summing = dome__ckpt_sum_begin();
+    dome_checksumming *summing = dome__checksum_begin();
     for (uint64_t at = 0, n; at < e->length && !reason; at += n) {
         n = MIN(e->length - at, CHUNK);
         if (read_at(from->fd, chunk, n, e->offset + at, &reason))
-            dome__ckpt_sum_add(summing, chunk, n);
+            dome__checksum_add(summing, chunk, n);
     }
-    dome_ckpt_sum sum = dome__ckpt_sum_end(summing);
-    bool good = !reason && dome__ckpt_sum_equal(&sum, &e->sum);
+    dome_checksum sum = dome__checksum_end(summing);
+    bool good = !reason && dome__checksum_equal(&sum, &e->sum);
     if (!good)
         block_fails(file, from, object, block, reason ? reason : DAMAGED, message);
     g_free(chunk);

@@ -1,8 +1,8 @@
 /* Reading a checkpoint: one file, and the earlier ones beside it that it refers to. Everything is checked: bytes that reach the
  * caller are those that were written. Functions that fail return false or NULL and set *message, g_free'd by the caller: one line
  * with file, object and block. */
-#ifndef DOME_SRC_CKPT_READER_H
-#define DOME_SRC_CKPT_READER_H
+#ifndef DOME_SRC_STORE_READER_H
+#define DOME_SRC_STORE_READER_H
 
 #include "store/format.h"
 

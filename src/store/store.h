@@ -12,8 +12,8 @@
  *   dome__store_prune
  *
  * Functions that fail return false, NULL or -1 and set *message, g_free'd by the caller: one line. */
-#ifndef DOME_SRC_CKPT_STORE_H
-#define DOME_SRC_CKPT_STORE_H
+#ifndef DOME_SRC_STORE_STORE_H
+#define DOME_SRC_STORE_STORE_H
 
 #include "store/reader.h"
 

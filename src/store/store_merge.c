@@ -39,7 +39,7 @@ static bool read_any(dome_ckpt_file *const pieces[], size_t npieces, const dome_
     for (size_t i = having(pieces, npieces, 0, object, block); i < npieces; i = having(pieces, npieces, i + 1, object, block)) {
         const dome_ckpt_entry *e = dome__ckpt_entry(dome__ckpt_head(pieces[i]), object, block);
         char *reason = NULL;
-        if (e->length != wanted->length || !dome__ckpt_sum_equal(&e->sum, &wanted->sum))
+        if (e->length != wanted->length || !dome__checksum_equal(&e->sum, &wanted->sum))
             return dome__ckpt_refuse(message, "checkpoint '%s' disagrees with another piece about block %" PRIu64 " of '%s'",
                                      dome__ckpt_path(pieces[i]), block, object->name);
         if (dome__ckpt_read(pieces[i], object, block, buffer, &reason))

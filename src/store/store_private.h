@@ -1,6 +1,6 @@
 /* Shared by the files that implement the store. */
-#ifndef DOME_SRC_CKPT_STORE_PRIVATE_H
-#define DOME_SRC_CKPT_STORE_PRIVATE_H
+#ifndef DOME_SRC_STORE_STORE_PRIVATE_H
+#define DOME_SRC_STORE_STORE_PRIVATE_H
 
 #include "store/store.h"
 

@@ -40,7 +40,7 @@
 /* From a supervisor to each attempt: the directory of checkpoints in memory (--dome-checkpoint-dir memory:). */
 #define DOME_VARIABLE_MEMORY "DOME_MEMORY"
 
-/* From a task to itself, when it becomes the program anew to enter the next view: src/program/change.c. */
+/* From a task to itself, when it becomes the program anew to enter the next view: src/wire/view_note.h. */
 #define DOME_VARIABLE_VIEW "DOME_VIEW"
 
 /* ---- from tests ---- */

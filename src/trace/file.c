@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /* Limits for damaged files: no program exceeds them. PVM has room for fewer than a thousand tasks. */
-enum { MOST_TASKS = 1 << 14, MOST_CODES = 10000 };
+enum { MOST_TASKS = 1 << 14, MOST_CODES = 1 << 20 };
 
 /* A measurement of the clock is not used if its error is more than this many times that of the best. */
 enum { ERROR_FACTOR = 4 };

@@ -53,13 +53,14 @@ struct dome_trace {
     /* the operations being merged: from `start` to `end` */
     struct {
         uint64_t start, end, wait, compute;
-        uint32_t counts[DOME_OPERATIONS_MAX];
         unsigned operations;
     } group;
+    GArray *codes;  /* uint32_t, the operations in the group */
+    GArray *counts; /* uint32_t, by code: calls in the group */
 
     uint64_t totals_at;
-    uint64_t told[DOME_OPERATIONS_MAX]; /* calls and waits that have been written in totals, added up: both only grow */
-    uint64_t *told_waits;               /* by rank: time waiting for it that has been written */
+    GArray *told;         /* uint64_t, by code: calls and waits that have been written in totals, added up: both only grow */
+    uint64_t *told_waits; /* by rank: time waiting for it that has been written */
     unsigned objects;
     uint64_t last_object; /* number of the last recorded object */
     uint64_t layout_at;
@@ -98,6 +99,9 @@ dome_trace *dome__trace_new(int rank, uint32_t number)
     trace->begin = dome__now_ns();
     take_test_clock(trace);
     trace->ring = g_malloc(RING);
+    trace->codes = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    trace->counts = g_array_new(FALSE, TRUE, sizeof(uint32_t));
+    trace->told = g_array_new(FALSE, TRUE, sizeof(uint64_t));
     trace->held = g_ptr_array_new_with_free_func((GDestroyNotify)dome_layout_unref);
     trace->held_at = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     return trace;
@@ -107,6 +111,9 @@ void dome__trace_free(dome_trace *trace)
 {
     if (!trace)
         return;
+    g_array_unref(trace->codes);
+    g_array_unref(trace->counts);
+    g_array_unref(trace->told);
     g_ptr_array_unref(trace->held);
     g_array_unref(trace->held_at);
     g_free(trace->told_waits);
@@ -237,18 +244,45 @@ static uint64_t grain(const dome_trace *trace, uint64_t now)
     return MAX(part, LEAST_GRAIN);
 }
 
+static gint by_code(gconstpointer a, gconstpointer b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* A place in an array by code. */
+static void *at_code(GArray *array, uint32_t code)
+{
+    if (code >= array->len)
+        g_array_set_size(array, code + 1);
+    return array->data + (gsize)code * g_array_get_element_size(array);
+}
+
+static void count_in_group(dome_trace *trace, uint32_t code)
+{
+    uint32_t *count = at_code(trace->counts, code);
+    if ((*count)++ == 0)
+        g_array_append_val(trace->codes, code);
+}
+
 static void write_group(dome_trace *trace)
 {
+    GArray *codes = trace->codes;
     if (trace->group.operations == 0)
         return;
     GString *line = new_string(trace, 'g', trace->group.start);
     put_u64(line, trace->group.end - trace->group.start);
     put_u64(line, trace->group.compute);
     put_u64(line, trace->group.wait);
-    for (unsigned k = 0; k < dome__operation_count(); k++)
-        if (trace->group.counts[k])
-            g_string_append_printf(line, " %u %u", k, trace->group.counts[k]);
+    g_array_sort(codes, by_code);
+    for (guint k = 0; k < codes->len; k++) {
+        const uint32_t code = g_array_index(codes, uint32_t, k);
+        uint32_t *count = at_code(trace->counts, code);
+        g_string_append_printf(line, " %u %u", code, *count);
+        *count = 0;
+    }
     end_string(trace, line);
+    g_array_set_size(codes, 0);
     memset(&trace->group, 0, sizeof trace->group);
 }
 
@@ -256,8 +290,8 @@ static void write_group(dome_trace *trace)
 static void write_waits(dome_trace *trace, uint64_t now, uint64_t least)
 {
     const dome_transport *t = trace->env->transport;
-    for (int r = 0; t->waited_for && r < t->size; r++) {
-        uint64_t waited = t->waited_for[r];
+    for (int r = 0; t->account.waited_for && r < t->group.size; r++) {
+        uint64_t waited = t->account.waited_for[r];
         if (waited - trace->told_waits[r] < least)
             continue;
         trace->told_waits[r] = waited;
@@ -288,13 +322,15 @@ static void write_totals(dome_trace *trace, uint64_t now)
 {
     uint64_t inside = 0, ran = dome__clock_ran_ns(trace->env);
     trace->totals_at = now;
-    for (unsigned k = 1; k < dome__operation_count(); k++) {
-        const dome_clock_entry *entry = dome__clock_entry_of(trace->env, k);
+    for (uint32_t k = 1; k < dome__operation_count(); k++) {
+        const uint32_t code = dome__operation_at(k);
+        const dome_clock_entry *entry = dome__clock_entry_of(trace->env, code);
+        uint64_t *told = at_code(trace->told, code);
         inside += entry->compute_ns + entry->wait_ns;
-        if (entry->count + entry->wait_ns == trace->told[k])
+        if (entry->count + entry->wait_ns == *told)
             continue;
-        trace->told[k] = entry->count + entry->wait_ns;
-        write_total(trace, now, k, entry);
+        *told = entry->count + entry->wait_ns;
+        write_total(trace, now, code, entry);
     }
     write_total(trace, now, DOME_OP_NONE, &(dome_clock_entry){.compute_ns = ran > inside ? ran - inside : 0});
 }
@@ -352,7 +388,7 @@ void dome__trace_operation(dome_trace *trace, uint32_t code, const dome_object *
         trace->group.end = now;
         trace->group.wait += MIN(wait, took);
         trace->group.compute += took - MIN(wait, took);
-        trace->group.counts[code]++;
+        count_in_group(trace, code);
     }
     if (trace->env && is_due(trace, trace->totals_at, now, TOTALS_NS, TOTALS_PART)) {
         write_totals(trace, now);
@@ -510,15 +546,15 @@ void dome__trace_stand(dome_trace *trace, const dome_env *env)
     if (!trace)
         return;
     trace->env = env;
-    trace->told_waits = g_new0(uint64_t, env->transport->size);
+    trace->told_waits = g_new0(uint64_t, env->size);
     GString *line = new_string(trace, 'I', trace->begin);
     put_u64(line, (uint64_t)getpid());
-    put_u64(line, (uint64_t)env->transport->size);
+    put_u64(line, (uint64_t)env->size);
     put_u64(line, g_get_num_processors());
     dome__trace_put_text(line, env->hosts[trace->rank]);
     end_string(trace, line);
     for (uint32_t k = 0; k < dome__operation_count(); k++)
-        dome__trace_operation_name(trace, k);
+        dome__trace_operation_name(trace, dome__operation_at(k));
 }
 
 void dome__trace_catch_up(dome_trace *trace, const dome_trace_before *before)

@@ -51,8 +51,8 @@ int dome__agree_first(dome_env *env, int status, const char *text, uint64_t orde
     enum { TEXT = 480 };
     dome_transport *t = env->transport;
     char buffer[TEXT] = "";
-    uint64_t word[FAILURE_WORDS] = {order[0], order[1], (uint64_t)t->rank, (uint64_t)status};
-    if (t->size > 1) {
+    uint64_t word[FAILURE_WORDS] = {order[0], order[1], (uint64_t)t->group.rank, (uint64_t)status};
+    if (t->group.size > 1) {
         uint64_t any = status != DOME_OK;
         int failed = dome__allreduce(t, DOME_U64, &any, 1, dome__combine_max_u64, NULL);
         if (failed)
@@ -60,7 +60,7 @@ int dome__agree_first(dome_env *env, int status, const char *text, uint64_t orde
         if (!any)
             return DOME_OK;
         failed = find_first(t, word);
-        if (!failed && (int)word[2] == t->rank && text)
+        if (!failed && (int)word[2] == t->group.rank && text)
             g_strlcpy(buffer, text, sizeof buffer);
         if (!failed)
             failed = dome__bcast(t, (int)word[2], DOME_U8, buffer, TEXT);

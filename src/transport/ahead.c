@@ -72,16 +72,16 @@ static void add_doubling(struct dome_ahead_line *line, const dome_group *g)
 static int *find_parents(const dome_transport *t, dome_group *top)
 {
     *top = everybody(t);
-    int *parent = g_new(int, t->size);
-    const bool by_hosts = t->leader && t->leaders.count > 1;
-    for (int r = 0; r < t->size; r++)
-        parent[r] = by_hosts && t->leader[r] != r ? t->leader[r] : -1;
+    int *parent = g_new(int, t->group.size);
+    const bool by_hosts = t->group.leader && t->group.leaders.count > 1;
+    for (int r = 0; r < t->group.size; r++)
+        parent[r] = by_hosts && t->group.leader[r] != r ? t->group.leader[r] : -1;
     if (by_hosts)
-        *top = t->leaders;
-    if (t->clusters) {
+        *top = t->group.leaders;
+    if (t->group.clusters) {
         g_free(parent);
         parent = dome__relay_parents(t, DOME_RELAY_BY_HOSTS);
-        *top = t->clusters->heads;
+        *top = t->group.clusters->heads;
         for (int k = 0; k < top->count; k++)
             parent[top->rank[k]] = -1;
     }
@@ -95,17 +95,17 @@ static struct dome_ahead_line *line_new(dome_transport *t)
     int *parent = find_parents(t, &top);
     line->steps = g_array_new(FALSE, FALSE, sizeof(step));
     line->under_way = g_queue_new();
-    for (int r = 0; r < t->size; r++)
-        if (parent[r] == t->rank)
+    for (int r = 0; r < t->group.size; r++)
+        if (parent[r] == t->group.rank)
             add(line, COMBINE, r);
-    if (parent[t->rank] >= 0) {
-        add(line, SEND, parent[t->rank]);
-        add(line, TAKE, parent[t->rank]);
+    if (parent[t->group.rank] >= 0) {
+        add(line, SEND, parent[t->group.rank]);
+        add(line, TAKE, parent[t->group.rank]);
     } else {
         add_doubling(line, &top);
     }
-    for (int r = 0; r < t->size; r++)
-        if (parent[r] == t->rank)
+    for (int r = 0; r < t->group.size; r++)
+        if (parent[r] == t->group.rank)
             add(line, SEND, r);
     g_free(parent);
     return line;
@@ -145,7 +145,8 @@ static bool can_do(const dome_ahead *a)
 {
     const step *s = next_step(a);
     const dome_transport *t = a->transport;
-    return s->kind == SEND || (t->can & DOME_TRANSPORT_PROBE && t->ops->arrived(a->transport, s->peer, DOME_CHANNEL_AHEAD));
+    return s->kind == SEND ||
+           (t->provider.can & DOME_TRANSPORT_PROBE && dome__transport_arrived(a->transport, s->peer, DOME_CHANNEL_AHEAD));
 }
 
 bool dome__ahead_complete(const dome_ahead *a)
@@ -159,9 +160,8 @@ static void advance(dome_ahead *a, guint limit, bool wait)
 {
     dome_transport *t = a->transport;
     const dome_stamp now = t->stamp;
-    const bool flag = t->flag;
+    const bool flag = dome__group_put_flag(&t->group, false);
     t->stamp = a->stamp;
-    t->flag = false;
     for (; a->status == DOME_OK && a->step < limit && (wait || can_do(a)); wait = false) {
         a->status = do_step(a);
         a->step += a->status == DOME_OK;
@@ -169,7 +169,7 @@ static void advance(dome_ahead *a, guint limit, bool wait)
     if (a->status != DOME_OK)
         a->reason = g_strdup(t->reason);
     t->stamp = now;
-    t->flag = flag;
+    dome__group_put_flag(&t->group, flag);
 }
 
 /* For the watcher thread: the messages for which the all-reduces wait, if other tasks depend on steps of this one. The steps that
@@ -183,7 +183,7 @@ static void note_awaited(dome_transport *t)
         const dome_ahead *a = at ? at->data : NULL;
         const step *s = a && a->status == DOME_OK && a->step < line->steps->len ? next_step(a) : NULL;
         const uint32_t waits = s && s->kind != SEND ? DOME_WAITS(s->peer, DOME_CHANNEL_AHEAD) : 0;
-        __atomic_store_n(&t->ahead_waits[k], waits, __ATOMIC_RELAXED);
+        dome__account_ahead_waits(&t->account, k, waits);
         at = at ? at->next : NULL;
     }
 }
@@ -249,9 +249,9 @@ int dome__ahead_wait(dome_transport *t, int source, int channel)
     enum { YIELDS = 100, NAP_NS = 20000, LONGEST_NAP_NS = 160000, OFFERS = 200 };
     struct timespec nap = {.tv_nsec = NAP_NS};
     uint64_t yielded = 0;
-    if (!(t->can & DOME_TRANSPORT_PROBE))
+    if (!(t->provider.can & DOME_TRANSPORT_PROBE))
         return DOME_OK;
-    for (int turn = 0; owes(t) && !t->ops->arrived(t, source, channel); turn++) {
+    for (int turn = 0; owes(t) && !dome__transport_arrived(t, source, channel); turn++) {
         if (drive(t, false))
             return failed(t);
         dome__yielded(yielded, false);
@@ -263,7 +263,7 @@ int dome__ahead_wait(dome_transport *t, int source, int channel)
         nanosleep(&nap, NULL);
         nap.tv_nsec = MIN(2 * nap.tv_nsec, LONGEST_NAP_NS);
         if (turn > OFFERS) /* a task that this one waits for may itself wait until its data has been read */
-            t->ops->arrived(t, -1, channel);
+            dome__transport_arrived(t, -1, channel);
     }
     dome__yielded(yielded, true);
     return DOME_OK;

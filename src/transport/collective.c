@@ -6,66 +6,66 @@
 
 static int check_root(dome_transport *t, int root)
 {
-    if (root < 0 || root >= t->size)
-        return dome__transport_error(t, DOME_ERR_ARGUMENT, "there is no task %d among %d", root, t->size);
+    if (root < 0 || root >= t->group.size)
+        return dome__transport_error(t, DOME_ERR_ARGUMENT, "there is no task %d among %d", root, t->group.size);
     return DOME_OK;
 }
 
 /* Whether to use the pattern for short data. Lengths are those of the portable form, which is the same on all machines. */
 static bool is_short(const dome_transport *t, dome_pattern pattern, dome_type type, uint64_t count)
 {
-    const uint64_t limit = t->short_bytes[pattern] ? t->short_bytes[pattern] : DOME_SHORT_BYTES;
+    const uint64_t limit = t->group.short_bytes[pattern] ? t->group.short_bytes[pattern] : DOME_SHORT_BYTES;
     return count <= limit / dome_type_portable_size(type);
 }
 
 /* A message without data would say nothing of requests (`asked`): each task must have a piece. */
 static bool can_be_cut(const dome_transport *t, uint64_t count)
 {
-    return count >= 2 * (uint64_t)t->size;
+    return count >= 2 * (uint64_t)t->group.size;
 }
 
 int dome__barrier(dome_transport *t)
 {
     dome_group all = everybody(t);
-    t->together++;
-    if (t->clusters)
+    dome__group_meet(&t->group);
+    if (t->group.clusters)
         return dome__clusters_barrier(t);
-    if (!t->share_bytes)
+    if (!t->group.share_bytes)
         return dome__tree_barrier(t, &all);
     int status = dome__host_combine(t, DOME_U8, NULL, 0, NULL, NULL);
-    if (t->leaders.count == 1)
+    if (t->group.leaders.count == 1)
         return status;
-    if (!status && t->leaders.place >= 0)
-        status = dome__tree_barrier(t, &t->leaders);
-    return status ? status : dome__host_spread(t, t->near.rank[0], DOME_U8, NULL, 0);
+    if (!status && t->group.leaders.place >= 0)
+        status = dome__tree_barrier(t, &t->group.leaders);
+    return status ? status : dome__host_spread(t, t->group.near.rank[0], DOME_U8, NULL, 0);
 }
 
 /* ---- broadcast ---- */
 
 static int bcast_by_hosts(dome_transport *t, int root, dome_type type, void *data, uint64_t count)
 {
-    int leader = t->leader[root], status = DOME_OK;
-    bool with_root = leader == t->leader[t->rank];
+    int leader = t->group.leader[root], status = DOME_OK;
+    bool with_root = leader == t->group.leader[t->group.rank];
     if (with_root)
         status = dome__host_spread(t, root, type, data, count);
-    if (!status && t->leaders.place >= 0) {
-        status = dome__tree_bcast(t, &t->leaders, dome__group_place(&t->leaders, leader), type, data, count);
+    if (!status && t->group.leaders.place >= 0) {
+        status = dome__tree_bcast(t, &t->group.leaders, dome__group_place(&t->group.leaders, leader), type, data, count);
     }
-    return status || with_root ? status : dome__host_spread(t, t->near.rank[0], type, data, count);
+    return status || with_root ? status : dome__host_spread(t, t->group.near.rank[0], type, data, count);
 }
 
 int dome__bcast(dome_transport *t, int root, dome_type type, void *data, uint64_t count)
 {
     int status = check_root(t, root);
-    if (status || t->size == 1)
+    if (status || t->group.size == 1)
         return status;
     const bool is_long = !is_short(t, DOME_PATTERN_BCAST, type, count);
-    if (t->clusters)
+    if (t->group.clusters)
         return dome__clusters_bcast(t, root, is_long && can_be_cut(t, count), type, data, count);
     if (dome__host_shares(t, type, count))
         return bcast_by_hosts(t, root, type, data, count);
     dome_group all = everybody(t);
-    if (t->size <= 2 || !is_long || count < (uint64_t)t->size)
+    if (t->group.size <= 2 || !is_long || count < (uint64_t)t->group.size)
         return dome__tree_bcast(t, &all, root, type, data, count);
     return dome__long_bcast(t, &all, root, type, data, count);
 }
@@ -79,12 +79,12 @@ static int middle_of(const dome_transport *t, int first, int end, int leader)
 {
     const int middle = first + (end - first) / 2;
     int best = middle, most = 0;
-    if (!t->clusters || !t->clusters->in_order)
+    if (!t->group.clusters || !t->group.clusters->in_order)
         return middle;
     for (int r = first + 1; r < end; r++) {
-        const dome_reach reach = dome__transport_reach(t, r - 1, r);
+        const dome_reach reach = dome__group_reach(&t->group, r - 1, r);
         const int other = leader < r ? r : first;
-        const bool back = reach == DOME_REACH_FAR && dome__transport_reach(t, leader, other) < DOME_REACH_FAR;
+        const bool back = reach == DOME_REACH_FAR && dome__group_reach(&t->group, leader, other) < DOME_REACH_FAR;
         const int worth = 2 * (int)reach + back;
         if (worth > most || (worth == most && ABS(r - middle) < ABS(best - middle)))
             best = r;
@@ -98,13 +98,13 @@ static int middle_of(const dome_transport *t, int first, int end, int leader)
 int dome__reduce(dome_transport *t, int root, dome_type type, void *data, uint64_t count, dome_combine combine, void *ctx)
 {
     int status = check_root(t, root);
-    if (status || t->size == 1)
+    if (status || t->group.size == 1)
         return status;
     struct {
         int leader, other;
         bool upper; /* the other half is the upper one */
     } level[32];
-    int depth = 0, first = 0, end = t->size, leader = root;
+    int depth = 0, first = 0, end = t->group.size, leader = root;
     while (end - first > 1) {
         int middle = middle_of(t, first, end, leader);
         bool led_low = leader < middle;
@@ -112,16 +112,16 @@ int dome__reduce(dome_transport *t, int root, dome_type type, void *data, uint64
         level[depth].leader = leader;
         level[depth].other = other;
         level[depth++].upper = led_low;
-        if ((t->rank < middle) != led_low)
+        if ((t->group.rank < middle) != led_low)
             leader = other;
-        if (t->rank < middle)
+        if (t->group.rank < middle)
             end = middle;
         else
             first = middle;
     }
     void *theirs = NULL;
     while (depth-- && !status) {
-        if (level[depth].leader != t->rank) {
+        if (level[depth].leader != t->group.rank) {
             status = put(t, level[depth].leader, type, data, count);
             break;
         }
@@ -148,31 +148,30 @@ static int allreduce_by_hosts(dome_transport *t, bool is_long, dome_type type, v
                               void *ctx)
 {
     int status = dome__host_combine(t, type, data, count, combine, ctx);
-    if (t->leaders.count == 1)
+    if (t->group.leaders.count == 1)
         return status;
-    if (!status && t->leaders.place >= 0)
-        status = dome__group_allreduce(t, &t->leaders, type, data, count, is_long, combine, ctx);
-    return status ? status : dome__host_spread(t, t->near.rank[0], type, data, count);
+    if (!status && t->group.leaders.place >= 0)
+        status = dome__group_allreduce(t, &t->group.leaders, type, data, count, is_long, combine, ctx);
+    return status ? status : dome__host_spread(t, t->group.near.rank[0], type, data, count);
 }
 
 int dome__allreduce(dome_transport *t, dome_type type, void *data, uint64_t count, dome_combine combine, void *ctx)
 {
-    if (t->size == 1)
+    if (t->group.size == 1)
         return DOME_OK;
     /* Every message of the all-reduce carries the flag, so each task learns whether any task has set it. */
-    t->flag = t->asks;
-    t->together++;
+    dome__group_begin_asking(&t->group);
+    dome__group_meet(&t->group);
     const bool is_long = !is_short(t, DOME_PATTERN_ALLREDUCE, type, count);
     dome_group all = everybody(t);
     int status;
-    if (t->clusters)
+    if (t->group.clusters)
         status = dome__clusters_allreduce(t, is_long && can_be_cut(t, count), type, data, count, combine, ctx);
     else if (dome__host_shares(t, type, count))
         status = allreduce_by_hosts(t, is_long, type, data, count, combine, ctx);
     else
         status = dome__group_allreduce(t, &all, type, data, count, is_long, combine, ctx);
-    t->asked = t->asked || t->flag;
-    t->flag = false;
+    dome__group_end_asking(&t->group);
     return status;
 }
 
@@ -180,10 +179,10 @@ int dome__allreduce(dome_transport *t, dome_type type, void *data, uint64_t coun
 
 static int gather_straight(dome_transport *t, int root, dome_type type, const void *send, const pieces *p, char *recv)
 {
-    if (t->rank != root)
-        return piece(p, t->rank) ? put(t, root, type, send, piece(p, t->rank)) : DOME_OK;
+    if (t->group.rank != root)
+        return piece(p, t->group.rank) ? put(t, root, type, send, piece(p, t->group.rank)) : DOME_OK;
     int status = DOME_OK;
-    for (int r = 0; r < t->size && !status; r++) {
+    for (int r = 0; r < t->group.size && !status; r++) {
         uint64_t n = piece(p, r);
         if (r == root)
             copy(type, recv, send, n);
@@ -199,22 +198,22 @@ static int gather_pieces(dome_transport *t, int root, dome_type type, const void
     int status = check_root(t, root);
     if (status)
         return status;
-    const uint64_t total = stretch(p, 0, t->size);
+    const uint64_t total = stretch(p, 0, t->group.size);
     dome_group all = everybody(t);
-    if (t->size > 2 && is_short(t, DOME_PATTERN_GATHER, type, total))
-        return t->clusters && total ? dome__clusters_gather(t, root, type, send, p, recv)
-                                    : dome__tree_gather(t, &all, root, type, send, p, recv);
+    if (t->group.size > 2 && is_short(t, DOME_PATTERN_GATHER, type, total))
+        return t->group.clusters && total ? dome__clusters_gather(t, root, type, send, p, recv)
+                                          : dome__tree_gather(t, &all, root, type, send, p, recv);
     return gather_straight(t, root, type, send, p, recv);
 }
 
 int dome__gather(dome_transport *t, int root, dome_type type, const void *send, uint64_t count, void *recv)
 {
-    return gather_pieces(t, root, type, send, &(pieces){.even = count, .size = t->size}, recv);
+    return gather_pieces(t, root, type, send, &(pieces){.even = count, .size = t->group.size}, recv);
 }
 
 int dome__gatherv(dome_transport *t, int root, dome_type type, const void *send, const uint64_t *counts, void *recv)
 {
-    return gather_pieces(t, root, type, send, &(pieces){.counts = counts, .size = t->size}, recv);
+    return gather_pieces(t, root, type, send, &(pieces){.counts = counts, .size = t->group.size}, recv);
 }
 
 /* ---- gather to all ---- */
@@ -223,7 +222,7 @@ static int allgather_shared(dome_transport *t, dome_type type, const void *send,
 {
     dome_shared given[DOME_NEAR_MAX];
     int status = dome__share(t, -1, type, send, p->even, p->counts, given);
-    for (int r = 0; r < t->size && !status; r++) {
+    for (int r = 0; r < t->group.size && !status; r++) {
         copy(type, recv, given[r].data, piece(p, r));
         recv = at(type, recv, piece(p, r));
     }
@@ -237,45 +236,45 @@ static bool goes_at_once(const dome_transport *t, dome_type type, uint64_t total
 {
     enum { MOST_TASKS = 32, LEAST_BYTES = 1 << 10, MOST_BYTES = 4 << 20 }; /* LEAST_BYTES: in a task's piece, on average */
     const uint64_t element = dome_type_portable_size(type);
-    return !t->share_bytes && !t->clusters && t->size <= MOST_TASKS && total <= MOST_BYTES / element &&
-           total * element >= (uint64_t)t->size * LEAST_BYTES;
+    return !t->group.share_bytes && !t->group.clusters && t->group.size <= MOST_TASKS && total <= MOST_BYTES / element &&
+           total * element >= (uint64_t)t->group.size * LEAST_BYTES;
 }
 
 /* Each byte is sent to a task once. */
 static int allgather_long(dome_transport *t, dome_type type, const void *send, const pieces *p, char *recv)
 {
-    uint64_t *first = g_new(uint64_t, t->size + 1);
+    uint64_t *first = g_new(uint64_t, t->group.size + 1);
     dome_group all = everybody(t);
-    for (int r = 0; r <= t->size; r++)
+    for (int r = 0; r <= t->group.size; r++)
         first[r] = r ? first[r - 1] + piece(p, r - 1) : 0;
-    copy(type, at(type, recv, first[t->rank]), send, piece(p, t->rank));
-    int status = goes_at_once(t, type, first[t->size]) ? dome__long_at_once(t, &all, type, recv, first)
-                                                       : dome__long_ring(t, &all, -1, type, recv, first);
+    copy(type, at(type, recv, first[t->group.rank]), send, piece(p, t->group.rank));
+    int status = goes_at_once(t, type, first[t->group.size]) ? dome__long_at_once(t, &all, type, recv, first)
+                                                             : dome__long_ring(t, &all, -1, type, recv, first);
     g_free(first);
     return status;
 }
 
 static int allgather_pieces(dome_transport *t, dome_type type, const void *send, const pieces *p, void *recv)
 {
-    uint64_t total = stretch(p, 0, t->size);
-    t->together++;
+    uint64_t total = stretch(p, 0, t->group.size);
+    dome__group_meet(&t->group);
     dome_group all = everybody(t);
-    if (total && t->leaders.count == 1 && dome__host_shares(t, type, total))
+    if (total && t->group.leaders.count == 1 && dome__host_shares(t, type, total))
         return allgather_shared(t, type, send, p, recv);
-    if (t->size > 2 && is_short(t, DOME_PATTERN_GATHER, type, total) && !goes_at_once(t, type, total))
-        return t->clusters && total ? dome__clusters_allgather(t, type, send, p, recv)
-                                    : dome__tree_allgather(t, &all, type, send, p, recv);
+    if (t->group.size > 2 && is_short(t, DOME_PATTERN_GATHER, type, total) && !goes_at_once(t, type, total))
+        return t->group.clusters && total ? dome__clusters_allgather(t, type, send, p, recv)
+                                          : dome__tree_allgather(t, &all, type, send, p, recv);
     return allgather_long(t, type, send, p, recv);
 }
 
 int dome__allgather(dome_transport *t, dome_type type, const void *send, uint64_t count, void *recv)
 {
-    return allgather_pieces(t, type, send, &(pieces){.even = count, .size = t->size}, recv);
+    return allgather_pieces(t, type, send, &(pieces){.even = count, .size = t->group.size}, recv);
 }
 
 int dome__allgatherv(dome_transport *t, dome_type type, const void *send, const uint64_t *counts, void *recv)
 {
-    return allgather_pieces(t, type, send, &(pieces){.counts = counts, .size = t->size}, recv);
+    return allgather_pieces(t, type, send, &(pieces){.counts = counts, .size = t->group.size}, recv);
 }
 
 /* ---- all to all ---- */
@@ -283,7 +282,7 @@ int dome__allgatherv(dome_transport *t, dome_type type, const void *send, const 
 /* In round i every task sends to rank + i and receives from rank - i, around the ring. */
 static int exchange(dome_transport *t, dome_type type, const void *send, const pieces *out, void *recv, const pieces *in)
 {
-    int size = t->size;
+    int size = t->group.size;
     uint64_t *out_first = g_new(uint64_t, size), *in_first = g_new(uint64_t, size);
     uint64_t out_end = 0, in_end = 0;
     for (int r = 0; r < size; r++) {
@@ -292,10 +291,11 @@ static int exchange(dome_transport *t, dome_type type, const void *send, const p
         out_end += piece(out, r);
         in_end += piece(in, r);
     }
-    copy(type, at(type, recv, in_first[t->rank]), at_const(type, send, out_first[t->rank]), piece(out, t->rank));
+    copy(type, at(type, recv, in_first[t->group.rank]), at_const(type, send, out_first[t->group.rank]),
+         piece(out, t->group.rank));
     int status = DOME_OK;
     for (int i = 1; i < size && !status; i++) {
-        int dest = (t->rank + i) % size, source = (t->rank + size - i) % size;
+        int dest = (t->group.rank + i) % size, source = (t->group.rank + size - i) % size;
         status = dome__trade(t, type, dest, at_const(type, send, out_first[dest]), piece(out, dest), source,
                              at(type, recv, in_first[source]), piece(in, source));
     }
@@ -306,17 +306,17 @@ static int exchange(dome_transport *t, dome_type type, const void *send, const p
 
 int dome__alltoall(dome_transport *t, dome_type type, const void *send, uint64_t count, void *recv)
 {
-    pieces p = {.even = count, .size = t->size};
-    t->together++;
+    pieces p = {.even = count, .size = t->group.size};
+    dome__group_meet(&t->group);
     return exchange(t, type, send, &p, recv, &p);
 }
 
 int dome__alltoallv(dome_transport *t, dome_type type, const void *send, const uint64_t *send_counts, void *recv,
                     const uint64_t *recv_counts)
 {
-    if (send_counts[t->rank] != recv_counts[t->rank])
+    if (send_counts[t->group.rank] != recv_counts[t->group.rank])
         return dome__transport_error(t, DOME_ERR_MISMATCH, "task %d has %" PRIu64 " elements for itself and expects %" PRIu64,
-                                     t->rank, send_counts[t->rank], recv_counts[t->rank]);
-    return exchange(t, type, send, &(pieces){.counts = send_counts, .size = t->size}, recv,
-                    &(pieces){.counts = recv_counts, .size = t->size});
+                                     t->group.rank, send_counts[t->group.rank], recv_counts[t->group.rank]);
+    return exchange(t, type, send, &(pieces){.counts = send_counts, .size = t->group.size}, recv,
+                    &(pieces){.counts = recv_counts, .size = t->group.size});
 }

@@ -6,12 +6,12 @@
 
 static int leader_of(const dome_transport *t, int rank)
 {
-    return t->leader ? t->leader[rank] : rank;
+    return t->group.leader ? t->group.leader[rank] : rank;
 }
 
 int dome__clusters_barrier(dome_transport *t)
 {
-    const dome_clusters *c = t->clusters;
+    const dome_clusters *c = t->group.clusters;
     const dome_group *own = &c->leaders.own;
     int status = dome__host_reduce(t, DOME_U8, NULL, 0, NULL, NULL);
     if (!status && own->place >= 0)
@@ -20,16 +20,16 @@ int dome__clusters_barrier(dome_transport *t)
         status = dome__tree_barrier(t, &c->heads);
     if (!status && own->place >= 0)
         status = dome__tree_bcast(t, own, 0, DOME_U8, NULL, 0);
-    return status ? status : dome__host_bcast(t, leader_of(t, t->rank), DOME_U8, NULL, 0);
+    return status ? status : dome__host_bcast(t, leader_of(t, t->group.rank), DOME_U8, NULL, 0);
 }
 
 /* The heads of the clusters, with `rank` as that of its own; memory: as many as clusters. */
 static dome_group heads_with(const dome_transport *t, int rank, int *memory)
 {
-    const dome_clusters *c = t->clusters;
+    const dome_clusters *c = t->group.clusters;
     memcpy(memory, c->heads.rank, (size_t)c->count * sizeof *memory);
     memory[c->number[rank]] = rank;
-    return (dome_group){.count = c->count, .place = memory[c->own] == t->rank ? c->own : -1, .rank = memory};
+    return (dome_group){.count = c->count, .place = memory[c->own] == t->group.rank ? c->own : -1, .rank = memory};
 }
 
 /* ---- lanes ---- */
@@ -57,7 +57,7 @@ static int owner_place(int lane, int lanes, int n)
 /* Cuts the data into lanes, alike in all clusters, and each lane into a piece for each of its tasks in this cluster. */
 static lanes cut(const dome_transport *t, uint64_t count)
 {
-    const dome_clusters *c = t->clusters;
+    const dome_clusters *c = t->group.clusters;
     const cluster_tasks *tasks = &c->leaders;
     const int n = tasks->own.count;
     lanes l = {.count = tasks->fewest, .first = g_new(uint64_t, n + 1), .memory = g_new(int, c->count)};
@@ -91,7 +91,7 @@ static void clear(lanes *l)
  * none. */
 static int share_out(dome_transport *t, const lanes *l, int has_all, dome_type type, char *data)
 {
-    const dome_group *own = &t->clusters->leaders.own;
+    const dome_group *own = &t->group.clusters->leaders.own;
     const uint64_t *first = l->first;
     int status = DOME_OK;
     if (own->place == l->owner)
@@ -106,7 +106,7 @@ static int share_out(dome_transport *t, const lanes *l, int has_all, dome_type t
 
 static int bcast_heads(dome_transport *t, int root, dome_type type, void *data, uint64_t count)
 {
-    const dome_clusters *c = t->clusters;
+    const dome_clusters *c = t->group.clusters;
     const dome_group *own = &c->leaders.own;
     int *memory = g_new(int, c->count), status = DOME_OK;
     const dome_group heads = heads_with(t, root, memory);
@@ -120,12 +120,12 @@ static int bcast_heads(dome_transport *t, int root, dome_type type, void *data, 
 
 static int bcast_lanes(dome_transport *t, int root, dome_type type, char *data, uint64_t count)
 {
-    const dome_clusters *c = t->clusters;
+    const dome_clusters *c = t->group.clusters;
     const dome_group *own = &c->leaders.own;
     const bool with_root = c->number[root] == c->own;
     lanes l = cut(t, count);
     int status = DOME_OK;
-    if (t->rank == root)
+    if (t->group.rank == root)
         for (int lane = 0; lane < l.count && !status; lane++) {
             const int owner = owner_place(lane, l.count, own->count);
             const uint64_t from = part(count, lane, l.count);
@@ -144,8 +144,8 @@ static int bcast_lanes(dome_transport *t, int root, dome_type type, char *data, 
 
 int dome__clusters_bcast(dome_transport *t, int root, bool is_long, dome_type type, void *data, uint64_t count)
 {
-    const dome_clusters *c = t->clusters;
-    const int leader = leader_of(t, root), own = leader_of(t, t->rank);
+    const dome_clusters *c = t->group.clusters;
+    const int leader = leader_of(t, root), own = leader_of(t, t->group.rank);
     int status = leader == own ? dome__host_bcast(t, root, type, data, count) : DOME_OK;
     if (!status && c->leaders.own.place >= 0)
         status = is_long ? bcast_lanes(t, leader, type, data, count) : bcast_heads(t, leader, type, data, count);
@@ -156,7 +156,7 @@ int dome__clusters_bcast(dome_transport *t, int root, bool is_long, dome_type ty
 
 static int allreduce_heads(dome_transport *t, dome_type type, void *data, uint64_t count, dome_combine combine, void *ctx)
 {
-    const dome_clusters *c = t->clusters;
+    const dome_clusters *c = t->group.clusters;
     const dome_group *own = &c->leaders.own;
     int status = dome__tree_reduce(t, own, type, data, count, combine, ctx);
     if (!status && c->heads.place >= 0)
@@ -166,7 +166,7 @@ static int allreduce_heads(dome_transport *t, dome_type type, void *data, uint64
 
 static int allreduce_lanes(dome_transport *t, dome_type type, char *data, uint64_t count, dome_combine combine, void *ctx)
 {
-    const dome_group *own = &t->clusters->leaders.own;
+    const dome_group *own = &t->group.clusters->leaders.own;
     lanes l = cut(t, count);
     const uint64_t *first = l.first;
     int status = dome__long_reduce_scatter(t, own, type, data, first, combine, ctx);
@@ -186,12 +186,12 @@ static int allreduce_lanes(dome_transport *t, dome_type type, char *data, uint64
 int dome__clusters_allreduce(dome_transport *t, bool is_long, dome_type type, void *data, uint64_t count, dome_combine combine,
                              void *ctx)
 {
-    const dome_clusters *c = t->clusters;
+    const dome_clusters *c = t->group.clusters;
     int status = dome__host_reduce(t, type, data, count, combine, ctx);
     if (!status && c->leaders.own.place >= 0)
         status =
             is_long ? allreduce_lanes(t, type, data, count, combine, ctx) : allreduce_heads(t, type, data, count, combine, ctx);
-    return status ? status : dome__host_bcast(t, leader_of(t, t->rank), type, data, count);
+    return status ? status : dome__host_bcast(t, leader_of(t, t->group.rank), type, data, count);
 }
 
 /* ---- gather: of short data, so all tasks of a cluster take part alike ---- */
@@ -199,11 +199,11 @@ int dome__clusters_allreduce(dome_transport *t, bool is_long, dome_type type, vo
 /* Copies what the clusters have given, one after the other, into the order of ranks. */
 static void unpack(const dome_transport *t, dome_type type, char *data, const pieces *p, char *recv)
 {
-    const int *rank = t->clusters->tasks.rank;
-    uint64_t *first = g_new(uint64_t, t->size), before = 0;
-    for (int r = 0; r < t->size; before += piece(p, r++))
+    const int *rank = t->group.clusters->tasks.rank;
+    uint64_t *first = g_new(uint64_t, t->group.size), before = 0;
+    for (int r = 0; r < t->group.size; before += piece(p, r++))
         first[r] = before;
-    for (int i = 0; i < t->size; i++) {
+    for (int i = 0; i < t->group.size; i++) {
         copy(type, at(type, recv, first[rank[i]]), data, piece(p, rank[i]));
         data = at(type, data, piece(p, rank[i]));
     }
@@ -213,7 +213,7 @@ static void unpack(const dome_transport *t, dome_type type, char *data, const pi
 /* Gathers this cluster's pieces at a place of it, into memory that is g_free'd by the caller. */
 static int gather_own(dome_transport *t, int to, dome_type type, const void *send, const pieces *p, void **data)
 {
-    const dome_group *own = &t->clusters->tasks.own;
+    const dome_group *own = &t->group.clusters->tasks.own;
     uint64_t *counts = g_new(uint64_t, own->count);
     pieces inside = {.counts = counts, .size = own->count};
     for (int i = 0; i < own->count; i++)
@@ -228,26 +228,26 @@ static int gather_own(dome_transport *t, int to, dome_type type, const void *sen
 /* By cluster: the number of elements of its tasks. */
 static uint64_t *totals(const dome_transport *t, const pieces *p)
 {
-    const dome_clusters *c = t->clusters;
+    const dome_clusters *c = t->group.clusters;
     uint64_t *counts = g_new0(uint64_t, c->count);
-    for (int r = 0; r < t->size; r++)
+    for (int r = 0; r < t->group.size; r++)
         counts[c->number[r]] += piece(p, r);
     return counts;
 }
 
 int dome__clusters_gather(dome_transport *t, int root, dome_type type, const void *send, const pieces *p, char *recv)
 {
-    const dome_clusters *c = t->clusters;
+    const dome_clusters *c = t->group.clusters;
     void *own = NULL, *all = NULL;
     int *memory = g_new(int, c->count);
     const dome_group heads = heads_with(t, root, memory);
     uint64_t *counts = totals(t, p);
     int status = gather_own(t, dome__group_place(&c->tasks.own, memory[c->own]), type, send, p, &own);
-    if (!status && t->rank == root)
-        status = dome__collective_room(t, type, stretch(p, 0, t->size), &all);
+    if (!status && t->group.rank == root)
+        status = dome__collective_room(t, type, stretch(p, 0, t->group.size), &all);
     if (!status && heads.place >= 0)
         status = dome__tree_gather(t, &heads, c->number[root], type, own, &(pieces){.counts = counts, .size = c->count}, all);
-    if (!status && t->rank == root)
+    if (!status && t->group.rank == root)
         unpack(t, type, all, p, recv);
     g_free(counts);
     g_free(memory);
@@ -258,8 +258,8 @@ int dome__clusters_gather(dome_transport *t, int root, dome_type type, const voi
 
 int dome__clusters_allgather(dome_transport *t, dome_type type, const void *send, const pieces *p, char *recv)
 {
-    const dome_clusters *c = t->clusters;
-    const uint64_t total = stretch(p, 0, t->size);
+    const dome_clusters *c = t->group.clusters;
+    const uint64_t total = stretch(p, 0, t->group.size);
     void *own = NULL, *all = NULL;
     int status = gather_own(t, 0, type, send, p, &own);
     if (!status && c->heads.place >= 0) {

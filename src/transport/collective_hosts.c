@@ -7,28 +7,29 @@
 
 bool dome__host_shares(const dome_transport *t, dome_type type, uint64_t count)
 {
-    return dome_type_kind_of(type) != DOME_KIND_STRUCT && count <= t->share_bytes / dome_type_size(type) && t->share_bytes;
+    return dome_type_kind_of(type) != DOME_KIND_STRUCT && count <= t->group.share_bytes / dome_type_size(type) &&
+           t->group.share_bytes;
 }
 
 int dome__host_spread(dome_transport *t, int from, dome_type type, void *data, uint64_t count)
 {
     dome_shared given[DOME_NEAR_MAX];
     int status = dome__share(t, from, type, data, count, NULL, given);
-    if (status || from == t->rank)
+    if (status || from == t->group.rank)
         return status;
-    for (int i = 0; i < t->near.count; i++)
-        if (t->near.rank[i] == from)
+    for (int i = 0; i < t->group.near.count; i++)
+        if (t->group.near.rank[i] == from)
             copy(type, data, given[i].data, count);
     return DOME_OK;
 }
 
 int dome__host_bcast(dome_transport *t, int from, dome_type type, void *data, uint64_t count)
 {
-    if (t->near.count <= 1)
+    if (t->group.near.count <= 1)
         return DOME_OK;
     if (dome__host_shares(t, type, count))
         return dome__host_spread(t, from, type, data, count);
-    return dome__tree_bcast(t, &t->near, dome__group_place(&t->near, from), type, data, count);
+    return dome__tree_bcast(t, &t->group.near, dome__group_place(&t->group.near, from), type, data, count);
 }
 
 /* Sums by share. Each task gives its words without leading and trailing zeros: the number of leading zeros, then the words. */
@@ -44,13 +45,13 @@ static int add_shared(dome_transport *t, int64_t *data, uint64_t count)
     if (status)
         return status;
     memset(data + zeros, 0, (end - zeros) * sizeof *data);
-    for (int i = 0; i < t->near.count; i++) {
+    for (int i = 0; i < t->group.near.count; i++) {
         const int64_t *theirs = given[i].data;
         const uint64_t words = given[i].bytes / sizeof *theirs - 1;
         if ((uint64_t)theirs[0] > count - words)
             return dome__transport_error(t, DOME_ERR_COMM,
-                                         "task %d gives %" PRIu64 " words from word %" PRId64 " on, of %" PRIu64, t->near.rank[i],
-                                         words, theirs[0], count);
+                                         "task %d gives %" PRIu64 " words from word %" PRId64 " on, of %" PRIu64,
+                                         t->group.near.rank[i], words, theirs[0], count);
         dome__combine_sum_i64(data + theirs[0], theirs + 1, words, NULL);
     }
     return DOME_OK;
@@ -68,16 +69,16 @@ int dome__host_combine(dome_transport *t, dome_type type, void *data, uint64_t c
     if (status || !count)
         return status;
     copy(type, data, given[0].data, count);
-    for (int i = 1; i < t->near.count; i++)
+    for (int i = 1; i < t->group.near.count; i++)
         combine(data, given[i].data, count, ctx);
     return DOME_OK;
 }
 
 int dome__host_reduce(dome_transport *t, dome_type type, void *data, uint64_t count, dome_combine combine, void *ctx)
 {
-    if (t->near.count <= 1)
+    if (t->group.near.count <= 1)
         return DOME_OK;
     if (dome__host_shares(t, type, count))
         return dome__host_combine(t, type, data, count, combine, ctx);
-    return dome__tree_reduce(t, &t->near, type, data, count, combine, ctx);
+    return dome__tree_reduce(t, &t->group.near, type, data, count, combine, ctx);
 }

@@ -8,7 +8,7 @@
  * collective_allreduce.c all-reduce in a group, of short and long data
  * ahead.c                all-reduces that run while the program continues
  * collective_clusters.c  all of these over clusters of hosts: what crosses the slow links between them crosses once
- * links.c                what is known of the links, and what follows for these
+ * group.c                which tasks share a host or a cluster, what is known of the links, and what follows for these
  * combine.c              the usual combinations */
 #ifndef DOME_SRC_COLLECTIVE_PRIVATE_H
 #define DOME_SRC_COLLECTIVE_PRIVATE_H
@@ -60,7 +60,7 @@ int dome__collective_room(dome_transport *t, dome_type type, uint64_t count, voi
 
 static inline dome_group everybody(const dome_transport *t)
 {
-    return (dome_group){.count = t->size, .place = t->rank};
+    return (dome_group){.count = t->group.size, .place = t->group.rank};
 }
 
 static inline int member(const dome_group *g, int place)
@@ -183,7 +183,7 @@ int dome__long_bcast(dome_transport *t, const dome_group *g, int root, dome_type
 int dome__long_reduce_scatter(dome_transport *t, const dome_group *g, dome_type type, char *data, const uint64_t *first,
                               dome_combine combine, void *ctx);
 
-/* ---- links.c ---- */
+/* ---- group.c ---- */
 
 /* One task of each host, or all tasks, by cluster. */
 typedef struct cluster_tasks {

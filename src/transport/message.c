@@ -63,35 +63,16 @@ static void decode(head *h, const uint8_t bytes[HEAD_BYTES])
 /* Data of at most this many bytes is there with its head: waiting for it is not worth two looks at the clock. */
 enum { AT_ONCE = 1024 };
 
-/* Marks the task as waiting: the operation clock subtracts the time, and the watcher thread reports it. While a task waits,
- * all-reduces that run ahead send and receive, too: these waits are part of the outer one. Returns when the wait began, 0: it is
- * part of another. */
-static uint64_t begin_wait_at(dome_transport *t, uint32_t waits, uint64_t now)
-{
-    if (t->waiting)
-        return 0;
-    __atomic_store_n(&t->waiting, waits, __ATOMIC_RELAXED);
-    uint64_t start = now ? now : dome__now_ns();
-    __atomic_store_n(&t->wait_began, start, __ATOMIC_RELAXED);
-    return start;
-}
-
 static uint64_t begin_wait(dome_transport *t, uint32_t waits)
 {
-    return begin_wait_at(t, waits, 0);
+    return dome__account_begin_wait(&t->account, waits, 0);
 }
 
 static void end_wait(dome_transport *t, int rank, uint64_t start)
 {
     if (!start)
         return;
-    __atomic_store_n(&t->waiting, 0, __ATOMIC_RELAXED);
-    t->now = dome__now_ns();
-    uint64_t took = t->now > start ? t->now - start : 0;
-    __atomic_store_n(&t->wait_ns, t->wait_ns + took, __ATOMIC_RELAXED);
-    t->waits += took >= DOME_LONG_WAIT;
-    if (t->waited_for)
-        t->waited_for[rank] += took;
+    const uint64_t took = dome__account_end_wait(&t->account, rank, start);
     if (t->waited)
         t->waited(t, rank, start, took);
 }
@@ -99,10 +80,10 @@ static void end_wait(dome_transport *t, int rank, uint64_t start)
 /* A message that leaves at once is no wait: the clock need not be read. */
 static bool put_at_once(dome_transport *t, int dest, int channel, const uint8_t *head_bytes, const void *data, uint64_t bytes)
 {
-    if (!(t->can & DOME_TRANSPORT_AT_ONCE) || !t->ops->send_at_once(t, dest, channel, head_bytes, HEAD_BYTES, data, bytes))
+    if (!(t->provider.can & DOME_TRANSPORT_AT_ONCE) ||
+        !t->provider.ops->send_at_once(&t->provider, dest, channel, head_bytes, HEAD_BYTES, data, bytes))
         return false;
-    t->messages++;
-    t->bytes += bytes;
+    dome__account_sent(&t->account, bytes);
     return true;
 }
 
@@ -111,29 +92,27 @@ static int put(dome_transport *t, int dest, int channel, const uint8_t *head_byt
 {
     if (put_at_once(t, dest, channel, head_bytes, data, bytes))
         return DOME_OK;
-    const uint32_t outer = t->waiting, sends = DOME_WAITS(dest, DOME_WAITS_TO_SEND);
-    uint64_t start = begin_wait_at(t, sends, now);
+    const uint32_t outer = t->account.waiting, sends = DOME_WAITS(dest, DOME_WAITS_TO_SEND);
+    uint64_t start = dome__account_begin_wait(&t->account, sends, now);
     if (outer) /* an all-reduce gets on while the task waits for something else */
-        __atomic_store_n(&t->waiting, sends, __ATOMIC_RELAXED);
-    int status = (whole || !(t->can & DOME_TRANSPORT_OFFER) ? t->ops->send : t->ops->begin_send)(t, dest, channel, head_bytes,
-                                                                                                 HEAD_BYTES, data, bytes);
+        dome__account_wait_for(&t->account, sends);
+    int status = (whole || !(t->provider.can & DOME_TRANSPORT_OFFER) ? t->provider.ops->send : t->provider.ops->begin_send)(
+        &t->provider, dest, channel, head_bytes, HEAD_BYTES, data, bytes);
     if (outer)
-        __atomic_store_n(&t->waiting, outer, __ATOMIC_RELAXED);
+        dome__account_wait_for(&t->account, outer);
     end_wait(t, dest, start);
-    if (!status) {
-        t->messages++;
-        t->bytes += bytes;
-    }
+    if (!status)
+        dome__account_sent(&t->account, bytes);
     return status;
 }
 
 static int take_head(dome_transport *t, int source, int channel, head *h, uint64_t *bytes, uint64_t now)
 {
     uint8_t head_bytes[HEAD_BYTES];
-    uint64_t start = begin_wait_at(t, DOME_WAITS(source, channel), now);
+    uint64_t start = dome__account_begin_wait(&t->account, DOME_WAITS(source, channel), now);
     int status = t->ahead ? dome__ahead_wait(t, source, channel) : DOME_OK;
     if (!status)
-        status = t->ops->recv_head(t, source, channel, head_bytes, HEAD_BYTES, bytes);
+        status = t->provider.ops->recv_head(&t->provider, source, channel, head_bytes, HEAD_BYTES, bytes);
     end_wait(t, source, start);
     if (!status)
         decode(h, head_bytes);
@@ -143,9 +122,9 @@ static int take_head(dome_transport *t, int source, int channel, head *h, uint64
 static int take_data(dome_transport *t, int source, int channel, void *data, uint64_t bytes)
 {
     if (bytes <= AT_ONCE)
-        return t->ops->recv_data(t, source, channel, data, bytes);
+        return t->provider.ops->recv_data(&t->provider, source, channel, data, bytes);
     uint64_t start = begin_wait(t, DOME_WAITS(source, channel));
-    int status = t->ops->recv_data(t, source, channel, data, bytes);
+    int status = t->provider.ops->recv_data(&t->provider, source, channel, data, bytes);
     end_wait(t, source, start);
     return status;
 }
@@ -164,9 +143,9 @@ static void discard(dome_transport *t, int source, int channel, uint64_t bytes)
 
 static int check_peer(dome_transport *t, int peer)
 {
-    if (peer < 0 || peer >= t->size || peer == t->rank)
-        return dome__transport_error(t, DOME_ERR_ARGUMENT, "task %d of %d cannot exchange messages with task %d", t->rank,
-                                     t->size, peer);
+    if (peer < 0 || peer >= t->group.size || peer == t->group.rank)
+        return dome__transport_error(t, DOME_ERR_ARGUMENT, "task %d of %d cannot exchange messages with task %d", t->group.rank,
+                                     t->group.size, peer);
     return DOME_OK;
 }
 
@@ -186,8 +165,8 @@ static bool same_forms(dome_type type)
 
 dome_format dome__format_with(const dome_transport *transport, int rank)
 {
-    const int *format = transport->data_format;
-    return !format || format[rank] == format[transport->rank] ? DOME_NATIVE : DOME_PORTABLE;
+    const int *format = transport->group.data_format;
+    return !format || format[rank] == format[transport->group.rank] ? DOME_NATIVE : DOME_PORTABLE;
 }
 
 /* Elements in one part of a portable message that is sent in several. */
@@ -208,8 +187,8 @@ static head head_of(const dome_transport *t, int channel, dome_type type, uint64
         .element = dome_type_portable_size(type),
         .count = count,
         .stamp = *stamp,
-        .rank = (uint32_t)t->rank,
-        .flags = channel != DOME_CHANNEL_PROGRAM && t->flag,
+        .rank = (uint32_t)t->group.rank,
+        .flags = channel != DOME_CHANNEL_PROGRAM && t->group.flag,
     };
 }
 
@@ -256,14 +235,14 @@ int dome__begin_send(dome_transport *t, int dest, int channel, dome_type type, c
 
 void dome__end_send(dome_transport *t, int dest)
 {
-    if (!(t->can & DOME_TRANSPORT_OFFER))
+    if (!(t->provider.can & DOME_TRANSPORT_OFFER))
         return;
-    if (t->ops->sent(t, dest)) { /* no wait: the clock need not be read */
-        t->ops->end_send(t, dest);
+    if (t->provider.ops->sent(&t->provider, dest)) { /* no wait: the clock need not be read */
+        t->provider.ops->end_send(&t->provider, dest);
         return;
     }
     uint64_t start = begin_wait(t, DOME_WAITS(dest, DOME_WAITS_TO_SEND));
-    t->ops->end_send(t, dest);
+    t->provider.ops->end_send(&t->provider, dest);
     end_wait(t, dest, start);
 }
 
@@ -288,7 +267,8 @@ static int check_frame(dome_transport *t, int source, int channel, dome_format f
         return dome__transport_error(t, DOME_ERR_COMM, "task %d has sent data that is not a message of this version of Dome",
                                      source);
     if (h->format != format)
-        return dome__transport_error(t, DOME_ERR_COMM, "task %d and task %d disagree about their data formats", source, t->rank);
+        return dome__transport_error(t, DOME_ERR_COMM, "task %d and task %d disagree about their data formats", source,
+                                     t->group.rank);
     return DOME_OK;
 }
 
@@ -310,7 +290,7 @@ static int check_head(dome_transport *t, int source, int channel, dome_type type
     if (status)
         return status;
     if (!same_stamp(&h->stamp, &t->stamp)) {
-        char *here = describe(t, t->rank, &t->stamp), *there = describe(t, source, &h->stamp);
+        char *here = describe(t, t->group.rank, &t->stamp), *there = describe(t, source, &h->stamp);
         const char *hint = h->stamp.operation == t->stamp.operation && h->stamp.object == t->stamp.object
                                ? ", with other arguments or after other operations"
                                : "";
@@ -322,9 +302,9 @@ static int check_head(dome_transport *t, int source, int channel, dome_type type
     if (h->kind != dome_type_kind_of(type) || h->element != dome_type_portable_size(type))
         return dome__transport_error(t, DOME_ERR_MISMATCH,
                                      "task %d sends elements of another type than the %s that task %d expects", source,
-                                     dome_type_name(type), t->rank);
+                                     dome_type_name(type), t->group.rank);
     status = check_length(t, source, h, dome_type_bytes(type, format), bytes);
-    t->flag = t->flag || (h->flags & 1);
+    dome__group_hear(&t->group, h->flags & 1);
     return status;
 }
 
@@ -387,7 +367,7 @@ int dome__recv(dome_transport *t, int source, int channel, dome_type type, void 
     status = check_head(t, source, channel, type, dome__format_with(t, source), &h, bytes);
     if (!status && h.count != count)
         status = dome__transport_error(t, DOME_ERR_MISMATCH, "task %d sends %" PRIu64 " elements, task %d expects %" PRIu64,
-                                       source, h.count, t->rank, count);
+                                       source, h.count, t->group.rank, count);
     if (status) {
         discard(t, source, channel, bytes);
         return status;
@@ -399,7 +379,7 @@ int dome__recv(dome_transport *t, int source, int channel, dome_type type, void 
 static int after_served(const dome_transport *t, const int *ranks, int count)
 {
     for (int k = 0; k < count; k++)
-        if (ranks[k] == t->served)
+        if (ranks[k] == t->account.served)
             return k + 1;
     return 0;
 }
@@ -420,7 +400,7 @@ static bool any_has_arrived(void *ctx)
         dome__ahead_drive(a->transport);
     for (int k = 0; k < a->count; k++) {
         a->found = a->ranks[(unsigned)(a->first + k) % (unsigned)a->count];
-        if (a->transport->ops->arrived(a->transport, a->found, a->channel))
+        if (dome__transport_arrived(a->transport, a->found, a->channel))
             return true;
     }
     return false;
@@ -430,7 +410,7 @@ static bool any_has_arrived(void *ctx)
 static void nap_at_descriptors(dome_transport *t, const struct timespec *time)
 {
     const int *fds = NULL;
-    int n = t->can & DOME_TRANSPORT_LISTEN ? t->ops->descriptors(t, &fds) : 0;
+    int n = t->provider.can & DOME_TRANSPORT_LISTEN ? t->provider.ops->descriptors(&t->provider, &fds) : 0;
     struct pollfd *list = g_newa(struct pollfd, n + 1);
     for (int i = 0; i < n; i++)
         list[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
@@ -452,7 +432,7 @@ static void look_again_and_again(any_of *a)
             yielded = dome__yield();
             continue;
         }
-        t->ops->arrived(t, -1, a->channel); /* what these tasks sent before, on other channels, may be in front */
+        dome__transport_arrived(t, -1, a->channel); /* what these tasks sent before, on other channels, may be in front */
         if (any_has_arrived(a))
             break;
         nap_at_descriptors(t, &nap);
@@ -465,12 +445,12 @@ int dome__wait_for_any(dome_transport *t, const int *ranks, int count, int chann
 {
     any_of a = {.transport = t, .ranks = ranks, .count = count, .first = after_served(t, ranks, count), .channel = channel};
     uint64_t start = begin_wait(t, DOME_WAITS(-1, channel));
-    if (t->can & DOME_TRANSPORT_UNTIL)
-        t->ops->wait_until(t, any_has_arrived, &a);
+    if (t->provider.can & DOME_TRANSPORT_UNTIL)
+        t->provider.ops->wait_until(&t->provider, any_has_arrived, &a);
     else
         look_again_and_again(&a);
     end_wait(t, a.found, start);
-    t->served = a.found;
+    dome__account_serve(&t->account, a.found);
     return a.found;
 }
 
@@ -483,7 +463,7 @@ static int check_given(dome_transport *t, int source, dome_type type, uint64_t l
     const uint64_t size = dome_type_size(type);
     const bool as_many = given->bytes >= least * size && given->bytes <= count * size && given->bytes % size == 0;
     if (memcmp(theirs, own_head, HEAD_BYTES - 8) == 0 && as_many) {
-        t->flag = t->flag || (theirs[HEAD_BYTES - 1] & 1);
+        dome__group_hear(&t->group, theirs[HEAD_BYTES - 1] & 1);
         return DOME_OK;
     }
     head h;
@@ -491,7 +471,7 @@ static int check_given(dome_transport *t, int source, dome_type type, uint64_t l
     int status = check_head(t, source, DOME_CHANNEL_COLLECTIVE, type, DOME_NATIVE, &h, given->bytes);
     if (!status && (h.count != count || !as_many))
         status = dome__transport_error(t, DOME_ERR_MISMATCH, "task %d gives %" PRIu64 " elements, task %d expects %" PRIu64,
-                                       source, h.count, t->rank, count);
+                                       source, h.count, t->group.rank, count);
     return status;
 }
 
@@ -501,25 +481,23 @@ static int share(dome_transport *t, int from, dome_type type, const void *data, 
                  const uint64_t *counts, dome_shared *given)
 {
     const uint64_t bytes = own * dome_type_size(type);
-    if (t->near.count == 1) {
+    if (t->group.near.count == 1) {
         given[0] = (dome_shared){NULL, data, bytes};
         return DOME_OK;
     }
-    head h = head_of(t, DOME_CHANNEL_COLLECTIVE, type, counts ? counts[t->near.place] : count, DOME_NATIVE, &t->stamp);
+    head h = head_of(t, DOME_CHANNEL_COLLECTIVE, type, counts ? counts[t->group.near.place] : count, DOME_NATIVE, &t->stamp);
     uint8_t head_bytes[HEAD_BYTES];
     encode(head_bytes, &h);
-    uint64_t start = begin_wait_at(t, DOME_WAITS(-1, DOME_WAITS_NEAR), t->begun);
-    t->begun = 0;
-    int last, status = t->ops->share(t, from, head_bytes, HEAD_BYTES, data, bytes, given, &last);
+    uint64_t start = dome__account_begin_wait(&t->account, DOME_WAITS(-1, DOME_WAITS_NEAR), t->account.begun);
+    dome__account_set_begun(&t->account, 0);
+    int last, status = t->provider.ops->share(&t->provider, from, head_bytes, HEAD_BYTES, data, bytes, given, &last);
     end_wait(t, last, start);
-    if (!status && (from < 0 || from == t->rank)) {
-        t->messages++;
-        t->bytes += bytes;
-    }
-    for (int i = 0; i < t->near.count && !status; i++) {
-        const int rank = t->near.rank[i];
+    if (!status && (from < 0 || from == t->group.rank))
+        dome__account_sent(&t->account, bytes);
+    for (int i = 0; i < t->group.near.count && !status; i++) {
+        const int rank = t->group.near.rank[i];
         const uint64_t most = counts ? counts[i] : count;
-        if (rank != t->rank && (from < 0 || from == rank))
+        if (rank != t->group.rank && (from < 0 || from == rank))
             status = check_given(t, rank, type, least ? least : most, most, head_bytes, &given[i]);
     }
     return status;
@@ -528,7 +506,7 @@ static int share(dome_transport *t, int from, dome_type type, const void *data, 
 int dome__share(dome_transport *t, int from, dome_type type, const void *data, uint64_t count, const uint64_t *counts,
                 dome_shared *given)
 {
-    return share(t, from, type, data, counts ? counts[t->near.place] : count, 0, count, counts, given);
+    return share(t, from, type, data, counts ? counts[t->group.near.place] : count, 0, count, counts, given);
 }
 
 int dome__share_part(dome_transport *t, dome_type type, const void *data, uint64_t count, uint64_t most, dome_shared *given)
@@ -593,7 +571,7 @@ int dome__letter_send(dome_transport *t, int dest, int tag, dome_type type, uint
 bool dome__letter_at_once(dome_transport *t, int dest, int tag, dome_type type, uint64_t hash, const void *data, uint64_t count)
 {
     const uint64_t bytes = count * dome_type_size(type);
-    if (!(t->can & DOME_TRANSPORT_AT_ONCE) || bytes > AT_ONCE || dome__format_with(t, dest) != DOME_NATIVE)
+    if (!(t->provider.can & DOME_TRANSPORT_AT_ONCE) || bytes > AT_ONCE || dome__format_with(t, dest) != DOME_NATIVE)
         return false;
     const dome_stamp stamp = {.history = hash, .object = (uint64_t)tag};
     head h = head_of(t, DOME_CHANNEL_PROGRAM, type, count, DOME_NATIVE, &stamp);
@@ -630,10 +608,10 @@ int dome__letter_data(dome_transport *t, int source, const dome_letter *letter, 
 
 bool dome__sent(dome_transport *t, int dest)
 {
-    return !(t->can & DOME_TRANSPORT_OFFER) || t->ops->sent(t, dest);
+    return !(t->provider.can & DOME_TRANSPORT_OFFER) || t->provider.ops->sent(&t->provider, dest);
 }
 
 bool dome__letter_arrived(dome_transport *t, int source)
 {
-    return t->ops->arrived(t, source, DOME_CHANNEL_PROGRAM);
+    return dome__transport_arrived(t, source, DOME_CHANNEL_PROGRAM);
 }

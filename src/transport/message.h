@@ -23,8 +23,8 @@ int dome__recv(dome_transport *transport, int source, int channel, dome_type typ
  * last call returned. Needs DOME_TRANSPORT_PROBE. */
 int dome__wait_for_any(dome_transport *transport, const int *ranks, int count, int channel);
 
-/* A share (transport.h) among the tasks of the group `near`: like messages of each task to each, with the same checks. Task i of
- * the group gives counts[i] elements; NULL: count each. from: as in transport.h. given: one entry for each task of the group. */
+/* A share (provider.h) among the tasks of the group `near`: like messages of each task to each, with the same checks. Task i of
+ * the group gives counts[i] elements; NULL: count each. from: as in provider.h. given: one entry for each task of the group. */
 int dome__share(dome_transport *transport, int from, dome_type type, const void *data, uint64_t count, const uint64_t *counts,
                 dome_shared *given);
 

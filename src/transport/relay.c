@@ -39,17 +39,17 @@ static int parent_in(level *l, int rank)
 /* The lowest rank of a cluster is its head. */
 static void join_by_hosts(const dome_transport *t, int *parent)
 {
-    const int *cluster = t->links.cluster;
+    const int *cluster = t->group.links.cluster;
     int clusters = 0;
-    for (int r = 0; r < t->size && cluster; r++)
+    for (int r = 0; r < t->group.size && cluster; r++)
         clusters = MAX(clusters, cluster[r] + 1);
-    level heads = {.rank = g_new(int, t->size)}, *of = g_new0(level, clusters + 1);
-    for (int r = 0; r < t->size; r++) {
+    level heads = {.rank = g_new(int, t->group.size)}, *of = g_new0(level, clusters + 1);
+    for (int r = 0; r < t->group.size; r++) {
         level *l = &of[cluster ? cluster[r] : 0];
         if (!l->rank)
-            l->rank = g_new(int, t->size);
-        if (t->leader && t->leader[r] != r)
-            parent[r] = t->leader[r];
+            l->rank = g_new(int, t->group.size);
+        if (t->group.leader && t->group.leader[r] != r)
+            parent[r] = t->group.leader[r];
         else if ((parent[r] = parent_in(l, r)) < 0)
             parent[r] = parent_in(&heads, r);
     }
@@ -75,10 +75,10 @@ static void join_halves(int *parent, int first, int end)
 
 int *dome__relay_parents(const dome_transport *t, dome_relay_form form)
 {
-    int *parent = g_new(int, t->size);
+    int *parent = g_new(int, t->group.size);
     parent[0] = -1;
     if (form == DOME_RELAY_NARROW)
-        join_halves(parent, 0, t->size);
+        join_halves(parent, 0, t->group.size);
     else
         join_by_hosts(t, parent);
     return parent;
@@ -86,30 +86,30 @@ int *dome__relay_parents(const dome_transport *t, dome_relay_form form)
 
 dome_relay *dome__relay_new(dome_transport *t, dome_relay_form form)
 {
-    if (!(t->can & DOME_TRANSPORT_PROBE))
+    if (!(t->provider.can & DOME_TRANSPORT_PROBE))
         return NULL;
     dome_relay *relay = g_new0(dome_relay, 1);
-    int *parent = dome__relay_parents(t, form), *next = g_new(int, t->size);
+    int *parent = dome__relay_parents(t, form), *next = g_new(int, t->group.size);
     relay->transport = t;
-    relay->parent = parent[t->rank];
-    relay->place = g_new0(int, t->size);
-    relay->subtree = g_new(int, t->size);
-    relay->children = g_new(int, t->size);
-    for (int r = 0; r < t->size; r++)
+    relay->parent = parent[t->group.rank];
+    relay->place = g_new0(int, t->group.size);
+    relay->subtree = g_new(int, t->group.size);
+    relay->children = g_new(int, t->group.size);
+    for (int r = 0; r < t->group.size; r++)
         relay->subtree[r] = 1;
-    for (int r = t->size; --r > 0;) /* a task's parent has a lower rank */
+    for (int r = t->group.size; --r > 0;) /* a task's parent has a lower rank */
         relay->subtree[parent[r]] += relay->subtree[r];
-    for (int r = 0; r < t->size; r++) {
+    for (int r = 0; r < t->group.size; r++) {
         if (r > 0) {
             relay->place[r] = next[parent[r]];
             next[parent[r]] += relay->subtree[r];
         }
         next[r] = relay->place[r] + 1;
-        if (r > 0 && parent[r] == t->rank)
+        if (r > 0 && parent[r] == t->group.rank)
             relay->children[relay->nchildren++] = r;
     }
-    relay->first = g_new0(uint64_t, t->size + 1);
-    relay->heard = g_new0(bool, t->size);
+    relay->first = g_new0(uint64_t, t->group.size + 1);
+    relay->heard = g_new0(bool, t->group.size);
     relay->complete = true;
     g_free(next);
     g_free(parent);
@@ -173,13 +173,13 @@ int dome__relay_begin(dome_relay *relay, const double *numbers, const uint64_t *
     dome_transport *t = relay->transport;
     for (int i = 0; i < relay->nchildren; i++) /* they may still be reading the numbers before */
         dome__end_send(t, relay->children[i]);
-    for (int r = 0; r < t->size; r++)
+    for (int r = 0; r < t->group.size; r++)
         relay->first[relay->place[r] + 1] = counts[r];
-    for (int k = 0; k < t->size; k++)
+    for (int k = 0; k < t->group.size; k++)
         relay->first[k + 1] += relay->first[k];
     g_free(relay->numbers);
-    relay->numbers = g_new(double, relay->first[t->size]);
-    memcpy(relay->numbers + relay->first[relay->place[t->rank]], numbers, counts[t->rank] * sizeof *numbers);
+    relay->numbers = g_new(double, relay->first[t->group.size]);
+    memcpy(relay->numbers + relay->first[relay->place[t->group.rank]], numbers, counts[t->group.rank] * sizeof *numbers);
     memset(relay->heard, 0, (size_t)relay->nchildren * sizeof *relay->heard);
     relay->missing = relay->nchildren;
     relay->stamp = t->stamp;
@@ -190,7 +190,7 @@ int dome__relay_begin(dome_relay *relay, const double *numbers, const uint64_t *
 
 static bool arrived(const dome_relay *relay, int source)
 {
-    return relay->transport->ops->arrived(relay->transport, source, DOME_CHANNEL_RELAY);
+    return dome__transport_arrived(relay->transport, source, DOME_CHANNEL_RELAY);
 }
 
 static int pass_up(dome_relay *relay, bool wait)
@@ -211,14 +211,14 @@ static int pass_up(dome_relay *relay, bool wait)
     relay->passed_up = true;
     if (relay->parent < 0)
         return status;
-    const double *part = part_of(relay, relay->transport->rank, &count);
+    const double *part = part_of(relay, relay->transport->group.rank, &count);
     return put(relay, relay->parent, part, count);
 }
 
 static int pass_down(dome_relay *relay, bool wait)
 {
     int status = DOME_OK;
-    uint64_t count = relay->first[relay->transport->size];
+    uint64_t count = relay->first[relay->transport->group.size];
     if (relay->parent >= 0) {
         if (!wait && !arrived(relay, relay->parent))
             return status;

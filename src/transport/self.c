@@ -1,33 +1,33 @@
 /* The provider for a program of one task: there are no tasks to start and none to send messages to. */
 #include "transport/transport.h"
 
-static int nobody(dome_transport *transport, int peer)
+static int nobody(dome_transport_provider *self, int peer)
 {
-    return dome__transport_error(transport, DOME_ERR_COMM, "there is no task %d: the program has one task", peer);
+    return dome__transport_error(self->transport, DOME_ERR_COMM, "there is no task %d: the program has one task", peer);
 }
 
-static int self_send(dome_transport *transport, int dest, int channel, const void *head, size_t head_bytes, const void *data,
+static int self_send(dome_transport_provider *self, int dest, int channel, const void *head, size_t head_bytes, const void *data,
                      uint64_t bytes)
 {
     (void)channel, (void)head, (void)head_bytes, (void)data, (void)bytes;
-    return nobody(transport, dest);
+    return nobody(self, dest);
 }
 
-static int self_recv_head(dome_transport *transport, int source, int channel, void *head, size_t head_bytes, uint64_t *bytes)
+static int self_recv_head(dome_transport_provider *self, int source, int channel, void *head, size_t head_bytes, uint64_t *bytes)
 {
     (void)channel, (void)head, (void)head_bytes, (void)bytes;
-    return nobody(transport, source);
+    return nobody(self, source);
 }
 
-static int self_recv_data(dome_transport *transport, int source, int channel, void *data, uint64_t bytes)
+static int self_recv_data(dome_transport_provider *self, int source, int channel, void *data, uint64_t bytes)
 {
     (void)channel, (void)data, (void)bytes;
-    return nobody(transport, source);
+    return nobody(self, source);
 }
 
-static void self_close(dome_transport *transport)
+static void self_close(dome_transport_provider *self)
 {
-    (void)transport;
+    (void)self;
 }
 
 static dome_transport *self_open(const dome_members *members)

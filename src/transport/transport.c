@@ -6,23 +6,21 @@
 #include <stdio.h>
 #include <unistd.h>
 
-dome_transport *dome__transport_new(const dome_transport_ops *ops, void *provider, int rank, int size)
+dome_transport *dome__transport_new(const dome_transport_ops *ops, void *state, int rank, int size)
 {
     dome_transport *transport = g_new0(dome_transport, 1);
-    transport->ops = ops;
-    transport->provider = provider;
-    transport->can = ops->can;
-    transport->rank = rank;
-    transport->size = size;
-    transport->waited_for = g_new0(uint64_t, size);
+    transport->provider = (dome_transport_provider){.ops = ops, .state = state, .can = ops->can, .transport = transport};
+    transport->group.rank = rank;
+    transport->group.size = size;
+    dome__account_open(&transport->account, size);
     return transport;
 }
 
-static dome_transport *outermost(dome_transport *transport)
+dome_transport_provider dome__transport_wrap(dome_transport *transport, const dome_transport_ops *ops, void *state, unsigned can)
 {
-    while (transport->outer)
-        transport = transport->outer;
-    return transport;
+    const dome_transport_provider inner = transport->provider;
+    transport->provider = (dome_transport_provider){.ops = ops, .state = state, .can = can, .transport = transport};
+    return inner;
 }
 
 static bool stopped;
@@ -43,16 +41,9 @@ void dome__transport_may_send(void)
         pause();
 }
 
-void dome__transport_progress(dome_transport *transport)
-{
-    transport = outermost(transport);
-    __atomic_store_n(&transport->progress, transport->progress + 1, __ATOMIC_RELAXED);
-}
-
 int dome__transport_error(dome_transport *transport, int status, const char *format, ...)
 {
     va_list args;
-    transport = outermost(transport);
     va_start(args, format);
     vsnprintf(transport->reason, sizeof transport->reason, format, args);
     va_end(args);
@@ -63,12 +54,10 @@ void dome__transport_free(dome_transport *transport)
 {
     if (!transport)
         return;
-    if (transport->ops && transport->ops->close)
-        transport->ops->close(transport);
+    if (transport->provider.ops && transport->provider.ops->close)
+        transport->provider.ops->close(&transport->provider);
     dome__ahead_line_free(transport);
-    g_free(transport->data_format);
-    g_free(transport->groups);
-    g_free(transport->waited_for);
-    dome__transport_free_links(transport);
+    dome__account_clear(&transport->account);
+    dome__group_clear(&transport->group);
     g_free(transport);
 }

@@ -345,12 +345,12 @@ static void make_beat(dome_watch *watch, dome_wire_beat *beat, char **object)
     beat->operation = p.operation == DOME_OP_NONE ? "" : dome__operation_name(p.operation);
     pthread_mutex_lock(&watch->state);
     const dome_transport *transport = watch->transport;
-    beat->waiting = transport && __atomic_load_n(&transport->waiting, __ATOMIC_RELAXED) != 0;
-    beat->awaited = transport ? __atomic_load_n(&transport->awaited, __ATOMIC_RELAXED) : 0;
-    beat->progress = transport ? __atomic_load_n(&transport->progress, __ATOMIC_RELAXED) : 0;
+    beat->waiting = transport && __atomic_load_n(&transport->account.waiting, __ATOMIC_RELAXED) != 0;
+    beat->awaited = transport ? __atomic_load_n(&transport->account.awaited, __ATOMIC_RELAXED) : 0;
+    beat->progress = transport ? __atomic_load_n(&transport->account.progress, __ATOMIC_RELAXED) : 0;
     if (beat->waiting)
         beat->progress += moved(watch);
-    beat->waited = transport ? __atomic_load_n(&transport->wait_ns, __ATOMIC_RELAXED) : 0;
+    beat->waited = transport ? __atomic_load_n(&transport->account.wait_ns, __ATOMIC_RELAXED) : 0;
     beat->queries = watch->queries;
     beat->busy = busy_lately(watch);
     pthread_mutex_unlock(&watch->state);
@@ -401,11 +401,11 @@ static void beat_by_board(dome_watch *watch, double period)
     bool told = false;
     pthread_mutex_lock(&watch->state);
     const dome_transport *t = watch->transport;
-    dome_board *board = t ? __atomic_load_n(&t->board, __ATOMIC_ACQUIRE) : NULL;
-    if (board && t->board_place == 0) {
-        append_board(watch, board, t->board_tasks, frame);
+    dome_board *board = t ? __atomic_load_n(&t->account.board, __ATOMIC_ACQUIRE) : NULL;
+    if (board && t->account.board_place == 0) {
+        append_board(watch, board, t->account.board_tasks, frame);
         __atomic_store_n(&board->told, dome__now_ns(), __ATOMIC_RELAXED);
-    } else if (board && dome__board_put(board, t->board_place, frame->data, frame->len)) {
+    } else if (board && dome__board_put(board, t->account.board_place, frame->data, frame->len)) {
         const uint64_t last = __atomic_load_n(&board->told, __ATOMIC_RELAXED);
         told = last && (double)dome__since_ns(last) * 1e-9 < RELIES * period;
     }
@@ -420,8 +420,8 @@ static bool is_heard(dome_watch *watch, bool itself)
 {
     bool heard = itself;
     pthread_mutex_lock(&watch->state);
-    dome_board *board = watch->transport ? __atomic_load_n(&watch->transport->board, __ATOMIC_ACQUIRE) : NULL;
-    if (board && watch->transport->board_place == 0) {
+    dome_board *board = watch->transport ? __atomic_load_n(&watch->transport->account.board, __ATOMIC_ACQUIRE) : NULL;
+    if (board && watch->transport->account.board_place == 0) {
         if (itself)
             __atomic_store_n(&board->heard, dome__now_ns(), __ATOMIC_RELAXED);
     } else if (board) {
@@ -452,9 +452,9 @@ static uint64_t waited_ns(dome_watch *watch)
 {
     pthread_mutex_lock(&watch->state);
     const dome_transport *t = watch->transport;
-    uint64_t wait = t ? __atomic_load_n(&t->wait_ns, __ATOMIC_RELAXED) : 0;
-    if (t && __atomic_load_n(&t->waiting, __ATOMIC_RELAXED))
-        wait += dome__since_ns(__atomic_load_n(&t->wait_began, __ATOMIC_RELAXED));
+    uint64_t wait = t ? __atomic_load_n(&t->account.wait_ns, __ATOMIC_RELAXED) : 0;
+    if (t && __atomic_load_n(&t->account.waiting, __ATOMIC_RELAXED))
+        wait += dome__since_ns(__atomic_load_n(&t->account.wait_began, __ATOMIC_RELAXED));
     pthread_mutex_unlock(&watch->state);
     return wait;
 }

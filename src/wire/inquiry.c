@@ -22,16 +22,16 @@ static void put_wait(GArray *answer, const dome_transport *t, uint32_t waits)
 {
     const int rank = DOME_WAITS_RANK(waits), channel = DOME_WAITS_CHANNEL(waits);
     put(answer, waits);
-    for (int r = rank < 0 ? 0 : rank; channel < DOME_CHANNELS && r < (rank < 0 ? t->size : rank + 1); r++)
-        put(answer, count_of(t->taken, r, channel));
+    for (int r = rank < 0 ? 0 : rank; channel < DOME_CHANNELS && r < (rank < 0 ? t->group.size : rank + 1); r++)
+        put(answer, count_of(t->account.taken, r, channel));
 }
 
 GArray *dome__inquiry_waits(const dome_transport *t)
 {
     GArray *answer = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-    put_wait(answer, t, __atomic_load_n(&t->waiting, __ATOMIC_RELAXED));
+    put_wait(answer, t, __atomic_load_n(&t->account.waiting, __ATOMIC_RELAXED));
     for (int k = 0; k < DOME_AHEAD_WAITS; k++) {
-        const uint32_t waits = __atomic_load_n(&t->ahead_waits[k], __ATOMIC_RELAXED);
+        const uint32_t waits = __atomic_load_n(&t->account.ahead_waits[k], __ATOMIC_RELAXED);
         if (waits)
             put_wait(answer, t, waits);
     }
@@ -43,7 +43,7 @@ GArray *dome__inquiry_given(const dome_transport *t, const GArray *pairs)
     GArray *answer = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     for (guint k = 0; k + 1 < pairs->len; k += 2) {
         const uint32_t rank = g_array_index(pairs, uint32_t, k), channel = g_array_index(pairs, uint32_t, k + 1);
-        put(answer, is_pair(t->size, rank, channel) ? count_of(t->given, (int)rank, (int)channel) : 0);
+        put(answer, is_pair(t->group.size, rank, channel) ? count_of(t->account.given, (int)rank, (int)channel) : 0);
     }
     return answer;
 }

@@ -1,7 +1,6 @@
 #include "wire/view_plan.h"
 
 #include <glib.h>
-#include <inttypes.h>
 #include <string.h>
 
 enum { MEMBERS_MOST = 1000000 };
@@ -161,13 +160,4 @@ bool dome__view_plan_parse(const char *text, int size, dome_view_plan *plan)
     if (!good)
         dome__view_plan_clear(plan);
     return good;
-}
-
-char *dome__view_entry_text(const dome_view_entry *e)
-{
-    return g_strdup_printf("%" PRIu32 "\n%d\n%s\n%d %d %d %d %" PRIu64 "\n%" PRIu64 " %" PRIu64 " %" PRIu64 " %d\n%" PRIu64
-                           " %" PRIu64 " %" PRIu64 "\n%s\n%s\n%s",
-                           e->number, e->rank, e->plan, e->stood, e->kept[0], e->kept[1], e->losses, e->program_ns, e->begun_ns,
-                           e->members_ns, e->blocks_ns, e->profile, e->progress_ns, e->progress_first, e->progress_total,
-                           e->avoid, e->held, e->rest);
 }

@@ -65,24 +65,4 @@ char *dome__view_plan_text(const dome_view_plan *plan);
 /* False if the text is not that of a plan for a view after one of `size` tasks (0: any): a rank that is named twice, say. */
 bool dome__view_plan_parse(const char *text, int size, dome_view_plan *plan);
 
-/* ---- entering a view ---- */
-
-/* What a process gets that becomes a task of the next view (DOME_VARIABLE_VIEW). Without a past: stood 0, and no descriptors
- * (-1). */
-typedef struct dome_view_entry {
-    uint32_t number; /* of the view */
-    int rank;
-    const char *plan;                         /* text */
-    int stood, kept[2], profile;              /* tasks of the last view that stood; descriptors */
-    int losses;                               /* after which the program has gone on */
-    uint64_t program_ns;                      /* when it began, on the clock of this host; 0: not known */
-    uint64_t begun_ns, members_ns, blocks_ns; /* when the change began, how long its parts took so far */
-    uint64_t progress_ns, progress_first,
-        progress_total;              /* when the loop that dome_progress shows began, and where; ns 0: none */
-    const char *avoid, *held, *rest; /* program/change.c */
-} dome_view_entry;
-
-/* Its text; g_free'd. */
-char *dome__view_entry_text(const dome_view_entry *entry);
-
 #endif

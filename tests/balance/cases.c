@@ -674,7 +674,7 @@ static void case_neighbours(const char *word)
     double counts[size];
     for (int r = 0; r < size; r++)
         counts[r] = 0;
-    uint64_t together = env->transport->together;
+    uint64_t together = env->transport->group.together;
     for (step = 0; step < last; step++) {
         make_slow(step < all / 2 ? 1 : 0, 8);
         couple(x, y);
@@ -687,8 +687,8 @@ static void case_neighbours(const char *word)
         for (int r = 0; r < size && step >= all - 20; r++)
             counts[r] += owned_by(N, r) / 20;
     }
-    EXPECT(env->transport->together == together, "tasks have waited for each other %d times",
-           (int)(env->transport->together - together));
+    EXPECT(env->transport->group.together == together, "tasks have waited for each other %d times",
+           (int)(env->transport->group.together - together));
     check_coupled(x, whole);
     if (size > 1 && last == all)
         expect_less(counts, 0, 0.6, "a vector whose parts exchange with their neighbours");
@@ -862,7 +862,7 @@ static void case_apart(const char *word)
     (void)word;
     dvec *x = dvec_new(env, "x", DOME_F64, N), *y = dvec_new(env, "y", DOME_F64, N / 2);
     double start = 0, end = 0;
-    uint64_t together = env->transport->together;
+    uint64_t together = env->transport->group.together;
     for (step = 0; step < 200; step++) {
         dvec_map(x, start_kernel, NULL, 0, NULL);
         dvec_map(y, end_kernel, NULL, 0, NULL);
@@ -870,7 +870,7 @@ static void case_apart(const char *word)
         start += step < 180 ? 0 : largest_part_of(N, heavy_start) / 20;
         end += step < 180 ? 0 : largest_part_of(N / 2, heavy_end) / 20;
     }
-    EXPECT(env->transport->together == together, "tasks have waited for each other");
+    EXPECT(env->transport->group.together == together, "tasks have waited for each other");
     EXPECT(start < 1.6 / size && end < 1.6 / size, "a task has %.2f of the cost of one length, one has %.2f of the other", start,
            end);
 }
@@ -1100,7 +1100,7 @@ int main(int argc, char **argv)
     env = dome_init(&argc, &argv);
     rank = dome_rank(env);
     size = dome_size(env);
-    waiting = &env->transport->waiting;
+    waiting = &env->transport->account.waiting;
     env->transport->waited = one_history;
     int word = 2;
     if (argc > word && strcmp(argv[word], "ring") == 0)

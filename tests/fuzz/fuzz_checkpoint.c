@@ -19,7 +19,7 @@ static void require_at(bool so, int line)
 static void seal(uint8_t *head, size_t bytes)
 {
     memset(head + 48, 0, 16);
-    dome_ckpt_sum sum = dome__ckpt_sum(head, bytes);
+    dome_checksum sum = dome__checksum(head, bytes);
     memcpy(head + 48, sum.bytes, 16);
 }
 

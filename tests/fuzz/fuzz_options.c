@@ -1,4 +1,6 @@
 /* Fuzzes the option parser. The input is lines: the first is DOME_OPTIONS, each further one an argument. */
+#include "program/option_print.h"
+#include "program/option_value.h"
 #include "program/options.h"
 
 #include <glib.h>
@@ -14,6 +16,28 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* A configuration that is printed is read as the same. */
+static void check_show(const char *environment, char **argv)
+{
+    dome_options options, again;
+    dome_option_origin origins[DOME_OPTIONS_MOST], others[DOME_OPTIONS_MOST];
+    int argc = (int)g_strv_length(argv);
+    char *message = NULL, **copy = g_memdup2(argv, ((size_t)argc + 1) * sizeof *argv);
+    CHECK(dome__options_read(&options, origins, &(dome_option_words){environment, &argc, &copy, NULL}, &message));
+    char *text = dome__options_show(&options, origins);
+    CHECK(dome__options_read(&again, others, &(dome_option_words){.environment = text}, &message));
+    for (const dome_option_row *row = dome__option_rows; row->name; row++) {
+        char *one = dome__option_text(row, &options), *other = dome__option_text(row, &again);
+        CHECK(g_strcmp0(one, other) == 0);
+        g_free(one);
+        g_free(other);
+    }
+    dome__options_clear(&options);
+    dome__options_clear(&again);
+    g_free(text);
+    g_free(copy);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text = g_strndup((const char *)data, size);
@@ -25,6 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     argv[0] = (char *)"prog";
     memcpy(argv + 1, words, (size_t)given * sizeof *argv);
 
+    char **all = g_memdup2(argv, ((size_t)argc + 1) * sizeof *argv);
     dome_options options;
     char *message = NULL;
     if (dome__options_parse(&options, environment, &argc, &argv, &message)) {
@@ -37,12 +62,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             CHECK(next++ < given);
         }
         dome__options_clear(&options);
+        check_show(environment, all);
     } else {
         CHECK(message && *message && !strpbrk(message, "\n\r"));
         CHECK(argc == given + 1);
         g_free(message);
     }
     g_free(argv);
+    g_free(all);
     g_strfreev(lines);
     g_free(text);
     return 0;

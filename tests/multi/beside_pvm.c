@@ -20,10 +20,10 @@ enum { LONG = 5 << 20, TAG = 7, ROUNDS = 5 };
 static void communicate(dome_env *env, char *data)
 {
     dome_transport *t = env->transport;
-    int next = (t->rank + 1) % t->size, before = (t->rank + t->size - 1) % t->size;
+    int next = (t->group.rank + 1) % t->group.size, before = (t->group.rank + t->group.size - 1) % t->group.size;
     uint64_t sizes[] = {1, 3000, LONG}, sum = 1;
     for (unsigned k = 0; k < G_N_ELEMENTS(sizes); k++) {
-        memset(data, t->rank, sizes[k]);
+        memset(data, t->group.rank, sizes[k]);
         if (dome__send(t, next, DOME_CHANNEL_DATA, DOME_U8, data, sizes[k]) ||
             dome__recv(t, before, DOME_CHANNEL_DATA, DOME_U8, data, sizes[k]))
             dome_abort(env, "%s", t->reason);
@@ -93,14 +93,14 @@ static void send_ahead(dome_env *env, char *data)
     dome_transport *t = env->transport;
     int32_t name[2] = {0};
     int *sent = NULL, status = DOME_OK;
-    if (t->rank == 0) {
+    if (t->group.rank == 0) {
         sent = memory_of_both(env, name);
         status = dome__send(t, 1, DOME_CHANNEL_DATA, DOME_I32, name, 2);
         if (!status)
             status = dome__send(t, 1, DOME_CHANNEL_DATA, DOME_U8, data, PLANE);
         if (sent)
             __atomic_store_n(sent, 1, __ATOMIC_SEQ_CST);
-    } else if (t->rank == 1) {
+    } else if (t->group.rank == 1) {
         status = dome__recv(t, 0, DOME_CHANNEL_DATA, DOME_I32, name, 2);
         sent = memory_of_both(env, name);
         for (int turn = 0; sent && !__atomic_load_n(sent, __ATOMIC_SEQ_CST); turn++) {
@@ -120,7 +120,7 @@ static void send_ahead(dome_env *env, char *data)
 static void use_pvm(dome_env *env)
 {
     dome_transport *t = env->transport;
-    int *tids = g_new0(int, t->size), tid = pvm_mytid();
+    int *tids = g_new0(int, t->group.size), tid = pvm_mytid();
     char *data = g_malloc(LONG);
     if (dome__allgather(t, DOME_I32, &tid, 1, tids))
         dome_abort(env, "%s", t->reason);

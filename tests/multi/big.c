@@ -37,18 +37,18 @@ static uint64_t word(uint64_t i)
 static void message(dome_env *env, uint64_t bytes)
 {
     dome_transport *t = env->transport;
-    int last = t->size - 1;
+    int last = t->group.size - 1;
     if (last == 0)
         return;
     uint64_t words = bytes / 8;
-    if (t->rank == 0) {
+    if (t->group.rank == 0) {
         uint64_t *data = g_malloc(bytes);
         for (uint64_t i = 0; i < words; i++)
             data[i] = word(i);
         if (dome__send(t, last, DOME_CHANNEL_DATA, DOME_U8, data, bytes))
             dome_abort(env, "cannot send: %s", t->reason);
         g_free(data);
-    } else if (t->rank == last) {
+    } else if (t->group.rank == last) {
         uint64_t *data = g_malloc(bytes);
         if (dome__recv(t, 0, DOME_CHANNEL_DATA, DOME_U8, data, bytes))
             dome_abort(env, "cannot receive: %s", t->reason);
@@ -120,28 +120,28 @@ static void extremes(dome_env *env)
     static const int64_t values[] = {INT64_MIN, INT64_MIN + 1, -7, -1, 0, 1, INT64_C(1) << 31, INT64_C(1) << 40, INT64_MAX};
     enum { COUNT = G_N_ELEMENTS(values) };
     dome_transport *t = env->transport;
-    int *formats = t->data_format;
-    t->data_format = g_new(int, t->size);
-    for (int r = 0; r < t->size; r++)
-        t->data_format[r] = r;
-    int64_t *all = g_new0(int64_t, COUNT * (size_t)t->size);
-    uint64_t unsigned_values[COUNT], before = t->bytes;
+    int *formats = t->group.data_format;
+    t->group.data_format = g_new(int, t->group.size);
+    for (int r = 0; r < t->group.size; r++)
+        t->group.data_format[r] = r;
+    int64_t *all = g_new0(int64_t, COUNT * (size_t)t->group.size);
+    uint64_t unsigned_values[COUNT], before = t->account.bytes;
     for (int i = 0; i < COUNT; i++)
         unsigned_values[i] = (uint64_t)values[i];
     if (dome__allgather(t, DOME_I64, values, COUNT, all))
         dome_abort(env, "cannot gather: %s", t->reason);
-    for (size_t i = 0; i < COUNT * (size_t)t->size; i++)
+    for (size_t i = 0; i < COUNT * (size_t)t->group.size; i++)
         expect(env, "an integer", all[i], values[i % COUNT]);
     memset(all, 0, COUNT * sizeof *all);
-    if (t->rank == 0)
+    if (t->group.rank == 0)
         memcpy(all, unsigned_values, sizeof unsigned_values);
     if (dome__bcast(t, 0, DOME_U64, all, COUNT))
         dome_abort(env, "cannot broadcast: %s", t->reason);
     expect(env, "the broadcast", memcmp(all, unsigned_values, sizeof unsigned_values), 0);
-    if (t->size > 1 && t->rank == 0)
-        expect(env, "whether bytes travelled", t->bytes > before, 1);
-    g_free(t->data_format);
-    t->data_format = formats;
+    if (t->group.size > 1 && t->group.rank == 0)
+        expect(env, "whether bytes travelled", t->account.bytes > before, 1);
+    g_free(t->group.data_format);
+    t->group.data_format = formats;
     g_free(all);
 
     dscalar *s = dscalar_new(env, "extreme", DOME_I64);

@@ -1,5 +1,6 @@
 /* Collectives and messages of programs, on random data, compared with what each task computes by itself: the values that a task
  * gives are known to all. Arguments: a seed and a number of rounds. */
+#include "comm/comm_operations.h"
 #include "core/clock.h"
 #include "core/operation.h"
 #include "mixed_formats.h"

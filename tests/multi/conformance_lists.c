@@ -71,6 +71,30 @@ static void refused(dome_env *env, const char *name, const char *arguments, unsi
         dome_abort(env, "'%s' with \"%s\" and the flags %u: status %d", name, arguments, flags, dome_error_status(env));
 }
 
+/* There is no limit to the number of operations: each has a code of its own, and its calls and failures have its name. */
+static void check_many_operations(dome_env *env, dome_operation_code before)
+{
+    enum { MANY = 700 };
+    dome_operation_code code[MANY];
+    char name[64], said[64];
+    for (int k = 0; k < MANY; k++) {
+        snprintf(name, sizeof name, "lists_number_%d", k);
+        code[k] = dome_operation_register(env, name, "k:i", DOME_OPERATION_PLAIN);
+        if (code[k] != (k ? code[k - 1] : before) + 1)
+            dome_abort(env, "operation %d has the code %u: %s", k, code[k], dome_error_message(env));
+    }
+    for (int k = 0; k < MANY; k++) {
+        uint64_t word = (uint64_t)k;
+        dome_operation *op = dome_operation_begin(env, code[k], NULL, &word, 1);
+        int status = dome_operation_fail(op, DOME_ERR_STATE, "no");
+        snprintf(said, sizeof said, "lists_number_%d: no", k);
+        if (dome_operation_end(op, status) != DOME_ERR_STATE || !strstr(dome_error_message(env), said))
+            dome_abort(env, "operation %d fails with: %s", k, dome_error_message(env));
+    }
+    if (dome_operation_begin(env, code[MANY - 1] + 1, NULL, NULL, 0) || dome_error_status(env) != DOME_ERR_ARGUMENT)
+        dome_abort(env, "an operation after the last one begins");
+}
+
 /* A program's own operations: registration, nesting and failures. */
 static void check_operations(dome_env *env)
 {
@@ -90,6 +114,7 @@ static void check_operations(dome_env *env)
     if (dome_operation_begin(env, other + 1, NULL, NULL, 0) || dome_error_status(env) != DOME_ERR_ARGUMENT)
         dome_abort(env, "an operation that is not registered begins");
 
+    check_many_operations(env, other);
     lists *l = lists_new(env, "l", 300);
     dvec *sums = dvec_new(env, "sums", DOME_F64, 300), *few = dvec_new(env, "few", DOME_F64, 299);
     if (lists_sums(sums, l) != DOME_OK || dvec_sum(sums) != 0)

@@ -64,9 +64,9 @@ static uint64_t gather(dvec *z, const dvec *x, dvec *index, uint64_t step, uint6
             const uint64_t i = spans[s].first + k;
             ((int64_t *)spans[s].data)[k] = (int64_t)(i == n - 1 ? last : (i + step) % n);
         }
-    const uint64_t before = env->transport->messages;
+    const uint64_t before = env->transport->account.messages;
     CHECK(dvec_gather(z, x, index) == DOME_OK);
-    const uint64_t messages = env->transport->messages - before;
+    const uint64_t messages = env->transport->account.messages - before;
     CHECK(dvec_local_spans_const(z, spans) == DOME_OK);
     for (int s = 0; s < 2; s++)
         for (uint64_t k = 0; k < spans[s].count; k++) {
@@ -102,10 +102,10 @@ static void test_repeated(void)
 
 static const dome_transport_ops *working;
 
-static int receive_nothing(dome_transport *t, int source, int channel, void *head, size_t head_bytes, uint64_t *bytes)
+static int receive_nothing(dome_transport_provider *self, int source, int channel, void *head, size_t head_bytes, uint64_t *bytes)
 {
     (void)source, (void)channel, (void)head, (void)head_bytes, (void)bytes;
-    return dome__transport_error(t, DOME_ERR_COMM, "made up");
+    return dome__transport_error(self->transport, DOME_ERR_COMM, "made up");
 }
 
 /* Products by a matrix of which each task needs all elements of the other one. */
@@ -138,26 +138,26 @@ static void test_failed(dome_status (*call)(dvec *z, dvec *x), dvec *z, dvec *x)
 {
     enum { HEAD = 60 };
     dome_transport *t = env->transport;
-    dome_transport_ops broken = *t->ops;
-    if (t->size != 2 || dome__local_road(t) == DOME_ROAD_PVM)
+    dome_transport_ops broken = *t->provider.ops;
+    if (t->group.size != 2 || dome__local_road(t) == DOME_ROAD_PVM)
         return;
-    const peer *other = &((const dome_local *)t->provider)->peers[1 - t->rank];
+    const peer *other = &((const dome_local *)t->provider.state)->peers[1 - t->group.rank];
     CHECK(call(z, x) == DOME_OK);
-    working = t->ops;
+    working = t->provider.ops;
     broken.recv_head = receive_nothing;
-    if (t->rank == 0)
-        t->ops = &broken;
+    if (t->group.rank == 0)
+        t->provider.ops = &broken;
     const dome_status status = call(z, x);
-    t->ops = working;
+    t->provider.ops = working;
     CHECK(!other->offer);
-    if (t->rank == 0) {
+    if (t->group.rank == 0) {
         uint8_t head[HEAD];
         uint64_t bytes = 0;
         CHECK(status == DOME_ERR_COMM);
         dome_error_clear(env);
-        CHECK(t->ops->recv_head(t, 1, DOME_CHANNEL_DATA, head, sizeof head, &bytes) == DOME_OK);
+        CHECK(t->provider.ops->recv_head(&t->provider, 1, DOME_CHANNEL_DATA, head, sizeof head, &bytes) == DOME_OK);
         void *data = malloc((size_t)bytes);
-        CHECK(t->ops->recv_data(t, 1, DOME_CHANNEL_DATA, data, bytes) == DOME_OK);
+        CHECK(t->provider.ops->recv_data(&t->provider, 1, DOME_CHANNEL_DATA, data, bytes) == DOME_OK);
         free(data);
     } else {
         CHECK(status == DOME_OK);

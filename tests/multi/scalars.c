@@ -349,12 +349,12 @@ static void check_sharing(void)
     static const int numbers[] = {1, 1, 10};
     uint64_t messages[3];
     for (int turn = 0; turn < 3; turn++) { /* the first completes earlier exchanges */
-        const uint64_t before = t->messages;
+        const uint64_t before = t->account.messages;
         for (int k = 0; k < numbers[turn]; k++)
             dvec_sum_into(s[k], y);
         for (int k = 0; k < numbers[turn]; k++)
             dscalar_get_f64(s[k]);
-        messages[turn] = t->messages - before;
+        messages[turn] = t->account.messages - before;
     }
     EXPECT(dome_size(env) == 1 || messages[1] > 0, "nothing is sent");
     EXPECT(messages[1] == messages[2] || env->balance, /* data may have moved */ "10 reductions take %d messages, one takes %d",

@@ -79,9 +79,9 @@ static dvec *operand(dome_type type, uint64_t n, size_t width)
 /* What a call sends, in all tasks. */
 static uint64_t bytes_of(dome_status (*call)(dvec *y, dsparse *a, const dvec *x), dvec *y, dsparse *a, const dvec *x)
 {
-    uint64_t bytes = env->transport->bytes;
+    uint64_t bytes = env->transport->account.bytes;
     CHECK(call(y, a, x) == DOME_OK);
-    bytes = env->transport->bytes - bytes;
+    bytes = env->transport->account.bytes - bytes;
     CHECK(dome__allreduce(env->transport, DOME_U64, &bytes, 1, dome__combine_sum_i64, NULL) == DOME_OK);
     return bytes;
 }

@@ -12,10 +12,10 @@ static void check(const char *after)
     const dome_transport *t = env->transport;
     uint64_t inside = 0, whom = 0;
     for (uint32_t k = 1; k < dome__operation_count(); k++)
-        inside += dome__clock_entry_of(env, k)->wait_ns;
-    for (int r = 0; t->waited_for && r < t->size; r++)
-        whom += t->waited_for[r];
-    EXPECT(!t->waited_for || inside == whom,
+        inside += dome__clock_entry_of(env, dome__operation_at(k))->wait_ns;
+    for (int r = 0; t->account.waited_for && r < t->group.size; r++)
+        whom += t->account.waited_for[r];
+    EXPECT(!t->account.waited_for || inside == whom,
            "after %s operations have waited %" G_GUINT64_FORMAT " ns, and for tasks %" G_GUINT64_FORMAT, after, inside, whom);
 }
 

@@ -325,6 +325,7 @@ static void of_objects(dome_object *o)
     REFUSES(dome_object_changed, NULL, 0, 1, (bool *)buffer);
     REFUSES(dome_object_changed, o, 0, 1, NULL);
     REFUSES(dome_object_mark_saved, NULL);
+    REFUSES(dome_object_delta, NULL, 0, NULL, NULL);
     REFUSES(dome_object_write_bytes, NULL, 0, 1, &bytes);
     REFUSES(dome_object_write_bytes, o, 0, 1, NULL);
     REFUSES(dome_object_write, NULL, 0, 1, buffer, 8);

@@ -88,7 +88,7 @@ static void print_man(void)
 int main(int argc, char **argv)
 {
     int part = -1;
-    for (int i = 0; argc > 2 && i < DOME_PARTS; i++)
+    for (int i = 0; argc > 2 && i < DOME_OPTION_PARTS; i++)
         if (strcmp(argv[2], dome__option_parts[i]) == 0)
             part = i;
     if (argc == 2 && strcmp(argv[1], "man") == 0)

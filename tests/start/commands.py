@@ -105,6 +105,30 @@ def usage():
     dome(status=2)
 
 
+def show():
+    """dome run --show prints a configuration that DOME_OPTIONS takes, and says where it is from."""
+    words = ["-n", "3", "--on-loss", "heal", STARTER, "--dome-trace", "a 'b' #c", "--dome-profile"]
+    out, err = dome("run", "--show", *words, environment={"DOME_OPTIONS": "--dome-timeout 2.5"})
+    lines = dict(line.split("  # ") for line in out.splitlines())
+    origins = {words.strip(): origin for words, origin in lines.items()}
+    for option, origin in {"--dome-tasks=3": "command line: -n", "--dome-on-loss=heal": "command line: --on-loss",
+                           "--dome-profile": "command line: the program's arguments", "--dome-road=best": "default",
+                           "--dome-timeout=2.5": "environment: DOME_OPTIONS", "# --dome-restarts: none": "default"}.items():
+        check(origins.get(option) == origin, "%s: %s: %s" % (option, origin, out))
+    again = dome("run", "--show", environment={"DOME_OPTIONS": out})[0]
+
+    def values(text):
+        return [line.rsplit("  # ", 1)[0].strip() for line in text.splitlines()]
+
+    check(values(again) == values(out) and not err, "%s, then %s" % (out, again))
+    _, err = dome("run", "--show", "-n", "0x", status=2)
+    check(err == "dome: run: -n takes a whole number from 1 to 1000000, not '0x'\n", err)
+    _, err = dome("run", "--show", "--min", "3", "--max", "2", status=2)
+    check(err == "dome: run: --min 3 is more than --max 2\n", err)
+    _, err = dome("run", "--show", "-n", status=2)
+    check(err == "dome: run: Missing argument for -n; see dome run --help\n", err)
+
+
 def suggestions(program):
     """One line that names what was meant."""
     for arguments, status, line in [
@@ -148,6 +172,7 @@ def all_cases():
         ("dome ps, killed", ps_after_kill),
         ("dome ps, checkpoints", ps_checkpoint),
         ("usage", usage),
+        ("dome run --show", show),
         ("suggestions", suggest),
         ("PVM_ROOT, pvmd on the PATH", pvm_root, {"PVM_ROOT": "/nowhere"}),
         ("PVM_ROOT, no pvmd", pvm_root, {"PVM_ROOT": "/nowhere", "PATH": "/nowhere"}),

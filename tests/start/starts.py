@@ -506,6 +506,7 @@ def all_cases():
     case("refused: signal masks", refused_call, "rt_sigprocmask", r"cannot start the process that watches over the program: its signals: .*")
     case("refused: fcntl, restarts", refused_call, "fcntl", r"\S+/starter cannot be run: .*", *supervised)
     case("refused: wait", refused_call, "wait4", r"cannot learn how the program's processes end: wait: .*")
+    case("refused: wait, restarts", refused_call, "wait4", r"cannot learn how the program's processes end: wait: .*", *supervised)
     case("refused: threads", refused_call, "clone3", r"task 0 on host \S+ has no thread that watches over it: .*")
     case("refused: random numbers", refused_call, "getrandom", None)
     case("refused: random numbers, restarts", refused_call, "getrandom", None, *supervised)

@@ -254,13 +254,13 @@ static void check_equal(const dome_ckpt *a, const dome_ckpt *b)
     g_assert_cmpuint(a->entries, ==, b->entries);
     g_assert_cmpuint(a->head_bytes, ==, b->head_bytes);
     g_assert_cmpuint(a->file_bytes, ==, b->file_bytes);
-    g_assert_true(dome__ckpt_sum_equal(&a->sum, &b->sum));
+    g_assert_true(dome__checksum_equal(&a->sum, &b->sum));
     g_assert_cmpuint(a->earlier->len, ==, b->earlier->len);
     for (uint64_t i = 0; i < a->entries; i++) {
         g_assert_cmpuint(a->table[i].source, ==, b->table[i].source);
         g_assert_cmpuint(a->table[i].offset, ==, b->table[i].offset);
         g_assert_cmpuint(a->table[i].length, ==, b->table[i].length);
-        g_assert_true(dome__ckpt_sum_equal(&a->table[i].sum, &b->table[i].sum));
+        g_assert_true(dome__checksum_equal(&a->table[i].sum, &b->table[i].sum));
     }
 }
 
@@ -315,26 +315,36 @@ static void test_refused(void)
 {
     char *message = NULL, *longest = g_strnfill(70000, 'x');
     dome_ckpt *ckpt = dome__ckpt_new("p", 1, 0);
-    dome_object_info info = {.type = DOME_F64, .length = 1, .width = 1, .distribution = DOME_WHOLE};
-    g_assert_true(dome__ckpt_add_object(ckpt, "x", "k", &info, true, &message));
-    g_assert_false(dome__ckpt_add_object(ckpt, "x", "k", &info, true, &message));
+    const dome_ckpt_description one = {
+        .name = "x", .kind = "k", .type = DOME_F64, .length = 1, .width = 1, .distribution = DOME_WHOLE, .fixed = true};
+    dome_ckpt_description d = one;
+    g_assert_true(dome__ckpt_add_object(ckpt, &d, &message));
+    g_assert_false(dome__ckpt_add_object(ckpt, &d, &message));
     check_message(g_steal_pointer(&message), "two objects called 'x'");
-    g_assert_false(dome__ckpt_add_object(ckpt, longest, "k", &info, true, &message));
+    d.name = longest;
+    g_assert_false(dome__ckpt_add_object(ckpt, &d, &message));
     check_message(g_steal_pointer(&message), "70000 bytes");
-    g_assert_false(dome__ckpt_add_object(ckpt, "", "k", &info, true, &message));
+    d.name = "";
+    g_assert_false(dome__ckpt_add_object(ckpt, &d, &message));
     check_message(g_steal_pointer(&message), "without a name");
-    info.length = UINT64_MAX;
-    g_assert_false(dome__ckpt_add_object(ckpt, "y", "k", &info, true, &message));
+    d = one;
+    d.name = "y";
+    d.length = UINT64_MAX;
+    g_assert_false(dome__ckpt_add_object(ckpt, &d, &message));
     check_message(g_steal_pointer(&message), "makes no sense");
-    info = (dome_object_info){.length = 1, .width = 1, .distribution = DOME_DYNAMIC};
-    g_assert_false(dome__ckpt_add_object(ckpt, "y", "k", &info, false, &message));
+    d = (dome_ckpt_description){.name = "y", .kind = "k", .length = 1, .width = 1, .distribution = DOME_DYNAMIC};
+    g_assert_false(dome__ckpt_add_object(ckpt, &d, &message));
     check_message(g_steal_pointer(&message), "makes no sense");
     const uint64_t shape[] = {2, 3};
-    info = (dome_object_info){.type = DOME_F64, .length = 5, .width = 1, .distribution = DOME_WHOLE, .ndim = 2, .shape = shape};
-    g_assert_false(dome__ckpt_add_object(ckpt, "y", "k", &info, true, &message));
+    d = one;
+    d.name = "y";
+    d.length = 5;
+    d.ndim = 2;
+    d.shape = shape;
+    g_assert_false(dome__ckpt_add_object(ckpt, &d, &message));
     check_message(g_steal_pointer(&message), "its shape does not have its number of values");
-    info.shape = NULL;
-    g_assert_false(dome__ckpt_add_object(ckpt, "y", "k", &info, true, &message));
+    d.shape = NULL;
+    g_assert_false(dome__ckpt_add_object(ckpt, &d, &message));
     check_message(g_steal_pointer(&message), "its shape does not have its number of values");
     g_assert_true(dome__ckpt_add_counter(ckpt, "c", 1, &message));
     g_assert_false(dome__ckpt_add_counter(ckpt, "c", 1, &message));
@@ -369,10 +379,17 @@ static void check_shape(const dome_ckpt *ckpt, const char *name, int ndim, const
 
 static void add_vector(dome_ckpt *ckpt, const char *name, uint64_t length, uint64_t width, int ndim, const uint64_t shape[])
 {
-    const dome_object_info info = {
-        .type = DOME_F64, .length = length, .width = width, .distribution = DOME_WHOLE, .ndim = ndim, .shape = shape};
+    const dome_ckpt_description vector = {.name = name,
+                                          .kind = "dvec",
+                                          .type = DOME_F64,
+                                          .length = length,
+                                          .width = width,
+                                          .distribution = DOME_WHOLE,
+                                          .fixed = true,
+                                          .ndim = ndim,
+                                          .shape = shape};
     char *message = NULL;
-    g_assert_true(dome__ckpt_add_object(ckpt, name, "dvec", &info, true, &message));
+    g_assert_true(dome__ckpt_add_object(ckpt, &vector, &message));
 }
 
 /* Whether the counters of a file with one vector of 6 elements of width 4 are read. */
@@ -509,7 +526,7 @@ static void test_truncated(void)
 static void seal(uint8_t *head, size_t bytes)
 {
     memset(head + 48, 0, 16);
-    dome_ckpt_sum sum = dome__ckpt_sum(head, bytes);
+    dome_checksum sum = dome__checksum(head, bytes);
     memcpy(head + 48, sum.bytes, 16);
 }
 
@@ -1255,12 +1272,12 @@ static void test_lost_link(void)
         dome_store *store = dome__store_open(directory, "together", &message);
         g_assert_cmpstr(message, ==, NULL);
         member members[TASKS];
-        dome_ckpt_capture captures[TASKS];
+        dome_ckpt_snapshot snapshots[TASKS];
         GThread *threads[TASKS];
         begin_net(&net);
         for (int r = 0; r < TASKS; r++) {
-            dome__ckpt_capture_init(&captures[r]);
-            members[r] = (member){&net, r, {.directory = directory, .capture = &captures[r], .store = store, .keep = 1}};
+            dome__ckpt_snapshot_init(&snapshots[r]);
+            members[r] = (member){&net, r, {.directory = directory, .snapshot = &snapshots[r], .store = store, .keep = 1}};
         }
         members[0].job.ckpt = dome__ckpt_new("together", 1, 1);
         members[0].job.full = true;
@@ -1276,7 +1293,7 @@ static void test_lost_link(void)
                                     : "task 3 is gone");
         for (int r = 0; r < TASKS; r++) {
             g_free(members[r].job.message);
-            dome__ckpt_capture_free(&captures[r]);
+            dome__ckpt_snapshot_free(&snapshots[r]);
         }
         end_net(&net);
         dome__ckpt_free(members[0].job.ckpt);
@@ -1296,28 +1313,33 @@ static double eager_value(uint64_t number, uint64_t block, int same)
     return (double)block + 1000.0 * (is_same ? 1 : (double)number);
 }
 
-/* Every task captures its part of all blocks. */
-static void capture_part(dome_ckpt_capture *capture, int rank, uint64_t number, int same)
+/* Every task copies its part of all blocks. */
+static void copy_part(dome_ckpt_snapshot *snapshot, int rank, uint64_t number, int same)
 {
     uint64_t each = EAGER_BLOCKS / TASKS;
     dome_ckpt_run run = {.first = (uint64_t)rank * each, .count = each, .type = DOME_F64};
     for (uint64_t k = 0; k < each; k++) {
         dome_ckpt_block b = {.bytes = EAGER_VALUES * sizeof(double)};
-        double *values = dome__ckpt_capture_room(capture, b.bytes);
-        b.at = (uint64_t)((char *)values - capture->buffer);
+        double *values = dome__ckpt_snapshot_room(snapshot, b.bytes);
+        b.at = (uint64_t)((char *)values - snapshot->buffer);
         for (int i = 0; i < EAGER_VALUES; i++)
             values[i] = eager_value(number, run.first + k, same);
-        g_array_append_val(capture->blocks, b);
+        g_array_append_val(snapshot->blocks, b);
     }
-    g_array_append_val(capture->runs, run);
+    g_array_append_val(snapshot->runs, run);
 }
 
 /* Writes two checkpoints; `same` determines how many blocks of the second are unchanged. */
 static void write_two(const char *directory, int same, bool eager)
 {
-    dome_object_info info = {.type = DOME_F64, .width = 1, .length = EAGER_BLOCKS * EAGER_VALUES, .distribution = DOME_BLOCK};
-    dome_layout *layout = dome_layout_even(info.length, EAGER_VALUES, 1);
-    info.layout = layout;
+    const dome_ckpt_description x = {.name = "x",
+                                     .kind = "vector",
+                                     .type = DOME_F64,
+                                     .length = EAGER_BLOCKS * EAGER_VALUES,
+                                     .width = 1,
+                                     .distribution = DOME_BLOCK,
+                                     .block_size = EAGER_VALUES,
+                                     .fixed = true};
     char *message = NULL;
     dome_store *store = dome__store_open(directory, "together", &message);
     g_assert_cmpstr(message, ==, NULL);
@@ -1325,17 +1347,17 @@ static void write_two(const char *directory, int same, bool eager)
     for (uint64_t number = 1; number <= 2; number++) {
         net net = {.lost = -1};
         member members[TASKS];
-        dome_ckpt_capture captures[TASKS];
+        dome_ckpt_snapshot snapshots[TASKS];
         GThread *threads[TASKS];
         begin_net(&net);
         for (int r = 0; r < TASKS; r++) {
-            dome__ckpt_capture_init(&captures[r]);
-            capture_part(&captures[r], r, number, number == 1 ? 0 : same);
-            members[r] = (member){&net, r, {.directory = directory, .capture = &captures[r], .store = store, .keep = 2}};
+            dome__ckpt_snapshot_init(&snapshots[r]);
+            copy_part(&snapshots[r], r, number, number == 1 ? 0 : same);
+            members[r] = (member){&net, r, {.directory = directory, .snapshot = &snapshots[r], .store = store, .keep = 2}};
         }
         dome_ckpt_job *job = &members[0].job;
         job->ckpt = dome__ckpt_new("together", number, number);
-        g_assert_true(dome__ckpt_add_object(job->ckpt, "x", "vector", &info, true, &message));
+        g_assert_true(dome__ckpt_add_object(job->ckpt, &x, &message));
         job->previous = previous;
         job->eager = eager;
         for (int r = 0; r < TASKS; r++)
@@ -1345,7 +1367,7 @@ static void write_two(const char *directory, int same, bool eager)
         for (int r = 0; r < TASKS; r++) {
             g_assert_cmpstr(members[r].job.message, ==, NULL);
             g_assert_true(members[r].job.written);
-            dome__ckpt_capture_free(&captures[r]);
+            dome__ckpt_snapshot_free(&snapshots[r]);
         }
         g_assert_cmpint(job->mostly_same, ==, number == 2 && same > 0);
         end_net(&net);
@@ -1354,7 +1376,6 @@ static void write_two(const char *directory, int same, bool eager)
     }
     dome__ckpt_free(previous);
     dome__store_close(store);
-    dome_layout_unref(layout);
 }
 
 /* Eager writing gives the same files, even if most blocks written early turn out to be in the previous checkpoint. */

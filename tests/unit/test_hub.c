@@ -23,12 +23,13 @@ static hub_state *tasks_new(int size)
     s->watches = g_ptr_array_new();
     for (int r = size; r-- > 0;) { /* they may come in any order */
         hub_client *c = g_new0(hub_client, 1);
-        *c = (hub_client){.fd = -1, .process = -1, .rank = r, .greeted = true, .beaten = true, .waiting = true, .idle = 3};
+        *c = (hub_client){.fd = -1, .process = -1, .rank = r, .state = DOME_CLIENT_RUNS, .exit_status = -1};
+        c->beat = (hub_beat){.came = true, .waiting = true, .idle = 3};
         c->host = host;
-        c->sequence = 7;
-        c->history = 77;
+        c->beat.sequence = 7;
+        c->beat.history = 77;
         c->heard = s->now;
-        c->moved_at = s->now - 50;
+        c->beat.moved_at = s->now - 50;
         g_ptr_array_add(s->clients, c);
     }
     return s;
@@ -41,7 +42,7 @@ static hub_client *task(const hub_state *s, int rank)
 
 static void awaits(const hub_state *s, int rank, int of)
 {
-    task(s, rank)->awaited = DOME_AWAITS(of, 5);
+    task(s, rank)->beat.awaited = DOME_AWAITS(of, 5);
 }
 
 /* A message of `from` for `to` on the channel of what they wait for; 0: all that was given has been taken. */
@@ -56,7 +57,7 @@ static GArray *answer_of(const hub_state *s, int rank, dome_wire_kind kind, cons
     GArray *numbers = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     const int size = (int)s->clients->len;
     if (kind == DOME_WIRE_WAITS) {
-        const uint64_t awaited = task(s, rank)->awaited;
+        const uint64_t awaited = task(s, rank)->beat.awaited;
         const int from = awaited ? DOME_AWAITED_RANK(awaited) : (rank + size - 1) % size;
         const uint32_t waits = DOME_WAITS(from, awaited ? DOME_CHANNEL_PROGRAM : DOME_CHANNEL_COLLECTIVE), taken = SO_FAR;
         g_array_append_val(numbers, waits);
@@ -89,8 +90,8 @@ static void free_tasks(hub_state *s)
     dome__hub_inquiry_close(s);
     g_ptr_array_unref(s->clients);
     g_ptr_array_unref(s->watches);
-    g_clear_pointer(&s->trails, g_ptr_array_unref);
-    g_free(s->noticed);
+    dome__hub_difference_forget(s);
+    dome__hub_failure_close(s);
     g_free(s);
 }
 
@@ -102,9 +103,9 @@ static void check_found(hub_state *s, const char *pattern)
     answer(s, DOME_WIRE_GIVEN, NULL);
     dome__hub_look_at_beats(s);
     if (!pattern)
-        g_assert_cmpstr(s->noticed, ==, NULL);
-    else if (!s->noticed || !g_pattern_match_simple(pattern, s->noticed))
-        g_error("'%s' is not like '%s'", s->noticed ? s->noticed : "(nothing)", pattern);
+        g_assert_cmpstr(s->failure.noticed, ==, NULL);
+    else if (!s->failure.noticed || !g_pattern_match_simple(pattern, s->failure.noticed))
+        g_error("'%s' is not like '%s'", s->failure.noticed ? s->failure.noticed : "(nothing)", pattern);
     free_tasks(s);
 }
 
@@ -114,9 +115,9 @@ static void test_agree(void)
     check_found(s, NULL); /* all wait in one collective */
     s = tasks_new(MANY);
     for (int r = 0; r < MANY; r += 2) { /* some are ahead of others, and compute */
-        task(s, r)->sequence = (uint64_t)(8 + r % 3);
-        task(s, r)->history = (uint64_t)(8 + r % 3) * 11;
-        task(s, r)->idle = 0;
+        task(s, r)->beat.sequence = (uint64_t)(8 + r % 3);
+        task(s, r)->beat.history = (uint64_t)(8 + r % 3) * 11;
+        task(s, r)->beat.idle = 0;
     }
     check_found(s, NULL);
 }
@@ -124,33 +125,33 @@ static void test_agree(void)
 static void test_disagree(void)
 {
     hub_state *s = tasks_new(MANY);
-    task(s, 7001)->history = 78;
+    task(s, 7001)->beat.history = 78;
     check_found(s, "tasks disagree about the next operation: task 7001 on host h is in *, task 9999 *, with other arguments *");
     s = tasks_new(MANY);
-    task(s, 7001)->history = 78;
+    task(s, 7001)->beat.history = 78;
     task(s, 7001)->view = 3; /* of another view */
     check_found(s, NULL);
     s = tasks_new(MANY); /* nobody moves, and one is elsewhere */
-    task(s, 12)->sequence = 6;
-    task(s, 12)->history = 66;
+    task(s, 12)->beat.sequence = 6;
+    task(s, 12)->beat.history = 66;
     check_found(s, "tasks disagree about the next operation: task 12 on host h *, task 9999 *");
     s = tasks_new(MANY);
-    task(s, 12)->sequence = 6;
-    task(s, 12)->history = 66;
-    task(s, 5000)->moved_at = s->now - 1; /* one has moved */
+    task(s, 12)->beat.sequence = 6;
+    task(s, 12)->beat.history = 66;
+    task(s, 5000)->beat.moved_at = s->now - 1; /* one has moved */
     check_found(s, NULL);
 }
 
 static void test_circles(void)
 {
     hub_state *s = tasks_new(MANY);
-    task(s, 3)->idle = 0; /* this one may still send to all */
+    task(s, 3)->beat.idle = 0; /* this one may still send to all */
     awaits(s, 5, 6);
     awaits(s, 6, 9000);
     awaits(s, 9000, 3);
     check_found(s, NULL);
     s = tasks_new(MANY);
-    task(s, 3)->idle = 0;
+    task(s, 3)->beat.idle = 0;
     awaits(s, 5, 6);
     awaits(s, 6, 9000);
     awaits(s, 9000, 5);
@@ -166,11 +167,11 @@ static void test_circles(void)
     check_found(s, "tasks wait for each other: task 0 *; task 1 *; task 2 *; task 3 *; and so on");
     s = tasks_new(2);
     awaits(s, 1, 1); /* its own message */
-    task(s, 0)->idle = 0;
+    task(s, 0)->beat.idle = 0;
     check_found(s, "tasks wait for each other: task 1 * from task 1 with tag 5");
     s = tasks_new(2);
     awaits(s, 1, 4711); /* no such task */
-    task(s, 0)->idle = 0;
+    task(s, 0)->beat.idle = 0;
     check_found(s, NULL);
 }
 
@@ -181,7 +182,7 @@ static void test_all_wait(void)
     check_found(s, "tasks wait for each other: task 17 * and waits for a message from any task *; task 9999 *");
     s = tasks_new(MANY);
     awaits(s, 17, -1);
-    task(s, 4)->left = true;
+    task(s, 4)->state = DOME_CLIENT_LEFT;
     check_found(s, NULL);
 }
 
@@ -232,8 +233,8 @@ static void test_under_way(void)
     for (int kind = 0; kind < 3; kind++) {
         hub_state *s = tasks_new(4);
         if (kind == 0) { /* in different operations */
-            task(s, 0)->sequence = 6;
-            task(s, 0)->history = 66;
+            task(s, 0)->beat.sequence = 6;
+            task(s, 0)->beat.history = 66;
         } else if (kind == 1) { /* in a circle */
             awaits(s, 2, 1);
             awaits(s, 1, 2);
@@ -241,9 +242,9 @@ static void test_under_way(void)
             awaits(s, 2, -1);
         }
         go_on(s, &of);
-        g_assert_cmpstr(s->noticed, ==, NULL);
+        g_assert_cmpstr(s->failure.noticed, ==, NULL);
         go_on(s, NULL);
-        g_assert_nonnull(s->noticed);
+        g_assert_nonnull(s->failure.noticed);
         free_tasks(s);
     }
 }
@@ -252,17 +253,17 @@ static void test_under_way(void)
 static void test_no_answer(void)
 {
     hub_state *s = tasks_new(3);
-    task(s, 0)->sequence = 6;
+    task(s, 0)->beat.sequence = 6;
     for (int turn = 0; turn < 20; turn++) {
         dome__hub_look_at_beats(s);
-        g_assert_cmpstr(s->noticed, ==, NULL);
+        g_assert_cmpstr(s->failure.noticed, ==, NULL);
         s->now += 0.1;
     }
     answer(s, DOME_WIRE_WAITS, NULL);
-    task(s, 1)->moved_at = s->now; /* it has gone on meanwhile, and waits again */
+    task(s, 1)->beat.moved_at = s->now; /* it has gone on meanwhile, and waits again */
     answer(s, DOME_WIRE_GIVEN, NULL);
     dome__hub_look_at_beats(s);
-    g_assert_cmpstr(s->noticed, ==, NULL);
+    g_assert_cmpstr(s->failure.noticed, ==, NULL);
     free_tasks(s);
 }
 

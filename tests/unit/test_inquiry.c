@@ -46,7 +46,7 @@ static void program_init(program *p, GRand *draw)
     p->size = g_rand_int_range(draw, 2, TASKS_MOST + 1);
     for (int r = 0; r < p->size; r++) {
         task *t = &p->tasks[r];
-        t->transport = (dome_transport){.rank = r, .size = p->size, .given = t->given, .taken = t->taken};
+        t->transport = (dome_transport){.group = {.rank = r, .size = p->size}, .account = {.given = t->given, .taken = t->taken}};
     }
     for (int k = 0; k < STEPS; k++)
         draw_step(p, draw, k);
@@ -73,14 +73,14 @@ static bool run(program *p, int rank)
     if (!t->sent) {
         t->given[pair(s->to, s->channel)]++;
         t->sent = true;
-        t->transport.waiting = DOME_WAITS(s->from, s->channel);
+        t->transport.account.waiting = DOME_WAITS(s->from, s->channel);
         return true;
     }
     if (!take(p, rank, s->from, s->channel))
         return false;
     t->at++;
     t->sent = false;
-    t->transport.waiting = 0;
+    t->transport.account.waiting = 0;
     return true;
 }
 
@@ -184,7 +184,7 @@ static void test_under_way(void)
             pass_time(&p, draw);
             int waiting = 0;
             for (int r = 0; r < p.size; r++)
-                waiting += p.tasks[r].transport.waiting != 0;
+                waiting += p.tasks[r].transport.account.waiting != 0;
             waited += waiting == p.size;
             bool some[TASKS_MOST];
             for (int r = 0; r < TASKS_MOST; r++)
@@ -217,7 +217,7 @@ static void test_for_ever(void)
         come_to_rest(&p, draw);
         bool all_wait = true;
         for (int r = 0; r < p.size; r++)
-            all_wait &= p.tasks[r].transport.waiting != 0;
+            all_wait &= p.tasks[r].transport.account.waiting != 0;
         if (!all_wait) /* some have come to their end */
             continue;
         found++;
@@ -233,9 +233,9 @@ static program *two(void)
     GRand *draw = g_rand_new_with_seed(3);
     program_init(&p, draw);
     g_rand_free(draw);
-    p.size = p.tasks[0].transport.size = p.tasks[1].transport.size = 2;
-    p.tasks[0].transport.waiting = DOME_WAITS(1, DOME_CHANNEL_DATA);
-    p.tasks[1].transport.waiting = DOME_WAITS(0, DOME_CHANNEL_DATA);
+    p.size = p.tasks[0].transport.group.size = p.tasks[1].transport.group.size = 2;
+    p.tasks[0].transport.account.waiting = DOME_WAITS(1, DOME_CHANNEL_DATA);
+    p.tasks[1].transport.account.waiting = DOME_WAITS(0, DOME_CHANNEL_DATA);
     return &p;
 }
 
@@ -250,13 +250,13 @@ static void test_kinds_of_waits(void)
     b->given[pair(0, DOME_CHANNEL_DATA)] = 1;
     g_assert_cmpint(ask(p, asked, NULL), ==, DOME_INQUIRY_MOVES);
     b->given[pair(0, DOME_CHANNEL_DATA)] = 0;
-    a->transport.waiting = DOME_WAITS(1, DOME_WAITS_TO_SEND);
+    a->transport.account.waiting = DOME_WAITS(1, DOME_WAITS_TO_SEND);
     g_assert_cmpint(ask(p, asked, NULL), ==, DOME_INQUIRY_MOVES);
-    a->transport.waiting = DOME_WAITS(-1, DOME_WAITS_NEAR); /* what is in memory is there */
+    a->transport.account.waiting = DOME_WAITS(-1, DOME_WAITS_NEAR); /* what is in memory is there */
     g_assert_cmpint(ask(p, asked, NULL), ==, DOME_INQUIRY_FOR_EVER);
-    a->transport.given = a->transport.taken = NULL; /* all tasks are on one host */
+    a->transport.account.given = a->transport.account.taken = NULL; /* all tasks are on one host */
     g_assert_cmpint(ask(p, asked, NULL), ==, DOME_INQUIRY_FOR_EVER);
-    a->transport.waiting = 0;
+    a->transport.account.waiting = 0;
     g_assert_cmpint(ask(p, asked, NULL), ==, DOME_INQUIRY_MOVES);
 }
 
@@ -265,7 +265,7 @@ static void test_ahead(void)
 {
     const bool asked[2] = {true, true};
     program *p = two();
-    p->tasks[0].transport.ahead_waits[1] = DOME_WAITS(1, DOME_CHANNEL_AHEAD);
+    p->tasks[0].transport.account.ahead_waits[1] = DOME_WAITS(1, DOME_CHANNEL_AHEAD);
     g_assert_cmpint(ask(p, asked, NULL), ==, DOME_INQUIRY_FOR_EVER);
     p->tasks[1].given[pair(0, DOME_CHANNEL_AHEAD)] = 7;
     g_assert_cmpint(ask(p, asked, NULL), ==, DOME_INQUIRY_MOVES);

@@ -275,7 +275,7 @@ static void check_one(dome_operation_code code, double x, double a, double expec
     float xf = (float)x, zf = 99;
     run1(code, DOME_F64, &z, &x, a, 1);
     if (!same(z, expected))
-        g_error("%s of %g is %.17g, not %.17g", dome__operation_name(code), x, z, expected);
+        g_error("%s of %g is %.17g, not %.17g", dome__operation_name_in(&dome__elementwise_operations, code), x, z, expected);
     run1(code, DOME_F32, &zf, &xf, a, 1);
     g_assert_true(same(zf, (float)expected));
 }
@@ -945,7 +945,7 @@ static int check_pairs(dome_type type, const void *x, const void *y, const void 
 /* The output type of an operation for inputs of this type. */
 static dome_type output_of(int code, dome_type type)
 {
-    dome_elementwise_form form = dome__elementwise[code].form;
+    dome_elementwise_form form = dome__elementwise_of((dome_operation_code)code)->form;
     bool compares = form == DOME_FORM_COMPARE || form == DOME_FORM_COMPARE_SCALAR;
     return compares ? DOME_U8 : form != DOME_FORM_PART ? type : type == DOME_C64 ? DOME_F32 : DOME_F64;
 }

@@ -52,16 +52,16 @@ typedef struct setting {
 static int on_road(dome_transport *t, void *ctx)
 {
     const setting *s = ctx;
-    char **hosts = g_new0(char *, t->size + 1);
+    char **hosts = g_new0(char *, t->group.size + 1);
     int near = 0;
-    for (int r = 0; r < t->size; r++) {
+    for (int r = 0; r < t->group.size; r++) {
         hosts[r] = g_strndup(s->hosts + r, 1);
-        near += s->hosts[r] == s->hosts[t->rank];
+        near += s->hosts[r] == s->hosts[t->group.rank];
     }
     int failed = dome__local_open(t, hosts, s->road);
     dome_road road = dome__local_road(t);
     if (!failed && near > 1 && road != s->road) {
-        fprintf(stderr, "task %d: road %d instead of %d\n", t->rank, road, s->road);
+        fprintf(stderr, "task %d: road %d instead of %d\n", t->group.rank, road, s->road);
         failed = 1;
     }
     failed = failed || s->check(t);
@@ -102,23 +102,23 @@ static uint64_t length_of(int from, int to, uint64_t number)
 
 static int take(dome_transport *t, int from, int channel, uint64_t number)
 {
-    uint64_t n = length_of(from, t->rank, number);
+    uint64_t n = length_of(from, t->group.rank, number);
     uint8_t *data = g_malloc0(n + 1);
     int failed = dome__recv(t, from, channel, DOME_U8, data, n);
     for (uint64_t i = 0; i < n && !failed; i++)
-        failed = data[i] != content(from, t->rank, number, i);
+        failed = data[i] != content(from, t->group.rank, number, i);
     if (failed)
-        fprintf(stderr, "task %d: message %d of task %d: %s\n", t->rank, (int)number, from, t->reason);
+        fprintf(stderr, "task %d: message %d of task %d: %s\n", t->group.rank, (int)number, from, t->reason);
     g_free(data);
     return failed;
 }
 
 static int give(dome_transport *t, int to, int channel, uint64_t number)
 {
-    uint64_t n = length_of(t->rank, to, number);
+    uint64_t n = length_of(t->group.rank, to, number);
     uint8_t *data = g_malloc(n + 1);
     for (uint64_t i = 0; i < n; i++)
-        data[i] = content(t->rank, to, number, i);
+        data[i] = content(t->group.rank, to, number, i);
     int failed = dome__send(t, to, channel, DOME_U8, data, n);
     memset(data, 0, n); /* the sender may change it again */
     g_free(data);
@@ -129,20 +129,20 @@ static int give(dome_transport *t, int to, int channel, uint64_t number)
 static int crossing(dome_transport *t)
 {
     int failed = 0;
-    for (int k = 1; k < t->size; k++)
+    for (int k = 1; k < t->group.size; k++)
         for (uint64_t number = 0; number < 14 && !failed; number++)
-            failed = give(t, (t->rank + k) % t->size, number % 2 ? DOME_CHANNEL_DATA : DOME_CHANNEL_CONTROL, number);
+            failed = give(t, (t->group.rank + k) % t->group.size, number % 2 ? DOME_CHANNEL_DATA : DOME_CHANNEL_CONTROL, number);
     for (int odd = 1; odd >= 0; odd--)
-        for (int k = t->size - 1; k > 0; k--)
+        for (int k = t->group.size - 1; k > 0; k--)
             for (uint64_t number = (uint64_t)odd; number < 14 && !failed; number += 2)
-                failed = take(t, (t->rank + k) % t->size, odd ? DOME_CHANNEL_DATA : DOME_CHANNEL_CONTROL, number);
+                failed = take(t, (t->group.rank + k) % t->group.size, odd ? DOME_CHANNEL_DATA : DOME_CHANNEL_CONTROL, number);
     return failed;
 }
 
 /* Long messages go around a ring while one task waits for another: offered messages must be read while waiting. */
 static int around(dome_transport *t)
 {
-    int next = (t->rank + 1) % t->size, previous = (t->rank + t->size - 1) % t->size, failed = 0;
+    int next = (t->group.rank + 1) % t->group.size, previous = (t->group.rank + t->group.size - 1) % t->group.size, failed = 0;
     for (uint64_t number = 0; number < 20 && !failed; number++) {
         failed = give(t, next, DOME_CHANNEL_DATA, number);
         if (number % 3 == 0)
@@ -156,10 +156,10 @@ static int around(dome_transport *t)
 static int refusing(dome_transport *t)
 {
     enum { LONG = 300000 };
-    int next = (t->rank + 1) % t->size, previous = (t->rank + t->size - 1) % t->size, failed = 0;
+    int next = (t->group.rank + 1) % t->group.size, previous = (t->group.rank + t->group.size - 1) % t->group.size, failed = 0;
     uint8_t *data = g_malloc(LONG), *got = g_malloc(LONG);
     for (uint64_t i = 0; i < LONG; i++)
-        data[i] = content(t->rank, next, 0, i);
+        data[i] = content(t->group.rank, next, 0, i);
     cannot_read = true;
     failed = dome__begin_send(t, next, DOME_CHANNEL_DATA, DOME_U8, data, LONG);
     failed = failed || dome__recv(t, previous, DOME_CHANNEL_DATA, DOME_U8, got, LONG);
@@ -167,7 +167,7 @@ static int refusing(dome_transport *t)
     failed = failed || !dome__sent(t, next);
     cannot_read = false;
     for (uint64_t i = 0; i < LONG && !failed; i++)
-        failed = got[i] != content(previous, t->rank, 0, i);
+        failed = got[i] != content(previous, t->group.rank, 0, i);
     g_free(data);
     g_free(got);
     return failed;
@@ -177,7 +177,7 @@ static int refusing(dome_transport *t)
 static int refusing_at_once(dome_transport *t)
 {
     int failed = 0;
-    together = t->provider;
+    together = t->provider.state;
     together->spins = 0;
     together->yields = 1;
     for (int round = 0; round < 200 && !failed; round++)
@@ -189,14 +189,14 @@ static int refusing_at_once(dome_transport *t)
 static int in_front(dome_transport *t)
 {
     enum { LONG = 20000 };
-    int next = (t->rank + 1) % t->size, previous = (t->rank + t->size - 1) % t->size, failed = 0;
+    int next = (t->group.rank + 1) % t->group.size, previous = (t->group.rank + t->group.size - 1) % t->group.size, failed = 0;
     uint8_t *data = g_malloc0(LONG), word = 7, got = 0;
     failed = dome__begin_send(t, next, DOME_CHANNEL_RELAY, DOME_U8, data, LONG);
-    if (t->rank == 0)
+    if (t->group.rank == 0)
         failed = failed || dome__send(t, next, DOME_CHANNEL_DATA, DOME_U8, &word, 1);
     failed = failed || dome__wait_for_any(t, &previous, 1, DOME_CHANNEL_DATA) != previous ||
              dome__recv(t, previous, DOME_CHANNEL_DATA, DOME_U8, &got, 1) || got != word;
-    if (t->rank != 0)
+    if (t->group.rank != 0)
         failed = failed || dome__send(t, next, DOME_CHANNEL_DATA, DOME_U8, &word, 1);
     uint8_t *taken = g_malloc(LONG);
     failed = failed || dome__recv(t, previous, DOME_CHANNEL_RELAY, DOME_U8, taken, LONG);
@@ -215,13 +215,13 @@ static int talking(dome_transport *t)
         state = state * 6364136223846793005u + 1442695040888963407u;
         const uint64_t drawn = state >> 33;
         const bool usual = drawn % 4 != 0; /* tasks 0 and 1 */
-        const int from = (int)(drawn / 4 % (usual ? 2 : (uint64_t)t->size));
-        const int to = usual ? 1 - from : (from + 1 + (int)(drawn / 256 % (uint64_t)(t->size - 1))) % t->size;
+        const int from = (int)(drawn / 4 % (usual ? 2 : (uint64_t)t->group.size));
+        const int to = usual ? 1 - from : (from + 1 + (int)(drawn / 256 % (uint64_t)(t->group.size - 1))) % t->group.size;
         const uint64_t first = TALK + drawn / 16 % 997, end = first + (drawn / 8192 % 3 ? 1 : 5);
-        for (uint64_t number = first; number < end && t->rank == from; number++)
+        for (uint64_t number = first; number < end && t->group.rank == from; number++)
             if (give(t, to, number % 2 ? DOME_CHANNEL_DATA : DOME_CHANNEL_CONTROL, number))
                 return 1;
-        for (uint64_t odd = 0; odd < 2 && t->rank == to; odd++)
+        for (uint64_t odd = 0; odd < 2 && t->group.rank == to; odd++)
             for (uint64_t number = first + (first % 2 != odd); number < end; number += 2)
                 if (take(t, from, number % 2 ? DOME_CHANNEL_DATA : DOME_CHANNEL_CONTROL, number))
                     return 1;
@@ -235,16 +235,17 @@ static int fair(dome_transport *t)
     enum { EACH = 4 };
     uint8_t word = 1;
     int failed = 0, others[8];
-    for (int k = 0; k < EACH && t->rank && !failed; k++)
+    for (int k = 0; k < EACH && t->group.rank && !failed; k++)
         failed = dome__send(t, 0, DOME_CHANNEL_DATA, DOME_U8, &word, 1);
-    if (t->rank)
+    if (t->group.rank)
         return failed || dome__send(t, 0, DOME_CHANNEL_CONTROL, DOME_U8, &word, 1);
-    for (int r = 1; r < t->size && !failed; r++) {
+    for (int r = 1; r < t->group.size && !failed; r++) {
         others[r - 1] = r;
         failed = dome__recv(t, r, DOME_CHANNEL_CONTROL, DOME_U8, &word, 1);
     }
-    for (int k = 0, before = 0; k < EACH * (t->size - 1) && !failed; k++) {
-        const int rank = dome__wait_for_any(t, others, t->size - 1, DOME_CHANNEL_DATA), wanted = before % (t->size - 1) + 1;
+    for (int k = 0, before = 0; k < EACH * (t->group.size - 1) && !failed; k++) {
+        const int rank = dome__wait_for_any(t, others, t->group.size - 1, DOME_CHANNEL_DATA),
+                  wanted = before % (t->group.size - 1) + 1;
         if (rank != wanted)
             fprintf(stderr, "task %d is served after task %d\n", rank, before);
         failed = rank != wanted || dome__recv(t, rank, DOME_CHANNEL_DATA, DOME_U8, &word, 1);
@@ -259,16 +260,16 @@ static int woken(dome_transport *t)
     enum { LONG_US = 300000, FEW = 30 };
     uint8_t word = 1;
     int failed = 0, others[8];
-    if (t->rank) {
-        g_usleep(LONG_US * (gulong)t->rank);
+    if (t->group.rank) {
+        g_usleep(LONG_US * (gulong)t->group.rank);
         return dome__send(t, 0, DOME_CHANNEL_DATA, DOME_U8, &word, 1);
     }
-    for (int r = 1; r < t->size; r++)
+    for (int r = 1; r < t->group.size; r++)
         others[r - 1] = r;
-    for (int r = 1; r < t->size && !failed; r++) {
+    for (int r = 1; r < t->group.size && !failed; r++) {
         struct rusage before, after;
         getrusage(RUSAGE_THREAD, &before);
-        failed = dome__wait_for_any(t, others, t->size - 1, DOME_CHANNEL_DATA) != r ||
+        failed = dome__wait_for_any(t, others, t->group.size - 1, DOME_CHANNEL_DATA) != r ||
                  dome__recv(t, r, DOME_CHANNEL_DATA, DOME_U8, &word, 1);
         getrusage(RUSAGE_THREAD, &after);
         const long sleeps = after.ru_nvcsw - before.ru_nvcsw;
@@ -291,14 +292,14 @@ static int ahead_of(dome_transport *t)
     uint8_t word = 1;
     int failed = 0, others[8];
     for (int round = 0; round < 200 && !failed; round++) {
-        uint64_t value = (uint64_t)t->rank + 1, sum = 0;
+        uint64_t value = (uint64_t)t->group.rank + 1, sum = 0;
         dome_ahead *a = dome__ahead_begin(t, DOME_U64, &value, 1, dome__combine_sum_i64, NULL);
-        const int master = round % t->size;
+        const int master = round % t->group.size;
         int n = 0;
-        for (int r = 0; r < t->size; r++)
+        for (int r = 0; r < t->group.size; r++)
             if (r != master)
                 others[n++] = r;
-        for (int k = 0; k < n && t->rank == master && !failed; k++) {
+        for (int k = 0; k < n && t->group.rank == master && !failed; k++) {
             const int rank = dome__wait_for_any(t, others, n, DOME_CHANNEL_DATA);
             failed = dome__recv(t, rank, DOME_CHANNEL_DATA, DOME_U8, &word, 1);
         }
@@ -306,8 +307,8 @@ static int ahead_of(dome_transport *t)
         if (!failed)
             memcpy(&sum, dome__ahead_data(a), sizeof sum);
         dome__ahead_free(a);
-        failed = failed || sum != (uint64_t)t->size * (uint64_t)(t->size + 1) / 2;
-        if (t->rank != master && !failed)
+        failed = failed || sum != (uint64_t)t->group.size * (uint64_t)(t->group.size + 1) / 2;
+        if (t->group.rank != master && !failed)
             failed = dome__send(t, master, DOME_CHANNEL_DATA, DOME_U8, &word, 1);
     }
     return failed;
@@ -327,7 +328,7 @@ static void say_and_hear(int said, int heard)
 static int late_news(dome_transport *t)
 {
     enum { LONG = 200000, MANY = 11000, LAST = 600000 };
-    const int me = t->rank, other = 1 - me;
+    const int me = t->group.rank, other = 1 - me;
     uint8_t *data = g_malloc0(LAST), word = 1;
     int failed = me ? dome__send(t, other, DOME_CHANNEL_CONTROL, DOME_U8, &word, 1) : 0;
     say_and_hear(me, other);
@@ -356,8 +357,8 @@ static int late_news(dome_transport *t)
 static int looked_at(dome_transport *t)
 {
     enum { MANY = 9, WORDS = 100 };
-    const int me = t->rank, other = 1 - me;
-    const peer *q = &((dome_local *)t->provider)->peers[other];
+    const int me = t->group.rank, other = 1 - me;
+    const peer *q = &((dome_local *)t->provider.state)->peers[other];
     int64_t words[WORDS] = {0};
     int failed = 0;
     for (int k = 0; k < MANY && me && !failed; k++) {
@@ -366,7 +367,8 @@ static int looked_at(dome_transport *t)
     }
     say_and_hear(me, other);
     for (int k = 0; k < MANY && !me && !failed; k++)
-        failed = !t->ops->arrived(t, other, DOME_CHANNEL_DATA) || t->ops->arrived(t, other, DOME_CHANNEL_CONTROL) ||
+        failed = !t->provider.ops->arrived(&t->provider, other, DOME_CHANNEL_DATA) ||
+                 t->provider.ops->arrived(&t->provider, other, DOME_CHANNEL_CONTROL) ||
                  dome__recv(t, other, DOME_CHANNEL_DATA, DOME_I64, words, k % 3 ? WORDS : 1) || words[0] != k ||
                  (k < 1 && q->messages->length != MANY - 1);
     say_and_hear(me, other);
@@ -376,17 +378,17 @@ static int looked_at(dome_transport *t)
     }
     say_and_hear(me, other);
     for (int k = 0; k < MANY && !me && !failed; k++)
-        failed = !t->ops->arrived(t, other, DOME_CHANNEL_DATA) || q->messages->length ||
+        failed = !t->provider.ops->arrived(&t->provider, other, DOME_CHANNEL_DATA) || q->messages->length ||
                  dome__recv(t, other, DOME_CHANNEL_DATA, DOME_I64, words, k % 3 ? WORDS : 1) || words[0] != k;
-    return failed || t->ops->arrived(t, other, DOME_CHANNEL_DATA);
+    return failed || t->provider.ops->arrived(&t->provider, other, DOME_CHANNEL_DATA);
 }
 
 /* The numbers of offered transfers begin again at 0, which is none that was refused. */
 static int again_from_zero(dome_transport *t)
 {
     enum { LONG = 20000 };
-    const int me = t->rank, other = 1 - me;
-    peer *q = &((dome_local *)t->provider)->peers[other];
+    const int me = t->group.rank, other = 1 - me;
+    peer *q = &((dome_local *)t->provider.state)->peers[other];
     uint8_t data[LONG], got[LONG];
     int failed = 0;
     q->offered = UINT32_MAX - 1;
@@ -408,8 +410,8 @@ static int again_from_zero(dome_transport *t)
 static int refused_offer(dome_transport *t)
 {
     enum { LONG = 300000 };
-    const int me = t->rank, other = 1 - me;
-    const peer *q = &((dome_local *)t->provider)->peers[other];
+    const int me = t->group.rank, other = 1 - me;
+    const peer *q = &((dome_local *)t->provider.state)->peers[other];
     uint8_t *data = g_malloc0(LONG);
     int failed = 0;
     if (me) {

@@ -835,8 +835,8 @@ static void asking(void *ctx, int host)
 static int measure_task(dome_transport *t, void *ctx)
 {
     int silent = *(const int *)ctx;
-    if (t->rank == 0) {
-        dome_network *network = nothing_known(t->size - 1);
+    if (t->group.rank == 0) {
+        dome_network *network = nothing_known(t->group.size - 1);
         bool found[MOST] = {false};
         int links = dome__network_measure(t, network, asking, NULL, found), n = network->hosts, failed = 0;
         int there = silent < 0 ? n : n - 1;
@@ -851,9 +851,9 @@ static int measure_task(dome_transport *t, void *ctx)
         dome__network_free(network);
         return failed;
     }
-    if (t->rank == silent + 1)
+    if (t->group.rank == silent + 1)
         alarm(5);
-    bool good = dome__network_obey(t, t->rank == silent + 1 ? stop : idle);
+    bool good = dome__network_obey(t, t->group.rank == silent + 1 ? stop : idle);
     return !good && silent < 0;
 }
 
@@ -881,7 +881,7 @@ typedef struct wire {
 
 static wire *the_wire;
 
-static int wire_send(dome_transport *t, int dest, int channel, const void *head, size_t head_bytes, const void *data,
+static int wire_send(dome_transport_provider *self, int dest, int channel, const void *head, size_t head_bytes, const void *data,
                      uint64_t bytes)
 {
     static const double BYTES_PER_US = 8;
@@ -892,7 +892,7 @@ static int wire_send(dome_transport *t, int dest, int channel, const void *head,
         g_usleep((gulong)((double)bytes / BYTES_PER_US));
         the_wire->serving += the_wire->cable;
     }
-    return local_send(t, dest, channel, head, head_bytes, data, bytes);
+    return local_send(self, dest, channel, head, head_bytes, data, bytes);
 }
 
 /* This task begins each exchange a while after all others have begun theirs. */
@@ -905,12 +905,12 @@ static int wire_task(dome_transport *t, void *ctx)
 {
     static dome_transport_ops ops;
     const dome_sharing *wanted = ctx;
-    ops = *t->ops;
+    ops = *t->provider.ops;
     ops.send = wire_send;
-    t->ops = &ops;
-    if (t->rank > 0)
-        return !dome__network_obey(t, t->rank == the_wire->late ? come_late : idle);
-    dome_network *network = nothing_known(t->size - 1);
+    t->provider.ops = &ops;
+    if (t->group.rank > 0)
+        return !dome__network_obey(t, t->group.rank == the_wire->late ? come_late : idle);
+    dome_network *network = nothing_known(t->group.size - 1);
     bool silent[MOST] = {false};
     int cluster[MOST] = {0};
     dome__network_measure(t, network, asking, NULL, silent);
@@ -946,8 +946,8 @@ typedef struct limited {
 
 static limited the_limit;
 
-static int limited_send(dome_transport *t, int dest, int channel, const void *head, size_t head_bytes, const void *data,
-                        uint64_t bytes)
+static int limited_send(dome_transport_provider *self, int dest, int channel, const void *head, size_t head_bytes,
+                        const void *data, uint64_t bytes)
 {
     limited *l = &the_limit;
     if (bytes == DOME_EXCHANGE_PIECE && l->pauses-- > 0)
@@ -959,7 +959,7 @@ static int limited_send(dome_transport *t, int dest, int channel, const void *he
         if (l->left < 0)
             g_usleep((gulong)(-l->left / l->bytes_per_us));
     }
-    return local_send(t, dest, channel, head, head_bytes, data, bytes);
+    return local_send(self, dest, channel, head, head_bytes, data, bytes);
 }
 
 static int limited_task(dome_transport *t, void *ctx)
@@ -967,13 +967,13 @@ static int limited_task(dome_transport *t, void *ctx)
     static dome_transport_ops ops;
     bool silent[MOST] = {false};
     (void)ctx;
-    ops = *t->ops;
+    ops = *t->provider.ops;
     ops.send = limited_send;
-    t->ops = &ops;
+    t->provider.ops = &ops;
     the_limit = (limited){.bytes_per_us = 4, .most = 65536, .left = 65536, .at = dome__now_ns(), .pauses = 2};
-    if (t->rank > 0)
+    if (t->group.rank > 0)
         return !dome__network_obey(t, idle);
-    dome_network *network = nothing_known(t->size - 1);
+    dome_network *network = nothing_known(t->group.size - 1);
     dome__network_measure(t, network, asking, NULL, silent);
     /* Half of a message passes at once, at most. */
     bool wrong = !(network->bandwidth[1] > 0 && network->bandwidth[1] < 3e6 * the_limit.bytes_per_us);
@@ -996,7 +996,7 @@ static int share_task(dome_transport *t, void *ctx)
     static char *const host[] = {(char *)"a", (char *)"a", (char *)"b", (char *)"c", (char *)"b", (char *)"d"};
     bool known = ctx != NULL;
     char *names[] = {(char *)"a", (char *)"c", (char *)"b", NULL};
-    dome_network *network = known && t->rank == 0 ? dome__network_new(3, names) : NULL;
+    dome_network *network = known && t->group.rank == 0 ? dome__network_new(3, names) : NULL;
     if (network) {
         dome__network_enter(network, 1, 2, 0.5, 8, 2);
         network->measured = 77;

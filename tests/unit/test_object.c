@@ -184,6 +184,117 @@ static void test_tables(void)
     expect(DOME_ERR_ARGUMENT, "table");
 }
 
+/* ---- tables from before there were several marks ---- */
+
+typedef struct row {
+    bool written[4];
+} row;
+
+static dome_status row_describe(const dome_object *object, dome_object_info *info)
+{
+    static dome_layout *layout;
+    (void)object;
+    if (!layout)
+        layout = dome_layout_even(4, 1, 1);
+    *info = (dome_object_info){.type = DOME_U64, .length = 4, .width = 1, .distribution = DOME_WHOLE, .layout = layout};
+    return DOME_OK;
+}
+
+static dome_status row_changed(const dome_object *object, uint64_t first, uint64_t count, bool *changed)
+{
+    const row *r = dome_object_content(object);
+    memcpy(changed, r->written + first, (size_t)count * sizeof *changed);
+    return DOME_OK;
+}
+
+static dome_status row_mark_saved(dome_object *object)
+{
+    row *r = dome_object_content(object);
+    memset(r->written, 0, sizeof r->written);
+    return DOME_OK;
+}
+
+/* As many bytes as a program has that was compiled with a header without `delta`: what lies behind is not the table's. */
+static const dome_object_ops row_ops = {
+    .size = offsetof(dome_object_ops, delta),
+    .kind = "row",
+    .describe = row_describe,
+    .packed_bytes = word_bytes,
+    .pack = word_pack,
+    .unpack = word_unpack,
+    .changed = row_changed,
+    .mark_saved = row_mark_saved,
+    .destroy = word_destroy,
+    .delta = (dome_status(*)(dome_object *, unsigned, dome_delta_visit, void *))(uintptr_t)1,
+};
+
+/* Writes the runs as text: "0+2 3+1 ". */
+static dome_status append_run(void *text, uint64_t first, uint64_t count)
+{
+    g_string_append_printf(text, "%" G_GUINT64_FORMAT "+%" G_GUINT64_FORMAT " ", first, count);
+    return DOME_OK;
+}
+
+static void expect_runs(dome_object *o, unsigned mark, const char *runs)
+{
+    GString *text = g_string_new(NULL);
+    g_assert_cmpint(dome_object_delta(o, mark, append_run, text), ==, DOME_OK);
+    g_assert_cmpstr(text->str, ==, runs);
+    g_string_free(text, TRUE);
+}
+
+static dome_status refuse_run(void *visits, uint64_t first, uint64_t count)
+{
+    (void)first, (void)count;
+    (*(int *)visits)++;
+    return DOME_ERR_IO;
+}
+
+static void test_older_tables(void)
+{
+    row content = {.written = {true, true, false, true}};
+    int visits = 0;
+    bool changed[4];
+    dome_object *o = dome_object_new(env, "row", &row_ops, &content);
+    expect_runs(o, 0, "0+2 3+1 ");
+    expect_runs(o, 1, "0+4 ");
+    g_assert_cmpint(dome_object_delta(o, 0, refuse_run, &visits), ==, DOME_ERR_IO);
+    g_assert_cmpint(visits, ==, 1);
+    g_assert_cmpint(dome_object_changed(o, 1, 2, changed), ==, DOME_OK);
+    g_assert_true(changed[0] && !changed[1]);
+    g_assert_cmpint(dome_object_delta(o, 1, NULL, NULL), ==, DOME_OK); /* such a table has one mark */
+    expect_runs(o, 0, "0+2 3+1 ");
+    expect_runs(o, 1, "0+4 ");
+    g_assert_cmpint(dome_object_delta(o, 0, NULL, NULL), ==, DOME_OK);
+    expect_runs(o, 0, "");
+    content.written[2] = true;
+    expect_runs(o, 0, "2+1 ");
+    g_assert_cmpint(dome_object_mark_saved(o), ==, DOME_OK);
+    expect_runs(o, 0, "");
+    g_assert_cmpint(dome_object_delta(o, DOME_MARKS, append_run, NULL), ==, DOME_ERR_ARGUMENT);
+    dome_object_free(o);
+}
+
+/* What programs of that time call, of a table that has `delta`. */
+static void test_older_calls(void)
+{
+    const int64_t value = 3;
+    bool changed = false;
+    dvec *x = dvec_new(env, "older", DOME_I64, 5);
+    dome_object *o = dvec_object(x);
+    g_assert_cmpint(dome_object_changed(o, 0, 1, &changed), ==, DOME_OK);
+    g_assert_true(changed);
+    g_assert_cmpint(dome_object_mark_saved(o), ==, DOME_OK);
+    g_assert_cmpint(dome_object_changed(o, 4, 1, &changed), ==, DOME_OK);
+    g_assert_false(changed);
+    dvec_set(x, 4, &value);
+    expect_runs(o, 0, "4+1 ");
+    g_assert_cmpint(dome_object_changed(o, 4, 1, &changed), ==, DOME_OK);
+    g_assert_true(changed);
+    g_assert_cmpint(dome_object_changed(o, 5, 1, &changed), ==, DOME_ERR_ARGUMENT);
+    dvec_free(x);
+}
+
 static void test_defaults(void)
 {
     uint64_t word = 0x0102030405060708, bytes;
@@ -470,6 +581,8 @@ int main(int argc, char **argv)
     g_test_add_func("/object/names", test_names);
     g_test_add_func("/object/tables", test_tables);
     g_test_add_func("/object/defaults", test_defaults);
+    g_test_add_func("/object/older_tables", test_older_tables);
+    g_test_add_func("/object/older_calls", test_older_calls);
     g_test_add_func("/object/layouts", test_layouts);
     g_test_add_func("/object/scalar_numbers", test_scalar_numbers);
     g_test_add_func("/object/vector_arguments", test_vector_arguments);

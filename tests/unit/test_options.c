@@ -1,3 +1,6 @@
+#include "program/option_command.h"
+#include "program/option_print.h"
+#include "program/option_value.h"
 #include "program/options.h"
 
 #include <dome/error.h>
@@ -319,6 +322,229 @@ static void test_help(void)
     g_free(help);
 }
 
+/* ---- rules ---- */
+
+/* What dome_init says when it starts the program; NULL: nothing. */
+static void expect_broken(const char *line, bool supervised, const char *message)
+{
+    parsed p = parse(NULL, line);
+    g_assert_cmpstr(p.message, ==, NULL);
+    char *broken = dome__option_rules_broken(DOME_RULES_OF_START, &p.options, NULL, supervised);
+    g_assert_cmpstr(broken, ==, message);
+    g_free(broken);
+    clear(&p);
+}
+
+static void test_rules(void)
+{
+    expect_broken("prog --dome-tasks 3 --dome-max 2", false, "--dome-tasks 3 is more than --dome-max 2");
+    expect_broken("prog --dome-tasks 1 --dome-min 2", false, "--dome-min 2 is more than --dome-tasks 1");
+    expect_broken("prog --dome-min 3 --dome-max 2", false, "--dome-min 3 is more than --dome-max 2");
+    expect_broken("prog --dome-min 2 --dome-tasks 2 --dome-max 2", false, NULL);
+    expect_broken("prog --dome-min 3 --dome-max 2 --dome-help", false, NULL);
+    expect_broken("prog --dome-on-loss restart", false, "--dome-on-loss restart needs --dome-restarts K, the most times");
+    expect_broken("prog --dome-on-loss restart", true, NULL);
+    expect_broken("prog --dome-on-loss restart --dome-restarts 1", false, NULL);
+    expect_broken("prog --dome-hosts-script x --dome-size auto", false,
+                  "--dome-hosts-script and --dome-size auto exclude each other: both say how many tasks there are");
+    expect_broken("prog --dome-hosts-script x --dome-transport self", false,
+                  "--dome-transport self has no hosts for --dome-hosts-script");
+    expect_broken("prog --dome-size auto --dome-transport self", false,
+                  "--dome-transport self runs one task: leave out --dome-size auto");
+    expect_broken("prog --dome-on-loss end --dome-restarts 2", false, NULL);
+}
+
+/* ---- dome run ---- */
+
+/* Options as dome run reads them. */
+typedef struct command {
+    dome_options options;
+    dome_option_origin origins[DOME_OPTIONS_MOST];
+    char *message;
+} command;
+
+/* line: of dome run alone; program: its words. */
+static command read_command(const char *environment, const char *line, const char *program)
+{
+    command c = {0};
+    GArray *given = dome__option_command_new(), *entries = g_array_new(TRUE, TRUE, sizeof(GOptionEntry));
+    GOptionContext *context = g_option_context_new(NULL);
+    GError *error = NULL;
+    char **words = NULL, **argv = NULL;
+    int argc = 0, count = 0;
+    dome__option_command_entries(entries);
+    g_option_context_set_main_group(context, g_option_group_new(NULL, NULL, NULL, given, NULL));
+    g_option_context_add_main_entries(context, (const GOptionEntry *)(void *)entries->data, NULL);
+    g_assert_true(g_shell_parse_argv(line, NULL, &words, NULL));
+    g_assert_true(g_shell_parse_argv(program, &argc, &argv, NULL));
+    count = (int)g_strv_length(words);
+    char **left = g_memdup2(words, ((size_t)count + 1) * sizeof *words),
+         **lent = g_memdup2(argv, ((size_t)argc + 1) * sizeof *argv);
+    if (g_option_context_parse(context, &count, &left, &error)) {
+        const dome_option_words all = {environment, &argc, &lent, (const dome_option_given *)(void *)given->data};
+        if (dome__options_read(&c.options, c.origins, &all, &c.message))
+            c.message = dome__option_rules_broken(DOME_RULES_OF_START, &c.options, c.origins, false);
+    } else {
+        c.message = g_strdup(error->message);
+        g_error_free(error);
+    }
+    g_option_context_free(context);
+    g_array_free(entries, TRUE);
+    g_free(left);
+    g_free(lent);
+    g_strfreev(words);
+    g_strfreev(argv);
+    for (guint k = 0; k < given->len; k++)
+        g_free(g_array_index(given, dome_option_given, k).value);
+    g_array_free(given, TRUE);
+    return c;
+}
+
+static void clear_command(command *c)
+{
+    dome__options_clear(&c->options);
+    g_free(c->message);
+}
+
+static void expect_of_run(const char *line, const char *program, const char *message)
+{
+    command c = read_command(NULL, line, program);
+    g_assert_cmpstr(c.message, ==, message);
+    clear_command(&c);
+}
+
+static void test_of_run(void)
+{
+    command c = read_command("--dome-tasks 2 --dome-min 2", "dome -n 4 --on-loss heal --restarts 3 --hosts-script 'a b'",
+                             "prog --dome-max 8 --dome-tasks 3");
+    g_assert_cmpstr(c.message, ==, NULL);
+    g_assert_cmpint(c.options.tasks, ==, 4);
+    g_assert_cmpint(c.options.least, ==, 2);
+    g_assert_cmpint(c.options.most, ==, 8);
+    g_assert_cmpint(c.options.restarts, ==, 3);
+    g_assert_cmpint(c.options.on_loss, ==, DOME_LOSS_HEAL);
+    g_assert_cmpstr(c.options.hosts_script, ==, "a b");
+    g_assert_cmpstr(dome__option_name("dome-tasks", c.origins), ==, "-n");
+    g_assert_cmpstr(dome__option_name("dome-hosts-script", c.origins), ==, "--hosts-script");
+    g_assert_cmpstr(dome__option_name("dome-max", c.origins), ==, "--dome-max");
+    g_assert_cmpstr(dome__option_name("dome-size", c.origins), ==, "--size");
+    g_assert_cmpstr(dome__option_name("dome-trace", c.origins), ==, "--dome-trace");
+    clear_command(&c);
+
+    c = read_command(NULL, "dome --tasks 4 -n 0 --restarts=0", "prog --dome-tasks 3"); /* 0: not given */
+    g_assert_cmpint(c.options.tasks, ==, 3);
+    g_assert_cmpint(c.options.restarts, ==, 0);
+    clear_command(&c);
+
+    expect_of_run("dome --on-loss restart", "prog", "--on-loss restart needs --restarts K, the most times");
+    expect_of_run("dome", "prog --dome-on-loss restart", "--dome-on-loss restart needs --restarts K, the most times");
+    expect_of_run("dome --on-loss never", "prog", "--on-loss takes 'auto', 'heal', 'restart', 'tell' or 'end', not 'never'");
+    expect_of_run("dome --size much", "prog", "--size takes 'keep' or 'auto', not 'much'");
+    expect_of_run("dome -n -3", "prog", "-n takes a whole number from 1 to 1000000, not '-3'");
+    expect_of_run("dome --tasks x", "prog", "--tasks takes a whole number from 1 to 1000000, not 'x'");
+    expect_of_run("dome --max 2 -n 3", "prog", "-n 3 is more than --max 2");
+    expect_of_run("dome --max 2", "prog --dome-min 3", "--dome-min 3 is more than --max 2");
+    expect_of_run("dome --size auto --hosts-script x", "prog",
+                  "--hosts-script and --size auto exclude each other: both say how many tasks there are");
+    expect_of_run("dome -n 4", "prog --dome-transport self", NULL); /* the program says that it has one task */
+    command env = read_command("--dome-transport self", "dome -n 4", "prog");
+    g_assert_cmpstr(env.message, ==, "--dome-transport self runs one task, but -n says 4");
+    clear_command(&env);
+    expect_of_run("dome --on-loss tell", "prog --dome-checkpoint-every 5", NULL);
+}
+
+/* ---- printed and read again ---- */
+
+static void expect_same(const dome_options *a, const dome_options *b)
+{
+    for (const dome_option_row *row = dome__option_rows; row->name; row++) {
+        char *one = dome__option_text(row, a), *other = dome__option_text(row, b);
+        g_assert_cmpstr(one, ==, other);
+        g_free(one);
+        g_free(other);
+    }
+    g_assert_cmpint(a->checkpoint_by_default, ==, b->checkpoint_by_default);
+}
+
+/* What is printed, as DOME_OPTIONS, gives the same configuration. */
+static void expect_shown(const char *environment, const char *line, const char *program, const char *part)
+{
+    command c = read_command(environment, line, program), again;
+    g_assert_cmpstr(c.message, ==, NULL);
+    char *text = dome__options_show(&c.options, c.origins);
+    guint lines = 0, rows = 0;
+    while (dome__option_rows[rows].name)
+        rows++;
+    for (const char *at = text; *at; at++)
+        lines += *at == '\n';
+    g_assert_cmpuint(lines, ==, rows);
+    g_assert_nonnull(strstr(text, part));
+    again = read_command(text, "dome", "prog");
+    g_assert_cmpstr(again.message, ==, NULL);
+    dome__options_settle(&c.options);
+    dome__options_settle(&again.options);
+    expect_same(&c.options, &again.options);
+    clear_command(&c);
+    clear_command(&again);
+    g_free(text);
+}
+
+static void test_show(void)
+{
+    expect_shown(NULL, "dome", "prog", "# --dome-restarts: none               # default\n");
+    expect_shown(NULL, "dome -n 4", "prog", "--dome-tasks=4                        # command line: -n\n");
+    expect_shown("--dome-timeout 2.5", "dome", "prog", "--dome-timeout=2.5                    # environment: DOME_OPTIONS\n");
+    expect_shown(NULL, "dome", "prog --dome-bind core", "--dome-bind=core                      # command line: the program's");
+    expect_shown(NULL, "dome --hosts-script \"echo 'h1'; true # x\"", "prog", "--dome-hosts-script=");
+    expect_shown(NULL, "dome --on-loss heal", "prog", "# --dome-checkpoint-dir: no checkpoints");
+    expect_shown(NULL, "dome --on-loss heal", "prog --dome-checkpoint-dir none:", "--dome-checkpoint-dir=none: ");
+    expect_shown(NULL, "dome --on-loss tell", "prog --dome-checkpoint-dir memory:", "--dome-checkpoint-dir=memory: ");
+    expect_shown(NULL, "dome --restarts 2", "prog --dome-checkpoint-dir 'a b' --dome-checkpoint-every 0.1s --dome-restart=7",
+                 "--dome-checkpoint-every=0.1s ");
+    expect_shown(NULL, "dome", "prog --dome-checkpoint-dir d --dome-restart --dome-checkpoint-mtbf 1e6", "--dome-restart ");
+    expect_shown(NULL, "dome", "prog --dome-checkpoint-dir d --dome-restart=auto --dome-checkpoint-every 100", "-restart=auto ");
+    expect_shown(NULL, "dome -n 4", "prog --dome-transport self", "--dome-transport=self ");
+    expect_shown("--dome-tasks 4", "dome", "prog --dome-transport self", "--dome-transport=self ");
+    expect_shown("--dome-transport self", "dome", "prog --dome-tasks 4",
+                 "# --dome-transport: pvm, but one task needs none  # default");
+    expect_shown(NULL, "dome", "prog --dome-profile --dome-balance-every 18 --dome-trace=-- --dome-version", "--dome-profile ");
+}
+
+/* ---- on command lines ---- */
+
+static void test_instead(void)
+{
+    char *argv[] = {(char *)"prog",
+                    (char *)"--dome-trace",
+                    (char *)"--dome-tasks",
+                    (char *)"a",
+                    (char *)"--dome-tasks",
+                    (char *)"3",
+                    (char *)"--dome-tasks=5",
+                    (char *)"--dome-restart",
+                    (char *)"b",
+                    (char *)"--",
+                    (char *)"--dome-tasks",
+                    NULL};
+    char *instead[] = {(char *)"--dome-restart=auto", (char *)"--dome-tasks=4", NULL};
+    char **words = dome__options_instead(argv, instead), *line = g_strjoinv("|", words);
+    g_assert_cmpstr(line, ==, "prog|--dome-restart=auto|--dome-tasks=4|--dome-trace|--dome-tasks|a|b|--|--dome-tasks");
+    g_free(line);
+    g_strfreev(words);
+}
+
+static void test_look(void)
+{
+    char *argv[] = {(char *)"prog", (char *)"a", (char *)"--dome-tasks=3", (char *)"--dome-transport", (char *)"self", NULL};
+    char *wrong[] = {(char *)"prog", (char *)"--dome-tasks", NULL};
+    dome_options options;
+    g_assert_true(dome__options_look(&options, 5, argv)); /* by no rules */
+    g_assert_cmpint(options.tasks, ==, 3);
+    g_assert_cmpstr(argv[2], ==, "--dome-tasks=3");
+    dome__options_clear(&options);
+    g_assert_false(dome__options_look(&options, 2, wrong));
+}
+
 static void test_status(void)
 {
     g_assert_cmpstr(dome_status_name(DOME_OK), ==, "DOME_OK");
@@ -342,6 +568,11 @@ int main(int argc, char **argv)
     g_test_add_func("/options/bad-values", test_bad_values);
     g_test_add_func("/options/messages-are-one-line", test_messages_are_one_line);
     g_test_add_func("/options/help", test_help);
+    g_test_add_func("/options/rules", test_rules);
+    g_test_add_func("/options/of-run", test_of_run);
+    g_test_add_func("/options/show", test_show);
+    g_test_add_func("/options/instead", test_instead);
+    g_test_add_func("/options/look", test_look);
     g_test_add_func("/status", test_status);
     return g_test_run();
 }

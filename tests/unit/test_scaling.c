@@ -97,12 +97,12 @@ static int cost_ahead(dome_transport *t, void *ctx)
     int64_t words[COST_WORDS];
     (void)ctx;
     for (int i = 0; i < COST_WORDS; i++)
-        words[i] = t->rank + i;
+        words[i] = t->group.rank + i;
     dome_ahead *a = dome__ahead_begin(t, DOME_I64, words, COST_WORDS, dome__combine_sum_i64, NULL);
     int failed = dome__ahead_finish(a);
     const int64_t *sum = dome__ahead_data(a);
     for (int64_t i = 0; i < COST_WORDS && !failed; i++)
-        failed = sum[i] != (int64_t)t->size * (t->size - 1) / 2 + i * t->size;
+        failed = sum[i] != (int64_t)t->group.size * (t->group.size - 1) / 2 + i * t->group.size;
     dome__ahead_free(a);
     dome__ahead_line_free(t);
     return failed;
@@ -159,10 +159,10 @@ static void test_any_clusters(void)
 
 static int gather_to_last(dome_transport *t, void *ctx)
 {
-    int32_t own = t->rank, all[CLUSTER_TASKS] = {0};
+    int32_t own = t->group.rank, all[CLUSTER_TASKS] = {0};
     (void)ctx;
-    int failed = dome__gather(t, t->size - 1, DOME_I32, &own, 1, all);
-    for (int r = 0; r < t->size && t->rank == t->size - 1 && !failed; r++)
+    int failed = dome__gather(t, t->group.size - 1, DOME_I32, &own, 1, all);
+    for (int r = 0; r < t->group.size && t->group.rank == t->group.size - 1 && !failed; r++)
         failed = all[r] != r;
     return failed;
 }
@@ -247,7 +247,7 @@ static void test_narrow_relay(void)
         g_assert_cmpuint(cost.depth, <=, 2 * cost_log2(sizes[i]));
     }
     enum { MANY = 10000 };
-    dome_transport t = {.size = MANY};
+    dome_transport t = {.group.size = MANY};
     int *parent = dome__relay_parents(&t, form), *sends = g_new0(int, MANY), *depth = g_new0(int, MANY);
     for (int r = 1; r < MANY; r++) {
         g_assert_cmpint(parent[r], <, r);
@@ -266,11 +266,11 @@ static void test_narrow_relay(void)
 static int gather_kilobytes(dome_transport *t, void *ctx)
 {
     const uint64_t count = *(const uint64_t *)ctx;
-    double *own = g_new(double, count), *all = g_new0(double, (uint64_t)t->size *count);
+    double *own = g_new(double, count), *all = g_new0(double, (uint64_t)t->group.size *count);
     for (uint64_t i = 0; i < count; i++)
-        own[i] = t->rank;
+        own[i] = t->group.rank;
     int failed = dome__allgather(t, DOME_F64, own, count, all);
-    for (uint64_t i = 0; i < (uint64_t)t->size * count && !failed; i++)
+    for (uint64_t i = 0; i < (uint64_t)t->group.size * count && !failed; i++)
         failed = all[i] != (double)(i / count);
     g_free(own);
     g_free(all);

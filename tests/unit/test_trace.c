@@ -1,5 +1,6 @@
 /* A trace stays small however long a program runs; reading gives what was written; damaged files do no harm. */
 #include "core/environment.h"
+#include "objects/dvec_operations.h"
 #include "trace/chrome.h"
 #include "trace/record.h"
 #include "trace/sink.h"

@@ -75,17 +75,17 @@ static int long_portable(dome_transport *t, void *ctx)
     const uint64_t count = (9u << 20) / 8, edge = (8u << 20) / 8, step = 1021;
     int64_t *data = g_new0(int64_t, count);
     (void)ctx;
-    if (t->rank == 0) {
+    if (t->group.rank == 0) {
         for (uint64_t i = 0; i < count; i += step)
             data[i] = (int64_t)(i * UINT64_C(0x9e3779b97f4a7c15));
         data[0] = data[edge] = data[count - 1] = INT64_MIN;
         data[edge - 1] = INT64_MAX;
     }
-    int status = t->rank == 0 ? dome__send(t, 1, DOME_CHANNEL_DATA, DOME_I64, data, count)
-                              : dome__recv(t, 0, DOME_CHANNEL_DATA, DOME_I64, data, count);
+    int status = t->group.rank == 0 ? dome__send(t, 1, DOME_CHANNEL_DATA, DOME_I64, data, count)
+                                    : dome__recv(t, 0, DOME_CHANNEL_DATA, DOME_I64, data, count);
     g_assert_cmpint(status, ==, DOME_OK);
-    g_assert_cmpuint(t->messages, ==, t->rank == 0 ? 2 : 0);
-    if (t->rank == 1) {
+    g_assert_cmpuint(t->account.messages, ==, t->group.rank == 0 ? 2 : 0);
+    if (t->group.rank == 1) {
         for (uint64_t i = step; i < count; i += step)
             g_assert_cmpint(data[i], ==, (int64_t)(i * UINT64_C(0x9e3779b97f4a7c15)));
         g_assert_cmpint(data[1], ==, 0);
@@ -108,10 +108,10 @@ static void test_long_portable(void)
 static int golden(dome_transport *t, void *ctx)
 {
     (void)ctx;
-    if (t->rank == 0) {
+    if (t->group.rank == 0) {
         const int64_t values[] = {INT64_MIN, -7, INT64_C(1) << 40};
         t->stamp = (dome_stamp){.sequence = 3, .history = 4, .object = 5, .operation = 6};
-        t->flag = true;
+        t->group.flag = true;
         g_assert_cmpint(dome__send(t, 1, DOME_CHANNEL_DATA, DOME_I64, values, 3), ==, DOME_OK);
         return 0;
     }
@@ -179,9 +179,10 @@ static int golden(dome_transport *t, void *ctx)
                                             0xff, 0xff, 0xff, 0xf9, 0, 0, 1, 0, 0,    0,    0,    0};
     uint8_t head_bytes[sizeof head_expected], data[sizeof data_expected];
     uint64_t bytes;
-    g_assert_cmpint(t->ops->recv_head(t, 0, DOME_CHANNEL_DATA, head_bytes, sizeof head_bytes, &bytes), ==, DOME_OK);
+    g_assert_cmpint(t->provider.ops->recv_head(&t->provider, 0, DOME_CHANNEL_DATA, head_bytes, sizeof head_bytes, &bytes), ==,
+                    DOME_OK);
     g_assert_cmpuint(bytes, ==, sizeof data);
-    g_assert_cmpint(t->ops->recv_data(t, 0, DOME_CHANNEL_DATA, data, bytes), ==, DOME_OK);
+    g_assert_cmpint(t->provider.ops->recv_data(&t->provider, 0, DOME_CHANNEL_DATA, data, bytes), ==, DOME_OK);
     g_assert_cmpmem(head_bytes, sizeof head_bytes, head_expected, sizeof head_expected);
     g_assert_cmpmem(data, sizeof data, data_expected, sizeof data_expected);
     return 0;
@@ -206,7 +207,7 @@ static int mismatches(dome_transport *t, void *ctx)
     double values[3] = {1, 2, 3};
     (void)ctx;
     t->describe = describe_side;
-    if (t->rank == 0) {
+    if (t->group.rank == 0) {
         t->stamp = (dome_stamp){.sequence = 9, .history = 78, .object = 2, .operation = 5};
         g_assert_cmpint(dome__send(t, 1, DOME_CHANNEL_DATA, DOME_F64, values, 3), ==, DOME_OK);
         t->stamp = agreed;
@@ -256,20 +257,22 @@ static int strangers(dome_transport *t, void *ctx)
     double got[2] = {0, 0};
     (void)ctx;
     for (size_t k = 0; k < G_N_ELEMENTS(damage); k++)
-        if (t->rank == 0) {
+        if (t->group.rank == 0) {
             uint8_t head_bytes[sizeof good];
             memcpy(head_bytes, good, sizeof good);
             head_bytes[damage[k].byte] = damage[k].value;
-            g_assert_cmpint(t->ops->send(t, 1, DOME_CHANNEL_DATA, head_bytes, sizeof head_bytes, values, sizeof values), ==,
-                            DOME_OK);
+            g_assert_cmpint(
+                t->provider.ops->send(&t->provider, 1, DOME_CHANNEL_DATA, head_bytes, sizeof head_bytes, values, sizeof values),
+                ==, DOME_OK);
         } else {
             void *data;
             uint64_t count;
             g_assert_cmpint(dome__recv_new(t, 0, DOME_CHANNEL_DATA, DOME_F64, &data, &count), !=, DOME_OK);
             g_assert_null(data);
         }
-    if (t->rank == 0) {
-        g_assert_cmpint(t->ops->send(t, 1, DOME_CHANNEL_DATA, good, sizeof good, values, sizeof values), ==, DOME_OK);
+    if (t->group.rank == 0) {
+        g_assert_cmpint(t->provider.ops->send(&t->provider, 1, DOME_CHANNEL_DATA, good, sizeof good, values, sizeof values), ==,
+                        DOME_OK);
         return 0;
     }
     g_assert_cmpint(dome__recv(t, 0, DOME_CHANNEL_DATA, DOME_F64, got, 2), ==, DOME_OK);
@@ -286,7 +289,7 @@ static void test_strangers(void)
 static int lost(dome_transport *t, void *ctx)
 {
     (void)ctx;
-    if (t->rank == 1)
+    if (t->group.rank == 1)
         return 0;
     g_assert_cmpint(dome__barrier(t), ==, DOME_ERR_LOST);
     return 0;
@@ -302,11 +305,11 @@ static int disagreeing(dome_transport *t, void *ctx)
 {
     (void)ctx;
     dome_relay *relay = dome__relay_new(t, DOME_RELAY_BY_HOSTS);
-    t->stamp = (dome_stamp){.sequence = 7, .history = 1 + (uint64_t)t->rank};
+    t->stamp = (dome_stamp){.sequence = 7, .history = 1 + (uint64_t)t->group.rank};
     int status = dome__relay_begin(relay, (double[]){3}, (uint64_t[]){1, 1});
     if (status != DOME_OK) /* the other task's message has arrived already */
-        g_assert_true(t->rank == 0 && status == DOME_ERR_MISMATCH);
-    for (int k = 0; k < 2 && t->rank == 0; k++)
+        g_assert_true(t->group.rank == 0 && status == DOME_ERR_MISMATCH);
+    for (int k = 0; k < 2 && t->group.rank == 0; k++)
         g_assert_cmpint(dome__relay_advance(relay, true), ==, DOME_ERR_MISMATCH);
     dome__relay_free(relay);
     return 0;
@@ -320,18 +323,18 @@ static void test_disagreeing_relay(void)
 static void test_self(void)
 {
     dome_transport *t = dome__transport_self.open(NULL);
-    g_assert_cmpstr(t->ops->name, ==, "self");
-    g_assert_cmpint(t->size, ==, 1);
+    g_assert_cmpstr(t->provider.ops->name, ==, "self");
+    g_assert_cmpint(t->group.size, ==, 1);
     g_assert_cmpint(dome__barrier(t), ==, DOME_OK);
     g_assert_cmpint(dome__bcast(t, 0, DOME_U8, NULL, 0), ==, DOME_OK);
     g_assert_cmpint(dome__bcast(t, 1, DOME_U8, NULL, 0), ==, DOME_ERR_ARGUMENT);
     g_assert_cmpint(dome__send(t, 0, DOME_CHANNEL_DATA, DOME_U8, NULL, 0), ==, DOME_ERR_ARGUMENT);
     uint64_t bytes;
-    g_assert_cmpint(t->ops->recv_head(t, 1, DOME_CHANNEL_DATA, NULL, 0, &bytes), ==, DOME_ERR_COMM);
+    g_assert_cmpint(t->provider.ops->recv_head(&t->provider, 1, DOME_CHANNEL_DATA, NULL, 0, &bytes), ==, DOME_ERR_COMM);
     const dome_type types[] = {DOME_F64, &sample_type};
     g_assert_cmpint(check_collectives(t, types, G_N_ELEMENTS(types), 1), ==, 0);
-    g_assert_cmpuint(t->messages, ==, 0);
-    g_assert_cmpuint(t->wait_ns, ==, 0);
+    g_assert_cmpuint(t->account.messages, ==, 0);
+    g_assert_cmpuint(t->account.wait_ns, ==, 0);
     dome__transport_free(t);
     dome__transport_free(NULL);
 }

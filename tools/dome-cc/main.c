@@ -2,9 +2,9 @@
  * docs/dome-cc.md.
  *
  * Which functions can be captured is known when all files are: at link time. Until then a file's preprocessed text is in its
- * object, which is otherwise the compiler's own (object.c). */
-#include "cc.h"
-#include "object.h"
+ * object, which is otherwise the compiler's own (section.c). */
+#include "emit/emit.h"
+#include "front/section.h"
 
 #include <dome/version.h>
 
@@ -263,8 +263,8 @@ static bool is_static(const options *o)
 {
     bool asked = false;
     for (unsigned i = 0; i < o->words->len; i++)
-        asked = asked || in_list(((const word *)g_ptr_array_index(o->words, i))->text,
-                                 (const char *const[]){"-static", "-static-pie", NULL});
+        asked = asked || text_in_list(((const word *)g_ptr_array_index(o->words, i))->text,
+                                      (const char *const[]){"-static", "-static-pie", NULL});
     return asked;
 }
 
@@ -499,10 +499,10 @@ static int compile_only(const options *o, const char *path)
     if (!u->refused)
         source_find(u, s.macros);
     own.sources = u->sources;
-    GString *content = object_section(&own);
+    GString *content = section_text(&own);
     add(command, tool(o, "objcopy"));
-    g_ptr_array_add(command, g_strdup_printf("--add-section=" OBJECT_SECTION "=%s", section));
-    add(command, "--set-section-flags=" OBJECT_SECTION "=exclude");
+    g_ptr_array_add(command, g_strdup_printf("--add-section=" SECTION_NAME "=%s", section));
+    add(command, "--set-section-flags=" SECTION_NAME "=exclude");
     add(command, made);
     if (u->refused || !write_file(section, content->str, (gssize)content->len) || run(o, command, NULL) != 0) {
         unlink(made);
@@ -611,7 +611,7 @@ static bool read_word(const options *o, const word *w, program *p, GPtrArray *al
             return false;
         *own = (object){.path = w->text, .flags = flags_of(o), .text = read.text, .length = read.length};
         g_ptr_array_add(list, own);
-    } else if (file && !object_read(file, list, &part->archive)) {
+    } else if (file && !section_read(file, list, &part->archive)) {
         return false;
     }
     *status = 0;
@@ -666,30 +666,30 @@ static int link_program(const options *o)
         return 1;
     bool has_main = false;
     for (unsigned i = 0; i < p.units->len; i++) {
-        summary_unit(&p, g_ptr_array_index(p.units, i));
-        profile_name(g_ptr_array_index(p.units, i));
+        functions_find(&p, g_ptr_array_index(p.units, i));
+        measured_name(g_ptr_array_index(p.units, i));
     }
     for (unsigned i = 0; i < p.units->len; i++)
         has_main = has_main || ((unit *)g_ptr_array_index(p.units, i))->main;
     parallel_begin(&p);
-    if (options_operations && !p.parallel) {
+    if (polls_operations && !p.parallel) {
         fputs("dome-cc: error: --polls=operations: the program is no Dome program: it does not call dome_init\n", stderr);
         return 1;
     }
-    summary_complete(&p);
-    if (profile_chooses() && !profile_judge(&p, o->most_overhead))
+    polls_complete(&p);
+    if (measured_chooses() && !measured_judge(&p, o->most_overhead))
         return 1;
     for (unsigned i = 0; i < p.units->len; i++)
-        heap_pragmas(&p, g_ptr_array_index(p.units, i));
-    heap_infer(&p);
+        blocks_pragmas(&p, g_ptr_array_index(p.units, i));
+    blocks_infer(&p);
     for (unsigned i = 0; i < p.units->len; i++)
         padding_find(&p, g_ptr_array_index(p.units, i));
     GPtrArray *texts = g_ptr_array_new(), *objects = g_ptr_array_new();
     for (unsigned i = 0; i < p.units->len; i++) {
         unit *u = g_ptr_array_index(p.units, i);
-        module_edit(&p, u);
-        if (profile_counts())
-            profile_edit(&p, u, o->output && !o->emit ? o->output : "a.out");
+        rewrite_unit(&p, u);
+        if (measured_counts())
+            measured_edit(&p, u, o->output && !o->emit ? o->output : "a.out");
         g_ptr_array_add(texts, module_write(&p, u));
         refused += u->refused;
     }
@@ -771,15 +771,15 @@ static bool read_policy(const char *text)
     char *end;
     long number = strtol(text, &end, 10);
     if (strcmp(text, "auto") == 0)
-        options_policy = POLLS_AUTO;
+        polls_policy = POLLS_AUTO;
     else if (strcmp(text, "every") == 0)
-        options_policy = POLLS_EVERY;
+        polls_policy = POLLS_EVERY;
     else if (strcmp(text, "none") == 0)
-        options_policy = POLLS_NONE;
+        polls_policy = POLLS_NONE;
     else if (strcmp(text, "operations") == 0)
-        options_operations = true;
+        polls_operations = true;
     else if (*text && !*end && number >= POLLS_RECURSION && number <= 31)
-        options_policy = (int)number;
+        polls_policy = (int)number;
     else
         return false;
     return true;
@@ -894,8 +894,8 @@ int main(int argc, char **argv)
         } else if (g_str_has_prefix(a, "--polls=")) {
             o.profile = NULL;
             if (strcmp(a + 8, "profile") == 0) {
-                options_policy = POLLS_NONE;
-                profile_set_counts();
+                polls_policy = POLLS_NONE;
+                measured_set_counts();
             } else if (!read_policy(a + 8)) {
                 o.profile = a + 8;
             }
@@ -922,12 +922,12 @@ int main(int argc, char **argv)
             i++;
         } else if (g_str_has_prefix(a, "-o")) {
             o.output = a + 2;
-        } else if (in_list(a, (const char *const[]){"-shared", "-r", NULL})) {
+        } else if (text_in_list(a, (const char *const[]){"-shared", "-r", NULL})) {
             fprintf(stderr, "dome-cc: error: %s: only whole C programs are translated\n", a);
             return 2;
         } else if (g_str_has_prefix(a, "-x")) {
             const char *language = a[2] ? a + 2 : value ? value : "";
-            if (!in_list(language, (const char *const[]){"c", "none", NULL})) {
+            if (!text_in_list(language, (const char *const[]){"c", "none", NULL})) {
                 fprintf(stderr, "dome-cc: error: -x %s: only C is translated\n", language);
                 return 2;
             }
@@ -936,23 +936,23 @@ int main(int argc, char **argv)
         } else if (strcmp(a, "-v") == 0) {
             verbose = true;
             add_word(&o, WORD_FLAG, a, NULL);
-        } else if (in_list(a, through) || g_str_has_prefix(a, "-print-") || g_str_has_prefix(a, "-dump") ||
+        } else if (text_in_list(a, through) || g_str_has_prefix(a, "-print-") || g_str_has_prefix(a, "-dump") ||
                    g_str_has_prefix(a, "--help=") || strcmp(a, "--target-help") == 0) {
             pass = true;
-        } else if (!value &&
-                   (in_list(a, preprocessor) || in_list(a, dependency_names) || in_list(a, linker) || in_list(a, other))) {
+        } else if (!value && (text_in_list(a, preprocessor) || text_in_list(a, dependency_names) || text_in_list(a, linker) ||
+                              text_in_list(a, other))) {
             fprintf(stderr, "dome-cc: error: %s needs a value\n", a);
             return 2;
-        } else if (in_list(a, preprocessor)) {
+        } else if (text_in_list(a, preprocessor)) {
             add_word(&o, WORD_PREPROCESSOR, a, value);
             i++;
-        } else if (in_list(a, dependency_names)) {
+        } else if (text_in_list(a, dependency_names)) {
             add_word(&o, WORD_DEPENDENCIES, a, value);
             i++;
-        } else if (in_list(a, linker)) {
+        } else if (text_in_list(a, linker)) {
             add_word(&o, WORD_LINK, a, value);
             i++;
-        } else if (in_list(a, other)) {
+        } else if (text_in_list(a, other)) {
             add_word(&o, WORD_FLAG, a, value);
             i++;
         } else if (a[0] != '-') {
@@ -963,7 +963,7 @@ int main(int argc, char **argv)
         } else if (!a[1]) {
             fputs("dome-cc: error: -: the program must be in a file\n", stderr);
             return 2;
-        } else if (in_list(a, dependencies) || g_str_has_prefix(a, "-MF") || g_str_has_prefix(a, "-MT") ||
+        } else if (text_in_list(a, dependencies) || g_str_has_prefix(a, "-MF") || g_str_has_prefix(a, "-MT") ||
                    g_str_has_prefix(a, "-MQ")) {
             add_word(&o, WORD_DEPENDENCIES, a, NULL);
         } else if (strchr("IDU", a[1])) {
@@ -1012,7 +1012,7 @@ int main(int argc, char **argv)
         return 2;
     }
     if (!o.compile_only || o.emit) {
-        if (o.profile && !profile_read(o.profile, o.longest_interval))
+        if (o.profile && !measured_read(o.profile, o.longest_interval))
             return 1;
         return link_program(&o);
     }
