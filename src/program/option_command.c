@@ -4,9 +4,16 @@
 
 #include <string.h>
 
+static void clear_given(gpointer given)
+{
+    g_free(((dome_option_given *)given)->value);
+}
+
 GArray *dome__option_command_new(void)
 {
-    return g_array_new(TRUE, TRUE, sizeof(dome_option_given));
+    GArray *given = g_array_new(TRUE, TRUE, sizeof(dome_option_given));
+    g_array_set_clear_func(given, clear_given);
+    return given;
 }
 
 /* The name of the option of dome run: "tasks" of "dome-tasks". */

@@ -394,8 +394,6 @@ static command read_command(const char *environment, const char *line, const cha
     g_free(lent);
     g_strfreev(words);
     g_strfreev(argv);
-    for (guint k = 0; k < given->len; k++)
-        g_free(g_array_index(given, dome_option_given, k).value);
     g_array_free(given, TRUE);
     return c;
 }
