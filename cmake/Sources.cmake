@@ -9,7 +9,7 @@ endif()
 
 set(DOME_SOURCES "")
 foreach(folder core transport local network trace kernels eval files objects arrays io sparse comm balance wire manage machine watch hub launch
-               program)
+               options program)
     file(GLOB sources CONFIGURE_DEPENDS src/${folder}/*.c)
     list(APPEND DOME_SOURCES ${sources})
 endforeach()
@@ -20,7 +20,7 @@ endif()
 if(DOME_CHECKPOINT)
     file(GLOB DOME_CKPT_SOURCES CONFIGURE_DEPENDS src/delta/*.c src/ckpt/*.c)
     list(APPEND DOME_SOURCES ${DOME_CKPT_SOURCES})
-    file(GLOB DOME_CAPTURE_SOURCES CONFIGURE_DEPENDS src/capture/*.c)
+    file(GLOB DOME_CAPTURE_SOURCES CONFIGURE_DEPENDS src/heap/*.c src/capture/*.c)
     list(APPEND DOME_SOURCES ${DOME_CAPTURE_SOURCES})
 else()
     list(APPEND DOME_SOURCES src/ckpt/checkpoint.c) # says that there are none

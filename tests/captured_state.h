@@ -3,8 +3,8 @@
 #define DOME_TESTS_CAPTURED_STATE_H
 
 #include "capture/frames.h"
+#include "capture/image_inspect.h"
 #include "capture/image_private.h"
-#include "capture/inspect.h"
 #include "capture/modules.h"
 #include "capture/status.h"
 #include "system/bytes.h"

@@ -1,7 +1,7 @@
 /* dome: the command. Its subcommands are in dome_NAME.c. */
 #include "commands.h"
 #include "launch/launch.h"
-#include "program/nearest.h"
+#include "options/nearest.h"
 #include "system/terminal.h"
 
 #include <dome/env.h>

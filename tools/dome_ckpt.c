@@ -2,8 +2,8 @@
 #include "dome_ckpt.h"
 
 #include "commands.h"
-#include "store/inspect.h"
 #include "store/store.h"
+#include "store/store_inspect.h"
 #include "system/terminal.h"
 
 #include <inttypes.h>

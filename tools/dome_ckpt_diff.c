@@ -2,7 +2,7 @@
 #include "commands.h"
 #include "core/layout.h"
 #include "dome_ckpt_image.h"
-#include "store/inspect.h"
+#include "store/store_inspect.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include "capture/shared.h"
 #include "commands.h"
-#include "store/inspect.h"
+#include "store/store_inspect.h"
 #include "system/bytes.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #ifndef DOME_TOOLS_DOME_CKPT_IMAGE_H
 #define DOME_TOOLS_DOME_CKPT_IMAGE_H
 
-#include "capture/inspect.h"
+#include "capture/image_inspect.h"
 #include "dome_ckpt.h"
 
 typedef struct dome_ckpt_image {

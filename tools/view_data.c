@@ -2,7 +2,7 @@
 
 #include "core/clock.h"
 #include "core/layout.h"
-#include "network/file.h"
+#include "network/network_file.h"
 #include "network_picture.h"
 #include "trace/chrome.h"
 

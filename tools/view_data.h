@@ -2,7 +2,7 @@
 #ifndef DOME_TOOLS_VIEW_DATA_H
 #define DOME_TOOLS_VIEW_DATA_H
 
-#include "trace/file.h"
+#include "trace/trace_file.h"
 
 #include <stdio.h>
 

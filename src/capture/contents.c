@@ -1,8 +1,8 @@
 #include "capture/contents.h"
 
 #include "capture/handles.h"
-#include "capture/heap.h"
 #include "capture/pointers.h"
+#include "heap/heap.h"
 
 #include <dome/structure.h>
 #include <glib.h>

@@ -1,9 +1,9 @@
 #include "capture/events.h"
 
-#include "capture/die.h"
 #include "capture/hidden.h"
 #include "capture/modules.h"
 #include "core/environment.h"
+#include "heap/die.h"
 #include "system/own_program.h"
 
 #include <glib.h>

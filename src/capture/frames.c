@@ -1,6 +1,6 @@
 #include "capture/frames.h"
 
-#include "capture/die.h"
+#include "heap/die.h"
 
 #include <glib.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef DOME_SRC_CAPTURE_FRAMES_H
 #define DOME_SRC_CAPTURE_FRAMES_H
 
-#include "capture/layout.h"
+#include "heap/type_layout.h"
 
 /* The layouts of a function, worked out once (function->known). */
 typedef struct dome_capture_frame_layout {

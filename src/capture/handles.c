@@ -1,12 +1,12 @@
 #include "capture/handles.h"
 
 #include "capture/modules.h"
-#include "capture/own_layouts.h"
 #include "capture/pointers.h"
 #include "capture/shared.h"
 #include "core/object_private.h"
 #include "core/operation.h"
 #include "core/type_private.h"
+#include "heap/own_layouts.h"
 #include "program/boundary.h"
 
 #include <dome/dscalar.h>

@@ -3,8 +3,8 @@
 #ifndef DOME_SRC_CAPTURE_HANDLES_H
 #define DOME_SRC_CAPTURE_HANDLES_H
 
-#include "capture/layout.h"
 #include "core/environment.h"
+#include "heap/type_layout.h"
 #include "system/bytes.h"
 
 #include <dome/structure.h>

@@ -3,11 +3,11 @@
 #include "capture/hidden.h"
 
 #include "capture/frames.h"
-#include "capture/gone.h"
-#include "capture/heap.h"
 #include "capture/modules.h"
 #include "capture/pointers.h"
-#include "capture/slabs.h"
+#include "heap/gone.h"
+#include "heap/heap.h"
+#include "heap/slabs.h"
 
 #include <glib.h>
 #include <inttypes.h>
@@ -165,6 +165,12 @@ static bool look_at_numbers(look *l, const dome_capture_step *s, const char *fro
     return false;
 }
 
+/* Memory that is given back, or that an active function has, or had. */
+static bool was_there(const void *address)
+{
+    return dome__capture_is_gone(address) || dome__capture_memory_was(address);
+}
+
 /* ---- pointers ---- */
 
 /* Whether it leads to a text of a library, of which the program now has a copy. */
@@ -172,7 +178,7 @@ static bool copied_text(look *l, const char *at, const dome_capture_target *t, u
 {
     char *text;
     memcpy(&text, at, sizeof text);
-    if (!(flags & DOME_CAPTURE_TEXT) || !l->dangling || t->space != DOME_CAPTURE_SPACE_DANGLING || dome__capture_is_gone(text))
+    if (!(flags & DOME_CAPTURE_TEXT) || !l->dangling || t->space != DOME_CAPTURE_SPACE_DANGLING || was_there(text))
         return flags & DOME_CAPTURE_TEXT && !l->dangling;
     text = dome_capture_text(text);
     memcpy((char *)(uintptr_t)at, &text, sizeof text);
@@ -197,7 +203,7 @@ static bool look_at_pointer(look *l, const char *at, const dome_capture_step *s,
         return false;
     if (t.layout && s->deep && !t.layout->pointers && address < (const char *)t.begin + t.bytes)
         return found(l, OTHER_CONTENT, at, address);
-    if ((!l->dangling && l->unknown) || dome__capture_has_place(address, s->type) || dome__capture_is_gone(address))
+    if ((!l->dangling && l->unknown) || dome__capture_has_place(address, s->type) || was_there(address))
         return false;
     l->unknown = at;
     return l->dangling && found(l, UNKNOWN, at, address);

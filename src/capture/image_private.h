@@ -3,11 +3,11 @@
 #define DOME_SRC_CAPTURE_IMAGE_PRIVATE_H
 
 #include "capture/handles.h"
-#include "capture/heap.h"
 #include "capture/image.h"
 #include "capture/pointers.h"
 #include "capture/status.h"
 #include "capture/streams.h"
+#include "heap/heap.h"
 
 #include <glib.h>
 

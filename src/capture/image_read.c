@@ -1,10 +1,10 @@
 /* Restoring the image: the blocks come in order. Numbers go to their places at once; what has pointers is kept until all blocks
  * are there. Nothing in the bytes is trusted: an image may be damaged, or of another version of the program. */
-#include "capture/descriptions.h"
 #include "capture/frames.h"
 #include "capture/image_private.h"
 #include "capture/modules.h"
 #include "capture/status.h"
+#include "heap/descriptions.h"
 #include "system/bytes.h"
 
 #include <inttypes.h>

@@ -1,12 +1,12 @@
 /* Taking the image: one pass over the heap works out the blocks, whose bytes are packed as they are written. */
 #include "capture/contents.h"
-#include "capture/descriptions.h"
 #include "capture/frames.h"
 #include "capture/hidden.h"
 #include "capture/image_private.h"
 #include "capture/modules.h"
 #include "capture/status.h"
 #include "capture/zeros.h"
+#include "heap/descriptions.h"
 #include "system/bytes.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* setjmp and longjmp: functions that are left by longjmp give nothing back themselves. */
-#include "capture/die.h"
 #include "capture/frames.h"
 #include "capture/status.h"
+#include "heap/die.h"
 
 #include <dome/capture.h>
 

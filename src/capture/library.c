@@ -3,9 +3,9 @@
  * same as glibc's, with globals and blocks that are known; what no function here sets is looked up before the image is taken. */
 #include "capture/library.h"
 
-#include "capture/die.h"
-#include "capture/lent.h"
 #include "capture/modules.h"
+#include "heap/die.h"
+#include "heap/lent.h"
 #include "system/own_signals.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 #include "capture/modules.h"
 
-#include "capture/die.h"
 #include "capture/frames.h"
+#include "heap/die.h"
 
 #include <glib.h>
 #include <stdlib.h>

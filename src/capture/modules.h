@@ -2,7 +2,7 @@
 #ifndef DOME_SRC_CAPTURE_MODULES_H
 #define DOME_SRC_CAPTURE_MODULES_H
 
-#include "capture/layout.h"
+#include "heap/type_layout.h"
 
 typedef struct dome_capture_known_global {
     const dome_capture_global *global;

@@ -1,10 +1,8 @@
 /* A Dome program that is saved inside its calls: dome_checkpoint may be called anywhere, and after a restart, or in another view,
  * the program goes on behind that call. Until something is due, the call is as in any program; then all functions return, and
  * what they have becomes an object of the checkpoint. */
-#include "capture/die.h"
 #include "capture/events.h"
 #include "capture/frames.h"
-#include "capture/gone.h"
 #include "capture/library.h"
 #include "capture/modules.h"
 #include "capture/shared.h"
@@ -12,6 +10,8 @@
 #include "capture/streams.h"
 #include "ckpt/checkpoint.h"
 #include "core/environment.h"
+#include "heap/die.h"
+#include "heap/gone.h"
 #include "program/boundary.h"
 
 #include <dome/env.h>

@@ -5,8 +5,8 @@
 #ifndef DOME_SRC_CAPTURE_POINTERS_H
 #define DOME_SRC_CAPTURE_POINTERS_H
 
-#include "capture/heap.h"
-#include "capture/layout.h"
+#include "heap/heap.h"
+#include "heap/type_layout.h"
 
 typedef enum dome_capture_space {
     DOME_CAPTURE_SPACE_VALUE,    /* no address: NULL and other small numbers, as the second word */

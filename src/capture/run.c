@@ -1,12 +1,8 @@
 /* dome_capture_main: calls the program, writes the image each time it returns captured, and calls it again. */
-#include "capture/die.h"
 #include "capture/events.h"
 #include "capture/foreign.h"
 #include "capture/frames.h"
-#include "capture/gone.h"
-#include "capture/heap.h"
 #include "capture/image.h"
-#include "capture/lent.h"
 #include "capture/library.h"
 #include "capture/modules.h"
 #include "capture/status.h"
@@ -14,7 +10,11 @@
 #include "ckpt/checkpoint.h"
 #include "core/environment.h"
 #include "core/hooks.h"
-#include "program/options.h"
+#include "heap/die.h"
+#include "heap/gone.h"
+#include "heap/heap.h"
+#include "heap/lent.h"
+#include "options/option_parse.h"
 
 #include <dome/env.h>
 

@@ -1,7 +1,7 @@
 #include "capture/status.h"
 
-#include "capture/die.h"
 #include "capture/frames.h"
+#include "heap/die.h"
 #include "system/thread.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 #include "capture/streams.h"
 
-#include "capture/gone.h"
 #include "capture/pointers.h"
+#include "heap/gone.h"
 #include "system/files.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 #include "ckpt/link.h"
 
 #include "system/bytes.h"
-#include "system/random.h"
+#include "system/entropy.h"
 #include "system/sockets.h"
 #include "transport/handshake.h"
 

@@ -3,7 +3,7 @@
 #ifndef DOME_SRC_CKPT_WRITER_PRIVATE_H
 #define DOME_SRC_CKPT_WRITER_PRIVATE_H
 
-#include "ckpt/messages.h"
+#include "ckpt/checkpoint_messages.h"
 #include "ckpt/writer.h"
 
 void dome__ckpt_lead(dome_ckpt_job *job, const dome_ckpt_link *link);

@@ -1,6 +1,6 @@
 /* Finds messages that have been sent and not received, where none may be. */
 #include "comm/comm.h"
-#include "comm/messages.h"
+#include "comm/comm_messages.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
 

@@ -15,7 +15,7 @@ typedef struct dome_registry dome_registry;             /* objects, their names 
 typedef struct dome_types dome_types;                   /* struct types: src/core/type.c */
 typedef struct dome_clock dome_clock;                   /* src/core/clock_private.h */
 typedef struct dome_errors dome_errors;                 /* src/core/fail.c */
-typedef struct dome_comm dome_comm;                     /* messages of the program: src/comm/messages.c */
+typedef struct dome_comm dome_comm;                     /* messages of the program: src/comm/comm_messages.c */
 typedef struct dome_change dome_change;                 /* the number of tasks: src/program/change.h */
 typedef struct dome_eval dome_eval;                     /* deferred element-wise work: src/eval/eval.h */
 typedef struct dome_futures dome_futures;               /* values that are being exchanged: src/eval/future.h */

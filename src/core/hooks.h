@@ -1,5 +1,5 @@
 /* Calls from core into the rest of the library, on events of operations and objects: core depends on no other folder.
- * program/hooks.c fills the table. Every slot is set. */
+ * program/program_hooks.c fills the table. Every slot is set. */
 #ifndef DOME_SRC_HOOKS_H
 #define DOME_SRC_HOOKS_H
 

@@ -1,5 +1,5 @@
-/* The values of a program's options. program/options.h reads them; an enum has the order of the words in
- * program/option_table.c. */
+/* The values of a program's options. options/option_parse.h reads them; an enum has the order of the words in
+ * options/option_table.c. */
 #ifndef DOME_SRC_OPTION_VALUES_H
 #define DOME_SRC_OPTION_VALUES_H
 

@@ -2,8 +2,8 @@
 
 #include "hub/hub.h"
 #include "launch/address.h"
+#include "system/entropy.h"
 #include "system/environment_variables.h"
-#include "system/random.h"
 #include "system/terminal.h"
 #include "wire/wire.h"
 

@@ -1,8 +1,8 @@
 /* Setting up the road: the lowest rank of a host creates the shared memory, the others open it through /proc. */
-#include "local/messages.h"
+#include "local/local_messages.h"
 #include "local/share.h"
+#include "system/entropy.h"
 #include "system/files.h"
-#include "system/random.h"
 #include "system/terminal.h"
 #include "transport/board.h"
 #include "transport/collective.h"

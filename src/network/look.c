@@ -1,6 +1,6 @@
 #include "network/look.h"
 
-#include "network/exchange.h"
+#include "network/network_exchange.h"
 #include "network/survey.h"
 #include "system/time.h"
 #include "transport/collective.h"

@@ -1,7 +1,7 @@
 #include "program/links.h"
 
-#include "network/file.h"
 #include "network/look.h"
+#include "network/network_file.h"
 #include "system/terminal.h"
 
 #include <stdio.h>

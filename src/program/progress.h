@@ -2,7 +2,7 @@
 #ifndef DOME_SRC_PROGRESS_H
 #define DOME_SRC_PROGRESS_H
 
-#include "program/options.h"
+#include "options/option_parse.h"
 
 #include <dome/env.h>
 

@@ -4,8 +4,8 @@
 #include "ckpt/checkpoint.h"
 #include "system/environment_variables.h"
 #include "trace/demand.h"
-#include "trace/local.h"
 #include "trace/record.h"
+#include "trace/trace_local.h"
 #include "transport/transport.h"
 #include "watch/watch.h"
 

@@ -2,7 +2,7 @@
 
 #include "ckpt/checkpoint.h"
 #include "machine/remote.h"
-#include "program/options.h"
+#include "options/option_parse.h"
 #include "program/start.h"
 #include "system/environment_variables.h"
 #include "system/files.h"

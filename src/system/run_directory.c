@@ -1,6 +1,6 @@
 #include "system/run_directory.h"
 
-#include "system/random.h"
+#include "system/entropy.h"
 
 #include <fcntl.h>
 #include <glib.h>

@@ -2,7 +2,7 @@
 #ifndef DOME_SRC_TRACE_CHROME_H
 #define DOME_SRC_TRACE_CHROME_H
 
-#include "trace/file.h"
+#include "trace/trace_file.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 #include "transport/door.h"
 
-#include "system/random.h"
+#include "system/entropy.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 #include "transport/handshake.h"
 
 #include "system/bytes.h"
-#include "system/random.h"
+#include "system/entropy.h"
 
 #include <glib.h>
 

@@ -1,6 +1,6 @@
 /* The head of a checkpoint: whatever the bytes are, it is refused in words or means what it says. The first byte chooses whether
  * the checksum is put right, so that the parts behind it are reached. */
-#include "store/inspect.h"
+#include "store/store_inspect.h"
 
 #include <math.h>
 #include <stdio.h>

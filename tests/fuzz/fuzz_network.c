@@ -1,6 +1,6 @@
 /* The reader of measured networks on arbitrary bytes: no crash, and what it accepts is valid and means the same once written. The
  * input is the text after the first line, whose checksum is made here: fuzzing would not find it. */
-#include "network/file.h"
+#include "network/network_file.h"
 
 #include <glib.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* Fuzzes the option parser. The input is lines: the first is DOME_OPTIONS, each further one an argument. */
-#include "program/option_print.h"
-#include "program/option_value.h"
-#include "program/options.h"
+#include "options/option_parse.h"
+#include "options/option_print.h"
+#include "options/option_value.h"
 
 #include <glib.h>
 #include <stdint.h>

@@ -3,7 +3,8 @@
     architecture.py BUILD SOURCE
 
 The calls are read from the objects' symbols (nm), the includes from the sources. A folder may use the folders that its row names; the
-rows name folders above them alone, so there are no circles of folders. In a folder no more than CIRCLE files may reach each other."""
+rows name folders above them alone, so there are no circles of folders. In a folder no more than CIRCLE files may reach each other, and
+there are no more than FILES. The name of a file occurs once in src. A struct has at most MEMBERS members of its own."""
 
 import os
 import re
@@ -13,7 +14,7 @@ from collections import defaultdict
 
 build, source = sys.argv[1], sys.argv[2]
 failures = []
-CIRCLE = 5
+CIRCLE, FILES, MEMBERS = 5, 45, 52
 
 
 def allowed():
@@ -91,6 +92,37 @@ def includes():
     return arrows
 
 
+def sources():
+    for parent, _, names in sorted(os.walk(os.path.join(source, "src"))):
+        for name in sorted(names):
+            if name.endswith((".c", ".h")):
+                yield os.path.join(parent, name)
+
+
+def without_inner(body):
+    """The body of a struct without the bodies of structs and unions inside it."""
+    while True:
+        shorter = re.sub(r"\{[^{}]*\}", "", body)
+        if shorter == body:
+            return body
+        body = shorter
+
+
+def structs():
+    """(file, name, members) of the structs of src: a declaration has a member for each of its names."""
+    for path in sources():
+        with open(path) as f:
+            text = re.sub(r"/\*.*?\*/|//[^\n]*|^#[^\n]*", "", f.read(), flags=re.S | re.M)
+        for match in re.finditer(r"\bstruct( \w+)? \{", text):
+            depth, end = 1, match.end()
+            while depth:
+                depth += {"{": 1, "}": -1}.get(text[end], 0)
+                end += 1
+            body = re.sub(r"\([^()]*\)", "", re.sub(r"\([^()]*\)", "", without_inner(text[match.end() : end - 1])))
+            name = (match[1] or text[end:].split(";")[0]).strip()
+            yield os.path.relpath(path, source), name, sum(1 + d.count(",") for d in body.split(";") if d.strip())
+
+
 table = allowed()
 order = list(table)
 for folder, uses in table.items():
@@ -115,8 +147,26 @@ for circle in circles(reached):
 for folder in sorted(os.listdir(os.path.join(source, "src"))):
     if folder not in table:
         failures.append("src/%s is not in the table" % folder)
+by_name, by_folder = defaultdict(list), defaultdict(int)
+for path in sources():
+    by_name[os.path.basename(path)].append(os.path.relpath(path, source))
+    by_folder[os.path.dirname(path)] += 1
+for stem in {os.path.splitext(name)[0] for name in by_name}:
+    folders = {os.path.dirname(path) for ending in (".c", ".h") for path in by_name.get(stem + ending, ())}
+    if len(folders) > 1:
+        failures.append("files called %s are in %s" % (stem, " and ".join(sorted(folders))))
+for folder, count in sorted(by_folder.items()):
+    if count > FILES:
+        failures.append("%s has %d files, more than %d" % (os.path.relpath(folder, source), count, FILES))
+members = sorted(((count, name, file) for file, name, count in structs()), reverse=True)
+for count, name, file in members:
+    if count > MEMBERS:
+        failures.append("struct %s in %s has %d members, more than %d" % (name, file, count, MEMBERS))
 for failure in failures:
     print("failed:", failure)
 verdict = "not as the table says" if failures else "as the table says"
-print("%d folders, %d objects, at most %d in a circle: %s" % (len(table), len(found), largest, verdict))
+print(
+    "%d folders of at most %d files, %d objects, at most %d in a circle, at most %d members in a struct (%s): %s"
+    % (len(table), max(by_folder.values()), len(found), largest, members[0][0], members[0][1], verdict)
+)
 sys.exit(1 if failures else 0)

@@ -1,6 +1,6 @@
-/* option_tables markdown [PART] | man: the table of options (program/option_table.h) as docs/running.md, docs/checkpoints.md and
+/* option_tables markdown [PART] | man: the table of options (options/option_table.h) as docs/running.md, docs/checkpoints.md and
  * docs/man/dome-options.7 show it. scripts/option-tables puts it there. */
-#include "program/option_table.h"
+#include "options/option_table.h"
 
 #include <dome/env.h>
 #include <glib.h>

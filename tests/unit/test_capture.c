@@ -1,10 +1,10 @@
 /* What the image of a captured program stands on: places in types, the way from an address to a block of the heap, and images
  * that are read back, whole and damaged. */
-#include "capture/descriptions.h"
 #include "capture/foreign.h"
 #include "capture/zeros.h"
 #include "captured_state.h"
 #include "draw.h"
+#include "heap/descriptions.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

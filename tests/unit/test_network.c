@@ -1,9 +1,9 @@
 /* What is known of the links between hosts: clusters, the ring, filling in, files. */
 #include "local_transport.h"
-#include "network/exchange.h"
-#include "network/file.h"
 #include "network/look.h"
 #include "network/measure.h"
+#include "network/network_exchange.h"
+#include "network/network_file.h"
 #include "network/survey.h"
 #include "system/environment_variables.h"
 #include "system/files.h"

@@ -1,7 +1,7 @@
-#include "program/option_command.h"
-#include "program/option_print.h"
-#include "program/option_value.h"
-#include "program/options.h"
+#include "options/option_command.h"
+#include "options/option_parse.h"
+#include "options/option_print.h"
+#include "options/option_value.h"
 
 #include <dome/error.h>
 #include <glib.h>

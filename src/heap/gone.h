@@ -1,0 +1,19 @@
+/* What is there no more: freed blocks, closed streams, variables of functions that have returned. A pointer to it cannot be used,
+ * so it may be in a checkpoint as one that leads nowhere. */
+#ifndef DOME_SRC_HEAP_GONE_H
+#define DOME_SRC_HEAP_GONE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* own_frame: that of the function that calls the program. */
+void dome__capture_gone_begin(const void *own_frame);
+
+/* Memory was given back, or is used again. Blocks in slabs are known without that. */
+void dome__capture_gone_add(const void *memory, size_t bytes);
+void dome__capture_gone_cut(const void *memory, size_t bytes);
+
+/* Whether an address lies in such memory, for an address that leads to nothing that is known. */
+bool dome__capture_is_gone(const void *address);
+
+#endif
