@@ -25,6 +25,7 @@ class Profile:
         self.tasks = int(lines[start].split()[1])
         self.heading = lines[start + 1].split()
         self.operations, self.rest, self.times = {}, {}, []
+        self.processor = {int(task): float(seconds) for task, seconds in re.findall(r"processor of task (\d+): ([\d.]+) s", text)}
         for line in lines[start + 2 :]:
             row = re.match(r"(\S.*?) +(\d+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+|-) +([\d.]+|-) +([\d.]+) %$", line)
             if row:
@@ -144,7 +145,7 @@ def check_without(what, p, tasks):
     the processor out, they use little of it. (Whether a task that is awake for a moment has to wait for the processor is the scheduler's
     choice, so the time without one has no bound for a single task.)"""
     rows = [[float(n) for n in row[1:9]] for row in p.times]
-    used = [float(p.rest["processor of task %d" % k].split()[0]) for k in range(tasks)]
+    used = [p.processor[k] for k in range(tasks)]
     work = sum(rows[1][:5])
     if not sum(row[5] for row in rows) > 0.3 * work:
         fail(what, "task 1 computes for %g s, and all tasks together have no processor for %g" % (work, sum(row[5] for row in rows)))

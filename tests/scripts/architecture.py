@@ -40,13 +40,14 @@ def objects():
 def calls(found):
     """file: {file: names}"""
     defined, used = {}, defaultdict(set)
-    for file, path in found.items():
-        for line in subprocess.run(["nm", path], stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines():
-            words = line.split()
-            if len(words) == 3 and words[1] in "TDRBCGSVW":
-                defined.setdefault(words[2], file)
-            elif len(words) == 2 and words[0] == "U":
-                used[file].add(words[1])
+    files = {path: file for file, path in found.items()}
+    for line in subprocess.run(["nm", "-A", *files], stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines():
+        path, symbol = line.split(".o:", 1)
+        file, words = files[path + ".o"], symbol.split()
+        if len(words) == 3 and words[1] in "TDRBCGSVW":
+            defined.setdefault(words[2], file)
+        elif len(words) == 2 and words[0] == "U":
+            used[file].add(words[1])
     reached = defaultdict(lambda: defaultdict(set))
     for file, names in used.items():
         for name in names:
