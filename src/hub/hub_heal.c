@@ -294,7 +294,7 @@ static bool begin(hub_state *s, const hub_member *members, int size)
 /* The tasks of the view that is healed, by rank; g_free'd. One whose process has not come yet is lost. */
 static hub_member *survey(const hub_state *s, int size)
 {
-    hub_member *members = g_new0(hub_member, size);
+    hub_member *members = g_new0(hub_member, (gsize)MAX(size, 1));
     const bool entering = s->view.phase == DOME_VIEW_ENTERING;
     for (int r = 0; r < size; r++)
         members[r] = (hub_member){.host = entering ? s->view.next.members[r].host : NULL, .lost = true};
@@ -311,6 +311,15 @@ static hub_member *survey(const hub_state *s, int size)
                                       .daemon = c->parent};
     }
     return members;
+}
+
+uint64_t dome__hub_victims(const hub_state *s)
+{
+    const int size = dome__view_healed_size(&s->view);
+    hub_member *members = survey(s, size);
+    const uint64_t victims = victims_of(s, members, size);
+    g_free(members);
+    return victims;
 }
 
 static int count_lost(const hub_member *members, int size)
@@ -349,7 +358,7 @@ static char *objection(hub_state *s, const hub_member *members, int size)
 /* A newcomer is lost before the view stands: the others still have the state that they carry, and no restart is used up. */
 static bool can_take_back(const hub_state *s, const hub_member *members, int size)
 {
-    bool *lost = g_new(bool, size);
+    bool *lost = g_new(bool, (gsize)MAX(size, 1));
     for (int r = 0; r < size; r++)
         lost[r] = members[r].lost;
     const bool can = can_go_over(s) && dome__view_can_take_back(&s->view, lost);

@@ -120,8 +120,8 @@ void dome__hub_report_end(const hub_state *s)
     }
     dome_end end = s->rank0.ending || !s->failure.told ? DOME_END_OWN : s->failure.end;
     dome__wire_send(s->hub->report_fd, NULL,
-                    &(dome_wire_message){
-                        .kind = DOME_WIRE_REPORT,
-                        .report = {end, s->failure.line, silent, sequence, s->loops_before + loop, !s->failure.place_unknown}});
+                    &(dome_wire_message){.kind = DOME_WIRE_REPORT,
+                                         .report = {end, s->failure.line, silent, sequence, s->loops_before + loop,
+                                                    !s->failure.place_unknown, s->failure.victims}});
     g_free(silent);
 }

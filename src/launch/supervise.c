@@ -41,7 +41,7 @@ typedef struct supervisor {
     bool reported, place_known;
     dome_end end;
     char *line, *silent;
-    uint64_t sequence, loop;
+    uint64_t sequence, loop, victims;
 
     int heals; /* losses that hubs have healed, or have tried to */
     GString *avoid;
@@ -133,6 +133,7 @@ static void take_report(supervisor *s, const dome_wire_report *report)
     s->sequence = report->sequence;
     s->loop = report->loop;
     s->place_known = report->place_known;
+    s->victims = report->victims;
 }
 
 static void take_hosts(const supervisor *s, const char *text)
@@ -259,7 +260,7 @@ static void clear(supervisor *s)
     s->over = s->reported = s->place_known = s->has_hub = false;
     s->stopped_at = 0;
     s->end = DOME_END_OWN;
-    s->sequence = s->loop = 0;
+    s->sequence = s->loop = s->victims = 0;
     g_byte_array_set_size(s->in, 0);
     g_clear_pointer(&s->line, g_free);
     g_clear_pointer(&s->silent, g_free);
@@ -365,7 +366,8 @@ int dome__supervise(const dome_supervision *how)
         char *text = reason(&s);
         dome_supervise_point point = {0};
         how->point(how->ctx, &point);
-        const dome_place here = {.known = s.place_known, .checkpoint = point.number, .loop = s.loop, .sequence = s.sequence};
+        const dome_place here = {
+            .known = s.place_known, .checkpoint = point.number, .loop = s.loop, .sequence = s.sequence, .victims = s.victims};
         if (dome__losses_note(&losses, &here)) {
             dome__say("%s; that is the same place %d times in a row: the program is not started again", text, losses.times);
             break;

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 import sys
 import time
 
@@ -153,6 +154,32 @@ def same_place(rank, number):
         for n, line in enumerate(lines[:-1]):
             check(re.fullmatch(lost + "started again " + BEGINNING + ", restart %d of 50" % (n + 1), line), line)
         check(re.fullmatch(lost + "that is the same place 3 times in a row: the program is not started again", lines[-1]), lines[-1])
+
+
+def in_sum(run):
+    """Until tasks 1 and 2 wait in a sum for task 0, which does not come."""
+    def waiting():
+        told = subprocess.run([DOME, "ps", "--json"], env=harness.clean_environment(), stdout=subprocess.PIPE, timeout=harness.HANG).stdout
+        tasks = [t for p in json.loads(told or "[]") if p["pid"] == run.hub() for t in p["tasks"]]
+        return [t["rank"] for t in tasks if t["operation"] == "dvec_sum"] == [1, 2]
+
+    harness.wait_until(lambda: waiting() or run.process.poll() is not None, "tasks 1 and 2 in the sum; " + run.describe())
+
+
+def other_tasks():
+    """Losses from outside at one place are a sign against the program only if they hit the same tasks."""
+    with start(9, 3, "wait") as run:
+        there(run, 3)
+        for rank in 1, 2, 1, 2:
+            in_sum(run)
+            again(run, 3, kill_rank(rank))
+        for _ in range(2):
+            in_sum(run)
+            again(run, 3, kill_rank(1))
+        in_sum(run)
+        os.kill(run.rank(1), signal.SIGKILL)
+        lines = [TASK % r + "; started again " + BEGINNING + ", restart %d of 9" % (n + 1) for n, r in enumerate((1, 2, 1, 2, 1, 1))]
+        over(run, 1, lines + [TASK % 1 + "; that is the same place 3 times in a row: the program is not started again"])
 
 
 def not_lost(status, pattern, *arguments, **more):
@@ -323,6 +350,7 @@ def all_cases():
     case("tasks that do not answer", no_answer)
     for rank in 0, 2:
         case("task %d crashes again and again" % rank, same_place, rank, signal.SIGSEGV)
+    case("kill -9 other tasks at one place", other_tasks)
     case("task 0 exits with 5", not_lost, 5, r"task 0 on host \S+ ended with exit status 5 without dome_finalize", "exit", 5, 0)
     case("task 2 exits with 5", not_lost, 5, r"task 2 on host \S+ ended with exit status 5 without dome_finalize", "exit", 5, 2)
     case("task 1 calls dome_abort", not_lost, 1, r"no way to go on: no bread \(task 1 on host \S+\)", "dome-abort", "no bread", 1)
