@@ -11,6 +11,7 @@ typedef struct hub_state hub_state;
 typedef struct hub_client hub_client;
 
 typedef struct hub_rank0 {
+    pid_t pid;
     bool ended;
     int status; /* as waitpid gives it */
     double ended_at;
@@ -18,6 +19,8 @@ typedef struct hub_rank0 {
     int passed_on;     /* the last signal that the hub has sent to it */
     bool ending;       /* a signal from the keyboard or a user ended the program: nothing is lost */
 } hub_rank0;
+
+void dome__hub_rank0_open(hub_state *s);
 
 /* waitpid has told of its end. */
 void dome__hub_rank0_ended(hub_state *s, int status);

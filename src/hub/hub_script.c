@@ -59,15 +59,14 @@ static void begin(hub_state *s)
 static void order(hub_state *s)
 {
     hub_script *x = s->script;
-    if (x->order.hosts || !dome__view_is_free(&s->view) || s->asker != -1 || s->adding.fd >= 0 || s->rank0.ended ||
-        s->failure.noticed)
+    if (x->order.hosts || !dome__hub_may_order(s))
         return;
     const char **hosts = dome__hub_hosts(s);
     dome_order order;
     if (dome__hosts_policy_order(x->policy, s->now, s->view.size, hosts, s->view.least, s->view.most, &order)) {
         x->order = order;
         x->order.hosts = g_strdupv(order.hosts);
-        dome__hub_add_hosts(s, &order, DOME_HUB_SCRIPT);
+        dome__hub_order(s, &order, DOME_HUB_SCRIPT);
     }
     g_free(hosts);
 }
