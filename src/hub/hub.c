@@ -63,8 +63,8 @@ static void reap(hub_state *s)
                          g_strdup_printf("cannot learn how the program's processes end: wait: %s", g_strerror(errno)));
     if (s->machine->daemon_ended && !s->rank0.ended)
         dome__hub_notice(s, DOME_END_LOSS, true, 1,
-                         g_strdup_printf("the PVM daemon of this run (pid %d on host %s) ended", (int)s->hub->machine.daemon,
-                                         g_get_host_name()));
+                         g_strdup_printf("the %s daemon of this run (pid %d on host %s) ended", s->hub->machine.launcher->title,
+                                         (int)s->hub->machine.daemon, g_get_host_name()));
 }
 
 static void handle_signals(hub_state *s)

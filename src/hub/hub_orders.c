@@ -123,7 +123,8 @@ static char *objection(const hub_state *s, const dome_order *order, const char *
         why = g_strdup(cannot_add(s));
     for (char *const *line = lines; !why && *line; line++)
         if (dome__hub_is_down(s, *line))
-            why = g_strdup_printf("host %s was lost a moment ago; PVM forgets it within five minutes", *line);
+            why = g_strdup_printf("host %s was lost a moment ago; %s forgets it within five minutes", *line,
+                                  s->hub->machine.launcher->title);
     return why;
 }
 
@@ -201,21 +202,21 @@ static void hear_hosts(hub_state *s)
 
 /* ---- users ---- */
 
-/* Why no program like this one can change: a static text, or NULL. */
-static const char *cannot_change(const hub_state *s)
+/* Why no program like this one can change (g_free'd), or NULL. */
+static char *cannot_change(const hub_state *s)
 {
     if (s->failure.noticed || s->failure.told || s->rank0.ended)
-        return "the program is ending";
+        return g_strdup("the program is ending");
     if (!s->hub->rank0_is_child)
-        return "a program that was started from the PVM console keeps its tasks";
+        return g_strdup_printf("a program that was started from the %s console keeps its tasks", s->hub->machine.launcher->title);
     return NULL;
 }
 
 static void take_order(hub_state *s, hub_ask *ask)
 {
     dome_order order;
-    const char *why =
-        dome__order_parse(ask->line, &order) ? cannot_change(s) : "the order is not understood: is dome of another version?";
+    char *why = dome__order_parse(ask->line, &order) ? cannot_change(s)
+                                                     : g_strdup("the order is not understood: is dome of another version?");
     const int fd = ask->fd;
     ask->fd = -1;
     if (!why) {
@@ -224,6 +225,7 @@ static void take_order(hub_state *s, hub_ask *ask)
     }
     dome__order_clear(&order);
     reply(s, fd, "no", why);
+    g_free(why);
 }
 
 static void hear(hub_ask *ask)

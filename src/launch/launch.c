@@ -52,7 +52,7 @@ static bool has_room(const dome_launch_request *request, char **message)
 static bool are_few_enough(const dome_launch_request *request, bool of_host, char **message)
 {
     const dome_launcher *launcher = request->launcher;
-    const int most = of_host ? launcher->tasks_per_host : launcher->tasks;
+    const int most = of_host ? launcher->most.on_host : launcher->most.in_program;
     if (request->tasks <= most)
         return true;
     *message = dome__launcher_too_many(launcher, request->tasks, of_host ? 1 : 0);

@@ -423,9 +423,9 @@ static void refuse_changes(dome_env *env, const dome_launcher *launcher)
         _exit(2);
     dome__start_failed(
         env, 2,
-        g_strdup_printf("%s: a program that was spawned from the PVM console keeps its tasks; start it from the shell, or "
-                        "by dome run",
-                        o->hosts_script ? "--dome-hosts-script" : "--dome-size auto"));
+        g_strdup_printf("%s: a program that was spawned from the %s console keeps its tasks; start it from the shell, or by dome "
+                        "run",
+                        o->hosts_script ? "--dome-hosts-script" : "--dome-size auto", launcher->title));
 }
 
 /* Spawned from the console: the first of the tasks spawned together leads. Which one is first is known only after enrolling, when
