@@ -183,8 +183,11 @@ static void watch_rank0(dome_env *env, const char *hub, char **arguments)
     char *message = NULL, *host = host_name();
     if (!dome__hub_address_parse(&address, hub))
         dome__start_failed(env, 1, "DOME_HUB is set, but not by dome run: unset it");
-    env->watch =
-        dome__watch_open(&address, 0, env->change->view, host, 0, true, env->options.timeout, env->options.output, &message);
+    const dome_watch_request request = {.address = &address,
+                                        .task = {0, env->change->view, 0, host, env->change->provider->launcher->title},
+                                        .timeout = env->options.timeout,
+                                        .own_output = true};
+    env->watch = dome__watch_open(&request, &message);
     if (!env->watch)
         dome__start_failed(env, 1, message);
     if (env->supervised)
@@ -318,8 +321,11 @@ static void watch_other(dome_env *env, const char *hub, int rank, const char *ho
         dome__start_failed(env, 1, "task 0 uses another version of the library");
     if (outside)
         dome__hub_address_outside(&address);
-    env->watch =
-        dome__watch_open(&address, rank, env->change->view, host, id, false, env->options.timeout, env->options.output, &message);
+    const dome_watch_request request = {.address = &address,
+                                        .task = {rank, env->change->view, id, host, env->change->provider->launcher->title},
+                                        .timeout = env->options.timeout,
+                                        .output = env->options.output};
+    env->watch = dome__watch_open(&request, &message);
     if (!env->watch)
         dome__start_failed(env, 1, message);
     begin_watch(env, rank, host, NULL);
