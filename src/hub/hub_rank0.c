@@ -17,12 +17,18 @@ void dome__hub_rank0_ended(hub_state *s, int status)
     s->rank0.ended_at = s->now;
 }
 
+/* Whether it was started anew and has not come. */
+static bool is_awaited(const hub_state *s)
+{
+    return s->rank0.started_at > 0;
+}
+
 void dome__hub_rank0_judge(hub_state *s, const hub_client *watch)
 {
     const int status = s->rank0.status;
     const bool may_end = watch && dome__client_may_end(watch->state);
     int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    if (dome__hub_awaits_rank0(s)) {
+    if (is_awaited(s)) {
         dome__hub_notice(
             s, s->rank0.ending ? DOME_END_OWN : DOME_END_LOSS, false, code ? code : 1,
             g_strdup_printf("task 0 on host %s is lost: started anew, its process ended before it joined the program",
@@ -89,14 +95,9 @@ void dome__hub_rank0_came(hub_state *s)
     s->rank0.started_at = 0;
 }
 
-bool dome__hub_awaits_rank0(const hub_state *s)
-{
-    return s->rank0.started_at > 0;
-}
-
 void dome__hub_look_for_rank0(hub_state *s, double limit)
 {
-    if (!dome__hub_awaits_rank0(s) || s->failure.noticed || s->now - s->rank0.started_at <= limit)
+    if (!is_awaited(s) || s->failure.noticed || s->now - s->rank0.started_at <= limit)
         return;
     dome__hub_notice(
         s, DOME_END_LOSS, false, 1,

@@ -41,9 +41,6 @@ void dome__hub_rank0_started(hub_state *s, pid_t pid);
 /* It has joined the program. */
 void dome__hub_rank0_came(hub_state *s);
 
-/* Whether it was started anew and has not come. */
-bool dome__hub_awaits_rank0(const hub_state *s);
-
 /* Notices that it does not come within so many seconds. */
 void dome__hub_look_for_rank0(hub_state *s, double limit);
 

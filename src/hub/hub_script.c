@@ -62,8 +62,9 @@ static void order(hub_state *s)
     if (x->order.hosts || !dome__hub_may_order(s))
         return;
     const char **hosts = dome__hub_hosts(s);
+    const dome_hosts_sample program = {s->now, s->view.size, s->view.least, s->view.most, hosts};
     dome_order order;
-    if (dome__hosts_policy_order(x->policy, s->now, s->view.size, hosts, s->view.least, s->view.most, &order)) {
+    if (dome__hosts_policy_order(x->policy, &program, &order)) {
         x->order = order;
         x->order.hosts = g_strdupv(order.hosts);
         dome__hub_order(s, &order, DOME_HUB_SCRIPT);
