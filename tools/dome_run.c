@@ -1,8 +1,8 @@
 /* dome run: starts a program on several tasks and becomes its hub, or with --restarts the supervisor of hubs. */
 #include "commands.h"
-#include "hub/hosts_script.h"
 #include "launch/supervise.h"
 #include "live.h"
+#include "machine/hosts_script.h"
 #include "machine/remote.h"
 #include "options/option_command.h"
 #include "options/option_parse.h"

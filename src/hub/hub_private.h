@@ -9,6 +9,7 @@
 #include "hub/hub_failure.h"
 #include "hub/hub_heal.h"
 #include "hub/hub_history.h"
+#include "hub/hub_inquiry.h"
 #include "hub/hub_machine.h"
 #include "hub/hub_orders.h"
 #include "hub/hub_output.h"
@@ -19,7 +20,6 @@
 #include "hub/hub_report.h"
 #include "hub/hub_strangers.h"
 #include "wire/history.h"
-#include "wire/inquiry.h"
 #include "wire/order.h"
 #include "wire/view.h"
 #include "wire/wire.h"
@@ -65,15 +65,6 @@ struct hub_client {
     int process;     /* pidfd of a task on this host; -1: none */
     hub_beat beat;
 };
-
-/* Whether tasks wait for ever. */
-typedef struct hub_inquiry {
-    dome_inquiry *of; /* NULL: nobody is asked */
-    uint32_t number;
-    int size;
-    double *moved_at; /* by rank: the task's, when it was asked */
-    double began, again;
-} hub_inquiry;
 
 typedef struct hub_script hub_script; /* --hosts-script */
 typedef struct hub_size hub_size;     /* --dome-size auto */
@@ -208,16 +199,6 @@ const hub_client **dome__hub_tasks(const hub_state *s, int *size);
 
 /* Notices tasks that wait for each other's messages, for ever; returns whether there are any that seem to. */
 bool dome__hub_find_deadlock(hub_state *s);
-
-/* ---- hub_inquiry.c ---- */
-
-/* Whether these tasks, by rank (NULL: it is not one of them), none of which has moved for long, wait for ever. Asks them, unless
- * that is going on, and returns false as long as that is not known: call it again and again. */
-bool dome__hub_for_ever(hub_state *s, const hub_client *const *tasks, int size);
-
-/* What a task answers. */
-void dome__hub_inquiry_answer(hub_state *s, const hub_client *c, const dome_wire_message *answer);
-void dome__hub_inquiry_close(hub_state *s);
 
 /* ---- hub_process.c ---- */
 

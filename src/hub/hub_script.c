@@ -1,7 +1,7 @@
 /* Runs the user's script of hosts (dome run --hosts-script) now and then, and gives the orders that follow from what it prints
  * (hosts_policy.h). */
-#include "hub/hosts_script.h"
 #include "hub/hub_private.h"
+#include "machine/hosts_script.h"
 #include "manage/hosts_policy.h"
 
 #include <string.h>

@@ -1,9 +1,9 @@
 /* Makes this process a task of the program: it starts the other tasks, or joins those that started it. */
 #include "program/start.h"
 
-#include "hub/hosts_script.h"
 #include "launch/launch.h"
 #include "local/local.h"
+#include "machine/hosts_script.h"
 #include "options/option_rules.h"
 #include "program/bind.h"
 #include "program/change.h"

@@ -62,10 +62,8 @@ static int last_fd = -1;
 
 static void leave_fork(void)
 {
-    if (the_watch) {
-        close(the_watch->line.fd);
-        the_watch->line.fd = -1;
-    }
+    if (the_watch)
+        dome__watch_line_close(&the_watch->line);
     if (last_fd >= 0)
         close(last_fd);
     last_fd = -1;
@@ -183,8 +181,7 @@ dome_watch *dome__watch_open(const dome_watch_request *request, char **message)
     if (good && pipe2(watch->wake, O_CLOEXEC) == 0)
         return watch;
     *message = failure(watch, good, errno);
-    if (watch->line.fd >= 0)
-        close(watch->line.fd);
+    dome__watch_line_close(&watch->line);
     watch_free(watch);
     return NULL;
 }
@@ -717,7 +714,7 @@ void dome__watch_close(dome_watch *watch)
         send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_BYE});
         dome__watch_flush(&watch->line);
         if (watch->own_output)
-            close(watch->line.fd);
+            dome__watch_line_close(&watch->line);
         else
             last_fd = watch->line.fd;
     }

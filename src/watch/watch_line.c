@@ -86,6 +86,13 @@ bool dome__watch_line_open(watch_line *line, const dome_hub_address *address, co
     return line->fd >= 0;
 }
 
+void dome__watch_line_close(watch_line *line)
+{
+    if (line->fd >= 0)
+        close(line->fd);
+    line->fd = -1;
+}
+
 bool dome__watch_redirect(const dome_hub_address *address, const dome_wire_hello *hello, dome_wire_channel channel, int stream)
 {
     GByteArray *in = g_byte_array_new();

@@ -25,6 +25,8 @@ void dome__watch_line_clear(watch_line *line);
 /* Connects to the hub and greets it. */
 bool dome__watch_line_open(watch_line *line, const dome_hub_address *address, const dome_wire_hello *hello);
 
+void dome__watch_line_close(watch_line *line);
+
 /* Leads one of this process's streams to the hub, by a connection of its own. */
 bool dome__watch_redirect(const dome_hub_address *address, const dome_wire_hello *hello, dome_wire_channel channel, int stream);
 

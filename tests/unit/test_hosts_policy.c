@@ -1,5 +1,5 @@
 /* When a program takes hosts and lets them go. */
-#include "hub/hosts_script.h"
+#include "machine/hosts_script.h"
 #include "manage/hosts_policy.h"
 
 #include <glib.h>
