@@ -1,8 +1,8 @@
 /* dome run: starts a program on several tasks and becomes its hub, or with --restarts the supervisor of hubs. */
 #include "commands.h"
-#include "hub/hosts_script.h"
 #include "launch/supervise.h"
 #include "live.h"
+#include "machine/hosts_script.h"
 #include "machine/remote.h"
 #include "options/option_command.h"
 #include "options/option_parse.h"
@@ -72,7 +72,8 @@ static void start(program *p, const dome_attempt *attempt)
         g_strcmp0(o->transport, "self") != 0) {
         dome_launch launch;
         if (!p->launcher)
-            message = g_strdup("this library was built without PVM: only --dome-transport self is there");
+            message =
+                g_strdup_printf("this library was built without %s: only --dome-transport self is there", dome__provider_title());
         dome_launch_request request = dome__launching_request(o, p->launcher, attempt);
         request.hosts = p->hosts;
         request.address = p->address;

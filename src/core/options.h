@@ -13,10 +13,10 @@ typedef enum dome_binding { DOME_BIND_NONE, DOME_BIND_CORE } dome_binding;
 typedef enum dome_placing { DOME_PLACE_FILL, DOME_PLACE_SPREAD } dome_placing;
 
 typedef enum dome_road {
-    DOME_ROAD_BEST, /* the first of the following that the machine allows */
-    DOME_ROAD_VM,   /* shared memory; long messages are read from the sender's memory */
-    DOME_ROAD_SHM,  /* shared memory for all messages */
-    DOME_ROAD_PVM   /* the provider for all messages */
+    DOME_ROAD_BEST,    /* the first of the following that the machine allows */
+    DOME_ROAD_VM,      /* shared memory; long messages are read from the sender's memory */
+    DOME_ROAD_SHM,     /* shared memory for all messages */
+    DOME_ROAD_PROVIDER /* the provider for all messages */
 } dome_road;
 
 typedef enum dome_topology { DOME_RING, DOME_LINEAR } dome_topology;

@@ -53,20 +53,18 @@ static void reap(hub_state *s)
     int status;
     pid_t pid;
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-        if (pid == s->hub->rank0 && s->hub->rank0_is_child)
+        if (pid == s->rank0.pid && s->hub->rank0_is_child)
             rank0_ended(s, status);
-        else if (pid == s->hub->daemon)
-            s->daemon_ended = true;
-        else if (pid == s->killer)
-            s->killer = 0;
+        else
+            dome__hub_machine_reaped(s, pid);
     }
     if (pid < 0 && errno != ECHILD && errno != EINTR) /* else this process would wait for ever */
         dome__hub_notice(s, DOME_END_OWN, false, 1,
                          g_strdup_printf("cannot learn how the program's processes end: wait: %s", g_strerror(errno)));
-    if (s->daemon_ended && !s->rank0.ended)
-        dome__hub_notice(
-            s, DOME_END_LOSS, true, 1,
-            g_strdup_printf("the PVM daemon of this run (pid %d on host %s) ended", (int)s->hub->daemon, g_get_host_name()));
+    if (s->machine->daemon_ended && !s->rank0.ended)
+        dome__hub_notice(s, DOME_END_LOSS, true, 1,
+                         g_strdup_printf("the %s daemon of this run (pid %d on host %s) ended", s->hub->machine.launcher->title,
+                                         (int)s->hub->machine.daemon, g_get_host_name()));
 }
 
 static void handle_signals(hub_state *s)
@@ -79,11 +77,11 @@ static void handle_signals(hub_state *s)
         } else if (number == SIGTSTP) {
             dome__hub_to_all_watches(s, DOME_WIRE_PAUSE);
             raise(SIGSTOP);
-            dome__awake_read(&s->awake, dome__hub_now(), 0); /* the tasks know of this gap */
+            dome__hub_skip_time(s);
         } else if (number == SIGCONT) {
             dome__hub_to_all_watches(s, DOME_WIRE_RESUME);
             if (s->hub->rank0_is_child && info.ssi_code != SI_KERNEL && !s->rank0.ended)
-                kill(s->hub->rank0, SIGCONT);
+                kill(s->rank0.pid, SIGCONT);
         } else {
             dome__hub_pass_on(s, &info);
         }
@@ -134,7 +132,7 @@ static void silence(hub_state *s)
             dome__hub_closed(s, c); /* it has proven itself but never said which task it is */
         }
     }
-    if (s->hub->rank0_in_init && !rank0 && s->now - s->began > start_limit)
+    if (s->hub->rank0_in_init && !rank0 && s->now - s->report.started > start_limit)
         dome__hub_notice(s, DOME_END_LOSS, false, 1,
                          g_strdup_printf("task 0 on host %s is lost: it did not finish starting within %.1f s", g_get_host_name(),
                                          start_limit));
@@ -209,10 +207,10 @@ static bool over(hub_state *s)
             return false;
     }
     if (s->failure.told) {
-        if (rank0 && all_closed(s, false) && !s->killer) {
+        if (rank0 && all_closed(s, false) && !s->machine->killer) {
             if (!s->failure.killed && !s->failure.lost_killed)
                 dome__hub_kill_lost(s);
-            return !s->killer;
+            return !s->machine->killer;
         }
         if (!s->failure.killed && s->now - s->failure.told_at > 0.3)
             dome__hub_kill_rest(s);
@@ -220,7 +218,7 @@ static bool over(hub_state *s)
             return false;
         /* Time for the closing of connections to arrive from killed tasks on other hosts. */
         double waited = s->now - s->failure.killed_at;
-        return waited > 2.5 || (waited > 0.3 && rank0 && all_closed(s, true) && !s->killer);
+        return waited > 2.5 || (waited > 0.3 && rank0 && all_closed(s, true) && !s->machine->killer);
     }
     if (!s->hub->rank0_is_child) { /* rank 0 may continue its own code after dome_finalize */
         bool any = false;
@@ -228,7 +226,7 @@ static bool over(hub_state *s)
             const hub_client *c = s->clients->pdata[i];
             any = dome__hub_is_watch(c);
         }
-        return any ? all_closed(s, false) : getppid() != s->hub->rank0;
+        return any ? all_closed(s, false) : getppid() != s->rank0.pid;
     }
     /* A task may continue its own code after dome_finalize; its output connection closes when its process ends. */
     return rank0 && (all_closed(s, false) || s->now - MAX(s->rank0.ended_at, s->output.held_at) > s->hub->timeout);
@@ -236,18 +234,18 @@ static bool over(hub_state *s)
 
 static void open_state(hub_state *s)
 {
-    s->clients = g_ptr_array_new();
-    s->watches = g_ptr_array_new();
-    s->started = dome__hub_now();
-    s->awake = dome__awake_from(s->started);
-    s->now = s->began = s->started;
-    s->checkpoint = -1;
-    s->down = dome__hub_down_new();
-    s->look.fd = -1;
+    dome__hub_lines_open(s);
+    dome__hub_machine_open(s);
+    dome__hub_rank0_open(s);
+    dome__hub_report_open(s);
+    dome__hub_heal_open(s);
+    dome__hub_look_end(s);
     dome__hub_strangers_open(s);
     dome__hub_output_open(s);
     dome__hub_view_open(s);
-    dome__hub_command(s);
+    dome__hub_history_open(s);
+    dome__hub_park_open(s);
+    dome__hub_orders_open(s);
     if (!dome__hub_poll_open(s))
         dome__hub_notice(s, DOME_END_START, false, 1,
                          g_strdup_printf("cannot watch over the program's tasks: %s", g_strerror(errno)));
@@ -255,19 +253,16 @@ static void open_state(hub_state *s)
 
 static void close_state(hub_state *s, int status)
 {
-    for (guint i = 0; i < s->clients->len; i++)
-        dome__hub_client_free(s->clients->pdata[i]);
-    g_ptr_array_free(s->clients, TRUE);
-    g_ptr_array_free(s->watches, TRUE);
+    dome__hub_lines_close(s);
     dome__hub_poll_close(s);
     dome__hub_failure_close(s);
     dome__hub_difference_forget(s);
     dome__hub_record_close(s, status);
-    g_strfreev(s->command);
+    dome__hub_report_close(s);
     dome__hub_heal_close(s);
     dome__hub_look_end(s);
     dome__hub_inquiry_close(s);
-    g_array_unref(s->down);
+    g_array_unref(s->machine->down);
 }
 
 /* Handles all connections that are readable. */
@@ -275,23 +270,11 @@ static void hear(hub_state *s)
 {
     if (dome__hub_happened(s, DOME_POLL_BELL))
         dome__hub_output_rung(s);
-    for (guint i = 0; i < s->poll.polled->len; i++)
+    for (guint i = 0; i < s->machine->poll.polled->len; i++)
         if (dome__hub_happened(s, (int)(DOME_POLL_FIRST + i)))
-            dome__hub_hear_stranger(s, s->poll.polled->pdata[i]);
-    for (guint i = 0; i < s->poll.ready->len; i++)
-        dome__hub_receive(s, s->poll.ready->pdata[i]);
-}
-
-/* Seconds after which a task that has given this process up has ended, its machine's daemon being the last to go. */
-static const double GIVING_UP = 3;
-
-/* Looks at the clock after each wait. */
-static void pass_time(hub_state *s, double period)
-{
-    double before = s->awake.real;
-    s->now = dome__awake_read(&s->awake, dome__hub_now(), period);
-    if (s->awake.real - before > dome__hub_silence_limit(s))
-        s->overslept_until = s->now + GIVING_UP;
+            dome__hub_hear_stranger(s, s->machine->poll.polled->pdata[i]);
+    for (guint i = 0; i < s->machine->poll.ready->len; i++)
+        dome__hub_receive(s, s->machine->poll.ready->pdata[i]);
 }
 
 /* Seconds for each connection between two looks at all of them, which take a small part of that. */
@@ -299,13 +282,13 @@ static const double LOOK = 20e-6;
 
 static void watch_over(hub_state *s)
 {
-    double period = CLAMP(s->hub->timeout / 10, 0.02, 1.0), beat = s->awake.real;
+    double period = CLAMP(s->hub->timeout / 10, 0.02, 1.0), beat = s->machine->awake.real, looked_at = 0;
     int report_fd = dome__door_listen(DOME_DOOR_REPORT);
     while (!over(s)) {
         bool hurry = s->failure.noticed || s->failure.told || s->rank0.ended;
         dome__hub_wait(s, report_fd, hurry ? 10 : (int)(period * 250) + 1);
-        pass_time(s, period);
-        const bool look = hurry || s->now - s->looked_at >= LOOK * s->clients->len;
+        dome__hub_pass_time(s, period);
+        const bool look = hurry || s->now - looked_at >= LOOK * s->clients->len;
         /* Read the last messages of tasks before handling the signals that tell of their end. */
         hear(s);
         if (look && s->beaten)
@@ -319,27 +302,31 @@ static void watch_over(hub_state *s)
         dome__hub_hear_parker(s, dome__hub_happened(s, DOME_POLL_PARK));
         dome__hub_take_orders(s);
         dome__hub_attend(s);
-        if (s->awake.real - beat >= period) {
-            beat = s->awake.real;
+        if (s->machine->awake.real - beat >= period) {
+            beat = s->machine->awake.real;
             dome__hub_say_alive(s);
         }
         dome__hub_strangers_late(s);
         if (!look)
             continue;
-        s->looked_at = s->now;
+        looked_at = s->now;
         if (!s->failure.noticed && !s->failure.told)
             silence(s);
         dome__hub_sweep(s);
     }
+    dome__hub_park_end(s);
     dome__hub_view_close(s);
+    dome__hub_orders_close(s);
+    dome__hub_history_close(s);
     dome__hub_strangers_close(s);
     if (report_fd >= 0)
         close(report_fd);
 }
 
-int dome__hub_run(dome_hub *hub, int *signal_number)
+int dome__hub_run(const dome_hub *hub, int *signal_number)
 {
-    hub_state s = {.hub = hub};
+    hub_machine machine = {0};
+    hub_state s = {.hub = hub, .machine = &machine};
     *signal_number = 0;
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file size limit for output must not end the hub */
@@ -361,8 +348,8 @@ int dome__hub_run(dome_hub *hub, int *signal_number)
         dome__hub_print(&s, STDERR_FILENO, dome__terminal_clear(STDERR_FILENO)); /* clears an unfinished progress bar */
     if (hub->report_fd >= 0)
         dome__hub_report_end(&s);
-    if (hub->directory)
-        hub->launcher->machine_take_down(hub->directory, hub->others);
+    if (hub->machine.directory)
+        hub->machine.launcher->machine_take_down(hub->machine.directory, hub->machine.others);
     int ended_by = dome__hub_drain(&s);
     if (ended_by && !status) {
         *signal_number = ended_by;

@@ -11,19 +11,24 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* The virtual machine on which the program's tasks run. */
+typedef struct dome_hub_machine {
+    const dome_launcher *launcher;
+    pid_t daemon;          /* of a private machine, a child; 0: none */
+    const char *directory; /* the private machine's; NULL: none */
+    bool others;           /* it has other hosts */
+} dome_hub_machine;
+
 typedef struct dome_hub {
     int listen_fd;
     const char *cookie;
-    double timeout;        /* seconds of silence after which a task is considered lost */
-    pid_t rank0;           /* pid of rank 0 */
-    bool rank0_is_child;   /* else the hub is rank 0's child (started from the console) */
-    bool rank0_in_init;    /* rank 0 is in dome_init, so its start has a time limit; else it may take any time to call it */
-    pid_t daemon;          /* pvmd of a private virtual machine, a child; 0 if none */
-    const char *directory; /* the private machine's; NULL if none */
-    int signal_fd;         /* signalfd for dome__hub_signals */
-    int report_fd;         /* the supervisor's, or -1: gets a DOME_WIRE_REPORT at the end; the line of a loss goes there, too */
-    const dome_launcher *launcher;
-    bool others;        /* the machine has other hosts */
+    double timeout;      /* seconds of silence after which a task is considered lost */
+    pid_t rank0;         /* pid of rank 0 */
+    bool rank0_is_child; /* else the hub is rank 0's child (started from the console) */
+    bool rank0_in_init;  /* rank 0 is in dome_init, so its start has a time limit; else it may take any time to call it */
+    int signal_fd;       /* signalfd for dome__hub_signals */
+    int report_fd;       /* the supervisor's, or -1: gets a DOME_WIRE_REPORT at the end; the line of a loss goes there, too */
+    dome_hub_machine machine;
     const char *script; /* of hosts: --hosts-script; NULL: none */
     bool size_auto;     /* --dome-size auto */
     bool by_command;    /* these two are options of dome run, written without dome- */
@@ -54,6 +59,6 @@ int dome__hub_most_tasks(bool all_output, unsigned *files);
 
 /* Supervises the program until its end. Returns the exit status for this process; sets *signal_number to the signal that ended
  * rank 0, or 0. */
-int dome__hub_run(dome_hub *hub, int *signal_number);
+int dome__hub_run(const dome_hub *hub, int *signal_number);
 
 #endif

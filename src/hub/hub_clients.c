@@ -118,6 +118,11 @@ static void compare(hub_state *s)
     }
 }
 
+void dome__hub_judge_soon(hub_state *s)
+{
+    s->beaten = true;
+}
+
 void dome__hub_look_at_beats(hub_state *s)
 {
     s->beaten = false;
@@ -207,14 +212,12 @@ static void note_beat(hub_beat *b, const dome_wire_beat *beat, double now)
 static void take_beat(hub_state *s, hub_client *c, const dome_wire_beat *beat)
 {
     note_beat(&c->beat, beat, s->now);
-    int64_t checkpoint = (int64_t)beat->checkpoint - 1;
-    if (c->rank == 0 && checkpoint >= 0 && checkpoint != s->checkpoint) {
-        s->checkpoint = checkpoint;
-        s->checkpoint_at = dome__hub_now();
-    }
-    if (c->rank == 0) /* after TRACE_OPEN, if there is one, which is sent before the first beat */
-        dome__hub_record_open(s);
-    s->beaten = true;
+    dome__hub_judge_soon(s);
+    if (c->rank != 0)
+        return;
+    if (beat->checkpoint)
+        dome__hub_report_checkpoint(s, (int64_t)beat->checkpoint - 1);
+    dome__hub_record_open(s); /* after TRACE_OPEN, if there is one, which is sent before the first beat */
 }
 
 /* A task tells of itself, or of another one of its host. */
@@ -291,14 +294,13 @@ static void take_message(hub_state *s, hub_client *c, dome_wire_message *message
         dome__hub_step(c, DOME_CLIENT_IS_DONE);
         break;
     case DOME_WIRE_HOLD:
-        dome__hub_view_act(s, dome__view_held(&s->view, c->rank, message->hold.order, message->hold.loop));
+        dome__hub_view_held(s, c, &message->hold);
         break;
     case DOME_WIRE_MEET:
-        s->meet = true;
-        dome__hub_meet(s);
+        dome__hub_want_meeting(s);
         break;
     case DOME_WIRE_POSTPONE:
-        dome__hub_view_act(s, dome__view_postpone(&s->view, message->postponed));
+        dome__hub_view_postpone(s, message->postponed);
         dome__hub_meet(s);
         break;
     case DOME_WIRE_PARK:
@@ -306,7 +308,7 @@ static void take_message(hub_state *s, hub_client *c, dome_wire_message *message
         break;
     case DOME_WIRE_REFUSE:
         dome__hub_park_end(s);
-        dome__hub_view_act(s, dome__view_refuse(&s->view, message->refuse.order, message->refuse.why));
+        dome__hub_view_refuse(s, &message->refuse);
         break;
     case DOME_WIRE_CHANGE:
         dome__hub_view_change(s, c, &message->change);

@@ -31,9 +31,9 @@ GArray *dome__hub_down_new(void)
 
 static const hub_host *find(const hub_state *s, const char *name)
 {
-    for (guint i = 0; name && i < s->down->len; i++)
-        if (strcmp(g_array_index(s->down, hub_host, i).name, name) == 0)
-            return &g_array_index(s->down, hub_host, i);
+    for (guint i = 0; name && i < s->machine->down->len; i++)
+        if (strcmp(g_array_index(s->machine->down, hub_host, i).name, name) == 0)
+            return &g_array_index(s->machine->down, hub_host, i);
     return NULL;
 }
 
@@ -47,7 +47,7 @@ void dome__hub_set_up(hub_state *s, const char *host)
 {
     const hub_host *h = find(s, host);
     if (h)
-        g_array_remove_index(s->down, (guint)(h - (const hub_host *)(const void *)s->down->data));
+        g_array_remove_index(s->machine->down, (guint)(h - (const hub_host *)(const void *)s->machine->down->data));
 }
 
 void dome__hub_set_down(hub_state *s, const char *host)
@@ -56,14 +56,14 @@ void dome__hub_set_down(hub_state *s, const char *host)
         return;
     dome__hub_set_up(s, host); /* that was long ago */
     const hub_host h = {g_strdup(host), s->now};
-    g_array_append_val(s->down, h);
+    g_array_append_val(s->machine->down, h);
 }
 
 char *dome__hub_down_text(const hub_state *s)
 {
     GString *text = g_string_new(NULL);
-    for (guint i = 0; i < s->down->len; i++) {
-        const hub_host *h = &g_array_index(s->down, hub_host, i);
+    for (guint i = 0; i < s->machine->down->len; i++) {
+        const hub_host *h = &g_array_index(s->machine->down, hub_host, i);
         if (s->now - h->at < FORGOTTEN)
             g_string_append_printf(text, "%s%s", text->len ? " " : "", h->name);
     }
@@ -129,9 +129,9 @@ static void start_look(hub_state *s, const hub_member *members, int size)
     hub_look *l = &s->look;
     GPtrArray *hosts = g_ptr_array_new(), *skip = g_ptr_array_new();
     GArray *daemons = g_array_new(FALSE, FALSE, sizeof(int));
-    for (guint i = 0; i < s->down->len; i++)
-        if (dome__hub_is_down(s, g_array_index(s->down, hub_host, i).name))
-            g_ptr_array_add(skip, g_array_index(s->down, hub_host, i).name);
+    for (guint i = 0; i < s->machine->down->len; i++)
+        if (dome__hub_is_down(s, g_array_index(s->machine->down, hub_host, i).name))
+            g_ptr_array_add(skip, g_array_index(s->machine->down, hub_host, i).name);
     for (int r = 0; r < size; r++) {
         const hub_member *m = &members[r];
         char *name = is_elsewhere(m) ? dome__unconst(m->host) : NULL;
@@ -147,8 +147,8 @@ static void start_look(hub_state *s, const hub_member *members, int size)
     g_ptr_array_add(hosts, NULL);
     g_ptr_array_add(skip, NULL);
     *l = (hub_look){.fd = -1, .said = g_string_new(NULL), .until = s->now + LOOK};
-    if (s->hub->launcher->can & DOME_LAUNCHER_MACHINE)
-        l->process = dome__machine_look(s->hub->launcher, (char **)hosts->pdata, (const int *)(const void *)daemons->data,
+    if (s->hub->machine.launcher->can & DOME_LAUNCHER_MACHINE)
+        l->process = dome__machine_look(s->hub->machine.launcher, (char **)hosts->pdata, (const int *)(const void *)daemons->data,
                                         (char **)skip->pdata, ANSWER, &l->fd);
     g_array_unref(daemons);
     g_ptr_array_unref(skip);
@@ -178,13 +178,12 @@ static bool is_known(hub_state *s)
 void dome__hub_look_end(hub_state *s)
 {
     hub_look *l = &s->look;
-    if (!l->said)
-        return;
-    if (l->fd >= 0) {
+    if (l->said && l->fd >= 0) {
         kill(l->process, SIGKILL);
         close(l->fd);
     }
-    g_string_free(l->said, TRUE);
+    if (l->said)
+        g_string_free(l->said, TRUE);
     *l = (hub_look){.fd = -1};
 }
 
@@ -208,8 +207,8 @@ static void judge(hub_state *s, const hub_member *members, int size)
 int dome__hub_count_down(const hub_state *s)
 {
     int count = 0;
-    for (guint i = 0; i < s->down->len; i++)
-        count += dome__hub_is_down(s, g_array_index(s->down, hub_host, i).name);
+    for (guint i = 0; i < s->machine->down->len; i++)
+        count += dome__hub_is_down(s, g_array_index(s->machine->down, hub_host, i).name);
     return count;
 }
 

@@ -235,8 +235,8 @@ void dome__hub_kill_rest(hub_state *s)
 {
     s->failure.killed = true;
     s->failure.killed_at = s->now;
-    if (s->hub->rank0_is_child ? !s->rank0.ended : getppid() == s->hub->rank0)
-        kill(s->hub->rank0, SIGKILL);
+    if (s->hub->rank0_is_child ? !s->rank0.ended : getppid() == s->rank0.pid)
+        kill(s->rank0.pid, SIGKILL);
     kill_tasks(s, true, true);
     kill_away(s);
 }

@@ -59,13 +59,14 @@ static bool someone_has_left(const hub_state *s)
 static bool can_go_over(const hub_state *s)
 {
     const dome_hub *h = s->hub;
-    return h->rank0_is_child && (h->launcher->can & DOME_LAUNCHER_AGAIN) && s->failure.end == DOME_END_LOSS && !s->rank0.ending &&
-           !s->daemon_ended && s->now >= s->overslept_until && !someone_has_left(s) && h->same_file(h->ctx);
+    return h->rank0_is_child && (h->machine.launcher->can & DOME_LAUNCHER_AGAIN) && s->failure.end == DOME_END_LOSS &&
+           !s->rank0.ending && !s->machine->daemon_ended && s->now >= s->machine->overslept_until && !someone_has_left(s) &&
+           h->same_file(h->ctx);
 }
 
 static bool can_heal(const hub_state *s)
 {
-    return s->hub->heals && s->hub->left != 0 && s->healing.legacy && can_go_over(s);
+    return s->hub->heals && s->healing.left != 0 && s->healing.legacy && can_go_over(s);
 }
 
 /* Whether a lost task has ended by a signal of its own, which it has announced, and not because its process was killed or its
@@ -95,13 +96,14 @@ static uint64_t victims_of(const hub_state *s, const hub_member *members, int si
 /* A program that fails where it failed before would do so for ever. */
 static bool is_stuck(hub_state *s, const hub_member *members, int size)
 {
-    dome_place here = {
-        .known = !s->failure.place_unknown, .checkpoint = (uint64_t)(s->checkpoint + 1), .victims = victims_of(s, members, size)};
+    dome_place here = {.known = !s->failure.place_unknown,
+                       .checkpoint = (uint64_t)(s->report.checkpoint + 1),
+                       .victims = victims_of(s, members, size)};
     for (guint i = 0; i < s->clients->len && s->view.phase != DOME_VIEW_ENTERING; i++) {
         const hub_client *c = s->clients->pdata[i];
         if (place_of(s, c) < 0)
             continue;
-        here.loop = MAX(here.loop, s->loops_before + c->beat.loop);
+        here.loop = MAX(here.loop, s->history.loops_before + c->beat.loop);
         here.sequence = MAX(here.sequence, c->beat.sequence);
     }
     return dome__losses_note(&s->healing.past, &here);
@@ -139,7 +141,7 @@ static void dismiss(hub_client *c)
 static void give_up(hub_state *s, hub_client *c, GArray *kill_too)
 {
     if (c->rank == 0 && !s->rank0.ended)
-        kill(s->hub->rank0, SIGKILL);
+        kill(s->rank0.pid, SIGKILL);
     else if (c->rank != 0)
         dome__hub_process_kill(c);
     if (c->process < 0 && c->tid && !dome__hub_is_down(s, c->host)) /* else PVM would wait for the host */
@@ -203,7 +205,7 @@ static bool is_bare(const hub_state *s)
 /* Nothing of it has been saved since the program began. */
 static bool is_early(const hub_state *s)
 {
-    uint64_t loops = s->loops_before;
+    uint64_t loops = s->history.loops_before;
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
         loops = place_of(s, c) >= 0 ? MAX(loops, c->beat.loop) : loops;
@@ -242,7 +244,7 @@ static void make_view(hub_state *s, const hub_member *members, int size)
     }
     g_free(s->healing.without);
     s->healing.without = g_string_free(without, without->len == 0);
-    dome__hub_view_act(s, s->hub->tells ? dome__view_go_on(&s->view, lost) : dome__view_heal(&s->view, lost, hosts));
+    dome__hub_view_heal(s, lost, hosts);
     g_free(hosts);
     g_free(lost);
 }
@@ -254,13 +256,12 @@ static bool begin(hub_state *s, const hub_member *members, int size)
     s->healing.bare = is_bare(s);
     s->healing.early = is_early(s);
     s->healing.reason = dome__hub_reason(s);
-    dome__history_begin(&s->history, true, s->healing.reason, noticing(s));
+    dome__hub_history_loss(s, s->healing.reason, noticing(s));
     make_view(s, members, size);
     s->healing.number = s->view.next_number;
-    dome__hub_view_entered(s);
     s->healing.heals++;
-    if (s->hub->left > 0)
-        s->hub->left--;
+    if (s->healing.left > 0)
+        s->healing.left--;
     /* Those that go on come first: a task of a host whose daemon is gone must not end before the others have left it alone. What
      * was seen of them holds: a process that has ended meanwhile is the next loss. */
     GHashTable *going = g_hash_table_new(NULL, NULL);
@@ -286,7 +287,7 @@ static bool begin(hub_state *s, const hub_member *members, int size)
         g_clear_pointer(&s->healing.reason, g_free); /* the same reason is told now */
         return false;
     }
-    s->hub->healing(s->hub->ctx, s->hub->rank0);
+    s->hub->healing(s->hub->ctx, s->rank0.pid);
     forget_failure(s);
     return true;
 }
@@ -335,7 +336,7 @@ static bool awaits_rank0(hub_state *s, bool is_lost)
 {
     if (!is_lost || s->rank0.ended)
         return false;
-    kill(s->hub->rank0, SIGKILL);
+    kill(s->rank0.pid, SIGKILL);
     return s->now - s->failure.noticed_at <= RANK0_PATIENCE;
 }
 
@@ -378,14 +379,12 @@ static void take_back(hub_state *s, const hub_member *members, int size)
 {
     GArray *kill_too = g_array_new(FALSE, FALSE, sizeof(int));
     char *reason = dome__hub_reason(s), *text = g_strdup_printf("%s; the program goes on as it was", reason);
-    const char **hosts = dome__hub_hosts(s);
-    const bool asked = s->asker != -1;
+    const bool asked = s->orders.asker != -1;
     bool *newcomer = g_new(bool, size);
     for (int r = 0; r < size; r++)
         newcomer[r] = s->view.next.members[r].before == DOME_VIEW_NEWCOMER;
-    dome__history_begin(&s->history, true, reason, noticing(s));
-    dome__hub_view_act(s, dome__view_take_back(&s->view, hosts, text));
-    dome__hub_view_entered(s);
+    dome__hub_history_loss(s, reason, noticing(s));
+    dome__hub_view_take_back(s, text);
     for (int r = 0; r < size; r++)
         if (!newcomer[r])
             send_over(s, members[r].by);
@@ -397,7 +396,6 @@ static void take_back(hub_state *s, const hub_member *members, int size)
     forget_failure(s);
     g_array_unref(kill_too);
     g_free(newcomer);
-    g_free(hosts);
     g_free(text);
     g_free(reason);
 }
@@ -406,7 +404,7 @@ static void take_back(hub_state *s, const hub_member *members, int size)
  * Where a task ends, its daemon tells those of all hosts to which it was connected. */
 static bool is_held_up(const hub_state *s)
 {
-    const bool restarts = s->hub->report_fd >= 0 && s->hub->left > 0;
+    const bool restarts = s->hub->report_fd >= 0 && s->healing.left > 0;
     return s->healing.unstarted || (s->healing.reason && restarts);
 }
 
@@ -474,14 +472,6 @@ static const char *why_beginning(const hub_state *s, const dome_wire_view *view)
     return "it had written no checkpoint yet: --dome-checkpoint-every says when";
 }
 
-/* That the program goes on from. Nobody may have told of it: then it was written after the last beat. */
-static void note_checkpoint(hub_state *s, int64_t number)
-{
-    if (s->checkpoint < number)
-        s->checkpoint_at = dome__hub_now();
-    s->checkpoint = number;
-}
-
 void dome__hub_healed(hub_state *s, const dome_wire_view *view)
 {
     if (!s->healing.reason || view->number < s->healing.number)
@@ -491,7 +481,7 @@ void dome__hub_healed(hub_state *s, const dome_wire_view *view)
                  : view->checkpoint
                      ? g_strdup_printf("checkpoint %" PRIu64 " (loop boundary %" PRIu64 ")", view->checkpoint, view->loop)
                      : g_strdup_printf("the beginning (%s)", why_beginning(s, view));
-    char *most = s->hub->left < 0 ? g_strdup("") : g_strdup_printf(" of %d", s->healing.heals + s->hub->left);
+    char *most = s->healing.left < 0 ? g_strdup("") : g_strdup_printf(" of %d", s->healing.heals + s->healing.left);
     char *without = s->healing.without ? g_strdup_printf(" (without %s)", s->healing.without) : g_strdup("");
     char *how = s->hub->tells ? g_strdup_printf("the program goes on with %d task%s", s->view.size, s->view.size == 1 ? "" : "s")
                               : g_strdup("healed");
@@ -504,14 +494,19 @@ void dome__hub_healed(hub_state *s, const dome_wire_view *view)
     g_free(from);
     g_clear_pointer(&s->healing.reason, g_free);
     if (view->checkpoint && !s->hub->tells) /* else it is what the tasks have kept, which is no checkpoint for others */
-        note_checkpoint(s, (int64_t)view->checkpoint);
-    dome__hub_view_count_from(s, s->hub->tells ? view->loop : 0); /* its boundaries are counted from the checkpoint */
+        dome__hub_report_back(s, (int64_t)view->checkpoint);
+    dome__hub_history_count_from(s, s->hub->tells ? view->loop : 0); /* its boundaries are counted from the checkpoint */
 }
 
 void dome__hub_heal_bequeath(hub_state *s, const char *legacy)
 {
     g_free(s->healing.legacy);
     s->healing.legacy = g_strdup(legacy);
+}
+
+void dome__hub_heal_open(hub_state *s)
+{
+    s->healing.left = s->hub->left;
 }
 
 void dome__hub_heal_close(hub_state *s)

@@ -19,6 +19,7 @@ typedef struct hub_healing {
     bool early;       /* it had come to no loop boundary */
     bool unstarted;   /* a view that heals could not start; a part of the failure that was noticed */
     int heals;        /* so far */
+    int left;         /* the most to come; below 0: no limit */
     char *without;    /* hosts that have been given up with that loss, ", " between them; NULL: none */
     dome_losses past; /* whether a program is lost at one place again and again */
 } hub_healing;
@@ -55,6 +56,7 @@ void dome__hub_heal_bequeath(hub_state *s, const char *legacy);
 /* Task 0 says that all tasks of a view have joined. */
 void dome__hub_healed(hub_state *s, const dome_wire_view *view);
 
+void dome__hub_heal_open(hub_state *s);
 void dome__hub_heal_close(hub_state *s);
 
 #endif

@@ -29,18 +29,55 @@ const char *dome__hub_option(const hub_state *s, int asker)
 void dome__hub_history_ordered(hub_state *s, const dome_order *order, int asker)
 {
     static const char *const commands[] = {"dome grow", "dome shrink", "dome move"};
-    s->order_from = asker == DOME_HUB_SCRIPT || asker == DOME_HUB_SIZE ? dome__hub_option(s, asker) : commands[order->kind];
+    s->history.order_from =
+        asker == DOME_HUB_SCRIPT || asker == DOME_HUB_SIZE ? dome__hub_option(s, asker) : commands[order->kind];
+}
+
+void dome__hub_history_open(hub_state *s)
+{
+    dome__history_init(&s->history.views);
+}
+
+void dome__hub_history_close(hub_state *s)
+{
+    dome__history_clear(&s->history.views);
+}
+
+void dome__hub_history_entered(hub_state *s)
+{
+    s->history.entered_at = s->now;
 }
 
 void dome__hub_history_changes(hub_state *s, bool ordered)
 {
-    dome__history_begin(&s->history, false, ordered ? s->order_from : "dome_resize", ordered ? s->now - s->asked_at : 0);
+    dome__history_begin(&s->history.views, false, ordered ? s->history.order_from : "dome_resize",
+                        ordered ? s->now - s->orders.asked_at : 0);
+}
+
+void dome__hub_history_loss(hub_state *s, const char *reason, double noticing)
+{
+    dome__history_begin(&s->history.views, true, reason, noticing);
+}
+
+void dome__hub_history_ended(hub_state *s, uint32_t number)
+{
+    uint64_t loops = 0;
+    for (guint i = 0; i < s->clients->len; i++) {
+        const hub_client *c = s->clients->pdata[i];
+        loops = c->view == number ? MAX(loops, c->beat.loop) : loops;
+    }
+    s->history.loops_before += loops;
+}
+
+void dome__hub_history_count_from(hub_state *s, uint64_t loops)
+{
+    s->history.loops_before = loops;
 }
 
 void dome__hub_history_stands(hub_state *s)
 {
-    const dome_view_note *note = dome__history_stands(&s->history, s->view.number, s->view.size, count_hosts(s),
-                                                      dome__hub_now() - s->started, dome__now_ns());
+    const dome_view_note *note = dome__history_stands(&s->history.views, s->view.number, s->view.size, count_hosts(s),
+                                                      dome__hub_now() - s->report.started, dome__now_ns());
     write_line(dome__hub_sink(s), dome__view_note_begins(note));
 }
 
@@ -50,15 +87,15 @@ void dome__hub_history_took(hub_state *s, const dome_wire_times *times)
                                      .blocks = (double)times->blocks * 1e-9,
                                      .joining = (double)times->joining * 1e-9,
                                      .preamble = (double)times->preamble * 1e-9};
-    const dome_view_note *note = dome__history_timed(&s->history, times->number, &parts);
+    const dome_view_note *note = dome__history_timed(&s->history.views, times->number, &parts);
     if (note)
         write_line(dome__hub_sink(s), dome__view_note_took(note, dome__now_ns()));
 }
 
 void dome__hub_history_recite(const hub_state *s, dome_trace_sink *sink)
 {
-    for (guint i = 0; i < s->history.notes->len; i++) {
-        const dome_view_note *note = s->history.notes->pdata[i];
+    for (guint i = 0; i < s->history.views.notes->len; i++) {
+        const dome_view_note *note = s->history.views.notes->pdata[i];
         write_line(sink, dome__view_note_begins(note));
         if (note->timed)
             write_line(sink, dome__view_note_took(note, note->ns));

@@ -75,7 +75,7 @@ void dome__hub_inquiry_answer(hub_state *s, const hub_client *c, const dome_wire
     hub_inquiry *q = &s->inquiry;
     if (!q->of || answer->numbers.inquiry != q->number || c->view != s->view.number)
         return;
-    s->beaten = true; /* something is to be judged */
+    dome__hub_judge_soon(s);
     if (answer->kind == DOME_WIRE_GIVEN) {
         dome__inquiry_take_given(q->of, c->rank, answer->numbers.numbers);
         return;

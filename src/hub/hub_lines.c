@@ -4,6 +4,34 @@
 
 #include <unistd.h>
 
+static void client_free(hub_client *c)
+{
+    if (!c->closed)
+        close(c->fd);
+    if (c->process >= 0)
+        close(c->process);
+    g_byte_array_free(c->in, TRUE);
+    g_free(c->host);
+    g_free(c->early);
+    g_free(c->beat.object);
+    g_free(c->beat.operation);
+    g_free(c);
+}
+
+void dome__hub_lines_open(hub_state *s)
+{
+    s->clients = g_ptr_array_new();
+    s->watches = g_ptr_array_new();
+}
+
+void dome__hub_lines_close(hub_state *s)
+{
+    for (guint i = 0; i < s->clients->len; i++)
+        client_free(s->clients->pdata[i]);
+    g_ptr_array_free(s->clients, TRUE);
+    g_ptr_array_free(s->watches, TRUE);
+}
+
 void dome__hub_add_client(hub_state *s, int fd, dome_wire_channel channel, const dome_macs *macs)
 {
     hub_client *c = g_new0(hub_client, 1);
@@ -21,20 +49,6 @@ void dome__hub_add_client(hub_state *s, int fd, dome_wire_channel channel, const
     }
 }
 
-void dome__hub_client_free(hub_client *c)
-{
-    if (!c->closed)
-        close(c->fd);
-    if (c->process >= 0)
-        close(c->process);
-    g_byte_array_free(c->in, TRUE);
-    g_free(c->host);
-    g_free(c->early);
-    g_free(c->beat.object);
-    g_free(c->beat.operation);
-    g_free(c);
-}
-
 /* Keeps closed connections of the watches of this view: they hold the last known state of their tasks. */
 void dome__hub_sweep(hub_state *s)
 {
@@ -45,7 +59,7 @@ void dome__hub_sweep(hub_state *s)
             if (c->rank >= 0 && dome__hub_watch_of(s, (uint32_t)c->rank) == c)
                 s->watches->pdata[c->rank] = NULL;
             g_ptr_array_remove_index(s->clients, i);
-            dome__hub_client_free(c);
+            client_free(c);
         } else {
             i++;
         }

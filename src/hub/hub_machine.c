@@ -1,20 +1,54 @@
-/* What the hub does with processes of other hosts, through the program's launcher. */
 #include "hub/hub_private.h"
 
 #include <signal.h>
 #include <unistd.h>
 
+/* Seconds after which a task that has given this process up has ended, its machine's daemon being the last to go. */
+static const double GIVING_UP = 3;
+
+void dome__hub_machine_open(hub_state *s)
+{
+    s->now = dome__hub_now();
+    s->machine->awake = dome__awake_from(s->now);
+    s->machine->down = dome__hub_down_new();
+}
+
+void dome__hub_pass_time(hub_state *s, double period)
+{
+    hub_machine *m = s->machine;
+    const double before = m->awake.real;
+    s->now = dome__awake_read(&m->awake, dome__hub_now(), period);
+    if (m->awake.real - before > dome__hub_silence_limit(s))
+        m->overslept_until = s->now + GIVING_UP;
+}
+
+void dome__hub_skip_time(hub_state *s)
+{
+    dome__awake_read(&s->machine->awake, dome__hub_now(), 0);
+}
+
+void dome__hub_machine_reaped(hub_state *s, pid_t pid)
+{
+    hub_machine *m = s->machine;
+    if (pid == s->hub->machine.daemon)
+        m->daemon_ended = true;
+    else if (pid == m->killer)
+        m->killer = 0;
+}
+
 void dome__hub_launcher_kill(hub_state *s, const int *tids, int n)
 {
-    if (n == 0 || !(s->hub->launcher->can & DOME_LAUNCHER_KILL) || s->daemon_ended)
+    const dome_launcher *launcher = s->hub->machine.launcher;
+    hub_machine *m = s->machine;
+    if (n == 0 || !(launcher->can & DOME_LAUNCHER_KILL) || m->daemon_ended)
         return;
-    if (s->killer)
-        kill(s->killer, SIGKILL);
-    s->killer = fork();
-    if (s->killer == 0) {
+    if (m->killer)
+        kill(m->killer, SIGKILL);
+    m->killer = fork();
+    if (m->killer == 0) {
         signal(SIGALRM, SIG_DFL);
         alarm(2);
-        s->hub->launcher->kill(tids, n);
+        launcher->kill(tids, n);
         _exit(0);
     }
 }

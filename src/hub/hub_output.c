@@ -141,3 +141,14 @@ void dome__hub_output_close(hub_state *s)
     dome__outlet_close(s->output.outlets[0]);
     close(s->output.bell);
 }
+
+void dome__hub_say_once(hub_state *s, char **said, const char *who, const char *text)
+{
+    if (g_strcmp0(text, *said) == 0)
+        return;
+    g_free(*said);
+    *said = g_strdup(text);
+    char *line = g_strdup_printf("%s: %s", who, text);
+    dome__hub_say(s, line);
+    g_free(line);
+}

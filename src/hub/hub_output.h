@@ -2,7 +2,7 @@
 #ifndef DOME_SRC_HUB_OUTPUT_H
 #define DOME_SRC_HUB_OUTPUT_H
 
-#include "hub/outlet.h"
+#include "system/outlet.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,6 +23,9 @@ void dome__hub_print(hub_state *s, int fd, const char *text);
 
 /* As dome__say (system/terminal.h), without blocking. */
 void dome__hub_say(hub_state *s, const char *text);
+
+/* Prints a line about orders of `who`, once, however often it comes. said: the last one, the caller's to g_free. */
+void dome__hub_say_once(hub_state *s, char **said, const char *who, const char *text);
 
 /* Waits until all output is written, for at most so many seconds. */
 void dome__hub_flush(hub_state *s, double seconds);

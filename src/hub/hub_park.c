@@ -17,6 +17,11 @@ static void tell(const hub_state *s, const char *line)
         dome__hub_send(c, &(dome_wire_message){.kind = DOME_WIRE_PARK, .park = {0, line}});
 }
 
+void dome__hub_park_open(hub_state *s)
+{
+    s->parking.fd = -1;
+}
+
 void dome__hub_park_end(hub_state *s)
 {
     hub_parking *p = &s->parking;
@@ -40,7 +45,7 @@ void dome__hub_park(hub_state *s, const hub_client *c, const dome_wire_park *par
         return;
     for (const char *at = park->text; *at; at++)
         newcomers += *at == ' ';
-    const dome_parker_request request = {.launcher = s->hub->launcher,
+    const dome_parker_request request = {.launcher = s->hub->machine.launcher,
                                          .process = c->pid,
                                          .descriptor = (int)park->descriptor,
                                          .hosts = park->text,

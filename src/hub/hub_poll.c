@@ -8,39 +8,42 @@
 
 bool dome__hub_poll_open(hub_state *s)
 {
+    hub_poll *w = &s->machine->poll;
     bool good = true;
     for (int k = 0; k < DOME_HUB_SETS; k++) {
-        s->poll.sets[k] = (hub_set){.fd = epoll_create1(EPOLL_CLOEXEC)};
-        good &= s->poll.sets[k].fd >= 0;
+        w->sets[k] = (hub_set){.fd = epoll_create1(EPOLL_CLOEXEC)};
+        good &= w->sets[k].fd >= 0;
     }
-    s->poll.polls = g_array_new(FALSE, TRUE, sizeof(struct pollfd));
-    s->poll.polled = g_ptr_array_new();
-    s->poll.ready = g_ptr_array_new();
-    s->poll.events = g_array_new(FALSE, FALSE, sizeof(struct epoll_event));
+    w->polls = g_array_new(FALSE, TRUE, sizeof(struct pollfd));
+    w->polled = g_ptr_array_new();
+    w->ready = g_ptr_array_new();
+    w->events = g_array_new(FALSE, FALSE, sizeof(struct epoll_event));
     return good;
 }
 
 void dome__hub_poll_close(hub_state *s)
 {
+    hub_poll *w = &s->machine->poll;
     for (int k = 0; k < DOME_HUB_SETS; k++)
-        if (s->poll.sets[k].fd >= 0)
-            close(s->poll.sets[k].fd);
-    g_array_free(s->poll.polls, TRUE);
-    g_ptr_array_free(s->poll.polled, TRUE);
-    g_ptr_array_free(s->poll.ready, TRUE);
-    g_array_free(s->poll.events, TRUE);
+        if (w->sets[k].fd >= 0)
+            close(w->sets[k].fd);
+    g_array_free(w->polls, TRUE);
+    g_ptr_array_free(w->polled, TRUE);
+    g_ptr_array_free(w->ready, TRUE);
+    g_array_free(w->events, TRUE);
 }
 
 static void add(hub_state *s, int fd)
 {
+    hub_poll *w = &s->machine->poll;
     struct pollfd p = {.fd = fd, .events = POLLIN};
-    g_array_append_val(s->poll.polls, p);
+    g_array_append_val(w->polls, p);
 }
 
 /* A set whose output is held is left out. */
 static void add_set(hub_state *s, int which, int stream)
 {
-    const hub_set *set = &s->poll.sets[which];
+    const hub_set *set = &s->machine->poll.sets[which];
     const bool held = stream >= 0 && set->members && dome__hub_holds_stream(s, stream);
     if (held)
         dome__hub_output_held(s);
@@ -50,38 +53,40 @@ static void add_set(hub_state *s, int which, int stream)
 /* Collects the descriptors to poll. */
 static void gather(hub_state *s, int report_fd)
 {
-    bool full = s->now < s->strangers.full_until;
-    g_array_set_size(s->poll.polls, 0);
-    g_ptr_array_set_size(s->poll.polled, 0);
+    hub_poll *w = &s->machine->poll;
+    const GPtrArray *strangers = s->machine->strangers.list;
+    bool full = s->now < s->machine->strangers.full_until;
+    g_array_set_size(w->polls, 0);
+    g_ptr_array_set_size(w->polled, 0);
     add(s, s->hub->signal_fd);
     add(s, full ? -1 : s->hub->listen_fd);
     add(s, full ? -1 : report_fd);
     add(s, full ? -1 : dome__demand_fd(s->record.demand));
     add(s, s->output.bell);
-    add(s, full ? -1 : s->order_fd);
-    add(s, s->adding.fd);
+    add(s, full ? -1 : s->orders.listen_fd);
+    add(s, s->orders.adding.fd);
     add(s, s->parking.over ? -1 : s->parking.fd);
     add(s, dome__hub_script_fd(s));
     add_set(s, DOME_HUB_TALK, -1);
     add_set(s, DOME_HUB_OUT, STDOUT_FILENO);
     add_set(s, DOME_HUB_ERROR, STDERR_FILENO);
     for (int i = 0; i < DOME_HUB_ASKS; i++)
-        add(s, s->asks[i].waits ? -1 : s->asks[i].fd);
-    for (guint i = 0; i < s->strangers.list->len; i++) {
-        add(s, dome__hub_stranger_fd(s->strangers.list->pdata[i]));
-        g_ptr_array_add(s->poll.polled, s->strangers.list->pdata[i]);
+        add(s, s->orders.asks[i].waits ? -1 : s->orders.asks[i].fd);
+    for (guint i = 0; i < strangers->len; i++) {
+        add(s, dome__hub_stranger_fd(strangers->pdata[i]));
+        g_ptr_array_add(w->polled, strangers->pdata[i]);
     }
 }
 
 /* Notes the connections of a set on which there is something to read. */
-static void collect(hub_state *s, int which)
+static void collect(hub_poll *w, int which)
 {
-    const int most = (int)s->poll.sets[which].members;
-    g_array_set_size(s->poll.events, (guint)most);
-    struct epoll_event *events = (struct epoll_event *)(void *)s->poll.events->data;
-    const int n = epoll_wait(s->poll.sets[which].fd, events, most, 0);
+    const int most = (int)w->sets[which].members;
+    g_array_set_size(w->events, (guint)most);
+    struct epoll_event *events = (struct epoll_event *)(void *)w->events->data;
+    const int n = epoll_wait(w->sets[which].fd, events, most, 0);
     for (int i = 0; i < n; i++)
-        g_ptr_array_add(s->poll.ready, events[i].data.ptr);
+        g_ptr_array_add(w->ready, events[i].data.ptr);
 }
 
 /* With many connections this process waits a little, so that each turn has several events, but never longer than LONGEST. */
@@ -90,32 +95,34 @@ enum { MANY = 100 };
 
 static void rest(hub_state *s)
 {
-    const double pause = MIN(s->clients->len * PER_CONNECTION, LONGEST), left = s->poll.turned_at + pause - dome__hub_now();
+    const double pause = MIN(s->clients->len * PER_CONNECTION, LONGEST),
+                 left = s->machine->poll.turned_at + pause - dome__hub_now();
     if (s->clients->len >= MANY && left > 0)
         g_usleep((gulong)(MIN(left, LONGEST) * 1e6));
 }
 
 void dome__hub_wait(hub_state *s, int report_fd, int ms)
 {
+    hub_poll *w = &s->machine->poll;
     rest(s);
     gather(s, report_fd);
-    struct pollfd *p = (struct pollfd *)(void *)s->poll.polls->data;
-    const int n = poll(p, s->poll.polls->len, ms), error = errno;
-    s->poll.turned_at = dome__hub_now();
+    struct pollfd *p = (struct pollfd *)(void *)w->polls->data;
+    const int n = poll(p, w->polls->len, ms), error = errno;
+    w->turned_at = dome__hub_now();
     if (n < 0) { /* marks every descriptor readable, since reading does not block */
-        for (guint i = 0; i < s->poll.polls->len; i++)
+        for (guint i = 0; i < w->polls->len; i++)
             p[i].revents = error == EINTR ? 0 : POLLIN;
         if (error != EINTR)
             g_usleep(10000);
     }
-    g_ptr_array_set_size(s->poll.ready, 0);
+    g_ptr_array_set_size(w->ready, 0);
     for (int k = 0; k < DOME_HUB_SETS; k++)
         if (dome__hub_happened(s, DOME_POLL_SETS + k))
-            collect(s, k);
+            collect(w, k);
 }
 
 bool dome__hub_happened(const hub_state *s, int which)
 {
-    const struct pollfd *p = &g_array_index(s->poll.polls, struct pollfd, which);
+    const struct pollfd *p = &g_array_index(s->machine->poll.polls, struct pollfd, which);
     return p->fd >= 0 && p->revents;
 }

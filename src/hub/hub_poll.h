@@ -3,23 +3,13 @@
 #ifndef DOME_SRC_HUB_POLL_H
 #define DOME_SRC_HUB_POLL_H
 
-#include "wire/order.h"
+#include "hub/hub_orders.h"
 
 #include <glib.h>
 #include <stdbool.h>
 
 typedef struct hub_state hub_state;
 typedef struct hub_client hub_client;
-
-/* A command that has an order for the program (order.h). */
-typedef struct hub_ask {
-    int fd;     /* -1: none */
-    bool waits; /* the line is complete: until tasks have met */
-    guint used;
-    char line[DOME_ORDER_MOST];
-} hub_ask;
-
-enum { DOME_HUB_ASKS = 4 };
 
 /* Connections of tasks: those on which they talk, and those of their standard output and standard error. */
 enum { DOME_HUB_TALK, DOME_HUB_OUT, DOME_HUB_ERROR, DOME_HUB_SETS };

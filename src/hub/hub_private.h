@@ -5,16 +5,21 @@
 #include "hub/client_state.h"
 #include "hub/hub.h"
 #include "hub/hub_difference.h"
+#include "hub/hub_down.h"
 #include "hub/hub_failure.h"
 #include "hub/hub_heal.h"
+#include "hub/hub_history.h"
+#include "hub/hub_inquiry.h"
+#include "hub/hub_machine.h"
+#include "hub/hub_orders.h"
 #include "hub/hub_output.h"
+#include "hub/hub_park.h"
 #include "hub/hub_poll.h"
 #include "hub/hub_rank0.h"
 #include "hub/hub_record.h"
+#include "hub/hub_report.h"
 #include "hub/hub_strangers.h"
-#include "system/time.h"
 #include "wire/history.h"
-#include "wire/inquiry.h"
 #include "wire/order.h"
 #include "wire/view.h"
 #include "wire/wire.h"
@@ -61,101 +66,36 @@ struct hub_client {
     hub_beat beat;
 };
 
-/* Hosts that are being added to the virtual machine, by a process of their own. */
-typedef struct hub_adding {
-    pid_t process;
-    int fd;       /* it says there what has failed, and closes it; -1: nothing is being added */
-    double until; /* it is given up then */
-    GString *said;
-    dome_order order; /* to be carried out afterwards */
-    int asker;
-} hub_adding;
-
-/* A process that starts newcomers. */
-typedef struct hub_parking {
-    pid_t process;
-    int fd; /* -1: there is none */
-    uint32_t view;
-    double until; /* it is given up then */
-    char *hosts;
-    GString *said;
-    bool over; /* it has said what there is to say */
-} hub_parking;
-
-/* A host that is down. */
-typedef struct hub_host {
-    char *name;
-    double at; /* since when */
-} hub_host;
-
-/* A process that looks which other hosts are there. */
-typedef struct hub_look {
-    pid_t process;
-    int fd;        /* it says there which are not; -1: that is known */
-    double until;  /* it is given up then */
-    GString *said; /* NULL: nobody asks */
-} hub_look;
-
-/* Whether tasks wait for ever. */
-typedef struct hub_inquiry {
-    dome_inquiry *of; /* NULL: nobody is asked */
-    uint32_t number;
-    int size;
-    double *moved_at; /* by rank: the task's, when it was asked */
-    double began, again;
-} hub_inquiry;
-
-/* Instead of the descriptor of a user who waits for the answer to an order: the script of hosts does, or --dome-size auto. */
-enum { DOME_HUB_SCRIPT = -2, DOME_HUB_SIZE = -3 };
-
 typedef struct hub_script hub_script; /* --hosts-script */
 typedef struct hub_size hub_size;     /* --dome-size auto */
 
+/* One program that the hub supervises. A part belongs to the file of its name, which alone changes its members; others read them.
+ * The clients belong to hub_lines.c, `beaten` to hub_clients.c, and the view to hub_view.c. */
 struct hub_state {
-    dome_hub *hub;
-    GPtrArray *watches; /* by rank: the newest connection of its watcher; NULL: none */
-    GPtrArray *clients; /* tasks' connections; a closed watch is kept for its last state */
-    hub_strangers strangers;
-    hub_poll poll;
+    const dome_hub *hub;  /* with what it was started */
+    hub_machine *machine; /* on which it runs */
+    double now;           /* on the clock of the time in which this process runs: hub_machine.c */
+    GPtrArray *clients;   /* tasks' connections; a closed watch is kept for its last state */
+    GPtrArray *watches;   /* by rank: the newest connection of its watcher; NULL: none */
+    bool beaten;          /* beats have come since they were last looked at */
+
+    hub_rank0 rank0;
     hub_output output;
     hub_record record;
-    double looked_at; /* when this process last went through all connections */
-    bool beaten;      /* beats have come since */
+    hub_report report;
 
-    dome_awake awake;
-    double now, began;    /* on the clock of the time in which this process runs */
-    double started;       /* wall time */
-    int64_t checkpoint;   /* number of the last one that task 0 has reported; below 0: none */
-    double checkpoint_at; /* wall time */
-
-    char **command; /* the words of rank 0, as last known; NULL: not asked for */
-    hub_rank0 rank0;
-    hub_healing healing;
     hub_failure failure;
-    pid_t killer;
-    bool daemon_ended;
     hub_difference difference;
     hub_inquiry inquiry;
-    double
-        overslept_until; /* this process was stopped for so long that tasks that ran meanwhile consider it lost, and are ending */
+    hub_look look;
+    hub_healing healing;
 
     dome_view view;
-    int order_fd;                /* listens for orders */
-    hub_ask asks[DOME_HUB_ASKS]; /* orders that have not arrived completely */
-    int asker;                   /* waits for the answer to its order; -1: none */
-    bool meet;                   /* a task wants all to meet at a boundary */
-    hub_adding adding;
+    hub_history history;
+    hub_orders orders;
     hub_parking parking;
-    hub_script *script;     /* NULL: none */
-    hub_size *size;         /* NULL: none */
-    double entered_at;      /* when the last change began */
-    double asked_at;        /* when the last order came */
-    const char *order_from; /* who gave it: a static text */
-    dome_history history;
-    uint64_t loops_before; /* loop boundaries passed in earlier views */
-
-    GArray *down; /* hub_host */
-    hub_look look;
+    hub_script *script; /* NULL: none */
+    hub_size *size;     /* NULL: none */
 };
 
 /* Wall time. */
@@ -202,13 +142,8 @@ static inline bool dome__hub_is_expected(const hub_client *c)
 /* Whether a task that has ended did so because this process was silent. SIGTERM: its daemon ended, asked by another such task. */
 static inline bool dome__hub_gave_up(const hub_state *s, const hub_client *c)
 {
-    return s->now < s->overslept_until && c->exit_status < 0 && (!c->last_signal || c->last_signal == SIGTERM);
+    return s->now < s->machine->overslept_until && c->exit_status < 0 && (!c->last_signal || c->last_signal == SIGTERM);
 }
-
-/* ---- hub_machine.c ---- */
-
-/* Kills tasks of any host by their launcher's ids, in a process apart. */
-void dome__hub_launcher_kill(hub_state *s, const int *tids, int n);
 
 /* ---- hub_drain.c ---- */
 
@@ -217,9 +152,11 @@ int dome__hub_drain(hub_state *s);
 
 /* ---- hub_lines.c ---- */
 
+void dome__hub_lines_open(hub_state *s);
+void dome__hub_lines_close(hub_state *s);
+
 /* Adds a connection. Takes ownership of fd. */
 void dome__hub_add_client(hub_state *s, int fd, dome_wire_channel channel, const dome_macs *macs);
-void dome__hub_client_free(hub_client *c);
 
 /* Removes closed connections that are no longer needed. */
 void dome__hub_sweep(hub_state *s);
@@ -239,6 +176,9 @@ void dome__hub_note_watch(hub_state *s, hub_client *c);
 
 /* After beats: notices tasks that disagree, or wait for each other. */
 void dome__hub_look_at_beats(hub_state *s);
+
+/* Something has come that is to be judged with the beats. */
+void dome__hub_judge_soon(hub_state *s);
 
 /* Reads what a task has sent. */
 void dome__hub_receive(hub_state *s, hub_client *c);
@@ -260,16 +200,6 @@ const hub_client **dome__hub_tasks(const hub_state *s, int *size);
 /* Notices tasks that wait for each other's messages, for ever; returns whether there are any that seem to. */
 bool dome__hub_find_deadlock(hub_state *s);
 
-/* ---- hub_inquiry.c ---- */
-
-/* Whether these tasks, by rank (NULL: it is not one of them), none of which has moved for long, wait for ever. Asks them, unless
- * that is going on, and returns false as long as that is not known: call it again and again. */
-bool dome__hub_for_ever(hub_state *s, const hub_client *const *tasks, int size);
-
-/* What a task answers. */
-void dome__hub_inquiry_answer(hub_state *s, const hub_client *c, const dome_wire_message *answer);
-void dome__hub_inquiry_close(hub_state *s);
-
 /* ---- hub_process.c ---- */
 
 /* What has become of a task whose connection is closed and whose process is there. */
@@ -289,12 +219,29 @@ void dome__hub_process_kill(const hub_client *c);
 
 void dome__hub_view_open(hub_state *s);
 
-/* Answers who still waits. */
+/* The program has ended: nothing changes any more. */
 void dome__hub_view_close(hub_state *s);
 void dome__hub_view_act(hub_state *s, dome_view_act act);
 
-/* Takes what users have sent. */
-void dome__hub_take_orders(hub_state *s);
+/* The host of each rank of the present view; g_free'd, the names belong to the connections. */
+const char **dome__hub_hosts(const hub_state *s);
+
+/* Has these members ordered; takes over the plan. Returns why that is refused (g_free'd), or NULL. */
+char *dome__hub_view_ask(hub_state *s, dome_view_plan *plan);
+
+/* Orders all tasks to meet at a boundary. False: not now, try it again. */
+bool dome__hub_view_meet(hub_state *s);
+
+/* A task has stopped at a boundary; task 0 tries the order again later; it refuses the order. */
+void dome__hub_view_held(hub_state *s, const hub_client *c, const dome_wire_hold *hold);
+void dome__hub_view_postpone(hub_state *s, uint64_t order);
+void dome__hub_view_refuse(hub_state *s, const dome_wire_refuse *refuse);
+
+/* Makes the next view without the lost tasks, or with newcomers in their places on these hosts (by rank; NULL: any). */
+void dome__hub_view_heal(hub_state *s, const bool *lost, const char *const *hosts);
+
+/* Takes the change back that is under way. */
+void dome__hub_view_take_back(hub_state *s, const char *why);
 
 /* Whether the task belongs to this view or to the next; *then: for dome__hub_view_act when it has been welcomed. */
 bool dome__hub_view_greet(hub_state *s, hub_client *c, dome_view_act *then);
@@ -303,69 +250,8 @@ bool dome__hub_view_greet(hub_state *s, hub_client *c, dome_view_act *then);
 void dome__hub_view_change(hub_state *s, hub_client *c, const dome_wire_change *change);
 void dome__hub_view_stands(hub_state *s, const dome_wire_view *view);
 
-/* A change begins. */
-void dome__hub_view_entered(hub_state *s);
-
-/* The present view begins after so many loop boundaries. */
-void dome__hub_view_count_from(hub_state *s, uint64_t loops);
-
 /* Notices tasks that have ended between two views, or do not come back within so many seconds. */
 void dome__hub_look_for_away(hub_state *s, double limit);
-
-/* Orders all tasks to meet at a boundary, if a task wants that and it can be now. */
-void dome__hub_meet(hub_state *s);
-
-/* Carries out an order; the asker is answered when that is done. Takes over the order. */
-void dome__hub_carry_out(hub_state *s, dome_order *order, int asker);
-
-/* Answers a user, and closes the connection. */
-void dome__hub_reply(hub_state *s, int fd, const char *word, const char *text);
-
-/* ---- hub_history.c ---- */
-
-/* An order is being carried out: it came at s->asked_at. */
-void dome__hub_history_ordered(hub_state *s, const dome_order *order, int asker);
-
-/* The program changes, by that order or by its own wish. */
-void dome__hub_history_changes(hub_state *s, bool ordered);
-
-/* All tasks of the present view have joined. */
-void dome__hub_history_stands(hub_state *s);
-void dome__hub_history_took(hub_state *s, const dome_wire_times *times);
-
-/* Writes all views so far into what begins to be recorded. */
-void dome__hub_history_recite(const hub_state *s, dome_trace_sink *sink);
-
-/* The option that gives orders, DOME_HUB_SCRIPT or DOME_HUB_SIZE, as the user has written it. */
-const char *dome__hub_option(const hub_state *s, int asker);
-
-/* ---- hub_hosts.c ---- */
-
-/* Adds the hosts on which an order starts tasks to the virtual machine, unless the program has tasks there, and then carries it
- * out. Takes over the order. */
-void dome__hub_add_hosts(hub_state *s, dome_order *order, int asker);
-
-/* Takes what the process that adds hosts has said. */
-void dome__hub_hear_hosts(hub_state *s);
-void dome__hub_hosts_close(hub_state *s);
-
-/* ---- hub_park.c ---- */
-
-/* Task 0 wants newcomers. It is answered when they wait for the next view, or cannot be started. */
-void dome__hub_park(hub_state *s, const hub_client *c, const dome_wire_park *park);
-void dome__hub_hear_parker(hub_state *s, bool readable);
-
-/* The change that they were for is over. */
-void dome__hub_park_end(hub_state *s);
-
-/* The host of each rank of the present view; g_free'd, the names belong to the connections. */
-const char **dome__hub_hosts(const hub_state *s);
-
-/* Tells the supervisor, if there is one: it removes checkpoints in memory there. */
-void dome__hub_tell_hosts(const hub_state *s);
-
-/* Prints a line about orders of `who`, once, however often it comes. said: the last one, the caller's to g_free. */
-void dome__hub_say_once(hub_state *s, char **said, const char *who, const char *text);
 
 /* ---- hub_script.c ---- */
 
@@ -389,41 +275,5 @@ void dome__hub_size_tick(hub_state *s);
 /* What has become of that order. */
 void dome__hub_size_answer(hub_state *s, const char *word, const char *text);
 void dome__hub_size_close(hub_state *s);
-
-/* ---- hub_down.c ---- */
-
-/* Finds out which hosts are down after a loss; tasks there are lost. Returns false as long as that is not known. */
-bool dome__hub_find_down(hub_state *s, hub_member *members, int size);
-
-/* How many hosts are down. */
-int dome__hub_count_down(const hub_state *s);
-
-GArray *dome__hub_down_new(void);
-
-/* Forgets what has been found out for this loss. */
-void dome__hub_look_end(hub_state *s);
-
-/* After some minutes PVM has forgotten the host, which can be added again. */
-bool dome__hub_is_down(const hub_state *s, const char *host);
-void dome__hub_set_down(hub_state *s, const char *host);
-
-/* A task has come from there. */
-void dome__hub_set_up(hub_state *s, const char *host);
-
-/* Their names, separated by blanks; g_free'd. */
-char *dome__hub_down_text(const hub_state *s);
-
-/* ---- hub_report.c ---- */
-
-/* For dome__report_answer and dome__demand_open. */
-char *dome__hub_report_text(void *state);
-
-/* The words with which rank 0 was started. The system has none of a process that has ended or is about to run another program:
- * then those that were known before. */
-char **dome__hub_command(hub_state *s);
-char *dome__hub_command_line(void *state);
-
-/* Sends the supervisor the report that it needs to restart the program. */
-void dome__hub_report_end(const hub_state *s);
 
 #endif

@@ -31,7 +31,8 @@ struct process_info {
 int dome__hub_process_open(const hub_state *s, const hub_client *c)
 {
     int process = strcmp(c->host, g_get_host_name()) == 0 ? (int)syscall(SYS_pidfd_open, c->pid, 0) : -1;
-    if (process >= 0 && (guint)process > s->strangers.descriptors / 2) { /* keep descriptors for connections: hub_strangers.c */
+    if (process >= 0 &&
+        (guint)process > s->machine->strangers.descriptors / 2) { /* keep descriptors for connections: hub_strangers.c */
         close(process);
         process = -1;
     }

@@ -5,6 +5,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+void dome__hub_rank0_open(hub_state *s)
+{
+    s->rank0.pid = s->hub->rank0;
+}
+
 void dome__hub_rank0_ended(hub_state *s, int status)
 {
     s->rank0.ended = true;
@@ -12,12 +17,18 @@ void dome__hub_rank0_ended(hub_state *s, int status)
     s->rank0.ended_at = s->now;
 }
 
+/* Whether it was started anew and has not come. */
+static bool is_awaited(const hub_state *s)
+{
+    return s->rank0.started_at > 0;
+}
+
 void dome__hub_rank0_judge(hub_state *s, const hub_client *watch)
 {
     const int status = s->rank0.status;
     const bool may_end = watch && dome__client_may_end(watch->state);
     int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    if (dome__hub_awaits_rank0(s)) {
+    if (is_awaited(s)) {
         dome__hub_notice(
             s, s->rank0.ending ? DOME_END_OWN : DOME_END_LOSS, false, code ? code : 1,
             g_strdup_printf("task 0 on host %s is lost: started anew, its process ended before it joined the program",
@@ -49,7 +60,7 @@ void dome__hub_rank0_left(hub_state *s, hub_client *c)
     if (!s->hub->rank0_is_child || s->rank0.ended || !dome__hub_is_expected(c) ||
         s->now - c->closed_at <= dome__hub_silence_limit(s))
         return;
-    dome__hub_lost(s, c, c->pid == s->hub->rank0 ? DOME_HUB_GOES_ON : "its process ended");
+    dome__hub_lost(s, c, c->pid == s->rank0.pid ? DOME_HUB_GOES_ON : "its process ended");
 }
 
 void dome__hub_pass_on(hub_state *s, const struct signalfd_siginfo *info)
@@ -67,14 +78,14 @@ void dome__hub_pass_on(hub_state *s, const struct signalfd_siginfo *info)
     s->rank0.passed_on = number;
     s->rank0.ending |= ends;
     if (info->ssi_code != SI_KERNEL || (number == SIGHUP && getsid(0) == getpid()))
-        kill(s->hub->rank0, number);
+        kill(s->rank0.pid, number);
     if (s->rank0.ending)
-        kill(s->hub->rank0, SIGCONT); /* a process that is stopped would take the signal later, and seem lost */
+        kill(s->rank0.pid, SIGCONT); /* a process that is stopped would take the signal later, and seem lost */
 }
 
 void dome__hub_rank0_started(hub_state *s, pid_t pid)
 {
-    s->hub->rank0 = pid;
+    s->rank0.pid = pid;
     s->rank0.ended = false;
     s->rank0.started_at = s->now;
 }
@@ -84,14 +95,9 @@ void dome__hub_rank0_came(hub_state *s)
     s->rank0.started_at = 0;
 }
 
-bool dome__hub_awaits_rank0(const hub_state *s)
-{
-    return s->rank0.started_at > 0;
-}
-
 void dome__hub_look_for_rank0(hub_state *s, double limit)
 {
-    if (!dome__hub_awaits_rank0(s) || s->failure.noticed || s->now - s->rank0.started_at <= limit)
+    if (!is_awaited(s) || s->failure.noticed || s->now - s->rank0.started_at <= limit)
         return;
     dome__hub_notice(
         s, DOME_END_LOSS, false, 1,

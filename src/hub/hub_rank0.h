@@ -11,6 +11,7 @@ typedef struct hub_state hub_state;
 typedef struct hub_client hub_client;
 
 typedef struct hub_rank0 {
+    pid_t pid;
     bool ended;
     int status; /* as waitpid gives it */
     double ended_at;
@@ -18,6 +19,8 @@ typedef struct hub_rank0 {
     int passed_on;     /* the last signal that the hub has sent to it */
     bool ending;       /* a signal from the keyboard or a user ended the program: nothing is lost */
 } hub_rank0;
+
+void dome__hub_rank0_open(hub_state *s);
 
 /* waitpid has told of its end. */
 void dome__hub_rank0_ended(hub_state *s, int status);
@@ -37,9 +40,6 @@ void dome__hub_rank0_started(hub_state *s, pid_t pid);
 
 /* It has joined the program. */
 void dome__hub_rank0_came(hub_state *s);
-
-/* Whether it was started anew and has not come. */
-bool dome__hub_awaits_rank0(const hub_state *s);
 
 /* Notices that it does not come within so many seconds. */
 void dome__hub_look_for_rank0(hub_state *s, double limit);

@@ -20,21 +20,46 @@ static char **command_of(pid_t pid)
     return (char **)g_ptr_array_free(words, FALSE);
 }
 
-char **dome__hub_command(hub_state *s)
+static char **command(hub_state *s)
 {
-    char **words = command_of(s->hub->rank0);
-    if (words[0] || !s->command) {
-        g_strfreev(s->command);
-        s->command = words;
+    char **words = command_of(s->rank0.pid);
+    if (words[0] || !s->report.command) {
+        g_strfreev(s->report.command);
+        s->report.command = words;
     } else {
         g_strfreev(words);
     }
-    return s->command;
+    return s->report.command;
+}
+
+void dome__hub_report_open(hub_state *s)
+{
+    s->report = (hub_report){.started = s->now, .checkpoint = -1};
+    command(s);
+}
+
+void dome__hub_report_close(hub_state *s)
+{
+    g_clear_pointer(&s->report.command, g_strfreev);
+}
+
+void dome__hub_report_checkpoint(hub_state *s, int64_t number)
+{
+    if (number != s->report.checkpoint)
+        s->report.checkpoint_at = dome__hub_now();
+    s->report.checkpoint = number;
+}
+
+void dome__hub_report_back(hub_state *s, int64_t number)
+{
+    if (s->report.checkpoint < number)
+        s->report.checkpoint_at = dome__hub_now();
+    s->report.checkpoint = number;
 }
 
 char *dome__hub_command_line(void *data)
 {
-    return g_strjoinv(" ", dome__hub_command(data));
+    return g_strjoinv(" ", command(data));
 }
 
 static int by_rank(const void *a, const void *b)
@@ -47,20 +72,20 @@ char *dome__hub_report_text(void *data)
 {
     hub_state *s = data;
     dome_report *report = dome__report_new();
-    char *directory = g_strdup_printf("/proc/%d/cwd", (int)s->hub->rank0);
+    char *directory = g_strdup_printf("/proc/%d/cwd", (int)s->rank0.pid);
     report->pid = (int)getpid();
     report->host = g_strdup(g_get_host_name());
-    report->command = g_strdupv(dome__hub_command(s));
+    report->command = g_strdupv(command(s));
     report->directory = g_file_read_link(directory, NULL);
     report->trace = g_strdup(s->record.trace ? dome__trace_sink_path(s->record.trace) : "");
-    report->machine = g_strdup(s->hub->directory ? "private" : "own");
-    report->seconds = dome__hub_now() - s->started;
+    report->machine = g_strdup(s->hub->machine.directory ? "private" : "own");
+    report->seconds = dome__hub_now() - s->report.started;
     report->view = s->view.number;
-    report->checkpoint = s->checkpoint;
-    report->checkpoint_seconds = s->checkpoint >= 0 ? dome__hub_now() - s->checkpoint_at : 0;
-    report->views_left_out = s->history.left_out;
-    for (guint i = 0; i < s->history.notes->len; i++)
-        g_ptr_array_add(report->views, dome__view_note_copy(s->history.notes->pdata[i]));
+    report->checkpoint = s->report.checkpoint;
+    report->checkpoint_seconds = s->report.checkpoint >= 0 ? dome__hub_now() - s->report.checkpoint_at : 0;
+    report->views_left_out = s->history.views.left_out;
+    for (guint i = 0; i < s->history.views.notes->len; i++)
+        g_ptr_array_add(report->views, dome__view_note_copy(s->history.views.notes->pdata[i]));
     for (guint i = 0; i < s->clients->len; i++) {
         const hub_client *c = s->clients->pdata[i];
         if (!dome__hub_is_there(c))
@@ -98,8 +123,8 @@ static char *silent_hosts(const hub_state *s)
             !g_ptr_array_find_with_equal_func(hosts, c->host, g_str_equal, NULL))
             g_ptr_array_add(hosts, c->host);
     }
-    for (guint i = 0; i < s->down->len; i++) {
-        char *name = g_array_index(s->down, hub_host, i).name;
+    for (guint i = 0; i < s->machine->down->len; i++) {
+        char *name = g_array_index(s->machine->down, hub_host, i).name;
         if (!g_ptr_array_find_with_equal_func(hosts, name, g_str_equal, NULL))
             g_ptr_array_add(hosts, name);
     }
@@ -121,7 +146,7 @@ void dome__hub_report_end(const hub_state *s)
     dome_end end = s->rank0.ending || !s->failure.told ? DOME_END_OWN : s->failure.end;
     dome__wire_send(s->hub->report_fd, NULL,
                     &(dome_wire_message){.kind = DOME_WIRE_REPORT,
-                                         .report = {end, s->failure.line, silent, sequence, s->loops_before + loop,
+                                         .report = {end, s->failure.line, silent, sequence, s->history.loops_before + loop,
                                                     !s->failure.place_unknown, s->failure.victims}});
     g_free(silent);
 }

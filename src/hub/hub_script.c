@@ -1,7 +1,7 @@
 /* Runs the user's script of hosts (dome run --hosts-script) now and then, and gives the orders that follow from what it prints
  * (hosts_policy.h). */
-#include "hub/hosts_script.h"
 #include "hub/hub_private.h"
+#include "machine/hosts_script.h"
 #include "manage/hosts_policy.h"
 
 #include <string.h>
@@ -59,15 +59,15 @@ static void begin(hub_state *s)
 static void order(hub_state *s)
 {
     hub_script *x = s->script;
-    if (x->order.hosts || !dome__view_is_free(&s->view) || s->asker != -1 || s->adding.fd >= 0 || s->rank0.ended ||
-        s->failure.noticed)
+    if (x->order.hosts || !dome__hub_may_order(s))
         return;
     const char **hosts = dome__hub_hosts(s);
+    const dome_hosts_sample program = {s->now, s->view.size, s->view.least, s->view.most, hosts};
     dome_order order;
-    if (dome__hosts_policy_order(x->policy, s->now, s->view.size, hosts, s->view.least, s->view.most, &order)) {
+    if (dome__hosts_policy_order(x->policy, &program, &order)) {
         x->order = order;
         x->order.hosts = g_strdupv(order.hosts);
-        dome__hub_add_hosts(s, &order, DOME_HUB_SCRIPT);
+        dome__hub_order(s, &order, DOME_HUB_SCRIPT);
     }
     g_free(hosts);
 }

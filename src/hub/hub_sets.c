@@ -18,8 +18,8 @@ void dome__hub_hear_no_more(hub_state *s, hub_client *c)
 {
     if (!c->in_set)
         return;
-    epoll_ctl(s->poll.sets[c->set].fd, EPOLL_CTL_DEL, c->fd, NULL);
-    s->poll.sets[c->set].members--;
+    epoll_ctl(s->machine->poll.sets[c->set].fd, EPOLL_CTL_DEL, c->fd, NULL);
+    s->machine->poll.sets[c->set].members--;
     c->in_set = false;
 }
 
@@ -28,7 +28,7 @@ bool dome__hub_hear_from_now(hub_state *s, hub_client *c)
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = c};
     dome__hub_hear_no_more(s, c);
     c->set = set_of(c);
-    c->in_set = epoll_ctl(s->poll.sets[c->set].fd, EPOLL_CTL_ADD, c->fd, &event) == 0;
-    s->poll.sets[c->set].members += c->in_set;
+    c->in_set = epoll_ctl(s->machine->poll.sets[c->set].fd, EPOLL_CTL_ADD, c->fd, &event) == 0;
+    s->machine->poll.sets[c->set].members += c->in_set;
     return c->in_set;
 }

@@ -57,8 +57,7 @@ static int wanted(hub_state *s)
 void dome__hub_size_tick(hub_state *s)
 {
     hub_size *x = s->size;
-    if (!x || x->ordered || s->view.size == 0 || !dome__view_is_free(&s->view) || s->asker != -1 || s->adding.fd >= 0 ||
-        s->rank0.ended || s->failure.noticed || s->failure.told)
+    if (!x || x->ordered || s->view.size == 0 || !dome__hub_may_order(s))
         return;
     const int best = wanted(s);
     if (!best)
@@ -66,7 +65,7 @@ void dome__hub_size_tick(hub_state *s)
     const bool more = best > s->view.size;
     dome_order order = {more ? DOME_ORDER_GROW : DOME_ORDER_SHRINK, ABS(best - s->view.size), g_new0(char *, 1)};
     x->ordered = true;
-    dome__hub_add_hosts(s, &order, DOME_HUB_SIZE);
+    dome__hub_order(s, &order, DOME_HUB_SIZE);
 }
 
 void dome__hub_size_answer(hub_state *s, const char *word, const char *text)

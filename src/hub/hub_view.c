@@ -1,13 +1,8 @@
-/* Changes of the number of tasks: takes the orders of users, and does what the state machine of views (view.h) says. */
+/* Changes of the number of tasks: tells the state machine of views (view.h) what has happened, and does what it says. This file
+ * alone changes the view. */
 #include "hub/hub_private.h"
-#include "transport/door.h"
-#include "wire/order.h"
-
-#include <errno.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 static void to_all(hub_state *s, const dome_wire_message *message)
 {
@@ -39,59 +34,40 @@ static void send_target(hub_state *s, const dome_view_act *act)
     g_free(plan);
 }
 
-/* ---- users ---- */
-
-void dome__hub_reply(hub_state *s, int fd, const char *word, const char *text)
-{
-    if (fd == DOME_HUB_SCRIPT) {
-        dome__hub_script_answer(s, word, text);
-        return;
-    }
-    if (fd == DOME_HUB_SIZE) {
-        dome__hub_size_answer(s, word, text);
-        return;
-    }
-    char *line = g_strdup_printf("%s %s\n", word, text);
-    ssize_t ignored = send(fd, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT);
-    (void)ignored;
-    g_free(line);
-    close(fd);
-}
-
-static void answer(hub_state *s, const char *word, const char *text)
-{
-    const int asker = s->asker;
-    s->asker = -1;
-    if (asker != -1)
-        dome__hub_reply(s, asker, word, text);
-}
-
 void dome__hub_view_open(hub_state *s)
 {
     dome__view_init(&s->view);
-    dome__history_init(&s->history);
-    s->order_fd = dome__door_listen(DOME_DOOR_ORDER);
-    s->asker = s->adding.fd = s->parking.fd = -1;
-    for (int i = 0; i < DOME_HUB_ASKS; i++)
-        s->asks[i].fd = -1;
-    dome__hub_script_open(s);
-    dome__hub_size_open(s);
 }
 
-void dome__hub_view_close(hub_state *s)
+const char **dome__hub_hosts(const hub_state *s)
 {
-    dome__hub_hosts_close(s);
-    dome__hub_park_end(s);
-    dome__hub_view_act(s, dome__view_end(&s->view));
-    for (int i = 0; i < DOME_HUB_ASKS; i++)
-        if (s->asks[i].fd >= 0)
-            dome__hub_reply(s, s->asks[i].fd, "no", "the program has ended");
-    if (s->order_fd >= 0)
-        close(s->order_fd);
-    dome__view_clear(&s->view);
-    dome__history_clear(&s->history);
-    dome__hub_script_close(s);
-    dome__hub_size_close(s);
+    const char **hosts = g_new0(const char *, s->view.size + 1);
+    for (int r = 0; r < s->view.size; r++)
+        hosts[r] = "?";
+    for (guint i = 0; i < s->clients->len; i++) {
+        const hub_client *c = s->clients->pdata[i];
+        if (dome__hub_is_task(s, c) && c->rank < s->view.size)
+            hosts[c->rank] = c->host;
+    }
+    return hosts;
+}
+
+void dome__hub_tell_hosts(const hub_state *s)
+{
+    if (s->hub->report_fd < 0)
+        return;
+    const char **hosts = dome__hub_hosts(s);
+    GString *text = g_string_new(NULL);
+    for (int r = 0; r < s->view.size; r++) {
+        bool first = strcmp(hosts[r], "?") != 0;
+        for (int k = 0; k < r && first; k++)
+            first = strcmp(hosts[k], hosts[r]) != 0;
+        if (first)
+            g_string_append_printf(text, "%s%s", text->len ? " " : "", hosts[r]);
+    }
+    dome__wire_send(s->hub->report_fd, NULL, &(dome_wire_message){.kind = DOME_WIRE_HOSTS, .hosts = text->str});
+    g_string_free(text, TRUE);
+    g_free(hosts);
 }
 
 void dome__hub_view_act(hub_state *s, dome_view_act act)
@@ -107,10 +83,10 @@ void dome__hub_view_act(hub_state *s, dome_view_act act)
         send_members(s);
         break;
     case DOME_VIEW_DONE:
-        answer(s, "done", act.text);
+        dome__hub_answer(s, "done", act.text);
         break;
     case DOME_VIEW_REFUSED:
-        answer(s, "no", act.text);
+        dome__hub_answer(s, "no", act.text);
         break;
     case DOME_VIEW_NOTHING:
     case DOME_VIEW_AGAIN:
@@ -120,107 +96,59 @@ void dome__hub_view_act(hub_state *s, dome_view_act act)
     g_free(act.text);
 }
 
-/* Why no program like this one can change: a static text, or NULL. */
-static const char *never(const hub_state *s)
+/* ---- orders ---- */
+
+char *dome__hub_view_ask(hub_state *s, dome_view_plan *plan)
 {
-    if (s->failure.noticed || s->failure.told || s->rank0.ended)
-        return "the program is ending";
-    if (!s->hub->rank0_is_child)
-        return "a program that was started from the PVM console keeps its tasks";
+    const dome_view_act act = dome__view_ask(&s->view, plan);
+    if (act.deed == DOME_VIEW_REFUSED)
+        return act.text;
+    dome__hub_view_act(s, act);
     return NULL;
 }
 
-void dome__hub_meet(hub_state *s)
+bool dome__hub_view_meet(hub_state *s)
 {
-    if (!s->meet || s->adding.fd >= 0)
-        return;
-    dome_view_act act = dome__view_meet(&s->view);
-    s->meet = act.deed == DOME_VIEW_NOTHING;
+    const dome_view_act act = dome__view_meet(&s->view);
     dome__hub_view_act(s, act);
+    return act.deed != DOME_VIEW_NOTHING;
 }
 
-void dome__hub_carry_out(hub_state *s, dome_order *order, int asker)
+void dome__hub_view_held(hub_state *s, const hub_client *c, const dome_wire_hold *hold)
 {
-    dome_view_plan plan;
+    dome__hub_view_act(s, dome__view_held(&s->view, c->rank, hold->order, hold->loop));
+}
+
+void dome__hub_view_postpone(hub_state *s, uint64_t order)
+{
+    dome__hub_view_act(s, dome__view_postpone(&s->view, order));
+}
+
+void dome__hub_view_refuse(hub_state *s, const dome_wire_refuse *refuse)
+{
+    dome__hub_view_act(s, dome__view_refuse(&s->view, refuse->order, refuse->why));
+}
+
+/* ---- losses ---- */
+
+void dome__hub_view_heal(hub_state *s, const bool *lost, const char *const *hosts)
+{
+    dome__hub_view_act(s, s->hub->tells ? dome__view_go_on(&s->view, lost) : dome__view_heal(&s->view, lost, hosts));
+    dome__hub_history_entered(s);
+}
+
+void dome__hub_view_take_back(hub_state *s, const char *why)
+{
     const char **hosts = dome__hub_hosts(s);
-    char *why = dome__order_plan(order, s->view.size, hosts, &plan);
+    dome__hub_view_act(s, dome__view_take_back(&s->view, hosts, why));
+    dome__hub_history_entered(s);
     g_free(hosts);
-    if (!why && (why = dome__hub_has_no_room(s, plan.size)))
-        dome__view_plan_clear(&plan);
-    if (!why) {
-        dome_view_act act = dome__view_ask(&s->view, &plan);
-        if (act.deed != DOME_VIEW_REFUSED) {
-            dome__hub_history_ordered(s, order, asker);
-            dome__order_clear(order);
-            s->asker = asker;
-            dome__hub_view_act(s, act);
-            return;
-        }
-        why = act.text;
-    }
-    dome__order_clear(order);
-    dome__hub_reply(s, asker, "no", why);
-    g_free(why);
 }
 
-static void take_order(hub_state *s, hub_ask *ask)
+void dome__hub_view_close(hub_state *s)
 {
-    dome_order order;
-    const char *why =
-        dome__order_parse(ask->line, &order) ? never(s) : "the order is not understood: is dome of another version?";
-    const int fd = ask->fd;
-    ask->fd = -1;
-    if (!why) {
-        dome__hub_add_hosts(s, &order, fd);
-        return;
-    }
-    dome__order_clear(&order);
-    dome__hub_reply(s, fd, "no", why);
-}
-
-static void hear(hub_ask *ask)
-{
-    ssize_t n = recv(ask->fd, ask->line + ask->used, sizeof ask->line - 1 - ask->used, MSG_DONTWAIT);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR))
-        return;
-    ask->used += n > 0 ? (guint)n : 0;
-    ask->line[ask->used] = '\0';
-    char *end = strchr(ask->line, '\n');
-    if (end) {
-        *end = '\0';
-        ask->waits = true;
-    } else if (n <= 0 || ask->used == sizeof ask->line - 1) {
-        close(ask->fd);
-        ask->fd = -1;
-    }
-}
-
-void dome__hub_take_orders(hub_state *s)
-{
-    dome__hub_hear_hosts(s);
-    dome__hub_script_tick(s);
-    dome__hub_size_tick(s);
-    for (int i = 0; i < DOME_HUB_ASKS; i++) {
-        hub_ask *ask = &s->asks[i];
-        if (!ask->waits && dome__hub_happened(s, DOME_POLL_ASK + i))
-            hear(ask);
-        if (ask->waits && !dome__view_meets(&s->view)) {
-            ask->waits = false;
-            take_order(s, ask);
-        }
-    }
-    dome__hub_meet(s);
-    if (!dome__hub_happened(s, DOME_POLL_ORDER))
-        return;
-    int fd = dome__door_accept(s->order_fd), free = 0;
-    while (free < DOME_HUB_ASKS && s->asks[free].fd >= 0)
-        free++;
-    if (fd < 0 && errno != EACCES && errno != EAGAIN && errno != ECONNABORTED && errno != EINTR)
-        dome__hub_accept_later(s);
-    if (fd >= 0 && free < DOME_HUB_ASKS)
-        s->asks[free] = (hub_ask){.fd = fd};
-    else if (fd >= 0)
-        dome__hub_reply(s, fd, "no", "too many orders at once");
+    dome__hub_view_act(s, dome__view_end(&s->view));
+    dome__view_clear(&s->view);
 }
 
 /* ---- tasks ---- */
@@ -248,29 +176,13 @@ bool dome__hub_view_greet(hub_state *s, hub_client *c, dome_view_act *then)
     return true;
 }
 
-/* Counts the loop boundaries of a view that has ended, and notes the one that has begun. */
 static void note_entered(hub_state *s, uint32_t before)
 {
-    uint64_t loops = 0;
-    for (guint i = 0; s->view.number != before && i < s->clients->len; i++) {
-        const hub_client *c = s->clients->pdata[i];
-        loops = c->view == before ? MAX(loops, c->beat.loop) : loops;
-    }
-    s->loops_before += loops;
-    if (s->view.number != before) {
-        dome__hub_park_end(s);
-        dome__hub_history_stands(s);
-    }
-}
-
-void dome__hub_view_entered(hub_state *s)
-{
-    s->entered_at = s->now;
-}
-
-void dome__hub_view_count_from(hub_state *s, uint64_t loops)
-{
-    s->loops_before = loops;
+    if (s->view.number == before)
+        return;
+    dome__hub_history_ended(s, before);
+    dome__hub_park_end(s);
+    dome__hub_history_stands(s);
 }
 
 void dome__hub_view_change(hub_state *s, hub_client *c, const dome_wire_change *change)
@@ -284,7 +196,7 @@ void dome__hub_view_change(hub_state *s, hub_client *c, const dome_wire_change *
         !c->early) { /* the word of task 0 comes by another connection */
         c->early = g_strdup(change->plan);
         dome__hub_step(c, DOME_CLIENT_GOES);
-        dome__hub_view_entered(s);
+        dome__hub_history_entered(s);
         return;
     }
     if (dome__view_plan_parse(change->plan, 0, &plan)) {
@@ -301,7 +213,7 @@ void dome__hub_view_change(hub_state *s, hub_client *c, const dome_wire_change *
     }
     note_entered(s, before);
     if ((steady || s->view.number != before) && s->view.phase == DOME_VIEW_ENTERING) {
-        dome__hub_view_entered(s);
+        dome__hub_history_entered(s);
         dome__hub_history_changes(s, ordered);
     }
     if (!s->view.healing)
@@ -337,7 +249,7 @@ void dome__hub_look_for_away(hub_state *s, double limit)
         struct pollfd p = {.fd = c->process, .events = POLLIN};
         if (c->rank != 0 && c->process >= 0 && poll(&p, 1, 0) == 1) {
             dome__hub_process_ended(s, c);
-        } else if (s->now - s->entered_at > limit) {
+        } else if (s->now - s->history.entered_at > limit) {
             char *how = g_strdup_printf("it did not come back within %.1f s when the program %s", limit,
                                         s->view.returns   ? "took back a change"
                                         : s->view.healing ? "went back to heal"

@@ -52,7 +52,7 @@ static bool has_room(const dome_launch_request *request, char **message)
 static bool are_few_enough(const dome_launch_request *request, bool of_host, char **message)
 {
     const dome_launcher *launcher = request->launcher;
-    const int most = of_host ? launcher->tasks_per_host : launcher->tasks;
+    const int most = of_host ? launcher->most.on_host : launcher->most.in_program;
     if (request->tasks <= most)
         return true;
     *message = dome__launcher_too_many(launcher, request->tasks, of_host ? 1 : 0);
@@ -173,12 +173,9 @@ static dome_hub hub_of(const dome_launch *launch)
         .listen_fd = launch->listen_fd,
         .cookie = launch->cookie,
         .timeout = launch->timeout,
-        .daemon = launch->machine.daemon,
-        .directory = launch->machine.directory,
         .signal_fd = launch->signal_fd,
         .report_fd = launch->report_fd,
-        .launcher = launch->machine.launcher,
-        .others = launch->machine.others,
+        .machine = {launch->machine.launcher, launch->machine.daemon, launch->machine.directory, launch->machine.others},
         .script = launch->script,
         .size_auto = launch->size_auto,
         .by_command = launch->by_command,

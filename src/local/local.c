@@ -446,7 +446,7 @@ static int find_groups(dome_transport *t, char *const *hosts)
 
 int dome__local_open(dome_transport *t, char *const *hosts, dome_road road)
 {
-    if (t->group.size == 1 || road == DOME_ROAD_PVM)
+    if (t->group.size == 1 || road == DOME_ROAD_PROVIDER)
         return DOME_OK;
     int status = join(t, hosts, road);
     return status ? status : find_groups(t, hosts);
@@ -454,5 +454,5 @@ int dome__local_open(dome_transport *t, char *const *hosts, dome_road road)
 
 dome_road dome__local_road(const dome_transport *t)
 {
-    return t->provider.ops == &local_ops ? ((const dome_local *)t->provider.state)->road : DOME_ROAD_PVM;
+    return t->provider.ops == &local_ops ? ((const dome_local *)t->provider.state)->road : DOME_ROAD_PROVIDER;
 }

@@ -139,13 +139,13 @@ static int tasks_on(const char *name, int size, const char *const *hosts)
     return count;
 }
 
-static bool let_go(const dome_hosts_policy *p, double now, int size, const char *const *hosts, int least, dome_order *order)
+static bool let_go(const dome_hosts_policy *p, const dome_hosts_sample *x, dome_order *order)
 {
     for (guint i = 0; i < p->hosts->len; i++) {
         const host *h = &g_array_index(p->hosts, host, i);
-        const int there = tasks_on(h->name, size, hosts), keep = dome__order_same_host(h->name, hosts[0]) ? 1 : 0;
-        const int leave = MIN(there - MAX(h->slots, keep), size - MAX(least, 1));
-        if (leave <= 0 || now - h->since < DOME_HOSTS_SETTLE)
+        const int there = tasks_on(h->name, x->size, x->hosts), keep = dome__order_same_host(h->name, x->hosts[0]) ? 1 : 0;
+        const int leave = MIN(there - MAX(h->slots, keep), x->size - MAX(x->least, 1));
+        if (leave <= 0 || x->now - h->since < DOME_HOSTS_SETTLE)
             continue;
         *order = (dome_order){DOME_ORDER_SHRINK, leave == there ? 0 : leave, g_new0(char *, 2)};
         order->hosts[0] = g_strdup(h->name);
@@ -154,17 +154,17 @@ static bool let_go(const dome_hosts_policy *p, double now, int size, const char 
     return false;
 }
 
-static bool take(const dome_hosts_policy *p, double now, int size, const char *const *hosts, int most, dome_order *order)
+static bool take(const dome_hosts_policy *p, const dome_hosts_sample *x, dome_order *order)
 {
     GPtrArray *names = g_ptr_array_new();
     bool doubtful = false; /* a host that has failed is tried alone */
     for (guint i = 0; i < p->hosts->len && !doubtful; i++) {
         const host *h = &g_array_index(p->hosts, host, i);
-        int more = h->slots - tasks_on(h->name, size, hosts);
-        if (now - h->since < DOME_HOSTS_SETTLE || now < h->wait || (h->failures && names->len))
+        int more = h->slots - tasks_on(h->name, x->size, x->hosts);
+        if (x->now - h->since < DOME_HOSTS_SETTLE || x->now < h->wait || (h->failures && names->len))
             continue;
-        if (most)
-            more = MIN(more, most - size - (int)names->len);
+        if (x->most)
+            more = MIN(more, x->most - x->size - (int)names->len);
         for (int k = 0; k < more; k++)
             g_ptr_array_add(names, g_strdup(h->name));
         doubtful = h->failures && more > 0;
@@ -179,12 +179,11 @@ static bool take(const dome_hosts_policy *p, double now, int size, const char *c
     return any;
 }
 
-bool dome__hosts_policy_order(dome_hosts_policy *p, double now, int size, const char *const *hosts, int least, int most,
-                              dome_order *order)
+bool dome__hosts_policy_order(const dome_hosts_policy *p, const dome_hosts_sample *program, dome_order *order)
 {
-    if (size < 1 || now - p->changed < DOME_HOSTS_REST)
+    if (program->size < 1 || program->now - p->changed < DOME_HOSTS_REST)
         return false;
-    return let_go(p, now, size, hosts, least, order) || take(p, now, size, hosts, most, order);
+    return let_go(p, program, order) || take(p, program, order);
 }
 
 void dome__hosts_policy_ended(dome_hosts_policy *p, const dome_order *order, bool good, double now)

@@ -38,10 +38,15 @@ void dome__hosts_policy_free(dome_hosts_policy *policy);
 /* Notes what the script has printed. now: seconds. */
 void dome__hosts_policy_offer(dome_hosts_policy *policy, const GArray *offers, double now);
 
-/* The order that is due for `size` tasks on these hosts (by rank), to be cleared by the caller; false: none. most 0: no limit.
- * Task 0 stays. */
-bool dome__hosts_policy_order(dome_hosts_policy *policy, double now, int size, const char *const *hosts, int least, int most,
-                              dome_order *order);
+/* A running program at a time (seconds). */
+typedef struct dome_hosts_sample {
+    double now;
+    int size, least, most;    /* tasks; most 0: no limit */
+    const char *const *hosts; /* by rank */
+} dome_hosts_sample;
+
+/* The order that is due, to be cleared by the caller; false: none. Task 0 stays. */
+bool dome__hosts_policy_order(const dome_hosts_policy *policy, const dome_hosts_sample *program, dome_order *order);
 
 /* What has become of it. */
 void dome__hosts_policy_ended(dome_hosts_policy *policy, const dome_order *order, bool good, double now);

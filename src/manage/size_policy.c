@@ -104,11 +104,13 @@ static double time_with(const dome_size_model *m, const dome_size_point *points,
     return dome__size_time(m, tasks);
 }
 
-int dome__size_best(const dome_size_point *points, int n, int processors, int present, int least, int most, double *time,
-                    double *now)
+int dome__size_best(const dome_size_program *program, double *time, double *now)
 {
-    const dome_size_model m = dome__size_fit(points, n, processors);
-    const int limit = most > 0 ? most : MAX(processors, present), low = MAX(MAX(least, 1), (present + 1) / 2),
+    const dome_size_point *points = program->points;
+    const int n = program->n, present = program->present;
+    const dome_size_model m = dome__size_fit(points, n, program->processors);
+    const int limit = program->most > 0 ? program->most : MAX(program->processors, present),
+              low = MAX(MAX(program->least, 1), (present + 1) / 2),
               high = MAX(MIN(limit, present > G_MAXINT / 2 ? G_MAXINT : 2 * present), low);
     double shortest = INFINITY;
     for (int k = low; k <= high; k++)
@@ -205,7 +207,8 @@ static int best_of(const dome_size_policy *p, const dome_size_sample *s)
     for (guint k = 0; k < n; k++)
         points[k] = g_array_index(p->measured, measured, k).point;
     double time, now;
-    const int best = dome__size_best(points, (int)n, s->processors, s->tasks, s->least, s->most, &time, &now);
+    const dome_size_program program = {points, (int)n, s->processors, s->tasks, s->least, s->most};
+    const int best = dome__size_best(&program, &time, &now);
     g_free(points);
     return dome__size_pays(best, s->tasks, time, now) ? best : s->tasks;
 }

@@ -38,11 +38,17 @@ typedef struct dome_size_model {
 dome_size_model dome__size_fit(const dome_size_point *points, int n, int processors);
 double dome__size_time(const dome_size_model *model, int tasks);
 
-/* The smallest number of tasks, from `least` to `most` (0: the number of processors), whose time is at most 5 % above the
- * shortest. present: their number now, which must be among the points. *time, *now: with that number, and with the present one.
- */
-int dome__size_best(const dome_size_point *points, int n, int processors, int present, int least, int most, double *time,
-                    double *now);
+/* What is known of a program. */
+typedef struct dome_size_program {
+    const dome_size_point *points;
+    int n, processors;
+    int present;     /* its number of tasks, which must be among the points */
+    int least, most; /* most 0: the number of processors */
+} dome_size_program;
+
+/* The smallest number of tasks, from `least` to `most`, whose time is at most 5 % above the shortest. *time, *now: with that
+ * number, and with the present one. */
+int dome__size_best(const dome_size_program *program, double *time, double *now);
 
 /* Whether a change to that number is worth it: more tasks make the program faster by a tenth, or a tenth of them is saved. */
 bool dome__size_pays(int best, int present, double time, double now);

@@ -636,7 +636,7 @@ static const char *objection(const dome_env *env, int size)
     const dome_launcher *launcher = env->change->provider->launcher;
     if (!(launcher->can & DOME_LAUNCHER_AGAIN))
         return "its tasks cannot come back into another view";
-    if (size > launcher->tasks_per_host && dome__on_one_host(env))
+    if (size > launcher->most.on_host && dome__on_one_host(env))
         return "these are more tasks than a host can have";
     return NULL;
 }
@@ -725,7 +725,7 @@ static void start_newcomers(dome_env *env, const dome_view_plan *plan, char **wh
     }
     for (int r = 0; r < plan->size && !*why; r++)
         if (plan->members[r].before == DOME_VIEW_NEWCOMER)
-            names[r] = host_for(&plan->members[r], hosts, slots, tasks, launcher->tasks_per_host, why);
+            names[r] = host_for(&plan->members[r], hosts, slots, tasks, launcher->most.on_host, why);
     g_free(c->parked);
     c->parked = g_new0(int, plan->size);
     if (!*why)
@@ -812,14 +812,16 @@ int dome__change_boundary(dome_env *env, uint64_t order, const char *ordered, co
 /* ---- for programs ---- */
 
 /* What only task 0 knows. */
-static const char *never(const dome_env *env)
+static char *never(const dome_env *env)
 {
     if (env->rank != 0)
         return NULL;
     if (!env->change->hub)
-        return "a program of one task has no process that watches over it: start it by dome run --max, or with --dome-max";
+        return g_strdup("a program of one task has no process that watches over it: start it by dome run --max, or with "
+                        "--dome-max");
     if (env->change->console)
-        return "a program that was started from the PVM console keeps its tasks";
+        return g_strdup_printf("a program that was started from the %s console keeps its tasks",
+                               env->change->provider->launcher->title);
     return NULL;
 }
 
@@ -839,8 +841,8 @@ dome_status dome_resize(dome_env *env, int tasks)
     DOME_NEEDS(env, "the environment", DOME_ERR_ARGUMENT);
     dome_operation op;
     dome__begin(&op, env, DOME_OP_RESIZE, NULL, (uint64_t)tasks);
-    const char *why = never(env), *other = objection(env, tasks);
-    char *range = beyond(&env->options, tasks);
+    const char *other = objection(env, tasks);
+    char *why = never(env), *range = beyond(&env->options, tasks);
     int status = dome__agree(env, why ? DOME_ERR_STATE : DOME_OK, why);
     if (status == DOME_OK && range)
         status = dome__fail(env, DOME_ERR_ARGUMENT, "%s", range);
@@ -850,6 +852,7 @@ dome_status dome_resize(dome_env *env, int tasks)
         env->change->wish = tasks == env->size ? 0 : tasks;
         env->change->late_wish = 0;
     }
+    g_free(why);
     g_free(range);
     return dome__end(&op, status);
 }

@@ -529,8 +529,13 @@ static void print_size(const dome_env *env, const dome_profile_past *past, const
     }
     if (measured && several && most(all, present, ELAPSED) * 1e-9 >= SHORT) {
         double time, now;
-        const int best = dome__size_best((const dome_size_point *)(const void *)points->data, (int)points->len, processors,
-                                         present, o->least, o->most, &time, &now);
+        const dome_size_program program = {.points = (const dome_size_point *)(const void *)points->data,
+                                           .n = (int)points->len,
+                                           .processors = processors,
+                                           .present = present,
+                                           .least = o->least,
+                                           .most = o->most};
+        const int best = dome__size_best(&program, &time, &now);
         if (!dome__size_pays(best, present, time, now) || !(now > 0))
             fprintf(stderr, "size: %d tasks pay: another number would hardly be faster, nor do with fewer\n", present);
         else if (best < present)

@@ -15,6 +15,15 @@ static const dome_provider providers[] = {
     {&dome__launcher_self, &dome__transport_self},
 };
 
+/* The title of a provider that is not in the list. */
+static const char absent[] = "PVM";
+
+const char *dome__provider_title(void)
+{
+    const dome_launcher *launcher = dome__launcher_that_can(DOME_LAUNCHER_SPAWN);
+    return launcher ? launcher->title : absent;
+}
+
 const dome_provider *dome__provider_choose(const char *name, int tasks, const char **message)
 {
     bool many = g_getenv(DOME_VARIABLE_HUB) != NULL; /* `dome run` has started a hub, which waits for tasks */
@@ -30,7 +39,10 @@ const dome_provider *dome__provider_choose(const char *name, int tasks, const ch
             return NULL;
         }
     }
-    *message = "this library was built without PVM: it can only run one task, --dome-tasks 1";
+    static char without[120];
+    g_snprintf(without, sizeof without, "this library was built without %s: it can only run one task, --dome-tasks 1",
+               dome__provider_title());
+    *message = without;
     return NULL;
 }
 

@@ -14,6 +14,9 @@ typedef struct dome_provider {
  * launcher fits how this process was started. NULL with *message (not to be freed). */
 const dome_provider *dome__provider_choose(const char *name, int tasks, const char **message);
 
+/* The title of the provider of several tasks: of the first in the list, or of the one that this library was built without. */
+const char *dome__provider_title(void);
+
 /* The first launcher of the list with all of these capabilities (dome_launcher_can); NULL if there is none. */
 const dome_launcher *dome__launcher_that_can(unsigned can);
 

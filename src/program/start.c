@@ -1,9 +1,9 @@
 /* Makes this process a task of the program: it starts the other tasks, or joins those that started it. */
 #include "program/start.h"
 
-#include "hub/hosts_script.h"
 #include "launch/launch.h"
 #include "local/local.h"
+#include "machine/hosts_script.h"
 #include "options/option_rules.h"
 #include "program/bind.h"
 #include "program/change.h"
@@ -183,8 +183,11 @@ static void watch_rank0(dome_env *env, const char *hub, char **arguments)
     char *message = NULL, *host = host_name();
     if (!dome__hub_address_parse(&address, hub))
         dome__start_failed(env, 1, "DOME_HUB is set, but not by dome run: unset it");
-    env->watch =
-        dome__watch_open(&address, 0, env->change->view, host, 0, true, env->options.timeout, env->options.output, &message);
+    const dome_watch_request request = {.address = &address,
+                                        .task = {0, env->change->view, 0, host, env->change->provider->launcher->title},
+                                        .timeout = env->options.timeout,
+                                        .own_output = true};
+    env->watch = dome__watch_open(&request, &message);
     if (!env->watch)
         dome__start_failed(env, 1, message);
     if (env->supervised)
@@ -318,8 +321,11 @@ static void watch_other(dome_env *env, const char *hub, int rank, const char *ho
         dome__start_failed(env, 1, "task 0 uses another version of the library");
     if (outside)
         dome__hub_address_outside(&address);
-    env->watch =
-        dome__watch_open(&address, rank, env->change->view, host, id, false, env->options.timeout, env->options.output, &message);
+    const dome_watch_request request = {.address = &address,
+                                        .task = {rank, env->change->view, id, host, env->change->provider->launcher->title},
+                                        .timeout = env->options.timeout,
+                                        .output = env->options.output};
+    env->watch = dome__watch_open(&request, &message);
     if (!env->watch)
         dome__start_failed(env, 1, message);
     begin_watch(env, rank, host, NULL);
@@ -423,9 +429,9 @@ static void refuse_changes(dome_env *env, const dome_launcher *launcher)
         _exit(2);
     dome__start_failed(
         env, 2,
-        g_strdup_printf("%s: a program that was spawned from the PVM console keeps its tasks; start it from the shell, or "
-                        "by dome run",
-                        o->hosts_script ? "--dome-hosts-script" : "--dome-size auto"));
+        g_strdup_printf("%s: a program that was spawned from the %s console keeps its tasks; start it from the shell, or by dome "
+                        "run",
+                        o->hosts_script ? "--dome-hosts-script" : "--dome-size auto", launcher->title));
 }
 
 /* Spawned from the console: the first of the tasks spawned together leads. Which one is first is known only after enrolling, when

@@ -65,10 +65,10 @@ static void machine_enter(const char *directory)
 const dome_launcher dome__launcher_pvm = {
     .size = sizeof(dome_launcher),
     .name = "pvm",
+    .title = "PVM",
     .can = DOME_LAUNCHER_SPAWN | DOME_LAUNCHER_TOGETHER | DOME_LAUNCHER_KILL | DOME_LAUNCHER_PUBLISH | DOME_LAUNCHER_MACHINE |
            DOME_LAUNCHER_AGAIN,
-    .tasks_per_host = DOME_PVM_TASKS_PER_HOST,
-    .tasks = DOME_PVM_TASKS,
+    .most = {DOME_PVM_TASKS_PER_HOST, DOME_PVM_TASKS},
     .fits = fits,
     .origin = origin,
     .hosts = dome__pvm_program_hosts,

@@ -21,8 +21,8 @@ char *dome__launcher_too_many(const dome_launcher *launcher, int tasks, int host
                                : g_strdup_printf("can be started on the %d hosts of this virtual machine", hosts);
     char *line = g_strdup_printf("%d tasks are more than %s: at most %d on a host, and %d in one program; use a smaller "
                                  "--dome-tasks%s",
-                                 tasks, where, launcher->tasks_per_host, launcher->tasks,
-                                 hosts == 1 && tasks <= launcher->tasks ? ", or more hosts" : "");
+                                 tasks, where, launcher->most.on_host, launcher->most.in_program,
+                                 hosts == 1 && tasks <= launcher->most.in_program ? ", or more hosts" : "");
     g_free(where);
     return line;
 }

@@ -49,13 +49,18 @@ typedef enum dome_launcher_can {
     DOME_LAUNCHER_AGAIN = 32    /* park, enrol, rejoin: programs can enter another view */
 } dome_launcher_can;
 
+/* The most tasks. */
+typedef struct dome_launcher_most {
+    int on_host, in_program;
+} dome_launcher_most;
+
 /* Texts and messages are g_free'd by the caller. A function that fails (NULL, false or 0) sets *message. */
 typedef struct dome_launcher {
     size_t size;
-    const char *name;
-    unsigned can;       /* dome_launcher_can; slots of missing capabilities are NULL */
-    int tasks_per_host; /* the most */
-    int tasks;          /* the most of a program */
+    const char *name;  /* in options and notes */
+    const char *title; /* in lines for people */
+    unsigned can;      /* dome_launcher_can; slots of missing capabilities are NULL */
+    dome_launcher_most most;
 
     /* Whether this launcher can run a program of so many tasks (0: not specified), given how this process was started. */
     bool (*fits)(int tasks);

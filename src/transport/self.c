@@ -54,7 +54,7 @@ static bool fits(int tasks)
 const dome_launcher dome__launcher_self = {
     .size = sizeof(dome_launcher),
     .name = "self",
-    .tasks_per_host = 1,
-    .tasks = 1,
+    .title = "one process",
+    .most = {1, 1},
     .fits = fits,
 };

@@ -2,81 +2,55 @@
 
 #include "core/trail.h"
 #include "machine/parker.h"
-#include "system/sockets.h"
 #include "system/terminal.h"
 #include "system/thread.h"
 #include "system/time.h"
-#include "trace/record.h"
-#include "transport/board.h"
-#include "transport/handshake.h"
+#include "system/unconst.h"
 #include "transport/transport.h"
 #include "watch/hold.h"
 #include "watch/last_signal.h"
-#include "watch/moved.h"
-#include "wire/inquiry.h"
+#include "watch/watch_beats.h"
+#include "watch/watch_line.h"
+#include "watch/watch_place.h"
+#include "watch/watch_trace.h"
 #include "wire/trail_frame.h"
-#include "wire/wire.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/sockios.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 struct dome_watch {
     dome_hub_address address;
-    int fd;      /* to the hub; -1 in a fork of the task */
-    int wake[2]; /* a byte written to it ends the thread */
+    dome_watch_task task; /* its texts are the watch's */
+    double timeout;
+    watch_line line;
+    watch_place place;
+    watch_beats beats;
+    watch_trace trace;
+    dome_hold *hold; /* counts loop boundaries, and stops at one by order of the hub */
+    dome_trail *trail;
+
     pthread_t thread;
+    int wake[2]; /* a byte written to it ends the thread */
     bool running;
-    pid_t pid;
-    pthread_mutex_t send; /* protects sending, and macs.out */
-    dome_macs macs;
-    pid_t parent;
+    bool paused;
+    double left; /* when the thread saw that the task is leaving; 0: not yet */
+
+    pid_t pid, parent;
+    pid_t caller;     /* the task's own thread */
+    bool deserted;    /* it has ended, and the hub knows */
     int first_stderr; /* the original standard error, if it is redirected to the hub; else -1 */
     bool own_output;
-    int rank, tid;
-    uint32_t view;
-    char *host;
-    double timeout;
-    GByteArray *in;
-    bool paused;
-    pid_t caller;             /* the task's own thread */
-    bool deserted;            /* it has ended, and the hub knows */
-    double left;              /* when the thread saw that the task is leaving; 0: not yet */
-    double busy_at, busy_cpu; /* time of the last beat, and processor time used until then */
-    uint64_t checkpoint;      /* number of the last one + 1; 0: none */
-    uint32_t queries;         /* number received from the hub */
-    bool quiet;               /* does not report the loss of the hub */
+    bool quiet; /* does not report the loss of the hub */
     void (*go_back)(void *ctx, const dome_wire_back *back);
     void *go_back_ctx;
-    dome_hold *hold;       /* counts loop boundaries, and stops at one by order of the hub */
-    GArray *taken;         /* of the first task of a host: how many beats of each place it has passed on; uint32_t */
-    uint64_t heard_there;  /* when the first task of this host had last heard of the hub */
-    pthread_mutex_t state; /* protects the next two, and the data for beats */
-    const dome_transport *transport;
-    bool leaving;               /* dome__watch_leave was called */
-    dome_trace *trace;          /* the trace that the thread sends to the hub; NULL: none */
-    _Atomic(dome_trace *) next; /* the trace to send next; NULL: no change */
-    atomic_uint_fast32_t wanted;
-
-    /* Set by dome__watch_note and read by the thread: `turn` is odd while they are being written. */
-    atomic_uint_fast64_t turn;
-    uint64_t sequence, history, object;
-    uint32_t operation;
-    dome_trail *trail;
 };
 
 /* The only watch of the process, for exit and fork handlers. */
@@ -86,128 +60,25 @@ static dome_watch *the_watch;
  * another host, since a child of the task may hold its output open for longer. */
 static int last_fd = -1;
 
-/* Reads one message, waiting at most `seconds`. */
-static bool read_message(int fd, dome_mac *mac, GByteArray *in, dome_wire_message *message, double seconds)
-{
-    double until = dome__now() + seconds;
-    for (;;) {
-        int have = dome__wire_next(in, mac, message);
-        if (have)
-            return have > 0;
-        double left = until - dome__now();
-        struct pollfd p = {.fd = fd, .events = POLLIN};
-        if (left <= 0 || poll(&p, 1, (int)(left * 1000) + 1) < 1)
-            return false;
-        guint8 buffer[4096];
-        ssize_t n = recv(fd, buffer, sizeof buffer, 0);
-        if (n <= 0)
-            return false;
-        g_byte_array_append(in, buffer, (guint)n);
-    }
-}
-
-static bool greet(const dome_watch *watch, int fd, dome_macs *macs, GByteArray *in)
-{
-    const dome_wire_message hello = {.kind = DOME_WIRE_HELLO,
-                                     .hello = {(uint32_t)watch->rank, (uint32_t)getpid(), (uint32_t)watch->tid, watch->host,
-                                               watch->view, (uint32_t)watch->parent}};
-    dome_wire_message answer;
-    if (!dome__wire_send(fd, &macs->out, &hello) || !read_message(fd, &macs->in, in, &answer, DOME_HANDSHAKE_PATIENCE))
-        return false;
-    bool good = answer.kind == DOME_WIRE_WELCOME;
-    dome__wire_clear(&answer);
-    return good;
-}
-
-/* Seconds during which connecting is retried: under a flood of other connections the hub may close a task's. */
-static const double JOIN_AGAIN = 3;
-
-/* Opens a connection to the hub and exchanges greetings; -1 on failure. */
-static int join(const dome_watch *watch, dome_wire_channel channel, dome_macs *macs, GByteArray *in)
-{
-    double began = dome__now();
-    do {
-        for (char **endpoint = watch->address.endpoints; *endpoint; endpoint++) {
-            int fd = dome__hub_connect(&watch->address, *endpoint, channel, DOME_HANDSHAKE_PATIENCE, macs);
-            if (fd < 0)
-                continue;
-            if (greet(watch, fd, macs, in))
-                return fd;
-            close(fd);
-            g_byte_array_set_size(in, 0);
-        }
-        g_usleep(50000);
-    } while (dome__now() - began < JOIN_AGAIN);
-    return -1;
-}
-
-/* Redirects a stream of this task to the hub by a separate connection; the hub prefixes its lines with the rank. */
-static bool redirect(const dome_watch *watch, dome_wire_channel channel, int to)
-{
-    GByteArray *in = g_byte_array_new();
-    dome_macs macs; /* what follows the greeting is the program's output, which has none */
-    int fd = join(watch, channel, &macs, in);
-    g_byte_array_free(in, TRUE);
-    if (fd < 0)
-        return false;
-    struct timeval none = {0};
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &none, sizeof none);
-    const bool done = dup2(fd, to) >= 0;
-    close(fd);
-    return done;
-}
-
 static void leave_fork(void)
 {
-    if (the_watch) {
-        close(the_watch->fd);
-        the_watch->fd = -1;
-    }
+    if (the_watch)
+        dome__watch_line_close(&the_watch->line);
     if (last_fd >= 0)
         close(last_fd);
     last_fd = -1;
 }
 
-/* Called from a signal handler. Another thread may be sending: waits up to 50 ms for it (the interrupted thread itself cannot
- * finish). */
+/* Called from a signal handler. */
 static void say_signal(int number)
 {
-    dome_watch *watch = the_watch;
-    if (!watch || watch->fd < 0 || watch->pid != getpid())
-        return;
-    uint8_t frame[DOME_WIRE_SIGNAL_BYTES];
-    for (int i = 0; i < 50; i++) {
-        if (pthread_mutex_trylock(&watch->send) == 0) {
-            dome__wire_signal_frame(frame, &watch->macs.out, number);
-            ssize_t ignored = send(watch->fd, frame, sizeof frame, MSG_NOSIGNAL | MSG_DONTWAIT);
-            (void)ignored;
-            return; /* keep the lock: this is the last message */
-        }
-        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    }
-}
-
-static void send_frame(dome_watch *watch, const GByteArray *frame)
-{
-    pthread_mutex_lock(&watch->send);
-    dome__wire_send_frames(watch->fd, &watch->macs.out, frame);
-    pthread_mutex_unlock(&watch->send);
+    if (the_watch && the_watch->pid == getpid())
+        dome__watch_send_signal(&the_watch->line, number);
 }
 
 static void send_message(dome_watch *watch, const dome_wire_message *message)
 {
-    GByteArray *frame = dome__wire_frame(message);
-    send_frame(watch, frame);
-    g_byte_array_unref(frame);
-}
-
-/* Waits until the system has sent what was written. A process that closes its connection with messages of the hub unread resets
- * it, and what the system has held back until then, as it does after many short messages, would never be sent. */
-static void flush_messages(const dome_watch *watch)
-{
-    int left = 0;
-    for (int i = 0; i < 200 && ioctl(watch->fd, SIOCOUTQNSD, &left) == 0 && left > 0; i++)
-        g_usleep(10000);
+    dome__watch_send(&watch->line, message);
 }
 
 static void say_exiting(int status, void *unused)
@@ -219,62 +90,100 @@ static void say_exiting(int status, void *unused)
     send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_EXITING, .status = (uint32_t)status});
 }
 
-dome_watch *dome__watch_open(const dome_hub_address *address, int rank, uint32_t view, const char *host, int tid, bool own_output,
-                             double timeout, dome_output output, char **message)
+static dome_watch *watch_new(const dome_watch_request *request)
 {
     dome_watch *watch = g_new0(dome_watch, 1);
-    watch->address.cookie = g_strdup(address->cookie);
-    watch->address.endpoints = g_strdupv(address->endpoints);
-    watch->address.directory = g_strdup(address->directory);
-    watch->rank = rank;
-    watch->view = view;
+    watch->address.cookie = g_strdup(request->address->cookie);
+    watch->address.endpoints = g_strdupv(request->address->endpoints);
+    watch->address.directory = g_strdup(request->address->directory);
+    watch->task = request->task;
+    watch->task.host = g_strdup(request->task.host);
+    watch->task.launcher = g_strdup(request->task.launcher);
+    watch->own_output = request->own_output;
+    watch->timeout = request->timeout;
     watch->hold = dome__hold_new();
-    watch->host = g_strdup(host);
-    watch->tid = tid;
-    watch->own_output = own_output;
-    watch->timeout = timeout;
     watch->pid = getpid();
     watch->parent = getppid();
-    watch->in = g_byte_array_new();
     watch->trail = dome__trail_new();
     watch->wake[0] = watch->wake[1] = watch->first_stderr = -1;
-    pthread_mutex_init(&watch->send, NULL);
-    pthread_mutex_init(&watch->state, NULL);
-    watch->fd = join(watch, DOME_WIRE_WATCH, &watch->macs, watch->in);
-    bool good = watch->fd >= 0;
-    if (good && !own_output) {
-        if (view == 0) /* else it leads to the hub already */
-            watch->first_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
-        good = redirect(watch, DOME_WIRE_STDERR, STDERR_FILENO);
-        if (good && output == DOME_OUTPUT_ALL) {
-            good = redirect(watch, DOME_WIRE_STDOUT, STDOUT_FILENO);
-        } else if (good) {
-            int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
-            if (null >= 0) {
-                dup2(null, STDOUT_FILENO);
-                close(null);
-            }
-        }
-        setvbuf(stdout, NULL, _IOLBF, 0);
-        setvbuf(stderr, NULL, _IOLBF, 0);
-    }
-    const bool wakes = good && pipe2(watch->wake, O_CLOEXEC) == 0;
-    if (!wakes) {
-        const int error = errno;
-        char *all = g_strjoinv(" and ", watch->address.endpoints);
-        *message = good ? g_strdup_printf("task %d on host %s has no pipe for the thread that watches over it: %s", rank, host,
-                                          g_strerror(error))
-                        : g_strdup_printf("task %d on host %s cannot reach the process that watches over the program at %s: is a "
-                                          "firewall in the way?",
-                                          rank, host, all);
-        g_free(all);
-        if (watch->fd >= 0)
-            close(watch->fd);
-        watch->fd = -1;
-        dome__watch_close(watch);
-        return NULL;
-    }
+    dome__watch_line_init(&watch->line);
+    dome__watch_beats_init(&watch->beats);
     return watch;
+}
+
+static void watch_free(dome_watch *watch)
+{
+    if (watch->first_stderr >= 0)
+        close(watch->first_stderr);
+    if (watch->wake[0] >= 0) {
+        close(watch->wake[0]);
+        close(watch->wake[1]);
+    }
+    dome__watch_trace_clear(&watch->trace);
+    dome__watch_beats_clear(&watch->beats);
+    dome__watch_line_clear(&watch->line);
+    dome__hub_address_clear(&watch->address);
+    dome__trail_free(watch->trail);
+    dome__hold_free(watch->hold);
+    g_free(dome__unconst(watch->task.host));
+    g_free(dome__unconst(watch->task.launcher));
+    g_free(watch);
+}
+
+static void drop_stdout(void)
+{
+    const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (null >= 0) {
+        dup2(null, STDOUT_FILENO);
+        close(null);
+    }
+}
+
+/* Leads this task's streams to the hub, which prefixes their lines with the rank. */
+static bool redirect(dome_watch *watch, const dome_wire_hello *hello, dome_output output)
+{
+    if (watch->task.view == 0) /* else it leads to the hub already */
+        watch->first_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+    bool good = dome__watch_redirect(&watch->address, hello, DOME_WIRE_STDERR, STDERR_FILENO);
+    if (good && output == DOME_OUTPUT_ALL)
+        good = dome__watch_redirect(&watch->address, hello, DOME_WIRE_STDOUT, STDOUT_FILENO);
+    else if (good)
+        drop_stdout();
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    setvbuf(stderr, NULL, _IOLBF, 0);
+    return good;
+}
+
+/* Why there is no watch: the hub cannot be reached, or it can and there is no pipe. */
+static char *failure(const dome_watch *watch, bool reached, int error)
+{
+    const dome_watch_task *task = &watch->task;
+    if (reached)
+        return g_strdup_printf("task %d on host %s has no pipe for the thread that watches over it: %s", task->rank, task->host,
+                               g_strerror(error));
+    char *all = g_strjoinv(" and ", watch->address.endpoints);
+    char *text = g_strdup_printf("task %d on host %s cannot reach the process that watches over the program at %s: is a firewall "
+                                 "in the way?",
+                                 task->rank, task->host, all);
+    g_free(all);
+    return text;
+}
+
+dome_watch *dome__watch_open(const dome_watch_request *request, char **message)
+{
+    dome_watch *watch = watch_new(request);
+    const dome_watch_task *task = &watch->task;
+    const dome_wire_hello hello = {(uint32_t)task->rank, (uint32_t)watch->pid, (uint32_t)task->id,
+                                   watch->task.host,     task->view,           (uint32_t)watch->parent};
+    bool good = dome__watch_line_open(&watch->line, &watch->address, &hello);
+    if (good && !watch->own_output)
+        good = redirect(watch, &hello, request->output);
+    if (good && pipe2(watch->wake, O_CLOEXEC) == 0)
+        return watch;
+    *message = failure(watch, good, errno);
+    dome__watch_line_close(&watch->line);
+    watch_free(watch);
+    return NULL;
 }
 
 /* Flushes stdout, so that buffered output is not lost; gives up if the main thread keeps its lock. */
@@ -296,264 +205,97 @@ static void end_now(int status)
     _exit(status);
 }
 
-typedef struct place {
-    uint64_t sequence, history, object;
-    uint32_t operation;
-} place;
-
-static place read_place(dome_watch *watch)
+/* The object's name; NULL: none; g_free'd. */
+static char *object_of(const dome_watch *watch, const watch_position *at)
 {
-    place p;
-    uint64_t turn;
-    do {
-        turn = atomic_load_explicit(&watch->turn, memory_order_acquire);
-        p.sequence = __atomic_load_n(&watch->sequence, __ATOMIC_RELAXED);
-        p.history = __atomic_load_n(&watch->history, __ATOMIC_RELAXED);
-        p.operation = __atomic_load_n(&watch->operation, __ATOMIC_RELAXED);
-        p.object = __atomic_load_n(&watch->object, __ATOMIC_RELAXED);
-        atomic_thread_fence(memory_order_acquire);
-    } while ((turn & 1) || turn != atomic_load_explicit(&watch->turn, memory_order_relaxed));
-    return p;
+    return at->object ? dome__names_find(watch->trail->names, at->object) : NULL;
 }
 
-/* Processors used by this process since the previous call, in thousandths. */
-static uint32_t busy_lately(dome_watch *watch)
+static const char *operation_of(const watch_position *at, const char *otherwise)
 {
-    struct timespec used;
-    double t = dome__now(),
-           cpu = clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) == 0 ? (double)used.tv_sec + 1e-9 * (double)used.tv_nsec : 0;
-    double share = t > watch->busy_at ? (cpu - watch->busy_cpu) / (t - watch->busy_at) : 0;
-    watch->busy_at = t;
-    watch->busy_cpu = cpu;
-    return (uint32_t)(CLAMP(share, 0, 1e6) * 1000);
+    return at->operation == DOME_OP_NONE ? otherwise : dome__operation_name(at->operation);
 }
 
-/* Bytes transferred: a partly received message is progress, too. */
-static uint64_t moved(const dome_watch *watch)
+static GByteArray *beat_frame(dome_watch *watch)
 {
-    struct sockaddr_in hub;
-    return dome__watch_peer(watch, &hub) ? dome__bytes_moved(&hub) : 0;
-}
-
-/* *object: the text of beat->object, g_free'd by the caller. */
-static void make_beat(dome_watch *watch, dome_wire_beat *beat, char **object)
-{
-    place p = read_place(watch);
-    *beat = (dome_wire_beat){.rank = (uint32_t)watch->rank};
-    beat->sequence = p.sequence;
-    beat->history = p.history;
-    beat->operation = p.operation == DOME_OP_NONE ? "" : dome__operation_name(p.operation);
-    pthread_mutex_lock(&watch->state);
-    const dome_transport *transport = watch->transport;
-    beat->waiting = transport && __atomic_load_n(&transport->account.waiting, __ATOMIC_RELAXED) != 0;
-    beat->awaited = transport ? __atomic_load_n(&transport->account.awaited, __ATOMIC_RELAXED) : 0;
-    beat->progress = transport ? __atomic_load_n(&transport->account.progress, __ATOMIC_RELAXED) : 0;
-    if (beat->waiting)
-        beat->progress += moved(watch);
-    beat->waited = transport ? __atomic_load_n(&transport->account.wait_ns, __ATOMIC_RELAXED) : 0;
-    beat->queries = watch->queries;
-    beat->busy = busy_lately(watch);
-    pthread_mutex_unlock(&watch->state);
-    *object = p.object ? dome__names_find(watch->trail->names, p.object) : NULL;
-    beat->object = *object;
-    double average;
-    beat->load = getloadavg(&average, 1) == 1 ? (uint32_t)(average * 100) : UINT32_MAX;
-    beat->checkpoint = __atomic_load_n(&watch->checkpoint, __ATOMIC_RELAXED);
-    beat->loop = dome__hold_passed(watch->hold);
-    beat->bare = watch->trail->objects > 0 && watch->trail->named == 0;
+    const watch_position at = dome__watch_place_read(&watch->place);
+    char *object = object_of(watch, &at);
+    dome_wire_message message = {.kind = DOME_WIRE_BEAT};
+    message.beat = (dome_wire_beat){.rank = (uint32_t)watch->task.rank,
+                                    .sequence = at.sequence,
+                                    .history = at.history,
+                                    .operation = operation_of(&at, ""),
+                                    .object = object,
+                                    .loop = dome__hold_passed(watch->hold),
+                                    .bare = watch->trail->objects > 0 && watch->trail->named == 0};
+    dome__watch_beats_measure(&watch->beats, &watch->line, &message.beat);
+    GByteArray *frame = dome__wire_frame(&message);
+    g_free(object);
+    return frame;
 }
 
 static void send_beat(dome_watch *watch)
 {
-    dome_wire_message message = {.kind = DOME_WIRE_BEAT};
-    char *object;
-    make_beat(watch, &message.beat, &object);
-    send_message(watch, &message);
-    g_free(object);
+    GByteArray *frame = beat_frame(watch);
+    dome__watch_send_frame(&watch->line, frame);
+    g_byte_array_unref(frame);
 }
-
-/* ---- the board of a host ---- */
-
-/* Appends the beats that other tasks have put there since the last call, as they are sent. */
-static void append_board(dome_watch *watch, const dome_board *board, int tasks, GByteArray *beats)
-{
-    if (!watch->taken)
-        watch->taken = g_array_new(FALSE, TRUE, sizeof(uint32_t));
-    g_array_set_size(watch->taken, (guint)tasks);
-    for (int i = 1; i < tasks; i++) {
-        uint8_t beat[DOME_BOARD_MOST];
-        const size_t length = dome__board_take(board, i, &g_array_index(watch->taken, uint32_t, i), beat);
-        g_byte_array_append(beats, beat, (guint)length);
-    }
-}
-
-/* Seconds, in periods, after which another task no longer relies on the first one of its host to tell the hub of it. */
-static const double RELIES = 2.5;
 
 /* Sends a beat; on a host of many tasks by the first of them, which passes on those of all. */
 static void beat_by_board(dome_watch *watch, double period)
 {
-    dome_wire_message message = {.kind = DOME_WIRE_BEAT};
-    char *object;
-    make_beat(watch, &message.beat, &object);
-    GByteArray *frame = dome__wire_frame(&message);
-    g_free(object);
-    bool told = false;
-    pthread_mutex_lock(&watch->state);
-    const dome_transport *t = watch->transport;
-    dome_board *board = t ? __atomic_load_n(&t->account.board, __ATOMIC_ACQUIRE) : NULL;
-    if (board && t->account.board_place == 0) {
-        append_board(watch, board, t->account.board_tasks, frame);
-        __atomic_store_n(&board->told, dome__now_ns(), __ATOMIC_RELAXED);
-    } else if (board && dome__board_put(board, t->account.board_place, frame->data, frame->len)) {
-        const uint64_t last = __atomic_load_n(&board->told, __ATOMIC_RELAXED);
-        told = last && (double)dome__since_ns(last) * 1e-9 < RELIES * period;
-    }
-    pthread_mutex_unlock(&watch->state);
-    if (!told)
-        send_frame(watch, frame);
+    GByteArray *frame = beat_frame(watch);
+    if (!dome__watch_beats_by_board(&watch->beats, frame, period))
+        dome__watch_send_frame(&watch->line, frame);
     g_byte_array_unref(frame);
-}
-
-/* Whether the hub has been heard, by this task or by the first of its host, which tells the others. */
-static bool is_heard(dome_watch *watch, bool itself)
-{
-    bool heard = itself;
-    pthread_mutex_lock(&watch->state);
-    dome_board *board = watch->transport ? __atomic_load_n(&watch->transport->account.board, __ATOMIC_ACQUIRE) : NULL;
-    if (board && watch->transport->account.board_place == 0) {
-        if (itself)
-            __atomic_store_n(&board->heard, dome__now_ns(), __ATOMIC_RELAXED);
-    } else if (board) {
-        const uint64_t there = __atomic_load_n(&board->heard, __ATOMIC_RELAXED);
-        heard |= there != watch->heard_there;
-        watch->heard_there = there;
-    }
-    pthread_mutex_unlock(&watch->state);
-    return heard;
-}
-
-/* ---- the trace ---- */
-
-/* Seconds between sending records to the hub: the most that is lost if the process is killed. */
-static const double TRACE_TICK = 0.1;
-
-/* The most bytes of trace lines in one message. */
-enum { TRACE_LINES = 15000 };
-
-static void send_lines(dome_watch *watch, const GString *lines)
-{
-    if (lines->len > 0)
-        send_message(watch,
-                     &(dome_wire_message){.kind = DOME_WIRE_TRACE, .trace = {dome__trace_number(watch->trace), lines->str}});
-}
-
-static uint64_t waited_ns(dome_watch *watch)
-{
-    pthread_mutex_lock(&watch->state);
-    const dome_transport *t = watch->transport;
-    uint64_t wait = t ? __atomic_load_n(&t->account.wait_ns, __ATOMIC_RELAXED) : 0;
-    if (t && __atomic_load_n(&t->account.waiting, __ATOMIC_RELAXED))
-        wait += dome__since_ns(__atomic_load_n(&t->account.wait_began, __ATOMIC_RELAXED));
-    pthread_mutex_unlock(&watch->state);
-    return wait;
-}
-
-static void pass_trace_on(dome_watch *watch, bool last)
-{
-    GString *lines = g_string_new(NULL);
-    bool more = watch->trace != NULL;
-    while (more) {
-        g_string_truncate(lines, 0);
-        more = dome__trace_take(watch->trace, waited_ns(watch), last, TRACE_LINES, lines);
-        send_lines(watch, lines);
-        last = false;
-    }
-    g_string_free(lines, TRUE);
-}
-
-/* In `next`: stop sending a trace. */
-#define NOTHING ((dome_trace *)(void *)&nothing)
-static char nothing;
-
-static void take_next(dome_watch *watch)
-{
-    dome_trace *next = atomic_exchange_explicit(&watch->next, NULL, memory_order_acquire);
-    if (!next)
-        return;
-    pass_trace_on(watch, true);
-    dome__trace_free(watch->trace);
-    watch->trace = next == NOTHING ? NULL : next;
 }
 
 uint32_t dome__watch_wanted(const dome_watch *watch)
 {
-    return (uint32_t)atomic_load_explicit(&watch->wanted, memory_order_relaxed);
+    return (uint32_t)atomic_load_explicit(&watch->trace.wanted, memory_order_relaxed);
 }
 
 bool dome__watch_record(dome_watch *watch, dome_trace *trace)
 {
-    dome_trace *none = NULL;
-    return atomic_compare_exchange_strong_explicit(&watch->next, &none, trace ? trace : NOTHING, memory_order_release,
-                                                   memory_order_relaxed);
-}
-
-static void ask_clock(dome_watch *watch)
-{
-    send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_CLOCK, .clock = {.asked = dome__trace_now(watch->trace)}});
-}
-
-/* Takes the hub's time to be that of the middle between question and answer; the error is at most half of the time between
- * them. */
-static void take_clock(dome_watch *watch, const dome_wire_clock *clock)
-{
-    uint64_t asked = clock->asked, now = watch->trace ? dome__trace_now(watch->trace) : 0, middle = asked + (now - asked) / 2;
-    if (!watch->trace || now < asked)
-        return;
-    GString *lines = g_string_new(NULL);
-    dome__trace_clock(watch->trace, (int64_t)(clock->hub - middle), middle, (now - asked) / 2, lines);
-    send_lines(watch, lines);
-    g_string_free(lines, TRUE);
-}
-
-/* Seconds until the next task of the trace; asks for the hub's clock if due. */
-static double trace_next(dome_watch *watch)
-{
-    double due = dome__trace_clock_due(watch->trace);
-    if (due <= 0) {
-        ask_clock(watch);
-        due = dome__trace_clock_due(watch->trace);
-    }
-    return MIN(due, TRACE_TICK);
+    return dome__watch_trace_offer(&watch->trace, trace);
 }
 
 void dome__watch_trace(dome_watch *watch, dome_trace *trace, const char *path, const char *command, bool append)
 {
-    watch->trace = trace;
-    if (!path)
-        return;
-    send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_TRACE_OPEN, .trace_open = {path, command, append}});
+    dome__watch_trace_begin(&watch->trace, trace);
+    if (path)
+        send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_TRACE_OPEN, .trace_open = {path, command, append}});
+}
+
+/* Sends all records that there are. */
+static void end_trace(dome_watch *watch)
+{
+    dome__watch_trace_take(&watch->trace, &watch->line, &watch->beats, true);
+}
+
+/* The texts are not freed: the process is about to end. */
+static void say_lost(dome_watch *watch, const char *how)
+{
+    const watch_position at = dome__watch_place_read(&watch->place);
+    const char *object = at.operation != DOME_OP_NONE ? object_of(watch, &at) : NULL;
+    char *text = g_strdup_printf("the process that watched over the program %s; ending task 0 on host %s, in %s%s%s%s", how,
+                                 watch->task.host, operation_of(&at, "the program's own code"), object ? " of '" : "",
+                                 object ? object : "", object ? "'" : "");
+    char *line = g_strdup_printf("%sdome: %s\n", dome__terminal_clear(STDERR_FILENO), dome__plain(text));
+    ssize_t ignored = write(STDERR_FILENO, line, strlen(line));
+    (void)ignored;
 }
 
 /* Ends this task because the hub is gone or silent: no other process will end it. */
 static void hub_lost(dome_watch *watch, const char *how)
 {
-    place p = read_place(watch);
-    if (watch->rank == 0 && !watch->quiet) {
-        bool inside = p.operation != DOME_OP_NONE;
-        char *object = inside && p.object ? dome__names_find(watch->trail->names, p.object) : NULL;
-        char *text = g_strdup_printf("the process that watched over the program %s; ending task 0 on host %s, in %s%s%s%s", how,
-                                     watch->host, inside ? dome__operation_name(p.operation) : "the program's own code",
-                                     object ? " of '" : "", object ? object : "", object ? "'" : "");
-        char *line = g_strdup_printf("%sdome: %s\n", dome__terminal_clear(STDERR_FILENO), dome__plain(text));
-        ssize_t ignored = write(STDERR_FILENO, line, strlen(line));
-        (void)ignored;
-    } /* the texts are not freed: the process is about to end */
+    if (watch->task.rank == 0 && !watch->quiet)
+        say_lost(watch, how);
     flush_output();
     /* On the hub's host the guard takes a private virtual machine down, and this task with it; on another host only the task
      * itself can end its daemon. */
     const char *directory = watch->address.directory;
-    if (directory[0] && watch->rank != 0) {
+    if (directory[0] && watch->task.rank != 0) {
         for (int i = 0; i < 100 && access(directory, F_OK) == 0; i++)
             g_usleep(10000);
         if (watch->parent > 1 && getppid() == watch->parent)
@@ -565,20 +307,15 @@ static void hub_lost(dome_watch *watch, const char *how)
 /* Sends this task's last operations, for the hub to compare with those of other tasks. */
 static void send_trail(dome_watch *watch)
 {
-    GArray *calls = dome__trail_calls(watch->trail, read_place(watch).sequence);
+    GArray *calls = dome__trail_calls(watch->trail, dome__watch_place_read(&watch->place).sequence);
     send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_TRAIL, .calls = calls});
     g_array_unref(calls);
 }
 
-/* Answers a question of the hub about messages. Before the transport is open the task moves. */
+/* Answers a question of the hub about messages. */
 static void answer_inquiry(dome_watch *watch, const dome_wire_message *question)
 {
-    pthread_mutex_lock(&watch->state);
-    const dome_transport *t = watch->transport;
-    GArray *numbers = !t                                  ? NULL
-                      : question->kind == DOME_WIRE_WAITS ? dome__inquiry_waits(t)
-                                                          : dome__inquiry_given(t, question->numbers.numbers);
-    pthread_mutex_unlock(&watch->state);
+    GArray *numbers = dome__watch_beats_inquiry(&watch->beats, question);
     send_message(watch, &(dome_wire_message){.kind = question->kind, .numbers = {question->numbers.inquiry, numbers}});
     g_clear_pointer(&numbers, g_array_unref);
 }
@@ -593,18 +330,17 @@ static void end_altered(dome_watch *watch)
 {
     char *line = g_strdup_printf("task %d on host %s is lost: a message of the process that watches over the program was altered "
                                  "on the way",
-                                 watch->rank, watch->host);
+                                 watch->task.rank, watch->task.host);
     send_fail(watch, DOME_END_LOSS, 1, line, false);
     g_free(line);
-    flush_messages(watch);
+    dome__watch_flush(&watch->line);
     end_now(1);
 }
 
 static void take_end(dome_watch *watch, const dome_wire_end *end)
 {
     int status = (int)end->status;
-    take_next(watch);
-    pass_trace_on(watch, true);
+    end_trace(watch);
     if (end->text[0] && watch->first_stderr >= 0 && write(watch->first_stderr, end->text, strlen(end->text)) < 0)
         status = 1;
     end_now(status);
@@ -620,10 +356,9 @@ static void take_hold(dome_watch *watch, uint64_t order)
 /* Output that is not written yet is lost, as it is in a task that is killed: the program comes to it again. */
 static void take_back(dome_watch *watch, const dome_wire_back *back)
 {
-    if (!watch->go_back || back->number <= watch->view)
+    if (!watch->go_back || back->number <= watch->task.view)
         return;
-    take_next(watch);
-    pass_trace_on(watch, true);
+    end_trace(watch);
     watch->go_back(watch->go_back_ctx, back);
 }
 
@@ -632,9 +367,7 @@ static void take_message(dome_watch *watch, const dome_wire_message *message)
     switch (message->kind) {
     case DOME_WIRE_QUERY:
         dome__transport_stop();
-        pthread_mutex_lock(&watch->state);
-        watch->queries++;
-        pthread_mutex_unlock(&watch->state);
+        dome__watch_beats_query(&watch->beats);
         send_beat(watch);
         break;
     case DOME_WIRE_END:
@@ -648,7 +381,7 @@ static void take_message(dome_watch *watch, const dome_wire_message *message)
         answer_inquiry(watch, message);
         break;
     case DOME_WIRE_CLOCK:
-        take_clock(watch, &message->clock);
+        dome__watch_trace_clock(&watch->trace, &watch->line, &message->clock);
         break;
     case DOME_WIRE_HOLD:
         take_hold(watch, message->hold.order);
@@ -669,7 +402,7 @@ static void take_message(dome_watch *watch, const dome_wire_message *message)
         dome__hold_stands(watch->hold);
         break;
     case DOME_WIRE_RECORD:
-        atomic_store_explicit(&watch->wanted, message->recording, memory_order_relaxed);
+        dome__watch_trace_want(&watch->trace, message->recording);
         break;
     case DOME_WIRE_PAUSE:
         watch->paused = true;
@@ -685,21 +418,18 @@ static void take_message(dome_watch *watch, const dome_wire_message *message)
 /* Reads data from the hub. Returns false if there was none. */
 static bool receive(dome_watch *watch)
 {
-    guint8 buffer[4096];
-    ssize_t n = recv(watch->fd, buffer, sizeof buffer, MSG_DONTWAIT);
-    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+    bool gone;
+    const bool some = dome__watch_receive(&watch->line, &gone);
+    if (gone)
         hub_lost(watch, "is gone");
-    if (n < 0)
-        return false;
-    g_byte_array_append(watch->in, buffer, (guint)n);
-    return true;
+    return some;
 }
 
 static void take_messages(dome_watch *watch)
 {
     dome_wire_message message;
     int have;
-    while ((have = dome__wire_next(watch->in, &watch->macs.in, &message)) > 0) {
+    while ((have = dome__watch_next(&watch->line, &message)) > 0) {
         take_message(watch, &message);
         dome__wire_clear(&message);
     }
@@ -712,16 +442,13 @@ static void take_messages(dome_watch *watch)
 /* Reports a dome_finalize that hangs: leaving the message passing system blocks if the daemon does not answer. */
 static void look_for_end(dome_watch *watch, double t, double limit)
 {
-    pthread_mutex_lock(&watch->state);
-    const bool leaving = watch->leaving;
-    pthread_mutex_unlock(&watch->state);
-    if (!leaving)
+    if (!dome__watch_beats_leaving(&watch->beats))
         return;
     if (!watch->left)
         watch->left = t;
     if (t - watch->left > limit && !watch->paused) {
-        char *line = g_strdup_printf("dome_finalize: the PVM daemon of this host does not answer (task %d on host %s)",
-                                     watch->rank, watch->host);
+        char *line = g_strdup_printf("dome_finalize: the %s daemon of this host does not answer (task %d on host %s)",
+                                     watch->task.launcher, watch->task.rank, watch->task.host);
         send_fail(watch, DOME_END_LOSS, 1, line, false);
         g_free(line);
         watch->left = G_MAXDOUBLE; /* report once; the hub's answer ends this process */
@@ -751,10 +478,21 @@ static void look_for_caller(dome_watch *watch)
         return;
     char *line = g_strdup_printf("the thread that called dome_init has ended (pthread_exit) without dome_finalize (task %d on "
                                  "host %s)",
-                                 watch->rank, watch->host);
+                                 watch->task.rank, watch->task.host);
     send_fail(watch, DOME_END_OWN, 2, line, false);
     g_free(line);
     watch->deserted = true; /* the hub's answer ends this process */
+}
+
+/* Waits for the hub, at most so many seconds. Returns whether the thread is to end; *readable: there is something to read. */
+static bool wait_for_hub(dome_watch *watch, double seconds, bool *readable)
+{
+    struct pollfd p[2] = {{.fd = watch->line.fd, .events = POLLIN}, {.fd = watch->wake[0], .events = POLLIN}};
+    const int ready = poll(p, 2, MAX((int)(seconds * 1000), 1));
+    if (ready < 0 && errno != EINTR)
+        hub_lost(watch, "cannot be waited for");
+    *readable = p[0].revents != 0;
+    return p[1].revents != 0;
 }
 
 static void *watch_main(void *argument)
@@ -762,36 +500,23 @@ static void *watch_main(void *argument)
     dome_watch *watch = argument;
     double period = CLAMP(watch->timeout / 10, 0.02, 1.0);
     double limit = MAX(watch->timeout - period - 0.5, watch->timeout / 2);
-    double beat = 0, traced = 0;
+    double beat = 0;
     dome_awake awake = dome__awake_from(dome__now());
     double heard = awake.now;
     take_messages(watch); /* those that came with the greeting */
     for (;;) {
         double t = dome__now();
+        bool readable;
         if (t - beat >= period) {
             beat_by_board(watch, period);
             look_for_caller(watch);
             beat = t;
         }
-        struct pollfd p[2] = {{.fd = watch->fd, .events = POLLIN}, {.fd = watch->wake[0], .events = POLLIN}};
-        double wait = beat + period - t;
-        take_next(watch);
-        if (dome__watch_wanted(watch) && !watch->trace)
-            wait = MIN(wait, TRACE_TICK);
-        if (watch->trace) {
-            if (t - traced >= TRACE_TICK) {
-                pass_trace_on(watch, false);
-                traced = t;
-            }
-            wait = MIN(wait, trace_next(watch));
-        }
-        int ready = poll(p, 2, MAX((int)(wait * 1000), 1));
-        if (ready < 0 && errno != EINTR)
-            hub_lost(watch, "cannot be waited for");
-        if (p[1].revents)
+        if (wait_for_hub(watch, dome__watch_trace_turn(&watch->trace, &watch->line, &watch->beats, t, beat + period - t),
+                         &readable))
             break;
         t = dome__awake_read(&awake, dome__now(), 2 * period);
-        if (is_heard(watch, p[0].revents && receive(watch)))
+        if (dome__watch_beats_heard(&watch->beats, readable && receive(watch)))
             heard = t;
         take_messages(watch);
         if (t - heard > limit && !watch->paused)
@@ -803,9 +528,7 @@ static void *watch_main(void *argument)
 
 void dome__watch_stand(dome_watch *watch, const dome_transport *transport)
 {
-    pthread_mutex_lock(&watch->state);
-    watch->transport = transport;
-    pthread_mutex_unlock(&watch->state);
+    dome__watch_beats_transport(&watch->beats, transport);
 }
 
 void dome__watch_beat(dome_watch *watch)
@@ -815,25 +538,17 @@ void dome__watch_beat(dome_watch *watch)
 
 void dome__watch_checkpoint(dome_watch *watch, uint64_t number)
 {
-    __atomic_store_n(&watch->checkpoint, number + 1, __ATOMIC_RELAXED);
+    dome__watch_beats_checkpoint(&watch->beats, number);
 }
 
 bool dome__watch_peer(const dome_watch *watch, void *address)
 {
-    struct sockaddr_in peer;
-    socklen_t length = sizeof peer;
-    bool known = getpeername(watch->fd, (struct sockaddr *)&peer, &length) == 0 && peer.sin_family == AF_INET;
-    if (known)
-        memcpy(address, &peer, sizeof peer);
-    return known;
+    return dome__watch_line_peer(&watch->line, address);
 }
 
 void dome__watch_leave(dome_watch *watch)
 {
-    pthread_mutex_lock(&watch->state);
-    watch->transport = NULL;
-    watch->leaving = true;
-    pthread_mutex_unlock(&watch->state);
+    dome__watch_beats_transport(&watch->beats, NULL);
 }
 
 bool dome__watch_start(dome_watch *watch)
@@ -845,7 +560,7 @@ bool dome__watch_start(dome_watch *watch)
         on_exit(say_exiting, NULL);
         registered = true;
     }
-    dome__last_signal_catch(say_signal, watch->rank != 0); /* for rank 0 only faults: it is the hub's child, or its parent */
+    dome__last_signal_catch(say_signal, watch->task.rank != 0); /* for rank 0 only faults: it is the hub's child, or its parent */
     watch->caller = (pid_t)syscall(SYS_gettid);
     const int error = dome__thread_start(&watch->thread, watch_main, watch);
     watch->running = error == 0;
@@ -855,14 +570,8 @@ bool dome__watch_start(dome_watch *watch)
 
 void dome__watch_note(dome_watch *watch, uint64_t sequence, uint64_t history, uint32_t operation, uint64_t object)
 {
-    uint64_t turn = atomic_load_explicit(&watch->turn, memory_order_relaxed);
-    atomic_store_explicit(&watch->turn, turn + 1, memory_order_relaxed);
-    atomic_thread_fence(memory_order_release);
-    __atomic_store_n(&watch->sequence, sequence, __ATOMIC_RELAXED);
-    __atomic_store_n(&watch->history, history, __ATOMIC_RELAXED);
-    __atomic_store_n(&watch->operation, operation, __ATOMIC_RELAXED);
-    __atomic_store_n(&watch->object, object, __ATOMIC_RELAXED);
-    atomic_store_explicit(&watch->turn, turn + 2, memory_order_release);
+    dome__watch_place_set(&watch->place,
+                          &(watch_position){.sequence = sequence, .history = history, .operation = operation, .object = object});
 }
 
 char *dome__watch_loop(dome_watch *watch, uint64_t *order)
@@ -903,14 +612,14 @@ void dome__watch_change(dome_watch *watch, uint32_t number, const char *plan)
 void dome__watch_stands(dome_watch *watch, const dome_wire_view *view)
 {
     dome_wire_message message = {.kind = DOME_WIRE_STANDS, .view = *view};
-    message.view.number = watch->view;
+    message.view.number = watch->task.view;
     send_message(watch, &message);
 }
 
 void dome__watch_times(dome_watch *watch, const dome_wire_times *times)
 {
     dome_wire_message message = {.kind = DOME_WIRE_TIMES, .times = *times};
-    message.times.number = watch->view;
+    message.times.number = watch->task.view;
     send_message(watch, &message);
 }
 
@@ -955,7 +664,7 @@ static void fail(dome_watch *watch, dome_end end, int exit_status, const char *l
 
 static void fail(dome_watch *watch, dome_end end, int exit_status, const char *line, bool disagree)
 {
-    if (watch->fd < 0 || watch->pid != getpid()) {
+    if (watch->line.fd < 0 || watch->pid != getpid()) {
         dome__say("%s", line); /* in a child process of the task */
     } else {
         send_fail(watch, end, exit_status, line, disagree);
@@ -964,7 +673,7 @@ static void fail(dome_watch *watch, dome_end end, int exit_status, const char *l
          * if the hub is gone, that thread cleans up and ends it. Without a thread or an answer this function ends the process. A
          * task that carries the program's state from a view into the next one may be told to take it back, when the hub has
          * found out which hosts are there. */
-        const int turns = watch->view > 0 && end != DOME_END_OWN ? 3000 : 300;
+        const int turns = watch->task.view > 0 && end != DOME_END_OWN ? 3000 : 300;
         for (int i = 0; watch->running && i < turns; i++)
             g_usleep(10000);
     }
@@ -990,10 +699,9 @@ void dome__watch_stop(dome_watch *watch)
         watch->running = false;
         dome__transport_resume(); /* the hub's answer to a loss cannot end this process any more */
     }
-    if (watch->fd >= 0) {
-        take_next(watch);
-        pass_trace_on(watch, true);
-        flush_messages(watch);
+    if (watch->line.fd >= 0) {
+        end_trace(watch);
+        dome__watch_flush(&watch->line);
     }
 }
 
@@ -1002,33 +710,17 @@ void dome__watch_close(dome_watch *watch)
     if (!watch)
         return;
     dome__watch_stop(watch);
-    if (watch->fd >= 0) {
+    if (watch->line.fd >= 0) {
         send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_BYE});
-        flush_messages(watch);
+        dome__watch_flush(&watch->line);
         if (watch->own_output)
-            close(watch->fd);
+            dome__watch_line_close(&watch->line);
         else
-            last_fd = watch->fd;
+            last_fd = watch->line.fd;
     }
-    if (watch->taken)
-        g_array_unref(watch->taken);
-    dome__trace_free(watch->trace);
     if (the_watch == watch) {
         dome__last_signal_leave();
         the_watch = NULL;
     }
-    if (watch->first_stderr >= 0)
-        close(watch->first_stderr);
-    if (watch->wake[0] >= 0) {
-        close(watch->wake[0]);
-        close(watch->wake[1]);
-    }
-    dome__hub_address_clear(&watch->address);
-    dome__trail_free(watch->trail);
-    g_byte_array_free(watch->in, TRUE);
-    g_free(watch->host);
-    dome__hold_free(watch->hold);
-    pthread_mutex_destroy(&watch->send);
-    pthread_mutex_destroy(&watch->state);
-    g_free(watch);
+    watch_free(watch);
 }

@@ -7,11 +7,26 @@
 #include "wire/hub_address.h"
 #include "wire/wire.h"
 
-/* Connects to the hub and, on tasks other than rank 0, redirects standard error (and output, if requested) to the hub by separate
- * connections. NULL with *message (g_free'd) on failure. tid is the launcher's id of the task, 0 if none; view:
- * the number of its view (view.h). */
-dome_watch *dome__watch_open(const dome_hub_address *address, int rank, uint32_t view, const char *host, int tid, bool own_output,
-                             double timeout, dome_output output, char **message);
+/* The task that is watched. */
+typedef struct dome_watch_task {
+    int rank;
+    uint32_t view; /* the number of its view (view.h) */
+    int id;        /* the launcher's; 0: none */
+    const char *host;
+    const char *launcher; /* the title of its launcher */
+} dome_watch_task;
+
+typedef struct dome_watch_request {
+    const dome_hub_address *address;
+    dome_watch_task task;
+    double timeout;
+    bool own_output;    /* its streams stay what they are, as on rank 0 */
+    dome_output output; /* else: what of its output the hub gets */
+} dome_watch_request;
+
+/* Connects to the hub and, without own_output, leads standard error (and output, if requested) to the hub by separate
+ * connections. NULL with *message (g_free'd) on failure. */
+dome_watch *dome__watch_open(const dome_watch_request *request, char **message);
 
 /* Makes the thread send the trace to the hub; it is freed with the watch. path: on rank 0, the file of the trace; NULL on other
  * tasks. append: append to an existing trace. Call it before the thread starts. */

@@ -126,7 +126,7 @@ static void use_pvm(dome_env *env)
         dome_abort(env, "%s", t->reason);
     for (int round = 0; round < ROUNDS; round++)
         exchange(env, tids, round, data);
-    if (dome__local_road(t) == DOME_ROAD_PVM)
+    if (dome__local_road(t) == DOME_ROAD_PROVIDER)
         send_ahead(env, data);
     g_free(tids);
     g_free(data);

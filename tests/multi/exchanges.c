@@ -139,7 +139,7 @@ static void test_failed(dome_status (*call)(dvec *z, dvec *x), dvec *z, dvec *x)
     enum { HEAD = 60 };
     dome_transport *t = env->transport;
     dome_transport_ops broken = *t->provider.ops;
-    if (t->group.size != 2 || dome__local_road(t) == DOME_ROAD_PVM)
+    if (t->group.size != 2 || dome__local_road(t) == DOME_ROAD_PROVIDER)
         return;
     const peer *other = &((const dome_local *)t->provider.state)->peers[1 - t->group.rank];
     CHECK(call(z, x) == DOME_OK);

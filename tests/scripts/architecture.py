@@ -4,7 +4,8 @@
 
 The calls are read from the objects' symbols (nm), the includes from the sources. A folder may use the folders that its row names; the
 rows name folders above them alone, so there are no circles of folders. In a folder no more than CIRCLE files may reach each other, and
-there are no more than FILES. The name of a file occurs once in src. A struct has at most MEMBERS members of its own."""
+there are no more than FILES. The name of a file occurs once in src. A struct has at most MEMBERS members of its own. Where a header says
+that a source file "alone changes" the members of its structs, no other file of the folder assigns to one."""
 
 import os
 import re
@@ -124,6 +125,39 @@ def structs():
             yield os.path.relpath(path, source), name, sum(1 + d.count(",") for d in body.split(";") if d.strip())
 
 
+def parts():
+    """(folder, member, owners): the members of structs whose type a header gives to source files, which its first comment names."""
+    texts = {}
+    for path in sources():
+        with open(path) as f:
+            texts[path] = f.read()
+    for path, text in texts.items():
+        head = text[: text.find("*/")]
+        if not path.endswith(".h") or not re.search(r"\w+\.c\s[\s*]*alone[\s*]+changes", head):
+            continue
+        folder, owners = os.path.dirname(path), set(re.findall(r"\w+\.c\b", head))
+        for kind in re.findall(r"^typedef struct (\w+) \{", text, re.M):
+            for other, inside in texts.items():
+                if os.path.dirname(other) == folder:
+                    for member in re.findall(r"^ {4}%s \*?(\w+);" % kind, inside, re.M):
+                        yield folder, member, owners
+
+
+def foreign_changes():
+    """Assignments to a part's members in a file that does not own it. The first word of a chain that is a part itself is not the part's."""
+    found = sorted({(folder, member, tuple(sorted(owners))) for folder, member, owners in parts()})
+    names = {(folder, member) for folder, member, _ in found}
+    for folder, member, owners in found:
+        chain = re.compile(r"(?:->|\.)%s(?:->|\.)(\w+)[\w.\[\]>-]*?\s*(?:[-+|&*/]?=(?!=)|\+\+|--)" % member)
+        for name in sorted(os.listdir(folder)):
+            if not name.endswith(".c") or name in owners:
+                continue
+            with open(os.path.join(folder, name)) as f:
+                for match in chain.finditer(f.read()):
+                    if (folder, match[1]) not in names:
+                        yield "%s changes %s, which belongs to %s" % (name, match[0].strip(), " and ".join(owners))
+
+
 table = allowed()
 order = list(table)
 for folder, uses in table.items():
@@ -163,6 +197,10 @@ members = sorted(((count, name, file) for file, name, count in structs()), rever
 for count, name, file in members:
     if count > MEMBERS:
         failures.append("struct %s in %s has %d members, more than %d" % (name, file, count, MEMBERS))
+owned = {(folder, member) for folder, member, _ in parts()}
+if len(owned) < 20:
+    failures.append("only %d parts of structs were found" % len(owned))
+failures += foreign_changes()
 for failure in failures:
     print("failed:", failure)
 verdict = "not as the table says" if failures else "as the table says"

@@ -1,5 +1,5 @@
 /* When a program takes hosts and lets them go. */
-#include "hub/hosts_script.h"
+#include "machine/hosts_script.h"
 #include "manage/hosts_policy.h"
 
 #include <glib.h>
@@ -140,7 +140,8 @@ static char *after(model *m, double seconds, bool good)
 {
     dome_order order;
     m->now += seconds;
-    if (!dome__hosts_policy_order(m->policy, m->now, m->size, m->hosts, m->least, m->most, &order))
+    const dome_hosts_sample program = {m->now, m->size, m->least, m->most, m->hosts};
+    if (!dome__hosts_policy_order(m->policy, &program, &order))
         return g_strdup("");
     char *line = dome__order_line(&order);
     dome_view_plan plan;

@@ -196,6 +196,7 @@ static void test_command(void)
         pause();
         _exit(0);
     }
+    dome__hub_rank0_open(&s);
     char *before = dome__hub_command_line(&s);
     g_assert_nonnull(strstr(before, "test_hub"));
     kill(hub.rank0, SIGKILL);
@@ -209,7 +210,7 @@ static void test_command(void)
     g_assert_cmpstr(ended, ==, before);
     g_free(ended);
     g_free(before);
-    g_strfreev(s.command);
+    dome__hub_report_close(&s);
     hub.rank0 = 0;
 }
 

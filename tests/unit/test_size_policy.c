@@ -54,7 +54,7 @@ static void test_exact(void)
         for (int tasks = 1; tasks <= 40; tasks++)
             g_assert_cmpfloat_with_epsilon(dome__size_time(&m, tasks), time_of(p, tasks), 1e-9);
         double time, now;
-        const int best = dome__size_best(points, 3, p->processors, 5, 1, 10, &time, &now);
+        const int best = dome__size_best(&(dome_size_program){points, 3, p->processors, 5, 1, 10}, &time, &now);
         g_assert_cmpfloat_with_epsilon(now, time_of(p, 5), 1e-9);
         g_assert_cmpfloat_with_epsilon(time, time_of(p, best), 1e-9);
         g_assert_cmpfloat(time, <=, 1.05 * shortest(p, 3, 10) + 1e-12);
@@ -68,19 +68,19 @@ static void test_one_point(void)
 {
     double time, now;
     dome_size_point even = {4, 1, 1, 0};
-    g_assert_cmpint(dome__size_best(&even, 1, 64, 4, 1, 0, &time, &now), ==, 8); /* at most twice as many */
+    g_assert_cmpint(dome__size_best(&(dome_size_program){&even, 1, 64, 4, 1, 0}, &time, &now), ==, 8); /* at most twice as many */
     g_assert_cmpfloat_with_epsilon(time, 0.5, 1e-12);
-    g_assert_cmpint(dome__size_best(&even, 1, 64, 4, 1, 6, &time, &now), ==, 6);
-    g_assert_cmpint(dome__size_best(&even, 1, 4, 4, 1, 0, &time, &now), ==, 4);
+    g_assert_cmpint(dome__size_best(&(dome_size_program){&even, 1, 64, 4, 1, 6}, &time, &now), ==, 6);
+    g_assert_cmpint(dome__size_best(&(dome_size_program){&even, 1, 4, 4, 1, 0}, &time, &now), ==, 4);
     dome_size_point crowd = {8, 1, 1, 1}; /* on two processors: the same with two, and less waiting */
-    g_assert_cmpint(dome__size_best(&crowd, 1, 2, 8, 1, 0, &time, &now), ==, 4); /* half at most */
+    g_assert_cmpint(dome__size_best(&(dome_size_program){&crowd, 1, 2, 8, 1, 0}, &time, &now), ==, 4); /* half at most */
     crowd.tasks = 4;
-    g_assert_cmpint(dome__size_best(&crowd, 1, 2, 4, 1, 0, &time, &now), ==, 2);
-    g_assert_cmpint(dome__size_best(&crowd, 1, 2, 4, 3, 0, &time, &now), ==, 3);
+    g_assert_cmpint(dome__size_best(&(dome_size_program){&crowd, 1, 2, 4, 1, 0}, &time, &now), ==, 2);
+    g_assert_cmpint(dome__size_best(&(dome_size_program){&crowd, 1, 2, 4, 3, 0}, &time, &now), ==, 3);
     dome_size_point idle = {16, 0.01, 0.01, 0.99}; /* 0.16 s of computing; waiting 0.25 s with each doubling */
-    g_assert_cmpint(dome__size_best(&idle, 1, 64, 16, 1, 0, &time, &now), ==, 8);
+    g_assert_cmpint(dome__size_best(&(dome_size_program){&idle, 1, 64, 16, 1, 0}, &time, &now), ==, 8);
     dome_size_point nothing = {3, 0, 0, 0};
-    g_assert_cmpint(dome__size_best(&nothing, 1, 64, 3, 2, 0, &time, &now), ==, 2);
+    g_assert_cmpint(dome__size_best(&(dome_size_program){&nothing, 1, 64, 3, 2, 0}, &time, &now), ==, 2);
 }
 
 /* ---- a running program ---- */

@@ -51,7 +51,9 @@ static void be_task(int port, int go, void (*task)(dome_watch *watch, int go))
     dome_hub_address address;
     g_assert_true(dome__hub_address_parse(&address, text));
     g_free(text);
-    dome_watch *watch = dome__watch_open(&address, 1, 0, "here", 7, true, 10, DOME_OUTPUT_ALL, &message);
+    const dome_watch_request request = {
+        .address = &address, .task = {1, 0, 7, "here", "PVM"}, .timeout = 10, .own_output = true, .output = DOME_OUTPUT_ALL};
+    dome_watch *watch = dome__watch_open(&request, &message);
     g_assert_nonnull(watch);
     task(watch, go);
 }

@@ -1,4 +1,4 @@
-#include "hub/outlet.h"
+#include "system/outlet.h"
 
 #include <glib.h>
 

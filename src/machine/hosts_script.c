@@ -1,4 +1,4 @@
-#include "hub/hosts_script.h"
+#include "machine/hosts_script.h"
 
 #include "manage/hosts_policy.h"
 #include "system/time.h"
