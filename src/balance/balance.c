@@ -57,22 +57,23 @@ static bool may_go_ahead(const dome_balance *b)
 dome_balance *dome__balance_new(const dome_options *options, dome_transport *transport)
 {
     const dome_transport_group *group = &transport->group;
-    bool moves = options->balance != DOME_BALANCE_NONE && group->size > 1;
+    bool moves = options->balance.policy != DOME_BALANCE_NONE && group->size > 1;
     if (!moves && !options->check_pointers)
         return NULL;
     dome_balance *b = g_new0(dome_balance, 1);
-    *b = (dome_balance){.policy = moves ? options->balance : DOME_BALANCE_NONE,
-                        .topology = options->topology,
-                        .rank = group->rank,
-                        .size = group->size,
-                        .group = MIN(options->balance == DOME_BALANCE_GLOBAL ? group->size : options->balance_group, group->size),
-                        .every = options->balance_every,
-                        .phases_left = options->balance_phases ? options->balance_phases : UINT64_MAX,
-                        .check_pointers = options->check_pointers,
-                        .next = UINT64_MAX,
-                        .moving = {.latency = FIRST_LATENCY},
-                        .usual_wait = -1,
-                        .alarm_share = ALARM_SHARE};
+    *b = (dome_balance){
+        .policy = moves ? options->balance.policy : DOME_BALANCE_NONE,
+        .topology = options->balance.topology,
+        .rank = group->rank,
+        .size = group->size,
+        .group = MIN(options->balance.policy == DOME_BALANCE_GLOBAL ? group->size : options->balance.group, group->size),
+        .every = options->balance.every,
+        .phases_left = options->balance.phases ? options->balance.phases : UINT64_MAX,
+        .check_pointers = options->check_pointers,
+        .next = UINT64_MAX,
+        .moving = {.latency = FIRST_LATENCY},
+        .usual_wait = -1,
+        .alarm_share = ALARM_SHARE};
     static const char *const names[] = {[DOME_BALANCE_NONE] = "none",
                                         [DOME_BALANCE_GLOBAL] = "global",
                                         [DOME_BALANCE_RING] = "ring",

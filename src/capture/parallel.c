@@ -83,9 +83,9 @@ void dome_capture_poll_operations(void)
 /* Task 0 asks when the next checkpoint is due. */
 static void set_timer(void)
 {
-    if (!between || env->rank != 0 || !env->checkpoints || !env->options.checkpoint_dir)
+    if (!between || env->rank != 0 || !env->checkpoints || !env->options.checkpoint.directory)
         return;
-    const bool by_polls = env->options.checkpoint_unit == DOME_CHECKPOINT_LOOPS;
+    const bool by_polls = env->options.checkpoint.unit == DOME_CHECKPOINT_LOOPS;
     const double seconds = by_polls ? INFINITY : dome__checkpoint_due(env);
     dome__capture_timer_set(dome__checkpoint_asked() ? AGAIN_SECONDS : fmax(seconds, AGAIN_SECONDS / 10));
 }
@@ -181,7 +181,7 @@ static void restore(void)
 static void begin(void)
 {
     const bool restarts = dome_is_restarting(env);
-    if (env->options.on_loss == DOME_LOSS_TELL)
+    if (env->options.loss.action == DOME_LOSS_TELL)
         dome__capture_die("--dome-on-loss tell: this program goes on inside its calls, where it cannot make again what is lost: "
                           "use --dome-on-loss heal");
     if (restarts && dome__checkpoint_saved_length(env, DOME_CAPTURE_PROGRAM_NAME) == 0)

@@ -44,7 +44,7 @@ bool dome__checkpoint_leads_group(const dome_env *env)
 /* All tasks use the directory that rank 0 names, wherever they run. */
 static int agree_directory(dome_env *env, dome_checkpoints *c)
 {
-    const char *given = env->options.checkpoint_dir;
+    const char *given = env->options.checkpoint.directory;
     c->in_memory = strcmp(given, DOME_CHECKPOINT_MEMORY) == 0;
     if (c->in_memory)
         given = g_getenv(DOME_VARIABLE_MEMORY);
@@ -109,11 +109,11 @@ static int connect_tasks(dome_env *env, dome_checkpoints *c)
 static int drop_default(dome_env *env)
 {
     uint64_t there = g_getenv(DOME_VARIABLE_MEMORY) != NULL;
-    if (!env->options.checkpoint_by_default)
+    if (!env->options.checkpoint.by_default)
         return DOME_OK;
     int status = dome__checkpoint_share(env, &there, 1, DOME_U64);
     if (status == DOME_OK && !there)
-        g_clear_pointer(&env->options.checkpoint_dir, g_free);
+        g_clear_pointer(&env->options.checkpoint.directory, g_free);
     return status;
 }
 
@@ -126,7 +126,7 @@ static int start_in_directory(dome_env *env)
     if (status != DOME_OK)
         return status;
     const dome_store_owner owner = c->in_memory                    ? DOME_STORE_OWN
-                                   : env->options.checkpoint_trust ? DOME_STORE_ANY
+                                   : env->options.checkpoint.trust ? DOME_STORE_ANY
                                                                    : DOME_STORE_TRUSTED;
     dome__ckpt_only_trusted(owner != DOME_STORE_ANY);
     status = dome__find_groups(env, c->directory, owner, &c->pieces);
@@ -177,7 +177,7 @@ int dome__checkpoint_start(dome_env *env, const char *program, const dome_checkp
     int status = drop_default(env);
     if (status != DOME_OK)
         return status;
-    if (!env->options.checkpoint_dir && !enters && !view->kept)
+    if (!env->options.checkpoint.directory && !enters && !view->kept)
         return DOME_OK;
     dome_checkpoints *c = env->checkpoints = g_new0(dome_checkpoints, 1);
     c->program = g_path_get_basename(program);
@@ -186,7 +186,7 @@ int dome__checkpoint_start(dome_env *env, const char *program, const dome_checkp
     c->seconds = view->seconds;
     dome__run_count(c);
     dome__ckpt_snapshot_init(&c->snapshot);
-    status = env->options.checkpoint_dir ? start_in_directory(env) : DOME_OK;
+    status = env->options.checkpoint.directory ? start_in_directory(env) : DOME_OK;
     return status == DOME_OK ? start_from(env, view) : status;
 }
 
@@ -284,7 +284,7 @@ int dome__checkpoint_start(dome_env *env, const char *program, const dome_checkp
     (void)program;
     if (view->kept)
         return dome__fail(env, DOME_ERR_OPTION, "--dome-on-loss tell: this library was built without checkpoints");
-    if (!env->options.checkpoint_dir)
+    if (!env->options.checkpoint.directory)
         return DOME_OK;
     return dome__fail(env, DOME_ERR_OPTION, "--dome-checkpoint-dir: this library was built without checkpoints");
 }

@@ -44,10 +44,10 @@ static double interval(const dome_env *env)
 {
     const dome_checkpoints *c = env->checkpoints;
     const dome_options *o = &env->options;
-    if (o->checkpoint_unit == DOME_CHECKPOINT_LOOPS)
+    if (o->checkpoint.unit == DOME_CHECKPOINT_LOOPS)
         return 0;
-    if (o->checkpoint_unit == DOME_CHECKPOINT_SECONDS)
-        return o->checkpoint_every;
+    if (o->checkpoint.unit == DOME_CHECKPOINT_SECONDS)
+        return o->checkpoint.every;
     const double between = dome__time_between_failures(env);
     if (c->cost > 0)
         return dome__interval_daly(c->cost, between);
@@ -68,8 +68,8 @@ static uint64_t next_check(const dome_env *env, double now, double left)
     c->checked = now;
     c->checked_loop = c->loop;
     uint64_t next = c->loop + MAX(gap, 1);
-    if (env->options.checkpoint_unit == DOME_CHECKPOINT_LOOPS) {
-        uint64_t every = (uint64_t)env->options.checkpoint_every;
+    if (env->options.checkpoint.unit == DOME_CHECKPOINT_LOOPS) {
+        uint64_t every = (uint64_t)env->options.checkpoint.every;
         next = MIN(next, (c->loop / every + 1) * every);
     }
     return next;
@@ -93,8 +93,8 @@ static bool previous_is_there(const dome_checkpoints *c)
 static bool due_by_loops(const dome_env *env)
 {
     const dome_checkpoints *c = env->checkpoints;
-    return env->options.checkpoint_unit == DOME_CHECKPOINT_LOOPS &&
-           (c->loop % (uint64_t)env->options.checkpoint_every == 0 || (c->again && c->loop >= c->next_check));
+    return env->options.checkpoint.unit == DOME_CHECKPOINT_LOOPS &&
+           (c->loop % (uint64_t)env->options.checkpoint.every == 0 || (c->again && c->loop >= c->next_check));
 }
 
 /* A program that went on from a checkpoint without objects would take values that it has not got for restored ones. */

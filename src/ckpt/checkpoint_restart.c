@@ -62,8 +62,8 @@ static dome_ckpt_file *choose(dome_env *env, const dome_checkpoints *c, char **m
 {
     dome_ckpt_file *file = NULL;
     char *skipped = NULL, *none = NULL;
-    if (env->options.restart == DOME_RESTART_NUMBER) {
-        file = open_number(c, env->options.restart_number, message);
+    if (env->options.restart.from == DOME_RESTART_NUMBER) {
+        file = open_number(c, env->options.restart.number, message);
         const dome_ckpt *head = file ? dome__ckpt_head(file) : NULL;
         if (head && !dome__ckpt_is_of(head, c->program))
             *message = g_strdup_printf("checkpoint '%s' is of program '%s', not of '%s'", dome__ckpt_path(file), head->program,
@@ -81,10 +81,11 @@ static dome_ckpt_file *choose(dome_env *env, const dome_checkpoints *c, char **m
     for (char **line = lines; *line; line++)
         dome__checkpoint_say(env, "%s: it is not used", *line);
     g_strfreev(lines);
-    if (file && env->options.restart == DOME_RESTART_AUTO && dome__ckpt_head(file)->number < dome__run_read(c->directory).first) {
+    if (file && env->options.restart.from == DOME_RESTART_AUTO &&
+        dome__ckpt_head(file)->number < dome__run_read(c->directory).first) {
         dome__ckpt_close(file);
         file = NULL;
-    } else if (!file && env->options.restart == DOME_RESTART_NEWEST) {
+    } else if (!file && env->options.restart.from == DOME_RESTART_NEWEST) {
         *message = g_strdup_printf("there is nothing to go on from: %s; without --dome-restart the program begins anew", none);
     }
     g_free(skipped);
@@ -97,7 +98,7 @@ static dome_ckpt_file *first_choice(const dome_env *env, const dome_checkpoints 
 {
     char *skipped = NULL, *message = NULL;
     dome_ckpt_file *file = dome__store_newest(c->directory, c->program, false, &skipped, &message);
-    const uint64_t first = env->options.restart == DOME_RESTART_AUTO ? dome__run_read(c->directory).first : 0;
+    const uint64_t first = env->options.restart.from == DOME_RESTART_AUTO ? dome__run_read(c->directory).first : 0;
     if (file && (skipped || dome__ckpt_head(file)->number < first))
         g_clear_pointer(&file, dome__ckpt_close);
     g_free(skipped);
@@ -115,7 +116,7 @@ static int choose_together(dome_env *env, const dome_checkpoints *c, dome_ckpt_f
     uint64_t number = 0, bad = 0;
     if (t->group.size == 1)
         return DOME_OK;
-    if (env->options.restart == DOME_RESTART_AUTO || env->options.restart == DOME_RESTART_NEWEST)
+    if (env->options.restart.from == DOME_RESTART_AUTO || env->options.restart.from == DOME_RESTART_NEWEST)
         *file = first_choice(env, c);
     const uint64_t own = *file ? dome__ckpt_head(*file)->number : 0;
     number = own;
@@ -145,15 +146,15 @@ static void take_up(dome_checkpoints *c, dome_ckpt_file *file)
 static int collect(dome_env *env, dome_checkpoints *c, char **message)
 {
     const dome_options *o = &env->options;
-    uint64_t first = dome__run_read(c->directory).first, wanted = o->restart == DOME_RESTART_NUMBER ? o->restart_number : 0,
+    uint64_t first = dome__run_read(c->directory).first, wanted = o->restart.from == DOME_RESTART_NUMBER ? o->restart.number : 0,
              number = 0, next = 1;
     int status = dome__checkpoint_share(env, &first, 1, DOME_U64);
-    uint64_t from = o->restart == DOME_RESTART_NONE ? UINT64_MAX : o->restart == DOME_RESTART_AUTO ? first : 1;
+    uint64_t from = o->restart.from == DOME_RESTART_NONE ? UINT64_MAX : o->restart.from == DOME_RESTART_AUTO ? first : 1;
     if (status == DOME_OK)
         status = dome__collect(env, c->directory, c->program, &c->pieces, from, wanted, &number, &next);
     c->number = next;
     c->collected = number;
-    if (number == 0 && o->restart != DOME_RESTART_NONE && o->restart != DOME_RESTART_AUTO)
+    if (number == 0 && o->restart.from != DOME_RESTART_NONE && o->restart.from != DOME_RESTART_AUTO)
         *message = g_strdup_printf("there is nothing to go on from: the hosts' directories '%s' have no complete checkpoint%s",
                                    c->directory, wanted ? " of that number" : "");
     if (!*message && dome__checkpoint_leads_group(env))
@@ -180,7 +181,7 @@ int dome__checkpoint_open(dome_env *env)
             dome__ckpt_close(file);
             return status;
         }
-        if (leads && !file && env->options.restart != DOME_RESTART_NONE)
+        if (leads && !file && env->options.restart.from != DOME_RESTART_NONE)
             file = choose(env, c, &message);
     }
     if (!dome__checkpoint_in_pieces(c) && leads && !message && dome__store_next_number(c->directory, &c->number, &message)) {
@@ -211,7 +212,7 @@ int dome__checkpoint_open(dome_env *env)
     if (leads) {
         c->full = dome__checkpoint_in_pieces(c); /* otherwise the next one refers to this one */
         dome__trace_restart(env->trace, number);
-        bool said = env->supervised && env->options.restart == DOME_RESTART_AUTO && number + 1 == c->number;
+        bool said = env->supervised && env->options.restart.from == DOME_RESTART_AUTO && number + 1 == c->number;
         if (!said)
             dome__checkpoint_say(env, "going on from checkpoint %" PRIu64 ", after %" PRIu64 " loop boundaries", number, c->loop);
     }

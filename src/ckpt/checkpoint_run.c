@@ -91,7 +91,7 @@ double dome__time_between_failures(const dome_env *env)
 {
     const dome_checkpoints *c = env->checkpoints;
     double seconds = c->run.seconds + dome_wtime() - c->began;
-    if (env->options.checkpoint_mtbf > 0)
-        return env->options.checkpoint_mtbf;
+    if (env->options.checkpoint.mtbf > 0)
+        return env->options.checkpoint.mtbf;
     return c->run.failures > 0 ? seconds / (double)c->run.failures : MAX(seconds, FIRST_MTBF);
 }

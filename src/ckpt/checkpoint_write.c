@@ -116,7 +116,7 @@ void dome__checkpoint_begin_writing(dome_env *env, uint64_t number, bool full)
                              .snapshot = &c->snapshot,
                              .pieces = dome__checkpoint_in_pieces(c) ? &c->pieces : NULL,
                              .store = c->store,
-                             .keep = env->options.checkpoint_keep};
+                             .keep = env->options.checkpoint.keep};
     if (env->rank == 0) {
         char *problem = NULL;
         c->job.ckpt = dome__state_describe(env, c->program, number, c->loop, &problem);
