@@ -275,7 +275,7 @@ uint64_t dome_operation_object_word(const dome_object *object)
 {
     uint64_t id = object ? dome_object_id(object) : 0;
     if (id & DOME_FREED)
-        dome_object_env(object)->stale = object;
+        dome_object_env(object)->position.stale = object;
     return id;
 }
 
