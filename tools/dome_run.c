@@ -40,7 +40,7 @@ static const char *const handed_on[] = {"dome-tasks", "dome-min", "dome-max", "d
 static void give_options(const program *p, int tasks)
 {
     dome_options options = p->options;
-    options.tasks = tasks;
+    options.start.tasks = tasks;
     for (size_t k = 0; k < G_N_ELEMENTS(handed_on); k++) {
         const dome_option_row *row = dome__option_row(handed_on[k]);
         char *word = dome__option_is_default(row, &options) ? NULL : dome__option_word(row, &options);
@@ -55,7 +55,7 @@ static bool is_by_command(const program *p)
 {
     const dome_option_origin *script = &p->origins[dome__option_row("dome-hosts-script") - dome__option_rows],
                              *size = &p->origins[dome__option_row("dome-size") - dome__option_rows];
-    return script->source == DOME_FROM_COMMAND || (size->source == DOME_FROM_COMMAND && p->options.size == DOME_SIZE_AUTO);
+    return script->source == DOME_FROM_COMMAND || (size->source == DOME_FROM_COMMAND && p->options.size.policy == DOME_SIZE_AUTO);
 }
 
 /* Becomes the hub, with the program as its child; or, if a single task needs no hub, the program itself. */
@@ -65,11 +65,12 @@ static void start(program *p, const dome_attempt *attempt)
 {
     const dome_options *o = &p->options;
     char **argv = p->argv, *message = NULL;
-    int tasks = attempt && attempt->tasks ? attempt->tasks : o->tasks;
+    int tasks = attempt && attempt->tasks ? attempt->tasks : o->start.tasks;
     if (attempt)
         argv = dome__restarts_attempt(&p->restarts, attempt);
-    if (!o->help && !o->version && (tasks != 1 || o->most > 1 || o->hosts_script || o->size == DOME_SIZE_AUTO) &&
-        g_strcmp0(o->transport, "self") != 0) {
+    if (!o->help && !o->version &&
+        (tasks != 1 || o->size.most > 1 || o->start.hosts_script || o->size.policy == DOME_SIZE_AUTO) &&
+        g_strcmp0(o->start.transport, "self") != 0) {
         dome_launch launch;
         if (!p->launcher)
             message =
@@ -116,8 +117,8 @@ static char *prepare(void *ctx, const char *avoid)
     if (!p->hosts)
         return g_strdup("");
     char *message = NULL, *slots = NULL,
-         **lines = p->options.hosts_script ? dome__hosts_script_ask(p->options.hosts_script, &slots, &message)
-                                           : dome__hostfile_read(p->hosts_path, &slots, &message);
+         **lines = p->options.start.hosts_script ? dome__hosts_script_ask(p->options.start.hosts_script, &slots, &message)
+                                                 : dome__hostfile_read(p->hosts_path, &slots, &message);
     if (!lines) {
         dome__say("run: %s; the list of hosts does not change", message);
         g_free(message);
@@ -230,7 +231,7 @@ static char *find_program(const char *name)
 /* With --restarts, or for checkpoints in memory. */
 static int supervise(program *p)
 {
-    const dome_supervision how = {.restarts = p->options.restarts,
+    const dome_supervision how = {.restarts = p->options.loss.restarts,
                                   .timeout = p->options.timeout,
                                   .launcher = p->launcher,
                                   .ctx = p,
@@ -315,7 +316,7 @@ static int show(const program *p)
 /* The hosts on which the program begins, by a file or a script; NULL: neither is given. */
 static char **find_hosts(program *p)
 {
-    const char *script = p->options.hosts_script;
+    const char *script = p->options.start.hosts_script;
     char *message = NULL, **hosts = NULL;
     if (script && p->hosts_path)
         dome__command_fail(2, "run: --hosts and %s exclude each other", dome__option_name("dome-hosts-script", p->origins));

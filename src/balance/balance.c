@@ -57,22 +57,23 @@ static bool may_go_ahead(const dome_balance *b)
 dome_balance *dome__balance_new(const dome_options *options, dome_transport *transport)
 {
     const dome_transport_group *group = &transport->group;
-    bool moves = options->balance != DOME_BALANCE_NONE && group->size > 1;
+    bool moves = options->balance.policy != DOME_BALANCE_NONE && group->size > 1;
     if (!moves && !options->check_pointers)
         return NULL;
     dome_balance *b = g_new0(dome_balance, 1);
-    *b = (dome_balance){.policy = moves ? options->balance : DOME_BALANCE_NONE,
-                        .topology = options->topology,
-                        .rank = group->rank,
-                        .size = group->size,
-                        .group = MIN(options->balance == DOME_BALANCE_GLOBAL ? group->size : options->balance_group, group->size),
-                        .every = options->balance_every,
-                        .phases_left = options->balance_phases ? options->balance_phases : UINT64_MAX,
-                        .check_pointers = options->check_pointers,
-                        .next = UINT64_MAX,
-                        .moving = {.latency = FIRST_LATENCY},
-                        .usual_wait = -1,
-                        .alarm_share = ALARM_SHARE};
+    *b = (dome_balance){
+        .policy = moves ? options->balance.policy : DOME_BALANCE_NONE,
+        .topology = options->balance.topology,
+        .rank = group->rank,
+        .size = group->size,
+        .group = MIN(options->balance.policy == DOME_BALANCE_GLOBAL ? group->size : options->balance.group, group->size),
+        .every = options->balance.every,
+        .phases_left = options->balance.phases ? options->balance.phases : UINT64_MAX,
+        .check_pointers = options->check_pointers,
+        .next = UINT64_MAX,
+        .moving = {.latency = FIRST_LATENCY},
+        .usual_wait = -1,
+        .alarm_share = ALARM_SHARE};
     static const char *const names[] = {[DOME_BALANCE_NONE] = "none",
                                         [DOME_BALANCE_GLOBAL] = "global",
                                         [DOME_BALANCE_RING] = "ring",
@@ -175,7 +176,7 @@ static void watch_waiting(const dome_env *env, dome_balance *b)
 moment dome__balance_moment(const dome_env *env)
 {
     const uint64_t away = dome__clock_away_ns(env);
-    return (moment){.sequence = env->sequence,
+    return (moment){.sequence = env->position.sequence,
                     .ns = dome__now_ns(),
                     .wait_ns = away,
                     .waits = env->transport->account.waits,
@@ -196,7 +197,8 @@ static void watch_part(const dome_env *env, dome_balance *b)
 /* Makes a mark where it is time for one, the same on all tasks. Returns whether it has. */
 static bool mark(const dome_env *env, dome_balance *b)
 {
-    if (b->stride == 0 || (b->marks && env->sequence < b->mark[(b->marks - 1) % DOME_BALANCE_MARKS].sequence + b->stride))
+    if (b->stride == 0 ||
+        (b->marks && env->position.sequence < b->mark[(b->marks - 1) % DOME_BALANCE_MARKS].sequence + b->stride))
         return false;
     b->mark[b->marks++ % DOME_BALANCE_MARKS] = dome__balance_moment(env);
     return true;
@@ -226,7 +228,7 @@ static void start(dome_env *env, dome_balance *b)
     b->together = b->together_before = env->transport->group.together;
     restart_clock(env, b, dome__balance_moment(env));
     if (b->policy == DOME_BALANCE_GLOBAL || b->policy == DOME_BALANCE_RING)
-        b->next = env->sequence + (first_is_early(b) ? 1 : b->every);
+        b->next = env->position.sequence + (first_is_early(b) ? 1 : b->every);
 }
 
 /* Whether the program's own collectives make tasks wait for each other so often that a phase is better held right after one of
@@ -244,7 +246,7 @@ static bool begins_here(const dome_env *env, dome_balance *b, bool just_waited)
     uint64_t most;
     if (!b->relay || !may_go_ahead(b) || just_waited)
         return true;
-    if (is_coupled(b, env->transport->group.together - b->together, &most) && env->sequence < b->next + most)
+    if (is_coupled(b, env->transport->group.together - b->together, &most) && env->position.sequence < b->next + most)
         return false;
     b->give = true;
     return true;
@@ -261,8 +263,8 @@ static bool is_due(dome_env *env, dome_balance *b)
     if (mark(env, b))
         watch_part(env, b);
     if (b->ahead)
-        return env->sequence >= b->next;
-    if (env->sequence >= b->next && begins_here(env, b, just_waited))
+        return env->position.sequence >= b->next;
+    if (env->position.sequence >= b->next && begins_here(env, b, just_waited))
         return true;
     if (!adaptive(b))
         return false;
@@ -284,7 +286,7 @@ static bool look_for_numbers(dome_env *env, dome_balance *b)
     int status = dome__relay_advance(b->relay, false);
     dome__clock_waited(env, DOME_OP_BALANCE, *env->wait_ns - waited);
     if (dome__relay_complete(b->relay))
-        b->late = env->sequence - b->left.sequence;
+        b->late = env->position.sequence - b->left.sequence;
     return status == DOME_OK;
 }
 
@@ -396,7 +398,7 @@ static void set_next(const dome_env *env, dome_balance *b, uint64_t done, double
 {
     double operations = elapsed > 0 ? ceil(b->schedule.interval * (double)done / elapsed) : 1;
     b->next = b->start.sequence + (b->every ? b->every : (uint64_t)CLAMP(operations, 1, (double)(GROWTH * done)));
-    b->next = MAX(b->next, env->sequence + 1);
+    b->next = MAX(b->next, env->position.sequence + 1);
     if (adaptive(b) && elapsed > 0)
         b->stride = (uint64_t)MAX(round(MARK_SECONDS * (double)done / elapsed), 1);
 }
@@ -430,8 +432,8 @@ static bool is_asked_for(const dome_balance *b)
 /* Postpones a phase that had too little to measure by twice the operations done so far, but not beyond the user's interval. */
 static void look_again(const dome_env *env, dome_balance *b)
 {
-    uint64_t done = MAX(env->sequence - b->start.sequence, 1);
-    b->next = env->sequence + 2 * done;
+    uint64_t done = MAX(env->position.sequence - b->start.sequence, 1);
+    b->next = env->position.sequence + 2 * done;
     if (b->every && done < b->every)
         b->next = MIN(b->next, b->start.sequence + b->every);
 }
@@ -514,13 +516,13 @@ static int phase_at_once(dome_env *env, dome_balance *b)
  * be far, though, since the data moves only then; a task that gets there first waits. */
 static int give_numbers(dome_env *env, dome_balance *b)
 {
-    uint64_t begin = dome__now_ns(), done = env->sequence - b->start.sequence;
+    uint64_t begin = dome__now_ns(), done = env->position.sequence - b->start.sequence;
     int status = dome__balance_give(env, b);
     dome__domains_restart(env, b);
     b->ahead = true;
     b->late = NOT_YET;
     b->looked_ns = begin;
-    b->next = env->sequence + CLAMP(done / WAY_PART, 1, b->delay);
+    b->next = env->position.sequence + CLAMP(done / WAY_PART, 1, b->delay);
     b->give_seconds = (double)dome__since_ns(begin) * 1e-9;
     return status;
 }
@@ -528,7 +530,7 @@ static int give_numbers(dome_env *env, dome_balance *b)
 /* Operations after which this task would have had the numbers, had it not waited for them. */
 static uint64_t lateness(const dome_env *env, const dome_balance *b, uint64_t waited_ns)
 {
-    uint64_t operations = env->sequence - b->left.sequence, passed = dome__since_ns(b->left.ns);
+    uint64_t operations = env->position.sequence - b->left.sequence, passed = dome__since_ns(b->left.ns);
     if (b->late != NOT_YET)
         return b->late;
     return passed > waited_ns ? (uint64_t)ceil((double)operations * ((double)passed / (double)(passed - waited_ns))) : operations;
@@ -562,7 +564,7 @@ static int random_phase(dome_env *env, dome_balance *b)
     b->report.phases++;
     b->report.moving_phases++;
     uint64_t begin = dome__now_ns();
-    dome__balance_decide_randomly(b, env->sequence);
+    dome__balance_decide_randomly(b, env->position.sequence);
     status = move(env, b);
     dome__trace_phase(env->trace, begin, true, 0, 0);
     return status;

@@ -726,7 +726,7 @@ char *dome__capture_handles_make(dome_env *env, dome_capture_saved_handles *save
     char *bad = make_operations(env, saved);
     if (bad)
         return bad;
-    env->makes_again = true;
+    env->capture.makes_again = true;
     for (guint k = 0; k < saved->all->len; k++) {
         const saved_handle *h = &g_array_index(saved->all, saved_handle, k);
         char *problem = NULL;
@@ -735,7 +735,7 @@ char *dome__capture_handles_make(dome_env *env, dome_capture_saved_handles *save
             return problem ? problem : g_strdup(wrong);
         add_object(object);
     }
-    env->makes_again = false;
+    env->capture.makes_again = false;
     dome__registry_skip(env, saved->last_id);
     if (saved->errors_return)
         dome_set_errors_return(env);

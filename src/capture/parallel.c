@@ -83,9 +83,9 @@ void dome_capture_poll_operations(void)
 /* Task 0 asks when the next checkpoint is due. */
 static void set_timer(void)
 {
-    if (!between || env->rank != 0 || !env->checkpoints || !env->options.checkpoint_dir)
+    if (!between || env->rank != 0 || !env->checkpoints || !env->options.checkpoint.directory)
         return;
-    const bool by_polls = env->options.checkpoint_unit == DOME_CHECKPOINT_LOOPS;
+    const bool by_polls = env->options.checkpoint.unit == DOME_CHECKPOINT_LOOPS;
     const double seconds = by_polls ? INFINITY : dome__checkpoint_due(env);
     dome__capture_timer_set(dome__checkpoint_asked() ? AGAIN_SECONDS : fmax(seconds, AGAIN_SECONDS / 10));
 }
@@ -104,12 +104,12 @@ static bool take_request(void)
 static bool poll(dome_status *status)
 {
     bool due = false;
-    const uint64_t before = env->sequence;
+    const uint64_t before = env->position.sequence;
     *status = dome__boundary_poll(env, take_request(), &due);
-    last_polled = env->sequence;
+    last_polled = env->position.sequence;
     if (due)
         dome__capture_status_set(DOME_CAPTURE_CAPTURING);
-    else if (env->sequence != before)
+    else if (env->position.sequence != before)
         set_timer();
     return due;
 }
@@ -118,7 +118,7 @@ static bool poll(dome_status *status)
 static void resume(void)
 {
     dome_capture_poll();
-    last_polled = env->sequence;
+    last_polled = env->position.sequence;
     set_timer();
 }
 
@@ -130,7 +130,7 @@ int dome_capture_operation(void)
         return 0;
     }
     /* What this task alone calls is no operation, or does nothing. */
-    if (!between || !active || !env || env->operation || env->sequence == last_polled || dome__capture_held() > 1)
+    if (!between || !active || !env || env->operation || env->position.sequence == last_polled || dome__capture_held() > 1)
         return 0;
     return poll(&status);
 }
@@ -181,12 +181,12 @@ static void restore(void)
 static void begin(void)
 {
     const bool restarts = dome_is_restarting(env);
-    if (env->options.on_loss == DOME_LOSS_TELL)
+    if (env->options.loss.action == DOME_LOSS_TELL)
         dome__capture_die("--dome-on-loss tell: this program goes on inside its calls, where it cannot make again what is lost: "
                           "use --dome-on-loss heal");
     if (restarts && dome__checkpoint_saved_length(env, DOME_CAPTURE_PROGRAM_NAME) == 0)
         dome__capture_die("the checkpoint has no image of a Dome program that was saved inside its calls");
-    env->keeps_all = true;
+    env->capture.keeps_all = true;
     image = dome__capture_shared_new(env);
     if (restarts)
         restore();

@@ -37,7 +37,7 @@ static pid_t process;
 
 static bool writes(void)
 {
-    return env->checkpoints && env->options.checkpoint_dir;
+    return env->checkpoints && env->options.checkpoint.directory;
 }
 
 /* Why there can be no checkpoint now; NULL: there can. */
@@ -45,8 +45,8 @@ static char *refusal(void)
 {
     if (dome__capture_call_back(DOME_CAPTURE_BEFORE_CHECKPOINT) != 0)
         return g_strdup("a function of the program (dome_capture_on) refused it");
-    char *directory = g_canonicalize_filename(env->options.checkpoint_dir, NULL), *found = dome__capture_foreign_find(directory),
-         *text = NULL;
+    char *directory = g_canonicalize_filename(env->options.checkpoint.directory, NULL),
+         *found = dome__capture_foreign_find(directory), *text = NULL;
     g_free(directory);
     if (found)
         text = g_strdup_printf("the program has %s, which cannot be saved", found);
@@ -98,7 +98,7 @@ static void set_timer(double least)
 {
     if (!writes())
         return;
-    const bool by_polls = env->options.checkpoint_unit == DOME_CHECKPOINT_LOOPS;
+    const bool by_polls = env->options.checkpoint.unit == DOME_CHECKPOINT_LOOPS;
     double seconds = by_polls ? INFINITY : dome__checkpoint_due(env);
     if (dome__checkpoint_asked()) /* the one before was still being written */
         seconds = 0;
@@ -119,7 +119,7 @@ static void save(void)
     if (refused) {
         tell_refusal(text);
     } else {
-        const bool by_polls = env->options.checkpoint_unit == DOME_CHECKPOINT_LOOPS;
+        const bool by_polls = env->options.checkpoint.unit == DOME_CHECKPOINT_LOOPS;
         if (dome__capture_take_request()) /* else it is due by time, if the one before has been written */
             dome__checkpoint_want(env, by_polls ? dome_capture_polls() : 0);
         if (dome_checkpoint(env) != DOME_OK)
@@ -196,9 +196,9 @@ static void refuse_tasks(int argc, char **argv)
     dome_options options;
     if (!dome__options_look(&options, argc, argv)) /* dome_init says what is wrong */
         return;
-    if (options.tasks > 1 || g_strcmp0(options.transport, "pvm") == 0)
+    if (options.start.tasks > 1 || g_strcmp0(options.start.transport, "pvm") == 0)
         dome__capture_die("a program that does not call dome_init is one task: leave out %s",
-                          options.tasks > 1 ? "--dome-tasks" : "--dome-transport");
+                          options.start.tasks > 1 ? "--dome-tasks" : "--dome-transport");
     dome__options_clear(&options);
 }
 
@@ -231,8 +231,8 @@ int dome_capture_main(int argc, char **argv, int (*program)(int argc, char **arg
     dome__capture_gone_begin(__builtin_frame_address(0));
     atexit(finish);
     open_image();
-    if (env->options.checkpoint_unit == DOME_CHECKPOINT_LOOPS)
-        dome__capture_poll_every((uint64_t)env->options.checkpoint_every);
+    if (env->options.checkpoint.unit == DOME_CHECKPOINT_LOOPS)
+        dome__capture_poll_every((uint64_t)env->options.checkpoint.every);
     if (writes()) {
         dome__checkpoint_on_request(dome_capture_request);
         set_timer(0);

@@ -9,42 +9,18 @@
 #include "ckpt/checkpoint_private.h"
 #include "ckpt/collect.h"
 #include "system/environment_variables.h"
-#include "transport/collective.h"
 
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-void dome__checkpoint_say(dome_env *env, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    char *text = g_strdup_vprintf(format, arguments);
-    va_end(arguments);
-    g_strdelimit(text, "\n", ' ');
-    env->hooks->say(env, text);
-    g_free(text);
-}
-
-int dome__checkpoint_share(dome_env *env, void *data, uint64_t count, dome_type type)
-{
-    int status = dome__bcast(env->transport, 0, type, data, count);
-    return status ? dome__fail_transport(env, status) : DOME_OK;
-}
-
-bool dome__checkpoint_leads_group(const dome_env *env)
-{
-    const dome_ckpt_pieces *p = &env->checkpoints->pieces;
-    return p->leader[p->group[env->rank]] == env->rank;
-}
-
 /* ---- starting ---- */
 
 /* All tasks use the directory that rank 0 names, wherever they run. */
 static int agree_directory(dome_env *env, dome_checkpoints *c)
 {
-    const char *given = env->options.checkpoint_dir;
+    const char *given = env->options.checkpoint.directory;
     c->in_memory = strcmp(given, DOME_CHECKPOINT_MEMORY) == 0;
     if (c->in_memory)
         given = g_getenv(DOME_VARIABLE_MEMORY);
@@ -109,11 +85,11 @@ static int connect_tasks(dome_env *env, dome_checkpoints *c)
 static int drop_default(dome_env *env)
 {
     uint64_t there = g_getenv(DOME_VARIABLE_MEMORY) != NULL;
-    if (!env->options.checkpoint_by_default)
+    if (!env->options.checkpoint.by_default)
         return DOME_OK;
     int status = dome__checkpoint_share(env, &there, 1, DOME_U64);
     if (status == DOME_OK && !there)
-        g_clear_pointer(&env->options.checkpoint_dir, g_free);
+        g_clear_pointer(&env->options.checkpoint.directory, g_free);
     return status;
 }
 
@@ -126,7 +102,7 @@ static int start_in_directory(dome_env *env)
     if (status != DOME_OK)
         return status;
     const dome_store_owner owner = c->in_memory                    ? DOME_STORE_OWN
-                                   : env->options.checkpoint_trust ? DOME_STORE_ANY
+                                   : env->options.checkpoint.trust ? DOME_STORE_ANY
                                                                    : DOME_STORE_TRUSTED;
     dome__ckpt_only_trusted(owner != DOME_STORE_ANY);
     status = dome__find_groups(env, c->directory, owner, &c->pieces);
@@ -163,11 +139,11 @@ static int start_from(dome_env *env, const dome_checkpoint_view *view)
         status = dome__checkpoint_open_handover(env, view);
     else if (status == DOME_OK && view->back && c->kept)
         status = dome__checkpoint_open_kept(env, view->number);
-    if (status == DOME_OK && !c->from && c->directory)
+    if (status == DOME_OK && !dome__checkpoint_restarting(env) && c->directory)
         status = dome__checkpoint_open(env);
     else if (status == DOME_OK && c->directory && view->back)
         status = dome__checkpoint_go_on(env);
-    c->next_check = c->checked_loop = c->loop;
+    dome__checkpoint_due_from(c);
     return status;
 }
 
@@ -177,16 +153,14 @@ int dome__checkpoint_start(dome_env *env, const char *program, const dome_checkp
     int status = drop_default(env);
     if (status != DOME_OK)
         return status;
-    if (!env->options.checkpoint_dir && !enters && !view->kept)
+    if (!env->options.checkpoint.directory && !enters && !view->kept)
         return DOME_OK;
     dome_checkpoints *c = env->checkpoints = g_new0(dome_checkpoints, 1);
     c->program = g_path_get_basename(program);
-    c->last = c->checked = c->began = dome_wtime();
-    c->losses = (uint64_t)view->losses;
-    c->seconds = view->seconds;
-    dome__run_count(c);
+    dome__checkpoint_due_begin(c);
+    dome__run_begin(c, view->losses, view->seconds);
     dome__ckpt_snapshot_init(&c->snapshot);
-    status = env->options.checkpoint_dir ? start_in_directory(env) : DOME_OK;
+    status = env->options.checkpoint.directory ? start_in_directory(env) : DOME_OK;
     return status == DOME_OK ? start_from(env, view) : status;
 }
 
@@ -218,13 +192,8 @@ void dome__checkpoint_free(dome_env *env)
         dome__run_write(c, false, NULL);
         dome__checkpoint_leave_signals(false);
     }
-    dome__handover_close(c->handover);
-    dome__ckpt_close(c->from);
+    dome__checkpoint_restart_free(c);
     dome__kept_free(c->kept);
-    if (c->restored)
-        g_hash_table_unref(c->restored);
-    if (c->lost)
-        g_hash_table_unref(c->lost);
     dome__ckpt_snapshot_free(&c->snapshot);
     dome__ckpt_free(c->previous);
     if (c->in_memory && c->store)
@@ -251,22 +220,12 @@ void dome__checkpoint_go_back(void)
     dome__checkpoint_keep_signals();
 }
 
-bool dome__checkpoint_last(const dome_env *env, uint64_t *number, double *age)
-{
-    const dome_checkpoints *c = env->checkpoints;
-    if (!c || env->rank != 0 || !c->report.written)
-        return false;
-    *number = c->number - 1;
-    *age = dome_wtime() - c->written_at;
-    return true;
-}
-
 bool dome__checkpoint_report(const dome_env *env, dome_checkpoint_report *report)
 {
     const bool writes = env->checkpoints && env->checkpoints->directory;
     if (writes) {
         *report = env->checkpoints->report;
-        report->cost = env->checkpoints->cost;
+        report->cost = dome__checkpoint_cost(env->checkpoints);
     }
     return writes;
 }
@@ -284,7 +243,7 @@ int dome__checkpoint_start(dome_env *env, const char *program, const dome_checkp
     (void)program;
     if (view->kept)
         return dome__fail(env, DOME_ERR_OPTION, "--dome-on-loss tell: this library was built without checkpoints");
-    if (!env->options.checkpoint_dir)
+    if (!env->options.checkpoint.directory)
         return DOME_OK;
     return dome__fail(env, DOME_ERR_OPTION, "--dome-checkpoint-dir: this library was built without checkpoints");
 }

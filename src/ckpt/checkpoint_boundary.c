@@ -44,13 +44,14 @@ static double interval(const dome_env *env)
 {
     const dome_checkpoints *c = env->checkpoints;
     const dome_options *o = &env->options;
-    if (o->checkpoint_unit == DOME_CHECKPOINT_LOOPS)
+    if (o->checkpoint.unit == DOME_CHECKPOINT_LOOPS)
         return 0;
-    if (o->checkpoint_unit == DOME_CHECKPOINT_SECONDS)
-        return o->checkpoint_every;
+    if (o->checkpoint.unit == DOME_CHECKPOINT_SECONDS)
+        return o->checkpoint.every;
     const double between = dome__time_between_failures(env);
-    if (c->cost > 0)
-        return dome__interval_daly(c->cost, between);
+    const double cost = dome__checkpoint_cost(c);
+    if (cost > 0)
+        return dome__interval_daly(cost, between);
     const double every = dome__interval_daly(expected_cost(env), between);
     return c->report.failed ? every : dome__interval_first(every, expected_pause(env));
 }
@@ -59,17 +60,17 @@ static double interval(const dome_env *env)
 static uint64_t next_check(const dome_env *env, double now, double left)
 {
     dome_checkpoints *c = env->checkpoints;
-    uint64_t passed = MAX(c->loop - c->checked_loop, 1);
-    double each = (now - c->checked) / (double)passed;
+    uint64_t passed = MAX(c->loop - c->due.checked_loop, 1);
+    double each = (now - c->due.checked) / (double)passed;
     double wait = left > 0 ? MIN(left / 2, CHECK_SECONDS) : 0;
     uint64_t most = passed * CHECK_GROWTH, gap = each > 0 && wait / each < (double)most ? (uint64_t)(wait / each) : most;
     if (env->size == 1)
         gap = 1;
-    c->checked = now;
-    c->checked_loop = c->loop;
+    c->due.checked = now;
+    c->due.checked_loop = c->loop;
     uint64_t next = c->loop + MAX(gap, 1);
-    if (env->options.checkpoint_unit == DOME_CHECKPOINT_LOOPS) {
-        uint64_t every = (uint64_t)env->options.checkpoint_every;
+    if (env->options.checkpoint.unit == DOME_CHECKPOINT_LOOPS) {
+        uint64_t every = (uint64_t)env->options.checkpoint.every;
         next = MIN(next, (c->loop / every + 1) * every);
     }
     return next;
@@ -93,8 +94,8 @@ static bool previous_is_there(const dome_checkpoints *c)
 static bool due_by_loops(const dome_env *env)
 {
     const dome_checkpoints *c = env->checkpoints;
-    return env->options.checkpoint_unit == DOME_CHECKPOINT_LOOPS &&
-           (c->loop % (uint64_t)env->options.checkpoint_every == 0 || (c->again && c->loop >= c->next_check));
+    return env->options.checkpoint.unit == DOME_CHECKPOINT_LOOPS &&
+           (c->loop % (uint64_t)env->options.checkpoint.every == 0 || (c->due.again && c->loop >= c->due.next_check));
 }
 
 /* A program that went on from a checkpoint without objects would take values that it has not got for restored ones. */
@@ -103,11 +104,11 @@ static bool has_state(dome_env *env)
     for (const dome_object *o = NULL; (o = dome_object_next(env, o));)
         if (dome__object_is_named(o))
             return true;
-    if (!env->checkpoints->empty)
+    if (!env->checkpoints->due.empty)
         dome__checkpoint_say(env, "%s, since the program has no objects with names: a loss%s begins it from the beginning",
                              env->checkpoints->directory ? "no checkpoint is written" : "nothing of its state is kept",
                              env->checkpoints->directory ? ", or a restart," : "");
-    env->checkpoints->empty = true;
+    env->checkpoints->due.empty = true;
     return false;
 }
 
@@ -116,10 +117,10 @@ static dome_checkpoint_order decide(dome_env *env)
     dome_checkpoints *c = env->checkpoints;
     if (c->directory && !dome__ckpt_background_busy(c->background))
         dome__checkpoint_take_result(env); /* what the last one has cost, and for the hub's report */
-    double now = dome_wtime(), every = interval(env), left = every > 0 ? every - (now - c->last) : CHECK_SECONDS;
+    double now = dome_wtime(), every = interval(env), left = every > 0 ? every - (now - c->due.last) : CHECK_SECONDS;
     dome_checkpoint_order what = {.ending = dome__checkpoint_ending()};
     bool by_loops = due_by_loops(env);
-    bool due = dome__checkpoint_asked() || what.ending || c->again || (every > 0 ? left <= 0 : by_loops);
+    bool due = dome__checkpoint_asked() || what.ending || c->due.again || (every > 0 ? left <= 0 : by_loops);
     c->report.interval = every;
     /* With an interval in loops, the boundaries that have a checkpoint must not depend on the speed of the disk; otherwise there
      * is no need to wait for the previous one. */
@@ -127,11 +128,11 @@ static dome_checkpoint_order decide(dome_env *env)
         dome__checkpoint_finish_writing(env);
     else if (c->directory && due && dome__ckpt_background_busy(c->background))
         due = false;
-    const bool first = c->kept && !c->kept_any; /* the state before is of another view, or there is none */
+    const bool first = c->kept && !dome__checkpoint_has_kept(c); /* the state before is of another view, or there is none */
     if (due) {
         dome__checkpoint_take_result(env);
         dome__checkpoint_answered();
-        c->last = now;
+        c->due.last = now;
         left = every > 0 ? every : CHECK_SECONDS;
     }
     what.keep = c->kept && (due || first) && has_state(env);
@@ -155,18 +156,27 @@ static bool pass_boundary(dome_env *env)
     if (!c)
         return false;
     c->loop++;
-    c->order = (dome_checkpoint_order){0};
-    if (c->from)
-        dome__checkpoint_end_restart(env);
+    c->due.order = (dome_checkpoint_order){0};
+    dome__checkpoint_recovered(env);
     if (!c->directory && !c->kept) {
         dome__checkpoint_free(env);
         return false;
     }
-    if (c->directory && !c->reserved) { /* by now the program has made its objects */
-        c->reserved = true;
+    if (c->directory && !c->due.reserved) { /* by now the program has made its objects */
+        c->due.reserved = true;
         dome__ckpt_background_reserve(c->background, c->store, &c->snapshot, dome__checkpoint_own_bytes(env));
     }
     return true;
+}
+
+void dome__checkpoint_due_begin(dome_checkpoints *c)
+{
+    c->due.last = c->due.checked = dome_wtime();
+}
+
+void dome__checkpoint_due_from(dome_checkpoints *c)
+{
+    c->due.next_check = c->due.checked_loop = c->loop;
 }
 
 /* What task 0 decides. Collective. */
@@ -184,24 +194,24 @@ static int consult(dome_env *env, bool *due)
     c->report.consult += dome_wtime() - begin;
     if (status != DOME_OK)
         return status;
-    c->order = (dome_checkpoint_order){words[0], words[1], words[2], words[3], words[4]};
-    c->next_check = c->order.next;
-    *due = c->order.number > 0 || c->order.keep || c->order.ending;
+    c->due.order = (dome_checkpoint_order){words[0], words[1], words[2], words[3], words[4]};
+    c->due.next_check = c->due.order.next;
+    *due = c->due.order.number > 0 || c->due.order.keep || c->due.order.ending;
     return DOME_OK;
 }
 
 int dome__checkpoint_decide(dome_env *env, bool *due)
 {
     *due = false;
-    return pass_boundary(env) && env->checkpoints->loop >= env->checkpoints->next_check ? consult(env, due) : DOME_OK;
+    return pass_boundary(env) && env->checkpoints->loop >= env->checkpoints->due.next_check ? consult(env, due) : DOME_OK;
 }
 
 /* On rank 0. */
 static bool is_worth_waiting(const dome_env *env)
 {
     const dome_checkpoints *c = env->checkpoints;
-    const double takes = c->took > 0 ? c->took : expected_cost(env);
-    return takes <= MAX(CHANGE_SECONDS, (dome_wtime() - c->last) * CHANGE_SHARE);
+    const double took = dome__checkpoint_took(c), takes = took > 0 ? took : expected_cost(env);
+    return takes <= MAX(CHANGE_SECONDS, (dome_wtime() - c->due.last) * CHANGE_SHARE);
 }
 
 int dome__checkpoint_before_change(dome_env *env)
@@ -211,7 +221,7 @@ int dome__checkpoint_before_change(dome_env *env)
     if (!c || !c->directory)
         return DOME_OK;
     dome__checkpoint_finish_writing(env);
-    if (c->saved_loop == c->loop) /* it was due there; the same on all tasks */
+    if (dome__checkpoint_saved_here(c)) /* it was due there; the same on all tasks */
         return DOME_OK;
     if (env->rank == 0 && is_worth_waiting(env))
         dome__checkpoint_ask();
@@ -226,7 +236,7 @@ int dome__checkpoint_before_change(dome_env *env)
 bool dome__checkpoint_pass(dome_env *env)
 {
     const dome_checkpoints *c = env->checkpoints;
-    return pass_boundary(env) && (due_by_loops(env) || (c->again && c->loop >= c->next_check));
+    return pass_boundary(env) && (due_by_loops(env) || (c->due.again && c->loop >= c->due.next_check));
 }
 
 int dome__checkpoint_consult(dome_env *env, bool asked, bool *due)
@@ -241,18 +251,18 @@ int dome__checkpoint_consult(dome_env *env, bool asked, bool *due)
 
 bool dome__checkpoint_is_due(const dome_env *env)
 {
-    return env->checkpoints && env->checkpoints->order.number > 0;
+    return env->checkpoints && env->checkpoints->due.order.number > 0;
 }
 
 bool dome__checkpoint_saves(const dome_env *env)
 {
     const dome_checkpoints *c = env->checkpoints;
-    return c && (c->order.number > 0 || c->order.keep);
+    return c && (c->due.order.number > 0 || c->due.order.keep);
 }
 
 bool dome__checkpoint_ends(const dome_env *env)
 {
-    return env->checkpoints && env->checkpoints->order.ending;
+    return env->checkpoints && env->checkpoints->due.order.ending;
 }
 
 /* SIGTERM has requested it. */
@@ -270,15 +280,15 @@ int dome__checkpoint_carry_out(dome_env *env)
     dome_checkpoints *c = env->checkpoints;
     if (!c)
         return DOME_OK;
-    const dome_checkpoint_order what = c->order;
-    c->order = (dome_checkpoint_order){0};
+    const dome_checkpoint_order what = c->due.order;
+    c->due.order = (dome_checkpoint_order){0};
     int status = what.keep ? dome__checkpoint_keep(env) : DOME_OK;
     if (status != DOME_OK)
         return status;
     if (what.number > 0)
         dome__checkpoint_begin_writing(env, what.number, what.full != 0);
     if (what.number > 0 || what.keep)
-        c->again = false;
+        c->due.again = false;
     if (what.ending)
         end(env);
     return DOME_OK;
@@ -289,21 +299,21 @@ void dome__checkpoint_put_off(dome_env *env, uint64_t boundaries)
     dome_checkpoints *c = env->checkpoints;
     if (!dome__checkpoint_saves(env))
         return;
-    c->again = true;
-    c->order = (dome_checkpoint_order){0};
-    c->next_check = c->loop + boundaries;
+    c->due.again = true;
+    c->due.order = (dome_checkpoint_order){0};
+    c->due.next_check = c->loop + boundaries;
 }
 
 void dome__checkpoint_leave_out(dome_env *env, const char *why)
 {
     dome_checkpoints *c = env->checkpoints;
-    if (!dome__checkpoint_saves(env) && !(c && c->again))
+    if (!dome__checkpoint_saves(env) && !(c && c->due.again))
         return;
-    const bool ends = c->order.ending;
-    c->again = false;
-    c->order = (dome_checkpoint_order){0};
+    const bool ends = c->due.order.ending;
+    c->due.again = false;
+    c->due.order = (dome_checkpoint_order){0};
     c->report.failed++;
-    if (env->rank == 0 && (ends || !c->left_out))
+    if (env->rank == 0)
         dome__checkpoint_tell_left_out(env, why, ends);
     if (ends)
         end(env);
@@ -313,7 +323,7 @@ double dome__checkpoint_due(const dome_env *env)
 {
     const dome_checkpoints *c = env->checkpoints;
     double every = c && c->directory ? interval(env) : 0;
-    return every > 0 ? MAX(every - (dome_wtime() - c->last), 0) : INFINITY;
+    return every > 0 ? MAX(every - (dome_wtime() - c->due.last), 0) : INFINITY;
 }
 
 bool dome__checkpoint_busy(const dome_env *env)
@@ -324,9 +334,9 @@ bool dome__checkpoint_busy(const dome_env *env)
 void dome__checkpoint_want(dome_env *env, uint64_t loops)
 {
     dome_checkpoints *c = env->checkpoints;
-    c->reserved = true; /* the thread need not make room first, for which a boundary would not wait */
+    c->due.reserved = true; /* the thread need not make room first, for which a boundary would not wait */
     dome__checkpoint_finish_writing(env);
     dome__checkpoint_ask();
     if (loops > 0)
-        c->loop = c->checked_loop = c->next_check = loops - 1; /* it may be less than at the boundary before a restart */
+        c->loop = c->due.checked_loop = c->due.next_check = loops - 1; /* it may be less than at the boundary before a restart */
 }

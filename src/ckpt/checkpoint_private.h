@@ -23,58 +23,82 @@ typedef struct dome_checkpoint_order {
     uint64_t keep; /* each task keeps the state for itself */
 } dome_checkpoint_order;
 
-struct dome_checkpoints {
-    char *directory, *program;   /* directory NULL: the program writes no checkpoint files */
-    dome_kept *kept;             /* what this task keeps of the state for itself; NULL: nothing */
-    bool kept_any;               /* it has done so in this view */
-    bool unkept;                 /* it has been said that it cannot */
-    bool in_memory;              /* the directory is in memory, and removed at the end of the program */
-    uint64_t loop, next_check;   /* boundaries passed, and the boundary of the next check; equal on all tasks */
+/* Of checkpoint_boundary.c: when a checkpoint is due. */
+typedef struct dome_checkpoint_due {
+    uint64_t next_check;         /* boundary of the next check; equal on all tasks */
     dome_checkpoint_order order; /* for this boundary, decided and not yet carried out */
     bool again;                  /* one was due, and has been put off; the same on all tasks */
-    dome_ckpt_snapshot snapshot;
-    dome_ckpt_link link;
-    dome_ckpt_pieces pieces; /* groups of tasks that share a directory */
-    dome_ckpt_background *background;
+    bool reserved;               /* memory for copies has been allocated */
+    /* rank 0 */
+    bool empty;            /* it has been said that there is nothing to write */
+    double last;           /* time at which the last one was begun */
+    double checked;        /* time of the tasks' last check, */
+    uint64_t checked_loop; /* and its boundary */
+} dome_checkpoint_due;
+
+/* Of checkpoint_write.c: the checkpoint that is being written, and how the last ones went. */
+typedef struct dome_checkpoint_writing {
     dome_ckpt_job job; /* of the current checkpoint */
-    bool reserved;     /* memory for copies has been allocated */
     bool under_way;    /* the job has begun, and its result has not been processed yet */
     double job_pause;
-    bool unreachable; /* the last one was not written because a task could not be reached */
+    double job_began;    /* time at which the program stopped for it */
+    uint64_t saved_loop; /* boundary of the last one */
+    bool unreachable;    /* the last one was not written because a task could not be reached */
+    bool kept_any;       /* this task has kept the state for itself in this view */
+    bool unkept;         /* it has been said that it cannot */
+    /* rank 0 */
+    bool mostly_same;  /* most blocks copied for the last one had not changed */
+    double cost;       /* of one, seconds; 0: not known */
+    double took;       /* seconds until the last one was written; 0: not known. The thread that writes it sets it */
+    double written_at; /* time at which the last one was known to be written */
+    unsigned failures; /* running */
+    bool left_out;     /* it has been said that one was left out, and none has been written since */
+} dome_checkpoint_writing;
 
-    /* restarting */
-    dome_ckpt_file *from;           /* the checkpoint restarted from; NULL: none, or no longer needed */
+/* Of checkpoint_restart.c: what the program goes on from. */
+typedef struct dome_checkpoint_restart {
+    dome_ckpt_file *from;           /* NULL: nothing, or it is no longer needed */
     dome_handover_source *handover; /* NULL: it is a file */
     uint64_t collected;             /* its number if it was merged from pieces; 0: it was not */
     GHashTable *restored;           /* names of objects that have got their values */
     GHashTable *lost;               /* by name, the elements that no task has: a GArray of dome_span. NULL: there are none */
     uint64_t restored_ns;           /* time spent on that */
     uint64_t restored_at;           /* when the last of them had got its values; 0: none has */
+} dome_checkpoint_restart;
+
+/* Of checkpoint_run.c: the run before this program, and this program. */
+typedef struct dome_checkpoint_past {
+    dome_run run;
+    double began;    /* this program */
+    uint64_t losses; /* that it has gone on after before, */
+    double seconds;  /* in so many seconds */
+} dome_checkpoint_past;
+
+struct dome_checkpoints {
+    char *directory, *program; /* directory NULL: the program writes no checkpoint files */
+    bool in_memory;            /* the directory is in memory, and removed at the end of the program */
+    dome_kept *kept;           /* what this task keeps of the state for itself; NULL: nothing */
+    uint64_t loop;             /* boundaries passed; equal on all tasks */
+    dome_ckpt_snapshot snapshot;
+    dome_ckpt_link link;
+    dome_ckpt_pieces pieces; /* groups of tasks that share a directory */
+    dome_ckpt_background *background;
+
+    dome_checkpoint_due due;
+    dome_checkpoint_writing writing;
+    dome_checkpoint_restart restart;
 
     /* rank 0 */
+    dome_checkpoint_past past;
     dome_store *store;   /* on leaders of groups as well */
     dome_ckpt *previous; /* the last good one; NULL: none that the next could refer to */
-    dome_run run;
-    double began;        /* this program */
-    uint64_t losses;     /* that it has gone on after before, */
-    double seconds;      /* in so many seconds */
     uint64_t number;     /* of the next */
     bool full;           /* the next one must contain everything */
-    bool empty;          /* it has been said that there is nothing to write */
-    bool mostly_same;    /* most blocks copied for the last one had not changed */
-    double last;         /* time at which the last one was begun */
-    double cost;         /* of one, seconds; 0: not known */
-    double took;         /* seconds until the last one was written; 0: not known. The thread that writes it sets it */
-    double job_began;    /* that of the thread */
-    uint64_t saved_loop; /* boundary of the last one */
-    double checked;      /* time of the tasks' last check; checked_loop: its boundary */
-    uint64_t checked_loop;
-    unsigned failures; /* running */
-    bool left_out;     /* it has been said that one was left out, and none has been written since */
-    double written_at; /* time at which the last one was known to be written */
 
     dome_checkpoint_report report;
 };
+
+/* ---- checkpoint_say.c ---- */
 
 /* Prints a message on rank 0 about a problem that does not end the program. */
 void dome__checkpoint_say(dome_env *env, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -88,7 +112,11 @@ static inline bool dome__checkpoint_in_pieces(const dome_checkpoints *c)
     return c->pieces.count > 1;
 }
 
-bool dome__checkpoint_leads_group(const dome_env *env);
+static inline bool dome__checkpoint_leads_group(const dome_env *env)
+{
+    const dome_ckpt_pieces *p = &env->checkpoints->pieces;
+    return p->leader[p->group[env->rank]] == env->rank;
+}
 
 /* ---- checkpoint_run.c: the file `run` ----
  *
@@ -103,8 +131,8 @@ bool dome__run_write(const dome_checkpoints *c, bool running, char **message);
 /* Called at the start. A run that continues without having been ended has failed. */
 bool dome__run_note(dome_checkpoints *c, bool goes_on, char **message);
 
-/* Adds to the run what the directory does not know: losses before its first checkpoint. */
-void dome__run_count(dome_checkpoints *c);
+/* Before all else: this program goes on after so many losses, in so many seconds. */
+void dome__run_begin(dome_checkpoints *c, int losses, double seconds);
 
 /* The mean time between failures: the user's, otherwise as observed in this run. */
 double dome__time_between_failures(const dome_env *env);
@@ -125,6 +153,12 @@ void dome__checkpoint_answered(void);
 
 /* A checkpoint and then the end have been requested (SIGTERM). Called at a boundary: the checkpoint is written next. */
 bool dome__checkpoint_ending(void);
+
+/* ---- checkpoint_boundary.c ---- */
+
+/* At the start, and once it is known at which boundary the program goes on. */
+void dome__checkpoint_due_begin(dome_checkpoints *c);
+void dome__checkpoint_due_from(dome_checkpoints *c);
 
 /* ---- checkpoint_copy.c ---- */
 
@@ -149,11 +183,21 @@ void dome__checkpoint_take_result(dome_env *env);
 /* The same, after waiting for the job to end. */
 void dome__checkpoint_finish_writing(dome_env *env);
 
-/* On rank 0: messages were in transit at each boundary where the state could have been saved. */
+/* On rank 0: messages were in transit at each boundary where the state could have been saved. Said once, and at the end. */
 void dome__checkpoint_tell_left_out(dome_env *env, const char *why, bool ends);
 
 /* The state that each task keeps for itself: writes it. Collective. Fails by dome__fail. */
 int dome__checkpoint_keep(dome_env *env);
+
+/* Whether this task has done so in this view. */
+bool dome__checkpoint_has_kept(const dome_checkpoints *c);
+
+/* Whether a checkpoint of the present boundary has been begun; the same on all tasks. */
+bool dome__checkpoint_saved_here(const dome_checkpoints *c);
+
+/* On rank 0: what a checkpoint costs the program, and how long it takes until it is written, in seconds; 0: not known. */
+double dome__checkpoint_cost(const dome_checkpoints *c);
+double dome__checkpoint_took(const dome_checkpoints *c);
 
 /* ---- checkpoint_restart.c: restarting ---- */
 
@@ -170,7 +214,7 @@ int dome__checkpoint_go_on(dome_env *env);
  * from yet. */
 int dome__checkpoint_open_kept(dome_env *env, uint32_t view);
 
-/* Called at the first boundary, when the program has made its objects. */
-void dome__checkpoint_end_restart(dome_env *env);
+/* The end of the environment, or of its checkpoints. */
+void dome__checkpoint_restart_free(dome_checkpoints *c);
 
 #endif

@@ -62,8 +62,8 @@ static dome_ckpt_file *choose(dome_env *env, const dome_checkpoints *c, char **m
 {
     dome_ckpt_file *file = NULL;
     char *skipped = NULL, *none = NULL;
-    if (env->options.restart == DOME_RESTART_NUMBER) {
-        file = open_number(c, env->options.restart_number, message);
+    if (env->options.restart.from == DOME_RESTART_NUMBER) {
+        file = open_number(c, env->options.restart.number, message);
         const dome_ckpt *head = file ? dome__ckpt_head(file) : NULL;
         if (head && !dome__ckpt_is_of(head, c->program))
             *message = g_strdup_printf("checkpoint '%s' is of program '%s', not of '%s'", dome__ckpt_path(file), head->program,
@@ -81,10 +81,11 @@ static dome_ckpt_file *choose(dome_env *env, const dome_checkpoints *c, char **m
     for (char **line = lines; *line; line++)
         dome__checkpoint_say(env, "%s: it is not used", *line);
     g_strfreev(lines);
-    if (file && env->options.restart == DOME_RESTART_AUTO && dome__ckpt_head(file)->number < dome__run_read(c->directory).first) {
+    if (file && env->options.restart.from == DOME_RESTART_AUTO &&
+        dome__ckpt_head(file)->number < dome__run_read(c->directory).first) {
         dome__ckpt_close(file);
         file = NULL;
-    } else if (!file && env->options.restart == DOME_RESTART_NEWEST) {
+    } else if (!file && env->options.restart.from == DOME_RESTART_NEWEST) {
         *message = g_strdup_printf("there is nothing to go on from: %s; without --dome-restart the program begins anew", none);
     }
     g_free(skipped);
@@ -97,7 +98,7 @@ static dome_ckpt_file *first_choice(const dome_env *env, const dome_checkpoints 
 {
     char *skipped = NULL, *message = NULL;
     dome_ckpt_file *file = dome__store_newest(c->directory, c->program, false, &skipped, &message);
-    const uint64_t first = env->options.restart == DOME_RESTART_AUTO ? dome__run_read(c->directory).first : 0;
+    const uint64_t first = env->options.restart.from == DOME_RESTART_AUTO ? dome__run_read(c->directory).first : 0;
     if (file && (skipped || dome__ckpt_head(file)->number < first))
         g_clear_pointer(&file, dome__ckpt_close);
     g_free(skipped);
@@ -115,7 +116,7 @@ static int choose_together(dome_env *env, const dome_checkpoints *c, dome_ckpt_f
     uint64_t number = 0, bad = 0;
     if (t->group.size == 1)
         return DOME_OK;
-    if (env->options.restart == DOME_RESTART_AUTO || env->options.restart == DOME_RESTART_NEWEST)
+    if (env->options.restart.from == DOME_RESTART_AUTO || env->options.restart.from == DOME_RESTART_NEWEST)
         *file = first_choice(env, c);
     const uint64_t own = *file ? dome__ckpt_head(*file)->number : 0;
     number = own;
@@ -136,8 +137,8 @@ static int choose_together(dome_env *env, const dome_checkpoints *c, dome_ckpt_f
 
 static void take_up(dome_checkpoints *c, dome_ckpt_file *file)
 {
-    c->from = file;
-    c->restored = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    c->restart.from = file;
+    c->restart.restored = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     c->loop = dome__ckpt_head(file)->loop;
 }
 
@@ -145,15 +146,15 @@ static void take_up(dome_checkpoints *c, dome_ckpt_file *file)
 static int collect(dome_env *env, dome_checkpoints *c, char **message)
 {
     const dome_options *o = &env->options;
-    uint64_t first = dome__run_read(c->directory).first, wanted = o->restart == DOME_RESTART_NUMBER ? o->restart_number : 0,
+    uint64_t first = dome__run_read(c->directory).first, wanted = o->restart.from == DOME_RESTART_NUMBER ? o->restart.number : 0,
              number = 0, next = 1;
     int status = dome__checkpoint_share(env, &first, 1, DOME_U64);
-    uint64_t from = o->restart == DOME_RESTART_NONE ? UINT64_MAX : o->restart == DOME_RESTART_AUTO ? first : 1;
+    uint64_t from = o->restart.from == DOME_RESTART_NONE ? UINT64_MAX : o->restart.from == DOME_RESTART_AUTO ? first : 1;
     if (status == DOME_OK)
         status = dome__collect(env, c->directory, c->program, &c->pieces, from, wanted, &number, &next);
     c->number = next;
-    c->collected = number;
-    if (number == 0 && o->restart != DOME_RESTART_NONE && o->restart != DOME_RESTART_AUTO)
+    c->restart.collected = number;
+    if (number == 0 && o->restart.from != DOME_RESTART_NONE && o->restart.from != DOME_RESTART_AUTO)
         *message = g_strdup_printf("there is nothing to go on from: the hosts' directories '%s' have no complete checkpoint%s",
                                    c->directory, wanted ? " of that number" : "");
     if (!*message && dome__checkpoint_leads_group(env))
@@ -172,15 +173,15 @@ int dome__checkpoint_open(dome_env *env)
         int status = collect(env, c, &message);
         if (status != DOME_OK)
             return status;
-        if (leads && c->collected > 0)
-            file = open_number(c, c->collected, &message);
+        if (leads && c->restart.collected > 0)
+            file = open_number(c, c->restart.collected, &message);
     } else {
         int status = choose_together(env, c, &file);
         if (status != DOME_OK) {
             dome__ckpt_close(file);
             return status;
         }
-        if (leads && !file && env->options.restart != DOME_RESTART_NONE)
+        if (leads && !file && env->options.restart.from != DOME_RESTART_NONE)
             file = choose(env, c, &message);
     }
     if (!dome__checkpoint_in_pieces(c) && leads && !message && dome__store_next_number(c->directory, &c->number, &message)) {
@@ -211,7 +212,7 @@ int dome__checkpoint_open(dome_env *env)
     if (leads) {
         c->full = dome__checkpoint_in_pieces(c); /* otherwise the next one refers to this one */
         dome__trace_restart(env->trace, number);
-        bool said = env->supervised && env->options.restart == DOME_RESTART_AUTO && number + 1 == c->number;
+        bool said = env->supervised && env->options.restart.from == DOME_RESTART_AUTO && number + 1 == c->number;
         if (!said)
             dome__checkpoint_say(env, "going on from checkpoint %" PRIu64 ", after %" PRIu64 " loop boundaries", number, c->loop);
     }
@@ -243,7 +244,7 @@ int dome__checkpoint_open_handover(dome_env *env, const dome_checkpoint_view *vi
     dome_ckpt_file *file = NULL;
     int status = c->directory ? dome__checkpoint_go_on(env) : DOME_OK;
     if (status == DOME_OK)
-        status = dome__handover_open(env, view->number, view->piece, &file, &c->handover);
+        status = dome__handover_open(env, view->number, view->piece, &file, &c->restart.handover);
     if (status == DOME_OK)
         take_up(c, file);
     return status;
@@ -253,14 +254,14 @@ int dome__checkpoint_open_kept(dome_env *env, uint32_t view)
 {
     dome_checkpoints *c = env->checkpoints;
     dome_ckpt_file *file = NULL;
-    int status = dome__kept_open(c->kept, view, &file, &c->handover);
+    int status = dome__kept_open(c->kept, view, &file, &c->restart.handover);
     if (status != DOME_OK || !file)
         return status;
     take_up(c, file);
-    c->lost = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_array_unref);
+    c->restart.lost = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_array_unref);
     for (guint i = 0; i < dome__ckpt_head(file)->objects->len; i++) {
         const dome_ckpt_object *there = dome__ckpt_object(dome__ckpt_head(file), i);
-        g_hash_table_insert(c->lost, g_strdup(there->name), dome__handover_lost(c->handover, there));
+        g_hash_table_insert(c->restart.lost, g_strdup(there->name), dome__handover_lost(c->restart.handover, there));
     }
     return DOME_OK;
 }
@@ -268,7 +269,7 @@ int dome__checkpoint_open_kept(dome_env *env, uint32_t view)
 size_t dome__checkpoint_lost(const dome_env *env, const dome_object *object, const dome_span **spans)
 {
     const dome_checkpoints *c = env->checkpoints;
-    const GArray *lost = c && c->lost ? g_hash_table_lookup(c->lost, dome_object_name(object)) : NULL;
+    const GArray *lost = c && c->restart.lost ? g_hash_table_lookup(c->restart.lost, dome_object_name(object)) : NULL;
     *spans = lost && lost->len > 0 ? &g_array_index(lost, dome_span, 0) : NULL;
     return lost ? lost->len : 0;
 }
@@ -277,14 +278,14 @@ size_t dome__checkpoint_lost(const dome_env *env, const dome_object *object, con
 
 bool dome__checkpoint_restarting(const dome_env *env)
 {
-    return env->checkpoints && env->checkpoints->from;
+    return env->checkpoints && env->checkpoints->restart.from;
 }
 
 bool dome__checkpoint_from(const dome_env *env, uint64_t *number, uint64_t *loop)
 {
     const bool from = dome__checkpoint_restarting(env);
-    *number = from ? dome__ckpt_head(env->checkpoints->from)->number : 0;
-    *loop = from ? dome__ckpt_head(env->checkpoints->from)->loop : 0;
+    *number = from ? dome__ckpt_head(env->checkpoints->restart.from)->number : 0;
+    *loop = from ? dome__ckpt_head(env->checkpoints->restart.from)->loop : 0;
     return from;
 }
 
@@ -345,8 +346,9 @@ static bool take_block(void *ctx, uint64_t block, const void *bytes, uint64_t le
 {
     restoring *r = ctx;
     r->status = dome_object_read(r->object, block, 1, bytes, length);
-    return r->status == DOME_OK || dome__ckpt_refuse(message, "block %" PRIu64 " of checkpoint '%s' cannot be taken: %s", block,
-                                                     dome__ckpt_path(r->c->from), dome_status_text((dome_status)r->status));
+    return r->status == DOME_OK ||
+           dome__ckpt_refuse(message, "block %" PRIu64 " of checkpoint '%s' cannot be taken: %s", block,
+                             dome__ckpt_path(r->c->restart.from), dome_status_text((dome_status)r->status));
 }
 
 static char *read_blocks(dome_checkpoints *c, const dome_ckpt_object *there, dome_object *object, dome_span run, int *status)
@@ -354,14 +356,14 @@ static char *read_blocks(dome_checkpoints *c, const dome_ckpt_object *there, dom
     restoring r = {.c = c, .object = object};
     uint64_t room = DOME_CKPT_READ;
     for (uint64_t b = run.first; b < run.first + run.count; b++)
-        room = MAX(room, dome__ckpt_entry(dome__ckpt_head(c->from), there, b)->length);
+        room = MAX(room, dome__ckpt_entry(dome__ckpt_head(c->restart.from), there, b)->length);
     char *buffer = room <= G_MAXSIZE ? g_try_malloc((gsize)room) : NULL, *text = NULL;
     if (!buffer) {
         *status = DOME_ERR_MEMORY;
         return g_strdup_printf("no memory for a block of %" PRIu64 " bytes", room);
     }
     *status = DOME_OK;
-    if (!dome__ckpt_read_run(c->from, there, run, buffer, room, take_block, &r, &text))
+    if (!dome__ckpt_read_run(c->restart.from, there, run, buffer, room, take_block, &r, &text))
         *status = r.status != DOME_OK ? r.status : DOME_ERR_IO;
     g_free(buffer);
     return text;
@@ -371,7 +373,7 @@ static char *read_blocks(dome_checkpoints *c, const dome_ckpt_object *there, dom
  * other objects may have got values from this one. */
 static int lose_checkpoint(dome_env *env, const char *why)
 {
-    const char *path = dome__ckpt_path(env->checkpoints->from);
+    const char *path = dome__ckpt_path(env->checkpoints->restart.from);
     const bool gone = unlink(path) == 0 || errno == ENOENT;
     return dome__fail(env, gone ? DOME_ERR_LOST : DOME_ERR_IO, "%s; the checkpoint %s", why,
                       gone ? "is removed" : "cannot be removed");
@@ -386,7 +388,7 @@ static int lose_kept(dome_env *env, const char *why)
 
 static int restore(dome_env *env, dome_checkpoints *c, dome_object *object)
 {
-    const dome_ckpt *head = dome__ckpt_head(c->from);
+    const dome_ckpt *head = dome__ckpt_head(c->restart.from);
     const dome_ckpt_object *there = dome__ckpt_find(head, dome_object_name(object));
     dome_object_info info = {.size = sizeof info};
     int status = dome_object_describe(object, &info);
@@ -397,88 +399,97 @@ static int restore(dome_env *env, dome_checkpoints *c, dome_object *object)
                           "checkpoint '%s' has no '%s', so there are no values for it. An object that is new in the program is "
                           "made after the first "
                           "loop boundary, or without a name; one that was renamed keeps its old name",
-                          dome__ckpt_path(c->from), dome_object_name(object));
+                          dome__ckpt_path(c->restart.from), dome_object_name(object));
     char *text = differs(head, there, object, &info, &status);
     if (!text)
         text = take_shape(head, there, object, &status);
     if (text) {
-        status = dome__fail(env, status, "checkpoint '%s': '%s' %s", dome__ckpt_path(c->from), dome_object_name(object), text);
+        status =
+            dome__fail(env, status, "checkpoint '%s': '%s' %s", dome__ckpt_path(c->restart.from), dome_object_name(object), text);
         g_free(text);
         return status;
     }
     dome_span runs[2];
-    int count = c->handover ? 0 : dome__state_blocks(env, env->rank, DOME_STATE_COMPLETE, &info, runs);
+    int count = c->restart.handover ? 0 : dome__state_blocks(env, env->rank, DOME_STATE_COMPLETE, &info, runs);
     for (int r = 0; r < count && !text; r++)
         text = read_blocks(c, there, object, runs[r], &status);
-    if (c->handover)
-        text = dome__handover_take(c->handover, object, &info, there, &status);
+    if (c->restart.handover)
+        text = dome__handover_take(c->restart.handover, object, &info, there, &status);
     if (!text && (status = dome_object_delta(object, DOME_MARK_CHECKPOINT, NULL, NULL)) != DOME_OK)
         text = g_strdup_printf("'%s' cannot be restored", dome_object_name(object));
     /* A single task may find this. Where errors end the program, its message is printed. */
     if (dome__errors_returned(env))
         status = dome__agree(env, text ? status : DOME_OK, text);
-    else if (text && status == DOME_ERR_IO && c->in_memory && !dome__checkpoint_in_pieces(c) && !c->handover)
+    else if (text && status == DOME_ERR_IO && c->in_memory && !dome__checkpoint_in_pieces(c) && !c->restart.handover)
         status = lose_checkpoint(env, text);
-    else if (text && status == DOME_ERR_IO && c->handover && c->lost)
+    else if (text && status == DOME_ERR_IO && c->restart.handover && c->restart.lost)
         status = lose_kept(env, text);
     else if (text)
         status = dome__fail(env, status, "%s", text);
     g_free(text);
     if (status == DOME_OK)
-        g_hash_table_add(c->restored, g_strdup(dome_object_name(object)));
+        g_hash_table_add(c->restart.restored, g_strdup(dome_object_name(object)));
     return status;
 }
 
 int dome__checkpoint_restore(dome_env *env, dome_object *object)
 {
     dome_checkpoints *c = env->checkpoints;
-    if (!c || !c->from || !dome__object_is_named(object))
+    if (!c || !c->restart.from || !dome__object_is_named(object))
         return DOME_OK;
     const uint64_t begin = dome__now_ns();
     const int status = restore(env, c, object);
-    c->restored_at = dome__now_ns();
-    c->restored_ns += c->restored_at - begin;
+    c->restart.restored_at = dome__now_ns();
+    c->restart.restored_ns += c->restart.restored_at - begin;
     return status;
 }
 
 void dome__checkpoint_restored(const dome_env *env, uint64_t *took_ns, uint64_t *at)
 {
     const dome_checkpoints *c = env->checkpoints;
-    *took_ns = c ? c->restored_ns : 0;
-    *at = c ? c->restored_at : 0;
+    *took_ns = c ? c->restart.restored_ns : 0;
+    *at = c ? c->restart.restored_at : 0;
 }
 
-void dome__checkpoint_end_restart(dome_env *env)
+static void end_restart(dome_env *env)
 {
     dome_checkpoints *c = env->checkpoints;
-    const dome_ckpt *head = dome__ckpt_head(c->from);
+    const dome_ckpt *head = dome__ckpt_head(c->restart.from);
     for (guint i = 0; i < head->objects->len && env->rank == 0; i++) {
         const dome_ckpt_object *object = dome__ckpt_object(head, i);
-        if (g_hash_table_contains(c->restored, object->name))
+        if (g_hash_table_contains(c->restart.restored, object->name))
             continue;
         char *name = dome__ckpt_shown(object->name);
         dome__checkpoint_say(env, "checkpoint %" PRIu64 " has %s, which the program has not made again", head->number, name);
         g_free(name);
     }
-    if (env->rank == 0 && !c->handover && !c->full)
-        c->previous = dome__ckpt_take_head(c->from);
+    if (env->rank == 0 && !c->restart.handover && !c->full)
+        c->previous = dome__ckpt_take_head(c->restart.from);
     else
-        dome__ckpt_close(c->from);
-    g_clear_pointer(&c->handover, dome__handover_close);
-    c->from = NULL;
-    g_clear_pointer(&c->restored, g_hash_table_unref);
-    g_clear_pointer(&c->lost, g_hash_table_unref);
+        dome__ckpt_close(c->restart.from);
+    g_clear_pointer(&c->restart.handover, dome__handover_close);
+    c->restart.from = NULL;
+    g_clear_pointer(&c->restart.restored, g_hash_table_unref);
+    g_clear_pointer(&c->restart.lost, g_hash_table_unref);
 }
 
 void dome__checkpoint_recovered(dome_env *env)
 {
     if (dome__checkpoint_restarting(env))
-        dome__checkpoint_end_restart(env);
+        end_restart(env);
 }
 
 uint64_t dome__checkpoint_saved_length(const dome_env *env, const char *name)
 {
     const dome_checkpoints *c = env->checkpoints;
-    const dome_ckpt_object *object = c && c->from ? dome__ckpt_find(dome__ckpt_head(c->from), name) : NULL;
+    const dome_ckpt_object *object = c && c->restart.from ? dome__ckpt_find(dome__ckpt_head(c->restart.from), name) : NULL;
     return object ? object->length : 0;
+}
+
+void dome__checkpoint_restart_free(dome_checkpoints *c)
+{
+    dome__handover_close(c->restart.handover);
+    dome__ckpt_close(c->restart.from);
+    g_clear_pointer(&c->restart.restored, g_hash_table_unref);
+    g_clear_pointer(&c->restart.lost, g_hash_table_unref);
 }

@@ -61,8 +61,8 @@ bool dome__run_write(const dome_checkpoints *c, bool running, char **message)
 {
     char *path = run_path(c->directory), seconds[G_ASCII_DTOSTR_BUF_SIZE];
     const char *reason;
-    g_ascii_formatd(seconds, sizeof seconds, "%.3f", c->run.seconds + dome_wtime() - c->began);
-    char *text = g_strdup_printf("%" PRIu64 "\n%" PRIu64 " %s %s\n", c->run.first, c->run.failures, seconds,
+    g_ascii_formatd(seconds, sizeof seconds, "%.3f", c->past.run.seconds + dome_wtime() - c->past.began);
+    char *text = g_strdup_printf("%" PRIu64 "\n%" PRIu64 " %s %s\n", c->past.run.first, c->past.run.failures, seconds,
                                  running ? "running" : "ended");
     bool good = dome__file_replace(path, text, dome__store_file_mode(c->directory), &reason);
     if (!good && message)
@@ -72,26 +72,35 @@ bool dome__run_write(const dome_checkpoints *c, bool running, char **message)
     return good;
 }
 
-void dome__run_count(dome_checkpoints *c)
+/* Adds to the run what the directory does not know: losses before its first checkpoint. */
+static void count(dome_checkpoints *c)
 {
-    c->run.failures = MAX(c->run.failures, c->losses);
-    c->run.seconds = MAX(c->run.seconds, c->seconds);
+    c->past.run.failures = MAX(c->past.run.failures, c->past.losses);
+    c->past.run.seconds = MAX(c->past.run.seconds, c->past.seconds);
+}
+
+void dome__run_begin(dome_checkpoints *c, int losses, double seconds)
+{
+    c->past.began = dome_wtime();
+    c->past.losses = (uint64_t)losses;
+    c->past.seconds = seconds;
+    count(c);
 }
 
 bool dome__run_note(dome_checkpoints *c, bool goes_on, char **message)
 {
-    c->began = dome_wtime();
-    c->run = goes_on ? dome__run_read(c->directory) : (dome_run){.first = c->number};
-    c->run.failures += c->run.running;
-    dome__run_count(c);
+    c->past.began = dome_wtime();
+    c->past.run = goes_on ? dome__run_read(c->directory) : (dome_run){.first = c->number};
+    c->past.run.failures += c->past.run.running;
+    count(c);
     return dome__run_write(c, true, message);
 }
 
 double dome__time_between_failures(const dome_env *env)
 {
     const dome_checkpoints *c = env->checkpoints;
-    double seconds = c->run.seconds + dome_wtime() - c->began;
-    if (env->options.checkpoint_mtbf > 0)
-        return env->options.checkpoint_mtbf;
-    return c->run.failures > 0 ? seconds / (double)c->run.failures : MAX(seconds, FIRST_MTBF);
+    double seconds = c->past.run.seconds + dome_wtime() - c->past.began;
+    if (env->options.checkpoint.mtbf > 0)
+        return env->options.checkpoint.mtbf;
+    return c->past.run.failures > 0 ? seconds / (double)c->past.run.failures : MAX(seconds, FIRST_MTBF);
 }

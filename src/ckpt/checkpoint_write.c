@@ -14,11 +14,11 @@ static const double COST_WEIGHT = 0.5;
 static void tell_failure(dome_env *env, uint64_t number, const char *reason)
 {
     dome_checkpoints *c = env->checkpoints;
-    c->failures++;
-    if (c->failures == 1)
+    c->writing.failures++;
+    if (c->writing.failures == 1)
         dome__checkpoint_say(env, "checkpoint %" PRIu64 " was not written: %s; the program goes on%s", number, reason,
                              c->previous ? ", and the checkpoint before stays" : " without one");
-    else if (c->failures == 2)
+    else if (c->writing.failures == 2)
         dome__checkpoint_say(env, "checkpoint %" PRIu64 " was not written either: %s; this is not said again until one is",
                              number, reason);
 }
@@ -26,7 +26,9 @@ static void tell_failure(dome_env *env, uint64_t number, const char *reason)
 void dome__checkpoint_tell_left_out(dome_env *env, const char *why, bool ends)
 {
     dome_checkpoints *c = env->checkpoints;
-    c->left_out = true;
+    if (c->writing.left_out && !ends)
+        return;
+    c->writing.left_out = true;
     if (c->directory)
         dome__checkpoint_say(env, "checkpoint %" PRIu64 " is left out: %s%s", c->number, why,
                              ends ? "; the program ends without it" : "");
@@ -46,23 +48,23 @@ static void conclude(dome_env *env, dome_ckpt_job *job, double pause)
         c->number = number + 1;
         c->full = dome__checkpoint_in_pieces(c); /* a lost directory's blocks cannot be referred to */
         dome__ckpt_free(g_steal_pointer(&job->ckpt));
-        c->mostly_same = job->mostly_same;
-        c->failures = 0;
-        c->left_out = false;
+        c->writing.mostly_same = job->mostly_same;
+        c->writing.failures = 0;
+        c->writing.left_out = false;
         c->report.written++;
-        c->written_at = dome_wtime();
+        c->writing.written_at = dome_wtime();
         c->report.bytes += job->data_bytes;
         double cost = job->cost + pause;
-        c->cost = c->cost > 0 ? (1 - COST_WEIGHT) * c->cost + COST_WEIGHT * cost : cost;
+        c->writing.cost = c->writing.cost > 0 ? (1 - COST_WEIGHT) * c->writing.cost + COST_WEIGHT * cost : cost;
         if (job->message)
             dome__checkpoint_say(env, "%s", job->message);
     } else {
         c->full = true;
         c->report.failed++;
         dome__trace_checkpoint_failed(env->trace, number);
-        if (!job->lost || c->unreachable) /* the loss of tasks is reported elsewhere, and ends the program soon */
+        if (!job->lost || c->writing.unreachable) /* the loss of tasks is reported elsewhere, and ends the program soon */
             tell_failure(env, number, job->message);
-        c->unreachable = job->lost;
+        c->writing.unreachable = job->lost;
         dome__ckpt_free(job->ckpt);
         if (job->previous_damaged) {
             dome__ckpt_free(c->previous);
@@ -75,18 +77,18 @@ static void conclude(dome_env *env, dome_ckpt_job *job, double pause)
 void dome__checkpoint_take_result(dome_env *env)
 {
     dome_checkpoints *c = env->checkpoints;
-    if (!c->under_way)
+    if (!c->writing.under_way)
         return;
-    c->under_way = false;
+    c->writing.under_way = false;
     if (env->rank == 0) {
-        conclude(env, &c->job, c->job_pause);
+        conclude(env, &c->writing.job, c->writing.job_pause);
         return;
     }
-    if (c->job.message && !c->unreachable && c->link.altered(c->link.ctx)) { /* task 0 cannot know */
-        dome__checkpoint_say(env, "%s", c->job.message);
-        c->unreachable = true;
+    if (c->writing.job.message && !c->writing.unreachable && c->link.altered(c->link.ctx)) { /* task 0 cannot know */
+        dome__checkpoint_say(env, "%s", c->writing.job.message);
+        c->writing.unreachable = true;
     }
-    g_free(c->job.message);
+    g_free(c->writing.job.message);
 }
 
 void dome__checkpoint_finish_writing(dome_env *env)
@@ -99,7 +101,7 @@ void dome__checkpoint_finish_writing(dome_env *env)
 static void note_time(void *checkpoints)
 {
     dome_checkpoints *c = checkpoints;
-    c->took = dome_wtime() - c->job_began;
+    c->writing.took = dome_wtime() - c->writing.job_began;
     dome__run_write(c, true, NULL);
 }
 
@@ -108,35 +110,67 @@ void dome__checkpoint_begin_writing(dome_env *env, uint64_t number, bool full)
     dome_checkpoints *c = env->checkpoints;
     uint64_t stopped = dome__now_ns();
     dome__checkpoint_finish_writing(env);
-    double begin = c->job_began = dome_wtime();
-    c->saved_loop = c->loop;
+    double begin = c->writing.job_began = dome_wtime();
+    c->writing.saved_loop = c->loop;
     dome__checkpoint_copy(env, full);
     uint64_t bytes = c->snapshot.used; /* from here on the snapshot belongs to the thread */
-    c->job = (dome_ckpt_job){.directory = c->directory,
-                             .snapshot = &c->snapshot,
-                             .pieces = dome__checkpoint_in_pieces(c) ? &c->pieces : NULL,
-                             .store = c->store,
-                             .keep = env->options.checkpoint_keep};
+    c->writing.job = (dome_ckpt_job){.directory = c->directory,
+                                     .snapshot = &c->snapshot,
+                                     .pieces = dome__checkpoint_in_pieces(c) ? &c->pieces : NULL,
+                                     .store = c->store,
+                                     .keep = env->options.checkpoint.keep};
     if (env->rank == 0) {
         char *problem = NULL;
-        c->job.ckpt = dome__state_describe(env, c->program, number, c->loop, &problem);
+        c->writing.job.ckpt = dome__state_describe(env, c->program, number, c->loop, &problem);
         if (problem && !c->snapshot.problem)
             c->snapshot.problem = problem;
-        c->job.previous = c->previous;
-        c->job.full = full;
-        c->job.eager = !c->mostly_same;
-        c->job.then = note_time;
-        c->job.then_ctx = c;
+        c->writing.job.previous = c->previous;
+        c->writing.job.full = full;
+        c->writing.job.eager = !c->writing.mostly_same;
+        c->writing.job.then = note_time;
+        c->writing.job.then_ctx = c;
     }
-    c->under_way = true;
-    c->job_pause = dome_wtime() - begin;
-    dome__ckpt_background_write(c->background, &c->job, c->job_pause);
-    c->report.pause += c->job_pause;
-    c->report.longest_pause = MAX(c->report.longest_pause, c->job_pause);
+    c->writing.under_way = true;
+    c->writing.job_pause = dome_wtime() - begin;
+    dome__ckpt_background_write(c->background, &c->writing.job, c->writing.job_pause);
+    c->report.pause += c->writing.job_pause;
+    c->report.longest_pause = MAX(c->report.longest_pause, c->writing.job_pause);
     dome__trace_checkpoint(env->trace, number, stopped, bytes);
 }
 
+/* ---- what others ask ---- */
+
+double dome__checkpoint_cost(const dome_checkpoints *c)
+{
+    return c->writing.cost;
+}
+
+double dome__checkpoint_took(const dome_checkpoints *c)
+{
+    return c->writing.took;
+}
+
+bool dome__checkpoint_saved_here(const dome_checkpoints *c)
+{
+    return c->writing.saved_loop == c->loop;
+}
+
+bool dome__checkpoint_last(const dome_env *env, uint64_t *number, double *age)
+{
+    const dome_checkpoints *c = env->checkpoints;
+    if (!c || env->rank != 0 || !c->report.written)
+        return false;
+    *number = c->number - 1;
+    *age = dome_wtime() - c->writing.written_at;
+    return true;
+}
+
 /* ---- what each task keeps for itself ---- */
+
+bool dome__checkpoint_has_kept(const dome_checkpoints *c)
+{
+    return c->writing.kept_any;
+}
 
 /* Called while the program waits: there is nothing to do beside it. */
 int dome__checkpoint_keep(dome_env *env)
@@ -148,16 +182,16 @@ int dome__checkpoint_keep(dome_env *env)
     int status = dome__kept_write(c->kept, c->program, c->loop, &why);
     const double cost = dome_wtime() - begin;
     if (status == DOME_OK && !why) {
-        c->kept_any = true;
-        c->unkept = c->left_out = false;
+        c->writing.kept_any = true;
+        c->writing.unkept = c->writing.left_out = false;
         if (!c->directory)
-            c->cost = c->cost > 0 ? (1 - COST_WEIGHT) * c->cost + COST_WEIGHT * cost : cost;
-    } else if (status == DOME_OK && !c->unkept) {
-        c->unkept = true;
+            c->writing.cost = c->writing.cost > 0 ? (1 - COST_WEIGHT) * c->writing.cost + COST_WEIGHT * cost : cost;
+    } else if (status == DOME_OK && !c->writing.unkept) {
+        c->writing.unkept = true;
         if (env->rank == 0)
             dome__checkpoint_say(
                 env, "the state of loop boundary %" PRIu64 " is not kept for --on-loss tell: %s; the program goes on%s", c->loop,
-                why, c->kept_any ? ", and the state before stays" : "");
+                why, c->writing.kept_any ? ", and the state before stays" : "");
     }
     g_free(why);
     return status;

@@ -220,7 +220,7 @@ void dome__block_times_forget(dome_env *env, uint64_t length, uint64_t block_siz
 
 static bool wanted(const dome_env *env, const dome_layout *layout)
 {
-    dome_balancing balance = env->options.balance;
+    dome_balancing balance = env->options.balance.policy;
     return layout && env->size > 1 && (balance == DOME_BALANCE_GLOBAL || balance == DOME_BALANCE_RING);
 }
 

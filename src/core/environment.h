@@ -30,6 +30,26 @@ typedef struct dome_checkpoints dome_checkpoints;       /* src/ckpt/checkpoint_p
 typedef struct dome_trail dome_trail;                   /* the operations before this one: src/core/trail.h */
 typedef struct dome_watch dome_watch;                   /* this task's line to the hub: src/watch/watch.h */
 
+/* Where the program is in the course of its operations. */
+typedef struct dome_position {
+    dome_operation_code coming; /* code of the operation that begins after the current phase of balancing */
+    const dome_object *stale;   /* a freed object that is an operand of the operation that is beginning; NULL: none */
+    uint64_t sequence, history; /* the number of the current operation, and a hash of it and all before */
+} dome_position;
+
+/* Of src/program/recording.c. */
+typedef struct dome_recording {
+    uint32_t number;         /* of the recording on demand; 0: none */
+    uint64_t look_at;        /* when to check next whether to record, by dome__now_ns */
+    dome_recorder *recorder; /* with a single task */
+} dome_recording;
+
+/* What src/capture asks of the registry and of checkpoints. */
+typedef struct dome_capture_wishes {
+    bool keeps_all;   /* objects without a name of the program's are in checkpoints, too */
+    bool makes_again; /* the objects of an image are being made again, by the names that they had */
+} dome_capture_wishes;
+
 struct dome_env {
     const dome_hooks *hooks;
     int rank, size;
@@ -49,19 +69,16 @@ struct dome_env {
     dome_sparse_notes *sparse_notes; /* likewise */
 
     /* operation.c */
-    dome_operation *operation;  /* the innermost current one; NULL in the program's own code */
-    dome_operation_code coming; /* code of the operation that begins after the current phase of balancing */
-    const dome_object *stale;   /* a freed object that is an operand of the operation that is beginning; NULL: none */
-    uint64_t sequence, history;
+    dome_operation *operation; /* the innermost current one; NULL in the program's own code */
+    dome_position position;
 
     /* src/balance */
     dome_balance *balance; /* NULL: no load balancing */
     dome_moved *moved;
 
     dome_checkpoints *checkpoints; /* NULL: no checkpoints are written, and the program resumes from none */
-    bool keeps_all;                /* objects without a name of the program's are in checkpoints, too: of src/capture */
-    bool makes_again;              /* src/capture makes the objects of an image again, by the names that they had */
-    bool supervised;               /* under `dome run --restarts`, which reports a loss and restarts the program */
+    dome_capture_wishes capture;
+    bool supervised; /* under `dome run --restarts`, which reports a loss and restarts the program */
 
     dome_progress_state *progress;
 
@@ -71,10 +88,8 @@ struct dome_env {
     dome_trail *trail; /* the watch's; NULL with a single task */
 
     /* recording.c */
-    dome_trace *trace;       /* NULL: nothing is recorded; belongs to the watcher thread, if there is one */
-    uint32_t recording;      /* number of the recording on demand; 0: none */
-    uint64_t look_at;        /* when to check next whether to record, by dome__now_ns */
-    dome_recorder *recorder; /* with a single task */
+    dome_trace *trace; /* NULL: nothing is recorded; belongs to the watcher thread, if there is one */
+    dome_recording recording;
 };
 
 /* Whether all tasks are on one host. */

@@ -112,13 +112,13 @@ dome_object *dome_object_new(dome_env *env, const char *name, const dome_object_
         return dome__end(&op, status), NULL;
     bool named = name && *name;
     char own[128];
-    if (!named && env->keeps_all) {
+    if (!named && env->capture.keeps_all) {
         named = true;
         name = own;
         g_snprintf(own, sizeof own, "%s #%" G_GUINT64_FORMAT, ops->kind, env->registry->last_id + 1);
     }
     status = check_names(env, named ? name : NULL, ops->kind);
-    if (status == DOME_OK && named && name != own && env->keeps_all && !env->makes_again && is_numbered(name))
+    if (status == DOME_OK && named && name != own && env->capture.keeps_all && !env->capture.makes_again && is_numbered(name))
         status = dome__fail(env, DOME_ERR_NAME,
                             "'%s' ends with \" #\" and a number, as the names do that this program's objects without a name get: "
                             "choose another name",

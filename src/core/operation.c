@@ -94,15 +94,15 @@ static inline uint64_t id_of(const dome_object *object)
 /* Number and history change together: tasks that have the same number but different histories are reported as disagreeing. */
 static inline void enter_history(dome_env *env, uint32_t code, uint64_t id, const uint64_t *words, size_t count)
 {
-    uint64_t history = mix(mix(env->history, code), id);
+    uint64_t history = mix(mix(env->position.history, code), id);
     for (size_t k = 0; k < count; k++)
         history = mix(history, words[k]);
-    env->sequence++;
-    env->history = history;
+    env->position.sequence++;
+    env->position.history = history;
     if (env->stamp)
-        *env->stamp = (dome_stamp){.sequence = env->sequence, .history = history, .object = id, .operation = code};
+        *env->stamp = (dome_stamp){.sequence = env->position.sequence, .history = history, .object = id, .operation = code};
     if (env->trail)
-        dome__trail_note(env->trail, env->sequence, history, code, id, words, count);
+        dome__trail_note(env->trail, env->position.sequence, history, code, id, words, count);
 }
 
 /* Whether a child process of the task goes on: it has the values that the task had, and can look at them. */
@@ -121,11 +121,11 @@ static void refuse_freed(dome_operation *op)
 {
     dome_env *env = op->env;
     if (dome__operation_has(op->code, DOME_OPERATION_COMES_BEFORE)) /* name the user's operation */
-        op->code = env->coming;
+        op->code = env->position.coming;
     dome__errors_end(env);
-    if (!env->stale)
+    if (!env->position.stale)
         dome__fail(env, DOME_ERR_STATE, "it has been freed");
-    dome__fail(env, DOME_ERR_STATE, "'%s' has been freed", dome_object_name(env->stale));
+    dome__fail(env, DOME_ERR_STATE, "'%s' has been freed", dome_object_name(env->position.stale));
     abort();
 }
 
@@ -177,7 +177,7 @@ void dome__begin_with(dome_operation *op, dome_env *env, dome_operation_code cod
         if (!may_look(env, code))
             refuse_caller(env, code, object);
     } else if (!env->operation && env->hooks->due(env, code)) {
-        env->coming = code;
+        env->position.coming = code;
         env->hooks->move(env, code, object);
     }
     *op = (dome_operation){.env = env, .code = code, .object = object, .outer = env->operation};
@@ -188,7 +188,7 @@ void dome__begin_with(dome_operation *op, dome_env *env, dome_operation_code cod
         return;
     }
     uint64_t id = id_of(object);
-    if ((id & DOME_FREED) || env->stale)
+    if ((id & DOME_FREED) || env->position.stale)
         refuse_freed(op);
     enter_history(env, code, id, words, count);
     if (env->wait_ns)
@@ -198,7 +198,7 @@ void dome__begin_with(dome_operation *op, dome_env *env, dome_operation_code cod
     if (!dome__operation_has(code, DOME_OPERATION_DEFERRED)) {
         op->start_eval_ns = env->clock->eval_ns;
         op->start_ns = dome__now_ns();
-        if (op->start_ns >= env->look_at)
+        if (op->start_ns >= env->recording.look_at)
             env->hooks->look(env);
         if (env->futures)
             env->hooks->ahead(env, code);
@@ -227,7 +227,7 @@ void dome__clock_alone(dome_operation *op)
         env->hooks->at(env, op->code, 0);
     op->start_eval_ns = env->clock->eval_ns;
     op->start_ns = dome__now_ns();
-    if (op->start_ns >= env->look_at)
+    if (op->start_ns >= env->recording.look_at)
         env->hooks->look(env);
 }
 
@@ -241,7 +241,7 @@ void dome__begin_next(dome_env *env, uint64_t decision)
 {
     const dome_operation *op = env->operation;
     const dome_stamp *stamp = env->stamp;
-    enter_history(env, stamp->operation, stamp->object, (uint64_t[]){env->coming, decision}, 2);
+    enter_history(env, stamp->operation, stamp->object, (uint64_t[]){env->position.coming, decision}, 2);
     if (env->watch)
         env->hooks->at(env, op->code, id_of(op->object));
 }

@@ -60,6 +60,9 @@ typedef struct dome_operation_part {
 /* Adds a part of the library, unless the table has it already. For the program's thread. */
 void dome__operation_add_part(dome_operation_part *part);
 
+/* Adds an operation of a structure, whose name the table does not have; returns its code. For the program's thread. */
+uint32_t dome__operation_add(const char *name, const char *arguments, unsigned flags);
+
 /* Removes the operations that structures have registered, when their environment ends. No other thread may read the table then.
  */
 void dome__operation_table_reset(void);
@@ -71,6 +74,11 @@ void dome__operation_table_reset(void);
 /* By code; both accept any number. dome__operation_arguments: "" if there is no such operation. */
 const char *dome__operation_name(uint32_t code);
 const char *dome__operation_arguments(uint32_t code);
+
+enum { DOME_OPERATION_NOT_FOUND = -1 };
+
+/* The code of a name, or DOME_OPERATION_NOT_FOUND. For the program's thread. */
+int64_t dome__operation_find(const char *name);
 
 /* The number of operations, and operation number k of them: the parts in the order in which they were added. */
 uint32_t dome__operation_count(void);

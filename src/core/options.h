@@ -49,40 +49,67 @@ typedef enum dome_on_loss { DOME_LOSS_AUTO, DOME_LOSS_HEAL, DOME_LOSS_RESTART, D
 /* AUTO: the number of tasks that pays. */
 typedef enum dome_sizing { DOME_SIZE_KEEP, DOME_SIZE_AUTO } dome_sizing;
 
+/* How the program starts. */
+typedef struct dome_start_options {
+    int tasks;             /* --dome-tasks; 0: not given */
+    const char *transport; /* --dome-transport pvm|self; NULL: not given */
+    dome_road road;        /* --dome-road best|vm|shm|pvm */
+    dome_placing place;    /* --dome-place fill|spread */
+    dome_binding bind;     /* --dome-bind none|core */
+    char *hosts_script;    /* --dome-hosts-script; NULL: not given */
+} dome_start_options;
+
+/* What follows when a task is lost. */
+typedef struct dome_loss_options {
+    int restarts;        /* --dome-restarts */
+    dome_on_loss action; /* --dome-on-loss */
+} dome_loss_options;
+
+/* How many tasks a running program may have. */
+typedef struct dome_size_options {
+    int least, most;    /* --dome-min, --dome-max; 0: not given */
+    dome_sizing policy; /* --dome-size keep|auto */
+} dome_size_options;
+
+typedef struct dome_balance_options {
+    dome_balancing policy;  /* --dome-balance */
+    uint64_t every;         /* --dome-balance-every, operations; 0: adaptive */
+    uint64_t phases;        /* --dome-balance-phases; 0: no limit */
+    int group;              /* --dome-balance-group, tasks */
+    dome_topology topology; /* --dome-topology ring|linear */
+} dome_balance_options;
+
+typedef struct dome_checkpoint_options {
+    char *directory;           /* --dome-checkpoint-dir; NULL: no checkpoints */
+    bool by_default;           /* it is in memory, and has not been given */
+    dome_checkpoint_unit unit; /* of `every` */
+    double every;              /* --dome-checkpoint-every */
+    unsigned keep;             /* --dome-checkpoint-keep */
+    double mtbf;               /* --dome-checkpoint-mtbf, seconds; 0: not given */
+    bool trust;                /* --dome-checkpoint-trust */
+} dome_checkpoint_options;
+
+typedef struct dome_restart_options {
+    dome_restart from; /* --dome-restart */
+    uint64_t number;   /* --dome-restart=NUMBER */
+} dome_restart_options;
+
 typedef struct dome_options {
-    int tasks;                   /* --dome-tasks; 0: not given */
-    const char *transport;       /* --dome-transport pvm|self; NULL: not given */
-    dome_road road;              /* --dome-road best|vm|shm|pvm */
-    dome_placing place;          /* --dome-place fill|spread */
-    dome_binding bind;           /* --dome-bind none|core */
-    double timeout;              /* --dome-timeout, seconds */
-    int restarts;                /* --dome-restarts */
-    dome_on_loss on_loss;        /* --dome-on-loss */
-    int least, most;             /* --dome-min, --dome-max; 0: not given */
-    dome_sizing size;            /* --dome-size keep|auto */
-    char *hosts_script;          /* --dome-hosts-script; NULL: not given */
-    dome_output output;          /* --dome-output rank0|all */
-    dome_balancing balance;      /* --dome-balance */
-    uint64_t balance_every;      /* --dome-balance-every, operations; 0: adaptive */
-    uint64_t balance_phases;     /* --dome-balance-phases; 0: no limit */
-    int balance_group;           /* --dome-balance-group, tasks */
-    dome_topology topology;      /* --dome-topology ring|linear */
+    dome_start_options start;
+    double timeout; /* --dome-timeout, seconds */
+    dome_loss_options loss;
+    dome_size_options size;
+    dome_balance_options balance;
+    dome_checkpoint_options checkpoint;
+    dome_restart_options restart;
     const char *kernels;         /* --dome-kernels auto|avx512|avx2|baseline */
+    dome_evaluator evaluator;    /* --dome-evaluator */
     bool check_pointers;         /* --dome-check-pointers */
     bool check_reductions;       /* --dome-check-reductions */
-    dome_evaluator evaluator;    /* --dome-evaluator */
-    bool profile;                /* --dome-profile */
+    dome_output output;          /* --dome-output rank0|all */
     dome_progress_mode progress; /* --dome-progress */
     char *trace;                 /* --dome-trace FILE; NULL: not given */
-    char *checkpoint_dir;        /* --dome-checkpoint-dir; NULL: no checkpoints */
-    bool checkpoint_by_default;  /* it is in memory, and has not been given */
-    dome_checkpoint_unit checkpoint_unit;
-    double checkpoint_every;  /* --dome-checkpoint-every, in that unit */
-    unsigned checkpoint_keep; /* --dome-checkpoint-keep */
-    double checkpoint_mtbf;   /* --dome-checkpoint-mtbf, seconds; 0: not given */
-    bool checkpoint_trust;    /* --dome-checkpoint-trust */
-    dome_restart restart;     /* --dome-restart */
-    uint64_t restart_number;  /* --dome-restart=NUMBER */
+    bool profile;                /* --dome-profile */
     bool help, version;
 } dome_options;
 

@@ -305,9 +305,9 @@ void dome__storage_retire(void *data, const char *name)
     while (op && op->outer)
         op = op->outer;
     uint32_t code = op ? (uint32_t)op->code : DOME_OP_NONE;
-    uint64_t number = checking.env->sequence;
+    uint64_t number = checking.env->position.sequence;
     if (dome__operation_has(code, DOME_OPERATION_COMES_BEFORE)) { /* name the user's operation */
-        code = checking.env->coming;
+        code = checking.env->position.coming;
         number++;
     }
     grave *g = &checking.graves[checking.next++ % GRAVES];

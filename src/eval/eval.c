@@ -597,7 +597,7 @@ static void make_node(eval_node *node, const eval_list *list, const dome_eval_op
     node->width = out->width;
     node->scalar = op->scalar.u64;
     node->value = op->value;
-    node->operation = out->env->sequence;
+    node->operation = out->env->position.sequence;
     node->failure = NULL;
     if (op->code == DOME_OP_DVEC_DIVS && !plain && by_power_of_two(op)) {
         double inverse = 1 / op->scalar.f64;

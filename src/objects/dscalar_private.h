@@ -31,7 +31,7 @@ static inline uint64_t dscalar__id(const dscalar *s)
 {
     uint64_t id = s ? dome_object_id(s->object) : 0;
     if (id & DOME_FREED)
-        s->env->stale = s->object;
+        s->env->position.stale = s->object;
     return id;
 }
 

@@ -59,7 +59,7 @@ static void note_failure(tree *t, uint64_t block, const char *about, char *text)
     if (t->failure)
         g_free(line);
     else
-        t->failure = dome__failure_new(f->x->env->sequence, block, line);
+        t->failure = dome__failure_new(f->x->env->position.sequence, block, line);
 }
 
 /* Combines three results in two orders. Returns the first one, in t->work. */

@@ -104,7 +104,7 @@ static inline uint64_t dvec__id(const dvec *x)
 {
     uint64_t id = x ? dome_object_id(x->object) : 0;
     if (id & DOME_FREED)
-        x->env->stale = x->object;
+        x->env->position.stale = x->object;
     return id;
 }
 

@@ -200,21 +200,21 @@ static bool parse_argv(reading *r, GPtrArray *arguments, char **message)
     dome_options *o = r->options;
     dome_option_origin *tasks = origin_of(r, "dome-tasks"), *transport = origin_of(r, "dome-transport");
     const dome_option_origin env_tasks_origin = *tasks, env_transport_origin = *transport;
-    const int env_tasks = o->tasks;
-    const char *env_transport = o->transport;
-    o->tasks = 0;
-    o->transport = NULL;
+    const int env_tasks = o->start.tasks;
+    const char *env_transport = o->start.transport;
+    o->start.tasks = 0;
+    o->start.transport = NULL;
     *tasks = *transport = (dome_option_origin){0};
     r->source = DOME_FROM_ARGUMENTS;
     if (!parse_arguments(r, arguments, message) || (*message = dome__option_rules_broken(DOME_RULES_OF_WORDS, o, NULL, false)))
         return false;
-    const bool one = g_strcmp0(o->transport, "self") == 0, several = o->tasks > 1;
-    if (!o->tasks && !one) {
-        o->tasks = env_tasks;
+    const bool one = g_strcmp0(o->start.transport, "self") == 0, several = o->start.tasks > 1;
+    if (!o->start.tasks && !one) {
+        o->start.tasks = env_tasks;
         *tasks = env_tasks_origin;
     }
-    if (!o->transport && !(several && g_strcmp0(env_transport, "self") == 0)) {
-        o->transport = env_transport;
+    if (!o->start.transport && !(several && g_strcmp0(env_transport, "self") == 0)) {
+        o->start.transport = env_transport;
         *transport = env_transport_origin;
     }
     return true;
@@ -227,9 +227,9 @@ static void take_given(reading *r, const dome_option_given *given)
         if (dome__option_read(given->row, given->value, r->options))
             note_origin(r, given->row, given->written);
     /* To a program its own arguments say more than the number that dome run hands on. */
-    if (origin_of(r, "dome-transport")->source == DOME_FROM_ARGUMENTS && r->options->tasks > 1 &&
-        strcmp(r->options->transport, "self") == 0) {
-        r->options->tasks = 0;
+    if (origin_of(r, "dome-transport")->source == DOME_FROM_ARGUMENTS && r->options->start.tasks > 1 &&
+        strcmp(r->options->start.transport, "self") == 0) {
+        r->options->start.tasks = 0;
         *origin_of(r, "dome-tasks") = (dome_option_origin){0};
     }
 }
@@ -284,21 +284,21 @@ bool dome__options_read(dome_options *options, dome_option_origin *origins, cons
 /* Which directory the words mean. With tell each task keeps its own state in memory; to heal is of little use without a state. */
 static void settle_directory(dome_options *options)
 {
-    const char *given = options->checkpoint_dir;
+    const char *given = options->checkpoint.directory;
     const bool memory = g_strcmp0(given, DOME_CHECKPOINT_MEMORY) == 0, none = g_strcmp0(given, DOME_CHECKPOINT_NONE) == 0;
-    if (none || (memory && options->on_loss == DOME_LOSS_TELL)) {
-        g_clear_pointer(&options->checkpoint_dir, g_free);
-    } else if (!given && options->on_loss == DOME_LOSS_HEAL) {
-        options->checkpoint_dir = g_strdup(DOME_CHECKPOINT_MEMORY);
-        options->checkpoint_by_default = true;
+    if (none || (memory && options->loss.action == DOME_LOSS_TELL)) {
+        g_clear_pointer(&options->checkpoint.directory, g_free);
+    } else if (!given && options->loss.action == DOME_LOSS_HEAL) {
+        options->checkpoint.directory = g_strdup(DOME_CHECKPOINT_MEMORY);
+        options->checkpoint.by_default = true;
     }
 }
 
 void dome__options_settle(dome_options *options)
 {
     settle_directory(options);
-    if (options->on_loss == DOME_LOSS_END)
-        options->restarts = 0;
+    if (options->loss.action == DOME_LOSS_END)
+        options->loss.restarts = 0;
 }
 
 bool dome__options_parse(dome_options *options, const char *environment, int *argc, char ***argv, char **message)
@@ -329,8 +329,8 @@ bool dome__options_look(dome_options *options, int argc, char **argv)
 void dome__options_clear(dome_options *options)
 {
     g_clear_pointer(&options->trace, g_free);
-    g_clear_pointer(&options->checkpoint_dir, g_free);
-    g_clear_pointer(&options->hosts_script, g_free);
+    g_clear_pointer(&options->checkpoint.directory, g_free);
+    g_clear_pointer(&options->start.hosts_script, g_free);
 }
 
 /* ---- handed on ---- */

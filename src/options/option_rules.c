@@ -16,69 +16,69 @@ static bool in_order(int less, int more)
 
 static bool one_task(const dome_options *o)
 {
-    return o->transport && strcmp(o->transport, "self") == 0;
+    return o->start.transport && strcmp(o->start.transport, "self") == 0;
 }
 
 static bool several_in_one(const dome_options *o, bool supervised)
 {
     (void)supervised;
-    return o->tasks > 1 && one_task(o);
+    return o->start.tasks > 1 && one_task(o);
 }
 
 static bool resumes_without_directory(const dome_options *o, bool supervised)
 {
     (void)supervised;
-    return o->restart != DOME_RESTART_NONE &&
-           g_strcmp0(o->checkpoint_dir ? o->checkpoint_dir : DOME_CHECKPOINT_NONE, DOME_CHECKPOINT_NONE) == 0;
+    return o->restart.from != DOME_RESTART_NONE &&
+           g_strcmp0(o->checkpoint.directory ? o->checkpoint.directory : DOME_CHECKPOINT_NONE, DOME_CHECKPOINT_NONE) == 0;
 }
 
 /* What follows a loss by tell or heal needs no directory: the tasks keep the state. */
 static bool saves_without_directory(const dome_options *o, bool supervised)
 {
     (void)supervised;
-    const bool kept = o->on_loss == DOME_LOSS_TELL || o->on_loss == DOME_LOSS_HEAL;
-    return o->checkpoint_unit != DOME_CHECKPOINT_AUTO && !o->checkpoint_dir && !kept;
+    const bool kept = o->loss.action == DOME_LOSS_TELL || o->loss.action == DOME_LOSS_HEAL;
+    return o->checkpoint.unit != DOME_CHECKPOINT_AUTO && !o->checkpoint.directory && !kept;
 }
 
 static bool least_over_most(const dome_options *o, bool supervised)
 {
     (void)supervised;
-    return !in_order(o->least, o->most);
+    return !in_order(o->size.least, o->size.most);
 }
 
 static bool least_over_tasks(const dome_options *o, bool supervised)
 {
     (void)supervised;
-    return !in_order(o->least, o->tasks);
+    return !in_order(o->size.least, o->start.tasks);
 }
 
 static bool tasks_over_most(const dome_options *o, bool supervised)
 {
     (void)supervised;
-    return !in_order(o->tasks, o->most);
+    return !in_order(o->start.tasks, o->size.most);
 }
 
 static bool restarts_never(const dome_options *o, bool supervised)
 {
-    return o->on_loss == DOME_LOSS_RESTART && !o->restarts && !supervised;
+    return o->loss.action == DOME_LOSS_RESTART && !o->loss.restarts && !supervised;
 }
 
 static bool two_numbers(const dome_options *o, bool supervised)
 {
     (void)supervised;
-    return o->hosts_script && o->size == DOME_SIZE_AUTO;
+    return o->start.hosts_script && o->size.policy == DOME_SIZE_AUTO;
 }
 
 static bool script_of_one(const dome_options *o, bool supervised)
 {
     (void)supervised;
-    return one_task(o) && o->hosts_script;
+    return one_task(o) && o->start.hosts_script;
 }
 
 static bool size_of_one(const dome_options *o, bool supervised)
 {
     (void)supervised;
-    return one_task(o) && o->size == DOME_SIZE_AUTO;
+    return one_task(o) && o->size.policy == DOME_SIZE_AUTO;
 }
 
 /* In the texts, {NAME} is the option dome-NAME as the user wrote it, {NAME=} the same with its value, {=NAME} its value. */

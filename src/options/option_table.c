@@ -17,32 +17,32 @@ const char *const dome__option_parts[DOME_OPTION_PARTS] = {
     "dome-" name, DOME_PART_##part, DOME_OPTION_##kind, offsetof(dome_options, field), sizeof((dome_options *)0)->field
 
 const dome_option_row dome__option_rows[] = {
-    {ROW("tasks", TASKS, COUNT, tasks), .argument = "N", .most = MAX_TASKS, .help = "number of tasks",
+    {ROW("tasks", TASKS, COUNT, start.tasks), .argument = "N", .most = MAX_TASKS, .help = "number of tasks",
      .otherwise = "one for each host of your virtual machine; on a private one, one for each processor",
      .command = "Number of tasks (default: one per host; on this machine alone, one per processor)", .letter = 'n'},
-    {ROW("transport", TASKS, NAME, transport), .argument = "pvm|self", .help = "`self`: run as one task without PVM",
+    {ROW("transport", TASKS, NAME, start.transport), .argument = "pvm|self", .help = "`self`: run as one task without PVM",
      .otherwise = "`pvm`, but one task needs none"},
-    {ROW("road", TASKS, WORD, road), .argument = "best|vm|shm|pvm", .initial = "best",
+    {ROW("road", TASKS, WORD, start.road), .argument = "best|vm|shm|pvm", .initial = "best",
      .help =
          "how tasks of one host exchange data. `vm`: through shared memory, and long messages out of the sender's memory; `shm`: "
          "through shared memory; `pvm`: through PVM; `best`: the best of these that the machine allows",
      .page = "[transport.md](transport.md#tasks-of-one-host)"},
-    {ROW("place", TASKS, WORD, place), .argument = "fill|spread", .initial = "fill",
+    {ROW("place", TASKS, WORD, start.place), .argument = "fill|spread", .initial = "fill",
      .help =
          "which tasks share a host. `fill`: neighbours, so that few messages between them leave it; `spread`: tasks are dealt "
          "to the hosts in turn",
      .page = "[which host a task runs on](#which-host-a-task-runs-on)"},
-    {ROW("bind", TASKS, WORD, bind), .argument = "none|core", .initial = "none",
+    {ROW("bind", TASKS, WORD, start.bind), .argument = "none|core", .initial = "none",
      .help =
          "`core`: keep each task on a processor of its own, as far as there are enough; neighbours are on processors that share "
          "a cache"},
     {ROW("timeout", TASKS, SECONDS, timeout), .argument = "SECONDS", .initial = "10", .least = 0.1, .most = 86400,
      .help = "a task or host that is silent for so many seconds (0.1 to 86400) is lost"},
-    {ROW("restarts", TASKS, COUNT, restarts), .argument = "K", .most = MAX_COUNT,
+    {ROW("restarts", TASKS, COUNT, loss.restarts), .argument = "K", .most = MAX_COUNT,
      .help = "when a task or host is lost, go on from the newest checkpoint, at most `K` times", .otherwise = "none",
      .page = "[restarting after a loss](#restarting-after-a-loss)",
      .command = "When a task or host is lost, go on from the newest checkpoint on the remaining hosts, at most K times"},
-    {ROW("on-loss", TASKS, WORD, on_loss), .argument = "auto|heal|restart|tell|end", .initial = "auto",
+    {ROW("on-loss", TASKS, WORD, loss.action), .argument = "auto|heal|restart|tell|end", .initial = "auto",
      .help =
          "what follows a loss. `heal`: the other tasks go back to the newest checkpoint, and a new one takes the place of the "
          "lost; `restart`: the whole program is started again, with `--dome-restarts`; `tell`: the other tasks go on without the "
@@ -51,56 +51,56 @@ const dome_option_row dome__option_rows[] = {
      .page = "[elastic.md](elastic.md#losses)",
      .command = "What follows a loss: heal (a new task takes the place of the lost), restart (all tasks are started again), tell "
                 "(the others go on without the lost) or end"},
-    {ROW("min", TASKS, COUNT, least), .argument = "N", .most = MAX_TASKS,
+    {ROW("min", TASKS, COUNT, size.least), .argument = "N", .most = MAX_TASKS,
      .help = "the least number of tasks to which a running program may be changed", .otherwise = "1",
      .page = "[elastic.md](elastic.md)", .command = "The least number of tasks to which dome shrink may bring the program"},
-    {ROW("max", TASKS, COUNT, most), .argument = "N", .most = MAX_TASKS,
+    {ROW("max", TASKS, COUNT, size.most), .argument = "N", .most = MAX_TASKS,
      .help = "the greatest number of tasks to which a running program may be changed; with it one task has a hub, too",
      .otherwise = "no limit", .page = "[elastic.md](elastic.md)",
      .command = "The greatest number of tasks to which dome grow may bring the program"},
 
-    {ROW("size", TASKS, WORD, size), .argument = "keep|auto", .initial = "keep",
+    {ROW("size", TASKS, WORD, size.policy), .argument = "keep|auto", .initial = "keep",
      .help = "`auto`: while the program runs, change to the number of tasks that pays by its measured times of computing and "
              "waiting, "
              "within `--dome-min` and `--dome-max` (without the latter: the processors of its host)",
      .page = "[elastic.md](elastic.md#the-number-that-pays)",
      .command = "auto: change to the number of tasks that pays while the program runs, within --min and --max; keep: do not"},
-    {ROW("hosts-script", TASKS, TEXT, hosts_script), .argument = "COMMAND", .wanted = "a shell command",
+    {ROW("hosts-script", TASKS, TEXT, start.hosts_script), .argument = "COMMAND", .wanted = "a shell command",
      .help = "run on the hosts that this shell command prints, as `host` or `host:slots`, and follow it while the program runs",
      .otherwise = "none", .page = "[elastic.md](elastic.md#hosts-that-come-and-go)",
      .command = "Run on the hosts that this shell command prints, as host or host:slots, and follow it while the program runs"},
 
-    {ROW("balance", BALANCING, WORD, balance), .argument = "none|global|ring|random", .initial = "global",
+    {ROW("balance", BALANCING, WORD, balance.policy), .argument = "none|global|ring|random", .initial = "global",
      .help =
          "how data is divided anew. `global`: by the measurements of all tasks; `ring`: by those of neighbours; `none`: it stays "
          "where it is; `random`: at random, to find mistakes in programs",
      .page = "[balancing.md](balancing.md)"},
-    {ROW("balance-every", BALANCING, COUNT, balance_every), .argument = "OPS", .most = MAX_COUNT,
+    {ROW("balance-every", BALANCING, COUNT, balance.every), .argument = "OPS", .most = MAX_COUNT,
      .help = "balance every `OPS` operations", .otherwise = "as often as it pays"},
-    {ROW("balance-phases", BALANCING, COUNT, balance_phases), .argument = "N", .most = MAX_COUNT,
+    {ROW("balance-phases", BALANCING, COUNT, balance.phases), .argument = "N", .most = MAX_COUNT,
      .help = "balance at most `N` times", .otherwise = "no limit"},
-    {ROW("balance-group", BALANCING, COUNT, balance_group), .argument = "TASKS", .initial = "1", .most = MAX_COUNT,
+    {ROW("balance-group", BALANCING, COUNT, balance.group), .argument = "TASKS", .initial = "1", .most = MAX_COUNT,
      .help = "with `--dome-balance ring`: groups of so many tasks decide together"},
-    {ROW("topology", BALANCING, WORD, topology), .argument = "ring|linear", .initial = "ring",
+    {ROW("topology", BALANCING, WORD, balance.topology), .argument = "ring|linear", .initial = "ring",
      .help = "`ring`: data may move between the last task and the first; `linear`: it may not"},
 
-    {ROW("checkpoint-dir", CHECKPOINTS, TEXT, checkpoint_dir), .argument = "DIR", .wanted = "the name of a directory",
+    {ROW("checkpoint-dir", CHECKPOINTS, TEXT, checkpoint.directory), .argument = "DIR", .wanted = "the name of a directory",
      .help =
          "write checkpoints into this directory, which is created if needed; `memory:` keeps them in memory, `none:` writes none",
      .otherwise = "no checkpoints; with `--dome-on-loss heal` `memory:`",
      .page = "[checkpoints.md](checkpoints.md#without-a-disk)"},
-    {ROW("checkpoint-every", CHECKPOINTS, EVERY, checkpoint_every), .argument = "N|SECONDSs|auto", .initial = "auto",
+    {ROW("checkpoint-every", CHECKPOINTS, EVERY, checkpoint.every), .argument = "N|SECONDSs|auto", .initial = "auto",
      .wanted = "loops (100), seconds (60s) or 'auto'",
      .help = "write one every `N` loop boundaries, every `SECONDS` seconds (`60s`), or as often as it pays"},
-    {ROW("checkpoint-keep", CHECKPOINTS, COUNT, checkpoint_keep), .argument = "K", .initial = "2", .most = MAX_TASKS,
+    {ROW("checkpoint-keep", CHECKPOINTS, COUNT, checkpoint.keep), .argument = "K", .initial = "2", .most = MAX_TASKS,
      .help = "number of checkpoints that are kept"},
-    {ROW("checkpoint-mtbf", CHECKPOINTS, MTBF, checkpoint_mtbf), .argument = "SECONDS", .wanted = "seconds above 0",
+    {ROW("checkpoint-mtbf", CHECKPOINTS, MTBF, checkpoint.mtbf), .argument = "SECONDS", .wanted = "seconds above 0",
      .help = "mean time between failures that `--dome-checkpoint-every auto` expects",
      .otherwise = "as observed in this run; at first 3600"},
-    {ROW("checkpoint-trust", CHECKPOINTS, FLAG, checkpoint_trust),
+    {ROW("checkpoint-trust", CHECKPOINTS, FLAG, checkpoint.trust),
      .help = "use a checkpoint directory, and files in it, that another user can write to or that belong to one",
      .page = "[checkpoints.md](checkpoints.md#of-another-user)"},
-    {ROW("restart", CHECKPOINTS, RESTART, restart), .argument = "auto|NUMBER", .wanted = "no value, =auto or =NUMBER",
+    {ROW("restart", CHECKPOINTS, RESTART, restart.from), .argument = "auto|NUMBER", .wanted = "no value, =auto or =NUMBER",
      .help = "without a value: resume from the newest good checkpoint, which must exist; `NUMBER`: from that one; `auto`: from "
              "the newest "
              "good one of this run, or from the beginning if there is none"},

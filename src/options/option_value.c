@@ -85,12 +85,12 @@ static bool read_every(const char *value, dome_options *options)
 {
     guint64 count;
     if (strcmp(value, "auto") == 0) {
-        options->checkpoint_unit = DOME_CHECKPOINT_AUTO;
+        options->checkpoint.unit = DOME_CHECKPOINT_AUTO;
     } else if (g_ascii_string_to_unsigned(value, 10, 1, MAX_LOOPS, &count, NULL)) {
-        options->checkpoint_unit = DOME_CHECKPOINT_LOOPS;
-        options->checkpoint_every = (double)count;
-    } else if (read_period(value, true, &options->checkpoint_every)) {
-        options->checkpoint_unit = DOME_CHECKPOINT_SECONDS;
+        options->checkpoint.unit = DOME_CHECKPOINT_LOOPS;
+        options->checkpoint.every = (double)count;
+    } else if (read_period(value, true, &options->checkpoint.every)) {
+        options->checkpoint.unit = DOME_CHECKPOINT_SECONDS;
     } else {
         return false;
     }
@@ -101,14 +101,14 @@ static bool read_restart(const char *value, dome_options *options)
 {
     guint64 number = 0;
     if (!*value)
-        options->restart = DOME_RESTART_NEWEST;
+        options->restart.from = DOME_RESTART_NEWEST;
     else if (strcmp(value, "auto") == 0)
-        options->restart = DOME_RESTART_AUTO;
+        options->restart.from = DOME_RESTART_AUTO;
     else if (g_ascii_string_to_unsigned(value, 10, 1, G_MAXUINT64, &number, NULL))
-        options->restart = DOME_RESTART_NUMBER;
+        options->restart.from = DOME_RESTART_NUMBER;
     else
         return false;
-    options->restart_number = number;
+    options->restart.number = number;
     return true;
 }
 
@@ -215,20 +215,20 @@ static char *count_text(const dome_option_row *row, const void *field)
 
 static char *every_text(const dome_options *options)
 {
-    if (options->checkpoint_unit == DOME_CHECKPOINT_AUTO)
+    if (options->checkpoint.unit == DOME_CHECKPOINT_AUTO)
         return g_strdup("auto");
-    return number_text(options->checkpoint_every, options->checkpoint_unit == DOME_CHECKPOINT_SECONDS ? "s" : "");
+    return number_text(options->checkpoint.every, options->checkpoint.unit == DOME_CHECKPOINT_SECONDS ? "s" : "");
 }
 
 static char *restart_text(const dome_options *options)
 {
-    switch (options->restart) {
+    switch (options->restart.from) {
     case DOME_RESTART_NEWEST:
         return g_strdup("");
     case DOME_RESTART_AUTO:
         return g_strdup("auto");
     case DOME_RESTART_NUMBER:
-        return g_strdup_printf("%" PRIu64, options->restart_number);
+        return g_strdup_printf("%" PRIu64, options->restart.number);
     case DOME_RESTART_NONE:
         break;
     }

@@ -286,7 +286,7 @@ static void take_note(dome_env *env, dome_change *c, const char *text)
     c->back = true;
     take_entry(env, c, &note.entry);
     take_legacy(env, c, &note.legacy);
-    env->options.tasks = c->plan.size;
+    env->options.start.tasks = c->plan.size;
     dome__view_note_clear(&note);
 }
 
@@ -332,7 +332,7 @@ dome_change *dome__change_new(dome_env *env)
     if (!c->held)
         c->held = g_strdup(" ");
     g_unsetenv(DOME_VARIABLE_VIEW); /* programs that this one may start must not see it */
-    for (int k = 0; env->options.on_loss == DOME_LOSS_TELL && k < DOME_KEPT_FILES; k++)
+    for (int k = 0; env->options.loss.action == DOME_LOSS_TELL && k < DOME_KEPT_FILES; k++)
         if (c->kept[k] < 0)
             c->kept[k] = make_kept();
     return c;
@@ -379,8 +379,8 @@ static sigset_t requests(void)
 static void say_stands(const dome_env *env)
 {
     dome_wire_view view = {.size = (uint32_t)env->size,
-                           .least = (uint32_t)env->options.least,
-                           .most = (uint32_t)env->options.most,
+                           .least = (uint32_t)env->options.size.least,
+                           .most = (uint32_t)env->options.size.most,
                            .saves = env->checkpoints != NULL,
                            .legacy = env->change->legacy};
     dome__checkpoint_from(env, &view.checkpoint, &view.loop);
@@ -455,7 +455,7 @@ static void go_back(void *ctx, const dome_wire_back *back);
 /* The number of the newest checkpoint in the program's directory; 0: there is none. */
 static uint64_t newest(const dome_env *env)
 {
-    const char *directory = env->options.checkpoint_dir;
+    const char *directory = env->options.checkpoint.directory;
     dome_checkpoint_point point = {0};
     if (directory && strcmp(directory, DOME_CHECKPOINT_MEMORY) == 0)
         directory = g_getenv(DOME_VARIABLE_MEMORY);
@@ -473,7 +473,7 @@ void dome__change_ready(dome_env *env, const char *host)
     g_free(c->host);
     c->host = own;
     c->supervised = env->supervised;
-    if (c->view == 0 && env->options.restart == DOME_RESTART_NUMBER)
+    if (c->view == 0 && env->options.restart.from == DOME_RESTART_NUMBER)
         c->first = newest(env);
     c->legacy = legacy(env, 0, 0, (dome_handover_piece){-1, -1});
     c->carried = legacy(env, c->loops, 0, c->piece);
@@ -484,7 +484,7 @@ void dome__change_ready(dome_env *env, const char *host)
 
 bool dome__change_keeps(const dome_env *env)
 {
-    return env->options.on_loss == DOME_LOSS_TELL && env->watch;
+    return env->options.loss.action == DOME_LOSS_TELL && env->watch;
 }
 
 int dome__change_share(dome_env *env)
@@ -495,10 +495,10 @@ int dome__change_share(dome_env *env)
         return DOME_OK;
     if (env->rank == 0) {
         /* As long as the run has written none, the newest one is not of this run. */
-        const bool same = env->options.restart == DOME_RESTART_NUMBER && newest(env) == c->first;
+        const bool same = env->options.restart.from == DOME_RESTART_NUMBER && newest(env) == c->first;
         words[0] = c->piece.fd < 0;
         words[1] = same ? DOME_RESTART_NUMBER : DOME_RESTART_AUTO;
-        words[2] = env->options.restart_number;
+        words[2] = env->options.restart.number;
     }
     enum { STOOD, LOSSES, PASSED, NUMBERS };
     const uint64_t now = dome__now_ns();
@@ -513,8 +513,8 @@ int dome__change_share(dome_env *env)
     c->program_ns = now - MIN((uint64_t)before[PASSED], now);
     c->heals = words[0] != 0;
     if (c->heals) {
-        env->options.restart = (dome_restart)words[1];
-        env->options.restart_number = words[2];
+        env->options.restart.from = (dome_restart)words[1];
+        env->options.restart.number = words[2];
         env->supervised = true; /* the hub tells from where the program goes on */
     }
     return DOME_OK;
@@ -828,11 +828,11 @@ static char *never(const dome_env *env)
 /* Why --dome-min and --dome-max do not allow so many tasks: g_free'd; NULL: they do. */
 static char *beyond(const dome_options *o, int tasks)
 {
-    const int least = MAX(o->least, 1);
+    const int least = MAX(o->size.least, 1);
     if (tasks < least)
         return g_strdup_printf("%d would be fewer than the least number of tasks, %d", tasks, least);
-    if (o->most && tasks > o->most)
-        return g_strdup_printf("%d would be more than the greatest number of tasks, %d", tasks, o->most);
+    if (o->size.most && tasks > o->size.most)
+        return g_strdup_printf("%d would be more than the greatest number of tasks, %d", tasks, o->size.most);
     return NULL;
 }
 
@@ -875,9 +875,9 @@ dome_status dome_on_view(dome_env *env, dome_view_function function, void *data)
                                          "the program has passed a loop boundary (dome_checkpoint) in this "
                                          "view: give the function right after dome_init"));
     const dome_view_news news = {.size = sizeof news,
-                                 .reason = !c->heals                                ? DOME_VIEW_CHANGED
-                                           : env->options.on_loss == DOME_LOSS_TELL ? DOME_VIEW_LOST
-                                                                                    : DOME_VIEW_HEALED,
+                                 .reason = !c->heals                                    ? DOME_VIEW_CHANGED
+                                           : env->options.loss.action == DOME_LOSS_TELL ? DOME_VIEW_LOST
+                                                                                        : DOME_VIEW_HEALED,
                                  .epoch = c->view,
                                  .before = c->before,
                                  .tasks = env->size};

@@ -343,7 +343,7 @@ static int look(dome_env *env, bool asked, bool *due)
 {
     const dome_change *c = env->change;
     bool other_size;
-    const bool met = meets(env, &other_size), writes = env->checkpoints && env->options.checkpoint_dir;
+    const bool met = meets(env, &other_size), writes = env->checkpoints && env->options.checkpoint.directory;
     int status = dome__checkpoint_consult(env, asked || met, due);
     *due = *due || c->wish || (c->ordered && !met) || ((asked || met) && !writes);
     return status == DOME_OK && *due ? dome__transit_look(env, due) : status;

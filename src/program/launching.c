@@ -7,13 +7,13 @@ dome_launch_request dome__launching_request(const dome_options *options, const d
 {
     dome_launch_request request = {.launcher = launcher,
                                    .timeout = options->timeout,
-                                   .script = options->hosts_script,
-                                   .size_auto = options->size == DOME_SIZE_AUTO,
-                                   .most_hosts = options->hosts_script || (attempt && attempt->number > 0),
+                                   .script = options->start.hosts_script,
+                                   .size_auto = options->size.policy == DOME_SIZE_AUTO,
+                                   .most_hosts = options->start.hosts_script || (attempt && attempt->number > 0),
                                    .report_fd = attempt ? attempt->report_fd : 0,
-                                   .tasks = options->tasks,
+                                   .tasks = options->start.tasks,
                                    .all_output = options->output == DOME_OUTPUT_ALL,
-                                   .tells = options->on_loss == DOME_LOSS_TELL};
+                                   .tells = options->loss.action == DOME_LOSS_TELL};
     request.heals = dome__restarts_heal(options, &request.left);
     if (attempt)
         request.left = attempt->left;
@@ -22,5 +22,5 @@ dome_launch_request dome__launching_request(const dome_options *options, const d
 
 int dome__launching_in_range(const dome_options *options, int tasks)
 {
-    return CLAMP(tasks, MAX(options->least, 1), options->most ? options->most : G_MAXINT);
+    return CLAMP(tasks, MAX(options->size.least, 1), options->size.most ? options->size.most : G_MAXINT);
 }

@@ -356,9 +356,9 @@ static void print_advice(const dome_env *env, const dome_balance_report *report,
                       .without = share(sum(all, size, WITHOUT_NS) * 1e-9, all, size),
                       .balancing = share(sum(all, size, BALANCING_NS) * 1e-9, all, size),
                       .balances = env->balance != NULL,
-                      .random = o->balance == DOME_BALANCE_RANDOM,
-                      .every = o->balance_every,
-                      .automatic = o->checkpoint_unit == DOME_CHECKPOINT_AUTO,
+                      .random = o->balance.policy == DOME_BALANCE_RANDOM,
+                      .every = o->balance.every,
+                      .automatic = o->checkpoint.unit == DOME_CHECKPOINT_AUTO,
                       .phases = report->phases};
     double mean = 0, largest = 0, calls = 0;
     for (int r = 0; r < size; r++) {
@@ -533,8 +533,8 @@ static void print_size(const dome_env *env, const dome_profile_past *past, const
                                            .n = (int)points->len,
                                            .processors = processors,
                                            .present = present,
-                                           .least = o->least,
-                                           .most = o->most};
+                                           .least = o->size.least,
+                                           .most = o->size.most};
         const int best = dome__size_best(&program, &time, &now);
         if (!dome__size_pays(best, present, time, now) || !(now > 0))
             fprintf(stderr, "size: %d tasks pay: another number would hardly be faster, nor do with fewer\n", present);

@@ -27,7 +27,7 @@ static void move(dome_env *env, uint32_t code, const dome_object *object)
 
 static void at(dome_env *env, uint32_t code, uint64_t id)
 {
-    dome__watch_note(env->watch, env->sequence, env->history, code, id);
+    dome__watch_note(env->watch, env->position.sequence, env->position.history, code, id);
 }
 
 static void ended(dome_env *env, const dome_operation *op, uint64_t total, uint64_t wait)

@@ -44,7 +44,7 @@ static void set_trace(dome_env *env, dome_trace *trace)
 static char *command_of(void *ctx)
 {
     const dome_env *env = ctx;
-    return g_strdup(env->recorder->command);
+    return g_strdup(env->recording.recorder->command);
 }
 
 static void end(dome_env *env);
@@ -59,11 +59,11 @@ static void recording_ends(void *ctx)
 static void leave_fork(void)
 {
     dome_env *env = dome__this_env();
-    if (!env || !env->recorder)
+    if (!env || !env->recording.recorder)
         return;
-    dome__demand_forget(env->recorder->demand);
-    env->recorder->demand = NULL;
-    env->look_at = NEVER;
+    dome__demand_forget(env->recording.recorder->demand);
+    env->recording.recorder->demand = NULL;
+    env->recording.look_at = NEVER;
     set_trace(env, NULL);
 }
 
@@ -71,7 +71,7 @@ static void leave_fork(void)
 static void prepare_alone(dome_env *env, const char *path, char *command)
 {
     static bool registered;
-    dome_recorder *r = env->recorder = g_new0(dome_recorder, 1);
+    dome_recorder *r = env->recording.recorder = g_new0(dome_recorder, 1);
     r->pid = getpid();
     r->command = command;
     r->demand = dome__demand_open(command_of, recording_ends, env);
@@ -90,7 +90,7 @@ bool dome__recording_prepare(dome_env *env, int rank, char **arguments, char **m
     char *path = env->options.trace ? g_canonicalize_filename(env->options.trace, NULL) : NULL;
     char *command = arguments ? g_strjoinv(" ", arguments) : NULL;
     bool good = !path || rank != 0 || dome__trace_path_good(path, message);
-    env->look_at = NEVER;
+    env->recording.look_at = NEVER;
     if (good && path)
         env->trace = dome__trace_new(rank, 0);
     if (good && !env->watch)
@@ -106,8 +106,8 @@ void dome__recording_stand(dome_env *env)
 {
     set_trace(env, env->trace);
     dome__trace_stand(env->trace, env);
-    if (env->recorder ? env->recorder->demand != NULL : !env->trace)
-        env->look_at = 0;
+    if (env->recording.recorder ? env->recording.recorder->demand != NULL : !env->trace)
+        env->recording.look_at = 0;
 }
 
 /* ---- on demand ---- */
@@ -115,14 +115,14 @@ void dome__recording_stand(dome_env *env)
 static void begin(dome_env *env, uint32_t number)
 {
     dome_trace *trace = dome__trace_new(env->rank, number);
-    dome_recorder *r = env->recorder;
+    dome_recorder *r = env->recording.recorder;
     if (r)
         r->local = dome__trace_local_start(trace, dome__demand_sink(r->demand));
     else if (!dome__watch_record(env->watch, trace)) { /* the previous recording is still being sent to the hub */
         dome__trace_free(trace);
         return;
     }
-    env->recording = number;
+    env->recording.number = number;
     dome__trace_stand(trace, env);
     dome_trace_before before = {.ran_ns = dome__clock_ran_ns(env)};
     double age = 0;
@@ -142,9 +142,9 @@ static void begin(dome_env *env, uint32_t number)
 static void end(dome_env *env)
 {
     dome_trace *trace = env->trace;
-    if (!env->recording)
+    if (!env->recording.number)
         return;
-    dome_recorder *r = env->recorder;
+    dome_recorder *r = env->recording.recorder;
     dome__trace_flush(trace);
     if (r) {
         dome__trace_local_stop(g_steal_pointer(&r->local), NULL);
@@ -152,40 +152,40 @@ static void end(dome_env *env)
     } else if (!dome__watch_record(env->watch, NULL)) {
         return;
     }
-    env->recording = 0;
+    env->recording.number = 0;
     set_trace(env, NULL);
 }
 
 void dome__recording_look(dome_env *env)
 {
-    dome_recorder *r = env->recorder;
+    dome_recorder *r = env->recording.recorder;
     uint32_t wanted = r ? dome__demand_step(r->demand) : dome__watch_wanted(env->watch);
-    env->look_at = dome__now_ns() + LOOK_NS;
+    env->recording.look_at = dome__now_ns() + LOOK_NS;
     if (r && r->sink)
         return;
-    if (wanted != env->recording)
+    if (wanted != env->recording.number)
         end(env);
-    if (!env->recording && wanted)
+    if (!env->recording.number && wanted)
         begin(env, wanted);
 }
 
 void dome__recording_finish(dome_env *env)
 {
-    env->look_at = NEVER;
+    env->recording.look_at = NEVER;
     dome__trace_flush(env->trace);
 }
 
 void dome__recording_close(dome_env *env, int exit_status, const char *failure)
 {
-    dome_recorder *r = env->recorder;
+    dome_recorder *r = env->recording.recorder;
     if (!r || r->pid != getpid())
         return;
-    env->look_at = NEVER;
+    env->recording.look_at = NEVER;
     dome__trace_local_stop(g_steal_pointer(&r->local), failure);
     dome__trace_sink_close(g_steal_pointer(&r->sink), exit_status, env->supervised);
     dome__demand_close(g_steal_pointer(&r->demand), exit_status);
     dome__trace_free(g_steal_pointer(&env->trace));
-    env->recorder = NULL;
+    env->recording.recorder = NULL;
     g_free(r->command);
     g_free(r);
 }

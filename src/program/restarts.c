@@ -74,7 +74,7 @@ static bool note_hosts(const dome_restarts *r)
 
 static bool in_memory(const dome_options *options)
 {
-    return g_strcmp0(options->checkpoint_dir, DOME_CHECKPOINT_MEMORY) == 0;
+    return g_strcmp0(options->checkpoint.directory, DOME_CHECKPOINT_MEMORY) == 0;
 }
 
 /* They lie in a memory file system on each host: they outlive the program, and this process removes them. It holds the lock, as
@@ -82,7 +82,7 @@ static bool in_memory(const dome_options *options)
 static bool make_memory(dome_restarts *r, char **message)
 {
     static const char parent[] = "/dev/shm";
-    if (!in_memory(r->options) || r->options->on_loss == DOME_LOSS_TELL)
+    if (!in_memory(r->options) || r->options->loss.action == DOME_LOSS_TELL)
         return true; /* with tell each task keeps its own state (ckpt/kept.h) */
     dome__run_directory_sweep(parent, remove_left_behind, NULL);
     r->memory = dome__run_directory_name(parent);
@@ -90,7 +90,7 @@ static bool make_memory(dome_restarts *r, char **message)
         const char *why = g_strerror(errno);
         dome__remove_directory(r->memory);
         g_clear_pointer(&r->memory, g_free);
-        if (r->options->checkpoint_by_default) {
+        if (r->options->checkpoint.by_default) {
             dome__say("no checkpoints are kept in memory, for which %s is needed: %s; --dome-checkpoint-dir keeps some", parent,
                       why);
             return true;
@@ -143,14 +143,14 @@ void dome__restarts_hosts(dome_restarts *r, char **names)
 /* One task without a hub, which nobody heals. */
 static bool is_alone(const dome_options *o)
 {
-    return (o->tasks == 1 || g_strcmp0(o->transport, "self") == 0) && o->most <= 1 && !o->hosts_script &&
-           o->size != DOME_SIZE_AUTO;
+    return (o->start.tasks == 1 || g_strcmp0(o->start.transport, "self") == 0) && o->size.most <= 1 && !o->start.hosts_script &&
+           o->size.policy != DOME_SIZE_AUTO;
 }
 
 bool dome__restarts_needed(const dome_options *options)
 {
-    const bool heals = options->on_loss == DOME_LOSS_HEAL && in_memory(options);
-    return options->restarts > 0 || (heals && !(options->checkpoint_by_default && is_alone(options)));
+    const bool heals = options->loss.action == DOME_LOSS_HEAL && in_memory(options);
+    return options->loss.restarts > 0 || (heals && !(options->checkpoint.by_default && is_alone(options)));
 }
 
 /* The command line with the option to resume from the newest checkpoint of this run, whatever options the program was first
@@ -176,19 +176,19 @@ char **dome__restarts_attempt(const dome_restarts *r, const dome_attempt *attemp
         if (geteuid() == 0)
             g_setenv("PVM_ALLOW_ROOT", "1", FALSE); /* the launcher has already warned that it is set */
     }
-    return attempt->resume && r->options->checkpoint_dir ? with_restart(r->argv, attempt->tasks) : r->argv;
+    return attempt->resume && r->options->checkpoint.directory ? with_restart(r->argv, attempt->tasks) : r->argv;
 }
 
 bool dome__restarts_heal(const dome_options *options, int *left)
 {
-    const dome_on_loss on_loss = options->on_loss;
-    *left = options->restarts ? options->restarts : -1;
-    return on_loss == DOME_LOSS_HEAL || on_loss == DOME_LOSS_TELL || (on_loss == DOME_LOSS_AUTO && options->restarts > 0);
+    const dome_on_loss on_loss = options->loss.action;
+    *left = options->loss.restarts ? options->loss.restarts : -1;
+    return on_loss == DOME_LOSS_HEAL || on_loss == DOME_LOSS_TELL || (on_loss == DOME_LOSS_AUTO && options->loss.restarts > 0);
 }
 
 void dome__restarts_point(const dome_restarts *r, dome_supervise_point *point)
 {
-    const char *directory = r->memory ? r->memory : in_memory(r->options) ? NULL : r->options->checkpoint_dir;
+    const char *directory = r->memory ? r->memory : in_memory(r->options) ? NULL : r->options->checkpoint.directory;
     dome_checkpoint_point newest = {0};
     const bool there = directory && dome__checkpoint_newest(directory, NULL, &newest); /* the program knows its name in them */
     *point = (dome_supervise_point){.saves = directory != NULL};
@@ -287,7 +287,7 @@ void dome__restarts_run(dome_env *env, const dome_launcher *launcher, int tasks)
 {
     own_program p = {.path = dome__own_program(), .tasks = tasks};
     char *message = NULL;
-    const dome_supervision how = {.restarts = env->options.restarts,
+    const dome_supervision how = {.restarts = env->options.loss.restarts,
                                   .timeout = env->options.timeout,
                                   .launcher = launcher,
                                   .ctx = &p,

@@ -118,7 +118,7 @@ static void become_self(dome_env *env, const dome_provider *provider, char **arg
 static void open_road(dome_env *env, dome_network *network)
 {
     const dome_transport *t = env->transport;
-    if (env->options.bind == DOME_BIND_CORE) {
+    if (env->options.start.bind == DOME_BIND_CORE) {
         int place = 0, here = 0;
         for (int r = 0; r < t->group.size; r++)
             if (strcmp(env->hosts[r], env->hosts[t->group.rank]) == 0) {
@@ -129,7 +129,7 @@ static void open_road(dome_env *env, dome_network *network)
             dome__say("the %d tasks on host %s are not bound to processors: there are fewer processors than tasks", here,
                       env->hosts[t->group.rank]);
     }
-    if (dome__local_open(env->transport, env->hosts, env->options.road))
+    if (dome__local_open(env->transport, env->hosts, env->options.start.road))
         dome__start_failed(env, 1, g_strdup_printf("tasks of one host cannot be joined: %s", env->transport->reason));
     if (dome__links_set(env, network))
         dome__start_failed(env, 1, g_strdup(env->transport->reason));
@@ -246,7 +246,7 @@ static dome_members *spawn(dome_env *env, const dome_launcher *launcher, char **
     const int n = (int)g_strv_length(hosts);
     int *slots = dome__placement_slots(hosts, env->change->slots);
     const dome_options *o = &env->options;
-    const int wanted = o->tasks ? o->tasks : dome__placement_default(n, slots);
+    const int wanted = o->start.tasks ? o->start.tasks : dome__placement_default(n, slots);
     const int size = again ? env->change->plan.size : dome__launching_in_range(o, wanted);
     int *host = g_new0(int, size);
     const char **names = g_new(const char *, size);
@@ -254,7 +254,7 @@ static dome_members *spawn(dome_env *env, const dome_launcher *launcher, char **
     if (again)
         place_again(env, launcher, again, hosts, slots, host);
     else
-        dome__placement_deal(env->options.place, n, slots, size, host);
+        dome__placement_deal(env->options.start.place, n, slots, size, host);
     for (int r = 0; r < size; r++)
         names[r] = hosts[host[r]];
     dome_members *members =
@@ -388,7 +388,7 @@ static dome_members *lead(dome_env *env, const dome_launcher *launcher, const ch
         return NULL;
     char **hosts = dome__placement_hosts(members->size, members->hosts);
     *network = dome__links_order(hosts);
-    if (env->options.place == DOME_PLACE_FILL)
+    if (env->options.start.place == DOME_PLACE_FILL)
         dome__placement_sort(members, hosts);
     g_strfreev(hosts);
     return members;
@@ -396,9 +396,9 @@ static dome_members *lead(dome_env *env, const dome_launcher *launcher, const ch
 
 static void check_siblings(dome_env *env, int siblings)
 {
-    if (env->options.tasks && env->options.tasks != siblings) {
+    if (env->options.start.tasks && env->options.start.tasks != siblings) {
         char *text = g_strdup_printf("--dome-tasks %d, but %d tasks were spawned together: leave the option out",
-                                     env->options.tasks, siblings);
+                                     env->options.start.tasks, siblings);
         dome__start_failed(env, 2, text);
     }
 }
@@ -410,8 +410,8 @@ static void become_supervised_sibling(dome_env *env, const dome_launcher *launch
     int place, siblings = launcher->siblings(&place);
     if (place > 0)
         _exit(0);
-    if (siblings == 1 && env->options.tasks)
-        siblings = env->options.tasks;
+    if (siblings == 1 && env->options.start.tasks)
+        siblings = env->options.start.tasks;
     check_siblings(env, siblings);
     launcher->alone();
     dome__restarts_run(env, launcher, siblings);
@@ -422,7 +422,7 @@ static void refuse_changes(dome_env *env, const dome_launcher *launcher)
 {
     const dome_options *o = &env->options;
     int place;
-    if (!o->hosts_script && o->size != DOME_SIZE_AUTO)
+    if (!o->start.hosts_script && o->size.policy != DOME_SIZE_AUTO)
         return;
     launcher->siblings(&place);
     if (place > 0)
@@ -431,7 +431,7 @@ static void refuse_changes(dome_env *env, const dome_launcher *launcher)
         env, 2,
         g_strdup_printf("%s: a program that was spawned from the %s console keeps its tasks; start it from the shell, or by dome "
                         "run",
-                        o->hosts_script ? "--dome-hosts-script" : "--dome-size auto", launcher->title));
+                        o->start.hosts_script ? "--dome-hosts-script" : "--dome-size auto", launcher->title));
 }
 
 /* Spawned from the console: the first of the tasks spawned together leads. Which one is first is known only after enrolling, when
@@ -439,7 +439,7 @@ static void refuse_changes(dome_env *env, const dome_launcher *launcher)
 static void become_sibling(dome_env *env, const dome_provider *provider, char **arguments)
 {
     refuse_changes(env, provider->launcher);
-    if (env->options.restarts)
+    if (env->options.loss.restarts)
         become_supervised_sibling(env, provider->launcher);
     dome_launch launch;
     dome_launch_request request = {.launcher = provider->launcher, .timeout = env->options.timeout, .only_listen = true};
@@ -453,7 +453,7 @@ static void become_sibling(dome_env *env, const dome_provider *provider, char **
     if (place > 0) {
         dome__launch_drop_hub(&launch);
         become_other(env, provider);
-    } else if (siblings == 1 && env->options.tasks > 1) {
+    } else if (siblings == 1 && env->options.start.tasks > 1) {
         become_first(env, provider, launch.hub, arguments);
     } else {
         env->change->hub = g_strdup(launch.hub);
@@ -472,7 +472,7 @@ static void become_rank0(dome_env *env, const dome_provider *provider, char **ar
     if (!hub) {
         dome_launch launch;
         char *slots = NULL, **hosts = NULL;
-        const char *script = env->options.hosts_script;
+        const char *script = env->options.start.hosts_script;
         if (script && !(hosts = dome__hosts_script_ask(script, &slots, &message)))
             dome__start_failed(env, 1, g_strdup_printf("--dome-hosts-script: %s", message));
         if (slots)
@@ -490,8 +490,8 @@ static void become_rank0(dome_env *env, const dome_provider *provider, char **ar
             dome__start_failed(env, 1, message);
         }
         g_strfreev(hosts);
-        if (!env->options.tasks && launch.machine.directory && !script)
-            env->options.tasks = dome__launching_in_range(&env->options, (int)g_get_num_processors());
+        if (!env->options.start.tasks && launch.machine.directory && !script)
+            env->options.start.tasks = dome__launching_in_range(&env->options, (int)g_get_num_processors());
         dome__launch_fork(&launch);
         hub = g_strdup(launch.hub);
     }
@@ -523,10 +523,10 @@ void dome__start(dome_env *env, char **arguments)
     const dome_change *c = env->change;
     const dome_options *o = &env->options;
     /* One task that may become more needs a hub. */
-    const bool may_change = o->most > 1 || o->hosts_script || o->size == DOME_SIZE_AUTO;
-    const int tasks = o->tasks == 1 && may_change ? MAX(o->most, 2) : o->tasks;
+    const bool may_change = o->size.most > 1 || o->start.hosts_script || o->size.policy == DOME_SIZE_AUTO;
+    const int tasks = o->start.tasks == 1 && may_change ? MAX(o->size.most, 2) : o->start.tasks;
     const dome_provider *provider =
-        dome__provider_choose(c->back ? c->provider_name : env->options.transport, c->back ? 0 : tasks, &message);
+        dome__provider_choose(c->back ? c->provider_name : env->options.start.transport, c->back ? 0 : tasks, &message);
     if (!provider)
         dome__start_failed(env, 2, message);
     env->change->provider = provider;

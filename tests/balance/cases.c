@@ -358,7 +358,7 @@ static void case_laps(const char *word)
     for (int k = 0; k < 200 && env->balance->ahead; k++)
         dvec_map(other, kernel, NULL, 1, &other);
     EXPECT(!env->balance->ahead, "numbers are always under way");
-    env->balance->next = env->sequence + 1000000;
+    env->balance->next = env->position.sequence + 1000000;
     dvec_free(other);
     make_slow(1, 4);
     lap(&x);

@@ -54,7 +54,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *message = NULL;
     if (dome__options_parse(&options, environment, &argc, &argv, &message)) {
         CHECK(!message && argc >= 1 && argc <= given + 1 && !argv[argc]);
-        CHECK(options.tasks >= 0 && options.timeout > 0);
+        CHECK(options.start.tasks >= 0 && options.timeout > 0);
         int next = 0; /* what is left is what was given, in order */
         for (int i = 1; i < argc; i++) {
             while (next < given && words[next] != argv[i])

@@ -63,15 +63,15 @@ static void test_defaults(void)
 {
     parsed p = parse(NULL, "prog a b");
     g_assert_true(p.ok);
-    g_assert_cmpint(p.options.tasks, ==, 0);
-    g_assert_null(p.options.transport);
+    g_assert_cmpint(p.options.start.tasks, ==, 0);
+    g_assert_null(p.options.start.transport);
     g_assert_cmpfloat(p.options.timeout, ==, 10.0);
     g_assert_cmpint(p.options.output, ==, DOME_OUTPUT_FIRST);
-    g_assert_cmpint(p.options.balance, ==, DOME_BALANCE_GLOBAL);
-    g_assert_cmpuint(p.options.balance_every, ==, 0);
-    g_assert_cmpuint(p.options.balance_phases, ==, 0);
-    g_assert_cmpint(p.options.balance_group, ==, 1);
-    g_assert_cmpint(p.options.topology, ==, DOME_RING);
+    g_assert_cmpint(p.options.balance.policy, ==, DOME_BALANCE_GLOBAL);
+    g_assert_cmpuint(p.options.balance.every, ==, 0);
+    g_assert_cmpuint(p.options.balance.phases, ==, 0);
+    g_assert_cmpint(p.options.balance.group, ==, 1);
+    g_assert_cmpint(p.options.balance.topology, ==, DOME_RING);
     g_assert_false(p.options.check_pointers);
     g_assert_false(p.options.profile);
     g_assert_false(p.options.help);
@@ -86,32 +86,32 @@ static void test_checkpoints(void)
     clear(&p);
     p = parse(NULL, "prog --dome-checkpoint-dir d");
     g_assert_true(p.ok);
-    g_assert_cmpstr(p.options.checkpoint_dir, ==, "d");
-    g_assert_cmpint(p.options.checkpoint_unit, ==, DOME_CHECKPOINT_AUTO);
-    g_assert_cmpuint(p.options.checkpoint_keep, ==, 2);
-    g_assert_cmpfloat(p.options.checkpoint_mtbf, ==, 0);
-    g_assert_cmpint(p.options.restart, ==, DOME_RESTART_NONE);
+    g_assert_cmpstr(p.options.checkpoint.directory, ==, "d");
+    g_assert_cmpint(p.options.checkpoint.unit, ==, DOME_CHECKPOINT_AUTO);
+    g_assert_cmpuint(p.options.checkpoint.keep, ==, 2);
+    g_assert_cmpfloat(p.options.checkpoint.mtbf, ==, 0);
+    g_assert_cmpint(p.options.restart.from, ==, DOME_RESTART_NONE);
     clear(&p);
     p = parse("--dome-checkpoint-dir d --dome-checkpoint-every 10", "prog --dome-restart a --dome-checkpoint-keep 5");
     g_assert_true(p.ok);
     g_assert_cmpstr(p.rest, ==, "prog|a"); /* its value must follow "=" */
-    g_assert_cmpint(p.options.restart, ==, DOME_RESTART_NEWEST);
-    g_assert_cmpint(p.options.checkpoint_unit, ==, DOME_CHECKPOINT_LOOPS);
-    g_assert_cmpfloat(p.options.checkpoint_every, ==, 10);
-    g_assert_cmpuint(p.options.checkpoint_keep, ==, 5);
+    g_assert_cmpint(p.options.restart.from, ==, DOME_RESTART_NEWEST);
+    g_assert_cmpint(p.options.checkpoint.unit, ==, DOME_CHECKPOINT_LOOPS);
+    g_assert_cmpfloat(p.options.checkpoint.every, ==, 10);
+    g_assert_cmpuint(p.options.checkpoint.keep, ==, 5);
     clear(&p);
     p = parse(NULL, "prog --dome-checkpoint-dir=d --dome-checkpoint-every=0.5s --dome-restart=12 --dome-checkpoint-mtbf 60");
     g_assert_true(p.ok);
-    g_assert_cmpint(p.options.checkpoint_unit, ==, DOME_CHECKPOINT_SECONDS);
-    g_assert_cmpfloat(p.options.checkpoint_every, ==, 0.5);
-    g_assert_cmpint(p.options.restart, ==, DOME_RESTART_NUMBER);
-    g_assert_cmpuint(p.options.restart_number, ==, 12);
-    g_assert_cmpfloat(p.options.checkpoint_mtbf, ==, 60);
+    g_assert_cmpint(p.options.checkpoint.unit, ==, DOME_CHECKPOINT_SECONDS);
+    g_assert_cmpfloat(p.options.checkpoint.every, ==, 0.5);
+    g_assert_cmpint(p.options.restart.from, ==, DOME_RESTART_NUMBER);
+    g_assert_cmpuint(p.options.restart.number, ==, 12);
+    g_assert_cmpfloat(p.options.checkpoint.mtbf, ==, 60);
     clear(&p);
     p = parse("--dome-checkpoint-every=7", "prog --dome-checkpoint-dir d --dome-restart=auto --dome-checkpoint-every auto");
     g_assert_true(p.ok);
-    g_assert_cmpint(p.options.restart, ==, DOME_RESTART_AUTO);
-    g_assert_cmpint(p.options.checkpoint_unit, ==, DOME_CHECKPOINT_AUTO);
+    g_assert_cmpint(p.options.restart.from, ==, DOME_RESTART_AUTO);
+    g_assert_cmpint(p.options.checkpoint.unit, ==, DOME_CHECKPOINT_AUTO);
     clear(&p);
     expect_message(NULL, "prog --dome-restart",
                    "--dome-restart needs --dome-checkpoint-dir: the directory where checkpoints are");
@@ -135,8 +135,8 @@ static void test_all(void)
     parsed p = parse(NULL, "prog --dome-tasks=4 --dome-transport pvm --dome-timeout 2.5 --dome-output=all --dome-profile "
                            "--dome-version --dome-help");
     g_assert_cmpstr(p.message, ==, NULL);
-    g_assert_cmpint(p.options.tasks, ==, 4);
-    g_assert_cmpstr(p.options.transport, ==, "pvm");
+    g_assert_cmpint(p.options.start.tasks, ==, 4);
+    g_assert_cmpstr(p.options.start.transport, ==, "pvm");
     g_assert_cmpfloat(p.options.timeout, ==, 2.5);
     g_assert_cmpint(p.options.output, ==, DOME_OUTPUT_ALL);
     g_assert_true(p.options.profile);
@@ -148,11 +148,11 @@ static void test_all(void)
     p = parse(NULL, "prog --dome-balance ring --dome-balance-every=100 --dome-balance-phases 3 --dome-balance-group 4 "
                     "--dome-topology linear --dome-check-pointers --dome-check-reductions --dome-kernels avx2");
     g_assert_cmpstr(p.message, ==, NULL);
-    g_assert_cmpint(p.options.balance, ==, DOME_BALANCE_RING);
-    g_assert_cmpuint(p.options.balance_every, ==, 100);
-    g_assert_cmpuint(p.options.balance_phases, ==, 3);
-    g_assert_cmpint(p.options.balance_group, ==, 4);
-    g_assert_cmpint(p.options.topology, ==, DOME_LINEAR);
+    g_assert_cmpint(p.options.balance.policy, ==, DOME_BALANCE_RING);
+    g_assert_cmpuint(p.options.balance.every, ==, 100);
+    g_assert_cmpuint(p.options.balance.phases, ==, 3);
+    g_assert_cmpint(p.options.balance.group, ==, 4);
+    g_assert_cmpint(p.options.balance.topology, ==, DOME_LINEAR);
     g_assert_true(p.options.check_pointers);
     g_assert_true(p.options.check_reductions);
     g_assert_cmpstr(p.options.kernels, ==, "avx2");
@@ -161,10 +161,10 @@ static void test_all(void)
     g_assert_cmpint(p.options.evaluator, ==, DOME_EVALUATOR_PLAIN);
     clear(&p);
     p = parse("--dome-balance none", "prog --dome-balance random");
-    g_assert_cmpint(p.options.balance, ==, DOME_BALANCE_RANDOM);
+    g_assert_cmpint(p.options.balance.policy, ==, DOME_BALANCE_RANDOM);
     clear(&p);
     p = parse("--dome-balance none", "prog");
-    g_assert_cmpint(p.options.balance, ==, DOME_BALANCE_NONE);
+    g_assert_cmpint(p.options.balance.policy, ==, DOME_BALANCE_NONE);
     clear(&p);
 }
 
@@ -186,8 +186,8 @@ static void test_the_last_wins(void)
 {
     parsed p = parse(NULL, "prog --dome-tasks 4 --dome-tasks=2 --dome-transport pvm --dome-transport self --dome-tasks 1");
     g_assert_cmpstr(p.message, ==, NULL);
-    g_assert_cmpint(p.options.tasks, ==, 1);
-    g_assert_cmpstr(p.options.transport, ==, "self");
+    g_assert_cmpint(p.options.start.tasks, ==, 1);
+    g_assert_cmpstr(p.options.start.transport, ==, "self");
     clear(&p);
 }
 
@@ -195,7 +195,7 @@ static void test_environment(void)
 {
     parsed p = parse("--dome-tasks 3 '--dome-timeout=7' --dome-output \"all\"", "prog --dome-timeout 8 x");
     g_assert_cmpstr(p.message, ==, NULL);
-    g_assert_cmpint(p.options.tasks, ==, 3);
+    g_assert_cmpint(p.options.start.tasks, ==, 3);
     g_assert_cmpfloat(p.options.timeout, ==, 8.0);
     g_assert_cmpint(p.options.output, ==, DOME_OUTPUT_ALL);
     g_assert_cmpstr(p.rest, ==, "prog|x");
@@ -212,7 +212,7 @@ static void test_environment(void)
     dome_options options;
     char *message;
     g_assert_true(dome__options_parse(&options, "--dome-tasks=5 --dome-transport=pvm", NULL, NULL, &message));
-    g_assert_cmpint(options.tasks, ==, 5);
+    g_assert_cmpint(options.start.tasks, ==, 5);
     dome__options_clear(&options);
 }
 
@@ -220,19 +220,19 @@ static void test_argv_wins_contradictions(void)
 {
     parsed p = parse("--dome-tasks 4", "prog --dome-transport self");
     g_assert_true(p.ok);
-    g_assert_cmpint(p.options.tasks, <=, 1);
-    g_assert_cmpstr(p.options.transport, ==, "self");
+    g_assert_cmpint(p.options.start.tasks, <=, 1);
+    g_assert_cmpstr(p.options.start.transport, ==, "self");
     clear(&p);
 
     p = parse("--dome-transport self", "prog --dome-tasks 4");
     g_assert_true(p.ok);
-    g_assert_cmpint(p.options.tasks, ==, 4);
-    g_assert_null(p.options.transport);
+    g_assert_cmpint(p.options.start.tasks, ==, 4);
+    g_assert_null(p.options.start.transport);
     clear(&p);
 
     p = parse("--dome-transport self", "prog --dome-tasks 1");
     g_assert_true(p.ok);
-    g_assert_cmpstr(p.options.transport, ==, "self");
+    g_assert_cmpstr(p.options.start.transport, ==, "self");
     clear(&p);
 }
 
@@ -416,12 +416,12 @@ static void test_of_run(void)
     command c = read_command("--dome-tasks 2 --dome-min 2", "dome -n 4 --on-loss heal --restarts 3 --hosts-script 'a b'",
                              "prog --dome-max 8 --dome-tasks 3");
     g_assert_cmpstr(c.message, ==, NULL);
-    g_assert_cmpint(c.options.tasks, ==, 4);
-    g_assert_cmpint(c.options.least, ==, 2);
-    g_assert_cmpint(c.options.most, ==, 8);
-    g_assert_cmpint(c.options.restarts, ==, 3);
-    g_assert_cmpint(c.options.on_loss, ==, DOME_LOSS_HEAL);
-    g_assert_cmpstr(c.options.hosts_script, ==, "a b");
+    g_assert_cmpint(c.options.start.tasks, ==, 4);
+    g_assert_cmpint(c.options.size.least, ==, 2);
+    g_assert_cmpint(c.options.size.most, ==, 8);
+    g_assert_cmpint(c.options.loss.restarts, ==, 3);
+    g_assert_cmpint(c.options.loss.action, ==, DOME_LOSS_HEAL);
+    g_assert_cmpstr(c.options.start.hosts_script, ==, "a b");
     g_assert_cmpstr(dome__option_name("dome-tasks", c.origins), ==, "-n");
     g_assert_cmpstr(dome__option_name("dome-hosts-script", c.origins), ==, "--hosts-script");
     g_assert_cmpstr(dome__option_name("dome-max", c.origins), ==, "--dome-max");
@@ -430,8 +430,8 @@ static void test_of_run(void)
     clear_command(&c);
 
     c = read_command(NULL, "dome --tasks 4 -n 0 --restarts=0", "prog --dome-tasks 3"); /* 0: not given */
-    g_assert_cmpint(c.options.tasks, ==, 3);
-    g_assert_cmpint(c.options.restarts, ==, 0);
+    g_assert_cmpint(c.options.start.tasks, ==, 3);
+    g_assert_cmpint(c.options.loss.restarts, ==, 0);
     clear_command(&c);
 
     expect_of_run("dome --on-loss restart", "prog", "--on-loss restart needs --restarts K, the most times");
@@ -461,7 +461,7 @@ static void expect_same(const dome_options *a, const dome_options *b)
         g_free(one);
         g_free(other);
     }
-    g_assert_cmpint(a->checkpoint_by_default, ==, b->checkpoint_by_default);
+    g_assert_cmpint(a->checkpoint.by_default, ==, b->checkpoint.by_default);
 }
 
 /* What is printed, as DOME_OPTIONS, gives the same configuration. */
@@ -537,7 +537,7 @@ static void test_look(void)
     char *wrong[] = {(char *)"prog", (char *)"--dome-tasks", NULL};
     dome_options options;
     g_assert_true(dome__options_look(&options, 5, argv)); /* by no rules */
-    g_assert_cmpint(options.tasks, ==, 3);
+    g_assert_cmpint(options.start.tasks, ==, 3);
     g_assert_cmpstr(argv[2], ==, "--dome-tasks=3");
     dome__options_clear(&options);
     g_assert_false(dome__options_look(&options, 2, wrong));
