@@ -1,18 +1,9 @@
-/* dome_capture_main: calls the program, writes the image each time it returns captured, and calls it again. */
-#include "capture/events.h"
-#include "capture/foreign.h"
-#include "capture/frames.h"
-#include "capture/image.h"
-#include "capture/library.h"
-#include "capture/modules.h"
-#include "capture/status.h"
-#include "capture/streams.h"
+/* dome_capture_main: a program without calls of Dome, which is one task and polls where it likes. */
+#include "capture/capture.h"
 #include "ckpt/checkpoint.h"
 #include "core/environment.h"
 #include "core/hooks.h"
 #include "heap/die.h"
-#include "heap/gone.h"
-#include "heap/heap.h"
 #include "heap/lent.h"
 #include "options/option_parse.h"
 
@@ -27,31 +18,27 @@
 /* Seconds until a checkpoint that could not be written is tried again: at first, and in the end. */
 static const double AGAIN_SECONDS = 1, AGAIN_MOST = 60;
 
-static dome_env *env;
-static dome_capture_image *image;
-static GPtrArray *refusals; /* that have been told, the last ones */
-static double again;        /* seconds until the next try */
-static pid_t process;
-
 /* ---- checkpoints ---- */
 
 static bool writes(void)
 {
-    return env->checkpoints && env->options.checkpoint_dir;
+    dome_capture_run *r = &dome__capture->run;
+    return r->env->checkpoints && r->env->options.checkpoint_dir;
 }
 
-/* Why there can be no checkpoint now; NULL: there can. */
+/* Why there can be no checkpoint now, whatever the image; NULL: there can. */
 static char *refusal(void)
 {
+    dome_capture_run *r = &dome__capture->run;
     if (dome__capture_call_back(DOME_CAPTURE_BEFORE_CHECKPOINT) != 0)
         return g_strdup("a function of the program (dome_capture_on) refused it");
-    char *directory = g_canonicalize_filename(env->options.checkpoint_dir, NULL), *found = dome__capture_foreign_find(directory),
-         *text = NULL;
+    char *directory = g_canonicalize_filename(r->env->options.checkpoint_dir, NULL),
+         *found = dome__capture_foreign_find(directory), *text = NULL;
     g_free(directory);
     if (found)
         text = g_strdup_printf("the program has %s, which cannot be saved", found);
     g_free(found);
-    return text ? text : dome__capture_image_take(image);
+    return text;
 }
 
 /* Whether two texts are alike but for numbers: of blocks, elements, descriptors. */
@@ -70,36 +57,37 @@ static bool is_alike(const char *a, const char *b)
 
 static bool is_told(const char *text)
 {
-    for (guint k = 0; refusals && k < refusals->len; k++)
-        if (is_alike(refusals->pdata[k], text))
+    dome_capture_alone *a = &dome__capture->alone;
+    for (guint k = 0; a->refusals && k < a->refusals->len; k++)
+        if (is_alike(a->refusals->pdata[k], text))
             return true;
     return false;
 }
 
-/* Once, however often the reasons take turns. Takes over the text. */
-static void tell_refusal(char *text)
+/* Once, however often the reasons take turns. */
+static void tell_refusal(const char *text)
 {
+    dome_capture_run *r = &dome__capture->run;
+    dome_capture_alone *a = &dome__capture->alone;
     enum { MOST = 16 };
-    if (is_told(text)) {
-        g_free(text);
+    if (is_told(text))
         return;
-    }
     char *line = g_strdup_printf("no checkpoint was written: %s; the program goes on", text);
-    env->hooks->say(env, line);
+    r->env->hooks->say(r->env, line);
     g_free(line);
-    if (!refusals)
-        refusals = g_ptr_array_new_with_free_func(g_free);
-    if (refusals->len == MOST)
-        g_ptr_array_remove_index(refusals, 0);
-    g_ptr_array_add(refusals, text);
+    if (!a->refusals)
+        a->refusals = g_ptr_array_new_with_free_func(g_free);
+    if (a->refusals->len == MOST)
+        g_ptr_array_remove_index(a->refusals, 0);
+    g_ptr_array_add(a->refusals, g_strdup(text));
 }
 
 static void set_timer(double least)
 {
+    dome_capture_run *r = &dome__capture->run;
     if (!writes())
         return;
-    const bool by_polls = env->options.checkpoint_unit == DOME_CHECKPOINT_LOOPS;
-    double seconds = by_polls ? INFINITY : dome__checkpoint_due(env);
+    double seconds = dome__capture_seconds_due(r->env);
     if (dome__checkpoint_asked()) /* the one before was still being written */
         seconds = 0;
     dome__capture_timer_set(fmax(seconds, least));
@@ -108,86 +96,67 @@ static void set_timer(double least)
 /* All functions have returned: writes a checkpoint. */
 static void save(void)
 {
+    dome_capture_run *r = &dome__capture->run;
+    dome_capture_alone *a = &dome__capture->alone;
     if (!writes())
         return;
-    if (!dome__capture_requested() && dome__checkpoint_busy(env)) { /* due by time: when the one before has been written */
+    if (!dome__capture_requested() && dome__checkpoint_busy(r->env)) { /* due by time: when the one before has been written */
         set_timer(AGAIN_SECONDS / 10);
         return;
     }
-    char *text = refusal();
-    const bool refused = text != NULL;
+    char *own = refusal();
+    const char *bound; /* by nothing: this is one task */
+    dome__capture_image_object_take(r->image, own, &bound);
+    g_free(own);
+    const char *refused = dome__capture_image_object_problem(r->image);
     if (refused) {
-        tell_refusal(text);
+        tell_refusal(refused);
     } else {
-        const bool by_polls = env->options.checkpoint_unit == DOME_CHECKPOINT_LOOPS;
+        const bool by_polls = r->env->options.checkpoint_unit == DOME_CHECKPOINT_LOOPS;
         if (dome__capture_take_request()) /* else it is due by time, if the one before has been written */
-            dome__checkpoint_want(env, by_polls ? dome_capture_polls() : 0);
-        if (dome_checkpoint(env) != DOME_OK)
-            dome__capture_die("%s", dome_error_message(env));
+            dome__checkpoint_want(r->env, by_polls ? dome_capture_polls() : 0);
+        if (dome_checkpoint(r->env) != DOME_OK)
+            dome__capture_die("%s", dome_error_message(r->env));
     }
     dome__capture_call_back(DOME_CAPTURE_AFTER_CHECKPOINT);
-    again = refused ? fmin(fmax(2 * again, AGAIN_SECONDS), AGAIN_MOST) : 0; /* looking for what cannot be saved takes time */
-    set_timer(refused ? again : AGAIN_SECONDS / 100);
+    a->again =
+        refused ? fmin(fmax(2 * a->again, AGAIN_SECONDS), AGAIN_MOST) : 0; /* looking for what cannot be saved takes time */
+    set_timer(refused ? a->again : AGAIN_SECONDS / 100);
 }
 
 static void tell_input(void)
 {
+    dome_capture_run *r = &dome__capture->run;
     const uint64_t bytes = dome__capture_streams_input_read();
     char *line = g_strdup_printf("standard input was a file when the program was saved, read up to byte %" PRIu64
                                  ", and is none now: the program takes all that it is given for what follows",
                                  bytes);
     if (bytes)
-        env->hooks->say(env, line);
+        r->env->hooks->say(r->env, line);
     g_free(line);
 }
 
-static void restore(void)
+static void restored(void)
 {
-    char *problem = dome__capture_image_restored(image);
-    if (problem)
-        dome__capture_die("the program cannot go on from the checkpoint: %s", problem);
-    dome__capture_mark_restored();
     dome__capture_clocks_restore();
-    dome__capture_tell(env, dome__capture_image_say_changed(image));
     tell_input();
-    if (dome__capture_call_back(DOME_CAPTURE_AFTER_RESTART) != 0)
-        dome__capture_die("the program cannot go on from the checkpoint: one of its functions (dome_capture_on) refused it");
-    dome__capture_status_set(DOME_CAPTURE_RESUMING);
-}
-
-static void open_image(void)
-{
-    if (!env->checkpoints)
-        return;
-    const bool restarts = dome_is_restarting(env);
-    uint64_t saved = restarts ? dome__checkpoint_saved_length(env, DOME_CAPTURE_IMAGE_NAME) : 0;
-    if (restarts && saved == 0)
-        dome__capture_die("the checkpoint is not of a program that was captured: it has no image");
-    image = dome__capture_image_new(saved);
-    dome_set_errors_return(env);
-    if (dome_object_new(env, DOME_CAPTURE_IMAGE_NAME, &dome__capture_image_ops, image)) {
-        if (restarts)
-            restore();
-        return;
-    }
-    char *text = g_strdup(dome_error_message(env));
-    const char *problem = dome__capture_image_problem(image);
-    dome__capture_die("the program cannot go on from the checkpoint: %s", problem ? problem : text);
 }
 
 /* ---- the program ---- */
 
 static void finish(void)
 {
-    if (process != getpid()) /* a child that the program has forked ends by itself */
+    dome_capture_run *r = &dome__capture->run;
+    dome_capture_alone *a = &dome__capture->alone;
+    if (a->process != getpid()) /* a child that the program has forked ends by itself */
         return;
-    dome_env *ends = g_steal_pointer(&env);
+    dome_env *ends = g_steal_pointer(&r->env);
     if (!ends || dome__this_env() != ends)
         return;
     dome__checkpoint_on_request(NULL);
     dome__capture_timer_stop();
     dome_finalize(ends);
-    image = NULL;
+    r->image = NULL;
 }
 
 /* Said here, because dome_init would name the option that start adds, or start PVM. */
@@ -203,58 +172,53 @@ static void refuse_tasks(int argc, char **argv)
 }
 
 /* Starts as a program of one task, whatever others there are. */
-static void start(int *argc, char ***argv)
+static dome_env *start(int *argc, char ***argv)
 {
-    static char **arguments; /* kept: the program may keep it */
+    dome_capture_alone *a = &dome__capture->alone;
     int count = 0;
+    dome__capture_streams_begin();
     refuse_tasks(*argc, *argv);
-    arguments = g_new0(char *, *argc + 4);
-    arguments[count++] = *argc > 0 ? (*argv)[0] : "program";
-    arguments[count++] = "--dome-transport";
-    arguments[count++] = "self";
+    a->arguments = g_new0(char *, *argc + 4);
+    a->arguments[count++] = *argc > 0 ? (*argv)[0] : "program";
+    a->arguments[count++] = "--dome-transport";
+    a->arguments[count++] = "self";
     for (int k = 1; k < *argc; k++)
-        arguments[count++] = (*argv)[k];
-    env = dome_init(&count, &arguments);
+        a->arguments[count++] = (*argv)[k];
+    dome_env *env = dome_init(&count, &a->arguments);
     *argc = count;
-    *argv = arguments;
+    *argv = a->arguments;
+    a->process = getpid();
+    atexit(finish);
+    if (env->checkpoints)
+        dome_set_errors_return(env);
+    return env;
 }
 
-int dome_capture_main(int argc, char **argv, int (*program)(int argc, char **argv))
+static void begin(void)
 {
-    if (!argv || !program)
-        dome__capture_die("dome_capture_main: argv or the program is NULL");
-    dome__capture_modules_complete();
-    dome__capture_name_program();
-    dome__capture_streams_begin();
-    start(&argc, &argv);
-    process = getpid();
-    dome__capture_gone_begin(__builtin_frame_address(0));
-    atexit(finish);
-    open_image();
-    if (env->options.checkpoint_unit == DOME_CHECKPOINT_LOOPS)
-        dome__capture_poll_every((uint64_t)env->options.checkpoint_every);
+    dome_capture_run *r = &dome__capture->run;
+    if (r->env->options.checkpoint_unit == DOME_CHECKPOINT_LOOPS)
+        dome__capture_poll_every((uint64_t)r->env->options.checkpoint_every);
     if (writes()) {
         dome__checkpoint_on_request(dome_capture_request);
         set_timer(0);
     }
     dome__capture_foreign_begin();
-    if (!dome_capture_restored())
-        argv = dome__capture_copy_arguments(argc, argv);
-    for (;;) {
-        dome__capture_library_restore();
-        int status = program(argc, argv);
-        if (dome_capture_status & DOME_CAPTURE_RESUMING)
-            dome__capture_die("the program does not resume as it was captured: main returned");
-        if (!(dome_capture_status & DOME_CAPTURE_CAPTURING)) {
-            finish();
-            return status;
-        }
-        if (dome__capture_record_count() == 0)
-            dome__capture_die("main returned captured, without dome_capture_push");
-        dome__capture_status_clear(DOME_CAPTURE_CAPTURING);
-        dome__capture_count_capture();
-        dome__capture_library_save();
-        save();
-        dome__capture_status_set(DOME_CAPTURE_RESUMING);
-    }
+}
+
+static const dome_capture_way way = {
+    .without_image = "the checkpoint is not of a program that was captured: it has no image",
+    .start = start,
+    .restored = restored,
+    .begin = begin,
+    .save = save,
+};
+
+int dome_capture_main(int argc, char **argv, int (*program)(int argc, char **argv))
+{
+    if (!argv || !program)
+        dome__capture_die("dome_capture_main: argv or the program is NULL");
+    const int status = dome__capture_run(&way, argc, argv, program);
+    finish();
+    return status;
 }

@@ -12,6 +12,7 @@
 #include "capture/library.h"
 #include "capture/modules.h"
 #include "capture/pointers.h"
+#include "capture/run.h"
 #include "capture/status.h"
 #include "capture/streams.h"
 
@@ -27,6 +28,9 @@ typedef struct dome_capture {
     dome_capture_library library;
     dome_capture_foreign foreign;
     dome_capture_events events;
+    dome_capture_run run; /* run.c, alone.c, parallel.c */
+    dome_capture_alone alone;
+    dome_capture_parallel parallel;
 } dome_capture;
 
 /* There is one, at a fixed address: through this pointer its members take no longer to reach than variables of a file. */

@@ -1,4 +1,4 @@
-/* What both kinds of programs need around their main: those without calls of Dome (run.c), and Dome programs (parallel.c). */
+/* What both kinds of programs need around their main (run.h). */
 #ifndef DOME_SRC_CAPTURE_EVENTS_H
 #define DOME_SRC_CAPTURE_EVENTS_H
 

@@ -1,8 +1,8 @@
 #include "capture/capture.h"
 
+#include "capture/image_object.h"
 #include "capture/modules.h"
 #include "capture/pointers.h"
-#include "capture/shared.h"
 #include "core/object_private.h"
 #include "core/operation.h"
 #include "core/type_private.h"

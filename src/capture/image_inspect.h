@@ -105,8 +105,8 @@ typedef struct dome_capture_inspection {
     bool all_runs;
 } dome_capture_inspection;
 
-/* The index in block 0 of a Dome program's image (shared.h). The blocks of task 0's image are those of the object 'image of the
- * program' from its block 1 on, but for the differing ones, which are the first of the object 'image of tasks'. */
+/* The index in block 0 of a Dome program's image (image_object.h). The blocks of task 0's image are those of the object 'image of
+ * the program' from its block 1 on, but for the differing ones, which are the first of the object 'image of tasks'. */
 typedef struct dome_capture_shown_index {
     uint32_t tasks;    /* 0: nothing differs between tasks */
     char *why;         /* the first difference */
