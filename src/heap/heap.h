@@ -35,7 +35,7 @@ typedef struct dome_capture_heap {
     dome_capture_gone_stack gone;
     dome_capture_lent lent;
     dome_capture_held_layouts own_layouts;
-    dome_capture_type_layouts type_layouts;
+    dome_capture_type_layouts type_layout;
 } dome_capture_heap;
 
 /* There is one, at a fixed address: its members take no longer to reach than variables of a file. */

@@ -289,7 +289,7 @@ static dome_capture_layout *work_out(dome_capture_type *type)
 
 const dome_capture_layout *dome__capture_layout(dome_capture_type *type, uint64_t *count)
 {
-    dome_capture_type_layouts *t = &dome__capture_heap.type_layouts;
+    dome_capture_type_layouts *t = &dome__capture_heap.type_layout;
     *count = 1;
     while (type->kind == DOME_CAPTURE_KIND_ARRAY) {
         if (!type->element || type->count == 0 || type->size != type->element->size * type->count)
@@ -318,14 +318,14 @@ const dome_capture_layout *dome__capture_layout(dome_capture_type *type, uint64_
 
 const dome_capture_layout *dome__capture_layout_find(const char *name, uint64_t hash)
 {
-    dome_capture_type_layouts *t = &dome__capture_heap.type_layouts;
+    dome_capture_type_layouts *t = &dome__capture_heap.type_layout;
     const dome_capture_layout key = {.name = name, .hash = hash};
     return t->layouts ? g_hash_table_lookup(t->layouts, &key) : NULL;
 }
 
 void dome__capture_layouts_begin(void)
 {
-    dome_capture_type_layouts *t = &dome__capture_heap.type_layouts;
+    dome_capture_type_layouts *t = &dome__capture_heap.type_layout;
     GHashTableIter i;
     void *layout;
     if (!t->layouts)
