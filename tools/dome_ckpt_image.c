@@ -1,7 +1,7 @@
 /* dome ckpt show of a captured program: active functions, globals, heap, and the graph of its pointers. */
 #include "dome_ckpt_image.h"
 
-#include "capture/shared.h"
+#include "capture/image_object.h"
 #include "commands.h"
 #include "store/store_inspect.h"
 #include "system/bytes.h"

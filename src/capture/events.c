@@ -1,4 +1,4 @@
-#include "capture/events.h"
+#include "capture/capture.h"
 
 #include "capture/hidden.h"
 #include "capture/modules.h"
@@ -16,24 +16,24 @@ typedef struct callback {
     void *context;
 } callback;
 
-static GArray *callbacks;
-
 void dome_capture_on(dome_capture_event event, int (*function)(void *context), void *context)
 {
+    dome_capture_events *e = &dome__capture->events;
     callback c = {event, function, context};
     if (!function)
         dome__capture_die("dome_capture_on: the function is NULL");
-    if (!callbacks)
-        callbacks = g_array_new(FALSE, FALSE, sizeof(callback));
-    g_array_append_val(callbacks, c);
+    if (!e->callbacks)
+        e->callbacks = g_array_new(FALSE, FALSE, sizeof(callback));
+    g_array_append_val(e->callbacks, c);
 }
 
 int dome__capture_call_back(dome_capture_event event)
 {
+    dome_capture_events *e = &dome__capture->events;
     const bool before = event == DOME_CAPTURE_BEFORE_CHECKPOINT, after = event == DOME_CAPTURE_AFTER_CHECKPOINT;
     int result = 0;
-    for (guint k = 0, n = callbacks ? callbacks->len : 0; k < n && (result == 0 || after); k++) {
-        const callback *c = &g_array_index(callbacks, callback, before ? k : n - 1 - k);
+    for (guint k = 0, n = e->callbacks ? e->callbacks->len : 0; k < n && (result == 0 || after); k++) {
+        const callback *c = &g_array_index(e->callbacks, callback, before ? k : n - 1 - k);
         if (c->event == event)
             result = c->function(c->context);
     }
@@ -54,11 +54,11 @@ char **dome__capture_copy_arguments(int argc, char **argv)
 
 void dome__capture_tell_dangling(dome_env *env)
 {
-    static bool told;
+    dome_capture_events *e = &dome__capture->events;
     const char *where = dome__capture_hidden_dangling();
-    if (told || !where)
+    if (e->dangling_told || !where)
         return;
-    told = true;
+    e->dangling_told = true;
     dome__capture_tell(env,
                        g_strdup_printf("%s points to nothing that a checkpoint knows: after a restart the program must not use "
                                        "that pointer",

@@ -1,8 +1,15 @@
-/* What both kinds of programs need around their main: those without calls of Dome (run.c), and Dome programs (parallel.c). */
+/* What both kinds of programs need around their main (run.h). */
 #ifndef DOME_SRC_CAPTURE_EVENTS_H
 #define DOME_SRC_CAPTURE_EVENTS_H
 
 #include <dome/capture.h>
+#include <glib.h>
+
+/* What events.c has. */
+typedef struct dome_capture_events {
+    GArray *callbacks;
+    bool dangling_told;
+} dome_capture_events;
 
 /* Calls the program's functions for an event (dome_capture_on). The first result that is not 0. */
 int dome__capture_call_back(dome_capture_event event);

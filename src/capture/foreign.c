@@ -1,4 +1,4 @@
-#include "capture/foreign.h"
+#include "capture/capture.h"
 
 #include "capture/streams.h"
 
@@ -9,9 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* What was there before the program: numbers of threads; descriptors, with their files, as the numbers may come again. */
-static GHashTable *threads, *descriptors;
 
 /* Calls function(ctx, number) for each number that a directory has as a name, until it returns false. */
 static void each_number(const char *path, bool (*function)(void *ctx, int number), void *ctx)
@@ -52,7 +49,8 @@ static bool note_descriptor(void *table, int number)
 
 static bool was_there(int descriptor)
 {
-    const char *before = g_hash_table_lookup(descriptors, GINT_TO_POINTER(descriptor));
+    dome_capture_foreign *f = &dome__capture->foreign;
+    const char *before = g_hash_table_lookup(f->descriptors, GINT_TO_POINTER(descriptor));
     char *now = file_of(descriptor);
     const bool same = before && now && strcmp(before, now) == 0;
     g_free(now);
@@ -61,16 +59,17 @@ static bool was_there(int descriptor)
 
 void dome__capture_foreign_begin(void)
 {
-    if (threads)
-        g_hash_table_remove_all(threads);
+    dome_capture_foreign *f = &dome__capture->foreign;
+    if (f->threads)
+        g_hash_table_remove_all(f->threads);
     else
-        threads = g_hash_table_new(NULL, NULL);
-    if (descriptors)
-        g_hash_table_remove_all(descriptors);
+        f->threads = g_hash_table_new(NULL, NULL);
+    if (f->descriptors)
+        g_hash_table_remove_all(f->descriptors);
     else
-        descriptors = g_hash_table_new_full(NULL, NULL, NULL, g_free);
-    each_number("/proc/self/task", note_thread, threads);
-    each_number("/proc/self/fd", note_descriptor, descriptors);
+        f->descriptors = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+    each_number("/proc/self/task", note_thread, f->threads);
+    each_number("/proc/self/fd", note_descriptor, f->descriptors);
 }
 
 typedef struct search {
@@ -80,8 +79,9 @@ typedef struct search {
 
 static bool look_at_thread(void *ctx, int number)
 {
+    dome_capture_foreign *f = &dome__capture->foreign;
     search *s = ctx;
-    if (g_hash_table_contains(threads, GINT_TO_POINTER(number)))
+    if (g_hash_table_contains(f->threads, GINT_TO_POINTER(number)))
         return true;
     char *path = g_strdup_printf("/proc/self/task/%d/comm", number), *name = NULL;
     if (g_file_get_contents(path, &name, NULL, NULL)) { /* else it has ended meanwhile */
@@ -111,8 +111,9 @@ static bool look_at_descriptor(void *ctx, int number)
 
 char *dome__capture_foreign_find(const char *own)
 {
+    dome_capture_foreign *f = &dome__capture->foreign;
     search s = {.own = own};
-    if (!threads)
+    if (!f->threads)
         return NULL;
     each_number("/proc/self/task", look_at_thread, &s);
     if (!s.found)

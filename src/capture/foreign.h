@@ -2,6 +2,14 @@
 #ifndef DOME_SRC_CAPTURE_FOREIGN_H
 #define DOME_SRC_CAPTURE_FOREIGN_H
 
+#include <glib.h>
+
+/* What was there before the program, as foreign.c noted it. */
+typedef struct dome_capture_foreign {
+    GHashTable *threads;     /* numbers */
+    GHashTable *descriptors; /* with their files, as the numbers may come again */
+} dome_capture_foreign;
+
 /* Notes the threads and descriptors that the process has before the program begins: they are the library's, or everybody's. */
 void dome__capture_foreign_begin(void);
 

@@ -1,4 +1,4 @@
-#include "capture/frames.h"
+#include "capture/capture.h"
 
 #include "heap/die.h"
 
@@ -9,23 +9,12 @@
 enum { CHUNK = 1 << 16, ALIGNMENT = 16 };
 
 /* Memory of active functions lies in chunks that never move; it is given back from the end. */
-typedef struct chunk chunk;
-struct chunk {
+typedef struct dome_capture_chunk chunk;
+struct dome_capture_chunk {
     chunk *previous, *next;
     size_t room, used;
     char bytes[] __attribute__((aligned(16)));
 };
-
-static chunk *chunks; /* the one in use; later ones are kept for deeper calls */
-
-/* The memory of the innermost function that is active now: those above it wait to be resumed. */
-static dome_capture_memory *first_memory, *top_memory;
-static size_t memories;
-
-static dome_capture_record *records;
-static size_t record_count, record_room;
-static char *data;
-static size_t data_used, data_room;
 
 dome_capture_frame_layout *dome__capture_frame_layout(dome_capture_function *function)
 {
@@ -49,12 +38,13 @@ static size_t aligned(size_t bytes)
 
 static void *chunk_take(size_t bytes)
 {
-    if (!chunks || chunks->room - chunks->used < bytes) {
-        chunk *next = chunks ? chunks->next : NULL;
+    dome_capture_frames *f = &dome__capture->frames;
+    if (!f->chunks || f->chunks->room - f->chunks->used < bytes) {
+        chunk *next = f->chunks ? f->chunks->next : NULL;
         if (next && next->room < bytes) { /* it is empty: nothing above the chunk in use is */
-            chunks->next = next->next;
+            f->chunks->next = next->next;
             if (next->next)
-                next->next->previous = chunks;
+                next->next->previous = f->chunks;
             free(next);
             next = NULL;
         }
@@ -63,16 +53,16 @@ static void *chunk_take(size_t bytes)
             next = malloc(sizeof *next + room);
             if (!next)
                 dome__capture_die("no memory for the variables of a function: %zu bytes", bytes);
-            *next = (chunk){.previous = chunks, .next = chunks ? chunks->next : NULL, .room = room};
+            *next = (chunk){.previous = f->chunks, .next = f->chunks ? f->chunks->next : NULL, .room = room};
             if (next->next)
                 next->next->previous = next;
-            if (chunks)
-                chunks->next = next;
+            if (f->chunks)
+                f->chunks->next = next;
         }
-        chunks = next;
+        f->chunks = next;
     }
-    void *memory = chunks->bytes + chunks->used;
-    chunks->used += bytes;
+    void *memory = f->chunks->bytes + f->chunks->used;
+    f->chunks->used += bytes;
     return memory;
 }
 
@@ -83,51 +73,55 @@ static size_t memory_bytes(const dome_capture_function *function)
 
 static dome_capture_memory *new_memory(dome_capture_function *function)
 {
+    dome_capture_frames *f = &dome__capture->frames;
     size_t bytes = memory_bytes(function);
     dome_capture_memory *m = chunk_take(bytes);
     memset(m, 0, bytes);
     m->function = function;
-    m->below = top_memory;
-    if (top_memory)
-        top_memory->above = m;
+    m->below = f->top;
+    if (f->top)
+        f->top->above = m;
     else
-        first_memory = m;
-    top_memory = m;
-    memories++;
+        f->first = m;
+    f->top = m;
+    f->memories++;
     return m;
 }
 
 void *dome_capture_enter(dome_capture_function *function)
 {
+    dome_capture_frames *f = &dome__capture->frames;
     if (!function || !function->memory)
         dome__capture_die("function '%s' has no memory in its description", function ? function->name : "(NULL)");
     if (!(dome_capture_status & DOME_CAPTURE_RESUMING))
         return dome__capture_memory_of(new_memory(function));
-    dome_capture_memory *m = top_memory ? top_memory->above : first_memory;
+    dome_capture_memory *m = f->top ? f->top->above : f->first;
     if (!m || m->function != function)
         dome__capture_die("the program does not resume as it was captured: it entered function '%s', not '%s'", function->name,
                           m ? m->function->name : "(none with memory)");
-    top_memory = m;
+    f->top = m;
     return dome__capture_memory_of(m);
 }
 
 /* Takes away the innermost memory. */
 static void drop(dome_capture_memory *m)
 {
-    top_memory = m->below;
-    if (top_memory)
-        top_memory->above = NULL;
+    dome_capture_frames *f = &dome__capture->frames;
+    f->top = m->below;
+    if (f->top)
+        f->top->above = NULL;
     else
-        first_memory = NULL;
-    memories--;
-    chunks->used -= memory_bytes(m->function);
-    if (chunks->used == 0 && chunks->previous)
-        chunks = chunks->previous;
+        f->first = NULL;
+    f->memories--;
+    f->chunks->used -= memory_bytes(m->function);
+    if (f->chunks->used == 0 && f->chunks->previous)
+        f->chunks = f->chunks->previous;
 }
 
 void dome_capture_leave(dome_capture_function *function)
 {
-    dome_capture_memory *m = top_memory;
+    dome_capture_frames *f = &dome__capture->frames;
+    dome_capture_memory *m = f->top;
     if (!m || m->function != function || m->above)
         dome__capture_die("function '%s' returns with dome_capture_leave, but '%s' is the last that entered",
                           function ? function->name : "(NULL)", m ? m->function->name : "(none)");
@@ -136,13 +130,15 @@ void dome_capture_leave(dome_capture_function *function)
 
 void dome__capture_memory_cut(size_t count)
 {
-    while (memories > count)
-        drop(top_memory);
+    dome_capture_frames *f = &dome__capture->frames;
+    while (f->memories > count)
+        drop(f->top);
 }
 
 bool dome__capture_memory_was(const void *address)
 {
-    const chunk *c = chunks;
+    dome_capture_frames *f = &dome__capture->frames;
+    const chunk *c = f->chunks;
     while (c && c->previous)
         c = c->previous;
     for (; c; c = c->next)
@@ -153,12 +149,14 @@ bool dome__capture_memory_was(const void *address)
 
 dome_capture_memory *dome__capture_memory_first(void)
 {
-    return first_memory;
+    dome_capture_frames *f = &dome__capture->frames;
+    return f->first;
 }
 
 size_t dome__capture_memory_count(void)
 {
-    return memories;
+    dome_capture_frames *f = &dome__capture->frames;
+    return f->memories;
 }
 
 /* ---- records ---- */
@@ -178,56 +176,62 @@ static void *grown(void *array, size_t used, size_t more, size_t size, size_t *r
 
 static void *add_record(dome_capture_function *function, int point)
 {
+    dome_capture_frames *f = &dome__capture->frames;
     size_t bytes = function->saved ? aligned(function->saved->size) : 0;
-    records = grown(records, record_count, 1, sizeof *records, &record_room);
-    data = grown(data, data_used, bytes, 1, &data_room);
-    records[record_count++] = (dome_capture_record){function, point, data_used};
-    void *at = data + data_used;
+    f->records = grown(f->records, f->record_count, 1, sizeof *f->records, &f->record_room);
+    f->data = grown(f->data, f->data_used, bytes, 1, &f->data_room);
+    f->records[f->record_count++] = (dome_capture_record){function, point, f->data_used};
+    void *at = f->data + f->data_used;
     if (bytes > 0)
         memset(at, 0, bytes);
-    data_used += bytes;
+    f->data_used += bytes;
     return function->saved ? at : NULL;
 }
 
 void *dome_capture_push(dome_capture_function *function, int point)
 {
+    dome_capture_frames *f = &dome__capture->frames;
     if (!function || !(dome_capture_status & DOME_CAPTURE_CAPTURING))
         dome__capture_die("dome_capture_push of function '%s' outside of a capture", function ? function->name : "(NULL)");
     if (function->memory) {
-        if (!top_memory || top_memory->function != function)
+        if (!f->top || f->top->function != function)
             dome__capture_die("function '%s' is captured without its memory: it has not called dome_capture_enter",
                               function->name);
-        top_memory = top_memory->below;
+        f->top = f->top->below;
     }
     return add_record(function, point);
 }
 
 const void *dome_capture_pop(dome_capture_function *function, int *point)
 {
+    dome_capture_frames *f = &dome__capture->frames;
     if (!function || !(dome_capture_status & DOME_CAPTURE_RESUMING))
         dome__capture_die("dome_capture_pop of function '%s', which does not resume", function ? function->name : "(NULL)");
-    if (record_count == 0 || records[record_count - 1].function != function)
+    if (f->record_count == 0 || f->records[f->record_count - 1].function != function)
         dome__capture_die("the program does not resume as it was captured: it called function '%s', not '%s'", function->name,
-                          record_count > 0 ? records[record_count - 1].function->name : "(a poll)");
-    const dome_capture_record *r = &records[--record_count];
-    data_used = record_count > 0 ? r->at : 0;
+                          f->record_count > 0 ? f->records[f->record_count - 1].function->name : "(a poll)");
+    const dome_capture_record *r = &f->records[--f->record_count];
+    f->data_used = f->record_count > 0 ? r->at : 0;
     *point = r->point;
-    return function->saved ? data + r->at : NULL;
+    return function->saved ? f->data + r->at : NULL;
 }
 
 size_t dome__capture_record_count(void)
 {
-    return record_count;
+    dome_capture_frames *f = &dome__capture->frames;
+    return f->record_count;
 }
 
 const dome_capture_record *dome__capture_record(size_t k)
 {
-    return &records[k];
+    dome_capture_frames *f = &dome__capture->frames;
+    return &f->records[k];
 }
 
 void *dome__capture_record_data(const dome_capture_record *record)
 {
-    return data + record->at;
+    dome_capture_frames *f = &dome__capture->frames;
+    return f->data + record->at;
 }
 
 /* ---- restarting ---- */
@@ -244,22 +248,24 @@ void *dome__capture_memory_restore(dome_capture_function *function)
 
 void dome__capture_frames_restored(void)
 {
+    dome_capture_frames *f = &dome__capture->frames;
     /* The outermost was restored first, and is to be the last. The data keeps its place: `at` is only a place to give memory back
      * to, so the order does not matter until all have been popped. */
-    for (size_t a = 0, b = record_count; a + 1 < b; a++) {
-        dome_capture_record r = records[a];
-        records[a] = records[--b];
-        records[b] = r;
+    for (size_t a = 0, b = f->record_count; a + 1 < b; a++) {
+        dome_capture_record r = f->records[a];
+        f->records[a] = f->records[--b];
+        f->records[b] = r;
     }
-    top_memory = NULL;
+    f->top = NULL;
 }
 
 void dome__capture_frames_clear(void)
 {
-    record_count = data_used = 0;
-    dome_capture_memory *m = first_memory;
+    dome_capture_frames *f = &dome__capture->frames;
+    f->record_count = f->data_used = 0;
+    dome_capture_memory *m = f->first;
     while (m && m->above)
         m = m->above;
-    for (top_memory = m; top_memory;)
-        drop(top_memory);
+    for (f->top = m; f->top;)
+        drop(f->top);
 }

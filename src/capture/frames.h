@@ -31,6 +31,17 @@ typedef struct dome_capture_record {
     size_t at; /* of its variables in the data */
 } dome_capture_record;
 
+/* What frames.c has. */
+typedef struct dome_capture_frames {
+    struct dome_capture_chunk *chunks; /* the one in use; later ones are kept for deeper calls */
+    dome_capture_memory *first, *top;  /* top: of the innermost function that is active now; those above wait to be resumed */
+    size_t memories;
+    dome_capture_record *records;
+    size_t record_count, record_room;
+    char *data; /* of the records */
+    size_t data_used, data_room;
+} dome_capture_frames;
+
 dome_capture_frame_layout *dome__capture_frame_layout(dome_capture_function *function);
 
 size_t dome__capture_record_count(void);

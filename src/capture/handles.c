@@ -1,8 +1,8 @@
-#include "capture/handles.h"
+#include "capture/capture.h"
 
+#include "capture/image_object.h"
 #include "capture/modules.h"
 #include "capture/pointers.h"
-#include "capture/shared.h"
 #include "core/object_private.h"
 #include "core/operation.h"
 #include "core/type_private.h"
@@ -36,11 +36,6 @@ typedef struct target {
     uint64_t number, place;
 } target;
 
-static dome_env *env_of;
-static GHashTable *targets; /* address -> target */
-static GPtrArray *objects;  /* dome_object, by number - 1 */
-static GPtrArray *structs;  /* dome_type, by code - DOME_KIND_STRUCT */
-
 /* The image itself, by its names, which no other object can have: a structure of the program may be of a kind "image". */
 static bool is_own(const dome_object *object)
 {
@@ -61,37 +56,41 @@ static bool is_programs(const dome_object *object)
 
 const dome_object *dome__capture_handle_own(size_t k)
 {
-    for (guint n = 0; n < objects->len; n++)
-        if (is_programs(objects->pdata[n]) && k-- == 0)
-            return objects->pdata[n];
+    dome_capture_handles *h = &dome__capture->handles;
+    for (guint n = 0; n < h->objects->len; n++)
+        if (is_programs(h->objects->pdata[n]) && k-- == 0)
+            return h->objects->pdata[n];
     return NULL;
 }
 
 static void add(const void *address, uint64_t number, uint64_t place)
 {
+    dome_capture_handles *h = &dome__capture->handles;
     target *t = g_new(target, 1);
     *t = (target){number, place};
-    g_hash_table_insert(targets, (void *)(uintptr_t)address, t);
+    g_hash_table_insert(h->targets, (void *)(uintptr_t)address, t);
 }
 
 static void add_object(dome_object *object)
 {
-    g_ptr_array_add(objects, object);
-    add(object, objects->len, PLACE_OBJECT);
-    add(dome_object_content(object), objects->len, PLACE_HANDLE);
+    dome_capture_handles *h = &dome__capture->handles;
+    g_ptr_array_add(h->objects, object);
+    add(object, h->objects->len, PLACE_OBJECT);
+    add(dome_object_content(object), h->objects->len, PLACE_HANDLE);
 }
 
 static void begin(dome_env *env)
 {
-    if (!targets) {
-        targets = g_hash_table_new_full(NULL, NULL, NULL, g_free);
-        objects = g_ptr_array_new();
-        structs = g_ptr_array_new();
+    dome_capture_handles *h = &dome__capture->handles;
+    if (!h->targets) {
+        h->targets = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+        h->objects = g_ptr_array_new();
+        h->structs = g_ptr_array_new();
     }
-    g_hash_table_remove_all(targets);
-    g_ptr_array_set_size(objects, 0);
-    g_ptr_array_set_size(structs, 0);
-    env_of = env;
+    g_hash_table_remove_all(h->targets);
+    g_ptr_array_set_size(h->objects, 0);
+    g_ptr_array_set_size(h->structs, 0);
+    h->env = env;
     if (!env)
         return;
     add(env, 0, PLACE_HANDLE);
@@ -101,14 +100,16 @@ static void begin(dome_env *env)
 
 static void add_struct(dome_type type)
 {
-    add(type, TYPES + DOME_KIND_STRUCT + structs->len, PLACE_HANDLE);
-    g_ptr_array_add(structs, (void *)(uintptr_t)type);
+    dome_capture_handles *h = &dome__capture->handles;
+    add(type, TYPES + DOME_KIND_STRUCT + h->structs->len, PLACE_HANDLE);
+    g_ptr_array_add(h->structs, (void *)(uintptr_t)type);
 }
 
 /* Those that it contains come before it. */
 static void add_with_parts(dome_type type)
 {
-    if (dome_type_kind_of(type) != DOME_KIND_STRUCT || g_hash_table_contains(targets, type))
+    dome_capture_handles *h = &dome__capture->handles;
+    if (dome_type_kind_of(type) != DOME_KIND_STRUCT || g_hash_table_contains(h->targets, type))
         return;
     for (size_t k = 0; k < type->nfields; k++)
         add_with_parts(type->fields[k].type);
@@ -145,7 +146,8 @@ void dome__capture_handles_begin(dome_env *env)
 
 bool dome__capture_handle_find(const void *address, uint64_t *number, uint64_t *place)
 {
-    const target *t = targets ? g_hash_table_lookup(targets, address) : NULL;
+    dome_capture_handles *h = &dome__capture->handles;
+    const target *t = h->targets ? g_hash_table_lookup(h->targets, address) : NULL;
     if (!t)
         return false;
     *number = t->number;
@@ -164,9 +166,10 @@ static uint32_t code_of(dome_type type)
 
 static dome_type type_of(uint32_t code)
 {
+    dome_capture_handles *h = &dome__capture->handles;
     if (code < DOME_KIND_STRUCT)
         return dome_type_basic((dome_type_kind)code);
-    return code - DOME_KIND_STRUCT < structs->len ? structs->pdata[code - DOME_KIND_STRUCT] : NULL;
+    return code - DOME_KIND_STRUCT < h->structs->len ? h->structs->pdata[code - DOME_KIND_STRUCT] : NULL;
 }
 
 /* As a member of a struct, which on some machines is less than its own alignment. */
@@ -388,13 +391,14 @@ static void save_layouts(GByteArray *to)
 /* Functions of dome_on_view. */
 static char *save_views(GByteArray *to)
 {
+    dome_capture_handles *h = &dome__capture->handles;
     void *data;
     uint32_t count = 0;
-    while (dome__boundary_function(env_of, count, &data))
+    while (dome__boundary_function(h->env, count, &data))
         count++;
     dome__append_u32(to, count);
     for (uint32_t k = 0; k < count; k++) {
-        const char *name = name_of((void (*)(void))dome__boundary_function(env_of, k, &data));
+        const char *name = name_of((void (*)(void))dome__boundary_function(h->env, k, &data));
         const void *const leads = data;
         uint8_t bytes[DOME_CAPTURE_POINTER_BYTES];
         if (!name)
@@ -408,15 +412,16 @@ static char *save_views(GByteArray *to)
 
 char *dome__capture_handles_save(GByteArray *to)
 {
+    dome_capture_handles *h = &dome__capture->handles;
     char *problem = NULL;
-    dome__append_u64(to, dome__registry_last_id(env_of));
-    dome__append_u32(to, dome__errors_returned(env_of));
-    dome__append_u32(to, structs->len);
-    for (guint k = 0; k < structs->len && !problem; k++)
-        problem = save_type(structs->pdata[k], to);
-    dome__append_u32(to, objects->len);
-    for (guint k = 0; k < objects->len && !problem; k++)
-        problem = save(objects->pdata[k], to);
+    dome__append_u64(to, dome__registry_last_id(h->env));
+    dome__append_u32(to, dome__errors_returned(h->env));
+    dome__append_u32(to, h->structs->len);
+    for (guint k = 0; k < h->structs->len && !problem; k++)
+        problem = save_type(h->structs->pdata[k], to);
+    dome__append_u32(to, h->objects->len);
+    for (guint k = 0; k < h->objects->len && !problem; k++)
+        problem = save(h->objects->pdata[k], to);
     save_operations(to);
     save_layouts(to);
     return problem ? problem : save_views(to);
@@ -744,8 +749,9 @@ char *dome__capture_handles_make(dome_env *env, dome_capture_saved_handles *save
 
 void *dome__capture_handle_address(uint64_t number, uint64_t place)
 {
+    dome_capture_handles *h = &dome__capture->handles;
     if (number == 0 && place == PLACE_HANDLE)
-        return env_of;
+        return h->env;
     if (number >= LAYOUTS) {
         dome_capture_own_layout *held = place == PLACE_HANDLE ? dome__capture_own_layout(number - LAYOUTS) : NULL;
         if (held)
@@ -753,11 +759,11 @@ void *dome__capture_handle_address(uint64_t number, uint64_t place)
         return held ? held->layout : NULL;
     }
     if (number >= TYPES)
-        return number - TYPES <= UINT32_MAX && place == PLACE_HANDLE && structs
+        return number - TYPES <= UINT32_MAX && place == PLACE_HANDLE && h->structs
                    ? (void *)(uintptr_t)type_of((uint32_t)(number - TYPES))
                    : NULL;
-    if (!objects || number == 0 || number > objects->len || place > PLACE_OBJECT)
+    if (!h->objects || number == 0 || number > h->objects->len || place > PLACE_OBJECT)
         return NULL;
-    dome_object *object = objects->pdata[number - 1];
+    dome_object *object = h->objects->pdata[number - 1];
     return place == PLACE_OBJECT ? object : dome_object_content(object);
 }

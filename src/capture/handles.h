@@ -9,6 +9,14 @@
 
 #include <dome/structure.h>
 
+/* What handles.c has gathered. */
+typedef struct dome_capture_handles {
+    dome_env *env;
+    GHashTable *targets; /* address -> what is there */
+    GPtrArray *objects;  /* dome_object, by number - 1 */
+    GPtrArray *structs;  /* dome_type, by code - DOME_KIND_STRUCT */
+} dome_capture_handles;
+
 /* Gathers the live handles of an environment, before pointers are encoded. NULL: there are none. */
 void dome__capture_handles_begin(dome_env *env);
 

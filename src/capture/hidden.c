@@ -1,6 +1,6 @@
 /* Of numbers, a test finds the few that lie where something of the program is; only those are looked up. In blocks without
  * pointers it goes over the memory as words, whatever the types in it are. */
-#include "capture/hidden.h"
+#include "capture/capture.h"
 
 #include "capture/frames.h"
 #include "capture/modules.h"
@@ -394,20 +394,20 @@ static char *say(const look *l)
     return text;
 }
 
-static char *first_dangling;
-
 char *dome__capture_hidden_find(bool dangling, bool *copied)
 {
+    dome_capture_hidden *h = &dome__capture->hidden;
     look l = {.dangling = dangling};
     find_ranges(&l);
     const bool found_one = look_at_functions(&l) || look_at_globals(&l) || look_at_heap(&l);
     *copied = l.copied;
-    g_free(first_dangling);
-    first_dangling = l.unknown ? dome__capture_say_where(l.unknown) : NULL;
+    g_free(h->dangling);
+    h->dangling = l.unknown ? dome__capture_say_where(l.unknown) : NULL;
     return found_one ? say(&l) : NULL;
 }
 
 const char *dome__capture_hidden_dangling(void)
 {
-    return first_dangling;
+    dome_capture_hidden *h = &dome__capture->hidden;
+    return h->dangling;
 }

@@ -5,6 +5,11 @@
 
 #include <stdbool.h>
 
+/* What hidden.c found last. */
+typedef struct dome_capture_hidden {
+    char *dangling; /* the first pointer that did not count */
+} dome_capture_hidden;
+
 /* After dome__capture_pointers_begin, which is needed again if *copied: texts of libraries have got into the heap. A sentence
  * that names the first one (g_free'd by the caller); NULL: there is none. `dangling`: also for pointers to what the library does
  * not know. */

@@ -3,55 +3,6 @@
 #include "capture/modules.h"
 #include "capture/zeros.h"
 
-static dome_status describe(const dome_object *object, dome_object_info *info)
-{
-    const dome_capture_image *image = dome_object_content(object);
-    info->type = NULL;
-    info->length = image->length;
-    info->width = 1;
-    info->distribution = DOME_WHOLE;
-    info->layout = image->layout;
-    return DOME_OK;
-}
-
-static dome_status packed_bytes(const dome_object *object, uint64_t first, uint64_t count, dome_format format, uint64_t *bytes)
-{
-    (void)format; /* pointers have no other form */
-    return dome__capture_image_bytes(object, first, count, bytes);
-}
-
-static dome_status pack(const dome_object *object, uint64_t first, uint64_t count, dome_format format, void *buffer,
-                        uint64_t bytes)
-{
-    (void)format;
-    return dome__capture_image_write(object, first, count, buffer, bytes);
-}
-
-static dome_status unpack(dome_object *object, uint64_t first, uint64_t count, dome_format format, const void *buffer,
-                          uint64_t bytes)
-{
-    (void)format;
-    return dome__capture_image_read(object, first, count, buffer, bytes);
-}
-
-static void destroy(dome_object *object)
-{
-    dome__capture_image_free(dome_object_content(object));
-}
-
-const dome_object_ops dome__capture_image_ops = {
-    .size = sizeof(dome_object_ops),
-    .kind = "image",
-    .describe = describe,
-    .packed_bytes = packed_bytes,
-    .pack = pack,
-    .unpack = unpack,
-    .write_bytes = dome__capture_image_bytes,
-    .write = dome__capture_image_write,
-    .read = dome__capture_image_read,
-    .destroy = destroy,
-};
-
 static void clear_segment(void *one)
 {
     g_free(((segment *)one)->ready);
@@ -66,7 +17,6 @@ dome_capture_image *dome__capture_image_new(uint64_t saved)
 {
     dome_capture_image *image = g_new0(dome_capture_image, 1);
     image->length = saved ? saved : 1;
-    image->layout = dome_layout_new(image->length, 1, 1, 0, &image->length);
     image->segments = g_array_new(FALSE, TRUE, sizeof(segment));
     g_array_set_clear_func(image->segments, clear_segment);
     image->head = g_byte_array_new();
@@ -95,7 +45,6 @@ void dome__capture_image_free(dome_capture_image *image)
 {
     if (!image)
         return;
-    dome_layout_unref(image->layout);
     g_array_unref(image->segments);
     g_byte_array_unref(image->head);
     g_byte_array_unref(image->frames);

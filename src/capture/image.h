@@ -1,4 +1,4 @@
-/* The image of a captured program: an object whose blocks are
+/* The image of a captured program, or of one task of it, in blocks:
  *
  *     0     the head: names of types, globals and functions; streams; numbers
  *     1     the active functions: records and memory, from the outermost on
@@ -11,17 +11,12 @@
 
 #include <dome/structure.h>
 
-#define DOME_CAPTURE_IMAGE_NAME "image"
-
 typedef struct dome_capture_image dome_capture_image;
 
-extern const dome_object_ops dome__capture_image_ops;
-
-/* saved: the blocks of the image in the checkpoint from which the program restarts, 0 if it does not. The registry owns the image
- * once it is an object's content. */
+/* saved: the blocks of the image in the checkpoint from which the program restarts, 0 if it does not. */
 dome_capture_image *dome__capture_image_new(uint64_t saved);
 
-/* The same for a program that has an environment of its own (shared.h). */
+/* The same for a Dome program, whose variables may have handles of `env`; NULL: as above. */
 dome_capture_image *dome__capture_image_new_of(dome_env *env, uint64_t saved);
 void dome__capture_image_free(dome_capture_image *image);
 

@@ -68,8 +68,8 @@ void dome__capture_inspection_free(dome_capture_inspection *i)
     g_array_unref(i->handles);
     g_array_unref(i->layouts);
     g_array_unref(i->runs);
-    g_free(i->frame_bytes);
-    g_free(i->whole);
+    g_free(i->reading.frame_bytes);
+    g_free(i->reading.whole);
     g_free(i);
 }
 
@@ -310,13 +310,14 @@ static bool read_head(dome_capture_inspection *i, const uint8_t *bytes, uint64_t
 /* Reads a block behind the head, as it was before its zeros were left out. */
 static bool read_whole(dome_capture_inspection *i, uint64_t block, const uint8_t **bytes, uint64_t *length, char **problem)
 {
-    g_clear_pointer(&i->whole, g_free);
-    if (!i->reader(i->ctx, block, bytes, length, problem))
+    dome_capture_reading *r = &i->reading;
+    g_clear_pointer(&r->whole, g_free);
+    if (!r->reader(r->ctx, block, bytes, length, problem))
         return false;
     if (i->bare)
         return true;
     const uint64_t shorter = *length;
-    if (!dome__capture_image_whole_block(bytes, length, &i->whole))
+    if (!dome__capture_image_whole_block(bytes, length, &r->whole))
         return damaged(problem, "the zeros of a block");
     i->left_out += *length - shorter;
     return true;
@@ -389,8 +390,8 @@ dome_capture_inspection *dome__capture_inspect(dome_capture_block_reader reader,
     i->handles = g_array_new(FALSE, TRUE, sizeof(dome_capture_shown_handle));
     g_array_set_clear_func(i->handles, clear_handle);
     i->runs = g_array_new(FALSE, TRUE, sizeof(dome_capture_shown_run));
-    i->reader = reader;
-    i->ctx = ctx;
+    i->reading.reader = reader;
+    i->reading.ctx = ctx;
     i->blocks = blocks;
     bool good = blocks > SEGMENT_FRAMES || damaged(problem, "it has too few blocks");
     good =
@@ -398,8 +399,8 @@ dome_capture_inspection *dome__capture_inspect(dome_capture_block_reader reader,
     good =
         good && read_whole(i, SEGMENT_FRAMES, &bytes, &length, problem) && take_kind(i, SEGMENT_FRAMES, &bytes, &length, problem);
     if (good) {
-        i->frame_bytes = g_memdup2(bytes, (gsize)length);
-        good = read_frames(i, dome__bytes_of(i->frame_bytes, (size_t)length), records, memories) ||
+        i->reading.frame_bytes = g_memdup2(bytes, (gsize)length);
+        good = read_frames(i, dome__bytes_of(i->reading.frame_bytes, (size_t)length), records, memories) ||
                damaged(problem, "the active functions");
     }
     dome__capture_inspect_rewind(i);
@@ -412,12 +413,13 @@ dome_capture_inspection *dome__capture_inspect(dome_capture_block_reader reader,
 
 void dome__capture_inspect_rewind(dome_capture_inspection *i)
 {
-    i->next = SEGMENT_FRAMES + 1;
-    i->global = i->first = i->left = 0;
-    i->at = i->end = NULL;
-    i->run = (dome_bytes){0};
-    i->current = (dome_capture_shown_run){0};
-    if (!i->all_runs)
+    dome_capture_reading *r = &i->reading;
+    r->next = SEGMENT_FRAMES + 1;
+    r->global = r->first = r->left = 0;
+    r->at = r->end = NULL;
+    r->run = (dome_bytes){0};
+    r->current = (dome_capture_shown_run){0};
+    if (!r->all_runs)
         g_array_set_size(i->runs, 0);
 }
 
@@ -435,7 +437,7 @@ static uint64_t count_group(const dome_capture_inspection *i, uint64_t *bytes)
 {
     uint64_t count = 0;
     *bytes = 0;
-    for (uint64_t k = i->global; k < i->globals->len; k++) {
+    for (uint64_t k = i->reading.global; k < i->globals->len; k++) {
         const dome_capture_shown_global *g = i->globals->pdata[k];
         const uint64_t more = global_bytes(g);
         if (g->constant && !i->bare)
@@ -443,7 +445,7 @@ static uint64_t count_group(const dome_capture_inspection *i, uint64_t *bytes)
         if (more > SMALL_BYTES || (count > 0 && *bytes + more > PART_BYTES))
             break;
         *bytes += more;
-        count = k - i->global + 1;
+        count = k - i->reading.global + 1;
     }
     return count;
 }
@@ -451,52 +453,54 @@ static uint64_t count_group(const dome_capture_inspection *i, uint64_t *bytes)
 /* Reads the next block of the image, which has globals: how many of them. False: there are none any more, or *problem. */
 static bool read_globals(dome_capture_inspection *i, char **problem)
 {
+    dome_capture_reading *r = &i->reading;
     uint64_t length, bytes;
-    while (!i->bare && i->global < i->globals->len && ((const dome_capture_shown_global *)i->globals->pdata[i->global])->constant)
-        i->global++;
-    if (i->global == i->globals->len)
+    while (!i->bare && r->global < i->globals->len && ((const dome_capture_shown_global *)i->globals->pdata[r->global])->constant)
+        r->global++;
+    if (r->global == i->globals->len)
         return false;
-    if (i->next >= i->blocks)
+    if (r->next >= i->blocks)
         return damaged(problem, "blocks are missing");
-    i->left = count_group(i, &bytes);
-    if (!(i->left > 0
-              ? read_whole(i, i->next, &i->at, &length, problem) && take_kind(i, SEGMENT_GLOBALS, &i->at, &length, problem)
-              : i->reader(i->ctx, i->next, &i->at, &length, problem)))
+    r->left = count_group(i, &bytes);
+    if (!(r->left > 0
+              ? read_whole(i, r->next, &r->at, &length, problem) && take_kind(i, SEGMENT_GLOBALS, &r->at, &length, problem)
+              : r->reader(r->ctx, r->next, &r->at, &length, problem)))
         return false;
-    i->next++;
-    i->end = i->at + length;
-    if (i->left > 0)
+    r->next++;
+    r->end = r->at + length;
+    if (r->left > 0)
         return bytes == length || damaged(problem, "the size of a block of globals");
-    const dome_capture_shown_global *g = i->globals->pdata[i->global];
-    const uint64_t count = dome__capture_image_part_elements(g->type->bytes, g->elements - i->first);
+    const dome_capture_shown_global *g = i->globals->pdata[r->global];
+    const uint64_t count = dome__capture_image_part_elements(g->type->bytes, g->elements - r->first);
     return count * g->type->bytes == length || damaged(problem, "the size of a block of globals");
 }
 
 static bool next_global(dome_capture_inspection *i, dome_capture_piece *piece, char **problem)
 {
+    dome_capture_reading *r = &i->reading;
     for (;;) {
-        if (i->left == 0 && !read_globals(i, problem))
+        if (r->left == 0 && !read_globals(i, problem))
             return false;
-        const dome_capture_shown_global *g = i->globals->pdata[i->global];
+        const dome_capture_shown_global *g = i->globals->pdata[r->global];
         *piece = (dome_capture_piece){
-            .global = g, .type = g->type, .elements = g->elements, .first = i->first, .bytes = i->at, .count = g->elements};
-        if (i->left == 0) { /* a part of a large one */
-            piece->count = (uint64_t)(i->end - i->at) / g->type->bytes;
-            i->first += piece->count;
-            if (i->first == g->elements) {
-                i->global++;
-                i->first = 0;
+            .global = g, .type = g->type, .elements = g->elements, .first = r->first, .bytes = r->at, .count = g->elements};
+        if (r->left == 0) { /* a part of a large one */
+            piece->count = (uint64_t)(r->end - r->at) / g->type->bytes;
+            r->first += piece->count;
+            if (r->first == g->elements) {
+                r->global++;
+                r->first = 0;
             }
             piece->length = piece->count * g->type->bytes;
             return true;
         }
-        i->global++;
-        i->left--;
+        r->global++;
+        r->left--;
         piece->length = global_bytes(g);
-        i->at += piece->length;
+        r->at += piece->length;
         if (!g->constant)
             return true;
-        if (i->global == i->globals->len)
+        if (r->global == i->globals->len)
             return false;
     }
 }
@@ -506,20 +510,21 @@ static bool next_global(dome_capture_inspection *i, dome_capture_piece *piece, c
 /* The next run of the block that was read. */
 static bool get_run(dome_capture_inspection *i)
 {
-    const uint64_t before = i->current.serial + i->current.count, distance = dome__read_leb128(&i->run),
-                   count = dome__read_leb128(&i->run);
-    const uint64_t type = dome__read_leb128(&i->run), size = dome__read_leb128(&i->run), most = 1u << GROUP_BITS;
-    if (i->run.bad || type >= i->block_types->len || count == 0 || count > most || distance >> DOME_CAPTURE_SPACE_SHIFT)
+    dome_capture_reading *r = &i->reading;
+    const uint64_t before = r->current.serial + r->current.count, distance = dome__read_leb128(&r->run),
+                   count = dome__read_leb128(&r->run);
+    const uint64_t type = dome__read_leb128(&r->run), size = dome__read_leb128(&r->run), most = 1u << GROUP_BITS;
+    if (r->run.bad || type >= i->block_types->len || count == 0 || count > most || distance >> DOME_CAPTURE_SPACE_SHIFT)
         return false;
     const dome_capture_shown_type *t = i->block_types->pdata[type];
     const dome_capture_shown_run run = {
-        .serial = i->after + distance, .count = count, .elements = t->tail ? 1 : size, .tail = t->tail ? size : 0, .type = t};
+        .serial = r->after + distance, .count = count, .elements = t->tail ? 1 : size, .tail = t->tail ? size : 0, .type = t};
     if (run.serial < before || run.serial >> DOME_CAPTURE_SPACE_SHIFT ||
         (run.serial + count - 1) >> GROUP_BITS != run.serial >> GROUP_BITS)
         return false;
-    i->after = run.serial + count;
-    i->current = run;
-    if (!i->all_runs)
+    r->after = run.serial + count;
+    r->current = run;
+    if (!r->all_runs)
         g_array_append_val(i->runs, run);
     return true;
 }
@@ -535,107 +540,112 @@ static bool block_length(const dome_capture_shown_run *run, uint64_t *length)
 /* The descriptions of a block's runs, behind which the values begin. */
 static bool begin_runs(dome_capture_inspection *i, dome_bytes *from, uint64_t count)
 {
+    dome_capture_reading *r = &i->reading;
     enum { FIELDS = 4 };
-    i->run = *from;
-    i->after = 0;
+    r->run = *from;
+    r->after = 0;
     for (uint64_t k = 0; k < count * FIELDS; k++)
         dome__read_leb128(from);
-    i->run.end = from->at;
+    r->run.end = from->at;
     return !from->bad;
 }
 
 static bool begin_heap_block(dome_capture_inspection *i, bool *part, char **problem)
 {
+    dome_capture_reading *r = &i->reading;
     uint64_t length;
-    if (!read_whole(i, i->next++, &i->at, &length, problem))
+    if (!read_whole(i, r->next++, &r->at, &length, problem))
         return false;
-    dome_bytes from = dome__bytes_of(i->at, (size_t)length);
+    dome_bytes from = dome__bytes_of(r->at, (size_t)length);
     const uint64_t kind = dome__read_leb128(&from), count = kind == SEGMENT_BLOCKS ? dome__read_leb128(&from) : 1;
     *part = kind != SEGMENT_BLOCKS;
-    bool good = kind == (i->first > 0 ? SEGMENT_BLOCK_MORE
+    bool good = kind == (r->first > 0 ? SEGMENT_BLOCK_MORE
                          : *part      ? SEGMENT_BLOCK_PART
                                       : SEGMENT_BLOCKS) &&
                 count > 0 && count <= 1u << GROUP_BITS;
     good = good && (kind == SEGMENT_BLOCK_MORE || begin_runs(i, &from, count));
     if (!good || from.bad)
         return damaged(problem, "a block of the heap");
-    i->at = from.at;
-    i->end = from.end;
+    r->at = from.at;
+    r->end = from.end;
     return true;
 }
 
 static bool next_part(dome_capture_inspection *i, dome_capture_piece *piece, char **problem)
 {
-    const dome_capture_shown_run *last = &i->current;
+    dome_capture_reading *r = &i->reading;
+    const dome_capture_shown_run *last = &r->current;
     uint64_t all;
-    if (i->first == 0 &&
+    if (r->first == 0 &&
         (!get_run(i) || last->count != 1 || last->type->tail || !block_length(last, &all) || last->elements == 0))
         return damaged(problem, "a part of a block of the heap");
-    const uint64_t count = dome__capture_image_part_elements(last->type->bytes, last->elements - i->first),
-                   length = (uint64_t)(i->end - i->at);
+    const uint64_t count = dome__capture_image_part_elements(last->type->bytes, last->elements - r->first),
+                   length = (uint64_t)(r->end - r->at);
     if (count > length / last->type->bytes || count * last->type->bytes != length)
         return damaged(problem, "the size of a part of a block of the heap");
     *piece = (dome_capture_piece){.serial = last->serial,
                                   .type = last->type,
                                   .elements = last->elements,
-                                  .first = i->first,
+                                  .first = r->first,
                                   .count = count,
-                                  .bytes = i->at,
+                                  .bytes = r->at,
                                   .length = length};
-    i->first = i->first + count == last->elements ? 0 : i->first + count;
+    r->first = r->first + count == last->elements ? 0 : r->first + count;
     return true;
 }
 
 static bool next_block(dome_capture_inspection *i, dome_capture_piece *piece, char **problem)
 {
+    dome_capture_reading *r = &i->reading;
     bool part = false;
-    if (i->left == 0 && i->run.at == i->run.end) {
-        if (i->at != i->end)
+    if (r->left == 0 && r->run.at == r->run.end) {
+        if (r->at != r->end)
             return damaged(problem, "the size of a block of the heap");
-        if (i->next == i->blocks) {
-            i->all_runs = i->first == 0;
-            return i->first > 0 && damaged(problem, "blocks are missing");
+        if (r->next == i->blocks) {
+            r->all_runs = r->first == 0;
+            return r->first > 0 && damaged(problem, "blocks are missing");
         }
         if (!begin_heap_block(i, &part, problem))
             return false;
         if (part) {
             const bool good = next_part(i, piece, problem);
-            i->at = i->end;
+            r->at = r->end;
             return good;
         }
     }
-    if (i->left == 0) {
+    if (r->left == 0) {
         if (!get_run(i))
             return damaged(problem, "a run of blocks of the heap");
-        i->left = i->current.count;
+        r->left = r->current.count;
     }
-    const dome_capture_shown_run *run = &i->current;
+    const dome_capture_shown_run *run = &r->current;
     uint64_t length;
-    if (!block_length(run, &length) || length > (uint64_t)(i->end - i->at))
+    if (!block_length(run, &length) || length > (uint64_t)(r->end - r->at))
         return damaged(problem, "the size of a block of the heap");
-    *piece = (dome_capture_piece){.serial = run->serial + (run->count - i->left),
+    *piece = (dome_capture_piece){.serial = run->serial + (run->count - r->left),
                                   .type = run->type,
                                   .elements = run->elements,
                                   .tail = run->tail,
                                   .count = run->elements,
-                                  .bytes = i->at,
+                                  .bytes = r->at,
                                   .length = length};
-    i->at += length;
-    i->left--;
+    r->at += length;
+    r->left--;
     return true;
 }
 
 bool dome__capture_inspect_next(dome_capture_inspection *i, dome_capture_piece *piece, char **problem)
 {
+    dome_capture_reading *r = &i->reading;
     *problem = NULL;
-    if (i->global < i->globals->len) {
+    if (r->global < i->globals->len) {
         if (next_global(i, piece, problem))
             return true;
         if (*problem)
             return false;
     }
-    if (!i->run.at && i->global == i->globals->len && i->left == 0 && i->first == 0)
-        i->at = i->end = NULL; /* what was read last were globals, or a part */
+    if (!r->run.at && r->global == i->globals->len && r->left == 0 && r->first == 0)
+        r->at = r->end = NULL; /* what was read last were globals, or a part */
     return next_block(i, piece, problem);
 }
 

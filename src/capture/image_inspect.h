@@ -70,6 +70,22 @@ typedef struct dome_capture_piece {
 /* Gives the bytes of a block of the image, until the next call. False: *problem (g_free'd by the caller). */
 typedef bool (*dome_capture_block_reader)(void *ctx, uint64_t block, const uint8_t **bytes, uint64_t *length, char **problem);
 
+/* How far the pieces have been read. */
+typedef struct dome_capture_reading {
+    dome_capture_block_reader reader;
+    void *ctx;
+    uint8_t *frame_bytes;
+    uint64_t next;           /* block of the image */
+    uint64_t global, first;  /* globals that are next, and elements of the large one */
+    uint8_t *whole;          /* the block that was read, if its zeros had been left out */
+    const uint8_t *at, *end; /* what is left of the block that was read */
+    uint64_t left;           /* globals or blocks of the run in it */
+    dome_bytes run;          /* descriptions of the runs in it that are left; at NULL: none were read */
+    uint64_t after;          /* serial behind the run before them; 0: they begin the block */
+    dome_capture_shown_run current;
+    bool all_runs;
+} dome_capture_reading;
+
 typedef struct dome_capture_inspection {
     uint64_t polls, request_at;
     bool counting;
@@ -88,25 +104,13 @@ typedef struct dome_capture_inspection {
     GArray *handles;         /* dome_capture_shown_handle, by number - 1 */
     GArray *layouts;         /* dome_capture_shown_layout, by number */
     GArray *runs;            /* dome_capture_shown_run: of the blocks that have been read so far, or of all once they have been */
-    /* for reading */
-    dome_capture_block_reader reader;
-    void *ctx;
-    uint64_t blocks;
-    uint8_t *frame_bytes;
-    uint64_t next;           /* block of the image */
-    uint64_t global, first;  /* globals that are next, and elements of the large one */
-    uint8_t *whole;          /* the block that was read, if its zeros had been left out */
-    uint64_t left_out;       /* bytes that such blocks were shorter, of those that were read */
-    const uint8_t *at, *end; /* what is left of the block that was read */
-    uint64_t left;           /* globals or blocks of the run in it */
-    dome_bytes run;          /* descriptions of the runs in it that are left; at NULL: none were read */
-    uint64_t after;          /* serial behind the run before them; 0: they begin the block */
-    dome_capture_shown_run current;
-    bool all_runs;
+    uint64_t blocks;         /* of the image */
+    uint64_t left_out;       /* bytes that blocks without their zeros were shorter, of those that were read */
+    dome_capture_reading reading;
 } dome_capture_inspection;
 
-/* The index in block 0 of a Dome program's image (shared.h). The blocks of task 0's image are those of the object 'image of the
- * program' from its block 1 on, but for the differing ones, which are the first of the object 'image of tasks'. */
+/* The index in block 0 of a Dome program's image (image_object.h). The blocks of task 0's image are those of the object 'image of
+ * the program' from its block 1 on, but for the differing ones, which are the first of the object 'image of tasks'. */
 typedef struct dome_capture_shown_index {
     uint32_t tasks;    /* 0: nothing differs between tasks */
     char *why;         /* the first difference */

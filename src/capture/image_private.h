@@ -20,7 +20,7 @@
  */
 enum {
     IMAGE_VERSION = 9,
-    IMAGE_VERSION_HANDLES = 10, /* of a Dome program: block 0 is an index (shared.h), and the head has handles */
+    IMAGE_VERSION_HANDLES = 10, /* of a Dome program: block 0 is an index (image_object.h), and the head has handles */
     IMAGE_VERSION_NO_SOURCES = 7,
     IMAGE_VERSION_HANDLES_NO_SOURCES = 8,
     IMAGE_VERSION_BARE = 4,
@@ -86,8 +86,7 @@ typedef struct kept {
 } kept;
 
 struct dome_capture_image {
-    uint64_t length; /* blocks */
-    dome_layout *layout;
+    uint64_t length;  /* blocks */
     GArray *segments; /* segment */
     GByteArray *head, *frames;
     GPtrArray *types; /* of blocks of the heap: const dome_capture_layout, by number */
@@ -129,9 +128,5 @@ void dome__capture_image_cut_globals(GArray *segments, bool bare);
 /* How many of the elements that are left of a large array are in its next part: those of PART_BYTES, but all that are left if
  * they are at most half as many more. */
 uint64_t dome__capture_image_part_elements(uint64_t portable, uint64_t left);
-
-dome_status dome__capture_image_bytes(const dome_object *object, uint64_t first, uint64_t count, uint64_t *bytes);
-dome_status dome__capture_image_write(const dome_object *object, uint64_t first, uint64_t count, void *buffer, uint64_t bytes);
-dome_status dome__capture_image_read(dome_object *object, uint64_t first, uint64_t count, const void *buffer, uint64_t bytes);
 
 #endif

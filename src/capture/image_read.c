@@ -474,12 +474,6 @@ dome_status dome__capture_image_read_block(dome_capture_image *image, uint64_t b
     return status;
 }
 
-dome_status dome__capture_image_read(dome_object *object, uint64_t first, uint64_t count, const void *buffer, uint64_t bytes)
-{
-    /* Blocks have any length, which only a reader of single blocks knows. */
-    return count == 1 ? dome__capture_image_read_block(dome_object_content(object), first, buffer, bytes) : DOME_ERR_FORMAT;
-}
-
 /* ---- pointers ---- */
 
 static bool point_values(dome_capture_image *image, const dome_capture_layout *layout, void *to, dome_bytes *from)

@@ -309,17 +309,6 @@ static uint64_t frame_bytes(void)
 
 /* ---- packing ---- */
 
-dome_status dome__capture_image_bytes(const dome_object *object, uint64_t first, uint64_t count, uint64_t *bytes)
-{
-    const dome_capture_image *image = dome_object_content(object);
-    *bytes = 0;
-    if (first > image->segments->len || count > image->segments->len - first)
-        return DOME_ERR_STATE; /* the program is not captured */
-    for (uint64_t k = first; k < first + count; k++)
-        *bytes += image_segment(image, (guint)k)->bytes;
-    return DOME_OK;
-}
-
 static uint8_t *put_runs(uint8_t *to, const segment *s)
 {
     const dome_capture_block *run = s->block, *end = run + s->count;
@@ -483,31 +472,11 @@ char *dome__capture_image_take(dome_capture_image *image)
     image_segment(image, SEGMENT_HEAD)->bytes = image->head->len;
     image_segment(image, SEGMENT_FRAMES)->bytes = image->frames->len;
     leave_out_zeros(image);
-    if (image->length != image->segments->len) {
-        image->length = image->segments->len;
-        dome_layout_unref(image->layout);
-        image->layout = dome_layout_new(image->length, 1, 1, 0, &image->length);
-    }
-    return image->layout ? NULL : g_strdup("no memory");
+    image->length = image->segments->len;
+    return NULL;
 }
 
 void dome__capture_image_write_block(const dome_capture_image *image, uint64_t block, void *buffer)
 {
     pack_segment(image, image_segment(image, (guint)block), buffer);
-}
-
-dome_status dome__capture_image_write(const dome_object *object, uint64_t first, uint64_t count, void *buffer, uint64_t bytes)
-{
-    const dome_capture_image *image = dome_object_content(object);
-    uint64_t expected;
-    dome_status status = dome__capture_image_bytes(object, first, count, &expected);
-    if (status != DOME_OK || expected != bytes)
-        return status != DOME_OK ? status : DOME_ERR_ARGUMENT;
-    uint8_t *to = buffer;
-    for (uint64_t k = first; k < first + count; k++) {
-        const segment *s = image_segment(image, (guint)k);
-        pack_segment(image, s, to);
-        to += s->bytes;
-    }
-    return DOME_OK;
 }

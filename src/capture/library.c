@@ -1,9 +1,7 @@
 /* What the C library and the system have for the program, and cannot be saved there: between calls, random numbers, the rest of
  * strtok's text, how far getopt is, handlers of signals, the locale; and blocks of the C library's heap. These functions do the
  * same as glibc's, with globals and blocks that are known; what no function here sets is looked up before the image is taken. */
-#include "capture/library.h"
-
-#include "capture/modules.h"
+#include "capture/capture.h"
 #include "heap/die.h"
 #include "heap/lent.h"
 #include "system/own_signals.h"
@@ -23,32 +21,34 @@
 
 /* glibc's generator: each number is the sum of those 3 and 31 before it. numbers[NUMBERS]: the place of the next one plus 1; 0:
  * not seeded. */
-enum { NUMBERS = 31, LAG = 3, THROWN_AWAY = 310 };
-static uint32_t numbers[NUMBERS + 1];
+enum { NUMBERS = DOME_CAPTURE_RANDOM_NUMBERS, LAG = 3, THROWN_AWAY = 310 };
 
 static uint32_t next_number(void)
 {
-    uint32_t at = numbers[NUMBERS] - 1, value = numbers[at] += numbers[(at + NUMBERS - LAG) % NUMBERS];
-    numbers[NUMBERS] = (at + 1) % NUMBERS + 1;
+    dome_capture_library *l = &dome__capture->library;
+    uint32_t at = l->numbers[NUMBERS] - 1, value = l->numbers[at] += l->numbers[(at + NUMBERS - LAG) % NUMBERS];
+    l->numbers[NUMBERS] = (at + 1) % NUMBERS + 1;
     return value >> 1;
 }
 
 void dome_capture_srandom(unsigned seed)
 {
+    dome_capture_library *l = &dome__capture->library;
     int32_t value = seed ? (int32_t)seed : 1;
     for (int k = 0; k < NUMBERS; k++) {
-        numbers[k] = (uint32_t)value;
+        l->numbers[k] = (uint32_t)value;
         int64_t next = 16807 * (int64_t)(value % 127773) - 2836 * (int64_t)(value / 127773);
         value = (int32_t)(next < 0 ? next + 2147483647 : next);
     }
-    numbers[NUMBERS] = LAG + 1;
+    l->numbers[NUMBERS] = LAG + 1;
     for (int k = 0; k < THROWN_AWAY; k++)
         next_number();
 }
 
 long dome_capture_random(void)
 {
-    if (numbers[NUMBERS] == 0)
+    dome_capture_library *l = &dome__capture->library;
+    if (l->numbers[NUMBERS] == 0)
         dome_capture_srandom(1);
     return (long)next_number();
 }
@@ -65,16 +65,16 @@ void dome_capture_srand(unsigned seed)
 
 /* ---- drand48 ---- */
 
-static uint64_t state48;
-
 static uint64_t next48(void)
 {
-    return state48 = (state48 * UINT64_C(0x5deece66d) + 11) & UINT64_C(0xffffffffffff);
+    dome_capture_library *l = &dome__capture->library;
+    return l->state48 = (l->state48 * UINT64_C(0x5deece66d) + 11) & UINT64_C(0xffffffffffff);
 }
 
 void dome_capture_srand48(long seed)
 {
-    state48 = (uint64_t)(uint32_t)seed << 16 | 0x330e;
+    dome_capture_library *l = &dome__capture->library;
+    l->state48 = (uint64_t)(uint32_t)seed << 16 | 0x330e;
 }
 
 double dome_capture_drand48(void)
@@ -94,54 +94,48 @@ long dome_capture_mrand48(void)
 
 /* ---- strtok ---- */
 
-static char *rest;
-
 char *dome_capture_strtok(char *text, const char *delimiters)
 {
-    char *word = text || rest ? strtok_r(text, delimiters, &rest) : NULL;
+    dome_capture_library *l = &dome__capture->library;
+    char *word = text || l->strtok_rest ? strtok_r(text, delimiters, &l->strtok_rest) : NULL;
     if (!word)
-        rest = NULL; /* the text may be gone when the image is taken */
+        l->strtok_rest = NULL; /* the text may be gone when the image is taken */
     return word;
 }
 
 /* ---- atexit ---- */
 
-enum { AT_EXIT_MOST = 64 };
-static void (*at_exit[AT_EXIT_MOST])(void);
-static unsigned at_exit_count;
+enum { AT_EXIT_MOST = DOME_CAPTURE_AT_EXIT_MOST };
 
 static void call_at_exit(void)
 {
-    while (at_exit_count > 0)
-        at_exit[--at_exit_count]();
+    dome_capture_library *l = &dome__capture->library;
+    while (l->at_exit_count > 0)
+        l->at_exit[--l->at_exit_count]();
 }
 
 /* In each process once. */
 static bool will_call_at_exit(void)
 {
-    static bool registered;
-    registered = registered || atexit(call_at_exit) == 0;
-    return registered;
+    dome_capture_library *l = &dome__capture->library;
+    l->calls_at_exit = l->calls_at_exit || atexit(call_at_exit) == 0;
+    return l->calls_at_exit;
 }
 
 int dome_capture_atexit(void (*function)(void))
 {
+    dome_capture_library *l = &dome__capture->library;
     if (!function)
         dome__capture_die("dome_capture_atexit: the function is NULL");
-    if (at_exit_count == AT_EXIT_MOST || !will_call_at_exit())
+    if (l->at_exit_count == AT_EXIT_MOST || !will_call_at_exit())
         return -1;
-    at_exit[at_exit_count++] = function;
+    l->at_exit[l->at_exit_count++] = function;
     return 0;
 }
 
 /* ---- signal, sigaction ---- */
 
-/* What the program wants to be done with signals; those of which it says nothing are not touched. */
-enum { SIGNALS = 65 };
-static void (*handlers[SIGNALS])(int);
-static unsigned long long blocked[SIGNALS]; /* meanwhile: bit n - 1 for signal n */
-static int how[SIGNALS];                    /* flags */
-static unsigned char handled[SIGNALS];
+enum { SIGNALS = DOME_CAPTURE_SIGNALS };
 
 static unsigned long long bits_of(const sigset_t *set)
 {
@@ -162,31 +156,31 @@ static sigset_t set_of(unsigned long long bits)
     return set;
 }
 
-/* Dome's own actions, where the program has set others: they come back in the place of the default one, so that a request to
- * write a checkpoint remains one. To the program they are the default one. */
-static struct sigaction own[SIGNALS];
-
+/* Dome's own actions come back in the place of the default one, so that a request to write a checkpoint remains one. To the
+ * program they are the default one. */
 static int replace(int number, const struct sigaction *action, struct sigaction *before)
 {
+    dome_capture_library *l = &dome__capture->library;
     if (sigaction(number, NULL, before) != 0)
         return -1;
     if (dome__signal_is_own(before)) {
-        own[number] = *before;
+        l->own[number] = *before;
         *before = (struct sigaction){.sa_handler = SIG_DFL};
     }
     if (!action)
         return 0;
-    const bool gives_back = action->sa_handler == SIG_DFL && dome__signal_is_own(&own[number]);
-    return sigaction(number, gives_back ? &own[number] : action, NULL);
+    const bool gives_back = action->sa_handler == SIG_DFL && dome__signal_is_own(&l->own[number]);
+    return sigaction(number, gives_back ? &l->own[number] : action, NULL);
 }
 
 static void note_signal(int number, const struct sigaction *action)
 {
-    handled[number] = 1;
-    handlers[number] = action->sa_handler;
-    how[number] =
+    dome_capture_library *l = &dome__capture->library;
+    l->handled[number] = 1;
+    l->handlers[number] = action->sa_handler;
+    l->how[number] =
         action->sa_flags & (SA_NOCLDSTOP | SA_NOCLDWAIT | SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER | (int)SA_RESETHAND);
-    blocked[number] = bits_of(&action->sa_mask);
+    l->blocked[number] = bits_of(&action->sa_mask);
 }
 
 int dome_capture_sigaction(int number, const void *action, void *before)
@@ -217,11 +211,12 @@ void (*dome_capture_signal(int number, void (*handler)(int)))(int)
 
 static void restore_signals(void)
 {
+    dome_capture_library *l = &dome__capture->library;
     for (int number = 1; number < SIGNALS; number++) {
-        struct sigaction action = {.sa_flags = how[number], .sa_mask = set_of(blocked[number])}, before;
-        if (!handled[number])
+        struct sigaction action = {.sa_flags = l->how[number], .sa_mask = set_of(l->blocked[number])}, before;
+        if (!l->handled[number])
             continue;
-        action.sa_handler = handlers[number];
+        action.sa_handler = l->handlers[number];
         replace(number, &action, &before);
     }
 }
@@ -230,11 +225,6 @@ static void restore_signals(void)
 
 static const int ways[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO},
                  exceptions[] = {FE_INVALID, FE_DIVBYZERO, FE_OVERFLOW, FE_UNDERFLOW, FE_INEXACT};
-static fenv_t floating; /* the whole, while this process writes */
-static bool has_floating;
-
-/* The same in numbers that are alike on all machines. */
-static unsigned rounding, raised, trapped;
 
 static unsigned exception_bits(int set)
 {
@@ -255,93 +245,92 @@ static int exceptions_of(unsigned bits)
 /* What the library computes meanwhile is not the program's. */
 static void save_floating(void)
 {
+    dome_capture_library *l = &dome__capture->library;
     const int way = fegetround();
-    has_floating = fegetenv(&floating) == 0;
-    for (rounding = G_N_ELEMENTS(ways) - 1; rounding > 0 && ways[rounding] != way; rounding--)
+    l->has_floating = fegetenv(&l->floating) == 0;
+    for (l->rounding = G_N_ELEMENTS(ways) - 1; l->rounding > 0 && ways[l->rounding] != way; l->rounding--)
         ;
-    raised = exception_bits(fetestexcept(FE_ALL_EXCEPT));
-    trapped = exception_bits(fegetexcept());
+    l->raised = exception_bits(fetestexcept(FE_ALL_EXCEPT));
+    l->trapped = exception_bits(fegetexcept());
     fesetenv(FE_DFL_ENV);
 }
 
 static void restore_floating(void)
 {
-    if (has_floating) {
-        fesetenv(&floating);
+    dome_capture_library *l = &dome__capture->library;
+    if (l->has_floating) {
+        fesetenv(&l->floating);
         return;
     }
-    fesetround(ways[rounding % G_N_ELEMENTS(ways)]);
+    fesetround(ways[l->rounding % G_N_ELEMENTS(ways)]);
     feclearexcept(FE_ALL_EXCEPT);
-    if (raised)
-        feraiseexcept(exceptions_of(raised));
-    if (trapped)
-        feenableexcept(exceptions_of(trapped));
+    if (l->raised)
+        feraiseexcept(exceptions_of(l->raised));
+    if (l->trapped)
+        feenableexcept(exceptions_of(l->trapped));
 }
 
 /* ---- errno, the locale, umask, the mask of signals ---- */
 
-enum { LOCALE_MOST = 512 };
-static int error;
-static char locale[LOCALE_MOST]; /* of all categories, as setlocale names them; empty: not saved */
-static unsigned mask_of_files;
-static unsigned long long mask_of_signals;
-static unsigned kept;
+enum { LOCALE_MOST = DOME_CAPTURE_LOCALE_MOST };
 
 void dome__capture_library_save(void)
 {
-    error = errno;
-    if (kept & DOME_CAPTURE_KEEP_FLOATING)
+    dome_capture_library *l = &dome__capture->library;
+    l->error = errno;
+    if (l->kept & DOME_CAPTURE_KEEP_FLOATING)
         save_floating();
-    if (kept & DOME_CAPTURE_KEEP_CLOCKS)
+    if (l->kept & DOME_CAPTURE_KEEP_CLOCKS)
         dome__capture_clocks_save();
-    if (kept & DOME_CAPTURE_KEEP_LOCALE && g_strlcpy(locale, setlocale(LC_ALL, NULL), LOCALE_MOST) >= LOCALE_MOST)
+    if (l->kept & DOME_CAPTURE_KEEP_LOCALE && g_strlcpy(l->locale, setlocale(LC_ALL, NULL), LOCALE_MOST) >= LOCALE_MOST)
         dome__capture_die("the name of the locale is longer than %d characters", LOCALE_MOST - 1);
-    if (kept & DOME_CAPTURE_KEEP_UMASK) {
+    if (l->kept & DOME_CAPTURE_KEEP_UMASK) {
         const mode_t now = umask(0);
         umask(now);
-        mask_of_files = now;
+        l->mask_of_files = now;
     }
-    if (kept & DOME_CAPTURE_KEEP_SIGNAL_MASK) {
+    if (l->kept & DOME_CAPTURE_KEEP_SIGNAL_MASK) {
         sigset_t now;
         pthread_sigmask(SIG_SETMASK, NULL, &now);
-        mask_of_signals = bits_of(&now);
+        l->mask_of_signals = bits_of(&now);
     }
 }
 
 void dome__capture_library_restore(void)
 {
-    if (at_exit_count > 0 && !will_call_at_exit())
+    dome_capture_library *l = &dome__capture->library;
+    if (l->at_exit_count > 0 && !will_call_at_exit())
         dome__capture_die("atexit fails: no memory for the functions that the program wants to be called at its end");
-    if (*locale && !setlocale(LC_ALL, locale))
-        dome__capture_die("the program has chosen the locale '%s', which is not installed here", locale);
-    if (kept & DOME_CAPTURE_KEEP_UMASK)
-        umask((mode_t)mask_of_files);
+    if (*l->locale && !setlocale(LC_ALL, l->locale))
+        dome__capture_die("the program has chosen the locale '%s', which is not installed here", l->locale);
+    if (l->kept & DOME_CAPTURE_KEEP_UMASK)
+        umask((mode_t)l->mask_of_files);
     restore_signals();
-    if (kept & DOME_CAPTURE_KEEP_SIGNAL_MASK) {
-        const sigset_t before = set_of(mask_of_signals);
+    if (l->kept & DOME_CAPTURE_KEEP_SIGNAL_MASK) {
+        const sigset_t before = set_of(l->mask_of_signals);
         pthread_sigmask(SIG_SETMASK, &before, NULL);
     }
-    if (kept & DOME_CAPTURE_KEEP_FLOATING)
+    if (l->kept & DOME_CAPTURE_KEEP_FLOATING)
         restore_floating();
-    errno = error;
+    errno = l->error;
 }
 
 int *dome__capture_library_errno(void)
 {
-    return kept & DOME_CAPTURE_KEEP_ERRNO ? &error : NULL;
+    dome_capture_library *l = &dome__capture->library;
+    return l->kept & DOME_CAPTURE_KEEP_ERRNO ? &l->error : NULL;
 }
 
 /* ---- blocks ---- */
 
 ptrdiff_t dome_capture_getdelim(char **line, size_t *size, int delimiter, FILE *stream)
 {
-    static char *text; /* the C library's */
-    static size_t room;
+    dome_capture_library *l = &dome__capture->library;
     if (!line || !size) {
         errno = EINVAL;
         return -1;
     }
-    const ssize_t n = getdelim(&text, &room, delimiter, stream);
+    const ssize_t n = getdelim(&l->line, &l->line_room, delimiter, stream);
     if (n < 0)
         return -1;
     if (!*line || *size < (size_t)n + 1) {
@@ -351,7 +340,7 @@ ptrdiff_t dome_capture_getdelim(char **line, size_t *size, int delimiter, FILE *
         *line = larger;
         *size = MAX((size_t)n + 1, 120);
     }
-    memcpy(*line, text, (size_t)n + 1);
+    memcpy(*line, l->line, (size_t)n + 1);
     return n;
 }
 
@@ -384,28 +373,31 @@ int dome_capture_asprintf(char **text, const char *format, ...)
 
 /* ---- what the image gets ---- */
 
+/* Its address is a constant. */
+#define OF dome__capture_object.library
 static dome_capture_type text_pointer = DOME_CAPTURE_POINTER_TO("char *", &dome_capture_char);
-static dome_capture_global of_random[] = {{"libc:random", numbers, &dome_capture_uint, NUMBERS + 1, 0}};
-static dome_capture_global of_random48[] = {{"libc:drand48", &state48, &dome_capture_ullong, 1, DOME_CAPTURE_NUMBERS}};
-static dome_capture_global of_strtok[] = {{"libc:strtok", &rest, &text_pointer, 1, 0}};
+static dome_capture_global of_random[] = {{"libc:random", OF.numbers, &dome_capture_uint, NUMBERS + 1, 0}};
+static dome_capture_global of_random48[] = {{"libc:drand48", &OF.state48, &dome_capture_ullong, 1, DOME_CAPTURE_NUMBERS}};
+static dome_capture_global of_strtok[] = {{"libc:strtok", &OF.strtok_rest, &text_pointer, 1, 0}};
 static dome_capture_global of_getopt[] = {{"libc:optarg", &optarg, &text_pointer, 1, 0},
                                           {"libc:opterr", &opterr, &dome_capture_int, 1, 0},
                                           {"libc:optind", &optind, &dome_capture_int, 1, 0},
                                           {"libc:optopt", &optopt, &dome_capture_int, 1, 0}};
-static dome_capture_global of_errno[] = {{"libc:errno", &error, &dome_capture_int, 1, 0}};
-static dome_capture_global of_atexit[] = {{"libc:atexit", at_exit, &dome_capture_pointer, AT_EXIT_MOST, 0},
-                                          {"libc:atexit count", &at_exit_count, &dome_capture_uint, 1, 0}};
-static dome_capture_global of_signal[] = {{"libc:signal handlers", handlers, &dome_capture_pointer, SIGNALS, 0},
-                                          {"libc:signal blocked", blocked, &dome_capture_ullong, SIGNALS, DOME_CAPTURE_NUMBERS},
-                                          {"libc:signal how", how, &dome_capture_int, SIGNALS, 0},
-                                          {"libc:signal handled", handled, &dome_capture_uchar, SIGNALS, 0}};
-static dome_capture_global of_locale[] = {{"libc:locale", locale, &dome_capture_char, LOCALE_MOST, 0}};
-static dome_capture_global of_umask[] = {{"libc:umask", &mask_of_files, &dome_capture_uint, 1, 0}};
+static dome_capture_global of_errno[] = {{"libc:errno", &OF.error, &dome_capture_int, 1, 0}};
+static dome_capture_global of_atexit[] = {{"libc:atexit", OF.at_exit, &dome_capture_pointer, AT_EXIT_MOST, 0},
+                                          {"libc:atexit count", &OF.at_exit_count, &dome_capture_uint, 1, 0}};
+static dome_capture_global of_signal[] = {
+    {"libc:signal handlers", OF.handlers, &dome_capture_pointer, SIGNALS, 0},
+    {"libc:signal blocked", OF.blocked, &dome_capture_ullong, SIGNALS, DOME_CAPTURE_NUMBERS},
+    {"libc:signal how", OF.how, &dome_capture_int, SIGNALS, 0},
+    {"libc:signal handled", OF.handled, &dome_capture_uchar, SIGNALS, 0}};
+static dome_capture_global of_locale[] = {{"libc:locale", OF.locale, &dome_capture_char, LOCALE_MOST, 0}};
+static dome_capture_global of_umask[] = {{"libc:umask", &OF.mask_of_files, &dome_capture_uint, 1, 0}};
 static dome_capture_global of_signal_mask[] = {
-    {"libc:signal mask", &mask_of_signals, &dome_capture_ullong, 1, DOME_CAPTURE_NUMBERS}};
-static dome_capture_global of_floating[] = {{"libc:rounding", &rounding, &dome_capture_uint, 1, 0},
-                                            {"libc:exceptions", &raised, &dome_capture_uint, 1, 0},
-                                            {"libc:trapped exceptions", &trapped, &dome_capture_uint, 1, 0}};
+    {"libc:signal mask", &OF.mask_of_signals, &dome_capture_ullong, 1, DOME_CAPTURE_NUMBERS}};
+static dome_capture_global of_floating[] = {{"libc:rounding", &OF.rounding, &dome_capture_uint, 1, 0},
+                                            {"libc:exceptions", &OF.raised, &dome_capture_uint, 1, 0},
+                                            {"libc:trapped exceptions", &OF.trapped, &dome_capture_uint, 1, 0}};
 #define KEEPER(text, list)                                                                                                       \
     {                                                                                                                            \
         .size = sizeof(dome_capture_module), .name = text, .globals = list, .nglobals = G_N_ELEMENTS(list)                       \
@@ -426,10 +418,11 @@ static dome_capture_module *keeper(unsigned k)
 
 void dome_capture_keep(unsigned what)
 {
+    dome_capture_library *l = &dome__capture->library;
     if (what & DOME_CAPTURE_KEEP_CALENDAR)
         what |= DOME_CAPTURE_KEEP_TEXTS; /* names of zones */
     for (unsigned k = 0; keeper(k); k++)
-        if (what & ~kept & 1u << k)
+        if (what & ~l->kept & 1u << k)
             dome_capture_register(keeper(k));
-    kept |= what;
+    l->kept |= what;
 }

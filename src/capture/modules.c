@@ -1,6 +1,4 @@
-#include "capture/modules.h"
-
-#include "capture/frames.h"
+#include "capture/capture.h"
 #include "heap/die.h"
 
 #include <glib.h>
@@ -10,20 +8,15 @@
 /* Of the modules of what the C library keeps (library.c). */
 #define DOME_CAPTURE_LIBRARY_PREFIX "libc "
 
-static GPtrArray *modules;
-static GArray *globals;    /* dome_capture_known_global */
-static GPtrArray *codes;   /* const dome_capture_code */
-static GPtrArray *sources; /* const dome_capture_source */
-static GHashTable *functions;
-
 void dome_capture_register(dome_capture_module *module)
 {
+    dome_capture_modules *r = &dome__capture->modules;
     if (!module || module->size != sizeof *module)
         dome__capture_die("dome_capture_register: a module of %zu bytes: set size to sizeof(dome_capture_module)",
                           module ? module->size : 0);
-    if (!modules)
-        modules = g_ptr_array_new();
-    g_ptr_array_add(modules, module);
+    if (!r->modules)
+        r->modules = g_ptr_array_new();
+    g_ptr_array_add(r->modules, module);
 }
 
 static int by_global_name(const void *a, const void *b)
@@ -48,6 +41,7 @@ static int by_module_name(const void *a, const void *b)
 
 static void take_global(const dome_capture_module *m, const dome_capture_global *g)
 {
+    dome_capture_modules *r = &dome__capture->modules;
     if (!g->name || !g->address || !g->type || g->count == 0)
         dome__capture_die("module '%s' describes a global '%s' without name, address, type or count", m->name,
                           g->name ? g->name : "");
@@ -56,20 +50,21 @@ static void take_global(const dome_capture_module *m, const dome_capture_global 
     known.elements *= g->count;
     if (known.layout->tail)
         dome__capture_die("global '%s' is a struct with a flexible member: only blocks of the heap may be", g->name);
-    g_array_append_val(globals, known);
+    g_array_append_val(r->globals, known);
 }
 
 /* Of the sorted globals. Files compiled with -fcommon may declare one without a value each; the linker gives them one place, of
  * the largest size. */
 static void drop_common_globals(void)
 {
-    for (unsigned k = 1; k < globals->len;) {
-        dome_capture_known_global *g = &g_array_index(globals, dome_capture_known_global, k - 1);
+    dome_capture_modules *r = &dome__capture->modules;
+    for (unsigned k = 1; k < r->globals->len;) {
+        dome_capture_known_global *g = &g_array_index(r->globals, dome_capture_known_global, k - 1);
         const bool same = strcmp(g[0].global->name, g[1].global->name) == 0;
         if (same && g[0].global->address != g[1].global->address)
             dome__capture_die("two globals are called '%s'", g->global->name);
         if (same)
-            g_array_remove_index(globals, g[0].bytes < g[1].bytes ? k - 1 : k);
+            g_array_remove_index(r->globals, g[0].bytes < g[1].bytes ? k - 1 : k);
         else
             k++;
     }
@@ -78,22 +73,24 @@ static void drop_common_globals(void)
 /* Of the sorted sources: a function that is inline in a header stands in several files. */
 static void drop_repeated_sources(void)
 {
-    for (guint k = 1; k < sources->len;)
+    dome_capture_modules *r = &dome__capture->modules;
+    for (guint k = 1; k < r->sources->len;)
         if (strcmp(dome__capture_source(k - 1)->name, dome__capture_source(k)->name) == 0)
-            g_ptr_array_remove_index(sources, k);
+            g_ptr_array_remove_index(r->sources, k);
         else
             k++;
 }
 
 static void take_function(const dome_capture_module *m, dome_capture_function *f)
 {
+    dome_capture_modules *r = &dome__capture->modules;
     if (!f || !f->name)
         dome__capture_die("module '%s' describes a function without a name", m->name);
     dome__capture_frame_layout(f);
-    dome_capture_function *other = g_hash_table_lookup(functions, f->name);
+    dome_capture_function *other = g_hash_table_lookup(r->functions, f->name);
     if (other && other != f)
         dome__capture_die("two functions are called '%s'", f->name);
-    g_hash_table_insert(functions, (void *)(uintptr_t)f->name, f);
+    g_hash_table_insert(r->functions, (void *)(uintptr_t)f->name, f);
 }
 
 static void take_scalars(void)
@@ -110,15 +107,16 @@ static void take_scalars(void)
 
 void dome__capture_modules_complete(void)
 {
+    dome_capture_modules *r = &dome__capture->modules;
     uint64_t one;
     dome__capture_modules_clear();
-    globals = g_array_new(FALSE, TRUE, sizeof(dome_capture_known_global));
-    codes = g_ptr_array_new();
-    sources = g_ptr_array_new();
-    functions = g_hash_table_new(g_str_hash, g_str_equal);
+    r->globals = g_array_new(FALSE, TRUE, sizeof(dome_capture_known_global));
+    r->codes = g_ptr_array_new();
+    r->sources = g_ptr_array_new();
+    r->functions = g_hash_table_new(g_str_hash, g_str_equal);
     take_scalars();
-    for (guint i = 0; modules && i < modules->len; i++) {
-        const dome_capture_module *m = modules->pdata[i];
+    for (guint i = 0; r->modules && i < r->modules->len; i++) {
+        const dome_capture_module *m = r->modules->pdata[i];
         for (size_t k = 0; k < m->ntypes; k++)
             dome__capture_layout(m->types[k], &one);
         for (size_t k = 0; k < m->nglobals; k++)
@@ -126,16 +124,16 @@ void dome__capture_modules_complete(void)
         for (size_t k = 0; k < m->nfunctions; k++)
             take_function(m, m->functions[k]);
         for (size_t k = 0; k < m->ncodes; k++)
-            g_ptr_array_add(codes, (void *)(uintptr_t)&m->codes[k]);
+            g_ptr_array_add(r->codes, (void *)(uintptr_t)&m->codes[k]);
         for (size_t k = 0; k < m->nsources; k++)
-            g_ptr_array_add(sources, (void *)(uintptr_t)&m->sources[k]);
+            g_ptr_array_add(r->sources, (void *)(uintptr_t)&m->sources[k]);
     }
-    g_ptr_array_sort(sources, by_source_name);
+    g_ptr_array_sort(r->sources, by_source_name);
     drop_repeated_sources();
-    if (globals->len > 0)
-        qsort(globals->data, globals->len, sizeof(dome_capture_known_global), by_global_name);
-    if (codes->len > 0)
-        qsort(codes->pdata, codes->len, sizeof *codes->pdata, by_code_name);
+    if (r->globals->len > 0)
+        qsort(r->globals->data, r->globals->len, sizeof(dome_capture_known_global), by_global_name);
+    if (r->codes->len > 0)
+        qsort(r->codes->pdata, r->codes->len, sizeof *r->codes->pdata, by_code_name);
     drop_common_globals();
     for (size_t k = 1; k < dome__capture_code_count(); k++)
         if (strcmp(dome__capture_code(k - 1)->name, dome__capture_code(k)->name) == 0 &&
@@ -145,62 +143,75 @@ void dome__capture_modules_complete(void)
 
 size_t dome__capture_global_count(void)
 {
-    return globals ? globals->len : 0;
+    dome_capture_modules *r = &dome__capture->modules;
+    return r->globals ? r->globals->len : 0;
 }
 
 const dome_capture_known_global *dome__capture_global(size_t k)
 {
-    return &g_array_index(globals, dome_capture_known_global, k);
+    dome_capture_modules *r = &dome__capture->modules;
+    return &g_array_index(r->globals, dome_capture_known_global, k);
 }
 
 size_t dome__capture_global_find(const char *name)
 {
+    dome_capture_modules *r = &dome__capture->modules;
     const dome_capture_global key = {.name = name};
     const dome_capture_known_global known = {.global = &key};
     const dome_capture_known_global *found =
-        dome__capture_global_count() > 0 ? bsearch(&known, globals->data, globals->len, sizeof known, by_global_name) : NULL;
+        dome__capture_global_count() > 0 ? bsearch(&known, r->globals->data, r->globals->len, sizeof known, by_global_name)
+                                         : NULL;
     return found ? (size_t)(found - dome__capture_global(0)) : SIZE_MAX;
 }
 
 size_t dome__capture_code_count(void)
 {
-    return codes ? codes->len : 0;
+    dome_capture_modules *r = &dome__capture->modules;
+    return r->codes ? r->codes->len : 0;
 }
 
 const dome_capture_code *dome__capture_code(size_t k)
 {
-    return codes->pdata[k];
+    dome_capture_modules *r = &dome__capture->modules;
+    return r->codes->pdata[k];
 }
 
 const dome_capture_code *dome__capture_code_find(const char *name)
 {
+    dome_capture_modules *r = &dome__capture->modules;
     const dome_capture_code key = {.name = name}, *const wanted = &key;
     const dome_capture_code *const *found =
-        dome__capture_code_count() > 0 ? bsearch(&wanted, codes->pdata, codes->len, sizeof *codes->pdata, by_code_name) : NULL;
+        dome__capture_code_count() > 0 ? bsearch(&wanted, r->codes->pdata, r->codes->len, sizeof *r->codes->pdata, by_code_name)
+                                       : NULL;
     return found ? *found : NULL;
 }
 
 dome_capture_function *dome__capture_function_find(const char *name)
 {
-    return functions ? g_hash_table_lookup(functions, name) : NULL;
+    dome_capture_modules *r = &dome__capture->modules;
+    return r->functions ? g_hash_table_lookup(r->functions, name) : NULL;
 }
 
 size_t dome__capture_source_count(void)
 {
-    return sources ? sources->len : 0;
+    dome_capture_modules *r = &dome__capture->modules;
+    return r->sources ? r->sources->len : 0;
 }
 
 const dome_capture_source *dome__capture_source(size_t k)
 {
-    return sources->pdata[k];
+    dome_capture_modules *r = &dome__capture->modules;
+    return r->sources->pdata[k];
 }
 
 const dome_capture_source *dome__capture_source_find(const char *name)
 {
+    dome_capture_modules *r = &dome__capture->modules;
     const dome_capture_source key = {.name = name}, *const wanted = &key;
     const dome_capture_source *const *found =
-        dome__capture_source_count() > 0 ? bsearch(&wanted, sources->pdata, sources->len, sizeof *sources->pdata, by_source_name)
-                                         : NULL;
+        dome__capture_source_count() > 0
+            ? bsearch(&wanted, r->sources->pdata, r->sources->len, sizeof *r->sources->pdata, by_source_name)
+            : NULL;
     return found ? *found : NULL;
 }
 
@@ -213,12 +224,13 @@ static void add_base_name(GString *to, const char *path)
 
 char *dome__capture_modules_name(void)
 {
+    dome_capture_modules *r = &dome__capture->modules;
     enum { NAMED = 2 };
     GString *name = g_string_new(NULL);
     GPtrArray *sorted = g_ptr_array_new();
-    for (guint k = 0; modules && k < modules->len; k++)
-        if (!g_str_has_prefix(((const dome_capture_module *)modules->pdata[k])->name, DOME_CAPTURE_LIBRARY_PREFIX))
-            g_ptr_array_add(sorted, modules->pdata[k]);
+    for (guint k = 0; r->modules && k < r->modules->len; k++)
+        if (!g_str_has_prefix(((const dome_capture_module *)r->modules->pdata[k])->name, DOME_CAPTURE_LIBRARY_PREFIX))
+            g_ptr_array_add(sorted, r->modules->pdata[k]);
     g_ptr_array_sort(sorted, by_module_name);
     for (guint k = 0; k < MIN(sorted->len, NAMED); k++)
         add_base_name(name, ((const dome_capture_module *)sorted->pdata[k])->name);
@@ -230,8 +242,9 @@ char *dome__capture_modules_name(void)
 
 void dome__capture_modules_clear(void)
 {
-    g_clear_pointer(&sources, g_ptr_array_unref);
-    g_clear_pointer(&globals, g_array_unref);
-    g_clear_pointer(&codes, g_ptr_array_unref);
-    g_clear_pointer(&functions, g_hash_table_unref);
+    dome_capture_modules *r = &dome__capture->modules;
+    g_clear_pointer(&r->sources, g_ptr_array_unref);
+    g_clear_pointer(&r->globals, g_array_unref);
+    g_clear_pointer(&r->codes, g_ptr_array_unref);
+    g_clear_pointer(&r->functions, g_hash_table_unref);
 }

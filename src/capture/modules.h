@@ -4,12 +4,23 @@
 
 #include "heap/type_layout.h"
 
+#include <glib.h>
+
 typedef struct dome_capture_known_global {
     const dome_capture_global *global;
     const dome_capture_layout *layout;
     uint64_t elements;
     size_t bytes;
 } dome_capture_known_global;
+
+/* What modules.c has. */
+typedef struct dome_capture_modules {
+    GPtrArray *modules;    /* dome_capture_module, as they were registered */
+    GArray *globals;       /* dome_capture_known_global */
+    GPtrArray *codes;      /* const dome_capture_code */
+    GPtrArray *sources;    /* const dome_capture_source */
+    GHashTable *functions; /* dome_capture_function, by name */
+} dome_capture_modules;
 
 /* Sorts the names and works out the types; ends the program if two things have one name. */
 void dome__capture_modules_complete(void);

@@ -1,4 +1,4 @@
-#include "capture/pointers.h"
+#include "capture/capture.h"
 
 #include "capture/frames.h"
 #include "capture/handles.h"
@@ -29,9 +29,6 @@ typedef struct area {
     const dome_capture_layout *layout;
 } area;
 
-static GArray *areas; /* by address */
-static GArray *codes; /* by address */
-
 typedef struct code_place {
     uintptr_t address;
     uint64_t word;
@@ -56,18 +53,20 @@ static int by_address(const void *a, const void *b)
 
 static void add_area(const void *address, size_t bytes, uint64_t word, const dome_capture_layout *layout)
 {
+    dome_capture_pointers *p = &dome__capture->pointers;
     area a = {(uintptr_t)address, (uintptr_t)address + bytes, word, layout};
-    g_array_append_val(areas, a);
+    g_array_append_val(p->areas, a);
 }
 
 bool dome__capture_pointers_begin(void)
 {
-    if (!areas) {
-        areas = g_array_new(FALSE, FALSE, sizeof(area));
-        codes = g_array_new(FALSE, FALSE, sizeof(code_place));
+    dome_capture_pointers *p = &dome__capture->pointers;
+    if (!p->areas) {
+        p->areas = g_array_new(FALSE, FALSE, sizeof(area));
+        p->codes = g_array_new(FALSE, FALSE, sizeof(code_place));
     }
-    g_array_set_size(areas, 0);
-    g_array_set_size(codes, 0);
+    g_array_set_size(p->areas, 0);
+    g_array_set_size(p->codes, 0);
     for (size_t k = 0; k < dome__capture_global_count(); k++) {
         const dome_capture_known_global *g = dome__capture_global(k);
         add_area(g->global->address, g->bytes, word_of(DOME_CAPTURE_SPACE_GLOBAL, k), g->layout);
@@ -80,18 +79,19 @@ bool dome__capture_pointers_begin(void)
     }
     for (size_t k = 0; k < dome__capture_code_count(); k++) {
         code_place place = {(uintptr_t)dome__capture_code(k)->address, word_of(DOME_CAPTURE_SPACE_CODE, k)};
-        g_array_append_val(codes, place);
+        g_array_append_val(p->codes, place);
     }
-    g_array_sort(areas, by_begin);
-    g_array_sort(codes, by_address);
+    g_array_sort(p->areas, by_begin);
+    g_array_sort(p->codes, by_address);
     return dome__capture_heap_index();
 }
 
 /* The last area that begins at or before an address, if the address lies in it or at its end. */
 static const area *find_area(uintptr_t address)
 {
-    const area *all = (const area *)(const void *)areas->data;
-    size_t low = 0, high = areas->len;
+    dome_capture_pointers *p = &dome__capture->pointers;
+    const area *all = (const area *)(const void *)p->areas->data;
+    size_t low = 0, high = p->areas->len;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (all[middle].begin <= address)
@@ -104,8 +104,9 @@ static const area *find_area(uintptr_t address)
 
 static bool find_code(uintptr_t address, uint64_t *word)
 {
-    const code_place *all = (const code_place *)(const void *)codes->data;
-    size_t low = 0, high = codes->len;
+    dome_capture_pointers *p = &dome__capture->pointers;
+    const code_place *all = (const code_place *)(const void *)p->codes->data;
+    size_t low = 0, high = p->codes->len;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (all[middle].address < address)
@@ -113,7 +114,7 @@ static bool find_code(uintptr_t address, uint64_t *word)
         else
             high = middle;
     }
-    if (low == codes->len || all[low].address != address)
+    if (low == p->codes->len || all[low].address != address)
         return false;
     *word = all[low].word;
     return true;
@@ -248,10 +249,11 @@ dome_capture_target dome__capture_target(const void *address)
 
 void dome__capture_areas_each(void (*function)(void *ctx, uintptr_t first, uintptr_t end), void *ctx)
 {
-    for (guint k = 0; k < areas->len; k++)
-        function(ctx, g_array_index(areas, area, k).begin, g_array_index(areas, area, k).end);
-    for (guint k = 0; k < codes->len; k++)
-        function(ctx, g_array_index(codes, code_place, k).address, g_array_index(codes, code_place, k).address + 1);
+    dome_capture_pointers *p = &dome__capture->pointers;
+    for (guint k = 0; k < p->areas->len; k++)
+        function(ctx, g_array_index(p->areas, area, k).begin, g_array_index(p->areas, area, k).end);
+    for (guint k = 0; k < p->codes->len; k++)
+        function(ctx, g_array_index(p->codes, code_place, k).address, g_array_index(p->codes, code_place, k).address + 1);
 }
 
 void dome__capture_encode(void *ctx, const void *const *from, const dome_capture_type *target, uint8_t *to)

@@ -3,6 +3,28 @@
 #define DOME_SRC_CAPTURE_STATUS_H
 
 #include <dome/capture.h>
+#include <pthread.h>
+#include <signal.h>
+
+enum { DOME_CAPTURE_HOLDERS = 32 };
+
+/* What status.c has beside the status word, which the program's polls read. */
+typedef struct dome_capture_polling {
+    uint64_t polls, poll_at, poll_every, captures;
+    unsigned held;
+    const char *holders[DOME_CAPTURE_HOLDERS]; /* of the outermost: the functions, where they are known */
+    bool restored;
+    volatile sig_atomic_t requested;
+} dome_capture_polling;
+
+typedef struct dome_capture_timer {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    pthread_t thread;
+    bool runs, quit;
+    struct timespec due;
+    bool is_due_some_day;
+} dome_capture_timer;
 
 void dome__capture_status_set(int bits);
 void dome__capture_status_clear(int bits);

@@ -1,6 +1,4 @@
-#include "capture/streams.h"
-
-#include "capture/pointers.h"
+#include "capture/capture.h"
 #include "heap/gone.h"
 #include "system/files.h"
 
@@ -33,29 +31,24 @@ typedef struct stream {
     off_t behind; /* the position when they have been read */
 } stream;
 
-static GArray *streams;
-static uint64_t next_number = STANDARD;
-static uint64_t input_read;
-
-/* Where the program began, and where it is expected to begin at a restart: paths are taken from there. */
-static char *start_path;
-static struct stat start;
-
 static void add(uint64_t number, FILE *file, const char *path, const char *mode)
 {
+    dome_capture_streams *own = &dome__capture->streams;
     stream s = {.number = number, .file = file, .path = g_strdup(path), .mode = g_strdup(mode)};
     dome__capture_gone_cut(file, sizeof *file);
-    g_array_append_val(streams, s);
+    g_array_append_val(own->all, s);
 }
 
 void dome__capture_streams_begin(void)
 {
-    if (streams)
+    dome_capture_streams *own = &dome__capture->streams;
+    if (own->all)
         return;
-    streams = g_array_new(FALSE, FALSE, sizeof(stream));
-    start_path = g_get_current_dir();
-    if (stat(".", &start) < 0)
-        start = (struct stat){0};
+    own->all = g_array_new(FALSE, FALSE, sizeof(stream));
+    own->next = STANDARD;
+    own->start_path = g_get_current_dir();
+    if (stat(".", &own->start) < 0)
+        own->start = (struct stat){0};
     add(0, stdin, NULL, NULL);
     add(1, stdout, NULL, NULL);
     add(2, stderr, NULL, NULL);
@@ -63,9 +56,10 @@ void dome__capture_streams_begin(void)
 
 static stream *find(const void *file)
 {
-    for (guint k = 0; streams && k < streams->len; k++)
-        if (g_array_index(streams, stream, k).file == file)
-            return &g_array_index(streams, stream, k);
+    dome_capture_streams *own = &dome__capture->streams;
+    for (guint k = 0; own->all && k < own->all->len; k++)
+        if (g_array_index(own->all, stream, k).file == file)
+            return &g_array_index(own->all, stream, k);
     return NULL;
 }
 
@@ -77,32 +71,36 @@ int64_t dome__capture_stream_number(const void *file)
 
 FILE *dome__capture_stream(uint64_t number)
 {
-    for (guint k = 0; streams && k < streams->len; k++)
-        if (g_array_index(streams, stream, k).number == number)
-            return g_array_index(streams, stream, k).file;
+    dome_capture_streams *own = &dome__capture->streams;
+    for (guint k = 0; own->all && k < own->all->len; k++)
+        if (g_array_index(own->all, stream, k).number == number)
+            return g_array_index(own->all, stream, k).file;
     return NULL;
 }
 
 bool dome__capture_stream_owns(int descriptor)
 {
-    for (guint k = 0; streams && k < streams->len; k++)
-        if (fileno(g_array_index(streams, stream, k).file) == descriptor)
+    dome_capture_streams *own = &dome__capture->streams;
+    for (guint k = 0; own->all && k < own->all->len; k++)
+        if (fileno(g_array_index(own->all, stream, k).file) == descriptor)
             return true;
     return false;
 }
 
 FILE *dome_capture_fopen(const char *path, const char *mode)
 {
+    dome_capture_streams *own = &dome__capture->streams;
     FILE *file = fopen(path, mode);
     dome__capture_streams_begin();
     if (file)
-        add(next_number++, file, path, mode);
+        add(own->next++, file, path, mode);
     return file;
 }
 
 /* The name of a regular file, from where the program began if it lies below. NULL: it is none, or has no name any more. */
 static char *name_of(int descriptor)
 {
+    dome_capture_streams *own = &dome__capture->streams;
     struct stat st, there;
     char *link = g_strdup_printf("/proc/self/fd/%d", descriptor), *path = NULL;
     if (fstat(descriptor, &st) == 0 && S_ISREG(st.st_mode))
@@ -110,38 +108,41 @@ static char *name_of(int descriptor)
     g_free(link);
     if (path && (stat(path, &there) < 0 || there.st_dev != st.st_dev || there.st_ino != st.st_ino))
         g_clear_pointer(&path, g_free);
-    const size_t begin = strlen(start_path);
-    if (path && strncmp(path, start_path, begin) == 0 && path[begin] == '/')
+    const size_t begin = strlen(own->start_path);
+    if (path && strncmp(path, own->start_path, begin) == 0 && path[begin] == '/')
         memmove(path, path + begin + 1, strlen(path + begin));
     return path;
 }
 
 FILE *dome_capture_fdopen(int descriptor, const char *mode)
 {
+    dome_capture_streams *own = &dome__capture->streams;
     FILE *file = fdopen(descriptor, mode);
     dome__capture_streams_begin();
     char *path = file && descriptor >= STANDARD ? name_of(descriptor) : NULL;
     if (path)
-        add(next_number++, file, path, mode);
+        add(own->next++, file, path, mode);
     g_free(path);
     return file;
 }
 
 static void forget(FILE *file)
 {
+    dome_capture_streams *own = &dome__capture->streams;
     stream *s = find(file);
     if (!s)
         return;
     g_free(s->path);
     g_free(s->mode);
-    g_array_remove_index(streams, (guint)(s - (stream *)(void *)streams->data));
+    g_array_remove_index(own->all, (guint)(s - (stream *)(void *)own->all->data));
 }
 
 FILE *dome_capture_freopen(const char *path, const char *mode, FILE *file)
 {
+    dome_capture_streams *own = &dome__capture->streams;
     dome__capture_streams_begin();
     stream *s = find(file);
-    uint64_t number = s ? s->number : next_number++;
+    uint64_t number = s ? s->number : own->next++;
     const bool standard = !path && s && !s->mode; /* in another mode, but nothing that a restart could open */
     char *same = path || !s ? g_strdup(path) : g_strdup(s->path);
     FILE *again = freopen(path, mode, file);
@@ -236,9 +237,10 @@ static char *write_out(stream *s)
  * directory than it was. */
 static bool is_at_path(const stream *s, const struct stat *file)
 {
+    dome_capture_streams *own = &dome__capture->streams;
     struct stat here, there;
-    const bool moved = stat(".", &here) < 0 || here.st_dev != start.st_dev || here.st_ino != start.st_ino;
-    char *path = moved && !g_path_is_absolute(s->path) ? g_build_filename(start_path, s->path, NULL) : g_strdup(s->path);
+    const bool moved = stat(".", &here) < 0 || here.st_dev != own->start.st_dev || here.st_ino != own->start.st_ino;
+    char *path = moved && !g_path_is_absolute(s->path) ? g_build_filename(own->start_path, s->path, NULL) : g_strdup(s->path);
     const bool same = stat(path, &there) == 0 && there.st_dev == file->st_dev && there.st_ino == file->st_ino;
     g_free(path);
     return same;
@@ -307,21 +309,22 @@ static int by_number(const void *a, const void *b)
 
 char *dome__capture_streams_save(GByteArray *to, bool standard)
 {
+    dome_capture_streams *own = &dome__capture->streams;
     char *problem = NULL;
     GByteArray *all = g_byte_array_new();
     uint64_t count = 0;
     dome__capture_streams_begin();
-    g_array_sort(streams, by_number);
+    g_array_sort(own->all, by_number);
     /* All of them first: two may lead to one file. */
-    for (guint k = 0; k < streams->len && !problem; k++)
-        problem = write_out(&g_array_index(streams, stream, k));
-    for (guint k = 0; k < streams->len && !problem; k++) {
+    for (guint k = 0; k < own->all->len && !problem; k++)
+        problem = write_out(&g_array_index(own->all, stream, k));
+    for (guint k = 0; k < own->all->len && !problem; k++) {
         guint before = all->len;
-        const stream *s = &g_array_index(streams, stream, k);
+        const stream *s = &g_array_index(own->all, stream, k);
         problem = standard || s->mode ? save(s, all) : NULL;
         count += all->len > before;
     }
-    dome__append_leb128(to, next_number);
+    dome__append_leb128(to, own->next);
     dome__append_leb128(to, count);
     dome__append_bytes(to, all->data, all->len);
     g_byte_array_unref(all);
@@ -493,11 +496,12 @@ static char *bring_back(const saved_stream *s)
 
 static char *set_position(FILE *file, const saved_stream *s)
 {
+    dome_capture_streams *own = &dome__capture->streams;
     struct stat st;
     if (s->position == NONE)
         return NULL;
     if (fstat(fileno(file), &st) < 0 || !S_ISREG(st.st_mode)) {
-        input_read = s->position; /* if it is standard input */
+        own->input_read = s->position; /* if it is standard input */
         return s->number == 0 ? NULL : g_strdup_printf("'%s' was a file, and is none now", shown(s));
     }
     if (s->length == NONE && !(s->flags & BEYOND) &&
@@ -540,11 +544,13 @@ static char *open_again(const saved_stream *s)
 
 uint64_t dome__capture_streams_input_read(void)
 {
-    return input_read;
+    dome_capture_streams *own = &dome__capture->streams;
+    return own->input_read;
 }
 
 char *dome__capture_streams_open(const dome_capture_saved_streams *saved)
 {
+    dome_capture_streams *own = &dome__capture->streams;
     char *problem = NULL;
     dome__capture_streams_begin();
     /* No file is changed if one of them is not there. */
@@ -555,6 +561,6 @@ char *dome__capture_streams_open(const dome_capture_saved_streams *saved)
         problem = bring_back(&g_array_index(saved->all, saved_stream, k));
     for (guint k = 0; k < saved->all->len && !problem; k++)
         problem = open_again(&g_array_index(saved->all, saved_stream, k));
-    next_number = saved->next;
+    own->next = saved->next;
     return problem;
 }

@@ -5,6 +5,17 @@
 #include "system/bytes.h"
 
 #include <dome/capture.h>
+#include <glib.h>
+#include <sys/stat.h>
+
+/* What streams.c has. Where the program began, it is expected to begin at a restart: paths are taken from there. */
+typedef struct dome_capture_streams {
+    GArray *all;
+    uint64_t next;       /* number of the stream that is opened next */
+    uint64_t input_read; /* how far, of a file that was standard input, which is no file now; else 0 */
+    char *start_path;
+    struct stat start;
+} dome_capture_streams;
 
 /* stdin, stdout and stderr are known as 0, 1 and 2. */
 void dome__capture_streams_begin(void);

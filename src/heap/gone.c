@@ -1,5 +1,6 @@
 #include "heap/gone.h"
 
+#include "heap/heap.h"
 #include "heap/pages.h"
 #include "heap/slabs.h"
 
@@ -10,20 +11,18 @@
 
 enum { GRANULE = 1 << DOME_CAPTURE_GRANULE_BITS };
 
-/* The stack below the frame of the function that calls the program, all of whose functions have returned. */
-static uintptr_t lowest, frame;
-
 void dome__capture_gone_begin(const void *own_frame)
 {
+    dome_capture_gone_stack *g = &dome__capture_heap.gone;
     pthread_attr_t attributes;
     void *begin = NULL;
     size_t bytes = 0;
-    frame = (uintptr_t)own_frame;
-    lowest = frame;
+    g->frame = (uintptr_t)own_frame;
+    g->lowest = g->frame;
     if (pthread_getattr_np(pthread_self(), &attributes) != 0)
         return;
     if (pthread_attr_getstack(&attributes, &begin, &bytes) == 0)
-        lowest = (uintptr_t)begin;
+        g->lowest = (uintptr_t)begin;
     pthread_attr_destroy(&attributes);
 }
 
@@ -81,6 +80,8 @@ static bool is_free_place(const void *address)
 
 bool dome__capture_is_gone(const void *address)
 {
+    dome_capture_gone_stack *g = &dome__capture_heap.gone;
     const uintptr_t at = (uintptr_t)address;
-    return address == DOME_CAPTURE_DANGLING || (at >= lowest && at < frame) || is_free_place(address) || was_given_back(address);
+    return address == DOME_CAPTURE_DANGLING || (at >= g->lowest && at < g->frame) || is_free_place(address) ||
+           was_given_back(address);
 }

@@ -5,6 +5,12 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/* The stack below the frame of the function that calls the program, all of whose functions have returned. */
+typedef struct dome_capture_gone_stack {
+    uintptr_t lowest, frame;
+} dome_capture_gone_stack;
 
 /* own_frame: that of the function that calls the program. */
 void dome__capture_gone_begin(const void *own_frame);

@@ -21,8 +21,8 @@ enum {
 };
 
 /* Stands before the memory of a long block. */
-typedef struct head head;
-struct head {
+typedef struct dome_capture_head head;
+struct dome_capture_head {
     head *previous, *next;
     const dome_capture_layout *layout;
     uint64_t serial;
@@ -30,11 +30,6 @@ struct head {
 } __attribute__((aligned(16)));
 
 typedef dome_capture_page page;
-
-static head *first_head, *last_head;
-static GPtrArray *restored; /* of arrays of RESTORED_TOGETHER dome_capture_block */
-static size_t restored_count;
-dome_capture_heap dome__capture_heap = {.saved = UINT64_MAX};
 
 static inline void *memory_of(const head *block)
 {
@@ -164,25 +159,27 @@ static const dome_capture_layout *fitting(const dome_capture_layout *l, size_t b
 
 static void append(head *block)
 {
-    block->previous = last_head;
+    dome_capture_long_blocks *l = &dome__capture_heap.long_blocks;
+    block->previous = l->last;
     block->next = NULL;
-    if (last_head)
-        last_head->next = block;
+    if (l->last)
+        l->last->next = block;
     else
-        first_head = block;
-    last_head = block;
+        l->first = block;
+    l->last = block;
 }
 
 static void take_out(head *block)
 {
+    dome_capture_long_blocks *l = &dome__capture_heap.long_blocks;
     if (block->previous)
         block->previous->next = block->next;
     else
-        first_head = block->next;
+        l->first = block->next;
     if (block->next)
         block->next->previous = block->previous;
     else
-        last_head = block->previous;
+        l->last = block->previous;
 }
 
 static void *long_block(const dome_capture_layout *layout, size_t bytes, uint64_t serial)
@@ -267,6 +264,7 @@ static void drop_long(head *block)
 
 static void *resize_long(head *block, const dome_capture_layout *layout, size_t bytes)
 {
+    dome_capture_long_blocks *l = &dome__capture_heap.long_blocks;
     const size_t before = block->bytes;
     leave(block);
     head *moved = realloc(block, sizeof *block + bytes);
@@ -284,11 +282,11 @@ static void *resize_long(head *block, const dome_capture_layout *layout, size_t 
     if (block->previous)
         block->previous->next = block;
     else
-        first_head = block;
+        l->first = block;
     if (block->next)
         block->next->previous = block;
     else
-        last_head = block;
+        l->last = block;
     if (!enter(block))
         dome__capture_die("no memory for the table of the heap's blocks");
     return memory_of(block);
@@ -389,6 +387,7 @@ size_t dome_capture_blocks(void)
 dome_capture_block *dome__capture_block_restore(const dome_capture_layout *layout, uint64_t elements, uint64_t tail,
                                                 uint64_t serial)
 {
+    dome_capture_long_blocks *l = &dome__capture_heap.long_blocks;
     uint64_t bytes, more = 0;
     if (__builtin_mul_overflow(elements, layout->size, &bytes) ||
         (layout->tail &&
@@ -401,27 +400,29 @@ dome_capture_block *dome__capture_block_restore(const dome_capture_layout *layou
         return NULL;
     dome__capture_heap.serial = serial;
     dome__capture_heap.count++;
-    if (!restored)
-        restored = g_ptr_array_new_with_free_func(g_free);
-    if (restored_count % RESTORED_TOGETHER == 0)
-        g_ptr_array_add(restored, g_new(dome_capture_block, RESTORED_TOGETHER));
-    dome_capture_block *all = restored->pdata[restored->len - 1], *block = &all[restored_count++ % RESTORED_TOGETHER];
+    if (!l->restored)
+        l->restored = g_ptr_array_new_with_free_func(g_free);
+    if (l->restored_count % RESTORED_TOGETHER == 0)
+        g_ptr_array_add(l->restored, g_new(dome_capture_block, RESTORED_TOGETHER));
+    dome_capture_block *all = l->restored->pdata[l->restored->len - 1], *block = &all[l->restored_count++ % RESTORED_TOGETHER];
     *block = (dome_capture_block){memory, layout, serial, (size_t)bytes};
     return block;
 }
 
 static void forget_restored(void)
 {
-    if (restored)
-        g_ptr_array_set_size(restored, 0);
-    restored_count = 0;
+    dome_capture_long_blocks *l = &dome__capture_heap.long_blocks;
+    if (l->restored)
+        g_ptr_array_set_size(l->restored, 0);
+    l->restored_count = 0;
 }
 
 void dome__capture_heap_clear(void)
 {
+    dome_capture_long_blocks *l = &dome__capture_heap.long_blocks;
     dome__capture_slabs_clear();
-    while (last_head)
-        drop_long(last_head);
+    while (l->last)
+        drop_long(l->last);
     dome__capture_heap.count = 0;
     forget_restored();
 }
@@ -480,6 +481,7 @@ static bool sort(dome_capture_block **blocks, size_t count)
 
 bool dome__capture_heap_index(void)
 {
+    dome_capture_long_blocks *l = &dome__capture_heap.long_blocks;
     dome_capture_heap *h = &dome__capture_heap;
     forget_restored();
     free(h->blocks);
@@ -488,7 +490,7 @@ bool dome__capture_heap_index(void)
         return false;
     dome_capture_block *to = h->blocks;
     dome__capture_slabs_each(gather, &to);
-    for (const head *b = first_head; b; b = b->next)
+    for (const head *b = l->first; b; b = b->next)
         *to++ = (dome_capture_block){memory_of(b), b->layout, b->serial, b->bytes};
     return sort(&h->blocks, h->count);
 }

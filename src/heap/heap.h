@@ -3,7 +3,13 @@
 #ifndef DOME_SRC_HEAP_HEAP_H
 #define DOME_SRC_HEAP_HEAP_H
 
+#include "heap/gone.h"
+#include "heap/lent.h"
+#include "heap/own_layouts.h"
+#include "heap/slabs.h"
 #include "heap/type_layout.h"
+
+#include <glib.h>
 
 typedef struct dome_capture_block {
     void *memory;
@@ -12,14 +18,28 @@ typedef struct dome_capture_block {
     size_t bytes;
 } dome_capture_block;
 
+typedef struct dome_capture_long_blocks {
+    struct dome_capture_head *first, *last; /* in the order in which they were allocated */
+    GPtrArray *restored;                    /* arrays of RESTORED_TOGETHER dome_capture_block, for a restart */
+    size_t restored_count;
+} dome_capture_long_blocks;
+
+/* The heap of the program. Each part belongs to the file of its name; of the other members `serial` is set at a restart, too. */
 typedef struct dome_capture_heap {
-    dome_capture_block *blocks; /* by serial: those of the last dome__capture_heap_index */
-    size_t count;               /* blocks now */
-    uint64_t serial;            /* of the newest block */
-    uint64_t saved;             /* the image has no blocks with higher serials: those of the content of structures */
+    dome_capture_block *blocks;           /* by serial: those of the last dome__capture_heap_index */
+    size_t count;                         /* blocks now */
+    uint64_t serial;                      /* of the newest block */
+    uint64_t saved;                       /* the image has no blocks with higher serials: those of the content of structures */
+    dome_capture_long_blocks long_blocks; /* heap.c */
+    dome_capture_slab_pool slabs;
+    dome_capture_gone_stack gone;
+    dome_capture_lent lent;
+    dome_capture_held_layouts own_layouts;
+    dome_capture_type_layouts type_layout;
 } dome_capture_heap;
 
-extern dome_capture_heap dome__capture_heap;
+/* There is one, at a fixed address: its members take no longer to reach than variables of a file. */
+extern dome_capture_heap dome__capture_heap __attribute__((visibility("hidden")));
 
 static inline void *dome__capture_block_memory(const dome_capture_block *block)
 {

@@ -8,11 +8,10 @@
 
 /* ---- texts ---- */
 
-typedef struct text {
-    struct text *next;
+typedef struct dome_capture_lent_text {
+    struct dome_capture_lent_text *next;
     char characters[];
 } text;
-static text *texts;
 
 static dome_capture_type text_type, text_pointer = DOME_CAPTURE_POINTER_TO("struct libc_text *", &text_type);
 static dome_capture_type characters_type = DOME_CAPTURE_FLEXIBLE("char []", &dome_capture_char);
@@ -22,41 +21,40 @@ static dome_capture_type text_type = DOME_CAPTURE_STRUCT("struct libc_text", tex
 
 char *dome_capture_text(const char *lent)
 {
+    dome_capture_lent *l = &dome__capture_heap.lent;
     dome_capture_block block;
     if (!lent || dome__capture_block_find(lent, &block)) /* of putenv, say */
         return (char *)(uintptr_t)lent;
-    for (text *t = texts; t; t = t->next)
+    for (text *t = l->texts; t; t = t->next)
         if (strcmp(t->characters, lent) == 0)
             return t->characters;
     text *t = dome_capture_malloc(&text_type, offsetof(text, characters) + strlen(lent) + 1);
     if (!t)
         dome__capture_die("no memory for a text of the C library");
     strcpy(t->characters, lent);
-    t->next = texts;
-    texts = t;
+    t->next = l->texts;
+    l->texts = t;
     return t->characters;
 }
 
 /* ---- the calendar ---- */
 
-enum { CALENDAR_TEXT = 64 };
-static struct tm calendar;
-static char calendar_text[CALENDAR_TEXT];
-
 struct tm *dome_capture_calendar(const struct tm *lent)
 {
+    dome_capture_lent *l = &dome__capture_heap.lent;
     if (!lent)
         return NULL;
-    calendar = *lent;
-    calendar.tm_zone = dome_capture_text(lent->tm_zone);
-    return &calendar;
+    l->calendar = *lent;
+    l->calendar.tm_zone = dome_capture_text(lent->tm_zone);
+    return &l->calendar;
 }
 
 char *dome_capture_calendar_text(const char *lent)
 {
-    if (!lent || strlen(lent) >= CALENDAR_TEXT)
+    dome_capture_lent *l = &dome__capture_heap.lent;
+    if (!lent || strlen(lent) >= DOME_CAPTURE_CALENDAR_TEXT)
         return dome_capture_text(lent);
-    return strcpy(calendar_text, lent);
+    return strcpy(l->calendar_text, lent);
 }
 
 /* ---- clocks ---- */
@@ -65,8 +63,7 @@ char *dome_capture_calendar_text(const char *lent)
 static const clockid_t ids[] = {CLOCK_MONOTONIC,     CLOCK_PROCESS_CPUTIME_ID, CLOCK_THREAD_CPUTIME_ID,
                                 CLOCK_MONOTONIC_RAW, CLOCK_MONOTONIC_COARSE,   CLOCK_BOOTTIME};
 enum { CLOCKS = sizeof ids / sizeof ids[0], SECOND = 1000000000 };
-static long long shown[CLOCKS + 1];  /* when the program was saved: nanoseconds; behind them that of clock(), in its unit */
-static long long before[CLOCKS + 1]; /* to be added to what the C library tells */
+_Static_assert((int)CLOCKS == (int)DOME_CAPTURE_CLOCKS, "there is a place for each clock");
 
 static long long read_clock(clockid_t id)
 {
@@ -77,30 +74,34 @@ static long long read_clock(clockid_t id)
 
 void dome__capture_clocks_save(void)
 {
+    dome_capture_lent *l = &dome__capture_heap.lent;
     for (size_t k = 0; k < CLOCKS; k++)
-        shown[k] = read_clock(ids[k]) + before[k];
-    shown[CLOCKS] = clock() + before[CLOCKS];
+        l->shown[k] = read_clock(ids[k]) + l->before[k];
+    l->shown[CLOCKS] = clock() + l->before[CLOCKS];
 }
 
 void dome__capture_clocks_restore(void)
 {
+    dome_capture_lent *l = &dome__capture_heap.lent;
     for (size_t k = 0; k < CLOCKS; k++)
-        before[k] = shown[k] - read_clock(ids[k]);
-    before[CLOCKS] = shown[CLOCKS] - clock();
+        l->before[k] = l->shown[k] - read_clock(ids[k]);
+    l->before[CLOCKS] = l->shown[CLOCKS] - clock();
 }
 
 long dome_capture_clock(void)
 {
-    return (long)(clock() + before[CLOCKS]);
+    dome_capture_lent *l = &dome__capture_heap.lent;
+    return (long)(clock() + l->before[CLOCKS]);
 }
 
 int dome_capture_clock_gettime(int id, struct timespec *now)
 {
+    dome_capture_lent *l = &dome__capture_heap.lent;
     const int status = clock_gettime((clockid_t)id, now);
     for (size_t k = 0; k < CLOCKS && status == 0; k++) {
-        if (ids[k] != (clockid_t)id || before[k] == 0)
+        if (ids[k] != (clockid_t)id || l->before[k] == 0)
             continue;
-        const long long all = (long long)now->tv_sec * SECOND + now->tv_nsec + before[k];
+        const long long all = (long long)now->tv_sec * SECOND + now->tv_nsec + l->before[k];
         now->tv_sec = (time_t)(all / SECOND);
         now->tv_nsec = (long)(all % SECOND);
     }
@@ -123,10 +124,12 @@ static const dome_capture_member calendar_members[] = {{"tm_sec", &dome_capture_
                                                        {"tm_zone", &zone_pointer, offsetof(struct tm, tm_zone)}};
 static dome_capture_type calendar_type = DOME_CAPTURE_STRUCT("struct tm of libc", struct tm, calendar_members);
 
-static dome_capture_global of_texts[] = {{"libc:texts", &texts, &text_pointer, 1, 0}};
-static dome_capture_global of_calendar[] = {{"libc:calendar", &calendar, &calendar_type, 1, 0},
-                                            {"libc:calendar text", calendar_text, &dome_capture_char, CALENDAR_TEXT, 0}};
-static dome_capture_global of_clocks[] = {{"libc:clocks", shown, &dome_capture_llong, CLOCKS + 1, DOME_CAPTURE_NUMBERS}};
+static dome_capture_global of_texts[] = {{"libc:texts", &dome__capture_heap.lent.texts, &text_pointer, 1, 0}};
+static dome_capture_global of_calendar[] = {
+    {"libc:calendar", &dome__capture_heap.lent.calendar, &calendar_type, 1, 0},
+    {"libc:calendar text", dome__capture_heap.lent.calendar_text, &dome_capture_char, DOME_CAPTURE_CALENDAR_TEXT, 0}};
+static dome_capture_global of_clocks[] = {
+    {"libc:clocks", dome__capture_heap.lent.shown, &dome_capture_llong, CLOCKS + 1, DOME_CAPTURE_NUMBERS}};
 #define LENT(text, list)                                                                                                         \
     {                                                                                                                            \
         .size = sizeof(dome_capture_module), .name = text, .globals = list, .nglobals = sizeof(list) / sizeof(list[0])           \

@@ -3,12 +3,17 @@
 #define DOME_SRC_HEAP_OWN_LAYOUTS_H
 
 #include <dome/layout.h>
+#include <glib.h>
 
 typedef struct dome_capture_own_layout {
     dome_layout *layout;
     uint64_t references; /* of the program's */
     bool used;           /* after a restart: a pointer leads to it */
 } dome_capture_own_layout;
+
+typedef struct dome_capture_held_layouts {
+    GArray *held; /* dome_capture_own_layout */
+} dome_capture_held_layouts;
 
 /* Layout k, in the order in which the program got them; NULL: there are no more. Holds until the program gets or frees one. */
 dome_capture_own_layout *dome__capture_own_layout(size_t k);

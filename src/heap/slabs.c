@@ -1,5 +1,6 @@
 #include "heap/slabs.h"
 
+#include "heap/heap.h"
 #include "system/huge_pages.h"
 
 #include <stdlib.h>
@@ -9,18 +10,14 @@
  * one are huge ones. */
 enum { FIRST_ARENA = 16, LAST_ARENA = 1024, KEPT = 16 };
 
-typedef struct arena arena;
-struct arena {
+typedef struct dome_capture_arena arena;
+struct dome_capture_arena {
     arena *previous;
     size_t used, slabs; /* used: slabs from here on were never needed */
     dome_capture_slab slab[];
 };
 
 dome_capture_slab **dome__capture_slab_table[1 << 16];
-static arena *arenas;
-static dome_capture_slab *idle; /* linked by next: slabs without blocks, of no layout */
-static size_t kept;             /* of these, with memory of their own */
-static uint64_t no_word;        /* of slabs without places: their `inverse` is 0 */
 
 /* Tools that watch malloc and free know nothing of places in a slab. */
 extern void __asan_init(void) __attribute__((weak));
@@ -29,12 +26,12 @@ extern void __lsan_do_leak_check(void) __attribute__((weak));
 
 static bool is_watched(void)
 {
-    static int watched = -1;
-    if (watched < 0) {
+    dome_capture_slab_pool *p = &dome__capture_heap.slabs;
+    if (p->watched < 0) {
         const char *preloaded = getenv("LD_PRELOAD"); /* valgrind's own libraries are in it */
-        watched = __asan_init || __msan_init || __lsan_do_leak_check || (preloaded && strstr(preloaded, "vgpreload"));
+        p->watched = __asan_init || __msan_init || __lsan_do_leak_check || (preloaded && strstr(preloaded, "vgpreload"));
     }
-    return watched > 0;
+    return p->watched > 0;
 }
 
 /* Memory that begins at a multiple of its bytes, or of a huge page. */
@@ -68,12 +65,13 @@ static bool enter(dome_capture_slab *s)
 
 static bool new_arena(void)
 {
-    const size_t slabs = !arenas ? FIRST_ARENA : arenas->slabs < LAST_ARENA ? 2 * arenas->slabs : LAST_ARENA;
+    dome_capture_slab_pool *p = &dome__capture_heap.slabs;
+    const size_t slabs = !p->arenas ? FIRST_ARENA : p->arenas->slabs < LAST_ARENA ? 2 * p->arenas->slabs : LAST_ARENA;
     arena *a = calloc(1, sizeof *a + slabs * sizeof a->slab[0]);
     char *memory = a ? map(slabs << DOME_CAPTURE_SLAB_BITS) : NULL;
     bool entered = memory;
     for (size_t k = 0; entered && k < slabs; k++) {
-        a->slab[k] = (dome_capture_slab){.begin = memory + (k << DOME_CAPTURE_SLAB_BITS), .words = &no_word, .zeros = true};
+        a->slab[k] = (dome_capture_slab){.begin = memory + (k << DOME_CAPTURE_SLAB_BITS), .words = &p->no_word, .zeros = true};
         entered = enter(&a->slab[k]);
     }
     if (!entered) {
@@ -88,23 +86,24 @@ static bool new_arena(void)
         return false;
     }
     a->slabs = slabs;
-    a->previous = arenas;
-    arenas = a;
+    a->previous = p->arenas;
+    p->arenas = a;
     return true;
 }
 
 static dome_capture_slab *new_slab(void)
 {
-    dome_capture_slab *s = idle;
+    dome_capture_slab_pool *p = &dome__capture_heap.slabs;
+    dome_capture_slab *s = p->idle;
     if (s) {
-        idle = s->next;
-        kept -= !s->zeros;
+        p->idle = s->next;
+        p->kept -= !s->zeros;
         s->next = NULL;
         return s;
     }
-    if ((!arenas || arenas->used == arenas->slabs) && !new_arena())
+    if ((!p->arenas || p->arenas->used == p->arenas->slabs) && !new_arena())
         return NULL;
-    return &arenas->slab[arenas->used++];
+    return &p->arenas->slab[p->arenas->used++];
 }
 
 static void unlink_open(dome_capture_slab *s)
@@ -122,11 +121,12 @@ static void unlink_open(dome_capture_slab *s)
 /* A slab without blocks may serve another layout. */
 static void retire(dome_capture_slab *s)
 {
+    dome_capture_slab_pool *p = &dome__capture_heap.slabs;
     free(s->words);
-    const bool given_back = kept >= KEPT && madvise(s->begin, DOME_CAPTURE_SLAB_BYTES, MADV_DONTNEED) == 0;
-    *s = (dome_capture_slab){.begin = s->begin, .words = &no_word, .zeros = given_back, .next = idle};
-    kept += !given_back;
-    idle = s;
+    const bool given_back = p->kept >= KEPT && madvise(s->begin, DOME_CAPTURE_SLAB_BYTES, MADV_DONTNEED) == 0;
+    *s = (dome_capture_slab){.begin = s->begin, .words = &p->no_word, .zeros = given_back, .next = p->idle};
+    p->kept += !given_back;
+    p->idle = s;
 }
 
 dome_capture_slab *dome__capture_slab_more(const dome_capture_layout *layout, uint32_t class)
@@ -187,7 +187,8 @@ void dome__capture_slab_give(dome_capture_slab *s, uint32_t place)
 
 void dome__capture_slabs_clear(void)
 {
-    for (arena *a = arenas; a; a = a->previous)
+    dome_capture_slab_pool *p = &dome__capture_heap.slabs;
+    for (arena *a = p->arenas; a; a = a->previous)
         for (dome_capture_slab *s = a->slab; s < a->slab + a->used; s++) {
             if (!s->all)
                 continue;
@@ -198,7 +199,8 @@ void dome__capture_slabs_clear(void)
 
 void dome__capture_slabs_each(void (*function)(void *ctx, const dome_capture_slab *slab), void *ctx)
 {
-    for (arena *a = arenas; a; a = a->previous)
+    dome_capture_slab_pool *p = &dome__capture_heap.slabs;
+    for (arena *a = p->arenas; a; a = a->previous)
         for (dome_capture_slab *s = a->slab; s < a->slab + a->used; s++)
             if (s->blocks > 0)
                 function(ctx, s);

@@ -37,6 +37,15 @@ struct dome_capture_slab {
     dome_capture_slab *previous, *next;
 };
 
+/* What slabs.c has of them. */
+typedef struct dome_capture_slab_pool {
+    struct dome_capture_arena *arenas;
+    dome_capture_slab *idle; /* linked by next: slabs without blocks, of no layout */
+    size_t kept;             /* of these, with memory of their own */
+    uint64_t no_word;        /* of slabs without places: their `inverse` is 0 */
+    int watched;             /* by a tool that is to see each block: there are no slabs; -1: not known yet */
+} dome_capture_slab_pool;
+
 /* By the upper and lower 16 of an address' bits 16 to 47. */
 extern dome_capture_slab **dome__capture_slab_table[1 << 16];
 

@@ -2,14 +2,12 @@
 
 #include "core/operation.h"
 #include "heap/die.h"
+#include "heap/heap.h"
 #include "system/bytes.h"
 
 #include <glib.h>
 #include <inttypes.h>
 #include <stdlib.h>
-
-/* All layouts, by name and hash. */
-static GHashTable *layouts;
 
 static guint key_hash(gconstpointer key)
 {
@@ -291,6 +289,7 @@ static dome_capture_layout *work_out(dome_capture_type *type)
 
 const dome_capture_layout *dome__capture_layout(dome_capture_type *type, uint64_t *count)
 {
+    dome_capture_type_layouts *t = &dome__capture_heap.type_layout;
     *count = 1;
     while (type->kind == DOME_CAPTURE_KIND_ARRAY) {
         if (!type->element || type->count == 0 || type->size != type->element->size * type->count)
@@ -300,9 +299,9 @@ const dome_capture_layout *dome__capture_layout(dome_capture_type *type, uint64_
     }
     if (type->known)
         return type->known;
-    if (!layouts)
-        layouts = g_hash_table_new(key_hash, key_equal);
-    dome_capture_layout *layout = work_out(type), *before = g_hash_table_lookup(layouts, layout);
+    if (!t->layouts)
+        t->layouts = g_hash_table_new(key_hash, key_equal);
+    dome_capture_layout *layout = work_out(type), *before = g_hash_table_lookup(t->layouts, layout);
     if (before && before->size != layout->size)
         dome__capture_die("type '%s' is described with %zu and with %zu bytes", layout->name, before->size, layout->size);
     if (before) {
@@ -311,7 +310,7 @@ const dome_capture_layout *dome__capture_layout(dome_capture_type *type, uint64_
         g_free(layout);
         layout = before;
     } else {
-        g_hash_table_add(layouts, layout);
+        g_hash_table_add(t->layouts, layout);
     }
     type->known = layout;
     return layout;
@@ -319,17 +318,19 @@ const dome_capture_layout *dome__capture_layout(dome_capture_type *type, uint64_
 
 const dome_capture_layout *dome__capture_layout_find(const char *name, uint64_t hash)
 {
+    dome_capture_type_layouts *t = &dome__capture_heap.type_layout;
     const dome_capture_layout key = {.name = name, .hash = hash};
-    return layouts ? g_hash_table_lookup(layouts, &key) : NULL;
+    return t->layouts ? g_hash_table_lookup(t->layouts, &key) : NULL;
 }
 
 void dome__capture_layouts_begin(void)
 {
+    dome_capture_type_layouts *t = &dome__capture_heap.type_layout;
     GHashTableIter i;
     void *layout;
-    if (!layouts)
-        layouts = g_hash_table_new(key_hash, key_equal);
-    g_hash_table_iter_init(&i, layouts);
+    if (!t->layouts)
+        t->layouts = g_hash_table_new(key_hash, key_equal);
+    g_hash_table_iter_init(&i, t->layouts);
     while (g_hash_table_iter_next(&i, &layout, NULL))
         ((dome_capture_layout *)layout)->used = false;
 }

@@ -3,6 +3,7 @@
 #define DOME_SRC_HEAP_TYPE_LAYOUT_H
 
 #include <dome/capture.h>
+#include <glib.h>
 
 /* A pointer takes this many bytes in the image: the word of its block, and the offset there (pointers.h). */
 enum { DOME_CAPTURE_POINTER_BYTES = 16 };
@@ -12,6 +13,11 @@ enum { DOME_CAPTURE_UNION_HEAD = 4 };
 
 typedef struct dome_capture_layout dome_capture_layout;
 struct dome_capture_slabs;
+
+/* What type_layout.c has worked out. */
+typedef struct dome_capture_type_layouts {
+    GHashTable *layouts; /* by name and hash */
+} dome_capture_type_layouts;
 
 typedef enum dome_capture_step_kind {
     DOME_CAPTURE_STEP_ITEMS,    /* numbers of the same size in both forms */

@@ -1,4 +1,4 @@
-#include "capture/shared.h"
+#include "capture/image_object.h"
 
 #include "capture/image_private.h"
 #include "capture/library.h"
@@ -15,7 +15,7 @@
 
 enum { TEXT_MOST = 1024 };
 
-struct dome_capture_shared {
+struct dome_capture_image_object {
     dome_env *env;
     dome_object *object, *of_tasks; /* of_tasks NULL: nothing differs */
     dome_capture_image *image;      /* this task's */
@@ -24,7 +24,7 @@ struct dome_capture_shared {
     char *bound, *told; /* why the number of tasks must stay; of what was printed last, the place */
     char *sentence;     /* the same, for whoever refuses another number */
 
-    GByteArray *index;
+    GByteArray *index; /* block 0; NULL: the program makes no calls of Dome, and its image has none */
     uint64_t *lengths; /* by rank: blocks of the task's image */
     GArray *differing; /* uint64_t: blocks that differ */
     GArray *common;    /* uint64_t: the others */
@@ -43,13 +43,13 @@ static uint64_t item(const GArray *list, uint64_t k)
 
 static bool is_main(const dome_object *object)
 {
-    const dome_capture_shared *s = dome_object_content(object);
-    return s->object ? object == s->object : strcmp(dome_object_name(object), DOME_CAPTURE_PROGRAM_NAME) == 0;
+    const dome_capture_image_object *s = dome_object_content(object);
+    return s->object ? object == s->object : strcmp(dome_object_name(object), DOME_CAPTURE_TASKS_NAME) != 0;
 }
 
 static dome_status describe(const dome_object *object, dome_object_info *info)
 {
-    const dome_capture_shared *s = dome_object_content(object);
+    const dome_capture_image_object *s = dome_object_content(object);
     const bool all = is_main(object);
     *info = (dome_object_info){.length = all ? s->length : s->tasks_length,
                                .width = 1,
@@ -58,10 +58,10 @@ static dome_status describe(const dome_object *object, dome_object_info *info)
     return DOME_OK;
 }
 
-/* Whose values are not there unless the program is captured. */
+/* Reason why the object has no values: the program has not been captured, or there is no image of it. */
 static const char *why(const dome_object *object)
 {
-    const dome_capture_shared *s = dome_object_content(object);
+    const dome_capture_image_object *s = dome_object_content(object);
     return s->captured ? s->problem : "the program is not captured";
 }
 
@@ -70,13 +70,18 @@ static dome_status sync_image(dome_object *object)
     return why(object) ? DOME_ERR_STATE : DOME_OK;
 }
 
-/* The block of this task's image that a block of an object is; false: there is none. The index is no block of an image. */
+static uint64_t index_blocks(const dome_capture_image_object *s)
+{
+    return s->index ? 1 : 0;
+}
+
+/* Maps block k of an object to the block of this task's image that holds it. False: none does, or k is the index. */
 static bool block_of(const dome_object *object, uint64_t k, uint64_t *block)
 {
-    const dome_capture_shared *s = dome_object_content(object);
+    const dome_capture_image_object *s = dome_object_content(object);
     const bool all = is_main(object);
     const GArray *list = all ? s->common : s->differing;
-    const uint64_t first = all ? 1 : s->tasks_first;
+    const uint64_t first = all ? index_blocks(s) : s->tasks_first;
     if (!s->captured || s->problem || k < first || k - first >= list->len)
         return false;
     *block = item(list, k - first);
@@ -85,9 +90,9 @@ static bool block_of(const dome_object *object, uint64_t k, uint64_t *block)
 
 static dome_status block_bytes(const dome_object *object, uint64_t k, uint64_t *bytes)
 {
-    const dome_capture_shared *s = dome_object_content(object);
+    const dome_capture_image_object *s = dome_object_content(object);
     uint64_t block;
-    if (k == 0 && is_main(object)) {
+    if (k < index_blocks(s) && is_main(object)) {
         *bytes = s->index->len;
         return DOME_OK;
     }
@@ -111,7 +116,7 @@ static dome_status write_bytes(const dome_object *object, uint64_t first, uint64
 
 static dome_status write_blocks(const dome_object *object, uint64_t first, uint64_t count, void *buffer, uint64_t bytes)
 {
-    const dome_capture_shared *s = dome_object_content(object);
+    const dome_capture_image_object *s = dome_object_content(object);
     uint64_t expected, block, one = 0;
     dome_status status = write_bytes(object, first, count, &expected);
     if (status != DOME_OK || expected != bytes)
@@ -134,13 +139,16 @@ static void unref_bytes(void *bytes)
         g_bytes_unref(bytes);
 }
 
-/* They may come in any order, and are read when all are there. */
+/* Blocks have any length, which only a reader of single blocks knows. Without an index the object is the image, and is read in
+ * its order. Otherwise they may come in any order, and are read when all are there. */
 static dome_status read_block(dome_object *object, uint64_t first, uint64_t count, const void *buffer, uint64_t bytes)
 {
-    const dome_capture_shared *s = dome_object_content(object);
+    const dome_capture_image_object *s = dome_object_content(object);
     const bool all = is_main(object);
     const uint64_t k = all ? first : first - s->tasks_first;
     GPtrArray *to = all ? s->read : s->own;
+    if (count == 1 && !s->index)
+        return dome__capture_image_read_block(s->image, first, buffer, bytes);
     if (count != 1 || k >= to->len)
         return DOME_ERR_FORMAT;
     unref_bytes(to->pdata[k]);
@@ -170,13 +178,13 @@ static dome_status unpack(dome_object *object, uint64_t first, uint64_t count, d
 
 static void destroy(dome_object *object)
 {
-    dome_capture_shared *s = dome_object_content(object);
+    dome_capture_image_object *s = dome_object_content(object);
     if (!is_main(object))
         return;
     dome__capture_image_free(s->image);
     dome_layout_unref(s->layout);
     dome_layout_unref(s->tasks_layout);
-    g_byte_array_unref(s->index);
+    g_clear_pointer(&s->index, g_byte_array_unref);
     g_array_unref(s->differing);
     g_array_unref(s->common);
     g_clear_pointer(&s->read, g_ptr_array_unref);
@@ -189,19 +197,20 @@ static void destroy(dome_object *object)
     g_free(s);
 }
 
-#define OPS(name)                                                                                                                \
+#define OPS(name, settle)                                                                                                        \
     {                                                                                                                            \
-        .size = sizeof(dome_object_ops), .kind = (name), .describe = describe, .sync = sync_image, .packed_bytes = packed_bytes, \
+        .size = sizeof(dome_object_ops), .kind = (name), .describe = describe, .sync = (settle), .packed_bytes = packed_bytes,   \
         .pack = pack, .unpack = unpack, .write_bytes = write_bytes, .write = write_blocks, .read = read_block,                   \
         .destroy = destroy,                                                                                                      \
     }
 
-static const dome_object_ops image_ops = OPS("image"), tasks_ops = OPS("image of tasks");
+static const dome_object_ops alone_ops = OPS("image", NULL), image_ops = OPS("image", sync_image),
+                             tasks_ops = OPS("image of tasks", sync_image);
 
 /* ---- layouts ---- */
 
 /* The blocks that are alike, and those of each task, from `lengths` and `differing`. */
-static void cut(dome_capture_shared *s)
+static void cut(dome_capture_image_object *s)
 {
     const int tasks = s->env->size;
     uint64_t *counts = g_new0(uint64_t, tasks), next = 0;
@@ -220,7 +229,7 @@ static void cut(dome_capture_shared *s)
             counts[r] += item(s->differing, k) < s->lengths[r];
         s->tasks_length += counts[r];
     }
-    s->length = 1 + s->common->len;
+    s->length = index_blocks(s) + s->common->len;
     dome_layout_unref(s->layout);
     dome_layout_unref(s->tasks_layout);
     s->layout = dome_layout_new(s->length, 1, 1, 0, &s->length);
@@ -228,7 +237,7 @@ static void cut(dome_capture_shared *s)
     g_free(counts);
 }
 
-static void make_of_tasks(dome_capture_shared *s)
+static void make_of_tasks(dome_capture_image_object *s)
 {
     if (s->tasks_length > 0 && !s->of_tasks) {
         s->of_tasks = dome_object_new(s->env, DOME_CAPTURE_TASKS_NAME, &tasks_ops, s);
@@ -241,7 +250,7 @@ static void make_of_tasks(dome_capture_shared *s)
     }
 }
 
-static void put_index(dome_capture_shared *s)
+static void put_index(dome_capture_image_object *s)
 {
     const uint32_t tasks = s->differing->len > 0 ? (uint32_t)s->env->size : 0;
     g_byte_array_set_size(s->index, 0);
@@ -288,7 +297,7 @@ static int share_errno(dome_env *env)
 }
 
 /* Blocks have any size: one with a flexible last member may be larger than an array of GLib's. */
-static uint64_t checksum(const dome_capture_shared *s, uint64_t block, uint8_t *buffer)
+static uint64_t checksum(const dome_capture_image_object *s, uint64_t block, uint8_t *buffer)
 {
     const uint64_t bytes = dome__capture_image_block_bytes(s->image, block);
     dome__capture_image_write_block(s->image, block, buffer);
@@ -297,7 +306,7 @@ static uint64_t checksum(const dome_capture_shared *s, uint64_t block, uint8_t *
 }
 
 /* Finds the blocks that are not the same on all tasks. */
-static int compare(dome_capture_shared *s)
+static int compare(dome_capture_image_object *s)
 {
     dome_env *env = s->env;
     const uint64_t own = dome__capture_image_blocks(s->image);
@@ -325,14 +334,14 @@ static int compare(dome_capture_shared *s)
 }
 
 /* The first of the differing blocks from which a reader learns most: variables, then the heap, then numbers about it. */
-static uint64_t telling(const dome_capture_shared *s)
+static uint64_t telling(const dome_capture_image_object *s)
 {
     const uint64_t first = item(s->differing, 0);
     return first == 0 && s->differing->len > 1 ? item(s->differing, 1) : first;
 }
 
 /* Says where the first difference to task 0 is. */
-static int name_difference(dome_capture_shared *s)
+static int name_difference(dome_capture_image_object *s)
 {
     dome_env *env = s->env;
     const uint64_t block = telling(s);
@@ -357,7 +366,7 @@ static int name_difference(dome_capture_shared *s)
 }
 
 /* Once for each. */
-static void tell(dome_capture_shared *s)
+static void tell(dome_capture_image_object *s)
 {
     const char *values = s->bound ? strstr(s->bound, " is ") : NULL; /* of one place only once */
     char *place = g_strndup(s->bound ? s->bound : "", values ? (gsize)(values - s->bound) : TEXT_MOST);
@@ -377,28 +386,55 @@ static void tell(dome_capture_shared *s)
     g_free(line);
 }
 
-dome_status dome__capture_shared_take(dome_capture_shared *s, const char *refused, const char **bound)
+static void take_own(dome_capture_image_object *s, const char *refused)
+{
+    g_free(s->problem);
+    s->problem = refused ? g_strdup(refused) : dome__capture_image_take(s->image);
+    s->captured = true;
+}
+
+/* A program without calls of Dome is one task: all blocks are the same everywhere. */
+static void take_alone(dome_capture_image_object *s, const char *refused)
+{
+    take_own(s, refused);
+    if (s->problem)
+        return;
+    s->lengths[0] = dome__capture_image_blocks(s->image);
+    cut(s);
+}
+
+/* What all tasks have in common, and what differs, once each of them has its image. */
+static int divide(dome_capture_image_object *s)
+{
+    int status = DOME_OK;
+    g_clear_pointer(&s->bound, g_free);
+    cut(s);
+    if (s->differing->len > 0)
+        status = name_difference(s);
+    put_index(s);
+    tell(s);
+    make_of_tasks(s);
+    return status;
+}
+
+dome_status dome__capture_image_object_take(dome_capture_image_object *s, const char *refused, const char **bound)
 {
     dome_env *env = s->env;
     dome_operation op;
+    *bound = NULL;
+    if (!s->index) {
+        take_alone(s, refused);
+        return DOME_OK;
+    }
     dome__begin(&op, env, DOME_OP_CHECKPOINT, NULL, 1);
-    g_free(s->problem);
     int status = share_errno(env);
-    s->problem = refused ? g_strdup(refused) : dome__capture_image_take(s->image);
-    s->captured = true;
+    take_own(s, refused);
     if (status == DOME_OK)
         status = agree_text(env, &s->problem, true);
     if (status == DOME_OK && !s->problem)
         status = compare(s);
-    if (status == DOME_OK && !s->problem) {
-        g_clear_pointer(&s->bound, g_free);
-        cut(s);
-        if (s->differing->len > 0)
-            status = name_difference(s);
-        put_index(s);
-        tell(s);
-        make_of_tasks(s);
-    }
+    if (status == DOME_OK && !s->problem)
+        status = divide(s);
     g_clear_pointer(&s->sentence, g_free);
     if (!s->problem && s->bound)
         s->sentence = g_strdup_printf("values differ between its tasks (%s)", s->bound);
@@ -406,14 +442,19 @@ dome_status dome__capture_shared_take(dome_capture_shared *s, const char *refuse
     return dome__end(&op, status ? dome__fail_transport(env, status) : DOME_OK);
 }
 
-void dome__capture_shared_leave(dome_capture_shared *s)
+const char *dome__capture_image_object_problem(const dome_capture_image_object *s)
+{
+    return s->problem;
+}
+
+void dome__capture_image_object_leave(dome_capture_image_object *s)
 {
     s->captured = false;
 }
 
 /* ---- restarting ---- */
 
-static char *read_index(dome_capture_shared *s)
+static char *read_index(dome_capture_image_object *s)
 {
     if (s->read->len == 0 || !s->read->pdata[0])
         return g_strdup("the image is not what it should be: it has no index");
@@ -448,7 +489,7 @@ static char *read_index(dome_capture_shared *s)
     return good && s->length == s->read->len ? NULL : g_strdup("the image is not what it should be: its index");
 }
 
-static char *feed(dome_capture_shared *s)
+static char *feed(dome_capture_image_object *s)
 {
     uint64_t common = 0, own = 0;
     for (uint64_t k = 0; k < s->lengths[s->env->rank]; k++) {
@@ -468,7 +509,7 @@ static char *feed(dome_capture_shared *s)
     return NULL;
 }
 
-char *dome__capture_shared_restore(dome_capture_shared *s)
+static char *restore_together(dome_capture_image_object *s)
 {
     char *problem = read_index(s);
     if (problem)
@@ -477,40 +518,56 @@ char *dome__capture_shared_restore(dome_capture_shared *s)
     g_ptr_array_set_size(s->own, (gint)s->differing->len);
     make_of_tasks(s);
     problem = feed(s);
-    if (!problem)
-        problem = dome__capture_image_restored(s->image);
+    return problem ? problem : dome__capture_image_restored(s->image);
+}
+
+char *dome__capture_image_object_restore(dome_capture_image_object *s)
+{
+    char *problem = s->index ? restore_together(s) : dome__capture_image_restored(s->image);
     g_ptr_array_set_size(s->read, 0);
     g_ptr_array_set_size(s->own, 0);
     return problem;
 }
 
-char *dome__capture_shared_say_changed(const dome_capture_shared *s)
+char *dome__capture_image_object_say_changed(const dome_capture_image_object *s)
 {
     return dome__capture_image_say_changed(s->image);
 }
 
-bool dome__capture_shared_differs(const dome_capture_shared *s)
+bool dome__capture_image_object_differs(const dome_capture_image_object *s)
 {
     return s->differing->len > 0;
 }
 
-dome_capture_shared *dome__capture_shared_new(dome_env *env)
+static dome_capture_image_object *new_object(dome_env *env, bool calls_dome, uint64_t saved)
 {
-    const uint64_t saved = dome__checkpoint_saved_length(env, DOME_CAPTURE_PROGRAM_NAME);
-    dome_capture_shared *s = g_new0(dome_capture_shared, 1);
+    dome_capture_image_object *s = g_new0(dome_capture_image_object, 1);
     s->env = env;
-    s->index = g_byte_array_new();
+    s->index = calls_dome ? g_byte_array_new() : NULL;
     s->lengths = g_new0(uint64_t, env->size);
     s->differing = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     s->common = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     s->read = g_ptr_array_new_with_free_func(unref_bytes);
     s->own = g_ptr_array_new_with_free_func(unref_bytes);
-    g_ptr_array_set_size(s->read, (gint)saved);
+    g_ptr_array_set_size(s->read, calls_dome ? (gint)saved : 0);
     s->length = saved ? saved : 1;
     s->layout = dome_layout_new(s->length, 1, 1, 0, &s->length);
-    if (saved == 0)
-        s->image = dome__capture_image_new_of(env, 0);
-    s->object = dome_object_new(env, DOME_CAPTURE_PROGRAM_NAME, &image_ops, s);
-    dome__object_defers(s->object, why);
+    if (saved == 0 || !calls_dome)
+        s->image = dome__capture_image_new_of(calls_dome ? env : NULL, saved);
+    return s;
+}
+
+dome_capture_image_object *dome__capture_image_object_new(dome_env *env, bool calls_dome, char **problem)
+{
+    const char *name = calls_dome ? DOME_CAPTURE_PROGRAM_NAME : DOME_CAPTURE_IMAGE_NAME;
+    dome_capture_image_object *s = new_object(env, calls_dome, dome__checkpoint_saved_length(env, name));
+    s->object = dome_object_new(env, name, calls_dome ? &image_ops : &alone_ops, s);
+    if (!s->object) {
+        const char *of_image = s->image ? dome__capture_image_problem(s->image) : NULL;
+        *problem = g_strdup(of_image ? of_image : dome_error_message(env));
+        return NULL;
+    }
+    if (calls_dome)
+        dome__object_defers(s->object, why);
     return s;
 }

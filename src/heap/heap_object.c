@@ -1,0 +1,3 @@
+#include "heap/heap.h"
+
+dome_capture_heap dome__capture_heap = {.saved = UINT64_MAX, .slabs.watched = -1};
