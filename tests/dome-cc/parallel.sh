@@ -101,6 +101,8 @@ if part types; then
     well "types"
     mv out types.expected
     goes_on types 1 3 types.expected ./types 6
+    "$cc" -O2 --polls=operations types.c -o types.often 2>said || fail "types, --polls=operations: $(cat said)"
+    goes_on types.often 7 3 types.expected ./types.often 6
     "$tool" ckpt show --all types.saved:3 >shown || fail "dome ckpt show: $?"
     grep -q 'types.c:both = type a type of both' shown && grep -q 'pair = type pair' shown || fail "show: $(head -40 shown)"
 fi

@@ -69,7 +69,7 @@ static bool callee_looks(program *p, unit *u, node *call, unsigned argument, con
     if (text_in_list(name, copiers)) { /* from a struct to bytes */
         CXType to;
         looks = argument == 2 && !(points_to_record(node_kid(call, 1), &to) && (!record || ctype_same(to, *record)));
-    } else if (g) {
+    } else if (g && g->unit) { /* an operation of Dome, behind which the program polls, has no text here */
         CXCursor parameter = clang_Cursor_getArgument(g->decl->cursor, argument - 1);
         looks = depth < DEEPEST && !cursor_is_null(parameter) &&
                 looks_at_bytes(p, g->unit, g->body, cursor_offset(parameter), depth + 1);
