@@ -8,8 +8,10 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 /* The two sides, as indices of nonces and in proofs; in keys the side that sends. */
 enum { CONNECTS, LISTENS, KEY_CONNECTS, KEY_LISTENS };
@@ -21,16 +23,47 @@ void dome__handshake_begin(dome_handshake *h, bool connects, const char *purpose
         .purpose = purpose, .cookie = cookie, .cookie_length = cookie_length, .connects = connects, .word = connects ? word : 0};
 }
 
-/* Adds the address and port of the listening side: both sides see the same ones, unless a third party relays the connection. */
+/* An IPv4 address that a socket for IPv6 shows in its own way: the other end may show it plainly. */
+static void simplify(struct sockaddr_storage *place)
+{
+    const struct sockaddr_in6 six = *(const struct sockaddr_in6 *)(const void *)place;
+    struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = six.sin6_port};
+    if (place->ss_family != AF_INET6 || !IN6_IS_ADDR_V4MAPPED(&six.sin6_addr))
+        return;
+    memcpy(&four.sin_addr, six.sin6_addr.s6_addr + 12, sizeof four.sin_addr);
+    memcpy(place, &four, sizeof four);
+}
+
+/* Adds family, address and port. False for an address of another family. */
+static bool put_address(GHmac *hmac, const struct sockaddr_storage *place, socklen_t length)
+{
+    const struct sockaddr_in *four = (const void *)place;
+    const struct sockaddr_in6 *six = (const void *)place;
+    const struct sockaddr_un *local = (const void *)place;
+    const size_t name = length - MIN(offsetof(struct sockaddr_un, sun_path), length);
+    const guchar family = place->ss_family == AF_INET ? 4 : place->ss_family == AF_INET6 ? 6 : 1;
+    g_hmac_update(hmac, &family, sizeof family);
+    if (place->ss_family == AF_INET) {
+        g_hmac_update(hmac, (const guchar *)&four->sin_addr, sizeof four->sin_addr);
+        g_hmac_update(hmac, (const guchar *)&four->sin_port, sizeof four->sin_port);
+    } else if (place->ss_family == AF_INET6) {
+        g_hmac_update(hmac, six->sin6_addr.s6_addr, sizeof six->sin6_addr.s6_addr);
+        g_hmac_update(hmac, (const guchar *)&six->sin6_port, sizeof six->sin6_port);
+    } else {
+        g_hmac_update(hmac, (const guchar *)local->sun_path, (gssize)name);
+    }
+    return place->ss_family == AF_INET || place->ss_family == AF_INET6 || (place->ss_family == AF_UNIX && name > 0);
+}
+
+/* Adds where the listening side listens: both sides see the same, unless a third party relays the connection. */
 static bool put_place(GHmac *hmac, const dome_handshake *h, int fd)
 {
-    struct sockaddr_in place = {0};
+    struct sockaddr_storage place = {0};
     socklen_t length = sizeof place;
     int failed =
         h->connects ? getpeername(fd, (struct sockaddr *)&place, &length) : getsockname(fd, (struct sockaddr *)&place, &length);
-    g_hmac_update(hmac, (const guchar *)&place.sin_addr, sizeof place.sin_addr);
-    g_hmac_update(hmac, (const guchar *)&place.sin_port, sizeof place.sin_port);
-    return !failed && place.sin_family == AF_INET;
+    simplify(&place);
+    return put_address(hmac, &place, length) && !failed;
 }
 
 /* The proof of a side, or a key. When the listening side proves, it does not know the word. */

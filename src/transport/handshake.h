@@ -1,14 +1,15 @@
-/* How two processes that know a program's cookie prove it to each other over a TCP connection, without showing it:
+/* How two processes that know a program's cookie prove it to each other over a connection (TCP by IPv4 or IPv6, or a local
+ * socket with a name), without showing it:
  *
  *     connecting side                 listening side
  *     nonce                 ------->
  *                           <-------  nonce, proof
  *     word, proof           ------->
  *
- * A proof is an HMAC-SHA256, with the cookie as its key, of the purpose, the proving side, the listening side's address and port,
- * both nonces and the word. So neither a replayed message nor the other side's own proof passes as a proof, and a man in the
- * middle, who listens at an address of his own, cannot relay messages. The word is a number that the connecting side sends, e.g.
- * its rank. An unproven connection costs no more than the few bytes of this struct.
+ * A proof is an HMAC-SHA256, with the cookie as its key, of the purpose, the proving side, the family, address and
+ * port (or name) of the listening side, both nonces and the word. So neither a replayed message nor the other side's own proof
+ * passes as a proof, and a man in the middle, who listens at an address of his own, cannot relay messages. The word is a number
+ * that the connecting side sends, e.g. its rank. An unproven connection costs no more than the few bytes of this struct.
  *
  * Keys for message authentication codes (mac.h) follow from it, one for each direction: HMACs of the same, so that each
  * connection has keys of its own, which only processes that know the cookie can have. */

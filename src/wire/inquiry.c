@@ -118,12 +118,12 @@ static void ask(dome_inquiry *i, int of, int receiver, int channel, uint32_t tak
 }
 
 /* Takes one wait of an answer, which begins at k. Returns where the next one begins; 0: that is no wait from which anything
- * follows. */
+ * follows. A service is such a one: a thread that waits for nothing answers, so the answer is under way. */
 static guint take_wait(dome_inquiry *i, int rank, const GArray *answer, guint k)
 {
     const uint32_t waits = g_array_index(answer, uint32_t, k++);
     const int from = DOME_WAITS_RANK(waits), channel = DOME_WAITS_CHANNEL(waits);
-    if (waits == 0 || channel == DOME_WAITS_TO_SEND || from >= i->size)
+    if (waits == 0 || channel == DOME_WAITS_TO_SEND || channel >= DOME_WAITS_SERVICE || from >= i->size)
         return 0;
     for (int r = from < 0 ? 0 : from; channel < DOME_CHANNELS && r < (from < 0 ? i->size : from + 1); r++) {
         if (k == answer->len)

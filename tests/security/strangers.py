@@ -198,7 +198,7 @@ def siphash(key, data):
 def ask(port, cookie):
     """As dome ps does from another host: the text, "" if it is refused. The protocol in other words than the library's."""
     with socket.create_connection(("127.0.0.1", port), GUARD) as s:
-        place = socket.inet_aton("127.0.0.1") + struct.pack(">H", port)
+        place = b"\4" + socket.inet_aton("127.0.0.1") + struct.pack(">H", port)
 
         def proof(side, nonces, word):
             return hmac.new(cookie, b"dome hub\0" + bytes([side]) + place + nonces + struct.pack(">I", word), hashlib.sha256).digest()

@@ -6,8 +6,11 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 static const char COOKIE[] = "0123456789abcdef0123456789abcdef";
@@ -86,6 +89,61 @@ static void test_right(void)
     g_assert_cmpint(of_b, ==, DOME_HANDSHAKE_DONE);
     g_assert_cmphex(b.word, ==, 0x01020304);
     part(&e);
+}
+
+/* A listening socket of another family: IPv6, or a local one with a name. */
+static ends join_at(struct sockaddr *here, socklen_t length)
+{
+    ends e = {.listening = socket(here->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    if (e.listening < 0 || bind(e.listening, here, length) != 0)
+        return (ends){-1, 0, -1, -1};
+    g_assert_cmpint(listen(e.listening, 4), ==, 0);
+    struct sockaddr_storage bound;
+    socklen_t bytes = sizeof bound;
+    g_assert_cmpint(getsockname(e.listening, (struct sockaddr *)&bound, &bytes), ==, 0);
+    e.connects = socket(here->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    g_assert_cmpint(connect(e.connects, (struct sockaddr *)&bound, bytes), ==, 0);
+    e.listens = accept(e.listening, NULL, NULL);
+    return e;
+}
+
+/* Both ends have the same keys, so both have seen the same place. */
+static void joined_well(ends *e)
+{
+    dome_handshake a = side(true, "test", COOKIE, 7), b = side(false, "test", COOKIE, 0);
+    dome_handshake_state of_a, of_b;
+    dome_macs connects, listens;
+    run(e, &a, &b, &of_a, &of_b);
+    g_assert_true(of_a == DOME_HANDSHAKE_DONE && of_b == DOME_HANDSHAKE_DONE);
+    g_assert_true(dome__handshake_macs(&a, e->connects, &connects) && dome__handshake_macs(&b, e->listens, &listens));
+    g_assert_cmpmem(&connects.out, sizeof(dome_mac), &listens.in, sizeof(dome_mac));
+    part(e);
+}
+
+static void test_families(void)
+{
+    struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    struct sockaddr_un local = {.sun_family = AF_UNIX};
+    const int length = snprintf(local.sun_path + 1, sizeof local.sun_path - 1, "dome-test-handshake/%d", (int)getpid());
+    ends e = join_at((struct sockaddr *)&local, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)length));
+    joined_well(&e);
+    e = join_at((struct sockaddr *)&six, sizeof six);
+    if (e.listening >= 0) /* there may be no IPv6 */
+        joined_well(&e);
+}
+
+/* A socket for IPv6 that also accepts IPv4: its end names the place in another way than the connecting one. */
+static void test_mapped(void)
+{
+    struct sockaddr_in6 any = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_ANY_INIT};
+    socklen_t length = sizeof any;
+    ends e = {.listening = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    if (e.listening < 0 || bind(e.listening, (struct sockaddr *)&any, sizeof any) != 0)
+        return;
+    g_assert_true(listen(e.listening, 4) == 0 && getsockname(e.listening, (struct sockaddr *)&any, &length) == 0);
+    e.connects = connect_to("127.0.0.1", ntohs(any.sin6_port));
+    e.listens = accept(e.listening, NULL, NULL);
+    joined_well(&e);
 }
 
 /* Both ends have the same two keys, one for each direction, and other ones than on any other connection. */
@@ -294,6 +352,8 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/handshake/right", test_right);
+    g_test_add_func("/handshake/families", test_families);
+    g_test_add_func("/handshake/mapped", test_mapped);
     g_test_add_func("/handshake/keys", test_keys);
     g_test_add_func("/handshake/codes", test_vectors);
     g_test_add_func("/handshake/wrong", test_wrong);

@@ -252,6 +252,8 @@ static void test_kinds_of_waits(void)
     b->given[pair(0, DOME_CHANNEL_DATA)] = 0;
     a->transport.account.waiting = DOME_WAITS(1, DOME_WAITS_TO_SEND);
     g_assert_cmpint(ask(p, asked, NULL), ==, DOME_INQUIRY_MOVES);
+    a->transport.account.waiting = DOME_WAITS(1, DOME_WAITS_SERVICE); /* a thread that never waits is to answer */
+    g_assert_cmpint(ask(p, asked, NULL), ==, DOME_INQUIRY_MOVES);
     a->transport.account.waiting = DOME_WAITS(-1, DOME_WAITS_NEAR); /* what is in memory is there */
     g_assert_cmpint(ask(p, asked, NULL), ==, DOME_INQUIRY_FOR_EVER);
     a->transport.account.given = a->transport.account.taken = NULL; /* all tasks are on one host */
