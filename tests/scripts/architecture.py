@@ -8,10 +8,14 @@ there are no more than FILES. The name of a file occurs once in src. A struct ha
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections import defaultdict
 
+if not shutil.which("nm"):
+    print("skipped: nm is not installed")
+    sys.exit(77)
 build, source = sys.argv[1], sys.argv[2]
 failures = []
 CIRCLE, FILES, MEMBERS = 5, 45, 52
