@@ -4,9 +4,9 @@ import os
 import shutil
 import subprocess
 
-import common
+import campaign
 import harness
-from common import STATE
+from campaign import STATE
 from harness import check
 
 STEPS, SAVED_STEPS = "16", "11"
@@ -45,7 +45,7 @@ def case(chance, number):
     with harness.temporary_directory() as base:
         directory = os.path.join(base, "saved")
         shutil.copytree(good, directory)
-        names, what = common.checkpoints(directory), []
+        names, what = campaign.checkpoints(directory), []
         for _ in range(chance.choice([1, 1, 1, 2, 5])):
             name, kind = chance.choice(names + ["run"]), chance.choice(["bit"] * 3 + ["head", "short", "zeros", "long", "another", "twice"])
             with open(os.path.join(directory, name), "rb") as f:
@@ -68,11 +68,11 @@ def case(chance, number):
 
 
 if __name__ == "__main__":
-    common.need_state()
-    expected = common.undisturbed(STEPS)
+    campaign.need_state()
+    expected = campaign.undisturbed(STEPS)
     with harness.temporary_directory() as base:
         directories = {every: os.path.join(base, "every-" + every) for every in ("1", "3")}
         for every, directory in directories.items():
             done = run(SAVED_STEPS, directory, every)
-            check(done.returncode == 0 and common.checkpoints(directory), done.stderr)
-        common.campaign("damaged directories of checkpoints", case, 400, jobs=2)
+            check(done.returncode == 0 and campaign.checkpoints(directory), done.stderr)
+        campaign.campaign("damaged directories of checkpoints", case, 400, jobs=2)

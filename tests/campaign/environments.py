@@ -7,9 +7,9 @@ import os
 import shutil
 import sys
 
-import common
+import campaign
 import harness
-from common import INJECT, STATE
+from campaign import INJECT, STATE
 from harness import DOME, PROGRAMS, Run, check
 
 STEPS = "8"
@@ -105,8 +105,8 @@ def case(name, command, environment, wanted):
 
 if __name__ == "__main__":
     harness.need_pvm()
-    common.need_state()
-    expected, longer = common.undisturbed(STEPS), common.undisturbed("40")
+    campaign.need_state()
+    expected, longer = campaign.undisturbed(STEPS), campaign.undisturbed("40")
     every = [*limits(), *variables(), *streams_and_signals(), *clocks()]
     cases = [(c[0], case, *c) for c in every if len(sys.argv) < 2 or sys.argv[1] in c[0]]
     sys.exit(1 if harness.run_all(cases, 3) else 0)

@@ -11,9 +11,9 @@ import shutil
 import struct
 import subprocess
 
-import common
+import campaign
 import harness
-from common import STATE
+from campaign import STATE
 from harness import SOURCE, check
 
 SANITIZED = os.environ.get("DOME_SANITIZED", os.path.join(os.path.abspath(harness.BUILD), "sanitize"))
@@ -86,7 +86,7 @@ def traces(chance, base):
 def checkpoints(chance, base):
     directory = os.path.join(base, "saved")
     shutil.copytree(samples["saved"], directory)
-    names = common.checkpoints(directory)
+    names = campaign.checkpoints(directory)
     for name in names:
         if chance.random() < 0.6:
             data = read(os.path.join(directory, name))
@@ -183,10 +183,10 @@ def make_samples(base):
 
 if __name__ == "__main__":
     harness.need_pvm()
-    common.need_state()
+    campaign.need_state()
     if not os.path.exists(DOME) or not os.path.exists(PROGRAM):
         harness.skip("there is no build with sanitizers in %s" % SANITIZED)
     kinds = [k for k in KINDS if os.path.exists(EXAMPLES) or k not in (matrices, arrays, atoms)]
     with harness.temporary_directory() as base:
         samples = make_samples(base)
-        common.campaign("damaged files and odd options under sanitizers", case, 700, jobs=2)
+        campaign.campaign("damaged files and odd options under sanitizers", case, 700, jobs=2)

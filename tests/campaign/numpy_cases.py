@@ -14,14 +14,13 @@ import statistics
 import sys
 import warnings
 
-import common
+import campaign
 import harness
+import modules
 from harness import PROGRAMS, Failure, Run, check
 
-try:
-    import numpy as np
-except ImportError:
-    harness.skip("numpy is not installed")
+modules.need("numpy")
+import numpy as np  # noqa: E402
 
 warnings.simplefilter("ignore")
 INTERPRET = os.path.join(PROGRAMS, "interpret")
@@ -898,4 +897,4 @@ if __name__ == "__main__":
     harness.need_pvm()
     if len(sys.argv) > 1:
         sys.argv[1] = str(-(-int(sys.argv[1]) // CHAINS_PER_RUN))
-    common.campaign("calls beside NumPy, %d chains a run" % CHAINS_PER_RUN, case, 20, jobs=2)
+    campaign.campaign("calls beside NumPy, %d chains a run" % CHAINS_PER_RUN, case, 20, jobs=2)

@@ -17,10 +17,8 @@ import sys
 import time
 import zlib
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fault"))
-sys.dont_write_bytecode = True
-import harness  # noqa: E402
-from harness import Failure, check  # noqa: E402
+import harness
+from harness import Failure, check
 
 BUILD = os.path.abspath(harness.BUILD)
 CC = os.path.join(BUILD, "tools", "dome-cc")

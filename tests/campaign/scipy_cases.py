@@ -9,16 +9,15 @@ near."""
 import os
 import sys
 
-import common
+import campaign
 import harness
+import modules
 from harness import PROGRAMS, Failure, Run, check
 
-try:
-    import numpy as np
-    import scipy.io
-    import scipy.sparse
-except ImportError:
-    harness.skip("scipy is not installed")
+modules.need("numpy", "scipy")
+import numpy as np  # noqa: E402
+import scipy.io  # noqa: E402
+import scipy.sparse  # noqa: E402
 
 MATRICES = os.path.join(PROGRAMS, "matrices")
 CASES_PER_RUN = 25
@@ -158,4 +157,4 @@ if __name__ == "__main__":
     harness.need_pvm()
     if len(sys.argv) > 1:
         sys.argv[1] = str(-(-int(sys.argv[1]) // CASES_PER_RUN))
-    common.campaign("matrices beside SciPy, %d a run" % CASES_PER_RUN, case, 20, jobs=2)
+    campaign.campaign("matrices beside SciPy, %d a run" % CASES_PER_RUN, case, 20, jobs=2)

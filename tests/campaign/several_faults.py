@@ -6,9 +6,9 @@ import signal
 import subprocess
 import time
 
-import common
+import campaign
 import harness
-from common import STATE
+from campaign import STATE
 from harness import DOME, PROGRAMS, Run, check
 
 TIMEOUT = 4
@@ -111,5 +111,5 @@ def case(chance, number):
 
 if __name__ == "__main__":
     harness.need_pvm()
-    common.need_state()
-    common.campaign("several faults", case, 150)
+    campaign.need_state()
+    campaign.campaign("several faults", case, 150)

@@ -7,9 +7,9 @@ import signal
 import subprocess
 import threading
 
-import common
+import campaign
 import harness
-from common import INJECT, STATE
+from campaign import INJECT, STATE
 from harness import DOME, Run, check
 
 STEPS = "16"
@@ -77,7 +77,7 @@ def case(chance, number):
             check(status != 0 or run.output() == expected, "%s: wrong without an error: %r" % (choice, run.output()))
             check(status == 0 or status < 0 or run.lines(), "%s: status %d without a line" % (choice, status))
             hit = status != 0 or bool(run.lines())
-        good = common.checkpoints(saved)
+        good = campaign.checkpoints(saved)
         with Run(program(1, saved, choice.every, choice.keep, "--dome-restart=auto")) as again:
             check(again.wait() == 0, "%s: the next start: %s" % (choice, " | ".join(again.lines())))
             check(again.output() == expected, "%s: the next start: %r" % (choice, again.output()))
@@ -85,13 +85,13 @@ def case(chance, number):
             check(choice.action != "kill" or not good or "resum" in again.errors() or "going on" in again.errors(), "%s: %s were not used: %s" % (choice, good, again.errors()))
         verified = subprocess.run([DOME, "ckpt", "verify", saved], capture_output=True, text=True, timeout=harness.HANG)
         check(verified.returncode == 0, "%s: %s" % (choice, verified.stdout + verified.stderr))
-        check(not common.left_in(saved), "%s: left in the directory: %s" % (choice, common.left_in(saved)))
+        check(not campaign.left_in(saved), "%s: left in the directory: %s" % (choice, campaign.left_in(saved)))
     what = {"kill": "killed", "stop": "stopped", "short": "cut short"}.get(choice.action, "failed")
     return "%-8s %s" % (choice.call, what if hit or choice.action in ("stop", "short") else "not met")
 
 
 if __name__ == "__main__":
     harness.need_pvm()
-    common.need_inject()
-    expected = common.undisturbed(STEPS)
-    common.campaign("calls that fail while checkpoints are written", case, 300)
+    campaign.need_inject()
+    expected = campaign.undisturbed(STEPS)
+    campaign.campaign("calls that fail while checkpoints are written", case, 300)

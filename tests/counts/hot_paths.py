@@ -1,8 +1,8 @@
 """Counts the instructions of the hot paths (hot_paths.c) with callgrind and compares them with hot_paths.figures. Time is noisy; these
 counts are not. They depend on the compiler, so the figures are those of one.
 
-    hot_paths.sh             fails where a path has become longer than its figure and the tolerance
-    hot_paths.sh --update    writes the figures anew: after a change that is worth it, with a word in the commit"""
+    hot_paths.py             fails where a path has become longer than its figure and the tolerance
+    hot_paths.py --update    writes the figures anew: after a change that is worth it, with a word in the commit"""
 
 import os
 import re
@@ -86,7 +86,7 @@ def main():
         sys.exit("hot_paths: callgrind has written nothing")
     if "--update" in sys.argv:
         with open(FIGURES, "w") as f:
-            f.write("# Instructions of the paths in hot_paths.c, by what built them; hot_paths.sh --update writes this.\n%s\n" % now)
+            f.write("# Instructions of the paths in hot_paths.c, by what built them; hot_paths.py --update writes this.\n%s\n" % now)
             f.writelines("%s %d\n" % item for item in counts.items())
         return
     figures = {line.split()[0]: int(line.split()[1]) for line in lines if line and line != made_by}
@@ -100,7 +100,7 @@ def main():
         if change > (SMALL_TOLERANCE if name.startswith("small.") else TOLERANCE):
             longer.append(name)
         elif change < -TOLERANCE:
-            print("  shorter: hot_paths.sh --update keeps it so")
+            print("  shorter: hot_paths.py --update keeps it so")
     if longer:
         sys.exit("longer than before by more than %g %% (small: %g %%): %s" % (100 * TOLERANCE, 100 * SMALL_TOLERANCE, ", ".join(longer)))
 

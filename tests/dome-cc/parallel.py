@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "fault"))
 
 import harness
 from harness import DOME, Run, check, wait_until

@@ -285,6 +285,6 @@ if part views; then
     build between
     build own
     build late
-    python3 -B "$DOME_SOURCE_DIR/tests/dome-cc/parallel.py" "$PWD" "$examples" || failures=$((failures + 1))
+    "$DOME_SOURCE_DIR/tests/support/run_python" "$DOME_SOURCE_DIR/tests/dome-cc/parallel.py" "$PWD" "$examples" || failures=$((failures + 1))
 fi
 finish

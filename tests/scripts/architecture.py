@@ -14,10 +14,14 @@ object of parts (PARTS) is used in its own files alone."""
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections import defaultdict
 
+if not shutil.which("nm"):
+    print("skipped: nm is not installed")
+    sys.exit(77)
 build, source = sys.argv[1], sys.argv[2]
 failures = []
 <<<<<<< HEAD

@@ -7,11 +7,13 @@ import subprocess
 import sys
 import tempfile
 
-import numpy as np
+import modules
+
+modules.need("numpy")
+import numpy as np  # noqa: E402
 
 source, build = os.environ["DOME_SOURCE_DIR"], os.environ["DOME_BUILD_DIR"]
 sys.path.insert(0, os.path.join(source, "tools"))
-sys.dont_write_bytecode = True
 import dome_ckpt  # noqa: E402
 
 np.seterr(all="ignore")

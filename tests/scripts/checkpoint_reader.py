@@ -3,11 +3,13 @@ import os
 import sys
 import tempfile
 
-import numpy as np
+import modules
+
+modules.need("numpy")
+import numpy as np  # noqa: E402
 
 source = os.environ["DOME_SOURCE_DIR"]
 sys.path.insert(0, os.path.join(source, "tools"))
-sys.dont_write_bytecode = True
 import dome_ckpt  # noqa: E402
 
 known = os.path.join(source, "tests/data/checkpoints")

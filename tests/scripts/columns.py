@@ -14,7 +14,10 @@ import subprocess
 import sys
 import tempfile
 
-import numpy
+import modules
+
+modules.need("numpy")
+import numpy  # noqa: E402
 
 BUILD, RUN_MULTI = os.environ["DOME_BUILD_DIR"], os.environ["RUN_MULTI"]
 TABLE = os.path.join(BUILD, "tests", "programs", "table")

@@ -12,8 +12,11 @@ import tempfile
 import threading
 import time
 
-import h5py
-import numpy as np
+import modules
+
+modules.need("h5py", "numpy")
+import h5py  # noqa: E402
+import numpy as np  # noqa: E402
 
 CONVERT = os.path.join(os.environ["DOME_BUILD_DIR"], "tests", "programs", "convert")
 RUN_MULTI = os.environ["RUN_MULTI"]

@@ -1,7 +1,7 @@
 #!/bin/bash
-# tests/in_time: a test that ends keeps its status and its output; one that hangs is shown and ended, and so is what it leaves behind.
+# tests/support/in_time: a test that ends keeps its status and its output; one that hangs is shown and ended, and so is what it leaves behind.
 set -u
-in_time=${DOME_SOURCE_DIR:?}/tests/in_time failures=0
+in_time=${DOME_SOURCE_DIR:?}/tests/support/in_time failures=0
 work=$(mktemp -d "${TMPDIR:-/tmp}/dome-in-time.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -33,6 +33,22 @@ ends "what it leaves, of another environment" 100:1 1 'env -i setsid sleep 1000 
 ends "what it leaves, with no output" 100:1 1 'sleep 1000 >/dev/null 2>&1 &'
 ends "what it leaves for a moment" 100:100 0 'sleep 1 >/dev/null 2>&1 &'
 [ ! -s out ] || fail "what it leaves for a moment"
+
+# in_time is ended itself: the test is too, after it has cleaned up, and what it has left.
+for signal in TERM KILL; do
+    rm -f begun tidied
+    {
+        "$in_time" 100:100 bash -c 'trap "touch tidied; exit" TERM; sleep 1000 & setsid sleep 1000 & touch begun; wait' &
+        for _ in {1..600}; do
+            [ ! -e begun ] || break
+            sleep 0.1
+        done
+        kill -$signal $!
+        wait $!
+    } 2>&1 | timeout 60 cat >out || fail "SIG$signal: its processes go on"
+    [ -e tidied ] || fail "SIG$signal: the test has not cleaned up"
+    grep -q 'ended, and so is the test' out && grep -q 'sleep 1000$' out || fail "SIG$signal"
+done
 
 [ $failures -eq 0 ] && echo "ok"
 exit $((failures > 0))

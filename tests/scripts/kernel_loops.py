@@ -10,6 +10,7 @@ has the others, and why."""
 import collections
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -135,6 +136,8 @@ def objects(build):
 
 
 def main():
+    if not shutil.which("objdump"):
+        skip("objdump is not installed")
     if os.path.isdir(sys.argv[1]):
         build = sys.argv[1]
         if cached(build, "CMAKE_BUILD_TYPE") == "Debug":

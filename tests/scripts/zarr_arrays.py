@@ -15,7 +15,10 @@ import subprocess
 import sys
 import tempfile
 
-import numpy
+import modules
+
+modules.need("numpy", wished=["zarr"])
+import numpy  # noqa: E402
 
 BUILD, RUN_MULTI = os.environ["DOME_BUILD_DIR"], os.environ["RUN_MULTI"]
 CONVERT = os.path.join(BUILD, "tests", "programs", "convert")

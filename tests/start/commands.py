@@ -10,7 +10,6 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "fault"))
 
 import harness
 from harness import DOME, PROGRAMS, Run, check, wait_until

@@ -14,7 +14,6 @@ import subprocess
 import sys
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "fault"))
 
 import harness
 from harness import BUILD, DOME, PROGRAMS, Run, check, mark, reach, step_of, wait_until

@@ -11,7 +11,6 @@ import sys
 import termios
 import threading
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "fault"))
 
 import harness
 from harness import DOME, PROGRAMS, Run, check

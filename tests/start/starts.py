@@ -11,7 +11,6 @@ import subprocess
 import sys
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "fault"))
 
 import harness
 from harness import DOME, PROGRAMS, Run, check, only_line, wait_until

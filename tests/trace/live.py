@@ -198,7 +198,7 @@ def check_run_view():
     temporary = folder + "/tmp"
     os.mkdir(temporary)
     environment = {k: v for k, v in os.environ.items() if k not in ("PVM_VMID", "PVMSOCK", "DOME_OPTIONS", "DOME_HUB")}
-    environment.update(TMPDIR=temporary, PVM_TMP=temporary, DOME_TEST_RUN="view")
+    environment.update(TMPDIR=temporary, PVM_TMP=temporary)
     p = subprocess.Popen([DOME, "run", "-n", "2", "--view", WORKER, marks, "1", "mixed"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                          universal_newlines=True, env=environment)
     address, words = None, ""

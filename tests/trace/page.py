@@ -411,6 +411,9 @@ def check_large(b):
 
 def main():
     global folder
+    if not browser.find():
+        print("skipped: chromium is not installed")
+        sys.exit(77)
     with tempfile.TemporaryDirectory(prefix="dome-page-test.") as folder:
         b = browser.Browser()
         try:

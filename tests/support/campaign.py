@@ -13,10 +13,8 @@ import sys
 import threading
 import time
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fault"))
-sys.dont_write_bytecode = True
-import harness  # noqa: E402
-from harness import Failure  # noqa: E402
+import harness
+from harness import Failure
 
 STATE = os.path.join(os.path.abspath(harness.BUILD), "tests", "checkpoint", "state")
 INJECT = os.path.join(os.path.abspath(harness.BUILD), "tests", "preload", "libinject.so")

@@ -15,7 +15,7 @@ import subprocess
 import tempfile
 import threading
 
-import common
+import campaign
 import harness
 from harness import Failure, check
 
@@ -134,7 +134,7 @@ def everywhere(generate, base, number, chance):
         done = build.run(base, 300, options(directory), stops)
         judge("captured, " + build.name, done, plain)
         check(done[3] == total, "captured, %s: %s polls, not %d" % (build.name, done[3], total))
-        check(common.checkpoints(directory) == names, "captured, %s: %d checkpoints, not %d" % (build.name, len(common.checkpoints(directory)), len(names)))
+        check(campaign.checkpoints(directory) == names, "captured, %s: %d checkpoints, not %d" % (build.name, len(campaign.checkpoints(directory)), len(names)))
         return directory
 
     saved = captured(first)
@@ -190,7 +190,7 @@ def campaign(what, generate, count):
                     shutil.copytree(base, keep)
                 raise
 
-    common.campaign(what, case, count, jobs=2, others=passed_over)
+    campaign.campaign(what, case, count, jobs=2, others=passed_over)
 
 
 if not os.path.exists(CC):

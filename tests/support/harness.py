@@ -122,22 +122,9 @@ class Process:
 
 
 def marked(mark):
-    """All live processes with this text in their environment."""
-    found = []
-    wanted = mark.encode()
-    for name in os.listdir("/proc"):
-        if not name.isdigit():
-            continue
-        try:
-            with open("/proc/%s/environ" % name, "rb") as f:
-                if wanted not in f.read():
-                    continue
-        except OSError:
-            continue
-        p = Process.at(int(name))
-        if p:
-            found.append(p)
-    return found
+    """All live processes with this mark."""
+    found = subprocess.run([os.path.join(SOURCE, "tests", "support", "marked"), mark], stdout=subprocess.PIPE).stdout
+    return [p for p in map(Process.at, map(int, found.split())) if p]
 
 
 def kill(pid, number=signal.SIGKILL):
@@ -158,10 +145,10 @@ class Run:
         os.mkdir(self.marks)
         for name in marks:
             open(os.path.join(self.marks, name), "w").close()
-        self.mark = "DOME_TEST_RUN=" + uuid.uuid4().hex
+        self.mark = uuid.uuid4().hex
         env = clean_environment()
         env.update(TMPDIR=self.tmp, PVM_TMP=self.tmp)
-        env.update([self.mark.split("=")])
+        env["DOME_TEST_MARK"] = os.environ.get("DOME_TEST_MARK", "") + "/" + self.mark
         for name, value in (environment or {}).items():
             if value is None:
                 env.pop(name, None)

@@ -1,4 +1,0 @@
-#!/bin/bash
-# Losses that the tasks that are left heal: heal.py. Arguments go there.
-command -v python3 >/dev/null || { echo "skipped: python3 is not installed"; exit 77; }
-exec python3 -B "$(dirname "$0")/heal.py" "$@"

@@ -1,4 +1,0 @@
-#!/bin/bash
-# Small files that ask for much memory, disk or time: bombs.py.
-command -v python3 >/dev/null || { echo "skipped: python3 is not installed"; exit 77; }
-exec python3 -B "$(dirname "$0")/bombs.py"

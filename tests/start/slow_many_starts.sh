@@ -1,3 +1,0 @@
-#!/bin/bash
-# A thousand starts and ends.
-exec "$(dirname "$0")/many_starts.sh" 1000
