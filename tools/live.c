@@ -4,6 +4,7 @@
 
 #ifdef DOME_WITH_MICROHTTPD
 
+#include "system/io.h"
 #include "system/time.h"
 #include "view_data.h"
 
@@ -378,8 +379,8 @@ char *dome__live_beside(const dome_live_request *request, bool remove, char **me
     GString *text = g_string_new(NULL);
     char buffer[512];
     ssize_t n;
-    while ((n = read(ends[0], buffer, sizeof buffer)) > 0 || (n < 0 && errno == EINTR))
-        g_string_append_len(text, buffer, MAX(n, 0));
+    while ((n = dome__io_read_some(ends[0], buffer, sizeof buffer)) > 0)
+        g_string_append_len(text, buffer, n);
     close(ends[0]);
     while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
         continue;

@@ -1,5 +1,6 @@
 #include "kernels/compiler.h"
 
+#include "system/io.h"
 #include "system/own_folder.h"
 #include "system/thread.h"
 #include "system/unconst.h"
@@ -171,8 +172,7 @@ void dome__compiler_stop(dome_compiler *compiler)
 static bool write_input(int folder, const char *source)
 {
     int file = openat(folder, INPUT, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    size_t length = strlen(source);
-    bool good = file >= 0 && write(file, source, length) == (ssize_t)length;
+    bool good = file >= 0 && dome__io_write(file, source, strlen(source));
     if (file >= 0 && close(file) < 0)
         good = false;
     return good;
@@ -229,15 +229,11 @@ static int code_memory(const void *data, size_t bytes)
     int fd = memfd_create("dome-chain", MFD_CLOEXEC | MFD_EXEC);
     if (fd < 0 && errno == EINVAL)
         fd = memfd_create("dome-chain", MFD_CLOEXEC);
-    for (size_t done = 0; fd >= 0 && done < bytes;) {
-        ssize_t n = write(fd, (const char *)data + done, bytes - done);
-        if (n < 0 && errno != EINTR) {
-            int error = errno;
-            close(fd);
-            errno = error;
-            return -1;
-        }
-        done += n > 0 ? (size_t)n : 0;
+    if (fd >= 0 && !dome__io_write(fd, data, bytes)) {
+        int error = errno;
+        close(fd);
+        errno = error;
+        return -1;
     }
     return fd;
 }

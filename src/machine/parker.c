@@ -1,6 +1,7 @@
 #include "machine/parker.h"
 
 #include "system/files.h"
+#include "system/io.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -62,7 +63,7 @@ static char **read_order(const dome_parker_request *r)
     char *text = NULL;
     if (fd >= 0 && fstat(fd, &s) == 0 && s.st_size > 0 && (uint64_t)s.st_size < ORDER_MOST) {
         text = g_malloc0((gsize)s.st_size + 1);
-        const uint64_t bytes = dome__file_read_at(fd, text, (uint64_t)s.st_size, 0);
+        const uint64_t bytes = dome__io_read_at(fd, text, (uint64_t)s.st_size, 0);
         for (uint64_t at = 0; at < bytes; at += strlen(text + at) + 1)
             g_ptr_array_add(words, text + at);
     }

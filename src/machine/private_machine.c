@@ -2,6 +2,7 @@
 
 #include "machine/remote.h"
 #include "system/files.h"
+#include "system/io.h"
 #include "system/run_directory.h"
 #include "system/terminal.h"
 
@@ -43,9 +44,8 @@ static bool has_room(const char *directory)
     dome_file_limit limit;
     dome__file_limit_begin(&limit);
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), error = fd < 0 ? errno : 0;
-    for (ssize_t done = 0, n; fd >= 0 && !error && done < ROOM; done += MAX(n, 0))
-        if ((n = write(fd, data, (size_t)(ROOM - done))) < 0 && errno != EINTR)
-            error = errno;
+    if (fd >= 0 && !dome__io_write(fd, data, ROOM))
+        error = errno;
     if (fd >= 0 && close(fd) < 0 && !error)
         error = errno; /* a file server may report a quota only on close */
     dome__file_limit_end(&limit);
@@ -88,8 +88,7 @@ static void guard(const dome_private_machine *m, int hub)
         if (null < 0 || dup2(null, fd) < 0)
             close(fd);
     pid_t rank0 = 0;
-    ssize_t n;
-    while ((n = read(hub, &rank0, sizeof rank0)) > 0 || (n < 0 && errno == EINTR))
+    while (dome__io_read_some(hub, &rank0, sizeof rank0) > 0)
         continue;
     if (rank0 > 0)
         kill(rank0, SIGCONT); /* it ends by itself once it runs; it may have been stopped */
