@@ -1,6 +1,7 @@
 #include "ckpt/link.h"
 
 #include "system/bytes.h"
+#include "system/deadline.h"
 #include "system/entropy.h"
 #include "system/sockets.h"
 #include "transport/handshake.h"
@@ -288,7 +289,7 @@ static bool go_on(dome_ckpt_link *link, short own_events, char **message)
 
 bool dome__ckpt_link_complete(dome_ckpt_link *const *links, int n, double seconds, char **message)
 {
-    gint64 until = g_get_monotonic_time() + (gint64)(seconds * G_USEC_PER_SEC);
+    const dome_deadline until = dome__deadline_in(seconds);
     GArray *polls = g_array_new(FALSE, TRUE, sizeof(struct pollfd));
     bool good = true;
     for (int missing = 1, patience = 0; missing && good; patience = 20) { /* those that connect begin at once */
@@ -305,7 +306,7 @@ bool dome__ckpt_link_complete(dome_ckpt_link *const *links, int n, double second
             good = go_on(links[k], g_array_index(polls, struct pollfd, own[k]).revents, message);
             missing += ((sockets *)links[k]->ctx)->missing;
         }
-        if (good && missing && g_get_monotonic_time() > until) {
+        if (good && missing && dome__deadline_passed(until)) {
             errno = ETIMEDOUT;
             good = fails(message, "a task has not come");
         }
