@@ -1,12 +1,11 @@
 #include "files/apart.h"
 
+#include "system/deadline.h"
 #include "system/sockets.h"
-#include "system/time.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <glib.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const uint64_t LIMIT_NS = UINT64_C(60000000000);
+enum { SECONDS = 60 };
 
 struct dome_apart_process {
     pid_t pid;          /* 0: it has ended */
@@ -62,22 +61,11 @@ static void run(dome_apart_function function, void *ctx, int fd)
  * waited for: a process that another thread has forked meanwhile may keep it open. */
 static bool read_all(int fd, GByteArray *data, bool *late)
 {
-    uint64_t begin = dome__now_ns(), length = 0;
-    for (;;) {
-        uint8_t piece[65536];
-        uint64_t passed = dome__since_ns(begin);
-        struct pollfd ready = {.fd = fd, .events = POLLIN};
-        *late = passed >= LIMIT_NS;
-        if (*late)
-            return false;
-        int n = poll(&ready, 1, (int)((LIMIT_NS - passed) / 1000000) + 1);
-        if (n <= 0)
-            continue;
-        ssize_t got = read(fd, piece, sizeof piece);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            break;
+    const dome_deadline until = dome__deadline_in(SECONDS);
+    uint64_t length = 0;
+    uint8_t piece[65536];
+    ssize_t got;
+    while ((got = dome__deadline_read(fd, piece, sizeof piece, until)) > 0) {
         g_byte_array_append(data, piece, (guint)got);
         if (data->len < sizeof length)
             continue;
@@ -85,6 +73,7 @@ static bool read_all(int fd, GByteArray *data, bool *late)
         if (data->len - sizeof length >= length)
             return data->len - sizeof length == length;
     }
+    *late = got < 0 && errno == ETIMEDOUT;
     return false;
 }
 

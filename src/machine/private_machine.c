@@ -1,6 +1,7 @@
 #include "machine/private_machine.h"
 
 #include "machine/remote.h"
+#include "system/deadline.h"
 #include "system/files.h"
 #include "system/io.h"
 #include "system/run_directory.h"
@@ -9,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -272,23 +272,17 @@ static bool add_hosts(const dome_launcher *launcher, char **lines, char **messag
     }
     GString *text = g_string_new(NULL);
     char buffer[1024];
-    ssize_t n = 1;
+    ssize_t n;
     int seconds = dome__machine_add_seconds(lines);
-    gint64 until = g_get_monotonic_time() + seconds * G_USEC_PER_SEC;
-    while (n > 0) {
-        gint64 left = until - g_get_monotonic_time();
-        struct pollfd p = {.fd = fd, .events = POLLIN};
-        int ready = left > 0 ? poll(&p, 1, (int)(left / 1000) + 1) : 0;
-        if (ready == 0) {
-            kill(pid, SIGKILL);
-            char *names = g_strjoinv(", ", lines);
-            g_string_printf(text, "hosts cannot be added: no answer within %d s from all of: %s (host down or link cut)", seconds,
-                            names);
-            g_free(names);
-            break;
-        }
-        n = ready > 0 ? read(fd, buffer, sizeof buffer) : 1;
-        g_string_append_len(text, buffer, ready > 0 && n > 0 ? n : 0);
+    const dome_deadline until = dome__deadline_in(seconds);
+    while ((n = dome__deadline_read(fd, buffer, sizeof buffer, until)) > 0)
+        g_string_append_len(text, buffer, n);
+    if (n < 0 && errno == ETIMEDOUT) {
+        kill(pid, SIGKILL);
+        char *names = g_strjoinv(", ", lines);
+        g_string_printf(text, "hosts cannot be added: no answer within %d s from all of: %s (host down or link cut)", seconds,
+                        names);
+        g_free(names);
     }
     close(fd);
     while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)

@@ -1,5 +1,7 @@
 #include "machine/remote.h"
 
+#include "system/deadline.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <glib.h>
@@ -56,8 +58,8 @@ void dome__hosts_run_each(char **lines, const char *const *commands, double seco
         pids[i] = run_on(lines[i], commands[i]);
         left += pids[i] > 0;
     }
-    for (gint64 until = g_get_monotonic_time() + (gint64)(seconds * 1e6); left > 0;) {
-        bool late = g_get_monotonic_time() > until;
+    for (const dome_deadline until = dome__deadline_in(seconds); left > 0;) {
+        bool late = dome__deadline_passed(until);
         for (guint i = 0; i < n; i++) {
             int status;
             if (pids[i] <= 0)

@@ -3,7 +3,7 @@
  * of its own, as the one that adds the hosts waits for PVM meanwhile. */
 #include "pvm/pvm.h"
 
-#include "system/time.h"
+#include "system/deadline.h"
 
 #include <fcntl.h>
 #include <glib.h>
@@ -81,8 +81,8 @@ static bool is_over(const start *s)
 
 static void await(GArray *starts)
 {
-    const double until = (double)dome__now_ns() * 1e-9 + PATIENCE;
-    for (bool all = false; !all && (double)dome__now_ns() * 1e-9 < until;) {
+    const dome_deadline until = dome__deadline_in(PATIENCE);
+    for (bool all = false; !all && !dome__deadline_passed(until);) {
         struct pollfd *p = g_new0(struct pollfd, 2 * starts->len);
         all = true;
         for (guint i = 0; i < starts->len; i++) {

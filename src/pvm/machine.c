@@ -1,5 +1,6 @@
 #include "pvm/pvm.h"
 
+#include "system/deadline.h"
 #include "system/environment_variables.h"
 #include "system/files.h"
 
@@ -124,13 +125,9 @@ bool dome__pvm_daemon_answers(char **stale)
 static bool read_address(int fd, char *line, size_t size, double timeout)
 {
     size_t have = 0;
-    gint64 until = g_get_monotonic_time() + (gint64)(timeout * 1e6);
+    const dome_deadline until = dome__deadline_in(timeout);
     while (have + 1 < size) {
-        gint64 left = until - g_get_monotonic_time();
-        struct pollfd p = {.fd = fd, .events = POLLIN};
-        if (left <= 0 || poll(&p, 1, (int)(left / 1000) + 1) != 1)
-            return false;
-        ssize_t n = read(fd, line + have, size - 1 - have);
+        ssize_t n = dome__deadline_read(fd, line + have, size - 1 - have, until);
         if (n <= 0)
             return false;
         have += (size_t)n;
