@@ -1,6 +1,8 @@
 /* What the hub does with processes of other hosts, through the program's launcher. */
 #include "hub/hub_private.h"
 
+#include "system/child.h"
+
 #include <signal.h>
 #include <unistd.h>
 
@@ -10,11 +12,10 @@ void dome__hub_launcher_kill(hub_state *s, const int *tids, int n)
         return;
     if (s->killer)
         kill(s->killer, SIGKILL);
-    s->killer = fork();
-    if (s->killer == 0) {
-        signal(SIGALRM, SIG_DFL);
-        alarm(2);
+    const pid_t killer = dome__child_fork(&(dome_child_setup){.seconds = 2}, NULL);
+    if (killer == 0) {
         s->hub->launcher->kill(tids, n);
         _exit(0);
     }
+    s->killer = killer > 0 ? killer : 0; /* -1 would be all processes of the user, at the next kill */
 }
