@@ -1,19 +1,16 @@
 #include "files/apart.h"
 
+#include "system/child.h"
 #include "system/deadline.h"
 #include "system/sockets.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <glib.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { SECONDS = 60 };
@@ -32,16 +29,10 @@ static bool write_text(int fd, const void *text, size_t bytes)
     return dome__socket_send(fd, &length, sizeof length) && dome__socket_send(fd, text, bytes);
 }
 
-/* In the child: it dies as quietly as it can, and with its parent. */
+/* In the child, which dies as quietly as it can. */
 static void run(dome_apart_function function, void *ctx, int fd)
 {
-    sigset_t none;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    for (int number = 1; number < NSIG; number++)
-        signal(number, SIG_DFL);
     signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit fails */
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     for (uint64_t length; dome__socket_receive(fd, &length, sizeof length);) {
         size_t bytes = 0;
@@ -83,31 +74,21 @@ static void stop(dome_apart_process *p)
     if (p->pid == 0)
         return;
     close(p->fd);
-    kill(p->pid, SIGKILL);
-    while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR)
-        ;
+    dome__child_kill(p->pid);
     p->pid = 0;
 }
 
 dome_apart_process *dome__apart_begin(dome_apart_function function, void *ctx)
 {
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+    const dome_child_setup setup = {.line = DOME_CHILD_TALKS, .unblocked = true, .handles_none = true, .with_parent = true};
+    int fd;
+    pid_t pid = dome__child_fork(&setup, &fd);
+    if (pid == 0)
+        run(function, ctx, fd);
+    if (pid < 0)
         return NULL;
-    pid_t pid = fork();
-    if (pid == 0) {
-        close(ends[0]);
-        run(function, ctx, ends[1]);
-    }
-    int error = errno;
-    close(ends[1]);
-    if (pid < 0) {
-        close(ends[0]);
-        errno = error;
-        return NULL;
-    }
     dome_apart_process *p = g_new(dome_apart_process, 1);
-    *p = (dome_apart_process){.pid = pid, .fd = ends[0]};
+    *p = (dome_apart_process){.pid = pid, .fd = fd};
     return p;
 }
 

@@ -1,5 +1,6 @@
 #include "kernels/compiler.h"
 
+#include "system/child.h"
 #include "system/io.h"
 #include "system/own_folder.h"
 #include "system/thread.h"
@@ -74,14 +75,10 @@ static int run_errand(void *data)
     struct sigaction usual = {.sa_handler = SIG_DFL};
     sigaction(SIGCHLD, &usual, NULL); /* in this process only */
     pid_t child;
-    int status;
     if (fchdir(e->folder) < 0 ||
         posix_spawn(&child, e->compiler->program, &e->actions, &e->attributes, e->arguments, e->environment) != 0)
         return NOT_STARTED;
-    pid_t got;
-    while ((got = waitpid(child, &status, 0)) < 0 && errno == EINTR)
-        continue;
-    return got == child && status == 0 ? COMPILED : FAILED;
+    return dome__child_reap(child) == 0 ? COMPILED : FAILED;
 }
 
 static void errand_init(errand *e)
