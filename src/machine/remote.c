@@ -1,9 +1,9 @@
 #include "machine/remote.h"
 
+#include "system/child.h"
 #include "system/deadline.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <glib.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -19,23 +19,16 @@ static pid_t run_on(const char *line, const char *what)
     const char *user = NULL;
     for (char **word = words; *word; word++)
         user = g_str_has_prefix(*word, "lo=") ? *word + 3 : user;
-    pid_t pid = fork();
+    /* A group, so that the command's children can be killed, too. */
+    const dome_child_setup setup = {.null = DOME_CHILD_STANDARD, .unblocked = true, .group = true};
+    pid_t pid = dome__child_fork(&setup, NULL);
     if (pid == 0) {
-        sigset_t none;
-        sigemptyset(&none);
-        sigprocmask(SIG_SETMASK, &none, NULL);
-        setpgid(0, 0); /* a process group, so that the command's children can be killed, too */
-        int null = open("/dev/null", O_RDWR);
-        for (int fd = 0; fd < 3; fd++)
-            dup2(null, fd);
         if (user)
             execl("/bin/sh", "sh", "-c", command, "sh", "-l", user, words[0], what, (char *)NULL);
         else
             execl("/bin/sh", "sh", "-c", command, "sh", words[0], what, (char *)NULL);
         _exit(127);
     }
-    if (pid > 0)
-        setpgid(pid, pid);
     g_strfreev(words);
     return pid;
 }
