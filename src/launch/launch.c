@@ -2,6 +2,7 @@
 
 #include "hub/hub.h"
 #include "launch/address.h"
+#include "system/child.h"
 #include "system/entropy.h"
 #include "system/environment_variables.h"
 #include "system/terminal.h"
@@ -21,7 +22,6 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 void dome__open_streams(void)
@@ -354,6 +354,5 @@ void dome__launch_fork_hub(dome_launch *launch)
 
 void dome__launch_drop_hub(dome_launch *launch)
 {
-    kill(launch->hub_pid, SIGKILL);
-    waitpid(launch->hub_pid, NULL, 0);
+    dome__child_kill(launch->hub_pid);
 }
