@@ -3,7 +3,7 @@
 #include "ckpt/link.h"
 #include "system/files.h"
 #include "system/io.h"
-#include "system/terminal.h"
+#include "system/say.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
 #include "transport/message.h"

@@ -5,6 +5,7 @@
 #include "system/child.h"
 #include "system/entropy.h"
 #include "system/environment_variables.h"
+#include "system/say.h"
 #include "system/terminal.h"
 #include "wire/wire.h"
 

@@ -6,7 +6,7 @@
 #include "system/files.h"
 #include "system/io.h"
 #include "system/run_directory.h"
-#include "system/terminal.h"
+#include "system/say.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 #include "trace/sink.h"
 
 #include "system/io.h"
-#include "system/terminal.h"
+#include "system/say.h"
 #include "system/thread.h"
 #include "system/time.h"
 #include "trace/chrome.h"
@@ -186,7 +186,7 @@ void dome__trace_sink_failure(dome_trace_sink *sink, const char *line)
         return;
     GString *text = g_string_new(NULL);
     g_string_append_printf(text, "T -\nF %" PRIu64, dome__now_ns());
-    char *words = g_strchomp(g_strdup(g_str_has_prefix(line, "dome: ") ? line + 6 : line));
+    char *words = dome__say_text(line);
     dome__trace_put_text(text, words);
     g_free(words);
     g_string_append_c(text, '\n');

@@ -3,8 +3,8 @@
 #include "core/trail.h"
 #include "machine/parker.h"
 #include "system/deadline.h"
+#include "system/say.h"
 #include "system/sockets.h"
-#include "system/terminal.h"
 #include "system/thread.h"
 #include "system/time.h"
 #include "trace/record.h"
@@ -542,9 +542,7 @@ static void hub_lost(dome_watch *watch, const char *how)
         char *text = g_strdup_printf("the process that watched over the program %s; ending task 0 on host %s, in %s%s%s%s", how,
                                      watch->host, inside ? dome__operation_name(p.operation) : "the program's own code",
                                      object ? " of '" : "", object ? object : "", object ? "'" : "");
-        char *line = g_strdup_printf("%sdome: %s\n", dome__terminal_clear(STDERR_FILENO), dome__plain(text));
-        ssize_t ignored = write(STDERR_FILENO, line, strlen(line));
-        (void)ignored;
+        dome__say_at_once("%s", text);
     } /* the texts are not freed: the process is about to end */
     flush_output();
     /* On the hub's host the guard takes a private virtual machine down, and this task with it; on another host only the task
