@@ -24,7 +24,7 @@ enum { STRANGERS = 256 };
 /* A connection whose handshake is under way. */
 typedef struct peer {
     int fd;
-    gint64 until; /* sent away then */
+    dome_deadline until; /* sent away then */
     dome_handshake handshake;
 } peer;
 
@@ -39,7 +39,7 @@ typedef struct sockets {
     struct sockaddr_in to; /* another task */
     peer own;
     bool connected;
-    gint64 again; /* time of the next attempt, if there is no connection */
+    dome_deadline again; /* the next attempt, if there is no connection */
 } sockets;
 
 static bool fails(char **message, const char *what)
@@ -126,7 +126,7 @@ static bool keep(sockets *s, int rank, const peer *p)
 static void greet(const sockets *s, peer *p, int fd, bool connects, uint32_t word)
 {
     p->fd = fd;
-    p->until = g_get_monotonic_time() + DOME_HANDSHAKE_PATIENCE * G_USEC_PER_SEC;
+    p->until = dome__deadline_in(DOME_HANDSHAKE_PATIENCE);
     dome__handshake_begin(&p->handshake, connects, PURPOSE, s->door.cookie, sizeof s->door.cookie, word);
 }
 
@@ -173,14 +173,13 @@ static void stop_listening(sockets *s)
 /* Processes whatever any connection, of a task or a stranger, has sent; waits for none. */
 static void hear_peers(sockets *s)
 {
-    gint64 now = g_get_monotonic_time();
     for (guint i = 0; i < s->peers->len;) {
         peer *p = &g_array_index(s->peers, peer, i);
         dome_handshake_state state = dome__handshake_step(&p->handshake, p->fd);
         uint32_t rank = p->handshake.word;
         if (state == DOME_HANDSHAKE_DONE && rank >= 1 && rank < (uint32_t)s->size && s->fd[rank] < 0 && keep(s, (int)rank, p)) {
             g_array_remove_index(s->peers, i);
-        } else if (state != DOME_HANDSHAKE_MORE || now > p->until) {
+        } else if (state != DOME_HANDSHAKE_MORE || dome__deadline_passed(p->until)) {
             send_away(s, i);
         } else {
             i++;
@@ -217,7 +216,7 @@ static void try_again(sockets *s)
 {
     close(s->own.fd);
     s->own.fd = -1;
-    s->again = g_get_monotonic_time() + 50000;
+    s->again = dome__deadline_in(0.05);
 }
 
 static bool begin_connecting(sockets *s, int rank, char **message)
@@ -236,13 +235,12 @@ static bool begin_connecting(sockets *s, int rank, char **message)
 
 static bool go_on_connecting(sockets *s, int rank, short events, char **message)
 {
-    gint64 now = g_get_monotonic_time();
     int error = 0;
     socklen_t length = sizeof error;
     if (s->own.fd < 0)
-        return now < s->again || begin_connecting(s, rank, message);
+        return !dome__deadline_passed(s->again) || begin_connecting(s, rank, message);
     if (!s->connected) {
-        if (!events && now <= s->own.until)
+        if (!events && !dome__deadline_passed(s->own.until))
             return true;
         if (!events || getsockopt(s->own.fd, SOL_SOCKET, SO_ERROR, &error, &length) < 0 || error) {
             errno = events ? error : ETIMEDOUT;
@@ -253,7 +251,7 @@ static bool go_on_connecting(sockets *s, int rank, short events, char **message)
     dome_handshake_state state = dome__handshake_step(&s->own.handshake, s->own.fd);
     if (state == DOME_HANDSHAKE_DONE && keep(s, 0, &s->own)) {
         s->own.fd = -1;
-    } else if (state != DOME_HANDSHAKE_MORE || now > s->own.until) {
+    } else if (state != DOME_HANDSHAKE_MORE || dome__deadline_passed(s->own.until)) {
         try_again(s);
     }
     return true;
