@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "launch/launch.h"
 #include "options/nearest.h"
+#include "system/say.h"
 #include "system/terminal.h"
 
 #include <dome/env.h>

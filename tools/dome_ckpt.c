@@ -4,6 +4,7 @@
 #include "commands.h"
 #include "store/store.h"
 #include "store/store_inspect.h"
+#include "system/say.h"
 #include "system/terminal.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #include "commands.h"
 #include "in_time.h"
 #include "pvm/pvm.h"
-#include "system/terminal.h"
+#include "system/say.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -109,7 +109,7 @@ static void add(bool there, char **names, char *address)
         g_free(do_it((request){.work = work_start, .address = address}, 30));
         if (!machine_there())
             dome__command_fail(1, "hosts: the PVM daemon does not answer; see dome doctor");
-        fputs("dome: started a virtual machine of yours; dome hosts halt ends it\n", stderr);
+        dome__say("started a virtual machine of yours; dome hosts halt ends it");
     } else if (address) {
         dome__command_fail(2, "hosts: --address is for a machine that is not there yet: dome hosts halt ends the one there is");
     }

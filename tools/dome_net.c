@@ -14,7 +14,7 @@
 #include "network_picture.h"
 #include "program/providers.h"
 #include "system/environment_variables.h"
-#include "system/terminal.h"
+#include "system/say.h"
 
 #include <stdlib.h>
 #include <string.h>

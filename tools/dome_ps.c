@@ -3,6 +3,7 @@
 #include "in_time.h"
 #include "program/providers.h"
 #include "running.h"
+#include "system/say.h"
 #include "system/terminal.h"
 #include "wire/history.h"
 #include "wire/report.h"

@@ -11,7 +11,7 @@
 #include "program/providers.h"
 #include "program/restarts.h"
 #include "system/environment_variables.h"
-#include "system/terminal.h"
+#include "system/say.h"
 
 #include <dome/env.h>
 

@@ -2,7 +2,7 @@
 #include "commands.h"
 #include "live.h"
 #include "running.h"
-#include "system/terminal.h"
+#include "system/say.h"
 #include "trace/chrome.h"
 #include "trace/demand.h"
 #include "transport/door.h"
@@ -153,7 +153,7 @@ static void serve(const char *what, dome_live_request *request)
         dome__command_fail(1, "view: %s", message);
     printf("%s\n", dome__live_address(live));
     fflush(stdout);
-    fputs("dome: view: the page is at this address until this command is ended (Ctrl-C)\n", stderr);
+    dome__say("view: the page is at this address until this command is ended (Ctrl-C)");
     sigwait(&ends, &number);
     dome__live_stop(live);
     g_free(path);

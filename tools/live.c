@@ -4,6 +4,8 @@
 
 #ifdef DOME_WITH_MICROHTTPD
 
+#include "system/child.h"
+#include "system/io.h"
 #include "system/time.h"
 #include "view_data.h"
 
@@ -21,7 +23,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* Reading the trace again takes at most this fraction of the time, and happens at most twice a second. */
@@ -344,12 +345,12 @@ static void serve_beside(const dome_live_request *request, bool remove, pid_t be
         signal(ignored[k], SIG_IGN);
     dome_live *live = dome__live_start(request, &message);
     char *text = live ? g_strconcat("+", dome__live_address(live), NULL) : g_strconcat("-", message, NULL);
-    ssize_t written = write(out, text, strlen(text));
+    const bool written = dome__io_write(out, text, strlen(text));
     close(out);
     int null = open("/dev/null", O_RDWR | O_CLOEXEC); /* a reader of the program's output must not wait for this process to end */
     for (int fd = 0; fd < 3; fd++)
         dup2(null, fd);
-    if (live && written > 0) {
+    if (live && written) {
         wait_for_end(beside);
         sleep(LINGER);
         dome__live_stop(live);
@@ -361,28 +362,26 @@ static void serve_beside(const dome_live_request *request, bool remove, pid_t be
 
 char *dome__live_beside(const dome_live_request *request, bool remove, char **message)
 {
-    int ends[2];
-    pid_t beside = getpid(), child = pipe2(ends, O_CLOEXEC) == 0 ? fork() : -1;
+    int line;
+    const pid_t beside = getpid(), child = dome__child_fork(&(dome_child_setup){.line = DOME_CHILD_TELLS}, &line);
     if (child == 0) { /* the server is a grandchild, so that the program does not find it when it waits for children */
         setsid();
         pid_t server = fork();
         if (server == 0)
-            serve_beside(request, remove, beside, ends[1]);
+            serve_beside(request, remove, beside, line);
         _exit(server < 0);
     }
     if (child < 0) {
         *message = g_strdup_printf("cannot start the server of the page: %s", g_strerror(errno));
         return NULL;
     }
-    close(ends[1]);
     GString *text = g_string_new(NULL);
     char buffer[512];
     ssize_t n;
-    while ((n = read(ends[0], buffer, sizeof buffer)) > 0 || (n < 0 && errno == EINTR))
-        g_string_append_len(text, buffer, MAX(n, 0));
-    close(ends[0]);
-    while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-        continue;
+    while ((n = dome__io_read_some(line, buffer, sizeof buffer)) > 0)
+        g_string_append_len(text, buffer, n);
+    close(line);
+    dome__child_reap(child);
     char *said = g_strdup(text->len ? text->str + 1 : "cannot start the server of the page");
     bool good = text->len && text->str[0] == '+';
     g_string_free(text, TRUE);

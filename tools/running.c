@@ -1,5 +1,7 @@
 #include "running.h"
 
+#include "system/deadline.h"
+
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -98,12 +100,12 @@ static const double STARTING = 2;
 
 GPtrArray *dome__running_find(const char *word, GPtrArray **all)
 {
-    const gint64 until = g_get_monotonic_time() + (gint64)(STARTING * G_USEC_PER_SEC);
+    const dome_deadline until = dome__deadline_in(STARTING);
     const int pid = dome__running_pid(word);
     for (;;) {
         *all = dome__running();
         GPtrArray *meant = dome__running_meant(*all, word);
-        if (meant->len || !pid || kill(pid, 0) != 0 || g_get_monotonic_time() > until)
+        if (meant->len || !pid || kill(pid, 0) != 0 || dome__deadline_passed(until))
             return meant;
         g_ptr_array_unref(meant);
         g_ptr_array_unref(*all);

@@ -45,7 +45,7 @@ static const double ALARM_SHARE = 0.1, ALARM_BACKOFF = 1.5, ALARM_WINDOW = 0.1;
 
 static bool adaptive(const dome_balance *b)
 {
-    return b->every == 0 && (b->policy == DOME_BALANCE_GLOBAL || b->policy == DOME_BALANCE_RING);
+    return b->when.every == 0 && (b->policy == DOME_BALANCE_GLOBAL || b->policy == DOME_BALANCE_RING);
 }
 
 /* Otherwise phases are held at operations that the user can predict. */
@@ -61,19 +61,18 @@ dome_balance *dome__balance_new(const dome_options *options, dome_transport *tra
     if (!moves && !options->check_pointers)
         return NULL;
     dome_balance *b = g_new0(dome_balance, 1);
-    *b = (dome_balance){
-        .policy = moves ? options->balance.policy : DOME_BALANCE_NONE,
-        .topology = options->balance.topology,
-        .rank = group->rank,
-        .size = group->size,
-        .group = MIN(options->balance.policy == DOME_BALANCE_GLOBAL ? group->size : options->balance.group, group->size),
-        .every = options->balance.every,
-        .phases_left = options->balance.phases ? options->balance.phases : UINT64_MAX,
-        .check_pointers = options->check_pointers,
-        .next = UINT64_MAX,
-        .moving = {.latency = FIRST_LATENCY},
-        .usual_wait = -1,
-        .alarm_share = ALARM_SHARE};
+    *b = (dome_balance){.policy = moves ? options->balance.policy : DOME_BALANCE_NONE,
+                        .topology = options->balance.topology,
+                        .rank = group->rank,
+                        .size = group->size,
+                        .group = MIN(options->balance.policy == DOME_BALANCE_GLOBAL ? group->size : options->balance.group, group->size),
+                        .when.every = options->balance.every,
+                        .when.phases_left = options->balance.phases ? options->balance.phases : UINT64_MAX,
+                        .check_pointers = options->check_pointers,
+                        .when.next = UINT64_MAX,
+                        .moving = {.latency = FIRST_LATENCY},
+                        .alarm.usual_wait = -1,
+                        .alarm.share = ALARM_SHARE};
     static const char *const names[] = {[DOME_BALANCE_NONE] = "none",
                                         [DOME_BALANCE_GLOBAL] = "global",
                                         [DOME_BALANCE_RING] = "ring",
@@ -87,7 +86,7 @@ dome_balance *dome__balance_new(const dome_options *options, dome_transport *tra
         b->moving.each[k] = 1 / FIRST_BANDWIDTH;
     dome__schedule_init(&b->schedule);
     if (b->policy == DOME_BALANCE_RANDOM)
-        b->next = 0;
+        b->when.next = 0;
     return b;
 }
 
@@ -161,81 +160,60 @@ int dome__balance_probe(dome_env *env)
 static void watch_waiting(const dome_env *env, dome_balance *b)
 {
     uint64_t now = dome__now_ns(), wait = dome__clock_away_ns(env);
-    double seconds = (double)(now - b->window_ns) * 1e-9;
+    double seconds = (double)(now - b->alarm.window_ns) * 1e-9;
     if (seconds < ALARM_WINDOW)
         return;
-    double share = (double)(wait - b->window_wait_ns) * 1e-9 / seconds;
-    if (b->usual_wait < 0)
-        b->usual_wait = share;
-    else if (share > b->usual_wait + b->alarm_share)
+    double share = (double)(wait - b->alarm.window_wait_ns) * 1e-9 / seconds;
+    if (b->alarm.usual_wait < 0)
+        b->alarm.usual_wait = share;
+    else if (share > b->alarm.usual_wait + b->alarm.share)
         dome__group_ask(&env->transport->group);
-    b->window_ns = now;
-    b->window_wait_ns = wait;
-}
-
-moment dome__balance_moment(const dome_env *env)
-{
-    const uint64_t away = dome__clock_away_ns(env);
-    return (moment){.sequence = env->position.sequence,
-                    .ns = dome__now_ns(),
-                    .wait_ns = away,
-                    .waits = env->transport->account.waits,
-                    .processor_ns = dome__processor_ns(),
-                    .wanted_ns = dome__processor_time().wanted_ns,
-                    .helped_ns = away - *env->wait_ns};
+    b->alarm.window_ns = now;
+    b->alarm.window_wait_ns = wait;
 }
 
 /* Whether this task has another part of its processor than at the last phase, as the stretch up to the newest mark shows. */
 static void watch_part(const dome_env *env, dome_balance *b)
 {
-    const moment *end = &b->mark[(b->marks - 1) % DOME_BALANCE_MARKS], *begin = &b->mark[(b->marks - 2) % DOME_BALANCE_MARKS];
-    const double part = b->marks >= 2 ? dome__balance_part(env, begin, end) : 0, factor = 1 + PART_SHARES * b->alarm_share;
-    if (part > 0 && b->part > 0 && (part > b->part * factor || part * factor < b->part))
+    const moment *last[2];
+    const double part = dome__marks_last(&b->marks, last) ? dome__balance_part(env, last[0], last[1]) : 0;
+    const double had = b->given.part, factor = 1 + PART_SHARES * b->alarm.share;
+    if (part > 0 && had > 0 && (part > had * factor || part * factor < had))
         dome__group_ask(&env->transport->group);
-}
-
-/* Makes a mark where it is time for one, the same on all tasks. Returns whether it has. */
-static bool mark(const dome_env *env, dome_balance *b)
-{
-    if (b->stride == 0 ||
-        (b->marks && env->position.sequence < b->mark[(b->marks - 1) % DOME_BALANCE_MARKS].sequence + b->stride))
-        return false;
-    b->mark[b->marks++ % DOME_BALANCE_MARKS] = dome__balance_moment(env);
-    return true;
 }
 
 /* Measurements begin at `from`, which may be in the past. */
 static void restart_clock(const dome_env *env, dome_balance *b, moment from)
 {
     b->start = from;
-    b->window_ns = dome__now_ns();
-    b->window_wait_ns = dome__clock_away_ns(env);
-    b->usual_wait = -1;
+    b->alarm.window_ns = dome__now_ns();
+    b->alarm.window_wait_ns = dome__clock_away_ns(env);
+    b->alarm.alarm.usual_wait = -1;
 }
 
 /* The first phase is due as soon as there is something to measure, except where the user has set both the interval and the number
  * of phases: then the user decides when it is due. */
 static bool first_is_early(const dome_balance *b)
 {
-    return !b->every || b->phases_left == UINT64_MAX;
+    return !b->when.every || b->when.phases_left == UINT64_MAX;
 }
 
 /* Work before the first operation in which data may move is preparation: files are read and vectors are filled, perhaps by a
  * single task. It says nothing about speeds. */
 static void start(dome_env *env, dome_balance *b)
 {
-    b->started = true;
-    b->together = b->together_before = env->transport->group.together;
+    b->when.started = true;
+    b->when.together = b->when.together_before = env->transport->group.together;
     restart_clock(env, b, dome__balance_moment(env));
     if (b->policy == DOME_BALANCE_GLOBAL || b->policy == DOME_BALANCE_RING)
-        b->next = env->position.sequence + (first_is_early(b) ? 1 : b->every);
+        b->when.next = env->position.sequence + (first_is_early(b) ? 1 : b->when.every);
 }
 
 /* Whether the program's own collectives make tasks wait for each other so often that a phase is better held right after one of
  * them, where nobody waits for it. It then waits for such a collective, until `most` operations after it was due. */
 static bool is_coupled(const dome_balance *b, uint64_t collectives, uint64_t *most)
 {
-    uint64_t operations = b->next - b->start.sequence;
+    uint64_t operations = b->when.next - b->start.sequence;
     *most = collectives > 1 ? 2 * operations / collectives : 0;
     return collectives > 1;
 }
@@ -246,25 +224,25 @@ static bool begins_here(const dome_env *env, dome_balance *b, bool just_waited)
     uint64_t most;
     if (!b->relay || !may_go_ahead(b) || just_waited)
         return true;
-    if (is_coupled(b, env->transport->group.together - b->together, &most) && env->position.sequence < b->next + most)
+    if (is_coupled(b, env->transport->group.together - b->when.together, &most) && env->position.sequence < b->when.next + most)
         return false;
-    b->give = true;
+    b->ahead.give = true;
     return true;
 }
 
 static bool is_due(dome_env *env, dome_balance *b)
 {
     dome_transport *t = env->transport;
-    bool just_waited = t->group.together != b->together_before;
-    b->together_before = t->group.together;
-    b->give = false;
-    if (b->phases_left == 0)
+    bool just_waited = t->group.together != b->when.together_before;
+    b->when.together_before = t->group.together;
+    b->ahead.give = false;
+    if (b->when.phases_left == 0)
         return false;
-    if (mark(env, b))
+    if (dome__marks_make(env, &b->marks))
         watch_part(env, b);
-    if (b->ahead)
-        return env->position.sequence >= b->next;
-    if (env->position.sequence >= b->next && begins_here(env, b, just_waited))
+    if (b->ahead.begun)
+        return env->position.sequence >= b->when.next;
+    if (env->position.sequence >= b->when.next && begins_here(env, b, just_waited))
         return true;
     if (!adaptive(b))
         return false;
@@ -279,14 +257,14 @@ static bool is_due(dome_env *env, dome_balance *b)
 static bool look_for_numbers(dome_env *env, dome_balance *b)
 {
     uint64_t now = dome__now_ns();
-    if (dome__relay_complete(b->relay) || now - b->looked_ns < LOOK_NS)
+    if (dome__relay_complete(b->relay) || now - b->ahead.looked_ns < LOOK_NS)
         return true;
-    b->looked_ns = now;
+    b->ahead.looked_ns = now;
     const uint64_t waited = *env->wait_ns;
     int status = dome__relay_advance(b->relay, false);
     dome__clock_waited(env, DOME_OP_BALANCE, *env->wait_ns - waited);
     if (dome__relay_complete(b->relay))
-        b->late = env->position.sequence - b->left.sequence;
+        b->ahead.late = env->position.sequence - b->given.at.sequence;
     return status == DOME_OK;
 }
 
@@ -295,10 +273,10 @@ bool dome__balance_due(dome_env *env, dome_operation_code code)
     dome_balance *b = env->balance;
     if (!b || !dome__operation_has(code, DOME_OPERATION_MOVES))
         return false;
-    if (!b->started)
+    if (!b->when.started)
         start(env, b);
-    b->due = is_due(env, b) || (b->ahead && !look_for_numbers(env, b));
-    return b->due || b->check_pointers;
+    b->when.due = is_due(env, b) || (b->ahead.begun && !look_for_numbers(env, b));
+    return b->when.due || b->check_pointers;
 }
 
 /* ---- what is moved ---- */
@@ -335,7 +313,7 @@ static int move(dome_env *env, dome_balance *b)
     for (guint k = 0; status == DOME_OK && k < layouts->len; k++)
         status = dome__relayout(env, g_ptr_array_index(layouts, k));
     g_ptr_array_unref(layouts);
-    b->move_seconds = (double)dome__since_ns(begin) * 1e-9;
+    b->last.move_seconds = (double)dome__since_ns(begin) * 1e-9;
     return status;
 }
 
@@ -397,10 +375,10 @@ static void note_imbalance(dome_balance *b, const hearing *h)
 static void set_next(const dome_env *env, dome_balance *b, uint64_t done, double elapsed)
 {
     double operations = elapsed > 0 ? ceil(b->schedule.interval * (double)done / elapsed) : 1;
-    b->next = b->start.sequence + (b->every ? b->every : (uint64_t)CLAMP(operations, 1, (double)(GROWTH * done)));
-    b->next = MAX(b->next, env->position.sequence + 1);
+    b->when.next = b->start.sequence + (b->when.every ? b->when.every : (uint64_t)CLAMP(operations, 1, (double)(GROWTH * done)));
+    b->when.next = MAX(b->when.next, env->position.sequence + 1);
     if (adaptive(b) && elapsed > 0)
-        b->stride = (uint64_t)MAX(round(MARK_SECONDS * (double)done / elapsed), 1);
+        dome__marks_every(&b->marks, (uint64_t)MAX(round(MARK_SECONDS * (double)done / elapsed), 1));
 }
 
 /* Learns from the last migration what moving takes. */
@@ -408,34 +386,34 @@ static void learn_moving(dome_balance *b, const hearing *h)
 {
     dome__moving_learn(&b->moving, b->planned, h->move);
     memset(b->planned, 0, sizeof b->planned);
-    b->move_seconds = 0;
+    b->last.move_seconds = 0;
 }
 
 /* Operations that the numbers of a phase describe, at least 1. */
 static uint64_t operations_done(const dome_balance *b)
 {
-    return MAX(b->left.sequence - b->start.sequence, 1);
+    return MAX(b->given.at.sequence - b->start.sequence, 1);
 }
 
 /* Seconds between phases at the user's interval in operations; this phase may have been held earlier than that. */
 static double time_of_every(const dome_balance *b, double elapsed)
 {
-    return elapsed * MAX((double)b->every / (double)operations_done(b), 1);
+    return elapsed * MAX((double)b->when.every / (double)operations_done(b), 1);
 }
 
 /* Whether this phase follows the previous one by the user's interval. */
 static bool is_asked_for(const dome_balance *b)
 {
-    return b->every && b->left.sequence - b->start.sequence >= b->every;
+    return b->when.every && b->given.at.sequence - b->start.sequence >= b->when.every;
 }
 
 /* Postpones a phase that had too little to measure by twice the operations done so far, but not beyond the user's interval. */
 static void look_again(const dome_env *env, dome_balance *b)
 {
     uint64_t done = MAX(env->position.sequence - b->start.sequence, 1);
-    b->next = env->position.sequence + 2 * done;
-    if (b->every && done < b->every)
-        b->next = MIN(b->next, b->start.sequence + b->every);
+    b->when.next = env->position.sequence + 2 * done;
+    if (b->when.every && done < b->when.every)
+        b->when.next = MIN(b->when.next, b->start.sequence + b->when.every);
 }
 
 /* Learns and decides, from the numbers of all tasks. Returns whether moving data pays. */
@@ -444,14 +422,14 @@ static int judge(dome_env *env, dome_balance *b, hearing *h, bool *pays)
     int status = dome__balance_learn(env, b, h);
     if (status != DOME_OK)
         return status;
-    if (b->ahead) /* the program may have made, freed and moved objects since */
+    if (b->ahead.begun) /* the program may have made, freed and moved objects since */
         dome__domains_survey(env, b);
     else
         dome__domains_restart(env, b);
-    if (b->every) /* a division made now stays until the next phase of the user's interval, or for good */
-        b->schedule.interval = b->phases_left == 1 ? INFINITY : time_of_every(b, h->elapsed);
+    if (b->when.every) /* a division made now stays until the next phase of the user's interval, or for good */
+        b->schedule.interval = b->when.phases_left == 1 ? INFINITY : time_of_every(b, h->elapsed);
     *pays = dome__balance_decide(env, b);
-    return b->ahead && *pays ? agree_to_move(env, pays) : DOME_OK;
+    return b->ahead.begun && *pays ? agree_to_move(env, pays) : DOME_OK;
 }
 
 /* Moves data if that pays; begin: of the phase. */
@@ -460,29 +438,29 @@ static int conclude(dome_env *env, dome_balance *b, hearing *h, uint64_t begin)
     bool pays;
     uint64_t done = operations_done(b);
     b->report.phases++;
-    b->report.phases_ahead += b->ahead;
-    if (b->was_calm) /* otherwise some tasks waited for others in it, as they would have elsewhere */
+    b->report.phases_ahead += b->ahead.begun;
+    if (b->last.was_calm) /* otherwise some tasks waited for others in it, as they would have elsewhere */
         b->schedule.phase += (b->schedule.phase > 0 ? PHASE_WEIGHT : 1) * (h->phase - b->schedule.phase);
     note_imbalance(b, h);
     double imbalance = h->busy_mean > 0 ? h->busy_most / h->busy_mean : 0;
     int status = judge(env, b, h, &pays);
     if (status != DOME_OK)
         return status;
-    b->phase_seconds = (double)dome__since_ns(begin) * 1e-9 + (b->ahead ? b->give_seconds : 0);
+    b->last.phase_seconds = (double)dome__since_ns(begin) * 1e-9 + (b->ahead.begun ? b->ahead.give_seconds : 0);
     if (pays) {
         b->skewed = true;
         b->report.moving_phases++;
         status = move(env, b);
         dome__domains_restart(env, b);
-        b->marks = 0; /* what was done before is not comparable */
+        dome__marks_forget(&b->marks); /* what was done before is not comparable */
     }
     dome__trace_phase(env->trace, begin, pays, imbalance, h->elapsed);
-    b->alarm_share = pays ? ALARM_SHARE : b->alarmed ? MIN(b->alarm_share * ALARM_BACKOFF, 0.9) : b->alarm_share;
+    b->alarm.share = pays ? ALARM_SHARE : b->alarm.raised ? MIN(b->alarm.share * ALARM_BACKOFF, 0.9) : b->alarm.share;
     /* The mean over a long time hides what made a task ask, so the next phase is soon. */
-    b->was_calm = !pays && !h->doubt && !b->alarmed;
-    dome__schedule_next(&b->schedule, pays, h->doubt || b->alarmed);
-    restart_clock(env, b, b->ahead && !pays ? b->left : dome__balance_moment(env));
-    b->together = env->transport->group.together;
+    b->last.was_calm = !pays && !h->doubt && !b->alarm.raised;
+    dome__schedule_next(&b->schedule, pays, h->doubt || b->alarm.raised);
+    restart_clock(env, b, b->ahead.begun && !pays ? b->given.at : dome__balance_moment(env));
+    b->when.together = env->transport->group.together;
     set_next(env, b, done, h->elapsed);
     return status;
 }
@@ -519,20 +497,20 @@ static int give_numbers(dome_env *env, dome_balance *b)
     uint64_t begin = dome__now_ns(), done = env->position.sequence - b->start.sequence;
     int status = dome__balance_give(env, b);
     dome__domains_restart(env, b);
-    b->ahead = true;
-    b->late = NOT_YET;
-    b->looked_ns = begin;
-    b->next = env->position.sequence + CLAMP(done / WAY_PART, 1, b->delay);
-    b->give_seconds = (double)dome__since_ns(begin) * 1e-9;
+    b->ahead.begun = true;
+    b->ahead.late = NOT_YET;
+    b->ahead.looked_ns = begin;
+    b->when.next = env->position.sequence + CLAMP(done / WAY_PART, 1, b->ahead.delay);
+    b->ahead.give_seconds = (double)dome__since_ns(begin) * 1e-9;
     return status;
 }
 
 /* Operations after which this task would have had the numbers, had it not waited for them. */
 static uint64_t lateness(const dome_env *env, const dome_balance *b, uint64_t waited_ns)
 {
-    uint64_t operations = env->position.sequence - b->left.sequence, passed = dome__since_ns(b->left.ns);
-    if (b->late != NOT_YET)
-        return b->late;
+    uint64_t operations = env->position.sequence - b->given.at.sequence, passed = dome__since_ns(b->given.at.ns);
+    if (b->ahead.late != NOT_YET)
+        return b->ahead.late;
     return passed > waited_ns ? (uint64_t)ceil((double)operations * ((double)passed / (double)(passed - waited_ns))) : operations;
 }
 
@@ -542,11 +520,11 @@ static int take_numbers(dome_env *env, dome_balance *b)
     uint64_t begin = dome__now_ns(), waited = b->waited_ns;
     int status = dome__balance_take(env, b, &h);
     if (status == DOME_OK) {
-        b->late = lateness(env, b, b->waited_ns - waited);
-        b->delay = (uint64_t)(1.25 * h.late) + 1;
+        b->ahead.late = lateness(env, b, b->waited_ns - waited);
+        b->ahead.delay = (uint64_t)(1.25 * h.late) + 1;
         status = measured_phase(env, b, &h, begin);
     }
-    b->ahead = false;
+    b->ahead.begun = false;
     g_free(h.said);
     return status;
 }
@@ -577,32 +555,32 @@ void dome__balance(dome_env *env, dome_operation_code code, const dome_object *o
     uint64_t begin = dome__now_ns();
     uint64_t phases = b->report.phases, waited = b->waited_ns;
     uint64_t together = env->transport->group.together;
-    dome__begin_with(&op, env, DOME_OP_BALANCE, object, (uint64_t[]){code, b->next}, 2);
+    dome__begin_with(&op, env, DOME_OP_BALANCE, object, (uint64_t[]){code, b->when.next}, 2);
     /* The user knows the operation that waits here, not this internal one. */
     op.code = code;
     op.object = object;
     if (env->watch)
         env->hooks->at(env, (uint32_t)code, object ? dome_object_id(object) : 0);
-    b->alarmed = env->transport->group.asked;
+    b->alarm.raised = env->transport->group.asked;
     dome__group_answer(&env->transport->group);
-    if (!b->ahead)
+    if (!b->ahead.begun)
         dome__domains_survey(env, b);
     int status = DOME_OK;
-    if (b->due && b->policy == DOME_BALANCE_RANDOM)
+    if (b->when.due && b->policy == DOME_BALANCE_RANDOM)
         status = random_phase(env, b);
-    else if (b->due && b->ahead)
+    else if (b->when.due && b->ahead.begun)
         status = take_numbers(env, b);
-    else if (b->due && b->give)
+    else if (b->when.due && b->ahead.give)
         status = give_numbers(env, b);
-    else if (b->due)
+    else if (b->when.due)
         status = phase_at_once(env, b);
-    if (b->report.phases > phases && b->phases_left != UINT64_MAX)
-        b->phases_left--;
+    if (b->report.phases > phases && b->when.phases_left != UINT64_MAX)
+        b->when.phases_left--;
     if (status == DOME_OK && b->check_pointers && dome__env_settle(env))
         status = stay(env, b);
     const uint64_t now = env->transport->group.together;
-    b->together = MIN(b->together + now - together, now); /* not the program's own */
-    b->together_before = now;
+    b->when.together = MIN(b->when.together + now - together, now); /* not the program's own */
+    b->when.together_before = now;
     waited = b->waited_ns - waited;
     uint64_t took = dome__since_ns(begin);
     b->report.waited += (double)waited * 1e-9;

@@ -50,19 +50,6 @@ double dome__balance_part(const dome_env *env, const moment *from, const moment 
     return busy >= LEAST_COMPUTING ? CLAMP(had / busy, 0, 1) : 0;
 }
 
-bool dome__balance_recent(const dome_balance *b, const moment *end, const moment *from[2])
-{
-    uint64_t k = b->marks;
-    while (k > 0 && b->marks - k < DOME_BALANCE_MARKS &&
-           end->sequence - b->mark[(k - 1) % DOME_BALANCE_MARKS].sequence <= 1 + b->stride / 2)
-        k--;
-    if (k < 2 || b->marks - k + 2 > DOME_BALANCE_MARKS)
-        return false;
-    from[1] = &b->mark[(k - 1) % DOME_BALANCE_MARKS];
-    from[0] = &b->mark[(k - 2) % DOME_BALANCE_MARKS];
-    return true;
-}
-
 static void say_stretch(const dome_env *env, const moment *from, const moment *to, double *says)
 {
     says[SAYS_BUSY] = dome__busy_seconds(from, to, env->transport->provider.can & DOME_TRANSPORT_SHARE);
@@ -75,25 +62,25 @@ static void say_stretch(const dome_env *env, const moment *from, const moment *t
 static double *own_numbers(dome_env *env, dome_balance *b, int each, uint64_t more)
 {
     bool ok = dome__env_advance(env); /* first, because this is computing time, too */
-    const moment *left = &b->left;
-    b->left = dome__balance_moment(env);
+    const moment *left = &b->given.at;
+    b->given.at = dome__balance_moment(env);
     if (b->processor == 0)
         b->processor = dome__processor_speed();
     double *mine = g_new0(double, (gsize)each + more);
     const moment *recent[2];
-    const bool marked = dome__balance_recent(b, left, recent);
+    const bool marked = dome__marks_recent(&b->marks, left, recent);
     say_stretch(env, &b->start, left, mine + STRETCH_ALL * SAYS_OF_STRETCH);
     if (marked) {
         say_stretch(env, recent[0], recent[1], mine + STRETCH_BEFORE * SAYS_OF_STRETCH);
         say_stretch(env, recent[1], left, mine + STRETCH_LAST * SAYS_OF_STRETCH);
     }
-    const double part = dome__balance_part(env, marked && b->alarmed ? recent[1] : &b->start, left);
-    b->part = part > 0 ? part : b->part;
+    const double part = dome__balance_part(env, marked && b->alarm.raised ? recent[1] : &b->start, left);
+    b->given.part = part > 0 ? part : b->given.part;
     mine[SAYS_FAILED] = !ok;
-    mine[SAYS_PHASE] = b->phase_seconds;
-    mine[SAYS_MOVE] = b->move_seconds;
+    mine[SAYS_PHASE] = b->last.phase_seconds;
+    mine[SAYS_MOVE] = b->last.move_seconds;
     mine[SAYS_PROCESSOR] = b->processor;
-    mine[SAYS_LATE] = (double)b->late;
+    mine[SAYS_LATE] = (double)b->ahead.late;
     say_domains(env, b, mine + SAYS);
     return mine;
 }
@@ -194,7 +181,7 @@ void dome__balance_take_back(dome_balance *b, const hearing *h)
     for (guint k = 0, at = SAYS; k < b->domains->len; k++) {
         domain *d = g_ptr_array_index(b->domains, k);
         g_clear_pointer(&d->told, g_free); /* the next phase may have another layout */
-        if (!b->ahead || !dome__domain_is_live(d))
+        if (!b->ahead.begun || !dome__domain_is_live(d))
             continue;
         d->seconds += dome__said(h, b->rank, (int)at + SAYS_SECONDS);
         at += SAYS_OF_DOMAIN;
@@ -221,7 +208,7 @@ int dome__balance_exchange(dome_env *env, dome_balance *b, hearing *h)
     double *mine = own_numbers(env, b, h->each, 0);
     h->said = g_new0(double, (gsize)h->each *(gsize)b->size);
     int status = dome__allgather(env->transport, DOME_F64, mine, (uint64_t)h->each, h->said);
-    b->waited_ns += dome__clock_away_ns(env) - b->left.wait_ns;
+    b->waited_ns += dome__clock_away_ns(env) - b->given.at.wait_ns;
     g_free(mine);
     if (status != DOME_OK)
         return dome__fail_transport(env, status);

@@ -1,5 +1,5 @@
-/* Shared by the files that implement a phase: balance.c (when it is held, and its steps), domains.c, exchange.c, learn.c,
- * costs.c, decide.c. */
+/* Shared by the files that implement a phase: balance.c (when it is held, and its steps), balance_marks.c, domains.c,
+ * balance_exchange.c, learn.c, costs.c, decide.c. */
 #ifndef DOME_SRC_BALANCE_PRIVATE_H
 #define DOME_SRC_BALANCE_PRIVATE_H
 
@@ -36,53 +36,81 @@ typedef struct moment {
 
 enum { DOME_BALANCE_MARKS = 4 };
 
+/* Where recent stretches of the program begin. All tasks make marks at the same operations, so they can compare what they did
+ * between two. Data has not moved since the first. balance_marks.c */
+typedef struct marks {
+    moment mark[DOME_BALANCE_MARKS]; /* the newest ones, each at its number modulo DOME_BALANCE_MARKS */
+    uint64_t count;
+    uint64_t stride; /* operations from one to the next; 0: not known yet */
+} marks;
+
+/* When phases are held. balance.c */
+typedef struct timetable {
+    uint64_t every, phases_left;        /* 0 and UINT64_MAX: adaptive, no limit */
+    bool started;                       /* an operation in which data may move has begun */
+    bool due;                           /* a phase, or a step of one, before the operation that is about to begin */
+    uint64_t next;                      /* number of the operation before which the next phase is due */
+    uint64_t together, together_before; /* collectives (group.h) up to the last phase, to the last operation that moves data */
+} timetable;
+
+/* A phase whose numbers travel ahead (balance_exchange.c) has two steps, in operations that all tasks know: in one the task gives
+ * its numbers, before the other, the timetable's `next`, it takes those of all, decides and moves data. balance.c */
+typedef struct two_steps {
+    bool give;            /* what is due is the first step */
+    bool begun;           /* between the two steps */
+    double give_seconds;  /* that the first step took */
+    uint64_t looked_ns;   /* when the task last looked for numbers */
+    uint64_t late, delay; /* operations after which this task had the last numbers, and after which all tasks should have them */
+} two_steps;
+
+/* This task's numbers. balance_exchange.c */
+typedef struct given_numbers {
+    moment at;   /* when they were taken */
+    double part; /* of the processor, that this task had while it computed, by the last phase; 0: not known */
+} given_numbers;
+
+/* The last phase. balance.c */
+typedef struct last_phase {
+    bool was_calm;                      /* it changed nothing */
+    double move_seconds, phase_seconds; /* as measured by this task */
+} last_phase;
+
+/* Whether tasks wait longer than usual. balance.c */
+typedef struct waiting_alarm {
+    uint64_t window_ns, window_wait_ns;
+    double usual_wait, share; /* usual_wait < 0: not known yet */
+    bool raised;
+} waiting_alarm;
+
+/* What the speeds say. learn.c */
+typedef struct lessons {
+    bool by_processor; /* they are those of the tasks' processors, not of their work */
+    double usual_busy; /* seconds that the median task computes between two phases */
+} lessons;
+
 struct dome_balance {
     dome_balancing policy;
     dome_topology topology;
     int rank, size, group;
-    uint64_t every, phases_left; /* 0 and UINT64_MAX: adaptive, no limit */
     bool check_pointers;
 
-    bool started;  /* an operation in which data may move has begun */
-    bool due;      /* a phase, or a step of one, before the operation that is about to begin */
-    uint64_t next; /* number of the operation before which the next phase is due */
-
-    /* A phase whose numbers travel ahead (exchange.c) has two steps, in operations that all tasks know: in one the task gives its
-     * numbers, before the other, `next`, it takes those of all, decides and moves data. */
-    dome_relay *relay;    /* NULL: none is needed, or the transport cannot tell whether a message has arrived */
-    bool give;            /* what is due is the first step */
-    bool ahead;           /* between the two steps */
-    moment left;          /* when the numbers were taken */
-    double give_seconds;  /* that the first step took */
-    uint64_t looked_ns;   /* when the task last looked for numbers */
-    uint64_t late, delay; /* operations after which this task had the last numbers, and after which all tasks should have them */
-    uint64_t together, together_before; /* collectives (group.h) up to the last phase, to the last operation that moves data */
+    timetable when;
+    dome_relay *relay; /* NULL: none is needed, or the transport cannot tell whether a message has arrived */
+    two_steps ahead;
+    given_numbers given;
     GPtrArray *domains;
     dome_speed *speeds; /* by rank; the same on all tasks */
     dome_schedule schedule;
     dome_moving moving; /* seconds per byte */
     double processor;   /* speed of this task's processor when it is not shared, in any unit */
     bool skewed;        /* data has been moved because speeds differ */
-    bool by_processor;  /* speeds are those of the tasks' processors, not of their work */
-    double usual_busy;  /* seconds that the median task computes between two phases */
+    lessons learned;
+    marks marks;
 
-    /* Marks: where recent stretches of the program begin. All tasks make them at the same operations, so they can compare what
-     * they did between two. Data has not moved since the first. */
-    moment mark[DOME_BALANCE_MARKS]; /* the newest ones, each at its number modulo DOME_BALANCE_MARKS */
-    uint64_t marks;                  /* how many there are */
-    uint64_t stride;                 /* operations from one to the next; 0: not known yet */
-    double part;                     /* of the processor, that this task had while it computed, by the last phase; 0: not known */
-
-    /* since the last phase */
-    moment start;
-    bool was_calm;                      /* the phase changed nothing */
-    double move_seconds, phase_seconds; /* as measured by this task */
-    double planned[DOME_REACHES];       /* what the move should take, by kind of link; 0: nothing has moved */
-
-    /* the alarm */
-    uint64_t window_ns, window_wait_ns;
-    double usual_wait, alarm_share; /* usual_wait < 0: not known yet */
-    bool alarmed;
+    moment start; /* the measurement since the last phase */
+    last_phase last;
+    double planned[DOME_REACHES]; /* what the last move should take, by kind of link; 0: nothing has moved */
+    waiting_alarm alarm;
 
     uint64_t waited_ns; /* at the beginning of phases, for the tasks that reach them last */
     dome_balance_report report;
@@ -106,7 +134,26 @@ void dome__domains_restart(dome_env *env, dome_balance *b);
 /* The cost that a rank owns, as a fraction of the domain's. */
 double dome__domain_owned_part(const domain *d, int rank);
 
-/* ---- exchange.c: at once, in an all-gather, or ahead, by a relay ---- */
+/* ---- balance_marks.c ---- */
+
+/* What a task's times are counted from. */
+moment dome__balance_moment(const dome_env *env);
+
+/* Makes a mark where it is time for one, the same on all tasks. Returns whether it has. */
+bool dome__marks_make(const dome_env *env, marks *m);
+
+/* From now on a mark after so many operations. */
+void dome__marks_every(marks *m, uint64_t operations);
+
+void dome__marks_forget(marks *m);
+
+/* The last stretch between two marks. False if there are not enough marks. */
+bool dome__marks_last(const marks *m, const moment *between[2]);
+
+/* The last two stretches between marks, up to `end`: where they begin. False if there are not enough marks. */
+bool dome__marks_recent(const marks *m, const moment *end, const moment *from[2]);
+
+/* ---- balance_exchange.c: at once, in an all-gather, or ahead, by a relay ---- */
 
 /* The numbers that each task tells the others: those of each stretch, others of its own, then those of each live domain. The
  * stretches are the time since the last phase, and the last two between marks, which are 0 if there are not enough marks. */
@@ -114,9 +161,6 @@ enum { STRETCH_ALL, STRETCH_BEFORE, STRETCH_LAST, STRETCHES };
 enum { SAYS_BUSY, SAYS_ELAPSED, SAYS_HAD, SAYS_WAITS, SAYS_OF_STRETCH };
 enum { SAYS_FAILED = STRETCHES * SAYS_OF_STRETCH, SAYS_PHASE, SAYS_MOVE, SAYS_PROCESSOR, SAYS_LATE, SAYS };
 enum { SAYS_SECONDS, SAYS_UNEVEN, SAYS_OF_DOMAIN };
-
-/* What a task's times are counted from. */
-moment dome__balance_moment(const dome_env *env);
 
 /* The numbers of all tasks. */
 typedef struct hearing {
@@ -149,9 +193,6 @@ double dome__busy_seconds(const moment *from, const moment *to, bool polls);
 
 /* The part of the processor that this task had while it computed between two moments; 0: it computed too little to tell. */
 double dome__balance_part(const dome_env *env, const moment *from, const moment *to);
-
-/* The last two stretches between marks, up to `end`: where they begin. False if there are not enough marks. */
-bool dome__balance_recent(const dome_balance *b, const moment *end, const moment *from[2]);
 
 /* Ahead: gives this task's numbers; fetches those of all, and waits for them if it must. Between the two the live domains stay as
  * they are (no survey). Fail by dome__fail. */

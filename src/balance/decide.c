@@ -20,9 +20,9 @@ static speeds speeds_of(dome_balance *b)
         const dome_speed *speed = &b->speeds[r];
         s.rates[r] = speed->rate;
         s.later[r] = dome__speed_ahead(speed, stay);
-        s.noises[r] = b->every ? 0 : speed->noise;
+        s.noises[r] = b->when.every ? 0 : speed->noise;
         b->schedule.changed |= speed->changed;
-        b->schedule.moves |= dome__speed_moves(speed) && !b->every;
+        b->schedule.moves |= dome__speed_moves(speed) && !b->when.every;
     }
     return s;
 }
@@ -72,7 +72,7 @@ static bool decide_domain(dome_balance *b, domain *d, const dome_load *load)
     dome_moving moving = moving_of(b, d);
     bool all = b->group == b->size;
     dome__policy_groups(load, b->group, d->flow, &division);
-    if (all && !b->every && d->weight > 0)
+    if (all && !b->when.every && d->weight > 0)
         dome__policy_spare(load, &moving, dome__schedule_horizon(&b->schedule), &division);
     d->start = division.start;
     uint64_t busiest;

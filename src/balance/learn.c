@@ -96,7 +96,7 @@ static bool costs_are_measured(const dome_balance *b)
 static double unit_of(const dome_balance *b, const hearing *h, int rank, int stretch, double work)
 {
     double had = dome__said_of(h, rank, stretch, SAYS_HAD);
-    return b->by_processor ? dome__said(h, rank, SAYS_PROCESSOR) : had > 0 ? work / had : 0;
+    return b->learned.by_processor ? dome__said(h, rank, SAYS_PROCESSOR) : had > 0 ? work / had : 0;
 }
 
 /* Whether other programs, or limits, take part of a task's processor while it computes. */
@@ -122,7 +122,7 @@ static bool learn_speed(dome_balance *b, const hearing *h, int rank, const stret
 {
     dome_speed *speed = &b->speeds[rank];
     double busy = dome__said_of(h, rank, s->which, SAYS_BUSY), elapsed = dome__said_of(h, rank, s->which, SAYS_ELAPSED);
-    if (!s->shared || b->every || !(rate > 0) || !(elapsed > 0) ||
+    if (!s->shared || b->when.every || !(rate > 0) || !(elapsed > 0) ||
         busy / (1 + dome__said_of(h, rank, s->which, SAYS_WAITS)) >= LONG_STRETCH)
         return dome__speed_update(speed, rate, s->seconds, mean);
     return dome__speed_between(speed, rate * busy / elapsed, rate, s->seconds, mean);
@@ -136,8 +136,8 @@ static bool is_telling(dome_balance *b, const hearing *h)
     for (int r = 0; r < b->size; r++)
         busy[r] = dome__said(h, r, SAYS_BUSY);
     double middle = dome__median(busy, b->size);
-    bool telling = !b->every || middle >= TELLING * b->usual_busy;
-    b->usual_busy = MAX(middle, USUAL * b->usual_busy);
+    bool telling = !b->when.every || middle >= TELLING * b->learned.usual_busy;
+    b->learned.usual_busy = MAX(middle, USUAL * b->learned.usual_busy);
     g_free(busy);
     return telling;
 }
@@ -150,7 +150,7 @@ static bool learn_from(dome_balance *b, const hearing *h, const stretch *s)
     bool doubt = false;
     for (int r = 0; r < b->size; r++) {
         double busy = dome__said_of(h, r, s->which, SAYS_BUSY), work = owned_work(b, r);
-        rate[r] = busy > 0 && work > 0 ? (b->by_processor ? rate_by_processor(h, r, s->which) : work / busy) : 0;
+        rate[r] = busy > 0 && work > 0 ? (b->learned.by_processor ? rate_by_processor(h, r, s->which) : work / busy) : 0;
         unit[r] = unit_of(b, h, r, s->which, work);
         mean += b->speeds[r].rate / b->size;
     }
@@ -159,7 +159,7 @@ static bool learn_from(dome_balance *b, const hearing *h, const stretch *s)
         middle = dome__median(rate, b->size);
     for (int r = 0; r < b->size && middle > 0; r++) {
         bool learns = s->telling || !(rate[r] > 0);
-        if (b->every && learns)
+        if (b->when.every && learns)
             b->speeds[r].doubt = rate[r] / middle; /* the user has set the interval: there may be no later phase to confirm the
                                                     * measurement */
         if (learns && learn_speed(b, h, r, s, rate[r] / middle, mean))
@@ -186,10 +186,10 @@ static void learn_speeds(dome_balance *b, hearing *h)
     stretch all = stretch_of(b, h, STRETCH_ALL);
     all.telling = is_telling(b, h);
     bool by_processor = costs_are_measured(b);
-    if (by_processor && !b->by_processor)
+    if (by_processor && !b->learned.by_processor)
         memset(b->speeds, 0, (size_t)b->size * sizeof *b->speeds); /* the known speeds are in another unit */
-    b->by_processor |= by_processor;
-    if (b->alarmed && recent[0].seconds >= b->schedule.shortest && recent[1].seconds >= b->schedule.shortest) {
+    b->learned.by_processor |= by_processor;
+    if (b->alarm.raised && recent[0].seconds >= b->schedule.shortest && recent[1].seconds >= b->schedule.shortest) {
         learn_from(b, h, &recent[0]);
         h->doubt |= learn_from(b, h, &recent[1]);
     } else {
@@ -214,7 +214,7 @@ int dome__balance_learn(dome_env *env, dome_balance *b, hearing *h)
         for (int r = 0; r < b->size; r++)
             uneven = uneven || dome__said(h, r, at + SAYS_UNEVEN) != 0;
         at += SAYS_OF_DOMAIN;
-        if (uneven && (d->told || !b->ahead))
+        if (uneven && (d->told || !b->ahead.begun))
             status = dome__learn_costs(env, b, h, d);
         h->doubt = h->doubt || (uneven && !d->costs); /* the costs come with the next numbers */
         d->uneven = uneven;

@@ -344,6 +344,6 @@ dome_status dome_env_relayout(dome_env *env, const dome_layout *layout)
     if (status == DOME_OK)
         status = dome__relayout(env, layout);
     if (env->balance)
-        env->balance->marks = 0; /* what was done before is not comparable */
+        dome__marks_forget(&env->balance->marks); /* what was done before is not comparable */
     return dome__end(&op, status);
 }

@@ -266,22 +266,15 @@ static void put_index(dome_capture_image_object *s)
 
 /* ---- taking ---- */
 
-/* Of all texts that of the lowest rank that has one, the same on all tasks; NULL: none has. Frees *text. name: says which task.
- */
-static int agree_text(dome_env *env, char **text, bool name)
+/* *problem: on all tasks that of the lowest rank that has one, which is named unless it is task 0; NULL: none has. */
+static int agree_problem(dome_env *env, char **problem)
 {
-    char shared[TEXT_MOST] = "";
-    int from = 0;
-    uint64_t worst = *text ? (uint64_t)(env->size - env->rank) : 0;
-    int status = dome__allreduce(env->transport, DOME_U64, &worst, 1, dome__combine_max_u64, NULL);
-    if (status == DOME_OK && worst > 0) {
-        if (*text)
-            g_strlcpy(shared, *text, sizeof shared);
-        from = env->size - (int)worst;
-        status = dome__bcast(env->transport, env->size - (int)worst, DOME_U8, shared, sizeof shared);
+    int from = 0, status = dome__agree_text(env->transport, problem, &from);
+    if (from > 0) {
+        char *text = g_strdup_printf("on task %d: %s", from, *problem);
+        g_free(*problem);
+        *problem = text;
     }
-    g_free(*text);
-    *text = worst == 0 ? NULL : name && from > 0 ? g_strdup_printf("on task %d: %s", from, shared) : g_strdup(shared);
     return status;
 }
 
@@ -362,7 +355,7 @@ static int name_difference(dome_capture_image_object *s)
     g_free(s->bound);
     s->bound = same ? NULL : dome__capture_image_say_difference(s->image, block, env->rank, bytes, length, 0);
     g_free(bytes);
-    return status == DOME_OK ? agree_text(env, &s->bound, false) : status;
+    return status == DOME_OK ? dome__agree_text(env->transport, &s->bound, NULL) : status;
 }
 
 /* Once for each. */
@@ -430,7 +423,7 @@ dome_status dome__capture_image_object_take(dome_capture_image_object *s, const 
     int status = share_errno(env);
     take_own(s, refused);
     if (status == DOME_OK)
-        status = agree_text(env, &s->problem, true);
+        status = agree_problem(env, &s->problem);
     if (status == DOME_OK && !s->problem)
         status = compare(s);
     if (status == DOME_OK && !s->problem)

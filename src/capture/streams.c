@@ -1,6 +1,7 @@
 #include "capture/capture.h"
 #include "heap/gone.h"
 #include "system/files.h"
+#include "system/io.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -182,7 +183,7 @@ static char *copy_content(const stream *s, uint64_t length)
 {
     char *path = g_strdup_printf("/proc/self/fd/%d", fileno(s->file)), *content = g_malloc(COPY_MOST + 1);
     int from = open(path, O_RDONLY | O_CLOEXEC);
-    const uint64_t got = from >= 0 ? dome__file_read_at(from, content, length, 0) : 0;
+    const uint64_t got = from >= 0 ? dome__io_read_at(from, content, length, 0) : 0;
     if (from >= 0)
         close(from);
     g_free(path);
@@ -467,11 +468,8 @@ static char *check(const dome_capture_saved_streams *saved, const saved_stream *
 static char *write_content(const saved_stream *s)
 {
     int to = open(s->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    uint64_t put = 0;
-    for (ssize_t n = 1; to >= 0 && n > 0 && put<s->length; put += n> 0 ? (uint64_t)n : 0)
-        n = pwrite(to, s->content + put, (size_t)(s->length - put), (off_t)put);
     char *problem =
-        to < 0 || put < s->length || ftruncate(to, (off_t)s->length) < 0
+        to < 0 || !dome__io_write_at(to, s->content, s->length, 0) || ftruncate(to, (off_t)s->length) < 0
             ? g_strdup_printf("file '%s', which the program wrote, cannot be written again: %s", s->path, strerror(errno))
             : NULL;
     if (to >= 0)

@@ -2,7 +2,8 @@
 
 #include "ckpt/link.h"
 #include "system/files.h"
-#include "system/terminal.h"
+#include "system/io.h"
+#include "system/say.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
 #include "transport/message.h"
@@ -299,11 +300,7 @@ static int send_file(dome_env *env, int to, const char *path, char **text)
     if (fd < 0)
         *text = broken(path, reason);
     do {
-        ssize_t got = fd >= 0 ? read(fd, buffer, CHUNK) : 0;
-        if (got < 0 && errno == EINTR) {
-            n = 1;
-            continue;
-        }
+        ssize_t got = fd >= 0 ? dome__io_read_some(fd, buffer, CHUNK) : 0;
         if (got < 0)
             *text = broken(path, strerror(errno));
         n = got > 0 ? (uint64_t)got : 0;

@@ -22,17 +22,7 @@ static const int64_t SLACK = (int64_t)16 << 20;
 
 int dome__handover_agree(dome_env *env, char **why)
 {
-    dome_transport *t = env->transport;
-    char text[DOME_HANDOVER_WHY] = "";
-    uint64_t worst = *why ? (uint64_t)(t->group.size - t->group.rank) : 0; /* the lowest rank is the greatest number */
-    int status = dome__allreduce(t, DOME_U64, &worst, 1, dome__combine_max_u64, NULL);
-    if (status == DOME_OK && worst > 0) {
-        if (*why)
-            g_strlcpy(text, *why, sizeof text);
-        status = dome__bcast(t, t->group.size - (int)worst, DOME_U8, text, sizeof text);
-        g_free(*why);
-        *why = g_strdup(text);
-    }
+    int status = dome__agree_text(env->transport, why, NULL);
     return status ? dome__fail_transport(env, status) : DOME_OK;
 }
 

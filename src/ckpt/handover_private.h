@@ -10,8 +10,7 @@
 enum {
     DOME_HANDOVER_SUM = sizeof(dome_checksum) / sizeof(uint64_t),
     DOME_HANDOVER_PIECE = DOME_HANDOVER_SUM,
-    DOME_HANDOVER_WORDS,
-    DOME_HANDOVER_WHY = 400 /* bytes of a text that all tasks get */
+    DOME_HANDOVER_WORDS
 };
 
 G_STATIC_ASSERT(DOME_HANDOVER_SUM * sizeof(uint64_t) == sizeof(dome_checksum));

@@ -1,6 +1,7 @@
 /* Reading a handover in the next view. All tasks know where each block is, and which task needs it: nobody asks. */
 #include "ckpt/handover_private.h"
 #include "system/files.h"
+#include "system/io.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
 #include "transport/message.h"
@@ -40,7 +41,7 @@ struct dome_handover_source {
 
 static bool read_all(int fd, void *to, uint64_t bytes, uint64_t offset)
 {
-    return dome__file_read_at(fd, to, bytes, offset) == bytes;
+    return dome__io_read_at(fd, to, bytes, offset) == bytes;
 }
 
 /* Task 0's piece ends with where everything is. */

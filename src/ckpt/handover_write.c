@@ -23,9 +23,11 @@ static void take_block(dome_handover *h, const dome_object *object, const dome_c
     const dome_ckpt_entry *e = dome__ckpt_entry(h->ckpt, there, block);
     dome_checksum sum;
     const int status = dome__state_block(object, block, to, e->length, &sum);
-    if (status != DOME_OK && !h->why)
-        h->why = g_strdup_printf("block %" PRIu64 " of '%s' cannot be saved: %s", block, there->name,
-                                 dome_status_text((dome_status)status));
+    if (status != DOME_OK && !h->why) {
+        char *why = dome__state_cannot(there->name, status);
+        h->why = g_strdup_printf("block %" PRIu64 " of %s", block, why);
+        g_free(why);
+    }
     uint64_t *words = h->words + (there->first_entry + block) * DOME_HANDOVER_WORDS;
     for (int k = 0; k < DOME_HANDOVER_SUM; k++)
         words[k] = dome__get_u64(sum.bytes + (size_t)k * sizeof *words);

@@ -1,6 +1,7 @@
 #include "ckpt/link.h"
 
 #include "system/bytes.h"
+#include "system/deadline.h"
 #include "system/entropy.h"
 #include "system/sockets.h"
 #include "transport/handshake.h"
@@ -23,7 +24,7 @@ enum { STRANGERS = 256 };
 /* A connection whose handshake is under way. */
 typedef struct peer {
     int fd;
-    gint64 until; /* sent away then */
+    dome_deadline until; /* sent away then */
     dome_handshake handshake;
 } peer;
 
@@ -38,7 +39,7 @@ typedef struct sockets {
     struct sockaddr_in to; /* another task */
     peer own;
     bool connected;
-    gint64 again; /* time of the next attempt, if there is no connection */
+    dome_deadline again; /* the next attempt, if there is no connection */
 } sockets;
 
 static bool fails(char **message, const char *what)
@@ -125,7 +126,7 @@ static bool keep(sockets *s, int rank, const peer *p)
 static void greet(const sockets *s, peer *p, int fd, bool connects, uint32_t word)
 {
     p->fd = fd;
-    p->until = g_get_monotonic_time() + DOME_HANDSHAKE_PATIENCE * G_USEC_PER_SEC;
+    p->until = dome__deadline_in(DOME_HANDSHAKE_PATIENCE);
     dome__handshake_begin(&p->handshake, connects, PURPOSE, s->door.cookie, sizeof s->door.cookie, word);
 }
 
@@ -172,14 +173,13 @@ static void stop_listening(sockets *s)
 /* Processes whatever any connection, of a task or a stranger, has sent; waits for none. */
 static void hear_peers(sockets *s)
 {
-    gint64 now = g_get_monotonic_time();
     for (guint i = 0; i < s->peers->len;) {
         peer *p = &g_array_index(s->peers, peer, i);
         dome_handshake_state state = dome__handshake_step(&p->handshake, p->fd);
         uint32_t rank = p->handshake.word;
         if (state == DOME_HANDSHAKE_DONE && rank >= 1 && rank < (uint32_t)s->size && s->fd[rank] < 0 && keep(s, (int)rank, p)) {
             g_array_remove_index(s->peers, i);
-        } else if (state != DOME_HANDSHAKE_MORE || now > p->until) {
+        } else if (state != DOME_HANDSHAKE_MORE || dome__deadline_passed(p->until)) {
             send_away(s, i);
         } else {
             i++;
@@ -216,7 +216,7 @@ static void try_again(sockets *s)
 {
     close(s->own.fd);
     s->own.fd = -1;
-    s->again = g_get_monotonic_time() + 50000;
+    s->again = dome__deadline_in(0.05);
 }
 
 static bool begin_connecting(sockets *s, int rank, char **message)
@@ -235,13 +235,12 @@ static bool begin_connecting(sockets *s, int rank, char **message)
 
 static bool go_on_connecting(sockets *s, int rank, short events, char **message)
 {
-    gint64 now = g_get_monotonic_time();
     int error = 0;
     socklen_t length = sizeof error;
     if (s->own.fd < 0)
-        return now < s->again || begin_connecting(s, rank, message);
+        return !dome__deadline_passed(s->again) || begin_connecting(s, rank, message);
     if (!s->connected) {
-        if (!events && now <= s->own.until)
+        if (!events && !dome__deadline_passed(s->own.until))
             return true;
         if (!events || getsockopt(s->own.fd, SOL_SOCKET, SO_ERROR, &error, &length) < 0 || error) {
             errno = events ? error : ETIMEDOUT;
@@ -252,7 +251,7 @@ static bool go_on_connecting(sockets *s, int rank, short events, char **message)
     dome_handshake_state state = dome__handshake_step(&s->own.handshake, s->own.fd);
     if (state == DOME_HANDSHAKE_DONE && keep(s, 0, &s->own)) {
         s->own.fd = -1;
-    } else if (state != DOME_HANDSHAKE_MORE || now > s->own.until) {
+    } else if (state != DOME_HANDSHAKE_MORE || dome__deadline_passed(s->own.until)) {
         try_again(s);
     }
     return true;
@@ -288,7 +287,7 @@ static bool go_on(dome_ckpt_link *link, short own_events, char **message)
 
 bool dome__ckpt_link_complete(dome_ckpt_link *const *links, int n, double seconds, char **message)
 {
-    gint64 until = g_get_monotonic_time() + (gint64)(seconds * G_USEC_PER_SEC);
+    const dome_deadline until = dome__deadline_in(seconds);
     GArray *polls = g_array_new(FALSE, TRUE, sizeof(struct pollfd));
     bool good = true;
     for (int missing = 1, patience = 0; missing && good; patience = 20) { /* those that connect begin at once */
@@ -305,7 +304,7 @@ bool dome__ckpt_link_complete(dome_ckpt_link *const *links, int n, double second
             good = go_on(links[k], g_array_index(polls, struct pollfd, own[k]).revents, message);
             missing += ((sockets *)links[k]->ctx)->missing;
         }
-        if (good && missing && g_get_monotonic_time() > until) {
+        if (good && missing && dome__deadline_passed(until)) {
             errno = ETIMEDOUT;
             good = fails(message, "a task has not come");
         }

@@ -5,9 +5,14 @@
 #include "store/store.h"
 #include "transport/transport.h"
 
+static char *cannot(const char *object, const char *why)
+{
+    return g_strdup_printf("'%s' cannot be saved: %s", object, why);
+}
+
 char *dome__state_cannot(const char *object, int status)
 {
-    return g_strdup_printf("'%s' cannot be saved: %s", object, dome_status_text((dome_status)status));
+    return cannot(object, dome_status_text((dome_status)status));
 }
 
 char *dome__state_settle(dome_env *env)
@@ -15,7 +20,7 @@ char *dome__state_settle(dome_env *env)
     dome__env_settle(env); /* failures are found below, object by object */
     for (dome_object *o = NULL; (o = dome_object_next(env, o));) {
         char *problem = dome__object_is_named(o) ? dome__object_settle(o) : NULL;
-        char *why = problem ? g_strdup_printf("'%s' cannot be saved: %s", dome_object_name(o), problem) : NULL;
+        char *why = problem ? cannot(dome_object_name(o), problem) : NULL;
         g_free(problem);
         if (why)
             return why;

@@ -5,9 +5,6 @@
 #include "transport/collective.h"
 
 #include <inttypes.h>
-#include <string.h>
-
-enum { TEXT = 320 };
 
 /* Whether any task has a message or a request open. A message that is on its way has been counted by its sender alone. */
 static int any_open(dome_env *env, bool *open)
@@ -32,72 +29,63 @@ static uint64_t *taken_by(dome_env *env, int *status)
     return taken;
 }
 
-static void describe_message(char text[TEXT], int from, int to, const sent *message)
+static char *describe_message(int from, int to, const sent *message)
 {
-    g_snprintf(text, TEXT, "a message of task %d to task %d (tag %d, %" PRIu64 " element%s of %s) has not been received", from,
-               to, message->tag, message->count, message->count == 1 ? "" : "s", dome__letter_type_name(message->kind));
+    return g_strdup_printf("a message of task %d to task %d (tag %d, %" PRIu64 " element%s of %s) has not been received", from,
+                           to, message->tag, message->count, message->count == 1 ? "" : "s",
+                           dome__letter_type_name(message->kind));
 }
 
-static void describe_request(char text[TEXT], const dome_request *r)
+static char *describe_request(const dome_request *r)
 {
     char peer[32] = "any task", tag[32] = "any tag";
     if (r->rank >= 0)
         g_snprintf(peer, sizeof peer, "task %d", r->rank);
     if (r->tag >= 0)
         g_snprintf(tag, sizeof tag, "tag %d", r->tag);
-    g_snprintf(text, TEXT, "a request of task %d to %s %s (%s) has not been waited for", r->env->rank,
-               r->to_send ? "send to" : "receive from", peer, tag);
+    return g_strdup_printf("a request of task %d to %s %s (%s) has not been waited for", r->env->rank,
+                           r->to_send ? "send to" : "receive from", peer, tag);
 }
 
-/* Describes a message or request of this task that is open; returns false if there is none. Of messages that the receiver has not
+/* Describes a message or request of this task that is open, g_free'd; NULL: there is none. Of messages that the receiver has not
  * taken, which may be long, the sender alone knows: the last one of them is described. */
-static bool describe(dome_env *env, const uint64_t *taken, char text[TEXT])
+static char *describe(dome_env *env, const uint64_t *taken)
 {
     const dome_comm *c = env->comm;
     if (c->stored.length) {
         const stored *s = c->stored.head->data;
-        describe_message(text, s->rank, env->rank, &(sent){s->letter.tag, s->letter.kind, s->letter.count});
-        return true;
+        return describe_message(s->rank, env->rank, &(sent){s->letter.tag, s->letter.kind, s->letter.count});
     }
     for (int r = 0; r < env->size; r++)
-        if (c->sent_to[r] != taken[r]) {
-            describe_message(text, env->rank, r, &c->last_to[r]);
-            return true;
-        }
+        if (c->sent_to[r] != taken[r])
+            return describe_message(env->rank, r, &c->last_to[r]);
     const GQueue *queue = c->receives.length ? &c->receives : &c->done;
-    if (queue->length)
-        describe_request(text, queue->head->data);
-    return queue->length > 0;
+    return queue->length ? describe_request(queue->head->data) : NULL;
 }
 
-/* On all tasks: the text of the lowest rank that has one; empty if there is none. */
-static int first_text(dome_env *env, char text[TEXT])
+/* On all tasks: *text is what the lowest rank has open that has something open; NULL: none has. */
+static int first_text(dome_env *env, char **text)
 {
-    dome_transport *t = env->transport;
-    memset(text, 0, TEXT); /* all of it is sent */
     bool open;
+    *text = NULL;
     int status = any_open(env, &open);
     if (status || !open)
         return status;
     uint64_t *taken = taken_by(env, &status);
     if (status)
         return status;
-    int64_t first = describe(env, taken, text) ? env->size - env->rank : 0;
+    *text = describe(env, taken);
     g_free(taken);
-    status = dome__allreduce(t, DOME_I64, &first, 1, dome__combine_max_i64, NULL);
-    if (!status && first)
-        status = dome__bcast(t, (int)(env->size - first), DOME_U8, text, TEXT);
+    status = dome__agree_text(env->transport, text, NULL);
+    if (status)
+        g_clear_pointer(text, g_free);
     return status;
 }
 
 int dome__comm_open(dome_env *env, char **text)
 {
-    char found[TEXT];
-    int status = first_text(env, found);
-    if (status)
-        return dome__fail_transport(env, status);
-    *text = found[0] ? g_strdup(found) : NULL;
-    return DOME_OK;
+    int status = first_text(env, text);
+    return status ? dome__fail_transport(env, status) : DOME_OK;
 }
 
 int dome__comm_finish(dome_env *env)
@@ -108,12 +96,13 @@ int dome__comm_finish(dome_env *env)
         if (r->state == REQUEST_SENDS)
             dome__end_send(env->transport, r->rank);
     }
-    char text[TEXT];
-    int status = first_text(env, text);
-    if (!status && text[0] && env->rank == 0) {
+    char *text;
+    int status = first_text(env, &text);
+    if (text && env->rank == 0) {
         char *line = g_strdup_printf("dome_finalize: %s", text);
         env->hooks->say(env, line);
         g_free(line);
     }
+    g_free(text);
     return status;
 }

@@ -1,7 +1,7 @@
 /* Public functions that query the environment. */
 #include "core/environment.h"
 
-#include "system/terminal.h"
+#include "system/say.h"
 #include "system/time.h"
 
 #include <dome/env.h>

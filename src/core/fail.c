@@ -1,7 +1,7 @@
 /* Failures: the line that reports one, and what happens then. */
 #include "core/environment.h"
 #include "core/operation.h"
-#include "system/terminal.h"
+#include "system/say.h"
 
 #include <dome/env.h>
 

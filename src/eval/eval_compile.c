@@ -4,7 +4,7 @@
 #include "kernels/code_cache.h"
 #include "kernels/compiler.h"
 #include "kernels/elementwise.h"
-#include "system/terminal.h"
+#include "system/say.h"
 #include "system/thread.h"
 #include "system/unconst.h"
 

@@ -1,23 +1,19 @@
 #include "files/apart.h"
 
+#include "system/child.h"
+#include "system/deadline.h"
 #include "system/sockets.h"
-#include "system/time.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <glib.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-static const uint64_t LIMIT_NS = UINT64_C(60000000000);
+enum { SECONDS = 60 };
 
 struct dome_apart_process {
     pid_t pid;          /* 0: it has ended */
@@ -33,16 +29,10 @@ static bool write_text(int fd, const void *text, size_t bytes)
     return dome__socket_send(fd, &length, sizeof length) && dome__socket_send(fd, text, bytes);
 }
 
-/* In the child: it dies as quietly as it can, and with its parent. */
+/* In the child, which dies as quietly as it can. */
 static void run(dome_apart_function function, void *ctx, int fd)
 {
-    sigset_t none;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    for (int number = 1; number < NSIG; number++)
-        signal(number, SIG_DFL);
     signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit fails */
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     for (uint64_t length; dome__socket_receive(fd, &length, sizeof length);) {
         size_t bytes = 0;
@@ -62,22 +52,11 @@ static void run(dome_apart_function function, void *ctx, int fd)
  * waited for: a process that another thread has forked meanwhile may keep it open. */
 static bool read_all(int fd, GByteArray *data, bool *late)
 {
-    uint64_t begin = dome__now_ns(), length = 0;
-    for (;;) {
-        uint8_t piece[65536];
-        uint64_t passed = dome__since_ns(begin);
-        struct pollfd ready = {.fd = fd, .events = POLLIN};
-        *late = passed >= LIMIT_NS;
-        if (*late)
-            return false;
-        int n = poll(&ready, 1, (int)((LIMIT_NS - passed) / 1000000) + 1);
-        if (n <= 0)
-            continue;
-        ssize_t got = read(fd, piece, sizeof piece);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            break;
+    const dome_deadline until = dome__deadline_in(SECONDS);
+    uint64_t length = 0;
+    uint8_t piece[65536];
+    ssize_t got;
+    while ((got = dome__deadline_read(fd, piece, sizeof piece, until)) > 0) {
         g_byte_array_append(data, piece, (guint)got);
         if (data->len < sizeof length)
             continue;
@@ -85,6 +64,7 @@ static bool read_all(int fd, GByteArray *data, bool *late)
         if (data->len - sizeof length >= length)
             return data->len - sizeof length == length;
     }
+    *late = got < 0 && errno == ETIMEDOUT;
     return false;
 }
 
@@ -94,31 +74,21 @@ static void stop(dome_apart_process *p)
     if (p->pid == 0)
         return;
     close(p->fd);
-    kill(p->pid, SIGKILL);
-    while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR)
-        ;
+    dome__child_kill(p->pid);
     p->pid = 0;
 }
 
 dome_apart_process *dome__apart_begin(dome_apart_function function, void *ctx)
 {
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+    const dome_child_setup setup = {.line = DOME_CHILD_TALKS, .unblocked = true, .handles_none = true, .with_parent = true};
+    int fd;
+    pid_t pid = dome__child_fork(&setup, &fd);
+    if (pid == 0)
+        run(function, ctx, fd);
+    if (pid < 0)
         return NULL;
-    pid_t pid = fork();
-    if (pid == 0) {
-        close(ends[0]);
-        run(function, ctx, ends[1]);
-    }
-    int error = errno;
-    close(ends[1]);
-    if (pid < 0) {
-        close(ends[0]);
-        errno = error;
-        return NULL;
-    }
     dome_apart_process *p = g_new(dome_apart_process, 1);
-    *p = (dome_apart_process){.pid = pid, .fd = ends[0]};
+    *p = (dome_apart_process){.pid = pid, .fd = fd};
     return p;
 }
 

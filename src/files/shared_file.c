@@ -1,6 +1,7 @@
 #define _FILE_OFFSET_BITS 64
 
 #include "files/shared_file.h"
+#include "system/io.h"
 
 #include "transport/agree.h"
 #include "transport/collective.h"
@@ -346,39 +347,17 @@ int dome__shared_find(dome_shared_file *f)
 
 static bool pread_all(int fd, void *data, uint64_t bytes, uint64_t offset)
 {
-    for (char *at = data; bytes;) {
-        ssize_t n = pread(fd, at, MIN(bytes, 1u << 30), (off_t)offset);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0) {
-            errno = n ? errno : EIO;
-            return false;
-        }
-        at += n;
-        offset += (uint64_t)n;
-        bytes -= (uint64_t)n;
-    }
-    return true;
+    const bool good = dome__io_read_at(fd, data, bytes, offset) == bytes;
+    if (!good && !errno)
+        errno = EIO;
+    return good;
 }
 
 static bool pwrite_all(int fd, const void *data, uint64_t bytes, uint64_t offset)
 {
     dome_file_limit limit;
-    bool good = true;
     dome__file_limit_begin(&limit);
-    for (const char *at = data; bytes && good;) {
-        ssize_t n = pwrite(fd, at, MIN(bytes, 1u << 30), (off_t)offset);
-        if (n < 0 && errno == EINTR)
-            continue;
-        good = n > 0;
-        if (n == 0)
-            errno = ENOSPC;
-        if (!good)
-            break;
-        at += n;
-        offset += (uint64_t)n;
-        bytes -= (uint64_t)n;
-    }
+    const bool good = dome__io_write_at(fd, data, bytes, offset);
     dome__file_limit_end(&limit);
     return good;
 }

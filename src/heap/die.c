@@ -1,7 +1,7 @@
 #include "heap/die.h"
 
 #include "core/environment.h"
-#include "system/terminal.h"
+#include "system/say.h"
 
 #include <dome/env.h>
 

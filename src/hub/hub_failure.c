@@ -1,5 +1,6 @@
 /* Failures: notices them, tells all tasks, and kills those that do not end. */
 #include "hub/hub_private.h"
+#include "system/say.h"
 #include "system/terminal.h"
 
 #include <signal.h>
@@ -191,7 +192,7 @@ void dome__hub_tell(hub_state *s)
         s->failure.noticed = difference;
     }
     char *reason = dome__hub_reason(s), *plain = dome__plain(reason);
-    char *line = s->failure.noticed[0] ? g_strdup_printf("dome: %s\n", plain) : g_strdup("");
+    char *line = s->failure.noticed[0] ? g_strdup_printf(DOME_SAY_PREFIX "%s\n", plain) : g_strdup("");
     const hub_client *speaker = s->hub->rank0_is_child ? NULL : speaker_for_rank0(s);
     bool reported = s->hub->report_fd >= 0 && s->failure.end != DOME_END_OWN && !s->rank0.ending;
     if (line[0] && !speaker && !reported) {

@@ -1,5 +1,7 @@
 #include "hub/hub_private.h"
 
+#include "system/child.h"
+
 #include <signal.h>
 #include <unistd.h>
 
@@ -44,11 +46,10 @@ void dome__hub_launcher_kill(hub_state *s, const int *tids, int n)
         return;
     if (m->killer)
         kill(m->killer, SIGKILL);
-    m->killer = fork();
-    if (m->killer == 0) {
-        signal(SIGALRM, SIG_DFL);
-        alarm(2);
+    const pid_t killer = dome__child_fork(&(dome_child_setup){.seconds = 2}, NULL);
+    if (killer == 0) {
         launcher->kill(tids, n);
         _exit(0);
     }
+    m->killer = killer > 0 ? killer : 0; /* -1 would be all processes of the user, at the next kill */
 }

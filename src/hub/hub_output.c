@@ -1,9 +1,9 @@
 /* The tasks' output, and the hub's own lines. A slow reader slows only the tasks that write, not the hub. */
 #include "hub/hub_private.h"
+#include "system/say.h"
 #include "system/terminal.h"
 
 #include <poll.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/stat.h>
@@ -40,10 +40,9 @@ void dome__hub_print(hub_state *s, int fd, const char *text)
 
 void dome__hub_say(hub_state *s, const char *text)
 {
-    char *plain = dome__plain(text), *line = g_strdup_printf("%sdome: %s\n", dome__terminal_clear(STDERR_FILENO), plain);
+    char *line = dome__say_line(text);
     dome__hub_print(s, STDERR_FILENO, line);
     g_free(line);
-    g_free(plain);
 }
 
 static size_t both(const hub_state *s, size_t (*of)(dome_outlet *outlet))
@@ -123,10 +122,8 @@ void dome__hub_output_rung(hub_state *s)
 static void say_dropped(size_t bytes)
 {
     struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};
-    char line[128];
-    int n = snprintf(line, sizeof line, "dome: nobody read the program's output: its last %zu bytes are dropped\n", bytes);
-    if (poll(&p, 1, 0) > 0 && (p.revents & POLLOUT) && write(STDERR_FILENO, line, (size_t)n) < 0)
-        return; /* there is no other place to report it */
+    if (poll(&p, 1, 0) > 0 && (p.revents & POLLOUT))
+        dome__say_at_once("nobody read the program's output: its last %zu bytes are dropped", bytes);
 }
 
 void dome__hub_output_close(hub_state *s)

@@ -21,7 +21,7 @@ void dome__hub_output_open(hub_state *s);
 /* Prints text on one of this process's streams, STDOUT_FILENO or STDERR_FILENO. Never blocks. */
 void dome__hub_print(hub_state *s, int fd, const char *text);
 
-/* As dome__say (system/terminal.h), without blocking. */
+/* As dome__say (system/say.h), without blocking. */
 void dome__hub_say(hub_state *s, const char *text);
 
 /* Prints a line about orders of `who`, once, however often it comes. said: the last one, the caller's to g_free. */

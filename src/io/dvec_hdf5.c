@@ -3,6 +3,7 @@
 #include "files/hdf5.h"
 #include "files/npy.h"
 #include "io/file_formats.h"
+#include "system/io.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
 #include "transport/transport.h"
@@ -228,14 +229,14 @@ static void copy_part(dome_shared_file *f, int from, uint64_t begin, uint64_t en
 {
     char piece[4096];
     while (begin < end && !f->status) {
-        ssize_t n = pread(from, piece, (size_t)MIN(end - begin, sizeof piece), (off_t)begin);
-        if (n <= 0) {
-            errno = n ? errno : EIO;
+        const uint64_t n = MIN(end - begin, sizeof piece);
+        if (dome__io_read_at(from, piece, n, begin) < n) {
+            errno = errno ? errno : EIO;
             dome__shared_note_errno(f, "written");
             return;
         }
-        dome__shared_write(f, begin, piece, (uint64_t)n);
-        begin += (uint64_t)n;
+        dome__shared_write(f, begin, piece, n);
+        begin += n;
     }
 }
 

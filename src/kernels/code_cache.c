@@ -1,5 +1,6 @@
 #include "kernels/code_cache.h"
 
+#include "system/io.h"
 #include "system/own_folder.h"
 
 #include <dirent.h>
@@ -153,15 +154,7 @@ static void note_use(int file, const struct stat *s)
 static char *read_all(int file, size_t bytes)
 {
     char *data = g_try_malloc(bytes);
-    size_t done = 0;
-    for (ssize_t n; data && done < bytes; done += (size_t)n) {
-        n = read(file, data + done, bytes - done);
-        if (n < 0 && errno == EINTR)
-            n = 0;
-        else if (n <= 0)
-            break;
-    }
-    if (done < bytes)
+    if (data && dome__io_read(file, data, bytes) < bytes)
         g_clear_pointer(&data, g_free);
     return data;
 }
@@ -189,17 +182,6 @@ GBytes *dome__code_cache_get(const dome_code_cache *cache, const char *name)
     return data ? g_bytes_new_take(data, bytes) : NULL;
 }
 
-static bool write_all(int file, const void *data, size_t bytes)
-{
-    for (size_t done = 0; done < bytes;) {
-        ssize_t n = write(file, (const char *)data + done, bytes - done);
-        if (n < 0 && errno != EINTR)
-            return false;
-        done += n > 0 ? (size_t)n : 0;
-    }
-    return true;
-}
-
 /* The file gets its name when it is complete, so that other programs find the whole file or none. */
 char *dome__code_cache_put(const dome_code_cache *cache, const char *name, GBytes *code)
 {
@@ -211,7 +193,7 @@ char *dome__code_cache_put(const dome_code_cache *cache, const char *name, GByte
     memcpy(t.magic, MAGIC, sizeof MAGIC);
     char *part = g_strdup_printf("%s%08x%08x", PART, g_random_int(), g_random_int()), *why = NULL;
     int file = openat(cache->folder, part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    bool good = file >= 0 && write_all(file, data, bytes) && write_all(file, &t, sizeof t);
+    bool good = file >= 0 && dome__io_write(file, data, bytes) && dome__io_write(file, &t, sizeof t);
     int error = errno;
     if (file >= 0 && close(file) < 0 && good) {
         good = false;

@@ -1,5 +1,7 @@
 #include "kernels/compiler.h"
 
+#include "system/child.h"
+#include "system/io.h"
 #include "system/own_folder.h"
 #include "system/thread.h"
 #include "system/unconst.h"
@@ -73,14 +75,10 @@ static int run_errand(void *data)
     struct sigaction usual = {.sa_handler = SIG_DFL};
     sigaction(SIGCHLD, &usual, NULL); /* in this process only */
     pid_t child;
-    int status;
     if (fchdir(e->folder) < 0 ||
         posix_spawn(&child, e->compiler->program, &e->actions, &e->attributes, e->arguments, e->environment) != 0)
         return NOT_STARTED;
-    pid_t got;
-    while ((got = waitpid(child, &status, 0)) < 0 && errno == EINTR)
-        continue;
-    return got == child && status == 0 ? COMPILED : FAILED;
+    return dome__child_reap(child) == 0 ? COMPILED : FAILED;
 }
 
 static void errand_init(errand *e)
@@ -171,8 +169,7 @@ void dome__compiler_stop(dome_compiler *compiler)
 static bool write_input(int folder, const char *source)
 {
     int file = openat(folder, INPUT, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    size_t length = strlen(source);
-    bool good = file >= 0 && write(file, source, length) == (ssize_t)length;
+    bool good = file >= 0 && dome__io_write(file, source, strlen(source));
     if (file >= 0 && close(file) < 0)
         good = false;
     return good;
@@ -229,15 +226,11 @@ static int code_memory(const void *data, size_t bytes)
     int fd = memfd_create("dome-chain", MFD_CLOEXEC | MFD_EXEC);
     if (fd < 0 && errno == EINVAL)
         fd = memfd_create("dome-chain", MFD_CLOEXEC);
-    for (size_t done = 0; fd >= 0 && done < bytes;) {
-        ssize_t n = write(fd, (const char *)data + done, bytes - done);
-        if (n < 0 && errno != EINTR) {
-            int error = errno;
-            close(fd);
-            errno = error;
-            return -1;
-        }
-        done += n > 0 ? (size_t)n : 0;
+    if (fd >= 0 && !dome__io_write(fd, data, bytes)) {
+        int error = errno;
+        close(fd);
+        errno = error;
+        return -1;
     }
     return fd;
 }

@@ -2,8 +2,10 @@
 
 #include "hub/hub.h"
 #include "launch/address.h"
+#include "system/child.h"
 #include "system/entropy.h"
 #include "system/environment_variables.h"
+#include "system/say.h"
 #include "system/terminal.h"
 #include "wire/wire.h"
 
@@ -21,7 +23,6 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 void dome__open_streams(void)
@@ -351,6 +352,5 @@ void dome__launch_fork_hub(dome_launch *launch)
 
 void dome__launch_drop_hub(dome_launch *launch)
 {
-    kill(launch->hub_pid, SIGKILL);
-    waitpid(launch->hub_pid, NULL, 0);
+    dome__child_kill(launch->hub_pid);
 }

@@ -2,7 +2,7 @@
 
 #include "hub/hub.h"
 #include "manage/losses.h"
-#include "system/terminal.h"
+#include "system/say.h"
 #include "system/time.h"
 #include "wire/wire.h"
 
@@ -271,11 +271,8 @@ static void clear(supervisor *s)
 static char *reason(const supervisor *s)
 {
     const char *line = s->line ? s->line : "";
-    if (line[0]) {
-        line += g_str_has_prefix(line, "dome: ") ? 6 : 0;
-        char *text = g_strdup(line);
-        return g_strchomp(text);
-    }
+    if (line[0])
+        return dome__say_text(line);
     if (!s->reported && !s->has_hub && WIFSIGNALED(s->status))
         return g_strdup_printf("the program was ended by signal %d (%s)", WTERMSIG(s->status), strsignal(WTERMSIG(s->status)));
     const char *what = s->reported ? "the process that watched over the program was stopped for too long"
@@ -402,7 +399,7 @@ int dome__supervise(const dome_supervision *how)
 
 void dome__supervise_failed(const dome_attempt *attempt, const char *message)
 {
-    char *line = g_strdup_printf("dome: %s\n", message);
+    char *line = g_strdup_printf(DOME_SAY_PREFIX "%s\n", message);
     dome__wire_send(
         attempt->report_fd, NULL,
         &(dome_wire_message){.kind = DOME_WIRE_REPORT, .report = {.end = DOME_END_START, .line = line, .place_known = 1}});

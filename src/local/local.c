@@ -3,7 +3,7 @@
 #include "local/share.h"
 #include "system/entropy.h"
 #include "system/files.h"
-#include "system/terminal.h"
+#include "system/say.h"
 #include "transport/board.h"
 #include "transport/collective.h"
 #include "transport/message.h"

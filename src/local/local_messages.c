@@ -68,27 +68,27 @@ static void write_ring(dome_local *local, peer *q, const void *data, uint64_t by
 
 static bool answered(const peer *q)
 {
-    return atomic_load_explicit(&q->in->answered, memory_order_acquire) == q->offered;
+    return atomic_load_explicit(&q->in->answered, memory_order_acquire) == q->offer.number;
 }
 
 static bool refused(const peer *q)
 {
-    return answered(q) && atomic_load_explicit(&q->in->refused, memory_order_relaxed) == q->offered;
+    return answered(q) && atomic_load_explicit(&q->in->refused, memory_order_relaxed) == q->offer.number;
 }
 
 /* Waits until the peer has answered an offer; if the peer refused it, writes the data to the ring. */
 static void settle(dome_local *local, peer *q)
 {
-    if (!q->offer)
+    if (!q->offer.data)
         return;
     dome__pause w = {0};
     for (; !answered(q); dome__rest(local, &w, FOR_ROOM))
         continue;
     dome__rested(local, &w);
-    const char *data = q->offer;
-    q->offer = NULL;
+    const char *data = q->offer.data;
+    q->offer.data = NULL;
     if (refused(q)) {
-        write_ring(local, q, data, q->offer_bytes);
+        write_ring(local, q, data, q->offer.bytes);
         publish(local, q);
     }
 }
@@ -134,7 +134,7 @@ bool dome__local_send_at_once(dome_transport_provider *self, int dest, int chann
 {
     dome_local *local = self->state;
     peer *q = peer_of(local, dest);
-    if (bytes > CELL_BYTES || head_bytes > CELL_HEAD || q->offer || !all_taken(q))
+    if (bytes > CELL_BYTES || head_bytes > CELL_HEAD || q->offer.data || !all_taken(q))
         return false;
     put_in_cell(local, q, channel, head, head_bytes, data, bytes);
     return true;
@@ -157,9 +157,9 @@ int dome__local_begin_send(dome_transport_provider *self, int dest, int channel,
     write_ring(local, q, &f, sizeof f);
     write_ring(local, q, head, head_bytes);
     if (offer) {
-        q->offered++;
-        q->offer = data;
-        q->offer_bytes = bytes;
+        q->offer.number++;
+        q->offer.data = data;
+        q->offer.bytes = bytes;
     } else {
         write_ring(local, q, data, bytes);
     }
@@ -176,7 +176,7 @@ void dome__local_end_send(dome_transport_provider *self, int dest)
 bool dome__local_sent(dome_transport_provider *self, int dest)
 {
     const peer *q = peer_of(self->state, dest);
-    return !q->offer || (answered(q) && !refused(q)); /* refused data has still to go through the ring */
+    return !q->offer.data || (answered(q) && !refused(q)); /* refused data has still to go through the ring */
 }
 
 /* ---- reading ---- */
@@ -208,8 +208,8 @@ static void take_from_cell(const dome_local *local, peer *q)
         q->taken_head_bytes = MIN(c->head_bytes, CELL_HEAD);
         memcpy(q->taken_head, c->cell_head, CELL_HEAD);
     }
-    q->frame = (frame){.channel = c->channel, .head_bytes = q->taken_head_bytes, .bytes = MIN(c->bytes, CELL_BYTES)};
-    memcpy(q->cell_data, c->data, CELL_BYTES);
+    q->front.frame = (frame){.channel = c->channel, .head_bytes = q->taken_head_bytes, .bytes = MIN(c->bytes, CELL_BYTES)};
+    memcpy(q->front.cell_data, c->data, CELL_BYTES);
     /* This task may have looked since the peer wrote, and written so much that the older of two counts seems to be the newer one.
      * The peer wrote after the message before had been taken. */
     if (q->written < MOST_BETWEEN && (int32_t)(c->read - q->out_head) > 0)
@@ -217,8 +217,8 @@ static void take_from_cell(const dome_local *local, peer *q)
     q->written = 0;
     if ((int32_t)(c->taken - q->emptied) > 0)
         q->emptied = c->taken;
-    q->head = q->taken_head;
-    q->framed = q->through_ring = q->in_cell = true;
+    q->front.head = q->taken_head;
+    q->front.framed = q->front.through_ring = q->front.in_cell = true;
     atomic_store_explicit(&q->in->emptied, ++q->taken, memory_order_release);
     dome__account_progress(&local->transport->account);
 }
@@ -231,19 +231,19 @@ static bool parse(dome_local *local, peer *q)
         take_from_cell(local, q);
         return true;
     }
-    if (there < sizeof q->frame)
+    if (there < sizeof q->front.frame)
         return false;
-    copy_out(local, q, q->in_head, &q->frame, sizeof q->frame);
-    uint32_t whole = (uint32_t)sizeof q->frame + MIN(q->frame.head_bytes, HEAD_MAX);
+    copy_out(local, q, q->in_head, &q->front.frame, sizeof q->front.frame);
+    uint32_t whole = (uint32_t)sizeof q->front.frame + MIN(q->front.frame.head_bytes, HEAD_MAX);
     if (there < whole)
         return false;
-    copy_out(local, q, q->in_head + (uint32_t)sizeof q->frame, q->ring_head, whole - (uint32_t)sizeof q->frame);
-    q->head = q->ring_head;
+    copy_out(local, q, q->in_head + (uint32_t)sizeof q->front.frame, q->front.ring_head, whole - (uint32_t)sizeof q->front.frame);
+    q->front.head = q->front.ring_head;
     q->in_head += whole;
-    q->framed = q->heard = true;
-    q->in_cell = false;
-    q->through_ring = !q->frame.address;
-    if (!q->through_ring || !q->frame.bytes)
+    q->front.framed = q->heard = true;
+    q->front.in_cell = false;
+    q->front.through_ring = !q->front.frame.address;
+    if (!q->front.through_ring || !q->front.frame.bytes)
         release(local, q);
     dome__account_progress(&local->transport->account);
     return true;
@@ -252,8 +252,8 @@ static bool parse(dome_local *local, peer *q)
 /* Reads the data available in the ring, at most `bytes`, or that of a message from the cell. Returns the number of bytes read. */
 static uint64_t read_ring(dome_local *local, peer *q, void *to, uint64_t bytes)
 {
-    if (q->in_cell) {
-        memcpy(to, q->cell_data, bytes);
+    if (q->front.in_cell) {
+        memcpy(to, q->front.cell_data, bytes);
         return bytes;
     }
     uint32_t there = waiting(q);
@@ -272,7 +272,7 @@ static uint64_t read_ring(dome_local *local, peer *q, void *to, uint64_t bytes)
 static void answer(const dome_local *local, peer *q, bool good)
 {
     uint32_t number = atomic_load_explicit(&q->out->answered, memory_order_relaxed) + 1;
-    q->through_ring = !good;
+    q->front.through_ring = !good;
     if (!good)
         atomic_store_explicit(&q->out->refused, number, memory_order_relaxed);
     else if (atomic_load_explicit(&q->out->refused, memory_order_relaxed) == number) /* 2^32 transfers ago, or never */
@@ -284,10 +284,10 @@ static void answer(const dome_local *local, peer *q, bool good)
 /* Reads offered data from the peer's memory; if that fails, asks the peer to send it through the ring. */
 static bool read_offer(dome_local *local, peer *q, void *to)
 {
-    uint64_t done = 0, bytes = q->frame.bytes;
+    uint64_t done = 0, bytes = q->front.frame.bytes;
     while (done < bytes) {
         struct iovec here = {(char *)to + done, (size_t)MIN(bytes - done, READ_BYTES)};
-        struct iovec there = {(void *)(uintptr_t)(q->frame.address + done), here.iov_len};
+        struct iovec there = {(void *)(uintptr_t)(q->front.frame.address + done), here.iov_len};
         ssize_t n = process_vm_readv(q->pid, &here, 1, &there, 1, 0);
         if (n <= 0 && !(n < 0 && errno == EINTR))
             break;
@@ -301,9 +301,9 @@ static bool read_offer(dome_local *local, peer *q, void *to)
 static message *message_new(const peer *q)
 {
     message *m = g_new(message, 1);
-    m->frame = q->frame;
-    memcpy(m->head, q->head, sizeof m->head);
-    m->data = q->frame.bytes <= SIZE_MAX ? g_try_malloc(MAX(q->frame.bytes, 1)) : NULL;
+    m->frame = q->front.frame;
+    memcpy(m->head, q->front.head, sizeof m->head);
+    m->data = q->front.frame.bytes <= SIZE_MAX ? g_try_malloc(MAX(q->front.frame.bytes, 1)) : NULL;
     m->got = 0;
     if (m->data)
         return m;
@@ -320,8 +320,8 @@ static void message_free(message *m)
 /* Reads what is there of the data that recv_data waits for. */
 static bool read_direct(dome_local *local, peer *q)
 {
-    uint64_t n = read_ring(local, q, q->to + q->got, q->frame.bytes - q->got);
-    q->got += n;
+    uint64_t n = read_ring(local, q, q->front.to + q->front.got, q->front.frame.bytes - q->front.got);
+    q->front.got += n;
     if (n)
         dome__account_progress(&local->transport->account);
     return n > 0;
@@ -331,10 +331,10 @@ static bool read_direct(dome_local *local, peer *q)
  * to its place: recv_data may itself have come to wait, in `settle`, for a task that waits for room in this ring. */
 static bool put_aside(dome_local *local, peer *q, bool offers)
 {
-    if (q->to && q->got < q->frame.bytes)
+    if (q->front.to && q->front.got < q->front.frame.bytes)
         read_direct(local, q);
-    while (!q->direct && (q->framed || parse(local, q))) {
-        bool offered = q->frame.address && !q->through_ring;
+    while (!q->front.direct && (q->front.framed || parse(local, q))) {
+        bool offered = q->front.frame.address && !q->front.through_ring;
         if (offered && !offers)
             return true;
         if (!q->part && !(q->part = message_new(q)))
@@ -342,13 +342,13 @@ static bool put_aside(dome_local *local, peer *q, bool offers)
         message *m = q->part;
         if (offered && read_offer(local, q, m->data))
             m->got = m->frame.bytes;
-        if (q->through_ring)
+        if (q->front.through_ring)
             m->got += read_ring(local, q, m->data + m->got, m->frame.bytes - m->got);
         if (m->got < m->frame.bytes)
             return false;
         g_queue_push_tail(q->messages, m);
         q->part = NULL;
-        q->framed = false;
+        q->front.framed = false;
     }
     return false;
 }
@@ -357,7 +357,7 @@ bool dome__take_in(dome_local *local, bool offers)
 {
     bool left = false;
     for (int i = 0; i < local->tasks; i++)
-        if (local->peers[i].offer && refused(&local->peers[i])) /* the peer may wait for it, and this task for the peer */
+        if (local->peers[i].offer.data && refused(&local->peers[i])) /* the peer may wait for it, and this task for the peer */
             settle(local, &local->peers[i]);
     for (int i = 0; i < local->tasks; i++)
         if (i != local->place)
@@ -382,11 +382,11 @@ static bool next(dome_local *local, peer *q, int channel)
 {
     if (q->messages->head && (local->taken = find(q, channel)))
         return true;
-    if (!q->part && (q->framed || parse(local, q)) && q->frame.channel == (uint32_t)channel) {
-        q->direct = true;
+    if (!q->part && (q->front.framed || parse(local, q)) && q->front.frame.channel == (uint32_t)channel) {
+        q->front.direct = true;
         return true;
     }
-    if (q->framed) {
+    if (q->front.framed) {
         put_aside(local, q, true);
         return q->messages->head && (local->taken = find(q, channel));
     }
@@ -404,12 +404,12 @@ static bool is_buffered(const peer *q, int channel)
 /* A message whose frame has been read, and which is not being buffered. */
 static bool is_in_front(const peer *q, int channel)
 {
-    return q->framed && !q->part && q->frame.channel == (uint32_t)channel;
+    return q->front.framed && !q->part && q->front.frame.channel == (uint32_t)channel;
 }
 
 static bool is_whole(const peer *q)
 {
-    return q->in_cell || !q->through_ring || waiting(q) >= q->frame.bytes;
+    return q->front.in_cell || !q->front.through_ring || waiting(q) >= q->front.frame.bytes;
 }
 
 /* A message in front, of which all is there, stays there: were all buffered that come, a task that sends fast would fill the
@@ -420,7 +420,7 @@ bool dome__local_arrived(dome_transport_provider *self, int source, int channel)
     peer *q = peer_of(local, source);
     if (is_buffered(q, channel))
         return true;
-    if (!q->direct && !q->part && (q->framed || parse(local, q)) && is_in_front(q, channel) && is_whole(q))
+    if (!q->front.direct && !q->part && (q->front.framed || parse(local, q)) && is_in_front(q, channel) && is_whole(q))
         return true;
     put_aside(local, q, false);
     return is_buffered(q, channel) || is_in_front(q, channel);
@@ -434,12 +434,12 @@ int dome__local_recv_head(dome_transport_provider *self, int source, int channel
     for (; !next(local, q, channel); dome__rest(local, &w, FOR_WORD))
         continue;
     dome__rested(local, &w);
-    const frame *f = local->taken ? &local->taken->frame : &q->frame;
+    const frame *f = local->taken ? &local->taken->frame : &q->front.frame;
     *bytes = f->bytes;
     if (f->head_bytes != head_bytes)
         return dome__transport_error(self->transport, DOME_ERR_COMM, "the head of a message from task %d has the wrong length",
                                      source);
-    memcpy(head, local->taken ? local->taken->head : q->head, head_bytes);
+    memcpy(head, local->taken ? local->taken->head : q->front.head, head_bytes);
     return DOME_OK;
 }
 
@@ -448,7 +448,7 @@ int dome__local_recv_data(dome_transport_provider *self, int source, int channel
     dome_local *local = self->state;
     peer *q = peer_of(local, source);
     (void)channel;
-    uint64_t whole = local->taken ? local->taken->frame.bytes : q->frame.bytes;
+    uint64_t whole = local->taken ? local->taken->frame.bytes : q->front.frame.bytes;
     if (bytes != whole)
         return dome__transport_error(self->transport, DOME_ERR_COMM,
                                      "a message from task %d has another length than is to be received", source);
@@ -458,19 +458,19 @@ int dome__local_recv_data(dome_transport_provider *self, int source, int channel
         g_clear_pointer(&local->taken, message_free);
         return DOME_OK;
     }
-    bool done = !bytes || (q->frame.address && read_offer(local, q, data));
-    q->got = done ? bytes : 0;
-    q->to = data;
+    bool done = !bytes || (q->front.frame.address && read_offer(local, q, data));
+    q->front.got = done ? bytes : 0;
+    q->front.to = data;
     dome__pause w = {0};
-    while (q->got < bytes) {
+    while (q->front.got < bytes) {
         if (!read_direct(local, q))
             dome__rest(local, &w, FOR_WORD);
         else if (w.turns)
             dome__rested(local, &w), w = (dome__pause){0};
     }
     dome__rested(local, &w);
-    q->to = NULL;
-    q->direct = q->framed = false;
+    q->front.to = NULL;
+    q->front.direct = q->front.framed = false;
     return DOME_OK;
 }
 

@@ -68,6 +68,26 @@ typedef struct message {
     uint64_t got;
 } message;
 
+/* A transfer that this task has offered and the peer has not answered. */
+typedef struct transfer {
+    uint32_t number;
+    const char *data; /* NULL: there is none */
+    uint64_t bytes;
+} transfer;
+
+/* The message at the front of an incoming ring. */
+typedef struct arrival {
+    bool framed;       /* frame and head have been read */
+    bool direct;       /* recv_head has returned its head, and recv_data will read its data */
+    char *to;          /* recv_data reads it there; else NULL */
+    uint64_t got;      /* bytes of it that are there */
+    bool through_ring; /* its data is in the ring */
+    bool in_cell;      /* its data has been taken from the cell */
+    frame frame;
+    const uint8_t *head; /* ring_head, or taken_head of the peer */
+    uint8_t ring_head[HEAD_MAX], cell_data[CELL_BYTES];
+} arrival;
+
 typedef struct peer {
     int rank;
     pid_t pid;
@@ -83,21 +103,8 @@ typedef struct peer {
     uint8_t put_head[CELL_HEAD], put_head_bytes;    /* the head of the last message in the outgoing cell */
     uint8_t taken_head[HEAD_MAX], taken_head_bytes; /* of the incoming one */
 
-    /* a transfer that this task has offered and the peer has not answered; offer is NULL if there is none */
-    uint32_t offered;
-    const char *offer;
-    uint64_t offer_bytes;
-
-    /* the message at the front of the incoming ring */
-    bool framed;       /* frame and head have been read */
-    bool direct;       /* recv_head has returned its head, and recv_data will read its data */
-    char *to;          /* recv_data reads it there; else NULL */
-    uint64_t got;      /* bytes of it that are there */
-    bool through_ring; /* its data is in the ring */
-    bool in_cell;      /* its data has been taken from the cell */
-    frame frame;
-    const uint8_t *head; /* ring_head or taken_head */
-    uint8_t ring_head[HEAD_MAX], cell_data[CELL_BYTES];
+    transfer offer;
+    arrival front;
     message *part;    /* a message being buffered */
     GQueue *messages; /* buffered messages of all channels, in order of arrival */
 } peer;

@@ -1,15 +1,13 @@
 #include "machine/hosts_script.h"
 
 #include "manage/hosts_policy.h"
+#include "system/child.h"
 #include "system/time.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 dome_hosts_script dome__hosts_script_new(const char *command)
@@ -34,44 +32,36 @@ void dome__hosts_script_clear(dome_hosts_script *s)
     g_string_free(s->output, TRUE);
 }
 
-/* In the child. It must not outlive this process, nor keep its files open. */
-static void run(const char *command, int out) __attribute__((noreturn));
+/* The script must not outlive this process, nor keep its files open. */
+static const dome_child_setup SETUP = {
+    .line = DOME_CHILD_TELLS,
+    .line_as = STDOUT_FILENO,
+    .null = DOME_CHILD_IN,
+    .close_from = STDERR_FILENO + 1,
+    .unblocked = true,
+    .group = true,
+    .with_parent = true,
+};
 
-static void run(const char *command, int out)
+/* In the child. */
+static void run(const char *command) __attribute__((noreturn));
+
+static void run(const char *command)
 {
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
     signal(SIGPIPE, SIG_DFL); /* the hub ignores both */
     signal(SIGXFSZ, SIG_DFL);
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    int null = open("/dev/null", O_RDWR);
-    if (dup2(null, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0)
-        _exit(127);
-    close_range(STDERR_FILENO + 1, ~0U, 0);
     execl("/bin/sh", "sh", "-c", command, (char *)NULL);
     _exit(127);
 }
 
 bool dome__hosts_script_begin(dome_hosts_script *s, double now)
 {
-    int out[2];
-    if (pipe2(out, O_CLOEXEC) < 0)
-        return false;
     char *command = g_strdup_printf(DOME_SCRIPT_COMMAND, s->command);
-    s->process = fork();
+    s->process = dome__child_fork(&SETUP, &s->fd);
     if (s->process == 0)
-        run(command, out[1]);
+        run(command);
     const int error = errno;
     g_free(command);
-    close(out[1]);
-    if (s->process > 0) {
-        setpgid(s->process, s->process); /* whichever process comes first */
-        s->fd = out[0];
-    } else {
-        close(out[0]);
-    }
     s->began = now;
     g_string_truncate(s->output, 0);
     errno = error;
@@ -130,8 +120,7 @@ static GArray *run_once(const char *command, char **message)
         over = dome__hosts_script_hear(&s, readable, dome__now(), &offers, message);
     }
     dome__hosts_script_clear(&s);
-    while (s.process > 0 && waitpid(s.process, NULL, 0) < 0 && errno == EINTR)
-        continue;
+    dome__child_reap(s.process);
     return offers;
 }
 

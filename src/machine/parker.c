@@ -1,6 +1,8 @@
 #include "machine/parker.h"
 
+#include "system/child.h"
 #include "system/files.h"
+#include "system/io.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -62,7 +64,7 @@ static char **read_order(const dome_parker_request *r)
     char *text = NULL;
     if (fd >= 0 && fstat(fd, &s) == 0 && s.st_size > 0 && (uint64_t)s.st_size < ORDER_MOST) {
         text = g_malloc0((gsize)s.st_size + 1);
-        const uint64_t bytes = dome__file_read_at(fd, text, (uint64_t)s.st_size, 0);
+        const uint64_t bytes = dome__io_read_at(fd, text, (uint64_t)s.st_size, 0);
         for (uint64_t at = 0; at < bytes; at += strlen(text + at) + 1)
             g_ptr_array_add(words, text + at);
     }
@@ -118,11 +120,9 @@ static void be_parker(const dome_parker_request *r, int line) __attribute__((nor
 static void be_parker(const dome_parker_request *r, int line)
 {
     char byte;
-    dup2(line, STDERR_FILENO + 1);
-    close_range(STDERR_FILENO + 2, ~0U, 0); /* PVM's library cannot use high descriptors, and lines must close when tasks end */
     char *said = park(r), *text = g_strconcat(said, "\n", NULL);
-    if (send(STDERR_FILENO + 1, text, strlen(text), MSG_NOSIGNAL) == (ssize_t)strlen(text))
-        while (recv(STDERR_FILENO + 1, &byte, 1, 0) < 0 && errno == EINTR)
+    if (send(line, text, strlen(text), MSG_NOSIGNAL) == (ssize_t)strlen(text))
+        while (recv(line, &byte, 1, 0) < 0 && errno == EINTR)
             continue;
     g_free(text);
     g_free(said);
@@ -131,20 +131,11 @@ static void be_parker(const dome_parker_request *r, int line)
 
 pid_t dome__parker_start(const dome_parker_request *request, int *fd)
 {
-    int ends[2];
-    *fd = -1;
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
-        return 0;
-    const pid_t pid = fork();
+    /* PVM's library cannot use high descriptors, and lines must close when tasks end. */
+    const dome_child_setup setup = {.line = DOME_CHILD_TALKS, .line_as = STDERR_FILENO + 1, .close_from = STDERR_FILENO + 2};
+    const pid_t pid = dome__child_fork(&setup, fd);
     if (pid == 0)
-        be_parker(request, ends[1]);
-    const int error = errno;
-    close(ends[1]);
-    if (pid > 0)
-        *fd = ends[0];
-    else
-        close(ends[0]);
-    errno = error;
+        be_parker(request, *fd);
     return MAX(pid, 0);
 }
 

@@ -1,21 +1,22 @@
 #include "machine/private_machine.h"
 
 #include "machine/remote.h"
+#include "system/child.h"
+#include "system/deadline.h"
 #include "system/files.h"
+#include "system/io.h"
 #include "system/run_directory.h"
-#include "system/terminal.h"
+#include "system/say.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static void take_down_left_behind(const void *ctx, const char *path)
@@ -43,9 +44,8 @@ static bool has_room(const char *directory)
     dome_file_limit limit;
     dome__file_limit_begin(&limit);
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), error = fd < 0 ? errno : 0;
-    for (ssize_t done = 0, n; fd >= 0 && !error && done < ROOM; done += MAX(n, 0))
-        if ((n = write(fd, data, (size_t)(ROOM - done))) < 0 && errno != EINTR)
-            error = errno;
+    if (fd >= 0 && !dome__io_write(fd, data, ROOM))
+        error = errno;
     if (fd >= 0 && close(fd) < 0 && !error)
         error = errno; /* a file server may report a quota only on close */
     dome__file_limit_end(&limit);
@@ -83,13 +83,8 @@ static void guard(const dome_private_machine *m, int hub)
     prctl(PR_SET_NAME, "dome-guard"); /* it must survive when all processes with the program's name are killed */
     for (size_t i = 0; i < G_N_ELEMENTS(ignored); i++)
         signal(ignored[i], SIG_IGN);
-    int null = open("/dev/null", O_RDWR); /* a reader of the program's output must not wait for this process */
-    for (int fd = 0; fd < 3; fd++)
-        if (null < 0 || dup2(null, fd) < 0)
-            close(fd);
     pid_t rank0 = 0;
-    ssize_t n;
-    while ((n = read(hub, &rank0, sizeof rank0)) > 0 || (n < 0 && errno == EINTR))
+    while (dome__io_read_some(hub, &rank0, sizeof rank0) > 0)
         continue;
     if (rank0 > 0)
         kill(rank0, SIGCONT); /* it ends by itself once it runs; it may have been stopped */
@@ -111,24 +106,19 @@ static void guard(const dome_private_machine *m, int hub)
  * ends by itself, and a later run removes the directory. Returns the daemon's end of the lifeline. */
 static int start_guard(dome_private_machine *m)
 {
-    int ends[2], line[2] = {-1, -1};
+    int line[2] = {-1, -1};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, line) == 0)
         shutdown(line[1], SHUT_WR); /* reading from the daemon's end gives end of file, as /dev/null does */
     m->lifeline = line[1];
-    if (pipe2(ends, O_CLOEXEC) < 0)
-        return line[0];
-    m->guard = fork();
+    int hub;
+    /* A reader of the program's output must not wait for the guard. */
+    m->guard = dome__child_fork(&(dome_child_setup){.line = DOME_CHILD_HEARS, .null = DOME_CHILD_STANDARD}, &hub);
     if (m->guard == 0) {
-        close(ends[1]);
         if (line[0] >= 0)
             close(line[0]);
-        guard(m, ends[0]);
+        guard(m, hub);
     }
-    close(ends[0]);
-    if (m->guard > 0)
-        m->guard_fd = ends[1];
-    else
-        close(ends[1]);
+    m->guard_fd = hub;
     return line[0];
 }
 
@@ -215,27 +205,15 @@ static char *look(const work *w)
 
 static pid_t start_child(char *(*function)(const work *w), const work *w, int *fd)
 {
-    int out[2];
-    *fd = -1;
-    if (pipe2(out, O_CLOEXEC) < 0)
-        return 0;
-    pid_t pid = fork();
+    /* PVM's library cannot use high descriptors, and lines must close when tasks end. */
+    const dome_child_setup setup = {.line = DOME_CHILD_TELLS, .line_as = STDERR_FILENO + 1, .close_from = STDERR_FILENO + 2};
+    pid_t pid = dome__child_fork(&setup, fd);
     if (pid == 0) {
-        dup2(out[1], STDERR_FILENO + 1);
-        close_range(STDERR_FILENO + 2, ~0U,
-                    0); /* PVM's library cannot use high descriptors, and lines must close when tasks end */
         const char *said = function(w);
-        ssize_t ignored = said ? write(STDERR_FILENO + 1, said, strlen(said)) : 0;
-        (void)ignored;
+        if (said)
+            dome__io_write(*fd, said, strlen(said));
         _exit(0);
     }
-    const int error = errno;
-    close(out[1]);
-    if (pid > 0)
-        *fd = out[0];
-    else
-        close(out[0]);
-    errno = error;
     return MAX(pid, 0);
 }
 
@@ -273,27 +251,20 @@ static bool add_hosts(const dome_launcher *launcher, char **lines, char **messag
     }
     GString *text = g_string_new(NULL);
     char buffer[1024];
-    ssize_t n = 1;
+    ssize_t n;
     int seconds = dome__machine_add_seconds(lines);
-    gint64 until = g_get_monotonic_time() + seconds * G_USEC_PER_SEC;
-    while (n > 0) {
-        gint64 left = until - g_get_monotonic_time();
-        struct pollfd p = {.fd = fd, .events = POLLIN};
-        int ready = left > 0 ? poll(&p, 1, (int)(left / 1000) + 1) : 0;
-        if (ready == 0) {
-            kill(pid, SIGKILL);
-            char *names = g_strjoinv(", ", lines);
-            g_string_printf(text, "hosts cannot be added: no answer within %d s from all of: %s (host down or link cut)", seconds,
-                            names);
-            g_free(names);
-            break;
-        }
-        n = ready > 0 ? read(fd, buffer, sizeof buffer) : 1;
-        g_string_append_len(text, buffer, ready > 0 && n > 0 ? n : 0);
+    const dome_deadline until = dome__deadline_in(seconds);
+    while ((n = dome__deadline_read(fd, buffer, sizeof buffer, until)) > 0)
+        g_string_append_len(text, buffer, n);
+    if (n < 0 && errno == ETIMEDOUT) {
+        kill(pid, SIGKILL);
+        char *names = g_strjoinv(", ", lines);
+        g_string_printf(text, "hosts cannot be added: no answer within %d s from all of: %s (host down or link cut)", seconds,
+                        names);
+        g_free(names);
     }
     close(fd);
-    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-        continue;
+    dome__child_reap(pid);
     const char *failed = dome__machine_add_failed(text->str);
     *message = g_strdup(failed);
     g_string_free(text, TRUE);
@@ -349,7 +320,7 @@ void dome__private_machine_end_guard(const dome_private_machine *m)
     if (m->guard_fd >= 0) {
         kill(m->guard, SIGKILL); /* the machine is down */
         close(m->guard_fd);      /* where the system refuses to kill, the guard ends by itself */
-        waitpid(m->guard, NULL, 0);
+        dome__child_reap(m->guard);
     }
     if (m->lifeline >= 0)
         close(m->lifeline);

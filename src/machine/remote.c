@@ -1,7 +1,9 @@
 #include "machine/remote.h"
 
+#include "system/child.h"
+#include "system/deadline.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <glib.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -17,23 +19,16 @@ static pid_t run_on(const char *line, const char *what)
     const char *user = NULL;
     for (char **word = words; *word; word++)
         user = g_str_has_prefix(*word, "lo=") ? *word + 3 : user;
-    pid_t pid = fork();
+    /* A group, so that the command's children can be killed, too. */
+    const dome_child_setup setup = {.null = DOME_CHILD_STANDARD, .unblocked = true, .group = true};
+    pid_t pid = dome__child_fork(&setup, NULL);
     if (pid == 0) {
-        sigset_t none;
-        sigemptyset(&none);
-        sigprocmask(SIG_SETMASK, &none, NULL);
-        setpgid(0, 0); /* a process group, so that the command's children can be killed, too */
-        int null = open("/dev/null", O_RDWR);
-        for (int fd = 0; fd < 3; fd++)
-            dup2(null, fd);
         if (user)
             execl("/bin/sh", "sh", "-c", command, "sh", "-l", user, words[0], what, (char *)NULL);
         else
             execl("/bin/sh", "sh", "-c", command, "sh", words[0], what, (char *)NULL);
         _exit(127);
     }
-    if (pid > 0)
-        setpgid(pid, pid);
     g_strfreev(words);
     return pid;
 }
@@ -56,8 +51,8 @@ void dome__hosts_run_each(char **lines, const char *const *commands, double seco
         pids[i] = run_on(lines[i], commands[i]);
         left += pids[i] > 0;
     }
-    for (gint64 until = g_get_monotonic_time() + (gint64)(seconds * 1e6); left > 0;) {
-        bool late = g_get_monotonic_time() > until;
+    for (const dome_deadline until = dome__deadline_in(seconds); left > 0;) {
+        bool late = dome__deadline_passed(until);
         for (guint i = 0; i < n; i++) {
             int status;
             if (pids[i] <= 0)

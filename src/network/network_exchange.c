@@ -1,5 +1,6 @@
 #include "network/network_exchange.h"
 
+#include "system/deadline.h"
 #include "system/time.h"
 #include "transport/message.h"
 
@@ -21,16 +22,16 @@ bool dome__exchange_await(dome_transport *transport, int source, uint64_t silent
 {
     if (!silent_ns || !(transport->provider.can & DOME_TRANSPORT_LISTEN))
         return true; /* receiving waits */
-    for (uint64_t begin = dome__now_ns(), spent = 0; !dome__transport_arrived(transport, source, DOME_CHANNEL_CONTROL);) {
+    const dome_deadline until = dome__deadline_in((double)silent_ns * 1e-9);
+    while (!dome__transport_arrived(transport, source, DOME_CHANNEL_CONTROL)) {
         const int *fds;
         struct pollfd p[MOST_DESCRIPTORS];
         int n = MIN(transport->provider.ops->descriptors(&transport->provider, &fds), MOST_DESCRIPTORS);
-        spent = dome__since_ns(begin);
-        if (spent >= silent_ns)
+        if (dome__deadline_passed(until))
             return false;
         for (int i = 0; i < n; i++)
             p[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
-        poll(p, (nfds_t)n, (int)((silent_ns - spent) / 1000000 + 1));
+        poll(p, (nfds_t)n, dome__deadline_ms(until));
     }
     return true;
 }

@@ -1,6 +1,7 @@
 #include "network/network_file.h"
 
 #include "system/files.h"
+#include "system/io.h"
 #include "system/own_folder.h"
 
 #include <errno.h>
@@ -155,19 +156,6 @@ static char *file_name(int hosts, char *const *of)
     return name;
 }
 
-static bool write_all(int fd, const char *text)
-{
-    size_t left = strlen(text);
-    while (left > 0) {
-        ssize_t n = write(fd, text, left);
-        if (n < 0 && errno != EINTR)
-            return false;
-        text += MAX(n, 0);
-        left -= (size_t)MAX(n, 0);
-    }
-    return true;
-}
-
 /* Several processes may write the same file at once: the last one's stays. */
 static bool write_file(const char *path, const char *text)
 {
@@ -175,7 +163,7 @@ static bool write_file(const char *path, const char *text)
     dome_file_limit limit;
     dome__file_limit_begin(&limit);
     int fd = dome__new_file_begin(&file, path, 0600, false);
-    bool good = fd >= 0 && write_all(fd, text) && dome__new_file_place(&file);
+    bool good = fd >= 0 && dome__io_write(fd, text, strlen(text)) && dome__new_file_place(&file);
     int error = errno;
     dome__new_file_end(&file);
     dome__file_limit_end(&limit);

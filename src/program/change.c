@@ -13,7 +13,7 @@
 #include "program/start.h"
 #include "system/environment_variables.h"
 #include "system/own_program.h"
-#include "system/terminal.h"
+#include "system/say.h"
 #include "system/time.h"
 #include "system/unconst.h"
 #include "transport/agree.h"
@@ -547,8 +547,8 @@ static void become_anew(const dome_change *c, const char *view, const char *held
         take_along(c->kept[k]);
     if (c->directory && chdir(c->directory) == 0)
         execve(path ? path : "/proc/self/exe", c->words, environment);
-    char *host = dome__plain(c->host); /* dome__say could wait for the main thread, which this one has left where it was */
-    dprintf(STDERR_FILENO, "dome: a task on host %s cannot become the program again: %s\n", host, g_strerror(errno));
+    /* dome__say could wait for the main thread, which this one has left where it was. */
+    dome__say_at_once("a task on host %s cannot become the program again: %s", c->host, g_strerror(errno));
     _exit(1);
 }
 

@@ -27,7 +27,7 @@
 #include "store/format.h"
 #include "system/environment_variables.h"
 #include "system/own_program.h"
-#include "system/terminal.h"
+#include "system/say.h"
 #include "system/time.h"
 #include "transport/agree.h"
 #include "transport/collective.h"

@@ -2,7 +2,7 @@
 
 #include "network/look.h"
 #include "network/network_file.h"
-#include "system/terminal.h"
+#include "system/say.h"
 
 #include <stdio.h>
 

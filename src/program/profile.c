@@ -14,6 +14,7 @@
 #include "program/profile_past.h"
 #include "program/program_operations.h"
 #include "sparse/dsparse_notes.h"
+#include "system/say.h"
 #include "system/terminal.h"
 #include "system/time.h"
 #include "transport/collective.h"
@@ -593,8 +594,8 @@ int dome__profile_print(dome_env *env)
         add_view(&past, env, all, t->group.size);
         const uint64_t *sums = past.rows;
         const int size = (int)past.ranks; /* the most tasks of a view */
-        fprintf(stderr, "dome: %d task%s; seconds per task, mean and largest; bytes of vectors over computing time\n", size,
-                size == 1 ? "" : "s");
+        dome__say("%d task%s; seconds per task, mean and largest; bytes of vectors over computing time", size,
+                  size == 1 ? "" : "s");
         print_operations(sums, size);
         print_tasks(sums, size);
         print_communication(sums, size);

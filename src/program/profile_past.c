@@ -1,6 +1,7 @@
 #include "program/profile_past.h"
 
 #include "system/files.h"
+#include "system/io.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -25,7 +26,7 @@ static bool read_rows(dome_profile_past *past, int fd, uint64_t offset, uint64_t
     const uint64_t bytes = MIN(had, cells) * sizeof(uint64_t);
     past->rows = g_malloc0(past->ranks * cells * sizeof(uint64_t) + 1);
     for (uint64_t r = 0; r < past->ranks; r++)
-        if (dome__file_read_at(fd, past->rows + r * cells, bytes, offset + r * had * sizeof(uint64_t)) != bytes)
+        if (dome__io_read_at(fd, past->rows + r * cells, bytes, offset + r * had * sizeof(uint64_t)) != bytes)
             return false;
     return true;
 }
@@ -34,28 +35,17 @@ void dome__profile_past_read(dome_profile_past *past, int fd, uint64_t cells)
 {
     uint64_t head[HEAD];
     *past = (dome_profile_past){.views = g_array_new(FALSE, TRUE, sizeof(dome_profile_view))};
-    if (fd < 0 || dome__file_read_at(fd, head, sizeof head, 0) != sizeof head || head[TYPE] != MAGIC || head[CELLS] > MOST ||
+    if (fd < 0 || dome__io_read_at(fd, head, sizeof head, 0) != sizeof head || head[TYPE] != MAGIC || head[CELLS] > MOST ||
         head[RANKS] > MOST || head[VIEWS] > MOST)
         return;
     const uint64_t views = head[VIEWS] * sizeof(dome_profile_view);
     g_array_set_size(past->views, (guint)head[VIEWS]);
     past->ranks = head[RANKS];
-    if (dome__file_read_at(fd, past->views->data, views, sizeof head) == views &&
+    if (dome__io_read_at(fd, past->views->data, views, sizeof head) == views &&
         read_rows(past, fd, sizeof head + views, head[CELLS], cells))
         return;
     g_array_set_size(past->views, 0);
     past->ranks = 0;
-}
-
-static bool write_at(int fd, const void *data, uint64_t bytes, uint64_t offset)
-{
-    for (uint64_t done = 0; done < bytes;) {
-        ssize_t n = pwrite(fd, (const char *)data + done, (size_t)(bytes - done), (off_t)(offset + done));
-        if (n <= 0)
-            return false;
-        done += (uint64_t)n;
-    }
-    return true;
 }
 
 int dome__profile_past_write(const dome_profile_past *past, int fd, uint64_t cells)
@@ -64,8 +54,8 @@ int dome__profile_past_write(const dome_profile_past *past, int fd, uint64_t cel
     const uint64_t views = head[VIEWS] * sizeof(dome_profile_view), rows = past->ranks * cells * sizeof(uint64_t);
     if (fd < 0)
         fd = memfd_create("dome-profile", MFD_CLOEXEC);
-    if (fd >= 0 && write_at(fd, past->views->data, views, sizeof head) && write_at(fd, past->rows, rows, sizeof head + views) &&
-        write_at(fd, head, sizeof head, 0))
+    if (fd >= 0 && dome__io_write_at(fd, past->views->data, views, sizeof head) &&
+        dome__io_write_at(fd, past->rows, rows, sizeof head + views) && dome__io_write_at(fd, head, sizeof head, 0))
         return fd;
     if (fd >= 0)
         close(fd);

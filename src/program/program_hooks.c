@@ -8,7 +8,7 @@
 #include "eval/future.h"
 #include "program/progress.h"
 #include "program/recording.h"
-#include "system/terminal.h"
+#include "system/say.h"
 #include "trace/record.h"
 #include "watch/watch.h"
 

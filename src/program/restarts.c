@@ -8,7 +8,7 @@
 #include "system/files.h"
 #include "system/own_program.h"
 #include "system/run_directory.h"
-#include "system/terminal.h"
+#include "system/say.h"
 
 #include <errno.h>
 #include <fcntl.h>

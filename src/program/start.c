@@ -16,7 +16,7 @@
 #include "program/restarts.h"
 #include "system/environment_variables.h"
 #include "system/own_program.h"
-#include "system/terminal.h"
+#include "system/say.h"
 #include "system/time.h"
 #include "watch/watch.h"
 

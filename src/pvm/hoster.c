@@ -3,7 +3,9 @@
  * of its own, as the one that adds the hosts waits for PVM meanwhile. */
 #include "pvm/pvm.h"
 
-#include "system/time.h"
+#include "system/child.h"
+#include "system/deadline.h"
+#include "system/io.h"
 
 #include <fcntl.h>
 #include <glib.h>
@@ -13,8 +15,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* Seconds for all daemons to say that they run; the command ends before (dome__pvm_write_rsh). */
@@ -29,22 +29,16 @@ typedef struct start {
 
 static int run(const char *login, const char *command, int *out, int *err)
 {
-    int o[2], e[2] = {-1, -1};
-    if (pipe2(o, O_CLOEXEC) < 0)
+    const dome_child_setup setup = {.line = DOME_CHILD_TELLS, .line_as = STDOUT_FILENO, .null = DOME_CHILD_IN};
+    int e[2];
+    if (pipe2(e, O_CLOEXEC) < 0)
         return -1;
-    if (pipe2(e, O_CLOEXEC) < 0) {
-        close(o[0]);
-        close(o[1]);
-        return -1;
-    }
-    const pid_t pid = fork();
+    const pid_t pid = dome__child_fork(&setup, out);
     if (pid == 0) {
         const char *at = strchr(login, '@');
         char *user = at ? g_strndup(login, (gsize)(at - login)) : NULL;
         const char *rsh = g_getenv("PVM_RSH"), *host = at ? at + 1 : login;
         signal(SIGPIPE, SIG_DFL); /* the hoster ignores it */
-        dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
-        dup2(o[1], STDOUT_FILENO);
         dup2(e[1], STDERR_FILENO);
         close_range(STDERR_FILENO + 1, ~0U, 0); /* who adds the hosts waits until all have closed what it says */
         if (user)
@@ -53,9 +47,7 @@ static int run(const char *login, const char *command, int *out, int *err)
             execlp(rsh, rsh, host, command, (char *)NULL);
         _exit(127);
     }
-    close(o[1]);
     close(e[1]);
-    *out = o[0];
     *err = e[0];
     return pid;
 }
@@ -81,8 +73,8 @@ static bool is_over(const start *s)
 
 static void await(GArray *starts)
 {
-    const double until = (double)dome__now_ns() * 1e-9 + PATIENCE;
-    for (bool all = false; !all && (double)dome__now_ns() * 1e-9 < until;) {
+    const dome_deadline until = dome__deadline_in(PATIENCE);
+    for (bool all = false; !all && !dome__deadline_passed(until);) {
         struct pollfd *p = g_new0(struct pollfd, 2 * starts->len);
         all = true;
         for (guint i = 0; i < starts->len; i++) {
@@ -184,7 +176,6 @@ static void be_hoster(int ready) __attribute__((noreturn));
 
 static void be_hoster(int ready)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGPIPE, SIG_IGN);
     pvm_setopt(PvmAutoErr, 0);
     if (pvm_mytid() < 0 || pvm_setopt(PvmResvTids, 1) < 0 || pvm_reg_hoster() < 0)
@@ -198,27 +189,23 @@ static void be_hoster(int ready)
 
 pid_t dome__pvm_hoster_start(void)
 {
-    int ends[2];
+    int line;
     char byte;
-    if (!g_getenv("PVM_RSH") || pipe2(ends, O_CLOEXEC) < 0)
+    if (!g_getenv("PVM_RSH"))
         return 0;
-    const pid_t pid = fork();
-    if (pid == 0) {
-        close(ends[0]);
-        be_hoster(ends[1]);
-    }
-    close(ends[1]);
-    const bool stands = pid > 0 && read(ends[0], &byte, 1) == 1; /* the other end closes if it ends */
-    close(ends[0]);
-    if (pid > 0 && !stands)
+    const pid_t pid = dome__child_fork(&(dome_child_setup){.line = DOME_CHILD_TELLS, .with_parent = true}, &line);
+    if (pid < 0)
+        return 0;
+    if (pid == 0)
+        be_hoster(line);
+    const bool stands = dome__io_read_some(line, &byte, 1) == 1; /* the other end closes if it ends */
+    close(line);
+    if (!stands)
         dome__pvm_hoster_end(pid);
     return stands ? pid : 0;
 }
 
 void dome__pvm_hoster_end(pid_t hoster)
 {
-    if (hoster <= 0)
-        return;
-    kill(hoster, SIGKILL);
-    waitpid(hoster, NULL, 0);
+    dome__child_kill(hoster);
 }

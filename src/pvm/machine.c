@@ -1,5 +1,7 @@
 #include "pvm/pvm.h"
 
+#include "system/child.h"
+#include "system/deadline.h"
 #include "system/environment_variables.h"
 #include "system/files.h"
 
@@ -18,7 +20,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* NULL: PVM_ROOT is unset or empty. */
@@ -124,13 +125,9 @@ bool dome__pvm_daemon_answers(char **stale)
 static bool read_address(int fd, char *line, size_t size, double timeout)
 {
     size_t have = 0;
-    gint64 until = g_get_monotonic_time() + (gint64)(timeout * 1e6);
+    const dome_deadline until = dome__deadline_in(timeout);
     while (have + 1 < size) {
-        gint64 left = until - g_get_monotonic_time();
-        struct pollfd p = {.fd = fd, .events = POLLIN};
-        if (left <= 0 || poll(&p, 1, (int)(left / 1000) + 1) != 1)
-            return false;
-        ssize_t n = read(fd, line + have, size - 1 - have);
+        ssize_t n = dome__deadline_read(fd, line + have, size - 1 - have, until);
         if (n <= 0)
             return false;
         have += (size_t)n;
@@ -155,24 +152,19 @@ static void hang_on(int lifeline)
 }
 
 /* In the daemon's process. */
-static void become_daemon(const char *program, const char *name, const char *error_path, int out, int lifeline)
-    __attribute__((noreturn));
+static void become_daemon(const char *program, const char *name, const char *error_path, int lifeline) __attribute__((noreturn));
 
-static void become_daemon(const char *program, const char *name, const char *error_path, int out, int lifeline)
+static void become_daemon(const char *program, const char *name, const char *error_path, int lifeline)
 {
-    sigset_t none;
-    sigemptyset(&none);
-    sigprocmask(SIG_SETMASK, &none, NULL);
     setsid(); /* the daemon must not get signals from the keyboard */
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur > 1024) {
         files.rlim_cur = 1024; /* the daemon uses select, and closes every possible descriptor at each spawn */
         setrlimit(RLIMIT_NOFILE, &files);
     }
-    int null = open("/dev/null", O_RDWR), error = open(error_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-    dup2(null, 0);
-    dup2(out, 1);
-    dup2(error >= 0 ? error : null, 2);
+    const int error = open(error_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (error >= 0)
+        dup2(error, 2);
     if (lifeline >= 0)
         hang_on(lifeline);
     execl(program, program, name, (char *)NULL);
@@ -206,40 +198,35 @@ pid_t dome__pvm_daemon_start(const char *directory, const char *address, int lif
         return 0;
     }
     g_free(trouble);
-    int out[2];
-    if (pipe2(out, O_CLOEXEC) < 0) {
-        *message = g_strdup_printf("cannot start %s: %s", program, g_strerror(errno));
-        g_free(program);
-        return 0;
-    }
     g_unsetenv("PVMSOCK");
     g_setenv("PVM_TMP", directory, TRUE);
     char *id = g_path_get_basename(directory); /* distinguishes the slave daemons of several runs on one host */
     g_setenv("PVM_VMID", id, TRUE);
     char *name = address ? g_strdup_printf("-n%s", address) : NULL;
     char *error_path = g_build_filename(directory, "pvmd.err", NULL);
-    pid_t pid = fork();
-    if (pid == 0) {
-        become_daemon(program, name, error_path, out[1], lifeline);
-    }
-    close(out[1]);
+    const dome_child_setup setup = {
+        .line = DOME_CHILD_TELLS, .line_as = STDOUT_FILENO, .null = DOME_CHILD_IN | DOME_CHILD_ERR, .unblocked = true};
+    int out;
+    pid_t pid = dome__child_fork(&setup, &out);
+    if (pid == 0)
+        become_daemon(program, name, error_path, lifeline);
     char line[256];
-    if (pid > 0 && read_address(out[0], line, sizeof line, timeout)) {
+    if (pid < 0) {
+        *message = g_strdup_printf("cannot start %s: %s", program, g_strerror(errno));
+    } else if (read_address(out, line, sizeof line, timeout)) {
         g_setenv("PVMSOCK", line, TRUE);
     } else {
         *message = why_not_started(program, directory, id, error_path);
-        if (pid > 0) {
-            kill(pid, SIGKILL);
-            waitpid(pid, NULL, 0);
-        }
+        dome__child_kill(pid);
         pid = 0;
     }
-    close(out[0]);
+    if (out >= 0)
+        close(out);
     g_free(id);
     g_free(error_path);
     g_free(name);
     g_free(program);
-    return pid;
+    return MAX(pid, 0);
 }
 
 void dome__pvm_write_rsh(const char *directory)

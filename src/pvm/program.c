@@ -1,5 +1,6 @@
 #include "pvm/pvm.h"
 
+#include "system/deadline.h"
 #include "system/environment_variables.h"
 #include "system/own_program.h"
 #include "system/unconst.h"
@@ -161,17 +162,16 @@ enum { WAIT_MS = 100 };
  * meanwhile. */
 static int receive_within(int from, int tag, double seconds)
 {
-    gint64 until = g_get_monotonic_time() + (gint64)(seconds * 1e6);
+    const dome_deadline until = dome__deadline_in(seconds);
     for (;;) {
         int buffer = pvm_nrecv(from, tag);
-        gint64 left = until - g_get_monotonic_time();
-        if (buffer != 0 || left <= 0)
+        if (buffer != 0 || dome__deadline_passed(until))
             return buffer;
         int *fds, n = MAX(pvm_getfds(&fds), 0);
         struct pollfd *p = g_new0(struct pollfd, n + 1);
         for (int i = 0; i < n; i++)
             p[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
-        poll(p, (nfds_t)n, (int)MIN(left / 1000 + 1, WAIT_MS));
+        poll(p, (nfds_t)n, MIN(dome__deadline_ms(until), WAIT_MS));
         g_free(p);
     }
 }
@@ -610,9 +610,9 @@ static bool wait_ready(const int *ids, const char *const *hosts, int size, doubl
         if (id > 0)
             pvm_notify(PvmTaskExit, TAG_READY, 1, &id);
     }
-    gint64 until = g_get_monotonic_time() + (gint64)(timeout * 1e6);
+    const dome_deadline until = dome__deadline_in(timeout);
     while (left > 0 && !*message) {
-        double seconds = (double)(until - g_get_monotonic_time()) * 1e-6;
+        double seconds = dome__deadline_seconds(until);
         int buffer = seconds > 0 ? receive_within(-1, TAG_READY, seconds) : 0, word = -1;
         if (buffer < 0) {
             *message = g_strdup_printf("the PVM daemon does not answer (PVM error %d)", buffer);

@@ -1,6 +1,7 @@
 /* Takes down a private machine. The hub does so at the end; the guard, if the hub was killed; the supervisor, if both were; a
  * later run, if all of them were. */
 #include "pvm/pvm.h"
+#include "system/child.h"
 #include "system/files.h"
 
 #include <fcntl.h>
@@ -130,17 +131,14 @@ static bool ended_within(const GArray *members, bool daemons, int milliseconds)
 /* Halts the machine from a separate process, which ends within one second. */
 static pid_t start_halt(void)
 {
-    pid_t pid = fork();
+    const dome_child_setup setup = {
+        .null = DOME_CHILD_STANDARD,     /* drop messages of PVM's library about the daemon that ends */
+        .close_from = STDERR_FILENO + 1, /* as for dome__pvm_kill_tasks */
+        .unblocked = true,
+        .seconds = 1,
+    };
+    pid_t pid = dome__child_fork(&setup, NULL);
     if (pid == 0) {
-        sigset_t none;
-        sigemptyset(&none);
-        signal(SIGALRM, SIG_DFL);
-        sigprocmask(SIG_SETMASK, &none, NULL);
-        alarm(1);
-        int null = open("/dev/null", O_RDWR); /* drop messages of PVM's library about the daemon that ends */
-        for (int fd = 0; fd < 3; fd++)
-            dup2(null, fd);
-        close_range(STDERR_FILENO + 1, ~0U, 0); /* as for dome__pvm_kill_tasks */
         dome__pvm_halt();
         _exit(0);
     }
@@ -162,10 +160,7 @@ static void end_daemons(const GArray *members, bool others)
         send_to(members, true, SIGKILL);
         ended_within(members, true, 1000);
     }
-    if (halting > 0) {
-        kill(halting, SIGKILL);
-        waitpid(halting, NULL, 0);
-    }
+    dome__child_kill(halting);
 }
 
 void dome__pvm_take_down(const char *directory, bool others)

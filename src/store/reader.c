@@ -1,6 +1,7 @@
 #include "store/reader.h"
 
 #include "system/files.h"
+#include "system/io.h"
 #include "system/owners.h"
 
 #include <errno.h>
@@ -80,7 +81,7 @@ static void name_file(const char *path, char **message)
 
 static bool read_at(int fd, void *buffer, uint64_t bytes, uint64_t offset, char **message)
 {
-    const uint64_t n = dome__file_read_at(fd, buffer, bytes, offset);
+    const uint64_t n = dome__io_read_at(fd, buffer, bytes, offset);
     if (n < bytes && errno)
         return dome__ckpt_refuse(message, "cannot be read: %s", strerror(errno));
     if (n < bytes)

@@ -1,6 +1,7 @@
 /* Writing the file of a checkpoint. */
 #include "store/store_private.h"
 #include "system/files.h"
+#include "system/io.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -95,24 +96,20 @@ void dome__store_got_on(void)
 bool dome__store_write(int fd, const void *data, uint64_t bytes, uint64_t offset, char **message)
 {
     enum { PART_BYTES = 8 << 20, LARGE_BYTES = 1 << 20 };
-    const char *from = data;
-    while (bytes > 0) {
+    for (uint64_t done = 0; done < bytes;) {
+        const uint64_t part = MIN(bytes - done, PART_BYTES);
         dome_file_limit limit;
         dome__file_limit_begin(&limit);
-        ssize_t n = pwrite(fd, from, MIN(bytes, PART_BYTES), (off_t)offset);
+        const bool good = dome__io_write_at(fd, (const char *)data + done, part, offset + done);
         dome__file_limit_end(&limit);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
+        if (!good)
             return dome__ckpt_refuse(message, "the checkpoint cannot be written: %s", dome__file_error(errno));
 #ifdef SYNC_FILE_RANGE_WRITE
         /* The disk begins writing while the rest is copied; fsync reports any error. */
-        if (n >= LARGE_BYTES)
-            sync_file_range(fd, (off64_t)offset, n, SYNC_FILE_RANGE_WRITE);
+        if (part >= LARGE_BYTES)
+            sync_file_range(fd, (off64_t)(offset + done), (off64_t)part, SYNC_FILE_RANGE_WRITE);
 #endif
-        from += n;
-        bytes -= (uint64_t)n;
-        offset += (uint64_t)n;
+        done += part;
         dome__store_got_on();
     }
     return true;

@@ -1,5 +1,7 @@
 #include "system/entropy.h"
 
+#include "system/io.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -11,22 +13,12 @@
 static bool from_file(uint8_t *to, size_t bytes)
 {
     const int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
-    size_t done = 0;
-    while (fd >= 0 && done < bytes) {
-        const ssize_t n = read(fd, to + done, bytes - done);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n == 0)
-            errno = EIO;
-        if (n <= 0)
-            break;
-        done += (size_t)n;
-    }
-    const int error = errno;
+    const bool good = fd >= 0 && dome__io_read(fd, to, bytes) == bytes;
+    const int error = good || errno ? errno : EIO;
     if (fd >= 0)
         close(fd);
     errno = error;
-    return done == bytes;
+    return good;
 }
 
 bool dome__random(void *to, size_t bytes)

@@ -1,5 +1,7 @@
 #include "system/files.h"
 
+#include "system/io.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -67,21 +69,6 @@ int dome__file_open(const char *path, int flags, const char **reason)
     return -1;
 }
 
-uint64_t dome__file_read_at(int fd, void *to, uint64_t bytes, uint64_t offset)
-{
-    for (uint64_t done = 0; done < bytes;) {
-        ssize_t n = pread(fd, (char *)to + done, MIN(bytes - done, (uint64_t)1 << 30), (off_t)(offset + done));
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n == 0)
-            errno = 0;
-        if (n <= 0)
-            return done;
-        done += (uint64_t)n;
-    }
-    return bytes;
-}
-
 char *dome__file_read(const char *path, size_t most, const char **reason)
 {
     int fd = dome__file_open(path, O_RDONLY, reason);
@@ -90,8 +77,8 @@ char *dome__file_read(const char *path, size_t most, const char **reason)
     GString *text = g_string_new(NULL);
     char buffer[4096];
     ssize_t n;
-    while ((n = read(fd, buffer, sizeof buffer)) > 0 || (n < 0 && errno == EINTR)) {
-        g_string_append_len(text, buffer, MAX(n, 0));
+    while ((n = dome__io_read_some(fd, buffer, sizeof buffer)) > 0) {
+        g_string_append_len(text, buffer, n);
         if (text->len > most)
             break;
     }
@@ -122,21 +109,6 @@ int dome__file_make(const char *path, mode_t mode, const char **reason)
     return fd;
 }
 
-static bool write_text(int fd, const char *text)
-{
-    size_t left = strlen(text);
-    while (left > 0) {
-        ssize_t n = write(fd, text, left);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return false;
-        text += n;
-        left -= (size_t)n;
-    }
-    return true;
-}
-
 bool dome__file_replace(const char *path, const char *text, mode_t mode, const char **reason)
 {
     char *part = g_strconcat(path, ".part", NULL);
@@ -145,7 +117,7 @@ bool dome__file_replace(const char *path, const char *text, mode_t mode, const c
     int fd = dome__file_make(part, mode, reason);
     bool good = fd >= 0;
     if (good) {
-        good = write_text(fd, text);
+        good = dome__io_write(fd, text, strlen(text));
         int error = errno;
         if (close(fd) != 0 && good) {
             good = false;

@@ -24,10 +24,6 @@ const char *dome__file_irregular(const char *path, bool follow);
 /* Reads a small file as a text, g_free'd by the caller. Fails if it is longer than `most` bytes. Sets errno, too. */
 char *dome__file_read(const char *path, size_t most, const char **reason);
 
-/* Reads from a place of an open file. Returns how many bytes it has read: fewer than `bytes` where the file ends (errno is 0) or
- * after an error (errno). */
-uint64_t dome__file_read_at(int fd, void *to, uint64_t bytes, uint64_t offset);
-
 /* Creates a file for writing. Unlinks an existing file or link of that name (not a folder), so nothing is written through a
  * link. */
 int dome__file_make(const char *path, mode_t mode, const char **reason);

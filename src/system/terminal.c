@@ -2,8 +2,6 @@
 
 #include <glib.h>
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -32,15 +30,4 @@ char *dome__plain(const char *text)
             g_string_append_c(plain, *at == '\n' || *at == '\t' ? ' ' : '?');
     }
     return g_string_free(plain, FALSE);
-}
-
-void dome__say(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    char *text = g_strdup_vprintf(format, arguments), *plain = dome__plain(text);
-    va_end(arguments);
-    fprintf(stderr, "%sdome: %s\n", dome__terminal_clear(STDERR_FILENO), plain);
-    g_free(plain);
-    g_free(text);
 }

@@ -19,8 +19,4 @@ const char *dome__terminal_clear(int fd);
  * UTF-8 may be any of these. g_free'd. */
 char *dome__plain(const char *text);
 
-/* Prints "dome: " and a line on standard error, made plain. All that the library and its commands say there goes through this
- * function, or dome__plain. */
-void dome__say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
 #endif

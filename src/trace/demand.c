@@ -1,5 +1,6 @@
 #include "trace/demand.h"
 
+#include "system/deadline.h"
 #include "system/environment_variables.h"
 #include "system/time.h"
 #include "transport/door.h"
@@ -249,9 +250,9 @@ bool dome__demand_ask(int pid, int *file, int *connection, char **message)
     struct iovec data = {text, sizeof text - 1};
     struct msghdr got = {.msg_iov = &data, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
     *file = -1;
-    gint64 until = g_get_monotonic_time() + (gint64)(PATIENCE * G_USEC_PER_SEC);
+    const dome_deadline until = dome__deadline_in(PATIENCE);
     bool starting = true; /* a hub opens this door only when its tasks have joined */
-    while ((*connection = dome__door_connect(DOME_DOOR_VIEW, pid)) < 0 && starting && g_get_monotonic_time() < until) {
+    while ((*connection = dome__door_connect(DOME_DOOR_VIEW, pid)) < 0 && starting && !dome__deadline_passed(until)) {
         GArray *hubs = dome__door_list(DOME_DOOR_REPORT);
         starting = false;
         for (guint k = 0; k < hubs->len; k++)
@@ -264,10 +265,7 @@ bool dome__demand_ask(int pid, int *file, int *connection, char **message)
         return false;
     }
     struct pollfd p = {.fd = *connection, .events = POLLIN};
-    int ready;
-    do
-        ready = poll(&p, 1, (int)MAX((until - g_get_monotonic_time()) / 1000, 0));
-    while (ready < 0 && errno == EINTR);
+    const int ready = dome__deadline_poll(&p, 1, until);
     ssize_t n = ready > 0 ? recvmsg(*connection, &got, MSG_CMSG_CLOEXEC | MSG_DONTWAIT) : -1;
     const struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(&got) : NULL;
     if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)

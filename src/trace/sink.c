@@ -1,6 +1,7 @@
 #include "trace/sink.h"
 
-#include "system/terminal.h"
+#include "system/io.h"
+#include "system/say.h"
 #include "system/thread.h"
 #include "system/time.h"
 #include "trace/chrome.h"
@@ -57,18 +58,6 @@ bool dome__trace_path_good(const char *path, char **message)
     return fd >= 0;
 }
 
-static void write_all(dome_trace_sink *sink, const GString *text)
-{
-    size_t done = 0;
-    while (done < text->len && !sink->error) {
-        ssize_t n = write(sink->fd, text->str + done, text->len - done);
-        if (n > 0)
-            done += (size_t)n;
-        else if (errno != EINTR)
-            sink->error = errno ? errno : EIO;
-    }
-}
-
 /* Writes the queue; an empty text ends the thread. */
 static void *write_queue(void *argument)
 {
@@ -78,7 +67,8 @@ static void *write_queue(void *argument)
         GString *text = g_async_queue_pop(sink->queue);
         more = text->len > 0;
         g_atomic_int_add(&sink->waiting, -(gint)text->len);
-        write_all(sink, text);
+        if (!sink->error && !dome__io_write(sink->fd, text->str, text->len))
+            sink->error = errno;
         g_string_free(text, TRUE);
     }
     g_async_queue_push(sink->done, sink);
@@ -196,7 +186,7 @@ void dome__trace_sink_failure(dome_trace_sink *sink, const char *line)
         return;
     GString *text = g_string_new(NULL);
     g_string_append_printf(text, "T -\nF %" PRIu64, dome__now_ns());
-    char *words = g_strchomp(g_strdup(g_str_has_prefix(line, "dome: ") ? line + 6 : line));
+    char *words = dome__say_text(line);
     dome__trace_put_text(text, words);
     g_free(words);
     g_string_append_c(text, '\n');

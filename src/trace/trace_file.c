@@ -1,6 +1,7 @@
 #include "trace/trace_file.h"
 
 #include "core/clock.h"
+#include "system/io.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -774,10 +775,8 @@ static GByteArray *read_all(int fd, const char **reason)
             break;
         }
         g_byte_array_set_size(text, have + PIECE);
-        ssize_t n = read(fd, text->data + have, PIECE);
+        ssize_t n = dome__io_read_some(fd, text->data + have, PIECE);
         g_byte_array_set_size(text, have + (guint)MAX(n, 0));
-        if (n < 0 && errno == EINTR)
-            continue;
         if (n < 0)
             *reason = g_strerror(errno);
         else if (n > 0 && (text->len <= sizeof MAGIC || is_trace((char *)text->data, text->len, reason)))

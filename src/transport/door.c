@@ -1,5 +1,6 @@
 #include "transport/door.h"
 
+#include "system/deadline.h"
 #include "system/entropy.h"
 
 #include <errno.h>
@@ -16,8 +17,8 @@
 /* Connections of other users that are closed in one call. */
 enum { STRANGERS = 256 };
 
-/* For so long others may keep a door busy, in us; time between two attempts. */
-enum { PATIENCE = 5 * G_USEC_PER_SEC, PAUSE = 2000 };
+/* For so many seconds others may keep a door busy; microseconds between two attempts. */
+enum { PATIENCE = 5, PAUSE = 2000 };
 
 enum { RANDOM_BYTES = 8, RANDOM_DIGITS = 2 * RANDOM_BYTES };
 
@@ -186,10 +187,10 @@ static int try_name(const char *name)
  * busy is waited for. */
 static void connect_to(GArray *all, bool one)
 {
-    const gint64 until = g_get_monotonic_time() + PATIENCE;
+    const dome_deadline until = dome__deadline_in(PATIENCE);
     for (bool busy = true; busy;) {
         busy = false;
-        const bool late = g_get_monotonic_time() > until;
+        const bool late = dome__deadline_passed(until);
         for (guint i = 0; i < all->len;) {
             named *n = &g_array_index(all, named, i);
             n->fd = n->fd >= 0 ? n->fd : try_name(n->name);

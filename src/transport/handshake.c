@@ -1,6 +1,7 @@
 #include "transport/handshake.h"
 
 #include "system/bytes.h"
+#include "system/deadline.h"
 #include "system/entropy.h"
 
 #include <glib.h>
@@ -194,12 +195,11 @@ bool dome__handshake_macs(const dome_handshake *h, int fd, dome_macs *macs)
 
 bool dome__handshake_complete(dome_handshake *h, int fd, double seconds)
 {
-    gint64 until = g_get_monotonic_time() + (gint64)(seconds * G_USEC_PER_SEC);
+    const dome_deadline until = dome__deadline_in(seconds);
     dome_handshake_state state;
     while ((state = dome__handshake_step(h, fd)) == DOME_HANDSHAKE_MORE) {
-        gint64 left = (until - g_get_monotonic_time()) / 1000;
         struct pollfd p = {.fd = fd, .events = POLLIN};
-        if (left <= 0 || (poll(&p, 1, (int)left) < 0 && errno != EINTR))
+        if (dome__deadline_poll(&p, 1, until) <= 0)
             return false;
     }
     return state == DOME_HANDSHAKE_DONE;

@@ -2,7 +2,7 @@
 
 #include "core/trail.h"
 #include "machine/parker.h"
-#include "system/terminal.h"
+#include "system/say.h"
 #include "system/thread.h"
 #include "system/time.h"
 #include "system/unconst.h"
@@ -281,9 +281,7 @@ static void say_lost(dome_watch *watch, const char *how)
     char *text = g_strdup_printf("the process that watched over the program %s; ending task 0 on host %s, in %s%s%s%s", how,
                                  watch->task.host, operation_of(&at, "the program's own code"), object ? " of '" : "",
                                  object ? object : "", object ? "'" : "");
-    char *line = g_strdup_printf("%sdome: %s\n", dome__terminal_clear(STDERR_FILENO), dome__plain(text));
-    ssize_t ignored = write(STDERR_FILENO, line, strlen(line));
-    (void)ignored;
+    dome__say_at_once("%s", text);
 }
 
 /* Ends this task because the hub is gone or silent: no other process will end it. */

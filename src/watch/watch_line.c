@@ -1,5 +1,6 @@
 #include "watch/watch_line.h"
 
+#include "system/deadline.h"
 #include "system/time.h"
 #include "transport/handshake.h"
 
@@ -29,17 +30,13 @@ void dome__watch_line_clear(watch_line *line)
 /* Reads one message, waiting at most `seconds`. */
 static bool read_message(int fd, dome_mac *mac, GByteArray *in, dome_wire_message *message, double seconds)
 {
-    double until = dome__now() + seconds;
+    const dome_deadline until = dome__deadline_in(seconds);
     for (;;) {
         int have = dome__wire_next(in, mac, message);
         if (have)
             return have > 0;
-        double left = until - dome__now();
-        struct pollfd p = {.fd = fd, .events = POLLIN};
-        if (left <= 0 || poll(&p, 1, (int)(left * 1000) + 1) < 1)
-            return false;
         guint8 buffer[4096];
-        ssize_t n = recv(fd, buffer, sizeof buffer, 0);
+        ssize_t n = dome__deadline_read(fd, buffer, sizeof buffer, until);
         if (n <= 0)
             return false;
         g_byte_array_append(in, buffer, (guint)n);

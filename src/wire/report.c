@@ -1,12 +1,13 @@
 #include "wire/report.h"
 
+#include "system/deadline.h"
+
 #include "transport/door.h"
 #include "wire/hub_address.h"
 #include "wire/wire.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -228,15 +229,10 @@ static GString *read_all(int fd)
 {
     GString *text = g_string_new(NULL);
     bool good = fd >= 0;
-    gint64 until = g_get_monotonic_time() + PATIENCE * 1000;
+    const dome_deadline until = dome__deadline_in(PATIENCE / 1e3);
     while (good) {
         char buffer[65536];
-        int left = (int)((until - g_get_monotonic_time()) / 1000);
-        struct pollfd p = {.fd = fd, .events = POLLIN};
-        int ready = left > 0 && text->len < LONGEST ? poll(&p, 1, left) : 0;
-        if (ready < 0 && errno == EINTR)
-            continue;
-        ssize_t n = ready > 0 ? recv(fd, buffer, sizeof buffer, 0) : -1;
+        const ssize_t n = text->len < LONGEST ? dome__deadline_read(fd, buffer, sizeof buffer, until) : -1;
         if (n == 0)
             break;
         good = n > 0;

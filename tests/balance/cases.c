@@ -355,10 +355,10 @@ static void case_laps(const char *word)
     for (int k = 0; k < 20; k++)
         lap(&x);
     dvec *other = dvec_new_with(env, NULL, DOME_F64, 16, DVEC_OPTIONS(.distribution = DOME_WHOLE));
-    for (int k = 0; k < 200 && env->balance->ahead; k++)
+    for (int k = 0; k < 200 && env->balance->ahead.begun; k++)
         dvec_map(other, kernel, NULL, 1, &other);
-    EXPECT(!env->balance->ahead, "numbers are always under way");
-    env->balance->next = env->position.sequence + 1000000;
+    EXPECT(!env->balance->ahead.begun, "numbers are always under way");
+    env->balance->when.next = env->position.sequence + 1000000;
     dvec_free(other);
     make_slow(1, 4);
     lap(&x);

@@ -4,13 +4,9 @@
 
 The calls are read from the objects' symbols (nm), the includes from the sources. A folder may use the folders that its row names; the
 rows name folders above them alone, so there are no circles of folders. In a folder no more than CIRCLE files may reach each other, and
-<<<<<<< HEAD
 there are no more than FILES. The name of a file occurs once in src. A struct has at most MEMBERS members of its own. Where a header says
-that a source file "alone changes" the members of its structs, no other file of the folder assigns to one."""
-=======
-there are no more than FILES. The name of a file occurs once in src. A struct has at most MEMBERS members of its own. A part of an
-object of parts (PARTS) is used in its own files alone."""
->>>>>>> h-capture
+that a source file "alone changes" the members of its structs, no other file of the folder assigns to one. A part of an object of parts
+(PARTS) is used in its own files alone."""
 
 import os
 import re
@@ -24,12 +20,8 @@ if not shutil.which("nm"):
     sys.exit(77)
 build, source = sys.argv[1], sys.argv[2]
 failures = []
-<<<<<<< HEAD
 CIRCLE, FILES, MEMBERS = 4, 45, 52
-=======
-CIRCLE, FILES, MEMBERS = 5, 45, 52
 PARTS = [("capture/capture.h", r"dome__capture(?:->|_object\.)"), ("heap/heap.h", r"dome__capture_heap\.")]
->>>>>>> h-capture
 
 
 def allowed():
@@ -139,7 +131,6 @@ def structs():
             yield os.path.relpath(path, source), name, sum(1 + d.count(",") for d in body.split(";") if d.strip())
 
 
-<<<<<<< HEAD
 def parts():
     """(folder, member, owners): the members of structs whose type a header gives to source files, which its first comment names."""
     texts = {}
@@ -171,7 +162,8 @@ def foreign_changes():
                 for match in chain.finditer(f.read()):
                     if (folder, match[1]) not in names:
                         yield "%s changes %s, which belongs to %s" % (name, match[0].strip(), " and ".join(owners))
-=======
+
+
 def foreign_parts(header, object):
     """(file, part) where a file uses a part of an object that is not its own: the part of its name, or beside whose name it stands."""
     with open(os.path.join(source, "src", header)) as f:
@@ -184,7 +176,6 @@ def foreign_parts(header, object):
             for part in set(re.findall(object + r"(\w+)", f.read())) & set(owners):
                 if os.path.basename(path) not in owners[part]:
                     yield os.path.relpath(path, source), part
->>>>>>> h-capture
 
 
 table = allowed()

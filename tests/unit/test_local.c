@@ -391,7 +391,7 @@ static int again_from_zero(dome_transport *t)
     peer *q = &((dome_local *)t->provider.state)->peers[other];
     uint8_t data[LONG], got[LONG];
     int failed = 0;
-    q->offered = UINT32_MAX - 1;
+    q->offer.number = UINT32_MAX - 1;
     q->out->answered = UINT32_MAX - 1;
     say_and_hear(me, other);
     for (uint64_t number = 0; number < 4 && !failed; number++) {
@@ -422,7 +422,7 @@ static int refused_offer(dome_transport *t)
     } else {
         failed = dome__begin_send(t, other, DOME_CHANNEL_DATA, DOME_U8, data, LONG);
         say_and_hear(me, other);
-        while (atomic_load(&q->in->answered) != q->offered)
+        while (atomic_load(&q->in->answered) != q->offer.number)
             sched_yield();
         failed = failed || dome__sent(t, other);
         dome__end_send(t, other);

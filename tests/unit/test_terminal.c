@@ -38,28 +38,9 @@ static void test_plain(void)
     check("good ö beside bad \xff", "good ö beside bad ?");
 }
 
-static void say(void)
-{
-    dome__say("%d of '%s'", 3, "x\033]0;title\007\ny");
-}
-
-/* A line stays one line, however it was made. */
-static void test_say(void)
-{
-    if (g_test_subprocess()) {
-        say();
-        return;
-    }
-    g_test_trap_subprocess(NULL, 0, 0);
-    g_test_trap_assert_passed();
-    g_test_trap_assert_stderr("dome: 3 of 'x?]0;title? y'\n");
-    g_test_trap_assert_stderr_unmatched("*\033*");
-}
-
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/terminal/plain", test_plain);
-    g_test_add_func("/terminal/say", test_say);
     return g_test_run();
 }

@@ -1,6 +1,7 @@
 #include "../collective_checks.h"
 #include "../local_transport.h"
 #include "core/type_private.h"
+#include "transport/agree.h"
 #include "transport/transport.h"
 
 /* A struct type that needs no environment: char, double, 3 shorts, with padding between. */
@@ -320,6 +321,46 @@ static void test_disagreeing_relay(void)
     g_assert_cmpint(local_run(2, NULL, disagreeing, NULL), ==, 0);
 }
 
+/* Of the tasks whose bit is set in *(unsigned *)ctx each has a text of its own length. */
+static int text_of_lowest(dome_transport *t, void *ctx)
+{
+    const unsigned have = *(unsigned *)ctx;
+    const int rank = t->group.rank, lowest = have ? __builtin_ctz(have) : -1;
+    char *text = have >> rank & 1 ? g_strnfill((gsize)rank * 700, (char)('a' + rank)) : NULL;
+    char *right = have ? g_strnfill((gsize)lowest * 700, (char)('a' + lowest)) : NULL;
+    int from = -1;
+    g_assert_cmpint(dome__agree_text(t, &text, &from), ==, DOME_OK);
+    g_assert_cmpstr(text, ==, right);
+    g_assert_cmpint(from, ==, lowest);
+    g_free(text);
+    g_free(right);
+    return 0;
+}
+
+static void test_text_of_lowest(void)
+{
+    for (unsigned have = 0; have < 8; have++)
+        g_assert_cmpint(local_run(3, NULL, text_of_lowest, &have), ==, 0);
+}
+
+/* A task whose communication fails keeps its own text. */
+static int text_without_others(dome_transport *t, void *ctx)
+{
+    (void)ctx;
+    if (t->group.rank == 1)
+        return 0;
+    char *text = g_strdup("mine");
+    g_assert_cmpint(dome__agree_text(t, &text, NULL), ==, DOME_ERR_LOST);
+    g_assert_cmpstr(text, ==, "mine");
+    g_free(text);
+    return 0;
+}
+
+static void test_text_without_others(void)
+{
+    g_assert_cmpint(local_run(2, NULL, text_without_others, NULL), ==, 0);
+}
+
 static void test_self(void)
 {
     dome_transport *t = dome__transport_self.open(NULL);
@@ -347,6 +388,8 @@ int main(int argc, char **argv)
     g_test_add_func("/transport/mismatches", test_mismatches);
     g_test_add_func("/transport/strangers", test_strangers);
     g_test_add_func("/transport/lost", test_lost);
+    g_test_add_func("/transport/text-of-lowest", test_text_of_lowest);
+    g_test_add_func("/transport/text-without-others", test_text_without_others);
     g_test_add_func("/transport/disagreeing-relay", test_disagreeing_relay);
     g_test_add_func("/transport/long-portable", test_long_portable);
     g_test_add_func("/collectives/equal", test_collectives);
