@@ -5,6 +5,14 @@
 
 #include <dome/env.h>
 
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What an environment has for its boundaries. */
+typedef struct dome_boundary dome_boundary;
+dome_boundary *dome__boundary_new(void);
+void dome__boundary_free(dome_boundary *boundary);
+
 /* The task is at a loop boundary. *due: a checkpoint or a change of the number of tasks is, and dome__boundary_pass must follow.
  * Collective. */
 dome_status dome__boundary_reach(dome_env *env, bool *due);
@@ -24,6 +32,9 @@ dome_status dome__boundary_pass(dome_env *env, dome_status status, const char *b
 
 /* The program goes on from a checkpoint, or from the view before. bound: by the same number of tasks only. */
 void dome__boundary_restored(dome_env *env, bool bound);
+
+/* In dome_finalize: there is no other boundary for what waits. */
+void dome__boundary_end(dome_env *env);
 
 /* Function k that dome_on_view was given in this view, and its data; NULL: there are no more. */
 dome_view_function dome__boundary_function(const dome_env *env, size_t k, void **data);

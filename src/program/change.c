@@ -345,7 +345,6 @@ void dome__change_free(dome_change *c)
     for (int k = 0; k < DOME_KEPT_FILES; k++)
         if (c->kept[k] >= 0)
             close(c->kept[k]);
-    g_clear_pointer(&c->functions, g_array_unref);
     g_free(c->hub);
     g_strfreev(c->words);
     g_free(c->program);
@@ -359,8 +358,6 @@ void dome__change_free(dome_change *c)
     g_free(c->parked);
     g_free(c->legacy);
     g_free(c->carried);
-    g_free(c->late);
-    g_free(c->transit.text);
     g_strfreev(c->environment);
     dome__view_plan_clear(&c->plan);
     g_free(c);
@@ -630,8 +627,7 @@ static void go_over(dome_env *env, const dome_view_plan *plan, dome_handover *ha
     exit(0);
 }
 
-/* Why this program cannot have so many tasks, the same on all of them: a static text, or NULL. */
-static const char *objection(const dome_env *env, int size)
+const char *dome__change_objection(const dome_env *env, int size)
 {
     const dome_launcher *launcher = env->change->provider->launcher;
     if (!(launcher->can & DOME_LAUNCHER_AGAIN))
@@ -760,34 +756,32 @@ static int prepare(dome_env *env, const dome_view_plan *plan, dome_handover **ha
 }
 
 /* The plan for this boundary, of size 0 if there is none: the program's own wish goes before an order. */
-static dome_view_plan plan_for(const dome_env *env, int wish, const char *ordered)
+static dome_view_plan plan_for(const dome_env *env, const dome_change_demand *demand)
 {
     dome_view_plan plan = {0};
-    if (wish)
-        return dome__view_plan_resize(env->size, wish);
-    if (ordered)
-        dome__view_plan_parse(ordered, env->size, &plan);
+    if (demand->wish)
+        return dome__view_plan_resize(env->size, demand->wish);
+    if (demand->plan)
+        dome__view_plan_parse(demand->plan, env->size, &plan);
     return plan;
 }
 
-int dome__change_boundary(dome_env *env, uint64_t order, const char *ordered, const char *bound)
+int dome__change_boundary(dome_env *env, const dome_change_demand *demand)
 {
     dome_change *c = env->change;
-    const int wish = c->wish;
-    c->wish = 0;
-    if (!wish && !ordered)
+    if (!demand->wish && !demand->plan)
         return DOME_OK;
-    dome_view_plan plan = plan_for(env, wish, ordered);
+    dome_view_plan plan = plan_for(env, demand);
     if (plan.size == 0 || !dome__view_plan_changes(&plan, env->size)) {
-        if (order)
-            dome__change_refuse(env, order, "nothing changes");
+        if (demand->order)
+            dome__change_refuse(env, demand->order, "nothing changes");
         dome__view_plan_clear(&plan);
         return DOME_OK;
     }
     g_clear_pointer(&c->parked, g_free); /* of the change before */
-    char *why = g_strdup(objection(env, plan.size));
+    char *why = g_strdup(dome__change_objection(env, plan.size));
     if (!why && plan.size != env->size)
-        why = g_strdup(bound);
+        why = g_strdup(demand->bound);
     dome_handover *handover = NULL;
     int status = DOME_OK;
     if (!why) {
@@ -801,18 +795,15 @@ int dome__change_boundary(dome_env *env, uint64_t order, const char *ordered, co
     if (status == DOME_OK && !why)
         go_over(env, &plan, handover);
     dome__view_plan_clear(&plan);
-    if (status != DOME_OK && order)
-        dome__change_refuse(env, order, dome_status_text((dome_status)status));
+    if (status != DOME_OK && demand->order)
+        dome__change_refuse(env, demand->order, dome_status_text((dome_status)status));
     else if (why)
-        dome__change_say_no(env, order, wish, why);
+        dome__change_say_no(env, demand->order, demand->wish, why);
     g_free(why);
     return status;
 }
 
-/* ---- for programs ---- */
-
-/* What only task 0 knows. */
-static char *never(const dome_env *env)
+char *dome__change_never(const dome_env *env)
 {
     if (env->rank != 0)
         return NULL;
@@ -825,80 +816,12 @@ static char *never(const dome_env *env)
     return NULL;
 }
 
-/* Why --dome-min and --dome-max do not allow so many tasks: g_free'd; NULL: they do. */
-static char *beyond(const dome_options *o, int tasks)
-{
-    const int least = MAX(o->size.least, 1);
-    if (tasks < least)
-        return g_strdup_printf("%d would be fewer than the least number of tasks, %d", tasks, least);
-    if (o->size.most && tasks > o->size.most)
-        return g_strdup_printf("%d would be more than the greatest number of tasks, %d", tasks, o->size.most);
-    return NULL;
-}
-
-dome_status dome_resize(dome_env *env, int tasks)
-{
-    DOME_NEEDS(env, "the environment", DOME_ERR_ARGUMENT);
-    dome_operation op;
-    dome__begin(&op, env, DOME_OP_RESIZE, NULL, (uint64_t)tasks);
-    const char *other = objection(env, tasks);
-    char *why = never(env), *range = beyond(&env->options, tasks);
-    int status = dome__agree(env, why ? DOME_ERR_STATE : DOME_OK, why);
-    if (status == DOME_OK && range)
-        status = dome__fail(env, DOME_ERR_ARGUMENT, "%s", range);
-    else if (status == DOME_OK && other)
-        status = dome__fail(env, DOME_ERR_STATE, "the program keeps its %d tasks: %s", env->size, other);
-    if (status == DOME_OK) {
-        env->change->wish = tasks == env->size ? 0 : tasks;
-        env->change->late_wish = 0;
-    }
-    g_free(why);
-    g_free(range);
-    return dome__end(&op, status);
-}
+/* ---- for programs ---- */
 
 uint64_t dome_epoch(const dome_env *env)
 {
     DOME_NEEDS(env, "the environment", 0);
     return env->change ? env->change->view : 0;
-}
-
-dome_status dome_on_view(dome_env *env, dome_view_function function, void *data)
-{
-    DOME_NEEDS(env, "the environment", DOME_ERR_ARGUMENT);
-    DOME_NEEDS(function, "the function", DOME_ERR_ARGUMENT);
-    dome_operation op;
-    dome__begin_with(&op, env, DOME_OP_ON_VIEW, NULL, NULL, 0);
-    dome_change *c = env->change;
-    if (c->passed)
-        return dome__end(&op, dome__fail(env, DOME_ERR_STATE,
-                                         "the program has passed a loop boundary (dome_checkpoint) in this "
-                                         "view: give the function right after dome_init"));
-    const dome_view_news news = {.size = sizeof news,
-                                 .reason = !c->heals                                    ? DOME_VIEW_CHANGED
-                                           : env->options.loss.action == DOME_LOSS_TELL ? DOME_VIEW_LOST
-                                                                                        : DOME_VIEW_HEALED,
-                                 .epoch = c->view,
-                                 .before = c->before,
-                                 .tasks = env->size};
-    const dome_view_call call = {function, data};
-    if (!c->functions)
-        c->functions = g_array_new(FALSE, FALSE, sizeof call);
-    g_array_append_val(c->functions, call);
-    dome__end(&op, DOME_OK);
-    if (c->view > 0)
-        function(env, &news, data);
-    return DOME_OK;
-}
-
-dome_view_function dome__boundary_function(const dome_env *env, size_t k, void **data)
-{
-    const GArray *functions = env->change->functions;
-    if (!functions || k >= functions->len)
-        return NULL;
-    const dome_view_call *call = &g_array_index(functions, dome_view_call, k);
-    *data = call->data;
-    return call->function;
 }
 
 size_t dome_lost(const dome_object *object, const dome_span **spans)

@@ -8,39 +8,14 @@
 #include "ckpt/kept.h"
 #include "core/environment.h"
 #include "program/providers.h"
-#include "program/transit.h"
 #include "wire/view_plan.h"
 
 #include <signal.h>
 
-typedef struct dome_view_call {
-    dome_view_function function;
-    void *data;
-} dome_view_call;
-
-/* Of an order, or of a wish, that has been tried in vain. */
-typedef struct dome_tries {
-    unsigned count;
-    uint64_t left; /* boundaries until it is tried again */
-} dome_tries;
-
 struct dome_change {
-    uint32_t view;     /* number of the present view */
-    uint64_t loops;    /* boundaries passed in earlier views */
-    int wish;          /* of dome_resize; 0: none */
-    bool passed;       /* the program has come to a boundary in this view */
-    bool polls;        /* it polls after each operation */
-    GArray *functions; /* dome_view_call: what dome_on_view was given; NULL: nothing */
-    uint64_t order;    /* the hub's for this boundary, with its plan, until it is carried out; 0 and NULL: none */
-    char *ordered;
-    /* The same of an order and of a wish that wait for another boundary: one at which values are equal on all tasks
-     * (dome__boundary_poll), or without messages in transit (transit.h). */
-    uint64_t late_order;
-    char *late;
-    int late_wish;
-    dome_tries order_tries, wish_tries;
-    dome_transit transit;
-    bool bound; /* no other number of tasks can go on from the newest checkpoint; the same on all tasks */
+    struct dome_boundary *boundary; /* what is asked for at loop boundaries: boundary.c */
+    uint32_t view;                  /* number of the present view */
+    uint64_t loops;                 /* boundaries passed in earlier views */
     const dome_provider *provider;
     char *hub;             /* the hub's address as text; NULL: there is no hub */
     bool console;          /* task 0: the program was started from the PVM console */
@@ -118,9 +93,23 @@ void dome__change_stands(dome_env *env);
  * dome__checkpoint_decide, after which nobody knows when objects got their values. */
 void dome__change_over(dome_env *env);
 
-/* At a loop boundary, where the hub's order demands a change by this plan (view_plan.h, as text; NULL: no order): does not return
- * if the program changes. bound: why it cannot go on with another number of tasks, or NULL. Fails by dome__fail. Collective. */
-int dome__change_boundary(dome_env *env, uint64_t order, const char *ordered, const char *bound);
+/* What is demanded at a loop boundary: the hub's order (0: none) with its plan (view_plan.h, as text), or the program's own wish
+ * (0: none). bound: why it cannot go on with another number of tasks, or NULL. */
+typedef struct dome_change_demand {
+    uint64_t order;
+    const char *plan;
+    int wish;
+    const char *bound;
+} dome_change_demand;
+
+/* Does not return if the program changes. Fails by dome__fail. Collective. */
+int dome__change_boundary(dome_env *env, const dome_change_demand *demand);
+
+/* Why this program cannot have so many tasks, the same on all of them: a static text, or NULL. */
+const char *dome__change_objection(const dome_env *env, int size);
+
+/* Why it keeps its tasks, which only task 0 knows: g_free'd, or NULL. */
+char *dome__change_never(const dome_env *env);
 
 /* Tells the hub that the program goes on as it was. */
 void dome__change_refuse(dome_env *env, uint64_t order, const char *why);

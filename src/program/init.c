@@ -116,6 +116,7 @@ dome_env *dome_init(int *argc, char ***argv)
     if (env->options.check_pointers)
         dome__storage_check(env);
     env->change = dome__change_new(env);
+    env->change->boundary = dome__boundary_new();
     name_program(env, arguments[0] ? arguments[0] : "program");
     dome__start(env, arguments);
     dome__set_this_env(env);
@@ -159,7 +160,7 @@ int dome_finalize(dome_env *env)
     dome__eval_finish(env);
     failed = failed ? failed : dome__failure_finish(env);
     dome__progress_end(env);
-    dome__transit_end(env);
+    dome__boundary_end(env);
     dome__checkpoint_finish(env);
     dome__change_over(env);
     if (!failed) {
@@ -198,6 +199,7 @@ int dome_finalize(dome_env *env)
     dome__watch_close(g_steal_pointer(&env->watch));
     dome__recording_close(env, status, NULL);
     dome__options_clear(&env->options);
+    dome__boundary_free(g_steal_pointer(&env->change->boundary));
     dome__change_free(g_steal_pointer(&env->change));
     g_clear_pointer(&env->moved, g_free);
     g_clear_pointer(&env->progress, g_free);
@@ -223,193 +225,6 @@ void dome_print(dome_env *env, const char *format, ...)
     va_start(arguments, format);
     vprintf(format, arguments);
     va_end(arguments);
-}
-
-/* Whether there is an order, and it is that tasks meet here, and do not change. *other_size: it demands another number. */
-static bool meets(const dome_env *env, bool *other_size)
-{
-    dome_view_plan plan;
-    *other_size = false;
-    if (!env->change->ordered || !dome__view_plan_parse(env->change->ordered, env->size, &plan))
-        return false;
-    const bool same = !dome__view_plan_changes(&plan, env->size);
-    *other_size = plan.size != env->size;
-    dome__view_plan_clear(&plan);
-    return same;
-}
-
-/* Whether what waits is tried again at this boundary, but not where tasks meet, or an order has come: then at the next. */
-static bool is_again(dome_tries *tries, bool waits, bool other)
-{
-    if (!waits)
-        *tries = (dome_tries){0};
-    else if (--tries->left == 0 && other)
-        tries->left = 1;
-    return waits && tries->left == 0;
-}
-
-/* The order of the hub for this boundary, or the one that was postponed to it; and the wish that was. */
-static void take_order(const dome_env *env)
-{
-    dome_change *c = env->change;
-    c->order = 0;
-    c->ordered = env->watch ? dome__watch_loop(env->watch, &c->order) : NULL;
-    const bool other = c->ordered != NULL;
-    if (is_again(&c->order_tries, c->late != NULL, other)) {
-        c->ordered = g_steal_pointer(&c->late);
-        c->order = c->late_order;
-    }
-    if (is_again(&c->wish_tries, c->late_wish != 0, other)) {
-        c->wish = c->late_wish;
-        c->late_wish = 0;
-    }
-}
-
-/* Whether something is due at this boundary: kept in the environment's parts until it is carried out. */
-static int decide(dome_env *env, bool *due)
-{
-    dome_change *c = env->change;
-    take_order(env);
-    c->passed = true;
-    dome__change_over(env);
-    int status = dome__checkpoint_decide(env, due);
-    *due = *due || c->ordered || c->wish;
-    return status == DOME_OK && *due ? dome__transit_look(env, due) : status;
-}
-
-static int carry_out(dome_env *env, int status, const char *bound)
-{
-    dome_change *c = env->change;
-    char *plan = g_steal_pointer(&c->ordered);
-    if (status == DOME_OK)
-        status = dome__checkpoint_carry_out(env);
-    if (status == DOME_OK)
-        status = dome__change_boundary(env, c->order, plan, bound);
-    else if (c->order)
-        dome__change_refuse(env, c->order, dome_status_text((dome_status)status));
-    g_free(plan);
-    return status;
-}
-
-dome_status dome_checkpoint(dome_env *env)
-{
-    DOME_NEEDS(env, "the environment", DOME_ERR_ARGUMENT);
-    dome_operation op;
-    bool due;
-    dome__begin(&op, env, DOME_OP_CHECKPOINT, NULL, 0);
-    int status = decide(env, &due);
-    return dome__end(&op, carry_out(env, status, NULL));
-}
-
-dome_status dome__boundary_reach(dome_env *env, bool *due)
-{
-    dome_operation op;
-    dome__begin(&op, env, DOME_OP_CHECKPOINT, NULL, 0);
-    int status = decide(env, due);
-    if (status != DOME_OK || !*due) {
-        *due = false;
-        status = carry_out(env, status, NULL);
-    }
-    return dome__end(&op, status);
-}
-
-/* An order or a wish that no other number of tasks can follow here is tried again behind later operations: the 1st, the 2nd from
- * there, the 4th, and so on. Each has its own tries: a program may wish something else all the time. In between tasks may meet
- * for a checkpoint. */
-enum { LATE_TRIES = 10 };
-
-static bool may_wait(dome_tries *tries)
-{
-    if (tries->count == LATE_TRIES)
-        return false;
-    tries->left = (uint64_t)1 << tries->count++;
-    return true;
-}
-
-static void postpone(const dome_env *env)
-{
-    dome_change *c = env->change;
-    bool other_size;
-    meets(env, &other_size);
-    if (!c->polls)
-        return;
-    if (other_size && may_wait(&c->order_tries))
-        dome__transit_put_off_order(env, c->order_tries.left);
-    if (c->wish && may_wait(&c->wish_tries))
-        dome__transit_put_off_wish(env, c->wish_tries.left);
-}
-
-static int look(dome_env *env, bool asked, bool *due)
-{
-    const dome_change *c = env->change;
-    bool other_size;
-    const bool met = meets(env, &other_size), writes = env->checkpoints && env->options.checkpoint.directory;
-    int status = dome__checkpoint_consult(env, asked || met, due);
-    *due = *due || c->wish || (c->ordered && !met) || ((asked || met) && !writes);
-    return status == DOME_OK && *due ? dome__transit_look(env, due) : status;
-}
-
-dome_status dome__boundary_poll(dome_env *env, bool asked, bool *due)
-{
-    dome_change *c = env->change;
-    c->polls = true;
-    take_order(env);
-    dome__change_over(env);
-    const bool consults = dome__checkpoint_pass(env);
-    *due = false;
-    if (!c->ordered && !asked && !consults && !c->wish)
-        return DOME_OK;
-    dome_operation op;
-    c->passed = true;
-    dome__begin(&op, env, DOME_OP_CHECKPOINT, NULL, env->watch ? dome__watch_passed(env->watch) : 0);
-    int status = look(env, asked, due);
-    if (status != DOME_OK || !*due) {
-        *due = false;
-        status = carry_out(env, status, NULL);
-    }
-    return dome__end(&op, status);
-}
-
-bool dome__boundary_ask(dome_env *env)
-{
-    if (env->watch)
-        dome__watch_meet(env->watch);
-    return !env->watch;
-}
-
-/* Before the number of tasks changes: if the newest checkpoint needs the number before, another one is written here. Else a loss
- * soon after the change could not be healed. */
-static int write_first(dome_env *env, bool bound)
-{
-    dome_change *c = env->change;
-    bool due;
-    int status = DOME_OK;
-    if (c->bound && !bound && (c->wish || c->ordered) && !dome__checkpoint_is_due(env)) {
-        dome__checkpoint_finish(env);
-        status = dome__checkpoint_consult(env, true, &due);
-    }
-    if (dome__checkpoint_is_due(env))
-        c->bound = bound;
-    return status;
-}
-
-dome_status dome__boundary_pass(dome_env *env, dome_status status, const char *bound)
-{
-    dome_operation op;
-    bool due = true;
-    dome__begin(&op, env, DOME_OP_CHECKPOINT, NULL, 0);
-    if (status == DOME_OK) /* a function of the program may have sent something before it was captured (dome_capture_on) */
-        status = dome__transit_look(env, &due);
-    if (status == DOME_OK && bound)
-        postpone(env);
-    if (status == DOME_OK)
-        status = write_first(env, bound != NULL);
-    return dome__end(&op, carry_out(env, status, bound));
-}
-
-void dome__boundary_restored(dome_env *env, bool bound)
-{
-    env->change->bound = bound;
 }
 
 dome_status dome_barrier(dome_env *env)

@@ -2,11 +2,9 @@
 
 #include "ckpt/checkpoint.h"
 #include "comm/comm.h"
-#include "program/change.h"
 #include "system/time.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
-#include "watch/watch.h"
 
 #include <inttypes.h>
 
@@ -19,48 +17,7 @@ enum { WAIT_BOUNDARIES = 10 };
 enum { ONE_BY_ONE = 32, GAP_GROWTH = 4 };
 static const double GAP_SECONDS = 0.05;
 
-/* Whether an order for this boundary changes the tasks: another one lets them meet here. */
-static bool order_changes(const dome_env *env)
-{
-    dome_view_plan plan;
-    if (!env->change->ordered || !dome__view_plan_parse(env->change->ordered, env->size, &plan))
-        return false;
-    const bool changes = dome__view_plan_changes(&plan, env->size);
-    dome__view_plan_clear(&plan);
-    return changes;
-}
-
-void dome__transit_put_off_order(const dome_env *env, uint64_t boundaries)
-{
-    dome_change *c = env->change;
-    if (env->rank == 0)
-        dome__watch_postpone(env->watch, c->order);
-    c->late = g_steal_pointer(&c->ordered);
-    c->late_order = c->order;
-    c->order = 0;
-    c->order_tries.left = boundaries;
-}
-
-void dome__transit_put_off_wish(const dome_env *env, uint64_t boundaries)
-{
-    dome_change *c = env->change;
-    c->late_wish = c->wish;
-    c->wish = 0;
-    c->wish_tries.left = boundaries;
-}
-
-static void put_off(dome_env *env, uint64_t boundaries)
-{
-    const dome_change *c = env->change;
-    if (order_changes(env))
-        dome__transit_put_off_order(env, boundaries);
-    if (c->wish)
-        dome__transit_put_off_wish(env, boundaries);
-    dome__checkpoint_put_off(env, boundaries);
-}
-
-/* The whole line but for its beginning; g_free'd. */
-static char *in_vain(const dome_transit *t, const char *what)
+char *dome__transit_in_vain(const dome_transit *t, const char *what)
 {
     char *since = NULL;
     if (t->tries > 1)
@@ -70,25 +27,6 @@ static char *in_vain(const dome_transit *t, const char *what)
                                  t->text, since ? since : "", what);
     g_free(since);
     return text;
-}
-
-static void refuse_change(dome_env *env)
-{
-    dome_change *c = env->change;
-    char *why = in_vain(&c->transit, "other view");
-    const bool ordered = order_changes(env);
-    dome__change_say_no(env, ordered ? c->order : 0, c->wish, why);
-    if (ordered)
-        g_clear_pointer(&c->ordered, g_free);
-    c->wish = 0;
-    g_free(why);
-}
-
-static void leave_out_checkpoint(dome_env *env)
-{
-    char *why = in_vain(&env->change->transit, "checkpoint");
-    dome__checkpoint_leave_out(env, why);
-    g_free(why);
 }
 
 /* Task 0: boundaries until the next try; 0: there is none. */
@@ -107,58 +45,46 @@ static uint64_t next_gap(const dome_env *env, dome_transit *t)
     return t->gap;
 }
 
-/* Takes over the text. */
-static int wait_on(dome_env *env, char *text)
+/* Takes over the text. *gap: until the next try. */
+static int wait_on(dome_env *env, dome_transit *t, char *text, uint64_t *gap)
 {
-    dome_transit *t = &env->change->transit;
-    uint64_t gap = 0;
     if (!t->waits)
         *t = (dome_transit){.waits = true, .text = t->text, .began_ns = dome__now_ns(), .last_ns = dome__now_ns()};
     g_free(t->text);
     t->text = text;
     t->tries++;
     if (env->rank == 0)
-        gap = next_gap(env, t);
-    int status = dome__bcast(env->transport, 0, DOME_U64, &gap, 1);
+        *gap = next_gap(env, t);
+    int status = dome__bcast(env->transport, 0, DOME_U64, gap, 1);
     if (status)
         return dome__fail_transport(env, status);
-    t->waits = gap > 0;
-    if (t->waits) {
-        put_off(env, gap);
-    } else {
-        refuse_change(env);
-        leave_out_checkpoint(env);
-    }
+    t->waits = *gap > 0;
     return DOME_OK;
 }
 
-int dome__transit_look(dome_env *env, bool *due)
+int dome__transit_look(dome_env *env, dome_transit *t, dome_transit_found *found)
 {
-    dome_transit *t = &env->change->transit;
     char *text = NULL;
-    if (!env->change->wish && !order_changes(env) && !dome__checkpoint_saves(env))
-        return DOME_OK;
+    *found = (dome_transit_found){0};
     int status = dome__comm_open(env, &text);
-    if (status == DOME_OK && text) {
-        *due = false;
-        return wait_on(env, text);
-    }
+    found->open = status == DOME_OK && text;
+    if (found->open)
+        return wait_on(env, t, text, &found->gap);
     t->waits = false;
     return status;
 }
 
-void dome__transit_end(dome_env *env)
+bool dome__transit_waits(const dome_transit *t)
 {
-    dome_change *c = env->change;
-    uint64_t number;
-    double age;
-    if (!c->transit.waits)
-        return;
-    c->ordered = g_steal_pointer(&c->late);
-    c->order = c->late_order;
-    c->wish = c->late_wish;
-    refuse_change(env);
-    if (!dome__checkpoint_last(env, &number, &age)) /* else the program has some, and needs no other at its end */
-        leave_out_checkpoint(env);
-    c->transit.waits = false;
+    return t->waits;
+}
+
+void dome__transit_stop(dome_transit *t)
+{
+    t->waits = false;
+}
+
+void dome__transit_clear(dome_transit *t)
+{
+    g_clear_pointer(&t->text, g_free);
 }

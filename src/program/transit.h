@@ -7,7 +7,7 @@
 
 #include "core/environment.h"
 
-/* Part of dome_change. */
+/* Of something that waits. */
 typedef struct dome_transit {
     bool waits;        /* something does; this and `tries` are the same on all tasks */
     uint64_t tries;    /* boundaries at which this has been looked at since */
@@ -17,16 +17,21 @@ typedef struct dome_transit {
     uint64_t gap;      /* boundaries from the last to the next */
 } dome_transit;
 
-/* At a boundary where something is due, before the program is captured for it (src/capture), and once more before it is done.
- * *due becomes false if messages are in transit: then only an order to meet is left to be answered. Collective. Fails by
- * dome__fail. */
-int dome__transit_look(dome_env *env, bool *due);
+typedef struct dome_transit_found {
+    bool open;    /* messages are in transit */
+    uint64_t gap; /* boundaries until the next try; 0: it has waited for long enough */
+} dome_transit_found;
 
-/* In dome_finalize: there is no other boundary for what waits. */
-void dome__transit_end(dome_env *env);
+/* At a boundary where something is due. Collective. Fails by dome__fail. */
+int dome__transit_look(dome_env *env, dome_transit *transit, dome_transit_found *found);
 
-/* The order, or the wish, of this boundary is tried again after so many boundaries. The hub learns that the order waits. */
-void dome__transit_put_off_order(const dome_env *env, uint64_t boundaries);
-void dome__transit_put_off_wish(const dome_env *env, uint64_t boundaries);
+/* Why no checkpoint, or no other view (`what`), can be had: the whole line but for its beginning; g_free'd. */
+char *dome__transit_in_vain(const dome_transit *transit, const char *what);
+
+bool dome__transit_waits(const dome_transit *transit);
+
+/* Nothing waits any longer. */
+void dome__transit_stop(dome_transit *transit);
+void dome__transit_clear(dome_transit *transit);
 
 #endif

@@ -1,0 +1,409 @@
+/* Loop boundaries: what is due there, a checkpoint, an order of the hub, or a wish of the program; and what has to wait for
+ * another boundary. */
+#include "program/boundary.h"
+
+#include "ckpt/checkpoint.h"
+#include "program/change.h"
+#include "program/program_operations.h"
+#include "program/transit.h"
+#include "transport/agree.h"
+#include "watch/watch.h"
+
+/* A change of the tasks: the hub's order with its plan (0 and NULL: none), and what dome_resize has asked for (0: nothing). */
+typedef struct wanted {
+    uint64_t order;
+    char *plan;
+    int wish;
+} wanted;
+
+/* Of an order, or of a wish, that has been tried in vain. */
+typedef struct tries {
+    unsigned count;
+    uint64_t left; /* boundaries until it is tried again */
+} tries;
+
+typedef struct view_call {
+    dome_view_function function;
+    void *data;
+} view_call;
+
+struct dome_boundary {
+    bool passed;       /* the program has come to a boundary in this view */
+    bool polls;        /* it polls after each operation */
+    GArray *functions; /* view_call: what dome_on_view was given; NULL: nothing */
+    wanted now;        /* at this boundary, until it is carried out */
+    /* For another boundary: one at which values are equal on all tasks (dome__boundary_poll), or without messages in transit. */
+    wanted late;
+    tries order_tries, wish_tries;
+    dome_transit transit;
+    bool bound; /* no other number of tasks can go on from the newest checkpoint; the same on all tasks */
+};
+
+dome_boundary *dome__boundary_new(void)
+{
+    return g_new0(dome_boundary, 1);
+}
+
+void dome__boundary_free(dome_boundary *b)
+{
+    g_clear_pointer(&b->functions, g_array_unref);
+    g_free(b->now.plan);
+    g_free(b->late.plan);
+    dome__transit_clear(&b->transit);
+    g_free(b);
+}
+
+/* What an order for this boundary demands. If it changes nothing, it lets tasks meet here. */
+typedef struct demanded {
+    bool any, changes, other_size;
+} demanded;
+
+static demanded what_order(const dome_env *env)
+{
+    const char *text = env->change->boundary->now.plan;
+    dome_view_plan plan;
+    if (!text || !dome__view_plan_parse(text, env->size, &plan))
+        return (demanded){0};
+    const demanded what = {
+        .any = true, .changes = dome__view_plan_changes(&plan, env->size), .other_size = plan.size != env->size};
+    dome__view_plan_clear(&plan);
+    return what;
+}
+
+/* ---- messages in transit ---- */
+
+/* The order, or the wish, of this boundary is tried again after so many boundaries. The hub learns that the order waits. */
+static void put_off_order(const dome_env *env, uint64_t boundaries)
+{
+    dome_boundary *b = env->change->boundary;
+    if (env->rank == 0)
+        dome__watch_postpone(env->watch, b->now.order);
+    b->late.plan = g_steal_pointer(&b->now.plan);
+    b->late.order = b->now.order;
+    b->now.order = 0;
+    b->order_tries.left = boundaries;
+}
+
+static void put_off_wish(const dome_env *env, uint64_t boundaries)
+{
+    dome_boundary *b = env->change->boundary;
+    b->late.wish = b->now.wish;
+    b->now.wish = 0;
+    b->wish_tries.left = boundaries;
+}
+
+static void put_off(dome_env *env, uint64_t boundaries)
+{
+    if (what_order(env).changes)
+        put_off_order(env, boundaries);
+    if (env->change->boundary->now.wish)
+        put_off_wish(env, boundaries);
+    dome__checkpoint_put_off(env, boundaries);
+}
+
+static void refuse_change(dome_env *env)
+{
+    dome_boundary *b = env->change->boundary;
+    char *why = dome__transit_in_vain(&b->transit, "other view");
+    const bool ordered = what_order(env).changes;
+    dome__change_say_no(env, ordered ? b->now.order : 0, b->now.wish, why);
+    if (ordered)
+        g_clear_pointer(&b->now.plan, g_free);
+    b->now.wish = 0;
+    g_free(why);
+}
+
+static void leave_out_checkpoint(dome_env *env)
+{
+    char *why = dome__transit_in_vain(&env->change->boundary->transit, "checkpoint");
+    dome__checkpoint_leave_out(env, why);
+    g_free(why);
+}
+
+/* At a boundary where something is due, before the program is captured for it (src/capture), and once more before it is done.
+ * *due becomes false if messages are in transit: then only an order to meet is left to be answered. Collective. Fails by
+ * dome__fail. */
+static int look_for_messages(dome_env *env, bool *due)
+{
+    dome_boundary *b = env->change->boundary;
+    dome_transit_found found;
+    if (!b->now.wish && !what_order(env).changes && !dome__checkpoint_saves(env))
+        return DOME_OK;
+    int status = dome__transit_look(env, &b->transit, &found);
+    if (status != DOME_OK || !found.open)
+        return status;
+    *due = false;
+    if (found.gap > 0) {
+        put_off(env, found.gap);
+    } else {
+        refuse_change(env);
+        leave_out_checkpoint(env);
+    }
+    return DOME_OK;
+}
+
+void dome__boundary_end(dome_env *env)
+{
+    dome_boundary *b = env->change->boundary;
+    uint64_t number;
+    double age;
+    if (!dome__transit_waits(&b->transit))
+        return;
+    b->now = b->late;
+    b->late = (wanted){0};
+    refuse_change(env);
+    if (!dome__checkpoint_last(env, &number, &age)) /* else the program has some, and needs no other at its end */
+        leave_out_checkpoint(env);
+    dome__transit_stop(&b->transit);
+}
+
+/* ---- at a boundary ---- */
+
+/* Whether what waits is tried again at this boundary, but not where tasks meet, or an order has come: then at the next. */
+static bool is_again(struct tries *tries, bool waits, bool other)
+{
+    if (!waits)
+        *tries = (struct tries){0};
+    else if (--tries->left == 0 && other)
+        tries->left = 1;
+    return waits && tries->left == 0;
+}
+
+/* The order of the hub for this boundary, or the one that was postponed to it; and the wish that was. */
+static void take_order(const dome_env *env)
+{
+    dome_boundary *b = env->change->boundary;
+    b->now.order = 0;
+    b->now.plan = env->watch ? dome__watch_loop(env->watch, &b->now.order) : NULL;
+    const bool other = b->now.plan != NULL;
+    if (is_again(&b->order_tries, b->late.plan != NULL, other)) {
+        b->now.plan = g_steal_pointer(&b->late.plan);
+        b->now.order = b->late.order;
+    }
+    if (is_again(&b->wish_tries, b->late.wish != 0, other)) {
+        b->now.wish = b->late.wish;
+        b->late.wish = 0;
+    }
+}
+
+/* Whether something is due at this boundary: kept in the environment's parts until it is carried out. */
+static int decide(dome_env *env, bool *due)
+{
+    dome_boundary *b = env->change->boundary;
+    take_order(env);
+    b->passed = true;
+    dome__change_over(env);
+    int status = dome__checkpoint_decide(env, due);
+    *due = *due || b->now.plan || b->now.wish;
+    return status == DOME_OK && *due ? look_for_messages(env, due) : status;
+}
+
+static int carry_out(dome_env *env, int status, const char *bound)
+{
+    dome_boundary *b = env->change->boundary;
+    char *plan = g_steal_pointer(&b->now.plan);
+    const uint64_t order = b->now.order;
+    if (status == DOME_OK)
+        status = dome__checkpoint_carry_out(env);
+    if (status == DOME_OK) {
+        const dome_change_demand demand = {.order = order, .plan = plan, .wish = b->now.wish, .bound = bound};
+        b->now.wish = 0;
+        status = dome__change_boundary(env, &demand);
+    } else if (order) {
+        dome__change_refuse(env, order, dome_status_text((dome_status)status));
+    }
+    g_free(plan);
+    return status;
+}
+
+dome_status dome_checkpoint(dome_env *env)
+{
+    DOME_NEEDS(env, "the environment", DOME_ERR_ARGUMENT);
+    dome_operation op;
+    bool due;
+    dome__begin(&op, env, DOME_OP_CHECKPOINT, NULL, 0);
+    int status = decide(env, &due);
+    return dome__end(&op, carry_out(env, status, NULL));
+}
+
+dome_status dome__boundary_reach(dome_env *env, bool *due)
+{
+    dome_operation op;
+    dome__begin(&op, env, DOME_OP_CHECKPOINT, NULL, 0);
+    int status = decide(env, due);
+    if (status != DOME_OK || !*due) {
+        *due = false;
+        status = carry_out(env, status, NULL);
+    }
+    return dome__end(&op, status);
+}
+
+/* An order or a wish that no other number of tasks can follow here is tried again behind later operations: the 1st, the 2nd from
+ * there, the 4th, and so on. Each has its own tries: a program may wish something else all the time. In between tasks may meet
+ * for a checkpoint. */
+enum { LATE_TRIES = 10 };
+
+static bool may_wait(struct tries *tries)
+{
+    if (tries->count == LATE_TRIES)
+        return false;
+    tries->left = (uint64_t)1 << tries->count++;
+    return true;
+}
+
+static void postpone(const dome_env *env)
+{
+    dome_boundary *b = env->change->boundary;
+    if (!b->polls)
+        return;
+    if (what_order(env).other_size && may_wait(&b->order_tries))
+        put_off_order(env, b->order_tries.left);
+    if (b->now.wish && may_wait(&b->wish_tries))
+        put_off_wish(env, b->wish_tries.left);
+}
+
+static int look(dome_env *env, bool asked, bool *due)
+{
+    const dome_boundary *b = env->change->boundary;
+    const demanded what = what_order(env);
+    const bool met = what.any && !what.changes, writes = env->checkpoints && env->options.checkpoint.directory;
+    int status = dome__checkpoint_consult(env, asked || met, due);
+    *due = *due || b->now.wish || (b->now.plan && !met) || ((asked || met) && !writes);
+    return status == DOME_OK && *due ? look_for_messages(env, due) : status;
+}
+
+dome_status dome__boundary_poll(dome_env *env, bool asked, bool *due)
+{
+    dome_boundary *b = env->change->boundary;
+    b->polls = true;
+    take_order(env);
+    dome__change_over(env);
+    const bool consults = dome__checkpoint_pass(env);
+    *due = false;
+    if (!b->now.plan && !asked && !consults && !b->now.wish)
+        return DOME_OK;
+    dome_operation op;
+    b->passed = true;
+    dome__begin(&op, env, DOME_OP_CHECKPOINT, NULL, env->watch ? dome__watch_passed(env->watch) : 0);
+    int status = look(env, asked, due);
+    if (status != DOME_OK || !*due) {
+        *due = false;
+        status = carry_out(env, status, NULL);
+    }
+    return dome__end(&op, status);
+}
+
+bool dome__boundary_ask(dome_env *env)
+{
+    if (env->watch)
+        dome__watch_meet(env->watch);
+    return !env->watch;
+}
+
+/* Before the number of tasks changes: if the newest checkpoint needs the number before, another one is written here. Else a loss
+ * soon after the change could not be healed. */
+static int write_first(dome_env *env, bool bound)
+{
+    dome_boundary *b = env->change->boundary;
+    bool due;
+    int status = DOME_OK;
+    if (b->bound && !bound && (b->now.wish || b->now.plan) && !dome__checkpoint_is_due(env)) {
+        dome__checkpoint_finish(env);
+        status = dome__checkpoint_consult(env, true, &due);
+    }
+    if (dome__checkpoint_is_due(env))
+        b->bound = bound;
+    return status;
+}
+
+dome_status dome__boundary_pass(dome_env *env, dome_status status, const char *bound)
+{
+    dome_operation op;
+    bool due = true;
+    dome__begin(&op, env, DOME_OP_CHECKPOINT, NULL, 0);
+    if (status == DOME_OK) /* a function of the program may have sent something before it was captured (dome_capture_on) */
+        status = look_for_messages(env, &due);
+    if (status == DOME_OK && bound)
+        postpone(env);
+    if (status == DOME_OK)
+        status = write_first(env, bound != NULL);
+    return dome__end(&op, carry_out(env, status, bound));
+}
+
+void dome__boundary_restored(dome_env *env, bool bound)
+{
+    env->change->boundary->bound = bound;
+}
+
+/* ---- for programs ---- */
+
+/* Why --dome-min and --dome-max do not allow so many tasks: g_free'd; NULL: they do. */
+static char *beyond(const dome_options *o, int tasks)
+{
+    const int least = MAX(o->size.least, 1);
+    if (tasks < least)
+        return g_strdup_printf("%d would be fewer than the least number of tasks, %d", tasks, least);
+    if (o->size.most && tasks > o->size.most)
+        return g_strdup_printf("%d would be more than the greatest number of tasks, %d", tasks, o->size.most);
+    return NULL;
+}
+
+dome_status dome_resize(dome_env *env, int tasks)
+{
+    DOME_NEEDS(env, "the environment", DOME_ERR_ARGUMENT);
+    dome_operation op;
+    dome__begin(&op, env, DOME_OP_RESIZE, NULL, (uint64_t)tasks);
+    const char *other = dome__change_objection(env, tasks);
+    char *why = dome__change_never(env), *range = beyond(&env->options, tasks);
+    int status = dome__agree(env, why ? DOME_ERR_STATE : DOME_OK, why);
+    if (status == DOME_OK && range)
+        status = dome__fail(env, DOME_ERR_ARGUMENT, "%s", range);
+    else if (status == DOME_OK && other)
+        status = dome__fail(env, DOME_ERR_STATE, "the program keeps its %d tasks: %s", env->size, other);
+    if (status == DOME_OK) {
+        env->change->boundary->now.wish = tasks == env->size ? 0 : tasks;
+        env->change->boundary->late.wish = 0;
+    }
+    g_free(why);
+    g_free(range);
+    return dome__end(&op, status);
+}
+
+dome_status dome_on_view(dome_env *env, dome_view_function function, void *data)
+{
+    DOME_NEEDS(env, "the environment", DOME_ERR_ARGUMENT);
+    DOME_NEEDS(function, "the function", DOME_ERR_ARGUMENT);
+    dome_operation op;
+    dome__begin_with(&op, env, DOME_OP_ON_VIEW, NULL, NULL, 0);
+    const dome_change *c = env->change;
+    dome_boundary *b = c->boundary;
+    if (b->passed)
+        return dome__end(&op, dome__fail(env, DOME_ERR_STATE,
+                                         "the program has passed a loop boundary (dome_checkpoint) in this "
+                                         "view: give the function right after dome_init"));
+    const dome_view_news news = {.size = sizeof news,
+                                 .reason = !c->heals                                    ? DOME_VIEW_CHANGED
+                                           : env->options.loss.action == DOME_LOSS_TELL ? DOME_VIEW_LOST
+                                                                                        : DOME_VIEW_HEALED,
+                                 .epoch = c->view,
+                                 .before = c->before,
+                                 .tasks = env->size};
+    const view_call call = {function, data};
+    if (!b->functions)
+        b->functions = g_array_new(FALSE, FALSE, sizeof call);
+    g_array_append_val(b->functions, call);
+    dome__end(&op, DOME_OK);
+    if (c->view > 0)
+        function(env, &news, data);
+    return DOME_OK;
+}
+
+dome_view_function dome__boundary_function(const dome_env *env, size_t k, void **data)
+{
+    const GArray *functions = env->change->boundary->functions;
+    if (!functions || k >= functions->len)
+        return NULL;
+    const view_call *call = &g_array_index(functions, view_call, k);
+    *data = call->data;
+    return call->function;
+}
