@@ -1,7 +1,7 @@
 /* What each task keeps of the program's state for itself, for --on-loss tell: two files in memory without names, which hold in
  * turns a piece of a checkpoint (format.h) with the blocks that the task owned at a loop boundary, and all blocks of objects that
  * every task has complete. Nobody else has them. They go with the task when it becomes the program anew by exec
- * (program/change.h), and are gone with its process.
+ * (program/healing.h), and are gone with its process.
  *
  * All tasks write a state, and agree that they have, before any of them writes over the state before. So after a loss there is
  * one that all tasks that are left have, and they go back to the newest such. A block whose task is lost is in no piece. */

@@ -244,7 +244,7 @@ static pid_t start_rank0(void *ctx, const char *view)
     const dome_launch *launch = ctx;
     const char *path = path_of(launch);
     char **environment = g_environ_unsetenv(g_environ_setenv(g_get_environ(), DOME_VARIABLE_VIEW, view, TRUE), DOME_VARIABLE_HUB);
-    sigset_t requests; /* would end it before dome_init can take them, which then lets them come (program/change.c) */
+    sigset_t requests; /* would end it before dome_init can take them, which then lets them come (program/exec.c) */
     sigemptyset(&requests);
     sigaddset(&requests, SIGTERM);
     sigaddset(&requests, SIGUSR1);

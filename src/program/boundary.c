@@ -192,7 +192,7 @@ static int decide(dome_env *env, bool *due)
     dome_boundary *b = env->change->boundary;
     take_order(env);
     b->passed = true;
-    dome__change_over(env);
+    dome__view_times_tell(env);
     int status = dome__checkpoint_decide(env, due);
     *due = *due || b->now.plan || b->now.wish;
     return status == DOME_OK && *due ? look_for_messages(env, due) : status;
@@ -277,7 +277,7 @@ dome_status dome__boundary_poll(dome_env *env, bool asked, bool *due)
     dome_boundary *b = env->change->boundary;
     b->polls = true;
     take_order(env);
-    dome__change_over(env);
+    dome__view_times_tell(env);
     const bool consults = dome__checkpoint_pass(env);
     *due = false;
     if (!b->now.plan && !asked && !consults && !b->now.wish)
@@ -382,18 +382,18 @@ dome_status dome_on_view(dome_env *env, dome_view_function function, void *data)
                                          "the program has passed a loop boundary (dome_checkpoint) in this "
                                          "view: give the function right after dome_init"));
     const dome_view_news news = {.size = sizeof news,
-                                 .reason = !c->heals                                    ? DOME_VIEW_CHANGED
+                                 .reason = !c->healing.heals                            ? DOME_VIEW_CHANGED
                                            : env->options.loss.action == DOME_LOSS_TELL ? DOME_VIEW_LOST
                                                                                         : DOME_VIEW_HEALED,
-                                 .epoch = c->view,
-                                 .before = c->before,
+                                 .epoch = c->view.number,
+                                 .before = c->healing.before,
                                  .tasks = env->size};
     const view_call call = {function, data};
     if (!b->functions)
         b->functions = g_array_new(FALSE, FALSE, sizeof call);
     g_array_append_val(b->functions, call);
     dome__end(&op, DOME_OK);
-    if (c->view > 0)
+    if (c->view.number > 0)
         function(env, &news, data);
     return DOME_OK;
 }

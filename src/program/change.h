@@ -5,79 +5,52 @@
 #define DOME_SRC_CHANGE_H
 
 #include "ckpt/handover.h"
-#include "ckpt/kept.h"
 #include "core/environment.h"
+#include "program/exec.h"
+#include "program/healing.h"
 #include "program/providers.h"
+#include "program/view_times.h"
 #include "wire/view_plan.h"
 
-#include <signal.h>
-
-struct dome_change {
-    struct dome_boundary *boundary; /* what is asked for at loop boundaries: boundary.c */
-    uint32_t view;                  /* number of the present view */
-    uint64_t loops;                 /* boundaries passed in earlier views */
+/* How this process has become a task: start.c finds it out, or it is in the note that the process has left (exec.c). */
+typedef struct dome_started {
     const dome_provider *provider;
-    char *hub;             /* the hub's address as text; NULL: there is no hub */
-    bool console;          /* task 0: the program was started from the PVM console */
-    const char *directory; /* in which this process began; NULL: it is not known */
-    char **words;          /* with which it was started: it may write over them later */
-    char *program;         /* its name, by which task 0 was started */
-    char *slots;           /* task 0: of the hosts, as DOME_VARIABLE_SLOTS has them; NULL: none */
-    char *avoid;   /* task 0: hosts that are down, separated by blanks: no task is started there unless that is asked for */
-    char *host;    /* of this task */
-    char *held;    /* descriptors of connections to the daemon, of earlier views, with blanks around: see go_back */
-    bool requests; /* SIGTERM and SIGUSR1 were not blocked when the program was started */
+    char *provider_name; /* of a task that has come back */
+    char *hub;           /* the hub's address as text; NULL: there is no hub */
+    bool console;        /* task 0: the program was started from the PVM console */
     bool supervised;
-    uint64_t first; /* number of the newest checkpoint when the program was started; known with --dome-restart=NUMBER */
+    char *program; /* its name, by which task 0 was started */
+    char *host;    /* of this task */
+    bool outside;  /* on another host than task 0 */
+    char *slots;   /* task 0: of the hosts, as DOME_VARIABLE_SLOTS has them; NULL: none */
+    char *avoid;   /* task 0: hosts that are down, separated by blanks: no task is started there unless that is asked for */
+} dome_started;
 
-    /* for a task that is told to go back, and for a process in place of task 0; fixed before the watcher's thread starts */
-    char *legacy;              /* what does not depend on the view */
-    char *carried;             /* the same, and the piece of the state: until the view stands it can be taken back */
-    char **environment;        /* for execve */
-    sigset_t mask;             /* of signals, in the main thread */
-    int losses;                /* after which the program has gone on, */
-    uint64_t program_ns;       /* and when it began (dome__now_ns of this host) */
-    int kept[DOME_KEPT_FILES]; /* what the task keeps for itself (--on-loss tell); -1: nothing */
-    int stood;                 /* tasks of the last view that stood; 0: unknown. Atomic: the watcher's thread reads it */
-
-    /* in a task that has come back, for dome_init */
-    bool back;
-    bool heals; /* the view heals a loss: it goes on from a checkpoint. Known to all tasks by dome__change_share */
-    int before; /* tasks of the last view that stood before this one; the same on all tasks */
-    int rank;
+/* The present view. */
+typedef struct dome_view_entered {
+    uint32_t number;
+    uint64_t loops;            /* boundaries passed in earlier views */
+    bool back;                 /* the task was in the view before; the following are for dome_init */
+    int rank;                  /* its rank */
     dome_view_plan plan;       /* by which the view was made */
     int *parked;               /* task 0: the launcher's ids of newcomers that wait, by rank; 0: none */
     dome_handover_piece piece; /* of the state */
-    uint64_t begun_ns;         /* dome__now_ns when the change began */
-    uint64_t members_ns;       /* how long parts of it took: wire/history.h */
-    uint64_t blocks_ns;
-    bool unblock; /* SIGTERM and SIGUSR1 wait until dome_init can handle them */
-    bool outside; /* on another host than task 0 */
-    char *provider_name;
-    uint64_t stood_ns; /* when dome_init was over */
-    bool told;         /* the hub knows how long the change took */
+} dome_view_entered;
 
-    int profile; /* task 0: a file in memory with the profile of the views before; -1: none */
+struct dome_change {
+    struct dome_boundary *boundary; /* what is asked for at loop boundaries: boundary.c */
+    dome_started start;
+    dome_view_entered view;
+    dome_exec exec;        /* what goes through exec */
+    dome_healing healing;  /* after a loss */
+    dome_view_times times; /* of the change into this view */
+    int profile;           /* task 0: a file in memory with the profile of the views before; -1: none. Of profile.c */
 };
-
-/* Call it first in dome_init: notes which descriptors the process has been given, and by which file it was started. */
-void dome__change_begin(void);
 
 /* In dome_init: takes what this process has left for itself, if it was in the view before; else the first view, or that of the
  * members that it joins. */
 dome_change *dome__change_new(dome_env *env);
 void dome__change_free(dome_change *change);
-
-/* Before the watcher's thread starts: prepares for being told to go back. */
-void dome__change_ready(dome_env *env, const char *host);
-
-/* When the tasks have found each other, before checkpoints are looked for: all learn what task 0 knows of the view. Collective.
- */
-int dome__change_share(dome_env *env);
-
-/* Whether each task keeps the state for itself: --on-loss tell, where there is a hub that tells of losses. The same on all tasks.
- */
-bool dome__change_keeps(const dome_env *env);
 
 /* The piece of the state for the reader of checkpoints, which closes it. The task keeps it, too, until the view stands. */
 dome_handover_piece dome__change_piece(const dome_env *env);
@@ -88,10 +61,6 @@ int dome__change_settle(dome_env *env);
 
 /* At the end of dome_init. Task 0 tells the hub. */
 void dome__change_stands(dome_env *env);
-
-/* At the first loop boundary of a view, or its end: task 0 tells the hub how long the change into it took. Comes before
- * dome__checkpoint_decide, after which nobody knows when objects got their values. */
-void dome__change_over(dome_env *env);
 
 /* What is demanded at a loop boundary: the hub's order (0: none) with its plan (view_plan.h, as text), or the program's own wish
  * (0: none). bound: why it cannot go on with another number of tasks, or NULL. */

@@ -80,7 +80,7 @@ static void name_program(dome_env *env, const char *path)
 {
     char *file = g_path_get_basename(path);
     const char *called = dome__own_program_called();
-    env->change->program = g_strdup(called ? called : file);
+    env->change->start.program = g_strdup(called ? called : file);
     if (called)
         dome__ckpt_also_of(file);
     g_free(file);
@@ -92,7 +92,7 @@ dome_env *dome_init(int *argc, char ***argv)
         refuse_second(dome__this_env());
     release_finalized();
     dome__open_streams();
-    dome__change_begin();
+    dome__exec_begin();
     dome__operations_add();
     dome_env *env = g_new0(dome_env, 1);
     env->hooks = &dome__program_hooks;
@@ -127,17 +127,18 @@ dome_env *dome_init(int *argc, char ***argv)
     dome__begin(&op, env, DOME_OP_INIT, NULL, (uint64_t)env->size);
     int status = dome__balance_probe(env);
     if (status == DOME_OK)
-        status = dome__change_share(env);
+        status = dome__healing_share(env);
     const uint64_t begin = dome__now_ns();
     if (status == DOME_OK)
-        status = dome__checkpoint_start(env, env->change->program,
-                                        &(dome_checkpoint_view){.number = env->change->view,
-                                                                .back = env->change->heals,
-                                                                .piece = dome__change_piece(env),
-                                                                .kept = dome__change_keeps(env) ? env->change->kept : NULL,
-                                                                .losses = env->change->losses,
-                                                                .seconds = dome__since_ns(env->change->program_ns) * 1e-9});
-    env->change->blocks_ns += dome__since_ns(begin);
+        status =
+            dome__checkpoint_start(env, env->change->start.program,
+                                   &(dome_checkpoint_view){.number = env->change->view.number,
+                                                           .back = env->change->healing.heals,
+                                                           .piece = dome__change_piece(env),
+                                                           .kept = dome__healing_keeps(env) ? env->change->healing.kept : NULL,
+                                                           .losses = env->change->healing.losses,
+                                                           .seconds = dome__since_ns(env->change->healing.program_ns) * 1e-9});
+    dome__view_times_blocks(&env->change->times, begin);
     if (status == DOME_OK)
         status = dome__change_settle(env);
     dome__end(&op, status);
@@ -162,7 +163,7 @@ int dome_finalize(dome_env *env)
     dome__progress_end(env);
     dome__boundary_end(env);
     dome__checkpoint_finish(env);
-    dome__change_over(env);
+    dome__view_times_tell(env);
     if (!failed) {
         if (env->options.profile)
             failed = dome__profile_print(env);

@@ -394,7 +394,7 @@ static void print_memory(const uint64_t *all, int size)
 
 static dome_profile_view view_of(const dome_env *env, const uint64_t *all, int size)
 {
-    dome_profile_view v = {.number = env->change ? env->change->view : 0,
+    dome_profile_view v = {.number = env->change ? env->change->view.number : 0,
                            .tasks = (uint64_t)size,
                            .loops = all[LOOPS],
                            .elapsed = (uint64_t)most(all, size, ELAPSED)};
@@ -570,7 +570,7 @@ int dome__profile_keep(dome_env *env)
 {
     dome_balance_report report;
     uint64_t *all;
-    int status = gather(env, dome__since_ns(env->change->begun_ns), &report, &all);
+    int status = gather(env, dome__view_times_passed(&env->change->times), &report, &all);
     if (status == DOME_OK && env->rank == 0) {
         dome_profile_past past;
         dome__profile_past_read(&past, env->change->profile, cells());

@@ -144,8 +144,8 @@ static void take_hosts(dome_env *env, dome_members *members)
  * the program's state, at the same place on all tasks. */
 static void take_name(dome_env *env, dome_members *members)
 {
-    g_free(env->change->program);
-    env->change->program = g_steal_pointer(&members->program);
+    g_free(env->change->start.program);
+    env->change->start.program = g_steal_pointer(&members->program);
 }
 
 /* The last steps of rank 0: waits until all tasks have joined, publishes the program, and opens the transport. */
@@ -154,7 +154,7 @@ static void gather_program(dome_env *env, const dome_provider *provider, dome_me
 {
     if (!members)
         dome__start_failed(env, 1, message);
-    members->program = g_strdup(env->change->program);
+    members->program = g_strdup(env->change->start.program);
     if (!provider->launcher->all_ready(members, MAX(env->options.timeout, 10), &message))
         die_of(env, DOME_END_LOSS, 1, message);
     if ((provider->launcher->can & DOME_LAUNCHER_PUBLISH) && g_str_has_suffix(hub, ";")) /* the machine is the user's own */
@@ -169,7 +169,7 @@ static void gather_program(dome_env *env, const dome_provider *provider, dome_me
 static void begin_watch(dome_env *env, int rank, const char *host, char **arguments)
 {
     begin_trace(env, rank, arguments);
-    dome__change_ready(env, host);
+    dome__healing_ready(env, host);
     env->trail = dome__watch_trail(env->watch);
     dome__watch_note(env->watch, 0, 0, DOME_OP_INIT, 0);
     if (!dome__watch_start(env->watch))
@@ -183,10 +183,11 @@ static void watch_rank0(dome_env *env, const char *hub, char **arguments)
     char *message = NULL, *host = host_name();
     if (!dome__hub_address_parse(&address, hub))
         dome__start_failed(env, 1, "DOME_HUB is set, but not by dome run: unset it");
-    const dome_watch_request request = {.address = &address,
-                                        .task = {0, env->change->view, 0, host, env->change->provider->launcher->title},
-                                        .timeout = env->options.timeout,
-                                        .own_output = true};
+    const dome_watch_request request = {
+        .address = &address,
+        .task = {0, env->change->view.number, 0, host, env->change->start.provider->launcher->title},
+        .timeout = env->options.timeout,
+        .own_output = true};
     env->watch = dome__watch_open(&request, &message);
     if (!env->watch)
         dome__start_failed(env, 1, message);
@@ -211,11 +212,11 @@ static void note_starting(void *context, const char *host)
 static void place_again(const dome_env *env, const dome_launcher *launcher, const dome_again *again, char **hosts, int *slots,
                         int *host)
 {
-    const dome_view_plan *plan = &env->change->plan;
+    const dome_view_plan *plan = &env->change->view.plan;
     const int n = (int)g_strv_length(hosts);
     int *tasks = g_new0(int, n);
     char **there = launcher->hosts_of(again->ids, plan->size);
-    dome__placement_avoid(hosts, env->change->avoid, slots);
+    dome__placement_avoid(hosts, env->change->start.avoid, slots);
     tasks[0]++;
     for (int r = 1; r < plan->size; r++) {
         const int at = again->ids[r] && there ? dome__placement_find(hosts, there[r]) : -1;
@@ -244,10 +245,10 @@ static dome_members *spawn(dome_env *env, const dome_launcher *launcher, char **
     *network = again ? NULL : dome__links_order(hosts);
     char *path = dome__own_program();
     const int n = (int)g_strv_length(hosts);
-    int *slots = dome__placement_slots(hosts, env->change->slots);
+    int *slots = dome__placement_slots(hosts, env->change->start.slots);
     const dome_options *o = &env->options;
     const int wanted = o->start.tasks ? o->start.tasks : dome__placement_default(n, slots);
-    const int size = again ? env->change->plan.size : dome__launching_in_range(o, wanted);
+    const int size = again ? env->change->view.plan.size : dome__launching_in_range(o, wanted);
     int *host = g_new0(int, size);
     const char **names = g_new(const char *, size);
     g_unsetenv(DOME_VARIABLE_SLOTS);
@@ -271,7 +272,7 @@ static dome_members *spawn(dome_env *env, const dome_launcher *launcher, char **
 static void become_first(dome_env *env, const dome_provider *provider, const char *hub, char **arguments)
 {
     char *message = NULL;
-    env->change->hub = g_strdup(hub);
+    env->change->start.hub = g_strdup(hub);
     watch_rank0(env, hub, arguments);
     if (provider->launcher->can & DOME_LAUNCHER_MACHINE)
         provider->launcher->machine_prepare();
@@ -286,29 +287,30 @@ static void become_first_again(dome_env *env, const dome_provider *provider, cha
 {
     char *message = NULL;
     const dome_change *c = env->change;
-    int *ids = g_new0(int, c->plan.size);
+    int *ids = g_new0(int, c->view.plan.size);
     const double limit = 2 * MAX(env->options.timeout, 10); /* the hub's is shorter: it knows which task is missing */
     if (!provider->launcher->enrol(&message))
         dome__start_failed(env, 1, message);
-    watch_rank0(env, c->hub, arguments);
-    if (!dome__watch_members(env->watch, ids, c->plan.size, limit))
-        die_of(env, DOME_END_LOSS, 1,
-               g_strdup_printf("not all tasks have come back within %g s to make up the next view of %d", limit, c->plan.size));
-    for (int r = 0; c->parked && r < c->plan.size; r++)
-        ids[r] = c->parked[r] ? c->parked[r] : ids[r];
+    watch_rank0(env, c->start.hub, arguments);
+    if (!dome__watch_members(env->watch, ids, c->view.plan.size, limit))
+        die_of(
+            env, DOME_END_LOSS, 1,
+            g_strdup_printf("not all tasks have come back within %g s to make up the next view of %d", limit, c->view.plan.size));
+    for (int r = 0; c->view.parked && r < c->view.plan.size; r++)
+        ids[r] = c->view.parked[r] ? c->view.parked[r] : ids[r];
     dome_network *network = NULL;
-    const dome_again again = {c->view, ids};
+    const dome_again again = {c->view.number, ids};
     bool starts = false;
-    for (int r = 0; r < c->plan.size; r++)
+    for (int r = 0; r < c->view.plan.size; r++)
         starts |= ids[r] == 0;
     const uint64_t begin = dome__now_ns();
-    dome_members *members = spawn(env, provider->launcher, arguments, c->hub, &again, &network, &message);
+    dome_members *members = spawn(env, provider->launcher, arguments, c->start.hub, &again, &network, &message);
     if (starts)
-        env->change->members_ns += dome__since_ns(begin);
+        dome__view_times_members(&env->change->times, begin);
     dome__watch_note(env->watch, 0, 0, DOME_OP_INIT, 0);
     if (!members)
         die_of(env, DOME_END_LOSS, 1, message);
-    gather_program(env, provider, members, c->hub, network, message);
+    gather_program(env, provider, members, c->start.hub, network, message);
     g_free(ids);
 }
 
@@ -316,15 +318,16 @@ static void watch_other(dome_env *env, const char *hub, int rank, const char *ho
 {
     dome_hub_address address;
     char *message = NULL;
-    env->change->outside = outside;
+    env->change->start.outside = outside;
     if (!dome__hub_address_parse(&address, hub))
         dome__start_failed(env, 1, "task 0 uses another version of the library");
     if (outside)
         dome__hub_address_outside(&address);
-    const dome_watch_request request = {.address = &address,
-                                        .task = {rank, env->change->view, id, host, env->change->provider->launcher->title},
-                                        .timeout = env->options.timeout,
-                                        .output = env->options.output};
+    const dome_watch_request request = {
+        .address = &address,
+        .task = {rank, env->change->view.number, id, host, env->change->start.provider->launcher->title},
+        .timeout = env->options.timeout,
+        .output = env->options.output};
     env->watch = dome__watch_open(&request, &message);
     if (!env->watch)
         dome__start_failed(env, 1, message);
@@ -357,8 +360,8 @@ static void become_other(dome_env *env, const dome_provider *provider)
     if (!members)
         dome__start_failed(env, 1, message);
     change_directory(env, members);
-    env->change->view = members->view;
-    env->change->hub = g_strdup(members->hub);
+    env->change->view.number = members->view;
+    env->change->start.hub = g_strdup(members->hub);
     const char *host = members->hosts[members->rank];
     watch_other(env, members->hub, members->rank, host, strcmp(host, members->hosts[0]) != 0, members->ids[members->rank]);
     join_program(env, provider, members);
@@ -372,7 +375,7 @@ static void become_other_again(dome_env *env, const dome_provider *provider)
     const int id = provider->launcher->enrol(&message);
     if (!id)
         dome__start_failed(env, 1, message);
-    watch_other(env, c->hub, c->rank, c->host, c->outside, id);
+    watch_other(env, c->start.hub, c->view.rank, c->start.host, c->start.outside, id);
     dome_members *members = provider->launcher->rejoin(2 * MAX(env->options.timeout, 10), &message);
     if (!members)
         dome__start_failed(env, 1, message);
@@ -444,7 +447,7 @@ static void become_sibling(dome_env *env, const dome_provider *provider, char **
     dome_launch launch;
     dome_launch_request request = {.launcher = provider->launcher, .timeout = env->options.timeout, .only_listen = true};
     char *message = NULL;
-    env->change->console = true;
+    env->change->start.console = true;
     int place;
     if (!dome__launch_open(&launch, &request, &message))
         dome__start_failed(env, 1, message);
@@ -456,7 +459,7 @@ static void become_sibling(dome_env *env, const dome_provider *provider, char **
     } else if (siblings == 1 && env->options.start.tasks > 1) {
         become_first(env, provider, launch.hub, arguments);
     } else {
-        env->change->hub = g_strdup(launch.hub);
+        env->change->start.hub = g_strdup(launch.hub);
         watch_rank0(env, launch.hub, arguments);
         check_siblings(env, siblings);
         dome_network *network = NULL;
@@ -483,7 +486,7 @@ static void become_rank0(dome_env *env, const dome_provider *provider, char **ar
         request.hosts = hosts;
         request.path = dome__own_program();
         request.directory = dome__own_directory();
-        request.words = env->change->words;
+        request.words = env->change->exec.words;
         if (!dome__launch_open(&launch, &request, &message)) {
             if (attempt->report_fd)
                 dome__supervise_failed(attempt, message);
@@ -525,20 +528,20 @@ void dome__start(dome_env *env, char **arguments)
     /* One task that may become more needs a hub. */
     const bool may_change = o->size.most > 1 || o->start.hosts_script || o->size.policy == DOME_SIZE_AUTO;
     const int tasks = o->start.tasks == 1 && may_change ? MAX(o->size.most, 2) : o->start.tasks;
-    const dome_provider *provider =
-        dome__provider_choose(c->back ? c->provider_name : env->options.start.transport, c->back ? 0 : tasks, &message);
+    const dome_provider *provider = dome__provider_choose(c->view.back ? c->start.provider_name : env->options.start.transport,
+                                                          c->view.back ? 0 : tasks, &message);
     if (!provider)
         dome__start_failed(env, 2, message);
-    env->change->provider = provider;
+    env->change->start.provider = provider;
     const dome_launcher *launcher = provider->launcher;
     const bool one = !(launcher->can & (DOME_LAUNCHER_SPAWN | DOME_LAUNCHER_TOGETHER));
     const dome_origin origin = one ? DOME_STARTED_BY_USER : launcher->origin();
-    if (!c->back && origin != DOME_STARTED_BY_TASK &&
+    if (!c->view.back && origin != DOME_STARTED_BY_TASK &&
         (broken = dome__option_rules_broken(DOME_RULES_OF_START, o, NULL, env->supervised)))
         dome__start_failed(env, 2, broken);
-    if (c->back && c->rank == 0)
+    if (c->view.back && c->view.rank == 0)
         become_first_again(env, provider, arguments);
-    else if (c->back)
+    else if (c->view.back)
         become_other_again(env, provider);
     else if (dome__restarts_needed(o) && !env->supervised && origin == DOME_STARTED_BY_USER)
         dome__restarts_run(env, launcher, 0);

@@ -1,5 +1,5 @@
 /* What a process gets that becomes a task of the next view (DOME_VARIABLE_VIEW): a note (wire/note.h) in two parts. A task leaves
- * both for itself (program/change.c). For a process in place of task 0, which has no past, the hub writes the first part, and
+ * both for itself (program/exec.c). For a process in place of task 0, which has no past, the hub writes the first part, and
  * task 0 has left the second with the hub. */
 #ifndef DOME_SRC_VIEW_NOTE_H
 #define DOME_SRC_VIEW_NOTE_H
@@ -22,7 +22,7 @@ typedef struct dome_view_entry {
     uint64_t begun_ns, members_ns, blocks_ns; /* when the change began, how long its parts took so far */
     uint64_t progress_ns, progress_first,
         progress_total;       /* when the loop that dome_progress shows began, and where; ns 0: none */
-    const char *avoid, *held; /* dome_change */
+    const char *avoid, *held; /* dome_started and dome_exec */
     const char *rest;         /* the second part, as text; in a note that has been read: NULL */
 } dome_view_entry;
 
@@ -34,7 +34,7 @@ typedef struct dome_view_legacy {
     bool requests;               /* SIGTERM and SIGUSR1 were not blocked when the program was started */
     bool supervised;             /* a supervisor starts the program again */
     bool outside;                /* the task is on another host than task 0 */
-    uint64_t first;              /* dome_change */
+    uint64_t first;              /* dome_healing */
     const char *provider, *host; /* names */
     const char *slots;           /* of the hosts, as DOME_VARIABLE_SLOTS has them; "": none */
     const char *given;           /* descriptors that the program was given, with blanks around */

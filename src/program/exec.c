@@ -1,0 +1,222 @@
+#include "program/exec.h"
+
+#include "program/bind.h"
+#include "program/change.h"
+#include "program/descriptors.h"
+#include "program/progress.h"
+#include "program/restarts.h"
+#include "program/start.h"
+#include "system/environment_variables.h"
+#include "system/own_program.h"
+#include "system/say.h"
+#include "system/unconst.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+/* ---- the note ---- */
+
+static char *ids_text(const int *ids, int n)
+{
+    GString *text = g_string_new(NULL);
+    for (int r = 0; ids && r < n; r++)
+        g_string_append_printf(text, "%s%d", r ? " " : "", ids[r]);
+    return g_string_free(text, FALSE);
+}
+
+/* By rank; NULL if there are none. */
+static int *parse_ids(const char *text, int n)
+{
+    char **words = g_strsplit(text, " ", 0);
+    int *ids = (int)g_strv_length(words) == n ? g_new0(int, n) : NULL;
+    for (int r = 0; ids && r < n; r++)
+        ids[r] = atoi(words[r]);
+    g_strfreev(words);
+    return ids;
+}
+
+char *dome__exec_rest(const dome_env *env, uint64_t loops, int members, dome_handover_piece piece)
+{
+    const dome_change *c = env->change;
+    char *parked = ids_text(c->view.parked, members);
+    char *text = dome__view_legacy_text(&(dome_view_legacy){.loops = loops,
+                                                            .parked = parked,
+                                                            .piece_fd = piece.fd,
+                                                            .piece_number = piece.number,
+                                                            .requests = c->exec.requests,
+                                                            .supervised = c->start.supervised,
+                                                            .outside = c->start.outside,
+                                                            .first = c->healing.first,
+                                                            .provider = c->start.provider->transport->name,
+                                                            .host = c->start.host,
+                                                            .slots = c->start.slots ? c->start.slots : "",
+                                                            .given = dome__descriptors_given(),
+                                                            .hub = c->start.hub});
+    g_free(parked);
+    return text;
+}
+
+char *dome__exec_note(const dome_env *env, const dome_view_entry *how)
+{
+    const dome_change *c = env->change;
+    const dome_loop_begin begin = dome__progress_begin(env);
+    dome_view_entry entry = *how;
+    dome__healing_note(&c->healing, &entry);
+    dome__view_times_note(&c->times, &entry);
+    entry.profile = c->profile;
+    entry.progress_ns = begin.ns;
+    entry.progress_first = begin.done;
+    entry.progress_total = begin.total;
+    return dome__view_entry_text(&entry);
+}
+
+/* The words that are in either text, separated by blanks. */
+static char *in_either(const char *some, const char *others)
+{
+    char **known = g_strsplit(some, " ", 0), **words = g_strsplit(others, " ", 0);
+    GString *list = g_string_new(some);
+    for (char **word = words; *word; word++)
+        if (**word && !g_strv_contains((const char *const *)known, *word))
+            g_string_append_printf(list, "%s%s", list->len ? " " : "", *word);
+    g_strfreev(known);
+    g_strfreev(words);
+    return g_string_free(list, FALSE);
+}
+
+char *dome__exec_avoided(const dome_change *c, const char *hosts)
+{
+    return in_either(c->start.avoid ? c->start.avoid : "", hosts ? hosts : "");
+}
+
+static void avoid_too(dome_change *c, const char *hosts)
+{
+    char *before = c->start.avoid;
+    c->start.avoid = dome__exec_avoided(c, hosts);
+    g_free(before);
+}
+
+static void take_entry(dome_env *env, dome_change *c, const dome_view_entry *e)
+{
+    const dome_loop_begin begin = {e->progress_ns, e->progress_first, e->progress_total};
+    c->view.number = e->number;
+    c->view.rank = e->rank;
+    avoid_too(c, e->avoid);
+    c->exec.held = g_strdup(e->held);
+    dome__descriptors_set(c->exec.held, FD_CLOEXEC);
+    dome__view_times_take(&c->times, e);
+    c->profile = dome__descriptors_keep(e->profile) ? e->profile : -1;
+    dome__progress_continue(env, &begin);
+}
+
+static void take_legacy(dome_env *env, dome_change *c, const dome_view_legacy *l)
+{
+    if (l->slots[0]) {
+        g_free(c->start.slots);
+        c->start.slots = g_strdup(l->slots);
+    }
+    c->view.parked = parse_ids(l->parked, c->view.plan.size);
+    c->view.loops = l->loops;
+    c->view.piece = (dome_handover_piece){l->piece_fd, l->piece_number};
+    dome__descriptors_keep(c->view.piece.fd);
+    c->exec.unblock = c->exec.requests = l->requests;
+    c->start.outside = l->outside;
+    c->start.provider_name = g_strdup(l->provider);
+    c->start.host = g_strdup(l->host);
+    c->start.hub = g_strdup(l->hub);
+    env->supervised = c->start.supervised = l->supervised;
+    dome__descriptors_only(l->given); /* a process in place of task 0 may not have them all */
+}
+
+/* A note of another version comes from another version of the library, which an update has put in the place of the first. */
+static void take_note(dome_env *env, dome_change *c, const char *text)
+{
+    dome_entry_note note;
+    char *why = NULL;
+    if (dome__view_note_read(text, &note, &why) && !dome__view_plan_parse(note.entry.plan, 0, &c->view.plan))
+        why = g_strdup("the value of 'plan' in it is damaged");
+    if (why)
+        dome__start_failed(NULL, 1,
+                           g_strdup_printf("this process cannot take the note that it was left, %s: %s; start the program again, "
+                                           "with the same library until its end",
+                                           DOME_VARIABLE_VIEW, why));
+    c->view.back = true;
+    take_entry(env, c, &note.entry);
+    take_legacy(env, c, &note.legacy);
+    dome__healing_take(&c->healing, &note.entry, &note.legacy);
+    env->options.start.tasks = c->view.plan.size;
+    dome__view_note_clear(&note);
+}
+
+void dome__exec_begin(void)
+{
+    dome__own_program_begin();
+    dome__descriptors_begin();
+}
+
+void dome__exec_take(dome_env *env, dome_change *c)
+{
+    const char *text = g_getenv(DOME_VARIABLE_VIEW);
+    sigset_t mask;
+    c->exec.directory = dome__own_directory();
+    c->exec.words = dome__restarts_command_line();
+    c->exec.requests = pthread_sigmask(SIG_SETMASK, NULL, &mask) == 0 && !sigismember(&mask, SIGTERM);
+    c->start.slots = g_strdup(g_getenv(DOME_VARIABLE_SLOTS));
+    avoid_too(c, g_getenv(DOME_VARIABLE_AVOID));
+    if (text)
+        take_note(env, c, text);
+    if (!c->exec.held)
+        c->exec.held = g_strdup(" ");
+    g_unsetenv(DOME_VARIABLE_VIEW); /* programs that this one may start must not see it */
+}
+
+/* ---- signals ---- */
+
+sigset_t dome__exec_requests(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGUSR1);
+    return set;
+}
+
+void dome__exec_unblock(dome_change *c)
+{
+    const sigset_t set = dome__exec_requests();
+    if (c->exec.unblock)
+        pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    c->exec.unblock = false;
+}
+
+/* ---- becoming the program anew ---- */
+
+/* They would go on, and their signals end a program that does not handle them yet. */
+static void stop_timers(void)
+{
+    const struct itimerval none = {0};
+    setitimer(ITIMER_REAL, &none, NULL);
+    setitimer(ITIMER_VIRTUAL, &none, NULL);
+    setitimer(ITIMER_PROF, &none, NULL);
+}
+
+void dome__exec_become(const dome_change *c, const char *note, const char *held, char **environment)
+{
+    char *path = dome__own_program_unchanged();
+    dome__bind_undo();
+    stop_timers();
+    environment = g_environ_setenv(environment, DOME_VARIABLE_VIEW, note, TRUE);
+    dome__descriptors_close_others(dome__unconst(held));
+    dome__descriptors_set(held, 0);
+    dome__descriptors_take_along(c->profile);
+    for (int k = 0; k < DOME_KEPT_FILES; k++)
+        dome__descriptors_take_along(c->healing.kept[k]);
+    if (c->exec.directory && chdir(c->exec.directory) == 0)
+        execve(path ? path : "/proc/self/exe", c->exec.words, environment);
+    /* dome__say could wait for the main thread, which this one has left where it was. */
+    dome__say_at_once("a task on host %s cannot become the program again: %s", c->start.host, g_strerror(errno));
+    _exit(1);
+}
