@@ -1,5 +1,3 @@
-/* Loop boundaries: what is due there, a checkpoint, an order of the hub, or a wish of the program; and what has to wait for
- * another boundary. */
 #include "program/boundary.h"
 
 #include "ckpt/checkpoint.h"

@@ -1,4 +1,6 @@
-/* dome_checkpoint in two steps, for a program that is saved inside its calls (src/capture): between them its functions return,
+/* Loop boundaries: what is due there, a checkpoint, an order of the hub or a wish of the program.
+ *
+ * dome_checkpoint in two steps, for a program that is saved inside its calls (src/capture): between them its functions return,
  * and what they have becomes an object. */
 #ifndef DOME_SRC_BOUNDARY_H
 #define DOME_SRC_BOUNDARY_H
