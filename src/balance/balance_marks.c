@@ -1,6 +1,7 @@
-/* Marks: where recent stretches of the program begin. */
-#include "balance/balance_private.h"
+#include "balance/balance_marks.h"
+
 #include "core/clock.h"
+#include "core/environment.h"
 #include "system/time.h"
 #include "transport/transport.h"
 
