@@ -24,8 +24,13 @@ typedef struct marks {
 /* What a task's times are counted from. */
 moment dome__balance_moment(const dome_env *env);
 
-/* Makes a mark where it is time for one, the same on all tasks. Returns whether it has. */
-bool dome__marks_make(const dome_env *env, marks *m);
+/* Whether it is time for a mark before this operation, the same on all tasks. Each operation asks. */
+static inline bool dome__marks_due(const marks *m, uint64_t sequence)
+{
+    return m->stride > 0 && (m->count == 0 || sequence >= m->mark[(m->count - 1) % DOME_BALANCE_MARKS].sequence + m->stride);
+}
+
+void dome__marks_make(const dome_env *env, marks *m);
 
 /* From now on a mark after so many operations. */
 void dome__marks_every(marks *m, uint64_t operations);
