@@ -61,18 +61,19 @@ dome_balance *dome__balance_new(const dome_options *options, dome_transport *tra
     if (!moves && !options->check_pointers)
         return NULL;
     dome_balance *b = g_new0(dome_balance, 1);
-    *b = (dome_balance){.policy = moves ? options->balance.policy : DOME_BALANCE_NONE,
-                        .topology = options->balance.topology,
-                        .rank = group->rank,
-                        .size = group->size,
-                        .group = MIN(options->balance.policy == DOME_BALANCE_GLOBAL ? group->size : options->balance.group, group->size),
-                        .when.every = options->balance.every,
-                        .when.phases_left = options->balance.phases ? options->balance.phases : UINT64_MAX,
-                        .check_pointers = options->check_pointers,
-                        .when.next = UINT64_MAX,
-                        .moving = {.latency = FIRST_LATENCY},
-                        .alarm.usual_wait = -1,
-                        .alarm.share = ALARM_SHARE};
+    *b = (dome_balance){
+        .policy = moves ? options->balance.policy : DOME_BALANCE_NONE,
+        .topology = options->balance.topology,
+        .rank = group->rank,
+        .size = group->size,
+        .group = MIN(options->balance.policy == DOME_BALANCE_GLOBAL ? group->size : options->balance.group, group->size),
+        .when.every = options->balance.every,
+        .when.phases_left = options->balance.phases ? options->balance.phases : UINT64_MAX,
+        .check_pointers = options->check_pointers,
+        .when.next = UINT64_MAX,
+        .moving = {.latency = FIRST_LATENCY},
+        .alarm.usual_wait = -1,
+        .alarm.share = ALARM_SHARE};
     static const char *const names[] = {[DOME_BALANCE_NONE] = "none",
                                         [DOME_BALANCE_GLOBAL] = "global",
                                         [DOME_BALANCE_RING] = "ring",
@@ -238,8 +239,10 @@ static bool is_due(dome_env *env, dome_balance *b)
     b->ahead.give = false;
     if (b->when.phases_left == 0)
         return false;
-    if (dome__marks_make(env, &b->marks))
+    if (dome__marks_due(&b->marks, env->position.sequence)) {
+        dome__marks_make(env, &b->marks);
         watch_part(env, b);
+    }
     if (b->ahead.begun)
         return env->position.sequence >= b->when.next;
     if (env->position.sequence >= b->when.next && begins_here(env, b, just_waited))

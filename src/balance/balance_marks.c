@@ -1,6 +1,7 @@
-/* Marks: where recent stretches of the program begin. */
-#include "balance/balance_private.h"
+#include "balance/balance_marks.h"
+
 #include "core/clock.h"
+#include "core/environment.h"
 #include "system/time.h"
 #include "transport/transport.h"
 
@@ -22,12 +23,9 @@ static const moment *mark(const marks *m, uint64_t number)
     return &m->mark[(number - 1) % DOME_BALANCE_MARKS];
 }
 
-bool dome__marks_make(const dome_env *env, marks *m)
+void dome__marks_make(const dome_env *env, marks *m)
 {
-    if (m->stride == 0 || (m->count && env->position.sequence < mark(m, m->count)->sequence + m->stride))
-        return false;
     m->mark[m->count++ % DOME_BALANCE_MARKS] = dome__balance_moment(env);
-    return true;
 }
 
 void dome__marks_every(marks *m, uint64_t operations)

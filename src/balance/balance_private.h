@@ -4,6 +4,7 @@
 #define DOME_SRC_BALANCE_PRIVATE_H
 
 #include "balance/balance.h"
+#include "balance/balance_marks.h"
 #include "balance/balance_operations.h"
 #include "balance/policy.h"
 #include "transport/relay.h"
@@ -28,21 +29,6 @@ typedef struct domain {
     uint64_t *counts, start; /* the new division */
     uint64_t moves;          /* blocks that change owner */
 } domain;
-
-/* A point of the program, and this task's clocks there. */
-typedef struct moment {
-    uint64_t sequence, ns, wait_ns, waits, processor_ns, wanted_ns, helped_ns;
-} moment;
-
-enum { DOME_BALANCE_MARKS = 4 };
-
-/* Where recent stretches of the program begin. All tasks make marks at the same operations, so they can compare what they did
- * between two. Data has not moved since the first. balance_marks.c */
-typedef struct marks {
-    moment mark[DOME_BALANCE_MARKS]; /* the newest ones, each at its number modulo DOME_BALANCE_MARKS */
-    uint64_t count;
-    uint64_t stride; /* operations from one to the next; 0: not known yet */
-} marks;
 
 /* When phases are held. balance.c */
 typedef struct timetable {
@@ -133,25 +119,6 @@ void dome__domains_restart(dome_env *env, dome_balance *b);
 
 /* The cost that a rank owns, as a fraction of the domain's. */
 double dome__domain_owned_part(const domain *d, int rank);
-
-/* ---- balance_marks.c ---- */
-
-/* What a task's times are counted from. */
-moment dome__balance_moment(const dome_env *env);
-
-/* Makes a mark where it is time for one, the same on all tasks. Returns whether it has. */
-bool dome__marks_make(const dome_env *env, marks *m);
-
-/* From now on a mark after so many operations. */
-void dome__marks_every(marks *m, uint64_t operations);
-
-void dome__marks_forget(marks *m);
-
-/* The last stretch between two marks. False if there are not enough marks. */
-bool dome__marks_last(const marks *m, const moment *between[2]);
-
-/* The last two stretches between marks, up to `end`: where they begin. False if there are not enough marks. */
-bool dome__marks_recent(const marks *m, const moment *end, const moment *from[2]);
 
 /* ---- balance_exchange.c: at once, in an all-gather, or ahead, by a relay ---- */
 

@@ -9,6 +9,8 @@
  *   all have named it ------->   remove files that are not needed any more */
 #include "ckpt/writer_private.h"
 
+#include "system/thread.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -166,7 +168,7 @@ dome_ckpt_order_kind dome__ckpt_part_take_order(dome_ckpt_part *p, const void *d
         open_piece(p, &order);
     g_array_unref(order.offsets);
     if (dome__ckpt_part_leads(p) && p->order != DOME_CKPT_NOTHING) {
-        p->receiving = pthread_create(&p->receiver, NULL, receive_copies, p) == 0;
+        p->receiving = dome__thread_start(&p->receiver, receive_copies, p) == 0;
         if (!p->receiving)
             dome__ckpt_note(&p->problem, g_strdup("no thread can be started for copies"));
     }

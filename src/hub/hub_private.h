@@ -19,6 +19,7 @@
 #include "hub/hub_record.h"
 #include "hub/hub_report.h"
 #include "hub/hub_strangers.h"
+#include "system/time.h"
 #include "wire/history.h"
 #include "wire/order.h"
 #include "wire/view.h"
@@ -101,7 +102,7 @@ struct hub_state {
 /* Wall time. */
 static inline double dome__hub_now(void)
 {
-    return (double)g_get_monotonic_time() * 1e-6;
+    return dome__now();
 }
 
 static inline void dome__hub_step(hub_client *c, dome_client_event event)
