@@ -147,8 +147,8 @@ static dome_peer_other *use(dome_peer *p, int rank)
     if (o->state != DOME_PEER_UNUSED || p->stopping)
         return o;
     o->state = DOME_PEER_REACHING;
-    o->again = g_get_monotonic_time();
-    o->until = o->again + (gint64)(p->setup.patience * G_USEC_PER_SEC);
+    o->again = dome__deadline_in(0);
+    o->until = dome__deadline_in(p->setup.patience);
     g_ptr_array_add(p->reaching, o);
     wake(p);
     return o;

@@ -11,8 +11,11 @@
 #include "system/sockets.h"
 #include "transport/door.h"
 
-/* Most unknown connections, beside one of each task; how many are accepted in a turn; time between attempts, us. */
-enum { STRANGERS = 256, ACCEPTS = 64, PAUSE = 50000, DEAF = 100000 };
+/* Most unknown connections, beside one of each task; how many are accepted in a turn. */
+enum { STRANGERS = 256, ACCEPTS = 64 };
+
+/* Seconds between attempts to connect; while no connection is accepted. */
+static const double PAUSE = 0.05, DEAF = 0.1;
 
 /* Most frames that are read from a connection before others have their turn. */
 enum { FRAMES = 32 };
@@ -46,7 +49,7 @@ void dome__peer_end_close(dome_peer *peer, dome_peer_end *end)
 static void begin_handshake(const dome_peer *p, dome_peer_end *end, bool connects)
 {
     const dome_peer_setup *s = &p->setup;
-    end->until = g_get_monotonic_time() + DOME_HANDSHAKE_PATIENCE * G_USEC_PER_SEC;
+    end->until = dome__deadline_in(DOME_HANDSHAKE_PATIENCE);
     dome__handshake_begin(&end->handshake, connects, s->purpose, s->cookie, sizeof s->cookie, (uint32_t)s->rank);
 }
 
@@ -80,7 +83,7 @@ static void try_again(dome_peer *p, dome_peer_other *o)
 {
     if (o->end)
         dome__peer_end_close(p, g_steal_pointer(&o->end));
-    o->again = g_get_monotonic_time() + PAUSE;
+    o->again = dome__deadline_in(PAUSE);
 }
 
 /* An attempt has failed before anybody accepted it. */
@@ -183,11 +186,12 @@ static void hear_stranger(dome_peer *p, dome_peer_end *end)
 }
 
 /* Connections are accepted, or left in the kernel's queue for a while. */
-static void listen_to_all(dome_peer *p, gint64 deaf)
+static void listen_to_all(dome_peer *p, bool listens)
 {
-    p->deaf = deaf;
+    p->deaf = !listens;
+    p->hears_again = dome__deadline_in(DEAF);
     for (size_t k = 0; k < G_N_ELEMENTS(p->own); k++) {
-        struct epoll_event e = {.events = deaf ? 0 : EPOLLIN, .data.ptr = p->own[k]};
+        struct epoll_event e = {.events = listens ? EPOLLIN : 0, .data.ptr = p->own[k]};
         if (p->own[k] && p->own[k]->role == DOME_PEER_LISTENS)
             epoll_ctl(p->set, EPOLL_CTL_MOD, p->own[k]->fd, &e);
     }
@@ -205,7 +209,7 @@ static void accept_some(dome_peer *p, const dome_peer_end *at)
         dome_peer_end *end = fd >= 0 ? dome__peer_end_new(p, DOME_PEER_STRANGER, fd, EPOLLIN) : NULL;
         if (!end) {
             if (errno != EAGAIN && errno != EACCES && errno != ECONNABORTED && errno != EINTR)
-                listen_to_all(p, g_get_monotonic_time() + DEAF);
+                listen_to_all(p, false);
             return;
         }
         end->near = at->near;
@@ -321,22 +325,22 @@ void dome__peer_end_event(dome_peer *peer, dome_peer_end *end, uint32_t events)
 }
 
 /* A side that has proven itself waits: the other one may have accepted already. */
-static void look_at(dome_peer *p, dome_peer_other *o, gint64 now)
+static void look_at(dome_peer *p, dome_peer_other *o)
 {
-    if (now > o->until)
+    if (dome__deadline_passed(o->until))
         dome__peer_over(p, o, DOME_PEER_UNREACHABLE, ETIMEDOUT);
-    else if (o->end && !o->end->proven && now > o->end->until)
+    else if (o->end && !o->end->proven && dome__deadline_passed(o->end->until))
         try_again(p, o);
-    else if (!o->end && now >= o->again)
+    else if (!o->end && dome__deadline_passed(o->again))
         attempt(p, o);
 }
 
-void dome__peer_look(dome_peer *peer, gint64 now)
+void dome__peer_look(dome_peer *peer)
 {
     for (guint k = peer->reaching->len; k-- > 0;)
-        look_at(peer, peer->reaching->pdata[k], now);
-    while (peer->strangers->len && ((dome_peer_end *)peer->strangers->pdata[0])->until < now)
+        look_at(peer, peer->reaching->pdata[k]);
+    while (peer->strangers->len && dome__deadline_passed(((dome_peer_end *)peer->strangers->pdata[0])->until))
         dome__peer_end_close(peer, peer->strangers->pdata[0]);
-    if (peer->deaf && now > peer->deaf)
-        listen_to_all(peer, 0);
+    if (peer->deaf && dome__deadline_passed(peer->hears_again))
+        listen_to_all(peer, true);
 }

@@ -5,6 +5,7 @@
 
 #include "peer/peer.h"
 #include "peer/peer_frame.h"
+#include "system/deadline.h"
 #include "transport/handshake.h"
 
 #include <pthread.h>
@@ -25,11 +26,11 @@ typedef enum dome_peer_role {
 
 typedef struct dome_peer_end {
     dome_peer_role role;
-    int fd, rank;   /* rank: of an attempt and a line */
-    bool near;      /* a local socket */
-    bool connected; /* attempt: the other side's handshake can begin */
-    bool proven;    /* attempt: the handshake is done, and the other side is to say that it accepts */
-    gint64 until;   /* of its handshake */
+    int fd, rank;        /* rank: of an attempt and a line */
+    bool near;           /* a local socket */
+    bool connected;      /* attempt: the other side's handshake can begin */
+    bool proven;         /* attempt: the handshake is done, and the other side is to say that it accepts */
+    dome_deadline until; /* of its handshake */
     dome_handshake handshake;
     dome_peer_reader reader;
     dome_macs macs; /* in: of the thread; out: under the lock */
@@ -81,13 +82,13 @@ typedef enum dome_peer_state {
 typedef struct dome_peer_other {
     int rank;
     dome_peer_state state;
-    dome_peer_status why; /* OVER */
-    int error;            /* UNREACHABLE: errno */
-    dome_peer_end *end;   /* OPEN: the line; REACHING: the attempt, NULL: there is none now */
-    bool far;             /* its local socket cannot be reached */
-    gint64 again, until;  /* REACHING: the next attempt, the end of patience */
-    GQueue out;           /* dome_peer_parcel * */
-    size_t sent;          /* of the first */
+    dome_peer_status why;       /* OVER */
+    int error;                  /* UNREACHABLE: errno */
+    dome_peer_end *end;         /* OPEN: the line; REACHING: the attempt, NULL: there is none now */
+    bool far;                   /* its local socket cannot be reached */
+    dome_deadline again, until; /* REACHING: the next attempt, the end of patience */
+    GQueue out;                 /* dome_peer_parcel * */
+    size_t sent;                /* of the first */
     uint64_t queued;
     uint64_t put, passed; /* frames so far that were queued, and that the kernel has */
     bool watched;         /* the thread is told when more can be sent */
@@ -104,8 +105,8 @@ struct dome_peer {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     int set, wake[2];
-    bool stopping;
-    gint64 stop_until;
+    bool stopping, closed; /* closed: nothing listens any more */
+    dome_deadline stop_until;
     uint64_t asked;          /* the last id */
     dome_peer_other **other; /* by rank; NULL: never used */
     GPtrArray *reaching;     /* dome_peer_other *, REACHING */
@@ -118,7 +119,8 @@ struct dome_peer {
     /* of the thread */
     dome_peer_end *own[3];       /* the pipe, and what listens; NULL: closed */
     GPtrArray *strangers, *dead; /* dome_peer_end *, the oldest first */
-    gint64 deaf;                 /* no connection is accepted until then, since there are no descriptors; 0: they are */
+    bool deaf;                   /* no connection is accepted for a while, since there are no descriptors */
+    dome_deadline hears_again;
 };
 
 /* ---- peer.c ---- */
@@ -152,7 +154,7 @@ void dome__peer_end_close(dome_peer *peer, dome_peer_end *end);
 void dome__peer_end_event(dome_peer *peer, dome_peer_end *end, uint32_t events);
 
 /* Attempts and handshakes whose time has come. */
-void dome__peer_look(dome_peer *peer, gint64 now);
+void dome__peer_look(dome_peer *peer);
 
 /* The task cannot be reached any more. */
 void dome__peer_over(dome_peer *peer, dome_peer_other *other, dome_peer_status why, int error);

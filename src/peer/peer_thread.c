@@ -8,8 +8,8 @@ enum { EVENTS = 64 };
 /* Between two looks at what is not an event, ms. */
 enum { LOOK = 20 };
 
-/* How long the end of this side waits for the others to read what was sent, us. */
-enum { LINGER = G_USEC_PER_SEC };
+/* How long the end of this side waits for the others to read what was sent, s. */
+enum { LINGER = 1 };
 
 static int timeout(const dome_peer *p)
 {
@@ -39,7 +39,8 @@ static void stop_listening(dome_peer *p)
         dome__peer_end_close(p, p->strangers->pdata[p->strangers->len - 1]);
     while (p->reaching->len)
         dome__peer_over(p, p->reaching->pdata[0], DOME_PEER_STOPPED, 0);
-    p->stop_until = g_get_monotonic_time() + LINGER;
+    p->closed = true;
+    p->stop_until = dome__deadline_in(LINGER);
 }
 
 /* Whether nothing is left to do: the others have read what was sent, and have closed their ends, too. Otherwise bytes on their
@@ -57,14 +58,14 @@ static bool is_drained(dome_peer *p)
             shutdown(o->end->fd, SHUT_WR);
         }
     }
-    return drained || g_get_monotonic_time() > p->stop_until;
+    return drained || dome__deadline_passed(p->stop_until);
 }
 
 static bool is_stopped(dome_peer *p)
 {
     if (!p->stopping)
         return false;
-    if (!p->stop_until)
+    if (!p->closed)
         stop_listening(p);
     return is_drained(p);
 }
@@ -80,7 +81,7 @@ void *dome__peer_serve(void *peer)
         const int n = epoll_wait(p->set, events, EVENTS, wait);
         pthread_mutex_lock(&p->lock);
         take_events(p, events, n);
-        dome__peer_look(p, g_get_monotonic_time());
+        dome__peer_look(p);
         bury(p);
     }
     pthread_mutex_unlock(&p->lock);
