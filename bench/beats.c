@@ -87,7 +87,7 @@ static pid_t start_hub(int listen_fd)
                         .rank0 = self,
                         .signal_fd = signals,
                         .report_fd = -1,
-                        .launcher = &dome__launcher_self};
+                        .machine.launcher = &dome__launcher_self};
         int number;
         _exit(dome__hub_run(&hub, &number));
     }

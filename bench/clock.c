@@ -46,7 +46,7 @@ static double map(dvec *y, dvec *x)
 int main(int argc, char **argv)
 {
     dome_env *env = dome_init(&argc, &argv);
-    dome_balancing balance = env->options.balance;
+    dome_balancing balance = env->options.balance.policy;
     dvec_options blocks = {.size = sizeof blocks, .block = BLOCK};
     size_t n = (size_t)BLOCK * BLOCKS * (size_t)dome_size(env);
     dvec *x = dvec_new_with(env, "x", DOME_F64, n, &blocks), *y = dvec_new_with(env, "y", DOME_F64, n, &blocks);
@@ -58,13 +58,13 @@ int main(int argc, char **argv)
 
     double with[ROUNDS], without[ROUNDS], ratio[ROUNDS];
     for (int k = 0; k < ROUNDS; k++) {
-        env->options.balance = balance;
+        env->options.balance.policy = balance;
         with[k] = map(y, x);
-        env->options.balance = DOME_BALANCE_NONE;
+        env->options.balance.policy = DOME_BALANCE_NONE;
         without[k] = map(y, x);
         ratio[k] = with[k] / without[k];
     }
-    env->options.balance = balance;
+    env->options.balance.policy = balance;
 
     /* One block, so that a chain is as short as it can be. Its time includes the readings of the clock. */
     dvec_options whole = {.size = sizeof whole, .distribution = DOME_WHOLE, .block = BLOCK};

@@ -189,7 +189,7 @@ static void restart_clock(const dome_env *env, dome_balance *b, moment from)
     b->start = from;
     b->alarm.window_ns = dome__now_ns();
     b->alarm.window_wait_ns = dome__clock_away_ns(env);
-    b->alarm.alarm.usual_wait = -1;
+    b->alarm.usual_wait = -1;
 }
 
 /* The first phase is due as soon as there is something to measure, except where the user has set both the interval and the number

@@ -8,12 +8,11 @@
 
 #include "ckpt/checkpoint_private.h"
 #include "ckpt/collect.h"
+#include "peer/peer_start.h"
 #include "system/environment_variables.h"
 
-#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- starting ---- */
 
@@ -44,38 +43,18 @@ static int agree_directory(dome_env *env, dome_checkpoints *c)
     return dome__checkpoint_share(env, path, length, DOME_U8);
 }
 
-/* Connects the tasks' checkpoint threads, apart from the transport. */
+/* Connects the tasks' checkpoint threads, apart from the transport. That no connection can be made is known at the start. */
 static int connect_tasks(dome_env *env, dome_checkpoints *c)
 {
-    dome_transport *t = env->transport;
     char *message = NULL;
-    dome_ckpt_door door = {0};
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    bool here = dome__on_one_host(env);
-    int listening = -1, status;
+    int status = dome__peer_start(env, "checkpoints");
     c->link = (dome_ckpt_link){.rank = 0, .size = 1};
-    if (t->group.size == 1)
-        return DOME_OK;
-    if (t->group.rank == 0)
-        listening = dome__ckpt_link_listen(htonl(here ? INADDR_LOOPBACK : INADDR_ANY), &door, &message);
+    if (status != DOME_OK || env->size == 1)
+        return status;
+    dome__ckpt_link_open(&c->link, env->peer, DOME_PEER_CHECKPOINT, env->rank, env->size, NULL);
+    if (env->rank > 0)
+        dome__ckpt_link_reach(&c->link, 0, &message);
     status = dome__agree(env, message ? DOME_ERR_START : DOME_OK, message);
-    if (status == DOME_OK)
-        status = dome__checkpoint_share(env, door.cookie, sizeof door.cookie, DOME_U8);
-    if (status == DOME_OK)
-        status = dome__checkpoint_share(env, &door.port, 1, DOME_U64);
-    if (status == DOME_OK) {
-        if (t->group.rank == 0)
-            dome__ckpt_link_accept(&c->link, t->group.size, listening, &door);
-        else if (here || env->hooks->first_address(env, &address))
-            dome__ckpt_link_connect(&c->link, t->group.rank, t->group.size, &address, &door);
-        else
-            message = g_strdup("the address of task 0 is not known");
-        if (!message)
-            dome__ckpt_link_complete((dome_ckpt_link *[]){&c->link}, 1, env->options.timeout, &message);
-        status = dome__agree(env, message ? DOME_ERR_START : DOME_OK, message);
-    } else if (listening >= 0) {
-        close(listening);
-    }
     g_free(message);
     return status;
 }
@@ -118,7 +97,7 @@ static int start_in_directory(dome_env *env)
     if (status == DOME_OK)
         status = connect_tasks(env, c);
     if (status == DOME_OK && dome__checkpoint_in_pieces(c))
-        status = dome__connect_groups(env, &c->link, &c->pieces);
+        status = dome__connect_groups(env, &c->pieces);
     if (status == DOME_OK) {
         c->background = dome__ckpt_background_new(&c->link, &message);
         status = dome__agree(env, message ? DOME_ERR_START : DOME_OK, message);

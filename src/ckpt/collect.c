@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -106,55 +105,39 @@ static bool leads(const dome_env *env, const dome_ckpt_pieces *pieces)
     return pieces->leader[pieces->group[rank]] == rank;
 }
 
-int dome__connect_groups(dome_env *env, const dome_ckpt_link *task, dome_ckpt_pieces *pieces)
+/* In the link of copies to a group: its leader, then the tasks of the group before, by rank. */
+static int *sources_of(const dome_env *env, const dome_ckpt_pieces *pieces, int group, int *count)
 {
-    dome_transport *t = env->transport;
+    int *ranks = g_new(int, (gsize)env->size + 1);
+    *count = 0;
+    ranks[(*count)++] = pieces->leader[group];
+    for (int r = 0; r < env->size; r++)
+        if ((pieces->group[r] + 1) % pieces->count == group)
+            ranks[(*count)++] = r;
+    return ranks;
+}
+
+/* A task of a group sends to the next one; its leader receives from the one before. */
+static void open_links(const dome_env *env, dome_ckpt_pieces *pieces)
+{
+    const int own = pieces->group[env->rank], next = (own + 1) % pieces->count;
+    int count, place = 0, *ranks = sources_of(env, pieces, next, &count);
+    for (int k = 1; k < count; k++)
+        place = ranks[k] == env->rank ? k : place;
+    dome__ckpt_link_open(&pieces->out, env->peer, DOME_PEER_COPIES, place, count, ranks);
+    if (!leads(env, pieces))
+        return;
+    ranks = sources_of(env, pieces, own, &count);
+    dome__ckpt_link_open(&pieces->in, env->peer, DOME_PEER_COPIES, 0, count, ranks);
+}
+
+int dome__connect_groups(dome_env *env, dome_ckpt_pieces *pieces)
+{
     char *message = NULL;
-    int listening = -1, own = pieces->group[t->group.rank], next = (own + 1) % pieces->count, before = 0, member = 0;
-    dome_ckpt_door door = {0};
-    uint64_t words[2] = {0}, *all = g_new0(uint64_t, 2 * (size_t)t->group.size);
-    uint8_t *cookies = g_malloc0((gsize)t->group.size * DOME_CKPT_COOKIE);
-    struct sockaddr_in here = {0};
-    if (leads(env, pieces)) {
-        if (t->group.rank > 0 && dome__ckpt_link_local(task, &here))
-            words[0] = ntohl(here.sin_addr.s_addr); /* a number, which tasks of another byte order read, too */
-        uint32_t address = words[0] ? here.sin_addr.s_addr : htonl(dome__on_one_host(env) ? INADDR_LOOPBACK : INADDR_ANY);
-        listening = dome__ckpt_link_listen(address, &door, &message);
-        words[1] = door.port;
-    }
-    int status = dome__agree(env, message ? DOME_ERR_START : DOME_OK, message);
-    if (status == DOME_OK)
-        status = checked(env, dome__allgather(t, DOME_U64, words, 2, all));
-    if (status == DOME_OK)
-        status = checked(env, dome__allgather(t, DOME_U8, door.cookie, DOME_CKPT_COOKIE, cookies));
-    for (int r = 0; r < t->group.size; r++) {
-        member += pieces->group[r] == own && r <= t->group.rank;
-        before += (pieces->group[r] + 1) % pieces->count == own;
-    }
-    if (status == DOME_OK) {
-        int to = pieces->leader[next], members = 0;
-        struct sockaddr_in there = {.sin_family = AF_INET, .sin_addr.s_addr = htonl((uint32_t)all[2 * to])};
-        dome_ckpt_door other = {.port = all[2 * to + 1]};
-        memcpy(other.cookie, cookies + (size_t)to * DOME_CKPT_COOKIE, DOME_CKPT_COOKIE);
-        for (int r = 0; r < t->group.size; r++)
-            members += pieces->group[r] == own;
-        if (to == 0 && dome__on_one_host(env))
-            there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        else if (to == 0 && !env->hooks->first_address(env, &there))
-            message = g_strdup("the address of task 0 is not known");
-        dome_ckpt_link *links[] = {&pieces->out, &pieces->in};
-        dome__ckpt_link_connect(&pieces->out, member, members + 1, &there, &other);
-        if (listening >= 0)
-            dome__ckpt_link_accept(&pieces->in, before + 1, listening, &door);
-        if (!message)
-            dome__ckpt_link_complete(links, listening >= 0 ? 2 : 1, env->options.timeout, &message);
-        status = dome__agree(env, message ? DOME_ERR_START : DOME_OK, message);
-    } else if (listening >= 0) {
-        close(listening);
-    }
+    open_links(env, pieces);
+    dome__ckpt_link_reach(&pieces->out, 0, &message);
+    const int status = dome__agree(env, message ? DOME_ERR_START : DOME_OK, message);
     g_free(message);
-    g_free(all);
-    g_free(cookies);
     return status;
 }
 

@@ -11,8 +11,8 @@
  * dome__fail. */
 int dome__find_groups(dome_env *env, const char *directory, dome_store_owner owner, dome_ckpt_pieces *pieces);
 
-/* Connects the groups in a ring, for copies. task: an existing link to task 0. Collective. Fails by dome__fail. */
-int dome__connect_groups(dome_env *env, const dome_ckpt_link *task, dome_ckpt_pieces *pieces);
+/* Connects the groups in a ring, for copies, over the service channel. Collective. Fails by dome__fail. */
+int dome__connect_groups(dome_env *env, dome_ckpt_pieces *pieces);
 
 /* Removes what an interrupted start left in the directory, which must be locked. */
 void dome__clean_directory(const char *directory);

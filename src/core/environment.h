@@ -27,6 +27,7 @@ typedef struct dome_trace dome_trace;                   /* src/trace/record.h */
 typedef struct dome_transport dome_transport;           /* src/transport/transport.h */
 typedef struct dome_recorder dome_recorder;             /* src/program/recording.c */
 typedef struct dome_checkpoints dome_checkpoints;       /* src/ckpt/checkpoint_private.h */
+typedef struct dome_peer dome_peer;                     /* the service channel: src/peer/peer.h */
 typedef struct dome_trail dome_trail;                   /* the operations before this one: src/core/trail.h */
 typedef struct dome_watch dome_watch;                   /* this task's line to the hub: src/watch/watch.h */
 
@@ -79,6 +80,8 @@ struct dome_env {
     dome_checkpoints *checkpoints; /* NULL: no checkpoints are written, and the program resumes from none */
     dome_capture_wishes capture;
     bool supervised; /* under `dome run --restarts`, which reports a loss and restarts the program */
+
+    dome_peer *peer; /* NULL: nothing uses it, or there is a single task */
 
     dome_progress_state *progress;
 

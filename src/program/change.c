@@ -3,6 +3,7 @@
 #include "ckpt/checkpoint.h"
 #include "core/object_private.h"
 #include "machine/parker.h"
+#include "peer/peer_start.h"
 #include "program/exec.h"
 #include "program/placement.h"
 #include "program/profile.h"
@@ -174,6 +175,7 @@ static void go_over(dome_env *env, const dome_view_plan *plan, dome_handover *ha
     dome__recording_finish(env);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     dome__checkpoint_leave(env);
+    dome__peer_stop(env);
     fflush(NULL);
     dome__watch_leave(env->watch);
     env->stamp = NULL;

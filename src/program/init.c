@@ -14,6 +14,7 @@
 #include "launch/launch.h"
 #include "options/option_parse.h"
 #include "options/option_print.h"
+#include "peer/peer_start.h"
 #include "program/boundary.h"
 #include "program/change.h"
 #include "program/operations.h"
@@ -186,6 +187,7 @@ int dome_finalize(dome_env *env)
     dome__end(&op, DOME_OK);
     dome__recording_finish(env);
     dome__checkpoint_free(env);
+    dome__peer_stop(env);
     dome__balance_free(g_steal_pointer(&env->balance));
     int status = dome_error_status(env) ? 1 : 0;
     fflush(NULL);

@@ -108,7 +108,7 @@ static GArray *find(const char *what, int pid)
 
 /* ---- listening ---- */
 
-static bool same_user(int fd)
+bool dome__door_is_own(int fd)
 {
     struct ucred peer;
     socklen_t length = sizeof peer;
@@ -135,7 +135,7 @@ int dome__door_accept(int fd)
 {
     for (int i = 0; i < STRANGERS; i++) {
         int client = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-        if (client < 0 || same_user(client))
+        if (client < 0 || dome__door_is_own(client))
             return client;
         close(client);
     }
@@ -175,7 +175,7 @@ static int try_name(const char *name)
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return -1;
-    int error = connect(fd, (struct sockaddr *)&address, length) < 0 ? errno : same_user(fd) ? 0 : EACCES;
+    int error = connect(fd, (struct sockaddr *)&address, length) < 0 ? errno : dome__door_is_own(fd) ? 0 : EACCES;
     if (error == 0)
         return fd;
     close(fd);

@@ -9,9 +9,10 @@
 
 #include <stdbool.h>
 
-/* WHAT: the service that a command asks a program for. */
+/* WHAT: the service that a command asks a program for, or a task another one. */
 #define DOME_DOOR_REPORT "dome-hub"  /* wire/report.h */
 #define DOME_DOOR_VIEW   "dome-view" /* trace/demand.h */
+#define DOME_DOOR_PEER   "dome-peer" /* peer/peer.h */
 
 /* Returns a listening socket of this process, or -1 if none can be made: the program then runs without it. */
 int dome__door_listen(const char *what);
@@ -19,6 +20,9 @@ int dome__door_listen(const char *what);
 /* Accepts a waiting connection of this user. Otherwise returns -1 with errno set. Connections of other users are closed, a few
  * hundred in a call; if there were more, errno is EACCES. Does not block. */
 int dome__door_accept(int fd);
+
+/* Whether a process of this user is at the other end of the local connection. */
+bool dome__door_is_own(int fd);
 
 /* Connects to this user's process; -1 if there is none, or if others keep its door busy for some seconds. The socket does not
  * block. */

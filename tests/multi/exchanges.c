@@ -149,7 +149,7 @@ static void test_failed(dome_status (*call)(dvec *z, dvec *x), dvec *z, dvec *x)
         t->provider.ops = &broken;
     const dome_status status = call(z, x);
     t->provider.ops = working;
-    CHECK(!other->offer);
+    CHECK(!other->offer.data);
     if (t->group.rank == 0) {
         uint8_t head[HEAD];
         uint64_t bytes = 0;

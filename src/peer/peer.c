@@ -1,0 +1,359 @@
+#include "peer/peer_private.h"
+
+#include "core/clock.h"
+#include "system/thread.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+/* ---- beginning and end ---- */
+
+static void free_letter(void *letter)
+{
+    g_free(((dome_peer_letter *)letter)->data);
+    g_free(letter);
+}
+
+static void free_other(dome_peer_other *o)
+{
+    if (!o)
+        return;
+    dome__peer_line_drop(o);
+    for (int tag = 0; tag < DOME_PEER_TAGS; tag++)
+        g_queue_clear_full(&o->in[tag].messages, free_letter);
+    g_ptr_array_unref(o->askers);
+    g_free(o);
+}
+
+static void close_end(dome_peer *p, dome_peer_end *end)
+{
+    if (end)
+        dome__peer_end_close(p, end);
+}
+
+/* The thread has ended, or has not begun. */
+static void clear(dome_peer *p)
+{
+    for (int r = 0; r < p->setup.size; r++)
+        close_end(p, p->other[r] ? g_steal_pointer(&p->other[r]->end) : NULL);
+    for (size_t k = 0; k < G_N_ELEMENTS(p->own); k++)
+        close_end(p, p->own[k]);
+    g_ptr_array_unref(p->dead);
+    g_ptr_array_unref(p->strangers);
+    g_ptr_array_unref(p->reaching);
+    for (int r = 0; r < p->setup.size; r++)
+        free_other(p->other[r]);
+    for (int k = 0; k < 2; k++)
+        if (p->setup.listening[k] >= 0)
+            close(p->setup.listening[k]);
+    if (p->wake[1] >= 0)
+        close(p->wake[1]);
+    if (p->set >= 0)
+        close(p->set);
+    pthread_cond_destroy(&p->changed);
+    pthread_mutex_destroy(&p->lock);
+    g_free(p->other);
+    g_free(p->places);
+    g_free(p);
+}
+
+static dome_peer *new_peer(const dome_peer_setup *setup)
+{
+    dome_peer *p = g_new0(dome_peer, 1);
+    p->setup = *setup;
+    p->places = g_memdup2(setup->places, 2 * (gsize)setup->size * sizeof *setup->places);
+    p->owner = pthread_self();
+    p->set = p->wake[0] = p->wake[1] = -1;
+    p->other = g_new0(dome_peer_other *, (gsize)setup->size);
+    p->reaching = g_ptr_array_new();
+    p->strangers = g_ptr_array_new();
+    p->dead = g_ptr_array_new_with_free_func(g_free);
+    pthread_mutex_init(&p->lock, NULL);
+    dome__condition_init(&p->changed);
+    return p;
+}
+
+static bool watch_own(dome_peer *p)
+{
+    p->set = epoll_create1(EPOLL_CLOEXEC);
+    if (p->set < 0 || pipe2(p->wake, O_CLOEXEC | O_NONBLOCK) < 0)
+        return false;
+    p->own[0] = dome__peer_end_new(p, DOME_PEER_WAKES, p->wake[0], EPOLLIN);
+    bool good = p->own[0] != NULL;
+    for (int k = 0; good && k < 2; k++) {
+        const int fd = p->setup.listening[k];
+        p->setup.listening[k] = -1;
+        if (fd >= 0)
+            p->own[k + 1] = dome__peer_end_new(p, DOME_PEER_LISTENS, fd, EPOLLIN);
+        good = fd < 0 || p->own[k + 1];
+        if (p->own[k + 1])
+            p->own[k + 1]->near = k == 0;
+    }
+    return good;
+}
+
+dome_peer *dome__peer_new(const dome_peer_setup *setup)
+{
+    dome_peer *p = new_peer(setup);
+    int error = watch_own(p) ? 0 : errno;
+    if (!error)
+        error = dome__thread_start(&p->thread, dome__peer_serve, p);
+    if (!error)
+        return p;
+    clear(p);
+    errno = error;
+    return NULL;
+}
+
+static void wake(const dome_peer *p)
+{
+    while (write(p->wake[1], "", 1) < 0 && errno == EINTR)
+        continue;
+}
+
+void dome__peer_free(dome_peer *peer)
+{
+    if (!peer)
+        return;
+    pthread_mutex_lock(&peer->lock);
+    peer->stopping = true;
+    pthread_cond_broadcast(&peer->changed);
+    pthread_mutex_unlock(&peer->lock);
+    wake(peer);
+    pthread_join(peer->thread, NULL);
+    clear(peer);
+}
+
+/* ---- waiting; the lock is held ---- */
+
+dome_peer_other *dome__peer_other(dome_peer *peer, int rank)
+{
+    dome_peer_other **o = &peer->other[rank];
+    if (!*o) {
+        *o = g_new0(dome_peer_other, 1);
+        (*o)->rank = rank;
+        (*o)->askers = g_ptr_array_new();
+    }
+    return *o;
+}
+
+/* The task, to which a connection is made if there is none yet. */
+static dome_peer_other *use(dome_peer *p, int rank)
+{
+    dome_peer_other *o = dome__peer_other(p, rank);
+    if (o->state != DOME_PEER_UNUSED || p->stopping)
+        return o;
+    o->state = DOME_PEER_REACHING;
+    o->again = dome__deadline_in(0);
+    o->until = dome__deadline_in(p->setup.patience);
+    g_ptr_array_add(p->reaching, o);
+    wake(p);
+    return o;
+}
+
+/* Whether the task can be reached, as far as is known. */
+static dome_peer_status fate(const dome_peer *p, const dome_peer_other *o)
+{
+    return o->state == DOME_PEER_OVER ? o->why : p->stopping ? DOME_PEER_STOPPED : DOME_PEER_OK;
+}
+
+static void wait_changed(dome_peer *p)
+{
+    pthread_cond_wait(&p->changed, &p->lock);
+}
+
+static dome_peer_status wait_open(dome_peer *p, dome_peer_other *o)
+{
+    while (o->state == DOME_PEER_REACHING && !p->stopping)
+        wait_changed(p);
+    return fate(p, o);
+}
+
+/* A wait of the thread that calls the transport counts in its account, as one for this rank; 0: it does not. */
+static uint64_t begin(dome_peer *p, int rank)
+{
+    dome_transport *t = p->setup.transport;
+    const bool counts = t && pthread_equal(pthread_self(), p->owner);
+    const uint64_t start = counts ? dome__account_begin_wait(&t->account, DOME_WAITS(rank, DOME_WAITS_SERVICE), 0) : 0;
+    pthread_mutex_lock(&p->lock);
+    return start;
+}
+
+static void end(dome_peer *p, int rank, uint64_t start)
+{
+    dome_transport *t = p->setup.transport;
+    pthread_mutex_unlock(&p->lock);
+    if (!start)
+        return;
+    const uint64_t took = dome__account_end_wait(&t->account, rank, start);
+    if (t->waited)
+        t->waited(t, rank, start, took);
+}
+
+dome_peer_status dome__peer_reach(dome_peer *peer, int rank)
+{
+    const uint64_t start = begin(peer, rank);
+    const dome_peer_status status = wait_open(peer, use(peer, rank));
+    end(peer, rank, start);
+    return status;
+}
+
+int dome__peer_error(dome_peer *peer, int rank)
+{
+    pthread_mutex_lock(&peer->lock);
+    const int error = peer->other[rank] ? peer->other[rank]->error : 0;
+    pthread_mutex_unlock(&peer->lock);
+    return error;
+}
+
+/* ---- requests ---- */
+
+void dome__peer_on(dome_peer *peer, dome_peer_tag tag, dome_peer_handler handler, void *ctx)
+{
+    pthread_mutex_lock(&peer->lock);
+    while (peer->handling && !pthread_equal(pthread_self(), peer->thread))
+        wait_changed(peer);
+    peer->handlers[tag].handler = handler;
+    peer->handlers[tag].ctx = ctx;
+    pthread_mutex_unlock(&peer->lock);
+}
+
+void dome__peer_reply(dome_peer *peer, int to, uint64_t id, const void *data, uint32_t bytes)
+{
+    pthread_mutex_lock(&peer->lock);
+    dome_peer_other *o = peer->other[to];
+    if (o && o->state == DOME_PEER_OPEN)
+        dome__peer_line_put(peer, o, &(dome_peer_frame){.kind = DOME_PEER_REPLY, .length = bytes, .id = id}, data);
+    pthread_mutex_unlock(&peer->lock);
+}
+
+/* Waits until another request may be sent. */
+static dome_peer_status wait_turn(dome_peer *p, dome_peer_other *o)
+{
+    dome_peer_status status = wait_open(p, o);
+    while (!status && (o->askers->len >= DOME_PEER_ASKS || o->queued >= DOME_PEER_QUEUE_MOST)) {
+        wait_changed(p);
+        status = fate(p, o);
+    }
+    return status;
+}
+
+static dome_peer_status wait_reply(dome_peer *p, dome_peer_other *o, dome_peer_asker *a)
+{
+    dome_peer_status status = DOME_PEER_OK;
+    while (!a->done && !(status = fate(p, o)))
+        wait_changed(p);
+    g_ptr_array_remove_fast(o->askers, a);
+    pthread_cond_broadcast(&p->changed);
+    return !a->done ? status : a->refused ? DOME_PEER_REFUSED : DOME_PEER_OK;
+}
+
+dome_peer_status dome__peer_ask(dome_peer *peer, int rank, dome_peer_tag tag, const void *data, uint32_t bytes,
+                                GByteArray **reply)
+{
+    const uint64_t start = begin(peer, rank);
+    dome_peer_other *o = use(peer, rank);
+    dome_peer_asker a = {0};
+    dome_peer_status status = wait_turn(peer, o);
+    if (!status) {
+        a.id = ++peer->asked;
+        g_ptr_array_add(o->askers, &a);
+        dome__peer_line_put(
+            peer, o, &(dome_peer_frame){.kind = DOME_PEER_REQUEST, .tag = (uint8_t)tag, .length = bytes, .id = a.id}, data);
+        status = wait_reply(peer, o, &a);
+    }
+    end(peer, rank, start);
+    if (!status)
+        *reply = a.reply;
+    return status;
+}
+
+/* ---- messages ---- */
+
+static dome_peer_status wait_room(dome_peer *p, const dome_peer_other *o, const dome_peer_outbox *to, uint64_t bytes)
+{
+    dome_peer_status status;
+    while (!(status = fate(p, o)) && (to->there + bytes > DOME_PEER_WINDOW || o->queued >= DOME_PEER_QUEUE_MOST))
+        wait_changed(p);
+    return status;
+}
+
+/* Until the kernel has all of it: then it arrives even if this process is killed. */
+static dome_peer_status wait_passed(dome_peer *p, const dome_peer_other *o)
+{
+    const uint64_t put = o->put;
+    dome_peer_status status;
+    while (!(status = fate(p, o)) && o->passed < put)
+        wait_changed(p);
+    return status;
+}
+
+static dome_peer_status send_parts(dome_peer *p, dome_peer_other *o, dome_peer_tag tag, const char *data, uint64_t bytes)
+{
+    dome_peer_outbox *to = &o->to[tag];
+    uint64_t done = 0;
+    do {
+        const uint32_t part = (uint32_t)MIN(bytes - done, DOME_PEER_PART_MOST);
+        const dome_peer_status status = wait_room(p, o, to, part);
+        if (status)
+            return status;
+        const dome_peer_frame f = {.kind = DOME_PEER_PART, .tag = (uint8_t)tag, .length = part, .id = bytes - done};
+        dome__peer_line_put(p, o, &f, data + done);
+        to->there += part;
+        done += part;
+    } while (done < bytes);
+    return wait_passed(p, o);
+}
+
+dome_peer_status dome__peer_send(dome_peer *peer, int rank, dome_peer_tag tag, const void *data, uint64_t bytes)
+{
+    const uint64_t start = begin(peer, rank);
+    dome_peer_other *o = use(peer, rank);
+    dome_peer_status status = wait_open(peer, o);
+    while (!status && o->to[tag].busy) {
+        wait_changed(peer);
+        status = fate(peer, o);
+    }
+    if (!status) {
+        o->to[tag].busy = true;
+        status = send_parts(peer, o, tag, data, bytes);
+        o->to[tag].busy = false;
+        pthread_cond_broadcast(&peer->changed);
+    }
+    end(peer, rank, start);
+    return status;
+}
+
+/* A message that has arrived, of a task that may be gone by now; NULL: there will be none. */
+static dome_peer_letter *wait_letter(dome_peer *p, dome_peer_other *o, dome_peer_tag tag, dome_peer_status *status)
+{
+    dome_peer_inbox *in = &o->in[tag];
+    in->readers++;
+    dome__peer_line_credit(p, o, tag);
+    while (g_queue_is_empty(&in->messages) && !(*status = fate(p, o)))
+        wait_changed(p);
+    in->readers--;
+    dome_peer_letter *letter = g_queue_pop_head(&in->messages);
+    if (letter) {
+        in->held -= letter->bytes;
+        dome__peer_line_credit(p, o, tag);
+    }
+    return letter;
+}
+
+dome_peer_status dome__peer_receive(dome_peer *peer, int rank, dome_peer_tag tag, void **data, uint64_t *bytes)
+{
+    dome_peer_status status = DOME_PEER_OK;
+    const uint64_t start = begin(peer, rank);
+    dome_peer_letter *letter = wait_letter(peer, use(peer, rank), tag, &status);
+    end(peer, rank, start);
+    if (!letter)
+        return status;
+    *data = letter->data;
+    *bytes = letter->bytes;
+    g_free(letter);
+    return *data ? DOME_PEER_OK : DOME_PEER_NO_MEMORY;
+}

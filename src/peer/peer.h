@@ -1,0 +1,104 @@
+/* The service channel: from any task of a program to any other, beside the transport, which only one thread may call.
+ *
+ *     static void serve(void *ctx, const dome_peer_request *r)           // called in the channel's thread
+ *     {
+ *         const double *values = ctx;
+ *         dome__peer_reply(r->peer, r->from, r->id, values + dome__get_u64(r->data), 4 * sizeof *values);
+ *     }
+ *
+ *     dome__peer_on(peer, DOME_PEER_OTHERS, serve, values);                                // task 2
+ *     dome__peer_ask(peer, 2, DOME_PEER_OTHERS, index, sizeof index, &reply);              // task 0, while task 2 computes
+ *
+ * Each task has one thread for it, in which handlers run; it blocks all signals. A connection is made when it is first used, and
+ * serves both directions: between tasks of one host a local socket, otherwise TCP. Both ends prove that they know a cookie
+ * (transport/handshake.h), and each frame has a code (peer_frame.h). Memory is bounded: a sender waits until the receiver has
+ * taken what came before. A task that is lost ends all waits for it with a status. A host that vanishes without a word is
+ * noticed by the hub alone, which then ends this process or lets it go back; a wait may last until then.
+ *
+ * All functions may be called by any thread; handlers may call dome__peer_reply and none of those that wait. */
+#ifndef DOME_SRC_PEER_H
+#define DOME_SRC_PEER_H
+
+#include "peer/peer_place.h"
+#include "transport/transport.h"
+
+#include <glib.h>
+
+typedef struct dome_peer dome_peer;
+
+/* What a request or a message is for. Messages of one tag between two tasks stay in order. */
+typedef enum dome_peer_tag {
+    DOME_PEER_CHECKPOINT, /* writing a checkpoint together: ckpt/writer.h */
+    DOME_PEER_COPIES,     /* its copies for the next group: ckpt/piece.c */
+    DOME_PEER_OTHERS,     /* free */
+    DOME_PEER_TAGS = 8
+} dome_peer_tag;
+
+typedef enum dome_peer_status {
+    DOME_PEER_OK,
+    DOME_PEER_GONE,        /* the connection is lost, or closed by the other side */
+    DOME_PEER_ALTERED,     /* the other side's bytes were not what it has sent; the connection is closed */
+    DOME_PEER_UNREACHABLE, /* no connection could be made: dome__peer_error */
+    DOME_PEER_REFUSED,     /* the other side has no handler for this tag */
+    DOME_PEER_NO_MEMORY,   /* for the message, which is dropped */
+    DOME_PEER_STOPPED      /* this side is about to close */
+} dome_peer_status;
+
+enum { DOME_PEER_COOKIE = 16 };
+
+typedef struct dome_peer_setup {
+    int rank, size;
+    const char *purpose; /* of the handshake; static */
+    uint8_t cookie[DOME_PEER_COOKIE];
+    int listening[2];              /* a local socket and TCP; -1: none. The channel takes them over */
+    const dome_peer_place *places; /* two for each rank, likewise; copied */
+    double patience;               /* seconds until a task that does not answer counts as unreachable */
+    dome_transport *transport;     /* where the calling thread's waits are counted; NULL: nowhere */
+} dome_peer_setup;
+
+/* Starts the thread. NULL: errno. */
+dome_peer *dome__peer_new(const dome_peer_setup *setup);
+
+/* Sends what is queued, ends the thread and frees. Waits of other threads must be over. */
+void dome__peer_free(dome_peer *peer);
+
+/* ---- requests ---- */
+
+typedef struct dome_peer_request {
+    dome_peer *peer;
+    int from;
+    uint64_t id;
+    const void *data; /* until the handler returns */
+    uint32_t bytes;
+} dome_peer_request;
+
+typedef void (*dome_peer_handler)(void *ctx, const dome_peer_request *request);
+
+/* From now on this handler gets the requests of a tag. NULL: none does; when the call returns, the one before runs no more. */
+void dome__peer_on(dome_peer *peer, dome_peer_tag tag, dome_peer_handler handler, void *ctx);
+
+/* Answers a request: in the handler, or later in any thread. At most DOME_PEER_MOST bytes (peer_frame.h). */
+void dome__peer_reply(dome_peer *peer, int to, uint64_t id, const void *data, uint32_t bytes);
+
+/* Asks a task, and waits for its reply, g_byte_array_unref'd by the caller; unchanged on failure. A request has at most
+ * DOME_PEER_MOST bytes. */
+dome_peer_status dome__peer_ask(dome_peer *peer, int rank, dome_peer_tag tag, const void *data, uint32_t bytes,
+                                GByteArray **reply);
+
+/* ---- messages, of any length ---- */
+
+/* Waits until the kernel has all of the message: it is on its way, even if this process is killed. */
+dome_peer_status dome__peer_send(dome_peer *peer, int rank, dome_peer_tag tag, const void *data, uint64_t bytes);
+
+/* Waits for the next message; *data is g_free'd by the caller. What arrived before a connection was lost is still there. */
+dome_peer_status dome__peer_receive(dome_peer *peer, int rank, dome_peer_tag tag, void **data, uint64_t *bytes);
+
+/* ---- connections ---- */
+
+/* Waits until there is a connection. */
+dome_peer_status dome__peer_reach(dome_peer *peer, int rank);
+
+/* Why a task could not be reached: errno. */
+int dome__peer_error(dome_peer *peer, int rank);
+
+#endif
