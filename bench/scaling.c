@@ -10,7 +10,7 @@
  * With --clusters: two clusters of three hosts, K tasks on each, and slow links between the clusters: messages and bytes that
  * cross them, and the time, where ranks are dealt to the hosts in turn and nothing is known of the links, and where ranks are in
  * the order of the ring and the links are known. Means over all orders in which the hosts may be named, and over all roots. */
-#include "../tests/collective_costs.h"
+#include "../tests/support/collective_costs.h"
 
 #include <inttypes.h>
 

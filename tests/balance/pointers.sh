@@ -1,15 +1,9 @@
 #!/bin/bash
 # --dome-check-pointers: a program that keeps a pointer for too long ends with one line; a right one does not notice.
-set -u
+. "$(dirname "$0")/../support/checks.bash"
 : "${DOME_BUILD_DIR:?}" "${RUN_MULTI:?}"
 work=$(mktemp -d "${TMPDIR:-/tmp}/dome-ptr.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
-failures=0
-
-fail() {
-    echo "failed: $*"
-    failures=$((failures + 1))
-}
 
 # run TASKS WHAT OPTIONS...: leaves $status, $what, and what was printed in out and err.
 run() {

@@ -4,7 +4,7 @@
 #
 #     slow_pieces.sh [COUNT [SEED]]
 count=${1:-25} seed=${2:-$RANDOM}
-. "$(dirname "${BASH_SOURCE[0]}")/../cluster/common"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
 in_lab 3 "$count" "$seed"
 state=$DOME_BUILD_DIR/tests/checkpoint/state
 inject=$DOME_BUILD_DIR/tests/preload/libinject.so

@@ -1,7 +1,7 @@
 #!/bin/bash
 # kills.sh [KILLS [SEED]]: kill -9 at random moments, so many times, of programs that write files, one written by hand and one by dome-cc,
 # and restarts; six times in a run. Their files are those of a run that was not killed, byte for byte.
-. "$(dirname "$0")/common"
+. "$(dirname "$0")/../support/captures.bash"
 most=${1:-24}
 RANDOM=${2:-1}
 steps=6000

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Images that earlier builds wrote (versions 4 and 7, and 6 and 8 of Dome programs), and those of this one (9 and 10): programs go on
 # from them, and dome ckpt shows them. What a version has in it stays so: this build writes those of 9 and 10 again, the same bytes.
-. "$(dirname "$0")/common"
+. "$(dirname "$0")/../support/captures.bash"
 export PVM_ALLOW_ROOT=1
 known=$DOME_SOURCE_DIR/tests/data/images
 dome=$DOME_BUILD_DIR/tools/dome

@@ -1,6 +1,6 @@
 #!/bin/bash
 # 10^5 active functions, and a graph of 10^6 blocks of the heap: captured and resumed, and restarted from a file.
-. "$(dirname "$0")/common"
+. "$(dirname "$0")/../support/captures.bash"
 
 # case PROGRAM ARGUMENTS... -- EXPECTED
 check() {

@@ -3,7 +3,7 @@
 # on from each of them: from one machine to the next, as often as there are polls.
 TMPDIR=$([ -w /dev/shm ] && [ -z "${TMPDIR:-}" ] && echo /dev/shm || echo "${TMPDIR:-/tmp}") # a thousand files
 export TMPDIR
-. "$(dirname "$0")/common"
+. "$(dirname "$0")/../support/captures.bash"
 export DOME_LAB_S390X=$DOME_BUILD_DIR/tests/s390x DOME_LAB_I386=$DOME_BUILD_DIR/tests/i386
 steps=5
 machines=here

@@ -2,7 +2,7 @@
 # At every poll in turn the program is captured and continued, in memory, from a file in the same process, and in a new process; what it
 # writes is the same.
 [ ! -w /dev/shm ] || TMPDIR=/dev/shm # some hundred checkpoints: in memory
-. "$(dirname "$0")/common"
+. "$(dirname "$0")/../support/captures.bash"
 everything=$programs/everything
 steps=7
 

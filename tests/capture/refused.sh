@@ -1,6 +1,6 @@
 #!/bin/bash
 # What no checkpoint can hold is named, and the program goes on; what does not fit at a restart is named, and the program ends.
-. "$(dirname "$0")/common"
+. "$(dirname "$0")/../support/captures.bash"
 writer=$programs/writer
 
 prepare() {

@@ -1,7 +1,7 @@
 #!/bin/bash
 # dome ckpt shows a captured program: active functions with their variables, globals, heap by type, pointers as a graph; diff names
 # the variable and the block that differ.
-. "$(dirname "$0")/common"
+. "$(dirname "$0")/../support/captures.bash"
 dome=$DOME_BUILD_DIR/tools/dome
 
 run "$programs/queens" 5 --dome-checkpoint-dir queens --dome-checkpoint-every 1 --dome-checkpoint-keep 1000

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SIGUSR1 asks for a checkpoint, SIGTERM for one and the end, and time does without being asked; the program goes on from there.
-. "$(dirname "$0")/common"
+. "$(dirname "$0")/../support/captures.bash"
 mkdir files plain
 for d in files plain; do printf 'old\n' >$d/append && seq 1 5000 >$d/source; done
 steps=20000

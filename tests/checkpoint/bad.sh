@@ -1,6 +1,6 @@
 #!/bin/bash
 # What can be wrong, each with one clear line, and an older good checkpoint used where there is one.
-. "$(dirname "$0")/common"
+. "$(dirname "$0")/../support/programs.bash"
 examples=$DOME_BUILD_DIR/tests/checkpoint
 saving="--dome-checkpoint-dir dir --dome-checkpoint-every 2"
 tasks=${counts#self }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Every structure of the battery comes back from a checkpoint, on other numbers of tasks.
-. "$(dirname "$0")/common"
+. "$(dirname "$0")/../support/programs.bash"
 examples=$DOME_BUILD_DIR/tests/multi
 for structure in dvec dscalar dsparse lists; do
     rm -rf dir

@@ -1,7 +1,7 @@
 #!/bin/bash
 # The examples write the same checkpoints, byte by byte, whatever the number of tasks, and go on from any of them on another number
 # of tasks to the same end.
-. "$(dirname "$0")/common"
+. "$(dirname "$0")/../support/programs.bash"
 
 # check NAME EVERY MIDDLE ARGUMENTS...: MIDDLE is the number of the checkpoint to go on from.
 check() {

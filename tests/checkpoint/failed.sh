@@ -1,7 +1,7 @@
 #!/bin/bash
 # While a named vector has values that could not be computed, no checkpoint is written, and a line says why; a vector without a name
 # does not matter. The program goes on in either case.
-. "$(dirname "$0")/common"
+. "$(dirname "$0")/../support/programs.bash"
 examples=$DOME_BUILD_DIR/tests/checkpoint
 why="'v' cannot be saved: dvec_div into 'v': element 99 is an integer divided by zero"
 for tasks in $counts; do

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SIGUSR1 asks for a checkpoint, SIGTERM for one and the end; by seconds, and as often as it pays.
-. "$(dirname "$0")/common"
+. "$(dirname "$0")/../support/programs.bash"
 examples=$DOME_BUILD_DIR/tests/checkpoint
 
 # begin TASKS ARGUMENTS...: a program that takes very long; $pid is the process that was started.

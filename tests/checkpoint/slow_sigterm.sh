@@ -1,7 +1,7 @@
 #!/bin/bash
 # SIGTERM while the disk is slow: the checkpoint that it asks for is written to its end, however long that takes, as long as it gets
 # on; with another SIGTERM the program ends at once, and the checkpoint before is good.
-. "$(dirname "$0")/common"
+. "$(dirname "$0")/../support/programs.bash"
 examples=$DOME_BUILD_DIR/tests/checkpoint
 command -v cc >/dev/null || { echo "skipped: there is no compiler for the slow disk"; exit 77; }
 

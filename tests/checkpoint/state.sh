@@ -1,7 +1,7 @@
 #!/bin/bash
 # Objects of every kind: the same files from any number of tasks, wherever the data lies; the same end from any of them; what has
 # not changed costs nothing; the independent reader agrees.
-. "$(dirname "$0")/common"
+. "$(dirname "$0")/../support/programs.bash"
 examples=$DOME_BUILD_DIR/tests/checkpoint
 saving="--dome-checkpoint-dir dir --dome-checkpoint-every 2 --dome-checkpoint-keep 100"
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # No checkpoint contains messages that are in transit at a boundary: it is written at the next one without them, or left out, and one
 # line says who sends. The program never ends by that.
-. "$(dirname "$0")/common"
+. "$(dirname "$0")/../support/programs.bash"
 examples=$DOME_BUILD_DIR/tests/checkpoint
 [ "$counts" != self ] || { echo "skipped: there is no PVM, and one task has nobody to send to"; exit 77; }
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # bench/figure6 at sizes at which times mean nothing: every program runs in every setting, all compute the same, nothing is missing.
-. "$(dirname "${BASH_SOURCE[0]}")/common"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
 figure6=$DOME_SOURCE_DIR/bench/figure6
 command -v python3 >/dev/null || skip "python3 is not installed"
 getent services exec/tcp >/dev/null || skip "PVM looks up the service exec to add hosts: netbase is not installed"

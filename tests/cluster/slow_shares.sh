@@ -1,6 +1,6 @@
 #!/bin/bash
 # bench/shares at sizes at which times mean nothing: programs run in a setting with changes, and all results of a program are the same.
-. "$(dirname "${BASH_SOURCE[0]}")/common"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
 shares=$DOME_SOURCE_DIR/bench/shares
 command -v python3 >/dev/null || skip "python3 is not installed"
 getent services exec/tcp >/dev/null || skip "PVM looks up the service exec to add hosts: netbase is not installed"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # One of three hosts is a big-endian machine (s390x under qemu): tasks on it and x86-64 tasks form one program, with the bits of a
 # program on one host.
-. "$(dirname "${BASH_SOURCE[0]}")/common"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
 export DOME_LAB_S390X=$DOME_BUILD_DIR/tests/s390x
 if [ -z "${LAB:-}" ]; then
     need_lab
@@ -24,9 +24,9 @@ printf '%s\n' "h2 ep=$work/bin" "h3" >hosts
 check() { # NAME
     local w
     ended_well "$1"
-    same alone.out "$1.out" "$1"
+    same "$1" alone.out "$1.out"
     for w in f64 i64 particles; do
-        same alone.$w.npy "$1.$w.npy" "$1"
+        same "$1" alone.$w.npy "$1.$w.npy"
     done
 }
 

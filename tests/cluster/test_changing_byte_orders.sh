@@ -1,7 +1,7 @@
 #!/bin/bash
 # A running program on x86-64 grows by tasks of a big-endian host (s390x under qemu), moves to it and back, and heals there; its output is
 # that of one task undisturbed.
-. "$(dirname "${BASH_SOURCE[0]}")/common"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
 export DOME_LAB_S390X=$DOME_BUILD_DIR/tests/s390x
 if [ -z "${LAB:-}" ]; then
     need_lab
@@ -74,7 +74,7 @@ rm "$marks/slow"
 wait "$program"
 status=$?
 ended_well changing
-same alone.out changing.out "after seven changes"
+same "after seven changes" alone.out changing.out
 clean changing
 
 say "healing, with checkpoints in memory"
@@ -101,6 +101,6 @@ wait "$program"
 status=$?
 [ "$status" -eq 0 ] || fail "heal: status $status"
 tac heal.out | awk '!seen[$0]++' | tac >heal.once # lines from after the checkpoint come once more
-same alone.out heal.once "after two losses"
+same "after two losses" alone.out heal.once
 clean heal
 finish

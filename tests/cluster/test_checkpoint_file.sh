@@ -15,9 +15,9 @@ check() { # MACHINE DIRECTORY TRIPLET
     *) echo "$why" && return 1 ;;
     esac
     tried=$((tried + 1))
-    CFLAGS="-I$DOME_SOURCE_DIR/src -I$tests -I$root/include/tirpc -I$root/include/glib-2.0 -I$root/lib/$3/glib-2.0/include \
+    CFLAGS="-I$DOME_SOURCE_DIR/src -I$tests/support -I$root/include/tirpc -I$root/include/glib-2.0 -I$root/lib/$3/glib-2.0/include \
         -D_GNU_SOURCE= -D_FILE_OFFSET_BITS=64 -DDOME_SOURCE_DIR=\"$DOME_SOURCE_DIR\"" \
-        "$machine" checkpoint "$tests/unit/test_checkpoint.c" "$tests/checkpoint_state.c" && "$2/bin/checkpoint" -m quick
+        "$machine" checkpoint "$tests/unit/ckpt/test_checkpoint.c" "$tests/support/checkpoint_state.c" && "$2/bin/checkpoint" -m quick
 }
 
 check s390x "$DOME_LAB_S390X" s390x-linux-gnu || exit 1

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Hosts whose clocks are seconds apart and run at different speeds: in a trace their tasks are on one clock, to within a millisecond.
-. "$(dirname "${BASH_SOURCE[0]}")/common"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
 in_lab 3 "$@"
 command -v python3 >/dev/null || skip "python3 is not installed"
 clocks=$DOME_BUILD_DIR/tests/cluster/clocks

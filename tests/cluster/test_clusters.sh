@@ -1,7 +1,7 @@
 #!/bin/bash
 # Six hosts on two switches, named in mixed order, with a slow link between: programs that read what dome net has measured have their
 # ranks in the order of the ring, send less between the switches than others, and print the same.
-. "$(dirname "${BASH_SOURCE[0]}")/common"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
 in_lab 6 "$@"
 cg=$DOME_BUILD_DIR/examples/cg
 matrix=$DOME_SOURCE_DIR/examples/data/lund_a.mtx
@@ -35,12 +35,12 @@ say "one after the other: alone, with ranks dealt in turn and no file of the net
 run alone on h1 "$cg" --dome-transport self "$matrix"
 ended_well alone
 cross before --dome-place spread
-same alone.out before.out "cg alone and with ranks in turn"
+same "cg alone and with ranks in turn" alone.out before.out
 before=$packets
 run net on h1 env DOME_CACHE_DIR="$work/now" "$dome" net --hosts "$work/hosts"
 grep -q '^6 hosts, 2 clusters' net.out || fail "the clusters: $(head -3 net.out) $(errors net)"
 cross now
-same alone.out now.out "cg alone and along the ring"
+same "cg alone and along the ring" alone.out now.out
 grep -Eq 'of 12 neighbours on the ring of tasks 6 are on two hosts; 2 clusters of hosts' now.err || fail "placement: $(cat now.err)"
 # The short look at the start has told the program before something of the clusters, too.
 [ "$packets" -lt "$before" ] || fail "$packets packets between the switches, $before before"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # The command dome on a network: its doctor finds prepared faults and what mends them, and nothing afterwards; hosts come into the
 # user's own virtual machine and leave it; programs on it are listed.
-. "$(dirname "${BASH_SOURCE[0]}")/common"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
 in_lab 3 "$@"
 phase=$DOME_BUILD_DIR/tests/cluster/phase
 export PVM_ALLOW_ROOT=1

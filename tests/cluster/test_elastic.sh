@@ -1,7 +1,7 @@
 #!/bin/bash
 # A program grows to hosts that its virtual machine did not have, moves between hosts and shrinks away, while it runs: its output
 # is that of one task. What cannot be costs the program nothing but a line.
-. "$(dirname "${BASH_SOURCE[0]}")/common"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
 in_lab 4 "$@"
 elastic=$DOME_BUILD_DIR/tests/programs/elastic
 steps=3000
@@ -46,7 +46,7 @@ hurry() {
     wait "$program"
     status=$?
     ended_well elastic
-    same alone.out elastic.out "$1"
+    same "$1" alone.out elastic.out
 }
 
 run alone on h1 "$elastic" "$steps" 0 - --dome-transport self

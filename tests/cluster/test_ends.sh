@@ -1,9 +1,9 @@
 #!/bin/bash
 # Other ends of a program on three hosts of a private machine: signals to the command, a daemon that is killed, hosts that go
 # while the program starts.
-. "$(dirname "${BASH_SOURCE[0]}")/common"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
 in_lab 3 "$@"
-. "$here/faults"
+. "$support/lab_faults.bash"
 seed=${1:-$RANDOM}
 RANDOM=$seed
 

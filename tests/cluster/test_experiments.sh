@@ -1,7 +1,7 @@
 #!/bin/bash
 # Text files for tools/dome-lab: timed events and experiments. Mistakes are found before anything starts; events come in the order
 # of their times; the example in examples/lab gives the result of a single host.
-. "$(dirname "${BASH_SOURCE[0]}")/common"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
 [ -x /usr/lib/pvm3/lib/pvmd ] || command -v pvmd >/dev/null || skip "PVM is not installed"
 
 if [ -z "${LAB:-}" ]; then
@@ -76,7 +76,7 @@ END
         [ -n "$command" ] || fail "no run line in the example"
         eval "$command --dome-transport self" >"$dir/alone" || fail "the program of the example: status $?"
         "$lab" run "$example" >"$dir/out" 2>"$dir/err" </dev/null || fail "the example: status $?, $(cat "$dir/err")"
-        same "$dir/alone" "$dir/out" "the example"
+        same "the example" "$dir/alone" "$dir/out"
         grep -v '^dome: running as root:' "$dir/err" && fail "unexpected words"
     fi
     "$lab" 3 "$BASH" "$0" "$shares" || fail "events"

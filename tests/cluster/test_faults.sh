@@ -1,9 +1,9 @@
 #!/bin/bash
 # A host of three dies, is cut off or stops while several programs run on it, each in another place: each program is over within the
 # timeout, with one line that names task, host and operation, and no task of it is left anywhere.
-. "$(dirname "${BASH_SOURCE[0]}")/common"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
 in_lab 3 "$@"
-. "$here/faults"
+. "$support/lab_faults.bash"
 places=(${*:-own map wait sum exchange})
 
 # FAULT HOST

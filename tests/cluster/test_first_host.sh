@@ -1,9 +1,9 @@
 #!/bin/bash
 # The host at which the user sits, where the hub and the first task of each program are, dies, is cut off or stops: the tasks on the
 # other hosts end by themselves within the timeout, and the daemons that were started for them too.
-. "$(dirname "${BASH_SOURCE[0]}")/common"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
 in_lab 3 "$@"
-. "$here/faults"
+. "$support/lab_faults.bash"
 places=(${*:-own wait sum})
 
 for fault in kill cut stop; do

@@ -1,6 +1,6 @@
 #!/bin/bash
 # A host that is much slower than the others from the start gets less of a vector from the start; nobody does with --dome-balance none.
-. "$(dirname "${BASH_SOURCE[0]}")/common"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
 in_lab 3 "$@"
 parts=$DOME_BUILD_DIR/tests/cluster/parts
 

@@ -2,7 +2,7 @@
 # A program with tasks on several hosts heals: a lost task is replaced on its host, those of a host that falls silent, or whose
 # PVM daemon ends, with its tasks or without, on others. The tasks that are left keep their processes, the output is that of one task, and what was cut
 # off ends by itself.
-. "$(dirname "${BASH_SOURCE[0]}")/common"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
 in_lab 4 "$@"
 elastic=$DOME_BUILD_DIR/tests/programs/elastic
 steps=2500
@@ -85,7 +85,7 @@ hurry() {
     [ "$status" -eq 0 ] || fail "$1: status $status"
     [ "$(errors "$1" | grep -c '')" -eq $healed ] || fail "$1: other lines: $(errors "$1")"
     tac "$work/$1.out" | awk '!seen[$0]++' | tac >"$work/$1.once"
-    same "$work/alone.out" "$work/$1.once" "$1"
+    same "$1" "$work/alone.out" "$work/$1.once"
 }
 
 run alone on h1 "$elastic" "$steps" 0 - --dome-transport self

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Three hosts, daemons started through ssh: a private machine by `dome run --hosts`, and one of the user's own.
-. "$(dirname "${BASH_SOURCE[0]}")/common"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
 in_lab 3 "$@"
 cg=$DOME_BUILD_DIR/examples/cg
 matrix=$DOME_SOURCE_DIR/examples/data/lund_a.mtx
@@ -12,28 +12,28 @@ ended_well alone
 [ -s alone.out ] || fail "cg prints nothing"
 run hosts on h1 "$dome" run --hosts "$work/hosts" -n 6 "$cg" "$matrix"
 ended_well hosts
-same alone.out hosts.out "cg on one host and on three"
+same "cg on one host and on three" alone.out hosts.out
 clean hosts
 
 say "its tasks are where they should be, in the user's directory"
 run where on h1 sh -c "cd $work && exec $dome run --hosts $work/hosts -n 6 $where"
 ended_well where
 printf '%s\n' "0 h1 $work" "1 h1 $work" "2 h2 $work" "3 h2 $work" "4 h3 $work" "5 h3 $work" >expected
-same expected where.out where
+same where expected where.out
 run spread on h1 sh -c "cd $work && exec $dome run --hosts $work/hosts -n 6 $where --dome-place spread"
 ended_well spread
 printf '%s\n' "0 h1 $work" "1 h2 $work" "2 h3 $work" "3 h1 $work" "4 h2 $work" "5 h3 $work" >expected.spread
-same expected.spread spread.out "ranks dealt in turn"
+same "ranks dealt in turn" expected.spread spread.out
 run spread on h1 "$dome" run --hosts "$work/hosts" -n 6 "$cg" "$matrix" --dome-place spread --dome-profile
-same alone.out spread.out "cg with ranks dealt in turn"
+same "cg with ranks dealt in turn" alone.out spread.out
 grep -Eq "placement: 3 hosts; of 6 neighbours on the ring of tasks 6 are on two hosts; .*" spread.err || fail "placement: $(cat spread.err)"
 run profile on h1 "$dome" run --hosts "$work/hosts" -n 6 "$cg" "$matrix" --dome-place fill --dome-profile
 grep -Eq "placement: 3 hosts; of 6 neighbours on the ring of tasks 3 are on two hosts; .*" profile.err || fail "placement: $(cat profile.err)"
-same alone.out profile.out "cg with neighbours on a host"
+same "cg with neighbours on a host" alone.out profile.out
 run default on h1 sh -c "cd $work && exec $dome run --hosts $work/hosts $where"
 ended_well default
 printf '%s\n' "0 h1 $work" "1 h2 $work" "2 h3 $work" >expected.3
-same expected.3 default.out "one task for each host by default"
+same "one task for each host by default" expected.3 default.out
 clean where
 
 say "slots: a host named twice has those of both lines; PVM's own options stay"
@@ -41,7 +41,7 @@ printf '%s\n' "h2 slots=1 sp=500" "h1 slots=2" "h2 slots=2 # the second socket" 
 run slots on h1 sh -c "cd $work && exec $dome run --hosts $work/slots $where"
 ended_well slots
 printf '%s\n' "0 h1 $work" "1 h1 $work" "2 h2 $work" "3 h2 $work" "4 h2 $work" "5 h3 $work" >expected.slots
-same expected.slots slots.out "as many tasks as slots"
+same "as many tasks as slots" expected.slots slots.out
 run more on h1 sh -c "cd $work && exec $dome run --hosts $work/slots -n 8 $where"
 ended_well more
 cut -d' ' -f2 more.out | uniq -c | tr -s ' \n' ' ' | grep -qx ' 4 h1 3 h2 1 h3 ' || fail "more tasks than slots: $(cat more.out)"
@@ -60,7 +60,7 @@ done
 wait "${pids[@]}"
 for i in 1 2 3; do
     [ -z "$(errors many$i)" ] || fail "many$i: $(errors many$i)"
-    same alone.out many$i.out "three programs at once"
+    same "three programs at once" alone.out many$i.out
 done
 clean many
 
@@ -68,19 +68,19 @@ say "a virtual machine of the user's: one task for each host"
 vm_start h1 h2 h3
 run own on h1 sh -c "cd $work && exec $where"
 ended_well own
-same expected.3 own.out "one task for each host by default"
+same "one task for each host by default" expected.3 own.out
 run own_cg on h1 "$cg" --dome-tasks 6 "$matrix"
 ended_well own_cg
-same alone.out own_cg.out "cg on one host and on three"
+same "cg on one host and on three" alone.out own_cg.out
 run own_run on h1 "$dome" run -n 5 "$cg" "$matrix"
 ended_well own_run
-same alone.out own_run.out "cg by dome run in the user's virtual machine"
+same "cg by dome run in the user's virtual machine" alone.out own_run.out
 
 say "typed into its console"
 vm_type "spawn -6 -> $cg $matrix"
 until_true vm_shows finished || fail "spawn: no end: $(cat console.out)"
 sed -n 's/^\(pvm> \)*\[[0-9]*:t[0-9a-f]*\] //p' console.out | grep -v '^EOF$' >spawned.out
-same alone.out spawned.out "cg typed into the console"
+same "cg typed into the console" alone.out spawned.out
 "$lab" ps | grep -F "$cg" && fail "tasks are left in the virtual machine"
 vm_stop
 clean console

@@ -1,7 +1,7 @@
 #!/bin/bash
 # dome run --hosts-script: the program follows a list of hosts while it runs, and its output is that of one task. A host that is lost
 # costs it nothing but a line.
-. "$(dirname "${BASH_SOURCE[0]}")/common"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
 in_lab 3 "$@"
 elastic=$DOME_BUILD_DIR/tests/programs/elastic
 steps=2400 # each of which takes long while the test looks on; the rest of them is for the output alone
@@ -58,7 +58,7 @@ wait "$program"
 status=$?
 [ "$status" -eq 0 ] || fail "status $status: $(errors script)"
 [ "$(errors script | grep -c '')" -eq 2 ] || fail "other lines: $(errors script)"
-same alone.out script.out "after hosts have come and gone"
+same "after hosts have come and gone" alone.out script.out
 clean script
 
 say "the same from the shell"
@@ -83,7 +83,7 @@ rm "$marks/slow"
 wait "$program"
 status=$?
 ended_well script
-same alone.out script.out "from the shell"
+same "from the shell" alone.out script.out
 clean script
 
 say "a host is lost: the program heals from memory, on the hosts that are left"
@@ -119,7 +119,7 @@ heals_with() {
     status=$?
     [ "$status" -eq 0 ] || fail "$name: status $status: $(errors "$name")"
     tac "$name.out" | awk '!seen[$0]++' | tac >"$name.once" # lines from after the checkpoint come once more
-    same alone.out "$name.once" "$name"
+    same "$name" alone.out "$name.once"
     for host in "${hosts[@]}"; do
         [ -z "$(on "$host" ls /dev/shm)" ] || fail "$name: left on $host: $(on "$host" ls /dev/shm)"
     done

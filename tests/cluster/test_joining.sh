@@ -1,7 +1,7 @@
 #!/bin/bash
 # Newcomers whose host is lost while they join: the order is refused with a line, and the program goes on as it was, with no restart
 # used up. What is left of earlier runs on other hosts is removed.
-. "$(dirname "${BASH_SOURCE[0]}")/common"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
 in_lab 3 "$@"
 elastic=$DOME_BUILD_DIR/tests/programs/elastic
 steps=3000
@@ -79,6 +79,6 @@ rm "$marks/slow"
 wait "$program"
 status=$?
 ended_well elastic
-same alone.out elastic.out "after three changes that were taken back or given up"
+same "after three changes that were taken back or given up" alone.out elastic.out
 clean elastic
 finish

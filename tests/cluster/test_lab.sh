@@ -1,6 +1,6 @@
 #!/bin/bash
 # tools/dome-lab: shares and speeds hold, several labs side by side, and nothing of it left however it ends.
-. "$(dirname "${BASH_SOURCE[0]}")/common"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
 unset LAB LAB_HOSTS
 need_lab
 
@@ -333,6 +333,6 @@ say "the status is the command's"
 [ $? -eq 3 ] || fail "not the command's status"
 
 networks >"$dir/after"
-same "$dir/before" "$dir/after" "what the network of this machine has"
+same "what the network of this machine has" "$dir/before" "$dir/after"
 [ ! -e /run/lab ] || fail "/run/lab is there"
 finish

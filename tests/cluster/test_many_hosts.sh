@@ -1,6 +1,6 @@
 #!/bin/bash
 # The daemons of many hosts are started at once: each waits here until all are being started. What goes wrong with one is said.
-. "$(dirname "${BASH_SOURCE[0]}")/common"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
 in_lab 8 "$@"
 elastic=$DOME_BUILD_DIR/tests/programs/elastic
 mkdir at
@@ -22,7 +22,7 @@ ended_well alone
 say "seven hosts, of which none is started before all"
 DOME_RSH=$work/together run many on h1 "$dome" run --hosts "$work/hosts" -n 8 "$elastic" 20 0
 ended_well many
-same alone.out many.out "on eight hosts"
+same "on eight hosts" alone.out many.out
 [ "$(ls at | wc -l)" -eq 7 ] || fail "other hosts were started: $(ls at | wc -l)"
 clean many
 

@@ -2,7 +2,7 @@
 # dome net in a lab of two switches with a slow link between them, and one slow host: the clusters and the best ring are found, hosts
 # that do not answer are named, files that are damaged are not used, and nothing is left behind. One cable for all hosts is not taken for
 # a switch, nor a switch for a cable.
-. "$(dirname "${BASH_SOURCE[0]}")/common"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
 in_lab 6 "$@"
 unset DOME_CACHE_DIR # the files lie in the homes of the lab's hosts
 
@@ -90,7 +90,7 @@ END
 say "what is known is not measured again"
 net known --hosts "$work/hosts" --json
 ended_well known
-same first.out known.out "the file"
+same "the file" first.out known.out
 # dome-lab's homes are in memory; a program finds the same file.
 net table --hosts "$work/hosts"
 ended_well table

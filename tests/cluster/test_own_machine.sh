@@ -1,8 +1,8 @@
 #!/bin/bash
 # Faults in a virtual machine of the user's: the program ends with its line within the timeout; the machine is the user's affair.
-. "$(dirname "${BASH_SOURCE[0]}")/common"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
 in_lab 3 "$@"
-. "$here/faults"
+. "$support/lab_faults.bash"
 
 start_own() { # NAME PLACE
     : >"$work/$1.out"

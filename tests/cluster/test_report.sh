@@ -1,7 +1,7 @@
 #!/bin/bash
 # bench/report at sizes at which times mean nothing: one figure, killed between its parts; the next call measures what is missing and
 # nothing else, and the page has all of it.
-. "$(dirname "${BASH_SOURCE[0]}")/common"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
 command -v python3 >/dev/null || skip "python3 is not installed"
 [ -x /usr/lib/pvm3/lib/pvmd ] || command -v pvmd >/dev/null || skip "PVM is not installed"
 [ -x "$DOME_BUILD_DIR/bench/checkpoint_state" ] || skip "bench/checkpoint_state was not built"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Checkpoints go between machines: written on x86-64, s390x (big-endian, under qemu), i386 (32 bits), and by tasks of both byte orders
 # together, they are the same files, and on each of these a program goes on from them to the same bits, on another number of tasks.
-. "$(dirname "${BASH_SOURCE[0]}")/common"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
 export DOME_LAB_S390X=$DOME_BUILD_DIR/tests/s390x DOME_LAB_I386=$DOME_BUILD_DIR/tests/i386
 examples=$DOME_SOURCE_DIR/examples
 grep -q '^DOME_CHECKPOINT:BOOL=ON' "$DOME_BUILD_DIR/CMakeCache.txt" || skip "built without checkpoints"
@@ -69,7 +69,7 @@ check() {
         (cd "$program.x86-64.dir" && ls ckpt-*) >files
         [ "$(wc -l <files)" -ge 3 ] || fail "$program on $where: no checkpoints"
         for file in $(cat files); do
-            same "$program.x86-64.dir/$file" "$program.$where.dir/$file" "$program on $where: $file"
+            same "$program on $where: $file" "$program.x86-64.dir/$file" "$program.$where.dir/$file"
         done
         before=$where tasks=$((tasks == 3 ? 5 : 3))
     done

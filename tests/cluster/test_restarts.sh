@@ -1,7 +1,7 @@
 #!/bin/bash
 # dome run --restarts on three hosts: one is killed for good, the program goes on with two; one that was added to the file is used;
 # one that is cut off is left out; and the same with checkpoints in memory. The result has the bits of an undisturbed run.
-. "$(dirname "${BASH_SOURCE[0]}")/common"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
 in_lab 4 "$@"
 heat=$DOME_BUILD_DIR/examples/heat
 [ -x "$heat" ] || skip "the examples are not built"
@@ -72,8 +72,8 @@ ended_after() {
     [ "$(errors "$1" | grep -c '')" -eq 1 ] || fail "$1: not exactly one line: $(errors "$1")"
     errors "$1" | grep -Eq "$2" || fail "$1: no '$2' in '$(errors "$1")'"
     echo "   $(errors "$1")"
-    same alone.npy "$1.npy" "$1"
-    same alone.out "$1.out" "$1"
+    same "$1" alone.npy "$1.npy"
+    same "$1" alone.out "$1.out"
 }
 
 say "a host of three is killed for good"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # A long message takes its time on a slow link: a task that has gone on waits for those that are still at it, and nobody disagrees.
 # Tasks that do disagree are found over the same link.
-. "$(dirname "${BASH_SOURCE[0]}")/common"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
 in_lab 3 "$@"
 whole=$DOME_BUILD_DIR/tests/cluster/whole
 
@@ -11,7 +11,7 @@ ended_well near
 "$lab" rate h2 2
 run slow on h1 "$dome" run --hosts "$work/hosts" -n 3 --restarts 2 "$whole" --dome-timeout 4 300000
 ended_well slow
-same near.out slow.out "a slow link"
+same "a slow link" near.out slow.out
 clean slow
 
 say "one of the tasks calls something else"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Hosts on which a program cannot start: one clear line that names the host, and nothing left running.
-. "$(dirname "${BASH_SOURCE[0]}")/common"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
 in_lab 3 "$@"
 where=$DOME_BUILD_DIR/tests/cluster/where
 programs=$(dirname "$where")

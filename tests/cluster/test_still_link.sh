@@ -1,7 +1,7 @@
 #!/bin/bash
 # Between two hosts nothing arrives for some seconds, while both are heard: tasks wait for data that is under way, and go on when the
 # link does. Nobody disagrees, and nobody waits for ever; who does is found over the same links.
-. "$(dirname "${BASH_SOURCE[0]}")/common"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
 in_lab 3 "$@"
 neighbours=$DOME_BUILD_DIR/tests/cluster/neighbours
 

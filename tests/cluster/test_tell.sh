@@ -2,7 +2,7 @@
 # A program with tasks on several hosts goes on without those that are lost (--on-loss tell): a task of another host, a host that falls
 # silent, one whose processes all end at once, and task 0. The program (tests/programs/tell.c) compares each element with what it must be,
 # and all tasks what they are told is lost; it makes that again, so its last line is that of one task.
-. "$(dirname "${BASH_SOURCE[0]}")/common"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
 in_lab 4 "$@"
 elastic=$DOME_BUILD_DIR/tests/programs/tell
 steps=2000

@@ -2,9 +2,9 @@
 # dome run --restarts in a virtual machine of the user's: two hosts of four stop together. The others heal the program, and what
 # was stopped ends when it goes on; or the next start avoids both. (PVM's daemons are slow for minutes while hosts are silent, so
 # the start itself is not waited for.)
-. "$(dirname "${BASH_SOURCE[0]}")/common"
+. "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
 in_lab 4 "$@"
-. "$here/faults"
+. "$support/lab_faults.bash"
 
 avoids_both() {
     on h1 sh -c "cat /proc/[0-9]*/environ" 2>/dev/null | tr '\0' '\n' | grep -qE '^DOME_AVOID=(h3 h4|h4 h3)$'

@@ -1,17 +1,12 @@
 #!/bin/bash
 # dome-cc in place of the compiler: its options, files of other languages, and what it says of mistakes.
-set -u
-cc=$DOME_BUILD_DIR/tools/dome-cc failures=0
+. "$(dirname "$0")/../support/checks.bash"
+cc=$DOME_BUILD_DIR/tools/dome-cc
 [ -x "$cc" ] || { echo "skipped: there is no dome-cc"; exit 77; }
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 export TMPDIR=$work/scratch
 mkdir "$work/here" "$TMPDIR" && cd "$work/here" || exit 1
-
-fail() {
-    echo "FAILED: $*"
-    failures=$((failures + 1))
-}
 
 # COMMAND...: succeeds, and says nothing
 works() {

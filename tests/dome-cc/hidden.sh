@@ -2,17 +2,12 @@
 # Addresses that are not seen to be pointers (in numbers, in bytes, in blocks of another type), and pointers to what no checkpoint
 # has: the variable is named, no checkpoint is written, and the program goes on. A pragma settles it. What can no longer be used is no
 # reason. The compiler warns where addresses become numbers that are kept.
-set -u
-cc=$DOME_BUILD_DIR/tools/dome-cc failures=0
+. "$(dirname "$0")/../support/checks.bash"
+cc=$DOME_BUILD_DIR/tools/dome-cc
 [ -x "$cc" ] || { echo "skipped: there is no dome-cc"; exit 77; }
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-
-fail() {
-    echo "FAILED: $*"
-    failures=$((failures + 1))
-}
 
 # NAME: makes the program, whose text is standard input, behind what all of them begin with, and runs it with a checkpoint at each poll;
 # says is what the compiler says.

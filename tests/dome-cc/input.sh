@@ -1,17 +1,12 @@
 #!/bin/bash
 # Standard input of a program that goes on: a file is read from where the program was; one that is too short, and what is no
 # file now, are told.
-set -u
-cc=$DOME_BUILD_DIR/tools/dome-cc failures=0
+. "$(dirname "$0")/../support/checks.bash"
+cc=$DOME_BUILD_DIR/tools/dome-cc
 [ -x "$cc" ] || { echo "skipped: there is no dome-cc"; exit 77; }
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-
-fail() {
-    echo "FAILED: $*"
-    failures=$((failures + 1))
-}
 
 cat >reads.c <<'END_OF_C'
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #!/bin/bash
 # A program of 22 files (bench/introspection/programs/land_use), translated file by file: it prints what the plain one does, also if it
 # is captured often, and if it goes on from some of those checkpoints. What one of them holds can be shown.
-. "$(dirname "$0")/../capture/common"
+. "$(dirname "$0")/../support/captures.bash"
 cc=$DOME_BUILD_DIR/tools/dome-cc sources=$DOME_SOURCE_DIR/bench/introspection/programs/land_use
 [ -x "$cc" ] || { echo "skipped: there is no dome-cc"; exit 77; }
 size="12 24" # years, side: the last check is of every cell and owner

@@ -7,7 +7,7 @@
 # but cc for s390x from left to right, as clang does. Eleven programs show that: there, cc's own print something else.
 TMPDIR=$([ -w /dev/shm ] && [ -z "${TMPDIR:-}" ] && echo /dev/shm || echo "${TMPDIR:-/tmp}") # thousands of files
 export TMPDIR
-. "$(dirname "$0")/../capture/common"
+. "$(dirname "$0")/../support/captures.bash"
 export DOME_LAB_S390X=$DOME_BUILD_DIR/tests/s390x DOME_LAB_I386=$DOME_BUILD_DIR/tests/i386
 cc=$DOME_BUILD_DIR/tools/dome-cc sources=$DOME_SOURCE_DIR/tests/dome-cc/supported measured=$DOME_SOURCE_DIR/bench/introspection/programs
 [ -x "$cc" ] || { echo "skipped: there is no dome-cc"; exit 77; }

@@ -1,17 +1,12 @@
 #!/bin/bash
 # Objects and programs of several files: which functions poll is found over all files; names of statics of different files do not
 # meet; objects of other compilers are linked as they are; archives; messages are the compiler's.
-set -u
-cc=$DOME_BUILD_DIR/tools/dome-cc failures=0
+. "$(dirname "$0")/../support/checks.bash"
+cc=$DOME_BUILD_DIR/tools/dome-cc
 [ -x "$cc" ] || { echo "skipped: there is no dome-cc"; exit 77; }
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-
-fail() {
-    echo "FAILED: $*"
-    failures=$((failures + 1))
-}
 
 mkdir include
 cat >include/parts.h <<'END'

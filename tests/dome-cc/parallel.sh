@@ -2,7 +2,7 @@
 # parallel.sh [PART-OF-A-NAME]: Dome programs by dome-cc. They print what they print by cc; they go on from each checkpoint, with
 # this and other numbers of tasks; values that differ between tasks are named, and then the number stays; and parallel.py changes
 # the number of tasks while they run, and kills some.
-. "$(dirname "$0")/../examples/common"
+. "$(dirname "$0")/../support/programs.bash"
 cc=$DOME_BUILD_DIR/tools/dome-cc tool=$DOME_BUILD_DIR/tools/dome sources=$DOME_SOURCE_DIR/tests/dome-cc/parallel
 [ -x "$cc" ] || { echo "skipped: there is no dome-cc"; exit 77; }
 [ "$counts" != self ] || { echo "skipped: there is no PVM"; exit 77; }

@@ -1,17 +1,12 @@
 #!/bin/bash
 # Which loops and functions poll: by themselves, by the placements of the thesis (--polls=N), and by a run of the program.
-set -u
-cc=$DOME_BUILD_DIR/tools/dome-cc failures=0
+. "$(dirname "$0")/../support/checks.bash"
+cc=$DOME_BUILD_DIR/tools/dome-cc
 [ -x "$cc" ] || { echo "skipped: there is no dome-cc"; exit 77; }
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 cc -O1 -I"$DOME_SOURCE_DIR/include" -c "$DOME_SOURCE_DIR/bench/introspection/measure.c" -o measure.o || exit 1
-
-fail() {
-    echo "FAILED: $*"
-    failures=$((failures + 1))
-}
 
 # WHAT EXPECTED OPTIONS... SOURCE: that many polls (EXPECTED: "7", or "5-9")
 polls() {

@@ -2,17 +2,12 @@
 # What a restart compares: the source files, types, functions and globals, not the name of the program's file. Functions and constants
 # that are others than they were are named; the program goes on, unless one of them is active and has other statements. The commands of
 # docs/dome-cc.md for other machines, with their names of files.
-set -u
-cc=$DOME_BUILD_DIR/tools/dome-cc failures=0
+. "$(dirname "$0")/../support/checks.bash"
+cc=$DOME_BUILD_DIR/tools/dome-cc
 [ -x "$cc" ] || { echo "skipped: there is no dome-cc"; exit 77; }
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-
-fail() {
-    echo "FAILED: $*"
-    failures=$((failures + 1))
-}
 
 cat >own.h <<'END'
 #define STEPS (2 + MORE)

@@ -1,8 +1,8 @@
 #!/bin/bash
 # sanitize.sh [all] [NAME...]: translated programs with ASan and UBSan, and under valgrind: undisturbed, captured at every fifth poll, and
 # restarted. `all`: captured at every poll, and every program of supported/ if none is named. Of many polls, at 100 of them.
-set -u
-cc=$DOME_BUILD_DIR/tools/dome-cc here=$DOME_SOURCE_DIR/tests/dome-cc/supported failures=0
+. "$(dirname "$0")/../support/checks.bash"
+cc=$DOME_BUILD_DIR/tools/dome-cc here=$DOME_SOURCE_DIR/tests/dome-cc/supported
 [ -x "$cc" ] || { echo "skipped: there is no dome-cc"; exit 77; }
 work=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d) || exit 1 # many checkpoints: in memory
 trap 'rm -rf "$work"' EXIT
@@ -14,11 +14,6 @@ cc -fsanitize=address,undefined empty.c -o empty 2>said && ./empty || { echo "sk
 cc -c -O1 -I"$DOME_SOURCE_DIR/include" "$DOME_SOURCE_DIR/tests/dome-cc/programs/stops.c" || exit 1 # says how many polls there are
 valgrind=
 command -v valgrind >/dev/null && valgrind="valgrind --quiet --error-exitcode=99 --leak-check=no"
-
-fail() {
-    echo "FAILED: $*"
-    failures=$((failures + 1))
-}
 
 # WHAT COMMAND...: prints what the plain program prints, or the end of that, and no tool complains
 clean() {

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Dome programs by dome-cc go on from x86-64 on i386 (32 bits), where pointers, longs and the members of structs lie elsewhere, and on
 # s390x (big-endian, under qemu), and back.
-. "$(dirname "$0")/../examples/common"
+. "$(dirname "$0")/../support/programs.bash"
 export DOME_LAB_I386=$DOME_BUILD_DIR/tests/i386 DOME_LAB_S390X=$DOME_BUILD_DIR/tests/s390x
 cc=$DOME_BUILD_DIR/tools/dome-cc sources=$DOME_SOURCE_DIR/tests/dome-cc/parallel
 [ -x "$cc" ] || { echo "skipped: there is no dome-cc"; exit 77; }

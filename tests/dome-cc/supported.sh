@@ -2,17 +2,12 @@
 # Each construct: the translated program prints what the plain one does, also when it is captured at every poll and goes on, and
 # when it is restarted from some of those checkpoints, by a program of another optimization.
 # Arguments: names of programs, which are then captured without optimization, too; none: all of them, with -O2; "all": all, with both.
-set -u
-cc=$DOME_BUILD_DIR/tools/dome-cc here=$DOME_SOURCE_DIR/tests/dome-cc/supported failures=0
+. "$(dirname "$0")/../support/checks.bash"
+cc=$DOME_BUILD_DIR/tools/dome-cc here=$DOME_SOURCE_DIR/tests/dome-cc/supported
 [ -x "$cc" ] || { echo "skipped: there is no dome-cc"; exit 77; }
 work=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d) || exit 1 # thousands of checkpoints: in memory
 trap 'rm -rf "$work"' EXIT
 cd "$work" && mkdir at-O0 at-O2 || exit 1
-
-fail() {
-    echo "FAILED: $*"
-    failures=$((failures + 1))
-}
 
 # NAME WHAT COMMAND...: prints what the plain program prints
 same() {

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Every example prints the same bytes and writes the same files whatever moves its data, with any number of tasks;
 # data goes where it may. Arguments: the numbers of tasks.
-. "$(dirname "$0")/common"
+. "$(dirname "$0")/../support/programs.bash"
 export OPENBLAS_NUM_THREADS=1
 cp "$matrix" lund_a.mtx
 numbers=${*:-3 6}

@@ -1,6 +1,6 @@
 #!/bin/bash
 # cg solves the real matrix with the same bits for any number of tasks, and refuses what it should.
-. "$(dirname "$0")/common"
+. "$(dirname "$0")/../support/programs.bash"
 cp "$matrix" lund_a.mtx
 
 for tasks in $counts; do

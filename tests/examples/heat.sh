@@ -1,6 +1,6 @@
 #!/bin/bash
 # heat writes the same files as its sequential twin, byte by byte, for any number of tasks, also for fewer rows than tasks.
-. "$(dirname "$0")/common"
+. "$(dirname "$0")/../support/programs.bash"
 for size in "3 5" "100 70"; do
     set -- $size
     "$examples/sequential/heat" --rows "$1" --columns "$2" --steps 60 --output twin >twin.out || fail "sequential: status $?"

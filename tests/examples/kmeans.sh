@@ -1,6 +1,6 @@
 #!/bin/bash
 # kmeans prints the same as its sequential twin, for any number of tasks, also for fewer points than blocks of many tasks.
-. "$(dirname "$0")/common"
+. "$(dirname "$0")/../support/programs.bash"
 twins kmeans '^centre' "16 3" "1000 0" "5000 12"
 [ "$(grep -c '^centre' expected)" -eq 16 ] || fail "centres: $(cat expected)"
 

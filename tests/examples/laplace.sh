@@ -1,7 +1,7 @@
 #!/bin/bash
 # laplace prints the same for any number of tasks, with data that moves and without, and what NumPy prints, bit for bit; its twin,
 # which adds in another order, takes as many iterations and finds the same error but for the last digits.
-. "$(dirname "$0")/common"
+. "$(dirname "$0")/../support/programs.bash"
 for python in python3 /usr/bin/python3; do
     "$python" -c 'import numpy' 2>/dev/null && numpy=$python
 done

@@ -1,7 +1,7 @@
 #!/bin/bash
 # A structure that the library does not know is moved between tasks, and keeps its values; so it does while lists grow, and after a
 # restart from a checkpoint.
-. "$(dirname "$0")/common"
+. "$(dirname "$0")/../support/programs.bash"
 for tasks in $counts; do
     run "$tasks" lists
     well "$tasks tasks"

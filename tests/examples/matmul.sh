@@ -1,6 +1,6 @@
 #!/bin/bash
 # matmul makes its own input, multiplies with the same bits for any number of tasks, agrees with its twin, and refuses bad files.
-. "$(dirname "$0")/common"
+. "$(dirname "$0")/../support/programs.bash"
 export OPENBLAS_NUM_THREADS=1
 for tasks in $counts; do
     run "$tasks" matmul --generate 150 A.npy B.npy

@@ -1,7 +1,7 @@
 #!/bin/bash
 # md prints the same as its sequential twin, byte by byte, whatever the number of tasks and whatever moves its data; what LAMMPS
 # prints for the same atoms; and it refuses what it should.
-. "$(dirname "$0")/common"
+. "$(dirname "$0")/../support/programs.bash"
 melt=$DOME_SOURCE_DIR/examples/data/lj-melt-4000
 cp "$melt.data" melt.data
 

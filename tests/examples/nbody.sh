@@ -1,7 +1,7 @@
 #!/bin/bash
 # nbody prints the same as its sequential twin, for any number of tasks, also for fewer bodies than tasks; in C++, too, and compiled
 # by dome-cc.
-. "$(dirname "$0")/common"
+. "$(dirname "$0")/../support/programs.bash"
 twins nbody '^step [0-9]+: kinetic [0-9.e-]+, potential -[0-9.e-]+, centre 0\.[0-9]+ 0\.[0-9]+ 0\.[0-9]+$' "3 2" "100 0" "400 60"
 if [ -x "$examples/cpp/nbody" ]; then
     for tasks in self 1 3; do

@@ -1,6 +1,6 @@
 #!/bin/bash
 # particles prints the same as its sequential twin, byte by byte, for any number of tasks, also for fewer particles than tasks.
-. "$(dirname "$0")/common"
+. "$(dirname "$0")/../support/programs.bash"
 for size in "1 3" "3 0" "500 60" "2000 25"; do
     set -- $size
     "$examples/sequential/particles" --particles "$1" --steps "$2" >expected || fail "sequential: status $?"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # The programs written for PVM by hand, on a daemon of their own.
-. "$(dirname "$0")/common"
+. "$(dirname "$0")/../support/programs.bash"
 if [ ! -d "$examples/pvm" ]; then
     echo "skipped: built without PVM"
     exit 77

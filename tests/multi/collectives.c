@@ -1,7 +1,7 @@
 /* Every collective over the transport with which this program runs. */
 #include "core/environment.h"
 
-#include "../collective_checks.h"
+#include "collective_checks.h"
 
 #include <dome/dome.h>
 

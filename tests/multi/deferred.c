@@ -4,7 +4,7 @@
  *     deferred [SEED [ROUNDS]]
  *
  * Each vector has a twin, computed at once and element by element. */
-#include "../draw.h"
+#include "draw.h"
 
 #include <dome/dome.h>
 #include <dome/structure.h>

@@ -5,8 +5,8 @@
  * Chain k is made from SEED + k alone: "differential SEED+k 1" runs it again. Every task holds the whole reference and compares
  * its own part. The reference shares no code with the library: it has its own block rule, exact sums, random numbers and
  * arithmetic, value by value. LENGTH, if given, is the length of all vectors. */
-#include "../draw.h"
-#include "../reference_sum.h"
+#include "draw.h"
+#include "reference_sum.h"
 
 #include <complex.h>
 #include <dome/dome.h>

@@ -1,13 +1,8 @@
 #!/bin/bash
 # Each subcommand of dome, and each option its help lists, is in a man page and known to the shell's completion.
-set -u
-dome=$DOME_BUILD_DIR/tools/dome man=$DOME_SOURCE_DIR/docs/man failures=0
+. "$(dirname "$0")/../support/checks.bash"
+dome=$DOME_BUILD_DIR/tools/dome man=$DOME_SOURCE_DIR/docs/man
 [ -x "$dome" ] || { echo "skipped: there is no dome"; exit 77; }
-
-fail() {
-    echo "FAILED: $*"
-    failures=$((failures + 1))
-}
 
 options() { # HELP-COMMAND...
     "$@" --help | grep -oE '^ +(-[a-zA-Z], )?--[a-z][a-z-]*' | grep -oE '\-\-[a-z-]+'

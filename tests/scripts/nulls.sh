@@ -1,19 +1,14 @@
 #!/bin/bash
 # Every public function of the headers is given NULL by tests/programs/nulls.c, and other wrong arguments by tests/programs/wrong.c: it
 # reports them in one line that begins with its name, or allows them.
-set -u
+. "$(dirname "$0")/../support/checks.bash"
 : "${DOME_BUILD_DIR:?}" "${DOME_SOURCE_DIR:?}" "${RUN_MULTI:?}"
 dir=$(mktemp -d "${TMPDIR:-/tmp}/dome-nulls.XXXXXX") || exit 1
 trap 'rm -rf "$dir"' EXIT
 program=$DOME_BUILD_DIR/tests/programs/nulls wrong=$DOME_BUILD_DIR/tests/programs/wrong
-failures=0
-fail() {
-    echo "failed: $*"
-    failures=$((failures + 1))
-}
-
 absent=none # A library without checkpoints has no functions of capture.h.
 grep -q '^DOME_CHECKPOINT:BOOL=ON' "$DOME_BUILD_DIR/CMakeCache.txt" || absent=capture
+
 # expect_functions PROGRAM HEADERS...: it names the functions that they declare.
 expect_functions() {
     local name=$1 missing gone

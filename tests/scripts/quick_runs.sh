@@ -1,16 +1,11 @@
 #!/bin/bash
 # bench/run --quick and bench/figure6 --quick, with programs that print made-up times: no case stops them, they show from where to where
 # their rounds go, which differences mean nothing, and which targets that leaves open.
-set -u
+. "$(dirname "$0")/../support/checks.bash"
 cd "${DOME_SOURCE_DIR:?}" || exit 1
 command -v python3 >/dev/null || { echo "skipped: python3 is not installed" && exit 77; }
 work=$(mktemp -d /tmp/dome-test.XXXXXX) || exit 1
 trap 'rm -rf "$work"' EXIT
-failures=0
-fail() {
-    echo "failed: $*"
-    failures=$((failures + 1))
-}
 mkdir -p "$work/bench/cases"
 # program NAME: prints what its lines in $work/NAME.says say for this round, one file line for each round.
 program() {

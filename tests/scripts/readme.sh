@@ -1,14 +1,8 @@
 #!/bin/bash
 # What README and the other documents say about the tree is so: the table of lengths, CMake's options, options of programs, names of
 # files, functions and tests.
-set -u
+. "$(dirname "$0")/../support/checks.bash"
 cd "${DOME_SOURCE_DIR:?}" || exit 1
-failures=0
-fail() {
-    echo "failed: $*"
-    failures=$((failures + 1))
-}
-
 diff <(scripts/count-lines) <(sed -n '/^<!-- from scripts.count-lines -->$/,/^<!-- end of/p' docs/examples.md | sed '1d;$d') ||
     fail "the table of lengths is old: put the output of scripts/count-lines into docs/examples.md"
 

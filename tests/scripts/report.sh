@@ -1,16 +1,10 @@
 #!/bin/bash
 # docs/report.md and its plots are what bench/results gives; and what the page makes of made-up results.
-set -u
+. "$(dirname "$0")/../support/checks.bash"
 cd "${DOME_SOURCE_DIR:?}" || exit 1
 command -v python3 >/dev/null || { echo "skipped: python3 is not installed" && exit 77; }
 work=$(mktemp -d /tmp/dome-test.XXXXXX) || exit 1
 trap 'rm -rf "$work"' EXIT
-failures=0
-fail() {
-    echo "failed: $*"
-    failures=$((failures + 1))
-}
-
 bench/report --check || fail "docs/report.md is not what the results give"
 
 mkdir "$work/results"

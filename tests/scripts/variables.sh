@@ -1,14 +1,8 @@
 #!/bin/bash
 # The library and its tools name Dome's environment variables in one header alone, and docs/running.md describes those for users.
-set -u
+. "$(dirname "$0")/../support/checks.bash"
 cd "${DOME_SOURCE_DIR:?}" || exit 1
 header=src/system/environment_variables.h
-failures=0
-fail() {
-    echo "failed: $*"
-    failures=$((failures + 1))
-}
-
 variables=$(sed -n 's/^#define DOME_VARIABLE_[A-Z_]* *"\([A-Z_]*\)".*/\1/p' "$header")
 [ "$(wc -w <<<"$variables")" -ge 10 ] || fail "$header defines only: $variables"
 for variable in $variables; do

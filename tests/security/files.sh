@@ -1,6 +1,6 @@
 #!/bin/bash
 # Directories of checkpoints that somebody else has prepared, looks into, or has left something odd in.
-. "$(dirname "$0")/../checkpoint/common"
+. "$(dirname "$0")/../support/programs.bash"
 examples=$DOME_BUILD_DIR/tests/checkpoint
 dome=$DOME_BUILD_DIR/tools/dome
 saving="--dome-checkpoint-dir dir --dome-checkpoint-every 2"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # A program takes its state, and a program of dome-cc the names of the files that it writes, from a checkpoint. So it uses none of a
 # directory where another user may have put it, and no file of another user, unless it is told to trust them. Tools read everything.
-. "$(dirname "$0")/../checkpoint/common"
+. "$(dirname "$0")/../support/programs.bash"
 [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null || {
     echo "skipped: needs root and setpriv, to be two other users"
     exit 77

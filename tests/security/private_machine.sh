@@ -1,7 +1,7 @@
 #!/bin/bash
 # A private machine of one host is that host's alone: no socket of a program is bound to an address that others reach; and the
 # program starts when the host's name means an address that the host does not have.
-set -u
+. "$(dirname "$0")/../support/checks.bash"
 build=${DOME_BUILD_DIR:-build}
 worker=$(readlink -f "$build/tests/programs/worker")
 starter=$(readlink -f "$build/tests/programs/starter")
@@ -15,12 +15,6 @@ if [ -z "${INSIDE:-}" ]; then
     INSIDE=$work TMPDIR=$work PVM_TMP=$work unshare --user --map-root-user --net --mount --uts "$BASH" "$0" </dev/null
     exit
 fi
-
-failures=0
-fail() {
-    echo "FAILED: $*"
-    failures=$((failures + 1))
-}
 
 # The host is called inside; its interface has the address 10.1.2.3.
 ip link set lo up && ip link add outside0 type veth peer name outside1 && ip addr add 10.1.2.3/24 dev outside0 && ip link set outside0 up && ip link set outside1 up &&

@@ -1,14 +1,8 @@
 #!/bin/bash
 # --dome-bind core: tasks on different processors, each on one; not more tasks than processors; and nothing by default.
-set -u
+. "$(dirname "$0")/../support/checks.bash"
 : "${DOME_BUILD_DIR:?}" "${RUN_MULTI:?}"
 program=$DOME_BUILD_DIR/tests/programs/bound
-failures=0
-fail() {
-    echo "failed: $*"
-    failures=$((failures + 1))
-}
-
 if ! command -v pvmd >/dev/null && [ ! -x "${PVM_ROOT:-/usr/lib/pvm3}/lib/pvmd" ]; then
     echo "skipped: PVM is not installed"
     exit 77

@@ -1,17 +1,11 @@
 #!/bin/bash
 # Each road between tasks of one host, and machines that forbid some of them: the same results, and a word where it is slower.
-set -u
+. "$(dirname "$0")/../support/checks.bash"
 : "${DOME_BUILD_DIR:?}" "${RUN_MULTI:?}"
 forbid=$DOME_BUILD_DIR/tests/programs/forbid
 program=$DOME_BUILD_DIR/tests/multi/collectives
-failures=0
 said=$(mktemp) || exit 1
 trap 'rm -f "$said"' EXIT
-
-fail() {
-    echo "failed: $*"
-    failures=$((failures + 1))
-}
 
 check() { # NAME PATTERN COMMAND...: PATTERN is of the only line that may be said; "" if nothing may
     local name=$1 pattern=$2 status

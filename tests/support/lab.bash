@@ -1,31 +1,15 @@
-# Shared by the tests of this folder: sourced first, `in_lab N "$@"` second.
-# What follows in_lab runs inside a lab of N hosts; the user sits at h1.
-set -u
+# For tests with several hosts: sourced first, `in_lab N "$@"` second. What follows in_lab runs inside a lab of N hosts; the user sits at h1.
+support=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
+. "$support/checks.bash"
 unset DOME_OPTIONS
-here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
-export DOME_SOURCE_DIR=${DOME_SOURCE_DIR:-$(dirname "$(dirname "$here")")}
+here=$(dirname "$(readlink -f "$0")")
+export DOME_SOURCE_DIR=${DOME_SOURCE_DIR:-$(dirname "$(dirname "$support")")}
 export DOME_BUILD_DIR=${DOME_BUILD_DIR:-$DOME_SOURCE_DIR/build}
 lab=$DOME_SOURCE_DIR/tools/dome-lab
 dome=$DOME_BUILD_DIR/tools/dome
-failures=0
-
-skip() {
-    echo "skipped: $*"
-    exit 77
-}
 
 say() {
     echo "-- $*"
-}
-
-fail() {
-    echo "FAILED: $*"
-    failures=$((failures + 1))
-}
-
-finish() {
-    [ "$failures" -eq 0 ] || echo "$failures failed"
-    exit $((failures > 0))
 }
 
 need_lab() {
@@ -93,10 +77,6 @@ failed_with() {
         grep -Eq "$pattern" <<<"$lines" || fail "$name: no '$pattern' in '$lines'"
     done
     echo "   $lines"
-}
-
-same() {
-    cmp "$1" "$2" || fail "$3: $1 and $2 differ: '$(head -c 300 "$1")', '$(head -c 300 "$2")'"
 }
 
 # What is left on the hosts: processes; files in /tmp and in the home directory, found without a process on the host.

@@ -1,5 +1,5 @@
-#include "../collective_checks.h"
-#include "../local_transport.h"
+#include "collective_checks.h"
+#include "local_transport.h"
 #include "core/type_private.h"
 #include "transport/agree.h"
 #include "transport/transport.h"

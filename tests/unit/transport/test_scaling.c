@@ -1,6 +1,6 @@
 /* Messages and rounds of collectives for up to 1024 tasks, on one host each and several to a host. */
-#include "../collective_checks.h"
-#include "../collective_costs.h"
+#include "collective_checks.h"
+#include "collective_costs.h"
 #include "transport/ahead.h"
 
 static const sim_constants constants = {.latency = 1, .overhead = 0.1, .share = 0.01};

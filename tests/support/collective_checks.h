@@ -1,5 +1,5 @@
 /* Checks the results of every collective, with many counts, roots and types, and with skewed counts. Used on processes joined by
- * socket pairs (tests/unit/test_transport.c) and on the real transport (tests/multi/collectives.c). */
+ * socket pairs (tests/unit/transport/test_transport.c) and on the real transport (tests/multi/collectives.c). */
 #ifndef DOME_TESTS_COLLECTIVE_CHECKS_H
 #define DOME_TESTS_COLLECTIVE_CHECKS_H
 

@@ -1,6 +1,6 @@
 /* Forces and energies of the example md: they agree with a plain sum over all pairs, and depend on the positions alone, to the
  * last bit. */
-#include "../../examples/lennard_jones.h"
+#include "examples/lennard_jones.h"
 
 #include <glib.h>
 #include <math.h>

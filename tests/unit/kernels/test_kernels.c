@@ -1,4 +1,4 @@
-#include "../reference_sum.h"
+#include "reference_sum.h"
 #include "core/operation.h"
 #include "kernels/elementwise.h"
 #include "kernels/kernels.h"

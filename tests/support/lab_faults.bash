@@ -1,4 +1,4 @@
-# Shared by the tests of faults: sourced after in_lab.
+# For tests of faults in a lab: sourced after in_lab.
 phase=$DOME_BUILD_DIR/tests/cluster/phase
 timeout=4
 

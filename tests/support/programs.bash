@@ -1,22 +1,14 @@
-# For the scripts here: a directory of their own, the programs, and checks. To be read by bash.
-set -u
+# For scripts that run the examples: the programs, and checks. Sourced, not run.
+. "$(dirname "${BASH_SOURCE[0]}")/checks.bash"
 : "${DOME_BUILD_DIR:?}" "${DOME_SOURCE_DIR:?}" "${RUN_MULTI:?}"
 examples=$DOME_BUILD_DIR/examples
 matrix=$DOME_SOURCE_DIR/examples/data/lund_a.mtx
-work=$(mktemp -d "${TMPDIR:-/tmp}/dome-ck.XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failures=0
+own_directory
 
 # Without PVM there are no programs written for it, and programs run as one task.
 counts="self 1 2 3 5 7"
 grep -q "^DOME_PVM:BOOL=ON" "$DOME_BUILD_DIR/CMakeCache.txt" || counts=self
 most=${counts##* }
-
-fail() {
-    echo "failed: $*"
-    failures=$((failures + 1))
-}
 
 # run TASKS NAME ARGUMENTS...: leaves $status, and what was printed in out and err.
 run() {
@@ -34,16 +26,28 @@ well() {
     [ ! -s err ] || fail "$1: on standard error: $(cat err)"
 }
 
-# The last run has to have ended with a status and one line that has a text in it, and left no other.
-refused() {
-    local what=$1 wanted=$2 text=$3
-    [ $status -eq "$wanted" ] || fail "$what: status $status, not $wanted"
-    [ "$(wc -l <err)" -eq 1 ] || fail "$what: not one line: $(cat err)"
-    grep -qF -- "$text" err || fail "$what: '$text' is not in: $(cat err)"
-}
-
-same() {
-    cmp -s "$2" "$3" || fail "$1: $2 and $3 differ"
+# twins NAME PATTERN "ARGUMENTS"...: the program prints the same as its sequential twin, for any number of tasks, with the last
+# arguments also while data moves all the time; a line matches.
+twins() {
+    local name=$1 pattern=$2 arguments
+    shift 2
+    for arguments in "$@"; do
+        # shellcheck disable=SC2086 # words
+        "$examples/sequential/$name" $arguments >expected || fail "sequential $arguments: status $?"
+        grep -Eq -- "$pattern" expected || fail "sequential $arguments: $(cat expected)"
+        for tasks in $counts; do
+            # shellcheck disable=SC2086
+            run "$tasks" "$name" $arguments
+            well "$name $arguments, $tasks tasks"
+            same "$name $arguments, $tasks tasks" expected out
+        done
+    done
+    for tasks in $counts; do
+        # shellcheck disable=SC2086
+        run "$tasks" "$name" $arguments --dome-balance random --dome-balance-every 2
+        well "$name $arguments, $tasks tasks, moving"
+        same "$name $arguments, $tasks tasks, moving" expected out
+    done
 }
 
 # NAME: waits until this file of the directory is there, or the program $pid has ended.
@@ -57,10 +61,4 @@ until_there() {
         sleep 0.05
     done
     fail "it has not written $1: $(cat err)"
-}
-
-finish() {
-    [ $failures -eq 0 ] || exit 1
-    echo "ok"
-    exit 0
 }

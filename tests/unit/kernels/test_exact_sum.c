@@ -1,4 +1,4 @@
-#include "../reference_sum.h"
+#include "reference_sum.h"
 #include "kernels/exact_sum.h"
 
 #include <glib.h>

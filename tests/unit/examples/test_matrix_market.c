@@ -1,5 +1,5 @@
 /* The Matrix Market reader of the examples: files that it reads, and every kind that it must refuse, with the line it names. */
-#include "../../examples/matrix_market.h"
+#include "examples/matrix_market.h"
 
 #include <glib.h>
 #include <glib/gstdio.h>

@@ -1,6 +1,6 @@
 /* Messages between tasks of one host, with a transport of socket pairs beneath. */
-#include "../collective_checks.h"
-#include "../local_transport.h"
+#include "collective_checks.h"
+#include "local_transport.h"
 #include "local/local_private.h"
 #include "transport/ahead.h"
 #include "transport/message.h"
