@@ -19,7 +19,7 @@ for option in $(sed -n 's/^| `\([A-Z_]*\)` |.*/\1/p' docs/installing.md); do
     grep -Eq "^(option|set)\($option " CMakeLists.txt || fail "CMake has no option $option"
 done
 
-for page in *.md docs/*.md bench/*.md src/*/README.md tools/*/README.md; do
+for page in *.md docs/*.md bench/*.md bench/results/*.md src/*/README.md tools/*/README.md; do
     for link in $(sed '/^```[a-z]/,/^```$/d' "$page" | grep -oE '\]\([^)#]+' | sed 's/^](//' | grep -v '^https*:'); do
         [ -e "$(dirname "$page")/$link" ] || fail "$page points to $link, which is not there"
     done
@@ -28,7 +28,7 @@ done
 [ "$(grep -c '' README.md)" -le 90 ] || fail "README.md has more than 90 lines: the rest belongs into docs"
 
 # Prose is wrapped at 100 columns. Rows of tables, code, and lines without a space to break at may be longer.
-for page in README.md CONTRIBUTING.md docs/*.md bench/*.md src/*/README.md tools/*/README.md; do
+for page in README.md CONTRIBUTING.md docs/*.md bench/*.md bench/results/*.md src/*/README.md tools/*/README.md; do
     long=$(LC_ALL=C.UTF-8 awk '/^```/ {code = !code} !code && length > 100 && !/^(\||    )/ && /[^ ].* / {print FNR}' "$page")
     [ -z "$long" ] || fail "$page has lines of more than 100 columns:" $long
 done
@@ -37,7 +37,7 @@ done
 anchors() { # anchors PAGE: those of its headings
     sed -n 's/^##* //p' "$1" | tr '[:upper:]' '[:lower:]' | sed 's/[^a-z0-9 _-]//g; s/ /-/g'
 }
-for page in README.md CONTRIBUTING.md docs/*.md bench/*.md src/*/README.md tools/*/README.md; do
+for page in README.md CONTRIBUTING.md docs/*.md bench/*.md bench/results/*.md src/*/README.md tools/*/README.md; do
     for link in $(grep -oE '\]\([^):]*#[^)]+' "$page" | sed 's/^](//'); do
         target=${link%%#*}
         if [ -n "$target" ]; then target=$(dirname "$page")/$target; else target=$page; fi
@@ -45,7 +45,7 @@ for page in README.md CONTRIBUTING.md docs/*.md bench/*.md src/*/README.md tools
     done
 done
 
-pages=$(ls *.md docs/*.md docs/man/*.1 bench/*.md src/*/README.md tools/*/README.md | grep -v CHANGELOG)
+pages=$(ls *.md docs/*.md docs/man/*.1 bench/*.md bench/results/*.md src/*/README.md tools/*/README.md | grep -v CHANGELOG)
 named() { # named PATTERN: what stands so in backquotes, once each
     grep -hoE "\`$1\`" $pages | tr -d '\`' | sort -u
 }
