@@ -221,7 +221,7 @@ static void avoid_too(dome_change *c, const char *hosts)
     g_free(before);
 }
 
-/* The hosts of a list but for those on which the plan starts tasks by name: they are there again. */
+/* The hosts of a list without those on which the plan starts tasks by name: these are there again. */
 static char *without_planned(const char *hosts, const dome_view_plan *plan)
 {
     char **words = g_strsplit(hosts, " ", 0);
@@ -290,7 +290,7 @@ static void take_note(dome_env *env, dome_change *c, const char *text)
     dome__view_note_clear(&note);
 }
 
-/* What a supervisor tells of the attempts before. */
+/* The supervisor's note about earlier attempts. */
 static void take_losses(dome_change *c)
 {
     const char *text = g_getenv(DOME_VARIABLE_LOSSES);
@@ -522,7 +522,7 @@ int dome__change_share(dome_env *env)
 
 /* ---- the change ---- */
 
-/* They would go on, and their signals end a program that does not handle them yet. */
+/* Timers survive execv. A signal of theirs would end the new program before it has its handlers. */
 static void stop_timers(void)
 {
     const struct itimerval none = {0};
@@ -553,8 +553,8 @@ static void become_anew(const dome_change *c, const char *view, const char *held
 }
 
 /* In the watcher's thread: the main thread may compute, or wait for ever for a task that is lost. While a host is down, the
- * connection to the daemon stays open: PVM's would otherwise tell those of all hosts to which this task was connected that it has
- * ended, and as long as one of them does not answer the others get messages after seconds only. */
+ * connection to PVM's daemon stays open. Otherwise the daemon would tell the daemons of all hosts to which this task was
+ * connected that the task has ended; as long as one of them does not answer, the others get messages only after seconds. */
 static void go_back(void *ctx, const dome_wire_back *back)
 {
     const dome_env *env = ctx;
