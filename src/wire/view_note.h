@@ -1,4 +1,4 @@
-/* What a process gets that becomes a task of the next view (DOME_VARIABLE_VIEW): a note (wire/note.h) in two parts. A task leaves
+/* The note (wire/note.h) for a process that becomes a task of the next view (DOME_VARIABLE_VIEW). It has two parts. A task leaves
  * both for itself (program/change.c). For a process in place of task 0, which has no past, the hub writes the first part, and
  * task 0 has left the second with the hub. */
 #ifndef DOME_SRC_VIEW_NOTE_H
@@ -26,7 +26,7 @@ typedef struct dome_view_entry {
     const char *rest;         /* the second part, as text; in a note that has been read: NULL */
 } dome_view_entry;
 
-/* What it goes on with: what is known of the program. */
+/* The facts about the program with which the process goes on. */
 typedef struct dome_view_legacy {
     uint64_t loops;              /* boundaries passed in earlier views */
     const char *parked;          /* the launcher's ids of newcomers that wait, by rank; "": there are none */
