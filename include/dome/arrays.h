@@ -77,9 +77,9 @@ dvec *dvec_concatenate(size_t n, const dvec *const x[], const char *name);
 
 /* ---- running sums and products ---- */
 
-/* Exclusive prefix sums: z[0] = 0, and z[i] is what dvec_scan gives element i - 1, to the bit (MPI:
- * MPI_Exscan; Thrust: exclusive_scan). Of counts these are the places where each element's part
- * begins. Types as for dvec_scan; of a struct type all bytes of z[0] are 0. z may be x. */
+/* Exclusive prefix sums: z[0] = 0, and z[i] has the bits of dvec_scan's element i - 1 (MPI:
+ * MPI_Exscan; Thrust: exclusive_scan). The result for a vector of counts tells where each element's
+ * part begins. Types as for dvec_scan; of a struct type all bytes of z[0] are 0. z may be x. */
 dome_status dvec_exscan(dvec *z, const dvec *x);
 
 /* z[i] = x[0] * ... * x[i], separately for each of the width values (NumPy: cumprod). Real and
