@@ -12,8 +12,8 @@
  * searched have width 1 (DOME_ERR_SHAPE).
  *
  * Functions that return a vector make a new one called `name`, as dvec_new does: with the
- * distribution of their first vector and a block size that depends on the length. Where the length
- * follows from values, all tasks find the same. env owns the vector. NULL on failure, with the
+ * distribution of their first vector and a block size that depends on the length. A length that
+ * follows from values is the same on all tasks. env owns the vector. NULL on failure, with the
  * errors of dvec_new and those named below. */
 #ifndef DOME_ARRAYS_H
 #define DOME_ARRAYS_H

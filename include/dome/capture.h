@@ -149,7 +149,8 @@ struct dome_capture_type {
     const unsigned char *member_flags; /* STRUCT, optional: DOME_CAPTURE_NUMBERS, DOME_CAPTURE_MAY_DANGLE of each member */
 };
 
-/* What a variable, a member or all that it contains is excepted from (see Pointers below). */
+/* Checks from which a variable, a member or all that it contains is excepted (see Pointers below).
+ */
 enum {
     DOME_CAPTURE_NUMBERS = 2,    /* its numbers are no addresses, whatever they look like */
     DOME_CAPTURE_MAY_DANGLE = 4, /* its pointers may lead nowhere: the program uses those no more */
@@ -285,7 +286,7 @@ typedef struct dome_capture_source {
     uint32_t hash;    /* of its text, literals included; the same on all machines */
 } dome_capture_source;
 
-/* What the library must know of a source file. Absent tables are NULL and 0. */
+/* The description of a source file for the library. Absent tables are NULL and 0. */
 typedef struct dome_capture_module {
     size_t size;      /* sizeof(dome_capture_module) */
     const char *name; /* "queens.c" */
@@ -475,11 +476,11 @@ size_t dome_capture_blocks(void);
  * there is no checkpoint. The image also has whether a stream is at its end and whether it has
  * failed (feof, ferror). A buffer of setvbuf is lost.
  *
- * stdin is set to its position if it is a regular file. What was printed on stdout after the
- * checkpoint is printed again. dome_capture_fdopen knows a regular file by the name that it has
- * then; after a restart it is opened by that, and its descriptor may be another one. tmpfile, popen,
- * other streams of fdopen, sockets, pipes and threads of the program cannot be saved: a checkpoint is
- * refused with a line that names them, and the program continues. */
+ * stdin is set to its position if it is a regular file. Output on stdout after the checkpoint is
+ * printed again. dome_capture_fdopen knows a regular file by the name that it has then; after a
+ * restart it is opened by that, and its descriptor may be another one. tmpfile, popen, other streams
+ * of fdopen, sockets, pipes and threads of the program cannot be saved: a checkpoint is refused with
+ * a line that names them, and the program continues. */
 FILE *dome_capture_fopen(const char *path, const char *mode);
 FILE *dome_capture_fdopen(int descriptor, const char *mode);
 FILE *dome_capture_freopen(const char *path, const char *mode, FILE *stream);
