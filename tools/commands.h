@@ -38,7 +38,8 @@ void dome__command_parse(int *argc, char ***argv, const GOptionEntry *entries, c
 /* Prints "dome: " and the line on standard error, and exits. */
 void dome__command_fail(int status, const char *format, ...) __attribute__((noreturn, format(printf, 2, 3)));
 
-/* Prints text for people on standard output. What a terminal would obey (system/terminal.h) is replaced; ends of lines stay. */
+/* Prints text for people on standard output. Characters that a terminal would obey (system/terminal.h) are replaced; ends of
+ * lines stay. */
 void dome__print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The lines of a PVM hostfile that add hosts, each host once. A line may have slots=N besides PVM's options: the word is not in

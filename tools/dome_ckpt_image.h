@@ -38,7 +38,7 @@ void dome__ckpt_image_values(GString *to, const dome_ckpt_image *image, const do
 /* Appends what a pointer leads to: "heap 12[3].next", "global n", "#3.column", "function compare". */
 void dome__ckpt_image_pointer(GString *to, const dome_ckpt_image *image, const uint8_t *bytes);
 
-/* Where an active function was captured: "queens.c:27", or "point 2". g_free'd by the caller. */
+/* The place at which an active function was captured: "queens.c:27", or "point 2". g_free'd by the caller. */
 char *dome__ckpt_image_place(const dome_capture_shown_frame *frame);
 
 /* The blocks of the heap by type, largest first, of the runs that were read: dome_ckpt_image_kind. */

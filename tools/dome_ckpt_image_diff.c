@@ -72,7 +72,7 @@ static void compare_values(comparison *c, GString *path, const dome_capture_show
     found(c, path, type, a, b);
 }
 
-/* What was gathered of a variable: says it, and begins anew. */
+/* Prints the differences that were gathered of a variable, and begins anew. */
 static void end_variable(comparison *c, const char *name)
 {
     if (c->count == 1)

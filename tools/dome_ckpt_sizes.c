@@ -83,7 +83,7 @@ static uint64_t head_parts(const sizes *s, part parts[PARTS])
     return bytes;
 }
 
-/* What is neither the head's nor a value: numbers that tell of active functions and of the heap's blocks. */
+/* Bytes that belong neither to the head nor to a value: numbers about active functions and blocks of the heap. */
 static uint64_t telling(const sizes *s, uint64_t head)
 {
     return s->bytes + s->left_out - head - s->frames - s->globals - s->values;

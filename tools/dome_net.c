@@ -159,8 +159,8 @@ static bool work_measure(const void *data, GString *out, char **message)
 }
 
 /* PVM's daemons are stuck for minutes once they have been told to start a task on a host that does not answer. So hosts of the
- * user's own machine are asked before, in the way in which they were added, and twice: they may be busy. Those that do not answer
- * are left out, unless none does: then hosts cannot be asked here. */
+ * user's own machine are asked before, in the way in which they were added, and twice: they may be busy. Hosts that do not answer
+ * are left out, unless none answers: then hosts cannot be asked here. */
 static void ask_hosts(asked *asked, char **hosts)
 {
     const guint n = g_strv_length(hosts);
@@ -419,7 +419,7 @@ static char **hosts_named(const request *r, char **lines, const char *address)
     return names;
 }
 
-/* What files know of these hosts, if that is something of each. */
+/* The links of these hosts as files know them, if they know some of each host. */
 static dome_network *known_network(char **names)
 {
     char *note = NULL;

@@ -256,7 +256,7 @@ static void add_others(GPtrArray *all)
     g_free(stale);
 }
 
-/* Those that any of the words means. */
+/* The programs that any of the words means. */
 static GPtrArray *meant_by(const GPtrArray *reports, char **words)
 {
     GPtrArray *all = g_ptr_array_new();

@@ -259,7 +259,7 @@ static GOptionContext *new_context(const GOptionEntry *own, GArray *given, GArra
     return context;
 }
 
-/* What is asked for on the command line, besides the options of p. */
+/* The requests on the command line besides the options of p. */
 typedef struct request {
     GArray *given; /* dome_option_given */
     gboolean view, show, help;

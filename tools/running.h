@@ -6,13 +6,13 @@
 
 #include <glib.h>
 
-/* What the hubs on this host tell of their programs: dome_report, g_ptr_array_unref'd. */
+/* The reports of the hubs on this host about their programs: dome_report, g_ptr_array_unref'd. */
 GPtrArray *dome__running(void);
 
-/* Those of the programs that a word names: by the name of the program's file, or by the pid of its hub or of one of its tasks on
- * this host. If there is none, those that the process with this pid has started, as a shell's $! is the pid of a supervisor, of
- * `dome run`, timeout, time or a script; then those with a task of this pid on another host. They belong to `all`;
- * g_ptr_array_unref'd. */
+/* The programs that a word names: by the name of the program's file, or by the pid of its hub or of one of its tasks on this
+ * host. If there is none, those that the process with this pid has started, as a shell's $! is the pid of a supervisor, of `dome
+ * run`, timeout, time or a script; then those with a task of this pid on another host. They belong to `all`; g_ptr_array_unref'd.
+ */
 GPtrArray *dome__running_meant(const GPtrArray *all, const char *word);
 
 /* The same of those that run on this host. If the word is the pid of a process of this user, it may just be starting: waits for

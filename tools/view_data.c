@@ -388,8 +388,8 @@ static void write_operations(const dome_trace_file *file, FILE *to)
     g_array_unref(costs);
 }
 
-/* Where the time of a task went, in seconds, over all runs. Waiting is apart from work, by what the task waited in; so is the
- * time in which the task could have run and had no processor. */
+/* The uses of a task's time, in seconds, over all runs. Waiting is apart from work, by what the task waited in; so is the time in
+ * which the task could have run and had no processor. */
 enum { COMPUTING, OWN_CODE, CHECKPOINTS, MOVING, HALO, OTHER_WAIT, MOVING_WAIT, HALO_WAIT, WITHOUT, PARTS };
 
 typedef struct wait_for {

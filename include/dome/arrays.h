@@ -12,8 +12,8 @@
  * searched have width 1 (DOME_ERR_SHAPE).
  *
  * Functions that return a vector make a new one called `name`, as dvec_new does: with the
- * distribution of their first vector and a block size that depends on the length. Where the length
- * follows from values, all tasks find the same. env owns the vector. NULL on failure, with the
+ * distribution of their first vector and a block size that depends on the length. A length that
+ * follows from values is the same on all tasks. env owns the vector. NULL on failure, with the
  * errors of dvec_new and those named below. */
 #ifndef DOME_ARRAYS_H
 #define DOME_ARRAYS_H
@@ -77,9 +77,9 @@ dvec *dvec_concatenate(size_t n, const dvec *const x[], const char *name);
 
 /* ---- running sums and products ---- */
 
-/* Exclusive prefix sums: z[0] = 0, and z[i] is what dvec_scan gives element i - 1, to the bit (MPI:
- * MPI_Exscan; Thrust: exclusive_scan). Of counts these are the places where each element's part
- * begins. Types as for dvec_scan; of a struct type all bytes of z[0] are 0. z may be x. */
+/* Exclusive prefix sums: z[0] = 0, and z[i] has the bits of dvec_scan's element i - 1 (MPI:
+ * MPI_Exscan; Thrust: exclusive_scan). The result for a vector of counts tells where each element's
+ * part begins. Types as for dvec_scan; of a struct type all bytes of z[0] are 0. z may be x. */
 dome_status dvec_exscan(dvec *z, const dvec *x);
 
 /* z[i] = x[0] * ... * x[i], separately for each of the width values (NumPy: cumprod). Real and

@@ -149,7 +149,8 @@ struct dome_capture_type {
     const unsigned char *member_flags; /* STRUCT, optional: DOME_CAPTURE_NUMBERS, DOME_CAPTURE_MAY_DANGLE of each member */
 };
 
-/* What a variable, a member or all that it contains is excepted from (see Pointers below). */
+/* Checks from which a variable, a member or all that it contains is excepted (see Pointers below).
+ */
 enum {
     DOME_CAPTURE_NUMBERS = 2,    /* its numbers are no addresses, whatever they look like */
     DOME_CAPTURE_MAY_DANGLE = 4, /* its pointers may lead nowhere: the program uses those no more */
@@ -285,7 +286,7 @@ typedef struct dome_capture_source {
     uint32_t hash;    /* of its text, literals included; the same on all machines */
 } dome_capture_source;
 
-/* What the library must know of a source file. Absent tables are NULL and 0. */
+/* The description of a source file for the library. Absent tables are NULL and 0. */
 typedef struct dome_capture_module {
     size_t size;      /* sizeof(dome_capture_module) */
     const char *name; /* "queens.c" */
@@ -382,8 +383,8 @@ void *dome_capture_push(dome_capture_function *function, int point);
  * memory is the caller's to read until its next call of this header. */
 const void *dome_capture_pop(dome_capture_function *function, int *point);
 
-/* Between these two calls polls do nothing but take note: around a call of foreign code that calls
- * back (qsort, bsearch), whose frame could not be saved. They nest. */
+/* Between these two calls polls only note that they were reached. Use them around a call of foreign
+ * code that calls back (qsort, bsearch), whose frame could not be saved. They nest. */
 void dome_capture_hold(void);
 void dome_capture_release(void);
 
@@ -468,18 +469,18 @@ size_t dome_capture_blocks(void);
  * As in stdio.h. Streams opened here, stdin, stdout and stderr are known: all other functions of
  * stdio.h are used with them as they are. The image has a stream's path, mode and position, and the
  * length of a file that is written. After a restart the file is opened again at that position, and
- * one that is written is cut to that length, so that what was written after the checkpoint is not
- * there twice. A written file of at most 64 KiB is in the image, and comes back as it was. A longer
- * one that is missing or shorter than it was is an error; its content that was overwritten in place
- * ("r+") is not brought back. While a stream's file is under another name than it was opened by, or
- * removed, there is no checkpoint. The image also has whether a stream is at its end and whether it
- * has failed (feof, ferror). A buffer of setvbuf is lost.
+ * one that is written is cut to that length, so that no output after the checkpoint is there twice.
+ * A written file of at most 64 KiB is in the image, and comes back as it was. A longer one that is
+ * missing or shorter than it was is an error; its content that was overwritten in place ("r+") is
+ * not brought back. While a stream's file is under another name than it was opened by, or removed,
+ * there is no checkpoint. The image also has whether a stream is at its end and whether it has
+ * failed (feof, ferror). A buffer of setvbuf is lost.
  *
- * stdin is set to its position if it is a regular file. What was printed on stdout after the
- * checkpoint is printed again. dome_capture_fdopen knows a regular file by the name that it has
- * then; after a restart it is opened by that, and its descriptor may be another one. tmpfile, popen,
- * other streams of fdopen, sockets, pipes and threads of the program cannot be saved: a checkpoint is
- * refused with a line that names them, and the program continues. */
+ * stdin is set to its position if it is a regular file. Output on stdout after the checkpoint is
+ * printed again. dome_capture_fdopen knows a regular file by the name that it has then; after a
+ * restart it is opened by that, and its descriptor may be another one. tmpfile, popen, other streams
+ * of fdopen, sockets, pipes and threads of the program cannot be saved: a checkpoint is refused with
+ * a line that names them, and the program continues. */
 FILE *dome_capture_fopen(const char *path, const char *mode);
 FILE *dome_capture_fdopen(int descriptor, const char *mode);
 FILE *dome_capture_freopen(const char *path, const char *mode, FILE *stream);
@@ -490,12 +491,14 @@ int dome_capture_ungetc(int c, FILE *stream);
 
 /* ---- what the C library keeps ----
  *
- * rand, random, drand48, strtok and getopt keep something between calls, in memory of the C library that is not saved. These do
- * the same as glibc's, number by number, and what they keep is in the image if dome_capture_keep has been called with their bit,
- * before dome_capture_main (in a constructor, as dome_capture_register). For getopt there are no functions: its variables optind,
- * optarg, opterr and optopt are saved, and so are errno, the locale, umask and the mask of signals. Between the letters of one
- * argument (-abc) it begins anew after a restart. The old actions of signals are those of the program: it is not shown Dome's
- * handlers, which come back where it sets the default action. */
+ * rand, random, drand48, strtok and getopt keep state between calls, in memory of the C library that
+ * is not saved. The functions here do the same as glibc's, number by number, and their state is in
+ * the image if dome_capture_keep has been called with their bit, before dome_capture_main (in a
+ * constructor, as dome_capture_register). For getopt there are no functions: its variables optind,
+ * optarg, opterr and optopt are saved, and so are errno, the locale, umask and the mask of signals.
+ * Between the letters of one argument (-abc) it begins anew after a restart. The old actions that
+ * the program gets for signals are its own, never Dome's handlers, which come back when the program
+ * sets the default action. */
 int dome_capture_rand(void);
 void dome_capture_srand(unsigned seed);
 long dome_capture_random(void);
@@ -509,9 +512,10 @@ void (*dome_capture_signal(int number, void (*handler)(int)))(int);
 int dome_capture_sigaction(int number, const void *action, void *before); /* of struct sigaction */
 int dome_capture_atexit(void (*function)(void));                          /* at most 64 of them */
 
-/* What the C library lends: the program gets a copy that is saved. A text (of getenv, strerror, setlocale, nl_langinfo; NULL
- * stays NULL) is there as often as it differs, until the program ends. There is one struct tm (of gmtime, localtime) and one text
- * of asctime and ctime, as in the C library. */
+/* Results that the C library lends to the program: the program gets a copy, which is saved. A text
+ * (of getenv, strerror, setlocale, nl_langinfo; NULL stays NULL) is there as often as it differs,
+ * until the program ends. There is one struct tm (of gmtime, localtime) and one text of asctime and
+ * ctime, as in the C library. */
 char *dome_capture_text(const char *lent);
 struct tm *dome_capture_calendar(const struct tm *lent);
 char *dome_capture_calendar_text(const char *lent);

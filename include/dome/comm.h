@@ -32,7 +32,7 @@ extern "C" {
  * Results have the same bits for any trees, hosts and lengths, on every task. They depend on the
  * number of tasks only as far as the contributions do. */
 
-/* What a reduction computes of the tasks' elements, each position by itself. C: complex types. */
+/* The reductions of the tasks' elements, each position by itself. C: complex types. */
 typedef enum dome_reduction {
     DOME_SUM,    /* floating point, C: the exact sum, rounded to double and then to the type; integers: modulo 2^bits */
     DOME_PROD,   /* floating point, C: from the left in rank order, each step rounded; integers: modulo 2^bits */
@@ -47,18 +47,17 @@ typedef enum dome_reduction {
 } dome_reduction;
 
 /* A reduction of one's own, for any type: inout[i] = inout[i] (op) in[i], for count elements. inout
- * holds what lower ranks gave. Calls go from the left in rank order, ((0 op 1) op 2) op ..., so
- * the function need be neither commutative nor associative. It may get the elements in several
+ * holds the result of the lower ranks. Calls go from the left in rank order, ((0 op 1) op 2) op ...,
+ * so the function need be neither commutative nor associative. It may get the elements in several
  * parts, and calls no Dome function. Every task gives the same function. */
 typedef void (*dome_combine_function)(void *ctx, size_t count, void *inout, const void *in);
 
 /* data: this task's elements before, the result afterwards: on every task (allreduce), on task
- * `root` (reduce; elsewhere data is unchanged), of this task and all lower ranks (scan,
- * inclusive), of all lower ranks alone (exscan, exclusive). Task 0, below which there is none, gets
- * from exscan what changes no other value: 0; 1 for DOME_PROD and DOME_AND; all bits set for
- * DOME_BITAND; the type's largest value or infinity for DOME_MIN, its smallest or -infinity for
- * DOME_MAX; from dome_exscan_with what it had. Struct types and other combinations: the functions
- * named _with. */
+ * `root` (reduce; elsewhere data is unchanged), of this task and all lower ranks (scan, inclusive),
+ * of all lower ranks alone (exscan, exclusive). Task 0 has no lower rank and gets from exscan the
+ * neutral value: 0; 1 for DOME_PROD and DOME_AND; all bits set for DOME_BITAND; the type's largest
+ * value or infinity for DOME_MIN, its smallest or -infinity for DOME_MAX. dome_exscan_with leaves
+ * task 0's elements as they are. Struct types and other combinations: the functions named _with. */
 dome_status dome_allreduce(dome_env *env, dome_type type, void *data, size_t count, dome_reduction reduction);
 dome_status dome_reduce(dome_env *env, int root, dome_type type, void *data, size_t count, dome_reduction reduction);
 dome_status dome_scan(dome_env *env, dome_type type, void *data, size_t count, dome_reduction reduction);
@@ -87,9 +86,9 @@ dome_status dome_scatter(dome_env *env, int root, dome_type type, const void *se
 dome_status dome_scatterv(dome_env *env, int root, dome_type type, const void *send, const size_t *counts, void *recv);
 
 /* Sends send_counts[r] elements to each task r, itself included, and receives recv_counts[r]
- * elements from each. Both buffers hold the parts one after the other, in rank order. The counts
- * are this task's own; what one task sends another must expect: else DOME_ERR_MISMATCH on all
- * tasks, in a line that names both, before data is sent. */
+ * elements from each. Both buffers hold the parts one after the other, in rank order. The counts are
+ * this task's own. A count to send must equal the receiver's count to receive: else
+ * DOME_ERR_MISMATCH on all tasks, in a line that names both, before data is sent. */
 dome_status dome_alltoall(dome_env *env, dome_type type, const void *send, const size_t *send_counts, void *recv,
                           const size_t *recv_counts);
 
@@ -114,23 +113,23 @@ dome_status dome_alltoall(dome_env *env, dome_type type, const void *send, const
  * that has not been sent is found at once.
  *
  * Errors, found by the task that calls: DOME_ERR_ARGUMENT: no such task, a tag below 0.
- * DOME_ERR_TYPE: the message has elements of another type than is to be received. DOME_ERR_SHAPE:
- * it has more elements than fit. In the latter two cases nothing has been received: the message
- * stays and can be received by another call. DOME_ERR_STATE, DOME_ERR_MEMORY.
+ * DOME_ERR_TYPE: the message has elements of another type than is to be received. DOME_ERR_SHAPE: it
+ * has more elements than fit. In the latter two cases the message is not received, and another call
+ * can receive it. DOME_ERR_STATE, DOME_ERR_MEMORY.
  *
- * Messages are no part of a checkpoint, nor of a view (dome_resize). While a message is in transit at
- * a dome_checkpoint, or a request has not been waited for, what is due there waits for the next
- * boundary without one: for 10 seconds, and at least 10 boundaries. Then the checkpoint is left out,
- * or the change of the number of tasks is refused; a line names sender and receiver, and the program
- * goes on. For messages that nobody received dome_finalize prints a line about the first, and the exit
- * status stays as it is. */
+ * Messages are no part of a checkpoint, nor of a view (dome_resize). While a message is in transit
+ * at a dome_checkpoint, or a request has not been waited for, a checkpoint or change that is due
+ * there waits for the next boundary without one: for 10 seconds, and at least 10 boundaries. Then
+ * the checkpoint is left out, or the change of the number of tasks is refused; a line names sender
+ * and receiver, and the program goes on. If messages have not been received by the end,
+ * dome_finalize prints a line about the first of them; the exit status stays as it is. */
 
 /* In place of a rank or tag to receive: from any task, with any tag. Which message comes first then
  * may differ from run to run, and with it the results. */
 #define DOME_ANY_RANK (-1)
 #define DOME_ANY_TAG  (-1)
 
-/* What has been received. */
+/* A message that has been received. */
 typedef struct dome_received {
     int rank, tag;
     size_t count; /* elements */
@@ -143,15 +142,16 @@ dome_status dome_send(dome_env *env, int dest, int tag, dome_type type, const vo
  * fewer. received (may be NULL) tells where it is from and how many it has. */
 dome_status dome_recv(dome_env *env, int source, int tag, dome_type type, void *data, size_t count, dome_received *received);
 
-/* The same in two steps, between which the task can do other work; dome_wait ends each request, once,
- * and frees it. The buffer must not be touched before. A message goes to the request for its
- * sender and tag that began first. dome_wait reports a request that has failed. What has not ended
- * at dome_finalize is named there. NULL on failure. */
+/* The same in two steps, between which the task can do other work; dome_wait ends each request,
+ * once, and frees it. The buffer must not be touched before. A message goes to the request for its
+ * sender and tag that began first. dome_wait reports a request that has failed. dome_finalize names
+ * a request that has not ended. NULL on failure. */
 typedef struct dome_request dome_request;
 dome_request *dome_isend(dome_env *env, int dest, int tag, dome_type type, const void *data, size_t count);
 dome_request *dome_irecv(dome_env *env, int source, int tag, dome_type type, void *data, size_t count);
 
-/* Waits until a request is complete. received may be NULL; for a request to send it is what was sent. */
+/* Waits until a request is complete. received may be NULL; for a request to send it describes the
+ * message sent. */
 dome_status dome_wait(dome_request *request, dome_received *received);
 
 /* Whether dome_wait would return at once. Never waits. */

@@ -22,8 +22,8 @@
  *   arithmetic nor an element-wise function: reductions that follow each other share one message
  *   (PETSc: VecDotBegin ... VecDotEnd, PetscCommSplitReductionBegin; MPI: MPI_Iallreduce). It runs
  *   while the program continues, in the library's operations: at their beginnings, between the
- *   blocks of vectors and matrices, and while they wait. While the program's own code runs between
- *   operations it does not get on. Any number of exchanges may be under way.
+ *   blocks of vectors and matrices, and while they wait. It makes no progress while the program's
+ *   own code runs between operations. Any number of exchanges may be under way.
  * - The bits are those of the functions that wait, for any number of tasks. dome_checkpoint, a
  *   movement of data and dome_finalize complete the exchanges first; a checkpoint holds the value.
  * - If an element has no value (dvec.h), or the value does not fit into the scalar's type, the first

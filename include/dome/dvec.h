@@ -29,7 +29,7 @@
  * - Integer arithmetic wraps around as unsigned arithmetic does. An integer divided by zero is
  *   DOME_ERR_RANGE (see below). min and max of floating-point values are NaN if an operand is NaN.
  *   Elements of struct types can be copied, filled, moved, mapped, read and written; their
- *   arithmetic is what dome_type_set_ops (type.h) has given to the type.
+ *   arithmetic is that of dome_type_set_ops (type.h).
  * - Results have the same bits for any number of tasks and any layout. + - * / and sqrt of real
  *   values are IEEE 754 operations, rounded once and never contracted; complex * and / consist of
  *   these (x / y by Smith's method); fmod and rounding to whole numbers are exact. All other
@@ -42,8 +42,9 @@
  * - An input of one element that is DOME_WHOLE is the same for all elements: dvec_sub(z, x, mean)
  *   subtracts the row `mean` from each row of x (shapes (n, k) and (1, k)); with width 1 it is one
  *   value for all. Element-wise functions read it when they are called, and report it if it is failed.
- * - So do all element-wise functions but those with a complex or struct scalar, dvec_copy where nothing
- *   is redistributed, and the loops of map.h and loop.h. In a loop without an output, the widest of the
+ * - Repeated operands work in all element-wise functions except those with a complex or struct
+ * scalar, in dvec_copy if nothing is redistributed, and in the loops of map.h and loop.h. In a loop
+ * without an output, the widest of the
  *   inputs counts as the output. Outputs are not repeated, nor are operands of reductions.
  *
  * Values that cannot be computed
@@ -63,7 +64,7 @@
  *   vector, succeed. While a named vector is failed, no checkpoint can be written; a line reports
  *   that.
  * - dome_finalize reports a failed vector if no call has reported its operation.
- * - All this is the same for any number of tasks, any layout and any --dome-evaluator. If several
+ * - These rules hold for any number of tasks, any layout and any --dome-evaluator. If several
  *   operations have failed, the line names the earliest operation and its first element. */
 #ifndef DOME_DVEC_H
 #define DOME_DVEC_H

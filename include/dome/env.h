@@ -83,7 +83,7 @@ dome_status dome_checkpoint(dome_env *env);
 bool dome_is_restarting(const dome_env *env);
 
 /* Changes the number of tasks to `tasks` at the next loop boundary (dome_checkpoint). Collective;
- * `tasks` is the same everywhere. A later call before that boundary replaces the wish.
+ * `tasks` is the same everywhere. A later call before that boundary replaces this one.
  *
  * At the boundary the program starts anew with that number of tasks, as after a restart:
  * dome_checkpoint does not return, dome_is_restarting is true, and named objects get their values as
@@ -91,11 +91,11 @@ bool dome_is_restarting(const dome_env *env);
  * with status 0. Users do the same with `dome grow` and `dome shrink` (docs/elastic.md).
  *
  * DOME_ERR_ARGUMENT: not within --dome-min and --dome-max. DOME_ERR_STATE: this program cannot
- * change (one task without a hub, started from the PVM console). If it turns out at the boundary that
- * it cannot (no named objects, no memory), rank 0 prints a line, and the program goes on with the
- * tasks that it has. While a message is in transit there, the wish waits (dome/comm.h). A program that dome-cc saves behind its
- * operations tries again at later ones while values differ between tasks (docs/dome-cc.md); the wish
- * is not in checkpoints that are written meanwhile. */
+ * change (one task without a hub, started from the PVM console). If the boundary shows that it
+ * cannot change (no named objects, no memory), rank 0 prints a line, and the program continues with
+ * its present tasks. While a message is in transit there, the change waits (dome/comm.h). In a
+ * program that dome-cc saves behind its operations it also waits while values differ between tasks
+ * (docs/dome-cc.md). Checkpoints that are written in the meantime do not contain the request. */
 dome_status dome_resize(dome_env *env, int tasks);
 
 /* The number of the view: 0 when the program is started, and larger in each view that follows, by
@@ -106,7 +106,7 @@ uint64_t dome_epoch(const dome_env *env);
 /* Why a view began. */
 typedef enum dome_view_reason {
     DOME_VIEW_CHANGED, /* dome_resize, or a user: nothing is lost */
-    DOME_VIEW_HEALED,  /* tasks were lost, others have their places: nothing is lost but time */
+    DOME_VIEW_HEALED,  /* tasks were lost, and new tasks have their places: only time is lost */
     DOME_VIEW_LOST     /* tasks were lost, and the others go on without them (--on-loss tell) */
 } dome_view_reason;
 
@@ -119,23 +119,24 @@ typedef struct dome_view_news {
 
 typedef void (*dome_view_function)(dome_env *env, const dome_view_news *news, void *data);
 
-/* Gives a function that is told of the view in which the program is. A view other than the first
- * begins in main, which runs once more; so the function is called here, before dome_on_view
- * returns, and in the first view it is not called. Call it after dome_init; the function may do what
- * the program may do there. Collective in order. DOME_ERR_STATE: the program has passed a
+/* Registers a function that learns why the present view began. A view other than the first begins in
+ * main, which runs once more; so the function is called here, before dome_on_view returns. In the
+ * first view it is not called. Call dome_on_view after dome_init; the function may make all calls
+ * that the program may make there. Collective in order. DOME_ERR_STATE: the program has passed a
  * dome_checkpoint already. */
 dome_status dome_on_view(dome_env *env, dome_view_function function, void *data);
 
-/* Which elements of an object (dvec_object(x), say) have gone with the tasks that were lost, in a
- * program that goes on without them (--on-loss tell): *spans is set to spans of global indices,
- * first to first + count - 1, in ascending order, none next to another; the result says how many.
- * These elements are as the object was made: 0 in a vector, no entries in the rows of a dsparse. The
- * program makes them again after it has made the object, before its next loop boundary.
+/* The elements of an object (dvec_object(x), say) that were lost with their tasks, in a program that
+ * goes on without these tasks (--on-loss tell). Sets *spans to spans of global indices, first to
+ * first + count - 1, in ascending order with gaps between them, and returns their number. The lost
+ * elements are as in a new object: 0 in a vector, no entries in the rows of a dsparse. The program
+ * makes them again after it has made the object, before its next loop boundary.
  *
- * The same on all tasks. From the first dome_checkpoint on, and when nothing is lost, the result is 0
- * and *spans NULL; the spans belong to the library and live until then. Objects that every task has
- * complete (dscalar, DOME_WHOLE) lose nothing. Collective in order; it does not communicate.
- * DOME_ERR_NAME, and 0: the object has no name of the program's, so nothing of it is kept. */
+ * The same on all tasks. The spans belong to the library until the first dome_checkpoint. From then
+ * on, and if nothing is lost, the result is 0 and *spans is NULL. Objects that are complete on every
+ * task (dscalar, DOME_WHOLE) lose nothing. Collective in order; it does not communicate.
+ * DOME_ERR_NAME, and 0: the program has given the object no name, so none of its elements are kept.
+ */
 size_t dome_lost(const dome_object *object, const dome_span **spans);
 
 /* Waits until every task has called it. Collective; data may move. */

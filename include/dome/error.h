@@ -4,7 +4,7 @@
  * reason, task, host) and ends the whole program with a status other than 0, as MPI does. After
  * dome_set_errors_return() the function returns instead, and dome_error_message() has the line.
  *
- * What a failing function returns then:
+ * A failing function then returns:
  *   dome_status       the error
  *   a pointer         NULL
  *   double            NaN

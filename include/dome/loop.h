@@ -82,7 +82,7 @@ typedef struct dvec_operand {
  * Element run.first + j of operand k is at run.at[k] plus j * run.stride[k] values. */
 #define DVEC_RUN_ROWS 4u
 
-/* What has called dvec_run_over, whose name messages then show: a macro, or a function of dome.hpp. */
+/* The caller of dvec_run_over, whose name messages show: a macro, or a function of dome.hpp. */
 #define DVEC_RUN_IN_LOOP_     8u
 #define DVEC_RUN_IN_FUNCTION_ 16u
 
@@ -102,7 +102,7 @@ void dvec_run_end(dvec_run *run);
 
 #define DVEC_LOOP_MAX_ 8
 
-/* What a loop needs of its run, in local variables. */
+/* The parts of its run that a loop needs, in local variables. */
 typedef struct dvec_loop_ {
     void *at[DVEC_LOOP_MAX_];
     size_t stride[DVEC_LOOP_MAX_];

@@ -143,13 +143,13 @@ dome_status dsparse_multiply(dvec *y, dsparse *a, const dvec *x);
  *
  * The first call chooses one of three ways, by what they send and compute in as many products as it
  * expects: entry by entry, each product to the owner of its element of y (the few entries of a grid
- * that other tasks need); by sums, which pass from task to task while each adds its rows' products (a
- * tall matrix); or by a transpose, which the matrix then keeps (random columns, a wide matrix). The
- * last two keep a copy of the entries. What a call keeps is dropped when the matrix is filled anew,
- * scaled or freed, when the layout of its rows or of y changes, and, entry by entry, when x has
- * another width. Of a matrix that changes after every product no copy is kept for long: as many
+ * that other tasks need); by sums, which pass from task to task while each adds its rows' products
+ * (a tall matrix); or by a transpose, which the matrix then keeps (random columns, a wide matrix).
+ * The last two keep a copy of the entries. The data that a call keeps is dropped when the matrix is
+ * filled anew, scaled or freed, when the layout of its rows or of y changes, and, entry by entry,
+ * when x has another width. A matrix that changes after every product soon keeps no copy: as many
  * products are expected as the last choice has served. Without memory for a copy the products go
- * entry by entry. --dome-profile says what was chosen and what it sent.
+ * entry by entry. --dome-profile shows the way that was chosen and the bytes that it sent.
  * Collective. DOME_ERR_ARGUMENT, DOME_ERR_TYPE, DOME_ERR_SHAPE, DOME_ERR_LAYOUT, DOME_ERR_MEMORY;
  * DOME_ERR_RANGE: a task has more than 2^32 entries, so that no way is possible. */
 dome_status dsparse_multiply_transposed(dvec *y, dsparse *a, const dvec *x);

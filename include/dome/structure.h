@@ -116,18 +116,21 @@ typedef struct dome_object_ops {
     /* Optional, for programs that are saved inside their calls (dome-cc, capture.h), where an object
      * goes on without its program's call of dome_object_new. Makes the object again: new content, as
      * for an empty object of this description, and one dome_object_new with `name`, which gives it
-     * its elements (unpack or read). Returns that object, or NULL. `info` is what describe said, but
-     * ndim and shape (reshape gives these back) and the layout, which is that of the present tasks:
-     * the one of dome_env_layout if dynamic. `parameters` are the bytes of the slot below; they come
-     * from a file: return NULL if they do not fit. Objects that were made before this one are there
-     * (dome_object_find). It runs before pointers in the program's variables are back: it makes
-     * nothing but the object. Content must be a block of the heap of its own; what it leads to in the
-     * heap is the object's, and not saved with the program's variables. Collective. */
+     * its elements (unpack or read). Returns that object, or NULL. `info` is the result of describe,
+     * except for ndim and shape (reshape gives these back) and the layout, which is that of the
+     * present tasks: the one of dome_env_layout if dynamic. `parameters` are the bytes of the slot
+     * below; they come from a file: return NULL if they do not fit. Objects that were made before
+     * this one are there (dome_object_find). It runs before pointers in the program's variables are
+     * back, so it makes only the object. Content must be a block of the heap of its own; blocks of
+     * the heap that can be reached from content belong to the object, and are not saved with the
+     * program's variables. Collective.
+     */
     dome_object *(*make)(dome_env *env, const char *name, const dome_object_info *info, const void *parameters, uint64_t bytes);
 
-    /* Optional, with make: what that needs beyond the description, such as the number of columns or the
-     * name of another object. Returns the number of bytes, and writes them to `buffer` if that is not
-     * NULL. Portable (dome_type_pack, DOME_PORTABLE), and the same on all tasks. */
+    /* Optional, with make: parameters that make needs beyond the description, such as the number of
+     * columns or the name of another object. Returns the number of bytes, and writes them to
+     * `buffer` if that is not NULL. Portable (dome_type_pack, DOME_PORTABLE), and the same on all
+     * tasks. */
     uint64_t (*parameters)(const dome_object *object, void *buffer);
 
     /* Defaulted (changed and mark_saved for mark 0; without these, and for other marks, all blocks
@@ -185,7 +188,7 @@ dome_status dome_object_unpack(dome_object *object, uint64_t first, uint64_t cou
                                uint64_t bytes);
 dome_status dome_object_adopt(dome_object *object, const dome_layout *layout);
 dome_status dome_object_delta(dome_object *object, unsigned mark, dome_delta_visit visit, void *ctx);
-/* What dome_object_delta says of mark 0, for a run of blocks of this task; and setting that mark. */
+/* dome_object_delta of mark 0 for a run of blocks of this task, and setting that mark. */
 dome_status dome_object_changed(const dome_object *object, uint64_t first, uint64_t count, bool *changed);
 dome_status dome_object_mark_saved(dome_object *object);
 dome_status dome_object_write_bytes(const dome_object *object, uint64_t first, uint64_t count, uint64_t *bytes);

@@ -83,9 +83,9 @@ typedef struct dome_field {
     size_t count;
 } dome_field;
 
-/* A type for a struct of `size` bytes with `nfields` fields. field_size is sizeof(dome_field) as
- * the caller's compiler knows it. Fields lie inside the struct and do not overlap; bytes of no
- * field are padding and are not transferred. The fields are copied. A second call with the same
+/* A type for a struct of `size` bytes with `nfields` fields. field_size is sizeof(dome_field) as the
+ * caller's compiler knows it. Fields lie inside the struct and do not overlap; bytes that belong to
+ * no field are padding and are not transferred. The fields are copied. A second call with the same
  * name and description returns the same type. env owns the type until dome_finalize. Collective in
  * order (dvec.h). NULL on failure: DOME_ERR_ARGUMENT (no fields, a field outside the struct,
  * overlap, a wrong field_size), DOME_ERR_NAME (another type has the name). */
@@ -120,8 +120,9 @@ typedef struct dome_type_ops {
     void (*equal)(uint8_t *z, const void *x, const void *y, size_t n); /* dvec_eq, dvec_ne */
     void (*from_f64)(void *z, const double *x, size_t n);              /* dvec_convert from DOME_F64; dvec_fill */
     void (*to_f64)(double *z, const void *x, size_t n);                /* dvec_convert to DOME_F64 */
-    /* *z = x[0] + x[1] + ... + x[n - 1], n > 0: what dvec_sum_struct does with a block. Only together with add, which gives the
-     * same up to rounding; without it a block is summed by calls of add, which read and write each partial sum. */
+    /* *z = x[0] + x[1] + ... + x[n - 1], n > 0: dvec_sum_struct's sum of a block. Only together with
+     * add, which must give the same up to rounding. Without `sum`, a block is summed by calls of
+     * add, which read and write each partial sum. */
     void (*sum)(void *z, const void *x, size_t n);
 } dome_type_ops;
 

@@ -182,7 +182,7 @@ static int judge_of(const uint64_t *key, uint64_t words, int size)
     return (int)((hash_of(key, words) >> 32) % (uint64_t)size);
 }
 
-/* What the entries of this task's table are sent as: the words of the key, and the position. */
+/* The entries of this task's table, as they are sent: the words of the key, and the position. */
 typedef struct letters {
     uint64_t words;                        /* of a letter */
     uint64_t *counts, *in_counts, *places; /* by rank: letters */

@@ -106,7 +106,7 @@ static uint64_t look_at(const uint64_t *at, uint64_t count, uint64_t limit, cons
     return good;
 }
 
-/* What one task knows of the indices, and after the exchange all tasks: the maximum is taken. */
+/* One task's findings about the indices; after the exchange, by the maximum, those of all tasks. */
 enum { FIRST_BAD, FAR, KNOWN };
 
 static int fail_index(const dvec *index, const dvec *target, uint64_t bad, uint64_t value, bool mine)
@@ -308,7 +308,7 @@ dome_status dvec_gather(dvec *z, const dvec *x, const dvec *index)
 
 /* ---- many single elements ---- */
 
-/* What a task knows of its indices, and after the exchange all tasks: the maximum is taken. */
+/* One task's findings about its indices; after the exchange, by the maximum, those of all tasks. */
 enum { ANY_BAD, ANY_FAR, MOST, ASKED };
 
 /* All tasks agree on whether every index is valid, whether any belongs to another task, and the largest number of elements that

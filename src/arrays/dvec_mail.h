@@ -10,7 +10,7 @@ typedef struct dvec_partner {
     uint64_t count, at, in_count, in_at;
 } dvec_partner;
 
-/* What one task sends to each other task. */
+/* The items that one task sends to each other task. */
 typedef struct dvec_mail {
     int size;
     uint64_t *counts, *places;    /* by rank: items to send, position of the next one */
@@ -47,7 +47,7 @@ int dvec__mail_send(dvec_mail *m, dome_env *env, dome_type type, uint64_t values
 void dvec__mail_find_partners(dvec_mail *m, const dome_env *env);
 
 /* The same in two steps, between which the task can do other work and must not communicate: `begin` sends, and `finish` receives
- * what the others have sent. send must not change in between. Both return the transport's status, which is not reported. */
+ * the others' parts. send must not change in between. Both return the transport's status, which is not reported. */
 int dvec__mail_begin(dvec_mail *m, dome_env *env, dome_type type, uint64_t values, const void *send, bool back);
 int dvec__mail_finish(dvec_mail *m, dome_env *env, dome_type type, uint64_t values, void *recv, bool back);
 

@@ -43,7 +43,7 @@ static uint64_t first_descent(const table *t, const uint64_t *keys, uint64_t cou
     return count;
 }
 
-/* What each task tells of its spans: the first and the last key of each, of two words, and the first descent. */
+/* Each task's words about its spans: the first and the last key of each, of two words, and the first descent. */
 enum { FIRST_KEY = 0, LAST_KEY = 2, EACH_SPAN = 4, DESCENT = 2 * EACH_SPAN, TOLD };
 
 static const uint64_t *told_of(const uint64_t *all, const dvec_segment *segment, int key)

@@ -180,7 +180,7 @@ dvec *dvec_nonzero(const dvec *x, const char *name)
 
 /* ---- different values ---- */
 
-/* What a task tells of its spans: the last key of each, of two words. */
+/* A task's words about its spans: the last key of each, of two words. */
 enum { KEY_WORDS = 2, LAST_KEYS = 2 * KEY_WORDS };
 
 /* The last key before each of this task's spans; before[k] is not set where nothing lies before. */

@@ -122,7 +122,7 @@ static int look(dome_env *env, double seconds, double *speeds, double *most_over
     return status == DOME_OK ? status : dome__fail_transport(env, status);
 }
 
-/* What each would do if its processor were not shared: rates are in the unit of the median one (learn.c). */
+/* The rate of each task if its processor were not shared, in the unit of the median one (learn.c). */
 static int gather_processors(dome_env *env, dome_balance *b, double *processors)
 {
     b->processor = dome__processor_speed();

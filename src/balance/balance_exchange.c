@@ -106,7 +106,7 @@ static bool has_costs(const domain *d)
     return dome__domain_is_live(d) && (d->costs || d->uneven);
 }
 
-/* What each task gives: `each` numbers, then the costs of its blocks in the domains in which blocks differ. */
+/* Each task gives `each` numbers, then the costs of its blocks in the domains in which blocks differ. */
 static uint64_t *counts_of_all(const dome_balance *b)
 {
     uint64_t *counts = g_new(uint64_t, b->size);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* What the tasks' speeds are, by rank. */
+/* The tasks' speeds, by rank. */
 typedef struct speeds {
     double *rates, *later, *noises;
 } speeds;
@@ -42,7 +42,7 @@ static void load_of(const dome_balance *b, const domain *d, const speeds *s, uin
     dome_layout_run(d->layout, 0, &load->start);
 }
 
-/* What moving takes for blocks of a domain. The gain in a domain counts for the whole program by the domain's weight. */
+/* The time that moving takes for blocks of a domain. The gain in a domain counts for the whole program by the domain's weight. */
 static dome_moving moving_of(const dome_balance *b, const domain *d)
 {
     dome_moving moving = b->moving;

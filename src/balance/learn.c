@@ -73,9 +73,9 @@ static double owned_work(const dome_balance *b, int rank)
     return work;
 }
 
-/* Where the costs of blocks are measured they change, and known costs describe the past. A task's speed is then its share of its
- * processor, in the unit of the costs. A speed computed from the work it owned would include changes of costs that have not been
- * learnt yet, and count them twice. */
+/* In a program whose blocks have measured costs, costs change, and the known ones describe the past. A task's speed is then its
+ * share of its processor, in the unit of the costs. A speed computed from the work it owned would include changes of costs that
+ * have not been learnt yet, and count them twice. */
 static double rate_by_processor(const hearing *h, int rank, int stretch)
 {
     double busy = dome__said_of(h, rank, stretch, SAYS_BUSY), had = MIN(dome__said_of(h, rank, stretch, SAYS_HAD), busy);
@@ -92,7 +92,7 @@ static bool costs_are_measured(const dome_balance *b)
     return false;
 }
 
-/* What a rank would do with a whole processor, in the unit of the rates. */
+/* The rate of a rank with a whole processor, in the unit of the rates. */
 static double unit_of(const dome_balance *b, const hearing *h, int rank, int stretch, double work)
 {
     double had = dome__said_of(h, rank, stretch, SAYS_HAD);
@@ -116,8 +116,8 @@ typedef struct stretch {
     bool telling; /* the tasks computed enough to show their speeds */
 } stretch;
 
-/* Learns what a rank has shown of its speed. Long stretches of computing show it; where tasks on shared processors wait for each
- * other every few milliseconds, only the one that the others wait for shows what it can do. */
+/* Learns what a rank has shown of its speed. Long stretches of computing show it. If tasks on shared processors wait for each
+ * other every few milliseconds, only the task for which the others wait shows its speed. */
 static bool learn_speed(dome_balance *b, const hearing *h, int rank, const stretch *s, double rate, double mean)
 {
     dome_speed *speed = &b->speeds[rank];

@@ -10,7 +10,7 @@
 #define DOME_MOVES 4
 int dome__moves(const dome_layout *was, int from, const dome_layout *becomes, int to, dome_span moves[DOME_MOVES]);
 
-/* What this task has sent since the program began: blocks (counted once for each object), by distance. */
+/* Blocks that this task has sent since the program began (counted once for each object), by distance. */
 struct dome_moved {
     uint64_t to_neighbours; /* one rank up or down */
     uint64_t around;        /* between the last rank and the first */

@@ -1,4 +1,4 @@
-/* Where data goes. */
+/* The division of data: which policy moves which blocks. */
 #include "balance/policy_private.h"
 
 #include <glib.h>
@@ -393,7 +393,7 @@ static int64_t turn_of(const dome_load *load, const dome_division *division)
     return turn > blocks / 2 ? turn - blocks : turn;
 }
 
-/* What is lost by a division within the horizon, moving included; now: the time of the present layout. */
+/* The time lost by a division within the horizon, moving included; now: the time of the present layout. */
 static double loses(const dome_load *load, const dome_moving *moving, double horizon, double now, const dome_division *division)
 {
     return horizon * dome__division_time(load, division) / now + dome__moving_seconds(load, division, moving, NULL);

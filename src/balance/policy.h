@@ -82,15 +82,14 @@ typedef struct dome_speed {
     dome_models models;
 } dome_speed;
 
-/* Folds a measurement (cost processed per second of computing, over `seconds`) into the estimate. That is what the model says
- * which has predicted best so far, at first the mean over the last seconds: the noise of measurements falls with the square root
- * of their time. A value further from the estimate than noise
- * explains is not used before the next one confirms it: a task that was stopped for a moment must not lose its data. The very
- * first measurement is used at once. If `measured` is not positive or not finite, the rank has no blocks and has computed
- * nothing. Its estimate, if below `mean` (the mean rate of the others), then drifts towards it, more slowly each time that such a
- * trial has failed: a rank that lost all its blocks gets another chance to be measured, and one that is really slow does not
- * often delay the others. (Must not be called if no rank computed anything.) Returns whether the measurement is in doubt, so that
- * the next phase should be soon. */
+/* Folds a measurement (cost processed per second of computing, over `seconds`) into the estimate. The estimate is that of the
+ * model which has predicted best so far, at first the mean over the last seconds: the noise of measurements falls with the square
+ * root of their time. A value further from the estimate than noise explains is not used before the next one confirms it: a task
+ * that was stopped for a moment must not lose its data. The first measurement is used at once. If `measured` is not positive or
+ * not finite, the rank has no blocks and has computed nothing. Its estimate, if below `mean` (the mean rate of the others), then
+ * drifts towards it, more slowly each time that such a trial has failed: a rank that lost all its blocks gets another chance to
+ * be measured, and one that is really slow does not often delay the others. (Must not be called if no rank computed anything.)
+ * Returns whether the measurement is in doubt, so that the next phase should be soon. */
 bool dome__speed_update(dome_speed *speed, double measured, double seconds, double mean);
 
 /* Whether the rate changes all the time: it grows or shrinks steadily, or the last measurement is the best that can be said. */
@@ -99,11 +98,11 @@ bool dome__speed_moves(const dome_speed *speed);
 /* The rate that is to be expected in so many seconds. */
 double dome__speed_ahead(const dome_speed *speed, double seconds);
 
-/* Folds a measurement of a rank that often waited for others. It did `least` (cost per second) while others set the pace, and
- * `most` while it computed: less than it can do, and perhaps more. A processor that is shared is given at once to a task that has
- * waited, and taken away when it has computed for a while. So the estimate counts while it is between the two, and the nearer of
- * the two if it is not. A rank that waits long although it does what it is estimated to do is given more as a trial, more rarely
- * each time that a trial has failed. */
+/* Folds a measurement of a rank that often waited for others, which gives two bounds: `least`, its rate (cost per second) while
+ * others set the pace, and `most`, its rate while it computed. The latter may be too high, because a shared processor is given at
+ * once to a task that has waited, and taken away when it has computed for a while. An estimate between the two bounds is kept;
+ * any other is clamped to the nearer bound. A rank that still waits long gets more as a trial, and trials become rarer each time
+ * that one has failed. */
 bool dome__speed_between(dome_speed *speed, double least, double most, double seconds, double mean);
 
 /* ---- where ---- */

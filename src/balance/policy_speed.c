@@ -1,4 +1,4 @@
-/* What a rank knows of its speed. */
+/* The estimate of a rank's speed, from measurements. */
 #include "balance/policy_private.h"
 
 #include <glib.h>
@@ -57,7 +57,7 @@ static double median_of_recent(const dome_models *m)
     return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
 }
 
-/* What a model says of the mean rate over the next `seconds`. */
+/* A model's prediction of the mean rate over the next `seconds`. */
 static double prediction(const dome_models *m, dome_model model, double seconds)
 {
     double level, slope;
@@ -216,7 +216,7 @@ static void stands(dome_speed *speed, double least, double most, double seconds)
     speed->noise = speed->spread / sqrt(model_seconds(speed));
 }
 
-/* What the two bounds say of the speed; its rate: nothing new. */
+/* The speed as the two bounds show it; its present rate: they show nothing new. */
 static double between(dome_speed *speed, double least, double most)
 {
     if (!(speed->rate > 0) || speed->idle || !dome__rate_known(least) || !dome__rate_known(most))

@@ -105,7 +105,7 @@ static void add_struct(dome_type type)
     g_ptr_array_add(h->structs, (void *)(uintptr_t)type);
 }
 
-/* Those that it contains come before it. */
+/* The types that it contains come before it. */
 static void add_with_parts(dome_type type)
 {
     dome_capture_handles *h = &dome__capture->handles;

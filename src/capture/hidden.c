@@ -308,7 +308,7 @@ static bool look_at_block(look *l, const dome_capture_block *b)
             look_at_elements(l, layout->tail, memory + layout->tail_offset, dome__capture_block_tail(b), layout->flags));
 }
 
-/* What pointers of several blocks lead to is fetched together (image_write.c). */
+/* The targets of the pointers of several blocks are fetched together (image_write.c). */
 static void look_ahead(const dome_capture_block *first, size_t count, int step)
 {
     for (const dome_capture_block *b = first; b < first + count; b++)

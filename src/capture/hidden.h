@@ -1,5 +1,5 @@
-/* What no checkpoint can hold, found before one is written: addresses that lie in numbers or bytes, where they are not seen to be
- * pointers, and pointers to what the library does not know. <dome/capture.h> says what counts. */
+/* Finds, before a checkpoint is written, addresses that no checkpoint can hold: those in numbers or bytes, where nothing marks
+ * them as pointers, and pointers to memory that the library does not know. <dome/capture.h> says which count. */
 #ifndef DOME_SRC_CAPTURE_HIDDEN_H
 #define DOME_SRC_CAPTURE_HIDDEN_H
 

@@ -15,8 +15,9 @@
  * are not active; those that are bare have all zeros in them, blocks of active functions and of globals do not begin with their
  * kind, and constants are cut into blocks like other globals.
  *
- * What is larger than SMALL_BYTES in the image is cut into parts of about PART_BYTES; what is smaller shares a block with others,
- * of which a block of globals has up to PART_BYTES, and one of the heap those whose serials differ in the last GROUP_BITS only.
+ * A variable or block of the heap that takes more than SMALL_BYTES in the image is cut into parts of about PART_BYTES. Smaller
+ * ones share a block of the image: globals up to PART_BYTES, blocks of the heap if their serials differ in the last GROUP_BITS
+ * only.
  */
 enum {
     IMAGE_VERSION = 9,
@@ -75,7 +76,7 @@ typedef struct block_run {
     const dome_capture_layout *layout;
 } block_run;
 
-/* What was read and has pointers, until all blocks are there. */
+/* Memory that was read and has pointers, until all blocks are there. */
 typedef struct kept {
     segment_kind kind;
     uint8_t *bytes;

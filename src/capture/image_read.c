@@ -128,7 +128,7 @@ static void read_functions(dome_capture_image *image, const dome_capture_describ
     }
 }
 
-/* What has another text in this program than it had, or is not there any more. */
+/* Functions and constants that have another text in this program than they had, or are not there any more. */
 static void read_sources(dome_capture_image *image, const dome_capture_described *d, dome_bytes *from)
 {
     const uint64_t count = dome__read_leb128(from);
@@ -144,7 +144,7 @@ static void read_sources(dome_capture_image *image, const dome_capture_described
     }
 }
 
-/* What comes behind the counts. */
+/* The part of the image behind the counts. */
 static void read_lists(dome_capture_image *image, dome_bytes *from)
 {
     dome_capture_described d;

@@ -31,8 +31,8 @@ static bool continues(const dome_capture_block *before, const dome_capture_block
 
 /* ---- what tells of blocks ----
  *
- * A run is described by the distance of its first serial from the end of the run before it, by the number of its blocks, by its
- * type, and by the elements of a block (of a type with a flexible last member, by those of that). */
+ * Runs of blocks are described by LEB128 numbers, run := gap count type elements. gap: from the end of the run before to the
+ * first serial; count: blocks; elements: of a block, or, if the type has a flexible last member, of that member. */
 
 static uint8_t *put_run(uint8_t *to, uint64_t after, const dome_capture_block *b, uint64_t count)
 {
@@ -338,7 +338,7 @@ static void look_ahead(const dome_capture_block *b, int step)
     }
 }
 
-/* What the pointers of several blocks lead to is fetched together: one after the other most of the time would go to waiting. */
+/* The targets of the pointers of several blocks are fetched together: one by one, most of the time would be spent waiting. */
 static void look_ahead_at(const dome_capture_block *first, uint64_t count)
 {
     for (int step = 0; step < 2; step++) {

@@ -242,7 +242,7 @@ static int exceptions_of(unsigned bits)
     return set;
 }
 
-/* What the library computes meanwhile is not the program's. */
+/* The flags that the library raises meanwhile are not the program's. */
 static void save_floating(void)
 {
     dome_capture_library *l = &dome__capture->library;

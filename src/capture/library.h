@@ -1,4 +1,4 @@
-/* What the C library keeps for the program. */
+/* State that the C library keeps for the program. */
 #ifndef DOME_SRC_CAPTURE_LIBRARY_H
 #define DOME_SRC_CAPTURE_LIBRARY_H
 

@@ -1,4 +1,4 @@
-/* What the source files of the program have registered, by name. */
+/* The descriptions that the source files of the program have registered, by name. */
 #ifndef DOME_SRC_CAPTURE_MODULES_H
 #define DOME_SRC_CAPTURE_MODULES_H
 
@@ -42,7 +42,7 @@ size_t dome__capture_source_count(void);
 const dome_capture_source *dome__capture_source(size_t k);
 const dome_capture_source *dome__capture_source_find(const char *name);
 
-/* What the program is called in checkpoints, whatever its file's name is: its source files, by name. g_free'd by the caller. */
+/* The program's name in checkpoints, whatever its file is called: its source files, by name. g_free'd by the caller. */
 char *dome__capture_modules_name(void);
 
 /* Forgets all modules, for tests. */

@@ -30,7 +30,7 @@ typedef struct dome_capture_pointers {
 /* Gathers what pointers may lead to. False without memory. */
 bool dome__capture_pointers_begin(void);
 
-/* What an address leads to: at what it begins, and of how many bytes. Code, streams and handles have no layout. */
+/* The target of an address: where it begins, and how many bytes it has. Code, streams and handles have no layout. */
 typedef struct dome_capture_target {
     dome_capture_space space; /* DANGLING: nothing that is known */
     const dome_capture_layout *layout;
@@ -38,7 +38,7 @@ typedef struct dome_capture_target {
     size_t bytes;
 } dome_capture_target;
 
-/* After begin. What lies at an address, or ends there. */
+/* After begin. The target that lies at an address, or ends there. */
 dome_capture_target dome__capture_target(const void *address);
 
 /* Calls function(ctx, first, end) for each range of addresses in which globals, memory of active functions and functions lie. */
@@ -51,7 +51,7 @@ bool dome__capture_has_place(const void *address, const dome_capture_type *type)
 void dome__capture_encode(void *ctx, const void *const *from, const dome_capture_type *target, uint8_t *to);
 bool dome__capture_decode(void *ctx, void **to, const dome_capture_type *target, const uint8_t *from);
 
-/* What decode needs: blocks by serial, memory by number. */
+/* Tables for decode: blocks by serial, memory by number. */
 typedef struct dome_capture_places {
     dome_capture_block **blocks; /* serials ascend */
     size_t nblocks;

@@ -32,7 +32,7 @@ void dome__capture_status_clear(int bits);
 /* Polls are counted, and each whose number is a multiple of `every` captures; 0: none does. */
 void dome__capture_poll_every(uint64_t every);
 
-/* What the image keeps of that. */
+/* The counts that the image keeps. */
 typedef struct dome_capture_counts {
     uint64_t polls, request_at;
     bool counting;

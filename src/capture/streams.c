@@ -194,7 +194,7 @@ static char *copy_content(const stream *s, uint64_t length)
 }
 
 /* Finds what was given back and is still to be read, which the C library does not tell: reads as many characters as ungetc has
- * got, and compares them with the file. Those that the file itself has at their places do no harm. */
+ * got, and compares them with the file. Bytes that the file itself has at these places do no harm. */
 static void find_given_back(stream *s)
 {
     char in_file[GIVEN_BACK_MOST];

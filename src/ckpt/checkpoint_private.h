@@ -14,7 +14,7 @@ typedef struct dome_run {
     bool running;
 } dome_run;
 
-/* What rank 0 sends to all tasks at a boundary. */
+/* Words of rank 0 to all tasks at a boundary. */
 typedef struct dome_checkpoint_order {
     uint64_t number; /* write this checkpoint; 0: none */
     uint64_t full;

@@ -335,7 +335,7 @@ static char *take_shape(const dome_ckpt *head, const dome_ckpt_object *there, do
     return *status == DOME_OK ? NULL : g_strdup("has a shape there that it cannot have in the program");
 }
 
-/* What takes blocks of a checkpoint. */
+/* An object that receives its blocks from a checkpoint. */
 typedef struct restoring {
     const dome_checkpoints *c;
     dome_object *object;

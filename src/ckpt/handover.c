@@ -124,7 +124,7 @@ static char *differs(const dome_handover *h, const char *what)
                            h->env->hosts[rank], what);
 }
 
-/* What task 0 has, as this task has it: a hash of each object, of the first `count`, and one of the whole directory. */
+/* Words that must be equal to those of task 0: a hash of each of the first `count` objects, and one of the whole directory. */
 static uint64_t *hash_all(const dome_handover *h, uint64_t count)
 {
     uint64_t *words = g_new0(uint64_t, count + 1);

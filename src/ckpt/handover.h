@@ -1,7 +1,7 @@
-/* A handover: the state of a program between two views (wire/view.h), a whole checkpoint in memory without a name. Each host
- * on which a task stays has a piece of it: a file in memory, kept open by its lowest rank that stays. All pieces have the length
- * of the whole; each holds the blocks of that host's tasks at their places, and nothing elsewhere. A task that leaves a host on
- * which none stays sends its blocks to the others before it goes, so what the next view needs is with those that come back.
+/* A handover: the state of a program between two views (wire/view.h), a whole checkpoint in memory without a name. Each host on
+ * which a task stays has a piece of it: a file in memory, kept open by its lowest rank that stays. All pieces have the length of
+ * the whole; each holds the blocks of that host's tasks at their places, and nothing elsewhere. If no task stays on a host, those
+ * that leave it send their blocks to the others before they go, so the tasks that come back have all that the next view needs.
  *
  *     handover.c         what is to be written, whether there is room, the pieces
  *     handover_write.c   the old view writes; the values of its objects are given back to the system meanwhile
@@ -13,7 +13,7 @@
 #include "core/environment.h"
 #include "store/reader.h"
 
-/* What a task carries into the next view. */
+/* The piece of the state that a task carries into the next view. */
 typedef struct dome_handover_piece {
     int fd;     /* -1: none; closed on exec */
     int number; /* of the piece */

@@ -6,7 +6,7 @@
 #include "ckpt/handover.h"
 #include "ckpt/state.h"
 
-/* What the writer of a block tells of it: its checksum, and the number of its piece. */
+/* Words about a block, from the task that wrote it: its checksum, and the number of its piece. */
 enum {
     DOME_HANDOVER_SUM = sizeof(dome_checksum) / sizeof(uint64_t),
     DOME_HANDOVER_PIECE = DOME_HANDOVER_SUM,

@@ -86,7 +86,7 @@ static int share_head(dome_env *env, int fd, dome_ckpt **ckpt, uint32_t **piece_
     return status;
 }
 
-/* What a task tells the others of its piece. */
+/* A task's words to the others about its piece. */
 enum { KEPT, PROCESS, DESCRIPTOR, OFFER };
 
 /* Whether each block is in a piece that a task has brought along. */
@@ -334,7 +334,7 @@ static bool is_near(const taking *t, uint64_t block)
     return s->apart && t->whole ? s->keeps[s->env->rank] >= 0 : s->near[s->piece_of[t->there->first_entry + block]];
 }
 
-/* Those of this host's piece, in place. A block that is in none stays as it was made. */
+/* The blocks of this host's piece, in place. A block that is in none stays as it was made. */
 static void take_near(taking *t)
 {
     nearby near = {.t = t};

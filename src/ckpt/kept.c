@@ -33,7 +33,7 @@ static dome_ckpt_file *open_file(const dome_kept *k, int file)
     return opened;
 }
 
-/* Whatever becomes of this process now, nobody takes what is in the file for a state. */
+/* From now on the file's content is not taken for a state, even if this process ends. */
 static void forget(dome_kept *k, int file)
 {
     static const char blank[DOME_CKPT_HEADER];
@@ -106,7 +106,7 @@ static char *write_block(void *ctx, const dome_state_item *item, uint64_t block)
     return status == DOME_OK ? why : dome__state_cannot(item->there->name, status);
 }
 
-/* What can be known before anything is written over. */
+/* Checks that are possible before anything is written over. */
 static void plan(writing *w, const char *program, uint64_t loop)
 {
     dome_env *env = w->k->env;
@@ -186,7 +186,7 @@ int dome__kept_write(dome_kept *k, const char *program, uint64_t loop, char **wh
 
 /* ---- reading ---- */
 
-/* The newest state that all tasks have which have any. all: the numbers of each task's files. */
+/* The newest state that is present on every task that has kept one. all: the numbers of each task's files. */
 static uint64_t newest(const uint64_t *all, int size)
 {
     uint64_t best = 0;
@@ -226,7 +226,7 @@ static int share_piece(dome_env *env, int leader, dome_ckpt **piece)
     return status;
 }
 
-/* What the task that has a block tells of it. */
+/* Words about a block, from the task that has it. */
 enum { LENGTH, OFFSET, SUM, HOLDER = SUM + DOME_HANDOVER_SUM, WORDS };
 
 static void tell(uint64_t *words, const dome_ckpt_entry *e, int rank)

@@ -55,7 +55,7 @@ static char *give_run(const dome_state_walk *w, const dome_state_item *item, dom
     return why;
 }
 
-/* Those blocks of a run that this task writes. */
+/* The blocks of a run that this task writes. */
 static char *give_own(const dome_state_walk *w, const dome_state_item *item, uint64_t first, uint64_t count)
 {
     char *why = NULL;

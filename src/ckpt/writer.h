@@ -28,7 +28,7 @@ typedef struct dome_ckpt_link {
     void *ctx;
     bool (*send)(void *ctx, int to, const void *data, uint64_t bytes, char **message);
     bool (*receive)(void *ctx, int from, void **data, uint64_t *bytes, char **message);
-    bool (*altered)(const void *ctx); /* whether what was received was not what the other side has sent; that side goes on */
+    bool (*altered)(const void *ctx); /* whether received data differs from the data that was sent; the sender goes on */
 } dome_ckpt_link;
 
 /* ---- where hosts share no file system ---- */

@@ -1,4 +1,4 @@
-/* What the rest of the library does with the program's messages. */
+/* Functions for the rest of the library that concern the program's messages. */
 #ifndef DOME_SRC_COMM_COMM_H
 #define DOME_SRC_COMM_COMM_H
 

@@ -32,7 +32,7 @@ typedef struct stored {
     GList link;
 } stored;
 
-/* What is known of a message that has been sent. */
+/* A message that has been sent, for the report on messages that nobody receives. */
 typedef struct sent {
     int tag;
     dome_type_kind kind;

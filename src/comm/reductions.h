@@ -1,4 +1,4 @@
-/* What dome_reduction computes: loops over elements. */
+/* The loops of dome_reduction over elements. */
 #ifndef DOME_SRC_COMM_REDUCTIONS_H
 #define DOME_SRC_COMM_REDUCTIONS_H
 

@@ -14,7 +14,7 @@
 
 struct dome_operation;
 
-/* What one operation has cost. */
+/* The costs of one operation. */
 typedef struct dome_clock_entry {
     uint64_t count;
     uint64_t compute_ns; /* waiting excluded */
@@ -28,7 +28,7 @@ void dome__clock_free(struct dome_clock *clock);
 void dome__clock_start(dome_env *env);
 uint64_t dome__clock_ran_ns(const dome_env *env); /* since then */
 
-/* What the kernel has counted for a thread. */
+/* The kernel's counts for a thread. */
 typedef struct dome_processor_time {
     uint64_t had_ns;    /* it ran */
     uint64_t wanted_ns; /* it could have run, but others did, or a limit stopped it; both 0: not known */
@@ -43,9 +43,9 @@ dome_processor_time dome__clock_processor(const dome_env *env);
 uint64_t dome__yield(void);
 void dome__yielded(uint64_t ns, bool there);
 
-/* How much of what a thread has waited for others by the clock on the wall it was really waiting: the rest of the time it could
- * have run, and had no processor. all: of the clock; in it the thread had a processor and wanted one for so long. What is left of
- * it was spent asleep, and no longer than that has it waited. Any unit. */
+/* Of the wall time `waited` for which a thread has waited for others: the part in which it really waited. In the rest it could
+ * have run, and had no processor. all: a stretch of wall time, in which the thread had a processor for `had`, and wanted one in
+ * vain for `wanted`. It slept for the rest of the stretch, and has waited at most that long. Any unit. */
 double dome__really_waited(double all, double had, double wanted, double waited);
 
 /* dome__end at a time, by dome__now_ns, that the caller knows already; 0: it does not. */

@@ -1,4 +1,4 @@
-/* What has been written since a mark, also of objects whose tables are from before there were several marks. */
+/* Blocks written since a mark, also of objects whose tables are from before there were several marks. */
 #include "core/layout.h"
 #include "core/marks.h"
 #include "core/object_private.h"

@@ -41,8 +41,8 @@ bool dome__object_syncs(const dome_object *object);
 /* Whether the program chose the object's name: only then can it be found again after a restart. */
 bool dome__object_is_named(const dome_object *object);
 
-/* What makes the object again, NULL if its table has nothing, and the number of bytes that it needs for that; written to buffer
- * if that is not NULL. */
+/* The function that makes the object again, NULL if its table has none; and the number of bytes of its parameters, which are
+ * written to buffer if that is not NULL. */
 typedef dome_object *(*dome__object_make)(dome_env *env, const char *name, const dome_object_info *info, const void *parameters,
                                           uint64_t bytes);
 dome__object_make dome__object_maker(const dome_object *object);

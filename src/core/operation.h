@@ -75,7 +75,7 @@ dome_status dome__end(dome_operation *op, dome_status status);
 /* Counts bytes of vectors that an operation has read or written, for the profile: as the outermost one's. */
 void dome__count_bytes(const dome_operation *op, uint64_t bytes);
 
-/* What an environment knows of errors. */
+/* The errors of an environment. */
 struct dome_errors *dome__errors_new(void);
 void dome__errors_free(struct dome_errors *errors);
 

@@ -1,4 +1,4 @@
-/* What the library's own files may know of types. */
+/* Types, for the library's own files. */
 #ifndef DOME_SRC_TYPE_PRIVATE_H
 #define DOME_SRC_TYPE_PRIVATE_H
 

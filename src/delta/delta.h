@@ -23,7 +23,8 @@
  * representations of CAPE (Viet Hai Ha, thesis, 2012, section 3.5.2: SD, SSD, MD, EP) differ: there a page gets the shorter of
  * two.
  *
- * Nothing here knows other parts of the library but core's bytes and checksum. No function is thread-safe for one delta. */
+ * Nothing here knows other parts of the library but bytes and checksums of src/system. No function is thread-safe for one delta.
+ */
 #ifndef DOME_SRC_DELTA_H
 #define DOME_SRC_DELTA_H
 

@@ -159,7 +159,7 @@ static void find_memories(const chain_program *p, uint64_t *read, uint64_t *writ
     }
 }
 
-/* What stands before the loops: types, functions, parameters, constants. */
+/* The source before the loops: types, functions, parameters, constants. */
 static void write_head(GString *s, const chain_program *p, uint64_t used)
 {
     const char *f = p->kind == DOME_KIND_F32 ? "f" : "";

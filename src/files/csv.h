@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the last byte was part of. */
+/* The part of a text to which the last byte belonged. */
 typedef enum dome_csv_state {
     DOME_CSV_LINE,   /* a line in which nothing stands yet */
     DOME_CSV_FIELD,  /* the blanks before a field */
@@ -33,7 +33,7 @@ typedef struct dome_csv_format {
 /* comment: 0 if there are none. False if the characters cannot be told apart from each other and from numbers. */
 bool dome__csv_format(dome_csv_format *format, char separator, char comment);
 
-/* What a part of a text does, by the state before it. */
+/* The result of scanning a part of a text, by the state before it. */
 typedef struct dome_csv_scan {
     uint64_t records[DOME_CSV_STATES];     /* that begin in it */
     uint64_t lines;                        /* ends of lines */

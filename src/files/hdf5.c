@@ -145,7 +145,7 @@ static bool no_such_set(const dome_hdf5 *h, char **message)
     return false;
 }
 
-/* What has the name: an object, or -1. */
+/* The object that has the name, or -1. */
 static hid_t object_at(const dome_hdf5 *h, const char *path)
 {
     return dome__h5.H5Oopen(h->file, path, H5P_DEFAULT);
@@ -418,7 +418,7 @@ static bool describe(const dome_hdf5 *h, dome_file_array *array, uint64_t *offse
 
 /* ---- looking at files that may be damaged ---- */
 
-/* What a process of its own is asked about a file, and answers: a head, followed by the description or the message. */
+/* The question about a file to a process of its own, and its answer: a head, followed by the description or the message. */
 typedef struct question {
     const char *file, *set;
     const dome_file_array *array;

@@ -15,7 +15,7 @@
 #undef H5OPEN
 #define H5OPEN
 
-/* What is used of it: functions, and numbers of types and classes. */
+/* The functions, and numbers of types and classes, that are used here. */
 #define DOME_HDF5_FUNCTIONS(X)                                                                                                   \
     X(H5Dclose)                                                                                                                  \
     X(H5Dcreate2)                                                                                                                \

@@ -9,7 +9,7 @@
 
 #include "files/file_item.h"
 
-/* What is done with the bytes of a chunk when it is written. */
+/* The codecs that are applied to the bytes of a chunk when it is written. */
 typedef enum dome_zarr_codec {
     DOME_ZARR_ZLIB,
     DOME_ZARR_GZIP,

@@ -33,7 +33,7 @@ void dome__capture_descriptions_free(dome_capture_descriptions *d)
     g_free(d);
 }
 
-/* What number + 1 a key has; 0: none yet. */
+/* The number of a key, plus 1; 0: it has none yet. */
 static uint64_t number_of(GHashTable *numbers, const char *key)
 {
     return GPOINTER_TO_UINT(g_hash_table_lookup(numbers, key));

@@ -1,5 +1,5 @@
-/* What is there no more: freed blocks, closed streams, variables of functions that have returned. A pointer to it cannot be used,
- * so it may be in a checkpoint as one that leads nowhere. */
+/* Targets that no longer exist: freed blocks, closed streams, variables of functions that have returned. A pointer to one cannot
+ * be used, so a checkpoint may hold it as a pointer that leads nowhere. */
 #ifndef DOME_SRC_HEAP_GONE_H
 #define DOME_SRC_HEAP_GONE_H
 

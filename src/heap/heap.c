@@ -148,7 +148,7 @@ uint64_t dome__capture_block_tail(const dome_capture_block *block)
     return l->tail && block->bytes > l->tail_offset ? (block->bytes - l->tail_offset) / l->tail->size : 0;
 }
 
-/* What a block of so many bytes is: of its type, or of bytes if it cannot hold elements of that. */
+/* The type of a block of so many bytes: the one asked for, or bytes if it cannot hold elements of that. */
 static const dome_capture_layout *fitting(const dome_capture_layout *l, size_t bytes)
 {
     uint64_t one;

@@ -59,7 +59,7 @@ char *dome_capture_calendar_text(const char *lent)
 
 /* ---- clocks ---- */
 
-/* Those of a process, and those of a machine, which begin anew with it. */
+/* Clocks that begin anew with the process, or with the machine. */
 static const clockid_t ids[] = {CLOCK_MONOTONIC,     CLOCK_PROCESS_CPUTIME_ID, CLOCK_THREAD_CPUTIME_ID,
                                 CLOCK_MONOTONIC_RAW, CLOCK_MONOTONIC_COARSE,   CLOCK_BOOTTIME};
 enum { CLOCKS = sizeof ids / sizeof ids[0], SECOND = 1000000000 };

@@ -1,5 +1,5 @@
-/* What the C library lends a program: texts, a broken-down time, and clocks that begin with the process. The program gets copies
- * that are saved, and clocks that go on. */
+/* Results that the C library lends a program: texts, a broken-down time, and clocks that begin with the process. The program gets
+ * copies that are saved, and clocks that go on. */
 #ifndef DOME_SRC_HEAP_LENT_H
 #define DOME_SRC_HEAP_LENT_H
 

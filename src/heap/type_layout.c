@@ -531,7 +531,7 @@ void dome__capture_pack(const dome_capture_layout *layout, uint8_t *to, const vo
         (layout->pack ? pack_links : pack_one)(layout, to + k * layout->portable, (const char *)from + k * layout->size, coder);
 }
 
-/* What a pass of unpacking does. UNIONS: compares the numbers of members with what the restored numbers say. */
+/* The kinds of passes of unpacking. UNIONS: compares the numbers of members with what the restored numbers say. */
 enum { NUMBERS = 1, UNIONS = 2, POINTERS = 4 };
 
 static bool failed(dome_capture_coder *coder, const char *problem, const void *where)

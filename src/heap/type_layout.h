@@ -1,4 +1,4 @@
-/* What a dome_capture_type means on this machine: how values lie in memory and in the image, worked out once. */
+/* The meaning of a dome_capture_type on this machine: how values lie in memory and in the image, worked out once. */
 #ifndef DOME_SRC_HEAP_TYPE_LAYOUT_H
 #define DOME_SRC_HEAP_TYPE_LAYOUT_H
 
@@ -92,16 +92,16 @@ typedef struct dome_capture_coder {
 void dome__capture_pack(const dome_capture_layout *layout, uint8_t *to, const void *from, uint64_t count,
                         dome_capture_coder *coder);
 
-/* In two passes, because places in other blocks depend on numbers, which tell what unions hold: all numbers of all blocks first.
- * False: a value does not fit (*coder says where). */
+/* Unpacking takes two passes, first all numbers of all blocks, then all pointers: numbers tell which member a union holds, and
+ * the places to which pointers lead depend on that. False: a value does not fit (*coder says where). */
 bool dome__capture_unpack_numbers(const dome_capture_layout *layout, void *to, const uint8_t *from, uint64_t count,
                                   dome_capture_coder *coder);
 bool dome__capture_unpack_pointers(const dome_capture_layout *layout, void *to, const uint8_t *from, uint64_t count,
                                    dome_capture_coder *coder);
 
-/* Places in an element. `past`: the place is the end of what lies before it, because nothing begins there (padding), or because
- * what begins there is not what the pointer points to. base: the element's address, where unions are asked. False: no member
- * begins or ends there. */
+/* Places in an element. `past`: the place is the end of the member before it, because no member begins there (padding), or
+ * because the member that begins there is not of the pointer's type. base: the element's address, where unions are asked. False:
+ * no member begins or ends there. */
 bool dome__capture_to_portable(const dome_capture_layout *layout, const void *base, size_t offset,
                                const dome_capture_type *target, uint64_t *portable, bool *past);
 bool dome__capture_to_native(const dome_capture_layout *layout, const void *base, uint64_t portable, bool past,

@@ -41,7 +41,7 @@ typedef enum dome_client_event {
     DOME_CLIENT_FAIL,    /* DOME_WIRE_FAIL */
     DOME_CLIENT_GOES,    /* it announces a change, and comes back */
     DOME_CLIENT_STAYS,   /* it announces a change, and does not come back */
-    DOME_CLIENT_BACK,    /* the hub tells it to go back, after a loss: what it said before holds no more */
+    DOME_CLIENT_BACK,    /* the hub tells it to go back, after a loss: its earlier messages no longer count */
     DOME_CLIENT_REPLACE, /* another one takes its place, or the program goes on without it */
     DOME_CLIENT_END,     /* its process has ended while others are not done, so it has not finished */
     DOME_CLIENT_EVENTS

@@ -175,7 +175,8 @@ static void judge_by_calls(hub_state *s)
             g_strdup("all tasks wait for messages that are not under way, though they have made the same calls"));
 }
 
-/* After a failure was noticed: tells all tasks of it when those that are there have answered, or after a while. */
+/* After a failure was noticed: waits until the tasks that are there have answered, or for a while, and then tells all tasks of
+ * the failure. */
 static void await_answers(hub_state *s)
 {
     bool all = true, any = false;
@@ -277,7 +278,7 @@ static void hear(hub_state *s)
         dome__hub_receive(s, s->machine->poll.ready->pdata[i]);
 }
 
-/* Seconds for each connection between two looks at all of them, which take a small part of that. */
+/* Seconds between two scans of all connections, for each connection. A scan takes a small part of that time. */
 static const double LOOK = 20e-6;
 
 static void watch_over(hub_state *s)

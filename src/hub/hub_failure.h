@@ -39,7 +39,7 @@ void dome__hub_left(hub_state *s, const hub_client *c, int exit_status);
 /* A task's own reason, which replaces what the hub has noticed from outside. */
 void dome__hub_notice_reason(hub_state *s, dome_end end, int exit_status, const char *text);
 
-/* What was noticed is another failure than it seemed. Takes ownership of text. */
+/* The failure that was noticed turns out to be another one. Takes ownership of text. */
 void dome__hub_notice_anew(hub_state *s, dome_end end, int exit_status, char *text);
 
 /* A start that failed after the program had started is a loss. */

@@ -1,6 +1,6 @@
 /* Healing: when tasks are lost, those that are left become the program anew at once and go back to the newest checkpoint, and
  * newcomers take the places of the lost (view.h). The hub starts a lost task 0, and task 0 the others. With --on-loss tell the
- * others go on without the lost ones, but for task 0, which holds the program's input and output. */
+ * others go on without the lost ones. Only task 0 is replaced, because it holds the program's input and output. */
 #include "hub/hub_private.h"
 #include "system/terminal.h"
 #include "wire/view_note.h"
@@ -93,7 +93,7 @@ static uint64_t victims_of(const hub_state *s, const hub_member *members, int si
     return word;
 }
 
-/* A program that fails where it failed before would do so for ever. */
+/* Whether the program fails where it failed before: that would repeat for ever. */
 static bool is_stuck(hub_state *s, const hub_member *members, int size)
 {
     dome_place here = {.known = !s->failure.place_unknown,
@@ -226,7 +226,7 @@ static double noticing(const hub_state *s)
 }
 
 /* Makes the next view: a newcomer is started on the host of the task whose place it takes; if that is down, where there is room.
- * With --on-loss tell there is none but for task 0. */
+ * With --on-loss tell only task 0 gets a newcomer. */
 static void make_view(hub_state *s, const hub_member *members, int size)
 {
     bool *lost = g_new0(bool, size);
@@ -367,7 +367,7 @@ static bool can_take_back(const hub_state *s, const hub_member *members, int siz
     return can;
 }
 
-/* Those on their way are told when they greet. A task that has not gone yet must not: it is still handing over its part. */
+/* Tasks on their way are told when they greet. A task that has not gone yet must not: it is still handing over its part. */
 static void send_over(hub_state *s, hub_client *c)
 {
     dome__hub_step(c, DOME_CLIENT_BACK);
@@ -401,7 +401,7 @@ static void take_back(hub_state *s, const hub_member *members, int size)
 }
 
 /* While a host is down: whether PVM's daemons have messages for it, or may have, so that starting the program again is quicker.
- * Where a task ends, its daemon tells those of all hosts to which it was connected. */
+ * When a task ends, its daemon tells the daemons of all hosts to which the task was connected. */
 static bool is_held_up(const hub_state *s)
 {
     const bool restarts = s->hub->report_fd >= 0 && s->healing.left > 0;

@@ -57,8 +57,8 @@ bool dome__hub_happened(const hub_state *s, int which);
 
 /* ---- hub_sets.c ---- */
 
-/* From now on this connection is heard, as what it is now: call it again when its task has greeted. False: the system does not
- * allow it. */
+/* Adds the connection to the set of its present kind. Call it again after the greeting, when the kind changes. False: the system
+ * does not allow it. */
 bool dome__hub_hear_from_now(hub_state *s, hub_client *c);
 void dome__hub_hear_no_more(hub_state *s, hub_client *c);
 

@@ -28,7 +28,7 @@
 #include <glib.h>
 #include <poll.h>
 
-/* What a task's last beat told. */
+/* The contents of a task's last beat. */
 typedef struct hub_beat {
     bool came;     /* false: there has been none */
     bool answered; /* the hub's query */
@@ -48,7 +48,7 @@ typedef struct hub_beat {
 struct hub_client {
     int fd;
     dome_macs macs;
-    dome_client_state state; /* what its task has said, and what has become of it: dome__hub_step alone changes it */
+    dome_client_state state; /* of the task's life (client_state.h): dome__hub_step alone changes it */
     bool closed;             /* the connection, which may end in any state */
     bool lost;               /* the hub has found so, whatever the task says; healing alone asks for it */
     uint32_t view;           /* number of its view */
@@ -60,7 +60,7 @@ struct hub_client {
     char *host;
     GByteArray *in; /* unread frames, or an incomplete line of output */
     double heard, greeted_at, closed_at;
-    bool told_of;    /* by another task of its host, and it has not spoken since */
+    bool told_of;    /* another task of its host has vouched for it (board.h), and no message of its own has come since */
     int exit_status; /* it has announced that it exits so, without dome_finalize; below 0: it has not */
     int last_signal; /* the signal that ends it, as announced by the task; 0: none */
     int process;     /* pidfd of a task on this host; -1: none */
@@ -166,7 +166,7 @@ void dome__hub_sweep(hub_state *s);
 void dome__hub_send(hub_client *c, const dome_wire_message *message);
 void dome__hub_to_all_watches(hub_state *s, dome_wire_kind kind);
 
-/* Tells tasks that this process is there; those of which another one tells learn it from that one. */
+/* Tells tasks that this process is there. A task for which another one vouches learns it from that one. */
 void dome__hub_say_alive(hub_state *s);
 
 /* The watcher's connection of a task that has greeted; NULL: there is none. */
@@ -203,7 +203,7 @@ bool dome__hub_find_deadlock(hub_state *s);
 
 /* ---- hub_process.c ---- */
 
-/* What has become of a task whose connection is closed and whose process is there. */
+/* The reason for a task whose connection is closed while its process goes on. */
 #define DOME_HUB_GOES_ON "its process left the program and has not ended (it became another one by exec, or closed its files)"
 
 /* Opens a value for hub_client.process. */
@@ -262,7 +262,7 @@ int dome__hub_script_fd(const hub_state *s);
 /* Runs the script when it is time, takes what it has printed, and gives orders. */
 void dome__hub_script_tick(hub_state *s);
 
-/* What has become of its order. */
+/* Takes the answer to its order. */
 void dome__hub_script_answer(hub_state *s, const char *word, const char *text);
 void dome__hub_script_close(hub_state *s);
 
@@ -273,7 +273,7 @@ void dome__hub_size_open(hub_state *s);
 /* Orders another number of tasks when that pays. */
 void dome__hub_size_tick(hub_state *s);
 
-/* What has become of that order. */
+/* Takes the answer to that order. */
 void dome__hub_size_answer(hub_state *s, const char *word, const char *text);
 void dome__hub_size_close(hub_state *s);
 

@@ -1,4 +1,4 @@
-/* What tasks record, for --dome-trace or on demand. */
+/* Recordings of tasks, for --dome-trace or on demand. */
 #include "hub/hub_private.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What tasks record, for --dome-trace or on demand. hub_record.c alone changes these members. */
+/* Recordings of tasks, for --dome-trace or on demand. hub_record.c alone changes these members. */
 #ifndef DOME_SRC_HUB_RECORD_H
 #define DOME_SRC_HUB_RECORD_H
 

@@ -120,7 +120,7 @@ static bool take_first(dvec_csv *r, const char *text, size_t bytes)
     return true;
 }
 
-/* What other programs make of text files. */
+/* Whether the bytes are text: other programs compress their files, or write UTF-16. */
 static bool is_text(dvec_csv *r, const char *text, size_t bytes)
 {
     if (bytes >= 2 && memcmp(text, "\x1f\x8b", 2) == 0)

@@ -61,7 +61,7 @@ static int check_place(dome_env *env, const place *p)
 
 /* ---- reading ---- */
 
-/* What a task reads a scattered data set by. */
+/* The state of a task that reads a scattered data set. */
 typedef struct reader {
     const place *place;
     const dome_file_item *item;
@@ -200,7 +200,7 @@ static void complete(dome_shared_file *f)
     }
 }
 
-/* What the library may need behind the values for its own data. */
+/* Room behind the values that the library may need for its own data. */
 static const uint64_t RESERVED_BYTES = 1 << 20;
 
 /* There is room on the disk before libhdf5 changes the file. */

@@ -1,5 +1,5 @@
-/* What the formats of files share: the vector for an array, and values that lie one after the other in a file, of which each task
- * reads or writes its own part. */
+/* Functions that the formats of files share: the vector for an array, and values that lie one after the other in a file, of which
+ * each task reads or writes its own part. */
 #include "core/type_private.h"
 #include "files/npy.h"
 #include "io/file_formats.h"

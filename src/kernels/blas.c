@@ -27,9 +27,9 @@ static struct {
     void (*set_threads_wide)(long);
 } blas;
 
-/* What libraries offer beside the standard: texts that tell the version and the kernels in use, and the number of threads, which
- * BLIS counts in its own integers, of as many bits as a long unless it was built otherwise. Last what every library has that is
- * linked with OpenMP. */
+/* Functions of some libraries beside the standard: texts with the version and the kernels in use, and the number of threads,
+ * which BLIS counts in its own integers (of as many bits as a long unless it was built otherwise). Last what every library has
+ * that is linked with OpenMP. */
 static const struct {
     const char *version, *kernels, *threads, *set_threads;
     bool wide;
@@ -46,7 +46,7 @@ static bool find(void *library, const char *name, void *function)
     return found;
 }
 
-/* What a function without arguments of the library says; "" if there is none. */
+/* The text that a function of the library without arguments returns; "" if there is no such function. */
 static const char *text_of(void *library, const char *name)
 {
     const char *(*function)(void) = NULL;

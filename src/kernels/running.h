@@ -1,7 +1,7 @@
 /* Running sums and products of the values of blocks, in double and in order.
  *
- * Each result waits for the one before it, so some blocks are done side by side. What lies before a block need not be known until
- * its results are complete: it is combined with them afterwards, while they are in the cache. */
+ * Each result waits for the one before it, so some blocks are done side by side. The total before a block need not be known until
+ * the block's results are complete: it is combined with them afterwards, while they are in the cache. */
 #ifndef DOME_SRC_RUNNING_H
 #define DOME_SRC_RUNNING_H
 

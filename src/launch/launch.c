@@ -207,7 +207,7 @@ static void leave_hub(const dome_launch *launch, const sigset_t *blocked)
     sigaction(SIGCHLD, &launch->child_action, NULL);
 }
 
-/* What the hub changes for itself, and exec would keep. */
+/* Settings that the hub changes for itself, and that exec would keep. */
 static void note_before(dome_launch *launch)
 {
     struct sigaction action;

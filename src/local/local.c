@@ -99,8 +99,8 @@ static bool local_arrived(dome_transport_provider *self, int source, int channel
     return is_near(local, source) ? dome__local_arrived(self, source, channel) : dome__base_arrived(local, source, channel);
 }
 
-/* `ready` may wait itself, to send, and end the sleep for which this wait has armed. A look at one task of another host may take
- * in a message of another one, after which its descriptor no longer tells of it: so those sleeps have a limit. */
+/* `ready` may wait itself, to send, and end the sleep for which this wait has armed. A look at one task of another host may read
+ * a message of another task, whose descriptor is then no longer readable: so these sleeps have a limit. */
 static void local_wait_until(dome_transport_provider *self, bool (*ready)(void *ctx), void *ctx)
 {
     dome_local *local = self->state;

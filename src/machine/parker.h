@@ -17,8 +17,8 @@ typedef struct dome_parker_request {
     double timeout, patience;
 } dome_parker_request;
 
-/* Starts the process: its number, 0 with errno set. What it says comes from *fd, a line: dome__parker_read. It stays until that
- * is closed: newcomers end some time after that, if their view has not come by then. */
+/* Starts the process: its number, 0 with errno set. Its answer, a line, comes from *fd: dome__parker_read. It stays until that is
+ * closed: newcomers end some time after that, if their view has not come by then. */
 pid_t dome__parker_start(const dome_parker_request *request, int *fd);
 
 /* Reads the line: ids gets the launcher's ids of n ranks, 0 for those that are no newcomers. Returns NULL, or why there are none

@@ -122,7 +122,7 @@ static int start_guard(dome_private_machine *m)
     return line[0];
 }
 
-/* What the child process says if all hosts have been added. */
+/* The answer of the child process if all hosts have been added. */
 static const char ADDED[] = "added\n";
 
 /* Why not all of these hosts answer that were in the machine before: g_free'd; NULL: they do. The daemons of the others have just
@@ -148,7 +148,7 @@ static char *silent_hosts(char **lines, const bool *old)
     return g_string_free(text, text->len == 0);
 }
 
-/* What a child process does: returns what it says, g_free'd. */
+/* The work of a child process: returns its answer, g_free'd. */
 typedef struct work {
     const dome_launcher *launcher;
     char **lines, **skip;

@@ -33,13 +33,13 @@ pid_t dome__machine_add(const dome_launcher *launcher, char **lines, bool look, 
 /* How many seconds that may take: PVM waits for minutes for a host that is lost after its daemon was started. */
 int dome__machine_add_seconds(char **lines);
 
-/* What has failed, from all that the child process has said; NULL: all hosts have been added. */
+/* The failure, from the whole answer of the child process; NULL: all hosts have been added. */
 const char *dome__machine_add_failed(const char *said);
 
-/* Looks on which of these hosts the launcher's daemon does not run, by its process number (0: whether the host answers), and
- * which other hosts of the virtual machine do not answer, but for those in skip; in a child process, too. Asks no daemon: PVM's
- * hold up all messages while one of them does not answer. From *fd come the names of these hosts, separated by blanks, and a
- * newline; only the end if they cannot be found out. */
+/* Finds the hosts of this list on which the launcher's daemon does not run, by its process number (0: on which the host does not
+ * answer), and the other hosts of the virtual machine that do not answer, without those in skip; in a child process, too. Asks no
+ * daemon: PVM's hold up all messages while one of them does not answer. From *fd come the names of these hosts, separated by
+ * blanks, and a newline; only the end if they cannot be found out. */
 pid_t dome__machine_look(const dome_launcher *launcher, char **hosts, const int *daemons, char **skip, double seconds, int *fd);
 
 /* Makes the guard also continue rank 0 (SIGCONT) when the hub ends, in case it is stopped. */

@@ -19,7 +19,7 @@ typedef struct dome_offer {
     int slots;
 } dome_offer;
 
-/* What a shell runs: the script, and then a comment that tells its exit status, on a line of its own even if the script's last
+/* The text for a shell: the script, and then a comment that tells its exit status, on a line of its own even if the script's last
  * line has no end. */
 #define DOME_SCRIPT_COMMAND "%s\nprintf '\\n#status %%d\\n' $?"
 

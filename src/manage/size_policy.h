@@ -1,5 +1,5 @@
-/* What number of tasks would pay, from measured times of computing and waiting (--dome-profile), and when a running program takes
- * it (--dome-size auto). Functions of numbers; they change nothing.
+/* The number of tasks that would pay, from measured times of computing and waiting (--dome-profile), and when a running program
+ * takes it (--dome-size auto). Functions of numbers; they change nothing.
  *
  * The model: between two loop boundaries a task computes, and waits for others. With m tasks on P processors
  *

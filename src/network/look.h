@@ -1,7 +1,8 @@
-/* What the tasks of a program know of their network when it starts.
+/* The network as the tasks of a program know it when it starts.
  *
  * In the program's start:
- *   1. Task 0, before it deals tasks to hosts: dome__network_read (file.h) with the names of the hosts, then dome__network_tour.
+ *   1. Task 0, before it deals tasks to hosts: dome__network_read (network_file.h) with the names of the hosts, then
+ *   dome__network_tour.
  *   2. All tasks, once the transport is open: dome__network_share, where task 0 passes what it read. If files know nothing and
  * there are three hosts or more, one task of each host measures for a short time; tasks are dealt by then, so this serves the
  *      collectives and the cost of moving only. */

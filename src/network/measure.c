@@ -7,8 +7,8 @@
 
 #include <time.h>
 
-/* What task 0 asks for: a word, a partner's rank; for LEAD_TOGETHER the bytes of a message, and those that do not count yet.
- * While pairs exchange messages together, BEGIN_COUNT, END_COUNT and END_STREAM follow. */
+/* A request of task 0: a word, a partner's rank; for LEAD_TOGETHER the bytes of a message, and those that do not count yet. While
+ * pairs exchange messages together, BEGIN_COUNT, END_COUNT and END_STREAM follow. */
 enum { STOP, MEET, LEAD_ALONE, LEAD_TOGETHER, FOLLOW, BEGIN_COUNT, END_COUNT, END_STREAM, ORDER_WORDS = 4, REPLY_NUMBERS = 4 };
 
 /* With more hosts a connection opens when it is used first. */
@@ -53,7 +53,8 @@ static bool meet(dome_exchange *x)
 }
 
 /* An exchange beside those of other pairs, which task 0 directs. Bytes count from the moment at which all of them exchange
- * messages to one at which all of them still do: what a pair has while others have not begun yet, or have ended, says nothing. */
+ * messages to one at which all of them still do: the bandwidth of a pair while others have not begun yet, or have ended, says
+ * nothing. */
 typedef struct beside {
     dome_exchange *x;
     bool running, good;

@@ -1,9 +1,9 @@
-/* What is known of the links between hosts: latency, bandwidth, which hosts are close to each other, and the best ring.
+/* The links between hosts, as far as they are known: latency, bandwidth, which hosts are close to each other, and the best ring.
  *
- * The idea is that of Dome 1995 (Arabe et al., Dome: Parallel programming in a heterogeneous multi-user environment,
- * section 5.3): measure the network independently of its kind, find "clusters of machines which are mutually closer to each other
- * than any other machine", and order the ring of tasks along the circuit of least communication time. `dome net` measures
- * (measure.h) and writes the file (file.h), which a program reads when it starts.
+ * The idea is that of Dome 1995 (Arabe et al., Dome: Parallel programming in a heterogeneous multi-user environment, section
+ * 5.3): measure the network independently of its kind, find "clusters of machines which are mutually closer to each other than
+ * any other machine", and order the ring of tasks along the circuit of least communication time. `dome net` measures (measure.h)
+ * and writes the file (network_file.h), which a program reads when it starts.
  *
  * A link is judged by one number, the time of a message of DOME_NETWORK_MESSAGE bytes: latency and bandwidth both count in it. */
 #ifndef DOME_SRC_NETWORK_H

@@ -57,7 +57,7 @@ static bool time_short(dome_exchange *x, double *seconds)
     return true;
 }
 
-/* What is called after each piece, until it returns false; bytes: that have arrived, with those of messages before. */
+/* Called after each piece, until it returns false; bytes: that have arrived, with those of earlier messages. */
 typedef struct tell {
     bool (*go_on)(void *ctx, uint64_t bytes);
     void *ctx;

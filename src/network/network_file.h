@@ -41,8 +41,8 @@ dome_network *dome__network_parse(const char *text, size_t length, const char **
 /* Writes the file of these hosts, atomically. Returns its path (g_free'd), or NULL with *message (g_free'd). */
 char *dome__network_write(const dome_network *network, char **message);
 
-/* What files know of the links between these hosts, whose names differ, in this order; NULL: nothing. *note (g_free'd): a damaged
- * file and what to do about it, in one line; else NULL. For rank 0 alone. */
+/* The links between these hosts, whose names differ, in this order, as files know them; NULL: nothing. *note (g_free'd): a
+ * damaged file and what to do about it, in one line; else NULL. For rank 0 alone. */
 dome_network *dome__network_read(int hosts, char *const *names, char **note);
 
 /* When it was measured, for people, such as "3 hours ago"; says so if it is old. now: seconds since 1970. g_free'd. */

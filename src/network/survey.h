@@ -4,7 +4,7 @@
 
 #include "network/network.h"
 
-/* What measures links. */
+/* Functions that measure links. */
 typedef struct dome_probe {
     void *ctx;
     /* The link of two hosts, while no others exchange messages. False: one of them does not answer; the link stays unknown. */

@@ -431,7 +431,7 @@ static dome_status vec_adopt(dome_object *object, const dome_layout *layout)
     return DOME_OK;
 }
 
-/* By which changes of lent blocks are found. */
+/* The checksum by which changes of lent blocks are found. */
 static uint64_t block_sum(const dvec *x, uint64_t block)
 {
     dome_span elements;

@@ -5,7 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Of the largest magnitude among the results and their parts: half of the bits of double, and of float. */
+/* The difference that passes for rounding, relative to the largest magnitude among the results and their parts: half of the bits
+ * of double, and of float. */
 static const double NEAR_F64 = 0x1p-26, NEAR_F32 = 0x1p-11;
 
 enum { LEFT, RIGHT, VALUES = 5 }; /* two results, and their three parts */

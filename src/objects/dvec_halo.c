@@ -29,7 +29,8 @@ static int want_around(uint64_t first, uint64_t count, uint64_t n, uint64_t *at,
     return used;
 }
 
-/* The number of elements to fetch below and above a span: so many planes, and the rest of those in which it begins and ends. */
+/* The number of elements to fetch below and above a span: so many planes, and the rest of the planes in which the span begins and
+ * ends. */
 static void halo_counts(const halo *h, const dome_span *span, uint64_t *below, uint64_t *above)
 {
     uint64_t end = span->first + span->count, n = h->x->length;

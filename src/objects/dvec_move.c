@@ -116,7 +116,7 @@ static int ranks_near(const dvec *x, dvec_wants wants, const void *ctx, int step
     return last;
 }
 
-/* What one task exchanges with others. */
+/* The ranges that one task exchanges with others. */
 typedef struct fetching {
     const dvec *x;
     dvec_wants wants;
@@ -201,8 +201,8 @@ static int begin_pieces(const dvec *x, int dest, const piece *pieces, int n)
     return status;
 }
 
-/* All that others want, but for what follows a long piece, is on its way before this task waits for the first of them: so a task
- * that comes late finds everything there, and no task waits for one that waits for a third. */
+/* This task sends the pieces that others want before it waits for its own first piece (except pieces behind a long one). So a
+ * task that comes late finds everything there, and there are no chains of waiting tasks. */
 static int fetch_at_once(const fetching *f)
 {
     dome_transport *t = f->x->env->transport;

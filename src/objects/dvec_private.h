@@ -1,4 +1,4 @@
-/* What the files of a dvec call of each other. Its fields are in eval/vector.h. */
+/* Functions that the files of a dvec call of each other. Its fields are in eval/vector.h. */
 #ifndef DOME_SRC_DVEC_PRIVATE_H
 #define DOME_SRC_DVEC_PRIVATE_H
 

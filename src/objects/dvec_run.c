@@ -285,7 +285,7 @@ static dome_operation_code code_of(size_t n, const dvec_operand operands[], size
     return n > 0 && operands && operands[0].access == DVEC_OVERWRITE ? DOME_OP_CXX_MAP + (sums > 0) : DOME_OP_CXX_FOR_EACH + kind;
 }
 
-/* What tasks must agree on about a loop. */
+/* Words of a loop on which tasks must agree. */
 static size_t words_of(uint64_t words[2 + DVEC_MAP_MAX], size_t n, const dvec_operand operands[], size_t sums, unsigned flags)
 {
     size_t count = 2;

@@ -125,8 +125,8 @@ dome_exact_sum *dvec__pieces_sums(run_state *s)
 
 /* ---- from piece to piece ---- */
 
-/* Adds the terms of the piece to the sums: those of whole blocks at once, those of a part of one to its partial sums, which are
- * added where the block ends. */
+/* Adds the terms of the piece to the sums: terms of whole blocks at once; terms of a part of a block to its partial sums, which
+ * are added where the block ends. */
 static void add_terms(const run_state *s, run_pieces *p, bool ends)
 {
     for (size_t k = 0; k < s->sums; k++) {

@@ -6,7 +6,7 @@
 
 #include <glib.h>
 
-/* What has been given, in the order of the words: dome_option_given, ended by one without a row. */
+/* The options that were given, in the order of the words: dome_option_given, ended by one without a row. */
 GArray *dome__option_command_new(void);
 
 /* Adds an entry for each such option. `given` is the user data of the context's main group. A wrong value is an error of another

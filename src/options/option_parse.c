@@ -13,7 +13,7 @@
 
 #define PREFIX "--dome-"
 
-/* What is being read, and into what. */
+/* The place that is being read, and the options into which it is read. */
 typedef struct reading {
     dome_options *options;
     dome_option_origin *origins;

@@ -19,7 +19,7 @@ typedef struct dome_option_given {
     char *value;
 } dome_option_given;
 
-/* Where options stand. What comes later here wins. */
+/* The places where options stand. A later place of this list wins. */
 typedef struct dome_option_words {
     const char *environment;        /* may be NULL */
     int *argc;                      /* as for dome__options_parse */

@@ -11,7 +11,7 @@ typedef enum dome_option_source {
     DOME_FROM_COMMAND      /* of dome run */
 } dome_option_source;
 
-/* Where the value of an option comes from. Of each row there is one, at the row's place in the table. */
+/* The place from which an option's value comes. Of each row there is one, at the row's place in the table. */
 typedef struct dome_option_origin {
     dome_option_source source;
     const char *written; /* as the user wrote the option for DOME_FROM_COMMAND: "-n"; never freed */

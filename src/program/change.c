@@ -117,7 +117,7 @@ void dome__change_stands(dome_env *env)
 
 /* ---- the change ---- */
 
-/* The hosts of a list but for those on which the plan starts tasks by name: they are there again. */
+/* The hosts of a list without those on which the plan starts tasks by name: these are there again. */
 static char *without_planned(const char *hosts, const dome_view_plan *plan)
 {
     char **words = g_strsplit(hosts, " ", 0);

@@ -1,6 +1,6 @@
-/* Changing the number of tasks while the program runs: a task's side of wire/view.h. At a loop boundary all tasks write
- * the state into memory; those that stay become the program anew by exec, those that leave end, and dome_init of the next view
- * starts what is missing. docs/elastic.md describes what users see. */
+/* Changing the number of tasks while the program runs: a task's side of wire/view.h. At a loop boundary all tasks write the state
+ * into memory; tasks that stay become the program anew by exec, tasks that leave end, and dome_init of the next view starts the
+ * missing ones. docs/elastic.md describes what users see. */
 #ifndef DOME_SRC_CHANGE_H
 #define DOME_SRC_CHANGE_H
 

@@ -1,4 +1,4 @@
-/* What a program's options ask of the process that starts it: for `dome run` and for dome_init (launch/launch.h). */
+/* The request that a program's options make to the process that starts it: for `dome run` and for dome_init (launch/launch.h). */
 #ifndef DOME_SRC_LAUNCHING_H
 #define DOME_SRC_LAUNCHING_H
 

@@ -1,4 +1,4 @@
-/* What a program makes of the measured network (src/network): the order of its hosts, and the links of its transport. */
+/* The measured network (src/network) in a program: the order of its hosts, and the links of its transport. */
 #ifndef DOME_SRC_PROGRAM_LINKS_H
 #define DOME_SRC_PROGRAM_LINKS_H
 

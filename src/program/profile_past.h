@@ -1,5 +1,5 @@
-/* What a profile knows of the views before (wire/view.h): a file in memory that task 0 takes along from view to view. A
- * view that ended by a loss is not in it. */
+/* The profile of earlier views (wire/view.h): a file in memory that task 0 takes along from view to view. A view that ended by a
+ * loss is not in it. */
 #ifndef DOME_SRC_PROFILE_PAST_H
 #define DOME_SRC_PROFILE_PAST_H
 

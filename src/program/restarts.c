@@ -111,7 +111,7 @@ bool dome__restarts_open(dome_restarts *r, char **argv, const dome_options *opti
     return make_memory(r, message);
 }
 
-/* Lines of a hostfile: a name, and what else is said of it. */
+/* Lines of a hostfile: a name, and its options. */
 static gboolean same_host(const void *a, const void *b)
 {
     const size_t length = strcspn(a, " \t");

@@ -420,7 +420,7 @@ static void become_supervised_sibling(dome_env *env, const dome_launcher *launch
     dome__restarts_run(env, launcher, siblings);
 }
 
-/* Such a program keeps its tasks. The first one says so, and the others end. */
+/* A program that was spawned from the console keeps its tasks. The first one says so, and the others end. */
 static void refuse_changes(dome_env *env, const dome_launcher *launcher)
 {
     const dome_options *o = &env->options;

@@ -95,7 +95,7 @@ static void await(GArray *starts)
     }
 }
 
-/* Where said_by_rsh finds it, as if PVM had written it. */
+/* Writes to the place where said_by_rsh looks, as if PVM had written it. */
 static void write_down(const start *s)
 {
     char *log = dome__pvm_daemon_log(), **lines = g_strsplit(s->wrong->str, "\n", 0);

@@ -171,7 +171,7 @@ static void become_daemon(const char *program, const char *name, const char *err
     _exit(127);
 }
 
-/* What it has said of it: on standard error, else in its log. g_free'd by the caller. */
+/* The daemon's own message: from standard error, else from its log. g_free'd by the caller. */
 static char *why_not_started(const char *program, const char *directory, const char *id, const char *error_path)
 {
     char *log = g_strdup_printf("%s/pvml.%u.%s", directory, (unsigned)geteuid(), id), *text = NULL;
@@ -234,7 +234,7 @@ void dome__pvm_write_rsh(const char *directory)
     /* PVM waits a minute for an answer, and never ends a command that gives none: hence `timeout`. The last argument is the
      * command that PVM wants to run. A login without a terminal lacks the user's PVM settings, so they are passed. On the other
      * host the files of the daemon (its log among them) get a directory of their own, which a shell removes when the daemon has
-     * ended. Those of which no process is left, after a power failure for example, are removed here, unless they are so new that
+     * ended. Files of which no process is left, after a power failure for example, are removed here, unless they are so new that
      * a daemon may be about to start. */
     static const char script[] =
         "#!/bin/sh\n"

@@ -318,7 +318,7 @@ static dome_status take(dsparse *a, const uint64_t *start, word *entries, dome_s
 
 /* ---- triplets ---- */
 
-/* What a task is given: triplets of one kind. */
+/* The triplets that a task is given, of one kind. */
 typedef struct given {
     size_t count;
     const dsparse_triplet *real;

@@ -65,7 +65,7 @@ static int by_row(const void *x, const void *y)
 }
 
 /* The order in which entries are taken is that of their rows, as in a row of the transpose. A task whose rows pass the end of the
- * matrix tells how many of the products it sends are those of its first span. far: of this task's first span. */
+ * matrix tells how many of the products that it sends belong to its first span. far: of this task's first span. */
 static dome_status order_turns(dsparse_by_entries *way, const dsparse_plan *plan, const dsparse *a, uint64_t far)
 {
     const int size = a->env->size, rank = a->env->rank;

@@ -25,7 +25,7 @@ static const double PRODUCT = 1.5e-9, ALONE = 4e-9, LISTING = 15e-9, DIVIDING = 
 /* Where links have not been measured: bytes per second and seconds for a message, in a host and between hosts. */
 static const double NEAR_BANDWIDTH = 1e9, FAR_BANDWIDTH = 5e7, NEAR_LATENCY = 2e-5, FAR_LATENCY = 2e-4;
 
-/* What a task contributes; words are added up over tasks. */
+/* A task's contribution; words are added up over tasks. */
 enum {
     EXPECTED,
     UNABLE,                          /* by way: a task cannot take it */
@@ -133,8 +133,8 @@ static void count_block(const figures *f, const dsparse_block *b, const part *pa
         }
 }
 
-/* What goes to other tasks by each way; elements of x as the product of the transpose sends them, of which a task that wants
- * most gets all. */
+/* The numbers that each way sends to other tasks; elements of x as the product of the transpose sends them, where a task that
+ * wants most of them gets all. */
 static void count_far(const figures *f, const dsparse *a)
 {
     const uint64_t rank = (uint64_t)a->env->rank, rows = dome_layout_local(a->layout, a->env->rank);

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Where the elements of other tasks arrive. */
+/* The memory in which the elements of other tasks arrive. */
 static char *fetched_of(const dsparse_plan *plan, uint64_t size)
 {
     return plan->joined ? plan->joined + plan->own * plan->width * size : plan->mail.elements;

@@ -1,4 +1,4 @@
-/* What was chosen for transposed products, for the profile. */
+/* The ways that were chosen for transposed products, for the profile. */
 #include "sparse/dsparse_notes.h"
 
 #include "sparse/dsparse_turned.h"

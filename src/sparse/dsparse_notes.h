@@ -1,4 +1,4 @@
-/* What was chosen for transposed products of sparse matrices, for the profile. */
+/* The ways that were chosen for transposed products of sparse matrices, for the profile. */
 #ifndef DOME_SRC_DSPARSE_NOTES_H
 #define DOME_SRC_DSPARSE_NOTES_H
 

@@ -187,7 +187,7 @@ dome_status dsparse__assemble_parts(dsparse *a, size_t n, const dsparse_triplet_
  * product reads each from end to end. NULL without memory. */
 void *dsparse__place_blocks(const dsparse *a, dsparse_block *block, const uint64_t *total);
 
-/* What to say of a block of rows, by its position in this task's run, that has too many entries (g_free). */
+/* The text for a block of rows that has too many entries, by the block's position in this task's run (g_free). */
 char *dsparse__too_many(const dsparse *a, uint64_t position);
 
 /* Replaces a's content on all tasks, if all succeeded, or on none: then block and store are freed. text: of this task's failure,

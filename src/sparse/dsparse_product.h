@@ -1,4 +1,4 @@
-/* What the products of sparse matrices with vectors share: loops for each type of values, and plans of what to exchange. Only the
+/* Shared by the products of sparse matrices with vectors: loops for each type of values, and plans of exchanges. Only the
  * dsparse_*.c files include this. */
 #ifndef DOME_SRC_DSPARSE_PRODUCT_H
 #define DOME_SRC_DSPARSE_PRODUCT_H
@@ -16,7 +16,7 @@ typedef struct dsparse_block_plan {
     uint64_t shift;
 } dsparse_block_plan;
 
-/* What a product needs to know of the places of elements. It holds for the matrix's entries and these layouts. */
+/* The places of elements, for a product. It holds for the matrix's entries and these layouts. */
 struct dsparse_plan {
     dome_layout *rows, *columns; /* own references */
     dome_distribution distribution;

@@ -154,7 +154,7 @@ static uint64_t sum(const uint64_t *numbers, uint64_t count)
     return total;
 }
 
-/* What comes from a rank, by block and span; of this rank what it keeps. */
+/* Entries that come from a rank, by block and span; from this rank, those that it keeps. */
 static const uint64_t *counts_from(const transposition *p, int r)
 {
     const int rank = p->a->env->rank;

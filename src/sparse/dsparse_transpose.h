@@ -1,4 +1,4 @@
-/* What the two ways of making a transpose's blocks share. Only dsparse_transpose*.c include this. */
+/* Shared by the two ways of making a transpose's blocks. Only dsparse_transpose*.c include this. */
 #ifndef DOME_SRC_DSPARSE_TRANSPOSE_H
 #define DOME_SRC_DSPARSE_TRANSPOSE_H
 

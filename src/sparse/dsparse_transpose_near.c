@@ -43,7 +43,7 @@ void dsparse__transpose_count_near(transposition *p)
             counts[SPANS * k] += p->next[row];
 }
 
-/* Where entries go: arrays of all blocks, and by local new row where its next one lies in them. */
+/* The places of entries: arrays of all blocks, and, by local new row, the position of its next entry in them. */
 typedef struct places {
     uint64_t *next;
     uint32_t *column;

@@ -23,7 +23,7 @@ typedef enum dsparse_way {
 
 typedef struct dsparse_by_entries dsparse_by_entries;
 
-/* What products into vectors like y need; fails on all tasks or none. */
+/* Makes the plan for products into vectors like y; fails on all tasks or none. */
 dome_status dsparse__by_entries_new(dsparse *a, const dvec *y, dsparse_by_entries **made);
 void dsparse__by_entries_free(dsparse_by_entries *way);
 

@@ -10,7 +10,7 @@
 
 static const uint8_t MAGIC[8] = {0x89, 'D', 'O', 'M', 'E', '\r', '\n', 0x1a};
 
-/* Offsets in the header. Those of magic, version, the two lengths and the checksum are the same in all versions. */
+/* Offsets in the header. The places of magic, version, the two lengths and the checksum are the same in all versions. */
 enum {
     AT_VERSION = 8,
     AT_PIECE = 12,

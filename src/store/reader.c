@@ -373,7 +373,7 @@ static bool is_short(const dome_ckpt_file *file, const dome_ckpt_object *object,
     return e->source != 0 && e->length <= DOME_CKPT_READ;
 }
 
-/* Those that the file, which may be a piece, has. */
+/* The blocks that the file, which may be a piece, has. */
 static bool verify_blocks(dome_ckpt_file *file, const dome_ckpt_object *object, dome_span blocks, char *buffer, char **message)
 {
     const uint64_t end = blocks.first + blocks.count;

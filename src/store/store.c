@@ -232,7 +232,7 @@ static bool remove_parts(const dome_store *store, char **message)
     return good;
 }
 
-/* What is read from there decides what the program does, down to the files that it writes (src/capture). */
+/* Files in this directory decide what the program does, down to the files that it writes (src/capture). */
 static bool make_trusted(const char *directory, char **message)
 {
     char *why = NULL;

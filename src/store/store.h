@@ -19,7 +19,7 @@
 
 typedef struct dome_store dome_store;
 
-/* Whose a directory has to be: anybody's; this user's or root's, and nobody else can write to it (system/owners.h); this user's,
+/* The owner that a directory must have: anybody; this user or root, and nobody else can write to it (system/owners.h); this user,
  * and nobody else can look into it. */
 typedef enum dome_store_owner { DOME_STORE_ANY, DOME_STORE_TRUSTED, DOME_STORE_OWN } dome_store_owner;
 
@@ -92,8 +92,8 @@ bool dome__store_commit(const char *directory, dome_ckpt *ckpt, int fd, char **m
 /* Removes the file that dome__store_create made. */
 void dome__store_abandon(const char *directory, const dome_ckpt *ckpt, int fd);
 
-/* Where there are files of more than `keep` checkpoints: removes those that the newest `keep` good ones do not need. Never
- * removes one newer than the newest good one, nor anything if there is none, nor files of other programs. */
+/* If there are files of more than `keep` checkpoints, removes those that the newest `keep` good ones do not need. Never removes
+ * one newer than the newest good one, nor anything if there is none, nor files of other programs. */
 bool dome__store_prune(dome_store *store, unsigned keep, char **message);
 
 /* ---- pieces ---- */

@@ -17,8 +17,8 @@ int dome__own_folder(const char *path, char **why);
 
 /* The same for a folder that may belong to root, too, and be written by a group that has no other member (owners.h), as those
  * above it may: folders that are missing are made with the rights that the umask leaves, but never for others to write. Returns
- * whether it is so; otherwise *why (g_free'd) says what is not trusted, or is NULL, with errno. As long as nobody changes these
- * rights the path leads to that folder, and nobody else puts anything there. */
+ * whether it is so; otherwise *why (g_free'd) says what is not trusted, or is NULL, with errno. As long as these rights are not
+ * changed, the path leads to that folder, and no other user can put anything there. */
 bool dome__trusted_folder(const char *path, char **why);
 
 /* The path of the folder in which Dome keeps files of this user from one program to the next; g_free'd. */

@@ -1,6 +1,6 @@
-/* Who may have put something into a file or a folder, or may do so: the rule by which files are loaded that a program takes its
- * state from. A file, or a folder, is trusted if it belongs to this user or to root, and no other user can write to it. A group
- * counts as the user if it has no other member but root (each user has one of his own on Debian, with a umask of 002). */
+/* The rule by which a program trusts the files from which it takes its state: it depends on who may have written to a file or a
+ * folder, or may do so. A file, or a folder, is trusted if it belongs to this user or to root, and no other user can write to it.
+ * A group counts as the user if it has no other member but root (each user has one of his own on Debian, with a umask of 002). */
 #ifndef DOME_SRC_OWNERS_H
 #define DOME_SRC_OWNERS_H
 

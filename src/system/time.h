@@ -11,9 +11,9 @@ double dome__now(void); /* s */
 uint64_t dome__since_ns(uint64_t begin);
 
 /* A clock of the time in which its reader could run, s. While a process is stopped, or its machine stands still, it hears
- * nothing, so what it did not hear meanwhile tells it nothing of others. Silence is judged by this clock: for a reader that runs
- * it is wall time, and a gap in which it did not run is a moment. Each reading after a gap counts, so a reader that is stopped
- * again and again judges later, but it does judge. */
+ * nothing, so the silence of that time does not show that others are gone. Silence is judged by this clock: for a reader that
+ * runs it is wall time, and a gap in which it did not run is a moment. Each reading after a gap counts, so a reader that is
+ * stopped again and again judges later, but it does judge. */
 typedef struct dome_awake {
     double now;  /* its time */
     double real; /* wall time of the last reading */

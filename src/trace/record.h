@@ -1,4 +1,4 @@
-/* What a task records while the program runs, for --dome-trace.
+/* The records of a task while the program runs, for --dome-trace.
  *
  * The main thread writes lines of text (docs/trace-format.md) into a ring of fixed size. Another thread, the watcher or the
  * trace's own, takes the lines out and passes them on, so that the recorded lines survive a crash of the task. Operations that
@@ -26,7 +26,7 @@ void dome__trace_free(dome_trace *trace);
 /* Called when the program is set up: records which task this is. */
 void dome__trace_stand(dome_trace *trace, const dome_env *env);
 
-/* What a recording on demand states about the time before it. */
+/* The statement of a recording on demand about the time before it. */
 typedef struct dome_trace_before {
     uint64_t ran_ns; /* since the program was set up */
     bool checkpoints;

@@ -109,7 +109,7 @@ void dome__trace_file_free(dome_trace_file *file);
 
 const char *dome__trace_name(const dome_trace_file *file, uint64_t code);
 
-/* What a task did between two of its samples, a before b, as parts of that time. */
+/* The use that a task made of the time between two of its samples, a before b, as parts of that time. */
 typedef struct dome_trace_load {
     double processor; /* of one, by all its threads */
     double waiting;   /* for other tasks, asleep; in older files also while it had no processor */

@@ -78,7 +78,7 @@ static inline uint64_t dome__account_end_wait(dome_transport_account *a, int ran
     return took;
 }
 
-/* What the task waits for is another thing for a while, or what it was before. */
+/* Sets another message for which the task waits for a while, or the one before it again. */
 static inline void dome__account_wait_for(dome_transport_account *a, uint32_t waits)
 {
     __atomic_store_n(&a->waiting, waits, __ATOMIC_RELAXED);

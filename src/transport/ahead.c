@@ -9,7 +9,7 @@
 /* ns: looks by dome__ahead_look are at least so far apart. */
 enum { LOOK_NS = 20000 };
 
-/* What a task does in each all-reduce. A task sends at most one message to each other in one all-reduce. */
+/* The steps of a task in each all-reduce. A task sends at most one message to each other in one all-reduce. */
 typedef enum step_kind { SEND, COMBINE, TAKE } step_kind;
 typedef struct step {
     step_kind kind;

@@ -1,14 +1,11 @@
 /* For the files of the collectives.
  *
- * collective.c           the public functions: which pattern, by length and by what is known of the links
- * collective_steps.c     steps that these share
- * collective_hosts.c     the tasks of one host
- * collective_tree.c      short data in a group of tasks: few messages one after the other
- * collective_long.c      long data in a group: each byte is sent as few times as possible
- * collective_allreduce.c all-reduce in a group, of short and long data
- * ahead.c                all-reduces that run while the program continues
- * collective_clusters.c  all of these over clusters of hosts: what crosses the slow links between them crosses once
- * group.c                which tasks share a host or a cluster, what is known of the links, and what follows for these
+ * collective.c           the public functions: which pattern, by length and by the known links collective_steps.c     steps that
+ * these share collective_hosts.c     the tasks of one host collective_tree.c      short data in a group of tasks: few messages
+ * one after the other collective_long.c      long data in a group: each byte is sent as few times as possible
+ * collective_allreduce.c all-reduce in a group, of short and long data ahead.c                all-reduces that run while the
+ * program continues collective_clusters.c  all of these over clusters of hosts: what crosses the slow links between them crosses
+ * once group.c                which tasks share a host or a cluster, what is known of the links, and what follows for these
  * combine.c              the usual combinations */
 #ifndef DOME_SRC_COLLECTIVE_PRIVATE_H
 #define DOME_SRC_COLLECTIVE_PRIVATE_H
@@ -52,7 +49,7 @@ static inline const char *at_const(dome_type type, const void *data, uint64_t el
 /* Allocates count elements, zeroed so that padding is never undefined. *data is NULL if count is 0. */
 int dome__collective_room(dome_transport *t, dome_type type, uint64_t count, void **data);
 
-/* Where nothing is known of the links: up to this many bytes latency dominates, and few successive messages are best; above it
+/* If nothing is known of the links: up to this many bytes latency dominates, and few successive messages are best; above it
  * bandwidth dominates. */
 #define DOME_SHORT_BYTES ((uint64_t)128 << 10)
 

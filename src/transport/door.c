@@ -183,7 +183,7 @@ static int try_name(const char *name)
     return -1;
 }
 
-/* Connects to all of them, or to one. Those that could not be connected to are removed. A door of this user's that others keep
+/* Connects to all of them, or to one. Doors that could not be connected to are removed. A door of this user's that others keep
  * busy is waited for. */
 static void connect_to(GArray *all, bool one)
 {

@@ -1,7 +1,7 @@
 /* Abstract local sockets (a name, no file) by which a user's commands find that user's programs and query them. The kernel drops
  * a name with its process, so nothing has to be cleaned up. Names are "WHAT/UID/PID/RANDOM": nobody can bind a name before the
  * program does, because nobody can guess the end. Any user can bind other names that look so, and connect to these: both ends
- * therefore look at the uid of their peer, which the kernel tells. docs/architecture.md says why there are no files. */
+ * therefore look at the uid of their peer, which the kernel tells. README.md says why there are no files. */
 #ifndef DOME_SRC_DOOR_H
 #define DOME_SRC_DOOR_H
 

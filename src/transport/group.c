@@ -1,5 +1,5 @@
-/* What is known of the tasks and of the links between them, and what follows for collectives: groups of tasks by host and by
- * cluster, and up to which length the patterns for short data are faster. */
+/* The tasks and the links between them, as far as they are known, and the consequences for collectives: groups of tasks by host
+ * and by cluster, and up to which length the patterns for short data are faster. */
 #include "transport/collective_private.h"
 
 #include "system/unconst.h"

@@ -22,7 +22,7 @@ typedef enum dome_reach {
     DOME_REACHES
 } dome_reach;
 
-/* What is known of the links between the tasks, the same on all tasks. Without measurements all members are 0. */
+/* The links between the tasks, as far as they are known; the same on all tasks. Without measurements all members are 0. */
 typedef struct dome_transport_links {
     const int *host, *cluster;      /* by rank: equal numbers mean the same host, the same cluster; NULL: not known */
     double latency[DOME_REACHES];   /* s for a message of few bytes, one way; 0: not known */
@@ -90,7 +90,7 @@ static inline void dome__group_ask(dome_transport_group *group)
     group->asks = true;
 }
 
-/* What was asked is done: nothing is asked any more. */
+/* The request is carried out: nothing is asked any more. */
 static inline void dome__group_answer(dome_transport_group *group)
 {
     group->asks = group->asked = false;

@@ -36,10 +36,10 @@ typedef struct dome_again {
 /* NULL is allowed. */
 void dome__members_free(dome_members *members);
 
-/* Who started this process. */
+/* The starter of this process. */
 typedef enum dome_origin { DOME_STARTED_BY_USER, DOME_STARTED_BY_TASK, DOME_STARTED_TOGETHER } dome_origin;
 
-/* What a launcher can do. */
+/* The abilities of a launcher. */
 typedef enum dome_launcher_can {
     DOME_LAUNCHER_SPAWN = 1,    /* spawn: task 0 starts the others */
     DOME_LAUNCHER_TOGETHER = 2, /* siblings, lead: tasks may be started together by another command */
@@ -69,7 +69,7 @@ typedef struct dome_launcher {
 
     dome_origin (*origin)(void);
 
-    /* SPAWN: the names of the hosts that tasks can be started on, this process's first; g_strfreev'd by the caller. Those in
+    /* SPAWN: the names of the hosts that tasks can be started on, this process's first; g_strfreev'd by the caller. Hosts in
      * DOME_VARIABLE_AVOID are left out. */
     char **(*hosts)(char **message);
 

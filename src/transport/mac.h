@@ -1,5 +1,5 @@
-/* Message authentication codes: what proves that a message is of the process with which the handshake was made (handshake.h),
- * that nobody altered it on the way, and that none was left out, repeated or put elsewhere. They do not hide what a message says.
+/* Message authentication codes: they prove that a message comes from the process with which the handshake was made (handshake.h),
+ * that it was not altered on the way, and that none was left out, repeated or moved. They do not hide what a message says.
  *
  * The code is SipHash-2-4 with 128 bits (J.-P. Aumasson, D. J. Bernstein: SipHash: a fast short-input PRF, 2012) of the message's
  * number and its bytes, with a key of its own for each direction of each connection. HMAC-SHA256, which the handshake uses,

@@ -417,8 +417,8 @@ static void nap_at_descriptors(dome_transport *t, const struct timespec *time)
     ppoll(list, (nfds_t)n, time, NULL);
 }
 
-/* Yields the processor at first, and then sleeps ever longer, up to LONGEST_NAP_NS: a look at one task may take in a message of
- * another one, after which its descriptor no longer tells of it. */
+/* Yields the processor at first, and then sleeps ever longer, up to LONGEST_NAP_NS: a look at one task may read a message of
+ * another one, whose descriptor is then no longer readable. */
 static void look_again_and_again(any_of *a)
 {
     enum { YIELDS = 100, NAP_NS = 20000, LONGEST_NAP_NS = 1000000 };

@@ -31,13 +31,13 @@ enum {
 /* The most tasks in a share. */
 enum { DOME_NEAR_MAX = 32 };
 
-/* What one task has given in a share. */
+/* The data of one task in a share. */
 typedef struct dome_shared {
     const void *head, *data; /* data: aligned for every type */
     uint64_t bytes;
 } dome_shared;
 
-/* What a transport can do beyond the required slots. */
+/* The abilities of a transport beyond the required slots. */
 typedef enum dome_transport_can {
     DOME_TRANSPORT_OFFER = 1,    /* begin_send and end_send: a send may have to wait for the receiver */
     DOME_TRANSPORT_LISTEN = 2,   /* descriptors, and PROBE: a task can wait for messages and other events at once */

@@ -35,8 +35,8 @@ dome_transport *dome__transport_new(const dome_transport_ops *ops, void *state, 
 dome_transport_provider dome__transport_wrap(dome_transport *transport, const dome_transport_ops *ops, void *state, unsigned can);
 
 /* From now on this process sends nothing more: a task is lost, and the hub says within seconds how the program goes on, which
- * this process does not survive as it is. Where the daemon of the lost task's host has gone, too, a message to that host would
- * hold up those of all others. Any thread may call it. */
+ * this process does not survive as it is. If the daemon of the lost task's host is gone, too, a message to that host would hold
+ * up those to all others. Any thread may call it. */
 void dome__transport_stop(void);
 
 /* Nobody listens to the hub any more (dome_finalize): what this process sends in another program, after another dome_init, is

@@ -1,12 +1,16 @@
 /* A task's side of an order to change the number of tasks (view.h): its watcher hears the order, its main thread holds at a loop
  * boundary until it is known at which boundary all tasks change. Counting boundaries costs an atomic addition.
  *
- * The two threads do, without a lock:   the main thread   counts a boundary, then looks whether there is an order
- *                                       the watcher       notes the order, then reads the count
- * So if the main thread has not seen the order, the answer counts that boundary, and the target lies after it.
+ * The two threads use no lock, because their two steps are in opposite order:
  *
- * Where operations do not make tasks wait for each other, task 0 may have answered an order at its boundary, and the next one may
- * be here, before this task has come to that boundary: orders stand in a queue. The target of the next one is later, because task
+ *     main thread    counts the boundary   then looks for an order
+ *     watcher        notes the order       then reads the count
+ *
+ *     order noted before the look    the main thread sees it, and holds at this boundary
+ *     order noted after the look     the count that the watcher reads includes this boundary, so the target lies after it
+ *
+ * If operations do not make tasks wait for each other, task 0 may have answered an order at its boundary, and the next order may
+ * arrive, before this task has come to that boundary: orders stand in a queue. The target of the next one is later, because task
  * 0 has counted the boundary. */
 #ifndef DOME_SRC_HOLD_H
 #define DOME_SRC_HOLD_H
@@ -30,7 +34,7 @@ void dome__hold_target(dome_hold *hold, uint64_t order, uint64_t loop, const cha
 /* The ids of the tasks that have come back into this view, separated by blanks, by rank; 0: a newcomer. */
 void dome__hold_members(dome_hold *hold, const char *ids);
 
-/* What the hub says of the newcomers that task 0 wanted. */
+/* The hub's answer about the newcomers that task 0 wanted. */
 void dome__hold_parked(dome_hold *hold, const char *line);
 
 /* The hub knows that this view stands. */

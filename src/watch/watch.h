@@ -53,8 +53,8 @@ void dome__watch_beat(dome_watch *watch);
  * unknown. */
 bool dome__watch_peer(const dome_watch *watch, void *address);
 
-/* Call when the program is complete for this task, and its output is written: from now on its end is no loss, if the others come
- * as far. */
+/* Call when the program is complete for this task, and its output is written. After this call the end of the task is no loss,
+ * provided that all other tasks also come to this call. */
 void dome__watch_done(dome_watch *watch);
 
 /* Call before closing the transport at the end of the program: if closing takes longer than the timeout, the daemon does not

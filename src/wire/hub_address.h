@@ -1,4 +1,4 @@
-/* Where a program's hub listens, and connecting to it. */
+/* The address at which a program's hub listens, and connecting to it. */
 #ifndef DOME_SRC_HUB_ADDRESS_H
 #define DOME_SRC_HUB_ADDRESS_H
 

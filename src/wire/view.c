@@ -306,7 +306,7 @@ static dome_view_act go_back(dome_view *v, dome_view_plan plan)
 
 dome_view_act dome__view_heal(dome_view *v, const bool *lost, const char *const *hosts)
 {
-    if (v->past) /* of those that go on from here the ranks stay, but not of those on their way from earlier */
+    if (v->past) /* tasks that go on from here keep their ranks, but tasks on their way from an earlier view may not */
         add_past(v, v->next_number, v->next.size);
     return go_back(v, dome__view_plan_replace(dome__view_healed_size(v), lost, hosts));
 }

@@ -17,12 +17,12 @@
  * at that boundary is postponed: tasks try it again at later ones by themselves. It is STEADY meanwhile, so they can meet.
  *
  * A loss either ends the whole, or is healed, in any phase: all tasks that are left go back, which is ENTERING again, into a view
- * in which newcomers take the places of the lost. Nothing is announced then: tasks are told. Where a change is interrupted, its
- * outcome is healed: tasks on their way into the interrupted view are told again when they greet. The number of a view that heals
- * leaves out one, since tasks may have begun a change of their own before they are told. Or the others go on without the lost
- * ones: then ranks change, and a view that was interrupted keeps what they have become.
+ * in which newcomers take the places of the lost. Nothing is announced then: tasks are told. If a loss interrupts a change, the
+ * view that the change leads to is healed: tasks on their way into it are told again when they greet. A view that heals skips one
+ * number: tasks may have begun a change of their own before they are told, and that change has the number between. Or the others
+ * go on without the lost ones: then ranks change, and a view that was interrupted keeps what they have become.
  *
- * Where newcomers alone are lost before the view stands, nothing of the program is lost: the change is taken back. Tasks of the
+ * If only newcomers are lost before the view stands, nothing of the program is lost, and the change is taken back. Tasks of the
  * interrupted view go over into one with the members of the view before, with the state that they carry. Until the hub has said
  * that a view stands, its tasks leave that state as it is.
  */
@@ -133,7 +133,7 @@ dome_view_act dome__view_end(dome_view *view);
 
 /* Tasks are lost: makes the next view, into which those that are left must be told to go back. lost: by rank in the view that is
  * to be healed, of dome__view_healed_size tasks; dome__view_place tells these ranks. hosts: where newcomers are started, or NULL:
- * anywhere. What the act says is not about that, but for a user whose order is dropped. */
+ * anywhere. The text of the act is for a user whose order is dropped. */
 dome_view_act dome__view_heal(dome_view *view, const bool *lost, const char *const *hosts);
 int dome__view_healed_size(const dome_view *view);
 

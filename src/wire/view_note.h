@@ -26,7 +26,7 @@ typedef struct dome_view_entry {
     const char *rest;         /* the second part, as text; in a note that has been read: NULL */
 } dome_view_entry;
 
-/* What it goes on with: what is known of the program. */
+/* The facts about the program with which the process goes on. */
 typedef struct dome_view_legacy {
     uint64_t loops;              /* boundaries passed in earlier views */
     const char *parked;          /* the launcher's ids of newcomers that wait, by rank; "": there are none */

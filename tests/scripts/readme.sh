@@ -13,7 +13,7 @@ for option in $(sed -n 's/^| `\([A-Z_]*\)` |.*/\1/p' docs/installing.md); do
     grep -Eq "^(option|set)\($option " CMakeLists.txt || fail "CMake has no option $option"
 done
 
-for page in *.md docs/*.md bench/*.md; do
+for page in *.md docs/*.md bench/*.md bench/results/*.md src/*/README.md tools/*/README.md; do
     for link in $(sed '/^```[a-z]/,/^```$/d' "$page" | grep -oE '\]\([^)#]+' | sed 's/^](//' | grep -v '^https*:'); do
         [ -e "$(dirname "$page")/$link" ] || fail "$page points to $link, which is not there"
     done
@@ -22,7 +22,7 @@ done
 [ "$(grep -c '' README.md)" -le 90 ] || fail "README.md has more than 90 lines: the rest belongs into docs"
 
 # Prose is wrapped at 100 columns. Rows of tables, code, and lines without a space to break at may be longer.
-for page in README.md CONTRIBUTING.md docs/*.md bench/*.md; do
+for page in README.md CONTRIBUTING.md docs/*.md bench/*.md bench/results/*.md src/*/README.md tools/*/README.md; do
     long=$(LC_ALL=C.UTF-8 awk '/^```/ {code = !code} !code && length > 100 && !/^(\||    )/ && /[^ ].* / {print FNR}' "$page")
     [ -z "$long" ] || fail "$page has lines of more than 100 columns:" $long
 done
@@ -31,7 +31,7 @@ done
 anchors() { # anchors PAGE: those of its headings
     sed -n 's/^##* //p' "$1" | tr '[:upper:]' '[:lower:]' | sed 's/[^a-z0-9 _-]//g; s/ /-/g'
 }
-for page in README.md CONTRIBUTING.md docs/*.md bench/*.md; do
+for page in README.md CONTRIBUTING.md docs/*.md bench/*.md bench/results/*.md src/*/README.md tools/*/README.md; do
     for link in $(grep -oE '\]\([^):]*#[^)]+' "$page" | sed 's/^](//'); do
         target=${link%%#*}
         if [ -n "$target" ]; then target=$(dirname "$page")/$target; else target=$page; fi
@@ -39,7 +39,7 @@ for page in README.md CONTRIBUTING.md docs/*.md bench/*.md; do
     done
 done
 
-pages=$(ls *.md docs/*.md docs/man/*.1 bench/*.md | grep -v CHANGELOG)
+pages=$(ls *.md docs/*.md docs/man/*.1 bench/*.md bench/results/*.md src/*/README.md tools/*/README.md | grep -v CHANGELOG)
 named() { # named PATTERN: what stands so in backquotes, once each
     grep -hoE "\`$1\`" $pages | tr -d '\`' | sort -u
 }
@@ -49,8 +49,9 @@ done
 for function in $(named '(dome|dvec|dscalar|dsparse)_[a-z0-9_]+' | grep -v '_x$'); do
     grep -qrw "$function" include src || fail "documents name $function, which is not there"
 done
-for test in $(named '(unit|multi|start|fault|security|cluster|balance|checkpoint|trace|scripts)\.[a-z0-9_]+'); do
-    ls "tests/${test%%.*}/${test#*.}".* >/dev/null 2>&1 || fail "documents name the test $test, which is not there"
+for test in $(named '(unit|multi|start|fault|security|cluster|balance|checkpoint|trace|scripts)\.[a-z0-9_]+' | grep -v '\.[ch]$'); do
+    ls "tests/${test%%.*}/${test#*.}".* >/dev/null 2>&1 || grep -qF "dome_test($test " tests/CMakeLists.txt ||
+        fail "documents name the test $test, which is not there"
 done
 # docs/compared.md has every function that a program calls in its table, in backquotes. What a program asks types and layouts, and
 # what structures of one's own call, is not in it.

@@ -231,7 +231,7 @@ static char *find_pc(const options *o, const char *where)
     return NULL;
 }
 
-/* What pkg-config says of the installation of --dome; false: it has said why not. */
+/* The flags that pkg-config prints for the installation of --dome; false: it has printed why there are none. */
 static bool ask_pkg_config(const options *o, const char *pc, const char *what, GPtrArray *command)
 {
     GPtrArray *question = g_ptr_array_new();
@@ -473,7 +473,8 @@ static char *tool(const options *o, const char *name)
     return found && *found ? found : g_strdup(name);
 }
 
-/* What the compiler says of a file, and its object, if it is wanted; then the preprocessed text. 0, or the compiler's status. */
+/* Lets the compiler report on a file, and make its object if that is wanted; then the preprocessed text. 0, or the compiler's
+ * status. */
 static int read_source(const options *o, const char *path, const char *object, source *s)
 {
     *s = preprocess(o, path);

@@ -4,7 +4,7 @@
 
 #include "plan/plan.h"
 
-/* What is written where a function tests whether it is captured, or called again to go on. */
+/* The text where a function tests whether it is captured, or called again to go on. */
 #define IS_CAPTURING "dome__cc_status & 4"
 #define IS_RESUMING  "dome__cc_status & 8"
 _Static_assert(DOME_CAPTURE_CAPTURING == 4 && DOME_CAPTURE_RESUMING == 8, "what is written is what the library sets");

@@ -236,7 +236,7 @@ static void clear_gone(function *f, const site *s, GString *out)
     }
 }
 
-/* What a function's text is put together from. */
+/* The parts of which a function's text is put together. */
 typedef struct parts {
     GString *names;       /* copies of parameters that are called otherwise now */
     GString *copies;      /* of parameters in memory, unless the function is entered again */
@@ -379,7 +379,7 @@ static void write_entry_poll(const parts *t)
                                t->entry->id);
 }
 
-/* What comes before the body. `enters`: the function is entered again here. */
+/* The text before the body. `enters`: the function is entered again here. */
 static void write_entry(const parts *t, bool enters)
 {
     if (!enters) {
@@ -411,7 +411,7 @@ static void write_end(function *f, const parts *t)
     }
 }
 
-/* Where the function goes when it is captured at a site. */
+/* The code to which the function goes when it is captured at a site. */
 static void write_save(function *f, const site *s, const parts *t)
 {
     if (t->saved)

@@ -36,7 +36,7 @@ void jump_write_call(function *f, node *n)
     }
 }
 
-/* Where the function is entered again. */
+/* The place where the function is entered again. */
 void jump_write_recovery(function *f, GString *out)
 {
     for (unsigned i = 0; i < f->jumps->len; i++) {

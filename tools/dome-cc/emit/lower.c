@@ -2,7 +2,7 @@
  * operands go from left to right, arguments from right to left, the right side of x += y first.
  *
  * lower(n) writes statements and leaves in the nodes below n what stands for the calls, so that node_text(n) is an expression
- * without such calls. What is evaluated before a call, and could be changed by it, is put into temporaries first. */
+ * without such calls. Values that are evaluated before a call, and could be changed by it, are put into temporaries first. */
 #include "emit/emit.h"
 
 #include <stdint.h>

@@ -43,7 +43,7 @@ static void write_functions(program *p, unit *u)
     }
 }
 
-/* What the function at a top declares and the file must have. */
+/* Declarations of the function at a top that the file must have. */
 static void write_hoists(program *p, unit *u, unsigned top, GString *before)
 {
     for (unsigned k = 0; k < u->hoists->len; k++) {

@@ -1,4 +1,4 @@
-/* What is written into each file before its own text. */
+/* The text that is written into each file before its own. */
 #include "emit/emit.h"
 
 #include <dome/type.h>

@@ -1,4 +1,4 @@
-/* What a call cannot change. */
+/* Expressions that a call cannot change. */
 #include "emit/emit.h"
 
 #include <string.h>

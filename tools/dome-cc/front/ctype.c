@@ -371,7 +371,7 @@ CXType ctype_array_as_written(CXType t)
     return t.kind == c.kind ? t : c;
 }
 
-/* What a value takes in the image, about: the same on all machines. */
+/* About how many bytes a value takes in the image: the same on all machines. */
 long long ctype_image_size(CXType t)
 {
     const char *name = scalar_of_typedef(t);
@@ -447,7 +447,7 @@ bool ctype_is_flexible(CXType t)
     return c.kind == CXType_IncompleteArray || (c.kind == CXType_ConstantArray && clang_getArraySize(c) == 0);
 }
 
-/* What setjmp fills in: addresses of the stack, which are not saved. */
+/* The type that setjmp fills in: addresses of the stack, which are not saved. */
 bool ctype_is_jump_buffer(CXType t)
 {
     if (ctype_kind(t) != CXType_Record)

@@ -1,4 +1,4 @@
-/* What the rooms of dome-cc share: nodes, functions, files, the program.
+/* Shared by the folders of dome-cc: nodes, functions, files, the program.
  *
  * A unit is one source file. It is preprocessed by the compiler, parsed by libclang, and written again
  * with edits of its preprocessed text: there are no macros left that an edit could cut, and the line

@@ -15,7 +15,7 @@ typedef struct object {
     gsize length;
 } object;
 
-/* What the section contains. */
+/* The contents of the section. */
 GString *section_text(const object *object);
 
 /* Adds to `list` what is in an object, or in the objects of an archive; nothing if dome-cc has not made them. False: one line has

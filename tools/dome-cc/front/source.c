@@ -1,5 +1,5 @@
-/* What the source says of each function and of each constant that is not saved, as a number: a program that restarts can then
- * tell that they are not those of the program that was saved.
+/* A hash of the source of each function, and of each constant that is not saved: by it a program that restarts can tell that they
+ * are not those of the program that was saved.
  *
  * The number is the same on all machines. So it is not taken of the preprocessed text, in which macros of the system's headers
  * are other numbers there, but of the lines of the file, together with the definitions of the program's own macros in them. */

@@ -101,7 +101,7 @@ static void warn(unit *u, const node *at, const char *what)
 
 static void follow(program *p, unit *u, function *f, node *at, node *n, int depth);
 
-/* What a local variable that has the number is used for. */
+/* The uses of a local variable that has the number. */
 static void follow_variable(program *p, unit *u, function *f, node *at, node *n, unsigned variable, int depth)
 {
     if (n->kind == CXCursor_DeclRefExpr && cursor_offset(node_declaration(n)) == variable) {
@@ -181,7 +181,7 @@ static bool is_mixed(const char *o, node *other, node *up)
     return strcmp(o, "^") == 0 && !constant(other, &value) && user && user->kind == CXCursor_CStyleCastExpr && is_address(user);
 }
 
-/* Where the number n, which comes from an address at `at`, goes. */
+/* Follows the number n, which comes from an address at `at`. */
 static void follow(program *p, unit *u, function *f, node *at, node *n, int depth)
 {
     node *up = user_of(&n);

@@ -283,7 +283,7 @@ bool counted_inside_switch(node *n, node *top)
     return n != top;
 }
 
-/* What a loop that is cut into strips may contain: nothing that leads into the middle of it. */
+/* Whether a loop that contains node n may be cut into strips: the node does not lead into the middle of the loop. */
 bool counted_plain(node *n, node *loop)
 {
     switch ((int)n->kind) {

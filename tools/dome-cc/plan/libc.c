@@ -1,9 +1,10 @@
-/* What the C library keeps for a program, and what it lends: src/capture has it saved. */
+/* State that the C library keeps for a program, and results that it lends: src/capture saves them. */
 #include "plan/plan.h"
 
 #include <string.h>
 
-/* What the C library keeps for the program between calls: a line for each DOME_CAPTURE_KEEP_..., in the order of its bits. */
+/* State that the C library keeps for the program between calls: a line for each DOME_CAPTURE_KEEP_..., in the order of its bits.
+ */
 static unsigned kept_by(const char *name)
 {
     static const char *const names[][24] = {{"rand", "srand", "random", "srandom"},
@@ -39,7 +40,7 @@ unsigned libc_keeps(const program *p, const char *name)
     return p->parallel ? kept & ~(DOME_CAPTURE_KEEP_TEXTS | DOME_CAPTURE_KEEP_CLOCKS) : kept;
 }
 
-/* What the C library lends is copied where a call returns it. */
+/* Results that the C library lends are copied where a call returns them. */
 void libc_lends(const program *p, unit *u, node *n, const char *name, unsigned depth)
 {
     static const char *const texts[] = {"getenv", "secure_getenv", "strerror", "strsignal", "setlocale", "nl_langinfo", NULL};

@@ -331,7 +331,7 @@ static void before(flow *w, node *n, set needed)
 
 /* ---- the function ---- */
 
-/* What the analysis does not follow: assembler, jumps out of a block that is an expression. */
+/* Code that the analysis does not follow: assembler, jumps out of a block that is an expression. */
 static bool is_strange(const node *n, bool in_expression)
 {
     in_expression = in_expression || n->kind == CXCursor_StmtExpr;

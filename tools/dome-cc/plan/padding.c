@@ -6,7 +6,7 @@
 
 enum { DEEPEST = 3 /* functions that hand a pointer on */ };
 
-/* What gets a pointer to a struct and its size, and does not look at the bytes; or copies them to another struct. */
+/* Functions that get a pointer to a struct and its size, and do not look at the bytes, or copy them to another struct. */
 static const char *const blind[] = {"memset", "bzero", "explicit_bzero", "malloc",           "calloc", "realloc", "reallocarray",
                                     "free",   "qsort", "qsort_r",        "bsearch",          "lfind",  "lsearch", "fread",
                                     "read",   "pread", "recv",           "__builtin_memset", NULL};

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-/* What the program calls, and what it gets (include/dome/capture.h). */
+/* Functions that the program calls, and those that replace them (include/dome/capture.h). */
 static const char *const instead[][2] = {{"dome_init", "dome__cc_init"},
                                          {"dome_finalize", "dome__cc_finalize"},
                                          {"dome_checkpoint", "dome__cc_checkpoint"},
@@ -233,7 +233,7 @@ static unsigned local_of(const unit *u, node *n)
     return local ? cursor_offset(d) : 0;
 }
 
-/* Whether the value of n is a borrowed pointer, or made of one. What other calls return is their own. */
+/* Whether the value of n is a borrowed pointer, or made of one. The results of other calls are their own. */
 static bool is_borrowed_value(const unit *u, node *n, GHashTable *borrowed)
 {
     if (n->kind == CXCursor_CallExpr) {

@@ -9,7 +9,7 @@ enum { POLLS_AUTO = -3, POLLS_NONE = -2, POLLS_RECURSION = -1, POLLS_CALLS = 0 }
 enum { POLLS_NESTS = 1, POLLS_LARGE_OUTERMOST = 2, POLLS_OUTERMOST = 4, POLLS_LARGE_INNERMOST = 8, POLLS_INNERMOST = 16 };
 enum { POLLS_EVERY = POLLS_NESTS | POLLS_OUTERMOST | POLLS_INNERMOST };
 
-/* What a call, a loop or a nest costs. All in operations, of which some 2 to 10 take a nanosecond. */
+/* The cost of a call, a loop or a nest. All in operations, of which some 2 to 10 take a nanosecond. */
 typedef struct cost {
     double operations;
     bool polls, unknown;

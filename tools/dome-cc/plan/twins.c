@@ -7,7 +7,7 @@ enum { SMALL_FUNCTION = 12 }; /* operations in its text: the compiler makes such
 
 /* The twin of a static function that is called in one place only. The compiler would make such a function a part of its caller,
  * but a second call, by which it is entered again when the program goes on, would keep it from that. So that second call is of a
- * copy, the twin, and the function itself cannot be entered again. What a twin calls has twins for the same reason. */
+ * copy, the twin, and the function itself cannot be entered again. Functions that a twin calls have twins for the same reason. */
 static bool cannot_be_copied(unit *u, node *n)
 {
     char *text = text_flat(u, n->a, n->b);

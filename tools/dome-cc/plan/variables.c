@@ -122,7 +122,7 @@ char *variables_tail(function *f, node *n)
     return g_hash_table_lookup(f->unit->renamed, GUINT_TO_POINTER(n->a));
 }
 
-/* What will be declared at the beginning; goes where statement_write goes. */
+/* The variables that will be declared at the beginning; visits the nodes that statement_write visits. */
 void variables_plan(function *f, node *n)
 {
     if (!n->polls && n != f->body) /* the body is written by statements also where only its beginning polls */

@@ -1,4 +1,4 @@
-/* What calls, loops and nests cost, in operations. */
+/* The costs of calls, loops and nests, in operations. */
 #include "plan/plan.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ static bool local_value(unit *u, node *n, node *nest, GString *out)
     return true;
 }
 
-/* What is evaluated at a node itself. */
+/* The operations that are evaluated at a node itself. */
 unsigned work_operations(unit *u, node *n)
 {
     if (n->kind == CXCursor_BinaryOperator) {
