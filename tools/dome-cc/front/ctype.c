@@ -192,87 +192,85 @@ char *ctype_base(unit *u, CXType t, bool bare)
     return g_string_free(s, FALSE);
 }
 
-static char *declare(unit *u, CXType t, char *inner, bool bare)
+static char *declare(unit *u, CXType t, const char *inner, bool bare);
+
+static char *declare_pointer(unit *u, CXType t, const char *inner, bool bare)
 {
-    char *out;
-    switch (t.kind) {
-    case CXType_Pointer: {
-        CXType p = clang_getPointeeType(t);
-        GString *s = g_string_new("*");
-        if (!bare && clang_isConstQualifiedType(t))
-            g_string_append(s, "const ");
-        if (clang_isVolatileQualifiedType(t))
-            g_string_append(s, "volatile ");
-        if (!bare && clang_isRestrictQualifiedType(t))
-            g_string_append(s, "__restrict ");
-        g_string_append(s, inner);
-        bool group = p.kind == CXType_Unexposed || p.kind == CXType_ConstantArray || p.kind == CXType_IncompleteArray ||
-                     p.kind == CXType_VariableArray || p.kind == CXType_FunctionProto || p.kind == CXType_FunctionNoProto;
-        char *star = group ? g_strdup_printf("(%s)", s->str) : g_strdup(s->str);
-        g_string_free(s, TRUE);
-        out = declare(u, p, star, false);
-        g_free(star);
-        return out;
+    CXType p = clang_getPointeeType(t);
+    GString *s = g_string_new("*");
+    if (!bare && clang_isConstQualifiedType(t))
+        g_string_append(s, "const ");
+    if (clang_isVolatileQualifiedType(t))
+        g_string_append(s, "volatile ");
+    if (!bare && clang_isRestrictQualifiedType(t))
+        g_string_append(s, "__restrict ");
+    g_string_append(s, inner);
+    bool group = p.kind == CXType_Unexposed || p.kind == CXType_ConstantArray || p.kind == CXType_IncompleteArray ||
+                 p.kind == CXType_VariableArray || p.kind == CXType_FunctionProto || p.kind == CXType_FunctionNoProto;
+    char *star = group ? g_strdup_printf("(%s)", s->str) : g_strdup(s->str), *out = declare(u, p, star, false);
+    g_string_free(s, TRUE);
+    g_free(star);
+    return out;
+}
+
+static char *declare_array(unit *u, CXType t, const char *inner, bool bare)
+{
+    char *s = t.kind == CXType_ConstantArray ? g_strdup_printf("%s[%lld]", inner, clang_getArraySize(t))
+                                             : g_strdup_printf("%s[]", inner);
+    char *out = declare(u, clang_getArrayElementType(t), s, bare);
+    g_free(s);
+    return out;
+}
+
+static char *declare_function(unit *u, CXType t, const char *inner)
+{
+    GString *s = g_string_new(inner);
+    const bool known = t.kind == CXType_FunctionProto;
+    int n = known ? clang_getNumArgTypes(t) : 0;
+    g_string_append(s, "(");
+    for (int i = 0; i < n; i++) {
+        char *argument = ctype_declare(u, clang_getArgType(t, (unsigned)i), "", false);
+        g_string_append_printf(s, "%s%s", i ? ", " : "", argument);
+        g_free(argument);
     }
-    case CXType_ConstantArray: {
-        char *s = g_strdup_printf("%s[%lld]", inner, clang_getArraySize(t));
-        out = declare(u, clang_getArrayElementType(t), s, bare);
-        g_free(s);
-        return out;
-    }
-    case CXType_IncompleteArray: {
-        char *s = g_strdup_printf("%s[]", inner);
-        out = declare(u, clang_getArrayElementType(t), s, bare);
-        g_free(s);
-        return out;
-    }
-    case CXType_FunctionProto: {
-        GString *s = g_string_new(inner);
-        int n = clang_getNumArgTypes(t);
-        g_string_append(s, "(");
-        for (int i = 0; i < n; i++) {
-            char *argument = ctype_declare(u, clang_getArgType(t, (unsigned)i), "", false);
-            g_string_append_printf(s, "%s%s", i ? ", " : "", argument);
-            g_free(argument);
-        }
+    if (!known)
+        g_string_append(s, ")");
+    else
         g_string_append(s, clang_isFunctionTypeVariadic(t) ? (n ? ", ...)" : "...)") : n ? ")" : "void)");
-        out = declare(u, clang_getResultType(t), s->str, false);
-        g_string_free(s, TRUE);
-        return out;
-    }
-    case CXType_FunctionNoProto: {
-        char *s = g_strdup_printf("%s()", inner);
-        out = declare(u, clang_getResultType(t), s, false);
-        g_free(s);
-        return out;
-    }
-    case CXType_Unexposed: /* parentheses, typeof */
-    case CXType_Attributed:
-        if (clang_getCanonicalType(t).kind != t.kind)
-            return declare(u, clang_getCanonicalType(t), inner, bare);
-        break;
-    case CXType_Typedef:
-        /* a const that hides in a typedef, or an array of const */
-        if (bare) {
-            CXType c = clang_getCanonicalType(t);
-            if ((clang_isConstQualifiedType(c) && !clang_isConstQualifiedType(t)) || ctype_is_array(c))
-                return declare(u, c, inner, bare);
-        }
-        break;
-    default:
-        break;
-    }
-    char *b = ctype_base(u, t, bare);
-    out = *inner ? g_strdup_printf("%s %s", b, inner) : g_strdup(b);
+    char *out = declare(u, clang_getResultType(t), s->str, false);
+    g_string_free(s, TRUE);
+    return out;
+}
+
+/* Whether a type is declared by its canonical type: parentheses and typeof; without const, also a typedef of a const, or of an
+ * array of them. */
+static bool is_by_canonical(CXType t, bool bare)
+{
+    CXType c = clang_getCanonicalType(t);
+    if (t.kind == CXType_Unexposed || t.kind == CXType_Attributed)
+        return c.kind != t.kind;
+    return t.kind == CXType_Typedef && bare &&
+           ((clang_isConstQualifiedType(c) && !clang_isConstQualifiedType(t)) || ctype_is_array(c));
+}
+
+static char *declare(unit *u, CXType t, const char *inner, bool bare)
+{
+    if (t.kind == CXType_Pointer)
+        return declare_pointer(u, t, inner, bare);
+    if (t.kind == CXType_ConstantArray || t.kind == CXType_IncompleteArray)
+        return declare_array(u, t, inner, bare);
+    if (t.kind == CXType_FunctionProto || t.kind == CXType_FunctionNoProto)
+        return declare_function(u, t, inner);
+    if (is_by_canonical(t, bare))
+        return declare(u, clang_getCanonicalType(t), inner, bare);
+    char *b = ctype_base(u, t, bare), *out = *inner ? g_strdup_printf("%s %s", b, inner) : g_strdup(b);
     g_free(b);
     return out;
 }
 
 char *ctype_declare(unit *u, CXType t, const char *name, bool bare)
 {
-    char *inner = g_strdup(name), *out = declare(u, t, inner, bare);
-    g_free(inner);
-    return out;
+    return declare(u, t, name, bare);
 }
 
 char *ctype_name(unit *u, CXType t)
