@@ -163,7 +163,7 @@ static char *text_for_clang(const char *text, gsize length)
     return copy;
 }
 
-unit *unit_read(const char *path, char *text, gsize length, const char *const *arguments, int count)
+static unit *unit_new(const char *path, char *text, gsize length)
 {
     unit *u = g_new0(unit, 1);
     u->path = g_strdup(path);
@@ -190,38 +190,54 @@ unit *unit_read(const char *path, char *text, gsize length, const char *const *a
     u->lifted = g_hash_table_new(NULL, NULL);
     u->hoists = g_array_new(FALSE, FALSE, sizeof(hoist));
     u->index = clang_createIndex(0, 0);
-    char *copy = text_for_clang(text, length);
-    struct CXUnsavedFile file = {"dome-cc-unit.i", copy, length};
+    return u;
+}
+
+static const char unit_file[] = "dome-cc-unit.i";
+
+/* False after a message. */
+static bool parse(unit *u, const char *const *arguments, int count)
+{
+    char *copy = text_for_clang(u->original, u->length);
+    struct CXUnsavedFile file = {unit_file, copy, u->length};
     enum CXErrorCode error =
         clang_parseTranslationUnit2(u->index, file.Filename, arguments, count, &file, 1, CXTranslationUnit_KeepGoing, &u->tu);
     g_free(copy);
     if (error != CXError_Success || !u->tu) {
-        fprintf(stderr, "dome-cc: error: libclang cannot read %s (error %d)\n", path, (int)error);
+        fprintf(stderr, "dome-cc: error: libclang cannot read %s (error %d)\n", u->path, (int)error);
         u->refused++;
-        return u;
+        return false;
     }
     u->file = clang_getFile(u->tu, file.Filename);
+    return true;
+}
+
+static void refuse_by(unit *u, CXDiagnostic d)
+{
+    CXString what = clang_getDiagnosticSpelling(d), name;
+    unsigned line, column;
+    clang_getPresumedLocation(clang_getDiagnosticLocation(d), &name, &line, &column);
+    fprintf(stderr, "%s:%u:%u: error: dome-cc: not C as libclang knows it: %s\n", clang_getCString(name), line, column,
+            clang_getCString(what));
+    clang_disposeString(what);
+    clang_disposeString(name);
+    u->refused++;
+}
+
+static void refuse_errors(unit *u)
+{
     unsigned n = clang_getNumDiagnostics(u->tu);
     for (unsigned i = 0; i < n; i++) {
         CXDiagnostic d = clang_getDiagnostic(u->tu, i);
-        if (clang_getDiagnosticSeverity(d) >= CXDiagnostic_Error) {
-            CXString what = clang_getDiagnosticSpelling(d), name;
-            unsigned line, column;
-            clang_getPresumedLocation(clang_getDiagnosticLocation(d), &name, &line, &column);
-            fprintf(stderr, "%s:%u:%u: error: dome-cc: not C as libclang knows it: %s\n", clang_getCString(name), line, column,
-                    clang_getCString(what));
-            clang_disposeString(what);
-            clang_disposeString(name);
-            u->refused++;
-        }
+        if (clang_getDiagnosticSeverity(d) >= CXDiagnostic_Error)
+            refuse_by(u, d);
         clang_disposeDiagnostic(d);
     }
-    if (u->refused)
-        return u;
-    pragma_find(u);
-    clang_visitChildren(clang_getTranslationUnitCursor(u->tu), cursor_find_variables, NULL);
-    clang_visitChildren(clang_getTranslationUnitCursor(u->tu), visit_top, u);
-    /* Text may be inserted behind the declaration before: what begins with attributes begins before its extent. */
+}
+
+/* Text may be inserted behind the declaration before: what begins with attributes begins before its extent. */
+static void find_ends(unit *u)
+{
     u->ends = g_ptr_array_new();
     unsigned end = 0;
     for (unsigned i = 0; i < u->tops->len; i++) {
@@ -235,5 +251,19 @@ unit *unit_read(const char *path, char *text, gsize length, const char *const *a
             after = end;
         end = MAX(end, MIN(after, u->length));
     }
+}
+
+unit *unit_read(const char *path, char *text, gsize length, const char *const *arguments, int count)
+{
+    unit *u = unit_new(path, text, length);
+    if (!parse(u, arguments, count))
+        return u;
+    refuse_errors(u);
+    if (u->refused)
+        return u;
+    pragma_find(u);
+    clang_visitChildren(clang_getTranslationUnitCursor(u->tu), cursor_find_variables, NULL);
+    clang_visitChildren(clang_getTranslationUnitCursor(u->tu), visit_top, u);
+    find_ends(u);
     return u;
 }
