@@ -292,6 +292,85 @@ static void describe_fields(unit *u, CXType t, CXType container, const char *out
     g_array_free(fields, TRUE);
 }
 
+/* Whether a pointer is only kept or refused: what it leads to is not described. */
+static bool is_opaque(unit *u, CXType p)
+{
+    CXType c = clang_getCanonicalType(p);
+    CXCursor d = clang_getTypeDeclaration(c);
+    if (c.kind == CXType_Void || ctype_is_function(p) || c.kind == CXType_IncompleteArray ||
+        (!cursor_is_null(d) && c.kind == CXType_Record && cursor_in_system_header(d)))
+        return true;
+    char *why = describe_obstacle(u, p);
+    const bool opaque = why != NULL;
+    g_free(why);
+    return opaque;
+}
+
+static char *describe_pointer(unit *u, CXType t)
+{
+    CXType p = clang_getPointeeType(t.kind == CXType_Pointer ? t : clang_getCanonicalType(t));
+    if (is_opaque(u, p))
+        return g_strdup("dome__cc_pointer");
+    char *name = ctype_name(u, p), *key = g_strdup_printf("*%s", name), *id = g_hash_table_lookup(u->types, key);
+    if (!id) {
+        id = new_type(u, key);
+        char *shown = g_strdup_printf("%s *", name), *q = quoted(shown), *element = describe(u, p);
+        g_string_append_printf(u->tail, "static struct dome__cc_type %s = {%s, %d, %d, sizeof(void *), &%s, 0, 0, 0, 0};\n", id,
+                               q, (int)DOME_CAPTURE_KIND_POINTER, (int)DOME_KIND_U64, element);
+        g_free(element);
+        g_free(q);
+        g_free(shown);
+    }
+    g_free(name);
+    g_free(key);
+    return g_strdup(id);
+}
+
+/* A union of which no member is in use. */
+static void write_jump_buffer(unit *u, const char *id, const char *name)
+{
+    g_string_append_printf(u->tail,
+                           "static int %s_which(const void *dome__u) { (void)dome__u; return -1; }\n"
+                           "static const struct dome__cc_member %s_members[] = {{\"state\", &dome__cc_char, 0}};\n"
+                           "static struct dome__cc_type %s = {\"jmp_buf\", %d, %d, sizeof(%s), 0, 1, %s_members, %s_which, 0};\n",
+                           id, id, id, (int)DOME_CAPTURE_KIND_UNION, (int)DOME_KIND_U8, name, id, id);
+}
+
+static void write_array(unit *u, const char *id, CXType t, const char *name)
+{
+    CXType c = clang_getCanonicalType(t), e = clang_getArrayElementType(ctype_array_as_written(t));
+    const long long n = c.kind == CXType_ConstantArray ? clang_getArraySize(c) : 0;
+    char *element_name = ctype_name(u, e), *shown = t.kind == c.kind ? g_strdup(name)
+                                                    : n > 0          ? g_strdup_printf("%s[%lld]", element_name, n)
+                                                                     : g_strdup_printf("%s[]", element_name);
+    g_free(describe_array(u, id, shown, e, n));
+    g_free(shown);
+    g_free(element_name);
+}
+
+static void write_record(unit *u, const char *id, CXType t, const char *name)
+{
+    members all = describe_members();
+    packer k = pack_new();
+    CXCursor member;
+    bool any = false;
+    if (ctype_is_union(t) && unions_raw(u, t, &member, &any)) { /* as a struct of the member that stands for all */
+        char *own = cursor_name(member), *place = g_strdup_printf("dome__s->%s", own);
+        char *described = any ? g_strdup("dome__cc_pointer") : describe(u, clang_getCursorType(member));
+        add_member(&all, own, described, name, pragma_flags(u, cursor_begin(member)));
+        pack_value(u, &k, clang_getCursorType(member), place, "dome__t");
+        g_free(described);
+        g_free(place);
+        g_free(own);
+    } else {
+        describe_fields(u, t, clang_getCanonicalType(t), name, &all);
+        pack_describe_padding(u, t, &all, id);
+        pack_struct(u, &k, t, "(*dome__s)", "dome__t");
+    }
+    describe_write_struct(u, id, name, name, &all, &k);
+}
+
+/* The identifier of a type's description, which is written once. */
 static char *describe(unit *u, CXType t)
 {
     CXType c = clang_getCanonicalType(t);
@@ -300,80 +379,19 @@ static char *describe(unit *u, CXType t)
         return g_strdup_printf("dome__cc_%s", scalar);
     if (c.kind == CXType_Complex)
         return g_strdup(clang_getElementType(c).kind == CXType_Float ? "dome__cc_fcomplex" : "dome__cc_dcomplex");
-    if (c.kind == CXType_Pointer) {
-        CXType p = t.kind == CXType_Pointer ? clang_getPointeeType(t) : clang_getPointeeType(c);
-        CXCursor d = clang_getTypeDeclaration(clang_getCanonicalType(p));
-        bool foreign = !cursor_is_null(d) && clang_getCanonicalType(p).kind == CXType_Record && cursor_in_system_header(d);
-        char *why = ctype_kind(p) == CXType_Void || ctype_is_function(p) || foreign || ctype_kind(p) == CXType_IncompleteArray
-                        ? g_strdup("")
-                        : describe_obstacle(u, p);
-        if (why) {
-            g_free(why);
-            return g_strdup("dome__cc_pointer");
-        }
-        char *name = ctype_name(u, p), *key = g_strdup_printf("*%s", name), *id = g_hash_table_lookup(u->types, key);
-        if (!id) {
-            id = new_type(u, key);
-            char *shown = g_strdup_printf("%s *", name), *q = quoted(shown), *element = describe(u, p);
-            g_string_append_printf(u->tail, "static struct dome__cc_type %s = {%s, %d, %d, sizeof(void *), &%s, 0, 0, 0, 0};\n",
-                                   id, q, (int)DOME_CAPTURE_KIND_POINTER, (int)DOME_KIND_U64, element);
-            g_free(element);
-            g_free(q);
-            g_free(shown);
-        }
-        g_free(name);
-        g_free(key);
-        return g_strdup(id);
+    if (c.kind == CXType_Pointer)
+        return describe_pointer(u, t);
+    char *name = ctype_name(u, t), *id = g_hash_table_lookup(u->types, name);
+    if (!id) {
+        id = new_type(u, name);
+        if (ctype_is_jump_buffer(c))
+            write_jump_buffer(u, id, name);
+        else if (c.kind == CXType_ConstantArray || c.kind == CXType_IncompleteArray)
+            write_array(u, id, t, name);
+        else
+            write_record(u, id, t, name);
     }
-    char *name = ctype_name(u, t), *key = g_strdup(name), *id = g_hash_table_lookup(u->types, key);
-    if (!id && ctype_is_jump_buffer(c)) { /* a union of which no member is in use */
-        id = new_type(u, key);
-        g_string_append_printf(
-            u->tail,
-            "static int %s_which(const void *dome__u) { (void)dome__u; return -1; }\n"
-            "static const struct dome__cc_member %s_members[] = {{\"state\", &dome__cc_char, 0}};\n"
-            "static struct dome__cc_type %s = {\"jmp_buf\", %d, %d, sizeof(%s), 0, 1, %s_members, %s_which, 0};\n",
-            id, id, id, (int)DOME_CAPTURE_KIND_UNION, (int)DOME_KIND_U8, name, id, id);
-    }
-    if (id) {
-        g_free(name);
-        g_free(key);
-        return g_strdup(id);
-    }
-    id = new_type(u, key);
-    char *q = quoted(name);
-    if (c.kind == CXType_ConstantArray || c.kind == CXType_IncompleteArray) {
-        CXType e = clang_getArrayElementType(ctype_array_as_written(t));
-        const long long n = c.kind == CXType_ConstantArray ? clang_getArraySize(c) : 0;
-        char *element_name = ctype_name(u, e), *shown = t.kind == c.kind ? g_strdup(name)
-                                                        : n > 0          ? g_strdup_printf("%s[%lld]", element_name, n)
-                                                                         : g_strdup_printf("%s[]", element_name);
-        g_free(describe_array(u, id, shown, e, n));
-        g_free(shown);
-        g_free(element_name);
-    } else {
-        members all = describe_members();
-        packer k = pack_new();
-        CXCursor member;
-        bool any = false;
-        if (ctype_is_union(t) && unions_raw(u, t, &member, &any)) { /* as a struct of the member that stands for all */
-            char *own = cursor_name(member), *place = g_strdup_printf("dome__s->%s", own);
-            char *described = any ? g_strdup("dome__cc_pointer") : describe(u, clang_getCursorType(member));
-            add_member(&all, own, described, name, pragma_flags(u, cursor_begin(member)));
-            pack_value(u, &k, clang_getCursorType(member), place, "dome__t");
-            g_free(described);
-            g_free(place);
-            g_free(own);
-        } else {
-            describe_fields(u, t, c, name, &all);
-            pack_describe_padding(u, t, &all, id);
-            pack_struct(u, &k, t, "(*dome__s)", "dome__t");
-        }
-        describe_write_struct(u, id, name, name, &all, &k);
-    }
-    g_free(q);
     g_free(name);
-    g_free(key);
     return g_strdup(id);
 }
 
