@@ -119,47 +119,60 @@ static void check_array_of_result(program *p, unit *u, function *f, node *n)
                 f->name);
 }
 
-static void walk(program *p, unit *u, function *f, node *n, unsigned top, unsigned depth)
+/* The name of a type that has another one now. */
+static void rename_reference(unit *u, const node *n)
 {
-    if (n->kind == CXCursor_DeclStmt && f)
-        lift_declaration(u, f, n, top);
-    else if (!(n->up && n->up->kind == CXCursor_DeclStmt && f && lift_is_record(n)))
-        lift_name_record(u, n);
-    switch ((int)n->kind) {
-    case CXCursor_TypeRef: {
-        CXCursor d = node_declaration(n);
-        const char *other = lift_renamed(u, d);
-        char *name = cursor_name(d);
-        if (other && *name && !clang_Cursor_isAnonymous(d)) {
-            unsigned length = (unsigned)strlen(name);
-            if (n->b - n->a >= length && strncmp(u->original + n->b - length, name, length) == 0)
-                edit_replace(u, n->b - length, n->b, other);
-        }
-        g_free(name);
-        break;
+    CXCursor d = node_declaration(n);
+    const char *other = lift_renamed(u, d);
+    char *name = cursor_name(d);
+    if (other && *name && !clang_Cursor_isAnonymous(d)) {
+        unsigned length = (unsigned)strlen(name);
+        if (n->b - n->a >= length && strncmp(u->original + n->b - length, name, length) == 0)
+            edit_replace(u, n->b - length, n->b, other);
     }
-    case CXCursor_StringLiteral:
-        name_literal(p, u, n);
+    g_free(name);
+}
+
+/* A function that the system calls at any time. */
+static void check_reference(program *p, unit *u, node *n)
+{
+    if (node_declaration(n).kind != CXCursor_FunctionDecl || !foreign_argument_polls(p, u, n) || !foreign_goes_into_struct(u, n))
         return;
+    char *name = cursor_name(node_declaration(n));
+    unit_refuse(u, n->a, "%s may poll, and the system would call it at any time: put #pragma dome nopoll before its loops", name);
+    g_free(name);
+}
+
+static void check_alloca(unit *u, const function *f, const node *n)
+{
+    CXCursor d = node_called(n);
+    char *name = cursor_is_null(d) ? g_strdup("") : cursor_name(d);
+    if (strcmp(name, "alloca") == 0 || g_str_has_prefix(name, "__builtin_alloca"))
+        unit_refuse(u, n->a, "%s: alloca, and the function may poll", f->name);
+    g_free(name);
+}
+
+static void walk_function(program *p, unit *u, const function *f, node *n, unsigned top)
+{
+    if (!n->up) {
+        attributes_check(p, u, n, top);
+        attributes_drop_promises(p, u, n, top);
+    }
+    if (f && n != f->decl && clang_isCursorDefinition(n->cursor))
+        unit_refuse(u, n->a, "a function inside of a function");
+}
+
+static void edit_expression(program *p, unit *u, function *f, node *n, unsigned depth)
+{
+    switch ((int)n->kind) {
     case CXCursor_DeclRefExpr:
         foreign_edit_reference(p, u, n);
-        if (node_declaration(n).kind == CXCursor_FunctionDecl && foreign_argument_polls(p, u, n) &&
-            foreign_goes_into_struct(u, n)) {
-            char *name = cursor_name(node_declaration(n));
-            unit_refuse(u, n->a,
-                        "%s may poll, and the system would call it at any time: put #pragma dome nopoll before its loops", name);
-            g_free(name);
-        }
+        check_reference(p, u, n);
         break;
     case CXCursor_CallExpr:
         foreign_edit_call(p, u, f, n, depth);
-        if (f && f->polls) {
-            CXCursor d = node_called(n);
-            char *name = cursor_is_null(d) ? g_strdup("") : cursor_name(d);
-            if (strcmp(name, "alloca") == 0 || g_str_has_prefix(name, "__builtin_alloca"))
-                unit_refuse(u, n->a, "%s: alloca, and the function may poll", f->name);
-            g_free(name);
-        }
+        if (f && f->polls)
+            check_alloca(u, f, n);
         break;
     case CXCursor_MemberRefExpr:
         check_array_of_result(p, u, f, n);
@@ -169,6 +182,17 @@ static void walk(program *p, unit *u, function *f, node *n, unsigned top, unsign
         break;
     case CXCursor_CStyleCastExpr:
         addresses_look(p, u, f, n);
+        break;
+    default:
+        break;
+    }
+}
+
+static void edit_declaration(program *p, unit *u, function *f, node *n, unsigned top)
+{
+    switch ((int)n->kind) {
+    case CXCursor_TypeRef:
+        rename_reference(u, n);
         break;
     case CXCursor_VarDecl:
     case CXCursor_ParmDecl:
@@ -180,22 +204,36 @@ static void walk(program *p, unit *u, function *f, node *n, unsigned top, unsign
         use_pragma(u, n);
         break;
     case CXCursor_FunctionDecl:
-        if (!n->up) {
-            attributes_check(p, u, n, top);
-            attributes_drop_promises(p, u, n, top);
-        }
-        if (f && n != f->decl && clang_isCursorDefinition(n->cursor))
-            unit_refuse(u, n->a, "a function inside of a function");
+        walk_function(p, u, f, n, top);
         break;
     default:
         break;
     }
-    jump_check_copy(u, n);
-    if (n->kind == CXCursor_VarDecl && clang_getCursorTLSKind(n->cursor) != CXTLS_None) {
-        char *name = cursor_name(n->cursor);
-        unit_refuse(u, n->a, "the variable %s belongs to a thread", name);
-        g_free(name);
+}
+
+static void refuse_of_thread(unit *u, const node *n)
+{
+    if (n->kind != CXCursor_VarDecl || clang_getCursorTLSKind(n->cursor) == CXTLS_None)
+        return;
+    char *name = cursor_name(n->cursor);
+    unit_refuse(u, n->a, "the variable %s belongs to a thread", name);
+    g_free(name);
+}
+
+static void walk(program *p, unit *u, function *f, node *n, unsigned top, unsigned depth)
+{
+    if (n->kind == CXCursor_DeclStmt && f)
+        lift_declaration(u, f, n, top);
+    else if (!(n->up && n->up->kind == CXCursor_DeclStmt && f && lift_is_record(n)))
+        lift_name_record(u, n);
+    if (n->kind == CXCursor_StringLiteral) {
+        name_literal(p, u, n);
+        return;
     }
+    edit_declaration(p, u, f, n, top);
+    edit_expression(p, u, f, n, depth);
+    jump_check_copy(u, n);
+    refuse_of_thread(u, n);
     for (unsigned i = 0; i < n->kids->len; i++)
         walk(p, u, f, node_kid(n, i), top, depth + 2);
 }
