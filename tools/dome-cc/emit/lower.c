@@ -280,74 +280,77 @@ static void lower_block(program *p, function *f, node *n)
     }
 }
 
-void lower_value(program *p, function *f, node *n)
+static void value_of_call(program *p, function *f, node *n)
 {
-    if (!n->polls || n->text)
-        return;
     unit *u = f->unit;
-    switch (n->kind) {
-    case CXCursor_CallExpr:
-        if (jump_is_set(n)) {
-            jump_write_call(f, n);
-            return;
-        }
-        lower_call(p, f, n);
-        if (polls_call(p, u, n)) {
-            if (temporary_is_void(n->type)) {
-                write_call(p, f, n, NULL);
-                n->text = g_strdup("(void)0");
-            } else {
-                variable *t = temporary_take(f, n->type, n);
-                write_call(p, f, n, t);
-                site_add_live(f, t);
-                n->text = temporary_value(f, t, n->type);
-            }
-        } else if (n->wants) {
-            char *call = edit_text(u, n);
-            n->text = blocks_wanting(u, n, call);
-            g_free(call);
-        }
-        return;
-    case CXCursor_BinaryOperator: {
-        char *o = node_operator(u, n);
-        node *x = node_kid(n, 0), *y = node_kid(n, 1);
-        if (strcmp(o, "&&") == 0 || strcmp(o, "||") == 0) {
-            if (y->polls)
-                lower_logical(p, f, n, *o == '&', true);
-            else
-                lower_value(p, f, x);
-        } else if (strcmp(o, ",") == 0) {
-            if (y->polls) {
-                lower_discarded(p, f, x);
-                lower_value(p, f, y);
-                char *text = edit_text(u, y);
-                n->text = g_strdup_printf("(%s)", text);
-                g_free(text);
-            } else {
-                lower_value(p, f, x);
-            }
-        } else if (strcmp(o, "=") == 0) {
-            lower_value(p, f, x);
-            if (y->polls)
-                stable_settle(f, x);
-            lower_value(p, f, y);
-        } else {
-            lower_pair(p, f, x, y);
-        }
-        g_free(o);
+    if (jump_is_set(n)) {
+        jump_write_call(f, n);
         return;
     }
-    case CXCursor_CompoundAssignOperator:
-        lower_compound_assignment(p, f, n);
+    lower_call(p, f, n);
+    if (polls_call(p, u, n)) {
+        variable *t = temporary_is_void(n->type) ? NULL : temporary_take(f, n->type, n);
+        write_call(p, f, n, t);
+        if (t)
+            site_add_live(f, t);
+        n->text = t ? temporary_value(f, t, n->type) : g_strdup("(void)0");
+    } else if (n->wants) {
+        char *call = edit_text(u, n);
+        n->text = blocks_wanting(u, n, call);
+        g_free(call);
+    }
+}
+
+static void lower_comma(program *p, function *f, node *n)
+{
+    node *x = node_kid(n, 0), *y = node_kid(n, 1);
+    if (!y->polls) {
+        lower_value(p, f, x);
         return;
-    case CXCursor_ConditionalOperator:
-        if (n->kids->len != 3)
-            break;
-        if (node_kid(n, 1)->polls || node_kid(n, 2)->polls)
-            lower_choice(p, f, n, true);
+    }
+    lower_discarded(p, f, x);
+    lower_value(p, f, y);
+    char *text = edit_text(f->unit, y);
+    n->text = g_strdup_printf("(%s)", text);
+    g_free(text);
+}
+
+static void lower_binary(program *p, function *f, node *n)
+{
+    char *o = node_operator(f->unit, n);
+    node *x = node_kid(n, 0), *y = node_kid(n, 1);
+    if (strcmp(o, "&&") == 0 || strcmp(o, "||") == 0) {
+        if (y->polls)
+            lower_logical(p, f, n, *o == '&', true);
         else
-            lower_value(p, f, node_kid(n, 0));
-        return;
+            lower_value(p, f, x);
+    } else if (strcmp(o, ",") == 0) {
+        lower_comma(p, f, n);
+    } else if (strcmp(o, "=") == 0) {
+        lower_value(p, f, x);
+        if (y->polls)
+            stable_settle(f, x);
+        lower_value(p, f, y);
+    } else {
+        lower_pair(p, f, x, y);
+    }
+    g_free(o);
+}
+
+static void refuse_expression(function *f, const node *n)
+{
+    char *text = text_flat(f->unit, n->a, MIN(n->b, n->a + 40));
+    unit_refuse(f->unit, n->a,
+                "%s: the expression \"%s\" calls a function that may poll, and cannot be taken apart: call it in a statement "
+                "of its own",
+                f->name, text);
+    g_free(text);
+}
+
+/* Whether its parts are evaluated in order, each once. */
+static bool is_of_kids(const node *n)
+{
+    switch (n->kind) {
     case CXCursor_ParenExpr:
     case CXCursor_UnaryOperator:
     case CXCursor_MemberRefExpr:
@@ -355,26 +358,34 @@ void lower_value(program *p, function *f, node *n)
     case CXCursor_ArraySubscriptExpr:
     case CXCursor_InitListExpr:
     case CXCursor_CompoundLiteralExpr:
-        lower_kids(p, f, n);
-        return;
+        return true;
     case CXCursor_UnexposedExpr:
-        if (n->kids->len == 1 || (n->up && n->up->kind == CXCursor_InitListExpr)) {
-            lower_kids(p, f, n);
-            return;
-        }
-        break;
-    case CXCursor_StmtExpr:
-        lower_block(p, f, n);
-        return;
+        return n->kids->len == 1 || (n->up && n->up->kind == CXCursor_InitListExpr);
     default:
-        break;
+        return false;
     }
-    char *text = text_flat(u, n->a, MIN(n->b, n->a + 40));
-    unit_refuse(u, n->a,
-                "%s: the expression \"%s\" calls a function that may poll, and cannot be taken apart: call it in a statement "
-                "of its own",
-                f->name, text);
-    g_free(text);
+}
+
+void lower_value(program *p, function *f, node *n)
+{
+    if (!n->polls || n->text)
+        return;
+    if (n->kind == CXCursor_CallExpr)
+        value_of_call(p, f, n);
+    else if (n->kind == CXCursor_BinaryOperator)
+        lower_binary(p, f, n);
+    else if (n->kind == CXCursor_CompoundAssignOperator)
+        lower_compound_assignment(p, f, n);
+    else if (n->kind == CXCursor_ConditionalOperator && n->kids->len == 3 && !node_kid(n, 1)->polls && !node_kid(n, 2)->polls)
+        lower_value(p, f, node_kid(n, 0));
+    else if (n->kind == CXCursor_ConditionalOperator && n->kids->len == 3)
+        lower_choice(p, f, n, true);
+    else if (is_of_kids(n))
+        lower_kids(p, f, n);
+    else if (n->kind == CXCursor_StmtExpr)
+        lower_block(p, f, n);
+    else
+        refuse_expression(f, n);
 }
 
 /* to = value, where `to` is a variable in registers or memory of the same type. */

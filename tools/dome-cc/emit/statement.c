@@ -135,49 +135,55 @@ void statement_write_block(program *p, function *f, node *n)
     site_cut_live(f, level);
 }
 
-void statement_write(program *p, function *f, node *n)
+/* As it was written. */
+static void write_copy(function *f, node *n)
 {
     unit *u = f->unit;
-    if (n->kind == CXCursor_DeclStmt) {
-        statement_declaration(p, f, n);
-        return;
-    }
-    if (!n->polls) {
-        unsigned end = text_skip(u, n->b);
-        site_mark(f, n);
-        edit_range(u, n->a, end < u->length && u->original[end] == ';' ? end + 1 : n->b, NULL, f->out);
-        g_string_append_c(f->out, '\n');
-        return;
-    }
+    unsigned end = text_skip(u, n->b);
+    site_mark(f, n);
+    edit_range(u, n->a, end < u->length && u->original[end] == ';' ? end + 1 : n->b, NULL, f->out);
+    g_string_append_c(f->out, '\n');
+}
+
+/* "if (VALUE)", "switch (VALUE)" and what follows it. */
+static void write_head(program *p, function *f, node *n, const char *word)
+{
     unsigned level = f->live->len;
+    lower_value(p, f, node_kid(n, 0));
+    char *text = edit_text(f->unit, node_kid(n, 0));
+    site_cut_live(f, level);
+    site_mark(f, n);
+    g_string_append_printf(f->out, "%s (%s)\n", word, text);
+    g_free(text);
+    loop_write_inner(p, f, node_kid(n, 1));
+}
+
+static void write_labelled(program *p, function *f, node *n)
+{
+    node *inner = node_kid(n, n->kids->len - 1);
+    site_mark(f, n);
+    edit_range(f->unit, n->a, inner->a, NULL, f->out);
+    g_string_append(f->out, " ;\n");
+    statement_write(p, f, inner);
+}
+
+/* Of what polls. */
+static void write_polling(program *p, function *f, node *n)
+{
     switch ((int)n->kind) {
     case CXCursor_CompoundStmt:
         statement_write_block(p, f, n);
         return;
-    case CXCursor_IfStmt: {
-        lower_value(p, f, node_kid(n, 0));
-        char *text = edit_text(u, node_kid(n, 0));
-        site_cut_live(f, level);
-        site_mark(f, n);
-        g_string_append_printf(f->out, "if (%s)\n", text);
-        g_free(text);
-        loop_write_inner(p, f, node_kid(n, 1));
+    case CXCursor_IfStmt:
+        write_head(p, f, n, "if");
         if (n->kids->len > 2) {
             g_string_append(f->out, "else\n");
             loop_write_inner(p, f, node_kid(n, 2));
         }
         return;
-    }
-    case CXCursor_SwitchStmt: {
-        lower_value(p, f, node_kid(n, 0));
-        char *text = edit_text(u, node_kid(n, 0));
-        site_cut_live(f, level);
-        site_mark(f, n);
-        g_string_append_printf(f->out, "switch (%s)\n", text);
-        g_free(text);
-        loop_write_inner(p, f, node_kid(n, 1));
+    case CXCursor_SwitchStmt:
+        write_head(p, f, n, "switch");
         return;
-    }
     case CXCursor_ForStmt:
     case CXCursor_WhileStmt:
     case CXCursor_DoStmt:
@@ -185,23 +191,27 @@ void statement_write(program *p, function *f, node *n)
         return;
     case CXCursor_CaseStmt:
     case CXCursor_DefaultStmt:
-    case CXCursor_LabelStmt: {
-        node *inner = node_kid(n, n->kids->len - 1);
-        site_mark(f, n);
-        edit_range(u, n->a, inner->a, NULL, f->out);
-        g_string_append(f->out, " ;\n");
-        statement_write(p, f, inner);
+    case CXCursor_LabelStmt:
+        write_labelled(p, f, n);
         return;
-    }
     case CXCursor_ReturnStmt:
         write_return(p, f, n);
         return;
     default:
         break;
     }
-    if (node_is_expression(n)) {
+    if (node_is_expression(n))
         lower_discarded(p, f, n);
-        return;
-    }
-    unit_refuse(u, n->a, "%s: this statement calls a function that may poll, and is not understood", f->name);
+    else
+        unit_refuse(f->unit, n->a, "%s: this statement calls a function that may poll, and is not understood", f->name);
+}
+
+void statement_write(program *p, function *f, node *n)
+{
+    if (n->kind == CXCursor_DeclStmt)
+        statement_declaration(p, f, n);
+    else if (n->polls)
+        write_polling(p, f, n);
+    else
+        write_copy(f, n);
 }
