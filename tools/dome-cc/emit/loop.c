@@ -263,82 +263,126 @@ static void write_checked_loop(program *p, function *f, node *n)
     site_cut_live(f, level);
 }
 
-static void write_polled_loop(program *p, function *f, node *n, bool often)
+/* Whether nothing inside of a loop that polls now and then does. */
+static bool is_of_strips(unit *u, node *n)
+{
+    const loop_class class = loops_plan(u, n)->class;
+    if (class != LOOP_COUNTDOWN && class != LOOP_BITS && !(class == LOOP_STRIP && n->kind == CXCursor_ForStmt))
+        return false;
+    if (n->kind != CXCursor_ForStmt)
+        return !node_kid(n, 0)->polls && !node_kid(n, 1)->polls;
+    node *init, *condition, *step, *body;
+    node_for_parts(u, n, &init, &condition, &step, &body);
+    return !body->polls && !(condition && condition->polls) && !(step && step->polls);
+}
+
+/* How iterations of a nest are cut off: `work` tells the work of one, an expression; or inner loops tell how long they are. */
+typedef struct cut {
+    char *work;
+    bool checks;
+} cut;
+
+static cut cut_of(program *p, function *f, node *n, node *body)
 {
     unit *u = f->unit;
-    const loop_plan *plan = loops_plan(u, n);
-    bool polls = plan->class != LOOP_FREE;
-    char *tail = variables_tail(f, n), *work = NULL;
+    cut c = {NULL, false};
+    if (!loops_plan(u, n)->nest || !twins_may_copy(p, u, n))
+        return c;
+    if (work_least(p, u, body) < polls_strip_work)
+        c.work = work_of_iteration(p, u, body);
+    c.checks = !c.work && !f->in_nest && work_least(p, u, body) * CHECKED_TOGETHER < polls_strip_work &&
+               work_is_checked(p, u, body, CHECKED_TOGETHER);
+    return c;
+}
+
+/* The text of a body, for later. */
+static GString *body_apart(program *p, function *f, node *body, bool in_nest)
+{
+    GString *out = f->out, *whole = g_string_new(NULL);
+    f->out = whole;
+    f->in_nest += in_nest;
+    loop_write_inner(p, f, body);
+    f->in_nest -= in_nest;
+    f->out = out;
+    return whole;
+}
+
+/* `tail`: the number of a label for "continue", behind which the step is; or NULL. */
+static void write_for(program *p, function *f, node *n, const char *tail)
+{
+    const loop_plan *plan = loops_plan(f->unit, n);
+    node *init, *condition, *step, *body;
+    node_for_parts(f->unit, n, &init, &condition, &step, &body);
+    const cut c = tail ? (cut){NULL, false} : cut_of(p, f, n, body);
+    char *next = step && !tail ? edit_text(f->unit, step) : g_strdup("");
+    site_mark(f, n);
+    g_string_append_printf(f->out, "for (;; %s) {\n", next);
+    g_free(next);
+    loop_site *l = loop_begin(f);
+    write_head(f, n, l, plan->class != LOOP_FREE);
+    if (condition)
+        write_test(p, f, condition);
+    if (c.work)
+        write_nest_strip(f, n, plan, l, c.work);
+    GString *whole = body_apart(p, f, body, c.work || c.checks);
+    if (c.checks)
+        write_checked_strip(p, f, n, plan, l);
+    g_string_append(f->out, whole->str);
+    g_string_free(whole, TRUE);
+    if (tail) {
+        g_string_append_printf(f->out, "dome__next_%s: ;\n", tail);
+        lower_discarded(p, f, step);
+    }
+    g_string_append(f->out, "}\n");
+    g_free(c.work);
+}
+
+static void write_while(program *p, function *f, node *n)
+{
+    g_string_append(f->out, "for (;;) {\n");
+    write_head(f, n, loop_begin(f), loops_plan(f->unit, n)->class != LOOP_FREE);
+    write_test(p, f, node_kid(n, 0));
+    loop_write_inner(p, f, node_kid(n, 1));
+    g_string_append(f->out, "}\n");
+}
+
+static void write_do(program *p, function *f, node *n, const char *tail)
+{
+    node *condition = node_kid(n, 1);
+    g_string_append(f->out, tail ? "for (;;) {\n" : "do {\n");
+    write_head(f, n, loop_begin(f), loops_plan(f->unit, n)->class != LOOP_FREE);
+    loop_write_inner(p, f, node_kid(n, 0));
+    if (tail) {
+        g_string_append_printf(f->out, "dome__next_%s: ;\n", tail);
+        write_test(p, f, condition);
+        g_string_append(f->out, "}\n");
+        return;
+    }
+    char *text = edit_text(f->unit, condition);
+    site_mark(f, condition);
+    g_string_append_printf(f->out, "} while (%s);\n", text);
+    g_free(text);
+}
+
+static void write_polled_loop(program *p, function *f, node *n, bool often)
+{
+    const char *tail = variables_tail(f, n);
     unsigned level = f->live->len;
-    if (n->kind == CXCursor_ForStmt) {
-        node *init, *condition, *step, *body;
-        node_for_parts(u, n, &init, &condition, &step, &body);
+    if (n->kind == CXCursor_ForStmt)
         write_init(p, f, n);
-        bool copies = twins_may_copy(p, u, n);
-        bool strips = !body->polls && !(condition && condition->polls) && !(step && step->polls);
-        if (strips && (plan->class == LOOP_STRIP || plan->class == LOOP_COUNTDOWN || plan->class == LOOP_BITS)) {
-            write_strips(p, f, n, plan, often);
-            site_cut_live(f, level);
-            return;
-        }
-        bool cuts = plan->nest && !tail && copies;
-        if (cuts && work_least(p, u, body) < polls_strip_work)
-            work = work_of_iteration(p, u, body);
-        bool checks = cuts && !work && !f->in_nest && work_least(p, u, body) * CHECKED_TOGETHER < polls_strip_work &&
-                      work_is_checked(p, u, body, CHECKED_TOGETHER);
-        char *next = step && !tail ? edit_text(u, step) : g_strdup("");
-        site_mark(f, n);
-        g_string_append_printf(f->out, "for (;; %s) {\n", next);
-        g_free(next);
-        loop_site *l = loop_begin(f);
-        write_head(f, n, l, polls);
-        if (condition)
-            write_test(p, f, condition);
-        if (work)
-            write_nest_strip(f, n, plan, l, work);
-        GString *out = f->out, *whole = g_string_new(NULL);
-        f->out = whole;
-        f->in_nest += work || checks;
-        loop_write_inner(p, f, body);
-        f->in_nest -= work || checks;
-        f->out = out;
-        if (checks)
-            write_checked_strip(p, f, n, plan, l);
-        g_string_append(out, whole->str);
-        g_string_free(whole, TRUE);
-        if (tail) {
-            g_string_append_printf(f->out, "dome__next_%s: ;\n", tail);
-            lower_discarded(p, f, step);
-        }
-    } else if ((plan->class == LOOP_COUNTDOWN || plan->class == LOOP_BITS) && !node_kid(n, 0)->polls && !node_kid(n, 1)->polls) {
-        write_strips(p, f, n, plan, often);
+    if (is_of_strips(f->unit, n)) {
+        write_strips(p, f, n, loops_plan(f->unit, n), often);
         site_cut_live(f, level);
         return;
-    } else if (n->kind == CXCursor_WhileStmt) {
-        g_string_append(f->out, "for (;;) {\n");
-        write_head(f, n, loop_begin(f), polls);
-        write_test(p, f, node_kid(n, 0));
-        loop_write_inner(p, f, node_kid(n, 1));
-    } else {
-        node *body = node_kid(n, 0), *condition = node_kid(n, 1);
-        g_string_append(f->out, tail ? "for (;;) {\n" : "do {\n");
-        write_head(f, n, loop_begin(f), polls);
-        loop_write_inner(p, f, body);
-        if (tail) {
-            g_string_append_printf(f->out, "dome__next_%s: ;\n", tail);
-            write_test(p, f, condition);
-        } else {
-            char *text = edit_text(u, condition);
-            site_mark(f, condition);
-            g_string_append_printf(f->out, "} while (%s);\n", text);
-            g_free(text);
-        }
     }
-    if (!(n->kind == CXCursor_DoStmt && !tail))
-        g_string_append(f->out, "}\n");
+    if (n->kind == CXCursor_ForStmt)
+        write_for(p, f, n, tail);
+    else if (n->kind == CXCursor_WhileStmt)
+        write_while(p, f, n);
+    else
+        write_do(p, f, n, tail);
     loop_end(f);
     site_cut_live(f, level);
-    g_free(work);
 }
 
 enum { SHORT_BESIDE_POLL = 50 }; /* iterations of more than so much of a strip's work may as well poll */
