@@ -7,12 +7,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-double dome__hub_silence_limit(const hub_state *s)
-{
-    double period = CLAMP(s->hub->timeout / 10, 0.02, 1.0);
-    return MAX(s->hub->timeout - period - 0.5, s->hub->timeout / 2);
-}
-
 bool dome__hub_silent(const hub_state *s, const hub_client *c)
 {
     return s->now - c->heard > dome__hub_silence_limit(s) / 2;
@@ -104,11 +98,6 @@ void dome__hub_left(hub_state *s, const hub_client *c, int exit_status)
     dome__hub_notice(
         s, DOME_END_OWN, false, exit_status ? exit_status : 1,
         g_strdup_printf("task %d on host %s ended with exit status %d without dome_finalize", c->rank, c->host, exit_status));
-}
-
-bool dome__hub_in_operation(const hub_client *c)
-{
-    return c->beat.operation && c->beat.operation[0];
 }
 
 const char *dome__hub_operation_text(const hub_client *c, char *buffer, size_t size)

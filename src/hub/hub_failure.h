@@ -58,9 +58,6 @@ void dome__hub_notice_victims(hub_state *s, uint64_t victims);
 void dome__hub_failure_forget(hub_state *s);
 void dome__hub_failure_close(hub_state *s);
 
-/* Seconds of silence after which a task is lost. The tasks use the same limit for the hub. */
-double dome__hub_silence_limit(const hub_state *s);
-
 /* Whether a task has been silent for long. The hub does not wait for such a task: it cannot be reached, and ends by itself. */
 bool dome__hub_silent(const hub_state *s, const hub_client *c);
 
@@ -78,9 +75,6 @@ void dome__hub_kill_rest(hub_state *s);
 void dome__hub_kill_lost(hub_state *s);
 
 void dome__hub_send_end(const hub_state *s, hub_client *c, const char *text);
-
-/* Whether the task was inside an operation at its last beat. */
-bool dome__hub_in_operation(const hub_client *c);
 
 /* Describes the operation that a task is in; returns buffer. */
 const char *dome__hub_operation_text(const hub_client *c, char *buffer, size_t size);

@@ -8,6 +8,12 @@
 /* Seconds after which a task that has given this process up has ended, its machine's daemon being the last to go. */
 static const double GIVING_UP = 3;
 
+double dome__hub_silence_limit(const hub_state *s)
+{
+    double period = CLAMP(s->hub->timeout / 10, 0.02, 1.0);
+    return MAX(s->hub->timeout - period - 0.5, s->hub->timeout / 2);
+}
+
 void dome__hub_machine_open(hub_state *s)
 {
     s->now = dome__hub_now();

@@ -28,6 +28,9 @@ typedef struct hub_machine {
 
 void dome__hub_machine_open(hub_state *s);
 
+/* Seconds of silence after which a task is lost. The tasks use the same limit for the hub. */
+double dome__hub_silence_limit(const hub_state *s);
+
 /* Looks at the clock after a wait. period: seconds between two looks. */
 void dome__hub_pass_time(hub_state *s, double period);
 

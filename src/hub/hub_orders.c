@@ -264,6 +264,7 @@ void dome__hub_take_orders(hub_state *s)
 {
     hear_hosts(s);
     dome__hub_script_tick(s);
+    s->orders.script_fd = dome__hub_script_fd(s);
     dome__hub_size_tick(s);
     for (int i = 0; i < DOME_HUB_ASKS; i++) {
         hub_ask *ask = &s->orders.asks[i];
@@ -289,7 +290,7 @@ void dome__hub_orders_open(hub_state *s)
 {
     hub_orders *o = &s->orders;
     o->listen_fd = dome__door_listen(DOME_DOOR_ORDER);
-    o->asker = o->adding.fd = -1;
+    o->asker = o->adding.fd = o->script_fd = -1;
     for (int i = 0; i < DOME_HUB_ASKS; i++)
         o->asks[i].fd = -1;
     dome__hub_script_open(s);

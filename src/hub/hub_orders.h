@@ -41,6 +41,7 @@ typedef struct hub_orders {
     int asker;                   /* waits for the answer to the order that is carried out; -1: nobody does */
     bool meet;                   /* a task wants all to meet at a boundary */
     double asked_at;             /* when the last order came */
+    int script_fd;               /* of the script of hosts, while it runs; -1: it does not */
     hub_adding adding;
 } hub_orders;
 

@@ -66,7 +66,7 @@ static void gather(hub_state *s, int report_fd)
     add(s, full ? -1 : s->orders.listen_fd);
     add(s, s->orders.adding.fd);
     add(s, s->parking.over ? -1 : s->parking.fd);
-    add(s, dome__hub_script_fd(s));
+    add(s, s->orders.script_fd);
     add_set(s, DOME_HUB_TALK, -1);
     add_set(s, DOME_HUB_OUT, STDOUT_FILENO);
     add_set(s, DOME_HUB_ERROR, STDERR_FILENO);

@@ -140,6 +140,12 @@ static inline bool dome__hub_is_expected(const hub_client *c)
     return !dome__client_may_end(c->state) && !dome__client_is_away(c->state);
 }
 
+/* Whether the task was inside an operation at its last beat. */
+static inline bool dome__hub_in_operation(const hub_client *c)
+{
+    return c->beat.operation && c->beat.operation[0];
+}
+
 /* Whether a task that has ended did so because this process was silent. SIGTERM: its daemon ended, asked by another such task. */
 static inline bool dome__hub_gave_up(const hub_state *s, const hub_client *c)
 {
