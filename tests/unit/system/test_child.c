@@ -113,26 +113,39 @@ static void test_alone(void)
     check_exit(child, 5);
 }
 
+static bool is_null(int fd)
+{
+    char name[64] = "", *path = g_strdup_printf("/proc/self/fd/%d", fd);
+    const bool null = readlink(path, name, sizeof name - 1) > 0 && strcmp(name, "/dev/null") == 0;
+    g_free(path);
+    return null;
+}
+
 static void test_descriptors(void)
 {
     int line;
-    char name[64] = "";
-    const int other = open("/dev/zero", O_RDONLY), high = fcntl(other, F_DUPFD, 100);
+    const int other = open("/dev/zero", O_RDWR), high = fcntl(other, F_DUPFD, 100);
+    const int in = fcntl(STDIN_FILENO, F_DUPFD, 10), out = fcntl(STDOUT_FILENO, F_DUPFD, 10);
     const dome_child_setup setup = {
         .line = DOME_CHILD_TELLS, .line_as = 3, .close_from = 4, .null = DOME_CHILD_IN | DOME_CHILD_OUT};
+    dup2(other, STDIN_FILENO);
+    dup2(other, STDOUT_FILENO);
     const pid_t child = dome__child_fork(&setup, &line);
     if (child == 0) {
-        const bool closed = fcntl(high, F_GETFD) < 0, kept = fcntl(3, F_GETFD) == 0, error_open = fcntl(2, F_GETFD) >= 0;
-        const bool null = readlink("/proc/self/fd/0", name, sizeof name - 1) > 0 && strcmp(name, "/dev/null") == 0;
-        const bool out = dome__io_write(STDOUT_FILENO, "lost", 4) && line == 3 && dome__io_write(line, "found", 5);
-        _exit(!closed || !kept || !error_open || !null || !out || descriptors() != 4);
+        const bool closed = fcntl(high, F_GETFD) < 0, kept = fcntl(3, F_GETFD) == 0, error = fcntl(2, F_GETFD) >= 0;
+        const bool null = is_null(STDIN_FILENO) && is_null(STDOUT_FILENO);
+        const bool said = line == 3 && dome__io_write(line, "found", 5);
+        _exit(!closed || !kept || !error || !null || !said || descriptors() != 4);
     }
+    dup2(in, STDIN_FILENO);
+    dup2(out, STDOUT_FILENO);
     char *text = all_of(line);
     g_assert_cmpstr(text, ==, "found");
     g_free(text);
     check_exit(child, 0);
-    close(other);
-    close(high);
+    const int own[] = {other, high, in, out};
+    for (size_t k = 0; k < G_N_ELEMENTS(own); k++)
+        close(own[k]);
 }
 
 /* Of a parent without standard descriptors: the line must not get lost among them. */
@@ -143,10 +156,10 @@ static void test_closed_standard(void)
     if (parent == 0) {
         const int kept = fcntl(outer, F_DUPFD, 10);
         close_range(0, 9, 0);
-        const dome_child_setup setup = {.line = DOME_CHILD_TELLS, .line_as = 1, .null = DOME_CHILD_IN | DOME_CHILD_ERR};
+        const dome_child_setup setup = {.line = DOME_CHILD_TELLS, .line_as = 2, .null = DOME_CHILD_IN | DOME_CHILD_OUT};
         const pid_t child = dome__child_fork(&setup, &line);
         if (child == 0) {
-            execl("/bin/sh", "sh", "-c", "echo said", (char *)NULL);
+            execl("/bin/sh", "sh", "-c", "echo said >&2", (char *)NULL);
             _exit(127);
         }
         char text[8] = "";
