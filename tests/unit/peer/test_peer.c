@@ -326,10 +326,10 @@ static void test_requests(void)
         begin(&n, 4, (enum road)road);
         for (int r = 0; r < n.size; r++)
             dome__peer_on(n.peer[r], TAG, serve, GINT_TO_POINTER(r));
-        for (int k = 0; k < 2 * n.size; k++) {
-            talkers[k % n.size] = (talker){&n, k % n.size};
+        for (int r = 0; r < n.size; r++)
+            talkers[r] = (talker){&n, r};
+        for (int k = 0; k < 2 * n.size; k++)
             threads[k] = g_thread_new("ask", ask_all, &talkers[k % n.size]);
-        }
         for (int k = 0; k < 2 * n.size; k++)
             g_thread_join(threads[k]);
         end(&n);
