@@ -68,7 +68,7 @@ typedef struct waiting_alarm {
     bool raised;
 } waiting_alarm;
 
-/* What the speeds say. learn.c */
+/* Facts about the speeds, by learn.c. */
 typedef struct lessons {
     bool by_processor; /* they are those of the tasks' processors, not of their work */
     double usual_busy; /* seconds that the median task computes between two phases */

@@ -1,4 +1,4 @@
-/* What a captured program's process has: an object of parts. Each part belongs to the file of its name, which alone reads and
+/* The state of a captured program's process: an object of parts. Each part belongs to the file of its name, which alone reads and
  * writes its members; others call that file's functions. The heap is an object of its own (heap/heap.h). The status word stands
  * apart: compiled programs read it. */
 #ifndef DOME_SRC_CAPTURE_CAPTURE_H

@@ -1,11 +1,11 @@
-/* What both kinds of programs need around their main (run.h). */
+/* Functions around main for both kinds of programs (run.h). */
 #ifndef DOME_SRC_CAPTURE_EVENTS_H
 #define DOME_SRC_CAPTURE_EVENTS_H
 
 #include <dome/capture.h>
 #include <glib.h>
 
-/* What events.c has. */
+/* The state of events.c. */
 typedef struct dome_capture_events {
     GArray *callbacks;
     bool dangling_told;

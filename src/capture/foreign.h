@@ -4,7 +4,7 @@
 
 #include <glib.h>
 
-/* What was there before the program, as foreign.c noted it. */
+/* State of the process before the program's main, as foreign.c noted it. */
 typedef struct dome_capture_foreign {
     GHashTable *threads;     /* numbers */
     GHashTable *descriptors; /* with their files, as the numbers may come again */

@@ -31,7 +31,7 @@ typedef struct dome_capture_record {
     size_t at; /* of its variables in the data */
 } dome_capture_record;
 
-/* What frames.c has. */
+/* The state of frames.c. */
 typedef struct dome_capture_frames {
     struct dome_capture_chunk *chunks; /* the one in use; later ones are kept for deeper calls */
     dome_capture_memory *first, *top;  /* top: of the innermost function that is active now; those above wait to be resumed */

@@ -9,7 +9,7 @@
 
 #include <dome/structure.h>
 
-/* What handles.c has gathered. */
+/* The handles that handles.c has gathered. */
 typedef struct dome_capture_handles {
     dome_env *env;
     GHashTable *targets; /* address -> what is there */
@@ -29,7 +29,7 @@ const dome_object *dome__capture_handle_own(size_t k);
 /* Appends what the factories need. Returns NULL, or why an object cannot be made again (g_free'd by the caller). */
 char *dome__capture_handles_save(GByteArray *to);
 
-/* What was saved, from an image. *from is marked bad if it is damaged. */
+/* Reads the handles that were saved, from an image. *from is marked bad if it is damaged. */
 typedef struct dome_capture_saved_handles dome_capture_saved_handles;
 dome_capture_saved_handles *dome__capture_handles_read(dome_bytes *from);
 void dome__capture_handles_free(dome_capture_saved_handles *saved);

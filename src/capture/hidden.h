@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* What hidden.c found last. */
+/* The last findings of hidden.c. */
 typedef struct dome_capture_hidden {
     char *dangling; /* the first pointer that did not count */
 } dome_capture_hidden;

@@ -396,7 +396,7 @@ static void take_alone(dome_capture_image_object *s, const char *refused)
     cut(s);
 }
 
-/* What all tasks have in common, and what differs, once each of them has its image. */
+/* Finds the blocks that all tasks have in common, and those that differ, once each task has its image. */
 static int divide(dome_capture_image_object *s)
 {
     int status = DOME_OK;

@@ -1,6 +1,6 @@
 /* The image as an object of the checkpoint. All tasks of a program make the same calls, so their images are alike as a rule: the
- * object, which every task has as a whole, has each block that is alike on all tasks once. What differs is in a second object,
- * 'image of tasks', of which each task has its own blocks; such a program goes on with the same number of tasks only.
+ * object, which every task has as a whole, has each block that is alike on all tasks once. Blocks that differ are in a second
+ * object, 'image of tasks', of which each task has its own; such a program goes on with the same number of tasks only.
  *
  * The image of a program without calls of Dome, which is one task, is the object 'image': block k of the one is block k of the
  * other. That of a Dome program, of one task or many, is 'image of the program'. Its block 0 is an index: version 10 (4 bytes);

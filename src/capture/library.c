@@ -1,6 +1,7 @@
-/* What the C library and the system have for the program, and cannot be saved there: between calls, random numbers, the rest of
- * strtok's text, how far getopt is, handlers of signals, the locale; and blocks of the C library's heap. These functions do the
- * same as glibc's, with globals and blocks that are known; what no function here sets is looked up before the image is taken. */
+/* State that the C library and the system hold for the program, where it cannot be saved: between calls, random numbers, the rest
+ * of strtok's text, how far getopt is, handlers of signals, the locale; and blocks of the C library's heap. These functions do
+ * the same as glibc's, with globals and blocks that are known; what no function here sets is looked up before the image is taken.
+ */
 #include "capture/capture.h"
 #include "heap/die.h"
 #include "heap/lent.h"

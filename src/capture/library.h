@@ -15,7 +15,7 @@ enum {
     DOME_CAPTURE_LOCALE_MOST = 512
 };
 
-/* What library.c has. What the image gets of it stands in a table there. */
+/* The state of library.c. What the image gets of it stands in a table there. */
 typedef struct dome_capture_library {
     unsigned kept; /* DOME_CAPTURE_KEEP_ */
     uint32_t numbers[DOME_CAPTURE_RANDOM_NUMBERS + 1];
@@ -25,7 +25,7 @@ typedef struct dome_capture_library {
     unsigned at_exit_count;
     bool calls_at_exit; /* this process */
 
-    /* What the program wants to be done with signals; those of which it says nothing are not touched. */
+    /* The program's own actions for signals; signals for which it has set none are not touched. */
     void (*handlers[DOME_CAPTURE_SIGNALS])(int);
     unsigned long long blocked[DOME_CAPTURE_SIGNALS]; /* meanwhile: bit n - 1 for signal n */
     int how[DOME_CAPTURE_SIGNALS];                    /* flags */

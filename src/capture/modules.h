@@ -13,7 +13,7 @@ typedef struct dome_capture_known_global {
     size_t bytes;
 } dome_capture_known_global;
 
-/* What modules.c has. */
+/* The state of modules.c. */
 typedef struct dome_capture_modules {
     GPtrArray *modules;    /* dome_capture_module, as they were registered */
     GArray *globals;       /* dome_capture_known_global */

@@ -126,7 +126,7 @@ int dome_capture_operation(void)
         resume();
         return 0;
     }
-    /* What this task alone calls is no operation, or does nothing. */
+    /* Calls that this task alone makes are no operations, or do nothing. */
     if (!p->between || !r->active || !r->env || r->env->operation || r->env->position.sequence == p->last_polled ||
         dome__capture_held() > 1)
         return 0;

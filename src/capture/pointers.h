@@ -22,7 +22,7 @@ typedef enum dome_capture_space {
 
 enum { DOME_CAPTURE_SPACE_SHIFT = 60 }; /* the number has so many bits */
 
-/* What pointers.c has gathered. */
+/* The memory that pointers.c has gathered. */
 typedef struct dome_capture_pointers {
     GArray *areas, *codes; /* by address */
 } dome_capture_pointers;

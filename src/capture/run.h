@@ -24,7 +24,7 @@ typedef struct dome_capture_run {
     bool active;                      /* main has been called, and has not returned */
 } dome_capture_run;
 
-/* What alone.c has. */
+/* The state of alone.c. */
 typedef struct dome_capture_alone {
     GPtrArray *refusals; /* that have been told, the last ones */
     double again;        /* seconds until the next try */
@@ -32,7 +32,7 @@ typedef struct dome_capture_alone {
     char **arguments; /* the program may keep it */
 } dome_capture_alone;
 
-/* What parallel.c has. */
+/* The state of parallel.c. */
 typedef struct dome_capture_parallel {
     bool given;           /* the program has called dome_init */
     dome_status result;   /* of the dome_checkpoint behind which the program goes on */

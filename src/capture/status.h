@@ -8,7 +8,7 @@
 
 enum { DOME_CAPTURE_HOLDERS = 32 };
 
-/* What status.c has beside the status word, which the program's polls read. */
+/* The state of status.c, beside the status word, which the program's polls read. */
 typedef struct dome_capture_polling {
     uint64_t polls, poll_at, poll_every, captures;
     unsigned held;

@@ -8,7 +8,7 @@
 #include <glib.h>
 #include <sys/stat.h>
 
-/* What streams.c has. Where the program began, it is expected to begin at a restart: paths are taken from there. */
+/* The state of streams.c. Where the program began, it is expected to begin at a restart: paths are taken from there. */
 typedef struct dome_capture_streams {
     GArray *all;
     uint64_t next;       /* number of the stream that is opened next */

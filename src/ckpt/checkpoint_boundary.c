@@ -179,7 +179,7 @@ void dome__checkpoint_due_from(dome_checkpoints *c)
     c->due.next_check = c->due.checked_loop = c->loop;
 }
 
-/* What task 0 decides. Collective. */
+/* Task 0 decides what is due, and tells all tasks. Collective. */
 static int consult(dome_env *env, bool *due)
 {
     dome_checkpoints *c = env->checkpoints;

@@ -1,4 +1,4 @@
-/* What all files checkpoint*.c say and tell. */
+/* The lines and messages of all files checkpoint*.c. */
 #include "ckpt/checkpoint_private.h"
 #include "transport/agree.h"
 #include "transport/collective.h"

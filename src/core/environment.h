@@ -45,7 +45,7 @@ typedef struct dome_recording {
     dome_recorder *recorder; /* with a single task */
 } dome_recording;
 
-/* What src/capture asks of the registry and of checkpoints. */
+/* Requests of src/capture to the registry and to checkpoints. */
 typedef struct dome_capture_wishes {
     bool keeps_all;   /* objects without a name of the program's are in checkpoints, too */
     bool makes_again; /* the objects of an image are being made again, by the names that they had */

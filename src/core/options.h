@@ -59,7 +59,7 @@ typedef struct dome_start_options {
     char *hosts_script;    /* --dome-hosts-script; NULL: not given */
 } dome_start_options;
 
-/* What follows when a task is lost. */
+/* The reaction to the loss of a task. */
 typedef struct dome_loss_options {
     int restarts;        /* --dome-restarts */
     dome_on_loss action; /* --dome-on-loss */

@@ -7,7 +7,7 @@
 
 enum { DOME_CAPTURE_CALENDAR_TEXT = 64, DOME_CAPTURE_CLOCKS = 6 };
 
-/* What the program has got, as lent.c keeps it. */
+/* The copies that the program has got, as lent.c keeps them. */
 typedef struct dome_capture_lent {
     struct dome_capture_lent_text *texts;
     struct tm calendar;

@@ -37,7 +37,7 @@ struct dome_capture_slab {
     dome_capture_slab *previous, *next;
 };
 
-/* What slabs.c has of them. */
+/* The slabs that slabs.c has. */
 typedef struct dome_capture_slab_pool {
     struct dome_capture_arena *arenas;
     dome_capture_slab *idle; /* linked by next: slabs without blocks, of no layout */

@@ -14,7 +14,7 @@ enum { DOME_CAPTURE_UNION_HEAD = 4 };
 typedef struct dome_capture_layout dome_capture_layout;
 struct dome_capture_slabs;
 
-/* What type_layout.c has worked out. */
+/* The layouts that type_layout.c has worked out. */
 typedef struct dome_capture_type_layouts {
     GHashTable *layouts; /* by name and hash */
 } dome_capture_type_layouts;

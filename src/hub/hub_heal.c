@@ -262,8 +262,8 @@ static bool begin(hub_state *s, const hub_member *members, int size)
     s->healing.heals++;
     if (s->healing.left > 0)
         s->healing.left--;
-    /* Those that go on come first: a task of a host whose daemon is gone must not end before the others have left it alone. What
-     * was seen of them holds: a process that has ended meanwhile is the next loss. */
+    /* The survivors are sent back first: a task of a host whose daemon is gone must not end before the others have disconnected
+     * from it. The survey of the survivors is not repeated: a process that has ended meanwhile is the next loss. */
     GHashTable *going = g_hash_table_new(NULL, NULL);
     for (int r = 0; r < size; r++)
         if (!members[r].lost) {

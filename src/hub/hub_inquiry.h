@@ -20,7 +20,7 @@ typedef struct hub_inquiry {
  * that is going on, and returns false as long as that is not known: call it again and again. */
 bool dome__hub_for_ever(hub_state *s, const hub_client *const *tasks, int size);
 
-/* What a task answers. */
+/* Takes a task's answer. */
 void dome__hub_inquiry_answer(hub_state *s, const hub_client *c, const dome_wire_message *answer);
 void dome__hub_inquiry_close(hub_state *s);
 

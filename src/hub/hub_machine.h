@@ -1,6 +1,6 @@
-/* What the hub of a host has once, for all programs that it supervises: descriptors, connections that have not proven themselves,
- * hosts that are down, the time, and the virtual machine's processes. The parts that are structs belong to the files of their
- * names and `down` to hub_down.c; hub_machine.c alone changes the other members. */
+/* The parts that the hub of a host has once, for all programs that it supervises: descriptors, connections that have not proven
+ * themselves, hosts that are down, the time, and the virtual machine's processes. The parts that are structs belong to the files
+ * of their names and `down` to hub_down.c; hub_machine.c alone changes the other members. */
 #ifndef DOME_SRC_HUB_MACHINE_H
 #define DOME_SRC_HUB_MACHINE_H
 

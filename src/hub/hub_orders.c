@@ -83,7 +83,7 @@ void dome__hub_meet(hub_state *s)
 
 /* ---- hosts for new tasks ---- */
 
-/* Those of the order's hosts on which no task is: lines of a hostfile, g_strfreev'd. */
+/* The hosts of the order on which no task is: lines of a hostfile, g_strfreev'd. */
 static char **missing_hosts(const hub_state *s, const dome_order *order, const char *const *hosts)
 {
     GPtrArray *missing = g_ptr_array_new();

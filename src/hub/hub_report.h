@@ -1,4 +1,4 @@
-/* What `dome ps` and the supervisor are told, and what only they need to know. hub_report.c alone changes these members. */
+/* The report for `dome ps` and the supervisor, and the facts that only they need. hub_report.c alone changes these members. */
 #ifndef DOME_SRC_HUB_REPORT_H
 #define DOME_SRC_HUB_REPORT_H
 

@@ -48,7 +48,7 @@ typedef struct dome_hosts_sample {
 /* The order that is due, to be cleared by the caller; false: none. Task 0 stays. */
 bool dome__hosts_policy_order(const dome_hosts_policy *policy, const dome_hosts_sample *program, dome_order *order);
 
-/* What has become of it. */
+/* Takes the outcome of the order. */
 void dome__hosts_policy_ended(dome_hosts_policy *policy, const dome_order *order, bool good, double now);
 
 #endif

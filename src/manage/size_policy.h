@@ -38,7 +38,7 @@ typedef struct dome_size_model {
 dome_size_model dome__size_fit(const dome_size_point *points, int n, int processors);
 double dome__size_time(const dome_size_model *model, int tasks);
 
-/* What is known of a program. */
+/* The facts about a program. */
 typedef struct dome_size_program {
     const dome_size_point *points;
     int n, processors;
@@ -83,7 +83,7 @@ typedef struct dome_size_sample {
 /* Call it often. Returns the number of tasks to which the program is to change now; 0: none. */
 int dome__size_policy_look(dome_size_policy *policy, const dome_size_sample *sample);
 
-/* What has become of that. */
+/* Takes the outcome of that change. */
 void dome__size_policy_ended(dome_size_policy *policy, bool good, double now);
 
 #endif

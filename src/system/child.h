@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* What connects parent and child. */
+/* The connection of parent and child. */
 typedef enum dome_child_line {
     DOME_CHILD_ALONE,
     DOME_CHILD_TELLS, /* a pipe: the child writes, the parent reads */
@@ -16,8 +16,8 @@ typedef enum dome_child_line {
 /* Standard input, output and error as bits. */
 enum { DOME_CHILD_IN = 1, DOME_CHILD_OUT = 2, DOME_CHILD_ERR = 4, DOME_CHILD_STANDARD = 7 };
 
-/* What the child gets; 0 leaves what it has of its parent. Its end of the line, as all descriptors of the library, is closed by
- * exec. */
+/* The child's settings; 0 leaves those that it has of its parent. Its end of the line, as all descriptors of the library, is
+ * closed by exec. */
 typedef struct dome_child_setup {
     dome_child_line line;
     unsigned null;     /* bits: these are /dev/null */

@@ -16,7 +16,7 @@ dome_deadline dome__deadline_in(double seconds);
 
 bool dome__deadline_passed(dome_deadline deadline);
 
-/* What is left, 0 if it has passed: in seconds; in milliseconds as poll takes them, rounded up. */
+/* The time that is left, 0 if it has passed: in seconds; in milliseconds as poll takes them, rounded up. */
 double dome__deadline_seconds(dome_deadline deadline);
 int dome__deadline_ms(dome_deadline deadline);
 

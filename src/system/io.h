@@ -15,7 +15,7 @@ bool dome__io_write_at(int fd, const void *data, uint64_t bytes, uint64_t offset
 uint64_t dome__io_read(int fd, void *to, uint64_t bytes);
 uint64_t dome__io_read_at(int fd, void *to, uint64_t bytes, uint64_t offset);
 
-/* What is there, at most so many bytes, as read; again if a signal interrupts it. */
+/* Reads the bytes that are there, at most so many, as read does; again if a signal interrupts it. */
 ssize_t dome__io_read_some(int fd, void *to, uint64_t bytes);
 
 #endif

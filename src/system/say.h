@@ -1,5 +1,5 @@
-/* What the library and its commands say to people, on standard error: "dome: " and a text, as one plain line (system/terminal.h),
- * in one write. On a terminal it clears what stood to the right, such as a bar of progress. */
+/* Lines of the library and its commands for people, on standard error: "dome: " and a text, as one plain line
+ * (system/terminal.h), in one write. On a terminal it clears what stood to the right, such as a bar of progress. */
 #ifndef DOME_SRC_SAY_H
 #define DOME_SRC_SAY_H
 

@@ -18,9 +18,9 @@ enum { DOME_LONG_WAIT = 100 * 1000 };
 #define DOME_AWAITED_RANK(awaited) ((int)((awaited) >> 32 & 0x7fffffff) - 1)
 #define DOME_AWAITED_TAG(awaited)  ((int)(uint32_t)(awaited))
 
-/* What a task waits for, as one word: the next message on a channel from a task, or from any (rank -1). In place of a channel:
- * what it waits for is in memory that tasks share; it waits because it sends; the task's thread for services is to answer
- * (peer/peer.h). 0: it does not wait. */
+/* The message for which a task waits, as one word: the next one on a channel from a task, or from any (rank -1). In place of a
+ * channel: what it waits for is in memory that tasks share; it waits because it sends; the task's thread for services is to
+ * answer (peer/peer.h). 0: it does not wait. */
 enum { DOME_WAITS_NEAR = DOME_CHANNELS, DOME_WAITS_TO_SEND, DOME_WAITS_SERVICE };
 #define DOME_WAITS(rank, channel) ((uint32_t)((rank) + 1) << 5 | (uint32_t)(channel) << 1 | 1u)
 #define DOME_WAITS_RANK(waits)    ((int)((waits) >> 5) - 1)

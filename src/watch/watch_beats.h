@@ -1,4 +1,4 @@
-/* What beats tell of the task, and the board by which the first task of a host sends the beats of all. watch_beats.c alone
+/* The figures of a task's beats, and the board by which the first task of a host sends the beats of all. watch_beats.c alone
  * changes these members. */
 #ifndef DOME_SRC_WATCH_BEATS_H
 #define DOME_SRC_WATCH_BEATS_H

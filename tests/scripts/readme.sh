@@ -50,7 +50,7 @@ for function in $(named '(dome|dvec|dscalar|dsparse)_[a-z0-9_]+' | grep -v '_x$'
     grep -qrw "$function" include src || fail "documents name $function, which is not there"
 done
 for test in $(named '(unit|multi|start|fault|security|cluster|balance|checkpoint|trace|scripts)\.[a-z0-9_]+' | grep -v '\.[ch]$'); do
-    ls "tests/${test%%.*}/${test#*.}".* >/dev/null 2>&1 || grep -qF "dome_test($test " tests/CMakeLists.txt ||
+    [ -n "$(find "tests/${test%%.*}" -name "${test#*.}.*" -print -quit)" ] || grep -qE "_test\((${test%%.*}[. ])${test#*.} " tests/CMakeLists.txt ||
         fail "documents name the test $test, which is not there"
 done
 # docs/compared.md has every function that a program calls in its table, in backquotes. What a program asks types and layouts, and
