@@ -171,7 +171,7 @@ static dome_env *start(int *argc, char ***argv)
     if (started->options.loss.action == DOME_LOSS_TELL)
         dome__capture_die("--dome-on-loss tell: this program goes on inside its calls, where it cannot make again what is lost: "
                           "use --dome-on-loss heal");
-    started->keeps_all = true;
+    started->capture.keeps_all = true;
     return started;
 }
 
