@@ -196,12 +196,11 @@ static dome_status read_head(dome_capture_image *image, const void *buffer, uint
 
 /* ---- the active functions ---- */
 
-static void keep(dome_capture_image *image, segment_kind kind, const void *bytes, uint64_t length, const segment *globals,
-                 size_t block, uint64_t count)
+/* A copy of `what`, with a copy of its bytes. */
+static void keep(dome_capture_image *image, const void *bytes, const kept *what)
 {
-    kept k = {.kind = kind, .bytes = g_memdup2(bytes, (gsize)length), .length = length, .block = block, .count = count};
-    if (globals)
-        k.segment = *globals;
+    kept k = *what;
+    k.bytes = g_memdup2(bytes, (gsize)k.length);
     g_array_append_val(image->kept, k);
 }
 
@@ -259,7 +258,7 @@ static dome_status read_frames(dome_capture_image *image, const void *buffer, ui
         return status;
     if (!dome__read_all(&from) || memories != image->memories)
         return damaged(image, "the number of active functions");
-    keep(image, SEGMENT_FRAMES, buffer, bytes, NULL, 0, 0);
+    keep(image, buffer, &(kept){.kind = SEGMENT_FRAMES, .length = bytes});
     return DOME_OK;
 }
 
@@ -288,7 +287,7 @@ static dome_status read_global_segment(dome_capture_image *image, const segment 
     if (!good)
         return refused(image);
     if (pointers)
-        keep(image, s->kind, from, bytes, s, 0, 0);
+        keep(image, from, &(kept){.kind = s->kind, .length = bytes, .segment = *s});
     return DOME_OK;
 }
 
@@ -384,7 +383,11 @@ static dome_status read_blocks(dome_capture_image *image, dome_bytes from)
     if (at != from.end)
         return damaged(image, "the size of a block of the heap");
     if (pointers)
-        keep(image, SEGMENT_BLOCKS, values, (uint64_t)(from.end - values), NULL, first, image->blocks->len - first);
+        keep(image, values,
+             &(kept){.kind = SEGMENT_BLOCKS,
+                     .length = (uint64_t)(from.end - values),
+                     .block = first,
+                     .count = image->blocks->len - first});
     return DOME_OK;
 }
 
@@ -419,8 +422,9 @@ static dome_status read_part(dome_capture_image *image, dome_bytes from)
     if (!dome__capture_unpack_numbers(l, to, from.at, elements, &image->coder))
         return refused(image);
     if (l->pointers) {
-        segment part = {.kind = SEGMENT_BLOCK_PART, .first = first, .elements = elements};
-        keep(image, SEGMENT_BLOCK_PART, from.at, length, &part, image->blocks->len - 1, 1);
+        const segment part = {.kind = SEGMENT_BLOCK_PART, .first = first, .elements = elements};
+        keep(image, from.at,
+             &(kept){.kind = SEGMENT_BLOCK_PART, .length = length, .segment = part, .block = image->blocks->len - 1, .count = 1});
     }
     return DOME_OK;
 }

@@ -301,10 +301,18 @@ void dome__capture_places_index(dome_capture_places *p)
         p->direct[p->blocks[k]->serial - p->blocks[0]->serial] = dome__capture_block_memory(p->blocks[k]);
 }
 
-/* Elements: how many there are, at whose end a pointer may be. */
-static bool begin_at(const dome_capture_layout *layout, char *base, uint64_t elements, uint64_t tail, uint64_t place,
-                     const dome_capture_type *target, void **to)
+/* Values that lie one after the other: of a block, a global, or a function's memory. A pointer may be at their end. */
+typedef struct values {
+    const dome_capture_layout *layout;
+    char *base;
+    uint64_t elements, tail;
+} values;
+
+static bool begin_at(const values *v, uint64_t place, const dome_capture_type *target, void **to)
 {
+    const dome_capture_layout *layout = v->layout;
+    char *base = v->base;
+    uint64_t elements = v->elements;
     const bool past = place & PAST;
     place &= ~PAST;
     uint64_t k, rest;
@@ -316,7 +324,7 @@ static bool begin_at(const dome_capture_layout *layout, char *base, uint64_t ele
         rest = place - layout->portable - k * layout->tail->portable;
         base += layout->tail_offset;
         layout = layout->tail;
-        elements = tail;
+        elements = v->tail;
     } else {
         k = (place - past) / layout->portable;
         rest = place - k * layout->portable;
@@ -330,21 +338,21 @@ static bool begin_at(const dome_capture_layout *layout, char *base, uint64_t ele
     return true;
 }
 
-static bool address_in(const dome_capture_layout *layout, char *base, uint64_t elements, uint64_t tail, uint64_t place,
-                       const dome_capture_type *target, void **to)
+static bool address_in(const values *v, uint64_t place, const dome_capture_type *target, void **to)
 {
+    const dome_capture_layout *layout = v->layout;
     if (!(place & INSIDE))
-        return begin_at(layout, base, elements, tail, place, target, to);
+        return begin_at(v, place, target, to);
     const size_t inside = place >> INSIDE_SHIFT & INSIDE_MOST;
     const uint64_t begin = place & ((1ull << INSIDE_SHIFT) - 1);
-    if (!begin_at(layout, base, elements, tail, begin, NULL, to))
+    if (!begin_at(v, begin, NULL, to))
         return false;
-    const size_t offset = (size_t)((char *)*to - base) + inside;
-    if (offset >= (layout->tail ? layout->tail_offset + tail * layout->tail->size : elements * layout->size))
+    const size_t offset = (size_t)((char *)*to - v->base) + inside;
+    if (offset >= (layout->tail ? layout->tail_offset + v->tail * layout->tail->size : v->elements * layout->size))
         return false;
     bool pointer = false;
-    const bool same = inside_of(layout, base, offset, &pointer) == inside;
-    *to = same && (pointer || (place & BIG_ORDER) == OWN_ORDER) ? base + offset : DOME_CAPTURE_DANGLING;
+    const bool same = inside_of(layout, v->base, offset, &pointer) == inside;
+    *to = same && (pointer || (place & BIG_ORDER) == OWN_ORDER) ? v->base + offset : DOME_CAPTURE_DANGLING;
     return true;
 }
 
@@ -367,19 +375,21 @@ bool dome__capture_decode(void *ctx, void **to, const dome_capture_type *target,
         good = address != NULL;
         if (good && place != 0)
             good = dome__capture_block_find(address, &block) &&
-                   address_in(block.layout, address, dome__capture_block_elements(&block), dome__capture_block_tail(&block),
-                              place, target, &address);
+                   address_in(
+                       &(values){block.layout, address, dome__capture_block_elements(&block), dome__capture_block_tail(&block)},
+                       place, target, &address);
         break;
     case DOME_CAPTURE_SPACE_GLOBAL:
         if (number < p->nglobals && p->globals[number] != SIZE_MAX) {
             const dome_capture_known_global *g = dome__capture_global(p->globals[number]);
-            good = address_in(g->layout, (char *)(uintptr_t)g->global->address, g->elements, 0, place, target, &address);
+            const values v = {g->layout, (char *)(uintptr_t)g->global->address, g->elements, 0};
+            good = address_in(&v, place, target, &address);
             address = address && address == dome__capture_library_errno() ? &errno : address;
         }
         break;
     case DOME_CAPTURE_SPACE_MEMORY:
         if (number < p->nmemories)
-            good = address_in(p->memory_layouts[number], p->memories[number], 1, 0, place, target, &address);
+            good = address_in(&(values){p->memory_layouts[number], p->memories[number], 1, 0}, place, target, &address);
         break;
     case DOME_CAPTURE_SPACE_CODE:
         good = number < p->ncodes && p->codes[number] && place == 0;
