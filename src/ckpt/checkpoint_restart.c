@@ -364,7 +364,8 @@ static char *read_blocks(dome_checkpoints *c, const dome_ckpt_object *there, dom
         return g_strdup_printf("no memory for a block of %" PRIu64 " bytes", room);
     }
     *status = DOME_OK;
-    if (!dome__ckpt_read_run(c->restart.from, there, run, buffer, room, take_block, &r, &text))
+    const dome_ckpt_taker taker = {buffer, room, take_block, &r};
+    if (!dome__ckpt_read_run(c->restart.from, there, run, &taker, &text))
         *status = r.status != DOME_OK ? r.status : DOME_ERR_IO;
     g_free(buffer);
     return text;

@@ -338,6 +338,7 @@ static bool is_near(const taking *t, uint64_t block)
 static void take_near(taking *t)
 {
     nearby near = {.t = t};
+    const dome_ckpt_taker taker = {t->s->buffer, t->s->room, take_one, &near};
     dome_span runs[2];
     int count = wanted(t, t->s->env->rank, runs);
     for (int r = 0; r < count; r++) {
@@ -348,10 +349,7 @@ static void take_near(taking *t)
                 n++;
             if (n == 0 && !is_lost(t, b) && dome__ckpt_entry(t->head, t->there, b)->length == 0)
                 take_block(t, b, t->s->buffer, 0);
-            else if (n > 0 &&
-                     !dome__ckpt_read_run(t->s->file, t->there, (dome_span){b, n}, t->s->buffer, t->s->room, take_one, &near,
-                                          &why) &&
-                     why)
+            else if (n > 0 && !dome__ckpt_read_run(t->s->file, t->there, (dome_span){b, n}, &taker, &why) && why)
                 fail(t, DOME_ERR_IO, why);
         }
     }
