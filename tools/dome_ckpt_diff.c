@@ -126,9 +126,9 @@ static void compare_elements(const comparison *c, const dome_ckpt_object *object
     for (uint64_t e = 0; width > 0 && e < values / width; e++)
         if (memcmp(a + e * element_bytes, b + e * element_bytes, element_bytes) != 0 && f->elements++ == 0)
             f->first = before + e;
+    const dome_ckpt_pair pair = {a, b, values, value_bytes, before * width};
     for (guint i = 0; i < f->columns->len; i++)
-        dome__ckpt_difference_add(&f->differences[i], g_ptr_array_index(f->columns, i), a, b, values, value_bytes,
-                                  before * width);
+        dome__ckpt_difference_add(&f->differences[i], g_ptr_array_index(f->columns, i), &pair);
 }
 
 /* Blocks with equal checksums are equal; only the others are read. */

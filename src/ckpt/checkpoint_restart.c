@@ -151,7 +151,7 @@ static int collect(dome_env *env, dome_checkpoints *c, char **message)
     int status = dome__checkpoint_share(env, &first, 1, DOME_U64);
     uint64_t from = o->restart.from == DOME_RESTART_NONE ? UINT64_MAX : o->restart.from == DOME_RESTART_AUTO ? first : 1;
     if (status == DOME_OK)
-        status = dome__collect(env, c->directory, c->program, &c->pieces, from, wanted, &number, &next);
+        status = dome__collect(env, &(dome_collect_request){c->directory, c->program, &c->pieces, from, wanted}, &number, &next);
     c->number = next;
     c->restart.collected = number;
     if (number == 0 && o->restart.from != DOME_RESTART_NONE && o->restart.from != DOME_RESTART_AUTO)
@@ -226,7 +226,8 @@ int dome__checkpoint_go_on(dome_env *env)
     uint64_t number = 0;
     int status = DOME_OK;
     if (dome__checkpoint_in_pieces(c))
-        status = dome__collect(env, c->directory, c->program, &c->pieces, UINT64_MAX, 0, &number, &c->number);
+        status =
+            dome__collect(env, &(dome_collect_request){c->directory, c->program, &c->pieces, UINT64_MAX, 0}, &number, &c->number);
     else if (env->rank == 0)
         dome__store_next_number(c->directory, &c->number, &message);
     if (status != DOME_OK)
@@ -363,7 +364,8 @@ static char *read_blocks(dome_checkpoints *c, const dome_ckpt_object *there, dom
         return g_strdup_printf("no memory for a block of %" PRIu64 " bytes", room);
     }
     *status = DOME_OK;
-    if (!dome__ckpt_read_run(c->restart.from, there, run, buffer, room, take_block, &r, &text))
+    const dome_ckpt_taker taker = {buffer, room, take_block, &r};
+    if (!dome__ckpt_read_run(c->restart.from, there, run, &taker, &text))
         *status = r.status != DOME_OK ? r.status : DOME_ERR_IO;
     g_free(buffer);
     return text;

@@ -238,17 +238,30 @@ static uint64_t newest_below(const GArray *items, uint64_t below, uint64_t from,
     return best;
 }
 
+/* The files of one checkpoint. */
+typedef struct found {
+    GArray *items; /* those of all checkpoints */
+    uint64_t number, division;
+} found;
+
+/* A good file of it. */
+static bool is_part(const found *f, const item *x)
+{
+    return x->number == f->number && x->pieces == f->division && x->good;
+}
+
 /* Verifies the data of this group's part of a checkpoint. */
-static int verify(dome_env *env, const char *directory, const dome_ckpt_pieces *pieces, GArray *items, uint64_t number,
-                  uint64_t division)
+static int verify(dome_env *env, const char *directory, const dome_ckpt_pieces *pieces, const found *f)
 {
     dome_transport *t = env->transport;
+    GArray *items = f->items;
     uint64_t *damaged = g_new0(uint64_t, items->len + 1);
     for (guint i = 0; i < items->len; i++) {
         const item *x = &g_array_index(items, item, i);
-        if (x->number != number || x->pieces != division || !leads(env, pieces) || (int)x->group != pieces->group[t->group.rank])
+        if (x->number != f->number || x->pieces != f->division || !leads(env, pieces) ||
+            (int)x->group != pieces->group[t->group.rank])
             continue;
-        char *message = NULL, *path = dome__ckpt_file_path(directory, number, (uint32_t)x->piece, (uint32_t)x->pieces);
+        char *message = NULL, *path = dome__ckpt_file_path(directory, f->number, (uint32_t)x->piece, (uint32_t)x->pieces);
         dome_ckpt_file *file = dome__ckpt_open(path, &message);
         damaged[i] = !file || !dome__ckpt_verify(file, &message);
         if (damaged[i])
@@ -328,14 +341,14 @@ static char *path_of(const char *directory, const item *x)
 }
 
 /* Task 0 receives the pieces that it lacks, in a folder inside its own directory. */
-static int gather_files(dome_env *env, const char *directory, const char *folder, const dome_ckpt_pieces *pieces,
-                        const GArray *items, uint64_t number, uint64_t division, char **text)
+static int gather_files(dome_env *env, const char *directory, const char *folder, const dome_ckpt_pieces *pieces, const found *f,
+                        char **text)
 {
     int rank = env->rank, status = DOME_OK;
-    for (guint i = 0; i < items->len && status == DOME_OK; i++) {
-        const item *x = &g_array_index(items, item, i);
+    for (guint i = 0; i < f->items->len && status == DOME_OK; i++) {
+        const item *x = &g_array_index(f->items, item, i);
         int owner = pieces->leader[x->group];
-        if (x->number != number || x->pieces != division || !x->good || owner == 0)
+        if (!is_part(f, x) || owner == 0)
             continue;
         char *from = path_of(directory, x), *to = path_of(folder, x);
         if (rank == owner)
@@ -348,13 +361,12 @@ static int gather_files(dome_env *env, const char *directory, const char *folder
     return status;
 }
 
-static void merge(const char *directory, const char *folder, const dome_ckpt_pieces *pieces, const GArray *items, uint64_t number,
-                  uint64_t division, char **text)
+static void merge(const char *directory, const char *folder, const dome_ckpt_pieces *pieces, const found *f, char **text)
 {
     GPtrArray *files = g_ptr_array_new();
-    for (guint i = 0; i < items->len && !*text; i++) {
-        const item *x = &g_array_index(items, item, i);
-        if (x->number != number || x->pieces != division || !x->good)
+    for (guint i = 0; i < f->items->len && !*text; i++) {
+        const item *x = &g_array_index(f->items, item, i);
+        if (!is_part(f, x))
             continue;
         char *path = path_of(pieces->leader[x->group] == 0 ? directory : folder, x);
         dome_ckpt_file *file = dome__ckpt_open(path, text);
@@ -380,18 +392,17 @@ static bool group_has(const GArray *items, uint64_t number, int group)
 }
 
 /* Makes the checkpoint whole on task 0, then copies it to all groups. */
-static int bring(dome_env *env, const char *directory, const dome_ckpt_pieces *pieces, const GArray *items, uint64_t number,
-                 uint64_t division)
+static int bring(dome_env *env, const char *directory, const dome_ckpt_pieces *pieces, const found *f)
 {
     int rank = env->rank, status = DOME_OK;
     char *text = NULL, *folder = g_build_filename(directory, COLLECTED, NULL);
-    char *whole = dome__ckpt_file_path(directory, number, 0, 0);
-    if (!group_has(items, number, 0)) {
+    char *whole = dome__ckpt_file_path(directory, f->number, 0, 0);
+    if (!group_has(f->items, f->number, 0)) {
         if (rank == 0 && mkdir(folder, 0700) < 0) /* an existing folder has been removed at the start */
             text = broken(folder, strerror(errno));
-        status = gather_files(env, directory, folder, pieces, items, number, division, &text);
+        status = gather_files(env, directory, folder, pieces, f, &text);
         if (rank == 0 && status == DOME_OK && !text)
-            merge(directory, folder, pieces, items, number, division, &text);
+            merge(directory, folder, pieces, f, &text);
         if (rank == 0)
             dome__remove_directory(folder);
         if (status == DOME_OK)
@@ -399,7 +410,7 @@ static int bring(dome_env *env, const char *directory, const dome_ckpt_pieces *p
         g_clear_pointer(&text, g_free);
     }
     for (int g = 1; g < pieces->count && status == DOME_OK; g++) {
-        if (group_has(items, number, g))
+        if (group_has(f->items, f->number, g))
             continue;
         if (rank == 0)
             status = send_file(env, pieces->leader[g], whole, &text);
@@ -414,12 +425,12 @@ static int bring(dome_env *env, const char *directory, const dome_ckpt_pieces *p
     return status;
 }
 
-int dome__collect(dome_env *env, const char *directory, const char *program, const dome_ckpt_pieces *pieces, uint64_t from,
-                  uint64_t wanted, uint64_t *number, uint64_t *next)
+int dome__collect(dome_env *env, const dome_collect_request *request, uint64_t *number, uint64_t *next)
 {
+    const uint64_t from = request->from, wanted = request->wanted;
     GArray *items;
     uint64_t division;
-    int status = list_items(env, directory, program, pieces, next, &items);
+    int status = list_items(env, request->directory, request->program, request->pieces, next, &items);
     *number = 0;
     for (guint i = 0; i < items->len; i++)
         g_array_index(items, item, i).good = 1;
@@ -427,9 +438,10 @@ int dome__collect(dome_env *env, const char *directory, const char *program, con
         best = newest_below(items, below, from, wanted, &division);
         if (best == 0)
             break;
-        status = verify(env, directory, pieces, items, best, division);
+        const found f = {items, best, division};
+        status = verify(env, request->directory, request->pieces, &f);
         if (status == DOME_OK && covered(items, best, division)) {
-            status = bring(env, directory, pieces, items, best, division);
+            status = bring(env, request->directory, request->pieces, &f);
             *number = status == DOME_OK ? best : 0;
             break;
         }

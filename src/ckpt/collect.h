@@ -19,10 +19,16 @@ void dome__clean_directory(const char *directory);
 
 void dome__groups_free(dome_ckpt_pieces *pieces);
 
+typedef struct dome_collect_request {
+    const char *directory, *program;
+    const dome_ckpt_pieces *pieces;
+    uint64_t from;   /* no checkpoint with a lower number */
+    uint64_t wanted; /* this number; 0: any */
+} dome_collect_request;
+
 /* Makes a checkpoint whole in the directories of all groups, from pieces or from a whole one in some of them: the newest complete
- * and good one with at least number `from`, or number `wanted` (0: any). Sets *number, to 0 if there is none, and *next to the
- * highest number anywhere plus one. Collective. Fails by dome__fail. */
-int dome__collect(dome_env *env, const char *directory, const char *program, const dome_ckpt_pieces *pieces, uint64_t from,
-                  uint64_t wanted, uint64_t *number, uint64_t *next);
+ * and good one that is asked for. Sets *number, to 0 if there is none, and *next to the highest number anywhere plus one.
+ * Collective. Fails by dome__fail. */
+int dome__collect(dome_env *env, const dome_collect_request *request, uint64_t *number, uint64_t *next);
 
 #endif

@@ -48,12 +48,17 @@ int dome__handover_common(dome_handover *handover);
 /* The holder of an entry that is in no piece. */
 #define DOME_HANDOVER_LOST UINT32_MAX
 
-/* dome__handover_open for pieces that tasks keep for themselves (kept.h): each reads its own in place, and gets others' blocks
- * from those that have them. fd: this task's piece, borrowed; -1: none. whole: the place of each block in its piece. holder: by
- * entry, the rank that has it. Both are taken over. holds: by rank, whether the task has a piece; then it has all of what is
- * whole. */
-int dome__handover_open_kept(dome_env *env, uint32_t view, int fd, dome_ckpt *whole, uint32_t *holder, const bool *holds,
-                             dome_ckpt_file **file, dome_handover_source **source);
+/* What the tasks have kept for themselves (kept.h). */
+typedef struct dome_handover_kept {
+    uint32_t view;
+    int fd;            /* this task's piece, borrowed; -1: none */
+    dome_ckpt *whole;  /* the place of each block in its piece; */
+    uint32_t *holder;  /* by entry, the rank that has it: both are taken over */
+    const bool *holds; /* by rank, whether the task has a piece; then it has all of what is whole */
+} dome_handover_kept;
+
+/* dome__handover_open for it: each task reads its own piece in place, and gets others' blocks from those that have them. */
+int dome__handover_open_kept(dome_env *env, const dome_handover_kept *kept, dome_ckpt_file **file, dome_handover_source **source);
 
 /* Gives the objects to a sink, whose ctx is the handover. Sets why. */
 void dome__handover_walk(dome_handover *handover, const dome_state_sink *sink);

@@ -181,22 +181,22 @@ int dome__handover_open(dome_env *env, uint32_t view, dome_handover_piece piece,
     return DOME_OK;
 }
 
-int dome__handover_open_kept(dome_env *env, uint32_t view, int fd, dome_ckpt *whole, uint32_t *holder, const bool *holds,
-                             dome_ckpt_file **file, dome_handover_source **source)
+int dome__handover_open_kept(dome_env *env, const dome_handover_kept *kept, dome_ckpt_file **file, dome_handover_source **source)
 {
     const int size = env->size;
+    dome_ckpt *whole = kept->whole;
     dome_handover_source *s = g_new0(dome_handover_source, 1);
     s->env = env;
-    s->view = view;
+    s->view = kept->view;
     s->apart = true;
-    s->fd = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    s->fd = kept->fd < 0 ? -1 : fcntl(kept->fd, F_DUPFD_CLOEXEC, 0);
     s->taken = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    s->piece_of = holder;
+    s->piece_of = kept->holder;
     s->keeps = g_new(int, size);
     s->near = g_new0(bool, size);
     for (int r = 0; r < size; r++)
-        s->keeps[r] = holds[r] ? r : -1;
-    s->near[env->rank] = holds[env->rank];
+        s->keeps[r] = kept->holds[r] ? r : -1;
+    s->near[env->rank] = kept->holds[env->rank];
     int status = make_room(s, whole);
     if (status != DOME_OK) {
         dome__ckpt_free(whole);
@@ -338,6 +338,7 @@ static bool is_near(const taking *t, uint64_t block)
 static void take_near(taking *t)
 {
     nearby near = {.t = t};
+    const dome_ckpt_taker taker = {t->s->buffer, t->s->room, take_one, &near};
     dome_span runs[2];
     int count = wanted(t, t->s->env->rank, runs);
     for (int r = 0; r < count; r++) {
@@ -348,10 +349,7 @@ static void take_near(taking *t)
                 n++;
             if (n == 0 && !is_lost(t, b) && dome__ckpt_entry(t->head, t->there, b)->length == 0)
                 take_block(t, b, t->s->buffer, 0);
-            else if (n > 0 &&
-                     !dome__ckpt_read_run(t->s->file, t->there, (dome_span){b, n}, t->s->buffer, t->s->room, take_one, &near,
-                                          &why) &&
-                     why)
+            else if (n > 0 && !dome__ckpt_read_run(t->s->file, t->there, (dome_span){b, n}, &taker, &why) && why)
                 fail(t, DOME_ERR_IO, why);
         }
     }

@@ -295,8 +295,13 @@ static int open_state(dome_kept *k, uint32_t view, uint64_t number, const bool *
     if (status == DOME_OK)
         status = put_together(env, leader, piece, mine, &whole, &holder);
     if (status == DOME_OK)
-        status = dome__handover_open_kept(env, view, mine ? k->files[own] : -1, g_steal_pointer(&whole), g_steal_pointer(&holder),
-                                          holds, file, source);
+        status = dome__handover_open_kept(env,
+                                          &(dome_handover_kept){.view = view,
+                                                                .fd = mine ? k->files[own] : -1,
+                                                                .whole = g_steal_pointer(&whole),
+                                                                .holder = g_steal_pointer(&holder),
+                                                                .holds = holds},
+                                          file, source);
     dome__ckpt_free(piece);
     dome__ckpt_free(whole);
     g_free(holder);

@@ -114,9 +114,8 @@ void dome__bury(dome_env *env, void *memory);
 /* This bit is set in the ids of freed objects. */
 #define DOME_FREED (UINT64_C(1) << 63)
 
-/* Adds to an object's computing time; returns its total. */
+/* Adds to an object's computing time. */
 void dome__object_charge(const dome_object *object, uint64_t ns);
-uint64_t dome__object_compute_ns(const dome_object *object);
 
 /* An object's computing time since the last call of this function. */
 uint64_t dome__object_recent_ns(dome_object *object);

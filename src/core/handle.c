@@ -35,11 +35,6 @@ void dome__object_charge(const dome_object *object, uint64_t ns)
     object->clock->compute_ns += ns;
 }
 
-uint64_t dome__object_compute_ns(const dome_object *object)
-{
-    return object->clock->compute_ns;
-}
-
 uint64_t dome__object_recent_ns(dome_object *object)
 {
     uint64_t recent = object->clock->compute_ns - object->clock->reported_ns;

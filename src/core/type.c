@@ -375,12 +375,19 @@ static void copy_atoms(size_t atom, char *restrict to, const char *restrict from
 
 enum direction { TO_PACKED, FROM_PACKED };
 
-/* Converts count runs of `each` elements that lie from_stride apart and to_stride apart. One side is memory, the other the packed
- * form: direction tells which. */
-static void convert(dome_type type, dome_format format, enum direction direction, char *to, size_t to_stride, const char *from,
-                    size_t from_stride, size_t each, size_t count)
+/* One side is memory, the other the packed form: direction tells which. */
+typedef struct conversion {
+    dome_format format;
+    enum direction direction;
+    size_t to_stride, from_stride; /* how far apart runs lie */
+    size_t count;                  /* of runs */
+} conversion;
+
+/* Converts runs of `each` elements. */
+static void convert(const conversion *c, dome_type type, char *to, const char *from, size_t each)
 {
-    bool packs = direction == TO_PACKED;
+    const dome_format format = c->format;
+    bool packs = c->direction == TO_PACKED;
     if (type->kind == DOME_KIND_STRUCT && !(format == DOME_NATIVE && type->dense)) {
         size_t bytes = dome_type_bytes(type, format);
         for (size_t i = 0; i < each; i++) {
@@ -388,8 +395,7 @@ static void convert(dome_type type, dome_format format, enum direction direction
             for (size_t k = 0; k < type->nfields; k++) {
                 const dome_field *f = &type->fields[k];
                 size_t packed = format == DOME_NATIVE ? f->offset : at;
-                convert(f->type, format, direction, to + (packs ? packed : f->offset), to_stride,
-                        from + (packs ? f->offset : packed), from_stride, f->count, count);
+                convert(c, f->type, to + (packs ? packed : f->offset), from + (packs ? f->offset : packed), f->count);
                 at += f->count * f->type->portable;
             }
             to += packs ? bytes : type->size;
@@ -400,19 +406,22 @@ static void convert(dome_type type, dome_format format, enum direction direction
 
     size_t atom = format == DOME_NATIVE ? 1 : type->atom;
     size_t atoms = each * (type->size / atom);
-    for (size_t i = 0; i < count; i++)
-        copy_atoms(atom, to + i * to_stride, from + i * from_stride, atoms);
+    for (size_t i = 0; i < c->count; i++)
+        copy_atoms(atom, to + i * c->to_stride, from + i * c->from_stride, atoms);
 }
 
 /* Converts structs field by field, in groups of elements that fit into the cache. */
 static void convert_all(dome_type type, dome_format format, enum direction direction, char *to, const char *from, size_t count)
 {
     size_t bytes = dome_type_bytes(type, format), chunk = MAX(1, 16384 / type->size);
-    size_t to_stride = direction == TO_PACKED ? bytes : type->size, from_stride = direction == TO_PACKED ? type->size : bytes;
-
-    for (size_t done = 0; done < count; done += chunk)
-        convert(type, format, direction, to + done * to_stride, to_stride, from + done * from_stride, from_stride, 1,
-                MIN(chunk, count - done));
+    conversion c = {.format = format,
+                    .direction = direction,
+                    .to_stride = direction == TO_PACKED ? bytes : type->size,
+                    .from_stride = direction == TO_PACKED ? type->size : bytes};
+    for (size_t done = 0; done < count; done += chunk) {
+        c.count = MIN(chunk, count - done);
+        convert(&c, type, to + done * c.to_stride, from + done * c.from_stride, 1);
+    }
 }
 
 void dome_type_pack(dome_type type, dome_format format, void *packed, const void *elements, size_t count)

@@ -10,6 +10,9 @@
 #include "program/program_operations.h"
 #include "program/progress.h"
 #include "program/recording.h"
+#include "program/restarts.h"
+#include "program/start.h"
+#include "system/environment_variables.h"
 #include "system/own_program.h"
 #include "system/say.h"
 #include "system/time.h"
@@ -35,7 +38,12 @@ dome_change *dome__change_new(dome_env *env)
     c->view.piece = (dome_handover_piece){-1, -1};
     c->profile = -1;
     dome__healing_begin(&c->healing);
-    dome__exec_take(env, c);
+    char *why = dome__exec_take(env, c, dome__restarts_command_line());
+    if (why)
+        dome__start_failed(NULL, 1,
+                           g_strdup_printf("this process cannot take the note that it was left, %s: %s; start the program again, "
+                                           "with the same library until its end",
+                                           DOME_VARIABLE_VIEW, why));
     if (env->options.loss.action == DOME_LOSS_TELL)
         dome__healing_make_kept(&c->healing);
     return c;

@@ -4,8 +4,6 @@
 #include "program/change.h"
 #include "program/descriptors.h"
 #include "program/progress.h"
-#include "program/restarts.h"
-#include "program/start.h"
 #include "system/environment_variables.h"
 #include "system/own_program.h"
 #include "system/say.h"
@@ -131,24 +129,25 @@ static void take_legacy(dome_env *env, dome_change *c, const dome_view_legacy *l
     dome__descriptors_only(l->given); /* a process in place of task 0 may not have them all */
 }
 
-/* A note of another version comes from another version of the library, which an update has put in the place of the first. */
-static void take_note(dome_env *env, dome_change *c, const char *text)
+/* A note of another version comes from another version of the library, which an update has put in the place of the first. Returns
+ * NULL, or why the note cannot be taken. */
+static char *take_note(dome_env *env, dome_change *c, const char *text)
 {
     dome_entry_note note;
     char *why = NULL;
-    if (dome__view_note_read(text, &note, &why) && !dome__view_plan_parse(note.entry.plan, 0, &c->view.plan))
-        why = g_strdup("the value of 'plan' in it is damaged");
-    if (why)
-        dome__start_failed(NULL, 1,
-                           g_strdup_printf("this process cannot take the note that it was left, %s: %s; start the program again, "
-                                           "with the same library until its end",
-                                           DOME_VARIABLE_VIEW, why));
+    if (!dome__view_note_read(text, &note, &why))
+        return why;
+    if (!dome__view_plan_parse(note.entry.plan, 0, &c->view.plan)) {
+        dome__view_note_clear(&note);
+        return g_strdup("the value of 'plan' in it is damaged");
+    }
     c->view.back = true;
     take_entry(env, c, &note.entry);
     take_legacy(env, c, &note.legacy);
     dome__healing_take(&c->healing, &note.entry, &note.legacy);
     env->options.start.tasks = c->view.plan.size;
     dome__view_note_clear(&note);
+    return NULL;
 }
 
 void dome__exec_begin(void)
@@ -157,20 +156,22 @@ void dome__exec_begin(void)
     dome__descriptors_begin();
 }
 
-void dome__exec_take(dome_env *env, dome_change *c)
+char *dome__exec_take(dome_env *env, dome_change *c, char **words)
 {
     const char *text = g_getenv(DOME_VARIABLE_VIEW);
+    char *why = NULL;
     sigset_t mask;
     c->exec.directory = dome__own_directory();
-    c->exec.words = dome__restarts_command_line();
+    c->exec.words = words;
     c->exec.requests = pthread_sigmask(SIG_SETMASK, NULL, &mask) == 0 && !sigismember(&mask, SIGTERM);
     c->start.slots = g_strdup(g_getenv(DOME_VARIABLE_SLOTS));
     avoid_too(c, g_getenv(DOME_VARIABLE_AVOID));
     if (text)
-        take_note(env, c, text);
+        why = take_note(env, c, text);
     if (!c->exec.held)
         c->exec.held = g_strdup(" ");
     g_unsetenv(DOME_VARIABLE_VIEW); /* programs that this one may start must not see it */
+    return why;
 }
 
 /* ---- signals ---- */

@@ -21,8 +21,9 @@ typedef struct dome_exec {
 /* Call it first in dome_init: notes which descriptors the process has been given, and by which file it was started. */
 void dome__exec_begin(void);
 
-/* In dome_init: takes what this process has left for itself, if it was in the view before. */
-void dome__exec_take(dome_env *env, dome_change *change);
+/* In dome_init: takes what this process has left for itself, if it was in the view before. words: its command line, taken over.
+ * Returns NULL, or why the note cannot be taken (g_free'd). */
+char *dome__exec_take(dome_env *env, dome_change *change, char **words);
 
 /* The second part of a note, for the newcomers that wait for a view of so many members; g_free'd. */
 char *dome__exec_rest(const dome_env *env, uint64_t loops, int members, dome_handover_piece piece);

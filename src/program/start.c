@@ -236,9 +236,10 @@ static void place_again(const dome_env *env, const dome_launcher *launcher, cons
 }
 
 /* Chooses the hosts of the tasks, and starts them there. again: those that are there already. */
-static dome_members *spawn(dome_env *env, const dome_launcher *launcher, char **arguments, const char *hub,
-                           const dome_again *again, dome_network **network, char **message)
+static dome_members *spawn(dome_env *env, char **arguments, const char *hub, const dome_again *again, dome_network **network,
+                           char **message)
 {
+    const dome_launcher *launcher = env->change->start.provider->launcher;
     char **hosts = launcher->hosts(message);
     if (!hosts)
         return NULL;
@@ -277,7 +278,7 @@ static void become_first(dome_env *env, const dome_provider *provider, const cha
     if (provider->launcher->can & DOME_LAUNCHER_MACHINE)
         provider->launcher->machine_prepare();
     dome_network *network = NULL;
-    dome_members *members = spawn(env, provider->launcher, arguments, hub, NULL, &network, &message);
+    dome_members *members = spawn(env, arguments, hub, NULL, &network, &message);
     dome__watch_note(env->watch, 0, 0, DOME_OP_INIT, 0);
     gather_program(env, provider, members, hub, network, message);
 }
@@ -304,7 +305,7 @@ static void become_first_again(dome_env *env, const dome_provider *provider, cha
     for (int r = 0; r < c->view.plan.size; r++)
         starts |= ids[r] == 0;
     const uint64_t begin = dome__now_ns();
-    dome_members *members = spawn(env, provider->launcher, arguments, c->start.hub, &again, &network, &message);
+    dome_members *members = spawn(env, arguments, c->start.hub, &again, &network, &message);
     if (starts)
         dome__view_times_members(&env->change->times, begin);
     dome__watch_note(env->watch, 0, 0, DOME_OP_INIT, 0);

@@ -308,15 +308,16 @@ static uint64_t side_by_side(const dome_ckpt *ckpt, const dome_ckpt_object *obje
     return count;
 }
 
-bool dome__ckpt_read_run(dome_ckpt_file *file, const dome_ckpt_object *object, dome_span blocks, void *buffer, uint64_t room,
-                         dome_ckpt_take take, void *ctx, char **message)
+bool dome__ckpt_read_run(dome_ckpt_file *file, const dome_ckpt_object *object, dome_span blocks, const dome_ckpt_taker *taker,
+                         char **message)
 {
+    void *buffer = taker->buffer;
     while (blocks.count > 0) {
         const dome_ckpt_entry *e;
         dome_ckpt_file *from = locate(file, object, blocks.first, &e, message);
         if (!from)
             return false;
-        uint64_t bytes, count = side_by_side(file->ckpt, object, blocks, room, &bytes);
+        uint64_t bytes, count = side_by_side(file->ckpt, object, blocks, taker->room, &bytes);
         char *reason = NULL;
         bool good = read_at(from->fd, buffer, bytes, e->offset, &reason);
         if (!good && count > 1) { /* one by one up to the block that cannot be read */
@@ -332,7 +333,7 @@ bool dome__ckpt_read_run(dome_ckpt_file *file, const dome_ckpt_object *object, d
             e = dome__ckpt_entry(file->ckpt, object, b);
             dome_checksum sum = dome__checksum(at, e->length);
             good = dome__checksum_equal(&sum, &e->sum) || block_fails(file, from, object, b, DAMAGED, message);
-            good = good && (!take || take(ctx, b, at, e->length, message));
+            good = good && (!taker->take || taker->take(taker->ctx, b, at, e->length, message));
             at += e->length;
         }
         if (!good)
@@ -377,12 +378,13 @@ static bool is_short(const dome_ckpt_file *file, const dome_ckpt_object *object,
 static bool verify_blocks(dome_ckpt_file *file, const dome_ckpt_object *object, dome_span blocks, char *buffer, char **message)
 {
     const uint64_t end = blocks.first + blocks.count;
+    const dome_ckpt_taker taker = {.buffer = buffer, .room = DOME_CKPT_READ};
     bool good = true;
     for (uint64_t b = blocks.first, n; good && b < end; b += n) {
         for (n = 0; b + n < end && is_short(file, object, b + n);)
             n++;
         if (n > 0) {
-            good = dome__ckpt_read_run(file, object, (dome_span){b, n}, buffer, DOME_CKPT_READ, NULL, NULL, message);
+            good = dome__ckpt_read_run(file, object, (dome_span){b, n}, &taker, message);
         } else {
             n = 1;
             good = dome__ckpt_entry(file->ckpt, object, b)->source == 0 || dome__ckpt_check(file, object, b, message);

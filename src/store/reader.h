@@ -35,10 +35,16 @@ bool dome__ckpt_read(dome_ckpt_file *file, const dome_ckpt_object *object, uint6
 /* Takes a block whose bytes have been read and checked. False, with *message: no more are read. */
 typedef bool (*dome_ckpt_take)(void *ctx, uint64_t block, const void *bytes, uint64_t length, char **message);
 
-/* Reads blocks one after the other, as many with one read as lie side by side and fit into the buffer, which has room for the
- * longest. take NULL: they are only checked. */
-bool dome__ckpt_read_run(dome_ckpt_file *file, const dome_ckpt_object *object, dome_span blocks, void *buffer, uint64_t room,
-                         dome_ckpt_take take, void *ctx, char **message);
+typedef struct dome_ckpt_taker {
+    void *buffer;
+    uint64_t room;       /* of the buffer: for the longest block, at least */
+    dome_ckpt_take take; /* NULL: the blocks are only checked */
+    void *ctx;
+} dome_ckpt_taker;
+
+/* Reads blocks one after the other, as many with one read as lie side by side and fit into the buffer. */
+bool dome__ckpt_read_run(dome_ckpt_file *file, const dome_ckpt_object *object, dome_span blocks, const dome_ckpt_taker *taker,
+                         char **message);
 
 /* A room for such a buffer: what is read stays in the processor's cache until it has been taken. */
 #define DOME_CKPT_READ ((uint64_t)256 << 10)

@@ -309,9 +309,8 @@ static void compare_value(void *context, uint64_t element, const uint8_t *at)
         d->largest = distance;
 }
 
-void dome__ckpt_difference_add(dome_ckpt_difference *difference, const dome_ckpt_column *column, const void *a, const void *b,
-                               uint64_t elements, uint64_t element_bytes, uint64_t before)
+void dome__ckpt_difference_add(dome_ckpt_difference *difference, const dome_ckpt_column *column, const dome_ckpt_pair *pair)
 {
-    comparing c = {difference, column->kind, a, b, before};
-    walk(column, a, elements, element_bytes, compare_value, &c);
+    comparing c = {difference, column->kind, pair->a, pair->b, pair->before};
+    walk(column, pair->a, pair->elements, pair->element_bytes, compare_value, &c);
 }

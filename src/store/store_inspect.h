@@ -56,9 +56,15 @@ typedef struct dome_ckpt_difference {
     double largest; /* of |a - b| over numbers; 0 if only signs of zero or NaNs differ */
 } dome_ckpt_difference;
 
-/* Compares a column of elements of two blocks; `before`: number of elements in earlier blocks. */
-void dome__ckpt_difference_add(dome_ckpt_difference *difference, const dome_ckpt_column *column, const void *a, const void *b,
-                               uint64_t elements, uint64_t element_bytes, uint64_t before);
+/* Two blocks of as many elements. */
+typedef struct dome_ckpt_pair {
+    const void *a, *b;
+    uint64_t elements, element_bytes;
+    uint64_t before; /* number of elements in earlier blocks */
+} dome_ckpt_pair;
+
+/* Compares a column of them. */
+void dome__ckpt_difference_add(dome_ckpt_difference *difference, const dome_ckpt_column *column, const dome_ckpt_pair *pair);
 
 /* Text with enough digits to convert back to the same value. At most DOME_CKPT_TEXT bytes. */
 enum { DOME_CKPT_TEXT = 32 };

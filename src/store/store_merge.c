@@ -31,15 +31,22 @@ static bool fill_table(dome_ckpt *whole, dome_ckpt_file *const pieces[], size_t 
     return true;
 }
 
+typedef struct wanted_block {
+    const dome_ckpt_object *object;
+    uint64_t number;
+    const dome_ckpt_entry *entry;
+} wanted_block;
+
 /* Reads a block from the first piece in which it is undamaged. */
-static bool read_any(dome_ckpt_file *const pieces[], size_t npieces, const dome_ckpt_object *object, uint64_t block,
-                     const dome_ckpt_entry *wanted, void *buffer, char **message)
+static bool read_any(dome_ckpt_file *const pieces[], size_t npieces, const wanted_block *wanted, void *buffer, char **message)
 {
+    const dome_ckpt_object *object = wanted->object;
+    const uint64_t block = wanted->number;
     g_autofree char *first = NULL;
     for (size_t i = having(pieces, npieces, 0, object, block); i < npieces; i = having(pieces, npieces, i + 1, object, block)) {
         const dome_ckpt_entry *e = dome__ckpt_entry(dome__ckpt_head(pieces[i]), object, block);
         char *reason = NULL;
-        if (e->length != wanted->length || !dome__checksum_equal(&e->sum, &wanted->sum))
+        if (e->length != wanted->entry->length || !dome__checksum_equal(&e->sum, &wanted->entry->sum))
             return dome__ckpt_refuse(message, "checkpoint '%s' disagrees with another piece about block %" PRIu64 " of '%s'",
                                      dome__ckpt_path(pieces[i]), block, object->name);
         if (dome__ckpt_read(pieces[i], object, block, buffer, &reason))
@@ -64,7 +71,7 @@ static bool copy_blocks(const dome_ckpt *whole, dome_ckpt_file *const pieces[], 
             g_autofree char *buffer = g_try_malloc(MAX(e->length, 1));
             if (!buffer)
                 return dome__ckpt_refuse(message, "no memory for a block of %" PRIu64 " bytes", e->length);
-            if (!read_any(pieces, npieces, object, b, e, buffer, message) ||
+            if (!read_any(pieces, npieces, &(wanted_block){object, b, e}, buffer, message) ||
                 !dome__store_write(fd, buffer, e->length, e->offset, message))
                 return false;
         }

@@ -64,8 +64,8 @@ static void check_values(const dome_ckpt *ckpt, const dome_ckpt_object *object, 
         dome_ckpt_statistics s = {0};
         dome_ckpt_difference d = {0}, none = {0};
         dome__ckpt_statistics_add(&s, column, a, values, value_bytes);
-        dome__ckpt_difference_add(&d, column, a, b, values, value_bytes, 0);
-        dome__ckpt_difference_add(&none, column, a, a, values, value_bytes, 0);
+        dome__ckpt_difference_add(&d, column, &(dome_ckpt_pair){a, b, values, value_bytes, 0});
+        dome__ckpt_difference_add(&none, column, &(dome_ckpt_pair){a, a, values, value_bytes, 0});
         dome__ckpt_each_value(column, a, values, value_bytes, check_value, column);
         require(s.nan + s.infinite <= s.count && s.count <= bytes && d.count <= s.count && none.count == 0);
         if (s.nan + s.infinite < s.count)
