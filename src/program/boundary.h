@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What an environment has for its boundaries. */
+/* The state of an environment's boundaries. */
 typedef struct dome_boundary dome_boundary;
 dome_boundary *dome__boundary_new(void);
 void dome__boundary_free(dome_boundary *boundary);

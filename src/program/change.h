@@ -62,8 +62,8 @@ int dome__change_settle(dome_env *env);
 /* At the end of dome_init. Task 0 tells the hub. */
 void dome__change_stands(dome_env *env);
 
-/* What is demanded at a loop boundary: the hub's order (0: none) with its plan (view_plan.h, as text), or the program's own wish
- * (0: none). bound: why it cannot go on with another number of tasks, or NULL. */
+/* The demand at a loop boundary: the hub's order (0: none) with its plan (view_plan.h, as text), or the program's own wish (0:
+ * none). bound: why it cannot go on with another number of tasks, or NULL. */
 typedef struct dome_change_demand {
     uint64_t order;
     const char *plan;

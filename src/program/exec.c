@@ -195,7 +195,7 @@ void dome__exec_unblock(dome_change *c)
 
 /* ---- becoming the program anew ---- */
 
-/* They would go on, and their signals end a program that does not handle them yet. */
+/* Timers survive execv. A signal of theirs would end the new program before it has its handlers. */
 static void stop_timers(void)
 {
     const struct itimerval none = {0};

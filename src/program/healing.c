@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What a supervisor tells of the attempts before. */
+/* The supervisor's note about earlier attempts. */
 static void take_losses(dome_healing *h)
 {
     const char *text = g_getenv(DOME_VARIABLE_LOSSES);

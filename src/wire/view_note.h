@@ -1,6 +1,6 @@
-/* What a process gets that becomes a task of the next view (DOME_VARIABLE_VIEW): a note (wire/note.h) in two parts. A task leaves
- * both for itself (program/exec.c). For a process in place of task 0, which has no past, the hub writes the first part, and
- * task 0 has left the second with the hub. */
+/* The note (wire/note.h) for a process that becomes a task of the next view (DOME_VARIABLE_VIEW). It has two parts. A task leaves
+ * both for itself (program/exec.c). For a process in place of task 0, which has no past, the hub writes the first part, and task
+ * 0 has left the second with the hub. */
 #ifndef DOME_SRC_VIEW_NOTE_H
 #define DOME_SRC_VIEW_NOTE_H
 
