@@ -312,7 +312,7 @@ static gpointer ask_all(gpointer data)
     for (int turn = 0; turn < 60; turn++)
         for (int r = 0; r < t->net->size; r++)
             if (r != t->rank)
-                ask_pattern(t->net->peer[t->rank], t->rank, r, (uint64_t)(turn % 9 ? turn * 37 : DOME_PEER_MOST));
+                ask_pattern(t->net->peer[t->rank], t->rank, r, (uint64_t)(turn == 30 ? DOME_PEER_MOST : turn * 37));
     return NULL;
 }
 
