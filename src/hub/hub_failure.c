@@ -7,11 +7,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-bool dome__hub_silent(const hub_state *s, const hub_client *c)
-{
-    return s->now - c->heard > dome__hub_silence_limit(s) / 2;
-}
-
 void dome__hub_notice(hub_state *s, dome_end end, bool ask_operation, int exit_status, char *text)
 {
     if (s->failure.noticed || s->failure.told) {

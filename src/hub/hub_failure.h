@@ -58,9 +58,6 @@ void dome__hub_notice_victims(hub_state *s, uint64_t victims);
 void dome__hub_failure_forget(hub_state *s);
 void dome__hub_failure_close(hub_state *s);
 
-/* Whether a task has been silent for long. The hub does not wait for such a task: it cannot be reached, and ends by itself. */
-bool dome__hub_silent(const hub_state *s, const hub_client *c);
-
 /* The line of the failure that was noticed, without the prefix "dome: " and the newline: g_free'd. */
 char *dome__hub_reason(const hub_state *s);
 

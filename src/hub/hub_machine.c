@@ -14,6 +14,11 @@ double dome__hub_silence_limit(const hub_state *s)
     return MAX(s->hub->timeout - period - 0.5, s->hub->timeout / 2);
 }
 
+bool dome__hub_silent(const hub_state *s, const hub_client *c)
+{
+    return s->now - c->heard > dome__hub_silence_limit(s) / 2;
+}
+
 void dome__hub_machine_open(hub_state *s)
 {
     s->now = dome__hub_now();

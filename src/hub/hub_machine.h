@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 typedef struct hub_state hub_state;
+typedef struct hub_client hub_client;
 
 typedef struct hub_machine {
     hub_poll poll;
@@ -30,6 +31,9 @@ void dome__hub_machine_open(hub_state *s);
 
 /* Seconds of silence after which a task is lost. The tasks use the same limit for the hub. */
 double dome__hub_silence_limit(const hub_state *s);
+
+/* Whether a task has been silent for long. The hub does not wait for such a task: it cannot be reached, and ends by itself. */
+bool dome__hub_silent(const hub_state *s, const hub_client *c);
 
 /* Looks at the clock after a wait. period: seconds between two looks. */
 void dome__hub_pass_time(hub_state *s, double period);
