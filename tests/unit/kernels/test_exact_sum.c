@@ -1,5 +1,5 @@
-#include "reference_sum.h"
 #include "kernels/exact_sum.h"
+#include "reference_sum.h"
 
 #include <glib.h>
 

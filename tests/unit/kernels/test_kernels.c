@@ -1,8 +1,8 @@
-#include "reference_sum.h"
 #include "core/operation.h"
 #include "kernels/elementwise.h"
 #include "kernels/kernels.h"
 #include "kernels/kernels_reduce.h"
+#include "reference_sum.h"
 
 #include <glib.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* Messages between tasks of one host, with a transport of socket pairs beneath. */
 #include "collective_checks.h"
-#include "local_transport.h"
 #include "local/local_private.h"
+#include "local_transport.h"
 #include "transport/ahead.h"
 #include "transport/message.h"
 

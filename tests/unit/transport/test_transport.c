@@ -1,6 +1,6 @@
 #include "collective_checks.h"
-#include "local_transport.h"
 #include "core/type_private.h"
+#include "local_transport.h"
 #include "transport/agree.h"
 #include "transport/transport.h"
 
