@@ -63,7 +63,7 @@ done
 dome=$DOME_BUILD_DIR/tools/dome
 if [ -x "$dome" ]; then
     options=$("$dome" run --dome-help | grep -oE '^ +--dome-[a-z-]+' | tr -d ' ')
-    for option in $(sed 's/\\//g' $pages | grep -oE -e '--dome-[a-z]+(-[a-z]+)*' | sort -u); do
+    for option in $(sed 's/\\//g; s/]([^)]*)/]/g' $pages | grep -oE -e '--dome-[a-z]+(-[a-z]+)*' | sort -u); do
         grep -qx -e "$option" <<<"$options" || fail "documents name $option, which programs do not take"
     done
 fi
