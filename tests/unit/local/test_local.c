@@ -38,7 +38,7 @@ int sched_yield(void)
     if (!due)
         return (int)syscall(SYS_sched_yield);
     /* The other task may not come: it sleeps if it has not read yet, and has nothing to wait for if its data is there. */
-    const gint64 until = g_get_monotonic_time() + G_TIME_SPAN_SECOND / 10;
+    const gint64 until = g_get_monotonic_time() + G_TIME_SPAN_SECOND / 100;
     for (atomic_fetch_add(yields, 1); atomic_load(yields) < due && g_get_monotonic_time() < until;)
         continue;
     due = 0;
