@@ -18,6 +18,11 @@ order() {
     until_true are_at "$expected" || fail "dome $*: tasks are at $(everywhere), not $expected"
 }
 
+# STEP: it has gone on, or has even come to its end
+goes_on() {
+    beyond "$1" || ! kill -0 "$program" 2>/dev/null
+}
+
 # NAME LINE ARGUMENTS...: one that is not
 refused() {
     local name=$1 expected=$2 before reached
@@ -27,7 +32,7 @@ refused() {
     failed_with "$name" "^dome: $expected\$"
     [ "$(everywhere)" = "$before" ] || fail "dome $*: tasks are at $(everywhere), not $before"
     reached=$(step)
-    until_true beyond "$reached" || fail "dome $*: the program does not go on"
+    until_true goes_on "$reached" || fail "dome $*: the program does not go on"
 }
 
 # OPTION...: starts the program on h1; it takes its time until `hurry`
