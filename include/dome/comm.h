@@ -113,7 +113,7 @@ dome_status dome_alltoall(dome_env *env, dome_type type, const void *send, const
  * that has not been sent is found at once.
  *
  * Errors, found by the task that calls: DOME_ERR_ARGUMENT: no such task, a tag below 0.
- * DOME_ERR_TYPE: the message has elements of another type than is to be received. DOME_ERR_SHAPE: it
+ * DOME_ERR_TYPE: the message has elements of another type than the caller asks for. DOME_ERR_SHAPE: it
  * has more elements than fit. In the latter two cases the message is not received, and another call
  * can receive it. DOME_ERR_STATE, DOME_ERR_MEMORY.
  *

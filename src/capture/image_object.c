@@ -396,7 +396,7 @@ static void take_alone(dome_capture_image_object *s, const char *refused)
     cut(s);
 }
 
-/* Finds the blocks that all tasks have in common, and those that differ, once each task has its image. */
+/* Each task has its image. Finds the blocks that are equal on all tasks, and the blocks that differ. */
 static int divide(dome_capture_image_object *s)
 {
     int status = DOME_OK;

@@ -57,7 +57,7 @@ typedef struct dome_handover_kept {
     const bool *holds; /* by rank, whether the task has a piece; then it has all of what is whole */
 } dome_handover_kept;
 
-/* dome__handover_open for it: each task reads its own piece in place, and gets others' blocks from those that have them. */
+/* dome__handover_open for it: each task reads its own piece in place, and gets other blocks from their owners. */
 int dome__handover_open_kept(dome_env *env, const dome_handover_kept *kept, dome_ckpt_file **file, dome_handover_source **source);
 
 /* Gives the objects to a sink, whose ctx is the handover. Sets why. */

@@ -26,7 +26,7 @@ GArray *dome__hub_down_new(void);
 /* Finds out which hosts are down after a loss; tasks there are lost. Returns false as long as that is not known. */
 bool dome__hub_find_down(hub_state *s, hub_member *members, int size);
 
-/* Forgets what has been found out for this loss; also before the first. */
+/* Forgets the answers of hosts about this loss. May be called before any loss. */
 void dome__hub_look_end(hub_state *s);
 
 /* How many hosts are down. */

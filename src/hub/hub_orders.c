@@ -113,7 +113,7 @@ static const char *cannot_add(const hub_state *s)
     return NULL;
 }
 
-/* Why it cannot be carried out (g_free'd), or NULL. lines: hosts that are to be added first. */
+/* Why the order cannot be carried out (g_free'd), or NULL. lines: hosts that must be added first. */
 static char *objection(const hub_state *s, const dome_order *order, const char *const *hosts, char *const *lines)
 {
     dome_view_plan plan;

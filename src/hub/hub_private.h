@@ -184,7 +184,7 @@ void dome__hub_note_watch(hub_state *s, hub_client *c);
 /* After beats: notices tasks that disagree, or wait for each other. */
 void dome__hub_look_at_beats(hub_state *s);
 
-/* Something has come that is to be judged with the beats. */
+/* A message has arrived that must be judged together with the beats. */
 void dome__hub_judge_soon(hub_state *s);
 
 /* Reads what a task has sent. */

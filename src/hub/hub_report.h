@@ -25,8 +25,8 @@ void dome__hub_report_back(hub_state *s, int64_t number);
 /* For dome__report_answer and dome__demand_open. */
 char *dome__hub_report_text(void *state);
 
-/* The words with which rank 0 was started, with blanks between them; g_free'd. The system has none of a process that has ended
- * or is about to run another program: then those that were known before. */
+/* The words with which rank 0 was started, with blanks between them; g_free'd. If that process has ended, or is about
+ * to run another program, the words that were read before. */
 char *dome__hub_command_line(void *state);
 
 /* Sends the supervisor the report that it needs to restart the program. */
