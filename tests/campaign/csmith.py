@@ -86,4 +86,4 @@ if not shutil.which("csmith") or not INCLUDE:
     harness.skip("csmith is not installed")
 own_headers()
 if __name__ == "__main__":
-    generated.campaign("generated programs", generate, 500)
+    generated.run_campaign("generated programs", generate, 500)

@@ -893,4 +893,4 @@ def generate(chance, directory):
 
 
 if __name__ == "__main__":
-    generated.campaign("programs of loops", generate, 40)
+    generated.run_campaign("programs of loops", generate, 40)

@@ -178,7 +178,7 @@ def everywhere(generate, base, number, chance):
     return "on %d builds%s" % (len(builds), ", not %s" % " and ".join(sorted(alone)) if alone else "")
 
 
-def campaign(what, generate, count):
+def run_campaign(what, generate, count):
     def case(chance, number):
         with harness.temporary_directory() as base:
             try:
