@@ -35,12 +35,12 @@ refused() {
     until_true goes_on "$reached" || fail "dome $*: the program does not go on"
 }
 
-# OPTION...: starts the program on h1; it takes its time until `hurry`
+# COMMAND...: starts the program on h1; it takes its time until `hurry`
 start() {
     rm -rf "$marks"
     mkdir -p "$marks"
     touch "$marks/slow"
-    run elastic on h1 "$dome" run --hosts "$work/only" -n 2 "$elastic" "$steps" 50 - "$marks" hurries "$@" &
+    run elastic on h1 "$@" &
     program=$!
     until_true beyond 2 || fail "the program does not start: $(errors elastic)"
 }
@@ -58,7 +58,7 @@ run alone on h1 "$elastic" "$steps" 0 - --dome-transport self
 ended_well alone
 
 say "to other hosts, between them, and away from them"
-start
+start "$dome" run --hosts "$work/only" -n 2 "$elastic" "$steps" 50 - "$marks" hurries
 order grow_two "h1:2 h2:1 h3:1 h4:0" grow elastic --host h2 --host h3
 order grow_more "h1:2 h2:2 h3:1 h4:0" grow elastic -n 1 --host h2
 order move "h1:2 h2:0 h3:1 h4:2" move elastic h2 h4
@@ -81,7 +81,8 @@ clean elastic
 say "checkpoints of hosts without a common directory go on, in a program that is started by a link"
 ln -s "$elastic" by_another_name
 elastic=$work/by_another_name
-start --dome-checkpoint-dir /tmp/saved --dome-checkpoint-every 20
+start "$dome" run --hosts "$work/only" -n 2 "$elastic" "$steps" 50 - "$marks" hurries --dome-checkpoint-dir /tmp/saved \
+    --dome-checkpoint-every 20
 order grow "h1:2 h2:1 h3:1 h4:0" grow by_another_name --host h2 --host h3
 reached=$(step)
 until_true beyond $((reached + 45)) || fail "it does not go on"
@@ -98,12 +99,8 @@ done
 clean checkpoints
 
 say "a program that is for its host alone"
-rm -rf "$marks"
-mkdir -p "$marks"
-run elastic on h1 "$elastic" 100 50 - "$marks" --dome-tasks 2 &
-program=$!
-until_true beyond 2
+start "$elastic" "$steps" 50 - "$marks" hurries --dome-tasks 2
 refused inside "grow: its private virtual machine is for this host alone: .*" grow by_another_name --host h2
-wait "$program"
+hurry "refused to grow"
 clean inside
 finish

@@ -208,21 +208,21 @@ def stop_hub(tasks, place, timeout):
         return note
 
 
+def tell(run):
+    """Lets "steps-until-told" come to its end."""
+    open(os.path.join(run.marks, "go"), "w").close()
+
+
 def stop_daemon(tasks, timeout):
     """Nobody needs the daemon any more but for saying goodbye, and that must not hang."""
-    with start(tasks, "steps", 50, timeout=timeout) as run:
-        run.wait_marks("there", tasks)
-        wait_for_routes(run, tasks)
+    with start(tasks, "steps-until-told", timeout=timeout) as run:
+        run.wait_marks("ten", 2)  # the direct routes between tasks stand
         os.kill(run.daemon(), signal.SIGSTOP)
         since = awake()
+        tell(run)
         note = is_over(run, since, timeout + 3)
         only_line(run, r"dome_finalize: the PVM daemon of this host does not answer \(task \d+ on host \S+\)")
         return note
-
-
-def wait_for_routes(run, tasks):
-    """A few steps, so that the direct routes between tasks stand."""
-    time.sleep(0.2)
 
 
 def interrupted(tasks, place, number, by):
@@ -249,7 +249,7 @@ def terminal_gone(tasks, place):
 
 def stopped_from_keyboard(tasks, timeout):
     """Control-Z for longer than the timeout, then on: nothing is lost."""
-    with start(tasks, "steps", 100, timeout=timeout, pty=True) as run:
+    with start(tasks, "steps-until-told", timeout=timeout, pty=True) as run:
         run.wait_marks("there", tasks)
         os.write(run.keyboard, b"\x1a")
 
@@ -260,6 +260,7 @@ def stopped_from_keyboard(tasks, timeout):
         harness.wait_until(stopped, "the program to stop")
         time.sleep(timeout * 1.5)
         os.killpg(run.pid, signal.SIGCONT)
+        tell(run)
         status = run.wait()
         run.check_clean()
         check(status == 0, "status %d: %s" % (status, "; ".join(run.lines())))
@@ -269,7 +270,7 @@ def stopped_from_keyboard(tasks, timeout):
 
 def all_stand_still(tasks, hub_first, timeout):
     """All processes for longer than the timeout, as when the machine stands still: none has heard the others, and nothing is lost."""
-    with start(tasks, "steps", 100, timeout=timeout) as run:
+    with start(tasks, "steps-until-told", timeout=timeout) as run:
         run.wait_marks("there", tasks)
         pids = [p.pid for p in run.processes() if p.pid != run.pid]
         for pid in [run.pid] + pids:
@@ -279,6 +280,7 @@ def all_stand_still(tasks, hub_first, timeout):
             for pid in group:
                 os.kill(pid, signal.SIGCONT)
             time.sleep(0.2)
+        tell(run)
         status = run.wait()
         run.check_clean()
         check(status == 0, "status %d: %s" % (status, "; ".join(run.lines())))

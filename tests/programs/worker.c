@@ -29,6 +29,14 @@ static void mark(const char *name, int number)
     }
 }
 
+/* Whether the test has let this program go on. */
+static bool is_told(void)
+{
+    char go[4096];
+    snprintf(go, sizeof go, "%s/go", marks);
+    return access(go, F_OK) == 0;
+}
+
 static void sleep_ms(long ms)
 {
     struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
@@ -423,6 +431,17 @@ int main(int argc, char **argv)
             dvec_sum(x);
         }
         dome_print(env, "all steps done\n");
+    } else if (strcmp(place, "steps-until-told") == 0) {
+        int32_t told = 0;
+        for (int i = 0; !told; i++) {
+            if (rank == 0 && i % 10 == 0)
+                mark("ten", i / 10);
+            stay(0.01);
+            if (rank == 0)
+                told = is_told();
+            dome_bcast(env, 0, DOME_I32, &told, 1);
+        }
+        dome_print(env, "all steps done\n");
     } else if (strcmp(place, "saved-steps") == 0) { /* the same, with the number of steps in checkpoints */
         dscalar *done = dscalar_new(env, "done", DOME_I64);
         while (dscalar_get_i64(done) < atoi(argument)) {
@@ -469,9 +488,7 @@ int main(int argc, char **argv)
             dome_abort(env, "no way to go on: %s", argument);
         dvec_sum(x);
     } else if (strcmp(place, "exec") == 0) { /* becomes a shell, when it is told to */
-        char go[4096];
-        snprintf(go, sizeof go, "%s/go", marks);
-        while (other && access(go, F_OK) < 0)
+        while (other && !is_told())
             sleep_ms(1);
         if (other)
             execl("/bin/sh", "sh", "-c", argument, (char *)NULL);
