@@ -223,13 +223,13 @@ static int receive_some(const dome_object *object, int source, dome_span **range
 {
     dome_transport *t = dome_object_env(object)->transport;
     dome_span *range = *ranges;
-    void *message;
-    uint64_t bytes;
+    dome_recv_memory memory = {.allocate = message_memory, .release = dome__storage_free};
 
-    int status = dome__recv_in(t, source, DOME_CHANNEL_DATA, DOME_U8, message_memory, dome__storage_free, &message, &bytes);
+    int status = dome__recv_in(t, source, DOME_CHANNEL_DATA, DOME_U8, &memory);
     if (status != DOME_OK)
         return dome__fail_transport(dome_object_env(object), status);
-    parcel p = {.message = message, .bytes = bytes - HEAD, .format = dome__format_with(t, source)};
+    const uint64_t bytes = memory.count;
+    parcel p = {.message = memory.data, .bytes = bytes - HEAD, .format = dome__format_with(t, source)};
     if (bytes >= HEAD) {
         p.first = dome__get_u64(p.message);
         p.count = dome__get_u64(p.message + 8);

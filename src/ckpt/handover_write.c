@@ -218,7 +218,8 @@ static int conclude(dome_handover *h)
 {
     dome_transport *t = h->env->transport;
     const uint64_t entries = h->ckpt->entries;
-    int status = dome__reduce(t, 0, DOME_I64, h->words, (entries + 1) * DOME_HANDOVER_WORDS, dome__combine_sum_i64, NULL);
+    const uint64_t words = (entries + 1) * DOME_HANDOVER_WORDS;
+    int status = dome__reduce(t, 0, &(dome_combining){DOME_I64, h->words, words, dome__combine_sum_i64, NULL});
     if (status || t->group.rank != 0 || h->why)
         return status;
     uint32_t *pieces = g_new0(uint32_t, entries + 1);

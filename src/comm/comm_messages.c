@@ -255,8 +255,8 @@ static int begin_send(dome_env *env, dome_request *request, bool whole)
         return DOME_OK;
     }
     dome_comm *c = env->comm;
-    int status = dome__letter_send(env->transport, request->rank, request->tag, request->type, request->hash, request->data,
-                                   request->count, whole, 0);
+    const dome_letter_out letter = {request->rank, request->tag, request->type, request->hash, request->data, request->count};
+    int status = dome__letter_send(env->transport, &letter, whole, 0);
     if (!status)
         count_sent(c, request->rank, request->tag, request->type, request->count);
     return status;
@@ -366,8 +366,8 @@ dome_status dome_send(dome_env *env, int dest, int tag, dome_type type, const vo
         return dome__end(&op, status);
     }
     dome_comm *c = dome__comm(env);
-    const uint64_t hash = hash_of(c, type);
-    if (dest != env->rank && dome__letter_at_once(env->transport, dest, tag, type, hash, data, count)) {
+    const dome_letter_out letter = {dest, tag, type, hash_of(c, type), data, count};
+    if (dest != env->rank && dome__letter_at_once(env->transport, &letter)) {
         count_sent(c, dest, tag, type, count);
         dome__clock_alone(&op); /* after the message has left: its receiver does not wait for that */
         return dome__end_at(&op, DOME_OK, op.start_ns);
@@ -375,13 +375,13 @@ dome_status dome_send(dome_env *env, int dest, int tag, dome_type type, const vo
     dome__clock_alone(&op);
     if (dest != env->rank) {
         dome__account_forget_now(&env->transport->account);
-        int failed = dome__letter_send(env->transport, dest, tag, type, hash, data, count, true, op.start_ns);
+        int failed = dome__letter_send(env->transport, &letter, true, op.start_ns);
         if (!failed)
             count_sent(c, dest, tag, type, count);
         return dome__end_at(&op, failed ? dome__fail_transport(env, failed) : DOME_OK, env->transport->account.now);
     }
     dome_request request = {
-        .env = env, .rank = dest, .tag = tag, .type = type, .hash = hash, .data = dome__unconst(data), .count = count};
+        .env = env, .rank = dest, .tag = tag, .type = type, .hash = letter.hash, .data = dome__unconst(data), .count = count};
     send_to_self(env, &request);
     return dome__end(&op, DOME_OK);
 }

@@ -33,19 +33,17 @@ static bool is_near(const dome_local *local, int rank)
     return local->place_of[rank] >= 0;
 }
 
-static int local_begin_send(dome_transport_provider *self, int dest, int channel, const void *head, size_t head_bytes,
-                            const void *data, uint64_t bytes)
+static int local_begin_send(dome_transport_provider *self, int dest, int channel, const dome_packet *packet)
 {
     dome_local *local = self->state;
     if (is_near(local, dest))
-        return dome__local_begin_send(self, dest, channel, head, head_bytes, data, bytes);
-    return local->base.ops->send(&local->base, dest, channel, head, head_bytes, data, bytes);
+        return dome__local_begin_send(self, dest, channel, packet);
+    return local->base.ops->send(&local->base, dest, channel, packet);
 }
 
-static bool local_send_at_once(dome_transport_provider *self, int dest, int channel, const void *head, size_t head_bytes,
-                               const void *data, uint64_t bytes)
+static bool local_send_at_once(dome_transport_provider *self, int dest, int channel, const dome_packet *packet)
 {
-    return is_near(self->state, dest) && dome__local_send_at_once(self, dest, channel, head, head_bytes, data, bytes);
+    return is_near(self->state, dest) && dome__local_send_at_once(self, dest, channel, packet);
 }
 
 static void local_end_send(dome_transport_provider *self, int dest)
@@ -59,10 +57,9 @@ static bool local_sent(dome_transport_provider *self, int dest)
     return !is_near(self->state, dest) || dome__local_sent(self, dest);
 }
 
-static int local_send(dome_transport_provider *self, int dest, int channel, const void *head, size_t head_bytes, const void *data,
-                      uint64_t bytes)
+static int local_send(dome_transport_provider *self, int dest, int channel, const dome_packet *packet)
 {
-    int status = local_begin_send(self, dest, channel, head, head_bytes, data, bytes);
+    int status = local_begin_send(self, dest, channel, packet);
     if (!status)
         local_end_send(self, dest);
     return status;

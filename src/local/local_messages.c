@@ -108,60 +108,59 @@ static bool all_taken(peer *q)
     return q->out_tail == q->out_head && q->put == q->emptied;
 }
 
-static void put_in_cell(dome_local *local, peer *q, int channel, const void *head, size_t head_bytes, const void *data,
-                        uint64_t bytes)
+static void put_in_cell(dome_local *local, peer *q, int channel, const dome_packet *packet)
 {
     shared_channel *c = q->out;
-    const bool same = head_bytes == q->put_head_bytes && memcmp(head, q->put_head, head_bytes) == 0;
+    const size_t head_bytes = packet->head_bytes;
+    const bool same = head_bytes == q->put_head_bytes && memcmp(packet->head, q->put_head, head_bytes) == 0;
     if (!same) {
-        memcpy(c->cell_head, head, head_bytes);
-        memcpy(q->put_head, head, head_bytes);
+        memcpy(c->cell_head, packet->head, head_bytes);
+        memcpy(q->put_head, packet->head, head_bytes);
         q->put_head_bytes = (uint8_t)head_bytes;
     }
     c->taken = q->taken;
     c->read = q->in_head;
     c->channel = (uint8_t)channel;
-    c->bytes = (uint8_t)bytes;
+    c->bytes = (uint8_t)packet->bytes;
     c->head_bytes = same ? SAME_HEAD : (uint8_t)head_bytes;
-    if (bytes)
-        memcpy(c->data, data, bytes);
+    if (packet->bytes)
+        memcpy(c->data, packet->data, packet->bytes);
     atomic_store_explicit(&c->put, ++q->put, memory_order_release);
     dome__ring(local, local->place_of[q->rank], FOR_WORD);
 }
 
-bool dome__local_send_at_once(dome_transport_provider *self, int dest, int channel, const void *head, size_t head_bytes,
-                              const void *data, uint64_t bytes)
+bool dome__local_send_at_once(dome_transport_provider *self, int dest, int channel, const dome_packet *packet)
 {
     dome_local *local = self->state;
     peer *q = peer_of(local, dest);
-    if (bytes > CELL_BYTES || head_bytes > CELL_HEAD || q->offer.data || !all_taken(q))
+    if (packet->bytes > CELL_BYTES || packet->head_bytes > CELL_HEAD || q->offer.data || !all_taken(q))
         return false;
-    put_in_cell(local, q, channel, head, head_bytes, data, bytes);
+    put_in_cell(local, q, channel, packet);
     return true;
 }
 
-int dome__local_begin_send(dome_transport_provider *self, int dest, int channel, const void *head, size_t head_bytes,
-                           const void *data, uint64_t bytes)
+int dome__local_begin_send(dome_transport_provider *self, int dest, int channel, const dome_packet *packet)
 {
     dome_local *local = self->state;
     peer *q = peer_of(local, dest);
-    if (head_bytes > HEAD_MAX)
-        return dome__transport_error(self->transport, DOME_ERR_COMM, "a message's head of %zu bytes is too long", head_bytes);
+    if (packet->head_bytes > HEAD_MAX)
+        return dome__transport_error(self->transport, DOME_ERR_COMM, "a message's head of %zu bytes is too long",
+                                     packet->head_bytes);
     settle(local, q); /* the data of a refused offer must follow its head directly */
-    if (dome__local_send_at_once(self, dest, channel, head, head_bytes, data, bytes))
+    if (dome__local_send_at_once(self, dest, channel, packet))
         return DOME_OK;
-    frame f = {.channel = (uint32_t)channel, .head_bytes = (uint32_t)head_bytes, .bytes = bytes};
-    bool offer = local->road == DOME_ROAD_VM && bytes >= OFFER_BYTES;
+    frame f = {.channel = (uint32_t)channel, .head_bytes = (uint32_t)packet->head_bytes, .bytes = packet->bytes};
+    bool offer = local->road == DOME_ROAD_VM && packet->bytes >= OFFER_BYTES;
     if (offer)
-        f.address = (uint64_t)(uintptr_t)data;
+        f.address = (uint64_t)(uintptr_t)packet->data;
     write_ring(local, q, &f, sizeof f);
-    write_ring(local, q, head, head_bytes);
+    write_ring(local, q, packet->head, packet->head_bytes);
     if (offer) {
         q->offer.number++;
-        q->offer.data = data;
-        q->offer.bytes = bytes;
+        q->offer.data = packet->data;
+        q->offer.bytes = packet->bytes;
     } else {
-        write_ring(local, q, data, bytes);
+        write_ring(local, q, packet->data, packet->bytes);
     }
     publish(local, q);
     return DOME_OK;

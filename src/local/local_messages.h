@@ -5,13 +5,11 @@
 #include "local/local_private.h"
 
 /* Begins to send; the data must not change until end_send, or the next begin_send, to the same rank returns. */
-int dome__local_begin_send(dome_transport_provider *self, int dest, int channel, const void *head, size_t head_bytes,
-                           const void *data, uint64_t bytes);
+int dome__local_begin_send(dome_transport_provider *self, int dest, int channel, const dome_packet *packet);
 void dome__local_end_send(dome_transport_provider *self, int dest);
 
 /* Sends a short message if the peer has taken all earlier ones; otherwise does nothing and returns false. */
-bool dome__local_send_at_once(dome_transport_provider *self, int dest, int channel, const void *head, size_t head_bytes,
-                              const void *data, uint64_t bytes);
+bool dome__local_send_at_once(dome_transport_provider *self, int dest, int channel, const dome_packet *packet);
 
 /* Whether end_send would return at once. */
 bool dome__local_sent(dome_transport_provider *self, int dest);

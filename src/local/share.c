@@ -43,31 +43,36 @@ static bool wait_for(dome_local *local, int place, uint32_t number)
     return true;
 }
 
-int dome__local_share(dome_transport_provider *self, int from, const void *head, size_t head_bytes, const void *data,
-                      uint64_t bytes, dome_shared *given, int *last)
+/* Writes this task's packet to its slot, once no task reads what was there before. */
+static void give(dome_local *local, uint32_t number, const dome_packet *packet)
+{
+    dome__pause w = {0};
+    for (; !all_done(local, number - SLOTS); dome__rest(local, &w, FOR_ROOM))
+        continue;
+    dome__rested(local, &w);
+    shared_slot *slot = slot_of(local, local->place, number);
+    slot->bytes = (uint32_t)packet->bytes;
+    memcpy(slot->head, packet->head, packet->head_bytes);
+    if (packet->bytes)
+        memcpy(slot->data, packet->data, packet->bytes);
+    atomic_store_explicit(&slot->number, number, memory_order_release);
+}
+
+int dome__local_share(dome_transport_provider *self, int from, const dome_packet *packet, dome_shared *given, int *last)
 {
     dome_local *local = self->state;
     uint32_t number = ++local->shares;
     *last = self->transport->group.rank;
     int giver = from < 0 ? -1 : local->place_of[from];
     bool gives = giver < 0 || giver == local->place;
-    if (head_bytes > SLOT_HEAD || bytes > SLOT_BYTES - sizeof(shared_slot))
-        return dome__transport_error(self->transport, DOME_ERR_COMM, "a share of %" G_GUINT64_FORMAT " bytes is too long", bytes);
+    if (packet->head_bytes > SLOT_HEAD || packet->bytes > SLOT_BYTES - sizeof(shared_slot))
+        return dome__transport_error(self->transport, DOME_ERR_COMM, "a share of %" G_GUINT64_FORMAT " bytes is too long",
+                                     packet->bytes);
 
     /* This task no longer reads the data of earlier shares, so their slots may be overwritten. */
     atomic_store_explicit(&local->own->done, number - 1, memory_order_release);
-    if (gives) {
-        dome__pause w = {0};
-        for (; !all_done(local, number - SLOTS); dome__rest(local, &w, FOR_ROOM))
-            continue;
-        dome__rested(local, &w);
-        shared_slot *slot = slot_of(local, local->place, number);
-        slot->bytes = (uint32_t)bytes;
-        memcpy(slot->head, head, head_bytes);
-        if (bytes)
-            memcpy(slot->data, data, bytes);
-        atomic_store_explicit(&slot->number, number, memory_order_release);
-    }
+    if (gives)
+        give(local, number, packet);
     dome__ring_all(local, gives ? FOR_WORD : FOR_ROOM);
     for (int i = 0; i < local->tasks; i++) {
         if (giver >= 0 && i != giver)

@@ -14,7 +14,6 @@ typedef struct shared_slot {
     _Alignas(16) uint8_t data[];
 } shared_slot;
 
-int dome__local_share(dome_transport_provider *self, int from, const void *head, size_t head_bytes, const void *data,
-                      uint64_t bytes, dome_shared *given, int *last);
+int dome__local_share(dome_transport_provider *self, int from, const dome_packet *packet, dome_shared *given, int *last);
 
 #endif

@@ -145,27 +145,36 @@ static void make_room(provider *p, uint64_t bytes)
     }
 }
 
-static int pvm_transport_send(dome_transport_provider *self, int dest, int channel, const void *head, size_t head_bytes,
-                              const void *data, uint64_t bytes)
+/* The length of the data, the head, and the data too if it is short. Returns how many bytes that is; *left: those that follow. */
+static int fill_front(uint8_t front[FRONT], const dome_packet *packet, uint64_t *left)
+{
+    const uint64_t bytes = packet->bytes;
+    const size_t before = sizeof bytes + packet->head_bytes;
+    dome__put_u64(front, bytes);
+    memcpy(front + sizeof bytes, packet->head, packet->head_bytes);
+    *left = bytes;
+    if (bytes == 0 || bytes > FRONT - sizeof bytes - MOST_HEAD)
+        return (int)before;
+    memcpy(front + before, packet->data, bytes);
+    *left = 0;
+    return (int)(before + bytes);
+}
+
+static int pvm_transport_send(dome_transport_provider *self, int dest, int channel, const dome_packet *packet)
 {
     provider *p = self->state;
-    const char *at = data;
-    uint64_t left = bytes;
+    const char *at = packet->data;
     uint8_t front[FRONT]; /* packed by one call: PVM writes each piece that is packed in place by itself */
-    int code = 0, in_front = (int)(sizeof bytes + head_bytes);
-    if (head_bytes > MOST_HEAD)
-        return dome__transport_error(self->transport, DOME_ERR_COMM, "a message's head of %zu bytes is too long", head_bytes);
-    dome__put_u64(front, bytes);
-    memcpy(front + sizeof bytes, head, head_bytes);
-    if (bytes > 0 && bytes <= FRONT - sizeof bytes - MOST_HEAD) {
-        memcpy(front + in_front, data, bytes);
-        in_front += (int)bytes;
-        left = 0;
-    }
+    if (packet->head_bytes > MOST_HEAD)
+        return dome__transport_error(self->transport, DOME_ERR_COMM, "a message's head of %zu bytes is too long",
+                                     packet->head_bytes);
+    uint64_t left;
+    const int in_front = fill_front(front, packet, &left);
+    int code = 0;
     dome__transport_may_send();
     enter(p);
-    if (bytes > NARROW)
-        make_room(p, bytes);
+    if (packet->bytes > NARROW)
+        make_room(p, packet->bytes);
     for (bool first = true; first || left; first = false) {
         int piece = (int)MIN(left, (uint64_t)PIECE);
         pvm_initsend(piece >= IN_PLACE ? PvmDataInPlace : PvmDataRaw);

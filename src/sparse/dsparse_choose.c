@@ -366,7 +366,7 @@ dome_status dsparse__choose(const dsparse *a, const dvec *y, dsparse_choice *cho
         g_free(f.word);
         return failed;
     }
-    failed = dome__reduce(t, 0, DOME_U64, f.word, words_of(&f), dome__combine_sum_i64, NULL);
+    failed = dome__reduce(t, 0, &(dome_combining){DOME_U64, f.word, words_of(&f), dome__combine_sum_i64, NULL});
     if (!failed && t->group.rank == 0) {
         decide(&f, a, y, choice);
         told[0] = choice->way;

@@ -32,7 +32,7 @@ int dome__barrier(dome_transport *t)
         return dome__clusters_barrier(t);
     if (!t->group.share_bytes)
         return dome__tree_barrier(t, &all);
-    int status = dome__host_combine(t, DOME_U8, NULL, 0, NULL, NULL);
+    int status = dome__host_combine(t, &(dome_combining){.type = DOME_U8});
     if (t->group.leaders.count == 1)
         return status;
     if (!status && t->group.leaders.place >= 0)
@@ -95,7 +95,7 @@ static int middle_of(const dome_transport *t, int first, int end, int leader)
 
 /* The ranks are divided in two, recursively; each half has a leader, which is root if the half contains it. On the way back up,
  * the leader of both halves receives the other half's result and combines the two in rank order. */
-int dome__reduce(dome_transport *t, int root, dome_type type, void *data, uint64_t count, dome_combine combine, void *ctx)
+int dome__reduce(dome_transport *t, int root, const dome_combining *c)
 {
     int status = check_root(t, root);
     if (status || t->group.size == 1)
@@ -122,20 +122,20 @@ int dome__reduce(dome_transport *t, int root, dome_type type, void *data, uint64
     void *theirs = NULL;
     while (depth-- && !status) {
         if (level[depth].leader != t->group.rank) {
-            status = put(t, level[depth].leader, type, data, count);
+            status = put(t, level[depth].leader, c->type, c->data, c->count);
             break;
         }
         if (!theirs)
-            status = dome__collective_room(t, type, count, &theirs);
+            status = dome__collective_room(t, c->type, c->count, &theirs);
         if (!status)
-            status = take(t, level[depth].other, type, theirs, count);
-        if (status || !count)
+            status = take(t, level[depth].other, c->type, theirs, c->count);
+        if (status || !c->count)
             continue;
         if (level[depth].upper) {
-            combine(data, theirs, count, ctx);
+            c->combine(c->data, theirs, c->count, c->ctx);
         } else {
-            combine(theirs, data, count, ctx);
-            copy(type, data, theirs, count);
+            c->combine(theirs, c->data, c->count, c->ctx);
+            copy(c->type, c->data, theirs, c->count);
         }
     }
     g_free(theirs);
@@ -144,15 +144,14 @@ int dome__reduce(dome_transport *t, int root, dome_type type, void *data, uint64
 
 /* ---- all-reduce ---- */
 
-static int allreduce_by_hosts(dome_transport *t, bool is_long, dome_type type, void *data, uint64_t count, dome_combine combine,
-                              void *ctx)
+static int allreduce_by_hosts(dome_transport *t, const dome_combining *c, bool is_long)
 {
-    int status = dome__host_combine(t, type, data, count, combine, ctx);
+    int status = dome__host_combine(t, c);
     if (t->group.leaders.count == 1)
         return status;
     if (!status && t->group.leaders.place >= 0)
-        status = dome__group_allreduce(t, &t->group.leaders, type, data, count, is_long, combine, ctx);
-    return status ? status : dome__host_spread(t, t->group.near.rank[0], type, data, count);
+        status = dome__group_allreduce(t, &t->group.leaders, c, is_long);
+    return status ? status : dome__host_spread(t, t->group.near.rank[0], c->type, c->data, c->count);
 }
 
 int dome__allreduce(dome_transport *t, dome_type type, void *data, uint64_t count, dome_combine combine, void *ctx)
@@ -162,23 +161,25 @@ int dome__allreduce(dome_transport *t, dome_type type, void *data, uint64_t coun
     /* Every message of the all-reduce carries the flag, so each task learns whether any task has set it. */
     dome__group_begin_asking(&t->group);
     dome__group_meet(&t->group);
+    const dome_combining c = {type, data, count, combine, ctx};
     const bool is_long = !is_short(t, DOME_PATTERN_ALLREDUCE, type, count);
     dome_group all = everybody(t);
     int status;
     if (t->group.clusters)
-        status = dome__clusters_allreduce(t, is_long && can_be_cut(t, count), type, data, count, combine, ctx);
+        status = dome__clusters_allreduce(t, &c, is_long && can_be_cut(t, count));
     else if (dome__host_shares(t, type, count))
-        status = allreduce_by_hosts(t, is_long, type, data, count, combine, ctx);
+        status = allreduce_by_hosts(t, &c, is_long);
     else
-        status = dome__group_allreduce(t, &all, type, data, count, is_long, combine, ctx);
+        status = dome__group_allreduce(t, &all, &c, is_long);
     dome__group_end_asking(&t->group);
     return status;
 }
 
 /* ---- gather ---- */
 
-static int gather_straight(dome_transport *t, int root, dome_type type, const void *send, const pieces *p, char *recv)
+static int gather_straight(dome_transport *t, int root, const void *send, const pieces *p, char *recv)
 {
+    const dome_type type = p->type;
     if (t->group.rank != root)
         return piece(p, t->group.rank) ? put(t, root, type, send, piece(p, t->group.rank)) : DOME_OK;
     int status = DOME_OK;
@@ -193,35 +194,39 @@ static int gather_straight(dome_transport *t, int root, dome_type type, const vo
     return status;
 }
 
-static int gather_pieces(dome_transport *t, int root, dome_type type, const void *send, const pieces *p, void *recv)
+static int gather_pieces(dome_transport *t, int root, const void *send, const pieces *p, void *recv)
 {
     int status = check_root(t, root);
     if (status)
         return status;
     const uint64_t total = stretch(p, 0, t->group.size);
     dome_group all = everybody(t);
-    if (t->group.size > 2 && is_short(t, DOME_PATTERN_GATHER, type, total))
-        return t->group.clusters && total ? dome__clusters_gather(t, root, type, send, p, recv)
-                                          : dome__tree_gather(t, &all, root, type, send, p, recv);
-    return gather_straight(t, root, type, send, p, recv);
+    if (t->group.size > 2 && is_short(t, DOME_PATTERN_GATHER, p->type, total))
+        return t->group.clusters && total ? dome__clusters_gather(t, root, send, p, recv)
+                                          : dome__tree_gather(t, &all, root, send, p, recv);
+    return gather_straight(t, root, send, p, recv);
 }
 
 int dome__gather(dome_transport *t, int root, dome_type type, const void *send, uint64_t count, void *recv)
 {
-    return gather_pieces(t, root, type, send, &(pieces){.even = count, .size = t->group.size}, recv);
+    return gather_pieces(t, root, send, &(pieces){.type = type, .even = count, .size = t->group.size}, recv);
 }
 
 int dome__gatherv(dome_transport *t, int root, dome_type type, const void *send, const uint64_t *counts, void *recv)
 {
-    return gather_pieces(t, root, type, send, &(pieces){.counts = counts, .size = t->group.size}, recv);
+    return gather_pieces(t, root, send, &(pieces){.type = type, .counts = counts, .size = t->group.size}, recv);
 }
 
 /* ---- gather to all ---- */
 
-static int allgather_shared(dome_transport *t, dome_type type, const void *send, const pieces *p, char *recv)
+static int allgather_shared(dome_transport *t, const void *send, const pieces *p, char *recv)
 {
+    const dome_type type = p->type;
+    const uint64_t own = piece(p, t->group.near.place);
+    const dome_share_part sharing = {
+        .from = -1, .type = type, .data = send, .own = own, .least = p->even, .most = p->even, .counts = p->counts};
     dome_shared given[DOME_NEAR_MAX];
-    int status = dome__share(t, -1, type, send, p->even, p->counts, given);
+    int status = dome__share(t, &sharing, given);
     for (int r = 0; r < t->group.size && !status; r++) {
         copy(type, recv, given[r].data, piece(p, r));
         recv = at(type, recv, piece(p, r));
@@ -241,8 +246,9 @@ static bool goes_at_once(const dome_transport *t, dome_type type, uint64_t total
 }
 
 /* Each byte is sent to a task once. */
-static int allgather_long(dome_transport *t, dome_type type, const void *send, const pieces *p, char *recv)
+static int allgather_long(dome_transport *t, const void *send, const pieces *p, char *recv)
 {
+    const dome_type type = p->type;
     uint64_t *first = g_new(uint64_t, t->group.size + 1);
     dome_group all = everybody(t);
     for (int r = 0; r <= t->group.size; r++)
@@ -254,34 +260,36 @@ static int allgather_long(dome_transport *t, dome_type type, const void *send, c
     return status;
 }
 
-static int allgather_pieces(dome_transport *t, dome_type type, const void *send, const pieces *p, void *recv)
+static int allgather_pieces(dome_transport *t, const void *send, const pieces *p, void *recv)
 {
+    const dome_type type = p->type;
     uint64_t total = stretch(p, 0, t->group.size);
     dome__group_meet(&t->group);
     dome_group all = everybody(t);
     if (total && t->group.leaders.count == 1 && dome__host_shares(t, type, total))
-        return allgather_shared(t, type, send, p, recv);
+        return allgather_shared(t, send, p, recv);
     if (t->group.size > 2 && is_short(t, DOME_PATTERN_GATHER, type, total) && !goes_at_once(t, type, total))
-        return t->group.clusters && total ? dome__clusters_allgather(t, type, send, p, recv)
-                                          : dome__tree_allgather(t, &all, type, send, p, recv);
-    return allgather_long(t, type, send, p, recv);
+        return t->group.clusters && total ? dome__clusters_allgather(t, send, p, recv)
+                                          : dome__tree_allgather(t, &all, send, p, recv);
+    return allgather_long(t, send, p, recv);
 }
 
 int dome__allgather(dome_transport *t, dome_type type, const void *send, uint64_t count, void *recv)
 {
-    return allgather_pieces(t, type, send, &(pieces){.even = count, .size = t->group.size}, recv);
+    return allgather_pieces(t, send, &(pieces){.type = type, .even = count, .size = t->group.size}, recv);
 }
 
 int dome__allgatherv(dome_transport *t, dome_type type, const void *send, const uint64_t *counts, void *recv)
 {
-    return allgather_pieces(t, type, send, &(pieces){.counts = counts, .size = t->group.size}, recv);
+    return allgather_pieces(t, send, &(pieces){.type = type, .counts = counts, .size = t->group.size}, recv);
 }
 
 /* ---- all to all ---- */
 
 /* In round i every task sends to rank + i and receives from rank - i, around the ring. */
-static int exchange(dome_transport *t, dome_type type, const void *send, const pieces *out, void *recv, const pieces *in)
+static int exchange(dome_transport *t, const void *send, const pieces *out, void *recv, const pieces *in)
 {
+    const dome_type type = in->type;
     int size = t->group.size;
     uint64_t *out_first = g_new(uint64_t, size), *in_first = g_new(uint64_t, size);
     uint64_t out_end = 0, in_end = 0;
@@ -296,8 +304,8 @@ static int exchange(dome_transport *t, dome_type type, const void *send, const p
     int status = DOME_OK;
     for (int i = 1; i < size && !status; i++) {
         int dest = (t->group.rank + i) % size, source = (t->group.rank + size - i) % size;
-        status = dome__trade(t, type, dest, at_const(type, send, out_first[dest]), piece(out, dest), source,
-                             at(type, recv, in_first[source]), piece(in, source));
+        status = dome__trade(t, type, (outgoing){dest, at_const(type, send, out_first[dest]), piece(out, dest)},
+                             (incoming){source, at(type, recv, in_first[source]), piece(in, source)});
     }
     g_free(out_first);
     g_free(in_first);
@@ -306,9 +314,9 @@ static int exchange(dome_transport *t, dome_type type, const void *send, const p
 
 int dome__alltoall(dome_transport *t, dome_type type, const void *send, uint64_t count, void *recv)
 {
-    pieces p = {.even = count, .size = t->group.size};
+    pieces p = {.type = type, .even = count, .size = t->group.size};
     dome__group_meet(&t->group);
-    return exchange(t, type, send, &p, recv, &p);
+    return exchange(t, send, &p, recv, &p);
 }
 
 int dome__alltoallv(dome_transport *t, dome_type type, const void *send, const uint64_t *send_counts, void *recv,
@@ -317,6 +325,6 @@ int dome__alltoallv(dome_transport *t, dome_type type, const void *send, const u
     if (send_counts[t->group.rank] != recv_counts[t->group.rank])
         return dome__transport_error(t, DOME_ERR_MISMATCH, "task %d has %" PRIu64 " elements for itself and expects %" PRIu64,
                                      t->group.rank, send_counts[t->group.rank], recv_counts[t->group.rank]);
-    return exchange(t, type, send, &(pieces){.counts = send_counts, .size = t->group.size}, recv,
-                    &(pieces){.counts = recv_counts, .size = t->group.size});
+    return exchange(t, send, &(pieces){.type = type, .counts = send_counts, .size = t->group.size}, recv,
+                    &(pieces){.type = type, .counts = recv_counts, .size = t->group.size});
 }

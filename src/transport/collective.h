@@ -13,13 +13,21 @@
  * need not commute; for dome__allreduce it must, because tasks that share memory are combined first, whatever their ranks. */
 typedef void (*dome_combine)(void *inout, const void *in, uint64_t count, void *ctx);
 
+/* What is combined, and how. */
+typedef struct dome_combining {
+    dome_type type;
+    void *data; /* input everywhere */
+    uint64_t count;
+    dome_combine combine;
+    void *ctx; /* of combine */
+} dome_combining;
+
 int dome__barrier(dome_transport *transport);
 int dome__bcast(dome_transport *transport, int root, dome_type type, void *data, uint64_t count);
 
 /* data is input everywhere and output at root (reduce) or everywhere (allreduce). The order of combination depends on the number
  * of tasks and their hosts: bits are reproducible only if the combination is associative. */
-int dome__reduce(dome_transport *transport, int root, dome_type type, void *data, uint64_t count, dome_combine combine,
-                 void *ctx);
+int dome__reduce(dome_transport *transport, int root, const dome_combining *c);
 int dome__allreduce(dome_transport *transport, dome_type type, void *data, uint64_t count, dome_combine combine, void *ctx);
 
 /* recv: size * count elements in rank order, at root or everywhere. */

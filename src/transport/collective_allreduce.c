@@ -6,29 +6,28 @@ static bool is_paired(const dome_folded *f)
     return f->g->place < 2 * f->extra;
 }
 
-/* inout = inout (op) in, or in (op) inout if `lower`: in is from lower ranks. Overwrites in. */
-static void combine_in_order(dome_type type, void *inout, void *in, uint64_t count, bool lower, dome_combine combine, void *ctx)
+/* data = data (op) theirs, or theirs (op) data if `lower`: theirs is of lower ranks. Overwrites theirs. */
+static void combine_in_order(const dome_combining *c, void *theirs, bool lower)
 {
-    if (!count)
+    if (!c->count)
         return;
     if (lower) {
-        combine(in, inout, count, ctx);
-        copy(type, inout, in, count);
+        c->combine(theirs, c->data, c->count, c->ctx);
+        copy(c->type, c->data, theirs, c->count);
     } else {
-        combine(inout, in, count, ctx);
+        c->combine(c->data, theirs, c->count, c->ctx);
     }
 }
 
 /* Recursive doubling: each round exchanges all of the data with a group twice as far away. */
-static int doubling(dome_transport *t, const dome_folded *f, dome_type type, void *data, void *theirs, uint64_t count,
-                    dome_combine combine, void *ctx)
+static int doubling(dome_transport *t, const dome_folded *f, const dome_combining *c, void *theirs)
 {
     int status = DOME_OK;
     for (int bit = 1; bit < f->power && !status; bit *= 2) {
         int other = f->group ^ bit, peer = dome__standing(f, other);
-        status = dome__trade(t, type, peer, data, count, peer, theirs, count);
+        status = dome__trade(t, c->type, (outgoing){peer, c->data, c->count}, (incoming){peer, theirs, c->count});
         if (!status)
-            combine_in_order(type, data, theirs, count, other < f->group, combine, ctx);
+            combine_in_order(c, theirs, other < f->group);
     }
     return status;
 }
@@ -37,57 +36,53 @@ static int doubling(dome_transport *t, const dome_folded *f, dome_type type, voi
  * combines it with its peer's, until each group has one piece of the result; the second half gathers the pieces in reverse order.
  * This takes twice the rounds of `doubling`, but each task sends less than twice the data. (Rabenseifner 2004, "Optimization of
  * collective reduction operations", section 2.) */
-static int halving(dome_transport *t, const dome_folded *f, dome_type type, void *data, void *theirs, uint64_t count,
-                   dome_combine combine, void *ctx)
+static int halving(dome_transport *t, const dome_folded *f, const dome_combining *c, void *theirs)
 {
     struct {
-        uint64_t kept, kept_end, given, given_end;
+        dome_combining kept, given;
     } level[32];
     int depth = 0, status = DOME_OK;
-    uint64_t first = 0, end = count;
+    uint64_t first = 0, end = c->count;
     for (int bit = f->power / 2; bit && !status; bit /= 2, depth++) {
         int other = f->group ^ bit, peer = dome__standing(f, other);
-        uint64_t middle = first + (end - first) / 2;
-        bool low = other > f->group;
-        level[depth].kept = low ? first : middle;
-        level[depth].kept_end = low ? middle : end;
-        level[depth].given = low ? middle : first;
-        level[depth].given_end = low ? end : middle;
-        first = level[depth].kept;
-        end = level[depth].kept_end;
-        status = dome__trade(t, type, peer, at(type, data, level[depth].given), level[depth].given_end - level[depth].given, peer,
-                             theirs, end - first);
+        const uint64_t middle = first + (end - first) / 2;
+        const bool low = other > f->group;
+        const dome_combining lower = combining_of(c, first, middle), upper = combining_of(c, middle, end);
+        level[depth].kept = low ? lower : upper;
+        level[depth].given = low ? upper : lower;
+        const dome_combining *kept = &level[depth].kept, *given = &level[depth].given;
+        status = dome__trade(t, c->type, (outgoing){peer, given->data, given->count}, (incoming){peer, theirs, kept->count});
         if (!status)
-            combine_in_order(type, at(type, data, first), theirs, end - first, !low, combine, ctx);
+            combine_in_order(kept, theirs, !low);
+        first = low ? first : middle;
+        end = low ? middle : end;
     }
     for (int bit = 1; depth-- && !status; bit *= 2) {
-        int peer = dome__standing(f, f->group ^ bit);
-        status = dome__trade(t, type, peer, at(type, data, level[depth].kept), level[depth].kept_end - level[depth].kept, peer,
-                             at(type, data, level[depth].given), level[depth].given_end - level[depth].given);
+        const int peer = dome__standing(f, f->group ^ bit);
+        const dome_combining *kept = &level[depth].kept, *given = &level[depth].given;
+        status = dome__trade(t, c->type, (outgoing){peer, kept->data, kept->count}, (incoming){peer, given->data, given->count});
     }
     return status;
 }
 
-int dome__group_allreduce(dome_transport *t, const dome_group *g, dome_type type, void *data, uint64_t count, bool is_long,
-                          dome_combine combine, void *ctx)
+int dome__group_allreduce(dome_transport *t, const dome_group *g, const dome_combining *c, bool is_long)
 {
     dome_folded f = dome__fold(g);
     if (f.group < 0) {
-        int other = member(g, g->place + 1), status = put(t, other, type, data, count);
-        return status ? status : take(t, other, type, data, count);
+        int other = member(g, g->place + 1), status = put(t, other, c->type, c->data, c->count);
+        return status ? status : take(t, other, c->type, c->data, c->count);
     }
     void *theirs;
-    int status = dome__collective_room(t, type, count, &theirs), other = is_paired(&f) ? member(g, g->place - 1) : -1;
+    int status = dome__collective_room(t, c->type, c->count, &theirs), other = is_paired(&f) ? member(g, g->place - 1) : -1;
     if (!status && is_paired(&f)) {
-        status = take(t, other, type, theirs, count);
+        status = take(t, other, c->type, theirs, c->count);
         if (!status)
-            combine_in_order(type, data, theirs, count, true, combine, ctx);
+            combine_in_order(c, theirs, true);
     }
     if (!status)
-        status = f.power == 2 || !is_long ? doubling(t, &f, type, data, theirs, count, combine, ctx)
-                                          : halving(t, &f, type, data, theirs, count, combine, ctx);
+        status = f.power == 2 || !is_long ? doubling(t, &f, c, theirs) : halving(t, &f, c, theirs);
     if (!status && is_paired(&f))
-        status = put(t, other, type, data, count);
+        status = put(t, other, c->type, c->data, c->count);
     g_free(theirs);
     return status;
 }

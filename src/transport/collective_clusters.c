@@ -13,9 +13,10 @@ int dome__clusters_barrier(dome_transport *t)
 {
     const dome_clusters *c = t->group.clusters;
     const dome_group *own = &c->leaders.own;
-    int status = dome__host_reduce(t, DOME_U8, NULL, 0, NULL, NULL);
+    const dome_combining nothing = {.type = DOME_U8};
+    int status = dome__host_reduce(t, &nothing);
     if (!status && own->place >= 0)
-        status = dome__tree_reduce(t, own, DOME_U8, NULL, 0, NULL, NULL);
+        status = dome__tree_reduce(t, own, &nothing);
     if (!status && c->heads.place >= 0)
         status = dome__tree_barrier(t, &c->heads);
     if (!status && own->place >= 0)
@@ -154,51 +155,53 @@ int dome__clusters_bcast(dome_transport *t, int root, bool is_long, dome_type ty
 
 /* ---- all-reduce ---- */
 
-static int allreduce_heads(dome_transport *t, dome_type type, void *data, uint64_t count, dome_combine combine, void *ctx)
+static int allreduce_heads(dome_transport *t, const dome_combining *r)
 {
     const dome_clusters *c = t->group.clusters;
     const dome_group *own = &c->leaders.own;
-    int status = dome__tree_reduce(t, own, type, data, count, combine, ctx);
+    int status = dome__tree_reduce(t, own, r);
     if (!status && c->heads.place >= 0)
-        status = dome__group_allreduce(t, &c->heads, type, data, count, false, combine, ctx);
-    return status ? status : dome__tree_bcast(t, own, 0, type, data, count);
+        status = dome__group_allreduce(t, &c->heads, r, false);
+    return status ? status : dome__tree_bcast(t, own, 0, r->type, r->data, r->count);
 }
 
-static int allreduce_lanes(dome_transport *t, dome_type type, char *data, uint64_t count, dome_combine combine, void *ctx)
+static int allreduce_lanes(dome_transport *t, const dome_combining *r)
 {
     const dome_group *own = &t->group.clusters->leaders.own;
-    lanes l = cut(t, count);
+    const dome_type type = r->type;
+    char *data = r->data;
+    lanes l = cut(t, r->count);
     const uint64_t *first = l.first;
-    int status = dome__long_reduce_scatter(t, own, type, data, first, combine, ctx);
+    int status = dome__long_reduce_scatter(t, own, r, first);
     if (!status && own->place != l.owner)
         status = put(t, own->rank[l.owner], type, at(type, data, first[own->place]), first[own->place + 1] - first[own->place]);
     else
         for (int i = l.owner + 1; i < l.end && !status; i++)
             status = take(t, own->rank[i], type, at(type, data, first[i]), first[i + 1] - first[i]);
+    const dome_combining lane = combining_of(r, l.from, l.to);
     if (!status && l.owners.place >= 0)
-        status = dome__group_allreduce(t, &l.owners, type, at(type, data, l.from), l.to - l.from, true, combine, ctx);
+        status = dome__group_allreduce(t, &l.owners, &lane, true);
     if (!status)
         status = share_out(t, &l, -1, type, data);
     clear(&l);
     return status;
 }
 
-int dome__clusters_allreduce(dome_transport *t, bool is_long, dome_type type, void *data, uint64_t count, dome_combine combine,
-                             void *ctx)
+int dome__clusters_allreduce(dome_transport *t, const dome_combining *r, bool is_long)
 {
     const dome_clusters *c = t->group.clusters;
-    int status = dome__host_reduce(t, type, data, count, combine, ctx);
+    int status = dome__host_reduce(t, r);
     if (!status && c->leaders.own.place >= 0)
-        status =
-            is_long ? allreduce_lanes(t, type, data, count, combine, ctx) : allreduce_heads(t, type, data, count, combine, ctx);
-    return status ? status : dome__host_bcast(t, leader_of(t, t->group.rank), type, data, count);
+        status = is_long ? allreduce_lanes(t, r) : allreduce_heads(t, r);
+    return status ? status : dome__host_bcast(t, leader_of(t, t->group.rank), r->type, r->data, r->count);
 }
 
 /* ---- gather: of short data, so all tasks of a cluster take part alike ---- */
 
 /* Copies what the clusters have given, one after the other, into the order of ranks. */
-static void unpack(const dome_transport *t, dome_type type, char *data, const pieces *p, char *recv)
+static void unpack(const dome_transport *t, char *data, const pieces *p, char *recv)
 {
+    const dome_type type = p->type;
     const int *rank = t->group.clusters->tasks.rank;
     uint64_t *first = g_new(uint64_t, t->group.size), before = 0;
     for (int r = 0; r < t->group.size; before += piece(p, r++))
@@ -211,16 +214,16 @@ static void unpack(const dome_transport *t, dome_type type, char *data, const pi
 }
 
 /* Gathers this cluster's pieces at a place of it, into memory that is g_free'd by the caller. */
-static int gather_own(dome_transport *t, int to, dome_type type, const void *send, const pieces *p, void **data)
+static int gather_own(dome_transport *t, int to, const void *send, const pieces *p, void **data)
 {
     const dome_group *own = &t->group.clusters->tasks.own;
     uint64_t *counts = g_new(uint64_t, own->count);
-    pieces inside = {.counts = counts, .size = own->count};
+    pieces inside = {.type = p->type, .counts = counts, .size = own->count};
     for (int i = 0; i < own->count; i++)
         counts[i] = piece(p, own->rank[i]);
-    int status = own->place == to ? dome__collective_room(t, type, stretch(&inside, 0, own->count), data) : DOME_OK;
+    int status = own->place == to ? dome__collective_room(t, p->type, stretch(&inside, 0, own->count), data) : DOME_OK;
     if (!status)
-        status = dome__tree_gather(t, own, to, type, send, &inside, *data);
+        status = dome__tree_gather(t, own, to, send, &inside, *data);
     g_free(counts);
     return status;
 }
@@ -235,20 +238,21 @@ static uint64_t *totals(const dome_transport *t, const pieces *p)
     return counts;
 }
 
-int dome__clusters_gather(dome_transport *t, int root, dome_type type, const void *send, const pieces *p, char *recv)
+int dome__clusters_gather(dome_transport *t, int root, const void *send, const pieces *p, char *recv)
 {
     const dome_clusters *c = t->group.clusters;
     void *own = NULL, *all = NULL;
     int *memory = g_new(int, c->count);
     const dome_group heads = heads_with(t, root, memory);
     uint64_t *counts = totals(t, p);
-    int status = gather_own(t, dome__group_place(&c->tasks.own, memory[c->own]), type, send, p, &own);
+    int status = gather_own(t, dome__group_place(&c->tasks.own, memory[c->own]), send, p, &own);
     if (!status && t->group.rank == root)
-        status = dome__collective_room(t, type, stretch(p, 0, t->group.size), &all);
+        status = dome__collective_room(t, p->type, stretch(p, 0, t->group.size), &all);
+    const pieces of_clusters = {.type = p->type, .counts = counts, .size = c->count};
     if (!status && heads.place >= 0)
-        status = dome__tree_gather(t, &heads, c->number[root], type, own, &(pieces){.counts = counts, .size = c->count}, all);
+        status = dome__tree_gather(t, &heads, c->number[root], own, &of_clusters, all);
     if (!status && t->group.rank == root)
-        unpack(t, type, all, p, recv);
+        unpack(t, all, p, recv);
     g_free(counts);
     g_free(memory);
     g_free(own);
@@ -256,22 +260,23 @@ int dome__clusters_gather(dome_transport *t, int root, dome_type type, const voi
     return status;
 }
 
-int dome__clusters_allgather(dome_transport *t, dome_type type, const void *send, const pieces *p, char *recv)
+int dome__clusters_allgather(dome_transport *t, const void *send, const pieces *p, char *recv)
 {
     const dome_clusters *c = t->group.clusters;
     const uint64_t total = stretch(p, 0, t->group.size);
     void *own = NULL, *all = NULL;
-    int status = gather_own(t, 0, type, send, p, &own);
+    int status = gather_own(t, 0, send, p, &own);
     if (!status && c->heads.place >= 0) {
         uint64_t *counts = totals(t, p);
-        status = dome__collective_room(t, type, total, &all);
+        const pieces of_clusters = {.type = p->type, .counts = counts, .size = c->count};
+        status = dome__collective_room(t, p->type, total, &all);
         if (!status)
-            status = dome__tree_allgather(t, &c->heads, type, own, &(pieces){.counts = counts, .size = c->count}, all);
+            status = dome__tree_allgather(t, &c->heads, own, &of_clusters, all);
         if (!status)
-            unpack(t, type, all, p, recv);
+            unpack(t, all, p, recv);
         g_free(counts);
     }
     g_free(own);
     g_free(all);
-    return status ? status : dome__tree_bcast(t, &c->tasks.own, 0, type, recv, total);
+    return status ? status : dome__tree_bcast(t, &c->tasks.own, 0, p->type, recv, total);
 }

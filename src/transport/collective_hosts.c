@@ -14,7 +14,8 @@ bool dome__host_shares(const dome_transport *t, dome_type type, uint64_t count)
 int dome__host_spread(dome_transport *t, int from, dome_type type, void *data, uint64_t count)
 {
     dome_shared given[DOME_NEAR_MAX];
-    int status = dome__share(t, from, type, data, count, NULL, given);
+    const dome_share_part sharing = {.from = from, .type = type, .data = data, .own = count, .least = count, .most = count};
+    int status = dome__share(t, &sharing, given);
     if (status || from == t->group.rank)
         return status;
     for (int i = 0; i < t->group.near.count; i++)
@@ -41,7 +42,9 @@ static int add_shared(dome_transport *t, int64_t *data, uint64_t count)
     dome__words_in_use(data, count, &zeros, &end);
     word[0] = (int64_t)zeros;
     memcpy(word + 1, data + zeros, (end - zeros) * sizeof *word);
-    int status = dome__share_part(t, DOME_I64, word, 1 + end - zeros, 1 + count, given);
+    const dome_share_part sharing = {
+        .from = -1, .type = DOME_I64, .data = word, .own = 1 + end - zeros, .least = 1, .most = 1 + count};
+    int status = dome__share(t, &sharing, given);
     if (status)
         return status;
     memset(data + zeros, 0, (end - zeros) * sizeof *data);
@@ -60,25 +63,27 @@ static int add_shared(dome_transport *t, int64_t *data, uint64_t count)
 /* So many words are copied sooner than searched for zeros. */
 enum { FEW_WORDS = 16 };
 
-int dome__host_combine(dome_transport *t, dome_type type, void *data, uint64_t count, dome_combine combine, void *ctx)
+int dome__host_combine(dome_transport *t, const dome_combining *c)
 {
     dome_shared given[DOME_NEAR_MAX];
-    if (count > FEW_WORDS && combine == dome__combine_sum_i64 && dome__host_shares(t, type, count + 1))
-        return add_shared(t, data, count);
-    int status = dome__share(t, -1, type, data, count, NULL, given);
+    const uint64_t count = c->count;
+    if (count > FEW_WORDS && c->combine == dome__combine_sum_i64 && dome__host_shares(t, c->type, count + 1))
+        return add_shared(t, c->data, count);
+    const dome_share_part sharing = {.from = -1, .type = c->type, .data = c->data, .own = count, .least = count, .most = count};
+    int status = dome__share(t, &sharing, given);
     if (status || !count)
         return status;
-    copy(type, data, given[0].data, count);
+    copy(c->type, c->data, given[0].data, count);
     for (int i = 1; i < t->group.near.count; i++)
-        combine(data, given[i].data, count, ctx);
+        c->combine(c->data, given[i].data, count, c->ctx);
     return DOME_OK;
 }
 
-int dome__host_reduce(dome_transport *t, dome_type type, void *data, uint64_t count, dome_combine combine, void *ctx)
+int dome__host_reduce(dome_transport *t, const dome_combining *c)
 {
     if (t->group.near.count <= 1)
         return DOME_OK;
-    if (dome__host_shares(t, type, count))
-        return dome__host_combine(t, type, data, count, combine, ctx);
-    return dome__tree_reduce(t, &t->group.near, type, data, count, combine, ctx);
+    if (dome__host_shares(t, c->type, c->count))
+        return dome__host_combine(t, c);
+    return dome__tree_reduce(t, &t->group.near, c);
 }

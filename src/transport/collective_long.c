@@ -7,9 +7,9 @@ int dome__long_ring(dome_transport *t, const dome_group *g, int has_all, dome_ty
     int status = DOME_OK;
     for (int round = 0; round < size - 1 && !status; round++) {
         const int out = (place + size - round) % size, in = (before + size - round) % size;
-        status =
-            dome__trade(t, type, member(g, after), at(type, data, first[out]), after == has_all ? 0 : first[out + 1] - first[out],
-                        member(g, before), at(type, data, first[in]), place == has_all ? 0 : first[in + 1] - first[in]);
+        const outgoing to = {member(g, after), at(type, data, first[out]), after == has_all ? 0 : first[out + 1] - first[out]};
+        const incoming from = {member(g, before), at(type, data, first[in]), place == has_all ? 0 : first[in + 1] - first[in]};
+        status = dome__trade(t, type, to, from);
     }
     return status;
 }
@@ -60,19 +60,18 @@ int dome__long_bcast(dome_transport *t, const dome_group *g, int root, dome_type
     return status;
 }
 
-int dome__long_reduce_scatter(dome_transport *t, const dome_group *g, dome_type type, char *data, const uint64_t *first,
-                              dome_combine combine, void *ctx)
+int dome__long_reduce_scatter(dome_transport *t, const dome_group *g, const dome_combining *c, const uint64_t *first)
 {
     const int size = g->count, place = g->place;
-    const uint64_t own = first[place + 1] - first[place];
+    const dome_combining own = combining_of(c, first[place], first[place + 1]);
     void *theirs;
-    int status = dome__collective_room(t, type, own, &theirs);
+    int status = dome__collective_room(t, c->type, own.count, &theirs);
     for (int i = 1; i < size && !status; i++) {
         const int dest = (place + i) % size, source = (place + size - i) % size;
-        status = dome__trade(t, type, member(g, dest), at(type, data, first[dest]), first[dest + 1] - first[dest],
-                             member(g, source), theirs, own);
-        if (!status && own)
-            combine(at(type, data, first[place]), theirs, own, ctx);
+        const outgoing out = {member(g, dest), at(c->type, c->data, first[dest]), first[dest + 1] - first[dest]};
+        status = dome__trade(t, c->type, out, (incoming){member(g, source), theirs, own.count});
+        if (!status && own.count)
+            c->combine(own.data, theirs, own.count, c->ctx);
     }
     g_free(theirs);
     return status;

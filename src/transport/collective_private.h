@@ -1,12 +1,15 @@
 /* For the files of the collectives.
  *
- * collective.c           the public functions: which pattern, by length and by the known links collective_steps.c     steps that
- * these share collective_hosts.c     the tasks of one host collective_tree.c      short data in a group of tasks: few messages
- * one after the other collective_long.c      long data in a group: each byte is sent as few times as possible
- * collective_allreduce.c all-reduce in a group, of short and long data ahead.c                all-reduces that run while the
- * program continues collective_clusters.c  all of these over clusters of hosts: what crosses the slow links between them crosses
- * once group.c                which tasks share a host or a cluster, what is known of the links, and what follows for these
- * combine.c              the usual combinations */
+ *     collective.c            the functions of collective.h: which pattern, by length and by the known links
+ *     collective_steps.c      steps that the patterns share
+ *     collective_hosts.c      the tasks of one host
+ *     collective_tree.c       short data in a group of tasks: few messages one after the other
+ *     collective_long.c       long data in a group: each byte is sent as few times as possible
+ *     collective_allreduce.c  all-reduce in a group, of short and long data
+ *     collective_clusters.c   all of these over clusters of hosts: data crosses the slow links between them once
+ *     ahead.c                 all-reduces that run while the program continues
+ *     group.c                 which tasks share a host or a cluster, and what is known of the links
+ *     combine.c               the usual combinations */
 #ifndef DOME_SRC_COLLECTIVE_PRIVATE_H
 #define DOME_SRC_COLLECTIVE_PRIVATE_H
 
@@ -26,9 +29,20 @@ static inline int take(dome_transport *t, int source, dome_type type, void *data
     return dome__recv(t, source, DOME_CHANNEL_COLLECTIVE, type, data, count);
 }
 
-/* Sends to dest while receiving from source; skips a side whose count is 0. */
-int dome__trade(dome_transport *t, dome_type type, int dest, const void *out, uint64_t out_count, int source, void *in,
-                uint64_t in_count);
+/* Elements for another task, or of another task. */
+typedef struct outgoing {
+    int dest;
+    const void *data;
+    uint64_t count;
+} outgoing;
+typedef struct incoming {
+    int source;
+    void *data;
+    uint64_t count;
+} incoming;
+
+/* Sends while receiving; skips a side whose count is 0. */
+int dome__trade(dome_transport *t, dome_type type, outgoing out, incoming in);
 
 static inline void copy(dome_type type, void *to, const void *from, uint64_t count)
 {
@@ -83,9 +97,16 @@ static inline int rounds_of(int tasks)
     return rounds;
 }
 
+/* The same combination of elements first ... end - 1 alone. */
+static inline dome_combining combining_of(const dome_combining *c, uint64_t first, uint64_t end)
+{
+    return (dome_combining){c->type, at(c->type, c->data, first), end - first, c->combine, c->ctx};
+}
+
 /* ---- pieces: the part of the task at a place of a group is counts[place] elements, or `even` elements if counts is NULL ---- */
 
 typedef struct pieces {
+    dome_type type;
     const uint64_t *counts;
     uint64_t even;
     int size;
@@ -114,22 +135,20 @@ bool dome__host_shares(const dome_transport *t, dome_type type, uint64_t count);
 /* Through shared memory: copies the data of task `from` to all tasks of its host; combines the data of all tasks of a host, on
  * each of them. */
 int dome__host_spread(dome_transport *t, int from, dome_type type, void *data, uint64_t count);
-int dome__host_combine(dome_transport *t, dome_type type, void *data, uint64_t count, dome_combine combine, void *ctx);
+int dome__host_combine(dome_transport *t, const dome_combining *c);
 /* The same for data of any length and type; reduce: the result is at the lowest rank of the host. */
 int dome__host_bcast(dome_transport *t, int from, dome_type type, void *data, uint64_t count);
-int dome__host_reduce(dome_transport *t, dome_type type, void *data, uint64_t count, dome_combine combine, void *ctx);
+int dome__host_reduce(dome_transport *t, const dome_combining *c);
 
 /* ---- collective_tree.c: `root` is a place in the group ---- */
 
 int dome__tree_barrier(dome_transport *t, const dome_group *g);
 int dome__tree_bcast(dome_transport *t, const dome_group *g, int root, dome_type type, void *data, uint64_t count);
 /* To place 0; in any order of combination. Elsewhere data is overwritten. */
-int dome__tree_reduce(dome_transport *t, const dome_group *g, dome_type type, void *data, uint64_t count, dome_combine combine,
-                      void *ctx);
+int dome__tree_reduce(dome_transport *t, const dome_group *g, const dome_combining *c);
 /* The result is at the root, in the order of the group. */
-int dome__tree_gather(dome_transport *t, const dome_group *g, int root, dome_type type, const void *send, const pieces *p,
-                      char *recv);
-int dome__tree_allgather(dome_transport *t, const dome_group *g, dome_type type, const void *send, const pieces *p, char *recv);
+int dome__tree_gather(dome_transport *t, const dome_group *g, int root, const void *send, const pieces *p, char *recv);
+int dome__tree_allgather(dome_transport *t, const dome_group *g, const void *send, const pieces *p, char *recv);
 
 /* ---- collective_allreduce.c ---- */
 
@@ -162,8 +181,7 @@ static inline int dome__standing(const dome_folded *f, int group)
 }
 
 /* is_long: the pattern for long data, if there are enough tasks. Data is combined in the order of the group. */
-int dome__group_allreduce(dome_transport *t, const dome_group *g, dome_type type, void *data, uint64_t count, bool is_long,
-                          dome_combine combine, void *ctx);
+int dome__group_allreduce(dome_transport *t, const dome_group *g, const dome_combining *c, bool is_long);
 
 /* ---- collective_long.c ---- */
 
@@ -177,8 +195,7 @@ int dome__long_at_once(dome_transport *t, const dome_group *g, dome_type type, c
 /* A scatter down the tree, then the ring. */
 int dome__long_bcast(dome_transport *t, const dome_group *g, int root, dome_type type, char *data, uint64_t count);
 /* Each task gets the combination of its elements, first[i] ... first[i + 1] - 1; the others are overwritten. In any order. */
-int dome__long_reduce_scatter(dome_transport *t, const dome_group *g, dome_type type, char *data, const uint64_t *first,
-                              dome_combine combine, void *ctx);
+int dome__long_reduce_scatter(dome_transport *t, const dome_group *g, const dome_combining *c, const uint64_t *first);
 
 /* ---- group.c ---- */
 
@@ -204,9 +221,8 @@ struct dome_clusters {
 
 int dome__clusters_barrier(dome_transport *t);
 int dome__clusters_bcast(dome_transport *t, int root, bool is_long, dome_type type, void *data, uint64_t count);
-int dome__clusters_allreduce(dome_transport *t, bool is_long, dome_type type, void *data, uint64_t count, dome_combine combine,
-                             void *ctx);
-int dome__clusters_gather(dome_transport *t, int root, dome_type type, const void *send, const pieces *p, char *recv);
-int dome__clusters_allgather(dome_transport *t, dome_type type, const void *send, const pieces *p, char *recv);
+int dome__clusters_allreduce(dome_transport *t, const dome_combining *c, bool is_long);
+int dome__clusters_gather(dome_transport *t, int root, const void *send, const pieces *p, char *recv);
+int dome__clusters_allgather(dome_transport *t, const void *send, const pieces *p, char *recv);
 
 #endif

@@ -3,14 +3,13 @@
 
 #include <inttypes.h>
 
-int dome__trade(dome_transport *t, dome_type type, int dest, const void *out, uint64_t out_count, int source, void *in,
-                uint64_t in_count)
+int dome__trade(dome_transport *t, dome_type type, outgoing out, incoming in)
 {
-    int status = out_count ? dome__begin_send(t, dest, DOME_CHANNEL_COLLECTIVE, type, out, out_count) : DOME_OK;
-    if (!status && in_count)
-        status = take(t, source, type, in, in_count);
-    if (!status && out_count)
-        dome__end_send(t, dest);
+    int status = out.count ? dome__begin_send(t, out.dest, DOME_CHANNEL_COLLECTIVE, type, out.data, out.count) : DOME_OK;
+    if (!status && in.count)
+        status = take(t, in.source, type, in.data, in.count);
+    if (!status && out.count)
+        dome__end_send(t, out.dest);
     return status;
 }
 

@@ -29,24 +29,23 @@ int dome__tree_bcast(dome_transport *t, const dome_group *g, int root, dome_type
 }
 
 /* The tree of the broadcast, the other way. */
-int dome__tree_reduce(dome_transport *t, const dome_group *g, dome_type type, void *data, uint64_t count, dome_combine combine,
-                      void *ctx)
+int dome__tree_reduce(dome_transport *t, const dome_group *g, const dome_combining *c)
 {
     void *theirs = NULL;
     int status = DOME_OK;
     for (int bit = 1; bit < g->count && !status; bit *= 2) {
         if (g->place & bit) {
-            status = put(t, member(g, g->place - bit), type, data, count);
+            status = put(t, member(g, g->place - bit), c->type, c->data, c->count);
             break;
         }
         if (g->place + bit >= g->count)
             continue;
         if (!theirs)
-            status = dome__collective_room(t, type, count, &theirs);
+            status = dome__collective_room(t, c->type, c->count, &theirs);
         if (!status)
-            status = take(t, member(g, g->place + bit), type, theirs, count);
-        if (!status && count)
-            combine(data, theirs, count, ctx);
+            status = take(t, member(g, g->place + bit), c->type, theirs, c->count);
+        if (!status && c->count)
+            c->combine(c->data, theirs, c->count, c->ctx);
     }
     g_free(theirs);
     return status;
@@ -60,9 +59,9 @@ static uint64_t around(const pieces *p, int first, int n)
 }
 
 /* A binomial tree over places relative to the root's. The pieces of a subtree are adjacent around the ring of places. */
-int dome__tree_gather(dome_transport *t, const dome_group *g, int root, dome_type type, const void *send, const pieces *p,
-                      char *recv)
+int dome__tree_gather(dome_transport *t, const dome_group *g, int root, const void *send, const pieces *p, char *recv)
 {
+    const dome_type type = p->type;
     int size = g->count, place = g->place, relative = (place + size - root) % size;
     if (size == 1) {
         copy(type, recv, send, piece(p, 0));
@@ -98,8 +97,9 @@ int dome__tree_gather(dome_transport *t, const dome_group *g, int root, dome_typ
 
 /* Bruck's algorithm: each round doubles the run of pieces that a task holds, which begins with its own and continues with those
  * of the following places, around the ring. */
-int dome__tree_allgather(dome_transport *t, const dome_group *g, dome_type type, const void *send, const pieces *p, char *recv)
+int dome__tree_allgather(dome_transport *t, const dome_group *g, const void *send, const pieces *p, char *recv)
 {
+    const dome_type type = p->type;
     int size = g->count, place = g->place;
     void *parts;
     uint64_t total = stretch(p, 0, size);
@@ -109,8 +109,9 @@ int dome__tree_allgather(dome_transport *t, const dome_group *g, dome_type type,
     copy(type, parts, send, piece(p, place));
     for (int have = 1; have < size && !status; have *= 2) {
         int more = MIN(have, size - have), dest = (place + size - have) % size, source = (place + have) % size;
-        status = dome__trade(t, type, member(g, dest), parts, around(p, place, more), member(g, source),
-                             at(type, parts, around(p, place, have)), around(p, source, more));
+        const outgoing out = {member(g, dest), parts, around(p, place, more)};
+        const incoming in = {member(g, source), at(type, parts, around(p, place, have)), around(p, source, more)};
+        status = dome__trade(t, type, out, in);
     }
     if (!status) {
         uint64_t upper = stretch(p, place, size);

@@ -60,6 +60,12 @@ static void decode(head *h, const uint8_t bytes[HEAD_BYTES])
     h->flags = dome__get_u32(bytes + 56);
 }
 
+dome_format dome__format_with(const dome_transport *transport, int rank)
+{
+    const int *format = transport->group.data_format;
+    return !format || format[rank] == format[transport->group.rank] ? DOME_NATIVE : DOME_PORTABLE;
+}
+
 /* Data of at most this many bytes is there with its head: waiting for it is not worth two looks at the clock. */
 enum { AT_ONCE = 1024 };
 
@@ -78,65 +84,87 @@ static void end_wait(dome_transport *t, int rank, uint64_t start)
 }
 
 /* A message that leaves at once is no wait: the clock need not be read. */
-static bool put_at_once(dome_transport *t, int dest, int channel, const uint8_t *head_bytes, const void *data, uint64_t bytes)
+static bool put_at_once(dome_transport *t, int dest, int channel, const dome_packet *packet)
 {
-    if (!(t->provider.can & DOME_TRANSPORT_AT_ONCE) ||
-        !t->provider.ops->send_at_once(&t->provider, dest, channel, head_bytes, HEAD_BYTES, data, bytes))
+    if (!(t->provider.can & DOME_TRANSPORT_AT_ONCE) || !t->provider.ops->send_at_once(&t->provider, dest, channel, packet))
         return false;
-    dome__account_sent(&t->account, bytes);
+    dome__account_sent(&t->account, packet->bytes);
     return true;
 }
 
-static int put(dome_transport *t, int dest, int channel, const uint8_t *head_bytes, const void *data, uint64_t bytes, bool whole,
-               uint64_t now)
+/* Elements for another task. */
+typedef struct parcel {
+    int dest, channel;
+    dome_type type;
+    const void *data;
+    uint64_t count;
+    const dome_stamp *stamp;
+    bool whole;   /* waits until all is sent */
+    uint64_t now; /* the clock's reading; 0: not known */
+} parcel;
+
+static int put(dome_transport *t, const parcel *p, const dome_packet *packet)
 {
-    if (put_at_once(t, dest, channel, head_bytes, data, bytes))
+    if (put_at_once(t, p->dest, p->channel, packet))
         return DOME_OK;
-    const uint32_t outer = t->account.waiting, sends = DOME_WAITS(dest, DOME_WAITS_TO_SEND);
-    uint64_t start = dome__account_begin_wait(&t->account, sends, now);
+    const uint32_t outer = t->account.waiting, sends = DOME_WAITS(p->dest, DOME_WAITS_TO_SEND);
+    uint64_t start = dome__account_begin_wait(&t->account, sends, p->now);
     if (outer) /* an all-reduce gets on while the task waits for something else */
         dome__account_wait_for(&t->account, sends);
-    int status = (whole || !(t->provider.can & DOME_TRANSPORT_OFFER) ? t->provider.ops->send : t->provider.ops->begin_send)(
-        &t->provider, dest, channel, head_bytes, HEAD_BYTES, data, bytes);
+    int status = (p->whole || !(t->provider.can & DOME_TRANSPORT_OFFER) ? t->provider.ops->send : t->provider.ops->begin_send)(
+        &t->provider, p->dest, p->channel, packet);
     if (outer)
         dome__account_wait_for(&t->account, outer);
-    end_wait(t, dest, start);
+    end_wait(t, p->dest, start);
     if (!status)
-        dome__account_sent(&t->account, bytes);
+        dome__account_sent(&t->account, packet->bytes);
     return status;
 }
 
-static int take_head(dome_transport *t, int source, int channel, head *h, uint64_t *bytes, uint64_t now)
+/* A message on its way to this task. */
+typedef struct arrival {
+    int source, channel;
+    dome_format format;
+    head head;
+    uint64_t bytes; /* of its data, or of the part that arrives next */
+} arrival;
+
+static arrival arrival_from(const dome_transport *t, int source, int channel)
+{
+    return (arrival){.source = source, .channel = channel, .format = dome__format_with(t, source)};
+}
+
+static int take_head(dome_transport *t, arrival *a, uint64_t now)
 {
     uint8_t head_bytes[HEAD_BYTES];
-    uint64_t start = dome__account_begin_wait(&t->account, DOME_WAITS(source, channel), now);
-    int status = t->ahead ? dome__ahead_wait(t, source, channel) : DOME_OK;
+    uint64_t start = dome__account_begin_wait(&t->account, DOME_WAITS(a->source, a->channel), now);
+    int status = t->ahead ? dome__ahead_wait(t, a->source, a->channel) : DOME_OK;
     if (!status)
-        status = t->provider.ops->recv_head(&t->provider, source, channel, head_bytes, HEAD_BYTES, bytes);
-    end_wait(t, source, start);
+        status = t->provider.ops->recv_head(&t->provider, a->source, a->channel, head_bytes, HEAD_BYTES, &a->bytes);
+    end_wait(t, a->source, start);
     if (!status)
-        decode(h, head_bytes);
+        decode(&a->head, head_bytes);
     return status;
 }
 
-static int take_data(dome_transport *t, int source, int channel, void *data, uint64_t bytes)
+static int take_data(dome_transport *t, const arrival *a, void *data)
 {
-    if (bytes <= AT_ONCE)
-        return t->provider.ops->recv_data(&t->provider, source, channel, data, bytes);
-    uint64_t start = begin_wait(t, DOME_WAITS(source, channel));
-    int status = t->provider.ops->recv_data(&t->provider, source, channel, data, bytes);
-    end_wait(t, source, start);
+    if (a->bytes <= AT_ONCE)
+        return t->provider.ops->recv_data(&t->provider, a->source, a->channel, data, a->bytes);
+    uint64_t start = begin_wait(t, DOME_WAITS(a->source, a->channel));
+    int status = t->provider.ops->recv_data(&t->provider, a->source, a->channel, data, a->bytes);
+    end_wait(t, a->source, start);
     return status;
 }
 
 /* Receives and drops the data of a rejected message, so that the next one can be received. Keeps `reason`. */
-static void discard(dome_transport *t, int source, int channel, uint64_t bytes)
+static void discard(dome_transport *t, const arrival *a)
 {
     char reason[sizeof t->reason];
     memcpy(reason, t->reason, sizeof reason);
-    void *data = bytes > SIZE_MAX ? NULL : g_try_malloc(bytes);
-    if (data || !bytes)
-        take_data(t, source, channel, data, bytes);
+    void *data = a->bytes > SIZE_MAX ? NULL : g_try_malloc(a->bytes);
+    if (data || !a->bytes)
+        take_data(t, a, data);
     g_free(data);
     memcpy(t->reason, reason, sizeof reason);
 }
@@ -163,12 +191,6 @@ static bool same_forms(dome_type type)
     return G_BYTE_ORDER == G_BIG_ENDIAN || dome_type_size(type) == 1;
 }
 
-dome_format dome__format_with(const dome_transport *transport, int rank)
-{
-    const int *format = transport->group.data_format;
-    return !format || format[rank] == format[transport->group.rank] ? DOME_NATIVE : DOME_PORTABLE;
-}
-
 /* Elements in one part of a portable message that is sent in several. */
 static uint64_t piece_count(uint64_t element)
 {
@@ -192,32 +214,34 @@ static head head_of(const dome_transport *t, int channel, dome_type type, uint64
     };
 }
 
-static int send(dome_transport *t, int dest, int channel, dome_type type, const void *data, uint64_t count, bool whole,
-                const dome_stamp *stamp, uint64_t now)
+static int send(dome_transport *t, const parcel *p)
 {
-    int status = check_peer(t, dest);
+    int status = check_peer(t, p->dest);
     if (status)
         return status;
-    dome_format format = dome__format_with(t, dest);
-    uint64_t element = dome_type_bytes(type, format), size = dome_type_size(type);
-    head h = head_of(t, channel, type, count, format, stamp);
+    dome_format format = dome__format_with(t, p->dest);
+    uint64_t element = dome_type_bytes(p->type, format), size = dome_type_size(p->type);
+    head h = head_of(t, p->channel, p->type, p->count, format, p->stamp);
     uint8_t head_bytes[HEAD_BYTES];
     encode(head_bytes, &h);
-    if (format == DOME_NATIVE || !count)
-        return put(t, dest, channel, head_bytes, data, count * element, whole, now);
+    if (format == DOME_NATIVE || !p->count)
+        return put(t, p, &(dome_packet){head_bytes, HEAD_BYTES, p->data, p->count * element});
 
     /* The sizes of the parts depend on the portable form only: the receiver may be a machine that need not convert. */
-    uint64_t piece = MIN(count, piece_count(element));
-    bool convert = !same_forms(type);
+    uint64_t piece = MIN(p->count, piece_count(element));
+    bool convert = !same_forms(p->type);
     char *packed = convert ? g_try_malloc(piece * element) : NULL;
     if (convert && !packed)
         return no_memory(t, piece, element);
-    for (uint64_t done = 0; done < count && !status; done += piece) {
-        uint64_t part = MIN(piece, count - done);
-        const char *from = (const char *)data + done * size;
+    parcel waits = *p;
+    waits.whole = true;
+    waits.now = 0;
+    for (uint64_t done = 0; done < p->count && !status; done += piece) {
+        uint64_t part = MIN(piece, p->count - done);
+        const char *from = (const char *)p->data + done * size;
         if (convert)
-            dome_type_pack(type, format, packed, from, part);
-        status = put(t, dest, channel, head_bytes, convert ? packed : from, part * element, true, 0);
+            dome_type_pack(p->type, format, packed, from, part);
+        status = put(t, &waits, &(dome_packet){head_bytes, HEAD_BYTES, convert ? packed : from, part * element});
     }
     g_free(packed);
     return status;
@@ -225,12 +249,12 @@ static int send(dome_transport *t, int dest, int channel, dome_type type, const 
 
 int dome__send(dome_transport *t, int dest, int channel, dome_type type, const void *data, uint64_t count)
 {
-    return send(t, dest, channel, type, data, count, true, &t->stamp, 0);
+    return send(t, &(parcel){dest, channel, type, data, count, &t->stamp, .whole = true});
 }
 
 int dome__begin_send(dome_transport *t, int dest, int channel, dome_type type, const void *data, uint64_t count)
 {
-    return send(t, dest, channel, type, data, count, false, &t->stamp, 0);
+    return send(t, &(parcel){dest, channel, type, data, count, &t->stamp, .whole = false});
 }
 
 void dome__end_send(dome_transport *t, int dest)
@@ -261,95 +285,110 @@ static char *describe(dome_transport *t, int rank, const dome_stamp *stamp)
 }
 
 /* Checks what holds for every message from this task: it may be damaged, or of another version. */
-static int check_frame(dome_transport *t, int source, int channel, dome_format format, const head *h)
+static int check_frame(dome_transport *t, const arrival *a)
 {
-    if (h->magic != HEAD_MAGIC || h->version != HEAD_VERSION || h->channel != channel || h->rank != (uint32_t)source)
+    const head *h = &a->head;
+    if (h->magic != HEAD_MAGIC || h->version != HEAD_VERSION || h->channel != a->channel || h->rank != (uint32_t)a->source)
         return dome__transport_error(t, DOME_ERR_COMM, "task %d has sent data that is not a message of this version of Dome",
-                                     source);
-    if (h->format != format)
-        return dome__transport_error(t, DOME_ERR_COMM, "task %d and task %d disagree about their data formats", source,
+                                     a->source);
+    if (h->format != a->format)
+        return dome__transport_error(t, DOME_ERR_COMM, "task %d and task %d disagree about their data formats", a->source,
                                      t->group.rank);
     return DOME_OK;
 }
 
-/* Checks that `bytes` can be the data, or the first part, of the message with head h; element: bytes of one in its format. */
-static int check_length(dome_transport *t, int source, const head *h, uint64_t element, uint64_t bytes)
+/* Checks that a message can have data, or a first part, of so many bytes; element: bytes of one in its format. */
+static int check_length(dome_transport *t, const arrival *a, uint64_t element)
 {
-    if (!element || bytes % element || (bytes == 0) != (h->count == 0) || bytes / element > h->count)
+    const uint64_t bytes = a->bytes, count = a->head.count;
+    if (!element || bytes % element || (bytes == 0) != (count == 0) || bytes / element > count)
         return dome__transport_error(t, DOME_ERR_COMM,
                                      "a message from task %d has %" PRIu64 " bytes instead of %" PRIu64 " elements of %" PRIu64,
-                                     source, bytes, h->count, element);
+                                     a->source, bytes, count, element);
     return DOME_OK;
 }
 
-/* Checks that the message with head h can be received as elements of `type`. The caller checks its length. */
-static int check_head(dome_transport *t, int source, int channel, dome_type type, dome_format format, const head *h,
-                      uint64_t bytes)
+static int tasks_disagree(dome_transport *t, const arrival *a)
 {
-    int status = check_frame(t, source, channel, format, h);
+    const dome_stamp *theirs = &a->head.stamp;
+    char *here = describe(t, t->group.rank, &t->stamp), *there = describe(t, a->source, theirs);
+    const char *hint = theirs->operation == t->stamp.operation && theirs->object == t->stamp.object
+                           ? ", with other arguments or after other operations"
+                           : "";
+    int status = dome__transport_error(t, DOME_ERR_MISMATCH, "tasks disagree about the operation: %s; %s%s", here, there, hint);
+    g_free(here);
+    g_free(there);
+    return status;
+}
+
+/* Checks that a message can be received as elements of `type`. The caller checks their number. */
+static int check_head(dome_transport *t, const arrival *a, dome_type type)
+{
+    const head *h = &a->head;
+    int status = check_frame(t, a);
     if (status)
         return status;
-    if (!same_stamp(&h->stamp, &t->stamp)) {
-        char *here = describe(t, t->group.rank, &t->stamp), *there = describe(t, source, &h->stamp);
-        const char *hint = h->stamp.operation == t->stamp.operation && h->stamp.object == t->stamp.object
-                               ? ", with other arguments or after other operations"
-                               : "";
-        status = dome__transport_error(t, DOME_ERR_MISMATCH, "tasks disagree about the operation: %s; %s%s", here, there, hint);
-        g_free(here);
-        g_free(there);
-        return status;
-    }
+    if (!same_stamp(&h->stamp, &t->stamp))
+        return tasks_disagree(t, a);
     if (h->kind != dome_type_kind_of(type) || h->element != dome_type_portable_size(type))
         return dome__transport_error(t, DOME_ERR_MISMATCH,
-                                     "task %d sends elements of another type than the %s that task %d expects", source,
+                                     "task %d sends elements of another type than the %s that task %d expects", a->source,
                                      dome_type_name(type), t->group.rank);
-    status = check_length(t, source, h, dome_type_bytes(type, format), bytes);
+    status = check_length(t, a, dome_type_bytes(type, a->format));
     dome__group_hear(&t->group, h->flags & 1);
     return status;
 }
 
-/* Receives the data of the message whose head h has been checked, and of the messages that continue it. type NULL: in the form in
- * which it travels. */
-static int take_elements(dome_transport *t, int source, int channel, dome_type type, char *data, const head *h, uint64_t bytes)
+/* Receives the head of the next part of a portable message; `done` of its elements have arrived. capacity: the most bytes. */
+static int take_next_part(dome_transport *t, arrival *a, uint64_t done, uint64_t capacity)
 {
-    dome_format format = dome__format_with(t, source);
-    if (format == DOME_NATIVE || !h->count) {
-        if (!type || bytes / dome_type_size(type) == h->count)
-            return take_data(t, source, channel, data, bytes);
-        discard(t, source, channel, bytes);
-        return dome__transport_error(t, DOME_ERR_COMM, "a message from task %d is shorter than its head states", source);
+    arrival next = {.source = a->source, .channel = a->channel, .format = a->format};
+    int status = take_head(t, &next, 0);
+    if (status)
+        return status;
+    status = check_frame(t, &next);
+    if (!status)
+        status = check_length(t, &next, a->head.element);
+    if (!status && (!same_stamp(&next.head.stamp, &a->head.stamp) || next.head.count != a->head.count ||
+                    next.bytes / a->head.element > a->head.count - done || next.bytes > capacity))
+        status =
+            dome__transport_error(t, DOME_ERR_COMM, "a long message from task %d is incomplete: another one follows", a->source);
+    if (status)
+        discard(t, &next);
+    a->bytes = next.bytes;
+    return status;
+}
+
+/* Receives the data of a message whose head has been checked, and of the messages that continue it. type NULL: in the form in
+ * which it travels. */
+static int take_elements(dome_transport *t, arrival *a, dome_type type, char *data)
+{
+    const uint64_t count = a->head.count;
+    if (a->format == DOME_NATIVE || !count) {
+        if (!type || a->bytes / dome_type_size(type) == count)
+            return take_data(t, a, data);
+        discard(t, a);
+        return dome__transport_error(t, DOME_ERR_COMM, "a message from task %d is shorter than its head states", a->source);
     }
-    uint64_t element = h->element, size = type ? dome_type_size(type) : element, capacity = bytes;
+    uint64_t element = a->head.element, size = type ? dome_type_size(type) : element, capacity = a->bytes;
     bool convert = type && !same_forms(type);
     char *packed = convert ? g_try_malloc(capacity) : NULL;
     if (convert && !packed) {
-        discard(t, source, channel, bytes);
-        return no_memory(t, bytes / element, element);
+        discard(t, a);
+        return no_memory(t, a->bytes / element, element);
     }
     int status = DOME_OK;
     for (uint64_t done = 0; !status;) {
         char *to = data + done * size;
-        status = take_data(t, source, channel, convert ? packed : to, bytes);
+        status = take_data(t, a, convert ? packed : to);
         if (status)
             break;
         if (convert)
-            dome_type_unpack(type, format, to, packed, bytes / element);
-        done += bytes / element;
-        if (done == h->count)
+            dome_type_unpack(type, a->format, to, packed, a->bytes / element);
+        done += a->bytes / element;
+        if (done == count)
             break;
-        head next;
-        status = take_head(t, source, channel, &next, &bytes, 0);
-        if (status)
-            break;
-        status = check_frame(t, source, channel, format, &next);
-        if (!status)
-            status = check_length(t, source, &next, element, bytes);
-        if (!status && (!same_stamp(&next.stamp, &h->stamp) || next.count != h->count || bytes / element > h->count - done ||
-                        bytes > capacity))
-            status =
-                dome__transport_error(t, DOME_ERR_COMM, "a long message from task %d is incomplete: another one follows", source);
-        if (status)
-            discard(t, source, channel, bytes);
+        status = take_next_part(t, a, done, capacity);
     }
     g_free(packed);
     return status;
@@ -357,22 +396,22 @@ static int take_elements(dome_transport *t, int source, int channel, dome_type t
 
 int dome__recv(dome_transport *t, int source, int channel, dome_type type, void *data, uint64_t count)
 {
-    head h;
-    uint64_t bytes = 0;
     int status = check_peer(t, source);
-    if (!status)
-        status = take_head(t, source, channel, &h, &bytes, 0);
     if (status)
         return status;
-    status = check_head(t, source, channel, type, dome__format_with(t, source), &h, bytes);
-    if (!status && h.count != count)
+    arrival a = arrival_from(t, source, channel);
+    status = take_head(t, &a, 0);
+    if (status)
+        return status;
+    status = check_head(t, &a, type);
+    if (!status && a.head.count != count)
         status = dome__transport_error(t, DOME_ERR_MISMATCH, "task %d sends %" PRIu64 " elements, task %d expects %" PRIu64,
-                                       source, h.count, t->group.rank, count);
+                                       source, a.head.count, t->group.rank, count);
     if (status) {
-        discard(t, source, channel, bytes);
+        discard(t, &a);
         return status;
     }
-    return take_elements(t, source, channel, type, data, &h, bytes);
+    return take_elements(t, &a, type, data);
 }
 
 /* The position after the task that was served last: tasks that send much must not keep others waiting. */
@@ -454,97 +493,84 @@ int dome__wait_for_any(dome_transport *t, const int *ranks, int count, int chann
     return a.found;
 }
 
-/* Checks that a task has given what this task expects: `least` to `count` elements. Heads that differ only in rank and flags
- * agree, so the common case needs no decoding. */
-static int check_given(dome_transport *t, int source, dome_type type, uint64_t least, uint64_t count, const uint8_t *own_head,
-                       const dome_shared *given)
+/* Checks that a task has given what this task expects. Heads that differ only in rank and flags agree, so the common case needs
+ * no decoding. */
+static int check_given(dome_transport *t, const dome_share_part *s, int place, const uint8_t *own_head, const dome_shared *given)
 {
     const uint8_t *theirs = given->head;
-    const uint64_t size = dome_type_size(type);
-    const bool as_many = given->bytes >= least * size && given->bytes <= count * size && given->bytes % size == 0;
+    const uint64_t size = dome_type_size(s->type), most = s->counts ? s->counts[place] : s->most;
+    const uint64_t least = s->counts ? most : s->least;
+    const bool as_many = given->bytes >= least * size && given->bytes <= most * size && given->bytes % size == 0;
     if (memcmp(theirs, own_head, HEAD_BYTES - 8) == 0 && as_many) {
         dome__group_hear(&t->group, theirs[HEAD_BYTES - 1] & 1);
         return DOME_OK;
     }
-    head h;
-    decode(&h, theirs);
-    int status = check_head(t, source, DOME_CHANNEL_COLLECTIVE, type, DOME_NATIVE, &h, given->bytes);
-    if (!status && (h.count != count || !as_many))
+    arrival a = {
+        .source = t->group.near.rank[place], .channel = DOME_CHANNEL_COLLECTIVE, .format = DOME_NATIVE, .bytes = given->bytes};
+    decode(&a.head, theirs);
+    int status = check_head(t, &a, s->type);
+    if (!status && (a.head.count != most || !as_many))
         status = dome__transport_error(t, DOME_ERR_MISMATCH, "task %d gives %" PRIu64 " elements, task %d expects %" PRIu64,
-                                       source, h.count, t->group.rank, count);
+                                       a.source, a.head.count, t->group.rank, most);
     return status;
 }
 
-/* own: number of elements that this task gives. Task i of the group gives counts[i] elements, or count if counts is NULL; if
- * least is not 0, at least that many and at most these. */
-static int share(dome_transport *t, int from, dome_type type, const void *data, uint64_t own, uint64_t least, uint64_t count,
-                 const uint64_t *counts, dome_shared *given)
+int dome__share(dome_transport *t, const dome_share_part *s, dome_shared *given)
 {
-    const uint64_t bytes = own * dome_type_size(type);
+    const uint64_t bytes = s->own * dome_type_size(s->type);
+    const int from = s->from, self = t->group.near.place;
     if (t->group.near.count == 1) {
-        given[0] = (dome_shared){NULL, data, bytes};
+        given[0] = (dome_shared){NULL, s->data, bytes};
         return DOME_OK;
     }
-    head h = head_of(t, DOME_CHANNEL_COLLECTIVE, type, counts ? counts[t->group.near.place] : count, DOME_NATIVE, &t->stamp);
+    head h = head_of(t, DOME_CHANNEL_COLLECTIVE, s->type, s->counts ? s->counts[self] : s->most, DOME_NATIVE, &t->stamp);
     uint8_t head_bytes[HEAD_BYTES];
     encode(head_bytes, &h);
     uint64_t start = dome__account_begin_wait(&t->account, DOME_WAITS(-1, DOME_WAITS_NEAR), t->account.begun);
     dome__account_set_begun(&t->account, 0);
-    int last, status = t->provider.ops->share(&t->provider, from, head_bytes, HEAD_BYTES, data, bytes, given, &last);
+    const dome_packet packet = {head_bytes, HEAD_BYTES, s->data, bytes};
+    int last, status = t->provider.ops->share(&t->provider, from, &packet, given, &last);
     end_wait(t, last, start);
     if (!status && (from < 0 || from == t->group.rank))
         dome__account_sent(&t->account, bytes);
     for (int i = 0; i < t->group.near.count && !status; i++) {
         const int rank = t->group.near.rank[i];
-        const uint64_t most = counts ? counts[i] : count;
         if (rank != t->group.rank && (from < 0 || from == rank))
-            status = check_given(t, rank, type, least ? least : most, most, head_bytes, &given[i]);
+            status = check_given(t, s, i, head_bytes, &given[i]);
     }
     return status;
 }
 
-int dome__share(dome_transport *t, int from, dome_type type, const void *data, uint64_t count, const uint64_t *counts,
-                dome_shared *given)
+int dome__recv_in(dome_transport *t, int source, int channel, dome_type type, dome_recv_memory *memory)
 {
-    return share(t, from, type, data, counts ? counts[t->group.near.place] : count, 0, count, counts, given);
-}
-
-int dome__share_part(dome_transport *t, dome_type type, const void *data, uint64_t count, uint64_t most, dome_shared *given)
-{
-    return share(t, -1, type, data, count, 1, most, NULL, given);
-}
-
-int dome__recv_in(dome_transport *t, int source, int channel, dome_type type, void *(*allocate)(uint64_t bytes),
-                  void (*release)(void *data), void **data, uint64_t *count)
-{
-    *data = NULL;
-    *count = 0;
-    head h;
-    uint64_t bytes = 0;
+    memory->data = NULL;
+    memory->count = 0;
     int status = check_peer(t, source);
-    if (!status)
-        status = take_head(t, source, channel, &h, &bytes, 0);
     if (status)
         return status;
-    status = check_head(t, source, channel, type, dome__format_with(t, source), &h, bytes);
-    uint64_t size = dome_type_size(type);
+    arrival a = arrival_from(t, source, channel);
+    status = take_head(t, &a, 0);
+    if (status)
+        return status;
+    status = check_head(t, &a, type);
+    const uint64_t size = dome_type_size(type), count = a.head.count;
     void *elements = NULL;
-    if (!status && h.count) {
-        elements = h.count > SIZE_MAX / size ? NULL : allocate(h.count * size);
+    if (!status && count) {
+        elements = count > SIZE_MAX / size ? NULL : memory->allocate(count * size);
         if (!elements)
-            status = no_memory(t, h.count, size);
+            status = no_memory(t, count, size);
     }
     if (status) {
-        discard(t, source, channel, bytes);
+        discard(t, &a);
         return status;
     }
-    status = take_elements(t, source, channel, type, elements, &h, bytes);
+    status = take_elements(t, &a, type, elements);
     if (status) {
-        release(elements);
+        memory->release(elements);
         return status;
     }
-    *data = elements;
-    *count = h.count;
+    memory->data = elements;
+    memory->count = count;
     return DOME_OK;
 }
 
@@ -556,54 +582,70 @@ static void *allocate_zeroed(uint64_t bytes)
 
 int dome__recv_new(dome_transport *t, int source, int channel, dome_type type, void **data, uint64_t *count)
 {
-    return dome__recv_in(t, source, channel, type, allocate_zeroed, g_free, data, count);
+    dome_recv_memory memory = {.allocate = allocate_zeroed, .release = g_free};
+    int status = dome__recv_in(t, source, channel, type, &memory);
+    *data = memory.data;
+    *count = memory.count;
+    return status;
 }
 
 /* ---- messages of the program ---- */
 
-int dome__letter_send(dome_transport *t, int dest, int tag, dome_type type, uint64_t hash, const void *data, uint64_t count,
-                      bool whole, uint64_t now)
+static dome_stamp stamp_of(const dome_letter_out *letter)
 {
-    return send(t, dest, DOME_CHANNEL_PROGRAM, type, data, count, whole, &(dome_stamp){.history = hash, .object = (uint64_t)tag},
-                now);
+    return (dome_stamp){.history = letter->hash, .object = (uint64_t)letter->tag};
 }
 
-bool dome__letter_at_once(dome_transport *t, int dest, int tag, dome_type type, uint64_t hash, const void *data, uint64_t count)
+int dome__letter_send(dome_transport *t, const dome_letter_out *letter, bool whole, uint64_t now)
 {
-    const uint64_t bytes = count * dome_type_size(type);
-    if (!(t->provider.can & DOME_TRANSPORT_AT_ONCE) || bytes > AT_ONCE || dome__format_with(t, dest) != DOME_NATIVE)
+    const dome_stamp stamp = stamp_of(letter);
+    const parcel p = {letter->dest, DOME_CHANNEL_PROGRAM, letter->type, letter->data, letter->count, &stamp, whole, now};
+    return send(t, &p);
+}
+
+bool dome__letter_at_once(dome_transport *t, const dome_letter_out *letter)
+{
+    const uint64_t bytes = letter->count * dome_type_size(letter->type);
+    if (!(t->provider.can & DOME_TRANSPORT_AT_ONCE) || bytes > AT_ONCE || dome__format_with(t, letter->dest) != DOME_NATIVE)
         return false;
-    const dome_stamp stamp = {.history = hash, .object = (uint64_t)tag};
-    head h = head_of(t, DOME_CHANNEL_PROGRAM, type, count, DOME_NATIVE, &stamp);
+    const dome_stamp stamp = stamp_of(letter);
+    head h = head_of(t, DOME_CHANNEL_PROGRAM, letter->type, letter->count, DOME_NATIVE, &stamp);
     uint8_t head_bytes[HEAD_BYTES];
     encode(head_bytes, &h);
-    return put_at_once(t, dest, DOME_CHANNEL_PROGRAM, head_bytes, data, bytes);
+    return put_at_once(t, letter->dest, DOME_CHANNEL_PROGRAM, &(dome_packet){head_bytes, HEAD_BYTES, letter->data, bytes});
 }
 
 int dome__letter_head(dome_transport *t, int source, dome_letter *letter, uint64_t now)
 {
-    head h;
-    uint64_t bytes = 0;
-    int status = take_head(t, source, DOME_CHANNEL_PROGRAM, &h, &bytes, now);
+    arrival a = arrival_from(t, source, DOME_CHANNEL_PROGRAM);
+    int status = take_head(t, &a, now);
     if (status)
         return status;
-    status = check_frame(t, source, DOME_CHANNEL_PROGRAM, dome__format_with(t, source), &h);
-    if (!status && h.format == DOME_PORTABLE)
-        status = check_length(t, source, &h, h.element, bytes);
-    *letter = (dome_letter){.tag = (int)h.stamp.object,
-                            .kind = (dome_type_kind)h.kind,
-                            .type = h.stamp.history,
-                            .element = h.element,
-                            .count = h.count,
-                            .bytes = bytes};
+    status = check_frame(t, &a);
+    const head *h = &a.head;
+    if (!status && h->format == DOME_PORTABLE)
+        status = check_length(t, &a, h->element);
+    *letter = (dome_letter){.tag = (int)h->stamp.object,
+                            .kind = (dome_type_kind)h->kind,
+                            .type = h->stamp.history,
+                            .element = h->element,
+                            .count = h->count,
+                            .bytes = a.bytes};
     return status;
 }
 
 int dome__letter_data(dome_transport *t, int source, const dome_letter *letter, dome_type type, void *data)
 {
-    const head h = {
-        .stamp = {.history = letter->type, .object = (uint64_t)letter->tag}, .element = letter->element, .count = letter->count};
-    return take_elements(t, source, DOME_CHANNEL_PROGRAM, type, data, &h, letter->bytes);
+    arrival a = {
+        .source = source,
+        .channel = DOME_CHANNEL_PROGRAM,
+        .format = dome__format_with(t, source),
+        .head = {.stamp = {.history = letter->type, .object = (uint64_t)letter->tag},
+                 .element = letter->element,
+                 .count = letter->count},
+        .bytes = letter->bytes,
+    };
+    return take_elements(t, &a, type, data);
 }
 
 bool dome__sent(dome_transport *t, int dest)

@@ -23,21 +23,33 @@ int dome__recv(dome_transport *transport, int source, int channel, dome_type typ
  * last call returned. Needs DOME_TRANSPORT_PROBE. */
 int dome__wait_for_any(dome_transport *transport, const int *ranks, int count, int channel);
 
-/* A share (provider.h) among the tasks of the group `near`: like messages of each task to each, with the same checks. Task i of
- * the group gives counts[i] elements; NULL: count each. from: as in provider.h. given: one entry for each task of the group. */
-int dome__share(dome_transport *transport, int from, dome_type type, const void *data, uint64_t count, const uint64_t *counts,
-                dome_shared *given);
+/* What a task gives to a share (provider.h). */
+typedef struct dome_share_part {
+    int from; /* as in provider.h */
+    dome_type type;
+    const void *data;
+    uint64_t own;           /* elements that this task gives */
+    uint64_t least, most;   /* every task of the group gives so many, */
+    const uint64_t *counts; /* or, if this is not NULL, task i of the group gives counts[i] */
+} dome_share_part;
 
-/* A share in which every task gives 1 to `most` elements; `most` is the same on all tasks. */
-int dome__share_part(dome_transport *transport, dome_type type, const void *data, uint64_t count, uint64_t most,
-                     dome_shared *given);
+/* A share among the tasks of the group `near`: like messages of each task to each, with the same checks. The tasks agree in type,
+ * most and counts. given: one entry for each task of the group. */
+int dome__share(dome_transport *transport, const dome_share_part *sharing, dome_shared *given);
 
 /* Receives a message of any length: *data is allocated with g_malloc (NULL if count is 0), *count elements. */
 int dome__recv_new(dome_transport *transport, int source, int channel, dome_type type, void **data, uint64_t *count);
 
-/* dome__recv_new with memory from allocate(bytes); release(data) is called if receiving fails. */
-int dome__recv_in(dome_transport *transport, int source, int channel, dome_type type, void *(*allocate)(uint64_t bytes),
-                  void (*release)(void *data), void **data, uint64_t *count);
+/* Memory for a message of any length. */
+typedef struct dome_recv_memory {
+    void *(*allocate)(uint64_t bytes); /* NULL: there is none */
+    void (*release)(void *data);       /* called if receiving fails */
+    void *data;                        /* the result: `count` elements, NULL if there are none */
+    uint64_t count;
+} dome_recv_memory;
+
+/* dome__recv_new with memory of the caller. */
+int dome__recv_in(dome_transport *transport, int source, int channel, dome_type type, dome_recv_memory *memory);
 
 /* ---- messages of the program, outside of its history: the two tasks may be at different operations ---- */
 
@@ -50,14 +62,21 @@ typedef struct dome_letter {
     uint64_t bytes; /* of the first part */
 } dome_letter;
 
+/* One that is to be sent. */
+typedef struct dome_letter_out {
+    int dest, tag;
+    dome_type type;
+    uint64_t hash; /* of the type */
+    const void *data;
+    uint64_t count;
+} dome_letter_out;
+
 /* Sends elements on DOME_CHANNEL_PROGRAM. whole: as dome__send, else as dome__begin_send. now: the clock's reading, 0: not known,
  * here and below. */
-int dome__letter_send(dome_transport *transport, int dest, int tag, dome_type type, uint64_t hash, const void *data,
-                      uint64_t count, bool whole, uint64_t now);
+int dome__letter_send(dome_transport *transport, const dome_letter_out *letter, bool whole, uint64_t now);
 
 /* Sends elements to another task if that needs no waiting; otherwise does nothing and returns false. Does not read the clock. */
-bool dome__letter_at_once(dome_transport *transport, int dest, int tag, dome_type type, uint64_t hash, const void *data,
-                          uint64_t count);
+bool dome__letter_at_once(dome_transport *transport, const dome_letter_out *letter);
 
 /* Waits for the next one from a task. Must be followed by dome__letter_data. */
 int dome__letter_head(dome_transport *transport, int source, dome_letter *letter, uint64_t now);

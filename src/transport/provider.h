@@ -37,6 +37,14 @@ typedef struct dome_shared {
     uint64_t bytes;
 } dome_shared;
 
+/* A message as a provider carries it. */
+typedef struct dome_packet {
+    const void *head;
+    size_t head_bytes;
+    const void *data;
+    uint64_t bytes; /* of data */
+} dome_packet;
+
 /* The abilities of a transport beyond the required slots. */
 typedef enum dome_transport_can {
     DOME_TRANSPORT_OFFER = 1,    /* begin_send and end_send: a send may have to wait for the receiver */
@@ -56,18 +64,15 @@ typedef struct dome_transport_ops {
      * otherwise. */
     dome_transport *(*open)(const dome_members *members);
 
-    /* Sends head and data as one message of any length to another rank (never its own). Both may be reused on return. May wait
+    /* Sends a message of any length to another rank (never its own). Its memory may be reused on return. May wait
      * for the receiver, but receives arriving messages meanwhile: two tasks that send to each other do not deadlock. */
-    int (*send)(dome_transport_provider *p, int dest, int channel, const void *head, size_t head_bytes, const void *data,
-                uint64_t bytes);
+    int (*send)(dome_transport_provider *p, int dest, int channel, const dome_packet *packet);
 
     /* AT_ONCE: sends a message as `send` does if that needs no waiting and is quick; otherwise does nothing and returns false. */
-    bool (*send_at_once)(dome_transport_provider *p, int dest, int channel, const void *head, size_t head_bytes, const void *data,
-                         uint64_t bytes);
+    bool (*send_at_once)(dome_transport_provider *p, int dest, int channel, const dome_packet *packet);
 
     /* OFFER: send in two steps. The data must not change until end_send, or the next begin_send to the same task, returns. */
-    int (*begin_send)(dome_transport_provider *p, int dest, int channel, const void *head, size_t head_bytes, const void *data,
-                      uint64_t bytes);
+    int (*begin_send)(dome_transport_provider *p, int dest, int channel, const dome_packet *packet);
     void (*end_send)(dome_transport_provider *p, int dest);
 
     /* OFFER: whether end_send would return at once. */
@@ -91,10 +96,9 @@ typedef struct dome_transport_ops {
     int (*descriptors)(dome_transport_provider *p, const int **fds);
 
     /* SHARE, for the tasks that share memory (the group `near`), if share_bytes is not 0. All of them call it, in the same order.
-     * from < 0: each task gives head and data, and waits for those of all others. Otherwise only rank `from` gives, and the
+     * from < 0: each task gives a packet, and waits for those of all others. Otherwise only rank `from` gives, and the
      * others wait for it. given: by position in the group; valid until the next share. */
-    int (*share)(dome_transport_provider *p, int from, const void *head, size_t head_bytes, const void *data, uint64_t bytes,
-                 dome_shared *given, int *last);
+    int (*share)(dome_transport_provider *p, int from, const dome_packet *packet, dome_shared *given, int *last);
 
     /* Leaves the message passing system and frees the provider's state (not the transport). Does not communicate. */
     void (*close)(dome_transport_provider *p);

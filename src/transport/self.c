@@ -6,10 +6,9 @@ static int nobody(dome_transport_provider *self, int peer)
     return dome__transport_error(self->transport, DOME_ERR_COMM, "there is no task %d: the program has one task", peer);
 }
 
-static int self_send(dome_transport_provider *self, int dest, int channel, const void *head, size_t head_bytes, const void *data,
-                     uint64_t bytes)
+static int self_send(dome_transport_provider *self, int dest, int channel, const dome_packet *packet)
 {
-    (void)channel, (void)head, (void)head_bytes, (void)data, (void)bytes;
+    (void)channel, (void)packet;
     return nobody(self, dest);
 }
 

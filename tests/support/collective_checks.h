@@ -189,7 +189,7 @@ static void check_reduce(check *c, int root, uint64_t count, bool all)
     if (all)
         check_status(c, dome__allreduce(c->t, DOME_U64, data, count, combine, &combined));
     else
-        check_status(c, dome__reduce(c->t, root, DOME_U64, data, count, combine, &combined));
+        check_status(c, dome__reduce(c->t, root, &(dome_combining){DOME_U64, data, count, combine, &combined}));
     if ((all || c->t->group.rank == root) && count && memcmp(data, expected, count * sizeof *data))
         check_say(c, "wrong result", 0);
     if (combined >

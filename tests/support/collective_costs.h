@@ -38,7 +38,7 @@ static int cost_reduce(dome_transport *t, void *ctx)
 {
     int64_t value = t->group.rank;
     (void)ctx;
-    int failed = dome__reduce(t, 0, DOME_I64, &value, 1, dome__combine_sum_i64, NULL);
+    int failed = dome__reduce(t, 0, &(dome_combining){DOME_I64, &value, 1, dome__combine_sum_i64, NULL});
     return failed || (t->group.rank == 0 && value != (int64_t)t->group.size * (t->group.size - 1) / 2);
 }
 

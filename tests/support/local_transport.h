@@ -110,14 +110,13 @@ static int local_write(dome_transport_provider *self, int dest, const void *data
     return DOME_OK;
 }
 
-static int local_send(dome_transport_provider *self, int dest, int channel, const void *head, size_t head_bytes, const void *data,
-                      uint64_t bytes)
+static int local_send(dome_transport_provider *self, int dest, int channel, const dome_packet *packet)
 {
-    local_frame frame = {(uint32_t)channel, (uint32_t)head_bytes, bytes};
+    local_frame frame = {(uint32_t)channel, (uint32_t)packet->head_bytes, packet->bytes};
     int status = local_write(self, dest, &frame, sizeof frame);
     if (!status)
-        status = local_write(self, dest, head, head_bytes);
-    return status ? status : local_write(self, dest, data, bytes);
+        status = local_write(self, dest, packet->head, packet->head_bytes);
+    return status ? status : local_write(self, dest, packet->data, packet->bytes);
 }
 
 static int local_recv_head(dome_transport_provider *self, int source, int channel, void *head, size_t head_bytes, uint64_t *bytes)

@@ -86,18 +86,17 @@ static void sim_message_free(void *data)
     g_free(m);
 }
 
-static sim_message *sim_message_new(sim_task *task, int channel, const void *head, size_t head_bytes, const void *data,
-                                    uint64_t bytes)
+static sim_message *sim_message_new(sim_task *task, int channel, const dome_packet *packet)
 {
     sim_message *m = g_new0(sim_message, 1);
     m->source = task->transport.group.rank;
     m->channel = channel;
-    m->bytes = bytes;
-    m->content = g_malloc(SIM_HEAD + bytes);
-    g_assert_cmpuint(head_bytes, <=, SIM_HEAD);
-    memcpy(m->content, head, head_bytes);
-    if (bytes)
-        memcpy(m->content + SIM_HEAD, data, bytes);
+    m->bytes = packet->bytes;
+    m->content = g_malloc(SIM_HEAD + packet->bytes);
+    g_assert_cmpuint(packet->head_bytes, <=, SIM_HEAD);
+    memcpy(m->content, packet->head, packet->head_bytes);
+    if (packet->bytes)
+        memcpy(m->content + SIM_HEAD, packet->data, packet->bytes);
     return m;
 }
 
@@ -152,17 +151,16 @@ static double sim_arrival(sim_task *task, int dest, uint64_t bytes)
     return sim_reserve(uses, task->clock, duration) + duration + k->far_latency;
 }
 
-static int sim_send(dome_transport_provider *self, int dest, int channel, const void *head, size_t head_bytes, const void *data,
-                    uint64_t bytes)
+static int sim_send(dome_transport_provider *self, int dest, int channel, const dome_packet *packet)
 {
     sim_task *task = self->state;
+    const uint64_t bytes = packet->head_bytes + packet->bytes;
     const sim_constants *k = task->sim->constants;
-    sim_message *m = sim_message_new(task, channel, head, head_bytes, data, bytes);
-    task->clock += sim_inside(task->sim, self->transport->group.rank, dest)
-                       ? (double)(head_bytes + bytes) * k->host_per_byte
-                       : k->overhead + (double)(head_bytes + bytes) * k->per_byte;
+    sim_message *m = sim_message_new(task, channel, packet);
+    task->clock += sim_inside(task->sim, self->transport->group.rank, dest) ? (double)bytes * k->host_per_byte
+                                                                            : k->overhead + (double)bytes * k->per_byte;
     m->depth = task->depth + 1;
-    m->arrival = sim_arrival(task, dest, head_bytes + bytes);
+    m->arrival = sim_arrival(task, dest, bytes);
     g_queue_push_tail(task->sim->tasks[dest].inbox, m);
     task->sim->moved = true;
     return DOME_OK;
@@ -214,14 +212,13 @@ static bool sim_arrived(dome_transport_provider *self, int source, int channel)
     return sim_has(task, source, channel);
 }
 
-static int sim_share(dome_transport_provider *self, int from, const void *head, size_t head_bytes, const void *data,
-                     uint64_t bytes, dome_shared *given, int *last)
+static int sim_share(dome_transport_provider *self, int from, const dome_packet *packet, dome_shared *given, int *last)
 {
     sim_task *task = self->state;
     uint64_t number = ++task->shares;
     *last = self->transport->group.rank;
     if (from < 0 || from == self->transport->group.rank) {
-        sim_message *m = sim_message_new(task, 0, head, head_bytes, data, bytes);
+        sim_message *m = sim_message_new(task, 0, packet);
         m->depth = task->depth + 1;
         m->arrival = task->clock + task->sim->constants->share;
         g_hash_table_insert(task->given, GSIZE_TO_POINTER(number), m);

@@ -881,10 +881,10 @@ typedef struct wire {
 
 static wire *the_wire;
 
-static int wire_send(dome_transport_provider *self, int dest, int channel, const void *head, size_t head_bytes, const void *data,
-                     uint64_t bytes)
+static int wire_send(dome_transport_provider *self, int dest, int channel, const dome_packet *packet)
 {
     static const double BYTES_PER_US = 8;
+    const uint64_t bytes = packet->bytes;
     if (bytes >= 4096) {
         unsigned mine = the_wire->cable ? the_wire->next++ : 0;
         while (the_wire->cable && the_wire->serving != mine)
@@ -892,7 +892,7 @@ static int wire_send(dome_transport_provider *self, int dest, int channel, const
         g_usleep((gulong)((double)bytes / BYTES_PER_US));
         the_wire->serving += the_wire->cable;
     }
-    return local_send(self, dest, channel, head, head_bytes, data, bytes);
+    return local_send(self, dest, channel, packet);
 }
 
 /* This task begins each exchange a while after all others have begun theirs. */
@@ -946,10 +946,10 @@ typedef struct limited {
 
 static limited the_limit;
 
-static int limited_send(dome_transport_provider *self, int dest, int channel, const void *head, size_t head_bytes,
-                        const void *data, uint64_t bytes)
+static int limited_send(dome_transport_provider *self, int dest, int channel, const dome_packet *packet)
 {
     limited *l = &the_limit;
+    const uint64_t bytes = packet->bytes;
     if (bytes == DOME_EXCHANGE_PIECE && l->pauses-- > 0)
         g_usleep(10000);
     if (bytes >= 4096) {
@@ -959,7 +959,7 @@ static int limited_send(dome_transport_provider *self, int dest, int channel, co
         if (l->left < 0)
             g_usleep((gulong)(-l->left / l->bytes_per_us));
     }
-    return local_send(self, dest, channel, head, head_bytes, data, bytes);
+    return local_send(self, dest, channel, packet);
 }
 
 static int limited_task(dome_transport *t, void *ctx)

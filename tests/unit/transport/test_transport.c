@@ -262,9 +262,9 @@ static int strangers(dome_transport *t, void *ctx)
             uint8_t head_bytes[sizeof good];
             memcpy(head_bytes, good, sizeof good);
             head_bytes[damage[k].byte] = damage[k].value;
-            g_assert_cmpint(
-                t->provider.ops->send(&t->provider, 1, DOME_CHANNEL_DATA, head_bytes, sizeof head_bytes, values, sizeof values),
-                ==, DOME_OK);
+            g_assert_cmpint(t->provider.ops->send(&t->provider, 1, DOME_CHANNEL_DATA,
+                                                  &(dome_packet){head_bytes, sizeof head_bytes, values, sizeof values}),
+                            ==, DOME_OK);
         } else {
             void *data;
             uint64_t count;
@@ -272,8 +272,9 @@ static int strangers(dome_transport *t, void *ctx)
             g_assert_null(data);
         }
     if (t->group.rank == 0) {
-        g_assert_cmpint(t->provider.ops->send(&t->provider, 1, DOME_CHANNEL_DATA, good, sizeof good, values, sizeof values), ==,
-                        DOME_OK);
+        g_assert_cmpint(
+            t->provider.ops->send(&t->provider, 1, DOME_CHANNEL_DATA, &(dome_packet){good, sizeof good, values, sizeof values}),
+            ==, DOME_OK);
         return 0;
     }
     g_assert_cmpint(dome__recv(t, 0, DOME_CHANNEL_DATA, DOME_F64, got, 2), ==, DOME_OK);
