@@ -100,7 +100,8 @@ static dome_transport *start_tasks(const request *r, char **hosts, char **messag
     char *arguments[] = {(char[]){"net"}, NULL}, *path = g_file_read_link("/proc/self/exe", NULL);
     names[0] = hosts[0];
     memcpy(names + 1, hosts, sizeof *names * (size_t)n);
-    dome_members *members = launcher->spawn(path, arguments, n + 1, names, r->hub, NULL, starting, r->asked, message);
+    const dome_spawn program = {.path = path, .arguments = arguments, .size = n + 1, .names = names};
+    dome_members *members = launcher->spawn(&program, r->hub, NULL, starting, r->asked, message);
     alarm(START_LIMIT + ANSWER_LIMIT); /* it joins within START_LIMIT, or that fails with a message */
     bool good = members && launcher->all_ready(members, START_LIMIT, message);
     dome_transport *transport = good ? r->provider->transport->open(members) : NULL;

@@ -53,39 +53,49 @@ static dome_status allreduce_by_tree(dome_env *env, dome_type type, void *data, 
     return status ? dome__fail_transport(env, status) : DOME_OK;
 }
 
-static dome_status reduce(dome_env *env, dome_operation_code code, dome_result result, int root, dome_type type, void *data,
-                          size_t count, dome_reduction reduction)
+/* A reduction: which operation, the tasks that get the result, and what is combined. */
+typedef struct reducing {
+    dome_operation_code code;
+    dome_result result;
+    int root; /* 0 where there is none */
+    dome_type type;
+    void *data;
+    size_t count;
+} reducing;
+
+static dome_status reduce(dome_env *env, const reducing *r, dome_reduction reduction)
 {
+    const dome_type type = r->type;
+    const size_t count = r->count;
     dome_operation op;
     const char *name = dome__reduction_name(reduction);
-    uint64_t words[] = {dome__type_word(env, type), count, dome__text_word(env, name ? name : "unknown"), (uint64_t)root};
-    dome__begin_with(&op, env, code, NULL, words, result == DOME_RESULT_AT_ROOT ? 4 : 3);
-    dome_status status = check_root(env, root);
+    uint64_t words[] = {dome__type_word(env, type), count, dome__text_word(env, name ? name : "unknown"), (uint64_t)r->root};
+    dome__begin_with(&op, env, r->code, NULL, words, r->result == DOME_RESULT_AT_ROOT ? 4 : 3);
+    dome_status status = check_root(env, r->root);
     if (!status)
         status = check_count(env, type, count);
     if (!status)
         status = check_reduction(env, type, reduction);
     if (status)
         return dome__end(&op, status);
-    if (result == DOME_RESULT_EVERYWHERE && dome__reduction_commutes(reduction, type))
-        return dome__end(&op, allreduce_by_tree(env, type, data, count, reduction));
+    if (r->result == DOME_RESULT_EVERYWHERE && dome__reduction_commutes(reduction, type))
+        return dome__end(&op, allreduce_by_tree(env, type, r->data, count, reduction));
     dome_combine loop = dome__reduction_loop(reduction, type);
     dome_ordered how = {
-        .type = type, .loop = loop, .settles = loop && dome__reduction_settles(reduction), .result = result, .root = root};
-    return dome__end(&op, dome__ordered(&op, &how, data, count));
+        .type = type, .loop = loop, .settles = loop && dome__reduction_settles(reduction), .result = r->result, .root = r->root};
+    return dome__end(&op, dome__ordered(&op, &how, r->data, count));
 }
 
-static dome_status reduce_with(dome_env *env, dome_operation_code code, dome_result result, int root, dome_type type, void *data,
-                               size_t count, dome_combine_function combine, void *ctx)
+static dome_status reduce_with(dome_env *env, const reducing *r, dome_combine_function combine, void *ctx)
 {
     dome_operation op;
-    uint64_t words[] = {dome__type_word(env, type), count, (uint64_t)root};
-    dome__begin_with(&op, env, code, NULL, words, result == DOME_RESULT_AT_ROOT ? 3 : 2);
-    dome_status status = check_root(env, root);
+    uint64_t words[] = {dome__type_word(env, r->type), r->count, (uint64_t)r->root};
+    dome__begin_with(&op, env, r->code, NULL, words, r->result == DOME_RESULT_AT_ROOT ? 3 : 2);
+    dome_status status = check_root(env, r->root);
     if (!status)
-        status = check_count(env, type, count);
-    dome_ordered how = {.type = type, .function = combine, .ctx = ctx, .result = result, .root = root};
-    return dome__end(&op, status ? status : dome__ordered(&op, &how, data, count));
+        status = check_count(env, r->type, r->count);
+    dome_ordered how = {.type = r->type, .function = combine, .ctx = ctx, .result = r->result, .root = r->root};
+    return dome__end(&op, status ? status : dome__ordered(&op, &how, r->data, r->count));
 }
 
 #define NEEDS_DATA(env, type, data, count)                                                                                       \
@@ -96,26 +106,26 @@ static dome_status reduce_with(dome_env *env, dome_operation_code code, dome_res
 dome_status dome_allreduce(dome_env *env, dome_type type, void *data, size_t count, dome_reduction reduction)
 {
     NEEDS_DATA(env, type, data, count);
-    return reduce(env, DOME_OP_ALLREDUCE, DOME_RESULT_EVERYWHERE, 0, type, data, count, reduction);
+    return reduce(env, &(reducing){DOME_OP_ALLREDUCE, DOME_RESULT_EVERYWHERE, 0, type, data, count}, reduction);
 }
 
 dome_status dome_reduce(dome_env *env, int root, dome_type type, void *data, size_t count, dome_reduction reduction)
 {
     NEEDS_DATA(env, type, data, count);
-    return reduce(env, DOME_OP_REDUCE, DOME_RESULT_AT_ROOT, root, type, data, count, reduction);
+    return reduce(env, &(reducing){DOME_OP_REDUCE, DOME_RESULT_AT_ROOT, root, type, data, count}, reduction);
 }
 
 dome_status dome_scan(dome_env *env, dome_type type, void *data, size_t count, dome_reduction reduction)
 {
     NEEDS_DATA(env, type, data, count);
-    return reduce(env, DOME_OP_SCAN, DOME_RESULT_OF_LOWER, 0, type, data, count, reduction);
+    return reduce(env, &(reducing){DOME_OP_SCAN, DOME_RESULT_OF_LOWER, 0, type, data, count}, reduction);
 }
 
 dome_status dome_allreduce_with(dome_env *env, dome_type type, void *data, size_t count, dome_combine_function combine, void *ctx)
 {
     NEEDS_DATA(env, type, data, count);
     DOME_NEEDS(combine, "the function", DOME_ERR_ARGUMENT);
-    return reduce_with(env, DOME_OP_ALLREDUCE_WITH, DOME_RESULT_EVERYWHERE, 0, type, data, count, combine, ctx);
+    return reduce_with(env, &(reducing){DOME_OP_ALLREDUCE_WITH, DOME_RESULT_EVERYWHERE, 0, type, data, count}, combine, ctx);
 }
 
 dome_status dome_reduce_with(dome_env *env, int root, dome_type type, void *data, size_t count, dome_combine_function combine,
@@ -123,14 +133,14 @@ dome_status dome_reduce_with(dome_env *env, int root, dome_type type, void *data
 {
     NEEDS_DATA(env, type, data, count);
     DOME_NEEDS(combine, "the function", DOME_ERR_ARGUMENT);
-    return reduce_with(env, DOME_OP_REDUCE_WITH, DOME_RESULT_AT_ROOT, root, type, data, count, combine, ctx);
+    return reduce_with(env, &(reducing){DOME_OP_REDUCE_WITH, DOME_RESULT_AT_ROOT, root, type, data, count}, combine, ctx);
 }
 
 dome_status dome_scan_with(dome_env *env, dome_type type, void *data, size_t count, dome_combine_function combine, void *ctx)
 {
     NEEDS_DATA(env, type, data, count);
     DOME_NEEDS(combine, "the function", DOME_ERR_ARGUMENT);
-    return reduce_with(env, DOME_OP_SCAN_WITH, DOME_RESULT_OF_LOWER, 0, type, data, count, combine, ctx);
+    return reduce_with(env, &(reducing){DOME_OP_SCAN_WITH, DOME_RESULT_OF_LOWER, 0, type, data, count}, combine, ctx);
 }
 
 /* ---- gather ---- */
@@ -152,46 +162,47 @@ static uint64_t *copy_counts(const dome_env *env, dome_type type, const size_t *
     return copy;
 }
 
-/* How many elements each task gives or gets. */
+/* A gather or scatter: which operation, and how many elements each task gives or gets. */
 typedef struct portions {
-    uint64_t *list; /* NULL: all the same; g_free'd by the caller */
-    uint64_t total; /* of the list */
+    dome_operation_code code;
+    bool rooted;
+    int root; /* 0 if all tasks get all elements */
+    dome_type type;
+    size_t count;         /* of each task, */
+    const size_t *counts; /* if this is NULL */
+    uint64_t *list;       /* what begin_portions makes of counts; g_free'd by the caller */
+    uint64_t total;       /* of the list */
 } portions;
 
-/* Begins a gather or scatter and checks its root and its counts (NULL: `count` for each task). rooted: the root is an argument.
- */
-static dome_status begin_portions(dome_operation *op, portions *p, dome_env *env, dome_operation_code code, bool rooted, int root,
-                                  dome_type type, size_t count, const size_t *counts)
+/* Begins the operation and checks its root and its counts. */
+static dome_status begin_portions(dome_operation *op, dome_env *env, portions *p)
 {
-    uint64_t words[3] = {dome__type_word(env, type), counts ? 0 : count, (uint64_t)root};
-    for (int r = 0; counts && r < env->size; r++)
-        words[1] = dome__hash(words[1], counts[r]);
-    dome__begin_with(op, env, code, NULL, words, rooted ? 3 : 2);
-    *p = (portions){0};
-    dome_status status = check_root(env, root);
-    if (status || !counts)
-        return status ? status : check_count(env, type, count);
-    p->list = copy_counts(env, type, counts, &p->total);
+    uint64_t words[3] = {dome__type_word(env, p->type), p->counts ? 0 : p->count, (uint64_t)p->root};
+    for (int r = 0; p->counts && r < env->size; r++)
+        words[1] = dome__hash(words[1], p->counts[r]);
+    dome__begin_with(op, env, p->code, NULL, words, p->rooted ? 3 : 2);
+    dome_status status = check_root(env, p->root);
+    if (status || !p->counts)
+        return status ? status : check_count(env, p->type, p->count);
+    p->list = copy_counts(env, p->type, p->counts, &p->total);
     return p->list ? DOME_OK : dome__fail(env, DOME_ERR_ARGUMENT, "the counts add up to more than memory can have");
 }
 
-/* counts NULL: `count` of each task. */
-static dome_status gather(dome_env *env, dome_operation_code code, int root, dome_type type, const void *send, size_t count,
-                          const size_t *counts, void *recv)
+static dome_status gather(dome_env *env, portions *p, const void *send, void *recv)
 {
     dome_transport *t = env->transport;
     dome_operation op;
-    portions p;
-    bool to_all = code == DOME_OP_ALLGATHER || code == DOME_OP_ALLGATHERV;
-    dome_status status = begin_portions(&op, &p, env, code, !to_all, root, type, count, counts);
-    uint64_t *list = p.list;
-    if (!status && (counts ? p.total : count)) {
-        int failed = to_all ? list ? dome__allgatherv(t, type, send, list, recv) : dome__allgather(t, type, send, count, recv)
-                     : list ? dome__gatherv(t, root, type, send, list, recv)
-                            : dome__gather(t, root, type, send, count, recv);
+    dome_status status = begin_portions(&op, env, p);
+    const dome_type type = p->type;
+    const size_t count = p->count;
+    const uint64_t *list = p->list;
+    if (!status && (list ? p->total : count)) {
+        int failed = !p->rooted ? list ? dome__allgatherv(t, type, send, list, recv) : dome__allgather(t, type, send, count, recv)
+                     : list ? dome__gatherv(t, p->root, type, send, list, recv)
+                                : dome__gather(t, p->root, type, send, count, recv);
         status = failed ? dome__fail_transport(env, failed) : DOME_OK;
     }
-    g_free(list);
+    g_free(p->list);
     return dome__end(&op, status);
 }
 
@@ -205,14 +216,16 @@ dome_status dome_gather(dome_env *env, int root, dome_type type, const void *sen
 {
     NEEDS_DATA(env, type, send, count);
     DOME_NEEDS(recv || count == 0 || !needs_recv(env, root), "the place of the result", DOME_ERR_ARGUMENT);
-    return gather(env, DOME_OP_GATHER, root, type, send, count, NULL, recv);
+    portions p = {.code = DOME_OP_GATHER, .rooted = true, .root = root, .type = type, .count = count};
+    return gather(env, &p, send, recv);
 }
 
 dome_status dome_allgather(dome_env *env, dome_type type, const void *send, size_t count, void *recv)
 {
     NEEDS_DATA(env, type, send, count);
     DOME_NEEDS(recv || count == 0, "the place of the result", DOME_ERR_ARGUMENT);
-    return gather(env, DOME_OP_ALLGATHER, 0, type, send, count, NULL, recv);
+    portions p = {.code = DOME_OP_ALLGATHER, .type = type, .count = count};
+    return gather(env, &p, send, recv);
 }
 
 static uint64_t sum_of(const dome_env *env, const size_t *counts)
@@ -229,7 +242,8 @@ dome_status dome_gatherv(dome_env *env, int root, dome_type type, const void *se
     DOME_NEEDS(counts, "the list of counts", DOME_ERR_ARGUMENT);
     NEEDS_DATA(env, type, send, counts[env->rank]);
     DOME_NEEDS(recv || !needs_recv(env, root) || sum_of(env, counts) == 0, "the place of the result", DOME_ERR_ARGUMENT);
-    return gather(env, DOME_OP_GATHERV, root, type, send, 0, counts, recv);
+    portions p = {.code = DOME_OP_GATHERV, .rooted = true, .root = root, .type = type, .counts = counts};
+    return gather(env, &p, send, recv);
 }
 
 dome_status dome_allgatherv(dome_env *env, dome_type type, const void *send, const size_t *counts, void *recv)
@@ -238,29 +252,27 @@ dome_status dome_allgatherv(dome_env *env, dome_type type, const void *send, con
     DOME_NEEDS(counts, "the list of counts", DOME_ERR_ARGUMENT);
     NEEDS_DATA(env, type, send, counts[env->rank]);
     DOME_NEEDS(recv || sum_of(env, counts) == 0, "the place of the result", DOME_ERR_ARGUMENT);
-    return gather(env, DOME_OP_ALLGATHERV, 0, type, send, 0, counts, recv);
+    portions p = {.code = DOME_OP_ALLGATHERV, .type = type, .counts = counts};
+    return gather(env, &p, send, recv);
 }
 
 /* ---- scatter ---- */
 
-/* counts NULL: `count` for each task. */
-static dome_status scatter(dome_env *env, dome_operation_code code, int root, dome_type type, const void *send, size_t count,
-                           const size_t *counts, void *recv)
+static dome_status scatter(dome_env *env, portions *p, const void *send, void *recv)
 {
     dome_operation op;
-    portions p;
-    dome_status status = begin_portions(&op, &p, env, code, true, root, type, count, counts);
+    dome_status status = begin_portions(&op, env, p);
     if (!status) {
         uint64_t *out = g_new0(uint64_t, env->size), *in = g_new0(uint64_t, env->size);
-        for (int r = 0; r < env->size && env->rank == root; r++)
-            out[r] = p.list ? p.list[r] : count;
-        in[root] = p.list ? p.list[env->rank] : count;
-        int failed = dome__alltoallv(env->transport, type, send, out, recv, in);
+        for (int r = 0; r < env->size && env->rank == p->root; r++)
+            out[r] = p->list ? p->list[r] : p->count;
+        in[p->root] = p->list ? p->list[env->rank] : p->count;
+        int failed = dome__alltoallv(env->transport, p->type, send, out, recv, in);
         status = failed ? dome__fail_transport(env, failed) : DOME_OK;
         g_free(out);
         g_free(in);
     }
-    g_free(p.list);
+    g_free(p->list);
     return dome__end(&op, status);
 }
 
@@ -268,7 +280,8 @@ dome_status dome_scatter(dome_env *env, int root, dome_type type, const void *se
 {
     NEEDS_DATA(env, type, recv, count);
     DOME_NEEDS(send || count == 0 || env->rank != root, "the place of all elements", DOME_ERR_ARGUMENT);
-    return scatter(env, DOME_OP_SCATTER, root, type, send, count, NULL, recv);
+    portions p = {.code = DOME_OP_SCATTER, .rooted = true, .root = root, .type = type, .count = count};
+    return scatter(env, &p, send, recv);
 }
 
 dome_status dome_scatterv(dome_env *env, int root, dome_type type, const void *send, const size_t *counts, void *recv)
@@ -277,7 +290,8 @@ dome_status dome_scatterv(dome_env *env, int root, dome_type type, const void *s
     DOME_NEEDS(counts, "the list of counts", DOME_ERR_ARGUMENT);
     NEEDS_DATA(env, type, recv, counts[env->rank]);
     DOME_NEEDS(send || env->rank != root || sum_of(env, counts) == 0, "the place of all elements", DOME_ERR_ARGUMENT);
-    return scatter(env, DOME_OP_SCATTERV, root, type, send, 0, counts, recv);
+    portions p = {.code = DOME_OP_SCATTERV, .rooted = true, .root = root, .type = type, .counts = counts};
+    return scatter(env, &p, send, recv);
 }
 
 /* ---- all to all ---- */

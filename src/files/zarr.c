@@ -42,19 +42,20 @@ bool dome__zarr_measure(dome_zarr *zarr)
     return !__builtin_mul_overflow(zarr->chunk_values, a->item.bytes, &zarr->chunk_bytes) && zarr->chunk_bytes <= SIZE_MAX / 8;
 }
 
-bool dome__zarr_describe(dome_zarr *zarr, int version, dome_type type, int ndim, const uint64_t shape[], uint64_t width,
-                         uint64_t elements, uint64_t block, int level, char **message)
+bool dome__zarr_describe(dome_zarr *zarr, int version, const dome_zarr_vector *vector, uint64_t elements, int level,
+                         char **message)
 {
+    const uint64_t *shape = vector->shape, width = vector->width, block = vector->block;
     *zarr = (dome_zarr){.version = version, .separator = '.', .prefixed = version == 3, .level = level};
     *message = NULL;
-    dome__file_array_describe(&zarr->array, type, ndim, shape, width);
+    dome__file_array_describe(&zarr->array, vector->type, vector->ndim, shape, width);
     if (level)
         zarr->codecs[zarr->ncodecs++] = DOME_ZARR_ZSTD;
 #ifndef DOME_WITH_ZSTD
     if (level)
         return dome__zarr_refuse(message, "cannot be compressed: Dome was built without the library zstd");
 #endif
-    if (version == 3 && type->kind == DOME_KIND_STRUCT)
+    if (version == 3 && vector->type->kind == DOME_KIND_STRUCT)
         return dome__zarr_refuse(message, "cannot hold structs in version 3 of Zarr; version 2 can");
 
     uint64_t most = CHUNK_BYTES / zarr->array.item.bytes; /* values of a chunk */
@@ -68,7 +69,7 @@ bool dome__zarr_describe(dome_zarr *zarr, int version, dome_type type, int ndim,
     }
     most = MAX(most, 1);
     /* As many of the last dimensions as fit, and a part of the one before. */
-    for (int d = ndim - 1; d >= 0; d--) {
+    for (int d = vector->ndim - 1; d >= 0; d--) {
         zarr->chunk[d] = MAX(1, MIN(shape[d], most));
         most = shape[d] <= most ? most / zarr->chunk[d] : 1;
     }

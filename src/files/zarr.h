@@ -44,11 +44,19 @@ bool dome__zarr_is_array(const char *text);
 bool dome__zarr_parse(dome_zarr *zarr, int version, const void *text, size_t bytes, char **message);
 void dome__zarr_clear(dome_zarr *zarr);
 
-/* The array of a vector with this shape, of elements of `width` values: in chunks of about `elements` elements (0: of some
- * megabytes, and whole blocks of `block` elements where blocks are smaller than that) that lie one after the other in the vector,
- * compressed by zstd if level is not 0. */
-bool dome__zarr_describe(dome_zarr *zarr, int version, dome_type type, int ndim, const uint64_t shape[], uint64_t width,
-                         uint64_t elements, uint64_t block, int level, char **message);
+/* A vector that is to become an array. */
+typedef struct dome_zarr_vector {
+    dome_type type;
+    int ndim;
+    const uint64_t *shape;
+    uint64_t width; /* values of an element */
+    uint64_t block; /* elements of a block */
+} dome_zarr_vector;
+
+/* Its array: in chunks of about `elements` elements (0: of some megabytes, and whole blocks where blocks are smaller than that)
+ * that lie one after the other in the vector, compressed by zstd if level is not 0. */
+bool dome__zarr_describe(dome_zarr *zarr, int version, const dome_zarr_vector *vector, uint64_t elements, int level,
+                         char **message);
 
 /* The metadata of an array, g_free'd by the caller; NULL on failure. */
 char *dome__zarr_metadata(const dome_zarr *zarr, char **message);

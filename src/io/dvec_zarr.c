@@ -196,8 +196,8 @@ static void describe(writing *w, const dvec_zarr_options *o)
     const dvec *x = w->x;
     char *message;
     int ndim = dvec__shape(x, shape);
-    if (!dome__zarr_describe(&w->zarr, o->version, x->type, ndim, shape, x->width, o->chunk, dome_layout_block_size(x->layout),
-                             o->level, &message) ||
+    const dome_zarr_vector vector = {x->type, ndim, shape, x->width, dome_layout_block_size(x->layout)};
+    if (!dome__zarr_describe(&w->zarr, o->version, &vector, o->chunk, o->level, &message) ||
         !(w->metadata = dome__zarr_metadata(&w->zarr, &message))) {
         dome__shared_note(&w->file, x->type->kind == DOME_KIND_STRUCT && o->version == 3 ? DOME_ERR_TYPE : DOME_ERR_STATE,
                           "'%s' %s", w->file.path, message);

@@ -96,7 +96,8 @@ static char *park(const dome_parker_request *r)
     for (int k = 0; k < size; k++)
         names[k] = strcmp(hosts[k], "-") == 0 ? NULL : hosts[k];
     GString *said = g_string_new("=");
-    if (r->launcher->park(order[1], words, size, names, ids, r->timeout, r->patience, &why)) {
+    const dome_spawn program = {.path = order[1], .arguments = words, .size = size, .names = names};
+    if (r->launcher->park(&program, ids, r->timeout, r->patience, &why)) {
         for (int k = 0; k < size; k++)
             g_string_append_printf(said, "%s%d", k ? " " : "", ids[k]);
     } else {

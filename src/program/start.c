@@ -259,8 +259,8 @@ static dome_members *spawn(dome_env *env, char **arguments, const char *hub, con
         dome__placement_deal(env->options.start.place, n, slots, size, host);
     for (int r = 0; r < size; r++)
         names[r] = hosts[host[r]];
-    dome_members *members =
-        launcher->spawn(path ? path : arguments[0], arguments + 1, size, names, hub, again, note_starting, env, message);
+    const dome_spawn program = {.path = path ? path : arguments[0], .arguments = arguments + 1, .size = size, .names = names};
+    dome_members *members = launcher->spawn(&program, hub, again, note_starting, env, message);
     g_free(path);
     g_free(slots);
     g_free(host);

@@ -248,14 +248,15 @@ static int spawn_in_turns(const char *path, char **arguments, const char *host, 
 
 /* Spawns all count tasks on one host, or none. A host of this architecture uses the same path; on others the program's name is
  * looked up where their pvmd looks (ep= in the hostfile, $HOME/pvm3/bin/$PVM_ARCH), then the path is tried. */
-static int spawn_on(const char *path, char **arguments, const struct pvmhostinfo *host, const char *arch, int count, int *tids)
+static int spawn_on(const dome_spawn *program, const struct pvmhostinfo *host, const char *arch, int count, int *tids)
 {
+    const char *path = program->path;
     char *base = g_path_get_basename(path);
     bool alike = strcmp(host->hi_arch, arch) == 0;
     const char *tries[2] = {alike ? path : base, alike ? base : path};
     int started = 0, code = PvmNoFile;
     for (int t = 0; t < 2 && !started && code == PvmNoFile; t++) {
-        started = spawn_in_turns(tries[t], arguments, host->hi_name, count, tids);
+        started = spawn_in_turns(tries[t], program->arguments, host->hi_name, count, tids);
         code = started < count ? tids[started] : PvmOk;
     }
     g_free(base);
@@ -318,9 +319,9 @@ char **dome__pvm_program_hosts(char **message)
 }
 
 /* Starts the tasks from `first` on that are on the same host and not started yet. */
-static void spawn_together(dome_members *p, const machine *m, int first, const char *const *names, const char *path,
-                           char **arguments, int *tids, char **message)
+static void spawn_together(dome_members *p, const machine *m, const dome_spawn *program, int first, int *tids, char **message)
 {
+    const char *const *names = program->names;
     const struct pvmhostinfo *own = host_of(m, p->ids[0]), *host = NULL;
     int count = 0;
     for (int i = 0; i < m->hosts && !host; i++)
@@ -328,11 +329,11 @@ static void spawn_together(dome_members *p, const machine *m, int first, const c
             host = &m->info[i];
     for (int r = first; r < p->size; r++)
         count += !p->ids[r] && strcmp(names[r], names[first]) == 0;
-    int got = host ? spawn_on(path, arguments, host, own ? own->hi_arch : host->hi_arch, count, tids) : PvmNoHost;
+    int got = host ? spawn_on(program, host, own ? own->hi_arch : host->hi_arch, count, tids) : PvmNoHost;
     if (got < count) {
-        *message =
-            g_strdup_printf("%s cannot be started on host %s: %s (PVM error %d)%s", path, names[first], why_not_spawned(got), got,
-                            got == PvmOutOfRes || got == PvmNoMem ? "; use a smaller --dome-tasks" : "");
+        *message = g_strdup_printf("%s cannot be started on host %s: %s (PVM error %d)%s", program->path, names[first],
+                                   why_not_spawned(got), got,
+                                   got == PvmOutOfRes || got == PvmNoMem ? "; use a smaller --dome-tasks" : "");
         return;
     }
     for (int r = first, i = 0; i < count; r++)
@@ -341,8 +342,8 @@ static void spawn_together(dome_members *p, const machine *m, int first, const c
 }
 
 /* Host by host, in the order of their lowest ranks; what these tasks need is in the environment meanwhile. */
-static void spawn_all(dome_members *p, const machine *m, const char *const *names, const char *path, char **arguments,
-                      void (*starting)(void *ctx, const char *host), void *ctx, char **message)
+static void spawn_all(dome_members *p, const machine *m, const dome_spawn *program, void (*starting)(void *ctx, const char *host),
+                      void *ctx, char **message)
 {
     char *exports = exported(), *before = g_strdup(g_getenv("PVM_EXPORT"));
     g_setenv("PVM_EXPORT", exports, TRUE);
@@ -350,8 +351,8 @@ static void spawn_all(dome_members *p, const machine *m, const char *const *name
     for (int r = 1; r < p->size && !*message; r++)
         if (!p->ids[r]) {
             if (starting)
-                starting(ctx, names[r]);
-            spawn_together(p, m, r, names, path, arguments, tids, message);
+                starting(ctx, program->names[r]);
+            spawn_together(p, m, program, r, tids, message);
         }
     g_unsetenv(DOME_VARIABLE_JOIN);
     if (before)
@@ -365,8 +366,10 @@ static void spawn_all(dome_members *p, const machine *m, const char *const *name
 
 /* Whether PVM can start so many tasks on each host, and have so many in all. there: by rank, not 0 for tasks that exist already;
  * NULL: none does. */
-static bool are_few_enough(int size, const char *const *names, const int *there, int hosts, char **message)
+static bool are_few_enough(const dome_spawn *program, const int *there, int hosts, char **message)
 {
+    const char *const *names = program->names;
+    const int size = program->size;
     int most = 0;
     GHashTable *count = g_hash_table_new(g_str_hash, g_str_equal);
     for (int r = 0; r < size; r++) {
@@ -383,11 +386,12 @@ static bool are_few_enough(int size, const char *const *names, const int *there,
     return false;
 }
 
-dome_members *dome__pvm_start(const char *path, char **arguments, int size, const char *const *names, const char *hub,
-                              const dome_again *again, void (*starting)(void *ctx, const char *host), void *ctx, char **message)
+dome_members *dome__pvm_start(const dome_spawn *program, const char *hub, const dome_again *again,
+                              void (*starting)(void *ctx, const char *host), void *ctx, char **message)
 {
+    const int size = program->size;
     machine m;
-    if (!configuration(&m, message) || !are_few_enough(size, names, again ? again->ids : NULL, m.hosts, message))
+    if (!configuration(&m, message) || !are_few_enough(program, again ? again->ids : NULL, m.hosts, message))
         return NULL;
     dome_members *p = g_new0(dome_members, 1);
     p->size = size;
@@ -401,7 +405,7 @@ dome_members *dome__pvm_start(const char *path, char **arguments, int size, cons
     p->directory = g_get_current_dir();
     p->context = pvm_newcontext();
     pvm_setcontext(p->context); /* spawned tasks inherit it */
-    spawn_all(p, &m, names, path, arguments, starting, ctx, message);
+    spawn_all(p, &m, program, starting, ctx, message);
     if (*message) {
         end_tasks(p->ids + 1, size - 1);
         dome__members_free(p);
@@ -641,9 +645,9 @@ static bool wait_ready(const int *ids, const char *const *hosts, int size, doubl
     return !*message;
 }
 
-bool dome__pvm_park(const char *path, char **arguments, int size, const char *const *names, int *ids, double timeout,
-                    double patience, char **message)
+bool dome__pvm_park(const dome_spawn *program, int *ids, double timeout, double patience, char **message)
 {
+    const int size = program->size;
     machine m;
     dome_members p = {.size = size, .ids = g_new(int, size)};
     if (!configuration(&m, message)) {
@@ -653,9 +657,9 @@ bool dome__pvm_park(const char *path, char **arguments, int size, const char *co
     pvm_setcontext(pvm_newcontext()); /* the tasks that are started inherit it */
     p.ids[0] = pvm_mytid();
     for (int r = 1; r < size; r++)
-        p.ids[r] = names[r] ? 0 : -1;
-    if (are_few_enough(size, names, p.ids, m.hosts, message))
-        spawn_all(&p, &m, names, path, arguments, NULL, NULL, message);
+        p.ids[r] = program->names[r] ? 0 : -1;
+    if (are_few_enough(program, p.ids, m.hosts, message))
+        spawn_all(&p, &m, program, NULL, NULL, message);
     pvm_setopt(PvmRoute, PvmAllowDirect); /* as in all_ready */
     for (int r = 1; r < size && !*message; r++) {
         int seconds = (int)patience;
@@ -667,7 +671,7 @@ bool dome__pvm_park(const char *path, char **arguments, int size, const char *co
         pvm_send(p.ids[r], TAG_PARK);
     }
     pvm_setopt(PvmRoute, PvmRouteDirect);
-    const bool good = !*message && wait_ready(p.ids, names, size, timeout, message);
+    const bool good = !*message && wait_ready(p.ids, program->names, size, timeout, message);
     if (!good)
         end_tasks(p.ids + 1, size - 1);
     for (int r = 0; r < size; r++)

@@ -110,17 +110,16 @@ int dome__pvm_daemon_fd(void);
 char **dome__pvm_hosts_of(const int *ids, int n);
 
 /* The first steps return the members, or NULL with *message (g_free'd).
- * start: rank 0 enrols and spawns the others with arguments (argv without the program's name), task r on the host names[r].
- *        Calls starting(ctx, host) before it spawns on a host: PVM may wait long for a dead host.
+ * start: rank 0 enrols and spawns the others. Calls starting(ctx, host) before it spawns on a host: PVM may wait long for a dead
+ *        host.
  * lead: rank 0 of siblings gathers them. join: any other task, spawned by start or sibling of a leader. */
-dome_members *dome__pvm_start(const char *path, char **arguments, int size, const char *const *names, const char *hub,
-                              const dome_again *again, void (*starting)(void *ctx, const char *host), void *ctx, char **message);
+dome_members *dome__pvm_start(const dome_spawn *program, const char *hub, const dome_again *again,
+                              void (*starting)(void *ctx, const char *host), void *ctx, char **message);
 dome_members *dome__pvm_lead(const char *hub, char **message);
 dome_members *dome__pvm_join(double timeout, char **message);
 
 /* Starts tasks that wait until a program enters its next view: dome_launcher.park. */
-bool dome__pvm_park(const char *path, char **arguments, int size, const char *const *names, int *ids, double timeout,
-                    double patience, char **message);
+bool dome__pvm_park(const dome_spawn *program, int *ids, double timeout, double patience, char **message);
 
 /* For a task that has become the program anew: enrols, and returns its tid, or 0; then joins a program of which it knows no other
  * task. */

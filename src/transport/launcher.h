@@ -33,6 +33,14 @@ typedef struct dome_again {
     const int *ids; /* 0: a newcomer, which is started */
 } dome_again;
 
+/* Which program to start, and where. */
+typedef struct dome_spawn {
+    const char *path;
+    char **arguments; /* argv without the program's name */
+    int size;
+    const char *const *names; /* by rank: the host of a task */
+} dome_spawn;
+
 /* NULL is allowed. */
 void dome__members_free(dome_members *members);
 
@@ -73,11 +81,10 @@ typedef struct dome_launcher {
      * DOME_VARIABLE_AVOID are left out. */
     char **(*hosts)(char **message);
 
-    /* SPAWN: starts the other tasks with arguments (argv without the program's name): task r, of `size`, on the host names[r] of
-     * that list. Calls starting(ctx, host) before it starts tasks on a host, which may take long. again: NULL in the first
-     * view. */
-    dome_members *(*spawn)(const char *path, char **arguments, int size, const char *const *names, const char *hub,
-                           const dome_again *again, void (*starting)(void *ctx, const char *host), void *ctx, char **message);
+    /* SPAWN: starts the other tasks, on hosts of that list. Calls starting(ctx, host) before it starts tasks on a host, which may
+     * take long; NULL: does not. again: NULL in the first view. */
+    dome_members *(*spawn)(const dome_spawn *program, const char *hub, const dome_again *again,
+                           void (*starting)(void *ctx, const char *host), void *ctx, char **message);
 
     /* TOGETHER: the number of tasks started together, this one included, and this one's position among them; the first leads. */
     int (*siblings)(int *place);
@@ -90,12 +97,11 @@ typedef struct dome_launcher {
     dome_members *(*join)(double timeout, char **message);
     void (*ready)(const dome_members *members);
 
-    /* AGAIN: starts newcomers of the next view while this one goes on, task r on the host names[r]; NULL: r is no newcomer.
+    /* AGAIN: starts newcomers of the next view while this one goes on; a task whose host is NULL is no newcomer.
      * Returns when all of them wait for task 0 of the next view; ids[r] gets their ids, 0 for others. On failure none of them is
      * left. Called in a separate process: they end when that has been gone for `patience` seconds without a message from that
      * task 0. */
-    bool (*park)(const char *path, char **arguments, int size, const char *const *names, int *ids, double timeout,
-                 double patience, char **message);
+    bool (*park)(const dome_spawn *program, int *ids, double timeout, double patience, char **message);
 
     /* AGAIN: the descriptor of this process's connection to its daemon; -1: it has none. Any thread may call it. As long as it is
      * open, in a process that has become another program as well, the daemon takes the task for one that goes on. */

@@ -375,8 +375,9 @@ static void test_describe(void)
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         dome_zarr z;
         char *message = NULL;
-        if (!dome__zarr_describe(&z, 2, DOME_F64, cases[i].ndim, cases[i].shape, cases[i].width, cases[i].elements,
-                                 cases[i].block, 0, &message))
+        if (!dome__zarr_describe(&z, 2,
+                                 &(dome_zarr_vector){DOME_F64, cases[i].ndim, cases[i].shape, cases[i].width, cases[i].block},
+                                 cases[i].elements, 0, &message))
             g_error("case %zu: %s", i, message);
         for (int d = 0; d < cases[i].ndim; d++)
             g_assert_cmpuint(z.chunk[d], ==, cases[i].chunk[d]);

@@ -8,12 +8,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static bool park(const char *path, char **arguments, int size, const char *const *names, int *ids, double timeout,
-                 double patience, char **message)
+static bool park(const dome_spawn *program, int *ids, double timeout, double patience, char **message)
 {
-    bool as_given = strcmp(path, "/a place/prog\n") == 0 && g_strv_length(arguments) == 3 && strcmp(arguments[0], "") == 0 &&
-                    strcmp(arguments[1], "x=y z") == 0 && strcmp(arguments[2], "") == 0 && timeout == 7 && patience == 8;
-    as_given = as_given && size == 4 && !names[0] && strcmp(names[1], "h2") == 0 && !names[2] && strcmp(names[3], "h3") == 0;
+    char **arguments = program->arguments;
+    const char *const *names = program->names;
+    bool as_given = strcmp(program->path, "/a place/prog\n") == 0 && g_strv_length(arguments) == 3 &&
+                    strcmp(arguments[0], "") == 0 && strcmp(arguments[1], "x=y z") == 0 && strcmp(arguments[2], "") == 0 &&
+                    timeout == 7 && patience == 8;
+    as_given =
+        as_given && program->size == 4 && !names[0] && strcmp(names[1], "h2") == 0 && !names[2] && strcmp(names[3], "h3") == 0;
     as_given = as_given && g_strcmp0(getenv("ONE"), "1 = one") == 0 && g_strcmp0(getenv("EMPTY"), "") == 0 && !getenv("HOME");
     if (!as_given || getenv("FAILS")) {
         *message = g_strdup(as_given ? "no\nroom" : "other things arrive than were given");
