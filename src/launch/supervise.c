@@ -325,14 +325,94 @@ static void end_like(int status)
     _exit(128 + number);
 }
 
+/* How the next attempt goes on: whether from a checkpoint, and with how many tasks. */
+typedef struct next_attempt {
+    int number;
+    bool resume;
+    int tasks;
+} next_attempt;
+
+/* Runs the program once, until it is over. */
+static void attempt(supervisor *s, const next_attempt *next, double began)
+{
+    const int restarts = s->how->restarts;
+    dome_attempt attempt = {.number = next->number,
+                            .losses = next->number + s->heals,
+                            .seconds = dome__now() - began,
+                            .resume = next->resume,
+                            .tasks = next->tasks,
+                            .avoid = s->avoid->str,
+                            .left = restarts ? MAX(restarts - next->number - s->heals, 0) : -1};
+    clear(s);
+    start(s, &attempt);
+    watch(s, attempt.report_fd);
+    close(attempt.report_fd);
+    if (!s->reported && s->has_hub)
+        wait_for_leftovers(s);
+}
+
+/* Why the program is not started again after this loss, g_free'd by the caller; "": it was not to be; NULL: it is. */
+static char *why_not_again(const supervisor *s, dome_losses *losses, const dome_supervise_point *point, int used)
+{
+    const dome_place here = {
+        .known = s->place_known, .checkpoint = point->number, .loop = s->loop, .sequence = s->sequence, .victims = s->victims};
+    if (dome__losses_note(losses, &here))
+        return g_strdup_printf("; that is the same place %d times in a row: the program is not started again", losses->times);
+    if (s->how->restarts == 0)
+        return g_strdup("");
+    if (used < s->how->restarts)
+        return NULL;
+    return g_strdup_printf("; not started again: %d restart%s used up", used, used == 1 ? " is" : "s are");
+}
+
+/* Goes on from `point`. Returns false if a signal has ended the program meanwhile. */
+static bool prepare_next(supervisor *s, const next_attempt *next, const dome_supervise_point *point, const char *text)
+{
+    add_silent(s);
+    char *where = s->how->prepare(s->how->ctx, s->avoid->str), *point_text = from(point, next->resume);
+    handle_signals(s);
+    if (!s->ending)
+        dome__say("%s; started again%s%s %s, restart %d of %d", text, where[0] ? " " : "", where, point_text,
+                  next->number + s->heals, s->how->restarts);
+    g_free(where);
+    g_free(point_text);
+    return !s->ending;
+}
+
+/* After an attempt: says what happened, and returns whether the program is started again. first: the checkpoint that existed
+ * before this run, which may belong to another one. */
+static bool goes_on(supervisor *s, dome_losses *losses, const dome_supervise_point *first, next_attempt *next)
+{
+    if (!is_loss(s, next->number)) {
+        if (s->reported && s->end == DOME_END_START && s->line)
+            fputs(s->line, stderr);
+        return false;
+    }
+    dome_supervise_point point = {0};
+    s->how->point(s->how->ctx, &point);
+    char *text = reason(s), *why_not = why_not_again(s, losses, &point, next->number + s->heals);
+    bool again = !why_not;
+    if (again) {
+        next->number++;
+        next->resume = next->resume || point.number != first->number;
+        next->tasks = next->resume ? point.tasks : 0;
+        again = prepare_next(s, next, &point, text);
+    } else {
+        dome__say("%s%s", text, why_not);
+    }
+    g_free(why_not);
+    g_free(text);
+    return again;
+}
+
 int dome__supervise(const dome_supervision *how)
 {
     supervisor s = {.how = how, .in = g_byte_array_new(), .avoid = g_string_new(NULL)};
     dome_losses losses = {0};
-    bool resume = false;
-    int survived = 0, tasks = 0;
+    next_attempt next = {0};
+    int survived;
     const double began = dome__now();
-    dome_supervise_point first = {0}; /* the checkpoint that existed before this run */
+    dome_supervise_point first = {0};
     how->point(how->ctx, &first);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     const struct sigaction heard = {.sa_handler = SIG_DFL}; /* a process that ignores SIGCHLD cannot learn how its children end */
@@ -340,58 +420,10 @@ int dome__supervise(const dome_supervision *how)
     s.signal_fd = dome__hub_signals(&s.old_mask);
     if (s.signal_fd < 0)
         give_up(&s, "its signals");
-    for (int number = 0;; number++) {
-        dome_attempt attempt = {.number = number,
-                                .losses = number + s.heals,
-                                .seconds = dome__now() - began,
-                                .resume = resume,
-                                .tasks = tasks,
-                                .avoid = s.avoid->str,
-                                .left = how->restarts ? MAX(how->restarts - number - s.heals, 0) : -1};
-        clear(&s);
-        start(&s, &attempt);
-        watch(&s, attempt.report_fd);
-        close(attempt.report_fd);
-        survived = number + s.heals;
-        if (!s.reported && s.has_hub)
-            wait_for_leftovers(&s);
-        if (!is_loss(&s, number)) {
-            if (s.reported && s.end == DOME_END_START && s.line)
-                fputs(s.line, stderr);
-            break;
-        }
-        char *text = reason(&s);
-        dome_supervise_point point = {0};
-        how->point(how->ctx, &point);
-        const dome_place here = {
-            .known = s.place_known, .checkpoint = point.number, .loop = s.loop, .sequence = s.sequence, .victims = s.victims};
-        if (dome__losses_note(&losses, &here)) {
-            dome__say("%s; that is the same place %d times in a row: the program is not started again", text, losses.times);
-            break;
-        }
-        const int used = number + s.heals;
-        if (how->restarts == 0) {
-            dome__say("%s", text);
-            break;
-        }
-        if (used >= how->restarts) {
-            dome__say("%s; not started again: %d restart%s used up", text, used, used == 1 ? " is" : "s are");
-            break;
-        }
-        /* Resume only when the newest checkpoint differs from the one before this run: that one may belong to another run. */
-        resume = resume || point.number != first.number;
-        tasks = resume ? point.tasks : 0;
-        add_silent(&s);
-        char *where = how->prepare(how->ctx, s.avoid->str), *point_text = from(&point, resume);
-        handle_signals(&s);
-        if (s.ending)
-            break;
-        dome__say("%s; started again%s%s %s, restart %d of %d", text, where[0] ? " " : "", where, point_text, used + 1,
-                  how->restarts);
-        g_free(where);
-        g_free(point_text);
-        g_free(text);
-    }
+    do {
+        attempt(&s, &next, began);
+        survived = next.number + s.heals;
+    } while (goes_on(&s, &losses, &first, &next));
     how->finish(how->ctx, survived);
     end_like(s.status);
     return 1;
