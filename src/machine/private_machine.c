@@ -25,14 +25,16 @@ static void take_down_left_behind(const void *ctx, const char *path)
     launcher->machine_take_down(path, false);
 }
 
-/* Chooses a name for the directory, which is created only after the guard has started. */
+/* Chooses a name for the directory, which is created only after the guard has started. The name is absolute: daemons run in
+ * other directories than the program. */
 static char *choose_directory(const dome_launcher *launcher)
 {
-    const char *parent = g_get_tmp_dir();
-    if (strlen(parent) > 48) /* names of local sockets are limited to about 100 bytes */
-        parent = "/tmp";
+    char *given = g_canonicalize_filename(g_get_tmp_dir(), NULL);
+    const char *parent = strlen(given) > 48 ? "/tmp" : given; /* names of local sockets are limited to about 100 bytes */
     dome__run_directory_sweep(parent, take_down_left_behind, launcher);
-    return dome__run_directory_name(parent);
+    char *name = dome__run_directory_name(parent);
+    g_free(given);
+    return name;
 }
 
 /* Checks that there is room for the daemon's files, because the daemon itself gives no useful message if there is none. Sets

@@ -436,6 +436,14 @@ def no_room():
         only_line(run, r"cannot make a directory in /proc/self/fd for the private virtual machine: .*")
 
 
+def relative():
+    """TMPDIR is relative to the directory of the program."""
+    with Run(["/bin/sh", "-c", 'cd "$TMPDIR" && TMPDIR=. exec "$0" sum --dome-tasks 2', STARTER], {"TMPDIR": "%TMP%"}) as run:
+        ends(run)
+        prints(run, sum_of(2))
+        quiet(run)
+
+
 def full(size):
     """The temporary directory is full."""
     if subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "none", "/mnt"], stderr=subprocess.DEVNULL).returncode != 0:
@@ -591,6 +599,7 @@ def all_cases():
         case("no PVM needed: %s" % " ".join(options), no_pvm_needed, options)
     case("broken daemon", broken_daemon)
     case("no room for files", no_room)
+    case("a relative TMPDIR", relative)
     for size in "4k", "12k":
         case("a full temporary directory, " + size, full, size)
     return cases
