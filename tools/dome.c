@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void dome__command_fail(int status, const char *format, ...)
 {
@@ -112,9 +113,21 @@ static void help(FILE *to)
     fputs("  --help     this text\n  --version  the version\n", to);
 }
 
+/* A command whose output is lost, because the disk is full for instance, does not end with 0. Called at exit, since help ends
+ * the process within GLib. */
+static void close_output(void)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return;
+    const char *name = g_get_prgname(), *command = g_str_has_prefix(name, "dome ") ? name + strlen("dome ") : name;
+    dome__say("%s: the output cannot be written", command);
+    _exit(2);
+}
+
 int main(int argc, char **argv)
 {
     dome__open_streams();
+    atexit(close_output);
     setlocale(LC_CTYPE, ""); /* for names and for the help; numbers have the same format everywhere */
     g_set_prgname("dome");
     if (argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0)) {

@@ -394,12 +394,8 @@ int dome__command_ckpt(int argc, char **argv)
         return 0;
     }
     for (size_t i = 0; argc > 1 && i < G_N_ELEMENTS(commands); i++)
-        if (strcmp(argv[1], commands[i].name) == 0) {
-            int status = commands[i].main(argc - 1, argv + 1);
-            if (fflush(stdout) != 0 || ferror(stdout))
-                dome__command_fail(2, "ckpt %s: the output cannot be written", argv[1]);
-            return status;
-        }
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].main(argc - 1, argv + 1);
     if (argc > 1)
         dome__command_unknown("dome ckpt", argv[1], commands, G_N_ELEMENTS(commands));
     help(stderr);

@@ -104,6 +104,15 @@ def usage():
     dome(status=2)
 
 
+def lost_output():
+    """A command that cannot print ends with a line and a status."""
+    for command in (["ps"], ["ps", "--json"], ["--version"], ["--help"], ["run", "--help"], ["run", "--show", STARTER]):
+        name = command[0] if command[0][0] != "-" else "dome"
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([DOME, *command], env=harness.clean_environment(), stdout=full, stderr=subprocess.PIPE, timeout=harness.HANG)
+        check((done.returncode, done.stderr) == (2, b"dome: %s: the output cannot be written\n" % name.encode()), "%s: %r" % (command, done))
+
+
 def show():
     """dome run --show prints a configuration that DOME_OPTIONS takes, and says where it is from."""
     words = ["-n", "3", "--on-loss", "heal", STARTER, "--dome-trace", "a 'b' #c", "--dome-profile"]
@@ -171,6 +180,7 @@ def all_cases():
         ("dome ps, killed", ps_after_kill),
         ("dome ps, checkpoints", ps_checkpoint),
         ("usage", usage),
+        ("lost output", lost_output),
         ("dome run --show", show),
         ("suggestions", suggest),
         ("PVM_ROOT, pvmd on the PATH", pvm_root, {"PVM_ROOT": "/nowhere"}),
