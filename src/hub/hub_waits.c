@@ -56,7 +56,9 @@ static void describe(GString *text, const hub_client *c)
     if (tag >= 0)
         g_snprintf(with, sizeof with, " with tag %d", tag);
     g_string_append_printf(text, "%stask %d on host %s is in %s", text->len ? "; " : "", c->rank, c->host, operation);
-    if (c->beat.awaited)
+    if (c->beat.awaited && tag == DOME_AWAITED_LOCK)
+        g_string_append_printf(text, " and waits for %s, which has the lock", from);
+    else if (c->beat.awaited)
         g_string_append_printf(text, " and waits for a message from %s%s", from, with);
 }
 
