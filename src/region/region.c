@@ -2,9 +2,11 @@
 #include <dome/region.h>
 
 #include "core/layout.h"
+#include "core/marks.h"
 #include "core/type_private.h"
 #include "region/member.h"
 #include "region/region_operations.h"
+#include "system/checksum.h"
 #include "system/sized.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
@@ -18,8 +20,11 @@ struct dome_region {
     dome_type type;
     uint64_t length, width, element; /* element: bytes */
     dome_layout *layout;
-    dome_memory *memory; /* NULL: there are no elements */
+    dome_memory *memory;        /* NULL: there are no elements */
+    uint64_t *sums[DOME_MARKS]; /* by block: the checksum when the mark was set; UNKNOWN: nobody knows. NULL: of all blocks */
 };
+
+enum { UNKNOWN = 0 };
 
 static dome_region *self(const dome_object *object)
 {
@@ -80,10 +85,18 @@ static dome_status reg_pack(const dome_object *object, uint64_t first, uint64_t 
     return DOME_OK;
 }
 
+/* These blocks count as written since each mark. */
+static void forget_sums(dome_region *r, uint64_t first, uint64_t count)
+{
+    for (unsigned mark = 0; mark < DOME_MARKS; mark++)
+        for (uint64_t b = first; r->sums[mark] && b < first + count; b++)
+            r->sums[mark][b] = UNKNOWN;
+}
+
 static dome_status reg_unpack(dome_object *object, uint64_t first, uint64_t count, dome_format format, const void *buffer,
                               uint64_t bytes)
 {
-    const dome_region *r = self(object);
+    dome_region *r = self(object);
     dome_span elements;
     if (!owned(r, first, count, &elements))
         return DOME_ERR_ARGUMENT;
@@ -91,10 +104,11 @@ static dome_status reg_unpack(dome_object *object, uint64_t first, uint64_t coun
         return DOME_ERR_FORMAT;
     if (elements.count > 0)
         dome_type_unpack(r->type, format, address(r, elements.first), buffer, (size_t)(elements.count * r->width));
+    forget_sums(r, first, count);
     return DOME_OK;
 }
 
-/* The values are where they are: only the owners change. */
+/* The values are where they are: only the owners change. The owner before knows alone what a block was at a mark. */
 static dome_status reg_adopt(dome_object *object, const dome_layout *layout)
 {
     dome_region *r = self(object);
@@ -102,6 +116,10 @@ static dome_status reg_adopt(dome_object *object, const dome_layout *layout)
         dome_layout_block_size(layout) != dome_layout_block_size(r->layout) ||
         dome_layout_tasks(layout) != dome_layout_tasks(r->layout))
         return DOME_ERR_ARGUMENT;
+    const uint64_t own = dome_layout_run(r->layout, r->env->rank, NULL);
+    for (uint64_t b = 0; b < dome_layout_blocks(layout); b++)
+        if (dome__layout_position_of(r->layout, r->env->rank, b) >= own)
+            forget_sums(r, b, 1);
     dome_layout *old = r->layout;
     r->layout = dome_layout_ref(layout);
     dome_layout_unref(old);
@@ -115,6 +133,42 @@ static const void *reg_values(const dome_object *object, uint64_t first, uint64_
     return owned(r, first, count, &elements) && elements.count > 0 ? address(r, elements.first) : NULL;
 }
 
+static uint64_t sum_of(const dome_region *r, uint64_t block)
+{
+    const dome_span elements = dome_layout_block(r->layout, block);
+    return dome__checksum64(address(r, elements.first), (size_t)(elements.count * r->element));
+}
+
+static bool is_written(const void *region, unsigned mark, uint64_t block)
+{
+    const dome_region *r = region;
+    const uint64_t *sums = r->sums[mark];
+    return !sums || sums[block] == UNKNOWN || sums[block] != sum_of(r, block);
+}
+
+/* Without memory for checksums all blocks count as written, which is safe. */
+static void set_mark(dome_region *r, unsigned mark)
+{
+    const uint64_t own = dome_layout_run(r->layout, r->env->rank, NULL);
+    if (!r->sums[mark])
+        r->sums[mark] = g_try_new0(uint64_t, (gsize)dome_layout_blocks(r->layout));
+    for (uint64_t k = 0; r->sums[mark] && k < own; k++) {
+        const uint64_t block = dome__layout_block_at(r->layout, r->env->rank, k);
+        r->sums[mark][block] = sum_of(r, block);
+    }
+}
+
+/* Stores leave no trace, so blocks are compared, by their checksums. */
+static dome_status reg_delta(dome_object *object, unsigned mark, dome_delta_visit visit, void *ctx)
+{
+    dome_region *r = self(object);
+    if (visit)
+        return dome__marked_visit(&(dome_marked){r->layout, r->env->rank, is_written, r, mark}, visit, ctx);
+    if (r->length > 0)
+        set_mark(r, mark);
+    return DOME_OK;
+}
+
 static bool reg_shares(const dome_object *object, int rank)
 {
     (void)object, (void)rank;
@@ -124,6 +178,8 @@ static bool reg_shares(const dome_object *object, int rank)
 static void reg_destroy(dome_object *object)
 {
     dome_region *r = self(object);
+    for (unsigned mark = 0; mark < DOME_MARKS; mark++)
+        g_clear_pointer(&r->sums[mark], g_free);
     dome__memory_free(r->memory);
     dome_layout_unref(r->layout);
     dome__bury(r->env, r);
@@ -139,6 +195,7 @@ static const dome_object_ops reg_ops = {
     .adopt = reg_adopt,
     .destroy = reg_destroy,
     .values = reg_values,
+    .delta = reg_delta,
     .shares = reg_shares,
 };
 
