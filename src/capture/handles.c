@@ -416,6 +416,8 @@ char *dome__capture_handles_save(GByteArray *to)
 {
     dome_capture_handles *h = &dome__capture->handles;
     char *problem = NULL;
+    if (h->env->lazy.locks)
+        return g_strdup("it has made locks (dome_lock_new), which programs of dome-cc cannot save");
     dome__append_u64(to, dome__registry_last_id(h->env));
     dome__append_u32(to, dome__errors_returned(h->env));
     dome__append_u32(to, h->structs->len);
