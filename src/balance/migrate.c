@@ -8,6 +8,7 @@
 #include "system/bytes.h"
 #include "trace/record.h"
 #include "transport/agree.h"
+#include "transport/collective.h"
 #include "transport/message.h"
 #include "transport/transport.h"
 
@@ -251,6 +252,8 @@ static int exchange(dome_object *object, const dome_layout *layout, const GArray
     for (guint i = 0; i < plan->len && status == DOME_OK; i++) {
         round r = g_array_index(plan, round, i);
         dome_span *out = r.out, *in = r.in;
+        r.nout = dome__object_shares(object, r.dest) ? 0 : r.nout;
+        r.nin = dome__object_shares(object, r.source) ? 0 : r.nin;
         uint8_t *last = NULL;
         bool sends = r.nout > 0, places_out = by_place(object, r.dest), places_in = by_place(object, r.source);
         while (status == DOME_OK && (r.nout > 0 || r.nin > 0)) {
@@ -295,6 +298,13 @@ static bool follows(const dome_object *object, const dome_layout *layout, dome_o
            info->length == dome_layout_length(layout) && dome_layout_block_size(info->layout) == dome_layout_block_size(layout);
 }
 
+/* Tasks that share an object's memory send each other nothing by which they would wait. */
+static int wait_for_all(dome_env *env)
+{
+    int status = dome__barrier(env->transport);
+    return status ? dome__fail_transport(env, status) : DOME_OK;
+}
+
 static uint64_t moved_blocks(const dome_env *env)
 {
     return env->moved->to_neighbours + env->moved->around + env->moved->further;
@@ -307,9 +317,14 @@ int dome__relayout(dome_env *env, const dome_layout *layout)
     uint64_t begin = dome__now_ns(), bytes = env->moved->bytes, blocks = moved_blocks(env);
     dome_layout *was = dome_layout_ref(dome_env_layout(env, dome_layout_length(layout), dome_layout_block_size(layout)));
     GArray *plan = make_plan(env->transport, was, layout);
+    bool shared = false;
     for (dome_object *o = NULL; status == DOME_OK && (o = dome_object_next(env, o));)
-        if (follows(o, layout, &info))
+        if (follows(o, layout, &info)) {
             status = move_object(o, layout, plan);
+            shared |= dome__object_is_shared(o);
+        }
+    if (status == DOME_OK && shared)
+        status = wait_for_all(env);
     if (status == DOME_OK)
         dome__env_set_layout(env, layout);
     dome__trace_migration(env->trace, layout, begin, env->moved->bytes - bytes, moved_blocks(env) - blocks);

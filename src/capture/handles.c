@@ -305,6 +305,8 @@ static char *save_maker(const dome_object *object, GByteArray *to)
 {
     const dome__object_make make = dome__object_maker(object);
     const char *kind = dome_object_operations(object)->kind, *name = make ? name_of((void (*)(void))make) : NULL;
+    if (strcmp(kind, "region") == 0 && !make)
+        return g_strdup_printf("'%s' is a region, which programs of dome-cc cannot save", dome_object_name(object));
     if (!make)
         return g_strdup_printf(
             "'%s' is a %s, a structure of the program's own whose operation table has no make: after a restart "
@@ -414,6 +416,8 @@ char *dome__capture_handles_save(GByteArray *to)
 {
     dome_capture_handles *h = &dome__capture->handles;
     char *problem = NULL;
+    if (h->env->lazy.locks)
+        return g_strdup("it has made locks (dome_lock_new), which programs of dome-cc cannot save");
     dome__append_u64(to, dome__registry_last_id(h->env));
     dome__append_u32(to, dome__errors_returned(h->env));
     dome__append_u32(to, h->structs->len);

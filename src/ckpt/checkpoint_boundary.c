@@ -286,7 +286,9 @@ int dome__checkpoint_carry_out(dome_env *env)
     if (status != DOME_OK)
         return status;
     if (what.number > 0)
-        dome__checkpoint_begin_writing(env, what.number, what.full != 0);
+        status = dome__checkpoint_begin_writing(env, what.number, what.full != 0);
+    if (status != DOME_OK)
+        return status;
     if (what.number > 0 || what.keep)
         c->due.again = false;
     if (what.ending)

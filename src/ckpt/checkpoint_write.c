@@ -105,11 +105,14 @@ static void note_time(void *checkpoints)
     dome__run_write(c, true, NULL);
 }
 
-void dome__checkpoint_begin_writing(dome_env *env, uint64_t number, bool full)
+int dome__checkpoint_begin_writing(dome_env *env, uint64_t number, bool full)
 {
     dome_checkpoints *c = env->checkpoints;
     uint64_t stopped = dome__now_ns();
     dome__checkpoint_finish_writing(env);
+    int status = dome__state_meet(env);
+    if (status != DOME_OK)
+        return status;
     double begin = c->writing.job_began = dome_wtime();
     c->writing.saved_loop = c->loop;
     dome__checkpoint_copy(env, full);
@@ -136,6 +139,7 @@ void dome__checkpoint_begin_writing(dome_env *env, uint64_t number, bool full)
     c->report.pause += c->writing.job_pause;
     c->report.longest_pause = MAX(c->report.longest_pause, c->writing.job_pause);
     dome__trace_checkpoint(env->trace, number, stopped, bytes);
+    return dome__state_meet(env);
 }
 
 /* ---- what others ask ---- */
@@ -179,7 +183,9 @@ int dome__checkpoint_keep(dome_env *env)
     char *why = NULL;
     const double begin = dome_wtime();
     fflush(stdout); /* as for a checkpoint */
-    int status = dome__kept_write(c->kept, c->program, c->loop, &why);
+    int status = dome__state_meet(env);
+    if (status == DOME_OK)
+        status = dome__kept_write(c->kept, c->program, c->loop, &why); /* ends when all tasks have written */
     const double cost = dome_wtime() - begin;
     if (status == DOME_OK && !why) {
         c->writing.kept_any = true;

@@ -1,5 +1,6 @@
 /* Writing a handover. From here there is no way back. */
 #include "ckpt/handover_private.h"
+#include "core/object_private.h"
 #include "core/operation.h"
 #include "core/storage.h"
 #include "system/bytes.h"
@@ -43,13 +44,14 @@ static void write_block(dome_handover *h, const dome_object *object, const dome_
         take_block(h, object, there, block, h->piece_of[h->env->rank], to);
 }
 
-/* Gives back whole pages of [from, to), whose values have been written. Returns from where on they are still there. */
-static uintptr_t give_back(uintptr_t from, uintptr_t to)
+/* Gives back whole pages of [from, to), whose values have been written. Returns from where on they are still there. advice: of
+ * madvise; other tasks have pages of shared memory mapped, too. */
+static uintptr_t give_back(uintptr_t from, uintptr_t to, int advice)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), first = (from + page - 1) / page * page, end = to / page * page;
     if (end <= first)
         return from;
-    madvise((void *)first, end - first, MADV_DONTNEED);
+    madvise((void *)first, end - first, advice);
     return end;
 }
 
@@ -60,14 +62,15 @@ static void write_run(dome_handover *h, const dome_handover_run *run)
     dome_object_info info = {.size = sizeof info};
     dome_object_describe(run->object, &info);
     const uint64_t element = info.width * dome_type_size(info.type);
+    const int advice = dome__object_is_shared(run->object) ? MADV_REMOVE : MADV_DONTNEED;
     for (uint64_t b = run->blocks.first; !h->why && b < run->blocks.first + run->blocks.count; b++) {
         write_block(h, run->object, run->there, b);
         written += (info.layout ? dome_layout_block(info.layout, b).count : info.length) * element;
         if (run->alone && written - there >= GIVE_BYTES)
-            there = give_back(there, MIN(written, end));
+            there = give_back(there, MIN(written, end), advice);
     }
     if (run->alone)
-        give_back(there, end);
+        give_back(there, end, advice);
 }
 
 static bool is_run(const dome_handover *h, const dome_object *object, dome_span blocks)

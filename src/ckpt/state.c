@@ -3,7 +3,8 @@
 #include "core/layout.h"
 #include "core/object_private.h"
 #include "store/store.h"
-#include "transport/transport.h"
+#include "transport/agree.h"
+#include "transport/collective.h"
 
 static char *cannot(const char *object, const char *why)
 {
@@ -13,6 +14,20 @@ static char *cannot(const char *object, const char *why)
 char *dome__state_cannot(const char *object, int status)
 {
     return cannot(object, dome_status_text((dome_status)status));
+}
+
+static bool is_shared(const dome_env *env)
+{
+    for (const dome_object *o = NULL; (o = dome_object_next(env, o));)
+        if (dome__object_is_named(o) && dome__object_is_shared(o))
+            return true;
+    return false;
+}
+
+int dome__state_meet(dome_env *env)
+{
+    int status = is_shared(env) ? dome__barrier(env->transport) : DOME_OK;
+    return status ? dome__fail_transport(env, status) : DOME_OK;
 }
 
 char *dome__state_settle(dome_env *env)

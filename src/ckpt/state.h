@@ -52,6 +52,10 @@ int dome__state_blocks(const dome_env *env, int rank, dome_state_share share, co
 /* Whether an object's blocks are stored as values of its type. */
 bool dome__state_is_fixed(const dome_object *object, const dome_object_info *info);
 
+/* To be called before values are read and before the program goes on from there: if tasks write each other's values in memory
+ * that they share (the slot `shares`), all tasks wait for each other. Collective. Fails by dome__fail. */
+int dome__state_meet(dome_env *env);
+
 /* Completes all deferred work. */
 char *dome__state_settle(dome_env *env);
 

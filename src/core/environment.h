@@ -28,6 +28,7 @@ typedef struct dome_transport dome_transport;           /* src/transport/transpo
 typedef struct dome_recorder dome_recorder;             /* src/program/recording.c */
 typedef struct dome_checkpoints dome_checkpoints;       /* src/ckpt/checkpoint_private.h */
 typedef struct dome_peer dome_peer;                     /* the service channel: src/peer/peer.h */
+typedef struct dome_locks dome_locks;                   /* src/region/lock.c */
 typedef struct dome_trail dome_trail;                   /* the operations before this one: src/core/trail.h */
 typedef struct dome_watch dome_watch;                   /* this task's line to the hub: src/watch/watch.h */
 
@@ -37,6 +38,12 @@ typedef struct dome_position {
     const dome_object *stale;   /* a freed object that is an operand of the operation that is beginning; NULL: none */
     uint64_t sequence, history; /* the number of the current operation, and a hash of it and all before */
 } dome_position;
+
+/* Parts that few programs have. NULL: none so far. */
+typedef struct dome_lazy_parts {
+    dome_sparse_notes *sparse_notes;
+    dome_locks *locks;
+} dome_lazy_parts;
 
 /* Of src/program/recording.c. */
 typedef struct dome_recording {
@@ -66,8 +73,8 @@ struct dome_env {
     dome_errors *errors;
     dome_eval *eval;
     dome_comm *comm;
-    dome_futures *futures;           /* NULL: none so far */
-    dome_sparse_notes *sparse_notes; /* likewise */
+    dome_futures *futures; /* NULL: none so far */
+    dome_lazy_parts lazy;
 
     /* operation.c */
     dome_operation *operation; /* the innermost current one; NULL in the program's own code */

@@ -520,6 +520,16 @@ bool dome__object_has_place(const dome_object *object)
     return SLOT(object, place) != NULL;
 }
 
+bool dome__object_is_shared(const dome_object *object)
+{
+    return SLOT(object, shares) != NULL;
+}
+
+bool dome__object_shares(const dome_object *object, int rank)
+{
+    return SLOT(object, shares) && object->ops->shares(object, rank);
+}
+
 dome__object_make dome__object_maker(const dome_object *object)
 {
     return SLOT(object, make);

@@ -48,6 +48,11 @@ typedef dome_object *(*dome__object_make)(dome_env *env, const char *name, const
 dome__object_make dome__object_maker(const dome_object *object);
 uint64_t dome__object_parameters(const dome_object *object, void *buffer);
 
+/* Whether other tasks than the owners write the object's values, in memory that they share; and whether a task has them in the
+ * same memory as this one. */
+bool dome__object_is_shared(const dome_object *object);
+bool dome__object_shares(const dome_object *object, int rank);
+
 /* Whether the object has its own form in checkpoints. */
 bool dome__object_has_place(const dome_object *object);
 bool dome__object_has_write(const dome_object *object);

@@ -36,7 +36,7 @@ typedef struct hub_beat {
     bool bare; /* it has objects, but none with a name */
     uint64_t sequence, history, progress;
     uint64_t loop;    /* loop boundaries passed */
-    uint64_t awaited; /* DOME_AWAITS of the message that it waits for; 0: none */
+    uint64_t awaited; /* DOME_AWAITS of the message or lock that it waits for; 0: none */
     char *operation;  /* its name; NULL or "": the program's own code */
     char *object;
     double busy, load; /* processors used since the previous beat; load of its host, below 0: unknown */

@@ -1,4 +1,4 @@
-/* Finds tasks that wait for each other's messages (dome_recv, dome_wait) and would do so for ever. */
+/* Finds tasks that wait for each other's messages (dome_recv, dome_wait) and locks, and would do so for ever. */
 #include "hub/hub_private.h"
 #include "transport/transport.h"
 
@@ -38,7 +38,7 @@ static const hub_client *task(const tasks *t, int rank)
     return rank >= 0 && rank < t->size ? t->task[rank] : NULL;
 }
 
-/* The task whose message this one waits for; NULL if there is none, or it might go on. */
+/* The task whose message or lock this one waits for; NULL if there is none, or it might go on. */
 static const hub_client *waits_for(const hub_state *s, const tasks *t, const hub_client *c)
 {
     if (!c || c->closed || dome__client_has_left(c->state) || !c->beat.awaited || !dome__hub_idle(s, c))
@@ -56,7 +56,9 @@ static void describe(GString *text, const hub_client *c)
     if (tag >= 0)
         g_snprintf(with, sizeof with, " with tag %d", tag);
     g_string_append_printf(text, "%stask %d on host %s is in %s", text->len ? "; " : "", c->rank, c->host, operation);
-    if (c->beat.awaited)
+    if (c->beat.awaited && tag == DOME_AWAITED_LOCK)
+        g_string_append_printf(text, " and waits for %s, which has the lock", from);
+    else if (c->beat.awaited)
         g_string_append_printf(text, " and waits for a message from %s%s", from, with);
 }
 

@@ -4,6 +4,7 @@
 #include "program/change.h"
 #include "program/program_operations.h"
 #include "program/transit.h"
+#include "region/lock.h"
 #include "transport/agree.h"
 #include "watch/watch.h"
 
@@ -220,7 +221,10 @@ dome_status dome_checkpoint(dome_env *env)
     dome_operation op;
     bool due;
     dome__begin(&op, env, DOME_OP_CHECKPOINT, NULL, 0);
-    int status = decide(env, &due);
+    int status = env->lazy.locks ? dome__locks_check(env) : DOME_OK;
+    if (status != DOME_OK)
+        return dome__end(&op, status);
+    status = decide(env, &due);
     return dome__end(&op, carry_out(env, status, NULL));
 }
 

@@ -24,6 +24,7 @@
 #include "program/progress.h"
 #include "program/recording.h"
 #include "program/start.h"
+#include "region/lock.h"
 #include "sparse/dsparse_notes.h"
 #include "store/format.h"
 #include "system/environment_variables.h"
@@ -180,8 +181,9 @@ int dome_finalize(dome_env *env)
     dome__registry_clear(env);
     dome__eval_free(g_steal_pointer(&env->eval));
     dome__comm_free(g_steal_pointer(&env->comm));
+    dome__locks_free(g_steal_pointer(&env->lazy.locks));
     dome__futures_free(g_steal_pointer(&env->futures));
-    dsparse__notes_free(g_steal_pointer(&env->sparse_notes));
+    dsparse__notes_free(g_steal_pointer(&env->lazy.sparse_notes));
     dome__storage_check_no_more();
     dome__storage_trim();
     dome__end(&op, DOME_OK);

@@ -6,6 +6,7 @@
 #include "objects/dscalar_operations.h"
 #include "objects/dvec_operations.h"
 #include "program/program_operations.h"
+#include "region/region_operations.h"
 #include "sparse/dsparse_operations.h"
 
 #include <glib.h>
@@ -15,7 +16,7 @@ static dome_operation_part *const parts[] = {
     [DOME_PART_PROGRAM] = &dome__program_operations, [DOME_PART_COMM] = &dome__comm_operations,
     [DOME_PART_BALANCE] = &dome__balance_operations, [DOME_PART_DSCALAR] = &dome__dscalar_operations,
     [DOME_PART_DVEC] = &dome__dvec_operations,       [DOME_PART_ELEMENTWISE] = &dome__elementwise_operations,
-    [DOME_PART_DSPARSE] = &dome__dsparse_operations,
+    [DOME_PART_DSPARSE] = &dome__dsparse_operations, [DOME_PART_REGION] = &dome__region_operations,
 };
 
 void dome__operations_add(void)

@@ -26,17 +26,17 @@ dsparse_note *dsparse__note(const dsparse *a, const dsparse_choice *choice)
     dome_env *env = a->env;
     if (env->rank > 0 || !env->options.profile)
         return NULL;
-    if (!env->sparse_notes)
-        env->sparse_notes = g_new0(dome_sparse_notes, 1);
+    if (!env->lazy.sparse_notes)
+        env->lazy.sparse_notes = g_new0(dome_sparse_notes, 1);
     unsigned k = 0;
-    const dsparse_note *n = env->sparse_notes->note;
-    while (k < env->sparse_notes->count && (n[k].rows != a->rows || n[k].columns != a->columns || n[k].way != choice->way ||
-                                            strcmp(n[k].name, dsparse_name(a)) != 0))
+    const dsparse_note *n = env->lazy.sparse_notes->note;
+    while (k < env->lazy.sparse_notes->count && (n[k].rows != a->rows || n[k].columns != a->columns || n[k].way != choice->way ||
+                                                 strcmp(n[k].name, dsparse_name(a)) != 0))
         k++;
-    dsparse_note *note = &env->sparse_notes->note[k];
-    if (k == env->sparse_notes->count && k < MOST) {
+    dsparse_note *note = &env->lazy.sparse_notes->note[k];
+    if (k == env->lazy.sparse_notes->count && k < MOST) {
         *note = (dsparse_note){.name = g_strdup(dsparse_name(a)), .rows = a->rows, .columns = a->columns, .way = choice->way};
-        env->sparse_notes->count++;
+        env->lazy.sparse_notes->count++;
     }
     memcpy(note->sends, choice->sends, sizeof note->sends);
     return note;
@@ -58,8 +58,8 @@ void dsparse__notes_free(dome_sparse_notes *notes)
 void dsparse__profile(const dome_env *env, FILE *file)
 {
     static const char *const ways[DSPARSE_WAYS] = {"", "by entries", "by sums", "by transpose"};
-    for (unsigned k = 0; env->sparse_notes && k < env->sparse_notes->count; k++) {
-        const dsparse_note *n = &env->sparse_notes->note[k];
+    for (unsigned k = 0; env->lazy.sparse_notes && k < env->lazy.sparse_notes->count; k++) {
+        const dsparse_note *n = &env->lazy.sparse_notes->note[k];
         fprintf(file,
                 "A^T x, '%s', %" G_GUINT64_FORMAT " x %" G_GUINT64_FORMAT ": %" G_GUINT64_FORMAT
                 " product%s %s, %.3f MB sent in each",

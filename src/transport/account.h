@@ -18,6 +18,9 @@ enum { DOME_LONG_WAIT = 100 * 1000 };
 #define DOME_AWAITED_RANK(awaited) ((int)((awaited) >> 32 & 0x7fffffff) - 1)
 #define DOME_AWAITED_TAG(awaited)  ((int)(uint32_t)(awaited))
 
+/* In place of a tag: a lock that the task with this rank holds. */
+enum { DOME_AWAITED_LOCK = INT32_MIN };
+
 /* The message for which a task waits, as one word: the next one on a channel from a task, or from any (rank -1). In place of a
  * channel: what it waits for is in memory that tasks share; it waits because it sends; the task's thread for services is to
  * answer (peer/peer.h). 0: it does not wait. */
@@ -35,7 +38,7 @@ typedef struct dome_transport_account {
         ahead_waits[DOME_AHEAD_WAITS]; /* the same for the oldest all-reduces that run ahead: they get on during other waits */
     uint32_t *given, *taken;  /* by rank and channel: the messages of the provider that were given to it for a task, and that were
                                * taken from it; NULL: what was given is there */
-    uint64_t awaited;         /* the message of the program that this task waits for (DOME_AWAITS); 0: none */
+    uint64_t awaited;         /* the message of the program, or the lock, that this task waits for (DOME_AWAITS); 0: none */
     uint64_t wait_began;      /* when the wait began, ns */
     uint64_t progress;        /* incremented when anything arrives */
     struct dome_board *board; /* of this task's host (board.h), NULL: none */

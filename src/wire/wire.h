@@ -88,7 +88,7 @@ typedef struct dome_wire_beat {
     uint32_t load;       /* of the host, hundredths; UINT32_MAX: unknown */
     uint64_t checkpoint; /* number of the last one + 1 */
     uint64_t loop;       /* loop boundaries passed */
-    uint64_t awaited;    /* the message that dome_recv or dome_wait waits for: DOME_AWAITS */
+    uint64_t awaited;    /* the message or lock that the task waits for: DOME_AWAITS */
     uint32_t bare;       /* 1: it has objects, but none with a name */
     uint64_t waited;     /* ns that it has waited for others in this view */
 } dome_wire_beat;

@@ -2,7 +2,7 @@
 # Every structure of the battery comes back from a checkpoint, on other numbers of tasks.
 . "$(dirname "$0")/../support/programs.bash"
 examples=$DOME_BUILD_DIR/tests/multi
-for structure in dvec dscalar dsparse lists; do
+for structure in dvec dscalar dsparse lists region; do
     rm -rf dir
     run "$most" "conformance_$structure" keep --dome-checkpoint-dir dir --dome-checkpoint-every 1
     well "$structure"

@@ -98,6 +98,18 @@ for host in "${hosts[@]}"; do
 done
 clean checkpoints
 
+say "a program with regions grows on its host alone"
+elastic=$DOME_BUILD_DIR/tests/programs/sharing
+start "$dome" run --hosts "$work/only" -n 2 --max 4 "$elastic" 200 100 - "$marks"
+refused elsewhere "grow: its tasks share 'before' on host h1, and task 2 would be on host h2" grow sharing --host h2
+order here "h1:3 h2:0 h3:0 h4:0" grow sharing --host h1
+wait "$program"
+status=$?
+ended_well elastic
+grep -qx "step 200 sum 20100" elastic.out || fail "sharing: $(cat elastic.out)"
+clean sharing
+
+elastic=$work/by_another_name
 say "a program that is for its host alone"
 start "$elastic" "$steps" 50 - "$marks" hurries --dome-tasks 2
 refused inside "grow: its private virtual machine is for this host alone: .*" grow by_another_name --host h2

@@ -228,6 +228,31 @@ static void of_messages(void)
     REFUSES(dome_test, NULL);
 }
 
+static void of_regions(void)
+{
+    REFUSES(dome_region_new, NULL, "r", DOME_F64, 5, NULL);
+    REFUSES(dome_region_new, env, "r", NULL, 5, NULL);
+    ALLOWS(dome_region_new, env, NULL, DOME_F64, 5, NULL);
+    ALLOWS(dome_region_free, NULL);
+    REFUSES(dome_region_data, NULL);
+    REFUSES(dome_region_env, NULL);
+    REFUSES(dome_region_name, NULL);
+    REFUSES(dome_region_type, NULL);
+    REFUSES(dome_region_length, NULL);
+    REFUSES(dome_region_width, NULL);
+    REFUSES(dome_region_object, NULL);
+    REFUSES(dome_region_unit, NULL);
+    dome_region *r = only_names ? NULL : dome_region_new(env, NULL, DOME_F64, 5, NULL);
+    REFUSES(dome_region_spans, r, NULL);
+    REFUSES(dome_region_spans, NULL, (dome_span[2]){{0, 0}});
+    REFUSES(dome_lock_new, NULL, "lock");
+    ALLOWS(dome_lock_new, env, NULL);
+    REFUSES(dome_lock_acquire, NULL);
+    REFUSES(dome_lock_release, NULL);
+    ALLOWS(dome_lock_free, NULL);
+    REFUSES(dome_lock_name, NULL);
+}
+
 static void of_types(void)
 {
     const dome_field field = {"a", DOME_F64, 0, 1}, nameless = {NULL, DOME_F64, 0, 1}, typeless = {"a", NULL, 0, 1};
@@ -939,6 +964,7 @@ int main(int argc, char **argv)
     of_environment();
     of_collectives();
     of_messages();
+    of_regions();
     of_types();
     of_layouts();
     of_objects(x ? dvec_object(x) : NULL);

@@ -131,6 +131,24 @@ static void of_messages(void)
     WRONG(dome_irecv, env, 99, 0, DOME_I32, &in, 1);
 }
 
+static void of_regions(void)
+{
+    dome_lock *lock = only_names ? NULL : dome_lock_new(env, "lock");
+    char name[DOME_NAME_MAX + 2];
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = 0;
+    WRONG(dome_region_new, env, "x", DOME_F64, 5, NULL);
+    WRONG(dome_region_new, env, NULL, DOME_F64, 5, DOME_REGION_OPTIONS(.block = 3));
+    WRONG(dome_lock_new, env, name);
+    WRONG(dome_lock_release, lock);
+    if (!only_names)
+        dome_lock_acquire(lock);
+    WRONG(dome_lock_acquire, lock);
+    if (!only_names)
+        dome_lock_release(lock);
+    dome_lock_free(lock);
+}
+
 static void of_scalars(void)
 {
     const double two[2] = {0.5, 1};
@@ -485,6 +503,8 @@ static const char *const others[] = {"dome_abort",
                                      "dome_layout_spans",
                                      "dome_layout_tasks",
                                      "dome_layout_unref",
+                                     "dome_lock_free",
+                                     "dome_lock_name",
                                      "dome_object_adopt",
                                      "dome_object_changed",
                                      "dome_object_content",
@@ -518,6 +538,16 @@ static const char *const others[] = {"dome_abort",
                                      "dome_print",
                                      "dome_progress",
                                      "dome_rank",
+                                     "dome_region_data",
+                                     "dome_region_env",
+                                     "dome_region_free",
+                                     "dome_region_length",
+                                     "dome_region_name",
+                                     "dome_region_object",
+                                     "dome_region_spans",
+                                     "dome_region_type",
+                                     "dome_region_unit",
+                                     "dome_region_width",
                                      "dome_scan_with",
                                      "dome_set_errors_return",
                                      "dome_size",
@@ -611,6 +641,7 @@ int main(int argc, char **argv)
     }
     of_environment();
     of_messages();
+    of_regions();
     of_scalars();
     of_vectors();
     element_wise();

@@ -1,0 +1,120 @@
+/* Regions: memory that all tasks read and write by plain loads and stores; and locks.
+ *
+ *     dome_region *r = dome_region_new(env, "image", DOME_F64, n, NULL);   // zeros, or the checkpoint's values
+ *     double *image = dome_region_data(r);                                 // n elements, on every task
+ *     dome_lock *lock = dome_lock_new(env, "total");
+ *
+ *     for (uint64_t i = first; i < end; i++)                               // this task's share of the work
+ *         image[i] = shade(i);
+ *     dome_barrier(env);                                                   // from here on all see all of it
+ *     dome_lock_acquire(lock);
+ *     *total += own;                                                       // one task at a time
+ *     dome_lock_release(lock);
+ *
+ * Typed shared memory beside messages, in checkpoints and on other numbers of tasks, follows Stardust (G. Cabillic, I. Puaut,
+ * "Stardust: an environment for parallel programming on networks of heterogeneous workstations", Journal of Parallel and
+ * Distributed Computing, 1997, sections 2 and 3). docs/regions.md has an example, and says when a dvec is better.
+ *
+ * Conventions
+ * - "Collective", "collective in order" and the values returned on failure are those of dvec.h and error.h.
+ * - All tasks of the program are on one host, and machines of one kind: a region is then one piece of memory. Tasks on
+ *   several hosts: dome_region_new fails (DOME_ERR_STATE).
+ * - Memory is what the processor gives. Two accesses to one place by two tasks, one of which is a store, are a mistake of the
+ *   program (a data race of C11) unless a barrier, a lock, or an operation in which one task waits for the other lies
+ *   between them, or both are atomic (stdatomic.h). Tasks may write neighbouring elements, even of one byte, at the same time.
+ * - Which task accesses which elements is up to the program. Each block of elements also has an owner, which saves it in
+ *   checkpoints (dome_region_spans); the owner's accesses are no faster here.
+ * - At a loop boundary (dome_checkpoint) at which a checkpoint is written, or the tasks change, all tasks wait for each other
+ *   before the values are read and after: a checkpoint has every store of all tasks before the boundary, and none behind it.
+ * - System calls such as read and write may use a region's memory. A child process of a task (fork) cannot access it. */
+#ifndef DOME_REGION_H
+#define DOME_REGION_H
+
+#include <dome/env.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct dome_region dome_region;
+
+typedef struct dome_region_options {
+    size_t size;    /* sizeof(dome_region_options); DOME_REGION_OPTIONS sets it */
+    size_t width;   /* values per element; 0 means 1 */
+    uint64_t block; /* elements per block, a power of two; 0 means dome_block_size(n) */
+} dome_region_options;
+
+/* Options written inside a call: dome_region_new(env, "a", DOME_F64, n, DOME_REGION_OPTIONS(.width = 3)). Other members are 0.
+ * C alone; in C++ fill in a struct, with its size. */
+#ifndef __cplusplus
+#define DOME_REGION_OPTIONS(...) (&(const dome_region_options){.size = sizeof(dome_region_options), __VA_ARGS__})
+#endif
+
+/* A new region of n elements of any type, all 0. n may be 0. `name` has the meaning that it has in dvec_new: a region with a
+ * name of its own is in checkpoints, and has the checkpoint's values while the program restarts (dome_is_restarting); with NULL
+ * or "" it is in none. options may be NULL. Collective; when it returns, the values are complete on all tasks. env owns the
+ * region until dome_region_free or dome_finalize.
+ *
+ * NULL on failure: DOME_ERR_ARGUMENT, DOME_ERR_NAME; DOME_ERR_MEMORY; DOME_ERR_STATE (tasks on several hosts, or the tasks of the
+ * host cannot share memory); on a restart also the errors of dome_object_new (structure.h). In a program that dome-cc compiled a
+ * region cannot be saved (docs/dome-cc.md). */
+dome_region *dome_region_new(dome_env *env, const char *name, dome_type type, uint64_t n, const dome_region_options *options);
+
+/* Frees a region; a task may still use it until its own call. NULL is allowed. Collective in order. */
+void dome_region_free(dome_region *r);
+
+/* The elements, n x width values, in the same place from dome_region_new to dome_region_free, which may differ between tasks:
+ * a pointer stored in a region means nothing to another task. NULL if there are no elements. Not collective. */
+void *dome_region_data(const dome_region *r);
+
+/* Not collective. The name belongs to the region; dome_region_object is its handle for structure.h. */
+dome_env *dome_region_env(const dome_region *r);
+const char *dome_region_name(const dome_region *r);
+dome_type dome_region_type(const dome_region *r);
+uint64_t dome_region_length(const dome_region *r); /* elements */
+size_t dome_region_width(const dome_region *r);    /* values per element */
+dome_object *dome_region_object(const dome_region *r);
+
+/* Elements of a unit: the fewest that are whole pages of memory, the heterogeneous page of Stardust (section 2). Tasks that
+ * write different units never share a page. Not collective. */
+uint64_t dome_region_unit(const dome_region *r);
+
+/* Sets spans to the elements whose owner this task is, and returns their number, 0 to 2, as dome_layout_spans does: a division
+ * of the work that follows load balancing, like that of a vector with as many elements and the same blocks. It holds until the
+ * next operation before which data may move (docs/balancing.md), at which all tasks wait for each other if it moves. Not
+ * collective. */
+int dome_region_spans(const dome_region *r, dome_span spans[2]);
+
+/* ---- locks ---- */
+
+/* A lock, which at most one task holds. */
+typedef struct dome_lock dome_lock;
+
+/* A new lock, which nobody holds. Messages use `name`, of at most DOME_NAME_MAX bytes; NULL or "": the library makes one up.
+ * Locks are in no checkpoint: a program that restarts makes them again. Collective. env owns the lock until dome_lock_free or
+ * dome_finalize. NULL on failure: DOME_ERR_NAME, DOME_ERR_MEMORY, DOME_ERR_STATE (as dome_region_new). */
+dome_lock *dome_lock_new(dome_env *env, const char *name);
+
+/* Waits until this task holds the lock. Tasks get it in the order in which they have asked. What the holder before has written
+ * is visible from then on. Each task alone. Tasks that wait for each other by locks, messages and collectives end the program
+ * with one line; so does the loss of the holder, if the program cannot heal.
+ *
+ * DOME_ERR_STATE: this task holds it already. */
+dome_status dome_lock_acquire(dome_lock *lock);
+
+/* Gives the lock to the task that has waited longest. Each task alone. DOME_ERR_STATE: this task does not hold it. */
+dome_status dome_lock_release(dome_lock *lock);
+
+/* Frees a lock. NULL is allowed. Collective in order. A lock that this task holds ends the program. */
+void dome_lock_free(dome_lock *lock);
+
+/* The name belongs to the lock. Not collective. */
+const char *dome_lock_name(const dome_lock *lock);
+
+/* dome_checkpoint with a lock held is DOME_ERR_STATE, in a line that names lock and task: the state may be saved there, and locks
+ * are in none. dome_barrier and other operations may be called with a lock held. */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,149 @@
+#include "memory/memory.h"
+
+#include "system/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glib.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct dome_memory {
+    char *data, *alias; /* NULL: not mapped */
+    size_t bytes, page;
+    int descriptor; /* -1: closed */
+};
+
+static const char too_large[] = "it is too large for addresses of this machine";
+
+/* Whether the system promises memory only as far as it has some. */
+static bool promises_are_limited(void)
+{
+    char *rule = NULL;
+    bool limited = g_file_get_contents("/proc/sys/vm/overcommit_memory", &rule, NULL, NULL) && atoi(rule) == 2;
+    g_free(rule);
+    return limited;
+}
+
+/* Neither this task nor another one can make the file shorter after this, which would turn accesses into SIGBUS. */
+static int make_file(const char *name, size_t bytes)
+{
+    int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (fd < 0)
+        return -1;
+    dome_file_limit limit;
+    dome__file_limit_begin(&limit); /* the file size limit applies to files in memory, too */
+    bool made = ftruncate(fd, (off_t)bytes) == 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0 &&
+                (!promises_are_limited() || fallocate(fd, 0, 0, (off_t)bytes) == 0);
+    int error = errno;
+    dome__file_limit_end(&limit);
+    if (!made) {
+        close(fd);
+        errno = error;
+        return -1;
+    }
+    return fd;
+}
+
+static char *map_file(const dome_memory *memory)
+{
+    void *at = mmap(NULL, memory->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, memory->descriptor, 0);
+    return at == MAP_FAILED ? NULL : at;
+}
+
+static bool map_twice(dome_memory *memory)
+{
+    memory->data = map_file(memory);
+    memory->alias = memory->data ? map_file(memory) : NULL;
+    return memory->alias && madvise(memory->data, memory->bytes, MADV_DONTFORK) == 0;
+}
+
+/* Takes the descriptor, which may be -1 with errno set. */
+static dome_memory *open_memory(int fd, size_t bytes, const char **why)
+{
+    dome_memory *memory = g_new0(dome_memory, 1);
+    *memory = (dome_memory){.bytes = bytes, .page = (size_t)sysconf(_SC_PAGESIZE), .descriptor = fd};
+    if (fd >= 0 && map_twice(memory))
+        return memory;
+    *why = g_strerror(errno);
+    dome__memory_free(memory);
+    return NULL;
+}
+
+dome_memory *dome__memory_new(const char *name, uint64_t bytes, const char **why)
+{
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    if (bytes > PTRDIFF_MAX / 2) {
+        *why = too_large;
+        return NULL;
+    }
+    size_t whole = (size_t)((MAX(bytes, 1) + page - 1) / page * page);
+    return open_memory(make_file(name, whole), whole, why);
+}
+
+dome_memory_offer dome__memory_offer(const dome_memory *memory)
+{
+    struct stat st = {0};
+    fstat(memory->descriptor, &st);
+    return (dome_memory_offer){getpid(), memory->descriptor, (int64_t)st.st_ino, (int64_t)memory->bytes};
+}
+
+dome_memory *dome__memory_attach(const dome_memory_offer *offer, const char **why)
+{
+    char path[64];
+    struct stat st;
+    if (offer->bytes <= 0 || offer->bytes > PTRDIFF_MAX / 2) {
+        *why = too_large;
+        return NULL;
+    }
+    g_snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)offer->process, (int)offer->descriptor);
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    /* another process may have that number by now, or in this container */
+    if (fd >= 0 && (fstat(fd, &st) < 0 || (int64_t)st.st_ino != offer->inode || st.st_size != offer->bytes)) {
+        close(fd);
+        fd = -1;
+        errno = ENOENT;
+    }
+    return open_memory(fd, (size_t)offer->bytes, why);
+}
+
+void dome__memory_taken(dome_memory *memory)
+{
+    if (memory->descriptor >= 0)
+        close(memory->descriptor);
+    memory->descriptor = -1;
+}
+
+void dome__memory_free(dome_memory *memory)
+{
+    if (!memory)
+        return;
+    if (memory->data)
+        munmap(memory->data, memory->bytes);
+    if (memory->alias)
+        munmap(memory->alias, memory->bytes);
+    dome__memory_taken(memory);
+    g_free(memory);
+}
+
+void *dome__memory_data(const dome_memory *memory)
+{
+    return memory->data;
+}
+
+void *dome__memory_alias(const dome_memory *memory)
+{
+    return memory->alias;
+}
+
+size_t dome__memory_page(const dome_memory *memory)
+{
+    return memory->page;
+}
+
+size_t dome__memory_bytes(const dome_memory *memory)
+{
+    return memory->bytes;
+}

@@ -1,0 +1,361 @@
+/* Regions as objects: blocks in memory that all tasks share, of which each task saves its own. */
+#include <dome/region.h>
+
+#include "core/layout.h"
+#include "core/marks.h"
+#include "core/type_private.h"
+#include "region/member.h"
+#include "region/region_operations.h"
+#include "system/checksum.h"
+#include "system/sized.h"
+#include "transport/agree.h"
+#include "transport/collective.h"
+
+#include <inttypes.h>
+#include <unistd.h>
+
+struct dome_region {
+    dome_object *object;
+    dome_env *env;
+    dome_type type;
+    uint64_t length, width, element; /* element: bytes */
+    dome_layout *layout;
+    dome_memory *memory;        /* NULL: there are no elements */
+    uint64_t *sums[DOME_MARKS]; /* by block: the checksum when the mark was set; UNKNOWN: nobody knows. NULL: of all blocks */
+};
+
+enum { UNKNOWN = 0 };
+
+static dome_region *self(const dome_object *object)
+{
+    return dome_object_content(object);
+}
+
+/* ---- the operation table ---- */
+
+static dome_status reg_describe(const dome_object *object, dome_object_info *info)
+{
+    const dome_region *r = self(object);
+    *info = (dome_object_info){
+        .type = r->type, .length = r->length, .width = r->width, .distribution = DOME_DYNAMIC, .layout = r->layout};
+    return DOME_OK;
+}
+
+/* A run of blocks as elements; false unless this task owns them all. */
+static bool owned(const dome_region *r, uint64_t first, uint64_t count, dome_span *elements)
+{
+    const uint64_t blocks = dome_layout_blocks(r->layout), own = dome_layout_run(r->layout, r->env->rank, NULL);
+    *elements = (dome_span){0, 0};
+    if (first > blocks || count > blocks - first)
+        return false;
+    if (count == 0)
+        return true;
+    const uint64_t begin = dome__layout_position_of(r->layout, r->env->rank, first);
+    const dome_span last = dome_layout_block(r->layout, first + count - 1);
+    elements->first = dome_layout_block(r->layout, first).first;
+    elements->count = last.first + last.count - elements->first;
+    return begin < own && count <= own - begin;
+}
+
+static char *address(const dome_region *r, uint64_t element)
+{
+    return (char *)dome__memory_alias(r->memory) + element * r->element;
+}
+
+static dome_status reg_packed_bytes(const dome_object *object, uint64_t first, uint64_t count, dome_format format,
+                                    uint64_t *bytes)
+{
+    const dome_region *r = self(object);
+    dome_span elements;
+    if (!owned(r, first, count, &elements))
+        return DOME_ERR_ARGUMENT;
+    *bytes = elements.count * r->width * dome_type_bytes(r->type, format);
+    return DOME_OK;
+}
+
+static dome_status reg_pack(const dome_object *object, uint64_t first, uint64_t count, dome_format format, void *buffer,
+                            uint64_t bytes)
+{
+    const dome_region *r = self(object);
+    dome_span elements;
+    if (!owned(r, first, count, &elements) || bytes != elements.count * r->width * dome_type_bytes(r->type, format))
+        return DOME_ERR_ARGUMENT;
+    if (elements.count > 0)
+        dome_type_pack(r->type, format, buffer, address(r, elements.first), (size_t)(elements.count * r->width));
+    return DOME_OK;
+}
+
+/* These blocks count as written since each mark. */
+static void forget_sums(dome_region *r, uint64_t first, uint64_t count)
+{
+    for (unsigned mark = 0; mark < DOME_MARKS; mark++)
+        for (uint64_t b = first; r->sums[mark] && b < first + count; b++)
+            r->sums[mark][b] = UNKNOWN;
+}
+
+static dome_status reg_unpack(dome_object *object, uint64_t first, uint64_t count, dome_format format, const void *buffer,
+                              uint64_t bytes)
+{
+    dome_region *r = self(object);
+    dome_span elements;
+    if (!owned(r, first, count, &elements))
+        return DOME_ERR_ARGUMENT;
+    if (bytes != elements.count * r->width * dome_type_bytes(r->type, format))
+        return DOME_ERR_FORMAT;
+    if (elements.count > 0)
+        dome_type_unpack(r->type, format, address(r, elements.first), buffer, (size_t)(elements.count * r->width));
+    forget_sums(r, first, count);
+    return DOME_OK;
+}
+
+/* The values are where they are: only the owners change. The owner before knows alone what a block was at a mark. */
+static dome_status reg_adopt(dome_object *object, const dome_layout *layout)
+{
+    dome_region *r = self(object);
+    if (!layout || dome_layout_length(layout) != r->length ||
+        dome_layout_block_size(layout) != dome_layout_block_size(r->layout) ||
+        dome_layout_tasks(layout) != dome_layout_tasks(r->layout))
+        return DOME_ERR_ARGUMENT;
+    const uint64_t own = dome_layout_run(r->layout, r->env->rank, NULL);
+    for (uint64_t b = 0; b < dome_layout_blocks(layout); b++)
+        if (dome__layout_position_of(r->layout, r->env->rank, b) >= own)
+            forget_sums(r, b, 1);
+    dome_layout *old = r->layout;
+    r->layout = dome_layout_ref(layout);
+    dome_layout_unref(old);
+    return DOME_OK;
+}
+
+static const void *reg_values(const dome_object *object, uint64_t first, uint64_t count)
+{
+    const dome_region *r = self(object);
+    dome_span elements;
+    return owned(r, first, count, &elements) && elements.count > 0 ? address(r, elements.first) : NULL;
+}
+
+static uint64_t sum_of(const dome_region *r, uint64_t block)
+{
+    const dome_span elements = dome_layout_block(r->layout, block);
+    return dome__checksum64(address(r, elements.first), (size_t)(elements.count * r->element));
+}
+
+static bool is_written(const void *region, unsigned mark, uint64_t block)
+{
+    const dome_region *r = region;
+    const uint64_t *sums = r->sums[mark];
+    return !sums || sums[block] == UNKNOWN || sums[block] != sum_of(r, block);
+}
+
+/* Without memory for checksums all blocks count as written, which is safe. */
+static void set_mark(dome_region *r, unsigned mark)
+{
+    const uint64_t own = dome_layout_run(r->layout, r->env->rank, NULL);
+    if (!r->sums[mark])
+        r->sums[mark] = g_try_new0(uint64_t, (gsize)dome_layout_blocks(r->layout));
+    for (uint64_t k = 0; r->sums[mark] && k < own; k++) {
+        const uint64_t block = dome__layout_block_at(r->layout, r->env->rank, k);
+        r->sums[mark][block] = sum_of(r, block);
+    }
+}
+
+/* Stores leave no trace, so blocks are compared, by their checksums. */
+static dome_status reg_delta(dome_object *object, unsigned mark, dome_delta_visit visit, void *ctx)
+{
+    dome_region *r = self(object);
+    if (visit)
+        return dome__marked_visit(&(dome_marked){r->layout, r->env->rank, is_written, r, mark}, visit, ctx);
+    if (r->length > 0)
+        set_mark(r, mark);
+    return DOME_OK;
+}
+
+static bool reg_shares(const dome_object *object, int rank)
+{
+    (void)object, (void)rank;
+    return true;
+}
+
+static void reg_destroy(dome_object *object)
+{
+    dome_region *r = self(object);
+    for (unsigned mark = 0; mark < DOME_MARKS; mark++)
+        g_clear_pointer(&r->sums[mark], g_free);
+    dome__memory_free(r->memory);
+    dome_layout_unref(r->layout);
+    dome__bury(r->env, r);
+}
+
+static const dome_object_ops reg_ops = {
+    .size = sizeof(dome_object_ops),
+    .kind = "region",
+    .describe = reg_describe,
+    .packed_bytes = reg_packed_bytes,
+    .pack = reg_pack,
+    .unpack = reg_unpack,
+    .adopt = reg_adopt,
+    .destroy = reg_destroy,
+    .values = reg_values,
+    .delta = reg_delta,
+    .shares = reg_shares,
+};
+
+/* ---- life ---- */
+
+/* The options that the program has given, or none. */
+static dome_status take_options(dome_env *env, const dome_region_options *given, dome_region_options *options)
+{
+    *options = (dome_region_options){.size = sizeof *options};
+    if (given && !dome__sized_copy(options, sizeof *options, given, given->size, sizeof *options))
+        return dome__fail(env, DOME_ERR_ARGUMENT,
+                          "the options have size %zu instead of %zu, or one that this library does not know: use "
+                          "DOME_REGION_OPTIONS",
+                          given->size, sizeof *options);
+    options->width = MAX(options->width, 1);
+    return DOME_OK;
+}
+
+static dome_status check_new(dome_env *env, const char *name, dome_type type, uint64_t n, const dome_region_options *options)
+{
+    if (!name || !*name)
+        name = "the region";
+    if (!type)
+        return dome__fail(env, DOME_ERR_ARGUMENT, "%s has no type", name);
+    if (options->block & (options->block - 1))
+        return dome__fail(env, DOME_ERR_ARGUMENT, "%s: block size %" PRIu64 " is not a power of two", name, options->block);
+    const uint64_t most = dome__array_most(dome_type_size(type));
+    if (options->width > most || n > most / options->width)
+        return dome__fail(env, DOME_ERR_ARGUMENT, "%s: %" PRIu64 " elements of %zu values are more than memory can have", name, n,
+                          options->width);
+    return dome__member_check(env, "a region");
+}
+
+static void abandon(dome_region *r)
+{
+    dome__memory_free(r->memory);
+    dome_layout_unref(r->layout);
+    g_free(r);
+}
+
+/* Memory, and the object with its values. Another task may write to the memory as soon as it has left this function. */
+static dome_status make(dome_region *r, const char *name, uint64_t block)
+{
+    dome_env *env = r->env;
+    dome_status status = DOME_OK;
+    const bool named = name && *name;
+    char *what = named ? g_strdup_printf("'%s'", name) : g_strdup("a region");
+    r->layout = dome_layout_ref(dome_env_layout(env, r->length, block));
+    if (!r->layout)
+        status = dome__fail(env, DOME_ERR_MEMORY, "no memory for the layout of %s", what);
+    else if (r->length > 0)
+        r->memory = dome__member_memory(env, what, r->length * r->element, &status);
+    g_free(what);
+    if (status == DOME_OK && !(r->object = dome_object_new(env, name, &reg_ops, r)))
+        status = dome_error_status(env) ? dome_error_status(env) : DOME_ERR_NAME;
+    if (status == DOME_OK && named && dome_is_restarting(env)) {
+        const int failed = dome__barrier(env->transport);
+        status = failed ? (dome_status)dome__fail_transport(env, failed) : DOME_OK;
+    }
+    return status;
+}
+
+dome_region *dome_region_new(dome_env *env, const char *name, dome_type type, uint64_t n, const dome_region_options *given)
+{
+    DOME_NEEDS(env, "the environment", NULL);
+    dome_operation op;
+    const uint64_t words[] = {dome__text_word(env, name), dome__type_word(env, type), n, given ? given->width : 0,
+                              given ? given->block : 0};
+    dome_region_options options;
+    dome__begin_with(&op, env, DOME_OP_REGION_NEW, NULL, words, G_N_ELEMENTS(words));
+    dome_status status = take_options(env, given, &options);
+    if (status == DOME_OK)
+        status = check_new(env, name, type, n, &options);
+    if (status != DOME_OK)
+        return dome__end(&op, status), NULL;
+    dome_region *r = g_new(dome_region, 1);
+    *r = (dome_region){
+        .env = env, .type = type, .length = n, .width = options.width, .element = options.width * dome_type_size(type)};
+    status = make(r, name, options.block);
+    if (status != DOME_OK && !r->object)
+        abandon(r);
+    dome__end(&op, status);
+    return status == DOME_OK ? r : NULL;
+}
+
+void dome_region_free(dome_region *r)
+{
+    if (!r)
+        return;
+    dome_operation op;
+    dome__begin(&op, r->env, DOME_OP_REGION_FREE, r->object, 0);
+    op.object = NULL;
+    dome_object_free(r->object);
+    dome__end(&op, DOME_OK);
+}
+
+/* ---- what programs ask ---- */
+
+void *dome_region_data(const dome_region *r)
+{
+    DOME_NEEDS(r, "the region", NULL);
+    return r->memory ? dome__memory_data(r->memory) : NULL;
+}
+
+dome_env *dome_region_env(const dome_region *r)
+{
+    DOME_NEEDS(r, "the region", NULL);
+    return r->env;
+}
+
+const char *dome_region_name(const dome_region *r)
+{
+    DOME_NEEDS(r, "the region", NULL);
+    return dome_object_name(r->object);
+}
+
+dome_type dome_region_type(const dome_region *r)
+{
+    DOME_NEEDS(r, "the region", NULL);
+    return r->type;
+}
+
+uint64_t dome_region_length(const dome_region *r)
+{
+    DOME_NEEDS(r, "the region", 0);
+    return r->length;
+}
+
+size_t dome_region_width(const dome_region *r)
+{
+    DOME_NEEDS(r, "the region", 0);
+    return (size_t)r->width;
+}
+
+dome_object *dome_region_object(const dome_region *r)
+{
+    DOME_NEEDS(r, "the region", NULL);
+    return r->object;
+}
+
+static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
+{
+    while (b > 0) {
+        const uint64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+uint64_t dome_region_unit(const dome_region *r)
+{
+    DOME_NEEDS(r, "the region", 0);
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    return page / greatest_common_divisor(page, r->element);
+}
+
+int dome_region_spans(const dome_region *r, dome_span spans[2])
+{
+    DOME_NEEDS(r, "the region", 0);
+    DOME_NEEDS(spans, "the place for the spans", 0);
+    return dome_layout_spans(r->layout, r->env->rank, spans);
+}

@@ -1,0 +1,170 @@
+/* Regions: plain loads and stores by all tasks, in one memory. */
+#include "checked.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+
+typedef struct odd {
+    double a[3];
+} odd; /* 24 bytes: does not divide a page */
+
+static uint64_t rank, size;
+
+static void check_sight(void)
+{
+    enum { N = 5000 };
+    dome_region *r = dome_region_new(env, "sight", DOME_I64, N, NULL);
+    int64_t *x = dome_region_data(r);
+    CHECK(dome_region_env(r) == env && dome_region_type(r) == DOME_I64 && dome_region_length(r) == N);
+    CHECK(dome_region_width(r) == 1 && strcmp(dome_region_name(r), "sight") == 0);
+    CHECK(dome_object_find(env, "sight") == dome_region_object(r));
+    for (uint64_t i = 0; i < N; i++)
+        CHECK(x[i] == 0);
+    for (int64_t round = 1; round < 20; round++) {
+        dome_barrier(env);
+        for (uint64_t i = (rank + (uint64_t)round) % size; i < N; i += size)
+            x[i] = round * N + (int64_t)i;
+        dome_barrier(env);
+        for (uint64_t i = 0; i < N; i++)
+            CHECK(x[i] == round * N + (int64_t)i);
+    }
+    dome_region_free(r);
+    CHECK(!dome_object_find(env, "sight"));
+}
+
+/* Tasks write neighbouring bytes at the same time, and none is lost. */
+static void check_neighbours(void)
+{
+    enum { N = 20000, ROUNDS = 50 };
+    dome_region *r = dome_region_new(env, "bytes", DOME_U8, N, NULL);
+    unsigned char *x = dome_region_data(r);
+    for (int round = 0; round < ROUNDS; round++)
+        for (uint64_t i = rank; i < N; i += size)
+            x[i]++;
+    dome_barrier(env);
+    for (uint64_t i = 0; i < N; i++)
+        CHECK(x[i] == ROUNDS);
+    dome_region_free(r);
+}
+
+/* Spans divide the elements among the tasks, in each layout; values and their place stay. */
+static void check_layouts(void)
+{
+    enum { N = 3000 };
+    dome_region *r = dome_region_new(env, "layouts", DOME_U32, N, DOME_REGION_OPTIONS(.block = 16));
+    uint32_t *x = dome_region_data(r);
+    for (uint64_t i = rank; i < N; i += size)
+        x[i] = (uint32_t)i;
+    for (int round = 1; round < 3 * LAYOUTS; round++) {
+        dome_span spans[2];
+        relayout(N, 16, round % LAYOUTS);
+        CHECK(dome_region_data(r) == x);
+        int count = dome_region_spans(r, spans);
+        for (int s = 0; s < count; s++)
+            for (uint64_t i = spans[s].first; i < spans[s].first + spans[s].count; i++)
+                x[i] += (uint32_t)N;
+        dome_barrier(env);
+        for (uint64_t i = 0; i < N; i++)
+            CHECK(x[i] == (uint32_t)round * N + i);
+    }
+    dome_region_free(r);
+}
+
+static void check_sizes(void)
+{
+    const dome_field field = {"a", DOME_F64, 0, 3};
+    dome_type type = dome_type_struct(env, "odd", sizeof(odd), &field, 1, sizeof field);
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    dome_region *none = dome_region_new(env, "none", DOME_F64, 0, NULL), *one = dome_region_new(env, "one", DOME_F64, 1, NULL);
+    dome_region *odds = dome_region_new(env, NULL, type, 1000, NULL);
+    odd *o = dome_region_data(odds);
+    CHECK(!dome_region_data(none) && dome_region_length(none) == 0);
+    CHECK(dome_region_unit(one) == page / 8 && dome_region_unit(odds) == page / 8 && dome_region_unit(none) == page / 8);
+    double *x = dome_region_data(one);
+    if (rank == size - 1) {
+        *x = 0.1;
+        for (int i = 0; i < 1000; i++)
+            o[i] = (odd){{i, i + 0.25, i + 0.5}};
+    }
+    dome_barrier(env);
+    CHECK(*x == 0.1);
+    for (int i = 0; i < 1000; i++)
+        CHECK(o[i].a[0] == i && o[i].a[1] == i + 0.25 && o[i].a[2] == i + 0.5);
+    dome_region_free(odds);
+    dome_region_free(one);
+    dome_region_free(none);
+    dome_region_free(NULL);
+}
+
+/* A system call writes to a region, beyond a page. */
+static void check_read(void)
+{
+    enum { N = 10000 };
+    static char text[N];
+    dome_region *r = dome_region_new(env, "read", DOME_U8, (uint64_t)N * size, NULL);
+    char *x = dome_region_data(r);
+    FILE *file = tmpfile();
+    CHECK(file);
+    memset(text, 'a' + (int)(rank % 20), sizeof text);
+    CHECK(fwrite(text, 1, N, file) == N && fflush(file) == 0);
+    CHECK(pread(fileno(file), x + rank * N, N, 0) == N);
+    CHECK(pwrite(fileno(file), x + rank * N, N, N) == N);
+    fclose(file);
+    dome_barrier(env);
+    for (uint64_t i = 0; i < N * size; i++)
+        CHECK(x[i] == 'a' + (char)(i / N % 20));
+    dome_region_free(r);
+}
+
+/* Atomic operations of C work across tasks. */
+static void check_atomic(void)
+{
+    enum { TIMES = 20000 };
+    dome_region *r = dome_region_new(env, "atomic", DOME_U64, 1, NULL);
+    _Atomic uint64_t *count = dome_region_data(r);
+    for (int k = 0; k < TIMES; k++)
+        atomic_fetch_add(count, 1);
+    dome_barrier(env);
+    CHECK(*count == TIMES * size);
+    dome_region_free(r);
+}
+
+static void check_errors(void)
+{
+    const uint64_t words[8] = {sizeof words, 0, 0, 0, 0, 0, 0, 1};
+    dome_set_errors_return(env);
+    dome_region *r = dome_region_new(env, "there", DOME_F64, 10, NULL);
+    CHECK(!dome_region_new(env, "there", DOME_F64, 10, NULL));
+    FAILED(DOME_ERR_NAME, "there");
+    CHECK(!dome_region_new(env, "other", NULL, 10, NULL));
+    FAILED(DOME_ERR_ARGUMENT, "no type");
+    CHECK(!dome_region_new(env, "other", DOME_F64, 10, DOME_REGION_OPTIONS(.block = 3)));
+    FAILED(DOME_ERR_ARGUMENT, "power of two");
+    CHECK(!dome_region_new(env, "other", DOME_F64, UINT64_MAX / 4, NULL));
+    FAILED(DOME_ERR_ARGUMENT, "more than memory can have");
+    CHECK(!dome_region_new(env, "other", DOME_F64, UINT64_C(1) << 45, NULL));
+    FAILED(DOME_ERR_MEMORY, "'other' cannot be shared");
+    CHECK(!dome_region_new(env, "other", DOME_F64, 10, (const dome_region_options *)(const void *)words));
+    FAILED(DOME_ERR_ARGUMENT, "DOME_REGION_OPTIONS");
+    dome_region *again = dome_region_new(env, "other", DOME_F64, 10, NULL);
+    CHECK(again);
+    dome_region_free(again);
+    dome_region_free(r);
+}
+
+int main(int argc, char **argv)
+{
+    init_unbalanced(argc, argv);
+    rank = (uint64_t)dome_rank(env);
+    size = (uint64_t)dome_size(env);
+    check_sight();
+    check_neighbours();
+    check_layouts();
+    check_sizes();
+    check_read();
+    check_atomic();
+    check_errors();
+    dome_print(env, "ok regions on %d tasks: %u checks\n", dome_size(env), checks);
+    return dome_finalize(env) ? 1 : 0;
+}
