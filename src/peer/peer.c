@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 /* ---- beginning and end ---- */
@@ -24,7 +25,7 @@ static void free_other(dome_peer_other *o)
     dome__peer_line_drop(o);
     for (int tag = 0; tag < DOME_PEER_TAGS; tag++)
         g_queue_clear_full(&o->in[tag].messages, free_letter);
-    g_ptr_array_unref(o->askers);
+    g_ptr_array_unref(o->askers); /* it is empty: the thread has ended all questions */
     g_free(o);
 }
 
@@ -46,6 +47,7 @@ static void clear(dome_peer *p)
     g_ptr_array_unref(p->reaching);
     for (int r = 0; r < p->setup.size; r++)
         free_other(p->other[r]);
+    g_queue_clear_full(&p->timers, g_free);
     for (int k = 0; k < 2; k++)
         if (p->setup.listening[k] >= 0)
             close(p->setup.listening[k]);
@@ -66,7 +68,7 @@ static dome_peer *new_peer(const dome_peer_setup *setup)
     p->setup = *setup;
     p->places = g_memdup2(setup->places, 2 * (gsize)setup->size * sizeof *setup->places);
     p->owner = pthread_self();
-    p->set = p->wake[0] = p->wake[1] = -1;
+    p->set = p->clock = p->wake[0] = p->wake[1] = -1;
     p->other = g_new0(dome_peer_other *, (gsize)setup->size);
     p->reaching = g_ptr_array_new();
     p->strangers = g_ptr_array_new();
@@ -79,7 +81,10 @@ static dome_peer *new_peer(const dome_peer_setup *setup)
 static bool watch_own(dome_peer *p)
 {
     p->set = epoll_create1(EPOLL_CLOEXEC);
-    if (p->set < 0 || pipe2(p->wake, O_CLOEXEC | O_NONBLOCK) < 0)
+    p->clock = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (p->clock >= 0)
+        p->own[3] = dome__peer_end_new(p, DOME_PEER_RINGS, p->clock, EPOLLIN);
+    if (p->set < 0 || !p->own[3] || pipe2(p->wake, O_CLOEXEC | O_NONBLOCK) < 0)
         return false;
     p->own[0] = dome__peer_end_new(p, DOME_PEER_WAKES, p->wake[0], EPOLLIN);
     bool good = p->own[0] != NULL;
@@ -108,57 +113,21 @@ dome_peer *dome__peer_new(const dome_peer_setup *setup)
     return NULL;
 }
 
-static void wake(const dome_peer *p)
-{
-    while (write(p->wake[1], "", 1) < 0 && errno == EINTR)
-        continue;
-}
-
 void dome__peer_free(dome_peer *peer)
 {
     if (!peer)
         return;
     pthread_mutex_lock(&peer->lock);
     peer->stopping = true;
+    dome__peer_questions_stop(peer);
     pthread_cond_broadcast(&peer->changed);
     pthread_mutex_unlock(&peer->lock);
-    wake(peer);
+    dome__peer_wake(peer);
     pthread_join(peer->thread, NULL);
     clear(peer);
 }
 
 /* ---- waiting; the lock is held ---- */
-
-dome_peer_other *dome__peer_other(dome_peer *peer, int rank)
-{
-    dome_peer_other **o = &peer->other[rank];
-    if (!*o) {
-        *o = g_new0(dome_peer_other, 1);
-        (*o)->rank = rank;
-        (*o)->askers = g_ptr_array_new();
-    }
-    return *o;
-}
-
-/* The task, to which a connection is made if there is none yet. */
-static dome_peer_other *use(dome_peer *p, int rank)
-{
-    dome_peer_other *o = dome__peer_other(p, rank);
-    if (o->state != DOME_PEER_UNUSED || p->stopping)
-        return o;
-    o->state = DOME_PEER_REACHING;
-    o->again = dome__deadline_in(0);
-    o->until = dome__deadline_in(p->setup.patience);
-    g_ptr_array_add(p->reaching, o);
-    wake(p);
-    return o;
-}
-
-/* Whether the task can be reached, as far as is known. */
-static dome_peer_status fate(const dome_peer *p, const dome_peer_other *o)
-{
-    return o->state == DOME_PEER_OVER ? o->why : p->stopping ? DOME_PEER_STOPPED : DOME_PEER_OK;
-}
 
 static void wait_changed(dome_peer *p)
 {
@@ -169,7 +138,7 @@ static dome_peer_status wait_open(dome_peer *p, dome_peer_other *o)
 {
     while (o->state == DOME_PEER_REACHING && !p->stopping)
         wait_changed(p);
-    return fate(p, o);
+    return dome__peer_fate(p, o);
 }
 
 /* A wait of the thread that calls the transport counts in its account, as one for this rank; 0: it does not. */
@@ -196,7 +165,7 @@ static void end(dome_peer *p, int rank, uint64_t start)
 dome_peer_status dome__peer_reach(dome_peer *peer, int rank)
 {
     const uint64_t start = begin(peer, rank);
-    const dome_peer_status status = wait_open(peer, use(peer, rank));
+    const dome_peer_status status = wait_open(peer, dome__peer_use(peer, rank));
     end(peer, rank, start);
     return status;
 }
@@ -214,8 +183,7 @@ int dome__peer_error(dome_peer *peer, int rank)
 void dome__peer_on(dome_peer *peer, dome_peer_tag tag, dome_peer_handler handler, void *ctx)
 {
     pthread_mutex_lock(&peer->lock);
-    while (peer->handling && !pthread_equal(pthread_self(), peer->thread))
-        wait_changed(peer);
+    dome__peer_wait_handled(peer);
     peer->handlers[tag].handler = handler;
     peer->handlers[tag].ctx = ctx;
     pthread_mutex_unlock(&peer->lock);
@@ -230,45 +198,25 @@ void dome__peer_reply(dome_peer *peer, int to, uint64_t id, const void *data, ui
     pthread_mutex_unlock(&peer->lock);
 }
 
-/* Waits until another request may be sent. */
-static dome_peer_status wait_turn(dome_peer *p, dome_peer_other *o)
-{
-    dome_peer_status status = wait_open(p, o);
-    while (!status && (o->askers->len >= DOME_PEER_ASKS || o->queued >= DOME_PEER_QUEUE_MOST)) {
-        wait_changed(p);
-        status = fate(p, o);
-    }
-    return status;
-}
-
-static dome_peer_status wait_reply(dome_peer *p, dome_peer_other *o, dome_peer_asker *a)
-{
-    dome_peer_status status = DOME_PEER_OK;
-    while (!a->done && !(status = fate(p, o)))
-        wait_changed(p);
-    g_ptr_array_remove_fast(o->askers, a);
-    pthread_cond_broadcast(&p->changed);
-    return !a->done ? status : a->refused ? DOME_PEER_REFUSED : DOME_PEER_OK;
-}
-
 dome_peer_status dome__peer_ask(dome_peer *peer, int rank, dome_peer_tag tag, const void *data, uint32_t bytes,
                                 GByteArray **reply)
 {
+    pthread_cond_t answered = PTHREAD_COND_INITIALIZER;
+    dome_peer_asker a = {.rank = rank, .tag = (uint8_t)tag, .bytes = bytes, .data = data, .answered = &answered};
     const uint64_t start = begin(peer, rank);
-    dome_peer_other *o = use(peer, rank);
-    dome_peer_asker a = {0};
-    dome_peer_status status = wait_turn(peer, o);
-    if (!status) {
-        a.id = ++peer->asked;
-        g_ptr_array_add(o->askers, &a);
-        dome__peer_line_put(
-            peer, o, &(dome_peer_frame){.kind = DOME_PEER_REQUEST, .tag = (uint8_t)tag, .length = bytes, .id = a.id}, data);
-        status = wait_reply(peer, o, &a);
+    dome_peer_other *o = dome__peer_use(peer, rank);
+    a.status = dome__peer_fate(peer, o);
+    if (!a.status) {
+        g_queue_push_tail(&o->later, &a);
+        dome__peer_questions_send(peer, o);
+        while (!a.done)
+            pthread_cond_wait(&answered, &peer->lock);
     }
     end(peer, rank, start);
-    if (!status)
+    pthread_cond_destroy(&answered);
+    if (!a.status)
         *reply = a.reply;
-    return status;
+    return a.status;
 }
 
 /* ---- messages ---- */
@@ -276,7 +224,7 @@ dome_peer_status dome__peer_ask(dome_peer *peer, int rank, dome_peer_tag tag, co
 static dome_peer_status wait_room(dome_peer *p, const dome_peer_other *o, const dome_peer_outbox *to, uint64_t bytes)
 {
     dome_peer_status status;
-    while (!(status = fate(p, o)) && (to->there + bytes > DOME_PEER_WINDOW || o->queued >= DOME_PEER_QUEUE_MOST))
+    while (!(status = dome__peer_fate(p, o)) && (to->there + bytes > DOME_PEER_WINDOW || o->queued >= DOME_PEER_QUEUE_MOST))
         wait_changed(p);
     return status;
 }
@@ -286,7 +234,7 @@ static dome_peer_status wait_passed(dome_peer *p, const dome_peer_other *o)
 {
     const uint64_t put = o->put;
     dome_peer_status status;
-    while (!(status = fate(p, o)) && o->passed < put)
+    while (!(status = dome__peer_fate(p, o)) && o->passed < put)
         wait_changed(p);
     return status;
 }
@@ -311,11 +259,11 @@ static dome_peer_status send_parts(dome_peer *p, dome_peer_other *o, dome_peer_t
 dome_peer_status dome__peer_send(dome_peer *peer, int rank, dome_peer_tag tag, const void *data, uint64_t bytes)
 {
     const uint64_t start = begin(peer, rank);
-    dome_peer_other *o = use(peer, rank);
+    dome_peer_other *o = dome__peer_use(peer, rank);
     dome_peer_status status = wait_open(peer, o);
     while (!status && o->to[tag].busy) {
         wait_changed(peer);
-        status = fate(peer, o);
+        status = dome__peer_fate(peer, o);
     }
     if (!status) {
         o->to[tag].busy = true;
@@ -333,7 +281,7 @@ static dome_peer_letter *wait_letter(dome_peer *p, dome_peer_other *o, dome_peer
     dome_peer_inbox *in = &o->in[tag];
     in->readers++;
     dome__peer_line_credit(p, o, tag);
-    while (g_queue_is_empty(&in->messages) && !(*status = fate(p, o)))
+    while (g_queue_is_empty(&in->messages) && !(*status = dome__peer_fate(p, o)))
         wait_changed(p);
     in->readers--;
     dome_peer_letter *letter = g_queue_pop_head(&in->messages);
@@ -348,7 +296,7 @@ dome_peer_status dome__peer_receive(dome_peer *peer, int rank, dome_peer_tag tag
 {
     dome_peer_status status = DOME_PEER_OK;
     const uint64_t start = begin(peer, rank);
-    dome_peer_letter *letter = wait_letter(peer, use(peer, rank), tag, &status);
+    dome_peer_letter *letter = wait_letter(peer, dome__peer_use(peer, rank), tag, &status);
     end(peer, rank, start);
     if (!letter)
         return status;

@@ -15,7 +15,8 @@
  * taken what came before. A task that is lost ends all waits for it with a status. A host that vanishes without a word is
  * noticed by the hub alone, which then ends this process or lets it go back; a wait may last until then.
  *
- * All functions may be called by any thread; handlers may call dome__peer_reply and none of those that wait. */
+ * All functions may be called by any thread. Handlers, and functions that get a reply or a timer, run in the channel's thread,
+ * one at a time. They may call those that do not wait: dome__peer_reply, _ask_then, _after, _cancel. */
 #ifndef DOME_SRC_PEER_H
 #define DOME_SRC_PEER_H
 
@@ -30,6 +31,7 @@ typedef struct dome_peer dome_peer;
 typedef enum dome_peer_tag {
     DOME_PEER_CHECKPOINT, /* writing a checkpoint together: ckpt/writer.h */
     DOME_PEER_COPIES,     /* its copies for the next group: ckpt/piece.c */
+    DOME_PEER_REGION,     /* units of regions, and locks */
     DOME_PEER_OTHERS,     /* free */
     DOME_PEER_TAGS = 8
 } dome_peer_tag;
@@ -41,6 +43,7 @@ typedef enum dome_peer_status {
     DOME_PEER_UNREACHABLE, /* no connection could be made: dome__peer_error */
     DOME_PEER_REFUSED,     /* the other side has no handler for this tag */
     DOME_PEER_NO_MEMORY,   /* for the message, which is dropped */
+    DOME_PEER_FULL,        /* too many questions wait for replies: dome__peer_ask_then */
     DOME_PEER_STOPPED      /* this side is about to close */
 } dome_peer_status;
 
@@ -84,6 +87,44 @@ void dome__peer_reply(dome_peer *peer, int to, uint64_t id, const void *data, ui
  * DOME_PEER_MOST bytes. */
 dome_peer_status dome__peer_ask(dome_peer *peer, int rank, dome_peer_tag tag, const void *data, uint32_t bytes,
                                 GByteArray **reply);
+
+typedef struct dome_peer_answer {
+    dome_peer *peer;
+    int from;
+    dome_peer_status status;
+    const void *data; /* until the function returns; NULL without DOME_PEER_OK */
+    uint32_t bytes;
+} dome_peer_answer;
+
+typedef void (*dome_peer_then)(void *ctx, const dome_peer_answer *answer);
+
+typedef struct dome_peer_question {
+    int rank;
+    dome_peer_tag tag;
+    const void *data; /* copied */
+    uint32_t bytes;
+    dome_peer_then then; /* called once, in the channel's thread, with the reply or why there is none */
+    void *ctx;
+} dome_peer_question;
+
+/* Asks without waiting. Questions to a task leave in the order of the calls, whichever function made them, and those that the
+ * channel cannot send yet are kept. Memory is bounded: the questions to a task that have no answer yet have DOME_PEER_KEPT bytes
+ * at most, each counted with DOME_PEER_KEPT_EACH more (or there is one alone). Otherwise than DOME_PEER_OK: the question is
+ * dropped, and `then` is not called. */
+dome_peer_status dome__peer_ask_then(dome_peer *peer, const dome_peer_question *question);
+
+enum { DOME_PEER_KEPT = 1 << 20, DOME_PEER_KEPT_EACH = 128 };
+
+/* ---- timers ---- */
+
+typedef void (*dome_peer_run)(void *ctx);
+
+/* Calls the function in so many seconds, in the channel's thread. Returns the timer's number, which is not 0. Timers that are
+ * still running when the channel is freed are dropped. */
+uint64_t dome__peer_after(dome_peer *peer, double seconds, dome_peer_run run, void *ctx);
+
+/* Stops a timer. False: its function has been called; when this returns, it does not run any more (unless it makes this call). */
+bool dome__peer_cancel(dome_peer *peer, uint64_t timer);
 
 /* ---- messages, of any length ---- */
 

@@ -17,8 +17,9 @@ enum { STRANGERS = 256, ACCEPTS = 64 };
 /* Seconds between attempts to connect; while no connection is accepted. */
 static const double PAUSE = 0.05, DEAF = 0.1;
 
-/* Most frames that are read from a connection before others have their turn. */
-enum { FRAMES = 32 };
+/* Most frames that are read from a connection before others have their turn, and a few that came with the last of them; bytes of
+ * short frames that are read at once: a page, with what belongs to it. */
+enum { FRAMES = 32, GULP = 8192 };
 
 /* ---- descriptors ---- */
 
@@ -64,6 +65,7 @@ void dome__peer_over(dome_peer *peer, dome_peer_other *other, dome_peer_status w
     other->why = why;
     other->error = error;
     dome__peer_line_drop(other);
+    dome__peer_questions_end(peer, other, why);
     pthread_cond_broadcast(&peer->changed);
 }
 
@@ -174,6 +176,7 @@ static void let_in(dome_peer *p, dome_peer_end *end)
     end->reader.mac = &end->macs.in;
     open_line(p, o, end);
     dome__peer_line_put(p, o, &(dome_peer_frame){.kind = DOME_PEER_HELLO}, NULL);
+    dome__peer_questions_send(p, o);
 }
 
 static void hear_stranger(dome_peer *p, dome_peer_end *end)
@@ -222,18 +225,53 @@ static void accept_some(dome_peer *p, const dome_peer_end *at)
 
 /* ---- a connection in use ---- */
 
-/* Reads some bytes, without the lock: codes of long frames take time. *reading is valid if the result is positive. */
-static ssize_t read_some(dome_peer *p, dome_peer_end *end, dome_peer_reading *reading)
+/* Bytes that were read at once and not taken yet: of several frames, or of a short one with its head. */
+typedef struct gulp {
+    size_t at, end;
+    bool dry; /* the connection had no more */
+    uint8_t bytes[GULP];
+} gulp;
+
+static ssize_t receive(const dome_peer_end *end, void *to, size_t room, gulp *g)
 {
-    size_t room;
     ssize_t n;
-    pthread_mutex_unlock(&p->lock);
-    void *to = dome__peer_reader_room(&end->reader, &room);
     do
         n = recv(end->fd, to, room, MSG_DONTWAIT);
     while (n < 0 && errno == EINTR);
+    g->dry = n < (ssize_t)room;
+    return n;
+}
+
+/* Gives the reader some bytes: long frames are read into their place. */
+static ssize_t feed(dome_peer_end *end, gulp *g)
+{
+    size_t room;
+    void *to = dome__peer_reader_room(&end->reader, &room);
+    if (g->at == g->end && room >= GULP)
+        return receive(end, to, room, g);
+    if (g->at == g->end) {
+        const ssize_t n = receive(end, g->bytes, GULP, g);
+        if (n <= 0)
+            return n;
+        g->at = 0;
+        g->end = (size_t)n;
+    }
+    const size_t n = MIN(room, g->end - g->at);
+    memcpy(to, g->bytes + g->at, n);
+    g->at += n;
+    return (ssize_t)n;
+}
+
+/* Reads some bytes, without the lock: codes of long frames take time. *reading is valid if the result is positive. */
+static ssize_t read_some(dome_peer *p, dome_peer_end *end, gulp *g, dome_peer_reading *reading)
+{
+    ssize_t n;
+    pthread_mutex_unlock(&p->lock);
+    do {
+        n = feed(end, g);
+        *reading = n > 0 ? dome__peer_reader_filled(&end->reader, (size_t)n) : DOME_PEER_MORE;
+    } while (n > 0 && *reading == DOME_PEER_MORE && g->at < g->end);
     const int error = errno;
-    *reading = n > 0 ? dome__peer_reader_filled(&end->reader, (size_t)n) : DOME_PEER_MORE;
     pthread_mutex_lock(&p->lock);
     errno = error;
     return n;
@@ -245,6 +283,7 @@ static bool is_accepted(dome_peer *p, dome_peer_other *o, dome_peer_end *end)
     if (end->reader.frame.kind != DOME_PEER_HELLO)
         return false;
     open_line(p, o, end);
+    dome__peer_questions_send(p, o);
     return true;
 }
 
@@ -264,9 +303,12 @@ static void lose(dome_peer *p, dome_peer_other *o, const dome_peer_end *end)
 
 static void read_frames(dome_peer *p, dome_peer_other *o, dome_peer_end *end)
 {
-    for (int frames = 0; frames < FRAMES;) {
+    gulp g;
+    g.at = g.end = 0;
+    g.dry = false;
+    for (int frames = 0; g.at < g.end || (!g.dry && frames < FRAMES);) {
         dome_peer_reading reading;
-        const ssize_t n = read_some(p, end, &reading);
+        const ssize_t n = read_some(p, end, &g, &reading);
         if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
             return;
         if (n <= 0) {
@@ -288,6 +330,7 @@ static void hear_task(dome_peer *p, dome_peer_end *end, uint32_t events)
         go_on_connecting(p, o, end);
     if (end->role == DOME_PEER_LINE && (events & EPOLLOUT)) {
         dome__peer_line_flush(p, o);
+        dome__peer_questions_send(p, o);
         pthread_cond_broadcast(&p->changed);
     }
     if ((end->role == DOME_PEER_ATTEMPT && end->proven) || end->role == DOME_PEER_LINE)
@@ -311,6 +354,9 @@ void dome__peer_end_event(dome_peer *peer, dome_peer_end *end, uint32_t events)
         break;
     case DOME_PEER_LISTENS:
         accept_some(peer, end);
+        break;
+    case DOME_PEER_RINGS:
+        dome__peer_timers_run(peer);
         break;
     case DOME_PEER_STRANGER:
         hear_stranger(peer, end);

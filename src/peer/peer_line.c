@@ -111,7 +111,7 @@ static bool take_credit(dome_peer_other *o, const dome_peer_frame *f)
     return true;
 }
 
-/* ---- requests and replies ---- */
+/* ---- frames that arrive ---- */
 
 static bool take_request(dome_peer *p, dome_peer_other *o, const dome_peer_reader *r)
 {
@@ -124,28 +124,10 @@ static bool take_request(dome_peer *p, dome_peer_other *o, const dome_peer_reade
         return true;
     }
     void *ctx = p->handlers[r->frame.tag].ctx;
-    p->handling = true;
-    pthread_mutex_unlock(&p->lock);
+    dome__peer_handling(p);
     handler(ctx, &request);
-    pthread_mutex_lock(&p->lock);
-    p->handling = false;
-    pthread_cond_broadcast(&p->changed);
+    dome__peer_handled(p);
     return true;
-}
-
-/* The asker may have given up: the task that it asked was over, or this one closes. */
-static bool take_reply(dome_peer_other *o, const dome_peer_reader *r)
-{
-    for (guint k = 0; k < o->askers->len; k++) {
-        dome_peer_asker *a = o->askers->pdata[k];
-        if (a->id != r->frame.id || a->done)
-            continue;
-        a->done = true;
-        a->refused = r->frame.flags & DOME_PEER_NOBODY;
-        a->reply = a->refused ? NULL : g_byte_array_append(g_byte_array_new(), r->bytes, r->frame.length);
-        return true;
-    }
-    return false;
 }
 
 bool dome__peer_line_take(dome_peer *peer, dome_peer_other *other, dome_peer_reader *reader)
@@ -155,7 +137,7 @@ bool dome__peer_line_take(dome_peer *peer, dome_peer_other *other, dome_peer_rea
     case DOME_PEER_REQUEST:
         return take_request(peer, other, reader);
     case DOME_PEER_REPLY:
-        good = take_reply(other, reader);
+        good = dome__peer_questions_take(peer, other, reader);
         break;
     case DOME_PEER_PART:
         good = take_part(peer, other, reader);

@@ -18,6 +18,7 @@ enum { DOME_PEER_WINDOW = 1 << 20, DOME_PEER_QUEUE_MOST = 1 << 20, DOME_PEER_ASK
 typedef enum dome_peer_role {
     DOME_PEER_WAKES, /* the end of a pipe into which callers write */
     DOME_PEER_LISTENS,
+    DOME_PEER_RINGS,    /* the clock of timers */
     DOME_PEER_STRANGER, /* has connected here, and not proven who it is */
     DOME_PEER_ATTEMPT,  /* this task's attempt to connect */
     DOME_PEER_LINE,     /* a connection in use */
@@ -64,11 +65,19 @@ typedef struct dome_peer_outbox {
     uint64_t there; /* bytes that the other side has not taken */
 } dome_peer_outbox;
 
-/* A caller that waits for a reply. */
+/* A question that has no answer yet. */
 typedef struct dome_peer_asker {
     uint64_t id;
-    bool done, refused;
+    int rank;
+    uint8_t tag;
+    uint32_t bytes;
+    const void *data;
+    pthread_cond_t *answered; /* of the caller who waits; NULL: `then` gets the answer, and this is freed after that */
+    bool done;                /* the caller has its answer */
+    dome_peer_status status;
     GByteArray *reply;
+    dome_peer_then then;
+    void *ctx;
 } dome_peer_asker;
 
 typedef enum dome_peer_state {
@@ -93,7 +102,9 @@ typedef struct dome_peer_other {
     uint64_t put, passed; /* frames so far that were queued, and that the kernel has */
     bool watched;         /* the thread is told when more can be sent */
     bool shut;            /* nothing more is sent: this side closes */
-    GPtrArray *askers;
+    GQueue later;         /* dome_peer_asker *: questions that are still to be sent */
+    GPtrArray *askers;    /* those that were */
+    uint64_t kept;        /* bytes of questions without a caller who waits, in both */
     dome_peer_inbox in[DOME_PEER_TAGS];
     dome_peer_outbox to[DOME_PEER_TAGS];
 } dome_peer_other;
@@ -107,26 +118,74 @@ struct dome_peer {
     int set, wake[2];
     bool stopping, closed; /* closed: nothing listens any more */
     dome_deadline stop_until;
-    uint64_t asked;          /* the last id */
+    uint64_t asked;          /* the last id of a question, and of a timer */
     dome_peer_other **other; /* by rank; NULL: never used */
     GPtrArray *reaching;     /* dome_peer_other *, REACHING */
     struct {
         dome_peer_handler handler;
         void *ctx;
     } handlers[DOME_PEER_TAGS];
-    bool handling; /* a handler runs */
+    bool handling;  /* a handler runs */
+    GQueue unheard; /* dome_peer_asker *: ended without a reply, and `then` has not been called */
+    GQueue timers;  /* dome_peer_timer *, the earliest first */
+    int clock;      /* rings at the first one's time */
 
     /* of the thread */
-    dome_peer_end *own[3];       /* the pipe, and what listens; NULL: closed */
+    dome_peer_end *own[4];       /* the pipe, what listens, the clock; NULL: closed */
     GPtrArray *strangers, *dead; /* dome_peer_end *, the oldest first */
     bool deaf;                   /* no connection is accepted for a while, since there are no descriptors */
     dome_deadline hears_again;
 };
 
-/* ---- peer.c ---- */
+/* ---- peer_other.c; the lock is held ---- */
+
+/* The thread looks at what callers have changed. */
+void dome__peer_wake(const dome_peer *peer);
 
 /* The other task; made at its first use. */
 dome_peer_other *dome__peer_other(dome_peer *peer, int rank);
+
+/* The same, and a connection is made if there is none yet. */
+dome_peer_other *dome__peer_use(dome_peer *peer, int rank);
+
+/* Whether the task can be reached, as far as is known. */
+dome_peer_status dome__peer_fate(const dome_peer *peer, const dome_peer_other *other);
+
+/* A handler is about to run, in the thread: without the lock. */
+void dome__peer_handling(dome_peer *peer);
+void dome__peer_handled(dome_peer *peer);
+
+/* Waits until no handler runs, unless the caller is one. */
+void dome__peer_wait_handled(dome_peer *peer);
+
+/* ---- peer_question.c: questions; the lock is held ---- */
+
+/* Sends questions that wait, as many as may be sent. */
+void dome__peer_questions_send(dome_peer *peer, dome_peer_other *other);
+
+/* A reply, in the thread. False: nobody asked. */
+bool dome__peer_questions_take(dome_peer *peer, dome_peer_other *other, dome_peer_reader *reader);
+
+/* No reply will come. Callers stop waiting; functions are called by dome__peer_questions_tell. */
+void dome__peer_questions_end(dome_peer *peer, dome_peer_other *other, dome_peer_status why);
+
+/* The same for callers alone, who wait for any task. */
+void dome__peer_questions_stop(dome_peer *peer);
+
+/* Calls the functions of questions that have ended so, in the thread. */
+void dome__peer_questions_tell(dome_peer *peer);
+
+/* ---- peer_timer.c ---- */
+
+typedef struct dome_peer_timer {
+    uint64_t id;
+    dome_deadline at;
+    dome_peer_run run;
+    void *ctx;
+} dome_peer_timer;
+
+/* The clock has rung, in the thread; the lock is held. */
+void dome__peer_timers_run(dome_peer *peer);
 
 /* ---- peer_line.c: what passes over a connection; the lock is held ---- */
 

@@ -70,6 +70,15 @@ static bool is_stopped(dome_peer *p)
     return is_drained(p);
 }
 
+/* Those that have no reply by now get none. */
+static void end_questions(dome_peer *p)
+{
+    for (int r = 0; r < p->setup.size; r++)
+        if (p->other[r])
+            dome__peer_questions_end(p, p->other[r], DOME_PEER_STOPPED);
+    dome__peer_questions_tell(p);
+}
+
 void *dome__peer_serve(void *peer)
 {
     dome_peer *p = peer;
@@ -82,8 +91,10 @@ void *dome__peer_serve(void *peer)
         pthread_mutex_lock(&p->lock);
         take_events(p, events, n);
         dome__peer_look(p);
+        dome__peer_questions_tell(p);
         bury(p);
     }
+    end_questions(p);
     pthread_mutex_unlock(&p->lock);
     return NULL;
 }

@@ -390,6 +390,204 @@ static void test_later_replies(void)
     end(&n);
 }
 
+/* ---- questions, answered in the channel's thread ---- */
+
+enum { CHAIN = 500 };
+
+typedef struct chain {
+    net *net;
+    int rank, left;
+    GAsyncQueue *done; /* gets the chain */
+    int statuses[DOME_PEER_FULL + 1];
+} chain;
+
+static void go_on(void *ctx, const dome_peer_answer *answer);
+
+static void ask_next(chain *c)
+{
+    const dome_peer_question q = {
+        .rank = 1 - c->rank, .tag = TAG, .data = "12345678", .bytes = (uint32_t)(c->left % 9), .then = go_on, .ctx = c};
+    g_assert_cmpint(dome__peer_ask_then(c->net->peer[c->rank], &q), ==, DOME_PEER_OK);
+}
+
+static void give_back(void *ctx, const dome_peer_request *r)
+{
+    (void)ctx;
+    dome__peer_reply(r->peer, r->from, r->id, r->data, r->bytes);
+}
+
+/* Each answer leads to the next question: from the channel's thread, which would wait for itself if asking waited. */
+static void go_on(void *ctx, const dome_peer_answer *answer)
+{
+    chain *c = ctx;
+    g_assert_cmpint(answer->status, ==, DOME_PEER_OK);
+    g_assert_true(answer->peer == c->net->peer[c->rank] && answer->from == 1 - c->rank);
+    g_assert_cmpmem(answer->data, answer->bytes, "12345678", (size_t)(c->left % 9));
+    if (--c->left > 0)
+        ask_next(c);
+    else
+        g_async_queue_push(c->done, c);
+}
+
+static void test_chains(void)
+{
+    for (int road = NEAR; road <= FAR; road++) {
+        net n;
+        chain chains[8];
+        GAsyncQueue *done = g_async_queue_new();
+        begin(&n, 2, (enum road)road);
+        for (int r = 0; r < 2; r++)
+            dome__peer_on(n.peer[r], TAG, give_back, NULL);
+        for (int k = 0; k < 8; k++) {
+            chains[k] = (chain){.net = &n, .rank = k % 2, .left = CHAIN, .done = done};
+            ask_next(&chains[k]);
+        }
+        for (int k = 0; k < 8; k++)
+            g_async_queue_pop(done);
+        g_async_queue_unref(done);
+        end(&n);
+    }
+}
+
+static void count_status(void *ctx, const dome_peer_answer *answer)
+{
+    chain *c = ctx;
+    g_assert_true((answer->data != NULL) == (answer->bytes > 0));
+    g_atomic_int_inc(&c->statuses[answer->status]);
+    g_atomic_int_inc(&c->left);
+}
+
+static int count_left(void *ctx)
+{
+    return g_atomic_int_get(&((chain *)ctx)->left);
+}
+
+/* As many as are taken. */
+static int ask_until_full(chain *c, uint32_t bytes)
+{
+    const dome_peer_question q = {
+        .rank = 1 - c->rank, .tag = TAG, .data = g_malloc0(bytes + 1), .bytes = bytes, .then = count_status, .ctx = c};
+    int taken = 0;
+    dome_peer_status status;
+    while (!(status = dome__peer_ask_then(c->net->peer[c->rank], &q)))
+        taken++;
+    g_assert_cmpint(status, ==, DOME_PEER_FULL);
+    g_free((void *)(uintptr_t)q.data);
+    return taken;
+}
+
+/* Who is never answered keeps a number of bytes; the channel's end answers all. Callers who wait have their turn between. */
+static void test_bounded_questions(void)
+{
+    static const uint32_t lengths[] = {0, 10000, DOME_PEER_MOST};
+    static const int wanted[] = {DOME_PEER_KEPT / DOME_PEER_KEPT_EACH, DOME_PEER_KEPT / (10000 + DOME_PEER_KEPT_EACH), 1};
+    for (size_t k = 0; k < G_N_ELEMENTS(lengths); k++) {
+        net n;
+        GAsyncQueue *kept = g_async_queue_new();
+        begin(&n, 2, BOTH);
+        dome__peer_on(n.peer[1], TAG, keep_request, kept);
+        chain c = {.net = &n};
+        g_assert_cmpint(ask_until_full(&c, lengths[k]), ==, wanted[k]);
+        dome__peer_reply(n.peer[1], 0, GPOINTER_TO_SIZE(g_async_queue_pop(kept)), NULL, 0);
+        stays_at(count_left, &c, 1);
+        g_assert_cmpint(ask_until_full(&c, lengths[k]), ==, 1);
+        dome__peer_free(n.peer[0]);
+        g_assert_cmpint(c.statuses[DOME_PEER_OK], ==, 1);
+        g_assert_cmpint(c.left, ==, wanted[k] + 1);
+        g_async_queue_unref(kept);
+        dome__peer_free(n.peer[1]);
+    }
+}
+
+/* Why there is no answer: nobody serves; nobody is there; the other side ends. */
+static void test_unanswered(void)
+{
+    net n;
+    chain c = {.net = &n};
+    const dome_peer_question q = {.rank = 1, .tag = TAG, .then = count_status, .ctx = &c};
+    begin(&n, 3, BOTH);
+    g_assert_cmpint(dome__peer_ask_then(n.peer[0], &q), ==, DOME_PEER_OK);
+    stays_at(count_left, &c, 1);
+    g_assert_cmpint(c.statuses[DOME_PEER_REFUSED], ==, 1);
+    GAsyncQueue *kept = g_async_queue_new();
+    dome__peer_on(n.peer[1], TAG, keep_request, kept);
+    for (int k = 0; k < 2 * DOME_PEER_ASKS; k++) /* half of them are not even sent */
+        g_assert_cmpint(dome__peer_ask_then(n.peer[0], &q), ==, DOME_PEER_OK);
+    g_async_queue_pop(kept);
+    dome__peer_free(n.peer[1]);
+    stays_at(count_left, &c, 1 + 2 * DOME_PEER_ASKS);
+    g_assert_cmpint(c.statuses[DOME_PEER_GONE], ==, 2 * DOME_PEER_ASKS);
+    g_assert_cmpint(dome__peer_ask_then(n.peer[0], &q), ==, DOME_PEER_GONE);
+    g_async_queue_unref(kept);
+    dome__peer_free(n.peer[0]);
+    dome__peer_free(n.peer[2]);
+}
+
+static void test_nobody_answers(void)
+{
+    net n = {.size = 2};
+    chain c = {.net = &n};
+    listens(&n, BOTH);
+    close(n.listening[1][0]);
+    close(n.listening[1][1]);
+    n.peer[0] = start(&n, 0, COOKIE, 20);
+    const dome_peer_question q = {.rank = 1, .tag = TAG, .then = count_status, .ctx = &c};
+    g_assert_cmpint(dome__peer_ask_then(n.peer[0], &q), ==, DOME_PEER_OK);
+    stays_at(count_left, &c, 1);
+    g_assert_cmpint(c.statuses[DOME_PEER_UNREACHABLE], ==, 1);
+    dome__peer_free(n.peer[0]);
+}
+
+/* ---- timers ---- */
+
+typedef struct ringing {
+    dome_peer *peer;
+    GAsyncQueue *rung;
+    int number, again;
+    gint64 due; /* us */
+} ringing;
+
+static void ring(void *ctx)
+{
+    ringing *r = ctx;
+    g_assert_cmpint(g_get_monotonic_time(), >=, r->due);
+    if (r->again-- > 0) {
+        r->due = g_get_monotonic_time() + 1000;
+        g_assert_cmpuint(dome__peer_after(r->peer, 0.001, ring, r), !=, 0);
+    } else
+        g_async_queue_push(r->rung, r);
+}
+
+static uint64_t ring_after(ringing *r, int ms)
+{
+    r->due = g_get_monotonic_time() + 1000 * ms;
+    return dome__peer_after(r->peer, ms / 1000.0, ring, r);
+}
+
+static void test_timers(void)
+{
+    static const int ms[] = {60, 5, 30, 5, 0, 90, 60};
+    static const int order[] = {4, 1, 3, 2, 0, 5};
+    net n;
+    begin(&n, 1, FAR);
+    ringing r[G_N_ELEMENTS(ms)];
+    uint64_t id[G_N_ELEMENTS(ms)];
+    GAsyncQueue *rung = g_async_queue_new();
+    for (size_t k = 0; k < G_N_ELEMENTS(ms); k++) {
+        r[k] = (ringing){.peer = n.peer[0], .rung = rung, .number = (int)k, .again = k == 5 ? 20 : 0};
+        id[k] = ring_after(&r[k], ms[k]);
+    }
+    g_assert_true(dome__peer_cancel(n.peer[0], id[6]));
+    g_assert_false(dome__peer_cancel(n.peer[0], id[6]));
+    for (size_t k = 0; k < G_N_ELEMENTS(order); k++)
+        g_assert_cmpint(((ringing *)g_async_queue_pop(rung))->number, ==, order[k]);
+    g_assert_false(dome__peer_cancel(n.peer[0], id[4]));
+    ring_after(&r[0], 60000); /* dropped with the channel */
+    end(&n);
+    g_assert_cmpint(g_async_queue_length(rung), ==, 0);
+    g_async_queue_unref(rung);
+}
+
 /* ---- messages ---- */
 
 static const uint64_t lengths[] = {0, 1,       1000, DOME_PEER_PART_MOST, DOME_PEER_PART_MOST + 1, MB - 1, MB, 3 * MB + 5,
@@ -713,6 +911,11 @@ int main(int argc, char **argv)
     g_test_add_func("/peer/requests", test_requests);
     g_test_add_func("/peer/no-handler", test_no_handler);
     g_test_add_func("/peer/later-replies", test_later_replies);
+    g_test_add_func("/peer/chains", test_chains);
+    g_test_add_func("/peer/bounded-questions", test_bounded_questions);
+    g_test_add_func("/peer/unanswered", test_unanswered);
+    g_test_add_func("/peer/nobody-answers", test_nobody_answers);
+    g_test_add_func("/peer/timers", test_timers);
     g_test_add_func("/peer/lengths", test_lengths);
     g_test_add_func("/peer/back-pressure", test_back_pressure);
     g_test_add_func("/peer/end-of-other", test_end_of_other);
