@@ -16,7 +16,7 @@
  * noticed by the hub alone, which then ends this process or lets it go back; a wait may last until then.
  *
  * All functions may be called by any thread. Handlers, and functions that get a reply or a timer, run in the channel's thread,
- * one at a time. They may call those that do not wait: dome__peer_reply, _ask_then, _after, _cancel. */
+ * one at a time. They may call those that do not wait: dome__peer_reply, _ask_then, _tell, _after, _cancel. */
 #ifndef DOME_SRC_PEER_H
 #define DOME_SRC_PEER_H
 
@@ -70,7 +70,7 @@ void dome__peer_free(dome_peer *peer);
 typedef struct dome_peer_request {
     dome_peer *peer;
     int from;
-    uint64_t id;
+    uint64_t id;      /* 0: no reply is wanted (dome__peer_tell) */
     const void *data; /* until the handler returns */
     uint32_t bytes;
 } dome_peer_request;
@@ -114,6 +114,13 @@ typedef struct dome_peer_question {
 dome_peer_status dome__peer_ask_then(dome_peer *peer, const dome_peer_question *question);
 
 enum { DOME_PEER_KEPT = 1 << 20, DOME_PEER_KEPT_EACH = 128 };
+
+/* Gives the handler of a tag something without waiting and without a reply, in order with the questions to the same task. Whether
+ * it arrives is not said: it is lost with the connection, or if nobody serves the tag. Memory is bounded as above by
+ * DOME_PEER_TOLD bytes for all that the kernel has not taken yet. Otherwise than DOME_PEER_OK: it is dropped. */
+dome_peer_status dome__peer_tell(dome_peer *peer, int rank, dome_peer_tag tag, const void *data, uint32_t bytes);
+
+enum { DOME_PEER_TOLD = 1 << 24 };
 
 /* ---- timers ---- */
 

@@ -46,6 +46,8 @@ static bool is_sensible(const dome_peer_frame *f)
     case DOME_PEER_REQUEST:
     case DOME_PEER_REPLY:
         return f->length <= DOME_PEER_MOST;
+    case DOME_PEER_WORD:
+        return f->length <= DOME_PEER_MOST && f->id == 0;
     case DOME_PEER_PART:
         return f->length <= DOME_PEER_PART_MOST && f->length <= f->id && (f->length > 0 || f->id == 0);
     default:

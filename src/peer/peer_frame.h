@@ -19,7 +19,8 @@ typedef enum dome_peer_kind {
     DOME_PEER_REQUEST,   /* id: the asking side's number */
     DOME_PEER_REPLY,     /* id: that of the request */
     DOME_PEER_PART,      /* a part of a message; id: how many bytes of the message are to come, those of this part included */
-    DOME_PEER_CREDIT     /* id: so many bytes of messages of this tag have been taken */
+    DOME_PEER_CREDIT,    /* id: so many bytes of messages of this tag have been taken */
+    DOME_PEER_WORD       /* as a request to which there is no reply; id 0 */
 } dome_peer_kind;
 
 /* A flag: nobody serves this tag. */

@@ -117,6 +117,8 @@ static bool take_request(dome_peer *p, dome_peer_other *o, const dome_peer_reade
 {
     const dome_peer_handler handler = p->handlers[r->frame.tag].handler;
     const dome_peer_request request = {p, o->rank, r->frame.id, r->bytes, r->frame.length};
+    if (!handler && r->frame.kind == DOME_PEER_WORD)
+        return true;
     if (!handler) {
         const dome_peer_frame nobody = {
             .kind = DOME_PEER_REPLY, .tag = r->frame.tag, .flags = DOME_PEER_NOBODY, .id = r->frame.id};
@@ -135,6 +137,7 @@ bool dome__peer_line_take(dome_peer *peer, dome_peer_other *other, dome_peer_rea
     bool good = false;
     switch (reader->frame.kind) {
     case DOME_PEER_REQUEST:
+    case DOME_PEER_WORD:
         return take_request(peer, other, reader);
     case DOME_PEER_REPLY:
         good = dome__peer_questions_take(peer, other, reader);

@@ -72,7 +72,8 @@ typedef struct dome_peer_asker {
     uint8_t tag;
     uint32_t bytes;
     const void *data;
-    pthread_cond_t *answered; /* of the caller who waits; NULL: `then` gets the answer, and this is freed after that */
+    pthread_cond_t *answered; /* of the caller who waits; NULL: `then` gets the answer, and this is freed after that; both NULL:
+                               * no answer is wanted */
     bool done;                /* the caller has its answer */
     dome_peer_status status;
     GByteArray *reply;
@@ -102,9 +103,10 @@ typedef struct dome_peer_other {
     uint64_t put, passed; /* frames so far that were queued, and that the kernel has */
     bool watched;         /* the thread is told when more can be sent */
     bool shut;            /* nothing more is sent: this side closes */
-    GQueue later;         /* dome_peer_asker *: questions that are still to be sent */
+    GQueue later;         /* dome_peer_asker *: questions, and what is told, still to be sent */
     GPtrArray *askers;    /* those that were */
     uint64_t kept;        /* bytes of questions without a caller who waits, in both */
+    uint64_t told;        /* bytes of what is told in the first */
     dome_peer_inbox in[DOME_PEER_TAGS];
     dome_peer_outbox to[DOME_PEER_TAGS];
 } dome_peer_other;

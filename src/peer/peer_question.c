@@ -4,23 +4,43 @@
 
 /* ---- asking ---- */
 
-void dome__peer_questions_send(dome_peer *peer, dome_peer_other *other)
-{
-    while (other->state == DOME_PEER_OPEN && other->askers->len < DOME_PEER_ASKS && other->queued < DOME_PEER_QUEUE_MOST) {
-        dome_peer_asker *a = g_queue_pop_head(&other->later);
-        if (!a)
-            return;
-        a->id = ++peer->asked;
-        g_ptr_array_add(other->askers, a);
-        dome__peer_line_put(
-            peer, other, &(dome_peer_frame){.kind = DOME_PEER_REQUEST, .tag = a->tag, .length = a->bytes, .id = a->id}, a->data);
-    }
-}
-
 /* What is kept of a question until its answer. */
 static uint64_t bytes_of(uint32_t bytes)
 {
     return (uint64_t)bytes + DOME_PEER_KEPT_EACH;
+}
+
+static void send_asker(dome_peer *p, dome_peer_other *o, dome_peer_asker *a)
+{
+    const bool answered = a->answered || a->then;
+    const dome_peer_frame f = {.kind = answered ? DOME_PEER_REQUEST : DOME_PEER_WORD,
+                               .tag = a->tag,
+                               .length = a->bytes,
+                               .id = answered ? ++p->asked : 0};
+    a->id = f.id;
+    if (answered)
+        g_ptr_array_add(o->askers, a);
+    dome__peer_line_put(p, o, &f, a->data);
+    if (answered)
+        return;
+    o->told -= bytes_of(a->bytes);
+    g_free(a);
+}
+
+/* Whether it may be sent: questions wait for answers to others, and what is told behind them waits, too. */
+static bool may_send(const dome_peer_other *o, const dome_peer_asker *a)
+{
+    return o->queued < DOME_PEER_QUEUE_MOST && (o->askers->len < DOME_PEER_ASKS || !(a->answered || a->then));
+}
+
+void dome__peer_questions_send(dome_peer *peer, dome_peer_other *other)
+{
+    while (other->state == DOME_PEER_OPEN) {
+        const dome_peer_asker *a = g_queue_peek_head(&other->later);
+        if (!a || !may_send(other, a))
+            return;
+        send_asker(peer, other, g_queue_pop_head(&other->later));
+    }
 }
 
 static dome_peer_asker *keep(const dome_peer_question *q)
@@ -35,20 +55,31 @@ static dome_peer_asker *keep(const dome_peer_question *q)
     return a;
 }
 
-dome_peer_status dome__peer_ask_then(dome_peer *peer, const dome_peer_question *question)
+static dome_peer_status enqueue(dome_peer *p, const dome_peer_question *q, bool told, uint64_t most)
 {
-    pthread_mutex_lock(&peer->lock);
-    dome_peer_other *o = dome__peer_use(peer, question->rank);
-    dome_peer_status status = dome__peer_fate(peer, o);
-    if (!status && o->kept && o->kept + bytes_of(question->bytes) > DOME_PEER_KEPT)
+    pthread_mutex_lock(&p->lock);
+    dome_peer_other *o = dome__peer_use(p, q->rank);
+    uint64_t *count = told ? &o->told : &o->kept;
+    dome_peer_status status = dome__peer_fate(p, o);
+    if (!status && *count && *count + bytes_of(q->bytes) > most)
         status = DOME_PEER_FULL;
     if (!status) {
-        o->kept += bytes_of(question->bytes);
-        g_queue_push_tail(&o->later, keep(question));
-        dome__peer_questions_send(peer, o);
+        *count += bytes_of(q->bytes);
+        g_queue_push_tail(&o->later, keep(q));
+        dome__peer_questions_send(p, o);
     }
-    pthread_mutex_unlock(&peer->lock);
+    pthread_mutex_unlock(&p->lock);
     return status;
+}
+
+dome_peer_status dome__peer_ask_then(dome_peer *peer, const dome_peer_question *question)
+{
+    return enqueue(peer, question, false, DOME_PEER_KEPT);
+}
+
+dome_peer_status dome__peer_tell(dome_peer *peer, int rank, dome_peer_tag tag, const void *data, uint32_t bytes)
+{
+    return enqueue(peer, &(dome_peer_question){.rank = rank, .tag = tag, .data = data, .bytes = bytes}, true, DOME_PEER_TOLD);
 }
 
 /* ---- answers ---- */
@@ -109,8 +140,11 @@ void dome__peer_questions_end(dome_peer *peer, dome_peer_other *other, dome_peer
             continue;
         }
         a->status = why;
-        other->kept -= bytes_of(a->bytes);
-        g_queue_push_tail(&peer->unheard, a);
+        *(a->then ? &other->kept : &other->told) -= bytes_of(a->bytes);
+        if (a->then)
+            g_queue_push_tail(&peer->unheard, a);
+        else
+            g_free(a);
     }
 }
 

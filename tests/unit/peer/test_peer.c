@@ -538,6 +538,57 @@ static void test_nobody_answers(void)
     dome__peer_free(n.peer[0]);
 }
 
+typedef struct hearing {
+    net *net;
+    GAsyncQueue *done;
+    uint64_t heard; /* words, which carry their numbers */
+    bool asked;     /* the question between them came in its place */
+} hearing;
+
+static void hear_word(void *ctx, const dome_peer_request *r)
+{
+    hearing *h = ctx;
+    if (r->id) { /* the question, which is kept */
+        h->asked = h->heard == CHAIN;
+        return;
+    }
+    g_assert_cmpuint(r->bytes, ==, 8 + h->heard % 3 * 5000);
+    g_assert_cmpuint(dome__get_u64(r->data), ==, h->heard);
+    if (++h->heard == 2 * CHAIN)
+        g_async_queue_push(h->done, h);
+}
+
+static void tell(const net *n, uint64_t number)
+{
+    uint8_t word[8 + 10000] = {0};
+    dome__put_u64(word, number);
+    g_assert_cmpint(dome__peer_tell(n->peer[0], 1, TAG, word, (uint32_t)(8 + number % 3 * 5000)), ==, DOME_PEER_OK);
+}
+
+/* What is told arrives in its order, and in that of the questions; nobody answers. */
+static void test_words(void)
+{
+    for (int road = NEAR; road <= FAR; road++) {
+        net n;
+        chain c = {.net = &n};
+        hearing h = {.net = &n, .done = g_async_queue_new()};
+        const dome_peer_question q = {.rank = 1, .tag = TAG, .then = count_status, .ctx = &c};
+        begin(&n, 2, (enum road)road);
+        dome__peer_tell(n.peer[0], 1, TAG + 1, NULL, 0); /* nobody serves that */
+        dome__peer_on(n.peer[1], TAG, hear_word, &h);
+        for (uint64_t k = 0; k < 2 * CHAIN; k++) {
+            if (k == CHAIN)
+                g_assert_cmpint(dome__peer_ask_then(n.peer[0], &q), ==, DOME_PEER_OK);
+            tell(&n, k);
+        }
+        g_async_queue_pop(h.done);
+        g_assert_true(h.asked);
+        g_async_queue_unref(h.done);
+        end(&n);
+        g_assert_cmpint(c.left, ==, 1); /* the question ended with the channel */
+    }
+}
+
 /* ---- timers ---- */
 
 typedef struct ringing {
@@ -759,7 +810,8 @@ static void make_repeated(dome_mac *mac, GByteArray *bytes, size_t which)
 /* Heads with the right code that make no sense. */
 static const dome_peer_frame malformed[] = {
     {.kind = 0},
-    {.kind = DOME_PEER_CREDIT + 1},
+    {.kind = DOME_PEER_WORD + 1},
+    {.kind = DOME_PEER_WORD, .tag = TAG, .id = 1},
     {.kind = DOME_PEER_HELLO},
     {.kind = DOME_PEER_REQUEST, .tag = DOME_PEER_TAGS},
     {.kind = DOME_PEER_REQUEST, .flags = 1},
@@ -915,6 +967,7 @@ int main(int argc, char **argv)
     g_test_add_func("/peer/bounded-questions", test_bounded_questions);
     g_test_add_func("/peer/unanswered", test_unanswered);
     g_test_add_func("/peer/nobody-answers", test_nobody_answers);
+    g_test_add_func("/peer/words", test_words);
     g_test_add_func("/peer/timers", test_timers);
     g_test_add_func("/peer/lengths", test_lengths);
     g_test_add_func("/peer/back-pressure", test_back_pressure);
