@@ -1,0 +1,359 @@
+#include "region/unit_service.h"
+
+#include "region/unit_packet.h"
+#include "region/unit_table.h"
+#include "system/time.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <string.h>
+
+struct dome_unit_service {
+    dome_peer *peer;
+    dome_transport *transport;
+    pthread_t owner; /* whose waits are counted */
+    pthread_mutex_t lock;
+    GHashTable *regions; /* dome_units by number */
+};
+
+struct dome_units {
+    dome_unit_service *service;
+    dome_units_setup setup;
+    int *firsts, *ranks;
+    dome_unit_homes *homes;     /* of the member's first task; those of which this member is not the home stay unused */
+    dome_unit_members *members; /* of the member's first task */
+    GQueue own;                 /* dome_unit_packet *: to this task, not processed yet */
+    GQueue waiters;             /* waiter * */
+    uint8_t *message;           /* room for one */
+};
+
+/* A thread that waits for a right. */
+typedef struct waiter {
+    uint64_t unit;
+    dome_unit_right right;
+    sem_t raised; /* it goes on without the lock, which the thread that raises it still has */
+} waiter;
+
+/* What a timer of a home is about: the region may be gone when it rings. */
+typedef struct ringing {
+    dome_unit_service *service;
+    uint32_t region;
+    uint64_t unit;
+} ringing;
+
+static bool is_first(const dome_units *u)
+{
+    return u->setup.task == 0;
+}
+
+/* ---- sending; the lock is held ---- */
+
+static void send_packet(dome_units *u, int rank, const dome_unit_packet *packet)
+{
+    uint32_t bytes = DOME_UNIT_PACKET;
+    if (rank == u->ranks[u->setup.task]) {
+        g_queue_push_tail(&u->own, g_memdup2(packet, sizeof *packet));
+        return;
+    }
+    dome__unit_packet_put(packet, u->message);
+    if (packet->word == DOME_UNIT_GRANT && packet->data) {
+        memcpy(u->message + bytes, u->setup.values + packet->unit * u->setup.bytes, u->setup.bytes);
+        bytes += u->setup.bytes;
+    }
+    if (dome__peer_tell(u->service->peer, rank, DOME_PEER_REGION, u->message, bytes) == DOME_PEER_FULL)
+        g_error("messages about units to task %d do not leave", rank); /* there is one request of a thread at a time */
+}
+
+static dome_unit_packet packet_of(const dome_units *u, uint8_t word, uint64_t unit)
+{
+    return (dome_unit_packet){.word = word, .from = (uint16_t)u->setup.member, .region = u->setup.region, .unit = unit};
+}
+
+/* ---- a task and the first of its member; the lock is held ---- */
+
+static void to_first(dome_units *u, uint8_t word, uint64_t unit, dome_unit_right right)
+{
+    dome_unit_packet packet = packet_of(u, word, unit);
+    packet.from = (uint16_t)u->setup.task;
+    packet.right = (uint8_t)right;
+    send_packet(u, u->ranks[0], &packet);
+}
+
+static void task_hears(dome_units *u, const dome_unit_packet *packet)
+{
+    u->setup.allow(u->setup.ctx, packet->unit, (dome_unit_right)packet->right);
+    if (packet->word == DOME_UNIT_TASK_LOWER) {
+        to_first(u, DOME_UNIT_LOWERED, packet->unit, DOME_UNIT_NONE);
+        return;
+    }
+    for (GList *at = u->waiters.head, *next; at; at = next) {
+        waiter *w = at->data;
+        next = at->next;
+        if (w->unit != packet->unit || w->right > packet->right)
+            continue;
+        g_queue_delete_link(&u->waiters, at);
+        sem_post(&w->raised);
+    }
+}
+
+/* ---- what the machines want; the lock is held ---- */
+
+static void ring(void *ctx);
+
+/* For one unit. */
+typedef struct place {
+    dome_units *units;
+    uint64_t unit;
+} place;
+
+static void send_message(const place *p, const dome_unit_act *a)
+{
+    dome_unit_packet packet = packet_of(p->units, a->message.kind, p->unit);
+    packet.data = a->message.data;
+    packet.done = a->message.done;
+    packet.to = a->message.to;
+    packet.of = a->message.of;
+    send_packet(p->units, p->units->firsts[a->to], &packet);
+}
+
+static void tell_task(const place *p, const dome_unit_act *a, dome_unit_word word)
+{
+    dome_unit_packet packet = packet_of(p->units, (uint8_t)word, p->unit);
+    packet.right = (uint8_t)a->right;
+    if (a->to == p->units->setup.task)
+        task_hears(p->units, &packet);
+    else
+        send_packet(p->units, p->units->ranks[a->to], &packet);
+}
+
+static void act(void *ctx, const dome_unit_act *a)
+{
+    const place *p = ctx;
+    dome_unit_service *s = p->units->service;
+    ringing *r;
+    switch (a->deed) {
+    case DOME_UNIT_SEND:
+        send_message(p, a);
+        break;
+    case DOME_UNIT_WAIT:
+        r = g_new(ringing, 1);
+        *r = (ringing){s, p->units->setup.region, p->unit};
+        dome__peer_after(s->peer, a->wait * 1e-6, ring, r);
+        break;
+    case DOME_UNIT_RAISE:
+        tell_task(p, a, DOME_UNIT_TASK_RAISE);
+        break;
+    case DOME_UNIT_LOWER:
+        tell_task(p, a, DOME_UNIT_TASK_LOWER);
+        break;
+    }
+}
+
+static dome_unit_call call_of(place *p)
+{
+    const dome_units_setup *s = &p->units->setup;
+    return (dome_unit_call){.self = s->member,
+                            .home = s->home(s->ctx, p->unit),
+                            .now = (uint32_t)(dome__now_ns() / 1000),
+                            .hold = s->hold,
+                            .act = act,
+                            .ctx = p};
+}
+
+/* ---- events; the lock is held ---- */
+
+static bool home_hears(dome_units *u, const dome_unit_packet *packet)
+{
+    place p = {u, packet->unit};
+    const dome_unit_call call = call_of(&p);
+    const dome_unit_message message = {.kind = packet->word, .to = packet->to};
+    const bool good = call.home == u->setup.member &&
+                      dome__unit_home_take(dome__unit_homes_take(u->homes, packet->unit), &call, packet->from, message);
+    dome__unit_homes_put(u->homes, packet->unit);
+    return good;
+}
+
+static bool member_hears(dome_units *u, const dome_unit_packet *packet)
+{
+    place p = {u, packet->unit};
+    const dome_unit_call call = call_of(&p);
+    dome_unit_member *member = dome__unit_members_take(u->members, packet->unit);
+    const dome_unit_message message = {
+        .kind = packet->word, .data = packet->data, .done = packet->done, .to = packet->to, .of = packet->of};
+    bool good = true;
+    if (packet->word == DOME_UNIT_FAULT)
+        dome__unit_member_fault(member, &call, packet->from, packet->right == DOME_UNIT_WRITE);
+    else if (packet->word == DOME_UNIT_LOWERED)
+        good = dome__unit_member_lowered(member, &call, packet->from);
+    else
+        good = dome__unit_member_take(member, &call, message);
+    dome__unit_members_put(u->members, packet->unit);
+    return good;
+}
+
+static bool hears(dome_units *u, const dome_unit_packet *packet)
+{
+    if (packet->word >= DOME_UNIT_TASK_RAISE) {
+        task_hears(u, packet);
+        return true;
+    }
+    if (!is_first(u))
+        return false;
+    return packet->word <= DOME_UNIT_DONE ? home_hears(u, packet) : member_hears(u, packet);
+}
+
+/* An event, and all that this task then tells itself. */
+static void take_event(dome_units *u, const dome_unit_packet *packet)
+{
+    dome_unit_packet *own;
+    bool good = hears(u, packet);
+    while (good && (own = g_queue_pop_head(&u->own))) {
+        good = hears(u, own);
+        g_free(own);
+    }
+    if (!good)
+        g_error("a message about unit %" G_GUINT64_FORMAT " of a region fits nothing", packet->unit);
+}
+
+static dome_units *find(const dome_unit_service *s, uint32_t region)
+{
+    return g_hash_table_lookup(s->regions, GUINT_TO_POINTER(region));
+}
+
+static void ring(void *ctx)
+{
+    ringing *r = ctx;
+    dome_unit_service *s = r->service;
+    pthread_mutex_lock(&s->lock);
+    dome_units *u = find(s, r->region);
+    if (u) {
+        place p = {u, r->unit};
+        const dome_unit_call call = call_of(&p);
+        dome__unit_home_timer(dome__unit_homes_take(u->homes, r->unit), &call);
+        dome__unit_homes_put(u->homes, r->unit);
+        for (dome_unit_packet *own; (own = g_queue_pop_head(&u->own)); g_free(own))
+            take_event(u, own);
+    }
+    pthread_mutex_unlock(&s->lock);
+    g_free(r);
+}
+
+/* ---- messages ---- */
+
+/* Whether the values are there, if there are to be some: then they are put in their place. */
+static bool take_values(const dome_units *u, const dome_unit_packet *packet, const dome_peer_request *request)
+{
+    const bool some = packet->word == DOME_UNIT_GRANT && packet->data;
+    if (packet->unit >= u->setup.units || request->bytes != DOME_UNIT_PACKET + (some ? u->setup.bytes : 0))
+        return false;
+    if (some)
+        memcpy(u->setup.values + packet->unit * u->setup.bytes, (const char *)request->data + DOME_UNIT_PACKET, u->setup.bytes);
+    return true;
+}
+
+static void take_message(void *ctx, const dome_peer_request *request)
+{
+    dome_unit_service *s = ctx;
+    dome_unit_packet packet;
+    if (request->bytes < DOME_UNIT_PACKET || !dome__unit_packet_get(&packet, request->data))
+        return;
+    pthread_mutex_lock(&s->lock);
+    dome_units *u = find(s, packet.region);
+    if (u && take_values(u, &packet, request))
+        take_event(u, &packet);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* ---- a thread that waits ---- */
+
+void dome__units_fault(dome_units *units, uint64_t unit, bool write)
+{
+    dome_unit_service *s = units->service;
+    waiter w = {.unit = unit, .right = write ? DOME_UNIT_WRITE : DOME_UNIT_READ};
+    const int home = units->firsts[units->setup.home(units->setup.ctx, unit)];
+    const bool counts = s->transport && pthread_equal(pthread_self(), s->owner);
+    const uint64_t start = counts ? dome__account_begin_wait(&s->transport->account, DOME_WAITS(home, DOME_WAITS_SERVICE), 0) : 0;
+    sem_init(&w.raised, 0, 0);
+    pthread_mutex_lock(&s->lock);
+    g_queue_push_tail(&units->waiters, &w);
+    to_first(units, DOME_UNIT_FAULT, unit, w.right);
+    dome_unit_packet *own = g_queue_pop_head(&units->own);
+    if (own)
+        take_event(units, own);
+    g_free(own);
+    pthread_mutex_unlock(&s->lock);
+    while (sem_wait(&w.raised) < 0 && errno == EINTR)
+        continue;
+    sem_destroy(&w.raised);
+    if (start)
+        dome__account_end_wait(&s->transport->account, home, start);
+}
+
+/* ---- beginning and end ---- */
+
+dome_unit_service *dome__unit_service_new(dome_peer *peer, dome_transport *transport)
+{
+    dome_unit_service *s = g_new0(dome_unit_service, 1);
+    s->peer = peer;
+    s->transport = transport;
+    s->owner = pthread_self();
+    s->regions = g_hash_table_new(NULL, NULL);
+    pthread_mutex_init(&s->lock, NULL);
+    dome__peer_on(peer, DOME_PEER_REGION, take_message, s);
+    return s;
+}
+
+void dome__unit_service_free(dome_unit_service *service)
+{
+    if (!service)
+        return;
+    g_hash_table_unref(service->regions);
+    pthread_mutex_destroy(&service->lock);
+    g_free(service);
+}
+
+/* Each unit is with its home. */
+static void make_tables(dome_units *u)
+{
+    const dome_units_setup *s = &u->setup;
+    u->homes = dome__unit_homes_new(s->units, s->members, s->member);
+    u->members = dome__unit_members_new(s->units, s->tasks, DOME_UNIT_NONE);
+    for (uint64_t k = 0; k < s->units; k++) {
+        if (s->home(s->ctx, k) != s->member)
+            continue;
+        dome__unit_members_take(u->members, k)->have = DOME_UNIT_WRITE;
+        dome__unit_members_put(u->members, k);
+    }
+}
+
+dome_units *dome__units_new(dome_unit_service *service, const dome_units_setup *setup)
+{
+    dome_units *u = g_new0(dome_units, 1);
+    u->service = service;
+    u->setup = *setup;
+    u->firsts = g_memdup2(setup->firsts, setup->members * sizeof *setup->firsts);
+    u->ranks = g_memdup2(setup->ranks, setup->tasks * sizeof *setup->ranks);
+    u->message = g_malloc(DOME_UNIT_PACKET + setup->bytes);
+    if (is_first(u))
+        make_tables(u);
+    pthread_mutex_lock(&service->lock);
+    g_hash_table_insert(service->regions, GUINT_TO_POINTER(setup->region), u);
+    pthread_mutex_unlock(&service->lock);
+    return u;
+}
+
+void dome__units_free(dome_units *units)
+{
+    if (!units)
+        return;
+    pthread_mutex_lock(&units->service->lock);
+    g_hash_table_remove(units->service->regions, GUINT_TO_POINTER(units->setup.region));
+    pthread_mutex_unlock(&units->service->lock);
+    dome__unit_homes_free(units->homes);
+    dome__unit_members_free(units->members);
+    g_free(units->firsts);
+    g_free(units->ranks);
+    g_free(units->message);
+    g_free(units);
+}

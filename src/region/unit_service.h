@@ -1,0 +1,51 @@
+/* Units of regions at a task, over the service channel: who touches one without the right waits here until the task has it.
+ *
+ *     service = dome__unit_service_new(peer, transport);             // each task
+ *     units = dome__units_new(service, &setup);                      // each task, with the same region; then a barrier
+ *
+ *     dome__units_fault(units, unit, true);                          // a thread that may not write; then it tries again
+ *
+ * The first task of each member acts for it: its state machines (unit_home.h, unit_member.h) run in whichever thread brings the
+ * event, under one lock, and its other tasks are told by messages. Nothing here waits but dome__units_fault, which no handler of
+ * the channel may call. If a task is lost that it waits for, it waits until this process goes back or ends. */
+#ifndef DOME_SRC_UNIT_SERVICE_H
+#define DOME_SRC_UNIT_SERVICE_H
+
+#include "peer/peer.h"
+#include "region/unit_protocol.h"
+
+typedef struct dome_unit_service dome_unit_service;
+typedef struct dome_units dome_units;
+
+/* transport: where the calling thread's waits are counted; NULL: nowhere. */
+dome_unit_service *dome__unit_service_new(dome_peer *peer, dome_transport *transport);
+
+/* After the channel is freed, which may still call it. */
+void dome__unit_service_free(dome_unit_service *service);
+
+typedef struct dome_units_setup {
+    uint32_t region;       /* a number that all tasks have for it, and no other region */
+    unsigned members;      /* at most DOME_UNIT_MOST, as tasks of a member */
+    unsigned member, task; /* this task's member, and its number in it */
+    unsigned tasks;        /* of this member */
+    const int *firsts;     /* by member: the rank of its first task; copied */
+    const int *ranks;      /* by task of this member: its rank; copied */
+    uint64_t units;
+    uint32_t bytes;                                   /* of a unit; with DOME_UNIT_PACKET more at most DOME_PEER_MOST */
+    uint32_t hold;                                    /* us for which a unit stays where it was granted */
+    char *values;                                     /* the member's copy, in which an access needs no right */
+    unsigned (*home)(const void *ctx, uint64_t unit); /* a member, which has the unit at first */
+    void (*allow)(void *ctx, uint64_t unit, dome_unit_right right); /* this task has this right from now on */
+    void *ctx;
+} dome_units_setup;
+
+/* No task has any right at first. */
+dome_units *dome__units_new(dome_unit_service *service, const dome_units_setup *setup);
+
+/* Nothing may be under way: all tasks have met since the last access. */
+void dome__units_free(dome_units *units);
+
+/* A thread has touched a unit without the right to do so: returns when the task has it, or has had it for a while. */
+void dome__units_fault(dome_units *units, uint64_t unit, bool write);
+
+#endif
