@@ -467,7 +467,7 @@ static bool forbid(long call, int error)
     return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
 }
 
-/* A test that changes its process runs in one of its own; 77: it cannot be made here. */
+/* A test that changes its process runs in one of its own. */
 static void apart(void (*f)(void))
 {
     if (!g_test_subprocess()) {
