@@ -3,6 +3,7 @@
 #include "first_program.h"
 #include "launch/address.h"
 #include "launch/launch.h"
+#include "memory/tracker.h"
 #include "pvm/pvm.h"
 #include "system/environment_variables.h"
 
@@ -202,6 +203,24 @@ static void check_services(bool others)
         found(others ? WRONG : NOTE, "netbase", NULL,
               SAY("the service exec is not in /etc/services: PVM looks it up to add hosts, and fails without"),
               SAY("%sapt-get install netbase", sudo()));
+}
+
+/* Memory that tasks share works everywhere, and better on newer kernels. */
+static void check_memory(void)
+{
+    const char *why = NULL;
+    const dome_tracker *rights = dome__tracker_choose(true, &why), *writes = dome__tracker_choose(false, &why), *row;
+    if (!rights || !writes) {
+        found(WRONG, "memory", NULL, SAY("tasks cannot share memory: %s", why), NULL);
+        return;
+    }
+    GString *text = g_string_new(NULL);
+    g_string_printf(text, "memory that tasks share: rights to pages by \"%s\", written pages by \"%s\"", rights->name,
+                    writes->name);
+    for (unsigned k = 0; (row = dome__tracker_row(k, &why)); k++)
+        if (why)
+            g_string_append_printf(text, "; no \"%s\": %s", row->name, why);
+    found(OK, "memory", NULL, g_string_free(text, FALSE), NULL);
 }
 
 static void check_start(char **hosts)
@@ -553,6 +572,7 @@ int dome__command_doctor(int argc, char **argv)
     check_daemon();
     check_name(others);
     check_services(others);
+    check_memory();
     if (others)
         check_hosts(hosts);
     if (!count(WRONG))

@@ -2,13 +2,12 @@
 #include "core/storage.h"
 
 #include "core/environment.h"
+#include "system/fault.h"
 #include "system/huge_pages.h"
-#include "system/own_signals.h"
 
 #include <dome/env.h>
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -320,12 +319,12 @@ void dome__storage_retire(void *data, const char *name)
         mprotect(o.base, o.bytes, PROT_NONE);
 }
 
-/* Signal handler. The fault is an access by the program's own code, not inside the C library, so printing a line is safe
- * enough. */
-static void touched(int signal, siginfo_t *info, void *context)
+/* Runs in a signal handler. The fault is an access by the program's own code, not inside the C library, so printing a line is
+ * safe enough. */
+static dome_fault_answer touched(const dome_fault *fault, void *context)
 {
     (void)context;
-    const char *address = info->si_addr;
+    const char *address = fault->address;
     for (unsigned k = 0; k < GRAVES && checking.env; k++) {
         const grave *g = &checking.graves[k];
         if (g->base && address >= g->base && address < g->base + g->bytes)
@@ -334,19 +333,18 @@ static void touched(int signal, siginfo_t *info, void *context)
                        " (%s): ask for it again after each operation that may move data (dvec.h says which)",
                        g->name, g->sequence, dome__operation_name(g->operation));
     }
-    struct sigaction normal = {.sa_handler = SIG_DFL};
-    sigaction(signal, &normal, NULL); /* the access is repeated, and ends the program as it would without Dome */
+    return DOME_FAULT_OTHERS;
 }
 
 void dome__storage_check(dome_env *env)
 {
-    struct sigaction action = {.sa_sigaction = touched, .sa_flags = SA_SIGINFO};
     checking.env = env;
-    dome__signal_catch(SIGSEGV, &action);
-    dome__signal_catch(SIGBUS, &action);
+    dome__fault_on(DOME_FAULT_OF_POINTER, touched, NULL);
 }
 
 void dome__storage_check_no_more(void)
 {
+    if (checking.env)
+        dome__fault_off(DOME_FAULT_OF_POINTER);
     checking.env = NULL;
 }

@@ -1,4 +1,4 @@
-#include "memory/memory.h"
+#include "memory/memory_private.h"
 
 #include "system/files.h"
 
@@ -9,12 +9,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-struct dome_memory {
-    char *data, *alias; /* NULL: not mapped */
-    size_t bytes, page;
-    int descriptor; /* -1: closed */
-};
 
 static const char too_large[] = "it is too large for addresses of this machine";
 
@@ -64,7 +58,8 @@ static bool map_twice(dome_memory *memory)
 static dome_memory *open_memory(int fd, size_t bytes, const char **why)
 {
     dome_memory *memory = g_new0(dome_memory, 1);
-    *memory = (dome_memory){.bytes = bytes, .page = (size_t)sysconf(_SC_PAGESIZE), .descriptor = fd};
+    *memory =
+        (dome_memory){.bytes = bytes, .page = (size_t)sysconf(_SC_PAGESIZE), .descriptor = fd, .userfault = -1, .pagemap = -1};
     if (fd >= 0 && map_twice(memory))
         return memory;
     *why = g_strerror(errno);
@@ -120,6 +115,7 @@ void dome__memory_free(dome_memory *memory)
 {
     if (!memory)
         return;
+    dome__memory_end_rights(memory);
     if (memory->data)
         munmap(memory->data, memory->bytes);
     if (memory->alias)

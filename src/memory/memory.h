@@ -38,4 +38,35 @@ void *dome__memory_alias(const dome_memory *memory);
 size_t dome__memory_page(const dome_memory *memory);
 size_t dome__memory_bytes(const dome_memory *memory);
 
+/* ---- rights: who may read and write ---- */
+
+typedef enum dome_access { DOME_ACCESS_NONE, DOME_ACCESS_READ, DOME_ACCESS_WRITE } dome_access;
+
+/* An access to a page of data that has not the right to it. Called in the thread that reads or writes, in a signal handler with
+ * signals blocked; it may wait, and uses the alias. It gives the right before it returns, or the access comes here again. */
+typedef void dome_memory_handler(void *context, size_t page, bool write);
+
+/* From now on pages of data have rights, at first none. The rights are those of this process alone, and hold for system calls,
+ * too: read(2) into a page without its right fails with EFAULT. A thread must not block SIGSEGV and SIGBUS. Returns NULL, or why
+ * not: a static text as above. */
+const char *dome__memory_on_fault(dome_memory *memory, dome_memory_handler *handler, void *context);
+
+/* When it returns, no thread has more than this right. Any thread may call it. Returns NULL, or why a right was not given. */
+const char *dome__memory_allow(dome_memory *memory, size_t first, size_t count, dome_access access);
+
+dome_access dome__memory_right(dome_memory *memory, size_t page);
+
+/* ---- which pages were written ---- */
+
+/* From now on notes which pages of data this process writes. dome__memory_on_fault may only be called before it. */
+const char *dome__memory_watch(dome_memory *memory);
+
+/* Visits runs of neighbouring pages that were written since the last call (at first, since dome__memory_watch), each once. What
+ * is written while it runs belongs to this call or to the next one. A tracker that cannot know visits all pages. */
+typedef void dome_memory_visit(void *context, size_t first, size_t count);
+const char *dome__memory_written(dome_memory *memory, dome_memory_visit *visit, void *context);
+
+/* How this memory is tracked: "async", "fault", "protect", "compare"; "none" before dome__memory_on_fault and _watch. */
+const char *dome__memory_tracker(const dome_memory *memory);
+
 #endif

@@ -45,6 +45,7 @@
 
 /* ---- from tests ---- */
 
+#define DOME_VARIABLE_TRACKER     "DOME_TRACKER"           /* how memory is tracked: a row of src/memory/tracker.c */
 #define DOME_VARIABLE_TEST_LINGER "DOME_TRACE_TEST_LINGER" /* seconds that a recording continues after its last viewer leaves */
 #define DOME_VARIABLE_TEST_ROOM   "DOME_TRACE_TEST_ROOM"   /* capacity of a recording in memory, bytes */
 #define DOME_VARIABLE_TEST_SHIFT  "DOME_TRACE_TEST_SHIFT"  /* simulated clock offsets: "RANK:NANOSECONDS[:MILLIONTHS],..." */

@@ -3,10 +3,14 @@
 
 #include <errno.h>
 #include <glib.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -133,6 +137,47 @@ static void test_file_limit(void)
     g_assert_cmpint(in_child(limit_files, NULL), ==, 0);
 }
 
+/* In a mount namespace in which the system seems to promise no more memory than it has: all pages get memory at once. */
+static void limit_promises(void *unused)
+{
+    (void)unused;
+    char *path = NULL;
+    struct stat st;
+    const char *why = NULL;
+    int fd = unshare(CLONE_NEWNS) == 0 ? g_file_open_tmp(NULL, &path, NULL) : -1;
+    if (fd < 0)
+        _exit(77);
+    const bool seems = write(fd, "2\n", 2) == 2 && mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+                       mount(path, "/proc/sys/vm/overcommit_memory", NULL, MS_BIND, NULL) == 0;
+    unlink(path);
+    if (!seems)
+        _exit(77);
+    dome_memory *memory = dome__memory_new("test", 1 << 20, &why);
+    if (!memory || fstat((int)dome__memory_offer(memory).descriptor, &st) < 0 || st.st_blocks * 512 < 1 << 20)
+        _exit(1);
+}
+
+static void test_promises(void)
+{
+    int status = in_child(limit_promises, NULL);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+        g_test_skip("mount namespaces are not permitted");
+    else
+        g_assert_cmpint(status, ==, 0);
+}
+
+static void test_promises_not_limited(void)
+{
+    struct stat st;
+    dome_memory *memory = new_memory(1 << 20);
+    char *rule = NULL;
+    g_assert_cmpint(fstat((int)dome__memory_offer(memory).descriptor, &st), ==, 0);
+    if (g_file_get_contents("/proc/sys/vm/overcommit_memory", &rule, NULL, NULL) && atoi(rule) != 2)
+        g_assert_cmpint(st.st_blocks, ==, 0); /* only what is touched */
+    g_free(rule);
+    dome__memory_free(memory);
+}
+
 static void touch(void *argument)
 {
     *(volatile char *)argument = 1;
@@ -158,6 +203,8 @@ int main(int argc, char **argv)
     g_test_add_func("/memory/refused-offers", test_refused_offers);
     g_test_add_func("/memory/too-large", test_too_large);
     g_test_add_func("/memory/file-limit", test_file_limit);
+    g_test_add_func("/memory/promises", test_promises);
+    g_test_add_func("/memory/promises-not-limited", test_promises_not_limited);
     g_test_add_func("/memory/fork", test_fork);
     return g_test_run();
 }

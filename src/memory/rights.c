@@ -1,0 +1,318 @@
+/* Rights of pages, faults, and what was written: all that the trackers have in common. */
+#include "memory/memory_private.h"
+
+#include "system/fault.h"
+#include "system/say.h"
+#include "system/thread.h"
+
+#include <glib.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+/* ---- the memories with rights, for the fault handler, which takes no lock to read this ---- */
+
+enum { PLACES = 64 };
+
+typedef struct place {
+    _Atomic(char *) data; /* NULL: free. Set last, cleared first */
+    _Atomic size_t bytes;
+    _Atomic(dome_memory *) memory;
+} place;
+
+/* Pieces of the table are never freed. */
+typedef struct piece {
+    place places[PLACES];
+    _Atomic(struct piece *) next;
+} piece;
+
+static piece table;
+static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER; /* of those who write */
+
+static place *place_of(piece *p, const char *data)
+{
+    for (int k = 0; k < PLACES; k++)
+        if (atomic_load(&p->places[k].data) == data)
+            return &p->places[k];
+    return NULL;
+}
+
+/* A process made by fork does not have the mappings, and must not change its parent's by userfaultfd. */
+static void forget_all(void)
+{
+    for (piece *p = &table; p; p = p->next)
+        for (int k = 0; k < PLACES; k++)
+            atomic_store(&p->places[k].data, NULL);
+}
+
+static void forget_in_children(void)
+{
+    pthread_atfork(NULL, NULL, forget_all);
+}
+
+static void enter(dome_memory *memory)
+{
+    place *found = NULL;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, forget_in_children);
+    for (piece *p = &table; !(found = place_of(p, NULL)); p = p->next)
+        if (!p->next)
+            p->next = g_new0(piece, 1);
+    atomic_store(&found->memory, memory);
+    atomic_store(&found->bytes, memory->bytes);
+    atomic_store(&found->data, memory->data);
+}
+
+static bool leave(const dome_memory *memory)
+{
+    bool any = false;
+    for (piece *p = &table; p; p = p->next) {
+        place *found = place_of(p, memory->data);
+        if (found)
+            atomic_store(&found->data, NULL);
+        for (int k = 0; k < PLACES; k++)
+            any |= atomic_load(&p->places[k].data) != NULL;
+    }
+    return any;
+}
+
+static dome_memory *memory_at(const char *address)
+{
+    for (piece *p = &table; p; p = p->next)
+        for (int k = 0; k < PLACES; k++) {
+            place *at = &p->places[k];
+            char *data = atomic_load(&at->data);
+            size_t bytes = atomic_load(&at->bytes);
+            dome_memory *memory = atomic_load(&at->memory);
+            if (data && address >= data && address < data + bytes && atomic_load(&at->data) == data)
+                return memory;
+        }
+    return NULL;
+}
+
+/* ---- pages ---- */
+
+static void lock(dome_memory *memory, sigset_t *before)
+{
+    dome__signals_block(before);
+    pthread_mutex_lock(&memory->lock);
+}
+
+static void unlock(dome_memory *memory, const sigset_t *before)
+{
+    pthread_mutex_unlock(&memory->lock);
+    dome__signals_restore(before);
+}
+
+static bool notes_faults(const dome_memory *memory)
+{
+    return memory->watching && !memory->tracker->written;
+}
+
+/* What may pass: the first write to a page is to be noticed. */
+static dome_access wanted(const dome_memory *memory, size_t page)
+{
+    const page_state *p = &memory->pages[page];
+    return p->right == DOME_ACCESS_WRITE && notes_faults(memory) && !p->written ? DOME_ACCESS_READ : (dome_access)p->right;
+}
+
+/* Tells the tracker of pages of which all have been, and are to be, open in the same way. */
+static const char *set_run(dome_memory *memory, size_t first, size_t count, dome_access access)
+{
+    const char *why = memory->tracker->set(memory, first, count, access);
+    for (size_t k = first; k < first + count && !why; k++)
+        memory->pages[k].open = access;
+    return why;
+}
+
+static const char *set_pages(dome_memory *memory, size_t first, size_t count)
+{
+    const size_t end = first + count;
+    const char *why = NULL;
+    while (first < end && !why) {
+        const dome_access access = wanted(memory, first), open = memory->pages[first].open;
+        size_t k = first + 1;
+        while (k < end && wanted(memory, k) == access && memory->pages[k].open == open)
+            k++;
+        if (access != open)
+            why = set_run(memory, first, k - first, access);
+        first = k;
+    }
+    return why;
+}
+
+/* ---- faults ---- */
+
+/* The access has its right, or the page has been closed without its right being taken away. */
+static const char *reopen(dome_memory *memory, size_t page, bool write)
+{
+    page_state *p = &memory->pages[page];
+    if (write && notes_faults(memory))
+        p->written = 1;
+    if (p->open >= (write ? DOME_ACCESS_WRITE : DOME_ACCESS_READ)) /* as the tracker thinks, but the kernel took the page away */
+        p->open = DOME_ACCESS_NONE;
+    return set_run(memory, page, 1, wanted(memory, page));
+}
+
+static void cannot_go_on(const char *why)
+{
+    dome__say_at_once("memory that tasks share cannot be accessed: %s", why);
+    abort();
+}
+
+static dome_fault_answer answer_fault(const dome_fault *fault, void *unused)
+{
+    (void)unused;
+    dome_memory *memory = memory_at(fault->address);
+    if (!memory)
+        return DOME_FAULT_OTHERS;
+    const char *why = NULL;
+    const size_t page = (size_t)(fault->address - memory->data) / memory->page;
+    sigset_t before;
+    lock(memory, &before);
+    const dome_access right = memory->pages[page].right;
+    /* where the machine does not tell, the access is a read first, and a write if it faults again */
+    const bool write = fault->kind == DOME_FAULT_WRITE || (fault->kind == DOME_FAULT_UNKNOWN && right != DOME_ACCESS_NONE &&
+                                                           memory->pages[page].open != DOME_ACCESS_NONE);
+    const bool allowed = right >= (write ? DOME_ACCESS_WRITE : DOME_ACCESS_READ);
+    if (allowed)
+        why = reopen(memory, page, write);
+    unlock(memory, &before);
+    if (why)
+        cannot_go_on(why);
+    if (!allowed)
+        memory->handler(memory->context, page, write);
+    return DOME_FAULT_MENDED;
+}
+
+/* ---- beginning and ending ---- */
+
+static const char *begin(dome_memory *memory, bool rights)
+{
+    const char *why = NULL;
+    const dome_tracker *tracker = dome__tracker_choose(rights, &why);
+    if (!tracker)
+        return why;
+    const dome_access access = rights ? DOME_ACCESS_NONE : DOME_ACCESS_WRITE;
+    const size_t pages = memory->bytes / memory->page;
+    madvise(memory->data, memory->bytes, MADV_NOHUGEPAGE); /* a kernel without huge pages refuses, and does not need it */
+    memory->pages = g_new0(page_state, pages);
+    for (size_t k = 0; k < pages; k++)
+        memory->pages[k] = (page_state){.right = access, .open = access};
+    pthread_mutex_init(&memory->lock, NULL);
+    memory->tracker = tracker;
+    memory->rights = rights;
+    if ((why = tracker->begin(memory, rights))) {
+        if (tracker->end)
+            tracker->end(memory);
+        memory->tracker = NULL;
+        g_clear_pointer(&memory->pages, g_free);
+        return why;
+    }
+    if (tracker->set) {
+        pthread_mutex_lock(&table_lock);
+        enter(memory);
+        dome__fault_on(DOME_FAULT_OF_MEMORY, answer_fault, NULL);
+        pthread_mutex_unlock(&table_lock);
+    }
+    return NULL;
+}
+
+void dome__memory_end_rights(dome_memory *memory)
+{
+    if (!memory->tracker)
+        return;
+    if (memory->tracker->set) {
+        pthread_mutex_lock(&table_lock);
+        if (!leave(memory))
+            dome__fault_off(DOME_FAULT_OF_MEMORY);
+        pthread_mutex_unlock(&table_lock);
+    }
+    if (memory->tracker->end)
+        memory->tracker->end(memory);
+    pthread_mutex_destroy(&memory->lock);
+    g_free(memory->pages);
+    memory->tracker = NULL;
+}
+
+const char *dome__memory_on_fault(dome_memory *memory, dome_memory_handler *handler, void *context)
+{
+    if (memory->tracker)
+        return "it is tracked already";
+    memory->handler = handler;
+    memory->context = context;
+    return begin(memory, true);
+}
+
+const char *dome__memory_allow(dome_memory *memory, size_t first, size_t count, dome_access access)
+{
+    sigset_t before;
+    if (!memory->rights)
+        return "it has no rights";
+    lock(memory, &before);
+    for (size_t k = first; k < first + count; k++)
+        memory->pages[k].right = access;
+    const char *why = set_pages(memory, first, count);
+    unlock(memory, &before);
+    return why;
+}
+
+dome_access dome__memory_right(dome_memory *memory, size_t page)
+{
+    sigset_t before;
+    if (!memory->tracker)
+        return DOME_ACCESS_WRITE;
+    lock(memory, &before);
+    dome_access right = memory->pages[page].right;
+    unlock(memory, &before);
+    return right;
+}
+
+const char *dome__memory_tracker(const dome_memory *memory)
+{
+    return memory->tracker ? memory->tracker->name : "none";
+}
+
+/* ---- what was written ---- */
+
+const char *dome__memory_watch(dome_memory *memory)
+{
+    const char *why = memory->tracker ? NULL : begin(memory, false);
+    if (why)
+        return why;
+    sigset_t before;
+    lock(memory, &before);
+    memory->watching = true;
+    if (notes_faults(memory))
+        why = set_pages(memory, 0, memory->bytes / memory->page);
+    unlock(memory, &before);
+    return why;
+}
+
+/* Finds the next run of written pages from *first on, and closes it to writes. Returns its length; 0: there is none. */
+static size_t take_run(dome_memory *memory, size_t *first, const char **why)
+{
+    const size_t pages = memory->bytes / memory->page;
+    sigset_t before;
+    size_t k = *first;
+    lock(memory, &before);
+    while (k < pages && !memory->pages[k].written)
+        k++;
+    *first = k;
+    for (; k < pages && memory->pages[k].written; k++)
+        memory->pages[k].written = 0;
+    *why = set_pages(memory, *first, k - *first);
+    unlock(memory, &before);
+    return k - *first;
+}
+
+const char *dome__memory_written(dome_memory *memory, dome_memory_visit *visit, void *context)
+{
+    const char *why = NULL;
+    if (memory->tracker->written)
+        return memory->tracker->written(memory, visit, context);
+    size_t first = 0;
+    for (size_t count; (count = take_run(memory, &first, &why)) && !why; first += count)
+        visit(context, first, count);
+    return why;
+}
