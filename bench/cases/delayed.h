@@ -26,14 +26,14 @@ static struct {
 
 enum { DELAYED_HEAD = 64 }; /* room for a head */
 
-static int delayed_send(dome_transport_provider *self, int dest, int channel, const void *head, size_t head_bytes,
-                        const void *data, uint64_t bytes)
+static int delayed_send(dome_transport_provider *self, int dest, int channel, const dome_packet *packet)
 {
     char longer[DELAYED_HEAD + sizeof(uint64_t)];
     const uint64_t due = dome__now_ns() + delayed.ns;
-    memcpy(longer, head, head_bytes);
-    memcpy(longer + head_bytes, &due, sizeof due);
-    return delayed.below->send(self, dest, channel, longer, head_bytes + sizeof due, data, bytes);
+    memcpy(longer, packet->head, packet->head_bytes);
+    memcpy(longer + packet->head_bytes, &due, sizeof due);
+    const dome_packet later = {longer, packet->head_bytes + sizeof due, packet->data, packet->bytes};
+    return delayed.below->send(self, dest, channel, &later);
 }
 
 /* The next message of a source, if it is here or `wait`. Its head has head_bytes. */
