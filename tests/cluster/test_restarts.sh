@@ -41,8 +41,19 @@ written() {
 }
 
 # NAME HOST: starts heat on the hosts of the file, and stops HOST when a checkpoint is written, on all hosts if each has its own
-# files. The program cannot end before the test has done to that host what it wants to do; it goes on well before the timeout.
+# files. The program cannot end then before the test has done to that host what it wants to do; it goes on well before the timeout.
+# On a busy machine it may have ended before HOST is stopped; it is started again then.
 start() {
+    local try
+    for try in 1 2 3 4 5; do
+        start_once "$@" && return
+        wait "$program"
+        echo "   $1: at its end before $2 was stopped, $try"
+    done
+    fail "$1: it is always at its end before $2 can be stopped"
+}
+
+start_once() {
     local host
     for host in "${hosts[@]}"; do
         on "$host" rm -rf "$saved"
@@ -55,6 +66,10 @@ start() {
     done
     "$lab" stop "$2"
     for _ in $(seq 100); do
+        kill -0 "$program" 2>/dev/null || {
+            "$lab" go "$2"
+            return 1
+        }
         written && return
         "$lab" go "$2"
         sleep 0.02
