@@ -2,10 +2,11 @@
  *
  *     trackers [PAGES]        8192 by default
  *
- * First write: of a page whose writes are to be noticed. Read fault: the handler fills the page by the alias and gives the right
- * to read it; upgrade: then to write it. These are wall times, each the median of single accesses to all pages in turn, so that a
- * busy machine disturbs little. The row "none" is a page fault without any tracker, which some virtual machines make slow. Scan:
- * asking which pages were written (all, none), the best of five turns. "-": the tracker has no rights. */
+ * First write: the tracker notices the first write to each page. Read fault: the handler fills the page by the alias and gives
+ * the right to read it. Upgrade: the page may be read, and gets the right to be written. These are wall times, each the median of
+ * single accesses to all pages in turn, so that a busy machine disturbs little. The row "none" is a page fault without any
+ * tracker, which some virtual machines make slow. Scan: asking which pages were written (all, none), the best of five turns. "-":
+ * the tracker has no rights. */
 #include "memory/memory.h"
 #include "memory/tracker.h"
 

@@ -221,6 +221,11 @@ static void check_memory(void)
         if (why)
             g_string_append_printf(text, "; no \"%s\": %s", row->name, why);
     found(OK, "memory", NULL, g_string_free(text, FALSE), NULL);
+    const char *named = g_getenv(DOME_VARIABLE_TRACKER);
+    if (named && strcmp(named, rights->name) != 0 && strcmp(named, writes->name) != 0)
+        found(NOTE, "tracker", NULL,
+              SAY("%s=%s names no way that this machine has, and changes nothing", DOME_VARIABLE_TRACKER, named),
+              SAY("unset %s", DOME_VARIABLE_TRACKER));
 }
 
 static void check_start(char **hosts)

@@ -174,7 +174,7 @@ bool dome__checkpoint_has_untyped(const dome_env *env);
 
 /* ---- checkpoint_write.c: one checkpoint after the other, beside the program ---- */
 
-/* Copies what has changed, and lets the thread do the rest. Fails by dome__fail. */
+/* Copies the blocks that have changed, and starts the thread that writes the copy. Fails by dome__fail. */
 int dome__checkpoint_begin_writing(dome_env *env, uint64_t number, bool full);
 
 /* Processes the result of the current checkpoint, whose job must have ended. */

@@ -3,6 +3,7 @@
  * A wait does not end when another task dies: the watcher thread ends the process then. */
 #include "core/clock.h"
 #include "local/local_private.h"
+#include "system/thread.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -21,15 +22,6 @@ enum { OFFER_NS = 5000000 };
 
 /* A yield that takes this long has given the processor to a program that computes. */
 enum { SLOW_YIELD_NS = 100000, TRY_AGAIN = 16, LEAST_EAGER = EAGER / 8 };
-
-static void relax(void)
-{
-#if defined(__i386__) || defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ __volatile__("yield");
-#endif
-}
 
 /* An abstract socket address, which vanishes with the socket. */
 static socklen_t doorbell_name(const dome_local *local, int place, struct sockaddr_un *name)
@@ -114,7 +106,7 @@ void dome__rest(dome_local *local, dome__pause *w, sleep_kind kind)
     w->yielded = 0;
     if (w->turns < spins) {
         w->turns++;
-        relax();
+        dome__thread_relax();
         return;
     }
     if (w->turns < spins + yields) {

@@ -109,14 +109,14 @@ static bool notes_faults(const dome_memory *memory)
     return memory->watching && !memory->tracker->written;
 }
 
-/* What may pass: the first write to a page is to be noticed. */
+/* The accesses to a page that the processor lets pass. A page whose first write must be noticed is closed to writes. */
 static dome_access wanted(const dome_memory *memory, size_t page)
 {
     const page_state *p = &memory->pages[page];
     return p->right == DOME_ACCESS_WRITE && notes_faults(memory) && !p->written ? DOME_ACCESS_READ : (dome_access)p->right;
 }
 
-/* Tells the tracker of pages of which all have been, and are to be, open in the same way. */
+/* Gives pages this access; all of them have had the same one so far. */
 static const char *set_run(dome_memory *memory, size_t first, size_t count, dome_access access)
 {
     const char *why = memory->tracker->set(memory, first, count, access);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- compare: it knows nothing, and all may have been written ---- */
+/* ---- compare: it notices nothing; its user compares all pages with a copy ---- */
 
 static const char *compare_begin(dome_memory *memory, bool rights)
 {
@@ -24,7 +24,7 @@ static const char *compare_written(dome_memory *memory, dome_memory_visit *visit
 
 const dome_tracker dome__tracker_compare = {
     .name = "compare",
-    .how = "memory is compared with a copy (every system)",
+    .how = "every page may have been written (every system)",
     .begin = compare_begin,
     .written = compare_written,
 };

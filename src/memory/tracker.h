@@ -4,7 +4,8 @@
 
 #include "memory/memory.h"
 
-/* A row. Texts *why and those that are returned are static and follow "cannot be ...: "; NULL: all is well. */
+/* A row. A text in *why, or returned, says why a call has failed; it is static, and follows "cannot be ...: ". NULL: no failure.
+ */
 typedef struct dome_tracker {
     const char *name, *how;
     bool rights;  /* it can keep pages from being read or written */

@@ -20,10 +20,6 @@ typedef struct uffd_register {
     uint64_t start, bytes, modes, ioctls;
 } uffd_register;
 
-typedef struct uffd_range {
-    uint64_t start, bytes;
-} uffd_range;
-
 typedef struct uffd_continue {
     uint64_t start, bytes, mode;
     int64_t mapped;
@@ -41,12 +37,11 @@ typedef struct scan_request {
     uint64_t size, flags, start, end, walk_end, regions, most, max_pages, inverted, mask, any_of, wanted;
 } scan_request;
 
-#define IOCTL_API        _IOWR(0xaa, 0x3f, uffd_api)
-#define IOCTL_REGISTER   _IOWR(0xaa, 0x00, uffd_register)
-#define IOCTL_UNREGISTER _IOR(0xaa, 0x01, uffd_range)
-#define IOCTL_PROTECT    _IOWR(0xaa, 0x06, uffd_protect)
-#define IOCTL_CONTINUE   _IOWR(0xaa, 0x07, uffd_continue)
-#define IOCTL_SCAN       _IOWR('f', 16, scan_request)
+#define IOCTL_API      _IOWR(0xaa, 0x3f, uffd_api)
+#define IOCTL_REGISTER _IOWR(0xaa, 0x00, uffd_register)
+#define IOCTL_PROTECT  _IOWR(0xaa, 0x06, uffd_protect)
+#define IOCTL_CONTINUE _IOWR(0xaa, 0x07, uffd_continue)
+#define IOCTL_SCAN     _IOWR('f', 16, scan_request)
 
 /* The kernel says EAGAIN while another thread changes mappings. */
 enum { TRIES = 1000 };
@@ -76,12 +71,6 @@ int dome__uffd_register(int fd, void *at, size_t bytes, uint64_t modes)
 {
     uffd_register r = {.start = (uintptr_t)at, .bytes = bytes, .modes = modes};
     return ioctl(fd, IOCTL_REGISTER, &r);
-}
-
-int dome__uffd_unregister(int fd, void *at, size_t bytes)
-{
-    uffd_range r = {(uintptr_t)at, bytes};
-    return ioctl(fd, IOCTL_UNREGISTER, &r);
 }
 
 int dome__uffd_protect(int fd, void *at, size_t bytes, int closed)

@@ -23,7 +23,6 @@ int dome__uffd_open(uint64_t features, const char **why);
 
 /* The calls return 0, or -1 with errno. */
 int dome__uffd_register(int fd, void *at, size_t bytes, uint64_t modes);
-int dome__uffd_unregister(int fd, void *at, size_t bytes);
 
 /* Closes pages to writes, or opens them. */
 int dome__uffd_protect(int fd, void *at, size_t bytes, int closed);

@@ -16,7 +16,7 @@
  * noticed by the hub alone, which then ends this process or lets it go back; a wait may last until then.
  *
  * All functions may be called by any thread. Handlers, and functions that get a reply or a timer, run in the channel's thread,
- * one at a time. They may call those that do not wait: dome__peer_reply, _ask_then, _tell, _after, _cancel. */
+ * one at a time. They may call the functions that never wait: dome__peer_reply, _ask_then, _tell, _after, _cancel. */
 #ifndef DOME_SRC_PEER_H
 #define DOME_SRC_PEER_H
 
@@ -107,10 +107,10 @@ typedef struct dome_peer_question {
     void *ctx;
 } dome_peer_question;
 
-/* Asks without waiting. Questions to a task leave in the order of the calls, whichever function made them, and those that the
- * channel cannot send yet are kept. Memory is bounded: the questions to a task that have no answer yet have DOME_PEER_KEPT bytes
- * at most, each counted with DOME_PEER_KEPT_EACH more (or there is one alone). Otherwise than DOME_PEER_OK: the question is
- * dropped, and `then` is not called. */
+/* Asks without waiting. The channel sends the questions to a task in the order of the calls of this function and dome__peer_ask,
+ * and keeps a question until it can be sent. Memory is bounded: the unanswered questions to a task have DOME_PEER_KEPT bytes at
+ * most, where each counts DOME_PEER_KEPT_EACH bytes more than it has; a single question may be longer. With another status than
+ * DOME_PEER_OK the question is dropped, and `then` is not called. */
 dome_peer_status dome__peer_ask_then(dome_peer *peer, const dome_peer_question *question);
 
 enum { DOME_PEER_KEPT = 1 << 20, DOME_PEER_KEPT_EACH = 128 };

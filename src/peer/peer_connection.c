@@ -17,8 +17,8 @@ enum { STRANGERS = 256, ACCEPTS = 64 };
 /* Seconds between attempts to connect; while no connection is accepted. */
 static const double PAUSE = 0.05, DEAF = 0.1;
 
-/* Most frames that are read from a connection before others have their turn, and a few that came with the last of them; bytes of
- * short frames that are read at once: a page, with what belongs to it. */
+/* FRAMES: after so many frames of one connection the thread turns to the others; frames that were read together with the last one
+ * are processed first. GULP: bytes of short frames that are read at once, enough for a page of 4 KiB and the heads around it. */
 enum { FRAMES = 32, GULP = 8192 };
 
 /* ---- descriptors ---- */

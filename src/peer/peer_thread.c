@@ -70,7 +70,7 @@ static bool is_stopped(dome_peer *p)
     return is_drained(p);
 }
 
-/* Those that have no reply by now get none. */
+/* Questions that have no reply by now end without one. */
 static void end_questions(dome_peer *p)
 {
     for (int r = 0; r < p->setup.size; r++)

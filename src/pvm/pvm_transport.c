@@ -145,7 +145,8 @@ static void make_room(provider *p, uint64_t bytes)
     }
 }
 
-/* The length of the data, the head, and the data too if it is short. Returns how many bytes that is; *left: those that follow. */
+/* Writes the length of the data and the head to `front`, and short data behind them. Returns the number of bytes written; *left:
+ * the bytes of data that are still to be sent. */
 static int fill_front(uint8_t front[FRONT], const dome_packet *packet, uint64_t *left)
 {
     const uint64_t bytes = packet->bytes;

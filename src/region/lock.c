@@ -6,6 +6,7 @@
 #include "core/trail.h"
 #include "region/member.h"
 #include "region/region_operations.h"
+#include "system/thread.h"
 #include "transport/agree.h"
 #include "transport/ahead.h"
 #include "transport/message.h"
@@ -61,15 +62,6 @@ static shared_lock *shared(const dome_lock *lock)
 }
 
 /* ---- waiting ---- */
-
-static void relax(void)
-{
-#if defined(__i386__) || defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ __volatile__("yield");
-#endif
-}
 
 /* A task that waits sleeps by its own bit, so that a release wakes the next one alone, or one that is 32 behind it. */
 static uint32_t bit_of(unsigned ticket)
@@ -132,7 +124,7 @@ static bool spin(shared_lock *s, unsigned ticket)
             return true;
         if (now + 1 != ticket)
             return false;
-        relax();
+        dome__thread_relax();
     }
     return false;
 }

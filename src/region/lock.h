@@ -8,7 +8,7 @@
  * locks and errors are returned. */
 dome_status dome__locks_check(dome_env *env);
 
-/* Frees what is left at the end. NULL is allowed. */
+/* Frees all locks, when the environment ends. NULL is allowed. */
 void dome__locks_free(dome_locks *locks);
 
 #endif

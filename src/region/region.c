@@ -1,4 +1,4 @@
-/* Regions as objects: blocks in memory that all tasks share, of which each task saves its own. */
+/* Regions as objects. All tasks share the memory; each task owns some of its blocks, and saves those. */
 #include <dome/region.h>
 
 #include "core/layout.h"

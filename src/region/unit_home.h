@@ -1,4 +1,4 @@
-/* A unit at its home: who has copies, whose request is served, who waits.
+/* A unit at its home: the members that have copies, the request that is served, and the members whose requests wait.
  *
  *     phase   event                             then                                                        phase
  *     FREE    ASK                               it is served, or must wait for the hold                     BUSY, HELD

@@ -1,4 +1,4 @@
-/* A unit at a member: which right it has, which of its tasks have which right, what it has asked for, what it is about to lose.
+/* A unit at a member: its right, the rights of its tasks, the right that it has asked for, the right that it is losing.
  *
  *     have      event                            then                                                       have
  *     NONE      fault                            ASK_READ, ASK_WRITE                                        NONE
@@ -7,12 +7,12 @@
  *     WRITE     fault                            RAISE to WRITE                                             WRITE
  *     NONE,     GRANT, not the last              it is counted                                              the same
  *     READ
- *     NONE,     GRANT, the last                  RAISE of those that wait; DONE; ASK_WRITE, if others       READ, WRITE
- *     READ                                       wait to write
- *     READ,     SHARE                            LOWER to READ of those that may write; when they have no   READ
- *     WRITE                                      more: GRANT to the member that has asked
- *     READ,     YIELD                            LOWER to NONE of all that have a right; when they have     NONE
- *     WRITE                                      none: GRANT
+ *     NONE,     GRANT, the last                  RAISE of the tasks that wait; DONE; ASK_WRITE, if          READ, WRITE
+ *     READ                                       more tasks wait to write
+ *     READ,     SHARE                            LOWER to READ of the tasks that may write; after that,     READ
+ *     WRITE                                      GRANT to the member that has asked
+ *     READ,     YIELD                            LOWER to NONE of the tasks that have a right; after        NONE
+ *     WRITE                                      that, GRANT
  *
  * The home's own member says DONE for the other when it has sent the only grant, which says so; that member then does not.
  * What a member has asked for is beside that: one request at a time. So a YIELD may arrive at a member that has READ and has

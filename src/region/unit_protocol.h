@@ -1,7 +1,8 @@
-/* The sequential protocol: what members tell each other about a unit of a region, so that one of them may write it, or any number
- * may read it. A member is the tasks of one host, which share one copy. One member is the unit's home: it knows who has copies,
- * and lets one request after the other be served. Both sides are state machines (unit_home.h, unit_member.h), which take events
- * and call a function for what is to be done. They know neither connections nor time nor the unit's values.
+/* The sequential protocol: the messages between members about a unit of a region. At any time one member may write the unit, or
+ * any number of members may read it. The tasks of one host are a member, and share one copy. One member is the unit's home: it
+ * knows which members have copies, and serves their requests one after the other. Home and member are state machines
+ * (unit_home.h, unit_member.h), which take events and call a function for each action. They know neither connections nor time nor
+ * the unit's values.
  *
  *     member 2 reads; member 1 has written            member 2 writes; 0 (home), 1 and 2 have copies
  *
@@ -47,7 +48,7 @@ typedef struct dome_unit_message {
     uint16_t of; /* SHARE, YIELD, GRANT: so many grants that member gets for this request */
 } dome_unit_message;
 
-/* What is to be done, before the next event. */
+/* An action, which the caller carries out before it gives the next event. */
 typedef enum dome_unit_deed {
     DOME_UNIT_SEND,  /* to a member, which may be oneself */
     DOME_UNIT_WAIT,  /* call dome__unit_home_timer after `wait` */
@@ -63,7 +64,7 @@ typedef struct dome_unit_act {
     uint32_t wait; /* us */
 } dome_unit_act;
 
-/* Of a call. */
+/* The arguments that all calls have. */
 typedef struct dome_unit_call {
     unsigned self, home; /* this member, and the unit's home */
     uint32_t now, hold;  /* us, by any clock, which may run over; a unit that was granted stays so long */

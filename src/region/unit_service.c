@@ -241,7 +241,7 @@ static void ring(void *ctx)
 
 /* ---- messages ---- */
 
-/* Whether the values are there, if there are to be some: then they are put in their place. */
+/* Puts the values of a GRANT that has some in their place. False: the message has another length than it should have. */
 static bool take_values(const dome_units *u, const dome_unit_packet *packet, const dome_peer_request *request)
 {
     const bool some = packet->word == DOME_UNIT_GRANT && packet->data;

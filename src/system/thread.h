@@ -13,6 +13,16 @@ void dome__signals_restore(const sigset_t *before);
 /* Starts a thread that blocks all signals. 0, or the number of the error; *thread is then undefined. */
 int dome__thread_start(pthread_t *thread, void *(*run)(void *), void *argument);
 
+/* Tells the processor that this thread looks again and again for something that another one is about to do. */
+static inline void dome__thread_relax(void)
+{
+#if defined(__i386__) || defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ __volatile__("yield");
+#endif
+}
+
 /* A condition whose waits end by the monotonic clock. */
 void dome__condition_init(pthread_cond_t *condition);
 

@@ -62,7 +62,7 @@ typedef struct dome_letter {
     uint64_t bytes; /* of the first part */
 } dome_letter;
 
-/* One that is to be sent. */
+/* A letter that is to be sent. */
 typedef struct dome_letter_out {
     int dest, tag;
     dome_type type;

@@ -92,7 +92,7 @@ def holder_is_lost():
 
 
 def told(seed):
-    """The others go on with what they have kept."""
+    """The other tasks go on from the copies that they keep."""
     rng = random.Random(seed)
     options = ["--dome-checkpoint-every", "1", "--dome-balance", "none"]
     with Run([DOME, "run", "--on-loss", "tell", "-n", "4"] + command(20, options=options)) as run:

@@ -1,4 +1,4 @@
-/* Locks: one task at a time, each in its turn; and what happens to those who use them wrongly. */
+/* Locks: one task holds a lock at a time, tasks get it in the order in which they have asked, and wrong uses are named. */
 #include "checked.h"
 
 #include <stdatomic.h>
@@ -26,7 +26,7 @@ static void check_counter(void)
     dome_region_free(r);
 }
 
-/* A task that gives the lock away and wants it at once gets it behind those that wait: each of them comes to its turn. */
+/* A task that releases the lock and asks for it again at once gets it after the tasks that wait: none of them waits for ever. */
 static void check_turns(void)
 {
     dome_region *r = dome_region_new(env, "turns", DOME_I32, 1, NULL);
