@@ -79,6 +79,14 @@ dome_object *dome_region_object(const dome_region *r);
  * write different units never share a page. Not collective. */
 uint64_t dome_region_unit(const dome_region *r);
 
+/* Fetches elements that other hosts have, so that the loads (write: loads and stores) of this task that follow do not each wait for
+ * a unit: many units travel at once. To be called ahead of a loop over elements that others have written, and before a system
+ * call on the region's memory (read, write), which ends early, or fails with EFAULT, where elements would have to be fetched. The
+ * elements stay until another task wants them: such a call is repeated, this one included, until all is done. Nothing to do if all tasks are on one host. Each task alone.
+ *
+ * DOME_ERR_ARGUMENT: the region does not have these elements. */
+dome_status dome_region_want(const dome_region *r, uint64_t first, uint64_t count, bool write);
+
 /* Sets spans to the elements whose owner this task is, and returns their number, 0 to 2, as dome_layout_spans does: a division
  * of the work that follows load balancing, like that of a vector with as many elements and the same blocks. It holds until the
  * next operation before which data may move (docs/balancing.md), at which all tasks wait for each other if it moves. Not

@@ -141,11 +141,15 @@ typedef struct dome_object_ops {
      * blocks of this task. Marks are 0 to DOME_MARKS - 1. */
     dome_status (*delta)(dome_object *object, unsigned mark, dome_delta_visit visit, void *ctx);
 
-    /* Defaulted (false). Whether task `rank` has all values in the same memory as this task: then no values move between them.
+    /* Defaulted (false). Whether task `rank` reaches all values as this task does: then no values move between them.
      * The slot is for objects whose elements are written by other tasks than their owners, without a call: with it, all tasks
      * wait for each other before values are read for a checkpoint or another view, and before the program goes on there or
      * behind a move. The same on both tasks. */
     bool (*shares)(const dome_object *object, int rank);
+
+    /* Defaulted (nothing to do). For objects with `shares` of which tasks have copies: gets the values that this task will own
+     * under the layout that adopt is about to get. All tasks wait for each other before and after. */
+    dome_status (*fetch)(dome_object *object, const dome_layout *layout);
 } dome_object_ops;
 
 /* Registers `content` under `name` and returns its handle. Collective in order: every task

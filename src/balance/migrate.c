@@ -298,11 +298,32 @@ static bool follows(const dome_object *object, const dome_layout *layout, dome_o
            info->length == dome_layout_length(layout) && dome_layout_block_size(info->layout) == dome_layout_block_size(layout);
 }
 
-/* Tasks that share an object's memory send each other nothing by which they would wait. */
+/* Tasks that share an object send each other nothing by which they would wait. */
 static int wait_for_all(dome_env *env)
 {
     int status = dome__barrier(env->transport);
     return status ? dome__fail_transport(env, status) : DOME_OK;
+}
+
+static bool any_shared(const dome_env *env, const dome_layout *layout)
+{
+    dome_object_info info = {.size = sizeof info};
+    for (const dome_object *o = NULL; (o = dome_object_next(env, o));)
+        if (dome__object_is_shared(o) && follows(o, layout, &info))
+            return true;
+    return false;
+}
+
+/* No task writes from here on, and then all have what they are about to own. */
+static int fetch_shared(dome_env *env, const dome_layout *layout)
+{
+    dome_object_info info = {.size = sizeof info};
+    int status = wait_for_all(env);
+    for (dome_object *o = NULL; status == DOME_OK && (o = dome_object_next(env, o));)
+        if (dome__object_is_shared(o) && follows(o, layout, &info) && (status = dome__object_fetch(o, layout)) != DOME_OK)
+            status =
+                dome__fail(env, (dome_status)status, "'%s': this task cannot get what it is about to own", dome_object_name(o));
+    return status == DOME_OK ? wait_for_all(env) : status;
 }
 
 static uint64_t moved_blocks(const dome_env *env)
@@ -317,12 +338,12 @@ int dome__relayout(dome_env *env, const dome_layout *layout)
     uint64_t begin = dome__now_ns(), bytes = env->moved->bytes, blocks = moved_blocks(env);
     dome_layout *was = dome_layout_ref(dome_env_layout(env, dome_layout_length(layout), dome_layout_block_size(layout)));
     GArray *plan = make_plan(env->transport, was, layout);
-    bool shared = false;
+    const bool shared = any_shared(env, layout);
+    if (shared)
+        status = fetch_shared(env, layout);
     for (dome_object *o = NULL; status == DOME_OK && (o = dome_object_next(env, o));)
-        if (follows(o, layout, &info)) {
+        if (follows(o, layout, &info))
             status = move_object(o, layout, plan);
-            shared |= dome__object_is_shared(o);
-        }
     if (status == DOME_OK && shared)
         status = wait_for_all(env);
     if (status == DOME_OK)

@@ -29,6 +29,7 @@ typedef struct dome_recorder dome_recorder;             /* src/program/recording
 typedef struct dome_checkpoints dome_checkpoints;       /* src/ckpt/checkpoint_private.h */
 typedef struct dome_peer dome_peer;                     /* the service channel: src/peer/peer.h */
 typedef struct dome_locks dome_locks;                   /* src/region/lock.c */
+typedef struct dome_member_table dome_member_table;     /* src/region/member.h */
 typedef struct dome_trail dome_trail;                   /* the operations before this one: src/core/trail.h */
 typedef struct dome_watch dome_watch;                   /* this task's line to the hub: src/watch/watch.h */
 
@@ -43,6 +44,7 @@ typedef struct dome_position {
 typedef struct dome_lazy_parts {
     dome_sparse_notes *sparse_notes;
     dome_locks *locks;
+    dome_member_table *members;
 } dome_lazy_parts;
 
 /* Of src/program/recording.c. */

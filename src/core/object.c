@@ -530,6 +530,11 @@ bool dome__object_shares(const dome_object *object, int rank)
     return SLOT(object, shares) && object->ops->shares(object, rank);
 }
 
+dome_status dome__object_fetch(dome_object *object, const dome_layout *layout)
+{
+    return SLOT(object, fetch) ? object->ops->fetch(object, layout) : DOME_OK;
+}
+
 dome__object_make dome__object_maker(const dome_object *object)
 {
     return SLOT(object, make);

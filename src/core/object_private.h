@@ -53,6 +53,9 @@ uint64_t dome__object_parameters(const dome_object *object, void *buffer);
 bool dome__object_is_shared(const dome_object *object);
 bool dome__object_shares(const dome_object *object, int rank);
 
+/* Gets the values that this task is about to own. */
+dome_status dome__object_fetch(dome_object *object, const dome_layout *layout);
+
 /* Whether the object has its own form in checkpoints. */
 bool dome__object_has_place(const dome_object *object);
 bool dome__object_has_write(const dome_object *object);

@@ -31,7 +31,8 @@ typedef struct dome_peer dome_peer;
 typedef enum dome_peer_tag {
     DOME_PEER_CHECKPOINT, /* writing a checkpoint together: ckpt/writer.h */
     DOME_PEER_COPIES,     /* its copies for the next group: ckpt/piece.c */
-    DOME_PEER_REGION,     /* units of regions, and locks */
+    DOME_PEER_REGION,     /* units of regions */
+    DOME_PEER_LOCK,       /* locks */
     DOME_PEER_OTHERS,     /* free */
     DOME_PEER_TAGS = 8
 } dome_peer_tag;

@@ -274,19 +274,6 @@ static char *park(const dome_env *env, const char *const *names, int size)
     return why;
 }
 
-/* Why newcomers cannot be on these hosts (g_free'd): they would share memory with tasks of another one. NULL: they can. */
-static char *cannot_share(const dome_env *env, const char *const *names, int size)
-{
-    const dome_object *o = NULL;
-    while ((o = dome_object_next(env, o)) && !dome__object_is_shared(o))
-        continue;
-    for (int r = 0; (o || env->lazy.locks) && r < size; r++)
-        if (names[r] && strcmp(names[r], env->hosts[0]) != 0)
-            return g_strdup_printf("its tasks share %s%s%s on host %s, and task %d would be on host %s", o ? "'" : "",
-                                   o ? dome_object_name(o) : "locks", o ? "'" : "", env->hosts[0], r, names[r]);
-    return NULL;
-}
-
 /* Task 0: starts the newcomers, which wait for the next view. *why (g_free'd): why that cannot be; then none is left. */
 static void start_newcomers(dome_env *env, const dome_view_plan *plan, char **why)
 {
@@ -309,8 +296,6 @@ static void start_newcomers(dome_env *env, const dome_view_plan *plan, char **wh
             names[r] = host_for(&plan->members[r], hosts, slots, tasks, launcher->most.on_host, why);
     g_free(c->view.parked);
     c->view.parked = g_new0(int, plan->size);
-    if (!*why)
-        *why = cannot_share(env, names, plan->size);
     if (!*why)
         *why = park(env, names, plan->size);
     g_free(names);

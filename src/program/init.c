@@ -25,6 +25,7 @@
 #include "program/recording.h"
 #include "program/start.h"
 #include "region/lock.h"
+#include "region/member.h"
 #include "sparse/dsparse_notes.h"
 #include "store/format.h"
 #include "system/environment_variables.h"
@@ -190,6 +191,7 @@ int dome_finalize(dome_env *env)
     dome__recording_finish(env);
     dome__checkpoint_free(env);
     dome__peer_stop(env);
+    dome__member_free(g_steal_pointer(&env->lazy.members));
     dome__balance_free(g_steal_pointer(&env->balance));
     int status = dome_error_status(env) ? 1 : 0;
     fflush(NULL);

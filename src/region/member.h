@@ -1,15 +1,34 @@
-/* A member: tasks that have a region in one memory. So far that is one for the whole program: all tasks are on one host, with
- * equal data formats. */
+/* A member: tasks that have a region in one memory. They are on one host, with equal data formats; with --dome-road=pvm each task
+ * is a member of its own. Members are numbered by the ranks of their first tasks. */
 #ifndef DOME_SRC_REGION_MEMBER_H
 #define DOME_SRC_REGION_MEMBER_H
 
 #include "core/environment.h"
 #include "memory/memory.h"
+#include "region/lock_service.h"
+#include "region/unit_service.h"
 
-/* Whether all tasks are of one member; the same on all tasks. Fails by dome__fail; what: "a region" or "a lock". */
-dome_status dome__member_check(dome_env *env, const char *what);
+struct dome_member_table {
+    unsigned count;           /* of members */
+    unsigned member, task;    /* this task's member, and its number in it */
+    unsigned tasks;           /* of this member */
+    int *firsts;              /* by member: the rank of its first task */
+    int *ranks;               /* by task of this member: its rank */
+    uint16_t *of;             /* by rank: its member */
+    uint32_t regions;         /* so many have had units: a number for the next one */
+    dome_unit_service *units; /* NULL: there is one member, whose tasks need no messages */
+    dome_lock_service *locks; /* likewise */
+    GPtrArray *buried;        /* dome_shared_units that other members may still use; NULL: none so far */
+};
 
-/* New memory of the member, all zero, on all tasks or on none. Collective, and all tasks wait for each other. NULL: fails by
+/* env->lazy.members is there from the first call on, and members are in touch over the service channel. Collective. Fails by
+ * dome__fail; what: "a region", "a lock". */
+int dome__member_start(dome_env *env, const char *what);
+
+/* After the channel has been stopped. NULL is allowed. */
+void dome__member_free(dome_member_table *table);
+
+/* New memory of each member, all zero, on all tasks or on none. Collective, and all tasks wait for each other. NULL: fails by
  * dome__fail, with *status; what: "'image'". */
 dome_memory *dome__member_memory(dome_env *env, const char *what, uint64_t bytes, dome_status *status);
 

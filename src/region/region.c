@@ -6,6 +6,7 @@
 #include "core/type_private.h"
 #include "region/member.h"
 #include "region/region_operations.h"
+#include "region/shared_units.h"
 #include "system/checksum.h"
 #include "system/sized.h"
 #include "transport/agree.h"
@@ -21,6 +22,8 @@ struct dome_region {
     uint64_t length, width, element; /* element: bytes */
     dome_layout *layout;
     dome_memory *memory;        /* NULL: there are no elements */
+    dome_shared_units *units;   /* NULL: the program is one member, or there are no elements */
+    bool met;                   /* all tasks free it, and have met since their last accesses */
     uint64_t *sums[DOME_MARKS]; /* by block: the checksum when the mark was set; UNKNOWN: nobody knows. NULL: of all blocks */
 };
 
@@ -57,9 +60,15 @@ static bool owned(const dome_region *r, uint64_t first, uint64_t count, dome_spa
     return begin < own && count <= own - begin;
 }
 
-static char *address(const dome_region *r, uint64_t element)
+/* Where the library accesses elements. Between members the accesses are those of a program, with its rights; what is about to be
+ * accessed is fetched together. */
+static char *address(const dome_region *r, dome_span elements, bool write)
 {
-    return (char *)dome__memory_alias(r->memory) + element * r->element;
+    const uint64_t offset = elements.first * r->element;
+    if (!r->units)
+        return (char *)dome__memory_alias(r->memory) + offset;
+    dome__shared_units_want(r->units, offset, elements.count * r->element, write);
+    return (char *)dome__memory_data(r->memory) + offset;
 }
 
 static dome_status reg_packed_bytes(const dome_object *object, uint64_t first, uint64_t count, dome_format format,
@@ -81,7 +90,7 @@ static dome_status reg_pack(const dome_object *object, uint64_t first, uint64_t 
     if (!owned(r, first, count, &elements) || bytes != elements.count * r->width * dome_type_bytes(r->type, format))
         return DOME_ERR_ARGUMENT;
     if (elements.count > 0)
-        dome_type_pack(r->type, format, buffer, address(r, elements.first), (size_t)(elements.count * r->width));
+        dome_type_pack(r->type, format, buffer, address(r, elements, false), (size_t)(elements.count * r->width));
     return DOME_OK;
 }
 
@@ -103,23 +112,38 @@ static dome_status reg_unpack(dome_object *object, uint64_t first, uint64_t coun
     if (bytes != elements.count * r->width * dome_type_bytes(r->type, format))
         return DOME_ERR_FORMAT;
     if (elements.count > 0)
-        dome_type_unpack(r->type, format, address(r, elements.first), buffer, (size_t)(elements.count * r->width));
+        dome_type_unpack(r->type, format, address(r, elements, true), buffer, (size_t)(elements.count * r->width));
     forget_sums(r, first, count);
     return DOME_OK;
+}
+
+static bool fits(const dome_region *r, const dome_layout *layout)
+{
+    return layout && dome_layout_length(layout) == r->length &&
+           dome_layout_block_size(layout) == dome_layout_block_size(r->layout) &&
+           dome_layout_tasks(layout) == dome_layout_tasks(r->layout);
+}
+
+static dome_status reg_fetch(dome_object *object, const dome_layout *layout)
+{
+    dome_region *r = self(object);
+    if (!fits(r, layout))
+        return DOME_ERR_ARGUMENT;
+    return !r->units || dome__shared_units_fetch(r->units, layout) ? DOME_OK : DOME_ERR_COMM;
 }
 
 /* The values are where they are: only the owners change. The owner before knows alone what a block was at a mark. */
 static dome_status reg_adopt(dome_object *object, const dome_layout *layout)
 {
     dome_region *r = self(object);
-    if (!layout || dome_layout_length(layout) != r->length ||
-        dome_layout_block_size(layout) != dome_layout_block_size(r->layout) ||
-        dome_layout_tasks(layout) != dome_layout_tasks(r->layout))
+    if (!fits(r, layout))
         return DOME_ERR_ARGUMENT;
     const uint64_t own = dome_layout_run(r->layout, r->env->rank, NULL);
     for (uint64_t b = 0; b < dome_layout_blocks(layout); b++)
         if (dome__layout_position_of(r->layout, r->env->rank, b) >= own)
             forget_sums(r, b, 1);
+    if (r->units)
+        dome__shared_units_adopt(r->units, layout);
     dome_layout *old = r->layout;
     r->layout = dome_layout_ref(layout);
     dome_layout_unref(old);
@@ -130,13 +154,13 @@ static const void *reg_values(const dome_object *object, uint64_t first, uint64_
 {
     const dome_region *r = self(object);
     dome_span elements;
-    return owned(r, first, count, &elements) && elements.count > 0 ? address(r, elements.first) : NULL;
+    return !r->units && owned(r, first, count, &elements) && elements.count > 0 ? address(r, elements, false) : NULL;
 }
 
 static uint64_t sum_of(const dome_region *r, uint64_t block)
 {
     const dome_span elements = dome_layout_block(r->layout, block);
-    return dome__checksum64(address(r, elements.first), (size_t)(elements.count * r->element));
+    return dome__checksum64(address(r, elements, false), (size_t)(elements.count * r->element));
 }
 
 static bool is_written(const void *region, unsigned mark, uint64_t block)
@@ -180,7 +204,12 @@ static void reg_destroy(dome_object *object)
     dome_region *r = self(object);
     for (unsigned mark = 0; mark < DOME_MARKS; mark++)
         g_clear_pointer(&r->sums[mark], g_free);
-    dome__memory_free(r->memory);
+    if (r->units && !r->met) {
+        dome__shared_units_bury(r->units);
+    } else {
+        dome__shared_units_free(r->units);
+        dome__memory_free(r->memory);
+    }
     dome_layout_unref(r->layout);
     dome__bury(r->env, r);
 }
@@ -197,6 +226,7 @@ static const dome_object_ops reg_ops = {
     .values = reg_values,
     .delta = reg_delta,
     .shares = reg_shares,
+    .fetch = reg_fetch,
 };
 
 /* ---- life ---- */
@@ -226,14 +256,37 @@ static dome_status check_new(dome_env *env, const char *name, dome_type type, ui
     if (options->width > most || n > most / options->width)
         return dome__fail(env, DOME_ERR_ARGUMENT, "%s: %" PRIu64 " elements of %zu values are more than memory can have", name, n,
                           options->width);
-    return dome__member_check(env, "a region");
+    return (dome_status)dome__member_start(env, "a region");
 }
 
 static void abandon(dome_region *r)
 {
+    dome__shared_units_free(r->units);
     dome__memory_free(r->memory);
     dome_layout_unref(r->layout);
     g_free(r);
+}
+
+static dome_status make_memory(dome_region *r, const char *what)
+{
+    dome_env *env = r->env;
+    const bool one = env->lazy.members->count == 1;
+    dome_unit_size size = {.bytes = r->length * r->element, .units = 1};
+    dome_status status = DOME_OK;
+    if (!one)
+        status = (dome_status)dome__shared_units_size(env, what, r->type, r->length * r->width, &size);
+    if (status == DOME_OK)
+        r->memory = dome__member_memory(env, what, size.units * size.bytes, &status);
+    if (status == DOME_OK && !one)
+        r->units = dome__shared_units_new(&(dome_shared_units_setup){.env = env,
+                                                                     .what = what,
+                                                                     .memory = r->memory,
+                                                                     .type = r->type,
+                                                                     .element = r->element,
+                                                                     .layout = r->layout,
+                                                                     .size = size},
+                                          &status);
+    return status;
 }
 
 /* Memory, and the object with its values. Another task may write to the memory as soon as it has left this function. */
@@ -247,7 +300,7 @@ static dome_status make(dome_region *r, const char *name, uint64_t block)
     if (!r->layout)
         status = dome__fail(env, DOME_ERR_MEMORY, "no memory for the layout of %s", what);
     else if (r->length > 0)
-        r->memory = dome__member_memory(env, what, r->length * r->element, &status);
+        status = make_memory(r, what);
     g_free(what);
     if (status == DOME_OK && !(r->object = dome_object_new(env, name, &reg_ops, r)))
         status = dome_error_status(env) ? dome_error_status(env) : DOME_ERR_NAME;
@@ -287,9 +340,13 @@ void dome_region_free(dome_region *r)
         return;
     dome_operation op;
     dome__begin(&op, r->env, DOME_OP_REGION_FREE, r->object, 0);
+    const int failed = r->units ? dome__barrier(r->env->transport) : DOME_OK;
+    r->met = !failed;
+    if (failed)
+        dome__fail_transport(r->env, failed);
     op.object = NULL;
     dome_object_free(r->object);
-    dome__end(&op, DOME_OK);
+    dome__end(&op, (dome_status)failed);
 }
 
 /* ---- what programs ask ---- */
@@ -351,6 +408,20 @@ uint64_t dome_region_unit(const dome_region *r)
     DOME_NEEDS(r, "the region", 0);
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     return page / greatest_common_divisor(page, r->element);
+}
+
+dome_status dome_region_want(const dome_region *r, uint64_t first, uint64_t count, bool write)
+{
+    DOME_NEEDS(r, "the region", DOME_ERR_ARGUMENT);
+    dome_operation op;
+    dome_status status = DOME_OK;
+    dome__begin_alone(&op, r->env, DOME_OP_REGION_WANT);
+    if (first > r->length || count > r->length - first)
+        status = dome__fail(r->env, DOME_ERR_ARGUMENT, "'%s' has %" PRIu64 " elements, not %" PRIu64 " from %" PRIu64 " on",
+                            dome_object_name(r->object), r->length, count, first);
+    else if (r->units)
+        dome__shared_units_want(r->units, first * r->element, count * r->element, write);
+    return dome__end(&op, status);
 }
 
 int dome_region_spans(const dome_region *r, dome_span spans[2])

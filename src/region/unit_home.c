@@ -161,33 +161,3 @@ void dome__unit_home_timer(dome_unit_home *home, const dome_unit_call *call)
     if (home->phase == DOME_UNIT_HELD)
         go_on(home, call);
 }
-
-/* ---- another home ---- */
-
-void dome__unit_home_put(const dome_unit_home *home, uint8_t bytes[DOME_UNIT_HOME_BYTES])
-{
-    memset(bytes, 0, DOME_UNIT_HOME_BYTES);
-    bytes[0] = home->exclusive;
-    for (unsigned k = 0; k < DOME_UNIT_MOST; k++)
-        if (dome__unit_set_has(&home->copies, k))
-            bytes[1 + k / 8] |= (uint8_t)(1u << k % 8);
-}
-
-bool dome__unit_home_get(dome_unit_home *home, const uint8_t bytes[DOME_UNIT_HOME_BYTES], unsigned members)
-{
-    dome_unit_set copies = {{0}};
-    unsigned count = 0, last = 0;
-    for (unsigned k = 0; k < DOME_UNIT_MOST; k++) {
-        if (!(bytes[1 + k / 8] >> k % 8 & 1))
-            continue;
-        dome__unit_set_add(&copies, k);
-        count++;
-        last = k;
-    }
-    if (!count || last >= members || bytes[0] > 1 || (bytes[0] && count > 1))
-        return false;
-    dome__unit_home_init(home, last);
-    home->copies = copies;
-    home->exclusive = bytes[0];
-    return true;
-}

@@ -49,13 +49,4 @@ bool dome__unit_home_take(dome_unit_home *home, const dome_unit_call *call, unsi
 
 void dome__unit_home_timer(dome_unit_home *home, const dome_unit_call *call);
 
-/* ---- another home, at a boundary, while the unit is idle: in bytes that are the same on every machine ---- */
-
-enum { DOME_UNIT_HOME_BYTES = 1 + DOME_UNIT_MOST / 8 };
-
-void dome__unit_home_put(const dome_unit_home *home, uint8_t bytes[DOME_UNIT_HOME_BYTES]);
-
-/* False: a program of so many members has no such unit. */
-bool dome__unit_home_get(dome_unit_home *home, const uint8_t bytes[DOME_UNIT_HOME_BYTES], unsigned members);
-
 #endif

@@ -21,6 +21,7 @@ struct dome_units {
     dome_unit_service *service;
     dome_units_setup setup;
     int *firsts, *ranks;
+    uint16_t *home;             /* by unit */
     dome_unit_homes *homes;     /* of the member's first task; those of which this member is not the home stay unused */
     dome_unit_members *members; /* of the member's first task */
     GQueue own;                 /* dome_unit_packet *: to this task, not processed yet */
@@ -32,7 +33,7 @@ struct dome_units {
 typedef struct waiter {
     uint64_t unit;
     dome_unit_right right;
-    sem_t raised; /* it goes on without the lock, which the thread that raises it still has */
+    sem_t *raised; /* it goes on without the lock, which the thread that raises it still has */
 } waiter;
 
 /* What a timer of a home is about: the region may be gone when it rings. */
@@ -49,7 +50,8 @@ static bool is_first(const dome_units *u)
 
 /* ---- sending; the lock is held ---- */
 
-static void send_packet(dome_units *u, int rank, const dome_unit_packet *packet)
+/* member: that of the task with this rank. */
+static void send_packet(dome_units *u, int rank, unsigned member, const dome_unit_packet *packet)
 {
     uint32_t bytes = DOME_UNIT_PACKET;
     if (rank == u->ranks[u->setup.task]) {
@@ -57,10 +59,8 @@ static void send_packet(dome_units *u, int rank, const dome_unit_packet *packet)
         return;
     }
     dome__unit_packet_put(packet, u->message);
-    if (packet->word == DOME_UNIT_GRANT && packet->data) {
-        memcpy(u->message + bytes, u->setup.values + packet->unit * u->setup.bytes, u->setup.bytes);
-        bytes += u->setup.bytes;
-    }
+    if (packet->word == DOME_UNIT_GRANT && packet->data)
+        bytes += u->setup.calls.pack(u->setup.ctx, packet->unit, member, u->message + bytes);
     if (dome__peer_tell(u->service->peer, rank, DOME_PEER_REGION, u->message, bytes) == DOME_PEER_FULL)
         g_error("messages about units to task %d do not leave", rank); /* there is one request of a thread at a time */
 }
@@ -77,12 +77,12 @@ static void to_first(dome_units *u, uint8_t word, uint64_t unit, dome_unit_right
     dome_unit_packet packet = packet_of(u, word, unit);
     packet.from = (uint16_t)u->setup.task;
     packet.right = (uint8_t)right;
-    send_packet(u, u->ranks[0], &packet);
+    send_packet(u, u->ranks[0], u->setup.member, &packet);
 }
 
 static void task_hears(dome_units *u, const dome_unit_packet *packet)
 {
-    u->setup.allow(u->setup.ctx, packet->unit, (dome_unit_right)packet->right);
+    u->setup.calls.allow(u->setup.ctx, packet->unit, (dome_unit_right)packet->right);
     if (packet->word == DOME_UNIT_TASK_LOWER) {
         to_first(u, DOME_UNIT_LOWERED, packet->unit, DOME_UNIT_NONE);
         return;
@@ -93,7 +93,7 @@ static void task_hears(dome_units *u, const dome_unit_packet *packet)
         if (w->unit != packet->unit || w->right > packet->right)
             continue;
         g_queue_delete_link(&u->waiters, at);
-        sem_post(&w->raised);
+        sem_post(w->raised);
     }
 }
 
@@ -114,7 +114,7 @@ static void send_message(const place *p, const dome_unit_act *a)
     packet.done = a->message.done;
     packet.to = a->message.to;
     packet.of = a->message.of;
-    send_packet(p->units, p->units->firsts[a->to], &packet);
+    send_packet(p->units, p->units->firsts[a->to], a->to, &packet);
 }
 
 static void tell_task(const place *p, const dome_unit_act *a, dome_unit_word word)
@@ -124,7 +124,7 @@ static void tell_task(const place *p, const dome_unit_act *a, dome_unit_word wor
     if (a->to == p->units->setup.task)
         task_hears(p->units, &packet);
     else
-        send_packet(p->units, p->units->ranks[a->to], &packet);
+        send_packet(p->units, p->units->ranks[a->to], p->units->setup.member, &packet);
 }
 
 static void act(void *ctx, const dome_unit_act *a)
@@ -154,7 +154,7 @@ static dome_unit_call call_of(place *p)
 {
     const dome_units_setup *s = &p->units->setup;
     return (dome_unit_call){.self = s->member,
-                            .home = s->home(s->ctx, p->unit),
+                            .home = p->units->home[p->unit],
                             .now = (uint32_t)(dome__now_ns() / 1000),
                             .hold = s->hold,
                             .act = act,
@@ -244,18 +244,23 @@ static void ring(void *ctx)
 /* Puts the values of a GRANT that has some in their place. False: the message has another length than it should have. */
 static bool take_values(const dome_units *u, const dome_unit_packet *packet, const dome_peer_request *request)
 {
-    const bool some = packet->word == DOME_UNIT_GRANT && packet->data;
-    if (packet->unit >= u->setup.units || request->bytes != DOME_UNIT_PACKET + (some ? u->setup.bytes : 0))
+    const uint32_t bytes = request->bytes - DOME_UNIT_PACKET;
+    const char *values = (const char *)request->data + DOME_UNIT_PACKET;
+    if (packet->unit >= u->setup.units)
         return false;
-    if (some)
-        memcpy(u->setup.values + packet->unit * u->setup.bytes, (const char *)request->data + DOME_UNIT_PACKET, u->setup.bytes);
-    return true;
+    if (packet->word != DOME_UNIT_GRANT || !packet->data)
+        return bytes == 0;
+    return packet->from < u->setup.members && u->setup.calls.unpack(u->setup.ctx, packet->unit, packet->from, values, bytes);
 }
 
 static void take_message(void *ctx, const dome_peer_request *request)
 {
     dome_unit_service *s = ctx;
     dome_unit_packet packet;
+    if (request->id) { /* dome__units_flush */
+        dome__peer_reply(request->peer, request->from, request->id, NULL, 0);
+        return;
+    }
     if (request->bytes < DOME_UNIT_PACKET || !dome__unit_packet_get(&packet, request->data))
         return;
     pthread_mutex_lock(&s->lock);
@@ -267,27 +272,92 @@ static void take_message(void *ctx, const dome_peer_request *request)
 
 /* ---- a thread that waits ---- */
 
-void dome__units_fault(dome_units *units, uint64_t unit, bool write)
+/* A thread asks for so many units at once, and for so many bytes: memory for what is under way is bounded. */
+enum { MOST_WAITERS = 64, MOST_BYTES = 1 << 18 };
+
+/* Another thread of this task has asked for that. */
+static bool is_asked(const dome_units *u, uint64_t unit, dome_unit_right right)
 {
-    dome_unit_service *s = units->service;
-    waiter w = {.unit = unit, .right = write ? DOME_UNIT_WRITE : DOME_UNIT_READ};
-    const int home = units->firsts[units->setup.home(units->setup.ctx, unit)];
-    const bool counts = s->transport && pthread_equal(pthread_self(), s->owner);
-    const uint64_t start = counts ? dome__account_begin_wait(&s->transport->account, DOME_WAITS(home, DOME_WAITS_SERVICE), 0) : 0;
-    sem_init(&w.raised, 0, 0);
-    pthread_mutex_lock(&s->lock);
-    g_queue_push_tail(&units->waiters, &w);
-    to_first(units, DOME_UNIT_FAULT, unit, w.right);
-    dome_unit_packet *own = g_queue_pop_head(&units->own);
+    for (const GList *at = u->waiters.head; at; at = at->next) {
+        const waiter *w = at->data;
+        if (w->unit == unit && w->right >= right)
+            return true;
+    }
+    return false;
+}
+
+/* The lock is held. */
+static void ask_for(dome_units *u, waiter *w)
+{
+    const bool asked = is_asked(u, w->unit, w->right);
+    g_queue_push_tail(&u->waiters, w);
+    if (asked)
+        return;
+    to_first(u, DOME_UNIT_FAULT, w->unit, w->right);
+    dome_unit_packet *own = g_queue_pop_head(&u->own);
     if (own)
-        take_event(units, own);
+        take_event(u, own);
     g_free(own);
-    pthread_mutex_unlock(&s->lock);
-    while (sem_wait(&w.raised) < 0 && errno == EINTR)
-        continue;
-    sem_destroy(&w.raised);
-    if (start)
-        dome__account_end_wait(&s->transport->account, home, start);
+}
+
+static void want_some(dome_units *u, uint64_t first, uint64_t count, bool write)
+{
+    waiter waiters[MOST_WAITERS];
+    sem_t raised;
+    sem_init(&raised, 0, 0);
+    pthread_mutex_lock(&u->service->lock);
+    for (uint64_t k = 0; k < count; k++) {
+        waiters[k] = (waiter){.unit = first + k, .right = write ? DOME_UNIT_WRITE : DOME_UNIT_READ, .raised = &raised};
+        ask_for(u, &waiters[k]);
+    }
+    pthread_mutex_unlock(&u->service->lock);
+    for (uint64_t k = 0; k < count; k++)
+        while (sem_wait(&raised) < 0 && errno == EINTR)
+            continue;
+    sem_destroy(&raised);
+}
+
+void dome__units_want(dome_units *units, uint64_t first, uint64_t count, bool write)
+{
+    const dome_unit_service *s = units->service;
+    const uint64_t most = MAX(1, MIN(MOST_WAITERS, MOST_BYTES / units->setup.bytes));
+    const bool counts = s->transport && pthread_equal(pthread_self(), s->owner);
+    for (uint64_t k = 0; k < count; k += most) {
+        const int home = units->firsts[units->home[first + k]];
+        const uint64_t start =
+            counts ? dome__account_begin_wait(&s->transport->account, DOME_WAITS(home, DOME_WAITS_SERVICE), 0) : 0;
+        want_some(units, first + k, MIN(most, count - k), write);
+        if (start)
+            dome__account_end_wait(&s->transport->account, home, start);
+    }
+}
+
+/* ---- other homes ---- */
+
+dome_peer_status dome__units_flush(dome_units *units)
+{
+    dome_peer_status status = DOME_PEER_OK;
+    pthread_mutex_lock(&units->service->lock); /* the event that gave this thread its right has sent all that it had to */
+    pthread_mutex_unlock(&units->service->lock);
+    for (unsigned m = 0; is_first(units) && status == DOME_PEER_OK && m < units->setup.members; m++) {
+        GByteArray *reply = NULL;
+        if (m == units->setup.member)
+            continue;
+        status = dome__peer_ask(units->service->peer, units->firsts[m], DOME_PEER_REGION, NULL, 0, &reply);
+        if (reply)
+            g_byte_array_unref(reply);
+    }
+    return status;
+}
+
+void dome__units_move(dome_units *units, const uint16_t *homes)
+{
+    pthread_mutex_lock(&units->service->lock);
+    for (uint64_t k = 0; is_first(units) && k < units->setup.units; k++)
+        if (homes[k] == units->setup.member && units->home[k] != homes[k])
+            dome__unit_homes_settle(units->homes, k, units->setup.member);
+    memcpy(units->home, homes, units->setup.units * sizeof *homes);
+    pthread_mutex_unlock(&units->service->lock);
 }
 
 /* ---- beginning and end ---- */
@@ -320,7 +390,7 @@ static void make_tables(dome_units *u)
     u->homes = dome__unit_homes_new(s->units, s->members, s->member);
     u->members = dome__unit_members_new(s->units, s->tasks, DOME_UNIT_NONE);
     for (uint64_t k = 0; k < s->units; k++) {
-        if (s->home(s->ctx, k) != s->member)
+        if (u->home[k] != s->member)
             continue;
         dome__unit_members_take(u->members, k)->have = DOME_UNIT_WRITE;
         dome__unit_members_put(u->members, k);
@@ -334,6 +404,10 @@ dome_units *dome__units_new(dome_unit_service *service, const dome_units_setup *
     u->setup = *setup;
     u->firsts = g_memdup2(setup->firsts, setup->members * sizeof *setup->firsts);
     u->ranks = g_memdup2(setup->ranks, setup->tasks * sizeof *setup->ranks);
+    u->home = g_memdup2(setup->homes, setup->units * sizeof *setup->homes);
+    u->setup.firsts = u->firsts;
+    u->setup.ranks = u->ranks;
+    u->setup.homes = u->home;
     u->message = g_malloc(DOME_UNIT_PACKET + setup->bytes);
     if (is_first(u))
         make_tables(u);
@@ -354,6 +428,7 @@ void dome__units_free(dome_units *units)
     dome__unit_members_free(units->members);
     g_free(units->firsts);
     g_free(units->ranks);
+    g_free(units->home);
     g_free(units->message);
     g_free(units);
 }

@@ -3,11 +3,12 @@
  *     service = dome__unit_service_new(peer, transport);             // each task
  *     units = dome__units_new(service, &setup);                      // each task, with the same region; then a barrier
  *
- *     dome__units_fault(units, unit, true);                          // a thread that may not write; then it tries again
+ *     dome__units_want(units, unit, 1, true);                        // a thread that may not write; then it tries again
  *
  * The first task of each member acts for it: its state machines (unit_home.h, unit_member.h) run in whichever thread brings the
- * event, under one lock, and its other tasks are told by messages. Nothing here waits but dome__units_fault, which no handler of
- * the channel may call. If a task is lost that it waits for, it waits until this process goes back or ends. */
+ * event, under one lock, and its other tasks are told by messages. Nothing here waits but dome__units_want and dome__units_flush,
+ * which no handler of the channel may call. If a task is lost that they wait for, they wait until this process goes back or
+ * ends. */
 #ifndef DOME_SRC_UNIT_SERVICE_H
 #define DOME_SRC_UNIT_SERVICE_H
 
@@ -23,6 +24,12 @@ dome_unit_service *dome__unit_service_new(dome_peer *peer, dome_transport *trans
 /* After the channel is freed, which may still call it. */
 void dome__unit_service_free(dome_unit_service *service);
 
+typedef struct dome_units_calls {
+    void (*allow)(void *ctx, uint64_t unit, dome_unit_right right);             /* this task has this right from now on */
+    uint32_t (*pack)(void *ctx, uint64_t unit, unsigned member, void *message); /* values for a member; returns their bytes */
+    bool (*unpack)(void *ctx, uint64_t unit, unsigned member, const void *message, uint32_t bytes); /* false: not so many */
+} dome_units_calls;
+
 typedef struct dome_units_setup {
     uint32_t region;       /* a number that all tasks have for it, and no other region */
     unsigned members;      /* at most DOME_UNIT_MOST, as tasks of a member */
@@ -31,11 +38,10 @@ typedef struct dome_units_setup {
     const int *firsts;     /* by member: the rank of its first task; copied */
     const int *ranks;      /* by task of this member: its rank; copied */
     uint64_t units;
-    uint32_t bytes;                                   /* of a unit; with DOME_UNIT_PACKET more at most DOME_PEER_MOST */
-    uint32_t hold;                                    /* us for which a unit stays where it was granted */
-    char *values;                                     /* the member's copy, in which an access needs no right */
-    unsigned (*home)(const void *ctx, uint64_t unit); /* a member, which has the unit at first */
-    void (*allow)(void *ctx, uint64_t unit, dome_unit_right right); /* this task has this right from now on */
+    uint32_t bytes;         /* most bytes of a unit in a message; with DOME_UNIT_PACKET more at most DOME_PEER_MOST */
+    uint32_t hold;          /* us for which a unit stays where it was granted */
+    const uint16_t *homes;  /* by unit: a member, which has the unit at first. Changed by dome__units_move alone */
+    dome_units_calls calls; /* in any thread, under the lock of the service */
     void *ctx;
 } dome_units_setup;
 
@@ -45,7 +51,22 @@ dome_units *dome__units_new(dome_unit_service *service, const dome_units_setup *
 /* Nothing may be under way: all tasks have met since the last access. */
 void dome__units_free(dome_units *units);
 
-/* A thread has touched a unit without the right to do so: returns when the task has it, or has had it for a while. */
-void dome__units_fault(dome_units *units, uint64_t unit, bool write);
+/* Returns when this task has the right to each of these units, or has had it for a while. Any thread but the channel's. */
+void dome__units_want(dome_units *units, uint64_t first, uint64_t count, bool write);
+
+/* ---- other homes, at a boundary: no thread of any task accesses the region, and nobody wants a unit ----
+ *
+ *     dome__units_want(units, ...)          // first task of a member: to write all units of which it becomes the home
+ *     all tasks wait for each other
+ *     dome__units_flush(units);
+ *     all tasks wait for each other
+ *     dome__units_move(units, homes);
+ *     all tasks wait for each other */
+
+/* All that this task has sent to other members about units has been processed there. A status of the channel. */
+dome_peer_status dome__units_flush(dome_units *units);
+
+/* homes: by unit, the same on all tasks; copied. */
+void dome__units_move(dome_units *units, const uint16_t *homes);
 
 #endif

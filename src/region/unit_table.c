@@ -92,6 +92,15 @@ void dome__unit_homes_put(dome_unit_homes *homes, uint64_t unit)
     g_hash_table_remove(homes->active, &key);
 }
 
+void dome__unit_homes_settle(dome_unit_homes *homes, uint64_t unit, unsigned member)
+{
+    dome_unit_home *home = dome__unit_homes_take(homes, unit);
+    const bool timing = home->timing;
+    dome__unit_home_init(home, member);
+    home->timing = timing;
+    dome__unit_homes_put(homes, unit);
+}
+
 uint64_t dome__unit_homes_busy(const dome_unit_homes *homes)
 {
     return g_hash_table_size(homes->active);

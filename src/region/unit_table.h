@@ -22,6 +22,9 @@ void dome__unit_homes_free(dome_unit_homes *homes);
 dome_unit_home *dome__unit_homes_take(dome_unit_homes *homes, uint64_t unit);
 void dome__unit_homes_put(dome_unit_homes *homes, uint64_t unit);
 
+/* This member has the unit alone, and may write it. A timer goes on. */
+void dome__unit_homes_settle(dome_unit_homes *homes, uint64_t unit, unsigned member);
+
 /* With how many something is under way. */
 uint64_t dome__unit_homes_busy(const dome_unit_homes *homes);
 

@@ -242,6 +242,7 @@ static void of_regions(void)
     REFUSES(dome_region_width, NULL);
     REFUSES(dome_region_object, NULL);
     REFUSES(dome_region_unit, NULL);
+    REFUSES(dome_region_want, NULL, 0, 0, false);
     dome_region *r = only_names ? NULL : dome_region_new(env, NULL, DOME_F64, 5, NULL);
     REFUSES(dome_region_spans, r, NULL);
     REFUSES(dome_region_spans, NULL, (dome_span[2]){{0, 0}});

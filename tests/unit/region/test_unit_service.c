@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TASKS = 5, MEMBERS = 4, UNITS = 300, WORDS = 512 };
+enum { TASKS = 5, MEMBERS = 4, UNITS = 300, WORDS = 512, UNIT_BYTES = WORDS * (int)sizeof(uint64_t) };
 
 typedef struct member {
     uint64_t values[UNITS][WORDS];
@@ -40,15 +40,28 @@ typedef struct world {
     uint32_t hold;
     member *of;
     int firsts[MEMBERS];
+    uint16_t homes[UNITS];
     task task[TASKS];
     dome_peer_place places[2 * TASKS];
 } world;
 
 /* ---- tasks ---- */
 
-static unsigned home_of(const void *ctx, uint64_t unit)
+static uint32_t pack(void *ctx, uint64_t unit, unsigned to, void *message)
 {
-    return (unsigned)(unit % ((const task *)ctx)->world->members);
+    const task *t = ctx;
+    (void)to;
+    memcpy(message, t->world->of[t->member].values[unit], UNIT_BYTES);
+    return UNIT_BYTES;
+}
+
+static bool unpack(void *ctx, uint64_t unit, unsigned from, const void *message, uint32_t bytes)
+{
+    const task *t = ctx;
+    (void)from;
+    if (bytes == UNIT_BYTES)
+        memcpy(t->world->of[t->member].values[unit], message, UNIT_BYTES);
+    return bytes == UNIT_BYTES;
 }
 
 static void allow(void *ctx, uint64_t unit, dome_unit_right right)
@@ -76,7 +89,7 @@ static uint64_t access_unit(task *t, uint64_t unit, dome_unit_right right, work 
         }
         pthread_mutex_unlock(&t->lock);
         t->faults++;
-        dome__units_fault(t->units, unit, right == DOME_UNIT_WRITE);
+        dome__units_want(t->units, unit, 1, right == DOME_UNIT_WRITE);
     }
 }
 
@@ -113,11 +126,10 @@ static void start_task(world *w, int rank, int listening[2])
                                     .firsts = w->firsts,
                                     .ranks = w->of[t->member].ranks,
                                     .units = UNITS,
-                                    .bytes = sizeof w->of->values[0],
+                                    .bytes = UNIT_BYTES,
                                     .hold = w->hold,
-                                    .values = (char *)w->of[t->member].values,
-                                    .home = home_of,
-                                    .allow = allow,
+                                    .homes = w->homes,
+                                    .calls = {allow, pack, unpack},
                                     .ctx = t};
     t->peer = dome__peer_new(&peer);
     t->service = dome__unit_service_new(t->peer, NULL);
@@ -138,6 +150,8 @@ static world *begin(int tasks, const unsigned *at, bool near, uint32_t hold)
     }
     for (unsigned m = 0; m < w->members; m++)
         pthread_mutex_init(&w->of[m].memory, NULL);
+    for (unsigned u = 0; u < UNITS; u++)
+        w->homes[u] = (uint16_t)(u % w->members);
     for (int r = 0; r < tasks; r++)
         start_task(w, r, listening[r]);
     return w;
@@ -277,6 +291,61 @@ static void test_one_order(void)
     }
 }
 
+/* ---- homes that move ---- */
+
+enum { MOVES = 6 };
+
+static gpointer move_homes(gpointer data)
+{
+    task *t = data;
+    world *w = t->world;
+    uint16_t homes[UNITS];
+    memcpy(homes, w->homes, sizeof homes);
+    for (unsigned round = 1; round <= MOVES; round++) {
+        for (int k = 0; k < 200; k++) { /* all units are wanted by all, also those that are about to move */
+            const uint64_t unit = (uint64_t)g_rand_int_range(t->random, 0, UNITS);
+            access_unit(t, unit, g_rand_boolean(t->random) ? DOME_UNIT_WRITE : DOME_UNIT_READ, add, 0);
+        }
+        access_unit(t, (uint64_t)t->rank, DOME_UNIT_WRITE, add, 1);
+        pthread_barrier_wait(&meets);
+        for (unsigned u = 0; u < UNITS; u++) {
+            const uint16_t was = homes[u];
+            homes[u] = (uint16_t)((u * (round + 1) + round) % w->members);
+            if (t->number == 0 && homes[u] == t->member && was != homes[u])
+                dome__units_want(t->units, u, 1, true);
+        }
+        pthread_barrier_wait(&meets);
+        g_assert_cmpint(dome__units_flush(t->units), ==, DOME_PEER_OK);
+        pthread_barrier_wait(&meets);
+        dome__units_move(t->units, homes);
+        pthread_barrier_wait(&meets);
+    }
+    for (int r = 0; r < w->tasks; r++)
+        g_assert_cmpuint(access_unit(t, (uint64_t)r, DOME_UNIT_READ, load, 0), ==, MOVES);
+    return NULL;
+}
+
+static void test_moves(void)
+{
+    for (int k = 0; k < PLACES; k++) {
+        world *w = begin(counts[k], places[k], k % 2, k % 2 ? 500 : 0);
+        pthread_barrier_init(&meets, NULL, (unsigned)w->tasks);
+        run_all(w, move_homes);
+        pthread_barrier_destroy(&meets);
+        end(w);
+    }
+}
+
+/* A thread wants all units at once. */
+static void test_want(void)
+{
+    world *w = begin(5, places[3], true, 0);
+    dome__units_want(w->task[4].units, 0, UNITS, true);
+    for (uint64_t u = 0; u < UNITS; u++)
+        g_assert_cmpint(w->task[4].right[u], ==, DOME_UNIT_WRITE);
+    end(w);
+}
+
 /* ---- times ---- */
 
 static int compare(const void *a, const void *b)
@@ -342,6 +411,8 @@ int main(int argc, char **argv)
     g_test_add_func("/unit-service/packets", test_packets);
     g_test_add_func("/unit-service/counters", test_counters);
     g_test_add_func("/unit-service/one-order", test_one_order);
+    g_test_add_func("/unit-service/moves", test_moves);
+    g_test_add_func("/unit-service/want", test_want);
     g_test_add_func("/unit-service/times", test_times);
     return g_test_run();
 }

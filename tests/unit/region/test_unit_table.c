@@ -145,31 +145,9 @@ static void test_folded(void)
     g_free(m);
 }
 
-static void test_bytes(void)
-{
-    dome_unit_home home, back;
-    uint8_t bytes[DOME_UNIT_HOME_BYTES];
-    dome__unit_home_init(&home, 69);
-    dome__unit_home_put(&home, bytes);
-    g_assert_true(dome__unit_home_get(&back, bytes, 70));
-    g_assert_true(back.exclusive && dome__unit_set_has(&back.copies, 69) && dome__unit_set_count(&back.copies) == 1);
-    g_assert_false(dome__unit_home_get(&back, bytes, 69)); /* there is no such member */
-    bytes[0] = 2;
-    g_assert_false(dome__unit_home_get(&back, bytes, 70));
-    bytes[0] = 1;
-    bytes[1] = 1; /* two that may write */
-    g_assert_false(dome__unit_home_get(&back, bytes, 70));
-    bytes[0] = 0;
-    g_assert_true(dome__unit_home_get(&back, bytes, 70));
-    g_assert_true(!back.exclusive && dome__unit_set_has(&back.copies, 0) && dome__unit_set_count(&back.copies) == 2);
-    memset(bytes, 0, sizeof bytes); /* nobody has it */
-    g_assert_false(dome__unit_home_get(&back, bytes, 70));
-}
-
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/unit-table/folded", test_folded);
-    g_test_add_func("/unit-table/bytes", test_bytes);
     return g_test_run();
 }

@@ -1,0 +1,221 @@
+#include "region/lock_service.h"
+
+#include "region/lock_wait.h"
+#include "system/bytes.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <time.h>
+
+enum { ASK = 1, RELEASE, HOLDER };
+
+/* A message: the word, the lock. The reply to HOLDER: the rank + 1. */
+enum { MESSAGE = 9, ANSWER = 4 };
+
+struct dome_lock_service {
+    dome_peer *peer;
+    dome_transport *transport;
+    sem_t granted;
+    pthread_mutex_t mutex;
+    GHashTable *held; /* queue by lock: those that a task has, of which this task has the queue */
+};
+
+/* A task that waits; request 0: this one. */
+typedef struct turn {
+    int rank;
+    uint64_t request;
+} turn;
+
+typedef struct queue {
+    uint64_t lock;
+    int holder;
+    GQueue turns;
+} queue;
+
+static void queue_free(gpointer data)
+{
+    queue *q = data;
+    g_queue_clear_full(&q->turns, g_free);
+    g_free(q);
+}
+
+static int queue_of(const dome_lock_service *s, uint64_t lock)
+{
+    return (int)(lock % (uint64_t)s->transport->group.size);
+}
+
+/* ---- at the queue; the mutex is held ---- */
+
+static void grant(dome_lock_service *s, const turn *to)
+{
+    if (to->request)
+        dome__peer_reply(s->peer, to->rank, to->request, NULL, 0);
+    else
+        sem_post(&s->granted);
+}
+
+static void take_ask(dome_lock_service *s, uint64_t lock, turn from)
+{
+    queue *q = g_hash_table_lookup(s->held, &lock);
+    if (q) {
+        g_queue_push_tail(&q->turns, g_memdup2(&from, sizeof from));
+        return;
+    }
+    q = g_new(queue, 1);
+    *q = (queue){.lock = lock, .holder = from.rank, .turns = G_QUEUE_INIT};
+    g_hash_table_insert(s->held, &q->lock, q);
+    grant(s, &from);
+}
+
+static void take_release(dome_lock_service *s, uint64_t lock, int from)
+{
+    queue *q = g_hash_table_lookup(s->held, &lock);
+    if (!q || q->holder != from)
+        return;
+    turn *next = g_queue_pop_head(&q->turns);
+    if (!next) {
+        g_hash_table_remove(s->held, &lock);
+        return;
+    }
+    q->holder = next->rank;
+    grant(s, next);
+    g_free(next);
+}
+
+static int holder(const dome_lock_service *s, uint64_t lock)
+{
+    const queue *q = g_hash_table_lookup(s->held, &lock);
+    return q ? q->holder : -1;
+}
+
+static void take_message(void *ctx, const dome_peer_request *request)
+{
+    dome_lock_service *s = ctx;
+    const uint8_t *bytes = request->data;
+    uint8_t answer[ANSWER];
+    if (request->bytes != MESSAGE)
+        return;
+    const uint64_t lock = dome__get_u64(bytes + 1);
+    pthread_mutex_lock(&s->mutex);
+    if (bytes[0] == ASK && request->id)
+        take_ask(s, lock, (turn){request->from, request->id});
+    if (bytes[0] == RELEASE)
+        take_release(s, lock, request->from);
+    dome__put_u32(answer, (uint32_t)(holder(s, lock) + 1));
+    pthread_mutex_unlock(&s->mutex);
+    if (bytes[0] == HOLDER && request->id)
+        dome__peer_reply(s->peer, request->from, request->id, answer, ANSWER);
+}
+
+/* ---- at a task ---- */
+
+static void put(uint8_t bytes[MESSAGE], uint8_t word, uint64_t lock)
+{
+    bytes[0] = word;
+    dome__put_u64(bytes + 1, lock);
+}
+
+/* If the queue's task is lost, this one waits until it goes back or ends. */
+static void granted(void *ctx, const dome_peer_answer *answer)
+{
+    dome_lock_service *s = ctx;
+    if (answer->status == DOME_PEER_OK)
+        sem_post(&s->granted);
+}
+
+static void ask(dome_lock_service *s, uint64_t lock)
+{
+    uint8_t message[MESSAGE];
+    if (queue_of(s, lock) == s->transport->group.rank) {
+        pthread_mutex_lock(&s->mutex);
+        take_ask(s, lock, (turn){.rank = s->transport->group.rank});
+        pthread_mutex_unlock(&s->mutex);
+        return;
+    }
+    put(message, ASK, lock);
+    dome__peer_ask_then(s->peer, &(dome_peer_question){queue_of(s, lock), DOME_PEER_LOCK, message, MESSAGE, granted, s});
+}
+
+static bool sleep_for(dome_lock_service *s, uint64_t ns)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += (long)ns;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    int status;
+    while ((status = sem_clockwait(&s->granted, CLOCK_MONOTONIC, &until)) < 0 && errno == EINTR)
+        continue;
+    return status == 0;
+}
+
+int dome__lock_service_take(dome_lock_service *service, uint64_t lock)
+{
+    ask(service, lock);
+    if (sem_trywait(&service->granted) == 0)
+        return DOME_OK;
+    dome_lock_wait wait = dome__lock_wait_begin(service->transport, queue_of(service, lock), DOME_WAITS_SERVICE);
+    while (!sleep_for(service, wait.ns)) {
+        const int has = dome__lock_service_holder(service, lock);
+        dome__lock_wait_look(&wait, has, has + 1);
+    }
+    return dome__lock_wait_end(&wait);
+}
+
+void dome__lock_service_give(dome_lock_service *service, uint64_t lock)
+{
+    uint8_t message[MESSAGE];
+    if (queue_of(service, lock) == service->transport->group.rank) {
+        pthread_mutex_lock(&service->mutex);
+        take_release(service, lock, service->transport->group.rank);
+        pthread_mutex_unlock(&service->mutex);
+        return;
+    }
+    put(message, RELEASE, lock);
+    dome__peer_tell(service->peer, queue_of(service, lock), DOME_PEER_LOCK, message, MESSAGE);
+}
+
+int dome__lock_service_holder(dome_lock_service *service, uint64_t lock)
+{
+    uint8_t message[MESSAGE];
+    int has;
+    if (queue_of(service, lock) == service->transport->group.rank) {
+        pthread_mutex_lock(&service->mutex);
+        has = holder(service, lock);
+        pthread_mutex_unlock(&service->mutex);
+        return has;
+    }
+    GByteArray *reply = NULL;
+    put(message, HOLDER, lock);
+    const dome_peer_status status =
+        dome__peer_ask(service->peer, queue_of(service, lock), DOME_PEER_LOCK, message, MESSAGE, &reply);
+    has = status == DOME_PEER_OK && reply->len == ANSWER ? (int)dome__get_u32(reply->data) - 1 : -1;
+    if (reply)
+        g_byte_array_unref(reply);
+    return has;
+}
+
+/* ---- beginning and end ---- */
+
+dome_lock_service *dome__lock_service_new(dome_peer *peer, dome_transport *transport)
+{
+    dome_lock_service *s = g_new0(dome_lock_service, 1);
+    s->peer = peer;
+    s->transport = transport;
+    s->held = g_hash_table_new_full(g_int64_hash, g_int64_equal, NULL, queue_free);
+    sem_init(&s->granted, 0, 0);
+    pthread_mutex_init(&s->mutex, NULL);
+    dome__peer_on(peer, DOME_PEER_LOCK, take_message, s);
+    return s;
+}
+
+void dome__lock_service_free(dome_lock_service *service)
+{
+    if (!service)
+        return;
+    g_hash_table_unref(service->held);
+    pthread_mutex_destroy(&service->mutex);
+    sem_destroy(&service->granted);
+    g_free(service);
+}

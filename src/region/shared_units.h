@@ -1,0 +1,56 @@
+/* The units of a region that several members have: its memory's rights follow the protocol (unit_protocol.h), the homes of its
+ * units follow the layout, values are converted between unlike formats.
+ *
+ *     size = ...; dome__shared_units_size(env, type, values, &size);         // then memory of size.units * size.bytes
+ *     units = dome__shared_units_new(&setup, &status);
+ *     x[7] = 3.5;                                                            // waits in the fault handler for the right
+ *
+ * A unit consists of whole pages of every member's machine (Stardust's heterogeneous page, section 2). Where data formats differ
+ * it also consists of whole values, so many on each machine. */
+#ifndef DOME_SRC_REGION_SHARED_UNITS_H
+#define DOME_SRC_REGION_SHARED_UNITS_H
+
+#include "core/layout.h"
+#include "region/member.h"
+
+typedef struct dome_shared_units dome_shared_units;
+
+typedef struct dome_unit_size {
+    uint64_t values; /* of a unit; 0: no unit need have whole ones */
+    uint64_t bytes;  /* of a unit in this task's memory */
+    uint64_t units;
+} dome_unit_size;
+
+/* For so many values of a type. Collective. Fails by dome__fail; what: "'image'". */
+int dome__shared_units_size(dome_env *env, const char *what, dome_type type, uint64_t values, dome_unit_size *size);
+
+typedef struct dome_shared_units_setup {
+    dome_env *env;
+    const char *what;
+    dome_memory *memory;
+    dome_type type;
+    uint64_t element;          /* bytes of an element */
+    const dome_layout *layout; /* of elements: the home of a unit is the member of its first element's owner */
+    dome_unit_size size;
+} dome_shared_units_setup;
+
+/* The tasks may access the memory as soon as this has returned. Collective, and all tasks wait for each other. NULL: fails by
+ * dome__fail, with *status. */
+dome_shared_units *dome__shared_units_new(const dome_shared_units_setup *setup, dome_status *status);
+
+/* All tasks have met since the last access. NULL is allowed. */
+void dome__shared_units_free(dome_shared_units *units);
+
+/* Other members may still fetch what they access before they free it themselves: frees units and memory when all have come to the
+ * next dome__shared_units_new, or at the end. */
+void dome__shared_units_bury(dome_shared_units *units);
+
+/* Waits until this task has had the right to these bytes, so that accesses to `data` fault no more than others take it away. */
+void dome__shared_units_want(dome_shared_units *units, uint64_t first, uint64_t bytes, bool write);
+
+/* Another layout, in two steps. All tasks wait for each other before, between, and after. fetch: gets what this member becomes
+ * the home of; false: a task that has a part of it is gone. */
+bool dome__shared_units_fetch(dome_shared_units *units, const dome_layout *layout);
+void dome__shared_units_adopt(dome_shared_units *units, const dome_layout *layout);
+
+#endif
