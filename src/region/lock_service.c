@@ -155,7 +155,7 @@ int dome__lock_service_take(dome_lock_service *service, uint64_t lock)
     ask(service, lock);
     if (sem_trywait(&service->granted) == 0)
         return DOME_OK;
-    dome_lock_wait wait = dome__lock_wait_begin(service->transport, queue_of(service, lock), DOME_WAITS_SERVICE);
+    dome_lock_wait wait = dome__lock_wait_begin(service->transport, queue_of(service, lock));
     while (!sleep_for(service, wait.ns)) {
         const int has = dome__lock_service_holder(service, lock);
         dome__lock_wait_look(&wait, has, has + 1);

@@ -5,11 +5,11 @@
 /* ns: a task looks so soon whether others wait for it, at first and at most. */
 enum { FIRST_SLEEP = 5 * 1000 * 1000, LONGEST_SLEEP = 100 * 1000 * 1000 };
 
-dome_lock_wait dome__lock_wait_begin(dome_transport *transport, int whom, int waits)
+dome_lock_wait dome__lock_wait_begin(dome_transport *transport, int whom)
 {
     return (dome_lock_wait){.transport = transport,
                             .whom = whom,
-                            .start = dome__account_begin_wait(&transport->account, DOME_WAITS(whom, waits), 0),
+                            .start = dome__account_begin_wait(&transport->account, DOME_WAITS(whom, DOME_WAITS_NEAR), 0),
                             .ns = FIRST_SLEEP,
                             .turn = -1};
 }

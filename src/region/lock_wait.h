@@ -15,8 +15,7 @@ typedef struct dome_lock_wait {
     int status;   /* of messages that were served meanwhile */
 } dome_lock_wait;
 
-/* waits: DOME_WAITS_NEAR or DOME_WAITS_SERVICE. */
-dome_lock_wait dome__lock_wait_begin(dome_transport *transport, int whom, int waits);
+dome_lock_wait dome__lock_wait_begin(dome_transport *transport, int whom);
 
 /* Each time that it has slept. holder: the rank of the task that has the lock; -1: it is just changing hands. turn: a number that
  * changes when the lock changes hands. */

@@ -22,8 +22,8 @@ enum { DOME_LONG_WAIT = 100 * 1000 };
 enum { DOME_AWAITED_LOCK = INT32_MIN };
 
 /* The message for which a task waits, as one word: the next one on a channel from a task, or from any (rank -1). In place of a
- * channel: what it waits for is in memory that tasks share; it waits because it sends; the task's thread for services is to
- * answer (peer/peer.h). 0: it does not wait. */
+ * channel: what it waits for is in memory that tasks share, or is a lock; it waits because it sends; the task's thread for
+ * services is to answer (peer/peer.h), which that does soon. 0: it does not wait. */
 enum { DOME_WAITS_NEAR = DOME_CHANNELS, DOME_WAITS_TO_SEND, DOME_WAITS_SERVICE };
 #define DOME_WAITS(rank, channel) ((uint32_t)((rank) + 1) << 5 | (uint32_t)(channel) << 1 | 1u)
 #define DOME_WAITS_RANK(waits)    ((int)((waits) >> 5) - 1)

@@ -33,43 +33,43 @@ def ended_well(run, lines=0, steps=STEPS):
     run.check_clean()
 
 
-def undisturbed(tasks):
-    with Run(command(0, options=["--dome-tasks", str(tasks)])) as run:
+def undisturbed(road, tasks):
+    with Run(command(0, options=road + ["--dome-tasks", str(tasks)])) as run:
         ended_well(run)
 
 
-def balanced(tasks):
+def balanced(road, tasks):
     """Owners change all the time."""
-    with Run(command(0, options=["--dome-tasks", str(tasks), "--dome-balance", "random"])) as run:
+    with Run(command(0, options=road + ["--dome-tasks", str(tasks), "--dome-balance", "random"])) as run:
         ended_well(run)
 
 
-def checkpoints(tasks):
+def checkpoints(road, tasks):
     """The program goes on from each of its checkpoints, on another number of tasks."""
     with harness.temporary_directory() as directory:
         keep = ["--dome-checkpoint-dir", directory + "/c", "--dome-checkpoint-every", "1", "--dome-checkpoint-keep", "99"]
-        with Run(command(0, options=["--dome-tasks", str(tasks)] + keep)) as run:
+        with Run(command(0, options=["--dome-tasks", str(tasks)] + road + keep)) as run:
             ended_well(run)
         with Run([DOME, "ckpt", "verify", directory + "/c"]) as run:
             check(run.wait() == 0, "the checkpoints are damaged: " + run.errors())
         files = [n for n in os.listdir(directory + "/c") if n.endswith(".dckpt")]
         check(len(files) == STEPS, "%d checkpoints" % len(files))
         for number in range(1, STEPS + 1, 4):
-            with Run(command(0, options=["--dome-tasks", str(1 + number // 4 % 4), "--dome-restart=%d" % number] + keep)) as run:
+            with Run(command(0, options=["--dome-tasks", str(1 + number // 4 % 4), "--dome-restart=%d" % number] + road + keep)) as run:
                 ended_well(run, 1)
 
 
-def changes(sizes):
+def changes(road, sizes):
     """The number of tasks changes at each boundary."""
-    with Run([DOME, "run", "-n", "2", "--max", "4"] + command(0, sizes)) as run:
+    with Run([DOME, "run", "-n", "2", "--max", "4"] + command(0, sizes, options=road)) as run:
         ended_well(run)
 
 
-def healed(tasks, every, seed):
+def healed(road, tasks, every, seed):
     """kill -9 at any time, three times."""
     rng = random.Random(seed)
     options = ["--dome-checkpoint-dir", "memory:", "--dome-checkpoint-every", str(every)]
-    with Run([DOME, "run", "--restarts", "5", "-n", str(tasks)] + command(20, steps=60, options=options)) as run:
+    with Run([DOME, "run", "--restarts", "5", "-n", str(tasks)] + command(20, steps=60, options=road + options)) as run:
         for step in (5, 20, 40):
             reach(run, step + rng.randrange(3))
             victim = run.rank(rng.randrange(tasks))
@@ -79,31 +79,31 @@ def healed(tasks, every, seed):
         check("healed from" in run.errors(), "it did not heal: " + run.errors())
 
 
-def holder_is_lost():
+def holder_is_lost(road):
     """A task is killed with the lock for which the others wait."""
     options = ["--dome-checkpoint-dir", "memory:", "--dome-checkpoint-every", "3"]
-    with Run([DOME, "run", "--restarts", "5", "-n", "3"] + command(0, variant="killed-holder", options=options)) as run:
+    with Run([DOME, "run", "--restarts", "5", "-n", "3"] + command(0, variant="killed-holder", options=road + options)) as run:
         ended_well(run, 1)
         check("healed from checkpoint" in run.errors(), run.errors())
-    with Run(command(0, variant="killed-holder", options=["--dome-tasks", "3"])) as run:
+    with Run(command(0, variant="killed-holder", options=road + ["--dome-tasks", "3"])) as run:
         check(run.wait() != 0, "it does not end")
         check("task 2 on host" in run.errors() and "lost" in run.errors(), run.errors())
         run.check_clean()
 
 
-def told(seed):
+def told(road, seed):
     """The other tasks go on from the copies that they keep."""
     rng = random.Random(seed)
     options = ["--dome-checkpoint-every", "1", "--dome-balance", "none"]
-    with Run([DOME, "run", "--on-loss", "tell", "-n", "4"] + command(20, options=options)) as run:
+    with Run([DOME, "run", "--on-loss", "tell", "-n", "4"] + command(20, options=road + options)) as run:
         reach(run, 6 + rng.randrange(4))
         kill(run.rank(3))
         ended_well(run, 1)
         check("the program goes on with 3 tasks" in run.errors(), run.errors())
 
 
-def line(variant, pattern, tasks=2):
-    with Run(command(0, variant=variant, options=["--dome-tasks", str(tasks)])) as run:
+def line(road, variant, pattern, tasks=2):
+    with Run(command(0, variant=variant, options=road + ["--dome-tasks", str(tasks)])) as run:
         status = run.wait()
         check(status == 2, "status %s: %s" % (status, run.errors()))
         harness.only_line(run, pattern)
@@ -112,21 +112,29 @@ def line(variant, pattern, tasks=2):
 
 def main(words):
     harness.need_pvm()
-    cases = [("undisturbed, %d tasks" % n, undisturbed, n) for n in (1, 2, 3, 5)]
-    cases += [("balanced at random", balanced, 3)]
-    cases += [("from each checkpoint of %d tasks" % n, checkpoints, n) for n in (1, 3)]
-    cases += [("changes to " + sizes, changes, sizes) for sizes in ("2,3,1,4", "4,2")]
-    cases += [("healed, %d tasks, every %d" % (n, every), healed, n, every, n) for n, every in ((2, 1), (3, 4))]
-    cases += [("the holder of a lock is lost", holder_is_lost), ("told", told, 1)]
-    cases += [
-        ("a lock at a boundary", line, "holds", r"dome_checkpoint: task 1 holds the lock 'sum' where the state may be saved: release it before \(.*\)"),
-        ("a circle of a lock and a message", line, "waits",
+    one, many = [], ["--dome-road", "pvm"]  # the tasks of one host have one memory; each has its own, as on hosts of their own
+    cases = [("undisturbed, %d tasks" % n, undisturbed, one, n) for n in (1, 2, 3, 5)]
+    cases += [("balanced at random", balanced, one, 3)]
+    cases += [("from each checkpoint of %d tasks" % n, checkpoints, one, n) for n in (1, 3)]
+    cases += [("changes to " + sizes, changes, one, sizes) for sizes in ("2,3,1,4", "4,2")]
+    cases += [("healed, %d tasks, every %d" % (n, every), healed, one, n, every, n) for n, every in ((2, 1), (3, 4))]
+    cases += [("the holder of a lock is lost", holder_is_lost, one), ("told", told, one, 1)]
+    lines = [
+        ("a lock at a boundary", "holds", r"dome_checkpoint: task 1 holds the lock 'sum' where the state may be saved: release it before \(.*\)"),
+        ("a circle of a lock and a message", "waits",
          r"tasks wait for each other: task 0 on host \S+ is in dome_recv and waits for a message from task 1 with tag 5; "
          r"task 1 on host \S+ is in dome_lock_acquire of 'sum' and waits for task 0, which has the lock"),
-        ("a barrier with a lock", line, "barrier",
+        ("a barrier with a lock", "barrier",
          r"tasks wait for each other: task 1 on host \S+ is in dome_lock_acquire of 'sum' and waits for task 0, which has the lock; "
          r"task 0 on host \S+ is in dome_barrier"),
     ]
+    cases += [(name, line, one, variant, pattern) for name, variant, pattern in lines]
+    cases += [("members, undisturbed, %d tasks" % n, undisturbed, many, n) for n in (2, 5)]
+    cases += [("members, balanced at random", balanced, many, 3)]
+    cases += [("members, from each checkpoint", checkpoints, many, 3), ("members, changes to 2,3,1,4", changes, many, "2,3,1,4")]
+    cases += [("members, healed", healed, many, 3, 4, 7), ("members, told", told, many, 2)]
+    cases += [("members, the holder of a lock is lost", holder_is_lost, many)]
+    cases += [("members, " + name, line, many, variant, pattern) for name, variant, pattern in lines]
     chosen = [c for c in cases if not words or words[0] in c[0]]
     return 1 if harness.run_all(chosen, 2) else 0
 

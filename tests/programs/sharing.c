@@ -90,6 +90,7 @@ static void disturb(const char *variant, int64_t s)
     }
     if ((!waits && !barrier) || s != 3)
         return;
+    dome_barrier(env); /* nobody else wants it yet */
     if (rank == 0)
         dome_lock_acquire(lock);
     dome_barrier(env);
