@@ -34,8 +34,8 @@ int main(int argc, char **argv)
     }
 
     const int64_t rows = (int64_t)scene.rows;
-    unsigned char *grey =
-        dome_region_data(dome_region_new(env, "picture", DOME_U8, scene.rows, DOME_REGION_OPTIONS(.width = scene.columns)));
+    dome_region *picture = dome_region_new(env, "picture", DOME_U8, scene.rows, DOME_REGION_OPTIONS(.width = scene.columns));
+    unsigned char *grey = dome_region_data(picture);
     int64_t *next = dome_region_data(dome_region_new(env, "next", DOME_I64, 1, NULL));
     dome_lock *lock = dome_lock_new(env, "next");
     dscalar *done = dscalar_new(env, "done", DOME_I64);
@@ -48,6 +48,8 @@ int main(int argc, char **argv)
         dome_barrier(env); /* the batch is complete: nobody takes a row of it any more */
         dome_checkpoint(env);
     }
+    if (dome_rank(env) == 0)
+        dome_region_want(picture, 0, scene.rows, false); /* the system writes it to a file: it must be here */
     const long sum = dome_rank(env) == 0 ? scene_write(&scene, grey) : 0;
     if (sum < 0)
         dome_abort(env, "rays: %s.pgm cannot be written", scene.output);

@@ -36,11 +36,6 @@ printf '%s\n' "0 h1 $work" "1 h2 $work" "2 h3 $work" >expected.3
 same "one task for each host by default" expected.3 default.out
 clean where
 
-say "a region is for one host"
-run region on h1 "$dome" run --hosts "$work/hosts" -n 3 "$DOME_BUILD_DIR/tests/programs/sharing" 3
-failed_with region "dome_region_new: task 0 is on host h1 and task 1 on host h2, and tasks of several hosts cannot share a region: start"
-clean region
-
 say "slots: a host named twice has those of both lines; PVM's own options stay"
 printf '%s\n' "h2 slots=1 sp=500" "h1 slots=2" "h2 slots=2 # the second socket" h3 >slots
 run slots on h1 sh -c "cd $work && exec $dome run --hosts $work/slots $where"
