@@ -4,7 +4,7 @@
  *         dome          dsparse_multiply
  *         hand          the loop over compressed rows (one task)
  *     sparse transposed-poisson|transposed-random|transposed-tall [SECONDS]
- *         turned        dsparse_multiply_transposed
+ *         transposed        dsparse_multiply_transposed
  *         stored        dsparse_multiply by a transpose that was made before
  *         made          dsparse_transpose and dsparse_multiply
  *     sparse pages [SECONDS]
@@ -52,7 +52,7 @@ static double by_hand(struct vectors *v)
     return v->result[0] + v->result[SPARSE_ROWS - 1];
 }
 
-static double turned(struct vectors *v)
+static double transposed(struct vectors *v)
 {
     dsparse_multiply_transposed(v->y, v->a, v->x);
     return ends(v->y);
@@ -124,7 +124,8 @@ int main(int argc, char **argv)
         take_rows(&v, v.transpose);
         case_compete(env, (case_rival[]){{"dome", step, 0}, {"product", stored, 1}, {"hand", by_hand, 2}}, 3, &v, 4, 1, budget);
     } else if (transposed) {
-        case_compete(env, (case_rival[]){{"turned", turned, 0}, {"stored", stored, 0}, {"made", made, 0}}, 3, &v, 1, 1, budget);
+        case_compete(env, (case_rival[]){{"transposed", transposed, 0}, {"stored", stored, 0}, {"made", made, 0}}, 3, &v, 1, 1,
+                     budget);
     } else if (dome_size(env) == 1) {
         take_rows(&v, v.a);
         case_compete(env, (case_rival[]){{"dome", by_dome, 0}, {"hand", by_hand, 0}}, 2, &v, 4, 1, budget);

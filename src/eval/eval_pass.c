@@ -426,7 +426,7 @@ static void run_spans(work *w, bool plain, double weight[])
     for (int s = 0; s < spans; s++)
         for (uint64_t done = 0, count; done < span[s].count; done += count, place += count) {
             if (done)
-                dome__ahead_look(dome__this_env()->transport);
+                dome__ahead_poll(dome__this_env()->transport);
             count = MIN(w->group, span[s].count - done);
             const bool timed = place == probe;
             run_group(w, span[s].first + done, place, count, timed ? w->group : w->piece, timed ? weight : NULL);
@@ -558,7 +558,7 @@ static void run_code(const work *w, const generated *g, chain_code code)
             double sum[SUMS_MAX];
             uint64_t first = span[s].first + done;
             if (done)
-                dome__ahead_look(dome__this_env()->transport);
+                dome__ahead_poll(dome__this_env()->transport);
             count = MIN(most, span[s].count - done);
             for (int m = 0; m < g->memories; m++)
                 memory[m] = address(&g->memory[m], first, place);

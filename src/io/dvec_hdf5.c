@@ -65,7 +65,7 @@ static int check_place(dome_env *env, const place *p)
 typedef struct reader {
     const place *place;
     const dome_file_item *item;
-    dome_hdf5_apart *open; /* NULL: nothing has been read yet */
+    dome_hdf5_isolated *open; /* NULL: nothing has been read yet */
 } reader;
 
 static bool read_scattered(dome_shared_file *f, uint64_t offset, void *data, uint64_t bytes)
@@ -163,7 +163,7 @@ static void note(dome_shared_file *f, char *message)
 
 /* A data set that is being added to an existing file. */
 typedef struct adding {
-    dome_hdf5_apart *open;
+    dome_hdf5_isolated *open;
     uint64_t before; /* length of the file */
 } adding;
 

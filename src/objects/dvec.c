@@ -521,7 +521,7 @@ static void vec_destroy(dome_object *object)
     dome__storage_retire(x->lazy->whole, dvec_name(x));
     dome__storage_retire(x->lazy->halo, dvec_name(x));
     dome_layout_unref(x->lazy->halo_layout);
-    g_free(x->lazy->mail);
+    g_free(x->lazy->exchange_counts);
     g_free(x->lazy->text);
     g_free(x->lazy->mapped);
     dome__bury(x->env, x);
@@ -845,7 +845,7 @@ static void map_spans(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *c
             dome__block_clock_tick(&clock, first, count);
             if (sums)
                 dvec__mapped_add(out, out->data + (position + done) * DVEC_ELEMENT(out), count);
-            dome__ahead_look(out->env->transport);
+            dome__ahead_poll(out->env->transport);
         }
         position += spans[s].count;
     }

@@ -3,7 +3,7 @@
  * process then. */
 #include "region/lock.h"
 
-#include "core/trail.h"
+#include "core/call_log.h"
 #include "region/member.h"
 #include "region/region_operations.h"
 #include "system/thread.h"
@@ -31,7 +31,7 @@ typedef struct shared_lock {
 /* Locks share memory, so many in one piece. */
 enum { LOCKS_IN_PIECE = 64 };
 
-/* In the places of objects' ids (trail.h). */
+/* In the places of objects' ids (call_log.h). */
 #define LOCK_IDS ((uint64_t)1 << 62)
 
 struct dome_lock {
@@ -295,8 +295,8 @@ dome_lock *dome_lock_new(dome_env *env, const char *name)
         return dome__end(&op, status), NULL;
     }
     g_ptr_array_add(locks->live, lock);
-    if (env->trail)
-        dome__names_keep(env->trail->names, lock->id, lock->name);
+    if (env->call_log)
+        dome__names_keep(env->call_log->names, lock->id, lock->name);
     dome__end(&op, DOME_OK);
     return lock;
 }
@@ -315,8 +315,8 @@ void dome_lock_free(dome_lock *lock)
     }
     g_array_append_val(env->lazy.locks->unused, lock->place);
     g_ptr_array_remove(env->lazy.locks->live, lock);
-    if (env->trail)
-        dome__names_drop(env->trail->names, lock->id);
+    if (env->call_log)
+        dome__names_drop(env->call_log->names, lock->id);
     lock_free(lock);
     dome__end(&op, DOME_OK);
 }

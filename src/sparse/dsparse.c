@@ -24,7 +24,7 @@ void dsparse__block_place(const dsparse *a, dsparse_block *b, uint32_t rows, uin
 
 static void block_clear(dsparse_block *b)
 {
-    if (!b->stored || b->apart)
+    if (!b->stored || b->separate)
         g_free(b->value);
 }
 
@@ -53,12 +53,12 @@ void dsparse__block_spread(const dsparse *a, dsparse_block *b)
     b->uniform = false;
 }
 
-void dsparse__block_apart(const dsparse *a, dsparse_block *b, uint64_t entries)
+void dsparse__block_separate(const dsparse *a, dsparse_block *b, uint64_t entries)
 {
     void *values = g_try_malloc_n((gsize)entries, dome_type_size(a->type));
     if (values) {
         b->value = values;
-        b->apart = true;
+        b->separate = true;
     }
 }
 
@@ -89,14 +89,14 @@ void dsparse__forget(dsparse *a)
 {
     if (a->plan)
         a->forget_plan(a);
-    if (a->turned)
-        a->forget_turned(a);
+    if (a->transposed)
+        a->forget_transposed(a);
 }
 
 void dsparse__forget_values(dsparse *a)
 {
-    if (a->turned && a->copied)
-        a->forget_turned(a);
+    if (a->transposed && a->copied)
+        a->forget_transposed(a);
 }
 
 void dsparse__replace(dsparse *a, dsparse_block *block, void *store)

@@ -1,5 +1,5 @@
 /* Entries of sparse matrices: from triplets that any task gives, and from a program's function for a row. */
-#include "arrays/dvec_mail.h"
+#include "arrays/dvec_exchange.h"
 #include "sparse/dsparse_private.h"
 
 #include "core/layout.h"
@@ -223,7 +223,7 @@ static void place_arrays(const dsparse *a, dsparse_block *block, const uint64_t 
         if (total[k] == 0)
             continue;
         block[k].stored = true;
-        if (!block[k].apart)
+        if (!block[k].separate)
             block[k].value = value;
         block[k].column = column;
         block[k].start = start;
@@ -798,9 +798,9 @@ static void fill_rows_of(dsparse_row *row, filling *f, uint64_t position, dspars
         b->uniform = all_alike(b, start, row->entries, kept, row->words);
         *(b->uniform ? &f->alike : &f->unlike) += *total;
         if (!b->uniform && f->alike > 2 * f->unlike)
-            dsparse__block_apart(a, b, *total);
+            dsparse__block_separate(a, b, *total);
         fill_block(a, b, start, row->entries, kept);
-        f->differ = f->differ || !(b->uniform || b->apart);
+        f->differ = f->differ || !(b->uniform || b->separate);
         f->entries += *total;
         f->starts += b->rows + UINT64_C(1);
     }

@@ -6,7 +6,7 @@
 
 #include <time.h>
 
-/* ns: looks by dome__ahead_look are at least so far apart. */
+/* ns: looks by dome__ahead_poll are at least so far apart. */
 enum { LOOK_NS = 20000 };
 
 /* The steps of a task in each all-reduce. A task sends at most one message to each other in one all-reduce. */
@@ -228,7 +228,7 @@ int dome__ahead_drive(dome_transport *t)
     return failed(t);
 }
 
-void dome__ahead_look_now(dome_transport *t)
+void dome__ahead_poll_now(dome_transport *t)
 {
     const struct dome_ahead_line *line = t->ahead;
     if (line->under_way->length && !line->driving && dome__since_ns(line->looked_ns) >= LOOK_NS)

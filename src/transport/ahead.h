@@ -38,13 +38,13 @@ int dome__ahead_drive(dome_transport *transport);
  * dome__ahead_drive. */
 int dome__ahead_wait(dome_transport *transport, int source, int channel);
 
-void dome__ahead_look_now(dome_transport *transport);
+void dome__ahead_poll_now(dome_transport *transport);
 
 /* For loops that take long: drives, if some time has passed since the last look. A failure is returned later, by finish. */
-static inline void dome__ahead_look(dome_transport *transport)
+static inline void dome__ahead_poll(dome_transport *transport)
 {
     if (__builtin_expect(transport->ahead != NULL, 0))
-        dome__ahead_look_now(transport);
+        dome__ahead_poll_now(transport);
 }
 
 void dome__ahead_line_free(dome_transport *transport);
