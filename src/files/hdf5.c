@@ -446,11 +446,20 @@ static bool no_process(char **message)
     return refuse(message, "needs a process of its own for libhdf5, which cannot be started: %s", g_strerror(errno));
 }
 
+/* What comes from the other process: bytes, or the reason why there are none. */
+typedef struct raw_answer {
+    char *all;
+    size_t bytes;
+    const char *reason;
+} raw_answer;
+
 /* Takes an answer apart, and sets *text to what follows the head, with a zero byte. */
-static bool take_answer(char *all, size_t bytes, const char *reason, const question *q, answer *head, char **text, char **message)
+static bool take_answer(raw_answer raw, const question *q, answer *head, char **text, char **message)
 {
+    char *all = raw.all;
+    const size_t bytes = raw.bytes;
     if (!all)
-        return refuse(message, "is damaged: libhdf5, in a process of its own, %s on it", reason);
+        return refuse(message, "is damaged: libhdf5, in a process of its own, %s on it", raw.reason);
     answer found = {0};
     if (bytes >= sizeof found)
         memcpy(&found, all, sizeof found);
@@ -471,10 +480,9 @@ static bool take_answer(char *all, size_t bytes, const char *reason, const quest
 
 static bool ask(void *(*function)(void *ctx, size_t *bytes), question *q, answer *head, char **text, char **message)
 {
-    size_t bytes = 0;
-    const char *reason;
-    char *all = dome__isolated_call(function, q, &bytes, &reason);
-    return all || reason ? take_answer(all, bytes, reason, q, head, text, message) : no_process(message);
+    raw_answer raw = {0};
+    raw.all = dome__isolated_call(function, q, &raw.bytes, &raw.reason);
+    return raw.all || raw.reason ? take_answer(raw, q, head, text, message) : no_process(message);
 }
 
 /* A process that is asked several things about one file; `open` is the file there. */
@@ -501,11 +509,10 @@ static dome_hdf5_isolated *begin_isolated(dome_isolated_function function, const
 
 static bool ask_again(dome_hdf5_isolated *h, const question *q, answer *head, char **text, char **message)
 {
-    size_t bytes = 0;
-    const char *reason;
+    raw_answer raw = {0};
     *message = NULL;
-    char *all = dome__isolated_ask(h->process, q, sizeof *q, &bytes, &reason);
-    return take_answer(all, bytes, reason, q, head, text, message);
+    raw.all = dome__isolated_ask(h->process, q, sizeof *q, &raw.bytes, &raw.reason);
+    return take_answer(raw, q, head, text, message);
 }
 
 static void end_isolated(dome_hdf5_isolated *h)
