@@ -431,7 +431,7 @@ typedef struct any_of {
     int found;
 } any_of;
 
-/* All-reduces that run ahead get on at each look, or a task that sleeps until something arrives could leave others waiting. */
+/* All-reduces that run ahead get on at each poll, or a task that sleeps until something arrives could leave others waiting. */
 static bool any_has_arrived(void *ctx)
 {
     any_of *a = ctx;
@@ -458,7 +458,7 @@ static void nap_at_descriptors(dome_transport *t, const struct timespec *time)
 
 /* Yields the processor at first, and then sleeps ever longer, up to LONGEST_NAP_NS: a look at one task may read a message of
  * another one, whose descriptor is then no longer readable. */
-static void look_again_and_again(any_of *a)
+static void poll_again_and_again(any_of *a)
 {
     enum { YIELDS = 100, NAP_NS = 20000, LONGEST_NAP_NS = 1000000 };
     dome_transport *t = a->transport;
@@ -487,7 +487,7 @@ int dome__wait_for_any(dome_transport *t, const int *ranks, int count, int chann
     if (t->provider.can & DOME_TRANSPORT_UNTIL)
         t->provider.ops->wait_until(&t->provider, any_has_arrived, &a);
     else
-        look_again_and_again(&a);
+        poll_again_and_again(&a);
     end_wait(t, a.found, start);
     dome__account_serve(&t->account, a.found);
     return a.found;
