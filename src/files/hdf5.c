@@ -546,16 +546,15 @@ static void *look(void *ctx, size_t *bytes)
                 : answer_with(false, 0, message, message ? strlen(message) : 0, bytes);
 }
 
-bool dome__hdf5_look(const char *file, uint64_t file_bytes, const char *set, char **header, uint64_t *header_bytes,
-                     uint64_t *offset, char **message)
+bool dome__hdf5_describe(const char *file, uint64_t file_bytes, const char *set, dome_hdf5_set *found, char **message)
 {
     answer head = {0};
     *message = NULL;
     if (!dome__hdf5_load(message) ||
-        !ask(look, &(question){.file = file, .set = set, .file_bytes = file_bytes}, &head, header, message))
+        !ask(look, &(question){.file = file, .set = set, .file_bytes = file_bytes}, &head, &found->header, message))
         return false;
-    *offset = head.number;
-    *header_bytes = head.bytes;
+    found->offset = head.number;
+    found->header_bytes = head.bytes;
     return true;
 }
 
@@ -1054,10 +1053,9 @@ static bool without(char **message)
     return refuse(message, "needs HDF5, without which this library was built");
 }
 
-bool dome__hdf5_look(const char *file, uint64_t file_bytes, const char *set, char **header, uint64_t *header_bytes,
-                     uint64_t *offset, char **message)
+bool dome__hdf5_describe(const char *file, uint64_t file_bytes, const char *set, dome_hdf5_set *found, char **message)
 {
-    (void)file, (void)file_bytes, (void)set, (void)header, (void)header_bytes, (void)offset;
+    (void)file, (void)file_bytes, (void)set, (void)found;
     return without(message);
 }
 

@@ -11,12 +11,16 @@
 /* A file that a process of its own has open, with one of its data sets: the file may be damaged, and libhdf5 then crash. */
 typedef struct dome_hdf5_isolated dome_hdf5_isolated;
 
-/* Describes a data set as the header of a .npy file with the same array, g_free'd by the caller. *offset is that of its values in
- * the file of file_bytes bytes, if they lie there one after the other, otherwise DOME_HDF5_SCATTERED. A process of its own opens
- * the file, which may be damaged. */
+/* A data set as the header of a .npy file with the same array, g_free'd by the caller. offset is that of its values in the file,
+ * if they lie there one after the other, otherwise DOME_HDF5_SCATTERED. */
 #define DOME_HDF5_SCATTERED UINT64_MAX
-bool dome__hdf5_look(const char *file, uint64_t file_bytes, const char *set, char **header, uint64_t *header_bytes,
-                     uint64_t *offset, char **message);
+typedef struct dome_hdf5_set {
+    char *header;
+    uint64_t header_bytes, offset;
+} dome_hdf5_set;
+
+/* Describes a data set of a file of file_bytes bytes. A process of its own opens the file, which may be damaged. */
+bool dome__hdf5_describe(const char *file, uint64_t file_bytes, const char *set, dome_hdf5_set *found, char **message);
 
 /* To read values of the item that was described, wherever they are: opens the file when the first are asked for. The arguments
  * must stay valid. */

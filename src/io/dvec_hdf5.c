@@ -83,18 +83,21 @@ static bool read_scattered(dome_shared_file *f, uint64_t offset, void *data, uin
 /* On rank 0: opens the file, and describes the data set in the form of a .npy header, which all tasks parse. */
 static char *describe(dome_shared_file *f, const place *p, dome_npy *npy, uint64_t *offset)
 {
-    char *message = NULL, *header = NULL;
+    char *message = NULL;
+    dome_hdf5_set found = {.offset = *offset};
     if (!dome__shared_open(f))
         return NULL;
     if (f->bytes == 0)
         message = g_strdup("is empty");
     else
-        dome__hdf5_look(p->file, f->bytes, p->set, &header, &npy->header_bytes, offset, &message);
+        dome__hdf5_describe(p->file, f->bytes, p->set, &found, &message);
+    npy->header_bytes = found.header_bytes;
+    *offset = found.offset;
     if (message)
         dome__shared_note_format(f, message);
     else
         dome__shared_unchanged(f); /* libhdf5 has opened it by its name */
-    return header;
+    return found.header;
 }
 
 static int share_description(dome_shared_file *f, const place *p, dome_npy *npy, uint64_t *offset)

@@ -101,13 +101,13 @@ static void test_no_process(void)
     g_assert_null(reason);
     g_assert_cmpint(error, ==, EMFILE);
 #ifdef DOME_WITH_HDF5
-    char *header = NULL, *message = NULL;
-    uint64_t header_bytes, offset;
-    g_assert_false(dome__hdf5_look("nothing.h5", 1, "/x", &header, &header_bytes, &offset, &message)); /* loads the library */
+    char *message = NULL;
+    dome_hdf5_set found_set;
+    g_assert_false(dome__hdf5_describe("nothing.h5", 1, "/x", &found_set, &message)); /* loads the library */
     bool installed = !strstr(message, "is not installed here");
     g_free(message);
     g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &few), ==, 0);
-    g_assert_false(dome__hdf5_look("nothing.h5", 1, "/x", &header, &header_bytes, &offset, &message));
+    g_assert_false(dome__hdf5_describe("nothing.h5", 1, "/x", &found_set, &message));
     g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &before), ==, 0);
     g_assert_true(!installed || strstr(message, "needs a process of its own"));
     g_free(message);
