@@ -108,13 +108,13 @@ int main(int argc, char **argv)
     char *kind = argc > 1 ? argv[1] : "poisson";
     const double budget = argc > 2 ? atof(argv[2]) : 3;
     static const char prefix[] = "transposed-";
-    const int transposed = strncmp(kind, prefix, strlen(prefix)) == 0, pages = strcmp(kind, "pages") == 0;
+    const int multiplies_transposed = strncmp(kind, prefix, strlen(prefix)) == 0, pages = strcmp(kind, "pages") == 0;
     const uint64_t columns = strcmp(kind, "transposed-tall") == 0 ? SPARSE_FEW : SPARSE_ROWS;
     struct vectors v = {.env = env, .a = dsparse_new(env, NULL, SPARSE_ROWS, columns)};
     v.x = case_random(env, NULL, SPARSE_ROWS, 1);
     v.y = dvec_new(env, NULL, DOME_F64, columns);
-    dsparse_fill_rows(v.a, fill_row, kind + (transposed ? strlen(prefix) : 0));
-    if (transposed || pages) {
+    dsparse_fill_rows(v.a, fill_row, kind + (multiplies_transposed ? strlen(prefix) : 0));
+    if (multiplies_transposed || pages) {
         v.transpose = dsparse_new(env, NULL, columns, SPARSE_ROWS);
         v.made = dsparse_new(env, NULL, columns, SPARSE_ROWS);
         dsparse_transpose(v.transpose, v.a);
@@ -123,7 +123,7 @@ int main(int argc, char **argv)
         dvec_fill(v.x, 1.0 / SPARSE_ROWS);
         take_rows(&v, v.transpose);
         case_compete(env, (case_rival[]){{"dome", step, 0}, {"product", stored, 1}, {"hand", by_hand, 2}}, 3, &v, 4, 1, budget);
-    } else if (transposed) {
+    } else if (multiplies_transposed) {
         case_compete(env, (case_rival[]){{"transposed", transposed, 0}, {"stored", stored, 0}, {"made", made, 0}}, 3, &v, 1, 1,
                      budget);
     } else if (dome_size(env) == 1) {
