@@ -5,7 +5,7 @@
 #include "system/say.h"
 #include "trace/chrome.h"
 #include "trace/demand.h"
-#include "transport/door.h"
+#include "transport/control_socket.h"
 #include "view_data.h"
 
 #include <glib.h>
@@ -58,7 +58,7 @@ static GArray *list_running(int pid)
 {
     char *word = g_strdup_printf("%d", pid);
     GPtrArray *reports = dome__running(), *meant = pid ? dome__running_meant(reports, word) : g_ptr_array_ref(reports);
-    GArray *all = g_array_new(FALSE, FALSE, sizeof(running)), *alone = dome__door_list(DOME_DOOR_VIEW);
+    GArray *all = g_array_new(FALSE, FALSE, sizeof(running)), *alone = dome__control_socket_list(DOME_CONTROL_VIEW);
     g_array_set_clear_func(all, clear_running);
     for (guint k = 0; k < meant->len; k++) {
         const dome_report *report = meant->pdata[k];

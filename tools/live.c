@@ -32,8 +32,9 @@ static const double READ_SHARE = 0.1, READ_SECONDS = 0.5;
 enum { CONNECTIONS = 256, SILENCE = 30 };
 
 /* Anybody on this host can connect. This many connections may be open without having shown the token, each for this many seconds;
- * beyond that the oldest is closed when another one is opened. So the page stays reachable, however slowly strangers send. */
-enum { STRANGERS = 128, STRANGE_FOR = 10 };
+ * beyond that the oldest is closed when another one is opened. So the page stays reachable, however slowly unknown visitors send.
+ */
+enum { UNKNOWN = 128, UNKNOWN_FOR = 10 };
 
 /* Seconds by which a server beside a program outlives it, so that pages get the end of the trace. */
 enum { LINGER = 3 };
@@ -209,16 +210,16 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 
 static void crowd_out(dome_live *live)
 {
-    guint strangers = 0;
+    guint unknown = 0;
     for (guint i = 0; i < live->visitors->len; i++)
-        strangers += !((visitor *)live->visitors->pdata[i])->known;
+        unknown += !((visitor *)live->visitors->pdata[i])->known;
     for (guint i = 0; i < live->visitors->len; i++) {
         visitor *v = live->visitors->pdata[i];
-        if (v->known || (strangers < STRANGERS && dome__now() - v->since < STRANGE_FOR))
+        if (v->known || (unknown < UNKNOWN && dome__now() - v->since < UNKNOWN_FOR))
             continue;
         shutdown(v->fd, SHUT_RDWR); /* the server then closes it */
         v->known = true;
-        strangers--;
+        unknown--;
     }
 }
 

@@ -4,7 +4,7 @@
  *         dome          dsparse_multiply
  *         hand          the loop over compressed rows (one task)
  *     sparse transposed-poisson|transposed-random|transposed-tall [SECONDS]
- *         turned        dsparse_multiply_transposed
+ *         transposed        dsparse_multiply_transposed
  *         stored        dsparse_multiply by a transpose that was made before
  *         made          dsparse_transpose and dsparse_multiply
  *     sparse pages [SECONDS]
@@ -52,7 +52,7 @@ static double by_hand(struct vectors *v)
     return v->result[0] + v->result[SPARSE_ROWS - 1];
 }
 
-static double turned(struct vectors *v)
+static double transposed(struct vectors *v)
 {
     dsparse_multiply_transposed(v->y, v->a, v->x);
     return ends(v->y);
@@ -108,13 +108,13 @@ int main(int argc, char **argv)
     char *kind = argc > 1 ? argv[1] : "poisson";
     const double budget = argc > 2 ? atof(argv[2]) : 3;
     static const char prefix[] = "transposed-";
-    const int transposed = strncmp(kind, prefix, strlen(prefix)) == 0, pages = strcmp(kind, "pages") == 0;
+    const int multiplies_transposed = strncmp(kind, prefix, strlen(prefix)) == 0, pages = strcmp(kind, "pages") == 0;
     const uint64_t columns = strcmp(kind, "transposed-tall") == 0 ? SPARSE_FEW : SPARSE_ROWS;
     struct vectors v = {.env = env, .a = dsparse_new(env, NULL, SPARSE_ROWS, columns)};
     v.x = case_random(env, NULL, SPARSE_ROWS, 1);
     v.y = dvec_new(env, NULL, DOME_F64, columns);
-    dsparse_fill_rows(v.a, fill_row, kind + (transposed ? strlen(prefix) : 0));
-    if (transposed || pages) {
+    dsparse_fill_rows(v.a, fill_row, kind + (multiplies_transposed ? strlen(prefix) : 0));
+    if (multiplies_transposed || pages) {
         v.transpose = dsparse_new(env, NULL, columns, SPARSE_ROWS);
         v.made = dsparse_new(env, NULL, columns, SPARSE_ROWS);
         dsparse_transpose(v.transpose, v.a);
@@ -123,8 +123,9 @@ int main(int argc, char **argv)
         dvec_fill(v.x, 1.0 / SPARSE_ROWS);
         take_rows(&v, v.transpose);
         case_compete(env, (case_rival[]){{"dome", step, 0}, {"product", stored, 1}, {"hand", by_hand, 2}}, 3, &v, 4, 1, budget);
-    } else if (transposed) {
-        case_compete(env, (case_rival[]){{"turned", turned, 0}, {"stored", stored, 0}, {"made", made, 0}}, 3, &v, 1, 1, budget);
+    } else if (multiplies_transposed) {
+        case_compete(env, (case_rival[]){{"transposed", transposed, 0}, {"stored", stored, 0}, {"made", made, 0}}, 3, &v, 1, 1,
+                     budget);
     } else if (dome_size(env) == 1) {
         take_rows(&v, v.a);
         case_compete(env, (case_rival[]){{"dome", by_dome, 0}, {"hand", by_hand, 0}}, 2, &v, 4, 1, budget);

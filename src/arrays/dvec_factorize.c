@@ -4,7 +4,7 @@
  * and sends each with its first position to the task that its hash says, which tells the lowest position of all tasks back. So
  * every element knows where its key appears first. The elements that are the first of their keys, numbered in order, number the
  * keys; for sorted keys these numbers are exchanged for those of the sorted keys. These steps are operations on vectors. */
-#include "arrays/dvec_mail.h"
+#include "arrays/dvec_exchange.h"
 #include "arrays/dvec_sort.h"
 #include "core/type_private.h"
 #include "transport/agree.h"
@@ -183,14 +183,14 @@ static int judge_of(const uint64_t *key, uint64_t words, int size)
 }
 
 /* The entries of this task's table, as they are sent: the words of the key, and the position. */
-typedef struct letters {
-    uint64_t words;                        /* of a letter */
-    uint64_t *counts, *in_counts, *places; /* by rank: letters */
+typedef struct records {
+    uint64_t words;                        /* of a record */
+    uint64_t *counts, *in_counts, *places; /* by rank: records */
     uint64_t *scaled, *in_scaled;          /* by rank: words */
     uint64_t *out, *in, total, in_total;
-} letters;
+} records;
 
-static void letters_free(letters *l)
+static void records_free(records *l)
 {
     g_free(l->counts);
     dome__storage_free(l->out);
@@ -202,8 +202,8 @@ static int transfer(dome_env *env, int failed)
     return failed == DOME_OK ? DOME_OK : dome__fail_transport(env, failed);
 }
 
-/* Counts the letters to each task, and tells it. */
-static int count_letters(letters *l, const firsts *f)
+/* Counts the records to each task, and tells it. */
+static int count_records(records *l, const firsts *f)
 {
     dome_transport *t = f->keys->env->transport;
     const uint64_t size = (uint64_t)t->group.size, words = f->packing.words;
@@ -226,7 +226,7 @@ static int count_letters(letters *l, const firsts *f)
     return transfer(f->keys->env, status);
 }
 
-static void write_letters(letters *l, const firsts *f)
+static void write_records(records *l, const firsts *f)
 {
     const uint64_t words = f->packing.words;
     for (uint64_t e = 0; e < f->table.count; e++) {
@@ -237,8 +237,8 @@ static void write_letters(letters *l, const firsts *f)
     }
 }
 
-/* In each letter that has come the position becomes the lowest one of its key. False if there is no memory. */
-static bool judge(const letters *l, uint64_t key_words)
+/* In each record that has come the position becomes the lowest one of its key. False if there is no memory. */
+static bool judge(const records *l, uint64_t key_words)
 {
     table t = table_new(l->in, key_words, l->words);
     for (uint64_t k = 0; k < l->in_total && !t.failed; k++) {
@@ -253,8 +253,8 @@ static bool judge(const letters *l, uint64_t key_words)
     return !t.failed;
 }
 
-/* The answers stand in the order in which the letters were written. */
-static void read_letters(const letters *l, firsts *f)
+/* The answers stand in the order in which the records were written. */
+static void read_records(const records *l, firsts *f)
 {
     const uint64_t words = f->packing.words;
     uint64_t *next = l->places, at = 0;
@@ -271,8 +271,8 @@ static int compare_firsts(firsts *f)
 {
     const dvec *x = f->keys;
     dome_transport *t = x->env->transport;
-    letters l = {0};
-    int status = count_letters(&l, f);
+    records l = {0};
+    int status = count_records(&l, f);
     if (status == DOME_OK) {
         const uint64_t bytes = l.words * sizeof *l.out;
         l.out = dome__storage_raw(MAX(l.total, 1) * bytes, NULL);
@@ -280,7 +280,7 @@ static int compare_firsts(firsts *f)
         status = dvec__agree_memory(x, l.out && l.in, "the different keys");
     }
     if (status == DOME_OK) {
-        write_letters(&l, f);
+        write_records(&l, f);
         status = transfer(x->env, dome__alltoallv(t, DOME_U64, l.out, l.scaled, l.in, l.in_scaled));
     }
     if (status == DOME_OK)
@@ -288,8 +288,8 @@ static int compare_firsts(firsts *f)
     if (status == DOME_OK)
         status = transfer(x->env, dome__alltoallv(t, DOME_U64, l.in, l.in_scaled, l.out, l.scaled));
     if (status == DOME_OK)
-        read_letters(&l, f);
-    letters_free(&l);
+        read_records(&l, f);
+    records_free(&l);
     return status;
 }
 

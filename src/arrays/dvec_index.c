@@ -1,5 +1,5 @@
 /* Gather and scatter: elements by index. */
-#include "arrays/dvec_mail.h"
+#include "arrays/dvec_exchange.h"
 #include "core/type_private.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
@@ -214,26 +214,26 @@ static uint64_t gather_own(const dvec *x, const uint64_t *at, uint64_t count, ch
 static int gather_batch(const dvec *x, const uint64_t *indices, uint64_t count, char *out)
 {
     uint64_t element = DVEC_ELEMENT(x), *which;
-    dvec_mail m = {0};
-    int status = dvec__mail_which(x, count, &which);
+    dvec_exchange m = {0};
+    int status = dvec__exchange_which(x, count, &which);
     if (status == DOME_OK) {
         uint64_t far = gather_own(x, indices, count, out, which);
-        status = dvec__mail_open(&m, x, indices, which, far, 1);
+        status = dvec__exchange_open(&m, x, indices, which, far, 1);
     }
     if (status == DOME_OK) {
         for (uint64_t i = 0; i < m.total; i++)
             m.items[i] = indices[m.order[i]];
-        status = dvec__mail_send(&m, x->env, DOME_U64, 1, m.items, m.in_items, false);
+        status = dvec__exchange_send(&m, x->env, DOME_U64, 1, m.items, m.in_items, false);
     }
     if (status == DOME_OK) {
         for (uint64_t i = 0; i < m.in_total; i++)
             memcpy(m.in_elements + i * element,
                    x->data + dome_layout_position(x->layout, x->layout_rank, m.in_items[i]) * element, element);
-        status = dvec__mail_send(&m, x->env, x->type, x->width, m.in_elements, m.elements, true);
+        status = dvec__exchange_send(&m, x->env, x->type, x->width, m.in_elements, m.elements, true);
     }
     for (uint64_t i = 0; status == DOME_OK && i < m.total; i++)
         memcpy(out + m.order[i] * element, m.elements + i * element, element);
-    dvec__mail_clear(&m);
+    dvec__exchange_clear(&m);
     g_free(which);
     return status;
 }
@@ -245,7 +245,7 @@ static int gather_all(const dvec *z, const dvec *x, const taken *indices, char *
         gather_own(x, indices->at, z->local, out, NULL);
         return DOME_OK;
     }
-    uint64_t batch = dvec__mail_batch(x), longest = largest_part(z);
+    uint64_t batch = dvec__exchange_batch(x), longest = largest_part(z);
     int status = DOME_OK;
     for (uint64_t done = 0; done < longest && status == DOME_OK; done += MIN(batch, longest - done)) {
         uint64_t begin = MIN(done, z->local);
@@ -358,7 +358,7 @@ dome_status dvec_get_many(const dvec *x, size_t n, const uint64_t index[], void 
     if (status == DOME_OK && !asked[ANY_FAR]) {
         gather_own(x, index, n, elements, NULL);
     } else if (status == DOME_OK) {
-        uint64_t batch = dvec__mail_batch(x);
+        uint64_t batch = dvec__exchange_batch(x);
         for (uint64_t done = 0; done < asked[MOST] && status == DOME_OK; done += MIN(batch, asked[MOST] - done)) {
             uint64_t begin = MIN(done, n);
             status = gather_batch(x, index + begin, MIN(batch, n - begin), (char *)elements + begin * DVEC_ELEMENT(x));
@@ -434,12 +434,12 @@ static int scatter_batch(const scattering *s, const uint64_t *indices, uint64_t 
 {
     uint64_t element = DVEC_ELEMENT(s->z), *which;
     dvec_span spans[2] = {{0}, {0}};
-    dvec_mail m = {0};
+    dvec_exchange m = {0};
     dvec__spans(s->source, spans);
-    int status = dvec__mail_which(s->z, count, &which);
+    int status = dvec__exchange_which(s->z, count, &which);
     if (status == DOME_OK) {
         uint64_t far = scatter_own(s, indices, begin, count, which);
-        status = dvec__mail_open(&m, s->z, indices, which, far, 2);
+        status = dvec__exchange_open(&m, s->z, indices, which, far, 2);
     }
     if (status == DOME_OK) {
         for (uint64_t i = 0; i < m.total; i++) {
@@ -448,20 +448,20 @@ static int scatter_batch(const scattering *s, const uint64_t *indices, uint64_t 
             m.items[2 * i + 1] = global_index(spans, local);
             memcpy(m.elements + i * element, source_element(s, spans, local), element);
         }
-        status = dvec__mail_send(&m, s->z->env, DOME_U64, 2, m.items, m.in_items, false);
+        status = dvec__exchange_send(&m, s->z->env, DOME_U64, 2, m.items, m.in_items, false);
     }
     if (status == DOME_OK)
-        status = dvec__mail_send(&m, s->z->env, s->z->type, s->z->width, m.elements, m.in_elements, false);
+        status = dvec__exchange_send(&m, s->z->env, s->z->type, s->z->width, m.elements, m.in_elements, false);
     for (uint64_t i = 0; status == DOME_OK && i < m.in_total; i++)
         scatter_one(s, m.in_items[2 * i], m.in_items[2 * i + 1], m.in_elements + i * element);
-    dvec__mail_clear(&m);
+    dvec__exchange_clear(&m);
     g_free(which);
     return status;
 }
 
 static int scatter_all(const scattering *s, const taken *indices)
 {
-    uint64_t batch = dvec__mail_batch(s->z), longest = largest_part(s->source), local = s->source->local;
+    uint64_t batch = dvec__exchange_batch(s->z), longest = largest_part(s->source), local = s->source->local;
     int status = DOME_OK;
     /* where each task has the whole source, nothing needs to be sent */
     if (indices->near || s->source->distribution == DOME_WHOLE) {
@@ -606,27 +606,27 @@ static void add_own(const addition *a, uint64_t begin, uint64_t count)
 }
 
 /* Sends the elements whose targets other tasks own, and keeps the received ones in m. */
-static int send_batch(const addition *a, uint64_t begin, uint64_t count, dvec_mail *m)
+static int send_batch(const addition *a, uint64_t begin, uint64_t count, dvec_exchange *m)
 {
     dvec *z = a->s.z;
     uint64_t element = DVEC_ELEMENT(z), far = 0, *which;
     dvec_span spans[2] = {{0}, {0}};
     dvec__spans(a->s.source, spans);
-    int status = dvec__mail_which(z, count, &which);
+    int status = dvec__exchange_which(z, count, &which);
     if (status == DOME_OK) {
         for (uint64_t i = begin; i < begin + count; i++)
             if (!dvec__is_own(&a->s.own, a->indices[i]))
                 which[far++] = i;
-        status = dvec__mail_open(m, z, a->indices, which, far, 1);
+        status = dvec__exchange_open(m, z, a->indices, which, far, 1);
     }
     for (uint64_t i = 0; status == DOME_OK && i < m->total; i++) {
         m->items[i] = a->indices[m->order[i]];
         memcpy(m->elements + i * element, source_element(&a->s, spans, m->order[i]), element);
     }
     if (status == DOME_OK)
-        status = dvec__mail_send(m, z->env, DOME_U64, 1, m->items, m->in_items, false);
+        status = dvec__exchange_send(m, z->env, DOME_U64, 1, m->items, m->in_items, false);
     if (status == DOME_OK)
-        status = dvec__mail_send(m, z->env, z->type, z->width, m->elements, m->in_elements, false);
+        status = dvec__exchange_send(m, z->env, z->type, z->width, m->elements, m->in_elements, false);
     g_free(which);
     g_clear_pointer(&m->items, g_free);
     g_clear_pointer(&m->order, g_free);
@@ -635,7 +635,7 @@ static int send_batch(const addition *a, uint64_t begin, uint64_t count, dvec_ma
 }
 
 /* Adds the elements received from one task in all batches, in the order in which they were sent. */
-static void add_received(const addition *a, const dvec_mail *batches, uint64_t count, int rank)
+static void add_received(const addition *a, const dvec_exchange *batches, uint64_t count, int rank)
 {
     uint64_t element = DVEC_ELEMENT(a->s.z);
     for (uint64_t b = 0; b < count; b++) {
@@ -652,7 +652,7 @@ static int add_spans(const addition *a, int k)
 {
     const dvec *source = a->s.source;
     const dome_transport *t = source->env->transport;
-    uint64_t batch = dvec__mail_batch(a->s.z), longest = 0, lowest = UINT64_MAX, count = 0;
+    uint64_t batch = dvec__exchange_batch(a->s.z), longest = 0, lowest = UINT64_MAX, count = 0;
     int first = 0, status = DOME_OK;
     dome_span mine[2] = {{0, 0}, {0, 0}};
     dvec__spans_of(source, t->group.rank, mine);
@@ -666,7 +666,7 @@ static int add_spans(const addition *a, int k)
         }
     }
     uint64_t start = k > 0 ? mine[0].count : 0, most = (longest + batch - 1) / batch;
-    dvec_mail *batches = g_new0(dvec_mail, most);
+    dvec_exchange *batches = g_new0(dvec_exchange, most);
     for (; count < most && status == DOME_OK; count++) {
         uint64_t done = MIN(count * batch, mine[k].count);
         status = send_batch(a, start + done, MIN(batch, mine[k].count - done), &batches[count]);
@@ -679,7 +679,7 @@ static int add_spans(const addition *a, int k)
             add_received(a, batches, most, r);
     }
     for (uint64_t b = 0; b < count; b++)
-        dvec__mail_clear(&batches[b]);
+        dvec__exchange_clear(&batches[b]);
     g_free(batches);
     return status;
 }

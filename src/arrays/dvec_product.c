@@ -2,7 +2,7 @@
  *
  * BLAS may round a row differently with other rows beside it, so it gets one block at a time: which rows these are follows from
  * the length of the vector, not from the layout. */
-#include "arrays/dvec_mail.h"
+#include "arrays/dvec_exchange.h"
 #include "core/storage.h"
 #include "kernels/blas.h"
 #include "kernels/exact_sum.h"

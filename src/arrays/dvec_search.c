@@ -1,5 +1,5 @@
 /* Places of values in a sorted vector. */
-#include "arrays/dvec_mail.h"
+#include "arrays/dvec_exchange.h"
 #include "arrays/dvec_ranges.h"
 #include "arrays/dvec_sort.h"
 #include "core/type_private.h"
@@ -131,11 +131,11 @@ static int search_batch(const table *t, const uint64_t *keys, uint64_t count, ui
 {
     const own_part own = dvec__own_part(t->vector);
     const uint64_t item = 1 + t->words; /* an index of the span, and the key */
-    dvec_mail m = {0};
+    dvec_exchange m = {0};
     uint64_t *which, *target = g_try_new(uint64_t, MAX(count, 1)), far = 0;
     int status = dvec__agree_memory(t->vector, target != NULL, "a search");
     if (status == DOME_OK)
-        status = dvec__mail_which(t->vector, count, &which);
+        status = dvec__exchange_which(t->vector, count, &which);
     else
         which = NULL;
     for (uint64_t i = 0; i < count && status == DOME_OK; i++) {
@@ -149,20 +149,20 @@ static int search_batch(const table *t, const uint64_t *keys, uint64_t count, ui
             which[far++] = i;
     }
     if (status == DOME_OK)
-        status = dvec__mail_open(&m, t->vector, target, which, far, item);
+        status = dvec__exchange_open(&m, t->vector, target, which, far, item);
     for (uint64_t i = 0; status == DOME_OK && i < m.total; i++) {
         m.items[item * i] = target[m.order[i]];
         memcpy(m.items + item * i + 1, keys + m.order[i] * t->words, (size_t)t->words * sizeof *keys);
     }
     if (status == DOME_OK)
-        status = dvec__mail_send(&m, t->vector->env, DOME_U64, item, m.items, m.in_items, false);
+        status = dvec__exchange_send(&m, t->vector->env, DOME_U64, item, m.items, m.in_items, false);
     for (uint64_t i = 0; status == DOME_OK && i < m.in_total; i++)
         m.in_items[i] = place_here(t, m.in_items[item * i], m.in_items + item * i + 1);
     if (status == DOME_OK)
-        status = dvec__mail_send(&m, t->vector->env, DOME_U64, 1, m.in_items, m.items, true);
+        status = dvec__exchange_send(&m, t->vector->env, DOME_U64, 1, m.in_items, m.items, true);
     for (uint64_t i = 0; status == DOME_OK && i < m.total; i++)
         to[m.order[i]] = m.items[i];
-    dvec__mail_clear(&m);
+    dvec__exchange_clear(&m);
     g_free(which);
     g_free(target);
     return status;
@@ -176,7 +176,7 @@ static int search_all(const table *t, const dvec *z, const dvec *x, const uint64
             to[i] = place_in(t, t->keys, t->vector->length, keys + i * t->words);
         return DOME_OK;
     }
-    uint64_t batch = dvec__mail_batch(x), longest = 0;
+    uint64_t batch = dvec__exchange_batch(x), longest = 0;
     int status = DOME_OK;
     for (int r = 0; r < dome_layout_tasks(z->layout); r++)
         longest = MAX(longest, dome_layout_local(z->layout, r));

@@ -7,7 +7,7 @@
  * sample, so the number of rounds has a bound that does not depend on the values.) */
 #include "arrays/dvec_sort.h"
 
-#include "arrays/dvec_mail.h"
+#include "arrays/dvec_exchange.h"
 #include "arrays/dvec_ranges.h"
 #include "core/type_private.h"
 #include "transport/agree.h"

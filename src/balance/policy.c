@@ -241,7 +241,7 @@ static int64_t *old_places(const dome_load *load, int64_t turn)
     return places;
 }
 
-static uint64_t turned(const dome_load *load, int64_t turn)
+static uint64_t rotated(const dome_load *load, int64_t turn)
 {
     int64_t blocks = (int64_t)load->blocks, start = ((int64_t)load->start + turn) % blocks;
     return (uint64_t)(start < 0 ? start + blocks : start);
@@ -270,7 +270,7 @@ static int64_t least_moving_turn(const dome_load *load, const uint64_t *counts)
 
 static void divide_all(const dome_load *load, const double *rates, int64_t turn, dome_division *division)
 {
-    division->start = turned(load, turn);
+    division->start = rotated(load, turn);
     prefix p = prefix_from(load, division->start);
     int64_t *old = old_places(load, turn);
     divide(&(job){&p, rates, load->ranks, 0, load->blocks}, old, division->counts);
@@ -284,7 +284,7 @@ static void divide_at_once(const dome_load *load, dome_division *division)
     divide_all(load, rates, 0, division);
     int64_t turn = load->topology == DOME_RING ? least_moving_turn(load, division->counts) : 0;
     if (turn && !load->costs) {
-        division->start = turned(load, turn);
+        division->start = rotated(load, turn);
     } else if (turn) { /* the ranks would get other groups of blocks: take them if the division is as good and moves less */
         dome_division other = {0, g_new(uint64_t, load->ranks)};
         uint64_t busiest;
@@ -412,7 +412,7 @@ void dome__policy_spare(const dome_load *load, const dome_moving *moving, double
     for (int k = 0; k < DEGREES; k++) {
         double seconds = (best + (now - best) * k / DEGREES) * ROUNDING;
         int64_t turn = whole_turn * (DEGREES - k) / DEGREES, *old = old_places(load, turn);
-        tried.start = turned(load, turn);
+        tried.start = rotated(load, turn);
         prefix p = prefix_from(load, tried.start);
         for (int upwards = 0; upwards < 2; upwards++) {
             divide_sparingly(&(job){&p, rates, load->ranks, 0, load->blocks}, seconds, old, moving->cluster, upwards,
@@ -563,7 +563,7 @@ void dome__policy_groups(const dome_load *load, int group, dome_flow *flow, dome
     /* A flow upwards moves the boundary down. Relative to the new first block the boundaries are `turn` positions nearer. */
     for (int g = 0; g < all.n; g++)
         all.ends[g] = (uint64_t)((int64_t)all.ends[g] - up[g] - turn);
-    division->start = turned(load, turn);
+    division->start = rotated(load, turn);
     if (turn) {
         g_free(p.sums);
         p = prefix_from(load, division->start);

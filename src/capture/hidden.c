@@ -5,7 +5,7 @@
 #include "capture/frames.h"
 #include "capture/modules.h"
 #include "capture/pointers.h"
-#include "heap/gone.h"
+#include "heap/dangling.h"
 #include "heap/heap.h"
 #include "heap/slabs.h"
 
@@ -168,7 +168,7 @@ static bool look_at_numbers(look *l, const dome_capture_step *s, const char *fro
 /* Memory that is given back, or that an active function has, or had. */
 static bool was_there(const void *address)
 {
-    return dome__capture_is_gone(address) || dome__capture_memory_was(address);
+    return dome__capture_is_dangling(address) || dome__capture_memory_was(address);
 }
 
 /* ---- pointers ---- */

@@ -1,8 +1,8 @@
 #include "capture/capture.h"
 #include "ckpt/checkpoint.h"
 #include "core/environment.h"
+#include "heap/dangling.h"
 #include "heap/die.h"
-#include "heap/gone.h"
 
 #include <math.h>
 
@@ -61,7 +61,7 @@ int dome__capture_run(const dome_capture_way *way, int argc, char **argv, int (*
     dome__capture_modules_complete();
     dome__capture_name_program();
     r->env = way->start(&argc, &argv);
-    dome__capture_gone_begin(__builtin_frame_address(0));
+    dome__capture_dangling_begin(__builtin_frame_address(0));
     open_image(way, r);
     way->begin();
     if (!dome_capture_restored())

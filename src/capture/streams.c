@@ -1,5 +1,5 @@
 #include "capture/capture.h"
-#include "heap/gone.h"
+#include "heap/dangling.h"
 #include "system/files.h"
 #include "system/io.h"
 
@@ -36,7 +36,7 @@ static void add(uint64_t number, FILE *file, const char *path, const char *mode)
 {
     dome_capture_streams *own = &dome__capture->streams;
     stream s = {.number = number, .file = file, .path = g_strdup(path), .mode = g_strdup(mode)};
-    dome__capture_gone_cut(file, sizeof *file);
+    dome__capture_dangling_cut(file, sizeof *file);
     g_array_append_val(own->all, s);
 }
 
@@ -157,7 +157,7 @@ FILE *dome_capture_freopen(const char *path, const char *mode, FILE *file)
 int dome_capture_fclose(FILE *file)
 {
     forget(file);
-    dome__capture_gone_add(file, sizeof *file);
+    dome__capture_dangling_add(file, sizeof *file);
     return fclose(file);
 }
 

@@ -73,7 +73,7 @@ void dome__comm_free(dome_comm *c)
 
 /* ---- matching ---- */
 
-const char *dome__letter_type_name(dome_type_kind kind)
+const char *dome__message_type_name(dome_type_kind kind)
 {
     return kind < DOME_KIND_STRUCT ? dome_type_name(dome_type_basic(kind)) : "a struct";
 }
@@ -91,33 +91,33 @@ static void finish(dome_request *request, dome_status status, char *text)
 }
 
 /* Whether a message fits a request that wants it; if not, the request has failed. */
-static bool fits(dome_request *request, int rank, const dome_letter *letter)
+static bool fits(dome_request *request, int rank, const dome_message *message)
 {
-    if (letter->type != request->hash || letter->element != dome_type_portable_size(request->type))
+    if (message->type != request->hash || message->element != dome_type_portable_size(request->type))
         finish(request, DOME_ERR_TYPE,
                g_strdup_printf("the message from task %d with tag %d has elements of %s, and elements of %s are to be received",
-                               rank, letter->tag, dome__letter_type_name(letter->kind), dome_type_name(request->type)));
-    else if (letter->count > request->count)
+                               rank, message->tag, dome__message_type_name(message->kind), dome_type_name(request->type)));
+    else if (message->count > request->count)
         finish(request, DOME_ERR_SHAPE,
                g_strdup_printf("the message from task %d with tag %d has %" PRIu64 " elements, and there is room for %" PRIu64,
-                               rank, letter->tag, letter->count, request->count));
+                               rank, message->tag, message->count, request->count));
     return request->state == REQUEST_RECEIVES;
 }
 
-static void note_received(dome_request *request, int rank, const dome_letter *letter)
+static void note_received(dome_request *request, int rank, const dome_message *message)
 {
-    request->got = (dome_received){.rank = rank, .tag = letter->tag, .count = (size_t)letter->count};
+    request->got = (dome_received){.rank = rank, .tag = message->tag, .count = (size_t)message->count};
 }
 
 static void unstore(dome_comm *c, stored *s, dome_request *request)
 {
     const dome_transport *t = request->env->transport;
     const dome_format format = s->rank == t->group.rank ? DOME_NATIVE : dome__format_with(t, s->rank);
-    if (s->letter.count && format == DOME_NATIVE)
-        memcpy(request->data, s->data, s->letter.count * dome_type_size(request->type));
-    else if (s->letter.count)
-        dome_type_unpack(request->type, format, request->data, s->data, s->letter.count);
-    note_received(request, s->rank, &s->letter);
+    if (s->message.count && format == DOME_NATIVE)
+        memcpy(request->data, s->data, s->message.count * dome_type_size(request->type));
+    else if (s->message.count)
+        dome_type_unpack(request->type, format, request->data, s->data, s->message.count);
+    note_received(request, s->rank, &s->message);
     g_queue_unlink(&c->stored, &s->link);
     stored_free(s);
     finish(request, DOME_OK, NULL);
@@ -128,9 +128,9 @@ static void look_in_store(dome_comm *c, dome_request *request)
 {
     for (GList *link = c->stored.head; link; link = link->next) {
         stored *s = link->data;
-        if (!wants(request, s->rank, s->letter.tag))
+        if (!wants(request, s->rank, s->message.tag))
             continue;
-        if (fits(request, s->rank, &s->letter))
+        if (fits(request, s->rank, &s->message))
             unstore(c, s, request);
         return;
     }
@@ -138,30 +138,30 @@ static void look_in_store(dome_comm *c, dome_request *request)
 
 /* The oldest request that wants a message and that it fits; older ones, which it does not fit, have failed. All of them leave the
  * list: a request that stayed there would get a later message of the same sender and tag. */
-static dome_request *first_that_fits(dome_comm *c, int rank, const dome_letter *letter)
+static dome_request *first_that_fits(dome_comm *c, int rank, const dome_message *message)
 {
     for (GList *link = c->receives.head, *next; link; link = next) {
         next = link->next;
-        if (!wants(link->data, rank, letter->tag))
+        if (!wants(link->data, rank, message->tag))
             continue;
         g_queue_unlink(&c->receives, link);
         g_queue_push_tail_link(&c->done, link);
-        if (fits(link->data, rank, letter))
+        if (fits(link->data, rank, message))
             return link->data;
     }
     return NULL;
 }
 
-static stored *store(dome_env *env, int rank, const dome_letter *letter, uint64_t bytes)
+static stored *store(dome_env *env, int rank, const dome_message *message, uint64_t bytes)
 {
     stored *s = g_new0(stored, 1);
     s->rank = rank;
-    s->letter = *letter;
+    s->message = *message;
     s->data = bytes <= SIZE_MAX ? g_try_malloc0(MAX(bytes, 1)) : NULL;
     if (!s->data) { /* the message could neither be received nor stay */
         dome__errors_end(env);
         dome__fail(env, DOME_ERR_MEMORY, "no memory for a message of %" PRIu64 " bytes from task %d with tag %d", bytes, rank,
-                   letter->tag);
+                   message->tag);
     }
     s->link.data = s;
     g_queue_push_tail_link(&env->comm->stored, &s->link);
@@ -169,28 +169,28 @@ static stored *store(dome_env *env, int rank, const dome_letter *letter, uint64_
 }
 
 /* Receives the elements of a message: into the request, or, if it is NULL, into the store. */
-static int take_data(dome_env *env, int rank, const dome_letter *letter, dome_request *request)
+static int take_data(dome_env *env, int rank, const dome_message *message, dome_request *request)
 {
     dome_transport *t = env->transport;
     if (request) {
-        int status = dome__letter_data(t, rank, letter, request->type, request->data);
-        note_received(request, rank, letter);
+        int status = dome__message_data(t, rank, message, request->type, request->data);
+        note_received(request, rank, message);
         finish(request, (dome_status)status, status ? g_strdup(t->reason) : NULL);
         return DOME_OK;
     }
     const bool native = dome__format_with(t, rank) == DOME_NATIVE;
-    stored *s = store(env, rank, letter, native ? letter->bytes : letter->count * letter->element);
-    return dome__letter_data(t, rank, letter, NULL, s->data);
+    stored *s = store(env, rank, message, native ? message->bytes : message->count * message->element);
+    return dome__message_data(t, rank, message, NULL, s->data);
 }
 
 int dome__comm_take(dome_env *env, int rank, uint64_t now)
 {
-    dome_letter letter;
-    int status = dome__letter_head(env->transport, rank, &letter, now);
+    dome_message message;
+    int status = dome__message_head(env->transport, rank, &message, now);
     if (status)
         return status;
     env->comm->taken_from[rank]++;
-    return take_data(env, rank, &letter, first_that_fits(env->comm, rank, &letter));
+    return take_data(env, rank, &message, first_that_fits(env->comm, rank, &message));
 }
 
 /* ---- requests ---- */
@@ -226,14 +226,14 @@ static void send_to_self(dome_env *env, const dome_request *request)
 {
     dome_comm *c = env->comm;
     const uint64_t bytes = request->count * dome_type_size(request->type);
-    const dome_letter letter = {.tag = request->tag,
-                                .kind = dome_type_kind_of(request->type),
-                                .type = request->hash,
-                                .element = dome_type_portable_size(request->type),
-                                .count = request->count,
-                                .bytes = bytes};
-    dome_request *receive = first_that_fits(c, env->rank, &letter);
-    stored *s = store(env, env->rank, &letter, bytes);
+    const dome_message message = {.tag = request->tag,
+                                  .kind = dome_type_kind_of(request->type),
+                                  .type = request->hash,
+                                  .element = dome_type_portable_size(request->type),
+                                  .count = request->count,
+                                  .bytes = bytes};
+    dome_request *receive = first_that_fits(c, env->rank, &message);
+    stored *s = store(env, env->rank, &message, bytes);
     if (bytes)
         memcpy(s->data, request->data, bytes);
     if (receive)
@@ -255,8 +255,8 @@ static int begin_send(dome_env *env, dome_request *request, bool whole)
         return DOME_OK;
     }
     dome_comm *c = env->comm;
-    const dome_letter_out letter = {request->rank, request->tag, request->type, request->hash, request->data, request->count};
-    int status = dome__letter_send(env->transport, &letter, whole, 0);
+    const dome_message_out message = {request->rank, request->tag, request->type, request->hash, request->data, request->count};
+    int status = dome__message_send(env->transport, &message, whole, 0);
     if (!status)
         count_sent(c, request->rank, request->tag, request->type, request->count);
     return status;
@@ -312,13 +312,13 @@ static int receive_alone(dome_env *env, dome_request *request, uint64_t now)
     int status = DOME_OK;
     dome__account_await(&t->account, DOME_AWAITS(rank, request->tag));
     for (; request->state != REQUEST_DONE && !status; now = 0) {
-        dome_letter letter;
-        status = dome__letter_head(t, rank, &letter, now);
+        dome_message message;
+        status = dome__message_head(t, rank, &message, now);
         if (status)
             break;
         env->comm->taken_from[rank]++;
-        const bool good = wants(request, rank, letter.tag) && fits(request, rank, &letter);
-        status = take_data(env, rank, &letter, good ? request : NULL);
+        const bool good = wants(request, rank, message.tag) && fits(request, rank, &message);
+        status = take_data(env, rank, &message, good ? request : NULL);
     }
     dome__account_await(&t->account, 0);
     return status;
@@ -366,8 +366,8 @@ dome_status dome_send(dome_env *env, int dest, int tag, dome_type type, const vo
         return dome__end(&op, status);
     }
     dome_comm *c = dome__comm(env);
-    const dome_letter_out letter = {dest, tag, type, hash_of(c, type), data, count};
-    if (dest != env->rank && dome__letter_at_once(env->transport, &letter)) {
+    const dome_message_out message = {dest, tag, type, hash_of(c, type), data, count};
+    if (dest != env->rank && dome__message_at_once(env->transport, &message)) {
         count_sent(c, dest, tag, type, count);
         dome__clock_alone(&op); /* after the message has left: its receiver does not wait for that */
         return dome__end_at(&op, DOME_OK, op.start_ns);
@@ -375,13 +375,13 @@ dome_status dome_send(dome_env *env, int dest, int tag, dome_type type, const vo
     dome__clock_alone(&op);
     if (dest != env->rank) {
         dome__account_forget_now(&env->transport->account);
-        int failed = dome__letter_send(env->transport, &letter, true, op.start_ns);
+        int failed = dome__message_send(env->transport, &message, true, op.start_ns);
         if (!failed)
             count_sent(c, dest, tag, type, count);
         return dome__end_at(&op, failed ? dome__fail_transport(env, failed) : DOME_OK, env->transport->account.now);
     }
     dome_request request = {
-        .env = env, .rank = dest, .tag = tag, .type = type, .hash = letter.hash, .data = dome__unconst(data), .count = count};
+        .env = env, .rank = dest, .tag = tag, .type = type, .hash = message.hash, .data = dome__unconst(data), .count = count};
     send_to_self(env, &request);
     return dome__end(&op, DOME_OK);
 }
@@ -495,9 +495,9 @@ dome_status dome_wait(dome_request *request, dome_received *received)
 static int take_arrived(dome_env *env)
 {
     int status = DOME_OK;
-    dome__ahead_look(env->transport);
+    dome__ahead_poll(env->transport);
     for (int k = 0; k < env->size - 1 && !status; k++)
-        while (!status && dome__letter_arrived(env->transport, env->comm->others[k]))
+        while (!status && dome__message_arrived(env->transport, env->comm->others[k]))
             status = dome__comm_take(env, env->comm->others[k], 0);
     return status;
 }

@@ -27,7 +27,7 @@ struct dome_request {
 /* A message that has arrived and that no request has taken. */
 typedef struct stored {
     int rank;
-    dome_letter letter;
+    dome_message message;
     void *data; /* in the form in which it travelled */
     GList link;
 } stored;
@@ -55,10 +55,10 @@ struct dome_comm {
 dome_comm *dome__comm(dome_env *env);
 
 /* Takes the next message from another task, waiting for it if need be: into the first request that it fits, or a stored one. now:
- * as for dome__letter_head. */
+ * as for dome__message_head. */
 int dome__comm_take(dome_env *env, int rank, uint64_t now);
 
 /* "f64"; for a struct, whose type this task need not know, "a struct". */
-const char *dome__letter_type_name(dome_type_kind kind);
+const char *dome__message_type_name(dome_type_kind kind);
 
 #endif

@@ -33,7 +33,7 @@ static char *describe_message(int from, int to, const sent *message)
 {
     return g_strdup_printf("a message of task %d to task %d (tag %d, %" PRIu64 " element%s of %s) has not been received", from,
                            to, message->tag, message->count, message->count == 1 ? "" : "s",
-                           dome__letter_type_name(message->kind));
+                           dome__message_type_name(message->kind));
 }
 
 static char *describe_request(const dome_request *r)
@@ -54,7 +54,7 @@ static char *describe(dome_env *env, const uint64_t *taken)
     const dome_comm *c = env->comm;
     if (c->stored.length) {
         const stored *s = c->stored.head->data;
-        return describe_message(s->rank, env->rank, &(sent){s->letter.tag, s->letter.kind, s->letter.count});
+        return describe_message(s->rank, env->rank, &(sent){s->message.tag, s->message.kind, s->message.count});
     }
     for (int r = 0; r < env->size; r++)
         if (c->sent_to[r] != taken[r])

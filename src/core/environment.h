@@ -30,7 +30,7 @@ typedef struct dome_checkpoints dome_checkpoints;       /* src/ckpt/checkpoint_p
 typedef struct dome_peer dome_peer;                     /* the service channel: src/peer/peer.h */
 typedef struct dome_locks dome_locks;                   /* src/region/lock.c */
 typedef struct dome_member_table dome_member_table;     /* src/region/member.h */
-typedef struct dome_trail dome_trail;                   /* the operations before this one: src/core/trail.h */
+typedef struct dome_call_log dome_call_log;             /* the operations before this one: src/core/call_log.h */
 typedef struct dome_watch dome_watch;                   /* this task's line to the hub: src/watch/watch.h */
 
 /* Where the program is in the course of its operations. */
@@ -50,15 +50,15 @@ typedef struct dome_lazy_parts {
 /* Of src/program/recording.c. */
 typedef struct dome_recording {
     uint32_t number;         /* of the recording on demand; 0: none */
-    uint64_t look_at;        /* when to check next whether to record, by dome__now_ns */
+    uint64_t poll_at;        /* when to check next whether to record, by dome__now_ns */
     dome_recorder *recorder; /* with a single task */
 } dome_recording;
 
 /* Requests of src/capture to the registry and to checkpoints. */
-typedef struct dome_capture_wishes {
+typedef struct dome_capture_requests {
     bool keeps_all;   /* objects without a name of the program's are in checkpoints, too */
     bool makes_again; /* the objects of an image are being made again, by the names that they had */
-} dome_capture_wishes;
+} dome_capture_requests;
 
 struct dome_env {
     const dome_hooks *hooks;
@@ -87,7 +87,7 @@ struct dome_env {
     dome_moved *moved;
 
     dome_checkpoints *checkpoints; /* NULL: no checkpoints are written, and the program resumes from none */
-    dome_capture_wishes capture;
+    dome_capture_requests capture;
     bool supervised; /* under `dome run --restarts`, which reports a loss and restarts the program */
 
     dome_peer *peer; /* NULL: nothing uses it, or there is a single task */
@@ -96,8 +96,8 @@ struct dome_env {
 
     dome_change *change;
 
-    dome_watch *watch; /* NULL with a single task */
-    dome_trail *trail; /* the watch's; NULL with a single task */
+    dome_watch *watch;       /* NULL with a single task */
+    dome_call_log *call_log; /* the watch's; NULL with a single task */
 
     /* recording.c */
     dome_trace *trace; /* NULL: nothing is recorded; belongs to the watcher thread, if there is one */

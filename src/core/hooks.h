@@ -27,8 +27,8 @@ typedef struct dome_hooks {
     /* A structure has registered an operation. */
     void (*registered)(dome_env *env, uint32_t code);
 
-    /* Called between operations, once the time is past env->recording.look_at. */
-    void (*look)(dome_env *env);
+    /* Called between operations, once the time is past env->recording.poll_at. */
+    void (*poll)(dome_env *env);
 
     /* The operation has begun, while exchanges that the program does not wait for are under way or are to begin. Only called if
      * env->futures is set. */

@@ -1,7 +1,7 @@
 #include "core/object_private.h"
 
+#include "core/call_log.h"
 #include "core/slot.h"
-#include "core/trail.h"
 
 #include <string.h>
 
@@ -145,10 +145,10 @@ dome_object *dome_object_new(dome_env *env, const char *name, const dome_object_
     g_ptr_array_add(env->registry->objects, object);
     if (named)
         g_hash_table_insert(env->registry->names, object->name, object);
-    if (env->trail) {
-        dome__names_keep(env->trail->names, object->id, object->name);
-        env->trail->objects++;
-        env->trail->named += named;
+    if (env->call_log) {
+        dome__names_keep(env->call_log->names, object->id, object->name);
+        env->call_log->objects++;
+        env->call_log->named += named;
     }
     env->hooks->made(env, object);
     dome__end(&op, DOME_OK);
@@ -201,10 +201,10 @@ static void object_destroy(dome_object *object)
     g_ptr_array_remove_index(env->registry->objects, registry_index(env, object->id));
     if (object->named)
         g_hash_table_remove(env->registry->names, object->name);
-    if (env->trail) {
-        dome__names_drop(env->trail->names, object->id);
-        env->trail->objects--;
-        env->trail->named -= object->named;
+    if (env->call_log) {
+        dome__names_drop(env->call_log->names, object->id);
+        env->call_log->objects--;
+        env->call_log->named -= object->named;
     }
     object->ops->destroy(object);
     object->id |= DOME_FREED;

@@ -1,8 +1,8 @@
 #include "core/operation.h"
 
+#include "core/call_log.h"
 #include "core/clock_private.h"
 #include "core/environment.h"
-#include "core/trail.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -81,8 +81,8 @@ uint64_t dome__text_word(dome_env *env, const char *text)
     if (!text || !*text)
         return 0;
     uint64_t word = dome__hash_bytes(0, text, strlen(text));
-    if (env->trail)
-        dome__names_recall(env->trail->names, word, text);
+    if (env->call_log)
+        dome__names_recall(env->call_log->names, word, text);
     return word;
 }
 
@@ -101,12 +101,12 @@ static inline void enter_history(dome_env *env, uint32_t code, uint64_t id, cons
     env->position.history = history;
     if (env->stamp)
         *env->stamp = (dome_stamp){.sequence = env->position.sequence, .history = history, .object = id, .operation = code};
-    if (env->trail)
-        dome__trail_note(env->trail, env->position.sequence, history, code, id, words, count);
+    if (env->call_log)
+        dome__call_log_note(env->call_log, env->position.sequence, history, code, id, words, count);
 }
 
 /* Whether a child process of the task goes on: it has the values that the task had, and can look at them. */
-static bool may_look(const dome_env *env, dome_operation_code code)
+static bool may_poll(const dome_env *env, dome_operation_code code)
 {
     return caller.is_parents && (env->operation || dome__operation_has(code, DOME_OPERATION_LOOKS));
 }
@@ -174,7 +174,7 @@ void dome__begin_with(dome_operation *op, dome_env *env, dome_operation_code cod
                       const uint64_t *words, size_t count)
 {
     if (__builtin_expect(!is_caller(), 0)) {
-        if (!may_look(env, code))
+        if (!may_poll(env, code))
             refuse_caller(env, code, object);
     } else if (!env->operation && env->hooks->due(env, code)) {
         env->position.coming = code;
@@ -198,8 +198,8 @@ void dome__begin_with(dome_operation *op, dome_env *env, dome_operation_code cod
     if (!dome__operation_has(code, DOME_OPERATION_DEFERRED)) {
         op->start_eval_ns = env->clock->eval_ns;
         op->start_ns = dome__now_ns();
-        if (op->start_ns >= env->recording.look_at)
-            env->hooks->look(env);
+        if (op->start_ns >= env->recording.poll_at)
+            env->hooks->poll(env);
         if (env->futures)
             env->hooks->ahead(env, code);
     }
@@ -227,8 +227,8 @@ void dome__clock_alone(dome_operation *op)
         env->hooks->at(env, op->code, 0);
     op->start_eval_ns = env->clock->eval_ns;
     op->start_ns = dome__now_ns();
-    if (op->start_ns >= env->recording.look_at)
-        env->hooks->look(env);
+    if (op->start_ns >= env->recording.poll_at)
+        env->hooks->poll(env);
 }
 
 void dome__begin_alone(dome_operation *op, dome_env *env, dome_operation_code code)

@@ -26,7 +26,7 @@ enum {
     DOME_OPERATION_COMES_BEFORE = 16 /* it runs before an operation of the program: messages name that one */
 };
 
-/* arguments: names and kinds of the words passed to dome__begin, for the report on tasks that disagree (trail.c). u, i, f: a
+/* arguments: names and kinds of the words passed to dome__begin, for the report on tasks that disagree (call_log.c). u, i, f: a
  * number; d: a distribution; v: the id of an object; n: a text, by dome__text_word; o: the same for the name of the object to be
  * created; c: code of the operation that the user called; h: a hash, whose value is not shown. The last one also describes all
  * further words. */

@@ -1,5 +1,5 @@
+#include "core/call_log.h"
 #include "core/environment.h"
-#include "core/trail.h"
 #include "core/type_private.h"
 #include "system/sized.h"
 #include "system/unconst.h"
@@ -90,8 +90,8 @@ uint64_t dome__type_word(dome_env *env, dome_type type)
     if (!type)
         return 0;
     uint64_t word = dome__type_hash(type);
-    if (env->trail)
-        dome__names_recall(env->trail->names, word, type->name);
+    if (env->call_log)
+        dome__names_recall(env->call_log->names, word, type->name);
     return word;
 }
 

@@ -426,7 +426,7 @@ static void run_spans(work *w, bool plain, double weight[])
     for (int s = 0; s < spans; s++)
         for (uint64_t done = 0, count; done < span[s].count; done += count, place += count) {
             if (done)
-                dome__ahead_look(dome__this_env()->transport);
+                dome__ahead_poll(dome__this_env()->transport);
             count = MIN(w->group, span[s].count - done);
             const bool timed = place == probe;
             run_group(w, span[s].first + done, place, count, timed ? w->group : w->piece, timed ? weight : NULL);
@@ -458,6 +458,12 @@ static uint8_t memory_number(generated *g, const operand *o)
     return CHAIN_MEMORY(g->memories++);
 }
 
+/* What describe_step has found so far. */
+typedef struct described {
+    uint8_t step_of[NODES_MAX]; /* the steps, by their values */
+    uint64_t read, written;     /* bytes of each element */
+} described;
+
 /* The reduction's operand x: in memory, or the result of the step that computes it. */
 static uint8_t reduced_operand(const work *w, generated *g, const dvec *x, const operand *o, const uint8_t step_of[NODES_MAX])
 {
@@ -466,9 +472,8 @@ static uint8_t reduced_operand(const work *w, generated *g, const dvec *x, const
     return memory_number(g, o);
 }
 
-/* One step; false: it has no generated code. step_of: steps by their values. read and written: bytes of each element, so far. */
-static bool describe_step(const work *w, const eval_pass *pass, generated *g, int k, uint8_t step_of[NODES_MAX], uint64_t *read,
-                          uint64_t *written)
+/* One step; false: it has no generated code. */
+static bool describe_step(const work *w, const eval_pass *pass, generated *g, int k, described *d)
 {
     const dome_eval_reduction *r = w->reduction;
     const eval_list *list = w->list;
@@ -479,15 +484,15 @@ static bool describe_step(const work *w, const eval_pass *pass, generated *g, in
     if (!dome__elementwise_of(node->code)->expression || node->value || node->type != first->type || node->width != g->width)
         return false;
     chain_step *to = &p->step[p->steps];
-    step_of[s->node] = p->steps++;
+    d->step_of[s->node] = p->steps++;
     to->number = (uint8_t)dome__elementwise_number(node->code);
     memcpy(&g->scalar[k], &node->scalar, sizeof g->scalar[k]);
     for (int i = 0; i < s->inputs; i++) {
         int known = g->memories;
-        to->in[i] = node->arg[i] >= 0 ? CHAIN_RESULT(step_of[node->arg[i]]) : memory_number(g, &s->in[i]);
+        to->in[i] = node->arg[i] >= 0 ? CHAIN_RESULT(d->step_of[node->arg[i]]) : memory_number(g, &s->in[i]);
         if (to->in[i] == CHAIN_NONE)
             return false;
-        *read += g->memories > known ? value : 0;
+        d->read += g->memories > known ? value : 0;
     }
     /* tiles are written only if the reduction reads them */
     bool seen = r && !g->sums && (s->out.data == w->x.data || (r->y && s->out.data == w->y.data)) &&
@@ -497,7 +502,7 @@ static bool describe_step(const work *w, const eval_pass *pass, generated *g, in
         to->out = memory_number(g, &s->out);
         if (to->out == CHAIN_NONE)
             return false;
-        *written += s->out.element ? value : 0;
+        d->written += s->out.element ? value : 0;
     }
     return true;
 }
@@ -507,8 +512,9 @@ static bool describe_pass(const work *w, const eval_pass *pass, generated *g)
     const dome_eval_reduction *r = w->reduction;
     const eval_node *first = &w->list->node[w->step[0].node];
     const dome_type_kind kind = dome_type_kind_of(first->type);
-    uint8_t step_of[NODES_MAX];
-    uint64_t value = dome_type_size(first->type), read = 0, written = 0;
+    described d;
+    d.read = d.written = 0;
+    const uint64_t value = dome_type_size(first->type);
     chain_program *p = &g->program;
     if (kind != DOME_KIND_F64 && kind != DOME_KIND_F32)
         return false;
@@ -519,25 +525,25 @@ static bool describe_pass(const work *w, const eval_pass *pass, generated *g)
     g->width = first->width;
     g->sums = r && r->terms < DOME_TERMS_SCALED && r->x->type == first->type;
     for (int k = 0; k < w->steps; k++)
-        if (!describe_step(w, pass, g, k, step_of, &read, &written))
+        if (!describe_step(w, pass, g, k, &d))
             return false;
     if (g->sums) {
         int known = g->memories;
         p->terms = (uint8_t)r->terms;
-        p->x = reduced_operand(w, g, r->x, &w->x, step_of);
+        p->x = reduced_operand(w, g, r->x, &w->x, d.step_of);
         if (r->terms == DOME_TERMS_DOT)
-            p->y = reduced_operand(w, g, r->y, &w->y, step_of);
+            p->y = reduced_operand(w, g, r->y, &w->y, d.step_of);
         if (p->x == CHAIN_NONE || (r->terms == DOME_TERMS_DOT && p->y == CHAIN_NONE))
             return false;
-        read += (uint64_t)(g->memories - known) * value;
+        d.read += (uint64_t)(g->memories - known) * value;
     }
     for (int m = 0; m < g->memories; m++)
         g->written[m] = false;
     for (int k = 0; k < p->steps; k++)
         if (p->step[k].out != CHAIN_NONE)
             g->written[p->step[k].out - CHAIN_MEMORY(0)] = true;
-    p->bytes_read = (uint8_t)MIN(read, UINT8_MAX);
-    p->bytes_written = (uint8_t)MIN(written, UINT8_MAX);
+    p->bytes_read = (uint8_t)MIN(d.read, UINT8_MAX);
+    p->bytes_written = (uint8_t)MIN(d.written, UINT8_MAX);
     return true;
 }
 
@@ -558,7 +564,7 @@ static void run_code(const work *w, const generated *g, chain_code code)
             double sum[SUMS_MAX];
             uint64_t first = span[s].first + done;
             if (done)
-                dome__ahead_look(dome__this_env()->transport);
+                dome__ahead_poll(dome__this_env()->transport);
             count = MIN(most, span[s].count - done);
             for (int m = 0; m < g->memories; m++)
                 memory[m] = address(&g->memory[m], first, place);

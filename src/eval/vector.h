@@ -27,9 +27,9 @@ typedef struct dvec_lazy {
     bool halo_periodic;
     dome_layout *halo_layout;
 
-    uint64_t
-        *mail; /* by rank: how many items the last exchange by index sent to each task, and then how many came (dvec_mail.c) */
-    bool mail_steady; /* as many as the one before, on all tasks */
+    uint64_t *exchange_counts; /* by rank: how many items the last exchange by index sent to each task, and then how many came
+                                  (dvec_exchange.c) */
+    bool exchange_steady;      /* as many as the one before, on all tasks */
 
     struct dvec_mapped *mapped; /* of the last dvec_map into it (dvec_mapped.h); NULL: none */
     bool pointed;               /* the program has had a pointer for writing */

@@ -1,6 +1,6 @@
 #include "files/hdf5.h"
 
-#include "files/apart.h"
+#include "files/isolated.h"
 #include "files/npy.h"
 #ifdef DOME_WITH_HDF5
 #include "files/hdf5_library.h"
@@ -446,11 +446,20 @@ static bool no_process(char **message)
     return refuse(message, "needs a process of its own for libhdf5, which cannot be started: %s", g_strerror(errno));
 }
 
+/* What comes from the other process: bytes, or the reason why there are none. */
+typedef struct raw_answer {
+    char *all;
+    size_t bytes;
+    const char *reason;
+} raw_answer;
+
 /* Takes an answer apart, and sets *text to what follows the head, with a zero byte. */
-static bool take_answer(char *all, size_t bytes, const char *reason, const question *q, answer *head, char **text, char **message)
+static bool take_answer(raw_answer raw, const question *q, answer *head, char **text, char **message)
 {
+    char *all = raw.all;
+    const size_t bytes = raw.bytes;
     if (!all)
-        return refuse(message, "is damaged: libhdf5, in a process of its own, %s on it", reason);
+        return refuse(message, "is damaged: libhdf5, in a process of its own, %s on it", raw.reason);
     answer found = {0};
     if (bytes >= sizeof found)
         memcpy(&found, all, sizeof found);
@@ -471,27 +480,26 @@ static bool take_answer(char *all, size_t bytes, const char *reason, const quest
 
 static bool ask(void *(*function)(void *ctx, size_t *bytes), question *q, answer *head, char **text, char **message)
 {
-    size_t bytes = 0;
-    const char *reason;
-    char *all = dome__apart(function, q, &bytes, &reason);
-    return all || reason ? take_answer(all, bytes, reason, q, head, text, message) : no_process(message);
+    raw_answer raw = {0};
+    raw.all = dome__isolated_call(function, q, &raw.bytes, &raw.reason);
+    return raw.all || raw.reason ? take_answer(raw, q, head, text, message) : no_process(message);
 }
 
 /* A process that is asked several things about one file; `open` is the file there. */
-struct dome_hdf5_apart {
-    dome_apart_process *process;
+struct dome_hdf5_isolated {
+    dome_isolated_process *process;
     question question;
     dome_hdf5 *open;
 };
 
-static dome_hdf5_apart *begin_apart(dome_apart_function function, const question *q, char **message)
+static dome_hdf5_isolated *begin_isolated(dome_isolated_function function, const question *q, char **message)
 {
     *message = NULL;
     if (!dome__hdf5_load(message))
         return NULL;
-    dome_hdf5_apart *h = g_new0(dome_hdf5_apart, 1);
+    dome_hdf5_isolated *h = g_new0(dome_hdf5_isolated, 1);
     h->question = *q;
-    h->process = dome__apart_begin(function, h);
+    h->process = dome__isolated_begin(function, h);
     if (h->process)
         return h;
     no_process(message);
@@ -499,18 +507,17 @@ static dome_hdf5_apart *begin_apart(dome_apart_function function, const question
     return NULL;
 }
 
-static bool ask_again(dome_hdf5_apart *h, const question *q, answer *head, char **text, char **message)
+static bool ask_again(dome_hdf5_isolated *h, const question *q, answer *head, char **text, char **message)
 {
-    size_t bytes = 0;
-    const char *reason;
+    raw_answer raw = {0};
     *message = NULL;
-    char *all = dome__apart_ask(h->process, q, sizeof *q, &bytes, &reason);
-    return take_answer(all, bytes, reason, q, head, text, message);
+    raw.all = dome__isolated_ask(h->process, q, sizeof *q, &raw.bytes, &raw.reason);
+    return take_answer(raw, q, head, text, message);
 }
 
-static void end_apart(dome_hdf5_apart *h)
+static void end_isolated(dome_hdf5_isolated *h)
 {
-    dome__apart_end(h->process);
+    dome__isolated_end(h->process);
     g_free(h);
 }
 
@@ -539,16 +546,15 @@ static void *look(void *ctx, size_t *bytes)
                 : answer_with(false, 0, message, message ? strlen(message) : 0, bytes);
 }
 
-bool dome__hdf5_look(const char *file, uint64_t file_bytes, const char *set, char **header, uint64_t *header_bytes,
-                     uint64_t *offset, char **message)
+bool dome__hdf5_describe(const char *file, uint64_t file_bytes, const char *set, dome_hdf5_set *found, char **message)
 {
     answer head = {0};
     *message = NULL;
     if (!dome__hdf5_load(message) ||
-        !ask(look, &(question){.file = file, .set = set, .file_bytes = file_bytes}, &head, header, message))
+        !ask(look, &(question){.file = file, .set = set, .file_bytes = file_bytes}, &head, &found->header, message))
         return false;
-    *offset = head.number;
-    *header_bytes = head.bytes;
+    found->offset = head.number;
+    found->header_bytes = head.bytes;
     return true;
 }
 
@@ -669,9 +675,9 @@ static bool has_values(const dome_hdf5 *h, const dome_file_item *item, uint64_t 
 }
 
 /* In the other process. The pointers of questions are its own: it is a copy of this one. */
-static void *read_apart(void *ctx, const void *asked, size_t asked_bytes, size_t *bytes)
+static void *read_isolated(void *ctx, const void *asked, size_t asked_bytes, size_t *bytes)
 {
-    dome_hdf5_apart *a = ctx;
+    dome_hdf5_isolated *a = ctx;
     question q;
     char *message = NULL;
     memcpy(&q, asked, MIN(sizeof q, asked_bytes));
@@ -689,12 +695,12 @@ static void *read_apart(void *ctx, const void *asked, size_t asked_bytes, size_t
     return all;
 }
 
-dome_hdf5_apart *dome__hdf5_begin_reading(const char *file, const char *set, const dome_file_item *item, char **message)
+dome_hdf5_isolated *dome__hdf5_begin_reading(const char *file, const char *set, const dome_file_item *item, char **message)
 {
-    return begin_apart(read_apart, &(question){.file = file, .set = set, .item = item}, message);
+    return begin_isolated(read_isolated, &(question){.file = file, .set = set, .item = item}, message);
 }
 
-bool dome__hdf5_read(dome_hdf5_apart *h, uint64_t offset, void *data, uint64_t bytes, char **message)
+bool dome__hdf5_read(dome_hdf5_isolated *h, uint64_t offset, void *data, uint64_t bytes, char **message)
 {
     answer head = {0};
     char *values = NULL;
@@ -708,10 +714,10 @@ bool dome__hdf5_read(dome_hdf5_apart *h, uint64_t offset, void *data, uint64_t b
     return true;
 }
 
-void dome__hdf5_end_reading(dome_hdf5_apart *h)
+void dome__hdf5_end_reading(dome_hdf5_isolated *h)
 {
     if (h)
-        end_apart(h);
+        end_isolated(h);
 }
 
 /* ---- writing ---- */
@@ -825,7 +831,7 @@ static bool make_file(const char *file, const char *set, const dome_file_array *
     return (close_all(h) || !good || failed(message, "cannot be written by HDF5")) && good;
 }
 
-static void *make_apart(void *ctx, size_t *bytes)
+static void *make_isolated(void *ctx, size_t *bytes)
 {
     const question *q = ctx;
     uint64_t offset = 0;
@@ -841,7 +847,7 @@ bool dome__hdf5_make(const char *file, const char *set, const dome_file_array *a
     char *text = NULL;
     *message = NULL;
     if (!dome__hdf5_load(message) ||
-        !ask(make_apart, &(question){.file = file, .set = set, .array = array}, &head, &text, message))
+        !ask(make_isolated, &(question){.file = file, .set = set, .array = array}, &head, &text, message))
         return false;
     g_free(text);
     *offset = head.number;
@@ -975,9 +981,9 @@ static bool give_name(dome_hdf5 *h, uint64_t *needed, char **message)
 enum { TO_ADD, TO_NAME, TO_TAKE_BACK };
 
 /* In the other process. */
-static void *add_apart(void *ctx, const void *asked, size_t asked_bytes, size_t *bytes)
+static void *add_isolated(void *ctx, const void *asked, size_t asked_bytes, size_t *bytes)
 {
-    dome_hdf5_apart *a = ctx;
+    dome_hdf5_isolated *a = ctx;
     question q;
     uint64_t number = 0;
     char *message = NULL;
@@ -995,7 +1001,7 @@ static void *add_apart(void *ctx, const void *asked, size_t asked_bytes, size_t 
 }
 
 /* head->number stays DOME_HDF5_UNKNOWN if there is no answer. */
-static bool ask_to(dome_hdf5_apart *h, uint64_t what, answer *head, char **message)
+static bool ask_to(dome_hdf5_isolated *h, uint64_t what, answer *head, char **message)
 {
     char *text = NULL;
     question q = h->question;
@@ -1006,35 +1012,36 @@ static bool ask_to(dome_hdf5_apart *h, uint64_t what, answer *head, char **messa
     return good;
 }
 
-dome_hdf5_apart *dome__hdf5_add(const char *file, const char *set, const dome_file_array *array, uint64_t *offset, char **message)
+dome_hdf5_isolated *dome__hdf5_add(const char *file, const char *set, const dome_file_array *array, uint64_t *offset,
+                                   char **message)
 {
     answer head = {0};
-    dome_hdf5_apart *h = begin_apart(add_apart, &(question){.file = file, .set = set, .array = array}, message);
+    dome_hdf5_isolated *h = begin_isolated(add_isolated, &(question){.file = file, .set = set, .array = array}, message);
     const bool good = h && ask_to(h, TO_ADD, &head, message);
     *offset = good || head.number == DOME_HDF5_UNKNOWN ? head.number : 0;
     if (h && !good) {
-        end_apart(h);
+        end_isolated(h);
         h = NULL;
     }
     return h;
 }
 
-uint64_t dome__hdf5_take_back(dome_hdf5_apart *h)
+uint64_t dome__hdf5_take_back(dome_hdf5_isolated *h)
 {
     answer head = {0};
     char *message = NULL;
     ask_to(h, TO_TAKE_BACK, &head, &message);
     g_free(message);
-    end_apart(h);
+    end_isolated(h);
     return head.number;
 }
 
-bool dome__hdf5_name(dome_hdf5_apart *h, uint64_t *needed, char **message)
+bool dome__hdf5_name(dome_hdf5_isolated *h, uint64_t *needed, char **message)
 {
     answer head = {0};
     bool good = ask_to(h, TO_NAME, &head, message);
     *needed = head.number;
-    end_apart(h);
+    end_isolated(h);
     return good;
 }
 
@@ -1046,26 +1053,25 @@ static bool without(char **message)
     return refuse(message, "needs HDF5, without which this library was built");
 }
 
-bool dome__hdf5_look(const char *file, uint64_t file_bytes, const char *set, char **header, uint64_t *header_bytes,
-                     uint64_t *offset, char **message)
+bool dome__hdf5_describe(const char *file, uint64_t file_bytes, const char *set, dome_hdf5_set *found, char **message)
 {
-    (void)file, (void)file_bytes, (void)set, (void)header, (void)header_bytes, (void)offset;
+    (void)file, (void)file_bytes, (void)set, (void)found;
     return without(message);
 }
 
-dome_hdf5_apart *dome__hdf5_begin_reading(const char *file, const char *set, const dome_file_item *item, char **message)
+dome_hdf5_isolated *dome__hdf5_begin_reading(const char *file, const char *set, const dome_file_item *item, char **message)
 {
     (void)file, (void)set, (void)item, without(message);
     return NULL;
 }
 
-bool dome__hdf5_read(dome_hdf5_apart *h, uint64_t offset, void *data, uint64_t bytes, char **message)
+bool dome__hdf5_read(dome_hdf5_isolated *h, uint64_t offset, void *data, uint64_t bytes, char **message)
 {
     (void)h, (void)offset, (void)data, (void)bytes;
     return without(message);
 }
 
-void dome__hdf5_end_reading(dome_hdf5_apart *h)
+void dome__hdf5_end_reading(dome_hdf5_isolated *h)
 {
     (void)h;
 }
@@ -1082,19 +1088,20 @@ bool dome__hdf5_make(const char *file, const char *set, const dome_file_array *a
     return without(message);
 }
 
-dome_hdf5_apart *dome__hdf5_add(const char *file, const char *set, const dome_file_array *array, uint64_t *offset, char **message)
+dome_hdf5_isolated *dome__hdf5_add(const char *file, const char *set, const dome_file_array *array, uint64_t *offset,
+                                   char **message)
 {
     (void)file, (void)set, (void)array, (void)offset, without(message);
     return NULL;
 }
 
-uint64_t dome__hdf5_take_back(dome_hdf5_apart *h)
+uint64_t dome__hdf5_take_back(dome_hdf5_isolated *h)
 {
     (void)h;
     return 0;
 }
 
-bool dome__hdf5_name(dome_hdf5_apart *h, uint64_t *needed, char **message)
+bool dome__hdf5_name(dome_hdf5_isolated *h, uint64_t *needed, char **message)
 {
     (void)h, (void)needed;
     return without(message);

@@ -9,25 +9,29 @@
 #include "files/file_item.h"
 
 /* A file that a process of its own has open, with one of its data sets: the file may be damaged, and libhdf5 then crash. */
-typedef struct dome_hdf5_apart dome_hdf5_apart;
+typedef struct dome_hdf5_isolated dome_hdf5_isolated;
 
-/* Describes a data set as the header of a .npy file with the same array, g_free'd by the caller. *offset is that of its values in
- * the file of file_bytes bytes, if they lie there one after the other, otherwise DOME_HDF5_SCATTERED. A process of its own opens
- * the file, which may be damaged. */
+/* A data set as the header of a .npy file with the same array, g_free'd by the caller. offset is that of its values in the file,
+ * if they lie there one after the other, otherwise DOME_HDF5_SCATTERED. */
 #define DOME_HDF5_SCATTERED UINT64_MAX
-bool dome__hdf5_look(const char *file, uint64_t file_bytes, const char *set, char **header, uint64_t *header_bytes,
-                     uint64_t *offset, char **message);
+typedef struct dome_hdf5_set {
+    char *header;
+    uint64_t header_bytes, offset;
+} dome_hdf5_set;
+
+/* Describes a data set of a file of file_bytes bytes. A process of its own opens the file, which may be damaged. */
+bool dome__hdf5_describe(const char *file, uint64_t file_bytes, const char *set, dome_hdf5_set *found, char **message);
 
 /* To read values of the item that was described, wherever they are: opens the file when the first are asked for. The arguments
  * must stay valid. */
-dome_hdf5_apart *dome__hdf5_begin_reading(const char *file, const char *set, const dome_file_item *item, char **message);
+dome_hdf5_isolated *dome__hdf5_begin_reading(const char *file, const char *set, const dome_file_item *item, char **message);
 
 /* Reads values as they are in the file: `bytes` bytes from byte `offset` of the array on; both are multiples of the bytes of a
  * value. */
-bool dome__hdf5_read(dome_hdf5_apart *h, uint64_t offset, void *data, uint64_t bytes, char **message);
+bool dome__hdf5_read(dome_hdf5_isolated *h, uint64_t offset, void *data, uint64_t bytes, char **message);
 
 /* NULL is allowed. */
-void dome__hdf5_end_reading(dome_hdf5_apart *h);
+void dome__hdf5_end_reading(dome_hdf5_isolated *h);
 
 /* Whether nothing else is in a file that can be read. A process of its own opens it. */
 bool dome__hdf5_is_alone(const char *file, const char *set, bool *alone, char **message);
@@ -41,14 +45,14 @@ bool dome__hdf5_make(const char *file, const char *set, const dome_file_array *a
 
 /* Adds a data set without a name to an existing file, which nobody sees until dome__hdf5_name. The arguments must stay valid.
  * *offset: that of its values; after a failure the length that the file needs, 0 for what it had, or DOME_HDF5_UNKNOWN. */
-dome_hdf5_apart *dome__hdf5_add(const char *file, const char *set, const dome_file_array *array, uint64_t *offset,
-                                char **message);
+dome_hdf5_isolated *dome__hdf5_add(const char *file, const char *set, const dome_file_array *array, uint64_t *offset,
+                                   char **message);
 
 /* Takes back a data set without a name and closes the file. Returns the length that the file needs, or DOME_HDF5_UNKNOWN. */
-uint64_t dome__hdf5_take_back(dome_hdf5_apart *h);
+uint64_t dome__hdf5_take_back(dome_hdf5_isolated *h);
 
 /* Gives it its name, which another data set may have had until then, and closes the file. If that fails, the data set is taken
  * back, and *needed is the length that the file needs, or DOME_HDF5_UNKNOWN. */
-bool dome__hdf5_name(dome_hdf5_apart *h, uint64_t *needed, char **message);
+bool dome__hdf5_name(dome_hdf5_isolated *h, uint64_t *needed, char **message);
 
 #endif

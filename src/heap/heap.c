@@ -3,8 +3,8 @@
  * a look-up takes the same few steps whatever the number of blocks. */
 #include "heap/heap.h"
 
+#include "heap/dangling.h"
 #include "heap/die.h"
-#include "heap/gone.h"
 #include "heap/pages.h"
 #include "heap/slabs.h"
 #include "system/huge_pages.h"
@@ -104,7 +104,7 @@ static bool enter(head *block)
         return false;
     p->begins[dome__capture_granule_of(memory) / 64] |= 1ull << dome__capture_granule_of(memory) % 64;
     cover(block, block);
-    dome__capture_gone_cut(block, sizeof *block + block->bytes);
+    dome__capture_dangling_cut(block, sizeof *block + block->bytes);
     return true;
 }
 
@@ -114,7 +114,7 @@ static void leave(head *block)
     page *p = dome__capture_page_find(dome__capture_page_of(memory));
     p->begins[dome__capture_granule_of(memory) / 64] &= ~(1ull << dome__capture_granule_of(memory) % 64);
     cover(block, NULL);
-    dome__capture_gone_add(memory, MAX(block->bytes, 1));
+    dome__capture_dangling_add(memory, MAX(block->bytes, 1));
 }
 
 /* ---- blocks ---- */
@@ -294,10 +294,10 @@ static void *resize_long(head *block, const dome_capture_layout *layout, size_t 
 
 static void *resize_foreign(void *memory, size_t bytes)
 {
-    dome__capture_gone_add(memory, malloc_usable_size(memory));
+    dome__capture_dangling_add(memory, malloc_usable_size(memory));
     void *moved = realloc(memory, bytes);
     void *stays = moved || bytes == 0 ? moved : memory;
-    dome__capture_gone_cut(stays, stays ? malloc_usable_size(stays) : 0);
+    dome__capture_dangling_cut(stays, stays ? malloc_usable_size(stays) : 0);
     return moved;
 }
 
@@ -346,7 +346,7 @@ void *dome_capture_realloc(dome_capture_type *type, void *memory, size_t bytes)
 
 static void free_foreign(void *memory)
 {
-    dome__capture_gone_add(memory, malloc_usable_size(memory));
+    dome__capture_dangling_add(memory, malloc_usable_size(memory));
     free(memory);
 }
 

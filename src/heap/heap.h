@@ -3,7 +3,7 @@
 #ifndef DOME_SRC_HEAP_HEAP_H
 #define DOME_SRC_HEAP_HEAP_H
 
-#include "heap/gone.h"
+#include "heap/dangling.h"
 #include "heap/lent.h"
 #include "heap/own_layouts.h"
 #include "heap/slabs.h"
@@ -32,7 +32,7 @@ typedef struct dome_capture_heap {
     uint64_t saved;                       /* the image has no blocks with higher serials: those of the content of structures */
     dome_capture_long_blocks long_blocks; /* heap.c */
     dome_capture_slab_pool slabs;
-    dome_capture_gone_stack gone;
+    dome_capture_dangling_stack dangling;
     dome_capture_lent lent;
     dome_capture_held_layouts own_layouts;
     dome_capture_type_layouts type_layout;

@@ -17,8 +17,8 @@ enum {
 
 /* A bit for each granule. */
 typedef struct dome_capture_page {
-    uint64_t begins[DOME_CAPTURE_PAGE_WORDS]; /* a long block begins there */
-    uint64_t gone[DOME_CAPTURE_PAGE_WORDS];   /* memory that was given back, and was not taken again */
+    uint64_t begins[DOME_CAPTURE_PAGE_WORDS];   /* a long block begins there */
+    uint64_t dangling[DOME_CAPTURE_PAGE_WORDS]; /* memory that was given back, and was not taken again */
     void *cover; /* the long block that reaches into this page from an earlier one, if it is longer than a page */
 } dome_capture_page;
 

@@ -1,6 +1,6 @@
 #include "hub/hub_private.h"
 #include "system/terminal.h"
-#include "transport/door.h"
+#include "transport/control_socket.h"
 #include "wire/report.h"
 
 #include <errno.h>
@@ -184,11 +184,11 @@ static void await_answers(hub_state *s)
         const hub_client *c = s->clients->pdata[i];
         bool there = dome__hub_is_there(c) && !dome__hub_silent(s, c);
         if (there &&
-            ((s->failure.ask_operation && !c->beat.answered) || (s->difference.trails && !dome__hub_has_trail(s, c->rank))))
+            ((s->failure.ask_operation && !c->beat.answered) || (s->difference.call_logs && !dome__hub_has_call_log(s, c->rank))))
             all = false;
         any |= c->beat.answered;
     }
-    if (!all && s->now - s->failure.noticed_at <= (s->difference.trails ? 2 : 0.2))
+    if (!all && s->now - s->failure.noticed_at <= (s->difference.call_logs ? 2 : 0.2))
         return;
     dome__hub_notice_place(s, all || any);
     judge_by_calls(s);
@@ -240,12 +240,12 @@ static void open_state(hub_state *s)
     dome__hub_rank0_open(s);
     dome__hub_report_open(s);
     dome__hub_heal_open(s);
-    dome__hub_look_end(s);
-    dome__hub_strangers_open(s);
+    dome__hub_probe_end(s);
+    dome__hub_pending_open(s);
     dome__hub_output_open(s);
     dome__hub_view_open(s);
     dome__hub_history_open(s);
-    dome__hub_park_open(s);
+    dome__hub_standby_open(s);
     dome__hub_orders_open(s);
     if (!dome__hub_poll_open(s))
         dome__hub_notice(s, DOME_END_START, false, 1,
@@ -261,7 +261,7 @@ static void close_state(hub_state *s, int status)
     dome__hub_record_close(s, status);
     dome__hub_report_close(s);
     dome__hub_heal_close(s);
-    dome__hub_look_end(s);
+    dome__hub_probe_end(s);
     dome__hub_inquiry_close(s);
     g_array_unref(s->machine->down);
 }
@@ -273,7 +273,7 @@ static void hear(hub_state *s)
         dome__hub_output_rung(s);
     for (guint i = 0; i < s->machine->poll.polled->len; i++)
         if (dome__hub_happened(s, (int)(DOME_POLL_FIRST + i)))
-            dome__hub_hear_stranger(s, s->machine->poll.polled->pdata[i]);
+            dome__hub_hear_pending(s, s->machine->poll.polled->pdata[i]);
     for (guint i = 0; i < s->machine->poll.ready->len; i++)
         dome__hub_receive(s, s->machine->poll.ready->pdata[i]);
 }
@@ -284,7 +284,7 @@ static const double LOOK = 20e-6;
 static void watch_over(hub_state *s)
 {
     double period = CLAMP(s->hub->timeout / 10, 0.02, 1.0), beat = s->machine->awake.real, looked_at = 0;
-    int report_fd = dome__door_listen(DOME_DOOR_REPORT);
+    int report_fd = dome__control_socket_listen(DOME_CONTROL_REPORT);
     while (!over(s)) {
         bool hurry = s->failure.noticed || s->failure.told || s->rank0.ended;
         dome__hub_wait(s, report_fd, hurry ? 10 : (int)(period * 250) + 1);
@@ -300,14 +300,14 @@ static void watch_over(hub_state *s)
             handle_signals(s);
         if (dome__hub_happened(s, DOME_POLL_REPORT) && !dome__report_answer(report_fd, dome__hub_report_text, s))
             dome__hub_accept_later(s);
-        dome__hub_hear_parker(s, dome__hub_happened(s, DOME_POLL_PARK));
+        dome__hub_hear_standby(s, dome__hub_happened(s, DOME_POLL_STANDBY));
         dome__hub_take_orders(s);
         dome__hub_attend(s);
         if (s->machine->awake.real - beat >= period) {
             beat = s->machine->awake.real;
             dome__hub_say_alive(s);
         }
-        dome__hub_strangers_late(s);
+        dome__hub_pending_late(s);
         if (!look)
             continue;
         looked_at = s->now;
@@ -315,11 +315,11 @@ static void watch_over(hub_state *s)
             silence(s);
         dome__hub_sweep(s);
     }
-    dome__hub_park_end(s);
+    dome__hub_standby_end(s);
     dome__hub_view_close(s);
     dome__hub_orders_close(s);
     dome__hub_history_close(s);
-    dome__hub_strangers_close(s);
+    dome__hub_pending_close(s);
     if (report_fd >= 0)
         close(report_fd);
 }

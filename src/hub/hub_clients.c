@@ -72,7 +72,7 @@ static void mismatch(hub_state *s, const hub_client *a, const hub_client *b)
         g_strdup_printf("tasks disagree about the next operation: task %d on host %s is in %s, task %d on host %s in %s%s",
                         a->rank, a->host, first, b->rank, b->host, second,
                         strcmp(first, second) ? "" : ", with other arguments or after other operations"));
-    dome__hub_ask_trails(s);
+    dome__hub_ask_call_logs(s);
 }
 
 static bool all_for_ever(hub_state *s)
@@ -149,7 +149,7 @@ static void greet(hub_state *s, hub_client *c, const dome_wire_message *message)
         dome__hub_closed(s, c);
         return;
     }
-    dome__hub_step(c, then.deed == DOME_VIEW_AGAIN ? DOME_CLIENT_ASTRAY : DOME_CLIENT_HELLO);
+    dome__hub_step(c, then.action == DOME_VIEW_AGAIN ? DOME_CLIENT_ASTRAY : DOME_CLIENT_HELLO);
     if (c->channel == DOME_WIRE_WATCH) {
         c->process = dome__hub_process_open(s, c);
         dome__hub_note_watch(s, c);
@@ -164,7 +164,7 @@ static void greet(hub_state *s, hub_client *c, const dome_wire_message *message)
         dome__hub_record_view(s, c->view);
         dome__hub_send_record(s, c);
     }
-    if (then.deed == DOME_VIEW_AGAIN)
+    if (then.action == DOME_VIEW_AGAIN)
         dome__hub_send_back(s, c);
     else
         dome__hub_view_act(s, then);
@@ -234,7 +234,7 @@ static void take_beat_of(hub_state *s, hub_client *c, const dome_wire_beat *beat
 static void take_fail(hub_state *s, hub_client *c, const dome_wire_fail *fail)
 {
     if (fail->disagree)
-        dome__hub_ask_trails(s);
+        dome__hub_ask_call_logs(s);
     dome__hub_notice_reason(s, (dome_end)MIN(fail->end, DOME_END_LOSS), (int)fail->status, fail->line);
     dome__hub_step(c, DOME_CLIENT_FAIL);
 }
@@ -257,7 +257,7 @@ static void take_stands(hub_state *s, hub_client *c, const dome_wire_message *me
     if (s->failure.noticed && s->view.phase == DOME_VIEW_ENTERING && !s->view.healing)
         return;
     dome__hub_view_stands(s, &message->view);
-    dome__hub_heal_bequeath(s, message->view.legacy);
+    dome__hub_heal_keep_facts(s, message->view.facts);
     dome__hub_healed(s, &message->view);
     if (message->view.number == s->view.number)
         dome__hub_send(c, message);
@@ -277,8 +277,8 @@ static void take_message(hub_state *s, hub_client *c, dome_wire_message *message
     case DOME_WIRE_SIGNAL:
         c->last_signal = (int)message->signal & 0x7f;
         break;
-    case DOME_WIRE_TRAIL:
-        dome__hub_take_trail(s, c->rank, g_steal_pointer(&message->calls));
+    case DOME_WIRE_CALL_LOG:
+        dome__hub_take_call_log(s, c->rank, g_steal_pointer(&message->calls));
         break;
     case DOME_WIRE_EXITING:
         c->exit_status = (int)message->status & 0xff;
@@ -303,11 +303,11 @@ static void take_message(hub_state *s, hub_client *c, dome_wire_message *message
         dome__hub_view_postpone(s, message->postponed);
         dome__hub_meet(s);
         break;
-    case DOME_WIRE_PARK:
-        dome__hub_park(s, c, &message->park);
+    case DOME_WIRE_STANDBY:
+        dome__hub_standby_start(s, c, &message->standby);
         break;
     case DOME_WIRE_REFUSE:
-        dome__hub_park_end(s);
+        dome__hub_standby_end(s);
         dome__hub_view_refuse(s, &message->refuse);
         break;
     case DOME_WIRE_CHANGE:

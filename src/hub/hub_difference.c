@@ -1,28 +1,28 @@
 /* For tasks that disagree: finds the first call that differed, and how. */
-#include "core/trail.h"
+#include "core/call_log.h"
 #include "hub/hub_private.h"
 
 #include <string.h>
 
 /* The last operations of a task, newest first. */
-typedef struct trail {
+typedef struct call_log {
     int rank;
     GArray *calls; /* of dome_wire_call */
-} trail;
+} call_log;
 
-static void trail_free(void *data)
+static void call_log_free(void *data)
 {
-    trail *t = data;
+    call_log *t = data;
     g_array_unref(t->calls);
     g_free(t);
 }
 
-void dome__hub_ask_trails(hub_state *s)
+void dome__hub_ask_call_logs(hub_state *s)
 {
-    if (s->difference.trails || s->failure.told)
+    if (s->difference.call_logs || s->failure.told)
         return;
-    s->difference.trails = g_ptr_array_new_with_free_func(trail_free);
-    dome__hub_to_all_watches(s, DOME_WIRE_TRAIL);
+    s->difference.call_logs = g_ptr_array_new_with_free_func(call_log_free);
+    dome__hub_to_all_watches(s, DOME_WIRE_CALL_LOG);
 }
 
 void dome__hub_wait_for_ever(hub_state *s)
@@ -32,39 +32,39 @@ void dome__hub_wait_for_ever(hub_state *s)
 
 void dome__hub_difference_forget(hub_state *s)
 {
-    g_clear_pointer(&s->difference.trails, g_ptr_array_unref);
+    g_clear_pointer(&s->difference.call_logs, g_ptr_array_unref);
     s->difference.for_ever = false;
 }
 
-bool dome__hub_has_trail(const hub_state *s, int rank)
+bool dome__hub_has_call_log(const hub_state *s, int rank)
 {
     bool has = false;
-    for (guint i = 0; i < s->difference.trails->len; i++)
-        has |= ((const trail *)s->difference.trails->pdata[i])->rank == rank;
+    for (guint i = 0; i < s->difference.call_logs->len; i++)
+        has |= ((const call_log *)s->difference.call_logs->pdata[i])->rank == rank;
     return has;
 }
 
 static gint by_rank(gconstpointer a, gconstpointer b)
 {
-    return (*(const trail *const *)a)->rank - (*(const trail *const *)b)->rank;
+    return (*(const call_log *const *)a)->rank - (*(const call_log *const *)b)->rank;
 }
 
-void dome__hub_take_trail(hub_state *s, int rank, GArray *calls)
+void dome__hub_take_call_log(hub_state *s, int rank, GArray *calls)
 {
-    if (!s->difference.trails || dome__hub_has_trail(s, rank)) {
+    if (!s->difference.call_logs || dome__hub_has_call_log(s, rank)) {
         g_array_unref(calls);
         return;
     }
-    trail *t = g_new0(trail, 1);
+    call_log *t = g_new0(call_log, 1);
     t->rank = rank;
     t->calls = calls;
-    g_ptr_array_add(s->difference.trails, t);
-    g_ptr_array_sort(s->difference.trails, by_rank);
+    g_ptr_array_add(s->difference.call_logs, t);
+    g_ptr_array_sort(s->difference.call_logs, by_rank);
 }
 
 /* ---- comparing them ---- */
 
-static const dome_wire_call *call_at(const trail *t, uint64_t sequence)
+static const dome_wire_call *call_at(const call_log *t, uint64_t sequence)
 {
     const dome_wire_call *newest = t->calls->len ? &g_array_index(t->calls, dome_wire_call, 0) : NULL;
     if (!newest || sequence > newest->sequence || newest->sequence - sequence >= t->calls->len)
@@ -72,9 +72,9 @@ static const dome_wire_call *call_at(const trail *t, uint64_t sequence)
     return &g_array_index(t->calls, dome_wire_call, newest->sequence - sequence);
 }
 
-/* The first operation from which the histories of two tasks differ; 0 if none of those in both trails does. *older: they already
- * differed before the first operation that is in both trails. */
-static uint64_t parting(const trail *a, const trail *b, bool *older)
+/* The first operation from which the histories of two tasks differ; 0 if none of those in both call logs does. *older: they
+ * already differed before the first operation that is in both call logs. */
+static uint64_t parting(const call_log *a, const call_log *b, bool *older)
 {
     uint64_t found = 0;
     *older = false;
@@ -136,11 +136,11 @@ static char *line(const hub_state *s, int a, const dome_wire_call *x, int b, con
 }
 
 /* A task whose calls differ from those of `first`, and the first operation that does; NULL if there is none. */
-static const trail *other_than(const hub_state *s, const trail *first, uint64_t *earliest, bool *before)
+static const call_log *other_than(const hub_state *s, const call_log *first, uint64_t *earliest, bool *before)
 {
-    const trail *other = NULL;
-    for (guint i = 0; i < s->difference.trails->len; i++) {
-        const trail *t = s->difference.trails->pdata[i];
+    const call_log *other = NULL;
+    for (guint i = 0; i < s->difference.call_logs->len; i++) {
+        const call_log *t = s->difference.call_logs->pdata[i];
         bool older;
         uint64_t found = parting(first, t, &older);
         if (found && (!other || found < *earliest)) {
@@ -154,10 +154,10 @@ static const trail *other_than(const hub_state *s, const trail *first, uint64_t 
 
 bool dome__hub_same_calls(const hub_state *s)
 {
-    const trail *first = s->difference.trails->len ? s->difference.trails->pdata[0] : NULL;
+    const call_log *first = s->difference.call_logs->len ? s->difference.call_logs->pdata[0] : NULL;
     bool same = first && first->calls->len;
-    for (guint i = 1; same && i < s->difference.trails->len; i++) {
-        const trail *t = s->difference.trails->pdata[i];
+    for (guint i = 1; same && i < s->difference.call_logs->len; i++) {
+        const call_log *t = s->difference.call_logs->pdata[i];
         bool older, common = false;
         for (guint k = 0; k < t->calls->len && !common; k++)
             common = call_at(first, g_array_index(t->calls, dome_wire_call, k).sequence) != NULL;
@@ -168,17 +168,17 @@ bool dome__hub_same_calls(const hub_state *s)
 
 bool dome__hub_message_is_lost(const hub_state *s)
 {
-    return s->difference.for_ever && s->difference.trails && dome__hub_same_calls(s);
+    return s->difference.for_ever && s->difference.call_logs && dome__hub_same_calls(s);
 }
 
 char *dome__hub_difference(const hub_state *s)
 {
-    const trail *first = NULL, *other = NULL;
+    const call_log *first = NULL, *other = NULL;
     uint64_t earliest = 0;
     bool before = false;
     /* Task 0 need not have come to the call that differs: halos couple neighbours alone. */
-    for (guint i = 0; i < s->difference.trails->len && !other; i++) {
-        first = s->difference.trails->pdata[i];
+    for (guint i = 0; i < s->difference.call_logs->len && !other; i++) {
+        first = s->difference.call_logs->pdata[i];
         other = other_than(s, first, &earliest, &before);
     }
     if (!other)

@@ -8,14 +8,14 @@
 typedef struct hub_state hub_state;
 
 typedef struct hub_difference {
-    GPtrArray *trails; /* NULL: not requested */
-    bool for_ever;     /* tasks wait in different operations for messages that nobody has sent */
+    GPtrArray *call_logs; /* NULL: not requested */
+    bool for_ever;        /* tasks wait in different operations for messages that nobody has sent */
 } hub_difference;
 
 /* Asks all tasks for their last operations, when tasks disagree. */
-void dome__hub_ask_trails(hub_state *s);
-void dome__hub_take_trail(hub_state *s, int rank, GArray *calls);
-bool dome__hub_has_trail(const hub_state *s, int rank);
+void dome__hub_ask_call_logs(hub_state *s);
+void dome__hub_take_call_log(hub_state *s, int rank, GArray *calls);
+bool dome__hub_has_call_log(const hub_state *s, int rank);
 
 /* They wait for ever. */
 void dome__hub_wait_for_ever(hub_state *s);

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* Seconds for a host to answer, and for the process that asks. */
-static const double ANSWER = 1.5, LOOK = 3;
+static const double ANSWER = 1.5, PROBE = 3;
 
 /* Seconds after which PVM has forgotten a host that is down: it tries for 180 at least. */
 static const double FORGOTTEN = 300;
@@ -124,9 +124,9 @@ static bool is_in_doubt(const hub_member *members, int size, const char *host)
 
 /* ---- asking the others ---- */
 
-static void start_look(hub_state *s, const hub_member *members, int size)
+static void start_probe(hub_state *s, const hub_member *members, int size)
 {
-    hub_look *l = &s->look;
+    hub_probe *l = &s->probe;
     GPtrArray *hosts = g_ptr_array_new(), *skip = g_ptr_array_new();
     GArray *daemons = g_array_new(FALSE, FALSE, sizeof(int));
     for (guint i = 0; i < s->machine->down->len; i++)
@@ -146,10 +146,10 @@ static void start_look(hub_state *s, const hub_member *members, int size)
     }
     g_ptr_array_add(hosts, NULL);
     g_ptr_array_add(skip, NULL);
-    *l = (hub_look){.fd = -1, .said = g_string_new(NULL), .until = s->now + LOOK};
+    *l = (hub_probe){.fd = -1, .said = g_string_new(NULL), .until = s->now + PROBE};
     if (s->hub->machine.launcher->can & DOME_LAUNCHER_MACHINE)
-        l->process = dome__machine_look(s->hub->machine.launcher, (char **)hosts->pdata, (const int *)(const void *)daemons->data,
-                                        (char **)skip->pdata, ANSWER, &l->fd);
+        l->process = dome__machine_probe(s->hub->machine.launcher, (char **)hosts->pdata,
+                                         (const int *)(const void *)daemons->data, (char **)skip->pdata, ANSWER, &l->fd);
     g_array_unref(daemons);
     g_ptr_array_unref(skip);
     g_ptr_array_unref(hosts);
@@ -158,7 +158,7 @@ static void start_look(hub_state *s, const hub_member *members, int size)
 /* Whether all that the process says has come, or nothing will. */
 static bool is_known(hub_state *s)
 {
-    hub_look *l = &s->look;
+    hub_probe *l = &s->probe;
     char buffer[1024];
     struct pollfd p = {.fd = l->fd, .events = POLLIN};
     ssize_t n = 1;
@@ -175,21 +175,21 @@ static bool is_known(hub_state *s)
     return true;
 }
 
-void dome__hub_look_end(hub_state *s)
+void dome__hub_probe_end(hub_state *s)
 {
-    hub_look *l = &s->look;
+    hub_probe *l = &s->probe;
     if (l->said && l->fd >= 0) {
         kill(l->process, SIGKILL);
         close(l->fd);
     }
     if (l->said)
         g_string_free(l->said, TRUE);
-    *l = (hub_look){.fd = -1};
+    *l = (hub_probe){.fd = -1};
 }
 
 static void judge(hub_state *s, const hub_member *members, int size)
 {
-    GString *said = s->look.said;
+    GString *said = s->probe.said;
     if (!g_str_has_suffix(said->str, "\n")) { /* it cannot be found out */
         for (int r = 0; r < size; r++)
             if (is_elsewhere(&members[r]) && !dome__hub_is_down(s, members[r].host) && is_out(members, size, members[r].host))
@@ -218,8 +218,8 @@ bool dome__hub_find_down(hub_state *s, hub_member *members, int size)
     note_silent(s, members, size);
     for (int r = 0; r < size; r++)
         asks |= is_elsewhere(&members[r]) && (members[r].lost || members[r].failed);
-    if (asks && !s->look.said)
-        start_look(s, members, size);
+    if (asks && !s->probe.said)
+        start_probe(s, members, size);
     if (asks && !is_known(s))
         return false;
     if (asks)

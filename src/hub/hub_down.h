@@ -14,12 +14,12 @@ typedef struct hub_host {
 } hub_host;
 
 /* A process that looks which other hosts are there, after a loss. */
-typedef struct hub_look {
+typedef struct hub_probe {
     pid_t process;
     int fd;        /* it says there which are not; -1: that is known */
     double until;  /* it is given up then */
     GString *said; /* NULL: nobody asks */
-} hub_look;
+} hub_probe;
 
 GArray *dome__hub_down_new(void);
 
@@ -27,7 +27,7 @@ GArray *dome__hub_down_new(void);
 bool dome__hub_find_down(hub_state *s, hub_member *members, int size);
 
 /* Forgets the answers of hosts about this loss. May be called before any loss. */
-void dome__hub_look_end(hub_state *s);
+void dome__hub_probe_end(hub_state *s);
 
 /* How many hosts are down. */
 int dome__hub_count_down(const hub_state *s);

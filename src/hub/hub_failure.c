@@ -170,7 +170,7 @@ char *dome__hub_reason(const hub_state *s)
 
 void dome__hub_tell(hub_state *s)
 {
-    char *difference = s->difference.trails ? dome__hub_difference(s) : NULL;
+    char *difference = s->difference.call_logs ? dome__hub_difference(s) : NULL;
     if (difference) {
         g_free(s->failure.noticed);
         s->failure.noticed = difference;

@@ -66,7 +66,7 @@ static bool can_go_over(const hub_state *s)
 
 static bool can_heal(const hub_state *s)
 {
-    return s->hub->heals && s->healing.left != 0 && s->healing.legacy && can_go_over(s);
+    return s->hub->heals && s->healing.left != 0 && s->healing.facts && can_go_over(s);
 }
 
 /* Whether a lost task has ended by a signal of its own, which it has announced, and not because its process was killed or its
@@ -169,7 +169,7 @@ static bool start_rank0(hub_state *s)
                                    .begun_ns = dome__now_ns(),
                                    .avoid = avoid,
                                    .held = " ",
-                                   .rest = s->healing.legacy};
+                                   .rest = s->healing.facts};
     char *view = dome__view_entry_text(&entry);
     const pid_t pid = s->hub->start_rank0(s->hub->ctx, view);
     g_free(view);
@@ -184,10 +184,10 @@ static bool start_rank0(hub_state *s)
 /* The failure has been dealt with: the next one is another. */
 static void forget_failure(hub_state *s)
 {
-    dome__hub_park_end(s);
+    dome__hub_standby_end(s);
     dome__hub_failure_forget(s);
     dome__hub_difference_forget(s);
-    dome__hub_look_end(s);
+    dome__hub_probe_end(s);
     s->healing.unstarted = false;
 }
 
@@ -498,10 +498,10 @@ void dome__hub_healed(hub_state *s, const dome_wire_view *view)
     dome__hub_history_count_from(s, s->hub->tells ? view->loop : 0); /* its boundaries are counted from the checkpoint */
 }
 
-void dome__hub_heal_bequeath(hub_state *s, const char *legacy)
+void dome__hub_heal_keep_facts(hub_state *s, const char *facts)
 {
-    g_free(s->healing.legacy);
-    s->healing.legacy = g_strdup(legacy);
+    g_free(s->healing.facts);
+    s->healing.facts = g_strdup(facts);
 }
 
 void dome__hub_heal_open(hub_state *s)
@@ -511,7 +511,7 @@ void dome__hub_heal_open(hub_state *s)
 
 void dome__hub_heal_close(hub_state *s)
 {
-    g_free(s->healing.legacy);
+    g_free(s->healing.facts);
     g_free(s->healing.reason);
     g_free(s->healing.without);
 }

@@ -12,7 +12,7 @@ typedef struct hub_state hub_state;
 typedef struct hub_client hub_client;
 
 typedef struct hub_healing {
-    char *legacy;     /* what task 0 of this view has left with the hub for another one: dome_wire_view; NULL: it has not yet */
+    char *facts;      /* what task 0 of this view has left with the hub for another one: dome_wire_view; NULL: it has not yet */
     char *reason;     /* of the loss that is being healed; NULL: none */
     uint32_t number;  /* of the view that heals it */
     bool bare;        /* the program had no object with a name */
@@ -51,7 +51,7 @@ void dome__hub_send_back(const hub_state *s, hub_client *c);
 bool dome__hub_look_for_host(hub_state *s, const hub_client *c, const char *host, double limit);
 
 /* A view stands, and task 0 leaves this for another one. */
-void dome__hub_heal_bequeath(hub_state *s, const char *legacy);
+void dome__hub_heal_keep_facts(hub_state *s, const char *facts);
 
 /* Task 0 says that all tasks of a view have joined. */
 void dome__hub_healed(hub_state *s, const dome_wire_view *view);

@@ -25,7 +25,7 @@ void dome__hub_history_ordered(hub_state *s, const dome_order *order, int asker)
 /* A change begins: tasks enter another view. */
 void dome__hub_history_entered(hub_state *s);
 
-/* The program changes, by that order or by its own wish. */
+/* The program changes, by that order or at its own request. */
 void dome__hub_history_changes(hub_state *s, bool ordered);
 
 /* It changes because of a loss, noticed so many seconds after the last sign of the lost task. */

@@ -4,8 +4,8 @@
 #ifndef DOME_SRC_HUB_MACHINE_H
 #define DOME_SRC_HUB_MACHINE_H
 
+#include "hub/hub_pending.h"
 #include "hub/hub_poll.h"
-#include "hub/hub_strangers.h"
 #include "system/time.h"
 
 #include <glib.h>
@@ -17,7 +17,7 @@ typedef struct hub_client hub_client;
 
 typedef struct hub_machine {
     hub_poll poll;
-    hub_strangers strangers;
+    hub_pending pending;
     GArray *down; /* hub_host */
 
     dome_awake awake;
@@ -44,7 +44,7 @@ void dome__hub_skip_time(hub_state *s);
 /* waitpid has told of the end of this child. */
 void dome__hub_machine_reaped(hub_state *s, pid_t pid);
 
-/* Kills tasks of any host by their launcher's ids, in a process apart. */
+/* Kills tasks of any host by their launcher's ids, in a separate process. */
 void dome__hub_launcher_kill(hub_state *s, const int *tids, int n);
 
 #endif

@@ -2,7 +2,7 @@
 #include "hub/hub_private.h"
 #include "machine/private_machine.h"
 #include "system/unconst.h"
-#include "transport/door.h"
+#include "transport/control_socket.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -248,7 +248,7 @@ static void hear(hub_ask *ask)
 static void accept_ask(hub_state *s)
 {
     hub_ask *asks = s->orders.asks;
-    const int fd = dome__door_accept(s->orders.listen_fd);
+    const int fd = dome__control_socket_accept(s->orders.listen_fd);
     int free = 0;
     while (free < DOME_HUB_ASKS && asks[free].fd >= 0)
         free++;
@@ -289,7 +289,7 @@ bool dome__hub_may_order(const hub_state *s)
 void dome__hub_orders_open(hub_state *s)
 {
     hub_orders *o = &s->orders;
-    o->listen_fd = dome__door_listen(DOME_DOOR_ORDER);
+    o->listen_fd = dome__control_socket_listen(DOME_CONTROL_ORDER);
     o->asker = o->adding.fd = o->script_fd = -1;
     for (int i = 0; i < DOME_HUB_ASKS; i++)
         o->asks[i].fd = -1;

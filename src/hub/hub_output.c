@@ -18,14 +18,14 @@ static bool one_file(int a, int b)
 void dome__hub_output_open(hub_state *s)
 {
     s->output.bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    s->output.outlets[0] = dome__outlet_open(STDOUT_FILENO, s->output.bell);
-    s->output.outlets[1] =
-        one_file(STDOUT_FILENO, STDERR_FILENO) ? s->output.outlets[0] : dome__outlet_open(STDERR_FILENO, s->output.bell);
+    s->output.queues[0] = dome__output_queue_open(STDOUT_FILENO, s->output.bell);
+    s->output.queues[1] =
+        one_file(STDOUT_FILENO, STDERR_FILENO) ? s->output.queues[0] : dome__output_queue_open(STDERR_FILENO, s->output.bell);
 }
 
-static dome_outlet *outlet_of(const hub_state *s, int fd)
+static dome_output_queue *queue_of(const hub_state *s, int fd)
 {
-    return s->output.outlets[fd == STDERR_FILENO];
+    return s->output.queues[fd == STDERR_FILENO];
 }
 
 static int stream_of(const hub_client *c)
@@ -35,7 +35,7 @@ static int stream_of(const hub_client *c)
 
 void dome__hub_print(hub_state *s, int fd, const char *text)
 {
-    dome__outlet_put(outlet_of(s, fd), text, strlen(text));
+    dome__output_queue_put(queue_of(s, fd), text, strlen(text));
 }
 
 void dome__hub_say(hub_state *s, const char *text)
@@ -45,19 +45,19 @@ void dome__hub_say(hub_state *s, const char *text)
     g_free(line);
 }
 
-static size_t both(const hub_state *s, size_t (*of)(dome_outlet *outlet))
+static size_t both(const hub_state *s, size_t (*of)(dome_output_queue *queue))
 {
-    return of(s->output.outlets[0]) + (s->output.outlets[1] != s->output.outlets[0] ? of(s->output.outlets[1]) : 0);
+    return of(s->output.queues[0]) + (s->output.queues[1] != s->output.queues[0] ? of(s->output.queues[1]) : 0);
 }
 
 size_t dome__hub_output_waiting(const hub_state *s)
 {
-    return both(s, dome__outlet_waiting);
+    return both(s, dome__output_queue_waiting);
 }
 
 size_t dome__hub_output_written(const hub_state *s)
 {
-    return both(s, dome__outlet_written);
+    return both(s, dome__output_queue_written);
 }
 
 void dome__hub_flush(hub_state *s, double seconds)
@@ -73,7 +73,7 @@ void dome__hub_flush(hub_state *s, double seconds)
 
 bool dome__hub_holds_stream(const hub_state *s, int stream)
 {
-    return dome__outlet_full(outlet_of(s, stream));
+    return dome__output_queue_full(queue_of(s, stream));
 }
 
 bool dome__hub_holds(const hub_state *s, const hub_client *c)
@@ -102,7 +102,7 @@ void dome__hub_relay(hub_state *s, hub_client *c, bool last)
     }
     if (done)
         g_byte_array_remove_range(c->in, 0, done);
-    dome__outlet_put(outlet_of(s, stream_of(c)), text->str, text->len);
+    dome__output_queue_put(queue_of(s, stream_of(c)), text->str, text->len);
     g_string_free(text, TRUE);
 }
 
@@ -133,9 +133,9 @@ void dome__hub_output_close(hub_state *s)
         say_dropped(left);
         return;
     }
-    if (s->output.outlets[1] != s->output.outlets[0])
-        dome__outlet_close(s->output.outlets[1]);
-    dome__outlet_close(s->output.outlets[0]);
+    if (s->output.queues[1] != s->output.queues[0])
+        dome__output_queue_close(s->output.queues[1]);
+    dome__output_queue_close(s->output.queues[0]);
     close(s->output.bell);
 }
 

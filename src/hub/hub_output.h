@@ -2,7 +2,7 @@
 #ifndef DOME_SRC_HUB_OUTPUT_H
 #define DOME_SRC_HUB_OUTPUT_H
 
-#include "system/outlet.h"
+#include "system/output_queue.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,9 +11,9 @@ typedef struct hub_state hub_state;
 typedef struct hub_client hub_client;
 
 typedef struct hub_output {
-    int bell;                /* eventfd, signalled when output has been written */
-    dome_outlet *outlets[2]; /* for standard output and standard error; the same if both are one file */
-    double held_at;          /* when output was last left unread because the hub's own output was not read */
+    int bell;                     /* eventfd, signalled when output has been written */
+    dome_output_queue *queues[2]; /* for standard output and standard error; the same if both are one file */
+    double held_at;               /* when output was last left unread because the hub's own output was not read */
 } hub_output;
 
 void dome__hub_output_open(hub_state *s);

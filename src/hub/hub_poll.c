@@ -54,8 +54,8 @@ static void add_set(hub_state *s, int which, int stream)
 static void gather(hub_state *s, int report_fd)
 {
     hub_poll *w = &s->machine->poll;
-    const GPtrArray *strangers = s->machine->strangers.list;
-    bool full = s->now < s->machine->strangers.full_until;
+    const GPtrArray *pending = s->machine->pending.list;
+    bool full = s->now < s->machine->pending.full_until;
     g_array_set_size(w->polls, 0);
     g_ptr_array_set_size(w->polled, 0);
     add(s, s->hub->signal_fd);
@@ -65,16 +65,16 @@ static void gather(hub_state *s, int report_fd)
     add(s, s->output.bell);
     add(s, full ? -1 : s->orders.listen_fd);
     add(s, s->orders.adding.fd);
-    add(s, s->parking.over ? -1 : s->parking.fd);
+    add(s, s->standby.over ? -1 : s->standby.fd);
     add(s, s->orders.script_fd);
     add_set(s, DOME_HUB_TALK, -1);
     add_set(s, DOME_HUB_OUT, STDOUT_FILENO);
     add_set(s, DOME_HUB_ERROR, STDERR_FILENO);
     for (int i = 0; i < DOME_HUB_ASKS; i++)
         add(s, s->orders.asks[i].waits ? -1 : s->orders.asks[i].fd);
-    for (guint i = 0; i < strangers->len; i++) {
-        add(s, dome__hub_stranger_fd(strangers->pdata[i]));
-        g_ptr_array_add(w->polled, strangers->pdata[i]);
+    for (guint i = 0; i < pending->len; i++) {
+        add(s, dome__hub_pending_fd(pending->pdata[i]));
+        g_ptr_array_add(w->polled, pending->pdata[i]);
     }
 }
 

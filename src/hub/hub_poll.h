@@ -22,13 +22,13 @@ typedef struct hub_set {
 typedef struct hub_poll {
     hub_set sets[DOME_HUB_SETS];
     GArray *polls;     /* struct pollfd */
-    GPtrArray *polled; /* the strangers, owners of the entries from DOME_POLL_FIRST on */
+    GPtrArray *polled; /* the pending connections, owners of the entries from DOME_POLL_FIRST on */
     GArray *events;    /* struct epoll_event, of the set that is looked at */
     GPtrArray *ready;  /* the clients on whose connections there is something to read */
     double turned_at;  /* wall time of the last event */
 } hub_poll;
 
-/* The descriptors that are always polled, before those of strangers and tasks. */
+/* The descriptors that are always polled, before those of pending connections and tasks. */
 enum {
     DOME_POLL_SIGNAL,
     DOME_POLL_LISTEN,
@@ -37,7 +37,7 @@ enum {
     DOME_POLL_BELL,
     DOME_POLL_ORDER,
     DOME_POLL_ADDING,
-    DOME_POLL_PARK,
+    DOME_POLL_STANDBY,
     DOME_POLL_SCRIPT,
     DOME_POLL_SETS,
     DOME_POLL_SETS_END = DOME_POLL_SETS + DOME_HUB_SETS - 1,

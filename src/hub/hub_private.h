@@ -13,12 +13,12 @@
 #include "hub/hub_machine.h"
 #include "hub/hub_orders.h"
 #include "hub/hub_output.h"
-#include "hub/hub_park.h"
+#include "hub/hub_pending.h"
 #include "hub/hub_poll.h"
 #include "hub/hub_rank0.h"
 #include "hub/hub_record.h"
 #include "hub/hub_report.h"
-#include "hub/hub_strangers.h"
+#include "hub/hub_standby.h"
 #include "system/time.h"
 #include "wire/history.h"
 #include "wire/order.h"
@@ -88,13 +88,13 @@ struct hub_state {
     hub_failure failure;
     hub_difference difference;
     hub_inquiry inquiry;
-    hub_look look;
+    hub_probe probe;
     hub_healing healing;
 
     dome_view view;
     hub_history history;
     hub_orders orders;
-    hub_parking parking;
+    hub_standby standby;
     hub_script *script; /* NULL: none */
     hub_size *size;     /* NULL: none */
 };

@@ -32,7 +32,7 @@ int dome__hub_process_open(const hub_state *s, const hub_client *c)
 {
     int process = strcmp(c->host, g_get_host_name()) == 0 ? (int)syscall(SYS_pidfd_open, c->pid, 0) : -1;
     if (process >= 0 &&
-        (guint)process > s->machine->strangers.descriptors / 2) { /* keep descriptors for connections: hub_strangers.c */
+        (guint)process > s->machine->pending.descriptors / 2) { /* keep descriptors for connections: hub_pending.c */
         close(process);
         process = -1;
     }

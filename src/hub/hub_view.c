@@ -72,7 +72,7 @@ void dome__hub_tell_hosts(const hub_state *s)
 
 void dome__hub_view_act(hub_state *s, dome_view_act act)
 {
-    switch (act.deed) {
+    switch (act.action) {
     case DOME_VIEW_HOLD:
         to_all(s, &(dome_wire_message){.kind = DOME_WIRE_HOLD, .hold = {.order = act.order}});
         break;
@@ -101,7 +101,7 @@ void dome__hub_view_act(hub_state *s, dome_view_act act)
 char *dome__hub_view_ask(hub_state *s, dome_view_plan *plan)
 {
     const dome_view_act act = dome__view_ask(&s->view, plan);
-    if (act.deed == DOME_VIEW_REFUSED)
+    if (act.action == DOME_VIEW_REFUSED)
         return act.text;
     dome__hub_view_act(s, act);
     return NULL;
@@ -111,7 +111,7 @@ bool dome__hub_view_meet(hub_state *s)
 {
     const dome_view_act act = dome__view_meet(&s->view);
     dome__hub_view_act(s, act);
-    return act.deed != DOME_VIEW_NOTHING;
+    return act.action != DOME_VIEW_NOTHING;
 }
 
 void dome__hub_view_held(hub_state *s, const hub_client *c, const dome_wire_hold *hold)
@@ -164,7 +164,7 @@ bool dome__hub_view_greet(hub_state *s, hub_client *c, dome_view_act *then)
     if (c->channel != DOME_WIRE_WATCH)
         return c->view >= s->view.number && c->view <= newest(s);
     *then = dome__view_greet(&s->view, c->rank, c->view, c->tid);
-    if (then->deed == DOME_VIEW_WRONG)
+    if (then->action == DOME_VIEW_WRONG)
         return false;
     const int place = dome__view_place(&s->view, c->view, c->rank);
     for (guint i = 0; i < s->clients->len; i++) {
@@ -181,7 +181,7 @@ static void note_entered(hub_state *s, uint32_t before)
     if (s->view.number == before)
         return;
     dome__hub_history_ended(s, before);
-    dome__hub_park_end(s);
+    dome__hub_standby_end(s);
     dome__hub_history_stands(s);
 }
 
@@ -190,7 +190,7 @@ void dome__hub_view_change(hub_state *s, hub_client *c, const dome_wire_change *
     const bool steady = s->view.phase != DOME_VIEW_ENTERING;
     const uint32_t before = s->view.number;
     dome_view_plan plan;
-    dome_view_act act = {.deed = DOME_VIEW_WRONG};
+    dome_view_act act = {.action = DOME_VIEW_WRONG};
     bool ordered = false;
     if (s->view.size == 0 && change->number == s->view.number + 1 &&
         !c->early) { /* the word of task 0 comes by another connection */
@@ -205,7 +205,7 @@ void dome__hub_view_change(hub_state *s, hub_client *c, const dome_wire_change *
     }
     const int size = plan.size;
     dome__view_plan_clear(&plan);
-    if (act.deed == DOME_VIEW_WRONG) {
+    if (act.action == DOME_VIEW_WRONG) {
         dome__hub_notice(s, DOME_END_OWN, false, 2,
                          g_strdup_printf("tasks disagree about the number of tasks: task %d on host %s changes to %d", c->rank,
                                          c->host, size));

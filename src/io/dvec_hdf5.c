@@ -65,7 +65,7 @@ static int check_place(dome_env *env, const place *p)
 typedef struct reader {
     const place *place;
     const dome_file_item *item;
-    dome_hdf5_apart *open; /* NULL: nothing has been read yet */
+    dome_hdf5_isolated *open; /* NULL: nothing has been read yet */
 } reader;
 
 static bool read_scattered(dome_shared_file *f, uint64_t offset, void *data, uint64_t bytes)
@@ -83,18 +83,21 @@ static bool read_scattered(dome_shared_file *f, uint64_t offset, void *data, uin
 /* On rank 0: opens the file, and describes the data set in the form of a .npy header, which all tasks parse. */
 static char *describe(dome_shared_file *f, const place *p, dome_npy *npy, uint64_t *offset)
 {
-    char *message = NULL, *header = NULL;
+    char *message = NULL;
+    dome_hdf5_set found = {.offset = *offset};
     if (!dome__shared_open(f))
         return NULL;
     if (f->bytes == 0)
         message = g_strdup("is empty");
     else
-        dome__hdf5_look(p->file, f->bytes, p->set, &header, &npy->header_bytes, offset, &message);
+        dome__hdf5_describe(p->file, f->bytes, p->set, &found, &message);
+    npy->header_bytes = found.header_bytes;
+    *offset = found.offset;
     if (message)
         dome__shared_note_format(f, message);
     else
         dome__shared_unchanged(f); /* libhdf5 has opened it by its name */
-    return header;
+    return found.header;
 }
 
 static int share_description(dome_shared_file *f, const place *p, dome_npy *npy, uint64_t *offset)
@@ -163,7 +166,7 @@ static void note(dome_shared_file *f, char *message)
 
 /* A data set that is being added to an existing file. */
 typedef struct adding {
-    dome_hdf5_apart *open;
+    dome_hdf5_isolated *open;
     uint64_t before; /* length of the file */
 } adding;
 

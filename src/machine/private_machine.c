@@ -224,7 +224,7 @@ pid_t dome__machine_add(const dome_launcher *launcher, char **lines, bool look_t
     return start_child(add, &(work){.launcher = launcher, .lines = lines, .look = look_too}, fd);
 }
 
-pid_t dome__machine_look(const dome_launcher *launcher, char **hosts, const int *daemons, char **skip, double seconds, int *fd)
+pid_t dome__machine_probe(const dome_launcher *launcher, char **hosts, const int *daemons, char **skip, double seconds, int *fd)
 {
     return start_child(look, &(work){.launcher = launcher, .lines = hosts, .daemons = daemons, .skip = skip, .seconds = seconds},
                        fd);

@@ -40,7 +40,7 @@ const char *dome__machine_add_failed(const char *said);
  * answer), and the other hosts of the virtual machine that do not answer, without those in skip; in a child process, too. Asks no
  * daemon: PVM's hold up all messages while one of them does not answer. From *fd come the names of these hosts, separated by
  * blanks, and a newline; only the end if they cannot be found out. */
-pid_t dome__machine_look(const dome_launcher *launcher, char **hosts, const int *daemons, char **skip, double seconds, int *fd);
+pid_t dome__machine_probe(const dome_launcher *launcher, char **hosts, const int *daemons, char **skip, double seconds, int *fd);
 
 /* Makes the guard also continue rank 0 (SIGCONT) when the hub ends, in case it is stopped. */
 void dome__private_machine_guard_rank0(const dome_private_machine *machine, pid_t rank0);

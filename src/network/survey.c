@@ -178,33 +178,39 @@ static void measure_crowded(survey *s, const int *order, const int *cluster)
 
 /* ---- whether links are shared ---- */
 
+/* Two clusters; or one, twice. */
+typedef struct between {
+    const int *order, *cluster; /* the hosts in the order of the ring; the cluster of each host */
+    int a, b;
+} between;
+
 /* The hosts of a cluster, in the order of the ring; returns their number. */
-static int members_of(const survey *s, const int *order, const int *cluster, int which, int *member)
+static int members_of(const survey *s, const between *w, int which, int *member)
 {
     int count = 0;
     for (int i = 0; i < s->network->hosts; i++)
-        if (cluster[order[i]] == which)
-            member[count++] = order[i];
+        if (w->cluster[w->order[i]] == which)
+            member[count++] = w->order[i];
     return count;
 }
 
 /* As many pairs between clusters a and b, or within a, as there can be at once; others in each round. Of many hosts those whose
  * links lie on the ring are known. */
-static void fill_between(const survey *s, const int *order, const int *cluster, int a, int b, int round, group *g)
+static void fill_between(const survey *s, const between *w, int round, group *g)
 {
     int n = s->network->hosts, *one = g_new(int, n + 1), *other = g_new(int, n + 1);
-    int ones = members_of(s, order, cluster, a, one), others = members_of(s, order, cluster, b, other);
+    int ones = members_of(s, w, w->a, one), others = members_of(s, w, w->b, other);
     g->pairs = 0;
     if (n > ALL_LINKS) {
         group ring = group_new(n);
-        fill_round(n, order, round % 2, &ring);
+        fill_round(n, w->order, round % 2, &ring);
         for (int i = 0; i < ring.pairs; i++) {
-            int x = cluster[ring.pair[2 * i]], y = cluster[ring.pair[2 * i + 1]];
-            if (MIN(x, y) == a && MAX(x, y) == b)
+            int x = w->cluster[ring.pair[2 * i]], y = w->cluster[ring.pair[2 * i + 1]];
+            if (MIN(x, y) == w->a && MAX(x, y) == w->b)
                 group_add(g, ring.pair[2 * i], ring.pair[2 * i + 1]);
         }
         group_free(&ring);
-    } else if (a == b) {
+    } else if (w->a == w->b) {
         g->pairs = ones > 1 ? dome__network_round(ones, round % (ones - 1 + ones % 2), g->pair) : 0;
         for (int i = 0; i < 2 * g->pairs; i++)
             g->pair[i] = one[g->pair[i]];
@@ -214,7 +220,7 @@ static void fill_between(const survey *s, const int *order, const int *cluster, 
     }
     g_free(other);
     g_free(one);
-    keep_known(s, cluster, g);
+    keep_known(s, w->cluster, g);
 }
 
 /* A round of pairs that may hinder each other and, in turns with it and in the same way, one of them alone: so what other
@@ -236,15 +242,15 @@ static void vote(survey *s, group *g, int round)
 }
 
 /* Rounds between clusters a and b until it is decided whether they share a medium, at most so many; returns their number. */
-static int measure_sharing(survey *s, const int *order, const int *cluster, int a, int b, int most)
+static int measure_sharing(survey *s, const between *w, int most)
 {
     group g = group_new(s->network->hosts);
     int round = 0, empty = 0;
     while (round < most && empty < 2) {
-        dome_sharing sharing = dome__network_sharing(s->network, cluster, a, b);
+        dome_sharing sharing = dome__network_sharing(s->network, w->cluster, w->a, w->b);
         if (sharing == DOME_SHARED || sharing == DOME_SWITCHED)
             break;
-        fill_between(s, order, cluster, a, b, round, &g);
+        fill_between(s, w, round, &g);
         empty = g.pairs < 2 ? empty + 1 : 0; /* one pair alone hinders nobody */
         if (g.pairs >= 2)
             vote(s, &g, round);
@@ -264,10 +270,10 @@ static void measure_together(survey *s, int *order)
         dome__network_tour(s->network, order);
     measure_crowded(s, order, cluster);
     for (int a = 0; a < clusters; a++)
-        left -= measure_sharing(s, order, cluster, a, a, MIN(left, ROUNDS_EACH));
+        left -= measure_sharing(s, &(between){order, cluster, a, a}, MIN(left, ROUNDS_EACH));
     for (int a = 0; a < clusters; a++)
         for (int b = a + 1; b < clusters; b++)
-            left -= measure_sharing(s, order, cluster, a, b, MIN(left, ROUNDS_EACH));
+            left -= measure_sharing(s, &(between){order, cluster, a, b}, MIN(left, ROUNDS_EACH));
     g_free(cluster);
 }
 

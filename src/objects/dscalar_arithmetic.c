@@ -16,13 +16,13 @@ static dome_status check_operand(const dscalar *s, const dscalar *a)
 
 /* s = the element-wise operation `kernel` of a and b, or of a and the number `value` if there is one. */
 static dome_status compute(dome_operation_code code, dome_operation_code kernel, dscalar *s, const dscalar *a, const dscalar *b,
-                           bool binary, const double *value)
+                           const double *value)
 {
-    if (!s || !a || (binary && !b))
+    if (!s || !a)
         return dome__null(dome__operation_name_in(&dome__dscalar_operations, code), "a scalar");
     dome_operation op;
     uint64_t words[2] = {dscalar__id(a), value ? dome__double_word(*value) : dscalar__id(b)};
-    dome__begin_with(&op, s->env, code, s->object, words, 1 + (binary || value));
+    dome__begin_with(&op, s->env, code, s->object, words, 1 + (b || value));
     dome_status status = check_operand(s, a);
     if (status == DOME_OK && b)
         status = check_operand(s, b);
@@ -58,17 +58,17 @@ dome_status dscalar_copy(dscalar *s, const dscalar *a)
 #define UNARY(CODE, name)                                                                                                        \
     dome_status dscalar_##name(dscalar *s, const dscalar *a)                                                                     \
     {                                                                                                                            \
-        return compute(DOME_OP_DSCALAR_##CODE, DOME_OP_DVEC_##CODE, s, a, NULL, false, NULL);                                    \
+        return compute(DOME_OP_DSCALAR_##CODE, DOME_OP_DVEC_##CODE, s, a, NULL, NULL);                                           \
     }
 #define BINARY(CODE, name)                                                                                                       \
     dome_status dscalar_##name(dscalar *s, const dscalar *a, const dscalar *b)                                                   \
     {                                                                                                                            \
-        return compute(DOME_OP_DSCALAR_##CODE, DOME_OP_DVEC_##CODE, s, a, b, true, NULL);                                        \
+        return !b ? dome__null(__func__, "a scalar") : compute(DOME_OP_DSCALAR_##CODE, DOME_OP_DVEC_##CODE, s, a, b, NULL);      \
     }
 #define NUMBER(CODE, name)                                                                                                       \
     dome_status dscalar_##name(dscalar *s, const dscalar *a, double value)                                                       \
     {                                                                                                                            \
-        return compute(DOME_OP_DSCALAR_##CODE, DOME_OP_DVEC_##CODE, s, a, NULL, false, &value);                                  \
+        return compute(DOME_OP_DSCALAR_##CODE, DOME_OP_DVEC_##CODE, s, a, NULL, &value);                                         \
     }
 
 BINARY(ADD, add)

@@ -100,10 +100,11 @@ dome_status dvec_max_value_into(dscalar *s, const dvec *x)
 
 /* ---- coefficients ---- */
 
-/* Begins an operation whose coefficients are a and b (b may be NULL) and asks for their values. */
+/* Begins an operation whose coefficients are a and, if it has two, b, and asks for their values. */
 static dome_status begin(dome_operation *op, dome_operation_code code, const dvec *z, const dvec *x, const dscalar *a,
-                         const dscalar *b, bool two)
+                         const dscalar *b)
 {
+    const bool two = code == DOME_OP_DVEC_AXPBY_BY;
     if (!z || !x)
         return dvec__null(code, "a vector");
     if (!a || (two && !b))
@@ -172,7 +173,7 @@ dome_status dvec_axpy_by(dvec *y, const dscalar *a, const dvec *x)
 {
     dome_operation op;
     coefficient value;
-    dome_status status = begin(&op, DOME_OP_DVEC_AXPY_BY, y, x, a, NULL, false);
+    dome_status status = begin(&op, DOME_OP_DVEC_AXPY_BY, y, x, a, NULL);
     if (status != DOME_OK)
         return status;
     status = value_of(a, &value);
@@ -183,7 +184,7 @@ dome_status dvec_aypx_by(dvec *y, const dscalar *a, const dvec *x)
 {
     dome_operation op;
     coefficient value;
-    dome_status status = begin(&op, DOME_OP_DVEC_AYPX_BY, y, x, a, NULL, false);
+    dome_status status = begin(&op, DOME_OP_DVEC_AYPX_BY, y, x, a, NULL);
     if (status != DOME_OK)
         return status;
     status = value_of(a, &value);
@@ -194,7 +195,7 @@ dome_status dvec_axpby_by(dvec *y, const dscalar *a, const dvec *x, const dscala
 {
     dome_operation op;
     coefficient value[2];
-    dome_status status = begin(&op, DOME_OP_DVEC_AXPBY_BY, y, x, a, b, true);
+    dome_status status = begin(&op, DOME_OP_DVEC_AXPBY_BY, y, x, a, b);
     if (status != DOME_OK)
         return status;
     status = value_of(a, &value[0]);
@@ -207,7 +208,7 @@ dome_status dvec_muls_by(dvec *z, const dvec *x, const dscalar *a)
 {
     dome_operation op;
     coefficient value;
-    dome_status status = begin(&op, DOME_OP_DVEC_MULS_BY, z, x, a, NULL, false);
+    dome_status status = begin(&op, DOME_OP_DVEC_MULS_BY, z, x, a, NULL);
     if (status != DOME_OK)
         return status;
     status = value_of(a, &value);

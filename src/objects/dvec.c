@@ -313,22 +313,35 @@ static uint8_t *adopted_dirty(const dvec *x, const dome_layout *layout)
     return dirty;
 }
 
-/* Copies the elements that the task keeps from the old spans to the new ones. */
-static void copy_kept(char *to, const dome_span becomes[], int nbecomes, const char *from, const dome_span was[], int nwas,
-                      uint64_t element)
+/* The elements of a task in its memory. */
+typedef struct own_spans {
+    dome_span span[2];
+    int count;
+} own_spans;
+
+static own_spans own_spans_of(const dvec *x, const dome_layout *layout)
 {
-    for (int i = 0; i < nbecomes; i++) {
+    own_spans own = {.count = 0};
+    own.count = dome_layout_spans(layout, x->layout_rank, own.span);
+    return own;
+}
+
+/* Copies the elements that the task keeps from the old spans to the new ones. */
+static void copy_kept(char *to, const own_spans *becomes, const char *from, const own_spans *was, uint64_t element)
+{
+    for (int i = 0; i < becomes->count; i++) {
+        const dome_span next = becomes->span[i];
         const char *source = from;
-        for (int j = 0; j < nwas; j++) {
-            uint64_t begin = MAX(was[j].first, becomes[i].first);
-            uint64_t end = MIN(was[j].first + was[j].count, becomes[i].first + becomes[i].count);
-            char *there = to + (begin - becomes[i].first) * element;
-            const char *here = source + (begin - was[j].first) * element;
+        for (int j = 0; j < was->count; j++) {
+            const dome_span old = was->span[j];
+            uint64_t begin = MAX(old.first, next.first), end = MIN(old.first + old.count, next.first + next.count);
+            char *there = to + (begin - next.first) * element;
+            const char *here = source + (begin - old.first) * element;
             if (begin < end && there != here)
                 memmove(there, here, (size_t)((end - begin) * element));
-            source += was[j].count * element;
+            source += old.count * element;
         }
-        to += becomes[i].count * element;
+        to += next.count * element;
     }
 }
 
@@ -376,12 +389,10 @@ static char *place_within(const dvec *x, const dome_span *was, const dome_span *
  * where it is, and new storage has some room to grow. */
 static int take_layout(dvec *x, const dome_layout *layout)
 {
-    dome_span was[2], becomes[2];
-    int nwas = dome_layout_spans(x->layout, x->layout_rank, was);
-    int nbecomes = dome_layout_spans(layout, x->layout_rank, becomes);
-    bool stays = nwas == nbecomes;
-    for (int s = 0; s < nwas && stays; s++)
-        stays = was[s].first == becomes[s].first && was[s].count == becomes[s].count;
+    const own_spans was = own_spans_of(x, x->layout), becomes = own_spans_of(x, layout);
+    bool stays = was.count == becomes.count;
+    for (int s = 0; s < was.count && stays; s++)
+        stays = was.span[s].first == becomes.span[s].first && was.span[s].count == becomes.span[s].count;
     bool fresh = x->env->options.check_pointers;
     if (stays && !fresh)
         return DOME_OK;
@@ -391,13 +402,13 @@ static int take_layout(dvec *x, const dome_layout *layout)
         return DOME_ERR_MEMORY;
     char *data = x->next;
     bool here = data && x->next_here;
-    if (!data && !fresh && nwas == 1 && nbecomes == 1)
-        here = (data = place_within(x, was, becomes, bytes)) != NULL;
+    if (!data && !fresh && was.count == 1 && becomes.count == 1)
+        here = (data = place_within(x, was.span, becomes.span, bytes)) != NULL;
     if (!data)
         data = storage_for(x, layout);
     if (bytes > 0 && !data)
         return DOME_ERR_MEMORY;
-    copy_kept(data, becomes, nbecomes, x->data, was, nwas, element);
+    copy_kept(data, &becomes, x->data, &was, element);
     if (here)
         x->data = data;
     else
@@ -521,7 +532,7 @@ static void vec_destroy(dome_object *object)
     dome__storage_retire(x->lazy->whole, dvec_name(x));
     dome__storage_retire(x->lazy->halo, dvec_name(x));
     dome_layout_unref(x->lazy->halo_layout);
-    g_free(x->lazy->mail);
+    g_free(x->lazy->exchange_counts);
     g_free(x->lazy->text);
     g_free(x->lazy->mapped);
     dome__bury(x->env, x);
@@ -824,9 +835,12 @@ static int map_check(dvec *out, dvec_kernel kernel, int nin, dvec *const in[])
     return DOME_OK;
 }
 
-/* Calls the kernel once for every block, or once for each span; `sums`: which is then added up. */
-static void map_spans(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[], bool runs, bool sums)
+/* Calls the kernel once for every block. how: once for each span; what it has computed is then added up. */
+enum { MAP_RUNS = 1, MAP_SUMS = 2 };
+
+static void map_spans(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *const in[], unsigned how)
 {
+    const bool runs = how & MAP_RUNS, sums = how & MAP_SUMS;
     dvec_span spans[2];
     uint64_t position = 0, most = runs ? UINT64_MAX : dome_layout_block_size(out->layout);
     int nspans = dvec__spans(out, spans);
@@ -845,7 +859,7 @@ static void map_spans(dvec *out, dvec_kernel kernel, void *ctx, int nin, dvec *c
             dome__block_clock_tick(&clock, first, count);
             if (sums)
                 dvec__mapped_add(out, out->data + (position + done) * DVEC_ELEMENT(out), count);
-            dome__ahead_look(out->env->transport);
+            dome__ahead_poll(out->env->transport);
         }
         position += spans[s].count;
     }
@@ -899,7 +913,7 @@ static int map(dome_operation_code code, dvec *out, dvec_kernel kernel, void *ct
     if (code == DOME_OP_DVEC_MAP_ANYWHERE && can_help(out))
         status = dvec__map_anywhere(out, kernel, ctx, nin, in);
     else
-        map_spans(out, kernel, ctx, nin, in, code == DOME_OP_DVEC_MAP_RUNS, sums);
+        map_spans(out, kernel, ctx, nin, in, (code == DOME_OP_DVEC_MAP_RUNS ? MAP_RUNS : 0) | (sums ? MAP_SUMS : 0));
     op.program = false;
     dvec__overwritten(out);
     if (code == DOME_OP_DVEC_MAP)

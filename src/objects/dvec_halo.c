@@ -226,7 +226,7 @@ static void stencil_spans(dvec *out, dvec_stencil_kernel kernel, void *ctx, cons
                 kernel(ctx, index, (char *)to[p].data + i * DVEC_ELEMENT(out), near);
             }
             dome__block_clock_tick(&clock, to[p].first + done, count);
-            dome__ahead_look(out->env->transport);
+            dome__ahead_poll(out->env->transport);
         }
     dome__block_clock_stop(&clock);
 }

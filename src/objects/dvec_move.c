@@ -69,28 +69,35 @@ static uint64_t message_elements(const dvec *x)
     return MAX(1, MESSAGE_BYTES / DVEC_ELEMENT(x));
 }
 
+/* What goes to a task, or comes from one. */
+typedef struct half {
+    int rank;
+    piece *pieces;
+    int count;
+} half;
+
 /* One round of the exchange. Sends and receives alternate, so that at most one message is under way between two tasks: a task
  * waits for the end of one that it has sent only after it has received one. After a failure it waits as well: the receiver may
  * still read the elements, which the program can change when the call has returned. */
-static int trade(const dvec *x, int dest, piece *out, int nout, int source, piece *in, int nin, char *to)
+static int trade(const dvec *x, half out, half in, char *to)
 {
     dome_transport *t = x->env->transport;
     uint64_t element = DVEC_ELEMENT(x), limit = message_elements(x);
     int status = DOME_OK;
-    const bool sends = nout > 0;
+    const bool sends = out.count > 0;
 
-    while (status == DOME_OK && (nout > 0 || nin > 0)) {
-        if (nout > 0) {
-            piece m = next_message(&out, &nout, limit);
-            status = dome__begin_send(t, dest, DOME_CHANNEL_DATA, x->type, x->data + m.from * element, m.count * x->width);
+    while (status == DOME_OK && (out.count > 0 || in.count > 0)) {
+        if (out.count > 0) {
+            piece m = next_message(&out.pieces, &out.count, limit);
+            status = dome__begin_send(t, out.rank, DOME_CHANNEL_DATA, x->type, x->data + m.from * element, m.count * x->width);
         }
-        if (status == DOME_OK && nin > 0) {
-            piece m = next_message(&in, &nin, limit);
-            status = dome__recv(t, source, DOME_CHANNEL_DATA, x->type, to + m.to * element, m.count * x->width);
+        if (status == DOME_OK && in.count > 0) {
+            piece m = next_message(&in.pieces, &in.count, limit);
+            status = dome__recv(t, in.rank, DOME_CHANNEL_DATA, x->type, to + m.to * element, m.count * x->width);
         }
     }
     if (sends)
-        dome__end_send(t, dest);
+        dome__end_send(t, out.rank);
     return status;
 }
 
@@ -161,7 +168,7 @@ static int fetch_in_rounds(const fetching *f)
     for (int k = next_distance(f, 0); k < t->group.size && status == DOME_OK; k = next_distance(f, k)) {
         int dest = rank_after(t, k), source = rank_after(t, t->group.size - k);
         int nout = pieces_out(f, dest, outgoing), nin = pieces_in(f, source, incoming);
-        status = trade(f->x, dest, outgoing, nout, source, incoming, nin, f->to);
+        status = trade(f->x, (half){dest, outgoing, nout}, (half){source, incoming, nin}, f->to);
     }
     return status;
 }
@@ -218,7 +225,7 @@ static int fetch_at_once(const fetching *f)
         int nout = pieces_out(f, dest, pieces), nin = pieces_in(f, source, incoming), sent = group_of(x, pieces, nout), got = 0;
         while (status == DOME_OK && (got < nin || sent < nout)) {
             int n = group_of(x, incoming + got, nin - got);
-            status = trade(x, -1, NULL, 0, source, incoming + got, n, f->to);
+            status = trade(x, (half){.rank = -1}, (half){source, incoming + got, n}, f->to);
             got += n;
             if (status == DOME_OK) {
                 n = group_of(x, pieces + sent, nout - sent);

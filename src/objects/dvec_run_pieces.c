@@ -155,7 +155,7 @@ static void end_piece(run_state *s, run_pieces *p)
         const uint64_t first = MIN(p->now.first, (end - 1) / p->block * p->block);
         dome__block_clock_tick(&p->clock, first, end - first);
     }
-    dome__ahead_look(s->lead->env->transport);
+    dome__ahead_poll(s->lead->env->transport);
     s->done += p->now.count;
     p->now.count = 0;
 }

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "system/sockets.h"
-#include "transport/door.h"
+#include "transport/control_socket.h"
 
 /* Most unknown connections, beside one of each task; how many are accepted in a turn. */
 enum { STRANGERS = 256, ACCEPTS = 64 };
@@ -133,7 +133,7 @@ static bool is_connected(dome_peer *p, dome_peer_other *o, dome_peer_end *end)
     socklen_t length = sizeof error;
     if (getsockopt(end->fd, SOL_SOCKET, SO_ERROR, &error, &length) < 0 || epoll_ctl(p->set, EPOLL_CTL_MOD, end->fd, &e) < 0)
         error = errno;
-    if (!error && end->near && !dome__door_is_own(end->fd))
+    if (!error && end->near && !dome__control_socket_is_own(end->fd))
         error = EACCES;
     if (error)
         refused(p, o, error);
@@ -202,7 +202,7 @@ static void listen_to_all(dome_peer *p, bool listens)
 
 static int accept_one(const dome_peer_end *at)
 {
-    return at->near ? dome__door_accept(at->fd) : accept4(at->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    return at->near ? dome__control_socket_accept(at->fd) : accept4(at->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 }
 
 static void accept_some(dome_peer *p, const dome_peer_end *at)

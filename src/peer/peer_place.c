@@ -1,6 +1,6 @@
 #include "peer/peer_place.h"
 
-#include "transport/door.h"
+#include "transport/control_socket.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -77,7 +77,7 @@ int dome__peer_place_listen(dome_peer_place *place)
 
 int dome__peer_place_listen_near(dome_peer_place *place)
 {
-    const int fd = dome__door_listen(DOME_DOOR_PEER);
+    const int fd = dome__control_socket_listen(DOME_CONTROL_PEER);
     if (fd < 0 || !note_own(fd, place))
         return give_up(fd);
     return fd;

@@ -20,7 +20,7 @@ dome_peer_place dome__peer_place_here(bool loopback);
 /* Listens at the place, without blocking, at a port that the system chooses, and notes it. -1: errno. */
 int dome__peer_place_listen(dome_peer_place *place);
 
-/* The same by a local name that nobody can guess (transport/door.h). */
+/* The same by a local name that nobody can guess (transport/control_socket.h). */
 int dome__peer_place_listen_near(dome_peer_place *place);
 
 /* Begins to connect, without blocking. -1: errno. */

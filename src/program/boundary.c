@@ -12,10 +12,10 @@
 typedef struct wanted {
     uint64_t order;
     char *plan;
-    int wish;
+    int resize;
 } wanted;
 
-/* Of an order, or of a wish, that has been tried in vain. */
+/* Of an order, or of a request of the program, that has been tried in vain. */
 typedef struct tries {
     unsigned count;
     uint64_t left; /* boundaries until it is tried again */
@@ -33,7 +33,7 @@ struct dome_boundary {
     wanted now;        /* at this boundary, until it is carried out */
     /* For another boundary: one at which values are equal on all tasks (dome__boundary_poll), or without messages in transit. */
     wanted late;
-    tries order_tries, wish_tries;
+    tries order_tries, resize_tries;
     dome_transit transit;
     bool bound; /* no other number of tasks can go on from the newest checkpoint; the same on all tasks */
 };
@@ -71,7 +71,7 @@ static demanded what_order(const dome_env *env)
 
 /* ---- messages in transit ---- */
 
-/* The order, or the wish, of this boundary is tried again after so many boundaries. The hub learns that the order waits. */
+/* The order, or the request, of this boundary is tried again after so many boundaries. The hub learns that the order waits. */
 static void put_off_order(const dome_env *env, uint64_t boundaries)
 {
     dome_boundary *b = env->change->boundary;
@@ -83,20 +83,20 @@ static void put_off_order(const dome_env *env, uint64_t boundaries)
     b->order_tries.left = boundaries;
 }
 
-static void put_off_wish(const dome_env *env, uint64_t boundaries)
+static void put_off_resize(const dome_env *env, uint64_t boundaries)
 {
     dome_boundary *b = env->change->boundary;
-    b->late.wish = b->now.wish;
-    b->now.wish = 0;
-    b->wish_tries.left = boundaries;
+    b->late.resize = b->now.resize;
+    b->now.resize = 0;
+    b->resize_tries.left = boundaries;
 }
 
 static void put_off(dome_env *env, uint64_t boundaries)
 {
     if (what_order(env).changes)
         put_off_order(env, boundaries);
-    if (env->change->boundary->now.wish)
-        put_off_wish(env, boundaries);
+    if (env->change->boundary->now.resize)
+        put_off_resize(env, boundaries);
     dome__checkpoint_put_off(env, boundaries);
 }
 
@@ -105,10 +105,10 @@ static void refuse_change(dome_env *env)
     dome_boundary *b = env->change->boundary;
     char *why = dome__transit_in_vain(&b->transit, "other view");
     const bool ordered = what_order(env).changes;
-    dome__change_say_no(env, ordered ? b->now.order : 0, b->now.wish, why);
+    dome__change_say_no(env, ordered ? b->now.order : 0, b->now.resize, why);
     if (ordered)
         g_clear_pointer(&b->now.plan, g_free);
-    b->now.wish = 0;
+    b->now.resize = 0;
     g_free(why);
 }
 
@@ -126,9 +126,9 @@ static int look_for_messages(dome_env *env, bool *due)
 {
     dome_boundary *b = env->change->boundary;
     dome_transit_found found;
-    if (!b->now.wish && !what_order(env).changes && !dome__checkpoint_saves(env))
+    if (!b->now.resize && !what_order(env).changes && !dome__checkpoint_saves(env))
         return DOME_OK;
-    int status = dome__transit_look(env, &b->transit, &found);
+    int status = dome__transit_find(env, &b->transit, &found);
     if (status != DOME_OK || !found.open)
         return status;
     *due = false;
@@ -168,7 +168,7 @@ static bool is_again(struct tries *tries, bool waits, bool other)
     return waits && tries->left == 0;
 }
 
-/* The order of the hub for this boundary, or the one that was postponed to it; and the wish that was. */
+/* The order of the hub for this boundary, or the one that was postponed to it; and the request that was. */
 static void take_order(const dome_env *env)
 {
     dome_boundary *b = env->change->boundary;
@@ -179,9 +179,9 @@ static void take_order(const dome_env *env)
         b->now.plan = g_steal_pointer(&b->late.plan);
         b->now.order = b->late.order;
     }
-    if (is_again(&b->wish_tries, b->late.wish != 0, other)) {
-        b->now.wish = b->late.wish;
-        b->late.wish = 0;
+    if (is_again(&b->resize_tries, b->late.resize != 0, other)) {
+        b->now.resize = b->late.resize;
+        b->late.resize = 0;
     }
 }
 
@@ -193,7 +193,7 @@ static int decide(dome_env *env, bool *due)
     b->passed = true;
     dome__view_times_tell(env);
     int status = dome__checkpoint_decide(env, due);
-    *due = *due || b->now.plan || b->now.wish;
+    *due = *due || b->now.plan || b->now.resize;
     return status == DOME_OK && *due ? look_for_messages(env, due) : status;
 }
 
@@ -205,8 +205,8 @@ static int carry_out(dome_env *env, int status, const char *bound)
     if (status == DOME_OK)
         status = dome__checkpoint_carry_out(env);
     if (status == DOME_OK) {
-        const dome_change_demand demand = {.order = order, .plan = plan, .wish = b->now.wish, .bound = bound};
-        b->now.wish = 0;
+        const dome_change_demand demand = {.order = order, .plan = plan, .resize = b->now.resize, .bound = bound};
+        b->now.resize = 0;
         status = dome__change_boundary(env, &demand);
     } else if (order) {
         dome__change_refuse(env, order, dome_status_text((dome_status)status));
@@ -240,9 +240,9 @@ dome_status dome__boundary_reach(dome_env *env, bool *due)
     return dome__end(&op, status);
 }
 
-/* An order or a wish that no other number of tasks can follow here is tried again behind later operations: the 1st, the 2nd from
- * there, the 4th, and so on. Each has its own tries: a program may wish something else all the time. In between tasks may meet
- * for a checkpoint. */
+/* An order or a request that no other number of tasks can follow here is tried again behind later operations: the 1st, the 2nd
+ * from there, the 4th, and so on. Each has its own tries: a program may ask for another number all the time. In between tasks may
+ * meet for a checkpoint. */
 enum { LATE_TRIES = 10 };
 
 static bool may_wait(struct tries *tries)
@@ -260,8 +260,8 @@ static void postpone(const dome_env *env)
         return;
     if (what_order(env).other_size && may_wait(&b->order_tries))
         put_off_order(env, b->order_tries.left);
-    if (b->now.wish && may_wait(&b->wish_tries))
-        put_off_wish(env, b->wish_tries.left);
+    if (b->now.resize && may_wait(&b->resize_tries))
+        put_off_resize(env, b->resize_tries.left);
 }
 
 static int look(dome_env *env, bool asked, bool *due)
@@ -270,7 +270,7 @@ static int look(dome_env *env, bool asked, bool *due)
     const demanded what = what_order(env);
     const bool met = what.any && !what.changes, writes = env->checkpoints && env->options.checkpoint.directory;
     int status = dome__checkpoint_consult(env, asked || met, due);
-    *due = *due || b->now.wish || (b->now.plan && !met) || ((asked || met) && !writes);
+    *due = *due || b->now.resize || (b->now.plan && !met) || ((asked || met) && !writes);
     return status == DOME_OK && *due ? look_for_messages(env, due) : status;
 }
 
@@ -282,7 +282,7 @@ dome_status dome__boundary_poll(dome_env *env, bool asked, bool *due)
     dome__view_times_tell(env);
     const bool consults = dome__checkpoint_pass(env);
     *due = false;
-    if (!b->now.plan && !asked && !consults && !b->now.wish)
+    if (!b->now.plan && !asked && !consults && !b->now.resize)
         return DOME_OK;
     dome_operation op;
     b->passed = true;
@@ -309,7 +309,7 @@ static int write_first(dome_env *env, bool bound)
     dome_boundary *b = env->change->boundary;
     bool due;
     int status = DOME_OK;
-    if (b->bound && !bound && (b->now.wish || b->now.plan) && !dome__checkpoint_is_due(env)) {
+    if (b->bound && !bound && (b->now.resize || b->now.plan) && !dome__checkpoint_is_due(env)) {
         dome__checkpoint_finish(env);
         status = dome__checkpoint_consult(env, true, &due);
     }
@@ -363,8 +363,8 @@ dome_status dome_resize(dome_env *env, int tasks)
     else if (status == DOME_OK && other)
         status = dome__fail(env, DOME_ERR_STATE, "the program keeps its %d tasks: %s", env->size, other);
     if (status == DOME_OK) {
-        env->change->boundary->now.wish = tasks == env->size ? 0 : tasks;
-        env->change->boundary->late.wish = 0;
+        env->change->boundary->now.resize = tasks == env->size ? 0 : tasks;
+        env->change->boundary->late.resize = 0;
     }
     g_free(why);
     g_free(range);

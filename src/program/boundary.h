@@ -1,4 +1,4 @@
-/* Loop boundaries: what is due there, a checkpoint, an order of the hub or a wish of the program.
+/* Loop boundaries: what is due there, a checkpoint, an order of the hub or a request of the program for another number of tasks.
  *
  * dome_checkpoint in two steps, for a program that is saved inside its calls (src/capture): between them its functions return,
  * and what they have becomes an object. */

@@ -2,7 +2,7 @@
 
 #include "ckpt/checkpoint.h"
 #include "core/object_private.h"
-#include "machine/parker.h"
+#include "machine/standby.h"
 #include "peer/peer_start.h"
 #include "program/exec.h"
 #include "program/placement.h"
@@ -64,7 +64,7 @@ void dome__change_free(dome_change *c)
     g_free(c->start.slots);
     g_free(c->start.avoid);
     g_free(c->exec.held);
-    g_free(c->view.parked);
+    g_free(c->view.standby);
     dome__view_plan_clear(&c->view.plan);
     g_free(c);
 }
@@ -77,7 +77,7 @@ static void say_stands(const dome_env *env)
                            .least = (uint32_t)env->options.size.least,
                            .most = (uint32_t)env->options.size.most,
                            .saves = env->checkpoints != NULL,
-                           .legacy = env->change->healing.legacy};
+                           .facts = env->change->healing.facts};
     dome__checkpoint_from(env, &view.checkpoint, &view.loop);
     dome__watch_stands(env->watch, &view);
 }
@@ -193,7 +193,7 @@ static void go_over(dome_env *env, const dome_view_plan *plan, dome_handover *ha
         dome__watch_stop(env->watch);
         become_planned(env, plan, piece);
     }
-    env->trail = NULL;
+    env->call_log = NULL;
     dome__watch_close(g_steal_pointer(&env->watch));
     dome__set_this_env(NULL);
     exit(0);
@@ -215,11 +215,11 @@ void dome__change_refuse(dome_env *env, uint64_t order, const char *why)
         dome__watch_refuse(env->watch, order, why);
 }
 
-void dome__change_say_no(dome_env *env, uint64_t order, int wish, const char *why)
+void dome__change_say_no(dome_env *env, uint64_t order, int resize, const char *why)
 {
     if (order)
         dome__change_refuse(env, order, why);
-    if (wish && env->rank == 0)
+    if (resize && env->rank == 0)
         dome__say("dome_resize: the program keeps its %d task%s: %s", env->size, env->size == 1 ? "" : "s", why);
 }
 
@@ -256,16 +256,16 @@ static const char *host_for(const dome_view_member *member, char *const *hosts, 
 }
 
 /* Has the newcomers started on these hosts, by rank (NULL: no newcomer). Returns NULL, or why that cannot be (g_free'd). */
-static char *park(const dome_env *env, const char *const *names, int size)
+static char *start_standby(const dome_env *env, const char *const *names, int size)
 {
     const dome_change *c = env->change;
     char *path = dome__own_program_unchanged(), **environment = g_get_environ();
     GString *hosts = g_string_new(NULL);
     for (int r = 0; r < size; r++)
         g_string_append_printf(hosts, "%s%s", r ? " " : "", names[r] ? names[r] : "-");
-    const int fd = dome__parker_order(path ? path : c->exec.words[0], c->exec.words + 1, environment);
+    const int fd = dome__standby_order(path ? path : c->exec.words[0], c->exec.words + 1, environment);
     char *why = fd < 0 ? g_strdup_printf("there is no memory for starting tasks: %s", g_strerror(errno))
-                       : dome__watch_park(env->watch, fd, hosts->str, c->view.parked, size);
+                       : dome__watch_standby(env->watch, fd, hosts->str, c->view.standby, size);
     if (fd >= 0)
         close(fd);
     g_string_free(hosts, TRUE);
@@ -294,10 +294,10 @@ static void start_newcomers(dome_env *env, const dome_view_plan *plan, char **wh
     for (int r = 0; r < plan->size && !*why; r++)
         if (plan->members[r].before == DOME_VIEW_NEWCOMER)
             names[r] = host_for(&plan->members[r], hosts, slots, tasks, launcher->most.on_host, why);
-    g_free(c->view.parked);
-    c->view.parked = g_new0(int, plan->size);
+    g_free(c->view.standby);
+    c->view.standby = g_new0(int, plan->size);
     if (!*why)
-        *why = park(env, names, plan->size);
+        *why = start_standby(env, names, plan->size);
     g_free(names);
     g_free(tasks);
     g_free(slots);
@@ -327,12 +327,12 @@ static int prepare(dome_env *env, const dome_view_plan *plan, dome_handover **ha
     return status;
 }
 
-/* The plan for this boundary, of size 0 if there is none: the program's own wish goes before an order. */
+/* The plan for this boundary, of size 0 if there is none: the program's own request goes before an order. */
 static dome_view_plan plan_for(const dome_env *env, const dome_change_demand *demand)
 {
     dome_view_plan plan = {0};
-    if (demand->wish)
-        return dome__view_plan_resize(env->size, demand->wish);
+    if (demand->resize)
+        return dome__view_plan_resize(env->size, demand->resize);
     if (demand->plan)
         dome__view_plan_parse(demand->plan, env->size, &plan);
     return plan;
@@ -341,7 +341,7 @@ static dome_view_plan plan_for(const dome_env *env, const dome_change_demand *de
 int dome__change_boundary(dome_env *env, const dome_change_demand *demand)
 {
     dome_change *c = env->change;
-    if (!demand->wish && !demand->plan)
+    if (!demand->resize && !demand->plan)
         return DOME_OK;
     dome_view_plan plan = plan_for(env, demand);
     if (plan.size == 0 || !dome__view_plan_changes(&plan, env->size)) {
@@ -350,7 +350,7 @@ int dome__change_boundary(dome_env *env, const dome_change_demand *demand)
         dome__view_plan_clear(&plan);
         return DOME_OK;
     }
-    g_clear_pointer(&c->view.parked, g_free); /* of the change before */
+    g_clear_pointer(&c->view.standby, g_free); /* of the change before */
     char *why = g_strdup(dome__change_objection(env, plan.size));
     if (!why && plan.size != env->size)
         why = g_strdup(demand->bound);
@@ -370,7 +370,7 @@ int dome__change_boundary(dome_env *env, const dome_change_demand *demand)
     if (status != DOME_OK && demand->order)
         dome__change_refuse(env, demand->order, dome_status_text((dome_status)status));
     else if (why)
-        dome__change_say_no(env, demand->order, demand->wish, why);
+        dome__change_say_no(env, demand->order, demand->resize, why);
     g_free(why);
     return status;
 }

@@ -33,7 +33,7 @@ typedef struct dome_view_entered {
     bool back;                 /* the task was in the view before; the following are for dome_init */
     int rank;                  /* its rank */
     dome_view_plan plan;       /* by which the view was made */
-    int *parked;               /* task 0: the launcher's ids of newcomers that wait, by rank; 0: none */
+    int *standby;              /* task 0: the launcher's ids of newcomers that wait, by rank; 0: none */
     dome_handover_piece piece; /* of the state */
 } dome_view_entered;
 
@@ -62,12 +62,12 @@ int dome__change_settle(dome_env *env);
 /* At the end of dome_init. Task 0 tells the hub. */
 void dome__change_stands(dome_env *env);
 
-/* The demand at a loop boundary: the hub's order (0: none) with its plan (view_plan.h, as text), or the program's own wish (0:
+/* The demand at a loop boundary: the hub's order (0: none) with its plan (view_plan.h, as text), or the program's own request (0:
  * none). bound: why it cannot go on with another number of tasks, or NULL. */
 typedef struct dome_change_demand {
     uint64_t order;
     const char *plan;
-    int wish;
+    int resize;
     const char *bound;
 } dome_change_demand;
 
@@ -83,7 +83,7 @@ char *dome__change_never(const dome_env *env);
 /* Tells the hub that the program goes on as it was. */
 void dome__change_refuse(dome_env *env, uint64_t order, const char *why);
 
-/* The same for an order (0: none), and for the program's own wish (0: none), by a line. */
-void dome__change_say_no(dome_env *env, uint64_t order, int wish, const char *why);
+/* The same for an order (0: none), and for the program's own request (0: none), by a line. */
+void dome__change_say_no(dome_env *env, uint64_t order, int resize, const char *why);
 
 #endif

@@ -40,21 +40,21 @@ static int *parse_ids(const char *text, int n)
 char *dome__exec_rest(const dome_env *env, uint64_t loops, int members, dome_handover_piece piece)
 {
     const dome_change *c = env->change;
-    char *parked = ids_text(c->view.parked, members);
-    char *text = dome__view_legacy_text(&(dome_view_legacy){.loops = loops,
-                                                            .parked = parked,
-                                                            .piece_fd = piece.fd,
-                                                            .piece_number = piece.number,
-                                                            .requests = c->exec.requests,
-                                                            .supervised = c->start.supervised,
-                                                            .outside = c->start.outside,
-                                                            .first = c->healing.first,
-                                                            .provider = c->start.provider->transport->name,
-                                                            .host = c->start.host,
-                                                            .slots = c->start.slots ? c->start.slots : "",
-                                                            .given = dome__descriptors_given(),
-                                                            .hub = c->start.hub});
-    g_free(parked);
+    char *standby = ids_text(c->view.standby, members);
+    char *text = dome__view_facts_text(&(dome_view_facts){.loops = loops,
+                                                          .standby = standby,
+                                                          .piece_fd = piece.fd,
+                                                          .piece_number = piece.number,
+                                                          .requests = c->exec.requests,
+                                                          .supervised = c->start.supervised,
+                                                          .outside = c->start.outside,
+                                                          .first = c->healing.first,
+                                                          .provider = c->start.provider->transport->name,
+                                                          .host = c->start.host,
+                                                          .slots = c->start.slots ? c->start.slots : "",
+                                                          .given = dome__descriptors_given(),
+                                                          .hub = c->start.hub});
+    g_free(standby);
     return text;
 }
 
@@ -110,13 +110,13 @@ static void take_entry(dome_env *env, dome_change *c, const dome_view_entry *e)
     dome__progress_continue(env, &begin);
 }
 
-static void take_legacy(dome_env *env, dome_change *c, const dome_view_legacy *l)
+static void take_facts(dome_env *env, dome_change *c, const dome_view_facts *l)
 {
     if (l->slots[0]) {
         g_free(c->start.slots);
         c->start.slots = g_strdup(l->slots);
     }
-    c->view.parked = parse_ids(l->parked, c->view.plan.size);
+    c->view.standby = parse_ids(l->standby, c->view.plan.size);
     c->view.loops = l->loops;
     c->view.piece = (dome_handover_piece){l->piece_fd, l->piece_number};
     dome__descriptors_keep(c->view.piece.fd);
@@ -143,8 +143,8 @@ static char *take_note(dome_env *env, dome_change *c, const char *text)
     }
     c->view.back = true;
     take_entry(env, c, &note.entry);
-    take_legacy(env, c, &note.legacy);
-    dome__healing_take(&c->healing, &note.entry, &note.legacy);
+    take_facts(env, c, &note.facts);
+    dome__healing_take(&c->healing, &note.entry, &note.facts);
     env->options.start.tasks = c->view.plan.size;
     dome__view_note_clear(&note);
     return NULL;

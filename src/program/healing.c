@@ -56,7 +56,7 @@ void dome__healing_clear(dome_healing *h)
     for (int k = 0; k < DOME_KEPT_FILES; k++)
         if (h->kept[k] >= 0)
             close(h->kept[k]);
-    g_free(h->legacy);
+    g_free(h->facts);
     g_free(h->carried);
     g_strfreev(h->environment);
 }
@@ -71,10 +71,10 @@ void dome__healing_note(const dome_healing *h, dome_view_entry *entry)
 }
 
 /* A process in place of task 0 has no past: what it knows of losses, a supervisor has told it. */
-void dome__healing_take(dome_healing *h, const dome_view_entry *entry, const dome_view_legacy *legacy)
+void dome__healing_take(dome_healing *h, const dome_view_entry *entry, const dome_view_facts *facts)
 {
     h->stood = entry->stood;
-    h->first = legacy->first;
+    h->first = facts->first;
     h->kept[0] = entry->kept[0];
     h->kept[1] = entry->kept[1];
     h->losses = MAX(h->losses, entry->losses);
@@ -119,7 +119,7 @@ static void go_back(void *ctx, const dome_wire_back *back)
                                                          .plan = back->plan,
                                                          .avoid = avoid,
                                                          .held = held,
-                                                         .rest = back->keeps ? c->healing.carried : c->healing.legacy});
+                                                         .rest = back->keeps ? c->healing.carried : c->healing.facts});
     const sigset_t set = dome__exec_requests();
     sigset_t mask = c->healing.mask;
     for (int number = 1; number < NSIG; number++)
@@ -143,7 +143,7 @@ void dome__healing_ready(dome_env *env, const char *host)
     c->start.supervised = env->supervised;
     if (c->view.number == 0 && env->options.restart.from == DOME_RESTART_NUMBER)
         c->healing.first = newest(env);
-    c->healing.legacy = dome__exec_rest(env, 0, 0, (dome_handover_piece){-1, -1});
+    c->healing.facts = dome__exec_rest(env, 0, 0, (dome_handover_piece){-1, -1});
     c->healing.carried = dome__exec_rest(env, c->view.loops, 0, c->view.piece);
     c->healing.environment = g_get_environ();
     pthread_sigmask(SIG_SETMASK, NULL, &c->healing.mask);

@@ -19,7 +19,7 @@ typedef struct dome_healing {
     int stood;                 /* tasks of the last view that stood; 0: unknown. Atomic: the watcher's thread reads it */
     uint64_t first; /* number of the newest checkpoint when the program was started; known with --dome-restart=NUMBER */
     /* Fixed before the watcher's thread starts: */
-    char *legacy;       /* for a task that goes back, and for a process in place of task 0: what does not depend on the view */
+    char *facts;        /* for a task that goes back, and for a process in place of task 0: what does not depend on the view */
     char *carried;      /* the same, and the piece of the state: until the view stands it can be taken back */
     char **environment; /* for execve */
     sigset_t mask;      /* of signals, in the main thread */
@@ -27,7 +27,7 @@ typedef struct dome_healing {
 
 /* In dome_init: takes what a supervisor tells of the losses before; then what is in the note, if there is one. */
 void dome__healing_begin(dome_healing *healing);
-void dome__healing_take(dome_healing *healing, const dome_view_entry *entry, const dome_view_legacy *legacy);
+void dome__healing_take(dome_healing *healing, const dome_view_entry *entry, const dome_view_facts *facts);
 
 /* Makes the files in memory that the note has not named. */
 void dome__healing_make_kept(dome_healing *healing);

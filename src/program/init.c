@@ -3,9 +3,9 @@
 #include "ckpt/checkpoint.h"
 #include "comm/comm.h"
 #include "comm/comm_operations.h"
+#include "core/call_log.h"
 #include "core/environment.h"
 #include "core/storage.h"
-#include "core/trail.h"
 #include "core/type_private.h"
 #include "eval/eval.h"
 #include "eval/failure.h"
@@ -202,7 +202,7 @@ int dome_finalize(dome_env *env)
     env->stamp = NULL;
     env->wait_ns = NULL;
     dome__transport_free(g_steal_pointer(&env->transport));
-    env->trail = NULL;
+    env->call_log = NULL;
     dome__watch_close(g_steal_pointer(&env->watch));
     dome__recording_close(env, status, NULL);
     dome__options_clear(&env->options);

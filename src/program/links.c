@@ -1,6 +1,6 @@
 #include "program/links.h"
 
-#include "network/look.h"
+#include "network/discovery.h"
 #include "network/network_file.h"
 #include "system/say.h"
 

@@ -23,7 +23,7 @@ struct dome_recorder {
 
 /* Time between two checks for a request to record, ns: a viewer waits at most this long, and checking delays operations only this
  * often. */
-enum { LOOK_NS = 50 * 1000 * 1000 };
+enum { POLL_NS = 50 * 1000 * 1000 };
 
 /* No more checks. */
 #define NEVER UINT64_MAX
@@ -63,7 +63,7 @@ static void leave_fork(void)
         return;
     dome__demand_forget(env->recording.recorder->demand);
     env->recording.recorder->demand = NULL;
-    env->recording.look_at = NEVER;
+    env->recording.poll_at = NEVER;
     set_trace(env, NULL);
 }
 
@@ -90,7 +90,7 @@ bool dome__recording_prepare(dome_env *env, int rank, char **arguments, char **m
     char *path = env->options.trace ? g_canonicalize_filename(env->options.trace, NULL) : NULL;
     char *command = arguments ? g_strjoinv(" ", arguments) : NULL;
     bool good = !path || rank != 0 || dome__trace_path_good(path, message);
-    env->recording.look_at = NEVER;
+    env->recording.poll_at = NEVER;
     if (good && path)
         env->trace = dome__trace_new(rank, 0);
     if (good && !env->watch)
@@ -107,7 +107,7 @@ void dome__recording_stand(dome_env *env)
     set_trace(env, env->trace);
     dome__trace_stand(env->trace, env);
     if (env->recording.recorder ? env->recording.recorder->demand != NULL : !env->trace)
-        env->recording.look_at = 0;
+        env->recording.poll_at = 0;
 }
 
 /* ---- on demand ---- */
@@ -156,11 +156,11 @@ static void end(dome_env *env)
     set_trace(env, NULL);
 }
 
-void dome__recording_look(dome_env *env)
+void dome__recording_poll(dome_env *env)
 {
     dome_recorder *r = env->recording.recorder;
     uint32_t wanted = r ? dome__demand_step(r->demand) : dome__watch_wanted(env->watch);
-    env->recording.look_at = dome__now_ns() + LOOK_NS;
+    env->recording.poll_at = dome__now_ns() + POLL_NS;
     if (r && r->sink)
         return;
     if (wanted != env->recording.number)
@@ -171,7 +171,7 @@ void dome__recording_look(dome_env *env)
 
 void dome__recording_finish(dome_env *env)
 {
-    env->recording.look_at = NEVER;
+    env->recording.poll_at = NEVER;
     dome__trace_flush(env->trace);
 }
 
@@ -180,7 +180,7 @@ void dome__recording_close(dome_env *env, int exit_status, const char *failure)
     dome_recorder *r = env->recording.recorder;
     if (!r || r->pid != getpid())
         return;
-    env->recording.look_at = NEVER;
+    env->recording.poll_at = NEVER;
     dome__trace_local_stop(g_steal_pointer(&r->local), failure);
     dome__trace_sink_close(g_steal_pointer(&r->sink), exit_status, env->supervised);
     dome__demand_close(g_steal_pointer(&r->demand), exit_status);

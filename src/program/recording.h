@@ -11,9 +11,9 @@ bool dome__recording_prepare(dome_env *env, int rank, char **arguments, char **m
 /* Call when all tasks have started and the transport is open. */
 void dome__recording_stand(dome_env *env);
 
-/* Called between operations: begins or ends a recording as requested, and sets env->recording.look_at to the time of the next
+/* Called between operations: begins or ends a recording as requested, and sets env->recording.poll_at to the time of the next
  * check. Never blocks. */
-void dome__recording_look(dome_env *env);
+void dome__recording_poll(dome_env *env);
 
 /* Call after the last operation: no recording begins after it. */
 void dome__recording_finish(dome_env *env);

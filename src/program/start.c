@@ -170,7 +170,7 @@ static void begin_watch(dome_env *env, int rank, const char *host, char **argume
 {
     begin_trace(env, rank, arguments);
     dome__healing_ready(env, host);
-    env->trail = dome__watch_trail(env->watch);
+    env->call_log = dome__watch_call_log(env->watch);
     dome__watch_note(env->watch, 0, 0, DOME_OP_INIT, 0);
     if (!dome__watch_start(env->watch))
         dome__start_failed(
@@ -297,8 +297,8 @@ static void become_first_again(dome_env *env, const dome_provider *provider, cha
         die_of(
             env, DOME_END_LOSS, 1,
             g_strdup_printf("not all tasks have come back within %g s to make up the next view of %d", limit, c->view.plan.size));
-    for (int r = 0; c->view.parked && r < c->view.plan.size; r++)
-        ids[r] = c->view.parked[r] ? c->view.parked[r] : ids[r];
+    for (int r = 0; c->view.standby && r < c->view.plan.size; r++)
+        ids[r] = c->view.standby[r] ? c->view.standby[r] : ids[r];
     dome_network *network = NULL;
     const dome_again again = {c->view.number, ids};
     bool starts = false;

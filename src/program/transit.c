@@ -62,7 +62,7 @@ static int wait_on(dome_env *env, dome_transit *t, char *text, uint64_t *gap)
     return DOME_OK;
 }
 
-int dome__transit_look(dome_env *env, dome_transit *t, dome_transit_found *found)
+int dome__transit_find(dome_env *env, dome_transit *t, dome_transit_found *found)
 {
     char *text = NULL;
     *found = (dome_transit_found){0};

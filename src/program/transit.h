@@ -1,7 +1,7 @@
 /* Messages in transit at a loop boundary: sent and not received, or with a request that has not ended. No checkpoint contains
  * them, and no other view has them. So what is due at such a boundary, a checkpoint or another number of tasks, waits for the
- * next one without them: 10 seconds, and at least 10 boundaries. Then an order and a wish are refused, and the checkpoint is left
- * out, with a line that names the sender. */
+ * next one without them: 10 seconds, and at least 10 boundaries. Then an order and a request are refused, and the checkpoint is
+ * left out, with a line that names the sender. */
 #ifndef DOME_SRC_TRANSIT_H
 #define DOME_SRC_TRANSIT_H
 
@@ -23,7 +23,7 @@ typedef struct dome_transit_found {
 } dome_transit_found;
 
 /* At a boundary where something is due. Collective. Fails by dome__fail. */
-int dome__transit_look(dome_env *env, dome_transit *transit, dome_transit_found *found);
+int dome__transit_find(dome_env *env, dome_transit *transit, dome_transit_found *found);
 
 /* Why no checkpoint, or no other view (`what`), can be had: the whole line but for its beginning; g_free'd. */
 char *dome__transit_in_vain(const dome_transit *transit, const char *what);

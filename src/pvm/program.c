@@ -15,7 +15,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { TAG_START = 0x446f00, TAG_READY, TAG_PARK, TAG_ENROLLED };
+enum { TAG_START = 0x446f00, TAG_READY, TAG_STANDBY, TAG_ENROLLED };
 
 /* The context of tasks that have inherited none. */
 enum { BASE_CONTEXT = 0 };
@@ -503,12 +503,12 @@ static dome_members *take_program(int buffer, char **message)
 
 enum { ANY_TAG = -1 };
 
-/* Seconds between two looks whether the task that has parked this one is still there. */
+/* Seconds between two looks whether the task for which this one waits is still there. */
 static const double LOOK = 0.5;
 
 /* For a newcomer of the next view: says that it is there, and waits for task 0 of that view, a process that then has another id.
  * Returns the buffer of its message, or 0. */
-static int wait_parked(int from)
+static int wait_on_standby(int from)
 {
     int number = 0, patience = 0, buffer;
     pvm_upkint(&number, 1, 1);
@@ -556,7 +556,7 @@ dome_members *dome__pvm_join(double timeout, char **message)
     int buffer = from > 0 ? receive_within(from, ANY_TAG, timeout) : 0, bytes, tag = TAG_START, sender;
     if (buffer > 0)
         pvm_bufinfo(buffer, &bytes, &tag, &sender);
-    return take_program(tag == TAG_PARK ? wait_parked(from) : buffer, message);
+    return take_program(tag == TAG_STANDBY ? wait_on_standby(from) : buffer, message);
 }
 
 /* A process that has become the program anew without having left PVM, to heal a loss, has the names of its sockets taken: they
@@ -645,7 +645,7 @@ static bool wait_ready(const int *ids, const char *const *hosts, int size, doubl
     return !*message;
 }
 
-bool dome__pvm_park(const dome_spawn *program, int *ids, double timeout, double patience, char **message)
+bool dome__pvm_standby(const dome_spawn *program, int *ids, double timeout, double patience, char **message)
 {
     const int size = program->size;
     machine m;
@@ -668,7 +668,7 @@ bool dome__pvm_park(const dome_spawn *program, int *ids, double timeout, double 
         pvm_initsend(PvmDataDefault);
         pvm_pkint(&r, 1, 1);
         pvm_pkint(&seconds, 1, 1);
-        pvm_send(p.ids[r], TAG_PARK);
+        pvm_send(p.ids[r], TAG_STANDBY);
     }
     pvm_setopt(PvmRoute, PvmRouteDirect);
     const bool good = !*message && wait_ready(p.ids, program->names, size, timeout, message);

@@ -118,8 +118,8 @@ dome_members *dome__pvm_start(const dome_spawn *program, const char *hub, const 
 dome_members *dome__pvm_lead(const char *hub, char **message);
 dome_members *dome__pvm_join(double timeout, char **message);
 
-/* Starts tasks that wait until a program enters its next view: dome_launcher.park. */
-bool dome__pvm_park(const dome_spawn *program, int *ids, double timeout, double patience, char **message);
+/* Starts tasks that wait until a program enters its next view: dome_launcher.standby. */
+bool dome__pvm_standby(const dome_spawn *program, int *ids, double timeout, double patience, char **message);
 
 /* For a task that has become the program anew: enrols, and returns its tid, or 0; then joins a program of which it knows no other
  * task. */

@@ -1,7 +1,7 @@
 /* Locks: tickets in shared memory if the program is one member, otherwise over the service channel. */
 #include "region/lock.h"
 
-#include "core/trail.h"
+#include "core/call_log.h"
 #include "region/member.h"
 #include "region/region_operations.h"
 #include "region/ticket_lock.h"
@@ -14,7 +14,7 @@
 /* Locks share memory, so many in one piece. */
 enum { LOCKS_IN_PIECE = 64 };
 
-/* In the places of objects' ids (trail.h). */
+/* In the places of objects' ids (call_log.h). */
 #define LOCK_IDS ((uint64_t)1 << 62)
 
 struct dome_lock {
@@ -208,8 +208,8 @@ dome_lock *dome_lock_new(dome_env *env, const char *name)
         return dome__end(&op, status), NULL;
     }
     g_ptr_array_add(locks->live, lock);
-    if (env->trail)
-        dome__names_keep(env->trail->names, lock->id, lock->name);
+    if (env->call_log)
+        dome__names_keep(env->call_log->names, lock->id, lock->name);
     dome__end(&op, DOME_OK);
     return lock;
 }
@@ -229,8 +229,8 @@ void dome_lock_free(dome_lock *lock)
     if (!service(env))
         g_array_append_val(env->lazy.locks->unused, lock->place);
     g_ptr_array_remove(env->lazy.locks->live, lock);
-    if (env->trail)
-        dome__names_drop(env->trail->names, lock->id);
+    if (env->call_log)
+        dome__names_drop(env->call_log->names, lock->id);
     lock_free(lock);
     dome__end(&op, DOME_OK);
 }

@@ -24,7 +24,7 @@ void dsparse__block_place(const dsparse *a, dsparse_block *b, uint32_t rows, uin
 
 static void block_clear(dsparse_block *b)
 {
-    if (!b->stored || b->apart)
+    if (!b->stored || b->separate)
         g_free(b->value);
 }
 
@@ -53,12 +53,12 @@ void dsparse__block_spread(const dsparse *a, dsparse_block *b)
     b->uniform = false;
 }
 
-void dsparse__block_apart(const dsparse *a, dsparse_block *b, uint64_t entries)
+void dsparse__block_separate(const dsparse *a, dsparse_block *b, uint64_t entries)
 {
     void *values = g_try_malloc_n((gsize)entries, dome_type_size(a->type));
     if (values) {
         b->value = values;
-        b->apart = true;
+        b->separate = true;
     }
 }
 
@@ -89,14 +89,14 @@ void dsparse__forget(dsparse *a)
 {
     if (a->plan)
         a->forget_plan(a);
-    if (a->turned)
-        a->forget_turned(a);
+    if (a->transposed)
+        a->forget_transposed(a);
 }
 
 void dsparse__forget_values(dsparse *a)
 {
-    if (a->turned && a->copied)
-        a->forget_turned(a);
+    if (a->transposed && a->copied)
+        a->forget_transposed(a);
 }
 
 void dsparse__replace(dsparse *a, dsparse_block *block, void *store)
@@ -500,9 +500,16 @@ static dome_status fail_row(const dsparse *a, dome_operation_code code, dome_sta
     return status;
 }
 
-/* Sets of each entry value[0 ... parts - 1], or the integer. */
-static dome_status get_row(const dsparse *a, dome_operation_code code, uint64_t row, size_t room, uint64_t column[],
-                           double value[], unsigned parts, int64_t integer[], size_t *count)
+/* Where the program wants a row: of each entry value[0 ... parts - 1], or the integer. */
+typedef struct row_room {
+    size_t room; /* entries */
+    uint64_t *column;
+    double *value;
+    unsigned parts;
+    int64_t *integer;
+} row_room;
+
+static dome_status get_row(const dsparse *a, dome_operation_code code, uint64_t row, row_room to, size_t *count)
 {
     const bool integers = code == DOME_OP_DSPARSE_GET_ROW_I64;
     if (dome_object_id(a->object) & DOME_FREED) {
@@ -513,7 +520,7 @@ static dome_status get_row(const dsparse *a, dome_operation_code code, uint64_t 
         return fail_row(a, code, DOME_ERR_TYPE, row, "has integer values, for which there is dsparse_get_row_i64");
     if (integers && !dsparse__integer(a))
         return fail_row(a, code, DOME_ERR_TYPE, row, "has values that are not integers");
-    if (a->parts > parts && !integers)
+    if (a->parts > to.parts && !integers)
         return fail_row(a, code, DOME_ERR_TYPE, row, "has complex values, for which there is dsparse_get_row_c128");
     if (row >= a->rows)
         return fail_row(a, code, DOME_ERR_RANGE, row, "does not exist: the matrix has fewer rows");
@@ -525,15 +532,15 @@ static dome_status get_row(const dsparse *a, dome_operation_code code, uint64_t 
         return DOME_OK;
     const uint32_t *start = b->start + (row - dome_layout_block(a->layout, number).first);
     *count = start[1] - start[0];
-    for (size_t k = 0; k < MIN(room, *count); k++) {
+    for (size_t k = 0; k < MIN(to.room, *count); k++) {
         const dsparse_number v = dsparse__entry(a, b, start[0] + k);
-        column[k] = b->column[start[0] + k];
+        to.column[k] = b->column[start[0] + k];
         if (integers)
-            integer[k] = v.integer;
+            to.integer[k] = v.integer;
         else
-            value[parts * k] = v.re;
-        if (parts > 1)
-            value[parts * k + 1] = v.im;
+            to.value[to.parts * k] = v.re;
+        if (to.parts > 1)
+            to.value[to.parts * k + 1] = v.im;
     }
     return DOME_OK;
 }
@@ -547,7 +554,8 @@ dome_status dsparse_get_row(const dsparse *a, uint64_t row, size_t room, uint64_
         DOME_NEEDS(column, "the place for the columns", DOME_ERR_ARGUMENT);
         DOME_NEEDS(value, "the place for the values", DOME_ERR_ARGUMENT);
     }
-    return get_row(a, DOME_OP_DSPARSE_GET_ROW, row, room, column, value, 1, NULL, count);
+    return get_row(a, DOME_OP_DSPARSE_GET_ROW, row, (row_room){.room = room, .column = column, .value = value, .parts = 1},
+                   count);
 }
 
 dome_status dsparse_get_row_i64(const dsparse *a, uint64_t row, size_t room, uint64_t column[], int64_t value[], size_t *count)
@@ -559,7 +567,7 @@ dome_status dsparse_get_row_i64(const dsparse *a, uint64_t row, size_t room, uin
         DOME_NEEDS(column, "the place for the columns", DOME_ERR_ARGUMENT);
         DOME_NEEDS(value, "the place for the values", DOME_ERR_ARGUMENT);
     }
-    return get_row(a, DOME_OP_DSPARSE_GET_ROW_I64, row, room, column, NULL, 0, value, count);
+    return get_row(a, DOME_OP_DSPARSE_GET_ROW_I64, row, (row_room){.room = room, .column = column, .integer = value}, count);
 }
 
 dome_status dsparse_get_row_c128(const dsparse *a, uint64_t row, size_t room, uint64_t column[], double value[][2], size_t *count)
@@ -571,7 +579,8 @@ dome_status dsparse_get_row_c128(const dsparse *a, uint64_t row, size_t room, ui
         DOME_NEEDS(column, "the place for the columns", DOME_ERR_ARGUMENT);
         DOME_NEEDS(value, "the place for the values", DOME_ERR_ARGUMENT);
     }
-    return get_row(a, DOME_OP_DSPARSE_GET_ROW_C128, row, room, column, room > 0 ? value[0] : NULL, 2, NULL, count);
+    const row_room to = {.room = room, .column = column, .value = room > 0 ? value[0] : NULL, .parts = 2};
+    return get_row(a, DOME_OP_DSPARSE_GET_ROW_C128, row, to, count);
 }
 
 /* ---- for the other files ---- */

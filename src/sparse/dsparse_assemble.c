@@ -1,5 +1,5 @@
 /* Entries of sparse matrices: from triplets that any task gives, and from a program's function for a row. */
-#include "arrays/dvec_mail.h"
+#include "arrays/dvec_exchange.h"
 #include "sparse/dsparse_private.h"
 
 #include "core/layout.h"
@@ -223,7 +223,7 @@ static void place_arrays(const dsparse *a, dsparse_block *block, const uint64_t 
         if (total[k] == 0)
             continue;
         block[k].stored = true;
-        if (!block[k].apart)
+        if (!block[k].separate)
             block[k].value = value;
         block[k].column = column;
         block[k].start = start;
@@ -768,18 +768,28 @@ static bool make_room(filling *f, const dsparse *a, const dsparse_block *b, uint
     return move_arrays(f, a, room) || move_arrays(f, a, needed);
 }
 
-/* Calls the function for the rows of a block, and puts their entries behind those that are there. start, kept: room for a number
- * for each row, and one more. */
-static void fill_rows_of(dsparse_row *row, filling *f, uint64_t position, dsparse_block *b, dsparse_row_function function,
-                         void *ctx, uint64_t *start, uint32_t *kept, uint64_t *total)
+/* The program's function, what it gets, and room for a number for each row of a block (start: and one more). */
+typedef struct row_source {
+    dsparse_row_function function;
+    void *ctx;
+    dsparse_row *row;
+    uint64_t *start;
+    uint32_t *kept;
+} row_source;
+
+/* Calls the function for the rows of a block, and puts their entries, *total, behind those that are there. */
+static void fill_rows_of(const row_source *from, filling *f, uint64_t position, dsparse_block *b, uint64_t *total)
 {
+    dsparse_row *row = from->row;
+    uint64_t *start = from->start;
+    uint32_t *kept = from->kept;
     const dsparse *a = row->a;
     const uint64_t first = dome_layout_block(a->layout, dome__layout_block_at(a->layout, a->env->rank, position)).first;
     row->count = 0;
     start[0] = 0;
     for (uint32_t i = 0; i < b->rows && row->status == DOME_OK; i++) {
         row->index = first + i;
-        function(ctx, row->index, row);
+        from->function(from->ctx, row->index, row);
         start[i + 1] = row->count;
     }
     if (row->status != DOME_OK)
@@ -798,9 +808,9 @@ static void fill_rows_of(dsparse_row *row, filling *f, uint64_t position, dspars
         b->uniform = all_alike(b, start, row->entries, kept, row->words);
         *(b->uniform ? &f->alike : &f->unlike) += *total;
         if (!b->uniform && f->alike > 2 * f->unlike)
-            dsparse__block_apart(a, b, *total);
+            dsparse__block_separate(a, b, *total);
         fill_block(a, b, start, row->entries, kept);
-        f->differ = f->differ || !(b->uniform || b->apart);
+        f->differ = f->differ || !(b->uniform || b->separate);
         f->entries += *total;
         f->starts += b->rows + UINT64_C(1);
     }
@@ -808,23 +818,25 @@ static void fill_rows_of(dsparse_row *row, filling *f, uint64_t position, dspars
 }
 
 /* Calls the function for all rows of this task, block by block, and makes blocks of their entries. */
-static void call_for_rows(dsparse_row *row, filling *f, dsparse_block *block, dsparse_row_function function, void *ctx)
+static void call_for_rows(row_source *from, filling *f, dsparse_block *block)
 {
+    dsparse_row *row = from->row;
     const dsparse *a = row->a;
     const uint64_t most = dome_layout_block_size(a->layout);
-    uint64_t *start = dvec__try_array(most + 1, sizeof *start), *total = dvec__try_array(a->blocks, sizeof *total);
-    uint32_t *kept = dvec__try_array(most, sizeof *kept);
-    if (!start || !total || !kept || !block)
+    uint64_t *total = dvec__try_array(a->blocks, sizeof *total);
+    from->start = dvec__try_array(most + 1, sizeof *from->start);
+    from->kept = dvec__try_array(most, sizeof *from->kept);
+    if (!from->start || !total || !from->kept || !block)
         row->status = DOME_ERR_MEMORY;
     for (uint64_t k = 0; k < a->blocks && row->status == DOME_OK; k++)
-        fill_rows_of(row, f, k, &block[k], function, ctx, start, kept, &total[k]);
+        fill_rows_of(from, f, k, &block[k], &total[k]);
     if (row->status == DOME_OK && f->room - f->entries > f->entries / 4 && !move_arrays(f, a, f->entries))
         row->status = DOME_ERR_MEMORY;
     if (row->status == DOME_OK && f->store)
         place_arrays(a, block, total, values_of(f), columns_of(f, a), starts_of(f, a));
-    g_free(start);
+    g_free(from->start);
     g_free(total);
-    g_free(kept);
+    g_free(from->kept);
 }
 
 dome_status dsparse_fill_rows(dsparse *a, dsparse_row_function function, void *ctx)
@@ -836,8 +848,9 @@ dome_status dsparse_fill_rows(dsparse *a, dsparse_row_function function, void *c
     dsparse_row row = {.a = a, .words = 1 + a->parts, .in = arithmetic_of(a)};
     dsparse_block *block = dsparse__blocks_new(a);
     filling f = {0};
+    row_source from = {.function = function, .ctx = ctx, .row = &row};
     op.program = true;
-    call_for_rows(&row, &f, block, function, ctx);
+    call_for_rows(&from, &f, block);
     op.program = false;
     dome_status status = dsparse__take(a, block, f.store, row.status, row.text);
     g_free(row.entries);

@@ -1,5 +1,5 @@
 /* y = A^T x, where each product goes to the task that owns its element of y. */
-#include "sparse/dsparse_turned.h"
+#include "sparse/dsparse_transposed_product.h"
 
 #include "core/layout.h"
 #include "transport/agree.h"
@@ -69,7 +69,7 @@ static int by_row(const void *x, const void *y)
 static dome_status order_turns(dsparse_by_entries *way, const dsparse_plan *plan, const dsparse *a, uint64_t far)
 {
     const int size = a->env->size, rank = a->env->rank;
-    const dvec_mail *m = &plan->mail;
+    const dvec_exchange *m = &plan->exchange;
     uint64_t *firsts = g_new0(uint64_t, (gsize)size), *in_firsts = g_new0(uint64_t, (gsize)size), from = 0, in_from = 0;
     for (int r = 0; r < size; from += m->counts[r++])
         for (uint64_t k = from; k < from + m->counts[r]; k++)
@@ -149,27 +149,27 @@ static void turn_blocks(const dsparse_product *p, uint64_t from, uint64_t end, b
         const dsparse_block_plan whole = {0}, *plan = p->plan ? &p->plan->block[k] : &whole;
         if (k < from || !b->start)
             continue;
-        dome__ahead_look(p->a->env->transport);
+        dome__ahead_poll(p->a->env->transport);
         if (!far)
             p->loops->scatter(b, p->y, x, plan, p->own, p->width);
         else if (plan->at)
-            p->loops->products(b, p->plan->mail.elements, x, plan, p->own, p->width);
+            p->loops->products(b, p->plan->exchange.elements, x, plan, p->own, p->width);
     }
 }
 
 /* The partners are the same in every product: only finding them changes the plan. */
 static dome_status exchange_and_turn(const dsparse_product *p, const dsparse_by_entries *way, dome_env *env)
 {
-    dvec_mail *m = &way->plan->mail;
+    dvec_exchange *m = &way->plan->exchange;
     turn_blocks(p, 0, p->a->blocks, true);
-    int status = dvec__mail_begin(m, env, p->a->type, p->width, m->elements, false);
+    int status = dvec__exchange_begin(m, env, p->a->type, p->width, m->elements, false);
     uint64_t done = 0;
     while (status == DOME_OK && done < way->nturns && way->turns[done].own) { /* while the products of others arrive */
         turn_blocks(p, way->turns[done].from, way->turns[done].end, false);
         done++;
     }
     if (status == DOME_OK)
-        status = dvec__mail_finish(m, env, p->a->type, p->width, m->in_elements, false);
+        status = dvec__exchange_finish(m, env, p->a->type, p->width, m->in_elements, false);
     if (status != DOME_OK)
         return dome__fail_transport(env, status);
     for (; done < way->nturns; done++) {

@@ -3,7 +3,7 @@
  * Each task keeps its entries by columns. It takes the sums of a chunk of columns from the task before it, adds the products of
  * its rows, and passes them on, while the task before it works on the next chunk. The last task sends the sums to the owners of
  * the elements of y. */
-#include "sparse/dsparse_turned.h"
+#include "sparse/dsparse_transposed_product.h"
 
 #include "core/layout.h"
 #include "transport/agree.h"
@@ -199,7 +199,7 @@ static void add_columns(const passing *p, const own_stage *o, uint64_t from, uin
     dsparse_block some = o->columns;
     some.start += from;
     some.rows = (uint32_t)count;
-    dome__ahead_look(p->t);
+    dome__ahead_poll(p->t);
     p->p.loops->more(&some, sums, p->p.x, p->p.width);
 }
 

@@ -4,7 +4,7 @@
  * and of as many products as are expected, and tells all tasks the way: they cannot differ, whatever their processors make of the
  * arithmetic. Expected are as many products as the last choice has served, and FIRST of a matrix that has just been made: a
  * matrix that is multiplied once is usually multiplied often. */
-#include "sparse/dsparse_turned.h"
+#include "sparse/dsparse_transposed_product.h"
 
 #include "transport/agree.h"
 #include "transport/collective.h"

@@ -12,7 +12,7 @@
 /* The memory in which the elements of other tasks arrive. */
 static char *fetched_of(const dsparse_plan *plan, uint64_t size)
 {
-    return plan->joined ? plan->joined + plan->own * plan->width * size : plan->mail.elements;
+    return plan->joined ? plan->joined + plan->own * plan->width * size : plan->exchange.elements;
 }
 
 /* Computes a block by the joined array, where entry k needs element at[k]. */
@@ -33,7 +33,7 @@ static void multiply_blocks(const dsparse_product *p, bool far)
     for (uint64_t k = 0; k < p->a->blocks; y += p->a->block[k++].rows * element) {
         const dsparse_block *b = &p->a->block[k];
         const dsparse_block_plan whole = {0}, *plan = p->plan ? &p->plan->block[k] : &whole;
-        dome__ahead_look(p->a->env->transport);
+        dome__ahead_poll(p->a->env->transport);
         if (plan->far != far)
             continue;
         if (!b->start)
@@ -59,7 +59,7 @@ typedef uint64_t __attribute__((may_alias)) eight_bytes;
 /* Sends the elements that others need: those collected, or this task's whole part. */
 static int send_elements(const dsparse_product *p, const dsparse_plan *plan, dome_env *env)
 {
-    const dvec_mail *m = &plan->mail;
+    const dvec_exchange *m = &plan->exchange;
     const uint64_t element = p->size * p->width;
     const own_part *own = &plan->own_part;
     int status = DOME_OK;
@@ -89,7 +89,7 @@ static int send_elements(const dsparse_product *p, const dsparse_plan *plan, dom
 /* Receives elements into the joined array, or where they are fetched. */
 static int receive_elements(const dsparse_product *p, const dsparse_plan *plan, dome_env *env, const dvec *x)
 {
-    const dvec_mail *m = &plan->mail;
+    const dvec_exchange *m = &plan->exchange;
     const uint64_t element = p->size * p->width;
     int status = DOME_OK;
     for (int k = m->npartners; k-- > 0 && status == DOME_OK;) {
@@ -113,7 +113,7 @@ static int receive_elements(const dsparse_product *p, const dsparse_plan *plan, 
 
 /* Waits until what has been sent has been taken, after a failure as well: the receivers read x itself, which the program can
  * change when the call has returned. */
-static void end_sends(const dvec_mail *m, dome_env *env)
+static void end_sends(const dvec_exchange *m, dome_env *env)
 {
     for (int k = 0; k < m->npartners; k++)
         dome__end_send(env->transport, m->partners[k].rank);
@@ -134,14 +134,14 @@ static void join_own(const dsparse_product *p, const dsparse_plan *plan)
 /* Sends the elements that others need, and computes while those that this task needs arrive. */
 static dome_status exchange_and_multiply(const dsparse_product *p, dsparse_plan *plan, dome_env *env, const dvec *x)
 {
-    dvec__mail_find_partners(&plan->mail, env);
+    dvec__exchange_find_partners(&plan->exchange, env);
     int status = send_elements(p, plan, env);
     if (status == DOME_OK) {
         multiply_blocks(p, false);
         join_own(p, plan);
         status = receive_elements(p, plan, env, x);
     }
-    end_sends(&plan->mail, env);
+    end_sends(&plan->exchange, env);
     if (status != DOME_OK)
         return dome__fail_transport(env, status);
     multiply_blocks(p, true);

@@ -1,7 +1,7 @@
 /* The ways that were chosen for transposed products, for the profile. */
 #include "sparse/dsparse_notes.h"
 
-#include "sparse/dsparse_turned.h"
+#include "sparse/dsparse_transposed_product.h"
 
 #include <string.h>
 

@@ -16,7 +16,7 @@ void dsparse__plan_free(dsparse_plan *plan)
     g_free(plan->takes_whole);
     dome__storage_free(plan->places);
     dome__storage_free(plan->joined);
-    dvec__mail_clear(&plan->mail);
+    dvec__exchange_clear(&plan->exchange);
     dome_layout_unref(plan->rows);
     dome_layout_unref(plan->columns);
     g_free(plan);
@@ -69,14 +69,14 @@ static void list_needed(const dsparse_needed *n, uint64_t *indices)
 
 dome_status dsparse__plan_ask(dsparse_plan *plan, const dvec *v, uint64_t count, const uint64_t *indices, uint64_t *which)
 {
-    dvec_mail *m = &plan->mail;
+    dvec_exchange *m = &plan->exchange;
     for (uint64_t k = 0; k < count; k++)
         which[k] = k;
-    dome_status status = dvec__mail_open(m, v, indices, which, count, 1);
+    dome_status status = dvec__exchange_open(m, v, indices, which, count, 1);
     for (uint64_t k = 0; status == DOME_OK && k < m->total; k++)
         m->items[k] = indices[m->order[k]];
     if (status == DOME_OK)
-        status = dvec__mail_send(m, v->env, DOME_U64, 1, m->items, m->in_items, false);
+        status = dvec__exchange_send(m, v->env, DOME_U64, 1, m->items, m->in_items, false);
     for (uint64_t k = 0; status == DOME_OK && k < m->in_total; k++)
         m->in_items[k] = dome_layout_position(v->layout, v->layout_rank, m->in_items[k]);
     for (uint64_t k = 0; status == DOME_OK && k < m->total; k++)
@@ -165,8 +165,8 @@ dsparse_plan *dsparse__plan_new(const dsparse *a, const dvec *v)
 
 dome_status dsparse__plan_keep(dsparse_plan **kept, dsparse_plan *plan, dome_status status)
 {
-    g_clear_pointer(&plan->mail.items, g_free);
-    g_clear_pointer(&plan->mail.order, g_free);
+    g_clear_pointer(&plan->exchange.items, g_free);
+    g_clear_pointer(&plan->exchange.order, g_free);
     if (status == DOME_OK)
         *kept = plan;
     else
@@ -186,7 +186,7 @@ static bool most_are_far(const dsparse_plan *plan)
 
 static void join(dsparse_plan *plan, const dvec *x)
 {
-    const uint64_t elements = plan->own + plan->mail.total, size = DVEC_ELEMENT(x);
+    const uint64_t elements = plan->own + plan->exchange.total, size = DVEC_ELEMENT(x);
     if (most_are_far(plan) && elements < PTRDIFF_MAX / MAX(size, 1))
         plan->joined = dome__storage_raw(elements * size, NULL);
 }
@@ -210,7 +210,7 @@ static void join_whole(dsparse_plan *plan, const dsparse *a, const dvec *x, cons
 /* Tells the tasks whose whole parts are to come, and hears the same. */
 static dome_status ask_whole(dsparse_plan *plan, const dvec *x, const uint64_t *indices)
 {
-    dvec_mail *m = &plan->mail;
+    dvec_exchange *m = &plan->exchange;
     const gsize size = (gsize)m->size;
     plan->sends_whole = g_new0(uint64_t, size);
     plan->takes_whole = g_new0(uint64_t, size);

@@ -14,7 +14,7 @@ typedef struct dsparse_block {
     uint32_t rows;
     uint8_t written;  /* the marks since which it was (core/marks.h) */
     bool stored;      /* the arrays are part of the matrix's store; else of an allocation of their own */
-    bool apart;       /* the values are an allocation of their own, though the others are stored */
+    bool separate;    /* the values are an allocation of their own, though the others are stored */
     bool scattered;   /* its columns lie so far apart that their elements of x do not stay in the cache */
     bool uniform;     /* all values are `same`, and not in `value`, whose memory is then never touched */
     void *value;      /* of the matrix's type; there is room for all, even where the block is uniform */
@@ -23,8 +23,8 @@ typedef struct dsparse_block {
     _Alignas(double) char same[2 * sizeof(double)];
 } dsparse_block;
 
-typedef struct dsparse_plan dsparse_plan;     /* dsparse_product.h */
-typedef struct dsparse_turned dsparse_turned; /* dsparse_turned.h */
+typedef struct dsparse_plan dsparse_plan;                             /* dsparse_product.h */
+typedef struct dsparse_transposed_product dsparse_transposed_product; /* dsparse_transposed_product.h */
 
 struct dsparse {
     dome_object *object; /* NULL: the transpose that a matrix keeps for its transposed products */
@@ -35,14 +35,15 @@ struct dsparse {
     unsigned parts; /* 2 of a complex value, otherwise 1 */
     uint64_t rows, columns;
     dome_layout *layout;
-    uint64_t blocks;        /* this task's */
-    dsparse_block *block;   /* in the order of the layout's run */
-    void *store;            /* dome__storage of the blocks that were filled last: large pages */
-    dsparse_plan *plan;     /* of the last product; NULL: none */
-    dsparse_turned *turned; /* how transposed products are done; NULL: not chosen, or what was chosen holds no longer */
-    bool copied;            /* it has a copy of the entries */
-    void (*forget_plan)(struct dsparse *a); /* set with plan and turned */
-    void (*forget_turned)(struct dsparse *a);
+    uint64_t blocks;      /* this task's */
+    dsparse_block *block; /* in the order of the layout's run */
+    void *store;          /* dome__storage of the blocks that were filled last: large pages */
+    dsparse_plan *plan;   /* of the last product; NULL: none */
+    dsparse_transposed_product
+        *transposed; /* how transposed products are done; NULL: not chosen, or what was chosen holds no longer */
+    bool copied;     /* it has a copy of the entries */
+    void (*forget_plan)(struct dsparse *a); /* set with plan and transposed */
+    void (*forget_transposed)(struct dsparse *a);
     uint64_t expected; /* how many transposed products the last choice has served; 0: not known */
     int wanted;        /* by tests: the dsparse_way to take; 0: choose */
 };
@@ -157,7 +158,7 @@ void dsparse__block_spread(const dsparse *a, dsparse_block *b);
 
 /* Gives a stored block of a matrix whose other blocks are uniform an array of its own for its values: in the store they would
  * touch pages of which the rest is never used. Without memory the block keeps its place in the store. */
-void dsparse__block_apart(const dsparse *a, dsparse_block *b, uint64_t entries);
+void dsparse__block_separate(const dsparse *a, dsparse_block *b, uint64_t entries);
 
 /* The name for messages. */
 const char *dsparse__label(const dsparse *a);

@@ -3,7 +3,7 @@
 #ifndef DOME_SRC_DSPARSE_PRODUCT_H
 #define DOME_SRC_DSPARSE_PRODUCT_H
 
-#include "arrays/dvec_mail.h"
+#include "arrays/dvec_exchange.h"
 #include "sparse/dsparse_private.h"
 
 /* How a block finds its elements of the vector by columns: x, or y of a transposed product. If its columns lie in one span of
@@ -24,9 +24,9 @@ struct dsparse_plan {
     uint64_t blocks, own; /* blocks of the matrix and elements of the vector by columns that this task has */
     own_part own_part;
     dsparse_block_plan *block;
-    dvec_mail mail; /* x: elements that are fetched, from whom; in_items: positions of those that others need.
-                     * y: products that go to others; in_items: positions to which those of others are added */
-    void *places;   /* dome__storage of the blocks' `at` */
+    dvec_exchange exchange; /* x: elements that are fetched, from whom; in_items: positions of those that others need.
+                             * y: products that go to others; in_items: positions to which those of others are added */
+    void *places;           /* dome__storage of the blocks' `at` */
 
     /* x, where most blocks need elements of others: storage for this task's elements and then those fetched, or, if it needs most
      * elements of the vector, for all of them in order of columns. Then the tasks of which most are needed send their parts as

@@ -2,7 +2,7 @@
  * triplets of the new matrix. */
 #include "sparse/dsparse_private.h"
 
-#include "arrays/dvec_mail.h"
+#include "arrays/dvec_exchange.h"
 #include "core/layout.h"
 #include "transport/agree.h"
 #include "transport/transport.h"

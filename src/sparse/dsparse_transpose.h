@@ -2,7 +2,7 @@
 #ifndef DOME_SRC_DSPARSE_TRANSPOSE_H
 #define DOME_SRC_DSPARSE_TRANSPOSE_H
 
-#include "arrays/dvec_mail.h"
+#include "arrays/dvec_exchange.h"
 #include "sparse/dsparse_private.h"
 
 #include <string.h>

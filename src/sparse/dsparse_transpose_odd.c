@@ -158,7 +158,7 @@ void dsparse__transpose_put_odd(const transposition *p, odd_entries *odd, dspars
         const uint64_t entries = dsparse__block_entries(&block[b]);
         const bool any = odd->entry[k].at < first + entries;
         if (any) {
-            dsparse__block_apart(p->t, &block[b], entries);
+            dsparse__block_separate(p->t, &block[b], entries);
             dsparse__block_spread(p->t, &block[b]);
         }
         for (; k < odd->count && odd->entry[k].at < first + entries; k++)

@@ -3,7 +3,7 @@
 #include "system/deadline.h"
 #include "system/environment_variables.h"
 #include "system/time.h"
-#include "transport/door.h"
+#include "transport/control_socket.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -59,7 +59,7 @@ static void watch_for(dome_demand *demand, int fd)
 
 dome_demand *dome__demand_open(char *(*command)(void *ctx), void (*ending)(void *ctx), void *ctx)
 {
-    int listen_fd = dome__door_listen(DOME_DOOR_VIEW), epoll_fd = listen_fd < 0 ? -1 : epoll_create1(EPOLL_CLOEXEC);
+    int listen_fd = dome__control_socket_listen(DOME_CONTROL_VIEW), epoll_fd = listen_fd < 0 ? -1 : epoll_create1(EPOLL_CLOEXEC);
     if (epoll_fd < 0) {
         if (listen_fd >= 0)
             close(listen_fd);
@@ -151,7 +151,7 @@ static bool answer(int to, int file, const char *reason)
 
 static void let_in(dome_demand *demand)
 {
-    int fd = dome__door_accept(demand->listen_fd), place = 0;
+    int fd = dome__control_socket_accept(demand->listen_fd), place = 0;
     if (fd < 0)
         return;
     while (place < VIEWERS && demand->viewers[place] >= 0)
@@ -251,9 +251,10 @@ bool dome__demand_ask(int pid, int *file, int *connection, char **message)
     struct msghdr got = {.msg_iov = &data, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
     *file = -1;
     const dome_deadline until = dome__deadline_in(PATIENCE);
-    bool starting = true; /* a hub opens this door only when its tasks have joined */
-    while ((*connection = dome__door_connect(DOME_DOOR_VIEW, pid)) < 0 && starting && !dome__deadline_passed(until)) {
-        GArray *hubs = dome__door_list(DOME_DOOR_REPORT);
+    bool starting = true; /* a hub opens this socket only when its tasks have joined */
+    while ((*connection = dome__control_socket_connect(DOME_CONTROL_VIEW, pid)) < 0 && starting &&
+           !dome__deadline_passed(until)) {
+        GArray *hubs = dome__control_socket_list(DOME_CONTROL_REPORT);
         starting = false;
         for (guint k = 0; k < hubs->len; k++)
             starting |= g_array_index(hubs, int, k) == pid;

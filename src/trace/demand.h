@@ -1,7 +1,7 @@
 /* Recording on demand: a program that was started without --dome-trace records while it has a viewer (`dome view --live`), into
- * an unnamed file in memory. The viewer gets its descriptor over a local socket (transport/door.h, DOME_DOOR_VIEW), keeps the
- * connection open while viewing, and reads the file; the program never waits for a viewer. However the program ends, nothing is
- * left behind.
+ * an unnamed file in memory. The viewer gets its descriptor over a local socket (transport/control_socket.h, DOME_CONTROL_VIEW),
+ * keeps the connection open while viewing, and reads the file; the program never waits for a viewer. However the program ends,
+ * nothing is left behind.
  *
  * All functions are for one thread: the hub's, or the main thread of a program of one task. With NULL for the demand they do
  * nothing. */

@@ -6,8 +6,8 @@
 
 #include <time.h>
 
-/* ns: looks by dome__ahead_look are at least so far apart. */
-enum { LOOK_NS = 20000 };
+/* ns: polls by dome__ahead_poll are at least so far apart. */
+enum { POLL_NS = 20000 };
 
 /* The steps of a task in each all-reduce. A task sends at most one message to each other in one all-reduce. */
 typedef enum step_kind { SEND, COMBINE, TAKE } step_kind;
@@ -22,7 +22,7 @@ struct dome_ahead_line {
     guint last_send; /* others depend on the steps before this one; 0: there is none */
     GQueue *under_way;
     bool driving; /* steps are being done: the receives among them do not drive */
-    uint64_t looked_ns;
+    uint64_t polled_ns;
 };
 
 struct dome_ahead {
@@ -207,7 +207,7 @@ static int drive(dome_transport *t, bool wait)
         g_queue_pop_head(line->under_way);
     note_awaited(t);
     line->driving = false;
-    line->looked_ns = dome__now_ns();
+    line->polled_ns = dome__now_ns();
     return status;
 }
 
@@ -228,10 +228,10 @@ int dome__ahead_drive(dome_transport *t)
     return failed(t);
 }
 
-void dome__ahead_look_now(dome_transport *t)
+void dome__ahead_poll_now(dome_transport *t)
 {
     const struct dome_ahead_line *line = t->ahead;
-    if (line->under_way->length && !line->driving && dome__since_ns(line->looked_ns) >= LOOK_NS)
+    if (line->under_way->length && !line->driving && dome__since_ns(line->polled_ns) >= POLL_NS)
         drive(t, false);
 }
 

@@ -1,5 +1,5 @@
 /* All-reduces in which no task waits: each task gives its data and continues. What is sent and received follows a list of steps,
- * and each look does the steps that need no waiting. (T. Hoefler, A. Lumsdaine, W. Rehm, "Implementation and performance analysis
+ * and each poll does the steps that need no waiting. (T. Hoefler, A. Lumsdaine, W. Rehm, "Implementation and performance analysis
  * of non-blocking collective operations for MPI", SC 2007, section 3.)
  *
  * Tasks that share memory are combined by their leader; leaders, or the heads of clusters, exchange by recursive doubling, so
@@ -38,13 +38,13 @@ int dome__ahead_drive(dome_transport *transport);
  * dome__ahead_drive. */
 int dome__ahead_wait(dome_transport *transport, int source, int channel);
 
-void dome__ahead_look_now(dome_transport *transport);
+void dome__ahead_poll_now(dome_transport *transport);
 
-/* For loops that take long: drives, if some time has passed since the last look. A failure is returned later, by finish. */
-static inline void dome__ahead_look(dome_transport *transport)
+/* For loops that take long: drives, if some time has passed since the last poll. A failure is returned later, by finish. */
+static inline void dome__ahead_poll(dome_transport *transport)
 {
     if (__builtin_expect(transport->ahead != NULL, 0))
-        dome__ahead_look_now(transport);
+        dome__ahead_poll_now(transport);
 }
 
 void dome__ahead_line_free(dome_transport *transport);

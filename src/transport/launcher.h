@@ -54,7 +54,7 @@ typedef enum dome_launcher_can {
     DOME_LAUNCHER_KILL = 4,     /* kill: ends tasks of any host */
     DOME_LAUNCHER_PUBLISH = 8,  /* publish, published: a mailbox that all hosts can read */
     DOME_LAUNCHER_MACHINE = 16, /* machine_...: needs daemons, and can start private ones for one program */
-    DOME_LAUNCHER_AGAIN = 32    /* park, enrol, rejoin: programs can enter another view */
+    DOME_LAUNCHER_AGAIN = 32    /* standby, enrol, rejoin: programs can enter another view */
 } dome_launcher_can;
 
 /* The most tasks. */
@@ -101,7 +101,7 @@ typedef struct dome_launcher {
      * Returns when all of them wait for task 0 of the next view; ids[r] gets their ids, 0 for others. On failure none of them is
      * left. Called in a separate process: they end when that has been gone for `patience` seconds without a message from that
      * task 0. */
-    bool (*park)(const dome_spawn *program, int *ids, double timeout, double patience, char **message);
+    bool (*standby)(const dome_spawn *program, int *ids, double timeout, double patience, char **message);
 
     /* AGAIN: the descriptor of this process's connection to its daemon; -1: it has none. Any thread may call it. As long as it is
      * open, in a process that has become another program as well, the daemon takes the task for one that goes on. */

@@ -21,7 +21,7 @@ static inline void put_le(uint8_t *to, uint64_t word)
     memcpy(to, &word, sizeof word);
 }
 
-static inline uint64_t turned(uint64_t x, int bits)
+static inline uint64_t rotated(uint64_t x, int bits)
 {
     return x << bits | x >> (64 - bits);
 }
@@ -33,13 +33,13 @@ static inline void rounds(state *s, int count)
     for (int i = 0; i < count; i++) {
         v[0] += v[1];
         v[2] += v[3];
-        v[1] = turned(v[1], 13) ^ v[0];
-        v[3] = turned(v[3], 16) ^ v[2];
-        v[0] = turned(v[0], 32) + v[3];
+        v[1] = rotated(v[1], 13) ^ v[0];
+        v[3] = rotated(v[3], 16) ^ v[2];
+        v[0] = rotated(v[0], 32) + v[3];
         v[2] += v[1];
-        v[1] = turned(v[1], 17) ^ v[2];
-        v[3] = turned(v[3], 21) ^ v[0];
-        v[2] = turned(v[2], 32);
+        v[1] = rotated(v[1], 17) ^ v[2];
+        v[3] = rotated(v[3], 21) ^ v[0];
+        v[2] = rotated(v[2], 32);
     }
 }
 

@@ -431,7 +431,7 @@ typedef struct any_of {
     int found;
 } any_of;
 
-/* All-reduces that run ahead get on at each look, or a task that sleeps until something arrives could leave others waiting. */
+/* All-reduces that run ahead get on at each poll, or a task that sleeps until something arrives could leave others waiting. */
 static bool any_has_arrived(void *ctx)
 {
     any_of *a = ctx;
@@ -458,7 +458,7 @@ static void nap_at_descriptors(dome_transport *t, const struct timespec *time)
 
 /* Yields the processor at first, and then sleeps ever longer, up to LONGEST_NAP_NS: a look at one task may read a message of
  * another one, whose descriptor is then no longer readable. */
-static void look_again_and_again(any_of *a)
+static void poll_again_and_again(any_of *a)
 {
     enum { YIELDS = 100, NAP_NS = 20000, LONGEST_NAP_NS = 1000000 };
     dome_transport *t = a->transport;
@@ -487,7 +487,7 @@ int dome__wait_for_any(dome_transport *t, const int *ranks, int count, int chann
     if (t->provider.can & DOME_TRANSPORT_UNTIL)
         t->provider.ops->wait_until(&t->provider, any_has_arrived, &a);
     else
-        look_again_and_again(&a);
+        poll_again_and_again(&a);
     end_wait(t, a.found, start);
     dome__account_serve(&t->account, a.found);
     return a.found;
@@ -591,31 +591,31 @@ int dome__recv_new(dome_transport *t, int source, int channel, dome_type type, v
 
 /* ---- messages of the program ---- */
 
-static dome_stamp stamp_of(const dome_letter_out *letter)
+static dome_stamp stamp_of(const dome_message_out *message)
 {
-    return (dome_stamp){.history = letter->hash, .object = (uint64_t)letter->tag};
+    return (dome_stamp){.history = message->hash, .object = (uint64_t)message->tag};
 }
 
-int dome__letter_send(dome_transport *t, const dome_letter_out *letter, bool whole, uint64_t now)
+int dome__message_send(dome_transport *t, const dome_message_out *message, bool whole, uint64_t now)
 {
-    const dome_stamp stamp = stamp_of(letter);
-    const parcel p = {letter->dest, DOME_CHANNEL_PROGRAM, letter->type, letter->data, letter->count, &stamp, whole, now};
+    const dome_stamp stamp = stamp_of(message);
+    const parcel p = {message->dest, DOME_CHANNEL_PROGRAM, message->type, message->data, message->count, &stamp, whole, now};
     return send(t, &p);
 }
 
-bool dome__letter_at_once(dome_transport *t, const dome_letter_out *letter)
+bool dome__message_at_once(dome_transport *t, const dome_message_out *message)
 {
-    const uint64_t bytes = letter->count * dome_type_size(letter->type);
-    if (!(t->provider.can & DOME_TRANSPORT_AT_ONCE) || bytes > AT_ONCE || dome__format_with(t, letter->dest) != DOME_NATIVE)
+    const uint64_t bytes = message->count * dome_type_size(message->type);
+    if (!(t->provider.can & DOME_TRANSPORT_AT_ONCE) || bytes > AT_ONCE || dome__format_with(t, message->dest) != DOME_NATIVE)
         return false;
-    const dome_stamp stamp = stamp_of(letter);
-    head h = head_of(t, DOME_CHANNEL_PROGRAM, letter->type, letter->count, DOME_NATIVE, &stamp);
+    const dome_stamp stamp = stamp_of(message);
+    head h = head_of(t, DOME_CHANNEL_PROGRAM, message->type, message->count, DOME_NATIVE, &stamp);
     uint8_t head_bytes[HEAD_BYTES];
     encode(head_bytes, &h);
-    return put_at_once(t, letter->dest, DOME_CHANNEL_PROGRAM, &(dome_packet){head_bytes, HEAD_BYTES, letter->data, bytes});
+    return put_at_once(t, message->dest, DOME_CHANNEL_PROGRAM, &(dome_packet){head_bytes, HEAD_BYTES, message->data, bytes});
 }
 
-int dome__letter_head(dome_transport *t, int source, dome_letter *letter, uint64_t now)
+int dome__message_head(dome_transport *t, int source, dome_message *message, uint64_t now)
 {
     arrival a = arrival_from(t, source, DOME_CHANNEL_PROGRAM);
     int status = take_head(t, &a, now);
@@ -625,25 +625,25 @@ int dome__letter_head(dome_transport *t, int source, dome_letter *letter, uint64
     const head *h = &a.head;
     if (!status && h->format == DOME_PORTABLE)
         status = check_length(t, &a, h->element);
-    *letter = (dome_letter){.tag = (int)h->stamp.object,
-                            .kind = (dome_type_kind)h->kind,
-                            .type = h->stamp.history,
-                            .element = h->element,
-                            .count = h->count,
-                            .bytes = a.bytes};
+    *message = (dome_message){.tag = (int)h->stamp.object,
+                              .kind = (dome_type_kind)h->kind,
+                              .type = h->stamp.history,
+                              .element = h->element,
+                              .count = h->count,
+                              .bytes = a.bytes};
     return status;
 }
 
-int dome__letter_data(dome_transport *t, int source, const dome_letter *letter, dome_type type, void *data)
+int dome__message_data(dome_transport *t, int source, const dome_message *message, dome_type type, void *data)
 {
     arrival a = {
         .source = source,
         .channel = DOME_CHANNEL_PROGRAM,
         .format = dome__format_with(t, source),
-        .head = {.stamp = {.history = letter->type, .object = (uint64_t)letter->tag},
-                 .element = letter->element,
-                 .count = letter->count},
-        .bytes = letter->bytes,
+        .head = {.stamp = {.history = message->type, .object = (uint64_t)message->tag},
+                 .element = message->element,
+                 .count = message->count},
+        .bytes = message->bytes,
     };
     return take_elements(t, &a, type, data);
 }
@@ -653,7 +653,7 @@ bool dome__sent(dome_transport *t, int dest)
     return !(t->provider.can & DOME_TRANSPORT_OFFER) || t->provider.ops->sent(&t->provider, dest);
 }
 
-bool dome__letter_arrived(dome_transport *t, int source)
+bool dome__message_arrived(dome_transport *t, int source)
 {
     return dome__transport_arrived(t, source, DOME_CHANNEL_PROGRAM);
 }

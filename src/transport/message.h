@@ -53,41 +53,41 @@ int dome__recv_in(dome_transport *transport, int source, int channel, dome_type 
 
 /* ---- messages of the program, outside of its history: the two tasks may be at different operations ---- */
 
-typedef struct dome_letter {
+typedef struct dome_message {
     int tag;
     dome_type_kind kind;
     uint64_t type;    /* hash of the sender's type */
     uint64_t element; /* portable size of an element */
     uint64_t count;
     uint64_t bytes; /* of the first part */
-} dome_letter;
+} dome_message;
 
-/* A letter that is to be sent. */
-typedef struct dome_letter_out {
+/* A message that is to be sent. */
+typedef struct dome_message_out {
     int dest, tag;
     dome_type type;
     uint64_t hash; /* of the type */
     const void *data;
     uint64_t count;
-} dome_letter_out;
+} dome_message_out;
 
 /* Sends elements on DOME_CHANNEL_PROGRAM. whole: as dome__send, else as dome__begin_send. now: the clock's reading, 0: not known,
  * here and below. */
-int dome__letter_send(dome_transport *transport, const dome_letter_out *letter, bool whole, uint64_t now);
+int dome__message_send(dome_transport *transport, const dome_message_out *message, bool whole, uint64_t now);
 
 /* Sends elements to another task if that needs no waiting; otherwise does nothing and returns false. Does not read the clock. */
-bool dome__letter_at_once(dome_transport *transport, const dome_letter_out *letter);
+bool dome__message_at_once(dome_transport *transport, const dome_message_out *message);
 
-/* Waits for the next one from a task. Must be followed by dome__letter_data. */
-int dome__letter_head(dome_transport *transport, int source, dome_letter *letter, uint64_t now);
+/* Waits for the next one from a task. Must be followed by dome__message_data. */
+int dome__message_head(dome_transport *transport, int source, dome_message *message, uint64_t now);
 
 /* Receives its elements; type NULL: in the form in which they travel (dome__format_with). */
-int dome__letter_data(dome_transport *transport, int source, const dome_letter *letter, dome_type type, void *data);
+int dome__message_data(dome_transport *transport, int source, const dome_message *message, dome_type type, void *data);
 
 /* Whether dome__end_send would return at once. */
 bool dome__sent(dome_transport *transport, int dest);
 
-/* Whether a letter of this task has arrived. Needs DOME_TRANSPORT_PROBE. */
-bool dome__letter_arrived(dome_transport *transport, int source);
+/* Whether a message of this task has arrived. Needs DOME_TRANSPORT_PROBE. */
+bool dome__message_arrived(dome_transport *transport, int source);
 
 #endif

@@ -18,7 +18,7 @@ struct dome_hold {
 
     /* under the mutex */
     GQueue orders; /* not carried out yet: their targets grow, and only the last one's may not be known */
-    char *members, *parked;
+    char *members, *standby;
     bool stands;
 };
 
@@ -48,7 +48,7 @@ void dome__hold_free(dome_hold *h)
     pthread_cond_destroy(&h->changed);
     pthread_mutex_destroy(&h->mutex);
     g_free(h->members);
-    g_free(h->parked);
+    g_free(h->standby);
     g_queue_clear_full(&h->orders, free_order);
     g_free(h);
 }
@@ -89,11 +89,11 @@ void dome__hold_members(dome_hold *h, const char *ids)
     pthread_mutex_unlock(&h->mutex);
 }
 
-void dome__hold_parked(dome_hold *h, const char *line)
+void dome__hold_standby(dome_hold *h, const char *line)
 {
     pthread_mutex_lock(&h->mutex);
-    g_free(h->parked);
-    h->parked = g_strdup(line);
+    g_free(h->standby);
+    h->standby = g_strdup(line);
     pthread_cond_broadcast(&h->changed);
     pthread_mutex_unlock(&h->mutex);
 }
@@ -118,7 +118,7 @@ char *dome__hold_pass(dome_hold *h, uint64_t *number)
     order *first = g_queue_peek_head(&h->orders);
     while (first->target == 0)
         pthread_cond_wait(&h->changed, &h->mutex);
-    /* Later than the target if the program tried to change by its own wish there, and could not. */
+    /* Later than the target if the program tried to change by its own request there, and could not. */
     if (loop >= first->target) {
         plan = g_steal_pointer(&first->plan);
         *number = first->number;
@@ -152,14 +152,14 @@ static struct timespec after(double seconds)
     return until;
 }
 
-char *dome__hold_wait_parked(dome_hold *h, double seconds)
+char *dome__hold_wait_standby(dome_hold *h, double seconds)
 {
     const struct timespec until = after(seconds);
     pthread_mutex_lock(&h->mutex);
     int late = 0;
-    while (!h->parked && !late)
+    while (!h->standby && !late)
         late = pthread_cond_timedwait(&h->changed, &h->mutex, &until);
-    char *line = g_steal_pointer(&h->parked);
+    char *line = g_steal_pointer(&h->standby);
     pthread_mutex_unlock(&h->mutex);
     return line;
 }

@@ -35,7 +35,7 @@ void dome__hold_target(dome_hold *hold, uint64_t order, uint64_t loop, const cha
 void dome__hold_members(dome_hold *hold, const char *ids);
 
 /* The hub's answer about the newcomers that task 0 wanted. */
-void dome__hold_parked(dome_hold *hold, const char *line);
+void dome__hold_standby(dome_hold *hold, const char *line);
 
 /* The hub knows that this view stands. */
 void dome__hold_stands(dome_hold *hold);
@@ -52,7 +52,7 @@ uint64_t dome__hold_passed(const dome_hold *hold);
 bool dome__hold_wait_members(dome_hold *hold, int *ids, int n, double seconds);
 
 /* Waits for what the hub says of newcomers (g_free'd); NULL: it has not come within so many seconds. */
-char *dome__hold_wait_parked(dome_hold *hold, double seconds);
+char *dome__hold_wait_standby(dome_hold *hold, double seconds);
 
 /* Waits until the hub knows that this view stands; false as above. */
 bool dome__hold_wait_stands(dome_hold *hold, double seconds);

@@ -1,7 +1,7 @@
 #include "watch/watch.h"
 
-#include "core/trail.h"
-#include "machine/parker.h"
+#include "core/call_log.h"
+#include "machine/standby.h"
 #include "system/say.h"
 #include "system/thread.h"
 #include "system/time.h"
@@ -13,7 +13,7 @@
 #include "watch/watch_line.h"
 #include "watch/watch_place.h"
 #include "watch/watch_trace.h"
-#include "wire/trail_frame.h"
+#include "wire/call_log_frame.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +35,7 @@ struct dome_watch {
     watch_beats beats;
     watch_trace trace;
     dome_hold *hold; /* counts loop boundaries, and stops at one by order of the hub */
-    dome_trail *trail;
+    dome_call_log *call_log;
 
     pthread_t thread;
     int wake[2]; /* a byte written to it ends the thread */
@@ -104,7 +104,7 @@ static dome_watch *watch_new(const dome_watch_request *request)
     watch->hold = dome__hold_new();
     watch->pid = getpid();
     watch->parent = getppid();
-    watch->trail = dome__trail_new();
+    watch->call_log = dome__call_log_new();
     watch->wake[0] = watch->wake[1] = watch->first_stderr = -1;
     dome__watch_line_init(&watch->line);
     dome__watch_beats_init(&watch->beats);
@@ -123,7 +123,7 @@ static void watch_free(dome_watch *watch)
     dome__watch_beats_clear(&watch->beats);
     dome__watch_line_clear(&watch->line);
     dome__hub_address_clear(&watch->address);
-    dome__trail_free(watch->trail);
+    dome__call_log_free(watch->call_log);
     dome__hold_free(watch->hold);
     g_free(dome__unconst(watch->task.host));
     g_free(dome__unconst(watch->task.launcher));
@@ -208,7 +208,7 @@ static void end_now(int status)
 /* The object's name; NULL: none; g_free'd. */
 static char *object_of(const dome_watch *watch, const watch_position *at)
 {
-    return at->object ? dome__names_find(watch->trail->names, at->object) : NULL;
+    return at->object ? dome__names_find(watch->call_log->names, at->object) : NULL;
 }
 
 static const char *operation_of(const watch_position *at, const char *otherwise)
@@ -227,7 +227,7 @@ static GByteArray *beat_frame(dome_watch *watch)
                                     .operation = operation_of(&at, ""),
                                     .object = object,
                                     .loop = dome__hold_passed(watch->hold),
-                                    .bare = watch->trail->objects > 0 && watch->trail->named == 0};
+                                    .bare = watch->call_log->objects > 0 && watch->call_log->named == 0};
     dome__watch_beats_measure(&watch->beats, &watch->line, &message.beat);
     GByteArray *frame = dome__wire_frame(&message);
     g_free(object);
@@ -303,10 +303,10 @@ static void hub_lost(dome_watch *watch, const char *how)
 }
 
 /* Sends this task's last operations, for the hub to compare with those of other tasks. */
-static void send_trail(dome_watch *watch)
+static void send_call_log(dome_watch *watch)
 {
-    GArray *calls = dome__trail_calls(watch->trail, dome__watch_place_read(&watch->place).sequence);
-    send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_TRAIL, .calls = calls});
+    GArray *calls = dome__call_log_frame(watch->call_log, dome__watch_place_read(&watch->place).sequence);
+    send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_CALL_LOG, .calls = calls});
     g_array_unref(calls);
 }
 
@@ -371,8 +371,8 @@ static void take_message(dome_watch *watch, const dome_wire_message *message)
     case DOME_WIRE_END:
         take_end(watch, &message->end);
         break;
-    case DOME_WIRE_TRAIL:
-        send_trail(watch);
+    case DOME_WIRE_CALL_LOG:
+        send_call_log(watch);
         break;
     case DOME_WIRE_WAITS:
     case DOME_WIRE_GIVEN:
@@ -393,8 +393,8 @@ static void take_message(dome_watch *watch, const dome_wire_message *message)
     case DOME_WIRE_MEMBERS:
         dome__hold_members(watch->hold, message->members);
         break;
-    case DOME_WIRE_PARK:
-        dome__hold_parked(watch->hold, message->park.text);
+    case DOME_WIRE_STANDBY:
+        dome__hold_standby(watch->hold, message->standby.text);
         break;
     case DOME_WIRE_STANDS:
         dome__hold_stands(watch->hold);
@@ -628,12 +628,12 @@ void dome__watch_on_back(dome_watch *watch, void (*go)(void *ctx, const dome_wir
 }
 
 /* Seconds for the hub's answer. It has limits of its own, and answers; if it is gone, this process ends. */
-static const double PARKED_WITHIN = 3600;
+static const double STANDBY_WITHIN = 3600;
 
-char *dome__watch_park(dome_watch *watch, int descriptor, const char *hosts, int *ids, int n)
+char *dome__watch_standby(dome_watch *watch, int descriptor, const char *hosts, int *ids, int n)
 {
-    send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_PARK, .park = {(uint32_t)descriptor, hosts}});
-    char *line = dome__hold_wait_parked(watch->hold, PARKED_WITHIN), *why = dome__parker_read(line ? line : "", ids, n);
+    send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_STANDBY, .standby = {(uint32_t)descriptor, hosts}});
+    char *line = dome__hold_wait_standby(watch->hold, STANDBY_WITHIN), *why = dome__standby_read(line ? line : "", ids, n);
     g_free(line);
     return why;
 }
@@ -653,9 +653,9 @@ void dome__watch_quiet(dome_watch *watch)
     watch->quiet = true;
 }
 
-dome_trail *dome__watch_trail(const dome_watch *watch)
+dome_call_log *dome__watch_call_log(const dome_watch *watch)
 {
-    return watch->trail;
+    return watch->call_log;
 }
 
 static void fail(dome_watch *watch, dome_end end, int exit_status, const char *line, bool disagree) __attribute__((noreturn));

@@ -61,11 +61,11 @@ void dome__watch_done(dome_watch *watch);
  * answer, and the watch reports that. */
 void dome__watch_leave(dome_watch *watch);
 
-/* Sets the current operation, for beats. object: the number of its object's name in the trail; 0: none. */
+/* Sets the current operation, for beats. object: the number of its object's name in the call log; 0: none. */
 void dome__watch_note(dome_watch *watch, uint64_t sequence, uint64_t history, uint32_t operation, uint64_t object);
 
 /* The last operations, which the hub requests when tasks disagree. Freed with the watch. */
-dome_trail *dome__watch_trail(const dome_watch *watch);
+dome_call_log *dome__watch_call_log(const dome_watch *watch);
 
 /* Notes that a checkpoint with this number has been written, for the hub's reports. */
 void dome__watch_checkpoint(dome_watch *watch, uint64_t number);
@@ -96,9 +96,9 @@ void dome__watch_stop(dome_watch *watch);
  * newcomer, to be started. False after so many seconds. */
 bool dome__watch_members(dome_watch *watch, int *ids, int n, double seconds);
 
-/* Rank 0: has newcomers of the next view started with what is in this file (parker.h) on these hosts, by rank; ids[r] gets the
+/* Rank 0: has newcomers of the next view started with what is in this file (standby.h) on these hosts, by rank; ids[r] gets the
  * launcher's ids, 0 for others. Returns NULL, or why there are none (g_free'd). */
-char *dome__watch_park(dome_watch *watch, int descriptor, const char *hosts, int *ids, int n);
+char *dome__watch_standby(dome_watch *watch, int descriptor, const char *hosts, int *ids, int n);
 
 /* Rank 0: all tasks of this view have joined. The number of the view is filled in here. */
 void dome__watch_stands(dome_watch *watch, const dome_wire_view *view);

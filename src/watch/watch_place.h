@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 typedef struct watch_position {
-    uint64_t sequence, history, object; /* object: the number of its name in the trail; 0: none */
+    uint64_t sequence, history, object; /* object: the number of its name in the call log; 0: none */
     uint32_t operation;
 } watch_position;
 

@@ -2,7 +2,7 @@
 
 #include "system/deadline.h"
 
-#include "transport/door.h"
+#include "transport/control_socket.h"
 
 #include <errno.h>
 #include <glib.h>
@@ -192,7 +192,7 @@ char *dome__order_plan(const dome_order *o, int size, const char *const *hosts, 
 
 char *dome__order_send(int pid, const char *line, double seconds)
 {
-    int fd = dome__door_connect(DOME_DOOR_ORDER, pid);
+    int fd = dome__control_socket_connect(DOME_CONTROL_ORDER, pid);
     if (fd < 0)
         return NULL;
     GString *answer = g_string_new(NULL);

@@ -1,6 +1,6 @@
-/* Orders of a user to a running program: `dome grow`, `dome shrink` and `dome move`, over a local socket (transport/door.h). A
- * client sends one line. The hub answers the user who runs the program, with one line, "done TEXT" or "no TEXT", when the order
- * is carried out or refused, and closes the connection.
+/* Orders of a user to a running program: `dome grow`, `dome shrink` and `dome move`, over a local socket
+ * (transport/control_socket.h). A client sends one line. The hub answers the user who runs the program, with one line, "done
+ * TEXT" or "no TEXT", when the order is carried out or refused, and closes the connection.
  *
  *     grow K [HOST...]      K tasks more, on these hosts in turn; 0: one on each
  *     shrink K [HOST...]    the K highest ranks leave, of those on these hosts; 0: all that are there
@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define DOME_DOOR_ORDER "dome-order"
+#define DOME_CONTROL_ORDER "dome-order"
 
 enum { DOME_ORDER_MOST = 4096 }; /* bytes of a line */
 

@@ -2,7 +2,7 @@
 
 #include "system/deadline.h"
 
-#include "transport/door.h"
+#include "transport/control_socket.h"
 #include "wire/hub_address.h"
 #include "wire/wire.h"
 
@@ -39,7 +39,7 @@ void dome__report_send(int fd, dome_mac *mac, char *(*text)(void *ctx), void *ct
 
 bool dome__report_answer(int fd, char *(*text)(void *ctx), void *ctx)
 {
-    int client = dome__door_accept(fd);
+    int client = dome__control_socket_accept(fd);
     if (client < 0)
         return errno == EACCES || errno == EAGAIN || errno == ECONNABORTED || errno == EINTR;
     dome__report_send(client, NULL, text, ctx);
@@ -248,7 +248,7 @@ static GString *read_all(int fd)
 GPtrArray *dome__report_ask_all(void)
 {
     GPtrArray *texts = g_ptr_array_new_with_free_func(g_free);
-    GArray *hubs = dome__door_connect_all(DOME_DOOR_REPORT);
+    GArray *hubs = dome__control_socket_connect_all(DOME_CONTROL_REPORT);
     for (guint i = 0; i < hubs->len; i++) {
         GString *text = read_all(g_array_index(hubs, int, i));
         if (text)

@@ -1,5 +1,5 @@
-/* The report of a hub about its program for `dome ps`: a text over a local socket (transport/door.h, DOME_DOOR_REPORT). The hub
- * answers only the user who runs the program, and never waits for a client. */
+/* The report of a hub about its program for `dome ps`: a text over a local socket (transport/control_socket.h,
+ * DOME_CONTROL_REPORT). The hub answers only the user who runs the program, and never waits for a client. */
 #ifndef DOME_SRC_REPORT_H
 #define DOME_SRC_REPORT_H
 

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const dome_view_act nothing = {.deed = DOME_VIEW_NOTHING}, wrong = {.deed = DOME_VIEW_WRONG};
+static const dome_view_act nothing = {.action = DOME_VIEW_NOTHING}, wrong = {.action = DOME_VIEW_WRONG};
 
 void dome__view_init(dome_view *view)
 {
@@ -68,14 +68,14 @@ static void begin_entering(dome_view *v, uint32_t number, dome_view_plan plan)
 }
 
 /* Answers the user, if there is one. Takes ownership of text. */
-static dome_view_act answer(dome_view *v, dome_view_deed deed, char *text)
+static dome_view_act answer(dome_view *v, dome_view_action action, char *text)
 {
     if (!v->asked) {
         g_free(text);
         return nothing;
     }
     v->asked = false;
-    return (dome_view_act){.deed = deed, .text = text};
+    return (dome_view_act){.action = action, .text = text};
 }
 
 bool dome__view_is_free(const dome_view *v)
@@ -90,7 +90,7 @@ bool dome__view_has_ordered(const dome_view *v, const dome_view_plan *plan)
     return v->phase == DOME_VIEW_ORDERED && dome__view_plan_equal(plan, &v->wanted);
 }
 
-/* Why a user's wish cannot be met: g_free'd; NULL: it can. */
+/* Why a user's order cannot be followed: g_free'd; NULL: it can. */
 static char *objection(const dome_view *v, const dome_view_plan *plan)
 {
     const int tasks = plan->size;
@@ -115,7 +115,7 @@ static dome_view_act begin_asking(dome_view *v, dome_view_plan plan)
     dome__view_plan_clear(&v->wanted);
     v->wanted = plan;
     begin_tasks(v);
-    return (dome_view_act){.deed = DOME_VIEW_HOLD, .order = ++v->order};
+    return (dome_view_act){.action = DOME_VIEW_HOLD, .order = ++v->order};
 }
 
 dome_view_act dome__view_meet(dome_view *v)
@@ -135,7 +135,7 @@ dome_view_act dome__view_ask(dome_view *v, dome_view_plan *plan)
     char *why = objection(v, plan);
     if (why) {
         dome__view_plan_clear(plan);
-        return (dome_view_act){.deed = DOME_VIEW_REFUSED, .text = why};
+        return (dome_view_act){.action = DOME_VIEW_REFUSED, .text = why};
     }
     const dome_view_plan wanted = *plan;
     *plan = (dome_view_plan){0};
@@ -146,7 +146,7 @@ dome_view_act dome__view_ask(dome_view *v, dome_view_plan *plan)
 dome_view_act dome__view_held(dome_view *v, int rank, uint64_t order, uint64_t loop)
 {
     if (v->phase != DOME_VIEW_ASKING || order != v->order || !is_rank(v, rank))
-        return nothing; /* the program has changed by its own wish meanwhile */
+        return nothing; /* the program has changed at its own request meanwhile */
     v->tasks[rank].answered = true;
     v->tasks[rank].loop = loop;
     uint64_t most = 0;
@@ -156,7 +156,7 @@ dome_view_act dome__view_held(dome_view *v, int rank, uint64_t order, uint64_t l
         most = MAX(most, v->tasks[r].loop);
     }
     v->phase = DOME_VIEW_ORDERED;
-    return (dome_view_act){.deed = DOME_VIEW_TARGET, .order = order, .loop = most + 1};
+    return (dome_view_act){.action = DOME_VIEW_TARGET, .order = order, .loop = most + 1};
 }
 
 dome_view_act dome__view_postpone(dome_view *v, uint64_t order)
@@ -230,7 +230,7 @@ dome_view_act dome__view_announce(dome_view *v, int rank, uint32_t number, const
         return wrong;
     if (v->phase != DOME_VIEW_ENTERING) {
         if (v->asked && !dome__view_plan_equal(plan, v->late_order ? &v->late : &v->wanted))
-            act = answer(v, DOME_VIEW_REFUSED, g_strdup_printf("the program changes to %d tasks by its own wish", plan->size));
+            act = answer(v, DOME_VIEW_REFUSED, g_strdup_printf("the program changes to %d tasks at its own request", plan->size));
         begin_entering(v, number, dome__view_plan_copy(plan));
     } else if (!dome__view_plan_equal(plan, &v->next)) {
         return wrong;
@@ -378,7 +378,7 @@ dome_view_act dome__view_greet(dome_view *v, int rank, uint32_t number, int id)
     if (number == v->number && v->phase != DOME_VIEW_ENTERING)
         return nothing; /* the program starts */
     if (is_on_its_way(v, rank, number))
-        return (dome_view_act){.deed = DOME_VIEW_AGAIN};
+        return (dome_view_act){.action = DOME_VIEW_AGAIN};
     if (v->phase != DOME_VIEW_ENTERING || number != v->next_number || rank < 0 || rank >= v->next.size || v->arrivals[rank].here)
         return wrong;
     const int before = v->next.members[rank].before;
@@ -386,7 +386,7 @@ dome_view_act dome__view_greet(dome_view *v, int rank, uint32_t number, int id)
         return wrong;
     v->arrivals[rank].here = true;
     v->arrivals[rank].id = id;
-    return comes_first(v, rank) && all_back(v) ? (dome_view_act){.deed = DOME_VIEW_MEMBERS} : nothing;
+    return comes_first(v, rank) && all_back(v) ? (dome_view_act){.action = DOME_VIEW_MEMBERS} : nothing;
 }
 
 dome_view_act dome__view_stands(dome_view *v, uint32_t number, int size, int least, int most)

@@ -75,7 +75,7 @@ typedef struct dome_view {
     GArray *past;                /* ENTERING: of dome_view_past, by number; NULL: none */
 } dome_view;
 
-typedef enum dome_view_deed {
+typedef enum dome_view_action {
     DOME_VIEW_NOTHING,
     DOME_VIEW_HOLD,    /* tell all tasks to hold at their next boundary: order */
     DOME_VIEW_TARGET,  /* tell all tasks at which boundary to change, and how: order, loop, and the plan `wanted` */
@@ -84,10 +84,10 @@ typedef enum dome_view_deed {
     DOME_VIEW_REFUSED, /* answer the user: text */
     DOME_VIEW_AGAIN,   /* the task is on its way into a view that was interrupted: tell it where to go */
     DOME_VIEW_WRONG    /* the message fits nothing: its sender is not of this view */
-} dome_view_deed;
+} dome_view_action;
 
 typedef struct dome_view_act {
-    dome_view_deed deed;
+    dome_view_action action;
     uint64_t order, loop;
     char *text; /* g_free'd by the caller */
 } dome_view_act;
@@ -116,7 +116,7 @@ bool dome__view_has_ordered(const dome_view *view, const dome_view_plan *plan);
 /* The program cannot change here, and tries again at later boundaries. */
 dome_view_act dome__view_postpone(dome_view *view, uint64_t order);
 
-/* The program cannot change, and goes on as it was. Order 0: its own wish. */
+/* The program cannot change, and goes on as it was. Order 0: its own request. */
 dome_view_act dome__view_refuse(dome_view *view, uint64_t order, const char *why);
 
 /* A task goes over into view `number`, which is made by this plan. */

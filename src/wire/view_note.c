@@ -18,9 +18,9 @@ typedef struct field {
     {                                                                                                                            \
 #member, kind, offsetof(dome_view_entry, member)                                                                         \
     }
-#define LEGACY(kind, member)                                                                                                     \
+#define FACT(kind, member)                                                                                                       \
     {                                                                                                                            \
-#member, kind, offsetof(dome_view_legacy, member)                                                                        \
+#member, kind, offsetof(dome_view_facts, member)                                                                         \
     }
 
 static const field of_entry[] = {
@@ -44,14 +44,14 @@ static const field of_entry[] = {
     {0},
 };
 
-static const field of_legacy[] = {
-    LEGACY(U64, loops),        LEGACY(TEXT, parked),
-    LEGACY(INTEGER, piece_fd), LEGACY(INTEGER, piece_number),
-    LEGACY(YES_NO, requests),  LEGACY(YES_NO, supervised),
-    LEGACY(YES_NO, outside),   LEGACY(U64, first),
-    LEGACY(TEXT, provider),    LEGACY(TEXT, host),
-    LEGACY(TEXT, slots),       LEGACY(TEXT, given),
-    LEGACY(TEXT, hub),         {0},
+static const field of_facts[] = {
+    FACT(U64, loops),        {"parked", TEXT, offsetof(dome_view_facts, standby)},
+    FACT(INTEGER, piece_fd), FACT(INTEGER, piece_number),
+    FACT(YES_NO, requests),  FACT(YES_NO, supervised),
+    FACT(YES_NO, outside),   FACT(U64, first),
+    FACT(TEXT, provider),    FACT(TEXT, host),
+    FACT(TEXT, slots),       FACT(TEXT, given),
+    FACT(TEXT, hub),         {0},
 };
 
 static char *value_text(const field *f, const void *at)
@@ -80,10 +80,10 @@ static void append(GString *to, const field *fields, const void *part)
     }
 }
 
-char *dome__view_legacy_text(const dome_view_legacy *legacy)
+char *dome__view_facts_text(const dome_view_facts *facts)
 {
     GString *text = g_string_new(NULL);
-    append(text, of_legacy, legacy);
+    append(text, of_facts, facts);
     return g_string_free(text, FALSE);
 }
 
@@ -157,7 +157,7 @@ bool dome__view_note_read(const char *text, dome_entry_note *note, char **why)
 {
     *note = (dome_entry_note){.note = dome__note_read(text, KIND, DOME_VIEW_NOTE_VERSION, why)};
     const bool good =
-        note->note && read_part(note->note, of_entry, &note->entry, why) && read_part(note->note, of_legacy, &note->legacy, why);
+        note->note && read_part(note->note, of_entry, &note->entry, why) && read_part(note->note, of_facts, &note->facts, why);
     if (!good)
         dome__view_note_clear(note);
     return good;

@@ -27,9 +27,9 @@ typedef struct dome_view_entry {
 } dome_view_entry;
 
 /* The facts about the program with which the process goes on. */
-typedef struct dome_view_legacy {
+typedef struct dome_view_facts {
     uint64_t loops;              /* boundaries passed in earlier views */
-    const char *parked;          /* the launcher's ids of newcomers that wait, by rank; "": there are none */
+    const char *standby;         /* the launcher's ids of newcomers that wait, by rank; "": there are none */
     int piece_fd, piece_number;  /* of the state; -1: there is none */
     bool requests;               /* SIGTERM and SIGUSR1 were not blocked when the program was started */
     bool supervised;             /* a supervisor starts the program again */
@@ -39,16 +39,16 @@ typedef struct dome_view_legacy {
     const char *slots;           /* of the hosts, as DOME_VARIABLE_SLOTS has them; "": none */
     const char *given;           /* descriptors that the program was given, with blanks around */
     const char *hub;             /* the hub's address */
-} dome_view_legacy;
+} dome_view_facts;
 
 typedef struct dome_entry_note {
     dome_view_entry entry;
-    dome_view_legacy legacy;
+    dome_view_facts facts;
     dome_note *note; /* has the texts of both */
 } dome_entry_note;
 
 /* The text of the second part, and of a whole note; g_free'd. */
-char *dome__view_legacy_text(const dome_view_legacy *legacy);
+char *dome__view_facts_text(const dome_view_facts *facts);
 char *dome__view_entry_text(const dome_view_entry *entry);
 
 /* False with *why (g_free'd): it is of another version, say. */

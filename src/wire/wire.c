@@ -1,6 +1,6 @@
 #include "wire/wire.h"
 
-#include "core/trail.h"
+#include "core/call_log.h"
 #include "system/bytes.h"
 #include "system/sockets.h"
 
@@ -11,9 +11,9 @@
 /* A frame begins with its length and its kind. */
 enum { LENGTH_BYTES = 4, HEAD_BYTES = 8 };
 
-/* TEXT_MOST: longest text. CALL_ROOM: most bytes of a frame for a call of a trail. CALL_TEXT_MOST: longest text in such a
+/* TEXT_MOST: longest text. CALL_ROOM: most bytes of a frame for a call of a call log. CALL_TEXT_MOST: longest text in such a
  * call. */
-enum { TEXT_MOST = DOME_WIRE_MAX / 4, CALL_ROOM = 4096, CALL_TEXT_MOST = CALL_ROOM / (2 * DOME_TRAIL_WORDS + 2) - 4 };
+enum { TEXT_MOST = DOME_WIRE_MAX / 4, CALL_ROOM = 4096, CALL_TEXT_MOST = CALL_ROOM / (2 * DOME_CALL_LOG_WORDS + 2) - 4 };
 
 /* ---- fields ---- */
 
@@ -49,7 +49,7 @@ static const field fields[DOME_WIRE_KINDS][FIELDS_MOST] = {
                           FIELD(U64, report.victims)},
     [DOME_WIRE_RECORD] = {FIELD(U32, recording)},
     [DOME_WIRE_SIGNAL] = {FIELD(U32, signal)},
-    [DOME_WIRE_TRAIL] = {FIELD(CALLS, calls)},
+    [DOME_WIRE_CALL_LOG] = {FIELD(CALLS, calls)},
     [DOME_WIRE_HOSTS] = {FIELD(TEXT, hosts)},
     [DOME_WIRE_HOLD] = {FIELD(U64, hold.order), FIELD(U64, hold.loop)},
     [DOME_WIRE_TARGET] = {FIELD(U64, hold.order), FIELD(U64, hold.loop), FIELD(TEXT, hold.plan)},
@@ -58,12 +58,12 @@ static const field fields[DOME_WIRE_KINDS][FIELDS_MOST] = {
     [DOME_WIRE_CHANGE] = {FIELD(U32, change.number), FIELD(TEXT, change.plan)},
     [DOME_WIRE_MEMBERS] = {FIELD(TEXT, members)},
     [DOME_WIRE_STANDS] = {FIELD(U32, view.number), FIELD(U32, view.size), FIELD(U32, view.least), FIELD(U32, view.most),
-                          FIELD(U64, view.checkpoint), FIELD(U64, view.loop), FIELD(U32, view.saves), FIELD(TEXT, view.legacy)},
+                          FIELD(U64, view.checkpoint), FIELD(U64, view.loop), FIELD(U32, view.saves), FIELD(TEXT, view.facts)},
     [DOME_WIRE_TIMES] = {FIELD(U32, times.number), FIELD(U64, times.members), FIELD(U64, times.blocks), FIELD(U64, times.joining),
                          FIELD(U64, times.preamble)},
     [DOME_WIRE_BACK] = {FIELD(U32, back.number), FIELD(U32, back.rank), FIELD(TEXT, back.plan), FIELD(TEXT, back.avoid),
                         FIELD(U32, back.keeps)},
-    [DOME_WIRE_PARK] = {FIELD(U32, park.descriptor), FIELD(TEXT, park.text)},
+    [DOME_WIRE_STANDBY] = {FIELD(U32, standby.descriptor), FIELD(TEXT, standby.text)},
     [DOME_WIRE_WAITS] = {FIELD(U32, numbers.inquiry), FIELD(NUMBERS, numbers.numbers)},
     [DOME_WIRE_GIVEN] = {FIELD(U32, numbers.inquiry), FIELD(NUMBERS, numbers.numbers)},
 };
@@ -104,7 +104,7 @@ static GArray *get_calls(dome_bytes *from)
         call.history = dome__read_u64(from);
         call.text = dome__read_text(from);
         uint32_t count = dome__read_u32(from);
-        from->bad |= count > 2 * DOME_TRAIL_WORDS || calls->len == DOME_TRAIL_LENGTH;
+        from->bad |= count > 2 * DOME_CALL_LOG_WORDS || calls->len == DOME_CALL_LOG_LENGTH;
         count = from->bad ? 0 : count;
         call.arguments = g_new0(char *, count + 1);
         for (uint32_t k = 0; k < count; k++)

@@ -36,7 +36,7 @@ typedef enum dome_wire_kind {
     DOME_WIRE_REPORT,     /* hub, to its supervisor: how the program ended */
     DOME_WIRE_RECORD,     /* hub: number of the recording on demand to make */
     DOME_WIRE_SIGNAL,     /* task: the signal that is ending it */
-    DOME_WIRE_TRAIL,      /* hub: requests the last operations; task: sends them */
+    DOME_WIRE_CALL_LOG,   /* hub: requests the last operations; task: sends them */
     DOME_WIRE_HOLD,       /* hub: hold at the next loop boundary (order); task: the same, and how many it has passed */
     DOME_WIRE_TARGET,     /* hub: change at this boundary, by this plan */
     DOME_WIRE_POSTPONE,   /* rank 0: the program cannot change here, and tries again at later boundaries */
@@ -51,7 +51,7 @@ typedef enum dome_wire_kind {
     DOME_WIRE_DONE,       /* task: the program is complete for it: it has passed the last barrier, and its output is written */
     DOME_WIRE_WAITS,      /* hub: what does the task wait for? task: the answer (inquiry.h) */
     DOME_WIRE_GIVEN,      /* hub: how many messages has it given for these tasks? task: the answer */
-    DOME_WIRE_PARK,       /* rank 0: start newcomers on these hosts (parker.h); hub: their ids, or why there are none */
+    DOME_WIRE_STANDBY,    /* rank 0: start newcomers on these hosts (standby.h); hub: their ids, or why there are none */
     DOME_WIRE_KINDS
 } dome_wire_kind;
 
@@ -155,7 +155,7 @@ typedef struct dome_wire_view {
     uint64_t checkpoint;   /* number of the one that it goes on from; 0: none */
     uint64_t loop;         /* its loop boundary */
     uint32_t saves;        /* 1: it writes checkpoints, or keeps its state */
-    const char *legacy;    /* what a process needs that is started in place of rank 0: DOME_VARIABLE_VIEW */
+    const char *facts;     /* what a process needs that is started in place of rank 0: DOME_VARIABLE_VIEW */
 } dome_wire_view;
 
 typedef struct dome_wire_back {
@@ -170,17 +170,17 @@ typedef struct dome_wire_times {
     uint64_t members, blocks, joining, preamble; /* ns: history.h */
 } dome_wire_times;
 
-typedef struct dome_wire_park {
+typedef struct dome_wire_standby {
     uint32_t descriptor; /* rank 0: of a file with what they are started with */
     const char *text;    /* the hosts; the line of the process that starts them */
-} dome_wire_park;
+} dome_wire_standby;
 
 typedef struct dome_wire_numbers {
     uint32_t inquiry; /* its number */
     GArray *numbers;  /* of uint32_t */
 } dome_wire_numbers;
 
-/* One operation of a trail (core/trail.h). */
+/* One operation of a call log (core/call_log.h). */
 typedef struct dome_wire_call {
     uint64_t sequence, history;
     char *text, **arguments; /* arguments: names and values, alternating */
@@ -202,7 +202,7 @@ typedef struct dome_wire_message {
         uint32_t recording;        /* RECORD: its number; 0: stop */
         uint32_t signal;           /* SIGNAL: its number */
         const char *hosts;         /* HOSTS: names, separated by blanks */
-        GArray *calls;             /* TRAIL: of dome_wire_call, newest first; NULL: none */
+        GArray *calls;             /* CALL_LOG: of dome_wire_call, newest first; NULL: none */
         dome_wire_hold hold;       /* HOLD, TARGET */
         uint64_t postponed;        /* POSTPONE: the order */
         dome_wire_refuse refuse;   /* REFUSE */
@@ -212,7 +212,7 @@ typedef struct dome_wire_message {
         dome_wire_times times;     /* TIMES */
         const char *members;       /* MEMBERS: in order of ranks, separated by blanks */
         dome_wire_numbers numbers; /* WAITS, GIVEN */
-        dome_wire_park park;       /* PARK */
+        dome_wire_standby standby; /* STANDBY */
     };
 } dome_wire_message;
 
@@ -221,8 +221,8 @@ GArray *dome__wire_calls_new(void);
 
 /* ---- frames ---- */
 
-/* A message as a frame, g_byte_array_unref'd by the caller. Texts and trails that are too long are truncated; a NULL text becomes
- * the empty one. */
+/* A message as a frame, g_byte_array_unref'd by the caller. Texts and call logs that are too long are truncated; a NULL text
+ * becomes the empty one. */
 GByteArray *dome__wire_frame(const dome_wire_message *message);
 
 /* Sends a message. mac: of this direction; NULL: the connection has none. Returns false if the other side is gone or does not

@@ -172,11 +172,11 @@ def late():
             run.wait()
 
 
-def wishes():
+def resizes():
     """An order that waits keeps its tries while the program itself wants something else, again and again."""
     with harness.temporary_directory() as place:
-        with Run([os.path.join(DIRECTORY, "late"), "wishes", "600", "--dome-tasks", "2"], cwd=place) as run:
-            run.mine, run.place = ["wishes", "600"], place
+        with Run([os.path.join(DIRECTORY, "late"), "resizes", "600", "--dome-tasks", "2"], cwd=place) as run:
+            run.mine, run.place = ["resizes", "600"], place
             p = wait_until(lambda: run.output() and ps(run), "the program")
 
             def go(_):
@@ -185,8 +185,8 @@ def wishes():
 
             status, said = ordered([DOME, "grow", str(p["pid"])], go)
             check(status == 0, "dome grow: %s" % said)
-            check(run.wait() == 0, "wishes: " + run.errors())
-            check(run.output() == b"begins\n1: from 2 to 3 tasks, 2600000\n", "wishes: %s" % run.output())
+            check(run.wait() == 0, "resizes: " + run.errors())
+            check(run.output() == b"begins\n1: from 2 to 3 tasks, 2600000\n", "resizes: %s" % run.output())
             run.check_clean()
 
 
@@ -219,7 +219,7 @@ def main():
     bound("between", ["2000000000", "rank"])
     requests()
     late()
-    wishes()
+    resizes()
 
 
 main()

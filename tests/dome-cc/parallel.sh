@@ -150,7 +150,7 @@ fi
 
 if part late; then
     build late
-    start 2 ./late wish 40
+    start 2 ./late resize 40
     [ $status -eq 0 ] && grep -q "rank is 0 on task 0 and 1 on task 1" err || fail "late: status $status: $(cat err)"
     printf '%s\n' begins "1: from 2 to 3 tasks, 2040000" | cmp -s - out || fail "late: $(cat out)"
     # the newest checkpoint before the change needs the number before

@@ -33,7 +33,7 @@ static void check_view(const char *text)
         g_free(why);
         return;
     }
-    char *rest = dome__view_legacy_text(&note.legacy);
+    char *rest = dome__view_facts_text(&note.facts);
     note.entry.rest = rest;
     char *written = dome__view_entry_text(&note.entry);
     require(dome__view_note_read(written, &again, &why));

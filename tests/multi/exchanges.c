@@ -4,7 +4,7 @@
 #include "checked.h"
 #include "core/environment.h"
 #include "local/local_private.h"
-#include "sparse/dsparse_turned.h"
+#include "sparse/dsparse_transposed_product.h"
 #include "transport/transport.h"
 
 #include <errno.h>
@@ -122,7 +122,7 @@ static dome_status product(dvec *z, dvec *x)
     return dsparse_multiply(z, halves, x);
 }
 
-static dome_status turned(dvec *z, dvec *x)
+static dome_status transposed(dvec *z, dvec *x)
 {
     return dsparse_multiply_transposed(z, halves, x);
 }
@@ -182,7 +182,7 @@ int main(int argc, char **argv)
     test_failed(product, z, x);
     for (halves->wanted = DSPARSE_BY_ENTRIES; halves->wanted < DSPARSE_WAYS; halves->wanted++) {
         dsparse__forget(halves);
-        test_failed(turned, z, x);
+        test_failed(transposed, z, x);
     }
     dome_print(env, "exchanges: %u checks\n", checks);
     int status = dome_finalize(env);

@@ -2,7 +2,7 @@
  * of all distributions and widths. Every task holds the whole model. Arguments: a seed and a number of rounds. */
 #include "mixed_formats.h"
 #include "rounds.h"
-#include "sparse/dsparse_turned.h"
+#include "sparse/dsparse_transposed_product.h"
 #include "vector_files.h"
 
 #include <dome/dome.h>

@@ -6,15 +6,15 @@
  * MARKS: each task writes its pid into MARKS/rank.N when it has joined, and task 0 the step into MARKS/step.0. VARIANT "bare": no
  * object has a name; "endless": no loop boundary; "reads": prints a line of standard input; "splits": writes over its arguments;
  * "posts": a message is under way at each boundary; "posts-often": at most of them; "ends": task 0 sends SIGTERM to itself in
- * step 500, the only one with a wish; "hangs": task 1 does, before dome_init of the second view; "hurries": sleeps only while
- * there is a file MARKS/slow; "shy": tasks that are started while there is a file MARKS/shy end at once; "twice": makes a vector,
- * frees it and makes it again; "ticks": has a timer; "looks": ends at once where there is no file "here" in the directory in
- * which a task begins, or no file "beside" the path by which it was started; "other": its own structure has another length on
- * task 1; "frail": tasks that are started while there is a file MARKS/joins end when they have been given their place, those with
- * MARKS/joined when they are connected, and those with MARKS/waits wait there until it is gone, with a mark "waits"; it hurries,
- * too. ELASTIC_DIE "RANK:POINT[:VIEWS]": the task kills itself between this point and the next one, by a thread beside what it
- * does there, in the first view, or in all up to this one. Every call of the library is a point. Prints a line for every tenth
- * step, and a number in which all state is. */
+ * step 500, the only one at which it asks for a number; "hangs": task 1 does, before dome_init of the second view; "hurries":
+ * sleeps only while there is a file MARKS/slow; "shy": tasks that are started while there is a file MARKS/shy end at once;
+ * "twice": makes a vector, frees it and makes it again; "ticks": has a timer; "looks": ends at once where there is no file "here"
+ * in the directory in which a task begins, or no file "beside" the path by which it was started; "other": its own structure has
+ * another length on task 1; "frail": tasks that are started while there is a file MARKS/joins end when they have been given their
+ * place, those with MARKS/joined when they are connected, and those with MARKS/waits wait there until it is gone, with a mark
+ * "waits"; it hurries, too. ELASTIC_DIE "RANK:POINT[:VIEWS]": the task kills itself between this point and the next one, by a
+ * thread beside what it does there, in the first view, or in all up to this one. Every call of the library is a point. Prints a
+ * line for every tenth step, and a number in which all state is. */
 #include <dome/dome.h>
 #include <dome/structure.h>
 #include <inttypes.h>

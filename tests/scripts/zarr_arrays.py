@@ -17,7 +17,7 @@ import tempfile
 
 import modules
 
-modules.need("numpy", wished=["zarr"])
+modules.need("numpy", optional=["zarr"])
 import numpy  # noqa: E402
 
 BUILD, RUN_MULTI = os.environ["DOME_BUILD_DIR"], os.environ["RUN_MULTI"]

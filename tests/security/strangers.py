@@ -171,15 +171,15 @@ def siphash(key, data):
     (a, b) = struct.unpack("<QQ", key)
     v = [a ^ 0x736F6D6570736575, b ^ 0x646F72616E646F6D ^ 0xEE, a ^ 0x6C7967656E657261, b ^ 0x7465646279746573]
 
-    def turned(x, bits):
+    def rotated(x, bits):
         return (x << bits | x >> (64 - bits)) & mask
 
     def rounds(count):
         for _ in range(count):
             for (x, y, first, then) in ((0, 1, 13, 32), (2, 3, 16, 0), (0, 3, 21, 0), (2, 1, 17, 32)):
                 v[x] = (v[x] + v[y]) & mask
-                v[y] = turned(v[y], first) ^ v[x]
-                v[x] = turned(v[x], then)
+                v[y] = rotated(v[y], first) ^ v[x]
+                v[x] = rotated(v[x], then)
 
     data += b"\0" * (-(len(data) + 1) % 8) + bytes([len(data) % 256])
     for (word,) in struct.iter_unpack("<Q", data):
@@ -266,7 +266,7 @@ def checkpoint_port():
 
 # ---- the names by which a user's commands find programs ----
 
-DOORS = "dome-hub", "dome-order", "dome-view"
+SOCKETS = "dome-hub", "dome-order", "dome-view"
 ANOTHER = 65534  # a user
 
 
@@ -293,7 +293,7 @@ def bind_names(ready, pids):
     """All that programs with these pids had once, and some as they have now."""
     held = []
     for pid in pids:
-        for name in ["%s/0/%d" % (door, pid) for door in DOORS] + ["dome-hub/0/%d/%016x" % (pid, pid)] * (pid % 20 == 0):
+        for name in ["%s/0/%d" % (name, pid) for name in SOCKETS] + ["dome-hub/0/%d/%016x" % (pid, pid)] * (pid % 20 == 0):
             s = socket.socket(socket.AF_UNIX)
             try:
                 s.bind("\0" + name)

@@ -51,7 +51,7 @@ def sizes_of(seed, count, most=7):
     return ",".join(str(draw.randint(1, most)) for _ in range(count))
 
 
-def wishes(seed, tasks, steps=12, options=()):
+def resizes(seed, tasks, steps=12, options=()):
     """dome_resize at every boundary: the output of one task."""
     sizes = sizes_of(seed, 8)
     expected = one_task([ELASTIC, str(steps), "0", "-"])
@@ -123,7 +123,7 @@ def refused(variant, options, pattern, wait="20", sizes="-"):
 
 
 def posts_often():
-    """An order, and a wish, wait for a boundary without messages."""
+    """An order, and a resize, wait for a boundary without messages."""
     expected = one_task([ELASTIC, "60", "10"])
     with Run([ELASTIC, "60", "10", "-", "%MARKS%", "posts-often", "--dome-tasks", "2"]) as run:
         reach(run, 5)
@@ -134,8 +134,8 @@ def posts_often():
         check(run.rank(2) is not None, "it has not grown")
 
 
-def posted_wish():
-    """A wish for which there is no such boundary before the end is refused there."""
+def posted_resize():
+    """A resize for which there is no such boundary before the end is refused there."""
     expected = one_task([ELASTIC, "60", "0"])
     with Run([ELASTIC, "60", "0", "3", "%MARKS%", "posts", "--dome-tasks", "2"]) as run:
         check(run.wait() == 0 and run.output() == expected, run.errors())
@@ -222,15 +222,15 @@ def newcomer_ends():
         ended_well(run, expected)
 
 
-def newcomer_lost(place, wish):
+def newcomer_lost(place, resize):
     """After the point of no return: the change is taken back, and costs the program nothing but a line and a moment."""
     expected = one_task([ELASTIC, "80", "0", "-"])
     line = r"task 2 on host \S+ .*; the program goes on as it was"
-    sizes = "2,2,2,2,2,2,2,2,2,2,3" if wish else "-"
+    sizes = "2,2,2,2,2,2,2,2,2,2,3" if resize else "-"
     with Run([ELASTIC, "80", "50", sizes, "%MARKS%", "frail", "--dome-tasks", "2", "--dome-timeout", "4"], marks=["slow"]) as run:
         reach(run, 1)
         open(run.marks + "/" + place, "w").close()
-        if wish:
+        if resize:
             wait_until(lambda: run.lines() or run.process.poll() is not None, "a line")
             check(re.fullmatch("dome: " + line, run.lines()[0]), run.errors())
         else:
@@ -240,12 +240,12 @@ def newcomer_lost(place, wish):
             reach(run, step_of(run) + 3)
             check([run.rank(0), run.rank(1)] == pids, "other processes")
         os.unlink(run.marks + "/" + place)
-        if not wish:
+        if not resize:
             out, _ = dome("grow", str(run.pid))
             check(re.fullmatch(r"%d: 3 tasks, view \d\n" % run.pid, out), "grow: %r" % out)
         wait_until(lambda: run.rank(2) is not None or run.process.poll() is not None, "the newcomer")
         check(run.wait() == 0 and run.output() == expected, "%r %s" % (run.output()[-200:], run.errors()))
-        check(len(run.lines()) <= wish, run.errors())
+        check(len(run.lines()) <= resize, run.errors())
         run.check_clean()
 
 
@@ -394,8 +394,8 @@ def ranges():
         check("a program of one task has no process that watches over it" in run.errors(), run.errors())
 
 
-def bare_wish():
-    """A wish that cannot be met: a line, and the program goes on."""
+def bare_resize():
+    """A resize that cannot be met: a line, and the program goes on."""
     with Run([ELASTIC, "1", "0", "3", "", "bare", "--dome-tasks", "2"]) as run:
         check(run.wait() == 0, run.errors())
         check(len(run.lines()) == 1 and "the program keeps its 2 tasks: it has no objects with names" in run.lines()[0], run.errors())
@@ -645,12 +645,12 @@ def main():
         ("by any pid: started by others", by_any_pid, ["timeout", "600", "/bin/sh", "-c", '"$@"; exit', "sh"], True),
         ("other user", other_user),
         ("no names: order", refused, "bare", [], r"it has no objects with names, so nothing .*"),
-        ("no names: wish", bare_wish),
-        ("no names: order and wish", refused, "bare", [], r"it has no objects with names, so nothing .*", "20", "3"),
+        ("no names: resize", bare_resize),
+        ("no names: order and resize", refused, "bare", [], r"it has no objects with names, so nothing .*", "20", "3"),
         ("a message under way", refused, "posts", [],
          r"a message of task 0 to task 1 \(tag 1, 1 element of i32\) has not been received; at each of \d+ loop boundaries in \S+ s a message "
          r"or a request was open; no other view can have it: receive messages, and wait for requests, before dome_checkpoint"),
-        ("a message under way: wish", posted_wish),
+        ("a message under way: resize", posted_resize),
         ("messages under way often", posts_often),
         ("tasks that contradict each other", refused, "other", [],
          r"task 1 on host \S+ has another 'pair' than task 0: do all hosts have the same version of the program\?"),
@@ -660,9 +660,9 @@ def main():
         ("not executable", not_executable),
         ("a newcomer ends", newcomer_ends),
         ("a newcomer is lost as it joins: order", newcomer_lost, "joins", False),
-        ("a newcomer is lost as it joins: wish", newcomer_lost, "joins", True),
+        ("a newcomer is lost as it joins: resize", newcomer_lost, "joins", True),
         ("a newcomer that is connected is lost: order", newcomer_lost, "joined", False),
-        ("a newcomer that is connected is lost: wish", newcomer_lost, "joined", True),
+        ("a newcomer that is connected is lost: resize", newcomer_lost, "joined", True),
         ("nothing promised", promised),
         ("made twice", made_twice),
         ("arguments written over", arguments_written_over),
@@ -670,10 +670,10 @@ def main():
         ("asked to end", asked_to_end),
         ("a task hangs", hangs),
         ("no boundary", refused, "endless", [], r"the program has come to no loop boundary .* within 1 s; it changes at the next one", "1"),
-        ("wishes 1", wishes, 1, 2),
-        ("wishes 2", wishes, 2, 1),
-        ("wishes 3, random moves", wishes, 3, 3, 10, ["--dome-balance", "random"]),
-        ("wishes 4, through PVM", wishes, 4, 3, 8, ["--dome-road", "pvm"]),
+        ("resizes 1", resizes, 1, 2),
+        ("resizes 2", resizes, 2, 1),
+        ("resizes 3, random moves", resizes, 3, 3, 10, ["--dome-balance", "random"]),
+        ("resizes 4, through PVM", resizes, 4, 3, 8, ["--dome-road", "pvm"]),
         ("checkpoints", with_checkpoints),
         ("checkpoints in memory", in_memory),
         ("trace and profile", traced),
@@ -692,7 +692,7 @@ def main():
         cases = [("a thousand views", many_views, 1000)]
         cases += [("losses %d" % k, loss, 100 + k, False) for k in range(40)]
         cases += [("losses and restarts %d" % k, loss, 200 + k, True) for k in range(40)]
-        cases += [("wishes %d" % k, wishes, 300 + k, k % 5 + 1, 30) for k in range(20)]
+        cases += [("resizes %d" % k, resizes, 300 + k, k % 5 + 1, 30) for k in range(20)]
     sys.exit(harness.run_all([c for c in cases if part in c[0]], 3) > 0)
 
 

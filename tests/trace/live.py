@@ -95,7 +95,7 @@ def refused(what, words, *arguments):
         fail(what, "status %d: %s%s" % (p.returncode, p.stdout, p.stderr))
 
 
-def check_doors(program, view):
+def check_refusals(program, view):
     """Nothing without the token, nothing but the page and its data."""
     good, wrong = "/" + view.token, "/" + "0" * 32
     for path, wanted in (
@@ -115,12 +115,12 @@ def check_doors(program, view):
     ):
         status, body, headers = view.ask(path)
         if status != wanted:
-            fail("doors", "%s gets %d instead of %d" % (path.replace(view.token, "TOKEN"), status, wanted))
+            fail("refusals", "%s gets %d instead of %d" % (path.replace(view.token, "TOKEN"), status, wanted))
         if status != 200 and (b"root:" in body or view.token.encode() in body or len(body) > 200):
-            fail("doors", "%s says too much: %r" % (path, body))
+            fail("refusals", "%s says too much: %r" % (path, body))
     for method in "POST", "PUT", "DELETE":
         if view.ask(good + "/", method, {"Content-Length": "0"})[0] != 405:
-            fail("doors", method)
+            fail("refusals", method)
     status, body, headers = view.ask(good + "/data.json")
     data = json.loads(body)
     if data["size"] != 3 or not data["live"] or headers["Cache-Control"] != "no-store":
@@ -433,7 +433,7 @@ def check_stopped(tasks, steps=400):
             view.end()
 
 
-def check_strangers():
+def check_other_user():
     """Another user gets nothing, and does not keep the program from going on."""
     if os.geteuid() != 0:
         print("note: without root there is no other user to try")
@@ -485,7 +485,7 @@ def main():
             return 77
         view = View(program.trace)
         try:
-            check_doors(program, view)
+            check_refusals(program, view)
             check_rude_viewers(program, view)
             again = View(program.trace)  # come and go
             again.end()
@@ -504,7 +504,7 @@ def main():
             check_forgetting(tasks)
             check_stopped(tasks)
         check_views()
-        check_strangers()
+        check_other_user()
     print("ok" if not failures else "%d failed" % failures)
     return 1 if failures else 0
 

@@ -1,6 +1,6 @@
-/* late wait|wish|wishes|loss|stays STEPS: for STEPS operations values differ between tasks. wait: each takes 10 ms, so that an
- * order to grow waits for long. wish: the program itself wants a task more there, and gets it where values are equal again.
- * wishes: it waits for a file "go", and then it wants that so often that an order would have no tries left. loss: it writes a
+/* late wait|resize|resizes|loss|stays STEPS: for STEPS operations values differ between tasks. wait: each takes 10 ms, so that an
+ * order to grow waits for long. resize: the program itself wants a task more there, and gets it where values are equal again.
+ * resizes: it waits for a file "go", and then it wants that so often that an order would have no tries left. loss: it writes a
  * checkpoint there, gets a task more where values are equal, and loses one as soon as that is there. stays: it gets a task more,
  * writes checkpoints where values differ, and loses one. */
 #define _DEFAULT_SOURCE
@@ -87,7 +87,7 @@ int main(int argc, char **argv)
     int all = 1;
     if (strcmp(what, "loss") == 0)
         all = saved(env, x);
-    else if (strcmp(what, "wishes") == 0)
+    else if (strcmp(what, "resizes") == 0)
         all = insists(env, x, steps);
     else if (strcmp(what, "stays") != 0)
         all = apart(env, x, strcmp(what, "wait") == 0, steps);

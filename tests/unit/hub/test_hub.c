@@ -287,10 +287,10 @@ static void test_same_calls(void)
     } cases[] = {{9, 100, true}, {8, 100, true}, {9, 8, false}, {40, 100, false}};
     for (size_t k = 0; k < G_N_ELEMENTS(cases); k++) {
         hub_state *s = tasks_new(2);
-        dome__hub_ask_trails(s);
+        dome__hub_ask_call_logs(s);
         g_assert_false(dome__hub_same_calls(s));
-        dome__hub_take_trail(s, 0, calls_until(8, cases[k].differs));
-        dome__hub_take_trail(s, 1, calls_until(cases[k].ahead, cases[k].differs));
+        dome__hub_take_call_log(s, 0, calls_until(8, cases[k].differs));
+        dome__hub_take_call_log(s, 1, calls_until(cases[k].ahead, cases[k].differs));
         g_assert_cmpint(dome__hub_same_calls(s), ==, cases[k].same);
         free_tasks(s);
     }

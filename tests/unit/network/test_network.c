@@ -1,6 +1,6 @@
 /* What is known of the links between hosts: clusters, the ring, filling in, files. */
 #include "local_transport.h"
-#include "network/look.h"
+#include "network/discovery.h"
 #include "network/measure.h"
 #include "network/network_exchange.h"
 #include "network/network_file.h"

@@ -229,10 +229,10 @@ static void relay(int a, int b, GByteArray *seen)
 static void test_in_between(void)
 {
     ends e = {0};
-    int port = 0, false_door = listen_at("127.0.0.2", &port);
+    int port = 0, false_hub = listen_at("127.0.0.2", &port);
     e.listening = listen_at("127.0.0.1", &e.port);
     e.connects = connect_to("127.0.0.2", port);
-    int to_victim = accept(false_door, NULL, NULL), to_hub = connect_to("127.0.0.1", e.port);
+    int to_victim = accept(false_hub, NULL, NULL), to_hub = connect_to("127.0.0.1", e.port);
     e.listens = accept(e.listening, NULL, NULL);
     dome_handshake a = side(true, "test", COOKIE, 1), b = side(false, "test", COOKIE, 0);
     dome_handshake_state of_a = DOME_HANDSHAKE_MORE, of_b = DOME_HANDSHAKE_MORE;
@@ -250,7 +250,7 @@ static void test_in_between(void)
     g_byte_array_unref(seen);
     close(to_victim);
     close(to_hub);
-    close(false_door);
+    close(false_hub);
     part(&e);
 }
 

@@ -245,7 +245,7 @@ static void test_mismatches(void)
 }
 
 /* Heads that no Dome of this version sends. */
-static int strangers(dome_transport *t, void *ctx)
+static int wrong_heads(dome_transport *t, void *ctx)
 {
     static const uint8_t good[60] = {
         'd', 'o', 'm', 'e', 2, DOME_NATIVE, DOME_KIND_F64, DOME_CHANNEL_DATA, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 2};
@@ -282,9 +282,9 @@ static int strangers(dome_transport *t, void *ctx)
     return 0;
 }
 
-static void test_strangers(void)
+static void test_wrong_heads(void)
 {
-    g_assert_cmpint(local_run(2, NULL, strangers, NULL), ==, 0);
+    g_assert_cmpint(local_run(2, NULL, wrong_heads, NULL), ==, 0);
 }
 
 /* A lost task is an error, and is not waited for. */
@@ -387,7 +387,7 @@ int main(int argc, char **argv)
     g_test_add_func("/transport/self", test_self);
     g_test_add_func("/transport/golden", test_golden);
     g_test_add_func("/transport/mismatches", test_mismatches);
-    g_test_add_func("/transport/strangers", test_strangers);
+    g_test_add_func("/transport/wrong_heads", test_wrong_heads);
     g_test_add_func("/transport/lost", test_lost);
     g_test_add_func("/transport/text-of-lowest", test_text_of_lowest);
     g_test_add_func("/transport/text-without-others", test_text_without_others);

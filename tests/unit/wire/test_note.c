@@ -53,18 +53,18 @@ static void test_refused(void)
 
 /* ---- the note of a view ---- */
 
-static const dome_view_legacy legacy = {.loops = G_MAXUINT64,
-                                        .parked = "0 262147",
-                                        .piece_fd = 7,
-                                        .piece_number = 3,
-                                        .requests = true,
-                                        .outside = true,
-                                        .first = 12,
-                                        .provider = "pvm",
-                                        .host = "h1",
-                                        .slots = "h1=2 h2=4",
-                                        .given = " 5 6 ",
-                                        .hub = "cookie;127.0.0.1:5000;"};
+static const dome_view_facts facts = {.loops = G_MAXUINT64,
+                                      .standby = "0 262147",
+                                      .piece_fd = 7,
+                                      .piece_number = 3,
+                                      .requests = true,
+                                      .outside = true,
+                                      .first = 12,
+                                      .provider = "pvm",
+                                      .host = "h1",
+                                      .slots = "h1=2 h2=4",
+                                      .given = " 5 6 ",
+                                      .hub = "cookie;127.0.0.1:5000;"};
 
 static char *text_of_view(const char *rest)
 {
@@ -89,7 +89,7 @@ static char *text_of_view(const char *rest)
 
 static void test_view_comes_back(void)
 {
-    char *rest = dome__view_legacy_text(&legacy), *text = text_of_view(rest), *why = NULL;
+    char *rest = dome__view_facts_text(&facts), *text = text_of_view(rest), *why = NULL;
     dome_entry_note note;
     g_assert_true(dome__view_note_read(text, &note, &why));
     g_assert_cmpuint(note.entry.number, ==, G_MAXUINT32);
@@ -98,12 +98,12 @@ static void test_view_comes_back(void)
     g_assert_cmpint(note.entry.kept[0], ==, -1);
     g_assert_cmpint(note.entry.kept[1], ==, 9);
     g_assert_cmpstr(note.entry.held, ==, " 8 ");
-    g_assert_true(note.legacy.loops == G_MAXUINT64);
-    g_assert_cmpstr(note.legacy.parked, ==, "0 262147");
-    g_assert_true(note.legacy.requests && note.legacy.outside && !note.legacy.supervised);
-    g_assert_cmpstr(note.legacy.hub, ==, "cookie;127.0.0.1:5000;");
+    g_assert_true(note.facts.loops == G_MAXUINT64);
+    g_assert_cmpstr(note.facts.standby, ==, "0 262147");
+    g_assert_true(note.facts.requests && note.facts.outside && !note.facts.supervised);
+    g_assert_cmpstr(note.facts.hub, ==, "cookie;127.0.0.1:5000;");
     note.entry.rest = "";
-    char *head = dome__view_entry_text(&note.entry), *tail = dome__view_legacy_text(&note.legacy),
+    char *head = dome__view_entry_text(&note.entry), *tail = dome__view_facts_text(&note.facts),
          *again = g_strconcat(head, tail, NULL);
     g_assert_cmpstr(again, ==, text);
     dome__view_note_clear(&note);
@@ -125,7 +125,7 @@ static void expect_view_refused(const char *text, const char *message)
 
 static void test_view_refused(void)
 {
-    char *rest = dome__view_legacy_text(&legacy), *half = text_of_view(""), *text = text_of_view(rest);
+    char *rest = dome__view_facts_text(&facts), *half = text_of_view(""), *text = text_of_view(rest);
     char *at = strstr(text, "\nrank=1\n");
     g_assert_nonnull(at);
     expect_view_refused(half, "it has no 'loops'");

@@ -1,6 +1,6 @@
 #include "wire/report.h"
 
-#include "transport/door.h"
+#include "transport/control_socket.h"
 #include "transport/handshake.h"
 #include "wire/wire.h"
 
@@ -122,7 +122,7 @@ static bool answered(const char *text)
 static void test_asking(void)
 {
     dome_report *r = example();
-    int fd = dome__door_listen(DOME_DOOR_REPORT);
+    int fd = dome__control_socket_listen(DOME_CONTROL_REPORT);
     g_assert_cmpint(fd, >=, 0);
     char *text = dome__report_text(r);
     pid_t pid = fork();

@@ -1,5 +1,5 @@
-/* The state machine of views: every order in which the messages of a small program can arrive, with users' orders, wishes of the
- * program, and losses at any point, which end the program or are healed. */
+/* The state machine of views: every order in which the messages of a small program can arrive, with users' orders, requests of
+ * the program, and losses at any point, which end the program or are healed. */
 #include "watch/hold.h"
 #include "wire/view.h"
 
@@ -10,17 +10,17 @@
 
 /* ---- a program as a model ---- */
 
-enum { TASKS = 3, LOOPS = 3, QUEUE = 6, NO_WISH = 99 };
+enum { TASKS = 3, LOOPS = 3, QUEUE = 6, NO_RESIZE = 99 };
 
 typedef enum word { HOLD, TARGET, MEMBERS, BACK, HELD, CHANGE, GREET, STANDS, CLOSED } word;
 
-typedef struct letter {
+typedef struct message {
     uint8_t word, view, size, from; /* from: tasks of the view before */
     uint8_t order, loop;
-} letter;
+} message;
 
 typedef struct queue {
-    letter letters[QUEUE];
+    message messages[QUEUE];
     uint8_t count;
 } queue;
 
@@ -39,10 +39,10 @@ typedef struct task {
 
 typedef struct model {
     task tasks[TASKS];
-    uint8_t asks, losses, wish_at, wish, wished; /* asks and losses still to come */
-    uint8_t asked, answered, over, heals;        /* heals: losses do not end the program */
-    uint8_t stray_rank, stray_view;              /* a task that was given up and goes on: it may greet later; view 0: none */
-    dome_view view;                              /* its arrays are here while the model is kept */
+    uint8_t asks, losses, resize_at, resize, resized; /* asks and losses still to come */
+    uint8_t asked, answered, over, heals;             /* heals: losses do not end the program */
+    uint8_t stray_rank, stray_view;                   /* a task that was given up and goes on: it may greet later; view 0: none */
+    dome_view view;                                   /* its arrays are here while the model is kept */
     dome_view_task of_tasks[TASKS];
     dome_view_arrival of_arrivals[TASKS];
     dome_view_member of_wanted[TASKS], of_next[TASKS];
@@ -113,17 +113,17 @@ static dome_view_act announce(dome_view *v, int rank, uint32_t number, int from,
     return a;
 }
 
-static void put(queue *q, letter l)
+static void put(queue *q, message l)
 {
     g_assert_cmpint(q->count, <, QUEUE);
-    q->letters[q->count++] = l;
+    q->messages[q->count++] = l;
 }
 
-static letter take(queue *q)
+static message take(queue *q)
 {
-    letter l = q->letters[0];
-    memmove(q->letters, q->letters + 1, (QUEUE - 1) * sizeof l);
-    memset(&q->letters[--q->count], 0, sizeof l);
+    message l = q->messages[0];
+    memmove(q->messages, q->messages + 1, (QUEUE - 1) * sizeof l);
+    memset(&q->messages[--q->count], 0, sizeof l);
     return l;
 }
 
@@ -137,16 +137,16 @@ static void act(model *m, dome_view_act a)
     for (int r = 0; r < TASKS; r++) {
         task *t = &m->tasks[r];
         const bool hears = (is_there(t) || t->place == DONE) && t->view == m->view.number;
-        if (a.deed == DOME_VIEW_HOLD && hears)
-            put(&t->in, (letter){.word = HOLD, .order = (uint8_t)a.order});
-        if (a.deed == DOME_VIEW_TARGET && hears)
+        if (a.action == DOME_VIEW_HOLD && hears)
+            put(&t->in, (message){.word = HOLD, .order = (uint8_t)a.order});
+        if (a.action == DOME_VIEW_TARGET && hears)
             put(&t->in,
-                (letter){
+                (message){
                     .word = TARGET, .order = (uint8_t)a.order, .loop = (uint8_t)a.loop, .size = (uint8_t)m->view.wanted.size});
     }
-    if (a.deed == DOME_VIEW_MEMBERS)
-        put(&m->tasks[0].in, (letter){.word = MEMBERS, .view = (uint8_t)m->view.next_number});
-    if (a.deed == DOME_VIEW_DONE || a.deed == DOME_VIEW_REFUSED) {
+    if (a.action == DOME_VIEW_MEMBERS)
+        put(&m->tasks[0].in, (message){.word = MEMBERS, .view = (uint8_t)m->view.next_number});
+    if (a.action == DOME_VIEW_DONE || a.action == DOME_VIEW_REFUSED) {
         g_assert_nonnull(a.text);
         m->answered++;
     }
@@ -158,7 +158,7 @@ static void act(model *m, dome_view_act a)
 static void comes(task *t, uint32_t view)
 {
     *t = (task){.place = COMES, .view = (uint8_t)view};
-    put(&t->out, (letter){.word = GREET, .view = (uint8_t)view});
+    put(&t->out, (message){.word = GREET, .view = (uint8_t)view});
 }
 
 /* A process that nobody has told where to go: it is turned away. */
@@ -166,7 +166,7 @@ static void turn_away(model *m, int rank)
 {
     const task *t = &m->tasks[rank];
     if (t->place == COMES && !t->welcomed) {
-        g_assert_cmpint(dome__view_greet(&m->view, rank, t->view, 1).deed, ==, DOME_VIEW_WRONG);
+        g_assert_cmpint(dome__view_greet(&m->view, rank, t->view, 1).action, ==, DOME_VIEW_WRONG);
         strays++;
     }
     if ((t->place == COMES && !t->welcomed) || (t->place == AWAY && t->returns)) {
@@ -200,9 +200,9 @@ static void heal(model *m, int noticed)
                 comes(t, m->view.next_number);
         } else if (!t->expected) {
             t->expected = 1;
-            put(&t->in, (letter){.word = BACK, .view = (uint8_t)m->view.next_number});
+            put(&t->in, (message){.word = BACK, .view = (uint8_t)m->view.next_number});
         } else if (t->welcomed) { /* told before, and has not gone yet */
-            put(&t->in, (letter){.word = BACK, .view = (uint8_t)m->view.next_number});
+            put(&t->in, (message){.word = BACK, .view = (uint8_t)m->view.next_number});
         }
     }
 }
@@ -213,7 +213,7 @@ static bool stray_greets(model *m)
     if (m->stray_view == 0)
         return false;
     const dome_view_act a = dome__view_greet(&m->view, m->stray_rank, m->stray_view, 9);
-    g_assert_true(a.deed == DOME_VIEW_WRONG || a.deed == DOME_VIEW_AGAIN);
+    g_assert_true(a.action == DOME_VIEW_WRONG || a.action == DOME_VIEW_AGAIN);
     m->stray_view = m->stray_rank = 0;
     late_strays++;
     return true;
@@ -234,10 +234,10 @@ static void is_lost(model *m, int rank)
 static void pass(model *m, task *t)
 {
     t->passed++;
-    const bool wishes = t->before + t->passed == m->wish_at && !m->wished;
-    if (wishes)
-        t->size = m->wish;
-    if (wishes) {
+    const bool resizes = t->before + t->passed == m->resize_at && !m->resized;
+    if (resizes)
+        t->size = m->resize;
+    if (resizes) {
         t->place = MEETS;
     } else if (t->ordered && t->target > 0 && t->passed >= t->target) {
         t->place = MEETS;
@@ -252,18 +252,18 @@ static void pass(model *m, task *t)
  * or will count it. */
 static bool holds(const model *m, const task *t)
 {
-    const bool wishes = t->before + t->passed + 1 == m->wish_at && !m->wished;
-    return t->ordered && t->target == 0 && !wishes;
+    const bool resizes = t->before + t->passed + 1 == m->resize_at && !m->resized;
+    return t->ordered && t->target == 0 && !resizes;
 }
 
 static void hear(task *t)
 {
-    letter l = take(&t->in);
+    message l = take(&t->in);
     if (l.word == HOLD) {
         t->ordered = 1;
         t->order = l.order;
         t->target = 0;
-        put(&t->out, (letter){.word = HELD, .order = l.order, .loop = t->passed});
+        put(&t->out, (message){.word = HELD, .order = l.order, .loop = t->passed});
     } else if (l.word == TARGET && l.order == t->order) {
         t->target = l.loop;
         t->told = l.size;
@@ -277,7 +277,7 @@ static void hear(task *t)
                     .welcomed = before.welcomed,
                     .expected = before.expected,
                     .out = before.out};
-        put(&t->out, (letter){.word = CLOSED});
+        put(&t->out, (message){.word = CLOSED});
     }
 }
 
@@ -298,15 +298,15 @@ static void go_over(model *m)
     }
     g_assert_cmpint(size, >, 0);
     changes++;
-    m->wished = m->wished || m->tasks[0].before + m->tasks[0].passed == m->wish_at;
+    m->resized = m->resized || m->tasks[0].before + m->tasks[0].passed == m->resize_at;
     for (int r = 0; r < TASKS; r++) {
         task *t = &m->tasks[r];
         if (t->place == ABSENT)
             continue;
-        put(&t->out, (letter){.word = CHANGE, .view = (uint8_t)(view + 1), .size = (uint8_t)size, .from = (uint8_t)from});
+        put(&t->out, (message){.word = CHANGE, .view = (uint8_t)(view + 1), .size = (uint8_t)size, .from = (uint8_t)from});
         t->place = AWAY;
         t->in = (queue){0};
-        put(&t->out, (letter){.word = CLOSED});
+        put(&t->out, (message){.word = CLOSED});
         t->returns = r < size;
         if (r < size) { /* its next connection */
             t->view = (uint8_t)(view + 1);
@@ -337,7 +337,7 @@ static void start_others(model *m)
 static void hub_hears(model *m, int rank)
 {
     task *t = &m->tasks[rank];
-    letter l = take(&t->out);
+    message l = take(&t->out);
     dome_view_act a = {0};
     switch (l.word) {
     case HELD:
@@ -345,28 +345,28 @@ static void hub_hears(model *m, int rank)
         break;
     case CHANGE:
         a = announce(&m->view, rank, l.view, l.from, l.size);
-        g_assert_cmpint(a.deed, !=, DOME_VIEW_WRONG);
+        g_assert_cmpint(a.action, !=, DOME_VIEW_WRONG);
         if (!m->view.healing)
             t->expected = dome__view_away(&m->view, rank);
         break;
     case GREET:
         a = dome__view_greet(&m->view, rank, l.view, rank + 1);
-        if (a.deed == DOME_VIEW_WRONG) {
+        if (a.action == DOME_VIEW_WRONG) {
             g_assert_true(m->heals && l.view < m->view.next_number); /* it was started for a view that was interrupted */
             strays++;
             *t = (task){.place = ABSENT};
             break;
         }
         t->welcomed = 1;
-        t->expected = a.deed == DOME_VIEW_AGAIN;
-        if (a.deed == DOME_VIEW_AGAIN) {
+        t->expected = a.action == DOME_VIEW_AGAIN;
+        if (a.action == DOME_VIEW_AGAIN) {
             agains++;
-            put(&t->in, (letter){.word = BACK, .view = (uint8_t)m->view.next_number});
+            put(&t->in, (message){.word = BACK, .view = (uint8_t)m->view.next_number});
         }
         break;
     case STANDS:
         a = dome__view_stands(&m->view, l.view, l.size, 1, TASKS);
-        g_assert_true(a.deed != DOME_VIEW_WRONG || (m->view.healing && l.view < m->view.next_number));
+        g_assert_true(a.action != DOME_VIEW_WRONG || (m->view.healing && l.view < m->view.next_number));
         break;
     case CLOSED:
         if (t->place == AWAY && !t->returns) {
@@ -382,7 +382,7 @@ static void hub_hears(model *m, int rank)
             t->place = COMES;
             t->welcomed = 0;
             t->in = (queue){0}; /* what was sent by the old connection */
-            put(&t->out, (letter){.word = GREET, .view = t->view});
+            put(&t->out, (message){.word = GREET, .view = t->view});
         }
         break;
     default:
@@ -474,7 +474,7 @@ static bool step(model *m, int number)
             return false;
         m->losses--;
         if (t->place != AWAY) /* else its connection is closing already */
-            put(&t->out, (letter){.word = CLOSED});
+            put(&t->out, (message){.word = CLOSED});
         else if (!t->returns)
             return false; /* it was leaving */
         t->place = DEAD;
@@ -488,7 +488,7 @@ static bool step(model *m, int number)
     case 5: /* task 0 knows that all have joined */
         if (rank != 0 || t->place != WAITS || !all_welcomed(m))
             return false;
-        put(&t->out, (letter){.word = STANDS, .view = t->view, .size = (uint8_t)m->view.next.size});
+        put(&t->out, (message){.word = STANDS, .view = t->view, .size = (uint8_t)m->view.next.size});
         for (int r = 0; r < m->view.next.size; r++)
             if (m->tasks[r].place != DEAD)
                 m->tasks[r].place = m->tasks[r].before == LOOPS ? DONE : RUNS;
@@ -548,7 +548,7 @@ static void explore(const model *from, GHashTable *seen)
     }
 }
 
-static void run_model(int size, int asks, int losses, int wish_at, int wish, bool heals)
+static void run_model(int size, int asks, int losses, int resize_at, int resize, bool heals)
 {
     model m;
     memset(&m, 0, sizeof m);
@@ -557,8 +557,8 @@ static void run_model(int size, int asks, int losses, int wish_at, int wish, boo
     m.asks = (uint8_t)asks;
     m.losses = (uint8_t)losses;
     m.heals = heals;
-    m.wish_at = (uint8_t)wish_at;
-    m.wish = (uint8_t)wish;
+    m.resize_at = (uint8_t)resize_at;
+    m.resize = (uint8_t)resize;
     for (int r = 0; r < size; r++) {
         m.tasks[r].place = RUNS;
         m.tasks[r].welcomed = 1;
@@ -570,25 +570,25 @@ static void run_model(int size, int asks, int losses, int wish_at, int wish, boo
     g_test_message("%d tasks, %d orders, %d losses: %" G_GUINT64_FORMAT " states, %" G_GUINT64_FORMAT " ends", size, asks, losses,
                    states, ends);
     g_assert_cmpuint(ends, >, 0);
-    if (asks > 0 || wish_at != NO_WISH)
+    if (asks > 0 || resize_at != NO_RESIZE)
         g_assert_cmpuint(changes, >, 0);
     g_assert_true(!heals || healings > 0);
 }
 
-static void run(int size, int asks, int losses, int wish_at, int wish)
+static void run(int size, int asks, int losses, int resize_at, int resize)
 {
-    run_model(size, asks, losses, wish_at, wish, false);
+    run_model(size, asks, losses, resize_at, resize, false);
 }
 
 static void test_orders(void)
 {
-    run(1, 1, 0, NO_WISH, 0);
-    run(2, 1, 0, NO_WISH, 0);
-    run(1, 2, 0, NO_WISH, 0);
-    run(3, 1, 0, NO_WISH, 0);
+    run(1, 1, 0, NO_RESIZE, 0);
+    run(2, 1, 0, NO_RESIZE, 0);
+    run(1, 2, 0, NO_RESIZE, 0);
+    run(3, 1, 0, NO_RESIZE, 0);
 }
 
-static void test_wishes(void)
+static void test_resizes(void)
 {
     run(2, 0, 0, 2, 3);
     run(2, 0, 0, 1, 1);
@@ -598,29 +598,29 @@ static void test_wishes(void)
 
 static void test_losses(void)
 {
-    run(2, 1, 1, NO_WISH, 0);
-    run(2, 1, 2, NO_WISH, 0);
+    run(2, 1, 1, NO_RESIZE, 0);
+    run(2, 1, 2, NO_RESIZE, 0);
     run(2, 0, 2, 1, 3);
-    run(1, 1, 2, NO_WISH, 0);
+    run(1, 1, 2, NO_RESIZE, 0);
 }
 
 static void test_healing(void)
 {
-    run_model(1, 0, 1, NO_WISH, 0, true);
-    run_model(2, 0, 1, NO_WISH, 0, true);
-    run_model(2, 0, 2, NO_WISH, 0, true);
-    run_model(3, 0, 1, NO_WISH, 0, true);
-    run_model(3, 0, 2, NO_WISH, 0, true);
+    run_model(1, 0, 1, NO_RESIZE, 0, true);
+    run_model(2, 0, 1, NO_RESIZE, 0, true);
+    run_model(2, 0, 2, NO_RESIZE, 0, true);
+    run_model(3, 0, 1, NO_RESIZE, 0, true);
+    run_model(3, 0, 2, NO_RESIZE, 0, true);
 }
 
 /* Losses while the number of tasks changes. */
 static void test_healing_changes(void)
 {
-    run_model(2, 1, 1, NO_WISH, 0, true);
+    run_model(2, 1, 1, NO_RESIZE, 0, true);
     g_assert_cmpuint(agains, >, 0);
     run_model(2, 0, 1, 1, 3, true);
     g_assert_cmpuint(agains, >, 0);
-    run_model(1, 1, 1, NO_WISH, 0, true);
+    run_model(1, 1, 1, NO_RESIZE, 0, true);
     run_model(2, 0, 2, 1, 1, true);
     run_model(2, 0, 2, 1, 3, true);
     g_assert_cmpuint(strays, >, 0);
@@ -632,7 +632,7 @@ static void test_healing_changes(void)
 static void expect(dome_view *v, int tasks, const char *text)
 {
     dome_view_act a = ask(v, tasks);
-    g_assert_cmpint(a.deed, ==, DOME_VIEW_REFUSED);
+    g_assert_cmpint(a.action, ==, DOME_VIEW_REFUSED);
     g_assert_cmpstr(a.text, ==, text);
     g_free(a.text);
 }
@@ -648,18 +648,18 @@ static void test_refusals(void)
     expect(&v, -5, "0 tasks would be fewer than its least number, 2");
     expect(&v, 5, "5 tasks would be more than its greatest number, 4");
     dome_view_act a = ask(&v, 4);
-    g_assert_cmpint(a.deed, ==, DOME_VIEW_HOLD);
+    g_assert_cmpint(a.action, ==, DOME_VIEW_HOLD);
     expect(&v, 2, "the program is about to change already");
     for (int r = 0; r < 3; r++)
         a = dome__view_held(&v, r, 1, (uint64_t)(10 + r));
-    g_assert_cmpint(a.deed, ==, DOME_VIEW_TARGET);
+    g_assert_cmpint(a.action, ==, DOME_VIEW_TARGET);
     g_assert_cmpuint(a.loop, ==, 13);
     g_assert_cmpint(v.wanted.size, ==, 4);
     a = dome__view_refuse(&v, 1, "no memory");
-    g_assert_cmpint(a.deed, ==, DOME_VIEW_REFUSED);
+    g_assert_cmpint(a.action, ==, DOME_VIEW_REFUSED);
     g_assert_cmpstr(a.text, ==, "no memory");
     g_free(a.text);
-    g_assert_cmpint(ask(&v, 2).deed, ==, DOME_VIEW_HOLD); /* it goes on as it was */
+    g_assert_cmpint(ask(&v, 2).action, ==, DOME_VIEW_HOLD); /* it goes on as it was */
     dome__view_clear(&v);
 }
 
@@ -668,24 +668,24 @@ static void test_meeting(void)
 {
     dome_view v;
     dome__view_init(&v);
-    g_assert_cmpint(dome__view_meet(&v).deed, ==, DOME_VIEW_NOTHING); /* it is still starting */
+    g_assert_cmpint(dome__view_meet(&v).action, ==, DOME_VIEW_NOTHING); /* it is still starting */
     dome__view_stands(&v, 0, 3, 1, 0);
     g_assert_false(dome__view_meets(&v));
     dome_view_act a = dome__view_meet(&v);
-    g_assert_cmpint(a.deed, ==, DOME_VIEW_HOLD);
+    g_assert_cmpint(a.action, ==, DOME_VIEW_HOLD);
     g_assert_true(dome__view_meets(&v));
-    g_assert_cmpint(dome__view_meet(&v).deed, ==, DOME_VIEW_NOTHING); /* they are about to */
+    g_assert_cmpint(dome__view_meet(&v).action, ==, DOME_VIEW_NOTHING); /* they are about to */
     for (int r = 0; r < 3; r++)
         a = dome__view_held(&v, r, a.order ? a.order : 1, (uint64_t)(7 - r));
-    g_assert_cmpint(a.deed, ==, DOME_VIEW_TARGET);
+    g_assert_cmpint(a.action, ==, DOME_VIEW_TARGET);
     g_assert_cmpuint(a.loop, ==, 8);
     g_assert_false(dome__view_plan_changes(&v.wanted, 3));
     g_assert_true(dome__view_meets(&v));
-    g_assert_cmpint(dome__view_refuse(&v, 1, "nothing changes").deed, ==, DOME_VIEW_NOTHING); /* no user waits */
+    g_assert_cmpint(dome__view_refuse(&v, 1, "nothing changes").action, ==, DOME_VIEW_NOTHING); /* no user waits */
     g_assert_false(dome__view_meets(&v));
-    g_assert_cmpint(ask(&v, 2).deed, ==, DOME_VIEW_HOLD);
+    g_assert_cmpint(ask(&v, 2).action, ==, DOME_VIEW_HOLD);
     g_assert_false(dome__view_meets(&v));
-    g_assert_cmpint(dome__view_meet(&v).deed, ==, DOME_VIEW_NOTHING); /* the program changes */
+    g_assert_cmpint(dome__view_meet(&v).action, ==, DOME_VIEW_NOTHING); /* the program changes */
     dome__view_clear(&v);
 }
 
@@ -699,22 +699,22 @@ static void test_postponed(void)
     for (int r = 0; r < 2; r++)
         dome__view_held(&v, r, 1, 4);
     g_assert_false(dome__view_is_free(&v));
-    g_assert_cmpint(dome__view_meet(&v).deed, ==, DOME_VIEW_NOTHING);
-    g_assert_cmpint(dome__view_postpone(&v, 1).deed, ==, DOME_VIEW_NOTHING);
+    g_assert_cmpint(dome__view_meet(&v).action, ==, DOME_VIEW_NOTHING);
+    g_assert_cmpint(dome__view_postpone(&v, 1).action, ==, DOME_VIEW_NOTHING);
     g_assert_false(dome__view_is_free(&v));
     expect(&v, 4, "the program is about to change already");
     dome_view_act a = dome__view_meet(&v);
-    g_assert_cmpint(a.deed, ==, DOME_VIEW_HOLD);
+    g_assert_cmpint(a.action, ==, DOME_VIEW_HOLD);
     g_assert_cmpuint(a.order, ==, 2);
-    g_assert_cmpint(dome__view_postpone(&v, 1).deed, ==, DOME_VIEW_NOTHING); /* again, at a later boundary */
+    g_assert_cmpint(dome__view_postpone(&v, 1).action, ==, DOME_VIEW_NOTHING); /* again, at a later boundary */
     for (int r = 0; r < 2; r++)
         a = dome__view_held(&v, r, 2, 9);
-    g_assert_cmpint(a.deed, ==, DOME_VIEW_TARGET);
+    g_assert_cmpint(a.action, ==, DOME_VIEW_TARGET);
     g_assert_true(dome__view_meets(&v));
-    g_assert_cmpint(dome__view_refuse(&v, 2, "nothing changes").deed, ==, DOME_VIEW_NOTHING); /* its user waits on */
+    g_assert_cmpint(dome__view_refuse(&v, 2, "nothing changes").action, ==, DOME_VIEW_NOTHING); /* its user waits on */
     g_assert_false(dome__view_is_free(&v));
     a = dome__view_refuse(&v, 1, "values differ");
-    g_assert_cmpint(a.deed, ==, DOME_VIEW_REFUSED);
+    g_assert_cmpint(a.action, ==, DOME_VIEW_REFUSED);
     g_assert_cmpstr(a.text, ==, "values differ");
     g_free(a.text);
     g_assert_true(dome__view_is_free(&v));
@@ -723,16 +723,16 @@ static void test_postponed(void)
     for (int r = 0; r < 2; r++)
         dome__view_held(&v, r, 3, 20);
     dome__view_postpone(&v, 3);
-    g_assert_cmpint(dome__view_meet(&v).deed, ==, DOME_VIEW_HOLD);
+    g_assert_cmpint(dome__view_meet(&v).action, ==, DOME_VIEW_HOLD);
     dome_view_plan plan = dome__view_plan_resize(2, 3);
     g_assert_true(dome__view_has_ordered(&v, &plan));
     for (int r = 0; r < 2; r++)
-        g_assert_cmpint(dome__view_announce(&v, r, 1, &plan).deed, ==, DOME_VIEW_NOTHING);
+        g_assert_cmpint(dome__view_announce(&v, r, 1, &plan).action, ==, DOME_VIEW_NOTHING);
     dome__view_plan_clear(&plan);
     for (int r = 0; r < 3; r++)
         dome__view_greet(&v, r, 1, r + 1);
     a = dome__view_stands(&v, 1, 3, 1, 0);
-    g_assert_cmpint(a.deed, ==, DOME_VIEW_DONE);
+    g_assert_cmpint(a.action, ==, DOME_VIEW_DONE);
     g_free(a.text);
     g_assert_true(dome__view_is_free(&v));
     dome__view_clear(&v);
@@ -744,18 +744,18 @@ static void test_fenced(void)
     dome_view v;
     dome__view_init(&v);
     dome__view_stands(&v, 0, 2, 1, 0);
-    g_assert_cmpint(dome__view_greet(&v, 1, 1, 7).deed, ==, DOME_VIEW_WRONG);
-    g_assert_cmpint(announce(&v, 0, 2, 2, 3).deed, ==, DOME_VIEW_WRONG);
-    g_assert_cmpint(announce(&v, 0, 0, 2, 3).deed, ==, DOME_VIEW_NOTHING);
-    g_assert_cmpint(announce(&v, 5, 1, 2, 3).deed, ==, DOME_VIEW_WRONG);
+    g_assert_cmpint(dome__view_greet(&v, 1, 1, 7).action, ==, DOME_VIEW_WRONG);
+    g_assert_cmpint(announce(&v, 0, 2, 2, 3).action, ==, DOME_VIEW_WRONG);
+    g_assert_cmpint(announce(&v, 0, 0, 2, 3).action, ==, DOME_VIEW_NOTHING);
+    g_assert_cmpint(announce(&v, 5, 1, 2, 3).action, ==, DOME_VIEW_WRONG);
     announce(&v, 0, 1, 2, 3);
-    g_assert_cmpint(announce(&v, 1, 1, 2, 2).deed, ==, DOME_VIEW_WRONG);      /* tasks that disagree */
-    g_assert_cmpint(dome__view_greet(&v, 1, 1, 7).deed, ==, DOME_VIEW_WRONG); /* it has not announced */
-    g_assert_cmpint(dome__view_greet(&v, 0, 0, 7).deed, ==, DOME_VIEW_WRONG);
+    g_assert_cmpint(announce(&v, 1, 1, 2, 2).action, ==, DOME_VIEW_WRONG);      /* tasks that disagree */
+    g_assert_cmpint(dome__view_greet(&v, 1, 1, 7).action, ==, DOME_VIEW_WRONG); /* it has not announced */
+    g_assert_cmpint(dome__view_greet(&v, 0, 0, 7).action, ==, DOME_VIEW_WRONG);
     g_assert_true(dome__view_away(&v, 0));
-    g_assert_cmpint(dome__view_greet(&v, 0, 1, 7).deed, ==, DOME_VIEW_NOTHING);
-    g_assert_cmpint(dome__view_greet(&v, 0, 1, 7).deed, ==, DOME_VIEW_WRONG); /* it is there already */
-    g_assert_cmpint(dome__view_stands(&v, 1, 2, 1, 0).deed, ==, DOME_VIEW_WRONG);
+    g_assert_cmpint(dome__view_greet(&v, 0, 1, 7).action, ==, DOME_VIEW_NOTHING);
+    g_assert_cmpint(dome__view_greet(&v, 0, 1, 7).action, ==, DOME_VIEW_WRONG); /* it is there already */
+    g_assert_cmpint(dome__view_stands(&v, 1, 2, 1, 0).action, ==, DOME_VIEW_WRONG);
     dome__view_clear(&v);
 }
 
@@ -886,12 +886,12 @@ static void test_members(void)
     g_assert_cmpint(ids[0], ==, 4);
     g_assert_cmpint(ids[2], ==, -6);
     g_assert_false(dome__hold_wait_members(h, ids, 2, 0));
-    dome__hold_parked(h, "=1");
-    dome__hold_parked(h, "=2"); /* of the next change */
-    char *line = dome__hold_wait_parked(h, 0);
+    dome__hold_standby(h, "=1");
+    dome__hold_standby(h, "=2"); /* of the next change */
+    char *line = dome__hold_wait_standby(h, 0);
     g_assert_cmpstr(line, ==, "=2");
     g_free(line);
-    g_assert_null(dome__hold_wait_parked(h, 0));
+    g_assert_null(dome__hold_wait_standby(h, 0));
     g_assert_false(dome__hold_wait_stands(h, 0));
     dome__hold_stands(h);
     g_assert_true(dome__hold_wait_stands(h, 0));
@@ -949,8 +949,8 @@ static void lose(dome_view *v, survivor *all, const bool *victims)
 static void greet(dome_view *v, survivor *x)
 {
     dome_view_act a = dome__view_greet(v, x->rank, x->view, 1);
-    g_assert_cmpint(a.deed, !=, DOME_VIEW_WRONG);
-    x->here = a.deed != DOME_VIEW_AGAIN;
+    g_assert_cmpint(a.action, !=, DOME_VIEW_WRONG);
+    x->here = a.action != DOME_VIEW_AGAIN;
     x->returns = !x->here;
     if (x->here)
         return;
@@ -991,7 +991,7 @@ static void test_going_on(void)
             while (all[k].lives && !all[k].here)
                 greet(&v, &all[k]);
         g_assert_cmpint(v.phase, ==, DOME_VIEW_ENTERING);
-        g_assert_cmpint(dome__view_stands(&v, v.next_number, v.next.size, 1, 0).deed, ==, DOME_VIEW_NOTHING);
+        g_assert_cmpint(dome__view_stands(&v, v.next_number, v.next.size, 1, 0).action, ==, DOME_VIEW_NOTHING);
         g_assert_cmpint(v.phase, ==, DOME_VIEW_STEADY);
         g_assert_null(v.past);
         dome__view_clear(&v);
@@ -1010,9 +1010,9 @@ static void test_going_on_meanwhile(void)
     g_assert_cmpint(dome__view_place(&v, 1, 2), ==, 1);
     g_assert_cmpint(dome__view_place(&v, 1, 1), ==, -1);
     g_assert_cmpint(dome__view_place(&v, 1, 3), ==, -1);
-    g_assert_cmpint(dome__view_greet(&v, 2, 1, 7).deed, ==, DOME_VIEW_AGAIN);
-    g_assert_cmpint(dome__view_greet(&v, 1, 2, 7).deed, ==, DOME_VIEW_NOTHING);
-    g_assert_cmpint(dome__view_greet(&v, 0, 2, 7).deed, ==, DOME_VIEW_MEMBERS);
+    g_assert_cmpint(dome__view_greet(&v, 2, 1, 7).action, ==, DOME_VIEW_AGAIN);
+    g_assert_cmpint(dome__view_greet(&v, 1, 2, 7).action, ==, DOME_VIEW_NOTHING);
+    g_assert_cmpint(dome__view_greet(&v, 0, 2, 7).action, ==, DOME_VIEW_MEMBERS);
     dome__view_clear(&v);
 }
 
@@ -1041,7 +1041,7 @@ static void do_step(dome_view *v, int rank, stage *s, const dome_view_plan *plan
     case ON_ITS_WAY:
         act = dome__view_greet(v, in_next, number, rank + 1);
         *s = v->returns ? TOLD : HAS_COME;
-        g_assert_cmpint(act.deed == DOME_VIEW_AGAIN, ==, v->returns);
+        g_assert_cmpint(act.action == DOME_VIEW_AGAIN, ==, v->returns);
         break;
     case HAS_COME:
         if (v->returns)
@@ -1054,7 +1054,7 @@ static void do_step(dome_view *v, int rank, stage *s, const dome_view_plan *plan
     case BACK_AGAIN:
         break;
     }
-    g_assert_cmpint(act.deed, !=, DOME_VIEW_WRONG);
+    g_assert_cmpint(act.action, !=, DOME_VIEW_WRONG);
     g_free(act.text);
 }
 
@@ -1074,7 +1074,7 @@ static void test_taking_back(void)
         dome__view_init(&v);
         dome__view_stands(&v, 0, size, 1, 0);
         dome_view_plan plan = draw_plan(draw, size, own), wanted = dome__view_plan_copy(&plan);
-        g_assert_cmpint(dome__view_ask(&v, &wanted).deed, ==, DOME_VIEW_HOLD);
+        g_assert_cmpint(dome__view_ask(&v, &wanted).action, ==, DOME_VIEW_HOLD);
         for (int r = 0; r < size; r++)
             dome__view_held(&v, r, 1, 3);
         const int first = g_rand_int_range(draw, 0, size);
@@ -1090,11 +1090,11 @@ static void test_taking_back(void)
         lost[0] = true;
         g_assert_false(dome__view_can_take_back(&v, lost));
         dome_view_act act = dome__view_take_back(&v, own, "a host is lost");
-        g_assert_cmpint(act.deed, ==, DOME_VIEW_REFUSED);
+        g_assert_cmpint(act.action, ==, DOME_VIEW_REFUSED);
         g_assert_cmpstr(act.text, ==, "a host is lost");
         g_free(act.text);
         g_assert_false(dome__view_can_take_back(&v, lost)); /* the next loss is one */
-        g_assert_cmpint(dome__view_stands(&v, 1, plan.size, 1, 0).deed, ==, DOME_VIEW_WRONG);
+        g_assert_cmpint(dome__view_stands(&v, 1, plan.size, 1, 0).action, ==, DOME_VIEW_WRONG);
         g_assert_cmpint(v.next.size, ==, size);
         for (int r = 0; r < size; r++) {
             const int in_next = dome__view_plan_next(&plan, r);
@@ -1105,12 +1105,12 @@ static void test_taking_back(void)
             while (in_next >= 0 && stages[r] != BACK_AGAIN)
                 do_step(&v, r, &stages[r], &plan, 1);
             if (in_next < 0)
-                g_assert_cmpint(dome__view_greet(&v, r, v.next_number, 9).deed, !=, DOME_VIEW_WRONG);
+                g_assert_cmpint(dome__view_greet(&v, r, v.next_number, 9).action, !=, DOME_VIEW_WRONG);
         }
         for (int k = 0; k < plan.size; k++) /* a newcomer that comes late */
             if (plan.members[k].before == DOME_VIEW_NEWCOMER)
-                g_assert_cmpint(dome__view_greet(&v, k, 1, 9).deed, ==, DOME_VIEW_WRONG);
-        g_assert_cmpint(dome__view_stands(&v, v.next_number, size, 1, 0).deed, ==, DOME_VIEW_NOTHING);
+                g_assert_cmpint(dome__view_greet(&v, k, 1, 9).action, ==, DOME_VIEW_WRONG);
+        g_assert_cmpint(dome__view_stands(&v, v.next_number, size, 1, 0).action, ==, DOME_VIEW_NOTHING);
         g_assert_cmpint(v.phase, ==, DOME_VIEW_STEADY);
         g_assert_cmpint(v.size, ==, size);
         g_assert_false(v.returns);
@@ -1127,18 +1127,18 @@ static void test_lost_while_taking_back(void)
     dome__view_init(&v);
     dome__view_stands(&v, 0, 2, 1, 0);
     for (int r = 0; r < 2; r++)
-        g_assert_cmpint(announce(&v, r, 1, 2, 3).deed, ==, DOME_VIEW_NOTHING);
+        g_assert_cmpint(announce(&v, r, 1, 2, 3).action, ==, DOME_VIEW_NOTHING);
     dome__view_greet(&v, 0, 1, 5);
     g_free(dome__view_take_back(&v, NULL, "").text);
     const uint32_t back = v.next_number;
-    g_assert_cmpint(dome__view_greet(&v, 0, back, 6).deed, ==, DOME_VIEW_NOTHING);
+    g_assert_cmpint(dome__view_greet(&v, 0, back, 6).action, ==, DOME_VIEW_NOTHING);
     const bool lost[2] = {false, true};
     g_free(dome__view_heal(&v, lost, NULL).text);
     g_assert_false(v.returns);
     g_assert_cmpint(dome__view_place(&v, back, 0), ==, 0);
     g_assert_cmpint(dome__view_place(&v, 1, 0), ==, 0);
-    g_assert_cmpint(dome__view_greet(&v, 1, 1, 7).deed, ==, DOME_VIEW_WRONG); /* it was given up */
-    g_assert_cmpint(dome__view_greet(&v, 0, v.next_number, 8).deed, ==, DOME_VIEW_MEMBERS);
+    g_assert_cmpint(dome__view_greet(&v, 1, 1, 7).action, ==, DOME_VIEW_WRONG); /* it was given up */
+    g_assert_cmpint(dome__view_greet(&v, 0, v.next_number, 8).action, ==, DOME_VIEW_MEMBERS);
     dome__view_clear(&v);
 }
 
@@ -1146,7 +1146,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/view/orders", test_orders);
-    g_test_add_func("/view/wishes", test_wishes);
+    g_test_add_func("/view/resizes", test_resizes);
     g_test_add_func("/view/losses", test_losses);
     g_test_add_func("/view/healing", test_healing);
     g_test_add_func("/view/healing_changes", test_healing_changes);

@@ -21,7 +21,7 @@ void command_add(GPtrArray *command, const char *text)
 }
 
 /* output, errors: what the command prints there; NULL: it prints where this process does. */
-int command_run_apart(const options *o, GPtrArray *command, char **output, char **errors)
+int command_run_captured(const options *o, GPtrArray *command, char **output, char **errors)
 {
     g_ptr_array_add(command, NULL);
     if (o->verbose) {
@@ -50,7 +50,7 @@ int command_run_apart(const options *o, GPtrArray *command, char **output, char 
 
 int command_run(const options *o, GPtrArray *command, char **output)
 {
-    return command_run_apart(o, command, output, NULL);
+    return command_run_captured(o, command, output, NULL);
 }
 
 void command_add_word(GPtrArray *command, const word *w)

@@ -76,7 +76,7 @@ static source preprocess(const options *o, const char *path)
     command_add(command, path);
     command_add(command, "-o");
     command_add(command, to);
-    if (command_run_apart(o, command, NULL, &s.errors) == 0 && g_file_get_contents(to, &s.text, &s.length, NULL))
+    if (command_run_captured(o, command, NULL, &s.errors) == 0 && g_file_get_contents(to, &s.text, &s.length, NULL))
         s.macros = source_take_macros(s.text);
     return s;
 }

@@ -54,7 +54,7 @@ void command_add(GPtrArray *command, const char *text);
 void command_add_words(const options *o, GPtrArray *command, unsigned kinds);
 void command_add_word(GPtrArray *command, const word *w);
 int command_run(const options *o, GPtrArray *command, char **output);
-int command_run_apart(const options *o, GPtrArray *command, char **output, char **errors);
+int command_run_captured(const options *o, GPtrArray *command, char **output, char **errors);
 char *command_ask(const options *o, GPtrArray *command);
 char *command_tool(const options *o, const char *name);
 

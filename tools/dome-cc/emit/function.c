@@ -227,7 +227,7 @@ static bool has_label(const node *n)
 
 /* Variables in memory that have no value here get none in the image either: what is left of them may lead anywhere. Behind a
  * label, a variable may live on though its declaration has not been reached. */
-static void clear_gone(function *f, const site *s, GString *out)
+static void clear_dangling(function *f, const site *s, GString *out)
 {
     for (unsigned i = 0; i < f->variables->len && !has_label(f->body); i++) {
         variable *v = g_ptr_array_index(f->variables, i);
@@ -427,7 +427,7 @@ static void write_save(function *f, const site *s, const parts *t)
         g_free(text);
         g_free(to);
     }
-    clear_gone(f, s, t->all);
+    clear_dangling(f, s, t->all);
     write_return_dummy(f, t->all);
     g_string_append(t->all, " }\n");
 }

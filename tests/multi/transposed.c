@@ -3,7 +3,7 @@
  * changes or moves; and where memory is short it does without. */
 #include "checked.h"
 #include "core/environment.h"
-#include "sparse/dsparse_turned.h"
+#include "sparse/dsparse_transposed_product.h"
 #include "transport/collective.h"
 #include "transport/transport.h"
 
@@ -284,6 +284,6 @@ int main(int argc, char **argv)
     test_kept();
     test_changing();
     test_short_memory();
-    dome_print(env, "turned: %u checks\n", checks);
+    dome_print(env, "transposed: %u checks\n", checks);
     return dome_finalize(env);
 }

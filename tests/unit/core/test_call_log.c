@@ -1,11 +1,11 @@
 /* The last operations of a task as text, and the names of their objects. */
 #include "balance/balance_operations.h"
 #include "comm/comm_operations.h"
+#include "core/call_log.h"
 #include "core/operation.h"
-#include "core/trail.h"
 #include "objects/dvec_operations.h"
 #include "program/operations.h"
-#include "wire/trail_frame.h"
+#include "wire/call_log_frame.h"
 #include "wire/wire.h"
 
 #include <pthread.h>
@@ -64,9 +64,9 @@ static void test_names_of_threads(void)
     dome__names_free(names);
 }
 
-static void check_call(dome_names *names, const dome_trail_entry *e, const char *text, const char *arguments)
+static void check_call(dome_names *names, const dome_call_log_entry *e, const char *text, const char *arguments)
 {
-    char **pairs, *call = dome__trail_call(names, e, &pairs), *all = g_strjoinv(" ", pairs);
+    char **pairs, *call = dome__call_log_call(names, e, &pairs), *all = g_strjoinv(" ", pairs);
     g_assert_cmpstr(call, ==, text);
     if (arguments)
         g_assert_cmpstr(all, ==, arguments);
@@ -82,21 +82,24 @@ static void test_calls(void)
     dome__names_keep(names, 2, "y");
     dome__names_recall(names, 77, "z");
     dome__names_recall(names, 78, "f64");
-    check_call(names, &(dome_trail_entry){.operation = DOME_OP_BARRIER}, "dome_barrier", "");
+    check_call(names, &(dome_call_log_entry){.operation = DOME_OP_BARRIER}, "dome_barrier", "");
     check_call(names,
-               &(dome_trail_entry){.operation = DOME_OP_DVEC_FILL, .object = 1, .count = 1, .word = {dome__double_word(0.1)}},
+               &(dome_call_log_entry){.operation = DOME_OP_DVEC_FILL, .object = 1, .count = 1, .word = {dome__double_word(0.1)}},
                "dvec_fill of 'x'", "value 0.1");
-    check_call(names, &(dome_trail_entry){.operation = DOME_OP_DVEC_ADD, .object = 1, .count = 2, .word = {2, 1}},
+    check_call(names, &(dome_call_log_entry){.operation = DOME_OP_DVEC_ADD, .object = 1, .count = 2, .word = {2, 1}},
                "dvec_add of 'x'", "x 'y' y 'x'");
-    check_call(names, &(dome_trail_entry){.operation = DOME_OP_DVEC_ROLL, .object = 2, .count = 2, .word = {1, (uint64_t)-3}},
+    check_call(names, &(dome_call_log_entry){.operation = DOME_OP_DVEC_ROLL, .object = 2, .count = 2, .word = {1, (uint64_t)-3}},
                "dvec_roll of 'y'", "x 'x' distance -3");
-    check_call(names, &(dome_trail_entry){.operation = DOME_OP_DVEC_NEW, .count = 6, .word = {77, 100, 78, 2, 1, 0}},
+    check_call(names, &(dome_call_log_entry){.operation = DOME_OP_DVEC_NEW, .count = 6, .word = {77, 100, 78, 2, 1, 0}},
                "dvec_new of 'z'", "name 'z' length 100 type 'f64' distribution DOME_WHOLE width 1 block 0");
-    check_call(names, &(dome_trail_entry){.operation = DOME_OP_BALANCE, .object = 1, .count = 2, .word = {DOME_OP_DVEC_SUM, 16}},
+    check_call(names,
+               &(dome_call_log_entry){.operation = DOME_OP_BALANCE, .object = 1, .count = 2, .word = {DOME_OP_DVEC_SUM, 16}},
                "dvec_sum of 'x'", NULL);
-    check_call(names, &(dome_trail_entry){.operation = DOME_OP_DVEC_MAP, .object = 1, .count = 7, .word = {6, 1, 2, 0, 1, 255}},
+    check_call(names,
+               &(dome_call_log_entry){.operation = DOME_OP_DVEC_MAP, .object = 1, .count = 7, .word = {6, 1, 2, 0, 1, 255}},
                "dvec_map of 'x'", "inputs 6 input 'x' input 'y' input NULL input 'x' one of the further arguments #ff");
-    check_call(names, &(dome_trail_entry){.operation = 100000, .count = 1, .word = {3}}, "an unknown operation", "arguments #3");
+    check_call(names, &(dome_call_log_entry){.operation = 100000, .count = 1, .word = {3}}, "an unknown operation",
+               "arguments #3");
     dome__names_free(names);
 }
 
@@ -106,10 +109,10 @@ static void test_all_described(void)
     dome_names *names = dome__names_new();
     g_assert_cmpuint(dome__operation_count(), >, 250);
     for (uint32_t k = 0; k < dome__operation_count(); k++) {
-        const dome_trail_entry entry = {.operation = dome__operation_at(k), .object = 3, .count = DOME_TRAIL_WORDS};
+        const dome_call_log_entry entry = {.operation = dome__operation_at(k), .object = 3, .count = DOME_CALL_LOG_WORDS};
         char **pairs;
-        g_free(dome__trail_call(names, &entry, &pairs));
-        g_assert_cmpuint(g_strv_length(pairs), ==, 2 * DOME_TRAIL_WORDS);
+        g_free(dome__call_log_call(names, &entry, &pairs));
+        g_assert_cmpuint(g_strv_length(pairs), ==, 2 * DOME_CALL_LOG_WORDS);
         g_strfreev(pairs);
     }
     dome__names_free(names);
@@ -117,16 +120,16 @@ static void test_all_described(void)
 
 static void test_frame(void)
 {
-    dome_trail *trail = dome__trail_new();
+    dome_call_log *call_log = dome__call_log_new();
     for (uint64_t s = 1; s <= 1000; s++)
-        dome__trail_note(trail, s, s * s, DOME_OP_DVEC_RANDOM, 0, &s, 1);
-    GArray *calls = dome__trail_calls(trail, 1000);
-    g_assert_cmpuint(calls->len, ==, DOME_TRAIL_LENGTH);
-    GByteArray *frame = dome__wire_frame(&(dome_wire_message){.kind = DOME_WIRE_TRAIL, .calls = calls});
+        dome__call_log_note(call_log, s, s * s, DOME_OP_DVEC_RANDOM, 0, &s, 1);
+    GArray *calls = dome__call_log_frame(call_log, 1000);
+    g_assert_cmpuint(calls->len, ==, DOME_CALL_LOG_LENGTH);
+    GByteArray *frame = dome__wire_frame(&(dome_wire_message){.kind = DOME_WIRE_CALL_LOG, .calls = calls});
     dome_wire_message message;
     g_assert_cmpint(dome__wire_next(frame, NULL, &message), ==, 1);
-    g_assert_cmpint(message.kind, ==, DOME_WIRE_TRAIL);
-    g_assert_cmpuint(message.calls->len, ==, DOME_TRAIL_LENGTH);
+    g_assert_cmpint(message.kind, ==, DOME_WIRE_CALL_LOG);
+    g_assert_cmpuint(message.calls->len, ==, DOME_CALL_LOG_LENGTH);
     for (guint i = 0; i < message.calls->len; i++) {
         const dome_wire_call *call = &g_array_index(message.calls, dome_wire_call, i);
         uint64_t s = 1000 - i;
@@ -140,17 +143,17 @@ static void test_frame(void)
     dome__wire_clear(&message);
     g_array_unref(calls);
     g_byte_array_unref(frame);
-    dome__trail_free(trail);
+    dome__call_log_free(call_log);
 }
 
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     dome__operations_add();
-    g_test_add_func("/trail/names-go", test_names_go);
-    g_test_add_func("/trail/names-of-threads", test_names_of_threads);
-    g_test_add_func("/trail/calls", test_calls);
-    g_test_add_func("/trail/all-described", test_all_described);
-    g_test_add_func("/trail/frame", test_frame);
+    g_test_add_func("/call-log/names-go", test_names_go);
+    g_test_add_func("/call-log/names-of-threads", test_names_of_threads);
+    g_test_add_func("/call-log/calls", test_calls);
+    g_test_add_func("/call-log/all-described", test_all_described);
+    g_test_add_func("/call-log/frame", test_frame);
     return g_test_run();
 }

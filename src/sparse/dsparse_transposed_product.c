@@ -1,9 +1,9 @@
 /* Transposed products: the way that was chosen, and what it keeps. */
-#include "sparse/dsparse_turned.h"
+#include "sparse/dsparse_transposed_product.h"
 
 #include "core/layout.h"
 
-struct dsparse_turned {
+struct dsparse_transposed_product {
     dsparse_way way;
     uint64_t served; /* products */
     dsparse_note *note;
@@ -56,40 +56,40 @@ static dome_status transpose_new(const dsparse *a, const dvec *y, dsparse **made
 
 /* ---- what a matrix keeps ---- */
 
-static void turned_free(dsparse_turned *turned)
+static void transposed_free(dsparse_transposed_product *transposed)
 {
-    if (turned->entries)
-        dsparse__by_entries_free(turned->entries);
-    if (turned->sums)
-        dsparse__by_sums_free(turned->sums);
-    if (turned->transpose)
-        transpose_free(turned->transpose);
-    dome_layout_unref(turned->rows);
-    dome_layout_unref(turned->columns);
-    g_free(turned);
+    if (transposed->entries)
+        dsparse__by_entries_free(transposed->entries);
+    if (transposed->sums)
+        dsparse__by_sums_free(transposed->sums);
+    if (transposed->transpose)
+        transpose_free(transposed->transpose);
+    dome_layout_unref(transposed->rows);
+    dome_layout_unref(transposed->columns);
+    g_free(transposed);
 }
 
 static void forget(dsparse *a)
 {
-    if (a->turned)
-        a->expected = a->turned->served;
-    g_clear_pointer(&a->turned, turned_free);
+    if (a->transposed)
+        a->expected = a->transposed->served;
+    g_clear_pointer(&a->transposed, transposed_free);
 }
 
 /* Whether what was chosen holds for this product; the same on all tasks. Only what goes by entries depends on the width. */
-static bool holds(const dsparse_turned *turned, const dsparse *a, const dvec *y)
+static bool holds(const dsparse_transposed_product *transposed, const dsparse *a, const dvec *y)
 {
-    return turned && turned->distribution == y->distribution && (turned->width == y->width || !turned->entries) &&
-           dsparse__same_layout(turned->columns, y->layout) && dsparse__same_layout(turned->rows, a->layout);
+    return transposed && transposed->distribution == y->distribution && (transposed->width == y->width || !transposed->entries) &&
+           dsparse__same_layout(transposed->columns, y->layout) && dsparse__same_layout(transposed->rows, a->layout);
 }
 
-static dome_status make_way(dsparse_turned *turned, dsparse *a, const dvec *y, const dsparse_choice *choice)
+static dome_status make_way(dsparse_transposed_product *transposed, dsparse *a, const dvec *y, const dsparse_choice *choice)
 {
     if (choice->way == DSPARSE_BY_SUMS)
-        return dsparse__by_sums_new(a, choice->bound, choice->chunks, &turned->sums);
+        return dsparse__by_sums_new(a, choice->bound, choice->chunks, &transposed->sums);
     if (choice->way == DSPARSE_BY_TRANSPOSE)
-        return transpose_new(a, y, &turned->transpose);
-    return dsparse__by_entries_new(a, y, &turned->entries);
+        return transpose_new(a, y, &transposed->transpose);
+    return dsparse__by_entries_new(a, y, &transposed->entries);
 }
 
 /* Chooses a way, and makes what it needs. If that fails, products go by entries. */
@@ -100,46 +100,47 @@ static dome_status choose(dsparse *a, const dvec *y)
     dome_status status = dsparse__choose(a, y, &choice);
     if (status != DOME_OK)
         return status;
-    dsparse_turned *turned = g_new0(dsparse_turned, 1);
-    *turned = (dsparse_turned){.rows = dome_layout_ref(a->layout),
-                               .columns = dome_layout_ref(y->layout),
-                               .distribution = y->distribution,
-                               .width = y->width};
-    status = make_way(turned, a, y, &choice);
+    dsparse_transposed_product *transposed = g_new0(dsparse_transposed_product, 1);
+    *transposed = (dsparse_transposed_product){.rows = dome_layout_ref(a->layout),
+                                               .columns = dome_layout_ref(y->layout),
+                                               .distribution = y->distribution,
+                                               .width = y->width};
+    status = make_way(transposed, a, y, &choice);
     if ((status == DOME_ERR_MEMORY || status == DOME_ERR_RANGE) && choice.way != DSPARSE_BY_ENTRIES) {
         choice.way = DSPARSE_BY_ENTRIES;
-        status = make_way(turned, a, y, &choice);
+        status = make_way(transposed, a, y, &choice);
     }
-    turned->way = choice.way;
-    turned->note = dsparse__note(a, &choice);
+    transposed->way = choice.way;
+    transposed->note = dsparse__note(a, &choice);
     if (status != DOME_OK) {
-        turned_free(turned);
+        transposed_free(transposed);
         return status;
     }
-    a->turned = turned;
-    a->copied = !turned->entries;
-    a->forget_turned = forget;
+    a->transposed = transposed;
+    a->copied = !transposed->entries;
+    a->forget_transposed = forget;
     return DOME_OK;
 }
 
 dsparse_way dsparse__way(const dsparse *a)
 {
-    return a->turned ? a->turned->way : DSPARSE_BY_ANY;
+    return a->transposed ? a->transposed->way : DSPARSE_BY_ANY;
 }
 
 /* ---- the product ---- */
 
 static dome_status multiply(dvec *y, dsparse *a, const dvec *x)
 {
-    dome_status status = holds(a->turned, a, y) ? DOME_OK : choose(a, y);
+    dome_status status = holds(a->transposed, a, y) ? DOME_OK : choose(a, y);
     if (status != DOME_OK)
         return status;
-    a->turned->served++;
-    dsparse__note_product(a->turned->note);
-    if (a->turned->transpose)
-        return dsparse__multiply(y, a->turned->transpose, x);
+    a->transposed->served++;
+    dsparse__note_product(a->transposed->note);
+    if (a->transposed->transpose)
+        return dsparse__multiply(y, a->transposed->transpose, x);
     dvec__complete(y);
-    status = a->turned->sums ? dsparse__by_sums(a->turned->sums, y, a, x) : dsparse__by_entries(a->turned->entries, y, a, x);
+    status = a->transposed->sums ? dsparse__by_sums(a->transposed->sums, y, a, x)
+                                 : dsparse__by_entries(a->transposed->entries, y, a, x);
     dvec__overwritten(y);
     return status;
 }

@@ -1,6 +1,6 @@
-/* Newcomers of the next view: task 0 asks for them, and a process apart starts them (parker.h). */
+/* Newcomers of the next view: task 0 asks for them, and a separate process starts them (standby.h). */
 #include "hub/hub_private.h"
-#include "machine/parker.h"
+#include "machine/standby.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -13,18 +13,18 @@ static const double FOR_EACH = 0.1;
 static void tell(const hub_state *s, const char *line)
 {
     hub_client *c = dome__hub_watch_of(s, 0);
-    if (c && !c->closed && c->view == s->parking.view)
-        dome__hub_send(c, &(dome_wire_message){.kind = DOME_WIRE_PARK, .park = {0, line}});
+    if (c && !c->closed && c->view == s->standby.view)
+        dome__hub_send(c, &(dome_wire_message){.kind = DOME_WIRE_STANDBY, .standby = {0, line}});
 }
 
-void dome__hub_park_open(hub_state *s)
+void dome__hub_standby_open(hub_state *s)
 {
-    s->parking.fd = -1;
+    s->standby.fd = -1;
 }
 
-void dome__hub_park_end(hub_state *s)
+void dome__hub_standby_end(hub_state *s)
 {
-    hub_parking *p = &s->parking;
+    hub_standby *p = &s->standby;
     if (p->fd < 0)
         return;
     if (!p->over)
@@ -32,29 +32,29 @@ void dome__hub_park_end(hub_state *s)
     close(p->fd);
     g_free(p->hosts);
     g_string_free(p->said, TRUE);
-    *p = (hub_parking){.fd = -1};
+    *p = (hub_standby){.fd = -1};
 }
 
-void dome__hub_park(hub_state *s, const hub_client *c, const dome_wire_park *park)
+void dome__hub_standby_start(hub_state *s, const hub_client *c, const dome_wire_standby *standby)
 {
-    hub_parking *p = &s->parking;
+    hub_standby *p = &s->standby;
     const double timeout = MAX(s->hub->timeout, 10);
     int newcomers = 0;
-    dome__hub_park_end(s); /* of a change that has not come about */
+    dome__hub_standby_end(s); /* of a change that has not come about */
     if (c->rank != 0 || c->view != s->view.number)
         return;
-    for (const char *at = park->text; *at; at++)
+    for (const char *at = standby->text; *at; at++)
         newcomers += *at == ' ';
-    const dome_parker_request request = {.launcher = s->hub->machine.launcher,
-                                         .process = c->pid,
-                                         .descriptor = (int)park->descriptor,
-                                         .hosts = park->text,
-                                         .timeout = timeout,
-                                         .patience = 2 * timeout};
+    const dome_standby_request request = {.launcher = s->hub->machine.launcher,
+                                          .process = c->pid,
+                                          .descriptor = (int)standby->descriptor,
+                                          .hosts = standby->text,
+                                          .timeout = timeout,
+                                          .patience = 2 * timeout};
     p->view = c->view;
-    p->process = dome__parker_start(&request, &p->fd);
+    p->process = dome__standby_start(&request, &p->fd);
     if (p->process > 0) {
-        p->hosts = g_strdup(park->text);
+        p->hosts = g_strdup(standby->text);
         p->said = g_string_new(NULL);
         p->until = s->now + 1.5 * timeout + FOR_EACH * newcomers;
         return;
@@ -81,19 +81,19 @@ static char *hosts_of(const char *text)
 
 static void give_up(hub_state *s)
 {
-    hub_parking *p = &s->parking;
+    hub_standby *p = &s->standby;
     char *hosts = hosts_of(p->hosts);
     char *line = g_strdup_printf("!new tasks did not start in time on host%s %s (host down or link cut)",
                                  strchr(hosts, ',') ? "s" : "", hosts);
     tell(s, line);
     g_free(line);
     g_free(hosts);
-    dome__hub_park_end(s);
+    dome__hub_standby_end(s);
 }
 
-void dome__hub_hear_parker(hub_state *s, bool readable)
+void dome__hub_hear_standby(hub_state *s, bool readable)
 {
-    hub_parking *p = &s->parking;
+    hub_standby *p = &s->standby;
     if (p->fd < 0 || p->over)
         return;
     if (readable) {
@@ -108,7 +108,7 @@ void dome__hub_hear_parker(hub_state *s, bool readable)
         if (p->over)
             tell(s, p->said->str);
         if (p->over && p->said->str[0] != '=') /* there are none */
-            dome__hub_park_end(s);
+            dome__hub_standby_end(s);
     } else if (s->now > p->until) {
         give_up(s);
     }

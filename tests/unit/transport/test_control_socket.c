@@ -1,5 +1,5 @@
 /* The sockets by which a user's commands find that user's programs: what other users can do about them. */
-#include "transport/door.h"
+#include "transport/control_socket.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -39,7 +39,7 @@ static GPtrArray *names(void)
     return found;
 }
 
-static char *name_of_door(void)
+static char *name_of_socket(void)
 {
     GPtrArray *all = names();
     g_assert_cmpuint(all->len, ==, 1);
@@ -57,7 +57,7 @@ static socklen_t address_of(struct sockaddr_un *address, const char *name)
 
 static bool is_listed(void)
 {
-    GArray *pids = dome__door_list(WHAT);
+    GArray *pids = dome__control_socket_list(WHAT);
     bool found = false;
     for (guint i = 0; i < pids->len; i++)
         found |= g_array_index(pids, int, i) == getpid();
@@ -67,7 +67,7 @@ static bool is_listed(void)
 
 static guint count_all(void)
 {
-    GArray *fds = dome__door_connect_all(WHAT);
+    GArray *fds = dome__control_socket_connect_all(WHAT);
     const guint count = fds->len;
     for (guint i = 0; i < fds->len; i++)
         close(g_array_index(fds, int, i));
@@ -75,30 +75,30 @@ static guint count_all(void)
     return count;
 }
 
-static int accept_soon(int door)
+static int accept_soon(int listening)
 {
-    struct pollfd p = {.fd = door, .events = POLLIN};
+    struct pollfd p = {.fd = listening, .events = POLLIN};
     g_assert_cmpint(poll(&p, 1, 10000), ==, 1);
-    return dome__door_accept(door);
+    return dome__control_socket_accept(listening);
 }
 
 static void test_own(void)
 {
     g_assert_false(is_listed());
-    g_assert_cmpint(dome__door_connect(WHAT, getpid()), <, 0);
-    int door = dome__door_listen(WHAT);
-    g_assert_cmpint(door, >=, 0);
+    g_assert_cmpint(dome__control_socket_connect(WHAT, getpid()), <, 0);
+    int listening = dome__control_socket_listen(WHAT);
+    g_assert_cmpint(listening, >=, 0);
     g_assert_true(is_listed());
-    g_assert_cmpint(dome__door_accept(door), <, 0);
+    g_assert_cmpint(dome__control_socket_accept(listening), <, 0);
     g_assert_cmpint(errno, ==, EAGAIN);
-    int client = dome__door_connect(WHAT, getpid()), server = accept_soon(door);
+    int client = dome__control_socket_connect(WHAT, getpid()), server = accept_soon(listening);
     g_assert_true(client >= 0 && server >= 0);
     g_assert_cmpint(send(client, "x", 1, MSG_NOSIGNAL), ==, 1);
-    g_assert_cmpint(dome__door_connect(WHAT, 1), <, 0);
+    g_assert_cmpint(dome__control_socket_connect(WHAT, 1), <, 0);
     close(client);
     close(server);
     g_assert_cmpuint(count_all(), ==, 1);
-    close(door);
+    close(listening);
     g_assert_false(is_listed());
     g_assert_cmpuint(count_all(), ==, 0);
 }
@@ -106,16 +106,16 @@ static void test_own(void)
 /* Each has another name, which says whose it is, and ends in what nobody can know before. */
 static void test_names(void)
 {
-    int doors[3];
+    int several[3];
     for (int k = 0; k < 3; k++)
-        doors[k] = dome__door_listen(WHAT);
+        several[k] = dome__control_socket_listen(WHAT);
     GPtrArray *all = names();
     g_assert_cmpuint(all->len, ==, 3);
     for (int k = 0; k < 3; k++) {
         char *pattern = g_strdup_printf("^" WHAT "/%u/%d/[0-9a-f]{16}$", (unsigned)geteuid(), (int)getpid());
         g_assert_true(g_regex_match_simple(pattern, all->pdata[k], 0, 0));
         g_free(pattern);
-        close(doors[k]);
+        close(several[k]);
     }
     g_ptr_array_unref(all);
 }
@@ -175,15 +175,15 @@ static void test_taken(void)
     char *name = g_strdup_printf(WHAT "/0/%d", (int)getpid());
     const pid_t another = as_another(bind_names, name);
     g_assert_false(is_listed());
-    int door = dome__door_listen(WHAT);
-    g_assert_cmpint(door, >=, 0);
+    int listening = dome__control_socket_listen(WHAT);
+    g_assert_cmpint(listening, >=, 0);
     g_assert_true(is_listed());
-    int client = dome__door_connect(WHAT, getpid()), server = accept_soon(door);
+    int client = dome__control_socket_connect(WHAT, getpid()), server = accept_soon(listening);
     g_assert_true(client >= 0 && server >= 0);
     g_assert_cmpuint(count_all(), ==, 1);
     close(client);
     close(server);
-    close(door);
+    close(listening);
     end(another);
     g_free(name);
 }
@@ -199,11 +199,11 @@ static void crowd(const char *name)
     }
 }
 
-static gpointer accept_own(gpointer door)
+static gpointer accept_own(gpointer listening)
 {
     g_usleep(50000); /* the client has been refused meanwhile */
     int server;
-    while ((server = dome__door_accept(GPOINTER_TO_INT(door))) < 0)
+    while ((server = dome__control_socket_accept(GPOINTER_TO_INT(listening))) < 0)
         g_usleep(1000);
     return GINT_TO_POINTER(server);
 }
@@ -216,25 +216,25 @@ static void test_crowded(void)
         return;
     }
     for (int full = 0; full < 2; full++) {
-        int door = dome__door_listen(WHAT), calls = 0, server;
+        int listening = dome__control_socket_listen(WHAT), calls = 0, server;
         if (full)
-            g_assert_cmpint(listen(door, 10), ==, 0); /* fewer may wait */
-        char *name = name_of_door();
+            g_assert_cmpint(listen(listening, 10), ==, 0); /* fewer may wait */
+        char *name = name_of_socket();
         const pid_t another = as_another(crowd, name);
-        GThread *thread = full ? g_thread_new("accept", accept_own, GINT_TO_POINTER(door)) : NULL;
-        int client = dome__door_connect(WHAT, getpid());
+        GThread *thread = full ? g_thread_new("accept", accept_own, GINT_TO_POINTER(listening)) : NULL;
+        int client = dome__control_socket_connect(WHAT, getpid());
         g_assert_cmpint(client, >=, 0);
         if (full)
             server = GPOINTER_TO_INT(g_thread_join(thread));
         else
             for (server = -1; server < 0; calls++)
-                if ((server = dome__door_accept(door)) < 0)
+                if ((server = dome__control_socket_accept(listening)) < 0)
                     g_assert_cmpint(errno, ==, EACCES);
         g_assert_cmpint(calls, <, 10);
         g_assert_cmpint(send(client, "x", 1, MSG_NOSIGNAL), ==, 1);
         close(client);
         close(server);
-        close(door);
+        close(listening);
         end(another);
         g_free(name);
     }
@@ -243,9 +243,9 @@ static void test_crowded(void)
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/door/own", test_own);
-    g_test_add_func("/door/names", test_names);
-    g_test_add_func("/door/names that others have taken", test_taken);
-    g_test_add_func("/door/crowded by others", test_crowded);
+    g_test_add_func("/control-socket/own", test_own);
+    g_test_add_func("/control-socket/names", test_names);
+    g_test_add_func("/control-socket/names that others have taken", test_taken);
+    g_test_add_func("/control-socket/crowded by others", test_crowded);
     return g_test_run();
 }

@@ -1,6 +1,6 @@
 /* The exchange of elements by index: tasks ask the owners of elements for them, or send them theirs, in batches. */
-#ifndef DOME_SRC_DVEC_MAIL_H
-#define DOME_SRC_DVEC_MAIL_H
+#ifndef DOME_SRC_DVEC_EXCHANGE_H
+#define DOME_SRC_DVEC_EXCHANGE_H
 
 #include "objects/dvec_private.h"
 
@@ -11,7 +11,7 @@ typedef struct dvec_partner {
 } dvec_partner;
 
 /* The items that one task sends to each other task. */
-typedef struct dvec_mail {
+typedef struct dvec_exchange {
     int size;
     uint64_t *counts, *places;    /* by rank: items to send, position of the next one */
     uint64_t *in_counts;          /* items that come */
@@ -22,36 +22,37 @@ typedef struct dvec_mail {
     char *elements, *in_elements; /* in the direction in which they travel */
     dvec_partner *partners;       /* by distance around the ring; NULL: not found yet */
     int npartners;
-} dvec_mail;
+} dvec_exchange;
 
 /* Memory for so many things of a size, at least a byte (g_free); NULL if there is none, or addresses are too short for so many.
  */
 void *dvec__try_array(uint64_t count, uint64_t size);
 
 /* Items of one batch: all tasks run the same number of batches. */
-uint64_t dvec__mail_batch(const dvec *x);
+uint64_t dvec__exchange_batch(const dvec *x);
 
 /* Allocates room for the numbers of those items of a batch that other tasks own; the caller frees it with g_free. */
-int dvec__mail_which(const dvec *x, uint64_t count, uint64_t **which);
+int dvec__exchange_which(const dvec *x, uint64_t count, uint64_t **which);
 
 /* Sorts items by the rank that owns their index in target, exchanges the counts, and allocates room: words per item, and elements
  * on both sides. Only the items whose numbers are in `which` take part. Fails on all tasks or none. */
-int dvec__mail_open(dvec_mail *m, const dvec *target, const uint64_t *indices, const uint64_t *which, uint64_t count,
-                    uint64_t words);
+int dvec__exchange_open(dvec_exchange *m, const dvec *target, const uint64_t *indices, const uint64_t *which, uint64_t count,
+                        uint64_t words);
 
 /* Sends the parts of `send` to their ranks and receives the others' into recv; `back`: from the owners to the tasks that asked.
  */
-int dvec__mail_send(dvec_mail *m, dome_env *env, dome_type type, uint64_t values, const void *send, void *recv, bool back);
+int dvec__exchange_send(dvec_exchange *m, dome_env *env, dome_type type, uint64_t values, const void *send, void *recv,
+                        bool back);
 
 /* Finds the tasks with which this one exchanges anything, once. */
-void dvec__mail_find_partners(dvec_mail *m, const dome_env *env);
+void dvec__exchange_find_partners(dvec_exchange *m, const dome_env *env);
 
 /* The same in two steps, between which the task can do other work and must not communicate: `begin` sends, and `finish` receives
  * the others' parts. send must not change in between. Both return the transport's status, which is not reported. */
-int dvec__mail_begin(dvec_mail *m, dome_env *env, dome_type type, uint64_t values, const void *send, bool back);
-int dvec__mail_finish(dvec_mail *m, dome_env *env, dome_type type, uint64_t values, void *recv, bool back);
+int dvec__exchange_begin(dvec_exchange *m, dome_env *env, dome_type type, uint64_t values, const void *send, bool back);
+int dvec__exchange_finish(dvec_exchange *m, dome_env *env, dome_type type, uint64_t values, void *recv, bool back);
 
-void dvec__mail_clear(dvec_mail *m);
+void dvec__exchange_clear(dvec_exchange *m);
 
 /* Sets out[i] = x[at[i]], where at[i] belongs to local element i of z. x must be settled, z must be whole only if x is, and out
  * must not overlap x's memory. Collective, unless x is DOME_WHOLE. */

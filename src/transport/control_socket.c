@@ -1,4 +1,4 @@
-#include "transport/door.h"
+#include "transport/control_socket.h"
 
 #include "system/deadline.h"
 #include "system/entropy.h"
@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 /* Connections of other users that are closed in one call. */
-enum { STRANGERS = 256 };
+enum { OF_OTHERS = 256 };
 
-/* For so many seconds others may keep a door busy; microseconds between two attempts. */
+/* For so many seconds others may keep a socket busy; microseconds between two attempts. */
 enum { PATIENCE = 5, PAUSE = 2000 };
 
 enum { RANDOM_BYTES = 8, RANDOM_DIGITS = 2 * RANDOM_BYTES };
@@ -108,14 +108,14 @@ static GArray *find(const char *what, int pid)
 
 /* ---- listening ---- */
 
-bool dome__door_is_own(int fd)
+bool dome__control_socket_is_own(int fd)
 {
     struct ucred peer;
     socklen_t length = sizeof peer;
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && peer.uid == geteuid();
 }
 
-int dome__door_listen(const char *what)
+int dome__control_socket_listen(const char *what)
 {
     struct sockaddr_un address;
     char *name = name_of(what, (int)getpid());
@@ -131,11 +131,11 @@ int dome__door_listen(const char *what)
     return fd;
 }
 
-int dome__door_accept(int fd)
+int dome__control_socket_accept(int fd)
 {
-    for (int i = 0; i < STRANGERS; i++) {
+    for (int i = 0; i < OF_OTHERS; i++) {
         int client = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-        if (client < 0 || dome__door_is_own(client))
+        if (client < 0 || dome__control_socket_is_own(client))
             return client;
         close(client);
     }
@@ -175,7 +175,7 @@ static int try_name(const char *name)
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return -1;
-    int error = connect(fd, (struct sockaddr *)&address, length) < 0 ? errno : dome__door_is_own(fd) ? 0 : EACCES;
+    int error = connect(fd, (struct sockaddr *)&address, length) < 0 ? errno : dome__control_socket_is_own(fd) ? 0 : EACCES;
     if (error == 0)
         return fd;
     close(fd);
@@ -183,7 +183,7 @@ static int try_name(const char *name)
     return -1;
 }
 
-/* Connects to all of them, or to one. Doors that could not be connected to are removed. A door of this user's that others keep
+/* Connects to all of them, or to one. Sockets that could not be connected to are removed. One of this user's that others keep
  * busy is waited for. */
 static void connect_to(GArray *all, bool one)
 {
@@ -208,7 +208,7 @@ static void connect_to(GArray *all, bool one)
     }
 }
 
-int dome__door_connect(const char *what, int pid)
+int dome__control_socket_connect(const char *what, int pid)
 {
     int fd = -1;
     GArray *all = find(what, pid);
@@ -219,7 +219,7 @@ int dome__door_connect(const char *what, int pid)
     return fd;
 }
 
-GArray *dome__door_connect_all(const char *what)
+GArray *dome__control_socket_connect_all(const char *what)
 {
     GArray *all = find(what, 0), *fds = g_array_new(FALSE, FALSE, sizeof(int));
     connect_to(all, false);
@@ -229,7 +229,7 @@ GArray *dome__door_connect_all(const char *what)
     return fds;
 }
 
-GArray *dome__door_list(const char *what)
+GArray *dome__control_socket_list(const char *what)
 {
     GArray *all = find(what, 0), *pids = g_array_new(FALSE, FALSE, sizeof(int));
     for (guint i = 0; i < all->len; i++)

@@ -1,4 +1,4 @@
-#include "files/apart.h"
+#include "files/isolated.h"
 
 #include "files/hdf5.h"
 
@@ -41,7 +41,7 @@ static void test_answers(void)
     for (size_t i = 0; i < G_N_ELEMENTS(lengths); i++) {
         size_t length = lengths[i], bytes = 1;
         const char *reason;
-        char *found = dome__apart(answer, &length, &bytes, &reason);
+        char *found = dome__isolated_call(answer, &length, &bytes, &reason);
         g_assert_nonnull(found);
         g_assert_cmpuint(bytes, ==, lengths[i]);
         g_assert_cmpuint(length, ==, lengths[i]);
@@ -51,7 +51,7 @@ static void test_answers(void)
     }
 }
 
-/* Leaves a process that keeps the pipe open for longer than dome__apart waits. */
+/* Leaves a process that keeps the pipe open for longer than dome__isolated_call waits. */
 static void *leave_another(void *ctx, size_t *bytes)
 {
     pid_t *pid = g_new(pid_t, 1);
@@ -70,7 +70,7 @@ static void test_another(void)
     size_t bytes;
     const char *reason;
     gint64 begin = g_get_monotonic_time();
-    pid_t *pid = dome__apart(leave_another, NULL, &bytes, &reason);
+    pid_t *pid = dome__isolated_call(leave_another, NULL, &bytes, &reason);
     g_assert_nonnull(pid);
     g_assert_cmpint(*pid, >, 0);
     g_assert_cmpint(kill(*pid, SIGKILL), ==, 0);
@@ -88,7 +88,7 @@ static void test_no_process(void)
     few = before;
     few.rlim_cur = 0;
     g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &few), ==, 0);
-    void *found = dome__apart(answer, &length, &bytes, &reason);
+    void *found = dome__isolated_call(answer, &length, &bytes, &reason);
     int error = errno;
     g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &before), ==, 0);
     const char *preloaded = g_getenv("LD_PRELOAD");
@@ -101,13 +101,13 @@ static void test_no_process(void)
     g_assert_null(reason);
     g_assert_cmpint(error, ==, EMFILE);
 #ifdef DOME_WITH_HDF5
-    char *header = NULL, *message = NULL;
-    uint64_t header_bytes, offset;
-    g_assert_false(dome__hdf5_look("nothing.h5", 1, "/x", &header, &header_bytes, &offset, &message)); /* loads the library */
+    char *message = NULL;
+    dome_hdf5_set found_set;
+    g_assert_false(dome__hdf5_describe("nothing.h5", 1, "/x", &found_set, &message)); /* loads the library */
     bool installed = !strstr(message, "is not installed here");
     g_free(message);
     g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &few), ==, 0);
-    g_assert_false(dome__hdf5_look("nothing.h5", 1, "/x", &header, &header_bytes, &offset, &message));
+    g_assert_false(dome__hdf5_describe("nothing.h5", 1, "/x", &found_set, &message));
     g_assert_cmpint(setrlimit(RLIMIT_NOFILE, &before), ==, 0);
     g_assert_true(!installed || strstr(message, "needs a process of its own"));
     g_free(message);
@@ -118,9 +118,9 @@ static void test_ends(void)
 {
     const char *reason = NULL;
     size_t bytes;
-    g_assert_null(dome__apart(crash, NULL, &bytes, &reason));
+    g_assert_null(dome__isolated_call(crash, NULL, &bytes, &reason));
     g_assert_cmpstr(reason, ==, "crashes");
-    g_assert_null(dome__apart(leave, NULL, &bytes, &reason));
+    g_assert_null(dome__isolated_call(leave, NULL, &bytes, &reason));
     g_assert_cmpstr(reason, ==, "crashes");
 }
 
@@ -143,10 +143,10 @@ static void test_questions(void)
     int sum = 100;
     size_t bytes;
     const char *reason = NULL;
-    dome_apart_process *p = dome__apart_begin(add_up, &sum);
+    dome_isolated_process *p = dome__isolated_begin(add_up, &sum);
     g_assert_nonnull(p);
     for (int asked = 1; asked <= 4; asked++) {
-        int *answer = dome__apart_ask(p, &asked, sizeof asked, &bytes, &reason);
+        int *answer = dome__isolated_ask(p, &asked, sizeof asked, &bytes, &reason);
         g_assert_nonnull(answer);
         g_assert_cmpuint(bytes, ==, sizeof *answer);
         g_assert_cmpint(*answer, ==, 100 + asked * (asked + 1) / 2);
@@ -155,11 +155,11 @@ static void test_questions(void)
     g_assert_cmpint(sum, ==, 100);
     for (int k = 0; k < 2; k++) {
         reason = NULL;
-        g_assert_null(dome__apart_ask(p, &(int){0}, sizeof(int), &bytes, &reason));
+        g_assert_null(dome__isolated_ask(p, &(int){0}, sizeof(int), &bytes, &reason));
         g_assert_cmpstr(reason, ==, "crashes");
     }
-    dome__apart_end(p);
-    dome__apart_end(NULL);
+    dome__isolated_end(p);
+    dome__isolated_end(NULL);
 }
 
 /* Whether this process has a file open. */
@@ -192,7 +192,7 @@ static void kill_children(void)
 /* A file to which a data set is added, and which may be damaged, is open in another process alone. */
 static void test_adding(void)
 {
-    char *folder = g_dir_make_tmp("dome-apart.XXXXXX", NULL), *file = g_build_filename(folder, "x.h5", NULL), *message = NULL;
+    char *folder = g_dir_make_tmp("dome-isolated.XXXXXX", NULL), *file = g_build_filename(folder, "x.h5", NULL), *message = NULL;
     const uint64_t shape[] = {3};
     uint64_t offset = 0, needed = 1;
     bool alone = true;
@@ -203,7 +203,7 @@ static void test_adding(void)
         g_test_skip(message);
         g_free(message);
     } else {
-        dome_hdf5_apart *h = dome__hdf5_add(file, "/y", &array, &offset, &message);
+        dome_hdf5_isolated *h = dome__hdf5_add(file, "/y", &array, &offset, &message);
         g_assert_cmpstr(message, ==, NULL);
         g_assert_nonnull(h);
         g_assert_cmpuint(offset, >, 0);
@@ -235,11 +235,11 @@ static void test_adding(void)
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
-    g_test_add_func("/apart/answers", test_answers);
-    g_test_add_func("/apart/ends", test_ends);
-    g_test_add_func("/apart/another", test_another);
-    g_test_add_func("/apart/no-process", test_no_process);
-    g_test_add_func("/apart/questions", test_questions);
-    g_test_add_func("/apart/adding", test_adding);
+    g_test_add_func("/isolated/answers", test_answers);
+    g_test_add_func("/isolated/ends", test_ends);
+    g_test_add_func("/isolated/another", test_another);
+    g_test_add_func("/isolated/no-process", test_no_process);
+    g_test_add_func("/isolated/questions", test_questions);
+    g_test_add_func("/isolated/adding", test_adding);
     return g_test_run();
 }

@@ -1,4 +1,4 @@
-#include "machine/parker.h"
+#include "machine/standby.h"
 
 #include "system/child.h"
 #include "system/files.h"
@@ -22,7 +22,7 @@ static void put(GByteArray *text, const char *word)
     g_byte_array_append(text, (const guint8 *)word, (guint)strlen(word) + 1);
 }
 
-int dome__parker_order(const char *path, char **words, char **environment)
+int dome__standby_order(const char *path, char **words, char **environment)
 {
     char count[16];
     GByteArray *text = g_byte_array_new();
@@ -54,7 +54,7 @@ int dome__parker_order(const char *path, char **words, char **environment)
 static const uint64_t ORDER_MOST = (uint64_t)1 << 30;
 
 /* The words of the file, as one array; NULL: it cannot be read. */
-static char **read_order(const dome_parker_request *r)
+static char **read_order(const dome_standby_request *r)
 {
     char *path = g_strdup_printf("/proc/%d/fd/%d", r->process, r->descriptor);
     const char *reason;
@@ -78,7 +78,7 @@ static char **read_order(const dome_parker_request *r)
     return (char **)g_ptr_array_free(words, !whole);
 }
 
-static char *park(const dome_parker_request *r)
+static char *start_standby(const dome_standby_request *r)
 {
     char **order = read_order(r), **hosts = g_strsplit(r->hosts, " ", 0), *why = NULL;
     if (!order) {
@@ -97,7 +97,7 @@ static char *park(const dome_parker_request *r)
         names[k] = strcmp(hosts[k], "-") == 0 ? NULL : hosts[k];
     GString *said = g_string_new("=");
     const dome_spawn program = {.path = order[1], .arguments = words, .size = size, .names = names};
-    if (r->launcher->park(&program, ids, r->timeout, r->patience, &why)) {
+    if (r->launcher->standby(&program, ids, r->timeout, r->patience, &why)) {
         for (int k = 0; k < size; k++)
             g_string_append_printf(said, "%s%d", k ? " " : "", ids[k]);
     } else {
@@ -116,12 +116,12 @@ static char *park(const dome_parker_request *r)
 }
 
 /* Does not return. */
-static void be_parker(const dome_parker_request *r, int line) __attribute__((noreturn));
+static void be_starter(const dome_standby_request *r, int line) __attribute__((noreturn));
 
-static void be_parker(const dome_parker_request *r, int line)
+static void be_starter(const dome_standby_request *r, int line)
 {
     char byte;
-    char *said = park(r), *text = g_strconcat(said, "\n", NULL);
+    char *said = start_standby(r), *text = g_strconcat(said, "\n", NULL);
     if (send(line, text, strlen(text), MSG_NOSIGNAL) == (ssize_t)strlen(text))
         while (recv(line, &byte, 1, 0) < 0 && errno == EINTR)
             continue;
@@ -130,17 +130,17 @@ static void be_parker(const dome_parker_request *r, int line)
     _exit(0);
 }
 
-pid_t dome__parker_start(const dome_parker_request *request, int *fd)
+pid_t dome__standby_start(const dome_standby_request *request, int *fd)
 {
     /* PVM's library cannot use high descriptors, and lines must close when tasks end. */
     const dome_child_setup setup = {.line = DOME_CHILD_TALKS, .line_as = STDERR_FILENO + 1, .close_from = STDERR_FILENO + 2};
     const pid_t pid = dome__child_fork(&setup, fd);
     if (pid == 0)
-        be_parker(request, *fd);
+        be_starter(request, *fd);
     return MAX(pid, 0);
 }
 
-char *dome__parker_read(const char *line, int *ids, int n)
+char *dome__standby_read(const char *line, int *ids, int n)
 {
     char **words = line[0] == '=' ? g_strsplit(line + 1, " ", 0) : NULL;
     if (!words || (int)g_strv_length(words) != n) {

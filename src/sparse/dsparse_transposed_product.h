@@ -5,9 +5,10 @@
  *                   before it, adds its own products and passes the sums on, some columns at a time, so that all tasks work
  *   by transpose    the matrix keeps its transpose, and multiplies that
  *
- * The first product after a change finds out what each way would send and compute, and takes the cheapest; dsparse_turned.c. */
-#ifndef DOME_SRC_DSPARSE_TURNED_H
-#define DOME_SRC_DSPARSE_TURNED_H
+ * The first product after a change finds out what each way would send and compute, and takes the cheapest;
+ * dsparse_transposed_product.c. */
+#ifndef DOME_SRC_DSPARSE_TRANSPOSED_PRODUCT_H
+#define DOME_SRC_DSPARSE_TRANSPOSED_PRODUCT_H
 
 #include "sparse/dsparse_product.h"
 

@@ -1,4 +1,4 @@
-#include "files/apart.h"
+#include "files/isolated.h"
 
 #include "system/child.h"
 #include "system/deadline.h"
@@ -15,7 +15,7 @@
 
 enum { SECONDS = 60 };
 
-struct dome_apart_process {
+struct dome_isolated_process {
     pid_t pid;          /* 0: it has ended */
     int fd;             /* of a stream socket to it */
     const char *reason; /* why it has not answered */
@@ -30,7 +30,7 @@ static bool write_text(int fd, const void *text, size_t bytes)
 }
 
 /* In the child, which dies as quietly as it can. */
-static void run(dome_apart_function function, void *ctx, int fd)
+static void run(dome_isolated_function function, void *ctx, int fd)
 {
     signal(SIGXFSZ, SIG_IGN); /* a write beyond the limit fails */
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
@@ -69,7 +69,7 @@ static bool read_all(int fd, GByteArray *data, bool *late)
 }
 
 /* Ends the process at once if it has not ended. */
-static void stop(dome_apart_process *p)
+static void stop(dome_isolated_process *p)
 {
     if (p->pid == 0)
         return;
@@ -78,7 +78,7 @@ static void stop(dome_apart_process *p)
     p->pid = 0;
 }
 
-dome_apart_process *dome__apart_begin(dome_apart_function function, void *ctx)
+dome_isolated_process *dome__isolated_begin(dome_isolated_function function, void *ctx)
 {
     const dome_child_setup setup = {.line = DOME_CHILD_TALKS, .unblocked = true, .handles_none = true, .with_parent = true};
     int fd;
@@ -87,12 +87,13 @@ dome_apart_process *dome__apart_begin(dome_apart_function function, void *ctx)
         run(function, ctx, fd);
     if (pid < 0)
         return NULL;
-    dome_apart_process *p = g_new(dome_apart_process, 1);
-    *p = (dome_apart_process){.pid = pid, .fd = fd};
+    dome_isolated_process *p = g_new(dome_isolated_process, 1);
+    *p = (dome_isolated_process){.pid = pid, .fd = fd};
     return p;
 }
 
-void *dome__apart_ask(dome_apart_process *p, const void *question, size_t question_bytes, size_t *bytes, const char **reason)
+void *dome__isolated_ask(dome_isolated_process *p, const void *question, size_t question_bytes, size_t *bytes,
+                         const char **reason)
 {
     *reason = p->reason;
     if (p->pid == 0)
@@ -112,7 +113,7 @@ void *dome__apart_ask(dome_apart_process *p, const void *question, size_t questi
     return found;
 }
 
-void dome__apart_end(dome_apart_process *p)
+void dome__isolated_end(dome_isolated_process *p)
 {
     if (p)
         stop(p);
@@ -133,14 +134,14 @@ static void *answer_single(void *ctx, const void *question, size_t question_byte
     return s->function(s->ctx, bytes);
 }
 
-void *dome__apart(void *(*function)(void *ctx, size_t *bytes), void *ctx, size_t *bytes, const char **reason)
+void *dome__isolated_call(void *(*function)(void *ctx, size_t *bytes), void *ctx, size_t *bytes, const char **reason)
 {
     single s = {function, ctx};
-    dome_apart_process *p = dome__apart_begin(answer_single, &s);
+    dome_isolated_process *p = dome__isolated_begin(answer_single, &s);
     *reason = NULL;
-    void *found = p ? dome__apart_ask(p, NULL, 0, bytes, reason) : NULL;
+    void *found = p ? dome__isolated_ask(p, NULL, 0, bytes, reason) : NULL;
     int error = errno;
-    dome__apart_end(p);
+    dome__isolated_end(p);
     errno = error;
     return found;
 }

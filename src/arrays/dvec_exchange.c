@@ -1,4 +1,4 @@
-#include "arrays/dvec_mail.h"
+#include "arrays/dvec_exchange.h"
 
 #include "core/type_private.h"
 #include "transport/agree.h"
@@ -29,18 +29,18 @@ static void *try_elements(const dvec *x, uint64_t count)
     return elements;
 }
 
-uint64_t dvec__mail_batch(const dvec *x)
+uint64_t dvec__exchange_batch(const dvec *x)
 {
     return MAX(1, BATCH_BYTES / (DVEC_ELEMENT(x) + BATCH_OVERHEAD));
 }
 
-int dvec__mail_which(const dvec *x, uint64_t count, uint64_t **which)
+int dvec__exchange_which(const dvec *x, uint64_t count, uint64_t **which)
 {
     *which = dvec__try_array(count, sizeof **which);
     return dvec__agree_memory(x, *which != NULL, "an exchange of elements");
 }
 
-void dvec__mail_clear(dvec_mail *m)
+void dvec__exchange_clear(dvec_exchange *m)
 {
     g_free(m->counts);
     g_free(m->places);
@@ -63,18 +63,18 @@ static int owner_of(const dvec *x, uint64_t index)
 /* Tells each task how many items come to it. Programs repeat exchanges with the same indices: then an all-reduce finds that all
  * tasks send as many as before, which takes fewer messages than telling each. It is tried once the last two were alike, as every
  * task hears with the numbers. */
-static int exchange_counts(dvec_mail *m, const dvec *target)
+static int exchange_counts(dvec_exchange *m, const dvec *target)
 {
     dome_transport *t = target->env->transport;
     dvec_lazy *lazy = target->lazy;
     const size_t size = (size_t)t->group.size;
-    const uint64_t other = !lazy->mail || memcmp(lazy->mail, m->counts, size * sizeof *m->counts) != 0;
+    const uint64_t other = !lazy->exchange_counts || memcmp(lazy->exchange_counts, m->counts, size * sizeof *m->counts) != 0;
     int status = DOME_OK;
-    if (lazy->mail_steady) {
+    if (lazy->exchange_steady) {
         uint64_t any = other;
         status = dome__allreduce(t, DOME_U64, &any, 1, dome__combine_max_u64, NULL);
         if (status || !any) {
-            memcpy(m->in_counts, lazy->mail + size, size * sizeof *m->in_counts);
+            memcpy(m->in_counts, lazy->exchange_counts + size, size * sizeof *m->in_counts);
             return status;
         }
     }
@@ -83,23 +83,23 @@ static int exchange_counts(dvec_mail *m, const dvec *target)
     status = dome__alltoall(t, DOME_U64, m->scaled, 1, m->in_scaled);
     if (status)
         return status;
-    lazy->mail_steady = true;
+    lazy->exchange_steady = true;
     for (size_t r = 0; r < size; r++) {
         m->in_counts[r] = m->in_scaled[r] >> 1;
-        lazy->mail_steady = lazy->mail_steady && !(m->in_scaled[r] & 1);
+        lazy->exchange_steady = lazy->exchange_steady && !(m->in_scaled[r] & 1);
     }
-    if (!lazy->mail)
-        lazy->mail = g_new(uint64_t, 2 * size);
-    memcpy(lazy->mail, m->counts, size * sizeof *m->counts);
-    memcpy(lazy->mail + size, m->in_counts, size * sizeof *m->in_counts);
+    if (!lazy->exchange_counts)
+        lazy->exchange_counts = g_new(uint64_t, 2 * size);
+    memcpy(lazy->exchange_counts, m->counts, size * sizeof *m->counts);
+    memcpy(lazy->exchange_counts + size, m->in_counts, size * sizeof *m->in_counts);
     return DOME_OK;
 }
 
-int dvec__mail_open(dvec_mail *m, const dvec *target, const uint64_t *indices, const uint64_t *which, uint64_t count,
-                    uint64_t words)
+int dvec__exchange_open(dvec_exchange *m, const dvec *target, const uint64_t *indices, const uint64_t *which, uint64_t count,
+                        uint64_t words)
 {
     const gsize size = (gsize)target->env->size;
-    *m = (dvec_mail){.size = (int)size, .total = count};
+    *m = (dvec_exchange){.size = (int)size, .total = count};
     m->counts = g_new0(uint64_t, size);
     m->places = g_new0(uint64_t, size);
     m->in_counts = g_new0(uint64_t, size);
@@ -128,7 +128,7 @@ int dvec__mail_open(dvec_mail *m, const dvec *target, const uint64_t *indices, c
     return DOME_OK;
 }
 
-int dvec__mail_send(dvec_mail *m, dome_env *env, dome_type type, uint64_t values, const void *send, void *recv, bool back)
+int dvec__exchange_send(dvec_exchange *m, dome_env *env, dome_type type, uint64_t values, const void *send, void *recv, bool back)
 {
     for (int r = 0; r < m->size; r++) {
         m->scaled[r] = m->counts[r] * values;
@@ -140,7 +140,7 @@ int dvec__mail_send(dvec_mail *m, dome_env *env, dome_type type, uint64_t values
 }
 
 /* Where an exchange is repeated, the number of tasks then does not matter. Each task begins with another one. */
-void dvec__mail_find_partners(dvec_mail *m, const dome_env *env)
+void dvec__exchange_find_partners(dvec_exchange *m, const dome_env *env)
 {
     if (m->partners)
         return;
@@ -162,11 +162,11 @@ void dvec__mail_find_partners(dvec_mail *m, const dome_env *env)
     g_free(by_rank);
 }
 
-int dvec__mail_begin(dvec_mail *m, dome_env *env, dome_type type, uint64_t values, const void *send, bool back)
+int dvec__exchange_begin(dvec_exchange *m, dome_env *env, dome_type type, uint64_t values, const void *send, bool back)
 {
     const uint64_t item = values * dome_type_size(type);
     int status = DOME_OK;
-    dvec__mail_find_partners(m, env);
+    dvec__exchange_find_partners(m, env);
     for (int k = 0; k < m->npartners && status == DOME_OK; k++) {
         const dvec_partner *p = &m->partners[k];
         const uint64_t count = back ? p->in_count : p->count;
@@ -177,7 +177,7 @@ int dvec__mail_begin(dvec_mail *m, dome_env *env, dome_type type, uint64_t value
     return status;
 }
 
-int dvec__mail_finish(dvec_mail *m, dome_env *env, dome_type type, uint64_t values, void *recv, bool back)
+int dvec__exchange_finish(dvec_exchange *m, dome_env *env, dome_type type, uint64_t values, void *recv, bool back)
 {
     const uint64_t item = values * dome_type_size(type);
     int status = DOME_OK;

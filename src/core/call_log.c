@@ -1,26 +1,26 @@
-#include "core/trail.h"
+#include "core/call_log.h"
 
 #include "core/layout.h"
 #include "core/operation.h"
 
 #include <string.h>
 
-dome_trail *dome__trail_new(void)
+dome_call_log *dome__call_log_new(void)
 {
-    dome_trail *trail = g_new0(dome_trail, 1);
-    trail->names = dome__names_new();
-    return trail;
+    dome_call_log *call_log = g_new0(dome_call_log, 1);
+    call_log->names = dome__names_new();
+    return call_log;
 }
 
-void dome__trail_free(dome_trail *trail)
+void dome__call_log_free(dome_call_log *call_log)
 {
-    if (!trail)
+    if (!call_log)
         return;
-    dome__names_free(trail->names);
-    g_free(trail);
+    dome__names_free(call_log->names);
+    g_free(call_log);
 }
 
-uint64_t dome__trail_rest(const uint64_t *words, size_t count)
+uint64_t dome__call_log_rest(const uint64_t *words, size_t count)
 {
     uint64_t hash = 0;
     for (size_t k = 0; k < count; k++)
@@ -77,15 +77,15 @@ static char *argument_name(char *const *list, guint length, guint k, char *kind)
     return name;
 }
 
-char *dome__trail_call(dome_names *names, const dome_trail_entry *e, char ***arguments)
+char *dome__call_log_call(dome_names *names, const dome_call_log_entry *e, char ***arguments)
 {
     GPtrArray *pairs = g_ptr_array_new();
     char **list = g_strsplit(dome__operation_arguments(e->operation), " ", 0);
     guint length = g_strv_length(list);
     uint64_t object = e->object, operation = e->operation;
-    for (guint k = 0; k < MIN(e->count, DOME_TRAIL_WORDS); k++) {
+    for (guint k = 0; k < MIN(e->count, DOME_CALL_LOG_WORDS); k++) {
         char kind, *name = argument_name(list, length, k, &kind);
-        bool rest = e->count > DOME_TRAIL_WORDS && k == DOME_TRAIL_WORDS - 1;
+        bool rest = e->count > DOME_CALL_LOG_WORDS && k == DOME_CALL_LOG_WORDS - 1;
         if (kind == 'o')
             object = e->word[k];
         if (kind == 'c')
@@ -103,16 +103,16 @@ char *dome__trail_call(dome_names *names, const dome_trail_entry *e, char ***arg
     return text;
 }
 
-bool dome__trail_take(const dome_trail *trail, uint64_t sequence, dome_trail_entry *out)
+bool dome__call_log_take(const dome_call_log *call_log, uint64_t sequence, dome_call_log_entry *out)
 {
-    const dome_trail_entry *e = &trail->entry[sequence % DOME_TRAIL_LENGTH];
+    const dome_call_log_entry *e = &call_log->entry[sequence % DOME_CALL_LOG_LENGTH];
     if (__atomic_load_n(&e->sequence, __ATOMIC_ACQUIRE) != sequence)
         return false;
     out->history = __atomic_load_n(&e->history, __ATOMIC_RELAXED);
     out->object = __atomic_load_n(&e->object, __ATOMIC_RELAXED);
     out->operation = __atomic_load_n(&e->operation, __ATOMIC_RELAXED);
     out->count = __atomic_load_n(&e->count, __ATOMIC_RELAXED);
-    for (int k = 0; k < DOME_TRAIL_WORDS; k++)
+    for (int k = 0; k < DOME_CALL_LOG_WORDS; k++)
         out->word[k] = __atomic_load_n(&e->word[k], __ATOMIC_RELAXED);
     atomic_thread_fence(memory_order_acquire);
     return __atomic_load_n(&e->sequence, __ATOMIC_RELAXED) == sequence;

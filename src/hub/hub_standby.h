@@ -1,6 +1,6 @@
-/* Newcomers of the next view. hub_park.c alone changes these members. */
-#ifndef DOME_SRC_HUB_PARK_H
-#define DOME_SRC_HUB_PARK_H
+/* Newcomers of the next view. hub_standby.c alone changes these members. */
+#ifndef DOME_SRC_HUB_STANDBY_H
+#define DOME_SRC_HUB_STANDBY_H
 
 #include "wire/wire.h"
 
@@ -12,7 +12,7 @@ typedef struct hub_state hub_state;
 typedef struct hub_client hub_client;
 
 /* A process that starts newcomers. */
-typedef struct hub_parking {
+typedef struct hub_standby {
     pid_t process;
     int fd; /* -1: there is none */
     uint32_t view;
@@ -20,15 +20,15 @@ typedef struct hub_parking {
     char *hosts;
     GString *said;
     bool over; /* it has said what there is to say */
-} hub_parking;
+} hub_standby;
 
-void dome__hub_park_open(hub_state *s);
+void dome__hub_standby_open(hub_state *s);
 
 /* Task 0 wants newcomers. It is answered when they wait for the next view, or cannot be started. */
-void dome__hub_park(hub_state *s, const hub_client *c, const dome_wire_park *park);
-void dome__hub_hear_parker(hub_state *s, bool readable);
+void dome__hub_standby_start(hub_state *s, const hub_client *c, const dome_wire_standby *standby);
+void dome__hub_hear_standby(hub_state *s, bool readable);
 
 /* The change that they were for is over. */
-void dome__hub_park_end(hub_state *s);
+void dome__hub_standby_end(hub_state *s);
 
 #endif

@@ -6,8 +6,8 @@
  *   2. All tasks, once the transport is open: dome__network_share, where task 0 passes what it read. If files know nothing and
  * there are three hosts or more, one task of each host measures for a short time; tasks are dealt by then, so this serves the
  *      collectives and the cost of moving only. */
-#ifndef DOME_SRC_NETWORK_LOOK_H
-#define DOME_SRC_NETWORK_LOOK_H
+#ifndef DOME_SRC_NETWORK_DISCOVERY_H
+#define DOME_SRC_NETWORK_DISCOVERY_H
 
 #include "network/network.h"
 #include "transport/transport.h"

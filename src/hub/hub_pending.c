@@ -11,14 +11,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* STRANGERS: the most at a time. When descriptors are scarce, RESERVED are kept for strangers, and OTHERS for the hub's other
- * files. */
-enum { STRANGERS = 1024, RESERVED = 8, OTHERS = 17 };
+/* PENDING: the most at a time. When descriptors are scarce, RESERVED are kept for pending connections, and OTHERS for the hub's
+ * other files. */
+enum { PENDING = 1024, RESERVED = 8, OTHERS = 17 };
 
 /* Seconds without accepting connections after the system has run out of descriptors. */
 static const double FULL_FOR = 0.1;
 
-struct hub_stranger {
+struct hub_pending_connection {
     int fd;
     double since;
     dome_handshake handshake;
@@ -40,18 +40,18 @@ static guint clamped(rlim_t limit)
     return (guint)MIN(limit, (rlim_t)1 << 30);
 }
 
-void dome__hub_strangers_open(hub_state *s)
+void dome__hub_pending_open(hub_state *s)
 {
-    s->machine->strangers.list = g_ptr_array_new();
+    s->machine->pending.list = g_ptr_array_new();
     struct rlimit limit;
-    s->machine->strangers.descriptors = 1024;
+    s->machine->pending.descriptors = 1024;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
         limit.rlim_cur = limit.rlim_max;
         if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
             getrlimit(RLIMIT_NOFILE, &limit);
-        s->machine->strangers.descriptors = clamped(limit.rlim_cur);
+        s->machine->pending.descriptors = clamped(limit.rlim_cur);
     }
-    s->machine->strangers.inherited = open_now();
+    s->machine->pending.inherited = open_now();
 }
 
 /* Of a task other than 0: its watcher's, and those of its streams. */
@@ -82,11 +82,11 @@ char *dome__hub_has_no_room(const hub_state *s, int tasks)
     bool all_output = false;
     for (guint i = 0; i < s->clients->len; i++)
         all_output |= ((const hub_client *)s->clients->pdata[i])->channel == DOME_WIRE_STDOUT;
-    const int most = most_tasks(s->machine->strangers.descriptors, s->machine->strangers.inherited, all_output);
+    const int most = most_tasks(s->machine->pending.descriptors, s->machine->pending.inherited, all_output);
     return tasks <= most ? NULL
                          : g_strdup_printf("the process that watches over its tasks can have connections to %d: the limit on "
                                            "open files is %u (ulimit -Hn) on host %s",
-                                           most, s->machine->strangers.descriptors, g_get_host_name());
+                                           most, s->machine->pending.descriptors, g_get_host_name());
 }
 
 /* Descriptors that tasks take: their connections, and their processes. */
@@ -116,10 +116,10 @@ static bool forget_process(const hub_state *s)
 
 static void forget(hub_state *s, guint i, bool close_it)
 {
-    hub_stranger *x = s->machine->strangers.list->pdata[i];
+    hub_pending_connection *x = s->machine->pending.list->pdata[i];
     if (close_it)
         close(x->fd);
-    g_ptr_array_remove_index(s->machine->strangers.list, i);
+    g_ptr_array_remove_index(s->machine->pending.list, i);
     g_free(x);
 }
 
@@ -127,21 +127,21 @@ static void forget(hub_state *s, guint i, bool close_it)
 static bool has_room(hub_state *s)
 {
     do {
-        const guint used = s->machine->strangers.inherited + lines(s) + RESERVED + OTHERS;
-        if (used < s->machine->strangers.descriptors)
+        const guint used = s->machine->pending.inherited + lines(s) + RESERVED + OTHERS;
+        if (used < s->machine->pending.descriptors)
             return true;
     } while (forget_process(s));
     dome__hub_notice(
         s, DOME_END_START, false, 1,
         g_strdup_printf("the program has more tasks than the process that watches over them can have connections to: the "
                         "limit on open files is %u (ulimit -Hn) on host %s: raise it, or run fewer tasks",
-                        s->machine->strangers.descriptors, g_get_host_name()));
+                        s->machine->pending.descriptors, g_get_host_name()));
     return false;
 }
 
 static void let_in(hub_state *s, guint i)
 {
-    const hub_stranger *x = s->machine->strangers.list->pdata[i];
+    const hub_pending_connection *x = s->machine->pending.list->pdata[i];
     dome_wire_channel channel = (dome_wire_channel)x->handshake.word;
     dome_macs macs;
     const bool there = dome__handshake_macs(&x->handshake, x->fd, &macs);
@@ -153,10 +153,10 @@ static void let_in(hub_state *s, guint i)
     forget(s, i, !line);
 }
 
-void dome__hub_hear_stranger(hub_state *s, hub_stranger *x)
+void dome__hub_hear_pending(hub_state *s, hub_pending_connection *x)
 {
     guint i;
-    if (!g_ptr_array_find(s->machine->strangers.list, x, &i))
+    if (!g_ptr_array_find(s->machine->pending.list, x, &i))
         return;
     dome_handshake_state state = dome__handshake_step(&x->handshake, x->fd);
     if (state == DOME_HANDSHAKE_DONE)
@@ -165,20 +165,20 @@ void dome__hub_hear_stranger(hub_state *s, hub_stranger *x)
         forget(s, i, true);
 }
 
-int dome__hub_stranger_fd(const hub_stranger *x)
+int dome__hub_pending_fd(const hub_pending_connection *x)
 {
     return x->fd;
 }
 
-static guint most_strangers(const hub_state *s)
+static guint most_pending(const hub_state *s)
 {
-    guint used = s->machine->strangers.inherited + lines(s) + OTHERS;
-    return CLAMP(s->machine->strangers.descriptors > used ? s->machine->strangers.descriptors - used : 0, 1, STRANGERS);
+    guint used = s->machine->pending.inherited + lines(s) + OTHERS;
+    return CLAMP(s->machine->pending.descriptors > used ? s->machine->pending.descriptors - used : 0, 1, PENDING);
 }
 
 void dome__hub_accept_later(hub_state *s)
 {
-    s->machine->strangers.full_until = s->now + FULL_FOR;
+    s->machine->pending.full_until = s->now + FULL_FOR;
 }
 
 /* After a failed accept for lack of descriptors: stops polling the listening socket for a while, since it stays readable. */
@@ -187,13 +187,13 @@ static void no_more(hub_state *s, int error)
     if (error != EMFILE && error != ENFILE && error != ENOMEM && error != ENOBUFS)
         return;
     dome__hub_accept_later(s);
-    if (s->machine->strangers.list->len)
+    if (s->machine->pending.list->len)
         forget(s, 0, true);
 }
 
 void dome__hub_accept(hub_state *s)
 {
-    guint most = most_strangers(s);
+    guint most = most_pending(s);
     /* Bounded, so that a flood of connections does not hold up the tasks. */
     for (int turn = 0; turn < 64; turn++) {
         int fd = accept4(s->hub->listen_fd, NULL, NULL, SOCK_CLOEXEC);
@@ -204,26 +204,26 @@ void dome__hub_accept(hub_state *s)
         struct timeval limit = {.tv_sec = 1};
         dome__socket_be_quick(fd);
         setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-        hub_stranger *x = g_new0(hub_stranger, 1);
+        hub_pending_connection *x = g_new0(hub_pending_connection, 1);
         x->fd = fd;
         x->since = s->now;
         dome__handshake_begin(&x->handshake, false, DOME_WIRE_PURPOSE, s->hub->cookie, strlen(s->hub->cookie), 0);
-        g_ptr_array_add(s->machine->strangers.list, x);
-        while (s->machine->strangers.list->len > most)
+        g_ptr_array_add(s->machine->pending.list, x);
+        while (s->machine->pending.list->len > most)
             forget(s, 0, true);
     }
 }
 
-void dome__hub_strangers_late(hub_state *s)
+void dome__hub_pending_late(hub_state *s)
 {
-    while (s->machine->strangers.list->len &&
-           s->now - ((hub_stranger *)s->machine->strangers.list->pdata[0])->since > DOME_HANDSHAKE_PATIENCE)
+    while (s->machine->pending.list->len &&
+           s->now - ((hub_pending_connection *)s->machine->pending.list->pdata[0])->since > DOME_HANDSHAKE_PATIENCE)
         forget(s, 0, true);
 }
 
-void dome__hub_strangers_close(hub_state *s)
+void dome__hub_pending_close(hub_state *s)
 {
-    while (s->machine->strangers.list->len)
-        forget(s, s->machine->strangers.list->len - 1, true);
-    g_clear_pointer(&s->machine->strangers.list, g_ptr_array_unref);
+    while (s->machine->pending.list->len)
+        forget(s, s->machine->pending.list->len - 1, true);
+    g_clear_pointer(&s->machine->pending.list, g_ptr_array_unref);
 }

@@ -1,4 +1,4 @@
-#include "network/look.h"
+#include "network/discovery.h"
 
 #include "network/network_exchange.h"
 #include "network/survey.h"
@@ -11,7 +11,7 @@
 enum { LEAST_HOSTS = 3, MOST_ROUNDS = 32, LINK_NUMBERS = 5 };
 
 /* No exchange begins later. */
-static const uint64_t LOOK_NS = 50000000;
+static const uint64_t MEASURE_NS = 50000000;
 
 static const dome_exchange_effort effort = {.pings = 3, .most = 64 << 10, .enough = 5e-4, .budget = 2e-3};
 
@@ -75,7 +75,7 @@ static int spread(dome_transport *t, dome_network *network)
 /* ---- measuring ---- */
 
 /* This host's part of a round: it leads an exchange, follows in one, or is left out. */
-static bool look_at(dome_exchange *x, dome_network *network, int me, const int *leader, int round, uint64_t begin)
+static bool measure_in_round(dome_exchange *x, dome_network *network, int me, const int *leader, int round, uint64_t begin)
 {
     int n = network->hosts, *pair = g_new(int, n + 1), pairs = dome__network_round(n, round, pair), other = -1;
     double latency = 0, bandwidth = 0;
@@ -88,7 +88,7 @@ static bool look_at(dome_exchange *x, dome_network *network, int me, const int *
     x->partner = leader[other];
     if (other < me)
         return dome__exchange_follow(x);
-    if (dome__since_ns(begin) >= LOOK_NS)
+    if (dome__since_ns(begin) >= MEASURE_NS)
         return dome__exchange_end(x);
     if (!dome__exchange_alone(x, &latency, &bandwidth))
         return false;
@@ -116,14 +116,14 @@ static int collect(dome_transport *t, dome_network *network, const int *leader)
     return status;
 }
 
-static int look(dome_transport *t, dome_network *network, int me, const int *leader)
+static int measure_all(dome_transport *t, dome_network *network, int me, const int *leader)
 {
     int n = network->hosts, rounds = MIN(n - 1 + n % 2, MOST_ROUNDS);
     uint64_t begin = dome__now_ns();
     dome_exchange x = {.transport = t, .effort = &effort};
     bool good = true;
     for (int round = 0; round < rounds && good; round++)
-        good = look_at(&x, network, me, leader, round, begin);
+        good = measure_in_round(&x, network, me, leader, round, begin);
     return good ? collect(t, network, leader) : DOME_ERR_COMM;
 }
 
@@ -140,7 +140,7 @@ int dome__network_share(dome_transport *transport, char *const *host, dome_netwo
     if (hosts > 1)
         status = dome__bcast(transport, 0, DOME_U64, &known, 1);
     if (!status && !known && hosts >= LEAST_HOSTS && leader[number[transport->group.rank]] == transport->group.rank)
-        status = look(transport, all, number[transport->group.rank], leader);
+        status = measure_all(transport, all, number[transport->group.rank], leader);
     if (!status && (known || hosts >= LEAST_HOSTS))
         status = spread(transport, all);
     bool nothing = status || (!known && hosts < LEAST_HOSTS);

@@ -1,29 +1,29 @@
 /* A queue of text for a stream of this process whose reader may be slow: a pager, a stopped terminal, a slow log. A separate
  * thread writes it, since the stream cannot be made non-blocking: other processes share it. */
-#ifndef DOME_SRC_OUTLET_H
-#define DOME_SRC_OUTLET_H
+#ifndef DOME_SRC_OUTPUT_QUEUE_H
+#define DOME_SRC_OUTPUT_QUEUE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-typedef struct dome_outlet dome_outlet;
+typedef struct dome_output_queue dome_output_queue;
 
 /* bell: an eventfd that is signalled when some of the text has been written. */
-dome_outlet *dome__outlet_open(int fd, int bell);
+dome_output_queue *dome__output_queue_open(int fd, int bell);
 
 /* Queues all of the text; never blocks. If the stream can no longer be written to, the text is lost, as for any program. */
-void dome__outlet_put(dome_outlet *outlet, const char *text, size_t length);
+void dome__output_queue_put(dome_output_queue *queue, const char *text, size_t length);
 
 /* Whether so much text waits that sources which can wait should be held back. */
-bool dome__outlet_full(dome_outlet *outlet);
+bool dome__output_queue_full(dome_output_queue *queue);
 
 /* Bytes not yet written. */
-size_t dome__outlet_waiting(dome_outlet *outlet);
+size_t dome__output_queue_waiting(dome_output_queue *queue);
 
 /* Bytes written so far: they increase while the reader reads. */
-size_t dome__outlet_written(dome_outlet *outlet);
+size_t dome__output_queue_written(dome_output_queue *queue);
 
 /* Ends the thread, if it is idle, and frees. A thread that is still writing ends with the process. */
-void dome__outlet_close(dome_outlet *outlet);
+void dome__output_queue_close(dome_output_queue *queue);
 
 #endif
