@@ -205,7 +205,7 @@ static const dome_object_ops reg_ops = {
 static dome_status take_options(dome_env *env, const dome_region_options *given, dome_region_options *options)
 {
     *options = (dome_region_options){.size = sizeof *options};
-    if (given && !dome__sized_copy(options, sizeof *options, given, given->size, sizeof *options))
+    if (given && !dome__sized_copy(options, sizeof *options, given, given->size, offsetof(dome_region_options, at)))
         return dome__fail(env, DOME_ERR_ARGUMENT,
                           "the options have size %zu instead of %zu, or one that this library does not know: use "
                           "DOME_REGION_OPTIONS",
@@ -216,6 +216,10 @@ static dome_status take_options(dome_env *env, const dome_region_options *given,
 
 static dome_status check_new(dome_env *env, const char *name, dome_type type, uint64_t n, const dome_region_options *options)
 {
+    if (name && *name && options->at)
+        return dome__fail(env, DOME_ERR_ARGUMENT,
+                          "'%s' is at a fixed address, so it may hold pointers, which no checkpoint can have: give it no name",
+                          name);
     if (!name || !*name)
         name = "the region";
     if (!type)
@@ -236,18 +240,33 @@ static void abandon(dome_region *r)
     g_free(r);
 }
 
+/* The same address on all tasks, or on none. */
+static dome_status place(dome_region *r, void *at)
+{
+    dome_env *env = r->env;
+    const char *why = dome__memory_place(r->memory, at);
+    char *text = why ? g_strdup_printf("a region of %" PRIu64 " elements cannot be at address %p on task %d: %s", r->length, at,
+                                       env->rank, why)
+                     : NULL;
+    const int status = dome__agree(env, why ? DOME_ERR_MEMORY : DOME_OK, text);
+    g_free(text);
+    return (dome_status)status;
+}
+
 /* Memory, and the object with its values. Another task may write to the memory as soon as it has left this function. */
-static dome_status make(dome_region *r, const char *name, uint64_t block)
+static dome_status make(dome_region *r, const char *name, const dome_region_options *options)
 {
     dome_env *env = r->env;
     dome_status status = DOME_OK;
     const bool named = name && *name;
     char *what = named ? g_strdup_printf("'%s'", name) : g_strdup("a region");
-    r->layout = dome_layout_ref(dome_env_layout(env, r->length, block));
+    r->layout = dome_layout_ref(dome_env_layout(env, r->length, options->block));
     if (!r->layout)
         status = dome__fail(env, DOME_ERR_MEMORY, "no memory for the layout of %s", what);
     else if (r->length > 0)
         r->memory = dome__member_memory(env, what, r->length * r->element, &status);
+    if (status == DOME_OK && r->memory && options->at)
+        status = place(r, options->at);
     g_free(what);
     if (status == DOME_OK && !(r->object = dome_object_new(env, name, &reg_ops, r)))
         status = dome_error_status(env) ? dome_error_status(env) : DOME_ERR_NAME;
@@ -263,7 +282,7 @@ dome_region *dome_region_new(dome_env *env, const char *name, dome_type type, ui
     DOME_NEEDS(env, "the environment", NULL);
     dome_operation op;
     const uint64_t words[] = {dome__text_word(env, name), dome__type_word(env, type), n, given ? given->width : 0,
-                              given ? given->block : 0};
+                              given ? given->block : 0, given && given->size >= sizeof *given ? (uintptr_t)given->at : 0};
     dome_region_options options;
     dome__begin_with(&op, env, DOME_OP_REGION_NEW, NULL, words, G_N_ELEMENTS(words));
     dome_status status = take_options(env, given, &options);
@@ -274,7 +293,7 @@ dome_region *dome_region_new(dome_env *env, const char *name, dome_type type, ui
     dome_region *r = g_new(dome_region, 1);
     *r = (dome_region){
         .env = env, .type = type, .length = n, .width = options.width, .element = options.width * dome_type_size(type)};
-    status = make(r, name, options.block);
+    status = make(r, name, &options);
     if (status != DOME_OK && !r->object)
         abandon(r);
     dome__end(&op, status);
