@@ -281,8 +281,9 @@ dome_region *dome_region_new(dome_env *env, const char *name, dome_type type, ui
 {
     DOME_NEEDS(env, "the environment", NULL);
     dome_operation op;
-    const uint64_t words[] = {dome__text_word(env, name), dome__type_word(env, type), n, given ? given->width : 0,
-                              given ? given->block : 0, given && given->size >= sizeof *given ? (uintptr_t)given->at : 0};
+    const uint64_t words[] = {
+        dome__text_word(env, name), dome__type_word(env, type), n,
+        given ? given->width : 0,   given ? given->block : 0,   given && given->size >= sizeof *given ? (uintptr_t)given->at : 0};
     dome_region_options options;
     dome__begin_with(&op, env, DOME_OP_REGION_NEW, NULL, words, G_N_ELEMENTS(words));
     dome_status status = take_options(env, given, &options);
