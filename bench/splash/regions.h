@@ -18,6 +18,8 @@
 
 #define PAGE_SIZE 4096
 
+_Static_assert(sizeof(void *) == 8, "addresses of 64 bits: G_MALLOC's memory lies far from everything else");
+
 enum { SPLASH_LOCKS = 4096 };
 
 /* Where the memory of G_MALLOC is, on every task, and how much of it there may be. It begins with the number of bytes in use. */
