@@ -42,7 +42,10 @@ typedef struct dome_region_options {
     size_t size;    /* sizeof(dome_region_options); DOME_REGION_OPTIONS sets it */
     size_t width;   /* values per element; 0 means 1 */
     uint64_t block; /* elements per block, a power of two; 0 means dome_block_size(n) */
-    void *at;       /* the address of its memory on every task, a multiple of the page; NULL: any, on each task another */
+    /* The address of its memory on every task, a multiple of the page; NULL: any, on each task another. At a fixed address a
+     * region can hold pointers to its own elements, which mean the same on all tasks. It has no name then (DOME_ERR_ARGUMENT): no
+     * checkpoint, which is for any kind of machine, can have pointers. DOME_ERR_MEMORY if something is there on a task. */
+    void *at;
 } dome_region_options;
 
 /* Options written inside a call: dome_region_new(env, "a", DOME_F64, n, DOME_REGION_OPTIONS(.width = 3)). Other members are 0.
@@ -56,12 +59,9 @@ typedef struct dome_region_options {
  * or "" it is in none. options may be NULL. Collective; when it returns, the values are complete on all tasks. env owns the
  * region until dome_region_free or dome_finalize.
  *
- * At a fixed address (`at`) a region can hold pointers to its own elements, which mean the same on all tasks. It has no name
- * then: no checkpoint, which is for any kind of machine, can have pointers.
- *
- * NULL on failure: DOME_ERR_ARGUMENT (also: a name with `at`), DOME_ERR_NAME; DOME_ERR_MEMORY (also: something is at that
- * address); DOME_ERR_STATE (tasks on several hosts, or the tasks of the host cannot share memory); on a restart also the errors
- * of dome_object_new (structure.h). In a program that dome-cc compiled a region cannot be saved (docs/dome-cc.md). */
+ * NULL on failure: DOME_ERR_ARGUMENT, DOME_ERR_NAME; DOME_ERR_MEMORY; DOME_ERR_STATE (tasks on several hosts, or the tasks of the
+ * host cannot share memory); on a restart also the errors of dome_object_new (structure.h). In a program that dome-cc compiled a
+ * region cannot be saved (docs/dome-cc.md). */
 dome_region *dome_region_new(dome_env *env, const char *name, dome_type type, uint64_t n, const dome_region_options *options);
 
 /* Frees a region; a task may still use it until its own call. NULL is allowed. Collective in order. */

@@ -106,6 +106,8 @@ dome_memory *dome__memory_attach(const dome_memory_offer *offer, const char **wh
 
 const char *dome__memory_place(dome_memory *memory, void *at)
 {
+    if (memory->tracker)
+        return "its pages have rights already";
     if ((uintptr_t)at % memory->page != 0)
         return "the address is no multiple of the page";
     /* The place is taken first: mremap would replace what is there. */

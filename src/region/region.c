@@ -17,6 +17,7 @@
 struct dome_region {
     dome_object *object;
     dome_env *env;
+    void *at; /* of the program's choice; NULL: anywhere */
     dome_type type;
     uint64_t length, width, element; /* element: bytes */
     dome_layout *layout;
@@ -201,6 +202,19 @@ static const dome_object_ops reg_ops = {
 
 /* ---- life ---- */
 
+/* The same address on all tasks, or on none. */
+static dome_status place(dome_region *r)
+{
+    dome_env *env = r->env;
+    const char *why = dome__memory_place(r->memory, r->at);
+    char *text = why ? g_strdup_printf("a region of %" PRIu64 " elements cannot be at address %p on task %d: %s", r->length,
+                                       r->at, env->rank, why)
+                     : NULL;
+    const int status = dome__agree(env, why ? DOME_ERR_MEMORY : DOME_OK, text);
+    g_free(text);
+    return (dome_status)status;
+}
+
 /* The options that the program has given, or none. */
 static dome_status take_options(dome_env *env, const dome_region_options *given, dome_region_options *options)
 {
@@ -240,34 +254,21 @@ static void abandon(dome_region *r)
     g_free(r);
 }
 
-/* The same address on all tasks, or on none. */
-static dome_status place(dome_region *r, void *at)
-{
-    dome_env *env = r->env;
-    const char *why = dome__memory_place(r->memory, at);
-    char *text = why ? g_strdup_printf("a region of %" PRIu64 " elements cannot be at address %p on task %d: %s", r->length, at,
-                                       env->rank, why)
-                     : NULL;
-    const int status = dome__agree(env, why ? DOME_ERR_MEMORY : DOME_OK, text);
-    g_free(text);
-    return (dome_status)status;
-}
-
 /* Memory, and the object with its values. Another task may write to the memory as soon as it has left this function. */
-static dome_status make(dome_region *r, const char *name, const dome_region_options *options)
+static dome_status make(dome_region *r, const char *name, uint64_t block)
 {
     dome_env *env = r->env;
     dome_status status = DOME_OK;
     const bool named = name && *name;
     char *what = named ? g_strdup_printf("'%s'", name) : g_strdup("a region");
-    r->layout = dome_layout_ref(dome_env_layout(env, r->length, options->block));
+    r->layout = dome_layout_ref(dome_env_layout(env, r->length, block));
     if (!r->layout)
         status = dome__fail(env, DOME_ERR_MEMORY, "no memory for the layout of %s", what);
     else if (r->length > 0)
         r->memory = dome__member_memory(env, what, r->length * r->element, &status);
-    if (status == DOME_OK && r->memory && options->at)
-        status = place(r, options->at);
     g_free(what);
+    if (status == DOME_OK && r->memory && r->at)
+        status = place(r);
     if (status == DOME_OK && !(r->object = dome_object_new(env, name, &reg_ops, r)))
         status = dome_error_status(env) ? dome_error_status(env) : DOME_ERR_NAME;
     if (status == DOME_OK && named && dome_is_restarting(env)) {
@@ -292,9 +293,13 @@ dome_region *dome_region_new(dome_env *env, const char *name, dome_type type, ui
     if (status != DOME_OK)
         return dome__end(&op, status), NULL;
     dome_region *r = g_new(dome_region, 1);
-    *r = (dome_region){
-        .env = env, .type = type, .length = n, .width = options.width, .element = options.width * dome_type_size(type)};
-    status = make(r, name, &options);
+    *r = (dome_region){.env = env,
+                       .at = options.at,
+                       .type = type,
+                       .length = n,
+                       .width = options.width,
+                       .element = options.width * dome_type_size(type)};
+    status = make(r, name, options.block);
     if (status != DOME_OK && !r->object)
         abandon(r);
     dome__end(&op, status);
