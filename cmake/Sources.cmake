@@ -3,7 +3,7 @@
 # The file of checkpoints and what it stands on: these build alone (the target dome_store).
 file(GLOB DOME_STORE_SOURCES CONFIGURE_DEPENDS src/system/*.c)
 if(DOME_CHECKPOINT)
-    file(GLOB sources CONFIGURE_DEPENDS src/store/*.c)
+    file(GLOB sources CONFIGURE_DEPENDS src/delta/*.c src/store/*.c)
     list(APPEND DOME_STORE_SOURCES ${sources})
 endif()
 
@@ -18,7 +18,7 @@ if(DOME_PVM)
     list(APPEND DOME_SOURCES ${DOME_PVM_SOURCES})
 endif()
 if(DOME_CHECKPOINT)
-    file(GLOB DOME_CKPT_SOURCES CONFIGURE_DEPENDS src/delta/*.c src/ckpt/*.c)
+    file(GLOB DOME_CKPT_SOURCES CONFIGURE_DEPENDS src/ckpt/*.c)
     list(APPEND DOME_SOURCES ${DOME_CKPT_SOURCES})
     file(GLOB DOME_CAPTURE_SOURCES CONFIGURE_DEPENDS src/heap/*.c src/capture/*.c)
     list(APPEND DOME_SOURCES ${DOME_CAPTURE_SOURCES})

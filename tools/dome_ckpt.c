@@ -299,6 +299,8 @@ static int verify(dome_ckpt_file *file, bool quiet)
         }
         damaged += here;
     }
+    if (!damaged && !dome__ckpt_check_results(file, 0, 1, &message))
+        damaged += (uint64_t)dome__ckpt_complain(1, message);
     char *path = dome__plain(dome__ckpt_path(file));
     if (!damaged && !quiet)
         printf("%s: good: %" PRIu64 " blocks of %u objects%s\n", path, ckpt->entries - absent, ckpt->objects->len,

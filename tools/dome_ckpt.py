@@ -212,10 +212,61 @@ Struct = namedtuple("Struct", "name fields")
 Field = namedtuple("Field", "name type count")
 Object = namedtuple("Object", "name kind type length width distribution block_size blocks fixed first_entry")
 ENTRY = np.dtype([("source", ">u8"), ("offset", ">u8"), ("length", ">u8"), ("sum", "V16")])
+WINDOW = np.dtype([("object", ">u8"), ("window", ">u8"), ("bytes", ">u8"), ("sum", "V16"), ("result", "V16")])
+
+
+# ---- deltas ----
+
+class Records:
+    """Reads numbers and bytes of a window, and records of a delta."""
+
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def take(self, count):
+        if count > len(self.data) - self.at:
+            raise Damaged("its deltas make no sense")
+        self.at += count
+        return self.data[self.at - count:self.at]
+
+    def number(self):
+        value = shift = 0
+        while True:
+            byte = self.take(1)[0]
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+
+def patch(block, records, unit):
+    """Writes the values of a delta into a block."""
+    r, group = Records(records), 0
+    while r.at < len(records):
+        tag = r.take(1)[0]
+        kind, gap = tag & 3, tag >> 2
+        group += gap if gap < 63 else 63 + r.number()
+        groups = 1
+        if kind == 3:
+            groups = int.from_bytes(r.take(4), "little")
+            units = range(64 * groups)
+        elif kind == 2:
+            bits = int.from_bytes(r.take(8), "little")
+            units = [k for k in range(64) if bits >> k & 1]
+        else:
+            first = r.take(1)[0]
+            units = range(first, first + (r.take(1)[0] + 1 if kind == 1 else 1))
+        values = r.take(len(units) * unit)
+        for n, k in enumerate(units):
+            at = (64 * group + k) * unit
+            if at + unit > len(block):
+                raise Damaged("its deltas make no sense")
+            block[at:at + unit] = values[n * unit:(n + 1) * unit]
+        group += groups
 
 
 class Checkpoint:
-    def __init__(self, path):
+    def __init__(self, path, alone=False):
         self.path = path
         self.others = {}
         try:
@@ -224,6 +275,9 @@ class Checkpoint:
             raise Damaged(f"checkpoint '{path}' cannot be opened: {e.strerror}") from None
         try:
             self.read_head()
+            self.chain, self.patched = [], None
+            if self.windows is not None and not alone:
+                self.read_chain()
         except Damaged as e:
             raise Damaged(f"checkpoint '{path}': {e}") from None
 
@@ -241,13 +295,18 @@ class Checkpoint:
         self.sum = checksum(head[:48] + bytes(16) + head[64:])
         if self.sum != head[48:64]:
             raise Damaged("is damaged in its header, directory or table (checksum differs)")
-        if version != 1:
-            raise Damaged(f"has version {version} of the format, this program reads version 1")
-        if HEADER + directory + entries * ENTRY.itemsize != head_bytes:
+        if version not in (1, 2):
+            raise Damaged(f"has version {version} of the format, this program reads versions 1 and 2")
+        row = WINDOW if version == 2 else ENTRY
+        if HEADER + directory + entries * row.itemsize != head_bytes:
             raise Damaged("has a wrong header")
-        self.head_bytes, self.file_bytes = head_bytes, file_bytes
+        self.head_bytes, self.file_bytes, self.windows = head_bytes, file_bytes, None
         self.read_directory(Xdr(head[HEADER:HEADER + directory]))
-        self.table = np.frombuffer(head, ENTRY, entries, HEADER + directory)
+        rows = np.frombuffer(head, row, entries, HEADER + directory)
+        if version == 2:
+            self.read_windows(rows)
+            return
+        self.table = rows
         if sum(o.blocks for o in self.objects) != entries:
             raise Damaged("has a wrong directory")
         self.check_table()
@@ -282,6 +341,104 @@ class Checkpoint:
             if o.name in self.shapes and math.prod(self.shapes[o.name]) != o.length * o.width:
                 raise Damaged("has a wrong directory")
 
+    def window_blocks(self, o):
+        """The number of blocks of a window: as many as have 2^20 bytes, a power of two."""
+        if not o.fixed or o.block_size == 0 or o.blocks == 0:
+            return 1
+        length = min(o.block_size, o.length) * o.width * self.dtype(o.type).itemsize
+        blocks = 1
+        while length and 2 * blocks * length <= 1 << 20:
+            blocks *= 2
+        return blocks
+
+    def read_windows(self, rows):
+        """The windows by object and number: (offset, bytes, sum, result)."""
+        self.windows, end, last = {}, self.head_bytes, (-1, -1)
+        for r in rows:
+            key, length = (int(r["object"]), int(r["window"])), int(r["bytes"])
+            if key <= last or key[0] >= len(self.objects):
+                raise Damaged("has a wrong directory")
+            o = self.objects[key[0]]
+            if key[1] * self.window_blocks(o) >= o.blocks:
+                raise Damaged("has a wrong directory")
+            self.windows[key] = (end, length, r["sum"].tobytes(), r["result"].tobytes())
+            end, last = end + length, key
+        if end != self.file_bytes or self.pieces or not self.earlier:
+            raise Damaged("has a wrong directory")
+
+    def read_chain(self):
+        """Takes the table of the last checkpoint that has one; self.chain: the files of deltas behind it, and this one."""
+        numbers, at = list(self.earlier), self
+        while at.windows is not None:
+            if not numbers:
+                raise Damaged("has deltas and no checkpoint before them")
+            before = self.holder(numbers.pop())
+            kept = [self.earlier[n] for n in numbers]
+            if list(before.earlier.values()) != kept or before.objects != self.objects or before.structs != self.structs:
+                raise Damaged(f"has deltas that do not belong to '{before.path}'")
+            self.chain.insert(0, at)
+            at = before
+        self.table = at.table.copy()
+        self.patched = np.zeros(len(self.table), bool)
+        for c in self.chain:
+            for (number, window), (offset, length, total, _) in c.windows.items():
+                o = self.objects[number]
+                first, step = o.first_entry + window * self.window_blocks(o), self.window_blocks(o)
+                if o.fixed:
+                    self.patched[first:min(first + step, o.first_entry + o.blocks)] = True
+                else:
+                    self.table[first] = (c.number, offset, length, np.void(total))
+
+    def deltas(self, o, window):
+        """What this file has for a window: {block: records}, checked."""
+        key = (self.objects.index(o), window)
+        if key not in self.windows:
+            return {}
+        if getattr(self, "last", (None, None))[0] != key:
+            offset, length, total, _ = self.windows[key]
+            self.file.seek(offset)
+            data = self.file.read(length)
+            r, sums, found = Records(data), [], {}
+            while r.at < len(data):
+                begin = r.at
+                block = r.number()
+                found[window * self.window_blocks(o) + block] = r.take(r.number())
+                sums.append(checksum(data[begin:r.at]))
+            if checksum(b"".join(sums)) != total:
+                raise Damaged(f"(in '{self.path}'): its deltas are damaged (checksum differs)")
+            self.last = key, found
+        return self.last[1]
+
+    def up_to_date(self, o, first, count, data):
+        """Blocks that lie one behind the other, with what the chain says of them."""
+        if self.patched is None or not self.patched[o.first_entry + first:o.first_entry + first + count].any():
+            return data
+        data, step = bytearray(data), len(data) // count
+        unit = math.gcd(self.dtype(o.type).itemsize, 8)
+        for k in range(count):
+            block = data[k * step:(k + 1) * step]
+            for c in self.chain:
+                try:
+                    records = c.deltas(o, (first + k) // self.window_blocks(o)).get(first + k)
+                    if records:
+                        patch(block, records, unit)
+                except Damaged as e:
+                    raise Damaged(f"checkpoint '{self.path}': object '{o.name}', block {first + k} {e}") from None
+            data[k * step:(k + 1) * step] = block
+        return bytes(data)
+
+    def check_results(self):
+        """Blocks with their deltas are what they were when these were written."""
+        name = blocks = None
+        for (number, window), (_, _, _, result) in (self.windows or {}).items():
+            o = self.objects[number]
+            if o.fixed:
+                if name != o.name:
+                    name, blocks = o.name, self.blocks(o.name)
+                sums = b"".join(checksum(blocks[b]) for b in sorted(self.deltas(o, window)))
+                if checksum(sums) != result:
+                    raise Damaged(f"checkpoint '{self.path}': object '{o.name}', window {window}: is not what it was")
+
     def check_table(self):
         """Data lie one behind the other up to the end of the file."""
         own = self.table[self.table["source"] == self.number]
@@ -314,7 +471,7 @@ class Checkpoint:
         if source not in self.others:
             e = self.earlier[source]
             of = f".{self.piece}of{self.pieces}" if self.pieces else ""
-            other = Checkpoint(os.path.join(os.path.dirname(self.path), f"ckpt-{source:08}{of}.dckpt"))
+            other = Checkpoint(os.path.join(os.path.dirname(self.path), f"ckpt-{source:08}{of}.dckpt"), alone=True)
             if (other.file_bytes, other.sum) != (e.file_bytes, e.sum):
                 raise Damaged(f"checkpoint '{other.path}' is another one than was there before")
             self.others[source] = other
@@ -350,7 +507,7 @@ class Checkpoint:
                 if value != self.table[o.first_entry + first + k]["sum"].tobytes():
                     raise Damaged(f"checkpoint '{self.path}': object '{o.name}', block {first + k} (in '{other.path}'): "
                                   "is damaged (checksum differs)")
-            yield first, count, data
+            yield first, count, self.up_to_date(o, first, count, data)
 
     def blocks(self, name):
         """The bytes of each block."""
@@ -378,6 +535,7 @@ class Checkpoint:
         for o in self.objects:
             for _ in self.pieces_of(o):
                 pass
+        self.check_results()
 
 
 # ---- the command ----
@@ -392,11 +550,14 @@ def show(path):
     print(f"program {shown(c.program)}, checkpoint {c.number}{piece}, loop {c.loop}, {c.file_bytes} bytes")
     for name, value in c.counters.items():
         print(f"counter {shown(name)} = {value}")
+    if c.windows is not None:
+        print(f"deltas, number {len(c.chain)} of their chain")
     for e in c.earlier.values():
         print(f"needs checkpoint {e.number} of {e.file_bytes} bytes, {e.sum.hex()}")
     for o in c.objects:
         rows = c.table[o.first_entry:o.first_entry + o.blocks]
         here = int(rows["length"][rows["source"] == c.number].sum())
+        here += sum(w[1] for key, w in (c.windows or {}).items() if c.objects[key[0]] is o and o.fixed)
         shape = ", shape " + " x ".join(map(str, c.shapes[o.name])) if o.name in c.shapes else ""
         print(f"{shown(o.name)}: {shown(o.kind)} of {shown(c.type_name(o.type))}, {o.length} x {o.width}{shape}, "
               f"{DISTRIBUTIONS[o.distribution]}, {o.blocks} blocks, {int(rows['length'].sum())} bytes, {here} of them here")

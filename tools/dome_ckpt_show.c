@@ -3,6 +3,7 @@
 #include "core/layout.h"
 #include "dome_ckpt_image.h"
 #include "store/store_inspect.h"
+#include "store/windows.h"
 #include "system/terminal.h"
 
 #include <inttypes.h>
@@ -25,6 +26,7 @@ static void count_blocks(const dome_ckpt *ckpt, const dome_ckpt_object *object, 
         c->own += e->source == ckpt->number ? e->length : 0;
         c->absent += e->source == 0;
     }
+    c->own += dome__ckpt_delta_bytes(ckpt, object);
 }
 
 static void read_values(dome_ckpt_file *file, const dome_ckpt_object *object, dome_ckpt_buffer *buffer, contents *c)
@@ -121,6 +123,8 @@ static void print_head(const dome_ckpt *ckpt, const char *path)
     printf(", loop %" PRIu64 ", %" PRIu64 " bytes, %" PRIu64 " of them data\n", ckpt->loop, ckpt->file_bytes,
            ckpt->file_bytes - ckpt->head_bytes);
     g_free(program);
+    if (ckpt->chain > 0)
+        printf("deltas, number %u of the chain behind checkpoint %" PRIu64 "\n", ckpt->chain, dome__ckpt_chain_start(ckpt));
     for (guint i = 0; i < ckpt->earlier->len; i++) {
         const dome_ckpt_earlier *e = &g_array_index(ckpt->earlier, dome_ckpt_earlier, i);
         printf("refers to checkpoint %" PRIu64 " of %" PRIu64 " bytes\n", e->number, e->file_bytes);
@@ -191,8 +195,9 @@ static void print_json_head(const dome_ckpt *ckpt, const char *path)
     printf(",\n  \"program\": ");
     dome__json_string(stdout, ckpt->program);
     printf(",\n  \"number\": %" PRIu64 ", \"piece\": %u, \"pieces\": %u, \"loop\": %" PRIu64 ", \"bytes\": %" PRIu64
-           ", \"own\": %" PRIu64 ",\n  \"refers_to\": [",
-           ckpt->number, ckpt->piece, ckpt->pieces, ckpt->loop, ckpt->file_bytes, ckpt->file_bytes - ckpt->head_bytes);
+           ", \"own\": %" PRIu64 ", \"chain\": %u,\n  \"refers_to\": [",
+           ckpt->number, ckpt->piece, ckpt->pieces, ckpt->loop, ckpt->file_bytes, ckpt->file_bytes - ckpt->head_bytes,
+           ckpt->chain);
     for (guint i = 0; i < ckpt->earlier->len; i++)
         printf("%s%" PRIu64, i ? ", " : "", g_array_index(ckpt->earlier, dome_ckpt_earlier, i).number);
     printf("],\n  \"counters\": {");

@@ -50,6 +50,10 @@ typedef struct dome_region_options {
     size_t size;    /* sizeof(dome_region_options); DOME_REGION_OPTIONS sets it */
     size_t width;   /* values per element; 0 means 1 */
     uint64_t block; /* elements per block, a power of two; 0 means dome_block_size(n) */
+    /* The address of its memory on every task, a multiple of the page; NULL: any, on each task another. At a fixed address a
+     * region can hold pointers to its own elements, which mean the same on all tasks. It has no name then (DOME_ERR_ARGUMENT): no
+     * checkpoint, which is for any kind of machine, can have pointers. DOME_ERR_MEMORY if something is there on a task. */
+    void *at;
 } dome_region_options;
 
 /* Options written inside a call: dome_region_new(env, "a", DOME_F64, n, DOME_REGION_OPTIONS(.width = 3)). Other members are 0.
@@ -72,7 +76,8 @@ dome_region *dome_region_new(dome_env *env, const char *name, dome_type type, ui
 void dome_region_free(dome_region *r);
 
 /* The elements, n x width values, in the same place from dome_region_new to dome_region_free, which may differ between tasks:
- * a pointer stored in a region means nothing to another task. NULL if there are no elements. Not collective. */
+ * a pointer stored in a region means nothing to another task, unless it was made with `at`. NULL if there are no elements. Not
+ * collective. */
 void *dome_region_data(const dome_region *r);
 
 /* Not collective. The name belongs to the region; dome_region_object is its handle for structure.h. */

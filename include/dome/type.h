@@ -5,7 +5,8 @@
  * padding. For items of 4 and 8 bytes it is XDR (RFC 4506); items of 1 and 2 bytes keep their size,
  * where XDR widens them to 4.
  *
- * No function of this header is collective, except dome_type_struct and dome_type_set_ops. */
+ * No function of this header is collective, except dome_type_struct, dome_type_parse and
+ * dome_type_set_ops. */
 #ifndef DOME_TYPE_H
 #define DOME_TYPE_H
 
@@ -91,6 +92,32 @@ typedef struct dome_field {
  * overlap, a wrong field_size), DOME_ERR_NAME (another type has the name). */
 dome_type dome_type_struct(dome_env *env, const char *name, size_t size, const dome_field *fields, size_t nfields,
                            size_t field_size);
+
+/* The type of an element that a type string describes. This is the notation of Stardust (Cabillic
+ * and Puaut, "Stardust: an environment for parallel programming on networks of heterogeneous
+ * workstations", Journal of Parallel and Distributed Computing 40, 1997, section 2.2), there called
+ * a Pinkerton type:
+ *
+ *     type  := '{' (basic | type)* '}'
+ *     basic := 'C' int8_t | 'I' int16_t | 'L' int64_t | 'F' float | 'D' double
+ *
+ * Each pair of braces is an array, and counts has the number of elements of each, in the order of the
+ * opening braces: ("{C{D}}", 10, 20) is an array of 10 structs of a char and 20 doubles. The first
+ * number is that of the vector or region; the result is the type of one of its elements:
+ *
+ *     struct row { char c; double d[20]; };
+ *     const size_t counts[] = {10, 20};
+ *     dome_type row = dome_type_parse(env, "row", "{C{D}}", counts, 2, sizeof(struct row));
+ *     dome_region *r = dome_region_new(env, "rows", row, counts[0], NULL);
+ *
+ * The struct is laid out as this machine's C compiler does it, and `size`, its sizeof, is compared
+ * with that. 'L' has 8 bytes on every machine, where Stardust's had those of a long. The result of
+ * braces around one letter, "{D}", is the basic type; otherwise it is that of dome_type_struct with
+ * this name and fields "0", "1", ..., and inner braces around several are types "NAME.K", where K is
+ * the number of the braces, from 0 on. Braces are nested at most 16 deep. Collective in order. NULL
+ * on failure: DOME_ERR_ARGUMENT (the text, whose wrong character is named; a number of counts other
+ * than of braces; a count of 0; another size), DOME_ERR_NAME (another type has the name). */
+dome_type dome_type_parse(dome_env *env, const char *name, const char *text, const size_t *counts, size_t ncounts, size_t size);
 
 const char *dome_type_name(dome_type type);       /* "f64", or the struct's name */
 dome_type_kind dome_type_kind_of(dome_type type); /* DOME_KIND_F64, ... */

@@ -96,37 +96,68 @@ void dome__ckpt_put_sums(GByteArray *to, const dome_ckpt_snapshot *snapshot, con
         dome__append_bytes(to, g_array_index(snapshot->blocks, dome_ckpt_block, i).sum.bytes, sizeof(dome_checksum));
 }
 
-bool dome__ckpt_get_sums(dome_bytes *from, dome_checksum *sums, uint64_t count, char **problem)
+static bool get_checksums(dome_bytes *from, dome_checksum *sums, uint64_t count)
 {
-    *problem = get_problem(from);
-    if (dome__read_u64(from) != count)
-        return false;
     for (uint64_t k = 0; k < count; k++) {
         const void *sum = dome__read_bytes(from, sizeof *sums);
         if (sum)
             memcpy(&sums[k], sum, sizeof *sums);
     }
-    return dome__read_all(from);
+    return !from->bad;
+}
+
+bool dome__ckpt_get_sums(dome_bytes *from, dome_checksum *sums, uint64_t count, char **problem)
+{
+    *problem = get_problem(from);
+    return dome__read_u64(from) == count && get_checksums(from, sums, count);
+}
+
+void dome__ckpt_put_deltas(GByteArray *to, const dome_ckpt_snapshot *deltas)
+{
+    put_problem(to, deltas->problem);
+    dome__append_u64(to, deltas->blocks->len);
+    for (guint i = 0; i < deltas->blocks->len; i++)
+        dome__append_u64(to, g_array_index(deltas->blocks, dome_ckpt_block, i).bytes);
+    for (guint i = 0; i < deltas->blocks->len; i++)
+        dome__append_bytes(to, g_array_index(deltas->blocks, dome_ckpt_block, i).sum.bytes, sizeof(dome_checksum));
+}
+
+bool dome__ckpt_get_deltas(dome_bytes *from, uint64_t *lengths, dome_checksum *sums, uint64_t count, bool *made, char **problem)
+{
+    *problem = get_problem(from);
+    const uint64_t blocks = dome__read_u64(from);
+    *made = blocks == count;
+    if (blocks != 0 && blocks != count)
+        return false;
+    for (uint64_t k = 0; k < blocks; k++)
+        lengths[k] = dome__read_u64(from);
+    return get_checksums(from, sums, blocks) && dome__read_all(from);
 }
 
 /* ---- their offsets ---- */
 
-void dome__ckpt_put_offsets(GByteArray *to, uint64_t number, const GArray *offsets)
+void dome__ckpt_put_places(GByteArray *to, const dome_ckpt_places *places)
 {
-    dome__append_u64(to, number);
-    dome__append_u32(to, offsets != NULL);
-    put_numbers(to, offsets);
+    dome__append_u64(to, places->number);
+    dome__append_u64(to, places->deltas);
+    dome__append_u32(to, places->known);
+    put_numbers(to, places->offsets);
 }
 
-bool dome__ckpt_get_offsets(dome_bytes *from, uint64_t *number, bool *known, dome_ckpt_snapshot *snapshot)
+bool dome__ckpt_get_places(dome_bytes *from, dome_ckpt_places *places)
 {
-    *number = dome__read_u64(from);
-    *known = dome__read_u32(from) != 0;
-    GArray *offsets = get_numbers(from);
-    bool good = dome__read_all(from) && offsets->len == (*known ? snapshot->blocks->len : 0);
-    for (guint i = 0; good && i < offsets->len; i++)
-        g_array_index(snapshot->blocks, dome_ckpt_block, i).offset = g_array_index(offsets, uint64_t, i);
-    g_array_unref(offsets);
+    places->number = dome__read_u64(from);
+    places->deltas = dome__read_u64(from);
+    places->known = dome__read_u32(from) != 0;
+    places->offsets = get_numbers(from);
+    return dome__read_all(from);
+}
+
+bool dome__ckpt_take_places(const dome_ckpt_places *places, dome_ckpt_snapshot *snapshot)
+{
+    const bool good = places->offsets->len == (places->known ? snapshot->blocks->len : 0);
+    for (guint i = 0; good && i < places->offsets->len; i++)
+        g_array_index(snapshot->blocks, dome_ckpt_block, i).offset = g_array_index(places->offsets, uint64_t, i);
     return good;
 }
 

@@ -21,10 +21,25 @@ void dome__ckpt_held_clear(dome_ckpt_held *held);
 void dome__ckpt_put_sums(GByteArray *to, const dome_ckpt_snapshot *snapshot, const char *problem);
 bool dome__ckpt_get_sums(dome_bytes *from, dome_checksum *sums, uint64_t count, char **problem);
 
-/* To a task: the number of the checkpoint (0: it is given up), and the offset of each of its blocks in the file (0: an earlier
- * file has it), unless these are not known yet. */
-void dome__ckpt_put_offsets(GByteArray *to, uint64_t number, const GArray *offsets);
-bool dome__ckpt_get_offsets(dome_bytes *from, uint64_t *number, bool *known, dome_ckpt_snapshot *snapshot);
+/* To rank 0, if deltas are wanted, behind the checksums: the length of what a file of deltas would have for each of these blocks
+ * (DOME_CKPT_SAME: nothing), and its checksum. No blocks: the deltas are too long, or there is a problem. *made: they are there;
+ * `lengths` and `sums` have room for count. */
+void dome__ckpt_put_deltas(GByteArray *to, const dome_ckpt_snapshot *deltas);
+bool dome__ckpt_get_deltas(dome_bytes *from, uint64_t *lengths, dome_checksum *sums, uint64_t count, bool *made, char **problem);
+
+/* To a task: where its blocks go. */
+typedef struct dome_ckpt_places {
+    uint64_t number; /* of the checkpoint; 0: it is given up */
+    uint64_t deltas; /* deltas against this checkpoint are wanted, or these are their offsets; 0: no deltas */
+    bool known;      /* the offsets are */
+    GArray *offsets; /* of uint64_t, for each block: in the file; 0: nothing of it is there. NULL if they are not known */
+} dome_ckpt_places;
+
+void dome__ckpt_put_places(GByteArray *to, const dome_ckpt_places *places);
+bool dome__ckpt_get_places(dome_bytes *from, dome_ckpt_places *places);
+
+/* Sets the offsets of the blocks; false if they are not as many. */
+bool dome__ckpt_take_places(const dome_ckpt_places *places, dome_ckpt_snapshot *snapshot);
 
 /* To a task where hosts have pieces: its order. DOME_CKPT_WRITE has offsets in its group's piece and in the next group's, a pair
  * for each block, and for the leader of a group the head of its piece. */

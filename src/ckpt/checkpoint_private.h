@@ -47,6 +47,7 @@ typedef struct dome_checkpoint_writing {
     bool kept_any;       /* this task has kept the state for itself in this view */
     bool unkept;         /* it has been said that it cannot */
     /* rank 0 */
+    unsigned whole;    /* checkpoints for which no deltas are tried, since the last trial did not pay */
     bool mostly_same;  /* most blocks copied for the last one had not changed */
     double cost;       /* of one, seconds; 0: not known */
     double took;       /* seconds until the last one was written; 0: not known. The thread that writes it sets it */
@@ -182,6 +183,9 @@ void dome__checkpoint_take_result(dome_env *env);
 
 /* The same, after waiting for the job to end. */
 void dome__checkpoint_finish_writing(dome_env *env);
+
+/* Whether the checkpoint behind this one is to have all blocks: a chain of deltas ends with this one. */
+bool dome__checkpoint_ends_chain(const dome_ckpt *ckpt);
 
 /* On rank 0: messages were in transit at each boundary where the state could have been saved. Said once, and at the end. */
 void dome__checkpoint_tell_left_out(dome_env *env, const char *why, bool ends);

@@ -453,6 +453,20 @@ void dome__checkpoint_restored(const dome_env *env, uint64_t *took_ns, uint64_t 
     *at = c ? c->restart.restored_at : 0;
 }
 
+/* The next checkpoint refers to the one from which the program has gone on, if it can. */
+static void keep_previous(dome_checkpoints *c)
+{
+    char *damage = NULL;
+    if (!dome__ckpt_find_patched(c->restart.from, &damage)) {
+        c->full = true;
+        dome__ckpt_close(c->restart.from);
+        g_free(damage); /* has been read before */
+        return;
+    }
+    c->previous = dome__ckpt_take_head(c->restart.from);
+    c->full = dome__checkpoint_ends_chain(c->previous);
+}
+
 static void end_restart(dome_env *env)
 {
     dome_checkpoints *c = env->checkpoints;
@@ -466,7 +480,7 @@ static void end_restart(dome_env *env)
         g_free(name);
     }
     if (env->rank == 0 && !c->restart.handover && !c->full)
-        c->previous = dome__ckpt_take_head(c->restart.from);
+        keep_previous(c);
     else
         dome__ckpt_close(c->restart.from);
     g_clear_pointer(&c->restart.handover, dome__handover_close);

@@ -1,6 +1,7 @@
 /* Writing checkpoints beside the program, and processing their results. */
 #include "ckpt/checkpoint_private.h"
 #include "ckpt/state.h"
+#include "store/windows.h"
 #include "trace/record.h"
 #include "transport/transport.h"
 
@@ -9,6 +10,13 @@
 
 /* Weight of a new measurement of the cost. */
 static const double COST_WEIGHT = 0.5;
+
+/* The number of checkpoints without deltas after one whose blocks had changed too much for them. */
+enum { WITHOUT_DELTAS = 7 };
+
+/* A chain of deltas ends when it has more than this part of the bytes of all data. (One that gets more than half is not written
+ * at all: the tasks have then copied what has changed, and rank 0 alone has to read the rest.) */
+enum { CHAIN_PART = 4 };
 
 /* Reports a failure once, and once more if the failures continue. */
 static void tell_failure(dome_env *env, uint64_t number, const char *reason)
@@ -36,6 +44,23 @@ void dome__checkpoint_tell_left_out(dome_env *env, const char *why, bool ends)
         dome__checkpoint_say(env, "the state of loop boundary %" PRIu64 " is not kept for --on-loss tell: %s", c->loop, why);
 }
 
+bool dome__checkpoint_ends_chain(const dome_ckpt *ckpt)
+{
+    uint64_t data = 0;
+    for (uint64_t i = 0; ckpt->chain > 0 && i < ckpt->entries; i++)
+        data += ckpt->table[i].length;
+    return ckpt->chain == DOME_CKPT_CHAIN_MAX || dome__ckpt_chain_bytes(ckpt) > data / CHAIN_PART;
+}
+
+static void note_deltas(dome_checkpoints *c, const dome_ckpt_job *job)
+{
+    if (job->tried_deltas)
+        c->writing.whole = job->ckpt->windows ? 0 : WITHOUT_DELTAS;
+    else if (c->writing.whole > 0)
+        c->writing.whole--;
+    c->full = dome__checkpoint_ends_chain(job->ckpt);
+}
+
 /* On rank 0: processes the result of a job. */
 static void conclude(dome_env *env, dome_ckpt_job *job, double pause)
 {
@@ -43,10 +68,11 @@ static void conclude(dome_env *env, dome_ckpt_job *job, double pause)
     uint64_t number = job->ckpt->number;
     if (job->written) {
         env->hooks->saved(env, number);
+        note_deltas(c, job);
         dome__ckpt_free(c->previous);
         c->previous = dome__checkpoint_in_pieces(c) ? NULL : g_steal_pointer(&job->ckpt);
         c->number = number + 1;
-        c->full = dome__checkpoint_in_pieces(c); /* a lost directory's blocks cannot be referred to */
+        c->full |= dome__checkpoint_in_pieces(c); /* a lost directory's blocks cannot be referred to */
         dome__ckpt_free(g_steal_pointer(&job->ckpt));
         c->writing.mostly_same = job->mostly_same;
         c->writing.failures = 0;
@@ -130,6 +156,7 @@ int dome__checkpoint_begin_writing(dome_env *env, uint64_t number, bool full)
         c->writing.job.previous = c->previous;
         c->writing.job.full = full;
         c->writing.job.eager = !c->writing.mostly_same;
+        c->writing.job.deltas = env->options.checkpoint.deltas == DOME_DELTAS_AUTO && c->writing.whole == 0;
         c->writing.job.then = note_time;
         c->writing.job.then_ctx = c;
     }

@@ -30,6 +30,7 @@ void dome__ckpt_leader_end(dome_ckpt_leader *l)
     g_free(l->claims);
     g_free(l->writes);
     g_free(l->copied);
+    g_free(l->segments);
 }
 
 /* ---- the tasks' blocks ---- */
@@ -157,6 +158,35 @@ static uint64_t count_blocks(const dome_ckpt_leader *l, int rank)
     return count;
 }
 
+static void take_segments(dome_ckpt_leader *l, int rank, const uint64_t *lengths, const dome_checksum *sums)
+{
+    for (guint i = 0; i < l->claims[rank]->len; i++) {
+        dome_ckpt_claim c = g_array_index(l->claims[rank], dome_ckpt_claim, i);
+        for (uint64_t k = 0; k < c.count; k++)
+            l->segments[c.entry + k] = (dome_ckpt_segment){.bytes = *lengths++, .sum = *sums++};
+    }
+}
+
+/* The deltas of a task, from its message. */
+static void take_deltas(dome_ckpt_leader *l, int rank, dome_bytes *from)
+{
+    const uint64_t count = count_blocks(l, rank);
+    uint64_t *lengths = g_new0(uint64_t, count + 1);
+    dome_checksum *sums = g_new0(dome_checksum, count + 1);
+    bool made = false;
+    char *problem = NULL;
+    const bool good = dome__ckpt_get_deltas(from, lengths, sums, count, &made, &problem);
+    if (good && made)
+        take_segments(l, rank, lengths, sums);
+    else if (!good && !problem)
+        problem = g_strdup_printf("the deltas of task %d do not fit its blocks", rank);
+    l->made &= good && made && !problem;
+    l->job->previous_damaged |= problem != NULL;
+    dome__ckpt_note(&l->problem, problem);
+    g_free(lengths);
+    g_free(sums);
+}
+
 static void hear_sums(dome_ckpt_leader *l, int rank)
 {
     uint64_t bytes, count = count_blocks(l, rank);
@@ -166,16 +196,19 @@ static void hear_sums(dome_ckpt_leader *l, int rank)
         return;
     dome_bytes from = dome__bytes_of(data, bytes);
     dome_checksum *sums = g_new0(dome_checksum, count + 1);
-    if (dome__ckpt_get_sums(&from, sums, count, &problem))
+    const bool good = dome__ckpt_get_sums(&from, sums, count, &problem) && (l->segments || dome__read_all(&from));
+    if (good)
         take_sums(l, rank, sums);
     else if (!problem)
         problem = g_strdup_printf("the checksums of task %d do not fit its blocks", rank);
     dome__ckpt_note(&l->problem, problem);
+    if (good && l->segments)
+        take_deltas(l, rank, &from);
     g_free(sums);
     g_free(data);
 }
 
-void dome__ckpt_leader_gather_sums(dome_ckpt_leader *l)
+static void take_own_sums(dome_ckpt_leader *l)
 {
     const GArray *own = l->job->snapshot->blocks;
     dome_checksum *sums = g_new(dome_checksum, own->len + 1);
@@ -184,6 +217,23 @@ void dome__ckpt_leader_gather_sums(dome_ckpt_leader *l)
     if (count_blocks(l, 0) == own->len)
         take_sums(l, 0, sums);
     g_free(sums);
+}
+
+static void take_own_deltas(dome_ckpt_leader *l, const dome_ckpt_snapshot *deltas)
+{
+    GByteArray *own = g_byte_array_new();
+    dome__ckpt_put_deltas(own, deltas);
+    dome_bytes from = dome__bytes_of(own->data, own->len);
+    take_deltas(l, 0, &from);
+    g_byte_array_unref(own);
+}
+
+void dome__ckpt_leader_gather_sums(dome_ckpt_leader *l, const dome_ckpt_snapshot *own)
+{
+    take_own_sums(l);
+    l->made = true;
+    if (l->segments)
+        take_own_deltas(l, own);
     for (int rank = 1; rank < l->link->size; rank++)
         if (l->writes[rank])
             hear_sums(l, rank);
@@ -229,7 +279,7 @@ GArray *dome__ckpt_leader_offsets(const dome_ckpt_leader *l, int rank)
         dome_ckpt_claim c = g_array_index(l->claims[rank], dome_ckpt_claim, i);
         for (uint64_t k = 0; k < c.count; k++) {
             const dome_ckpt_entry *e = &ckpt->table[c.entry + k];
-            uint64_t offset = e->source == ckpt->number ? e->offset : 0;
+            uint64_t offset = ckpt->windows ? l->segments[c.entry + k].offset : e->source == ckpt->number ? e->offset : 0;
             g_array_append_val(offsets, offset);
         }
     }

@@ -108,7 +108,7 @@ static void gather(lead *l)
     for (int rank = 1; rank < l->all.link->size; rank++)
         l->all.writes[rank] = true; /* tasks that are gone are detected again */
     dome__ckpt_output_convert(&none, snapshot, &l->all.problem);
-    dome__ckpt_leader_gather_sums(&l->all);
+    dome__ckpt_leader_gather_sums(&l->all, NULL);
     for (int rank = 1; rank < l->all.link->size; rank++)
         l->all.writes[rank] = false;
 }

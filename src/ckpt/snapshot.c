@@ -39,10 +39,10 @@ void dome__ckpt_snapshot_free(dome_ckpt_snapshot *snapshot)
     free(snapshot->buffer);
 }
 
-void *dome__ckpt_snapshot_room(dome_ckpt_snapshot *snapshot, uint64_t bytes)
+/* Room at this place, which is not before the end of what is there. */
+static void *room_at(dome_ckpt_snapshot *snapshot, uint64_t at, uint64_t bytes)
 {
-    enum { ALIGNMENT = 16 };
-    uint64_t at = (snapshot->used + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT, end;
+    uint64_t end;
     if (__builtin_add_overflow(at, bytes, &end) || end > G_MAXSIZE / 2)
         return NULL;
     if (end > snapshot->room) {
@@ -58,6 +58,17 @@ void *dome__ckpt_snapshot_room(dome_ckpt_snapshot *snapshot, uint64_t bytes)
     }
     snapshot->used = end;
     return snapshot->buffer + at;
+}
+
+void *dome__ckpt_snapshot_room(dome_ckpt_snapshot *snapshot, uint64_t bytes)
+{
+    enum { ALIGNMENT = 16 };
+    return room_at(snapshot, (snapshot->used + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT, bytes);
+}
+
+void *dome__ckpt_snapshot_append(dome_ckpt_snapshot *snapshot, uint64_t bytes)
+{
+    return room_at(snapshot, snapshot->used, bytes);
 }
 
 void dome__ckpt_snapshot_reserve(dome_ckpt_snapshot *snapshot, uint64_t bytes)

@@ -34,6 +34,9 @@ void dome__ckpt_snapshot_free(dome_ckpt_snapshot *snapshot);
 /* Returns room for so many more bytes, 16-byte aligned; NULL without memory. Earlier contents may move. */
 void *dome__ckpt_snapshot_room(dome_ckpt_snapshot *snapshot, uint64_t bytes);
 
+/* The same without alignment: behind what is there. */
+void *dome__ckpt_snapshot_append(dome_ckpt_snapshot *snapshot, uint64_t bytes);
+
 /* Allocates and touches so many bytes for an empty snapshot. Does nothing if there is no memory. */
 void dome__ckpt_snapshot_reserve(dome_ckpt_snapshot *snapshot, uint64_t bytes);
 

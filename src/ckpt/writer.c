@@ -2,7 +2,7 @@
 
 void dome__ckpt_write_together(dome_ckpt_job *job, const dome_ckpt_link *link)
 {
-    job->written = job->lost = job->previous_damaged = job->mostly_same = false;
+    job->written = job->lost = job->previous_damaged = job->mostly_same = job->tried_deltas = false;
     job->message = NULL;
     job->seconds = job->cost = 0;
     job->data_bytes = 0;

@@ -9,6 +9,9 @@
  *   fsync                               <-------    sends where each block goes
  *   sends that it is done               ------->    commits, removes files that are not needed any more
  *
+ * If deltas are tried, tasks compare their blocks with the previous checkpoint before they send the checksums, and send the
+ * lengths of their deltas too. Rank 0 then decides whether the file gets these or the blocks.
+ *
  * A block with the same bytes as in the previous checkpoint is not written, but only its checksum shows that. If most blocks do
  * change, writing need not wait for all the checksums (`eager`): then the two plans are the same.
  *
@@ -55,6 +58,7 @@ typedef struct dome_ckpt_job {
     const dome_ckpt *previous; /* the previous good one; NULL: all blocks are written */
     bool full;                 /* tasks copied everything, not only what changed since previous */
     bool eager;                /* write blocks before their checksums are known */
+    bool deltas;               /* write what differs from previous instead of whole blocks, if that is much shorter */
     void (*then)(void *ctx);   /* called in the thread when the checkpoint is written; may be NULL */
     void *then_ctx;
 
@@ -70,6 +74,7 @@ typedef struct dome_ckpt_job {
     double seconds;        /* of processor time of this task */
     double cost;           /* rank 0: the largest of them */
     uint64_t data_bytes;   /* rank 0: in the file */
+    bool tried_deltas;     /* rank 0: the tasks have compared their blocks with previous */
     bool mostly_same;      /* rank 0: most copied blocks equal those of the previous checkpoint: eager would waste work */
 } dome_ckpt_job;
 

@@ -5,6 +5,7 @@
 
 #include "ckpt/checkpoint_messages.h"
 #include "ckpt/writer.h"
+#include "store/windows.h"
 
 void dome__ckpt_lead(dome_ckpt_job *job, const dome_ckpt_link *link);
 void dome__ckpt_follow(dome_ckpt_job *job, const dome_ckpt_link *link);
@@ -58,7 +59,10 @@ typedef struct dome_ckpt_leader {
     uint8_t *copied; /* by entry: a task has copied it */
     GArray **claims; /* by rank: dome_ckpt_claim, in the order of its blocks */
     bool *writes;    /* by rank: the task will send the result of its writing */
-    char *problem;   /* the first */
+
+    dome_ckpt_segment *segments; /* by entry; NULL: no deltas are wanted */
+    bool made;                   /* all tasks have made their deltas */
+    char *problem;               /* the first */
     double began;
 } dome_ckpt_leader;
 
@@ -71,8 +75,8 @@ void dome__ckpt_leader_end(dome_ckpt_leader *l);
  */
 void dome__ckpt_leader_gather(dome_ckpt_leader *l);
 
-/* Receives their checksums, which may take long. */
-void dome__ckpt_leader_gather_sums(dome_ckpt_leader *l);
+/* Receives their checksums, which may take long; also their deltas, if these are wanted: `own` are this task's. */
+void dome__ckpt_leader_gather_sums(dome_ckpt_leader *l, const dome_ckpt_snapshot *own);
 
 /* Sends a message to a task and frees it; a failure means that the program is about to end. */
 bool dome__ckpt_leader_send(dome_ckpt_leader *l, int rank, GByteArray *message);
@@ -80,7 +84,7 @@ bool dome__ckpt_leader_send(dome_ckpt_leader *l, int rank, GByteArray *message);
 /* Waits for the tasks that write, and receives their results. */
 void dome__ckpt_leader_wait(dome_ckpt_leader *l);
 
-/* Offsets in this table of a task's blocks, g_array_unref'd by the caller. */
+/* Offsets of a task's blocks, or of their deltas, in the planned file; g_array_unref'd by the caller. */
 GArray *dome__ckpt_leader_offsets(const dome_ckpt_leader *l, int rank);
 
 /* The remaining steps for a checkpoint that has been written. */

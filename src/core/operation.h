@@ -22,6 +22,7 @@ enum { DOME_PART_CORE = 0 };
 #define DOME_CORE_OPERATIONS(X)                                                                                                  \
     X(NONE, "the program's own code", "", PLAIN)                                                                                 \
     X(TYPE_STRUCT, "dome_type_struct", "name:o fields:h", PLAIN)                                                                 \
+    X(TYPE_PARSE, "dome_type_parse", "name:o text:h", PLAIN)                                                                     \
     X(TYPE_SET_OPS, "dome_type_set_ops", "type:n functions:h", PLAIN)                                                            \
     X(OBJECT_NEW, "dome_object_new", "name:o kind:n", PLAIN)                                                                     \
     X(OBJECT_FREE, "dome_object_free", "", PLAIN)                                                                                \

@@ -79,6 +79,8 @@ typedef struct dome_balance_options {
     dome_topology topology; /* --dome-topology ring|linear */
 } dome_balance_options;
 
+typedef enum dome_deltas { DOME_DELTAS_AUTO, DOME_DELTAS_OFF } dome_deltas;
+
 typedef struct dome_checkpoint_options {
     char *directory;           /* --dome-checkpoint-dir; NULL: no checkpoints */
     bool by_default;           /* it is in memory, and has not been given */
@@ -87,6 +89,7 @@ typedef struct dome_checkpoint_options {
     unsigned keep;             /* --dome-checkpoint-keep */
     double mtbf;               /* --dome-checkpoint-mtbf, seconds; 0: not given */
     bool trust;                /* --dome-checkpoint-trust */
+    dome_deltas deltas;        /* --dome-checkpoint-deltas */
 } dome_checkpoint_options;
 
 typedef struct dome_restart_options {

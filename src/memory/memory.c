@@ -104,6 +104,26 @@ dome_memory *dome__memory_attach(const dome_memory_offer *offer, const char **wh
     return open_memory(fd, (size_t)offer->bytes, why);
 }
 
+const char *dome__memory_place(dome_memory *memory, void *at)
+{
+    if (memory->tracker)
+        return "its pages have rights already";
+    if ((uintptr_t)at % memory->page != 0)
+        return "the address is no multiple of the page";
+    /* The place is taken first: mremap would replace what is there. */
+    void *place = mmap(at, memory->bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (place == MAP_FAILED)
+        return errno == EEXIST ? "something else is at that address" : g_strerror(errno);
+    /* Kernels before 4.17 take the address for a wish. */
+    if (place != at || mremap(memory->data, memory->bytes, memory->bytes, MREMAP_MAYMOVE | MREMAP_FIXED, at) == MAP_FAILED) {
+        const char *why = place != at ? "something else is at that address" : g_strerror(errno);
+        munmap(place, memory->bytes);
+        return why;
+    }
+    memory->data = at;
+    return NULL;
+}
+
 void dome__memory_taken(dome_memory *memory)
 {
     if (memory->descriptor >= 0)

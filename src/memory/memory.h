@@ -24,6 +24,10 @@ dome_memory_offer dome__memory_offer(const dome_memory *memory);
 /* Maps memory that another task offers, which has not called dome__memory_taken yet. NULL: *why as above. */
 dome_memory *dome__memory_attach(const dome_memory_offer *offer, const char **why);
 
+/* Moves data to this address, a multiple of the page, where nothing is yet. Before any access and before rights. Returns NULL, or
+ * why not, and data stays where it is. */
+const char *dome__memory_place(dome_memory *memory, void *at);
+
 /* All tasks that were to attach have done so: closes the descriptor. */
 void dome__memory_taken(dome_memory *memory);
 

@@ -100,6 +100,11 @@ const dome_option_row dome__option_rows[] = {
     {ROW("checkpoint-trust", CHECKPOINTS, FLAG, checkpoint.trust),
      .help = "use a checkpoint directory, and files in it, that another user can write to or that belong to one",
      .page = "[checkpoints.md](checkpoints.md#of-another-user)"},
+    {ROW("checkpoint-deltas", CHECKPOINTS, WORD, checkpoint.deltas), .argument = "auto|off", .initial = "auto",
+     .help =
+         "write what has changed in blocks, where that is much shorter than the blocks; `off`: whole blocks, which a Dome from "
+         "before there were deltas can read",
+     .page = "[checkpoint-format.md](checkpoint-format.md#deltas)"},
     {ROW("restart", CHECKPOINTS, RESTART, restart.from), .argument = "auto|NUMBER", .wanted = "no value, =auto or =NUMBER",
      .help = "without a value: resume from the newest good checkpoint, which must exist; `NUMBER`: from that one; `auto`: from "
              "the newest "

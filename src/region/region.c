@@ -18,6 +18,7 @@
 struct dome_region {
     dome_object *object;
     dome_env *env;
+    void *at; /* of the program's choice; NULL: anywhere */
     dome_type type;
     uint64_t length, width, element; /* element: bytes */
     dome_layout *layout;
@@ -231,11 +232,24 @@ static const dome_object_ops reg_ops = {
 
 /* ---- life ---- */
 
+/* The same address on all tasks, or on none. */
+static dome_status place(dome_region *r)
+{
+    dome_env *env = r->env;
+    const char *why = dome__memory_place(r->memory, r->at);
+    char *text = why ? g_strdup_printf("a region of %" PRIu64 " elements cannot be at address %p on task %d: %s", r->length,
+                                       r->at, env->rank, why)
+                     : NULL;
+    const int status = dome__agree(env, why ? DOME_ERR_MEMORY : DOME_OK, text);
+    g_free(text);
+    return (dome_status)status;
+}
+
 /* The options that the program has given, or none. */
 static dome_status take_options(dome_env *env, const dome_region_options *given, dome_region_options *options)
 {
     *options = (dome_region_options){.size = sizeof *options};
-    if (given && !dome__sized_copy(options, sizeof *options, given, given->size, sizeof *options))
+    if (given && !dome__sized_copy(options, sizeof *options, given, given->size, offsetof(dome_region_options, at)))
         return dome__fail(env, DOME_ERR_ARGUMENT,
                           "the options have size %zu instead of %zu, or one that this library does not know: use "
                           "DOME_REGION_OPTIONS",
@@ -246,6 +260,10 @@ static dome_status take_options(dome_env *env, const dome_region_options *given,
 
 static dome_status check_new(dome_env *env, const char *name, dome_type type, uint64_t n, const dome_region_options *options)
 {
+    if (name && *name && options->at)
+        return dome__fail(env, DOME_ERR_ARGUMENT,
+                          "'%s' is at a fixed address, so it may hold pointers, which no checkpoint can have: give it no name",
+                          name);
     if (!name || !*name)
         name = "the region";
     if (!type)
@@ -303,6 +321,8 @@ static dome_status make(dome_region *r, const char *name, uint64_t block)
     else if (r->length > 0)
         status = make_memory(r, what, named ? name : NULL);
     g_free(what);
+    if (status == DOME_OK && r->memory && r->at)
+        status = place(r);
     if (status == DOME_OK && !(r->object = dome_object_new(env, name, &reg_ops, r)))
         status = dome_error_status(env) ? dome_error_status(env) : DOME_ERR_NAME;
     if (status == DOME_OK && named && dome_is_restarting(env)) {
@@ -316,8 +336,9 @@ dome_region *dome_region_new(dome_env *env, const char *name, dome_type type, ui
 {
     DOME_NEEDS(env, "the environment", NULL);
     dome_operation op;
-    const uint64_t words[] = {dome__text_word(env, name), dome__type_word(env, type), n, given ? given->width : 0,
-                              given ? given->block : 0};
+    const uint64_t words[] = {
+        dome__text_word(env, name), dome__type_word(env, type), n,
+        given ? given->width : 0,   given ? given->block : 0,   given && given->size >= sizeof *given ? (uintptr_t)given->at : 0};
     dome_region_options options;
     dome__begin_with(&op, env, DOME_OP_REGION_NEW, NULL, words, G_N_ELEMENTS(words));
     dome_status status = take_options(env, given, &options);
@@ -326,8 +347,12 @@ dome_region *dome_region_new(dome_env *env, const char *name, dome_type type, ui
     if (status != DOME_OK)
         return dome__end(&op, status), NULL;
     dome_region *r = g_new(dome_region, 1);
-    *r = (dome_region){
-        .env = env, .type = type, .length = n, .width = options.width, .element = options.width * dome_type_size(type)};
+    *r = (dome_region){.env = env,
+                       .at = options.at,
+                       .type = type,
+                       .length = n,
+                       .width = options.width,
+                       .element = options.width * dome_type_size(type)};
     status = make(r, name, options.block);
     if (status != DOME_OK && !r->object)
         abandon(r);

@@ -1,4 +1,5 @@
 #include "store/format_private.h"
+#include "store/windows.h"
 
 #include "system/bytes.h"
 #include "system/unconst.h"
@@ -141,10 +142,21 @@ dome_checksum dome__ckpt_directory_sum(dome_ckpt *ckpt)
     return sum;
 }
 
+/* Of the table, or of the windows. */
+static uint64_t rows(const dome_ckpt *ckpt)
+{
+    return ckpt->windows ? ckpt->windows->len : ckpt->entries;
+}
+
+static uint64_t rows_bytes(const dome_ckpt *ckpt)
+{
+    return rows(ckpt) * (ckpt->windows ? DOME_CKPT_WINDOW : DOME_CKPT_ENTRY);
+}
+
 uint64_t dome__ckpt_count_head(dome_ckpt *ckpt)
 {
     uint64_t directory = directory_bytes(ckpt);
-    return directory > 0 && directory < UINT32_MAX ? DOME_CKPT_HEADER + directory + ckpt->entries * DOME_CKPT_ENTRY : 0;
+    return directory > 0 && directory < UINT32_MAX ? DOME_CKPT_HEADER + directory + rows_bytes(ckpt) : 0;
 }
 
 /* ---- encoding ---- */
@@ -160,21 +172,33 @@ static void encode_table(const dome_ckpt *ckpt, uint8_t *to)
     }
 }
 
+static void encode_windows(const dome_ckpt *ckpt, uint8_t *to)
+{
+    for (guint i = 0; i < ckpt->windows->len; i++, to += DOME_CKPT_WINDOW) {
+        const dome_ckpt_window *w = &g_array_index(ckpt->windows, dome_ckpt_window, i);
+        dome__put_u64(to, w->object);
+        dome__put_u64(to + 8, w->window);
+        dome__put_u64(to + 16, w->bytes);
+        memcpy(to + 24, w->sum.bytes, sizeof w->sum.bytes);
+        memcpy(to + 40, w->result.bytes, sizeof w->result.bytes);
+    }
+}
+
 void *dome__ckpt_encode(dome_ckpt *ckpt)
 {
     uint8_t *head = g_malloc0(ckpt->head_bytes);
-    uint64_t directory = ckpt->head_bytes - DOME_CKPT_HEADER - ckpt->entries * DOME_CKPT_ENTRY;
+    uint64_t directory = ckpt->head_bytes - DOME_CKPT_HEADER - rows_bytes(ckpt);
     memcpy(head, MAGIC, sizeof MAGIC);
-    dome__put_u32(head + AT_VERSION, DOME_CKPT_VERSION);
+    dome__put_u32(head + AT_VERSION, ckpt->windows ? DOME_CKPT_VERSION_OF_DELTAS : DOME_CKPT_VERSION);
     dome__put_u32(head + AT_PIECE, ckpt->piece);
     dome__put_u32(head + AT_PIECES, ckpt->pieces);
     dome__put_u32(head + AT_DIRECTORY_BYTES, (uint32_t)directory);
     dome__put_u64(head + AT_HEAD_BYTES, ckpt->head_bytes);
     dome__put_u64(head + AT_FILE_BYTES, ckpt->file_bytes);
-    dome__put_u64(head + AT_ENTRIES, ckpt->entries);
+    dome__put_u64(head + AT_ENTRIES, rows(ckpt));
     if (!encode_directory(ckpt, head + DOME_CKPT_HEADER, directory))
         g_error("the directory of a checkpoint changed after it was planned");
-    encode_table(ckpt, head + DOME_CKPT_HEADER + directory);
+    (ckpt->windows ? encode_windows : encode_table)(ckpt, head + DOME_CKPT_HEADER + directory);
     ckpt->sum = dome__checksum(head, ckpt->head_bytes);
     memcpy(head + AT_SUM, ckpt->sum.bytes, sizeof ckpt->sum.bytes);
     return head;
@@ -249,10 +273,11 @@ static bool check_program(const dome_ckpt *ckpt, char **message)
     if (ckpt->number == 0 || !pieces)
         return dome__ckpt_refuse(message, "has a wrong directory: it is number %" PRIu64 ", piece %u of %u", ckpt->number,
                                  ckpt->piece, ckpt->pieces);
+    const guint most = DOME_CKPT_EARLIER_MAX + (ckpt->windows ? DOME_CKPT_CHAIN_MAX : 0);
     uint64_t last = 0;
     for (guint i = 0; i < ckpt->earlier->len; i++) {
         const dome_ckpt_earlier *e = &g_array_index(ckpt->earlier, dome_ckpt_earlier, i);
-        if (e->number <= last || e->number >= ckpt->number || i >= DOME_CKPT_EARLIER_MAX)
+        if (e->number <= last || e->number >= ckpt->number || i >= most)
             return wrong(message, "earlier checkpoint", i);
         last = e->number;
     }
@@ -303,7 +328,7 @@ static bool check_directory(dome_ckpt *ckpt, uint64_t entries, GHashTable *names
     }
     if (!dome__ckpt_check_shapes(ckpt, message))
         return false;
-    return ckpt->entries == entries ||
+    return ckpt->windows || ckpt->entries == entries ||
            dome__ckpt_refuse(message, "has a wrong directory: its objects have %" PRIu64 " blocks, the table %" PRIu64,
                              ckpt->entries, entries);
 }
@@ -398,21 +423,67 @@ static bool decode_table(dome_ckpt *ckpt, const uint8_t *from, char **message)
            dome__ckpt_refuse(message, "has %" PRIu64 " bytes that belong to no block", ckpt->file_bytes - end);
 }
 
+static bool wrong_window(guint index, char **message)
+{
+    return wrong(message, "window", index);
+}
+
+/* Checks a window; *end: the end of the data of those before. */
+static bool check_window(const dome_ckpt *ckpt, guint index, uint64_t *end)
+{
+    dome_ckpt_window *w = &g_array_index(ckpt->windows, dome_ckpt_window, index);
+    const dome_ckpt_window *before = w - 1;
+    const dome_ckpt_object *object = dome__ckpt_object(ckpt, w->object);
+    if (!object || w->window >= dome__ckpt_windows(ckpt, object) || w->bytes > ckpt->file_bytes - *end ||
+        (object->fixed && w->bytes == 0))
+        return false;
+    w->offset = *end;
+    *end += w->bytes;
+    return index == 0 || before->object < w->object || (before->object == w->object && before->window < w->window);
+}
+
+static bool decode_windows(dome_ckpt *ckpt, const uint8_t *from, char **message)
+{
+    uint64_t end = ckpt->head_bytes;
+    for (guint i = 0; i < ckpt->windows->len; i++, from += DOME_CKPT_WINDOW) {
+        dome_ckpt_window *w = &g_array_index(ckpt->windows, dome_ckpt_window, i);
+        w->object = dome__get_u64(from);
+        w->window = dome__get_u64(from + 8);
+        w->bytes = dome__get_u64(from + 16);
+        memcpy(w->sum.bytes, from + 24, sizeof w->sum.bytes);
+        memcpy(w->result.bytes, from + 40, sizeof w->result.bytes);
+        if (!check_window(ckpt, i, &end))
+            return wrong_window(i, message);
+    }
+    if (ckpt->earlier->len == 0 || ckpt->pieces > 0)
+        return dome__ckpt_refuse(message, "has deltas, and %s", ckpt->pieces ? "is a piece" : "names no checkpoint before");
+    return end == ckpt->file_bytes ||
+           dome__ckpt_refuse(message, "has %" PRIu64 " bytes that belong to no block", ckpt->file_bytes - end);
+}
+
 static bool decode(dome_ckpt *ckpt, const uint8_t *head, char **message)
 {
     uint32_t version = dome__get_u32(head + AT_VERSION), directory = dome__get_u32(head + AT_DIRECTORY_BYTES);
     uint64_t entries = dome__get_u64(head + AT_ENTRIES), rest = ckpt->head_bytes - DOME_CKPT_HEADER;
     if (!dome__ckpt_read_sum(head, ckpt->head_bytes, from_memory, &head, &ckpt->sum, message))
         return false;
-    if (version != DOME_CKPT_VERSION)
-        return dome__ckpt_refuse(message, "has version %u of the format, this library reads version %d", version,
-                                 DOME_CKPT_VERSION);
-    if (directory > rest || (rest - directory) % DOME_CKPT_ENTRY != 0 || (rest - directory) / DOME_CKPT_ENTRY != entries)
+    if (version != DOME_CKPT_VERSION && version != DOME_CKPT_VERSION_OF_DELTAS)
+        return dome__ckpt_refuse(message, "has version %u of the format, this library reads versions %d and %d", version,
+                                 DOME_CKPT_VERSION, DOME_CKPT_VERSION_OF_DELTAS);
+    const bool deltas = version == DOME_CKPT_VERSION_OF_DELTAS;
+    const uint64_t row = deltas ? DOME_CKPT_WINDOW : DOME_CKPT_ENTRY;
+    if (directory > rest || (rest - directory) % row != 0 || (rest - directory) / row != entries)
         return dome__ckpt_refuse(message, "has a wrong header: directory and table do not fill the head");
     ckpt->piece = dome__get_u32(head + AT_PIECE);
     ckpt->pieces = dome__get_u32(head + AT_PIECES);
-    return decode_directory(ckpt, head + DOME_CKPT_HEADER, directory, entries, message) &&
-           decode_table(ckpt, head + DOME_CKPT_HEADER + directory, message);
+    if (deltas && entries > DOME_CKPT_WINDOWS_MAX)
+        return dome__ckpt_refuse(message, "has %" PRIu64 " windows, too many", entries);
+    if (deltas) {
+        ckpt->windows = g_array_sized_new(FALSE, TRUE, sizeof(dome_ckpt_window), (guint)entries);
+        g_array_set_size(ckpt->windows, (guint)entries);
+    }
+    return decode_directory(ckpt, head + DOME_CKPT_HEADER, directory, deltas ? DOME_CKPT_ENTRIES_MAX : entries, message) &&
+           (deltas ? decode_windows : decode_table)(ckpt, head + DOME_CKPT_HEADER + directory, message);
 }
 
 dome_ckpt *dome__ckpt_decode(const void *head, size_t bytes, uint64_t file_bytes, char **message)
@@ -445,6 +516,27 @@ static void *common_part(const dome_ckpt *ckpt, uint64_t *bytes)
         *bytes = 0;
     g_array_unref(copy.earlier);
     return directory;
+}
+
+/* The types and objects of a directory: what checkpoints of one chain have in common. */
+static void *objects_part(const dome_ckpt *ckpt, uint64_t *bytes)
+{
+    dome_ckpt copy = *ckpt;
+    copy.counters = g_array_new(FALSE, FALSE, sizeof(dome_ckpt_counter));
+    copy.number = copy.loop = 0;
+    void *directory = common_part(&copy, bytes);
+    g_array_unref(copy.counters);
+    return directory;
+}
+
+bool dome__ckpt_same_objects(const dome_ckpt *a, const dome_ckpt *b)
+{
+    uint64_t na, nb;
+    void *first = objects_part(a, &na), *second = objects_part(b, &nb);
+    const bool same = na == nb && na > 0 && memcmp(first, second, na) == 0;
+    g_free(first);
+    g_free(second);
+    return same;
 }
 
 bool dome__ckpt_same(const dome_ckpt *a, const dome_ckpt *b)

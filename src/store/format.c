@@ -103,6 +103,9 @@ void dome__ckpt_free(dome_ckpt *ckpt)
     g_array_unref(ckpt->structs);
     g_array_unref(ckpt->objects);
     g_free(ckpt->table);
+    g_free(ckpt->patched);
+    if (ckpt->windows)
+        g_array_unref(ckpt->windows);
     g_free(ckpt);
 }
 

@@ -16,10 +16,20 @@
 #include <dome/type.h>
 #include <glib.h>
 
-enum { DOME_CKPT_VERSION = 1, DOME_CKPT_HEADER = 64, DOME_CKPT_ENTRY = 40 };
+enum {
+    DOME_CKPT_VERSION = 1,
+    DOME_CKPT_VERSION_OF_DELTAS = 2,
+    DOME_CKPT_HEADER = 64,
+    DOME_CKPT_ENTRY = 40,
+    DOME_CKPT_WINDOW = 56
+};
 
 /* Most other checkpoints to which a checkpoint refers. */
 enum { DOME_CKPT_EARLIER_MAX = 16 };
+
+/* Most checkpoints of deltas behind one that has a table. The last of them refers to all, and to what the first has referred to.
+ */
+enum { DOME_CKPT_CHAIN_MAX = 16 };
 
 /* Type numbers: 0 is none, 1 to 12 are the basic types in the order of DOME_TYPE_LIST, 13 and up the structs of the file. */
 enum { DOME_CKPT_NO_TYPE = 0, DOME_CKPT_FIRST_STRUCT = DOME_KIND_STRUCT + 1 };
@@ -65,6 +75,20 @@ typedef struct dome_ckpt_entry {
     dome_checksum sum;
 } dome_ckpt_entry;
 
+/* A checkpoint of deltas says what differs from the checkpoint before. A window is a run of an object's blocks: as many as have a
+ * mebibyte together. (windows.h) */
+typedef struct dome_ckpt_window {
+    uint64_t object, window; /* numbers: of the object, and of the window in it */
+    uint64_t bytes;
+    dome_checksum sum;    /* of the checksums of the deltas of its blocks */
+    dome_checksum result; /* of the checksums of these blocks, as they are afterwards */
+    uint64_t offset;      /* not in the file */
+} dome_ckpt_window;
+
+/* Whether deltas belong to a block. The checksum of its entry is that of the block with its deltas, if these were written by this
+ * process, and without them, if they are in a file that was read. */
+typedef enum dome_ckpt_patched { DOME_CKPT_UNPATCHED, DOME_CKPT_PATCHED_HERE, DOME_CKPT_PATCHED_BEFORE } dome_ckpt_patched;
+
 typedef struct dome_ckpt {
     char *program;
     uint64_t number;        /* 1, 2, ... */
@@ -73,6 +97,12 @@ typedef struct dome_ckpt {
     GArray *earlier, *counters, *structs, *objects;
     uint64_t entries;
     dome_ckpt_entry *table; /* all blocks of the first object, then of the second, ... */
+
+    /* Of a checkpoint of deltas; otherwise NULL and 0. Its table is not in its file: the entries are those of the last checkpoint
+     * that has one, and deltas belong to the blocks that are patched. */
+    GArray *windows;  /* of dome_ckpt_window, by object and number */
+    uint8_t *patched; /* by entry: dome_ckpt_patched; NULL: none is */
+    unsigned chain;   /* checkpoints of deltas since then, with this one */
 
     /* Known after planning or decoding; sum: after encoding or decoding. */
     uint64_t head_bytes, file_bytes;
@@ -147,6 +177,9 @@ dome_checksum dome__ckpt_directory_sum(dome_ckpt *ckpt);
  * 0 are absent and stay so; for a whole checkpoint the source need not be set. References that would keep too much old data on
  * disk are given up (see the specification). */
 bool dome__ckpt_plan(dome_ckpt *ckpt, const dome_ckpt *previous, char **message);
+
+/* Whether two entries, each of its checkpoint, are known to have the same bytes. */
+bool dome__ckpt_known_equal(const dome_ckpt *of_a, const dome_ckpt_entry *a, const dome_ckpt *of_b, const dome_ckpt_entry *b);
 
 /* Bytes of data that this file holds, after planning. */
 uint64_t dome__ckpt_data_bytes(const dome_ckpt *ckpt);

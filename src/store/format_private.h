@@ -24,7 +24,7 @@ uint64_t dome__ckpt_fixed_length(const dome_ckpt *ckpt, const dome_ckpt_object *
 /* Whether the counters that are numbers of shapes are as the specification has them. */
 bool dome__ckpt_check_shapes(const dome_ckpt *ckpt, char **message);
 
-/* Bytes of header, directory and table; 0 if they are too many. */
+/* Bytes of header, directory, and table or windows; 0 if they are too many. */
 uint64_t dome__ckpt_count_head(dome_ckpt *ckpt);
 
 #endif

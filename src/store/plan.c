@@ -1,3 +1,5 @@
+#include "store/windows.h"
+
 #include "store/format_private.h"
 #include "system/unconst.h"
 
@@ -35,6 +37,12 @@ static GArray *candidates(const dome_ckpt *previous)
 static bool equal_entries(const dome_ckpt_entry *a, const dome_ckpt_entry *b)
 {
     return a->source != 0 && b->source != 0 && a->length != 0 && a->length == b->length && dome__checksum_equal(&a->sum, &b->sum);
+}
+
+bool dome__ckpt_known_equal(const dome_ckpt *of_a, const dome_ckpt_entry *a, const dome_ckpt *of_b, const dome_ckpt_entry *b)
+{
+    return !dome__ckpt_is_patched(of_a, a) && !dome__ckpt_is_patched(of_b, b) && a->source != 0 && b->source != 0 &&
+           a->length == b->length && dome__checksum_equal(&a->sum, &b->sum);
 }
 
 static void refer_to(dome_ckpt_entry *e, const dome_ckpt_entry *o, GArray *uses)
@@ -89,7 +97,7 @@ static void find_references(dome_ckpt *ckpt, const dome_ckpt *previous, GArray *
         for (uint64_t b = 0; old && b < MIN(object->blocks, old->blocks); b++) {
             dome_ckpt_entry *e = dome__ckpt_entry(ckpt, object, b);
             const dome_ckpt_entry *o = dome__ckpt_entry(previous, old, b);
-            const uint8_t same = equal_entries(e, o);
+            const uint8_t same = e->length != 0 && dome__ckpt_known_equal(ckpt, e, previous, o);
             if (same)
                 refer_to(e, o, uses);
             if (!object->fixed)
@@ -196,6 +204,7 @@ bool dome__ckpt_plan(dome_ckpt *ckpt, const dome_ckpt *previous, char **message)
             *e = (dome_ckpt_entry){0};
     }
     g_array_set_size(ckpt->earlier, 0);
+    dome__ckpt_drop_windows(ckpt);
     /* Pieces of another division are in other files. */
     bool usable = previous && strcmp(previous->program, ckpt->program) == 0 && previous->number < ckpt->number &&
                   previous->piece == ckpt->piece && previous->pieces == ckpt->pieces;

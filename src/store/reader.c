@@ -1,4 +1,4 @@
-#include "store/reader.h"
+#include "store/reader_private.h"
 
 #include "system/files.h"
 #include "system/io.h"
@@ -10,13 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-struct dome_ckpt_file {
-    int fd;
-    char *path;
-    dome_ckpt *ckpt;
-    dome_ckpt_file **earlier; /* opened when first needed; as many as in ckpt->earlier */
-};
 
 /* ---- names ---- */
 
@@ -79,7 +72,7 @@ static void name_file(const char *path, char **message)
     g_free(text);
 }
 
-static bool read_at(int fd, void *buffer, uint64_t bytes, uint64_t offset, char **message)
+bool dome__ckpt_read_at(int fd, void *buffer, uint64_t bytes, uint64_t offset, char **message)
 {
     const uint64_t n = dome__io_read_at(fd, buffer, bytes, offset);
     if (n < bytes && errno)
@@ -91,7 +84,7 @@ static bool read_at(int fd, void *buffer, uint64_t bytes, uint64_t offset, char 
 
 static bool from_file(void *fd, void *to, uint64_t bytes, uint64_t offset, char **message)
 {
-    return read_at(*(int *)fd, to, bytes, offset, message);
+    return dome__ckpt_read_at(*(int *)fd, to, bytes, offset, message);
 }
 
 static dome_ckpt *read_head(int fd, char **message)
@@ -105,7 +98,8 @@ static dome_ckpt *read_head(int fd, char **message)
         return NULL;
     }
     uint64_t file_bytes = (uint64_t)st.st_size, start = MIN(file_bytes, sizeof header);
-    if (!read_at(fd, header, start, 0, message) || !dome__ckpt_head_bytes(header, start, file_bytes, &head_bytes, message))
+    if (!dome__ckpt_read_at(fd, header, start, 0, message) ||
+        !dome__ckpt_head_bytes(header, start, file_bytes, &head_bytes, message))
         return NULL;
     /* The memory is not written to before the checksum has shown that the head is real. */
     void *head = head_bytes <= G_MAXSIZE ? g_try_malloc(head_bytes) : NULL;
@@ -117,15 +111,19 @@ static dome_ckpt *read_head(int fd, char **message)
         dome__ckpt_refuse(message, "has a head of %" PRIu64 " bytes, more than there is memory for", head_bytes);
         return NULL;
     }
-    dome_ckpt *ckpt = read_at(fd, head, head_bytes, 0, message) ? dome__ckpt_decode(head, head_bytes, file_bytes, message) : NULL;
+    dome_ckpt *ckpt =
+        dome__ckpt_read_at(fd, head, head_bytes, 0, message) ? dome__ckpt_decode(head, head_bytes, file_bytes, message) : NULL;
     g_free(head);
     return ckpt;
 }
 
 dome_ckpt_file *dome__ckpt_adopt(const char *name, int fd, dome_ckpt *head)
 {
-    dome_ckpt_file *file = g_new(dome_ckpt_file, 1);
-    *file = (dome_ckpt_file){fd, g_strdup(name), head, g_new0(dome_ckpt_file *, head->earlier->len)};
+    dome_ckpt_file *file = g_new0(dome_ckpt_file, 1);
+    file->fd = fd;
+    file->path = g_strdup(name);
+    file->ckpt = head;
+    file->earlier = g_new0(dome_ckpt_file *, head->earlier->len);
     return file;
 }
 
@@ -146,7 +144,8 @@ static bool is_trusted(int fd, char **message)
     return trusted;
 }
 
-dome_ckpt_file *dome__ckpt_open(const char *path, char **message)
+/* Opens a file with what its own head says: one of deltas has no table then. */
+static dome_ckpt_file *open_alone(const char *path, char **message)
 {
     dome_ckpt *ckpt = NULL;
     const char *reason;
@@ -168,6 +167,8 @@ void dome__ckpt_close(dome_ckpt_file *file)
 {
     if (!file)
         return;
+    dome__ckpt_forget_window(file);
+    g_free(file->chain);
     for (guint i = 0; i < file->ckpt->earlier->len; i++)
         dome__ckpt_close(file->earlier[i]);
     g_free(file->earlier);
@@ -188,6 +189,7 @@ dome_ckpt *dome__ckpt_take_head(dome_ckpt_file *file)
     dome_ckpt *ckpt = file->ckpt;
     for (guint i = 0; i < ckpt->earlier->len; i++)
         g_clear_pointer(&file->earlier[i], dome__ckpt_close);
+    dome__ckpt_forget_window(file);
     file->ckpt = dome__ckpt_new("", 0, 0);
     dome__ckpt_close(file);
     return ckpt;
@@ -201,7 +203,7 @@ const char *dome__ckpt_path(const dome_ckpt_file *file)
 /* ---- earlier files ---- */
 
 /* Opens an earlier file: it must be in the same directory, and its head must have the checksum that was noted. */
-static dome_ckpt_file *open_earlier(dome_ckpt_file *file, guint index, char **message)
+dome_ckpt_file *dome__ckpt_open_earlier(dome_ckpt_file *file, guint index, char **message)
 {
     if (file->earlier[index])
         return file->earlier[index];
@@ -209,7 +211,7 @@ static dome_ckpt_file *open_earlier(dome_ckpt_file *file, guint index, char **me
     char *directory = g_path_get_dirname(file->path);
     char *path = dome__ckpt_file_path(directory, e->number, file->ckpt->piece, file->ckpt->pieces);
     char *reason = NULL;
-    dome_ckpt_file *earlier = dome__ckpt_open(path, &reason);
+    dome_ckpt_file *earlier = open_alone(path, &reason);
     if (earlier && (earlier->ckpt->file_bytes != e->file_bytes || !dome__checksum_equal(&earlier->ckpt->sum, &e->sum))) {
         dome__ckpt_refuse(&reason, "checkpoint '%s' is another one than was there before", path);
         dome__ckpt_close(earlier);
@@ -228,9 +230,18 @@ static dome_ckpt_file *open_earlier(dome_ckpt_file *file, guint index, char **me
 bool dome__ckpt_check_earlier(dome_ckpt_file *file, char **message)
 {
     for (guint i = 0; i < file->ckpt->earlier->len; i++)
-        if (!open_earlier(file, i, message))
+        if (!dome__ckpt_open_earlier(file, i, message))
             return false;
     return true;
+}
+
+dome_ckpt_file *dome__ckpt_open(const char *path, char **message)
+{
+    dome_ckpt_file *file = open_alone(path, message);
+    if (!file || !file->ckpt->windows || dome__ckpt_resolve(file, message))
+        return file;
+    dome__ckpt_close(file);
+    return NULL;
 }
 
 static dome_ckpt_file *holder(dome_ckpt_file *file, uint64_t source, char **message)
@@ -239,7 +250,7 @@ static dome_ckpt_file *holder(dome_ckpt_file *file, uint64_t source, char **mess
         return file;
     for (guint i = 0; i < file->ckpt->earlier->len; i++)
         if (g_array_index(file->ckpt->earlier, dome_ckpt_earlier, i).number == source)
-            return open_earlier(file, i, message);
+            return dome__ckpt_open_earlier(file, i, message);
     g_assert_not_reached(); /* excluded by decoding */
 }
 
@@ -247,8 +258,8 @@ static dome_ckpt_file *holder(dome_ckpt_file *file, uint64_t source, char **mess
 
 static const char DAMAGED[] = "is damaged (checksum differs)";
 
-static bool block_fails(const dome_ckpt_file *file, const dome_ckpt_file *holder, const dome_ckpt_object *object, uint64_t block,
-                        const char *reason, char **message)
+bool dome__ckpt_block_fails(const dome_ckpt_file *file, const dome_ckpt_file *holder, const dome_ckpt_object *object,
+                            uint64_t block, const char *reason, char **message)
 {
     char *name = dome__ckpt_shown(object->name);
     char *where = holder == file ? g_strdup("") : g_strdup_printf(" (in '%s')", holder->path);
@@ -264,9 +275,9 @@ static dome_ckpt_file *locate(dome_ckpt_file *file, const dome_ckpt_object *obje
 {
     const dome_ckpt_entry *e = *entry = dome__ckpt_entry(file->ckpt, object, block);
     if (!e)
-        block_fails(file, file, object, block, "there is no such block", message);
+        dome__ckpt_block_fails(file, file, object, block, "there is no such block", message);
     else if (e->source == 0)
-        block_fails(file, file, object, block, "is not in this piece", message);
+        dome__ckpt_block_fails(file, file, object, block, "is not in this piece", message);
     return e && e->source != 0 ? holder(file, e->source, message) : NULL;
 }
 
@@ -277,20 +288,22 @@ bool dome__ckpt_read(dome_ckpt_file *file, const dome_ckpt_object *object, uint6
     char *reason = NULL;
     if (!from)
         return false;
-    if (!read_at(from->fd, buffer, e->length, e->offset, &reason)) {
-        block_fails(file, from, object, block, reason, message);
+    if (!dome__ckpt_read_at(from->fd, buffer, e->length, e->offset, &reason)) {
+        dome__ckpt_block_fails(file, from, object, block, reason, message);
         g_free(reason);
         return false;
     }
     dome_checksum sum = dome__checksum(buffer, e->length);
-    return dome__checksum_equal(&sum, &e->sum) || block_fails(file, from, object, block, DAMAGED, message);
+    if (!dome__checksum_equal(&sum, &e->sum))
+        return dome__ckpt_block_fails(file, from, object, block, DAMAGED, message);
+    return dome__ckpt_patch(file, object, block, buffer, message);
 }
 
 bool dome__ckpt_fits(dome_ckpt_file *file, const dome_ckpt_object *object, uint64_t block, const void *bytes, char **message)
 {
     const dome_ckpt_entry *e = dome__ckpt_entry(file->ckpt, object, block);
     dome_checksum sum = dome__checksum(bytes, e->length);
-    return dome__checksum_equal(&sum, &e->sum) || block_fails(file, file, object, block, DAMAGED, message);
+    return dome__checksum_equal(&sum, &e->sum) || dome__ckpt_block_fails(file, file, object, block, DAMAGED, message);
 }
 
 /* How many blocks, the first one included, lie side by side and fit into the room; *bytes: their length. */
@@ -319,21 +332,22 @@ bool dome__ckpt_read_run(dome_ckpt_file *file, const dome_ckpt_object *object, d
             return false;
         uint64_t bytes, count = side_by_side(file->ckpt, object, blocks, taker->room, &bytes);
         char *reason = NULL;
-        bool good = read_at(from->fd, buffer, bytes, e->offset, &reason);
+        bool good = dome__ckpt_read_at(from->fd, buffer, bytes, e->offset, &reason);
         if (!good && count > 1) { /* one by one up to the block that cannot be read */
             count = 1;
             g_clear_pointer(&reason, g_free);
-            good = read_at(from->fd, buffer, e->length, e->offset, &reason);
+            good = dome__ckpt_read_at(from->fd, buffer, e->length, e->offset, &reason);
         }
         if (!good)
-            block_fails(file, from, object, blocks.first, reason, message);
+            dome__ckpt_block_fails(file, from, object, blocks.first, reason, message);
         g_free(reason);
-        const char *at = buffer;
+        char *at = buffer;
         for (uint64_t b = blocks.first; good && b < blocks.first + count; b++) {
             e = dome__ckpt_entry(file->ckpt, object, b);
             dome_checksum sum = dome__checksum(at, e->length);
-            good = dome__checksum_equal(&sum, &e->sum) || block_fails(file, from, object, b, DAMAGED, message);
-            good = good && (!taker->take || taker->take(taker->ctx, b, at, e->length, message));
+            good = dome__checksum_equal(&sum, &e->sum) || dome__ckpt_block_fails(file, from, object, b, DAMAGED, message);
+            good = good && dome__ckpt_patch(file, object, b, at, message) &&
+                   (!taker->take || taker->take(taker->ctx, b, at, e->length, message));
             at += e->length;
         }
         if (!good)
@@ -344,10 +358,22 @@ bool dome__ckpt_read_run(dome_ckpt_file *file, const dome_ckpt_object *object, d
     return true;
 }
 
+static bool check_patched(dome_ckpt_file *file, const dome_ckpt_object *object, uint64_t block, char **message)
+{
+    const uint64_t length = dome__ckpt_entry(file->ckpt, object, block)->length;
+    void *buffer = length <= G_MAXSIZE ? g_try_malloc((gsize)MAX(length, 1)) : NULL;
+    const bool good = buffer ? dome__ckpt_read(file, object, block, buffer, message)
+                             : dome__ckpt_block_fails(file, file, object, block, "there is no memory for it", message);
+    g_free(buffer);
+    return good;
+}
+
 bool dome__ckpt_check(dome_ckpt_file *file, const dome_ckpt_object *object, uint64_t block, char **message)
 {
     enum { CHUNK = 1 << 20 };
-    const dome_ckpt_entry *e;
+    const dome_ckpt_entry *e = dome__ckpt_entry(file->ckpt, object, block);
+    if (e && dome__ckpt_is_patched(file->ckpt, e))
+        return check_patched(file, object, block, message);
     dome_ckpt_file *from = locate(file, object, block, &e, message);
     char *reason = NULL;
     if (!from)
@@ -356,13 +382,13 @@ bool dome__ckpt_check(dome_ckpt_file *file, const dome_ckpt_object *object, uint
     dome_checksumming *summing = dome__checksum_begin();
     for (uint64_t at = 0, n; at < e->length && !reason; at += n) {
         n = MIN(e->length - at, CHUNK);
-        if (read_at(from->fd, chunk, n, e->offset + at, &reason))
+        if (dome__ckpt_read_at(from->fd, chunk, n, e->offset + at, &reason))
             dome__checksum_add(summing, chunk, n);
     }
     dome_checksum sum = dome__checksum_end(summing);
     bool good = !reason && dome__checksum_equal(&sum, &e->sum);
     if (!good)
-        block_fails(file, from, object, block, reason ? reason : DAMAGED, message);
+        dome__ckpt_block_fails(file, from, object, block, reason ? reason : DAMAGED, message);
     g_free(chunk);
     g_free(reason);
     return good;
@@ -408,7 +434,7 @@ bool dome__ckpt_verify_part(dome_ckpt_file *file, uint64_t part, uint64_t parts,
         }
     }
     g_free(buffer);
-    return good;
+    return good && dome__ckpt_check_results(file, part, parts, message);
 }
 
 bool dome__ckpt_verify(dome_ckpt_file *file, char **message)

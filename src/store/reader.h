@@ -12,7 +12,7 @@ typedef struct dome_ckpt_file dome_ckpt_file;
  * which show them, read all. */
 void dome__ckpt_only_trusted(bool only);
 
-/* Opens a file and checks its head, not its data. */
+/* Opens a file and checks its head, not its data; if it is one of deltas, also the heads of those before it in the chain. */
 dome_ckpt_file *dome__ckpt_open(const char *path, char **message);
 void dome__ckpt_close(dome_ckpt_file *file);
 
@@ -29,7 +29,12 @@ const char *dome__ckpt_path(const dome_ckpt_file *file);
 /* Whether the files to which it refers exist and are the right ones; their data is not checked. */
 bool dome__ckpt_check_earlier(dome_ckpt_file *file, char **message);
 
-/* Reads a block, whose length is in its entry, into buffer. It is a failure if a piece does not have the block. */
+/* Of a checkpoint of deltas: from now on exactly the blocks that have deltas count as patched, as they do where it was written;
+ * before, all blocks of their windows do. All deltas are read. */
+bool dome__ckpt_find_patched(dome_ckpt_file *file, char **message);
+
+/* Reads a block, whose length is in its entry, into buffer; deltas of the chain are applied. It is a failure if a piece does not
+ * have the block. */
 bool dome__ckpt_read(dome_ckpt_file *file, const dome_ckpt_object *object, uint64_t block, void *buffer, char **message);
 
 /* Takes a block whose bytes have been read and checked. False, with *message: no more are read. */
@@ -54,6 +59,10 @@ bool dome__ckpt_fits(dome_ckpt_file *file, const dome_ckpt_object *object, uint6
 
 /* Whether a block's bytes are those that were written, for any length, with little memory. */
 bool dome__ckpt_check(dome_ckpt_file *file, const dome_ckpt_object *object, uint64_t block, char **message);
+
+/* Whether the deltas of a checkpoint of deltas lead to the blocks that were there when they were written: those of one of `parts`
+ * equal parts, counted from 0. */
+bool dome__ckpt_check_results(dome_ckpt_file *file, uint64_t part, uint64_t parts, char **message);
 
 /* Checks all data, or the data of one of `parts` equal parts, counted from 0. */
 bool dome__ckpt_verify(dome_ckpt_file *file, char **message);

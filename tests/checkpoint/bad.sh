@@ -48,7 +48,7 @@ for length in 0 63 500 $((size - 1)); do
     goes_on "$length bytes of it" 3 "ckpt-00000004.dckpt"
 done
 fresh
-printf '\0\0\0\2' | dd of=$newest bs=1 seek=8 conv=notrunc status=none
+printf '\0\0\0\3' | dd of=$newest bs=1 seek=8 conv=notrunc status=none
 goes_on "a newer version" 3 "ckpt-00000004.dckpt"
 fresh
 : >dir/ckpt-00000009.dckpt.part

@@ -6,11 +6,12 @@ export DOME_LAB_S390X=$DOME_BUILD_DIR/tests/s390x DOME_LAB_I386=$DOME_BUILD_DIR/
 examples=$DOME_SOURCE_DIR/examples
 grep -q '^DOME_CHECKPOINT:BOOL=ON' "$DOME_BUILD_DIR/CMakeCache.txt" || skip "built without checkpoints"
 
-# build MACHINE: its md and particles. Leaves a file of the machine's name in the build directory where that cannot be done.
+# build MACHINE: its md, particles and deltas. Leaves a file of the machine's name in the build directory where that cannot be done.
 build() {
     local why
     why=$("$DOME_SOURCE_DIR/tools/dome-lab-$1" md "$examples"/{md,md_options,lennard_jones,lammps_data}.c 2>&1 &&
-        "$DOME_SOURCE_DIR/tools/dome-lab-$1" particles "$examples/particles.c" "$examples/particle_box.c" 2>&1)
+        "$DOME_SOURCE_DIR/tools/dome-lab-$1" particles "$examples/particles.c" "$examples/particle_box.c" 2>&1 &&
+        "$DOME_SOURCE_DIR/tools/dome-lab-$1" deltas "$DOME_SOURCE_DIR/tests/checkpoint/deltas.c" 2>&1)
     case $? in
     0) return 0 ;;
     77) echo "without $1: ${why#dome-lab-*: }" && return 1 ;;
@@ -38,17 +39,19 @@ case $machines in
 esac
 arguments_of_md="--cells 3 --steps 16 --thermo 0"
 arguments_of_particles="--particles 150 --steps 16"
+arguments_of_deltas=30
 every=4 middle=2
 
 # start NAME TASKS PROGRAM ARGUMENTS...: on x86-64, s390x (one task), i386, or mixed.
 start() {
-    local name=$1 tasks=$2 where=$3 program=$4 first=()
+    local name=$1 tasks=$2 where=$3 program=$4 folder=$DOME_BUILD_DIR/examples first=()
     shift 4
+    [ "$program" != deltas ] || folder=$DOME_BUILD_DIR/tests/checkpoint
     case $where in
-    x86-64) first=(on h1 "$dome" run -n "$tasks" "$DOME_BUILD_DIR/examples/$program") ;;
+    x86-64) first=(on h1 "$dome" run -n "$tasks" "$folder/$program") ;;
     s390x) first=(on h2 "$DOME_LAB_S390X/bin/$program" --dome-transport self) ;;
     i386) first=(on h1 "$dome" run -n "$tasks" "$DOME_LAB_I386/bin/$program") ;;
-    mixed) first=(on h1 "$dome" run --hosts "$work/hosts" -n "$tasks" "$DOME_BUILD_DIR/examples/$program") ;;
+    mixed) first=(on h1 "$dome" run --hosts "$work/hosts" -n "$tasks" "$folder/$program") ;;
     esac
     run "$name" "${first[@]}" "$@"
 }
@@ -57,6 +60,7 @@ start() {
 check() {
     local program=$1 arguments=arguments_of_$1 where before=x86-64 tasks=3 list="x86-64"
     case $machines in *s390x*) list+=" s390x mixed" ;; esac
+    [ "$program" != deltas ] || list=${list% mixed} # it has a region
     case $machines in *i386*) list+=" i386" ;; esac
     # shellcheck disable=SC2086
     for where in $list; do
@@ -73,6 +77,8 @@ check() {
         done
         before=$where tasks=$((tasks == 3 ? 5 : 3))
     done
+    [ "$program" != deltas ] || [ "$(od -An -tu1 -j11 -N1 deltas.x86-64.dir/ckpt-00000002.dckpt | tr -d ' ')" = 2 ] ||
+        fail "the second checkpoint is not one of deltas"
     # shellcheck disable=SC2086
     for where in $list; do
         rm -rf again
@@ -88,7 +94,7 @@ check() {
     done
 }
 
-for program in md particles; do
+for program in md particles deltas; do
     say "$program:$machines"
     check $program
 done

@@ -1,6 +1,7 @@
 /* The head of a checkpoint: whatever the bytes are, it is refused in words or means what it says. The first byte chooses whether
  * the checksum is put right, so that the parts behind it are reached. */
 #include "store/store_inspect.h"
+#include "store/windows.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -92,6 +93,29 @@ static void check_shape(const dome_ckpt *ckpt, const dome_ckpt_object *object)
     g_free(shape);
 }
 
+static void check_again(dome_ckpt *ckpt, const uint8_t *head)
+{
+    void *again = dome__ckpt_encode(ckpt);
+    require(memcmp(again, head, ckpt->head_bytes) == 0);
+    g_free(again);
+}
+
+/* One of deltas: its windows are in order, and lie one behind the other. */
+static void check_windows(dome_ckpt *ckpt, const uint8_t *head)
+{
+    uint64_t end = ckpt->head_bytes;
+    require(!ckpt->table && ckpt->earlier->len > 0 && ckpt->pieces == 0);
+    for (guint i = 0; i < ckpt->windows->len; i++) {
+        const dome_ckpt_window *w = &g_array_index(ckpt->windows, dome_ckpt_window, i);
+        const dome_ckpt_object *object = dome__ckpt_object(ckpt, w->object);
+        require(object && w->window < dome__ckpt_windows(ckpt, object) && w->offset == end);
+        require(dome__ckpt_window_of(ckpt, object, w->window * dome__ckpt_window_blocks(ckpt, object)) == w);
+        end += w->bytes;
+    }
+    require(end == ckpt->file_bytes && dome__ckpt_same_objects(ckpt, ckpt));
+    check_again(ckpt, head);
+}
+
 static void check_read(dome_ckpt *ckpt, const uint8_t *head)
 {
     uint64_t entries = 0;
@@ -112,9 +136,7 @@ static void check_read(dome_ckpt *ckpt, const uint8_t *head)
         }
     }
     require(entries == ckpt->entries && dome__ckpt_same(ckpt, ckpt));
-    void *again = dome__ckpt_encode(ckpt);
-    require(memcmp(again, head, ckpt->head_bytes) == 0);
-    g_free(again);
+    check_again(ckpt, head);
 
     /* What was read can be the one before another. */
     char *message = NULL;
@@ -151,7 +173,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     dome_ckpt *ckpt = dome__ckpt_decode(head, bytes, file_bytes, &message);
     require((ckpt == NULL) == (message != NULL));
     if (ckpt)
-        check_read(ckpt, head);
+        (ckpt->windows ? check_windows : check_read)(ckpt, head);
     else
         require(*message && !strchr(message, '\n') && g_utf8_validate(message, -1, NULL));
     g_free(message);

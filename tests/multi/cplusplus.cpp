@@ -138,6 +138,13 @@ static dome_type body_type()
                                  {"mass", DOME_F32, offsetof(body, mass), 1}};
     if (!type)
         type = dome_type_struct(env, "body", sizeof(body), fields, 2, sizeof(dome_field));
+    struct parsed {
+        double position[2];
+        float mass;
+    };
+    const size_t counts[] = {1, 2};
+    CHECK(dome_type_portable_size(dome_type_parse(env, "parsed", "{{D}F}", counts, 2, sizeof(parsed))) ==
+          dome_type_portable_size(type));
     return type;
 }
 

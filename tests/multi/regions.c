@@ -171,6 +171,38 @@ static void check_errors(void)
     dome_region_free(r);
 }
 
+/* A list at a fixed address: pointers mean the same on all tasks. */
+static void check_pointers(void)
+{
+    typedef struct node {
+        struct node *next;
+        int64_t value;
+    } node;
+    enum { NODES = 1000 };
+    void *const at = sizeof(void *) == 8 ? (void *)(uintptr_t)UINT64_C(0x210000000000) : (void *)(uintptr_t)0x30000000;
+    dome_region *r = dome_region_new(env, NULL, DOME_U8, NODES * sizeof(node), DOME_REGION_OPTIONS(.at = at));
+    node *nodes = dome_region_data(r);
+    CHECK((void *)nodes == at);
+    for (uint64_t i = rank; i < NODES; i += size)
+        nodes[i] = (node){i + 1 < NODES ? &nodes[i + 1] : NULL, (int64_t)i};
+    dome_barrier(env);
+    int64_t sum = 0;
+    for (const node *n = nodes; n; n = n->next)
+        sum += n->value;
+    CHECK(sum == NODES * (NODES - 1) / 2);
+    CHECK(!dome_region_new(env, NULL, DOME_U8, 10, DOME_REGION_OPTIONS(.at = at)));
+    FAILED(DOME_ERR_MEMORY, "something else is at that address");
+    CHECK(!dome_region_new(env, NULL, DOME_U8, 10, DOME_REGION_OPTIONS(.at = (char *)at + 1)));
+    FAILED(DOME_ERR_MEMORY, "no multiple of the page");
+    CHECK(!dome_region_new(env, "list", DOME_U8, 10, DOME_REGION_OPTIONS(.at = at)));
+    FAILED(DOME_ERR_ARGUMENT, "'list' is at a fixed address");
+    dome_barrier(env);
+    dome_region_free(r);
+    r = dome_region_new(env, NULL, DOME_U8, 10, DOME_REGION_OPTIONS(.at = at));
+    CHECK(dome_region_data(r) == at);
+    dome_region_free(r);
+}
+
 int main(int argc, char **argv)
 {
     init_unbalanced(argc, argv);
@@ -183,6 +215,7 @@ int main(int argc, char **argv)
     check_read();
     check_atomic();
     check_errors();
+    check_pointers();
     dome_print(env, "ok regions on %d tasks: %u checks\n", dome_size(env), checks);
     return dome_finalize(env) ? 1 : 0;
 }

@@ -258,6 +258,7 @@ static void of_types(void)
 {
     const dome_field field = {"a", DOME_F64, 0, 1}, nameless = {NULL, DOME_F64, 0, 1}, typeless = {"a", NULL, 0, 1};
     const dome_type_ops ops = {.size = sizeof ops};
+    const size_t one = 1;
     dome_field place;
     char packed[8] = "";
     double value = 0;
@@ -266,6 +267,10 @@ static void of_types(void)
     REFUSES(dome_type_struct, env, "t", 8, NULL, 1, sizeof(dome_field));
     REFUSES(dome_type_struct, env, "t", 8, &nameless, 1, sizeof(dome_field));
     REFUSES(dome_type_struct, env, "t", 8, &typeless, 1, sizeof(dome_field));
+    REFUSES(dome_type_parse, NULL, "t", "{D}", &one, 1, 8);
+    REFUSES(dome_type_parse, env, NULL, "{D}", &one, 1, 8);
+    REFUSES(dome_type_parse, env, "t", NULL, &one, 1, 8);
+    REFUSES(dome_type_parse, env, "t", "{D}", NULL, 1, 8);
     REFUSES(dome_type_set_ops, NULL, DOME_F64, &ops);
     REFUSES(dome_type_set_ops, env, NULL, &ops);
     REFUSES(dome_type_set_ops, env, DOME_F64, NULL);

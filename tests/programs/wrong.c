@@ -93,6 +93,7 @@ static void on_view(dome_env *of, const dome_view_news *news, void *data)
 static void of_environment(void)
 {
     int number = 0;
+    const size_t one = 1;
     const dome_span *spans;
     dome_field field = {"a", DOME_F64, 0, 1}, outside = {"a", DOME_F64, 8, 1};
     const dome_type_ops ops = {.size = sizeof ops};
@@ -102,6 +103,7 @@ static void of_environment(void)
     WRONG(dome_on_view, env, on_view, NULL);
     WRONG(dome_lost, dvec_object(empty), &spans);
     WRONG(dome_type_struct, env, "outside", 8, &outside, 1, sizeof field);
+    WRONG(dome_type_parse, env, "parsed", "{D", &one, 1, 8);
     WRONG(dome_type_set_ops, env, DOME_F64, &ops);
     WRONG(dome_type_field, dvec_type(pairs), 5, &field, sizeof field);
     WRONG(dome_object_new, env, "x", dome_object_operations(dvec_object(x)), x);

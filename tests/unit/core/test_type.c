@@ -212,6 +212,78 @@ static void test_refused(void)
     refuse(DOME_ERR_NAME, "differently", "r", 12, good, 1);
 }
 
+/* ---- type strings ---- */
+
+/* The structs that the strings below describe, as the compiler lays them out. */
+typedef struct row {
+    int8_t c;
+    double d[20];
+} row;
+
+typedef struct inner {
+    int16_t i;
+    float f;
+} inner;
+
+typedef struct nested {
+    int8_t c;
+    inner in[3];
+    int64_t l;
+    int8_t last;
+} nested;
+
+static void test_parse(void)
+{
+    const size_t counts[] = {10, 20}, of_nested[] = {7, 3}, one[] = {5}, deep[] = {1, 1, 4};
+    const dome_field of_row[] = {{"0", DOME_I8, offsetof(row, c), 1}, {"1", DOME_F64, offsetof(row, d), 20}};
+    dome_type type = dome_type_parse(env, "row", "{C{D}}", counts, 2, sizeof(row));
+    g_assert_nonnull(type);
+    g_assert_true(dome_type_struct(env, "row", sizeof(row), of_row, 2, sizeof(dome_field)) == type);
+    g_assert_true(dome_type_parse(env, "row", "{C{D}}", counts, 2, sizeof(row)) == type);
+
+    const dome_field of_inner[] = {{"0", DOME_I16, offsetof(inner, i), 1}, {"1", DOME_F32, offsetof(inner, f), 1}};
+    type = dome_type_parse(env, "nested", "{C{IF}LC}", of_nested, 2, sizeof(nested));
+    const dome_type within = dome_type_struct(env, "nested.1", sizeof(inner), of_inner, 2, sizeof(dome_field));
+    const dome_field whole[] = {{"0", DOME_I8, offsetof(nested, c), 1},
+                                {"1", within, offsetof(nested, in), 3},
+                                {"2", DOME_I64, offsetof(nested, l), 1},
+                                {"3", DOME_I8, offsetof(nested, last), 1}};
+    g_assert_true(type && within && dome_type_struct(env, "nested", sizeof(nested), whole, 4, sizeof(dome_field)) == type);
+
+    g_assert_true(dome_type_parse(env, "", "{D}", one, 1, sizeof(double)) == DOME_F64);
+    g_assert_true(dome_type_parse(env, "", "{{L}}", (const size_t[]){3, 1}, 2, sizeof(int64_t)) == DOME_I64);
+    type = dome_type_parse(env, "line", "{{{F}}}", deep, 3, 4 * sizeof(float));
+    g_assert_true(type && dome_type_size(type) == 4 * sizeof(float));
+}
+
+static void refuse_text(const char *text, const size_t *counts, size_t ncounts, size_t size, const char *words)
+{
+    g_assert_null(dome_type_parse(env, "wrong", text, counts, ncounts, size));
+    g_assert_cmpint(dome_error_status(env), ==, DOME_ERR_ARGUMENT);
+    if (!strstr(dome_error_message(env), words))
+        g_error("'%s' does not say '%s'", dome_error_message(env), words);
+    dome_error_clear(env);
+}
+
+static void test_wrong_strings(void)
+{
+    const size_t counts[] = {2, 3, 0}, ones[20] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    const size_t huge[] = {1, SIZE_MAX};
+    refuse_text("", counts, 1, 8, "character 1: there is no '{'");
+    refuse_text("D", counts, 1, 8, "character 1: there is no '{'");
+    refuse_text("{C{D}", counts, 2, 8, "character 6: a '}' is missing");
+    refuse_text("{CX}", counts, 1, 8, "type string '{CX}' of 'wrong', character 3: it is none of");
+    refuse_text("{}", counts, 1, 8, "character 2: there is nothing in these braces");
+    refuse_text("{C{}}", counts, 2, 8, "character 4: there is nothing in these braces");
+    refuse_text("{D}}", counts, 1, 8, "character 4: something follows the last '}'");
+    refuse_text("{C{D}}", counts, 1, 8, "character 3: there is no count for these braces");
+    refuse_text("{D}", counts, 2, 8, "there are more counts than braces");
+    refuse_text("{C{I{D}}}", counts, 3, 8, "character 5: the count of these braces is 0");
+    refuse_text("{C{D}}", counts, 2, 8, "has 32 bytes, and not 8");
+    refuse_text("{C{D}}", huge, 2, 8, "character 6: the struct is larger than memory can be");
+    refuse_text("{{{{{{{{{{{{{{{{{D}}}}}}}}}}}}}}}}}", ones, 17, 8, "character 17: braces are nested more than 16 deep");
+}
+
 int main(int argc, char **argv)
 {
     char *arguments[] = {argv[0], "--dome-transport", "self", NULL}, **init_argv = arguments;
@@ -225,6 +297,8 @@ int main(int argc, char **argv)
     g_test_add_func("/type/struct", test_struct);
     g_test_add_func("/type/struct_runs", test_struct_runs);
     g_test_add_func("/type/refused", test_refused);
+    g_test_add_func("/type/parse", test_parse);
+    g_test_add_func("/type/wrong_strings", test_wrong_strings);
     int failed = g_test_run();
     return dome_finalize(env) | failed;
 }

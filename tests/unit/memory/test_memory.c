@@ -38,6 +38,26 @@ static void test_two_mappings(void)
     dome__memory_free(memory);
 }
 
+/* At an address of the caller's choice, where nothing is; refused anywhere else, and the memory stays. */
+static void test_place(void)
+{
+    dome_memory *memory = new_memory(100000);
+    const size_t page = dome__memory_page(memory), bytes = dome__memory_bytes(memory);
+    char *before = dome__memory_data(memory), *alias = dome__memory_alias(memory);
+    before[0] = 1;
+    char *free_place = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    g_assert_true(free_place != MAP_FAILED);
+    g_assert_cmpstr(dome__memory_place(memory, free_place), ==, "something else is at that address");
+    g_assert_cmpstr(dome__memory_place(memory, free_place + 1), ==, "the address is no multiple of the page");
+    g_assert_true(dome__memory_data(memory) == before && before[0] == 1);
+    g_assert_cmpint(munmap(free_place, bytes), ==, 0);
+    g_assert_cmpstr(dome__memory_place(memory, free_place), ==, NULL);
+    g_assert_true(dome__memory_data(memory) == free_place && free_place[0] == 1);
+    free_place[page] = 2;
+    g_assert_true(alias[page] == 2);
+    dome__memory_free(memory);
+}
+
 static void test_smallest(void)
 {
     dome_memory *none = new_memory(0), *one = new_memory(1), *page = new_memory(dome__memory_page(one));
@@ -198,6 +218,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/memory/two-mappings", test_two_mappings);
+    g_test_add_func("/memory/place", test_place);
     g_test_add_func("/memory/smallest", test_smallest);
     g_test_add_func("/memory/attach", test_attach);
     g_test_add_func("/memory/refused-offers", test_refused_offers);
