@@ -71,7 +71,7 @@ static void start(program *p, const dome_attempt *attempt)
     if (!o->help && !o->version &&
         (tasks != 1 || o->size.most > 1 || o->start.hosts_script || o->size.policy == DOME_SIZE_AUTO) &&
         g_strcmp0(o->start.transport, "self") != 0) {
-        dome_launch launch;
+        dome_launch launch = {0};
         if (!p->launcher)
             message =
                 g_strdup_printf("this library was built without %s: only --dome-transport self is there", dome__provider_title());
@@ -85,7 +85,7 @@ static void start(program *p, const dome_attempt *attempt)
         request.tasks = tasks;
         if (message || !dome__launch_open(&launch, &request, &message)) {
             if (attempt)
-                dome__supervise_failed(attempt, message);
+                dome__supervise_failed(attempt, launch.machine.daemon < 0, message);
             dome__command_fail(1, "%s", message);
         }
         if (!tasks && launch.machine.directory && !p->hosts)

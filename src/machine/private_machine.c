@@ -17,6 +17,7 @@
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static void take_down_left_behind(const void *ctx, const char *path)
@@ -296,7 +297,9 @@ bool dome__private_machine_start(dome_private_machine *m, const char *address, c
         return m->daemon > 0;
     if (add_hosts(m->launcher, hosts, message))
         return true;
-    if (!most_hosts)
+    if (waitpid(m->daemon, NULL, WNOHANG) > 0)
+        m->daemon = -1;
+    if (!most_hosts || m->daemon < 0)
         return false;
     dome__say("continuing without these hosts: %s", *message);
     g_clear_pointer(message, g_free);

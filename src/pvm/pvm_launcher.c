@@ -73,6 +73,7 @@ const dome_launcher dome__launcher_pvm = {
     .origin = origin,
     .hosts = dome__pvm_program_hosts,
     .spawn = dome__pvm_start,
+    .lost = dome__pvm_lost,
     .siblings = dome__pvm_siblings,
     .lead = dome__pvm_lead,
     .alone = alone,

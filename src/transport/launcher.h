@@ -86,6 +86,10 @@ typedef struct dome_launcher {
     dome_members *(*spawn)(const dome_spawn *program, const char *hub, const dome_again *again,
                            void (*starting)(void *ctx, const char *host), void *ctx, char **message);
 
+    /* SPAWN: whether the last of these functions that failed did so because a daemon or a host has been lost, so that the program
+     * can be started again. Otherwise it would fail again. */
+    bool (*lost)(void);
+
     /* TOGETHER: the number of tasks started together, this one included, and this one's position among them; the first leads. */
     int (*siblings)(int *place);
     dome_members *(*lead)(const char *hub, char **message);
@@ -138,7 +142,7 @@ typedef struct dome_launcher {
 
     /* Starts a daemon as a child of this process, with its files in directory, listening on address (NULL: for this host only).
      * hosts: other hosts will be added. lifeline: a socket; the daemon ends when the last process that holds its other end is
-     * gone (-1: none). Returns the daemon's pid, or 0. */
+     * gone (-1: none). Returns the daemon's pid, or 0; -1: somebody has killed it before it could answer. */
     pid_t (*machine_start)(const char *directory, const char *address, bool hosts, int lifeline, double timeout, char **message);
 
     /* Adds hosts (lines of a hostfile). On failure returns false, and *message names the hosts that failed. old (may be NULL):
