@@ -12,6 +12,7 @@
 #include "program/restarts.h"
 #include "system/environment_variables.h"
 #include "system/say.h"
+#include "system/thread.h"
 
 #include <dome/env.h>
 
@@ -348,6 +349,9 @@ int dome__command_run(int argc, char **argv)
     dome__options_settle(&p.options);
     p.hosts = find_hosts(&p);
     const bool runs = !p.options.help && !p.options.version;
+    char *small = runs ? dome__stack_too_small() : NULL;
+    if (small)
+        dome__command_fail(1, "run: %s", small);
     if (r.view && runs)
         show_live(&p.options);
     if (!dome__restarts_needed(&p.options) || !runs)

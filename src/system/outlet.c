@@ -1,5 +1,7 @@
 #include "system/outlet.h"
 
+#include "system/thread.h"
+
 #include <glib.h>
 
 #include <errno.h>
@@ -25,6 +27,7 @@ struct dome_outlet {
     pthread_cond_t more;
     GString *text;
     bool over, broken;
+    int error;              /* why it is broken: errno */
     gsize waiting, written; /* bytes: in text, or taken by the thread and not yet written; written so far */
 };
 
@@ -54,11 +57,13 @@ static void write_all(dome_outlet *outlet, const GString *text)
     bool good = true;
     for (size_t done = 0, n; good && done < text->len; done += n) {
         good = write_piece(outlet, text->str + done, piece_of(text->str + done, text->len - done), &n);
+        const int error = errno;
         pthread_mutex_lock(&outlet->mutex);
         outlet->waiting -= n;
         outlet->written += n;
         if (!good) {
             outlet->broken = true;
+            outlet->error = error;
             outlet->waiting = 0;
             g_string_truncate(outlet->text, 0);
         }
@@ -112,7 +117,7 @@ static bool start(dome_outlet *outlet)
     sigfillset(&all);         /* the main thread handles signals */
     sigdelset(&all, SIGTTOU); /* but SIGTTOU must stop a background job that writes to its terminal */
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    outlet->running = pthread_create(&outlet->thread, NULL, write_what_comes, outlet) == 0;
+    outlet->running = dome__thread_create(&outlet->thread, write_what_comes, outlet) == 0;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return outlet->running;
 }
@@ -150,6 +155,14 @@ size_t dome__outlet_waiting(dome_outlet *outlet)
 size_t dome__outlet_written(dome_outlet *outlet)
 {
     return look(outlet, &outlet->written);
+}
+
+int dome__outlet_error(dome_outlet *outlet)
+{
+    pthread_mutex_lock(&outlet->mutex);
+    const int error = outlet->error;
+    pthread_mutex_unlock(&outlet->mutex);
+    return error;
 }
 
 bool dome__outlet_full(dome_outlet *outlet)

@@ -23,6 +23,9 @@ size_t dome__outlet_waiting(dome_outlet *outlet);
 /* Bytes written so far: they increase while the reader reads. */
 size_t dome__outlet_written(dome_outlet *outlet);
 
+/* Why text has been lost: an errno, or 0. */
+int dome__outlet_error(dome_outlet *outlet);
+
 /* Ends the thread, if it is idle, and frees. A thread that is still writing ends with the process. */
 void dome__outlet_close(dome_outlet *outlet);
 

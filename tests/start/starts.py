@@ -189,6 +189,26 @@ def as_many_as_told():
         says(limited + ["--dome-tasks", str(most)] + options, sum_of(most), machine.for_run())
 
 
+def small(soft, hard):
+    return ["prlimit", "--stack=%s:%s" % (soft * 1024, hard), STARTER]
+
+
+def small_stack(kib):
+    """One line, from the program and from dome run."""
+    line = r"the limit on the stack is %d KiB, and a program needs 128: raise it \(ulimit -s\)" % kib
+    program = small(kib, kib * 1024)
+    refuses(program + ["sum", "--dome-tasks", "3"], 1, line)
+    refuses(program + ["sum", "--dome-tasks", "1"], 1, line)
+    refuses(program[:-1] + [DOME, "run", "-n", "3", STARTER, "sum"], 1, "run: " + line)
+
+
+def full_disk(options, what="sum"):
+    """What is printed is lost: the program does not end with 0."""
+    with open("/dev/full", "wb") as full, Run([STARTER, what] + options, stdout=full) as run:
+        ends(run, 1)
+        only_line(run, r"((dome_print|dome_finalize): the program's|the tasks') output cannot be written: No space left on device")
+
+
 # ---- virtual machines that are there already ----
 
 
@@ -548,6 +568,14 @@ def all_cases():
     case("more tasks than the hub can have connections to", before_anything, ["--dome-tasks", "100"],
          r"100 tasks are more than the process that watches over them can have connections to, [4-6]\d: the limit on open files is 150 "
          r"\(ulimit -Hn\) on host \S+: raise it, or run fewer tasks", 150)
+    for n in 64, 100:
+        case("a stack of %d KiB" % n, small_stack, n)
+    for soft in 64, 128:
+        case("a stack of %d KiB that may be larger" % soft, says, small(soft, "unlimited") + ["sum", "--dome-tasks", "3"], sum_of(3))
+    for options in ["--dome-tasks", "1"], ["--dome-tasks", "3"], ["--dome-tasks", "3", "--dome-restarts", "1"]:
+        case("output to a full disk, %s" % " ".join(options), full_disk, options)
+        case("much output to a full disk, %s" % " ".join(options), full_disk, ["20000"] + options, "lines")
+    case("output of all tasks to a full disk", full_disk, ["--dome-tasks", "2", "--dome-output", "all"], "last")
     case("as many tasks as the hub can have connections to", as_many_as_told)
     case("dome run: no such program", refuses, [DOME, "run", "-n", "2", "/nowhere/program"], 127, r"run: there is no program .*")
     case("dome run: not a program", refuses, [DOME, "run", "-n", "2", "/etc/passwd"], 126, r"run: the file /etc/passwd is not executable .*")
