@@ -351,7 +351,7 @@ int dome__hub_run(const dome_hub *hub, int *signal_number)
     if (hub->report_fd >= 0)
         dome__hub_report_end(&s);
     if (hub->machine.directory)
-        hub->machine.launcher->machine_take_down(hub->machine.directory, hub->machine.others);
+        hub->machine.launcher->machine.take_down(hub->machine.directory, hub->machine.others);
     int lost, ended_by = dome__hub_drain(&s, &lost);
     if (lost && !status) { /* rank 0 has said nothing */
         dome__say("the tasks' output cannot be written: %s", g_strerror(lost));

@@ -241,7 +241,7 @@ static void wait_for_leftovers(supervisor *s)
     if (s->rank0 > 0 && kill(s->rank0, SIGKILL) == 0)
         waitpid(s->rank0, NULL, 0);
     if (s->directory && s->directory[0] && access(s->directory, F_OK) == 0)
-        s->how->launcher->machine_take_down(s->directory, false);
+        s->how->launcher->machine.take_down(s->directory, false);
 }
 
 static void add_silent(supervisor *s)

@@ -301,7 +301,7 @@ static void become_first(dome_env *env, const dome_provider *provider, const cha
     env->change->start.hub = g_strdup(hub);
     watch_rank0(env, hub, arguments);
     if (provider->launcher->can & DOME_LAUNCHER_MACHINE)
-        provider->launcher->machine_prepare();
+        provider->launcher->machine.prepare();
     dome_network *network = NULL;
     dome_members *members = spawn(env, arguments, hub, NULL, &network, &message);
     dome__watch_note(env->watch, 0, 0, DOME_OP_INIT, 0);

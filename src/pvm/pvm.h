@@ -50,7 +50,7 @@ pid_t dome__pvm_daemon_start(const char *directory, const char *address, int lif
  * Call it before dome__pvm_daemon_start. */
 void dome__pvm_write_rsh(const char *directory);
 
-/* Ends a private machine: dome_launcher.machine_take_down. */
+/* Ends a private machine: dome_launcher_machine.take_down. */
 void dome__pvm_take_down(const char *directory, bool others);
 
 /* Adds hosts (PVM hostfile lines) to the machine of this process. False with *message naming the hosts that failed. old (may be
@@ -79,7 +79,7 @@ GPtrArray *dome__pvm_hosts(char **message);
  * returns false with *message. */
 bool dome__pvm_remove_hosts(char **names, bool force, char **message);
 
-/* The hosts but for this one: dome_launcher.machine_others. */
+/* The hosts but for this one: dome_launcher_machine.others. */
 char **dome__pvm_other_hosts(void);
 
 /* Starts a machine on this host, which outlives this process. address: the one by which other hosts reach it, or NULL. */
