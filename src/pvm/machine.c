@@ -61,6 +61,24 @@ char *dome__pvm_daemon_program(char **trouble)
     return program;
 }
 
+/* Whether the process that listens at the other end of a local socket has ended. Its sockets may be open even so: for a moment
+ * the tasks that a daemon is just starting have them, too. */
+static bool has_ended(int fd)
+{
+    struct ucred daemon = {0};
+    socklen_t length = sizeof daemon;
+    char path[64], *text = NULL;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &daemon, &length) < 0 || daemon.pid <= 0)
+        return false;
+    if (kill(daemon.pid, 0) < 0)
+        return errno == ESRCH;
+    g_snprintf(path, sizeof path, "/proc/%d/stat", (int)daemon.pid);
+    const char *state = g_file_get_contents(path, &text, NULL, NULL) ? strrchr(text, ')') : NULL;
+    const bool ended = state && (g_str_has_prefix(state, ") Z") || g_str_has_prefix(state, ") X"));
+    g_free(text);
+    return ended;
+}
+
 /* Whether a daemon answers at an address from its file: the path of a local socket, or host and port in hexadecimal. */
 static bool answers(const char *text)
 {
@@ -72,6 +90,10 @@ static bool answers(const char *text)
         g_strlcpy(to.sun_path, text, sizeof to.sun_path);
         fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
         connected = fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof to) == 0;
+        if (connected && has_ended(fd)) {
+            connected = false;
+            errno = ECONNREFUSED;
+        }
     } else if (sscanf(text, "%8x:%4x", &host, &port) == 2) {
         struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(host)};
         fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

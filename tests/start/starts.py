@@ -2,6 +2,7 @@
 
     starts.py [PART-OF-A-NAME]"""
 
+import ctypes
 import glob
 import os
 import re
@@ -384,6 +385,31 @@ def stale_address():
         prints(run, sum_of(3))
 
 
+def held_socket():
+    """A killed daemon whose socket a process still has: for a moment that is so for the tasks that it was starting."""
+    pidfd_getfd = 438
+    with Machine() as machine:
+        address = machine.address.strip().decode()
+        with open("/proc/net/unix") as f:
+            inodes = [line.split()[6] for line in f if line.split()[-1] == address and line.split()[3] != "00000000"]
+        folder, libc = "/proc/%d/fd" % machine.daemon.pid, ctypes.CDLL(None, use_errno=True)
+        fds = [int(fd) for fd in os.listdir(folder) if os.readlink(folder + "/" + fd) in ["socket:[%s]" % i for i in inodes]]
+        check(fds, "the daemon does not listen at " + address)
+        process = os.pidfd_open(machine.daemon.pid)
+        held = libc.syscall(pidfd_getfd, process, fds[0], 0)
+        os.close(process)
+        if held < 0:
+            return "not tried: " + os.strerror(ctypes.get_errno())
+        machine.daemon.kill()
+        wait_until(lambda: not harness.Process.at(machine.daemon.pid), "the daemon's end")
+        with Run([STARTER, "sum", "--dome-tasks", "3"], machine.for_run()) as run:
+            status = run.wait()
+            os.close(held)
+            check(status == 0, "status %d: %s" % (status, run.errors()))
+            prints(run, sum_of(3))
+            only_line(run, r"\S+/pvmd.\d+ was left behind by a PVM daemon that has ended; using a private virtual machine .*")
+
+
 def no_pvm():
     with Run(["/bin/sh", "-c", 'exec "$0" sum --dome-tasks 4', STARTER],
              {"PVM_ROOT": "%TMP%", "PATH": "/nowhere"}) as run:
@@ -580,6 +606,7 @@ def all_cases():
     case("dome run: no such program", refuses, [DOME, "run", "-n", "2", "/nowhere/program"], 127, r"run: there is no program .*")
     case("dome run: not a program", refuses, [DOME, "run", "-n", "2", "/etc/passwd"], 126, r"run: the file /etc/passwd is not executable .*")
     case("dome run: not a Dome program", not_a_dome_program)
+    case("a socket of a daemon that was killed", held_socket)
     case("no PVM", no_pvm)
     for options in ["--dome-tasks", "1"], ["--dome-transport", "self"]:
         case("no PVM needed: %s" % " ".join(options), no_pvm_needed, options)
