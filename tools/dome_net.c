@@ -407,8 +407,8 @@ static char **hosts_named(const request *r, char **lines, const char *address)
         g_ptr_array_add(names, NULL);
         return (char **)g_ptr_array_free(names, FALSE);
     }
-    r->provider->launcher->machine_prepare();
-    bool there = r->provider->launcher->machine_there(&left);
+    r->provider->launcher->machine.prepare();
+    bool there = r->provider->launcher->machine.there(&left);
     g_free(left);
     if (!there)
         return NULL;

@@ -237,8 +237,8 @@ static void add_others(GPtrArray *all)
     char *stale = NULL, *message = NULL, *text = NULL;
     if (!launcher)
         return;
-    launcher->machine_prepare();
-    if (launcher->machine_there(&stale) && !(text = dome__in_time(ask_others, launcher, PATIENCE, &message)))
+    launcher->machine.prepare();
+    if (launcher->machine.there(&stale) && !(text = dome__in_time(ask_others, launcher, PATIENCE, &message)))
         dome__say("ps: programs of other hosts are not known: %s", message);
     char **texts = g_strsplit(text ? text : "", SEPARATOR, 0);
     for (char **at = texts; *at; at++) {

@@ -12,6 +12,7 @@
 #include "program/restarts.h"
 #include "system/environment_variables.h"
 #include "system/say.h"
+#include "system/thread.h"
 
 #include <dome/env.h>
 
@@ -71,7 +72,7 @@ static void start(program *p, const dome_attempt *attempt)
     if (!o->help && !o->version &&
         (tasks != 1 || o->size.most > 1 || o->start.hosts_script || o->size.policy == DOME_SIZE_AUTO) &&
         g_strcmp0(o->start.transport, "self") != 0) {
-        dome_launch launch;
+        dome_launch launch = {0};
         if (!p->launcher)
             message =
                 g_strdup_printf("this library was built without %s: only --dome-transport self is there", dome__provider_title());
@@ -85,7 +86,7 @@ static void start(program *p, const dome_attempt *attempt)
         request.tasks = tasks;
         if (message || !dome__launch_open(&launch, &request, &message)) {
             if (attempt)
-                dome__supervise_failed(attempt, message);
+                dome__supervise_failed(attempt, launch.machine.daemon < 0, message);
             dome__command_fail(1, "%s", message);
         }
         if (!tasks && launch.machine.directory && !p->hosts)
@@ -348,6 +349,9 @@ int dome__command_run(int argc, char **argv)
     dome__options_settle(&p.options);
     p.hosts = find_hosts(&p);
     const bool runs = !p.options.help && !p.options.version;
+    char *small = runs ? dome__stack_too_small() : NULL;
+    if (small)
+        dome__command_fail(1, "run: %s", small);
     if (r.view && runs)
         show_live(&p.options);
     if (!dome__restarts_needed(&p.options) || !runs)

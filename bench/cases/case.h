@@ -19,6 +19,9 @@ typedef struct case_times {
 /* Seconds of a monotonic clock. */
 double case_now(void);
 
+/* Seconds of processor time that this process has taken in its own code. */
+double case_user(void);
+
 /* n doubles in large pages, touched; the process ends if there is no memory. */
 double *case_array(size_t n);
 

@@ -44,8 +44,8 @@ dome_env *dome_init(int *argc, char ***argv);
 /* Ends the program: waits for all tasks, destroys the remaining objects, and takes down what
  * dome_init started. Collective; no Dome function may be called afterwards (a call that uses the
  * environment or an object prints one line and ends the process). Returns the exit status for main:
- * 0 unless an error was recorded after dome_set_errors_return and not cleared. NULL is allowed and
- * returns 0. */
+ * 0 unless an error was recorded after dome_set_errors_return and not cleared, or what rank 0 has
+ * printed could not be written (1, and one line on standard error). NULL is allowed and returns 0. */
 int dome_finalize(dome_env *env);
 
 int dome_rank(const dome_env *env);                   /* this task's number, 0 ... size - 1 */
@@ -53,7 +53,8 @@ int dome_size(const dome_env *env);                   /* number of tasks */
 const char *dome_host(const dome_env *env, int rank); /* the host of a task; NULL if there is no such rank */
 
 /* Prints on rank 0's standard output, once for the whole program. Every task calls it; it does not
- * communicate. */
+ * communicate. The first time that the output cannot be written, as on a disk that is full, a line
+ * on standard error says so. */
 void dome_print(dome_env *env, const char *format, ...) DOME_PRINTF(2, 3);
 
 /* Reports progress: `done` of `total` units (0 if unknown), with rate and estimated time remaining.

@@ -194,6 +194,12 @@ static uint64_t gather_own(const dvec *x, const uint64_t *at, uint64_t count, ch
         else                                                                                                                     \
             which[far++] = i;
     switch (element) {
+    case 1:
+        PICK(1)
+        return far;
+    case 2:
+        PICK(2)
+        return far;
     case 4:
         PICK(4)
         return far;

@@ -2,15 +2,27 @@
 #include "heap/die.h"
 
 #include <glib.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Of the modules of what the C library keeps (library.c). */
 #define DOME_CAPTURE_LIBRARY_PREFIX "libc "
 
+/* Modules of all versions begin with size and name, and have grown with each version. */
+static bool is_of_other_version(const dome_capture_module *module)
+{
+    enum { LARGEST = 1024 };
+    return module->size >= offsetof(dome_capture_module, globals) && module->size < LARGEST && module->size != sizeof *module;
+}
+
 void dome_capture_register(dome_capture_module *module)
 {
     dome_capture_modules *r = &dome__capture->modules;
+    if (module && is_of_other_version(module))
+        dome__capture_die("the program was compiled for another version of this library: compile it again with dome-cc (the "
+                          "description of %s has %zu bytes instead of %zu)",
+                          module->name, module->size, sizeof *module);
     if (!module || module->size != sizeof *module)
         dome__capture_die("dome_capture_register: a module of %zu bytes: set size to sizeof(dome_capture_module)",
                           module ? module->size : 0);

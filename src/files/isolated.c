@@ -54,7 +54,7 @@ static bool read_all(int fd, GByteArray *data, bool *late)
 {
     const dome_deadline until = dome__deadline_in(SECONDS);
     uint64_t length = 0;
-    uint8_t piece[65536];
+    uint8_t piece[8192];
     ssize_t got;
     while ((got = dome__deadline_read(fd, piece, sizeof piece, until)) > 0) {
         g_byte_array_append(data, piece, (guint)got);

@@ -1,4 +1,5 @@
 #include "hub/hub_private.h"
+#include "system/say.h"
 #include "system/terminal.h"
 #include "transport/control_socket.h"
 #include "wire/report.h"
@@ -350,8 +351,12 @@ int dome__hub_run(const dome_hub *hub, int *signal_number)
     if (hub->report_fd >= 0)
         dome__hub_report_end(&s);
     if (hub->machine.directory)
-        hub->machine.launcher->machine_take_down(hub->machine.directory, hub->machine.others);
-    int ended_by = dome__hub_drain(&s);
+        hub->machine.launcher->machine.take_down(hub->machine.directory, hub->machine.others);
+    int lost, ended_by = dome__hub_drain(&s, &lost);
+    if (lost && !status) { /* rank 0 has said nothing */
+        dome__say("the tasks' output cannot be written: %s", g_strerror(lost));
+        status = 1;
+    }
     if (ended_by && !status) {
         *signal_number = ended_by;
         status = 128 + ended_by;

@@ -336,7 +336,7 @@ static void take_message(hub_state *s, hub_client *c, dome_wire_message *message
 
 void dome__hub_receive(hub_state *s, hub_client *c)
 {
-    guint8 buffer[65536];
+    static guint8 buffer[65536]; /* one thread reads; stacks may be small */
     /* Of output one piece: between its beats this process may have to read that of hundreds of tasks. */
     int rounds = dome__hub_is_output(c) ? 1 : 16;
     for (int round = 0; round < rounds && !c->closed && !dome__hub_holds(s, c); round++) {

@@ -81,9 +81,10 @@ static int wait_for_reader(hub_state *s)
     return ended_by;
 }
 
-int dome__hub_drain(hub_state *s)
+int dome__hub_drain(hub_state *s, int *lost)
 {
     int ended_by = wait_for_reader(s);
+    *lost = dome__hub_output_error(s);
     dome__hub_output_close(s);
     return ended_by;
 }

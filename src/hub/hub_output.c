@@ -3,6 +3,7 @@
 #include "system/say.h"
 #include "system/terminal.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -116,6 +117,12 @@ void dome__hub_output_rung(hub_state *s)
     uint64_t rung;
     if (read(s->output.bell, &rung, sizeof rung) < 0)
         dome__hub_output_held(s); /* it rings again */
+}
+
+int dome__hub_output_error(const hub_state *s)
+{
+    const int error = dome__outlet_error(s->output.outlets[0]);
+    return error == EPIPE ? 0 : error; /* a reader that has enough, such as `head` */
 }
 
 /* Does not block: a writable stream has room for a line. */

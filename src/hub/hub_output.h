@@ -43,6 +43,9 @@ bool dome__hub_holds_stream(const hub_state *s, int stream);
 size_t dome__hub_output_waiting(const hub_state *s);
 size_t dome__hub_output_written(const hub_state *s);
 
+/* Why standard output could not be written, an errno; 0: it could, or its reader has had enough. */
+int dome__hub_output_error(const hub_state *s);
+
 /* Closes the output; reports how much of it was not read and drops that. */
 void dome__hub_output_close(hub_state *s);
 

@@ -154,8 +154,9 @@ static inline bool dome__hub_gave_up(const hub_state *s, const hub_client *c)
 
 /* ---- hub_drain.c ---- */
 
-/* After the program's end: waits for the reader of its output, and closes it. Returns the signal that ended the wait, or 0. */
-int dome__hub_drain(hub_state *s);
+/* After the program's end: waits for the reader of its output, and closes it. Returns the signal that ended the wait, or 0.
+ * *lost: why standard output could not be written (errno), or 0. */
+int dome__hub_drain(hub_state *s, int *lost);
 
 /* ---- hub_lines.c ---- */
 

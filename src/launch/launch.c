@@ -64,9 +64,9 @@ static bool are_few_enough(const dome_launch_request *request, bool of_host, cha
 static bool start_machine(dome_launch *launch, const dome_launch_request *request, char **message)
 {
     const dome_launcher *launcher = request->launcher;
-    const char *note = launcher->machine_prepare();
+    const char *note = launcher->machine.prepare();
     char *left = NULL;
-    if (!request->hosts && launcher->machine_there(&left))
+    if (!request->hosts && launcher->machine.there(&left))
         return true;
     if (!are_few_enough(request, !request->hosts, message)) {
         g_free(left);

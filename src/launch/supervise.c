@@ -241,7 +241,7 @@ static void wait_for_leftovers(supervisor *s)
     if (s->rank0 > 0 && kill(s->rank0, SIGKILL) == 0)
         waitpid(s->rank0, NULL, 0);
     if (s->directory && s->directory[0] && access(s->directory, F_OK) == 0)
-        s->how->launcher->machine_take_down(s->directory, false);
+        s->how->launcher->machine.take_down(s->directory, false);
 }
 
 static void add_silent(supervisor *s)
@@ -429,12 +429,12 @@ int dome__supervise(const dome_supervision *how)
     return 1;
 }
 
-void dome__supervise_failed(const dome_attempt *attempt, const char *message)
+void dome__supervise_failed(const dome_attempt *attempt, bool lost, const char *message)
 {
     char *line = g_strdup_printf(DOME_SAY_PREFIX "%s\n", message);
-    dome__wire_send(
-        attempt->report_fd, NULL,
-        &(dome_wire_message){.kind = DOME_WIRE_REPORT, .report = {.end = DOME_END_START, .line = line, .place_known = 1}});
+    const dome_end end = lost ? DOME_END_LOSS : DOME_END_START;
+    dome__wire_send(attempt->report_fd, NULL,
+                    &(dome_wire_message){.kind = DOME_WIRE_REPORT, .report = {.end = end, .line = line, .place_known = 1}});
     g_free(line);
     _exit(1);
 }

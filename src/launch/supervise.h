@@ -53,7 +53,7 @@ typedef struct dome_supervision {
 /* Runs the program to its end. Exits with its status, or by the signal that ended it. */
 int dome__supervise(const dome_supervision *supervision);
 
-/* For an attempt that fails before its hub runs: reports why, and ends the process. */
-void dome__supervise_failed(const dome_attempt *attempt, const char *message) __attribute__((noreturn));
+/* For an attempt that fails before its hub runs: reports why, and ends the process. lost: the cause is a loss. */
+void dome__supervise_failed(const dome_attempt *attempt, bool lost, const char *message) __attribute__((noreturn));
 
 #endif

@@ -17,12 +17,13 @@
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static void take_down_left_behind(const void *ctx, const char *path)
 {
     const dome_launcher *launcher = ctx;
-    launcher->machine_take_down(path, false);
+    launcher->machine.take_down(path, false);
 }
 
 /* Chooses a name for the directory, which is created only after the guard has started. The name is absolute: daemons run in
@@ -97,8 +98,8 @@ static void guard(const dome_private_machine *m, int hub)
     for (int i = 0; i < 30 && access(m->directory, F_OK) == 0; i++)
         g_usleep(10000);
     if (access(m->directory, F_OK) == 0) {
-        m->launcher->machine_enter(m->directory);
-        m->launcher->machine_take_down(m->directory, m->others);
+        m->launcher->machine.enter(m->directory);
+        m->launcher->machine.take_down(m->directory, m->others);
     }
     _exit(0);
 }
@@ -162,7 +163,7 @@ typedef struct work {
 static char *add(const work *w)
 {
     char *why = NULL;
-    bool *old = g_new0(bool, g_strv_length(w->lines) + 1), good = w->launcher->machine_add(w->lines, old, &why);
+    bool *old = g_new0(bool, g_strv_length(w->lines) + 1), good = w->launcher->machine.add(w->lines, old, &why);
     if (good && w->look)
         good = !(why = silent_hosts(w->lines, old));
     g_free(old);
@@ -176,7 +177,7 @@ static bool is_in(char *const *names, const char *name)
 
 static char *look(const work *w)
 {
-    char **others = w->launcher->machine_others();
+    char **others = w->launcher->machine.others();
     if (!others)
         return NULL;
     const guint most = g_strv_length(w->lines) + g_strv_length(others);
@@ -289,14 +290,16 @@ bool dome__private_machine_start(dome_private_machine *m, const char *address, c
     }
     int lifeline = start_guard(m);
     if (make_directory(m, message))
-        m->daemon = m->launcher->machine_start(m->directory, address, m->others, lifeline, timeout, message);
+        m->daemon = m->launcher->machine.start(m->directory, address, m->others, lifeline, timeout, message);
     if (lifeline >= 0)
         close(lifeline);
     if (m->daemon <= 0 || !hosts || !hosts[0])
         return m->daemon > 0;
     if (add_hosts(m->launcher, hosts, message))
         return true;
-    if (!most_hosts)
+    if (waitpid(m->daemon, NULL, WNOHANG) > 0)
+        m->daemon = -1;
+    if (!most_hosts || m->daemon < 0)
         return false;
     dome__say("continuing without these hosts: %s", *message);
     g_clear_pointer(message, g_free);
@@ -331,6 +334,6 @@ void dome__private_machine_end_guard(const dome_private_machine *m)
 void dome__private_machine_take_down(const dome_private_machine *m)
 {
     if (m->directory)
-        m->launcher->machine_take_down(m->directory, m->others);
+        m->launcher->machine.take_down(m->directory, m->others);
     dome__private_machine_end_guard(m);
 }

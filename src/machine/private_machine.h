@@ -9,10 +9,10 @@ typedef struct dome_private_machine {
     const dome_launcher *launcher;
     char *directory; /* NULL: there is no private machine */
     int lock_fd;     /* holds a lock on directory while this process lives: other runs may remove it only after that */
-    pid_t daemon;
-    bool others;  /* it has other hosts, or may get some */
-    int guard_fd; /* open while this process lives: the guard takes the machine down when it is closed */
-    int lifeline; /* open while this process or the guard lives: when both have ended the daemon ends */
+    pid_t daemon;    /* -1: it was killed while the machine started, and the start may succeed when it is tried again */
+    bool others;     /* it has other hosts, or may get some */
+    int guard_fd;    /* open while this process lives: the guard takes the machine down when it is closed */
+    int lifeline;    /* open while this process or the guard lives: when both have ended the daemon ends */
     pid_t guard;
 } dome_private_machine;
 

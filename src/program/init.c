@@ -31,6 +31,7 @@
 #include "system/environment_variables.h"
 #include "system/own_program.h"
 #include "system/say.h"
+#include "system/thread.h"
 #include "system/time.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
@@ -95,6 +96,9 @@ dome_env *dome_init(int *argc, char ***argv)
         refuse_second(dome__this_env());
     release_finalized();
     dome__open_streams();
+    char *message = dome__stack_too_small(), *none[] = {"program", NULL};
+    if (message)
+        dome__start_failed(NULL, 1, message);
     dome__exec_begin();
     dome__operations_add();
     dome_env *env = g_new0(dome_env, 1);
@@ -105,7 +109,6 @@ dome_env *dome_init(int *argc, char ***argv)
     env->moved = dome__moved_new();
     env->progress = dome__progress_new();
     dome__registry_init(env);
-    char *message = NULL, *none[] = {"program", NULL};
     char **arguments = g_strdupv(argv ? *argv : none); /* a copy with all options, which the other tasks read, too */
     if (!dome__options_parse(&env->options, g_getenv(DOME_VARIABLE_OPTIONS), argc, argv, &message))
         dome__start_failed(NULL, 2, message);
@@ -152,6 +155,28 @@ dome_env *dome_init(int *argc, char ***argv)
     return env;
 }
 
+/* Says once that what the program prints is lost, as on a disk that is full. error: an errno; 0: not known. */
+static void say_output_lost(const char *function, int error)
+{
+    static bool said;
+    if (!said)
+        dome__say("%s: the program's output cannot be written%s%s", function, error ? ": " : "", error ? g_strerror(error) : "");
+    said = true;
+}
+
+/* Whether all that rank 0 has printed, by whatever function, has been written. */
+static bool finish_output(const dome_env *env)
+{
+    errno = 0;
+    const bool flushed = fflush(stdout) == 0;
+    const int error = errno;
+    fflush(NULL);
+    if (env->rank != 0 || (flushed && !ferror(stdout)))
+        return true;
+    say_output_lost("dome_finalize", flushed ? 0 : error);
+    return false;
+}
+
 int dome_finalize(dome_env *env)
 {
     if (!env)
@@ -194,7 +219,8 @@ int dome_finalize(dome_env *env)
     dome__member_free(g_steal_pointer(&env->lazy.members));
     dome__balance_free(g_steal_pointer(&env->balance));
     int status = dome_error_status(env) ? 1 : 0;
-    fflush(NULL);
+    if (!finish_output(env))
+        status = 1;
     if (env->watch && !failed)
         dome__watch_done(env->watch);
     if (env->watch)
@@ -230,8 +256,10 @@ void dome_print(dome_env *env, const char *format, ...)
     dome__progress_hide(env);
     va_list arguments;
     va_start(arguments, format);
-    vprintf(format, arguments);
+    const int printed = vprintf(format, arguments), error = errno;
     va_end(arguments);
+    if (printed < 0)
+        say_output_lost("dome_print", error);
 }
 
 dome_status dome_barrier(dome_env *env)

@@ -8,6 +8,7 @@
 #include "eval/future.h"
 #include "program/progress.h"
 #include "program/recording.h"
+#include "program/start.h"
 #include "system/say.h"
 #include "trace/record.h"
 #include "watch/watch.h"
@@ -69,8 +70,7 @@ static void fail(dome_env *env, int status, int exit_status, const char *line)
     if (env->watch && status == DOME_ERR_MISMATCH)
         dome__watch_disagree(env->watch, exit_status, line);
     if (env->watch)
-        dome__watch_fail(env->watch, status == DOME_ERR_COMM || status == DOME_ERR_LOST ? DOME_END_LOSS : DOME_END_OWN,
-                         exit_status, line);
+        dome__watch_fail(env->watch, dome__is_loss(status) ? DOME_END_LOSS : DOME_END_OWN, exit_status, line);
     dome__say("%s", line);
     dome__recording_close(env, exit_status, line);
     _exit(exit_status);

@@ -236,7 +236,7 @@ char **dome__restarts_command_line(void)
 static void cannot_start(const own_program *p, const dome_attempt *attempt)
 {
     char *message = g_strdup_printf("%s cannot be run: %s", p->path, g_strerror(errno));
-    dome__supervise_failed(attempt, message);
+    dome__supervise_failed(attempt, false, message);
 }
 
 /* The attempt is the program from its beginning: it becomes its own hub, which reports here. */

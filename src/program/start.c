@@ -46,6 +46,29 @@ void dome__start_failed(dome_env *env, int exit_status, const char *text)
     die_of(env, exit_status == 1 ? DOME_END_START : DOME_END_OWN, exit_status, text);
 }
 
+/* Ends a start that the launcher cannot go on with: by a loss, after which the program is started again, if that is the cause. */
+static void launcher_failed(dome_env *env, const char *text) __attribute__((noreturn));
+
+static void launcher_failed(dome_env *env, const char *text)
+{
+    const dome_launcher *launcher = env->change->start.provider->launcher;
+    const bool lost = (launcher->can & DOME_LAUNCHER_SPAWN) && launcher->lost();
+    die_of(env, lost ? DOME_END_LOSS : DOME_END_START, 1, text);
+}
+
+bool dome__is_loss(int status)
+{
+    return status == DOME_ERR_COMM || status == DOME_ERR_LOST;
+}
+
+/* The same where the tasks have begun to send messages to each other. */
+static void transport_failed(dome_env *env, int status, const char *text) __attribute__((noreturn));
+
+static void transport_failed(dome_env *env, int status, const char *text)
+{
+    die_of(env, dome__is_loss(status) ? DOME_END_LOSS : DOME_END_START, 1, text);
+}
+
 static void begin_trace(dome_env *env, int rank, char **arguments)
 {
     char *message = NULL;
@@ -129,10 +152,12 @@ static void open_road(dome_env *env, dome_network *network)
             dome__say("the %d tasks on host %s are not bound to processors: there are fewer processors than tasks", here,
                       env->hosts[t->group.rank]);
     }
-    if (dome__local_open(env->transport, env->hosts, env->options.start.road))
-        dome__start_failed(env, 1, g_strdup_printf("tasks of one host cannot be joined: %s", env->transport->reason));
-    if (dome__links_set(env, network))
-        dome__start_failed(env, 1, g_strdup(env->transport->reason));
+    int status = dome__local_open(env->transport, env->hosts, env->options.start.road);
+    if (status)
+        transport_failed(env, status, g_strdup_printf("tasks of one host cannot be joined: %s", env->transport->reason));
+    status = dome__links_set(env, network);
+    if (status)
+        transport_failed(env, status, g_strdup(env->transport->reason));
 }
 
 static void take_hosts(dome_env *env, dome_members *members)
@@ -153,7 +178,7 @@ static void gather_program(dome_env *env, const dome_provider *provider, dome_me
                            dome_network *network, char *message)
 {
     if (!members)
-        dome__start_failed(env, 1, message);
+        launcher_failed(env, message);
     members->program = g_strdup(env->change->start.program);
     if (!provider->launcher->all_ready(members, MAX(env->options.timeout, 10), &message))
         die_of(env, DOME_END_LOSS, 1, message);
@@ -276,7 +301,7 @@ static void become_first(dome_env *env, const dome_provider *provider, const cha
     env->change->start.hub = g_strdup(hub);
     watch_rank0(env, hub, arguments);
     if (provider->launcher->can & DOME_LAUNCHER_MACHINE)
-        provider->launcher->machine_prepare();
+        provider->launcher->machine.prepare();
     dome_network *network = NULL;
     dome_members *members = spawn(env, arguments, hub, NULL, &network, &message);
     dome__watch_note(env->watch, 0, 0, DOME_OP_INIT, 0);
@@ -291,7 +316,7 @@ static void become_first_again(dome_env *env, const dome_provider *provider, cha
     int *ids = g_new0(int, c->view.plan.size);
     const double limit = 2 * MAX(env->options.timeout, 10); /* the hub's is shorter: it knows which task is missing */
     if (!provider->launcher->enrol(&message))
-        dome__start_failed(env, 1, message);
+        launcher_failed(env, message);
     watch_rank0(env, c->start.hub, arguments);
     if (!dome__watch_members(env->watch, ids, c->view.plan.size, limit))
         die_of(
@@ -359,7 +384,7 @@ static void become_other(dome_env *env, const dome_provider *provider)
     char *message = NULL;
     dome_members *members = provider->launcher->join(MAX(env->options.timeout, 10), &message);
     if (!members)
-        dome__start_failed(env, 1, message);
+        launcher_failed(env, message);
     change_directory(env, members);
     env->change->view.number = members->view;
     env->change->start.hub = g_strdup(members->hub);
@@ -375,11 +400,11 @@ static void become_other_again(dome_env *env, const dome_provider *provider)
     const dome_change *c = env->change;
     const int id = provider->launcher->enrol(&message);
     if (!id)
-        dome__start_failed(env, 1, message);
+        launcher_failed(env, message);
     watch_other(env, c->start.hub, c->view.rank, c->start.host, c->start.outside, id);
     dome_members *members = provider->launcher->rejoin(2 * MAX(env->options.timeout, 10), &message);
     if (!members)
-        dome__start_failed(env, 1, message);
+        launcher_failed(env, message);
     change_directory(env, members);
     join_program(env, provider, members);
 }
@@ -490,7 +515,7 @@ static void become_rank0(dome_env *env, const dome_provider *provider, char **ar
         request.words = env->change->exec.words;
         if (!dome__launch_open(&launch, &request, &message)) {
             if (attempt->report_fd)
-                dome__supervise_failed(attempt, message);
+                dome__supervise_failed(attempt, launch.machine.daemon < 0, message);
             dome__start_failed(env, 1, message);
         }
         g_strfreev(hosts);

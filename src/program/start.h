@@ -11,4 +11,7 @@ void dome__start(dome_env *env, char **arguments);
 /* Prints a line and ends the process; for failures before there is an operation to name. env may be NULL. */
 void dome__start_failed(dome_env *env, int exit_status, const char *text) __attribute__((noreturn));
 
+/* Whether a status of the transport means that a task, a host or a daemon has been lost. */
+bool dome__is_loss(int status);
+
 #endif

@@ -20,6 +20,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* NULL: PVM_ROOT is unset or empty. */
@@ -60,6 +61,24 @@ char *dome__pvm_daemon_program(char **trouble)
     return program;
 }
 
+/* Whether the process that listens at the other end of a local socket has ended. Its sockets may be open even so: for a moment
+ * the tasks that a daemon is just starting have them, too. */
+static bool has_ended(int fd)
+{
+    struct ucred daemon = {0};
+    socklen_t length = sizeof daemon;
+    char path[64], *text = NULL;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &daemon, &length) < 0 || daemon.pid <= 0)
+        return false;
+    if (kill(daemon.pid, 0) < 0)
+        return errno == ESRCH;
+    g_snprintf(path, sizeof path, "/proc/%d/stat", (int)daemon.pid);
+    const char *state = g_file_get_contents(path, &text, NULL, NULL) ? strrchr(text, ')') : NULL;
+    const bool ended = state && (g_str_has_prefix(state, ") Z") || g_str_has_prefix(state, ") X"));
+    g_free(text);
+    return ended;
+}
+
 /* Whether a daemon answers at an address from its file: the path of a local socket, or host and port in hexadecimal. */
 static bool answers(const char *text)
 {
@@ -71,6 +90,10 @@ static bool answers(const char *text)
         g_strlcpy(to.sun_path, text, sizeof to.sun_path);
         fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
         connected = fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof to) == 0;
+        if (connected && has_ended(fd)) {
+            connected = false;
+            errno = ECONNREFUSED;
+        }
     } else if (sscanf(text, "%8x:%4x", &host, &port) == 2) {
         struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(host)};
         fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -119,6 +142,15 @@ bool dome__pvm_daemon_answers(char **stale)
     g_free(text);
     g_free(path);
     return live;
+}
+
+bool dome__pvm_daemon_gone(void)
+{
+    char *stale = NULL;
+    errno = 0;
+    const bool gone = !dome__pvm_daemon_answers(&stale) && (errno == ECONNREFUSED || errno == ENOENT);
+    g_free(stale);
+    return gone;
 }
 
 /* Reads the line in which the daemon prints its address on standard output; if there is none, the daemon has failed. */
@@ -171,14 +203,36 @@ static void become_daemon(const char *program, const char *name, const char *err
     _exit(127);
 }
 
+/* The status, as of waitpid, of a daemon that has closed its standard output without a line. Kills it if it does not end soon. */
+static int status_of_failed(pid_t pid)
+{
+    int status = 0;
+    pid_t ended = 0;
+    for (int i = 0; i < 100 && (ended = waitpid(pid, &status, WNOHANG)) == 0; i++)
+        g_usleep(10000);
+    if (ended == 0)
+        dome__child_kill(pid);
+    return ended > 0 ? status : 0;
+}
+
+/* Whether somebody has ended a process. One that crashes would do so again. */
+static bool was_killed(int status)
+{
+    return WIFSIGNALED(status) && (WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGTERM);
+}
+
 /* The daemon's own message: from standard error, else from its log. g_free'd by the caller. */
-static char *why_not_started(const char *program, const char *directory, const char *id, const char *error_path)
+static char *why_not_started(const char *program, const char *directory, const char *id, const char *error_path, int status)
 {
     char *log = g_strdup_printf("%s/pvml.%u.%s", directory, (unsigned)geteuid(), id), *text = NULL;
     if (!g_file_get_contents(error_path, &text, NULL, NULL) || !text[0]) {
         g_free(text);
         text = NULL;
         g_file_get_contents(log, &text, NULL, NULL);
+    }
+    if (WIFSIGNALED(status)) {
+        g_free(text);
+        text = g_strdup_printf("it was ended by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
     }
     if (text)
         g_strdelimit(g_strstrip(text), "\n", ';');
@@ -213,12 +267,13 @@ pid_t dome__pvm_daemon_start(const char *directory, const char *address, int lif
     char line[256];
     if (pid < 0) {
         *message = g_strdup_printf("cannot start %s: %s", program, g_strerror(errno));
+        pid = 0;
     } else if (read_address(out, line, sizeof line, timeout)) {
         g_setenv("PVMSOCK", line, TRUE);
     } else {
-        *message = why_not_started(program, directory, id, error_path);
-        dome__child_kill(pid);
-        pid = 0;
+        const int status = status_of_failed(pid);
+        *message = why_not_started(program, directory, id, error_path, status);
+        pid = was_killed(status) ? -1 : 0;
     }
     if (out >= 0)
         close(out);
@@ -226,7 +281,7 @@ pid_t dome__pvm_daemon_start(const char *directory, const char *address, int lif
     g_free(error_path);
     g_free(name);
     g_free(program);
-    return MAX(pid, 0);
+    return pid;
 }
 
 void dome__pvm_write_rsh(const char *directory)

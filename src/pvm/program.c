@@ -147,6 +147,19 @@ static const char *why_not_spawned(int code)
     }
 }
 
+static bool host_lost;
+
+bool dome__pvm_lost(void)
+{
+    return host_lost || dome__pvm_daemon_gone();
+}
+
+/* A host that was in the list a moment ago and now is not, or does not answer, has been lost. */
+static bool is_lost(int code)
+{
+    return code == PvmNoHost || code == PvmHostFail || code == PvmSysErr;
+}
+
 static void end_tasks(const int *tids, int n)
 {
     for (int i = 0; i < n; i++)
@@ -331,6 +344,7 @@ static void spawn_together(dome_members *p, const machine *m, const dome_spawn *
         count += !p->ids[r] && strcmp(names[r], names[first]) == 0;
     int got = host ? spawn_on(program, host, own ? own->hi_arch : host->hi_arch, count, tids) : PvmNoHost;
     if (got < count) {
+        host_lost = is_lost(got);
         *message = g_strdup_printf("%s cannot be started on host %s: %s (PVM error %d)%s", program->path, names[first],
                                    why_not_spawned(got), got,
                                    got == PvmOutOfRes || got == PvmNoMem ? "; use a smaller --dome-tasks" : "");

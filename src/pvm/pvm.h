@@ -31,6 +31,9 @@ bool dome__pvm_environment(void);
 /* Whether a daemon of this user answers. *stale (g_free'd): an address file at whose address no daemon answers, else NULL. */
 bool dome__pvm_daemon_answers(char **stale);
 
+/* Whether nobody listens where the daemon of this process does. Not knowing (no free descriptor, for one) is not that. */
+bool dome__pvm_daemon_gone(void);
+
 /* The files of the user's daemon: its address, and its log. g_free'd by the caller. */
 char *dome__pvm_daemon_file(void);
 char *dome__pvm_daemon_log(void);
@@ -39,15 +42,15 @@ char *dome__pvm_daemon_log(void);
 #define DOME_PVM_INSIDE "127.0.0.1"
 
 /* Starts a pvmd as a child of this process, with its files in directory, listening on address. It ends when the last process that
- * holds the other end of the socket lifeline is gone (-1: none). Sets PVM_TMP, PVM_VMID and PVMSOCK. Returns its pid, or 0 with
- * *message (g_free'd). */
+ * holds the other end of the socket lifeline is gone (-1: none). Sets PVM_TMP, PVM_VMID and PVMSOCK. Returns its pid, or
+ * with *message (g_free'd) 0, or -1 if it was killed. */
 pid_t dome__pvm_daemon_start(const char *directory, const char *address, int lifeline, double timeout, char **message);
 
 /* Makes PVM start daemons on other hosts through ssh (or the user's own PVM_RSH), with the environment variables that they need.
  * Call it before dome__pvm_daemon_start. */
 void dome__pvm_write_rsh(const char *directory);
 
-/* Ends a private machine: dome_launcher.machine_take_down. */
+/* Ends a private machine: dome_launcher_machine.take_down. */
 void dome__pvm_take_down(const char *directory, bool others);
 
 /* Adds hosts (PVM hostfile lines) to the machine of this process. False with *message naming the hosts that failed. old (may be
@@ -76,7 +79,7 @@ GPtrArray *dome__pvm_hosts(char **message);
  * returns false with *message. */
 bool dome__pvm_remove_hosts(char **names, bool force, char **message);
 
-/* The hosts but for this one: dome_launcher.machine_others. */
+/* The hosts but for this one: dome_launcher_machine.others. */
 char **dome__pvm_other_hosts(void);
 
 /* Starts a machine on this host, which outlives this process. address: the one by which other hosts reach it, or NULL. */
@@ -102,6 +105,9 @@ int dome__pvm_siblings(int *place);
 
 /* The names of the hosts for this process's tasks, its own first: dome_launcher.hosts. Enrols this process. */
 char **dome__pvm_program_hosts(char **message);
+
+/* Whether the last failure was a loss: dome_launcher.lost. */
+bool dome__pvm_lost(void);
 
 /* dome_launcher.daemon_fd */
 int dome__pvm_daemon_fd(void);

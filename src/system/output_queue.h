@@ -23,6 +23,9 @@ size_t dome__output_queue_waiting(dome_output_queue *queue);
 /* Bytes written so far: they increase while the reader reads. */
 size_t dome__output_queue_written(dome_output_queue *queue);
 
+/* Why text has been lost: an errno, or 0. */
+int dome__outlet_error(dome_outlet *outlet);
+
 /* Ends the thread, if it is idle, and frees. A thread that is still writing ends with the process. */
 void dome__output_queue_close(dome_output_queue *queue);
 

@@ -10,6 +10,13 @@
 void dome__signals_block(sigset_t *before);
 void dome__signals_restore(const sigset_t *before);
 
+/* Raises the limit on this process's stack where it is too low for the library. NULL, or a line if the system does not allow that
+ * (g_free'd). Call it early, in a function that needs little. */
+char *dome__stack_too_small(void);
+
+/* Starts a thread, with a stack that suffices whatever the limit is. 0, or the number of the error; *thread is then undefined. */
+int dome__thread_create(pthread_t *thread, void *(*run)(void *), void *argument);
+
 /* Starts a thread that blocks all signals. 0, or the number of the error; *thread is then undefined. */
 int dome__thread_start(pthread_t *thread, void *(*run)(void *), void *argument);
 

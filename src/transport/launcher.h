@@ -53,7 +53,7 @@ typedef enum dome_launcher_can {
     DOME_LAUNCHER_TOGETHER = 2, /* siblings, lead: tasks may be started together by another command */
     DOME_LAUNCHER_KILL = 4,     /* kill: ends tasks of any host */
     DOME_LAUNCHER_PUBLISH = 8,  /* publish, published: a mailbox that all hosts can read */
-    DOME_LAUNCHER_MACHINE = 16, /* machine_...: needs daemons, and can start private ones for one program */
+    DOME_LAUNCHER_MACHINE = 16, /* machine: needs daemons, and can start private ones for one program */
     DOME_LAUNCHER_AGAIN = 32    /* standby, enrol, rejoin: programs can enter another view */
 } dome_launcher_can;
 
@@ -61,6 +61,36 @@ typedef enum dome_launcher_can {
 typedef struct dome_launcher_most {
     int on_host, in_program;
 } dome_launcher_most;
+
+/* The daemons. Texts and messages are g_free'd by the caller. */
+typedef struct dome_launcher_machine {
+    /* Sets the environment variables that the daemons need. Returns a note to show a user at a terminal if a private machine is
+     * started, or NULL. */
+    const char *(*prepare)(void);
+
+    /* Whether the user's own machine answers. *note (g_free'd): which leftovers to remove, or NULL. */
+    bool (*there)(char **note);
+
+    /* Starts a daemon as a child of this process, with its files in directory, listening on address (NULL: for this host only).
+     * hosts: other hosts will be added. lifeline: a socket; the daemon ends when the last process that holds its other end is
+     * gone (-1: none). Returns the daemon's pid, or 0; -1: somebody has killed it before it could answer. */
+    pid_t (*start)(const char *directory, const char *address, bool hosts, int lifeline, double timeout, char **message);
+
+    /* Adds hosts (lines of a hostfile). On failure returns false, and *message names the hosts that failed. old (may be NULL):
+     * set for those that were in the machine before. Called in a separate process. */
+    bool (*add)(char **lines, bool *old, char **message);
+
+    /* The names of the machine's hosts but for this one, as the daemon of this host knows them; NULL on failure. Called in a
+     * separate process. */
+    char **(*others)(void);
+
+    /* Makes this process use the private machine of a directory. */
+    void (*enter)(const char *directory);
+
+    /* Ends the private machine of a directory: its daemon, with `others` those of other hosts, then the tasks left on this host.
+     * Removes the directory. Any process of the user may call it. */
+    void (*take_down)(const char *directory, bool others);
+} dome_launcher_machine;
 
 /* Texts and messages are g_free'd by the caller. A function that fails (NULL, false or 0) sets *message. */
 typedef struct dome_launcher {
@@ -85,6 +115,10 @@ typedef struct dome_launcher {
      * take long; NULL: does not. again: NULL in the first view. */
     dome_members *(*spawn)(const dome_spawn *program, const char *hub, const dome_again *again,
                            void (*starting)(void *ctx, const char *host), void *ctx, char **message);
+
+    /* SPAWN: whether the last of these functions that failed did so because a daemon or a host has been lost, so that the program
+     * can be started again. Otherwise it would fail again. */
+    bool (*lost)(void);
 
     /* TOGETHER: the number of tasks started together, this one included, and this one's position among them; the first leads. */
     int (*siblings)(int *place);
@@ -127,34 +161,7 @@ typedef struct dome_launcher {
     void (*publish)(const char *text);
     GPtrArray *(*published)(char **message);
 
-    /* ---- for MACHINE: the daemons ---- */
-
-    /* Sets the environment variables that the daemons need. Returns a note to show a user at a terminal if a private machine is
-     * started, or NULL. */
-    const char *(*machine_prepare)(void);
-
-    /* Whether the user's own machine answers. *note (g_free'd): which leftovers to remove, or NULL. */
-    bool (*machine_there)(char **note);
-
-    /* Starts a daemon as a child of this process, with its files in directory, listening on address (NULL: for this host only).
-     * hosts: other hosts will be added. lifeline: a socket; the daemon ends when the last process that holds its other end is
-     * gone (-1: none). Returns the daemon's pid, or 0. */
-    pid_t (*machine_start)(const char *directory, const char *address, bool hosts, int lifeline, double timeout, char **message);
-
-    /* Adds hosts (lines of a hostfile). On failure returns false, and *message names the hosts that failed. old (may be NULL):
-     * set for those that were in the machine before. Called in a separate process. */
-    bool (*machine_add)(char **lines, bool *old, char **message);
-
-    /* The names of the machine's hosts but for this one, as the daemon of this host knows them; NULL on failure. Called in a
-     * separate process. */
-    char **(*machine_others)(void);
-
-    /* Makes this process use the private machine of a directory. */
-    void (*machine_enter)(const char *directory);
-
-    /* Ends the private machine of a directory: its daemon, with `others` those of other hosts, then the tasks left on this host.
-     * Removes the directory. Any process of the user may call it. */
-    void (*machine_take_down)(const char *directory, bool others);
+    dome_launcher_machine machine; /* MACHINE */
 } dome_launcher;
 
 /* A line: these are more tasks than can be started (on so many hosts; 0: on any number). g_free'd by the caller. */

@@ -231,7 +231,7 @@ static GString *read_all(int fd)
     bool good = fd >= 0;
     const dome_deadline until = dome__deadline_in(PATIENCE / 1e3);
     while (good) {
-        char buffer[65536];
+        char buffer[8192];
         const ssize_t n = text->len < LONGEST ? dome__deadline_read(fd, buffer, sizeof buffer, until) : -1;
         if (n == 0)
             break;

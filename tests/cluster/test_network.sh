@@ -156,6 +156,11 @@ if "$lab" cable all 100 2>cable.err; then
     net cable --again --json --hosts "$work/hosts"
     ended_well cable
     medium cable "0, 0" '"shared"' '"cannot tell"'
+    # of five hosts two pairs have half of the cable each, nearer to the limit than the third of three pairs
+    printf '%s\n' h2 h3 h4 h5 >five
+    net five --again --json --hosts "$work/five"
+    ended_well five
+    medium five "0, 0" '"shared"' '"cannot tell"'
     "$lab" cable all 0
 else
     echo "   no cable: $(cat cable.err)"

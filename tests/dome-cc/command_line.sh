@@ -203,6 +203,15 @@ grep -q 'missing.c: No such file' "$work/err" || fail "-c missing.c: $(head -1 "
 "$cc" -O2 -DSTART=5 main.c -o undefined 2>"$work/err" && fail "a program without one of its functions is linked"
 grep -q '^main.c:.* undefined reference' "$work/err" || fail "an undefined reference does not name main.c: $(head -3 "$work/err")"
 
+# programs that were compiled for a library whose modules had less, or have more
+"$cc" --emit-source whole.c -o whole.i || fail "--emit-source: status $?"
+for size in 'sizeof(struct dome__cc_module) - 2 * sizeof(void *)' 'sizeof(struct dome__cc_module) + sizeof(void *)'; do
+    sed "s/dome__module = {sizeof(struct dome__cc_module),/dome__module = {$size,/" whole.i >other.i
+    cmp -s whole.i other.i && fail "the module's size is not where it was"
+    works cc other.i one.o sum.o -L"$DOME_BUILD_DIR" -Wl,-rpath,"$DOME_BUILD_DIR" -ldome -o other
+    says 'another version of this library: compile it again with dome-cc (the description of whole.c has' ./other
+done
+
 [ -z "$(ls "$TMPDIR")" ] || fail "temporary files remain: $(cd "$TMPDIR" && find . | head -5)"
 [ $failures = 0 ] && echo "dome-cc takes the compiler's options, and says what is wrong"
 exit $((failures > 0))

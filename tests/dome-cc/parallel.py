@@ -1,6 +1,8 @@
 """Dome programs by dome-cc change their number of tasks while they run, and are healed: the output is that of an undisturbed run.
 
-    parallel.py DIRECTORY EXAMPLES    programs by dome-cc; examples, with those by dome-cc in their folder nested"""
+    parallel.py DIRECTORY EXAMPLES PART    programs by dome-cc; examples, with those by dome-cc in their folder nested
+
+PART: views, of programs that change and lose tasks; orders, those that wait, are refused, or ask for checkpoints."""
 
 import json
 import os
@@ -13,7 +15,7 @@ import sys
 import harness
 from harness import DOME, Run, check, wait_until
 
-DIRECTORY, EXAMPLES = sys.argv[1:3]
+DIRECTORY, EXAMPLES, PART = sys.argv[1:4]
 ROWS = 1500
 
 
@@ -202,7 +204,7 @@ def matrix():
     return path
 
 
-def main():
+def views():
     md = [os.path.join(EXAMPLES, "nested", "md"), ["--cells", "5", "--steps", "3000", "--thermo", "300"]]
     cg = [os.path.join(EXAMPLES, "nested", "cg"), ["--tolerance", "1e-12", matrix()]]
     nested = [os.path.join(DIRECTORY, "nested"), ["150"]]
@@ -215,6 +217,9 @@ def main():
         print("%s: %s" % (os.path.basename(program), ", ".join(done)))
         all_done += done
     check({"grow", "kill"} <= set(all_done), "the programs were too short: %s" % all_done)
+
+
+def orders():
     bound("differ", ["2000000000", "variable"])
     bound("between", ["2000000000", "rank"])
     requests()
@@ -222,4 +227,4 @@ def main():
     resizes()
 
 
-main()
+{"views": views, "orders": orders}[PART]()

@@ -2,6 +2,7 @@
 
     restarts.py [PART-OF-A-NAME]"""
 
+import contextlib
 import json
 import os
 import re
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import time
 
+import campaign
 import harness
 from harness import DOME, Run, check
 
@@ -205,6 +207,45 @@ def at_start(kill):
         check(any(re.search("started again " + BEGINNING + ", restart 1 of 1", l) for l in run.lines()), run.errors())
 
 
+def daemon_gone_while(call, tasks, own_machine):
+    """The daemon is killed at a call that a task makes while it starts. tasks: "first" or "others"."""
+    if not os.path.exists(campaign.INJECT):
+        return "not tried: %s is not built" % campaign.INJECT
+    with contextlib.ExitStack() as stack:
+        once = os.path.join(stack.enter_context(harness.temporary_directory()), "once")
+        open(once, "w").close()
+        environment = {"LD_PRELOAD": campaign.INJECT, "INJECT": call, "INJECT_TASKS": tasks, "INJECT_ONCE": once}
+        if own_machine:
+            machine = stack.enter_context(harness.Machine())
+            environment.update(machine.for_run(), INJECT_DAEMON=str(machine.daemon.pid))
+        run = stack.enter_context(start(1, 3, "steps", 3, environment=environment))
+        status = run.wait()
+        run.wait_gone()
+        check(not os.path.exists(once), "the daemon was not killed")
+        lines = [l for l in run.lines() if "was left behind by a PVM daemon" not in l]
+        check(status == 0, "it ended with status %s: %s" % (status, " | ".join(lines)))
+        check(len(lines) == 1 and re.search("; started again " + BEGINNING + ", restart 1 of 1$", lines[0]), " | ".join(lines))
+        return lines[0]
+
+
+# A daemon that ends before it says where it listens: by a signal the first time, or by itself each time.
+PVMD = """#!/bin/sh
+if mkdir "%s" 2>/dev/null || [ %s = always ]; then %s; fi
+exec "%s" "$@"
+"""
+
+
+def daemon_does_not_start(often, how, status, lines):
+    root = os.environ.get("PVM_ROOT", "/usr/lib/pvm3")
+    with harness.temporary_directory() as base:
+        os.mkdir(base + "/lib")
+        with open(base + "/lib/pvmd", "w") as f:
+            f.write(PVMD % (base + "/once", often, how, root + "/lib/pvmd"))
+        os.chmod(base + "/lib/pvmd", 0o755)
+        with start(5, 3, "steps", 3, environment={"PVM_ROOT": base}) as run:
+            over(run, status, lines)
+
+
 def hangup_ignored():
     """nohup, or a job in the background: who ignores these signals from the start is not ended by them, and no loss after them is the
     user's doing."""
@@ -357,6 +398,16 @@ def all_cases():
     case("tasks disagree", not_lost, 2, r".*tasks disagree about operation .*", "disagree", "operation", 2)
     for who in "task", "daemon":
         case("at start: " + who, at_start, who)
+    for own_machine in False, True:
+        of = ", the user's machine" if own_machine else ""
+        for what, call, tasks in ("enrols", "open:1:daemon:pvmtmp", "first"), ("joins", "open:1:daemon:pvmtmp", "others"), \
+                ("makes memory", "memfd:1:daemon:dome", "first"), ("opens memory", "open:1:daemon:/fd/", "others"):
+            case("at start: daemon, when a task %s%s" % (what, of), daemon_gone_while, call, tasks, own_machine)
+    for sent in signal.SIGKILL, signal.SIGTERM:
+        case("at start: daemon, %s before it listens" % sent.name, daemon_does_not_start, "once", "kill -%d $$" % sent, 0,
+             [r"the PVM daemon \S+ did not start: it was ended by signal %d \(.*\); started again .*, restart 1 of 5" % sent])
+    case("at start: daemon, cannot run", daemon_does_not_start, "always", "echo no such luck >&2; exit 1", 1,
+         [r"the PVM daemon \S+ did not start: no such luck"])
     for number in signal.SIGINT, signal.SIGTERM:
         case("%s by kill" % number.name, ended_by_user, number, "kill")
     case("SIGTERM by kill, task 0 is stopped", ended_by_user, signal.SIGTERM, "kill", stopped=True)

@@ -3,8 +3,13 @@
  *     INJECT=CALL:NUMBER[+]:ACTION:TEXT
  *
  * The NUMBER-th call (from 1; with + all later ones, too) of CALL on a file whose path contains TEXT does ACTION: an errno's
- * number, "short" (half of a write), "kill", "stop" or "alter" (what is sent or received differs in a bit). CALL is open, write,
- * fsync, rename, link, unlink, allocate, truncate, send or recv; the path of a socket contains "socket:".
+ * number, "short" (half of a write), "kill", "stop", "alter" (what is sent or received differs in a bit) or "daemon" (kills the
+ * PVM daemon of this host, and goes on when it is gone). CALL is open, write, fsync, rename, link, unlink, allocate, truncate,
+ * send, recv or memfd; the path of a socket contains "socket:", that of a file in memory is its name.
+ *
+ *     INJECT_DAEMON=PID
+ *
+ * The daemon, if it is not that of $PVMSOCK.
  *
  *     INJECT_TASKS=first|others
  *
@@ -28,10 +33,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -57,6 +64,38 @@ __attribute__((constructor)) static void read_environment(void)
     active = !tasks || joins == (strcmp(tasks, "others") == 0);
 }
 
+/* 0: not known. */
+static pid_t daemon_pid(void)
+{
+    const char *given = getenv("INJECT_DAEMON"), *path = getenv("PVMSOCK");
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    struct ucred who = {0};
+    socklen_t length = sizeof who;
+    if (given)
+        return atoi(given);
+    if (!path || strlen(path) >= sizeof to.sun_path)
+        return 0;
+    memcpy(to.sun_path, path, strlen(path));
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof to) == 0)
+        getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &length);
+    if (fd >= 0)
+        close(fd);
+    return who.pid;
+}
+
+/* A process that has ended has no program, also while its parent has not waited for it. */
+static void kill_daemon(void)
+{
+    char link[64], target[16];
+    pid_t pid = daemon_pid();
+    if (pid <= 0 || kill(pid, SIGKILL) < 0)
+        return;
+    snprintf(link, sizeof link, "/proc/%d/exe", (int)pid);
+    for (int i = 0; i < 5000 && readlink(link, target, sizeof target) >= 0; i++)
+        usleep(1000);
+}
+
 /* 0: the call is made; SHORT; ALTER; or the errno it fails with. */
 static int outcome(const char *what, const char *path)
 {
@@ -71,6 +110,10 @@ static int outcome(const char *what, const char *path)
         kill(getpid(), SIGKILL);
     if (strcmp(action, "stop") == 0) {
         kill(getpid(), SIGSTOP);
+        return 0;
+    }
+    if (strcmp(action, "daemon") == 0) {
+        kill_daemon();
         return 0;
     }
     if (strcmp(action, "alter") == 0)
@@ -190,6 +233,13 @@ ssize_t recv(int fd, void *data, size_t n, int flags)
     if (got > 0 && outcome_at("recv", fd) == ALTER)
         ((char *)data)[got / 2] ^= 0x10;
     return got;
+}
+
+int memfd_create(const char *name, unsigned flags)
+{
+    NEXT(int, memfd_create, const char *, unsigned);
+    FAIL_IF(outcome("memfd", name));
+    return next(name, flags);
 }
 
 /* ---- paths ---- */

@@ -102,6 +102,9 @@ int main(int argc, char **argv)
     } else if (strcmp(what, "each") == 0) {
         printf("task %d says\nsomething\n", rank);
         fprintf(stderr, "task %d complains\n", rank);
+    } else if (strcmp(what, "last") == 0) {
+        if (rank == dome_size(env) - 1)
+            puts("the last task says something");
     } else if (strcmp(what, "arguments") == 0) {
         for (int i = 2; i < argc; i++)
             dome_print(env, "%d: %s\n", i - 1, argv[i]);

@@ -2,6 +2,7 @@
 
     starts.py [PART-OF-A-NAME]"""
 
+import ctypes
 import glob
 import os
 import re
@@ -13,7 +14,7 @@ import time
 
 
 import harness
-from harness import DOME, PROGRAMS, Run, check, only_line, wait_until
+from harness import DOME, PROGRAMS, Machine, Run, check, only_line, wait_until
 
 STARTER = PROGRAMS + "/starter"
 EXAMPLE = os.path.join(os.path.abspath(harness.BUILD), "examples", "inner_product")
@@ -189,49 +190,27 @@ def as_many_as_told():
         says(limited + ["--dome-tasks", str(most)] + options, sum_of(most), machine.for_run())
 
 
+def small(soft, hard):
+    return ["prlimit", "--stack=%s:%s" % (soft * 1024, hard), STARTER]
+
+
+def small_stack(kib):
+    """One line, from the program and from dome run."""
+    line = r"the limit on the stack is %d KiB, and a program needs 128: raise it \(ulimit -s\)" % kib
+    program = small(kib, kib * 1024)
+    refuses(program + ["sum", "--dome-tasks", "3"], 1, line)
+    refuses(program + ["sum", "--dome-tasks", "1"], 1, line)
+    refuses(program[:-1] + [DOME, "run", "-n", "3", STARTER, "sum"], 1, "run: " + line)
+
+
+def full_disk(options, what="sum"):
+    """What is printed is lost: the program does not end with 0."""
+    with open("/dev/full", "wb") as full, Run([STARTER, what] + options, stdout=full) as run:
+        ends(run, 1)
+        only_line(run, r"((dome_print|dome_finalize): the program's|the tasks') output cannot be written: No space left on device")
+
+
 # ---- virtual machines that are there already ----
-
-
-class Machine:
-    """A user's own virtual machine of this host, and its console."""
-
-    def __init__(self, files=None):
-        self.tmp = harness.tempfile.mkdtemp(prefix="dome-vm.", dir=harness.short_parent())
-        self.environment = harness.clean_environment()
-        self.environment.setdefault("PVM_ROOT", "/usr/lib/pvm3")
-        self.environment.update(PVM_TMP=self.tmp, PVM_ALLOW_ROOT="1", HOME=self.tmp)
-        limit = ["prlimit", "--nofile=%d" % files] if files else []
-        self.daemon = subprocess.Popen(limit + [self.environment["PVM_ROOT"] + "/lib/pvmd"], env=self.environment, start_new_session=True,
-                                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        self.address = self.daemon.stdout.readline()
-
-    def for_run(self):
-        return {"PVM_TMP": self.tmp, "PVM_ALLOW_ROOT": "1", "PVM_ROOT": self.environment["PVM_ROOT"]}
-
-    def alive(self):
-        return self.daemon.poll() is None
-
-    def children(self):
-        found = []
-        for name in os.listdir("/proc"):
-            p = harness.Process.at(int(name)) if name.isdigit() else None
-            if p and p.parent == self.daemon.pid:
-                found.append(p)
-        return found
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *unused):
-        if self.alive():
-            self.daemon.terminate()
-        try:
-            self.daemon.wait(60)
-        finally:
-            self.daemon.kill()
-            self.daemon.wait()
-        self.daemon.stdout.close()
-        shutil.rmtree(self.tmp, ignore_errors=True)
 
 
 class Console:
@@ -404,6 +383,31 @@ def stale_address():
         status = run.wait()
         check(status == 0, "status %d: %s" % (status, run.errors()))
         prints(run, sum_of(3))
+
+
+def held_socket():
+    """A killed daemon whose socket a process still has: for a moment that is so for the tasks that it was starting."""
+    pidfd_getfd = 438
+    with Machine() as machine:
+        address = machine.address.strip().decode()
+        with open("/proc/net/unix") as f:
+            inodes = [line.split()[6] for line in f if line.split()[-1] == address and line.split()[3] != "00000000"]
+        folder, libc = "/proc/%d/fd" % machine.daemon.pid, ctypes.CDLL(None, use_errno=True)
+        fds = [int(fd) for fd in os.listdir(folder) if os.readlink(folder + "/" + fd) in ["socket:[%s]" % i for i in inodes]]
+        check(fds, "the daemon does not listen at " + address)
+        process = os.pidfd_open(machine.daemon.pid)
+        held = libc.syscall(pidfd_getfd, process, fds[0], 0)
+        os.close(process)
+        if held < 0:
+            return "not tried: " + os.strerror(ctypes.get_errno())
+        machine.daemon.kill()
+        wait_until(lambda: not harness.Process.at(machine.daemon.pid), "the daemon's end")
+        with Run([STARTER, "sum", "--dome-tasks", "3"], machine.for_run()) as run:
+            status = run.wait()
+            os.close(held)
+            check(status == 0, "status %d: %s" % (status, run.errors()))
+            prints(run, sum_of(3))
+            only_line(run, r"\S+/pvmd.\d+ was left behind by a PVM daemon that has ended; using a private virtual machine .*")
 
 
 def no_pvm():
@@ -590,10 +594,19 @@ def all_cases():
     case("more tasks than the hub can have connections to", before_anything, ["--dome-tasks", "100"],
          r"100 tasks are more than the process that watches over them can have connections to, [4-6]\d: the limit on open files is 150 "
          r"\(ulimit -Hn\) on host \S+: raise it, or run fewer tasks", 150)
+    for n in 64, 100:
+        case("a stack of %d KiB" % n, small_stack, n)
+    for soft in 64, 128:
+        case("a stack of %d KiB that may be larger" % soft, says, small(soft, "unlimited") + ["sum", "--dome-tasks", "3"], sum_of(3))
+    for options in ["--dome-tasks", "1"], ["--dome-tasks", "3"], ["--dome-tasks", "3", "--dome-restarts", "1"]:
+        case("output to a full disk, %s" % " ".join(options), full_disk, options)
+        case("much output to a full disk, %s" % " ".join(options), full_disk, ["20000"] + options, "lines")
+    case("output of all tasks to a full disk", full_disk, ["--dome-tasks", "2", "--dome-output", "all"], "last")
     case("as many tasks as the hub can have connections to", as_many_as_told)
     case("dome run: no such program", refuses, [DOME, "run", "-n", "2", "/nowhere/program"], 127, r"run: there is no program .*")
     case("dome run: not a program", refuses, [DOME, "run", "-n", "2", "/etc/passwd"], 126, r"run: the file /etc/passwd is not executable .*")
     case("dome run: not a Dome program", not_a_dome_program)
+    case("a socket of a daemon that was killed", held_socket)
     case("no PVM", no_pvm)
     for options in ["--dome-tasks", "1"], ["--dome-transport", "self"]:
         case("no PVM needed: %s" % " ".join(options), no_pvm_needed, options)

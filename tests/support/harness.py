@@ -263,6 +263,48 @@ class Run:
         self.close()
 
 
+class Machine:
+    """A user's own virtual machine of this host, and its console."""
+
+    def __init__(self, files=None):
+        self.tmp = tempfile.mkdtemp(prefix="dome-vm.", dir=short_parent())
+        self.environment = clean_environment()
+        self.environment.setdefault("PVM_ROOT", "/usr/lib/pvm3")
+        self.environment.update(PVM_TMP=self.tmp, PVM_ALLOW_ROOT="1", HOME=self.tmp)
+        limit = ["prlimit", "--nofile=%d" % files] if files else []
+        self.daemon = subprocess.Popen(limit + [self.environment["PVM_ROOT"] + "/lib/pvmd"], env=self.environment, start_new_session=True,
+                                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.address = self.daemon.stdout.readline()
+
+    def for_run(self):
+        return {"PVM_TMP": self.tmp, "PVM_ALLOW_ROOT": "1", "PVM_ROOT": self.environment["PVM_ROOT"]}
+
+    def alive(self):
+        return self.daemon.poll() is None
+
+    def children(self):
+        found = []
+        for name in os.listdir("/proc"):
+            p = Process.at(int(name)) if name.isdigit() else None
+            if p and p.parent == self.daemon.pid:
+                found.append(p)
+        return found
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        if self.alive():
+            self.daemon.terminate()
+        try:
+            self.daemon.wait(60)
+        finally:
+            self.daemon.kill()
+            self.daemon.wait()
+        self.daemon.stdout.close()
+        shutil.rmtree(self.tmp, ignore_errors=True)
+
+
 def mark(run, name):
     """The number that task 0 of tests/programs/elastic or tell has left under a name; None: it has not yet."""
     try:
