@@ -121,7 +121,7 @@ void dome__hub_output_rung(hub_state *s)
 
 int dome__hub_output_error(const hub_state *s)
 {
-    const int error = dome__outlet_error(s->output.outlets[0]);
+    const int error = dome__output_queue_error(s->output.queues[0]);
     return error == EPIPE ? 0 : error; /* a reader that has enough, such as `head` */
 }
 

@@ -1,4 +1,4 @@
-#include "system/outlet.h"
+#include "system/output_queue.h"
 
 #include "system/thread.h"
 
@@ -13,13 +13,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Number of waiting bytes from which the outlet is full. */
+/* Number of waiting bytes from which the queue is full. */
 enum { FULL = 1 << 20 };
 
 /* The most bytes of one write: atomic on a pipe that other processes write to, too. */
 enum { PIECE = PIPE_BUF };
 
-struct dome_outlet {
+struct dome_output_queue {
     int fd, bell;
     pthread_t thread;
     bool running;
@@ -31,12 +31,12 @@ struct dome_outlet {
     gsize waiting, written; /* bytes: in text, or taken by the thread and not yet written; written so far */
 };
 
-static bool write_piece(const dome_outlet *outlet, const char *text, size_t length, size_t *written)
+static bool write_piece(const dome_output_queue *queue, const char *text, size_t length, size_t *written)
 {
-    ssize_t n = write(outlet->fd, text, length);
+    ssize_t n = write(queue->fd, text, length);
     *written = n > 0 ? (size_t)n : 0;
     if (n < 0 && errno == EAGAIN) { /* another process has made it non-blocking */
-        struct pollfd p = {.fd = outlet->fd, .events = POLLOUT};
+        struct pollfd p = {.fd = queue->fd, .events = POLLOUT};
         poll(&p, 1, 1000);
         return true;
     }
@@ -52,25 +52,25 @@ static size_t piece_of(const char *text, size_t length)
     return end ? (size_t)(end - text) + 1 : PIECE;
 }
 
-static void write_all(dome_outlet *outlet, const GString *text)
+static void write_all(dome_output_queue *queue, const GString *text)
 {
     bool good = true;
     for (size_t done = 0, n; good && done < text->len; done += n) {
-        good = write_piece(outlet, text->str + done, piece_of(text->str + done, text->len - done), &n);
+        good = write_piece(queue, text->str + done, piece_of(text->str + done, text->len - done), &n);
         const int error = errno;
-        pthread_mutex_lock(&outlet->mutex);
-        outlet->waiting -= n;
-        outlet->written += n;
+        pthread_mutex_lock(&queue->mutex);
+        queue->waiting -= n;
+        queue->written += n;
         if (!good) {
-            outlet->broken = true;
-            outlet->error = error;
-            outlet->waiting = 0;
-            g_string_truncate(outlet->text, 0);
+            queue->broken = true;
+            queue->error = error;
+            queue->waiting = 0;
+            g_string_truncate(queue->text, 0);
         }
-        pthread_mutex_unlock(&outlet->mutex);
+        pthread_mutex_unlock(&queue->mutex);
         if (n || !good) {
             uint64_t one = 1;
-            ssize_t ignored = write(outlet->bell, &one, sizeof one);
+            ssize_t ignored = write(queue->bell, &one, sizeof one);
             (void)ignored;
         }
     }
@@ -78,110 +78,110 @@ static void write_all(dome_outlet *outlet, const GString *text)
 
 static void *write_what_comes(void *argument)
 {
-    dome_outlet *outlet = argument;
+    dome_output_queue *queue = argument;
     GString *text = g_string_new(NULL);
-    pthread_mutex_lock(&outlet->mutex);
-    while (!outlet->over) {
-        if (!outlet->text->len) {
-            pthread_cond_wait(&outlet->more, &outlet->mutex);
+    pthread_mutex_lock(&queue->mutex);
+    while (!queue->over) {
+        if (!queue->text->len) {
+            pthread_cond_wait(&queue->more, &queue->mutex);
             continue;
         }
-        GString *taken = outlet->text;
-        outlet->text = text;
+        GString *taken = queue->text;
+        queue->text = text;
         text = taken;
-        pthread_mutex_unlock(&outlet->mutex);
-        write_all(outlet, text);
+        pthread_mutex_unlock(&queue->mutex);
+        write_all(queue, text);
         g_string_truncate(text, 0);
-        pthread_mutex_lock(&outlet->mutex);
+        pthread_mutex_lock(&queue->mutex);
     }
-    pthread_mutex_unlock(&outlet->mutex);
+    pthread_mutex_unlock(&queue->mutex);
     g_string_free(text, TRUE);
     return NULL;
 }
 
-dome_outlet *dome__outlet_open(int fd, int bell)
+dome_output_queue *dome__output_queue_open(int fd, int bell)
 {
-    dome_outlet *outlet = g_new0(dome_outlet, 1);
-    outlet->fd = fd;
-    outlet->bell = bell;
-    outlet->text = g_string_new(NULL);
-    pthread_mutex_init(&outlet->mutex, NULL);
-    pthread_cond_init(&outlet->more, NULL);
-    return outlet;
+    dome_output_queue *queue = g_new0(dome_output_queue, 1);
+    queue->fd = fd;
+    queue->bell = bell;
+    queue->text = g_string_new(NULL);
+    pthread_mutex_init(&queue->mutex, NULL);
+    pthread_cond_init(&queue->more, NULL);
+    return queue;
 }
 
 /* Starts the thread, at the first write: most programs need none. */
-static bool start(dome_outlet *outlet)
+static bool start(dome_output_queue *queue)
 {
     sigset_t all, old;
     sigfillset(&all);         /* the main thread handles signals */
     sigdelset(&all, SIGTTOU); /* but SIGTTOU must stop a background job that writes to its terminal */
     pthread_sigmask(SIG_SETMASK, &all, &old);
-    outlet->running = dome__thread_create(&outlet->thread, write_what_comes, outlet) == 0;
+    queue->running = dome__thread_create(&queue->thread, write_what_comes, queue) == 0;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    return outlet->running;
+    return queue->running;
 }
 
-void dome__outlet_put(dome_outlet *outlet, const char *text, size_t length)
+void dome__output_queue_put(dome_output_queue *queue, const char *text, size_t length)
 {
     if (!length)
         return;
-    pthread_mutex_lock(&outlet->mutex);
-    if (!outlet->broken) {
-        g_string_append_len(outlet->text, text, (gssize)length);
-        outlet->waiting += length;
+    pthread_mutex_lock(&queue->mutex);
+    if (!queue->broken) {
+        g_string_append_len(queue->text, text, (gssize)length);
+        queue->waiting += length;
     }
-    pthread_cond_signal(&outlet->more);
-    pthread_mutex_unlock(&outlet->mutex);
-    if (!outlet->running && !start(outlet)) { /* no thread could be created: write here, even if that blocks */
-        write_all(outlet, outlet->text);
-        g_string_truncate(outlet->text, 0);
+    pthread_cond_signal(&queue->more);
+    pthread_mutex_unlock(&queue->mutex);
+    if (!queue->running && !start(queue)) { /* no thread could be created: write here, even if that blocks */
+        write_all(queue, queue->text);
+        g_string_truncate(queue->text, 0);
     }
 }
 
-static size_t look(dome_outlet *outlet, const gsize *what)
+static size_t look(dome_output_queue *queue, const gsize *what)
 {
-    pthread_mutex_lock(&outlet->mutex);
+    pthread_mutex_lock(&queue->mutex);
     size_t n = *what;
-    pthread_mutex_unlock(&outlet->mutex);
+    pthread_mutex_unlock(&queue->mutex);
     return n;
 }
 
-size_t dome__outlet_waiting(dome_outlet *outlet)
+size_t dome__output_queue_waiting(dome_output_queue *queue)
 {
-    return look(outlet, &outlet->waiting);
+    return look(queue, &queue->waiting);
 }
 
-size_t dome__outlet_written(dome_outlet *outlet)
+size_t dome__output_queue_written(dome_output_queue *queue)
 {
-    return look(outlet, &outlet->written);
+    return look(queue, &queue->written);
 }
 
-int dome__outlet_error(dome_outlet *outlet)
+int dome__output_queue_error(dome_output_queue *queue)
 {
-    pthread_mutex_lock(&outlet->mutex);
-    const int error = outlet->error;
-    pthread_mutex_unlock(&outlet->mutex);
+    pthread_mutex_lock(&queue->mutex);
+    const int error = queue->error;
+    pthread_mutex_unlock(&queue->mutex);
     return error;
 }
 
-bool dome__outlet_full(dome_outlet *outlet)
+bool dome__output_queue_full(dome_output_queue *queue)
 {
-    return dome__outlet_waiting(outlet) >= FULL;
+    return dome__output_queue_waiting(queue) >= FULL;
 }
 
-void dome__outlet_close(dome_outlet *outlet)
+void dome__output_queue_close(dome_output_queue *queue)
 {
-    if (!outlet || (outlet->running && dome__outlet_waiting(outlet) > 0))
+    if (!queue || (queue->running && dome__output_queue_waiting(queue) > 0))
         return;
-    pthread_mutex_lock(&outlet->mutex);
-    outlet->over = true;
-    pthread_cond_signal(&outlet->more);
-    pthread_mutex_unlock(&outlet->mutex);
-    if (outlet->running)
-        pthread_join(outlet->thread, NULL);
-    pthread_mutex_destroy(&outlet->mutex);
-    pthread_cond_destroy(&outlet->more);
-    g_string_free(outlet->text, TRUE);
-    g_free(outlet);
+    pthread_mutex_lock(&queue->mutex);
+    queue->over = true;
+    pthread_cond_signal(&queue->more);
+    pthread_mutex_unlock(&queue->mutex);
+    if (queue->running)
+        pthread_join(queue->thread, NULL);
+    pthread_mutex_destroy(&queue->mutex);
+    pthread_cond_destroy(&queue->more);
+    g_string_free(queue->text, TRUE);
+    g_free(queue);
 }

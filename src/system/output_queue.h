@@ -24,7 +24,7 @@ size_t dome__output_queue_waiting(dome_output_queue *queue);
 size_t dome__output_queue_written(dome_output_queue *queue);
 
 /* Why text has been lost: an errno, or 0. */
-int dome__outlet_error(dome_outlet *outlet);
+int dome__output_queue_error(dome_output_queue *queue);
 
 /* Ends the thread, if it is idle, and frees. A thread that is still writing ends with the process. */
 void dome__output_queue_close(dome_output_queue *queue);
