@@ -144,9 +144,9 @@ static dome_status reg_fetch(dome_object *object, const dome_layout *layout)
     dome_region *r = self(object);
     if (!fits(r, layout))
         return DOME_ERR_ARGUMENT;
-    const bool good =
-        (!r->units || dome__shared_units_fetch(r->units, layout)) && (!r->copies || dome__release_units_fetch(r->copies, layout));
-    return good ? DOME_OK : DOME_ERR_COMM;
+    if (r->copies)
+        dome__release_units_fetch(r->copies, layout);
+    return !r->units || dome__shared_units_fetch(r->units, layout) ? DOME_OK : DOME_ERR_COMM;
 }
 
 /* The values are where they are: only the owners change. The owner before knows alone what a block was at a mark. */

@@ -63,9 +63,9 @@ dome_release_units *dome__release_units_new(const dome_release_setup *setup, dom
 /* All tasks have met since the last access. NULL is allowed. */
 void dome__release_units_free(dome_release_units *units);
 
-/* As those of shared_units.h. fetch is collective. */
+/* As those of shared_units.h; all tasks have met (dome__release_meet) before fetch. */
 void dome__release_units_want(dome_release_units *units, uint64_t first, uint64_t bytes, bool write);
-bool dome__release_units_fetch(dome_release_units *units, const dome_layout *layout);
+void dome__release_units_fetch(dome_release_units *units, const dome_layout *layout);
 void dome__release_units_adopt(dome_release_units *units, const dome_layout *layout);
 
 #endif

@@ -166,13 +166,10 @@ static void find_homes(const dome_release_units *u, const dome_layout *layout)
         u->homes[k] = dome_layout_owner(layout, MIN(k * u->setup.unit / u->setup.element, last) / block);
 }
 
-bool dome__release_units_fetch(dome_release_units *units, const dome_layout *layout)
+void dome__release_units_fetch(dome_release_units *units, const dome_layout *layout)
 {
     dome_release_units *u = units;
     const dome_release *r = u->setup.release;
-    enum { OF_A_MOVE = 1 };
-    if (dome__release_meet(u->setup.release, OF_A_MOVE) != DOME_OK)
-        return false;
     GArray *wanted = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     const uint64_t last = dome_layout_length(layout) - 1, block = dome_layout_block_size(layout);
     for (uint64_t k = 0; k < u->setup.units; k++) {
@@ -182,7 +179,6 @@ bool dome__release_units_fetch(dome_release_units *units, const dome_layout *lay
     }
     fetch(u, wanted);
     g_array_unref(wanted);
-    return true;
 }
 
 /* The new homes know of no readers; these have valid copies until the units are written. */
