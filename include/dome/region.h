@@ -46,6 +46,16 @@ extern "C" {
 
 typedef struct dome_region dome_region;
 
+/* What a task may expect to see of what others have written. It makes a difference between hosts alone.
+ * DOME_SEQUENTIAL: as above. A unit is where it was written last, and travels when another host touches it.
+ * DOME_RELEASE: release consistency (src/region/release.h has the sources). Tasks write in copies of their own, also neighbouring
+ * elements of one unit, without waiting for each other. What a task has written is there for the others where both synchronise:
+ * dome_barrier; a lock, for the next holder; and where all tasks wait for each other for a checkpoint or a move. Other operations
+ * and messages do not count, nor do atomic operations. Only what has changed travels, and at a barrier it goes ahead to the tasks
+ * that needed it after the last visit of that barrier. Two tasks that write one byte between two barriers: a data race; one of
+ * the values stays. Tasks of one host have copies of their own, too. All machines must be of one kind. */
+typedef enum dome_consistency { DOME_SEQUENTIAL, DOME_RELEASE } dome_consistency;
+
 typedef struct dome_region_options {
     size_t size;    /* sizeof(dome_region_options); DOME_REGION_OPTIONS sets it */
     size_t width;   /* values per element; 0 means 1 */
@@ -54,6 +64,7 @@ typedef struct dome_region_options {
      * region can hold pointers to its own elements, which mean the same on all tasks. It has no name then (DOME_ERR_ARGUMENT): no
      * checkpoint, which is for any kind of machine, can have pointers. DOME_ERR_MEMORY if something is there on a task. */
     void *at;
+    dome_consistency consistency;
 } dome_region_options;
 
 /* Options written inside a call: dome_region_new(env, "a", DOME_F64, n, DOME_REGION_OPTIONS(.width = 3)). Other members are 0.
