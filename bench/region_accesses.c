@@ -132,6 +132,7 @@ static void acquire_alone(bench *b, const char *name, int queue)
 static void hand_over(bench *b, const char *name, int queue, bool counts)
 {
     const int rank = dome_rank(b->env);
+    dome_barrier(b->env); /* all have read the counter */
     if (rank == C)
         *b->counter = 0;
     dome_barrier(b->env);
