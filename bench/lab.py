@@ -68,7 +68,7 @@ def on_unbuffered(host, command):
 
 def set_shares(percents):
     for host, percent in percents.items():
-        status = subprocess.call([LAB, "cpu", host, "%.2f" % percent])
+        status = subprocess.call([LAB, "cpu", host, percent if percent == "max" else "%.2f" % percent])
         if status != 0:
             sys.exit(status)
 

@@ -84,6 +84,22 @@ foreach(source IN LISTS program_sources)
 endforeach()
 target_sources(bench_program_wave PRIVATE examples/wave_cube.c)
 
+# bench/programs/timed_*: examples with a clock, for bench/regions.
+function(timed_example name)
+    list(TRANSFORM ARGN PREPEND examples/)
+    add_executable(bench_timed_${name} examples/${name}.c ${ARGN} bench/programs/program.c)
+    set_target_properties(bench_timed_${name} PROPERTIES OUTPUT_NAME timed_${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench/programs)
+    target_compile_options(bench_timed_${name} PRIVATE -Wall -Wextra -ffp-contract=off -include ${PROJECT_SOURCE_DIR}/bench/programs/timed.h)
+    target_link_libraries(bench_timed_${name} PRIVATE dome m)
+    add_dependencies(regions bench_timed_${name})
+endfunction()
+add_custom_target(regions)
+add_dependencies(regions dome_tool bench_region_accesses)
+timed_example(gram_schmidt random_number.c)
+timed_example(rays rays_scene.c)
+timed_example(heat heat_plate.c)
+timed_example(heat_region heat_plate.c npy_f64.c)
+
 # bench/cases: what bench/run runs. case*.c and hand*.c are shared; mpi_*, petsc_* need what their names say; pvm_* are written for PVM by
 # hand; *.py are run as they are; all others are Dome programs.
 include(CheckCCompilerFlag)

@@ -47,7 +47,8 @@ int main(int argc, char **argv)
     }
 
     const size_t rank = (size_t)dome_rank(env), size = (size_t)dome_size(env);
-    double *v = dome_region_data(dome_region_new(env, "v", DOME_F64, vectors, DOME_REGION_OPTIONS(.width = n)));
+    dome_region *region = dome_region_new(env, "v", DOME_F64, vectors, DOME_REGION_OPTIONS(.width = n));
+    double *v = dome_region_data(region);
     double *norm = dome_region_data(dome_region_new(env, "norm", DOME_F64, vectors, NULL)), norms = 1, worst = 0;
     dscalar *step = dscalar_new(env, "step", DOME_I64);
     for (size_t j = rank; j < vectors && !dome_is_restarting(env); j += size)
@@ -55,9 +56,12 @@ int main(int argc, char **argv)
             v[j * n + i] = random_number(1, j * n + i);
     for (size_t k = (size_t)dscalar_get_i64(step); k < vectors; k++) {
         double *q = v + k * n;
-        if (k % size == rank)
-            norm[k] = divide_by_norm(q, n);
+        const bool own = k % size == rank;
+        const double length = own ? divide_by_norm(q, n) : 0;
         dome_barrier(env); /* vector k is there */
+        dome_region_want(region, k, 1, false);
+        if (own)
+            norm[k] = length; /* behind the barrier: nobody waits while this task fetches it */
         for (size_t j = k + 1; j < vectors; j++)
             if (j % size == rank)
                 subtract(v + j * n, dot(q, v + j * n, n), q, n);

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* us for which a unit stays where it was granted: some accesses, but not longer than a few fetches take. */
-enum { HOLD = 100 };
+/* us for which a unit stays where it was granted: some accesses, but not longer than a fetch takes. Counters wait for it. */
+enum { HOLD = 50 };
 
 struct dome_shared_units {
     dome_shared_units_setup setup;

@@ -29,11 +29,16 @@ struct dome_units {
     uint8_t *message;           /* room for one */
 };
 
-/* A thread that waits for a right. */
+/* A thread that waits for rights. It goes on without the lock, which the thread that raises the last one still has. */
+typedef struct sleeper {
+    uint64_t missing; /* so many rights */
+    sem_t raised;     /* none is missing */
+} sleeper;
+
 typedef struct waiter {
     uint64_t unit;
     dome_unit_right right;
-    sem_t *raised; /* it goes on without the lock, which the thread that raises it still has */
+    sleeper *sleeper;
 } waiter;
 
 /* What a timer of a home is about: the region may be gone when it rings. */
@@ -93,7 +98,8 @@ static void task_hears(dome_units *u, const dome_unit_packet *packet)
         if (w->unit != packet->unit || w->right > packet->right)
             continue;
         g_queue_delete_link(&u->waiters, at);
-        sem_post(w->raised);
+        if (--w->sleeper->missing == 0)
+            sem_post(&w->sleeper->raised);
     }
 }
 
@@ -303,18 +309,17 @@ static void ask_for(dome_units *u, waiter *w)
 static void want_some(dome_units *u, uint64_t first, uint64_t count, bool write)
 {
     waiter waiters[MOST_WAITERS];
-    sem_t raised;
-    sem_init(&raised, 0, 0);
+    sleeper sleeper = {.missing = count};
+    sem_init(&sleeper.raised, 0, 0);
     pthread_mutex_lock(&u->service->lock);
     for (uint64_t k = 0; k < count; k++) {
-        waiters[k] = (waiter){.unit = first + k, .right = write ? DOME_UNIT_WRITE : DOME_UNIT_READ, .raised = &raised};
+        waiters[k] = (waiter){.unit = first + k, .right = write ? DOME_UNIT_WRITE : DOME_UNIT_READ, .sleeper = &sleeper};
         ask_for(u, &waiters[k]);
     }
     pthread_mutex_unlock(&u->service->lock);
-    for (uint64_t k = 0; k < count; k++)
-        while (sem_wait(&raised) < 0 && errno == EINTR)
-            continue;
-    sem_destroy(&raised);
+    while (sem_wait(&sleeper.raised) < 0 && errno == EINTR)
+        continue;
+    sem_destroy(&sleeper.raised);
 }
 
 void dome__units_want(dome_units *units, uint64_t first, uint64_t count, bool write)
