@@ -17,16 +17,24 @@
  *
  * Conventions
  * - "Collective", "collective in order" and the values returned on failure are those of dvec.h and error.h.
- * - All tasks of the program are on one host, and machines of one kind: a region is then one piece of memory. Tasks on
- *   several hosts: dome_region_new fails (DOME_ERR_STATE).
- * - Memory is what the processor gives. Two accesses to one place by two tasks, one of which is a store, are a mistake of the
- *   program (a data race of C11) unless a barrier, a lock, or an operation in which one task waits for the other lies
- *   between them, or both are atomic (stdatomic.h). Tasks may write neighbouring elements, even of one byte, at the same time.
+ * - Tasks of one host, with one data format, have a region in one piece of memory. Between hosts it is kept equal unit by unit
+ *   (dome_region_unit), as in Stardust (section 3): one host may write a unit, or any number may read it. A load or store whose
+ *   right to do so another host has waits in a signal handler (SIGSEGV or SIGBUS) until the unit has come. With --dome-road=pvm
+ *   each task counts as a host of its own.
+ * - Memory is what the processor gives, and between hosts sequentially consistent (L. Lamport, "How to make a multiprocessor
+ *   computer that correctly executes multiprocess programs", 1979). Two accesses to one place by two tasks, one of which is a
+ *   store, are a mistake of the program (a data race of C11) unless a barrier, a lock, or an operation in which one task waits
+ *   for the other lies between them, or both are atomic (stdatomic.h). Tasks may write neighbouring elements, even of one byte,
+ *   at the same time.
  * - Which task accesses which elements is up to the program. Each block of elements also has an owner, which saves it in
- *   checkpoints (dome_region_spans); the owner's accesses are no faster here.
+ *   checkpoints (dome_region_spans). The owner's host answers requests for its units, and has them at first.
  * - At a loop boundary (dome_checkpoint) at which a checkpoint is written, or the tasks change, all tasks wait for each other
  *   before the values are read and after: a checkpoint has every store of all tasks before the boundary, and none behind it.
- * - System calls such as read and write may use a region's memory. A child process of a task (fork) cannot access it. */
+ * - System calls such as read and write may use a region's memory; with tasks on several hosts see dome_region_want. A child
+ *   process of a task (fork) cannot access it.
+ * - With tasks on several hosts a thread must not block SIGSEGV or SIGBUS, and a program that installs handlers of its own for
+ * them after dome_init passes on what it does not know to the handlers before. Threads beside the one that calls Dome may access
+ *   regions, but not while that one is in dome_checkpoint, in a move of data, or in dome_region_free. */
 #ifndef DOME_REGION_H
 #define DOME_REGION_H
 
@@ -55,9 +63,9 @@ typedef struct dome_region_options {
  * or "" it is in none. options may be NULL. Collective; when it returns, the values are complete on all tasks. env owns the
  * region until dome_region_free or dome_finalize.
  *
- * NULL on failure: DOME_ERR_ARGUMENT, DOME_ERR_NAME; DOME_ERR_MEMORY; DOME_ERR_STATE (tasks on several hosts, or the tasks of the
- * host cannot share memory); on a restart also the errors of dome_object_new (structure.h). In a program that dome-cc compiled a
- * region cannot be saved (docs/dome-cc.md). */
+ * NULL on failure: DOME_ERR_ARGUMENT, DOME_ERR_NAME; DOME_ERR_MEMORY; DOME_ERR_STATE (the tasks of a host cannot share memory, or
+ * their accesses cannot be noticed; more than 256 tasks on a host, or 256 hosts); on a restart also the errors of dome_object_new
+ * (structure.h). In a program that dome-cc compiled a region cannot be saved (docs/dome-cc.md). */
 dome_region *dome_region_new(dome_env *env, const char *name, dome_type type, uint64_t n, const dome_region_options *options);
 
 /* Frees a region; a task may still use it until its own call. NULL is allowed. Collective in order. */
@@ -75,14 +83,15 @@ uint64_t dome_region_length(const dome_region *r); /* elements */
 size_t dome_region_width(const dome_region *r);    /* values per element */
 dome_object *dome_region_object(const dome_region *r);
 
-/* Elements of a unit: the fewest that are whole pages of memory, the heterogeneous page of Stardust (section 2). Tasks that
- * write different units never share a page. Not collective. */
+/* Elements that are whole units, the fewest: units are whole pages of memory of all machines, the heterogeneous pages of Stardust
+ * (section 2). Tasks that write different ones do not disturb each other. Not collective. */
 uint64_t dome_region_unit(const dome_region *r);
 
-/* Fetches elements that other hosts have, so that the loads (write: loads and stores) of this task that follow do not each wait for
- * a unit: many units travel at once. To be called ahead of a loop over elements that others have written, and before a system
+/* Fetches elements that other hosts have, so that the loads (write: loads and stores) of this task that follow do not each wait
+ * for a unit: many units travel at once. To be called ahead of a loop over elements that others have written, and before a system
  * call on the region's memory (read, write), which ends early, or fails with EFAULT, where elements would have to be fetched. The
- * elements stay until another task wants them: such a call is repeated, this one included, until all is done. Nothing to do if all tasks are on one host. Each task alone.
+ * elements stay until another task wants them: such a call is repeated, this one included, until all is done. Nothing to do if
+ * all tasks are on one host. Each task alone.
  *
  * DOME_ERR_ARGUMENT: the region does not have these elements. */
 dome_status dome_region_want(const dome_region *r, uint64_t first, uint64_t count, bool write);

@@ -13,6 +13,7 @@
 #include "program/placement.h"
 #include "program/profile_past.h"
 #include "program/program_operations.h"
+#include "region/region_profile.h"
 #include "sparse/dsparse_notes.h"
 #include "system/say.h"
 #include "system/terminal.h"
@@ -587,7 +588,10 @@ int dome__profile_print(dome_env *env)
     const dome_transport *t = env->transport;
     dome_balance_report report;
     uint64_t *all;
+    char *regions = NULL;
     int status = gather(env, 0, &report, &all);
+    if (status == DOME_OK)
+        status = dome__region_profile_text(env, &regions);
     if (status == DOME_OK && t->group.rank == 0) {
         dome_profile_past past;
         dome__profile_past_read(&past, env->change ? env->change->profile : -1, cells());
@@ -605,11 +609,13 @@ int dome__profile_print(dome_env *env)
         print_memory(sums, size);
         dome__eval_profile(env, stderr);
         dsparse__profile(env, stderr);
+        fputs(regions ? regions : "", stderr);
         print_views(&past);
         print_size(env, &past, all);
         print_advice(env, &report, all, t->group.size);
         dome__profile_past_clear(&past);
     }
+    g_free(regions);
     g_free(all);
     return status;
 }

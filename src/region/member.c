@@ -82,6 +82,7 @@ void dome__member_free(dome_member_table *table)
     if (!table)
         return;
     g_clear_pointer(&table->buried, g_ptr_array_unref);
+    g_clear_pointer(&table->figures, g_ptr_array_unref);
     dome__unit_service_free(table->units);
     dome__lock_service_free(table->locks);
     g_free(table->firsts);

@@ -18,6 +18,7 @@ struct dome_member_table {
     uint32_t regions;         /* so many have had units: a number for the next one */
     dome_unit_service *units; /* NULL: there is one member, whose tasks need no messages */
     dome_lock_service *locks; /* likewise */
+    GPtrArray *figures;       /* dome_region_figures (region_profile.h); NULL: none so far */
     GPtrArray *buried;        /* dome_shared_units that other members may still use; NULL: none so far */
 };
 

@@ -267,7 +267,7 @@ static void abandon(dome_region *r)
     g_free(r);
 }
 
-static dome_status make_memory(dome_region *r, const char *what)
+static dome_status make_memory(dome_region *r, const char *what, const char *name)
 {
     dome_env *env = r->env;
     const bool one = env->lazy.members->count == 1;
@@ -280,6 +280,7 @@ static dome_status make_memory(dome_region *r, const char *what)
     if (status == DOME_OK && !one)
         r->units = dome__shared_units_new(&(dome_shared_units_setup){.env = env,
                                                                      .what = what,
+                                                                     .name = name,
                                                                      .memory = r->memory,
                                                                      .type = r->type,
                                                                      .element = r->element,
@@ -300,7 +301,7 @@ static dome_status make(dome_region *r, const char *name, uint64_t block)
     if (!r->layout)
         status = dome__fail(env, DOME_ERR_MEMORY, "no memory for the layout of %s", what);
     else if (r->length > 0)
-        status = make_memory(r, what);
+        status = make_memory(r, what, named ? name : NULL);
     g_free(what);
     if (status == DOME_OK && !(r->object = dome_object_new(env, name, &reg_ops, r)))
         status = dome_error_status(env) ? dome_error_status(env) : DOME_ERR_NAME;

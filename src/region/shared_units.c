@@ -1,6 +1,7 @@
 #include "region/shared_units.h"
 
 #include "peer/peer_frame.h"
+#include "region/region_profile.h"
 #include "region/unit_packet.h"
 #include "system/say.h"
 #include "transport/agree.h"
@@ -20,6 +21,7 @@ struct dome_shared_units {
     dome_member_table *members;
     uint16_t *homes; /* by unit: a member */
     size_t pages;    /* of a unit */
+    dome_region_figures *figures;
     dome_units *units;
 };
 
@@ -120,6 +122,8 @@ static bool unpack(void *ctx, uint64_t unit, unsigned member, const void *messag
     const uint64_t values = u->setup.size.values;
     if (bytes != (format == DOME_NATIVE ? u->setup.size.bytes : values * dome_type_bytes(u->setup.type, format)))
         return false;
+    u->figures->units[member]++;
+    u->figures->bytes += bytes;
     if (format == DOME_NATIVE)
         memcpy(place(u, unit), message, bytes);
     else
@@ -213,7 +217,8 @@ dome_shared_units *dome__shared_units_new(const dome_shared_units_setup *setup, 
 {
     dome_shared_units *u = g_new0(dome_shared_units, 1);
     *u = (dome_shared_units){.setup = *setup, .members = setup->env->lazy.members};
-    u->setup.what = NULL;
+    u->setup.what = u->setup.name = NULL; /* the caller's */
+    u->figures = dome__region_profile_add(setup->env, setup->name);
     u->pages = (size_t)(setup->size.bytes / dome__memory_page(setup->memory));
     u->homes = g_new(uint16_t, setup->size.units);
     find_homes(u, setup->layout, u->homes);

@@ -26,7 +26,7 @@ int dome__shared_units_size(dome_env *env, const char *what, dome_type type, uin
 
 typedef struct dome_shared_units_setup {
     dome_env *env;
-    const char *what;
+    const char *what, *name; /* for messages, and for the profile; NULL: none */
     dome_memory *memory;
     dome_type type;
     uint64_t element;          /* bytes of an element */
