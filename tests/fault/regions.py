@@ -185,6 +185,17 @@ def limited(road):
         run.check_clean()
 
 
+def full_memory_files(road):
+    """Regions need no room in /dev/shm."""
+    inside = 'mount -t tmpfs -o size=4k none /dev/shm && head -c 4096 /dev/zero >/dev/shm/full || exit 77; exec "$@" --dome-tasks 3'
+    with touching(road, 3, "count", 200, (), None, ["unshare", "-rm", "sh", "-c", inside, "sh"]) as run:
+        status = run.wait()
+        if status == 77 or "unshare" in run.errors():
+            return "not tried: no mounts of its own"
+        check(status == 0 and run.output() == b"ok\n", "status %s: %s" % (status, run.errors()))
+        run.check_clean()
+
+
 def main(words):
     harness.need_pvm()
     one, many = [], ["--dome-road", "pvm"]  # the tasks of one host have one memory; each has its own, as on hosts of their own
@@ -216,7 +227,8 @@ def main(words):
         cases += [(prefix + how, crash, road, how, by_fault) for how in ("null", "overflow")]
         cases += [(prefix + how, crash, road, how, r"(is lost: its process ended; .*|ended with exit status %d without dome_finalize.*)" % (20 + signal.SIGSEGV))
                   for how in ("handled", "chained")]
-        cases += [(prefix + "10,000 hand-overs", hand_overs, road), (prefix + "no locked memory", limited, road)]
+        cases += [(prefix + "10,000 hand-overs", hand_overs, road), (prefix + "no locked memory", limited, road),
+                  (prefix + "/dev/shm is full", full_memory_files, road)]
     cases += [("members, the signals are blocked", crash, many, "blocked", by_kernel)]
     cases += [("members, task %d is stopped for a while" % rank, stopped, many, rank) for rank in (0, 2)]
     cases += [("members, task 1 is stopped for good", stopped_for_good, many, 1)]
