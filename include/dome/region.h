@@ -34,7 +34,8 @@
  *   process of a task (fork) cannot access it.
  * - With tasks on several hosts a thread must not block SIGSEGV or SIGBUS, and a program that installs handlers of its own for
  * them after dome_init passes on what it does not know to the handlers before. Threads beside the one that calls Dome may access
- *   regions, but not while that one is in dome_checkpoint, in a move of data, or in dome_region_free. */
+ *   regions, but not while that one is in dome_checkpoint, in a move of data, or in dome_region_free. A signal handler accesses
+ *   them only where it interrupts the program's own code: malloc, or a call of Dome, may have what the access waits for. */
 #ifndef DOME_REGION_H
 #define DOME_REGION_H
 

@@ -58,6 +58,9 @@ const char *dome__memory_on_fault(dome_memory *memory, dome_memory_handler *hand
 /* When it returns, no thread has more than this right. Any thread may call it. Returns NULL, or why a right was not given. */
 const char *dome__memory_allow(dome_memory *memory, size_t first, size_t count, dome_access access);
 
+/* Some of these bytes are of memory with rights: a system call on them may fail where an access would wait. */
+bool dome__memory_is_ruled(const void *bytes, size_t count);
+
 dome_access dome__memory_right(dome_memory *memory, size_t page);
 
 /* ---- which pages were written ---- */

@@ -90,6 +90,18 @@ static dome_memory *memory_at(const char *address)
     return NULL;
 }
 
+bool dome__memory_is_ruled(const void *bytes, size_t count)
+{
+    const char *at = bytes;
+    for (piece *p = &table; p; p = p->next)
+        for (int k = 0; k < PLACES; k++) {
+            const char *data = atomic_load(&p->places[k].data);
+            if (data && at < data + atomic_load(&p->places[k].bytes) && data < at + count)
+                return true;
+        }
+    return false;
+}
+
 /* ---- pages ---- */
 
 static void lock(dome_memory *memory, sigset_t *before)

@@ -161,6 +161,12 @@ static int fill_front(uint8_t front[FRONT], const dome_packet *packet, uint64_t 
     return (int)(before + bytes);
 }
 
+/* libpvm gives the kernel the data where they lie. */
+static bool goes_in_place(const dome_transport *t, const void *data, int bytes)
+{
+    return bytes >= IN_PLACE && !(t->is_ruled && t->is_ruled(data, (size_t)bytes));
+}
+
 static int pvm_transport_send(dome_transport_provider *self, int dest, int channel, const dome_packet *packet)
 {
     provider *p = self->state;
@@ -178,7 +184,7 @@ static int pvm_transport_send(dome_transport_provider *self, int dest, int chann
         make_room(p, packet->bytes);
     for (bool first = true; first || left; first = false) {
         int piece = (int)MIN(left, (uint64_t)PIECE);
-        pvm_initsend(piece >= IN_PLACE ? PvmDataInPlace : PvmDataRaw);
+        pvm_initsend(goes_in_place(self->transport, at, piece) ? PvmDataInPlace : PvmDataRaw);
         if (first)
             code = pvm_pkbyte((char *)front, in_front, 1);
         if (code >= 0 && piece)

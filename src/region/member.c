@@ -55,6 +55,7 @@ static int connect_members(dome_member_table *t, dome_env *env, const char *what
     const int status = dome__peer_start(env, what);
     if (status != DOME_OK)
         return status;
+    env->transport->is_ruled = dome__memory_is_ruled;
     t->units = dome__unit_service_new(env->peer, env->transport);
     t->locks = dome__lock_service_new(env->peer, env->transport);
     return dome__agree(env, DOME_OK, NULL); /* all are ready before the first message */

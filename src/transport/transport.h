@@ -23,8 +23,9 @@ struct dome_transport {
     char *(*describe)(dome_transport *transport, int rank,
                       const dome_stamp *stamp); /* text for messages, g_free'd; may be NULL */
     void (*waited)(dome_transport *transport, int rank, uint64_t start, uint64_t took); /* called after waiting; may be NULL */
-    void *owner;                                                                        /* the dome_env */
-    char reason[512];                                                                   /* on failure, until the next one */
+    bool (*is_ruled)(const void *data, size_t bytes); /* a system call on such data may fail: copy it before; NULL: on none */
+    void *owner;                                      /* the dome_env */
+    char reason[512];                                 /* on failure, until the next one */
 };
 
 /* For providers: a transport whose messages this one carries. */

@@ -146,6 +146,79 @@ static void messages(dome_env *env)
                hash_i64(big, SUMS));
 }
 
+enum { ELEMENTS = 3001, ROUNDS = 4, WORK = 200 };
+
+typedef struct shared {
+    double *f64;
+    int64_t *i64, *next; /* next: the work that nobody has taken yet, and what it has added up to */
+    particle *particles;
+    unsigned char *bytes;
+} shared;
+
+/* The elements of a task that is `turn` ranks above: neighbours are written by unlike machines at the same time. */
+static void write_elements(const shared *s, uint64_t turn, uint64_t size)
+{
+    for (uint64_t i = turn % size; i < ELEMENTS; i += size) {
+        const double value = s->f64[i] / 3 + 1.0 / (double)(i + 3);
+        const void *in[] = {&s->f64[i]};
+        s->f64[i] = value;
+        s->i64[i] = s->i64[i] * 31 + INT64_MIN / (int64_t)(i + 1);
+        make_particles(NULL, i, 1, &s->particles[i], in);
+        s->bytes[i] = (unsigned char)(s->bytes[i] * 5 + i);
+    }
+}
+
+/* Each piece of work by whoever comes first; sums of integers do not depend on who. */
+static void take_work(const shared *s, dome_lock *lock)
+{
+    for (int64_t k = 0; k < WORK;) {
+        dome_lock_acquire(lock);
+        k = s->next[0];
+        if (k < WORK) {
+            s->next[0] = k + 1;
+            s->next[1] += k << 33;
+            s->particles[k].id ^= s->next[1];
+        }
+        dome_lock_release(lock);
+    }
+}
+
+/* All tasks see the same; returns it. */
+static uint64_t hash_shared(dome_env *env, const shared *s)
+{
+    uint64_t hash = mix(mix(hash_f64(s->f64, ELEMENTS), hash_i64(s->i64, ELEMENTS)), hash_particles(s->particles, ELEMENTS));
+    for (int i = 0; i < ELEMENTS; i++)
+        hash = mix(hash, s->bytes[i]);
+    uint64_t first = hash;
+    dome_bcast(env, 0, DOME_U64, &first, 1);
+    if (first != hash)
+        dome_abort(env, "task 0 sees %016" PRIx64 ", this one %016" PRIx64, first, hash);
+    return hash;
+}
+
+/* Memory that tasks on unlike machines share. */
+static void regions(dome_env *env)
+{
+    const uint64_t rank = (uint64_t)dome_rank(env), size = (uint64_t)dome_size(env);
+    const shared s = {dome_region_data(dome_region_new(env, "shared f64", DOME_F64, ELEMENTS, NULL)),
+                      dome_region_data(dome_region_new(env, "shared i64", DOME_I64, ELEMENTS, NULL)),
+                      dome_region_data(dome_region_new(env, "next", DOME_I64, 2, NULL)),
+                      dome_region_data(dome_region_new(env, "shared particles", describe(env), ELEMENTS, NULL)),
+                      dome_region_data(dome_region_new(env, "shared bytes", DOME_U8, ELEMENTS, NULL))};
+    dome_lock *lock = dome_lock_new(env, "next");
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        write_elements(&s, rank + round, size);
+        dome_barrier(env);
+        const uint64_t hash = hash_shared(env, &s);
+        dome_print(env, "regions %016" PRIx64 "\n", hash);
+        dome_barrier(env);
+    }
+    take_work(&s, lock);
+    dome_barrier(env);
+    const uint64_t hash = hash_shared(env, &s);
+    dome_print(env, "work %016" PRIx64 " %" PRId64 "\n", hash, s.next[1]);
+}
+
 int main(int argc, char **argv)
 {
     dome_env *env = dome_init(&argc, &argv);
@@ -153,6 +226,7 @@ int main(int argc, char **argv)
         dome_abort(env, "portable PLACE NAME");
     const char *place = argv[1], *name = argv[2];
     messages(env);
+    regions(env);
 
     dvec *x = dvec_new(env, "x", DOME_F64, N), *y = dvec_new(env, "y", DOME_F64, N), *z = dvec_new(env, "z", DOME_F64, N);
     dvec *f = dvec_new(env, "f", DOME_F32, N), *index = dvec_new(env, "index", DOME_I64, N);

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Regions and locks of tasks on three hosts, two on each: the program's own checks hold while homes move, tasks and a host are lost,
-# and tasks are added; examples print what one task prints.
+# and tasks are added; what tasks see is explained by one order of all that they did; other
+# uses of regions' memory; examples print what one task prints.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
 in_lab 3 "$@"
 sharing=$DOME_BUILD_DIR/tests/programs/sharing
@@ -36,6 +37,21 @@ for balance in none random; do
     ended_at whole 24
     clean whole
 done
+
+for tasks in 3 6; do
+    say "histories of $tasks tasks"
+    sed "s/=2/=$((tasks / 3))/" hosts >some_hosts
+    run histories on h1 "$dome" run --hosts "$work/some_hosts" -n $tasks "$DOME_BUILD_DIR/tests/multi/histories" 300 $tasks
+    ended_well histories
+    grep -q "$tasks tasks in 3 members.* 0 refused" histories.out || fail "histories: $(cat histories.out)"
+    clean histories
+done
+
+say "buffers, threads and signals"
+run calls on h1 "$dome" run --hosts "$work/hosts" -n 6 "$DOME_BUILD_DIR/tests/multi/region_calls"
+ended_well calls
+grep -q "ok region_calls on 6 tasks" calls.out || fail "calls: $(cat calls.out)"
+clean calls
 
 say "a task is killed, and a host is cut off; then it comes back, and tasks are added there"
 mkdir -p "$marks"

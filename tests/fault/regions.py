@@ -8,7 +8,9 @@ checks that each state from which it goes on has what was written before the bou
 import os
 import random
 import re
+import signal
 import sys
+import time
 
 import harness
 from harness import DOME, PROGRAMS, Run, check, kill, reach, step_of
@@ -110,6 +112,90 @@ def line(road, variant, pattern, tasks=2):
         run.check_clean()
 
 
+def touching(road, tasks, variant, count=100, options=(), environment=None, before=()):
+    words = [PROGRAMS + "/touching", variant, "%MARKS%", str(count)]
+    tasks = [] if before else ["--dome-tasks", str(tasks)]
+    return Run(list(before) + words + road + tasks + list(options), environment)
+
+
+def crash(road, variant, how):
+    """Faults that are no region's end the program as they do without one."""
+    with touching(road, 3, variant) as run:
+        check(run.wait() != 0, "it does not end: " + run.errors())
+        harness.only_line(run, r"task 2 on host \S+ %s" % how)
+        run.check_clean()
+
+
+def stopped(road, rank):
+    """A task that is the home of what the others want is stopped for a while: they wait, and go on."""
+    with touching(road, 3, "count", 3000) as run:
+        reach(run, 32)
+        victim = run.rank(rank)
+        kill(victim, signal.SIGSTOP)
+        time.sleep(1)
+        reached = step_of(run)
+        time.sleep(0.5)
+        check(run.process.poll() is None, "it has ended: " + run.errors())
+        check(not road or step_of(run) == reached, "nobody waits for the home")
+        kill(victim, signal.SIGCONT)
+        status = run.wait()
+        check(status == 0 and run.output() == b"ok\n" and not run.lines(), "status %s: %s" % (status, run.errors()))
+        run.check_clean()
+
+
+def stopped_for_good(road, rank):
+    with touching(road, 3, "count", 1000000, ["--dome-timeout", "4"]) as run:
+        reach(run, 32)
+        victim = run.rank(rank)
+        kill(victim, signal.SIGSTOP)
+        status = run.wait()
+        check(status != 0, "status %s" % status)
+        harness.only_line(run, r"task %d on host \S+ is lost: nothing heard from it for .*" % rank)
+        run.check_clean()
+
+
+def hand_overs(road):
+    """10,000 hand-overs of a lock, in which the holder is killed four times: each counts once."""
+    before = [DOME, "run", "--restarts", "5", "-n", "4"]
+    options = ["--dome-checkpoint-dir", "memory:", "--dome-checkpoint-every", "3"]
+    with touching(road, 4, "hand-overs", 10000, options, None, before) as run:
+        status = run.wait()
+        check(status == 0 and run.output() == b"10000 hand-overs\nok\n", "status %s: %r %s" % (status, run.output(), run.errors()))
+        check(run.errors().count("; healed from") == 4, "losses: " + run.errors())
+        run.check_clean()
+
+
+def tracked(tracker):
+    """Each way to notice accesses; one that cannot keep rights is refused in a line."""
+    with touching(["--dome-road", "pvm"], 3, "count", 200, (), {"DOME_TRACKER": tracker}) as run:
+        status = run.wait()
+        if tracker == "compare":
+            check(status == 2, "status %s" % status)
+            harness.only_line(run, r"dome_region_new: .* cannot be shared with other hosts: nothing here can keep pages from being read and written .*")
+        else:
+            check(status == 0 and run.output() == b"ok\n", "status %s: %s" % (status, run.errors()))
+        run.check_clean()
+
+
+def limited(road):
+    """Nothing of a region is locked in memory."""
+    with touching(road, 3, "count", 200, (), None, ["sh", "-c", 'ulimit -l 0; exec "$@" --dome-tasks 3', "sh"]) as run:
+        status = run.wait()
+        check(status == 0 and run.output() == b"ok\n", "status %s: %s" % (status, run.errors()))
+        run.check_clean()
+
+
+def full_memory_files(road):
+    """Regions need no room in /dev/shm."""
+    inside = 'mount -t tmpfs -o size=4k none /dev/shm && head -c 4096 /dev/zero >/dev/shm/full || exit 77; exec "$@" --dome-tasks 3'
+    with touching(road, 3, "count", 200, (), None, ["unshare", "-rm", "sh", "-c", inside, "sh"]) as run:
+        status = run.wait()
+        if status == 77 or "unshare" in run.errors():
+            return "not tried: no mounts of its own"
+        check(status == 0 and run.output() == b"ok\n", "status %s: %s" % (status, run.errors()))
+        run.check_clean()
+
+
 def main(words):
     harness.need_pvm()
     one, many = [], ["--dome-road", "pvm"]  # the tasks of one host have one memory; each has its own, as on hosts of their own
@@ -140,6 +226,18 @@ def main(words):
     cases += [("release, balanced at random", balanced, weak, 3), ("release, from each checkpoint", checkpoints, weak, 3)]
     cases += [("release, changes to 2,3,1,4", changes, weak, "2,3,1,4"), ("release, healed", healed, weak, 3, 4, 8)]
     cases += [("release, told", told, weak, 3), ("release, the holder of a lock is lost", holder_is_lost, weak)]
+    by_fault = r"is lost: its process was ended by signal %d \(.*\); .*" % signal.SIGSEGV
+    by_kernel = r"is lost: its process (ended|was ended by signal \d+ \(.*\)); .*"
+    for prefix, road in (("", one), ("members, ", many)):
+        cases += [(prefix + how, crash, road, how, by_fault) for how in ("null", "overflow")]
+        cases += [(prefix + how, crash, road, how, r"(is lost: its process ended; .*|ended with exit status %d without dome_finalize.*)" % (20 + signal.SIGSEGV))
+                  for how in ("handled", "chained")]
+        cases += [(prefix + "10,000 hand-overs", hand_overs, road), (prefix + "no locked memory", limited, road),
+                  (prefix + "/dev/shm is full", full_memory_files, road)]
+    cases += [("members, the signals are blocked", crash, many, "blocked", by_kernel)]
+    cases += [("members, task %d is stopped for a while" % rank, stopped, many, rank) for rank in (0, 2)]
+    cases += [("members, task 1 is stopped for good", stopped_for_good, many, 1)]
+    cases += [("members, tracker " + name, tracked, name) for name in ("fault", "protect", "compare")]
     chosen = [c for c in cases if not words or words[0] in c[0]]
     return 1 if harness.run_all(chosen, 2) else 0
 
