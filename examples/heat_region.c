@@ -43,7 +43,7 @@ int main(int argc, char **argv)
 
     const size_t columns = plate.columns, rank = (size_t)dome_rank(env), size = (size_t)dome_size(env);
     const size_t first = plate.rows * rank / size, end = plate.rows * (rank + 1) / size;
-    const dome_region_options *width = DOME_REGION_OPTIONS(.width = columns);
+    const dome_region_options *width = DOME_REGION_OPTIONS(.width = columns, .consistency = DOME_RELEASE);
     dome_region *regions[] = {dome_region_new(env, "u", DOME_F64, plate.rows, width),
                               dome_region_new(env, "next", DOME_F64, plate.rows, width)};
     double *u = dome_region_data(regions[0]), *next = dome_region_data(regions[1]);

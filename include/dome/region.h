@@ -47,10 +47,21 @@ extern "C" {
 
 typedef struct dome_region dome_region;
 
+/* What a task may expect to see of what others have written. It makes a difference between hosts alone.
+ * DOME_SEQUENTIAL: as above. A unit is where it was written last, and travels when another host touches it.
+ * DOME_RELEASE: release consistency (src/region/release.h has the sources). Tasks write in copies of their own, also neighbouring
+ * elements of one unit, without waiting for each other. What a task has written is there for the others where both synchronise:
+ * dome_barrier; a lock, for the next holder; and where all tasks wait for each other for a checkpoint or a move. Other operations
+ * and messages do not count, nor do atomic operations. Only what has changed travels, and at a barrier it goes ahead to the tasks
+ * that needed it after the last visit of that barrier. Two tasks that write one byte between two barriers: a data race; one of
+ * the values stays. Tasks of one host have copies of their own, too. All machines must be of one kind. */
+typedef enum dome_consistency { DOME_SEQUENTIAL, DOME_RELEASE } dome_consistency;
+
 typedef struct dome_region_options {
     size_t size;    /* sizeof(dome_region_options); DOME_REGION_OPTIONS sets it */
     size_t width;   /* values per element; 0 means 1 */
     uint64_t block; /* elements per block, a power of two; 0 means dome_block_size(n) */
+    dome_consistency consistency;
 } dome_region_options;
 
 /* Options written inside a call: dome_region_new(env, "a", DOME_F64, n, DOME_REGION_OPTIONS(.width = 3)). Other members are 0.

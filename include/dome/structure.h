@@ -148,8 +148,12 @@ typedef struct dome_object_ops {
     bool (*shares)(const dome_object *object, int rank);
 
     /* Defaulted (nothing to do). For objects with `shares` of which tasks have copies: gets the values that this task will own
-     * under the layout that adopt is about to get. All tasks wait for each other before and after. */
+     * under the layout that adopt is about to get. All tasks wait for each other before and after. Collective. */
     dome_status (*fetch)(dome_object *object, const dome_layout *layout);
+
+    /* Defaulted (all tasks wait for each other). For objects with `shares`: all tasks wait for each other, and what each has
+     * written to objects with this table is there for all. Collective. */
+    dome_status (*meet)(dome_object *object);
 } dome_object_ops;
 
 /* Registers `content` under `name` and returns its handle. Collective in order: every task

@@ -367,8 +367,11 @@ int dome__handover_prepare(dome_env *env, const char *program, uint64_t loop, co
     h->file.fd = -1;
     h->why = g_steal_pointer(why);
     h->runs = g_array_new(FALSE, TRUE, sizeof(dome_handover_run));
-    describe(h, program, loop);
-    int status = prepare(h, stays);
+    int status = dome__state_meet(env);
+    if (status == DOME_OK) {
+        describe(h, program, loop);
+        status = prepare(h, stays);
+    }
     *why = g_steal_pointer(&h->why);
     if (status != DOME_OK || *why)
         g_clear_pointer(&h, dome__handover_free);

@@ -16,17 +16,27 @@ char *dome__state_cannot(const char *object, int status)
     return cannot(object, dome_status_text((dome_status)status));
 }
 
-static bool is_shared(const dome_env *env)
+/* The next object of the state that tasks share. */
+static dome_object *next_shared(const dome_env *env, dome_object *o)
 {
-    for (const dome_object *o = NULL; (o = dome_object_next(env, o));)
-        if (dome__object_is_named(o) && dome__object_is_shared(o))
-            return true;
-    return false;
+    while ((o = dome_object_next(env, o)) && !(dome__object_is_named(o) && dome__object_is_shared(o)))
+        continue;
+    return o;
 }
 
 int dome__state_meet(dome_env *env)
 {
-    int status = is_shared(env) ? dome__barrier(env->transport) : DOME_OK;
+    const dome_object_ops *met = NULL;
+    bool any = false, all = false;
+    int status = DOME_OK;
+    for (dome_object *o = NULL; status == DOME_OK && (o = next_shared(env, o)); any = true)
+        if (dome_object_operations(o) != met && dome__object_meet(o, &status)) {
+            met = dome_object_operations(o);
+            all = true;
+        }
+    if (status != DOME_OK || !any || all)
+        return status;
+    status = dome__barrier(env->transport);
     return status ? dome__fail_transport(env, status) : DOME_OK;
 }
 

@@ -530,6 +530,14 @@ bool dome__object_shares(const dome_object *object, int rank)
     return SLOT(object, shares) && object->ops->shares(object, rank);
 }
 
+bool dome__object_meet(dome_object *object, int *status)
+{
+    if (!SLOT(object, meet))
+        return false;
+    *status = object->ops->meet(object);
+    return true;
+}
+
 dome_status dome__object_fetch(dome_object *object, const dome_layout *layout)
 {
     return SLOT(object, fetch) ? object->ops->fetch(object, layout) : DOME_OK;

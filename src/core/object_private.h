@@ -53,6 +53,9 @@ uint64_t dome__object_parameters(const dome_object *object, void *buffer);
 bool dome__object_is_shared(const dome_object *object);
 bool dome__object_shares(const dome_object *object, int rank);
 
+/* The slot `meet`; false: it has none. */
+bool dome__object_meet(dome_object *object, int *status);
+
 /* Gets the values that this task is about to own. */
 dome_status dome__object_fetch(dome_object *object, const dome_layout *layout);
 

@@ -70,8 +70,8 @@ size_t dome__delta_equal(const void *a, const void *b, size_t bytes);
 bool dome__delta_apply(const dome_delta *delta, void *memory, size_t bytes, void *twin);
 
 /* The runs of neighbouring units, in ascending order; `values` has count units. A run of several records is told in parts. */
-typedef void dome_delta_visit(void *context, uint64_t first, uint64_t count, const void *values);
-void dome__delta_runs(const dome_delta *delta, dome_delta_visit *visit, void *context);
+typedef void dome_delta_run(void *context, uint64_t first, uint64_t count, const void *values);
+void dome__delta_runs(const dome_delta *delta, dome_delta_run *visit, void *context);
 
 /* A unit that both deltas have, with different values. */
 typedef void dome_delta_conflict(void *context, uint64_t unit, const void *first, const void *second);

@@ -35,7 +35,7 @@ typedef struct run {
     uint64_t first, count;
     const uint8_t *values;
     unsigned unit;
-    dome_delta_visit *visit;
+    dome_delta_run *visit;
     void *context;
 } run;
 
@@ -57,7 +57,7 @@ static void add_run(run *r, uint64_t first, uint64_t count, const uint8_t *value
     r->count += count;
 }
 
-void dome__delta_runs(const dome_delta *delta, dome_delta_visit *visit, void *context)
+void dome__delta_runs(const dome_delta *delta, dome_delta_run *visit, void *context)
 {
     dome_delta_part part;
     dome_delta_reader reader = dome__delta_reader(delta);

@@ -32,6 +32,7 @@ typedef enum dome_peer_tag {
     DOME_PEER_CHECKPOINT, /* writing a checkpoint together: ckpt/writer.h */
     DOME_PEER_COPIES,     /* its copies for the next group: ckpt/piece.c */
     DOME_PEER_REGION,     /* units of regions */
+    DOME_PEER_RELEASE,    /* units of regions with release consistency */
     DOME_PEER_LOCK,       /* locks */
     DOME_PEER_OTHERS,     /* free */
     DOME_PEER_TAGS = 8

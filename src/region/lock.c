@@ -4,6 +4,7 @@
 #include "core/trail.h"
 #include "region/member.h"
 #include "region/region_operations.h"
+#include "region/release.h"
 #include "region/ticket_lock.h"
 #include "transport/agree.h"
 
@@ -48,17 +49,27 @@ static dome_ticket_lock *tickets(const dome_lock *lock)
 
 static int take(const dome_lock *lock)
 {
-    dome_lock_service *s = service(lock->env);
-    return s ? dome__lock_service_take(s, lock->id) : dome__ticket_lock_take(tickets(lock), lock->env->transport);
+    const dome_member_table *t = lock->env->lazy.members;
+    const GByteArray *carried;
+    if (!t->locks)
+        return dome__ticket_lock_take(tickets(lock), lock->env->transport);
+    const int status = dome__lock_service_take(t->locks, lock->id, &carried);
+    if (t->release)
+        dome__release_take(t->release, carried->data, carried->len);
+    return status;
 }
 
 static void give(const dome_lock *lock)
 {
-    dome_lock_service *s = service(lock->env);
-    if (s)
-        dome__lock_service_give(s, lock->id);
-    else
+    const dome_member_table *t = lock->env->lazy.members;
+    if (!t->locks) {
         dome__ticket_lock_give(tickets(lock));
+        return;
+    }
+    GByteArray *carried = t->release ? dome__release_give(t->release) : NULL;
+    dome__lock_service_give(t->locks, lock->id, carried);
+    if (carried)
+        g_byte_array_unref(carried);
 }
 
 static int holder_of(const dome_lock *lock)

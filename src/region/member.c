@@ -85,6 +85,7 @@ void dome__member_free(dome_member_table *table)
     g_clear_pointer(&table->figures, g_ptr_array_unref);
     dome__unit_service_free(table->units);
     dome__lock_service_free(table->locks);
+    dome__release_free(table->release);
     g_free(table->firsts);
     g_free(table->ranks);
     g_free(table->of);

@@ -6,6 +6,7 @@
 #include "core/environment.h"
 #include "memory/memory.h"
 #include "region/lock_service.h"
+#include "region/release.h"
 #include "region/unit_service.h"
 
 struct dome_member_table {
@@ -18,8 +19,9 @@ struct dome_member_table {
     uint32_t regions;         /* so many have had units: a number for the next one */
     dome_unit_service *units; /* NULL: there is one member, whose tasks need no messages */
     dome_lock_service *locks; /* likewise */
+    dome_release *release;    /* NULL: there is one member, or no region has release consistency */
     GPtrArray *figures;       /* dome_region_figures (region_profile.h); NULL: none so far */
-    GPtrArray *buried;        /* dome_shared_units that other members may still use; NULL: none so far */
+    GPtrArray *buried;        /* memory of regions that other members may still use (region.c); NULL: none so far */
 };
 
 /* env->lazy.members is there from the first call on, and members are in touch over the service channel. Collective. Fails by

@@ -22,7 +22,8 @@ struct dome_region {
     uint64_t length, width, element; /* element: bytes */
     dome_layout *layout;
     dome_memory *memory;        /* NULL: there are no elements */
-    dome_shared_units *units;   /* NULL: the program is one member, or there are no elements */
+    dome_shared_units *units;   /* NULL: the program is one member, there are no elements, or: */
+    dome_release_units *copies; /* release consistency; NULL: none of it */
     bool met;                   /* all tasks free it, and have met since their last accesses */
     uint64_t *sums[DOME_MARKS]; /* by block: the checksum when the mark was set; UNKNOWN: nobody knows. NULL: of all blocks */
 };
@@ -60,14 +61,28 @@ static bool owned(const dome_region *r, uint64_t first, uint64_t count, dome_spa
     return begin < own && count <= own - begin;
 }
 
+/* Tasks have it in several memories. */
+static bool is_apart(const dome_region *r)
+{
+    return r->units || r->copies;
+}
+
+static void want(const dome_region *r, dome_span elements, bool write)
+{
+    if (r->units)
+        dome__shared_units_want(r->units, elements.first * r->element, elements.count * r->element, write);
+    if (r->copies)
+        dome__release_units_want(r->copies, elements.first * r->element, elements.count * r->element, write);
+}
+
 /* Where the library accesses elements. Between members the accesses are those of a program, with its rights; what is about to be
  * accessed is fetched together. */
 static char *address(const dome_region *r, dome_span elements, bool write)
 {
     const uint64_t offset = elements.first * r->element;
-    if (!r->units)
+    if (!is_apart(r))
         return (char *)dome__memory_alias(r->memory) + offset;
-    dome__shared_units_want(r->units, offset, elements.count * r->element, write);
+    want(r, elements, write);
     return (char *)dome__memory_data(r->memory) + offset;
 }
 
@@ -129,7 +144,9 @@ static dome_status reg_fetch(dome_object *object, const dome_layout *layout)
     dome_region *r = self(object);
     if (!fits(r, layout))
         return DOME_ERR_ARGUMENT;
-    return !r->units || dome__shared_units_fetch(r->units, layout) ? DOME_OK : DOME_ERR_COMM;
+    const bool good =
+        (!r->units || dome__shared_units_fetch(r->units, layout)) && (!r->copies || dome__release_units_fetch(r->copies, layout));
+    return good ? DOME_OK : DOME_ERR_COMM;
 }
 
 /* The values are where they are: only the owners change. The owner before knows alone what a block was at a mark. */
@@ -144,6 +161,8 @@ static dome_status reg_adopt(dome_object *object, const dome_layout *layout)
             forget_sums(r, b, 1);
     if (r->units)
         dome__shared_units_adopt(r->units, layout);
+    if (r->copies)
+        dome__release_units_adopt(r->copies, layout);
     dome_layout *old = r->layout;
     r->layout = dome_layout_ref(layout);
     dome_layout_unref(old);
@@ -154,7 +173,7 @@ static const void *reg_values(const dome_object *object, uint64_t first, uint64_
 {
     const dome_region *r = self(object);
     dome_span elements;
-    return !r->units && owned(r, first, count, &elements) && elements.count > 0 ? address(r, elements, false) : NULL;
+    return !is_apart(r) && owned(r, first, count, &elements) && elements.count > 0 ? address(r, elements, false) : NULL;
 }
 
 static uint64_t sum_of(const dome_region *r, uint64_t block)
@@ -199,17 +218,60 @@ static bool reg_shares(const dome_object *object, int rank)
     return true;
 }
 
+/* ---- memory that is freed ---- */
+
+typedef struct buried {
+    dome_shared_units *units;
+    dome_release_units *copies;
+    dome_memory *memory;
+} buried;
+
+static void free_memory(const buried *b)
+{
+    dome__shared_units_free(b->units);
+    dome__release_units_free(b->copies);
+    dome__memory_free(b->memory);
+}
+
+static void dig_up(gpointer data)
+{
+    free_memory(data);
+    g_free(data);
+}
+
+/* Other tasks may still fetch what they access before they free the region themselves: its memory stays until all have come to
+ * the next dome_region_new, or to the end. */
+static void bury(const dome_env *env, const buried *b)
+{
+    dome_member_table *t = env->lazy.members;
+    if (!t->buried)
+        t->buried = g_ptr_array_new_with_free_func(dig_up);
+    g_ptr_array_add(t->buried, g_memdup2(b, sizeof *b));
+}
+
+/* ---- the rest of the table ---- */
+
+/* Of all regions. */
+static dome_status reg_meet(dome_object *object)
+{
+    dome_env *env = self(object)->env;
+    enum { OF_A_STATE = 2 };
+    if (env->lazy.members->release)
+        return (dome_status)dome__release_meet(env->lazy.members->release, OF_A_STATE);
+    const int failed = dome__barrier(env->transport);
+    return failed ? (dome_status)dome__fail_transport(env, failed) : DOME_OK;
+}
+
 static void reg_destroy(dome_object *object)
 {
     dome_region *r = self(object);
     for (unsigned mark = 0; mark < DOME_MARKS; mark++)
         g_clear_pointer(&r->sums[mark], g_free);
-    if (r->units && !r->met) {
-        dome__shared_units_bury(r->units);
-    } else {
-        dome__shared_units_free(r->units);
-        dome__memory_free(r->memory);
-    }
+    const buried memory = {r->units, r->copies, r->memory};
+    if (is_apart(r) && !r->met)
+        bury(r->env, &memory);
+    else
+        free_memory(&memory);
     dome_layout_unref(r->layout);
     dome__bury(r->env, r);
 }
@@ -227,6 +289,7 @@ static const dome_object_ops reg_ops = {
     .delta = reg_delta,
     .shares = reg_shares,
     .fetch = reg_fetch,
+    .meet = reg_meet,
 };
 
 /* ---- life ---- */
@@ -250,6 +313,8 @@ static dome_status check_new(dome_env *env, const char *name, dome_type type, ui
         name = "the region";
     if (!type)
         return dome__fail(env, DOME_ERR_ARGUMENT, "%s has no type", name);
+    if (options->consistency != DOME_SEQUENTIAL && options->consistency != DOME_RELEASE)
+        return dome__fail(env, DOME_ERR_ARGUMENT, "%s: consistency %d is none", name, (int)options->consistency);
     if (options->block & (options->block - 1))
         return dome__fail(env, DOME_ERR_ARGUMENT, "%s: block size %" PRIu64 " is not a power of two", name, options->block);
     const uint64_t most = dome__array_most(dome_type_size(type));
@@ -261,23 +326,20 @@ static dome_status check_new(dome_env *env, const char *name, dome_type type, ui
 
 static void abandon(dome_region *r)
 {
-    dome__shared_units_free(r->units);
-    dome__memory_free(r->memory);
+    free_memory(&(buried){r->units, r->copies, r->memory});
     dome_layout_unref(r->layout);
     g_free(r);
 }
 
-static dome_status make_memory(dome_region *r, const char *what, const char *name)
+/* Units between members. */
+static dome_status make_units(dome_region *r, const char *what, const char *name)
 {
     dome_env *env = r->env;
-    const bool one = env->lazy.members->count == 1;
-    dome_unit_size size = {.bytes = r->length * r->element, .units = 1};
-    dome_status status = DOME_OK;
-    if (!one)
-        status = (dome_status)dome__shared_units_size(env, what, r->type, r->length * r->width, &size);
+    dome_unit_size size;
+    dome_status status = (dome_status)dome__shared_units_size(env, what, r->type, r->length * r->width, &size);
     if (status == DOME_OK)
         r->memory = dome__member_memory(env, what, size.units * size.bytes, &status);
-    if (status == DOME_OK && !one)
+    if (status == DOME_OK)
         r->units = dome__shared_units_new(&(dome_shared_units_setup){.env = env,
                                                                      .what = what,
                                                                      .name = name,
@@ -290,25 +352,76 @@ static dome_status make_memory(dome_region *r, const char *what, const char *nam
     return status;
 }
 
+/* Bytes that two tasks may write side by side: values of a struct have parts that are smaller. */
+static unsigned atom_of(dome_type type)
+{
+    const size_t bytes = dome_type_size(type);
+    return dome_type_kind_of(type) != DOME_KIND_STRUCT ? (unsigned)MIN(bytes, 8) : 1;
+}
+
+/* A copy for each task. */
+static dome_status make_copies(dome_region *r, const char *what, const char *name)
+{
+    dome_env *env = r->env;
+    const char *why = NULL;
+    dome_unit_size size;
+    dome_status status = DOME_OK;
+    if (env->transport->group.data_format)
+        return dome__fail(env, DOME_ERR_STATE,
+                          "%s: tasks of unlike machines cannot share it with DOME_RELEASE: use DOME_SEQUENTIAL", what);
+    status = (dome_status)dome__shared_units_size(env, what, r->type, r->length * r->width, &size);
+    if (status != DOME_OK)
+        return status;
+    r->memory = dome__memory_new("dome-region", size.units * size.bytes, &why);
+    char *text = g_strdup_printf("%s: there is no memory of %" PRIu64 " bytes: %s", what, size.units * size.bytes, why);
+    status = (dome_status)dome__agree(env, r->memory ? DOME_OK : DOME_ERR_MEMORY, text);
+    g_free(text);
+    if (!env->lazy.members->release)
+        env->lazy.members->release = dome__release_new(env);
+    if (status == DOME_OK)
+        r->copies = dome__release_units_new(&(dome_release_setup){.release = env->lazy.members->release,
+                                                                  .what = what,
+                                                                  .name = name,
+                                                                  .memory = r->memory,
+                                                                  .element = r->element,
+                                                                  .atom = atom_of(r->type),
+                                                                  .layout = r->layout,
+                                                                  .unit = size.bytes,
+                                                                  .units = size.units},
+                                            &status);
+    return status;
+}
+
+static dome_status make_memory(dome_region *r, const char *what, const char *name, dome_consistency consistency)
+{
+    dome_env *env = r->env;
+    dome_status status = DOME_OK;
+    if (env->lazy.members->count == 1)
+        r->memory = dome__member_memory(env, what, r->length * r->element, &status);
+    else
+        status = consistency == DOME_RELEASE ? make_copies(r, what, name) : make_units(r, what, name);
+    if (status == DOME_OK && env->lazy.members->buried) /* all have freed it: they have come here */
+        g_ptr_array_set_size(env->lazy.members->buried, 0);
+    return status;
+}
+
 /* Memory, and the object with its values. Another task may write to the memory as soon as it has left this function. */
-static dome_status make(dome_region *r, const char *name, uint64_t block)
+static dome_status make(dome_region *r, const char *name, const dome_region_options *options)
 {
     dome_env *env = r->env;
     dome_status status = DOME_OK;
     const bool named = name && *name;
     char *what = named ? g_strdup_printf("'%s'", name) : g_strdup("a region");
-    r->layout = dome_layout_ref(dome_env_layout(env, r->length, block));
+    r->layout = dome_layout_ref(dome_env_layout(env, r->length, options->block));
     if (!r->layout)
         status = dome__fail(env, DOME_ERR_MEMORY, "no memory for the layout of %s", what);
     else if (r->length > 0)
-        status = make_memory(r, what, named ? name : NULL);
+        status = make_memory(r, what, named ? name : NULL, options->consistency);
     g_free(what);
     if (status == DOME_OK && !(r->object = dome_object_new(env, name, &reg_ops, r)))
         status = dome_error_status(env) ? dome_error_status(env) : DOME_ERR_NAME;
-    if (status == DOME_OK && named && dome_is_restarting(env)) {
-        const int failed = dome__barrier(env->transport);
-        status = failed ? (dome_status)dome__fail_transport(env, failed) : DOME_OK;
-    }
+    if (status == DOME_OK && named && dome_is_restarting(env))
+        status = reg_meet(r->object);
     return status;
 }
 
@@ -328,7 +441,7 @@ dome_region *dome_region_new(dome_env *env, const char *name, dome_type type, ui
     dome_region *r = g_new(dome_region, 1);
     *r = (dome_region){
         .env = env, .type = type, .length = n, .width = options.width, .element = options.width * dome_type_size(type)};
-    status = make(r, name, options.block);
+    status = make(r, name, &options);
     if (status != DOME_OK && !r->object)
         abandon(r);
     dome__end(&op, status);
@@ -341,7 +454,7 @@ void dome_region_free(dome_region *r)
         return;
     dome_operation op;
     dome__begin(&op, r->env, DOME_OP_REGION_FREE, r->object, 0);
-    const int failed = r->units ? dome__barrier(r->env->transport) : DOME_OK;
+    const int failed = is_apart(r) ? dome__barrier(r->env->transport) : DOME_OK;
     r->met = !failed;
     if (failed)
         dome__fail_transport(r->env, failed);
@@ -420,8 +533,8 @@ dome_status dome_region_want(const dome_region *r, uint64_t first, uint64_t coun
     if (first > r->length || count > r->length - first)
         status = dome__fail(r->env, DOME_ERR_ARGUMENT, "'%s' has %" PRIu64 " elements, not %" PRIu64 " from %" PRIu64 " on",
                             dome_object_name(r->object), r->length, count, first);
-    else if (r->units)
-        dome__shared_units_want(r->units, first * r->element, count * r->element, write);
+    else
+        want(r, (dome_span){first, count}, write);
     return dome__end(&op, status);
 }
 

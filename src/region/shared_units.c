@@ -18,7 +18,7 @@ enum { HOLD = 100 };
 
 struct dome_shared_units {
     dome_shared_units_setup setup;
-    dome_member_table *members;
+    const dome_member_table *members;
     uint16_t *homes; /* by unit: a member */
     size_t pages;    /* of a unit */
     dome_region_figures *figures;
@@ -229,8 +229,6 @@ dome_shared_units *dome__shared_units_new(const dome_shared_units_setup *setup, 
     g_free(text);
     if (*status != DOME_OK)
         g_clear_pointer(&u, dome__shared_units_free);
-    else if (u->members->buried)
-        g_ptr_array_set_size(u->members->buried, 0);
     return u;
 }
 
@@ -241,20 +239,4 @@ void dome__shared_units_free(dome_shared_units *units)
     dome__units_free(units->units);
     g_free(units->homes);
     g_free(units);
-}
-
-static void free_with_memory(gpointer data)
-{
-    dome_shared_units *u = data;
-    dome_memory *memory = u->setup.memory;
-    dome__shared_units_free(u);
-    dome__memory_free(memory);
-}
-
-void dome__shared_units_bury(dome_shared_units *units)
-{
-    dome_member_table *t = units->members;
-    if (!t->buried)
-        t->buried = g_ptr_array_new_with_free_func(free_with_memory);
-    g_ptr_array_add(t->buried, units);
 }

@@ -41,10 +41,6 @@ dome_shared_units *dome__shared_units_new(const dome_shared_units_setup *setup, 
 /* All tasks have met since the last access. NULL is allowed. */
 void dome__shared_units_free(dome_shared_units *units);
 
-/* Other members may still fetch what they access before they free it themselves: frees units and memory when all have come to the
- * next dome__shared_units_new, or at the end. */
-void dome__shared_units_bury(dome_shared_units *units);
-
 /* Waits until this task has had the right to these bytes, so that accesses to `data` fault no more than others take it away. */
 void dome__shared_units_want(dome_shared_units *units, uint64_t first, uint64_t bytes, bool write);
 

@@ -50,14 +50,14 @@ def checkpoints(road, tasks):
     """The program goes on from each of its checkpoints, on another number of tasks."""
     with harness.temporary_directory() as directory:
         keep = ["--dome-checkpoint-dir", directory + "/c", "--dome-checkpoint-every", "1", "--dome-checkpoint-keep", "99"]
-        with Run(command(0, options=["--dome-tasks", str(tasks)] + road + keep)) as run:
+        with Run(command(0, options=road + ["--dome-tasks", str(tasks)] + keep)) as run:
             ended_well(run)
         with Run([DOME, "ckpt", "verify", directory + "/c"]) as run:
             check(run.wait() == 0, "the checkpoints are damaged: " + run.errors())
         files = [n for n in os.listdir(directory + "/c") if n.endswith(".dckpt")]
         check(len(files) == STEPS, "%d checkpoints" % len(files))
         for number in range(1, STEPS + 1, 4):
-            with Run(command(0, options=["--dome-tasks", str(1 + number // 4 % 4), "--dome-restart=%d" % number] + road + keep)) as run:
+            with Run(command(0, options=road + ["--dome-tasks", str(1 + number // 4 % 4), "--dome-restart=%d" % number] + keep)) as run:
                 ended_well(run, 1)
 
 
@@ -221,6 +221,11 @@ def main(words):
     cases += [("members, task %d is stopped for a while" % rank, stopped, many, rank) for rank in (0, 2)]
     cases += [("members, task 1 is stopped for good", stopped_for_good, many, 1)]
     cases += [("members, tracker " + name, tracked, name) for name in ("fault", "protect", "compare")]
+    weak = ["release"] + many  # the program's word for release consistency
+    cases += [("release, undisturbed, %d tasks" % n, undisturbed, weak, n) for n in (2, 5)]
+    cases += [("release, balanced at random", balanced, weak, 3), ("release, from each checkpoint", checkpoints, weak, 3)]
+    cases += [("release, changes to 2,3,1,4", changes, weak, "2,3,1,4"), ("release, healed", healed, weak, 3, 4, 8)]
+    cases += [("release, told", told, weak, 3), ("release, the holder of a lock is lost", holder_is_lost, weak)]
     chosen = [c for c in cases if not words or words[0] in c[0]]
     return 1 if harness.run_all(chosen, 2) else 0
 

@@ -5,11 +5,14 @@
 #include <stdio.h>
 
 static int rank, size;
+static dome_consistency consistency;
+
+#define OPTIONS DOME_REGION_OPTIONS(.consistency = consistency)
 
 static void check_counter(void)
 {
     enum { TIMES = 3000 };
-    dome_region *r = dome_region_new(env, "counter", DOME_I64, 2, NULL);
+    dome_region *r = dome_region_new(env, "counter", DOME_I64, 2, OPTIONS);
     volatile int64_t *x = dome_region_data(r);
     dome_lock *lock = dome_lock_new(env, "count");
     CHECK(lock && strcmp(dome_lock_name(lock), "count") == 0);
@@ -29,7 +32,7 @@ static void check_counter(void)
 /* A task that releases the lock and asks for it again at once gets it after the tasks that wait: none of them waits for ever. */
 static void check_turns(void)
 {
-    dome_region *r = dome_region_new(env, "turns", DOME_I32, 1, NULL);
+    dome_region *r = dome_region_new(env, "turns", DOME_I32, 1, OPTIONS);
     _Atomic int32_t *left = dome_region_data(r);
     dome_lock *lock = dome_lock_new(env, NULL);
     if (rank == 0)
@@ -127,6 +130,7 @@ static void check_mistakes(void)
 int main(int argc, char **argv)
 {
     init_unbalanced(argc, argv);
+    consistency = argc > 1 && strcmp(argv[1], "release") == 0 ? DOME_RELEASE : DOME_SEQUENTIAL;
     rank = dome_rank(env);
     size = dome_size(env);
     check_counter();

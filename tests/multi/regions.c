@@ -11,11 +11,14 @@ typedef struct odd {
 } odd; /* 24 bytes: does not divide a page */
 
 static uint64_t rank, size;
+static dome_consistency consistency;
+
+#define OPTIONS(...) DOME_REGION_OPTIONS(.consistency = consistency, __VA_ARGS__)
 
 static void check_sight(void)
 {
     enum { N = 5000 };
-    dome_region *r = dome_region_new(env, "sight", DOME_I64, N, NULL);
+    dome_region *r = dome_region_new(env, "sight", DOME_I64, N, OPTIONS());
     int64_t *x = dome_region_data(r);
     CHECK(dome_region_env(r) == env && dome_region_type(r) == DOME_I64 && dome_region_length(r) == N);
     CHECK(dome_region_width(r) == 1 && strcmp(dome_region_name(r), "sight") == 0);
@@ -38,7 +41,7 @@ static void check_sight(void)
 static void check_neighbours(void)
 {
     enum { N = 20000, ROUNDS = 50 };
-    dome_region *r = dome_region_new(env, "bytes", DOME_U8, N, NULL);
+    dome_region *r = dome_region_new(env, "bytes", DOME_U8, N, OPTIONS());
     unsigned char *x = dome_region_data(r);
     for (int round = 0; round < ROUNDS; round++)
         for (uint64_t i = rank; i < N; i += size)
@@ -53,7 +56,7 @@ static void check_neighbours(void)
 static void check_layouts(void)
 {
     enum { N = 3000 };
-    dome_region *r = dome_region_new(env, "layouts", DOME_U32, N, DOME_REGION_OPTIONS(.block = 16));
+    dome_region *r = dome_region_new(env, "layouts", DOME_U32, N, OPTIONS(.block = 16));
     uint32_t *x = dome_region_data(r);
     for (uint64_t i = rank; i < N; i += size)
         x[i] = (uint32_t)i;
@@ -77,8 +80,9 @@ static void check_sizes(void)
     const dome_field field = {"a", DOME_F64, 0, 3};
     dome_type type = dome_type_struct(env, "odd", sizeof(odd), &field, 1, sizeof field);
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    dome_region *none = dome_region_new(env, "none", DOME_F64, 0, NULL), *one = dome_region_new(env, "one", DOME_F64, 1, NULL);
-    dome_region *odds = dome_region_new(env, NULL, type, 1000, NULL);
+    dome_region *none = dome_region_new(env, "none", DOME_F64, 0, OPTIONS()),
+                *one = dome_region_new(env, "one", DOME_F64, 1, OPTIONS());
+    dome_region *odds = dome_region_new(env, NULL, type, 1000, OPTIONS());
     odd *o = dome_region_data(odds);
     CHECK(!dome_region_data(none) && dome_region_length(none) == 0);
     CHECK(dome_region_unit(one) == page / 8 && dome_region_unit(odds) == page / 8 && dome_region_unit(none) == page / 8);
@@ -120,7 +124,7 @@ static void check_read(void)
 {
     enum { N = 10000 };
     static char text[N];
-    dome_region *r = dome_region_new(env, "read", DOME_U8, (uint64_t)N * size, NULL);
+    dome_region *r = dome_region_new(env, "read", DOME_U8, (uint64_t)N * size, OPTIONS());
     char *x = dome_region_data(r);
     FILE *file = tmpfile();
     CHECK(file);
@@ -139,7 +143,7 @@ static void check_read(void)
 static void check_atomic(void)
 {
     enum { TIMES = 20000 };
-    dome_region *r = dome_region_new(env, "atomic", DOME_U64, 1, NULL);
+    dome_region *r = dome_region_new(env, "atomic", DOME_U64, 1, OPTIONS());
     _Atomic uint64_t *count = dome_region_data(r);
     for (int k = 0; k < TIMES; k++)
         atomic_fetch_add(count, 1);
@@ -174,6 +178,7 @@ static void check_errors(void)
 int main(int argc, char **argv)
 {
     init_unbalanced(argc, argv);
+    consistency = argc > 1 && strcmp(argv[1], "release") == 0 ? DOME_RELEASE : DOME_SEQUENTIAL;
     rank = (uint64_t)dome_rank(env);
     size = (uint64_t)dome_size(env);
     check_sight();
@@ -181,7 +186,8 @@ int main(int argc, char **argv)
     check_layouts();
     check_sizes();
     check_read();
-    check_atomic();
+    if (consistency == DOME_SEQUENTIAL)
+        check_atomic();
     check_errors();
     dome_print(env, "ok regions on %d tasks: %u checks\n", dome_size(env), checks);
     return dome_finalize(env) ? 1 : 0;

@@ -1,12 +1,13 @@
 /* A Dome program whose tasks write each other's elements of regions right before a loop boundary and right after it, for
  * tests/fault/regions.py.
  *
- *     sharing STEPS SLEEP-MS [SIZES] [MARKS] [VARIANT]
+ *     sharing STEPS SLEEP-MS [SIZES] [MARKS] [VARIANT] [release]
  *
  * At the boundary of step s all elements of "before" are s and all of "after" s - 1, also in a state from which the program goes
  * on: else it ends with a line. SIZES and MARKS as in elastic.c. VARIANT "holds": the last task holds a lock at the boundary of
  * step 3; "killed-holder": it kills itself with the lock in step 10 of the first view; "waits": task 0 waits for a message from
- * the last one, which waits for the lock that task 0 has; "barrier": task 0 calls dome_barrier with the lock. */
+ * the last one, which waits for the lock that task 0 has; "barrier": task 0 calls dome_barrier with the lock. "release": the
+ * regions have release consistency. */
 #include <dome/dome.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -141,12 +142,14 @@ int main(int argc, char **argv)
     const int64_t steps = argc > 1 ? atoll(argv[1]) : 20;
     const long sleep_ms = argc > 2 ? atol(argv[2]) : 0;
     const char *sizes = argc > 3 ? argv[3] : "-", *marks = argc > 4 ? argv[4] : "-", *variant = argc > 5 ? argv[5] : "";
-    const dome_region *r = dome_region_new(env, "before", DOME_I64, N, NULL),
-                      *q = dome_region_new(env, "after", DOME_I64, N, NULL);
+    const bool weak = argc > 6 && strcmp(argv[6], "release") == 0;
+    const dome_region_options *options = DOME_REGION_OPTIONS(.consistency = weak ? DOME_RELEASE : DOME_SEQUENTIAL);
+    const dome_region *r = dome_region_new(env, "before", DOME_I64, N, options),
+                      *q = dome_region_new(env, "after", DOME_I64, N, options);
     before = dome_region_data(r);
     after = dome_region_data(q);
-    step = dome_region_data(dome_region_new(env, "step", DOME_I64, 1, NULL));
-    sum = dome_region_data(dome_region_new(env, "sum", DOME_I64, 1, NULL));
+    step = dome_region_data(dome_region_new(env, "step", DOME_I64, 1, options));
+    sum = dome_region_data(dome_region_new(env, "sum", DOME_I64, 1, options));
     lock = dome_lock_new(env, "sum");
     mark(marks, "rank", rank, (long)getpid());
     if (dome_is_restarting(env)) { /* the other half of the step comes behind the boundary */

@@ -1,0 +1,561 @@
+#include "region/release.h"
+
+#include "region/release_private.h"
+#include "system/bytes.h"
+#include "transport/agree.h"
+#include "transport/collective.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what others ask for; in the channel's thread ---- */
+
+static dome_release_units *find(const dome_release *r, const uint8_t *message)
+{
+    const uint32_t number = dome__get_u32(message + 1);
+    return number < r->regions->len ? r->regions->pdata[number] : NULL;
+}
+
+static GArray *readers_of(const dome_release_units *u, uint64_t unit)
+{
+    const gint64 key = (gint64)unit;
+    return g_hash_table_lookup(u->readers, &key);
+}
+
+static bool is_changed(const dome_release_units *u, uint64_t unit)
+{
+    return u->changed[unit] == u->setup.release->epoch + 1;
+}
+
+/* From the first reader on, the unit is kept as it was at the last barrier. */
+static void note_reader(dome_release_units *u, uint64_t unit, int rank)
+{
+    const reader now = {rank, u->setup.release->place, is_changed(u, unit)};
+    GArray *readers = readers_of(u, unit);
+    if (!readers) {
+        const gint64 key = (gint64)unit;
+        readers = g_array_new(FALSE, FALSE, sizeof(reader));
+        g_hash_table_insert(u->readers, g_memdup2(&key, sizeof key), readers);
+        memcpy(u->old + unit * u->setup.unit, place_of(u, unit), u->setup.unit);
+    }
+    bool known = false;
+    for (guint k = 0; k < readers->len; k++) {
+        reader *r = &g_array_index(readers, reader, k);
+        if (r->rank != rank)
+            continue;
+        r->middle = now.middle;
+        known |= r->place == now.place;
+    }
+    if (!known)
+        g_array_append_val(readers, now);
+}
+
+static void answer_fetch(const waiting_fetch *f)
+{
+    const dome_release_units *u = f->units;
+    note_reader(f->units, f->unit, f->from);
+    dome__peer_reply(u->setup.release->peer, f->from, f->id, place_of(u, f->unit), (uint32_t)u->setup.unit);
+}
+
+static void take_fetch(dome_release_units *u, const dome_peer_request *q)
+{
+    const uint64_t unit = q->bytes == FETCH_MESSAGE ? dome__get_u64((const uint8_t *)q->data + MESSAGE) : UINT64_MAX;
+    if (unit >= u->setup.units || !is_home(u, unit))
+        return;
+    const waiting_fetch f = {u, unit, q->id, q->from};
+    if (u->setup.release->closing)
+        g_array_append_val(u->setup.release->waiting, f);
+    else
+        answer_fetch(&f);
+}
+
+static void take_forget(const dome_release_units *u, const dome_peer_request *q)
+{
+    const uint64_t unit = q->bytes == FETCH_MESSAGE ? dome__get_u64((const uint8_t *)q->data + MESSAGE) : UINT64_MAX;
+    GArray *readers = readers_of(u, unit);
+    for (guint k = readers ? readers->len : 0; k-- > 0;)
+        if (g_array_index(readers, reader, k).rank == q->from)
+            g_array_remove_index_fast(readers, k);
+}
+
+static void mark_changed(void *ctx, uint64_t first, uint64_t count, const void *values)
+{
+    dome_release_units *u = ctx;
+    (void)values;
+    for (uint64_t k = first * u->setup.atom / u->setup.unit; k <= ((first + count) * u->setup.atom - 1) / u->setup.unit; k++)
+        u->changed[k] = u->setup.release->epoch + 1;
+}
+
+/* Writes what another task has changed into this task's copy. */
+static bool apply(const dome_release_units *u, const void *records, size_t bytes, dome_delta_run *visit)
+{
+    const uint64_t all = u->setup.unit * u->setup.units;
+    dome_delta *delta = dome__delta_new(u->setup.atom);
+    const bool good = dome__delta_set_records(delta, records, bytes, all);
+    u->figures->bytes += bytes;
+    if (good) {
+        dome__delta_apply(delta, place_of(u, 0), all, NULL);
+        if (visit)
+            dome__delta_runs(delta, visit, (void *)(uintptr_t)u);
+    }
+    dome__delta_free(delta);
+    return good;
+}
+
+/* A pushed unit that was not accessed since the push before last is wanted no more. */
+static void note_push(dome_release_units *u, uint64_t unit, int home)
+{
+    uint8_t *state = &u->state[unit];
+    const bool missed = !(*state & VALID) || *state & UNTOUCHED;
+    if (*state & VALID)
+        *state |= ARRIVED;
+    if (missed && *state & MISSED) {
+        uint8_t message[FETCH_MESSAGE];
+        dome__release_put(message, FORGET, u);
+        dome__put_u64(message + MESSAGE, unit);
+        dome__peer_tell(u->setup.release->peer, home, DOME_PEER_RELEASE, message, FETCH_MESSAGE);
+    }
+    *state = (uint8_t)(missed ? *state | MISSED : *state & ~MISSED);
+}
+
+static bool take_push(dome_release_units *u, const dome_peer_request *q)
+{
+    const uint8_t *at = (const uint8_t *)q->data + MESSAGE;
+    const uint32_t count = q->bytes >= MESSAGE + 4 ? dome__get_u32(at) : UINT32_MAX;
+    if (count > (q->bytes - MESSAGE) / 8)
+        return false;
+    at += 4;
+    const uint8_t *records = at + (size_t)count * 8, *end = (const uint8_t *)q->data + q->bytes;
+    for (uint32_t k = 0; k < count; k++)
+        if (dome__get_u64(at + 8 * (size_t)k) >= u->setup.units)
+            return false;
+    if (!apply(u, records, (size_t)(end - records), NULL))
+        return false;
+    for (uint32_t k = 0; k < count; k++)
+        note_push(u, dome__get_u64(at + 8 * (size_t)k), q->from);
+    return true;
+}
+
+static void take_message(void *ctx, const dome_peer_request *q)
+{
+    dome_release *r = ctx;
+    const uint8_t *bytes = q->data;
+    if (q->bytes < MESSAGE)
+        return;
+    pthread_mutex_lock(&r->lock);
+    dome_release_units *u = find(r, bytes);
+    bool done = false;
+    if (u && bytes[0] == FETCH)
+        take_fetch(u, q);
+    else if (u && bytes[0] == FORGET)
+        take_forget(u, q);
+    else if (u && bytes[0] == DELTA)
+        done = apply(u, bytes + MESSAGE, q->bytes - MESSAGE, mark_changed);
+    else if (u && bytes[0] == PUSH)
+        done = take_push(u, q);
+    pthread_mutex_unlock(&r->lock);
+    if (done)
+        dome__peer_reply(q->peer, q->from, q->id, NULL, 0);
+}
+
+/* ---- publishing ---- */
+
+static void ask(const dome_release *r, int rank, const GByteArray *message)
+{
+    GByteArray *reply = NULL;
+    dome__peer_ask(r->peer, rank, DOME_PEER_RELEASE, message->data, message->len,
+                   &reply); /* a loss is noticed by the next collective */
+    if (reply)
+        g_byte_array_unref(reply);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* A message of units, in ascending order, and of what differs in them from before. */
+static void send_changes(const dome_release_units *u, int rank, uint8_t word, const uint64_t *units, guint count)
+{
+    dome_delta *delta = dome__delta_new(u->setup.atom);
+    GByteArray *message = g_byte_array_new();
+    guint sent = 0;
+    for (guint k = 0; k < count; k++) {
+        size_t bytes;
+        dome__delta_find(delta, units[k] * u->setup.unit, place_of(u, units[k]), u->old + units[k] * u->setup.unit, u->setup.unit,
+                         0);
+        const void *records = dome__delta_records(delta, &bytes);
+        if (k + 1 < count && bytes < MOST_RECORDS)
+            continue;
+        uint8_t head[MESSAGE], number[8];
+        g_byte_array_set_size(message, 0);
+        dome__release_put(head, word, u);
+        g_byte_array_append(message, head, MESSAGE);
+        if (word == PUSH) {
+            dome__put_u32(number, k + 1 - sent);
+            g_byte_array_append(message, number, 4);
+            for (; sent <= k; sent++) {
+                dome__put_u64(number, units[sent]);
+                g_byte_array_append(message, number, 8);
+            }
+        }
+        g_byte_array_append(message, records, (guint)bytes);
+        ask(u->setup.release, rank, message);
+        dome__delta_clear(delta);
+    }
+    g_byte_array_unref(message);
+    dome__delta_free(delta);
+}
+
+/* The dirty units, in ascending order; they are no longer dirty. */
+static GArray *take_dirty(dome_release_units *u)
+{
+    GArray *dirty = g_array_copy(u->dirty);
+    g_array_set_size(u->dirty, 0);
+    g_array_sort(dirty, by_number);
+    for (guint k = 0; k < dirty->len; k++) {
+        const uint64_t unit = g_array_index(dirty, uint64_t, k);
+        u->state[unit] &= (uint8_t)~DIRTY;
+        dome__release_allow(u, unit, 1, DOME_ACCESS_READ);
+    }
+    return dirty;
+}
+
+void dome__release_publish(dome_release_units *units)
+{
+    dome_release *r = units->setup.release;
+    pthread_mutex_lock(&r->lock);
+    GArray *dirty = take_dirty(units), *some = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    pthread_mutex_unlock(&r->lock);
+    GHashTable *homes = g_hash_table_new(NULL, NULL);
+    for (guint k = 0; k < dirty->len; k++)
+        g_hash_table_add(homes, GINT_TO_POINTER(units->homes[g_array_index(dirty, uint64_t, k)]));
+    for (int home = 0; home < r->env->size; home++) {
+        if (home == r->env->rank || !g_hash_table_contains(homes, GINT_TO_POINTER(home)))
+            continue;
+        g_array_set_size(some, 0);
+        for (guint k = 0; k < dirty->len; k++)
+            if (units->homes[g_array_index(dirty, uint64_t, k)] == home)
+                g_array_append_val(some, g_array_index(dirty, uint64_t, k));
+        send_changes(units, home, DELTA, (const uint64_t *)(const void *)some->data, some->len);
+    }
+    g_hash_table_unref(homes);
+    g_array_unref(some);
+    g_array_unref(dirty);
+}
+
+/* ---- a barrier ---- */
+
+/* Units that a task has written: a run, as words. */
+typedef struct run {
+    uint64_t region, first, count;
+} run;
+
+enum { RUN_WORDS = sizeof(run) / sizeof(uint64_t) };
+
+static GArray *own_runs(const dome_release *r)
+{
+    GArray *runs = g_array_new(FALSE, FALSE, sizeof(run));
+    for (guint n = 0; n < r->regions->len; n++) {
+        const dome_release_units *u = r->regions->pdata[n];
+        if (!u)
+            continue;
+        g_array_sort(u->written, by_number);
+        for (guint k = 0; k < u->written->len; k++) {
+            const uint64_t unit = g_array_index(u->written, uint64_t, k);
+            run *last = runs->len ? &g_array_index(runs, run, runs->len - 1) : NULL;
+            if (last && last->region == n && last->first + last->count == unit)
+                last->count++;
+            else
+                g_array_append_val(runs, ((run){n, unit, 1}));
+        }
+    }
+    return runs;
+}
+
+static bool pushes_at(const dome_release *r, uint64_t place)
+{
+    for (guint n = 0; n < r->regions->len; n++) {
+        const dome_release_units *u = r->regions->pdata[n];
+        GHashTableIter at;
+        gpointer readers;
+        if (!u)
+            continue;
+        g_hash_table_iter_init(&at, u->readers);
+        while (g_hash_table_iter_next(&at, NULL, &readers))
+            for (guint k = 0; k < ((GArray *)readers)->len; k++)
+                if (g_array_index((GArray *)readers, reader, k).place == place)
+                    return true;
+    }
+    return false;
+}
+
+/* All that was written, by whom. */
+typedef struct notices {
+    run *runs;
+    uint64_t *counts; /* words, by rank */
+    bool pushes;      /* a home has readers behind this place */
+} notices;
+
+/* All tasks have stopped when the first all-gather is done, and have published when the second is. */
+static int exchange(dome_release *r, uint64_t place, notices *n)
+{
+    dome_env *env = r->env;
+    const uint64_t size = (uint64_t)env->size;
+    pthread_mutex_lock(&r->lock);
+    GArray *runs = own_runs(r);
+    const uint64_t own[2] = {runs->len * RUN_WORDS, pushes_at(r, place)};
+    pthread_mutex_unlock(&r->lock);
+    uint64_t *all = g_new0(uint64_t, 2 * size), words = 0;
+    int status = dome__allgather(env->transport, DOME_U64, own, 2, all);
+    n->counts = g_new0(uint64_t, size);
+    for (uint64_t k = 0; k < size; k++) {
+        words += n->counts[k] = all[2 * k];
+        n->pushes |= all[2 * k + 1] != 0;
+    }
+    g_free(all);
+    pthread_mutex_lock(&r->lock);
+    r->closing = words > 0; /* all have stopped: what is fetched from here on is behind the barrier */
+    pthread_mutex_unlock(&r->lock);
+    for (guint k = 0; status == DOME_OK && words > 0 && k < r->regions->len; k++)
+        if (r->regions->pdata[k])
+            dome__release_publish(r->regions->pdata[k]);
+    n->runs = g_malloc(words * sizeof(uint64_t) + 1);
+    if (status == DOME_OK && words > 0)
+        status = dome__allgatherv(env->transport, DOME_U64, runs->data, n->counts, n->runs);
+    g_array_unref(runs);
+    return status;
+}
+
+typedef void (*on_unit)(dome_release_units *u, uint64_t unit, int writer, void *ctx);
+
+static void each(const dome_release *r, const notices *n, on_unit call, void *ctx)
+{
+    const run *at = n->runs;
+    for (int writer = 0; writer < r->env->size; writer++)
+        for (uint64_t k = 0; k < n->counts[writer] / RUN_WORDS; k++, at++)
+            for (uint64_t j = 0; j < at->count; j++)
+                call(r->regions->pdata[at->region], at->first + j, writer, ctx);
+}
+
+/* Units to be pushed, by the reader. */
+typedef struct pushing {
+    uint64_t place;
+    GHashTable *by_reader; /* GArray of unit by rank + 1 */
+} pushing;
+
+static void plan_push(dome_release_units *u, uint64_t unit, int writer, void *ctx)
+{
+    const pushing *p = ctx;
+    (void)writer;
+    const GArray *readers = is_home(u, unit) ? readers_of(u, unit) : NULL;
+    for (guint k = 0; readers && k < readers->len; k++) {
+        const reader *r = &g_array_index(readers, reader, k);
+        if (r->place != p->place || r->middle)
+            continue;
+        GArray *units = g_hash_table_lookup(p->by_reader, GINT_TO_POINTER(r->rank + 1));
+        if (!units) {
+            units = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+            g_hash_table_insert(p->by_reader, GINT_TO_POINTER(r->rank + 1), units);
+        }
+        const uint64_t key = key_of(u, unit);
+        g_array_append_val(units, key);
+    }
+}
+
+static void remove_repeated(GArray *units)
+{
+    guint kept = 0;
+    g_array_sort(units, by_number);
+    for (guint k = 0; k < units->len; k++)
+        if (k == 0 || g_array_index(units, uint64_t, k) != g_array_index(units, uint64_t, k - 1))
+            g_array_index(units, uint64_t, kept++) = g_array_index(units, uint64_t, k);
+    g_array_set_size(units, kept);
+}
+
+enum { UNIT_BITS = 40 };
+
+static void push_to(const dome_release *r, int rank, GArray *keys)
+{
+    remove_repeated(keys);
+    for (guint k = 0; k < keys->len;) {
+        const uint64_t region = g_array_index(keys, uint64_t, k) >> UNIT_BITS;
+        guint end = k;
+        for (; end < keys->len && g_array_index(keys, uint64_t, end) >> UNIT_BITS == region; end++)
+            g_array_index(keys, uint64_t, end) &= (UINT64_C(1) << UNIT_BITS) - 1;
+        send_changes(r->regions->pdata[region], rank, PUSH, &g_array_index(keys, uint64_t, k), end - k);
+        k = end;
+    }
+}
+
+static void push(dome_release *r, uint64_t place, const notices *n)
+{
+    pushing p = {place, g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref)};
+    GHashTableIter at;
+    gpointer rank, units;
+    pthread_mutex_lock(&r->lock);
+    each(r, n, plan_push, &p);
+    pthread_mutex_unlock(&r->lock);
+    g_hash_table_iter_init(&at, p.by_reader);
+    while (g_hash_table_iter_next(&at, &rank, &units))
+        push_to(r, GPOINTER_TO_INT(rank) - 1, units);
+    g_hash_table_unref(p.by_reader);
+}
+
+/* Copies that were not pushed are old; the home's is complete, and what others fetch is compared with it next time. */
+static void end_unit(dome_release_units *u, uint64_t unit, int writer, void *ctx)
+{
+    (void)ctx;
+    GArray *readers = is_home(u, unit) ? readers_of(u, unit) : NULL;
+    if (readers)
+        memcpy(u->old + unit * u->setup.unit, place_of(u, unit), u->setup.unit);
+    for (guint k = 0; readers && k < readers->len; k++)
+        g_array_index(readers, reader, k).middle = false;
+    if (is_home(u, unit) || writer == u->setup.release->env->rank)
+        return;
+    if (u->state[unit] & ARRIVED) {
+        u->state[unit] |= UNTOUCHED;
+        dome__release_allow(u, unit, 1, DOME_ACCESS_NONE);
+    } else {
+        dome__release_drop(u, unit);
+    }
+}
+
+static void forget_arrival(dome_release_units *u, uint64_t unit, int writer, void *ctx)
+{
+    (void)writer, (void)ctx;
+    u->state[unit] &= (uint8_t)~ARRIVED;
+}
+
+static void end_interval(dome_release *r, const notices *n)
+{
+    each(r, n, end_unit, NULL);
+    each(r, n, forget_arrival, NULL);
+    for (guint k = 0; k < r->regions->len; k++) {
+        dome_release_units *u = r->regions->pdata[k];
+        for (guint j = 0; u && j < u->written->len; j++)
+            u->state[g_array_index(u->written, uint64_t, j)] &= (uint8_t)~WRITTEN;
+        if (u)
+            g_array_set_size(u->written, 0);
+    }
+    g_hash_table_remove_all(r->known);
+    r->epoch++;
+}
+
+static void open_again(dome_release *r)
+{
+    r->closing = false;
+    for (guint k = 0; k < r->waiting->len; k++)
+        answer_fetch(&g_array_index(r->waiting, waiting_fetch, k));
+    g_array_set_size(r->waiting, 0);
+}
+
+int dome__release_meet(dome_release *release, uint64_t place)
+{
+    dome_release *r = release;
+    notices n = {0};
+    int status = exchange(r, place, &n);
+    bool any = false;
+    for (int k = 0; k < r->env->size; k++)
+        any |= n.counts[k] > 0;
+    if (status == DOME_OK && any && n.pushes)
+        push(r, place, &n);
+    if (status == DOME_OK && any && n.pushes)
+        status = dome__barrier(r->env->transport);
+    pthread_mutex_lock(&r->lock);
+    if (status == DOME_OK && any)
+        end_interval(r, &n);
+    r->place = place;
+    open_again(r);
+    pthread_mutex_unlock(&r->lock);
+    g_free(n.runs);
+    g_free(n.counts);
+    return status ? dome__fail_transport(r->env, status) : DOME_OK;
+}
+
+/* ---- locks ---- */
+
+/* What a lock carries: the epoch, then keys of units. */
+enum { EPOCH = 8, KEY = 8 };
+
+static void know(dome_release *r, uint64_t key)
+{
+    const gint64 word = (gint64)key;
+    g_hash_table_add(r->known, g_memdup2(&word, sizeof word));
+}
+
+GByteArray *dome__release_give(dome_release *release)
+{
+    dome_release *r = release;
+    GByteArray *carried = g_byte_array_new();
+    uint8_t word[KEY];
+    for (guint n = 0; n < r->regions->len; n++) {
+        dome_release_units *u = r->regions->pdata[n];
+        if (u)
+            dome__release_publish(u);
+        for (guint k = 0; u && k < u->written->len; k++)
+            know(r, key_of(u, g_array_index(u->written, uint64_t, k)));
+    }
+    dome__put_u64(word, r->epoch);
+    g_byte_array_append(carried, word, EPOCH);
+    GHashTableIter at;
+    gpointer key;
+    g_hash_table_iter_init(&at, r->known);
+    while (g_hash_table_iter_next(&at, &key, NULL)) {
+        dome__put_u64(word, (uint64_t) * (const gint64 *)key);
+        g_byte_array_append(carried, word, KEY);
+    }
+    return carried;
+}
+
+/* A unit that this task is writing is published first: its changes must not be lost with the copy. */
+static void take_unit(dome_release *r, uint64_t key)
+{
+    const uint64_t region = key >> UNIT_BITS, unit = key & ((UINT64_C(1) << UNIT_BITS) - 1);
+    dome_release_units *u = region < r->regions->len ? r->regions->pdata[region] : NULL;
+    know(r, key);
+    if (!u || unit >= u->setup.units || is_home(u, unit))
+        return;
+    if (u->state[unit] & DIRTY)
+        dome__release_publish(u);
+    pthread_mutex_lock(&r->lock);
+    dome__release_drop(u, unit);
+    pthread_mutex_unlock(&r->lock);
+}
+
+void dome__release_take(dome_release *release, const void *carried, size_t bytes)
+{
+    const uint8_t *at = carried;
+    if (bytes < EPOCH || dome__get_u64(at) != release->epoch) /* a barrier was since */
+        return;
+    for (size_t k = EPOCH; k + KEY <= bytes; k += KEY)
+        take_unit(release, dome__get_u64(at + k));
+}
+
+/* ---- beginning and end ---- */
+
+dome_release *dome__release_new(dome_env *env)
+{
+    dome_release *r = g_new0(dome_release, 1);
+    r->env = env;
+    r->peer = env->peer;
+    r->owner = pthread_self();
+    r->regions = g_ptr_array_new();
+    r->waiting = g_array_new(FALSE, FALSE, sizeof(waiting_fetch));
+    r->known = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+    pthread_mutex_init(&r->lock, NULL);
+    dome__peer_on(r->peer, DOME_PEER_RELEASE, take_message, r);
+    return r;
+}
+
+void dome__release_free(dome_release *release)
+{
+    if (!release)
+        return;
+    g_ptr_array_unref(release->regions);
+    g_array_unref(release->waiting);
+    g_hash_table_unref(release->known);
+    pthread_mutex_destroy(&release->lock);
+    g_free(release);
+}

@@ -1,0 +1,71 @@
+/* Release consistency (K. Gharachorloo et al., "Memory consistency and event ordering in scalable shared-memory multiprocessors",
+ * ISCA 1990), with homes (Y. Zhou, L. Iftode, K. Li, "Performance evaluation of two home-based lazy release consistency protocols
+ * for shared virtual memory systems", OSDI 1996): several tasks write a unit at the same time, each in a copy of its own, and
+ * what they have written meets where the program synchronises.
+ *
+ *     interval        task 1 (not the home)          task 0 (home of the unit)       task 2 (has a copy)
+ *     first write     keeps the unit as it was
+ *     dome_barrier    what it has changed  ------->  applies it
+ *                     tells all which units it has written
+ *                                                    a push, if task 2 has fetched   applies it; or, without a push,
+ *                                                    the unit behind this barrier    its copy is no longer valid
+ *     next access                                    answers  <--------------------  fetches the unit
+ *
+ * A lock carries the names of the units that were written since the last barrier by tasks that had the lock, or by tasks from
+ * which they have learned the same way; the next holder fetches these again. A task whose pushed unit was not accessed twice in a
+ * row ends the pushes. Bytes that two tasks write in one interval are a race: one of the values stays.
+ *
+ * Each task has a copy of its own, tasks of one host too. */
+#ifndef DOME_SRC_REGION_RELEASE_H
+#define DOME_SRC_REGION_RELEASE_H
+
+#include "core/environment.h"
+#include "core/layout.h"
+#include "memory/memory.h"
+
+typedef struct dome_release dome_release;
+typedef struct dome_release_units dome_release_units;
+
+/* Over env->peer, which runs. */
+dome_release *dome__release_new(dome_env *env);
+
+/* After the channel has been stopped. NULL is allowed. */
+void dome__release_free(dome_release *release);
+
+/* ---- where the program synchronises ---- */
+
+/* All tasks meet, and what each has written is there for all. place: by which the program's places of synchronisation differ.
+ * Collective. Returns a status, after dome__fail_transport. */
+int dome__release_meet(dome_release *release, uint64_t place);
+
+/* Before a lock is released: sends to the homes what this task has written. Returns what the lock is to carry, which is the
+ * caller's. */
+GByteArray *dome__release_give(dome_release *release);
+
+/* A lock has been acquired that carries this. */
+void dome__release_take(dome_release *release, const void *carried, size_t bytes);
+
+/* ---- a region ---- */
+
+typedef struct dome_release_setup {
+    dome_release *release;
+    const char *what, *name; /* for messages, and for the profile; NULL: none */
+    dome_memory *memory;
+    uint64_t element;          /* bytes of an element */
+    unsigned atom;             /* bytes that one store writes at least: 1, 2, 4 or 8 */
+    const dome_layout *layout; /* of elements: the home of a unit is its first element's owner */
+    uint64_t unit, units;      /* bytes of a unit, and how many there are */
+} dome_release_setup;
+
+/* Collective, and all tasks wait for each other. NULL: fails by dome__fail, with *status. */
+dome_release_units *dome__release_units_new(const dome_release_setup *setup, dome_status *status);
+
+/* All tasks have met since the last access. NULL is allowed. */
+void dome__release_units_free(dome_release_units *units);
+
+/* As those of shared_units.h. fetch is collective. */
+void dome__release_units_want(dome_release_units *units, uint64_t first, uint64_t bytes, bool write);
+bool dome__release_units_fetch(dome_release_units *units, const dome_layout *layout);
+void dome__release_units_adopt(dome_release_units *units, const dome_layout *layout);
+
+#endif

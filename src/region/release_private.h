@@ -1,0 +1,95 @@
+/* What release.c (where the program synchronises) and release_units.c (accesses, messages) share. */
+#ifndef DOME_SRC_REGION_RELEASE_PRIVATE_H
+#define DOME_SRC_REGION_RELEASE_PRIVATE_H
+
+#include "delta/delta.h"
+#include "peer/peer.h"
+#include "region/region_profile.h"
+#include "region/release.h"
+
+#include <pthread.h>
+
+/* Of a unit at a task. */
+enum {
+    VALID = 1,      /* the copy is as of the last synchronisation, or newer */
+    DIRTY = 2,      /* this task may write it */
+    WRITTEN = 4,    /* it has written it since the last barrier */
+    ARRIVED = 8,    /* a push has come in this barrier */
+    UNTOUCHED = 16, /* not accessed since the last push */
+    MISSED = 32     /* nor between that one and the push before */
+};
+
+/* A task that fetches a unit behind a place. */
+typedef struct reader {
+    int rank;
+    uint64_t place;
+    bool middle; /* its copy is of the middle of an interval: the next push would not make it right */
+} reader;
+
+struct dome_release {
+    dome_env *env;
+    dome_peer *peer;
+    pthread_t owner;      /* the thread that calls the transport */
+    pthread_mutex_t lock; /* of all that follows, and of the regions */
+    GPtrArray *regions;   /* dome_release_units by number; NULL: freed */
+    GHashTable *known;    /* gint64 *: keys of units that were written since the last barrier, as far as this task knows */
+    uint64_t epoch;       /* barriers so far at which something had been written */
+    uint64_t place;       /* of the last one */
+    bool closing;         /* this task is in a barrier: what others fetch behind theirs waits */
+    GArray *waiting;      /* waiting_fetch */
+};
+
+typedef struct waiting_fetch {
+    dome_release_units *units;
+    uint64_t unit, id;
+    int from;
+} waiting_fetch;
+
+struct dome_release_units {
+    dome_release_setup setup;
+    uint32_t number;
+    size_t pages;      /* of a unit */
+    int32_t *homes;    /* ranks, by unit */
+    uint8_t *state;    /* by unit */
+    uint64_t *changed; /* by unit, at the home: the epoch in which it was changed last, + 1 */
+    char *old; /* where this task writes, the unit before; at the home of a unit that others fetch, as of the last barrier */
+    GHashTable *readers;     /* at homes: GArray of reader by unit */
+    GArray *dirty, *written; /* uint64_t: units with these states */
+    dome_region_figures *figures;
+};
+
+/* Messages: a word, the region's number, then
+ *   FETCH   the unit; the reply: its values
+ *   DELTA   records (delta.h), of the region's memory; the reply: they are applied
+ *   PUSH    the number of units (4 bytes), the units, records; the reply: they are applied
+ *   FORGET  the unit: no pushes to this task any more */
+enum { FETCH = 1, DELTA, PUSH, FORGET };
+enum { MESSAGE = 5, FETCH_MESSAGE = MESSAGE + 8, MOST_RECORDS = 1 << 18 };
+
+static inline uint64_t key_of(const dome_release_units *u, uint64_t unit)
+{
+    return (uint64_t)u->number << 40 | unit;
+}
+
+static inline char *place_of(const dome_release_units *u, uint64_t unit)
+{
+    return (char *)dome__memory_alias(u->setup.memory) + unit * u->setup.unit;
+}
+
+static inline bool is_home(const dome_release_units *u, uint64_t unit)
+{
+    return u->homes[unit] == u->setup.release->env->rank;
+}
+
+void dome__release_put(uint8_t *message, uint8_t word, const dome_release_units *units);
+
+/* Gives the program this right to some units. */
+void dome__release_allow(const dome_release_units *units, uint64_t first, uint64_t count, dome_access access);
+
+/* The copy is not valid any more; the lock is held. */
+void dome__release_drop(dome_release_units *units, uint64_t unit);
+
+/* Sends what this task has changed to the homes, and waits until it is there. The units stay `written`. */
+void dome__release_publish(dome_release_units *units);
+
+#endif

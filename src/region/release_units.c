@@ -1,0 +1,262 @@
+#include "region/release_private.h"
+
+#include "region/member.h"
+#include "system/bytes.h"
+#include "system/say.h"
+#include "transport/agree.h"
+
+#include <errno.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+void dome__release_put(uint8_t *message, uint8_t word, const dome_release_units *units)
+{
+    message[0] = word;
+    dome__put_u32(message + 1, units->number);
+}
+
+void dome__release_allow(const dome_release_units *units, uint64_t first, uint64_t count, dome_access access)
+{
+    const char *why = dome__memory_allow(units->setup.memory, first * units->pages, count * units->pages, access);
+    if (why) {
+        dome__say_at_once("memory that tasks share cannot be accessed: %s", why);
+        abort();
+    }
+}
+
+static char *old_of(const dome_release_units *u, uint64_t unit)
+{
+    return u->old + unit * u->setup.unit;
+}
+
+/* ---- fetching ---- */
+
+/* What a thread has asked for. */
+typedef struct fetching {
+    dome_release_units *units;
+    uint64_t unit;
+    sem_t *come;
+} fetching;
+
+enum { MOST_FETCHES = 64, MOST_FETCHED = 1 << 18 };
+
+/* In the channel's thread. If the home is lost, the thread waits until this process goes back or ends. */
+static void fetched(void *ctx, const dome_peer_answer *answer)
+{
+    const fetching *f = ctx;
+    dome_release_units *u = f->units;
+    if (answer->status != DOME_PEER_OK || answer->bytes != u->setup.unit)
+        return;
+    pthread_mutex_lock(&u->setup.release->lock);
+    if (!(u->state[f->unit] & VALID)) /* another thread may have got it, and written to it */
+        memcpy(place_of(u, f->unit), answer->data, answer->bytes);
+    u->state[f->unit] |= VALID;
+    u->figures->units[u->setup.release->env->lazy.members->of[answer->from]]++;
+    u->figures->bytes += answer->bytes;
+    pthread_mutex_unlock(&u->setup.release->lock);
+    sem_post(f->come);
+}
+
+static void fetch_some(dome_release_units *u, const uint64_t *wanted, guint count)
+{
+    fetching f[MOST_FETCHES];
+    uint8_t message[FETCH_MESSAGE];
+    sem_t come;
+    sem_init(&come, 0, 0);
+    for (guint k = 0; k < count; k++) {
+        f[k] = (fetching){u, wanted[k], &come};
+        dome__release_put(message, FETCH, u);
+        dome__put_u64(message + MESSAGE, wanted[k]);
+        const dome_peer_question q = {u->homes[wanted[k]], DOME_PEER_RELEASE, message, FETCH_MESSAGE, fetched, &f[k]};
+        dome__peer_ask_then(u->setup.release->peer, &q); /* at most MOST_FETCHES: they have room */
+    }
+    for (guint k = 0; k < count; k++)
+        while (sem_wait(&come) < 0 && errno == EINTR)
+            continue;
+    sem_destroy(&come);
+}
+
+/* Fetches units of which this task has no valid copy. */
+static void fetch(dome_release_units *u, const GArray *wanted)
+{
+    const dome_release *r = u->setup.release;
+    dome_transport *t = r->env->transport;
+    const bool counts = pthread_equal(pthread_self(), r->owner);
+    const guint most = (guint)MAX(1, MIN(MOST_FETCHES, MOST_FETCHED / u->setup.unit));
+    for (guint k = 0; k < wanted->len; k += most) {
+        const uint64_t *some = &g_array_index(wanted, uint64_t, k);
+        const int home = u->homes[*some];
+        const uint64_t start = counts ? dome__account_begin_wait(&t->account, DOME_WAITS(home, DOME_WAITS_SERVICE), 0) : 0;
+        fetch_some(u, some, MIN(most, wanted->len - k));
+        if (start)
+            dome__account_end_wait(&t->account, home, start);
+    }
+}
+
+/* ---- accesses ---- */
+
+/* The lock is held. */
+static void begin_write(dome_release_units *u, uint64_t unit)
+{
+    if (u->state[unit] & DIRTY)
+        return;
+    if (is_home(u, unit))
+        u->changed[unit] = u->setup.release->epoch + 1;
+    else
+        memcpy(old_of(u, unit), place_of(u, unit), u->setup.unit);
+    g_array_append_val(u->dirty, unit);
+    if (!(u->state[unit] & WRITTEN))
+        g_array_append_val(u->written, unit);
+    u->state[unit] |= DIRTY | WRITTEN;
+}
+
+static void give_rights(dome_release_units *u, uint64_t first, uint64_t count, bool write)
+{
+    pthread_mutex_lock(&u->setup.release->lock);
+    for (uint64_t k = first; k < first + count; k++) {
+        if (write)
+            begin_write(u, k);
+        u->state[k] &= (uint8_t) ~(UNTOUCHED | MISSED);
+        dome__release_allow(u, k, 1, u->state[k] & DIRTY ? DOME_ACCESS_WRITE : DOME_ACCESS_READ);
+    }
+    pthread_mutex_unlock(&u->setup.release->lock);
+}
+
+static void want_units(dome_release_units *u, uint64_t first, uint64_t count, bool write)
+{
+    GArray *wanted = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    pthread_mutex_lock(&u->setup.release->lock);
+    for (uint64_t k = first; k < first + count; k++)
+        if (!(u->state[k] & VALID))
+            g_array_append_val(wanted, k);
+    pthread_mutex_unlock(&u->setup.release->lock);
+    fetch(u, wanted);
+    g_array_unref(wanted);
+    give_rights(u, first, count, write);
+}
+
+static void fault(void *ctx, size_t page, bool write)
+{
+    dome_release_units *u = ctx;
+    want_units(u, page / u->pages, 1, write);
+}
+
+void dome__release_units_want(dome_release_units *units, uint64_t first, uint64_t bytes, bool write)
+{
+    const uint64_t size = units->setup.unit;
+    if (bytes > 0)
+        want_units(units, first / size, (first + bytes - 1) / size - first / size + 1, write);
+}
+
+void dome__release_drop(dome_release_units *units, uint64_t unit)
+{
+    units->state[unit] &= (uint8_t) ~(VALID | UNTOUCHED | MISSED);
+    dome__release_allow(units, unit, 1, DOME_ACCESS_NONE);
+}
+
+/* ---- homes ---- */
+
+static void find_homes(const dome_release_units *u, const dome_layout *layout)
+{
+    const uint64_t last = dome_layout_length(layout) - 1, block = dome_layout_block_size(layout);
+    for (uint64_t k = 0; k < u->setup.units; k++)
+        u->homes[k] = dome_layout_owner(layout, MIN(k * u->setup.unit / u->setup.element, last) / block);
+}
+
+bool dome__release_units_fetch(dome_release_units *units, const dome_layout *layout)
+{
+    dome_release_units *u = units;
+    const dome_release *r = u->setup.release;
+    enum { OF_A_MOVE = 1 };
+    if (dome__release_meet(u->setup.release, OF_A_MOVE) != DOME_OK)
+        return false;
+    GArray *wanted = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    const uint64_t last = dome_layout_length(layout) - 1, block = dome_layout_block_size(layout);
+    for (uint64_t k = 0; k < u->setup.units; k++) {
+        const uint64_t element = MIN(k * u->setup.unit / u->setup.element, last);
+        if (dome_layout_owner(layout, element / block) == r->env->rank && !(u->state[k] & VALID))
+            g_array_append_val(wanted, k);
+    }
+    fetch(u, wanted);
+    g_array_unref(wanted);
+    return true;
+}
+
+/* The new homes know of no readers; these have valid copies until the units are written. */
+void dome__release_units_adopt(dome_release_units *units, const dome_layout *layout)
+{
+    pthread_mutex_lock(&units->setup.release->lock);
+    find_homes(units, layout);
+    g_hash_table_remove_all(units->readers);
+    pthread_mutex_unlock(&units->setup.release->lock);
+}
+
+/* ---- beginning and end ---- */
+
+static void readers_free(gpointer data)
+{
+    g_array_unref(data);
+}
+
+static dome_release_units *make(const dome_release_setup *s, const char **why)
+{
+    dome_release_units *u = g_new0(dome_release_units, 1);
+    u->setup = *s;
+    u->setup.what = u->setup.name = NULL; /* the caller's */
+    u->figures = dome__region_profile_add(s->release->env, s->name);
+    u->pages = (size_t)(s->unit / dome__memory_page(s->memory));
+    u->homes = g_new(int32_t, s->units);
+    u->state = g_malloc(s->units);
+    u->changed = g_new0(uint64_t, s->units);
+    u->readers = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, readers_free);
+    u->dirty = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    u->written = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    memset(u->state, VALID, s->units); /* all copies are zeros */
+    find_homes(u, s->layout);
+    u->old = mmap(NULL, s->unit * s->units, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (u->old == MAP_FAILED) {
+        u->old = NULL;
+        *why = g_strerror(errno);
+    } else {
+        *why = dome__memory_on_fault(s->memory, fault, u);
+    }
+    return u;
+}
+
+dome_release_units *dome__release_units_new(const dome_release_setup *setup, dome_status *status)
+{
+    dome_release *r = setup->release;
+    const char *why = NULL;
+    dome_release_units *u = make(setup, &why);
+    pthread_mutex_lock(&r->lock);
+    u->number = r->regions->len;
+    g_ptr_array_add(r->regions, u);
+    pthread_mutex_unlock(&r->lock);
+    char *text = why ? g_strdup_printf("%s cannot be shared with other hosts: %s", setup->what, why) : NULL;
+    *status = (dome_status)dome__agree(r->env, why ? DOME_ERR_STATE : DOME_OK, text);
+    g_free(text);
+    if (*status != DOME_OK)
+        g_clear_pointer(&u, dome__release_units_free);
+    return u;
+}
+
+void dome__release_units_free(dome_release_units *units)
+{
+    if (!units)
+        return;
+    dome_release *r = units->setup.release;
+    pthread_mutex_lock(&r->lock);
+    r->regions->pdata[units->number] = NULL;
+    pthread_mutex_unlock(&r->lock);
+    if (units->old)
+        munmap(units->old, units->setup.unit * units->setup.units);
+    g_hash_table_unref(units->readers);
+    g_array_unref(units->dirty);
+    g_array_unref(units->written);
+    g_free(units->homes);
+    g_free(units->state);
+    g_free(units->changed);
+    g_free(units);
+}
