@@ -50,20 +50,36 @@ static void note_reader(dome_release_units *u, uint64_t unit, int rank)
         g_array_append_val(readers, now);
 }
 
+/* From now on others must know that the unit is written, as it may have been since the last barrier. */
+static void end_privacy(dome_release_units *u, uint64_t unit)
+{
+    if (!(u->state[unit] & PRIVATE))
+        return;
+    dome__release_allow(u, unit, 1, DOME_ACCESS_READ);
+    u->state[unit] = (uint8_t)((u->state[unit] & ~PRIVATE) | WRITTEN);
+    u->changed[unit] = u->setup.release->epoch + 1;
+    g_array_append_val(u->written, unit);
+}
+
 static void answer_fetch(const waiting_fetch *f)
 {
     const dome_release_units *u = f->units;
+    if (!is_home(u, f->unit))
+        return;
+    end_privacy(f->units, f->unit);
     note_reader(f->units, f->unit, f->from);
     dome__peer_reply(u->setup.release->peer, f->from, f->id, place_of(u, f->unit), (uint32_t)u->setup.unit);
 }
 
 static void take_fetch(dome_release_units *u, const dome_peer_request *q)
 {
-    const uint64_t unit = q->bytes == FETCH_MESSAGE ? dome__get_u64((const uint8_t *)q->data + MESSAGE) : UINT64_MAX;
-    if (unit >= u->setup.units || !is_home(u, unit))
+    const uint8_t *at = (const uint8_t *)q->data + MESSAGE;
+    if (q->bytes != FETCH_MESSAGE)
         return;
-    const waiting_fetch f = {u, unit, q->id, q->from};
-    if (u->setup.release->closing)
+    const waiting_fetch f = {u, dome__get_u64(at), dome__get_u64(at + 8), q->id, q->from};
+    if (f.unit >= u->setup.units)
+        return;
+    if (f.meets > u->setup.release->meets)
         g_array_append_val(u->setup.release->waiting, f);
     else
         answer_fetch(&f);
@@ -71,7 +87,7 @@ static void take_fetch(dome_release_units *u, const dome_peer_request *q)
 
 static void take_forget(const dome_release_units *u, const dome_peer_request *q)
 {
-    const uint64_t unit = q->bytes == FETCH_MESSAGE ? dome__get_u64((const uint8_t *)q->data + MESSAGE) : UINT64_MAX;
+    const uint64_t unit = q->bytes == FORGET_MESSAGE ? dome__get_u64((const uint8_t *)q->data + MESSAGE) : UINT64_MAX;
     GArray *readers = readers_of(u, unit);
     for (guint k = readers ? readers->len : 0; k-- > 0;)
         if (g_array_index(readers, reader, k).rank == q->from)
@@ -110,10 +126,10 @@ static void note_push(dome_release_units *u, uint64_t unit, int home)
     if (*state & VALID)
         *state |= ARRIVED;
     if (missed && *state & MISSED) {
-        uint8_t message[FETCH_MESSAGE];
+        uint8_t message[FORGET_MESSAGE];
         dome__release_put(message, FORGET, u);
         dome__put_u64(message + MESSAGE, unit);
-        dome__peer_tell(u->setup.release->peer, home, DOME_PEER_RELEASE, message, FETCH_MESSAGE);
+        dome__peer_tell(u->setup.release->peer, home, DOME_PEER_RELEASE, message, FORGET_MESSAGE);
     }
     *state = (uint8_t)(missed ? *state | MISSED : *state & ~MISSED);
 }
@@ -217,7 +233,12 @@ static GArray *take_dirty(dome_release_units *u)
     for (guint k = 0; k < dirty->len; k++) {
         const uint64_t unit = g_array_index(dirty, uint64_t, k);
         u->state[unit] &= (uint8_t)~DIRTY;
-        dome__release_allow(u, unit, 1, DOME_ACCESS_READ);
+    }
+    for (guint k = 0, end; k < dirty->len; k = end) { /* by runs: each is a system call */
+        const uint64_t first = g_array_index(dirty, uint64_t, k);
+        for (end = k + 1; end < dirty->len && g_array_index(dirty, uint64_t, end) == first + (end - k);)
+            end++;
+        dome__release_allow(u, first, end - k, DOME_ACCESS_READ);
     }
     return dirty;
 }
@@ -295,35 +316,65 @@ static bool pushes_at(const dome_release *r, uint64_t place)
 typedef struct notices {
     run *runs;
     uint64_t *counts; /* words, by rank */
-    bool pushes;      /* a home has readers behind this place */
+    bool any, pushes; /* anything was written; a home has readers behind this place */
 } notices;
 
-/* All tasks have stopped when the first all-gather is done, and have published when the second is. */
+/* What each task tells first: the words of its runs, flags, and the runs if they are few. */
+enum { FEW = 8, CARD = 2 + FEW * RUN_WORDS };
+enum { PUSHES = 1, SENDS = 2 };
+
+static bool sends(const dome_release *r)
+{
+    for (guint n = 0; n < r->regions->len; n++) {
+        const dome_release_units *u = r->regions->pdata[n];
+        for (guint k = 0; u && k < u->dirty->len; k++)
+            if (!is_home(u, g_array_index(u->dirty, uint64_t, k)))
+                return true;
+    }
+    return false;
+}
+
+static GArray *make_card(dome_release *r, uint64_t place, uint64_t card[CARD])
+{
+    pthread_mutex_lock(&r->lock);
+    GArray *runs = own_runs(r);
+    card[0] = runs->len * RUN_WORDS;
+    card[1] = (pushes_at(r, place) ? PUSHES : 0) | (sends(r) ? SENDS : 0);
+    pthread_mutex_unlock(&r->lock);
+    if (runs->len <= FEW)
+        memcpy(card + 2, runs->data, runs->len * sizeof(run));
+    return runs;
+}
+
+/* All tasks have stopped when the cards are there. What they have written for other homes is there with the second exchange,
+ * which is left out if there is no need for it. */
 static int exchange(dome_release *r, uint64_t place, notices *n)
 {
     dome_env *env = r->env;
     const uint64_t size = (uint64_t)env->size;
-    pthread_mutex_lock(&r->lock);
-    GArray *runs = own_runs(r);
-    const uint64_t own[2] = {runs->len * RUN_WORDS, pushes_at(r, place)};
-    pthread_mutex_unlock(&r->lock);
-    uint64_t *all = g_new0(uint64_t, 2 * size), words = 0;
-    int status = dome__allgather(env->transport, DOME_U64, own, 2, all);
+    uint64_t card[CARD] = {0}, *all = g_new0(uint64_t, CARD * size), words = 0, most = 0, flags = 0;
+    GArray *runs = make_card(r, place, card);
+    int status = dome__allgather(env->transport, DOME_U64, card, CARD, all);
     n->counts = g_new0(uint64_t, size);
     for (uint64_t k = 0; k < size; k++) {
-        words += n->counts[k] = all[2 * k];
-        n->pushes |= all[2 * k + 1] != 0;
+        words += n->counts[k] = all[CARD * k];
+        most = MAX(most, n->counts[k]);
+        flags |= all[CARD * k + 1];
     }
-    g_free(all);
-    pthread_mutex_lock(&r->lock);
-    r->closing = words > 0; /* all have stopped: what is fetched from here on is behind the barrier */
-    pthread_mutex_unlock(&r->lock);
-    for (guint k = 0; status == DOME_OK && words > 0 && k < r->regions->len; k++)
+    n->any = words > 0;
+    n->pushes = flags & PUSHES;
+    n->runs = g_malloc(words * sizeof(uint64_t) + 1);
+    for (guint k = 0; status == DOME_OK && n->any && k < r->regions->len; k++)
         if (r->regions->pdata[k])
             dome__release_publish(r->regions->pdata[k]);
-    n->runs = g_malloc(words * sizeof(uint64_t) + 1);
-    if (status == DOME_OK && words > 0)
+    if (most <= FEW * RUN_WORDS && !(flags & SENDS)) {
+        uint64_t *to = (uint64_t *)(void *)n->runs;
+        for (uint64_t k = 0; k < size; to += n->counts[k++])
+            memcpy(to, all + CARD * k + 2, n->counts[k] * sizeof *to);
+    } else if (status == DOME_OK) {
         status = dome__allgatherv(env->transport, DOME_U64, runs->data, n->counts, n->runs);
+    }
+    g_free(all);
     g_array_unref(runs);
     return status;
 }
@@ -412,6 +463,8 @@ static void end_unit(dome_release_units *u, uint64_t unit, int writer, void *ctx
         memcpy(u->old + unit * u->setup.unit, place_of(u, unit), u->setup.unit);
     for (guint k = 0; readers && k < readers->len; k++)
         g_array_index(readers, reader, k).middle = false;
+    if (is_home(u, unit) && writer != u->setup.release->env->rank)
+        u->state[unit] |= OTHERS;
     if (is_home(u, unit) || writer == u->setup.release->env->rank)
         return;
     if (u->state[unit] & ARRIVED) {
@@ -422,30 +475,40 @@ static void end_unit(dome_release_units *u, uint64_t unit, int writer, void *ctx
     }
 }
 
-static void forget_arrival(dome_release_units *u, uint64_t unit, int writer, void *ctx)
+static void forget_marks(dome_release_units *u, uint64_t unit, int writer, void *ctx)
 {
     (void)writer, (void)ctx;
-    u->state[unit] &= (uint8_t)~ARRIVED;
+    u->state[unit] &= (uint8_t) ~(ARRIVED | OTHERS);
+}
+
+/* A unit of which only its home has a copy now, which has written it alone, may be written on without a word. */
+static void end_written(dome_release_units *u, uint64_t unit)
+{
+    const GArray *readers = readers_of(u, unit);
+    u->state[unit] &= (uint8_t)~WRITTEN;
+    if (!is_home(u, unit) || u->state[unit] & OTHERS || (readers && readers->len > 0))
+        return;
+    u->state[unit] |= PRIVATE;
+    dome__release_allow(u, unit, 1, DOME_ACCESS_WRITE);
 }
 
 static void end_interval(dome_release *r, const notices *n)
 {
     each(r, n, end_unit, NULL);
-    each(r, n, forget_arrival, NULL);
     for (guint k = 0; k < r->regions->len; k++) {
         dome_release_units *u = r->regions->pdata[k];
         for (guint j = 0; u && j < u->written->len; j++)
-            u->state[g_array_index(u->written, uint64_t, j)] &= (uint8_t)~WRITTEN;
+            end_written(u, g_array_index(u->written, uint64_t, j));
         if (u)
             g_array_set_size(u->written, 0);
     }
+    each(r, n, forget_marks, NULL);
     g_hash_table_remove_all(r->known);
     r->epoch++;
 }
 
-static void open_again(dome_release *r)
+static void answer_waiting(dome_release *r)
 {
-    r->closing = false;
     for (guint k = 0; k < r->waiting->len; k++)
         answer_fetch(&g_array_index(r->waiting, waiting_fetch, k));
     g_array_set_size(r->waiting, 0);
@@ -456,18 +519,16 @@ int dome__release_meet(dome_release *release, uint64_t place)
     dome_release *r = release;
     notices n = {0};
     int status = exchange(r, place, &n);
-    bool any = false;
-    for (int k = 0; k < r->env->size; k++)
-        any |= n.counts[k] > 0;
-    if (status == DOME_OK && any && n.pushes)
+    if (status == DOME_OK && n.any && n.pushes)
         push(r, place, &n);
-    if (status == DOME_OK && any && n.pushes)
+    if (status == DOME_OK && n.any && n.pushes)
         status = dome__barrier(r->env->transport);
     pthread_mutex_lock(&r->lock);
-    if (status == DOME_OK && any)
+    if (status == DOME_OK && n.any)
         end_interval(r, &n);
     r->place = place;
-    open_again(r);
+    r->meets++;
+    answer_waiting(r);
     pthread_mutex_unlock(&r->lock);
     g_free(n.runs);
     g_free(n.counts);

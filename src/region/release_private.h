@@ -16,7 +16,9 @@ enum {
     WRITTEN = 4,    /* it has written it since the last barrier */
     ARRIVED = 8,    /* a push has come in this barrier */
     UNTOUCHED = 16, /* not accessed since the last push */
-    MISSED = 32     /* nor between that one and the push before */
+    MISSED = 32,    /* nor between that one and the push before */
+    PRIVATE = 64,   /* at the home: no other task has a copy, so nobody need know that it is written */
+    OTHERS = 128    /* at the home: others have written it before this barrier */
 };
 
 /* A task that fetches a unit behind a place. */
@@ -35,13 +37,13 @@ struct dome_release {
     GHashTable *known;    /* gint64 *: keys of units that were written since the last barrier, as far as this task knows */
     uint64_t epoch;       /* barriers so far at which something had been written */
     uint64_t place;       /* of the last one */
-    bool closing;         /* this task is in a barrier: what others fetch behind theirs waits */
+    uint64_t meets;       /* barriers so far: a task that fetches has come as far, or the home lets it wait */
     GArray *waiting;      /* waiting_fetch */
 };
 
 typedef struct waiting_fetch {
     dome_release_units *units;
-    uint64_t unit, id;
+    uint64_t unit, meets, id;
     int from;
 } waiting_fetch;
 
@@ -59,12 +61,12 @@ struct dome_release_units {
 };
 
 /* Messages: a word, the region's number, then
- *   FETCH   the unit; the reply: its values
+ *   FETCH   the unit, meets of the task; the reply: its values
  *   DELTA   records (delta.h), of the region's memory; the reply: they are applied
  *   PUSH    the number of units (4 bytes), the units, records; the reply: they are applied
  *   FORGET  the unit: no pushes to this task any more */
 enum { FETCH = 1, DELTA, PUSH, FORGET };
-enum { MESSAGE = 5, FETCH_MESSAGE = MESSAGE + 8, MOST_RECORDS = 1 << 18 };
+enum { MESSAGE = 5, FETCH_MESSAGE = MESSAGE + 16, FORGET_MESSAGE = MESSAGE + 8, MOST_RECORDS = 1 << 18 };
 
 static inline uint64_t key_of(const dome_release_units *u, uint64_t unit)
 {

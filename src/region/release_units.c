@@ -69,6 +69,7 @@ static void fetch_some(dome_release_units *u, const uint64_t *wanted, guint coun
         f[k] = (fetching){u, wanted[k], &come};
         dome__release_put(message, FETCH, u);
         dome__put_u64(message + MESSAGE, wanted[k]);
+        dome__put_u64(message + MESSAGE + 8, u->setup.release->meets);
         const dome_peer_question q = {u->homes[wanted[k]], DOME_PEER_RELEASE, message, FETCH_MESSAGE, fetched, &f[k]};
         dome__peer_ask_then(u->setup.release->peer, &q); /* at most MOST_FETCHES: they have room */
     }
@@ -100,7 +101,7 @@ static void fetch(dome_release_units *u, const GArray *wanted)
 /* The lock is held. */
 static void begin_write(dome_release_units *u, uint64_t unit)
 {
-    if (u->state[unit] & DIRTY)
+    if (u->state[unit] & (DIRTY | PRIVATE))
         return;
     if (is_home(u, unit))
         u->changed[unit] = u->setup.release->epoch + 1;
@@ -119,7 +120,7 @@ static void give_rights(dome_release_units *u, uint64_t first, uint64_t count, b
         if (write)
             begin_write(u, k);
         u->state[k] &= (uint8_t) ~(UNTOUCHED | MISSED);
-        dome__release_allow(u, k, 1, u->state[k] & DIRTY ? DOME_ACCESS_WRITE : DOME_ACCESS_READ);
+        dome__release_allow(u, k, 1, u->state[k] & (DIRTY | PRIVATE) ? DOME_ACCESS_WRITE : DOME_ACCESS_READ);
     }
     pthread_mutex_unlock(&u->setup.release->lock);
 }
