@@ -123,13 +123,13 @@ static void note_push(dome_release_units *u, uint64_t unit, int home)
 {
     uint8_t *state = &u->state[unit];
     const bool missed = !(*state & VALID) || *state & UNTOUCHED;
-    if (*state & VALID)
-        *state |= ARRIVED;
-    if (missed && *state & MISSED) {
+    if (missed && *state & MISSED) { /* the copy is dropped with the interval: the home may think that nobody has one */
         uint8_t message[FORGET_MESSAGE];
         dome__release_put(message, FORGET, u);
         dome__put_u64(message + MESSAGE, unit);
         dome__peer_tell(u->setup.release->peer, home, DOME_PEER_RELEASE, message, FORGET_MESSAGE);
+    } else if (*state & VALID) {
+        *state |= ARRIVED;
     }
     *state = (uint8_t)(missed ? *state | MISSED : *state & ~MISSED);
 }
