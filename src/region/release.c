@@ -152,6 +152,20 @@ static bool take_push(dome_release_units *u, const dome_peer_request *q)
     return true;
 }
 
+/* What was written behind a barrier at which this task still is would pass for a part of the interval before. */
+static bool take_delta(dome_release_units *u, const dome_peer_request *q)
+{
+    dome_release *r = u->setup.release;
+    const uint8_t *at = (const uint8_t *)q->data + MESSAGE;
+    if (q->bytes < MESSAGE + 8)
+        return false;
+    if (dome__get_u64(at) <= r->meets)
+        return apply(u, at + 8, q->bytes - MESSAGE - 8, mark_changed);
+    const waiting_delta d = {u, g_bytes_new(at + 8, q->bytes - MESSAGE - 8), q->id, q->from};
+    g_array_append_val(r->deltas, d);
+    return false;
+}
+
 static void take_message(void *ctx, const dome_peer_request *q)
 {
     dome_release *r = ctx;
@@ -166,7 +180,7 @@ static void take_message(void *ctx, const dome_peer_request *q)
     else if (u && bytes[0] == FORGET)
         take_forget(u, q);
     else if (u && bytes[0] == DELTA)
-        done = apply(u, bytes + MESSAGE, q->bytes - MESSAGE, mark_changed);
+        done = take_delta(u, q);
     else if (u && bytes[0] == PUSH)
         done = take_push(u, q);
     pthread_mutex_unlock(&r->lock);
@@ -208,6 +222,10 @@ static void send_changes(const dome_release_units *u, int rank, uint8_t word, co
         g_byte_array_set_size(message, 0);
         dome__release_put(head, word, u);
         g_byte_array_append(message, head, MESSAGE);
+        if (word == DELTA) {
+            dome__put_u64(number, u->setup.release->meets);
+            g_byte_array_append(message, number, 8);
+        }
         if (word == PUSH) {
             dome__put_u32(number, k + 1 - sent);
             g_byte_array_append(message, number, 4);
@@ -509,6 +527,15 @@ static void end_interval(dome_release *r, const notices *n)
 
 static void answer_waiting(dome_release *r)
 {
+    for (guint k = 0; k < r->deltas->len; k++) {
+        const waiting_delta *d = &g_array_index(r->deltas, waiting_delta, k);
+        gsize bytes;
+        const void *records = g_bytes_get_data(d->records, &bytes);
+        if (apply(d->units, records, bytes, mark_changed))
+            dome__peer_reply(r->peer, d->from, d->id, NULL, 0);
+        g_bytes_unref(d->records);
+    }
+    g_array_set_size(r->deltas, 0);
     for (guint k = 0; k < r->waiting->len; k++)
         answer_fetch(&g_array_index(r->waiting, waiting_fetch, k));
     g_array_set_size(r->waiting, 0);
@@ -605,6 +632,7 @@ dome_release *dome__release_new(dome_env *env)
     r->regions = g_ptr_array_new();
     r->waiting = g_array_new(FALSE, FALSE, sizeof(waiting_fetch));
     r->known = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+    r->deltas = g_array_new(FALSE, FALSE, sizeof(waiting_delta));
     pthread_mutex_init(&r->lock, NULL);
     dome__peer_on(r->peer, DOME_PEER_RELEASE, take_message, r);
     return r;
@@ -617,6 +645,7 @@ void dome__release_free(dome_release *release)
     g_ptr_array_unref(release->regions);
     g_array_unref(release->waiting);
     g_hash_table_unref(release->known);
+    g_array_unref(release->deltas);
     pthread_mutex_destroy(&release->lock);
     g_free(release);
 }

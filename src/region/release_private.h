@@ -39,6 +39,7 @@ struct dome_release {
     uint64_t place;       /* of the last one */
     uint64_t meets;       /* barriers so far: a task that fetches has come as far, or the home lets it wait */
     GArray *waiting;      /* waiting_fetch */
+    GArray *deltas;       /* waiting_delta */
 };
 
 typedef struct waiting_fetch {
@@ -46,6 +47,14 @@ typedef struct waiting_fetch {
     uint64_t unit, meets, id;
     int from;
 } waiting_fetch;
+
+/* Changes of the interval behind a barrier from which this task has not come yet. */
+typedef struct waiting_delta {
+    dome_release_units *units;
+    GBytes *records;
+    uint64_t id;
+    int from;
+} waiting_delta;
 
 struct dome_release_units {
     dome_release_setup setup;

@@ -1,11 +1,12 @@
 /* Consistency of regions: random programs of loads, stores, atomic operations and locks on a few places, some of them
  * neighbouring bytes. One order must explain what all tasks saw (tests/support/histories.h).
  *
- *     histories [ROUNDS [SEED [MISTAKE]]]
+ *     histories [ROUNDS [SEED [MISTAKE [release]]]]
  *
  * Where each task is a member of its own (--dome-road pvm), memory is sequentially consistent; among tasks of one host it is what
  * the processor gives, so there only programs that use locks, and those of one task for each member, are sequentially consistent.
- * MISTAKE: one is made on purpose, and has to be found. */
+ * MISTAKE: one is made on purpose, and has to be found. release: release consistency, which promises that to programs alone that
+ * access each place with its lock. */
 #include "checked.h"
 
 #include "core/environment.h"
@@ -54,6 +55,7 @@ typedef struct program {
 
 static int rank, size;
 static mistake made;
+static dome_consistency consistency;
 static int64_t *words;
 static unsigned char *bytes;
 static dome_region *regions[2];
@@ -289,7 +291,7 @@ static void play(uint64_t seed, uint64_t round, int64_t counts[2])
     static program programs[HISTORY_TASKS];
     program p;
     begin_round(seed, round);
-    const program_kind kind = made == UNLOCKED ? LOCKED : (program_kind)draw(KINDS);
+    const program_kind kind = made == UNLOCKED || consistency == DOME_RELEASE ? LOCKED : (program_kind)draw(KINDS);
     const int judging = (int)draw((uint64_t)size);
     const uint64_t whose = kind == ONE_OF_EACH ? 0 : (uint64_t)rank + 1; /* tasks of a member draw the same: who of them plays */
     draw_state = draw_mix(draw_state + draw_mix(whose));
@@ -310,8 +312,8 @@ static void start(int argc, char **argv)
     rank = dome_rank(env);
     size = dome_size(env);
     CHECK(size <= HISTORY_TASKS);
-    regions[0] = dome_region_new(env, "words", DOME_I64, WORDS, DOME_REGION_OPTIONS(.block = 512));
-    regions[1] = dome_region_new(env, "bytes", DOME_U8, BYTES, DOME_REGION_OPTIONS(.block = 4096));
+    regions[0] = dome_region_new(env, "words", DOME_I64, WORDS, DOME_REGION_OPTIONS(.block = 512, .consistency = consistency));
+    regions[1] = dome_region_new(env, "bytes", DOME_U8, BYTES, DOME_REGION_OPTIONS(.block = 4096, .consistency = consistency));
     words = dome_region_data(regions[0]);
     bytes = dome_region_data(regions[1]);
     for (int k = 0; k < HISTORY_LOCKS; k++)
@@ -326,10 +328,11 @@ static uint64_t usual_rounds(void)
 
 int main(int argc, char **argv)
 {
-    const char *given[] = {"0", "1", "none"};
+    const char *given[] = {"0", "1", "none", "sequential"};
     int64_t mine[2] = {0, 0}, all[2] = {0, 0};
-    for (int k = 1; k < argc && k <= 3 && argv[k][0] != '-'; k++)
+    for (int k = 1; k < argc && k <= 4 && argv[k][0] != '-'; k++)
         given[k - 1] = argv[k];
+    consistency = strcmp(given[3], "release") == 0 ? DOME_RELEASE : DOME_SEQUENTIAL;
     start(argc, argv);
     while (strcmp(mistakes[made], given[2]) != 0)
         CHECK(++made <= EXCHANGED);
