@@ -12,10 +12,10 @@
 
 /* ---- beginning and end ---- */
 
-static void free_letter(void *letter)
+static void free_message(void *message)
 {
-    g_free(((dome_peer_letter *)letter)->data);
-    g_free(letter);
+    g_free(((dome_peer_message *)message)->data);
+    g_free(message);
 }
 
 static void free_other(dome_peer_other *o)
@@ -24,7 +24,7 @@ static void free_other(dome_peer_other *o)
         return;
     dome__peer_line_drop(o);
     for (int tag = 0; tag < DOME_PEER_TAGS; tag++)
-        g_queue_clear_full(&o->in[tag].messages, free_letter);
+        g_queue_clear_full(&o->in[tag].messages, free_message);
     g_ptr_array_unref(o->askers); /* it is empty: the thread has ended all questions */
     g_free(o);
 }
@@ -43,7 +43,7 @@ static void clear(dome_peer *p)
     for (size_t k = 0; k < G_N_ELEMENTS(p->own); k++)
         close_end(p, p->own[k]);
     g_ptr_array_unref(p->dead);
-    g_ptr_array_unref(p->strangers);
+    g_ptr_array_unref(p->pending);
     g_ptr_array_unref(p->reaching);
     for (int r = 0; r < p->setup.size; r++)
         free_other(p->other[r]);
@@ -71,7 +71,7 @@ static dome_peer *new_peer(const dome_peer_setup *setup)
     p->set = p->clock = p->wake[0] = p->wake[1] = -1;
     p->other = g_new0(dome_peer_other *, (gsize)setup->size);
     p->reaching = g_ptr_array_new();
-    p->strangers = g_ptr_array_new();
+    p->pending = g_ptr_array_new();
     p->dead = g_ptr_array_new_with_free_func(g_free);
     pthread_mutex_init(&p->lock, NULL);
     dome__condition_init(&p->changed);
@@ -276,7 +276,7 @@ dome_peer_status dome__peer_send(dome_peer *peer, int rank, dome_peer_tag tag, c
 }
 
 /* A message that has arrived, of a task that may be gone by now; NULL: there will be none. */
-static dome_peer_letter *wait_letter(dome_peer *p, dome_peer_other *o, dome_peer_tag tag, dome_peer_status *status)
+static dome_peer_message *wait_message(dome_peer *p, dome_peer_other *o, dome_peer_tag tag, dome_peer_status *status)
 {
     dome_peer_inbox *in = &o->in[tag];
     in->readers++;
@@ -284,24 +284,24 @@ static dome_peer_letter *wait_letter(dome_peer *p, dome_peer_other *o, dome_peer
     while (g_queue_is_empty(&in->messages) && !(*status = dome__peer_fate(p, o)))
         wait_changed(p);
     in->readers--;
-    dome_peer_letter *letter = g_queue_pop_head(&in->messages);
-    if (letter) {
-        in->held -= letter->bytes;
+    dome_peer_message *message = g_queue_pop_head(&in->messages);
+    if (message) {
+        in->held -= message->bytes;
         dome__peer_line_credit(p, o, tag);
     }
-    return letter;
+    return message;
 }
 
 dome_peer_status dome__peer_receive(dome_peer *peer, int rank, dome_peer_tag tag, void **data, uint64_t *bytes)
 {
     dome_peer_status status = DOME_PEER_OK;
     const uint64_t start = begin(peer, rank);
-    dome_peer_letter *letter = wait_letter(peer, dome__peer_use(peer, rank), tag, &status);
+    dome_peer_message *message = wait_message(peer, dome__peer_use(peer, rank), tag, &status);
     end(peer, rank, start);
-    if (!letter)
+    if (!message)
         return status;
-    *data = letter->data;
-    *bytes = letter->bytes;
-    g_free(letter);
+    *data = message->data;
+    *bytes = message->bytes;
+    g_free(message);
     return *data ? DOME_PEER_OK : DOME_PEER_NO_MEMORY;
 }

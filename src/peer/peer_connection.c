@@ -12,7 +12,7 @@
 #include "transport/control_socket.h"
 
 /* Most unknown connections, beside one of each task; how many are accepted in a turn. */
-enum { STRANGERS = 256, ACCEPTS = 64 };
+enum { PENDING = 256, ACCEPTS = 64 };
 
 /* Seconds between attempts to connect; while no connection is accepted. */
 static const double PAUSE = 0.05, DEAF = 0.1;
@@ -40,7 +40,7 @@ dome_peer_end *dome__peer_end_new(dome_peer *peer, dome_peer_role role, int fd, 
 void dome__peer_end_close(dome_peer *peer, dome_peer_end *end)
 {
     if (end->role == DOME_PEER_STRANGER)
-        g_ptr_array_remove(peer->strangers, end);
+        g_ptr_array_remove(peer->pending, end);
     end->role = DOME_PEER_DEAD;
     close(end->fd);
     dome__peer_reader_clear(&end->reader);
@@ -170,7 +170,7 @@ static void let_in(dome_peer *p, dome_peer_end *end)
         dome__peer_end_close(p, end);
         return;
     }
-    g_ptr_array_remove(p->strangers, end);
+    g_ptr_array_remove(p->pending, end);
     if (o->end)
         dome__peer_end_close(p, g_steal_pointer(&o->end));
     end->reader.mac = &end->macs.in;
@@ -179,7 +179,7 @@ static void let_in(dome_peer *p, dome_peer_end *end)
     dome__peer_questions_send(p, o);
 }
 
-static void hear_stranger(dome_peer *p, dome_peer_end *end)
+static void hear_pending(dome_peer *p, dome_peer_end *end)
 {
     const dome_handshake_state state = dome__handshake_step(&end->handshake, end->fd);
     if (state == DOME_HANDSHAKE_DONE)
@@ -217,9 +217,9 @@ static void accept_some(dome_peer *p, const dome_peer_end *at)
         }
         end->near = at->near;
         begin_handshake(p, end, false);
-        g_ptr_array_add(p->strangers, end);
-        if (p->strangers->len > (guint)p->setup.size + STRANGERS)
-            dome__peer_end_close(p, p->strangers->pdata[0]);
+        g_ptr_array_add(p->pending, end);
+        if (p->pending->len > (guint)p->setup.size + PENDING)
+            dome__peer_end_close(p, p->pending->pdata[0]);
     }
 }
 
@@ -359,7 +359,7 @@ void dome__peer_end_event(dome_peer *peer, dome_peer_end *end, uint32_t events)
         dome__peer_timers_run(peer);
         break;
     case DOME_PEER_STRANGER:
-        hear_stranger(peer, end);
+        hear_pending(peer, end);
         break;
     case DOME_PEER_ATTEMPT:
     case DOME_PEER_LINE:
@@ -385,8 +385,8 @@ void dome__peer_look(dome_peer *peer)
 {
     for (guint k = peer->reaching->len; k-- > 0;)
         look_at(peer, peer->reaching->pdata[k]);
-    while (peer->strangers->len && dome__deadline_passed(((dome_peer_end *)peer->strangers->pdata[0])->until))
-        dome__peer_end_close(peer, peer->strangers->pdata[0]);
+    while (peer->pending->len && dome__deadline_passed(((dome_peer_end *)peer->pending->pdata[0])->until))
+        dome__peer_end_close(peer, peer->pending->pdata[0]);
     if (peer->deaf && dome__deadline_passed(peer->hears_again))
         listen_to_all(peer, true);
 }

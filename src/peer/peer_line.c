@@ -75,9 +75,9 @@ void dome__peer_line_credit(dome_peer *peer, dome_peer_other *other, int tag)
 
 static void end_message(dome_peer_inbox *in)
 {
-    dome_peer_letter *letter = g_new(dome_peer_letter, 1);
-    *letter = (dome_peer_letter){g_steal_pointer(&in->part), in->total};
-    g_queue_push_tail(&in->messages, letter);
+    dome_peer_message *message = g_new(dome_peer_message, 1);
+    *message = (dome_peer_message){g_steal_pointer(&in->part), in->total};
+    g_queue_push_tail(&in->messages, message);
     in->total = in->have = 0;
 }
 

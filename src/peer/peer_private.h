@@ -45,7 +45,7 @@ typedef struct dome_peer_parcel {
 
 /* Messages of a tag from another task. All counts are of bytes. */
 typedef struct dome_peer_inbox {
-    GQueue messages;      /* dome_peer_letter * */
+    GQueue messages;      /* dome_peer_message * */
     uint8_t *part;        /* the message that is arriving; NULL: none, or there is no memory for it */
     uint64_t total, have; /* of it */
     uint64_t held;        /* in messages and part */
@@ -54,10 +54,10 @@ typedef struct dome_peer_inbox {
     unsigned readers;     /* callers that wait for a message */
 } dome_peer_inbox;
 
-typedef struct dome_peer_letter {
+typedef struct dome_peer_message {
     uint8_t *data; /* NULL: there was no memory */
     uint64_t bytes;
-} dome_peer_letter;
+} dome_peer_message;
 
 /* Messages of a tag to another task. */
 typedef struct dome_peer_outbox {
@@ -133,9 +133,9 @@ struct dome_peer {
     int clock;      /* rings at the first one's time */
 
     /* of the thread */
-    dome_peer_end *own[4];       /* the pipe, what listens, the clock; NULL: closed */
-    GPtrArray *strangers, *dead; /* dome_peer_end *, the oldest first */
-    bool deaf;                   /* no connection is accepted for a while, since there are no descriptors */
+    dome_peer_end *own[4];     /* the pipe, what listens, the clock; NULL: closed */
+    GPtrArray *pending, *dead; /* dome_peer_end *, the oldest first */
+    bool deaf;                 /* no connection is accepted for a while, since there are no descriptors */
     dome_deadline hears_again;
 };
 

@@ -13,7 +13,7 @@ enum { LINGER = 1 };
 
 static int timeout(const dome_peer *p)
 {
-    const bool looks = p->reaching->len || p->strangers->len || p->deaf || p->stopping;
+    const bool looks = p->reaching->len || p->pending->len || p->deaf || p->stopping;
     return looks ? LOOK : -1;
 }
 
@@ -35,8 +35,8 @@ static void stop_listening(dome_peer *p)
     for (size_t k = 0; k < G_N_ELEMENTS(p->own); k++)
         if (p->own[k] && p->own[k]->role == DOME_PEER_LISTENS)
             dome__peer_end_close(p, g_steal_pointer(&p->own[k]));
-    while (p->strangers->len)
-        dome__peer_end_close(p, p->strangers->pdata[p->strangers->len - 1]);
+    while (p->pending->len)
+        dome__peer_end_close(p, p->pending->pdata[p->pending->len - 1]);
     while (p->reaching->len)
         dome__peer_over(p, p->reaching->pdata[0], DOME_PEER_STOPPED, 0);
     p->closed = true;

@@ -99,7 +99,7 @@ static bool is_held(const dome_unit_home *h, const dome_unit_call *c, unsigned m
 
 static void wait_for_hold(dome_unit_home *h, const dome_unit_call *c)
 {
-    const dome_unit_act act = {.deed = DOME_UNIT_WAIT, .wait = c->hold - (c->now - h->granted)};
+    const dome_unit_act act = {.action = DOME_UNIT_WAIT, .wait = c->hold - (c->now - h->granted)};
     h->phase = DOME_UNIT_HELD;
     if (!h->timing)
         c->act(c->ctx, &act);

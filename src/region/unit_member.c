@@ -18,7 +18,7 @@ bool dome__unit_member_is_idle(const dome_unit_member *member)
 
 static void raise_task(dome_unit_member *m, const dome_unit_call *c, unsigned task)
 {
-    const dome_unit_act act = {.deed = DOME_UNIT_RAISE, .to = task, .right = (dome_unit_right)m->have};
+    const dome_unit_act act = {.action = DOME_UNIT_RAISE, .to = task, .right = (dome_unit_right)m->have};
     dome__unit_set_add(&m->readers, task);
     if (m->have == DOME_UNIT_WRITE)
         dome__unit_set_add(&m->writers, task);
@@ -101,7 +101,8 @@ static bool begin_loss(dome_unit_member *m, const dome_unit_call *c, dome_unit_m
     m->of = message.of;
     m->lowers = tasks;
     for (int k = -1; (k = dome__unit_set_next(&tasks, (unsigned)k + 1)) >= 0;) {
-        const dome_unit_act act = {.deed = DOME_UNIT_LOWER, .to = (unsigned)k, .right = shares ? DOME_UNIT_READ : DOME_UNIT_NONE};
+        const dome_unit_act act = {
+            .action = DOME_UNIT_LOWER, .to = (unsigned)k, .right = shares ? DOME_UNIT_READ : DOME_UNIT_NONE};
         c->act(c->ctx, &act);
     }
     if (dome__unit_set_is_empty(&tasks))

@@ -49,15 +49,15 @@ typedef struct dome_unit_message {
 } dome_unit_message;
 
 /* An action, which the caller carries out before it gives the next event. */
-typedef enum dome_unit_deed {
+typedef enum dome_unit_action {
     DOME_UNIT_SEND,  /* to a member, which may be oneself */
     DOME_UNIT_WAIT,  /* call dome__unit_home_timer after `wait` */
     DOME_UNIT_RAISE, /* give a task of this member the right, and let it go on */
     DOME_UNIT_LOWER  /* leave a task only the right, and call dome__unit_member_lowered when it has no more */
-} dome_unit_deed;
+} dome_unit_action;
 
 typedef struct dome_unit_act {
-    dome_unit_deed deed;
+    dome_unit_action action;
     unsigned to; /* member, or task */
     dome_unit_message message;
     dome_unit_right right;
@@ -74,7 +74,7 @@ typedef struct dome_unit_call {
 
 static inline void dome__unit_send(const dome_unit_call *call, unsigned to, dome_unit_message message)
 {
-    const dome_unit_act act = {.deed = DOME_UNIT_SEND, .to = to, .message = message};
+    const dome_unit_act act = {.action = DOME_UNIT_SEND, .to = to, .message = message};
     call->act(call->ctx, &act);
 }
 

@@ -138,7 +138,7 @@ static void act(void *ctx, const dome_unit_act *a)
     const place *p = ctx;
     dome_unit_service *s = p->units->service;
     ringing *r;
-    switch (a->deed) {
+    switch (a->action) {
     case DOME_UNIT_SEND:
         send_message(p, a);
         break;

@@ -230,29 +230,29 @@ static int connect_to(const dome_peer_place *place)
 }
 
 /* Strangers who say nothing, too little or nonsense cause no delay, and those who stay are sent away. */
-static void test_strangers(void)
+static void test_pending(void)
 {
-    enum { STRANGERS = 40 };
+    enum { PENDING = 40 };
     net n = {.size = 4};
-    int strangers[STRANGERS];
+    int pending[PENDING];
     char nonsense[200];
     memset(nonsense, 'x', sizeof nonsense);
     listens(&n, FAR);
-    for (int k = 0; k < STRANGERS; k++) {
+    for (int k = 0; k < PENDING; k++) {
         const size_t bytes = k % 3 == 1 ? 5 : k % 3 == 2 ? sizeof nonsense : 0;
-        strangers[k] = connect_to(&n.places[2 * (k % n.size) + 1]);
-        g_assert_cmpint(send(strangers[k], nonsense, bytes, MSG_NOSIGNAL), ==, bytes);
+        pending[k] = connect_to(&n.places[2 * (k % n.size) + 1]);
+        g_assert_cmpint(send(pending[k], nonsense, bytes, MSG_NOSIGNAL), ==, bytes);
     }
     const gint64 began = g_get_monotonic_time();
     for (int r = 0; r < n.size; r++)
         n.peer[r] = start(&n, r, COOKIE, 20);
     all_talk(&n);
     g_assert_cmpint(g_get_monotonic_time() - began, <, 4 * G_USEC_PER_SEC);
-    for (int k = 0; k < STRANGERS; k++) {
+    for (int k = 0; k < PENDING; k++) {
         char byte;
-        while (recv(strangers[k], &byte, 1, 0) > 0)
+        while (recv(pending[k], &byte, 1, 0) > 0)
             continue;
-        close(strangers[k]);
+        close(pending[k]);
     }
     g_assert_cmpint(g_get_monotonic_time() - began, <, 9 * G_USEC_PER_SEC);
     end(&n);
@@ -959,7 +959,7 @@ int main(int argc, char **argv)
     g_test_add_func("/peer/places", test_places);
     g_test_add_func("/peer/all-at-once", test_all_at_once);
     g_test_add_func("/peer/name-of-nobody", test_name_of_nobody);
-    g_test_add_func("/peer/strangers", test_strangers);
+    g_test_add_func("/peer/strangers", test_pending);
     g_test_add_func("/peer/wrong-cookie", test_wrong_cookie);
     g_test_add_func("/peer/nobody", test_nobody);
     g_test_add_func("/peer/requests", test_requests);

@@ -57,15 +57,15 @@ typedef enum word { RAISE = DOME_UNIT_GRANT + 1, LOWER, FAULT, LOWERED } word;
 
 typedef enum values { NO_VALUES, OLD, NEWEST } values;
 
-typedef struct letter {
+typedef struct message {
     uint8_t word, unit, to, of;
     uint8_t values; /* SHARE, YIELD: whether some are to be sent */
     uint8_t right;  /* RAISE, LOWER, FAULT; GRANT: the home knows that it is the last */
-} letter;
+} message;
 
 typedef struct queue {
     uint8_t count;
-    letter letters[QUEUE];
+    message messages[QUEUE];
 } queue;
 
 typedef struct task {
@@ -120,18 +120,18 @@ static int tasks(void)
     return first_task(now.members);
 }
 
-static void put(queue *q, letter l)
+static void put(queue *q, message l)
 {
     if (q->count == QUEUE)
         breaks("a queue is longer than any should be");
     else
-        q->letters[q->count++] = l;
+        q->messages[q->count++] = l;
 }
 
-static letter take(queue *q, int k)
+static message take(queue *q, int k)
 {
-    const letter l = q->letters[k];
-    memmove(q->letters + k, q->letters + k + 1, (size_t)(QUEUE - 1 - k) * sizeof l);
+    const message l = q->messages[k];
+    memmove(q->messages + k, q->messages + k + 1, (size_t)(QUEUE - 1 - k) * sizeof l);
     q->count--;
     return l;
 }
@@ -145,15 +145,15 @@ typedef struct place {
     bool skipped;         /* LOST_YIELD: one was */
 } place;
 
-static void send_letter(place *p, unsigned to, dome_unit_message msg)
+static void send_message(place *p, unsigned to, dome_unit_message msg)
 {
     unit *u = &p->m->units[p->unit];
-    letter l = {.word = msg.kind,
-                .unit = (uint8_t)p->unit,
-                .to = (uint8_t)msg.to,
-                .of = (uint8_t)msg.of,
-                .values = msg.data,
-                .right = msg.done};
+    message l = {.word = msg.kind,
+                 .unit = (uint8_t)p->unit,
+                 .to = (uint8_t)msg.to,
+                 .of = (uint8_t)msg.of,
+                 .values = msg.data,
+                 .right = msg.done};
     if (msg.kind == DOME_UNIT_GRANT && msg.data)
         l.values = u->newest[p->self] && now.mistake != OLD_VALUES ? NEWEST : OLD;
     if (now.mistake == LOST_YIELD && l.word == DOME_UNIT_YIELD && l.of == 2 && !p->skipped) {
@@ -168,7 +168,7 @@ static void send_letter(place *p, unsigned to, dome_unit_message msg)
         l.values = NO_VALUES;
     if (now.mistake == DONE_TOO_EARLY && l.word == DOME_UNIT_GRANT && l.of == 2 && p->self == u->home) {
         l.right = 1;
-        put(&p->m->between[p->self][p->self], (letter){.word = DOME_UNIT_DONE, .unit = l.unit, .to = (uint8_t)to});
+        put(&p->m->between[p->self][p->self], (message){.word = DOME_UNIT_DONE, .unit = l.unit, .to = (uint8_t)to});
     }
     if (now.mistake == LOST_DONE && l.word == DOME_UNIT_DONE)
         return;
@@ -179,9 +179,9 @@ static void send_letter(place *p, unsigned to, dome_unit_message msg)
 static void tell_task(place *p, const dome_unit_act *a)
 {
     const int t = first_task(p->self) + (int)a->to;
-    letter l = {.word = a->deed == DOME_UNIT_RAISE ? RAISE : LOWER, .unit = (uint8_t)p->unit, .right = (uint8_t)a->right};
+    message l = {.word = a->action == DOME_UNIT_RAISE ? RAISE : LOWER, .unit = (uint8_t)p->unit, .right = (uint8_t)a->right};
     if (l.word == LOWER && (now.mistake == NOT_LOWERED || (now.mistake == KEEPS_WRITE && a->right == DOME_UNIT_READ))) {
-        put(&p->m->up[t], (letter){.word = LOWERED, .unit = (uint8_t)p->unit});
+        put(&p->m->up[t], (message){.word = LOWERED, .unit = (uint8_t)p->unit});
         return;
     }
     if (l.word == RAISE && now.mistake == RAISED_TOO_FAR)
@@ -192,9 +192,9 @@ static void tell_task(place *p, const dome_unit_act *a)
 static void act(void *ctx, const dome_unit_act *a)
 {
     place *p = ctx;
-    switch (a->deed) {
+    switch (a->action) {
     case DOME_UNIT_SEND:
-        send_letter(p, a->to, a->message);
+        send_message(p, a->to, a->message);
         break;
     case DOME_UNIT_WAIT: /* the home says itself that its timer runs */
         break;
@@ -217,8 +217,8 @@ static dome_unit_call call_of(place *p, bool timer)
 static void age(queue *q, int u)
 {
     for (int k = 0; k < q->count; k++)
-        if (q->letters[k].unit == u && q->letters[k].word == DOME_UNIT_GRANT && q->letters[k].values)
-            q->letters[k].values = OLD;
+        if (q->messages[k].unit == u && q->messages[k].word == DOME_UNIT_GRANT && q->messages[k].values)
+            q->messages[k].values = OLD;
 }
 
 static void store(model *m, int member, int u)
@@ -249,7 +249,7 @@ static void fault(model *m, int t)
 {
     task *k = &m->tasks[t];
     k->told = 1;
-    put(&m->up[t], (letter){.word = FAULT, .unit = k->unit, .right = k->wants});
+    put(&m->up[t], (message){.word = FAULT, .unit = k->unit, .right = k->wants});
 }
 
 static bool begin_access(model *m, int t, int u, uint8_t right)
@@ -280,10 +280,10 @@ static bool task_hears(model *m, int t, int k)
     if (k >= m->down[t].count)
         return false;
     task *of = &m->tasks[t];
-    const letter l = take(&m->down[t], k);
+    const message l = take(&m->down[t], k);
     if (l.word == LOWER) {
         of->right[l.unit] = MIN(of->right[l.unit], l.right);
-        put(&m->up[t], (letter){.word = LOWERED, .unit = l.unit});
+        put(&m->up[t], (message){.word = LOWERED, .unit = l.unit});
         return true;
     }
     if (now.mistake != RIGHT_IGNORED)
@@ -301,7 +301,7 @@ static bool member_hears_task(model *m, int t)
 {
     if (!m->up[t].count)
         return false;
-    const letter l = take(&m->up[t], 0);
+    const message l = take(&m->up[t], 0);
     const int member = member_of(t);
     place p = {.m = m, .unit = l.unit, .self = member};
     const dome_unit_call c = call_of(&p, false);
@@ -359,7 +359,7 @@ static bool member_hears_member(model *m, int from, int to, int k)
 {
     if (k >= m->between[from][to].count)
         return false;
-    const letter l = take(&m->between[from][to], k);
+    const message l = take(&m->between[from][to], k);
     unit *u = &m->units[l.unit];
     const dome_unit_message msg = {.kind = l.word, .data = l.values, .done = l.right, .to = l.to, .of = l.of};
     bool good;
@@ -491,8 +491,8 @@ static void say(text *x, unsigned value)
 static void say_queue(text *x, const queue *q)
 {
     say(x, q->count);
-    memcpy(x->bytes + x->count, q->letters, q->count * sizeof *q->letters);
-    x->count += q->count * sizeof *q->letters;
+    memcpy(x->bytes + x->count, q->messages, q->count * sizeof *q->messages);
+    x->count += q->count * sizeof *q->messages;
 }
 
 static void say_set(text *x, const dome_unit_set *s)

@@ -7,10 +7,10 @@
 
 enum { UNITS = 5, MEMBERS = 70, FIRST = 3, TASKS = 6, STEPS = 200000 };
 
-typedef struct letter {
+typedef struct message {
     unsigned from, to;
     dome_unit_message message;
-} letter;
+} message;
 
 /* A region's units at all members; folded: as the tables keep them, which the others compare with. */
 typedef struct model {
@@ -18,7 +18,7 @@ typedef struct model {
     dome_unit_members *members[MEMBERS];
     dome_unit_home home[UNITS];
     dome_unit_member member[UNITS][MEMBERS];
-    GArray *letters;
+    GArray *messages;
     GArray *lowers; /* letters: from the member, to the task */
     bool quiet;     /* acts are those of the other machine */
     unsigned self;
@@ -28,14 +28,14 @@ typedef struct model {
 static void act(void *ctx, const dome_unit_act *a)
 {
     model *m = ctx;
-    const letter l = {m->self, a->to, a->message};
-    m->acts = m->acts * 31 + a->to + 7 * a->deed + 11 * a->right + 13 * a->message.kind + 17 * a->message.of +
+    const message l = {m->self, a->to, a->message};
+    m->acts = m->acts * 31 + a->to + 7 * a->action + 11 * a->right + 13 * a->message.kind + 17 * a->message.of +
               19 * a->message.data + 23 * a->message.done;
     if (m->quiet)
         return;
-    if (a->deed == DOME_UNIT_SEND)
-        g_array_append_val(m->letters, l);
-    else if (a->deed == DOME_UNIT_LOWER)
+    if (a->action == DOME_UNIT_SEND)
+        g_array_append_val(m->messages, l);
+    else if (a->action == DOME_UNIT_LOWER)
         g_array_append_val(m->lowers, l);
 }
 
@@ -51,7 +51,7 @@ static bool to_home(uint8_t kind)
     return kind <= DOME_UNIT_DONE;
 }
 
-static void deliver(model *m, int unit, letter l)
+static void deliver(model *m, int unit, message l)
 {
     const dome_unit_call c = call_of(m, l.to);
     m->quiet = true;
@@ -83,7 +83,7 @@ static void touch(model *m, int unit, unsigned member, unsigned task, bool write
     g_assert_cmpuint(m->acts, ==, wanted);
 }
 
-static void lower(model *m, int unit, letter l)
+static void lower(model *m, int unit, message l)
 {
     const dome_unit_call c = call_of(m, l.from);
     m->quiet = true;
@@ -99,24 +99,24 @@ static void lower(model *m, int unit, letter l)
 /* All that follows from an access, in the order in which it was sent. */
 static void settle(model *m, int unit)
 {
-    for (guint k = 0; k < 10000 && (m->letters->len || m->lowers->len); k++) {
-        GArray *from = m->lowers->len ? m->lowers : m->letters;
-        const letter l = g_array_index(from, letter, 0);
+    for (guint k = 0; k < 10000 && (m->messages->len || m->lowers->len); k++) {
+        GArray *from = m->lowers->len ? m->lowers : m->messages;
+        const message l = g_array_index(from, message, 0);
         g_array_remove_index(from, 0);
         if (from == m->lowers)
             lower(m, unit, l);
         else
             deliver(m, unit, l);
     }
-    g_assert_cmpuint(m->letters->len + m->lowers->len, ==, 0);
+    g_assert_cmpuint(m->messages->len + m->lowers->len, ==, 0);
 }
 
 static void test_folded(void)
 {
     model *m = g_new0(model, 1);
     GRand *r = g_rand_new_with_seed(5);
-    m->letters = g_array_new(FALSE, FALSE, sizeof(letter));
-    m->lowers = g_array_new(FALSE, FALSE, sizeof(letter));
+    m->messages = g_array_new(FALSE, FALSE, sizeof(message));
+    m->lowers = g_array_new(FALSE, FALSE, sizeof(message));
     m->homes = dome__unit_homes_new(UNITS, MEMBERS, FIRST);
     for (unsigned k = 0; k < MEMBERS; k++) {
         const dome_unit_right have = k == FIRST ? DOME_UNIT_WRITE : DOME_UNIT_NONE;
@@ -139,7 +139,7 @@ static void test_folded(void)
         dome__unit_members_free(m->members[k]);
     }
     dome__unit_homes_free(m->homes);
-    g_array_unref(m->letters);
+    g_array_unref(m->messages);
     g_array_unref(m->lowers);
     g_rand_free(r);
     g_free(m);
