@@ -177,6 +177,38 @@ static bool finish_output(const dome_env *env)
     return false;
 }
 
+static void free_objects(dome_env *env)
+{
+    dome__registry_clear(env);
+    dome__eval_free(g_steal_pointer(&env->eval));
+    dome__comm_free(g_steal_pointer(&env->comm));
+    dome__locks_free(g_steal_pointer(&env->lazy.locks));
+    dome__futures_free(g_steal_pointer(&env->futures));
+    dsparse__notes_free(g_steal_pointer(&env->lazy.sparse_notes));
+    dome__storage_check_no_more();
+    dome__storage_trim();
+}
+
+/* The handles of objects stay known, so that later calls with them are reported. */
+static void close_env(dome_env *env, int status)
+{
+    env->stamp = NULL;
+    env->wait_ns = NULL;
+    dome__transport_free(g_steal_pointer(&env->transport));
+    env->call_log = NULL;
+    dome__watch_close(g_steal_pointer(&env->watch));
+    dome__recording_close(env, status, NULL);
+    dome__options_clear(&env->options);
+    dome__boundary_free(g_steal_pointer(&env->change->boundary));
+    dome__change_free(g_steal_pointer(&env->change));
+    g_clear_pointer(&env->moved, g_free);
+    g_clear_pointer(&env->progress, g_free);
+    env->trace = NULL;
+    env->hooks = dome__hooks_after_finalize();
+    finalized = env;
+    dome__set_this_env(NULL);
+}
+
 int dome_finalize(dome_env *env)
 {
     if (!env)
@@ -204,14 +236,7 @@ int dome_finalize(dome_env *env)
     }
     if (failed && !known && env->rank == 0) /* the program can no longer query it */
         dome__say("%s", dome_error_message(env));
-    dome__registry_clear(env);
-    dome__eval_free(g_steal_pointer(&env->eval));
-    dome__comm_free(g_steal_pointer(&env->comm));
-    dome__locks_free(g_steal_pointer(&env->lazy.locks));
-    dome__futures_free(g_steal_pointer(&env->futures));
-    dsparse__notes_free(g_steal_pointer(&env->lazy.sparse_notes));
-    dome__storage_check_no_more();
-    dome__storage_trim();
+    free_objects(env);
     dome__end(&op, DOME_OK);
     dome__recording_finish(env);
     dome__checkpoint_free(env);
@@ -225,21 +250,7 @@ int dome_finalize(dome_env *env)
         dome__watch_done(env->watch);
     if (env->watch)
         dome__watch_leave(env->watch);
-    env->stamp = NULL;
-    env->wait_ns = NULL;
-    dome__transport_free(g_steal_pointer(&env->transport));
-    env->call_log = NULL;
-    dome__watch_close(g_steal_pointer(&env->watch));
-    dome__recording_close(env, status, NULL);
-    dome__options_clear(&env->options);
-    dome__boundary_free(g_steal_pointer(&env->change->boundary));
-    dome__change_free(g_steal_pointer(&env->change));
-    g_clear_pointer(&env->moved, g_free);
-    g_clear_pointer(&env->progress, g_free);
-    env->trace = NULL;
-    env->hooks = dome__hooks_after_finalize();
-    finalized = env;
-    dome__set_this_env(NULL);
+    close_env(env, status);
     return status;
 }
 
