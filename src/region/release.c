@@ -94,16 +94,29 @@ static void take_forget(const dome_release_units *u, const dome_peer_request *q)
             g_array_remove_index_fast(readers, k);
 }
 
+/* Who has changed something. */
+typedef struct change {
+    dome_release_units *units;
+    int from;
+    bool at_lock;
+} change;
+
+/* A task whose changes others may have written over has a copy that the next push would not make right. */
 static void mark_changed(void *ctx, uint64_t first, uint64_t count, const void *values)
 {
-    dome_release_units *u = ctx;
+    const change *c = ctx;
+    dome_release_units *u = c->units;
     (void)values;
-    for (uint64_t k = first * u->setup.atom / u->setup.unit; k <= ((first + count) * u->setup.atom - 1) / u->setup.unit; k++)
+    for (uint64_t k = first * u->setup.atom / u->setup.unit; k <= ((first + count) * u->setup.atom - 1) / u->setup.unit; k++) {
+        GArray *readers = c->at_lock ? readers_of(u, k) : NULL;
         u->changed[k] = u->setup.release->epoch + 1;
+        for (guint j = 0; readers && j < readers->len; j++)
+            g_array_index(readers, reader, j).middle |= g_array_index(readers, reader, j).rank == c->from;
+    }
 }
 
-/* Writes what another task has changed into this task's copy. */
-static bool apply(const dome_release_units *u, const void *records, size_t bytes, dome_delta_run *visit)
+/* Writes what another task has changed into this task's copy. change: NULL if it is a push. */
+static bool apply(dome_release_units *u, const void *records, size_t bytes, change *change)
 {
     const uint64_t all = u->setup.unit * u->setup.units;
     dome_delta *delta = dome__delta_new(u->setup.atom);
@@ -111,8 +124,8 @@ static bool apply(const dome_release_units *u, const void *records, size_t bytes
     u->figures->bytes += bytes;
     if (good) {
         dome__delta_apply(delta, place_of(u, 0), all, NULL);
-        if (visit)
-            dome__delta_runs(delta, visit, (void *)(uintptr_t)u);
+        if (change)
+            dome__delta_runs(delta, mark_changed, change);
     }
     dome__delta_free(delta);
     return good;
@@ -156,12 +169,12 @@ static bool take_push(dome_release_units *u, const dome_peer_request *q)
 static bool take_delta(dome_release_units *u, const dome_peer_request *q)
 {
     dome_release *r = u->setup.release;
-    const uint8_t *at = (const uint8_t *)q->data + MESSAGE;
+    const uint8_t *bytes = q->data, *at = bytes + MESSAGE;
     if (q->bytes < MESSAGE + 8)
         return false;
     if (dome__get_u64(at) <= r->meets)
-        return apply(u, at + 8, q->bytes - MESSAGE - 8, mark_changed);
-    const waiting_delta d = {u, g_bytes_new(at + 8, q->bytes - MESSAGE - 8), q->id, q->from};
+        return apply(u, at + 8, q->bytes - MESSAGE - 8, &(change){u, q->from, bytes[0] == CHANGE});
+    const waiting_delta d = {u, g_bytes_new(at + 8, q->bytes - MESSAGE - 8), q->id, q->from, bytes[0]};
     g_array_append_val(r->deltas, d);
     return false;
 }
@@ -179,7 +192,7 @@ static void take_message(void *ctx, const dome_peer_request *q)
         take_fetch(u, q);
     else if (u && bytes[0] == FORGET)
         take_forget(u, q);
-    else if (u && bytes[0] == DELTA)
+    else if (u && (bytes[0] == DELTA || bytes[0] == CHANGE))
         done = take_delta(u, q);
     else if (u && bytes[0] == PUSH)
         done = take_push(u, q);
@@ -222,7 +235,7 @@ static void send_changes(const dome_release_units *u, int rank, uint8_t word, co
         g_byte_array_set_size(message, 0);
         dome__release_put(head, word, u);
         g_byte_array_append(message, head, MESSAGE);
-        if (word == DELTA) {
+        if (word == DELTA || word == CHANGE) {
             dome__put_u64(number, u->setup.release->meets);
             g_byte_array_append(message, number, 8);
         }
@@ -261,7 +274,7 @@ static GArray *take_dirty(dome_release_units *u)
     return dirty;
 }
 
-void dome__release_publish(dome_release_units *units)
+void dome__release_publish(dome_release_units *units, uint8_t word)
 {
     dome_release *r = units->setup.release;
     pthread_mutex_lock(&r->lock);
@@ -277,7 +290,7 @@ void dome__release_publish(dome_release_units *units)
         for (guint k = 0; k < dirty->len; k++)
             if (units->homes[g_array_index(dirty, uint64_t, k)] == home)
                 g_array_append_val(some, g_array_index(dirty, uint64_t, k));
-        send_changes(units, home, DELTA, (const uint64_t *)(const void *)some->data, some->len);
+        send_changes(units, home, word, (const uint64_t *)(const void *)some->data, some->len);
     }
     g_hash_table_unref(homes);
     g_array_unref(some);
@@ -384,7 +397,7 @@ static int exchange(dome_release *r, uint64_t place, notices *n)
     n->runs = g_malloc(words * sizeof(uint64_t) + 1);
     for (guint k = 0; status == DOME_OK && n->any && k < r->regions->len; k++)
         if (r->regions->pdata[k])
-            dome__release_publish(r->regions->pdata[k]);
+            dome__release_publish(r->regions->pdata[k], DELTA);
     if (most <= FEW * RUN_WORDS && !(flags & SENDS)) {
         uint64_t *to = (uint64_t *)(void *)n->runs;
         for (uint64_t k = 0; k < size; to += n->counts[k++])
@@ -442,8 +455,6 @@ static void remove_repeated(GArray *units)
             g_array_index(units, uint64_t, kept++) = g_array_index(units, uint64_t, k);
     g_array_set_size(units, kept);
 }
-
-enum { UNIT_BITS = 40 };
 
 static void push_to(const dome_release *r, int rank, GArray *keys)
 {
@@ -531,7 +542,7 @@ static void answer_waiting(dome_release *r)
         const waiting_delta *d = &g_array_index(r->deltas, waiting_delta, k);
         gsize bytes;
         const void *records = g_bytes_get_data(d->records, &bytes);
-        if (apply(d->units, records, bytes, mark_changed))
+        if (apply(d->units, records, bytes, &(change){d->units, d->from, d->word == CHANGE}))
             dome__peer_reply(r->peer, d->from, d->id, NULL, 0);
         g_bytes_unref(d->records);
     }
@@ -580,10 +591,13 @@ GByteArray *dome__release_give(dome_release *release)
     uint8_t word[KEY];
     for (guint n = 0; n < r->regions->len; n++) {
         dome_release_units *u = r->regions->pdata[n];
-        if (u)
-            dome__release_publish(u);
-        for (guint k = 0; u && k < u->written->len; k++)
+        if (!u)
+            continue;
+        dome__release_publish(u, CHANGE);
+        pthread_mutex_lock(&r->lock);
+        for (guint k = 0; k < u->written->len; k++)
             know(r, key_of(u, g_array_index(u->written, uint64_t, k)));
+        pthread_mutex_unlock(&r->lock);
     }
     dome__put_u64(word, r->epoch);
     g_byte_array_append(carried, word, EPOCH);
@@ -606,7 +620,7 @@ static void take_unit(dome_release *r, uint64_t key)
     if (!u || unit >= u->setup.units || is_home(u, unit))
         return;
     if (u->state[unit] & DIRTY)
-        dome__release_publish(u);
+        dome__release_publish(u, CHANGE);
     pthread_mutex_lock(&r->lock);
     dome__release_drop(u, unit);
     pthread_mutex_unlock(&r->lock);

@@ -54,6 +54,7 @@ typedef struct waiting_delta {
     GBytes *records;
     uint64_t id;
     int from;
+    uint8_t word;
 } waiting_delta;
 
 struct dome_release_units {
@@ -71,15 +72,19 @@ struct dome_release_units {
 
 /* Messages: a word, the region's number, then
  *   FETCH   the unit, meets of the task; the reply: its values
- *   DELTA   records (delta.h), of the region's memory; the reply: they are applied
+ *   DELTA   meets of the task, records (delta.h), of the region's memory; the reply: they are applied
+ *   CHANGE  the same, at a lock: others may write the same bytes before the next barrier
  *   PUSH    the number of units (4 bytes), the units, records; the reply: they are applied
  *   FORGET  the unit: no pushes to this task any more */
-enum { FETCH = 1, DELTA, PUSH, FORGET };
+enum { FETCH = 1, DELTA, CHANGE, PUSH, FORGET };
 enum { MESSAGE = 5, FETCH_MESSAGE = MESSAGE + 16, FORGET_MESSAGE = MESSAGE + 8, MOST_RECORDS = 1 << 18 };
+
+/* A key: the region's number, and the unit. */
+enum { UNIT_BITS = 40 };
 
 static inline uint64_t key_of(const dome_release_units *u, uint64_t unit)
 {
-    return (uint64_t)u->number << 40 | unit;
+    return (uint64_t)u->number << UNIT_BITS | unit;
 }
 
 static inline char *place_of(const dome_release_units *u, uint64_t unit)
@@ -100,7 +105,7 @@ void dome__release_allow(const dome_release_units *units, uint64_t first, uint64
 /* The copy is not valid any more; the lock is held. */
 void dome__release_drop(dome_release_units *units, uint64_t unit);
 
-/* Sends what this task has changed to the homes, and waits until it is there. The units stay `written`. */
-void dome__release_publish(dome_release_units *units);
+/* Sends what this task has changed to the homes, by DELTA or CHANGE, and waits until it is there. The units stay `written`. */
+void dome__release_publish(dome_release_units *units, uint8_t word);
 
 #endif

@@ -51,6 +51,32 @@ static void check_turns(void)
     dome_region_free(r);
 }
 
+/* In each round a task writes a value, and then another one the value before it, so that nothing has changed for who compares. */
+static void check_back(void)
+{
+    enum { ROUNDS = 12 };
+    dome_region *r = dome_region_new(env, "back", DOME_I64, 2, OPTIONS);
+    volatile int64_t *x = dome_region_data(r);
+    dome_lock *lock = dome_lock_new(env, "back");
+    for (int64_t round = 0; round < ROUNDS; round++) {
+        const int64_t turn = 2 * round + size - 1 - rank; /* of the last two tasks; of no task twice */
+        bool waits = rank >= size - 2;
+        dome_barrier(env);
+        CHECK(x[0] == 0 && x[1] == 2 * round);
+        while (waits) {
+            dome_lock_acquire(lock);
+            if (x[1] == turn) {
+                x[0] = rank == size - 1 ? round + 1 : 0;
+                x[1] = turn + 1;
+                waits = false;
+            }
+            dome_lock_release(lock);
+        }
+    }
+    dome_lock_free(lock);
+    dome_region_free(r);
+}
+
 /* The holder sends more to a task that waits for the lock than memory between them can take. */
 static void check_messages(void)
 {
@@ -135,6 +161,8 @@ int main(int argc, char **argv)
     size = dome_size(env);
     check_counter();
     check_turns();
+    if (size > 1)
+        check_back();
     check_messages();
     check_many();
     check_mistakes();
