@@ -63,6 +63,7 @@ static void check_back(void)
         bool waits = rank >= size - 2;
         dome_barrier(env);
         CHECK(x[0] == 0 && x[1] == 2 * round);
+        dome_barrier(env);
         while (waits) {
             dome_lock_acquire(lock);
             if (x[1] == turn) {
