@@ -37,6 +37,7 @@ enum { ROWS = sizeof rows / sizeof *rows };
 
 static const char *missing[ROWS]; /* why this machine has it not */
 static const dome_tracker *forced;
+static bool unknown; /* DOME_TRACKER names no row */
 static pthread_once_t tried = PTHREAD_ONCE_INIT;
 
 static void note_page(void *context, size_t first, size_t count)
@@ -104,6 +105,7 @@ static void force_by_variable(void)
     const char *name = getenv(DOME_VARIABLE_TRACKER);
     int k = name ? row_of(name) : -1;
     forced = k >= 0 && !missing[k] ? rows[k] : NULL;
+    unknown = name && *name && k < 0;
 }
 
 static void try_all(void)
@@ -136,6 +138,10 @@ bool dome__tracker_force(const char *name)
 const dome_tracker *dome__tracker_choose(bool rights, const char **why)
 {
     pthread_once(&tried, try_all);
+    if (unknown) {
+        *why = DOME_VARIABLE_TRACKER " names no tracker: unset it, or use async, fault, protect or compare";
+        return NULL;
+    }
     int first = forced ? row_of(forced->name) : 0;
     for (int k = first; k < ROWS; k++)
         if (!missing[k] && (!rights || rows[k]->rights))

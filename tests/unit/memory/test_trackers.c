@@ -545,6 +545,16 @@ static void named_by_variable(void)
     dome__memory_free(memory);
 }
 
+static void named_wrongly(void)
+{
+    const char *why = NULL;
+    g_setenv("DOME_TRACKER", "asynk", TRUE);
+    dome_memory *memory = new_memory(1);
+    why = dome__memory_on_fault(memory, give_right, &memory);
+    g_assert_cmpstr(why, ==, "DOME_TRACKER names no tracker: unset it, or use async, fault, protect or compare");
+    dome__memory_free(memory);
+}
+
 /* More mappings than the process may have: each second page has another right than its neighbours. */
 static void many_mappings(void)
 {
@@ -629,10 +639,10 @@ static void add(const char *path, const char *name, const void *argument, void (
 
 int main(int argc, char **argv)
 {
-    static void (*const refusals[])(void) = {without_userfaultfd, old_kernel,    without_memfd,   without_locked_memory,
-                                             named_by_variable,   many_mappings, no_mappings_left};
-    static const char *const names[] = {"without-userfaultfd", "old-kernel",    "without-memfd",   "without-locked-memory",
-                                        "named-by-variable",   "many-mappings", "no-mappings-left"};
+    static void (*const refusals[])(void) = {without_userfaultfd, old_kernel,    without_memfd, without_locked_memory,
+                                             named_by_variable,   named_wrongly, many_mappings, no_mappings_left};
+    static const char *const names[] = {"without-userfaultfd", "old-kernel",    "without-memfd", "without-locked-memory",
+                                        "named-by-variable",   "named-wrongly", "many-mappings", "no-mappings-left"};
     static const char *const trackers[] = {"async", "fault", "protect", "compare"};
     g_test_init(&argc, &argv, NULL);
     for (size_t k = 0; k < G_N_ELEMENTS(refusals); k++)
