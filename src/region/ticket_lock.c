@@ -30,7 +30,8 @@ static struct timespec deadline(uint64_t ns)
 
 static int sleep_until_served(dome_ticket_lock *s, dome_transport *t, unsigned ticket)
 {
-    dome_lock_wait wait = dome__lock_wait_begin(t, MAX(atomic_load(&s->holder) - 1, 0));
+    const int holder = dome__ticket_lock_holder(s); /* read once: it may change at any time */
+    dome_lock_wait wait = dome__lock_wait_begin(t, MAX(holder, 0));
     for (unsigned now; (now = atomic_load_explicit(&s->serving, memory_order_acquire)) != ticket;) {
         const struct timespec until = deadline(wait.ns);
         syscall(SYS_futex, &s->serving, FUTEX_WAIT_BITSET, now, &until, NULL, bit_of(ticket));
