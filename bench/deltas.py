@@ -1,4 +1,4 @@
-"""What incremental checkpoints write, over what has changed: the files of bench/deltas.c.
+"""How large incremental checkpoints are beside the bytes that have changed: runs bench/deltas.c and measures its files.
 
     bench/deltas.py BUILD [--megabytes N] [--checkpoints N] [--tasks N] [--directory DIR]
 

@@ -13,7 +13,7 @@
 
 enum { BATCHES = 4, MOST = 16 }; /* MOST: rows that are always taken together */
 
-/* What is left of a batch is taken in pieces of whole units, unless these are long: then hardly ever two tasks write one unit. */
+/* Tasks take the rows of a batch in pieces of whole units, unless a unit has many rows. So two tasks rarely write one unit. */
 struct batch {
     int64_t *next, end; /* rows: the next one, which all tasks share; the end */
     int64_t unit;

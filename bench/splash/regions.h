@@ -91,7 +91,7 @@ static inline void splash_wait(atomic_int *flag)
     }
 }
 
-/* From here on the memory of G_MALLOC is one for all tasks: a region at the same address, with what task 0 has made. */
+/* Turns the memory of G_MALLOC into a region, at the same address on all tasks. It starts with task 0's contents. */
 static inline void splash_create(long tasks)
 {
     const size_t used = atomic_load(SPLASH_USED);

@@ -47,14 +47,14 @@ extern "C" {
 
 typedef struct dome_region dome_region;
 
-/* What a task may expect to see of what others have written. It makes a difference between hosts alone.
- * DOME_SEQUENTIAL: as above. A unit is where it was written last, and travels when another host touches it.
- * DOME_RELEASE: release consistency (src/region/release.h has the sources). Tasks write in copies of their own, also neighbouring
- * elements of one unit, without waiting for each other. What a task has written is there for the others where both synchronise:
- * dome_barrier; a lock, for the next holder; and where all tasks wait for each other for a checkpoint or a move. Other operations
- * and messages do not count, nor do atomic operations. Only what has changed travels, and at a barrier it goes ahead to the tasks
- * that needed it after the last visit of that barrier. Two tasks that write one byte between two barriers: a data race; one of
- * the values stays. Tasks of one host have copies of their own, too. All machines must be of one kind. */
+/* When a task sees the stores of other tasks. It makes a difference between hosts alone.
+ * DOME_SEQUENTIAL: as above. A unit stays where it was written last, and travels when another host touches it.
+ * DOME_RELEASE: release consistency (src/region/release.h has the sources). Each task writes to a copy of its own and waits for
+ * nobody, even where two tasks write neighbouring elements of one unit. Other tasks see its stores after dome_barrier; the next
+ * holder of a lock sees them; and all see them where all tasks wait for each other for a checkpoint or a move. Other operations,
+ * messages and atomic operations make nothing visible. Only changed bytes travel; at a barrier the library pushes them to the
+ * tasks that fetched them after the last visit of that barrier. If two tasks write one byte between two barriers, that is a data
+ * race, and one of the values stays. Tasks of one host have copies of their own, too. All machines must be of one kind. */
 typedef enum dome_consistency { DOME_SEQUENTIAL, DOME_RELEASE } dome_consistency;
 
 typedef struct dome_region_options {

@@ -14,8 +14,9 @@ static const double COST_WEIGHT = 0.5;
 /* The number of checkpoints without deltas after one whose blocks had changed too much for them. */
 enum { WITHOUT_DELTAS = 7 };
 
-/* A chain of deltas ends when it has more than this part of the bytes of all data. (One that gets more than half is not written
- * at all: the tasks have then copied what has changed, and rank 0 alone has to read the rest.) */
+/* A chain of deltas ends when its files together are larger than this part of all data. (A file that would make them larger than
+ * half is written with whole blocks instead, at more cost: the tasks have copied only what has changed, so rank 0 reads the
+ * rest.) */
 enum { CHAIN_PART = 4 };
 
 /* Reports a failure once, and once more if the failures continue. */

@@ -182,7 +182,7 @@ static void copy_from_earlier(lead *l)
 
 /* ---- the whole job ---- */
 
-/* Has all tasks make deltas if they are to be tried. */
+/* Decides whether to try deltas, and tells the other tasks to make theirs. */
 static void want_deltas(lead *l)
 {
     dome_ckpt_job *job = l->all.job;

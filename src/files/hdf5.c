@@ -446,7 +446,7 @@ static bool no_process(char **message)
     return refuse(message, "needs a process of its own for libhdf5, which cannot be started: %s", g_strerror(errno));
 }
 
-/* What comes from the other process: bytes, or the reason why there are none. */
+/* The other process's answer: bytes, or why it has none. */
 typedef struct raw_answer {
     char *all;
     size_t bytes;

@@ -6,8 +6,8 @@
 
 #include "transport/launcher.h"
 
-/* Task 0: a file in memory with what newcomers are started with: the path of the program, the words after its name, and the
- * environment. Returns its descriptor; -1 with errno set. */
+/* Task 0: writes the path of the program, its arguments and its environment to a file in memory, from which newcomers are
+ * started. Returns the descriptor; -1 with errno set. */
 int dome__standby_order(const char *path, char **words, char **environment);
 
 typedef struct dome_standby_request {
@@ -21,8 +21,8 @@ typedef struct dome_standby_request {
  * is closed: newcomers end some time after that, if their view has not come by then. */
 pid_t dome__standby_start(const dome_standby_request *request, int *fd);
 
-/* Reads the line: ids gets the launcher's ids of n ranks, 0 for those that are no newcomers. Returns NULL, or why there are none
- * (g_free'd). */
+/* Reads the line: ids[r] is the launcher's id of rank r, 0 if that rank is no newcomer. Returns NULL, or why no newcomer could be
+ * started (g_free'd). */
 char *dome__standby_read(const char *line, int *ids, int n);
 
 #endif

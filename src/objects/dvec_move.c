@@ -69,7 +69,7 @@ static uint64_t message_elements(const dvec *x)
     return MAX(1, MESSAGE_BYTES / DVEC_ELEMENT(x));
 }
 
-/* What goes to a task, or comes from one. */
+/* The pieces that are sent to a task, or received from it. */
 typedef struct half {
     int rank;
     piece *pieces;

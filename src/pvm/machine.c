@@ -277,7 +277,7 @@ static int status_of_failed(pid_t pid)
     return ended > 0 ? status : 0;
 }
 
-/* Whether somebody has ended a process. One that crashes would do so again. */
+/* Whether a signal from outside has ended the process. After a crash another attempt would crash, too. */
 static bool was_killed(int status)
 {
     return WIFSIGNALED(status) && (WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGTERM);

@@ -94,14 +94,14 @@ static void take_forget(const dome_release_units *u, const dome_peer_request *q)
             g_array_remove_index_fast(readers, k);
 }
 
-/* Who has changed something. */
+/* Records of a task, and whether it sent them at a lock. */
 typedef struct change {
     dome_release_units *units;
     int from;
     bool at_lock;
 } change;
 
-/* A task whose changes others may have written over has a copy that the next push would not make right. */
+/* Another task may have overwritten changes that a task sent at a lock. The next push would not repair that task's copy. */
 static void mark_changed(void *ctx, uint64_t first, uint64_t count, const void *values)
 {
     const change *c = ctx;

@@ -777,7 +777,7 @@ typedef struct row_source {
     uint32_t *kept;
 } row_source;
 
-/* Calls the function for the rows of a block, and puts their entries, *total, behind those that are there. */
+/* Calls the program's function for each row of a block and appends the entries. *total: the number of entries so far. */
 static void fill_rows_of(const row_source *from, filling *f, uint64_t position, dsparse_block *b, uint64_t *total)
 {
     dsparse_row *row = from->row;

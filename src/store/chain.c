@@ -110,7 +110,7 @@ static const dome_ckpt_change *find_change(const GArray *changes, uint64_t block
     return NULL;
 }
 
-/* Brings a block up to date with what one checkpoint of the chain has for it. */
+/* Applies the deltas that one checkpoint of the chain has for a block. */
 static bool patch_by(dome_ckpt_file *holder, const dome_ckpt_object *object, uint64_t block, void *buffer, char **reason)
 {
     const dome_ckpt_window *window = dome__ckpt_window_of(holder->ckpt, object, block);

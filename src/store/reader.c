@@ -144,7 +144,7 @@ static bool is_trusted(int fd, char **message)
     return trusted;
 }
 
-/* Opens a file with what its own head says: one of deltas has no table then. */
+/* Opens one file without its chain. A file of deltas has no table then. */
 static dome_ckpt_file *open_alone(const char *path, char **message)
 {
     dome_ckpt *ckpt = NULL;

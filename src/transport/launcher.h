@@ -73,11 +73,12 @@ typedef struct dome_launcher_machine {
 
     /* Starts a daemon as a child of this process, with its files in directory, listening on address (NULL: for this host only).
      * hosts: other hosts will be added. lifeline: a socket; the daemon ends when the last process that holds its other end is
-     * gone (-1: none). Returns the daemon's pid, or 0; -1: somebody has killed it before it could answer. */
+     * gone (-1: none). Returns the daemon's pid, or 0; -1: a signal from outside ended it before it
+     * answered. */
     pid_t (*start)(const char *directory, const char *address, bool hosts, int lifeline, double timeout, char **message);
 
     /* Adds hosts (lines of a hostfile). On failure returns false, and *message names the hosts that failed. old (may be NULL):
-     * set for those that were in the machine before. Called in a separate process. */
+     * by line: whether the host was in the machine before. Called in a separate process. */
     bool (*add)(char **lines, bool *old, char **message);
 
     /* The names of the machine's hosts but for this one, as the daemon of this host knows them; NULL on failure. Called in a

@@ -62,7 +62,7 @@ typedef struct dome_message {
     uint64_t bytes; /* of the first part */
 } dome_message;
 
-/* A message that is to be sent. */
+/* An outgoing message. */
 typedef struct dome_message_out {
     int dest, tag;
     dome_type type;
