@@ -1,11 +1,10 @@
 #include "ckpt/background.h"
 #include "system/thread.h"
+#include "system/time.h"
 
-#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
-#include <time.h>
 
 /* All tasks stop for a checkpoint until the last has copied its part. A thread that began earlier would take a processor from a
  * task that still copies and for which others wait. Tasks copy similar amounts, so the thread is delayed by this fraction of the
@@ -31,11 +30,7 @@ struct dome_ckpt_background {
 /* Delays the work, unless a caller is waiting for it. */
 static void hold_back(dome_ckpt_background *b)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    double seconds = b->hold + (double)until.tv_nsec * 1e-9, whole = floor(seconds);
-    until.tv_sec += (time_t)whole;
-    until.tv_nsec = (long)((seconds - whole) * 1e9);
+    const struct timespec until = dome__in_ns((uint64_t)(MAX(b->hold, 0) * 1e9));
     while (!b->wanted && !b->quit && pthread_cond_timedwait(&b->changed, &b->mutex, &until) == 0)
         ;
 }

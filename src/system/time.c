@@ -14,6 +14,12 @@ double dome__now(void)
     return (double)dome__now_ns() * 1e-9;
 }
 
+struct timespec dome__in_ns(uint64_t ns)
+{
+    const uint64_t at = dome__now_ns() + ns;
+    return (struct timespec){.tv_sec = (time_t)(at / 1000000000), .tv_nsec = (long)(at % 1000000000)};
+}
+
 uint64_t dome__since_ns(uint64_t begin)
 {
     uint64_t now = dome__now_ns();

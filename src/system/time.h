@@ -3,9 +3,13 @@
 #define DOME_SRC_TIME_H
 
 #include <stdint.h>
+#include <time.h>
 
 uint64_t dome__now_ns(void);
 double dome__now(void); /* s */
+
+/* So many nanoseconds from now, by CLOCK_MONOTONIC, as waits of the system take it. */
+struct timespec dome__in_ns(uint64_t ns);
 
 /* Nanoseconds since `begin`; 0 if the clock has jumped back. */
 uint64_t dome__since_ns(uint64_t begin);

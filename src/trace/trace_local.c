@@ -1,9 +1,9 @@
 #include "trace/trace_local.h"
 #include "system/thread.h"
+#include "system/time.h"
 
 #include <pthread.h>
 #include <signal.h>
-#include <time.h>
 
 /* Milliseconds between writes: at most this much is lost when the process is killed. */
 enum { TICK = 100 };
@@ -31,11 +31,7 @@ static void *local_main(void *argument)
     dome_trace_local *local = argument;
     pthread_mutex_lock(&local->lock);
     while (!local->stop) {
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += TICK * 1000000L;
-        until.tv_sec += until.tv_nsec / 1000000000L;
-        until.tv_nsec %= 1000000000L;
+        const struct timespec until = dome__in_ns(TICK * UINT64_C(1000000));
         pthread_cond_timedwait(&local->change, &local->lock, &until);
         pass_on(local, false);
     }
