@@ -61,86 +61,6 @@ char *dome__pvm_daemon_program(char **trouble)
     return program;
 }
 
-/* A process that has ended, also one that nobody has waited for. */
-static bool is_dead(pid_t pid)
-{
-    char path[64], *text = NULL;
-    if (kill(pid, 0) < 0)
-        return errno == ESRCH;
-    g_snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    const char *state = g_file_get_contents(path, &text, NULL, NULL) ? strrchr(text, ')') : NULL;
-    const bool dead = state && (g_str_has_prefix(state, ") Z") || g_str_has_prefix(state, ") X"));
-    g_free(text);
-    return dead;
-}
-
-/* "socket:[...]" as /proc has it for the local socket that listens at a path; NULL: the system does not say. */
-static char *socket_at(const char *path)
-{
-    char *text = NULL, *found = NULL;
-    if (!g_file_get_contents("/proc/net/unix", &text, NULL, NULL))
-        return NULL;
-    char **lines = g_strsplit(text, "\n", -1);
-    for (char **line = lines; *line && !found; line++) {
-        unsigned long flags, inode; /* number: references protocol flags type state inode path */
-        if (sscanf(*line, "%*[^:]: %*x %*x %lx %*x %*x %lu", &flags, &inode) == 2 && flags & 0x10000 &&
-            g_str_has_suffix(*line, path))
-            found = g_strdup_printf("socket:[%lu]", inode);
-    }
-    g_strfreev(lines);
-    g_free(text);
-    return found;
-}
-
-static bool has_open(const char *process, const char *socket)
-{
-    char *folder = g_build_filename("/proc", process, "fd", NULL);
-    GDir *dir = g_dir_open(folder, 0, NULL);
-    bool has = false;
-    for (const char *name; dir && !has && (name = g_dir_read_name(dir));) {
-        char *path = g_build_filename(folder, name, NULL), *target = g_file_read_link(path, NULL);
-        has = g_strcmp0(target, socket) == 0;
-        g_free(target);
-        g_free(path);
-    }
-    if (dir)
-        g_dir_close(dir);
-    g_free(folder);
-    return has;
-}
-
-/* Whether a daemon has this socket open; true if the system does not say. */
-static bool daemon_has(const char *socket)
-{
-    GDir *dir = socket ? g_dir_open("/proc", 0, NULL) : NULL;
-    bool has = !dir;
-    for (const char *name; dir && !has && (name = g_dir_read_name(dir));) {
-        char *path = g_build_filename("/proc", name, "comm", NULL), *comm = NULL;
-        has = g_ascii_isdigit(*name) && g_file_get_contents(path, &comm, NULL, NULL) && g_str_has_prefix(comm, "pvmd") &&
-              has_open(name, socket);
-        g_free(comm);
-        g_free(path);
-    }
-    if (dir)
-        g_dir_close(dir);
-    return has;
-}
-
-/* Whether the daemon at the other end of a local socket has ended. Its sockets may be open even so: for a moment the tasks that
- * it is just starting have them, too. The process that has begun to listen is another one than the daemon where PVM has started
- * that on another host's behalf: it goes into the background then. */
-static bool has_ended(int fd, const char *path)
-{
-    struct ucred listener = {0};
-    socklen_t length = sizeof listener;
-    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &listener, &length) < 0 || listener.pid <= 0 || !is_dead(listener.pid))
-        return false;
-    char *socket = socket_at(path);
-    const bool ended = !daemon_has(socket);
-    g_free(socket);
-    return ended;
-}
-
 /* Whether a daemon answers at an address from its file: the path of a local socket, or host and port in hexadecimal. */
 static bool answers(const char *text)
 {
@@ -152,7 +72,7 @@ static bool answers(const char *text)
         g_strlcpy(to.sun_path, text, sizeof to.sun_path);
         fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
         connected = fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof to) == 0;
-        if (connected && has_ended(fd, text)) {
+        if (connected && !dome__pvm_process_listens(fd, text)) {
             connected = false;
             errno = ECONNREFUSED;
         }

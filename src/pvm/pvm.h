@@ -4,6 +4,7 @@
  * hoster.c     starts the daemons of many hosts at once
  * hosts.c      the user's own machine, shown and changed; what its programs tell of themselves
  * program.c    the tasks of one program: spawn, siblings, start message
+ * process.c    what /proc says of daemons and tasks
  * take_down.c  the end of a private machine
  * instead.c    replaces functions of PVM's library
  * launcher.c, transport.c  the tables: who the tasks are, and their messages */
@@ -49,6 +50,23 @@ pid_t dome__pvm_daemon_start(const char *directory, const char *address, int lif
 /* Makes PVM start daemons on other hosts through ssh (or the user's own PVM_RSH), with the environment variables that they need.
  * Call it before dome__pvm_daemon_start. */
 void dome__pvm_write_rsh(const char *directory);
+
+/* A process of this host. Its start time distinguishes it from a new process with the same pid. */
+typedef struct dome_pvm_process {
+    pid_t pid, parent;
+    unsigned long long start;
+} dome_pvm_process;
+
+/* Fills in all but pid. False: it is gone, or a zombie. */
+bool dome__pvm_process_read(dome_pvm_process *process);
+
+/* Whether it runs PVM's daemon. */
+bool dome__pvm_process_is_daemon(pid_t pid);
+
+/* Whether a daemon is alive that listens at the path to which fd, a local socket, is connected; true if the system does not say.
+ * Others may have a dead daemon's socket: for a moment the tasks that it was starting have it. The process that began to listen
+ * may have ended although the daemon lives: daemons of other hosts go into the background. */
+bool dome__pvm_process_listens(int fd, const char *path);
 
 /* Ends a private machine: dome_launcher_machine.take_down. */
 void dome__pvm_take_down(const char *directory, bool others);

@@ -14,68 +14,46 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A process of the machine. Its start time distinguishes it from a new process with the same pid. */
 typedef struct member {
-    pid_t pid, parent;
-    unsigned long long start;
+    dome_pvm_process process;
     bool daemon, task;
 } member;
 
-/* Returns false if the process is gone or a zombie. */
-static bool read_status(member *m)
-{
-    char path[64], *text = NULL, state = 'X';
-    int parent = 0;
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)m->pid);
-    char *after = g_file_get_contents(path, &text, NULL, NULL) ? strrchr(text, ')') : NULL;
-    bool there = after && sscanf(after, ") %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-                                 &state, &parent, &m->start) == 3;
-    m->parent = parent;
-    g_free(text);
-    return there && state != 'Z' && state != 'X';
-}
-
 static bool gone(const member *m)
 {
-    member now = {.pid = m->pid};
-    waitpid(m->pid, NULL, WNOHANG); /* reaps it if it is a child of this process */
-    return !read_status(&now) || now.start != m->start;
+    dome_pvm_process now = {.pid = m->process.pid};
+    waitpid(now.pid, NULL, WNOHANG); /* reaps it if it is a child of this process */
+    return !dome__pvm_process_read(&now) || now.start != m->process.start;
 }
 
 /* Whether a process belongs to the machine: its daemon and all processes started from there have the machine's directory in their
  * environment. */
 static bool look_at(const char *number, const char *machine, member *m)
 {
-    char path[64], *environment = NULL, *exe = NULL;
+    char path[64], *environment = NULL;
     gsize length = 0;
     struct stat s;
     bool of_machine = false;
-    *m = (member){.pid = atoi(number)};
-    snprintf(path, sizeof path, "/proc/%d", (int)m->pid);
+    *m = (member){.process.pid = atoi(number)};
+    const int pid = (int)m->process.pid;
+    snprintf(path, sizeof path, "/proc/%d", pid);
     if (stat(path, &s) < 0 || s.st_uid != geteuid())
         return false;
-    snprintf(path, sizeof path, "/proc/%d/environ", (int)m->pid);
+    snprintf(path, sizeof path, "/proc/%d/environ", pid);
     if (g_file_get_contents(path, &environment, &length, NULL))
         for (const char *at = environment; at < environment + length; at += strlen(at) + 1) {
             of_machine |= strcmp(at, machine) == 0;
             m->task |= strcmp(at, "DOME_JOIN=1") == 0;
         }
     g_free(environment);
-    if (!of_machine || !read_status(m))
-        return false;
-    snprintf(path, sizeof path, "/proc/%d/exe", (int)m->pid);
-    exe = g_file_read_link(path, NULL);
-    char *base = exe ? g_path_get_basename(exe) : g_strdup("");
-    m->daemon = g_str_has_prefix(base, "pvmd");
-    g_free(base);
-    g_free(exe);
-    return true;
+    m->daemon = of_machine && dome__pvm_process_is_daemon(pid);
+    return of_machine && dome__pvm_process_read(&m->process);
 }
 
 static bool is_daemon(const GArray *members, pid_t pid)
 {
     for (guint i = 0; i < members->len; i++)
-        if (g_array_index(members, member, i).pid == pid)
+        if (g_array_index(members, member, i).process.pid == pid)
             return g_array_index(members, member, i).daemon;
     return false;
 }
@@ -96,7 +74,7 @@ static GArray *members_of(const char *directory)
         g_dir_close(proc);
     for (guint i = 0; i < found->len; i++) {
         member *each = &g_array_index(found, member, i);
-        each->task |= is_daemon(found, each->parent);
+        each->task |= is_daemon(found, each->process.parent);
     }
     for (guint i = found->len; i-- > 0;)
         if (!g_array_index(found, member, i).task && !g_array_index(found, member, i).daemon)
@@ -110,7 +88,7 @@ static void send_to(const GArray *members, bool daemons, int number)
     for (guint i = 0; i < members->len; i++) {
         const member *m = &g_array_index(members, member, i);
         if (m->daemon == daemons && !gone(m))
-            kill(m->pid, number);
+            kill(m->process.pid, number);
     }
 }
 
