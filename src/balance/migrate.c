@@ -314,22 +314,14 @@ static bool any_shared(const dome_env *env, const dome_layout *layout)
     return false;
 }
 
-/* All tasks wait for each other; what they have written to objects that they share is there for all. */
-static int meet(dome_env *env)
-{
-    const dome_object_ops *met = NULL;
-    int status = DOME_OK;
-    for (dome_object *o = NULL; status == DOME_OK && (o = dome_object_next(env, o));)
-        if (dome__object_is_shared(o) && dome_object_operations(o) != met && dome__object_meet(o, &status))
-            met = dome_object_operations(o);
-    return status == DOME_OK && !met ? wait_for_all(env) : status;
-}
-
 /* No task writes from here on, and then all have what they are about to own. */
 static int fetch_shared(dome_env *env, const dome_layout *layout)
 {
     dome_object_info info = {.size = sizeof info};
-    int status = meet(env);
+    bool waits;
+    int status = dome__objects_meet(env, false, &waits);
+    if (status == DOME_OK && waits)
+        status = wait_for_all(env);
     for (dome_object *o = NULL; status == DOME_OK && (o = dome_object_next(env, o));)
         if (dome__object_is_shared(o) && follows(o, layout, &info) && (status = dome__object_fetch(o, layout)) != DOME_OK)
             status =

@@ -16,25 +16,11 @@ char *dome__state_cannot(const char *object, int status)
     return cannot(object, dome_status_text((dome_status)status));
 }
 
-/* The next object of the state that tasks share. */
-static dome_object *next_shared(const dome_env *env, dome_object *o)
-{
-    while ((o = dome_object_next(env, o)) && !(dome__object_is_named(o) && dome__object_is_shared(o)))
-        continue;
-    return o;
-}
-
 int dome__state_meet(dome_env *env)
 {
-    const dome_object_ops *met = NULL;
-    bool any = false, all = false;
-    int status = DOME_OK;
-    for (dome_object *o = NULL; status == DOME_OK && (o = next_shared(env, o)); any = true)
-        if (dome_object_operations(o) != met && dome__object_meet(o, &status)) {
-            met = dome_object_operations(o);
-            all = true;
-        }
-    if (status != DOME_OK || !any || all)
+    bool waits;
+    int status = dome__objects_meet(env, true, &waits);
+    if (status != DOME_OK || !waits)
         return status;
     status = dome__barrier(env->transport);
     return status ? dome__fail_transport(env, status) : DOME_OK;

@@ -530,12 +530,22 @@ bool dome__object_shares(const dome_object *object, int rank)
     return SLOT(object, shares) && object->ops->shares(object, rank);
 }
 
-bool dome__object_meet(dome_object *object, int *status)
+dome_status dome__objects_meet(dome_env *env, bool named, bool *waits)
 {
-    if (!SLOT(object, meet))
-        return false;
-    *status = object->ops->meet(object);
-    return true;
+    const dome_object_ops *met = NULL;
+    dome_status status = DOME_OK;
+    bool any = false;
+    for (dome_object *o = NULL; status == DOME_OK && (o = dome_object_next(env, o));) {
+        if (!SLOT(o, shares) || (named && !o->named))
+            continue;
+        any = true;
+        if (!SLOT(o, meet) || o->ops == met)
+            continue;
+        met = o->ops;
+        status = met->meet(o);
+    }
+    *waits = any && !met;
+    return status;
 }
 
 dome_status dome__object_fetch(dome_object *object, const dome_layout *layout)

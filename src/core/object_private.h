@@ -53,8 +53,9 @@ uint64_t dome__object_parameters(const dome_object *object, void *buffer);
 bool dome__object_is_shared(const dome_object *object);
 bool dome__object_shares(const dome_object *object, int rank);
 
-/* The slot `meet`; false: it has none. */
-bool dome__object_meet(dome_object *object, int *status);
+/* Calls the slot `meet` once for each table of objects that tasks share, with named: of those that have names of the program's.
+ * *waits: there are such objects, and no table has the slot; then all tasks have still to wait for each other. Collective. */
+dome_status dome__objects_meet(dome_env *env, bool named, bool *waits);
 
 /* Gets the values that this task is about to own. */
 dome_status dome__object_fetch(dome_object *object, const dome_layout *layout);
