@@ -61,6 +61,9 @@ const char *dome__memory_allow(dome_memory *memory, size_t first, size_t count, 
 /* Some of these bytes are of memory with rights: a system call on them may fail where an access would wait. */
 bool dome__memory_is_ruled(const void *bytes, size_t count);
 
+/* Likewise; a process whose memory cannot be accessed as it should be ends with a line. */
+void dome__memory_allow_surely(dome_memory *memory, size_t first, size_t count, dome_access access);
+
 dome_access dome__memory_right(dome_memory *memory, size_t page);
 
 /* ---- which pages were written ---- */

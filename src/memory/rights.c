@@ -269,6 +269,13 @@ const char *dome__memory_allow(dome_memory *memory, size_t first, size_t count, 
     return why;
 }
 
+void dome__memory_allow_surely(dome_memory *memory, size_t first, size_t count, dome_access access)
+{
+    const char *why = dome__memory_allow(memory, first, count, access);
+    if (why)
+        cannot_go_on(why);
+}
+
 dome_access dome__memory_right(dome_memory *memory, size_t page)
 {
     sigset_t before;

@@ -2,11 +2,11 @@
 
 #include "region/lock_wait.h"
 #include "system/bytes.h"
+#include "system/time.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
-#include <time.h>
 
 enum { ASK = 1, RELEASE, HOLDER };
 
@@ -152,11 +152,7 @@ static void ask(dome_lock_service *s, uint64_t lock)
 
 static bool sleep_for(dome_lock_service *s, uint64_t ns)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += (long)ns;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
+    const struct timespec until = dome__in_ns(ns);
     int status;
     while ((status = sem_clockwait(&s->granted, CLOCK_MONOTONIC, &until)) < 0 && errno == EINTR)
         continue;

@@ -22,6 +22,7 @@ struct dome_region {
     dome_type type;
     uint64_t length, width, element; /* element: bytes */
     dome_layout *layout;
+    uint64_t unit;              /* bytes */
     dome_memory *memory;        /* NULL: there are no elements */
     dome_shared_units *units;   /* NULL: the program is one member, there are no elements, or: */
     dome_release_units *copies; /* release consistency; NULL: none of it */
@@ -256,9 +257,9 @@ static void bury(const dome_env *env, const buried *b)
 static dome_status reg_meet(dome_object *object)
 {
     dome_env *env = self(object)->env;
-    enum { OF_A_STATE = 2 };
+    enum { BOUNDARY = 1 }; /* no call of the program's is there */
     if (env->lazy.members->release)
-        return (dome_status)dome__release_meet(env->lazy.members->release, OF_A_STATE);
+        return (dome_status)dome__release_meet(env->lazy.members->release, BOUNDARY);
     const int failed = dome__barrier(env->transport);
     return failed ? (dome_status)dome__fail_transport(env, failed) : DOME_OK;
 }
@@ -353,8 +354,9 @@ static void abandon(dome_region *r)
 static dome_status make_units(dome_region *r, const char *what, const char *name)
 {
     dome_env *env = r->env;
-    dome_unit_size size;
-    dome_status status = (dome_status)dome__shared_units_size(env, what, r->type, r->length * r->width, &size);
+    dome_unit_size size = {.bytes = r->unit};
+    dome_status status = (dome_status)dome__unit_size_agree(env, what, r->type, r->length * r->width, &size);
+    r->unit = size.bytes;
     if (status == DOME_OK)
         r->memory = dome__member_memory(env, what, size.units * size.bytes, &status);
     if (status == DOME_OK && r->at)
@@ -384,14 +386,15 @@ static dome_status make_copies(dome_region *r, const char *what, const char *nam
 {
     dome_env *env = r->env;
     const char *why = NULL;
-    dome_unit_size size;
+    dome_unit_size size = {.bytes = r->unit};
     dome_status status = DOME_OK;
     if (env->transport->group.data_format)
         return dome__fail(env, DOME_ERR_STATE,
                           "%s: tasks of unlike machines cannot share it with DOME_RELEASE: use DOME_SEQUENTIAL", what);
-    status = (dome_status)dome__shared_units_size(env, what, r->type, r->length * r->width, &size);
+    status = (dome_status)dome__unit_size_agree(env, what, r->type, r->length * r->width, &size);
     if (status != DOME_OK)
         return status;
+    r->unit = size.bytes;
     r->memory = dome__memory_new("dome-region", size.units * size.bytes, &why);
     char *text = g_strdup_printf("%s: there is no memory of %" PRIu64 " bytes: %s", what, size.units * size.bytes, why);
     status = (dome_status)dome__agree(env, r->memory ? DOME_OK : DOME_ERR_MEMORY, text);
@@ -470,7 +473,8 @@ dome_region *dome_region_new(dome_env *env, const char *name, dome_type type, ui
                        .type = type,
                        .length = n,
                        .width = options.width,
-                       .element = options.width * dome_type_size(type)};
+                       .element = options.width * dome_type_size(type),
+                       .unit = (uint64_t)sysconf(_SC_PAGESIZE)};
     status = make(r, name, &options);
     if (status != DOME_OK && !r->object)
         abandon(r);
@@ -537,21 +541,10 @@ dome_object *dome_region_object(const dome_region *r)
     return r->object;
 }
 
-static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
-{
-    while (b > 0) {
-        const uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 uint64_t dome_region_unit(const dome_region *r)
 {
     DOME_NEEDS(r, "the region", 0);
-    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    return page / greatest_common_divisor(page, r->element);
+    return dome__unit_size_elements(r->unit, r->element);
 }
 
 dome_status dome_region_want(const dome_region *r, uint64_t first, uint64_t count, bool write)

@@ -1,13 +1,12 @@
 #include "region/release_private.h"
 
 #include "region/member.h"
+#include "region/unit_size.h"
 #include "system/bytes.h"
-#include "system/say.h"
 #include "transport/agree.h"
 
 #include <errno.h>
 #include <semaphore.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -19,11 +18,7 @@ void dome__release_put(uint8_t *message, uint8_t word, const dome_release_units 
 
 void dome__release_allow(const dome_release_units *units, uint64_t first, uint64_t count, dome_access access)
 {
-    const char *why = dome__memory_allow(units->setup.memory, first * units->pages, count * units->pages, access);
-    if (why) {
-        dome__say_at_once("memory that tasks share cannot be accessed: %s", why);
-        abort();
-    }
+    dome__memory_allow_surely(units->setup.memory, first * units->pages, count * units->pages, access);
 }
 
 static char *old_of(const dome_release_units *u, uint64_t unit)
@@ -159,11 +154,15 @@ void dome__release_drop(dome_release_units *units, uint64_t unit)
 
 /* ---- homes ---- */
 
+static int owner_of(const dome_release_units *u, const dome_layout *layout, uint64_t unit)
+{
+    return dome__unit_size_owner(layout, u->setup.element, u->setup.unit, unit);
+}
+
 static void find_homes(const dome_release_units *u, const dome_layout *layout)
 {
-    const uint64_t last = dome_layout_length(layout) - 1, block = dome_layout_block_size(layout);
     for (uint64_t k = 0; k < u->setup.units; k++)
-        u->homes[k] = dome_layout_owner(layout, MIN(k * u->setup.unit / u->setup.element, last) / block);
+        u->homes[k] = owner_of(u, layout, k);
 }
 
 void dome__release_units_fetch(dome_release_units *units, const dome_layout *layout)
@@ -171,12 +170,9 @@ void dome__release_units_fetch(dome_release_units *units, const dome_layout *lay
     dome_release_units *u = units;
     const dome_release *r = u->setup.release;
     GArray *wanted = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-    const uint64_t last = dome_layout_length(layout) - 1, block = dome_layout_block_size(layout);
-    for (uint64_t k = 0; k < u->setup.units; k++) {
-        const uint64_t element = MIN(k * u->setup.unit / u->setup.element, last);
-        if (dome_layout_owner(layout, element / block) == r->env->rank && !(u->state[k] & VALID))
+    for (uint64_t k = 0; k < u->setup.units; k++)
+        if (owner_of(u, layout, k) == r->env->rank && !(u->state[k] & VALID))
             g_array_append_val(wanted, k);
-    }
     fetch(u, wanted);
     g_array_unref(wanted);
 }

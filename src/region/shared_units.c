@@ -1,17 +1,11 @@
 #include "region/shared_units.h"
 
-#include "peer/peer_frame.h"
 #include "region/region_profile.h"
 #include "region/unit_packet.h"
-#include "system/say.h"
 #include "transport/agree.h"
-#include "transport/collective.h"
 #include "transport/message.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* us for which a unit stays where it was granted: some accesses, but not longer than a fetch takes. Counters wait for it. */
 enum { HOLD = 50 };
@@ -25,72 +19,14 @@ struct dome_shared_units {
     dome_units *units;
 };
 
-/* ---- sizes ---- */
-
-static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
-{
-    while (b > 0) {
-        const uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
-static uint64_t least_common_multiple(uint64_t a, uint64_t b)
-{
-    return a / greatest_common_divisor(a, b) * b;
-}
-
-/* Whole pages of every member, in bytes; whole values, as few as that takes on each machine. */
-static void combine(const uint64_t *all, int size, uint64_t *page, uint64_t *values)
-{
-    *page = *values = 1;
-    for (int r = 0; r < size; r++) {
-        *page = MAX(*page, all[2 * r]);
-        *values = least_common_multiple(*values, all[2 * r + 1]);
-    }
-}
-
-int dome__shared_units_size(dome_env *env, const char *what, dome_type type, uint64_t values, dome_unit_size *size)
-{
-    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), bytes = dome_type_size(type);
-    const uint64_t own[2] = {page, page / greatest_common_divisor(page, bytes)};
-    const bool alike = !env->transport->group.data_format;
-    uint64_t *all = g_new0(uint64_t, 2 * (size_t)env->size), most_page, most_values;
-    const int failed = dome__allgather(env->transport, DOME_U64, own, 2, all);
-    combine(all, env->size, &most_page, &most_values);
-    g_free(all);
-    if (failed)
-        return dome__fail_transport(env, failed);
-    size->values = alike ? 0 : most_values;
-    size->bytes = alike ? most_page : most_values * bytes;
-    size->units = alike ? (values * bytes + most_page - 1) / most_page : (values + most_values - 1) / most_values;
-    const uint64_t most = MAX(size->bytes, size->values * dome_type_portable_size(type));
-    if (most + DOME_UNIT_PACKET > DOME_PEER_MOST)
-        return dome__fail(env, DOME_ERR_STATE,
-                          "%s: %" PRIu64 " bytes are the fewest that are whole values and whole pages on all machines, more than "
-                          "the %d that unlike machines can share: use a smaller type",
-                          what, most, DOME_PEER_MOST - DOME_UNIT_PACKET);
-    return DOME_OK;
-}
-
 /* ---- what the service asks for ---- */
-
-static void cannot_go_on(const char *why)
-{
-    dome__say_at_once("memory that tasks share cannot be accessed: %s", why);
-    abort();
-}
 
 static void allow(void *ctx, uint64_t unit, dome_unit_right right)
 {
     static const dome_access accesses[] = {
         [DOME_UNIT_NONE] = DOME_ACCESS_NONE, [DOME_UNIT_READ] = DOME_ACCESS_READ, [DOME_UNIT_WRITE] = DOME_ACCESS_WRITE};
     const dome_shared_units *u = ctx;
-    const char *why = dome__memory_allow(u->setup.memory, unit * u->pages, u->pages, accesses[right]);
-    if (why)
-        cannot_go_on(why);
+    dome__memory_allow_surely(u->setup.memory, unit * u->pages, u->pages, accesses[right]);
 }
 
 static char *place(const dome_shared_units *u, uint64_t unit)
@@ -142,11 +78,8 @@ static void fault(void *ctx, size_t page, bool write)
 static void find_homes(const dome_shared_units *u, const dome_layout *layout, uint16_t *homes)
 {
     const dome_shared_units_setup *s = &u->setup;
-    const uint64_t last = dome_layout_length(layout) - 1, block = dome_layout_block_size(layout);
-    for (uint64_t k = 0; k < s->size.units; k++) {
-        const uint64_t element = MIN(k * s->size.bytes / s->element, last);
-        homes[k] = u->members->of[dome_layout_owner(layout, element / block)];
-    }
+    for (uint64_t k = 0; k < s->size.units; k++)
+        homes[k] = u->members->of[dome__unit_size_owner(layout, s->element, s->size.bytes, k)];
 }
 
 bool dome__shared_units_fetch(dome_shared_units *units, const dome_layout *layout)

@@ -1,28 +1,17 @@
 /* The units of a region that several members have: its memory's rights follow the protocol (unit_protocol.h), the homes of its
  * units follow the layout, values are converted between unlike formats.
  *
- *     size = ...; dome__shared_units_size(env, type, values, &size);         // then memory of size.units * size.bytes
+ *     size = ...; dome__unit_size_agree(env, what, type, values, &size);         // then memory of size.units * size.bytes
  *     units = dome__shared_units_new(&setup, &status);
- *     x[7] = 3.5;                                                            // waits in the fault handler for the right
- *
- * A unit consists of whole pages of every member's machine (Stardust's heterogeneous page, section 2). Where data formats differ
- * it also consists of whole values, so many on each machine. */
+ *     x[7] = 3.5;                                                            // waits in the fault handler for the right */
 #ifndef DOME_SRC_REGION_SHARED_UNITS_H
 #define DOME_SRC_REGION_SHARED_UNITS_H
 
 #include "core/layout.h"
 #include "region/member.h"
+#include "region/unit_size.h"
 
 typedef struct dome_shared_units dome_shared_units;
-
-typedef struct dome_unit_size {
-    uint64_t values; /* of a unit; 0: no unit need have whole ones */
-    uint64_t bytes;  /* of a unit in this task's memory */
-    uint64_t units;
-} dome_unit_size;
-
-/* For so many values of a type. Collective. Fails by dome__fail; what: "'image'". */
-int dome__shared_units_size(dome_env *env, const char *what, dome_type type, uint64_t values, dome_unit_size *size);
 
 typedef struct dome_shared_units_setup {
     dome_env *env;

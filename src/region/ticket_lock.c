@@ -2,11 +2,11 @@
 
 #include "region/lock_wait.h"
 #include "system/thread.h"
+#include "system/time.h"
 
 #include <limits.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 /* A task whose turn is next looks so often before it sleeps. */
@@ -18,22 +18,12 @@ static uint32_t bit_of(unsigned ticket)
     return 1u << ticket % 32;
 }
 
-static struct timespec deadline(uint64_t ns)
-{
-    struct timespec at;
-    clock_gettime(CLOCK_MONOTONIC, &at);
-    at.tv_nsec += (long)ns;
-    at.tv_sec += at.tv_nsec / 1000000000;
-    at.tv_nsec %= 1000000000;
-    return at;
-}
-
 static int sleep_until_served(dome_ticket_lock *s, dome_transport *t, unsigned ticket)
 {
     const int holder = dome__ticket_lock_holder(s); /* read once: it may change at any time */
     dome_lock_wait wait = dome__lock_wait_begin(t, MAX(holder, 0));
     for (unsigned now; (now = atomic_load_explicit(&s->serving, memory_order_acquire)) != ticket;) {
-        const struct timespec until = deadline(wait.ns);
+        const struct timespec until = dome__in_ns(wait.ns);
         syscall(SYS_futex, &s->serving, FUTEX_WAIT_BITSET, now, &until, NULL, bit_of(ticket));
         dome__lock_wait_look(&wait, dome__ticket_lock_holder(s), now);
     }
