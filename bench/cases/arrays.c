@@ -9,7 +9,7 @@
  *
  * Times are the process's user time: that of other libraries for the same does not depend on what else runs. */
 #include "case_dome.h"
-#include "sparse_rows.h"
+#include "sparse_fill.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -58,15 +58,6 @@ static void measure(const char *name, void (*run)(const struct vectors *v), cons
     case_print(&times);
 }
 
-static void fill_row(void *ctx, uint64_t index, dsparse_row *row)
-{
-    int64_t column[SPARSE_LINKS];
-    double value[SPARSE_LINKS];
-    const int count = sparse_row(ctx, index, column, value);
-    for (int k = 0; k < count; k++)
-        dsparse_row_add(row, (uint64_t)column[k], value[k]);
-}
-
 int main(int argc, char **argv)
 {
     dome_env *env = dome_init(&argc, &argv);
@@ -88,7 +79,7 @@ int main(int argc, char **argv)
     } else {
         v.a = dsparse_new(env, "a", SPARSE_ROWS, SPARSE_ROWS);
         v.t = dsparse_new(env, "t", SPARSE_ROWS, SPARSE_ROWS);
-        dsparse_fill_rows(v.a, fill_row, what);
+        dsparse_fill_rows(v.a, sparse_fill_row, what);
         measure("transpose", transpose, &v, budget);
     }
     return dome_finalize(env);

@@ -10,7 +10,7 @@
  *     sparse pages [SECONDS]
  *         dome          a step of pagerank: rank = 0.85 A rank + 0.15 / n */
 #include "case_dome.h"
-#include "sparse_rows.h"
+#include "sparse_fill.h"
 
 #include <stdlib.h>
 
@@ -21,15 +21,6 @@ struct vectors {
     int *start, *column; /* of the loop by hand */
     double *value, *result, *given;
 };
-
-static void fill_row(void *ctx, uint64_t index, dsparse_row *row)
-{
-    int64_t column[SPARSE_LINKS];
-    double value[SPARSE_LINKS];
-    const int count = sparse_row(ctx, index, column, value);
-    for (int k = 0; k < count; k++)
-        dsparse_row_add(row, (uint64_t)column[k], value[k]);
-}
 
 /* The first and the last value of this task. */
 static double ends(const dvec *y)
@@ -113,7 +104,7 @@ int main(int argc, char **argv)
     struct vectors v = {.env = env, .a = dsparse_new(env, NULL, SPARSE_ROWS, columns)};
     v.x = case_random(env, NULL, SPARSE_ROWS, 1);
     v.y = dvec_new(env, NULL, DOME_F64, columns);
-    dsparse_fill_rows(v.a, fill_row, kind + (multiplies_transposed ? strlen(prefix) : 0));
+    dsparse_fill_rows(v.a, sparse_fill_row, kind + (multiplies_transposed ? strlen(prefix) : 0));
     if (multiplies_transposed || pages) {
         v.transpose = dsparse_new(env, NULL, columns, SPARSE_ROWS);
         v.made = dsparse_new(env, NULL, columns, SPARSE_ROWS);

@@ -4,6 +4,8 @@
  *
  * It sleeps in each step while there is a file MARKS/slow, and writes the step into MARKS/step.0. Prints a line for every tenth
  * step, and at the end what all of its state is: numbers that do not depend on a machine's byte order. */
+#include "../support/mark.h"
+
 #include <dome/dome.h>
 #include <dome/sparse.h>
 
@@ -105,16 +107,6 @@ static void show(dome_env *env, const char *name, uint64_t hash)
     dome_print(env, "%s: %016" PRIx64 "\n", name, hash);
 }
 
-static void mark(const char *marks, int64_t step)
-{
-    char path[4096], made[4096 + 16];
-    snprintf(path, sizeof path, "%s/step.0", marks);
-    snprintf(made, sizeof made, "%s.new", path);
-    FILE *file = fopen(made, "w");
-    if (!file || fprintf(file, "%" PRId64 "\n", step) < 0 || fclose(file) || rename(made, path))
-        _exit(9);
-}
-
 int main(int argc, char **argv)
 {
     dome_env *env = dome_init(&argc, &argv);
@@ -165,7 +157,7 @@ int main(int argc, char **argv)
             nanosleep(&(struct timespec){.tv_sec = sleep_ms / 1000, .tv_nsec = sleep_ms % 1000 * 1000000}, NULL);
         dscalar_set_i64(step, k + 1);
         if (marks && dome_rank(env) == 0)
-            mark(marks, k + 1);
+            mark(marks, "step", 0, (long)k + 1);
         dome_checkpoint(env);
     }
     uint64_t of_x = 0, of_narrow = 0, of_whole = 0, of_big = 0, of_bytes = 0, of_shorts = 0, of_complex = 0, of_in = 0;

@@ -15,6 +15,8 @@
  * "waits"; it hurries, too. ELASTIC_DIE "RANK:POINT[:VIEWS]": the task kills itself between this point and the next one, by a
  * thread beside what it does there, in the first view, or in all up to this one. Every call of the library is a point. Prints a
  * line for every tenth step, and a number in which all state is. */
+#include "../support/mark.h"
+
 #include <dome/dome.h>
 #include <dome/structure.h>
 #include <inttypes.h>
@@ -28,18 +30,6 @@
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
-
-static void mark(const char *marks, const char *name, int rank, long value)
-{
-    char path[4096], made[4096 + 16];
-    if (!marks[0] || marks[0] == '-')
-        return;
-    snprintf(path, sizeof path, "%s/%s.%d", marks, name, rank);
-    snprintf(made, sizeof made, "%s.new", path);
-    FILE *file = fopen(made, "w");
-    if (!file || fprintf(file, "%ld\n", value) < 0 || fclose(file) || rename(made, path))
-        _exit(9);
-}
 
 /* ---- dying ---- */
 

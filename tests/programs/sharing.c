@@ -8,6 +8,8 @@
  * step 3; "killed-holder": it kills itself with the lock in step 10 of the first view; "waits": task 0 waits for a message from
  * the last one, which waits for the lock that task 0 has; "barrier": task 0 calls dome_barrier with the lock. "release": the
  * regions have release consistency. */
+#include "../support/mark.h"
+
 #include <dome/dome.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -23,18 +25,6 @@ static dome_env *env;
 static int rank, size;
 static int64_t *before, *after, *step, *sum;
 static dome_lock *lock;
-
-static void mark(const char *marks, const char *name, int number, long value)
-{
-    char path[4096], made[4096 + 16];
-    if (!marks[0] || marks[0] == '-')
-        return;
-    snprintf(path, sizeof path, "%s/%s.%d", marks, name, number);
-    snprintf(made, sizeof made, "%s.new", path);
-    FILE *file = fopen(made, "w");
-    if (!file || fprintf(file, "%ld\n", value) < 0 || fclose(file) || rename(made, path))
-        _exit(9);
-}
 
 static int wanted(const char *sizes, int64_t s)
 {

@@ -8,6 +8,8 @@
  * VARIANT "hurries": sleeps only while there is a file MARKS/slow; "slow": takes long before its first boundary; "bare": no
  * object has a name; "sizes": asks for another number of tasks now and then; "crash": the last task ends by a signal in step 25;
  * "late", "nameless": a mistake. Prints what it is told of views, the spans, and a number in which all state is. */
+#include "../support/mark.h"
+
 #include <dome/dome.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -19,23 +21,6 @@
 
 enum { LENGTH = 5000, ROWS = 700 };
 
-static void mark(const char *marks, const char *name, int rank, const char *text)
-{
-    char path[4096], made[4096 + 16];
-    snprintf(path, sizeof path, "%s/%s.%d", marks, name, rank);
-    snprintf(made, sizeof made, "%s.new", path);
-    FILE *file = fopen(made, "w");
-    if (!file || fprintf(file, "%s\n", text) < 0 || fclose(file) || rename(made, path))
-        _exit(9);
-}
-
-static void mark_number(const char *marks, const char *name, int rank, long value)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%ld", value);
-    mark(marks, name, rank, text);
-}
-
 static void mark_own(const char *marks, dome_env *env, dvec *x)
 {
     dvec_span spans[2];
@@ -45,7 +30,7 @@ static void mark_own(const char *marks, dome_env *env, dvec *x)
         if (spans[s].count > 0)
             snprintf(text + strlen(text), sizeof text - strlen(text), "%zu-%zu ", (size_t)spans[s].first,
                      (size_t)(spans[s].first + spans[s].count));
-    mark(marks, "own", dome_rank(env), text);
+    mark_text(marks, "own", dome_rank(env), text);
 }
 
 /* Element i after one more step, and after k steps. */
@@ -213,7 +198,7 @@ int main(int argc, char **argv)
         dvec_fill(m, 1);
         dsparse_fill_rows(a, diagonal, NULL);
     }
-    mark_number(marks, "rank", dome_rank(env), (long)getpid());
+    mark(marks, "rank", dome_rank(env), (long)getpid());
     if (strcmp(variant, "slow") == 0 && dome_epoch(env) == 0)
         rest(20000);
     if (strcmp(variant, "nameless") == 0)
@@ -229,7 +214,7 @@ int main(int argc, char **argv)
         if (strcmp(variant, "crash") == 0 && k == 24 && dome_rank(env) == dome_size(env) - 1)
             raise(SIGSEGV); /* what a program does itself; SIGKILL comes from outside */
         if (dome_rank(env) == 0)
-            mark_number(marks, "step", 0, (long)k + 1);
+            mark(marks, "step", 0, (long)k + 1);
         if (strcmp(variant, "sizes") == 0 && k % 10 == 7)
             dome_resize(env, 1 + (int)(k / 10 * 3 % 4));
         mark_own(marks, env, x);

@@ -6,6 +6,8 @@
  * which four tasks kill themselves one after the other. In the others the last task makes the mistake: "null", "overflow";
  * "handled": it had a handler of its own before the regions; "chained": it installs one later, which calls the one before for
  * what it does not know; "blocked": a thread that blocks the signals accesses a region. */
+#include "../support/mark.h"
+
 #include <dome/dome.h>
 #include <inttypes.h>
 #include <pthread.h>
@@ -24,18 +26,6 @@ static _Atomic int64_t *counts;
 static int *volatile nowhere;
 static struct sigaction before[2];
 static const int signals[2] = {SIGSEGV, SIGBUS};
-
-static void mark(const char *marks, const char *name, int number, long value)
-{
-    char path[4096], made[4096 + 16];
-    if (!marks[0] || marks[0] == '-')
-        return;
-    snprintf(path, sizeof path, "%s/%s.%d", marks, name, number);
-    snprintf(made, sizeof made, "%s.new", path);
-    FILE *file = fopen(made, "w");
-    if (!file || fprintf(file, "%ld\n", value) < 0 || fclose(file) || rename(made, path))
-        _exit(9);
-}
 
 static int overflow(int depth)
 {
