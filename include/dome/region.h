@@ -32,8 +32,8 @@
  *   before the values are read and after: a checkpoint has every store of all tasks before the boundary, and none behind it.
  * - System calls such as read and write may use a region's memory; with tasks on several hosts see dome_region_want. A child
  *   process of a task (fork) cannot access it.
- * - With tasks on several hosts a thread must not block SIGSEGV or SIGBUS, and a program that installs handlers of its own for
- * them after dome_init passes on what it does not know to the handlers before. Threads beside the one that calls Dome may access
+ * - With tasks on several hosts a thread must not block SIGSEGV or SIGBUS. A program that installs handlers of its own for them
+ *   after dome_init passes on, to the handlers before, what it does not know. Threads beside the one that calls Dome may access
  *   regions, but not while that one is in dome_checkpoint, in a move of data, or in dome_region_free. A signal handler accesses
  *   them only where it interrupts the program's own code: malloc, or a call of Dome, may have what the access waits for. */
 #ifndef DOME_REGION_H

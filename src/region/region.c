@@ -457,9 +457,14 @@ dome_region *dome_region_new(dome_env *env, const char *name, dome_type type, ui
 {
     DOME_NEEDS(env, "the environment", NULL);
     dome_operation op;
-    const uint64_t words[] = {
-        dome__text_word(env, name), dome__type_word(env, type), n,
-        given ? given->width : 0,   given ? given->block : 0,   given && given->size >= sizeof *given ? (uintptr_t)given->at : 0};
+    const bool whole = given && given->size >= sizeof *given; /* programs of before have no more than block */
+    const uint64_t words[] = {dome__text_word(env, name),
+                              dome__type_word(env, type),
+                              n,
+                              given ? given->width : 0,
+                              given ? given->block : 0,
+                              whole ? (uintptr_t)given->at : 0,
+                              whole ? (uint64_t)given->consistency : DOME_SEQUENTIAL};
     dome_region_options options;
     dome__begin_with(&op, env, DOME_OP_REGION_NEW, NULL, words, G_N_ELEMENTS(words));
     dome_status status = take_options(env, given, &options);
