@@ -103,6 +103,18 @@ int dome__network_clusters(const dome_network *network, int *cluster)
     return clusters;
 }
 
+int dome__network_joins(const dome_network *network, int *pair)
+{
+    join *joins = g_new(join, network->hosts + 1);
+    int count = find_joins(network, joins);
+    for (int k = 0; k < count; k++) {
+        pair[2 * k] = joins[k].a;
+        pair[2 * k + 1] = joins[k].b;
+    }
+    g_free(joins);
+    return count;
+}
+
 /* ---- medians ---- */
 
 static double median(double *values, int count)

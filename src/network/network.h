@@ -59,6 +59,10 @@ double dome__network_seconds(const dome_network *network, int a, int b, double b
  * there is one cluster. */
 int dome__network_clusters(const dome_network *network, int *cluster);
 
+/* The links that join the hosts, fastest first: fills pair with their hosts, two by two, and returns their number, at most
+ * hosts - 1. The clusters depend on these alone. */
+int dome__network_joins(const dome_network *network, int *pair);
+
 /* Fills in latency and bandwidth of links that are not known: the medians of the known links between the same two clusters (or
  * within the same one), or else of all known links between clusters (or within one). Links of a host that no known link joins to
  * others stay unknown. For cost estimates; never written to the file. */

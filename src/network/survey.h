@@ -7,7 +7,8 @@
 /* Functions that measure links. */
 typedef struct dome_probe {
     void *ctx;
-    /* The link of two hosts, while no others exchange messages. False: one of them does not answer; the link stays unknown. */
+    /* The link of two hosts, while no others exchange messages. False: one of them does not answer; the link stays as it is
+     * known. */
     bool (*alone)(void *ctx, int a, int b, double *latency, double *bandwidth);
     /* The bandwidth of all these links while all of them are used; no host is in two pairs. pair: the hosts, two by two, of which
      * the first one sends. Each was measured alone. bandwidth: 0 where it cannot be measured. One pair: what it has alone, in the
@@ -21,6 +22,8 @@ typedef struct dome_probe {
  * is the host that is farthest from those so far, so each cluster has one as long as there are no more clusters than landmarks:
  * at least the logarithm of n to base 2, twice as many while the farthest host is far from all of them. Then the links of the
  * best ring are measured, which programs use most. All others are left unknown (dome__network_fill estimates them).
+ *
+ * The links on which the clusters depend (dome__network_joins) are measured three times, and the middle one counts.
  *
  * Then four hosts or more exchange messages at once, in rounds of pairs: over all links with up to 12 hosts, else over those of
  * the ring. Last, for each cluster and each two of them: rounds of pairs between them, in turns with one of these pairs alone,
