@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -543,8 +544,8 @@ static void test_nobody_answers(void)
 typedef struct hearing {
     net *net;
     GAsyncQueue *done;
-    uint64_t heard; /* words, which carry their numbers */
-    bool asked;     /* the question between them came in its place */
+    uint64_t heard;     /* words, which carry their numbers */
+    _Atomic bool asked; /* the question between them came in its place */
 } hearing;
 
 static void hear_word(void *ctx, const dome_peer_request *r)
