@@ -1,0 +1,134 @@
+"""The programs on regions while anything happens to them: they grow, shrink and move, tasks are killed, and they are started again on
+another number of tasks. Their output and files must be those of one task that nothing disturbs."""
+
+import os
+import signal
+import subprocess
+import time
+
+import campaign
+import harness
+from harness import DOME, Run, check
+
+EXAMPLES = os.path.join(os.path.abspath(harness.BUILD), "examples")
+# Arguments, and the ending of the file that is written.
+PROGRAMS = {
+    "gram_schmidt": (["250", "4000"], None),
+    "heat_region": (["--rows", "90", "--columns", "300", "--steps", "4000", "--output", "%MARKS%/own"], "npy"),
+    "rays": (["--columns", "400", "--rows", "1500", "--output", "%MARKS%/own"], "pgm"),
+}
+MOST = 5
+expected = {}
+
+
+def result(run, name):
+    """What it printed, and the file."""
+    ending = PROGRAMS[name][1]
+    if ending is None:
+        return run.output(), b""
+    with open("%s/own.%s" % (run.marks, ending), "rb") as f:
+        return run.output(), f.read()
+
+
+def undisturbed(name):
+    if name not in expected:
+        with Run([os.path.join(EXAMPLES, name)] + PROGRAMS[name][0] + ["--dome-transport", "self"]) as run:
+            check(run.wait() == 0, run.errors())
+            expected[name] = result(run, name)
+    return expected[name]
+
+
+class Choice:
+    def __init__(self, chance, base):
+        self.name = chance.choice(sorted(PROGRAMS))
+        self.tasks = chance.randint(1, 4)
+        memory = chance.random() < 0.4
+        self.saved = "memory:" if memory else os.path.join(base, "saved")
+        self.stop = not memory and chance.random() < 0.4  # by SIGTERM, and again on another number
+        self.again = chance.randint(1, 4)
+        self.options = ["--dome-timeout", "5", "--dome-road", chance.choice(["pvm", "pvm", "best"]), "--dome-balance",
+                        chance.choice(["none", "global", "random"]), "--dome-checkpoint-dir", self.saved, "--dome-checkpoint-every",
+                        str(chance.choice([1, 3, 10]))]
+        self.loss = chance.choice(["heal", "heal", "restart"])
+        self.environment = {"DOME_TRACKER": "protect"} if chance.random() < 0.3 else {}
+        self.events = [(chance.uniform(0.02, 0.4), chance.choice(["grow", "shrink", "kill", "kill"]), chance.random())
+                       for _ in range(chance.randint(1, 5))]
+
+    def command(self, tasks, options=()):
+        restarts = ["--restarts", "20", "--on-loss", self.loss, "-n", str(tasks), "--max", str(MOST)]
+        return [DOME, "run"] + restarts + [os.path.join(EXAMPLES, self.name)] + PROGRAMS[self.name][0] + self.options + list(options)
+
+
+def order(run, what):
+    """A program that ends meanwhile, or has too many tasks, may refuse."""
+    done = subprocess.run([DOME, what, str(run.pid), "--wait", "20"], env=harness.clean_environment(), capture_output=True,
+                          stdin=subprocess.DEVNULL, timeout=harness.HANG)
+    return done.returncode == 0
+
+
+def disturb(run, choice):
+    """How much of it was done."""
+    done = []
+    harness.wait_until(lambda: tasks_of(run, choice) or run.process.poll() is not None, "its tasks")
+    for pause, what, pick in choice.events:
+        time.sleep(pause)
+        if run.process.poll() is not None:
+            break
+        if what != "kill":
+            if order(run, what):
+                done.append(what)
+            continue
+        tasks = tasks_of(run, choice)
+        if tasks:
+            harness.kill(tasks[int(pick * len(tasks))])
+            done.append(what)
+    return done
+
+
+def tasks_of(run, choice):
+    """Without the process that was started, and the hubs, which are parents of tasks."""
+    found = [p for p in run.processes() if p.name == choice.name[:15]]
+    parents = {p.parent for p in found}
+    return sorted(p.pid for p in found if p.pid not in parents and p.pid != run.pid)
+
+
+def stopped(run, choice):
+    harness.kill(run.pid, signal.SIGTERM)
+    run.wait()
+    run.wait_gone()
+    return os.path.isdir(choice.saved) and campaign.checkpoints(choice.saved)
+
+
+def case(chance, number):
+    with harness.temporary_directory() as base:
+        choice = Choice(chance, base)
+        wanted, what = undisturbed(choice.name), "%s, %d tasks" % (choice.name, choice.tasks)
+        with Run(choice.command(choice.tasks), choice.environment) as run:
+            done = disturb(run, choice)
+            what += ", " + " ".join(done)
+            if choice.stop and stopped(run, choice):
+                what += ", again on %d" % choice.again
+                with Run(choice.command(choice.again, ["--dome-restart=auto"]), choice.environment) as other:
+                    judge(other, choice, wanted, what)
+            elif not choice.stop:
+                judge(run, choice, wanted, what)
+        return "%s%s" % (choice.name, ", " + " ".join(sorted(set(done))) if done else "")
+
+
+def judge(run, choice, wanted, what):
+    status = run.wait()
+    what = "%s (%s)" % (what, " ".join(choice.options))
+    check(status == 0, "%s: status %s: %s" % (what, status, run.errors()[-600:]))
+    found = result(run, choice.name)
+    check(found[0] == wanted[0], "%s: prints %r in place of %r; %s" % (what, found[0][-300:], wanted[0][-300:], run.errors()[-600:]))
+    check(found[1] == wanted[1], "%s: another file" % what)
+    run.check_clean()
+
+
+if __name__ == "__main__":
+    harness.need_pvm()
+    if not os.path.exists(os.path.join(EXAMPLES, "rays")):
+        harness.skip("built without examples")
+    for name in PROGRAMS:
+        undisturbed(name)
+    campaign.campaign("programs on regions", case, 100)
