@@ -263,9 +263,41 @@ static void take_stands(hub_state *s, hub_client *c, const dome_wire_message *me
         dome__hub_send(c, message);
 }
 
+/* A message by which tasks come to another view, or refuse to. False: it is about something else. */
+static bool take_view_message(hub_state *s, hub_client *c, const dome_wire_message *message)
+{
+    switch (message->kind) {
+    case DOME_WIRE_HOLD:
+        dome__hub_view_held(s, c, &message->hold);
+        return true;
+    case DOME_WIRE_MEET:
+        dome__hub_want_meeting(s);
+        return true;
+    case DOME_WIRE_POSTPONE:
+        dome__hub_view_postpone(s, message->postponed);
+        dome__hub_meet(s);
+        return true;
+    case DOME_WIRE_STANDBY:
+        dome__hub_standby_start(s, c, &message->standby);
+        return true;
+    case DOME_WIRE_REFUSE:
+        dome__hub_standby_end(s);
+        dome__hub_view_refuse(s, &message->refuse);
+        return true;
+    case DOME_WIRE_CHANGE:
+        dome__hub_view_change(s, c, &message->change);
+        return true;
+    case DOME_WIRE_STANDS:
+        take_stands(s, c, message);
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void take_message(hub_state *s, hub_client *c, dome_wire_message *message)
 {
-    if (is_late(s, c, message->kind))
+    if (is_late(s, c, message->kind) || take_view_message(s, c, message))
         return;
     switch (message->kind) {
     case DOME_WIRE_BEAT:
@@ -292,29 +324,6 @@ static void take_message(hub_state *s, hub_client *c, dome_wire_message *message
         break;
     case DOME_WIRE_DONE:
         dome__hub_step(c, DOME_CLIENT_IS_DONE);
-        break;
-    case DOME_WIRE_HOLD:
-        dome__hub_view_held(s, c, &message->hold);
-        break;
-    case DOME_WIRE_MEET:
-        dome__hub_want_meeting(s);
-        break;
-    case DOME_WIRE_POSTPONE:
-        dome__hub_view_postpone(s, message->postponed);
-        dome__hub_meet(s);
-        break;
-    case DOME_WIRE_STANDBY:
-        dome__hub_standby_start(s, c, &message->standby);
-        break;
-    case DOME_WIRE_REFUSE:
-        dome__hub_standby_end(s);
-        dome__hub_view_refuse(s, &message->refuse);
-        break;
-    case DOME_WIRE_CHANGE:
-        dome__hub_view_change(s, c, &message->change);
-        break;
-    case DOME_WIRE_STANDS:
-        take_stands(s, c, message);
         break;
     case DOME_WIRE_TIMES:
         dome__hub_history_took(s, &message->times);

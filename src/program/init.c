@@ -90,6 +90,33 @@ static void name_program(dome_env *env, const char *path)
     g_free(file);
 }
 
+/* With what needs no options. */
+static dome_env *new_environment(void)
+{
+    dome_env *env = g_new0(dome_env, 1);
+    env->hooks = &dome__program_hooks;
+    env->errors = dome__errors_new();
+    env->types = dome__types_new();
+    env->clock = dome__clock_new();
+    env->moved = dome__moved_new();
+    env->progress = dome__progress_new();
+    dome__registry_init(env);
+    return env;
+}
+
+/* Takes the library's options out of argc and argv. Ends the program if they are wrong, or ask for nothing else. */
+static void read_options(dome_options *options, int *argc, char ***argv)
+{
+    char *message;
+    if (!dome__options_parse(options, g_getenv(DOME_VARIABLE_OPTIONS), argc, argv, &message))
+        dome__start_failed(NULL, 2, message);
+    if (options->help || options->version) {
+        char *text = options->help ? dome__options_help() : g_strdup("dome " DOME_VERSION "\n");
+        fputs(text, stdout);
+        exit(0);
+    }
+}
+
 dome_env *dome_init(int *argc, char ***argv)
 {
     if (dome__this_env())
@@ -101,22 +128,9 @@ dome_env *dome_init(int *argc, char ***argv)
         dome__start_failed(NULL, 1, message);
     dome__exec_begin();
     dome__operations_add();
-    dome_env *env = g_new0(dome_env, 1);
-    env->hooks = &dome__program_hooks;
-    env->errors = dome__errors_new();
-    env->types = dome__types_new();
-    env->clock = dome__clock_new();
-    env->moved = dome__moved_new();
-    env->progress = dome__progress_new();
-    dome__registry_init(env);
+    dome_env *env = new_environment();
     char **arguments = g_strdupv(argv ? *argv : none); /* a copy with all options, which the other tasks read, too */
-    if (!dome__options_parse(&env->options, g_getenv(DOME_VARIABLE_OPTIONS), argc, argv, &message))
-        dome__start_failed(NULL, 2, message);
-    if (env->options.help || env->options.version) {
-        char *text = env->options.help ? dome__options_help() : g_strdup("dome " DOME_VERSION "\n");
-        fputs(text, stdout);
-        exit(0);
-    }
+    read_options(&env->options, argc, argv);
     env->eval = dome__eval_new(&env->options);
     dome__kernels_limit(env->options.kernels);
     if (env->options.check_pointers)

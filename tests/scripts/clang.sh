@@ -15,7 +15,9 @@ def flags(command):
     kept, words = [], iter(shlex.split(command))
     for word in words:
         if word in WITH_PATH:
-            kept += [word, next(words)]
+            value = next(words)
+            if not value.endswith("/cmake_pch.h"):  # precompiled, by the other compiler: the sources include what they need
+                kept += [word, value]
         elif word.startswith(("-I", "-D", "-U", "-W", "-std=", "-f", "-m")):
             kept.append(word)
     return kept
@@ -31,7 +33,8 @@ def check(entry):
 with open(os.path.join(sys.argv[1], "CMakeCache.txt")) as file:
     fuzz_build = "\nDOME_TEST_VARIANTS:BOOL=ON\n" in file.read()
 with open(os.path.join(sys.argv[1], "compile_commands.json")) as file:
-    entries = [entry for entry in json.load(file) if not (fuzz_build and re.search(r"-o \S*\bdome_(store_)?parts\.dir/", entry["command"]))]
+    entries = [entry for entry in json.load(file) if not entry["file"].endswith("/cmake_pch.h.c")]
+entries = [entry for entry in entries if not (fuzz_build and re.search(r"-o \S*\bdome_(store_)?parts\.dir/", entry["command"]))]
 entries = list({(entry["file"], *flags(entry["command"])): entry for entry in entries}.values())  # each once
 with concurrent.futures.ThreadPoolExecutor(2) as pool:
     words = [text for text in pool.map(check, entries) if text]

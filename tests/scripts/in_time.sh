@@ -34,6 +34,14 @@ ends "what it leaves, with no output" 100:1 1 'sleep 1000 >/dev/null 2>&1 &'
 ends "what it leaves for a moment" 100:100 0 'sleep 1 >/dev/null 2>&1 &'
 [ ! -s out ] || fail "what it leaves for a moment"
 
+# What it took.
+for name in a.test ''; do
+    : >times
+    DOME_TEST_TIMES=$work/times DOME_TEST_NAME=$name "$in_time" 100:100 bash -c 'echo "<$DOME_TEST_TIMES>"; while ((SECONDS < 1)); do :; done' one >out
+    grep -qx '<>' out || fail "a test within would be counted twice"
+    grep -Eqx "[0-9]+\.[0-9]*[1-9][0-9]* (${name:-bash -c .* one})" times || fail "times: $(cat times)"
+done
+
 # in_time is ended itself: the test is too, after it has cleaned up, and what it has left.
 for signal in TERM KILL; do
     rm -f begun tidied

@@ -133,7 +133,7 @@ static int compile_only(const options *o, const char *path)
     unit *u = compile_parse(o, path, s.text, s.length, own.flags);
     if (!u->refused)
         source_find(u, s.macros);
-    own.sources = u->sources;
+    own.sources = u->tables[TABLE_SOURCES];
     GString *content = section_text(&own);
     command_add(command, command_tool(o, "objcopy"));
     g_ptr_array_add(command, g_strdup_printf("--add-section=" SECTION_NAME "=%s", section));

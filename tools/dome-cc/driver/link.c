@@ -84,7 +84,7 @@ static void add_unit(linking *l, object *x, GHashTable *macros)
 {
     unit *u = compile_parse(l->o, x->path, x->text, x->length, x->flags);
     if (x->sources)
-        u->sources = x->sources;
+        u->tables[TABLE_SOURCES] = x->sources;
     else if (!u->refused)
         source_find(u, macros);
     g_ptr_array_add(l->program.units, u);

@@ -254,7 +254,7 @@ static void begin(function *f)
     f->live = g_ptr_array_new();
     f->sites = g_ptr_array_new();
     f->loops = g_ptr_array_new();
-    f->heads = g_hash_table_new(NULL, NULL);
+    f->strips.heads = g_hash_table_new(NULL, NULL);
     f->jumps = g_ptr_array_new();
     f->used = g_hash_table_new(g_str_hash, g_str_equal);
     f->by_decl = g_hash_table_new(NULL, NULL);
@@ -443,7 +443,7 @@ static void write_copy(function *f, const parts *t, bool is_twin, bool enters)
     g_string_append(t->all, "{\n");
     write_variables(f, t->all);
     g_string_append_printf(t->all, "%s\n", t->names->str);
-    if (f->split && !enters)
+    if (f->twins.split && !enters)
         write_again(f, t->all);
     if (t->memory)
         g_string_append_printf(t->all, "struct dome__memory_%s *const dome__m = dome__cc_enter(&dome__fn_%s);\n", f->name,
@@ -478,7 +478,7 @@ static void write_descriptor(function *f, const parts *t)
                            "%s struct dome__cc_function dome__fn_%s = {\"%s\", %s, %s, %" G_GUINT64_FORMAT "ull, %s%s, %u, 0};\n",
                            t->linkage, f->name, shown, s, m, version_of(f), f->sites->len ? "dome__points_" : "0",
                            f->sites->len ? f->name : "", f->sites->len);
-    g_ptr_array_add(f->unit->descriptors, g_strdup_printf("&dome__fn_%s", f->name));
+    g_ptr_array_add(f->unit->tables[TABLE_FUNCTIONS], g_strdup_printf("&dome__fn_%s", f->name));
     g_free(m);
     g_free(s);
     g_free(shown);
@@ -499,7 +499,7 @@ static void replace_body(function *f, const parts *t)
 
 static void write_whole(function *f, parts *t)
 {
-    const bool twice = f->twin || f->split;
+    const bool twice = f->twins.exists || f->twins.split;
     declare_descriptor(f, t);
     write_resume(f, t->resume);
     write_copy(f, t, false, !twice);

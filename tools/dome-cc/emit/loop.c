@@ -196,7 +196,7 @@ static void write_strips(program *p, function *f, node *n, const loop_plan *plan
     own.unrolled = plan->unrolled && copies;
     often = often && plan->twice && copies;
     loop_site *site = loop_begin(f);
-    g_hash_table_insert(f->heads, n, GINT_TO_POINTER(site->id));
+    g_hash_table_insert(f->strips.heads, n, GINT_TO_POINTER(site->id));
     char *end = g_strdup_printf("dome__end_%d", site->id), *leave = g_strdup_printf("goto %s", end);
     bool first = often && l->class != LOOP_STRIP;
     if (often && l->class == LOOP_STRIP)
@@ -243,9 +243,9 @@ static void write_checked_strip(program *p, function *f, node *n, const loop_pla
     node *init, *condition, *step, *body;
     node_for_parts(f->unit, n, &init, &condition, &step, &body);
     char *most = g_strdup_printf("%d", CHECKED_TOGETHER), *inside = begin_counted_strip(f, n, step, most);
-    f->checks = true;
+    f->strips.checks = true;
     loop_write_inner(p, f, body);
-    f->checks = false;
+    f->strips.checks = false;
     g_string_append(f->out, "}\n");
     if (l->breaks)
         g_string_append_printf(f->out, "if (%s) break;\n", inside);
@@ -259,7 +259,7 @@ static void write_checked_loop(program *p, function *f, node *n)
     unsigned level = f->live->len;
     write_init(p, f, n);
     write_if_few(f, n, loops_plan(f->unit, n)->few / CHECKED_TOGETHER);
-    g_string_append_printf(f->out, "goto dome__loop_%d;\n", GPOINTER_TO_INT(g_hash_table_lookup(f->heads, n)));
+    g_string_append_printf(f->out, "goto dome__loop_%d;\n", GPOINTER_TO_INT(g_hash_table_lookup(f->strips.heads, n)));
     site_cut_live(f, level);
 }
 
@@ -290,7 +290,7 @@ static cut cut_of(program *p, function *f, node *n, node *body)
         return c;
     if (work_least(p, u, body) < polls_strip_work)
         c.work = work_of_iteration(p, u, body);
-    c.checks = !c.work && !f->in_nest && work_least(p, u, body) * CHECKED_TOGETHER < polls_strip_work &&
+    c.checks = !c.work && !f->strips.in_nest && work_least(p, u, body) * CHECKED_TOGETHER < polls_strip_work &&
                work_is_checked(p, u, body, CHECKED_TOGETHER);
     return c;
 }
@@ -300,9 +300,9 @@ static GString *body_apart(program *p, function *f, node *body, bool in_nest)
 {
     GString *out = f->out, *whole = g_string_new(NULL);
     f->out = whole;
-    f->in_nest += in_nest;
+    f->strips.in_nest += in_nest;
     loop_write_inner(p, f, body);
-    f->in_nest -= in_nest;
+    f->strips.in_nest -= in_nest;
     f->out = out;
     return whole;
 }
@@ -390,12 +390,12 @@ enum { SHORT_BESIDE_POLL = 50 }; /* iterations of more than so much of a strip's
 /* A nest that will have few iterations runs as it was written: what the compiler does with whole nests is then not lost. */
 void loop_write(program *p, function *f, node *n)
 {
-    if (f->checks) {
+    if (f->strips.checks) {
         write_checked_loop(p, f, n);
         return;
     }
     const loop_plan *l = loops_plan(f->unit, n);
-    bool worth = !f->in_nest && l->class != LOOP_STRIP && twins_may_copy(p, f->unit, n) &&
+    bool worth = !f->strips.in_nest && l->class != LOOP_STRIP && twins_may_copy(p, f->unit, n) &&
                  work_least(p, f->unit, n) < polls_strip_work / SHORT_BESIDE_POLL;
     char *few = worth ? work_short_nest(p, f->unit, n) : NULL;
     if (few) {
@@ -406,7 +406,7 @@ void loop_write(program *p, function *f, node *n)
         edit_range(f->unit, n->a, end < f->unit->length && f->unit->original[end] == ';' ? end + 1 : n->b, NULL, f->out);
         g_string_append(f->out, "\n} else {\n");
     }
-    write_polled_loop(p, f, n, !few && !f->in_nest);
+    write_polled_loop(p, f, n, !few && !f->strips.in_nest);
     if (few)
         g_string_append(f->out, "}\n");
     g_free(few);

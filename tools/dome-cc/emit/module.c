@@ -17,7 +17,7 @@ static void declare_twin(program *p, unit *u, node *declaration, unsigned end, G
     char *key = cursor_key(u, declaration->cursor);
     function *f = g_hash_table_lookup(p->functions, key);
     g_free(key);
-    if (!f || f->unit != u || !(f->twin || f->split) || f->told)
+    if (!f || f->unit != u || !(f->twins.exists || f->twins.split) || f->told)
         return;
     char *twin = function_twin_declaration(u, declaration, f->decl == declaration ? f->body->a : end);
     g_string_append(out, twin);
@@ -35,7 +35,7 @@ static void write_functions(program *p, unit *u)
     addresses_resolve(u);
     for (unsigned i = 0; i < u->functions->len; i++) {
         function *f = g_ptr_array_index(u->functions, i);
-        if (f->twin && !f->polls) {
+        if (f->twins.exists && !f->polls) {
             char *twin = function_plain_twin(f);
             edit_around(u, f->body->b, f->body->b, 0, "", twin);
             g_free(twin);
@@ -46,8 +46,8 @@ static void write_functions(program *p, unit *u)
 /* Declarations of the function at a top that the file must have. */
 static void write_hoists(program *p, unit *u, unsigned top, GString *before)
 {
-    for (unsigned k = 0; k < u->hoists->len; k++) {
-        const hoist *h = &g_array_index(u->hoists, hoist, k);
+    for (unsigned k = 0; k < u->lift.hoists->len; k++) {
+        const hoist *h = &g_array_index(u->lift.hoists, hoist, k);
         edit except = {h->a, h->b, EDIT_REPLACE, 0, NULL};
         if (h->top != top)
             continue;
@@ -97,18 +97,15 @@ static void write_before_tops(program *p, unit *u)
 
 static void write_module(const unit *u, GString *out)
 {
-    const struct {
-        GPtrArray *list;
-        const char *name;
-    } tables[] = {{u->globals, "dome__globals"},
-                  {u->descriptors, "dome__functions"},
-                  {u->codes, "dome__codes"},
-                  {u->heap_types, "dome__heap_types"},
-                  {u->sources, "dome__sources"}};
+    static const char *const names[TABLES] = {[TABLE_GLOBALS] = "dome__globals",
+                                              [TABLE_FUNCTIONS] = "dome__functions",
+                                              [TABLE_CODES] = "dome__codes",
+                                              [TABLE_HEAP_TYPES] = "dome__heap_types",
+                                              [TABLE_SOURCES] = "dome__sources"};
     char *e = g_strescape(u->name, NULL);
     g_string_append_printf(out, "static struct dome__cc_module dome__module = {sizeof(struct dome__cc_module), \"%s\"", e);
-    for (unsigned i = 0; i < G_N_ELEMENTS(tables); i++)
-        g_string_append_printf(out, ", %s, %u", tables[i].list->len ? tables[i].name : "0", tables[i].list->len);
+    for (unsigned t = 0; t < TABLES; t++)
+        g_string_append_printf(out, ", %s, %u", u->tables[t]->len ? names[t] : "0", u->tables[t]->len);
     g_string_append(out,
                     "};\n__attribute__((__constructor__)) static void dome__enlist(void) { dome__cc_register(&dome__module); ");
     if (u->keeps)
@@ -119,10 +116,10 @@ static void write_module(const unit *u, GString *out)
 
 static void write_tables(unit *u, GString *out)
 {
-    write_table(out, u->globals, "static struct dome__cc_global dome__globals[]", "");
-    write_table(out, u->descriptors, "static struct dome__cc_function *dome__functions[]", "");
-    write_table(out, u->codes, "static const struct dome__cc_code dome__codes[]", "");
-    write_table(out, u->heap_types, "static struct dome__cc_type *dome__heap_types[]", "&");
+    write_table(out, u->tables[TABLE_GLOBALS], "static struct dome__cc_global dome__globals[]", "");
+    write_table(out, u->tables[TABLE_FUNCTIONS], "static struct dome__cc_function *dome__functions[]", "");
+    write_table(out, u->tables[TABLE_CODES], "static const struct dome__cc_code dome__codes[]", "");
+    write_table(out, u->tables[TABLE_HEAP_TYPES], "static struct dome__cc_type *dome__heap_types[]", "&");
     source_write(u, out);
     write_module(u, out);
 }

@@ -6,16 +6,16 @@
 void edit_replace(unit *u, unsigned a, unsigned b, const char *text)
 {
     edit e = {a, b, EDIT_REPLACE, 0, g_strdup(text)};
-    g_array_append_val(u->edits, e);
-    u->sorted = false;
+    g_array_append_val(u->edits.list, e);
+    u->edits.sorted = false;
 }
 
 void edit_around(unit *u, unsigned a, unsigned b, unsigned depth, const char *before, const char *after)
 {
     edit e = {a, a, EDIT_BEFORE, depth, g_strdup(before)}, f = {b, b, EDIT_AFTER, depth, g_strdup(after)};
-    g_array_append_val(u->edits, e);
-    g_array_append_val(u->edits, f);
-    u->sorted = false;
+    g_array_append_val(u->edits.list, e);
+    g_array_append_val(u->edits.list, f);
+    u->edits.sorted = false;
 }
 
 /* At one place: what ends there, inner ones first; what begins there, outer ones first; then replacements, longer ones first. */
@@ -39,22 +39,22 @@ void edit_range(unit *u, unsigned a, unsigned b, const edit *except, GString *ou
 {
     if (a >= b)
         return;
-    if (!u->sorted) {
-        qsort(u->edits->data, u->edits->len, sizeof(edit), compare);
-        u->sorted = true;
+    if (!u->edits.sorted) {
+        qsort(u->edits.list->data, u->edits.list->len, sizeof(edit), compare);
+        u->edits.sorted = true;
     }
     /* the first edit at or behind a */
-    unsigned low = 0, high = u->edits->len;
+    unsigned low = 0, high = u->edits.list->len;
     while (low < high) {
         unsigned middle = (low + high) / 2;
-        if (g_array_index(u->edits, edit, middle).a < a)
+        if (g_array_index(u->edits.list, edit, middle).a < a)
             low = middle + 1;
         else
             high = middle;
     }
     unsigned at = a;
-    for (unsigned i = low; i < u->edits->len; i++) {
-        const edit *e = &g_array_index(u->edits, edit, i);
+    for (unsigned i = low; i < u->edits.list->len; i++) {
+        const edit *e = &g_array_index(u->edits.list, edit, i);
         if (e->a > b || (e->a == b && e->kind != EDIT_AFTER))
             break;
         bool outside = e->a < at || e->b > b || (e->kind == EDIT_AFTER && e->a == a);

@@ -75,6 +75,29 @@ typedef struct pragma pragma;
 /* Kinds of values that never share memory, on any machine: what is written as the one is not read as the other. */
 typedef enum { MEMORY_ANY, MEMORY_INTEGER, MEMORY_FLOATING, MEMORY_POINTER, MEMORY_KINDS } memory_kind;
 
+/* Whether a function is written twice: plan/twins.c decides. */
+typedef struct function_twins {
+    unsigned callers;        /* calls of it in the text of the program */
+    struct function *caller; /* one of them */
+    bool exists;
+    bool split;  /* it has a twin that it calls itself when the program goes on */
+    bool cannot; /* it cannot have one */
+} function_twins;
+
+/* How long a call takes: plan/work.c estimates. */
+typedef struct function_work {
+    double cost;  /* operations of a call, if it does not poll */
+    bool unknown; /* it calls what may take any time, as functions of libraries do */
+    enum { FUNCTION_NEW, FUNCTION_BEGUN, FUNCTION_DONE } planned;
+} function_work;
+
+/* Loops that are written in strips: emit/loop.c. */
+typedef struct function_strips {
+    GHashTable *heads; /* loops that were cut into strips -> the number of their label */
+    bool checks;       /* what is written is a strip: loops inside leave it if they are not short */
+    int in_nest;       /* loops around this one that cut off iterations of little work */
+} function_strips;
+
 typedef struct function {
     struct unit *unit;
     node *decl, *body;
@@ -86,16 +109,10 @@ typedef struct function {
     const char *held;    /* why it cannot be saved while it is active, so that what it calls does not poll; NULL: it can */
     bool delays;         /* it is held, and has a loop or a call that would poll */
     bool recursive, polls;
-    bool operation;          /* one of Dome, behind which the program polls */
-    unsigned callers;        /* calls of it in the text of the program */
-    struct function *caller; /* one of them */
-    bool twin;               /* it is written twice: see twins.c */
-    bool split;              /* it has a twin that it calls itself when the program goes on */
-    bool no_twin;            /* it cannot be */
-    bool told;               /* its twin is declared */
-    double cost;             /* operations of a call, if it does not poll */
-    bool unknown;            /* it calls what may take any time, as functions of libraries do */
-    enum { FUNCTION_NEW, FUNCTION_BEGUN, FUNCTION_DONE } planned;
+    bool operation; /* one of Dome, behind which the program polls */
+    function_twins twins;
+    bool told; /* its twin is declared */
+    function_work work;
     int mark;
     bool several;                                                        /* there is another definition, inline in a header */
     enum { WRITES_UNKNOWN, WRITES_NO, WRITES_YES } writes[MEMORY_KINDS]; /* it, or what it calls, to memory of that kind */
@@ -112,10 +129,31 @@ typedef struct function {
     GHashTable *needed;   /* liveness.c */
     bool has_memory, has_saved, has_labels, hoists_labels;
     int temporaries, continues;
-    GHashTable *heads; /* loops that were cut into strips -> the number of their label */
-    bool checks;       /* what is written is a strip: loops inside leave it if they are not short */
-    int in_nest;       /* loops around this one that cut off iterations of little work */
+    function_strips strips;
 } function;
+
+/* What libclang has made of the text: front/unit.c. */
+typedef struct unit_parsed {
+    CXIndex index;
+    CXTranslationUnit tu;
+    CXFile file;
+} unit_parsed;
+
+/* Changes of the text: front/edit.c. */
+typedef struct unit_edits {
+    GArray *list; /* edit */
+    bool sorted;
+} unit_edits;
+
+/* What functions declare and the file must have: plan/lift.c. */
+typedef struct unit_lift {
+    GArray *hoists;     /* hoist */
+    GHashTable *lifted; /* offsets of declarations of functions that are the file's now */
+} unit_lift;
+
+/* Tables that the written file has, in the order in which struct dome__cc_module has them; char *: initialisers of globals and
+ * codes, functions, identifiers of types of blocks, and sources of functions and constants, "1f2e3d4c NAME". */
+enum { TABLE_GLOBALS, TABLE_FUNCTIONS, TABLE_CODES, TABLE_HEAP_TYPES, TABLE_SOURCES, TABLES };
 
 typedef struct unit {
     struct program *program;
@@ -123,33 +161,25 @@ typedef struct unit {
     char *name;     /* in images */
     char *original; /* text, and its length */
     unsigned length;
-    CXIndex index;
-    CXTranslationUnit tu;
-    CXFile file;
+    unit_parsed parsed;
     GPtrArray *tops;      /* node: declarations outside of system headers, in order */
     GPtrArray *ends;      /* unsigned: where text may be inserted before each of them */
     GPtrArray *functions; /* function: definitions */
-    GArray *edits;
-    bool sorted;
+    unit_edits edits;
     GHashTable *renamed; /* offset of a declaration -> its new name */
     GHashTable *by_call; /* names of functions that are defined here -> function */
     GString *prelude, *tail;
     GHashTable *types;       /* key -> identifier of its description */
     GHashTable *enumerators; /* name -> long long *; NULL: not gathered yet */
-    GPtrArray *heap_types;   /* char *: identifiers */
-    GHashTable *literals;    /* text -> identifier */
-    GPtrArray *globals;      /* char *: initialisers */
-    GPtrArray *codes;        /* char *: initialisers */
-    GPtrArray *descriptors;  /* char *: functions */
-    GPtrArray *sources;      /* char *: of functions and constants, "1f2e3d4c NAME" */
-    GHashTable *file_names;  /* names of the file's scope */
-    GArray *pragmas;         /* pragma */
-    GHashTable *loops;       /* node -> loop_plan */
-    GHashTable *loop_names;  /* node -> its name in a profile */
-    GArray *hoists;          /* hoist */
-    GArray *addresses;       /* addresses.c; NULL: none */
-    GHashTable *lifted;      /* offsets of declarations of functions that are the file's now */
-    GHashTable *quiet;       /* node: calls of operations behind which there is no poll; NULL: none */
+    GPtrArray *tables[TABLES];
+    GHashTable *literals;   /* text -> identifier */
+    GHashTable *file_names; /* names of the file's scope */
+    GArray *pragmas;        /* pragma */
+    GHashTable *loops;      /* node -> loop_plan */
+    GHashTable *loop_names; /* node -> its name in a profile */
+    unit_lift lift;
+    GArray *addresses; /* addresses.c; NULL: none */
+    GHashTable *quiet; /* node: calls of operations behind which there is no poll; NULL: none */
     int counter;
     int refused;
     unsigned keeps;  /* DOME_CAPTURE_KEEP_... */

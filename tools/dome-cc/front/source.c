@@ -162,7 +162,7 @@ void source_find(unit *u, GHashTable *own)
         if (cursor_in_system_header(top->cursor) || !(defines || is_constant(top)))
             continue;
         char *key = cursor_key(u, top->cursor);
-        g_ptr_array_add(u->sources, g_strdup_printf("%08x %s", hash_of(u, top, files, own), key));
+        g_ptr_array_add(u->tables[TABLE_SOURCES], g_strdup_printf("%08x %s", hash_of(u, top, files, own), key));
         g_free(key);
     }
     g_hash_table_destroy(files);
@@ -171,11 +171,11 @@ void source_find(unit *u, GHashTable *own)
 /* Their table. */
 void source_write(const unit *u, GString *out)
 {
-    if (!u->sources->len)
+    if (!u->tables[TABLE_SOURCES]->len)
         return;
     g_string_append(out, "static const struct dome__cc_source dome__sources[] = {\n");
-    for (unsigned i = 0; i < u->sources->len; i++) {
-        const char *line = g_ptr_array_index(u->sources, i);
+    for (unsigned i = 0; i < u->tables[TABLE_SOURCES]->len; i++) {
+        const char *line = g_ptr_array_index(u->tables[TABLE_SOURCES], i);
         char *name = g_strescape(strchr(line, ' ') + 1, NULL);
         g_string_append_printf(out, "    {\"%s\", 0x%.8su},\n", name, line);
         g_free(name);

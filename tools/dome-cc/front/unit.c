@@ -8,7 +8,7 @@
 void unit_place(unit *u, unsigned at, char **file, unsigned *line)
 {
     CXString name;
-    clang_getPresumedLocation(clang_getLocationForOffset(u->tu, u->file, at), &name, line, NULL);
+    clang_getPresumedLocation(clang_getLocationForOffset(u->parsed.tu, u->parsed.file, at), &name, line, NULL);
     *file = g_strdup(clang_getCString(name) ? clang_getCString(name) : u->path);
     clang_disposeString(name);
 }
@@ -54,10 +54,11 @@ static char *processor(CXTranslationUnit tu)
 bool unit_is_native(const unit *u)
 {
     struct CXUnsavedFile empty = {"dome-cc-empty.c", "", 0};
-    CXTranslationUnit here = clang_parseTranslationUnit(u->index, empty.Filename, NULL, 0, &empty, 1, CXTranslationUnit_None);
+    CXTranslationUnit here =
+        clang_parseTranslationUnit(u->parsed.index, empty.Filename, NULL, 0, &empty, 1, CXTranslationUnit_None);
     if (!here)
         return true;
-    char *own = processor(here), *other = processor(u->tu);
+    char *own = processor(here), *other = processor(u->parsed.tu);
     bool native = strcmp(own, other) == 0;
     g_free(other);
     g_free(own);
@@ -141,7 +142,8 @@ void unit_refuse_threads(unit *u, const char *pragma, const char *option)
         const unsigned at = (unsigned)(p - u->original);
         const char *what = p + strlen(pragma) + strspn(p + strlen(pragma), " \t");
         const bool harmless = g_str_has_prefix(what, "simd") || g_str_has_prefix(what, "declare simd");
-        if ((at && p[-1] != '\n') || harmless || clang_Location_isInSystemHeader(clang_getLocationForOffset(u->tu, u->file, at)))
+        if ((at && p[-1] != '\n') || harmless ||
+            clang_Location_isInSystemHeader(clang_getLocationForOffset(u->parsed.tu, u->parsed.file, at)))
             continue;
         unit_refuse(u, at, "%s %.*s: a program with threads cannot be saved: leave out %s, and this is done by one", pragma,
                     (int)strcspn(what, "\n"), what, option);
@@ -172,24 +174,21 @@ static unit *unit_new(const char *path, char *text, gsize length)
     u->length = (unsigned)length;
     u->tops = g_ptr_array_new();
     u->functions = g_ptr_array_new();
-    u->edits = g_array_new(FALSE, FALSE, sizeof(edit));
+    u->edits.list = g_array_new(FALSE, FALSE, sizeof(edit));
     u->renamed = g_hash_table_new(NULL, NULL);
     u->prelude = g_string_new(NULL);
     u->tail = g_string_new(NULL);
     u->types = g_hash_table_new(g_str_hash, g_str_equal);
-    u->heap_types = g_ptr_array_new();
+    for (unsigned t = 0; t < TABLES; t++)
+        u->tables[t] = g_ptr_array_new();
     u->literals = g_hash_table_new(g_str_hash, g_str_equal);
-    u->globals = g_ptr_array_new();
-    u->codes = g_ptr_array_new();
-    u->descriptors = g_ptr_array_new();
-    u->sources = g_ptr_array_new();
     u->file_names = g_hash_table_new(g_str_hash, g_str_equal);
     u->pragmas = g_array_new(FALSE, FALSE, sizeof(pragma));
     u->loops = g_hash_table_new(NULL, NULL);
     u->loop_names = g_hash_table_new(NULL, NULL);
-    u->lifted = g_hash_table_new(NULL, NULL);
-    u->hoists = g_array_new(FALSE, FALSE, sizeof(hoist));
-    u->index = clang_createIndex(0, 0);
+    u->lift.lifted = g_hash_table_new(NULL, NULL);
+    u->lift.hoists = g_array_new(FALSE, FALSE, sizeof(hoist));
+    u->parsed.index = clang_createIndex(0, 0);
     return u;
 }
 
@@ -200,15 +199,15 @@ static bool parse(unit *u, const char *const *arguments, int count)
 {
     char *copy = text_for_clang(u->original, u->length);
     struct CXUnsavedFile file = {unit_file, copy, u->length};
-    enum CXErrorCode error =
-        clang_parseTranslationUnit2(u->index, file.Filename, arguments, count, &file, 1, CXTranslationUnit_KeepGoing, &u->tu);
+    enum CXErrorCode error = clang_parseTranslationUnit2(u->parsed.index, file.Filename, arguments, count, &file, 1,
+                                                         CXTranslationUnit_KeepGoing, &u->parsed.tu);
     g_free(copy);
-    if (error != CXError_Success || !u->tu) {
+    if (error != CXError_Success || !u->parsed.tu) {
         fprintf(stderr, "dome-cc: error: libclang cannot read %s (error %d)\n", u->path, (int)error);
         u->refused++;
         return false;
     }
-    u->file = clang_getFile(u->tu, file.Filename);
+    u->parsed.file = clang_getFile(u->parsed.tu, file.Filename);
     return true;
 }
 
@@ -226,9 +225,9 @@ static void refuse_by(unit *u, CXDiagnostic d)
 
 static void refuse_errors(unit *u)
 {
-    unsigned n = clang_getNumDiagnostics(u->tu);
+    unsigned n = clang_getNumDiagnostics(u->parsed.tu);
     for (unsigned i = 0; i < n; i++) {
-        CXDiagnostic d = clang_getDiagnostic(u->tu, i);
+        CXDiagnostic d = clang_getDiagnostic(u->parsed.tu, i);
         if (clang_getDiagnosticSeverity(d) >= CXDiagnostic_Error)
             refuse_by(u, d);
         clang_disposeDiagnostic(d);
@@ -262,8 +261,8 @@ unit *unit_read(const char *path, char *text, gsize length, const char *const *a
     if (u->refused)
         return u;
     pragma_find(u);
-    clang_visitChildren(clang_getTranslationUnitCursor(u->tu), cursor_find_variables, NULL);
-    clang_visitChildren(clang_getTranslationUnitCursor(u->tu), visit_top, u);
+    clang_visitChildren(clang_getTranslationUnitCursor(u->parsed.tu), cursor_find_variables, NULL);
+    clang_visitChildren(clang_getTranslationUnitCursor(u->parsed.tu), visit_top, u);
     find_ends(u);
     return u;
 }

@@ -593,10 +593,10 @@ static char *describe_block(unit *u, node *n, const block *b)
         type = numbers;
     }
     bool listed = false;
-    for (unsigned i = 0; i < u->heap_types->len; i++)
-        listed = listed || strcmp(g_ptr_array_index(u->heap_types, i), type) == 0;
+    for (unsigned i = 0; i < u->tables[TABLE_HEAP_TYPES]->len; i++)
+        listed = listed || strcmp(g_ptr_array_index(u->tables[TABLE_HEAP_TYPES], i), type) == 0;
     if (!listed)
-        g_ptr_array_add(u->heap_types, g_strdup(type));
+        g_ptr_array_add(u->tables[TABLE_HEAP_TYPES], g_strdup(type));
     char *address = g_strdup_printf("&%s", type);
     g_free(type);
     return address;

@@ -176,7 +176,7 @@ void foreign_edit_reference(program *p, unit *u, node *n)
             unit_refuse(u, n->a, "the address of %s: what it does to the stack or to the process cannot be saved", name);
         if (!called && !g_hash_table_contains(p->code_names, name)) {
             g_hash_table_add(p->code_names, g_strdup(name));
-            g_ptr_array_add(u->codes, g_strdup_printf("{\"%s\", (void (*)(void))%s}", name, id));
+            g_ptr_array_add(u->tables[TABLE_CODES], g_strdup_printf("{\"%s\", (void (*)(void))%s}", name, id));
         }
         g_free(id);
     }

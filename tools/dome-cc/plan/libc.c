@@ -68,8 +68,8 @@ void libc_variable(unit *u, node *n, CXCursor d)
     if (type) {
         char *of = ctype_name(u, element);
         g_hash_table_add(u->file_names, g_strdup(key));
-        g_ptr_array_add(u->globals, g_strdup_printf("{\"%s\", (const void *)&%s, &%s, sizeof(%s) / sizeof(%s), 1}", name, name,
-                                                    type, name, of));
+        g_ptr_array_add(u->tables[TABLE_GLOBALS], g_strdup_printf("{\"%s\", (const void *)&%s, &%s, sizeof(%s) / sizeof(%s), 1}",
+                                                                  name, name, type, name, of));
         g_free(of);
     }
     g_free(type);

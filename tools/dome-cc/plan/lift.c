@@ -78,7 +78,7 @@ static void lift_name(unit *u, CXCursor c)
 static void lift_names(unit *u, node *n)
 {
     bool named = lift_is_record(n) || n->kind == CXCursor_TypedefDecl || n->kind == CXCursor_EnumConstantDecl;
-    if (named && g_hash_table_add(u->lifted, GUINT_TO_POINTER(cursor_offset(n->cursor)))) {
+    if (named && g_hash_table_add(u->lift.lifted, GUINT_TO_POINTER(cursor_offset(n->cursor)))) {
         lift_name(u, n->cursor);
         lift_name_record(u, n);
     }
@@ -96,8 +96,9 @@ void lift_global(unit *u, CXCursor c, const char *name, const char *id, unsigned
         unit_refuse(u, at, "the variable %s cannot be saved: it contains %s", shown, why);
     if (type) {
         char *element_name = ctype_name(u, element), *e = g_strescape(name, NULL);
-        g_ptr_array_add(u->globals, g_strdup_printf("{\"%s\", (const void *)&%s, &%s, sizeof(%s) / sizeof(%s), %u}", e, id, type,
-                                                    id, element_name, constant | pragma_flags(u, cursor_begin(c))));
+        g_ptr_array_add(u->tables[TABLE_GLOBALS],
+                        g_strdup_printf("{\"%s\", (const void *)&%s, &%s, sizeof(%s) / sizeof(%s), %u}", e, id, type, id,
+                                        element_name, constant | pragma_flags(u, cursor_begin(c))));
         g_free(e);
         g_free(element_name);
     }
@@ -153,14 +154,14 @@ void lift_declaration(unit *u, function *f, node *n, unsigned top)
             g_free(name);
         }
         hoist h = {top, n->a, n->b, "\n", NULL};
-        g_array_append_val(u->hoists, h);
+        g_array_append_val(u->lift.hoists, h);
         edit_replace(u, n->a, n->b, ";");
         return;
     }
     if (!variables && n->kids->len &&
         node_kid(n, 0)->kind == CXCursor_FunctionDecl) { /* it is called at the function's beginning */
         hoist h = {top, n->a, n->b, "\n", node_kid(n, 0)};
-        g_array_append_val(u->hoists, h);
+        g_array_append_val(u->lift.hoists, h);
         edit_replace(u, n->a, n->b, ";");
         return;
     }
@@ -170,7 +171,7 @@ void lift_declaration(unit *u, function *f, node *n, unsigned top)
             continue;
         lift_names(u, kid);
         hoist h = {top, kid->a, kid->b, ";\n", NULL};
-        g_array_append_val(u->hoists, h);
+        g_array_append_val(u->lift.hoists, h);
         const char *word = kid->kind == CXCursor_StructDecl ? "struct" : kid->kind == CXCursor_UnionDecl ? "union" : "enum";
         const char *other = lift_renamed(u, kid->cursor);
         char *name = cursor_name(kid->cursor);
@@ -190,7 +191,7 @@ void lift_result(unit *u, node *before, const function *f, unsigned top)
     const char *other = lift_renamed(u, before->cursor);
     char *name = cursor_name(before->cursor), *text = g_strdup_printf("%s %s", word, other ? other : name);
     hoist h = {top, before->a, before->b, ";\n", NULL};
-    g_array_append_val(u->hoists, h);
+    g_array_append_val(u->lift.hoists, h);
     edit_replace(u, before->a, before->b, text);
     g_free(text);
     g_free(name);

@@ -95,8 +95,8 @@ static void add_operation(program *p, const char *name)
                     .indirect = g_ptr_array_new(),
                     .polls = true,
                     .operation = true,
-                    .callers = 2,
-                    .planned = FUNCTION_DONE};
+                    .twins.callers = 2,
+                    .work.planned = FUNCTION_DONE};
     g_hash_table_insert(p->functions, f->key, f);
 }
 
@@ -131,8 +131,8 @@ void parallel_begin(program *p)
                             .calls = g_ptr_array_new(),
                             .indirect = g_ptr_array_new(),
                             .polls = true,
-                            .callers = 2,
-                            .planned = FUNCTION_DONE};
+                            .twins.callers = 2,
+                            .work.planned = FUNCTION_DONE};
     g_hash_table_insert(p->functions, "dome_checkpoint", &checkpoint);
     if (p->between) {
         add_operations(p);

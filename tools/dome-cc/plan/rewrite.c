@@ -44,8 +44,8 @@ static void name_literal(program *p, unit *u, node *n)
                                 : *t == 'u' && t[1] != '8' ? "dome__cc_ushort"
                                                            : "dome__cc_char";
         char *e = g_strescape(u->name, NULL);
-        g_ptr_array_add(u->globals, g_strdup_printf("{\"%s:literal %u\", %s, &%s, sizeof(%s) / sizeof(%s), 1}", e, number, id,
-                                                    described, id, type));
+        g_ptr_array_add(u->tables[TABLE_GLOBALS], g_strdup_printf("{\"%s:literal %u\", %s, &%s, sizeof(%s) / sizeof(%s), 1}", e,
+                                                                  number, id, described, id, type));
         g_free(e);
     }
     char *use = g_strdup_printf("((%s *)%s)", type, id);
@@ -302,7 +302,8 @@ void rewrite_unit(program *p, unit *u)
         function *f = g_ptr_array_index(u->functions, i);
         if (g_hash_table_contains(p->addressed, f->key)) {
             char *e = g_strescape(f->key, NULL);
-            g_ptr_array_add(u->codes, g_strdup_printf("{\"%s\", (void (*)(void))%s}", e, f == u->main ? "dome__main" : f->name));
+            g_ptr_array_add(u->tables[TABLE_CODES],
+                            g_strdup_printf("{\"%s\", (void (*)(void))%s}", e, f == u->main ? "dome__main" : f->name));
             g_free(e);
         }
     }

@@ -38,8 +38,8 @@ void twins_count_calls(program *p)
             for (unsigned c = 0; c < f->calls->len; c++) {
                 function *g = g_hash_table_lookup(p->functions, g_ptr_array_index(f->calls, c));
                 if (g) {
-                    g->callers++;
-                    g->caller = f;
+                    g->twins.callers++;
+                    g->twins.caller = f;
                 }
             }
         }
@@ -49,7 +49,7 @@ void twins_count_calls(program *p)
 /* Whether the only call of f stands where it could be part of its caller. */
 static bool is_single(program *p, const function *f)
 {
-    return f->callers == 1 && f->caller != f && f != f->unit->main &&
+    return f->twins.callers == 1 && f->twins.caller != f && f != f->unit->main &&
            clang_getCursorLinkage(f->decl->cursor) == CXLinkage_Internal && !g_hash_table_contains(p->addressed, f->key);
 }
 
@@ -74,13 +74,13 @@ static void find_splits(program *p)
         for (unsigned k = 0; k < u->functions->len; k++) {
             function *f = g_ptr_array_index(u->functions, k);
             char *header = text_flat(u, f->decl->a, f->body->a);
-            f->split = f->polls && !is_single(p, f) && g_hash_table_lookup(p->functions, f->key) == f &&
-                       !strstr(header, "inline") && !strstr(header, "__attribute") && !cannot_be_copied(u, f->decl) &&
-                       names_parameters(f);
-            for (unsigned t = 0; t < u->tops->len && f->split; t++) {
+            f->twins.split = f->polls && !is_single(p, f) && g_hash_table_lookup(p->functions, f->key) == f &&
+                             !strstr(header, "inline") && !strstr(header, "__attribute") && !cannot_be_copied(u, f->decl) &&
+                             names_parameters(f);
+            for (unsigned t = 0; t < u->tops->len && f->twins.split; t++) {
                 node *top = g_ptr_array_index(u->tops, t);
                 char *key = top->kind == CXCursor_FunctionDecl ? cursor_key(u, top->cursor) : NULL;
-                f->split = !key || strcmp(key, f->key) != 0 || is_simple_header(u, top);
+                f->twins.split = !key || strcmp(key, f->key) != 0 || is_simple_header(u, top);
                 g_free(key);
             }
             g_free(header);
@@ -97,19 +97,19 @@ void twins_find(program *p)
             unit *u = g_ptr_array_index(p->units, i);
             for (unsigned k = 0; k < u->functions->len; k++) {
                 function *f = g_ptr_array_index(u->functions, k);
-                bool twin = !f->twin && !f->no_twin && is_single(p, f) &&
-                            (f->polls ? !f->recursive : f->caller->twin || f->caller->split);
+                bool twin = !f->twins.exists && !f->twins.cannot && is_single(p, f) &&
+                            (f->polls ? !f->recursive : f->twins.caller->twins.exists || f->twins.caller->twins.split);
                 if (!twin)
                     continue;
-                f->no_twin = cannot_be_copied(u, f->decl);
-                for (unsigned t = 0; t < u->tops->len && !f->no_twin; t++) {
+                f->twins.cannot = cannot_be_copied(u, f->decl);
+                for (unsigned t = 0; t < u->tops->len && !f->twins.cannot; t++) {
                     node *top = g_ptr_array_index(u->tops, t);
                     char *key = top->kind == CXCursor_FunctionDecl ? cursor_key(u, top->cursor) : NULL;
-                    f->no_twin = key && strcmp(key, f->key) == 0 && !is_simple_header(u, top);
+                    f->twins.cannot = key && strcmp(key, f->key) == 0 && !is_simple_header(u, top);
                     g_free(key);
                 }
-                f->twin = !f->no_twin;
-                more = more || f->twin;
+                f->twins.exists = !f->twins.cannot;
+                more = more || f->twins.exists;
             }
         }
     }
@@ -121,7 +121,7 @@ static void mark_twins(program *p, unit *u, node *n)
         node *callee = node_bare(node_callee(n));
         char *key = cursor_key(u, node_called(n));
         const function *f = g_hash_table_lookup(p->functions, key);
-        if (f && f->twin) {
+        if (f && f->twins.exists) {
             char *name = g_strconcat(TWIN_MARK, f->name, NULL);
             edit_replace(u, callee->a, callee->b, name);
             g_free(name);

@@ -169,7 +169,7 @@ static bool constant_of(unit *u, const char *word, long long *value)
     }
     if (!u->enumerators) {
         u->enumerators = g_hash_table_new(g_str_hash, g_str_equal);
-        clang_visitChildren(clang_getTranslationUnitCursor(u->tu), visit_enumerator, u->enumerators);
+        clang_visitChildren(clang_getTranslationUnitCursor(u->parsed.tu), visit_enumerator, u->enumerators);
     }
     const long long *found = g_hash_table_lookup(u->enumerators, word);
     *value = found ? *found : 0;

@@ -206,8 +206,8 @@ static void add_reached(program *p, function *g, cost *k)
 {
     work_plan_function(p, g);
     k->polls = k->polls || g->polls;
-    k->unknown = k->unknown || g->unknown;
-    k->operations = MAX(k->operations, g->cost);
+    k->unknown = k->unknown || g->work.unknown;
+    k->operations = MAX(k->operations, g->work.cost);
 }
 
 static bool each_reached(program *p, function *g, void *data)
@@ -283,14 +283,14 @@ static cost cost_of(program *p, unit *u, node *n)
 /* Plans the loops of f and of all that it calls. A function of a circle of calls polls: it is not waited for. */
 void work_plan_function(program *p, function *f)
 {
-    if (f->planned != FUNCTION_NEW)
+    if (f->work.planned != FUNCTION_NEW)
         return;
-    f->planned = FUNCTION_BEGUN;
+    f->work.planned = FUNCTION_BEGUN;
     cost k = cost_of(p, f->unit, f->body);
     f->delays = f->held && k.polls;
     f->polls = !f->held && (f->polls || k.polls);
-    f->unknown = k.unknown || f->delays;
+    f->work.unknown = k.unknown || f->delays;
     double most;
-    f->cost = measured_function(f, &most) ? most : k.operations;
-    f->planned = FUNCTION_DONE;
+    f->work.cost = measured_function(f, &most) ? most : k.operations;
+    f->work.planned = FUNCTION_DONE;
 }
