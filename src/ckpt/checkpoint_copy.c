@@ -94,10 +94,11 @@ static void freeze(dome_env *env)
     if (dome__ckpt_snapshot_freeze(&c->snapshot, &why))
         return;
     c->writing.unfrozen = true;
-    dome__checkpoint_say(env,
-                         "--dome-checkpoint-copy=on-write: task %d on host %s copies before it goes on, as with =pre: the memory of "
-                         "the loop boundary cannot be kept: %s",
-                         env->rank, env->hosts[env->rank], why);
+    dome__checkpoint_say(
+        env,
+        "--dome-checkpoint-copy=on-write: task %d on host %s copies before it goes on, as with =pre: the memory of "
+        "the loop boundary cannot be kept: %s",
+        env->rank, env->hosts[env->rank], why);
 }
 
 void dome__checkpoint_copy(dome_env *env, bool full)

@@ -171,8 +171,8 @@ int dome__checkpoint_begin_writing(dome_env *env, uint64_t number, bool full)
         c->writing.job.full = full;
         c->writing.job.uncompared = mode != DOME_CHECKPOINT_ACCURATE;
         c->writing.job.eager = !c->writing.mostly_same || c->writing.job.uncompared;
-        c->writing.job.deltas = mode == DOME_CHECKPOINT_ACCURATE && env->options.checkpoint.deltas == DOME_DELTAS_AUTO &&
-                                c->writing.whole == 0;
+        c->writing.job.deltas =
+            mode == DOME_CHECKPOINT_ACCURATE && env->options.checkpoint.deltas == DOME_DELTAS_AUTO && c->writing.whole == 0;
         c->writing.job.then = note_time;
         c->writing.job.then_ctx = c;
     }

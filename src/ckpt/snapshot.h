@@ -49,8 +49,8 @@ void *dome__ckpt_snapshot_append(dome_ckpt_snapshot *snapshot, uint64_t bytes);
 /* Notes values that are to be copied into this room later. */
 void dome__ckpt_snapshot_later(dome_ckpt_snapshot *snapshot, void *room, const void *from, uint64_t bytes);
 
-/* Keeps these values as they are now without copying them. If that is not possible they are copied now: false, with *why, a static
- * text. */
+/* Keeps these values as they are now without copying them. If that is not possible they are copied now: false, with *why, a
+ * static text. */
 bool dome__ckpt_snapshot_freeze(dome_ckpt_snapshot *snapshot, const char **why);
 
 /* Copies the values that were kept, and ends keeping them. In the thread, before all else. */

@@ -90,11 +90,7 @@ typedef enum dome_checkpoint_mode {
 } dome_checkpoint_mode;
 
 /* For how long the program stops: until all is on disk; until it is copied; until the kernel copies what is written. */
-typedef enum dome_checkpoint_copy {
-    DOME_CHECKPOINT_WAIT,
-    DOME_CHECKPOINT_PRE,
-    DOME_CHECKPOINT_ON_WRITE
-} dome_checkpoint_copy;
+typedef enum dome_checkpoint_copy { DOME_CHECKPOINT_WAIT, DOME_CHECKPOINT_PRE, DOME_CHECKPOINT_ON_WRITE } dome_checkpoint_copy;
 
 typedef struct dome_checkpoint_options {
     char *directory;           /* --dome-checkpoint-dir; NULL: no checkpoints */
