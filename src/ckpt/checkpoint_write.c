@@ -81,6 +81,7 @@ static void conclude(dome_env *env, dome_ckpt_job *job, double pause)
         c->report.written++;
         c->writing.written_at = dome_wtime();
         c->report.bytes += job->data_bytes;
+        c->report.thread += job->cost;
         const bool waits = env->options.checkpoint.copy == DOME_CHECKPOINT_WAIT; /* for the thread */
         double cost = (waits ? 0 : job->cost) + pause;
         c->writing.cost = c->writing.cost > 0 ? (1 - COST_WEIGHT) * c->writing.cost + COST_WEIGHT * cost : cost;
