@@ -97,7 +97,9 @@ typedef struct dome_object_ops {
     /* Optional, for objects with a type and without `write`. The address of the values of a run of
      * blocks of this task, contiguous and in native form (deferred work is complete). A checkpoint
      * copies them while the program waits and converts them later in a thread; without this slot
-     * the program waits for pack or write. NULL if the values are not contiguous. */
+     * the program waits for pack or write. NULL if the values are not contiguous. With
+     * --dome-checkpoint-copy on-write they are read out of a child process, so they must be in memory
+     * that fork copies, unless the slot `shares` says that tasks share them. */
     const void *(*values)(const dome_object *object, uint64_t first, uint64_t count);
 
     /* Optional, for objects with a type. The address of the values of a run of blocks, contiguous

@@ -96,7 +96,8 @@ static void begin(dome_ckpt_background *b, dome_ckpt_job *job, double hold)
 
 void dome__ckpt_background_write(dome_ckpt_background *background, dome_ckpt_job *job, double pause)
 {
-    begin(background, job, HOLD_LEAST + HOLD_PART * pause);
+    const bool frozen = job->snapshot->later->len > 0; /* each page that the program writes before it is read costs it a fault */
+    begin(background, job, frozen ? 0 : HOLD_LEAST + HOLD_PART * pause);
 }
 
 void dome__ckpt_background_reserve(dome_ckpt_background *background, dome_store *store, dome_ckpt_snapshot *snapshot,

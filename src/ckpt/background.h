@@ -12,7 +12,7 @@ dome_ckpt_background *dome__ckpt_background_new(const dome_ckpt_link *link, char
 /* Begins a job (dome__ckpt_write_together). The job and its snapshot belong to the thread until dome__ckpt_background_wait has
  * returned, or dome__ckpt_background_busy has returned false. The thread must be idle before. `pause`: seconds for which the
  * program has stopped; the thread delays its work for a fraction of it, to leave the processors to tasks that still copy, unless
- * a caller waits for it. */
+ * a caller waits for it, or values are in a child process. */
 void dome__ckpt_background_write(dome_ckpt_background *background, dome_ckpt_job *job, double pause);
 
 /* Begins to allocate and touch memory for a snapshot of about so many bytes: copying into fresh memory takes at least ten times

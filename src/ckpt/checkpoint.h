@@ -108,6 +108,7 @@ typedef struct dome_checkpoint_report {
     double pause;   /* seconds that this task waited for its copies */
     double consult; /* seconds spent on agreeing when to write */
     double cost;    /* of one checkpoint: pause, and processor time beside the program; seconds */
+    double thread;  /* processor time of the threads that wrote them, of the task that took most */
     double longest_pause;
     double interval; /* target, seconds; 0: by loops */
 } dome_checkpoint_report;

@@ -143,7 +143,7 @@ static dome_checkpoint_order decide(dome_env *env)
             c->full = true;
         }
         what.number = c->number;
-        what.full = c->full;
+        what.full = c->full || env->options.checkpoint.mode == DOME_CHECKPOINT_BASIC;
     }
     what.next = next_check(env, now, left);
     return what;

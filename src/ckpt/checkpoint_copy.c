@@ -21,6 +21,14 @@ static char *cannot(const dome_state_item *item, int status)
     return dome__state_cannot(dome_object_name(item->object), status);
 }
 
+/* Whether the values can be copied while the program goes on: they are in memory of this process alone. */
+static bool later(const dome_state_item *item)
+{
+    const dome_env *env = dome_object_env(item->object);
+    return env->options.checkpoint.copy == DOME_CHECKPOINT_ON_WRITE && !env->checkpoints->writing.unfrozen &&
+           !dome__object_shares(item->object, env->rank);
+}
+
 /* A run of contiguous values is copied as it is, and converted later. */
 static char *copy_values(dome_ckpt_snapshot *snapshot, const dome_state_item *item, const void *values, dome_ckpt_run *run)
 {
@@ -31,7 +39,10 @@ static char *copy_values(dome_ckpt_snapshot *snapshot, const dome_state_item *it
     char *to = dome__ckpt_snapshot_room(snapshot, bytes);
     if (!to)
         return cannot(item, DOME_ERR_MEMORY);
-    memcpy(to, values, (size_t)bytes);
+    if (later(item))
+        dome__ckpt_snapshot_later(snapshot, to, values, bytes);
+    else
+        memcpy(to, values, (size_t)bytes);
     run->type = info->type;
     uint64_t at = (uint64_t)(to - snapshot->buffer);
     for (uint64_t k = 0; k < run->count; k++) {
@@ -75,9 +86,25 @@ static char *set_mark(void *ctx, const dome_state_item *item)
     return status == DOME_OK ? NULL : cannot(item, status);
 }
 
+/* Once this has failed it would do so again. */
+static void freeze(dome_env *env)
+{
+    dome_checkpoints *c = env->checkpoints;
+    const char *why;
+    if (dome__ckpt_snapshot_freeze(&c->snapshot, &why))
+        return;
+    c->writing.unfrozen = true;
+    dome__checkpoint_say(
+        env,
+        "--dome-checkpoint-copy=on-write: task %d on host %s copies before it goes on, as with =pre: the memory of "
+        "the loop boundary cannot be kept: %s",
+        env->rank, env->hosts[env->rank], why);
+}
+
 void dome__checkpoint_copy(dome_env *env, bool full)
 {
-    static const dome_state_sink sink = {.run = copy_run, .end = set_mark};
+    const bool basic = env->options.checkpoint.mode == DOME_CHECKPOINT_BASIC; /* nobody asks what has been written since */
+    const dome_state_sink sink = {.run = copy_run, .end = basic ? NULL : set_mark};
     dome_ckpt_snapshot *snapshot = &env->checkpoints->snapshot;
     fflush(stdout); /* output printed before the checkpoint must not be printed again after a restart */
     dome__ckpt_snapshot_empty(snapshot);
@@ -88,6 +115,7 @@ void dome__checkpoint_copy(dome_env *env, bool full)
     if (why)
         snapshot->problem = g_strdup_printf("%s (task %d on host %s)", why, env->rank, env->hosts[env->rank]);
     g_free(why);
+    freeze(env);
 }
 
 /* ---- how large it is ---- */

@@ -46,6 +46,7 @@ typedef struct dome_checkpoint_writing {
     bool unreachable;    /* the last one was not written because a task could not be reached */
     bool kept_any;       /* this task has kept the state for itself in this view */
     bool unkept;         /* it has been said that it cannot */
+    bool unfrozen;       /* it has been said that there is no copy on write */
     /* rank 0 */
     unsigned whole;    /* checkpoints for which no deltas are tried, since the last trial did not pay */
     bool mostly_same;  /* most blocks copied for the last one had not changed */

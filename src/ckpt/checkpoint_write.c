@@ -81,7 +81,9 @@ static void conclude(dome_env *env, dome_ckpt_job *job, double pause)
         c->report.written++;
         c->writing.written_at = dome_wtime();
         c->report.bytes += job->data_bytes;
-        double cost = job->cost + pause;
+        c->report.thread += job->cost;
+        const bool waits = env->options.checkpoint.copy == DOME_CHECKPOINT_WAIT; /* for the thread */
+        double cost = (waits ? 0 : job->cost) + pause;
         c->writing.cost = c->writing.cost > 0 ? (1 - COST_WEIGHT) * c->writing.cost + COST_WEIGHT * cost : cost;
         if (job->message)
             dome__checkpoint_say(env, "%s", job->message);
@@ -132,6 +134,17 @@ static void note_time(void *checkpoints)
     dome__run_write(c, true, NULL);
 }
 
+/* The program has stopped at this time, and waits until all is written, or goes on. */
+static void begin_job(dome_checkpoints *c, double stopped, bool waits)
+{
+    c->writing.job_pause = dome_wtime() - stopped;
+    dome__ckpt_background_write(c->background, &c->writing.job, c->writing.job_pause);
+    if (!waits)
+        return;
+    dome__ckpt_background_wait(c->background);
+    c->writing.job_pause = dome_wtime() - stopped;
+}
+
 int dome__checkpoint_begin_writing(dome_env *env, uint64_t number, bool full)
 {
     dome_checkpoints *c = env->checkpoints;
@@ -154,16 +167,18 @@ int dome__checkpoint_begin_writing(dome_env *env, uint64_t number, bool full)
         c->writing.job.ckpt = dome__state_describe(env, c->program, number, c->loop, &problem);
         if (problem && !c->snapshot.problem)
             c->snapshot.problem = problem;
-        c->writing.job.previous = c->previous;
+        const dome_checkpoint_mode mode = env->options.checkpoint.mode;
+        c->writing.job.previous = mode == DOME_CHECKPOINT_BASIC ? NULL : c->previous;
         c->writing.job.full = full;
-        c->writing.job.eager = !c->writing.mostly_same;
-        c->writing.job.deltas = env->options.checkpoint.deltas == DOME_DELTAS_AUTO && c->writing.whole == 0;
+        c->writing.job.uncompared = mode != DOME_CHECKPOINT_ACCURATE;
+        c->writing.job.eager = !c->writing.mostly_same || c->writing.job.uncompared;
+        c->writing.job.deltas =
+            mode == DOME_CHECKPOINT_ACCURATE && env->options.checkpoint.deltas == DOME_DELTAS_AUTO && c->writing.whole == 0;
         c->writing.job.then = note_time;
         c->writing.job.then_ctx = c;
     }
     c->writing.under_way = true;
-    c->writing.job_pause = dome_wtime() - begin;
-    dome__ckpt_background_write(c->background, &c->writing.job, c->writing.job_pause);
+    begin_job(c, begin, env->options.checkpoint.copy == DOME_CHECKPOINT_WAIT);
     c->report.pause += c->writing.job_pause;
     c->report.longest_pause = MAX(c->report.longest_pause, c->writing.job_pause);
     dome__trace_checkpoint(env->trace, number, stopped, bytes);

@@ -78,6 +78,7 @@ void dome__ckpt_follow(dome_ckpt_job *job, const dome_ckpt_link *link)
     follower f = {.job = job, .link = link, .output = dome__ckpt_output_begin(link, job->snapshot)};
     double begin = dome__ckpt_processor_seconds();
     dome__ckpt_snapshot_init(&f.deltas);
+    dome__ckpt_snapshot_fetch(job->snapshot);
     if (tell_held(&f) && hear_offsets(&f)) {
         dome__ckpt_output_convert(&f.output, job->snapshot, &f.problem);
         if (f.before)

@@ -104,6 +104,8 @@ static bool plan_either(lead *l)
 static void plan(lead *l)
 {
     dome_ckpt_job *job = l->all.job;
+    if (job->uncompared && l->output.fd >= 0) /* the early plan holds */
+        return;
     if (!plan_either(l))
         return;
     if (l->output.fd < 0)

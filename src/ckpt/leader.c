@@ -12,6 +12,7 @@ static void note_lost(dome_ckpt_leader *l, char *problem)
 void dome__ckpt_leader_begin(dome_ckpt_leader *l, dome_ckpt_job *job, const dome_ckpt_link *link)
 {
     *l = (dome_ckpt_leader){.job = job, .link = link, .began = dome__ckpt_processor_seconds()};
+    dome__ckpt_snapshot_fetch(job->snapshot);
     dome__ckpt_make_table(job->ckpt);
     l->copied = g_malloc0(job->ckpt->entries + 1);
     l->claims = g_new0(GArray *, link->size);

@@ -39,6 +39,7 @@ dome_ckpt_part *dome__ckpt_part_new(dome_ckpt_job *job, const dome_ckpt_link *li
     p->copies = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     p->output = dome__ckpt_output_begin(link, job->snapshot);
     p->began = dome__ckpt_processor_seconds();
+    dome__ckpt_snapshot_fetch(job->snapshot);
     return p;
 }
 

@@ -4,6 +4,24 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* A child process does not get the buffer: else each page that the thread then writes would be copied first. The rule is that of
+ * whole pages, which must have it no more when they are freed. */
+static void give_to_children(char *buffer, uint64_t bytes, bool gives)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    if (bytes >= DOME_HUGE_PAGE) /* begins with a page; without this it is slower, not wrong */
+        madvise(buffer, (size_t)bytes / page * page, gives ? MADV_DOFORK : MADV_DONTFORK);
+}
+
+static void free_buffer(dome_ckpt_snapshot *snapshot)
+{
+    if (snapshot->buffer)
+        give_to_children(snapshot->buffer, snapshot->room, true);
+    free(snapshot->buffer);
+}
 
 /* Uses huge pages if the system has them: otherwise most of the copying time is spent on address translation. */
 static void *new_buffer(uint64_t bytes)
@@ -13,6 +31,7 @@ static void *new_buffer(uint64_t bytes)
     if (posix_memalign(&buffer, bytes >= DOME_HUGE_PAGE ? DOME_HUGE_PAGE : ALIGNMENT, (size_t)bytes) != 0)
         return NULL;
     dome__huge_pages(buffer, (size_t)bytes);
+    give_to_children(buffer, bytes, false);
     return buffer;
 }
 
@@ -21,6 +40,8 @@ void dome__ckpt_snapshot_init(dome_ckpt_snapshot *snapshot)
     *snapshot = (dome_ckpt_snapshot){0};
     snapshot->runs = g_array_new(FALSE, FALSE, sizeof(dome_ckpt_run));
     snapshot->blocks = g_array_new(FALSE, FALSE, sizeof(dome_ckpt_block));
+    snapshot->later = g_array_new(FALSE, FALSE, sizeof(dome_ckpt_later));
+    snapshot->frozen.line = -1;
 }
 
 void dome__ckpt_snapshot_empty(dome_ckpt_snapshot *snapshot)
@@ -28,6 +49,8 @@ void dome__ckpt_snapshot_empty(dome_ckpt_snapshot *snapshot)
     snapshot->used = 0;
     g_array_set_size(snapshot->runs, 0);
     g_array_set_size(snapshot->blocks, 0);
+    g_array_set_size(snapshot->later, 0);
+    dome__frozen_end(&snapshot->frozen);
     g_clear_pointer(&snapshot->problem, g_free);
 }
 
@@ -36,7 +59,8 @@ void dome__ckpt_snapshot_free(dome_ckpt_snapshot *snapshot)
     dome__ckpt_snapshot_empty(snapshot);
     g_array_unref(snapshot->runs);
     g_array_unref(snapshot->blocks);
-    free(snapshot->buffer);
+    g_array_unref(snapshot->later);
+    free_buffer(snapshot);
 }
 
 /* Room at this place, which is not before the end of what is there. */
@@ -52,7 +76,7 @@ static void *room_at(dome_ckpt_snapshot *snapshot, uint64_t at, uint64_t bytes)
             return NULL;
         if (snapshot->used > 0)
             memcpy(buffer, snapshot->buffer, (size_t)snapshot->used);
-        free(snapshot->buffer);
+        free_buffer(snapshot);
         snapshot->buffer = buffer;
         snapshot->room = room;
     }
@@ -80,6 +104,41 @@ void dome__ckpt_snapshot_reserve(dome_ckpt_snapshot *snapshot, uint64_t bytes)
     for (uint64_t at = 0; at < bytes; at += PAGE)
         ((volatile char *)snapshot->buffer)[at] = 0;
 }
+
+/* ---- values that are copied later ---- */
+
+void dome__ckpt_snapshot_later(dome_ckpt_snapshot *snapshot, void *room, const void *from, uint64_t bytes)
+{
+    const dome_ckpt_later later = {from, (uint64_t)((char *)room - snapshot->buffer), bytes};
+    g_array_append_val(snapshot->later, later);
+}
+
+bool dome__ckpt_snapshot_freeze(dome_ckpt_snapshot *snapshot, const char **why)
+{
+    if (snapshot->later->len == 0 || dome__frozen_begin(&snapshot->frozen, why))
+        return true;
+    for (guint i = 0; i < snapshot->later->len; i++) {
+        const dome_ckpt_later *l = &g_array_index(snapshot->later, dome_ckpt_later, i);
+        memcpy(snapshot->buffer + l->at, l->from, (size_t)l->bytes);
+    }
+    g_array_set_size(snapshot->later, 0);
+    return false;
+}
+
+void dome__ckpt_snapshot_fetch(dome_ckpt_snapshot *snapshot)
+{
+    const char *why = NULL;
+    for (guint i = 0; i < snapshot->later->len && !why; i++) {
+        const dome_ckpt_later *l = &g_array_index(snapshot->later, dome_ckpt_later, i);
+        dome__frozen_read(&snapshot->frozen, snapshot->buffer + l->at, l->from, l->bytes, &why);
+    }
+    if (why && !snapshot->problem)
+        snapshot->problem = g_strdup_printf("the memory of the loop boundary cannot be read: %s", why);
+    g_array_set_size(snapshot->later, 0);
+    dome__frozen_end(&snapshot->frozen);
+}
+
+/* ---- conversion ---- */
 
 static dome_ckpt_block *block_of(const dome_ckpt_snapshot *snapshot, const dome_ckpt_run *run, uint64_t k)
 {

@@ -4,6 +4,7 @@
 #define DOME_SRC_CKPT_SNAPSHOT_H
 
 #include "store/format.h"
+#include "system/frozen.h"
 
 typedef struct dome_ckpt_block {
     uint64_t at, bytes; /* in the buffer: first as copied, then in the form of the file */
@@ -20,11 +21,19 @@ typedef struct dome_ckpt_run {
     guint blocks;   /* index of its first block */
 } dome_ckpt_run;
 
+/* Values that are not in the buffer yet. */
+typedef struct dome_ckpt_later {
+    const void *from;
+    uint64_t at, bytes; /* in the buffer */
+} dome_ckpt_later;
+
 typedef struct dome_ckpt_snapshot {
     char *buffer; /* kept from one checkpoint to the next */
     uint64_t room, used;
     GArray *runs, *blocks; /* dome_ckpt_run, dome_ckpt_block */
-    char *problem;         /* why the state cannot be saved now; NULL: no reason */
+    GArray *later;         /* dome_ckpt_later: values as they are in `frozen` */
+    dome_frozen frozen;
+    char *problem; /* why the state cannot be saved now; NULL: no reason */
 } dome_ckpt_snapshot;
 
 void dome__ckpt_snapshot_init(dome_ckpt_snapshot *snapshot);
@@ -36,6 +45,16 @@ void *dome__ckpt_snapshot_room(dome_ckpt_snapshot *snapshot, uint64_t bytes);
 
 /* The same without alignment: behind what is there. */
 void *dome__ckpt_snapshot_append(dome_ckpt_snapshot *snapshot, uint64_t bytes);
+
+/* Notes values that are to be copied into this room later. */
+void dome__ckpt_snapshot_later(dome_ckpt_snapshot *snapshot, void *room, const void *from, uint64_t bytes);
+
+/* Keeps these values as they are now without copying them. If that is not possible they are copied now: false, with *why, a
+ * static text. */
+bool dome__ckpt_snapshot_freeze(dome_ckpt_snapshot *snapshot, const char **why);
+
+/* Copies the values that were kept, and ends keeping them. In the thread, before all else. */
+void dome__ckpt_snapshot_fetch(dome_ckpt_snapshot *snapshot);
 
 /* Allocates and touches so many bytes for an empty snapshot. Does nothing if there is no memory. */
 void dome__ckpt_snapshot_reserve(dome_ckpt_snapshot *snapshot, uint64_t bytes);

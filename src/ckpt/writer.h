@@ -58,6 +58,7 @@ typedef struct dome_ckpt_job {
     const dome_ckpt *previous; /* the previous good one; NULL: all blocks are written */
     bool full;                 /* tasks copied everything, not only what changed since previous */
     bool eager;                /* write blocks before their checksums are known */
+    bool uncompared;           /* with eager: write all blocks that were copied, also those that equal previous ones */
     bool deltas;               /* write what differs from previous instead of whole blocks, if that is much shorter */
     void (*then)(void *ctx);   /* called in the thread when the checkpoint is written; may be NULL */
     void *then_ctx;

@@ -81,6 +81,17 @@ typedef struct dome_balance_options {
 
 typedef enum dome_deltas { DOME_DELTAS_AUTO, DOME_DELTAS_OFF } dome_deltas;
 
+/* What a checkpoint contains of its own: everything; what may have been written since the one before, as far as that is known
+ * without comparing; what has changed. */
+typedef enum dome_checkpoint_mode {
+    DOME_CHECKPOINT_BASIC,
+    DOME_CHECKPOINT_ESTIMATE,
+    DOME_CHECKPOINT_ACCURATE
+} dome_checkpoint_mode;
+
+/* For how long the program stops: until all is on disk; until it is copied; until the kernel copies what is written. */
+typedef enum dome_checkpoint_copy { DOME_CHECKPOINT_WAIT, DOME_CHECKPOINT_PRE, DOME_CHECKPOINT_ON_WRITE } dome_checkpoint_copy;
+
 typedef struct dome_checkpoint_options {
     char *directory;           /* --dome-checkpoint-dir; NULL: no checkpoints */
     bool by_default;           /* it is in memory, and has not been given */
@@ -90,6 +101,8 @@ typedef struct dome_checkpoint_options {
     double mtbf;               /* --dome-checkpoint-mtbf, seconds; 0: not given */
     bool trust;                /* --dome-checkpoint-trust */
     dome_deltas deltas;        /* --dome-checkpoint-deltas */
+    dome_checkpoint_mode mode; /* --dome-checkpoint-mode */
+    dome_checkpoint_copy copy; /* --dome-checkpoint-copy */
 } dome_checkpoint_options;
 
 typedef struct dome_restart_options {

@@ -457,7 +457,9 @@ static bool is_written(const void *vector, unsigned mark, uint64_t block)
     if (!x->dirty)
         return true;
     const uint64_t at = dome__layout_position_of(x->layout, x->layout_rank, block), *sums = x->sums[mark];
-    return x->dirty[at] & DOME_MARK_BIT(mark) || (x->lent && !(sums && sums[at] == block_sum(x, block)));
+    if (x->dirty[at] & DOME_MARK_BIT(mark) || (x->lent && dome__mark_estimates(x->env, mark)))
+        return true;
+    return x->lent && !(sums && sums[at] == block_sum(x, block));
 }
 
 /* The checksums of this task's blocks, in the order of its run; NULL when memory is out. */
@@ -478,7 +480,7 @@ static void set_mark(dvec *x, unsigned mark)
     for (uint64_t k = 0; x->dirty && k < blocks; k++)
         x->dirty[k] &= (uint8_t)~DOME_MARK_BIT(mark);
     g_free(x->sums[mark]);
-    x->sums[mark] = x->lent && blocks > 0 ? block_sums(x, blocks) : NULL;
+    x->sums[mark] = x->lent && blocks > 0 && !dome__mark_estimates(x->env, mark) ? block_sums(x, blocks) : NULL;
 }
 
 static dome_status vec_delta(dome_object *object, unsigned mark, dome_delta_visit visit, void *ctx)

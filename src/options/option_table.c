@@ -105,6 +105,14 @@ const dome_option_row dome__option_rows[] = {
          "write what has changed in blocks, where that is much shorter than the blocks; `off`: whole blocks, which a Dome from "
          "before there were deltas can read",
      .page = "[checkpoint-format.md](checkpoint-format.md#deltas)"},
+    {ROW("checkpoint-mode", CHECKPOINTS, WORD, checkpoint.mode), .argument = "basic|estimate|accurate", .initial = "accurate",
+     .help = "what goes into a checkpoint's file. `basic`: everything; `estimate`: what may have been written since the one "
+             "before, without comparing; `accurate`: what has changed",
+     .page = "[checkpoints.md](checkpoints.md#modes)"},
+    {ROW("checkpoint-copy", CHECKPOINTS, WORD, checkpoint.copy), .argument = "wait|pre|on-write", .initial = "pre",
+     .help = "for how long the program stops. `wait`: until the checkpoint is on disk; `pre`: until it is copied; `on-write`: "
+             "until a child process has its memory, of which the kernel copies the pages that the program writes",
+     .page = "[checkpoints.md](checkpoints.md#copying)"},
     {ROW("restart", CHECKPOINTS, RESTART, restart.from), .argument = "auto|NUMBER", .wanted = "no value, =auto or =NUMBER",
      .help = "without a value: resume from the newest good checkpoint, which must exist; `NUMBER`: from that one; `auto`: from "
              "the newest "

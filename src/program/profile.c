@@ -343,7 +343,7 @@ static void print_checkpoints(const dome_env *env, const uint64_t *all)
             (double)all[LONGEST_PAUSE_NS] * 1e-9, (double)all[CONSULT_NS] * 1e-9, r.cost);
     if (r.interval > 0)
         fprintf(stderr, ", every %.3f s", r.interval);
-    fputc('\n', stderr);
+    fprintf(stderr, "; their thread %.6f s\n", r.thread);
 }
 
 static void print_advice(const dome_env *env, const dome_balance_report *report, const uint64_t *all, int size)

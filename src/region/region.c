@@ -184,16 +184,30 @@ static uint64_t sum_of(const dome_region *r, uint64_t block)
     return dome__checksum64(address(r, elements, false), (size_t)(elements.count * r->element));
 }
 
+/* What the task's member could not write alone, others could not write either. */
+static bool may_be_written(const dome_region *r, uint64_t block)
+{
+    const dome_span elements = dome_layout_block(r->layout, block);
+    return !r->units || !dome__shared_units_unwritten(r->units, elements.first * r->element, elements.count * r->element);
+}
+
 static bool is_written(const void *region, unsigned mark, uint64_t block)
 {
     const dome_region *r = region;
     const uint64_t *sums = r->sums[mark];
+    if (dome__mark_estimates(r->env, mark))
+        return may_be_written(r, block);
     return !sums || sums[block] == UNKNOWN || sums[block] != sum_of(r, block);
 }
 
 /* Without memory for checksums all blocks count as written, which is safe. */
 static void set_mark(dome_region *r, unsigned mark)
 {
+    if (dome__mark_estimates(r->env, mark)) {
+        if (r->units)
+            dome__shared_units_mark(r->units);
+        return;
+    }
     const uint64_t own = dome_layout_run(r->layout, r->env->rank, NULL);
     if (!r->sums[mark])
         r->sums[mark] = g_try_new0(uint64_t, (gsize)dome_layout_blocks(r->layout));
@@ -203,7 +217,7 @@ static void set_mark(dome_region *r, unsigned mark)
     }
 }
 
-/* Stores leave no trace, so blocks are compared, by their checksums. */
+/* Stores leave no trace, so blocks are compared, by their checksums, or all that could have been written count as written. */
 static dome_status reg_delta(dome_object *object, unsigned mark, dome_delta_visit visit, void *ctx)
 {
     dome_region *r = self(object);

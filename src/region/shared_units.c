@@ -5,6 +5,7 @@
 #include "transport/agree.h"
 #include "transport/message.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 /* us for which a unit stays where it was granted: some accesses, but not longer than a fetch takes. Counters wait for it. */
@@ -17,16 +18,26 @@ struct dome_shared_units {
     size_t pages;    /* of a unit */
     dome_region_figures *figures;
     dome_units *units;
+    atomic_bool *_Atomic read; /* by unit: this member could read it since the mark, and not write it; NULL: no mark was set */
 };
 
 /* ---- what the service asks for ---- */
+
+static void note_right(const dome_shared_units *u, uint64_t unit, dome_unit_right right)
+{
+    atomic_bool *read = atomic_load(&u->read);
+    if (read && right != DOME_UNIT_READ)
+        atomic_store(&read[unit], false);
+}
 
 static void allow(void *ctx, uint64_t unit, dome_unit_right right)
 {
     static const dome_access accesses[] = {
         [DOME_UNIT_NONE] = DOME_ACCESS_NONE, [DOME_UNIT_READ] = DOME_ACCESS_READ, [DOME_UNIT_WRITE] = DOME_ACCESS_WRITE};
     const dome_shared_units *u = ctx;
+    note_right(u, unit, right);
     dome__memory_allow_surely(u->setup.memory, unit * u->pages, u->pages, accesses[right]);
+    note_right(u, unit, right); /* a mark may have been set meanwhile */
 }
 
 static char *place(const dome_shared_units *u, uint64_t unit)
@@ -124,6 +135,34 @@ void dome__shared_units_want(dome_shared_units *units, uint64_t first, uint64_t 
     }
 }
 
+/* ---- what was written ---- */
+
+void dome__shared_units_mark(dome_shared_units *units)
+{
+    dome_shared_units *u = units;
+    atomic_bool *read = u->read;
+    if (u->members->tasks > 1)
+        return;
+    if (!read && !(read = g_try_new0(atomic_bool, (gsize)u->setup.size.units)))
+        return;
+    atomic_store(&u->read, read);
+    for (uint64_t k = 0; k < u->setup.size.units; k++) { /* a right that changes meanwhile is noted before or behind it */
+        atomic_store(&read[k], true);
+        if (dome__memory_right(u->setup.memory, k * u->pages) != DOME_ACCESS_READ)
+            atomic_store(&read[k], false);
+    }
+}
+
+bool dome__shared_units_unwritten(const dome_shared_units *units, uint64_t first, uint64_t bytes)
+{
+    const uint64_t size = units->setup.size.bytes, end = bytes ? (first + bytes - 1) / size + 1 : 0;
+    atomic_bool *read = atomic_load(&units->read);
+    for (uint64_t k = first / size; read && k < end; k++)
+        if (!atomic_load(&read[k]))
+            return false;
+    return read != NULL;
+}
+
 /* ---- beginning and end ---- */
 
 static dome_units *register_units(dome_shared_units *u)
@@ -171,5 +210,6 @@ void dome__shared_units_free(dome_shared_units *units)
         return;
     dome__units_free(units->units);
     g_free(units->homes);
+    g_free(units->read);
     g_free(units);
 }

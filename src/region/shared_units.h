@@ -33,6 +33,12 @@ void dome__shared_units_free(dome_shared_units *units);
 /* Waits until this task has had the right to these bytes, so that accesses to `data` fault no more than others take it away. */
 void dome__shared_units_want(dome_shared_units *units, uint64_t first, uint64_t bytes, bool write);
 
+/* For estimates of what was written. mark: from now on a unit counts as unwritten while this member may read it and not write it,
+ * and so no other member may write it. Only where each host has one task: other tasks of a member may write without a word to
+ * this one. */
+void dome__shared_units_mark(dome_shared_units *units);
+bool dome__shared_units_unwritten(const dome_shared_units *units, uint64_t first, uint64_t bytes);
+
 /* Another layout, in two steps. All tasks wait for each other before, between, and after. fetch: gets what this member becomes
  * the home of; false: a task that has a part of it is gone. */
 bool dome__shared_units_fetch(dome_shared_units *units, const dome_layout *layout);
