@@ -119,6 +119,34 @@ static bool transfer(dome_region *r, int file, uint64_t first, uint64_t count, o
     return done == count;
 }
 
+/* Each row begins at a unit; neighbours write neighbouring rows, and rows move. */
+static void check_pitch(void)
+{
+    enum { ROWS = 60, COLUMNS = 513 };
+    dome_region *r = dome_region_new(env, "rows", DOME_F64, ROWS, OPTIONS(.width = COLUMNS, .block = 4, .pitched = 1)),
+                *plain = dome_region_new(env, "plain", DOME_F64, ROWS, OPTIONS(.width = COLUMNS)),
+                *whole =
+                    dome_region_new(env, "whole", DOME_U8, ROWS, OPTIONS(.width = (size_t)sysconf(_SC_PAGESIZE), .pitched = 1));
+    const size_t pitch = dome_region_pitch(r);
+    double *x = dome_region_data(r);
+    CHECK(pitch >= COLUMNS && pitch * sizeof *x % (size_t)sysconf(_SC_PAGESIZE) == 0 && dome_region_unit(r) == 1);
+    CHECK(dome_region_pitch(plain) == COLUMNS && dome_region_pitch(whole) == dome_region_width(whole));
+    for (uint64_t round = 0; round < 2 * LAYOUTS; round++) {
+        for (uint64_t i = (rank + round) % size; i < ROWS; i += size)
+            for (uint64_t k = 0; k < COLUMNS; k++)
+                x[i * pitch + k] = (double)(round * 1000000 + i * 1000 + k);
+        dome_barrier(env);
+        for (uint64_t i = 0; i < ROWS; i++)
+            for (uint64_t k = 0; k < COLUMNS; k++)
+                CHECK(x[i * pitch + k] == (double)(round * 1000000 + i * 1000 + k));
+        CHECK(dome_region_want(r, ROWS - 1, 1, false) == DOME_OK && dome_region_want(r, ROWS, 0, false) == DOME_OK);
+        relayout(ROWS, 4, round % LAYOUTS);
+    }
+    dome_region_free(whole);
+    dome_region_free(plain);
+    dome_region_free(r);
+}
+
 /* A system call writes to a region, beyond a page. */
 static void check_read(void)
 {
@@ -217,6 +245,7 @@ int main(int argc, char **argv)
     check_neighbours();
     check_layouts();
     check_sizes();
+    check_pitch();
     check_read();
     if (consistency == DOME_SEQUENTIAL)
         check_atomic();
