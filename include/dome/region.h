@@ -54,7 +54,7 @@ typedef struct dome_region dome_region;
  * holder of a lock sees them; and all see them where all tasks wait for each other for a checkpoint or a move. Other operations,
  * messages and atomic operations make nothing visible. Only changed bytes travel; at a barrier the library pushes them to the
  * tasks that fetched them after the last visit of that barrier. If two tasks write one byte between two barriers, that is a data
- * race, and one of the values stays. Tasks of one host have copies of their own, too. All machines must be of one kind. */
+ * race, and one of the values stays. Tasks of one host have copies of their own, too. */
 typedef enum dome_consistency { DOME_SEQUENTIAL, DOME_RELEASE } dome_consistency;
 
 typedef struct dome_region_options {

@@ -427,9 +427,6 @@ static dome_status make_copies(dome_region *r, const char *what, const char *nam
     const char *why = NULL;
     dome_unit_size size;
     dome_status status = DOME_OK;
-    if (env->transport->group.data_format)
-        return dome__fail(env, DOME_ERR_STATE,
-                          "%s: tasks of unlike machines cannot share it with DOME_RELEASE: use DOME_SEQUENTIAL", what);
     status = (dome_status)dome__unit_size_agree(env, what, r->type, &size);
     if (status == DOME_OK)
         status = set_unit(r, what, pitched, &size);
@@ -448,6 +445,8 @@ static dome_status make_copies(dome_region *r, const char *what, const char *nam
                                                                   .what = what,
                                                                   .name = name,
                                                                   .memory = r->memory,
+                                                                  .type = r->type,
+                                                                  .values = size.values,
                                                                   .element = r->pitch,
                                                                   .atom = atom_of(r->type),
                                                                   .layout = r->layout,
