@@ -103,6 +103,7 @@ static void measure_units(bench *b)
     touch(b, B, "read-own-home", B, false, 0, 1);
     touch(b, B, "read-third-home", C, false, 0, 1);
     touch(b, NEIGHBOUR, "neighbour-read", A, false, 0, 2);
+    touch(b, NEIGHBOUR, "neighbour-row", B, false, 0, 1);
     touch(b, A, "upgrade", A, true, 1, 2);
     touch(b, A, "upgrade-third-home", C, true, 0, 1);
     touch(b, A, "upgrade-two-tasks", A, true, 0, 2);

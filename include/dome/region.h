@@ -54,7 +54,7 @@ typedef struct dome_region dome_region;
  * holder of a lock sees them; and all see them where all tasks wait for each other for a checkpoint or a move. Other operations,
  * messages and atomic operations make nothing visible. Only changed bytes travel; at a barrier the library pushes them to the
  * tasks that fetched them after the last visit of that barrier. If two tasks write one byte between two barriers, that is a data
- * race, and one of the values stays. Tasks of one host have copies of their own, too. All machines must be of one kind. */
+ * race, and one of the values stays. Tasks of one host have copies of their own, too. */
 typedef enum dome_consistency { DOME_SEQUENTIAL, DOME_RELEASE } dome_consistency;
 
 typedef struct dome_region_options {
@@ -66,6 +66,10 @@ typedef struct dome_region_options {
      * checkpoint, which is for any kind of machine, can have pointers. DOME_ERR_MEMORY if something is there on a task. */
     void *at;
     dome_consistency consistency;
+    /* Not 0: each element begins at a unit (dome_region_pitch). Tasks that write different elements, such as rows, do not disturb
+     * each other, and who reads one gets no part of its neighbours. The memory between the elements has no use: of rows that
+     * take two units and a little it is a third. Checkpoints have the elements alone. */
+    uint64_t pitched;
 } dome_region_options;
 
 /* Options written inside a call: dome_region_new(env, "a", DOME_F64, n, DOME_REGION_OPTIONS(.width = 3)). Other members are 0.
@@ -87,9 +91,9 @@ dome_region *dome_region_new(dome_env *env, const char *name, dome_type type, ui
 /* Frees a region; a task may still use it until its own call. NULL is allowed. Collective in order. */
 void dome_region_free(dome_region *r);
 
-/* The elements, n x width values, in the same place from dome_region_new to dome_region_free, which may differ between tasks:
- * a pointer stored in a region means nothing to another task, unless it was made with `at`. NULL if there are no elements. Not
- * collective. */
+/* The elements, n x width values (with `pitched`, dome_region_pitch values from one to the next), in the same place from
+ * dome_region_new to dome_region_free, which may differ between tasks: a pointer stored in a region means nothing to another
+ * task, unless it was made with `at`. NULL if there are no elements. Not collective. */
 void *dome_region_data(const dome_region *r);
 
 /* Not collective. The name belongs to the region; dome_region_object is its handle for structure.h. */
@@ -98,6 +102,7 @@ const char *dome_region_name(const dome_region *r);
 dome_type dome_region_type(const dome_region *r);
 uint64_t dome_region_length(const dome_region *r); /* elements */
 size_t dome_region_width(const dome_region *r);    /* values per element */
+size_t dome_region_pitch(const dome_region *r);    /* values from an element to the next */
 dome_object *dome_region_object(const dome_region *r);
 
 /* Elements that are whole units, the fewest: units are whole pages of memory of all machines, the heterogeneous pages of Stardust

@@ -37,6 +37,7 @@ static unsigned divide(dome_member_table *t, const dome_env *env)
         t->task = r == env->rank ? t->tasks : t->task;
         t->ranks[t->tasks++] = r;
     }
+    t->most = most;
     g_free(tasks);
     return most;
 }

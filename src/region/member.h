@@ -12,7 +12,7 @@
 struct dome_member_table {
     unsigned count;           /* of members */
     unsigned member, task;    /* this task's member, and its number in it */
-    unsigned tasks;           /* of this member */
+    unsigned tasks, most;     /* of this member; of the largest one */
     int *firsts;              /* by member: the rank of its first task */
     int *ranks;               /* by task of this member: its rank */
     uint16_t *of;             /* by rank: its member */

@@ -20,7 +20,8 @@ struct dome_region {
     dome_env *env;
     void *at; /* of the program's choice; NULL: anywhere */
     dome_type type;
-    uint64_t length, width, element; /* element: bytes */
+    uint64_t length, width;
+    uint64_t element, pitch; /* bytes of an element, and from its beginning to that of the next one */
     dome_layout *layout;
     uint64_t unit;              /* bytes */
     dome_memory *memory;        /* NULL: there are no elements */
@@ -69,23 +70,44 @@ static bool is_apart(const dome_region *r)
     return r->units || r->copies;
 }
 
+/* Bytes from the beginning of the first of so many elements to the end of the last one. */
+static uint64_t extent(const dome_region *r, uint64_t count)
+{
+    return count ? (count - 1) * r->pitch + r->element : 0;
+}
+
 static void want(const dome_region *r, dome_span elements, bool write)
 {
+    const uint64_t first = elements.first * r->pitch, bytes = extent(r, elements.count);
     if (r->units)
-        dome__shared_units_want(r->units, elements.first * r->element, elements.count * r->element, write);
+        dome__shared_units_want(r->units, first, bytes, write);
     if (r->copies)
-        dome__release_units_want(r->copies, elements.first * r->element, elements.count * r->element, write);
+        dome__release_units_want(r->copies, first, bytes, write);
 }
 
 /* Where the library accesses elements. Between members the accesses are those of a program, with its rights; what is about to be
  * accessed is fetched together. */
 static char *address(const dome_region *r, dome_span elements, bool write)
 {
-    const uint64_t offset = elements.first * r->element;
+    const uint64_t offset = elements.first * r->pitch;
     if (!is_apart(r))
         return (char *)dome__memory_alias(r->memory) + offset;
     want(r, elements, write);
     return (char *)dome__memory_data(r->memory) + offset;
+}
+
+static uint64_t packed_size(const dome_region *r, uint64_t elements, dome_format format)
+{
+    return elements * r->width * dome_type_bytes(r->type, format);
+}
+
+/* Takes from the span the elements at its beginning whose values lie side by side. */
+static dome_span take_run(const dome_region *r, dome_span *elements)
+{
+    const dome_span run = {elements->first, r->pitch == r->element ? elements->count : MIN(elements->count, 1)};
+    elements->first += run.count;
+    elements->count -= run.count;
+    return run;
 }
 
 static dome_status reg_packed_bytes(const dome_object *object, uint64_t first, uint64_t count, dome_format format,
@@ -95,7 +117,7 @@ static dome_status reg_packed_bytes(const dome_object *object, uint64_t first, u
     dome_span elements;
     if (!owned(r, first, count, &elements))
         return DOME_ERR_ARGUMENT;
-    *bytes = elements.count * r->width * dome_type_bytes(r->type, format);
+    *bytes = packed_size(r, elements.count, format);
     return DOME_OK;
 }
 
@@ -104,10 +126,10 @@ static dome_status reg_pack(const dome_object *object, uint64_t first, uint64_t 
 {
     const dome_region *r = self(object);
     dome_span elements;
-    if (!owned(r, first, count, &elements) || bytes != elements.count * r->width * dome_type_bytes(r->type, format))
+    if (!owned(r, first, count, &elements) || bytes != packed_size(r, elements.count, format))
         return DOME_ERR_ARGUMENT;
-    if (elements.count > 0)
-        dome_type_pack(r->type, format, buffer, address(r, elements, false), (size_t)(elements.count * r->width));
+    for (dome_span run; (run = take_run(r, &elements)).count > 0; buffer = (char *)buffer + packed_size(r, run.count, format))
+        dome_type_pack(r->type, format, buffer, address(r, run, false), (size_t)(run.count * r->width));
     return DOME_OK;
 }
 
@@ -126,10 +148,11 @@ static dome_status reg_unpack(dome_object *object, uint64_t first, uint64_t coun
     dome_span elements;
     if (!owned(r, first, count, &elements))
         return DOME_ERR_ARGUMENT;
-    if (bytes != elements.count * r->width * dome_type_bytes(r->type, format))
+    if (bytes != packed_size(r, elements.count, format))
         return DOME_ERR_FORMAT;
-    if (elements.count > 0)
-        dome_type_unpack(r->type, format, address(r, elements, true), buffer, (size_t)(elements.count * r->width));
+    const char *from = buffer;
+    for (dome_span run; (run = take_run(r, &elements)).count > 0; from += packed_size(r, run.count, format))
+        dome_type_unpack(r->type, format, address(r, run, true), from, (size_t)(run.count * r->width));
     forget_sums(r, first, count);
     return DOME_OK;
 }
@@ -175,13 +198,15 @@ static const void *reg_values(const dome_object *object, uint64_t first, uint64_
 {
     const dome_region *r = self(object);
     dome_span elements;
-    return !is_apart(r) && owned(r, first, count, &elements) && elements.count > 0 ? address(r, elements, false) : NULL;
+    const bool whole = !is_apart(r) && r->pitch == r->element;
+    return whole && owned(r, first, count, &elements) && elements.count > 0 ? address(r, elements, false) : NULL;
 }
 
+/* Between the elements there are zeros, unless the program writes there. */
 static uint64_t sum_of(const dome_region *r, uint64_t block)
 {
     const dome_span elements = dome_layout_block(r->layout, block);
-    return dome__checksum64(address(r, elements, false), (size_t)(elements.count * r->element));
+    return dome__checksum64(address(r, elements, false), (size_t)extent(r, elements.count));
 }
 
 /* What the task's member could not write alone, others could not write either. */
@@ -364,13 +389,27 @@ static void abandon(dome_region *r)
     g_free(r);
 }
 
+/* Units of this size; elements with a pitch begin at one. Returns DOME_ERR_MEMORY if there cannot be so much memory. */
+static dome_status set_unit(dome_region *r, const char *what, bool pitched, dome_unit_size *size)
+{
+    const uint64_t value = dome_type_size(r->type), step = dome__unit_size_elements(size->bytes, value) * value;
+    r->unit = size->bytes;
+    r->pitch = pitched ? (r->element + step - 1) / step * step : r->element;
+    if (r->length > dome__array_most(r->pitch))
+        return dome__fail(r->env, DOME_ERR_MEMORY, "%s: %" PRIu64 " elements with a pitch are more than memory can have", what,
+                          r->length);
+    size->units = (r->length * r->pitch + size->bytes - 1) / size->bytes;
+    return DOME_OK;
+}
+
 /* Units between members. */
-static dome_status make_units(dome_region *r, const char *what, const char *name)
+static dome_status make_units(dome_region *r, const char *what, const char *name, bool pitched)
 {
     dome_env *env = r->env;
-    dome_unit_size size = {.bytes = r->unit};
-    dome_status status = (dome_status)dome__unit_size_agree(env, what, r->type, r->length * r->width, &size);
-    r->unit = size.bytes;
+    dome_unit_size size;
+    dome_status status = (dome_status)dome__unit_size_agree(env, what, r->type, &size);
+    if (status == DOME_OK)
+        status = set_unit(r, what, pitched, &size);
     if (status == DOME_OK)
         r->memory = dome__member_memory(env, what, size.units * size.bytes, &status);
     if (status == DOME_OK && r->at)
@@ -381,7 +420,7 @@ static dome_status make_units(dome_region *r, const char *what, const char *name
                                                                      .name = name,
                                                                      .memory = r->memory,
                                                                      .type = r->type,
-                                                                     .element = r->element,
+                                                                     .element = r->pitch,
                                                                      .layout = r->layout,
                                                                      .size = size},
                                           &status);
@@ -396,19 +435,17 @@ static unsigned atom_of(dome_type type)
 }
 
 /* A copy for each task. */
-static dome_status make_copies(dome_region *r, const char *what, const char *name)
+static dome_status make_copies(dome_region *r, const char *what, const char *name, bool pitched)
 {
     dome_env *env = r->env;
     const char *why = NULL;
-    dome_unit_size size = {.bytes = r->unit};
+    dome_unit_size size;
     dome_status status = DOME_OK;
-    if (env->transport->group.data_format)
-        return dome__fail(env, DOME_ERR_STATE,
-                          "%s: tasks of unlike machines cannot share it with DOME_RELEASE: use DOME_SEQUENTIAL", what);
-    status = (dome_status)dome__unit_size_agree(env, what, r->type, r->length * r->width, &size);
+    status = (dome_status)dome__unit_size_agree(env, what, r->type, &size);
+    if (status == DOME_OK)
+        status = set_unit(r, what, pitched, &size);
     if (status != DOME_OK)
         return status;
-    r->unit = size.bytes;
     r->memory = dome__memory_new("dome-region", size.units * size.bytes, &why);
     char *text = g_strdup_printf("%s: there is no memory of %" PRIu64 " bytes: %s", what, size.units * size.bytes, why);
     status = (dome_status)dome__agree(env, r->memory ? DOME_OK : DOME_ERR_MEMORY, text);
@@ -422,7 +459,9 @@ static dome_status make_copies(dome_region *r, const char *what, const char *nam
                                                                   .what = what,
                                                                   .name = name,
                                                                   .memory = r->memory,
-                                                                  .element = r->element,
+                                                                  .type = r->type,
+                                                                  .values = size.values,
+                                                                  .element = r->pitch,
                                                                   .atom = atom_of(r->type),
                                                                   .layout = r->layout,
                                                                   .unit = size.bytes,
@@ -431,17 +470,18 @@ static dome_status make_copies(dome_region *r, const char *what, const char *nam
     return status;
 }
 
-static dome_status make_memory(dome_region *r, const char *what, const char *name, dome_consistency consistency)
+static dome_status make_memory(dome_region *r, const char *what, const char *name, const dome_region_options *options)
 {
     dome_env *env = r->env;
-    dome_status status = DOME_OK;
-    const bool one = env->lazy.members->count == 1;
-    if (one)
-        r->memory = dome__member_memory(env, what, r->length * r->element, &status);
+    const bool one = env->lazy.members->count == 1, pitched = options->pitched != 0;
+    dome_unit_size size = {.bytes = r->unit};
+    dome_status status = one ? set_unit(r, what, pitched, &size) : DOME_OK;
+    if (one && status == DOME_OK)
+        r->memory = dome__member_memory(env, what, r->length * r->pitch, &status);
     if (one && status == DOME_OK && r->at)
         status = place(r);
     if (!one)
-        status = consistency == DOME_RELEASE ? make_copies(r, what, name) : make_units(r, what, name);
+        status = options->consistency == DOME_RELEASE ? make_copies(r, what, name, pitched) : make_units(r, what, name, pitched);
     if (status == DOME_OK && env->lazy.members->buried) /* all have freed it: they have come here */
         g_ptr_array_set_size(env->lazy.members->buried, 0);
     return status;
@@ -458,7 +498,7 @@ static dome_status make(dome_region *r, const char *name, const dome_region_opti
     if (!r->layout)
         status = dome__fail(env, DOME_ERR_MEMORY, "no memory for the layout of %s", what);
     else if (r->length > 0)
-        status = make_memory(r, what, named ? name : NULL, options->consistency);
+        status = make_memory(r, what, named ? name : NULL, options);
     g_free(what);
     if (status == DOME_OK && !(r->object = dome_object_new(env, name, &reg_ops, r)))
         status = dome_error_status(env) ? dome_error_status(env) : DOME_ERR_NAME;
@@ -471,14 +511,15 @@ dome_region *dome_region_new(dome_env *env, const char *name, dome_type type, ui
 {
     DOME_NEEDS(env, "the environment", NULL);
     dome_operation op;
-    const bool whole = given && given->size >= sizeof *given; /* programs of before have no more than block */
+    const bool older = !given || given->size < offsetof(dome_region_options, pitched); /* these have no more than block */
     const uint64_t words[] = {dome__text_word(env, name),
                               dome__type_word(env, type),
                               n,
                               given ? given->width : 0,
                               given ? given->block : 0,
-                              whole ? (uintptr_t)given->at : 0,
-                              whole ? (uint64_t)given->consistency : DOME_SEQUENTIAL};
+                              older ? 0 : (uintptr_t)given->at,
+                              older ? DOME_SEQUENTIAL : (uint64_t)given->consistency,
+                              older || given->size < sizeof *given ? 0 : given->pitched};
     dome_region_options options;
     dome__begin_with(&op, env, DOME_OP_REGION_NEW, NULL, words, G_N_ELEMENTS(words));
     dome_status status = take_options(env, given, &options);
@@ -493,6 +534,7 @@ dome_region *dome_region_new(dome_env *env, const char *name, dome_type type, ui
                        .length = n,
                        .width = options.width,
                        .element = options.width * dome_type_size(type),
+                       .pitch = options.width * dome_type_size(type),
                        .unit = (uint64_t)sysconf(_SC_PAGESIZE)};
     status = make(r, name, &options);
     if (status != DOME_OK && !r->object)
@@ -554,6 +596,12 @@ size_t dome_region_width(const dome_region *r)
     return (size_t)r->width;
 }
 
+size_t dome_region_pitch(const dome_region *r)
+{
+    DOME_NEEDS(r, "the region", 0);
+    return (size_t)(r->pitch / dome_type_size(r->type));
+}
+
 dome_object *dome_region_object(const dome_region *r)
 {
     DOME_NEEDS(r, "the region", NULL);
@@ -563,7 +611,7 @@ dome_object *dome_region_object(const dome_region *r)
 uint64_t dome_region_unit(const dome_region *r)
 {
     DOME_NEEDS(r, "the region", 0);
-    return dome__unit_size_elements(r->unit, r->element);
+    return dome__unit_size_elements(r->unit, r->pitch);
 }
 
 dome_status dome_region_want(const dome_region *r, uint64_t first, uint64_t count, bool write)

@@ -68,7 +68,7 @@ static void answer_fetch(const waiting_fetch *f)
         return;
     end_privacy(f->units, f->unit);
     note_reader(f->units, f->unit, f->from);
-    dome__peer_reply(u->setup.release->peer, f->from, f->id, place_of(u, f->unit), (uint32_t)u->setup.unit);
+    dome__release_reply(u, f->unit, f->from, f->id);
 }
 
 static void take_fetch(dome_release_units *u, const dome_peer_request *q)
@@ -115,20 +115,30 @@ static void mark_changed(void *ctx, uint64_t first, uint64_t count, const void *
     }
 }
 
-/* Writes what another task has changed into this task's copy. change: NULL if it is a push. */
-static bool apply(dome_release_units *u, const void *records, size_t bytes, change *change)
+/* What a task has sent, as a delta of this task's memory; NULL: the records are damaged. */
+static dome_delta *read_records(const dome_release_units *u, int from, const void *records, size_t bytes)
 {
-    const uint64_t all = u->setup.unit * u->setup.units;
+    if (dome__release_is_foreign(u, from))
+        return dome__release_translate(u, records, bytes);
     dome_delta *delta = dome__delta_new(u->setup.atom);
-    const bool good = dome__delta_set_records(delta, records, bytes, all);
+    if (!dome__delta_set_records(delta, records, bytes, u->setup.unit * u->setup.units))
+        g_clear_pointer(&delta, dome__delta_free);
+    return delta;
+}
+
+/* Writes what another task has changed into this task's copy. */
+static bool apply(change *c, const void *records, size_t bytes, bool pushed)
+{
+    dome_release_units *u = c->units;
+    dome_delta *delta = read_records(u, c->from, records, bytes);
     u->figures->bytes += bytes;
-    if (good) {
-        dome__delta_apply(delta, place_of(u, 0), all, NULL);
-        if (change)
-            dome__delta_runs(delta, mark_changed, change);
-    }
+    if (!delta)
+        return false;
+    dome__delta_apply(delta, place_of(u, 0), u->setup.unit * u->setup.units, NULL);
+    if (!pushed)
+        dome__delta_runs(delta, mark_changed, c);
     dome__delta_free(delta);
-    return good;
+    return true;
 }
 
 /* A pushed unit that was not accessed since the push before last is wanted no more. */
@@ -158,7 +168,7 @@ static bool take_push(dome_release_units *u, const dome_peer_request *q)
     for (uint32_t k = 0; k < count; k++)
         if (dome__get_u64(at + 8 * (size_t)k) >= u->setup.units)
             return false;
-    if (!apply(u, records, (size_t)(end - records), NULL))
+    if (!apply(&(change){u, q->from, false}, records, (size_t)(end - records), true))
         return false;
     for (uint32_t k = 0; k < count; k++)
         note_push(u, dome__get_u64(at + 8 * (size_t)k), q->from);
@@ -173,7 +183,7 @@ static bool take_delta(dome_release_units *u, const dome_peer_request *q)
     if (q->bytes < MESSAGE + 8)
         return false;
     if (dome__get_u64(at) <= r->meets)
-        return apply(u, at + 8, q->bytes - MESSAGE - 8, &(change){u, q->from, bytes[0] == CHANGE});
+        return apply(&(change){u, q->from, bytes[0] == CHANGE}, at + 8, q->bytes - MESSAGE - 8, false);
     const waiting_delta d = {u, g_bytes_new(at + 8, q->bytes - MESSAGE - 8), q->id, q->from, bytes[0]};
     g_array_append_val(r->deltas, d);
     return false;
@@ -221,13 +231,17 @@ static int by_number(const void *a, const void *b)
 /* A message of units, in ascending order, and of what differs in them from before. */
 static void send_changes(const dome_release_units *u, int rank, uint8_t word, const uint64_t *units, guint count)
 {
-    dome_delta *delta = dome__delta_new(u->setup.atom);
+    const bool foreign = dome__release_is_foreign(u, rank);
+    dome_delta *delta = foreign ? dome__release_image_delta(u) : dome__delta_new(u->setup.atom);
     GByteArray *message = g_byte_array_new();
     guint sent = 0;
     for (guint k = 0; k < count; k++) {
+        const uint64_t at = units[k] * u->setup.unit;
         size_t bytes;
-        dome__delta_find(delta, units[k] * u->setup.unit, place_of(u, units[k]), u->old + units[k] * u->setup.unit, u->setup.unit,
-                         0);
+        if (foreign)
+            dome__release_find_image(u, delta, units[k]);
+        else
+            dome__delta_find(delta, at, place_of(u, units[k]), u->old + at, u->setup.unit, 0);
         const void *records = dome__delta_records(delta, &bytes);
         if (k + 1 < count && bytes < MOST_RECORDS)
             continue;
@@ -542,7 +556,7 @@ static void answer_waiting(dome_release *r)
         const waiting_delta *d = &g_array_index(r->deltas, waiting_delta, k);
         gsize bytes;
         const void *records = g_bytes_get_data(d->records, &bytes);
-        if (apply(d->units, records, bytes, &(change){d->units, d->from, d->word == CHANGE}))
+        if (apply(&(change){d->units, d->from, d->word == CHANGE}, records, bytes, false))
             dome__peer_reply(r->peer, d->from, d->id, NULL, 0);
         g_bytes_unref(d->records);
     }

@@ -51,7 +51,9 @@ typedef struct dome_release_setup {
     dome_release *release;
     const char *what, *name; /* for messages, and for the profile; NULL: none */
     dome_memory *memory;
-    uint64_t element;          /* bytes of an element */
+    dome_type type;
+    uint64_t values;           /* of a unit; 0: all machines have one data format */
+    uint64_t element;          /* bytes from an element to the next */
     unsigned atom;             /* bytes that one store writes at least: 1, 2, 4 or 8 */
     const dome_layout *layout; /* of elements: the home of a unit is its first element's owner */
     uint64_t unit, units;      /* bytes of a unit, and how many there are */

@@ -72,7 +72,7 @@ struct dome_release_units {
 
 /* Messages: a word, the region's number, then
  *   FETCH   the unit, meets of the task; the reply: its values
- *   DELTA   meets of the task, records (delta.h), of the region's memory; the reply: they are applied
+ *   DELTA   meets of the task, records (delta.h), of the region's memory, or of images; the reply: they are applied
  *   CHANGE  the same, at a lock: others may write the same bytes before the next barrier
  *   PUSH    the number of units (4 bytes), the units, records; the reply: they are applied
  *   FORGET  the unit: no pushes to this task any more */
@@ -101,6 +101,26 @@ void dome__release_put(uint8_t *message, uint8_t word, const dome_release_units 
 
 /* Gives the program this right to some units. */
 void dome__release_allow(const dome_release_units *units, uint64_t first, uint64_t count, dome_access access);
+
+/* ---- tasks whose data format is another one (release_foreign.c) ---- */
+
+bool dome__release_is_foreign(const dome_release_units *units, int rank);
+
+/* Bytes of a unit's values as they go to a task, or come from it; and these in their place. */
+uint64_t dome__release_packed_bytes(const dome_release_units *units, int rank);
+void dome__release_unpack(const dome_release_units *units, uint64_t unit, int rank, const void *packed);
+
+/* Replies to a task with the values. */
+void dome__release_reply(const dome_release_units *units, uint64_t unit, int rank, uint64_t id);
+
+/* An empty delta for such a task, and what has changed in a unit; units in ascending order. */
+dome_delta *dome__release_image_delta(const dome_release_units *units);
+void dome__release_find_image(const dome_release_units *units, dome_delta *delta, uint64_t unit);
+
+/* What such a task has sent, as a delta of this task's memory; NULL: the records are damaged. */
+dome_delta *dome__release_translate(const dome_release_units *units, const void *records, size_t bytes);
+
+/* ---- the rest ---- */
 
 /* The copy is not valid any more; the lock is held. */
 void dome__release_drop(dome_release_units *units, uint64_t unit);

@@ -37,16 +37,21 @@ typedef struct fetching {
 
 enum { MOST_FETCHES = 64, MOST_FETCHED = 1 << 18 };
 
+static bool has_values(const dome_release_units *u, const dome_peer_answer *answer)
+{
+    return answer->bytes == dome__release_packed_bytes(u, answer->from);
+}
+
 /* In the channel's thread. If the home is lost, the thread waits until this process goes back or ends. */
 static void fetched(void *ctx, const dome_peer_answer *answer)
 {
     const fetching *f = ctx;
     dome_release_units *u = f->units;
-    if (answer->status != DOME_PEER_OK || answer->bytes != u->setup.unit)
+    if (answer->status != DOME_PEER_OK || !has_values(u, answer))
         return;
     pthread_mutex_lock(&u->setup.release->lock);
     if (!(u->state[f->unit] & VALID)) /* another thread may have got it, and written to it */
-        memcpy(place_of(u, f->unit), answer->data, answer->bytes);
+        dome__release_unpack(u, f->unit, answer->from, answer->data);
     u->state[f->unit] |= VALID;
     u->figures->units[u->setup.release->env->lazy.members->of[answer->from]]++;
     u->figures->bytes += answer->bytes;

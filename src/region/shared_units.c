@@ -19,6 +19,7 @@ struct dome_shared_units {
     dome_region_figures *figures;
     dome_units *units;
     atomic_bool *_Atomic read; /* by unit: this member could read it since the mark, and not write it; NULL: no mark was set */
+    dome_memory *offers; /* rights that tasks of this member take by themselves; NULL: all members have one task */
 };
 
 /* ---- what the service asks for ---- */
@@ -180,6 +181,7 @@ static dome_units *register_units(dome_shared_units *u)
                                     .bytes = (uint32_t)MAX(s->size.bytes, portable),
                                     .hold = HOLD,
                                     .homes = u->homes,
+                                    .offers = u->offers ? dome__memory_alias(u->offers) : NULL,
                                     .calls = {allow, pack, unpack},
                                     .ctx = u};
     return dome__units_new(u->members->units, &setup);
@@ -194,6 +196,11 @@ dome_shared_units *dome__shared_units_new(const dome_shared_units_setup *setup, 
     u->pages = (size_t)(setup->size.bytes / dome__memory_page(setup->memory));
     u->homes = g_new(uint16_t, setup->size.units);
     find_homes(u, setup->layout, u->homes);
+    if (u->members->most > 1) {
+        u->offers = dome__member_memory(setup->env, setup->what, setup->size.units * u->members->tasks, status);
+        if (*status != DOME_OK)
+            return dome__shared_units_free(u), NULL;
+    }
     u->units = register_units(u);
     const char *why = dome__memory_on_fault(setup->memory, fault, u);
     char *text = why ? g_strdup_printf("%s cannot be shared with other hosts: %s", setup->what, why) : NULL;
@@ -209,6 +216,8 @@ void dome__shared_units_free(dome_shared_units *units)
     if (!units)
         return;
     dome__units_free(units->units);
+    if (units->offers)
+        dome__memory_free(units->offers);
     g_free(units->homes);
     g_free(units->read);
     g_free(units);

@@ -1,7 +1,7 @@
 /* The units of a region that several members have: its memory's rights follow the protocol (unit_protocol.h), the homes of its
  * units follow the layout, values are converted between unlike formats.
  *
- *     size = ...; dome__unit_size_agree(env, what, type, values, &size);         // then memory of size.units * size.bytes
+ *     size = ...; dome__unit_size_agree(env, what, type, &size);                 // then memory of size.units * size.bytes
  *     units = dome__shared_units_new(&setup, &status);
  *     x[7] = 3.5;                                                            // waits in the fault handler for the right */
 #ifndef DOME_SRC_REGION_SHARED_UNITS_H
@@ -18,7 +18,7 @@ typedef struct dome_shared_units_setup {
     const char *what, *name; /* for messages, and for the profile; NULL: none */
     dome_memory *memory;
     dome_type type;
-    uint64_t element;          /* bytes of an element */
+    uint64_t element;          /* bytes from an element to the next */
     const dome_layout *layout; /* of elements: the home of a unit is the member of its first element's owner */
     dome_unit_size size;
 } dome_shared_units_setup;

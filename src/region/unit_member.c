@@ -16,6 +16,19 @@ bool dome__unit_member_is_idle(const dome_unit_member *member)
 
 /* ---- rights of tasks ---- */
 
+static void offer(const dome_unit_call *c, dome_unit_right right)
+{
+    const dome_unit_act act = {.action = DOME_UNIT_OFFER, .right = right};
+    c->act(c->ctx, &act);
+}
+
+void dome__unit_member_took(dome_unit_member *member, unsigned task, dome_unit_right right)
+{
+    dome__unit_set_add(&member->readers, task);
+    if (right == DOME_UNIT_WRITE)
+        dome__unit_set_add(&member->writers, task);
+}
+
 static void raise_task(dome_unit_member *m, const dome_unit_call *c, unsigned task)
 {
     const dome_unit_act act = {.action = DOME_UNIT_RAISE, .to = task, .right = (dome_unit_right)m->have};
@@ -94,6 +107,7 @@ static bool begin_loss(dome_unit_member *m, const dome_unit_call *c, dome_unit_m
     if (m->have == DOME_UNIT_NONE || m->loses || m->got)
         return false;
     const bool shares = message.kind == DOME_UNIT_SHARE;
+    offer(c, shares ? DOME_UNIT_READ : DOME_UNIT_NONE);
     const dome_unit_set tasks = shares ? m->writers : m->readers;
     m->loses = message.kind;
     m->data = message.data;
@@ -139,6 +153,7 @@ static bool take_grant(dome_unit_member *m, const dome_unit_call *c, dome_unit_m
     m->asked = DOME_UNIT_NONE;
     m->got = m->of = 0;
     m->filled = false;
+    offer(c, (dome_unit_right)m->have);
     raise_waiting(m, c); /* before the home is told, which takes time */
     if (!message.done)
         send_done(c, c->self);

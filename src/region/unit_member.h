@@ -18,7 +18,11 @@
  * What a member has asked for is beside that: one request at a time. So a YIELD may arrive at a member that has READ and has
  * asked to write; its request is still waiting at the home then, and will bring the values. While tasks are lowered, faults wait:
  * what they need is asked for when the copy is gone. Rights are given only as far as the member has them, and as far as they go:
- * who reads a unit that the member may write gets WRITE at once. All else is a message that fits nothing. */
+ * who reads a unit that the member may write gets WRITE at once. All else is a message that fits nothing.
+ *
+ * Tasks need no message for a right that the member has: it is offered to them (OFFER), and they take it by themselves. A task
+ * notes what it takes, then looks whether it is still offered; before a loss, the member ends the offer, then looks at what was
+ * noted. So one of the two sees the other. */
 #ifndef DOME_SRC_UNIT_MEMBER_H
 #define DOME_SRC_UNIT_MEMBER_H
 
@@ -51,6 +55,9 @@ void dome__unit_member_fault(dome_unit_member *member, const dome_unit_call *cal
 /* A message: SHARE, YIELD, GRANT. The values of a GRANT are in the member's copy by now, and those of one that is sent are taken
  * from there. False: it fits nothing. */
 bool dome__unit_member_take(dome_unit_member *member, const dome_unit_call *call, dome_unit_message message);
+
+/* During OFFER: a task has taken this right by itself, or is about to find that it may not. */
+void dome__unit_member_took(dome_unit_member *member, unsigned task, dome_unit_right right);
 
 /* A task has only the right that LOWER has left to it. False: it was not asked to. */
 bool dome__unit_member_lowered(dome_unit_member *member, const dome_unit_call *call, unsigned task);

@@ -53,6 +53,8 @@ typedef enum dome_unit_action {
     DOME_UNIT_SEND,  /* to a member, which may be oneself */
     DOME_UNIT_WAIT,  /* call dome__unit_home_timer after `wait` */
     DOME_UNIT_RAISE, /* give a task of this member the right, and let it go on */
+    DOME_UNIT_OFFER, /* tasks may take this right by themselves from now on, and no more: call dome__unit_member_took for each
+                      * that has taken more, before this returns */
     DOME_UNIT_LOWER  /* leave a task only the right, and call dome__unit_member_lowered when it has no more */
 } dome_unit_action;
 

@@ -26,6 +26,7 @@ struct dome_units {
     dome_unit_members *members; /* of the member's first task */
     GQueue own;                 /* dome_unit_packet *: to this task, not processed yet */
     GQueue waiters;             /* waiter * */
+    uint64_t ahead, window;     /* a task that takes units one behind the other takes so many more, from there on */
     uint8_t *message;           /* room for one */
 };
 
@@ -75,6 +76,44 @@ static dome_unit_packet packet_of(const dome_units *u, uint8_t word, uint64_t un
     return (dome_unit_packet){.word = word, .from = (uint16_t)u->setup.member, .region = u->setup.region, .unit = unit};
 }
 
+/* ---- rights that a task takes by itself; the lock is held ---- */
+
+static _Atomic uint8_t *taken_by(const dome_units *u, unsigned task, uint64_t unit)
+{
+    return &u->setup.offers[task * u->setup.units + unit];
+}
+
+/* No message to this task is processed between the two looks at the offer. */
+static bool take_offer(const dome_units *u, uint64_t unit, dome_unit_right right)
+{
+    if (!u->setup.offers || is_first(u))
+        return false;
+    _Atomic uint8_t *offer = taken_by(u, 0, unit), *taken = taken_by(u, u->setup.task, unit);
+    const uint8_t offered = atomic_load(offer), before = atomic_load(taken);
+    if (offered < right)
+        return false;
+    atomic_store(taken, MAX(before, offered));
+    if (atomic_load(offer) != offered) {
+        atomic_store(taken, before);
+        return false;
+    }
+    u->setup.calls.allow(u->setup.ctx, unit, (dome_unit_right)offered);
+    return true;
+}
+
+/* In the first task. */
+static void set_offer(const dome_units *u, uint64_t unit, dome_unit_right right)
+{
+    if (!u->setup.offers)
+        return;
+    atomic_store(taken_by(u, 0, unit), (uint8_t)right);
+    for (unsigned t = 1; t < u->setup.tasks; t++) {
+        const uint8_t taken = atomic_load(taken_by(u, t, unit));
+        if (taken > right)
+            dome__unit_member_took(dome__unit_members_take(u->members, unit), t, (dome_unit_right)taken);
+    }
+}
+
 /* ---- a task and the first of its member; the lock is held ---- */
 
 static void to_first(dome_units *u, uint8_t word, uint64_t unit, dome_unit_right right)
@@ -89,6 +128,8 @@ static void task_hears(dome_units *u, const dome_unit_packet *packet)
 {
     u->setup.calls.allow(u->setup.ctx, packet->unit, (dome_unit_right)packet->right);
     if (packet->word == DOME_UNIT_TASK_LOWER) {
+        if (u->setup.offers && !is_first(u) && atomic_load(taken_by(u, u->setup.task, packet->unit)) > packet->right)
+            atomic_store(taken_by(u, u->setup.task, packet->unit), packet->right);
         to_first(u, DOME_UNIT_LOWERED, packet->unit, DOME_UNIT_NONE);
         return;
     }
@@ -152,6 +193,9 @@ static void act(void *ctx, const dome_unit_act *a)
         break;
     case DOME_UNIT_LOWER:
         tell_task(p, a, DOME_UNIT_TASK_LOWER);
+        break;
+    case DOME_UNIT_OFFER:
+        set_offer(p->units, p->unit, a->right);
         break;
     }
 }
@@ -306,18 +350,33 @@ static void ask_for(dome_units *u, waiter *w)
     g_free(own);
 }
 
+/* A task that takes unit after unit takes some ahead, twice as many each time: each would be a fault. */
+static void take_ahead(dome_units *u, uint64_t unit, dome_unit_right right)
+{
+    enum { MOST = 16 };
+    u->window = unit == u->ahead ? MIN(MOST, 2 * u->window + 1) : 0;
+    u->ahead = unit + 1;
+    for (uint64_t k = 0; k < u->window && u->ahead < u->setup.units && take_offer(u, u->ahead, right); k++)
+        u->ahead++;
+}
+
 static void want_some(dome_units *u, uint64_t first, uint64_t count, bool write)
 {
+    const dome_unit_right right = write ? DOME_UNIT_WRITE : DOME_UNIT_READ;
     waiter waiters[MOST_WAITERS];
-    sleeper sleeper = {.missing = count};
+    sleeper sleeper = {0};
     sem_init(&sleeper.raised, 0, 0);
     pthread_mutex_lock(&u->service->lock);
-    for (uint64_t k = 0; k < count; k++) {
-        waiters[k] = (waiter){.unit = first + k, .right = write ? DOME_UNIT_WRITE : DOME_UNIT_READ, .sleeper = &sleeper};
+    for (uint64_t k = first; k < first + count; k++)
+        if (!take_offer(u, k, right))
+            waiters[sleeper.missing++] = (waiter){.unit = k, .right = right, .sleeper = &sleeper};
+    const uint64_t missing = sleeper.missing;
+    for (uint64_t k = 0; k < missing; k++)
         ask_for(u, &waiters[k]);
-    }
+    if (missing == 0)
+        take_ahead(u, first + count - 1, right);
     pthread_mutex_unlock(&u->service->lock);
-    while (sem_wait(&sleeper.raised) < 0 && errno == EINTR)
+    while (missing > 0 && sem_wait(&sleeper.raised) < 0 && errno == EINTR)
         continue;
     sem_destroy(&sleeper.raised);
 }
@@ -399,6 +458,7 @@ static void make_tables(dome_units *u)
             continue;
         dome__unit_members_take(u->members, k)->have = DOME_UNIT_WRITE;
         dome__unit_members_put(u->members, k);
+        set_offer(u, k, DOME_UNIT_WRITE);
     }
 }
 

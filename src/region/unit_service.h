@@ -6,14 +6,16 @@
  *     dome__units_want(units, unit, 1, true);                        // a thread that may not write; then it tries again
  *
  * The first task of each member acts for it: its state machines (unit_home.h, unit_member.h) run in whichever thread brings the
- * event, under one lock, and its other tasks are told by messages. Nothing here waits but dome__units_want and dome__units_flush,
- * which no handler of the channel may call. If a task is lost that they wait for, they wait until this process goes back or
- * ends. */
+ * event, under one lock. Its other tasks take what it offers, and send it no message then; else they are told by messages.
+ * Nothing here waits but dome__units_want and dome__units_flush, which no handler of the channel may call. If a task is lost that
+ * they wait for, they wait until this process goes back or ends. */
 #ifndef DOME_SRC_UNIT_SERVICE_H
 #define DOME_SRC_UNIT_SERVICE_H
 
 #include "peer/peer.h"
 #include "region/unit_protocol.h"
+
+#include <stdatomic.h>
 
 typedef struct dome_unit_service dome_unit_service;
 typedef struct dome_units dome_units;
@@ -38,8 +40,11 @@ typedef struct dome_units_setup {
     const int *firsts;     /* by member: the rank of its first task; copied */
     const int *ranks;      /* by task of this member: its rank; copied */
     uint64_t units;
-    uint32_t bytes;         /* most bytes of a unit in a message; with DOME_UNIT_PACKET more at most DOME_PEER_MOST */
-    uint32_t hold;          /* us for which a unit stays where it was granted */
+    uint32_t bytes; /* most bytes of a unit in a message; with DOME_UNIT_PACKET more at most DOME_PEER_MOST */
+    uint32_t hold;  /* us for which a unit stays where it was granted */
+    /* Zeros in memory that the tasks of a member share, units * tasks bytes; NULL: they take no right by themselves. Row 0 is
+     * what the first task offers, by unit, row t what task t has taken. */
+    _Atomic uint8_t *offers;
     const uint16_t *homes;  /* by unit: a member, which has the unit at first. Changed by dome__units_move alone */
     dome_units_calls calls; /* in any thread, under the lock of the service */
     void *ctx;

@@ -33,7 +33,7 @@ static void combine(const uint64_t *all, int size, uint64_t *page, uint64_t *val
     }
 }
 
-int dome__unit_size_agree(dome_env *env, const char *what, dome_type type, uint64_t values, dome_unit_size *size)
+int dome__unit_size_agree(dome_env *env, const char *what, dome_type type, dome_unit_size *size)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), bytes = dome_type_size(type);
     const uint64_t own[2] = {page, page / greatest_common_divisor(page, bytes)};
@@ -46,7 +46,7 @@ int dome__unit_size_agree(dome_env *env, const char *what, dome_type type, uint6
         return dome__fail_transport(env, failed);
     size->values = alike ? 0 : most_values;
     size->bytes = alike ? most_page : most_values * bytes;
-    size->units = alike ? (values * bytes + most_page - 1) / most_page : (values + most_values - 1) / most_values;
+    size->units = 0;
     const uint64_t most = MAX(size->bytes, size->values * dome_type_portable_size(type));
     if (most + DOME_UNIT_PACKET > DOME_PEER_MOST)
         return dome__fail(env, DOME_ERR_STATE,

@@ -9,11 +9,11 @@
 typedef struct dome_unit_size {
     uint64_t values; /* of a unit; 0: no unit need have whole ones */
     uint64_t bytes;  /* of a unit in this task's memory */
-    uint64_t units;
+    uint64_t units;  /* of a region; the caller's */
 } dome_unit_size;
 
-/* For so many values of a type. Collective. Fails by dome__fail; what: "'image'". */
-int dome__unit_size_agree(dome_env *env, const char *what, dome_type type, uint64_t values, dome_unit_size *size);
+/* For values of a type. Collective. Fails by dome__fail; what: "'image'". */
+int dome__unit_size_agree(dome_env *env, const char *what, dome_type type, dome_unit_size *size);
 
 /* The fewest elements of so many bytes that are whole units. */
 uint64_t dome__unit_size_elements(uint64_t unit, uint64_t element);

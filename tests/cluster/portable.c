@@ -196,18 +196,35 @@ static uint64_t hash_shared(dome_env *env, const shared *s)
     return hash;
 }
 
+/* Tasks write different parts of the same structs at the same time. */
+static void write_parts(const shared *s, uint64_t rank, uint64_t size)
+{
+    for (uint64_t i = 0; i < ELEMENTS; i++) {
+        particle *p = &s->particles[i];
+        if (rank == i % size)
+            p->tag = (uint16_t)(p->tag * 3 + i);
+        if (rank == (i + 1) % size)
+            p->x[1] = p->x[1] / 7 - (double)i;
+        if (rank == (i + 2) % size)
+            p->kind = (int8_t)(p->kind + 1);
+    }
+}
+
 /* Memory that tasks on unlike machines share. */
-static void regions(dome_env *env)
+static void regions(dome_env *env, dome_consistency consistency)
 {
     const uint64_t rank = (uint64_t)dome_rank(env), size = (uint64_t)dome_size(env);
-    const shared s = {dome_region_data(dome_region_new(env, "shared f64", DOME_F64, ELEMENTS, NULL)),
-                      dome_region_data(dome_region_new(env, "shared i64", DOME_I64, ELEMENTS, NULL)),
-                      dome_region_data(dome_region_new(env, "next", DOME_I64, 2, NULL)),
-                      dome_region_data(dome_region_new(env, "shared particles", describe(env), ELEMENTS, NULL)),
-                      dome_region_data(dome_region_new(env, "shared bytes", DOME_U8, ELEMENTS, NULL))};
-    dome_lock *lock = dome_lock_new(env, "next");
+    const dome_region_options *options = DOME_REGION_OPTIONS(.consistency = consistency);
+    const shared s = {dome_region_data(dome_region_new(env, NULL, DOME_F64, ELEMENTS, options)),
+                      dome_region_data(dome_region_new(env, NULL, DOME_I64, ELEMENTS, options)),
+                      dome_region_data(dome_region_new(env, NULL, DOME_I64, 2, options)),
+                      dome_region_data(dome_region_new(env, NULL, describe(env), ELEMENTS, options)),
+                      dome_region_data(dome_region_new(env, NULL, DOME_U8, ELEMENTS, options))};
+    dome_lock *lock = dome_lock_new(env, NULL);
     for (uint64_t round = 0; round < ROUNDS; round++) {
         write_elements(&s, rank + round, size);
+        dome_barrier(env);
+        write_parts(&s, rank, size);
         dome_barrier(env);
         const uint64_t hash = hash_shared(env, &s);
         dome_print(env, "regions %016" PRIx64 "\n", hash);
@@ -226,7 +243,8 @@ int main(int argc, char **argv)
         dome_abort(env, "portable PLACE NAME");
     const char *place = argv[1], *name = argv[2];
     messages(env);
-    regions(env);
+    regions(env, DOME_SEQUENTIAL);
+    regions(env, DOME_RELEASE);
 
     dvec *x = dvec_new(env, "x", DOME_F64, N), *y = dvec_new(env, "y", DOME_F64, N), *z = dvec_new(env, "z", DOME_F64, N);
     dvec *f = dvec_new(env, "f", DOME_F32, N), *index = dvec_new(env, "index", DOME_I64, N);

@@ -13,7 +13,7 @@ typedef struct shape {
     uint64_t n;
     dome_type type;
     size_t width;
-    uint64_t block;
+    uint64_t block, pitched;
 } shape;
 
 /* Value k of the region, as one byte of each of its fields. */
@@ -22,7 +22,7 @@ static unsigned char value(uint64_t k)
     return (unsigned char)(k % 251);
 }
 
-static void put(const shape *s, void *data, uint64_t k, unsigned char v)
+static void put_at(const shape *s, void *data, uint64_t k, unsigned char v)
 {
     if (dome_type_kind_of(s->type) == DOME_KIND_STRUCT)
         ((place *)data)[k] = (place){.x = v, .y = -v, .number = v};
@@ -34,7 +34,7 @@ static void put(const shape *s, void *data, uint64_t k, unsigned char v)
         ((unsigned char *)data)[k] = v;
 }
 
-static bool has(const shape *s, const void *data, uint64_t k, unsigned char v)
+static bool has_at(const shape *s, const void *data, uint64_t k, unsigned char v)
 {
     const place *p = data;
     if (dome_type_kind_of(s->type) == DOME_KIND_STRUCT)
@@ -46,16 +46,33 @@ static bool has(const shape *s, const void *data, uint64_t k, unsigned char v)
     return ((const unsigned char *)data)[k] == v;
 }
 
+/* Where value k lies. */
+static uint64_t place_of(const dome_region *r, uint64_t k)
+{
+    const size_t width = dome_region_width(r);
+    return k / width * dome_region_pitch(r) + k % width;
+}
+
+static void put(const shape *s, const dome_region *r, uint64_t k, unsigned char v)
+{
+    put_at(s, dome_region_data(r), place_of(r, k), v);
+}
+
+static bool has(const shape *s, const dome_region *r, uint64_t k, unsigned char v)
+{
+    return has_at(s, dome_region_data(r), place_of(r, k), v);
+}
+
 static dome_object *make(dome_env *env, const char *name, void *ctx)
 {
     const shape *s = ctx;
     dome_span spans[2];
-    dome_region *r = dome_region_new(env, name, s->type, s->n, DOME_REGION_OPTIONS(.width = s->width, .block = s->block));
-    void *data = dome_region_data(r);
+    dome_region *r = dome_region_new(env, name, s->type, s->n,
+                                     DOME_REGION_OPTIONS(.width = s->width, .block = s->block, .pitched = s->pitched));
     int nspans = dome_region_spans(r, spans);
     for (int p = 0; p < nspans && !dome_is_restarting(env); p++)
         for (uint64_t k = spans[p].first * s->width; k < (spans[p].first + spans[p].count) * s->width; k++)
-            put(s, data, k, value(k));
+            put(s, r, k, value(k));
     return dome_region_object(r);
 }
 
@@ -67,7 +84,7 @@ static bool check(dome_object *object, void *ctx)
     int nspans = dome_region_spans(r, spans);
     for (int p = 0; p < nspans; p++)
         for (uint64_t k = spans[p].first * s->width; k < (spans[p].first + spans[p].count) * s->width; k++)
-            if (!has(s, dome_region_data(r), k, value(k)))
+            if (!has(s, r, k, value(k)))
                 return false;
     return true;
 }
@@ -80,7 +97,7 @@ static void alter(dome_object *object, void *ctx)
     int nspans = dome_region_spans(r, spans);
     for (int p = 0; p < nspans; p++)
         for (uint64_t k = spans[p].first * s->width; k < (spans[p].first + spans[p].count) * s->width; k++)
-            put(s, dome_region_data(r), k, (unsigned char)(value(k) + 1));
+            put(s, r, k, (unsigned char)(value(k) + 1));
 }
 
 enum { LAYOUTS = 200 };
@@ -94,8 +111,9 @@ int main(int argc, char **argv)
                                  {names[1], DOME_F64, offsetof(place, y), 1},
                                  {names[2], DOME_I32, offsetof(place, number), 1}};
     dome_type type = dome_type_struct(env, "place", sizeof(place), fields, 3, sizeof(dome_field));
-    shape shapes[] = {{0, DOME_F64, 1, 0}, {1, DOME_F64, 1, 0},   {1, type, 1, 0},        {5, DOME_U8, 1, 0},
-                      {999, type, 3, 0},   {4096, DOME_U8, 1, 0}, {3000, DOME_F64, 1, 0}, {700, DOME_I16, 7, 32}};
+    shape shapes[] = {{0, DOME_F64, 1, 0, 0},    {1, DOME_F64, 1, 0, 0},   {1, type, 1, 0, 0},        {5, DOME_U8, 1, 0, 0},
+                      {999, type, 3, 0, 0},      {4096, DOME_U8, 1, 0, 0}, {3000, DOME_F64, 1, 0, 0}, {700, DOME_I16, 7, 32, 0},
+                      {70, DOME_F64, 513, 4, 1}, {9, type, 2, 1, 1}};
     size_t count = sizeof shapes / sizeof shapes[0];
     for (size_t t = 0; t < count; t++) {
         char what[64];

@@ -1,6 +1,9 @@
 /* Regions: plain loads and stores by all tasks, in one memory. */
 #include "checked.h"
 
+#include "core/environment.h"
+#include "transport/transport.h"
+
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -119,6 +122,34 @@ static bool transfer(dome_region *r, int file, uint64_t first, uint64_t count, o
     return done == count;
 }
 
+/* Each row begins at a unit; neighbours write neighbouring rows, and rows move. */
+static void check_pitch(void)
+{
+    enum { ROWS = 60, COLUMNS = 513 };
+    dome_region *r = dome_region_new(env, "rows", DOME_F64, ROWS, OPTIONS(.width = COLUMNS, .block = 4, .pitched = 1)),
+                *plain = dome_region_new(env, "plain", DOME_F64, ROWS, OPTIONS(.width = COLUMNS)),
+                *whole =
+                    dome_region_new(env, "whole", DOME_U8, ROWS, OPTIONS(.width = (size_t)sysconf(_SC_PAGESIZE), .pitched = 1));
+    const size_t pitch = dome_region_pitch(r);
+    double *x = dome_region_data(r);
+    CHECK(pitch >= COLUMNS && pitch * sizeof *x % (size_t)sysconf(_SC_PAGESIZE) == 0 && dome_region_unit(r) == 1);
+    CHECK(dome_region_pitch(plain) == COLUMNS && dome_region_pitch(whole) == dome_region_width(whole));
+    for (uint64_t round = 0; round < 2 * LAYOUTS; round++) {
+        for (uint64_t i = (rank + round) % size; i < ROWS; i += size)
+            for (uint64_t k = 0; k < COLUMNS; k++)
+                x[i * pitch + k] = (double)(round * 1000000 + i * 1000 + k);
+        dome_barrier(env);
+        for (uint64_t i = 0; i < ROWS; i++)
+            for (uint64_t k = 0; k < COLUMNS; k++)
+                CHECK(x[i * pitch + k] == (double)(round * 1000000 + i * 1000 + k));
+        CHECK(dome_region_want(r, ROWS - 1, 1, false) == DOME_OK && dome_region_want(r, ROWS, 0, false) == DOME_OK);
+        relayout(ROWS, 4, round % LAYOUTS);
+    }
+    dome_region_free(whole);
+    dome_region_free(plain);
+    dome_region_free(r);
+}
+
 /* A system call writes to a region, beyond a page. */
 static void check_read(void)
 {
@@ -207,21 +238,79 @@ static void check_pointers(void)
     dome_region_free(r);
 }
 
+/* Tasks write different parts of the same structs at the same time, by barriers and by a lock. */
+static void check_parts(void)
+{
+    typedef struct parts {
+        int8_t mark[7];
+        double x[3];
+        int16_t last;
+    } parts;
+    enum { N = 700, ROUNDS = 6 };
+    const dome_field fields[] = {{"mark", DOME_I8, offsetof(parts, mark), 7},
+                                 {"x", DOME_F64, offsetof(parts, x), 3},
+                                 {"last", DOME_I16, offsetof(parts, last), 1}};
+    dome_type type = dome_type_struct(env, "parts", sizeof(parts), fields, 3, sizeof(dome_field));
+    dome_region *r = dome_region_new(env, NULL, type, N, OPTIONS(.block = 16));
+    dome_lock *lock = dome_lock_new(env, NULL);
+    parts *p = dome_region_data(r);
+    for (int round = 1; round <= ROUNDS; round++) {
+        for (uint64_t i = 0; i < N; i++) {
+            for (uint64_t k = rank; k < 7; k += size)
+                p[i].mark[k] = (int8_t)(round + (int)(i + k) % 50);
+            for (uint64_t k = rank; k < 3; k += size)
+                p[i].x[k] = round + (double)(i + k) / 3;
+        }
+        dome_lock_acquire(lock);
+        for (uint64_t i = 0; i < N; i += 100)
+            p[i].last++;
+        dome_lock_release(lock);
+        dome_barrier(env);
+        for (uint64_t i = 0; i < N; i++) {
+            for (uint64_t k = 0; k < 7; k++)
+                CHECK(p[i].mark[k] == round + (int)(i + k) % 50);
+            for (uint64_t k = 0; k < 3; k++)
+                CHECK(p[i].x[k] == round + (double)(i + k) / 3);
+            CHECK(p[i].last == (i % 100 ? 0 : round * (int)size));
+        }
+        dome_barrier(env);
+        relayout(N, 16, round % LAYOUTS);
+    }
+    dome_lock_free(lock);
+    dome_region_free(r);
+}
+
+/* The tasks pretend to have different formats, so that all that travels is portable. */
+static int *pretend_unlike(void)
+{
+    int *formats = g_new(int, size);
+    for (uint64_t k = 0; k < size; k++)
+        formats[k] = (int)k;
+    env->transport->group.data_format = formats;
+    return formats;
+}
+
 int main(int argc, char **argv)
 {
     init_unbalanced(argc, argv);
     consistency = argc > 1 && strcmp(argv[1], "release") == 0 ? DOME_RELEASE : DOME_SEQUENTIAL;
     rank = (uint64_t)dome_rank(env);
     size = (uint64_t)dome_size(env);
+    int *formats = argc > 2 && strcmp(argv[2], "unlike") == 0 ? pretend_unlike() : NULL;
+    check_parts();
     check_sight();
     check_neighbours();
     check_layouts();
     check_sizes();
+    check_pitch();
     check_read();
     if (consistency == DOME_SEQUENTIAL)
         check_atomic();
     check_errors();
     check_pointers();
+    if (formats)
+        env->transport->group.data_format = NULL;
+    g_free(formats);
     dome_print(env, "ok regions on %d tasks: %u checks\n", dome_size(env), checks);
     return dome_finalize(env) ? 1 : 0;
 }

@@ -240,6 +240,7 @@ static void of_regions(void)
     REFUSES(dome_region_type, NULL);
     REFUSES(dome_region_length, NULL);
     REFUSES(dome_region_width, NULL);
+    REFUSES(dome_region_pitch, NULL);
     REFUSES(dome_region_object, NULL);
     REFUSES(dome_region_unit, NULL);
     REFUSES(dome_region_want, NULL, 0, 0, false);

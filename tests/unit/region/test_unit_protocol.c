@@ -37,6 +37,9 @@ typedef enum mistake {
     TASK_OVERTAKES,   /* what a task is told arrives in any order */
     MEMBER_OVERTAKES, /* what a member is told arrives in any order */
     MOVED_UNFETCHED,  /* another home believes that it alone has a copy */
+    TAKEN_UNSEEN,     /* what tasks have taken is not looked at */
+    TAKEN_UNCHECKED,  /* a task looks at the offer, and notes later what it takes */
+    OFFER_KEPT,       /* an offer does not end */
     MISTAKES
 } mistake;
 
@@ -73,6 +76,9 @@ typedef struct task {
     uint8_t wants, unit; /* the right that its access needs; NONE: it makes none */
     uint8_t told;        /* its member knows */
     uint8_t right[UNITS];
+    uint8_t taken[UNITS];  /* the right that it has taken by itself, as it has noted */
+    uint8_t looks;         /* it has no right for its access, and looks at the offer */
+    uint8_t takes, before; /* what it has noted, and is to look at again; what stood there */
 } task;
 
 typedef struct unit {
@@ -80,6 +86,7 @@ typedef struct unit {
     dome_unit_home at_home;
     dome_unit_member at[MEMBERS];
     uint8_t newest[MEMBERS]; /* by member: its copy is */
+    uint8_t offer[MEMBERS];  /* by member, to its tasks */
     uint8_t passed[MEMBERS]; /* so many others were served while its request waits at the home */
 } unit;
 
@@ -189,6 +196,17 @@ static void tell_task(place *p, const dome_unit_act *a)
     put(&p->m->down[t], l);
 }
 
+static void set_offer(const place *p, uint8_t right)
+{
+    unit *u = &p->m->units[p->unit];
+    const int first = first_task(p->self);
+    if (now.mistake != OFFER_KEPT || right > u->offer[p->self])
+        u->offer[p->self] = right;
+    for (int t = 1; t < now.tasks[p->self] && now.mistake != TAKEN_UNSEEN; t++)
+        if (p->m->tasks[first + t].taken[p->unit] > right)
+            dome__unit_member_took(&u->at[p->self], (unsigned)t, (dome_unit_right)p->m->tasks[first + t].taken[p->unit]);
+}
+
 static void act(void *ctx, const dome_unit_act *a)
 {
     place *p = ctx;
@@ -201,6 +219,9 @@ static void act(void *ctx, const dome_unit_act *a)
     case DOME_UNIT_RAISE:
     case DOME_UNIT_LOWER:
         tell_task(p, a);
+        break;
+    case DOME_UNIT_OFFER:
+        set_offer(p, (uint8_t)a->right);
         break;
     }
 }
@@ -245,9 +266,15 @@ static bool access_now(model *m, int t)
     return true;
 }
 
+/* A task that is not its member's first looks whether its right is offered, before it tells the first. */
 static void fault(model *m, int t)
 {
     task *k = &m->tasks[t];
+    if (!k->looks && t != first_task(member_of(t))) {
+        k->looks = 1;
+        return;
+    }
+    k->looks = 0;
     k->told = 1;
     put(&m->up[t], (message){.word = FAULT, .unit = k->unit, .right = k->wants});
 }
@@ -265,10 +292,47 @@ static bool begin_access(model *m, int t, int u, uint8_t right)
     return true;
 }
 
+/* Two steps, between which it hears nothing from its member's first task. */
+static bool look(model *m, int t)
+{
+    task *k = &m->tasks[t];
+    const uint8_t offer = m->units[k->unit].offer[member_of(t)];
+    if (!k->looks || k->takes)
+        return false;
+    if (offer < k->wants) {
+        fault(m, t);
+        return true;
+    }
+    k->before = k->taken[k->unit];
+    k->takes = offer;
+    if (now.mistake != TAKEN_UNCHECKED)
+        k->taken[k->unit] = MAX(k->before, offer);
+    return true;
+}
+
+static bool look_again(model *m, int t)
+{
+    task *k = &m->tasks[t];
+    const uint8_t takes = k->takes;
+    if (!takes)
+        return false;
+    const bool good = now.mistake == TAKEN_UNCHECKED || m->units[k->unit].offer[member_of(t)] == takes;
+    k->taken[k->unit] = good ? MAX(k->before, takes) : k->before;
+    k->takes = k->before = 0;
+    if (good) {
+        k->right[k->unit] = takes;
+        k->looks = 0;
+        access_now(m, t);
+    } else {
+        fault(m, t);
+    }
+    return true;
+}
+
 /* A task that was given a right goes on, or finds that it has lost it. */
 static bool try_again(model *m, int t)
 {
-    if (!m->tasks[t].wants || m->tasks[t].told)
+    if (!m->tasks[t].wants || m->tasks[t].told || m->tasks[t].looks)
         return false;
     if (!access_now(m, t))
         fault(m, t);
@@ -277,12 +341,13 @@ static bool try_again(model *m, int t)
 
 static bool task_hears(model *m, int t, int k)
 {
-    if (k >= m->down[t].count)
+    if (k >= m->down[t].count || m->tasks[t].takes)
         return false;
     task *of = &m->tasks[t];
     const message l = take(&m->down[t], k);
     if (l.word == LOWER) {
         of->right[l.unit] = MIN(of->right[l.unit], l.right);
+        of->taken[l.unit] = MIN(of->taken[l.unit], l.right);
         put(&m->up[t], (message){.word = LOWERED, .unit = l.unit});
         return true;
     }
@@ -530,6 +595,7 @@ static void say_unit(text *x, const unit *u)
     for (int a = 0; a < now.members; a++) {
         say_member(x, &u->at[a]);
         say(x, u->newest[a]);
+        say(x, u->offer[a]);
         say(x, u->passed[a]);
     }
 }
@@ -559,7 +625,7 @@ static uint64_t code_of(const model *m)
 }
 
 /* A step of a task, of which there are so many kinds. */
-enum { OF_TASK = 2 * UNITS + 4, OF_PAIR = 2, OF_UNIT = 1 + MEMBERS };
+enum { OF_TASK = 2 * UNITS + 6, OF_PAIR = 2, OF_UNIT = 1 + MEMBERS };
 
 static bool step_task(model *m, int t, int k)
 {
@@ -574,6 +640,10 @@ static bool step_task(model *m, int t, int k)
         return task_hears(m, t, 0);
     case 3:
         return now.mistake == TASK_OVERTAKES && task_hears(m, t, 1);
+    case 4:
+        return look(m, t);
+    case 5:
+        return look_again(m, t);
     default:
         return false;
     }
@@ -675,6 +745,7 @@ static const char *explore_all(const setup *s)
         dome__unit_home_init(&m.units[u].at_home, (unsigned)u);
         dome__unit_member_init(&m.units[u].at[u], DOME_UNIT_WRITE);
         m.units[u].newest[u] = 1;
+        m.units[u].offer[u] = DOME_UNIT_WRITE;
     }
     explore(&m);
     g_free(states.codes);
@@ -737,6 +808,9 @@ static const char *const names[MISTAKES] = {
     [TASK_OVERTAKES] = "messages to a task out of order",
     [MEMBER_OVERTAKES] = "messages to a member out of order",
     [MOVED_UNFETCHED] = "a home that moves to a member without the unit",
+    [TAKEN_UNSEEN] = "a right that a task has taken unseen",
+    [TAKEN_UNCHECKED] = "a right that is taken when it is not offered any more",
+    [OFFER_KEPT] = "an offer without an end",
 };
 
 /* Each is found with some setup. */

@@ -15,6 +15,7 @@ enum { TASKS = 5, MEMBERS = 4, UNITS = 300, WORDS = 512, UNIT_BYTES = WORDS * (i
 typedef struct member {
     uint64_t values[UNITS][WORDS];
     pthread_mutex_t memory; /* tasks of a member see what the processor gives: here, one access after the other */
+    _Atomic uint8_t offers[TASKS * UNITS];
     int ranks[TASKS];
     unsigned tasks;
 } member;
@@ -128,6 +129,7 @@ static void start_task(world *w, int rank, int listening[2])
                                     .units = UNITS,
                                     .bytes = UNIT_BYTES,
                                     .hold = w->hold,
+                                    .offers = w->of[t->member].offers,
                                     .homes = w->homes,
                                     .calls = {allow, pack, unpack},
                                     .ctx = t};
