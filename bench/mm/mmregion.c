@@ -2,8 +2,8 @@
  *
  *   build/bench/mm/mmregion [--rows N] [--k N] [--products N] [--between N]
  *
- * It prints what mmsave prints; after a restart the seconds of "begin" are those in which all tasks touch the pages that their
- * products need, and wait for each other. */
+ * It prints what mmsave prints; after a restart the seconds of "begin" are those in which all tasks make the regions, touch each
+ * page that their products need, and wait for each other. */
 #include "mm_between.h"
 
 #include <dome/dome.h>
@@ -86,10 +86,9 @@ int main(int argc, char **argv)
         dome_finalize(env);
         return 2;
     }
-    const struct matrices a = make(env, "A", o.rows, o.k), b = make(env, "B", o.k, o.k), c = make(env, "C", o.rows, o.k);
-    const bool restarting = dome_is_restarting(env);
-    dome_barrier(env);
     const double begin = dome_wtime();
+    const bool restarting = dome_is_restarting(env);
+    const struct matrices a = make(env, "A", o.rows, o.k), b = make(env, "B", o.k, o.k), c = make(env, "C", o.rows, o.k);
     prepare(&o, a, b, c, restarting);
     dome_barrier(env);
     if (first)
