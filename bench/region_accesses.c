@@ -1,8 +1,9 @@
 /* region_accesses: what the first access to a unit of a region costs where another host has the unit, and what locks cost.
  *
- *     region_accesses ADDRESS [ROUNDS [UNITS]]     4 tasks on three hosts, the second of which has two; 5 rounds, 250 units of
- * each
+ *     region_accesses ADDRESS [ROUNDS [UNITS]]     5 rounds, 250 units of each
  *
+ * It needs 4 tasks on three hosts, the second of which has two; with 5 more, each on a host of its own, it measures a write of
+ * what seven other hosts have, in place of locks.
  * ADDRESS: of the first host, for bytes that a plain TCP connection brings. Each line is a name and its microseconds: a median
  * over the accesses of a round, or a mean where many are one call. bench/regions runs it in a lab, and says what the names mean.
  */
@@ -20,16 +21,16 @@
 
 enum { PAGE = 4096, VALUES = PAGE / sizeof(double), TURNS = 500 };
 
-/* Tasks by what they do: the first host has A, the second B and its NEIGHBOUR, the third C. */
-enum { A, B, NEIGHBOUR, C, TASKS };
+/* Tasks by what they do: the first host has A, the second B and its NEIGHBOUR, the third C; of MOST tasks the others read. */
+enum { A, B, NEIGHBOUR, C, TASKS, COPIES = 7, MOST = COPIES + 2 };
 
 typedef struct bench {
     dome_env *env;
     dome_region *region;
     double *data;
-    uint64_t first[TASKS], count; /* units of which that task is the home: first, and how many of them are used */
+    uint64_t first[MOST], count; /* units of which that task is the home: first, and how many of them are used */
     double *us;
-    dome_lock *locks[TASKS]; /* the queue of locks[t] is with task t */
+    dome_lock *locks[MOST]; /* the queue of locks[t] is with task t */
     double *counter;
 } bench;
 
@@ -92,6 +93,34 @@ static void want(bench *b, int task, const char *name, int home)
     }
     dome_bcast(b->env, task, DOME_F64, &each, 1);
     dome_print(b->env, "%s %.2f\n", name, each);
+}
+
+/* All hosts but that of A have a copy, and the third is the home. */
+static void invalidate_seven(bench *b)
+{
+    touch(b, A, NULL, C, true, 0, 1);
+    for (int reader = B; reader < MOST; reader++)
+        if (reader != NEIGHBOUR)
+            touch(b, reader, NULL, C, false, 0, 1);
+    touch(b, A, "upgrade-seven", C, true, 0, 1);
+}
+
+static dome_region *make_units(bench *b)
+{
+    return dome_region_new(b->env, NULL, DOME_F64, (uint64_t)dome_size(b->env) * b->count,
+                           DOME_REGION_OPTIONS(.width = VALUES, .block = 1));
+}
+
+/* Units of a region that nobody has touched yet. */
+static void measure_new_units(bench *b)
+{
+    dome_region *fresh = make_units(b);
+    double *const data = b->data;
+    b->data = dome_region_data(fresh);
+    touch(b, A, "create-own-home", A, true, 0, 1);
+    touch(b, A, "create", C, true, 0, 1);
+    b->data = data;
+    dome_region_free(fresh);
 }
 
 static void measure_units(bench *b)
@@ -238,29 +267,30 @@ static void measure_page_fault(bench *b)
 
 static void check_hosts(dome_env *env)
 {
-    if (dome_size(env) != TASKS || strcmp(dome_host(env, B), dome_host(env, NEIGHBOUR)) != 0 ||
+    if ((dome_size(env) != TASKS && dome_size(env) != MOST) || strcmp(dome_host(env, B), dome_host(env, NEIGHBOUR)) != 0 ||
         strcmp(dome_host(env, A), dome_host(env, B)) == 0 || strcmp(dome_host(env, C), dome_host(env, B)) == 0 ||
         strcmp(dome_host(env, A), dome_host(env, C)) == 0)
-        fail(env, "it needs four tasks on three hosts, the second and third of them on one");
+        fail(env, "it needs four tasks on three hosts, the second and third of them on one; or five more");
 }
 
-/* Units are elements; each task is the home of a quarter of them. */
+/* Units are elements; each task is the home of as many of them. */
 static void make(bench *b, uint64_t units)
 {
     dome_span spans[2] = {{0, 0}, {0, 0}};
     b->count = units;
     b->us = calloc(units > TURNS ? units : TURNS, sizeof *b->us);
-    b->region = dome_region_new(b->env, "units", DOME_F64, TASKS * units, DOME_REGION_OPTIONS(.width = VALUES, .block = 1));
+    b->region = make_units(b);
     b->counter = dome_region_data(dome_region_new(b->env, "counter", DOME_F64, 1, NULL));
     b->data = dome_region_data(b->region);
     dome_region_spans(b->region, spans);
     if (!b->us || dome_region_unit(b->region) != 1 || spans[0].count != units)
-        fail(b->env, "units are not pages of 4096 bytes, a quarter of them for each task");
-    for (int t = 0; t < TASKS; t++) {
+        fail(b->env, "units are not pages of 4096 bytes, as many of them for each task");
+    const int tasks = dome_size(b->env);
+    for (int t = 0; t < tasks; t++) {
         double first = (double)spans[0].first;
         dome_bcast(b->env, t, DOME_F64, &first, 1);
         b->first[t] = (uint64_t)first;
-        b->locks[(t + 1) % TASKS] = dome_lock_new(b->env, NULL); /* queues go round the tasks, from task 1 on */
+        b->locks[(t + 1) % tasks] = dome_lock_new(b->env, NULL); /* queues go round the tasks, from task 1 on */
     }
 }
 
@@ -277,7 +307,11 @@ int main(int argc, char **argv)
         measure_page_fault(&b);
         measure_plain(&b, argv[1]);
         measure_units(&b);
-        measure_locks(&b);
+        measure_new_units(&b);
+        if (dome_size(env) == MOST)
+            invalidate_seven(&b);
+        else
+            measure_locks(&b);
     }
     free(b.us);
     return dome_finalize(env);

@@ -44,11 +44,13 @@ class Run:
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                         env=dict(os.environ, **{name: value}))
         self.lines, self.words, self.changed = [], [], threading.Condition()
-        self.readers = [threading.Thread(target=self.read, args=pair)
+        # Threads of a run that is given up do not keep the script.
+        self.readers = [threading.Thread(target=self.read, args=pair, daemon=True)
                         for pair in ((self.process.stdout, self.lines), (self.process.stderr, self.words))]
         for reader in self.readers:
             reader.start()
         self.timer = threading.Timer(LIMIT, self.give_up)
+        self.timer.daemon = True
         self.timer.start()
 
     def read(self, stream, lines):

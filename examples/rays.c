@@ -2,7 +2,7 @@
  * when it has computed those before. There is a loop boundary after each batch of rows, and each batch begins where the one
  * before has ended.
  *
- *     rays [--columns C] [--rows R] [--output NAME]     writes NAME.pgm
+ *     rays [--columns C] [--rows R] [--samples S] [--batch ROWS] [--output NAME]     writes NAME.pgm
  *
  * One of the two programs of Stardust (dome/region.h).
  */
@@ -35,10 +35,10 @@ static int64_t take(dome_lock *lock, const struct batch *batch, int tasks, int64
 int main(int argc, char **argv)
 {
     dome_env *env = dome_init(&argc, &argv);
-    struct scene scene = {256, 192, "rays"};
+    struct scene scene = {256, 192, 1, 0, "rays"};
     if (!scene_parse(argc, argv, &scene)) {
         if (dome_rank(env) == 0)
-            fprintf(stderr, "rays: usage: rays [--columns C] [--rows R] [--output NAME]\n");
+            fprintf(stderr, "rays: usage: " SCENE_USAGE "\n");
         dome_finalize(env);
         return 2;
     }
@@ -49,7 +49,7 @@ int main(int argc, char **argv)
     const int64_t unit = (int64_t)dome_region_unit(picture);
     struct batch batch = {.next = dome_region_data(dome_region_new(env, "next", DOME_I64, 1, NULL)),
                           .unit = unit < MOST ? unit : MOST};
-    const int64_t step = (rows / BATCHES / batch.unit + 1) * batch.unit;
+    const int64_t step = scene.batch > 0 ? (int64_t)scene.batch : (rows / BATCHES / batch.unit + 1) * batch.unit;
     dome_lock *lock = dome_lock_new(env, "next");
     dscalar *done = dscalar_new(env, "done", DOME_I64);
     while (dscalar_get_i64(done) < rows) {
@@ -60,8 +60,8 @@ int main(int argc, char **argv)
             for (int64_t row = first; row < first + count; row++)
                 scene_row(&scene, (size_t)row, grey + (size_t)row * scene.columns);
         dscalar_set_i64(done, batch.end);
-        dome_progress(env, (uint64_t)batch.end, scene.rows, "rows");
         dome_barrier(env); /* the batch is complete: nobody takes a row of it any more */
+        dome_progress(env, (uint64_t)batch.end, scene.rows, "rows");
         dome_checkpoint(env);
     }
     if (dome_rank(env) == 0)

@@ -75,11 +75,16 @@ static double shade(struct vector from, struct vector along, int mirrors)
 
 void scene_row(const struct scene *scene, size_t row, unsigned char *grey)
 {
-    const double scale = 2.0 / (double)scene->columns;
+    const double scale = 2.0 / (double)scene->columns, samples = (double)scene->samples;
     for (size_t c = 0; c < scene->columns; c++) {
-        const struct vector along = {((double)c + 0.5) * scale - 1, ((double)scene->rows / 2 - (double)row - 0.5) * scale, 1.5};
-        const double value = shade((struct vector){0, 1, -1.5}, unit(along), MIRRORS);
-        grey[c] = (unsigned char)(255 * fmin(fmax(value, 0), 1));
+        double sum = 0;
+        for (size_t k = 0; k < scene->samples * scene->samples; k++) {
+            const double right = (double)c + ((double)(k % scene->samples) + 0.5) / samples;
+            const double down = (double)row + ((double)(k / scene->samples) + 0.5) / samples;
+            const struct vector along = {right * scale - 1, ((double)scene->rows / 2 - down) * scale, 1.5};
+            sum += fmin(fmax(shade((struct vector){0, 1, -1.5}, unit(along), MIRRORS), 0), 1);
+        }
+        grey[c] = (unsigned char)(255 * (sum / (samples * samples)));
     }
 }
 
@@ -93,6 +98,10 @@ bool scene_parse(int argc, char **argv, struct scene *scene)
             scene->columns = (size_t)number;
         else if (number > 0 && number <= 100000 && strcmp(argv[i], "--rows") == 0)
             scene->rows = (size_t)number;
+        else if (number > 0 && number <= 100 && strcmp(argv[i], "--samples") == 0)
+            scene->samples = (size_t)number;
+        else if (number > 0 && number <= 100000 && strcmp(argv[i], "--batch") == 0)
+            scene->batch = (size_t)number;
         else
             return false;
     }

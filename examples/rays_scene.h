@@ -7,10 +7,14 @@
 
 struct scene {
     size_t columns, rows;
+    size_t samples; /* rays through a pixel, in rows and in columns: their mean smooths edges */
+    size_t batch;   /* rows between two loop boundaries; 0: a quarter of all. The sequential twin has none. */
     const char *output;
 };
 
-/* Options: [--columns C] [--rows R] [--output NAME]. False for any other argument. */
+#define SCENE_USAGE "rays [--columns C] [--rows R] [--samples S] [--batch ROWS] [--output NAME]"
+
+/* The options of SCENE_USAGE. False for any other argument. */
 bool scene_parse(int argc, char **argv, struct scene *scene);
 
 /* Computes the grey values of a row. Rows with balls take longer than others. */

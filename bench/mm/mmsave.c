@@ -5,26 +5,12 @@
  *
  * --between: products from one call of dome_checkpoint to the next (1). Rank 0 prints "begin SECONDS" when the loop begins, with
  * what making the matrices took (after a restart: reading them), "product N" after each call, and the line of mm_print. */
+#include "mm_between.h"
 #include "mm_kernels.h"
 
 #include <dome/dome.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* Takes --between N out of the arguments. */
-static int take_between(int *argc, char **argv)
-{
-    for (int i = 1; i + 1 < *argc; i++)
-        if (strcmp(argv[i], "--between") == 0) {
-            int between = atoi(argv[i + 1]);
-            memmove(argv + i, argv + i + 2, (size_t)(*argc - i - 1) * sizeof *argv);
-            *argc -= 2;
-            return between;
-        }
-    return 1;
-}
 
 /* C = A B / products: C changes with each product. */
 static void compute(dvec *c, dvec *a, const dvec *b, const mm_options *o, long products)
@@ -39,9 +25,7 @@ int main(int argc, char **argv)
     dome_env *env = dome_init(&argc, &argv);
     bool first = dome_rank(env) == 0;
     mm_options o;
-    int between = take_between(&argc, argv);
-    if (between < 1 && first)
-        fprintf(stderr, "mmsave: --between is not a number of 1 or more\n");
+    int between = mm_take_between(&argc, argv, first);
     if (between < 1 || !mm_parse(&o, argc, argv, first)) {
         dome_finalize(env);
         return 2;

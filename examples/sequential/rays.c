@@ -6,9 +6,9 @@
 
 int main(int argc, char **argv)
 {
-    struct scene scene = {256, 192, "rays"};
+    struct scene scene = {256, 192, 1, 0, "rays"};
     if (!scene_parse(argc, argv, &scene)) {
-        fprintf(stderr, "rays: usage: rays [--columns C] [--rows R] [--output NAME]\n");
+        fprintf(stderr, "rays: usage: " SCENE_USAGE "\n");
         return 2;
     }
     unsigned char *grey = calloc(scene.rows, scene.columns);

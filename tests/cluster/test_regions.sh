@@ -88,7 +88,8 @@ ended_at grown 60
 clean grown
 
 say "examples"
-for example in "heat_region --rows 300 --columns 40 --steps 60" "gram_schmidt 64 96" "rays --columns 200 --rows 150"; do
+for example in "heat_region --rows 300 --columns 40 --steps 60" "gram_schmidt 64 96" "rays --columns 200 --rows 150" \
+    "gas --particles 3000 --steps 8"; do
     name=${example%% *}
     [ -x "$examples/$name" ] || fail "there is no $name"
     run alone on h1 "$examples"/$example --dome-transport self
