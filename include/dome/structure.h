@@ -37,6 +37,9 @@ enum { DOME_MARK_CHECKPOINT = 0, DOME_MARKS = 8 };
 /* Takes a run of blocks that may have been written. Another status than DOME_OK ends the visit. */
 typedef dome_status (*dome_delta_visit)(void *ctx, uint64_t first, uint64_t count);
 
+/* For the library's own structures. */
+typedef struct dome_block_source dome_block_source;
+
 /* The operation table. Runs of blocks are given as (first, count) in block numbers and never pass
  * the end of the vector. A required slot must be filled. A defaulted slot may be NULL and then has
  * the behaviour in brackets. An optional slot may be NULL; the service is then not available. No
@@ -156,6 +159,11 @@ typedef struct dome_object_ops {
     /* Defaulted (all tasks wait for each other). For objects with `shares`: all tasks wait for each other, and what each has
      * written to objects with this table is there for all. Collective. */
     dome_status (*meet)(dome_object *object);
+
+    /* Optional, for objects with a type and without `read`; for the library's own structures. Where the program's options allow
+     * it (--dome-restart-load), called instead of unpack while the program restarts: the object reads its values from the source
+     * when it needs them, and frees the source. *taken false: it cannot do so, has freed it, and unpack is called. Collective. */
+    dome_status (*load)(dome_object *object, dome_block_source *source, bool *taken);
 } dome_object_ops;
 
 /* Registers `content` under `name` and returns its handle. Collective in order: every task

@@ -61,6 +61,8 @@ typedef struct dome_checkpoint_writing {
 typedef struct dome_checkpoint_restart {
     dome_ckpt_file *from;           /* NULL: nothing, or it is no longer needed */
     dome_handover_source *handover; /* NULL: it is a file */
+    bool lazy;                      /* objects may read their values later; the same on all tasks */
+    bool doubted;                   /* rank 0: the directory has the file `doubted` */
     uint64_t collected;             /* its number if it was merged from pieces; 0: it was not */
     GHashTable *restored;           /* names of objects that have got their values */
     GHashTable *lost;               /* by name, the elements that no task has: a GArray of dome_span. NULL: there are none */

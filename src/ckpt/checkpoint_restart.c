@@ -1,6 +1,7 @@
 /* Restarting: choosing a checkpoint, and giving objects their values. */
 #include "ckpt/checkpoint_private.h"
 #include "ckpt/collect.h"
+#include "ckpt/restart_source.h"
 #include "ckpt/state.h"
 #include "core/layout.h"
 #include "core/object_private.h"
@@ -68,7 +69,7 @@ static dome_ckpt_file *choose(dome_env *env, const dome_checkpoints *c, char **m
         if (head && !dome__ckpt_is_of(head, c->program))
             *message = g_strdup_printf("checkpoint '%s' is of program '%s', not of '%s'", dome__ckpt_path(file), head->program,
                                        c->program);
-        if (head && !*message)
+        if (head && !*message && !c->restart.lazy)
             dome__ckpt_verify(file, message);
         if (*message) {
             dome__ckpt_close(file);
@@ -76,7 +77,7 @@ static dome_ckpt_file *choose(dome_env *env, const dome_checkpoints *c, char **m
         }
         return file;
     }
-    file = dome__store_newest(c->directory, c->program, true, &skipped, &none);
+    file = dome__store_newest(c->directory, c->program, !c->restart.lazy, &skipped, &none);
     char **lines = g_strsplit(skipped ? skipped : "", "\n", -1);
     for (char **line = lines; *line; line++)
         dome__checkpoint_say(env, "%s: it is not used", *line);
@@ -107,7 +108,8 @@ static dome_ckpt_file *first_choice(const dome_env *env, const dome_checkpoints 
 }
 
 /* Opens the newest checkpoint on all tasks, each of which verifies a part of its data: one task would take longer. Data in memory
- * is verified only when objects take it, since reading it twice would take most of the time of a restart. *file NULL: something
+ * is verified only when objects take it, since reading it twice would take most of the time of a restart; likewise where objects
+ * read it later. *file NULL: something
  * is wrong with it, or it is not wanted, and rank 0 has to choose. Collective. */
 static int choose_together(dome_env *env, const dome_checkpoints *c, dome_ckpt_file **file)
 {
@@ -127,7 +129,8 @@ static int choose_together(dome_env *env, const dome_checkpoints *c, dome_ckpt_f
         return status;
     if (!*file)
         *file = open_number(c, number, &message);
-    bad = !*file || (!c->in_memory && !dome__ckpt_verify_part(*file, (uint64_t)t->group.rank, (uint64_t)t->group.size, &message));
+    bad = !*file || (!c->in_memory && !c->restart.lazy &&
+                     !dome__ckpt_verify_part(*file, (uint64_t)t->group.rank, (uint64_t)t->group.size, &message));
     g_free(message);
     const int failed = dome__allreduce(t, DOME_U64, &bad, 1, dome__combine_max_u64, NULL);
     if (bad || failed)
@@ -162,6 +165,21 @@ static int collect(dome_env *env, dome_checkpoints *c, char **message)
     return status;
 }
 
+/* Whether objects may read their values later. Collective. */
+static int choose_load(dome_env *env, dome_checkpoints *c)
+{
+    const dome_restart_options *o = &env->options.restart;
+    if (dome__checkpoint_in_pieces(c) || c->in_memory)
+        return DOME_OK;
+    uint64_t doubted = env->rank == 0 && dome__restart_is_doubted(c->directory);
+    c->restart.doubted = doubted;
+    if (o->load != DOME_RESTART_LAZY || o->from == DOME_RESTART_NONE)
+        return DOME_OK;
+    const int status = dome__checkpoint_share(env, &doubted, 1, DOME_U64);
+    c->restart.lazy = !doubted;
+    return status;
+}
+
 int dome__checkpoint_open(dome_env *env)
 {
     dome_checkpoints *c = env->checkpoints;
@@ -169,6 +187,9 @@ int dome__checkpoint_open(dome_env *env)
     uint64_t number = 0;
     char *message = NULL;
     dome_ckpt_file *file = NULL;
+    const int failed = choose_load(env, c);
+    if (failed)
+        return failed;
     if (dome__checkpoint_in_pieces(c)) {
         int status = collect(env, c, &message);
         if (status != DOME_OK)
@@ -388,6 +409,33 @@ static int lose_kept(dome_env *env, const char *why)
     return dome__fail(env, DOME_ERR_LOST, "%s; the task forgets that state", why);
 }
 
+/* Data that was not verified before has turned out to be damaged: likewise. The checkpoint stays, and is verified next time. */
+static int lose_doubted(dome_env *env, const char *why)
+{
+    dome__restart_doubt(env->checkpoints->directory);
+    return dome__fail(env, DOME_ERR_LOST, "%s; the next restart verifies first and takes an older checkpoint", why);
+}
+
+/* Gives an object its values, or has it read them later. Returns why that failed. */
+static char *give_values(dome_env *env, dome_object *object, const dome_ckpt_object *there, const dome_object_info *info,
+                         int *status)
+{
+    dome_checkpoints *c = env->checkpoints;
+    char *text = NULL;
+    dome_span runs[2];
+    bool later = false;
+    if (c->restart.handover)
+        return dome__handover_take(c->restart.handover, object, info, there, status);
+    if (c->restart.lazy && there->fixed && info->length > 0 && dome__object_loads(object) && !dome__errors_returned(env))
+        *status = dome__object_load(object, dome__restart_source_new(env, c->restart.from, there), &later);
+    if (*status != DOME_OK)
+        return g_strdup_printf("'%s' cannot be restored", dome_object_name(object));
+    const int count = later ? 0 : dome__state_blocks(env, env->rank, DOME_STATE_COMPLETE, info, runs);
+    for (int r = 0; r < count && !text; r++)
+        text = read_blocks(c, there, object, runs[r], status);
+    return text;
+}
+
 static int restore(dome_env *env, dome_checkpoints *c, dome_object *object)
 {
     const dome_ckpt *head = dome__ckpt_head(c->restart.from);
@@ -411,17 +459,14 @@ static int restore(dome_env *env, dome_checkpoints *c, dome_object *object)
         g_free(text);
         return status;
     }
-    dome_span runs[2];
-    int count = c->restart.handover ? 0 : dome__state_blocks(env, env->rank, DOME_STATE_COMPLETE, &info, runs);
-    for (int r = 0; r < count && !text; r++)
-        text = read_blocks(c, there, object, runs[r], &status);
-    if (c->restart.handover)
-        text = dome__handover_take(c->restart.handover, object, &info, there, &status);
+    text = give_values(env, object, there, &info, &status);
     if (!text && (status = dome_object_delta(object, DOME_MARK_CHECKPOINT, NULL, NULL)) != DOME_OK)
         text = g_strdup_printf("'%s' cannot be restored", dome_object_name(object));
     /* A single task may find this. Where errors end the program, its message is printed. */
     if (dome__errors_returned(env))
         status = dome__agree(env, text ? status : DOME_OK, text);
+    else if (text && status == DOME_ERR_IO && c->restart.lazy)
+        status = lose_doubted(env, text);
     else if (text && status == DOME_ERR_IO && c->in_memory && !dome__checkpoint_in_pieces(c) && !c->restart.handover)
         status = lose_checkpoint(env, text);
     else if (text && status == DOME_ERR_IO && c->restart.handover && c->restart.lost)
@@ -457,13 +502,18 @@ void dome__checkpoint_restored(const dome_env *env, uint64_t *took_ns, uint64_t 
 static void keep_previous(dome_checkpoints *c)
 {
     char *damage = NULL;
-    if (!dome__ckpt_find_patched(c->restart.from, &damage)) {
-        c->full = true;
+    dome_ckpt_file *from = c->restart.from;
+    if (c->restart.lazy) { /* objects still read from that one */
+        from = open_number(c, dome__ckpt_head(from)->number, &damage);
         dome__ckpt_close(c->restart.from);
+    }
+    if (!from || !dome__ckpt_find_patched(from, &damage)) {
+        c->full = true;
+        dome__ckpt_close(from);
         g_free(damage); /* has been read before */
         return;
     }
-    c->previous = dome__ckpt_take_head(c->restart.from);
+    c->previous = dome__ckpt_take_head(from);
     c->full = dome__checkpoint_ends_chain(c->previous);
 }
 

@@ -1,5 +1,6 @@
 /* Writing checkpoints beside the program, and processing their results. */
 #include "ckpt/checkpoint_private.h"
+#include "ckpt/restart_source.h"
 #include "ckpt/state.h"
 #include "store/windows.h"
 #include "trace/record.h"
@@ -75,6 +76,9 @@ static void conclude(dome_env *env, dome_ckpt_job *job, double pause)
         c->number = number + 1;
         c->full |= dome__checkpoint_in_pieces(c); /* a lost directory's blocks cannot be referred to */
         dome__ckpt_free(g_steal_pointer(&job->ckpt));
+        if (c->restart.doubted)
+            dome__restart_trust(c->directory);
+        c->restart.doubted = false;
         c->writing.mostly_same = job->mostly_same;
         c->writing.failures = 0;
         c->writing.left_out = false;

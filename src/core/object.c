@@ -548,6 +548,16 @@ dome_status dome__objects_meet(dome_env *env, bool named, bool *waits)
     return status;
 }
 
+bool dome__object_loads(const dome_object *object)
+{
+    return SLOT(object, load) != NULL;
+}
+
+dome_status dome__object_load(dome_object *object, dome_block_source *source, bool *taken)
+{
+    return object->ops->load(object, source, taken);
+}
+
 dome_status dome__object_fetch(dome_object *object, const dome_layout *layout)
 {
     return SLOT(object, fetch) ? object->ops->fetch(object, layout) : DOME_OK;

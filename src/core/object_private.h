@@ -57,6 +57,10 @@ bool dome__object_shares(const dome_object *object, int rank);
  * *waits: there are such objects, and no table has the slot; then all tasks have still to wait for each other. Collective. */
 dome_status dome__objects_meet(dome_env *env, bool named, bool *waits);
 
+/* Whether the object may read its values later; and has it do so (the slot `load`). */
+bool dome__object_loads(const dome_object *object);
+dome_status dome__object_load(dome_object *object, dome_block_source *source, bool *taken);
+
 /* Gets the values that this task is about to own. */
 dome_status dome__object_fetch(dome_object *object, const dome_layout *layout);
 

@@ -105,9 +105,12 @@ typedef struct dome_checkpoint_options {
     dome_checkpoint_copy copy; /* --dome-checkpoint-copy */
 } dome_checkpoint_options;
 
+typedef enum dome_restart_load { DOME_RESTART_WHOLE, DOME_RESTART_LAZY } dome_restart_load;
+
 typedef struct dome_restart_options {
-    dome_restart from; /* --dome-restart */
-    uint64_t number;   /* --dome-restart=NUMBER */
+    dome_restart from;      /* --dome-restart */
+    uint64_t number;        /* --dome-restart=NUMBER */
+    dome_restart_load load; /* --dome-restart-load */
 } dome_restart_options;
 
 typedef struct dome_options {

@@ -58,6 +58,11 @@ const char *dome__memory_on_fault(dome_memory *memory, dome_memory_handler *hand
 /* When it returns, no thread has more than this right. Any thread may call it. Returns NULL, or why a right was not given. */
 const char *dome__memory_allow(dome_memory *memory, size_t first, size_t count, dome_access access);
 
+/* From now on every access passes, and system calls do not fail. A fault that is being answered in another thread goes on. Any
+ * thread may call it, once; later calls of dome__memory_allow change nothing, and writes are not watched. A process that cannot
+ * do so ends with a line. */
+void dome__memory_release(dome_memory *memory);
+
 /* Some of these bytes are of memory with rights: a system call on them may fail where an access would wait. */
 bool dome__memory_is_ruled(const void *bytes, size_t count);
 

@@ -24,6 +24,7 @@ struct dome_memory {
     dome_memory_handler *handler;
     void *context;
     bool rights, watching;
+    bool released;        /* dome__memory_release; only with the lock */
     pthread_mutex_t lock; /* of the pages; its owner blocks signals, so that no handler of the program faults meanwhile */
     page_state *pages;
     int userfault, pagemap; /* -1: none */

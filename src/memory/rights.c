@@ -18,6 +18,7 @@ typedef struct place {
     _Atomic(char *) data; /* NULL: free. Set last, cleared first */
     _Atomic size_t bytes;
     _Atomic(dome_memory *) memory;
+    _Atomic bool released;
 } place;
 
 /* Pieces of the table are never freed. */
@@ -60,19 +61,27 @@ static void enter(dome_memory *memory)
             p->next = g_new0(piece, 1);
     atomic_store(&found->memory, memory);
     atomic_store(&found->bytes, memory->bytes);
+    atomic_store(&found->released, false);
     atomic_store(&found->data, memory->data);
+}
+
+static place *find_place(const dome_memory *memory)
+{
+    place *found = NULL;
+    for (piece *p = &table; p && !found; p = p->next)
+        found = place_of(p, memory->data);
+    return found;
 }
 
 static bool leave(const dome_memory *memory)
 {
     bool any = false;
-    for (piece *p = &table; p; p = p->next) {
-        place *found = place_of(p, memory->data);
-        if (found)
-            atomic_store(&found->data, NULL);
+    place *found = find_place(memory);
+    if (found)
+        atomic_store(&found->data, NULL);
+    for (piece *p = &table; p; p = p->next)
         for (int k = 0; k < PLACES; k++)
             any |= atomic_load(&p->places[k].data) != NULL;
-    }
     return any;
 }
 
@@ -96,7 +105,7 @@ bool dome__memory_is_ruled(const void *bytes, size_t count)
     for (piece *p = &table; p; p = p->next)
         for (int k = 0; k < PLACES; k++) {
             const char *data = atomic_load(&p->places[k].data);
-            if (data && at < data + atomic_load(&p->places[k].bytes) && data < at + count)
+            if (data && at < data + atomic_load(&p->places[k].bytes) && data < at + count && !atomic_load(&p->places[k].released))
                 return true;
         }
     return false;
@@ -186,8 +195,8 @@ static dome_fault_answer answer_fault(const dome_fault *fault, void *unused)
     /* where the machine does not tell, the access is a read first, and a write if it faults again */
     const bool write = fault->kind == DOME_FAULT_WRITE || (fault->kind == DOME_FAULT_UNKNOWN && right != DOME_ACCESS_NONE &&
                                                            memory->pages[page].open != DOME_ACCESS_NONE);
-    const bool allowed = right >= (write ? DOME_ACCESS_WRITE : DOME_ACCESS_READ);
-    if (allowed)
+    const bool allowed = memory->released || right >= (write ? DOME_ACCESS_WRITE : DOME_ACCESS_READ);
+    if (allowed && !memory->released)
         why = reopen(memory, page, write);
     unlock(memory, &before);
     if (why)
@@ -264,7 +273,7 @@ const char *dome__memory_allow(dome_memory *memory, size_t first, size_t count, 
     lock(memory, &before);
     for (size_t k = first; k < first + count; k++)
         memory->pages[k].right = access;
-    const char *why = set_pages(memory, first, count);
+    const char *why = memory->released ? NULL : set_pages(memory, first, count);
     unlock(memory, &before);
     return why;
 }
@@ -274,6 +283,22 @@ void dome__memory_allow_surely(dome_memory *memory, size_t first, size_t count, 
     const char *why = dome__memory_allow(memory, first, count, access);
     if (why)
         cannot_go_on(why);
+}
+
+void dome__memory_release(dome_memory *memory)
+{
+    sigset_t before;
+    lock(memory, &before);
+    const char *why = memory->tracker->release(memory);
+    memory->released = true;
+    unlock(memory, &before);
+    if (why)
+        cannot_go_on(why);
+    pthread_mutex_lock(&table_lock);
+    place *found = find_place(memory);
+    if (found)
+        atomic_store(&found->released, true);
+    pthread_mutex_unlock(&table_lock);
 }
 
 dome_access dome__memory_right(dome_memory *memory, size_t page)

@@ -21,6 +21,9 @@ typedef struct dome_tracker {
     /* Visits the pages that were written since the last time. NULL: pages are closed to writes, and the faults are noted. */
     const char *(*written)(dome_memory *memory, dome_memory_visit *visit, void *context);
 
+    /* In rows with rights: lets all accesses pass for good, as if there had never been rights. */
+    const char *(*release)(dome_memory *memory);
+
     void (*end)(dome_memory *memory); /* NULL: nothing is to be done */
 } dome_tracker;
 

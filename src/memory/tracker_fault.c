@@ -74,6 +74,13 @@ static void end(dome_memory *memory)
     memory->userfault = -1;
 }
 
+/* The kernel opens what is closed, and maps the other pages when they are touched. */
+static const char *release(dome_memory *memory)
+{
+    end(memory);
+    return NULL;
+}
+
 const dome_tracker dome__tracker_fault = {
     .name = "fault",
     .how = "userfaultfd raises SIGBUS in the thread that reads or writes (Linux 6.4)",
@@ -81,5 +88,6 @@ const dome_tracker dome__tracker_fault = {
     .watches = true,
     .begin = begin,
     .set = set,
+    .release = release,
     .end = end,
 };

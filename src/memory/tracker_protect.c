@@ -78,6 +78,11 @@ static const char *set(dome_memory *memory, size_t first, size_t count, dome_acc
     return errno == ENOMEM ? "the process has too many mappings (sysctl vm.max_map_count)" : g_strerror(errno);
 }
 
+static const char *release(dome_memory *memory)
+{
+    return protect(memory, 0, memory->bytes / memory->page, DOME_ACCESS_WRITE) == 0 ? NULL : g_strerror(errno);
+}
+
 static void end(dome_memory *memory)
 {
     borders -= count_borders(memory, 0, memory->bytes / memory->page);
@@ -90,5 +95,6 @@ const dome_tracker dome__tracker_protect = {
     .watches = true,
     .begin = begin,
     .set = set,
+    .release = release,
     .end = end,
 };

@@ -117,6 +117,10 @@ const dome_option_row dome__option_rows[] = {
      .help = "without a value: resume from the newest good checkpoint, which must exist; `NUMBER`: from that one; `auto`: from "
              "the newest "
              "good one of this run, or from the beginning if there is none"},
+    {ROW("restart-load", CHECKPOINTS, WORD, restart.load), .argument = "whole|lazy", .initial = "whole",
+     .help = "`lazy`: the program goes on at once, a page of a region is read when it is first touched, and a thread reads the "
+             "others; `whole`: everything is verified and read before that",
+     .page = "[checkpoints.md](checkpoints.md#going-on-at-once)"},
 
     {ROW("kernels", COMPUTING, NAME, kernels), .argument = "auto|avx512|avx2|baseline", .initial = "auto",
      .help = "the widest vector instructions to use; the bits of results are the same. `auto`: the widest of each processor"},

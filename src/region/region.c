@@ -27,7 +27,10 @@ struct dome_region {
     dome_memory *memory;        /* NULL: there are no elements */
     dome_shared_units *units;   /* NULL: the program is one member, there are no elements, or: */
     dome_release_units *copies; /* release consistency; NULL: none of it */
-    bool met;                   /* all tasks free it, and have met since their last accesses */
+    dome_loading *loading; /* its values come from a checkpoint, as they are needed. NULL: they were there from the beginning */
+    bool loaded;           /* this task's blocks have got them */
+    bool fresh;            /* no mark was set since */
+    bool met;              /* all tasks free it, and have met since their last accesses */
     uint64_t *sums[DOME_MARKS]; /* by block: the checksum when the mark was set; UNKNOWN: nobody knows. NULL: of all blocks */
 };
 
@@ -79,6 +82,8 @@ static uint64_t extent(const dome_region *r, uint64_t count)
 static void want(const dome_region *r, dome_span elements, bool write)
 {
     const uint64_t first = elements.first * r->pitch, bytes = extent(r, elements.count);
+    if (r->loading && !r->units)
+        dome__loading_want(r->loading, first, bytes);
     if (r->units)
         dome__shared_units_want(r->units, first, bytes, write);
     if (r->copies)
@@ -89,11 +94,8 @@ static void want(const dome_region *r, dome_span elements, bool write)
  * accessed is fetched together. */
 static char *address(const dome_region *r, dome_span elements, bool write)
 {
-    const uint64_t offset = elements.first * r->pitch;
-    if (!is_apart(r))
-        return (char *)dome__memory_alias(r->memory) + offset;
     want(r, elements, write);
-    return (char *)dome__memory_data(r->memory) + offset;
+    return (char *)(is_apart(r) ? dome__memory_data(r->memory) : dome__memory_alias(r->memory)) + elements.first * r->pitch;
 }
 
 static uint64_t packed_size(const dome_region *r, uint64_t elements, dome_format format)
@@ -141,6 +143,18 @@ static void forget_sums(dome_region *r, uint64_t first, uint64_t count)
             r->sums[mark][b] = UNKNOWN;
 }
 
+/* Waits until this task's blocks have their values. Then the checksums of a mark that was set before that are known, too. */
+static void end_loading(dome_region *r)
+{
+    if (!r->loading || r->loaded)
+        return;
+    dome__loading_finish(r->loading);
+    r->loaded = true;
+    for (unsigned mark = 0; mark < DOME_MARKS; mark++)
+        for (uint64_t b = 0; r->sums[mark] && b < dome_layout_blocks(r->layout); b++)
+            r->sums[mark][b] = dome__loading_sum(r->loading, b);
+}
+
 static dome_status reg_unpack(dome_object *object, uint64_t first, uint64_t count, dome_format format, const void *buffer,
                               uint64_t bytes)
 {
@@ -151,6 +165,7 @@ static dome_status reg_unpack(dome_object *object, uint64_t first, uint64_t coun
     if (bytes != packed_size(r, elements.count, format))
         return DOME_ERR_FORMAT;
     const char *from = buffer;
+    end_loading(r);
     for (dome_span run; (run = take_run(r, &elements)).count > 0; from += packed_size(r, run.count, format))
         dome_type_unpack(r->type, format, address(r, run, true), from, (size_t)(run.count * r->width));
     forget_sums(r, first, count);
@@ -213,7 +228,7 @@ static uint64_t sum_of(const dome_region *r, uint64_t block)
 static bool may_be_written(const dome_region *r, uint64_t block)
 {
     const dome_span elements = dome_layout_block(r->layout, block);
-    return !r->units || !dome__shared_units_unwritten(r->units, elements.first * r->element, elements.count * r->element);
+    return !r->units || !dome__shared_units_unwritten(r->units, elements.first * r->pitch, extent(r, elements.count));
 }
 
 static bool is_written(const void *region, unsigned mark, uint64_t block)
@@ -246,6 +261,11 @@ static void set_mark(dome_region *r, unsigned mark)
 static dome_status reg_delta(dome_object *object, unsigned mark, dome_delta_visit visit, void *ctx)
 {
     dome_region *r = self(object);
+    if (r->fresh && !visit) { /* the values are those of the checkpoint: the mark gets its checksums as they are read */
+        r->sums[mark] = g_try_new0(uint64_t, (gsize)dome_layout_blocks(r->layout));
+        return DOME_OK;
+    }
+    end_loading(r);
     if (visit)
         return dome__marked_visit(&(dome_marked){r->layout, r->env->rank, is_written, r, mark}, visit, ctx);
     if (r->length > 0)
@@ -264,12 +284,14 @@ static bool reg_shares(const dome_object *object, int rank)
 typedef struct buried {
     dome_shared_units *units;
     dome_release_units *copies;
+    dome_loading *loading;
     dome_memory *memory;
 } buried;
 
 static void free_memory(const buried *b)
 {
-    dome__shared_units_free(b->units);
+    dome__shared_units_free(b->units); /* others cannot ask any more */
+    dome__loading_free(b->loading);
     dome__release_units_free(b->copies);
     dome__memory_free(b->memory);
 }
@@ -292,10 +314,8 @@ static void bury(const dome_env *env, const buried *b)
 
 /* ---- the rest of the table ---- */
 
-/* Of all regions. */
-static dome_status reg_meet(dome_object *object)
+static dome_status meet(dome_env *env)
 {
-    dome_env *env = self(object)->env;
     enum { BOUNDARY = 1 }; /* no call of the program's is there */
     if (env->lazy.members->release)
         return (dome_status)dome__release_meet(env->lazy.members->release, BOUNDARY);
@@ -303,12 +323,86 @@ static dome_status reg_meet(dome_object *object)
     return failed ? (dome_status)dome__fail_transport(env, failed) : DOME_OK;
 }
 
+static const dome_object_ops reg_ops;
+
+/* Of all regions: their values are there, too. */
+static dome_status reg_meet(dome_object *object)
+{
+    dome_env *env = self(object)->env;
+    for (dome_object *o = NULL; (o = dome_object_next(env, o));)
+        if (dome_object_operations(o) == &reg_ops)
+            end_loading(self(o));
+    return meet(env);
+}
+
+/* ---- values that are read later ---- */
+
+static bool is_with_others(const void *region, uint64_t unit)
+{
+    const dome_region *r = region;
+    return r->units && !dome__shared_units_is_home(r->units, unit);
+}
+
+static dome_loading_setup loading_of(const dome_region *r, dome_block_source *source)
+{
+    dome_loading_setup setup = {.source = source,
+                                .memory = r->memory,
+                                .type = r->type,
+                                .length = r->length,
+                                .width = r->width,
+                                .block = dome_layout_block_size(r->layout),
+                                .unit = r->unit,
+                                .units = (r->length * r->element + r->unit - 1) / r->unit,
+                                .first = r->env->lazy.members->task == 0,
+                                .skips = is_with_others,
+                                .ctx = r};
+    setup.nshares = dome__layout_block_ranges(r->layout, r->env->rank, setup.shares);
+    return setup;
+}
+
+/* Whether all tasks can do without the values for now. Collective. */
+static dome_status all_can(dome_env *env, bool can, bool *all)
+{
+    uint64_t cannot = !can;
+    const int failed = dome__allreduce(env->transport, DOME_U64, &cannot, 1, dome__combine_max_u64, NULL);
+    *all = !cannot;
+    return failed ? (dome_status)dome__fail_transport(env, failed) : DOME_OK;
+}
+
+/* With release consistency each task has a memory of its own, which would be read as often. A file has no gaps between elements. */
+static dome_status reg_load(dome_object *object, dome_block_source *source, bool *taken)
+{
+    dome_region *r = self(object);
+    dome_env *env = r->env;
+    dome_status status = DOME_OK;
+    dome_loading_setup setup = loading_of(r, source);
+    *taken = false;
+    if (!r->copies && r->pitch == r->element && setup.units < UINT32_MAX)
+        setup.shared = dome__member_memory(env, "values that are read later", dome__loading_bytes(&setup), &status);
+    if (!setup.shared) {
+        source->free(source);
+        return status;
+    }
+    r->loading = dome__loading_new(&setup);
+    status = all_can(env, r->units || !dome__loading_rule(r->loading), taken);
+    if (status != DOME_OK || !*taken) {
+        g_clear_pointer(&r->loading, dome__loading_free);
+        return status;
+    }
+    env->transport->is_ruled = dome__memory_is_ruled;
+    if (r->units)
+        dome__shared_units_load(r->units, r->loading);
+    r->fresh = true;
+    dome__loading_start(r->loading);
+    return DOME_OK;
+}
+
 static void reg_destroy(dome_object *object)
 {
     dome_region *r = self(object);
     for (unsigned mark = 0; mark < DOME_MARKS; mark++)
         g_clear_pointer(&r->sums[mark], g_free);
-    const buried memory = {r->units, r->copies, r->memory};
+    const buried memory = {r->units, r->copies, r->loading, r->memory};
     if (is_apart(r) && !r->met)
         bury(r->env, &memory);
     else
@@ -331,6 +425,7 @@ static const dome_object_ops reg_ops = {
     .shares = reg_shares,
     .fetch = reg_fetch,
     .meet = reg_meet,
+    .load = reg_load,
 };
 
 /* ---- life ---- */
@@ -384,7 +479,7 @@ static dome_status check_new(dome_env *env, const char *name, dome_type type, ui
 
 static void abandon(dome_region *r)
 {
-    free_memory(&(buried){r->units, r->copies, r->memory});
+    free_memory(&(buried){r->units, r->copies, r->loading, r->memory});
     dome_layout_unref(r->layout);
     g_free(r);
 }
@@ -502,8 +597,9 @@ static dome_status make(dome_region *r, const char *name, const dome_region_opti
     g_free(what);
     if (status == DOME_OK && !(r->object = dome_object_new(env, name, &reg_ops, r)))
         status = dome_error_status(env) ? dome_error_status(env) : DOME_ERR_NAME;
+    r->fresh = false;
     if (status == DOME_OK && named && dome_is_restarting(env))
-        status = reg_meet(r->object);
+        status = meet(env);
     return status;
 }
 

@@ -20,6 +20,7 @@ struct dome_shared_units {
     dome_units *units;
     atomic_bool *_Atomic read; /* by unit: this member could read it since the mark, and not write it; NULL: no mark was set */
     dome_memory *offers; /* rights that tasks of this member take by themselves; NULL: all members have one task */
+    dome_loading *loading; /* NULL: all values are there */
 };
 
 /* ---- what the service asks for ---- */
@@ -51,9 +52,17 @@ static dome_format format_of(const dome_shared_units *u, unsigned member)
     return dome__format_with(u->setup.env->transport, u->members->firsts[member]);
 }
 
+/* Called in the service's thread, too: a unit is a part of few blocks. */
+static void load(const dome_shared_units *u, uint64_t unit, uint64_t count)
+{
+    if (u->loading)
+        dome__loading_want(u->loading, unit * u->setup.size.bytes, count * u->setup.size.bytes);
+}
+
 static uint32_t pack(void *ctx, uint64_t unit, unsigned member, void *message)
 {
     const dome_shared_units *u = ctx;
+    load(u, unit, 1);
     const dome_format format = format_of(u, member);
     if (format == DOME_NATIVE) {
         memcpy(message, place(u, unit), u->setup.size.bytes);
@@ -82,6 +91,7 @@ static bool unpack(void *ctx, uint64_t unit, unsigned member, const void *messag
 static void fault(void *ctx, size_t page, bool write)
 {
     const dome_shared_units *u = ctx;
+    load(u, page / u->pages, 1);
     dome__units_want(u->units, page / u->pages, 1, write);
 }
 
@@ -117,6 +127,16 @@ void dome__shared_units_adopt(dome_shared_units *units, const dome_layout *layou
     dome__units_move(units->units, units->homes);
 }
 
+bool dome__shared_units_is_home(const dome_shared_units *units, uint64_t unit)
+{
+    return units->homes[unit] == units->members->member;
+}
+
+void dome__shared_units_load(dome_shared_units *units, dome_loading *loading)
+{
+    units->loading = loading;
+}
+
 /* ---- rights ---- */
 
 static bool has(const dome_shared_units *u, uint64_t unit, bool write)
@@ -127,6 +147,7 @@ static bool has(const dome_shared_units *u, uint64_t unit, bool write)
 void dome__shared_units_want(dome_shared_units *units, uint64_t first, uint64_t bytes, bool write)
 {
     const uint64_t size = units->setup.size.bytes, end = bytes ? (first + bytes - 1) / size + 1 : 0;
+    load(units, first / size, end - MIN(first / size, end));
     for (uint64_t k = first / size; k < end; k++) {
         uint64_t count = 0;
         while (k + count < end && !has(units, k + count, write))

@@ -8,6 +8,7 @@
 #define DOME_SRC_REGION_SHARED_UNITS_H
 
 #include "core/layout.h"
+#include "region/loading.h"
 #include "region/member.h"
 #include "region/unit_size.h"
 
@@ -38,6 +39,12 @@ void dome__shared_units_want(dome_shared_units *units, uint64_t first, uint64_t 
  * this one. */
 void dome__shared_units_mark(dome_shared_units *units);
 bool dome__shared_units_unwritten(const dome_shared_units *units, uint64_t first, uint64_t bytes);
+
+/* Whether this task's member is the home of the unit. */
+bool dome__shared_units_is_home(const dome_shared_units *units, uint64_t unit);
+
+/* The units of which this member is the home get their values by `loading`, before any task has a right to one. */
+void dome__shared_units_load(dome_shared_units *units, dome_loading *loading);
 
 /* Another layout, in two steps. All tasks wait for each other before, between, and after. fetch: gets what this member becomes
  * the home of; false: a task that has a part of it is gone. */

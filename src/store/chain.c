@@ -127,10 +127,8 @@ static bool patch_by(dome_ckpt_file *holder, const dome_ckpt_object *object, uin
     return good || dome__ckpt_refuse(reason, "its delta makes no sense");
 }
 
-bool dome__ckpt_patch(dome_ckpt_file *file, const dome_ckpt_object *object, uint64_t block, void *buffer, char **message)
+static bool patch(dome_ckpt_file *file, const dome_ckpt_object *object, uint64_t block, void *buffer, char **message)
 {
-    if (!dome__ckpt_is_patched(file->ckpt, dome__ckpt_entry(file->ckpt, object, block)))
-        return true;
     const guint number = (guint)(object - dome__ckpt_object(file->ckpt, 0));
     for (unsigned k = 0; k < file->ckpt->chain; k++) {
         char *reason = NULL;
@@ -142,6 +140,16 @@ bool dome__ckpt_patch(dome_ckpt_file *file, const dome_ckpt_object *object, uint
         }
     }
     return true;
+}
+
+bool dome__ckpt_patch(dome_ckpt_file *file, const dome_ckpt_object *object, uint64_t block, void *buffer, char **message)
+{
+    if (!dome__ckpt_is_patched(file->ckpt, dome__ckpt_entry(file->ckpt, object, block)))
+        return true;
+    pthread_mutex_lock(&file->patching);
+    const bool good = patch(file, object, block, buffer, message);
+    pthread_mutex_unlock(&file->patching);
+    return good;
 }
 
 static bool find_patched_by(dome_ckpt_file *file, dome_ckpt_file *by, char **message)

@@ -120,6 +120,8 @@ static dome_ckpt *read_head(int fd, char **message)
 dome_ckpt_file *dome__ckpt_adopt(const char *name, int fd, dome_ckpt *head)
 {
     dome_ckpt_file *file = g_new0(dome_ckpt_file, 1);
+    file->references = 1;
+    pthread_mutex_init(&file->patching, NULL);
     file->fd = fd;
     file->path = g_strdup(name);
     file->ckpt = head;
@@ -163,9 +165,15 @@ static dome_ckpt_file *open_alone(const char *path, char **message)
     return dome__ckpt_adopt(path, fd, ckpt);
 }
 
+dome_ckpt_file *dome__ckpt_ref(dome_ckpt_file *file)
+{
+    g_atomic_int_inc(&file->references);
+    return file;
+}
+
 void dome__ckpt_close(dome_ckpt_file *file)
 {
-    if (!file)
+    if (!file || !g_atomic_int_dec_and_test(&file->references))
         return;
     dome__ckpt_forget_window(file);
     g_free(file->chain);
@@ -176,6 +184,7 @@ void dome__ckpt_close(dome_ckpt_file *file)
         close(file->fd);
     g_free(file->path);
     dome__ckpt_free(file->ckpt);
+    pthread_mutex_destroy(&file->patching);
     g_free(file);
 }
 

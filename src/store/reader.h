@@ -16,6 +16,9 @@ void dome__ckpt_only_trusted(bool only);
 dome_ckpt_file *dome__ckpt_open(const char *path, char **message);
 void dome__ckpt_close(dome_ckpt_file *file);
 
+/* Closed once more. Once dome__ckpt_check_earlier has been called, several threads may read blocks. */
+dome_ckpt_file *dome__ckpt_ref(dome_ckpt_file *file);
+
 /* The same for a file whose head is known: takes over the descriptor (-1: nothing of it can be read) and the head. name: for
  * messages. */
 dome_ckpt_file *dome__ckpt_adopt(const char *name, int fd, dome_ckpt *head);

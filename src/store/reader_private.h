@@ -5,6 +5,8 @@
 #include "store/reader.h"
 #include "store/windows.h"
 
+#include <pthread.h>
+
 /* The window that was read last. */
 typedef struct dome_ckpt_read_window {
     const dome_ckpt_window *window; /* NULL: none */
@@ -13,12 +15,14 @@ typedef struct dome_ckpt_read_window {
 } dome_ckpt_read_window;
 
 struct dome_ckpt_file {
+    int references; /* only by g_atomic_int */
     int fd;
     char *path;
     dome_ckpt *ckpt;
     dome_ckpt_file **earlier; /* opened when first needed; as many as in ckpt->earlier */
     dome_ckpt_file **chain;   /* if it is one of deltas: itself and those before it, ckpt->chain in all, the oldest first */
     dome_ckpt_read_window read;
+    pthread_mutex_t patching; /* of the file that is read: deltas are applied by one thread at a time */
 };
 
 bool dome__ckpt_read_at(int fd, void *buffer, uint64_t bytes, uint64_t offset, char **message);

@@ -58,9 +58,9 @@ start() {
 
 # check PROGRAM: every machine writes; every machine goes on from what the one before it has written.
 check() {
-    local program=$1 arguments=arguments_of_$1 where before=x86-64 tasks=3 list="x86-64"
+    local program=$1 arguments=arguments_of_$1 where before=x86-64 tasks=3 list="x86-64" load=""
     case $machines in *s390x*) list+=" s390x mixed" ;; esac
-    [ "$program" != deltas ] || list=${list% mixed} # it has a region
+    [ "$program" != deltas ] || list=${list% mixed} load="--dome-restart-load lazy" # it has a region
     case $machines in *i386*) list+=" i386" ;; esac
     # shellcheck disable=SC2086
     for where in $list; do
@@ -84,7 +84,7 @@ check() {
         rm -rf again
         cp -r "$program.$before.dir" again
         start "$program.$where.again" 2 $where $program ${!arguments} --dome-checkpoint-dir "$work/again" \
-            --dome-checkpoint-every $every --dome-restart=$middle
+            --dome-checkpoint-every $every --dome-restart=$middle $load
         [ "$status" -eq 0 ] || fail "$program on $where, from $before: status $status: $(errors "$program.$where.again")"
         grep -q "^dome: going on from checkpoint $middle, after $((every * middle)) loop" "$program.$where.again.err" ||
             fail "$program on $where, from $before: $(errors "$program.$where.again")"

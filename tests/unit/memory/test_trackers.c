@@ -607,6 +607,77 @@ static void no_mappings_left(void)
     munmap(program, most * page);
 }
 
+/* ---- rights that end ---- */
+
+enum { RELEASED = 64 };
+
+typedef struct releasing {
+    dome_memory *memory;
+    atomic_bool entered, released;
+} releasing;
+
+/* It gives its right only when there are none any more. */
+static void answer_late(void *context, size_t page, bool write)
+{
+    releasing *r = context;
+    (void)write;
+    atomic_store(&r->entered, true);
+    while (!atomic_load(&r->released))
+        g_usleep(100);
+    no_reason(dome__memory_allow(r->memory, page, 1, DOME_ACCESS_WRITE));
+}
+
+static void *access_late(void *context)
+{
+    const releasing *r = context;
+    volatile char *data = dome__memory_data(r->memory);
+    data[1] = 7;
+    return NULL;
+}
+
+/* Afterwards no access faults, system calls included, on pages with any right before; a thread whose fault was being answered
+ * goes on. */
+static void test_released(const void *tracker)
+{
+    if (!use(tracker))
+        return;
+    releasing r = {.memory = new_memory(RELEASED)};
+    const size_t page = dome__memory_page(r.memory);
+    volatile char *data = dome__memory_data(r.memory);
+    char *alias = dome__memory_alias(r.memory);
+    pthread_t thread;
+    int ends[2];
+    for (size_t k = 0; k < RELEASED; k++)
+        alias[k * page] = (char)k;
+    no_reason(dome__memory_on_fault(r.memory, answer_late, &r));
+    no_reason(dome__memory_allow(r.memory, 10, 10, DOME_ACCESS_READ));
+    no_reason(dome__memory_allow(r.memory, 30, 10, DOME_ACCESS_WRITE));
+    g_assert_true(dome__memory_is_ruled((const void *)&data[page], 1));
+    g_assert_cmpint(pthread_create(&thread, NULL, access_late, &r), ==, 0);
+    while (!atomic_load(&r.entered))
+        g_usleep(100);
+    dome__memory_release(r.memory);
+    g_assert_false(dome__memory_is_ruled((const void *)&data[page], 1));
+    g_assert_cmpint(pipe(ends), ==, 0);
+    for (size_t k = 2; k < RELEASED; k += 3) {
+        g_assert_cmpint(write(ends[1], (const void *)&data[k * page], 1), ==, 1);
+        g_assert_cmpint(read(ends[0], (void *)&data[k * page + 1], 1), ==, 1);
+    }
+    for (size_t k = 0; k < RELEASED; k++) {
+        g_assert_cmpint(data[k * page], ==, (char)k);
+        data[k * page] = (char)(k + 1);
+        g_assert_cmpint(alias[k * page], ==, (char)(k + 1));
+    }
+    g_assert_cmpint(alias[5 * page + 1], ==, 5);
+    atomic_store(&r.released, true);
+    pthread_join(thread, NULL);
+    g_assert_cmpint(alias[1], ==, 7);
+    close(ends[0]);
+    close(ends[1]);
+    dome__memory_free(r.memory);
+    dome__tracker_force("auto");
+}
+
 static void test_apart(const void *f)
 {
     apart(*(void (*const *)(void))f);
@@ -628,6 +699,7 @@ static const test tests[] = {
     {"watched-system-call", "async fault protect", test_watched_system_call},
     {"followed", "async fault protect compare", test_followed},
     {"ends", "fault protect", test_ends},
+    {"released", "fault protect", test_released},
 };
 
 static void add(const char *path, const char *name, const void *argument, void (*run)(const void *))
