@@ -39,7 +39,6 @@ struct dome_loading {
     pthread_mutex_t lock;   /* of `finished` */
     pthread_cond_t changed;
     bool finished; /* this task's share is there */
-    _Atomic uint64_t touched, beside;
 };
 
 static uint64_t blocks_of(const dome_loading_setup *s)
@@ -95,11 +94,10 @@ static void tell_left(dome_loading *l, uint32_t done)
 }
 
 /* Copies to their places the units first .. end - 1 that are not there. */
-static uint64_t put_units(const staged *from, uint64_t first, uint64_t end)
+static void put_units(const staged *from, uint64_t first, uint64_t end)
 {
     dome_loading *l = from->loading;
     char *memory = dome__memory_alias(l->s.memory);
-    uint64_t all = 0;
     while (first < end) {
         const uint64_t next = MIN((first / TOGETHER + 1) * TOGETHER, end);
         pthread_mutex_t *mutex = &l->head->locks[first / TOGETHER % LOCKS];
@@ -115,23 +113,19 @@ static uint64_t put_units(const staged *from, uint64_t first, uint64_t end)
         }
         pthread_mutex_unlock(mutex);
         tell_left(l, done);
-        all += done;
     }
-    return all;
 }
 
-/* Reads the blocks that have a part of these units, and puts all units in place that these blocks have whole. Returns how many
- * that were. */
-static uint64_t read_units(dome_loading *l, uint64_t unit, uint64_t count)
+/* Reads the blocks that have a part of these units, and puts all units in place that these blocks have whole. */
+static void read_units(dome_loading *l, uint64_t unit, uint64_t count)
 {
     const uint64_t first = offset_of(l, unit) / l->block, last = (offset_of(l, unit + count) - 1) / l->block;
     const uint64_t begin = first * l->block, end = MIN((last + 1) * l->block, l->bytes);
     staged to = {l, first, g_malloc0((gsize)(end - begin))};
     l->s.source->read(l->s.source, (dome_span){first, last - first + 1}, stage, &to);
     const uint64_t whole = end == l->bytes ? l->s.units : end / l->s.unit;
-    const uint64_t done = put_units(&to, (begin + l->s.unit - 1) / l->s.unit, whole);
+    put_units(&to, (begin + l->s.unit - 1) / l->s.unit, whole);
     g_free(to.values);
-    return done;
 }
 
 /* The source is there until this thread leaves. False: it is not needed any more. */
@@ -146,29 +140,27 @@ static bool enter(dome_loading *l)
 
 /* Reads so many units together, unless others have done so by then. A handler of the program that touched the memory could come
  * between, and wait for a lock that this thread has: so signals are blocked. */
-static uint64_t read_together(dome_loading *l, uint64_t unit, uint64_t count)
+static void read_together(dome_loading *l, uint64_t unit, uint64_t count)
 {
     sigset_t before;
     if (!enter(l))
-        return 0;
+        return;
     dome__signals_block(&before);
-    const uint64_t done = read_units(l, unit, count);
+    read_units(l, unit, count);
     dome__signals_restore(&before);
     atomic_fetch_sub(&l->readers, 1);
-    return done;
 }
 
-static uint64_t read_missing(dome_loading *l, uint64_t first, uint64_t end)
+static void read_missing(dome_loading *l, uint64_t first, uint64_t end)
 {
     const uint64_t most = MAX(BESIDE / l->s.unit, 1);
-    uint64_t done = 0, count;
+    uint64_t count;
     for (; first < end; first += MAX(count, 1)) {
         for (count = 0; first + count < end && count < most && !is_there(l, first + count);)
             count++;
         if (count > 0)
-            done += read_together(l, first, count);
+            read_together(l, first, count);
     }
-    return done;
 }
 
 /* ---- rights ---- */
@@ -192,8 +184,8 @@ void dome__loading_want(dome_loading *l, uint64_t first, uint64_t bytes)
     const uint64_t end = MIN(first + bytes, l->bytes), unit = first / l->s.unit;
     if (first >= end || atomic_load(&l->over))
         return;
-    const uint64_t behind = (end - 1) / l->s.unit + 1, done = read_missing(l, unit, behind);
-    atomic_fetch_add_explicit(&l->touched, done, memory_order_relaxed);
+    const uint64_t behind = (end - 1) / l->s.unit + 1;
+    read_missing(l, unit, behind);
     allow_units(l, unit, behind);
 }
 
@@ -222,8 +214,8 @@ static void read_share(dome_loading *l, dome_span blocks)
     const uint64_t bytes = MIN((blocks.first + blocks.count) * l->block, l->bytes);
     const uint64_t end = (bytes + l->s.unit - 1) / l->s.unit;
     for (uint64_t unit = begin; unit < end && !atomic_load(&l->quit); unit += step) {
-        const uint64_t next = MIN(unit + step, end), done = read_missing(l, unit, next);
-        atomic_fetch_add_explicit(&l->beside, done, memory_order_relaxed);
+        const uint64_t next = MIN(unit + step, end);
+        read_missing(l, unit, next);
         allow_units(l, unit, next);
     }
 }
@@ -288,11 +280,6 @@ void dome__loading_finish(dome_loading *l)
 uint64_t dome__loading_sum(const dome_loading *l, uint64_t block)
 {
     return atomic_load_explicit(&l->sums[block], memory_order_relaxed);
-}
-
-dome_loading_count dome__loading_count(const dome_loading *l)
-{
-    return (dome_loading_count){atomic_load(&l->touched), atomic_load(&l->beside)};
 }
 
 /* ---- beginning and end ---- */

@@ -54,13 +54,6 @@ void dome__loading_finish(dome_loading *loading);
 /* The checksum of a block's values in memory, as they were read; 0: nobody knows. Known of all blocks whose values are there. */
 uint64_t dome__loading_sum(const dome_loading *loading, uint64_t block);
 
-/* Units that this task has read: because they were touched or wanted, and beside the program. */
-typedef struct dome_loading_count {
-    uint64_t touched, beside;
-} dome_loading_count;
-
-dome_loading_count dome__loading_count(const dome_loading *loading);
-
 /* Before the memory is freed. Values that are not there yet are not read any more. NULL is allowed. */
 void dome__loading_free(dome_loading *loading);
 

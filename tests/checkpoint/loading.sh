@@ -67,21 +67,33 @@ for tracker in fault protect compare; do
     went_on "$tracker"
 done
 
-# Damage in the newest one: the program has gone on, and ends with a line; the next start takes the one before.
-for tasks in self "$most"; do
-    afresh
-    newest=dir/ckpt-00000003.dckpt
-    "$DOME_BUILD_DIR/tools/dome" ckpt verify "$newest" >shown 2>&1 || fail "verify: $(cat shown)"
-    flip "$newest" $(($(stat -c %s "$newest") - 1))
-    run "$tasks" loading 5 $saving $lazily
-    [ $status -ne 0 ] || fail "damage, $tasks: it ends well"
-    grep -q "$newest.*damaged" err || fail "damage, $tasks: $(cat err)"
-    [ -e dir/doubted ] || fail "damage, $tasks: nothing is doubted"
-    run "$tasks" loading 5 $saving $lazily
-    [ $status -eq 0 ] || fail "after damage, $tasks: status $status: $(cat err)"
-    grep -q "$newest.*damaged.*it is not used" err || fail "after damage, $tasks: $(cat err)"
-    grep -q "going on from checkpoint 2" err || fail "after damage, $tasks: $(cat err)"
-    [ ! -e dir/doubted ] || fail "after damage, $tasks: a new checkpoint does not end the doubt"
+# Damage in the newest one, in a value that is read at once and in the region: the program has gone on, and ends with a line; the
+# next start takes the one before. With restarts left it goes back by itself.
+rm -rf dir
+run self loading 3 $saving --dome-checkpoint-deltas off
+well "whole blocks"
+mv dir blocks
+newest=dir/ckpt-00000003.dckpt
+for back in 1 100; do
+    for how in self "$most" "3 --dome-road pvm" "2 --dome-restarts 2"; do
+        [ "$counts" != self ] || [ "$how" = self ] || continue
+        what="damage $back from the end, $how"
+        rm -rf dir
+        cp -r blocks dir
+        flip $newest $(($(stat -c %s $newest) - back))
+        run ${how%% *} loading 5 $saving --dome-restart=auto --dome-restart-load lazy ${how#"${how%% *}"}
+        grep -q "$newest.*$([ $back = 1 ] && echo done || echo image).*damaged" err || fail "$what: $(cat err)"
+        if [[ $how != *restarts* ]]; then
+            [ $status -ne 0 ] || fail "$what: it ends well"
+            [ -e dir/doubted ] || fail "$what: nothing is doubted"
+            run ${how%% *} loading 5 $saving $lazily ${how#"${how%% *}"}
+            grep -q "going on from checkpoint 2" err || fail "after $what: $(cat err)"
+        fi
+        [ $status -eq 0 ] || fail "after $what: status $status: $(cat err)"
+        grep -qx "all of 3000000 are right" out || fail "after $what: $(cat out)"
+        grep -q "$newest.*damaged.*it is not used" err || fail "after $what: $(cat err)"
+        [ ! -e dir/doubted ] || fail "after $what: a new checkpoint does not end the doubt"
+    done
 done
 
 # A task is killed while values are read; the program is started again, or heals.
