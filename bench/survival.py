@@ -137,11 +137,12 @@ class Run:
         return [float(line.split()[1]) for _, line in self.lines if line.startswith(word + " ")]
 
     def checkpoints(self):
-        """What --dome-profile says of them: written, seconds of pauses, of agreeing, the cost of one; None if it says nothing."""
+        """What --dome-profile says of them: written, seconds of pauses, of agreeing, the cost of one, seconds of the processor of the
+        thread that writes; None if it says nothing."""
         for _, line in self.words:
-            found = re.match(r"checkpoints: (\d+) written.*pauses (\S+) s,.*agreeing on them (\S+) s; one costs (\S+) s", line)
+            found = re.match(r"checkpoints: (\d+) written.*pauses (\S+) s,.*agreeing on them (\S+) s; one costs (\S+) s(?:.*; their thread (\S+) s)?", line)
             if found:
-                return int(found.group(1)), float(found.group(2)), float(found.group(3)), float(found.group(4))
+                return (int(found.group(1)), *(float(text or "nan") for text in found.groups()[1:]))
         return None
 
     def output(self):

@@ -69,8 +69,8 @@ def checkpointed(context, steps, every, variant):
     seconds, checkpoints, bits = run_program(context, context.item, steps, options)
     if not checkpoints or not checkpoints[0]:
         raise Failed("%s wrote no checkpoint" % context.item)
-    written, pauses, agreeing, one = checkpoints
-    return {"seconds": seconds, "written": written, "pauses": pauses, "agreeing": agreeing, "one": one, "bytes": size_of(path)}, bits
+    written, pauses, agreeing, _, thread = checkpoints
+    return {"seconds": seconds, "written": written, "pauses": pauses, "agreeing": agreeing, "thread": thread, "bytes": size_of(path)}, bits
 
 
 def measure(context):
@@ -106,7 +106,7 @@ def data(r, item):
 
 
 def DIFFERS(r):
-    often = ["%s (%s)" % (ranged([INTERVAL[PAPER[item]] / interval(d, "basic") for d in data(r, item)], "%.0f"), NAMES[item])
+    often = ["%s for `%s`" % (ranged([INTERVAL[PAPER[item]] / interval(d, "basic") for d in data(r, item)], "%.0f"), item)
              for item in PROGRAMS if data(r, item)]
     first = "Runs on one host with two tasks take %d s in place of 22 to 25 minutes." % SECONDS
     if often:
