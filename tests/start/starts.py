@@ -58,7 +58,8 @@ def root_is_told():
     """One line about what was set, on a terminal, if a daemon was started; none in a file, for others, or for what needs no daemon."""
     def told(tasks, allowed):
         terminal, slave = os.openpty()
-        with Run(["/bin/sh", "-c", 'exec "$0" "$@" 2>&%d' % slave, STARTER, "sum", "--dome-tasks", tasks],
+        # bash: other shells take file descriptors of one digit alone
+        with Run(["bash", "-c", 'exec "$0" "$@" 2>&%d' % slave, STARTER, "sum", "--dome-tasks", tasks],
                  {"PVM_ALLOW_ROOT": allowed, "TERM": "xterm"}, pass_fds=(slave,)) as run:
             os.close(slave)
             ends(run)
@@ -385,6 +386,14 @@ def stale_address():
         prints(run, sum_of(3))
 
 
+def link(path):
+    """Where it leads; None if it is gone: the daemon may have closed it since its folder was read."""
+    try:
+        return os.readlink(path)
+    except OSError:
+        return None
+
+
 def held_socket():
     """A killed daemon whose socket a process still has: for a moment that is so for the tasks that it was starting."""
     pidfd_getfd = 438
@@ -393,7 +402,7 @@ def held_socket():
         with open("/proc/net/unix") as f:
             inodes = [line.split()[6] for line in f if line.split()[-1] == address and line.split()[3] != "00000000"]
         folder, libc = "/proc/%d/fd" % machine.daemon.pid, ctypes.CDLL(None, use_errno=True)
-        fds = [int(fd) for fd in os.listdir(folder) if os.readlink(folder + "/" + fd) in ["socket:[%s]" % i for i in inodes]]
+        fds = [int(fd) for fd in os.listdir(folder) if link(folder + "/" + fd) in ["socket:[%s]" % i for i in inodes]]
         check(fds, "the daemon does not listen at " + address)
         process = os.pidfd_open(machine.daemon.pid)
         held = libc.syscall(pidfd_getfd, process, fds[0], 0)
