@@ -3,8 +3,8 @@
 #ifndef DOME_SRC_CKPT_SNAPSHOT_H
 #define DOME_SRC_CKPT_SNAPSHOT_H
 
+#include "ckpt/frozen.h"
 #include "store/format.h"
-#include "system/frozen.h"
 
 typedef struct dome_ckpt_block {
     uint64_t at, bytes; /* in the buffer: first as copied, then in the form of the file */

@@ -1,4 +1,4 @@
-#include "system/frozen.h"
+#include "ckpt/frozen.h"
 
 #include <errno.h>
 #include <glib.h>

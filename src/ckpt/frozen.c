@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "system/frozen.h"
+#include "ckpt/frozen.h"
 
 #include "system/thread.h"
 #include "system/unconst.h"
