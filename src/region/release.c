@@ -218,12 +218,29 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static void note_run(void *ctx, uint64_t first, uint64_t count, const void *values)
+{
+    const dome_release_units *u = ctx;
+    (void)values;
+    dome__unit_writes_add(u->writes, first * u->setup.atom, count * u->setup.atom);
+}
+
+/* What goes to a home is a turn of this task's at each of these units. */
+static void note_turns(dome_release_units *u, const dome_delta *delta, const uint64_t *units, guint count)
+{
+    if (!u->writes)
+        return;
+    dome__delta_runs(delta, note_run, u);
+    for (guint k = 0; k < count; k++)
+        dome__unit_writes_turn(u->writes, units[k]);
+}
+
 /* A message of units, in ascending order, and of what differs in them from before. */
-static void send_changes(const dome_release_units *u, int rank, uint8_t word, const uint64_t *units, guint count)
+static void send_changes(dome_release_units *u, int rank, uint8_t word, const uint64_t *units, guint count)
 {
     dome_delta *delta = dome__delta_new(u->setup.atom);
     GByteArray *message = g_byte_array_new();
-    guint sent = 0;
+    guint sent = 0, noted = 0;
     for (guint k = 0; k < count; k++) {
         size_t bytes;
         dome__delta_find(delta, units[k] * u->setup.unit, place_of(u, units[k]), u->old + units[k] * u->setup.unit, u->setup.unit,
@@ -238,6 +255,8 @@ static void send_changes(const dome_release_units *u, int rank, uint8_t word, co
         if (word == DELTA || word == CHANGE) {
             dome__put_u64(number, u->setup.release->meets);
             g_byte_array_append(message, number, 8);
+            note_turns(u, delta, units + noted, k + 1 - noted);
+            noted = k + 1;
         }
         if (word == PUSH) {
             dome__put_u32(number, k + 1 - sent);

@@ -68,6 +68,7 @@ struct dome_release_units {
     GHashTable *readers;     /* at homes: GArray of reader by unit */
     GArray *dirty, *written; /* uint64_t: units with these states */
     dome_region_figures *figures;
+    dome_unit_writes *writes; /* NULL: nobody asks for it */
 };
 
 /* Messages: a word, the region's number, then

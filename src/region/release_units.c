@@ -86,8 +86,9 @@ static void fetch(dome_release_units *u, const GArray *wanted)
         const int home = u->homes[*some];
         const uint64_t start = counts ? dome__account_begin_wait(&t->account, DOME_WAITS(home, DOME_WAITS_SERVICE), 0) : 0;
         fetch_some(u, some, MIN(most, wanted->len - k));
-        if (start)
-            dome__account_end_wait(&t->account, home, start);
+        const uint64_t took = start ? dome__account_end_wait(&t->account, home, start) : 0;
+        if (start && t->waited)
+            t->waited(t, home, start, took);
     }
 }
 
@@ -133,17 +134,26 @@ static void want_units(dome_release_units *u, uint64_t first, uint64_t count, bo
     give_rights(u, first, count, write);
 }
 
-static void fault(void *ctx, size_t page, bool write)
+/* What the home writes goes to nobody at once: a turn is a first store behind a barrier. */
+static void fault(void *ctx, size_t offset, bool write)
 {
     dome_release_units *u = ctx;
-    want_units(u, page / u->pages, 1, write);
+    const uint64_t unit = offset / u->setup.unit;
+    const dome_region_stop stop = dome__region_stop_begin(u->setup.release->env, u->figures);
+    dome__unit_writes_touch(u->writes, offset, write);
+    if (write && is_home(u, unit))
+        dome__unit_writes_turn(u->writes, unit);
+    want_units(u, unit, 1, write);
+    dome__region_fault_end(&stop, write);
 }
 
 void dome__release_units_want(dome_release_units *units, uint64_t first, uint64_t bytes, bool write)
 {
     const uint64_t size = units->setup.unit;
+    const dome_region_stop stop = dome__region_stop_begin(units->setup.release->env, units->figures);
     if (bytes > 0)
         want_units(units, first / size, (first + bytes - 1) / size - first / size + 1, write);
+    dome__region_stop_end(&stop);
 }
 
 void dome__release_drop(dome_release_units *units, uint64_t unit)
@@ -199,6 +209,10 @@ static dome_release_units *make(const dome_release_setup *s, const char **why)
     u->setup = *s;
     u->setup.what = u->setup.name = NULL; /* the caller's */
     u->figures = dome__region_profile_add(s->release->env, s->name);
+    u->figures->release = true;
+    u->writes = dome__region_profile_watch(
+        s->release->env, u->figures,
+        &(dome_unit_writes_setup){.task = s->release->env->rank, .element = s->element, .unit = s->unit, .units = s->units});
     u->pages = (size_t)(s->unit / dome__memory_page(s->memory));
     u->homes = g_new(int32_t, s->units);
     u->state = g_malloc(s->units);
@@ -243,6 +257,7 @@ void dome__release_units_free(dome_release_units *units)
     pthread_mutex_lock(&r->lock);
     r->regions->pdata[units->number] = NULL;
     pthread_mutex_unlock(&r->lock);
+    dome__unit_writes_stop(units->writes);
     if (units->old)
         munmap(units->old, units->setup.unit * units->setup.units);
     g_hash_table_unref(units->readers);

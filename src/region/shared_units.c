@@ -16,6 +16,7 @@ struct dome_shared_units {
     uint16_t *homes; /* by unit: a member */
     size_t pages;    /* of a unit */
     dome_region_figures *figures;
+    dome_unit_writes *writes; /* NULL: nobody asks for it */
     dome_units *units;
 };
 
@@ -43,6 +44,7 @@ static uint32_t pack(void *ctx, uint64_t unit, unsigned member, void *message)
 {
     const dome_shared_units *u = ctx;
     const dome_format format = format_of(u, member);
+    dome__unit_writes_end(u->writes, unit, place(u, unit));
     if (format == DOME_NATIVE) {
         memcpy(message, place(u, unit), u->setup.size.bytes);
         return (uint32_t)u->setup.size.bytes;
@@ -64,13 +66,17 @@ static bool unpack(void *ctx, uint64_t unit, unsigned member, const void *messag
         memcpy(place(u, unit), message, bytes);
     else
         dome_type_unpack(u->setup.type, format, place(u, unit), message, values);
+    dome__unit_writes_begin(u->writes, unit, place(u, unit));
     return true;
 }
 
-static void fault(void *ctx, size_t page, bool write)
+static void fault(void *ctx, size_t offset, bool write)
 {
     const dome_shared_units *u = ctx;
-    dome__units_want(u->units, page / u->pages, 1, write);
+    const dome_region_stop stop = dome__region_stop_begin(u->setup.env, u->figures);
+    dome__unit_writes_touch(u->writes, offset, write);
+    dome__units_want(u->units, offset / u->setup.size.bytes, 1, write);
+    dome__region_fault_end(&stop, write);
 }
 
 /* ---- homes ---- */
@@ -115,6 +121,7 @@ static bool has(const dome_shared_units *u, uint64_t unit, bool write)
 void dome__shared_units_want(dome_shared_units *units, uint64_t first, uint64_t bytes, bool write)
 {
     const uint64_t size = units->setup.size.bytes, end = bytes ? (first + bytes - 1) / size + 1 : 0;
+    const dome_region_stop stop = dome__region_stop_begin(units->setup.env, units->figures);
     for (uint64_t k = first / size; k < end; k++) {
         uint64_t count = 0;
         while (k + count < end && !has(units, k + count, write))
@@ -122,6 +129,7 @@ void dome__shared_units_want(dome_shared_units *units, uint64_t first, uint64_t 
         dome__units_want(units->units, k, count, write);
         k += count;
     }
+    dome__region_stop_end(&stop);
 }
 
 /* ---- beginning and end ---- */
@@ -152,6 +160,11 @@ dome_shared_units *dome__shared_units_new(const dome_shared_units_setup *setup, 
     *u = (dome_shared_units){.setup = *setup, .members = setup->env->lazy.members};
     u->setup.what = u->setup.name = NULL; /* the caller's */
     u->figures = dome__region_profile_add(setup->env, setup->name);
+    u->writes = dome__region_profile_watch(setup->env, u->figures,
+                                           &(dome_unit_writes_setup){.task = u->members->firsts[u->members->member],
+                                                                     .element = setup->element,
+                                                                     .unit = setup->size.bytes,
+                                                                     .units = setup->size.units});
     u->pages = (size_t)(setup->size.bytes / dome__memory_page(setup->memory));
     u->homes = g_new(uint16_t, setup->size.units);
     find_homes(u, setup->layout, u->homes);
@@ -170,6 +183,7 @@ void dome__shared_units_free(dome_shared_units *units)
     if (!units)
         return;
     dome__units_free(units->units);
+    dome__unit_writes_stop(units->writes);
     g_free(units->homes);
     g_free(units);
 }

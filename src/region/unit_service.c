@@ -332,8 +332,9 @@ void dome__units_want(dome_units *units, uint64_t first, uint64_t count, bool wr
         const uint64_t start =
             counts ? dome__account_begin_wait(&s->transport->account, DOME_WAITS(home, DOME_WAITS_SERVICE), 0) : 0;
         want_some(units, first + k, MIN(most, count - k), write);
-        if (start)
-            dome__account_end_wait(&s->transport->account, home, start);
+        const uint64_t took = start ? dome__account_end_wait(&s->transport->account, home, start) : 0;
+        if (start && s->transport->waited)
+            s->transport->waited(s->transport, home, start, took);
     }
 }
 
