@@ -4,6 +4,7 @@
 #include "core/layout.h"
 #include "core/marks.h"
 #include "core/type_private.h"
+#include "region/atomic_add.h"
 #include "region/member.h"
 #include "region/region_operations.h"
 #include "region/shared_units.h"
@@ -408,6 +409,7 @@ static dome_status make_copies(dome_region *r, const char *what, const char *nam
                                                                   .what = what,
                                                                   .name = name,
                                                                   .memory = r->memory,
+                                                                  .type = r->type,
                                                                   .element = r->element,
                                                                   .atom = atom_of(r->type),
                                                                   .layout = r->layout,
@@ -552,18 +554,50 @@ uint64_t dome_region_unit(const dome_region *r)
     return dome__unit_size_elements(r->unit, r->element);
 }
 
+static dome_status check_range(const dome_region *r, uint64_t first, uint64_t count)
+{
+    if (first <= r->length && count <= r->length - first)
+        return DOME_OK;
+    return dome__fail(r->env, DOME_ERR_ARGUMENT, "'%s' has %" PRIu64 " elements, not %" PRIu64 " from %" PRIu64 " on",
+                      dome_object_name(r->object), r->length, count, first);
+}
+
 dome_status dome_region_want(const dome_region *r, uint64_t first, uint64_t count, bool write)
 {
     DOME_NEEDS(r, "the region", DOME_ERR_ARGUMENT);
     dome_operation op;
-    dome_status status = DOME_OK;
     dome__begin_alone(&op, r->env, DOME_OP_REGION_WANT);
-    if (first > r->length || count > r->length - first)
-        status = dome__fail(r->env, DOME_ERR_ARGUMENT, "'%s' has %" PRIu64 " elements, not %" PRIu64 " from %" PRIu64 " on",
-                            dome_object_name(r->object), r->length, count, first);
-    else
+    const dome_status status = check_range(r, first, count);
+    if (status == DOME_OK)
         want(r, (dome_span){first, count}, write);
     return dome__end(&op, status);
+}
+
+static dome_status check_add(const dome_region *r, uint64_t first, uint64_t count)
+{
+    if (!dome__atomic_adds(r->type))
+        return dome__fail(r->env, DOME_ERR_ARGUMENT, "elements of '%s' are %s, which cannot be added to in one step: use a lock",
+                          dome_object_name(r->object), dome_type_name(r->type));
+    return check_range(r, first, count);
+}
+
+dome_status dome_region_fetch_add(dome_region *r, uint64_t first, uint64_t count, const void *values, void *before)
+{
+    DOME_NEEDS(r, "the region", DOME_ERR_ARGUMENT);
+    DOME_NEEDS(values || count == 0, "the place of the values", DOME_ERR_ARGUMENT);
+    dome_operation op;
+    dome__begin_alone(&op, r->env, DOME_OP_REGION_FETCH_ADD);
+    const dome_status status = check_add(r, first, count);
+    const uint64_t value = first * r->width, number = count * r->width;
+    if (status != DOME_OK)
+        return dome__end(&op, status);
+    if (r->units)
+        dome__shared_units_add(r->units, value, number, values, before);
+    else if (r->copies)
+        dome__release_units_add(r->copies, value, number, values, before);
+    else if (number > 0)
+        dome__atomic_add(r->type, (char *)dome__memory_alias(r->memory) + first * r->element, values, before, number);
+    return dome__end(&op, DOME_OK);
 }
 
 int dome_region_spans(const dome_region *r, dome_span spans[2])

@@ -172,6 +172,8 @@ static bool take_delta(dome_release_units *u, const dome_peer_request *q)
     const uint8_t *bytes = q->data, *at = bytes + MESSAGE;
     if (q->bytes < MESSAGE + 8)
         return false;
+    if (dome__get_u64(at) <= r->meets && bytes[0] == ADD)
+        return dome__release_add_here(u, at + 8, q->bytes - MESSAGE - 8, q->from, q->id), false;
     if (dome__get_u64(at) <= r->meets)
         return apply(u, at + 8, q->bytes - MESSAGE - 8, &(change){u, q->from, bytes[0] == CHANGE});
     const waiting_delta d = {u, g_bytes_new(at + 8, q->bytes - MESSAGE - 8), q->id, q->from, bytes[0]};
@@ -192,7 +194,7 @@ static void take_message(void *ctx, const dome_peer_request *q)
         take_fetch(u, q);
     else if (u && bytes[0] == FORGET)
         take_forget(u, q);
-    else if (u && (bytes[0] == DELTA || bytes[0] == CHANGE))
+    else if (u && (bytes[0] == DELTA || bytes[0] == CHANGE || bytes[0] == ADD))
         done = take_delta(u, q);
     else if (u && bytes[0] == PUSH)
         done = take_push(u, q);
@@ -561,7 +563,9 @@ static void answer_waiting(dome_release *r)
         const waiting_delta *d = &g_array_index(r->deltas, waiting_delta, k);
         gsize bytes;
         const void *records = g_bytes_get_data(d->records, &bytes);
-        if (apply(d->units, records, bytes, &(change){d->units, d->from, d->word == CHANGE}))
+        if (d->word == ADD)
+            dome__release_add_here(d->units, records, bytes, d->from, d->id);
+        else if (apply(d->units, records, bytes, &(change){d->units, d->from, d->word == CHANGE}))
             dome__peer_reply(r->peer, d->from, d->id, NULL, 0);
         g_bytes_unref(d->records);
     }

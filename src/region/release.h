@@ -51,6 +51,7 @@ typedef struct dome_release_setup {
     dome_release *release;
     const char *what, *name; /* for messages, and for the profile; NULL: none */
     dome_memory *memory;
+    dome_type type;
     uint64_t element;          /* bytes of an element */
     unsigned atom;             /* bytes that one store writes at least: 1, 2, 4 or 8 */
     const dome_layout *layout; /* of elements: the home of a unit is its first element's owner */
@@ -65,6 +66,7 @@ void dome__release_units_free(dome_release_units *units);
 
 /* As those of shared_units.h; all tasks have met (dome__release_meet) before fetch. */
 void dome__release_units_want(dome_release_units *units, uint64_t first, uint64_t bytes, bool write);
+void dome__release_units_add(dome_release_units *units, uint64_t first, uint64_t count, const void *values, void *before);
 void dome__release_units_fetch(dome_release_units *units, const dome_layout *layout);
 void dome__release_units_adopt(dome_release_units *units, const dome_layout *layout);
 

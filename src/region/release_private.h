@@ -76,9 +76,16 @@ struct dome_release_units {
  *   DELTA   meets of the task, records (delta.h), of the region's memory; the reply: they are applied
  *   CHANGE  the same, at a lock: others may write the same bytes before the next barrier
  *   PUSH    the number of units (4 bytes), the units, records; the reply: they are applied
- *   FORGET  the unit: no pushes to this task any more */
-enum { FETCH = 1, DELTA, CHANGE, PUSH, FORGET };
-enum { MESSAGE = 5, FETCH_MESSAGE = MESSAGE + 16, FORGET_MESSAGE = MESSAGE + 8, MOST_RECORDS = 1 << 18 };
+ *   FORGET  the unit: no pushes to this task any more
+ *   ADD     meets of the task, the first value (8 bytes), their number (4 bytes), the values; the reply: what was there */
+enum { FETCH = 1, DELTA, CHANGE, PUSH, FORGET, ADD };
+enum {
+    MESSAGE = 5,
+    FETCH_MESSAGE = MESSAGE + 16,
+    FORGET_MESSAGE = MESSAGE + 8,
+    ADD_MESSAGE = MESSAGE + 8 + 8 + 4,
+    MOST_RECORDS = 1 << 18
+};
 
 /* A key: the region's number, and the unit. */
 enum { UNIT_BITS = 40 };
@@ -102,6 +109,9 @@ void dome__release_put(uint8_t *message, uint8_t word, const dome_release_units 
 
 /* Gives the program this right to some units. */
 void dome__release_allow(const dome_release_units *units, uint64_t first, uint64_t count, dome_access access);
+
+/* Adds what a message asks for (from its first value on) to this home's units, and replies; the lock is held. */
+void dome__release_add_here(dome_release_units *units, const void *message, size_t bytes, int from, uint64_t id);
 
 /* The copy is not valid any more; the lock is held. */
 void dome__release_drop(dome_release_units *units, uint64_t unit);

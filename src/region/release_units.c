@@ -1,5 +1,7 @@
 #include "region/release_private.h"
 
+#include "region/atomic_add.h"
+#include "region/home_ask.h"
 #include "region/member.h"
 #include "region/unit_size.h"
 #include "system/bytes.h"
@@ -160,6 +162,90 @@ void dome__release_drop(dome_release_units *units, uint64_t unit)
 {
     units->state[unit] &= (uint8_t) ~(VALID | UNTOUCHED | MISSED);
     dome__release_allow(units, unit, 1, DOME_ACCESS_NONE);
+}
+
+/* ---- additions ---- */
+
+/* The lock is held. before: may be NULL. */
+static void add_values(dome_release_units *u, uint64_t first, uint64_t count, const void *values, void *before)
+{
+    const size_t size = dome_type_size(u->setup.type);
+    dome__atomic_add(u->setup.type, place_of(u, 0) + first * size, values, before, count);
+    u->changed[first * size / u->setup.unit] = u->setup.release->epoch + 1;
+}
+
+/* The task that asks says at the barrier that the unit is written: this home may be in that barrier already. */
+void dome__release_add_here(dome_release_units *units, const void *message, size_t bytes, int from, uint64_t id)
+{
+    dome_release_units *u = units;
+    const uint8_t *at = message;
+    const size_t size = dome_type_size(u->setup.type), head = ADD_MESSAGE - MESSAGE - 8;
+    if (bytes < head)
+        return;
+    const uint64_t first = dome__get_u64(at), count = dome__get_u32(at + 8), each = u->setup.unit / size;
+    if (first / each >= u->setup.units || !is_home(u, first / each) || count > each - first % each ||
+        bytes != head + count * size)
+        return;
+    char *values = g_malloc(2 * count * size + 1), *before = values + count * size;
+    memcpy(values, at + head, count * size); /* the message may be at any address */
+    add_values(u, first, count, values, before);
+    dome__peer_reply(u->setup.release->peer, from, id, before, (uint32_t)(count * size));
+    g_free(values);
+}
+
+/* This task's copy of the unit lacks the sum: it is dropped, when what the task has written to it is at the home. */
+static void note_addition(dome_release_units *u, uint64_t unit)
+{
+    pthread_mutex_lock(&u->setup.release->lock);
+    if (!(u->state[unit] & WRITTEN))
+        g_array_append_val(u->written, unit);
+    u->state[unit] |= WRITTEN;
+    dome__release_drop(u, unit);
+    pthread_mutex_unlock(&u->setup.release->lock);
+}
+
+/* Values of one unit, at its home. */
+static void add_there(dome_release_units *u, uint64_t first, uint64_t count, const void *values, void *before)
+{
+    const size_t size = dome_type_size(u->setup.type), bytes = ADD_MESSAGE + count * size;
+    const uint64_t unit = first * size / u->setup.unit;
+    const dome_release *r = u->setup.release;
+    uint8_t *message = g_malloc(bytes);
+    if (u->state[unit] & DIRTY)
+        dome__release_publish(u, CHANGE);
+    dome__release_put(message, ADD, u);
+    dome__put_u64(message + MESSAGE, r->meets);
+    dome__put_u64(message + MESSAGE + 8, first);
+    dome__put_u32(message + MESSAGE + 16, (uint32_t)count);
+    memcpy(message + ADD_MESSAGE, values, count * size);
+    const dome_peer_question q = {.rank = u->homes[unit], .tag = DOME_PEER_RELEASE, .data = message, .bytes = (uint32_t)bytes};
+    GByteArray *reply = dome__home_ask(r->peer, r->env->transport, &q);
+    if (before && reply->len == count * size)
+        memcpy(before, reply->data, count * size);
+    g_byte_array_unref(reply);
+    g_free(message);
+    note_addition(u, unit);
+}
+
+void dome__release_units_add(dome_release_units *units, uint64_t first, uint64_t count, const void *values, void *before)
+{
+    dome_release_units *u = units;
+    const size_t size = dome_type_size(u->setup.type);
+    const uint64_t each = u->setup.unit / size;
+    for (uint64_t done = 0, some; done < count; done += some) {
+        const uint64_t value = first + done, unit = value / each;
+        const char *from = (const char *)values + done * size;
+        char *to = before ? (char *)before + done * size : NULL;
+        some = MIN(count - done, (unit + 1) * each - value);
+        if (!is_home(u, unit)) {
+            add_there(u, value, some, from, to);
+            continue;
+        }
+        dome__release_units_want(u, value * size, some * size, true);
+        pthread_mutex_lock(&u->setup.release->lock);
+        add_values(u, value, some, from, to);
+        pthread_mutex_unlock(&u->setup.release->lock);
+    }
 }
 
 /* ---- homes ---- */

@@ -1,7 +1,9 @@
 #include "region/shared_units.h"
 
+#include "region/atomic_add.h"
 #include "region/region_profile.h"
 #include "region/unit_packet.h"
+#include "system/bytes.h"
 #include "transport/agree.h"
 #include "transport/message.h"
 
@@ -70,6 +72,35 @@ static bool unpack(void *ctx, uint64_t unit, unsigned member, const void *messag
     return true;
 }
 
+/* ---- additions ---- */
+
+/* A message: the first value and how many, 1 if what was there is wanted, the values. */
+enum { ADD_HEAD = 8 + 4 + 1, MOST_ADDED = 4096 };
+
+static bool add(void *ctx, uint64_t unit, unsigned member, const void *message, uint32_t bytes, GByteArray *reply)
+{
+    const dome_shared_units *u = ctx;
+    const dome_type type = u->setup.type;
+    const dome_format format = format_of(u, member);
+    const size_t packed = dome_type_bytes(type, format), size = dome_type_size(type);
+    const uint64_t most = u->setup.size.bytes / size, begin = unit * most;
+    if (bytes < ADD_HEAD)
+        return false;
+    const uint8_t *at = message;
+    const uint64_t first = dome__get_u64(at), count = dome__get_u32(at + 8);
+    if (first < begin || first >= begin + most || count > begin + most - first || bytes != ADD_HEAD + count * packed)
+        return false;
+    char *values = g_malloc(2 * count * size + 1), *before = values + count * size;
+    dome_type_unpack(type, format, values, at + ADD_HEAD, (size_t)count);
+    dome__atomic_add(type, (char *)dome__memory_alias(u->setup.memory) + first * size, values, before, count);
+    if (at[ADD_HEAD - 1]) {
+        g_byte_array_set_size(reply, (guint)(count * packed));
+        dome_type_pack(type, format, reply->data, before, (size_t)count);
+    }
+    g_free(values);
+    return true;
+}
+
 static void fault(void *ctx, size_t offset, bool write)
 {
     const dome_shared_units *u = ctx;
@@ -132,6 +163,41 @@ void dome__shared_units_want(dome_shared_units *units, uint64_t first, uint64_t 
     dome__region_stop_end(&stop);
 }
 
+/* Values of one unit, at its home. */
+static void add_there(dome_shared_units *u, uint64_t unit, uint64_t first, uint64_t count, const void *values, void *before)
+{
+    const dome_type type = u->setup.type;
+    const dome_format format = format_of(u, u->homes[unit]);
+    const size_t bytes = DOME_UNIT_PACKET + ADD_HEAD + count * dome_type_bytes(type, format);
+    uint8_t *message = g_malloc(bytes), *at = message + DOME_UNIT_PACKET;
+    dome__put_u64(at, first);
+    dome__put_u32(at + 8, (uint32_t)count);
+    at[ADD_HEAD - 1] = before != NULL;
+    dome_type_pack(type, format, at + ADD_HEAD, values, (size_t)count);
+    GByteArray *reply = dome__units_add(u->units, unit, message, (uint32_t)bytes);
+    if (before && reply->len == count * dome_type_bytes(type, format))
+        dome_type_unpack(type, format, before, reply->data, (size_t)count);
+    g_byte_array_unref(reply);
+    g_free(message);
+}
+
+void dome__shared_units_add(dome_shared_units *units, uint64_t first, uint64_t count, const void *values, void *before)
+{
+    dome_shared_units *u = units;
+    const size_t size = dome_type_size(u->setup.type);
+    const uint64_t each = u->setup.size.bytes / size;
+    for (uint64_t done = 0, some; done < count; done += some) {
+        const uint64_t value = first + done, unit = value / each;
+        const char *from = (const char *)values + done * size;
+        char *to = before ? (char *)before + done * size : NULL;
+        some = MIN(MIN(count - done, (unit + 1) * each - value), MOST_ADDED);
+        if (u->homes[unit] == u->members->member || has(u, unit, true)) /* its loss meanwhile is a page fault */
+            dome__atomic_add(u->setup.type, (char *)dome__memory_data(u->setup.memory) + value * size, from, to, some);
+        else
+            add_there(u, unit, value, some, from, to);
+    }
+}
+
 /* ---- beginning and end ---- */
 
 static dome_units *register_units(dome_shared_units *u)
@@ -149,7 +215,7 @@ static dome_units *register_units(dome_shared_units *u)
                                     .bytes = (uint32_t)MAX(s->size.bytes, portable),
                                     .hold = HOLD,
                                     .homes = u->homes,
-                                    .calls = {allow, pack, unpack},
+                                    .calls = {allow, pack, unpack, add},
                                     .ctx = u};
     return dome__units_new(u->members->units, &setup);
 }

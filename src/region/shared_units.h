@@ -33,6 +33,10 @@ void dome__shared_units_free(dome_shared_units *units);
 /* Waits until this task has had the right to these bytes, so that accesses to `data` fault no more than others take it away. */
 void dome__shared_units_want(dome_shared_units *units, uint64_t first, uint64_t bytes, bool write);
 
+/* Adds so many values to those from number `first` of the region on (region.h), in this member's memory if it may write the unit
+ * or is its home, otherwise at the home. before may be NULL. */
+void dome__shared_units_add(dome_shared_units *units, uint64_t first, uint64_t count, const void *values, void *before);
+
 /* Another layout, in two steps. All tasks wait for each other before, between, and after. fetch: gets what this member becomes
  * the home of; false: a task that has a part of it is gone. */
 bool dome__shared_units_fetch(dome_shared_units *units, const dome_layout *layout);
