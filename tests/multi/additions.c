@@ -1,7 +1,8 @@
 /* dome_region_fetch_add: each addition is made once, in one step, from all tasks at the same time.
  *
- *     additions [release] */
+ *     additions [release | formats]         formats: as on machines of two kinds */
 #include "checked.h"
+#include "mixed_formats.h"
 
 #include <complex.h>
 #include <glib.h>
@@ -160,6 +161,8 @@ int main(int argc, char **argv)
 {
     env = dome_init(&argc, &argv);
     consistency = argc > 1 && strcmp(argv[1], "release") == 0 ? DOME_RELEASE : DOME_SEQUENTIAL;
+    if (argc > 1 && strcmp(argv[1], "formats") == 0)
+        pretend_mixed_formats(env);
     rank = dome_rank(env);
     size = dome_size(env);
     check_counter();
