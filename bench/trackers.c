@@ -116,11 +116,11 @@ static void measure_writes(size_t pages, bool exact, figures *f)
     dome__memory_free(memory);
 }
 
-static void fetch(void *context, size_t page, bool write)
+static void fetch(void *context, size_t offset, bool write)
 {
     static char contents[1 << 16];
     dome_memory *memory = context;
-    const size_t bytes = dome__memory_page(memory);
+    const size_t bytes = dome__memory_page(memory), page = offset / bytes;
     if (!write)
         memcpy((char *)dome__memory_alias(memory) + page * bytes, contents, bytes);
     need(dome__memory_allow(memory, page, 1, write ? DOME_ACCESS_WRITE : DOME_ACCESS_READ));

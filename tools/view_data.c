@@ -4,6 +4,7 @@
 #include "core/layout.h"
 #include "network/network_file.h"
 #include "network_picture.h"
+#include "region/unit_writes.h"
 #include "trace/chrome.h"
 
 #include <inttypes.h>
@@ -568,6 +569,126 @@ static void write_times(const dome_trace_file *file, FILE *to)
     g_free(times);
 }
 
+/* ---- regions ---- */
+
+/* By name, then by rank. */
+static int by_region(gconstpointer a, gconstpointer b)
+{
+    const dome_trace_regions *x = a, *y = b;
+    const int names = strcmp(x->name, y->name);
+    return names ? names : x->task - y->task; /* task: a rank here */
+}
+
+/* Of all runs; one entry for each name and rank. The names are the file's. */
+static GArray *sum_regions(const dome_trace_file *file)
+{
+    GArray *all = g_array_new(FALSE, FALSE, sizeof(dome_trace_regions));
+    for (guint k = 0; k < file->regions->len; k++) {
+        dome_trace_regions r = g_array_index(file->regions, dome_trace_regions, k);
+        r.task = g_array_index(file->tasks, dome_trace_task, r.task).rank;
+        if (r.last)
+            g_array_append_val(all, r);
+    }
+    g_array_sort(all, by_region);
+    guint kept = 0;
+    for (guint k = 0; k < all->len; k++) {
+        const dome_trace_regions r = g_array_index(all, dome_trace_regions, k);
+        dome_trace_regions *last = kept ? &g_array_index(all, dome_trace_regions, kept - 1) : NULL;
+        if (last && by_region(last, &r) == 0) {
+            last->reads += r.reads;
+            last->writes += r.writes;
+            last->units += r.units;
+            last->bytes += r.bytes;
+            last->waited_ns += r.waited_ns;
+        } else {
+            g_array_index(all, dome_trace_regions, kept++) = r;
+        }
+    }
+    g_array_set_size(all, kept);
+    return all;
+}
+
+static void write_regions(const dome_trace_file *file, FILE *to)
+{
+    GArray *all = sum_regions(file);
+    fputs(",\n\"regions\":[", to);
+    for (guint k = 0, next; k < all->len; k = next) {
+        const char *name = g_array_index(all, dome_trace_regions, k).name;
+        fputs(k ? ",\n{\"name\":" : "\n{\"name\":", to);
+        dome__json_text(to, name);
+        fputs(",\"tasks\":[", to);
+        for (next = k; next < all->len && strcmp(g_array_index(all, dome_trace_regions, next).name, name) == 0; next++) {
+            const dome_trace_regions *r = &g_array_index(all, dome_trace_regions, next);
+            fprintf(to, "%s[%d,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.6f]", next > k ? "," : "", r->task, r->reads,
+                    r->writes, r->units, r->bytes, (double)r->waited_ns * 1e-9);
+        }
+        fputs("]}", to);
+    }
+    fputc(']', to);
+    g_array_unref(all);
+}
+
+/* What tasks have told of a unit, and of which region in which run that is. */
+typedef struct told_unit {
+    const char *name;
+    int run;
+    uint64_t region;
+    dome_unit_told told;
+} told_unit;
+
+static int by_name(gconstpointer a, gconstpointer b)
+{
+    const told_unit *x = a, *y = b;
+    const int names = strcmp(x->name, y->name);
+    return names ? names : x->run != y->run ? x->run - y->run : (x->region > y->region) - (x->region < y->region);
+}
+
+/* One region: [name, units, task, elements, turns, other task, its elements, its turns]. */
+static void write_shared_region(const told_unit *units, guint count, bool *first, FILE *to)
+{
+    GArray *told = g_array_new(FALSE, FALSE, sizeof(dome_unit_told));
+    for (guint k = 0; k < count; k++)
+        g_array_append_val(told, units[k].told);
+    const dome_false_sharing found = dome__false_sharing_find(told);
+    if (found.a) {
+        fprintf(to, "%s\n[", comma(first));
+        dome__json_text(to, units->name);
+        fprintf(to, ",%" PRIu64, found.units);
+        for (int k = 0; k < 2; k++) {
+            const dome_unit_told *one = k ? found.b : found.a;
+            char *elements = dome__element_runs_text(one->written);
+            fprintf(to, ",%d,\"%s\",%" PRIu64, one->task, elements, one->turns);
+            g_free(elements);
+        }
+        fputc(']', to);
+    }
+    g_array_unref(told);
+}
+
+static void write_shared(const dome_trace_file *file, FILE *to)
+{
+    GArray *all = g_array_new(FALSE, FALSE, sizeof(told_unit));
+    bool first = true;
+    for (guint k = 0; k < file->unit_writes->len; k++) {
+        const dome_trace_unit_writes *w = &g_array_index(file->unit_writes, dome_trace_unit_writes, k);
+        const told_unit one = {w->name,
+                               g_array_index(file->tasks, dome_trace_task, w->task).run,
+                               w->region,
+                               {w->member, w->unit, w->turns, w->written, w->read}};
+        g_array_append_val(all, one);
+    }
+    g_array_sort(all, by_name);
+    fputs(",\n\"shared\":[", to);
+    for (guint k = 0, next; k < all->len; k = next) {
+        const told_unit *units = &g_array_index(all, told_unit, k);
+        for (next = k + 1; next < all->len && by_name(units, &g_array_index(all, told_unit, next)) == 0;)
+            next++;
+        write_shared_region(units, next - k, &first, to);
+    }
+    fputc(']', to);
+    g_array_unref(all);
+}
+
 static void write_data(const dome_trace_file *file, bool live, bool gone, FILE *to)
 {
     const dome_trace_run *run = &g_array_index(file->runs, dome_trace_run, 0),
@@ -590,6 +711,8 @@ static void write_data(const dome_trace_file *file, bool live, bool gone, FILE *
     write_loads(file, to);
     write_operations(file, to);
     write_times(file, to);
+    write_regions(file, to);
+    write_shared(file, to);
     fputs("}\n", to);
 }
 

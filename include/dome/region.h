@@ -118,6 +118,23 @@ uint64_t dome_region_unit(const dome_region *r);
  * DOME_ERR_ARGUMENT: the region does not have these elements. */
 dome_status dome_region_want(const dome_region *r, uint64_t first, uint64_t count, bool write);
 
+/* Adds values to the elements from `first` on, each value in one step: no other addition or atomic operation on it comes between
+ * its load and its store. values: count elements of the region's type; before: gets what was there, NULL: nobody asks. A counter
+ * for work that is handed out needs no lock then. Each task alone.
+ *
+ * Between hosts the unit does not travel: its home adds (dome_region_spans: the owner's host), which takes one message and its
+ * answer, unless this host may write the unit now. With DOME_RELEASE the home always adds, to its copy: `before` has all
+ * additions so far, and all stores that the home has; loads of other tasks see the sum like a store of this task
+ * (dome_consistency), its own at once.
+ *
+ * Additions to one value are in some order, which differs from run to run; each is in it once. So sums of integers (which wrap
+ * around) are the same in each run, sums of floating-point numbers only where none is rounded. Several elements are no single
+ * step: another task may come between them. Stores to the same element by other tasks are a data race unless a lock or a barrier
+ * lies between.
+ *
+ * DOME_ERR_ARGUMENT: the type is not a basic one of real numbers, or the region does not have these elements. */
+dome_status dome_region_fetch_add(dome_region *r, uint64_t first, uint64_t count, const void *values, void *before);
+
 /* Sets spans to the elements whose owner this task is, and returns their number, 0 to 2, as dome_layout_spans does: a division
  * of the work that follows load balancing, like that of a vector with as many elements and the same blocks. It holds until the
  * next operation before which data may move (docs/balancing.md), at which all tasks wait for each other if it moves. Not

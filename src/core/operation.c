@@ -270,6 +270,19 @@ static inline dome_status end(dome_operation *op, dome_status status, uint64_t n
     return status;
 }
 
+void dome__spent_outside(dome_env *env, dome_operation_code code, uint64_t start, uint64_t start_wait)
+{
+    if (!is_caller() || env->operation || !env->wait_ns)
+        return;
+    const dome_operation op = {.env = env, .code = code, .start_ns = start};
+    const uint64_t total = dome__since_ns(start), wait = MIN(*env->wait_ns - start_wait, total);
+    dome_clock_entry *entry = &env->clock->entry[code];
+    entry->count++;
+    entry->wait_ns += wait;
+    entry->compute_ns += total - wait;
+    env->hooks->ended(env, &op, total, wait);
+}
+
 dome_status dome__end(dome_operation *op, dome_status status)
 {
     return end(op, status, 0);

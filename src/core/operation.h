@@ -56,6 +56,10 @@ static inline void dome__begin(dome_operation *op, dome_env *env, dome_operation
  * before it. */
 void dome__begin_alone(dome_operation *op, dome_env *env, dome_operation_code code);
 
+/* The task's own thread, outside operations, has stopped since `start` for something that it did not call, a page fault; it has
+ * waited since the account of its waits said start_wait. Counts as an operation of this kind. Any thread may call it. */
+void dome__spent_outside(dome_env *env, dome_operation_code code, uint64_t start, uint64_t start_wait);
+
 /* dome__begin_alone in two steps, between which the clock has not been read and nobody sees the task in the operation: for what
  * takes less time than that. */
 void dome__enter_alone(dome_operation *op, dome_env *env, dome_operation_code code);

@@ -46,9 +46,10 @@ size_t dome__memory_bytes(const dome_memory *memory);
 
 typedef enum dome_access { DOME_ACCESS_NONE, DOME_ACCESS_READ, DOME_ACCESS_WRITE } dome_access;
 
-/* An access to a page of data that has not the right to it. Called in the thread that reads or writes, in a signal handler with
- * signals blocked; it may wait, and uses the alias. It gives the right before it returns, or the access comes here again. */
-typedef void dome_memory_handler(void *context, size_t page, bool write);
+/* An access to the byte at this offset of data, whose page has not the right to it. Called in the thread that reads or writes, in
+ * a signal handler with signals blocked; it may wait, and uses the alias. It gives the right before it returns, or the access
+ * comes here again. */
+typedef void dome_memory_handler(void *context, size_t offset, bool write);
 
 /* From now on pages of data have rights, at first none. The rights are those of this process alone, and hold for system calls,
  * too: read(2) into a page without its right fails with EFAULT. A thread must not block SIGSEGV and SIGBUS. Returns NULL, or why

@@ -202,7 +202,7 @@ static dome_fault_answer answer_fault(const dome_fault *fault, void *unused)
     if (why)
         cannot_go_on(why);
     if (!allowed)
-        memory->handler(memory->context, page, write);
+        memory->handler(memory->context, (size_t)(fault->address - memory->data), write);
     return DOME_FAULT_MENDED;
 }
 

@@ -2,6 +2,7 @@
 
 #include "balance/balance.h"
 #include "ckpt/checkpoint.h"
+#include "region/region_profile.h"
 #include "system/environment_variables.h"
 #include "trace/demand.h"
 #include "trace/record.h"
@@ -39,6 +40,12 @@ static void set_trace(dome_env *env, dome_trace *trace)
     env->trace = trace;
     if (env->transport)
         env->transport->waited = trace ? note_waiting : NULL;
+}
+
+static void stand(dome_env *env, dome_trace *trace)
+{
+    dome__trace_stand(trace, env);
+    dome__trace_on_totals(trace, dome__region_profile_record, env);
 }
 
 static char *command_of(void *ctx)
@@ -105,7 +112,7 @@ bool dome__recording_prepare(dome_env *env, int rank, char **arguments, char **m
 void dome__recording_stand(dome_env *env)
 {
     set_trace(env, env->trace);
-    dome__trace_stand(env->trace, env);
+    stand(env, env->trace);
     if (env->recording.recorder ? env->recording.recorder->demand != NULL : !env->trace)
         env->recording.poll_at = 0;
 }
@@ -123,7 +130,7 @@ static void begin(dome_env *env, uint32_t number)
         return;
     }
     env->recording.number = number;
-    dome__trace_stand(trace, env);
+    stand(env, trace);
     dome_trace_before before = {.ran_ns = dome__clock_ran_ns(env)};
     double age = 0;
     if (dome__checkpoint_last(env, &before.checkpoint, &age)) {

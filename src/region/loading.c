@@ -189,10 +189,10 @@ void dome__loading_want(dome_loading *l, uint64_t first, uint64_t bytes)
     allow_units(l, unit, behind);
 }
 
-static void touch(void *ctx, size_t page, bool write)
+static void touch(void *ctx, size_t at, bool write)
 {
     dome_loading *l = ctx;
-    const uint64_t unit = page * dome__memory_page(l->s.memory) / l->s.unit, offset = offset_of(l, unit);
+    const uint64_t unit = at / l->s.unit, offset = offset_of(l, unit);
     (void)write;
     dome__loading_want(l, offset, l->s.unit);
     const uint64_t begin = offset / l->block * l->block / l->s.unit, end = MIN((offset / l->block + 1) * l->block, l->bytes);

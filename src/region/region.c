@@ -4,6 +4,7 @@
 #include "core/layout.h"
 #include "core/marks.h"
 #include "core/type_private.h"
+#include "region/atomic_add.h"
 #include "region/member.h"
 #include "region/region_operations.h"
 #include "region/shared_units.h"
@@ -369,7 +370,8 @@ static dome_status all_can(dome_env *env, bool can, bool *all)
     return failed ? (dome_status)dome__fail_transport(env, failed) : DOME_OK;
 }
 
-/* With release consistency each task has a memory of its own, which would be read as often. A file has no gaps between elements. */
+/* With release consistency each task has a memory of its own, which would be read as often. A file has no gaps between elements.
+ */
 static dome_status reg_load(dome_object *object, dome_block_source *source, bool *taken)
 {
     dome_region *r = self(object);
@@ -710,17 +712,59 @@ uint64_t dome_region_unit(const dome_region *r)
     return dome__unit_size_elements(r->unit, r->pitch);
 }
 
+static dome_status check_range(const dome_region *r, uint64_t first, uint64_t count)
+{
+    if (first <= r->length && count <= r->length - first)
+        return DOME_OK;
+    return dome__fail(r->env, DOME_ERR_ARGUMENT, "'%s' has %" PRIu64 " elements, not %" PRIu64 " from %" PRIu64 " on",
+                      dome_object_name(r->object), r->length, count, first);
+}
+
 dome_status dome_region_want(const dome_region *r, uint64_t first, uint64_t count, bool write)
 {
     DOME_NEEDS(r, "the region", DOME_ERR_ARGUMENT);
     dome_operation op;
-    dome_status status = DOME_OK;
     dome__begin_alone(&op, r->env, DOME_OP_REGION_WANT);
-    if (first > r->length || count > r->length - first)
-        status = dome__fail(r->env, DOME_ERR_ARGUMENT, "'%s' has %" PRIu64 " elements, not %" PRIu64 " from %" PRIu64 " on",
-                            dome_object_name(r->object), r->length, count, first);
-    else
+    const dome_status status = check_range(r, first, count);
+    if (status == DOME_OK)
         want(r, (dome_span){first, count}, write);
+    return dome__end(&op, status);
+}
+
+static dome_status check_add(const dome_region *r, uint64_t first, uint64_t count)
+{
+    if (!dome__atomic_adds(r->type))
+        return dome__fail(r->env, DOME_ERR_ARGUMENT, "elements of '%s' are %s, which cannot be added to in one step: use a lock",
+                          dome_object_name(r->object), dome_type_name(r->type));
+    return check_range(r, first, count);
+}
+
+/* Elements whose values lie side by side. */
+static void add_run(dome_region *r, dome_span run, const void *values, void *before)
+{
+    const uint64_t first = run.first * (r->pitch / dome_type_size(r->type)), count = run.count * r->width;
+    if (r->units)
+        dome__shared_units_add(r->units, first, count, values, before);
+    else if (r->copies)
+        dome__release_units_add(r->copies, first, count, values, before);
+    else
+        dome__atomic_add(r->type, address(r, run, true), values, before, count);
+}
+
+dome_status dome_region_fetch_add(dome_region *r, uint64_t first, uint64_t count, const void *values, void *before)
+{
+    DOME_NEEDS(r, "the region", DOME_ERR_ARGUMENT);
+    DOME_NEEDS(values || count == 0, "the place of the values", DOME_ERR_ARGUMENT);
+    dome_operation op;
+    dome__begin_alone(&op, r->env, DOME_OP_REGION_FETCH_ADD);
+    const dome_status status = check_add(r, first, count);
+    dome_span elements = {first, status == DOME_OK ? count : 0};
+    const char *from = values;
+    char *to = before;
+    for (dome_span run; (run = take_run(r, &elements)).count > 0; from += run.count * r->element) {
+        add_run(r, run, from, to);
+        to = to ? to + run.count * r->element : NULL;
+    }
     return dome__end(&op, status);
 }
 

@@ -182,6 +182,8 @@ static bool take_delta(dome_release_units *u, const dome_peer_request *q)
     const uint8_t *bytes = q->data, *at = bytes + MESSAGE;
     if (q->bytes < MESSAGE + 8)
         return false;
+    if (dome__get_u64(at) <= r->meets && bytes[0] == ADD)
+        return dome__release_add_here(u, at + 8, q->bytes - MESSAGE - 8, q->from, q->id), false;
     if (dome__get_u64(at) <= r->meets)
         return apply(&(change){u, q->from, bytes[0] == CHANGE}, at + 8, q->bytes - MESSAGE - 8, false);
     const waiting_delta d = {u, g_bytes_new(at + 8, q->bytes - MESSAGE - 8), q->id, q->from, bytes[0]};
@@ -202,7 +204,7 @@ static void take_message(void *ctx, const dome_peer_request *q)
         take_fetch(u, q);
     else if (u && bytes[0] == FORGET)
         take_forget(u, q);
-    else if (u && (bytes[0] == DELTA || bytes[0] == CHANGE))
+    else if (u && (bytes[0] == DELTA || bytes[0] == CHANGE || bytes[0] == ADD))
         done = take_delta(u, q);
     else if (u && bytes[0] == PUSH)
         done = take_push(u, q);
@@ -228,13 +230,30 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static void note_run(void *ctx, uint64_t first, uint64_t count, const void *values)
+{
+    const dome_release_units *u = ctx;
+    (void)values;
+    dome__unit_writes_add(u->writes, first * u->setup.atom, count * u->setup.atom);
+}
+
+/* What goes to a home is a turn of this task's at each of these units. */
+static void note_turns(dome_release_units *u, const dome_delta *delta, const uint64_t *units, guint count)
+{
+    if (!u->writes)
+        return;
+    dome__delta_runs(delta, note_run, u);
+    for (guint k = 0; k < count; k++)
+        dome__unit_writes_turn(u->writes, units[k]);
+}
+
 /* A message of units, in ascending order, and of what differs in them from before. */
-static void send_changes(const dome_release_units *u, int rank, uint8_t word, const uint64_t *units, guint count)
+static void send_changes(dome_release_units *u, int rank, uint8_t word, const uint64_t *units, guint count)
 {
     const bool foreign = dome__release_is_foreign(u, rank);
     dome_delta *delta = foreign ? dome__release_image_delta(u) : dome__delta_new(u->setup.atom);
     GByteArray *message = g_byte_array_new();
-    guint sent = 0;
+    guint sent = 0, noted = 0;
     for (guint k = 0; k < count; k++) {
         const uint64_t at = units[k] * u->setup.unit;
         size_t bytes;
@@ -252,6 +271,9 @@ static void send_changes(const dome_release_units *u, int rank, uint8_t word, co
         if (word == DELTA || word == CHANGE) {
             dome__put_u64(number, u->setup.release->meets);
             g_byte_array_append(message, number, 8);
+            if (!foreign) /* its offsets are those of memory */
+                note_turns(u, delta, units + noted, k + 1 - noted);
+            noted = k + 1;
         }
         if (word == PUSH) {
             dome__put_u32(number, k + 1 - sent);
@@ -556,7 +578,9 @@ static void answer_waiting(dome_release *r)
         const waiting_delta *d = &g_array_index(r->deltas, waiting_delta, k);
         gsize bytes;
         const void *records = g_bytes_get_data(d->records, &bytes);
-        if (apply(&(change){d->units, d->from, d->word == CHANGE}, records, bytes, false))
+        if (d->word == ADD)
+            dome__release_add_here(d->units, records, bytes, d->from, d->id);
+        else if (apply(&(change){d->units, d->from, d->word == CHANGE}, records, bytes, false))
             dome__peer_reply(r->peer, d->from, d->id, NULL, 0);
         g_bytes_unref(d->records);
     }

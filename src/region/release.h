@@ -67,6 +67,7 @@ void dome__release_units_free(dome_release_units *units);
 
 /* As those of shared_units.h; all tasks have met (dome__release_meet) before fetch. */
 void dome__release_units_want(dome_release_units *units, uint64_t first, uint64_t bytes, bool write);
+void dome__release_units_add(dome_release_units *units, uint64_t first, uint64_t count, const void *values, void *before);
 void dome__release_units_fetch(dome_release_units *units, const dome_layout *layout);
 void dome__release_units_adopt(dome_release_units *units, const dome_layout *layout);
 

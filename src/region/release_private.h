@@ -68,6 +68,7 @@ struct dome_release_units {
     GHashTable *readers;     /* at homes: GArray of reader by unit */
     GArray *dirty, *written; /* uint64_t: units with these states */
     dome_region_figures *figures;
+    dome_unit_writes *writes; /* NULL: nobody asks for it */
 };
 
 /* Messages: a word, the region's number, then
@@ -75,9 +76,16 @@ struct dome_release_units {
  *   DELTA   meets of the task, records (delta.h), of the region's memory, or of images; the reply: they are applied
  *   CHANGE  the same, at a lock: others may write the same bytes before the next barrier
  *   PUSH    the number of units (4 bytes), the units, records; the reply: they are applied
- *   FORGET  the unit: no pushes to this task any more */
-enum { FETCH = 1, DELTA, CHANGE, PUSH, FORGET };
-enum { MESSAGE = 5, FETCH_MESSAGE = MESSAGE + 16, FORGET_MESSAGE = MESSAGE + 8, MOST_RECORDS = 1 << 18 };
+ *   FORGET  the unit: no pushes to this task any more
+ *   ADD     meets of the task, the first value (8 bytes), their number (4 bytes), the values; the reply: what was there */
+enum { FETCH = 1, DELTA, CHANGE, PUSH, FORGET, ADD };
+enum {
+    MESSAGE = 5,
+    FETCH_MESSAGE = MESSAGE + 16,
+    FORGET_MESSAGE = MESSAGE + 8,
+    ADD_MESSAGE = MESSAGE + 8 + 8 + 4,
+    MOST_RECORDS = 1 << 18
+};
 
 /* A key: the region's number, and the unit. */
 enum { UNIT_BITS = 40 };
@@ -121,6 +129,9 @@ void dome__release_find_image(const dome_release_units *units, dome_delta *delta
 dome_delta *dome__release_translate(const dome_release_units *units, const void *records, size_t bytes);
 
 /* ---- the rest ---- */
+
+/* Adds what a message asks for (from its first value on) to this home's units, and replies; the lock is held. */
+void dome__release_add_here(dome_release_units *units, const void *message, size_t bytes, int from, uint64_t id);
 
 /* The copy is not valid any more; the lock is held. */
 void dome__release_drop(dome_release_units *units, uint64_t unit);

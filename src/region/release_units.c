@@ -1,9 +1,12 @@
 #include "region/release_private.h"
 
+#include "region/atomic_add.h"
+#include "region/home_ask.h"
 #include "region/member.h"
 #include "region/unit_size.h"
 #include "system/bytes.h"
 #include "transport/agree.h"
+#include "transport/message.h"
 
 #include <errno.h>
 #include <semaphore.h>
@@ -91,8 +94,9 @@ static void fetch(dome_release_units *u, const GArray *wanted)
         const int home = u->homes[*some];
         const uint64_t start = counts ? dome__account_begin_wait(&t->account, DOME_WAITS(home, DOME_WAITS_SERVICE), 0) : 0;
         fetch_some(u, some, MIN(most, wanted->len - k));
-        if (start)
-            dome__account_end_wait(&t->account, home, start);
+        const uint64_t took = start ? dome__account_end_wait(&t->account, home, start) : 0;
+        if (start && t->waited)
+            t->waited(t, home, start, took);
     }
 }
 
@@ -138,23 +142,122 @@ static void want_units(dome_release_units *u, uint64_t first, uint64_t count, bo
     give_rights(u, first, count, write);
 }
 
-static void fault(void *ctx, size_t page, bool write)
+/* What the home writes goes to nobody at once: a turn is a first store behind a barrier. */
+static void fault(void *ctx, size_t offset, bool write)
 {
     dome_release_units *u = ctx;
-    want_units(u, page / u->pages, 1, write);
+    const uint64_t unit = offset / u->setup.unit;
+    const dome_region_stop stop = dome__region_stop_begin(u->setup.release->env, u->figures);
+    dome__unit_writes_touch(u->writes, offset, write);
+    if (write && is_home(u, unit))
+        dome__unit_writes_turn(u->writes, unit);
+    want_units(u, unit, 1, write);
+    dome__region_fault_end(&stop, write);
 }
 
 void dome__release_units_want(dome_release_units *units, uint64_t first, uint64_t bytes, bool write)
 {
     const uint64_t size = units->setup.unit;
+    const dome_region_stop stop = dome__region_stop_begin(units->setup.release->env, units->figures);
     if (bytes > 0)
         want_units(units, first / size, (first + bytes - 1) / size - first / size + 1, write);
+    dome__region_stop_end(&stop);
 }
 
 void dome__release_drop(dome_release_units *units, uint64_t unit)
 {
     units->state[unit] &= (uint8_t) ~(VALID | UNTOUCHED | MISSED);
     dome__release_allow(units, unit, 1, DOME_ACCESS_NONE);
+}
+
+/* ---- additions ---- */
+
+/* The lock is held. before: may be NULL. */
+static void add_values(dome_release_units *u, uint64_t first, uint64_t count, const void *values, void *before)
+{
+    const size_t size = dome_type_size(u->setup.type);
+    dome__atomic_add(u->setup.type, place_of(u, 0) + first * size, values, before, count);
+    u->changed[first * size / u->setup.unit] = u->setup.release->epoch + 1;
+}
+
+/* The task that asks says at the barrier that the unit is written: this home may be in that barrier already. */
+void dome__release_add_here(dome_release_units *units, const void *message, size_t bytes, int from, uint64_t id)
+{
+    dome_release_units *u = units;
+    const uint8_t *at = message;
+    const dome_type type = u->setup.type;
+    const dome_format format = dome__format_with(u->setup.release->env->transport, from);
+    const size_t size = dome_type_size(type), packed = dome_type_bytes(type, format), head = ADD_MESSAGE - MESSAGE - 8;
+    if (bytes < head)
+        return;
+    const uint64_t first = dome__get_u64(at), count = dome__get_u32(at + 8), each = u->setup.unit / size;
+    if (first / each >= u->setup.units || !is_home(u, first / each) || count > each - first % each ||
+        bytes != head + count * packed)
+        return;
+    char *values = g_malloc(2 * count * size + count * packed + 1), *before = values + count * size,
+         *reply = before + count * size;
+    dome_type_unpack(type, format, values, at + head, (size_t)count); /* the message may be at any address */
+    add_values(u, first, count, values, before);
+    dome_type_pack(type, format, reply, before, (size_t)count);
+    dome__peer_reply(u->setup.release->peer, from, id, reply, (uint32_t)(count * packed));
+    g_free(values);
+}
+
+/* This task's copy of the unit lacks the sum: it is dropped, when what the task has written to it is at the home. */
+static void note_addition(dome_release_units *u, uint64_t unit)
+{
+    pthread_mutex_lock(&u->setup.release->lock);
+    if (!(u->state[unit] & WRITTEN))
+        g_array_append_val(u->written, unit);
+    u->state[unit] |= WRITTEN;
+    dome__release_drop(u, unit);
+    pthread_mutex_unlock(&u->setup.release->lock);
+}
+
+/* Values of one unit, at its home. */
+static void add_there(dome_release_units *u, uint64_t first, uint64_t count, const void *values, void *before)
+{
+    const dome_type type = u->setup.type;
+    const uint64_t unit = first * dome_type_size(type) / u->setup.unit;
+    const dome_release *r = u->setup.release;
+    const dome_format format = dome__format_with(r->env->transport, u->homes[unit]);
+    const size_t packed = count * dome_type_bytes(type, format), bytes = ADD_MESSAGE + packed;
+    uint8_t *message = g_malloc(bytes);
+    if (u->state[unit] & DIRTY)
+        dome__release_publish(u, CHANGE);
+    dome__release_put(message, ADD, u);
+    dome__put_u64(message + MESSAGE, r->meets);
+    dome__put_u64(message + MESSAGE + 8, first);
+    dome__put_u32(message + MESSAGE + 16, (uint32_t)count);
+    dome_type_pack(type, format, message + ADD_MESSAGE, values, (size_t)count);
+    const dome_peer_question q = {.rank = u->homes[unit], .tag = DOME_PEER_RELEASE, .data = message, .bytes = (uint32_t)bytes};
+    GByteArray *reply = dome__home_ask(r->peer, r->env->transport, &q);
+    if (before && reply->len == packed)
+        dome_type_unpack(type, format, before, reply->data, (size_t)count);
+    g_byte_array_unref(reply);
+    g_free(message);
+    note_addition(u, unit);
+}
+
+void dome__release_units_add(dome_release_units *units, uint64_t first, uint64_t count, const void *values, void *before)
+{
+    dome_release_units *u = units;
+    const size_t size = dome_type_size(u->setup.type);
+    const uint64_t each = u->setup.unit / size;
+    for (uint64_t done = 0, some; done < count; done += some) {
+        const uint64_t value = first + done, unit = value / each;
+        const char *from = (const char *)values + done * size;
+        char *to = before ? (char *)before + done * size : NULL;
+        some = MIN(count - done, (unit + 1) * each - value);
+        if (!is_home(u, unit)) {
+            add_there(u, value, some, from, to);
+            continue;
+        }
+        dome__release_units_want(u, value * size, some * size, true);
+        pthread_mutex_lock(&u->setup.release->lock);
+        add_values(u, value, some, from, to);
+        pthread_mutex_unlock(&u->setup.release->lock);
+    }
 }
 
 /* ---- homes ---- */
@@ -204,6 +307,10 @@ static dome_release_units *make(const dome_release_setup *s, const char **why)
     u->setup = *s;
     u->setup.what = u->setup.name = NULL; /* the caller's */
     u->figures = dome__region_profile_add(s->release->env, s->name);
+    u->figures->release = true;
+    u->writes = dome__region_profile_watch(
+        s->release->env, u->figures,
+        &(dome_unit_writes_setup){.task = s->release->env->rank, .element = s->element, .unit = s->unit, .units = s->units});
     u->pages = (size_t)(s->unit / dome__memory_page(s->memory));
     u->homes = g_new(int32_t, s->units);
     u->state = g_malloc(s->units);
@@ -248,6 +355,7 @@ void dome__release_units_free(dome_release_units *units)
     pthread_mutex_lock(&r->lock);
     r->regions->pdata[units->number] = NULL;
     pthread_mutex_unlock(&r->lock);
+    dome__unit_writes_stop(units->writes);
     if (units->old)
         munmap(units->old, units->setup.unit * units->setup.units);
     g_hash_table_unref(units->readers);

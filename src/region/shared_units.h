@@ -46,6 +46,10 @@ bool dome__shared_units_is_home(const dome_shared_units *units, uint64_t unit);
 /* The units of which this member is the home get their values by `loading`, before any task has a right to one. */
 void dome__shared_units_load(dome_shared_units *units, dome_loading *loading);
 
+/* Adds so many values to those from number `first` of the region on (region.h), in this member's memory if it may write the unit
+ * or is its home, otherwise at the home. before may be NULL. */
+void dome__shared_units_add(dome_shared_units *units, uint64_t first, uint64_t count, const void *values, void *before);
+
 /* Another layout, in two steps. All tasks wait for each other before, between, and after. fetch: gets what this member becomes
  * the home of; false: a task that has a part of it is gone. */
 bool dome__shared_units_fetch(dome_shared_units *units, const dome_layout *layout);

@@ -39,7 +39,7 @@ bool dome__unit_packet_get(dome_unit_packet *packet, const uint8_t bytes[DOME_UN
                                  .of = get_u16(bytes + 10),
                                  .region = dome__get_u32(bytes + 12),
                                  .unit = dome__get_u64(bytes + 16)};
-    return packet->word >= DOME_UNIT_ASK_READ && packet->word <= DOME_UNIT_TASK_LOWER && packet->right <= DOME_UNIT_WRITE &&
+    return packet->word >= DOME_UNIT_ASK_READ && packet->word <= DOME_UNIT_ADD && packet->right <= DOME_UNIT_WRITE &&
            bytes[2] <= 1 && bytes[3] <= 1 && packet->from < DOME_UNIT_MOST && packet->to < DOME_UNIT_MOST &&
            packet->of < DOME_UNIT_MOST;
 }

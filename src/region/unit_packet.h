@@ -10,7 +10,8 @@ typedef enum dome_unit_word {
     DOME_UNIT_FAULT = DOME_UNIT_GRANT + 1, /* to the first: a task needs the right */
     DOME_UNIT_LOWERED,                     /* to the first: a task has no other right any more */
     DOME_UNIT_TASK_RAISE,                  /* to a task: it has the right */
-    DOME_UNIT_TASK_LOWER                   /* to a task: it keeps only the right */
+    DOME_UNIT_TASK_LOWER,                  /* to a task: it keeps only the right */
+    DOME_UNIT_ADD                          /* a question to the home: values to be added, which follow */
 } dome_unit_word;
 
 typedef struct dome_unit_packet {

@@ -1,5 +1,6 @@
 #include "region/unit_service.h"
 
+#include "region/home_ask.h"
 #include "region/unit_packet.h"
 #include "region/unit_table.h"
 #include "system/time.h"
@@ -40,7 +41,17 @@ typedef struct waiter {
     uint64_t unit;
     dome_unit_right right;
     sleeper *sleeper;
+    struct adding *adding; /* instead of a thread: what is done with the right */
 } waiter;
+
+/* What a task of another member has asked this home to add. */
+typedef struct adding {
+    waiter waiter;
+    int from; /* rank */
+    unsigned member;
+    uint64_t id;
+    GBytes *message;
+} adding;
 
 /* What a timer of a home is about: the region may be gone when it rings. */
 typedef struct ringing {
@@ -124,6 +135,19 @@ static void to_first(dome_units *u, uint8_t word, uint64_t unit, dome_unit_right
     send_packet(u, u->ranks[0], u->setup.member, &packet);
 }
 
+/* The task has the right. */
+static void add(dome_units *u, adding *a)
+{
+    gsize bytes;
+    const void *message = g_bytes_get_data(a->message, &bytes);
+    GByteArray *reply = g_byte_array_new();
+    if (u->setup.calls.add(u->setup.ctx, a->waiter.unit, a->member, message, (uint32_t)bytes, reply))
+        dome__peer_reply(u->service->peer, a->from, a->id, reply->data, reply->len);
+    g_byte_array_unref(reply);
+    g_bytes_unref(a->message);
+    g_free(a);
+}
+
 static void task_hears(dome_units *u, const dome_unit_packet *packet)
 {
     u->setup.calls.allow(u->setup.ctx, packet->unit, (dome_unit_right)packet->right);
@@ -139,7 +163,9 @@ static void task_hears(dome_units *u, const dome_unit_packet *packet)
         if (w->unit != packet->unit || w->right > packet->right)
             continue;
         g_queue_delete_link(&u->waiters, at);
-        if (--w->sleeper->missing == 0)
+        if (w->adding)
+            add(u, w->adding);
+        else if (--w->sleeper->missing == 0)
             sem_post(&w->sleeper->raised);
     }
 }
@@ -303,27 +329,7 @@ static bool take_values(const dome_units *u, const dome_unit_packet *packet, con
     return packet->from < u->setup.members && u->setup.calls.unpack(u->setup.ctx, packet->unit, packet->from, values, bytes);
 }
 
-static void take_message(void *ctx, const dome_peer_request *request)
-{
-    dome_unit_service *s = ctx;
-    dome_unit_packet packet;
-    if (request->id) { /* dome__units_flush */
-        dome__peer_reply(request->peer, request->from, request->id, NULL, 0);
-        return;
-    }
-    if (request->bytes < DOME_UNIT_PACKET || !dome__unit_packet_get(&packet, request->data))
-        return;
-    pthread_mutex_lock(&s->lock);
-    dome_units *u = find(s, packet.region);
-    if (u && take_values(u, &packet, request))
-        take_event(u, &packet);
-    pthread_mutex_unlock(&s->lock);
-}
-
-/* ---- a thread that waits ---- */
-
-/* A thread asks for so many units at once, and for so many bytes: memory for what is under way is bounded. */
-enum { MOST_WAITERS = 64, MOST_BYTES = 1 << 18 };
+/* ---- asking ---- */
 
 /* Another thread of this task has asked for that. */
 static bool is_asked(const dome_units *u, uint64_t unit, dome_unit_right right)
@@ -349,6 +355,46 @@ static void ask_for(dome_units *u, waiter *w)
         take_event(u, own);
     g_free(own);
 }
+
+/* ---- messages that ask for something ---- */
+
+static void take_add(dome_units *u, const dome_unit_packet *packet, const dome_peer_request *q)
+{
+    if (!is_first(u) || packet->word != DOME_UNIT_ADD || packet->unit >= u->setup.units || packet->from >= u->setup.members ||
+        u->home[packet->unit] != u->setup.member)
+        return;
+    adding *a = g_new(adding, 1);
+    *a = (adding){.waiter = {.unit = packet->unit, .right = DOME_UNIT_WRITE, .adding = a},
+                  .from = q->from,
+                  .member = packet->from,
+                  .id = q->id,
+                  .message = g_bytes_new((const char *)q->data + DOME_UNIT_PACKET, q->bytes - DOME_UNIT_PACKET)};
+    ask_for(u, &a->waiter);
+}
+
+static void take_message(void *ctx, const dome_peer_request *request)
+{
+    dome_unit_service *s = ctx;
+    dome_unit_packet packet;
+    if (request->id && request->bytes == 0) { /* dome__units_flush */
+        dome__peer_reply(request->peer, request->from, request->id, NULL, 0);
+        return;
+    }
+    if (request->bytes < DOME_UNIT_PACKET || !dome__unit_packet_get(&packet, request->data))
+        return;
+    pthread_mutex_lock(&s->lock);
+    dome_units *u = find(s, packet.region);
+    if (u && request->id)
+        take_add(u, &packet, request);
+    else if (u && packet.word < DOME_UNIT_ADD && take_values(u, &packet, request))
+        take_event(u, &packet);
+    pthread_mutex_unlock(&s->lock);
+}
+
+/* ---- a thread that waits ---- */
+
+/* A thread asks for so many units at once, and for so many bytes: memory for what is under way is bounded. */
+enum { MOST_WAITERS = 64, MOST_BYTES = 1 << 18 };
 
 /* A task that takes unit after unit takes some ahead, twice as many each time: each would be a fault. */
 static void take_ahead(dome_units *u, uint64_t unit, dome_unit_right right)
@@ -391,9 +437,22 @@ void dome__units_want(dome_units *units, uint64_t first, uint64_t count, bool wr
         const uint64_t start =
             counts ? dome__account_begin_wait(&s->transport->account, DOME_WAITS(home, DOME_WAITS_SERVICE), 0) : 0;
         want_some(units, first + k, MIN(most, count - k), write);
-        if (start)
-            dome__account_end_wait(&s->transport->account, home, start);
+        const uint64_t took = start ? dome__account_end_wait(&s->transport->account, home, start) : 0;
+        if (start && s->transport->waited)
+            s->transport->waited(s->transport, home, start, took);
     }
+}
+
+/* ---- additions ---- */
+
+GByteArray *dome__units_add(dome_units *units, uint64_t unit, uint8_t *message, uint32_t bytes)
+{
+    const dome_unit_service *s = units->service;
+    const dome_unit_packet packet = packet_of(units, DOME_UNIT_ADD, unit);
+    const dome_peer_question q = {
+        .rank = units->firsts[units->home[unit]], .tag = DOME_PEER_REGION, .data = message, .bytes = bytes};
+    dome__unit_packet_put(&packet, message);
+    return dome__home_ask(s->peer, s->transport, &q);
 }
 
 /* ---- other homes ---- */

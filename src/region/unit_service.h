@@ -30,6 +30,9 @@ typedef struct dome_units_calls {
     void (*allow)(void *ctx, uint64_t unit, dome_unit_right right);             /* this task has this right from now on */
     uint32_t (*pack)(void *ctx, uint64_t unit, unsigned member, void *message); /* values for a member; returns their bytes */
     bool (*unpack)(void *ctx, uint64_t unit, unsigned member, const void *message, uint32_t bytes); /* false: not so many */
+    /* Adds what a member has asked for to values of a unit, which this task may write. Appends the answer to reply. False: the
+     * message is damaged. */
+    bool (*add)(void *ctx, uint64_t unit, unsigned member, const void *message, uint32_t bytes, GByteArray *reply);
 } dome_units_calls;
 
 typedef struct dome_units_setup {
@@ -58,6 +61,10 @@ void dome__units_free(dome_units *units);
 
 /* Returns when this task has the right to each of these units, or has had it for a while. Any thread but the channel's. */
 void dome__units_want(dome_units *units, uint64_t first, uint64_t count, bool write);
+
+/* Has the home of a unit, of another member, add something to it (calls.add there). message: DOME_UNIT_PACKET bytes of room, then
+ * what is to be added. Returns the answer as dome__home_ask does. */
+GByteArray *dome__units_add(dome_units *units, uint64_t unit, uint8_t *message, uint32_t bytes);
 
 /* ---- other homes, at a boundary: no thread of any task accesses the region, and nobody wants a unit ----
  *

@@ -196,6 +196,21 @@ static void write_layouts(const dome_trace_file *file, FILE *to)
     }
 }
 
+/* Growing numbers: the slope is what happens. */
+static void write_regions(const dome_trace_file *file, FILE *to)
+{
+    for (guint k = 0; k < file->regions->len; k++) {
+        const dome_trace_regions *r = &g_array_index(file->regions, dome_trace_regions, k);
+        char *name = r->name[0] ? g_strdup_printf("region '%s' so far", r->name) : g_strdup("regions without a name, so far");
+        begin_event(to, "C", name, process_of(file, r->task), r->time);
+        fprintf(to,
+                ",\"args\":{\"faults to read\":%" PRIu64 ",\"faults to write\":%" PRIu64 ",\"units\":%" PRIu64
+                ",\"kB\":%.3f,\"waited_ms\":%.3f}}",
+                r->reads, r->writes, r->units, (double)r->bytes * 1e-3, (double)r->waited_ns * 1e-6);
+        g_free(name);
+    }
+}
+
 void dome__trace_write_chrome(const dome_trace_file *file, FILE *to)
 {
     GHashTable *objects = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
@@ -216,6 +231,7 @@ void dome__trace_write_chrome(const dome_trace_file *file, FILE *to)
         write_span(file, &g_array_index(file->spans, dome_trace_span, k), objects, to);
     write_samples(file, to);
     write_layouts(file, to);
+    write_regions(file, to);
     write_views(file, to);
     for (guint k = 0; k < file->marks->len; k++) {
         const dome_trace_mark *m = &g_array_index(file->marks, dome_trace_mark, k);

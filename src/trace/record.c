@@ -59,6 +59,8 @@ struct dome_trace {
     GArray *counts; /* uint32_t, by code: calls in the group */
 
     uint64_t totals_at;
+    dome_trace_totals *others; /* of other parts; NULL: none */
+    void *others_ctx;
     GArray *told;         /* uint64_t, by code: calls and waits that have been written in totals, added up: both only grow */
     uint64_t *told_waits; /* by rank: time waiting for it that has been written */
     unsigned objects;
@@ -333,6 +335,8 @@ static void write_totals(dome_trace *trace, uint64_t now)
         write_total(trace, now, code, entry);
     }
     write_total(trace, now, DOME_OP_NONE, &(dome_clock_entry){.compute_ns = ran > inside ? ran - inside : 0});
+    if (trace->others)
+        trace->others(trace, trace->others_ctx);
 }
 
 static void write_layout(dome_trace *trace, const dome_layout *layout, uint64_t object, uint64_t at)
@@ -470,6 +474,53 @@ void dome__trace_checkpoint_failed(dome_trace *trace, uint64_t number)
 void dome__trace_restart(dome_trace *trace, uint64_t number)
 {
     write_mark(trace, 'r', number);
+}
+
+/* ---- totals of other parts ---- */
+
+void dome__trace_on_totals(dome_trace *trace, dome_trace_totals *totals, void *ctx)
+{
+    if (!trace)
+        return;
+    trace->others = totals;
+    trace->others_ctx = ctx;
+}
+
+void dome__trace_region(dome_trace *trace, const dome_trace_region *region)
+{
+    GString *line = new_string(trace, 'u', dome__now_ns());
+    dome__trace_put_text(line, region->name);
+    put_u64(line, region->reads);
+    put_u64(line, region->writes);
+    put_u64(line, region->units);
+    put_u64(line, region->bytes);
+    put_u64(line, region->waited_ns);
+    end_string(trace, line);
+}
+
+static void put_runs(GString *line, const dome_element_run *runs, uint64_t count)
+{
+    for (uint64_t k = 0; k < count; k++) {
+        put_u64(line, runs[k].first);
+        put_u64(line, runs[k].count);
+    }
+}
+
+void dome__trace_unit(dome_trace *trace, const dome_trace_unit *unit)
+{
+    GString *line = new_string(trace, 'U', dome__now_ns());
+    dome__trace_put_text(line, unit->name);
+    put_u64(line, unit->region);
+    put_u64(line, unit->unit);
+    put_u64(line, unit->task);
+    put_u64(line, unit->turns);
+    put_u64(line, unit->written_count);
+    put_runs(line, unit->written, unit->written_count);
+    put_runs(line, unit->read, unit->read_count);
+    if (line->len < DOME_TRACE_LINE)
+        end_string(trace, line);
+    else
+        g_string_free(line, TRUE);
 }
 
 /* ---- objects and layouts: the same on all tasks, so rank 0 records them ---- */

@@ -9,6 +9,8 @@
 #ifndef DOME_SRC_TRACE_RECORD_H
 #define DOME_SRC_TRACE_RECORD_H
 
+#include "trace/element_run.h"
+
 #include <dome/structure.h>
 
 #include <glib.h>
@@ -72,6 +74,28 @@ void dome__trace_object_gone(dome_trace *trace, const dome_object *object);
 
 /* Records the layout of the dynamic objects of its length and block size from now on. */
 void dome__trace_layout(dome_trace *trace, const dome_layout *layout);
+
+/* The regions of one name, and what this task, for its member, has done to one of their units so far. */
+typedef struct dome_trace_region {
+    const char *name; /* "": regions without a name */
+    uint64_t reads, writes, units, bytes, waited_ns;
+} dome_trace_region;
+void dome__trace_region(dome_trace *trace, const dome_trace_region *region);
+
+/* A unit of a region: the elements that this task has written, for the task `task`, and those at which it read and had to wait.
+ * Left out if it does not fit into a line. */
+typedef struct dome_trace_unit {
+    const char *name;
+    uint64_t region; /* among those of the name */
+    uint64_t unit, task, turns;
+    const dome_element_run *written, *read;
+    uint64_t written_count, read_count;
+} dome_trace_unit;
+void dome__trace_unit(dome_trace *trace, const dome_trace_unit *unit);
+
+/* Called whenever totals are written: for what other parts have added up. */
+typedef void dome_trace_totals(dome_trace *trace, void *ctx);
+void dome__trace_on_totals(dome_trace *trace, dome_trace_totals *totals, void *ctx);
 
 /* Writes merged operations and held-back layouts, and the totals of all operations. */
 void dome__trace_flush(dome_trace *trace);

@@ -28,6 +28,8 @@ typedef struct parser {
     GHashTable *totals;  /* task and code -> place + 1 */
     GHashTable *waited;  /* task and rank -> place + 1 */
     GHashTable *objects; /* run and id -> place + 1 */
+    GHashTable *regions; /* task and name -> place + 1 of its last line */
+    GHashTable *units;   /* task, name and unit -> place + 1 */
     GArray *layout_tasks, *mark_tasks, *object_tasks;
     int task; /* the task whose lines are read; -1: the hub; -2: not known yet */
 } parser;
@@ -353,6 +355,85 @@ static bool waited_line(parser *p, fields *f)
     return true;
 }
 
+/* A key of texts and numbers, for the tables of regions; the caller frees it. */
+static char *name_key(const parser *p, const char *name, uint64_t region, uint64_t unit)
+{
+    return g_strdup_printf("%d %" PRIu64 " %" PRIu64 " %s", p->task, region, unit, name);
+}
+
+static bool regions_line(parser *p, fields *f)
+{
+    GArray *all = p->file->regions;
+    dome_trace_regions r = {.task = p->task, .time = get_time(f), .last = true, .name = get_text(f)};
+    r.reads = get_u64(f);
+    r.writes = get_u64(f);
+    r.units = get_u64(f);
+    r.bytes = get_u64(f);
+    r.waited_ns = get_u64(f);
+    if (f->bad) {
+        g_free(r.name);
+        return false;
+    }
+    char *key = name_key(p, r.name, 0, 0);
+    const guint before = GPOINTER_TO_UINT(g_hash_table_lookup(p->regions, key));
+    if (before)
+        g_array_index(all, dome_trace_regions, before - 1).last = false;
+    g_array_append_val(all, r);
+    g_hash_table_replace(p->regions, key, GUINT_TO_POINTER(all->len));
+    return true;
+}
+
+static GArray *get_runs(fields *f, uint64_t count)
+{
+    GArray *runs = g_array_new(FALSE, FALSE, sizeof(dome_element_run));
+    for (uint64_t k = 0; k < count && !f->bad && f->at < f->end; k++) {
+        dome_element_run run = {.first = get_u64(f)};
+        run.count = get_u64(f);
+        f->bad |= run.first > UINT64_MAX - run.count;
+        g_array_append_val(runs, run);
+    }
+    return runs;
+}
+
+static void clear_unit(void *data)
+{
+    dome_trace_unit_writes *unit = data;
+    g_free(unit->name);
+    g_array_unref(unit->written);
+    g_array_unref(unit->read);
+}
+
+static bool unit_line(parser *p, fields *f)
+{
+    get_time(f);
+    GArray *all = p->file->unit_writes;
+    dome_trace_unit_writes w = {.task = p->task, .name = get_text(f)};
+    w.region = get_u64(f);
+    w.unit = get_u64(f);
+    const uint64_t member = get_u64(f);
+    w.member = (int)member;
+    w.turns = get_u64(f);
+    const uint64_t written = get_u64(f);
+    w.written = get_runs(f, written);
+    f->bad |= w.written->len < written || member >= MOST_TASKS;
+    w.read = get_runs(f, UINT64_MAX);
+    if (f->bad) {
+        clear_unit(&w);
+        return false;
+    }
+    char *key = name_key(p, w.name, w.region, w.unit);
+    const guint before = GPOINTER_TO_UINT(g_hash_table_lookup(p->units, key));
+    if (before) {
+        clear_unit(&g_array_index(all, dome_trace_unit_writes, before - 1));
+        g_array_index(all, dome_trace_unit_writes, before - 1) = w;
+        g_free(key);
+        return true;
+    }
+    g_array_append_val(all, w);
+    g_hash_table_insert(p->units, key, GUINT_TO_POINTER(all->len));
+    return true;
+}
+
 static bool clock_line(parser *p, fields *f)
 {
     clock_point point = {.window = get_u64(f)};
@@ -485,6 +566,10 @@ static bool task_line(parser *p, char kind, fields *f)
         return waited_line(p, f);
     case 's':
         return sample_line(p, f);
+    case 'u':
+        return regions_line(p, f);
+    case 'U':
+        return unit_line(p, f);
     case 'K':
     case 'r':
         return checkpoint_line(p, kind, f);
@@ -630,6 +715,11 @@ static void to_one_clock(parser *p)
         m->time = on_hub_clock(file, g_array_index(p->mark_tasks, int, k), m->time) - base;
         end = MAX(end, m->time + base);
     }
+    for (guint k = 0; k < file->regions->len; k++) {
+        dome_trace_regions *r = &g_array_index(file->regions, dome_trace_regions, k);
+        r->time = on_hub_clock(file, r->task, r->time) - base;
+        end = MAX(end, r->time + base);
+    }
     for (guint k = 0; k < file->views->len; k++) {
         dome_trace_view *v = &g_array_index(file->views, dome_trace_view, k);
         end = MAX(end, v->time);
@@ -688,6 +778,11 @@ static void clear_view(void *data)
     g_free(((dome_trace_view *)data)->why);
 }
 
+static void clear_regions(void *data)
+{
+    g_free(((dome_trace_regions *)data)->name);
+}
+
 static GArray *new_array(guint size, GDestroyNotify clear)
 {
     GArray *array = g_array_new(FALSE, TRUE, size);
@@ -726,6 +821,8 @@ dome_trace_file *dome__trace_parse(const char *text, size_t length, char **messa
     file->waited = new_array(sizeof(dome_trace_waited), NULL);
     file->marks = new_array(sizeof(dome_trace_mark), clear_mark);
     file->views = new_array(sizeof(dome_trace_view), clear_view);
+    file->regions = new_array(sizeof(dome_trace_regions), clear_regions);
+    file->unit_writes = new_array(sizeof(dome_trace_unit_writes), clear_unit);
     file->pairs = new_array(sizeof(uint32_t), NULL);
     file->names = g_ptr_array_new_with_free_func(g_free);
     parser p = {.file = file,
@@ -733,6 +830,8 @@ dome_trace_file *dome__trace_parse(const char *text, size_t length, char **messa
                 .totals = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL),
                 .waited = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL),
                 .objects = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL),
+                .regions = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+                .units = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
                 .layout_tasks = new_array(sizeof(int), NULL),
                 .mark_tasks = new_array(sizeof(int), NULL),
                 .object_tasks = new_array(sizeof(int), NULL),
@@ -752,6 +851,8 @@ dome_trace_file *dome__trace_parse(const char *text, size_t length, char **messa
     g_hash_table_destroy(p.totals);
     g_hash_table_destroy(p.waited);
     g_hash_table_destroy(p.objects);
+    g_hash_table_destroy(p.regions);
+    g_hash_table_destroy(p.units);
     g_array_unref(p.layout_tasks);
     g_array_unref(p.mark_tasks);
     g_array_unref(p.object_tasks);
@@ -817,8 +918,8 @@ void dome__trace_file_free(dome_trace_file *file)
 {
     if (!file)
         return;
-    GArray *arrays[] = {file->runs,   file->tasks,  file->spans, file->samples, file->objects, file->layouts,
-                        file->totals, file->waited, file->marks, file->views,   file->pairs};
+    GArray *arrays[] = {file->runs,   file->tasks, file->spans, file->samples, file->objects,     file->layouts, file->totals,
+                        file->waited, file->marks, file->views, file->regions, file->unit_writes, file->pairs};
     for (size_t k = 0; k < G_N_ELEMENTS(arrays); k++)
         g_array_unref(arrays[k]);
     g_ptr_array_unref(file->names);

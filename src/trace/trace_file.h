@@ -2,6 +2,8 @@
 #ifndef DOME_SRC_TRACE_TRACE_FILE_H
 #define DOME_SRC_TRACE_TRACE_FILE_H
 
+#include "trace/element_run.h"
+
 #include <glib.h>
 
 #include <stdbool.h>
@@ -72,6 +74,23 @@ typedef struct dome_trace_waited {
     uint64_t ns;
 } dome_trace_waited;
 
+/* What a task had done to the regions of one name by a time, for its host. */
+typedef struct dome_trace_regions {
+    int task;
+    int64_t time;
+    bool last; /* the task has told nothing later about them */
+    char *name;
+    uint64_t reads, writes, units, bytes, waited_ns;
+} dome_trace_regions;
+
+/* The elements of a unit that a task has written so far, for the task `member`, and at which it read and had to wait. */
+typedef struct dome_trace_unit_writes {
+    int task, member;
+    char *name;
+    uint64_t region, unit, turns;
+    GArray *written, *read; /* dome_element_run */
+} dome_trace_unit_writes;
+
 /* kind: B beginning of a recording on demand, F failure, r restart from checkpoint `number`, K checkpoint `number` could not be
  * written. */
 typedef struct dome_trace_mark {
@@ -94,6 +113,8 @@ typedef struct dome_trace_view {
 typedef struct dome_trace_file {
     GArray *runs, *tasks, *spans, *samples, *objects, *layouts, *totals, *waited, *marks,
         *views;                 /* of the types above; spans sorted by time */
+    GArray *regions;            /* dome_trace_regions, in the order of the file */
+    GArray *unit_writes;        /* dome_trace_unit_writes, the last of each unit and task */
     GArray *pairs;              /* uint32_t */
     GPtrArray *names;           /* char *, by code of operation; may be NULL */
     int size;                   /* largest number of tasks of a run */

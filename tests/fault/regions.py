@@ -126,9 +126,9 @@ def crash(road, variant, how):
         run.check_clean()
 
 
-def stopped(road, rank):
+def stopped(road, rank, variant="count"):
     """A task that is the home of what the others want is stopped for a while: they wait, and go on."""
-    with touching(road, 3, "count", 3000) as run:
+    with touching(road, 3, variant, 3000) as run:
         reach(run, 32)
         victim = run.rank(rank)
         kill(victim, signal.SIGSTOP)
@@ -143,8 +143,8 @@ def stopped(road, rank):
         run.check_clean()
 
 
-def stopped_for_good(road, rank):
-    with touching(road, 3, "count", 1000000, ["--dome-timeout", "4"]) as run:
+def stopped_for_good(road, rank, variant="count"):
+    with touching(road, 3, variant, 1000000, ["--dome-timeout", "4"]) as run:
         reach(run, 32)
         victim = run.rank(rank)
         kill(victim, signal.SIGSTOP)
@@ -237,6 +237,9 @@ def main(words):
     cases += [("members, the signals are blocked", crash, many, "blocked", by_kernel)]
     cases += [("members, task %d is stopped for a while" % rank, stopped, many, rank) for rank in (0, 2)]
     cases += [("members, task 1 is stopped for good", stopped_for_good, many, 1)]
+    for variant in "additions", "release":
+        cases += [("additions, %s, task 1 is stopped for a while" % variant, stopped, many, 1, variant),
+                  ("additions, %s, task 1 is stopped for good" % variant, stopped_for_good, many, 1, variant)]
     cases += [("members, tracker " + name, tracked, name) for name in ("fault", "protect", "compare")]
     chosen = [c for c in cases if not words or words[0] in c[0]]
     return 1 if harness.run_all(chosen, 2) else 0

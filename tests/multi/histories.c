@@ -34,10 +34,11 @@ typedef enum mistake {
     LATE,     /* it stores after the load that follows */
     BYTE,     /* it writes the bytes beside its own, too, as it has read them */
     UNLOCKED, /* it does not take locks */
+    STALE,    /* it adds by a load and a store */
     EXCHANGED /* two results are exchanged before they are checked */
 } mistake;
 
-static const char *const mistakes[] = {"none", "keeps", "late", "byte", "unlocked", "exchanged"};
+static const char *const mistakes[] = {"none", "keeps", "late", "byte", "unlocked", "stale", "exchanged"};
 
 typedef enum program_kind { RACING, ONE_OF_EACH, LOCKED, KINDS } program_kind;
 
@@ -91,8 +92,9 @@ static void add_event(program *p, history_kind kind, int64_t where)
 
 static void add_access(program *p, int64_t where)
 {
-    static const history_kind kinds[] = {HISTORY_LOAD, HISTORY_LOAD, HISTORY_LOAD, HISTORY_STORE, HISTORY_STORE, HISTORY_SWAP};
-    add_event(p, kinds[draw(made == BYTE ? 5 : 6)], where);
+    static const history_kind kinds[] = {HISTORY_LOAD,  HISTORY_LOAD,  HISTORY_LOAD, HISTORY_LOAD,
+                                         HISTORY_STORE, HISTORY_STORE, HISTORY_SWAP, HISTORY_ADD};
+    add_event(p, kinds[draw(made == BYTE ? 6 : 8)], where);
 }
 
 /* With a lock for all places if all programs use it, else for any. */
@@ -155,6 +157,24 @@ static int64_t swap(const place *p, int64_t value)
                    : atomic_exchange((_Atomic int64_t *)words + p->index, value);
 }
 
+/* What it leaves is known now. made == STALE: by a load and a store. */
+static void add(const place *p, history_event *e)
+{
+    const int64_t addend = e->left;
+    unsigned char byte = (unsigned char)addend, was = 0;
+    if (made == STALE && rank == size - 1) {
+        e->seen = load(p);
+        sched_yield();
+        store(p, e->seen + addend);
+    } else if (p->byte) {
+        CHECK(dome_region_fetch_add(regions[1], p->index, 1, &byte, &was) == DOME_OK);
+        e->seen = was;
+    } else {
+        CHECK(dome_region_fetch_add(regions[0], p->index, 1, &addend, &e->seen) == DOME_OK);
+    }
+    e->left = p->byte ? (unsigned char)(e->seen + addend) : e->seen + addend;
+}
+
 static void store_with_neighbours(const place *p, int64_t value)
 {
     uint64_t *around = (uint64_t *)(void *)(bytes + p->index / 8 * 8), copy = *around;
@@ -180,6 +200,9 @@ static void perform(history_event *e)
     case HISTORY_SWAP:
         e->seen = swap(p, e->left);
         break;
+    case HISTORY_ADD:
+        add(p, e);
+        break;
     default:
         if (mine && made == UNLOCKED)
             break;
@@ -191,7 +214,7 @@ static void perform(history_event *e)
 static int64_t known(const program *p, uint64_t event)
 {
     for (uint64_t k = event; k-- > 0;)
-        if (p->events[k].kind <= HISTORY_SWAP && p->events[k].where == p->events[event].where)
+        if (p->events[k].kind <= HISTORY_ADD && p->events[k].where == p->events[event].where)
             return p->events[k].kind == HISTORY_LOAD ? p->events[k].seen : p->events[k].left;
     return -1;
 }

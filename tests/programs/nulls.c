@@ -243,9 +243,11 @@ static void of_regions(void)
     REFUSES(dome_region_pitch, NULL);
     REFUSES(dome_region_object, NULL);
     REFUSES(dome_region_unit, NULL);
+    REFUSES(dome_region_fetch_add, NULL, 0, 0, NULL, NULL);
     REFUSES(dome_region_want, NULL, 0, 0, false);
     dome_region *r = only_names ? NULL : dome_region_new(env, NULL, DOME_F64, 5, NULL);
     REFUSES(dome_region_spans, r, NULL);
+    REFUSES(dome_region_fetch_add, r, 0, 1, NULL, NULL);
     REFUSES(dome_region_spans, NULL, (dome_span[2]){{0, 0}});
     REFUSES(dome_lock_new, NULL, "lock");
     ALLOWS(dome_lock_new, env, NULL);

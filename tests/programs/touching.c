@@ -2,7 +2,8 @@
  *
  *     touching VARIANT [MARKS] [COUNT]
  *
- * "count": all tasks add to counters of which each task is the home of one, COUNT times. "hand-overs": COUNT by a lock, with
+ * "count": all tasks add to counters of which each task is the home of one, COUNT times; "additions", "release": the same by
+ * dome_region_fetch_add, without and with release consistency. "hand-overs": COUNT by a lock, with
  * which four tasks kill themselves one after the other. In the others the last task makes the mistake: "null", "overflow";
  * "handled": it had a handler of its own before the regions; "chained": it installs one later, which calls the one before for
  * what it does not know; "blocked": a thread that blocks the signals accesses a region. */
@@ -62,11 +63,23 @@ static void *access_blocked(void *unused)
     return NULL;
 }
 
+/* NULL: by an atomic operation of C11. */
+static dome_region *adds;
+
+static void add_one(int r)
+{
+    const int64_t one = 1;
+    if (!adds)
+        atomic_fetch_add(&counts[r * UNIT], 1);
+    else if (dome_region_fetch_add(adds, (uint64_t)r * UNIT, 1, &one, NULL) != DOME_OK)
+        dome_abort(env, "an addition has failed");
+}
+
 static void count(const char *marks, int64_t times)
 {
     for (int64_t k = 0; k < times; k++) {
         for (int r = 0; r < size; r++)
-            atomic_fetch_add(&counts[r * UNIT], 1);
+            add_one(r);
         if (rank == 0 && k % 16 == 0)
             mark(marks, "step", 0, (long)k);
     }
@@ -143,8 +156,12 @@ int main(int argc, char **argv)
     mark(marks, "rank", rank, (long)getpid());
     if (strcmp(variant, "handled") == 0)
         install();
-    counts = dome_region_data(dome_region_new(env, NULL, DOME_I64, (uint64_t)size * UNIT, DOME_REGION_OPTIONS(.block = UNIT)));
-    if (strcmp(variant, "count") == 0)
+    const bool release = strcmp(variant, "release") == 0, additions = release || strcmp(variant, "additions") == 0;
+    dome_region *r = dome_region_new(env, NULL, DOME_I64, (uint64_t)size * UNIT,
+                                     DOME_REGION_OPTIONS(.block = UNIT, .consistency = release ? DOME_RELEASE : DOME_SEQUENTIAL));
+    counts = dome_region_data(r);
+    adds = additions ? r : NULL;
+    if (additions || strcmp(variant, "count") == 0)
         count(marks, times);
     else if (strcmp(variant, "hand-overs") == 0)
         hand_over(marks, times);

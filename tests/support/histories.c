@@ -71,6 +71,7 @@ static bool may_happen(const search *s, const state *now, unsigned t, const hist
     case HISTORY_LOAD:
         return value_at(s, now, t, e->where) == e->seen;
     case HISTORY_SWAP:
+    case HISTORY_ADD:
         return all_visible && now->values[e->where] == e->seen;
     case HISTORY_ACQUIRE:
         return all_visible && now->holders[e->where] == NOBODY;
@@ -89,7 +90,7 @@ static bool happen(const search *s, state *now, unsigned t)
     const history_event *e = &s->h->events[t][now->next[t]];
     if (!may_happen(s, now, t, e))
         return false;
-    if (e->kind == HISTORY_SWAP)
+    if (e->kind == HISTORY_SWAP || e->kind == HISTORY_ADD)
         now->values[e->where] = e->left;
     else if (e->kind == HISTORY_ACQUIRE || e->kind == HISTORY_RELEASE)
         now->holders[e->where] = e->kind == HISTORY_ACQUIRE ? (uint8_t)t : NOBODY;
@@ -158,11 +159,11 @@ void history_print(const history *h)
         fprintf(stderr, "   task %u:", t);
         for (unsigned k = 0; k < h->counts[t]; k++) {
             const history_event *e = &h->events[t][k];
-            static const char *const words[] = {"load", "store", "swap", "acquire", "release"};
+            static const char *const words[] = {"load", "store", "swap", "add", "acquire", "release"};
             fprintf(stderr, " %s %c", words[e->kind], (char)((e->kind >= HISTORY_ACQUIRE ? 'p' : 'a') + e->where));
-            if (e->kind == HISTORY_LOAD || e->kind == HISTORY_SWAP)
+            if (e->kind != HISTORY_STORE && e->kind < HISTORY_ACQUIRE)
                 fprintf(stderr, "=%" PRId64, e->seen);
-            if (e->kind == HISTORY_STORE || e->kind == HISTORY_SWAP)
+            if (e->kind != HISTORY_LOAD && e->kind < HISTORY_ACQUIRE)
                 fprintf(stderr, ":=%" PRId64, e->left);
             fprintf(stderr, "%s", k + 1 < h->counts[t] ? "," : "");
         }

@@ -16,6 +16,7 @@ typedef enum history_kind {
     HISTORY_LOAD,
     HISTORY_STORE,
     HISTORY_SWAP, /* loads and stores in one step */
+    HISTORY_ADD,  /* likewise, by dome_region_fetch_add: what it left depends on what it saw */
     HISTORY_ACQUIRE,
     HISTORY_RELEASE
 } history_kind;
@@ -34,8 +35,8 @@ typedef struct history {
 
 typedef enum history_order {
     HISTORY_SEQUENTIAL,
-    HISTORY_TOTAL_STORE /* x86: a task's stores wait in a queue of its own, from which its loads take values; SWAP, ACQUIRE and
-                           RELEASE wait until the queue is empty */
+    HISTORY_TOTAL_STORE /* x86: a task's stores wait in a queue of its own, from which its loads take values; SWAP, ADD, ACQUIRE
+                           and RELEASE wait until the queue is empty */
 } history_order;
 
 bool history_is_explained(const history *h, history_order order);

@@ -139,6 +139,48 @@ def check_views(b):
     expect(what + ", none", b.run("document.getElementById('changes').hidden"), True)
 
 
+def with_regions():
+    """Three tasks on two hosts, ten seconds. 'grid' made tasks wait longest; one of its units is shared falsely by tasks 0 and 2, of
+    which the first tells for task 1, too. The last totals count."""
+    lines = ["dome-trace 1", "T -", "H 0 1700000000000000 1 home prog"]
+    for rank in range(3):
+        lines += ["T %d" % rank, "I 0 %d 3 2 host%d" % (rank + 1, rank // 2)]
+        lines += ["u %d grid%%3cb%%3e %d %d %d %d %d" % (t * 1000 * MS, 10 * t, 2 * t * rank, t * (rank != 1), 4096 * t * (rank != 1), t * rank * 100 * MS)
+                  for t in (1, 5, 9)]
+        lines += ["u 5000000000 % 1 0 0 0 1000"]
+    both = "U 5000000000 grid%%3cb%%3e 0 3 %d 40 1 %d 10"
+    lines += ["T 0", both % (0, 100), "U 5000000000 % 0 1 0 40 1 0 10", "T 2", both % (2, 110) + " 110 1", "U 5000000000 % 0 1 2 40 1 5 10"]
+    return "\n".join(lines + ["T -", "Z 10000000000 0"]) + "\n"
+
+
+def check_regions(b):
+    what = "regions"
+    path, words = page("regions.trace", with_regions())
+    expect(what + ", words", words, "")
+    b.open("file://" + path)
+    frames(b)
+    rows = b.run("[...document.querySelectorAll('#regions tbody tr')].map(r => [...r.cells].map(c => c.textContent))")
+    wanted = [["grid<b>", "", "270", "54", "18", "73.7 kB", "2.700"],
+              ["task 2 on host1", "", "90", "36", "9", "36.9 kB", "1.800"],
+              ["task 1 on host0", "", "90", "18", "0", "0 bytes", "0.900"],
+              ["task 0 on host0", "", "90", "0", "9", "36.9 kB", "0.000"],
+              ["without a name", "", "3", "0", "0", "0 bytes", "0.000"]]
+    expect(what, rows[:5], wanted)
+    expect(what + ", rows", len(rows), 8)
+    widths = b.run("[...document.querySelectorAll('#regions tbody tr')].slice(1, 3).map(r => r.querySelector('.part').getBoundingClientRect().width)")
+    if not 1.9 < widths[0] / widths[1] < 2.1:
+        fail(what, "the bars are %s wide" % widths)
+    shared = b.run("[...document.querySelectorAll('#shared p')].map(p => p.textContent)")
+    expect(what + ", shared", len(shared), 1)
+    for part in "Region 'grid<b>' is shared falsely in 1 unit", "task 0 on host0 has written elements 100 to 109", "task 2 on host1 elements 110 to 119", "in 40 and 40 turns":
+        if part not in shared[0]:
+            fail(what, "%r is not in %r" % (part, shared[0]))
+    check_quiet(what, b, "file://" + path)
+    b.open("file://" + page("none.trace", time_of_tasks(4))[0])
+    frames(b)
+    expect(what + ", none", b.run("document.getElementById('memory').hidden"), True)
+
+
 def page(name, text):
     path = folder + "/" + name
     with open(path, "w") as f:
@@ -420,6 +462,7 @@ def main():
             check_numbers(b)
             check_times(b)
             check_views(b)
+            check_regions(b)
             check_recorded(b)
             check_large(b)
         finally:

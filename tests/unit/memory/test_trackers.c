@@ -73,9 +73,10 @@ static _Thread_local struct {
     volatile bool write;
 } seen;
 
-static void give_right(void *context, size_t page, bool write)
+static void give_right(void *context, size_t offset, bool write)
 {
     dome_memory *memory = *(dome_memory **)context;
+    const size_t page = offset / dome__memory_page(memory);
     seen.count++;
     seen.page = page;
     seen.write = write;

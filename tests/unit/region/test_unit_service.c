@@ -131,7 +131,7 @@ static void start_task(world *w, int rank, int listening[2])
                                     .hold = w->hold,
                                     .offers = w->of[t->member].offers,
                                     .homes = w->homes,
-                                    .calls = {allow, pack, unpack},
+                                    .calls = {.allow = allow, .pack = pack, .unpack = unpack},
                                     .ctx = t};
     t->peer = dome__peer_new(&peer);
     t->service = dome__unit_service_new(t->peer, NULL);
@@ -399,7 +399,7 @@ static void test_packets(void)
     static const struct {
         int at;
         uint8_t value;
-    } wrong[] = {{0, 0}, {0, DOME_UNIT_TASK_LOWER + 1}, {1, 3}, {2, 2}, {3, 2}, {6, 1}, {8, 1}, {10, 1}};
+    } wrong[] = {{0, 0}, {0, DOME_UNIT_ADD + 1}, {1, 3}, {2, 2}, {3, 2}, {6, 1}, {8, 1}, {10, 1}};
     for (size_t k = 0; k < G_N_ELEMENTS(wrong); k++) {
         dome__unit_packet_put(&p, bytes);
         bytes[wrong[k].at] = wrong[k].value;

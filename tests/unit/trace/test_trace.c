@@ -78,9 +78,74 @@ static void test_full(void)
 static const char small[] =
     "dome-trace 1\nT -\nH 1000 1700000000000000 7 node%201 prog%20<b>\n"
     "T 0\nC 1 1000 0 10\nI 1000 11 2 4 node1\nN 3 dvec_dot\nv 1100 1 64 1 0 16 f64 x<y\ny 1100 0 64 16 0 2 2\n"
+    "u 2500 a%20b 3 2 4 16384 900\nU 2600 a%20b 0 7 0 5 2 10 3 20 1 40 2\nu 3500 a%20b 6 4 8 32768 1800\nu 3500 % 1 0 1 8 9\n"
     "o 2000 500 100 3 1\ng 3000 100 60 40 3 5\nc 4000 3 6 600 140 4096\nc 4000 0 0 900 0 0\nW 3000 1 90\nW 4000 1 140\n"
     "T 1\nC 1 901000 -900000 5\nC 1 902000 -900000 3\nI 901000 12 2 4 node2\no 902000 500 100 3 1\n"
     "T -\nV 4500 3 2 1 77 heal task%201\nP 4600 3 1 2 3 4\nF 5000 task%201%20is%20lost\nZ 6000 1\n";
+
+/* All lines are there, and which is the last one of a name. */
+static void check_regions(const dome_trace_file *file)
+{
+    g_assert_cmpuint(file->regions->len, ==, 3);
+    const dome_trace_regions *r = (const dome_trace_regions *)(const void *)file->regions->data;
+    g_assert_cmpint(r[0].time, ==, 1500);
+    g_assert_false(r[0].last);
+    g_assert_true(r[1].last && r[2].last);
+    g_assert_cmpstr(r[1].name, ==, "a b");
+    g_assert_cmpstr(r[2].name, ==, "");
+    g_assert_cmpuint(r[1].reads, ==, 6);
+    g_assert_cmpuint(r[1].writes, ==, 4);
+    g_assert_cmpuint(r[1].units, ==, 8);
+    g_assert_cmpuint(r[1].bytes, ==, 32768);
+    g_assert_cmpuint(r[1].waited_ns, ==, 1800);
+    g_assert_cmpuint(file->unit_writes->len, ==, 1);
+    const dome_trace_unit_writes *w = &g_array_index(file->unit_writes, dome_trace_unit_writes, 0);
+    g_assert_cmpuint(w->unit, ==, 7);
+    g_assert_cmpuint(w->turns, ==, 5);
+    g_assert_cmpuint(w->written->len, ==, 2);
+    g_assert_cmpuint(w->read->len, ==, 1);
+    g_assert_cmpuint(g_array_index(w->written, dome_element_run, 1).first, ==, 20);
+    g_assert_cmpuint(g_array_index(w->read, dome_element_run, 0).count, ==, 2);
+}
+
+/* What a task records of its regions is what a reader finds; a unit with more runs than a line holds is left out. */
+static void test_regions(void)
+{
+    enum { MANY = 3000 };
+    dome_trace *trace = dome__trace_new(0, 0);
+    dome_element_run *runs = g_new(dome_element_run, MANY);
+    for (unsigned k = 0; k < MANY; k++)
+        runs[k] = (dome_element_run){10000 + 3 * k, 2};
+    const dome_trace_region region = {"x y", 1, 2, 3, 4, 5};
+    dome_trace_unit unit = {.name = "x y", .region = 1, .unit = 8, .task = 2, .turns = 9, .written = runs, .written_count = MANY};
+    dome__trace_region(trace, &region);
+    dome__trace_unit(trace, &unit);
+    unit.written_count = 500;
+    unit.read = runs + 700;
+    unit.read_count = 1;
+    dome__trace_unit(trace, &unit);
+    GString *text = g_string_new("dome-trace 1\nT -\nH 0 1 1 here prog\nT 0\n");
+    take_all(trace, text);
+    char *message = NULL;
+    dome_trace_file *file = dome__trace_parse(text->str, text->len, &message);
+    g_assert_nonnull(file);
+    g_assert_cmpuint(file->strange + file->left_out, ==, 0);
+    g_assert_cmpuint(file->regions->len, ==, 1);
+    const dome_trace_regions *r = &g_array_index(file->regions, dome_trace_regions, 0);
+    g_assert_cmpstr(r->name, ==, "x y");
+    g_assert_cmpuint(r->reads * 10000 + r->writes * 1000 + r->units * 100 + r->bytes * 10 + r->waited_ns, ==, 12345);
+    g_assert_cmpuint(file->unit_writes->len, ==, 1);
+    const dome_trace_unit_writes *w = &g_array_index(file->unit_writes, dome_trace_unit_writes, 0);
+    g_assert_cmpint(w->member, ==, 2);
+    g_assert_cmpuint(w->region, ==, 1);
+    g_assert_cmpuint(w->written->len, ==, 500);
+    g_assert_cmpuint(w->read->len, ==, 1);
+    g_assert_cmpuint(g_array_index(w->read, dome_element_run, 0).first, ==, 12100);
+    dome__trace_file_free(file);
+    g_string_free(text, TRUE);
+    dome__trace_free(trace);
+    g_free(runs);
+}
 
 static void test_reading(void)
 {
@@ -109,6 +174,7 @@ static void test_reading(void)
     const dome_trace_waited *waited = &g_array_index(file->waited, dome_trace_waited, 0);
     g_assert_cmpint(waited->rank, ==, 1);
     g_assert_cmpuint(waited->ns, ==, 140);
+    check_regions(file);
     g_assert_cmpuint(file->views->len, ==, 1);
     const dome_trace_view *view = &g_array_index(file->views, dome_trace_view, 0);
     g_assert_cmpint(view->time, ==, 3500);
@@ -208,6 +274,7 @@ int main(int argc, char **argv)
     g_test_add_func("/trace/merging", test_merging);
     g_test_add_func("/trace/full", test_full);
     g_test_add_func("/trace/reading", test_reading);
+    g_test_add_func("/trace/regions", test_regions);
     g_test_add_func("/trace/late", test_late_lines);
     g_test_add_func("/trace/damage", test_damage);
     g_test_add_func("/trace/text", test_text);
