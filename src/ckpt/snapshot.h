@@ -3,7 +3,7 @@
 #ifndef DOME_SRC_CKPT_SNAPSHOT_H
 #define DOME_SRC_CKPT_SNAPSHOT_H
 
-#include "ckpt/frozen.h"
+#include "memory/frozen.h"
 #include "store/format.h"
 
 typedef struct dome_ckpt_block {

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "ckpt/frozen.h"
+#include "memory/frozen.h"
 
 #include "system/thread.h"
 #include "system/unconst.h"

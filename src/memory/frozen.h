@@ -9,8 +9,8 @@
  *     }
  *
  * Memory that processes share (MAP_SHARED), or that children do not get (MADV_DONTFORK), is not in it. */
-#ifndef DOME_SRC_CKPT_FROZEN_H
-#define DOME_SRC_CKPT_FROZEN_H
+#ifndef DOME_SRC_MEMORY_FROZEN_H
+#define DOME_SRC_MEMORY_FROZEN_H
 
 #include <stdbool.h>
 #include <stdint.h>

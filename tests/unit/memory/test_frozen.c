@@ -1,4 +1,4 @@
-#include "ckpt/frozen.h"
+#include "memory/frozen.h"
 
 #include <errno.h>
 #include <glib.h>
