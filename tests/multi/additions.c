@@ -1,6 +1,6 @@
 /* dome_region_fetch_add: each addition is made once, in one step, from all tasks at the same time.
  *
- *     additions [release | formats]         formats: as on machines of two kinds */
+ *     additions [release] [formats]         formats: as on machines of two kinds */
 #include "checked.h"
 #include "mixed_formats.h"
 
@@ -79,6 +79,31 @@ static void check_types(void)
     CHECK_TYPE(U64, uint64_t)
     CHECK_TYPE(F32, float)
     CHECK_TYPE(F64, double)
+}
+
+/* Elements that begin at units: each is added to as if they lay side by side. */
+static void check_pitched(void)
+{
+    enum { ROWS = 9, WIDTH = 700 };
+    dome_region *r =
+        dome_region_new(env, NULL, DOME_F64, ROWS, DOME_REGION_OPTIONS(.width = WIDTH, .pitched = 1, .consistency = consistency));
+    CHECK(r != NULL);
+    const double *data = dome_region_data(r);
+    double *values = g_new(double, ROWS *WIDTH), *before = g_new(double, ROWS *WIDTH);
+    for (int k = 0; k < ROWS * WIDTH; k++)
+        values[k] = k;
+    CHECK(dome_region_fetch_add(r, 2, ROWS - 2, values, before) == DOME_OK);
+    for (int k = 1; k < (ROWS - 2) * WIDTH; k++)
+        CHECK(before[k] / k < size && before[k] == k * (int)(before[k] / k));
+    dome_barrier(env);
+    for (int i = 0; i < ROWS; i++)
+        for (int j = 0; j < WIDTH; j++) {
+            const double *row = data + (size_t)i * dome_region_pitch(r);
+            CHECK(row[j] == (i < 2 ? 0. : (double)size * ((i - 2) * WIDTH + j)));
+        }
+    g_free(values);
+    g_free(before);
+    dome_region_free(r);
 }
 
 /* Integers wrap around, beside neighbours that stay; fractions and infinities are what C says. */
@@ -161,12 +186,13 @@ int main(int argc, char **argv)
 {
     env = dome_init(&argc, &argv);
     consistency = argc > 1 && strcmp(argv[1], "release") == 0 ? DOME_RELEASE : DOME_SEQUENTIAL;
-    if (argc > 1 && strcmp(argv[1], "formats") == 0)
+    if (argc > 1 && strcmp(argv[argc - 1], "formats") == 0)
         pretend_mixed_formats(env);
     rank = dome_rank(env);
     size = dome_size(env);
     check_counter();
     check_types();
+    check_pitched();
     check_values();
     check_beside_stores();
     check_refusals();

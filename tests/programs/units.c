@@ -29,8 +29,7 @@ int main(int argc, char **argv)
         counts[own]++;
         if (same)
             dome_lock_release(lock);
-        else
-            dome_barrier(env);
+        dome_barrier(env); /* else one task may have done all before another has a processor */
     }
     dome_barrier(env);
     const long long sum = (long long)counts[own];
