@@ -34,8 +34,9 @@
  *   process of a task (fork) cannot access it.
  * - With tasks on several hosts a thread must not block SIGSEGV or SIGBUS. A program that installs handlers of its own for them
  *   after dome_init passes on, to the handlers before, what it does not know. Threads beside the one that calls Dome may access
- *   regions, but not while that one is in dome_checkpoint, in a move of data, or in dome_region_free. A signal handler accesses
- *   them only where it interrupts the program's own code: malloc, or a call of Dome, may have what the access waits for. */
+ *   regions, but not while that one is in dome_checkpoint, in a move of data, or in dome_region_free; those with DOME_RELEASE
+ *   only while that one is in no call of Dome. A signal handler accesses them only where it interrupts the program's own code:
+ *   malloc, or a call of Dome, may have what the access waits for. */
 #ifndef DOME_REGION_H
 #define DOME_REGION_H
 
@@ -123,9 +124,9 @@ dome_status dome_region_want(const dome_region *r, uint64_t first, uint64_t coun
  * for work that is handed out needs no lock then. Each task alone.
  *
  * Between hosts the unit does not travel: its home adds (dome_region_spans: the owner's host), which takes one message and its
- * answer, unless this host may write the unit now. With DOME_RELEASE the home always adds, to its copy: `before` has all
- * additions so far, and all stores that the home has; loads of other tasks see the sum like a store of this task
- * (dome_consistency), its own at once.
+ * answer, unless this host may write the unit now. If others have it, because they read the counter by loads, the home fetches
+ * it first. With DOME_RELEASE the home always adds, to its copy: `before` has all additions so far, and all stores that the home
+ * has; loads of other tasks see the sum like a store of this task (dome_consistency), its own at once.
  *
  * Additions to one value are in some order, which differs from run to run; each is in it once. So sums of integers (which wrap
  * around) are the same in each run, sums of floating-point numbers only where none is rounded. Several elements are no single

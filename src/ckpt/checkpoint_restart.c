@@ -462,6 +462,8 @@ static int restore(dome_env *env, dome_checkpoints *c, dome_object *object)
     text = give_values(env, object, there, &info, &status);
     if (!text && (status = dome_object_delta(object, DOME_MARK_CHECKPOINT, NULL, NULL)) != DOME_OK)
         text = g_strdup_printf("'%s' cannot be restored", dome_object_name(object));
+    if (text && status == DOME_ERR_IO && c->restart.lazy && dome__errors_returned(env))
+        dome__restart_doubt(c->directory); /* the next restart verifies first */
     /* A single task may find this. Where errors end the program, its message is printed. */
     if (dome__errors_returned(env))
         status = dome__agree(env, text ? status : DOME_OK, text);

@@ -4,7 +4,8 @@
 #include "ckpt/state.h"
 #include "store/windows.h"
 #include "trace/record.h"
-#include "transport/transport.h"
+#include "transport/agree.h"
+#include "transport/collective.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -186,6 +187,8 @@ int dome__checkpoint_begin_writing(dome_env *env, uint64_t number, bool full)
     c->report.pause += c->writing.job_pause;
     c->report.longest_pause = MAX(c->report.longest_pause, c->writing.job_pause);
     dome__trace_checkpoint(env->trace, number, stopped, bytes);
+    if (env->options.checkpoint.copy == DOME_CHECKPOINT_WAIT && (status = dome__barrier(env->transport)) != DOME_OK)
+        return dome__fail_transport(env, status); /* task 0 has made it a checkpoint last */
     return dome__state_meet(env);
 }
 

@@ -115,7 +115,8 @@ void dome__ckpt_snapshot_later(dome_ckpt_snapshot *snapshot, void *room, const v
 
 bool dome__ckpt_snapshot_freeze(dome_ckpt_snapshot *snapshot, const char **why)
 {
-    if (snapshot->later->len == 0 || dome__frozen_begin(&snapshot->frozen, why))
+    *why = snapshot->unreadable;
+    if (snapshot->later->len == 0 || (!*why && dome__frozen_begin(&snapshot->frozen, why)))
         return true;
     for (guint i = 0; i < snapshot->later->len; i++) {
         const dome_ckpt_later *l = &g_array_index(snapshot->later, dome_ckpt_later, i);
@@ -132,6 +133,8 @@ void dome__ckpt_snapshot_fetch(dome_ckpt_snapshot *snapshot)
         const dome_ckpt_later *l = &g_array_index(snapshot->later, dome_ckpt_later, i);
         dome__frozen_read(&snapshot->frozen, snapshot->buffer + l->at, l->from, l->bytes, &why);
     }
+    if (why)
+        snapshot->unreadable = why;
     if (why && !snapshot->problem)
         snapshot->problem = g_strdup_printf("the memory of the loop boundary cannot be read: %s", why);
     g_array_set_size(snapshot->later, 0);

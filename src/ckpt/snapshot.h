@@ -33,7 +33,8 @@ typedef struct dome_ckpt_snapshot {
     GArray *runs, *blocks; /* dome_ckpt_run, dome_ckpt_block */
     GArray *later;         /* dome_ckpt_later: values as they are in `frozen` */
     dome_frozen frozen;
-    char *problem; /* why the state cannot be saved now; NULL: no reason */
+    const char *unreadable; /* why a frozen memory could not be read, once; static. NULL: it could */
+    char *problem;          /* why the state cannot be saved now; NULL: no reason */
 } dome_ckpt_snapshot;
 
 void dome__ckpt_snapshot_init(dome_ckpt_snapshot *snapshot);

@@ -19,15 +19,18 @@ static const uint64_t READ_MOST = (uint64_t)1 << 30;
 
 /* In the child, in which the state of the C library is that of one thread among several: system calls alone. Signals stay
  * blocked. Descriptors are closed, since connections and locks would otherwise end with the child only. */
-static void stand_still(int line)
+static void stand_still(int line, unsigned descriptors)
 {
     char byte;
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* another child of the program may have the other end of the line */
     if (syscall(SYS_dup3, line, STDIN_FILENO, 0) < 0 && line != STDIN_FILENO)
         syscall(SYS_exit_group, 1);
 #ifdef SYS_close_range
-    syscall(SYS_close_range, STDIN_FILENO + 1, ~0U, 0);
+    if (syscall(SYS_close_range, STDIN_FILENO + 1, ~0U, 0) == 0)
+        descriptors = 0;
 #endif
+    for (unsigned fd = STDIN_FILENO + 1; fd < descriptors; fd++) /* before Linux 5.9 */
+        syscall(SYS_close, fd);
     while (syscall(SYS_read, STDIN_FILENO, &byte, (size_t)1) < 0 && errno == EINTR)
         continue;
     syscall(SYS_exit_group, 0);
@@ -37,10 +40,11 @@ static void stand_still(int line)
 static int make_child(int line)
 {
     sigset_t before;
+    const long most = sysconf(_SC_OPEN_MAX);
     dome__signals_block(&before);
     const long process = syscall(SYS_clone, 0UL, 0UL, 0UL, 0UL, 0UL);
     if (process == 0)
-        stand_still(line);
+        stand_still(line, most > 0 ? (unsigned)most : 1024);
     const int error = errno;
     dome__signals_restore(&before);
     errno = error;

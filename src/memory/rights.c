@@ -181,6 +181,17 @@ static void cannot_go_on(const char *why)
     abort();
 }
 
+/* Rights ended while this access faulted: it is repeated, unless it faults again and again, for another reason. */
+static dome_fault_answer mended_before(const char *address)
+{
+    enum { MOST = 3 };
+    static __thread const char *last;
+    static __thread int times;
+    times = last == address ? times + 1 : 1;
+    last = address;
+    return times <= MOST ? DOME_FAULT_MENDED : DOME_FAULT_OTHERS;
+}
+
 static dome_fault_answer answer_fault(const dome_fault *fault, void *unused)
 {
     (void)unused;
@@ -195,8 +206,12 @@ static dome_fault_answer answer_fault(const dome_fault *fault, void *unused)
     /* where the machine does not tell, the access is a read first, and a write if it faults again */
     const bool write = fault->kind == DOME_FAULT_WRITE || (fault->kind == DOME_FAULT_UNKNOWN && right != DOME_ACCESS_NONE &&
                                                            memory->pages[page].open != DOME_ACCESS_NONE);
-    const bool allowed = memory->released || right >= (write ? DOME_ACCESS_WRITE : DOME_ACCESS_READ);
-    if (allowed && !memory->released)
+    if (memory->released) {
+        unlock(memory, &before);
+        return mended_before(fault->address);
+    }
+    const bool allowed = right >= (write ? DOME_ACCESS_WRITE : DOME_ACCESS_READ);
+    if (allowed)
         why = reopen(memory, page, write);
     unlock(memory, &before);
     if (why)

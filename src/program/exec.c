@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* ---- the note ---- */
@@ -150,6 +152,16 @@ static char *take_note(dome_env *env, dome_change *c, const char *text)
     return NULL;
 }
 
+/* The image before may have had a child that kept its memory for a checkpoint (memory/frozen.h): it ends with that image. */
+static void reap_frozen(void)
+{
+    const struct timespec moment = {.tv_nsec = 1000000};
+    pid_t found = 0;
+    for (int tries = 0; tries < 100 && (found = waitpid(-1, NULL, __WCLONE | WNOHANG)) >= 0; tries++)
+        if (found == 0)
+            nanosleep(&moment, NULL);
+}
+
 void dome__exec_begin(void)
 {
     dome__own_program_begin();
@@ -166,8 +178,10 @@ char *dome__exec_take(dome_env *env, dome_change *c, char **words)
     c->exec.requests = pthread_sigmask(SIG_SETMASK, NULL, &mask) == 0 && !sigismember(&mask, SIGTERM);
     c->start.slots = g_strdup(g_getenv(DOME_VARIABLE_SLOTS));
     avoid_too(c, g_getenv(DOME_VARIABLE_AVOID));
-    if (text)
+    if (text) {
+        reap_frozen();
         why = take_note(env, c, text);
+    }
     if (!c->exec.held)
         c->exec.held = g_strdup(" ");
     g_unsetenv(DOME_VARIABLE_VIEW); /* programs that this one may start must not see it */

@@ -8,4 +8,7 @@
  * thread that calls the transport. */
 GByteArray *dome__home_ask(dome_peer *peer, dome_transport *transport, const dome_peer_question *question);
 
+/* With the status of such a question: ends the task if it was not sent, since no answer would come. */
+void dome__home_asked(dome_peer_status status, int rank);
+
 #endif

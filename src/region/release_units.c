@@ -74,7 +74,7 @@ static void fetch_some(dome_release_units *u, const uint64_t *wanted, guint coun
         dome__put_u64(message + MESSAGE, wanted[k]);
         dome__put_u64(message + MESSAGE + 8, u->setup.release->meets);
         const dome_peer_question q = {u->homes[wanted[k]], DOME_PEER_RELEASE, message, FETCH_MESSAGE, fetched, &f[k]};
-        dome__peer_ask_then(u->setup.release->peer, &q); /* at most MOST_FETCHES: they have room */
+        dome__home_asked(dome__peer_ask_then(u->setup.release->peer, &q), q.rank); /* at most MOST_FETCHES: they have room */
     }
     for (guint k = 0; k < count; k++)
         while (sem_wait(&come) < 0 && errno == EINTR)
@@ -121,6 +121,8 @@ static void give_rights(dome_release_units *u, uint64_t first, uint64_t count, b
 {
     pthread_mutex_lock(&u->setup.release->lock);
     for (uint64_t k = first; k < first + count; k++) {
+        if (!(u->state[k] & VALID)) /* dropped meanwhile: the access faults once more */
+            continue;
         if (write)
             begin_write(u, k);
         u->state[k] &= (uint8_t) ~(UNTOUCHED | MISSED);
@@ -231,7 +233,9 @@ static void add_there(dome_release_units *u, uint64_t first, uint64_t count, con
     dome__put_u32(message + MESSAGE + 16, (uint32_t)count);
     dome_type_pack(type, format, message + ADD_MESSAGE, values, (size_t)count);
     const dome_peer_question q = {.rank = u->homes[unit], .tag = DOME_PEER_RELEASE, .data = message, .bytes = (uint32_t)bytes};
+    const dome_region_stop stop = dome__region_stop_begin(r->env, u->figures);
     GByteArray *reply = dome__home_ask(r->peer, r->env->transport, &q);
+    dome__region_stop_end(&stop);
     if (before && reply->len == packed)
         dome_type_unpack(type, format, before, reply->data, (size_t)count);
     g_byte_array_unref(reply);

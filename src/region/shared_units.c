@@ -116,7 +116,9 @@ static bool add(void *ctx, uint64_t unit, unsigned member, const void *message, 
     load(u, unit, 1);
     char *values = g_malloc(2 * count * size + 1), *before = values + count * size;
     dome_type_unpack(type, format, values, at + ADD_HEAD, (size_t)count);
-    dome__atomic_add(type, (char *)dome__memory_alias(u->setup.memory) + first * size, values, before, count);
+    char *at_home = (char *)dome__memory_alias(u->setup.memory) + first * size;
+    dome__atomic_add(type, at_home, values, before, count);
+    dome__unit_writes_others(u->writes, first * size, at_home, count * size);
     if (at[ADD_HEAD - 1]) {
         g_byte_array_set_size(reply, (guint)(count * packed));
         dome_type_pack(type, format, reply->data, before, (size_t)count);
@@ -210,7 +212,9 @@ static void add_there(dome_shared_units *u, uint64_t unit, uint64_t first, uint6
     dome__put_u32(at + 8, (uint32_t)count);
     at[ADD_HEAD - 1] = before != NULL;
     dome_type_pack(type, format, at + ADD_HEAD, values, (size_t)count);
+    const dome_region_stop stop = dome__region_stop_begin(u->setup.env, u->figures);
     GByteArray *reply = dome__units_add(u->units, unit, message, (uint32_t)bytes);
+    dome__region_stop_end(&stop);
     if (before && reply->len == count * dome_type_bytes(type, format))
         dome_type_unpack(type, format, before, reply->data, (size_t)count);
     g_byte_array_unref(reply);

@@ -135,6 +135,12 @@ static void to_first(dome_units *u, uint8_t word, uint64_t unit, dome_unit_right
     send_packet(u, u->ranks[0], u->setup.member, &packet);
 }
 
+static void free_adding(adding *a)
+{
+    g_bytes_unref(a->message);
+    g_free(a);
+}
+
 /* The task has the right. */
 static void add(dome_units *u, adding *a)
 {
@@ -144,8 +150,7 @@ static void add(dome_units *u, adding *a)
     if (u->setup.calls.add(u->setup.ctx, a->waiter.unit, a->member, message, (uint32_t)bytes, reply))
         dome__peer_reply(u->service->peer, a->from, a->id, reply->data, reply->len);
     g_byte_array_unref(reply);
-    g_bytes_unref(a->message);
-    g_free(a);
+    free_adding(a);
 }
 
 static void task_hears(dome_units *u, const dome_unit_packet *packet)
@@ -548,6 +553,9 @@ void dome__units_free(dome_units *units)
     pthread_mutex_lock(&units->service->lock);
     g_hash_table_remove(units->service->regions, GUINT_TO_POINTER(units->setup.region));
     pthread_mutex_unlock(&units->service->lock);
+    for (waiter *w; (w = g_queue_pop_head(&units->waiters));)
+        if (w->adding)
+            free_adding(w->adding);
     dome__unit_homes_free(units->homes);
     dome__unit_members_free(units->members);
     g_free(units->firsts);

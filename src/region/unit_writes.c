@@ -155,6 +155,16 @@ void dome__unit_writes_begin(dome_unit_writes *writes, uint64_t unit, const void
     pthread_mutex_unlock(&writes->lock);
 }
 
+void dome__unit_writes_others(dome_unit_writes *writes, uint64_t offset, const void *values, uint64_t bytes)
+{
+    if (!writes)
+        return;
+    pthread_mutex_lock(&writes->lock);
+    if (writes->then)
+        memcpy(writes->then + offset, values, bytes);
+    pthread_mutex_unlock(&writes->lock);
+}
+
 static void note_run(void *ctx, uint64_t first, uint64_t count, const void *values)
 {
     (void)values;

@@ -1,9 +1,11 @@
 /* Which elements of each unit a task has written, for --dome-profile and the trace: members that write different elements of one
  * unit in turns share it falsely (S. Eggers, T. Jeremiassen, "Eliminating false sharing", ICPP 1991).
  *
- *     writes = dome__unit_writes_new(&(dome_unit_writes_setup){.task = 2, .element = sizeof(double), .unit = 4096, .units =
- * 100}); dome__unit_writes_begin(writes, 7, values);                  // the unit has come dome__unit_writes_end(writes, 7,
- * values);                    // it goes: what differs is written, in one turn dome__unit_writes_tell(writes, true, tell, ctx);
+ *     setup = (dome_unit_writes_setup){.task = 2, .element = sizeof(double), .unit = 4096, .units = 100};
+ *     writes = dome__unit_writes_new(&setup);
+ *     dome__unit_writes_begin(writes, 7, values);                     // the unit has come
+ *     dome__unit_writes_end(writes, 7, values);                       // it goes: what differs is written, in one turn
+ *     dome__unit_writes_tell(writes, true, tell, ctx);
  *
  * Elements are found by comparing a unit with a copy of it, and by the addresses of page faults. So a store of the value that was
  * there is not seen, and of the elements that a task reads only those at which it faulted. Any thread. */
@@ -49,6 +51,9 @@ void dome__unit_writes_turn(dome_unit_writes *writes, uint64_t unit);
 /* Values of a unit when the member got it, and when it gives it away. */
 void dome__unit_writes_begin(dome_unit_writes *writes, uint64_t unit, const void *values);
 void dome__unit_writes_end(dome_unit_writes *writes, uint64_t unit, const void *values);
+
+/* Another member has had these values written here. */
+void dome__unit_writes_others(dome_unit_writes *writes, uint64_t offset, const void *values, uint64_t bytes);
 
 /* Values are compared no more; what is known stays. */
 void dome__unit_writes_stop(dome_unit_writes *writes);

@@ -62,6 +62,25 @@ static void turn(dome_unit_writes *w, uint64_t unit, int64_t *values, uint64_t f
     dome__unit_writes_end(w, unit, values);
 }
 
+/* What other members have had added here is not this one's. */
+static void test_others(void)
+{
+    static int64_t values[UNIT / ELEMENT];
+    dome_unit_writes *w = new_writes(0, ELEMENT);
+    dome__unit_writes_begin(w, 1, values);
+    values[9] = 4;
+    dome__unit_writes_others(w, UNIT + 9 * ELEMENT, &values[9], ELEMENT);
+    values[11] = 1;
+    dome__unit_writes_end(w, 1, values);
+    GArray *told = tell(w, true);
+    g_assert_cmpuint(told->len, ==, 1);
+    expect_runs(g_array_index(told, dome_unit_told, 0).written, "523+1 ");
+    g_array_unref(told);
+    dome__unit_writes_stop(w);
+    dome__unit_writes_others(w, UNIT, values, ELEMENT);
+    dome__unit_writes_free(w);
+}
+
 static void test_comparing(void)
 {
     static int64_t values[UNIT / ELEMENT];
@@ -211,6 +230,7 @@ int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/unit_writes/comparing", test_comparing);
+    g_test_add_func("/unit_writes/others", test_others);
     g_test_add_func("/unit_writes/elements_across_units", test_elements_across_units);
     g_test_add_func("/unit_writes/judging", test_judging);
     g_test_add_func("/unit_writes/text", test_text);
