@@ -55,7 +55,7 @@ say "nothing is left to do; the budget"
 report >"$work/out" 2>"$work/err" </dev/null || fail "status $?"
 [ ! -s "$work/err" ] || fail "it measured again: $(cat "$work/err")"
 report --fresh --budget 0.001 >"$work/out" 2>"$work/err" </dev/null || fail "status $?"
-grep -q 'the budget is used up: 3 left' "$work/err" || fail "the budget: $(cat "$work/err")"
+grep -q 'the budget is used up: 6 left' "$work/err" || fail "the budget: $(cat "$work/err")"
 [ -z "$(ls "$DOME_BUILD_DIR/report-work")" ] || fail "left in report-work: $(ls "$DOME_BUILD_DIR/report-work")"
 
 finish
