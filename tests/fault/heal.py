@@ -9,7 +9,6 @@ import json
 import os
 import random
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -276,14 +275,14 @@ def replaced(victim):
     """With another program in the place of the first, tasks of both must not meet: all are started again."""
     with harness.temporary_directory() as directory:
         program = directory + "/elastic"
-        shutil.copy(ELASTIC, program)
+        harness.copy_program(ELASTIC, program)
         expected = one_task([ELASTIC, "60", "0", "-"])
         command = [DOME, "run", "--restarts", "3", "-n", "2", program, "60", "10", "-", "%MARKS%", "", "--dome-checkpoint-dir", "memory:",
                    "--dome-checkpoint-every", "5"]
         with Run(command) as run:
             all_there(run, 2)
             reach(run, 12)
-            shutil.copy(ELASTIC, program + ".new")
+            harness.copy_program(ELASTIC, program + ".new")
             os.rename(program + ".new", program)
             harness.kill(run.rank(victim))
             check(run.wait() == 0, run.errors())

@@ -39,7 +39,7 @@ def place():
     folder = os.path.join(base, EVIL)
     os.makedirs(folder)
     program = os.path.join(folder, EVIL)
-    subprocess.run(["cp", NAMES, program], check=True)  # a process that another case starts must not have it open for writing
+    harness.copy_program(NAMES, program)
     return base, folder, program
 
 

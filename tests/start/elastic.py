@@ -252,7 +252,7 @@ def newcomer_lost(place, resize):
 def not_executable():
     with harness.temporary_directory() as directory:
         program = directory + "/elastic"
-        shutil.copy(ELASTIC, program)
+        harness.copy_program(ELASTIC, program)
         with Run([program, "1000", "20", "-", "%MARKS%", "--dome-tasks", "2"]) as run:
             reach(run, 1)
             os.chmod(program, 0o644)

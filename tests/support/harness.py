@@ -88,6 +88,11 @@ def clean_environment():
     }
 
 
+def copy_program(source, to):
+    """By a process of its own: what another case starts meanwhile must not have it open for writing ("Text file busy")."""
+    subprocess.run(["cp", source, to], check=True)
+
+
 def wait_until(condition, what, seconds=HANG):
     until = time.monotonic() + seconds
     pause = 0.002
