@@ -499,6 +499,24 @@ static dome_network *read_good(int hosts, char *const *names)
     return network;
 }
 
+/* A file that an earlier version of the library has written. */
+static void test_known(void)
+{
+    char *text;
+    gsize length;
+    const char *reason = NULL;
+    g_assert_true(g_file_get_contents(DOME_SOURCE_DIR "/tests/data/networks/known.network", &text, &length, NULL));
+    dome_network *network = dome__network_parse(text, length, &reason);
+    g_assert_nonnull(network);
+    g_assert_cmpint(network->hosts, ==, 3);
+    g_assert_cmpstr(network->names[2], ==, "h3");
+    g_assert_cmpfloat(network->latency[2 * 3 + 0], ==, 1.08735e-05);
+    g_assert_cmpfloat(network->bandwidth[1 * 3 + 2], ==, 416893643.86643714);
+    g_assert_cmpint(network->measured, ==, 1795715490);
+    dome__network_free(network);
+    g_free(text);
+}
+
 static void test_file(folder *f, const void *data)
 {
     GRand *rand = g_rand_new_with_seed(13);
@@ -1086,6 +1104,7 @@ int main(int argc, char **argv)
     g_test_add("/network/file/damaged", folder, NULL, folder_open, test_damaged_file, folder_close);
     g_test_add("/network/file/many", folder, NULL, folder_open, test_many_files, folder_close);
     g_test_add_func("/network/file/age", test_age);
+    g_test_add_func("/network/file/known", test_known);
     g_test_add_func("/network/survey/clusters", test_survey);
     g_test_add_func("/network/survey/medium", test_medium);
     g_test_add_func("/network/survey/medium-unclear", test_medium_unclear);
