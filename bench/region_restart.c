@@ -2,7 +2,7 @@
  * first run writes a checkpoint and ends; one that is started with --dome-restart prints, a line each, the seconds of the slowest
  * task:
  *
- *   init SECONDS     dome_init, in which a checkpoint is chosen, and verified if it is to be
+ *   init SECONDS     dome_init, in which a checkpoint is chosen and, without --dome-restart-load lazy, verified
  *   new SECONDS      dome_region_new
  *   first SECONDS    from before dome_region_new until one element in the middle of the task's part has been read
  *   pages SECONDS    from before dome_region_new until each page of the task's part has been touched, in order

@@ -1,6 +1,6 @@
 /* Included before a program that has no clock of its own (cc -include): it then prints the lines of program.h, from its first
- * vector or region to its end. With TIMED_BATCHES it also prints "at N" where it reports its progress, for those who wait for a
- * boundary. */
+ * vector or region to its end. With TIMED_BATCHES it also prints "at N" where it reports its progress, so that a script can
+ * wait for a boundary. */
 #ifndef PROGRAM_TIMED_H
 #define PROGRAM_TIMED_H
 

@@ -90,7 +90,7 @@ static void name_program(dome_env *env, const char *path)
     g_free(file);
 }
 
-/* With what needs no options. */
+/* Only the parts that need no options. */
 static dome_env *new_environment(void)
 {
     dome_env *env = g_new0(dome_env, 1);

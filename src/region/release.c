@@ -237,7 +237,7 @@ static void note_run(void *ctx, uint64_t first, uint64_t count, const void *valu
     dome__unit_writes_add(u->writes, first * u->setup.atom, count * u->setup.atom);
 }
 
-/* What goes to a home is a turn of this task's at each of these units. */
+/* The changes sent to a home are one turn of this task at each of these units. */
 static void note_turns(dome_release_units *u, const dome_delta *delta, const uint64_t *units, guint count)
 {
     if (!u->writes)

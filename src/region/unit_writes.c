@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Units that are watched: those that were touched first. */
+/* So many units are watched: the first that are touched. */
 enum { MOST_UNITS = 4096, MOST_TOLD = 64 };
 
 /* A unit that was written once or twice by a task is its beginning, and no habit. */

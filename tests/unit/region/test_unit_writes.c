@@ -207,7 +207,7 @@ static void test_text(void)
     expect_text("elements 7, 9 to 12 and others", 3, runs);
 }
 
-/* More units than are watched: those that came first are. */
+/* With more units than can be watched, the first ones are. */
 static void test_many_units(void)
 {
     enum { MANY = 6000, SMALL = 64 };
