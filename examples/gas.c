@@ -1,6 +1,6 @@
-/* A rarefied gas in a wind tunnel, in the manner of Mp3d of SPLASH, in memory that all tasks share. Each task moves some
- * particles, and lets those collide that are in some cells, whoever has moved them. So tasks write neighbouring particles, which
- * release consistency allows without passing units back and forth.
+/* A rarefied gas in a wind tunnel, in the manner of Mp3d of SPLASH, in memory that all tasks share. Each task moves its part of
+ * the particles, and then collides those in its part of the cells, which other tasks may have moved. So several tasks write to
+ * one unit; with release consistency the unit does not travel back and forth for that.
  *
  *     gas [--particles N] [--steps S]
  *

@@ -15,7 +15,7 @@ struct particle {
     int64_t collisions;
 };
 
-/* What has been in a cell, in all steps together. */
+/* Sums of a cell over all steps. */
 struct cell {
     int64_t particles, collisions;
     double momentum[3];

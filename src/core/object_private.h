@@ -53,8 +53,9 @@ uint64_t dome__object_parameters(const dome_object *object, void *buffer);
 bool dome__object_is_shared(const dome_object *object);
 bool dome__object_shares(const dome_object *object, int rank);
 
-/* Calls the slot `meet` once for each table of objects that tasks share, with named: of those that have names of the program's.
- * *waits: there are such objects, and no table has the slot; then all tasks have still to wait for each other. Collective. */
+/* Calls the slot `meet` once for each table of objects that tasks share; named: only if the program has named one of them.
+ * *waits: there are such objects, but no table has the slot, so the caller has to let all tasks wait for each other. Collective.
+ */
 dome_status dome__objects_meet(dome_env *env, bool named, bool *waits);
 
 /* Whether the object may read its values later; and has it do so (the slot `load`). */

@@ -81,8 +81,8 @@ typedef struct dome_balance_options {
 
 typedef enum dome_deltas { DOME_DELTAS_AUTO, DOME_DELTAS_OFF } dome_deltas;
 
-/* What a checkpoint contains of its own: everything; what may have been written since the one before, as far as that is known
- * without comparing; what has changed. */
+/* The blocks in a checkpoint's own file: BASIC, all; ESTIMATE, those that may have been written since the last checkpoint,
+ * without comparing bytes; ACCURATE, those whose bytes differ. */
 typedef enum dome_checkpoint_mode {
     DOME_CHECKPOINT_BASIC,
     DOME_CHECKPOINT_ESTIMATE,

@@ -24,8 +24,8 @@ typedef struct dome_region_figures {
 /* Figures for a region that is being made. env keeps them. Each task alone; tasks make regions in one order. */
 dome_region_figures *dome__region_profile_add(dome_env *env, const char *name);
 
-/* Notes who writes what, of a region with such elements and units, if the program is to be told; otherwise NULL. The figures keep
- * it. Likewise. */
+/* The record of which elements this task writes; NULL unless the profile or the trace asks for it. The figures own it. Likewise.
+ */
 dome_unit_writes *dome__region_profile_watch(const dome_env *env, dome_region_figures *figures,
                                              const dome_unit_writes_setup *setup);
 
@@ -43,7 +43,7 @@ void dome__region_fault_end(const dome_region_stop *stop, bool write);
  * transport. */
 int dome__region_profile_text(const dome_env *env, char **text);
 
-/* Puts what has changed into the trace: a dome_trace_totals. */
+/* Writes into the trace the figures that have grown since the last call: a dome_trace_totals. */
 void dome__region_profile_record(dome_trace *trace, void *env);
 
 void dome__region_profile_free(gpointer figures);

@@ -62,8 +62,8 @@ void dome__units_free(dome_units *units);
 /* Returns when this task has the right to each of these units, or has had it for a while. Any thread but the channel's. */
 void dome__units_want(dome_units *units, uint64_t first, uint64_t count, bool write);
 
-/* Has the home of a unit, of another member, add something to it (calls.add there). message: DOME_UNIT_PACKET bytes of room, then
- * what is to be added. Returns the answer as dome__home_ask does. */
+/* Sends an addition to the unit's home, which is another member, and waits for its answer (calls.add there makes it). message:
+ * DOME_UNIT_PACKET bytes of room, then the addition. The caller unrefs the answer. */
 GByteArray *dome__units_add(dome_units *units, uint64_t unit, uint8_t *message, uint32_t bytes);
 
 /* ---- other homes, at a boundary: no thread of any task accesses the region, and nobody wants a unit ----

@@ -104,7 +104,7 @@ static void write_spans(const dvec_span spans[2], uint64_t step)
             ((double *)spans[s].data)[i] = value(step, spans[s].first + i);
 }
 
-/* Each task writes other elements than those that it owns. */
+/* Each task writes elements that another task owns. */
 static void write_region(const state *s, dome_region *region, uint64_t first, uint64_t count, uint64_t step)
 {
     int32_t *data = dome_region_data(region);

@@ -2,7 +2,7 @@
  *
  *     touching VARIANT [MARKS] [COUNT]
  *
- * "count": all tasks add to counters of which each task is the home of one, COUNT times; "additions", "release": the same by
+ * "count": each task is the home of one counter, and adds COUNT times to the counters of all; "additions", "release": the same by
  * dome_region_fetch_add, without and with release consistency. "hand-overs": COUNT by a lock, with
  * which four tasks kill themselves one after the other. In the others the last task makes the mistake: "null", "overflow";
  * "handled": it had a handler of its own before the regions; "chained": it installs one later, which calls the one before for
