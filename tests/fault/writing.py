@@ -1,13 +1,14 @@
-"""Programs that end in the middle of dvec_write: the file is the one before or the new one, and nothing is beside it. A Zarr array is
-whole, too; beside it a hidden folder may be, which the next program that writes there removes.
+"""Programs that end in the middle of dvec_write: the file is the one before or the new one. A Zarr array is whole, too. A hidden file or
+folder may be beside it, which the next program that writes there removes.
 
     writing.py [ENDS [SEED]]
 
 Three tasks write a vector again and again, until a task is killed, or the hub is, or SIGTERM comes, at any moment. The file has a
-hidden name for some microseconds, when it takes the place of the one before: one end may hit that."""
+hidden name for some microseconds, when it takes the place of the one before, and some ends hit that."""
 
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -19,7 +20,6 @@ import harness
 from harness import PROGRAMS, Run, check, kill, wait_until
 
 BYTES = 128 + 100000 * 8
-hit = []
 
 
 def can_do_without_names(folder):
@@ -36,23 +36,30 @@ def with_zarr():
 
 
 def check_file(folder):
-    left = [name for name in os.listdir(folder) if name != "x.npy"]
-    hit.extend(left)
-    check(len(hit) <= 1, "left: " + ", ".join(hit))
     with open(folder + "/x.npy", "rb") as f:
         content = f.read()
     check(len(content) == BYTES and content[:6] == b"\x93NUMPY", "the file is not whole: %d bytes" % len(content))
+    left = sorted(os.listdir(folder))
+    left.remove("x.npy")
+    check(all(re.fullmatch(r"\.dome-new-\d+-\d+", name) for name in left) and len(left) <= 1, "left: " + ", ".join(left))
+    check_next_writer(folder, "npy")
+
+
+def check_next_writer(folder, ending):
+    """It can read what is there, and leaves nothing but what it writes."""
+    x, y = "x." + ending, "y." + ending
+    done = subprocess.run([PROGRAMS + "/convert", folder + "/" + x, folder + "/" + y, "0", "--dome-transport", "self"],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    check(done.returncode == 0 and "failed" not in done.stdout, "%s cannot be read: %s" % (x, done.stdout))
+    left = sorted(os.listdir(folder))
+    check(left == [x, y], "left: " + ", ".join(left))
 
 
 def check_array(folder):
     files = {name: os.path.getsize(folder + "/x.zarr/" + name) for name in os.listdir(folder + "/x.zarr")}
     files.pop(".zarray", None)
     check(files == {str(k): 40000 for k in range(20)}, "the array is not whole: %s" % files)
-    done = subprocess.run([PROGRAMS + "/convert", folder + "/x.zarr", folder + "/y.zarr", "0", "--dome-transport", "self"],
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    check(done.returncode == 0 and "failed" not in done.stdout, "the array cannot be read: " + done.stdout)
-    left = sorted(os.listdir(folder))
-    check(left == ["x.zarr", "y.zarr"], "left: " + ", ".join(left))
+    check_next_writer(folder, "zarr")
 
 
 def case(who, moment, name):
