@@ -26,6 +26,9 @@ else()
     list(APPEND DOME_SOURCES src/ckpt/checkpoint.c) # says that there are none
 endif()
 
+# libdome-omp alone has these.
+file(GLOB DOME_OPENMP_SOURCES CONFIGURE_DEPENDS src/openmp/*.c)
+
 # Loops over elements.
 file(GLOB DOME_KERNEL_SOURCES CONFIGURE_DEPENDS src/kernels/*.c src/eval/*.c src/files/*.c src/objects/*.c src/arrays/*.c src/io/*.c src/sparse/*.c)
 

@@ -1,0 +1,59 @@
+/* What the runtime of OpenMP asks of the other tasks. All constructs rest on these few functions; with one task they cost nothing.
+ *
+ *     task 0                                      the other tasks
+ *     fork(&region)      ---- memory agrees --->  await_fork(&region)
+ *     runs its threads of the region              run theirs
+ *     meet(place)        <--- memory agrees --->  meet(place)          a barrier; and the end of the region
+ *
+ *     enter();  x = x + 1;  leave(true);          a short section: one task at a time, with all that was published before it
+ *
+ * They are called in the task's own context (thread.h: a virtual thread asks the task to call), by the thread that called
+ * dome_init. */
+#ifndef DOME_SRC_OPENMP_TASKS_H
+#define DOME_SRC_OPENMP_TASKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { DOME_OMP_FORK_WORDS = 12 };
+
+/* A parallel region as all tasks begin it. */
+typedef struct dome_omp_fork {
+    uint64_t words[DOME_OMP_FORK_WORDS]; /* the region's function, its argument, numbers: of the caller's choice */
+    uint64_t place;                      /* by which the program's places of synchronisation differ */
+} dome_omp_fork;
+
+typedef struct dome_omp_tasks {
+    int rank, size;
+
+    /* Task 0: all other tasks return from await_fork with `fork`, and have what task 0 has written. */
+    void (*fork)(const dome_omp_fork *fork);
+    /* The other tasks. False: the program ends. */
+    bool (*await_fork)(dome_omp_fork *fork);
+    /* Task 0, once: the other tasks return false from await_fork. */
+    void (*end)(void);
+
+    /* All threads of this task have arrived: the tasks wait for each other, and each has what all have written. */
+    void (*meet)(uint64_t place);
+
+    /* One task at a time: from enter on this task has what others had published at their leave; leave publishes what it has
+     * written. tell: tasks that are in await look again. Not nested. */
+    void (*enter)(void);
+    void (*leave)(bool tell);
+
+    /* How often others have told so far; await returns when they have told since `seen`, or after a second. */
+    uint64_t (*told)(void);
+    void (*await)(uint64_t seen);
+
+    /* Memory of which all tasks have the same, all zero at first, at the same address on all: state of locks, of orders. */
+    void *shared;
+    uint64_t shared_bytes;
+
+    /* Whether other tasks may access this address at all: globals, the heap, stacks. */
+    bool (*is_shared)(const void *address);
+} dome_omp_tasks;
+
+/* Of a program of one task, until others are there (tasks.c). */
+extern dome_omp_tasks dome__omp_tasks;
+
+#endif
