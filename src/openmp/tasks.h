@@ -1,4 +1,5 @@
-/* What the runtime of OpenMP asks of the other tasks. All constructs rest on these few functions; with one task they cost nothing.
+/* What the runtime of OpenMP asks of the other tasks. All constructs rest on these few functions; with one task they cost
+ * nothing.
  *
  *     task 0                                      the other tasks
  *     fork(&region)      ---- memory agrees --->  await_fork(&region)
