@@ -149,7 +149,12 @@ static char *take_run(arena *a, unsigned thread, uint64_t bytes, bool *zero)
 
 static bool give_back(char *begin, uint64_t bytes)
 {
-    return bytes >= GIVEN_BACK && dome__omp_arena_gives_back && madvise(begin, bytes, MADV_DONTNEED) == 0;
+    if (bytes < GIVEN_BACK || !dome__omp_arena_gives_back)
+        return false;
+    const int error = errno; /* free keeps it */
+    const bool given = madvise(begin, bytes, MADV_DONTNEED) == 0;
+    errno = error;
+    return given;
 }
 
 /* Runs that touch become one; one that touches the top becomes part of it. */

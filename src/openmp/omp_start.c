@@ -2,14 +2,15 @@
 
 #include "openmp/fibre.h"
 #include "openmp/omp_arguments.h"
+#include "openmp/omp_heap.h"
 #include "openmp/omp_image.h"
+#include "openmp/omp_next.h"
 #include "openmp/omp_worker.h"
 #include "openmp/places.h"
 #include "openmp/tasks.h"
 #include "program/start.h"
 #include "system/say.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,14 +44,6 @@ dome_env *dome__omp_env(void)
     return state.env;
 }
 
-static void *next(const char *name)
-{
-    void *found = dlsym(RTLD_NEXT, name);
-    if (!found)
-        dome__start_failed(NULL, 1, "the C library is not as libdome-omp expects it");
-    return found;
-}
-
 /* ---- the task, and the program's first thread ---- */
 
 static bool is_first_thread(void)
@@ -68,7 +61,7 @@ static void call_on_task(void (*call)(void *), void *argument)
 
 static void run_program(void)
 {
-    start_function *start = (start_function *)next("__libc_start_main");
+    start_function *start = (start_function *)dome__omp_next("__libc_start_main");
     start(given.main, given.argc, given.argv, given.init, given.fini, given.loader_fini, given.stack_end);
     __builtin_unreachable(); /* it has called exit */
 }
@@ -127,8 +120,7 @@ static void end_other(void)
     int status;
     end_task(&status);
     fflush(NULL);
-    ((void (*)(int))next("_exit"))(status);
-    __builtin_unreachable();
+    _exit(status);
 }
 
 void dome__omp_end_now(int status, const char *text)
@@ -147,6 +139,7 @@ static void become_other(void)
 
 static void begin(void)
 {
+    dome__omp_heap_begin();
     dome__omp_image_describe();
     dome_env *env = dome_init(&given.argc, &given.argv);
     state.process = getpid();
