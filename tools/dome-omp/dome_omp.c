@@ -220,7 +220,7 @@ static bool find_places(places *p)
     } else {
         p->include = g_build_filename(prefix, DOME_OMP_INCLUDEDIR, NULL);
         p->library = g_build_filename(prefix, DOME_OMP_LIBDIR, NULL);
-        p->loader = g_build_filename(p->library, "dome-omp", "dome-ld", NULL);
+        p->loader = g_build_filename(p->library, "dome-ld", NULL);
     }
     p->specs = g_build_filename(p->library, "dome-omp", NULL);
     g_free(folder);
