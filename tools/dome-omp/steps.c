@@ -42,20 +42,44 @@ static char *value_of(char **command, const char *option)
     return NULL;
 }
 
-/* The place of the source among a compiler's arguments; 0: it is not found. gcc says its name again by -dumpbase, unless the user
- * has done so. */
+/* The place of the source among a compiler's arguments; 0: it is not found. */
 static unsigned source_in(char **command)
 {
-    static const char *const with_value[] = {"-I", "-D", "-U", "-o", "-MD", "-MMD", "-MF", "-MT", "-MQ", "-dumpbase"};
-    const char *base = value_of(command, "-dumpbase");
+    static const char *const with_value[] = {"-I",
+                                             "-D",
+                                             "-U",
+                                             "-A",
+                                             "-J",
+                                             "-o",
+                                             "-MD",
+                                             "-MMD",
+                                             "-MF",
+                                             "-MT",
+                                             "-MQ",
+                                             "-dumpdir",
+                                             "-dumpbase",
+                                             "-dumpbase-ext",
+                                             "-auxbase",
+                                             "-auxbase-strip",
+                                             "-aux-info",
+                                             "--param",
+                                             "-imultiarch",
+                                             "-imultilib",
+                                             "-include",
+                                             "-imacros",
+                                             "-isystem",
+                                             "-iprefix",
+                                             "-iquote",
+                                             "-idirafter",
+                                             "-isysroot",
+                                             "-iwithprefix",
+                                             "-iwithprefixbefore",
+                                             "-fintrinsic-modules-path"};
     for (unsigned i = 1; command[i]; i++) {
-        char *name = g_path_get_basename(command[i]);
-        bool it = strcmp(command[i], "-") == 0 ||
-                  (base && strcmp(name, base) == 0 && g_file_test(command[i], G_FILE_TEST_EXISTS));
+        bool it = command[i][0] != '-' || !command[i][1];
         for (unsigned k = 0; k < G_N_ELEMENTS(with_value); k++)
             it = it && strcmp(command[i - 1], with_value[k]) != 0;
-        g_free(name);
-        if (it)
+        if (it && (strcmp(command[i], "-") == 0 || g_file_test(command[i], G_FILE_TEST_IS_REGULAR)))
             return i;
     }
     return 0;
@@ -179,8 +203,9 @@ static int compile_fortran(char **command)
     if (!flush_calls_fortran(text, name, is_fixed(name, command), result))
         return become(command);
     fputs(errors ? errors : "", stderr);
-    char *file = scratch(result->str, result->len, suffix ? suffix : ".f90");
-    const int status = file ? run((char **)compiling(command, source, file, "-fpreprocessed")->pdata, NULL, NULL) : 1;
+    char *file = scratch(result->str, result->len, suffix ? suffix : ".f90"), *folder = g_path_get_dirname(name);
+    char *include = g_strdup_printf("-I%s", folder); /* for "include 'file'" */
+    const int status = file ? run((char **)compiling(command, source, file, include)->pdata, NULL, NULL) : 1;
     if (file)
         g_unlink(file);
     return status;
