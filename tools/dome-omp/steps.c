@@ -85,26 +85,24 @@ static unsigned source_in(char **command)
     return 0;
 }
 
-/* The same command for the preprocessor alone. to: NULL: it writes to standard output. */
-static GPtrArray *preprocessing(char **command, const char *to)
+/* The same command for the preprocessor alone, which writes to a file. */
+static GPtrArray *preprocessing(char **command, char *to)
 {
     GPtrArray *c = g_ptr_array_new();
     for (; *command; command++) {
         if (strcmp(*command, "-o") == 0 && command[1])
             command++;
         else
-            g_ptr_array_add(c, (char *)(g_str_has_prefix(*command, "-cpp=") ? "-cpp" : *command));
+            g_ptr_array_add(c, *command);
     }
     g_ptr_array_add(c, "-E");
-    if (to) {
-        g_ptr_array_add(c, "-o");
-        g_ptr_array_add(c, (char *)to);
-    }
+    g_ptr_array_add(c, "-o");
+    g_ptr_array_add(c, to);
     g_ptr_array_add(c, NULL);
     return c;
 }
 
-/* The same command for a preprocessed text. */
+/* The same command for a preprocessed text in place of the source, which Fortran's has twice. */
 static GPtrArray *compiling(char **command, unsigned source, const char *text, const char *more)
 {
     static const char *const with_value[] = {"-MD", "-MMD", "-MF", "-MT", "-MQ", NULL};
@@ -119,30 +117,34 @@ static GPtrArray *compiling(char **command, unsigned source, const char *text, c
             }
         }
         if (!leave)
-            g_ptr_array_add(c, (char *)(i == source ? text : command[i]));
+            g_ptr_array_add(c, (char *)(strcmp(command[i], command[source]) == 0 ? text : command[i]));
     }
     g_ptr_array_add(c, (char *)more);
     g_ptr_array_add(c, NULL);
     return c;
 }
 
-/* A new file of the text, with the end of this name; NULL after a message. */
-static char *scratch(const char *text, gsize length, const char *suffix)
+/* The name of a new file, with this end; NULL after a message. */
+static char *scratch(const char *suffix)
 {
-    GError *error = NULL;
     char *name = g_strdup_printf("%s/dome-omp-XXXXXX%s", g_get_tmp_dir(), suffix);
     const int fd = g_mkstemp(name);
-    if (fd < 0)
-        fprintf(stderr, "dome-omp: error: %s: %s\n", name, g_strerror(errno));
-    if (fd >= 0 && close(fd) == 0 && (!text || g_file_set_contents(name, text, (gssize)length, &error)))
+    if (fd >= 0 && close(fd) == 0)
         return name;
-    if (error)
-        fprintf(stderr, "dome-omp: error: %s\n", error->message);
-    g_clear_error(&error);
-    if (fd >= 0)
-        g_unlink(name);
+    fprintf(stderr, "dome-omp: error: %s: %s\n", name, g_strerror(errno));
     g_free(name);
     return NULL;
+}
+
+/* False after a message. */
+static bool write_text(const char *file, const GString *text)
+{
+    GError *error = NULL;
+    if (g_file_set_contents(file, text->str, (gssize)text->len, &error))
+        return true;
+    fprintf(stderr, "dome-omp: error: %s\n", error->message);
+    g_error_free(error);
+    return false;
 }
 
 /* cc1, cc1plus */
@@ -150,10 +152,10 @@ static int compile_c(char **command)
 {
     const unsigned source = source_in(command);
     const bool from_pipe = source && strcmp(command[source], "-") == 0; /* it can be read once */
-    char *file = source ? scratch(NULL, 0, ".i") : NULL, *text = NULL, *errors = NULL;
+    char *file = source ? scratch(".i") : NULL, *text = NULL, *errors = NULL;
     gsize length = 0;
     if (!source)
-        return become(command);
+        return become(command); /* gcc asks for its version, say */
     if (!file)
         return 1;
     GString *result = g_string_new(NULL);
@@ -163,7 +165,7 @@ static int compile_c(char **command)
         status = 1;
     } else if (status == 0 && (flush_calls(text, length, result) || from_pipe)) {
         fputs(errors ? errors : "", stderr);
-        status = g_file_set_contents(file, result->str, (gssize)result->len, NULL) ? 0 : 1;
+        status = write_text(file, result) ? 0 : 1;
         status = status ? status : run((char **)compiling(command, source, file, "-fpreprocessed")->pdata, NULL, NULL);
     } else if (!from_pipe) { /* nothing to change, or an error, which the compiler says itself */
         g_unlink(file);
@@ -189,31 +191,37 @@ static bool is_fixed(const char *file, char **command)
 static int compile_fortran(char **command)
 {
     const unsigned source = source_in(command);
-    char *text = NULL, *errors = NULL;
+    char *text = NULL, *errors = NULL, *file = NULL;
     bool preprocess = false;
     for (char **w = command; *w; w++)
         preprocess = preprocess || g_str_has_prefix(*w, "-cpp");
     if (!source || strcmp(command[source], "-") == 0)
         return become(command);
     const char *name = command[source], *suffix = strrchr(name, '.');
-    if (preprocess ? run((char **)preprocessing(command, NULL)->pdata, &text, &errors) != 0
-                   : !g_file_get_contents(name, &text, NULL, NULL))
-        return become(command); /* it says itself what is wrong */
+    file = scratch(suffix ? suffix : ".f90");
+    if (!file)
+        return 1;
     GString *result = g_string_new(NULL);
-    if (!flush_calls_fortran(text, name, is_fixed(name, command), result))
+    const bool read = (!preprocess || run((char **)preprocessing(command, file)->pdata, NULL, &errors) == 0) &&
+                      g_file_get_contents(preprocess ? file : name, &text, NULL, NULL);
+    if (!read || !flush_calls_fortran(text, name, is_fixed(name, command), result)) {
+        g_unlink(file); /* nothing to change, or an error, which the compiler says itself */
         return become(command);
+    }
     fputs(errors ? errors : "", stderr);
-    char *file = scratch(result->str, result->len, suffix ? suffix : ".f90"), *folder = g_path_get_dirname(name);
-    char *include = g_strdup_printf("-I%s", folder); /* for "include 'file'" */
-    const int status = file ? run((char **)compiling(command, source, file, include)->pdata, NULL, NULL) : 1;
-    if (file)
-        g_unlink(file);
+    char *include = g_strdup_printf("-I%s", g_path_get_dirname(name)); /* for "include 'file'" */
+    int status = write_text(file, result) ? 0 : 1;
+    status = status ? status : run((char **)compiling(command, source, file, include)->pdata, NULL, NULL);
+    g_unlink(file);
     return status;
 }
 
 int step_run(char **command)
 {
     char *name = g_path_get_basename(command[0]);
+    for (char **w = command; *w; w++)
+        if (strcmp(*w, "-E") == 0)
+            return become(command);
     if (strcmp(name, "cc1") == 0 || strcmp(name, "cc1plus") == 0)
         return compile_c(command);
     if (strcmp(name, "f951") == 0)
