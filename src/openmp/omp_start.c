@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 typedef int main_function(int argc, char **argv, char **environment);
@@ -81,7 +82,6 @@ static void become_first(void)
     const int error = dome__omp_fibre_make(&state.first, dome__omp_stack_end(0), first_stack_bytes(), run_program);
     if (error)
         dome__start_failed(state.env, 1, g_strdup_printf("there is no place for the stack of main: %s", g_strerror(error)));
-    state.task.thread_pointer = dome__omp_thread_pointer();
     for (;;) {
         dome__omp_fibre_switch(&state.task, &state.first);
         state.call(state.argument);
@@ -111,6 +111,34 @@ __attribute__((destructor)) static void end_program(void)
         _exit(failed);
     }
 }
+
+/* Dome cannot go on. What the program has registered by atexit is not for the task to call: it would be on another stack. */
+static bool is_task(void)
+{
+    return state.env && state.process == getpid() && dome__omp_thread_pointer() == state.task.thread_pointer;
+}
+
+void exit(int status)
+{
+    if (is_task()) {
+        fflush(NULL);
+        _exit(status);
+    }
+    ((void (*)(int))dome__omp_next("exit"))(status);
+    __builtin_unreachable();
+}
+
+/* Without the program's destructors, but not without the other tasks. */
+void _exit(int status)
+{
+    int failed = 0;
+    if (is_first_thread() && dome__omp_is_programs(__builtin_return_address(0)))
+        call_on_task(end_task, &failed);
+    for (;;)
+        syscall(SYS_exit_group, failed ? failed : status);
+}
+
+void _Exit(int status) __attribute__((alias("_exit")));
 
 static void end_other(void) __attribute__((noreturn));
 
@@ -143,6 +171,7 @@ static void begin(void)
     dome__omp_image_describe();
     dome_env *env = dome_init(&given.argc, &given.argv);
     state.process = getpid();
+    state.task.thread_pointer = dome__omp_thread_pointer();
     given.argv = dome__omp_arguments_place(env, &given.argc, given.argv);
     dome__omp_image_compare(env);
     state.env = env;
