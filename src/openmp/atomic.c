@@ -2,10 +2,10 @@
  * held back. With one task the operation is the processor's. */
 #include <string.h>
 
-#include "openmp/order.h"
 #include "openmp/spin.h"
 #include "openmp/tasks.h"
 #include "openmp/team.h"
+#include "openmp/turn.h"
 
 #pragma GCC diagnostic ignored "-Wbuiltin-declaration-mismatch"
 

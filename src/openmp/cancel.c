@@ -1,9 +1,9 @@
 /* cancel, where OMP_CANCELLATION allows it. */
 #include "openmp/icv.h"
-#include "openmp/order.h"
 #include "openmp/shared.h"
 #include "openmp/taskgroup.h"
 #include "openmp/team.h"
+#include "openmp/turn.h"
 
 enum { PARALLEL = 1, LOOP = 2, SECTIONS = 4, TASKGROUP = 8 };
 

@@ -1,8 +1,8 @@
 /* critical, and atomic updates that no instruction can do. */
 #include "openmp/critical.h"
-#include "openmp/order.h"
 #include "openmp/shared.h"
 #include "openmp/team.h"
+#include "openmp/turn.h"
 
 typedef struct hold {
     uint64_t *word;

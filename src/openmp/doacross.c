@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "openmp/order.h"
 #include "openmp/shared.h"
+#include "openmp/turn.h"
 
 typedef unsigned long long ull;
 

@@ -140,7 +140,7 @@ static void read_stack_size(void)
     if (!value)
         return;
     uint64_t number, bytes = 0;
-    if (number_at(&text, 1, DOME_OMP_STACK_STRIDE, &number)) {
+    if (number_at(&text, 1, DOME_OMP_STACK_MOST, &number)) {
         static const char units[] = "BKMG";
         const char *unit = *text ? strchr(units, toupper((unsigned char)*text)) : units + 1;
         if (unit && !*after_spaces(text + (*text != 0)))
@@ -150,7 +150,7 @@ static void read_stack_size(void)
         wrong("OMP_STACKSIZE", value, "8M");
         return;
     }
-    uint64_t page = 1 << 12, most = DOME_OMP_STACK_STRIDE / 2;
+    uint64_t page = 1 << 12, most = DOME_OMP_STACK_MOST;
     bytes = (bytes + page - 1) / page * page + DOME_OMP_GUARD_BYTES;
     environment.stack_bytes = bytes < DOME_OMP_STACK_LEAST ? DOME_OMP_STACK_LEAST : bytes > most ? most : bytes;
 }

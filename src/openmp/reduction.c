@@ -5,9 +5,9 @@
 
 #include "openmp/barrier.h"
 #include "openmp/memory_openmp.h"
-#include "openmp/order.h"
 #include "openmp/shared.h"
 #include "openmp/task.h"
+#include "openmp/turn.h"
 
 /* The words of a block; see reduction.h. */
 enum { HOW_MANY, BYTES, MEMORY, ALLOCATOR, NEXT, IS_FIRST, END, OF_EACH };

@@ -23,7 +23,7 @@ typedef struct dome_omp_shared {
     uint64_t cancelled_region;  /* the serial of the region that is cancelled */
     uint64_t cancelled_sharing; /* the construct that is */
     uint64_t turn;              /* the task that has it */
-    uint64_t round;             /* order.c */
+    uint64_t round;             /* turn.c */
     dome_omp_slot ordered[DOME_OMP_ORDERED_SLOTS];
     dome_omp_slot memory[DOME_OMP_ORDERED_SLOTS]; /* of work-sharing constructs: address */
     dome_omp_slot reductions[DOME_OMP_ORDERED_SLOTS];

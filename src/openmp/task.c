@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "openmp/memory_openmp.h"
-#include "openmp/order.h"
+#include "openmp/turn.h"
 
 /* ---- running ---- */
 

@@ -2,7 +2,7 @@
  * other, in the order of their numbers, each until it cannot go on:
  *
  *     READY      runs when its turn comes
- *     BLOCKED    its attempt (order.h) is made again and again, and it is READY when that succeeds
+ *     BLOCKED    its attempt (turn.h) is made again and again, and it is READY when that succeeds
  *     ARRIVED    at a barrier: READY when all threads are there
  *     ENDED      has returned from the region's function
  *
@@ -10,8 +10,8 @@
 #ifndef DOME_SRC_OPENMP_TEAM_H
 #define DOME_SRC_OPENMP_TEAM_H
 
+#include "openmp/deal.h"
 #include "openmp/fibre.h"
-#include "openmp/loop.h"
 #include "openmp/places.h"
 
 /* The variables of the specification ("internal control variables") that belong to a thread's task. */
@@ -54,7 +54,7 @@ typedef struct dome_omp_thread {
     dome_omp_team *team;
     dome_omp_variables variables;
     bool (*attempt)(void *); /* BLOCKED: until this succeeds */
-    bool in_turn, refused;   /* it is made in turn (order.h); it has failed though the thread had the turn */
+    bool in_turn, refused;   /* it is made in turn (turn.h); it has failed though the thread had the turn */
     void (*call)(void *);    /* what the task is to call for it */
     void *argument;          /* of either */
     uint64_t construct;      /* how many of those that need state of the team it has met */

@@ -1,6 +1,6 @@
 /* ordered: the chunks of an ordered loop take turns, by a word that has the number of the chunk which may. */
-#ifndef DOME_SRC_OPENMP_ORDERED_H
-#define DOME_SRC_OPENMP_ORDERED_H
+#ifndef DOME_SRC_OPENMP_ORDERED_LOOP_H
+#define DOME_SRC_OPENMP_ORDERED_LOOP_H
 
 #include "openmp/team.h"
 

@@ -1,7 +1,7 @@
 /* What compilers call for loops that are shared: GOMP_loop_*. */
 #include "openmp/barrier.h"
 #include "openmp/doacross.h"
-#include "openmp/ordered.h"
+#include "openmp/ordered_loop.h"
 #include "openmp/reduction.h"
 #include "openmp/team.h"
 

@@ -1,4 +1,4 @@
-#include "openmp/order.h"
+#include "openmp/turn.h"
 
 #include "openmp/icv.h"
 #include "openmp/shared.h"

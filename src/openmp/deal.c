@@ -1,4 +1,4 @@
-#include "openmp/loop.h"
+#include "openmp/deal.h"
 #include "openmp/team.h"
 
 uint64_t dome__omp_loop_count(long start, long end, long step)

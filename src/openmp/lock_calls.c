@@ -1,8 +1,8 @@
 /* Locks of the program: omp_lock_t is one word of 4 bytes, omp_nest_lock_t begins with two. A word is 0, or the number of the
  * thread that has it + 1. */
-#include "openmp/order.h"
 #include "openmp/spin.h"
 #include "openmp/team.h"
+#include "openmp/turn.h"
 
 typedef struct lock {
     uint32_t owner, depth; /* omp_lock_t has no depth */

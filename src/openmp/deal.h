@@ -1,7 +1,7 @@
 /* Iterations of a loop, dealt to the threads of a team. Every schedule is decided by the numbers of threads and iterations alone,
  * so no thread asks another one: chunk k of `dynamic` and `guided` is thread k mod n's. */
-#ifndef DOME_SRC_OPENMP_LOOP_H
-#define DOME_SRC_OPENMP_LOOP_H
+#ifndef DOME_SRC_OPENMP_DEAL_H
+#define DOME_SRC_OPENMP_DEAL_H
 
 #include <stdbool.h>
 #include <stdint.h>

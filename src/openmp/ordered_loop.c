@@ -1,7 +1,7 @@
-#include "openmp/ordered.h"
+#include "openmp/ordered_loop.h"
 
-#include "openmp/order.h"
 #include "openmp/shared.h"
+#include "openmp/turn.h"
 
 /* The word of the loop. Loops that follow each other without a barrier have different ones. */
 static dome_omp_slot *word_of(const dome_omp_loop *loop)
