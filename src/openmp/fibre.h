@@ -18,10 +18,9 @@ typedef struct dome_omp_fibre {
     void *thread_pointer; /* FS base */
 } dome_omp_fibre;
 
-/* Makes the sleeping thread on the stack of `bytes` bytes at `low`: the lowest of them are a guard, the highest `unused` ones are
- * not used. The first switch to the fibre calls `entry`, which never returns. Maps the stack where nothing is mapped yet. 0, or
- * the number of the error. */
-int dome__omp_fibre_make(dome_omp_fibre *fibre, char *low, size_t bytes, size_t unused, void (*entry)(void));
+/* Makes the sleeping thread whose stack ends at `end`, with `bytes` bytes of which the lowest are a guard. The first switch to
+ * the fibre calls `entry`, which never returns. Maps the stack where nothing is mapped yet. 0, or the number of the error. */
+int dome__omp_fibre_make(dome_omp_fibre *fibre, char *end, size_t bytes, void (*entry)(void));
 
 /* A fibre on a stack of its own that has the thread pointer of the caller. */
 void dome__omp_fibre_beside(dome_omp_fibre *fibre, char *stack, size_t bytes, void (*entry)(void));

@@ -2,7 +2,7 @@
  *
  *     heap            0x2000 0000 0000    START divides it
  *     stack of 0      0x3000 0000 0000    main's; the guard at its low end, the thread's static TLS and TCB at its high end
- *     stack of 1      one stride further: a little more than OMP_STACKSIZE, which is the same on all tasks
+ *     stack of 1      one stride further
  *     ... */
 #ifndef DOME_SRC_OPENMP_PLACES_H
 #define DOME_SRC_OPENMP_PLACES_H
@@ -17,21 +17,18 @@ enum {
 #define DOME_OMP_HEAP   UINT64_C(0x200000000000)
 #define DOME_OMP_STACKS UINT64_C(0x300000000000)
 
-#define DOME_OMP_STACK_BYTES (UINT64_C(8) << 20) /* of one, its guard included; OMP_STACKSIZE may ask for others */
-#define DOME_OMP_STACK_LEAST (UINT64_C(1) << 18)
-#define DOME_OMP_STACK_MOST  (UINT64_C(8) << 30)
+/* From a stack to the next. A place is kept for the largest that OMP_STACKSIZE may ask for, so that addresses do not depend on
+ * it. */
+#define DOME_OMP_STACK_STRIDE (UINT64_C(1) << 30)
+#define DOME_OMP_STACK_BYTES  (UINT64_C(8) << 20)
+#define DOME_OMP_STACK_LEAST  (UINT64_C(1) << 18)
+#define DOME_OMP_STACK_MOST   (UINT64_C(1) << 29)
 
-/* From a stack to the next: some pages more than it has, so that the same place in all of them is not the same place in caches.
- */
-static inline uint64_t dome__omp_stack_stride(uint64_t stack_bytes)
+/* The end of a thread's stack, above its highest byte. A stack of n bytes, its guard included, begins n bytes below. Stacks end
+ * at different pages of their places, or their frames would all compete for the same lines of caches. */
+static inline char *dome__omp_stack_end(unsigned thread)
 {
-    return stack_bytes + 9 * 4096;
-}
-
-/* The lowest byte of a thread's stack of so many bytes. */
-static inline char *dome__omp_stack_low(unsigned thread, uint64_t stack_bytes)
-{
-    return (char *)(uintptr_t)(DOME_OMP_STACKS + thread * dome__omp_stack_stride(stack_bytes));
+    return (char *)(uintptr_t)(DOME_OMP_STACKS + (thread + 1) * DOME_OMP_STACK_STRIDE - thread % 64 * UINT64_C(0x9000));
 }
 
 #endif

@@ -66,10 +66,8 @@ void dome__omp_threads_make(unsigned count)
         dome_omp_thread *t = &dome__omp_threads[k];
         if (t->made)
             continue;
-        uint64_t bytes = dome__omp_environment()->stack_bytes;
-        size_t unused = k % 64 * 64; /* so that threads' frames lie at different places in their pages */
-        int error =
-            dome__omp_fibre_make(&t->fibre, dome__omp_stack_low(k, bytes), bytes, unused, k ? run_region_for_ever : run_main);
+        int error = dome__omp_fibre_make(&t->fibre, dome__omp_stack_end(k), dome__omp_environment()->stack_bytes,
+                                         k ? run_region_for_ever : run_main);
         if (error)
             dome__omp_die("OpenMP: the stack of thread %u cannot be made: %s; try a smaller OMP_STACKSIZE or OMP_NUM_THREADS", k,
                           strerror(error));
