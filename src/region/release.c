@@ -633,6 +633,8 @@ static void move_unit(dome_release_units *u, uint64_t unit, int writer, void *ct
     if (writer == r->env->rank)
         u->state[unit] |= VALID | SHARED;
     u->homes[unit] = writer + 1;
+    u->moved_first = u->moved_end ? MIN(u->moved_first, unit) : unit;
+    u->moved_end = MAX(u->moved_end, unit + 1);
 }
 
 static void forget_writer(dome_release_units *u, uint64_t unit, int writer, void *ctx)
@@ -718,7 +720,12 @@ static int meet(dome_release *r, dome_release_word *word, bool by_word)
 
 int dome__release_meet(dome_release *release, uint64_t place)
 {
-    return meet(release, &(dome_release_word){.place = place}, false);
+    return dome__release_meet_at(release, place, false);
+}
+
+int dome__release_meet_at(dome_release *release, uint64_t place, bool moves)
+{
+    return meet(release, &(dome_release_word){.place = place, .moves = moves}, false);
 }
 
 int dome__release_meet_by(dome_release *release, dome_release_word *word)

@@ -48,8 +48,11 @@ typedef struct dome_release_word {
     uint64_t words[DOME_RELEASE_WORDS];
 } dome_release_word;
 
-/* The same with a word: task 0's goes to all tasks. The others need not know the place before. */
+/* The same with a word, which is task 0's on all tasks in the end. The others need not know the place before. */
 int dome__release_meet_by(dome_release *release, dome_release_word *word);
+
+/* The same where all know the place; moves: as in the word. */
+int dome__release_meet_at(dome_release *release, uint64_t place, bool moves);
 
 /* Before a lock is released: sends to the homes what this task has written. Returns what the lock is to carry, which is the
  * caller's. */
@@ -94,6 +97,7 @@ void dome__release_units_free(dome_release_units *units);
 void dome__release_units_want(dome_release_units *units, uint64_t first, uint64_t bytes, bool write);
 void dome__release_units_add(dome_release_units *units, uint64_t first, uint64_t count, const void *values, void *before);
 void dome__release_units_fetch(dome_release_units *units, const dome_layout *layout);
+void dome__release_units_collect(dome_release_units *units); /* units that have got another home: this task has them all then */
 void dome__release_units_adopt(dome_release_units *units, const dome_layout *layout);
 
 #endif

@@ -69,11 +69,12 @@ struct dome_release_units {
     uint16_t *state;   /* by unit */
     uint64_t *changed; /* by unit, at the home: the epoch in which it was changed last, + 1 */
     int32_t *writers;  /* by unit, while homes are chosen: 0 but for those that were written; NULL: homes do not move */
-    char *old;     /* where this task writes, the unit before; at the home of a unit that others fetch, as of the last barrier */
-    uint64_t next; /* the unit behind those that the last fault brought */
-    unsigned streak;         /* faults each of which was at the one's before */
-    GHashTable *readers;     /* at homes: GArray of reader by unit */
-    GArray *dirty, *written; /* uint64_t: units with these states */
+    char *old; /* where this task writes, the unit before; at the home of a unit that others fetch, as of the last barrier */
+    uint64_t moved_first, moved_end; /* homes of some units between these have moved; 0, 0: none */
+    uint64_t next;                   /* the unit behind those that the last fault brought */
+    unsigned streak;                 /* faults each of which was at the one's before */
+    GHashTable *readers;             /* at homes: GArray of reader by unit */
+    GArray *dirty, *written;         /* uint64_t: units with these states */
     dome_region_figures *figures;
     dome_unit_writes *writes; /* NULL: nobody asks for it */
 };

@@ -353,6 +353,16 @@ void dome__release_units_fetch(dome_release_units *units, const dome_layout *lay
     g_array_unref(wanted);
 }
 
+void dome__release_units_collect(dome_release_units *units)
+{
+    GArray *wanted = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    for (uint64_t k = units->moved_first; k < units->moved_end; k++)
+        if (!is_valid(units, k))
+            g_array_append_val(wanted, k);
+    fetch(units, wanted);
+    g_array_unref(wanted);
+}
+
 static void forget_readers(dome_release_units *u)
 {
     GHashTableIter at;

@@ -16,6 +16,7 @@ typedef struct range {
     char *at, *end;
     dome_memory *memory;
     dome_release_units *units;
+    bool keep;
 } range;
 
 struct dome_space {
@@ -73,7 +74,7 @@ static const char *check(const dome_space *space, const dome_space_range *range)
 
 static const char *add(dome_space *space, const dome_space_range *wish)
 {
-    range r = {.at = wish->address, .end = (char *)wish->address + wish->bytes};
+    range r = {.at = wish->address, .end = (char *)wish->address + wish->bytes, .keep = wish->keep};
     const char *why = check(space, wish);
     if (!why)
         r.memory = dome__memory_new("dome-space", wish->bytes, &why);
@@ -117,7 +118,14 @@ dome_status dome__space_add(dome_space *space, const dome_space_range *ranges, u
 
 /* ---- where tasks synchronise ---- */
 
-int dome__space_meet(dome_space *space, dome_release_word *word)
+int dome__space_meet(dome_space *space, uint64_t place, bool moves)
+{
+    const int status = dome__release_meet_at(space->release, place, moves);
+    dome__token_met(space->token);
+    return status;
+}
+
+int dome__space_meet_by(dome_space *space, dome_release_word *word)
 {
     const int status = dome__release_meet_by(space->release, word);
     dome__token_met(space->token);
@@ -185,6 +193,9 @@ void dome__space_free(dome_space *space)
     const stack_t none = {.ss_flags = SS_DISABLE};
     if (!space)
         return;
+    for (guint k = 0; k < space->ranges->len && space->env->rank == 0; k++)
+        if (g_array_index(space->ranges, range, k).keep)
+            dome__release_units_collect(g_array_index(space->ranges, range, k).units);
     dome__agree(space->env, DOME_OK, NULL);
     for (guint k = 0; k < space->ranges->len; k++) {
         const range *r = &g_array_index(space->ranges, range, k);

@@ -5,7 +5,7 @@
  *     dome_space *space = dome__space_new(env);
  *     dome__space_add(space, &(dome_space_range){"globals", start, bytes, .keep = true}, 1);
  *     globals.x = 1;                                          // one task
- *     dome__space_meet(space, &(dome_release_word){.place = 7});
+ *     dome__space_meet(space, 7, true);
  *     printf("%d", globals.x);                                // every task
  *
  * The functions are called by the thread that calls the transport, on a stack that is no part of a range. An access may be made
@@ -22,8 +22,8 @@ typedef struct dome_space dome_space;
  * none. */
 dome_space *dome__space_new(dome_env *env);
 
-/* From now on this task's memory is its own alone: every access passes, and sees what the copy has. Before the channel is
- * stopped; collective. NULL is allowed. */
+/* From now on this task's memory is its own alone. Every access passes; in ranges that kept what was there, task 0 sees what all
+ * have written. Before the channel is stopped; collective. NULL is allowed. */
 void dome__space_free(dome_space *space);
 
 typedef struct dome_space_range {
@@ -37,8 +37,9 @@ typedef struct dome_space_range {
 /* Collective. Returns a status, after dome__fail. */
 dome_status dome__space_add(dome_space *space, const dome_space_range *ranges, unsigned count);
 
-/* All tasks meet: dome__release_meet_by. Collective. */
-int dome__space_meet(dome_space *space, dome_release_word *word);
+/* All tasks meet: dome__release_meet_at, dome__release_meet_by. Collective. */
+int dome__space_meet(dome_space *space, uint64_t place, bool moves);
+int dome__space_meet_by(dome_space *space, dome_release_word *word);
 
 /* Before a system call uses the bytes: all of them can be read, or written, until the next meeting or section. Bytes that are in
  * no range are left alone. */
