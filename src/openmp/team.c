@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "openmp/icv.h"
+#include "openmp/omp_start.h"
 #include "openmp/reduction.h"
 #include "openmp/shared.h"
 #include "openmp/turn.h"
@@ -66,7 +67,8 @@ void dome__omp_threads_make(unsigned count)
         dome_omp_thread *t = &dome__omp_threads[k];
         if (t->made)
             continue;
-        int error = dome__omp_fibre_make(&t->fibre, dome__omp_stack_end(k), dome__omp_environment()->stack_bytes,
+        int error = dome__omp_fibre_make(&t->fibre, dome__omp_stack_end(k),
+                                         k ? dome__omp_environment()->stack_bytes : dome__omp_first_stack_bytes(),
                                          k ? run_region_for_ever : run_main);
         if (error)
             dome__omp_die("OpenMP: the stack of thread %u cannot be made: %s; try a smaller OMP_STACKSIZE or OMP_NUM_THREADS", k,
@@ -131,7 +133,7 @@ void dome__omp_give_way(dome_omp_thread *t, dome_omp_state state)
 void dome__omp_on_task(void (*call)(void *), void *argument)
 {
     dome_omp_thread *t = dome__omp_self();
-    if (dome__omp_tasks.size == 1 || t != dome__omp_running) {
+    if (!here.main || t != dome__omp_running) {
         call(argument);
         return;
     }
