@@ -41,7 +41,7 @@ typedef struct supervisor {
     bool reported, place_known;
     dome_end end;
     char *line, *silent;
-    uint64_t sequence, loop, victims;
+    uint64_t sequence, loop, cause;
 
     int heals; /* losses that hubs have healed, or have tried to */
     GString *avoid;
@@ -133,7 +133,7 @@ static void take_report(supervisor *s, const dome_wire_report *report)
     s->sequence = report->sequence;
     s->loop = report->loop;
     s->place_known = report->place_known;
-    s->victims = report->victims;
+    s->cause = report->cause;
 }
 
 static void take_hosts(const supervisor *s, const char *text)
@@ -260,7 +260,8 @@ static void clear(supervisor *s)
     s->over = s->reported = s->place_known = s->has_hub = false;
     s->stopped_at = 0;
     s->end = DOME_END_OWN;
-    s->sequence = s->loop = s->victims = 0;
+    s->sequence = s->loop = 0;
+    s->cause = DOME_CAUSE_PROGRAM;
     g_byte_array_set_size(s->in, 0);
     g_clear_pointer(&s->line, g_free);
     g_clear_pointer(&s->silent, g_free);
@@ -355,9 +356,9 @@ static void attempt(supervisor *s, const next_attempt *next, double began)
 static char *why_not_again(const supervisor *s, dome_losses *losses, const dome_supervise_point *point, int used)
 {
     const dome_place here = {
-        .known = s->place_known, .checkpoint = point->number, .loop = s->loop, .sequence = s->sequence, .victims = s->victims};
+        .known = s->place_known, .checkpoint = point->number, .loop = s->loop, .sequence = s->sequence, .cause = s->cause};
     if (dome__losses_note(losses, &here))
-        return g_strdup_printf("; that is the same place %d times in a row: the program is not started again", losses->times);
+        return g_strdup_printf("; that is the same place %d times in a row: the program is not started again", DOME_LOSSES_MOST);
     if (s->how->restarts == 0)
         return g_strdup("");
     if (used < s->how->restarts)
