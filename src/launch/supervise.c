@@ -295,15 +295,17 @@ static bool is_loss(const supervisor *s, int attempt)
     return s->end == DOME_END_LOSS || (s->end == DOME_END_START && attempt > 0);
 }
 
-static char *from(const dome_supervise_point *point, bool resume)
+static char *from(const dome_supervise_point *point)
 {
-    if (!resume || point->number == 0)
+    if (point->number == 0)
         return g_strdup_printf("from the beginning (%s)",
                                point->saves ? "it had written no checkpoint yet: --dome-checkpoint-every says when"
                                             : "it writes no checkpoints: --dome-checkpoint-dir memory: keeps them in memory");
     char *with = point->tasks ? g_strdup_printf("with %d task%s ", point->tasks, point->tasks == 1 ? "" : "s") : g_strdup("");
-    char *text = g_strdup_printf("%sfrom checkpoint %" G_GUINT64_FORMAT " (loop boundary %" G_GUINT64_FORMAT ")", with,
-                                 point->number, point->loop);
+    char *at = point->loop ? g_strdup_printf(" (loop boundary %" G_GUINT64_FORMAT ")", point->loop) : g_strdup("");
+    char *text = point->doubted ? g_strdup_printf("%sfrom the newest checkpoint that is not damaged", with)
+                                : g_strdup_printf("%sfrom checkpoint %" G_GUINT64_FORMAT "%s", with, point->number, at);
+    g_free(at);
     g_free(with);
     return text;
 }
@@ -370,7 +372,7 @@ static char *why_not_again(const supervisor *s, dome_losses *losses, const dome_
 static bool prepare_next(supervisor *s, const next_attempt *next, const dome_supervise_point *point, const char *text)
 {
     add_silent(s);
-    char *where = s->how->prepare(s->how->ctx, s->avoid->str), *point_text = from(point, next->resume);
+    char *where = s->how->prepare(s->how->ctx, s->avoid->str), *point_text = from(point);
     handle_signals(s);
     if (!s->ending)
         dome__say("%s; started again%s%s %s, restart %d of %d", text, where[0] ? " " : "", where, point_text,
@@ -390,12 +392,13 @@ static bool goes_on(supervisor *s, dome_losses *losses, const dome_supervise_poi
         return false;
     }
     dome_supervise_point point = {0};
-    s->how->point(s->how->ctx, &point);
+    s->how->point(s->how->ctx, true, &point);
     char *text = reason(s), *why_not = why_not_again(s, losses, &point, next->number + s->heals);
     bool again = !why_not;
     if (again) {
         next->number++;
         next->resume = next->resume || point.number != first->number;
+        s->how->point(s->how->ctx, next->resume, &point);
         next->tasks = next->resume ? point.tasks : 0;
         again = prepare_next(s, next, &point, text);
     } else {
@@ -414,7 +417,7 @@ int dome__supervise(const dome_supervision *how)
     int survived;
     const double began = dome__now();
     dome_supervise_point first = {0};
-    how->point(how->ctx, &first);
+    how->point(how->ctx, true, &first);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     const struct sigaction heard = {.sa_handler = SIG_DFL}; /* a process that ignores SIGCHLD cannot learn how its children end */
     sigaction(SIGCHLD, &heard, &s.old_child);
