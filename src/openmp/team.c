@@ -27,7 +27,9 @@ static struct {
     uint64_t float_modes, serial;
     void (*main)(void *);
     void *main_argument;
+    size_t main_bytes;
     bool main_ended, ready;
+    bool is_alone; /* nobody has called run_main */
 } here;
 
 void dome__omp_die(const char *format, ...)
@@ -66,8 +68,8 @@ void dome__omp_threads_make(unsigned count)
         dome_omp_thread *t = &dome__omp_threads[k];
         if (t->made)
             continue;
-        int error = dome__omp_fibre_make(&t->fibre, dome__omp_stack_end(k), dome__omp_environment()->stack_bytes,
-                                         k ? run_region_for_ever : run_main);
+        size_t bytes = k ? dome__omp_environment()->stack_bytes : here.main_bytes;
+        int error = dome__omp_fibre_make(&t->fibre, dome__omp_stack_end(k), bytes, k ? run_region_for_ever : run_main);
         if (error)
             dome__omp_die("OpenMP: the stack of thread %u cannot be made: %s; try a smaller OMP_STACKSIZE or OMP_NUM_THREADS", k,
                           strerror(error));
@@ -96,6 +98,7 @@ static void start_alone(void)
     if (stack == MAP_FAILED)
         dome__omp_die("OpenMP: no memory for the scheduler's stack");
     set_up();
+    here.is_alone = true;
     dome__omp_threads[0].made = true;
     dome__omp_threads[0].fibre.thread_pointer = dome__omp_thread_pointer();
     dome__omp_fibre_beside(&here.scheduler, stack, BYTES, go_on_alone);
@@ -128,16 +131,24 @@ void dome__omp_give_way(dome_omp_thread *t, dome_omp_state state)
     dome__omp_fibre_switch(&t->fibre, &here.scheduler);
 }
 
-void dome__omp_on_task(void (*call)(void *), void *argument)
+void dome__omp_call_task(void (*call)(void *), void *argument)
 {
     dome_omp_thread *t = dome__omp_self();
-    if (dome__omp_tasks.size == 1 || t != dome__omp_running) {
+    if (here.is_alone || t != dome__omp_running) {
         call(argument);
         return;
     }
     t->call = call;
     t->argument = argument;
     dome__omp_fibre_switch(&t->fibre, &here.scheduler);
+}
+
+void dome__omp_on_task(void (*call)(void *), void *argument)
+{
+    if (dome__omp_tasks.size == 1)
+        call(argument);
+    else
+        dome__omp_call_task(call, argument);
 }
 
 /* Until it gives way. */
@@ -482,8 +493,9 @@ void dome__omp_region_end(void)
 
 /* ---- the program ---- */
 
-void dome__omp_run_main(void (*function)(void *), void *argument)
+void dome__omp_run_main(void (*function)(void *), void *argument, size_t stack_bytes)
 {
+    here.main_bytes = stack_bytes;
     here.scheduler.thread_pointer = dome__omp_thread_pointer();
     here.main = function;
     here.main_argument = argument;
@@ -493,8 +505,9 @@ void dome__omp_run_main(void (*function)(void *), void *argument)
     go_on();
 }
 
-void dome__omp_serve(void)
+void dome__omp_serve(size_t stack_bytes)
 {
+    here.main_bytes = stack_bytes;
     here.scheduler.thread_pointer = dome__omp_thread_pointer();
     set_up();
     dome_omp_fork fork;

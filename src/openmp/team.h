@@ -118,13 +118,15 @@ void dome__omp_region_end(void);
 /* The thread gives up control until it is READY again. */
 void dome__omp_give_way(dome_omp_thread *t, dome_omp_state state);
 
-/* Calls the function in the task's own context: of one task it is the caller's. */
+/* Calls the function in the task's own context, from a virtual thread; and the same for what the caller's context can do as well
+ * where there is one task. */
+void dome__omp_call_task(void (*call)(void *), void *argument);
 void dome__omp_on_task(void (*call)(void *), void *argument);
 
-/* Task 0: runs the function as thread 0, on its stack; returns when the function has. Other tasks: run regions until task 0 ends.
- * A program in which nobody calls these runs alone: the thread that calls the runtime first is thread 0. */
-void dome__omp_run_main(void (*function)(void *), void *argument);
-void dome__omp_serve(void);
+/* Task 0: runs the function as thread 0, on its stack of so many bytes; returns when the function has. Other tasks: run regions
+ * until task 0 ends. A program in which nobody calls these runs alone: the thread that calls the runtime first is thread 0. */
+void dome__omp_run_main(void (*function)(void *), void *argument, size_t stack_bytes);
+void dome__omp_serve(size_t stack_bytes);
 
 /* All virtual threads up to this number exist. */
 void dome__omp_threads_make(unsigned count);
