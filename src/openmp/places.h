@@ -17,15 +17,18 @@ enum {
 #define DOME_OMP_HEAP   UINT64_C(0x200000000000)
 #define DOME_OMP_STACKS UINT64_C(0x300000000000)
 
-/* The largest that OMP_STACKSIZE may ask for. A place is kept for it, so that addresses do not depend on the variable. */
+/* From a stack to the next. A place is kept for the largest that OMP_STACKSIZE may ask for, so that addresses do not depend on
+ * it. */
 #define DOME_OMP_STACK_STRIDE (UINT64_C(1) << 30)
 #define DOME_OMP_STACK_BYTES  (UINT64_C(8) << 20)
 #define DOME_OMP_STACK_LEAST  (UINT64_C(1) << 18)
+#define DOME_OMP_STACK_MOST   (UINT64_C(1) << 29)
 
-/* The end of a thread's stack, above its highest byte. A stack of n bytes, its guard included, begins n bytes below. */
+/* The end of a thread's stack, above its highest byte. A stack of n bytes, its guard included, begins n bytes below. Stacks end
+ * at different pages of their places, or their frames would all compete for the same lines of caches. */
 static inline char *dome__omp_stack_end(unsigned thread)
 {
-    return (char *)(uintptr_t)(DOME_OMP_STACKS + (thread + 1) * DOME_OMP_STACK_STRIDE);
+    return (char *)(uintptr_t)(DOME_OMP_STACKS + (thread + 1) * DOME_OMP_STACK_STRIDE - thread % 64 * UINT64_C(0x9000));
 }
 
 #endif
