@@ -160,15 +160,12 @@ static int map_stack(char *low, size_t bytes)
     return mprotect(low, DOME_OMP_GUARD_BYTES, PROT_NONE) ? errno : 0;
 }
 
-<<<<<<< HEAD
-=======
 /* Stacks whose ends are at different pages begin at different lines of theirs. */
 static size_t left_out(const char *end)
 {
     return ((uintptr_t)end >> 12) % 64 * 64;
 }
 
->>>>>>> omp-constructs
 int dome__omp_fibre_make(dome_omp_fibre *fibre, char *end, size_t bytes, void (*entry)(void))
 {
     making m = {.fibre = fibre, .entry = entry};
@@ -179,11 +176,7 @@ int dome__omp_fibre_make(dome_omp_fibre *fibre, char *end, size_t bytes, void (*
         return error;
     if (sem_init(&m.made, 0, 0) || (error = pthread_attr_init(&attributes)))
         return error ? error : errno;
-<<<<<<< HEAD
-    error = pthread_attr_setstack(&attributes, end - bytes + DOME_OMP_GUARD_BYTES, bytes - DOME_OMP_GUARD_BYTES);
-=======
     error = pthread_attr_setstack(&attributes, end - bytes + DOME_OMP_GUARD_BYTES, bytes - DOME_OMP_GUARD_BYTES - left_out(end));
->>>>>>> omp-constructs
     if (!error)
         error = pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     if (!error)

@@ -1,5 +1,6 @@
 #include "openmp/omp_arguments.h"
 
+#include "openmp/omp_state.h"
 #include "openmp/places.h"
 #include "program/start.h"
 
@@ -74,7 +75,8 @@ char **dome__omp_arguments_place(dome_env *env, int *argc, char **argv)
         g_byte_array_set_size(texts, (guint)numbers[2]);
     send(env, texts->data, numbers[2]);
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), pointers = (numbers[0] + numbers[1] + 2) * sizeof(char *);
-    const uint64_t bytes = (pointers + numbers[2] + page) & ~(page - 1);
+    const uint64_t used = (pointers + numbers[2] + page) & ~(page - 1);
+    const uint64_t bytes = used + ((sizeof(dome_omp_state_page) + page - 1) & ~(page - 1));
     char *place = map_place(env, bytes), *text = place + pointers, **list = (char **)place;
     memcpy(text, texts->data, numbers[2]);
     g_byte_array_free(texts, TRUE);
@@ -83,7 +85,7 @@ char **dome__omp_arguments_place(dome_env *env, int *argc, char **argv)
     placed.environment = take_texts(list, &text, numbers[0]);
     take_texts(placed.environment, &text, numbers[1]);
     *argc = (int)numbers[0];
-    place_names(numbers[0] ? list[0] : placed.part.end - 1);
+    place_names(numbers[0] ? list[0] : place + used - 1);
     if (env->rank == 0 || is_programs(&environ))
         environ = placed.own = placed.environment;
     return list;
@@ -94,13 +96,14 @@ dome_omp_part dome__omp_arguments_part(void)
     return placed.part;
 }
 
-void dome__omp_arguments_enter(void)
+void dome__omp_arguments_enter(char **changed)
 {
-    environ = placed.environment;
+    if (placed.own != placed.environment)
+        environ = changed ? changed : placed.environment;
 }
 
 void dome__omp_arguments_leave(void)
 {
-    placed.environment = environ;
-    environ = placed.own;
+    if (placed.own != placed.environment)
+        environ = placed.own;
 }

@@ -9,11 +9,12 @@
  * keeps lie there, too. */
 char **dome__omp_arguments_place(dome_env *env, int *argc, char **argv);
 
-/* Where they lie, in whole pages. */
+/* Where they lie, in whole pages, with the state that omp_state.h describes at the end. */
 dome_omp_part dome__omp_arguments_part(void);
 
-/* A task other than 0 has the program's environment while it runs threads of the program, and else its own. */
-void dome__omp_arguments_enter(void);
+/* A task other than 0 has the program's environment while it runs threads of the program, and else its own. changed: by the
+ * program; NULL: it has not. */
+void dome__omp_arguments_enter(char **changed);
 void dome__omp_arguments_leave(void);
 
 #endif

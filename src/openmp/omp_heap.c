@@ -72,10 +72,15 @@ static inline unsigned by(unsigned thread, const void *block)
     return dome__omp_heap_parallel ? thread : dome__omp_arena_of(block);
 }
 
-void *malloc(size_t bytes)
+void *dome__omp_heap_get(size_t bytes, const void *caller)
 {
     unsigned thread;
-    return IS_SHARED(&thread) ? get(thread, bytes) : __libc_malloc(bytes);
+    return is_shared(caller, &thread) ? get(thread, bytes) : __libc_malloc(bytes);
+}
+
+void *malloc(size_t bytes)
+{
+    return dome__omp_heap_get(bytes, __builtin_return_address(0));
 }
 
 void free(void *block)

@@ -8,6 +8,7 @@
 #define DOME_SRC_OPENMP_OMP_HEAP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Notes which libraries are not the program's: libdome-omp, and those that it needs. To be called before the program begins. */
 void dome__omp_heap_begin(void);
@@ -18,5 +19,8 @@ extern bool dome__omp_heap_parallel;
 
 /* Whether an address of code is the program's: of its file, or of a library that it alone needs. */
 bool dome__omp_is_programs(const void *code);
+
+/* malloc for the function that has this return address. */
+void *dome__omp_heap_get(size_t bytes, const void *caller);
 
 #endif

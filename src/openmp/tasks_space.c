@@ -1,6 +1,7 @@
 /* What the runtime asks of other tasks, by memory that tasks keep equal (space/space.h). */
 #include "openmp/tasks_space.h"
 
+#include <link.h>
 #include <string.h>
 
 /* The first word of a fork, behind which are the caller's. */
@@ -69,6 +70,34 @@ static bool is_shared(const void *address)
     return dome__space_has(space, address);
 }
 
+/* ---- variables of libraries in the program's memory ---- */
+
+/* The loader has copied them there because the program names them: stdout, environ. Threads of the library read them, too. */
+static int pin_copies(struct dl_phdr_info *program, size_t bytes, void *unused)
+{
+    const ElfW(Dyn) *at = NULL;
+    const ElfW(Rela) *relocations = NULL;
+    const ElfW(Sym) *symbols = NULL;
+    uint64_t count = 0;
+    (void)bytes, (void)unused;
+    for (int k = 0; k < program->dlpi_phnum; k++)
+        if (program->dlpi_phdr[k].p_type == PT_DYNAMIC)
+            at = (const void *)(program->dlpi_addr + program->dlpi_phdr[k].p_vaddr);
+    for (; at && at->d_tag != DT_NULL; at++) {
+        if (at->d_tag == DT_RELA)
+            relocations = (const void *)at->d_un.d_ptr;
+        if (at->d_tag == DT_SYMTAB)
+            symbols = (const void *)at->d_un.d_ptr;
+        if (at->d_tag == DT_RELASZ)
+            count = at->d_un.d_val / sizeof *relocations;
+    }
+    for (uint64_t k = 0; relocations && symbols && k < count; k++)
+        if (ELF64_R_TYPE(relocations[k].r_info) == R_X86_64_COPY)
+            dome__space_pin(space, (const void *)(program->dlpi_addr + relocations[k].r_offset),
+                            symbols[ELF64_R_SYM(relocations[k].r_info)].st_size);
+    return 1; /* the program is the first one */
+}
+
 dome_status dome__omp_tasks_begin(dome_env *env, const dome_space_range *ranges, unsigned count)
 {
     if (env->size == 1)
@@ -82,6 +111,7 @@ dome_status dome__omp_tasks_begin(dome_env *env, const dome_space_range *ranges,
         status = dome__space_add(space, ranges, count);
     if (status != DOME_OK)
         return status;
+    dl_iterate_phdr(pin_copies, NULL);
     dome__omp_tasks = (dome_omp_tasks){.rank = env->rank,
                                        .size = env->size,
                                        .fork = fork_tasks,

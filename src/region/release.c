@@ -575,7 +575,7 @@ static void end_unit(dome_release_units *u, uint64_t unit, int writer)
     if (is_home(u, unit) || writer == u->setup.release->env->rank)
         return;
     if (u->state[unit] & ARRIVED)
-        u->state[unit] |= UNTOUCHED;
+        u->state[unit] |= u->state[unit] & PINNED ? 0 : UNTOUCHED;
     else
         u->state[unit] &= (uint16_t) ~(VALID | UNTOUCHED | MISSED);
 }
@@ -588,7 +588,7 @@ static void end_run(dome_release_units *u, const run *units, int writer, void *c
     for (uint64_t k = units->first, from = k; k <= end; k++) {
         const bool closes = k < end && writer != u->setup.release->env->rank && !is_home(u, k) && u->state[k] & VALID;
         if (!closes && from < k)
-            dome__release_allow(u, from, k - from, DOME_ACCESS_NONE);
+            dome__release_close(u, from, k - from);
         from = closes ? from : k + 1;
         if (k < end)
             end_unit(u, k, writer);
@@ -628,7 +628,7 @@ static void move_unit(dome_release_units *u, uint64_t unit, int writer, void *ct
         if (readers)
             dome__release_readers_drop(r, readers);
         g_hash_table_remove(u->readers, &key);
-        u->state[unit] = VALID;
+        u->state[unit] = (uint16_t)(VALID | (u->state[unit] & PINNED));
     }
     if (writer == r->env->rank)
         u->state[unit] |= VALID | SHARED;
@@ -713,6 +713,8 @@ static int meet(dome_release *r, dome_release_word *word, bool by_word)
     r->meets++;
     answer_waiting(r);
     pthread_mutex_unlock(&r->lock);
+    if (status == DOME_OK)
+        dome__release_refresh(r);
     g_free(n.runs);
     g_free(n.counts);
     return status ? dome__fail_transport(r->env, status) : DOME_OK;
@@ -806,9 +808,12 @@ void dome__release_tell(dome_release *release, dome_release_visit *visit, void *
     g_array_set_size(release->published, 0);
 }
 
-void dome__release_forget(dome_release *release, uint64_t key)
+void dome__release_forget(dome_release *release, const uint64_t *keys, uint64_t count)
 {
-    drop_unit(release, key);
+    for (uint64_t k = 0; k < count; k++)
+        drop_unit(release, keys[k]);
+    if (count > 0)
+        dome__release_refresh(release);
 }
 
 /* ---- beginning and end ---- */

@@ -65,9 +65,10 @@ void dome__release_take(dome_release *release, const void *carried, size_t bytes
 typedef void dome_release_visit(void *ctx, uint64_t key);
 
 /* As _give and _take, for one lock whose user keeps account of the units: sends what this task has written to the homes, and
- * visits the units that it has written since the last call or meeting, some perhaps twice; and others have written this unit. */
+ * visits the units that it has written since the last call or meeting, some perhaps twice; and others have written these units.
+ */
 void dome__release_tell(dome_release *release, dome_release_visit *visit, void *ctx);
-void dome__release_forget(dome_release *release, uint64_t key);
+void dome__release_forget(dome_release *release, const uint64_t *keys, uint64_t count);
 
 /* ---- a region ---- */
 
@@ -97,6 +98,7 @@ void dome__release_units_free(dome_release_units *units);
 void dome__release_units_want(dome_release_units *units, uint64_t first, uint64_t bytes, bool write);
 void dome__release_units_add(dome_release_units *units, uint64_t first, uint64_t count, const void *values, void *before);
 void dome__release_units_fetch(dome_release_units *units, const dome_layout *layout);
+void dome__release_units_pin(dome_release_units *units, uint64_t first, uint64_t bytes); /* readable at any time: see space.h */
 void dome__release_units_collect(dome_release_units *units); /* units that have got another home: this task has them all then */
 void dome__release_units_adopt(dome_release_units *units, const dome_layout *layout);
 

@@ -19,6 +19,7 @@ enum {
     MISSED = 32,    /* nor between that one and the push before */
     SHARED = 64,    /* at the home: another task may have a copy; if not, nobody need know that the unit is written */
     OTHERS = 128,   /* at the home: others have written it before this barrier */
+    PINNED = 512,   /* can be read at any time, by whoever */
     IMPLIED = 256   /* at the home: written before another task had a copy, if at all, so all copies have that */
 };
 
@@ -71,6 +72,7 @@ struct dome_release_units {
     int32_t *writers;  /* by unit, while homes are chosen: 0 but for those that were written; NULL: homes do not move */
     char *old; /* where this task writes, the unit before; at the home of a unit that others fetch, as of the last barrier */
     uint64_t moved_first, moved_end; /* homes of some units between these have moved; 0, 0: none */
+    GArray *pinned;                  /* uint64_t: units with this state */
     uint64_t next;                   /* the unit behind those that the last fault brought */
     unsigned streak;                 /* faults each of which was at the one's before */
     GHashTable *readers;             /* at homes: GArray of reader by unit */
@@ -156,11 +158,17 @@ dome_delta *dome__release_translate(const dome_release_units *units, const void 
 /* Adds what a message asks for (from its first value on) to this home's units, and replies; the lock is held. */
 void dome__release_add_here(dome_release_units *units, const void *message, size_t bytes, int from, uint64_t id);
 
+/* Takes the right to read from units, but for those that are pinned; the lock is held. */
+void dome__release_close(const dome_release_units *units, uint64_t first, uint64_t count);
+
 /* The copies are not valid any more; the lock is held. */
 void dome__release_drop(dome_release_units *units, uint64_t first, uint64_t count);
 
 /* The readers of a unit are none any more; the lock is held. */
 void dome__release_readers_drop(dome_release *release, GArray *readers);
+
+/* Units that others have written and that must be readable are fetched. */
+void dome__release_refresh(dome_release *release);
 
 /* Sends what this task has changed to the homes, by DELTA or CHANGE, and waits until it is there. The units stay `written`. */
 void dome__release_publish(dome_release_units *units, uint8_t word);

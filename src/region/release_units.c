@@ -233,7 +233,44 @@ void dome__release_drop(dome_release_units *units, uint64_t first, uint64_t coun
         units->state[k] &= (uint16_t) ~(VALID | UNTOUCHED | MISSED);
     }
     if (any)
-        dome__release_allow(units, first, count, DOME_ACCESS_NONE);
+        dome__release_close(units, first, count);
+}
+
+void dome__release_close(const dome_release_units *units, uint64_t first, uint64_t count)
+{
+    for (uint64_t k = first, from = k; k <= first + count; k++) {
+        const bool closes = k < first + count && !(units->state[k] & PINNED);
+        if (!closes && from < k)
+            dome__release_allow(units, from, k - from, DOME_ACCESS_NONE);
+        from = closes ? from : k + 1;
+    }
+}
+
+/* ---- units that can always be read ---- */
+
+void dome__release_units_pin(dome_release_units *units, uint64_t first, uint64_t bytes)
+{
+    dome_release_units *u = units;
+    const uint64_t end = (first + bytes - 1) / u->setup.unit + 1;
+    pthread_mutex_lock(&u->setup.release->lock);
+    for (uint64_t k = first / u->setup.unit; k < end; k++) {
+        if (u->state[k] & PINNED)
+            continue;
+        u->state[k] |= PINNED;
+        g_array_append_val(u->pinned, k);
+        dome__release_allow(u, k, 1, is_private(u, k) ? DOME_ACCESS_WRITE : DOME_ACCESS_READ);
+    }
+    pthread_mutex_unlock(&u->setup.release->lock);
+}
+
+void dome__release_refresh(dome_release *release)
+{
+    for (guint n = 0; n < release->regions->len; n++) {
+        dome_release_units *u = release->regions->pdata[n];
+        for (guint k = 0; u && k < u->pinned->len; k++)
+            if (!is_valid(u, g_array_index(u->pinned, uint64_t, k)))
+                want_units(u, g_array_index(u->pinned, uint64_t, k), 1, false);
+    }
 }
 
 /* ---- additions ---- */
@@ -433,6 +470,7 @@ dome_release_units *dome__release_units_make(const dome_release_setup *setup, co
     u->pages = (size_t)(s->unit / dome__memory_page(s->memory));
     u->readers = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, readers_free);
     u->dirty = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    u->pinned = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     u->written = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     make_tables(u, why);
     for (uint64_t k = 0; s->layout && !*why && k < s->units; k++) /* all copies are zeros */
@@ -481,6 +519,7 @@ void dome__release_units_free(dome_release_units *units)
     free_table(units->writers, sizeof *units->writers * count);
     g_hash_table_unref(units->readers);
     g_array_unref(units->dirty);
+    g_array_unref(units->pinned);
     g_array_unref(units->written);
     g_free(units);
 }

@@ -49,6 +49,16 @@ bool dome__space_has(const dome_space *space, const void *address)
     return k < space->ranges->len && g_array_index(space->ranges, range, k).at <= (const char *)address;
 }
 
+void dome__space_pin(dome_space *space, const void *address, uint64_t bytes)
+{
+    const guint k = find(space, address);
+    if (!dome__space_has(space, address) || bytes == 0)
+        return;
+    const range *r = &g_array_index(space->ranges, range, k);
+    const uint64_t first = (uint64_t)((const char *)address - r->at), most = (uint64_t)(r->end - r->at) - first;
+    dome__release_units_pin(r->units, first, MIN(bytes, most));
+}
+
 void dome__space_want(dome_space *space, const void *address, uint64_t bytes, bool write)
 {
     const char *from = address, *end = from + bytes;

@@ -187,8 +187,8 @@ int dome__token_enter(dome_token *token)
     else
         status = fetch_token(t);
     pthread_mutex_unlock(&t->mutex);
-    for (guint k = 0; k < t->arrived->len; k++) /* nobody sends any while this task has the token */
-        dome__release_forget(t->release, g_array_index(t->arrived, uint64_t, k));
+    dome__release_forget(t->release, (const uint64_t *)(const void *)t->arrived->data,
+                         t->arrived->len); /* nobody sends any while this task has the token */
     g_array_set_size(t->arrived, 0);
     return status;
 }

@@ -5,6 +5,7 @@
 #include "draw.h"
 
 #include "space/space.h"
+#include "system/thread.h"
 
 #include <stdio.h>
 #include <sys/mman.h>
@@ -18,6 +19,7 @@ enum { PAGE = 4096, ROUNDS = 120, LOG = 4096 };
 typedef struct globals {
     unsigned char bytes[3 * PAGE];
     int64_t total, log[LOG];
+    unsigned char pinned[PAGE];
     int64_t rest[PAGE / 8 - (1 + LOG) % (PAGE / 8)];
 } globals;
 static _Alignas(PAGE) globals shared = {.bytes = {'a', 'b', 'c'}, .total = 0};
@@ -235,6 +237,49 @@ static void check_telling(void)
     CHECK(*turn == (int64_t)10 * size);
 }
 
+static _Atomic bool stops;
+
+/* Without an alternate stack, and with all signals blocked: a fault would end the process. */
+static void *read_always(void *at)
+{
+    const volatile unsigned char *byte = at;
+    uint64_t reads = 0;
+    while (!stops || reads < 1000) {
+        if (*byte != 'c')
+            return at;
+        reads++;
+    }
+    return NULL;
+}
+
+static void check_pins(void)
+{
+    pthread_t thread;
+    void *other;
+    if (rank == 0)
+        shared.pinned[0] = 'c';
+    CHECK(dome__space_meet(space, 10, true) == DOME_OK);
+    dome__space_pin(space, shared.pinned, 1);
+    CHECK(dome__space_meet(space, 10, true) == DOME_OK);
+    CHECK(shared.pinned[0] == 'c');
+    CHECK(dome__thread_start(&thread, read_always, shared.pinned) == 0);
+    for (int k = 0; k < 100; k++) {
+        if (k % size == rank)
+            shared.pinned[1 + k] = 1;
+        if (k % 3 == 0) {
+            CHECK(dome__space_enter(space) == DOME_OK);
+            shared.pinned[500]++;
+            dome__space_leave(space, false);
+        }
+        CHECK(dome__space_meet(space, 10, k % 2) == DOME_OK);
+        CHECK(shared.pinned[1 + k] == 1);
+    }
+    stops = true;
+    CHECK(pthread_join(thread, &other) == 0 && !other);
+    CHECK(shared.pinned[500] == 34 * size % 256);
+    CHECK(dome__space_meet(space, 10, true) == DOME_OK);
+}
+
 /* A process made by fork has memory of its own. */
 static void check_fork(void)
 {
@@ -270,6 +315,7 @@ int main(int argc, char **argv)
         check_stack();
         check_system_calls();
         check_telling();
+        check_pins();
         check_fork();
         if (rank == size - 1)
             memset(shared.rest, 4, sizeof shared.rest);
