@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <glib.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -136,6 +137,40 @@ const char *dome__memory_place(dome_memory *memory, void *at)
     }
     memory->data = at;
     return NULL;
+}
+
+/* Copies what is there, but for pages of zeros: they need no memory. */
+static void copy_contents(const dome_memory *memory, const char *from)
+{
+    const char *zeros = mmap(NULL, memory->page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    for (size_t at = 0; at < memory->bytes; at += memory->page)
+        if (zeros == MAP_FAILED || memcmp(from + at, zeros, memory->page) != 0)
+            memcpy(memory->alias + at, from + at, memory->page);
+    if (zeros != MAP_FAILED)
+        munmap((void *)(uintptr_t)zeros, memory->page);
+}
+
+const char *dome__memory_replace(dome_memory *memory, void *at, bool keep)
+{
+    if (memory->tracker)
+        return "its pages have rights already";
+    if ((uintptr_t)at % memory->page != 0)
+        return "the address is no multiple of the page";
+    if (keep)
+        copy_contents(memory, at);
+    const int flags = MAP_SHARED | MAP_NORESERVE | MAP_FIXED;
+    if (mmap(at, memory->bytes, PROT_READ | PROT_WRITE, flags, memory->descriptor, 0) == MAP_FAILED)
+        return g_strerror(errno);
+    munmap(memory->data, memory->bytes);
+    memory->data = at;
+    memory->replaces = true;
+    return NULL;
+}
+
+void dome__memory_copy_here(const dome_memory *memory)
+{
+    const int flags = MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED;
+    mmap(memory->data, memory->bytes, PROT_READ | PROT_WRITE, flags, memory->descriptor, 0); /* or an access ends the process */
 }
 
 void dome__memory_taken(dome_memory *memory)

@@ -32,6 +32,11 @@ dome_memory *dome__memory_attach(const dome_memory_offer *offer, const char **wh
  * why not, and data stays where it is. */
 const char *dome__memory_place(dome_memory *memory, void *at);
 
+/* Moves data to this address, a multiple of the page, in the place of what is there, in one step; keep: with the contents of
+ * that. Otherwise as dome__memory_place. What other threads write there meanwhile may be lost. A process made by fork has a copy
+ * of its own there, if the descriptor is still open. */
+const char *dome__memory_replace(dome_memory *memory, void *at, bool keep);
+
 /* All tasks that were to attach have done so: closes the descriptor. */
 void dome__memory_taken(dome_memory *memory);
 

@@ -19,6 +19,7 @@ struct dome_memory {
     size_t bytes, page;
     int descriptor; /* -1: closed */
     bool here;      /* dome__memory_here */
+    bool replaces;  /* dome__memory_replace */
 
     /* From dome__memory_on_fault or dome__memory_watch on; rights.c and the trackers change them. */
     const dome_tracker *tracker; /* NULL: neither was called */
@@ -30,6 +31,9 @@ struct dome_memory {
     page_state *pages;
     int userfault, pagemap; /* -1: none */
 };
+
+/* In a process made by fork: data becomes a copy of the memory, which is this process's own. */
+void dome__memory_copy_here(const dome_memory *memory);
 
 /* Ends what rights.c began. */
 void dome__memory_end_rights(dome_memory *memory);

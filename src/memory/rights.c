@@ -46,6 +46,8 @@ static void forget_all(void)
             const dome_memory *memory = p->places[k].data ? p->places[k].memory : NULL;
             if (memory && memory->here) /* it is the child's own */
                 mprotect(memory->data, memory->bytes, PROT_READ | PROT_WRITE);
+            if (memory && memory->replaces)
+                dome__memory_copy_here(memory);
             atomic_store(&p->places[k].data, NULL);
         }
 }
@@ -227,6 +229,15 @@ static dome_fault_answer answer_fault(const dome_fault *fault, void *unused)
 
 /* ---- beginning and ending ---- */
 
+/* Before the first page is closed: another thread may use the memory by now. */
+static void answer_from_now(dome_memory *memory)
+{
+    pthread_mutex_lock(&table_lock);
+    enter(memory);
+    dome__fault_on(DOME_FAULT_OF_MEMORY, answer_fault, NULL);
+    pthread_mutex_unlock(&table_lock);
+}
+
 static const char *begin(dome_memory *memory, bool rights)
 {
     const char *why = NULL;
@@ -239,25 +250,21 @@ static const char *begin(dome_memory *memory, bool rights)
     if (!memory->here)
         madvise(memory->data, memory->bytes, MADV_NOHUGEPAGE); /* a kernel without huge pages refuses, and does not need it */
     memory->pages = g_new0(page_state, pages);
-    for (size_t k = 0; k < pages; k++)
+    for (size_t k = 0; k < pages && access; k++) /* a page that is never touched costs nothing here */
         memory->pages[k] = (page_state){.right = access, .open = access};
     pthread_mutex_init(&memory->lock, NULL);
     memory->tracker = tracker;
     memory->rights = rights;
-    if ((why = tracker->begin(memory, rights))) {
-        if (tracker->end)
-            tracker->end(memory);
-        memory->tracker = NULL;
-        g_clear_pointer(&memory->pages, g_free);
-        return why;
-    }
-    if (tracker->set) {
-        pthread_mutex_lock(&table_lock);
-        enter(memory);
-        dome__fault_on(DOME_FAULT_OF_MEMORY, answer_fault, NULL);
-        pthread_mutex_unlock(&table_lock);
-    }
-    return NULL;
+    sigset_t before;
+    lock(memory, &before);
+    if (tracker->set)
+        answer_from_now(memory);
+    why = tracker->begin(memory, rights);
+    unlock(memory, &before);
+    if (!why)
+        return NULL;
+    dome__memory_end_rights(memory);
+    return why;
 }
 
 void dome__memory_end_rights(dome_memory *memory)
@@ -273,7 +280,7 @@ void dome__memory_end_rights(dome_memory *memory)
     if (memory->tracker->end)
         memory->tracker->end(memory);
     pthread_mutex_destroy(&memory->lock);
-    g_free(memory->pages);
+    g_clear_pointer(&memory->pages, g_free);
     memory->tracker = NULL;
 }
 

@@ -43,7 +43,7 @@ static int map_pages(dome_memory *memory, char *at, size_t bytes, bool closed)
                 return -1;
             at += memory->page;
         } else if (errno != EFAULT || made ||
-                   madvise(memory->alias + (at - memory->data), memory->page, MADV_POPULATE_WRITE) < 0) {
+                   madvise(memory->alias + (at - memory->data), (size_t)(end - at), MADV_POPULATE_WRITE) < 0) {
             return -1;
         } else {
             made = true;

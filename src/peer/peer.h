@@ -34,6 +34,7 @@ typedef enum dome_peer_tag {
     DOME_PEER_REGION,     /* units of regions */
     DOME_PEER_RELEASE,    /* units of regions with release consistency */
     DOME_PEER_LOCK,       /* locks */
+    DOME_PEER_SPACE,      /* the lock over all tasks of a program whose memory is shared: space/token.c */
     DOME_PEER_OTHERS,     /* free */
     DOME_PEER_TAGS = 8
 } dome_peer_tag;

@@ -27,6 +27,24 @@ static bool is_changed(const dome_release_units *u, uint64_t unit)
     return u->changed[unit] == u->setup.release->epoch + 1;
 }
 
+/* Counts readers of all units behind a place. */
+static void count_readers(dome_release *r, uint64_t place, int more)
+{
+    const gint64 key = (gint64)place;
+    const int before = GPOINTER_TO_INT(g_hash_table_lookup(r->places, &key));
+    if (before + more > 0)
+        g_hash_table_insert(r->places, g_memdup2(&key, sizeof key), GINT_TO_POINTER(before + more));
+    else
+        g_hash_table_remove(r->places, &key);
+}
+
+void dome__release_readers_drop(dome_release *release, GArray *readers)
+{
+    for (guint k = 0; k < readers->len; k++)
+        count_readers(release, g_array_index(readers, reader, k).place, -1);
+    g_array_set_size(readers, 0);
+}
+
 /* From the first reader on, the unit is kept as it was at the last barrier. */
 static void note_reader(dome_release_units *u, uint64_t unit, int rank)
 {
@@ -46,17 +64,19 @@ static void note_reader(dome_release_units *u, uint64_t unit, int rank)
         r->middle = now.middle;
         known |= r->place == now.place;
     }
-    if (!known)
-        g_array_append_val(readers, now);
+    if (known)
+        return;
+    g_array_append_val(readers, now);
+    count_readers(u->setup.release, now.place, 1);
 }
 
 /* From now on others must know that the unit is written, as it may have been since the last barrier. */
 static void end_privacy(dome_release_units *u, uint64_t unit)
 {
-    if (!(u->state[unit] & PRIVATE))
+    if (!is_private(u, unit))
         return;
     dome__release_allow(u, unit, 1, DOME_ACCESS_READ);
-    u->state[unit] = (uint8_t)((u->state[unit] & ~PRIVATE) | WRITTEN);
+    u->state[unit] |= VALID | SHARED | WRITTEN | IMPLIED;
     u->changed[unit] = u->setup.release->epoch + 1;
     g_array_append_val(u->written, unit);
 }
@@ -64,11 +84,14 @@ static void end_privacy(dome_release_units *u, uint64_t unit)
 static void answer_fetch(const waiting_fetch *f)
 {
     const dome_release_units *u = f->units;
-    if (!is_home(u, f->unit))
-        return;
-    end_privacy(f->units, f->unit);
-    note_reader(f->units, f->unit, f->from);
-    dome__release_reply(u, f->unit, f->from, f->id);
+    for (uint64_t k = f->unit; k < f->unit + f->count; k++)
+        if (!is_home(u, k))
+            return;
+    for (uint64_t k = f->unit; k < f->unit + f->count; k++) {
+        end_privacy(f->units, k);
+        note_reader(f->units, k, f->from);
+    }
+    dome__release_reply(u, f->unit, f->count, f->from, f->id);
 }
 
 static void take_fetch(dome_release_units *u, const dome_peer_request *q)
@@ -76,8 +99,8 @@ static void take_fetch(dome_release_units *u, const dome_peer_request *q)
     const uint8_t *at = (const uint8_t *)q->data + MESSAGE;
     if (q->bytes != FETCH_MESSAGE)
         return;
-    const waiting_fetch f = {u, dome__get_u64(at), dome__get_u64(at + 8), q->id, q->from};
-    if (f.unit >= u->setup.units)
+    const waiting_fetch f = {u, dome__get_u64(at), dome__get_u64(at + 8), q->id, dome__get_u32(at + 16), q->from};
+    if (f.unit >= u->setup.units || f.count > u->setup.units - f.unit)
         return;
     if (f.meets > u->setup.release->meets)
         g_array_append_val(u->setup.release->waiting, f);
@@ -90,8 +113,10 @@ static void take_forget(const dome_release_units *u, const dome_peer_request *q)
     const uint64_t unit = q->bytes == FORGET_MESSAGE ? dome__get_u64((const uint8_t *)q->data + MESSAGE) : UINT64_MAX;
     GArray *readers = readers_of(u, unit);
     for (guint k = readers ? readers->len : 0; k-- > 0;)
-        if (g_array_index(readers, reader, k).rank == q->from)
+        if (g_array_index(readers, reader, k).rank == q->from) {
+            count_readers(u->setup.release, g_array_index(readers, reader, k).place, -1);
             g_array_remove_index_fast(readers, k);
+        }
 }
 
 /* Records of a task, and whether it sent them at a lock. */
@@ -144,7 +169,7 @@ static bool apply(change *c, const void *records, size_t bytes, bool pushed)
 /* A pushed unit that was not accessed since the push before last is wanted no more. */
 static void note_push(dome_release_units *u, uint64_t unit, int home)
 {
-    uint8_t *state = &u->state[unit];
+    uint16_t *state = &u->state[unit];
     const bool missed = !(*state & VALID) || *state & UNTOUCHED;
     if (missed && *state & MISSED) { /* the copy is dropped with the interval: the home may think that nobody has one */
         uint8_t message[FORGET_MESSAGE];
@@ -154,7 +179,7 @@ static void note_push(dome_release_units *u, uint64_t unit, int home)
     } else if (*state & VALID) {
         *state |= ARRIVED;
     }
-    *state = (uint8_t)(missed ? *state | MISSED : *state & ~MISSED);
+    *state = (uint16_t)(missed ? *state | MISSED : *state & ~MISSED);
 }
 
 static bool take_push(dome_release_units *u, const dome_peer_request *q)
@@ -299,7 +324,9 @@ static GArray *take_dirty(dome_release_units *u)
     g_array_sort(dirty, by_number);
     for (guint k = 0; k < dirty->len; k++) {
         const uint64_t unit = g_array_index(dirty, uint64_t, k);
-        u->state[unit] &= (uint8_t)~DIRTY;
+        const uint64_t key = key_of(u, unit);
+        u->state[unit] &= (uint16_t)~DIRTY;
+        g_array_append_val(u->setup.release->published, key);
     }
     for (guint k = 0, end; k < dirty->len; k = end) { /* by runs: each is a system call */
         const uint64_t first = g_array_index(dirty, uint64_t, k);
@@ -313,18 +340,20 @@ static GArray *take_dirty(dome_release_units *u)
 void dome__release_publish(dome_release_units *units, uint8_t word)
 {
     dome_release *r = units->setup.release;
+    if (units->dirty->len == 0)
+        return;
     pthread_mutex_lock(&r->lock);
     GArray *dirty = take_dirty(units), *some = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     pthread_mutex_unlock(&r->lock);
     GHashTable *homes = g_hash_table_new(NULL, NULL);
     for (guint k = 0; k < dirty->len; k++)
-        g_hash_table_add(homes, GINT_TO_POINTER(units->homes[g_array_index(dirty, uint64_t, k)]));
+        g_hash_table_add(homes, GINT_TO_POINTER(home_of(units, g_array_index(dirty, uint64_t, k))));
     for (int home = 0; home < r->env->size; home++) {
         if (home == r->env->rank || !g_hash_table_contains(homes, GINT_TO_POINTER(home)))
             continue;
         g_array_set_size(some, 0);
         for (guint k = 0; k < dirty->len; k++)
-            if (units->homes[g_array_index(dirty, uint64_t, k)] == home)
+            if (home_of(units, g_array_index(dirty, uint64_t, k)) == home)
                 g_array_append_val(some, g_array_index(dirty, uint64_t, k));
         send_changes(units, home, word, (const uint64_t *)(const void *)some->data, some->len);
     }
@@ -337,8 +366,12 @@ void dome__release_publish(dome_release_units *units, uint8_t word)
 
 /* Units that a task has written: a run, as words. */
 typedef struct run {
-    uint64_t region, first, count;
+    uint64_t region, first, count; /* region: with these bits */
 } run;
+
+#define RUN_WHOLE   (UINT64_C(1) << 63) /* the writer's copies are valid */
+#define RUN_IMPLIED (UINT64_C(1) << 62) /* written, if at all, before another task had a copy */
+#define RUN_REGION  (RUN_IMPLIED - 1)
 
 enum { RUN_WORDS = sizeof(run) / sizeof(uint64_t) };
 
@@ -352,31 +385,21 @@ static GArray *own_runs(const dome_release *r)
         g_array_sort(u->written, by_number);
         for (guint k = 0; k < u->written->len; k++) {
             const uint64_t unit = g_array_index(u->written, uint64_t, k);
+            const uint64_t region = n | (is_valid(u, unit) ? RUN_WHOLE : 0) | (u->state[unit] & IMPLIED ? RUN_IMPLIED : 0);
             run *last = runs->len ? &g_array_index(runs, run, runs->len - 1) : NULL;
-            if (last && last->region == n && last->first + last->count == unit)
+            if (last && last->region == region && last->first + last->count == unit)
                 last->count++;
             else
-                g_array_append_val(runs, ((run){n, unit, 1}));
+                g_array_append_val(runs, ((run){region, unit, 1}));
         }
     }
     return runs;
 }
 
-static bool pushes_at(const dome_release *r, uint64_t place)
+/* NULL: the place is not known yet. */
+static bool pushes_at(const dome_release *r, const uint64_t *place)
 {
-    for (guint n = 0; n < r->regions->len; n++) {
-        const dome_release_units *u = r->regions->pdata[n];
-        GHashTableIter at;
-        gpointer readers;
-        if (!u)
-            continue;
-        g_hash_table_iter_init(&at, u->readers);
-        while (g_hash_table_iter_next(&at, NULL, &readers))
-            for (guint k = 0; k < ((GArray *)readers)->len; k++)
-                if (g_array_index((GArray *)readers, reader, k).place == place)
-                    return true;
-    }
-    return false;
+    return place ? g_hash_table_contains(r->places, place) : g_hash_table_size(r->places) > 0;
 }
 
 /* All that was written, by whom. */
@@ -386,9 +409,10 @@ typedef struct notices {
     bool any, pushes; /* anything was written; a home has readers behind this place */
 } notices;
 
-/* What each task tells first: the words of its runs, flags, and the runs if they are few. */
-enum { FEW = 8, CARD = 2 + FEW * RUN_WORDS };
-enum { PUSHES = 1, SENDS = 2 };
+/* What each task tells first: the words of its runs, flags, the place, and the runs if they are few. Behind that the word of task
+ * 0, if there is one. */
+enum { FEW = 8, CARD = 3 + FEW * RUN_WORDS, LONGEST_CARD = CARD + DOME_RELEASE_WORDS };
+enum { PUSHES = 1, SENDS = 2, MOVES = 4 };
 
 static bool sends(const dome_release *r)
 {
@@ -401,32 +425,42 @@ static bool sends(const dome_release *r)
     return false;
 }
 
-static GArray *make_card(dome_release *r, uint64_t place, uint64_t card[CARD])
+static GArray *make_card(dome_release *r, const dome_release_word *word, bool by_word, uint64_t card[LONGEST_CARD])
 {
+    const bool knows = !by_word || r->env->rank == 0;
     pthread_mutex_lock(&r->lock);
     GArray *runs = own_runs(r);
     card[0] = runs->len * RUN_WORDS;
-    card[1] = (pushes_at(r, place) ? PUSHES : 0) | (sends(r) ? SENDS : 0);
+    card[1] =
+        (pushes_at(r, knows ? &word->place : NULL) ? PUSHES : 0) | (sends(r) ? SENDS : 0) | (word->moves && knows ? MOVES : 0);
+    card[2] = word->place;
     pthread_mutex_unlock(&r->lock);
     if (runs->len <= FEW)
-        memcpy(card + 2, runs->data, runs->len * sizeof(run));
+        memcpy(card + 3, runs->data, runs->len * sizeof(run));
+    if (by_word && r->env->rank == 0)
+        memcpy(card + CARD, word->words, sizeof word->words);
     return runs;
 }
 
 /* All tasks have stopped when the cards are there. What they have written for other homes is there with the second exchange,
  * which is left out if there is no need for it. */
-static int exchange(dome_release *r, uint64_t place, notices *n)
+static int exchange(dome_release *r, dome_release_word *word, bool by_word, notices *n)
 {
     dome_env *env = r->env;
-    const uint64_t size = (uint64_t)env->size;
-    uint64_t card[CARD] = {0}, *all = g_new0(uint64_t, CARD * size), words = 0, most = 0, flags = 0;
-    GArray *runs = make_card(r, place, card);
-    int status = dome__allgather(env->transport, DOME_U64, card, CARD, all);
+    const uint64_t size = (uint64_t)env->size, length = by_word ? LONGEST_CARD : CARD;
+    uint64_t card[LONGEST_CARD] = {0}, *all = g_new0(uint64_t, length * size), words = 0, most = 0, flags = 0;
+    GArray *runs = make_card(r, word, by_word, card);
+    int status = dome__allgather(env->transport, DOME_U64, card, length, all);
     n->counts = g_new0(uint64_t, size);
     for (uint64_t k = 0; k < size; k++) {
-        words += n->counts[k] = all[CARD * k];
+        words += n->counts[k] = all[length * k];
         most = MAX(most, n->counts[k]);
-        flags |= all[CARD * k + 1];
+        flags |= all[length * k + 1];
+    }
+    if (by_word && status == DOME_OK) {
+        word->moves = all[1] & MOVES;
+        word->place = all[2];
+        memcpy(word->words, all + CARD, sizeof word->words);
     }
     n->any = words > 0;
     n->pushes = flags & PUSHES;
@@ -437,7 +471,7 @@ static int exchange(dome_release *r, uint64_t place, notices *n)
     if (most <= FEW * RUN_WORDS && !(flags & SENDS)) {
         uint64_t *to = (uint64_t *)(void *)n->runs;
         for (uint64_t k = 0; k < size; to += n->counts[k++])
-            memcpy(to, all + CARD * k + 2, n->counts[k] * sizeof *to);
+            memcpy(to, all + length * k + 3, n->counts[k] * sizeof *to);
     } else if (status == DOME_OK) {
         status = dome__allgatherv(env->transport, DOME_U64, runs->data, n->counts, n->runs);
     }
@@ -447,6 +481,15 @@ static int exchange(dome_release *r, uint64_t place, notices *n)
 }
 
 typedef void (*on_unit)(dome_release_units *u, uint64_t unit, int writer, void *ctx);
+typedef void (*on_run)(dome_release_units *u, const run *units, int writer, void *ctx);
+
+static void each_run(const dome_release *r, const notices *n, on_run call, void *ctx)
+{
+    const run *at = n->runs;
+    for (int writer = 0; writer < r->env->size; writer++)
+        for (uint64_t k = 0; k < n->counts[writer] / RUN_WORDS; k++, at++)
+            call(r->regions->pdata[at->region & RUN_REGION], at, writer, ctx);
+}
 
 static void each(const dome_release *r, const notices *n, on_unit call, void *ctx)
 {
@@ -454,7 +497,7 @@ static void each(const dome_release *r, const notices *n, on_unit call, void *ct
     for (int writer = 0; writer < r->env->size; writer++)
         for (uint64_t k = 0; k < n->counts[writer] / RUN_WORDS; k++, at++)
             for (uint64_t j = 0; j < at->count; j++)
-                call(r->regions->pdata[at->region], at->first + j, writer, ctx);
+                call(r->regions->pdata[at->region & RUN_REGION], at->first + j, writer, ctx);
 }
 
 /* Units to be pushed, by the reader. */
@@ -520,9 +563,8 @@ static void push(dome_release *r, uint64_t place, const notices *n)
 }
 
 /* Copies that were not pushed are old; the home's is complete, and what others fetch is compared with it next time. */
-static void end_unit(dome_release_units *u, uint64_t unit, int writer, void *ctx)
+static void end_unit(dome_release_units *u, uint64_t unit, int writer)
 {
-    (void)ctx;
     GArray *readers = is_home(u, unit) ? readers_of(u, unit) : NULL;
     if (readers)
         memcpy(u->old + unit * u->setup.unit, place_of(u, unit), u->setup.unit);
@@ -532,34 +574,97 @@ static void end_unit(dome_release_units *u, uint64_t unit, int writer, void *ctx
         u->state[unit] |= OTHERS;
     if (is_home(u, unit) || writer == u->setup.release->env->rank)
         return;
-    if (u->state[unit] & ARRIVED) {
-        u->state[unit] |= UNTOUCHED;
-        dome__release_allow(u, unit, 1, DOME_ACCESS_NONE);
-    } else {
-        dome__release_drop(u, unit);
+    if (u->state[unit] & ARRIVED)
+        u->state[unit] |= u->state[unit] & PINNED ? 0 : UNTOUCHED;
+    else
+        u->state[unit] &= (uint16_t) ~(VALID | UNTOUCHED | MISSED);
+}
+
+/* Others' copies lose their rights by runs: each is a system call. */
+static void end_run(dome_release_units *u, const run *units, int writer, void *ctx)
+{
+    const uint64_t end = units->first + units->count;
+    (void)ctx;
+    for (uint64_t k = units->first, from = k; k <= end; k++) {
+        const bool closes = k < end && writer != u->setup.release->env->rank && !is_home(u, k) && u->state[k] & VALID;
+        if (!closes && from < k)
+            dome__release_close(u, from, k - from);
+        from = closes ? from : k + 1;
+        if (k < end)
+            end_unit(u, k, writer);
     }
 }
 
 static void forget_marks(dome_release_units *u, uint64_t unit, int writer, void *ctx)
 {
     (void)writer, (void)ctx;
-    u->state[unit] &= (uint8_t) ~(ARRIVED | OTHERS);
+    u->state[unit] &= (uint16_t) ~(ARRIVED | OTHERS);
+}
+
+/* ---- homes that move ---- */
+
+enum { SEVERAL = -1 };
+
+static void note_writer(dome_release_units *u, const run *units, int writer, void *ctx)
+{
+    (void)ctx;
+    if (!u->writers || units->region & RUN_IMPLIED)
+        return;
+    for (uint64_t k = units->first; k < units->first + units->count; k++)
+        if (u->homes[k] == 0)
+            u->writers[k] = u->writers[k] == 0 && units->region & RUN_WHOLE ? writer + 1 : SEVERAL;
+}
+
+/* The home that was keeps its copy until the new one writes; the new one knows of no readers. */
+static void move_unit(dome_release_units *u, uint64_t unit, int writer, void *ctx)
+{
+    dome_release *r = u->setup.release;
+    (void)ctx;
+    if (!u->writers || u->writers[unit] != writer + 1 || writer == u->setup.home)
+        return;
+    if (is_home(u, unit)) {
+        const gint64 key = (gint64)unit;
+        GArray *readers = readers_of(u, unit);
+        if (readers)
+            dome__release_readers_drop(r, readers);
+        g_hash_table_remove(u->readers, &key);
+        u->state[unit] = (uint16_t)(VALID | (u->state[unit] & PINNED));
+    }
+    if (writer == r->env->rank)
+        u->state[unit] |= VALID | SHARED;
+    u->homes[unit] = writer + 1;
+    u->moved_first = u->moved_end ? MIN(u->moved_first, unit) : unit;
+    u->moved_end = MAX(u->moved_end, unit + 1);
+}
+
+static void forget_writer(dome_release_units *u, uint64_t unit, int writer, void *ctx)
+{
+    (void)writer, (void)ctx;
+    if (u->writers)
+        u->writers[unit] = 0;
+}
+
+static void move_homes(const dome_release *r, const notices *n)
+{
+    each_run(r, n, note_writer, NULL);
+    each(r, n, move_unit, NULL);
+    each(r, n, forget_writer, NULL);
 }
 
 /* A unit of which only its home has a copy now, which has written it alone, may be written on without a word. */
 static void end_written(dome_release_units *u, uint64_t unit)
 {
     const GArray *readers = readers_of(u, unit);
-    u->state[unit] &= (uint8_t)~WRITTEN;
+    u->state[unit] &= (uint16_t) ~(WRITTEN | IMPLIED);
     if (!is_home(u, unit) || u->state[unit] & OTHERS || (readers && readers->len > 0))
         return;
-    u->state[unit] |= PRIVATE;
+    u->state[unit] &= (uint16_t)~SHARED;
     dome__release_allow(u, unit, 1, DOME_ACCESS_WRITE);
 }
 
-static void end_interval(dome_release *r, const notices *n)
+static void end_interval(dome_release *r, const notices *n, bool moves)
 {
-    each(r, n, end_unit, NULL);
+    each_run(r, n, end_run, NULL);
     for (guint k = 0; k < r->regions->len; k++) {
         dome_release_units *u = r->regions->pdata[k];
         for (guint j = 0; u && j < u->written->len; j++)
@@ -568,7 +673,10 @@ static void end_interval(dome_release *r, const notices *n)
             g_array_set_size(u->written, 0);
     }
     each(r, n, forget_marks, NULL);
+    if (moves)
+        move_homes(r, n);
     g_hash_table_remove_all(r->known);
+    g_array_set_size(r->published, 0);
     r->epoch++;
 }
 
@@ -590,25 +698,41 @@ static void answer_waiting(dome_release *r)
     g_array_set_size(r->waiting, 0);
 }
 
-int dome__release_meet(dome_release *release, uint64_t place)
+static int meet(dome_release *r, dome_release_word *word, bool by_word)
 {
-    dome_release *r = release;
     notices n = {0};
-    int status = exchange(r, place, &n);
+    int status = exchange(r, word, by_word, &n);
     if (status == DOME_OK && n.any && n.pushes)
-        push(r, place, &n);
+        push(r, word->place, &n);
     if (status == DOME_OK && n.any && n.pushes)
         status = dome__barrier(r->env->transport);
     pthread_mutex_lock(&r->lock);
     if (status == DOME_OK && n.any)
-        end_interval(r, &n);
-    r->place = place;
+        end_interval(r, &n, word->moves);
+    r->place = word->place;
     r->meets++;
     answer_waiting(r);
     pthread_mutex_unlock(&r->lock);
+    if (status == DOME_OK)
+        dome__release_refresh(r);
     g_free(n.runs);
     g_free(n.counts);
     return status ? dome__fail_transport(r->env, status) : DOME_OK;
+}
+
+int dome__release_meet(dome_release *release, uint64_t place)
+{
+    return dome__release_meet_at(release, place, false);
+}
+
+int dome__release_meet_at(dome_release *release, uint64_t place, bool moves)
+{
+    return meet(release, &(dome_release_word){.place = place, .moves = moves}, false);
+}
+
+int dome__release_meet_by(dome_release *release, dome_release_word *word)
+{
+    return meet(release, word, true);
 }
 
 /* ---- locks ---- */
@@ -650,17 +774,16 @@ GByteArray *dome__release_give(dome_release *release)
 }
 
 /* A unit that this task is writing is published first: its changes must not be lost with the copy. */
-static void take_unit(dome_release *r, uint64_t key)
+static void drop_unit(dome_release *r, uint64_t key)
 {
     const uint64_t region = key >> UNIT_BITS, unit = key & ((UINT64_C(1) << UNIT_BITS) - 1);
     dome_release_units *u = region < r->regions->len ? r->regions->pdata[region] : NULL;
-    know(r, key);
     if (!u || unit >= u->setup.units || is_home(u, unit))
         return;
     if (u->state[unit] & DIRTY)
         dome__release_publish(u, CHANGE);
     pthread_mutex_lock(&r->lock);
-    dome__release_drop(u, unit);
+    dome__release_drop(u, unit, 1);
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -669,8 +792,28 @@ void dome__release_take(dome_release *release, const void *carried, size_t bytes
     const uint8_t *at = carried;
     if (bytes < EPOCH || dome__get_u64(at) != release->epoch) /* a barrier was since */
         return;
-    for (size_t k = EPOCH; k + KEY <= bytes; k += KEY)
-        take_unit(release, dome__get_u64(at + k));
+    for (size_t k = EPOCH; k + KEY <= bytes; k += KEY) {
+        know(release, dome__get_u64(at + k));
+        drop_unit(release, dome__get_u64(at + k));
+    }
+}
+
+void dome__release_tell(dome_release *release, dome_release_visit *visit, void *ctx)
+{
+    for (guint n = 0; n < release->regions->len; n++)
+        if (release->regions->pdata[n])
+            dome__release_publish(release->regions->pdata[n], CHANGE);
+    for (guint k = 0; k < release->published->len; k++)
+        visit(ctx, g_array_index(release->published, uint64_t, k));
+    g_array_set_size(release->published, 0);
+}
+
+void dome__release_forget(dome_release *release, const uint64_t *keys, uint64_t count)
+{
+    for (uint64_t k = 0; k < count; k++)
+        drop_unit(release, keys[k]);
+    if (count > 0)
+        dome__release_refresh(release);
 }
 
 /* ---- beginning and end ---- */
@@ -685,6 +828,8 @@ dome_release *dome__release_new(dome_env *env)
     r->waiting = g_array_new(FALSE, FALSE, sizeof(waiting_fetch));
     r->known = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     r->deltas = g_array_new(FALSE, FALSE, sizeof(waiting_delta));
+    r->published = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    r->places = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     pthread_mutex_init(&r->lock, NULL);
     dome__peer_on(r->peer, DOME_PEER_RELEASE, take_message, r);
     return r;
@@ -698,6 +843,8 @@ void dome__release_free(dome_release *release)
     g_array_unref(release->waiting);
     g_hash_table_unref(release->known);
     g_array_unref(release->deltas);
+    g_hash_table_unref(release->places);
+    g_array_unref(release->published);
     pthread_mutex_destroy(&release->lock);
     g_free(release);
 }

@@ -23,6 +23,8 @@
 #include "core/layout.h"
 #include "memory/memory.h"
 
+enum { DOME_RELEASE_WORDS = 14 };
+
 typedef struct dome_release dome_release;
 typedef struct dome_release_units dome_release_units;
 
@@ -38,12 +40,35 @@ void dome__release_free(dome_release *release);
  * Collective. Returns a status, after dome__fail_transport. */
 int dome__release_meet(dome_release *release, uint64_t place);
 
+/* What task 0 says to all tasks where they meet. */
+typedef struct dome_release_word {
+    uint64_t place;
+    bool moves; /* a unit that had its first home until now, and that exactly one other task has written since the last meeting,
+                   gets this task as its home, if units move at all */
+    uint64_t words[DOME_RELEASE_WORDS];
+} dome_release_word;
+
+/* The same with a word, which is task 0's on all tasks in the end. The others need not know the place before. */
+int dome__release_meet_by(dome_release *release, dome_release_word *word);
+
+/* The same where all know the place; moves: as in the word. */
+int dome__release_meet_at(dome_release *release, uint64_t place, bool moves);
+
 /* Before a lock is released: sends to the homes what this task has written. Returns what the lock is to carry, which is the
  * caller's. */
 GByteArray *dome__release_give(dome_release *release);
 
 /* A lock has been acquired that carries this. */
 void dome__release_take(dome_release *release, const void *carried, size_t bytes);
+
+/* Names a unit to all tasks. */
+typedef void dome_release_visit(void *ctx, uint64_t key);
+
+/* As _give and _take, for one lock whose user keeps account of the units: sends what this task has written to the homes, and
+ * visits the units that it has written since the last call or meeting, some perhaps twice; and others have written these units.
+ */
+void dome__release_tell(dome_release *release, dome_release_visit *visit, void *ctx);
+void dome__release_forget(dome_release *release, const uint64_t *keys, uint64_t count);
 
 /* ---- a region ---- */
 
@@ -55,12 +80,16 @@ typedef struct dome_release_setup {
     uint64_t values;           /* of a unit; 0: all machines have one data format */
     uint64_t element;          /* bytes from an element to the next */
     unsigned atom;             /* bytes that one store writes at least: 1, 2, 4 or 8 */
-    const dome_layout *layout; /* of elements: the home of a unit is its first element's owner */
+    const dome_layout *layout; /* of elements: the home of a unit is its first element's owner. NULL: */
+    int home;                  /* the home of all units at first, whose memory counts; other tasks have no copies. They move */
     uint64_t unit, units;      /* bytes of a unit, and how many there are */
 } dome_release_setup;
 
 /* Collective, and all tasks wait for each other. NULL: fails by dome__fail, with *status. */
 dome_release_units *dome__release_units_new(const dome_release_setup *setup, dome_status *status);
+
+/* The same without waiting: tasks agree later, before any access. NULL: *why not. */
+dome_release_units *dome__release_units_make(const dome_release_setup *setup, const char **why);
 
 /* All tasks have met since the last access. NULL is allowed. */
 void dome__release_units_free(dome_release_units *units);
@@ -69,6 +98,8 @@ void dome__release_units_free(dome_release_units *units);
 void dome__release_units_want(dome_release_units *units, uint64_t first, uint64_t bytes, bool write);
 void dome__release_units_add(dome_release_units *units, uint64_t first, uint64_t count, const void *values, void *before);
 void dome__release_units_fetch(dome_release_units *units, const dome_layout *layout);
+void dome__release_units_pin(dome_release_units *units, uint64_t first, uint64_t bytes); /* readable at any time: see space.h */
+void dome__release_units_collect(dome_release_units *units); /* units that have got another home: this task has them all then */
 void dome__release_units_adopt(dome_release_units *units, const dome_layout *layout);
 
 #endif

@@ -51,14 +51,14 @@ void dome__release_unpack(const dome_release_units *units, uint64_t unit, int ra
         memcpy(place_of(units, unit), packed, units->setup.unit);
 }
 
-void dome__release_reply(const dome_release_units *units, uint64_t unit, int rank, uint64_t id)
+void dome__release_reply(const dome_release_units *units, uint64_t first, uint32_t count, int rank, uint64_t id)
 {
-    const uint32_t bytes = (uint32_t)dome__release_packed_bytes(units, rank);
+    const uint32_t each = (uint32_t)dome__release_packed_bytes(units, rank);
     const bool foreign = dome__release_is_foreign(units, rank);
-    char *packed = foreign ? g_malloc(bytes) : NULL;
-    if (foreign)
-        pack(units, packed, place_of(units, unit));
-    dome__peer_reply(units->setup.release->peer, rank, id, foreign ? packed : place_of(units, unit), bytes);
+    char *packed = foreign ? g_malloc((gsize)each * count) : NULL;
+    for (uint32_t k = 0; foreign && k < count; k++)
+        pack(units, packed + (size_t)each * k, place_of(units, first + k));
+    dome__peer_reply(units->setup.release->peer, rank, id, foreign ? packed : place_of(units, first), each * count);
     g_free(packed);
 }
 

@@ -9,16 +9,18 @@
 
 #include <pthread.h>
 
-/* Of a unit at a task. */
+/* Of a unit at a task. A unit whose state is 0 is private at its home, and invalid at others. */
 enum {
-    VALID = 1,      /* the copy is as of the last synchronisation, or newer */
+    VALID = 1,      /* the copy is as of the last synchronisation, or newer; at the home it always is */
     DIRTY = 2,      /* this task may write it */
     WRITTEN = 4,    /* it has written it since the last barrier */
     ARRIVED = 8,    /* a push has come in this barrier */
     UNTOUCHED = 16, /* not accessed since the last push */
     MISSED = 32,    /* nor between that one and the push before */
-    PRIVATE = 64,   /* at the home: no other task has a copy, so nobody need know that it is written */
-    OTHERS = 128    /* at the home: others have written it before this barrier */
+    SHARED = 64,    /* at the home: another task may have a copy; if not, nobody need know that the unit is written */
+    OTHERS = 128,   /* at the home: others have written it before this barrier */
+    PINNED = 512,   /* can be read at any time, by whoever */
+    IMPLIED = 256   /* at the home: written before another task had a copy, if at all, so all copies have that */
 };
 
 /* A task that fetches a unit behind a place. */
@@ -37,7 +39,9 @@ struct dome_release {
     GHashTable *known;    /* gint64 *: keys of units that were written since the last barrier, as far as this task knows */
     uint64_t epoch;       /* barriers so far at which something had been written */
     uint64_t place;       /* of the last one */
+    GHashTable *places;   /* gint64 *: places behind which a unit of this home has readers; their number */
     uint64_t meets;       /* barriers so far: a task that fetches has come as far, or the home lets it wait */
+    GArray *published;    /* uint64_t: keys of units that this task has sent, or has as their home, since dome__release_tell */
     GArray *waiting;      /* waiting_fetch */
     GArray *deltas;       /* waiting_delta */
 };
@@ -45,6 +49,7 @@ struct dome_release {
 typedef struct waiting_fetch {
     dome_release_units *units;
     uint64_t unit, meets, id;
+    uint32_t count;
     int from;
 } waiting_fetch;
 
@@ -61,18 +66,23 @@ struct dome_release_units {
     dome_release_setup setup;
     uint32_t number;
     size_t pages;      /* of a unit */
-    int32_t *homes;    /* ranks, by unit */
-    uint8_t *state;    /* by unit */
+    int32_t *homes;    /* ranks + 1, by unit; 0: the home that all units had at first */
+    uint16_t *state;   /* by unit */
     uint64_t *changed; /* by unit, at the home: the epoch in which it was changed last, + 1 */
+    int32_t *writers;  /* by unit, while homes are chosen: 0 but for those that were written; NULL: homes do not move */
     char *old; /* where this task writes, the unit before; at the home of a unit that others fetch, as of the last barrier */
-    GHashTable *readers;     /* at homes: GArray of reader by unit */
-    GArray *dirty, *written; /* uint64_t: units with these states */
+    uint64_t moved_first, moved_end; /* homes of some units between these have moved; 0, 0: none */
+    GArray *pinned;                  /* uint64_t: units with this state */
+    uint64_t next;                   /* the unit behind those that the last fault brought */
+    unsigned streak;                 /* faults each of which was at the one's before */
+    GHashTable *readers;             /* at homes: GArray of reader by unit */
+    GArray *dirty, *written;         /* uint64_t: units with these states */
     dome_region_figures *figures;
     dome_unit_writes *writes; /* NULL: nobody asks for it */
 };
 
 /* Messages: a word, the region's number, then
- *   FETCH   the unit, meets of the task; the reply: its values
+ *   FETCH   the first unit, meets of the task, the number of units (4 bytes); the reply: their values
  *   DELTA   meets of the task, records (delta.h), of the region's memory, or of images; the reply: they are applied
  *   CHANGE  the same, at a lock: others may write the same bytes before the next barrier
  *   PUSH    the number of units (4 bytes), the units, records; the reply: they are applied
@@ -81,7 +91,7 @@ struct dome_release_units {
 enum { FETCH = 1, DELTA, CHANGE, PUSH, FORGET, ADD };
 enum {
     MESSAGE = 5,
-    FETCH_MESSAGE = MESSAGE + 16,
+    FETCH_MESSAGE = MESSAGE + 20,
     FORGET_MESSAGE = MESSAGE + 8,
     ADD_MESSAGE = MESSAGE + 8 + 8 + 4,
     MOST_RECORDS = 1 << 18
@@ -100,9 +110,24 @@ static inline char *place_of(const dome_release_units *u, uint64_t unit)
     return (char *)dome__memory_alias(u->setup.memory) + unit * u->setup.unit;
 }
 
+static inline int home_of(const dome_release_units *u, uint64_t unit)
+{
+    return u->homes[unit] ? u->homes[unit] - 1 : u->setup.home;
+}
+
 static inline bool is_home(const dome_release_units *u, uint64_t unit)
 {
-    return u->homes[unit] == u->setup.release->env->rank;
+    return home_of(u, unit) == u->setup.release->env->rank;
+}
+
+static inline bool is_valid(const dome_release_units *u, uint64_t unit)
+{
+    return u->state[unit] & VALID || is_home(u, unit);
+}
+
+static inline bool is_private(const dome_release_units *u, uint64_t unit)
+{
+    return !(u->state[unit] & SHARED) && is_home(u, unit);
 }
 
 void dome__release_put(uint8_t *message, uint8_t word, const dome_release_units *units);
@@ -118,8 +143,8 @@ bool dome__release_is_foreign(const dome_release_units *units, int rank);
 uint64_t dome__release_packed_bytes(const dome_release_units *units, int rank);
 void dome__release_unpack(const dome_release_units *units, uint64_t unit, int rank, const void *packed);
 
-/* Replies to a task with the values. */
-void dome__release_reply(const dome_release_units *units, uint64_t unit, int rank, uint64_t id);
+/* Replies to a task with the values of some units. */
+void dome__release_reply(const dome_release_units *units, uint64_t first, uint32_t count, int rank, uint64_t id);
 
 /* An empty delta for such a task, and what has changed in a unit; units in ascending order. */
 dome_delta *dome__release_image_delta(const dome_release_units *units);
@@ -133,8 +158,17 @@ dome_delta *dome__release_translate(const dome_release_units *units, const void 
 /* Adds what a message asks for (from its first value on) to this home's units, and replies; the lock is held. */
 void dome__release_add_here(dome_release_units *units, const void *message, size_t bytes, int from, uint64_t id);
 
-/* The copy is not valid any more; the lock is held. */
-void dome__release_drop(dome_release_units *units, uint64_t unit);
+/* Takes the right to read from units, but for those that are pinned; the lock is held. */
+void dome__release_close(const dome_release_units *units, uint64_t first, uint64_t count);
+
+/* The copies are not valid any more; the lock is held. */
+void dome__release_drop(dome_release_units *units, uint64_t first, uint64_t count);
+
+/* The readers of a unit are none any more; the lock is held. */
+void dome__release_readers_drop(dome_release *release, GArray *readers);
+
+/* Units that others have written and that must be readable are fetched. */
+void dome__release_refresh(dome_release *release);
 
 /* Sends what this task has changed to the homes, by DELTA or CHANGE, and waits until it is there. The units stay `written`. */
 void dome__release_publish(dome_release_units *units, uint8_t word);

@@ -31,52 +31,67 @@ static char *old_of(const dome_release_units *u, uint64_t unit)
 
 /* ---- fetching ---- */
 
-/* What a thread has asked for. */
+/* What a thread has asked for: a run of units of one home. */
 typedef struct fetching {
     dome_release_units *units;
-    uint64_t unit;
+    uint64_t first;
+    uint32_t count;
     sem_t *come;
 } fetching;
 
-enum { MOST_FETCHES = 64, MOST_FETCHED = 1 << 18 };
-
-static bool has_values(const dome_release_units *u, const dome_peer_answer *answer)
-{
-    return answer->bytes == dome__release_packed_bytes(u, answer->from);
-}
+/* Of questions at a time; bytes of the units of one. */
+enum { MOST_FETCHES = 16, MOST_FETCHED = 1 << 18 };
 
 /* In the channel's thread. If the home is lost, the thread waits until this process goes back or ends. */
 static void fetched(void *ctx, const dome_peer_answer *answer)
 {
     const fetching *f = ctx;
     dome_release_units *u = f->units;
-    if (answer->status != DOME_PEER_OK || !has_values(u, answer))
+    const uint64_t each = dome__release_packed_bytes(u, answer->from);
+    if (answer->status != DOME_PEER_OK || answer->bytes != each * f->count)
         return;
     pthread_mutex_lock(&u->setup.release->lock);
-    if (!(u->state[f->unit] & VALID)) /* another thread may have got it, and written to it */
-        dome__release_unpack(u, f->unit, answer->from, answer->data);
-    u->state[f->unit] |= VALID;
-    u->figures->units[u->setup.release->env->lazy.members->of[answer->from]]++;
+    for (uint32_t k = 0; k < f->count; k++) {
+        if (!(u->state[f->first + k] & VALID)) /* another thread may have got it, and written to it */
+            dome__release_unpack(u, f->first + k, answer->from, (const char *)answer->data + k * each);
+        u->state[f->first + k] |= VALID;
+    }
+    u->figures->units[u->setup.release->env->lazy.members->of[answer->from]] += f->count;
     u->figures->bytes += answer->bytes;
     pthread_mutex_unlock(&u->setup.release->lock);
     sem_post(f->come);
 }
 
-static void fetch_some(dome_release_units *u, const uint64_t *wanted, guint count)
+/* Of the wanted units from *next on, a run that one home can answer with. */
+static fetching take_run(dome_release_units *u, const GArray *wanted, guint *next)
+{
+    const uint64_t first = g_array_index(wanted, uint64_t, *next), most = MAX(1, MOST_FETCHED / u->setup.unit);
+    uint32_t count = 1;
+    for (++*next; *next < wanted->len && count < most; ++*next, count++)
+        if (g_array_index(wanted, uint64_t, *next) != first + count || home_of(u, first + count) != home_of(u, first))
+            break;
+    return (fetching){u, first, count, NULL};
+}
+
+/* Some of the wanted units, from *next on. */
+static void fetch_some(dome_release_units *u, const GArray *wanted, guint *next)
 {
     fetching f[MOST_FETCHES];
     uint8_t message[FETCH_MESSAGE];
+    guint asked = 0;
     sem_t come;
     sem_init(&come, 0, 0);
-    for (guint k = 0; k < count; k++) {
-        f[k] = (fetching){u, wanted[k], &come};
+    for (; asked < MOST_FETCHES && *next < wanted->len; asked++) {
+        f[asked] = take_run(u, wanted, next);
+        f[asked].come = &come;
         dome__release_put(message, FETCH, u);
-        dome__put_u64(message + MESSAGE, wanted[k]);
+        dome__put_u64(message + MESSAGE, f[asked].first);
         dome__put_u64(message + MESSAGE + 8, u->setup.release->meets);
-        const dome_peer_question q = {u->homes[wanted[k]], DOME_PEER_RELEASE, message, FETCH_MESSAGE, fetched, &f[k]};
+        dome__put_u32(message + MESSAGE + 16, f[asked].count);
+        const dome_peer_question q = {home_of(u, f[asked].first), DOME_PEER_RELEASE, message, FETCH_MESSAGE, fetched, &f[asked]};
         dome__home_asked(dome__peer_ask_then(u->setup.release->peer, &q), q.rank); /* at most MOST_FETCHES: they have room */
     }
-    for (guint k = 0; k < count; k++)
+    for (guint k = 0; k < asked; k++)
         while (sem_wait(&come) < 0 && errno == EINTR)
             continue;
     sem_destroy(&come);
@@ -88,12 +103,10 @@ static void fetch(dome_release_units *u, const GArray *wanted)
     const dome_release *r = u->setup.release;
     dome_transport *t = r->env->transport;
     const bool counts = pthread_equal(pthread_self(), r->owner);
-    const guint most = (guint)MAX(1, MIN(MOST_FETCHES, MOST_FETCHED / u->setup.unit));
-    for (guint k = 0; k < wanted->len; k += most) {
-        const uint64_t *some = &g_array_index(wanted, uint64_t, k);
-        const int home = u->homes[*some];
+    for (guint k = 0; k < wanted->len;) {
+        const int home = home_of(u, g_array_index(wanted, uint64_t, k));
         const uint64_t start = counts ? dome__account_begin_wait(&t->account, DOME_WAITS(home, DOME_WAITS_SERVICE), 0) : 0;
-        fetch_some(u, some, MIN(most, wanted->len - k));
+        fetch_some(u, wanted, &k);
         const uint64_t took = start ? dome__account_end_wait(&t->account, home, start) : 0;
         if (start && t->waited)
             t->waited(t, home, start, took);
@@ -105,7 +118,7 @@ static void fetch(dome_release_units *u, const GArray *wanted)
 /* The lock is held. */
 static void begin_write(dome_release_units *u, uint64_t unit)
 {
-    if (u->state[unit] & (DIRTY | PRIVATE))
+    if (u->state[unit] & DIRTY || is_private(u, unit))
         return;
     if (is_home(u, unit))
         u->changed[unit] = u->setup.release->epoch + 1;
@@ -114,19 +127,33 @@ static void begin_write(dome_release_units *u, uint64_t unit)
     g_array_append_val(u->dirty, unit);
     if (!(u->state[unit] & WRITTEN))
         g_array_append_val(u->written, unit);
-    u->state[unit] |= DIRTY | WRITTEN;
+    u->state[unit] = (uint16_t)((u->state[unit] | DIRTY | WRITTEN) & ~IMPLIED);
 }
 
+/* The right that a unit's state is for. A unit that was dropped meanwhile has none: the access faults once more. */
+static dome_access right_of(const dome_release_units *u, uint64_t unit)
+{
+    if (!is_valid(u, unit))
+        return DOME_ACCESS_NONE;
+    return u->state[unit] & DIRTY || is_private(u, unit) ? DOME_ACCESS_WRITE : DOME_ACCESS_READ;
+}
+
+/* By runs: each is a system call. */
 static void give_rights(dome_release_units *u, uint64_t first, uint64_t count, bool write)
 {
     pthread_mutex_lock(&u->setup.release->lock);
     for (uint64_t k = first; k < first + count; k++) {
-        if (!(u->state[k] & VALID)) /* dropped meanwhile: the access faults once more */
-            continue;
-        if (write)
+        if (write && is_valid(u, k))
             begin_write(u, k);
-        u->state[k] &= (uint8_t) ~(UNTOUCHED | MISSED);
-        dome__release_allow(u, k, 1, u->state[k] & (DIRTY | PRIVATE) ? DOME_ACCESS_WRITE : DOME_ACCESS_READ);
+        if (is_valid(u, k))
+            u->state[k] &= (uint16_t) ~(UNTOUCHED | MISSED);
+    }
+    for (uint64_t k = first, end; k < first + count; k = end) {
+        const dome_access right = right_of(u, k);
+        for (end = k + 1; end < first + count && right_of(u, end) == right;)
+            end++;
+        if (right != DOME_ACCESS_NONE)
+            dome__release_allow(u, k, end - k, right);
     }
     pthread_mutex_unlock(&u->setup.release->lock);
 }
@@ -136,12 +163,40 @@ static void want_units(dome_release_units *u, uint64_t first, uint64_t count, bo
     GArray *wanted = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     pthread_mutex_lock(&u->setup.release->lock);
     for (uint64_t k = first; k < first + count; k++)
-        if (!(u->state[k] & VALID))
+        if (!is_valid(u, k))
             g_array_append_val(wanted, k);
     pthread_mutex_unlock(&u->setup.release->lock);
     fetch(u, wanted);
     g_array_unref(wanted);
     give_rights(u, first, count, write);
+}
+
+/* ---- several units for one fault ---- */
+
+/* Whether a fault at the first unit may bring the other one, too. */
+static bool is_like(const dome_release_units *u, uint64_t first, uint64_t other)
+{
+    return is_private(u, first) ? is_private(u, other) : !is_valid(u, other) && home_of(u, other) == home_of(u, first);
+}
+
+/* Whoever touches one unit after the other gets more and more ahead: private units, which need a right alone, or units of one
+ * home. Returns the number of units. */
+static uint64_t run_from(dome_release_units *u, uint64_t unit)
+{
+    enum { MOST = 64, MOST_PRIVATE = 512 };
+    uint64_t count = 1;
+    pthread_mutex_lock(&u->setup.release->lock);
+    if (is_private(u, unit) || !is_valid(u, unit)) {
+        const uint64_t most = is_private(u, unit) ? MOST_PRIVATE : MOST;
+        const unsigned small = is_private(u, unit) ? 0 : 2; /* neighbours that are read by two or three bring no others */
+        u->streak = unit == u->next ? MIN(u->streak + 1, 20) : 0;
+        const uint64_t ahead = u->streak <= small ? 1 : MIN((uint64_t)1 << (u->streak - small), most);
+        while (count < ahead && unit + count < u->setup.units && is_like(u, unit, unit + count))
+            count++;
+        u->next = unit + count;
+    }
+    pthread_mutex_unlock(&u->setup.release->lock);
+    return count;
 }
 
 /* What the home writes goes to nobody at once: a turn is a first store behind a barrier. */
@@ -153,7 +208,11 @@ static void fault(void *ctx, size_t offset, bool write)
     dome__unit_writes_touch(u->writes, offset, write);
     if (write && is_home(u, unit))
         dome__unit_writes_turn(u->writes, unit);
-    want_units(u, unit, 1, write);
+    const uint64_t count = run_from(u, unit);
+    if (count > 1)
+        want_units(u, unit, count, false);
+    if (count == 1 || (write && !is_private(u, unit)))
+        want_units(u, unit, 1, write);
     dome__region_fault_end(&stop, write);
 }
 
@@ -166,10 +225,52 @@ void dome__release_units_want(dome_release_units *units, uint64_t first, uint64_
     dome__region_stop_end(&stop);
 }
 
-void dome__release_drop(dome_release_units *units, uint64_t unit)
+void dome__release_drop(dome_release_units *units, uint64_t first, uint64_t count)
 {
-    units->state[unit] &= (uint8_t) ~(VALID | UNTOUCHED | MISSED);
-    dome__release_allow(units, unit, 1, DOME_ACCESS_NONE);
+    bool any = false;
+    for (uint64_t k = first; k < first + count; k++) {
+        any |= units->state[k] & VALID;
+        units->state[k] &= (uint16_t) ~(VALID | UNTOUCHED | MISSED);
+    }
+    if (any)
+        dome__release_close(units, first, count);
+}
+
+void dome__release_close(const dome_release_units *units, uint64_t first, uint64_t count)
+{
+    for (uint64_t k = first, from = k; k <= first + count; k++) {
+        const bool closes = k < first + count && !(units->state[k] & PINNED);
+        if (!closes && from < k)
+            dome__release_allow(units, from, k - from, DOME_ACCESS_NONE);
+        from = closes ? from : k + 1;
+    }
+}
+
+/* ---- units that can always be read ---- */
+
+void dome__release_units_pin(dome_release_units *units, uint64_t first, uint64_t bytes)
+{
+    dome_release_units *u = units;
+    const uint64_t end = (first + bytes - 1) / u->setup.unit + 1;
+    pthread_mutex_lock(&u->setup.release->lock);
+    for (uint64_t k = first / u->setup.unit; k < end; k++) {
+        if (u->state[k] & PINNED)
+            continue;
+        u->state[k] |= PINNED;
+        g_array_append_val(u->pinned, k);
+        dome__release_allow(u, k, 1, is_private(u, k) ? DOME_ACCESS_WRITE : DOME_ACCESS_READ);
+    }
+    pthread_mutex_unlock(&u->setup.release->lock);
+}
+
+void dome__release_refresh(dome_release *release)
+{
+    for (guint n = 0; n < release->regions->len; n++) {
+        dome_release_units *u = release->regions->pdata[n];
+        for (guint k = 0; u && k < u->pinned->len; k++)
+            if (!is_valid(u, g_array_index(u->pinned, uint64_t, k)))
+                want_units(u, g_array_index(u->pinned, uint64_t, k), 1, false);
+    }
 }
 
 /* ---- additions ---- */
@@ -212,7 +313,7 @@ static void note_addition(dome_release_units *u, uint64_t unit)
     if (!(u->state[unit] & WRITTEN))
         g_array_append_val(u->written, unit);
     u->state[unit] |= WRITTEN;
-    dome__release_drop(u, unit);
+    dome__release_drop(u, unit, 1);
     pthread_mutex_unlock(&u->setup.release->lock);
 }
 
@@ -222,7 +323,7 @@ static void add_there(dome_release_units *u, uint64_t first, uint64_t count, con
     const dome_type type = u->setup.type;
     const uint64_t unit = first * dome_type_size(type) / u->setup.unit;
     const dome_release *r = u->setup.release;
-    const dome_format format = dome__format_with(r->env->transport, u->homes[unit]);
+    const dome_format format = dome__format_with(r->env->transport, home_of(u, unit));
     const size_t packed = count * dome_type_bytes(type, format), bytes = ADD_MESSAGE + packed;
     uint8_t *message = g_malloc(bytes);
     if (u->state[unit] & DIRTY)
@@ -232,7 +333,7 @@ static void add_there(dome_release_units *u, uint64_t first, uint64_t count, con
     dome__put_u64(message + MESSAGE + 8, first);
     dome__put_u32(message + MESSAGE + 16, (uint32_t)count);
     dome_type_pack(type, format, message + ADD_MESSAGE, values, (size_t)count);
-    const dome_peer_question q = {.rank = u->homes[unit], .tag = DOME_PEER_RELEASE, .data = message, .bytes = (uint32_t)bytes};
+    const dome_peer_question q = {.rank = home_of(u, unit), .tag = DOME_PEER_RELEASE, .data = message, .bytes = (uint32_t)bytes};
     const dome_region_stop stop = dome__region_stop_begin(r->env, u->figures);
     GByteArray *reply = dome__home_ask(r->peer, r->env->transport, &q);
     dome__region_stop_end(&stop);
@@ -274,7 +375,7 @@ static int owner_of(const dome_release_units *u, const dome_layout *layout, uint
 static void find_homes(const dome_release_units *u, const dome_layout *layout)
 {
     for (uint64_t k = 0; k < u->setup.units; k++)
-        u->homes[k] = owner_of(u, layout, k);
+        u->homes[k] = owner_of(u, layout, k) + 1;
 }
 
 void dome__release_units_fetch(dome_release_units *units, const dome_layout *layout)
@@ -283,10 +384,31 @@ void dome__release_units_fetch(dome_release_units *units, const dome_layout *lay
     const dome_release *r = u->setup.release;
     GArray *wanted = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     for (uint64_t k = 0; k < u->setup.units; k++)
-        if (owner_of(u, layout, k) == r->env->rank && !(u->state[k] & VALID))
+        if (owner_of(u, layout, k) == r->env->rank && !is_valid(u, k))
             g_array_append_val(wanted, k);
     fetch(u, wanted);
     g_array_unref(wanted);
+}
+
+void dome__release_units_collect(dome_release_units *units)
+{
+    GArray *wanted = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    for (uint64_t k = units->moved_first; k < units->moved_end; k++)
+        if (!is_valid(units, k))
+            g_array_append_val(wanted, k);
+    fetch(units, wanted);
+    g_array_unref(wanted);
+}
+
+static void forget_readers(dome_release_units *u)
+{
+    GHashTableIter at;
+    gpointer readers;
+    g_hash_table_iter_init(&at, u->readers);
+    while (g_hash_table_iter_next(&at, NULL, &readers)) {
+        dome__release_readers_drop(u->setup.release, readers);
+        g_hash_table_iter_remove(&at);
+    }
 }
 
 /* The new homes know of no readers; these have valid copies until the units are written. */
@@ -294,7 +416,7 @@ void dome__release_units_adopt(dome_release_units *units, const dome_layout *lay
 {
     pthread_mutex_lock(&units->setup.release->lock);
     find_homes(units, layout);
-    g_hash_table_remove_all(units->readers);
+    forget_readers(units);
     pthread_mutex_unlock(&units->setup.release->lock);
 }
 
@@ -305,9 +427,39 @@ static void readers_free(gpointer data)
     g_array_unref(data);
 }
 
-static dome_release_units *make(const dome_release_setup *s, const char **why)
+/* All zeros. What is not touched needs no memory. NULL: *why not. */
+static void *table_of(uint64_t count, uint64_t each, const char **why)
 {
+    void *table = mmap(NULL, count * each, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (table != MAP_FAILED)
+        return table;
+    *why = g_strerror(errno);
+    return NULL;
+}
+
+static void make_tables(dome_release_units *u, const char **why)
+{
+    const dome_release_setup *s = &u->setup;
+    u->homes = table_of(s->units, sizeof *u->homes, why);
+    u->state = table_of(s->units, sizeof *u->state, why);
+    u->changed = table_of(s->units, sizeof *u->changed, why);
+    u->old = table_of(s->units, s->unit, why);
+    if (!s->layout)
+        u->writers = table_of(s->units, sizeof *u->writers, why);
+}
+
+static void free_table(void *table, uint64_t bytes)
+{
+    if (table)
+        munmap(table, bytes);
+}
+
+dome_release_units *dome__release_units_make(const dome_release_setup *setup, const char **why)
+{
+    const dome_release_setup *s = setup;
+    dome_release *r = s->release;
     dome_release_units *u = g_new0(dome_release_units, 1);
+    *why = NULL;
     u->setup = *s;
     u->setup.what = u->setup.name = NULL; /* the caller's */
     u->figures = dome__region_profile_add(s->release->env, s->name);
@@ -316,21 +468,23 @@ static dome_release_units *make(const dome_release_setup *s, const char **why)
         s->release->env, u->figures,
         &(dome_unit_writes_setup){.task = s->release->env->rank, .element = s->element, .unit = s->unit, .units = s->units});
     u->pages = (size_t)(s->unit / dome__memory_page(s->memory));
-    u->homes = g_new(int32_t, s->units);
-    u->state = g_malloc(s->units);
-    u->changed = g_new0(uint64_t, s->units);
     u->readers = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, readers_free);
     u->dirty = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    u->pinned = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     u->written = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-    memset(u->state, VALID, s->units); /* all copies are zeros */
-    find_homes(u, s->layout);
-    u->old = mmap(NULL, s->unit * s->units, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (u->old == MAP_FAILED) {
-        u->old = NULL;
-        *why = g_strerror(errno);
-    } else {
+    make_tables(u, why);
+    for (uint64_t k = 0; s->layout && !*why && k < s->units; k++) /* all copies are zeros */
+        u->state[k] = VALID | SHARED;
+    if (s->layout && !*why)
+        find_homes(u, s->layout);
+    pthread_mutex_lock(&r->lock);
+    u->number = r->regions->len;
+    g_ptr_array_add(r->regions, u);
+    pthread_mutex_unlock(&r->lock);
+    if (!*why)
         *why = dome__memory_on_fault(s->memory, fault, u);
-    }
+    if (*why)
+        g_clear_pointer(&u, dome__release_units_free);
     return u;
 }
 
@@ -338,11 +492,7 @@ dome_release_units *dome__release_units_new(const dome_release_setup *setup, dom
 {
     dome_release *r = setup->release;
     const char *why = NULL;
-    dome_release_units *u = make(setup, &why);
-    pthread_mutex_lock(&r->lock);
-    u->number = r->regions->len;
-    g_ptr_array_add(r->regions, u);
-    pthread_mutex_unlock(&r->lock);
+    dome_release_units *u = dome__release_units_make(setup, &why);
     char *text = why ? g_strdup_printf("%s cannot be shared with other hosts: %s", setup->what, why) : NULL;
     *status = (dome_status)dome__agree(r->env, why ? DOME_ERR_STATE : DOME_OK, text);
     g_free(text);
@@ -358,15 +508,18 @@ void dome__release_units_free(dome_release_units *units)
     dome_release *r = units->setup.release;
     pthread_mutex_lock(&r->lock);
     r->regions->pdata[units->number] = NULL;
+    forget_readers(units);
     pthread_mutex_unlock(&r->lock);
     dome__unit_writes_stop(units->writes);
-    if (units->old)
-        munmap(units->old, units->setup.unit * units->setup.units);
+    const uint64_t count = units->setup.units;
+    free_table(units->old, units->setup.unit * count);
+    free_table(units->homes, sizeof *units->homes * count);
+    free_table(units->state, sizeof *units->state * count);
+    free_table(units->changed, sizeof *units->changed * count);
+    free_table(units->writers, sizeof *units->writers * count);
     g_hash_table_unref(units->readers);
     g_array_unref(units->dirty);
+    g_array_unref(units->pinned);
     g_array_unref(units->written);
-    g_free(units->homes);
-    g_free(units->state);
-    g_free(units->changed);
     g_free(units);
 }

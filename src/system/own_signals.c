@@ -9,7 +9,9 @@ int dome__signal_catch(int number, const struct sigaction *action)
     while (k < HANDLERS - 1 && handlers[k] && handlers[k] != action->sa_handler)
         k++;
     handlers[k] = action->sa_handler;
-    return sigaction(number, action, NULL);
+    struct sigaction ours = *action; /* a stack of the program's may be memory that the kernel cannot write to by itself */
+    ours.sa_flags |= SA_ONSTACK;
+    return sigaction(number, &ours, NULL);
 }
 
 bool dome__signal_is_own(const struct sigaction *action)

@@ -1,0 +1,232 @@
+#include "space/space.h"
+
+#include "peer/peer_start.h"
+#include "region/member.h"
+#include "space/token.h"
+#include "transport/agree.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/mman.h>
+
+/* Of the handler that fetches units. */
+enum { SIGNAL_STACK = 1 << 18 };
+
+typedef struct range {
+    char *at, *end;
+    dome_memory *memory;
+    dome_release_units *units;
+    bool keep;
+} range;
+
+struct dome_space {
+    dome_env *env;
+    dome_release *release;
+    dome_token *token;
+    GArray *ranges; /* range, in ascending order */
+    void *stack;    /* for signals; NULL: the thread had one */
+};
+
+/* ---- ranges ---- */
+
+/* The first range that ends behind the address; its number. */
+static guint find(const dome_space *space, const char *address)
+{
+    guint low = 0, high = space->ranges->len;
+    while (low < high) {
+        const guint middle = low + (high - low) / 2;
+        if (g_array_index(space->ranges, range, middle).end <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+bool dome__space_has(const dome_space *space, const void *address)
+{
+    const guint k = find(space, address);
+    return k < space->ranges->len && g_array_index(space->ranges, range, k).at <= (const char *)address;
+}
+
+void dome__space_pin(dome_space *space, const void *address, uint64_t bytes)
+{
+    const guint k = find(space, address);
+    if (!dome__space_has(space, address) || bytes == 0)
+        return;
+    const range *r = &g_array_index(space->ranges, range, k);
+    const uint64_t first = (uint64_t)((const char *)address - r->at), most = (uint64_t)(r->end - r->at) - first;
+    dome__release_units_pin(r->units, first, MIN(bytes, most));
+}
+
+void dome__space_want(dome_space *space, const void *address, uint64_t bytes, bool write)
+{
+    const char *from = address, *end = from + bytes;
+    for (guint k = find(space, from); k < space->ranges->len && bytes > 0; k++) {
+        const range *r = &g_array_index(space->ranges, range, k);
+        if (r->at >= end)
+            break;
+        const char *first = MAX(from, r->at), *last = MIN(end, r->end);
+        dome__release_units_want(r->units, (uint64_t)(first - r->at), (uint64_t)(last - first), write);
+    }
+}
+
+/* ---- a new range ---- */
+
+static const char *check(const dome_space *space, const dome_space_range *range)
+{
+    const guint k = find(space, range->address);
+    const char *end = (const char *)range->address + range->bytes;
+    if (range->bytes == 0)
+        return "it is empty";
+    return k < space->ranges->len && g_array_index(space->ranges, struct range, k).at < end ? "it overlaps another range" : NULL;
+}
+
+static const char *add(dome_space *space, const dome_space_range *wish)
+{
+    range r = {.at = wish->address, .end = (char *)wish->address + wish->bytes, .keep = wish->keep};
+    const char *why = check(space, wish);
+    if (!why)
+        r.memory = dome__memory_new("dome-space", wish->bytes, &why);
+    if (r.memory && dome__memory_bytes(r.memory) != wish->bytes)
+        why = "its size is no multiple of the page";
+    else if (r.memory)
+        why = dome__memory_replace(r.memory, wish->address, wish->keep);
+    if (why) {
+        dome__memory_free(r.memory);
+        return why;
+    }
+    const uint64_t page = dome__memory_page(r.memory);
+    r.units = dome__release_units_make(&(dome_release_setup){.release = space->release,
+                                                             .what = wish->name,
+                                                             .name = wish->name,
+                                                             .memory = r.memory,
+                                                             .element = 1,
+                                                             .atom = 1,
+                                                             .home = wish->home,
+                                                             .unit = page,
+                                                             .units = wish->bytes / page},
+                                       &why);
+    if (!why) /* if not, the program needs the memory until its end all the same */
+        g_array_insert_val(space->ranges, find(space, r.at), r);
+    return why;
+}
+
+dome_status dome__space_add(dome_space *space, const dome_space_range *ranges, unsigned count)
+{
+    char *text = NULL;
+    for (unsigned k = 0; k < count && !text; k++) {
+        const char *why = add(space, &ranges[k]);
+        if (why)
+            text = g_strdup_printf("the program's %s (%" G_GUINT64_FORMAT " bytes at %p) cannot be shared by tasks: %s",
+                                   ranges[k].name, ranges[k].bytes, ranges[k].address, why);
+    }
+    const dome_status status = (dome_status)dome__agree(space->env, text ? DOME_ERR_START : DOME_OK, text);
+    g_free(text);
+    return status;
+}
+
+/* ---- where tasks synchronise ---- */
+
+int dome__space_meet(dome_space *space, uint64_t place, bool moves)
+{
+    const int status = dome__release_meet_at(space->release, place, moves);
+    dome__token_met(space->token);
+    return status;
+}
+
+int dome__space_meet_by(dome_space *space, dome_release_word *word)
+{
+    const int status = dome__release_meet_by(space->release, word);
+    dome__token_met(space->token);
+    return status;
+}
+
+int dome__space_enter(dome_space *space)
+{
+    return dome__token_enter(space->token);
+}
+
+void dome__space_leave(dome_space *space, bool tell)
+{
+    dome__token_leave(space->token, tell);
+}
+
+uint64_t dome__space_told(dome_space *space)
+{
+    return dome__token_told(space->token);
+}
+
+int dome__space_await(dome_space *space, uint64_t seen)
+{
+    return dome__token_await(space->token, seen);
+}
+
+/* ---- beginning and end ---- */
+
+/* Faults come on stacks that are in ranges themselves. */
+static const char *make_signal_stack(dome_space *space)
+{
+    stack_t now, own = {.ss_size = SIGNAL_STACK};
+    if (sigaltstack(NULL, &now) == 0 && !(now.ss_flags & SS_DISABLE) && now.ss_size >= SIGNAL_STACK)
+        return NULL;
+    own.ss_sp = mmap(NULL, SIGNAL_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    if (own.ss_sp == MAP_FAILED)
+        return g_strerror(errno);
+    space->stack = own.ss_sp;
+    return sigaltstack(&own, NULL) == 0 ? NULL : g_strerror(errno);
+}
+
+static int begin(dome_space *space)
+{
+    dome_env *env = space->env;
+    int status = dome__member_start(env, "a program's memory");
+    if (status == DOME_OK)
+        status = dome__peer_start(env, "a program's memory");
+    if (status != DOME_OK)
+        return status;
+    env->transport->is_ruled = dome__memory_is_ruled;
+    if (!env->lazy.members->release)
+        env->lazy.members->release = dome__release_new(env);
+    space->release = env->lazy.members->release;
+    space->token = dome__token_new(env, space->release);
+    const char *why = make_signal_stack(space);
+    char *text = why ? g_strdup_printf("a stack for signals cannot be had: %s", why) : NULL;
+    status = dome__agree(env, why ? DOME_ERR_START : DOME_OK, text);
+    g_free(text);
+    return status;
+}
+
+/* Nobody asks this task for a unit any more when all have come here. The program goes on to use the memory. */
+void dome__space_free(dome_space *space)
+{
+    const stack_t none = {.ss_flags = SS_DISABLE};
+    if (!space)
+        return;
+    for (guint k = 0; k < space->ranges->len && space->env->rank == 0; k++)
+        if (g_array_index(space->ranges, range, k).keep)
+            dome__release_units_collect(g_array_index(space->ranges, range, k).units);
+    dome__agree(space->env, DOME_OK, NULL);
+    for (guint k = 0; k < space->ranges->len; k++) {
+        const range *r = &g_array_index(space->ranges, range, k);
+        dome__memory_release(r->memory);
+        dome__release_units_free(r->units);
+    }
+    if (space->token)
+        dome__peer_on(space->env->peer, DOME_PEER_SPACE, NULL, NULL);
+    dome__token_free(space->token);
+    if (space->stack && sigaltstack(&none, NULL) == 0)
+        munmap(space->stack, SIGNAL_STACK);
+    g_array_unref(space->ranges);
+    g_free(space);
+}
+
+dome_space *dome__space_new(dome_env *env)
+{
+    dome_space *space = g_new0(dome_space, 1);
+    space->env = env;
+    space->ranges = g_array_new(FALSE, FALSE, sizeof(range));
+    if (begin(space) != DOME_OK)
+        g_clear_pointer(&space, dome__space_free);
+    return space;
+}

@@ -1,0 +1,36 @@
+/* A lock over all tasks that carries what they have written (region/release.h). Its token stays with the task that had it last,
+ * so a task that comes again, with nobody between, sends nothing.
+ *
+ *     task 2 -> task 0     ASK              who asks next waits for task 2
+ *     task 0 -> task 1     GIVE to 2        task 1 has asked before
+ *     task 1 -> task 2     TOKEN            at once, or when task 1 leaves; with the units that task 2 must fetch again
+ *
+ * The units are numbered in the order of the sections in which they were written; a task says up to which number it knows them.
+ */
+#ifndef DOME_SRC_SPACE_TOKEN_H
+#define DOME_SRC_SPACE_TOKEN_H
+
+#include "core/environment.h"
+#include "region/release.h"
+
+typedef struct dome_token dome_token;
+
+/* Task 0 has it at first. Over env->peer, which runs; all tasks agree before the first use. */
+dome_token *dome__token_new(dome_env *env, dome_release *release);
+
+/* After the channel has been stopped. NULL is allowed. */
+void dome__token_free(dome_token *token);
+
+/* Not nested. Enter returns the status of messages that were served meanwhile; the lock is this task's then, too. tell: tasks
+ * that are in await look again. */
+int dome__token_enter(dome_token *token);
+void dome__token_leave(dome_token *token, bool tell);
+
+/* All tasks have met (dome__release_meet_by) and have what others have written. */
+void dome__token_met(dome_token *token);
+
+/* How often others have told so far; await returns when they have told since `seen`, or after a second. */
+uint64_t dome__token_told(dome_token *token);
+int dome__token_await(dome_token *token, uint64_t seen);
+
+#endif

@@ -1,0 +1,328 @@
+/* Memory of the program at its own addresses, which tasks keep equal: the program's globals, a heap of which little is used, a
+ * heap of another task. What tasks write at random between meetings, in sections, on stacks in that memory, is compared with what
+ * each task computes alone. */
+#include "checked.h"
+#include "draw.h"
+
+#include "space/space.h"
+#include "system/thread.h"
+
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+enum { PAGE = 4096, ROUNDS = 120, LOG = 4096 };
+
+/* Whole pages of the program's data. */
+typedef struct globals {
+    unsigned char bytes[3 * PAGE];
+    int64_t total, log[LOG];
+    unsigned char pinned[PAGE];
+    int64_t rest[PAGE / 8 - (1 + LOG) % (PAGE / 8)];
+} globals;
+static _Alignas(PAGE) globals shared = {.bytes = {'a', 'b', 'c'}, .total = 0};
+
+#define HEAP       ((unsigned char *)0x200000000000)
+#define OTHERS     ((unsigned char *)0x210000000000)
+#define HEAP_BYTES ((uint64_t)1 << 36)
+
+static dome_space *space;
+static int rank, size;
+
+/* ---- bytes at random, in several places ---- */
+
+enum { PLACES = 4, PLACE = 3 * PAGE, BYTES = PLACES * PLACE };
+
+/* In globals, at the heap's beginning, far behind in it, and in the last task's heap. */
+static unsigned char *byte_at(unsigned k)
+{
+    unsigned char *const places[PLACES] = {shared.bytes, HEAP, HEAP + HEAP_BYTES / 2, OTHERS + PAGE};
+    return places[k / PLACE] + k % PLACE;
+}
+
+static unsigned char model[BYTES];
+static int written[BYTES]; /* the round in which the byte was written last */
+
+/* Which task writes a byte in this round. */
+static int writer_of(unsigned k, int round, unsigned chunk)
+{
+    return (int)(draw_mix((uint64_t)round << 32 | k / chunk) % (uint64_t)size);
+}
+
+/* Reads this task's own choice of bytes that nobody writes in this round. */
+static void read_some(int round, uint64_t *own)
+{
+    const uint64_t before = draw_state;
+    draw_state = *own;
+    for (unsigned n = (unsigned)draw(30); n > 0; n--) {
+        const unsigned k = (unsigned)draw(BYTES);
+        if (written[k] != round)
+            CHECK(*byte_at(k) == model[k]);
+    }
+    *own = draw_state;
+    draw_state = before;
+}
+
+static void write_some(int round, uint64_t *own)
+{
+    static const unsigned chunks[] = {1, 7, 64, 5000, BYTES};
+    static unsigned char next[BYTES];
+    const unsigned chunk = chunks[draw(5)], times = (unsigned)draw(60);
+    const uint64_t begin = draw_state;
+    memcpy(next, model, BYTES);
+    for (int pass = 0; pass < 2; pass++) { /* first the plan, then the stores */
+        draw_state = begin;
+        for (unsigned n = 0; n < times; n++) {
+            const unsigned first = (unsigned)draw(BYTES), count = 1 + (unsigned)draw(n % 9 ? 300 : 9000);
+            const unsigned char value = (unsigned char)draw(256);
+            for (unsigned k = first; k < first + count && k < BYTES; k++) {
+                written[k] = round;
+                next[k] = value;
+                if (pass && writer_of(k, round, chunk) == rank)
+                    *byte_at(k) = value;
+            }
+            if (pass)
+                read_some(round, own);
+        }
+    }
+    memcpy(model, next, BYTES);
+}
+
+/* Each task comes to some sections; each adds one line to the log. Returns the number of all. */
+static int64_t add_lines(int round)
+{
+    int64_t all = 0;
+    for (int task = 0; task < size; task++) {
+        const int64_t times = (int64_t)(draw_mix((uint64_t)round * 64 + (uint64_t)task) % 5);
+        for (int64_t n = 0; n < times && task == rank; n++) {
+            CHECK(dome__space_enter(space) == DOME_OK);
+            CHECK(shared.total == 0 || shared.log[(shared.total - 1) % LOG] >= 0);
+            shared.log[shared.total++ % LOG] = (int64_t)round * size + task;
+            dome__space_leave(space, n % 2);
+        }
+        all += times;
+    }
+    return all;
+}
+
+static void check_lines(int round, int64_t before, int64_t all)
+{
+    int64_t of_task[64] = {0};
+    CHECK(shared.total == before + all);
+    for (int64_t k = before; k < before + all; k++) {
+        CHECK(shared.log[k % LOG] / size == round);
+        of_task[shared.log[k % LOG] % size]++;
+    }
+    for (int task = 0; task < size; task++)
+        CHECK(of_task[task] == (int64_t)(draw_mix((uint64_t)round * 64 + (uint64_t)task) % 5));
+}
+
+static void check_random(void)
+{
+    uint64_t own = (uint64_t)rank + 100;
+    int64_t lines = 0;
+    draw_state = 7;
+    for (int round = 1; round <= ROUNDS; round++) {
+        const uint64_t place = draw(3);
+        const bool moves = draw(2), sections = draw(2), writes = draw(4);
+        if (writes)
+            write_some(round, &own);
+        const int64_t more = sections ? add_lines(round) : 0;
+        CHECK(dome__space_meet(space, place, moves) == DOME_OK);
+        if (sections)
+            check_lines(round, lines, more);
+        lines += more;
+        if (sections) /* before others write on */
+            CHECK(dome__space_meet(space, 9, false) == DOME_OK);
+    }
+    for (unsigned k = 0; k < BYTES; k++)
+        CHECK(*byte_at(k) == model[k]);
+    CHECK(dome__space_meet(space, 8, false) == DOME_OK);
+}
+
+/* ---- the rest ---- */
+
+static void check_words(void)
+{
+    dome_release_word word = {0};
+    if (rank == 0)
+        word = (dome_release_word){.place = 77, .moves = true, .words = {1, 2, [DOME_RELEASE_WORDS - 1] = 3}};
+    CHECK(dome__space_meet_by(space, &word) == DOME_OK);
+    CHECK(word.place == 77 && word.moves && word.words[0] == 1 && word.words[1] == 2 && word.words[DOME_RELEASE_WORDS - 1] == 3);
+}
+
+/* Frames of many pages, of which other tasks have parts. */
+static uint64_t descend(int depth, volatile uint64_t *outer)
+{
+    volatile uint64_t frame[PAGE / 8];
+    for (int k = 0; k < PAGE / 8; k += 64)
+        frame[k] = *outer + (uint64_t)k;
+    return depth == 0 ? frame[64] : descend(depth - 1, frame) + frame[0];
+}
+
+static ucontext_t task_context, fibre;
+static uint64_t result;
+
+static void run_fibre(void)
+{
+    volatile uint64_t one = 1;
+    result = descend(40, &one);
+}
+
+static void run_there(void *stack, size_t bytes)
+{
+    getcontext(&fibre);
+    fibre.uc_stack.ss_sp = stack;
+    fibre.uc_stack.ss_size = bytes;
+    fibre.uc_link = &task_context;
+    makecontext(&fibre, run_fibre, 0);
+    swapcontext(&task_context, &fibre);
+}
+
+/* A fibre whose stack all tasks share: one task after the other uses it. */
+static void check_stack(void)
+{
+    enum { STACK = 1 << 20 };
+    for (int round = 0; round < 2 * size; round++) {
+        result = 0;
+        if (round % size == rank)
+            run_there(HEAP + HEAP_BYTES / 4, STACK);
+        CHECK(result == (round % size == rank ? 40 + 65 : 0));
+        CHECK(dome__space_meet(space, 5, true) == DOME_OK);
+    }
+}
+
+/* A system call fails where an access would wait, unless the bytes are wanted before. */
+static void check_system_calls(void)
+{
+    enum { MANY = 5 * PAGE };
+    unsigned char *at = HEAP + HEAP_BYTES / 8 + 100;
+    int ends[2];
+    CHECK(pipe(ends) == 0);
+    for (int task = 0; task < size; task++) {
+        if (task == rank) {
+            dome__space_want(space, at, MANY, false);
+            CHECK(write(ends[1], at, MANY) == MANY);
+            memset(at, task + 1, MANY);
+            dome__space_want(space, at + MANY, MANY, true);
+            CHECK(read(ends[0], at + MANY, MANY) == MANY);
+        }
+        CHECK(dome__space_meet(space, 4, true) == DOME_OK);
+        CHECK(at[0] == task + 1 && at[MANY - 1] == task + 1);
+        CHECK(at[MANY] == task && at[2 * MANY - 1] == task);
+        CHECK(dome__space_meet(space, 3, false) == DOME_OK);
+    }
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* A task sleeps until another one tells it of a change. */
+static void check_telling(void)
+{
+    volatile int64_t *turn = (int64_t *)(void *)(HEAP + 64 * PAGE);
+    for (int k = 0; k < 10; k++)
+        for (bool done = false; !done;) {
+            const uint64_t seen = dome__space_told(space);
+            CHECK(dome__space_enter(space) == DOME_OK);
+            done = *turn % size == rank;
+            if (done)
+                ++*turn;
+            dome__space_leave(space, done);
+            if (!done)
+                CHECK(dome__space_await(space, seen) == DOME_OK);
+        }
+    CHECK(dome__space_meet(space, 2, false) == DOME_OK);
+    CHECK(*turn == (int64_t)10 * size);
+}
+
+static _Atomic bool stops;
+
+/* Without an alternate stack, and with all signals blocked: a fault would end the process. */
+static void *read_always(void *at)
+{
+    const volatile unsigned char *byte = at;
+    uint64_t reads = 0;
+    while (!stops || reads < 1000) {
+        if (*byte != 'c')
+            return at;
+        reads++;
+    }
+    return NULL;
+}
+
+static void check_pins(void)
+{
+    pthread_t thread;
+    void *other;
+    if (rank == 0)
+        shared.pinned[0] = 'c';
+    CHECK(dome__space_meet(space, 10, true) == DOME_OK);
+    dome__space_pin(space, shared.pinned, 1);
+    CHECK(dome__space_meet(space, 10, true) == DOME_OK);
+    CHECK(shared.pinned[0] == 'c');
+    CHECK(dome__thread_start(&thread, read_always, shared.pinned) == 0);
+    for (int k = 0; k < 100; k++) {
+        if (k % size == rank)
+            shared.pinned[1 + k] = 1;
+        if (k % 3 == 0) {
+            CHECK(dome__space_enter(space) == DOME_OK);
+            shared.pinned[500]++;
+            dome__space_leave(space, false);
+        }
+        CHECK(dome__space_meet(space, 10, k % 2) == DOME_OK);
+        CHECK(shared.pinned[1 + k] == 1);
+    }
+    stops = true;
+    CHECK(pthread_join(thread, &other) == 0 && !other);
+    CHECK(shared.pinned[500] == 34 * size % 256);
+    CHECK(dome__space_meet(space, 10, true) == DOME_OK);
+}
+
+/* A process made by fork has memory of its own. */
+static void check_fork(void)
+{
+    int status = 0;
+    HEAP[0] = 5;
+    const pid_t child = fork();
+    if (child == 0) {
+        HEAP[0]++;
+        _exit(HEAP[0]);
+    }
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 6);
+    CHECK(HEAP[0] == 5);
+    CHECK(dome__space_meet(space, 1, false) == DOME_OK);
+}
+
+int main(int argc, char **argv)
+{
+    init_unbalanced(argc, argv);
+    rank = dome_rank(env);
+    size = dome_size(env);
+    if (size > 1) {
+        space = dome__space_new(env);
+        CHECK(space);
+        const dome_space_range ranges[] = {{"globals", &shared, sizeof shared, .keep = true, .home = 0},
+                                           {"heap", HEAP, HEAP_BYTES, .home = 0},
+                                           {"heap of the last task", OTHERS, HEAP_BYTES, .home = size - 1}};
+        memcpy(model, shared.bytes, PLACE);
+        CHECK(dome__space_add(space, ranges, 3) == DOME_OK);
+        CHECK(dome__space_has(space, &shared.total) && dome__space_has(space, HEAP + HEAP_BYTES - 1));
+        CHECK(!dome__space_has(space, HEAP + HEAP_BYTES) && !dome__space_has(space, &space));
+        check_random();
+        check_words();
+        check_stack();
+        check_system_calls();
+        check_telling();
+        check_pins();
+        check_fork();
+        if (rank == size - 1)
+            memset(shared.rest, 4, sizeof shared.rest);
+        CHECK(dome__space_meet(space, 6, true) == DOME_OK);
+        dome__space_free(space);
+        CHECK(rank > 0 || *(unsigned char *)shared.rest == 4);
+    }
+    dome_print(env, "ok space on %d tasks: %u checks\n", size, checks);
+    return dome_finalize(env) ? 1 : 0;
+}
