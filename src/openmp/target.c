@@ -5,7 +5,7 @@
 #include "openmp/team.h"
 
 /* The low byte of a kind: the address stands for a value that the region has a copy of. */
-enum { FIRSTPRIVATE = 13, FIRSTPRIVATE_BITS = 0xff, ALIGNMENT_SHIFT = 8 };
+enum { FIRSTPRIVATE = 12, FIRSTPRIVATE_BITS = 0xff, ALIGNMENT_SHIFT = 8 };
 
 typedef struct variables {
     size_t count;
