@@ -82,7 +82,7 @@ static void end_region(void *status)
 static void leave_region(int status)
 {
     if (is_programs_thread() && dome__omp_tasks.size > 1 && dome__omp_self()->team->active_level > 0)
-        dome__omp_on_task(end_region, &status);
+        dome__omp_call_task(end_region, &status);
 }
 
 /* The program has ended by exit, or by returning from main: after its destructors, before those of the libraries that libdome-omp
@@ -92,7 +92,7 @@ __attribute__((destructor)) static void end_program(void)
     int failed = 0;
     if (!is_programs_thread())
         return;
-    dome__omp_on_task(end_task, &failed);
+    dome__omp_call_task(end_task, &failed);
     if (failed) {
         fflush(NULL);
         _exit(failed);
@@ -118,7 +118,7 @@ void _exit(int status)
     int failed = 0;
     if (is_programs_thread() && dome__omp_is_programs(__builtin_return_address(0))) {
         leave_region(status);
-        dome__omp_on_task(end_task, &failed);
+        dome__omp_call_task(end_task, &failed);
     }
     for (;;)
         syscall(SYS_exit_group, failed ? failed : status);
@@ -140,10 +140,20 @@ static bool is_mapped(char *begin, char *end)
     return true; /* all of the heap is a range */
 }
 
+/* Of main's stack: with one task, as many as the user allows. A place for the most is kept below the other stacks. */
+static size_t first_stack_bytes(void)
+{
+    const uint64_t least = UINT64_C(64) << 20, most = UINT64_C(16) << 30;
+    struct rlimit limit;
+    if (state.env->size > 1 || getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur > most)
+        return most;
+    return limit.rlim_cur < least ? least : (size_t)limit.rlim_cur & ~(size_t)0xffff;
+}
+
 /* From the guard up to where the first frame of the program is: above are thread-local memory and what the C library keeps. */
 static dome_space_range first_stack(void)
 {
-    char *low = dome__omp_stack_end(0) - dome__omp_first_stack_bytes() + DOME_OMP_GUARD_BYTES;
+    char *low = dome__omp_stack_end(0) - first_stack_bytes() + DOME_OMP_GUARD_BYTES;
     return (dome_space_range){"stack of main", low, (uint64_t)(page_below(dome__omp_threads[0].fibre.stack) - low), .keep = true};
 }
 
@@ -170,15 +180,6 @@ static void share(dome_env *env)
 }
 
 /* ---- the beginning ---- */
-
-size_t dome__omp_first_stack_bytes(void)
-{
-    const uint64_t least = UINT64_C(64) << 20, most = UINT64_C(16) << 30;
-    struct rlimit limit;
-    if (state.env->size > 1 || getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur > most)
-        return most;
-    return limit.rlim_cur < least ? least : (size_t)limit.rlim_cur & ~(size_t)0xffff;
-}
 
 /* The C library's function, whose frame, and those of main, are in whole pages that tasks share. */
 static void run_program(void *unused)
@@ -217,7 +218,7 @@ static void begin(void)
     dome__omp_image_compare(env);
     if (env->rank != 0)
         dome__omp_image_construct(given.argc, given.argv, given.argv + given.argc + 1);
-    dome__omp_threads_make(1);
+    dome__omp_first_make(first_stack_bytes());
     if (env->size > 1)
         share(env);
 }

@@ -12,12 +12,7 @@
 
 #include <dome/env.h>
 
-#include <stddef.h>
-
 /* NULL before dome_init and after dome_finalize. */
 dome_env *dome__omp_env(void);
-
-/* Of main's stack: with one task, as many as the user allows (ulimit -s). A place for the most is kept below the other stacks. */
-size_t dome__omp_first_stack_bytes(void);
 
 #endif

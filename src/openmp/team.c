@@ -7,7 +7,6 @@
 #include <sys/mman.h>
 
 #include "openmp/icv.h"
-#include "openmp/omp_start.h"
 #include "openmp/reduction.h"
 #include "openmp/shared.h"
 #include "openmp/turn.h"
@@ -28,7 +27,9 @@ static struct {
     uint64_t float_modes, serial;
     void (*main)(void *);
     void *main_argument;
+    size_t main_bytes;
     bool main_ended, ready;
+    bool is_alone; /* nobody has called run_main */
 } here;
 
 void dome__omp_die(const char *format, ...)
@@ -67,9 +68,8 @@ void dome__omp_threads_make(unsigned count)
         dome_omp_thread *t = &dome__omp_threads[k];
         if (t->made)
             continue;
-        int error = dome__omp_fibre_make(&t->fibre, dome__omp_stack_end(k),
-                                         k ? dome__omp_environment()->stack_bytes : dome__omp_first_stack_bytes(),
-                                         k ? run_region_for_ever : run_main);
+        size_t bytes = k ? dome__omp_environment()->stack_bytes : here.main_bytes;
+        int error = dome__omp_fibre_make(&t->fibre, dome__omp_stack_end(k), bytes, k ? run_region_for_ever : run_main);
         if (error)
             dome__omp_die("OpenMP: the stack of thread %u cannot be made: %s; try a smaller OMP_STACKSIZE or OMP_NUM_THREADS", k,
                           strerror(error));
@@ -98,6 +98,7 @@ static void start_alone(void)
     if (stack == MAP_FAILED)
         dome__omp_die("OpenMP: no memory for the scheduler's stack");
     set_up();
+    here.is_alone = true;
     dome__omp_threads[0].made = true;
     dome__omp_threads[0].fibre.thread_pointer = dome__omp_thread_pointer();
     dome__omp_fibre_beside(&here.scheduler, stack, BYTES, go_on_alone);
@@ -130,16 +131,24 @@ void dome__omp_give_way(dome_omp_thread *t, dome_omp_state state)
     dome__omp_fibre_switch(&t->fibre, &here.scheduler);
 }
 
-void dome__omp_on_task(void (*call)(void *), void *argument)
+void dome__omp_call_task(void (*call)(void *), void *argument)
 {
     dome_omp_thread *t = dome__omp_self();
-    if (!here.main || t != dome__omp_running) {
+    if (here.is_alone || t != dome__omp_running) {
         call(argument);
         return;
     }
     t->call = call;
     t->argument = argument;
     dome__omp_fibre_switch(&t->fibre, &here.scheduler);
+}
+
+void dome__omp_on_task(void (*call)(void *), void *argument)
+{
+    if (dome__omp_tasks.size == 1)
+        call(argument);
+    else
+        dome__omp_call_task(call, argument);
 }
 
 /* Until it gives way. */
@@ -311,7 +320,7 @@ static void begin_thread(dome_omp_thread *t, unsigned number, const dome_omp_var
     t->barrier = 0;
     t->final = t->cancelled = false;
     t->taskgroup = NULL;
-    t->spins = 0;
+    t->spins = t->entries = 0;
     if (loop)
         dome__omp_loop_begin(t, loop);
 }
@@ -484,13 +493,18 @@ void dome__omp_region_end(void)
 
 /* ---- the program ---- */
 
+void dome__omp_first_make(size_t stack_bytes)
+{
+    here.main_bytes = stack_bytes;
+    dome__omp_threads_make(1);
+}
+
 void dome__omp_run_main(void (*function)(void *), void *argument)
 {
     here.scheduler.thread_pointer = dome__omp_thread_pointer();
     here.main = function;
     here.main_argument = argument;
     set_up();
-    dome__omp_threads_make(1);
     run(&dome__omp_threads[0]);
     go_on();
 }

@@ -66,7 +66,7 @@ typedef struct dome_omp_thread {
     const void *waiting_for;      /* for messages: the lock, the place */
     const char *waits;            /* the construct's name */
     const volatile void *seen_at; /* spin.h */
-    uint64_t seen, spins;
+    uint64_t seen, spins, entries;
 } dome_omp_thread;
 
 extern dome_omp_thread dome__omp_threads[DOME_OMP_MAX_THREADS];
@@ -118,11 +118,16 @@ void dome__omp_region_end(void);
 /* The thread gives up control until it is READY again. */
 void dome__omp_give_way(dome_omp_thread *t, dome_omp_state state);
 
-/* Calls the function in the task's own context: of one task it is the caller's. */
+/* Calls the function in the task's own context, from a virtual thread; and the same for what the caller's context can do as well
+ * where there is one task. */
+void dome__omp_call_task(void (*call)(void *), void *argument);
 void dome__omp_on_task(void (*call)(void *), void *argument);
 
-/* Task 0: runs the function as thread 0, on its stack; returns when the function has. Other tasks: run regions until task 0 ends.
- * A program in which nobody calls these runs alone: the thread that calls the runtime first is thread 0. */
+/* Before the next two: thread 0 gets its stack, of so many bytes, on all tasks. */
+void dome__omp_first_make(size_t stack_bytes);
+
+/* Task 0: runs the function as thread 0; returns when the function has. Other tasks: run regions until task 0 ends. A program in
+ * which nobody calls these runs alone: the thread that calls the runtime first is thread 0. */
 void dome__omp_run_main(void (*function)(void *), void *argument);
 void dome__omp_serve(void);
 
