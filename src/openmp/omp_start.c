@@ -150,23 +150,36 @@ static size_t first_stack_bytes(void)
     return limit.rlim_cur < least ? least : (size_t)limit.rlim_cur & ~(size_t)0xffff;
 }
 
-/* From the guard up to where the first frame of the program is: above are thread-local memory and what the C library keeps. */
+/* From the guard up to where the first frame of the program will be: above are thread-local memory and what the C library keeps.
+ */
 static dome_space_range first_stack(void)
 {
     char *low = dome__omp_stack_end(0) - first_stack_bytes() + DOME_OMP_GUARD_BYTES;
-    return (dome_space_range){"stack of main", low, (uint64_t)(page_below(dome__omp_threads[0].fibre.stack) - low), .keep = true};
+    return (dome_space_range){"stack of main", low, (uint64_t)(page_below(dome__omp_threads[0].fibre.stack) - low),
+                              .keep = false};
+}
+
+/* Zeros need not be kept. Returns the number of ranges. */
+static unsigned variables(int part, dome_space_range *ranges)
+{
+    const dome_omp_part *p = &dome__omp_image()->variables[part];
+    char *end = dome__omp_image_contents_end(part);
+    unsigned n = 0;
+    if (end > p->begin)
+        ranges[n++] = (dome_space_range){"variables", p->begin, (uint64_t)(end - p->begin), .keep = true};
+    if (end < p->end)
+        ranges[n++] = (dome_space_range){"variables", end, (uint64_t)(p->end - end), .keep = false};
+    return n;
 }
 
 static void share(dome_env *env)
 {
-    enum { MOST = DOME_OMP_IMAGE_PARTS + 4 };
-    const dome_omp_image *image = dome__omp_image();
+    enum { MOST = 2 * DOME_OMP_IMAGE_PARTS + 4 };
     const dome_omp_part arguments = dome__omp_arguments_part();
     dome_space_range ranges[MOST];
     unsigned n = 0;
-    for (int k = 0; k < image->parts; k++)
-        ranges[n++] = (dome_space_range){"variables", image->variables[k].begin,
-                                         (uint64_t)(image->variables[k].end - image->variables[k].begin), .keep = true};
+    for (int k = 0; k < dome__omp_image()->parts; k++)
+        n += variables(k, ranges + n);
     ranges[n++] = (dome_space_range){"arguments", arguments.begin, (uint64_t)(arguments.end - arguments.begin), .keep = true};
     ranges[n++] = (dome_space_range){"heap of thread 0", dome__omp_arena_begin(0), DOME_OMP_ARENA_FIRST, .keep = false};
     ranges[n++] = (dome_space_range){"heap of other threads", dome__omp_arena_begin(1),
