@@ -1,6 +1,7 @@
 /* critical, and atomic updates that no instruction can do. */
 #include "openmp/critical.h"
 #include "openmp/shared.h"
+#include "openmp/spin.h"
 #include "openmp/team.h"
 #include "openmp/turn.h"
 
@@ -26,7 +27,9 @@ static bool drop(void *argument)
 
 void dome__omp_enter(uint64_t *word, const char *what)
 {
-    hold h = {word, (uint64_t)dome__omp_thread_id(dome__omp_self()) + 1};
+    dome_omp_thread *t = dome__omp_self();
+    hold h = {word, (uint64_t)dome__omp_thread_id(t) + 1};
+    dome__omp_entered(t);
     dome__omp_until(DOME_OMP_IN_TURN, take, &h, what, word);
 }
 

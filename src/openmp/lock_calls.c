@@ -74,6 +74,7 @@ void omp_destroy_lock(void *variable)
 void omp_set_lock(void *variable)
 {
     attempt a = of(variable);
+    dome__omp_entered(dome__omp_self());
     dome__omp_until(DOME_OMP_IN_TURN, set, &a, "the lock", variable);
 }
 
@@ -104,6 +105,7 @@ void omp_destroy_nest_lock(void *variable)
 void omp_set_nest_lock(void *variable)
 {
     attempt a = of(variable);
+    dome__omp_entered(dome__omp_self());
     dome__omp_until(DOME_OMP_IN_TURN, set_nest, &a, "the nestable lock", variable);
 }
 

@@ -320,7 +320,7 @@ static void begin_thread(dome_omp_thread *t, unsigned number, const dome_omp_var
     t->barrier = 0;
     t->final = t->cancelled = false;
     t->taskgroup = NULL;
-    t->spins = 0;
+    t->spins = t->entries = 0;
     if (loop)
         dome__omp_loop_begin(t, loop);
 }

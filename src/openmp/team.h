@@ -66,7 +66,7 @@ typedef struct dome_omp_thread {
     const void *waiting_for;      /* for messages: the lock, the place */
     const char *waits;            /* the construct's name */
     const volatile void *seen_at; /* spin.h */
-    uint64_t seen, spins;
+    uint64_t seen, spins, entries;
 } dome_omp_thread;
 
 extern dome_omp_thread dome__omp_threads[DOME_OMP_MAX_THREADS];

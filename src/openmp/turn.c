@@ -86,6 +86,8 @@ static void make_once(void *argument)
     bool may = !a->in_turn || has_turn(a->thread);
     a->done = may && a->make(a->argument);
     a->thread->refused = may && !a->done;
+    if (a->in_turn && a->done)
+        a->thread->spins = 0;
     dome__omp_tasks.leave(a->done);
 }
 
@@ -191,6 +193,7 @@ static bool make_attempts(bool *wants)
         t->refused = !t->attempt(t->argument);
         if (!t->refused) {
             t->state = DOME_OMP_READY;
+            t->spins = 0;
             any = true;
         }
     }
