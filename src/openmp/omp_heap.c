@@ -188,6 +188,11 @@ static void *get_aligned(size_t alignment, size_t bytes, const void *caller)
                                       : __libc_memalign(alignment, bytes);
 }
 
+void *dome__omp_heap_get_aligned(size_t alignment, size_t bytes)
+{
+    return get_aligned(alignment, bytes, program.begin);
+}
+
 void *memalign(size_t alignment, size_t bytes)
 {
     return get_aligned(alignment, bytes, __builtin_return_address(0));

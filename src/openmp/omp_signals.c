@@ -1,5 +1,6 @@
 /* Signals by which this task learns that the program needs a page of another one: the program's own handlers of them get what is
  * no such page, and it cannot block them. */
+#include "openmp/omp_heap.h"
 #include "openmp/omp_next.h"
 #include "openmp/omp_touch.h"
 #include "system/fault.h"
@@ -23,22 +24,13 @@ __attribute__((constructor)) static void find(void)
     next_thread_mask = (mask_function *)dome__omp_next("pthread_sigmask");
 }
 
-/* That function looks which handler there is, by sigaction. */
-static bool is_handed_on(int number, const struct sigaction *action, struct sigaction *before)
-{
-    static bool asks;
-    if (asks || !dome__omp_touches())
-        return false;
-    asks = true;
-    const bool result = dome__fault_hands_on(number, action, before);
-    asks = false;
-    return result;
-}
+/* Dome's own handlers run on the stacks of the program's threads, and must have what they ask for. */
+#define IS_PROGRAMS() (dome__omp_touches() && dome__omp_is_programs(__builtin_return_address(0)))
 
 int sigaction(int number, const struct sigaction *action, struct sigaction *before)
 {
     find();
-    if (is_handed_on(number, action, before))
+    if (IS_PROGRAMS() && dome__fault_hands_on(number, action, before))
         return 0;
     return next_action(number, action, before);
 }
@@ -47,15 +39,15 @@ __sighandler_t signal(int number, __sighandler_t handler)
 {
     typedef __sighandler_t function(int, __sighandler_t);
     struct sigaction before, action = {.sa_handler = handler, .sa_flags = SA_RESTART};
-    if (is_handed_on(number, &action, &before))
+    if (IS_PROGRAMS() && dome__fault_hands_on(number, &action, &before))
         return before.sa_handler;
     return ((function *)dome__omp_next("signal"))(number, handler);
 }
 
 /* The set without those signals. */
-static const sigset_t *passing(const sigset_t *set, sigset_t *copy)
+static const sigset_t *passing(const sigset_t *set, sigset_t *copy, bool is_programs)
 {
-    if (!set || !dome__omp_touches())
+    if (!set || !is_programs)
         return set;
     *copy = *set;
     sigdelset(copy, SIGSEGV);
@@ -67,7 +59,7 @@ int sigprocmask(int how, const sigset_t *set, sigset_t *before)
 {
     sigset_t copy, was;
     find();
-    const int result = next_process_mask(how, passing(set, &copy), &was);
+    const int result = next_process_mask(how, passing(set, &copy, IS_PROGRAMS()), &was);
     if (before && result == 0)
         *before = was;
     return result;
@@ -77,7 +69,7 @@ int pthread_sigmask(int how, const sigset_t *set, sigset_t *before)
 {
     sigset_t copy, was;
     find();
-    const int result = next_thread_mask(how, passing(set, &copy), &was);
+    const int result = next_thread_mask(how, passing(set, &copy, IS_PROGRAMS()), &was);
     if (before && result == 0)
         *before = was;
     return result;
@@ -87,7 +79,7 @@ int pthread_sigmask(int how, const sigset_t *set, sigset_t *before)
 int sigaltstack(const stack_t *stack, stack_t *before)
 {
     typedef int function(const stack_t *, stack_t *);
-    if (!dome__omp_touches())
+    if (!IS_PROGRAMS())
         return ((function *)dome__omp_next("sigaltstack"))(stack, before);
     if (before)
         memset(before, 0, sizeof *before);
