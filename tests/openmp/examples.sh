@@ -4,7 +4,7 @@
 dome=$DOME_BUILD_DIR/tools/dome examples=$DOME_BUILD_DIR/examples/openmp
 [ -x "$examples/stencil" ] || skip "the examples are not built by dome-omp"
 own_directory
-tasks=${OPENMP_TASKS:-1}
+tasks=${OPENMP_TASKS:-1 2 3}
 for example in "stencil 130 20" "reduction 40000" "tasks 5000"; do
     read -ra words <<<"$example"
     gcc -fopenmp -O2 "$DOME_SOURCE_DIR/examples/openmp/${words[0]}.c" -o "${words[0]}" || fail "${words[0]} by gcc"
