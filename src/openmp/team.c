@@ -168,12 +168,14 @@ static void run(dome_omp_thread *t)
 /* ---- a region on this task ---- */
 
 typedef struct counts {
-    unsigned ready, blocked, arrived, ended;
+    unsigned ready, spinning, blocked, arrived, ended; /* spinning: of the ready ones */
 } counts;
 
-static void count(counts *of, dome_omp_state state)
+static void count(counts *of, const dome_omp_thread *t)
 {
+    const dome_omp_state state = t->state;
     of->ready += state == DOME_OMP_READY;
+    of->spinning += state == DOME_OMP_READY && t->spins >= DOME_OMP_SPINS;
     of->blocked += state == DOME_OMP_BLOCKED;
     of->arrived += state == DOME_OMP_ARRIVED;
     of->ended += state == DOME_OMP_ENDED;
@@ -191,7 +193,7 @@ static counts run_threads(void)
             run(t);
             now.ready += t->state == DOME_OMP_BLOCKED; /* the others are to be looked at once more before all wait */
         }
-        count(&now, t->state);
+        count(&now, t);
     }
     return now;
 }
@@ -259,13 +261,14 @@ static void run_region(void)
 {
     uint64_t barriers = 0;
     for (;;) {
+        uint64_t seen = dome__omp_tasks.told();
         counts now = run_threads();
-        if (now.ready)
+        if (now.ready > now.spinning || (now.ready && dome__omp_tasks.size == 1))
             continue;
         if (now.blocked && dome__omp_tasks.size == 1)
             stuck();
-        if (now.blocked)
-            dome__omp_order_wait();
+        if (now.blocked || now.ready)
+            dome__omp_order_wait(seen);
         else if (meet(&now, &barriers))
             return;
     }
@@ -318,7 +321,7 @@ static void begin_thread(dome_omp_thread *t, unsigned number, const dome_omp_var
     t->variables = *variables;
     t->construct = here.serial << 24;
     t->barrier = 0;
-    t->final = t->cancelled = false;
+    t->final = t->cancelled = t->passes = t->refused = false;
     t->taskgroup = NULL;
     t->spins = t->entries = 0;
     if (loop)
