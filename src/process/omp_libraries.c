@@ -1,4 +1,4 @@
-#include "openmp/omp_libraries.h"
+#include "process/omp_libraries.h"
 
 #include <dlfcn.h>
 #include <link.h>

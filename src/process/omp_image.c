@@ -1,6 +1,6 @@
-#include "openmp/omp_image.h"
+#include "process/omp_image.h"
 
-#include "openmp/omp_pages.h"
+#include "process/omp_pages.h"
 #include "system/say.h"
 
 #include <elf.h>

@@ -1,8 +1,8 @@
 /* Signals by which this task learns that the program needs a page of another one: the program's own handlers of them get what is
  * no such page, and it cannot block them. */
-#include "openmp/omp_heap.h"
-#include "openmp/omp_next.h"
-#include "openmp/omp_touch.h"
+#include "process/omp_heap.h"
+#include "process/omp_next.h"
+#include "process/omp_touch.h"
 #include "system/fault.h"
 
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "openmp/omp_arena.h"
+#include "process/omp_arena.h"
 
 #include "system/say.h"
 

@@ -1,8 +1,8 @@
-#include "openmp/omp_worker.h"
+#include "process/omp_worker.h"
 
-#include "openmp/omp_output.h"
-#include "openmp/omp_state.h"
 #include "openmp/tasks.h"
+#include "process/omp_output.h"
+#include "process/omp_state.h"
 
 /* The functions of memory alone. */
 static dome_omp_tasks memory;
