@@ -54,6 +54,8 @@ static bool map_private(char *begin, char *end)
 bool (*dome__omp_arena_map)(char *begin, char *end) = map_private;
 bool dome__omp_arena_gives_back = true;
 
+unsigned dome__omp_arena_elsewhere;
+
 static char *mapped[DOME_OMP_MAX_THREADS]; /* up to here, in this process */
 
 static uint64_t whole_pages(uint64_t bytes)
@@ -102,10 +104,17 @@ static inline arena *arena_of_thread(unsigned thread)
     return __builtin_expect(mapped[thread] != NULL, 1) ? (arena *)(void *)dome__omp_arena_begin(thread) : open_arena(thread);
 }
 
+bool dome__omp_arena_reach(unsigned thread, const char *end)
+{
+    return map_up_to(thread, end);
+}
+
 uint64_t dome__omp_arena_length(unsigned thread)
 {
     const arena *a = (const arena *)(void *)dome__omp_arena_begin(thread);
-    return mapped[thread] ? (uint64_t)(a->highest - (const char *)a) : 0;
+    if (!mapped[thread] && thread < dome__omp_arena_elsewhere)
+        map_up_to(thread, (const char *)a + PAGE); /* another task may have opened it */
+    return mapped[thread] && a->highest ? (uint64_t)(a->highest - (const char *)a) : 0;
 }
 
 /* ---- runs of pages ---- */

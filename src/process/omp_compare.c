@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 static char *description;
+static uint64_t description_hash;
 
 /* ---- as a text ---- */
 
@@ -88,7 +89,13 @@ void dome__omp_image_describe(void)
     GString *text = g_string_new(NULL);
     dl_iterate_phdr(append_object, text);
     append_machine(text);
+    description_hash = dome__checksum64(text->str, text->len);
     description = g_string_free(text, FALSE);
+}
+
+uint64_t dome__omp_image_hash(void)
+{
+    return description_hash;
 }
 
 /* ---- compared ---- */

@@ -35,6 +35,9 @@ void dome__omp_image_describe(void);
 /* Collective. Ends the program with one line if the tasks differ in something that makes addresses mean something else. */
 void dome__omp_image_compare(dome_env *env);
 
+/* Of all that is compared but the variables. */
+uint64_t dome__omp_image_hash(void);
+
 /* Runs the program's constructors for what they do inside of libraries; the program's variables are then as they were before. */
 void dome__omp_image_construct(int argc, char **argv, char **environment);
 

@@ -9,6 +9,7 @@
 #include "process/omp_image.h"
 #include "process/omp_next.h"
 #include "process/omp_output.h"
+#include "process/omp_saved.h"
 #include "process/omp_worker.h"
 #include "process/tasks_space.h"
 #include "program/start.h"
@@ -38,6 +39,8 @@ static struct {
     dome_env *env;
     pid_t process; /* the task: a child of it (fork) ends by itself */
     void *thread_pointer;
+    char *stack_end; /* of main's, as far as it is shared */
+    bool goes_on;    /* from where it was saved */
 } state;
 
 dome_env *dome__omp_env(void)
@@ -150,13 +153,22 @@ static size_t first_stack_bytes(void)
     return limit.rlim_cur < least ? least : (size_t)limit.rlim_cur & ~(size_t)0xffff;
 }
 
+char *dome__omp_first_stack_low(void)
+{
+    return dome__omp_stack_end(0) - first_stack_bytes() + DOME_OMP_GUARD_BYTES;
+}
+
+char *dome__omp_first_stack_end(void)
+{
+    return state.stack_end;
+}
+
 /* From the guard up to where the first frame of the program will be: above are thread-local memory and what the C library keeps.
  */
 static dome_space_range first_stack(void)
 {
-    char *low = dome__omp_stack_end(0) - first_stack_bytes() + DOME_OMP_GUARD_BYTES;
-    return (dome_space_range){"stack of main", low, (uint64_t)(page_below(dome__omp_threads[0].fibre.stack) - low),
-                              .keep = false};
+    char *low = dome__omp_first_stack_low();
+    return (dome_space_range){"stack of main", low, (uint64_t)(state.stack_end - low), .keep = false};
 }
 
 /* Zeros need not be kept. Returns the number of ranges. */
@@ -229,11 +241,22 @@ static void begin(void)
     state.thread_pointer = dome__omp_thread_pointer();
     given.argv = dome__omp_arguments_place(env, &given.argc, given.argv);
     dome__omp_image_compare(env);
-    if (env->rank != 0)
+    if (env->rank != 0 || dome_is_restarting(env))
         dome__omp_image_construct(given.argc, given.argv, given.argv + given.argc + 1);
     dome__omp_first_make(first_stack_bytes());
+    state.stack_end = page_below(dome__omp_threads[0].fibre.stack);
     if (env->size > 1)
         share(env);
+    state.goes_on = dome__omp_saved_begin(env);
+}
+
+/* What the C library's function does before main it has done in another process; only the end must be told to it. */
+static void go_on(void)
+{
+    extern int __cxa_atexit(void (*function)(void *), void *argument, void *object);
+    if (__cxa_atexit((void (*)(void *))(void *)given.loader_fini, NULL, NULL))
+        dome__start_failed(state.env, 1, g_strdup("no memory for the program's end"));
+    dome__omp_run_on();
 }
 
 /* In the place of the C library's: it is called where a program begins. */
@@ -253,6 +276,8 @@ int __libc_start_main(main_function *main, int argc, char **argv, void (*init)(v
     begin();
     if (state.env->rank != 0)
         become_other();
+    if (state.goes_on)
+        go_on();
     dome__omp_run_main(run_program, NULL);
     return 1;
 }
