@@ -237,6 +237,7 @@ static void begin(void)
     dome__omp_heap_begin();
     dome__omp_image_describe();
     dome_env *env = state.env = dome_init(&given.argc, &given.argv);
+    dome__second_init = "dome_init: an OpenMP program by dome-omp has its tasks already, and calls no Dome functions";
     state.process = getpid();
     state.thread_pointer = dome__omp_thread_pointer();
     given.argv = dome__omp_arguments_place(env, &given.argc, given.argv);
