@@ -7,8 +7,6 @@
 #include <sys/mman.h>
 
 #include "openmp/icv.h"
-#include "openmp/omp_arena.h"
-#include "openmp/omp_saved.h"
 #include "openmp/reduction.h"
 #include "openmp/shared.h"
 #include "openmp/turn.h"
@@ -170,12 +168,14 @@ static void run(dome_omp_thread *t)
 /* ---- a region on this task ---- */
 
 typedef struct counts {
-    unsigned ready, blocked, arrived, ended;
+    unsigned ready, spinning, blocked, arrived, ended; /* spinning: of the ready ones */
 } counts;
 
-static void count(counts *of, dome_omp_state state)
+static void count(counts *of, const dome_omp_thread *t)
 {
+    const dome_omp_state state = t->state;
     of->ready += state == DOME_OMP_READY;
+    of->spinning += state == DOME_OMP_READY && t->spins >= DOME_OMP_SPINS;
     of->blocked += state == DOME_OMP_BLOCKED;
     of->arrived += state == DOME_OMP_ARRIVED;
     of->ended += state == DOME_OMP_ENDED;
@@ -193,7 +193,7 @@ static counts run_threads(void)
             run(t);
             now.ready += t->state == DOME_OMP_BLOCKED; /* the others are to be looked at once more before all wait */
         }
-        count(&now, t->state);
+        count(&now, t);
     }
     return now;
 }
@@ -261,13 +261,14 @@ static void run_region(void)
 {
     uint64_t barriers = 0;
     for (;;) {
+        uint64_t seen = dome__omp_tasks.told();
         counts now = run_threads();
-        if (now.ready)
+        if (now.ready > now.spinning || (now.ready && dome__omp_tasks.size == 1))
             continue;
         if (now.blocked && dome__omp_tasks.size == 1)
             stuck();
-        if (now.blocked)
-            dome__omp_order_wait();
+        if (now.blocked || now.ready)
+            dome__omp_order_wait(seen);
         else if (meet(&now, &barriers))
             return;
     }
@@ -320,7 +321,7 @@ static void begin_thread(dome_omp_thread *t, unsigned number, const dome_omp_var
     t->variables = *variables;
     t->construct = here.serial << 24;
     t->barrier = 0;
-    t->final = t->cancelled = false;
+    t->final = t->cancelled = t->passes = t->refused = false;
     t->taskgroup = NULL;
     t->spins = t->entries = 0;
     if (loop)
@@ -357,7 +358,6 @@ static void begin_here(const dome_omp_fork *fork, const dome_omp_team *outer, co
 static void fork_call(void *fork)
 {
     dome__omp_tasks.fork(fork);
-    dome__omp_saved_boundary();
 }
 
 static void begin_team(dome_omp_thread *t, const dome_omp_region *region, unsigned size)
@@ -378,10 +378,8 @@ static void begin_team(dome_omp_thread *t, const dome_omp_region *region, unsign
     w[ICV_SCHEDULE] = v.schedule | (uint64_t)(uint32_t)v.chunk << 32;
     w[SERIAL] = here.serial + 1;
     dome__omp_threads_make(size);
-    if (dome__omp_tasks.size > 1)
-        dome__omp_arena_elsewhere = MAX(dome__omp_arena_elsewhere, size);
     here.team.variables = v;
-    if (dome__omp_tasks.size > 1 || dome__omp_is_saved())
+    if (dome__omp_tasks.size > 1 || dome__omp_tasks.saves)
         dome__omp_call_task(fork_call, &fork);
     begin_here(&fork, t->team, &v);
     if (region->reductions)
@@ -572,8 +570,7 @@ void dome__omp_serve(void)
     dome_omp_fork fork;
     while (dome__omp_tasks.await_fork(&fork)) {
         const uint64_t *w = fork.words;
-        dome__omp_saved_boundary();
-        dome_omp_variables v = here.first.variables;
+            dome_omp_variables v = here.first.variables;
         v.threads = (unsigned)w[ICV_THREADS];
         v.dynamic = w[ICV_THREADS] >> 32 & 1;
         v.thread_limit = (unsigned)(w[ICV_THREADS] >> 33);

@@ -55,6 +55,7 @@ typedef struct dome_omp_thread {
     dome_omp_team *team;
     dome_omp_variables variables;
     bool (*attempt)(void *); /* BLOCKED: until this succeeds */
+    bool passes;             /* it does not keep the turn, until it has it again */
     bool in_turn, refused;   /* it is made in turn (turn.h); it has failed though the thread had the turn */
     void (*call)(void *);    /* what the task is to call for it */
     void *argument;          /* of either */

@@ -1,7 +1,7 @@
-#include "openmp/omp_arguments.h"
+#include "process/omp_arguments.h"
 
-#include "openmp/omp_state.h"
 #include "openmp/places.h"
+#include "process/omp_state.h"
 #include "program/start.h"
 
 #include <errno.h>

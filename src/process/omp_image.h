@@ -26,6 +26,9 @@ typedef struct dome_omp_image {
 /* Finds the program; the same object at each call. */
 const dome_omp_image *dome__omp_image(void);
 
+/* In a part of the variables, all behind this page is zero. Before the program begins it is the same in all tasks. */
+char *dome__omp_image_contents_end(int part);
+
 /* Notes what libraries there are, before the library loads others. */
 void dome__omp_image_describe(void);
 

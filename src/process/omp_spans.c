@@ -1,9 +1,9 @@
-#include "openmp/omp_spans.h"
+#include "process/omp_spans.h"
 
-#include "openmp/omp_arena.h"
-#include "openmp/omp_arguments.h"
-#include "openmp/omp_image.h"
-#include "openmp/omp_start.h"
+#include "process/omp_arena.h"
+#include "process/omp_arguments.h"
+#include "process/omp_image.h"
+#include "process/omp_start.h"
 #include "openmp/team.h"
 
 static void append(GArray *spans, const char *begin, const char *end)
@@ -21,8 +21,11 @@ GArray *dome__omp_spans(void)
     for (int k = 0; k < image->parts; k++)
         append(spans, image->variables[k].begin, image->variables[k].end);
     append(spans, arguments.begin, arguments.end);
-    for (unsigned k = 0; k < DOME_OMP_MAX_THREADS; k++)
+    for (unsigned k = 0; k < DOME_OMP_MAX_THREADS && dome__omp_threads[k].made; k++) {
+        if (dome__omp_tasks.size > 1)
+            dome__omp_arena_reach(k, dome__omp_arena_begin(k) + 1); /* another task may have opened it */
         append(spans, dome__omp_arena_begin(k), dome__omp_arena_begin(k) + dome__omp_arena_length(k));
+    }
     append(spans, dome__omp_threads[0].fibre.stack, dome__omp_first_stack_end());
     return spans;
 }

@@ -1,17 +1,17 @@
-#include "openmp/omp_start.h"
+#include "process/omp_start.h"
 
 #include "openmp/fibre.h"
-#include "openmp/omp_arena.h"
-#include "openmp/omp_arguments.h"
-#include "openmp/omp_heap.h"
-#include "openmp/omp_image.h"
-#include "openmp/omp_next.h"
-#include "openmp/omp_output.h"
-#include "openmp/omp_saved.h"
-#include "openmp/omp_worker.h"
 #include "openmp/places.h"
-#include "openmp/tasks_space.h"
 #include "openmp/team.h"
+#include "process/omp_arena.h"
+#include "process/omp_arguments.h"
+#include "process/omp_heap.h"
+#include "process/omp_image.h"
+#include "process/omp_next.h"
+#include "process/omp_output.h"
+#include "process/omp_saved.h"
+#include "process/omp_worker.h"
+#include "process/tasks_space.h"
 #include "program/start.h"
 
 #include <errno.h>
@@ -163,23 +163,35 @@ char *dome__omp_first_stack_end(void)
     return state.stack_end;
 }
 
-/* From the guard up to where the first frame of the program is: above are thread-local memory and what the C library keeps. */
+/* From the guard up to where the first frame of the program will be: above are thread-local memory and what the C library keeps.
+ */
 static dome_space_range first_stack(void)
 {
     char *low = dome__omp_first_stack_low();
-    return (dome_space_range){"stack of main", low, (uint64_t)(state.stack_end - low), .keep = true};
+    return (dome_space_range){"stack of main", low, (uint64_t)(state.stack_end - low), .keep = false};
+}
+
+/* Zeros need not be kept. Returns the number of ranges. */
+static unsigned variables(int part, dome_space_range *ranges)
+{
+    const dome_omp_part *p = &dome__omp_image()->variables[part];
+    char *end = dome__omp_image_contents_end(part);
+    unsigned n = 0;
+    if (end > p->begin)
+        ranges[n++] = (dome_space_range){"variables", p->begin, (uint64_t)(end - p->begin), .keep = true};
+    if (end < p->end)
+        ranges[n++] = (dome_space_range){"variables", end, (uint64_t)(p->end - end), .keep = false};
+    return n;
 }
 
 static void share(dome_env *env)
 {
-    enum { MOST = DOME_OMP_IMAGE_PARTS + 4 };
-    const dome_omp_image *image = dome__omp_image();
+    enum { MOST = 2 * DOME_OMP_IMAGE_PARTS + 4 };
     const dome_omp_part arguments = dome__omp_arguments_part();
     dome_space_range ranges[MOST];
     unsigned n = 0;
-    for (int k = 0; k < image->parts; k++)
-        ranges[n++] = (dome_space_range){"variables", image->variables[k].begin,
-                                         (uint64_t)(image->variables[k].end - image->variables[k].begin), .keep = true};
+    for (int k = 0; k < dome__omp_image()->parts; k++)
+        n += variables(k, ranges + n);
     ranges[n++] = (dome_space_range){"arguments", arguments.begin, (uint64_t)(arguments.end - arguments.begin), .keep = true};
     ranges[n++] = (dome_space_range){"heap of thread 0", dome__omp_arena_begin(0), DOME_OMP_ARENA_FIRST, .keep = false};
     ranges[n++] = (dome_space_range){"heap of other threads", dome__omp_arena_begin(1),
@@ -189,7 +201,6 @@ static void share(dome_env *env)
     dome__omp_arena_gives_back = false;
     if (dome__omp_tasks_begin(env, ranges, n))
         dome__start_failed(env, 1, dome_error_message(env));
-    dome__omp_worker_begin();
 }
 
 /* ---- the beginning ---- */
@@ -236,6 +247,7 @@ static void begin(void)
     if (env->size > 1)
         share(env);
     state.goes_on = dome__omp_saved_begin(env);
+    dome__omp_worker_begin();
 }
 
 /* What the C library's function does before main it has done in another process; only the end must be told to it. */

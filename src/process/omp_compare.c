@@ -1,9 +1,9 @@
 /* What must be equal in all tasks: a text with a line for each thing, and a hash for each page of the program's variables. */
-#include "openmp/omp_image.h"
+#include "process/omp_image.h"
 
 #include "core/environment.h"
-#include "openmp/omp_pages.h"
-#include "openmp/omp_symbol.h"
+#include "process/omp_pages.h"
+#include "process/omp_symbol.h"
 #include "program/start.h"
 #include "system/checksum.h"
 #include "transport/agree.h"
