@@ -153,10 +153,10 @@ static char *prepare(void *ctx, const char *avoid)
     return text;
 }
 
-static void find_point(void *ctx, dome_supervise_point *point)
+static void find_point(void *ctx, bool resume, dome_supervise_point *point)
 {
     const program *p = ctx;
-    dome__restarts_point(&p->restarts, point);
+    dome__restarts_point(&p->restarts, resume, point);
 }
 
 static void note_hosts(void *ctx, char **names)

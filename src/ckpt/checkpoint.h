@@ -75,11 +75,15 @@ int dome__checkpoint_restore(dome_env *env, dome_object *object);
 typedef struct dome_checkpoint_point {
     uint64_t number, loop; /* 0: none; its loop boundary */
     uint64_t tasks;        /* as many as it needs; 0: any number */
+    bool doubted;          /* data there has turned out to be damaged: a restart verifies first, and may take an older one */
 } dome_checkpoint_point;
 
 /* Finds the checkpoint from which a program of that name (NULL: of any) would restart with --dome-restart=auto, without reading
  * its data. False if there is none. */
 bool dome__checkpoint_newest(const char *directory, const char *program, dome_checkpoint_point *point);
+
+/* Finds the one from which a program with these options would restart; its loop is 0 if that is not known. */
+bool dome__checkpoint_wanted(const char *directory, const dome_restart_options *wanted, dome_checkpoint_point *point);
 
 bool dome__checkpoint_restarting(const dome_env *env);
 

@@ -32,7 +32,7 @@ static dome_ckpt_file *open_number(const dome_checkpoints *c, uint64_t number, c
 
 static dome_checkpoint_point point_of(const dome_ckpt *head)
 {
-    return (dome_checkpoint_point){head->number, head->loop, dome__ckpt_tasks(head)};
+    return (dome_checkpoint_point){.number = head->number, .loop = head->loop, .tasks = dome__ckpt_tasks(head)};
 }
 
 bool dome__checkpoint_newest(const char *directory, const char *program, dome_checkpoint_point *point)
@@ -53,9 +53,26 @@ bool dome__checkpoint_newest(const char *directory, const char *program, dome_ch
     if (items)
         g_ptr_array_unref(items);
     bool there = point->number > 0 && point->number >= dome__run_read(directory).first;
+    point->doubted = dome__restart_is_doubted(directory);
     g_free(skipped);
     g_free(message);
     return there;
+}
+
+bool dome__checkpoint_wanted(const char *directory, const dome_restart_options *wanted, dome_checkpoint_point *point)
+{
+    *point = (dome_checkpoint_point){0};
+    if (wanted->from == DOME_RESTART_NONE)
+        return false;
+    if (wanted->from != DOME_RESTART_NUMBER)
+        return dome__checkpoint_newest(directory, NULL, point) || (wanted->from == DOME_RESTART_NEWEST && point->number > 0);
+    char *path = dome__ckpt_file_path(directory, wanted->number, 0, 0), *message = NULL;
+    dome_ckpt_file *file = dome__ckpt_open(path, &message); /* NULL: it is in pieces */
+    *point = file ? point_of(dome__ckpt_head(file)) : (dome_checkpoint_point){.number = wanted->number};
+    dome__ckpt_close(file);
+    g_free(message);
+    g_free(path);
+    return true;
 }
 
 /* Rank 0 chooses the checkpoint: a file, or NULL, with *message if that is an error. */

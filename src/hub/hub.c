@@ -196,7 +196,7 @@ static void await_answers(hub_state *s)
     if (dome__hub_heal(s))
         return;
     dome__hub_say_unhealed(s);
-    dome__hub_notice_victims(s, dome__hub_victims(s));
+    dome__hub_notice_cause(s, dome__hub_cause(s));
     dome__hub_tell(s);
 }
 

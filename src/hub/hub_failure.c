@@ -60,9 +60,9 @@ void dome__hub_notice_place(hub_state *s, bool known)
     s->failure.place_unknown = !known;
 }
 
-void dome__hub_notice_victims(hub_state *s, uint64_t victims)
+void dome__hub_notice_cause(hub_state *s, uint64_t cause)
 {
-    s->failure.victims = victims;
+    s->failure.cause = cause;
 }
 
 void dome__hub_failure_forget(hub_state *s)
@@ -71,7 +71,7 @@ void dome__hub_failure_forget(hub_state *s)
     g_clear_pointer(&s->failure.silent, g_free);
     s->failure.ask_operation = s->failure.place_unknown = false;
     s->failure.exit_status = 0;
-    s->failure.victims = 0;
+    s->failure.cause = DOME_CAUSE_PROGRAM;
     s->failure.end = DOME_END_OWN;
 }
 

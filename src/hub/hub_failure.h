@@ -19,7 +19,7 @@ typedef struct hub_failure {
     int exit_status;    /* of the program */
     bool ask_operation; /* the line says in which operation the survivors are */
     bool place_unknown; /* no task that was left has answered in time: the operations are those of earlier beats */
-    uint64_t victims;   /* a word for the tasks that were lost, by which losses are compared; 0: one has failed, or unknown */
+    uint64_t cause;     /* by which losses are compared (manage/losses.h) */
     char *silent;       /* the host of the task that fell silent; NULL: none has */
 
     bool told;
@@ -51,8 +51,8 @@ void dome__hub_notice_silent(hub_state *s, char *host);
 /* Whether survivors have told in which operation they are. */
 void dome__hub_notice_place(hub_state *s, bool known);
 
-/* Which tasks are lost, as dome__hub_victims says. */
-void dome__hub_notice_victims(hub_state *s, uint64_t victims);
+/* As dome__hub_cause says. */
+void dome__hub_notice_cause(hub_state *s, uint64_t cause);
 
 /* The failure has been dealt with: the next one is another. */
 void dome__hub_failure_forget(hub_state *s);

@@ -74,23 +74,25 @@ static bool can_heal(const hub_state *s)
 static bool has_failed(const hub_state *s, const hub_member *members, int r)
 {
     const int status = s->rank0.status;
-    if (r == 0 && s->rank0.ended && !(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL))
-        return true;
+    if (r == 0 && s->rank0.ended)
+        return !(WIFSIGNALED(status) && (WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGTERM));
     return members[r].by && members[r].by->last_signal && members[r].by->last_signal != SIGTERM;
 }
 
-/* A word for the lost tasks; 0: one of them has failed. While the program goes back, what it has failed in is not known. */
-static uint64_t victims_of(const hub_state *s, const hub_member *members, int size)
+/* While the program goes back, what a task has failed in is not known. */
+static uint64_t cause_of(const hub_state *s, const hub_member *members, int size)
 {
-    uint64_t word = 0;
+    if (s->machine->daemon_ended) /* its tasks follow it */
+        return DOME_CAUSE_DAEMON;
+    uint64_t cause = DOME_CAUSE_PROGRAM;
     for (int r = 0; r < size; r++) {
         if (!members[r].lost)
             continue;
         if (s->view.phase != DOME_VIEW_ENTERING && has_failed(s, members, r))
-            return 0;
-        word = word * 31 + (uint64_t)r + 1;
+            return DOME_CAUSE_PROGRAM;
+        cause = dome__losses_add_task(cause, r);
     }
-    return word;
+    return cause;
 }
 
 /* Whether the program fails where it failed before: that would repeat for ever. */
@@ -98,7 +100,7 @@ static bool is_stuck(hub_state *s, const hub_member *members, int size)
 {
     dome_place here = {.known = !s->failure.place_unknown,
                        .checkpoint = (uint64_t)(s->report.checkpoint + 1),
-                       .victims = victims_of(s, members, size)};
+                       .cause = cause_of(s, members, size)};
     for (guint i = 0; i < s->clients->len && s->view.phase != DOME_VIEW_ENTERING; i++) {
         const hub_client *c = s->clients->pdata[i];
         if (place_of(s, c) < 0)
@@ -314,13 +316,13 @@ static hub_member *survey(const hub_state *s, int size)
     return members;
 }
 
-uint64_t dome__hub_victims(const hub_state *s)
+uint64_t dome__hub_cause(const hub_state *s)
 {
     const int size = dome__view_healed_size(&s->view);
     hub_member *members = survey(s, size);
-    const uint64_t victims = victims_of(s, members, size);
+    const uint64_t cause = cause_of(s, members, size);
     g_free(members);
-    return victims;
+    return cause;
 }
 
 static int count_lost(const hub_member *members, int size)
@@ -345,8 +347,7 @@ static char *objection(hub_state *s, const hub_member *members, int size)
 {
     const int count = count_lost(members, size), left = size - count + members[0].lost;
     if (is_stuck(s, members, size))
-        return g_strdup_printf("that is the same place %d times in a row: the program is not started again",
-                               s->healing.past.times);
+        return g_strdup_printf("that is the same place %d times in a row: the program is not started again", DOME_LOSSES_MOST);
     if (s->hub->tells && count == size)
         return g_strdup("no task is left that could go on");
     if (s->hub->tells && left < s->view.least)
@@ -434,8 +435,8 @@ bool dome__hub_heal(hub_state *s)
         heals = true;
     } else if ((why = objection(s, members, size))) {
         char *reason = dome__hub_reason(s);
-        dome__hub_notice_anew(s, s->healing.past.times >= DOME_LOSSES_MOST ? DOME_END_OWN : s->failure.end,
-                              s->failure.exit_status, g_strdup_printf("%s; %s", reason, why));
+        dome__hub_notice_anew(s, dome__losses_repeat(&s->healing.past) ? DOME_END_OWN : s->failure.end, s->failure.exit_status,
+                              g_strdup_printf("%s; %s", reason, why));
         g_free(reason);
         heals = false;
     } else {

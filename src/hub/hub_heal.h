@@ -37,8 +37,8 @@ typedef struct hub_member {
 /* Instead of telling of the failure that was noticed (hub_failure.h). Returns whether it is being healed, or may be soon. */
 bool dome__hub_heal(hub_state *s);
 
-/* A word for the tasks that are lost, equal for the same tasks; 0: one of them has failed. */
-uint64_t dome__hub_victims(const hub_state *s);
+/* The cause of the failure that was noticed (manage/losses.h). */
+uint64_t dome__hub_cause(const hub_state *s);
 
 /* Prints the reason of a loss that could not be healed. */
 void dome__hub_say_unhealed(hub_state *s);

@@ -147,6 +147,6 @@ void dome__hub_report_end(const hub_state *s)
     dome__wire_send(s->hub->report_fd, NULL,
                     &(dome_wire_message){.kind = DOME_WIRE_REPORT,
                                          .report = {end, s->failure.line, silent, sequence, s->history.loops_before + loop,
-                                                    !s->failure.place_unknown, s->failure.victims}});
+                                                    !s->failure.place_unknown, s->failure.cause}});
     g_free(silent);
 }

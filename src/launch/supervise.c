@@ -41,7 +41,7 @@ typedef struct supervisor {
     bool reported, place_known;
     dome_end end;
     char *line, *silent;
-    uint64_t sequence, loop, victims;
+    uint64_t sequence, loop, cause;
 
     int heals; /* losses that hubs have healed, or have tried to */
     GString *avoid;
@@ -133,7 +133,7 @@ static void take_report(supervisor *s, const dome_wire_report *report)
     s->sequence = report->sequence;
     s->loop = report->loop;
     s->place_known = report->place_known;
-    s->victims = report->victims;
+    s->cause = report->cause;
 }
 
 static void take_hosts(const supervisor *s, const char *text)
@@ -260,7 +260,8 @@ static void clear(supervisor *s)
     s->over = s->reported = s->place_known = s->has_hub = false;
     s->stopped_at = 0;
     s->end = DOME_END_OWN;
-    s->sequence = s->loop = s->victims = 0;
+    s->sequence = s->loop = 0;
+    s->cause = DOME_CAUSE_PROGRAM;
     g_byte_array_set_size(s->in, 0);
     g_clear_pointer(&s->line, g_free);
     g_clear_pointer(&s->silent, g_free);
@@ -294,15 +295,17 @@ static bool is_loss(const supervisor *s, int attempt)
     return s->end == DOME_END_LOSS || (s->end == DOME_END_START && attempt > 0);
 }
 
-static char *from(const dome_supervise_point *point, bool resume)
+static char *from(const dome_supervise_point *point)
 {
-    if (!resume || point->number == 0)
+    if (point->number == 0)
         return g_strdup_printf("from the beginning (%s)",
                                point->saves ? "it had written no checkpoint yet: --dome-checkpoint-every says when"
                                             : "it writes no checkpoints: --dome-checkpoint-dir memory: keeps them in memory");
     char *with = point->tasks ? g_strdup_printf("with %d task%s ", point->tasks, point->tasks == 1 ? "" : "s") : g_strdup("");
-    char *text = g_strdup_printf("%sfrom checkpoint %" G_GUINT64_FORMAT " (loop boundary %" G_GUINT64_FORMAT ")", with,
-                                 point->number, point->loop);
+    char *at = point->loop ? g_strdup_printf(" (loop boundary %" G_GUINT64_FORMAT ")", point->loop) : g_strdup("");
+    char *text = point->doubted ? g_strdup_printf("%sfrom the newest checkpoint that is not damaged", with)
+                                : g_strdup_printf("%sfrom checkpoint %" G_GUINT64_FORMAT "%s", with, point->number, at);
+    g_free(at);
     g_free(with);
     return text;
 }
@@ -355,9 +358,9 @@ static void attempt(supervisor *s, const next_attempt *next, double began)
 static char *why_not_again(const supervisor *s, dome_losses *losses, const dome_supervise_point *point, int used)
 {
     const dome_place here = {
-        .known = s->place_known, .checkpoint = point->number, .loop = s->loop, .sequence = s->sequence, .victims = s->victims};
+        .known = s->place_known, .checkpoint = point->number, .loop = s->loop, .sequence = s->sequence, .cause = s->cause};
     if (dome__losses_note(losses, &here))
-        return g_strdup_printf("; that is the same place %d times in a row: the program is not started again", losses->times);
+        return g_strdup_printf("; that is the same place %d times in a row: the program is not started again", DOME_LOSSES_MOST);
     if (s->how->restarts == 0)
         return g_strdup("");
     if (used < s->how->restarts)
@@ -369,7 +372,7 @@ static char *why_not_again(const supervisor *s, dome_losses *losses, const dome_
 static bool prepare_next(supervisor *s, const next_attempt *next, const dome_supervise_point *point, const char *text)
 {
     add_silent(s);
-    char *where = s->how->prepare(s->how->ctx, s->avoid->str), *point_text = from(point, next->resume);
+    char *where = s->how->prepare(s->how->ctx, s->avoid->str), *point_text = from(point);
     handle_signals(s);
     if (!s->ending)
         dome__say("%s; started again%s%s %s, restart %d of %d", text, where[0] ? " " : "", where, point_text,
@@ -389,12 +392,13 @@ static bool goes_on(supervisor *s, dome_losses *losses, const dome_supervise_poi
         return false;
     }
     dome_supervise_point point = {0};
-    s->how->point(s->how->ctx, &point);
+    s->how->point(s->how->ctx, true, &point);
     char *text = reason(s), *why_not = why_not_again(s, losses, &point, next->number + s->heals);
     bool again = !why_not;
     if (again) {
         next->number++;
         next->resume = next->resume || point.number != first->number;
+        s->how->point(s->how->ctx, next->resume, &point);
         next->tasks = next->resume ? point.tasks : 0;
         again = prepare_next(s, next, &point, text);
     } else {
@@ -413,7 +417,7 @@ int dome__supervise(const dome_supervision *how)
     int survived;
     const double began = dome__now();
     dome_supervise_point first = {0};
-    how->point(how->ctx, &first);
+    how->point(how->ctx, true, &first);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     const struct sigaction heard = {.sa_handler = SIG_DFL}; /* a process that ignores SIGCHLD cannot learn how its children end */
     sigaction(SIGCHLD, &heard, &s.old_child);

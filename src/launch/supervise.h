@@ -11,9 +11,10 @@
 /* The checkpoint that the program would resume from. */
 typedef struct dome_supervise_point {
     uint64_t number; /* 0: none, the program would start from the beginning */
-    uint64_t loop;
-    int tasks;  /* as many as it needs; 0: any number */
-    bool saves; /* the program writes checkpoints */
+    uint64_t loop;   /* 0: not known */
+    int tasks;       /* as many as it needs; 0: any number */
+    bool saves;      /* the program writes checkpoints */
+    bool doubted;    /* the program verifies it first, and may take an older one */
 } dome_supervise_point;
 
 /* One attempt to run the program. */
@@ -41,7 +42,8 @@ typedef struct dome_supervision {
      * as "on 2 hosts (without h3)"; g_free'd, may be "". */
     char *(*prepare)(void *ctx, const char *avoid);
 
-    void (*point)(void *ctx, dome_supervise_point *point);
+    /* resume: the newest one of this run; otherwise the one that the program's own options ask for. */
+    void (*point)(void *ctx, bool resume, dome_supervise_point *point);
 
     /* Called with the names of the hosts on which tasks are, at the beginning of each view. */
     void (*hosts)(void *ctx, char **names);

@@ -186,14 +186,15 @@ bool dome__restarts_heal(const dome_options *options, int *left)
     return on_loss == DOME_LOSS_HEAL || on_loss == DOME_LOSS_TELL || (on_loss == DOME_LOSS_AUTO && options->loss.restarts > 0);
 }
 
-void dome__restarts_point(const dome_restarts *r, dome_supervise_point *point)
+void dome__restarts_point(const dome_restarts *r, bool resume, dome_supervise_point *point)
 {
     const char *directory = r->memory ? r->memory : in_memory(r->options) ? NULL : r->options->checkpoint.directory;
-    dome_checkpoint_point newest = {0};
-    const bool there = directory && dome__checkpoint_newest(directory, NULL, &newest); /* the program knows its name in them */
+    const dome_restart_options again = {.from = DOME_RESTART_AUTO}, *wanted = resume ? &again : &r->options->restart;
+    dome_checkpoint_point at = {0};
+    const bool there = directory && dome__checkpoint_wanted(directory, wanted, &at); /* the program knows its name in them */
     *point = (dome_supervise_point){.saves = directory != NULL};
     if (there)
-        *point = (dome_supervise_point){newest.number, newest.loop, (int)MIN(newest.tasks, INT_MAX), true};
+        *point = (dome_supervise_point){at.number, at.loop, (int)MIN(at.tasks, INT_MAX), true, at.doubted};
 }
 
 /* A program that ran to its end has removed checkpoints in memory on its last hosts. It may have left others before. */
@@ -265,10 +266,10 @@ static char *prepare_own(void *ctx, const char *avoid)
     return g_strdup("");
 }
 
-static void point_own(void *ctx, dome_supervise_point *point)
+static void point_own(void *ctx, bool resume, dome_supervise_point *point)
 {
     const own_program *p = ctx;
-    dome__restarts_point(&p->restarts, point);
+    dome__restarts_point(&p->restarts, resume, point);
 }
 
 static void note_own(void *ctx, char **names)

@@ -36,7 +36,7 @@ bool dome__restarts_needed(const dome_options *options);
 char **dome__restarts_attempt(const dome_restarts *r, const dome_attempt *attempt);
 
 /* dome_supervision.point */
-void dome__restarts_point(const dome_restarts *r, dome_supervise_point *point);
+void dome__restarts_point(const dome_restarts *r, bool resume, dome_supervise_point *point);
 
 /* Whether losses are to be healed, or the other tasks to go on without the lost (tell), and the most of them (below 0: no limit)
  * for a program without a supervisor. */

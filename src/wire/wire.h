@@ -131,7 +131,7 @@ typedef struct dome_wire_report {
     const char *silent; /* hosts that fell silent */
     uint64_t sequence, loop;
     uint32_t place_known; /* sequence and loop are those at the end, not of a beat before */
-    uint64_t victims;     /* which tasks were lost by what came from outside; 0: a task failed, or that is not known */
+    uint64_t cause;       /* by which losses are compared (manage/losses.h) */
 } dome_wire_report;
 
 typedef struct dome_wire_hold {

@@ -75,7 +75,7 @@ well "whole blocks"
 mv dir blocks
 newest=dir/ckpt-00000003.dckpt
 for back in 1 100; do
-    for how in self "$most" "3 --dome-road pvm" "2 --dome-restarts 2"; do
+    for how in self "$most" "3 --dome-road pvm" "2 --dome-restarts 2" "2 --dome-restarts 2 --dome-on-loss restart"; do
         [ "$counts" != self ] || [ "$how" = self ] || continue
         what="damage $back from the end, $how"
         rm -rf dir
@@ -90,6 +90,8 @@ for back in 1 100; do
             grep -q "going on from checkpoint 2" err || fail "after $what: $(cat err)"
         fi
         [ $status -eq 0 ] || fail "after $what: status $status: $(cat err)"
+        [[ $how != *"on-loss restart"* ]] ||
+            grep -q "; started again from the newest checkpoint that is not damaged, restart 1 of 2$" err || fail "$what: $(cat err)"
         grep -qx "all of 3000000 are right" out || fail "after $what: $(cat out)"
         grep -q "$newest.*damaged.*it is not used" err || fail "after $what: $(cat err)"
         [ ! -e dir/doubted ] || fail "after $what: a new checkpoint does not end the doubt"
@@ -103,6 +105,19 @@ if [ "$counts" != self ]; then
         run 3 loading 5 killed $saving --dome-restart=auto --dome-restart-load lazy --dome-restarts 2 --dome-road $road
         [ $status -eq 0 ] || fail "killed, $road: status $status: $(cat err)"
         grep -qx "all of 3000000 are right" out || fail "killed, $road: $(cat out)"
+    done
+fi
+
+# A restart before the program has written a checkpoint of its own begins as its options say. Each start is killed at one place.
+if [ "$counts" != self ]; then
+    for from in 2 3; do
+        afresh
+        [ $from = 2 ] && options="--dome-restart=2" || options=$lazily
+        run 3 loading 5 killed $saving $options --dome-restarts 9 --dome-on-loss restart
+        [ $status -eq 1 ] || fail "killed, from $from: status $status: $(cat err)"
+        [ "$(grep -c "going on from checkpoint $from, " err)" -eq 3 ] || fail "killed, from $from: $(cat err)"
+        [ "$(grep -c "; started again from checkpoint $from (loop boundary $from), restart . of 9$" err)" -eq 2 ] ||
+            fail "killed, from $from: $(cat err)"
     done
 fi
 

@@ -184,6 +184,21 @@ def other_tasks():
         over(run, 1, lines + [TASK % 1 + "; that is the same place 3 times in a row: the program is not started again"])
 
 
+def other_causes():
+    """Nor are losses of several causes at one place, of which none repeats."""
+    losses = [(kill_rank(1), TASK % 1), (lambda run: os.kill(run.rank(0), signal.SIGTERM), TASK.replace(r"9 \(Killed\)", r"15 \(Terminated\)") % 0),
+              (kill_rank(2), TASK % 2), (kill_daemon, DAEMON), (kill_rank(1), TASK % 1)]
+    with start(9, 3, "wait") as run:
+        there(run, 3)
+        for kill, _ in losses:
+            in_sum(run)
+            again(run, 3, kill)
+        in_sum(run)
+        run.process.terminate()
+        lines = [line + "; started again " + BEGINNING + ", restart %d of 9" % (n + 1) for n, (_, line) in enumerate(losses)]
+        over(run, -signal.SIGTERM, lines + [r"ended by signal 15 \(.*\); the program was in .*"])
+
+
 def not_lost(status, pattern, *arguments, **more):
     """Its own end is no loss."""
     with start(5, 3, *arguments, **more) as run:
@@ -392,6 +407,7 @@ def all_cases():
     for rank in 0, 2:
         case("task %d crashes again and again" % rank, same_place, rank, signal.SIGSEGV)
     case("kill -9 other tasks at one place", other_tasks)
+    case("several causes at one place", other_causes)
     case("task 0 exits with 5", not_lost, 5, r"task 0 on host \S+ ended with exit status 5 without dome_finalize", "exit", 5, 0)
     case("task 2 exits with 5", not_lost, 5, r"task 2 on host \S+ ended with exit status 5 without dome_finalize", "exit", 5, 2)
     case("task 1 calls dome_abort", not_lost, 1, r"no way to go on: no bread \(task 1 on host \S+\)", "dome-abort", "no bread", 1)
