@@ -1,8 +1,8 @@
 /* Memory for the program: an arena for each virtual thread, at a fixed place, the same in all tasks. Everything that describes an
  * arena lies in it, so that it travels with what it describes.
  *
- *     thread 0     lists of free blocks by size, free runs of pages, and then blocks     up to 4 TiB
- *     thread 1     the same                                                              up to 8 GiB
+ *     thread 0     lists of free blocks by size, free runs of pages, and then blocks     up to 1 TiB
+ *     thread 1     the same                                                              up to 4 GiB
  *     ...
  *
  * Small blocks have sizes in steps; one that is freed joins the list of the thread that frees it, whatever arena it lies in.
@@ -15,8 +15,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define DOME_OMP_ARENA_FIRST (UINT64_C(1) << 42) /* bytes of thread 0's, and of each other one */
-#define DOME_OMP_ARENA_OTHER (UINT64_C(1) << 33)
+#define DOME_OMP_ARENA_FIRST (UINT64_C(1) << 40) /* bytes of thread 0's, and of each other one */
+#define DOME_OMP_ARENA_OTHER (UINT64_C(1) << 32)
 
 static inline char *dome__omp_arena_begin(unsigned thread)
 {

@@ -5,6 +5,8 @@
 #include "openmp/omp_image.h"
 #include "openmp/omp_libraries.h"
 #include "openmp/omp_next.h"
+#include "openmp/tasks.h"
+#include "openmp/team.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,8 +18,6 @@ void *__libc_calloc(size_t n, size_t bytes);
 void *__libc_realloc(void *block, size_t bytes);
 void *__libc_memalign(size_t alignment, size_t bytes);
 void __libc_free(void *block);
-
-bool dome__omp_heap_parallel;
 
 /* Blocks that a thread has freed which has no arena: thread 0 frees them. */
 static void *orphans;
@@ -51,6 +51,13 @@ static inline bool is_shared(const void *caller, unsigned *thread)
 
 #define IS_SHARED(thread) is_shared(__builtin_return_address(0), thread)
 
+/* While threads of several tasks run at the same time, a block joins the lists of the thread that frees it, or else of the thread
+ * that has got it. */
+static inline bool is_parallel(void)
+{
+    return __builtin_expect(dome__omp_tasks.size > 1, 0) && dome__omp_running && dome__omp_running->team->active_level > 0;
+}
+
 static void free_orphans(void)
 {
     for (void *block = __atomic_exchange_n(&orphans, NULL, __ATOMIC_ACQUIRE), *next; block; block = next) {
@@ -61,7 +68,7 @@ static void free_orphans(void)
 
 static void *get(unsigned thread, size_t bytes)
 {
-    if (__builtin_expect(thread == 0 && orphans && !dome__omp_heap_parallel, 0))
+    if (__builtin_expect(thread == 0 && orphans && !is_parallel(), 0))
         free_orphans();
     return dome__omp_arena_get(thread, bytes, NULL);
 }
@@ -69,7 +76,7 @@ static void *get(unsigned thread, size_t bytes)
 /* By which thread a block is freed or resized. */
 static inline unsigned by(unsigned thread, const void *block)
 {
-    return dome__omp_heap_parallel ? thread : dome__omp_arena_of(block);
+    return is_parallel() ? thread : dome__omp_arena_of(block);
 }
 
 void *dome__omp_heap_get(size_t bytes, const void *caller)

@@ -13,10 +13,6 @@
 /* Notes which libraries are not the program's: libdome-omp, and those that it needs. To be called before the program begins. */
 void dome__omp_heap_begin(void);
 
-/* While threads of several tasks run at the same time, a block joins the lists of the thread that frees it; else of the thread
- * that has got it. */
-extern bool dome__omp_heap_parallel;
-
 /* Whether an address of code is the program's: of its file, or of a library that it alone needs. */
 bool dome__omp_is_programs(const void *code);
 

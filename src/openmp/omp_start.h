@@ -4,7 +4,7 @@
  *     here           dome_init: this process is one of the tasks (the hub stays in it)
  *                    what must be equal in all tasks is compared
  *     task 0         constructors, main, exit: on the stack of thread 0, which lies at the same place in all tasks
- *     other tasks    constructors, for what they do inside of libraries; then worker.h
+ *     other tasks    constructors, for what they do inside of libraries; then regions (team.h)
  *     at the end     all tasks: dome_finalize
  */
 #ifndef DOME_SRC_OPENMP_OMP_START_H
@@ -12,12 +12,7 @@
 
 #include <dome/env.h>
 
-#include <stdbool.h>
-
 /* NULL before dome_init and after dome_finalize. */
 dome_env *dome__omp_env(void);
-
-/* Ends the program out of a region, or by a thread that is not the one that runs main; text tells what has happened. */
-void dome__omp_end_now(int status, const char *text) __attribute__((noreturn));
 
 #endif

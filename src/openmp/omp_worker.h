@@ -1,8 +1,8 @@
-/* The life of a task other than 0. */
+/* What happens beside memory where tasks of a program fork and meet. */
 #ifndef DOME_SRC_OPENMP_OMP_WORKER_H
 #define DOME_SRC_OPENMP_OMP_WORKER_H
 
-/* Until task 0 ends. */
-void dome__omp_worker(void);
+/* From now on the functions of dome__omp_tasks do it, too. */
+void dome__omp_worker_begin(void);
 
 #endif

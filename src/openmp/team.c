@@ -493,21 +493,24 @@ void dome__omp_region_end(void)
 
 /* ---- the program ---- */
 
-void dome__omp_run_main(void (*function)(void *), void *argument, size_t stack_bytes)
+void dome__omp_first_make(size_t stack_bytes)
 {
     here.main_bytes = stack_bytes;
+    dome__omp_threads_make(1);
+}
+
+void dome__omp_run_main(void (*function)(void *), void *argument)
+{
     here.scheduler.thread_pointer = dome__omp_thread_pointer();
     here.main = function;
     here.main_argument = argument;
     set_up();
-    dome__omp_threads_make(1);
     run(&dome__omp_threads[0]);
     go_on();
 }
 
-void dome__omp_serve(size_t stack_bytes)
+void dome__omp_serve(void)
 {
-    here.main_bytes = stack_bytes;
     here.scheduler.thread_pointer = dome__omp_thread_pointer();
     set_up();
     dome_omp_fork fork;

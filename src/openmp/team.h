@@ -123,10 +123,13 @@ void dome__omp_give_way(dome_omp_thread *t, dome_omp_state state);
 void dome__omp_call_task(void (*call)(void *), void *argument);
 void dome__omp_on_task(void (*call)(void *), void *argument);
 
-/* Task 0: runs the function as thread 0, on its stack of so many bytes; returns when the function has. Other tasks: run regions
- * until task 0 ends. A program in which nobody calls these runs alone: the thread that calls the runtime first is thread 0. */
-void dome__omp_run_main(void (*function)(void *), void *argument, size_t stack_bytes);
-void dome__omp_serve(size_t stack_bytes);
+/* Before the next two: thread 0 gets its stack, of so many bytes, on all tasks. */
+void dome__omp_first_make(size_t stack_bytes);
+
+/* Task 0: runs the function as thread 0; returns when the function has. Other tasks: run regions until task 0 ends. A program in
+ * which nobody calls these runs alone: the thread that calls the runtime first is thread 0. */
+void dome__omp_run_main(void (*function)(void *), void *argument);
+void dome__omp_serve(void);
 
 /* All virtual threads up to this number exist. */
 void dome__omp_threads_make(unsigned count);

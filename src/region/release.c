@@ -45,7 +45,15 @@ void dome__release_readers_drop(dome_release *release, GArray *readers)
     g_array_set_size(readers, 0);
 }
 
-/* From the first reader on, the unit is kept as it was at the last barrier. */
+void dome__release_keep(dome_release_units *units, uint64_t unit)
+{
+    const GArray *readers = units->state[unit] & KEPT ? NULL : readers_of(units, unit);
+    if (!readers || readers->len == 0)
+        return;
+    memcpy(units->old + unit * units->setup.unit, place_of(units, unit), units->setup.unit);
+    units->state[unit] |= KEPT;
+}
+
 static void note_reader(dome_release_units *u, uint64_t unit, int rank)
 {
     const reader now = {rank, u->setup.release->place, is_changed(u, unit)};
@@ -54,7 +62,6 @@ static void note_reader(dome_release_units *u, uint64_t unit, int rank)
         const gint64 key = (gint64)unit;
         readers = g_array_new(FALSE, FALSE, sizeof(reader));
         g_hash_table_insert(u->readers, g_memdup2(&key, sizeof key), readers);
-        memcpy(u->old + unit * u->setup.unit, place_of(u, unit), u->setup.unit);
     }
     bool known = false;
     for (guint k = 0; k < readers->len; k++) {
@@ -70,15 +77,21 @@ static void note_reader(dome_release_units *u, uint64_t unit, int rank)
     count_readers(u->setup.release, now.place, 1);
 }
 
-/* From now on others must know that the unit is written, as it may have been since the last barrier. */
-static void end_privacy(dome_release_units *u, uint64_t unit)
+/* From now on others must know that units are written, as they may have been since the last barrier. By runs: each is a system
+ * call. */
+static void end_privacy(dome_release_units *u, uint64_t first, uint64_t count)
 {
-    if (!is_private(u, unit))
-        return;
-    dome__release_allow(u, unit, 1, DOME_ACCESS_READ);
-    u->state[unit] |= VALID | SHARED | WRITTEN | IMPLIED;
-    u->changed[unit] = u->setup.release->epoch + 1;
-    g_array_append_val(u->written, unit);
+    for (uint64_t k = first, end; k < first + count; k = end) {
+        for (end = k; end < first + count && is_private(u, end); end++) {
+            u->state[end] |= VALID | SHARED | WRITTEN | IMPLIED;
+            u->changed[end] = u->setup.release->epoch + 1;
+            g_array_append_val(u->written, end);
+        }
+        if (end > k)
+            dome__release_allow(u, k, end - k, DOME_ACCESS_READ);
+        else
+            end++;
+    }
 }
 
 static void answer_fetch(const waiting_fetch *f)
@@ -87,10 +100,9 @@ static void answer_fetch(const waiting_fetch *f)
     for (uint64_t k = f->unit; k < f->unit + f->count; k++)
         if (!is_home(u, k))
             return;
-    for (uint64_t k = f->unit; k < f->unit + f->count; k++) {
-        end_privacy(f->units, k);
+    end_privacy(f->units, f->unit, f->count);
+    for (uint64_t k = f->unit; k < f->unit + f->count; k++)
         note_reader(f->units, k, f->from);
-    }
     dome__release_reply(u, f->unit, f->count, f->from, f->id);
 }
 
@@ -140,6 +152,14 @@ static void mark_changed(void *ctx, uint64_t first, uint64_t count, const void *
     }
 }
 
+static void keep_units(void *ctx, uint64_t first, uint64_t count, const void *values)
+{
+    dome_release_units *u = ctx;
+    (void)values;
+    for (uint64_t k = first * u->setup.atom / u->setup.unit; k <= ((first + count) * u->setup.atom - 1) / u->setup.unit; k++)
+        dome__release_keep(u, k);
+}
+
 /* What a task has sent, as a delta of this task's memory; NULL: the records are damaged. */
 static dome_delta *read_records(const dome_release_units *u, int from, const void *records, size_t bytes)
 {
@@ -159,6 +179,8 @@ static bool apply(change *c, const void *records, size_t bytes, bool pushed)
     u->figures->bytes += bytes;
     if (!delta)
         return false;
+    if (!pushed)
+        dome__delta_runs(delta, keep_units, u);
     dome__delta_apply(delta, place_of(u, 0), u->setup.unit * u->setup.units, NULL);
     if (!pushed)
         dome__delta_runs(delta, mark_changed, c);
@@ -513,7 +535,7 @@ static void plan_push(dome_release_units *u, uint64_t unit, int writer, void *ct
     const GArray *readers = is_home(u, unit) ? readers_of(u, unit) : NULL;
     for (guint k = 0; readers && k < readers->len; k++) {
         const reader *r = &g_array_index(readers, reader, k);
-        if (r->place != p->place || r->middle)
+        if (r->place != p->place || r->middle || !(u->state[unit] & KEPT))
             continue;
         GArray *units = g_hash_table_lookup(p->by_reader, GINT_TO_POINTER(r->rank + 1));
         if (!units) {
@@ -562,12 +584,11 @@ static void push(dome_release *r, uint64_t place, const notices *n)
     g_hash_table_unref(p.by_reader);
 }
 
-/* Copies that were not pushed are old; the home's is complete, and what others fetch is compared with it next time. */
+/* Copies that were not pushed are old; the home's is complete. */
 static void end_unit(dome_release_units *u, uint64_t unit, int writer)
 {
     GArray *readers = is_home(u, unit) ? readers_of(u, unit) : NULL;
-    if (readers)
-        memcpy(u->old + unit * u->setup.unit, place_of(u, unit), u->setup.unit);
+    u->state[unit] &= (uint16_t)~KEPT;
     for (guint k = 0; readers && k < readers->len; k++)
         g_array_index(readers, reader, k).middle = false;
     if (is_home(u, unit) && writer != u->setup.release->env->rank)

@@ -19,6 +19,7 @@ enum {
     MISSED = 32,    /* nor between that one and the push before */
     SHARED = 64,    /* at the home: another task may have a copy; if not, nobody need know that the unit is written */
     OTHERS = 128,   /* at the home: others have written it before this barrier */
+    KEPT = 1024,    /* at the home: `old` has the unit as of the last barrier */
     PINNED = 512,   /* can be read at any time, by whoever */
     IMPLIED = 256   /* at the home: written before another task had a copy, if at all, so all copies have that */
 };
@@ -70,7 +71,8 @@ struct dome_release_units {
     uint16_t *state;   /* by unit */
     uint64_t *changed; /* by unit, at the home: the epoch in which it was changed last, + 1 */
     int32_t *writers;  /* by unit, while homes are chosen: 0 but for those that were written; NULL: homes do not move */
-    char *old; /* where this task writes, the unit before; at the home of a unit that others fetch, as of the last barrier */
+    char *old; /* where this task writes, the unit before; at the home of a unit that has readers and was changed, as of the last
+                  barrier */
     uint64_t moved_first, moved_end; /* homes of some units between these have moved; 0, 0: none */
     GArray *pinned;                  /* uint64_t: units with this state */
     uint64_t next;                   /* the unit behind those that the last fault brought */
@@ -142,6 +144,9 @@ bool dome__release_is_foreign(const dome_release_units *units, int rank);
 /* Bytes of a unit's values as they go to a task, or come from it; and these in their place. */
 uint64_t dome__release_packed_bytes(const dome_release_units *units, int rank);
 void dome__release_unpack(const dome_release_units *units, uint64_t unit, int rank, const void *packed);
+
+/* Before a home's unit changes: readers have it as it is now; the lock is held. */
+void dome__release_keep(dome_release_units *units, uint64_t unit);
 
 /* Replies to a task with the values of some units. */
 void dome__release_reply(const dome_release_units *units, uint64_t first, uint32_t count, int rank, uint64_t id);

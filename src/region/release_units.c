@@ -120,10 +120,12 @@ static void begin_write(dome_release_units *u, uint64_t unit)
 {
     if (u->state[unit] & DIRTY || is_private(u, unit))
         return;
-    if (is_home(u, unit))
+    if (is_home(u, unit)) {
+        dome__release_keep(u, unit);
         u->changed[unit] = u->setup.release->epoch + 1;
-    else
+    } else {
         memcpy(old_of(u, unit), place_of(u, unit), u->setup.unit);
+    }
     g_array_append_val(u->dirty, unit);
     if (!(u->state[unit] & WRITTEN))
         g_array_append_val(u->written, unit);
@@ -279,6 +281,7 @@ void dome__release_refresh(dome_release *release)
 static void add_values(dome_release_units *u, uint64_t first, uint64_t count, const void *values, void *before)
 {
     const size_t size = dome_type_size(u->setup.type);
+    dome__release_keep(u, first * size / u->setup.unit);
     dome__atomic_add(u->setup.type, place_of(u, 0) + first * size, values, before, count);
     u->changed[first * size / u->setup.unit] = u->setup.release->epoch + 1;
 }
@@ -417,6 +420,8 @@ void dome__release_units_adopt(dome_release_units *units, const dome_layout *lay
     pthread_mutex_lock(&units->setup.release->lock);
     find_homes(units, layout);
     forget_readers(units);
+    for (uint64_t k = 0; k < units->setup.units; k++)
+        units->state[k] &= (uint16_t)~KEPT;
     pthread_mutex_unlock(&units->setup.release->lock);
 }
 
