@@ -1,7 +1,7 @@
 # bench/*.c: Dome programs; bench/mpi_*.c: their twins in MPI, built where an MPI is found.
 file(GLOB bench_sources CONFIGURE_DEPENDS bench/*.c)
 if(NOT DOME_CHECKPOINT)
-    list(FILTER bench_sources EXCLUDE REGEX "/(capture|delta)\\.c$")
+    list(FILTER bench_sources EXCLUDE REGEX "/(capture|delta|markov)\\.c$")
 endif()
 find_program(DOME_MPICC mpicc)
 mark_as_advanced(DOME_MPICC)

@@ -79,6 +79,20 @@ dome_memory *dome__memory_new(const char *name, uint64_t bytes, const char **why
     return open_memory(make_file(name, whole), whole, why);
 }
 
+dome_memory *dome__memory_here(void *at, size_t bytes)
+{
+    dome_memory *memory = g_new0(dome_memory, 1);
+    *memory = (dome_memory){.data = at,
+                            .alias = at,
+                            .bytes = bytes,
+                            .page = (size_t)sysconf(_SC_PAGESIZE),
+                            .here = true,
+                            .descriptor = -1,
+                            .userfault = -1,
+                            .pagemap = -1};
+    return memory;
+}
+
 dome_memory_offer dome__memory_offer(const dome_memory *memory)
 {
     struct stat st = {0};
@@ -170,10 +184,13 @@ void dome__memory_free(dome_memory *memory)
 {
     if (!memory)
         return;
+    if (memory->here)
+        mprotect(memory->data, memory->bytes,
+                 PROT_READ | PROT_WRITE); /* fewer kinds of pages need no more of the kernel's memory */
     dome__memory_end_rights(memory);
-    if (memory->data)
+    if (memory->data && !memory->here)
         munmap(memory->data, memory->bytes);
-    if (memory->alias)
+    if (memory->alias && !memory->here)
         munmap(memory->alias, memory->bytes);
     dome__memory_taken(memory);
     g_free(memory);

@@ -14,6 +14,10 @@ typedef struct dome_memory dome_memory;
  * does not promise that there will be some, all of them get it here. */
 dome_memory *dome__memory_new(const char *name, uint64_t bytes, const char **why);
 
+/* Memory that the process has, in whole pages: alias is data, and no other task has it. It may only get rights. When it is freed,
+ * it stays, and may be written. */
+dome_memory *dome__memory_here(void *at, size_t bytes);
+
 /* What another task of this host must know to map the memory too. It may be sent as words: all are numbers of 64 bits. */
 typedef struct dome_memory_offer {
     int64_t process, descriptor, inode, bytes;

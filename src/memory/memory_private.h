@@ -18,6 +18,7 @@ struct dome_memory {
     char *data, *alias; /* NULL: not mapped */
     size_t bytes, page;
     int descriptor; /* -1: closed */
+    bool here;      /* dome__memory_here */
     bool replaces;  /* dome__memory_replace */
 
     /* From dome__memory_on_fault or dome__memory_watch on; rights.c and the trackers change them. */

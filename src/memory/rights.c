@@ -44,6 +44,8 @@ static void forget_all(void)
     for (piece *p = &table; p; p = p->next)
         for (int k = 0; k < PLACES; k++) {
             const dome_memory *memory = p->places[k].data ? p->places[k].memory : NULL;
+            if (memory && memory->here) /* it is the child's own */
+                mprotect(memory->data, memory->bytes, PROT_READ | PROT_WRITE);
             if (memory && memory->replaces)
                 dome__memory_copy_here(memory);
             atomic_store(&p->places[k].data, NULL);
@@ -239,12 +241,14 @@ static void answer_from_now(dome_memory *memory)
 static const char *begin(dome_memory *memory, bool rights)
 {
     const char *why = NULL;
-    const dome_tracker *tracker = dome__tracker_choose(rights, &why);
+    /* userfaultfd gives rights to shared memory alone */
+    const dome_tracker *tracker = memory->here ? &dome__tracker_protect : dome__tracker_choose(rights, &why);
     if (!tracker)
         return why;
     const dome_access access = rights ? DOME_ACCESS_NONE : DOME_ACCESS_WRITE;
     const size_t pages = memory->bytes / memory->page;
-    madvise(memory->data, memory->bytes, MADV_NOHUGEPAGE); /* a kernel without huge pages refuses, and does not need it */
+    if (!memory->here)
+        madvise(memory->data, memory->bytes, MADV_NOHUGEPAGE); /* a kernel without huge pages refuses, and does not need it */
     memory->pages = g_new0(page_state, pages);
     for (size_t k = 0; k < pages && access; k++) /* a page that is never touched costs nothing here */
         memory->pages[k] = (page_state){.right = access, .open = access};

@@ -7,6 +7,7 @@
 #define DOME_VARIABLE_OPTIONS "DOME_OPTIONS"   /* options, quoted as for the shell */
 #define DOME_VARIABLE_CACHE   "DOME_CACHE_DIR" /* the folder of generated code and measured networks */
 #define DOME_VARIABLE_RSH     "DOME_RSH"       /* the command that reaches other hosts */
+#define DOME_VARIABLE_OMP_CC  "DOME_OMP_CC"    /* the compiler of dome-omp */
 
 /* From a script that runs the program by an emulator or a loader: the path of the script (system/own_program.h). */
 #define DOME_VARIABLE_PROGRAM "DOME_PROGRAM"

@@ -42,14 +42,16 @@ fi
 [ "$(completed run ./prog --dome-topology = l)" = linear ] || fail "completion of an option's word"
 [ -z "$(completed run ./prog '')$(completed run ./prog --dome-trace '')" ] || fail "completion of the program's files"
 
-# dome-cc, where it is built
-cc=$DOME_BUILD_DIR/tools/dome-cc
-for option in $([ -x "$cc" ] && options "$cc"); do
-    [ "$option" = --help ] && continue
-    sed 's/\\//g' "$man/dome-cc.1" | grep -q -e "$option\b" || fail "dome-cc.1 does not name $option"
-    bash -c '. "$1"; COMP_WORDS=("$2" "$3"); COMP_CWORD=1; _dome_cc; printf "%s\n" "${COMPREPLY[@]}"' \
-        bash "$DOME_SOURCE_DIR/tools/completion/dome-cc" "$cc" "${option%?}" | grep -qx -e "$option" ||
-        fail "the completion of dome-cc does not know $option"
+# the compilers, where they are built
+for compiler in dome-cc dome-omp; do
+    cc=$DOME_BUILD_DIR/tools/$compiler
+    for option in $([ -x "$cc" ] && options "$cc"); do
+        [ "$option" = --help ] && continue
+        sed 's/\\//g' "$man/$compiler.1" | grep -q -e "$option\b" || fail "$compiler.1 does not name $option"
+        bash -c '. "$1"; COMP_WORDS=("$2" "$3"); COMP_CWORD=1; _${4/-/_}; printf "%s\n" "${COMPREPLY[@]}"' \
+            bash "$DOME_SOURCE_DIR/tools/completion/$compiler" "$cc" "${option%?}" "$compiler" | grep -qx -e "$option" ||
+            fail "the completion of $compiler does not know $option"
+    done
 done
 
 version=$("$dome" --version)

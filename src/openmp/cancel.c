@@ -1,0 +1,55 @@
+/* cancel, where OMP_CANCELLATION allows it. */
+#include "openmp/icv.h"
+#include "openmp/shared.h"
+#include "openmp/taskgroup.h"
+#include "openmp/team.h"
+#include "openmp/turn.h"
+
+enum { PARALLEL = 1, LOOP = 2, SECTIONS = 4, TASKGROUP = 8 };
+
+typedef struct look {
+    int which;
+    uint64_t region, construct;
+    bool set, cancelled;
+} look;
+
+static bool look_or_set(void *argument)
+{
+    look *l = argument;
+    dome_omp_shared *s = dome__omp_shared();
+    if (l->set && l->which == PARALLEL)
+        s->cancelled_region = l->region;
+    else if (l->set)
+        s->cancelled_sharing = l->construct;
+    l->cancelled = s->cancelled_region == l->region || (l->which != PARALLEL && s->cancelled_sharing == l->construct);
+    return true;
+}
+
+/* In a team of one there is nobody to tell, but the thread itself looks again. */
+static bool is_cancelled(int which, bool set)
+{
+    dome_omp_thread *t = dome__omp_self();
+    if (!dome__omp_environment()->cancellation)
+        return false;
+    if (which == TASKGROUP) {
+        if (!t->taskgroup)
+            return false;
+        t->taskgroup->cancelled |= set;
+        return t->taskgroup->cancelled;
+    }
+    look l = {.which = which, .region = t->team->serial, .construct = t->loop.construct, .set = set};
+    if (t->team->active_level && !dome__omp_has_others(t)) /* a region inside: its own flag */
+        l.region = t->team->level << 16 | t->number | UINT64_C(1) << 63;
+    dome__omp_try(DOME_OMP_AT_ONCE, look_or_set, &l);
+    return l.cancelled;
+}
+
+bool GOMP_cancellation_point(int which)
+{
+    return is_cancelled(which, false);
+}
+
+bool GOMP_cancel(int which, bool do_cancel)
+{
+    return is_cancelled(which, do_cancel);
+}

@@ -1,0 +1,18 @@
+/* Memory that other tasks share, before the system reads or writes it: a call of the system does not wait for a page as the
+ * program's own access does, but fails with EFAULT. */
+#ifndef DOME_SRC_OPENMP_OMP_TOUCH_H
+#define DOME_SRC_OPENMP_OMP_TOUCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Whether a call of the program's is to touch what it names: by a virtual thread, if there are several tasks. */
+bool dome__omp_touches(void);
+
+/* Accesses each page of the bytes that is shared. Bytes stay as they are. */
+void dome__omp_touch(const void *address, size_t bytes, bool write);
+
+/* A text. */
+void dome__omp_touch_text(const char *text);
+
+#endif

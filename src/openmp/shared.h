@@ -1,0 +1,44 @@
+/* The words of the runtime that all tasks have in common. They are read and changed between enter and leave (tasks.h), or by one
+ * thread before a barrier and by others after it. All zero at first. */
+#ifndef DOME_SRC_OPENMP_SHARED_H
+#define DOME_SRC_OPENMP_SHARED_H
+
+#include "openmp/places.h"
+#include "openmp/tasks.h"
+
+enum {
+    DOME_OMP_ORDERED_SLOTS = 64, /* ordered loops that threads are in at the same time, in a row of nowait */
+    DOME_OMP_DOACROSS_SLOTS = 4,
+    DOME_OMP_USED = 4096,
+    DOME_OMP_MAX_TASKS = 512,
+};
+
+typedef struct dome_omp_slot {
+    uint64_t construct, value;
+} dome_omp_slot;
+
+typedef struct dome_omp_shared {
+    uint64_t critical, atomic;  /* locks: the holder's number + 1 */
+    uint64_t copyprivate;       /* address */
+    uint64_t cancelled_region;  /* the serial of the region that is cancelled */
+    uint64_t cancelled_sharing; /* the construct that is */
+    uint64_t turn;              /* the task that has it */
+    uint64_t round;             /* turn.c */
+    dome_omp_slot ordered[DOME_OMP_ORDERED_SLOTS];
+    dome_omp_slot memory[DOME_OMP_ORDERED_SLOTS]; /* of work-sharing constructs: address */
+    dome_omp_slot reductions[DOME_OMP_ORDERED_SLOTS];
+    uint64_t doacross_of[DOME_OMP_DOACROSS_SLOTS];
+    uint64_t doacross[DOME_OMP_DOACROSS_SLOTS][DOME_OMP_MAX_THREADS];
+    uint64_t arrived[DOME_OMP_MAX_TASKS]; /* the interval whose barrier a task has reached */
+    uint8_t ended[DOME_OMP_MAX_TASKS];
+    uint8_t in_order[DOME_OMP_USED]; /* places after which threads have acted in turn */
+} dome_omp_shared;
+
+static inline dome_omp_shared *dome__omp_shared(void)
+{
+    return (dome_omp_shared *)dome__omp_tasks.shared;
+}
+
+_Static_assert(sizeof(dome_omp_shared) <= 1 << 16, "the block");
+
+#endif

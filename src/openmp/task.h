@@ -1,0 +1,35 @@
+/* Explicit tasks. They run where they are met, at once: that is allowed, fulfils all dependences, and keeps their order. What is
+ * left to wait for are events of detached tasks. */
+#ifndef DOME_SRC_OPENMP_TASK_H
+#define DOME_SRC_OPENMP_TASK_H
+
+#include "openmp/taskgroup.h"
+#include "openmp/team.h"
+
+/* Bits of a task's flags. */
+enum {
+    DOME_OMP_TASK_FINAL = 1 << 1,
+    DOME_OMP_TASK_DEPEND = 1 << 3,
+    DOME_OMP_TASK_UP = 1 << 8,
+    DOME_OMP_TASK_GRAINSIZE = 1 << 9,
+    DOME_OMP_TASK_NOGROUP = 1 << 11,
+    DOME_OMP_TASK_REDUCTION = 1 << 12,
+    DOME_OMP_TASK_DETACH = 1 << 13,
+    DOME_OMP_TASK_STRICT = 1 << 14,
+};
+
+typedef struct dome_omp_task {
+    void (*function)(void *);
+    void *data;
+    void (*copy)(void *to, void *from); /* of the data; NULL: bytes */
+    long bytes, alignment;
+    bool final;
+} dome_omp_task;
+
+/* Runs it; begins: if not NULL, the two words with which its copy of the data begins. */
+void dome__omp_task_run(dome_omp_thread *t, const dome_omp_task *task, const uint64_t *begins);
+
+/* Waits for the events of the thread's detached tasks. */
+void dome__omp_tasks_finish(dome_omp_thread *t);
+
+#endif

@@ -1,0 +1,529 @@
+#include "openmp/team.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "openmp/icv.h"
+#include "openmp/reduction.h"
+#include "openmp/shared.h"
+#include "openmp/turn.h"
+#include "system/say.h"
+
+dome_omp_thread dome__omp_threads[DOME_OMP_MAX_THREADS];
+dome_omp_thread *dome__omp_running;
+
+/* What the words of a fork mean. */
+enum { FUNCTION, DATA, THREADS, FLOAT_MODES, SCHEDULE, STEP_START, STEP, COUNT, CHUNK, ICV_THREADS, ICV_SCHEDULE, SERIAL };
+
+static struct {
+    dome_omp_team first, team; /* of thread 0 alone; of the region */
+    dome_omp_fibre scheduler;
+    unsigned begin, end; /* this task's threads of the region */
+    void (*function)(void *);
+    void *data;
+    uint64_t float_modes, serial;
+    void (*main)(void *);
+    void *main_argument;
+    size_t main_bytes;
+    bool main_ended, ready;
+    bool is_alone; /* nobody has called run_main */
+} here;
+
+void dome__omp_die(const char *format, ...)
+{
+    char line[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    fflush(stdout);
+    dome__say_at_once("%s", line);
+    _Exit(1);
+}
+
+/* ---- threads ---- */
+
+static void run_region_for_ever(void)
+{
+    for (;;) {
+        dome__omp_float_modes_set(here.float_modes);
+        here.function(here.data);
+        dome__omp_give_way(dome__omp_running, DOME_OMP_ENDED);
+    }
+}
+
+static void run_main(void)
+{
+    here.main(here.main_argument);
+    here.main_ended = true;
+    dome__omp_give_way(&dome__omp_threads[0], DOME_OMP_ENDED);
+}
+
+void dome__omp_threads_make(unsigned count)
+{
+    for (unsigned k = 0; k < count; k++) {
+        dome_omp_thread *t = &dome__omp_threads[k];
+        if (t->made)
+            continue;
+        size_t bytes = k ? dome__omp_environment()->stack_bytes : here.main_bytes;
+        int error = dome__omp_fibre_make(&t->fibre, dome__omp_stack_end(k), bytes, k ? run_region_for_ever : run_main);
+        if (error)
+            dome__omp_die("OpenMP: the stack of thread %u cannot be made: %s; try a smaller OMP_STACKSIZE or OMP_NUM_THREADS", k,
+                          strerror(error));
+        t->made = true;
+    }
+}
+
+static void set_up(void)
+{
+    const dome_omp_environment *e = dome__omp_environment();
+    dome_omp_thread *t = &dome__omp_threads[0];
+    here.first = (dome_omp_team){.size = 1};
+    here.ready = true;
+    t->team = &here.first;
+    t->variables = e->variables;
+}
+
+/* The scheduler of a program that nobody has started: thread 0 has just given way for the first time. */
+static void go_on_alone(void);
+
+/* The thread that calls the runtime first is thread 0, on its own stack. */
+static void start_alone(void)
+{
+    enum { BYTES = 1 << 18 };
+    char *stack = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (stack == MAP_FAILED)
+        dome__omp_die("OpenMP: no memory for the scheduler's stack");
+    set_up();
+    here.is_alone = true;
+    dome__omp_threads[0].made = true;
+    dome__omp_threads[0].fibre.thread_pointer = dome__omp_thread_pointer();
+    dome__omp_fibre_beside(&here.scheduler, stack, BYTES, go_on_alone);
+    dome__omp_running = &dome__omp_threads[0];
+}
+
+dome_omp_thread *dome__omp_stranger(void)
+{
+    static __thread dome_omp_thread *own;
+    static __thread dome_omp_team alone;
+    if (!here.ready) {
+        start_alone();
+        return dome__omp_running;
+    }
+    if (!own) {
+        own = calloc(1, sizeof *own);
+        if (!own)
+            dome__omp_die("OpenMP: no memory for a thread that the program has created");
+        alone.size = 1;
+        own->team = &alone;
+        own->variables = dome__omp_environment()->variables;
+        own->fibre.thread_pointer = dome__omp_thread_pointer();
+    }
+    return own;
+}
+
+void dome__omp_give_way(dome_omp_thread *t, dome_omp_state state)
+{
+    t->state = state;
+    dome__omp_fibre_switch(&t->fibre, &here.scheduler);
+}
+
+void dome__omp_call_task(void (*call)(void *), void *argument)
+{
+    dome_omp_thread *t = dome__omp_self();
+    if (here.is_alone || t != dome__omp_running) {
+        call(argument);
+        return;
+    }
+    t->call = call;
+    t->argument = argument;
+    dome__omp_fibre_switch(&t->fibre, &here.scheduler);
+}
+
+void dome__omp_on_task(void (*call)(void *), void *argument)
+{
+    if (dome__omp_tasks.size == 1)
+        call(argument);
+    else
+        dome__omp_call_task(call, argument);
+}
+
+/* Until it gives way. */
+static void run(dome_omp_thread *t)
+{
+    do {
+        dome__omp_running = t;
+        dome__omp_fibre_switch(&here.scheduler, &t->fibre);
+        void (*call)(void *) = t->call;
+        if (!call)
+            break;
+        t->call = NULL;
+        call(t->argument);
+    } while (true);
+}
+
+/* ---- a region on this task ---- */
+
+typedef struct counts {
+    unsigned ready, blocked, arrived, ended;
+} counts;
+
+static void count(counts *of, dome_omp_state state)
+{
+    of->ready += state == DOME_OMP_READY;
+    of->blocked += state == DOME_OMP_BLOCKED;
+    of->arrived += state == DOME_OMP_ARRIVED;
+    of->ended += state == DOME_OMP_ENDED;
+}
+
+/* Each thread, in the order of their numbers, until it cannot go on. */
+static counts run_threads(void)
+{
+    counts now = {0};
+    for (unsigned k = here.begin; k < here.end; k++) {
+        dome_omp_thread *t = &dome__omp_threads[k];
+        if (t->state == DOME_OMP_BLOCKED && dome__omp_tasks.size == 1 && t->attempt(t->argument))
+            t->state = DOME_OMP_READY;
+        if (t->state == DOME_OMP_READY) {
+            run(t);
+            now.ready += t->state == DOME_OMP_BLOCKED; /* the others are to be looked at once more before all wait */
+        }
+        count(&now, t->state);
+    }
+    return now;
+}
+
+static uint64_t place_of(uint64_t barrier)
+{
+    return (here.team.place ^ barrier * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xd6e8feb86659fd93) >> 8;
+}
+
+/* Where a region may be cancelled, threads may be at its end while others are at a barrier; and a task without threads does not
+ * know where they are. Then each task tells it, and all look. */
+static bool ends_are_told(void)
+{
+    return dome__omp_tasks.size > 1 && (dome__omp_environment()->cancellation || here.team.size < (unsigned)dome__omp_tasks.size);
+}
+
+static bool all_have_ended(bool ended)
+{
+    if (!ends_are_told())
+        return ended;
+    for (int r = 0; r < dome__omp_tasks.size; r++)
+        if (!dome__omp_shared()->ended[r])
+            return false;
+    return true;
+}
+
+/* All threads of this task have arrived or ended. True: the region has ended on all tasks. */
+static bool meet(const counts *now, uint64_t *barriers)
+{
+    bool ended = !now->arrived;
+    bool told = ends_are_told();
+    uint64_t place = place_of(ended && !told ? UINT64_MAX : ++*barriers);
+    if (told)
+        dome__omp_shared()->ended[dome__omp_tasks.rank] = ended;
+    if (dome__omp_tasks.size > 1)
+        do {
+            dome__omp_order_arrive();
+            dome__omp_tasks.meet(place);
+        } while (!dome__omp_order_met(place));
+    if (all_have_ended(ended))
+        return true;
+    bool cancelled = dome__omp_shared()->cancelled_region == here.team.serial;
+    for (unsigned k = here.begin; k < here.end; k++)
+        if (dome__omp_threads[k].state == DOME_OMP_ARRIVED) {
+            dome__omp_threads[k].cancelled = cancelled;
+            dome__omp_threads[k].state = DOME_OMP_READY;
+        }
+    return false;
+}
+
+static void stuck(void) __attribute__((noreturn));
+static void stuck(void)
+{
+    for (unsigned k = here.begin; k < here.end; k++) {
+        const dome_omp_thread *t = &dome__omp_threads[k];
+        if (t->state == DOME_OMP_BLOCKED)
+            dome__omp_die("OpenMP: all threads wait, so none goes on: thread %u of %u waits for %s at %p", k, here.team.size,
+                          t->waits, t->waiting_for);
+    }
+    abort();
+}
+
+/* Until the region has ended. */
+static void run_region(void)
+{
+    uint64_t barriers = 0;
+    for (;;) {
+        counts now = run_threads();
+        if (now.ready)
+            continue;
+        if (now.blocked && dome__omp_tasks.size == 1)
+            stuck();
+        if (now.blocked)
+            dome__omp_order_wait();
+        else if (meet(&now, &barriers))
+            return;
+    }
+}
+
+/* Thread 0 has given way: it is in a region, or main has returned. */
+static void go_on(void)
+{
+    while (!here.main_ended) {
+        run_region();
+        run(&dome__omp_threads[0]);
+    }
+}
+
+static void go_on_alone(void)
+{
+    go_on();
+    abort(); /* thread 0 of a program that runs alone never ends here */
+}
+
+/* ---- the beginning of a region ---- */
+
+const dome_omp_team *dome__omp_active_team(void)
+{
+    return &here.team;
+}
+
+unsigned dome__omp_team_size(dome_omp_thread *t, unsigned threads)
+{
+    if (t->team->active_level || t != &dome__omp_threads[0])
+        return 1;
+    unsigned size = threads ? threads : t->variables.threads;
+    if (size > t->variables.thread_limit)
+        size = t->variables.thread_limit;
+    static bool told;
+    if (size > DOME_OMP_MAX_THREADS) {
+        if (!told)
+            dome__say_at_once("OpenMP: a region asks for %u threads and gets %d", size, DOME_OMP_MAX_THREADS);
+        told = true;
+        size = DOME_OMP_MAX_THREADS;
+    }
+    return size;
+}
+
+static void begin_thread(dome_omp_thread *t, unsigned number, const dome_omp_variables *variables, const dome_omp_loop *loop)
+{
+    t->number = number;
+    t->state = DOME_OMP_READY;
+    t->team = &here.team;
+    t->variables = *variables;
+    t->construct = here.serial << 24;
+    t->barrier = 0;
+    t->final = t->cancelled = false;
+    t->taskgroup = NULL;
+    t->spins = t->entries = 0;
+    if (loop)
+        dome__omp_loop_begin(t, loop);
+}
+
+static void begin_here(const dome_omp_fork *fork, const dome_omp_team *outer, const dome_omp_variables *variables)
+{
+    const uint64_t *w = fork->words;
+    uint64_t size = w[THREADS] & 0xffffffff, rank = (uint64_t)dome__omp_tasks.rank, tasks = (uint64_t)dome__omp_tasks.size;
+    here.begin = (unsigned)(size * rank / tasks);
+    here.end = (unsigned)(size * (rank + 1) / tasks);
+    here.function = (void (*)(void *))(uintptr_t)w[FUNCTION];
+    here.data = (void *)(uintptr_t)w[DATA];
+    here.float_modes = w[FLOAT_MODES];
+    here.serial = w[SERIAL];
+    here.team.size = (unsigned)size;
+    here.team.level = (unsigned)(w[THREADS] >> 32);
+    here.team.active_level = 1;
+    here.team.serial = w[SERIAL];
+    here.team.place = fork->place;
+    here.team.outer = (dome_omp_team *)outer;
+    dome_omp_loop loop = {.start = w[STEP_START],
+                          .step = w[STEP],
+                          .count = w[COUNT],
+                          .chunk = w[CHUNK],
+                          .schedule = (dome_omp_schedule)(w[SCHEDULE] & 0xff),
+                          .sections = w[SCHEDULE] >> 8 & 1};
+    for (unsigned k = here.begin; k < here.end; k++)
+        begin_thread(&dome__omp_threads[k], k, variables, w[SCHEDULE] >> 9 & 1 ? &loop : NULL);
+    dome__omp_order_begin(fork->place, here.begin, here.end);
+}
+
+static void fork_call(void *fork)
+{
+    dome__omp_tasks.fork(fork);
+}
+
+static void begin_team(dome_omp_thread *t, const dome_omp_region *region, unsigned size)
+{
+    dome_omp_fork fork = {.place = (uint64_t)(uintptr_t)region->function};
+    uint64_t *w = fork.words;
+    w[FUNCTION] = (uint64_t)(uintptr_t)region->function;
+    w[DATA] = (uint64_t)(uintptr_t)region->data;
+    w[THREADS] = size | (uint64_t)(t->team->level + 1) << 32;
+    w[FLOAT_MODES] = dome__omp_float_modes();
+    if (region->loop) {
+        const dome_omp_loop *l = region->loop;
+        w[SCHEDULE] = (uint64_t)l->schedule | (uint64_t)l->sections << 8 | 1 << 9;
+        w[STEP_START] = l->start, w[STEP] = l->step, w[COUNT] = l->count, w[CHUNK] = l->chunk;
+    }
+    dome_omp_variables v = t->variables;
+    w[ICV_THREADS] = v.threads | (uint64_t)v.dynamic << 32 | (uint64_t)v.thread_limit << 33;
+    w[ICV_SCHEDULE] = v.schedule | (uint64_t)(uint32_t)v.chunk << 32;
+    w[SERIAL] = here.serial + 1;
+    dome__omp_threads_make(size);
+    here.team.variables = v;
+    if (dome__omp_tasks.size > 1)
+        dome__omp_on_task(fork_call, &fork);
+    begin_here(&fork, t->team, &v);
+    if (region->reductions)
+        dome__omp_reductions_of_region(region->reductions);
+}
+
+static void end_team(dome_omp_thread *t)
+{
+    dome__omp_give_way(t, DOME_OMP_ENDED);
+    t->team = here.team.outer;
+    t->variables = here.team.variables;
+    t->number = 0;
+    t->taskgroup = NULL;
+}
+
+/* ---- a team of one ---- */
+
+typedef struct alone {
+    dome_omp_team team;
+    dome_omp_loop loop;
+    unsigned number;
+    bool final;
+    struct dome_omp_taskgroup *taskgroup;
+    struct alone *next; /* of those that GOMP_parallel_start has begun */
+} alone;
+
+static void begin_alone(dome_omp_thread *t, const dome_omp_region *region, alone *a)
+{
+    a->loop = t->loop;
+    a->number = t->number;
+    a->final = t->final;
+    a->taskgroup = t->taskgroup;
+    a->team = (dome_omp_team){.outer = t->team,
+                              .size = 1,
+                              .level = t->team->level + 1,
+                              .active_level = t->team->active_level,
+                              .serial = t->team->serial,
+                              .place = t->team->place,
+                              .variables = t->variables};
+    t->team = &a->team;
+    t->number = 0;
+    t->final = false;
+    t->taskgroup = NULL;
+    if (region->loop)
+        dome__omp_loop_begin(t, region->loop);
+    if (region->reductions)
+        dome__omp_reductions_of_region(region->reductions);
+}
+
+static void end_alone(dome_omp_thread *t)
+{
+    alone *a = (alone *)t->team;
+    t->team = a->team.outer;
+    t->variables = a->team.variables;
+    t->loop = a->loop;
+    t->number = a->number;
+    t->final = a->final;
+    t->taskgroup = a->taskgroup;
+}
+
+/* ---- regions ---- */
+
+/* longjmp out of a region leaves the other threads inside. */
+static void check_left(const dome_omp_thread *t)
+{
+    if (t->team == &here.team && t == &dome__omp_threads[0] && (char *)__builtin_frame_address(0) > here.team.frame)
+        dome__omp_die("OpenMP: thread 0 has left a parallel region without its end (longjmp); regions must be left at their end");
+}
+
+void dome__omp_region(const dome_omp_region *region)
+{
+    dome_omp_thread *t = dome__omp_self();
+    check_left(t);
+    unsigned size = dome__omp_team_size(t, region->threads);
+    if (size > 1) {
+        begin_team(t, region, size);
+        here.team.frame = __builtin_frame_address(0);
+        region->function(region->data);
+        end_team(t);
+        return;
+    }
+    alone a;
+    begin_alone(t, region, &a);
+    region->function(region->data);
+    end_alone(t);
+}
+
+void dome__omp_region_start(const dome_omp_region *region)
+{
+    dome_omp_thread *t = dome__omp_self();
+    unsigned size = dome__omp_team_size(t, region->threads);
+    if (size > 1) {
+        begin_team(t, region, size);
+        here.team.frame = (char *)UINTPTR_MAX; /* the caller may go up to where it ends it */
+        return;
+    }
+    alone *a = malloc(sizeof *a);
+    if (!a)
+        dome__omp_die("OpenMP: no memory for a region");
+    begin_alone(t, region, a);
+}
+
+void dome__omp_region_end(void)
+{
+    dome_omp_thread *t = dome__omp_self();
+    if (t->team == &here.team) {
+        end_team(t);
+        return;
+    }
+    void *begun = t->team;
+    end_alone(t);
+    free(begun);
+}
+
+/* ---- the program ---- */
+
+void dome__omp_first_make(size_t stack_bytes)
+{
+    here.main_bytes = stack_bytes;
+    dome__omp_threads_make(1);
+}
+
+void dome__omp_run_main(void (*function)(void *), void *argument)
+{
+    here.scheduler.thread_pointer = dome__omp_thread_pointer();
+    here.main = function;
+    here.main_argument = argument;
+    set_up();
+    run(&dome__omp_threads[0]);
+    go_on();
+}
+
+void dome__omp_serve(void)
+{
+    here.scheduler.thread_pointer = dome__omp_thread_pointer();
+    set_up();
+    dome_omp_fork fork;
+    while (dome__omp_tasks.await_fork(&fork)) {
+        const uint64_t *w = fork.words;
+        dome_omp_variables v = here.first.variables;
+        v.threads = (unsigned)w[ICV_THREADS];
+        v.dynamic = w[ICV_THREADS] >> 32 & 1;
+        v.thread_limit = (unsigned)(w[ICV_THREADS] >> 33);
+        v.schedule = (unsigned)w[ICV_SCHEDULE];
+        v.chunk = (int)(w[ICV_SCHEDULE] >> 32);
+        dome__omp_threads_make((unsigned)w[THREADS]);
+        begin_here(&fork, NULL, &v);
+        run_region();
+    }
+}

@@ -1,0 +1,140 @@
+/* Virtual threads and teams. A parallel region's threads are dealt to the tasks in runs; a task runs its threads one after the
+ * other, in the order of their numbers, each until it cannot go on:
+ *
+ *     READY      runs when its turn comes
+ *     BLOCKED    its attempt (turn.h) is made again and again, and it is READY when that succeeds
+ *     ARRIVED    at a barrier: READY when all threads are there
+ *     ENDED      has returned from the region's function
+ *
+ * A region inside a region of several threads has one thread, as with libgomp unless it is told otherwise. */
+#ifndef DOME_SRC_OPENMP_TEAM_H
+#define DOME_SRC_OPENMP_TEAM_H
+
+#include "openmp/deal.h"
+#include "openmp/fibre.h"
+#include "openmp/places.h"
+
+/* The variables of the specification ("internal control variables") that belong to a thread's task. */
+typedef struct dome_omp_variables {
+    unsigned threads;  /* of the next region */
+    unsigned schedule; /* omp_sched_t, with the bit of monotonic */
+    int chunk;         /* of it */
+    bool dynamic;
+    int active_levels;
+    int device;
+    unsigned thread_limit;
+} dome_omp_variables;
+
+typedef struct dome_omp_team {
+    struct dome_omp_team *outer;
+    unsigned size, number; /* of threads; the number of this thread in it (each thread has its own of a team of one) */
+    unsigned level, active_level;
+    uint64_t serial;              /* of the region; the same on all tasks, another one for each region */
+    uint64_t place;               /* of the region */
+    char *frame;                  /* of the caller: further up the region has been left without its end */
+    dome_omp_variables variables; /* of the thread, when it entered */
+} dome_omp_team;
+
+/* After so many looks at what does not change a thread is taken to wait. */
+enum { DOME_OMP_SPINS = 64 };
+
+struct dome_omp_taskgroup;
+struct dome_omp_doacross;
+typedef struct dome_omp_event dome_omp_event;
+
+typedef enum dome_omp_state { DOME_OMP_READY, DOME_OMP_BLOCKED, DOME_OMP_ARRIVED, DOME_OMP_ENDED } dome_omp_state;
+
+typedef struct dome_omp_thread {
+    dome_omp_fibre fibre;
+    unsigned number; /* in its team */
+    dome_omp_state state;
+    bool made;
+    bool cancelled; /* by which the barrier that it was in has ended */
+    bool final;     /* runs a final task */
+    dome_omp_team *team;
+    dome_omp_variables variables;
+    bool (*attempt)(void *); /* BLOCKED: until this succeeds */
+    bool in_turn, refused;   /* it is made in turn (turn.h); it has failed though the thread had the turn */
+    void (*call)(void *);    /* what the task is to call for it */
+    void *argument;          /* of either */
+    uint64_t construct;      /* how many of those that need state of the team it has met */
+    uint64_t barrier;        /* how many barriers */
+    dome_omp_loop loop;
+    struct dome_omp_doacross *doacross;
+    struct dome_omp_taskgroup *taskgroup;
+    dome_omp_event *events;       /* of its detached tasks */
+    const void *waiting_for;      /* for messages: the lock, the place */
+    const char *waits;            /* the construct's name */
+    const volatile void *seen_at; /* spin.h */
+    uint64_t seen, spins, entries;
+} dome_omp_thread;
+
+extern dome_omp_thread dome__omp_threads[DOME_OMP_MAX_THREADS];
+extern dome_omp_thread *dome__omp_running;
+
+/* The caller's thread, when it is none that runs regions: threads that the program created. */
+dome_omp_thread *dome__omp_stranger(void);
+
+static inline dome_omp_thread *dome__omp_self(void)
+{
+    dome_omp_thread *t = dome__omp_running;
+    return t && t->fibre.thread_pointer == dome__omp_thread_pointer() ? t : dome__omp_stranger();
+}
+
+/* Whether the thread has others beside it in its innermost team. */
+/* The thread's number in the outermost region. */
+static inline unsigned dome__omp_thread_id(const dome_omp_thread *t)
+{
+    return t >= dome__omp_threads && t < dome__omp_threads + DOME_OMP_MAX_THREADS ? (unsigned)(t - dome__omp_threads)
+                                                                                  : DOME_OMP_MAX_THREADS;
+}
+
+static inline bool dome__omp_has_others(const dome_omp_thread *t)
+{
+    return t->team->size > 1;
+}
+
+/* What a region's threads begin with, beside function and argument. */
+typedef struct dome_omp_region {
+    void (*function)(void *);
+    void *data;
+    unsigned threads; /* asked for; 0: the variable */
+    unsigned flags;
+    const dome_omp_loop *loop; /* the work-sharing construct that it is combined with, or NULL */
+    uintptr_t *reductions;     /* of tasks, or NULL */
+} dome_omp_region;
+
+/* The number of threads that a region asked for with `threads` has. */
+unsigned dome__omp_team_size(dome_omp_thread *t, unsigned threads);
+
+/* The team of several threads that there is, or was last. */
+const dome_omp_team *dome__omp_active_team(void);
+
+/* A region from its beginning to its end; and its two halves, between which the caller runs as thread 0 of the team. */
+void dome__omp_region(const dome_omp_region *region);
+void dome__omp_region_start(const dome_omp_region *region);
+void dome__omp_region_end(void);
+
+/* The thread gives up control until it is READY again. */
+void dome__omp_give_way(dome_omp_thread *t, dome_omp_state state);
+
+/* Calls the function in the task's own context, from a virtual thread; and the same for what the caller's context can do as well
+ * where there is one task. */
+void dome__omp_call_task(void (*call)(void *), void *argument);
+void dome__omp_on_task(void (*call)(void *), void *argument);
+
+/* Before the next two: thread 0 gets its stack, of so many bytes, on all tasks. */
+void dome__omp_first_make(size_t stack_bytes);
+
+/* Task 0: runs the function as thread 0; returns when the function has. Other tasks: run regions until task 0 ends. A program in
+ * which nobody calls these runs alone: the thread that calls the runtime first is thread 0. */
+void dome__omp_run_main(void (*function)(void *), void *argument);
+void dome__omp_serve(void);
+
+/* All virtual threads up to this number exist. */
+void dome__omp_threads_make(unsigned count);
+
+/* One line, and the program ends with status 1. */
+void dome__omp_die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn, cold));
+
+#endif

@@ -1,0 +1,226 @@
+#include "openmp/turn.h"
+
+#include "openmp/icv.h"
+#include "openmp/shared.h"
+#include "openmp/team.h"
+
+/* How the turn goes between tasks. An *interval* lasts from one meeting of all to the next. Most have no action in turn: then
+ * nobody says anything. The first task that needs the turn in such an interval and is not task 0, which has it from the start,
+ * asks all to meet (a round): they come as soon as they have nothing else to do, so all know of it. From then on, and from the
+ * start when the program comes to the same place again, each task that has arrived or cannot go on passes the turn, and says so
+ * when it arrives. */
+static struct {
+    uint64_t interval, place;
+    bool in_order;              /* the turn is passed in this interval */
+    bool round_is_over;         /* of this interval */
+    unsigned first, end, local; /* this task's threads; the one that has the turn when the task has */
+} here;
+
+static bool alone(const dome_omp_thread *t)
+{
+    return dome__omp_tasks.size == 1 || !t->team->active_level || t != dome__omp_running;
+}
+
+/* ---- the turn; between enter and leave ---- */
+
+static bool has_turn(const dome_omp_thread *t)
+{
+    return dome__omp_shared()->turn == (uint64_t)dome__omp_tasks.rank && here.local == (unsigned)(t - dome__omp_threads);
+}
+
+/* Attempts that have failed are made again when the turn comes back. */
+static void begin_again(void)
+{
+    here.local = here.first;
+    for (unsigned k = here.first; k < here.end; k++)
+        dome__omp_threads[k].refused = false;
+}
+
+static void pass_to_next_task(void)
+{
+    dome_omp_shared *s = dome__omp_shared();
+    uint64_t tasks = (uint64_t)dome__omp_tasks.size, next = s->turn;
+    do
+        next = (next + 1) % tasks;
+    while (next != s->turn && s->arrived[next] == here.interval);
+    s->turn = s->arrived[next] == here.interval ? 0 : next;
+}
+
+/* Whether the thread may keep the turn. */
+static bool keeps(const dome_omp_thread *t)
+{
+    return t->state == DOME_OMP_READY ? t->spins < DOME_OMP_SPINS : t->state == DOME_OMP_BLOCKED && t->in_turn && !t->refused;
+}
+
+/* From threads that do not need the turn to the next that does. True: to one of this task. */
+static bool pass(void)
+{
+    if (dome__omp_shared()->turn != (uint64_t)dome__omp_tasks.rank)
+        return false;
+    unsigned before = here.local;
+    while (here.local < here.end && !keeps(&dome__omp_threads[here.local]))
+        here.local++;
+    if (here.local < here.end)
+        return here.local != before;
+    begin_again();
+    if (here.in_order)
+        pass_to_next_task();
+    return false;
+}
+
+/* ---- attempts ---- */
+
+typedef struct attempt {
+    bool (*make)(void *);
+    void *argument;
+    dome_omp_thread *thread;
+    bool in_turn, done;
+} attempt;
+
+static void make_once(void *argument)
+{
+    attempt *a = argument;
+    dome__omp_tasks.enter();
+    if (a->in_turn)
+        pass();
+    bool may = !a->in_turn || has_turn(a->thread);
+    a->done = may && a->make(a->argument);
+    a->thread->refused = may && !a->done;
+    if (a->in_turn && a->done)
+        a->thread->spins = 0;
+    dome__omp_tasks.leave(a->done);
+}
+
+bool dome__omp_try(dome_omp_order order, bool (*make)(void *), void *argument)
+{
+    dome_omp_thread *t = dome__omp_self();
+    (void)order;
+    if (alone(t))
+        return make(argument);
+    attempt a = {make, argument, t, false, false};
+    dome__omp_on_task(make_once, &a);
+    return a.done;
+}
+
+void dome__omp_until(dome_omp_order order, bool (*make)(void *), void *argument, const char *what, const void *where)
+{
+    dome_omp_thread *t = dome__omp_self();
+    attempt a = {make, argument, t, order == DOME_OMP_IN_TURN, false};
+    if (alone(t))
+        a.done = make(argument);
+    else
+        dome__omp_on_task(make_once, &a);
+    if (a.done)
+        return;
+    if (!t->team->active_level)
+        dome__omp_die("OpenMP: the only thread waits for %s at %p, which nobody will give it", what, where);
+    t->in_turn = a.in_turn;
+    t->attempt = make;
+    t->argument = argument;
+    t->waits = what;
+    t->waiting_for = where;
+    dome__omp_give_way(t, DOME_OMP_BLOCKED);
+}
+
+static void flush(void *unused)
+{
+    (void)unused;
+    dome__omp_tasks.enter();
+    dome__omp_tasks.leave(true);
+}
+
+void dome__omp_flush_all(void)
+{
+    if (!alone(dome__omp_self()))
+        dome__omp_on_task(flush, NULL);
+}
+
+/* ---- for the scheduler ---- */
+
+void dome__omp_order_begin(uint64_t place, unsigned first, unsigned end)
+{
+    here.first = here.local = first;
+    here.end = end;
+    if (dome__omp_tasks.size == 1)
+        return;
+    begin_again();
+    here.interval++;
+    here.place = place;
+    here.in_order = dome__omp_shared()->in_order[place % DOME_OMP_USED];
+    here.round_is_over = false;
+}
+
+void dome__omp_order_arrive(void)
+{
+    if (!here.in_order)
+        return;
+    dome_omp_shared *s = dome__omp_shared();
+    dome__omp_tasks.enter();
+    s->arrived[dome__omp_tasks.rank] = here.interval;
+    if (s->turn == (uint64_t)dome__omp_tasks.rank)
+        pass_to_next_task();
+    dome__omp_tasks.leave(true);
+}
+
+static bool round_has_begun(void)
+{
+    return !here.round_is_over && dome__omp_shared()->round == here.interval;
+}
+
+bool dome__omp_order_met(uint64_t place)
+{
+    if (round_has_begun()) {
+        here.round_is_over = here.in_order = true;
+        return false;
+    }
+    dome__omp_order_begin(place, here.first, here.end);
+    return true;
+}
+
+/* Makes the attempts of those that may, in the order of the threads; *wants: one needs the turn and does not have it. */
+static bool make_attempts(bool *wants)
+{
+    bool any = false;
+    *wants = false;
+    for (unsigned k = here.first; k < here.end; k++) {
+        dome_omp_thread *t = &dome__omp_threads[k];
+        if (t->state != DOME_OMP_BLOCKED)
+            continue;
+        bool may = !t->in_turn || has_turn(t);
+        *wants |= !may && !t->refused;
+        if (!may)
+            continue;
+        t->refused = !t->attempt(t->argument);
+        if (!t->refused) {
+            t->state = DOME_OMP_READY;
+            t->spins = 0;
+            any = true;
+        }
+    }
+    return any;
+}
+
+void dome__omp_order_wait(void)
+{
+    dome_omp_shared *s = dome__omp_shared();
+    uint64_t seen = dome__omp_tasks.told();
+    bool wants, any;
+    dome__omp_tasks.enter();
+    uint64_t turn = s->turn;
+    pass();
+    do
+        any = make_attempts(&wants);
+    while (!any && pass());
+    if (!any && wants && !here.in_order) {
+        s->round = here.interval;
+        s->in_order[here.place % DOME_OMP_USED] = 1;
+    }
+    bool round = !any && round_has_begun();
+    dome__omp_tasks.leave(any || round || s->turn != turn);
+    if (round) {
+        dome__omp_tasks.meet(here.place);
+        dome__omp_order_met(here.place);
+    } else if (!any) {
+        dome__omp_tasks.await(seen);
+    }
+}

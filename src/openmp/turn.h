@@ -1,0 +1,36 @@
+/* Actions that tasks do one at a time: on locks, on the next iteration of an ordered loop, on variables that are updated
+ * atomically. An attempt is a function that looks at shared words, and changes them and returns true when it may; the thread is
+ * BLOCKED until it does. With one task it is a call of the function.
+ *
+ * The turn: an ordered attempt is made only by the thread that has the turn. It goes through the threads in order: a thread keeps
+ * it until it has arrived at a barrier, has ended, or is BLOCKED. So the order of updates, and with it the result of a sum, does
+ * not depend on the number of tasks. */
+#ifndef DOME_SRC_OPENMP_TURN_H
+#define DOME_SRC_OPENMP_TURN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum dome_omp_order { DOME_OMP_AT_ONCE, DOME_OMP_IN_TURN } dome_omp_order;
+
+/* Returns when the attempt has succeeded. what: for messages, the construct's name; where: the variable. */
+void dome__omp_until(dome_omp_order order, bool (*attempt)(void *), void *argument, const char *what, const void *where);
+
+/* The attempt once; its result. */
+bool dome__omp_try(dome_omp_order order, bool (*attempt)(void *), void *argument);
+
+/* Publishes what this task has written and takes in what others have. */
+void dome__omp_flush_all(void);
+
+/* For the scheduler: a region begins, of which this task's threads are [first, end). */
+void dome__omp_order_begin(uint64_t place, unsigned first, unsigned end);
+
+/* For the scheduler: before the threads of this task meet those of others, and after. False: not all had arrived, some wait for
+ * the turn; they are to meet again. */
+void dome__omp_order_arrive(void);
+bool dome__omp_order_met(uint64_t place);
+
+/* For the scheduler, none of whose threads can go on: makes the attempts, and waits for others if none succeeds. */
+void dome__omp_order_wait(void);
+
+#endif

@@ -1,0 +1,23 @@
+/* dome-omp: a compiler of OpenMP programs that run over tasks. Used as gcc is; docs/openmp.md.
+ *
+ *     dome-omp -O3 a.c b.f90 -o prog
+ *     gcc -fopenmp ... -wrapper dome-omp,--step -O3 a.c b.f90 -o prog ...     by dome_omp.c
+ *     dome-omp --step cc1 ... a.c ... -o x.s                                  gcc runs each of its programs so: steps.c
+ *     dome-omp --step collect2 ... -o prog                                    and then what was linked is looked at: linked.c */
+#ifndef DOME_OMP_H
+#define DOME_OMP_H
+
+#include <glib.h>
+#include <stdbool.h>
+
+/* steps.c: one of gcc's programs with its arguments, NULL behind the last. Its exit status. */
+int step_run(char **command);
+
+/* flush.c: the text of a source with a call of dome_omp_flush at each flush; false: it has none. C and C++ are preprocessed. */
+bool flush_calls(const char *text, gsize length, GString *result);
+bool flush_calls_fortran(const char *text, const char *name, bool fixed, GString *result);
+
+/* linked.c: a line on standard error for each thing in a program that will not be as with threads of one process. */
+void linked_look(const char *program);
+
+#endif
