@@ -570,7 +570,7 @@ void dome__omp_serve(void)
     dome_omp_fork fork;
     while (dome__omp_tasks.await_fork(&fork)) {
         const uint64_t *w = fork.words;
-            dome_omp_variables v = here.first.variables;
+        dome_omp_variables v = here.first.variables;
         v.threads = (unsigned)w[ICV_THREADS];
         v.dynamic = w[ICV_THREADS] >> 32 & 1;
         v.thread_limit = (unsigned)(w[ICV_THREADS] >> 33);

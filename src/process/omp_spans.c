@@ -1,10 +1,11 @@
 #include "process/omp_spans.h"
 
+#include "openmp/tasks.h"
+#include "openmp/team.h"
 #include "process/omp_arena.h"
 #include "process/omp_arguments.h"
 #include "process/omp_image.h"
 #include "process/omp_start.h"
-#include "openmp/team.h"
 
 static void append(GArray *spans, const char *begin, const char *end)
 {
