@@ -14,8 +14,6 @@
 
 dome_omp_thread dome__omp_threads[DOME_OMP_MAX_THREADS];
 dome_omp_thread *dome__omp_running;
-void (*dome__omp_boundary)(void);
-unsigned dome__omp_elsewhere;
 
 /* What the words of a fork mean. */
 enum { FUNCTION, DATA, THREADS, FLOAT_MODES, SCHEDULE, STEP_START, STEP, COUNT, CHUNK, ICV_THREADS, ICV_SCHEDULE, SERIAL };
@@ -357,16 +355,9 @@ static void begin_here(const dome_omp_fork *fork, const dome_omp_team *outer, co
     dome__omp_order_begin(fork->place, here.begin, here.end);
 }
 
-static void boundary(void)
-{
-    if (dome__omp_boundary)
-        dome__omp_boundary();
-}
-
 static void fork_call(void *fork)
 {
     dome__omp_tasks.fork(fork);
-    boundary();
 }
 
 static void begin_team(dome_omp_thread *t, const dome_omp_region *region, unsigned size)
@@ -387,10 +378,8 @@ static void begin_team(dome_omp_thread *t, const dome_omp_region *region, unsign
     w[ICV_SCHEDULE] = v.schedule | (uint64_t)(uint32_t)v.chunk << 32;
     w[SERIAL] = here.serial + 1;
     dome__omp_threads_make(size);
-    if (dome__omp_tasks.size > 1)
-        dome__omp_elsewhere = MAX(dome__omp_elsewhere, size);
     here.team.variables = v;
-    if (dome__omp_tasks.size > 1 || dome__omp_boundary)
+    if (dome__omp_tasks.size > 1 || dome__omp_tasks.saves)
         dome__omp_call_task(fork_call, &fork);
     begin_here(&fork, t->team, &v);
     if (region->reductions)
@@ -581,7 +570,6 @@ void dome__omp_serve(void)
     dome_omp_fork fork;
     while (dome__omp_tasks.await_fork(&fork)) {
         const uint64_t *w = fork.words;
-        boundary();
         dome_omp_variables v = here.first.variables;
         v.threads = (unsigned)w[ICV_THREADS];
         v.dynamic = w[ICV_THREADS] >> 32 & 1;

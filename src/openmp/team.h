@@ -147,10 +147,4 @@ void dome__omp_threads_make(unsigned count);
 /* One line, and the program ends with status 1. */
 void dome__omp_die(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn, cold));
 
-/* Called by all tasks where a region begins, in their own contexts; NULL: nothing is. */
-extern void (*dome__omp_boundary)(void);
-
-/* At most so many threads have run on other tasks. */
-extern unsigned dome__omp_elsewhere;
-
 #endif

@@ -54,8 +54,6 @@ static bool map_private(char *begin, char *end)
 bool (*dome__omp_arena_map)(char *begin, char *end) = map_private;
 bool dome__omp_arena_gives_back = true;
 
-unsigned dome__omp_arena_elsewhere;
-
 static char *mapped[DOME_OMP_MAX_THREADS]; /* up to here, in this process */
 
 static uint64_t whole_pages(uint64_t bytes)
@@ -112,8 +110,6 @@ bool dome__omp_arena_reach(unsigned thread, const char *end)
 uint64_t dome__omp_arena_length(unsigned thread)
 {
     const arena *a = (const arena *)(void *)dome__omp_arena_begin(thread);
-    if (!mapped[thread] && thread < dome__omp_arena_elsewhere)
-        map_up_to(thread, (const char *)a + PAGE); /* another task may have opened it */
     return mapped[thread] && a->highest ? (uint64_t)(a->highest - (const char *)a) : 0;
 }
 

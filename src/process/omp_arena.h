@@ -55,9 +55,6 @@ uint64_t dome__omp_arena_length(unsigned thread);
 /* Memory of the arena up to `end` is accessible; false, with errno: there is none. For contents that are put back. */
 bool dome__omp_arena_reach(unsigned thread, const char *end);
 
-/* Arenas of threads below this number may be in use in other tasks. */
-extern unsigned dome__omp_arena_elsewhere;
-
 /* Makes memory accessible, from begin to end; false, with errno: there is none. Private memory, unless it is set. */
 extern bool (*dome__omp_arena_map)(char *begin, char *end);
 

@@ -242,10 +242,11 @@ static void fail(void)
     dome__start_failed(saved.env, 1, g_strdup(dome_error_message(saved.env)));
 }
 
-/* A loop boundary of the program. Collective, in the tasks' own contexts. Does not return if the program enters another view. */
-static void saved_boundary(void)
+void dome__omp_saved_boundary(void)
 {
     bool due = false;
+    if (!saved.object)
+        return;
     dome_status status = dome__boundary_reach(saved.env, &due);
     if (status == DOME_OK && due) {
         fflush(stdout);
@@ -326,7 +327,6 @@ bool dome__omp_saved_begin(dome_env *env)
     if (!saved.object)
         fail();
     dome__object_defers(saved.object, why);
-    dome__omp_boundary = saved_boundary;
     const char *problem = restarts && env->rank == 0 ? put_back() : NULL;
     g_clear_pointer(&saved.read, g_ptr_array_unref);
     if (problem)
@@ -336,4 +336,9 @@ bool dome__omp_saved_begin(dome_env *env)
         dome__boundary_restored(env, false);
     }
     return restarts;
+}
+
+bool dome__omp_is_saved(void)
+{
+    return saved.object != NULL;
 }

@@ -3,7 +3,7 @@
  *
  *     task 0     main ... GOMP_parallel                       the other tasks
  *                fork  ----------------------------------->   await_fork
- *                dome__omp_boundary                           dome__omp_boundary
+ *                dome__omp_saved_boundary                     dome__omp_saved_boundary
  *                    is something due? then each task packs its share of the memory, which is equal everywhere
  *                threads of the region                        threads of the region
  *
@@ -21,5 +21,11 @@
 /* All that is shared is shared, and nothing of the program has run but constructors. True: the program goes on from where it was
  * taken, and task 0 has its memory. Collective. Ends the program with one line if it cannot. */
 bool dome__omp_saved_begin(dome_env *env);
+
+/* A loop boundary of the program. Collective, in the tasks' own contexts. Does not return if the program enters another view. */
+void dome__omp_saved_boundary(void);
+
+/* Whether the program may be saved at all. */
+bool dome__omp_is_saved(void);
 
 #endif

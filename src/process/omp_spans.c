@@ -1,5 +1,6 @@
 #include "process/omp_spans.h"
 
+#include "openmp/tasks.h"
 #include "openmp/team.h"
 #include "process/omp_arena.h"
 #include "process/omp_arguments.h"
@@ -16,14 +17,16 @@ static void append(GArray *spans, const char *begin, const char *end)
 GArray *dome__omp_spans(void)
 {
     GArray *spans = g_array_new(FALSE, FALSE, sizeof(dome_omp_span));
-    dome__omp_arena_elsewhere = dome__omp_elsewhere;
     const dome_omp_image *image = dome__omp_image();
     const dome_omp_part arguments = dome__omp_arguments_part();
     for (int k = 0; k < image->parts; k++)
         append(spans, image->variables[k].begin, image->variables[k].end);
     append(spans, arguments.begin, arguments.end);
-    for (unsigned k = 0; k < DOME_OMP_MAX_THREADS; k++)
+    for (unsigned k = 0; k < DOME_OMP_MAX_THREADS && dome__omp_threads[k].made; k++) {
+        if (dome__omp_tasks.size > 1)
+            dome__omp_arena_reach(k, dome__omp_arena_begin(k) + 1); /* another task may have opened it */
         append(spans, dome__omp_arena_begin(k), dome__omp_arena_begin(k) + dome__omp_arena_length(k));
+    }
     append(spans, dome__omp_threads[0].fibre.stack, dome__omp_first_stack_end());
     return spans;
 }

@@ -201,7 +201,6 @@ static void share(dome_env *env)
     dome__omp_arena_gives_back = false;
     if (dome__omp_tasks_begin(env, ranges, n))
         dome__start_failed(env, 1, dome_error_message(env));
-    dome__omp_worker_begin();
 }
 
 /* ---- the beginning ---- */
@@ -249,6 +248,7 @@ static void begin(void)
     if (env->size > 1)
         share(env);
     state.goes_on = dome__omp_saved_begin(env);
+    dome__omp_worker_begin();
 }
 
 /* What the C library's function does before main it has done in another process; only the end must be told to it. */
