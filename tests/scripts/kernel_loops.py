@@ -5,7 +5,7 @@ vectors in a loop changes from one version to the next, and nobody sees it but b
 
 A loop that reads ahead (prefetch) is the main loop of a reduction: it must have vector arithmetic and none on single values. Any other
 function with loops must have one with vector instructions, and none that does the same with single values eight times. EXCEPTIONS
-has the others, and why."""
+has the others, and why. With BUILD also the sums that programs write by the macros of dome/map.h, compiled with -O3."""
 
 import collections
 import os
@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 # (function, variants or None for all, reason)
 EXCEPTIONS = [
@@ -135,6 +136,32 @@ def objects(build):
     return found
 
 
+SUMS = """#include <dome/map.h>
+double one(dvec *x) { double s; DVEC_SUM1(s, double, x, x * x); return s; }
+double two(dvec *x, dvec *y) { double s; DVEC_SUM2(s, double, x, y, x * y); return s; }
+double single(dvec *x, dvec *y) { double s; DVEC_SUM2(s, float, x, y, x * y); return s; }
+double stored(dvec *z, dvec *x, dvec *y) { double s; DVEC_MAP_SUM2(s, double, z, x, y, x + y); return s; }
+"""
+
+
+def sums_of_programs(build):
+    """Those of the functions of SUMS, as gcc translates them, that have no loop with more vector operations than others."""
+    compiler = cached(build, "CMAKE_C_COMPILER")
+    include = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "include")
+    bad = []
+    if "clang" in subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout:
+        return bad  # the ends of its loops are loops over single values, too
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "sums.o")
+        subprocess.run([compiler, "-O3", "-x", "c", "-", "-I", include, "-c", "-o", path], input=SUMS, text=True, check=True)
+        for name, code in functions(path).items():
+            loops = [[code[k][1] for k in loop] for loop in innermost_loops(code)]
+            singles = [sum(1 for i in loop if SINGLE.match(i)) for loop in loops]
+            if not any(sum(1 for i in loop if PACKED.match(i)) for loop in loops) or max(singles) >= 8:
+                bad.append("%s of dome/map.h: single operations in loops: %s" % (name, singles))
+    return bad
+
+
 def main():
     if not shutil.which("objdump"):
         skip("objdump is not installed")
@@ -147,7 +174,7 @@ def main():
         variants = objects(build)
     else:
         variants = {"given": sys.argv[1:]}
-    bad, seen = [], 0
+    bad, seen = sums_of_programs(sys.argv[1]) if "baseline" in variants else [], 0
     for variant, paths in sorted(variants.items()):
         for path in sorted(paths):
             for name, code in functions(path).items():
