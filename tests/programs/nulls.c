@@ -490,6 +490,11 @@ static void element_wise(dvec *x, dvec *mask)
     BINARY(dvec_fmod, x, x, x);
     BINARY(dvec_atan2, x, x, x);
     BINARY(dvec_hypot, x, x, x);
+    BINARY(dvec_floor_divide, x, x, x);
+    BINARY(dvec_remainder, x, x, x);
+    BINARY(dvec_copysign, x, x, x);
+    BINARY(dvec_nextafter, x, x, x);
+    BINARY(dvec_logaddexp, x, x, x);
     BINARY(dvec_bitand, x, x, x);
     BINARY(dvec_bitor, x, x, x);
     BINARY(dvec_bitxor, x, x, x);
@@ -506,6 +511,8 @@ static void element_wise(dvec *x, dvec *mask)
     WITH_NUMBER(dvec_rdivs, x, x);
     WITH_NUMBER(dvec_rpows, x, x);
     WITH_NUMBER(dvec_fmods, x, x);
+    WITH_NUMBER(dvec_floor_divides, x, x);
+    WITH_NUMBER(dvec_remainders, x, x);
     WITH_NUMBER(dvec_bitands, x, x);
     WITH_NUMBER(dvec_bitors, x, x);
     WITH_NUMBER(dvec_bitxors, x, x);
@@ -546,6 +553,14 @@ static void element_wise(dvec *x, dvec *mask)
     UNARY(dvec_sinh, x, x);
     UNARY(dvec_cosh, x, x);
     UNARY(dvec_tanh, x, x);
+    UNARY(dvec_asinh, x, x);
+    UNARY(dvec_acosh, x, x);
+    UNARY(dvec_atanh, x, x);
+    UNARY(dvec_sign, x, x);
+    UNARY(dvec_isnan, mask, x);
+    UNARY(dvec_isinf, mask, x);
+    UNARY(dvec_isfinite, mask, x);
+    UNARY(dvec_signbit, mask, x);
     UNARY(dvec_exp2, x, x);
     UNARY(dvec_expm1, x, x);
     UNARY(dvec_log2, x, x);

@@ -245,6 +245,11 @@ static void element_wise(void)
     TWO_INPUTS(dvec_fmod);
     TWO_INPUTS(dvec_atan2);
     TWO_INPUTS(dvec_hypot);
+    TWO_INPUTS(dvec_floor_divide);
+    TWO_INPUTS(dvec_remainder);
+    TWO_INPUTS(dvec_copysign);
+    TWO_INPUTS(dvec_nextafter);
+    TWO_INPUTS(dvec_logaddexp);
     TWO_INPUTS(dvec_bitand);
     TWO_INPUTS(dvec_bitor);
     TWO_INPUTS(dvec_bitxor);
@@ -261,6 +266,8 @@ static void element_wise(void)
     A_NUMBER(dvec_rdivs);
     A_NUMBER(dvec_rpows);
     A_NUMBER(dvec_fmods);
+    A_NUMBER(dvec_floor_divides);
+    A_NUMBER(dvec_remainders);
     A_NUMBER(dvec_bitands);
     A_NUMBER(dvec_bitors);
     A_NUMBER(dvec_bitxors);
@@ -290,6 +297,14 @@ static void element_wise(void)
     ONE_INPUT(dvec_sinh);
     ONE_INPUT(dvec_cosh);
     ONE_INPUT(dvec_tanh);
+    ONE_INPUT(dvec_asinh);
+    ONE_INPUT(dvec_acosh);
+    ONE_INPUT(dvec_atanh);
+    ONE_INPUT(dvec_sign);
+    ONE_INPUT(dvec_isnan);
+    ONE_INPUT(dvec_isinf);
+    ONE_INPUT(dvec_isfinite);
+    ONE_INPUT(dvec_signbit);
     ONE_INPUT(dvec_exp2);
     ONE_INPUT(dvec_expm1);
     ONE_INPUT(dvec_log2);
