@@ -993,7 +993,7 @@ static int check_pairs(dome_type type, const void *x, const void *y, const void 
 static dome_type output_of(int code, dome_type type)
 {
     dome_elementwise_form form = dome__elementwise_of((dome_operation_code)code)->form;
-    bool compares = form == DOME_FORM_COMPARE || form == DOME_FORM_COMPARE_SCALAR;
+    bool compares = form == DOME_FORM_COMPARE || form == DOME_FORM_COMPARE_SCALAR || form == DOME_FORM_TEST;
     return compares ? DOME_U8 : form != DOME_FORM_PART ? type : type == DOME_C64 ? DOME_F32 : DOME_F64;
 }
 
