@@ -58,7 +58,7 @@
  *   dvec_halo_planes, dvec_write, dvec_write_zarr, and dvec_copy to another distribution; dvec_scan,
  *   dvec_roll, dvec_shift, dvec_gather, dvec_scatter, dvec_scatter_add, dvec_map, dvec_stencil,
  *   dsparse_multiply, dsparse_multiply_transposed, dsparse_scale_rows, dsparse_submatrix, the
- *   functions of arrays.h and the loops of map.h and loop.h, for their inputs; dvec_scatter,
+ *   functions of arrays.h and ndim.h, and the loops of map.h and loop.h, for their inputs; dvec_scatter,
  *   dvec_scatter_add, dvec_stencil and the loops of loop.h also for their outputs.
  * - No other call fails: calls on other vectors, and calls that move, overwrite or free the failed
  *   vector, succeed. While a named vector is failed, no checkpoint can be written; a line reports
@@ -544,7 +544,7 @@ typedef struct dvec_span {
  *
  * Pointers are valid until x is used by another Dome call, or until the next call in which data may
  * move: a reduction, dvec_map, dvec_map_runs, dvec_map_anywhere, the macros of map.h and loop.h, dvec_scan,
- * dvec_roll, dvec_shift, dvec_gather, dvec_scatter, dvec_scatter_add, the functions of arrays.h,
+ * dvec_roll, dvec_shift, dvec_gather, dvec_scatter, dvec_scatter_add, the functions of arrays.h and ndim.h,
  * dsparse_multiply, dsparse_multiply_transposed, dome_checkpoint, dome_barrier, dome_env_relayout.
  * Calls that return pointers never move data, so a program can hold pointers to several vectors. The
  * rule is the same for all distributions, although DOME_BLOCK and DOME_WHOLE vectors do not move, so

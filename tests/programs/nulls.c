@@ -467,6 +467,30 @@ static void of_scalars(dscalar *s, dvec *x)
     REFUSES(function, NULL, x, 1);                                                                                               \
     REFUSES(function, z, NULL, 1)
 
+static void views(dvec *x)
+{
+    const uint64_t extent[] = {1};
+    const dvec *const vectors[] = {x}, *const none[] = {NULL};
+    ALLOWS(dvec_view_transpose, &(dvec_view){.ndim = 1, .extent = {1}}, NULL);
+    REFUSES(dvec_view_array, NULL, 1, extent);
+    REFUSES(dvec_view_transpose, NULL, NULL);
+    REFUSES(dvec_view_slice, NULL, 0, 0, 1, 1);
+    REFUSES(dvec_view_index, NULL, 0, 0);
+    REFUSES(dvec_view_flip, NULL, 0);
+    REFUSES(dvec_view_insert, NULL, 0);
+    REFUSES(dvec_view_broadcast, NULL, 1, extent);
+    REFUSES(dvec_view_count, NULL);
+    REFUSES(dvec_take_view, NULL, NULL, NULL);
+    REFUSES(dvec_copy_view, NULL, NULL, x, NULL);
+    REFUSES(dvec_copy_view, x, NULL, NULL, NULL);
+    REFUSES(dvec_join_views, 1, NULL, NULL, 0, NULL);
+    REFUSES(dvec_join_views, 1, none, NULL, 0, NULL);
+    REFUSES(dvec_join_views, 0, vectors, NULL, 0, NULL);
+    REFUSES(dvec_roll_view, NULL, NULL, 0, 1, NULL);
+    REFUSES(dvec_reduce_view, NULL, NULL, DVEC_SUM_ALONG, 1, NULL);
+    REFUSES(dvec_scan_view, NULL, NULL, DVEC_SUM_ALONG, 0, NULL);
+}
+
 static void element_wise(dvec *x, dvec *mask)
 {
     double value = 0;
@@ -994,6 +1018,7 @@ int main(int argc, char **argv)
     of_objects(x ? dvec_object(x) : NULL);
     of_scalars(s, x);
     of_vectors(x);
+    views(x);
     element_wise(x, mask);
     reductions(x);
     movement(x, index);

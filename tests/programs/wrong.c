@@ -414,6 +414,7 @@ static void arrays(void)
     const double falling[] = {1, 0};
     double result[2];
     uint64_t counts[1];
+    const dvec_view beyond = {.ndim = 1, .offset = 3, .extent = {4}, .stride = {1}};
     WRONG(dvec_sort, x, other);
     WRONG(dvec_argsort, index5, pairs);
     WRONG(dvec_searchsorted, index5, whole, x, false);
@@ -423,6 +424,12 @@ static void arrays(void)
     WRONG(dvec_compress, x, other, NULL);
     WRONG(dvec_nonzero, pairs, NULL);
     WRONG(dvec_slice, x, 3, 4, 1, NULL);
+    WRONG(dvec_take_view, x, &beyond, NULL);
+    WRONG(dvec_copy_view, x, &beyond, x, NULL);
+    WRONG(dvec_join_views, 2, types, NULL, 0, NULL);
+    WRONG(dvec_roll_view, x, NULL, 1, 1, NULL);
+    WRONG(dvec_reduce_view, x, NULL, DVEC_SUM_ALONG, DVEC_AXIS(1), NULL);
+    WRONG(dvec_scan_view, x, NULL, DVEC_SUM_ALONG, 1, NULL);
     WRONG(dvec_concatenate, 2, types, NULL);
     WRONG(dvec_factorize, x, whole, false, NULL);
     WRONG(dvec_factorize, index5, pairs, false, NULL);
