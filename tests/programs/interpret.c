@@ -9,6 +9,11 @@
  *     columns X                                prints each column's sum, then each smallest, then each largest value
  *     unique K X, nonzero K X, compress K X M, slice K X FIRST COUNT STEP, concatenate K X Y
  *                                              new vector number K
+ *     take K X VIEW, put K VIEW X, roll_view K X VIEW AXIS DISTANCE, join K X VIEW AXIS (X and itself),
+ *     reduce K X VIEW OPERATION AXES, scan_view K X VIEW OPERATION AXIS
+ *                                              new vector number K but for put; VIEW is a text such as
+ *                                              s3,4;t1,0;l0,2,3,-1;f1;i0,2;e0;b5,3,4: the shape, then axes transposed, a
+ *                                              slice of an axis, a flipped axis, an index, a new axis, a broadcast
  *     by X L K                                 prints the sums, then smallest and largest values by label, then the numbers
  *     histogram X BINS LOW HIGH                prints the numbers of values
  *     histogram_edges X BINS LOW A             the same for the edges LOW + j * j * A
@@ -352,6 +357,75 @@ static void transposed_product(dome_env *env, const dvec *x, const dvec *y)
     free(text);
 }
 
+/* Makes one change of a view: a letter and numbers behind it. */
+static bool change_view(dvec_view *v, const char *text)
+{
+    long long n[DVEC_MAX_AXES] = {0};
+    uint64_t extents[DVEC_MAX_AXES];
+    int axes[DVEC_MAX_AXES], count = 0;
+    for (const char *at = text + 1; *at && count < DVEC_MAX_AXES; at += strcspn(at, ","), at += *at == ',')
+        n[count++] = atoll(at);
+    for (int d = 0; d < count; d++) {
+        extents[d] = (uint64_t)n[d];
+        axes[d] = (int)n[d];
+    }
+    switch (*text) {
+    case 's':
+        return dvec_view_array(v, count, extents);
+    case 't':
+        return dvec_view_transpose(v, axes);
+    case 'l':
+        return dvec_view_slice(v, axes[0], extents[1], extents[2], n[3]);
+    case 'f':
+        return dvec_view_flip(v, axes[0]);
+    case 'i':
+        return dvec_view_index(v, axes[0], extents[1]);
+    case 'e':
+        return dvec_view_insert(v, axes[0]);
+    default:
+        return *text == 'b' && dvec_view_broadcast(v, count, extents);
+    }
+}
+
+static dvec_view view_of(dome_env *env, const char *text)
+{
+    dvec_view v = {.ndim = 0};
+    char part[256];
+    for (; *text; text += strcspn(text, ";"), text += *text == ';') {
+        snprintf(part, sizeof part, "%.*s", (int)strcspn(text, ";"), text);
+        if (!change_view(&v, part))
+            dome_abort(env, "no change of a view: %s", part);
+    }
+    return v;
+}
+
+/* Calls of dome/ndim.h. Returns whether the line is one. */
+static bool views(dome_env *env, char *const word[], const int number[])
+{
+    const char *name = word[0];
+    dvec **z = &v[number[1]], *x = v[number[2]];
+    if (strcmp(name, "put") == 0) {
+        const dvec_view view = view_of(env, word[2]);
+        dvec_copy_view(*z, &view, v[number[3]], NULL);
+        return true;
+    }
+    if (strcmp(name, "take") && strcmp(name, "roll_view") && strcmp(name, "join") && strcmp(name, "reduce") &&
+        strcmp(name, "scan_view"))
+        return false;
+    const dvec_view view = view_of(env, word[3]);
+    if (strcmp(name, "take") == 0)
+        *z = dvec_take_view(x, &view, NULL);
+    else if (strcmp(name, "roll_view") == 0)
+        *z = dvec_roll_view(x, &view, atoi(word[4]), atoll(word[5]), NULL);
+    else if (strcmp(name, "join") == 0)
+        *z = dvec_join_views(2, (const dvec *const[]){x, x}, (const dvec_view[]){view, view}, atoi(word[4]), NULL);
+    else if (strcmp(name, "reduce") == 0)
+        *z = dvec_reduce_view(x, &view, (dvec_axis_operation)atoi(word[4]), (uint32_t)atoll(word[5]), NULL);
+    else
+        *z = dvec_scan_view(x, &view, (dvec_axis_operation)atoi(word[4]), atoi(word[5]), NULL);
+    return true;
+}
+
 /* Calls of dome/arrays.h. Returns whether the line is one. */
 static bool arrays(dome_env *env, char *const word[], const int number[])
 {
@@ -388,7 +462,7 @@ static bool arrays(dome_env *env, char *const word[], const int number[])
     else if (strcmp(name, "random_normal") == 0)
         dvec_random_normal(x, strtoull(word[2], NULL, 10));
     else
-        return several_results(env, name, x, y);
+        return views(env, word, number) || several_results(env, name, x, y);
     return true;
 }
 
