@@ -99,6 +99,28 @@ static void sum_again(const reduction *r, const dome_along_state *s, uint64_t at
     }
 }
 
+enum { SHORT = 16 }; /* rows of so many values, or fewer, are reduced together */
+
+/* Reduces some short rows from x on, at most `most`: their values of one position are laid side by side. Returns how many rows.
+ */
+static uint64_t reduce_short_rows(const reduction *r, const dome_along_state *s, uint64_t at, const char *x, uint64_t most)
+{
+    enum { TOGETHER = 256 };
+    _Alignas(64) char values[TOGETHER * 2 * sizeof(double)];
+    const uint64_t rows = MIN(most, TOGETHER), n = r->rows.count;
+    const size_t size = dome_type_size(r->type);
+    const dome_along_kernel kernel = dome__along_rows(r->what, r->type);
+    const dvec_box column = {.ndim = 1, .extent = {rows}, .to_stride = {1}, .from_stride = {(int64_t)n}};
+    bool inexact = false;
+    for (uint64_t j = 0; j < n; j++) {
+        dvec__copy_box(&column, values, x + j * size, size);
+        inexact |= kernel(s, at, values, rows, (int64_t)j);
+    }
+    for (uint64_t i = 0; i < rows && inexact; i++)
+        sum_again(r, s, at + i, x + i * n * size);
+    return rows;
+}
+
 /* Reduces the values of one span. at: the place of the range's first result. */
 static void reduce_span(const reduction *r, parts *p, uint64_t at, const char *x, dome_span values)
 {
@@ -106,6 +128,12 @@ static void reduce_span(const reduction *r, parts *p, uint64_t at, const char *x
     for (uint64_t first = values.first; first < end;) {
         const uint64_t base = first / plane * plane, last = MIN(end, base + plane);
         const char *from = x + (first - values.first) * dome_type_size(r->type);
+        if (r->inner == 1 && plane <= SHORT && first == base && last == base + plane) {
+            const uint64_t rows = reduce_short_rows(r, &p->state, at, from, (end - first) / plane);
+            at += rows;
+            first += rows * plane;
+            continue;
+        }
         if (reduce_plane(r, &p->state, at, from, first - base, last - base)) {
             if (first == base && last == base + plane)
                 sum_again(r, &p->state, at, from);
