@@ -470,21 +470,27 @@ static int sum_few(const reduction *r)
 
 /* ---- the public function ---- */
 
+/* Whether this task's results are all of z's, in the same order: there is nothing to exchange. */
+static bool has_all(const reduction *r, const parts *p)
+{
+    dome_span spans[2];
+    const dvec *z = r->z;
+    const bool alone = z->distribution == DOME_WHOLE || z->env->size == 1;
+    return alone && p->range[0].count == z->length * r->each && p->range[1].count == 0 &&
+           dvec__spans_of(z, z->env->rank, spans) <= 1;
+}
+
 static int reduce(const reduction *r)
 {
-    const dvec *x = r->rows.x;
     parts p;
     dome_along_state all = {0};
     bool inexact = false;
     if (is_product(r))
         return r->rows.outer * r->rows.inner == 1 ? multiply_all(r) : reduce_rows(r);
     int status = reduce_own(r, &p);
-    if (status == DOME_OK && x->distribution == DOME_WHOLE) {
-        inexact = p.inexact;
-        if (p.range[0].count > 0)
-            store_results(r, &p.state);
-    }
-    if (status == DOME_OK && (x->distribution != DOME_WHOLE || p.range[0].count == 0)) {
+    if (status == DOME_OK && has_all(r, &p)) {
+        store_results(r, &p.state); /* of whole planes: exact */
+    } else if (status == DOME_OK) {
         status = exchange(r, &p, &all, &inexact);
         if (status == DOME_OK && !inexact)
             store_results(r, &all);
