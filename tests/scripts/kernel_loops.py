@@ -17,11 +17,13 @@ import tempfile
 
 # (function, variants or None for all, reason)
 EXCEPTIONS = [
-    (r"(r?div|fmod)s?_[iu]\d+", None, "processors do not divide vectors of integers"),
+    (r"(r?div|fmod|floor_divide|remainder)s?_[iu]\d+", None, "processors do not divide vectors of integers"),
     (r"r?pows?_\w+", None, "the C library's, or repeated multiplication of one value"),
-    (r"(exp2?|expm1|log|log2|log10|log1p|a?sin|a?cos|a?tan|sinh|cosh|tanh|atan2|cbrt|erfc?|hypot|fmods?|arg)_[fc]\d+", None,
+    (r"(exp2?|expm1|log|log2|log10|log1p|a?sin|a?cos|a?tan|a?sinh|a?cosh|a?tanh|atan2|cbrt|erfc?|hypot|"
+     r"logaddexp|nextafter|(fmod|floor_divide|remainder)s?|arg)_[fc]\d+", None,
      "the C library's"),
     (r"(floor|ceil|trunc|round)_f\d+", None, "gcc rounds vectors only where no exceptions have to be kept"),
+    (r"signbit_f64", None, "gcc takes the signs of doubles one by one"),
     (r"[lr]shifts?_[iu]\d+", ("baseline",), "SSE2 shifts all values by one count"),
     (r"lshifts_u8", ("avx2",), "AVX2 does not shift bytes"),
     (r"(real|imag)_c\d+", None, "no arithmetic"),
@@ -35,7 +37,7 @@ EXCEPTIONS = [
     (r"product_u64", ("baseline", "avx2"), "integers of 64 bits are not converted in vectors"),
     (r"abs_u\d+", None, "a copy"),
     (r"((muls?|mins?|maxs?|abs|extreme|dot)_[iu]64)|((dot|squares)_i32)", ("baseline",), "SSE2 does not compare or multiply so long integers"),
-    (r"(eq|ne|lt|le|gt|ge)s?_([iuf]64|c128)|select_64", ("baseline",), "SSE2 has no comparison of so long values into bytes"),
+    (r"(eq|ne|lt|le|gt|ge)s?_([iuf]64|c128)|(sign|signbit)_[iu]64|isnan_(f64|c128)|select_64", ("baseline",), "SSE2 has no comparison of so long values into bytes"),
     (r"add_short_blocks|add_blocks", None, "ends of short blocks"),
     (r"dome__\w+", None, "finds a kernel in a table, or ends what vectors have begun"),
 ]
