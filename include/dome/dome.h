@@ -12,6 +12,7 @@
 #include <dome/layout.h>
 #include <dome/loop.h>
 #include <dome/map.h>
+#include <dome/ndim.h>
 #include <dome/region.h>
 #include <dome/sparse.h>
 #include <dome/type.h>

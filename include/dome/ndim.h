@@ -1,0 +1,106 @@
+/* Vectors as arrays of several dimensions: views, and reductions along axes.
+ *
+ * The values of a vector are those of an array row by row (C order, NumPy's default): value number
+ * p is value p % width of element p / width. A dvec_view says which of them an array has, and in which order: value
+ * (i[0], ..., i[ndim - 1]) of the array is value number
+ *
+ *     offset + i[0] * stride[0] + ... + i[ndim - 1] * stride[ndim - 1]
+ *
+ * of the vector (NumPy: ndarray.strides, in values instead of bytes; BLAS: increments). A view is a
+ * description that costs nothing: transposing, slicing, reversing and broadcasting change its
+ * numbers. dvec_take_view then moves the values, once for all these changes:
+ *
+ *     dvec_view v;
+ *     dvec_view_array(&v, 2, (const uint64_t[]){rows, columns});
+ *     dvec_view_slice(&v, 0, 0, rows / 2, 2);                      x[::2]
+ *     dvec_view_transpose(&v, NULL);                               x[::2].T
+ *     dvec *z = dvec_take_view(x, &v, "z");
+ *
+ * Functions that take a vector and a view accept NULL as view: the array is then the vector with its
+ * own shape (dvec_shape). Vectors may have any type, width, block size and distribution. dvec.h has
+ * the conventions. Results have the same bits for any number of tasks and any layout.
+ *
+ * Functions that return a vector make a new one called `name`, as dvec_new does: of width 1, with
+ * the distribution of their first vector, the default block size, and, if it has 1 to
+ * DOME_MAX_DIMENSIONS dimensions, the shape of the result. An array without dimensions has one
+ * value. env owns the vector. NULL on failure, with the errors of dvec_new and those named below. */
+#ifndef DOME_NDIM_H
+#define DOME_NDIM_H
+
+#include <dome/dvec.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- views ---- */
+
+enum { DVEC_MAX_AXES = 32 };
+
+typedef struct dvec_view {
+    int ndim; /* 0 ... DVEC_MAX_AXES */
+    uint64_t offset;
+    uint64_t extent[DVEC_MAX_AXES]; /* how many values the array has along each axis */
+    int64_t stride[DVEC_MAX_AXES];  /* in values of the vector; may be 0 or negative */
+} dvec_view;
+
+/* These functions change a view alone. None is collective, and none needs an environment. They return false, and
+ * leave the view as it is, if it cannot be changed so: an axis that it does not have, an index that is
+ * outside, too many dimensions. An axis is a number 0 ... ndim - 1. */
+
+/* The array with these extents in C order, from value 0 on. False if it would have more than 2^63 - 1
+ * values. extent may be NULL if ndim is 0. */
+bool dvec_view_array(dvec_view *view, int ndim, const uint64_t extent[]);
+
+/* Axis k becomes what axis axes[k] was: a permutation (NumPy: transpose). NULL reverses the order. */
+bool dvec_view_transpose(dvec_view *view, const int axes[]);
+
+/* Along one axis the `count` indices first, first + step, ... (NumPy: x[first::step]). step is not 0;
+ * all indices must lie in the axis. A view that has no values begins anywhere. */
+bool dvec_view_slice(dvec_view *view, int axis, uint64_t first, uint64_t count, int64_t step);
+
+/* One index of an axis; the view loses the axis (NumPy: x[i]). */
+bool dvec_view_index(dvec_view *view, int axis, uint64_t index);
+
+/* The axis in reverse order (NumPy: flip). */
+bool dvec_view_flip(dvec_view *view, int axis);
+
+/* A new axis of extent 1 before axis `axis`, or behind the last one if axis is ndim (NumPy: expand_dims). */
+bool dvec_view_insert(dvec_view *view, int axis);
+
+/* Repeats axes of extent 1, and adds axes in front, so that the view gets these extents (NumPy:
+ * broadcast_to). */
+bool dvec_view_broadcast(dvec_view *view, int ndim, const uint64_t extent[]);
+
+/* The number of values, the product of the extents; 1 if there are none. */
+uint64_t dvec_view_count(const dvec_view *view);
+
+/* ---- moving values: collective ---- */
+
+/* A new vector of the values of a view of x, in C order. Where the view is of all values in their
+ * order, this is dvec_copy. Otherwise each task finds from the numbers of the view which values others
+ * need, and sends them in one exchange; where the view repeats the values of x as often as there are tasks,
+ * or more, every task gets x. DOME_ERR_RANGE: the view has values that x does not have.
+ * DOME_ERR_ARGUMENT: a wrong number of dimensions. */
+dvec *dvec_take_view(const dvec *x, const dvec_view *view, const char *name);
+
+/* The values of a view of z become those of a view of x (NumPy: z[...] = x[...]). The views have the
+ * same extents, and the vectors the same type (DOME_ERR_SHAPE, DOME_ERR_TYPE). A view that is NULL is here
+ * the vector in the order of its values, whatever its shape is: it has as many as the other view. No
+ * two values of the view of z may be the same of z; DOME_ERR_ARGUMENT if that does not follow from its
+ * strides: sorted by size, each must be larger than the distance that all smaller ones span. z may be
+ * x: x's values are those from before. */
+dome_status dvec_copy_view(dvec *z, const dvec_view *z_view, const dvec *x, const dvec_view *x_view);
+
+/* The arrays x[0] ... x[n - 1] one behind the other along an axis (NumPy: concatenate; with
+ * dvec_view_insert before: stack). They agree in type and in all other extents. views may be NULL, for
+ * the vectors' own shapes. n is from 1 to 2^24. */
+dvec *dvec_join_views(size_t n, const dvec *const x[], const dvec_view views[], int axis, const char *name);
+
+/* Index i of the axis becomes index (i + k) modulo its extent (NumPy: roll). k may be negative. */
+dvec *dvec_roll_view(const dvec *x, const dvec_view *view, int axis, int64_t k, const char *name);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

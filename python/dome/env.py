@@ -1,0 +1,267 @@
+"""The running program: its start on first use, its end, its tasks, and how failures end it."""
+import atexit
+import os
+import sys
+import threading
+import traceback
+
+from dome import errors
+from dome._dome import ffi, lib
+
+_ident = threading.get_ident
+
+
+class State:
+    """What this process knows of the program. `owner` is the thread that may call the library; 0: none."""
+
+    env = ffi.NULL
+    owner = 0
+    pid = 0
+    size = 1
+    rank = 0
+    inside = False  # a kernel of the program's own runs: it must not call the library
+    finished = False
+
+
+state = State()
+_creations = []  # where the program's last arrays were made: the tasks may turn out to disagree about their lengths
+
+# Options of the interpreter that have a word behind them.
+_WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")
+
+
+def _program(words):
+    """The words by which other tasks start this program, and how many of them come before its own arguments."""
+    at = 1
+    while at < len(words):
+        word = words[at]
+        if word in ("-c", "-m"):
+            inside = ["-m", "dome", "--in", os.getcwd(), word, words[at + 1]]
+            return words[:at] + inside + words[at + 2:], at + len(inside)
+        if word == "-" or not word.startswith("-"):
+            break
+        at += 2 if word in _WITH_VALUE else 1
+    if at < len(words) and words[at] != "-":
+        return words[:at] + [os.path.abspath(words[at])] + words[at + 1:], at + 1
+    return words, min(at + 1, len(words))
+
+
+def _orig_argv():
+    words = list(getattr(sys, "orig_argv", [sys.executable, *sys.argv]))
+    # `python3 -m dome --in DIR -m MODULE` is such a program already.
+    return (words, _own_arguments) if _own_arguments else _program(words)
+
+
+_own_arguments = 0
+
+
+def started_in(arguments):
+    """The number of words before the program's own arguments, from __main__."""
+    global _own_arguments
+    _own_arguments = len(sys.orig_argv) - arguments
+
+
+def init():
+    """Starts the program: `dome_init`. Every function of this package that needs it calls it, so programs need not.
+
+    Call it before the program opens files or starts threads. Removes the options of Dome from `sys.argv`.
+    """
+    if state.env:
+        return
+    if state.finished:
+        raise errors.Error("the program has ended: no array can be used after dome.finalize()")
+    if threading.current_thread() is not threading.main_thread():
+        raise errors.ThreadError("the main thread makes the first call of dome: call dome.init() there")
+    words, before = _orig_argv()
+    kept = [ffi.new("char[]", os.fsencode(word)) for word in words]
+    vector = ffi.new("char *[]", kept + [ffi.NULL])
+    count, place = ffi.new("int *", len(kept)), ffi.new("char ***", vector)
+    for stream in (sys.stdout, sys.stderr):
+        if stream:
+            stream.flush()
+    state.env = lib.dome_init(count, place)
+    lib.dome_set_errors_return(state.env)
+    left = [os.fsdecode(ffi.string(place[0][i])) for i in range(count[0])]
+    sys.argv[1:] = left[before:]
+    state.rank, state.size = lib.dome_rank(state.env), lib.dome_size(state.env)
+    state.owner, state.pid = _ident(), os.getpid()
+    sys.excepthook = _report
+    os.register_at_fork(after_in_child=_forked)
+    atexit.register(finalize)
+    for then in _at_start:
+        then()
+
+
+_at_start = []  # functions of other modules that depend on the number of tasks
+
+
+def env():
+    """The environment, started if need be."""
+    if not state.env:
+        init()
+    check_thread()
+    return state.env
+
+
+def _forked():
+    state.owner = 0
+
+
+def check_thread():
+    """Raises where the library would end the process."""
+    if _ident() != state.owner or state.inside:
+        _refuse()
+
+
+def _refuse():
+    if state.finished:
+        raise errors.Error("the program has ended: no array can be used after dome.finalize()")
+    if state.env and os.getpid() != state.pid:
+        raise errors.ThreadError("a child process that fork has made is no task: start processes by "
+                                 "multiprocessing.get_context('spawn')")
+    if state.inside:
+        raise errors.Error("a kernel must not call functions of dome")
+    raise errors.ThreadError("only the thread that has made the first call of dome may make others")
+
+
+def fail():
+    """Raises the library's last failure."""
+    status = lib.dome_error_status(state.env)
+    message = ffi.string(lib.dome_error_message(state.env)).decode(errors="replace")
+    lib.dome_error_clear(state.env)
+    if not status:
+        raise errors.Error("a call of the library has failed")
+    if status == lib.DOME_ERR_MISMATCH and _creations:
+        message += "; the last arrays of this task: " + ", ".join(_creations[-3:])
+    raise errors.of_status(status, message)
+
+
+def check(status):
+    if status:
+        fail()
+
+
+def pointer(result):
+    """A new object of the library's, or the exception for what has failed."""
+    if not result:
+        fail()
+    return result
+
+
+def note_creation(what, shape):
+    """Keeps the line of the program that has made an array; tasks that disagree about its length then name it."""
+    frame = sys._getframe(2)
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("dome."):
+        frame = frame.f_back
+    _creations.append(f"{what}{tuple(shape)} at {frame.f_code.co_filename}:{frame.f_lineno}")
+    del _creations[:-8]
+
+
+def finalize():
+    """Ends the program: waits for all tasks. Called at the end of the interpreter."""
+    if not state.env or os.getpid() != state.pid:
+        return
+    if _ident() != state.owner:
+        return
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError, AttributeError):
+            pass
+    environment, state.env, state.finished, state.owner = state.env, ffi.NULL, True, 0
+    status = lib.dome_finalize(environment)
+    if status:
+        os._exit(status)
+
+
+def abort(text):
+    """Ends the whole program with one line, from any task. Does not return."""
+    sys.stdout.flush()
+    lib.dome_abort(env(), b"%s", ffi.new("char[]", str(text).encode()))
+
+
+def _report(kind, value, trace):
+    """An exception that nobody catches ends all tasks: the others would wait for this one."""
+    text = "".join(traceback.format_exception(kind, value, trace))
+    if not state.env or os.getpid() != state.pid or state.size == 1:
+        sys.__excepthook__(kind, value, trace)
+        return
+    marked = "".join(f"[task {state.rank}] {line}\n" for line in text.splitlines())
+    try:
+        sys.stdout.flush()
+        sys.stderr.write(marked)
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        pass
+    lib.dome_abort(state.env, b"%s", ffi.new("char[]", f"{kind.__name__}: {value}".encode()[:2000]))
+
+
+def rank():
+    """The number of this task, 0 ... size - 1."""
+    env()
+    return state.rank
+
+
+def size():
+    """The number of tasks."""
+    env()
+    return state.size
+
+
+def host(rank=None):
+    """The host of a task, by default of this one."""
+    name = lib.dome_host(env(), state.rank if rank is None else rank)
+    if not name:
+        raise errors.ArgumentError(f"there is no task {rank}")
+    return ffi.string(name).decode()
+
+
+def print_(*values, sep=" ", end="\n"):
+    """Prints once for the whole program, on rank 0's standard output. Every task calls it."""
+    text = sep.join(str(value) for value in values) + end
+    sys.stdout.flush()
+    lib.dome_print(env(), b"%s", ffi.new("char[]", text.encode()))
+
+
+def barrier():
+    """Waits until every task has called it."""
+    check(lib.dome_barrier(env()))
+
+
+def bcast_bytes(data, root=0):
+    """Bytes of task `root`, on every task; the others give None."""
+    environment = env()
+    length = ffi.new("uint64_t *", len(data) if state.rank == root else 0)
+    check(lib.dome_bcast(environment, root, lib.dome_type_basic(lib.DOME_KIND_U64), length, 1))
+    room = bytearray(data if state.rank == root else length[0])
+    if length[0]:
+        check(lib.dome_bcast(environment, root, lib.dome_type_basic(lib.DOME_KIND_U8), ffi.from_buffer(room), length[0]))
+    return bytes(room)
+
+
+class catch:
+    """A block whose exceptions all tasks see: `with dome.catch(): text = open(path).read()`.
+
+    A block of this task's own work, such as reading a file. At its end the tasks agree: if one of them has raised an
+    exception, all raise one: that task its own, the others `OtherTaskError`. So a `try` around the block takes the same
+    branch on all tasks. The block must not call functions in which tasks wait for each other.
+    """
+
+    def __enter__(self):
+        env()
+        return self
+
+    def __exit__(self, kind, value, trace):
+        if kind is not None and not issubclass(kind, Exception):
+            return False
+        first = ffi.new("int64_t *", state.size if kind is None else state.rank)
+        check(lib.dome_allreduce(env(), lib.dome_type_basic(lib.DOME_KIND_I64), first, 1, lib.DOME_MIN))
+        if first[0] == state.size:
+            return False
+        text = f"{kind.__name__}: {value}".encode() if state.rank == first[0] else b""
+        text = bcast_bytes(text, first[0]).decode()
+        if kind is None:
+            error = errors.OtherTaskError(f"task {first[0]} on host {host(first[0])}: {text}")
+            error.rank = first[0]
+            raise error
+        return False

@@ -1,0 +1,177 @@
+"""Vectors behind arrays: kinds, reuse, and frees on which all tasks agree.
+
+`dvec_free` is collective, but Python frees objects in an order of its own in each task. So `__del__` only notes the vector.
+In a program of one task a noted vector may be used again at once. In one of several tasks the tasks agree in a *round* on the
+vectors that are dead in all of them, which are then used again or freed in the order in which they were made. Rounds come at
+the same place in all tasks: after so many new vectors, or so many bytes of them.
+"""
+import math
+import weakref
+
+from dome import dtypes
+from dome import env as _env
+from dome._dome import ffi, lib
+
+SMALL = 1 << 20  # bytes: a vector up to this size is kept for reuse
+ROUND_BYTES = 64 << 20  # new vectors of so many bytes, and the tasks agree on those that are dead
+ROUND_COUNT = 256
+ROUND_SCALARS = 1024
+
+_state = _env.state
+
+
+def width_of(shape):
+    """Values per element of the vector for a shape: a row, in a matrix of many rows; else one.
+
+    The number of tasks has no part in that: sums would have other bits.
+    """
+    if len(shape) < 2 or shape[0] < 256:
+        return 1
+    width = math.prod(shape[1:])
+    return width if 0 < width <= 65536 else 1
+
+
+class Kind:
+    """What arrays of one shape and type have in common. `is` compares kinds."""
+
+    __slots__ = ("dtype", "shape", "size", "width", "length", "whole", "bytes", "pool", "dead", "number", "real", "exact",
+                 "options", "__weakref__")
+
+    def __init__(self, dtype, shape):
+        self.dtype, self.shape = dtype, shape
+        self.size = math.prod(shape)
+        self.whole = shape == ()
+        self.width = width_of(shape)
+        self.length = self.size // self.width
+        self.bytes = self.size * dtype.itemsize
+        self.number = dtype.kind != "b"
+        self.real = dtype.kind == "f"
+        self.exact = dtype is dtypes.float64
+        self.options = None
+        if self.whole or self.width != 1:
+            self.options = ffi.new("dvec_options *", {
+                "size": ffi.sizeof("dvec_options"), "width": self.width,
+                "distribution": lib.DOME_WHOLE if self.whole else lib.DOME_DYNAMIC})
+        self.pool = _pools.setdefault((dtype.ctype, self.length, self.width, self.whole), [])
+        if _state.size > 1:
+            self.dead = _dead.append
+        else:
+            self.dead = self.pool.append if self.bytes <= SMALL else _free_large
+
+
+_kinds = weakref.WeakValueDictionary()
+_recent = {}  # keeps the last kinds alive
+_pools = {}  # (type, length, width, whole) -> vectors that no array uses
+_dead = []  # vectors of dead arrays, which have not been looked at
+_numbers = {}  # several tasks: each vector, in the order of creation -> its kind's key
+_scalars, _dead_scalars, _all_scalars = [], [], {}
+_made = [0, 0]  # vectors and bytes since the last round
+
+
+def kind_of(dtype, shape):
+    key = (dtype, shape)
+    kind = _kinds.get(key)
+    if kind is None:
+        _env.env()
+        if shape and max(shape) >= 1 << 62 or len(shape) > 32:
+            raise ValueError(f"an array cannot have the shape {shape}")
+        kind = _kinds[key] = Kind(dtype, shape)
+    if len(_recent) > 4096:
+        _recent.clear()
+    _recent[key] = kind
+    return kind
+
+
+def make(kind):
+    """A vector for an array of this kind; its values are arbitrary."""
+    _env.check_thread()
+    if _dead and _state.size == 1:
+        _free_now()
+    _made[0] += 1
+    _made[1] += kind.bytes
+    if _made[0] >= ROUND_COUNT or _made[1] >= ROUND_BYTES:
+        collect()
+    if kind.pool:
+        return kind.pool.pop()
+    if kind.options is None:
+        v = lib.dvec_new(_state.env, ffi.NULL, kind.dtype.ctype, kind.length)
+    else:
+        v = lib.dvec_new_with(_state.env, ffi.NULL, kind.dtype.ctype, kind.length, kind.options)
+    if not v:
+        _env.fail()
+    if _state.size > 1:
+        _numbers[v] = (kind.dtype.ctype, kind.length, kind.width, kind.whole, kind.bytes)
+    return v
+
+
+def adopt(v, kind):
+    """A vector that the library has made belongs to an array from now on."""
+    _made[0] += 1
+    _made[1] += kind.bytes
+    if _state.size > 1:
+        _numbers[v] = (kind.dtype.ctype, kind.length, kind.width, kind.whole, kind.bytes)
+
+
+def free(v):
+    """Frees a vector that all tasks free at the same place."""
+    _numbers.pop(v, None)
+    lib.dvec_free(v)
+
+
+def _free_large(v):
+    """At once, if this is the thread that may, and it is between two calls."""
+    if _env._ident() == _state.owner and not _state.inside:
+        lib.dvec_free(v)
+    elif _state.owner:
+        _dead.append(v)
+
+
+def _free_now():
+    while _dead:
+        lib.dvec_free(_dead.pop())
+
+
+def collect():
+    """A round. Collective, but for programs of one task. Called by the package itself; programs may call it."""
+    _env.check_thread()
+    _made[:] = [0, 0]
+    if _state.size == 1:
+        _free_now()
+        if sum(key_bytes(key) * len(pool) for key, pool in _pools.items()) > ROUND_BYTES:
+            for pool in _pools.values():
+                while pool:
+                    lib.dvec_free(pool.pop())
+        return
+    _round(_numbers, _dead, _reuse)
+    if len(_all_scalars) > ROUND_SCALARS:
+        _round(_all_scalars, _dead_scalars, lambda s, key: _scalars.append(s) if key else lib.dscalar_free(s))
+
+
+def key_bytes(key):
+    return key[1] * key[2] * lib.dome_type_size(key[0])
+
+
+def _round(everything, dead, then):
+    """Lets `then` have what is dead in all tasks, in the order of creation."""
+    noted = set(dead)
+    bits = bytearray((len(everything) + 7) // 8)
+    for at, v in enumerate(everything):
+        if v in noted:
+            bits[at >> 3] |= 1 << (at & 7)
+    if not bits:
+        return
+    _env.check(lib.dome_allreduce(_state.env, lib.dome_type_basic(lib.DOME_KIND_U8), ffi.from_buffer(bits), len(bits),
+                                  lib.DOME_BITAND))
+    gone = [(v, key) for at, (v, key) in enumerate(everything.items()) if bits[at >> 3] >> (at & 7) & 1]
+    for v, key in gone:
+        noted.discard(v)
+        then(v, key)
+    dead[:] = [v for v in dead if v in noted]
+
+
+def _reuse(v, key):
+    pool = _pools[key[:4]]
+    if key[4] * len(pool) <= ROUND_BYTES // 4 and key[4] <= SMALL:
+        pool.append(v)
+    else:
+        free(v)
