@@ -100,6 +100,47 @@ dvec *dvec_join_views(size_t n, const dvec *const x[], const dvec_view views[], 
 /* Index i of the axis becomes index (i + k) modulo its extent (NumPy: roll). k may be negative. */
 dvec *dvec_roll_view(const dvec *x, const dvec_view *view, int axis, int64_t k, const char *name);
 
+/* ---- reductions along axes: collective ----
+ *
+ * axes has a bit for each axis that is reduced: DVEC_AXIS(0) | DVEC_AXIS(2), or DVEC_ALL_AXES. The result has
+ * the other axes, in their order. Values are reduced where they are, and tasks exchange results of
+ * parts; products of floating-point values, reduced axes that are not next to each other, and views
+ * other than the whole array in C order are moved first. Not for struct types (DOME_ERR_TYPE). */
+
+#define DVEC_AXIS(k)  (UINT32_C(1) << (k))
+#define DVEC_ALL_AXES UINT32_MAX
+
+typedef enum dvec_axis_operation {
+    /* Of integers, the result has type DOME_I64 or DOME_U64 and wraps around, else it has the type of x. A
+     * sum is exact, then rounded to double, then to the type; of complex values so are both parts. A
+     * product is taken in C order, in double precision, and then rounded to the type. A mean is the sum as
+     * a double, divided by the number of values: F64 of integers, NaN of no values. Of no values a sum
+     * is 0, and a product 1. */
+    DVEC_SUM_ALONG,
+    DVEC_PROD_ALONG,
+    DVEC_MEAN_ALONG,
+    /* Not for complex types. NaN if any of the values is NaN; of zeros the first. The result has the type of x.
+     * DOME_ERR_ARGUMENT: the smallest or largest of no values. */
+    DVEC_MIN_ALONG,
+    DVEC_MAX_ALONG,
+    /* The position of the smallest or largest value, the first one if there are several, the first NaN if there is
+     * one, as DOME_I64: its number in C order among the values reduced to one result. */
+    DVEC_ARGMIN_ALONG,
+    DVEC_ARGMAX_ALONG,
+    /* Whether any value is not 0, or all are not 0, as DOME_U8: 1 or 0. NaN is not 0. Of no values: 0, 1. */
+    DVEC_ANY_ALONG,
+    DVEC_ALL_ALONG
+} dvec_axis_operation;
+
+dvec *dvec_reduce_view(const dvec *x, const dvec_view *view, dvec_axis_operation operation, uint32_t axes, const char *name);
+
+/* Running results along one axis: value j of the axis becomes the result of values 0 ... j (NumPy: cumsum,
+ * cumprod, minimum.accumulate). operation is sum, prod, min or max. Floating-point sums and products are
+ * formed in order, in double precision, each step rounded to double; results are rounded to the type. If
+ * all other axes have extent 1, those of values that are not complex have the bits of dvec_scan and dvec_cumprod.
+ * Otherwise each row along the axis is brought to one task, which needs memory for it. Types as above. */
+dvec *dvec_scan_view(const dvec *x, const dvec_view *view, dvec_axis_operation operation, int axis, const char *name);
+
 #ifdef __cplusplus
 }
 #endif

@@ -15,7 +15,6 @@ from dome._dome import ffi, lib
 SMALL = 1 << 20  # bytes: a vector up to this size is kept for reuse
 ROUND_BYTES = 64 << 20  # new vectors of so many bytes, and the tasks agree on those that are dead
 ROUND_COUNT = 256
-ROUND_SCALARS = 1024
 
 _state = _env.state
 
@@ -143,8 +142,38 @@ def collect():
                     lib.dvec_free(pool.pop())
         return
     _round(_numbers, _dead, _reuse)
-    if len(_all_scalars) > ROUND_SCALARS:
-        _round(_all_scalars, _dead_scalars, lambda s, key: _scalars.append(s) if key else lib.dscalar_free(s))
+    if len(_all_scalars) > len(_scalars):
+        _round(_all_scalars, _dead_scalars, lambda s, key: _scalars.append(s))
+    if _matrices:
+        _round(_matrices, _dead_matrices, _free_matrix)
+
+
+def boundary():
+    """At a loop boundary: a round, if there may be something for it."""
+    _made[0] += 8
+    if _state.size > 1 and _made[0] >= ROUND_COUNT:
+        collect()
+
+
+_matrices, _dead_matrices = {}, []
+
+
+def note_matrix(a):
+    if _state.size > 1:
+        _matrices[a] = True
+        _made[0] += 16
+
+
+def drop_matrix(a):
+    if _state.size > 1:
+        _dead_matrices.append(a)
+    elif _env._ident() == _state.owner and not _state.inside:
+        lib.dsparse_free(a)
+
+
+def _free_matrix(a, key):
+    del _matrices[a]
+    lib.dsparse_free(a)
 
 
 def key_bytes(key):

@@ -74,8 +74,7 @@ def put(z, extents, strides, offset, x):
     x = array.astype(x, z._k.dtype, copy=False)
     if not x._k.size:
         return
-    n = x._k.size
-    env.check(lib.dvec_copy_view(z._v, described("to", extents, strides, offset), x._v, described("all", [n], [1], 0)))
+    env.check(lib.dvec_copy_view(z._v, described("to", extents, strides, offset), x._v, ffi.NULL))
 
 
 def to_scalar(x):

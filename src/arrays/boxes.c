@@ -375,15 +375,15 @@ int dvec__move_boxes(const dvec_box_move *move)
     const dvec *x = move->x;
     const bool every = move->every_value || x->distribution == DOME_WHOLE;
     const int rank = x->env->rank, size = x->env->size;
-    dome_span *sources = dvec__parts_of(x, 1);
-    if (every)
+    dome_span *own = move->sources ? NULL : dvec__parts_of(x, 1);
+    if (every && own)
         for (int r = 0; r < size; r++) {
-            sources[2 * r] = (dome_span){0, x->length * x->width};
-            sources[2 * r + 1] = (dome_span){0, 0};
+            own[2 * r] = (dome_span){0, x->length * x->width};
+            own[2 * r + 1] = (dome_span){0, 0};
         }
-    mover m = {.move = move, .sources = sources, .size = DVEC_VALUE(x), .to = move->to, .from = move->from};
+    mover m = {.move = move, .sources = own ? own : move->sources, .size = DVEC_VALUE(x), .to = move->to, .from = move->from};
     for_pair(&m, rank, rank, copy_own);
     const int status = every || size == 1 ? DOME_OK : exchange(&m);
-    g_free(sources);
+    g_free(own);
     return status;
 }

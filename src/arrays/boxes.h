@@ -15,14 +15,15 @@ typedef struct dvec_box {
     int64_t to_stride[DVEC_MAX_AXES], from_stride[DVEC_MAX_AXES];
 } dvec_box;
 
-/* What is moved from vector x to a destination whose values are distributed like a vector's: each task has two ranges of them,
- * one after the other in its memory. */
+/* What is moved from vector x, or from other values of its type, to a destination whose values are distributed like a vector's:
+ * each task has two ranges of them, one after the other in its memory. */
 typedef struct dvec_box_move {
     const dvec *x;
-    const char *from;       /* this task's values of x, or all if every_value */
-    bool every_value;       /* `from` has all values on every task, so nothing is sent */
-    char *to;               /* this task's values of the destination */
-    const dome_span *parts; /* by rank, two of each: numbers of the destination's values */
+    const char *from;         /* this task's values of the source, or all if every_value */
+    bool every_value;         /* `from` has all values on every task, so nothing is sent */
+    const dome_span *sources; /* by rank, two of each: the numbers of the source's values; NULL: those of x */
+    char *to;                 /* this task's values of the destination */
+    const dome_span *parts;   /* by rank, two of each: numbers of the destination's values */
     const dvec_box *box;
     size_t nboxes;
 } dvec_box_move;

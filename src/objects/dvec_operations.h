@@ -87,6 +87,8 @@ enum { DOME_PART_DVEC = 5 };
     X(DVEC_COPY_VIEW, "dvec_copy_view", "x:v view:h view_of_x:h", MOVES)                                                         \
     X(DVEC_JOIN_VIEWS, "dvec_join_views", "name:o axis:i views:h vector:v", MOVES)                                               \
     X(DVEC_ROLL_VIEW, "dvec_roll_view", "name:o view:h axis:i distance:i", MOVES)                                                \
+    X(DVEC_REDUCE_VIEW, "dvec_reduce_view", "name:o view:h operation:u axes:u", MOVES)                                           \
+    X(DVEC_SCAN_VIEW, "dvec_scan_view", "name:o view:h operation:u axis:i", MOVES)                                               \
     X(DVEC_GET, "dvec_get", "index:u", PLAIN)                                                                                    \
     X(DVEC_GET_MANY, "dvec_get_many", "", PLAIN)                                                                                 \
     X(DVEC_SET, "dvec_set", "index:u element:h", PLAIN)                                                                          \

@@ -1,4 +1,4 @@
-"""Makes the extension module `_dome` from the installed headers by cffi; no declaration is written here."""
+"""Makes the extension module `dome._dome` from the installed headers by cffi; no declaration is written here."""
 import os
 import pathlib
 import re
@@ -9,10 +9,11 @@ import cffi
 
 # structure.h is for objects of other kinds; capture.h and dome.hpp are for programs in C and C++.
 HEADERS = ("dome/dome.h", "dome/structure.h")
+NOT_FOUND = ("dome: the headers of the library are not found: install it (libdome-dev), or set DOME_PREFIX to the folder that "
+             "it is installed in")
 MARKER = re.compile(r'# \d+ "(.*?)"')
 ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)")
 INLINE_BODY = re.compile(r"(?:extern|static)\s+(?:inline|__inline)[^;{]*\{")
-CONSTANT = re.compile(r"#define (DOME_VERSION_\w+|DOME_ANY_\w+|DVEC_MAP_MAX|DOME_NAME_MAX)\b")
 
 
 def pkg_config(*words):
@@ -42,9 +43,17 @@ def preprocessed(include):
     words = shlex.split(os.environ.get("CC", "cc")) + ["-E", "-x", "c", *(f"-I{folder}" for folder in include), "-"]
     run = subprocess.run(words, input=text, capture_output=True, text=True)
     if run.returncode:
-        raise SystemExit(f"dome: the headers of the library are not found: {run.stderr.strip().splitlines()[0]}\n"
-                         "dome: install the library (libdome-dev), or set DOME_PREFIX to the folder it is installed in")
+        raise SystemExit(f"{NOT_FOUND}\n{run.stderr.strip().splitlines()[0]}")
     return run.stdout
+
+
+def version_lines():
+    """The header of the version."""
+    words = shlex.split(os.environ.get("CC", "cc")) + ["-E", "-dM", "-x", "c", *(f"-I{folder}" for folder in places()[0]), "-"]
+    run = subprocess.run(words, input="#include <dome/version.h>\n", capture_output=True, text=True)
+    if run.returncode:
+        raise SystemExit(NOT_FOUND)
+    return run.stdout.splitlines()
 
 
 def without_bodies(text):
@@ -70,13 +79,6 @@ def declarations(include):
             kept.append(line)
     text = ATTRIBUTE.sub("", "\n".join(kept)).replace("__extension__", "")
     return "\n".join(line for line in without_bodies(text).splitlines() if "va_list" not in line)
-
-
-def extra_functions():
-    """Pointers that Python code gives to C: callbacks."""
-    return """
-extern "Python" void dome_python_view(dome_env *, const dome_view_news *, void *);
-"""
 
 
 def builder():

@@ -1,0 +1,85 @@
+"""Dome: NumPy's names for arrays that are distributed over the tasks of a program.
+
+    import dome as dm
+    x = dm.random.random(1_000_000, seed=1)
+    print(dm.sqrt(x * x + 1.0).sum())
+
+    dome run -n 4 python3 program.py        or        python3 -m dome -n 4 program.py
+
+Every task runs the program and makes the same calls in the same order. Results have the same bits for any number of tasks.
+docs/python.md begins with an example.
+"""
+__version__ = "0.1.0"
+__array_api_version__ = "2024.12"
+
+from dome import array, creation, env, indexing, memory, moving
+
+array._indexing, array._creation, array._moving = indexing, creation, moving
+from dome import statistics  # noqa: E402
+
+array._statistics = statistics
+from dome import elementwise, files, linalg, local, loop as _loop, random, scalar, searching, sparse, tasks  # noqa: E402
+from dome import dtypes, errors  # noqa: E402
+from dome.array import Array, astype  # noqa: E402
+from dome.creation import (arange, asarray, e, empty, empty_like, eye, from_dlpack, full, full_like, identity, inf,  # noqa: E402
+                           linspace, meshgrid, nan, newaxis, ones, ones_like, pi, tril, triu, zeros, zeros_like)
+from dome.dtypes import (bool, can_cast, complex64, complex128, finfo, float32, float64, iinfo, int8, int16, int32,  # noqa: E402
+                         int64, isdtype, result_type, uint8, uint16, uint32, uint64)
+from dome.env import abort, barrier, catch, finalize, host, init, rank, size  # noqa: E402
+from dome.env import print_ as print  # noqa: E402
+from dome.errors import Error, OtherTaskError  # noqa: E402
+from dome.files import load, loadtxt, save  # noqa: E402
+from dome.linalg import cross, dot, matmul, norm, outer, tensordot, trace, vdot, vecdot  # noqa: E402
+from dome.loop import checkpoint, epoch, is_restarting, loop, named, resize  # noqa: E402
+from dome.moving import (broadcast_arrays, broadcast_to, concat, concatenate, expand_dims, flip,  # noqa: E402
+                         matrix_transpose, moveaxis, permute_dims, repeat, reshape, roll, squeeze, stack, swapaxes, tile,
+                         transpose, unstack)
+from dome.searching import (argsort, isin, nonzero, searchsorted, sort, take, take_along_axis, topk, unique,  # noqa: E402
+                            unique_all, unique_counts, unique_inverse, unique_values, where)
+from dome.statistics import (all, amax, amin, any, argmax, argmin, count_by, count_nonzero, cumprod, cumsum,  # noqa: E402
+                             cumulative_prod, cumulative_sum, diff, histogram, max, max_by, mean, min, min_by, prod, std, sum,
+                             sum_by, var)
+from dome.tasks import map  # noqa: E402
+
+newaxis = None
+array_api_version = __array_api_version__
+
+
+def _names():
+    """The functions of elements: every public one of elementwise."""
+    for name, value in vars(elementwise).items():
+        if callable(value) and not name.startswith("_") and getattr(value, "__module__", "").startswith("dome.") and \
+                name not in ("Operation", "operate", "complex_of", "fma_axpy"):
+            globals()[name] = value
+
+
+_names()
+axpy = elementwise.fma_axpy
+
+
+class Info:
+    """What the package can do (Array API: inspection)."""
+
+    def capabilities(self):
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 32}
+
+    def default_device(self):
+        return "cpu"
+
+    def devices(self):
+        return ["cpu"]
+
+    def default_dtypes(self, *, device=None):
+        return {"real floating": float64, "complex floating": complex128, "integral": int64, "indexing": int64}
+
+    def dtypes(self, *, device=None, kind=None):
+        return {d.name: d for d in dtypes.ALL if kind is None or isdtype(d, kind)}
+
+
+def __array_namespace_info__():
+    return Info()
+
+
+def broadcast_shapes(*shapes):
+    """The shape that arrays of these shapes have together."""
+    return array.broadcast_shapes(*shapes)

@@ -1,0 +1,289 @@
+"""Making arrays."""
+import math
+
+from dome import array, dtypes, env, memory, moving
+from dome._dome import ffi, lib
+
+newaxis = None
+e, pi, inf, nan = math.e, math.pi, math.inf, math.nan
+
+
+def _shape(shape):
+    if isinstance(shape, (tuple, list)):
+        result = tuple(n.__index__() for n in shape)
+    else:
+        result = (shape.__index__(),)
+    if min(result, default=0) < 0:
+        raise ValueError(f"an array cannot have the shape {result}")
+    return result
+
+
+def _cpu(device):
+    if device not in (None, "cpu"):
+        raise ValueError(f"there is no device {device!r}: arrays are in the memory of processors")
+
+
+def _made(what, dtype, shape, device=None):
+    _cpu(device)
+    shape = _shape(shape)
+    env.env()
+    env.note_creation(what, shape)
+    return array.of(dtypes.float64 if dtype is None else dtypes.as_dtype(dtype), shape)
+
+
+def _filled(z, value):
+    if type(z) is array.Scalar:
+        return array.scalar_of(z._k.dtype, value_of(z._k.dtype, value))
+    if z._k.size:
+        env.check(lib.dvec_fill_value(z._v, array.packed(z._k.dtype, value)))
+    return z
+
+
+def value_of(dtype, value):
+    """A Python number as the value of a type."""
+    return array.unpacked(dtype, array.packed(dtype, value))
+
+
+def empty(shape, *, dtype=None, device=None):
+    """A new array of arbitrary values (NumPy: empty). Collective in order: all tasks give one shape."""
+    return _filled(_made("empty", dtype, shape, device), 0)
+
+
+def zeros(shape, dtype=None, *, device=None):
+    """A new array of zeros (NumPy: zeros)."""
+    return _filled(_made("zeros", dtype, shape, device), 0)
+
+
+def ones(shape, dtype=None, *, device=None):
+    """A new array of ones (NumPy: ones)."""
+    return _filled(_made("ones", dtype, shape, device), 1)
+
+
+def full(shape, fill_value, *, dtype=None, device=None):
+    """A new array of one value (NumPy: full). The type is that of the value, unless it is given."""
+    if isinstance(fill_value, array.Array):
+        dtype = dtype or fill_value._k.dtype
+        fill_value = fill_value.item()
+    return _filled(_made("full", dtype or dtypes.BY_PYTHON[type(fill_value)], shape, device), fill_value)
+
+
+def empty_like(x, /, *, dtype=None, device=None):
+    return empty(x._k.shape, dtype=dtype or x._k.dtype, device=device)
+
+
+def zeros_like(x, /, *, dtype=None, device=None):
+    return zeros(x._k.shape, dtype=dtype or x._k.dtype, device=device)
+
+
+def ones_like(x, /, *, dtype=None, device=None):
+    return ones(x._k.shape, dtype=dtype or x._k.dtype, device=device)
+
+
+def full_like(x, /, fill_value, *, dtype=None, device=None):
+    return full(x._k.shape, fill_value, dtype=dtype or x._k.dtype, device=device)
+
+
+def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
+    """start, start + step, ... up to stop, which is left out (NumPy: arange)."""
+    if stop is None:
+        start, stop = 0, start
+    start, stop, step = (v.item() if isinstance(v, array.Array) else v for v in (start, stop, step))
+    if dtype is None:
+        dtype = dtypes.int64 if all(isinstance(v, int) for v in (start, stop, step)) else dtypes.float64
+    dtype = dtypes.as_dtype(dtype)
+    if all(isinstance(v, int) for v in (start, stop, step)):
+        count = len(range(start, stop, step))
+    else:
+        count = max(0, math.ceil((stop - start) / step))
+    z = _made("arange", dtype, (count,), device)
+    if not count:
+        return z
+    ramp = z if dtype.kind in "iuf" else array.of(dtypes.float64, (count,))
+    whole = ramp._k.dtype.kind in "iu"
+    if whole and not all(isinstance(v, int) for v in (start, step)):
+        return array.astype(arange(float(start), float(stop), float(step)), dtype)
+    if whole and ramp._k.dtype.itemsize < 8 or ramp._k.dtype is dtypes.float32:  # steps in a type that holds all of them
+        wide = arange(start, stop, step, dtype=dtypes.int64 if whole else dtypes.float64)
+        return array.astype(wide, dtype)
+    env.check(lib.dvec_iota(ramp._v))
+    if step != 1:
+        ramp *= step
+    if start != 0:
+        ramp += start
+    return ramp if ramp is z else array.astype(ramp, dtype)
+
+
+def linspace(start, stop, /, num=50, *, dtype=None, device=None, endpoint=True):
+    """num values at even distances from start to stop (NumPy: linspace)."""
+    if dtype is None:
+        dtype = dtypes.complex128 if isinstance(start, complex) or isinstance(stop, complex) else dtypes.float64
+    dtype = dtypes.as_dtype(dtype)
+    parts = num - 1 if endpoint else num
+    wide = dtypes.complex128 if dtype.kind == "c" else dtypes.float64
+    z = _made("linspace", wide, (num,), device)
+    if not num:
+        return array.astype(z, dtype)
+    env.check(lib.dvec_iota(z._v))
+    kind = complex if dtype.kind == "c" else float
+    step = (kind(stop) - kind(start)) / max(parts, 1)
+    z = z * step
+    z += kind(start)
+    if endpoint and num > 1:
+        env.check(lib.dvec_set(z._v, num - 1, array.packed(wide, stop)))
+    if dtype.kind in "iu":
+        from dome import elementwise
+        z = elementwise.floor(z)
+    return array.astype(z, dtype, copy=False)
+
+
+def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
+    """A matrix with ones in diagonal k (NumPy: eye)."""
+    n_cols = n_rows if n_cols is None else n_cols
+    z = zeros((n_rows, n_cols), dtype=dtype, device=device)
+    first, count = max(k, 0) + max(-k, 0) * n_cols, max(0, min(n_rows - max(-k, 0), n_cols - max(k, 0)))
+    if count:
+        moving.put(z, [count], [n_cols + 1], first, ones((count,), dtype=z._k.dtype))
+    return z
+
+
+identity = eye
+
+
+def meshgrid(*arrays, indexing="xy"):
+    """Matrices of coordinates (NumPy: meshgrid)."""
+    if indexing not in ("xy", "ij"):
+        raise ValueError("indexing is 'xy' or 'ij'")
+    n = len(arrays)
+    order = list(range(n))
+    if indexing == "xy" and n > 1:
+        order[:2] = [1, 0]
+    shape = tuple(arrays[k]._k.size for k in order)
+    result = []
+    for k, x in enumerate(arrays):
+        at = order.index(k)
+        column = moving.reshape(x, (1,) * at + (x._k.size,) + (1,) * (n - at - 1))
+        result.append(array.copy(moving.broadcast_to(column, shape)))
+    return result
+
+
+def _triangle(x, k, keep_low):
+    rows, columns = x._k.shape[-2:]
+    i = moving.broadcast_to(moving.reshape(arange(rows), (rows, 1)), (rows, columns))
+    j = moving.broadcast_to(arange(columns), (rows, columns))
+    mask = (j - i <= k) if keep_low else (j - i >= k)
+    from dome import searching
+    return searching.where(mask, x, array.of_value(x._k.dtype, x._k.dtype.type(0)))
+
+
+def tril(x, /, *, k=0):
+    """The lower triangle; the rest is 0 (NumPy: tril)."""
+    return _triangle(x, k, True)
+
+
+def triu(x, /, *, k=0):
+    """The upper triangle; the rest is 0 (NumPy: triu)."""
+    return _triangle(x, k, False)
+
+
+# ---- from values that all tasks have ----
+
+def _nested_shape(value):
+    shape = []
+    while isinstance(value, (list, tuple, range)):
+        shape.append(len(value))
+        if not len(value):
+            break
+        value = value[0]
+    return tuple(shape)
+
+
+def _flattened(value, shape, into):
+    if not shape:
+        if isinstance(value, (list, tuple)):
+            raise ValueError("the lists are not of one length")
+        into.append(value.item() if hasattr(value, "item") else value)
+        return
+    if not isinstance(value, (list, tuple, range)) or len(value) != shape[0]:
+        raise ValueError("the lists are not of one length")
+    for one in value:
+        _flattened(one, shape[1:], into)
+
+
+_ORDER = (bool, int, float, complex)
+
+
+def _type_of_numbers(numbers):
+    kind = 0
+    for number in numbers:
+        if type(number) not in dtypes.BY_PYTHON:
+            raise TypeError(f"{number!r} is no number: arrays have numbers and bool, no objects, texts or times")
+        kind = max(kind, _ORDER.index(type(number)))
+    if not numbers:
+        return dtypes.float64
+    if _ORDER[kind] is int and any(not -(1 << 63) <= n < 1 << 63 for n in numbers):
+        if any(n < 0 or n >= 1 << 64 for n in numbers):
+            raise OverflowError("a number is in the range of no integer type")
+        return dtypes.uint64
+    return dtypes.BY_PYTHON[_ORDER[kind]]
+
+
+def asarray(obj, /, *, dtype=None, device=None, copy=None):
+    """An array of values that all tasks have alike: numbers, lists, NumPy arrays, buffers, what has DLPack.
+
+    Each task keeps its part. An array of Dome is returned as it is, unless `copy` or another type is asked for.
+    """
+    _cpu(device)
+    dtype = None if dtype is None else dtypes.as_dtype(dtype)
+    env.env()
+    if isinstance(obj, array.Array):
+        if dtype is not None and dtype is not obj._k.dtype:
+            if copy is False:
+                raise ValueError("another type needs a copy")
+            return array.astype(obj, dtype)
+        return array.copy(obj) if copy else obj
+    if copy is False:
+        raise ValueError("values are copied to where their tasks are")
+    if type(obj) in dtypes.BY_PYTHON:
+        wanted = dtype or _type_of_numbers([obj])
+        return array.scalar_of(wanted, value_of(wanted, obj))
+    if isinstance(obj, (list, tuple, range)):
+        return _from_lists(obj, dtype)
+    from dome import local
+    return local.from_memory(obj, dtype)
+
+
+def _from_lists(obj, dtype):
+    shape = _nested_shape(obj)
+    numbers = []
+    _flattened(obj, shape, numbers)
+    dtype = dtype or _type_of_numbers(numbers)
+    env.note_creation("asarray", shape)
+    z = array.of(dtype, shape)
+    if not z._k.size:
+        return z
+    from dome import local
+    if dtype.kind == "c":
+        numbers = [part for n in numbers for part in (complex(n).real, complex(n).imag)]
+    elif dtype.kind == "f":
+        numbers = [float(n) for n in numbers]
+    elif dtype.kind == "b":
+        numbers = [1 if n else 0 for n in numbers]
+    else:
+        numbers = [array.integer(dtype, n) for n in numbers]
+    values = ffi.new(dtype.cname + "[]", numbers)
+    local.take_part(z, ffi.cast("char *", values))
+    return z
+
+
+def from_dlpack(x, /, *, device=None, copy=None):
+    """An array of the values of an object with DLPack, which all tasks have alike (Array API: from_dlpack)."""
+    _cpu(device)
+    if isinstance(x, array.Array):
+        return array.copy(x) if copy else x
+    if not hasattr(x, "__dlpack__"):
+        raise TypeError(f"{type(x).__name__} has no __dlpack__")
+    from dome import local
+    return local.from_memory(x, None)
+
+
+array_ = asarray

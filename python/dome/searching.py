@@ -1,0 +1,228 @@
+"""Searching, sorting and sets."""
+from typing import NamedTuple
+
+from dome import array, dtypes, env, memory, moving, statistics
+from dome._dome import ffi, lib
+
+nonzero, take, take_along_axis = array._indexing.nonzero, array._indexing.take, array._indexing.take_along_axis
+argmin, argmax, count_nonzero = statistics.argmin, statistics.argmax, statistics.count_nonzero
+
+
+def where(condition, x1, x2, /):
+    """x1 where the condition holds, else x2 (NumPy: where)."""
+    condition = array.as_operand(condition)
+    if condition._k.dtype.kind != "b":
+        condition = array.astype(condition, dtypes.bool)
+    env.check_thread()
+    dtype = dtypes.result_type(x1, x2)
+    x1, x2 = (array.astype(array.as_operand(x, dtype), dtype, copy=False) for x in (x1, x2))
+    kind = memory.kind_of(dtype, array.broadcast_shapes(condition._k.shape, x1._k.shape, x2._k.shape))
+    z = array.new(kind)
+    a, b, c = (_operand(x, kind) for x in (condition, x1, x2))
+    env.check(lib.dvec_select(array.target(z), a, b, c))
+    return z
+
+
+def _operand(x, kind):
+    return array.operand(x, kind)
+
+
+def searchsorted(x1, x2, /, *, side="left", sorter=None):
+    """Where the values of x2 belong in the ascending x1 (NumPy: searchsorted)."""
+    if sorter is not None:
+        x1 = take(x1, sorter, axis=0)
+    dtype = dtypes.result_type(x1, x2)
+    x1, x2 = array.astype(x1, dtype, copy=False), array.astype(array.as_operand(x2), dtype, copy=False)
+    flat = moving.reshape(x2, (-1,)) if len(x2._k.shape) != 1 else x2
+    z = array.of(dtypes.int64, flat._k.shape)
+    env.check(lib.dvec_searchsorted(z._v, x1._v, flat._v, side == "right"))
+    return moving.reshape(z, x2._k.shape)
+
+
+def _rows(x, axis):
+    """x with an axis last, and the way back."""
+    order = [k for k in range(len(x._k.shape)) if k != axis] + [axis]
+    back = sorted(range(len(order)), key=order.__getitem__)
+    return (x, None) if order == sorted(order) else (moving.permute_dims(x, tuple(order)), tuple(back))
+
+
+def argsort(x, /, *, axis=-1, descending=False, stable=True):
+    """The positions of the values in ascending order (NumPy: argsort). Equal values keep their order."""
+    axis = moving.axis_of(axis, len(x._k.shape))
+    if not x._k.size:
+        return array.of(dtypes.int64, x._k.shape)
+    if len(x._k.shape) == 1:
+        return _argsort_row(x, descending)
+    moved, back = _rows(x, axis)
+    shape = moved._k.shape
+    n = shape[-1]
+    flat = moving.reshape(moved, (-1,))
+    order = _argsort_row(flat, descending)  # by value; then, stably, by row
+    row = _divided(order, n)
+    by_row = _argsort_row(row, False)
+    position = order[by_row]
+    inside = array.new(position._k)
+    env.check(lib.dvec_fmods(inside._v, position._v, float(n)))
+    z = moving.reshape(inside, shape)
+    return z if back is None else moving.permute_dims(z, back)
+
+
+def _divided(x, n):
+    z = array.new(x._k)
+    env.check(lib.dvec_divs(z._v, x._v, float(n)))
+    return z
+
+
+def _argsort_row(x, descending):
+    if x._k.dtype.kind == "b":
+        x = array.astype(x, dtypes.uint8)
+    env.check_thread()
+    z = array.of(dtypes.int64, x._k.shape)
+    if not descending:
+        env.check(lib.dvec_argsort(z._v, x._v))
+        return z
+    env.check(lib.dvec_argsort(z._v, moving.flip(x)._v))  # equal values in their order: those of the flipped array, backwards
+    return moving.flip((x._k.size - 1) - z)
+
+
+def sort(x, /, *, axis=-1, descending=False, stable=True):
+    """The values in ascending order along an axis (NumPy: sort). NaN come last."""
+    axis = moving.axis_of(axis, len(x._k.shape))
+    if not x._k.size:
+        return array.copy(x)
+    if len(x._k.shape) == 1:
+        env.check_thread()
+        z = array.new(x._k)
+        env.check(lib.dvec_sort(z._v, x._v))
+        return moving.flip(z) if descending else z
+    return take_along_axis(x, argsort(x, axis=axis, descending=descending), axis=axis)
+
+
+def topk(x, k, /, *, largest=True):
+    """The k largest values, or smallest ones, in order, and where they stand (PyTorch: topk). Of one row."""
+    values = ffi.new("char[]", max(1, k * x._k.dtype.itemsize))
+    places = ffi.new("uint64_t[]", max(1, k))
+    env.check_thread()
+    env.check(lib.dvec_topk(x._v, k, largest, values, places))
+    return statistics._replicated(x._k.dtype, (k,), values), statistics._replicated(dtypes.int64, (k,), places)
+
+
+class UniqueAll(NamedTuple):
+    values: array.Array
+    indices: array.Array
+    inverse_indices: array.Array
+    counts: array.Array
+
+
+class UniqueCounts(NamedTuple):
+    values: array.Array
+    counts: array.Array
+
+
+class UniqueInverse(NamedTuple):
+    values: array.Array
+    inverse_indices: array.Array
+
+
+def _flat(x):
+    x = moving.reshape(x, (-1,)) if len(x._k.shape) != 1 else x
+    return x
+
+
+def unique_values(x, /):
+    """The different values in ascending order (NumPy: unique)."""
+    flat = _flat(x)
+    if flat._k.dtype.kind == "f":
+        return _runs(flat)[0]
+    env.check_thread()
+    v = env.pointer(lib.dvec_unique(flat._v, ffi.NULL))
+    return array.wrap(v, x._k.dtype, (lib.dvec_length(v),))
+
+
+def unique(x, /):
+    """The different values in ascending order, one NaN among them (NumPy: unique)."""
+    flat = _flat(x)
+    env.check_thread()
+    v = env.pointer(lib.dvec_unique(flat._v, ffi.NULL))
+    return array.wrap(v, x._k.dtype, (lib.dvec_length(v),))
+
+
+def _runs(flat):
+    """The different values (each NaN is one), where in sorted order each begins, and that order."""
+    from dome import creation
+    n = flat._k.size
+    order = argsort(flat)
+    ordered = flat[order] if n else flat
+    if n < 2:
+        first = creation.ones((n,), dtype=dtypes.bool)
+    else:
+        first = moving.concat([creation.ones((1,), dtype=dtypes.bool), ordered[1:] != ordered[:-1]])
+    begins = nonzero(first)[0] if n else creation.zeros((0,), dtype=dtypes.int64)
+    return (ordered[begins] if n else ordered), begins, order, first
+
+
+def unique_all(x, /):
+    """The different values, where each stands first, the number of each value's class, and how many are in each."""
+    from dome import creation
+    flat = _flat(x)
+    n = flat._k.size
+    values, begins, order, first = _runs(flat)
+    ends = moving.concat([begins[1:], creation.full((1,), n, dtype=dtypes.int64)]) if n else begins
+    number = statistics.cumulative_sum(array.astype(first, dtypes.int64)) - 1
+    inverse = array.new(order._k)
+    if n:
+        env.check(lib.dvec_scatter(inverse._v, number._v, order._v))
+    indices = order[begins] if n else begins
+    return UniqueAll(values, indices, moving.reshape(inverse, x._k.shape), ends - begins)
+
+
+def unique_counts(x, /):
+    """The different values, and how many there are of each."""
+    found = unique_all(x)
+    return UniqueCounts(found.values, found.counts)
+
+
+def unique_inverse(x, /):
+    """The different values, and for each value of x the number of its class."""
+    found = unique_all(x)
+    return UniqueInverse(found.values, found.inverse_indices)
+
+
+def isin(x, values, /):
+    """Whether each value of x is among `values` (NumPy: isin)."""
+    dtype = dtypes.result_type(x, values)
+    x, row = array.astype(x, dtype, copy=False), sort(_flat(array.astype(values, dtype, copy=False)))
+    if not row._k.size:
+        from dome import creation
+        return creation.zeros(x._k.shape, dtype=dtypes.bool)
+    left, right = searchsorted(row, x), searchsorted(row, x, side="right")
+    return (left != right) & (x == x)
+
+
+def _install():
+    A = array.Array
+    A.argsort = lambda x, axis=-1: argsort(x, axis=axis)
+    A.take = lambda x, indices, axis=None: take(x, indices, axis=axis)
+    A.nonzero = lambda x: nonzero(x)
+
+    def sort_in_place(x, axis=-1):
+        env.check(lib.dvec_copy(x._v, sort(x, axis=axis)._v))
+    A.sort = sort_in_place
+    for name in ("reshape", "transpose"):
+        setattr(A, name, _variadic(getattr(moving, name)))
+    A.flatten = A.ravel = lambda x: array.copy(_flat(x))
+    A.squeeze = lambda x, axis=None: moving.squeeze(x, axis)
+    A.repeat = lambda x, n, axis=None: moving.repeat(x, n, axis=axis)
+    A.swapaxes = lambda x, a, b: moving.swapaxes(x, a, b)
+    A.T = property(lambda x: moving.transpose(x), doc="The axes in reverse order.")
+    A.mT = property(lambda x: moving.matrix_transpose(x), doc="The last two axes exchanged.")
+
+
+def _variadic(function):
+    def method(x, *lengths):
+        return function(x, lengths[0] if len(lengths) == 1 and not isinstance(lengths[0], int) else lengths or None)
+    method.__doc__ = function.__doc__
+    return method
+
+
+_install()

@@ -1,0 +1,354 @@
+"""Reductions: over all values, or along axes. Results have the same bits for any number of tasks."""
+import math
+
+from dome import array, dtypes, env, memory, moving
+from dome import scalar as scalars
+from dome._dome import ffi, lib
+
+_state = env.state
+_ident = env._ident
+Scalar, scalar = array.Scalar, array.scalar
+_F64 = dtypes.float64
+
+
+def _sum_type(dtype, given):
+    if given is not None:
+        return dtypes.as_dtype(given)
+    return {"b": dtypes.int64, "i": dtypes.int64, "u": dtypes.uint64}.get(dtype.kind, dtype)
+
+
+def _real_reduction(name):
+    """A reduction of floating-point values to a double: now in one task, else pending."""
+    now, later = getattr(lib, "dvec_" + name), getattr(lib, f"dvec_{name}_into", None)
+
+    def reduce(x):
+        kind = memory.kind_of(x._k.dtype, ())
+        if _ident() != _state.owner:
+            env._refuse()
+        if _state.size > 1 and later and x._k.exact:
+            s = scalars.pending()
+            if later(s, x._v):
+                env.fail()
+            return scalar(kind, None, None, s)
+        value = now(x._v)
+        if value != value and lib.dome_error_status(_state.env):
+            env.fail()
+        return scalar(kind, value if x._k.exact else array.rounded(x._k.dtype, value))
+
+    return reduce
+
+
+_sum, _prod = _real_reduction("sum"), _real_reduction("prod")
+_least, _largest = _real_reduction("min_value"), _real_reduction("max_value")
+
+
+def _check_value(value):
+    if (value != value or not value) and lib.dome_error_status(_state.env):
+        env.fail()
+    return value
+
+
+def _integer_sum(x, dtype):
+    """Of integers and masks: exact, then modulo 2^64 as the type has it."""
+    if x._k.dtype is dtypes.uint64:  # halves, because the library's sum of them all may be no int64
+        low, high = x & 0xffffffff, x >> 32
+        value = _check_value(lib.dvec_sum_i64(low._v)) + (_check_value(lib.dvec_sum_i64(high._v)) << 32)
+    else:
+        value = _check_value(lib.dvec_sum_i64(x._v))
+    return _wrapped(dtype, value)
+
+
+def _wrapped(dtype, value):
+    bits = 8 * dtype.itemsize
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if dtype.kind == "i" and value >> (bits - 1) else value
+
+
+def _complex(function, x):
+    room = ffi.new("double[2]")
+    env.check(function(x._v, room))
+    return complex(room[0], room[1])
+
+
+def _along(name, x, axis, keepdims, dtype):
+    """A reduction along axes, by the library."""
+    env.env()
+    axes = moving.axes_of(axis, len(x._k.shape))
+    shape = x._k.shape
+    out = tuple(1 if k in axes else n for k, n in enumerate(shape)) if keepdims else \
+        tuple(n for k, n in enumerate(shape) if k not in axes)
+    view = moving.described("reduce", shape, moving.strides_of(shape), 0)
+    bits = 0
+    for k in axes:
+        bits |= 1 << k
+    v = env.pointer(lib.dvec_reduce_view(x._v, view, getattr(lib, f"DVEC_{name}_ALONG"), bits, ffi.NULL))
+    return array.wrap(v, dtype, out)
+
+
+def _all_axes(x, axis):
+    return axis is None or isinstance(axis, tuple) and len(axis) == len(x._k.shape) or len(x._k.shape) == 1 and axis in (0, -1)
+
+
+def _kept(x, z, keepdims):
+    return moving.reshape(z, (1,) * len(x._k.shape)) if keepdims else z
+
+
+def sum(x, /, *, axis=None, dtype=None, keepdims=False):
+    """The sum of all values, or along axes (NumPy: sum). Exact sums, rounded once; of integers in 64 bits."""
+    if axis is None and dtype is None and type(x) is array.Array and x._k.exact and not keepdims:
+        return _sum(x)
+    x = array.as_operand(x)
+    wanted = _sum_type(x._k.dtype, dtype)
+    if wanted.kind == "f" and x._k.dtype is not wanted or wanted.kind == "c":
+        x = array.astype(x, wanted, copy=False)
+    if not _all_axes(x, axis):
+        z = _along("SUM", x, axis, keepdims, _sum_type(x._k.dtype, None))
+        return array.astype(z, wanted, copy=False)
+    env.env()
+    if wanted.kind == "f":
+        z = _sum(x)
+    elif wanted.kind == "c":
+        z = array.scalar_of(wanted, _complex(lib.dvec_sum_c128, x))
+    else:
+        z = array.scalar_of(wanted, _integer_sum(x, wanted))
+    return _kept(x, z, keepdims)
+
+
+def prod(x, /, *, axis=None, dtype=None, keepdims=False):
+    """The product of all values, or along axes (NumPy: prod). Of integers in 64 bits."""
+    x = array.as_operand(x)
+    wanted = _sum_type(x._k.dtype, dtype)
+    x = array.astype(x, wanted, copy=False)
+    if not _all_axes(x, axis) or wanted.kind in "iu":
+        return _along("PROD", x, axis, keepdims, wanted)
+    env.env()
+    z = array.scalar_of(wanted, _complex(lib.dvec_prod_c128, x)) if wanted.kind == "c" else _prod(x)
+    return _kept(x, z, keepdims)
+
+
+def _extreme(name, real, integer):
+    def reduce(x, /, *, axis=None, keepdims=False):
+        x = array.as_operand(x)
+        dtype = x._k.dtype
+        if dtype.kind == "c":
+            raise TypeError("complex values have no order")
+        if not x._k.size:
+            raise ValueError("the smallest or largest of no values")
+        if not _all_axes(x, axis) or dtype is dtypes.uint64:
+            return _along(name, x, axis, keepdims, dtype)
+        env.env()
+        if dtype.kind == "f":
+            z = real(x)
+        else:
+            value = _check_value(integer(x._v))
+            z = array.scalar_of(dtype, bool(value) if dtype.kind == "b" else value)
+        return _kept(x, z, keepdims)
+    return reduce
+
+
+min = amin = _extreme("MIN", _least, lib.dvec_min_value_i64)
+max = amax = _extreme("MAX", _largest, lib.dvec_max_value_i64)
+min.__name__, min.__doc__ = "min", "The smallest value, or along axes; NaN if one is NaN (NumPy: min)."
+max.__name__, max.__doc__ = "max", "The largest value, or along axes; NaN if one is NaN (NumPy: max)."
+
+
+def _count(x, axis):
+    count = 1
+    for k in moving.axes_of(axis, len(x._k.shape)):
+        count *= x._k.shape[k]
+    return count
+
+
+def mean(x, /, *, axis=None, keepdims=False):
+    """The mean value, of all or along axes (NumPy: mean)."""
+    x = array.as_operand(x)
+    if x._k.dtype.kind in "biu":
+        x = array.astype(x, _F64)
+    n = _count(x, axis)
+    total = sum(x, axis=axis, keepdims=keepdims)
+    return total / (float(n) if n else math.nan)
+
+
+def var(x, /, *, axis=None, correction=0.0, keepdims=False):
+    """The variance: the mean of squared distances from the mean, with n - correction for n (NumPy: var, ddof)."""
+    x = array.as_operand(x)
+    if x._k.dtype.kind in "biu":
+        x = array.astype(x, _F64)
+    n = _count(x, axis) - correction
+    d = x - mean(x, axis=axis, keepdims=True)
+    return sum(d * d, axis=axis, keepdims=keepdims) / (float(n) if n > 0 else math.nan)
+
+
+def std(x, /, *, axis=None, correction=0.0, keepdims=False):
+    """The standard deviation (NumPy: std)."""
+    from dome import elementwise
+    return elementwise.sqrt(var(x, axis=axis, correction=correction, keepdims=keepdims))
+
+
+def count_nonzero(x, /, *, axis=None, keepdims=False):
+    """The number of values that are not 0, of all or along axes."""
+    return sum(array.astype(x, dtypes.bool, copy=False), axis=axis, keepdims=keepdims)
+
+
+def any(x, /, *, axis=None, keepdims=False):
+    """Whether any value is not 0 (NumPy: any)."""
+    return _truth(x, axis, keepdims, "ANY")
+
+
+def all(x, /, *, axis=None, keepdims=False):
+    """Whether all values are not 0 (NumPy: all)."""
+    return _truth(x, axis, keepdims, "ALL")
+
+
+def _truth(x, axis, keepdims, name):
+    x = array.astype(array.as_operand(x), dtypes.bool, copy=False)
+    if not _all_axes(x, axis):
+        return _along(name, x, axis, keepdims, dtypes.bool)
+    found = int(sum(x).item())
+    z = array.scalar_of(dtypes.bool, found > 0 if name == "ANY" else found == x._k.size)
+    return _kept(x, z, keepdims)
+
+
+def _position(name, function):
+    def reduce(x, /, *, axis=None, keepdims=False):
+        x = array.as_operand(x)
+        if x._k.dtype.kind == "c":
+            raise TypeError("complex values have no order")
+        if not x._k.size:
+            raise ValueError("the position of the smallest or largest of no values")
+        if not _all_axes(x, axis):
+            return _along(name, x, axis, keepdims, dtypes.int64)
+        room = ffi.new("uint64_t *")
+        env.check_thread()
+        env.check(function(x._v, room))
+        return _kept(x, array.scalar_of(dtypes.int64, room[0]), keepdims)
+    return reduce
+
+
+argmin, argmax = _position("ARGMIN", lib.dvec_argmin), _position("ARGMAX", lib.dvec_argmax)
+argmin.__doc__ = "The position of the smallest value; the first of several (NumPy: argmin)."
+argmax.__doc__ = "The position of the largest value; the first of several (NumPy: argmax)."
+
+
+def _running(name, one_row):
+    def scan(x, /, *, axis=None, dtype=None, include_initial=False):
+        x = array.as_operand(x)
+        if axis is None:
+            if len(x._k.shape) != 1:
+                x = moving.reshape(x, (-1,))
+            axis = 0
+        axis = moving.axis_of(axis, len(x._k.shape))
+        wanted = _sum_type(x._k.dtype, dtype)
+        x = array.astype(x, wanted, copy=False)
+        env.check_thread()
+        if len(x._k.shape) == 1 and wanted.kind != "c":
+            z = array.new(x._k)
+            env.check(one_row(z._v, x._v))
+        else:
+            view = moving.described("scan", x._k.shape, moving.strides_of(x._k.shape), 0)
+            operation = getattr(lib, f"DVEC_{name}_ALONG")
+            z = array.wrap(env.pointer(lib.dvec_scan_view(x._v, view, operation, axis, ffi.NULL)), wanted, x._k.shape)
+        if include_initial:
+            from dome import creation
+            shape = tuple(1 if k == axis else n for k, n in enumerate(x._k.shape))
+            first = creation.zeros if name == "SUM" else creation.ones
+            z = moving.concat([first(shape, dtype=wanted), z], axis=axis)
+        return z
+    return scan
+
+
+cumulative_sum = cumsum = _running("SUM", lib.dvec_scan)
+cumulative_prod = cumprod = _running("PROD", lib.dvec_cumprod)
+cumulative_sum.__doc__ = "Running sums along an axis (NumPy: cumsum)."
+cumulative_prod.__doc__ = "Running products along an axis (NumPy: cumprod)."
+
+
+def _by_label(name, doc):
+    function = getattr(lib, f"dvec_{name}_by")
+
+    def reduce(labels, x, k, /):
+        width = x._k.size // (x._k.shape[0] or 1)
+        keep, v = array._indexing.flat_vector(x, width)
+        room = ffi.new("double[]", k * width)
+        env.check_thread()
+        status = function(v, labels._v, k, room)
+        array._indexing.done(keep)
+        env.check(status)
+        return _replicated(_F64, (k, *x._k.shape[1:]), room)
+    reduce.__name__, reduce.__doc__ = name + "_by", doc
+    return reduce
+
+
+def _replicated(dtype, shape, room):
+    """An array of values that every task has."""
+    from dome import local
+    z = array.of(dtype, shape)
+    if z._k.size:
+        local.take_part(z, ffi.cast("char *", room))
+    return z
+
+
+sum_by = _by_label("sum", "Row j: the sum of the rows of x whose label is j, for 0 ... k - 1 (NumPy: bincount with weights).")
+min_by = _by_label("min", "Row j: the smallest values of the rows of x whose label is j.")
+max_by = _by_label("max", "Row j: the largest values of the rows of x whose label is j.")
+
+
+def count_by(labels, k, /):
+    """How many labels are 0, 1, ... k - 1 (NumPy: bincount)."""
+    room = ffi.new("uint64_t[]", k)
+    env.check_thread()
+    env.check(lib.dvec_count_by(labels._v, k, room))
+    return _replicated(dtypes.int64, (k,), room)
+
+
+def histogram(x, bins=10, range=None):
+    """Counts by bin, and the edges of the bins (NumPy: histogram)."""
+    from dome import creation
+    low, high = range if range else (float(min(x)), float(max(x)))
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    counts = ffi.new("uint64_t[]", bins)
+    env.check_thread()
+    env.check(lib.dvec_histogram(x._v, bins, low, high, counts))
+    edges = [low + j * ((high - low) / bins) for j in builtins_range(bins)] + [high]
+    return _replicated(dtypes.int64, (bins,), counts), creation.asarray(edges)
+
+
+builtins_range = range
+
+
+def diff(x, /, *, axis=-1, n=1):
+    """Differences of neighbours along an axis (NumPy: diff)."""
+    axis = moving.axis_of(axis, len(x._k.shape))
+    for _ in builtins_range(n):
+        length = x._k.shape[axis]
+        if length < 1:
+            break
+        x = moving.part(x, axis, 1, length - 1) - moving.part(x, axis, 0, length - 1)
+    return x
+
+
+def _install():
+    A = array.Array
+    for function in (prod, min, max, mean, any, all, argmin, argmax):
+        name = function.__name__ if function.__name__ != "reduce" else {argmin: "argmin", argmax: "argmax"}[function]
+        setattr(A, name, _method(function))
+    A.var = lambda x, axis=None, ddof=0, keepdims=False: var(x, axis=axis, correction=ddof, keepdims=keepdims)
+    A.std = lambda x, axis=None, ddof=0, keepdims=False: std(x, axis=axis, correction=ddof, keepdims=keepdims)
+    A.cumsum, A.cumprod = (lambda x, axis=None: cumsum(x, axis=axis)), (lambda x, axis=None: cumprod(x, axis=axis))
+
+    def sum_method(x, axis=None, dtype=None, keepdims=False):
+        if axis is None and x._k.exact and dtype is None and not keepdims and type(x) is array.Array:
+            return _sum(x)
+        return sum(x, axis=axis, dtype=dtype, keepdims=keepdims)
+    A.sum = sum_method
+
+
+def _method(function):
+    def method(x, axis=None, keepdims=False):
+        return function(x, axis=axis, keepdims=keepdims)
+    method.__doc__ = function.__doc__
+    return method
+
+
+_install()

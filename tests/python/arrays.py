@@ -1,0 +1,344 @@
+"""Arrays beside NumPy's: the same shapes, types and values for any number of tasks."""
+import itertools
+import operator
+
+import numpy as np
+import pytest
+from conftest import same, values
+
+import dome as dm
+
+TYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "complex64",
+         "complex128"]
+SHAPES = [(1000,), (7,), (300, 5), (4, 5, 6), (1,), (0,), (3, 0), (700, 1), ()]
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_round_trip(rng, dtype, shape):
+    a = values(rng, dtype, shape)
+    x = dm.asarray(a)
+    same(x, a)
+    same(x.copy(), a)
+    same(dm.asarray(a.tolist(), dtype=getattr(dm, dtype)) if a.size else x, a)
+    assert np.array_equal(np.array(x.tolist() if a.size else [], dtype=dtype).reshape(shape), a)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("name", ["add", "sub", "mul", "truediv", "lt", "le", "gt", "ge", "eq", "ne", "and_", "or_", "xor"])
+def test_operators(rng, dtype, name):
+    function = getattr(operator, name)
+    kind = np.dtype(dtype).kind
+    if kind in "fc" and name in ("and_", "or_", "xor") or kind == "c" and name in ("lt", "le", "gt", "ge"):
+        with pytest.raises((TypeError, dm.Error)):
+            dm.asarray(values(rng, dtype, 5)).sum()
+            function(dm.asarray(values(rng, dtype, 5)), dm.asarray(values(rng, dtype, 5))).sum()
+        return
+    if kind == "b" and name in ("sub", "truediv"):
+        return
+    for shape in ((1000,), (300, 5), (2, 3, 4)):
+        a, b = values(rng, dtype, shape), values(rng, dtype, shape)
+        if name == "truediv":
+            b = np.where(b == 0, 1, b).astype(dtype)
+        wanted = function(a, b)
+        if name == "truediv" and kind in "iu":
+            wanted = wanted.astype("float64")
+        same(function(dm.asarray(a), dm.asarray(b)), wanted, 1e-6 if kind == "c" or dtype == "float32" else 0)
+
+
+@pytest.mark.parametrize("left,right", list(itertools.combinations(TYPES, 2)))
+def test_types_of_results(rng, left, right):
+    a, b = values(rng, left, 40), values(rng, right, 40)
+    assert (dm.asarray(a) + dm.asarray(b)).dtype == (a + b).dtype
+    assert dm.result_type(getattr(dm, left), getattr(dm, right)) == np.result_type(left, right)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64", "uint8"])
+def test_numbers(rng, dtype):
+    a = values(rng, dtype, (300, 4))
+    x = dm.asarray(a)
+    for number in (2, 3, 1.5):
+        if isinstance(number, float) and np.dtype(dtype).kind in "iu":
+            continue
+        for op in (operator.add, operator.sub, operator.mul, operator.lt, operator.eq):
+            same(op(x, number), op(a, np.dtype(dtype).type(number)))
+            same(op(number, x), op(np.dtype(dtype).type(number), a))
+    same(x + 0, a)
+    y = dm.asarray(a)
+    y += 2
+    y *= 3
+    same(y, (a + np.dtype(dtype).type(2)) * np.dtype(dtype).type(3))
+
+
+@pytest.mark.parametrize("shapes", [((300, 5), (5,)), ((300, 5), (300, 1)), ((300, 5), (1, 5)), ((300, 1), (5,)), ((4, 1, 6), (5, 1)),
+                                    ((1000,), (1,)), ((3, 4), ()), ((2, 300), (300,)), ((1, 300), (300, 1)), ((0, 3), (1, 3))])
+def test_broadcasting(rng, shapes):
+    a, b = (values(rng, "float64", shape) for shape in shapes)
+    same(dm.asarray(a) + dm.asarray(b), a + b)
+    same(dm.asarray(b) * dm.asarray(a), a * b)
+    same(dm.asarray(a) < dm.asarray(b), a < b)
+    same(dm.where(dm.asarray(a) > 0, dm.asarray(a), dm.asarray(b)), np.where(a > 0, a, b))
+    with pytest.raises(ValueError):
+        dm.zeros((3, 4)) + dm.zeros((4, 3))
+
+
+KEYS = [5, -1, slice(2, 9), slice(None, None, 3), slice(None, None, -1), slice(50, 10, -7), slice(3, 3), Ellipsis, None,
+        (slice(1, 4), slice(None, None, 2)), (2, 3), (slice(None), 1), (Ellipsis, 0), (None, slice(2, 5)), (1, Ellipsis, None),
+        (slice(None, None, -2), slice(None, None, -1))]
+
+
+@pytest.mark.parametrize("key", KEYS, ids=str)
+@pytest.mark.parametrize("shape", [(100,), (300, 5), (60, 4, 3)])
+def test_slices(rng, key, shape):
+    if isinstance(key, tuple) and sum(k is not None and k is not Ellipsis for k in key) > len(shape):
+        return
+    a = values(rng, "float64", shape)
+    x = dm.asarray(a)
+    same(x[key], a[key])
+    a[key] = 7
+    x[key] = 7
+    same(x, a)
+    new = values(rng, "float64", a[key].shape)
+    a[key] = new
+    x[key] = dm.asarray(new)
+    same(x, a)
+
+
+@pytest.mark.parametrize("shape", [(1000,), (300, 5), (6, 5, 4)])
+def test_masks_and_indices(rng, shape):
+    a = values(rng, "float64", shape)
+    x = dm.asarray(a)
+    same(x[x > 0], a[a > 0])
+    rows = a.reshape(shape[0], -1)[:, 0] > 0
+    same(x[dm.asarray(rows)], a[rows])
+    index = rng.integers(-shape[0], shape[0], 50)
+    same(x[dm.asarray(index)], a[index])
+    same(dm.take(x, dm.asarray(index % shape[-1]), axis=-1), np.take(a, index % shape[-1], axis=-1))
+    x[x < 0] = 0.0
+    a[a < 0] = 0
+    same(x, a)
+    places = np.unique(index % shape[0])
+    new = values(rng, "float64", (len(places), *shape[1:]))
+    x[dm.asarray(places)] = dm.asarray(new)
+    a[places] = new
+    same(x, a)
+    for ours, wanted in zip(dm.nonzero(x), np.nonzero(a)):
+        same(ours, wanted)
+    with pytest.raises(IndexError):
+        x[shape[0]]
+
+
+@pytest.mark.parametrize("shape", [(24,), (300, 4), (4, 5, 6), (1, 600)])
+def test_manipulation(rng, shape):
+    a = values(rng, "float64", shape)
+    x = dm.asarray(a)
+    same(x.reshape(-1), a.reshape(-1))
+    same(dm.reshape(x, (2, -1)), a.reshape(2, -1))
+    same(x.T, a.T)
+    for axis in range(len(shape)):
+        same(dm.flip(x, axis=axis), np.flip(a, axis))
+        same(dm.roll(x, 3, axis=axis), np.roll(a, 3, axis))
+        same(dm.expand_dims(x, axis=axis), np.expand_dims(a, axis))
+        same(dm.concat([x, x, x], axis=axis), np.concatenate([a, a, a], axis))
+        same(dm.stack([x, x], axis=axis), np.stack([a, a], axis))
+        same(dm.repeat(x, 2, axis=axis), np.repeat(a, 2, axis))
+        same(dm.moveaxis(x, axis, 0), np.moveaxis(a, axis, 0))
+    same(dm.flip(x), np.flip(a))
+    same(dm.roll(x, -5), np.roll(a, -5))
+    same(dm.squeeze(dm.expand_dims(x, axis=0)), a.squeeze() if shape[0] == 1 else a)
+    same(dm.tile(x, (2,) * len(shape)), np.tile(a, (2,) * len(shape)))
+    same(dm.broadcast_to(x, (3, *shape)), np.broadcast_to(a, (3, *shape)))
+    with pytest.raises(ValueError):
+        x.reshape(7)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int32", "uint8", "bool", "complex128", "int64"])
+@pytest.mark.parametrize("shape", [(1000,), (300, 5), (4, 5, 6), (1, 7)])
+def test_reductions(rng, dtype, shape):
+    a = values(rng, dtype, shape)
+    x = dm.asarray(a)
+    near = {"float64": 1e-13, "complex128": 1e-13, "float32": 1e-5}.get(dtype, 0)
+    for axis in [None, *range(len(shape)), tuple(range(len(shape)))]:
+        for keepdims in (False, True):
+            same(dm.sum(x, axis=axis, keepdims=keepdims), a.sum(axis=axis, keepdims=keepdims), near)
+            same(dm.any(x, axis=axis, keepdims=keepdims), a.any(axis=axis, keepdims=keepdims))
+            same(dm.all(x, axis=axis, keepdims=keepdims), a.all(axis=axis, keepdims=keepdims))
+            if not dtype.startswith("complex"):
+                same(dm.min(x, axis=axis, keepdims=keepdims), a.min(axis=axis, keepdims=keepdims))
+                same(dm.max(x, axis=axis, keepdims=keepdims), a.max(axis=axis, keepdims=keepdims))
+        if not isinstance(axis, tuple) and not dtype.startswith("complex"):
+            same(dm.argmin(x, axis=axis), a.argmin(axis=axis))
+            same(dm.argmax(x, axis=axis), a.argmax(axis=axis))
+        if dtype.startswith("float"):
+            same(dm.mean(x, axis=axis), a.mean(axis=axis), near)
+            same(dm.var(x, axis=axis), a.var(axis=axis), 10 * near)
+            same(dm.std(x, axis=axis), a.std(axis=axis), 10 * near)
+    for axis in range(len(shape)):
+        same(dm.cumulative_sum(x, axis=axis), np.cumsum(a, axis=axis), near * 100)
+    same(dm.prod(dm.asarray(a[:3])), a[:3].prod(), near)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int32", "uint8", "float32", "int64"])
+@pytest.mark.parametrize("shape", [(1000,), (300, 4), (4, 5, 6)])
+def test_sorting_and_sets(rng, dtype, shape):
+    a = values(rng, dtype, shape)
+    x = dm.asarray(a)
+    for axis in range(len(shape)):
+        same(dm.sort(x, axis=axis), np.sort(a, axis=axis))
+        same(dm.argsort(x, axis=axis), np.argsort(a, axis=axis, kind="stable"))
+    same(dm.sort(x, descending=True), -np.sort(-a.astype("float64")).astype(dtype) if dtype != "uint8" else np.sort(a)[..., ::-1])
+    same(dm.unique_values(x), np.unique(a))
+    found = dm.unique_all(x)
+    wanted = np.unique(a, return_index=True, return_inverse=True, return_counts=True)
+    for ours, theirs in zip(found, (wanted[0], wanted[1], wanted[2].reshape(shape), wanted[3])):
+        same(ours, theirs)
+    row = np.sort(a.reshape(-1))
+    same(dm.searchsorted(dm.asarray(row), x), np.searchsorted(row, a))
+    same(dm.searchsorted(dm.asarray(row), x, side="right"), np.searchsorted(row, a, side="right"))
+    same(dm.isin(x, dm.asarray(a.reshape(-1)[:5])), np.isin(a, a.reshape(-1)[:5]))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "complex128"])
+@pytest.mark.parametrize("shapes", [((300, 5), (5, 7)), ((4, 6), (6,)), ((6,), (6, 300)), ((6,), (6,)), ((3, 4, 5), (5, 2)),
+                                    ((2, 3, 4), (2, 4, 5)), ((300, 300), (300, 300))], ids=str)
+def test_products(rng, dtype, shapes):
+    if len(shapes[0]) * shapes[0][0] > 500 and dtype in ("int64", "complex128"):
+        return
+    a, b = (values(rng, dtype, shape) for shape in shapes)
+    same(dm.asarray(a) @ dm.asarray(b), a @ b, 1e-4 if dtype == "float32" else 1e-10)
+
+
+def test_linear_algebra(rng):
+    a, b = values(rng, "float64", (4, 5)), values(rng, "float64", (5, 6))
+    x, y = dm.asarray(a), dm.asarray(b)
+    same(dm.tensordot(x, y, axes=1), np.tensordot(a, b, 1), 1e-12)
+    same(dm.outer(x[0], y[0]), np.outer(a[0], b[0]), 1e-12)
+    same(dm.trace(x), np.trace(a), 1e-12)
+    same(dm.linalg.diagonal(x, offset=1), np.diagonal(a, 1))
+    same(dm.vecdot(x, x), (a * a).sum(-1), 1e-12)
+    same(dm.norm(x), np.linalg.norm(a), 1e-12)
+    same(dm.norm(x, axis=1), np.linalg.norm(a, axis=1), 1e-12)
+    same(dm.cross(x[:, :3], x[:, 1:4]), np.cross(a[:, :3], a[:, 1:4]), 1e-12)
+
+
+def test_creation():
+    same(dm.zeros((3, 4)), np.zeros((3, 4)))
+    same(dm.ones(5, dtype=dm.int32), np.ones(5, "int32"))
+    same(dm.full((2, 3), 7), np.full((2, 3), 7))
+    same(dm.arange(10), np.arange(10))
+    same(dm.arange(3, 20, 4), np.arange(3, 20, 4))
+    same(dm.arange(10, 0, -3, dtype=dm.int8), np.arange(10, 0, -3, dtype="int8"))
+    same(dm.arange(0.5, 3.0, 0.5), np.arange(0.5, 3.0, 0.5))
+    same(dm.linspace(0.0, 1.0, 11), np.linspace(0, 1, 11), 1e-15)
+    same(dm.eye(4, 5, k=1), np.eye(4, 5, 1))
+    same(dm.tril(dm.ones((4, 5))), np.tril(np.ones((4, 5))))
+    same(dm.triu(dm.ones((300, 5)), k=1), np.triu(np.ones((300, 5)), 1))
+    for ours, wanted in zip(dm.meshgrid(dm.arange(3), dm.arange(4)), np.meshgrid(np.arange(3), np.arange(4))):
+        same(ours, wanted)
+
+
+@pytest.mark.parametrize("name", ["sqrt", "exp", "log", "sin", "cos", "tan", "arctan", "sinh", "cosh", "tanh", "floor", "ceil", "trunc",
+                                  "round", "abs", "sign", "expm1", "log1p", "log2", "log10", "isnan", "isfinite", "isinf", "negative",
+                                  "square"])
+def test_functions(rng, name):
+    a = np.abs(values(rng, "float64", (300, 3))) + 0.25
+    if name in ("floor", "ceil", "trunc", "round", "abs", "sign", "negative"):
+        a -= 1.0
+    same(getattr(dm, name)(dm.asarray(a)), getattr(np, name)(a), 1e-14 if name in ("sqrt", "exp", "log", "sin", "cos", "tan", "arctan",
+         "sinh", "cosh", "tanh", "expm1", "log1p", "log2", "log10") else 0)
+
+
+def test_scalars():
+    x = dm.arange(1000.0)
+    s = x.sum()
+    assert float(1 - s) == 1 - 499500.0 and float(s / 4) == 124875.0 and float(2 * s + s) == 3 * 499500.0
+    assert s > 1.0 and s == 499500.0 and bool(s) and int(s) == 499500
+    same(x * s, np.arange(1000.0) * 499500.0)
+    same(x + (1 - s) / 8, np.arange(1000.0) + (1 - 499500.0) / 8)
+    assert float(dm.asarray(1.0) / 0.0) == float("inf")
+    x += (1 - x.sum()) / 1000
+    assert abs(float(x.sum()) - 1) < 1e-6
+    assert f"{x.max():.1f}" == f"{float(x.max()):.1f}"
+
+
+def test_random_and_labels(rng):
+    x = dm.random.random(5000, seed=3)
+    values = x.numpy()
+    assert 0 <= values.min() and values.max() < 1 and abs(values.mean() - 0.5) < 0.05
+    assert np.array_equal(values, dm.random.random((5000,), seed=3).numpy())
+    labels = rng.integers(0, 7, 600)
+    rows = rng.random((600, 3))
+    sums = dm.sum_by(dm.asarray(labels), dm.asarray(rows), 7)
+    wanted = np.zeros((7, 3))
+    np.add.at(wanted, labels, rows)
+    same(sums, wanted, 1e-12)
+    same(dm.count_by(dm.asarray(labels), 7), np.bincount(labels, minlength=7))
+
+
+def test_what_is_refused():
+    x = dm.zeros(5)
+    import pickle
+    with pytest.raises(TypeError, match="dome.save"):
+        pickle.dumps(x)
+    for wrong in ([object()], ["a"], np.array(["a"]), np.array([None]), np.array(["2020-01-01"], "datetime64[D]")):
+        with pytest.raises(TypeError):
+            dm.asarray(wrong)
+    with pytest.raises(ValueError):
+        bool(x)
+    with pytest.raises(TypeError):
+        dm.asarray(1 + 2j).__float__()
+    with pytest.raises(TypeError):
+        x[:2] = 1j
+    with pytest.raises(OverflowError):
+        dm.zeros(5, dtype=dm.uint8) + 300
+    with pytest.raises(ValueError):
+        dm.asarray([[1, 2], [3]])
+
+
+def test_files(tmp_path_factory):
+    import os
+    folder = dm.tasks.bcast(str(tmp_path_factory.mktemp("files")))
+    for shape in ((1000,), (300, 5), (3, 4, 5)):
+        a = np.arange(np.prod(shape), dtype="float64").reshape(shape)
+        dm.save(os.path.join(folder, "x.npy"), dm.asarray(a))
+        same(dm.load(os.path.join(folder, "x.npy")), a)
+        assert np.array_equal(np.load(os.path.join(folder, "x.npy")), a)
+    with pytest.raises(OSError):
+        dm.load(os.path.join(folder, "none.npy"))
+
+
+def test_tasks():
+    n = dm.size()
+    assert dm.tasks.allgather({"rank": dm.rank()}) == [{"rank": r} for r in range(n)]
+    assert dm.tasks.allreduce(dm.rank() + 1) == n * (n + 1) // 2
+    dm.tasks.send(("from", dm.rank()), (dm.rank() + 1) % n)
+    assert dm.tasks.recv((dm.rank() - 1) % n) == ("from", (dm.rank() - 1) % n)
+    assert dm.tasks.bcast([dm.rank(), "a"], root=n - 1) == [n - 1, "a"]
+
+
+def test_local_part():
+    x = dm.arange(1000.0)
+    part = x.local
+    own = part.numpy()
+    assert np.array_equal(own, np.arange(part.first, part.first + len(part)))
+    own += 1
+    same(x, np.arange(1000.0) + 1)
+    with x.pinned() as part:
+        part[:] = 5.0
+        with pytest.raises(dm.Error):
+            dm.zeros(3)
+        with pytest.raises(dm.Error):
+            x + x
+    same(x, np.full(1000, 5.0))
+    assert np.array_equal(np.asarray(x), np.full(1000, 5.0))
+
+
+def test_sparse(rng):
+    scipy_sparse = pytest.importorskip("scipy.sparse")
+    a = scipy_sparse.random(300, 200, 0.05, format="csr", random_state=np.random.RandomState(1))
+    A = dm.sparse.csr_matrix(a)
+    x = rng.random(200)
+    part = slice(None) if dm.size() == 1 else None
+    wanted = a @ x * (1 if part else dm.size())  # each task has given all entries
+    same(A @ dm.asarray(x), wanted, 1e-12)
+    same(dm.asarray(rng.random(300)) @ A * 0.0, np.zeros(200))
