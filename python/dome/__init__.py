@@ -83,3 +83,11 @@ def __array_namespace_info__():
 def broadcast_shapes(*shapes):
     """The shape that arrays of these shapes have together."""
     return array.broadcast_shapes(*shapes)
+
+
+def __getattr__(name):
+    """`dome.Client` on first use: programs that are no clients need nothing of it."""
+    if name == "Client":
+        from dome.interactive import Client
+        return Client
+    raise AttributeError(f"module 'dome' has no attribute {name!r}")

@@ -43,7 +43,7 @@ def _error_of(told):
     name = told["type"]
     if name not in _kinds:
         base = getattr(builtins, name, None) or getattr(errors, name, None)
-        usable = isinstance(base, type) and issubclass(base, Exception) and not issubclass(base, (UnicodeError, SyntaxError))
+        usable = isinstance(base, type) and issubclass(base, Exception) and not issubclass(base, (UnicodeError, SyntaxError, AttributeError, StopIteration))
         bases = (WorkerError,) if not usable or base is errors.Error else (WorkerError, base)
         _kinds[name] = type(name, bases, {"__module__": "dome.interactive"})
     error = _kinds[name](f"{told['text']}\n\nOn task {told['rank']} of the workers:\n{told['traceback']}".rstrip())

@@ -255,7 +255,7 @@ class RemoteArray:
             client._record("put", None, *words)
 
     def __getattr__(self, name):
-        if name.startswith("_"):
+        if name.startswith("_") or name in RemoteArray.__dict__:
             raise AttributeError(name)
         return Function(self._client, "method:" + name, self)
 

@@ -213,8 +213,7 @@ def to_vector(x, target, is_array=False):
     if type(x) is array.Scalar:
         env.check(lib.dvec_fill_value(v, array.packed(x._k.dtype, x.item())))
         if x._w is not None:
-            (lib.dvec_free if not is_array else lib.dvec_free)(x._w)
-            memory._numbers.pop(x._w, None)
+            memory.free(x._w)
         x._w = v
     else:
         env.check(lib.dvec_copy(v, x._v))
@@ -272,9 +271,9 @@ def find(path):
     if where == "attr":
         return lambda x: getattr(x, name)
     found = dome
-    for part in name.split("."):
+    for part in path.split("."):
         if part.startswith("_"):
-            raise AttributeError(f"dome has no public name {name}")
+            raise AttributeError(f"dome has no public name {path}")
         found = getattr(found, part)
     return found
 
@@ -295,6 +294,8 @@ class Batch:
                 dome.local.take_part(z, ffi.cast("char *", ffi.from_buffer(ref.data)))
             assert creation
             return z
+        if ref.number not in self.keep.objects:
+            raise errors.Error("the workers do not have this array: the call that was to make it was given up")
         x = self.keep.objects[ref.number]
         if isinstance(x, Failed):
             raise x
@@ -379,7 +380,7 @@ class Batch:
             if last is not None:
                 result = eval(compile(ast.Expression(last.value), name, "eval"), self.keep.space)
                 if result is not None:
-                    print(repr(result))
+                    print(str(result) if isinstance(result, array.Array) else repr(result))
             out.flush()
 
     def finish(self):
@@ -475,6 +476,7 @@ class Loop:
     def save(self):
         """A loop boundary with a checkpoint. The number of tasks may change here."""
         begin = time.monotonic()
+        memory.boundary()
         env.check(lib.dscalar_set_i64(self.done, self.number))
         env.check(lib.dome_checkpoint(state.env))
         self.saved_at = time.monotonic()
