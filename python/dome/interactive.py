@@ -29,6 +29,9 @@ class WorkerError(errors.Error):
 
     kind, traceback, rank = "Error", "", 0
 
+    def __str__(self):
+        return str(self.args[0]) if self.args else ""
+
 
 class WorkersEnded(errors.Error):
     """The workers have ended; their arrays are gone."""
@@ -79,6 +82,7 @@ class Client:
         self._log, self._number, self._handle = [], 0, 0
         self._base, self._table, self._definitions, self._count = 0, {}, [], 0
         self._connection = self._hello = self._ended = self._raised = None
+        self._meeting = (None, {})
         self._unhealed, self._last_lines = {}, []
         self._restarts = -1
         self._folder = tempfile.mkdtemp(prefix="dome-client-")  # mode 0700
@@ -156,7 +160,7 @@ class Client:
                 continue
             except OSError:
                 break
-            self._serve_one(connection)
+            threading.Thread(target=self._serve_one, args=(connection,), daemon=True).start()
         with self._told:
             time.sleep(0.1)
             reason = self._last_lines[-1] if self._last_lines else f"status {self._process.poll()}"
@@ -173,10 +177,16 @@ class Client:
                     return
                 protocol.prove(connection, self._secret, b"client", b"worker")
                 connection.settimeout(None)
-                self._welcome(connection, json.loads(protocol.receive(connection)[0]))
+                first = json.loads(protocol.receive(connection)[0])
+                if "hello" in first:
+                    self._welcome(connection, first)
                 while True:
                     text, blobs = protocol.receive(connection)
-                    self._hear(json.loads(text), blobs)
+                    message = json.loads(text)
+                    if "cell" in message:
+                        self._meet(connection, message)
+                    else:
+                        self._hear(message, blobs)
             except (OSError, protocol.Closed, ValueError):
                 pass
             finally:
@@ -232,8 +242,28 @@ class Client:
                 self._definitions = reply["definitions"]
         self._base = max(self._base, done)
 
+    def _meet(self, connection, message):
+        """A task has come to the end of a cell. When all have, those that have failed may go on: nobody waits in vain."""
+        with self._lock:
+            number = message["cell"]
+            if self._meeting[0] != (number, self._restarts):
+                self._meeting = (number, self._restarts), {}
+            there = self._meeting[1]
+            there[message["rank"]] = connection if message["failed"] else None
+            free = [one for one in there.values() if one] if len(there) == self._hello["hello"] else []
+        for one in free:
+            with self._sending:
+                try:
+                    protocol.send(one, {"go": number})
+                except OSError:
+                    pass  # the task is lost, which the hub sees
+
     def _hear(self, message, blobs):
         if "out" in message:
+            with self._lock:
+                again = not any(entry.number == message["n"] and not entry.reply for entry in self._log)
+            if again:
+                return  # it has been shown
             sys.stdout.write(message["out"])
             sys.stdout.flush()
             return

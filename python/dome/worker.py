@@ -27,16 +27,17 @@ from dome._dome import ffi, lib
 
 TICK = 2.0  # seconds without a message after which the tasks pass a loop boundary: `dome grow` waits for one
 SAVE_SHARE = 20  # while messages come, a checkpoint after so many times what the last one took
+OTHERS_SECONDS = 1.0  # for so long a task that has failed waits for the others to come to the end of the cell
 PLAIN_BYTES = 65536  # a longer value of a cell is not kept for after a loss
 
 
 state = env.state
 
 
-# ---- the connection, in task 0 ----
+# ---- the connections: of task 0, for everything; of the others on its host, for cells that fail ----
 
 class Link:
-    """The connection to the client. A thread receives, and ends the program if the client has gone in a long call."""
+    """A connection to the client. Task 0 has a thread that receives, and ends the program if the client has gone."""
 
     def __init__(self, folder):
         with open(os.path.join(folder, "secret"), "rb") as file:
@@ -47,6 +48,7 @@ class Link:
             raise protocol.Closed("the socket belongs to another user")
         protocol.prove(self.socket, secret, b"worker", b"client")
         self.queue, self.lock, self.leaving = queue.Queue(), threading.Lock(), threading.Event()
+        self.verdicts = queue.Queue()
 
     def start(self):
         threading.Thread(target=self.receive, daemon=True).start()
@@ -54,10 +56,11 @@ class Link:
     def receive(self):
         try:
             while True:
-                self.queue.put(protocol.receive(self.socket))
+                frame = protocol.receive(self.socket)
+                (self.verdicts if frame[0].startswith(b'{"go"') else self.queue).put(frame)
         except (OSError, protocol.Closed):
             self.queue.put(None)
-        if not self.leaving.wait(3.0):  # the call under way is of no use to anybody
+        if state.rank == 0 and not self.leaving.wait(3.0):  # the call under way is of no use to anybody
             os.kill(os.getppid(), signal.SIGTERM)
             time.sleep(0.2)
             os.kill(os.getppid(), signal.SIGTERM)
@@ -81,7 +84,7 @@ class Stream(io.TextIOBase):
     """Standard output of a cell in task 0: the client shows it."""
 
     def __init__(self, link):
-        self.link, self.kept = link, []
+        self.link, self.kept, self.batch = link, [], 0
 
     def writable(self):
         return True
@@ -95,7 +98,7 @@ class Stream(io.TextIOBase):
     def flush(self):
         if self.kept:
             text, self.kept = "".join(self.kept), []
-            self.link.send({"out": text})
+            self.link.send({"out": text, "n": self.batch})
 
 
 # ---- state that outlives a loss ----
@@ -281,8 +284,9 @@ def find(path):
 class Batch:
     """One message of the client, carried out."""
 
-    def __init__(self, keep, message, blobs, stream):
-        self.keep, self.number, self.calls, self.blobs, self.stream = keep, message["n"], message["calls"], blobs, stream
+    def __init__(self, keep, message, blobs, stream, link):
+        self.keep, self.link = keep, link
+        self.number, self.calls, self.blobs, self.stream = message["n"], message["calls"], blobs, stream
         self.results, self.out, self.error, self.made, self.cell = {}, [], None, 0, False
 
     def value(self, ref):
@@ -326,8 +330,6 @@ class Batch:
                     self.error = (at, error)
                 if into is not None:
                     self.keep.objects[into] = Failed(f"the call that was to make it has failed: {type(error).__name__}: {error}")
-                if kind == "cell" and isinstance(error, errors.MismatchError):
-                    give_up(self.number, error)
 
     def arguments(self, args, kwargs):
         return (protocol.decode(args, self.blobs, self.value),
@@ -375,6 +377,8 @@ class Batch:
         self.keep.definitions += definitions_of(tree)
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
         out = self.stream or io.StringIO()
+        if self.stream:
+            out.batch = self.number
         with contextlib.redirect_stdout(out):
             exec(compile(tree, name, "exec"), self.keep.space)
             if last is not None:
@@ -385,11 +389,9 @@ class Batch:
 
     def finish(self):
         """Agrees on failures, and says what the client is to know."""
-        failed = -1 if self.error is None else state.rank
-        try:
-            ranks = dome_max((failed, -1 if self.error is None else state.size - state.rank))
-        except errors.MismatchError as error:
-            give_up(self.number, self.error[1] if self.error else error)
+        if self.cell and state.size > 1:
+            self.meet()
+        ranks = dome_max((-1 if self.error is None else state.rank, -1 if self.error is None else state.size - state.rank))
         told = None
         if max(ranks) >= 0:
             first = state.size - ranks[1]
@@ -399,6 +401,21 @@ class Batch:
         text = {"n": self.number, "results": list(self.results.items()), "error": told, "changed": changed, "gone": gone,
                 "count": self.keep.count, "definitions": self.keep.definitions if self.cell else None}
         return text, [part.data if isinstance(part, protocol.Values) else part for part in self.out]
+
+
+    def meet(self):
+        """After a cell. A task that has failed must know that the others come to the end of the cell, before it makes the next
+        collective call: they may wait for it in another one. The client knows when all tasks are there.
+        """
+        if self.link:
+            self.link.send({"cell": self.number, "rank": state.rank, "failed": self.error is not None})
+        if self.error is None:
+            return
+        try:
+            if not self.link or json.loads(self.link.verdicts.get(timeout=OTHERS_SECONDS)[0])["go"] != self.number:
+                give_up(self.number, self.error[1])
+        except queue.Empty:
+            give_up(self.number, self.error[1])
 
 
 def describe_error(failure, rank):
@@ -421,16 +438,15 @@ def definitions_of(tree):
 
 
 def give_up(number, error):
-    """The tasks have made different calls, because one has failed: all go back to the state before the batch.
+    """This task has failed, and others wait for it in vain: all go back to the state before the batch.
 
-    This task tells the client why, and is lost; the hub heals the program.
+    The task tells the client why, and is lost; the hub heals the program.
     """
     told = describe_error((0, error), state.rank)
     told["n"] = number
-    if not isinstance(error, errors.MismatchError):
-        sys.stderr.write(MARK + json.dumps(told) + "\n")
-        sys.stderr.flush()
-    time.sleep(0.3)  # the line takes its way through PVM
+    sys.stderr.write(MARK + json.dumps(told) + "\n")
+    sys.stderr.flush()
+    time.sleep(0.2)  # the line takes its way through PVM
     os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -451,17 +467,21 @@ def broadcast(frame):
 class Loop:
     def __init__(self, folder):
         dome.init()
-        self.link = Link(folder) if state.rank == 0 else None
+        beside = state.rank == 0 or env.host(state.rank) == env.host(0)
+        self.link = Link(folder) if beside else None
         self.keep = State()
         self.done = env.pointer(lib.dscalar_new(state.env, b"client-batch", lib.dome_type_basic(lib.DOME_KIND_I64)))
         self.number = int(lib.dscalar_get_i64(self.done)) if lib.dome_is_restarting(state.env) else 0
-        self.stream = Stream(self.link) if self.link else None
+        self.stream = Stream(self.link) if state.rank == 0 else None
         self.dirty, self.cost, self.saved_at = False, 0.0, time.monotonic()
 
     def begin(self):
         """Tells the client who is there, and takes over what it knows of the state."""
         frame = None
-        if self.link:
+        if state.rank and self.link:
+            self.link.send({"side": state.rank})
+            self.link.start()
+        if state.rank == 0:
             hosts = [env.host(rank) for rank in range(state.size)]
             self.link.send({"hello": state.size, "pid": os.getpid(), "hub": os.getppid(), "hosts": hosts, "done": self.number,
                             "view": int(lib.dome_epoch(state.env))})
@@ -481,7 +501,7 @@ class Loop:
         env.check(lib.dome_checkpoint(state.env))
         self.saved_at = time.monotonic()
         self.cost, self.dirty = self.saved_at - begin, False
-        if self.link:
+        if state.rank == 0:
             self.link.send({"saved": self.number})
 
     def wait(self):
@@ -496,7 +516,7 @@ class Loop:
     def run(self):
         while True:
             frame = None
-            if self.link:
+            if state.rank == 0:
                 frame = self.wait()
                 frame = (b'{"end": 1}', []) if frame is None else (frame, []) if isinstance(frame, bytes) else frame
             text, blobs = broadcast(frame)
@@ -506,11 +526,11 @@ class Loop:
             if "save" in message:
                 self.save()
                 continue
-            batch = Batch(self.keep, message, blobs, self.stream)
+            batch = Batch(self.keep, message, blobs, self.stream, self.link)
             batch.run()
             reply, out = batch.finish()
             self.number, self.dirty = batch.number, True
-            if self.link:
+            if state.rank == 0:
                 self.link.send(reply, out)
 
 
