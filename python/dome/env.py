@@ -186,10 +186,9 @@ def _report(kind, value, trace):
     if not state.env or os.getpid() != state.pid or state.size == 1:
         sys.__excepthook__(kind, value, trace)
         return
-    marked = "".join(f"[task {state.rank}] {line}\n" for line in text.splitlines())
     try:
         sys.stdout.flush()
-        sys.stderr.write(marked)
+        sys.stderr.write(text)
         sys.stderr.flush()
     except (OSError, ValueError):
         pass

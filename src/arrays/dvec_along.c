@@ -18,7 +18,8 @@ typedef struct reduction {
     dome_along what;
     dome_type type;          /* of the values as they are reduced: parts of complex values are values of their own */
     dome_type first, second; /* of the parts of results; second: NULL if there is none */
-    uint64_t inner;          /* with both parts of complex values */
+    uint64_t each;           /* parts of a value that are reduced: 2 of complex ones */
+    uint64_t inner;          /* the inner extent in parts */
     dvec *z;
 } reduction;
 
@@ -60,7 +61,7 @@ static dome_span results_of(const reduction *r, dome_span values)
 static void own_values(const reduction *r, dome_span spans[2], const char *data[2])
 {
     dvec_span own[2];
-    const uint64_t each = r->rows.x->width * (r->inner / r->rows.inner);
+    const uint64_t each = r->rows.x->width * r->each;
     dvec__spans(r->rows.x, own);
     for (int k = 0; k < 2; k++) {
         spans[k] = (dome_span){own[k].first * each, own[k].count * each};
@@ -172,8 +173,8 @@ static uint64_t shared(const routes *w, int from, int to)
 static void find_routes(const reduction *r, routes *w)
 {
     const int size = r->rows.x->env->size, rank = r->rows.x->env->rank;
-    w->from = dvec__parts_of(r->rows.x, r->inner / r->rows.inner);
-    w->to = dvec__parts_of(r->z, r->inner / r->rows.inner);
+    w->from = dvec__parts_of(r->rows.x, r->each);
+    w->to = dvec__parts_of(r->z, r->each);
     for (int k = 0; k < 2 * size; k++)
         w->from[k] = results_of(r, w->from[k]);
     w->counts = g_new0(uint64_t, 2 * (gsize)size);
@@ -300,7 +301,7 @@ static void store_results(const reduction *r, const dome_along_state *all)
 {
     dvec *z = r->z;
     const bool mean = r->operation == DVEC_MEAN_ALONG;
-    const uint64_t values = z->local * (r->inner / r->rows.inner);
+    const uint64_t values = z->local * r->each;
     const double n = (double)r->rows.count;
     const size_t size = dome_type_size(r->type);
     if (r->what == DOME_ALONG_SUM) {
@@ -340,7 +341,7 @@ static void multiply_row(dome_type type, const char *row, uint64_t count, char *
 /* The exact sum of a row, or its mean. */
 static void sum_row(const reduction *r, const char *row, char *to)
 {
-    const uint64_t each = r->inner / r->rows.inner;
+    const uint64_t each = r->each;
     const size_t size = dome_type_size(r->type);
     for (uint64_t k = 0; k < each; k++) {
         const double sum = dome__along_exact(r->type, row + k * size, r->rows.count, each);
@@ -410,7 +411,7 @@ static void add_exactly(const reduction *r, dome_exact_sum *sums)
 static int sum_few(const reduction *r)
 {
     const dvec *x = r->rows.x;
-    const uint64_t count = r->rows.outer * r->inner, each = r->inner / r->rows.inner;
+    const uint64_t count = r->rows.outer * r->inner, each = r->each;
     const double n = r->operation == DVEC_MEAN_ALONG ? (double)r->rows.count : 1;
     dome_exact_sum *sums = g_try_new(dome_exact_sum, count);
     int status = dvec__agree_memory(x, sums || count == 0, "exact sums");
@@ -479,6 +480,7 @@ static bool choose(reduction *r, dome_type type, dome_type *result)
     const dome_type_kind kind = dome_type_kind_of(type);
     const bool sums = r->operation <= DVEC_MEAN_ALONG;
     r->type = type;
+    r->each = 1;
     if (!sums)
         r->what = others[r->operation];
     else if (is_integer(type))
@@ -487,6 +489,7 @@ static bool choose(reduction *r, dome_type type, dome_type *result)
         r->what = DOME_ALONG_SUM;
     if (sums && is_complex(type)) {
         r->type = kind == DOME_KIND_C64 ? DOME_F32 : DOME_F64;
+        r->each = 2;
         r->inner *= 2;
     }
     r->first = dome__along_first(r->what, r->type);

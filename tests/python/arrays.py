@@ -316,15 +316,22 @@ def test_tasks():
     assert dm.tasks.bcast([dm.rank(), "a"], root=n - 1) == [n - 1, "a"]
 
 
+def parts_of(part):
+    while part:
+        yield part
+        part = part.rest
+
+
 def test_local_part():
     x = dm.arange(1000.0)
-    part = x.local
-    own = part.numpy()
-    assert np.array_equal(own, np.arange(part.first, part.first + len(part)))
-    own += 1
+    for part in parts_of(x.local):
+        own = part.numpy()
+        assert np.array_equal(own, np.arange(part.first, part.first + len(part)))
+        own += 1
     same(x, np.arange(1000.0) + 1)
-    with x.pinned() as part:
-        part[:] = 5.0
+    with x.pinned() as first:
+        for part in parts_of(first):
+            part[:] = 5.0
         with pytest.raises(dm.Error):
             dm.zeros(3)
         with pytest.raises(dm.Error):
@@ -338,7 +345,9 @@ def test_sparse(rng):
     a = scipy_sparse.random(300, 200, 0.05, format="csr", random_state=np.random.RandomState(1))
     A = dm.sparse.csr_matrix(a)
     x = rng.random(200)
-    part = slice(None) if dm.size() == 1 else None
-    wanted = a @ x * (1 if part else dm.size())  # each task has given all entries
-    same(A @ dm.asarray(x), wanted, 1e-12)
-    same(dm.asarray(rng.random(300)) @ A * 0.0, np.zeros(200))
+    same(A @ dm.asarray(x), a @ x, 1e-12)
+    y = rng.random(300)
+    same(dm.asarray(y) @ A, y @ a, 1e-12)
+    same(A.T @ dm.asarray(y), a.T @ y, 1e-12)
+    same(A @ dm.asarray(np.stack([x, x], axis=1)), a @ np.stack([x, x], axis=1), 1e-12)
+    assert A.nnz == a.nnz and A.shape == a.shape
