@@ -319,6 +319,12 @@ def scalar(kind, value, w=None, s=None):
     return z
 
 
+def set_scalar(x, value):
+    """A 0-d array gets another value; what stood for the one before goes as if the array had."""
+    Scalar.__del__(x)
+    x._value, x._w, x._s = value, None, None
+
+
 def scalar_of(dtype, value):
     return scalar(memory.kind_of(dtype, ()), value)
 

@@ -256,7 +256,7 @@ def take_along_axis(x, indices, /, *, axis=-1):
 def put(x, key, value):
     env.env()
     if type(x) is array.Scalar:
-        raise TypeError("an array without dimensions is a value that does not change")
+        return put_scalar(x, key, value)
     if isinstance(key, list):
         key = array._creation.asarray(key)
     if not isinstance(value, (array.Array, *array._Number)):
@@ -287,6 +287,22 @@ def _without_front(value, ndim):
 def _castable(x, value):
     if value._k.dtype.kind == "c" and x._k.dtype.kind != "c":
         raise TypeError(f"complex values do not fit into an array of {x._k.dtype}")
+
+
+def put_scalar(x, key, value):
+    """x[()] = value and x[...] = value for a 0-d array, or x[mask] = value with a 0-d mask."""
+    if _is_mask(key) and key._k.shape == () or isinstance(key, bool):
+        if not key:
+            return
+    else:
+        view_of((), key)
+    if not isinstance(value, array.Array):
+        value = array.of_value(x._k.dtype, value)
+    if value._k.size != 1:
+        raise array.ShapeMismatch(((), value._k.shape))
+    _castable(x, value)
+    number = moving.to_scalar(array.astype(value, x._k.dtype, copy=False)).item()
+    array.set_scalar(x, number)
 
 
 def put_all(x, value):
