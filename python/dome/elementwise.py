@@ -12,9 +12,9 @@ def _unary(name, types, doc, real_result=False, mask=False):
     function = getattr(lib, "dvec_" + name)
 
     def compute(x, /):
-        if type(x) is array.Array and x._k.real and not mask and env._ident() == env.state.owner:
+        if type(x) is array.Distributed and x._k.real and not mask and env._ident() == env.state.owner:
             k = x._k
-            z = object.__new__(array.Array)
+            z = object.__new__(array.Distributed)
             z._k = k
             z._v = v = k.pool.pop() if k.pool else memory.make(k)
             if function(v, x._v):
