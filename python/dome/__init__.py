@@ -18,7 +18,7 @@ array._indexing, array._creation, array._moving = indexing, creation, moving
 from dome import statistics  # noqa: E402
 
 array._statistics = statistics
-from dome import elementwise, files, linalg, local, loop as _loop, random, scalar, searching, sparse, tasks  # noqa: E402
+from dome import decompositions, elementwise, files, linalg, local, loop as _loop, random, scalar, searching, sparse, tasks  # noqa: E402
 from dome import dtypes, errors  # noqa: E402
 from dome.array import Array, astype  # noqa: E402
 from dome.creation import (arange, asarray, e, empty, empty_like, eye, from_dlpack, full, full_like, identity, inf,  # noqa: E402
