@@ -348,8 +348,7 @@ def scalar(kind, value, future=None):
 
 def set_scalar(x, value):
     """A 0-d array gets another value; what stood for the one before goes as if the array had."""
-    Scalar.__del__(x)
-    x._value, x._w, x._s = value, None, None
+    x._value, x._future, x._box = value, None, None
 
 
 def scalar_of(dtype, value):

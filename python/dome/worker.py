@@ -21,7 +21,7 @@ import time
 import traceback
 
 import dome
-from dome import array, env, errors, memory, protocol
+from dome import array, dtypes, env, errors, memory, protocol
 from dome.worker_mark import MARK
 from dome._dome import ffi, lib
 
@@ -123,7 +123,7 @@ class State:
     def settle(self, after_cell):
         """Gives each array that has a holder a named vector, and takes it from others. Returns what has changed."""
         holders = list(self.holders())
-        arrays = {id(x): x for _, x in holders if isinstance(x, array.Array)}
+        arrays = {id(x): x for _, x in holders if type(x) is array.Distributed}
         self.shared.update(id(x) for name, x in holders if isinstance(name, str) and name.startswith("ns:"))
         for key in [key for key in self.vectors if key not in arrays]:
             self.release(key)
@@ -144,16 +144,17 @@ class State:
         x, _ = self.vectors.pop(key)
         if key in self.shared:  # something else may still have it
             self.shared.discard(key)
-            to_vector(x, array.new(x._k), True)
+            spare = array.new(x._k)
+            to_vector(x, spare._v)
+            del spare._v
             return
-        v = x._w if type(x) is array.Scalar else x._v
-        if type(x) is array.Scalar:
-            x._w = None
-        else:
-            del x._v
+        v = x._v
+        del x._v
         lib.dvec_free(v)
 
     def describe(self, x):
+        if type(x) is array.Scalar:
+            return ["scalar", x.dtype.name, protocol.encode(x.item(), [])]
         if isinstance(x, array.Array):
             return ["array", self.vectors[id(x)][1], x.dtype.name, list(x.shape)]
         if isinstance(x, Failed):
@@ -175,6 +176,8 @@ class State:
                     made[what[1]] = restored(what)
                     self.vectors[id(made[what[1]])] = made[what[1]], what[1]
                 self.hold(name, made[what[1]])
+            elif what[0] == "scalar":
+                self.hold(name, array.scalar_of(dtypes.as_dtype(what[1]), protocol.decode(what[2], [])))
             elif what[0] == "plain":
                 self.hold(name, protocol.decode(what[1], []))
             elif what[0] == "failed":
@@ -210,33 +213,17 @@ def named_vector(kind, name):
     return env.pointer(lib.dvec_new_with(state.env, name.encode(), kind.dtype.ctype, kind.length, options))
 
 
-def to_vector(x, target, is_array=False):
+def to_vector(x, v):
     """The values of x are in another vector from now on."""
-    v = array.target(target) if is_array else target
-    if type(x) is array.Scalar:
-        env.check(lib.dvec_fill_value(v, array.packed(x._k.dtype, x.item())))
-        if x._w is not None:
-            memory.free(x._w)
-        x._w = v
-    else:
-        env.check(lib.dvec_copy(v, x._v))
-        memory.free(x._v)
-        x._v = v
-    if is_array:
-        if type(target) is array.Scalar:
-            target._w = None
-        else:
-            del target._v
+    env.check(lib.dvec_copy(v, x._v))
+    memory.free(x._v)
+    x._v = v
 
 
 def restored(what):
-    from dome import dtypes
     kind = memory.kind_of(dtypes.as_dtype(what[2]), tuple(what[3]))
-    v = named_vector(kind, what[1])
-    if kind.whole:
-        return array.scalar(kind, None, v)
-    x = object.__new__(array.Array)
-    x._k, x._v = kind, v
+    x = object.__new__(array.Distributed)
+    x._k, x._v = kind, named_vector(kind, what[1])
     return x
 
 
@@ -291,12 +278,12 @@ class Batch:
 
     def value(self, ref):
         if isinstance(ref, protocol.Values):
-            from dome import creation, dtypes
             dtype = dtypes.as_dtype(ref.dtype)
+            if ref.shape == ():
+                return array.scalar_of(dtype, array.unpacked(dtype, ffi.from_buffer(ref.data)))
             z = array.of(dtype, ref.shape)
             if z._k.size:
                 dome.local.take_part(z, ffi.cast("char *", ffi.from_buffer(ref.data)))
-            assert creation
             return z
         if ref.number not in self.keep.objects:
             raise errors.Error("the workers do not have this array: the call that was to make it was given up")
