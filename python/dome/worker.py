@@ -13,6 +13,7 @@ import linecache
 import operator
 import os
 import queue
+import shutil
 import signal
 import socket
 import sys
@@ -27,7 +28,7 @@ from dome._dome import ffi, lib
 
 TICK = 2.0  # seconds without a message after which the tasks pass a loop boundary: `dome grow` waits for one
 SAVE_SHARE = 20  # while messages come, a checkpoint after so many times what the last one took
-OTHERS_SECONDS = 1.0  # for so long a task that has failed waits for the others to come to the end of the cell
+OTHERS_SECONDS = 2.0  # for so long a task that has failed waits for the others to come to the end of the cell
 PLAIN_BYTES = 65536  # a longer value of a cell is not kept for after a loss
 
 
@@ -42,7 +43,7 @@ class Link:
     def __init__(self, folder):
         with open(os.path.join(folder, "secret"), "rb") as file:
             secret = file.read()
-        self.socket = socket.socket(socket.AF_UNIX)
+        self.folder, self.socket = folder, socket.socket(socket.AF_UNIX)
         self.socket.connect(os.path.join(folder, "socket"))
         if not protocol.same_user(self.socket):
             raise protocol.Closed("the socket belongs to another user")
@@ -61,6 +62,7 @@ class Link:
         except (OSError, protocol.Closed):
             self.queue.put(None)
         if state.rank == 0 and not self.leaving.wait(3.0):  # the call under way is of no use to anybody
+            shutil.rmtree(self.folder, ignore_errors=True)
             os.kill(os.getppid(), signal.SIGTERM)
             time.sleep(0.2)
             os.kill(os.getppid(), signal.SIGTERM)
@@ -528,6 +530,8 @@ def main(folder):
     loop.run()
     if loop.link:
         loop.link.leaving.set()
+        if state.rank == 0:
+            shutil.rmtree(folder, ignore_errors=True)  # a client that was killed has left it
     dome.finalize()
 
 
