@@ -48,6 +48,8 @@ def integer_operation(name, a, b):
     if name == "div":
         q = abs(a) // abs(b)
         return q if (a < 0) == (b < 0) else -q
+    if name in ("floor_divide", "remainder"):
+        return a // b if name == "floor_divide" else a % b
     if name == "fmod":
         return abs(a) % abs(b) * (-1 if a < 0 else 1)
     if name in BITS:
@@ -61,14 +63,16 @@ def integer_operation(name, a, b):
 
 BITS = ["bitand", "bitor", "bitxor"]
 SHIFTS = {"lshift": np.left_shift, "rshift": np.right_shift}
-NEAR_FUNCTIONS = ["exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp2", "expm1", "log2", "log10", "log1p", "cbrt"]
+NEAR_FUNCTIONS = ["exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp2", "expm1", "log2", "log10", "log1p", "cbrt"]
 WHOLE_VECTOR = 2  # DOME_WHOLE
 WHOLE = ["floor", "ceil", "round", "trunc"]
 
 FLOATING = {"tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
             "exp2": np.exp2, "expm1": np.expm1, "log2": np.log2, "log10": np.log10, "log1p": np.log1p, "cbrt": np.cbrt,
             "floor": np.floor, "ceil": np.ceil, "round": np.rint, "trunc": np.trunc, "conj": np.conj, "fmod": np.fmod,
-            "atan2": np.arctan2, "hypot": np.hypot,
+            "atan2": np.arctan2, "hypot": np.hypot, "floor_divide": np.floor_divide, "remainder": np.remainder, "copysign": np.copysign, "nextafter": np.nextafter,
+            "logaddexp": np.logaddexp, "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh, "sign": np.sign,
+            "isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite, "signbit": np.signbit,
             "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "min": np.minimum, "max": np.maximum, "pow": np.power,
             "neg": np.negative, "abs": np.abs, "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "sin": np.sin, "cos": np.cos,
             "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
@@ -234,7 +238,7 @@ class Chain:
     def step(self):
         c, kind = self.chance, self.dtype.kind
         z, x, y = c.randrange(3), c.randrange(3), c.randrange(3)
-        exact = ["add", "sub", "neg", "copy", "fill", "iota", "roll", "shift", "select", "scalar", "compare", "compare_scalar", "gather", "scatter", "scatter_add", "logic", "compress",
+        exact = ["add", "sub", "neg", "copy", "fill", "iota", "roll", "shift", "select", "scalar", "compare", "compare_scalar", "gather", "scatter", "scatter_add", "logic", "test", "compress",
                  "slice", "concatenate", "nonzero", "text", "topk", "factorize"]
         exact += ["sort", "argsort", "searchsorted", "unique"]
         exact += ["get_many", "repeated"]
@@ -243,25 +247,25 @@ class Chain:
         if kind in "iuf":
             exact += ["histogram", "histogram_edges", "by"]
         if kind in "iu":
-            exact += ["mul", "min", "max", "abs", "div", "pow", "fmod", "scan", "exscan", "cumprod", "bitnot", "reversed"] + BITS + list(SHIFTS)
+            exact += ["mul", "min", "max", "abs", "div", "pow", "fmod", "floor_divide", "remainder", "sign", "scan", "exscan", "cumprod", "bitnot", "reversed"] + BITS + list(SHIFTS)
         elif kind == "f":
-            exact += ["mul", "div", "abs", "sqrt", "axpy", "axpby", "combination", "fmod", "reversed"] + WHOLE
+            exact += ["mul", "div", "abs", "sqrt", "axpy", "axpby", "combination", "fmod", "floor_divide", "remainder", "copysign", "nextafter", "sign", "reversed"] + WHOLE
         if self.stepwise:
             exact += ["convert", "mixed"]
             if kind == "f":
-                exact += ["min", "max", "pow", "scan", "exscan", "matmul", "transpose_matmul", "atan2", "hypot"] + NEAR_FUNCTIONS
+                exact += ["min", "max", "pow", "scan", "exscan", "matmul", "transpose_matmul", "atan2", "hypot", "logaddexp"] + NEAR_FUNCTIONS
             elif kind == "c":
                 exact += ["mul", "div", "abs", "sqrt", "exp", "axpy", "conj", "sinh", "tanh", "reversed", "parts"]
         name = c.choice(exact)
         special = getattr(self, "do_" + name, None)
         if special:
             special(z, x, y)
-        elif name in ["neg", "abs", "sqrt", "conj", "bitnot"] + WHOLE + NEAR_FUNCTIONS:
+        elif name in ["neg", "abs", "sign", "sqrt", "conj", "bitnot"] + WHOLE + NEAR_FUNCTIONS:
             loose = self.near if name in NEAR_FUNCTIONS or kind == "c" and name not in ("neg", "conj") else None
             self.operation("%s %d %d" % (name, z, x), z, lambda: unary(name, self.values[x]), loose)
         else:
-            loose = self.near if name in ("pow", "atan2", "hypot") and kind == "f" or kind == "c" and name in ("mul", "div") else None
-            if kind in "iu" and name in ("div", "pow", "fmod"):
+            loose = self.near if name in ("pow", "atan2", "hypot", "logaddexp") and kind == "f" or kind == "c" and name in ("mul", "div") else None
+            if kind in "iu" and name in ("div", "pow", "fmod", "floor_divide", "remainder"):
                 self.nonzero(y)
             if name == "pow" and kind in "iu" and y == x:
                 return
@@ -303,12 +307,12 @@ class Chain:
     def do_scalar(self, z, x, y):
         names = ["add", "sub", "mul", "div"]
         if is_integer(self.type):
-            names += ["min", "max", "fmod", "pow"] + BITS + list(SHIFTS)
+            names += ["min", "max", "fmod", "floor_divide", "remainder", "pow"] + BITS + list(SHIFTS)
         elif self.dtype.kind == "f":
-            names += ["fmod"] + (["min", "max"] if self.stepwise else []) # which zero is the smaller one is open
+            names += ["fmod", "floor_divide", "remainder"] + (["min", "max"] if self.stepwise else []) # which zero is the smaller one is open
         name = self.chance.choice(names)
         a = self.number(is_integer(self.type))
-        if is_integer(self.type) and name in ["div", "fmod", "pow"] + list(SHIFTS):
+        if is_integer(self.type) and name in ["div", "fmod", "floor_divide", "remainder", "pow"] + list(SHIFTS):
             a = abs(a) or 1.0
         if name in SHIFTS:
             a = min(a, 7.0)
@@ -348,6 +352,11 @@ class Chain:
         a, b = self.number(False), self.number(False)
         self.operation("combination %d %s %d %s %d" % (z, a.hex(), x, b.hex(), y), z,
                        lambda: self.dtype.type(a) * self.values[x] + self.dtype.type(b) * self.values[y])
+
+    def do_test(self, z, x, y):
+        name = self.chance.choice(["isnan", "isinf", "isfinite"] + ([] if self.dtype.kind == "c" else ["signbit"]))
+        wanted = np.less if name == "signbit" and self.dtype.kind in "iu" else None
+        self.operation("%s 3 %d" % (name, x), 3, lambda: (wanted(self.values[x], 0) if wanted else FLOATING[name](self.values[x])).astype("u1"))
 
     def do_compare(self, z, x, y):
         name = self.chance.choice(COMPARISONS if self.dtype.kind != "c" else COMPARISONS[:2])
