@@ -361,7 +361,7 @@ class Client:
             for entry in self._log:
                 if not entry.reply:
                     entry.failed = given_up
-            pid, restarts = self._hello["pid"], self._restarts
+            pid, restarts = self._hello["pids"][0], self._restarts
             connected = self._connection is not None
         if connected:
             os.kill(pid, signal.SIGKILL)
@@ -448,6 +448,12 @@ class Client:
     @property
     def hosts(self):
         return list(self._hello["hosts"])
+
+    @property
+    def pids(self):
+        """The process numbers of the workers, on their hosts."""
+        self._alive()
+        return list(self._hello["pids"])
 
     @property
     def healed(self):

@@ -470,9 +470,10 @@ class Loop:
         if state.rank and self.link:
             self.link.send({"side": state.rank})
             self.link.start()
+        pids = dome.tasks.allgather(os.getpid())
         if state.rank == 0:
             hosts = [env.host(rank) for rank in range(state.size)]
-            self.link.send({"hello": state.size, "pid": os.getpid(), "hub": os.getppid(), "hosts": hosts, "done": self.number,
+            self.link.send({"hello": state.size, "pids": pids, "hub": os.getppid(), "hosts": hosts, "done": self.number,
                             "view": int(lib.dome_epoch(state.env))})
             frame = protocol.receive(self.link.socket)
             self.link.start()
