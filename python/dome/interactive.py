@@ -69,12 +69,14 @@ class Client:
 
     Every public function of dome is a method: `c.arange(10)`, `c.linalg.solve(a, b)`. They return `remote.RemoteArray`, which
     has the operators and methods of arrays. `x.get()` brings the values here; `c.run(source)` runs statements on all workers.
-    `options` are further options of the program, such as "--dome-timeout=5".
+    With `eager` every call is waited for, so that an exception comes from the call that has failed, and not from a later one
+    that needs its result; each then takes a fraction of a millisecond. `options` are further options of the program, such as "--dome-timeout=5".
     """
 
     latest = None
 
-    def __init__(self, n=None, *, hosts=None, options=()):
+    def __init__(self, n=None, *, hosts=None, eager=False, options=()):
+        self._eager = eager
         self._closed, self._pid = False, os.getpid()
         self._lock, self._sending = threading.RLock(), threading.Lock()
         self._told = threading.Condition(self._lock)
@@ -382,10 +384,17 @@ class Client:
             if lazy:
                 x = remote.RemoteArray(self, self._new_handle())
                 self._record("call", x._number, path, encoded, named)
-                return x
-            waiting = remote.Waiting()
-            self._record("call", None, path, encoded, named, waiting=waiting)
+            else:
+                waiting = remote.Waiting()
+                self._record("call", None, path, encoded, named, waiting=waiting)
+        if lazy:
+            self._recorded()
+            return x
         return self.result(waiting)
+
+    def _recorded(self):
+        if self._eager:
+            self.wait()
 
     def _operand(self, value):
         if type(value) is remote.RemoteArray:

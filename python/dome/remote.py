@@ -253,6 +253,7 @@ class RemoteArray:
                 words = _shifted(words, first)
             client._blobs += blobs
             client._record("put", None, *words)
+        client._recorded()
 
     def __getattr__(self, name):
         if name.startswith("_") or name in RemoteArray.__dict__:
@@ -351,6 +352,7 @@ def _inplace(path):
                 y = client.asarray(y)
                 words = [{"h": x._number}, {"h": y._number}]
             client._record("call", x._number, path, words, {})
+        client._recorded()
         return x
     return operate
 
