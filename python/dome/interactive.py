@@ -451,7 +451,7 @@ class Client:
     @property
     def n(self):
         """The number of workers."""
-        self._alive()
+        self._await(lambda: self._connection)
         return self._hello["hello"]
 
     @property

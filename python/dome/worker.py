@@ -200,6 +200,18 @@ class State:
             self.objects[name] = x
 
 
+    def replace_loops(self):
+        """Each batch ends at a loop boundary, and none is within one: a loss goes back to before the batch."""
+        def named(name, value, *, dtype=None):
+            key = "named:" + name
+            if key not in self.objects:
+                self.objects[key] = array.copy(dome.asarray(value, dtype=dtype))
+            return self.objects[key]
+
+        dome.named, dome.checkpoint = named, lambda: None
+        dome.loop = lambda name, steps: iter(range(steps))
+
+
 class Failed(Exception):
     """In place of the result of a call that has failed."""
 
@@ -459,6 +471,7 @@ class Loop:
         beside = state.rank == 0 or env.host(state.rank) == env.host(0)
         self.link = Link(folder) if beside else None
         self.keep = State()
+        self.keep.replace_loops()
         self.done = env.pointer(lib.dscalar_new(state.env, b"client-batch", lib.dome_type_basic(lib.DOME_KIND_I64)))
         self.number = int(lib.dscalar_get_i64(self.done)) if lib.dome_is_restarting(state.env) else 0
         self.stream = Stream(self.link) if state.rank == 0 else None

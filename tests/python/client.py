@@ -107,6 +107,10 @@ error = raised(lambda: c.run("a = a + 1\\nif dm.rank() == 2:\\n    raise KeyErro
 same((error.rank, c.healed, float(c["a"].sum())), (2, 0, 20.0), "one raises, nobody waits for it")
 error = raised(lambda: c.run("a = a * 0\\nif dm.rank() == 2:\\n    raise KeyError('x')\\nfloat(a.sum())"), KeyError)
 same((error.rank, c.healed, float(c["a"].sum())), (2, 1, 20.0), "the others wait for it: all go back")
+c.run("r = dm.named('r', dm.ones(4))\\nfor step in dm.loop('l', 3):\\n    r += 1")
+os.kill(c.pids[1], 9)
+c.run("assert dm.named('r', dm.zeros(4)) is r")
+same((c["r"].tolist(), c.healed), ([4.0] * 4, 2))
 raised(lambda: c.run("a ="), dome.Error)
 raised(lambda: c["nothing"], NameError)
 c.run("print(twice(k), a)")
@@ -181,6 +185,27 @@ def interrupts():
     """Ctrl-C ends an endless call, and the state is that of before it."""
     for n in 1, 2:
         client(INTERRUPTS, str(n))
+
+
+CHANGES = """
+c = dome.Client(n=2)
+x = c.random.random(5000, seed=1)
+s = float(x.sum())
+from dome.__main__ import find_command
+for order, n in (["grow", "-n", "2"], 4), (["shrink", "-n", "3"], 1), (["grow", "-n", "1"], 2):
+    done = subprocess.run([find_command(), order[0], str(c._hello["hub"]), *order[1:]], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    same(done.returncode, 0, done.stderr)
+    same(float((x + 0).sum()), s)
+    same((c.run("n = dm.size()"), c["n"], c.n), (None, n, n))
+address = c.view()
+import urllib.request
+same(b"<html" in urllib.request.urlopen(address, timeout=60).read(), True)
+"""
+
+
+def changes():
+    """The number of workers changes while the client is idle; the live page is there."""
+    client(CHANGES)
 
 
 ENDS = """
@@ -263,7 +288,7 @@ def strangers():
 
 
 def main():
-    for part in calls, cells, heals, interrupts, ends, strangers:
+    for part in calls, cells, heals, interrupts, changes, ends, strangers:
         if len(sys.argv) < 2 or sys.argv[1] in part.__name__:
             part()
 
