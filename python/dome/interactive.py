@@ -84,7 +84,7 @@ class Client:
         self._log, self._number, self._handle = [], 0, 0
         self._base, self._table, self._definitions, self._count = 0, {}, [], 0
         self._connection = self._hello = self._ended = self._raised = None
-        self._meeting = (None, {})
+        self._meeting = {}  # number of a cell -> the tasks that have come to its end
         self._unhealed, self._last_lines = {}, []
         self._restarts = -1
         self._folder = tempfile.mkdtemp(prefix="dome-client-")  # mode 0700
@@ -209,6 +209,7 @@ class Client:
                 self._advance(hello["done"])
                 again = list(self._log)
                 self._hello, self._restarts = hello, self._restarts + 1
+                self._meeting.clear()
                 welcome = {"table": [[name, what] for name, what in self._table.items()],
                            "definitions": self._definitions, "count": self._count}
             protocol.send(connection, welcome)
@@ -248,11 +249,13 @@ class Client:
         """A task has come to the end of a cell. When all have, those that have failed may go on: nobody waits in vain."""
         with self._lock:
             number = message["cell"]
-            if self._meeting[0] != (number, self._restarts):
-                self._meeting = (number, self._restarts), {}
-            there = self._meeting[1]
+            if message["view"] != self._hello["view"]:
+                return  # the task has become the program anew since
+            there = self._meeting.setdefault(number, {})
             there[message["rank"]] = connection if message["failed"] else None
-            free = [one for one in there.values() if one] if len(there) == self._hello["hello"] else []
+            free = []
+            if len(there) == self._hello["hello"]:
+                free = [one for one in self._meeting.pop(number).values() if one]
         for one in free:
             with self._sending:
                 try:

@@ -409,7 +409,8 @@ class Batch:
         collective call: they may wait for it in another one. The client knows when all tasks are there.
         """
         if self.link:
-            self.link.send({"cell": self.number, "rank": state.rank, "failed": self.error is not None})
+            self.link.send({"cell": self.number, "rank": state.rank, "failed": self.error is not None,
+                            "view": int(lib.dome_epoch(state.env))})
         if self.error is None:
             return
         try:
