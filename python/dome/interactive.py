@@ -17,7 +17,6 @@ import threading
 import time
 
 from dome import errors, protocol, remote
-from dome.worker_mark import MARK
 
 BATCH = 64  # calls that are sent at the latest, read or not
 AHEAD = 16  # batches that may be on their way
@@ -139,9 +138,9 @@ class Client:
 
     def _show_errors(self):
         for line in self._process.stderr:
-            at = line.find(MARK)
+            at = line.find(protocol.MARK)
             if at >= 0:
-                told = json.loads(line[at + len(MARK):])
+                told = json.loads(line[at + len(protocol.MARK):])
                 with self._lock:
                     self._unhealed.setdefault(told["n"], told)
                 continue
@@ -376,14 +375,9 @@ class Client:
 
     def call(self, path, args, kwargs, lazy):
         """A call of a function of dome ("linalg.solve"), of an operator ("op:add") or of a method ("method:sum")."""
-        blobs = []
         with self._lock:
-            first = len(self._blobs)
-            encoded = protocol.encode(list(args), blobs, self._operand)
-            named = {name: protocol.encode(value, blobs, self._operand) for name, value in kwargs.items()}
-            if first and blobs:
-                encoded, named = _shifted(encoded, first), {name: _shifted(value, first) for name, value in named.items()}
-            self._blobs += blobs
+            encoded = self._encoded(args)
+            named = dict(zip(kwargs, self._encoded(kwargs.values())))
             if lazy:
                 x = remote.RemoteArray(self, self._new_handle())
                 self._record("call", x._number, path, encoded, named)
@@ -394,6 +388,10 @@ class Client:
             self._recorded()
             return x
         return self.result(waiting)
+
+    def _encoded(self, values):
+        """Values as parts of the batch that is being written, in a block that has the lock."""
+        return [protocol.encode(value, self._blobs, self._operand) for value in values]
 
     def _recorded(self):
         if self._eager:
@@ -438,12 +436,9 @@ class Client:
 
     def __setitem__(self, name, value):
         """`c["x"] = value`: a variable of the workers."""
-        blobs = []
         with self._lock:
-            encoded = protocol.encode(value, blobs, self._operand)
-            encoded = _shifted(encoded, len(self._blobs))
-            self._blobs += blobs
-            self._record("push", None, str(name), encoded)
+            self._record("push", None, str(name), *self._encoded([value]))
+        self._recorded()
 
     def __getitem__(self, name):
         """`c["x"]`: the value of a variable of the workers; an array stays there."""
@@ -526,17 +521,3 @@ def _end(process, seconds):
             return
         except subprocess.TimeoutExpired:
             pass
-
-
-def _shifted(value, by):
-    """The same message part, with the numbers of its blobs moved."""
-    if isinstance(value, list):
-        return [_shifted(one, by) for one in value]
-    if not isinstance(value, dict):
-        return value
-    (tag, inner), = value.items()
-    if tag == "b":
-        return {"b": inner + by}
-    if tag == "v":
-        return {"v": [inner[0], inner[1], inner[2] + by]}
-    return {tag: _shifted(inner, by)} if tag in ("t", "s", "m") else value

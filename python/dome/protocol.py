@@ -14,6 +14,7 @@ import types
 from dome import dtypes
 
 HEAD = struct.Struct("<III")  # length of the text, number of blobs, total length of the blobs
+MARK = "dome-worker-failed: "  # begins a line of a worker's standard error that is for the client
 LARGEST = 1 << 30  # a text of more bytes is no message of ours
 
 

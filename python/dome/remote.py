@@ -244,14 +244,8 @@ class RemoteArray:
 
     def __setitem__(self, key, value):
         client = self._client
-        blobs = []
         with client._lock:
-            first = len(client._blobs)
-            words = [protocol.encode(one, blobs, client._operand) for one in (self, key, value)]
-            if first and blobs:
-                from dome.interactive import _shifted
-                words = _shifted(words, first)
-            client._blobs += blobs
+            words = client._encoded([self, key, value])
             client._record("put", None, *words)
         client._recorded()
 
@@ -345,12 +339,8 @@ def _operator(path, swap):
 def _inplace(path):
     def operate(x, y):
         client = x._client
-        blobs = []
         with client._lock:
-            words = [protocol.encode(one, blobs, client._operand) for one in (x, y)]
-            if blobs:
-                y = client.asarray(y)
-                words = [{"h": x._number}, {"h": y._number}]
+            words = client._encoded([x, y])
             client._record("call", x._number, path, words, {})
         client._recorded()
         return x

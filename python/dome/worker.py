@@ -23,7 +23,6 @@ import traceback
 
 import dome
 from dome import array, dtypes, env, errors, memory, protocol
-from dome.worker_mark import MARK
 from dome._dome import ffi, lib
 
 TICK = 2.0  # seconds without a message after which the tasks pass a loop boundary: `dome grow` waits for one
@@ -446,7 +445,7 @@ def give_up(number, error):
     """
     told = describe_error((0, error), state.rank)
     told["n"] = number
-    sys.stderr.write(MARK + json.dumps(told) + "\n")
+    sys.stderr.write(protocol.MARK + json.dumps(told) + "\n")
     sys.stderr.flush()
     time.sleep(0.2)  # the line takes its way through PVM
     os.kill(os.getpid(), signal.SIGKILL)
