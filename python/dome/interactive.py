@@ -36,6 +36,8 @@ class WorkersEnded(errors.Error):
     """The workers have ended; their arrays are gone."""
 
 
+# Exceptions that want other arguments, or that Python itself takes for something else.
+_NO_BASES = (UnicodeError, SyntaxError, AttributeError, StopIteration)
 _kinds = {}
 
 
@@ -45,7 +47,7 @@ def _error_of(told):
     name = told["type"]
     if name not in _kinds:
         base = getattr(builtins, name, None) or getattr(errors, name, None)
-        usable = isinstance(base, type) and issubclass(base, Exception) and not issubclass(base, (UnicodeError, SyntaxError, AttributeError, StopIteration))
+        usable = isinstance(base, type) and issubclass(base, Exception) and not issubclass(base, _NO_BASES)
         bases = (WorkerError,) if not usable or base is errors.Error else (WorkerError, base)
         _kinds[name] = type(name, bases, {"__module__": "dome.interactive"})
     error = _kinds[name](f"{told['text']}\n\nOn task {told['rank']} of the workers:\n{told['traceback']}".rstrip())
@@ -69,7 +71,8 @@ class Client:
     Every public function of dome is a method: `c.arange(10)`, `c.linalg.solve(a, b)`. They return `remote.RemoteArray`, which
     has the operators and methods of arrays. `x.get()` brings the values here; `c.run(source)` runs statements on all workers.
     With `eager` every call is waited for, so that an exception comes from the call that has failed, and not from a later one
-    that needs its result; each then takes a fraction of a millisecond. `options` are further options of the program, such as "--dome-timeout=5".
+    that needs its result; each then takes a fraction of a millisecond. `options` are further options of the program, such as
+    "--dome-timeout=5".
     """
 
     latest = None
