@@ -61,6 +61,7 @@ def timed(words, environment):
 
 def main(build):
     env = dict(os.environ, PYTHONPATH=os.path.join(build, "python"))
+    env.pop("PYTHONDONTWRITEBYTECODE", None)  # a module is compiled once
     python, me = sys.executable, os.path.abspath(__file__)
     dome = [os.path.join(build, "tools", "dome"), "run", "-n"]
     commands = {"NumPy": [python, me, "worker", "numpy"], "1 task": [*dome, "1", python, me, "worker", "dome"],

@@ -485,7 +485,8 @@ def as_operand(value, dtype=None):
     """An array for an operand: an array, a Python number, or what asarray takes."""
     if isinstance(value, Array):
         return value
-    if isinstance(value, _Number):
+    value = plain(value)
+    if type(value) in _Number:
         return of_value(dtype or dtypes.BY_PYTHON[type(value)], value)
     return _creation.asarray(value)
 
@@ -534,9 +535,9 @@ def operate(op, x, y, out=None):
     """z = x op y, with whatever operands the operator has been given. Returns NotImplemented for foreign ones."""
     if _ident() != _state.owner:
         env.env()
-    if not isinstance(x, (Array, *_Number)):
+    if not isinstance(x, Array) and type(x) not in _Number:
         x = foreign(x)
-    if not isinstance(y, (Array, *_Number)):
+    if not isinstance(y, Array) and type(y) not in _Number:
         y = foreign(y)
     if x is NotImplemented or y is NotImplemented:
         return NotImplemented
@@ -589,8 +590,19 @@ def run_pair(op, z, x, y, common):
     del x, y
 
 
+def plain(value):
+    """A number of a class derived from Python's, such as numpy.float64, as Python's; other things stay."""
+    for kind in _Number:
+        if isinstance(value, kind):
+            return kind(value)
+    return value
+
+
 def foreign(value):
-    """A NumPy array or a sequence of the same on all tasks, as an array; NotImplemented for other things."""
+    """A number, or a NumPy array with the same values on all tasks as an array; NotImplemented for other things."""
+    value = plain(value)
+    if type(value) in _Number:
+        return value
     if hasattr(value, "__array_interface__") or hasattr(value, "__dlpack__"):
         return _creation.asarray(value)
     return NotImplemented

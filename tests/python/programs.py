@@ -278,8 +278,23 @@ def examples():
             check(out == wanted, "%s on %d tasks: %s" % (name, tasks, out))
 
 
+def documents():
+    """The example at the beginning of docs/python.md, on a graph of its own."""
+    with open(os.path.join(SOURCE, "docs", "python.md")) as f:
+        code = f.read().split("```python\n")[1].split("```")[0]
+    with harness.temporary_directory() as folder:
+        n = 300
+        with open(os.path.join(folder, "web.mtx"), "w") as f:
+            f.write("%%MatrixMarket matrix coordinate real general\n" + "%d %d %d\n" % (n, n, 2 * n))
+            f.writelines("%d %d 0.5\n%d %d 0.5\n" % (1 + k * k % 7, k + 1, 1 + k * 31 % n, k + 1) for k in range(n))
+        with open(os.path.join(folder, "rank.py"), "w") as f:
+            f.write(code)
+        found = {on(tasks, "rank.py", folder=folder)[0] for tasks in (1, 3)}
+        check(len(found) == 1 and "largest: 0." in found.pop(), str(found))
+
+
 def main():
-    for part in starts, venv, changes, exceptions, ends, lengths, catch, others, garbage, interrupt, no_numpy, examples:
+    for part in starts, venv, changes, exceptions, ends, lengths, catch, others, garbage, interrupt, no_numpy, examples, documents:
         if len(sys.argv) < 2 or sys.argv[1] in part.__name__:
             part()
 
