@@ -155,8 +155,10 @@ def done(*keepers):
 def compressed(x, mask):
     """x[mask]: of the first axes, which the mask has, those places where it is true."""
     depth = len(mask._k.shape)
-    if mask._k.shape != x._k.shape[:depth]:
+    if depth > len(x._k.shape) or any(m not in (n, 0) for m, n in zip(mask._k.shape, x._k.shape)):
         raise IndexError(f"a mask of the shape {mask._k.shape} does not fit to {x._k.shape}")
+    if 0 in mask._k.shape:  # the standard allows it for any length
+        return array.of(x._k.dtype, (0, *x._k.shape[depth:]))
     if depth == 0:
         return moving.reshape(x, (1, *x._k.shape)) if mask else array.of(x._k.dtype, (0, *x._k.shape))
     rest = x._k.shape[depth:]

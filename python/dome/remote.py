@@ -171,6 +171,13 @@ class RemoteArray:
         values = self.get()
         return values if dtype is None else values.astype(dtype)
 
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        """The values, which come here, as a capsule (DLPack). Needs NumPy."""
+        return self.get().__dlpack__()
+
+    def __dlpack_device__(self):
+        return (1, 0)
+
     def tolist(self):
         values = self._values()
         return nested(python_values(values), values.shape)
