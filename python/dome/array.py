@@ -346,6 +346,11 @@ def scalar(kind, value, future=None):
     return z
 
 
+def set_scalar(x, value):
+    """A 0-d array gets another value; what stood for the one before goes as if the array had."""
+    x._value, x._future, x._box = value, None, None
+
+
 def scalar_of(dtype, value):
     return scalar(memory.kind_of(dtype, ()), value)
 

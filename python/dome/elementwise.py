@@ -287,6 +287,7 @@ def _install():
         setattr(A, f"__{name}__", array._plain(op))
         setattr(A, f"__r{name}__", array._plain(op, True))
         setattr(A, f"__i{name}__", array._inplace(op))
+        setattr(array.Scalar, f"__i{name}__", array._plain(op))  # a new value, which Python binds to the name
 
 
 _install()

@@ -124,7 +124,7 @@ def prod(x, /, *, axis=None, dtype=None, keepdims=False):
     wanted = _sum_type(x._k.dtype, dtype)
     x = array.astype(x, wanted, copy=False)
     if not _all_axes(x, axis) or wanted.kind in "iu":
-        return _along("PROD", x, axis, keepdims, wanted)
+        return array.astype(_along("PROD", x, axis, keepdims, _sum_type(wanted, None)), wanted, copy=False)
     env.env()
     z = array.scalar_of(wanted, _complex(lib.dvec_prod_c128, x)) if wanted.kind == "c" else _prod(x)
     return _kept(x, z, keepdims)
