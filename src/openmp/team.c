@@ -168,7 +168,7 @@ static void run(dome_omp_thread *t)
 /* ---- a region on this task ---- */
 
 typedef struct counts {
-    unsigned ready, spinning, blocked, arrived, ended; /* spinning: of the ready ones */
+    unsigned ran, ready, spinning, blocked, arrived, ended; /* spinning: of the ready ones */
 } counts;
 
 static void count(counts *of, const dome_omp_thread *t)
@@ -191,7 +191,7 @@ static counts run_threads(void)
             t->state = DOME_OMP_READY;
         if (t->state == DOME_OMP_READY) {
             run(t);
-            now.ready += t->state == DOME_OMP_BLOCKED; /* the others are to be looked at once more before all wait */
+            now.ran++;
         }
         count(&now, t);
     }
@@ -263,8 +263,10 @@ static void run_region(void)
     for (;;) {
         uint64_t seen = dome__omp_tasks.told();
         counts now = run_threads();
-        if (now.ready > now.spinning || (now.ready && dome__omp_tasks.size == 1))
+        if (now.ready > now.spinning)
             continue;
+        if (dome__omp_tasks.size == 1 && (now.ready || (now.blocked && now.ran)))
+            continue; /* what one of them has done may be what others wait for */
         if (now.blocked && dome__omp_tasks.size == 1)
             stuck();
         if (now.blocked || now.ready)
