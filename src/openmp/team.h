@@ -13,6 +13,7 @@
 #include "openmp/deal.h"
 #include "openmp/fibre.h"
 #include "openmp/places.h"
+#include "system/bytes.h"
 
 /* The variables of the specification ("internal control variables") that belong to a thread's task. */
 typedef struct dome_omp_variables {
@@ -132,6 +133,14 @@ void dome__omp_first_make(size_t stack_bytes);
 /* Task 0: runs the function as thread 0; returns when the function has. Other tasks: run regions until task 0 ends. A program in
  * which nobody calls these runs alone: the thread that calls the runtime first is thread 0. */
 void dome__omp_run_main(void (*function)(void *), void *argument);
+
+/* Task 0, in a call that thread 0 makes to begin a region: what of the threads belongs to the program's state; and putting that
+ * back in a new process, whose thread 0 has not run. False: it is none of this program. */
+void dome__omp_team_save(GByteArray *to);
+bool dome__omp_team_restore(dome_bytes *from);
+
+/* As dome__omp_run_main, for a program that goes on: it begins the region that it was about to begin. */
+void dome__omp_run_on(void);
 void dome__omp_serve(void);
 
 /* All virtual threads up to this number exist. */

@@ -1,7 +1,7 @@
-#include "openmp/omp_arguments.h"
+#include "process/omp_arguments.h"
 
-#include "openmp/omp_state.h"
 #include "openmp/places.h"
+#include "process/omp_state.h"
 #include "program/start.h"
 
 #include <errno.h>
@@ -9,6 +9,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+/* There is room for the arguments of the same program when it goes on: for those with which it was begun. */
+static const uint64_t LEAST = UINT64_C(4) << 20;
 
 /* Below the heap. */
 static const uint64_t PLACE = DOME_OMP_HEAP - (UINT64_C(1) << 32);
@@ -76,7 +79,7 @@ char **dome__omp_arguments_place(dome_env *env, int *argc, char **argv)
     send(env, texts->data, numbers[2]);
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), pointers = (numbers[0] + numbers[1] + 2) * sizeof(char *);
     const uint64_t used = (pointers + numbers[2] + page) & ~(page - 1);
-    const uint64_t bytes = used + ((sizeof(dome_omp_state_page) + page - 1) & ~(page - 1));
+    const uint64_t bytes = ((used + LEAST - 1) & ~(LEAST - 1)) + ((sizeof(dome_omp_state_page) + page - 1) & ~(page - 1));
     char *place = map_place(env, bytes), *text = place + pointers, **list = (char **)place;
     memcpy(text, texts->data, numbers[2]);
     g_byte_array_free(texts, TRUE);

@@ -15,4 +15,8 @@
 /* NULL before dome_init and after dome_finalize. */
 dome_env *dome__omp_env(void);
 
+/* Of main's stack: what tasks share, and what is saved. */
+char *dome__omp_first_stack_low(void);
+char *dome__omp_first_stack_end(void);
+
 #endif

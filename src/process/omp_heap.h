@@ -19,4 +19,7 @@ bool dome__omp_is_programs(const void *code);
 /* malloc for the function that has this return address. */
 void *dome__omp_heap_get(size_t bytes, const void *caller);
 
+/* Memory for the virtual thread that calls, as if the program had called aligned_alloc: for the runtime. */
+void *dome__omp_heap_get_aligned(size_t alignment, size_t bytes);
+
 #endif

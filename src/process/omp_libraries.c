@@ -1,4 +1,4 @@
-#include "openmp/omp_libraries.h"
+#include "process/omp_libraries.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -44,12 +44,23 @@ static const struct link_map *find(const char *name)
     return m;
 }
 
+/* Languages' libraries get memory for the program, whoever else needs them. */
+static bool is_languages(const struct link_map *map)
+{
+    static const char *const names[] = {"libstdc++.so", "libgcc_s.so", "libgfortran.so", "libquadmath.so"};
+    const char *slash = strrchr(map->l_name, '/'), *file = slash ? slash + 1 : map->l_name;
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (strncmp(file, names[k], strlen(names[k])) == 0)
+            return true;
+    return false;
+}
+
 static void add(const struct link_map *map)
 {
     for (int k = 0; k < count; k++)
         if (libraries[k].map == map)
             return;
-    if (map && count < MOST)
+    if (map && count < MOST && !is_languages(map))
         libraries[count++].map = map;
 }
 

@@ -1,4 +1,4 @@
-#include "openmp/omp_symbol.h"
+#include "process/omp_symbol.h"
 
 #include <elf.h>
 #include <glib.h>

@@ -1,4 +1,4 @@
-#include "openmp/omp_arena.h"
+#include "process/omp_arena.h"
 
 #include "system/say.h"
 
@@ -102,10 +102,15 @@ static inline arena *arena_of_thread(unsigned thread)
     return __builtin_expect(mapped[thread] != NULL, 1) ? (arena *)(void *)dome__omp_arena_begin(thread) : open_arena(thread);
 }
 
+bool dome__omp_arena_reach(unsigned thread, const char *end)
+{
+    return map_up_to(thread, end);
+}
+
 uint64_t dome__omp_arena_length(unsigned thread)
 {
     const arena *a = (const arena *)(void *)dome__omp_arena_begin(thread);
-    return mapped[thread] ? (uint64_t)(a->highest - (const char *)a) : 0;
+    return mapped[thread] && a->highest ? (uint64_t)(a->highest - (const char *)a) : 0;
 }
 
 /* ---- runs of pages ---- */

@@ -1,11 +1,12 @@
-#include "openmp/omp_image.h"
+#include "process/omp_image.h"
 
-#include "openmp/omp_pages.h"
+#include "process/omp_pages.h"
 #include "system/say.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glib.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,6 +60,19 @@ const dome_omp_image *dome__omp_image(void)
     if (!image.code.begin)
         dl_iterate_phdr(find, &image);
     return &image;
+}
+
+char *dome__omp_image_contents_end(int part)
+{
+    const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    const dome_omp_part *p = &dome__omp_image()->variables[part];
+    char *from = image.file_end[part] < p->end ? image.file_end[part] : p->end, *end = from;
+    uint8_t *touched = dome__omp_pages_touched(from, p->end);
+    for (char *at = from; at < p->end; at += page)
+        if (dome__omp_page_is(touched, (uint64_t)(at - from) / page) && (at[0] || memcmp(at, at + 1, page - 1) != 0))
+            end = at + page;
+    g_free(touched);
+    return end;
 }
 
 /* ---- constructors ---- */

@@ -1,5 +1,5 @@
 /* The allocator of the program's memory: random histories, whose blocks keep what was written, do not overlap, and come back. */
-#include "openmp/omp_arena.h"
+#include "process/omp_arena.h"
 
 #include <glib.h>
 #include <stdint.h>

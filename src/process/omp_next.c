@@ -1,4 +1,4 @@
-#include "openmp/omp_next.h"
+#include "process/omp_next.h"
 
 #include "system/say.h"
 

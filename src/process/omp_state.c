@@ -1,11 +1,11 @@
-#include "openmp/omp_state.h"
+#include "process/omp_state.h"
 
-#include "openmp/omp_arena.h"
-#include "openmp/omp_arguments.h"
-#include "openmp/omp_next.h"
-#include "openmp/omp_start.h"
-#include "openmp/omp_touch.h"
 #include "openmp/tasks.h"
+#include "process/omp_arena.h"
+#include "process/omp_arguments.h"
+#include "process/omp_next.h"
+#include "process/omp_start.h"
+#include "process/omp_touch.h"
 #include "system/say.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* Functions of the C library that hand the program's memory to the system. Where several tasks share it, each page is accessed
  * before (omp_touch.h). The names are those of the C library, old and new; `own_` keeps its headers from renaming them. */
-#include "openmp/omp_next.h"
-#include "openmp/omp_touch.h"
+#include "process/omp_next.h"
+#include "process/omp_touch.h"
 
 #include <poll.h>
 #include <stdint.h>

@@ -26,11 +26,17 @@ typedef struct dome_omp_image {
 /* Finds the program; the same object at each call. */
 const dome_omp_image *dome__omp_image(void);
 
+/* In a part of the variables, all behind this page is zero. Before the program begins it is the same in all tasks. */
+char *dome__omp_image_contents_end(int part);
+
 /* Notes what libraries there are, before the library loads others. */
 void dome__omp_image_describe(void);
 
 /* Collective. Ends the program with one line if the tasks differ in something that makes addresses mean something else. */
 void dome__omp_image_compare(dome_env *env);
+
+/* Of all that is compared but the variables. */
+uint64_t dome__omp_image_hash(void);
 
 /* Runs the program's constructors for what they do inside of libraries; the program's variables are then as they were before. */
 void dome__omp_image_construct(int argc, char **argv, char **environment);

@@ -1,8 +1,8 @@
-#include "openmp/omp_output.h"
+#include "process/omp_output.h"
 
-#include "openmp/omp_arena.h"
-#include "openmp/omp_state.h"
 #include "openmp/tasks.h"
+#include "process/omp_arena.h"
+#include "process/omp_state.h"
 #include "system/say.h"
 
 #include <dlfcn.h>

@@ -1,8 +1,8 @@
 /* Functions of the C library that return memory which they have got by malloc: what the program calls for is memory that all
  * tasks share. */
-#include "openmp/omp_heap.h"
-#include "openmp/omp_next.h"
-#include "openmp/omp_touch.h"
+#include "process/omp_heap.h"
+#include "process/omp_next.h"
+#include "process/omp_touch.h"
 
 #include <errno.h>
 #include <limits.h>

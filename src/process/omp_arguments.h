@@ -3,7 +3,7 @@
 #ifndef DOME_SRC_OPENMP_OMP_ARGUMENTS_H
 #define DOME_SRC_OPENMP_OMP_ARGUMENTS_H
 
-#include "openmp/omp_image.h"
+#include "process/omp_image.h"
 
 /* Collective. Task 0's arguments, which all tasks get, with its environment behind them. Names of the program that the C library
  * keeps lie there, too. */

@@ -1,4 +1,4 @@
-#include "openmp/omp_touch.h"
+#include "process/omp_touch.h"
 
 #include "openmp/fibre.h"
 #include "openmp/places.h"

@@ -1,12 +1,13 @@
-#include "openmp/omp_heap.h"
+#include "process/omp_heap.h"
 
 #include "openmp/fibre.h"
-#include "openmp/omp_arena.h"
-#include "openmp/omp_image.h"
-#include "openmp/omp_libraries.h"
-#include "openmp/omp_next.h"
+#include "openmp/memory_openmp.h"
 #include "openmp/tasks.h"
 #include "openmp/team.h"
+#include "process/omp_arena.h"
+#include "process/omp_image.h"
+#include "process/omp_libraries.h"
+#include "process/omp_next.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -28,6 +29,7 @@ void dome__omp_heap_begin(void)
 {
     program = dome__omp_image()->code;
     dome__omp_libraries_begin();
+    dome__omp_allocator = dome__omp_heap_get_aligned;
 }
 
 bool dome__omp_is_programs(const void *code)
@@ -186,6 +188,11 @@ static void *get_aligned(size_t alignment, size_t bytes, const void *caller)
     unsigned thread;
     return is_shared(caller, &thread) ? dome__omp_arena_get_aligned(thread, power_above(alignment), bytes)
                                       : __libc_memalign(alignment, bytes);
+}
+
+void *dome__omp_heap_get_aligned(size_t alignment, size_t bytes)
+{
+    return get_aligned(alignment, bytes, program.begin);
 }
 
 void *memalign(size_t alignment, size_t bytes)

@@ -1,4 +1,4 @@
-#include "openmp/omp_pages.h"
+#include "process/omp_pages.h"
 
 #include <fcntl.h>
 #include <glib.h>

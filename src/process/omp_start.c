@@ -1,16 +1,17 @@
-#include "openmp/omp_start.h"
+#include "process/omp_start.h"
 
 #include "openmp/fibre.h"
-#include "openmp/omp_arena.h"
-#include "openmp/omp_arguments.h"
-#include "openmp/omp_heap.h"
-#include "openmp/omp_image.h"
-#include "openmp/omp_next.h"
-#include "openmp/omp_output.h"
-#include "openmp/omp_worker.h"
 #include "openmp/places.h"
-#include "openmp/tasks_space.h"
 #include "openmp/team.h"
+#include "process/omp_arena.h"
+#include "process/omp_arguments.h"
+#include "process/omp_heap.h"
+#include "process/omp_image.h"
+#include "process/omp_next.h"
+#include "process/omp_output.h"
+#include "process/omp_saved.h"
+#include "process/omp_worker.h"
+#include "process/tasks_space.h"
 #include "program/start.h"
 
 #include <errno.h>
@@ -38,6 +39,8 @@ static struct {
     dome_env *env;
     pid_t process; /* the task: a child of it (fork) ends by itself */
     void *thread_pointer;
+    char *stack_end; /* of main's, as far as it is shared */
+    bool goes_on;    /* from where it was saved */
 } state;
 
 dome_env *dome__omp_env(void)
@@ -150,23 +153,45 @@ static size_t first_stack_bytes(void)
     return limit.rlim_cur < least ? least : (size_t)limit.rlim_cur & ~(size_t)0xffff;
 }
 
-/* From the guard up to where the first frame of the program is: above are thread-local memory and what the C library keeps. */
+char *dome__omp_first_stack_low(void)
+{
+    return dome__omp_stack_end(0) - first_stack_bytes() + DOME_OMP_GUARD_BYTES;
+}
+
+char *dome__omp_first_stack_end(void)
+{
+    return state.stack_end;
+}
+
+/* From the guard up to where the first frame of the program will be: above are thread-local memory and what the C library keeps.
+ */
 static dome_space_range first_stack(void)
 {
-    char *low = dome__omp_stack_end(0) - first_stack_bytes() + DOME_OMP_GUARD_BYTES;
-    return (dome_space_range){"stack of main", low, (uint64_t)(page_below(dome__omp_threads[0].fibre.stack) - low), .keep = true};
+    char *low = dome__omp_first_stack_low();
+    return (dome_space_range){"stack of main", low, (uint64_t)(state.stack_end - low), .keep = false};
+}
+
+/* Zeros need not be kept. Returns the number of ranges. */
+static unsigned variables(int part, dome_space_range *ranges)
+{
+    const dome_omp_part *p = &dome__omp_image()->variables[part];
+    char *end = dome__omp_image_contents_end(part);
+    unsigned n = 0;
+    if (end > p->begin)
+        ranges[n++] = (dome_space_range){"variables", p->begin, (uint64_t)(end - p->begin), .keep = true};
+    if (end < p->end)
+        ranges[n++] = (dome_space_range){"variables", end, (uint64_t)(p->end - end), .keep = false};
+    return n;
 }
 
 static void share(dome_env *env)
 {
-    enum { MOST = DOME_OMP_IMAGE_PARTS + 4 };
-    const dome_omp_image *image = dome__omp_image();
+    enum { MOST = 2 * DOME_OMP_IMAGE_PARTS + 4 };
     const dome_omp_part arguments = dome__omp_arguments_part();
     dome_space_range ranges[MOST];
     unsigned n = 0;
-    for (int k = 0; k < image->parts; k++)
-        ranges[n++] = (dome_space_range){"variables", image->variables[k].begin,
-                                         (uint64_t)(image->variables[k].end - image->variables[k].begin), .keep = true};
+    for (int k = 0; k < dome__omp_image()->parts; k++)
+        n += variables(k, ranges + n);
     ranges[n++] = (dome_space_range){"arguments", arguments.begin, (uint64_t)(arguments.end - arguments.begin), .keep = true};
     ranges[n++] = (dome_space_range){"heap of thread 0", dome__omp_arena_begin(0), DOME_OMP_ARENA_FIRST, .keep = false};
     ranges[n++] = (dome_space_range){"heap of other threads", dome__omp_arena_begin(1),
@@ -176,7 +201,6 @@ static void share(dome_env *env)
     dome__omp_arena_gives_back = false;
     if (dome__omp_tasks_begin(env, ranges, n))
         dome__start_failed(env, 1, dome_error_message(env));
-    dome__omp_worker_begin();
 }
 
 /* ---- the beginning ---- */
@@ -216,11 +240,23 @@ static void begin(void)
     state.thread_pointer = dome__omp_thread_pointer();
     given.argv = dome__omp_arguments_place(env, &given.argc, given.argv);
     dome__omp_image_compare(env);
-    if (env->rank != 0)
+    if (env->rank != 0 || dome_is_restarting(env))
         dome__omp_image_construct(given.argc, given.argv, given.argv + given.argc + 1);
     dome__omp_first_make(first_stack_bytes());
+    state.stack_end = page_below(dome__omp_threads[0].fibre.stack);
     if (env->size > 1)
         share(env);
+    state.goes_on = dome__omp_saved_begin(env);
+    dome__omp_worker_begin();
+}
+
+/* What the C library's function does before main it has done in another process; only the end must be told to it. */
+static void go_on(void)
+{
+    extern int __cxa_atexit(void (*function)(void *), void *argument, void *object);
+    if (__cxa_atexit((void (*)(void *))(void *)given.loader_fini, NULL, NULL))
+        dome__start_failed(state.env, 1, g_strdup("no memory for the program's end"));
+    dome__omp_run_on();
 }
 
 /* In the place of the C library's: it is called where a program begins. */
@@ -240,6 +276,8 @@ int __libc_start_main(main_function *main, int argc, char **argv, void (*init)(v
     begin();
     if (state.env->rank != 0)
         become_other();
+    if (state.goes_on)
+        go_on();
     dome__omp_run_main(run_program, NULL);
     return 1;
 }

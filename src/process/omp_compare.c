@@ -1,9 +1,9 @@
 /* What must be equal in all tasks: a text with a line for each thing, and a hash for each page of the program's variables. */
-#include "openmp/omp_image.h"
+#include "process/omp_image.h"
 
 #include "core/environment.h"
-#include "openmp/omp_pages.h"
-#include "openmp/omp_symbol.h"
+#include "process/omp_pages.h"
+#include "process/omp_symbol.h"
 #include "program/start.h"
 #include "system/checksum.h"
 #include "transport/agree.h"
@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 static char *description;
+static uint64_t description_hash;
 
 /* ---- as a text ---- */
 
@@ -88,7 +89,13 @@ void dome__omp_image_describe(void)
     GString *text = g_string_new(NULL);
     dl_iterate_phdr(append_object, text);
     append_machine(text);
+    description_hash = dome__checksum64(text->str, text->len);
     description = g_string_free(text, FALSE);
+}
+
+uint64_t dome__omp_image_hash(void)
+{
+    return description_hash;
 }
 
 /* ---- compared ---- */

@@ -1,5 +1,5 @@
 /* What the runtime asks of other tasks, by memory that tasks keep equal (space/space.h). */
-#include "openmp/tasks_space.h"
+#include "process/tasks_space.h"
 
 #include <link.h>
 #include <string.h>

@@ -52,6 +52,9 @@ size_t dome__omp_arena_usable(const void *block);
 /* How much of the arena has been in use, from its beginning, in whole pages: memory that other tasks may access. */
 uint64_t dome__omp_arena_length(unsigned thread);
 
+/* Memory of the arena up to `end` is accessible; false, with errno: there is none. For contents that are put back. */
+bool dome__omp_arena_reach(unsigned thread, const char *end);
+
 /* Makes memory accessible, from begin to end; false, with errno: there is none. Private memory, unless it is set. */
 extern bool (*dome__omp_arena_map)(char *begin, char *end);
 

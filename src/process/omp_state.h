@@ -3,7 +3,7 @@
 #ifndef DOME_SRC_OPENMP_OMP_STATE_H
 #define DOME_SRC_OPENMP_OMP_STATE_H
 
-#include "openmp/omp_image.h"
+#include "process/omp_image.h"
 
 /* In shared memory, zero at first. */
 typedef struct dome_omp_output {
