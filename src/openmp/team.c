@@ -334,8 +334,8 @@ static void begin_here(const dome_omp_fork *fork, const dome_omp_team *outer, co
 {
     const uint64_t *w = fork->words;
     uint64_t size = w[THREADS] & 0xffffffff, rank = (uint64_t)dome__omp_tasks.rank, tasks = (uint64_t)dome__omp_tasks.size;
-    here.begin = (unsigned)(size * rank / tasks);
-    here.end = (unsigned)(size * (rank + 1) / tasks);
+    here.begin = (unsigned)((size * rank + tasks - 1) / tasks); /* rounded up: thread 0 is task 0's */
+    here.end = (unsigned)((size * (rank + 1) + tasks - 1) / tasks);
     here.function = (void (*)(void *))(uintptr_t)w[FUNCTION];
     here.data = (void *)(uintptr_t)w[DATA];
     here.float_modes = w[FLOAT_MODES];
