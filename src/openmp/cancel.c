@@ -1,7 +1,7 @@
 /* cancel, where OMP_CANCELLATION allows it. */
 #include "openmp/icv.h"
 #include "openmp/shared.h"
-#include "openmp/taskgroup.h"
+#include "openmp/task.h"
 #include "openmp/team.h"
 #include "openmp/turn.h"
 

@@ -39,13 +39,6 @@ void dome__omp_reductions_allocate(uintptr_t *reductions, unsigned threads)
     enter(reductions, NULL, threads, NULL);
 }
 
-void dome__omp_reductions_of_region(uintptr_t *reductions)
-{
-    dome_omp_thread *t = dome__omp_self();
-    dome__omp_taskgroup_start(t);
-    t->taskgroup->reductions = reductions;
-}
-
 void GOMP_taskgroup_reduction_register(uintptr_t *reductions)
 {
     dome_omp_thread *t = dome__omp_self();

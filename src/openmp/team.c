@@ -7,7 +7,6 @@
 #include <sys/mman.h>
 
 #include "openmp/icv.h"
-#include "openmp/reduction.h"
 #include "openmp/shared.h"
 #include "openmp/turn.h"
 #include "system/say.h"
@@ -384,8 +383,6 @@ static void begin_team(dome_omp_thread *t, const dome_omp_region *region, unsign
     if (dome__omp_tasks.size > 1 || dome__omp_tasks.saves)
         dome__omp_call_task(fork_call, &fork);
     begin_here(&fork, t->team, &v);
-    if (region->reductions)
-        dome__omp_reductions_of_region(region->reductions);
 }
 
 static void end_team(dome_omp_thread *t)
@@ -427,8 +424,6 @@ static void begin_alone(dome_omp_thread *t, const dome_omp_region *region, alone
     t->taskgroup = NULL;
     if (region->loop)
         dome__omp_loop_begin(t, region->loop);
-    if (region->reductions)
-        dome__omp_reductions_of_region(region->reductions);
 }
 
 static void end_alone(dome_omp_thread *t)

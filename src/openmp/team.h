@@ -105,7 +105,6 @@ typedef struct dome_omp_region {
     unsigned threads; /* asked for; 0: the variable */
     unsigned flags;
     const dome_omp_loop *loop; /* the work-sharing construct that it is combined with, or NULL */
-    uintptr_t *reductions;     /* of tasks, or NULL */
 } dome_omp_region;
 
 /* The number of threads that a region asked for with `threads` has. */

@@ -49,7 +49,7 @@ int main(void)
     read = i;
 #pragma omp atomic write
     i = 3;
-    printf("%d %d %d %d %d %d %lld %g %g %g %Lg %u %lld %d %d\n", c, s, read, ors, xors, ands, l, f, d, product, x, captured, seen, most,
-           i);
+    printf("%d %d %d %d %d %d %lld %g %g %g %Lg %u %lld %d %d\n", c, s, read, ors, xors, ands, l, f, d, product, x, captured,
+           seen, most, i);
     return 0;
 }

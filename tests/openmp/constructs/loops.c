@@ -16,21 +16,21 @@ static void check(const char *name)
     printf("%s: %d wrong, most %d\n", name, wrong, most);
 }
 
-#define LOOP(name, clause)                                                                                                         \
-    _Pragma("omp parallel num_threads(7)")                                                                                         \
-    {                                                                                                                              \
-        _Pragma(clause) for (int i = 0; i < N; i++) done[i] += i * 3 + 1;                                                          \
-    }                                                                                                                              \
-    check(name);                                                                                                                   \
-    _Pragma("omp parallel num_threads(7)")                                                                                         \
-    {                                                                                                                              \
-        _Pragma(clause) for (int i = N - 1; i >= 0; i--) done[i] += i * 3 + 1;                                                     \
-    }                                                                                                                              \
-    check(name " down");                                                                                                           \
-    _Pragma("omp parallel num_threads(7)")                                                                                         \
-    {                                                                                                                              \
-        _Pragma(clause) for (unsigned long long i = 0; i < N; i += 1) done[i] += (int)i * 3 + 1;                                   \
-    }                                                                                                                              \
+#define LOOP(name, clause)                                                                                                       \
+    _Pragma("omp parallel num_threads(7)")                                                                                       \
+    {                                                                                                                            \
+        _Pragma(clause) for (int i = 0; i < N; i++) done[i] += i * 3 + 1;                                                        \
+    }                                                                                                                            \
+    check(name);                                                                                                                 \
+    _Pragma("omp parallel num_threads(7)")                                                                                       \
+    {                                                                                                                            \
+        _Pragma(clause) for (int i = N - 1; i >= 0; i--) done[i] += i * 3 + 1;                                                   \
+    }                                                                                                                            \
+    check(name " down");                                                                                                         \
+    _Pragma("omp parallel num_threads(7)")                                                                                       \
+    {                                                                                                                            \
+        _Pragma(clause) for (unsigned long long i = 0; i < N; i += 1) done[i] += (int)i * 3 + 1;                                 \
+    }                                                                                                                            \
     check(name " long long");
 
 int main(void)

@@ -17,8 +17,8 @@ int main(void)
             }
         }
     }
-    printf("%d %d %d %d, outside %d %d %d %d\n", inner, sizes, levels, numbers, omp_get_level(), omp_in_parallel(), omp_get_thread_num(),
-           omp_get_num_threads());
+    printf("%d %d %d %d, outside %d %d %d %d\n", inner, sizes, levels, numbers, omp_get_level(), omp_in_parallel(),
+           omp_get_thread_num(), omp_get_num_threads());
 #pragma omp parallel num_threads(4)
     omp_set_num_threads(17);
     omp_set_num_threads(5);

@@ -13,14 +13,14 @@ static void check(const char *name)
     length = 0;
 }
 
-#define ORDERED(clause)                                                                                                            \
-    _Pragma("omp parallel num_threads(5)")                                                                                         \
-    {                                                                                                                              \
-        _Pragma(clause) for (int i = 0; i < N; i++)                                                                                \
-        {                                                                                                                          \
-            _Pragma("omp ordered") list[length++] = i;                                                                             \
-        }                                                                                                                          \
-    }                                                                                                                              \
+#define ORDERED(clause)                                                                                                          \
+    _Pragma("omp parallel num_threads(5)")                                                                                       \
+    {                                                                                                                            \
+        _Pragma(clause) for (int i = 0; i < N; i++)                                                                              \
+        {                                                                                                                        \
+            _Pragma("omp ordered") list[length++] = i;                                                                           \
+        }                                                                                                                        \
+    }                                                                                                                            \
     check(clause);
 
 int main(void)

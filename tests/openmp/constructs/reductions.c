@@ -4,7 +4,7 @@
 typedef struct pair {
     long a, b;
 } pair;
-#pragma omp declare reduction(add : pair : omp_out.a += omp_in.a, omp_out.b += omp_in.b) initializer(omp_priv = (pair){0, 0})
+#pragma omp declare reduction(add:pair : omp_out.a += omp_in.a, omp_out.b += omp_in.b) initializer(omp_priv = (pair){0, 0})
 
 enum { N = 500 };
 

@@ -24,7 +24,6 @@ int main(void)
 #pragma omp target data map(to : a)
     {
 #pragma omp target update from(a)
-    }
-    printf("%d %d %d %d %d\n", a[N - 1], scalar, sum, league, omp_get_num_devices());
+    } printf("%d %d %d %d %d\n", a[N - 1], scalar, sum, league, omp_get_num_devices());
     return 0;
 }
