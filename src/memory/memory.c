@@ -139,15 +139,35 @@ const char *dome__memory_place(dome_memory *memory, void *at)
     return NULL;
 }
 
-/* Copies what is there, but for pages of zeros: they need no memory. */
+/* What the kernel says of each of these pages; false: it does not. */
+static bool ask_pages(int pagemap, const char *from, uint64_t *words, size_t pages, size_t page)
+{
+    const ssize_t bytes = (ssize_t)(pages * sizeof *words);
+    return pagemap >= 0 && pread(pagemap, words, (size_t)bytes, (off_t)((uintptr_t)from / page * sizeof *words)) == bytes;
+}
+
+/* Copies what is there, but for pages that were never touched, or have zeros: they need no memory. A stack may be large. */
 static void copy_contents(const dome_memory *memory, const char *from)
 {
-    const char *zeros = mmap(NULL, memory->page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    for (size_t at = 0; at < memory->bytes; at += memory->page)
-        if (zeros == MAP_FAILED || memcmp(from + at, zeros, memory->page) != 0)
-            memcpy(memory->alias + at, from + at, memory->page);
-    if (zeros != MAP_FAILED)
-        munmap((void *)(uintptr_t)zeros, memory->page);
+    enum { TOGETHER = 4096 };
+    static const uint64_t has_page = UINT64_C(3) << 62; /* present, or swapped */
+    uint64_t *words = g_new(uint64_t, TOGETHER);
+    char *zeros = g_malloc0(memory->page);
+    const size_t page = memory->page, pages = memory->bytes / page;
+    const int pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    for (size_t first = 0; first < pages; first += TOGETHER) {
+        const size_t count = MIN((size_t)TOGETHER, pages - first);
+        const bool told = ask_pages(pagemap, from + first * page, words, count, page);
+        for (size_t k = 0; k < count; k++) {
+            const char *at = from + (first + k) * page;
+            if ((!told || (words[k] & has_page)) && memcmp(at, zeros, page) != 0)
+                memcpy(memory->alias + (first + k) * page, at, page);
+        }
+    }
+    if (pagemap >= 0)
+        close(pagemap);
+    g_free(zeros);
+    g_free(words);
 }
 
 const char *dome__memory_replace(dome_memory *memory, void *at, bool keep)
