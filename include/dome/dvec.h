@@ -58,7 +58,7 @@
  *   dvec_halo_planes, dvec_write, dvec_write_zarr, and dvec_copy to another distribution; dvec_scan,
  *   dvec_roll, dvec_shift, dvec_gather, dvec_scatter, dvec_scatter_add, dvec_map, dvec_stencil,
  *   dsparse_multiply, dsparse_multiply_transposed, dsparse_scale_rows, dsparse_submatrix, the
- *   functions of arrays.h and the loops of map.h and loop.h, for their inputs; dvec_scatter,
+ *   functions of arrays.h and ndim.h, and the loops of map.h and loop.h, for their inputs; dvec_scatter,
  *   dvec_scatter_add, dvec_stencil and the loops of loop.h also for their outputs.
  * - No other call fails: calls on other vectors, and calls that move, overwrite or free the failed
  *   vector, succeed. While a named vector is failed, no checkpoint can be written; a line reports
@@ -220,6 +220,23 @@ dome_status dvec_rpows(dvec *z, const dvec *x, double a);
 dome_status dvec_fmod(dvec *z, const dvec *x, const dvec *y);
 dome_status dvec_fmods(dvec *z, const dvec *x, double a);
 
+/* The quotient x / y rounded down, and the remainder that belongs to it, which has the sign of y
+ * (Python's and NumPy's // and %, NumPy: floor_divide, remainder, mod; not C's / and %, which are
+ * dvec_div and dvec_fmod of integers, and not C's remainder). Real and integer types. Integers: y = 0 is
+ * DOME_ERR_RANGE; the smallest signed number by -1 is itself, with remainder 0. Floating point: the
+ * remainder is exact unless y was added to it, and the quotient is a whole number; y = 0 gives x / y
+ * and NaN; a zero remainder has the sign of y. */
+dome_status dvec_floor_divide(dvec *z, const dvec *x, const dvec *y);
+dome_status dvec_floor_divides(dvec *z, const dvec *x, double a);
+dome_status dvec_remainder(dvec *z, const dvec *x, const dvec *y);
+dome_status dvec_remainders(dvec *z, const dvec *x, double a);
+
+/* x with the sign of y (C's copysign); the next value after x towards y (C's nextafter); log(exp(x) +
+ * exp(y)) without intermediate overflow. Real floating point. */
+dome_status dvec_copysign(dvec *z, const dvec *x, const dvec *y);
+dome_status dvec_nextafter(dvec *z, const dvec *x, const dvec *y);
+dome_status dvec_logaddexp(dvec *z, const dvec *x, const dvec *y);
+
 /* atan2: the angle of the point (x, y) in -pi ... pi, as C's atan2(y, x), signed zeros included.
  * hypot: sqrt(x^2 + y^2) without intermediate overflow. Real floating point. */
 dome_status dvec_atan2(dvec *z, const dvec *y, const dvec *x);
@@ -252,18 +269,22 @@ dome_status dvec_axpy_struct(dvec *y, const void *a, const dvec *x);
 
 dome_status dvec_neg(dvec *z, const dvec *x);
 dome_status dvec_abs(dvec *z, const dvec *x);  /* complex: the modulus as real + 0i */
+dome_status dvec_sign(dvec *z, const dvec *x); /* -1, 0 or 1; NaN of NaN; complex: x / |x|, 0 of 0 */
 dome_status dvec_sqrt(dvec *z, const dvec *x); /* sqrt, exp, log, sin, cos: floating point and complex types */
 dome_status dvec_exp(dvec *z, const dvec *x);
 dome_status dvec_log(dvec *z, const dvec *x);
 dome_status dvec_sin(dvec *z, const dvec *x);
 dome_status dvec_cos(dvec *z, const dvec *x);
-dome_status dvec_tan(dvec *z, const dvec *x); /* tan ... tanh: floating point and complex types */
+dome_status dvec_tan(dvec *z, const dvec *x); /* tan ... atanh: floating point and complex types */
 dome_status dvec_asin(dvec *z, const dvec *x);
 dome_status dvec_acos(dvec *z, const dvec *x);
 dome_status dvec_atan(dvec *z, const dvec *x);
 dome_status dvec_sinh(dvec *z, const dvec *x);
 dome_status dvec_cosh(dvec *z, const dvec *x);
 dome_status dvec_tanh(dvec *z, const dvec *x);
+dome_status dvec_asinh(dvec *z, const dvec *x);
+dome_status dvec_acosh(dvec *z, const dvec *x);
+dome_status dvec_atanh(dvec *z, const dvec *x);
 dome_status dvec_exp2(dvec *z, const dvec *x);  /* 2^x; from here on: real floating point only */
 dome_status dvec_expm1(dvec *z, const dvec *x); /* exp(x) - 1, also right for small x */
 dome_status dvec_log2(dvec *z, const dvec *x);
@@ -304,6 +325,14 @@ dome_status dvec_lts(dvec *mask, const dvec *x, double a);
 dome_status dvec_les(dvec *mask, const dvec *x, double a);
 dome_status dvec_gts(dvec *mask, const dvec *x, double a);
 dome_status dvec_ges(dvec *mask, const dvec *x, double a);
+
+/* Whether x is NaN, infinite, finite (neither), or has a sign bit (-0.0 and NaN may, too). mask is a
+ * DOME_U8 vector: 1 or 0. A complex value is NaN or infinite if one of its parts is (so it may be both), and finite
+ * if both parts are; it has no sign bit. Integers are finite, and negative ones have a sign bit. */
+dome_status dvec_isnan(dvec *mask, const dvec *x);
+dome_status dvec_isinf(dvec *mask, const dvec *x);
+dome_status dvec_isfinite(dvec *mask, const dvec *x);
+dome_status dvec_signbit(dvec *mask, const dvec *x);
 
 /* Logic on DOME_U8 masks: any value but 0 is true; results are 0 or 1. */
 dome_status dvec_and(dvec *mask, const dvec *a, const dvec *b);
@@ -515,7 +544,7 @@ typedef struct dvec_span {
  *
  * Pointers are valid until x is used by another Dome call, or until the next call in which data may
  * move: a reduction, dvec_map, dvec_map_runs, dvec_map_anywhere, the macros of map.h and loop.h, dvec_scan,
- * dvec_roll, dvec_shift, dvec_gather, dvec_scatter, dvec_scatter_add, the functions of arrays.h,
+ * dvec_roll, dvec_shift, dvec_gather, dvec_scatter, dvec_scatter_add, the functions of arrays.h and ndim.h,
  * dsparse_multiply, dsparse_multiply_transposed, dome_checkpoint, dome_barrier, dome_env_relayout.
  * Calls that return pointers never move data, so a program can hold pointers to several vectors. The
  * rule is the same for all distributions, although DOME_BLOCK and DOME_WHOLE vectors do not move, so

@@ -26,7 +26,11 @@ typedef struct dome_object dome_object; /* structure.h */
 /* Bytes that the name of a type, field, kind or object may have. */
 #define DOME_NAME_MAX 65535
 
-/* X(name, C type, suffix): the basic types. C64 and C128 are pairs (real, imaginary) of float and
+/* There is no type of truth values: masks are DOME_U8, 0 and 1, with the bytes of C's and NumPy's
+ * bool, and .npy files of bool are read as such. A type of its own would need its own rules of
+ * arithmetic, and all functions that take or make masks would have to accept both.
+ *
+ * X(name, C type, suffix): the basic types. C64 and C128 are pairs (real, imaginary) of float and
  * double. */
 #define DOME_TYPE_LIST(X)                                                                                                        \
     X(I8, int8_t, i8)                                                                                                            \

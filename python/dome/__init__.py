@@ -18,7 +18,7 @@ array._indexing, array._creation, array._moving = indexing, creation, moving
 from dome import statistics  # noqa: E402
 
 array._statistics = statistics
-from dome import elementwise, files, linalg, local, loop as _loop, random, scalar, searching, sparse, tasks  # noqa: E402
+from dome import decompositions, elementwise, files, linalg, local, loop as _loop, random, scalar, searching, sparse, tasks  # noqa: E402
 from dome import dtypes, errors  # noqa: E402
 from dome.array import Array, astype  # noqa: E402
 from dome.creation import (arange, asarray, e, empty, empty_like, eye, from_dlpack, full, full_like, identity, inf,  # noqa: E402
@@ -83,3 +83,11 @@ def __array_namespace_info__():
 def broadcast_shapes(*shapes):
     """The shape that arrays of these shapes have together."""
     return array.broadcast_shapes(*shapes)
+
+
+def __getattr__(name):
+    """`dome.Client` on first use: programs that are no clients need nothing of it."""
+    if name == "Client":
+        from dome.interactive import Client
+        return Client
+    raise AttributeError(f"module 'dome' has no attribute {name!r}")

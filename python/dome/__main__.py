@@ -66,4 +66,5 @@ def main(words):
     os.execv(command, [command, "run", *words[:at], sys.executable, *words[at:]])
 
 
-main(sys.argv[1:])
+if __name__ == "__main__":
+    main(sys.argv[1:])

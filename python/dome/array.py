@@ -23,15 +23,9 @@ class Array:
     All tasks make the same calls in the same order. Slices are copies. `x.local` is this task's part.
     """
 
-    __slots__ = ("_v", "_k", "__weakref__")
+    __slots__ = ("_k", "__weakref__")
     __array_priority__ = 1000.0
     __array_ufunc__ = None  # NumPy leaves operators to this class
-
-    def __del__(self):
-        try:
-            self._k.dead(self._v)
-        except AttributeError:  # it was not made completely
-            pass
 
     # ---- what it is ----
 
@@ -174,41 +168,65 @@ class Array:
         _indexing.put(self, key, value)
 
 
-class Scalar(Array):
-    """An array without dimensions: one value, which every task has or will have. `float(s)` waits for it."""
+class Distributed(Array):
+    """An array over a vector of the library, which it has until it dies."""
 
-    __slots__ = ("_value", "_s", "_w")
+    __slots__ = ("_v",)
+
+    def __del__(self):
+        try:
+            self._k.dead(self._v)
+        except AttributeError:  # it was not made completely
+            pass
+
+
+class Future:
+    """A scalar of the library for a value that is to come."""
+
+    __slots__ = ("s",)
+
+    def __init__(self, s):
+        self.s = s
+
+    def __del__(self):
+        (memory._scalars if _state.size == 1 else memory._dead_scalars).append(self.s)
+
+
+class Scalar(Array):
+    """An array without dimensions: one value, which every task has or will have. `float(s)` waits for it.
+
+    The value is known (`_value`), to come (`_future`), or that of a vector of one element, which every task has whole (`_box`).
+    """
+
+    __slots__ = ("_value", "_future", "_box")
 
     def __init__(self):
         raise TypeError("dome.asarray(5.0) makes an array without dimensions")
 
-    def __del__(self):
-        try:
-            if self._w is not None:
-                self._k.dead(self._w)
-            if self._s is not None:
-                (memory._scalars if _state.size == 1 else memory._dead_scalars).append(self._s)
-        except AttributeError:
-            pass
+    @property
+    def _s(self):
+        return self._future.s if self._future is not None else None
+
+    @property
+    def _w(self):
+        return self._box._v if self._box is not None else None
 
     @property
     def _v(self):
-        """The value as a vector of one element, which every task has whole."""
-        w = self._w
-        if w is None:
-            kind = self._k
-            w = kind.pool.pop() if kind.pool else _make(kind)
-            self._w = w
-            env.check(lib.dvec_fill_value(w, packed(kind.dtype, self.item())))
-        return w
+        """The value as a vector."""
+        if self._box is None:
+            value = self.item()
+            self._box = _boxed(self._k)
+            env.check(lib.dvec_fill_value(self._box._v, packed(self._k.dtype, value)))
+        return self._box._v
 
     def item(self):
         value = self._value
         if value is None:
             if _ident() != _state.owner:
                 env._refuse()
-            if self._s is not None:
-                value = lib.dscalar_get_f64(self._s)
+            if self._future is not None:
+                value = lib.dscalar_get_f64(self._future.s)
                 if value != value and lib.dome_error_status(_state.env):
                     env.fail()
                 value = rounded(self._k.dtype, value)
@@ -287,8 +305,17 @@ def unpacked(dtype, room):
 def new(kind):
     """A new array of a kind with arbitrary values."""
     if kind.whole:
-        return scalar(kind, None, kind.pool.pop() if kind.pool else _make(kind))
-    z = _new(Array)
+        z = _new(Scalar)
+        z._k, z._value, z._future, z._box = kind, None, None, _boxed(kind)
+        return z
+    z = _new(Distributed)
+    z._k = kind
+    z._v = kind.pool.pop() if kind.pool else _make(kind)
+    return z
+
+
+def _boxed(kind):
+    z = _new(Distributed)
     z._k = kind
     z._v = kind.pool.pop() if kind.pool else _make(kind)
     return z
@@ -304,7 +331,7 @@ def wrap(v, dtype, shape):
     fits = lib.dvec_length(v) == kind.length and lib.dvec_width(v) == kind.width and not kind.whole
     if fits:
         memory.adopt(v, kind)
-        z = _new(Array)
+        z = _new(Distributed)
         z._k, z._v = kind, v
         return z
     z = new(kind)
@@ -313,10 +340,15 @@ def wrap(v, dtype, shape):
     return z
 
 
-def scalar(kind, value, w=None, s=None):
+def scalar(kind, value, future=None):
     z = _new(Scalar)
-    z._k, z._value, z._w, z._s = kind, value, w, s
+    z._k, z._value, z._future, z._box = kind, value, future, None
     return z
+
+
+def set_scalar(x, value):
+    """A 0-d array gets another value; what stood for the one before goes as if the array had."""
+    x._value, x._future, x._box = value, None, None
 
 
 def scalar_of(dtype, value):
@@ -453,7 +485,8 @@ def as_operand(value, dtype=None):
     """An array for an operand: an array, a Python number, or what asarray takes."""
     if isinstance(value, Array):
         return value
-    if isinstance(value, _Number):
+    value = plain(value)
+    if type(value) in _Number:
         return of_value(dtype or dtypes.BY_PYTHON[type(value)], value)
     return _creation.asarray(value)
 
@@ -502,9 +535,9 @@ def operate(op, x, y, out=None):
     """z = x op y, with whatever operands the operator has been given. Returns NotImplemented for foreign ones."""
     if _ident() != _state.owner:
         env.env()
-    if not isinstance(x, (Array, *_Number)):
+    if not isinstance(x, Array) and type(x) not in _Number:
         x = foreign(x)
-    if not isinstance(y, (Array, *_Number)):
+    if not isinstance(y, Array) and type(y) not in _Number:
         y = foreign(y)
     if x is NotImplemented or y is NotImplemented:
         return NotImplemented
@@ -557,8 +590,19 @@ def run_pair(op, z, x, y, common):
     del x, y
 
 
+def plain(value):
+    """A number of a class derived from Python's, such as numpy.float64, as Python's; other things stay."""
+    for kind in _Number:
+        if isinstance(value, kind):
+            return kind(value)
+    return value
+
+
 def foreign(value):
-    """A NumPy array or a sequence of the same on all tasks, as an array; NotImplemented for other things."""
+    """A number, or a NumPy array with the same values on all tasks as an array; NotImplemented for other things."""
+    value = plain(value)
+    if type(value) in _Number:
+        return value
     if hasattr(value, "__array_interface__") or hasattr(value, "__dlpack__"):
         return _creation.asarray(value)
     return NotImplemented
@@ -583,9 +627,9 @@ def _arithmetic(op, wanted):
 
     def forward(x, y):
         k = x._k
-        if type(y) is Array:
+        if type(y) is Distributed:
             if y._k is k and get(k) and _ident() == _state.owner:
-                z = _new(Array)
+                z = _new(Distributed)
                 z._k = k
                 pool = k.pool
                 z._v = v = pool.pop() if pool else _make(k)
@@ -593,7 +637,7 @@ def _arithmetic(op, wanted):
                     env.fail()
                 return z
         elif type(y) is float and k.real and number_ok and _ident() == _state.owner:
-            z = _new(Array)
+            z = _new(Distributed)
             z._k = k
             pool = k.pool
             z._v = v = pool.pop() if pool else _make(k)
@@ -605,7 +649,7 @@ def _arithmetic(op, wanted):
     def backward(x, y):
         k = x._k
         if type(y) is float and k.real and left and _ident() == _state.owner:
-            z = _new(Array)
+            z = _new(Distributed)
             z._k = k
             pool = k.pool
             z._v = v = pool.pop() if pool else _make(k)
@@ -616,7 +660,7 @@ def _arithmetic(op, wanted):
 
     def inplace(x, y):
         k = x._k
-        if type(y) is Array:
+        if type(y) is Distributed:
             if y._k is k and get(k) and _ident() == _state.owner:
                 v = x._v
                 if pair(v, v, y._v):

@@ -178,6 +178,8 @@ def result_type(*given):
     """The type that arrays, types and Python numbers have together (Array API: result_type)."""
     found, numbers = None, []
     for one in given:
+        if isinstance(one, (float, complex)) and type(one) not in BY_PYTHON:
+            one = float(one) if isinstance(one, float) else complex(one)
         if type(one) in BY_PYTHON:
             numbers.append(one)
             continue

@@ -12,9 +12,9 @@ def _unary(name, types, doc, real_result=False, mask=False):
     function = getattr(lib, "dvec_" + name)
 
     def compute(x, /):
-        if type(x) is array.Array and x._k.real and not mask and env._ident() == env.state.owner:
+        if type(x) is array.Distributed and x._k.real and not mask and env._ident() == env.state.owner:
             k = x._k
-            z = object.__new__(array.Array)
+            z = object.__new__(array.Distributed)
             z._k = k
             z._v = v = k.pool.pop() if k.pool else memory.make(k)
             if function(v, x._v):
@@ -64,12 +64,11 @@ conj = conjugate = _unary("conj", "c", "The conjugate complex value.")
 _real, _imag = _unary("real", "c", "", True), _unary("imag", "c", "", True)
 _arg, _modulus = _unary("arg", "c", "", True), _unary("abs", "iufc", "")
 _round = {name: _unary(name, "f", "") for name in ("floor", "ceil", "trunc", "round")}
-# From here on those that the library has since version 0.2.
-if hasattr(lib, "dvec_asinh"):
-    asinh = arcsinh = _unary("asinh", "fc", "The inverse hyperbolic sine.")
-    acosh = arccosh = _unary("acosh", "fc", "The inverse hyperbolic cosine.")
-    atanh = arctanh = _unary("atanh", "fc", "The inverse hyperbolic tangent.")
-    _isnan, _isinf, _isfinite, signbit = (_unary(name, "fc", "", mask=True) for name in ("isnan", "isinf", "isfinite", "signbit"))
+asinh = arcsinh = _unary("asinh", "fc", "The inverse hyperbolic sine.")
+acosh = arccosh = _unary("acosh", "fc", "The inverse hyperbolic cosine.")
+atanh = arctanh = _unary("atanh", "fc", "The inverse hyperbolic tangent.")
+signbit = _unary("signbit", "f", "Whether the sign is set, also that of a zero.", mask=True)
+_tests = {name: _unary(name, "fc", "", mask=True) for name in ("isnan", "isinf", "isfinite")}
 
 
 def _pair(op, doc):
@@ -103,13 +102,12 @@ bitwise_right_shift = right_shift = _pair(array.RSHIFT, "x >> y.")
 atan2 = arctan2 = _pair(Operation("atan2", "real"), "The angle of the point (y, x).")
 hypot = _pair(Operation("hypot", "real"), "sqrt(x^2 + y^2), without overflow on the way.")
 fmod = _pair(Operation("fmod", "same"), "The remainder with the sign of x (C's fmod).")
-if hasattr(lib, "dvec_floor_divide"):
-    FLOORDIV, MOD = Operation("floor_divide", "same"), Operation("remainder", "same")
-    floor_divide = _pair(FLOORDIV, "x / y, rounded down.")
-    remainder = mod = _pair(MOD, "The remainder with the sign of y.")
-    copysign = _pair(Operation("copysign", "real"), "x with the sign of y.")
-    nextafter = _pair(Operation("nextafter", "real"), "The next value from x on to y.")
-    logaddexp = _pair(Operation("logaddexp", "real"), "log(exp(x) + exp(y)), without overflow on the way.")
+FLOORDIV, MOD = Operation("floor_divide", "same"), Operation("remainder", "same")
+floor_divide = _pair(FLOORDIV, "x / y, rounded down.")
+remainder = mod = _pair(MOD, "The remainder with the sign of y.")
+copysign = _pair(Operation("copysign", "real"), "x with the sign of y.")
+nextafter = _pair(Operation("nextafter", "real"), "The next value from x on to y.")
+logaddexp = _pair(Operation("logaddexp", "real"), "log(exp(x) + exp(y)), without overflow on the way.")
 
 
 def logical_not(x, /):
@@ -225,14 +223,7 @@ def _number_test(name, doc, of_integer):
         if x._k.dtype.kind in "biu":
             from dome import creation
             return creation.full(x._k.shape, of_integer, dtype=dtypes.bool)
-        if "_" + name in globals():
-            return globals()["_" + name](x)
-        if x._k.dtype.kind == "c":
-            a, b = compute(_real(x)), compute(_imag(x))
-            return a & b if name == "isfinite" else a | b
-        if name == "isnan":
-            return x != x
-        return abs(x) == math.inf if name == "isinf" else abs(x) < math.inf
+        return _tests[name](x)
 
     compute.__name__, compute.__doc__ = name, doc
     return compute
@@ -292,11 +283,11 @@ def _install():
     A.real, A.imag = property(real), property(imag)
     A.conj = A.conjugate = lambda x: conj(x)
     A.clip, A.round = (lambda x, min=None, max=None: clip(x, min, max)), (lambda x: round(x))
-    if "FLOORDIV" in globals():
-        for name, op in (("floordiv", FLOORDIV), ("mod", MOD)):
-            setattr(A, f"__{name}__", array._plain(op))
-            setattr(A, f"__r{name}__", array._plain(op, True))
-            setattr(A, f"__i{name}__", array._inplace(op))
+    for name, op in (("floordiv", FLOORDIV), ("mod", MOD)):
+        setattr(A, f"__{name}__", array._plain(op))
+        setattr(A, f"__r{name}__", array._plain(op, True))
+        setattr(A, f"__i{name}__", array._inplace(op))
+        setattr(array.Scalar, f"__i{name}__", array._plain(op))  # a new value, which Python binds to the name
 
 
 _install()

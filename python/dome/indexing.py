@@ -155,8 +155,10 @@ def done(*keepers):
 def compressed(x, mask):
     """x[mask]: of the first axes, which the mask has, those places where it is true."""
     depth = len(mask._k.shape)
-    if mask._k.shape != x._k.shape[:depth]:
+    if depth > len(x._k.shape) or any(m not in (n, 0) for m, n in zip(mask._k.shape, x._k.shape)):
         raise IndexError(f"a mask of the shape {mask._k.shape} does not fit to {x._k.shape}")
+    if 0 in mask._k.shape:  # the standard allows it for any length
+        return array.of(x._k.dtype, (0, *x._k.shape[depth:]))
     if depth == 0:
         return moving.reshape(x, (1, *x._k.shape)) if mask else array.of(x._k.dtype, (0, *x._k.shape))
     rest = x._k.shape[depth:]
@@ -256,7 +258,7 @@ def take_along_axis(x, indices, /, *, axis=-1):
 def put(x, key, value):
     env.env()
     if type(x) is array.Scalar:
-        raise TypeError("an array without dimensions is a value that does not change")
+        return put_scalar(x, key, value)
     if isinstance(key, list):
         key = array._creation.asarray(key)
     if not isinstance(value, (array.Array, *array._Number)):
@@ -287,6 +289,22 @@ def _without_front(value, ndim):
 def _castable(x, value):
     if value._k.dtype.kind == "c" and x._k.dtype.kind != "c":
         raise TypeError(f"complex values do not fit into an array of {x._k.dtype}")
+
+
+def put_scalar(x, key, value):
+    """x[()] = value and x[...] = value for a 0-d array, or x[mask] = value with a 0-d mask."""
+    if _is_mask(key) and key._k.shape == () or isinstance(key, bool):
+        if not key:
+            return
+    else:
+        view_of((), key)
+    if not isinstance(value, array.Array):
+        value = array.of_value(x._k.dtype, value)
+    if value._k.size != 1:
+        raise array.ShapeMismatch(((), value._k.shape))
+    _castable(x, value)
+    number = moving.to_scalar(array.astype(value, x._k.dtype, copy=False)).item()
+    array.set_scalar(x, number)
 
 
 def put_all(x, value):

@@ -20,8 +20,8 @@ def dot_of(x, y):
             value = statistics._check_value(lib.dvec_dot_i64(x._v, y._v))
             return array.scalar_of(dtype, statistics._wrapped(dtype, value))
         if env.state.size > 1 and x._k.exact:
-            s = array.scalar(memory.kind_of(dtype, ()), None, None, statistics.scalars.pending())
-            env.check(lib.dvec_dot_into(s._s, x._v, y._v))
+            s = array.scalar(memory.kind_of(dtype, ()), None, statistics.scalars.pending())
+            env.check(lib.dvec_dot_into(s._future.s, x._v, y._v))
             return s
         value = lib.dvec_dot(x._v, y._v)
         if value != value and lib.dome_error_status(env.state.env):

@@ -24,7 +24,7 @@ def named(name, value, *, dtype=None):
     v = lib.dvec_new(environment, encoded, kind.dtype.ctype, kind.length) if kind.options is None else \
         lib.dvec_new_with(environment, encoded, kind.dtype.ctype, kind.length, kind.options)
     env.pointer(v)
-    x = object.__new__(array.Array)
+    x = object.__new__(array.Distributed)
     x._k, x._v = kind, v
     _named[name] = x
     if not lib.dome_is_restarting(environment):

@@ -34,7 +34,7 @@ class Kind:
     """What arrays of one shape and type have in common. `is` compares kinds."""
 
     __slots__ = ("dtype", "shape", "size", "width", "length", "whole", "bytes", "pool", "dead", "number", "real", "exact",
-                 "options", "__weakref__")
+                 "options", "single", "__weakref__")
 
     def __init__(self, dtype, shape):
         self.dtype, self.shape = dtype, shape
@@ -47,6 +47,7 @@ class Kind:
         self.real = dtype.kind == "f"
         self.exact = dtype is dtypes.float64
         self.options = None
+        self.single = self if self.whole else kind_of(dtype, ())
         if self.whole or self.width != 1:
             self.options = ffi.new("dvec_options *", {
                 "size": ffi.sizeof("dvec_options"), "width": self.width,

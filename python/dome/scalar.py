@@ -11,48 +11,45 @@ Scalar, scalar = array.Scalar, array.scalar
 def pending():
     """A scalar of the library's for a value that is still to come."""
     if memory._scalars:
-        return memory._scalars.pop()
+        return array.Future(memory._scalars.pop())
     s = lib.dscalar_new(_state.env, ffi.NULL, dtypes.float64.ctype)
     if not s:
         env.fail()
     if _state.size > 1:
         memory._all_scalars[s] = True
-    return s
+    return array.Future(s)
 
 
-def _future_of(value, kept):
+def _future_of(value):
     """The library's scalar for an operand of arithmetic with a pending one; None: it has none."""
     if type(value) is Scalar and value._k.dtype is dtypes.float64:
-        if value._s is not None:
-            return value._s
+        if value._future is not None:
+            return value._future
         value = value._value
     if type(value) in (float, int):
-        s = pending()
-        kept.append(s)
-        env.check(lib.dscalar_set_f64(s, float(value)))
-        return s
+        future = pending()
+        env.check(lib.dscalar_set_f64(future.s, float(value)))
+        return future
     return None
 
 
 def _recorded(function, x, y):
     """x op y with an operand that is pending; None if it cannot be recorded."""
-    kept = []
-    a, b = _future_of(x, kept), _future_of(y, kept)
+    a, b = _future_of(x), _future_of(y)
     if a is None or b is None:
         return None
-    z = scalar(memory.kind_of(dtypes.float64, ()), None, None, pending())
-    env.check(function(z._s, a, b))
-    (memory._scalars if _state.size == 1 else memory._dead_scalars).extend(kept)
+    z = scalar(memory.kind_of(dtypes.float64, ()), None, pending())
+    env.check(function(z._future.s, a.s, b.s))
     return z
 
 
 def _is_pending(x):
-    return type(x) is Scalar and x._value is None and x._s is not None
+    return type(x) is Scalar and x._value is None and x._future is not None
 
 
 def _arithmetic(op, at_once, function):
     def compute(x, y):
-        if type(x) is array.Array or type(y) is array.Array:
+        if type(x) is array.Distributed or type(y) is array.Distributed:
             return array.operate(op, x, y)
         a = x._value if type(x) is Scalar else x
         b = y._value if type(y) is Scalar else y

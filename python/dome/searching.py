@@ -1,5 +1,5 @@
 """Searching, sorting and sets."""
-from typing import NamedTuple
+from collections import namedtuple
 
 from dome import array, dtypes, env, memory, moving, statistics
 from dome._dome import ffi, lib
@@ -107,21 +107,9 @@ def topk(x, k, /, *, largest=True):
     return statistics._replicated(x._k.dtype, (k,), values), statistics._replicated(dtypes.int64, (k,), places)
 
 
-class UniqueAll(NamedTuple):
-    values: array.Array
-    indices: array.Array
-    inverse_indices: array.Array
-    counts: array.Array
-
-
-class UniqueCounts(NamedTuple):
-    values: array.Array
-    counts: array.Array
-
-
-class UniqueInverse(NamedTuple):
-    values: array.Array
-    inverse_indices: array.Array
+UniqueAll = namedtuple("UniqueAll", "values indices inverse_indices counts")
+UniqueCounts = namedtuple("UniqueCounts", "values counts")
+UniqueInverse = namedtuple("UniqueInverse", "values inverse_indices")
 
 
 def _flat(x):

@@ -7,7 +7,7 @@ from dome._dome import ffi, lib
 
 _state = env.state
 _ident = env._ident
-Scalar, scalar = array.Scalar, array.scalar
+Scalar, _new, _Distributed = array.Scalar, object.__new__, array.Distributed
 _F64 = dtypes.float64
 
 
@@ -22,18 +22,22 @@ def _real_reduction(name):
     now, later = getattr(lib, "dvec_" + name), getattr(lib, f"dvec_{name}_into", None)
 
     def reduce(x):
-        kind = memory.kind_of(x._k.dtype, ())
+        k = x._k
         if _ident() != _state.owner:
             env._refuse()
-        if _state.size > 1 and later and x._k.exact:
-            s = scalars.pending()
-            if later(s, x._v):
+        z = _new(Scalar)
+        z._k, z._value, z._future, z._box = k.single, None, None, None
+        if _state.size > 1 and later and k.exact:
+            future = scalars.pending()
+            if later(future.s, x._v):
                 env.fail()
-            return scalar(kind, None, None, s)
+            z._future = future
+            return z
         value = now(x._v)
         if value != value and lib.dome_error_status(_state.env):
             env.fail()
-        return scalar(kind, value if x._k.exact else array.rounded(x._k.dtype, value))
+        z._value = value if k.exact else array.rounded(k.dtype, value)
+        return z
 
     return reduce
 
@@ -95,7 +99,7 @@ def _kept(x, z, keepdims):
 
 def sum(x, /, *, axis=None, dtype=None, keepdims=False):
     """The sum of all values, or along axes (NumPy: sum). Exact sums, rounded once; of integers in 64 bits."""
-    if axis is None and dtype is None and type(x) is array.Array and x._k.exact and not keepdims:
+    if axis is None and dtype is None and type(x) is _Distributed and x._k.exact and not keepdims:
         return _sum(x)
     x = array.as_operand(x)
     wanted = _sum_type(x._k.dtype, dtype)
@@ -120,7 +124,7 @@ def prod(x, /, *, axis=None, dtype=None, keepdims=False):
     wanted = _sum_type(x._k.dtype, dtype)
     x = array.astype(x, wanted, copy=False)
     if not _all_axes(x, axis) or wanted.kind in "iu":
-        return _along("PROD", x, axis, keepdims, wanted)
+        return array.astype(_along("PROD", x, axis, keepdims, _sum_type(wanted, None)), wanted, copy=False)
     env.env()
     z = array.scalar_of(wanted, _complex(lib.dvec_prod_c128, x)) if wanted.kind == "c" else _prod(x)
     return _kept(x, z, keepdims)
@@ -338,7 +342,7 @@ def _install():
     A.cumsum, A.cumprod = (lambda x, axis=None: cumsum(x, axis=axis)), (lambda x, axis=None: cumprod(x, axis=axis))
 
     def sum_method(x, axis=None, dtype=None, keepdims=False):
-        if axis is None and x._k.exact and dtype is None and not keepdims and type(x) is array.Array:
+        if axis is None and x._k.exact and dtype is None and not keepdims and type(x) is _Distributed:
             return _sum(x)
         return sum(x, axis=axis, dtype=dtype, keepdims=keepdims)
     A.sum = sum_method

@@ -1,6 +1,4 @@
 """Messages and collectives between tasks, with mpi4py's habits: small letters take any object that can be pickled."""
-import pickle
-
 from dome import array, dtypes, env
 from dome._dome import ffi, lib
 
@@ -8,6 +6,11 @@ _REDUCTIONS = {"sum": "SUM", "prod": "PROD", "min": "MIN", "max": "MAX", "and": 
 _U8 = lib.dome_type_basic(lib.DOME_KIND_U8)
 _U64 = lib.dome_type_basic(lib.DOME_KIND_U64)
 ANY_RANK, ANY_TAG = -1, -1
+
+
+def _pickle():
+    import pickle
+    return pickle
 
 
 def _buffer(values):
@@ -25,13 +28,13 @@ def _buffer(values):
 
 def bcast(obj, root=0):
     """An object of task `root`, on every task."""
-    data = env.bcast_bytes(pickle.dumps(obj) if env.rank() == root else b"", root)
-    return pickle.loads(data)
+    data = env.bcast_bytes(_pickle().dumps(obj) if env.rank() == root else b"", root)
+    return _pickle().loads(data)
 
 
 def allgather(obj):
     """A list of the objects of all tasks, on every task."""
-    environment, data = env.env(), pickle.dumps(obj)
+    environment, data = env.env(), _pickle().dumps(obj)
     size = env.state.size
     mine, counts = ffi.new("uint64_t *", len(data)), ffi.new("uint64_t[]", size)
     env.check(lib.dome_allgather(environment, _U64, mine, 1, counts))
@@ -40,7 +43,7 @@ def allgather(obj):
     env.check(lib.dome_allgatherv(environment, _U8, ffi.from_buffer(data), lengths, ffi.from_buffer(room)))
     result, at = [], 0
     for r in range(size):
-        result.append(pickle.loads(memoryview(room)[at:at + lengths[r]]))
+        result.append(_pickle().loads(memoryview(room)[at:at + lengths[r]]))
         at += lengths[r]
     return result
 
@@ -70,7 +73,7 @@ def Allreduce(buffer, op="sum"):
 
 def send(obj, dest, tag=0):
     """Sends an object to a task. Does not wait until that receives it."""
-    data = pickle.dumps(obj)
+    data = _pickle().dumps(obj)
     env.check(lib.dome_send(env.env(), dest, tag, _U64, ffi.new("uint64_t *", len(data)), 1))
     env.check(lib.dome_send(env.env(), dest, tag, _U8, ffi.from_buffer(data), len(data)))
 
@@ -81,7 +84,7 @@ def recv(source=ANY_RANK, tag=ANY_TAG):
     env.check(lib.dome_recv(env.env(), source, tag, _U64, length, 1, got))
     room = bytearray(length[0])
     env.check(lib.dome_recv(env.env(), got.rank, got.tag, _U8, ffi.from_buffer(room), length[0], ffi.NULL))
-    return pickle.loads(room)
+    return _pickle().loads(room)
 
 
 def Send(buffer, dest, tag=0):

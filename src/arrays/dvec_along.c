@@ -99,6 +99,28 @@ static void sum_again(const reduction *r, const dome_along_state *s, uint64_t at
     }
 }
 
+enum { SHORT = 16 }; /* rows of so many values, or fewer, are reduced together */
+
+/* Reduces some short rows from x on, at most `most`: their values of one position are laid side by side. Returns how many rows.
+ */
+static uint64_t reduce_short_rows(const reduction *r, const dome_along_state *s, uint64_t at, const char *x, uint64_t most)
+{
+    enum { TOGETHER = 256 };
+    _Alignas(64) char values[TOGETHER * 2 * sizeof(double)];
+    const uint64_t rows = MIN(most, TOGETHER), n = r->rows.count;
+    const size_t size = dome_type_size(r->type);
+    const dome_along_kernel kernel = dome__along_rows(r->what, r->type);
+    const dvec_box column = {.ndim = 1, .extent = {rows}, .to_stride = {1}, .from_stride = {(int64_t)n}};
+    bool inexact = false;
+    for (uint64_t j = 0; j < n; j++) {
+        dvec__copy_box(&column, values, x + j * size, size);
+        inexact |= kernel(s, at, values, rows, (int64_t)j);
+    }
+    for (uint64_t i = 0; i < rows && inexact; i++)
+        sum_again(r, s, at + i, x + i * n * size);
+    return rows;
+}
+
 /* Reduces the values of one span. at: the place of the range's first result. */
 static void reduce_span(const reduction *r, parts *p, uint64_t at, const char *x, dome_span values)
 {
@@ -106,6 +128,12 @@ static void reduce_span(const reduction *r, parts *p, uint64_t at, const char *x
     for (uint64_t first = values.first; first < end;) {
         const uint64_t base = first / plane * plane, last = MIN(end, base + plane);
         const char *from = x + (first - values.first) * dome_type_size(r->type);
+        if (r->inner == 1 && plane <= SHORT && first == base && last == base + plane) {
+            const uint64_t rows = reduce_short_rows(r, &p->state, at, from, (end - first) / plane);
+            at += rows;
+            first += rows * plane;
+            continue;
+        }
         if (reduce_plane(r, &p->state, at, from, first - base, last - base)) {
             if (first == base && last == base + plane)
                 sum_again(r, &p->state, at, from);
@@ -442,21 +470,27 @@ static int sum_few(const reduction *r)
 
 /* ---- the public function ---- */
 
+/* Whether this task's results are all of z's, in the same order: there is nothing to exchange. */
+static bool has_all(const reduction *r, const parts *p)
+{
+    dome_span spans[2];
+    const dvec *z = r->z;
+    const bool alone = z->distribution == DOME_WHOLE || z->env->size == 1;
+    return alone && p->range[0].count == z->length * r->each && p->range[1].count == 0 &&
+           dvec__spans_of(z, z->env->rank, spans) <= 1;
+}
+
 static int reduce(const reduction *r)
 {
-    const dvec *x = r->rows.x;
     parts p;
     dome_along_state all = {0};
     bool inexact = false;
     if (is_product(r))
         return r->rows.outer * r->rows.inner == 1 ? multiply_all(r) : reduce_rows(r);
     int status = reduce_own(r, &p);
-    if (status == DOME_OK && x->distribution == DOME_WHOLE) {
-        inexact = p.inexact;
-        if (p.range[0].count > 0)
-            store_results(r, &p.state);
-    }
-    if (status == DOME_OK && (x->distribution != DOME_WHOLE || p.range[0].count == 0)) {
+    if (status == DOME_OK && has_all(r, &p)) {
+        store_results(r, &p.state); /* of whole planes: exact */
+    } else if (status == DOME_OK) {
         status = exchange(r, &p, &all, &inexact);
         if (status == DOME_OK && !inexact)
             store_results(r, &all);

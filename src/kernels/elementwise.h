@@ -7,7 +7,8 @@
 
 /* The operands, which determine the public function; dvec_elementwise.c makes it from this table unless the form is OWN:
  * UNARY    z = f(x)           BINARY           z = f(x, y)           SCALAR  z = f(x, a)
- * COMPARE  mask = x op y      COMPARE_SCALAR   mask = x op a         PART    a real z = f(a complex x) */
+ * COMPARE  mask = x op y      COMPARE_SCALAR   mask = x op a         PART    a real z = f(a complex x)
+ * TEST     mask = f(x) */
 typedef enum dome_elementwise_form {
     DOME_FORM_NONE, /* no element-wise operation */
     DOME_FORM_OWN,
@@ -16,7 +17,8 @@ typedef enum dome_elementwise_form {
     DOME_FORM_SCALAR,
     DOME_FORM_COMPARE,
     DOME_FORM_COMPARE_SCALAR,
-    DOME_FORM_PART
+    DOME_FORM_PART,
+    DOME_FORM_TEST
 } dome_elementwise_form;
 
 enum {
@@ -55,11 +57,19 @@ enum {
     X(RPOWS, dvec_rpows, "x:v a:f", SCALAR, 0, DOME_ZERO_INTO, NULL)                                                             \
     X(FMOD, dvec_fmod, "x:v y:v", BINARY, 0, DOME_BY_ZERO, NULL)                                                                 \
     X(FMODS, dvec_fmods, "x:v a:f", SCALAR, DOME_DIVIDES, NULL, NULL)                                                            \
+    X(FLOOR_DIVIDE, dvec_floor_divide, "x:v y:v", BINARY, 0, DOME_BY_ZERO, NULL)                                                 \
+    X(FLOOR_DIVIDES, dvec_floor_divides, "x:v a:f", SCALAR, DOME_DIVIDES, NULL, NULL)                                            \
+    X(REMAINDER, dvec_remainder, "x:v y:v", BINARY, 0, DOME_BY_ZERO, NULL)                                                       \
+    X(REMAINDERS, dvec_remainders, "x:v a:f", SCALAR, DOME_DIVIDES, NULL, NULL)                                                  \
     X(ATAN2, dvec_atan2, "x:v y:v", BINARY, 0, NULL, NULL)                                                                       \
     X(HYPOT, dvec_hypot, "x:v y:v", BINARY, 0, NULL, NULL)                                                                       \
+    X(COPYSIGN, dvec_copysign, "x:v y:v", BINARY, DOME_CHEAP, NULL, NULL)                                                        \
+    X(NEXTAFTER, dvec_nextafter, "x:v y:v", BINARY, 0, NULL, NULL)                                                               \
+    X(LOGADDEXP, dvec_logaddexp, "x:v y:v", BINARY, 0, NULL, NULL)                                                               \
     X(AXPY, dvec_axpy, "x:v a:f", OWN, DOME_ACCUMULATES, NULL, "y + ROUNDED(a * x)")                                             \
     X(NEG, dvec_neg, "x:v", UNARY, DOME_CHEAP, NULL, "-x")                                                                       \
     X(ABS, dvec_abs, "x:v", UNARY, DOME_CHEAP, NULL, "ABS(x)")                                                                   \
+    X(SIGN, dvec_sign, "x:v", UNARY, 0, NULL, NULL)                                                                              \
     X(SQRT, dvec_sqrt, "x:v", UNARY, 0, NULL, "SQRT(x)")                                                                         \
     X(EXP, dvec_exp, "x:v", UNARY, 0, NULL, NULL)                                                                                \
     X(LOG, dvec_log, "x:v", UNARY, 0, NULL, NULL)                                                                                \
@@ -72,6 +82,9 @@ enum {
     X(SINH, dvec_sinh, "x:v", UNARY, 0, NULL, NULL)                                                                              \
     X(COSH, dvec_cosh, "x:v", UNARY, 0, NULL, NULL)                                                                              \
     X(TANH, dvec_tanh, "x:v", UNARY, 0, NULL, NULL)                                                                              \
+    X(ASINH, dvec_asinh, "x:v", UNARY, 0, NULL, NULL)                                                                            \
+    X(ACOSH, dvec_acosh, "x:v", UNARY, 0, NULL, NULL)                                                                            \
+    X(ATANH, dvec_atanh, "x:v", UNARY, 0, NULL, NULL)                                                                            \
     X(EXP2, dvec_exp2, "x:v", UNARY, 0, NULL, NULL)                                                                              \
     X(EXPM1, dvec_expm1, "x:v", UNARY, 0, NULL, NULL)                                                                            \
     X(LOG2, dvec_log2, "x:v", UNARY, 0, NULL, NULL)                                                                              \
@@ -100,6 +113,10 @@ enum {
     X(LES, dvec_les, "x:v a:f", COMPARE_SCALAR, 0, NULL, NULL)                                                                   \
     X(GTS, dvec_gts, "x:v a:f", COMPARE_SCALAR, 0, NULL, NULL)                                                                   \
     X(GES, dvec_ges, "x:v a:f", COMPARE_SCALAR, 0, NULL, NULL)                                                                   \
+    X(ISNAN, dvec_isnan, "x:v", TEST, 0, NULL, NULL)                                                                             \
+    X(ISINF, dvec_isinf, "x:v", TEST, 0, NULL, NULL)                                                                             \
+    X(ISFINITE, dvec_isfinite, "x:v", TEST, 0, NULL, NULL)                                                                       \
+    X(SIGNBIT, dvec_signbit, "x:v", TEST, 0, NULL, NULL)                                                                         \
     X(AND, dvec_and, "x:v y:v", BINARY, 0, NULL, NULL)                                                                           \
     X(OR, dvec_or, "x:v y:v", BINARY, 0, NULL, NULL)                                                                             \
     X(XOR, dvec_xor, "x:v y:v", BINARY, 0, NULL, NULL)                                                                           \

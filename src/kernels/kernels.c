@@ -47,9 +47,26 @@
     {                                                                                                                            \
         return y == -1 ? (T)(0 - (U)x) : (T)(x / y);                                                                             \
     }                                                                                                                            \
-    static inline T remainder_##s(T x, T y)                                                                                      \
+    static inline T truncated_rest_##s(T x, T y)                                                                                 \
     {                                                                                                                            \
         return y == -1 ? 0 : (T)(x % y);                                                                                         \
+    }                                                                                                                            \
+    static inline T floor_quotient_##s(T x, T y)                                                                                 \
+    {                                                                                                                            \
+        return y == -1 ? (T)(0 - (U)x) : (T)(x / y - (x % y != 0 && (x < 0) != (y < 0)));                                        \
+    }                                                                                                                            \
+    static inline T floor_remainder_##s(T x, T y)                                                                                \
+    {                                                                                                                            \
+        const T r = truncated_rest_##s(x, y);                                                                                    \
+        return r != 0 && (r < 0) != (y < 0) ? (T)(r + y) : r;                                                                    \
+    }                                                                                                                            \
+    static inline T sign_##s##_of(T x)                                                                                           \
+    {                                                                                                                            \
+        return (T)((x > 0) - (x < 0));                                                                                           \
+    }                                                                                                                            \
+    static inline uint8_t is_negative_##s(T x)                                                                                   \
+    {                                                                                                                            \
+        return x < 0;                                                                                                            \
     }                                                                                                                            \
     static inline T shifted_right_##s(T x, T y)                                                                                  \
     {                                                                                                                            \
@@ -79,9 +96,26 @@ SIGNED_LIST(SIGNED_VALUE)
     {                                                                                                                            \
         return (T)(x / y);                                                                                                       \
     }                                                                                                                            \
-    static inline T remainder_##s(T x, T y)                                                                                      \
+    static inline T truncated_rest_##s(T x, T y)                                                                                 \
     {                                                                                                                            \
         return (T)(x % y);                                                                                                       \
+    }                                                                                                                            \
+    static inline T floor_quotient_##s(T x, T y)                                                                                 \
+    {                                                                                                                            \
+        return (T)(x / y);                                                                                                       \
+    }                                                                                                                            \
+    static inline T floor_remainder_##s(T x, T y)                                                                                \
+    {                                                                                                                            \
+        return (T)(x % y);                                                                                                       \
+    }                                                                                                                            \
+    static inline T sign_##s##_of(T x)                                                                                           \
+    {                                                                                                                            \
+        return x != 0;                                                                                                           \
+    }                                                                                                                            \
+    static inline uint8_t is_negative_##s(T x)                                                                                   \
+    {                                                                                                                            \
+        (void)x;                                                                                                                 \
+        return 0;                                                                                                                \
     }                                                                                                                            \
     static inline T shifted_right_##s(T x, T y)                                                                                  \
     {                                                                                                                            \
@@ -101,6 +135,40 @@ SIGNED_LIST(SIGNED_VALUE)
         return true;                                                                                                             \
     }
 UNSIGNED_LIST(UNSIGNED_VALUE)
+
+/* Quotients rounded down and their remainders are those of Python and NumPy: the quotient is made from the exact remainder, and
+ * is a whole number again after it was rounded. */
+#define FLOAT_VALUE(K, s, T, f)                                                                                                  \
+    static inline T floor_remainder_##s(T x, T y)                                                                                \
+    {                                                                                                                            \
+        const T r = fmod##f(x, y);                                                                                               \
+        if (r == 0)                                                                                                              \
+            return copysign##f(0, y);                                                                                            \
+        return (r < 0) != (y < 0) && r == r ? r + y : r;                                                                         \
+    }                                                                                                                            \
+    static inline T floor_quotient_##s(T x, T y)                                                                                 \
+    {                                                                                                                            \
+        if (y == 0)                                                                                                              \
+            return x / y;                                                                                                        \
+        const T r = fmod##f(x, y);                                                                                               \
+        const T q = (x - r) / y - (r != 0 && (r < 0) != (y < 0) ? 1 : 0);                                                        \
+        if (q == 0)                                                                                                              \
+            return copysign##f(0, x / y);                                                                                        \
+        const T whole = floor##f(q);                                                                                             \
+        return q - whole > (T)0.5 ? whole + 1 : whole;                                                                           \
+    }                                                                                                                            \
+    static inline T logaddexp_one_##s(T x, T y)                                                                                  \
+    {                                                                                                                            \
+        const T d = x - y;                                                                                                       \
+        if (x == y)                                                                                                              \
+            return x + (T)M_LN2;                                                                                                 \
+        return d > 0 ? x + log1p##f(exp##f(-d)) : d <= 0 ? y + log1p##f(exp##f(d)) : d;                                          \
+    }                                                                                                                            \
+    static inline T sign_##s##_of(T x)                                                                                           \
+    {                                                                                                                            \
+        return x > 0 ? 1 : x < 0 ? -1 : x == 0 ? 0 : x;                                                                          \
+    }
+FLOAT_LIST(FLOAT_VALUE)
 
 /* Complex numbers as pairs: the results of C's own complex operators depend on compiler and flags. */
 #define COMPLEX_VALUE(K, s, P, f)                                                                                                \
@@ -128,6 +196,11 @@ UNSIGNED_LIST(UNSIGNED_VALUE)
         }                                                                                                                        \
         P r = y.re / y.im, d = DOME_ROUNDED(y.re * r) + y.im;                                                                    \
         return (s){(DOME_ROUNDED(x.re * r) + x.im) / d, (DOME_ROUNDED(x.im * r) - x.re) / d};                                    \
+    }                                                                                                                            \
+    static inline s sign_##s##_of(s x)                                                                                           \
+    {                                                                                                                            \
+        const P size = hypot##f(x.re, x.im);                                                                                     \
+        return size == 0 ? (s){0, 0} : (s){x.re / size, x.im / size};                                                            \
     }                                                                                                                            \
     static inline P _Complex to_c_##s(s x)                                                                                       \
     {                                                                                                                            \
@@ -400,7 +473,9 @@ COMPLEX_LIST(TO_COMPLEX)
     X(BOTH, MIN, min, K, s, T, T, x < y ? x : y)                                                                                 \
     X(BOTH, MAX, max, K, s, T, T, x > y ? x : y)                                                                                 \
     X(CHECKED_BOTH, DIV, div, K, s, T, if (y != 0) z = quotient_##s(x, y); else good = false)                                    \
-    X(CHECKED_BOTH, FMOD, fmod, K, s, T, if (y != 0) z = remainder_##s(x, y); else good = false)                                 \
+    X(CHECKED_BOTH, FMOD, fmod, K, s, T, if (y != 0) z = truncated_rest_##s(x, y); else good = false)                            \
+    X(CHECKED_BOTH, FLOOR_DIVIDE, floor_divide, K, s, T, if (y != 0) z = floor_quotient_##s(x, y); else good = false)            \
+    X(CHECKED_BOTH, REMAINDER, remainder, K, s, T, if (y != 0) z = floor_remainder_##s(x, y); else good = false)                 \
     X(CHECKED_BOTH, POW, pow, K, s, T, good = power_##s(x, y, &z))                                                               \
     X(SCALAR, RSUBS, rsubs, K, s, T, T, T, (T)((U)y - (U)x))                                                                     \
     X(CHECKED_SCALAR, RDIVS, rdivs, K, s, T, if (x != 0) z = quotient_##s(y, x); else good = false)                              \
@@ -408,6 +483,11 @@ COMPLEX_LIST(TO_COMPLEX)
     X(AXPY, AXPY, axpy, K, s, T, T, (T)((U)y + (U)a * (U)x))                                                                     \
     X(UNARY, NEG, neg, K, s, T, T, (T)(0 - (U)x))                                                                                \
     X(UNARY, ABS, abs, K, s, T, T, absolute_##s(x))                                                                              \
+    X(UNARY, SIGN, sign, K, s, T, T, sign_##s##_of(x))                                                                           \
+    X(UNARY, ISNAN, isnan, K, s, uint8_t, T, ((void)x, 0))                                                                       \
+    X(UNARY, ISINF, isinf, K, s, uint8_t, T, ((void)x, 0))                                                                       \
+    X(UNARY, ISFINITE, isfinite, K, s, uint8_t, T, ((void)x, 1))                                                                 \
+    X(UNARY, SIGNBIT, signbit, K, s, uint8_t, T, is_negative_##s(x))                                                             \
     X(BOTH, BITAND, bitand, K, s, T, T, (T)(x & y))                                                                              \
     X(BOTH, BITOR, bitor, K, s, T, T, (T)(x | y))                                                                                \
     X(BOTH, BITXOR, bitxor, K, s, T, T, (T)(x ^ y))                                                                              \
@@ -428,14 +508,24 @@ COMPLEX_LIST(TO_COMPLEX)
     X(BOTH, MAX, max, K, s, T, T, x > y || x != x ? x : y)                                                                       \
     X(BOTH, POW, pow, K, s, T, T, pow##f(x, y))                                                                                  \
     X(BOTH, FMOD, fmod, K, s, T, T, fmod##f(x, y))                                                                               \
+    X(BOTH, FLOOR_DIVIDE, floor_divide, K, s, T, T, floor_quotient_##s(x, y))                                                    \
+    X(BOTH, REMAINDER, remainder, K, s, T, T, floor_remainder_##s(x, y))                                                         \
     X(SCALAR, RSUBS, rsubs, K, s, T, T, T, y - x)                                                                                \
     X(SCALAR, RDIVS, rdivs, K, s, T, T, T, y / x)                                                                                \
     X(SCALAR, RPOWS, rpows, K, s, T, T, T, pow##f(y, x))                                                                         \
     X(BINARY, ATAN2, atan2, K, s, T, T, atan2##f(x, y))                                                                          \
     X(BINARY, HYPOT, hypot, K, s, T, T, hypot##f(x, y))                                                                          \
+    X(BINARY, COPYSIGN, copysign, K, s, T, T, copysign##f(x, y))                                                                 \
+    X(BINARY, NEXTAFTER, nextafter, K, s, T, T, nextafter##f(x, y))                                                              \
+    X(BINARY, LOGADDEXP, logaddexp, K, s, T, T, logaddexp_one_##s(x, y))                                                         \
     X(AXPY, AXPY, axpy, K, s, T, T, y + DOME_ROUNDED(a * x))                                                                     \
     X(UNARY, NEG, neg, K, s, T, T, -x)                                                                                           \
     X(UNARY, ABS, abs, K, s, T, T, fabs##f(x))                                                                                   \
+    X(UNARY, SIGN, sign, K, s, T, T, sign_##s##_of(x))                                                                           \
+    X(UNARY, ISNAN, isnan, K, s, uint8_t, T, x != x)                                                                             \
+    X(UNARY, ISINF, isinf, K, s, uint8_t, T, fabs##f(x) == (T)INFINITY)                                                          \
+    X(UNARY, ISFINITE, isfinite, K, s, uint8_t, T, fabs##f(x) < (T)INFINITY)                                                     \
+    X(UNARY, SIGNBIT, signbit, K, s, uint8_t, T, signbit(x) != 0)                                                                \
     X(UNARY, SQRT, sqrt, K, s, T, T, sqrt##f(x))                                                                                 \
     X(UNARY, EXP, exp, K, s, T, T, exp##f(x))                                                                                    \
     X(UNARY, LOG, log, K, s, T, T, log##f(x))                                                                                    \
@@ -448,6 +538,9 @@ COMPLEX_LIST(TO_COMPLEX)
     X(UNARY, SINH, sinh, K, s, T, T, sinh##f(x))                                                                                 \
     X(UNARY, COSH, cosh, K, s, T, T, cosh##f(x))                                                                                 \
     X(UNARY, TANH, tanh, K, s, T, T, tanh##f(x))                                                                                 \
+    X(UNARY, ASINH, asinh, K, s, T, T, asinh##f(x))                                                                              \
+    X(UNARY, ACOSH, acosh, K, s, T, T, acosh##f(x))                                                                              \
+    X(UNARY, ATANH, atanh, K, s, T, T, atanh##f(x))                                                                              \
     X(UNARY, EXP2, exp2, K, s, T, T, exp2##f(x))                                                                                 \
     X(UNARY, EXPM1, expm1, K, s, T, T, expm1##f(x))                                                                              \
     X(UNARY, LOG2, log2, K, s, T, T, log2##f(x))                                                                                 \
@@ -485,6 +578,10 @@ COMPLEX_LIST(TO_COMPLEX)
     X(AXPY, AXPY, axpy, K, s, s, P, ((s){y.re + DOME_ROUNDED(a * x.re), y.im + DOME_ROUNDED(a * x.im)}))                         \
     X(UNARY, NEG, neg, K, s, s, s, ((s){-x.re, -x.im}))                                                                          \
     X(UNARY, ABS, abs, K, s, s, s, ((s){hypot##f(x.re, x.im), 0}))                                                               \
+    X(UNARY, SIGN, sign, K, s, s, s, sign_##s##_of(x))                                                                           \
+    X(UNARY, ISNAN, isnan, K, s, uint8_t, s, x.re != x.re || x.im != x.im)                                                       \
+    X(UNARY, ISINF, isinf, K, s, uint8_t, s, fabs##f(x.re) == (P)INFINITY || fabs##f(x.im) == (P)INFINITY)                       \
+    X(UNARY, ISFINITE, isfinite, K, s, uint8_t, s, fabs##f(x.re) < (P)INFINITY && fabs##f(x.im) < (P)INFINITY)                   \
     X(UNARY, CONJ, conj, K, s, s, s, ((s){x.re, -x.im}))                                                                         \
     X(UNARY, REAL, real, K, s, P, s, x.re)                                                                                       \
     X(UNARY, IMAG, imag, K, s, P, s, x.im)                                                                                       \
@@ -501,6 +598,9 @@ COMPLEX_LIST(TO_COMPLEX)
     X(UNARY, SINH, sinh, K, s, s, s, LIBRARY(s, csinh##f, x))                                                                    \
     X(UNARY, COSH, cosh, K, s, s, s, LIBRARY(s, ccosh##f, x))                                                                    \
     X(UNARY, TANH, tanh, K, s, s, s, LIBRARY(s, ctanh##f, x))                                                                    \
+    X(UNARY, ASINH, asinh, K, s, s, s, LIBRARY(s, casinh##f, x))                                                                 \
+    X(UNARY, ACOSH, acosh, K, s, s, s, LIBRARY(s, cacosh##f, x))                                                                 \
+    X(UNARY, ATANH, atanh, K, s, s, s, LIBRARY(s, catanh##f, x))                                                                 \
     X(BINARY, EQ, eq, K, s, uint8_t, s, x.re == y.re && x.im == y.im)                                                            \
     X(BINARY, NE, ne, K, s, uint8_t, s, x.re != y.re || x.im != y.im)                                                            \
     X(SCALAR, EQS, eqs, K, s, uint8_t, s, P, x.re == y && x.im == 0)                                                             \

@@ -68,6 +68,9 @@ bool dome__kernels_limit(const char *name);
 /* The variant in use. */
 const char *dome__kernels_name(void);
 
+/* How many bytes ahead reductions prefetch: for the processor that this is. */
+extern size_t dome__read_ahead;
+
 /* Whether a double is exactly a value of the type (complex: of its parts). Always true for floating point. */
 bool dome__exact_in(dome_type type, double value);
 

@@ -70,13 +70,28 @@ static const kernel_set sets[] = {
 
 static const kernel_set *chosen; /* NULL: not chosen yet */
 
+/* On a Zen 4 any distance from 128 to 384 is as good for one stream and for two, and 512 is 10 % slower for two. Intel's
+ * processors (Sapphire and Emerald Rapids) gain by more for one stream, up to 2048, and lose nothing for two. */
+enum { AHEAD = 384, AHEAD_INTEL = 2048 };
+size_t dome__read_ahead = AHEAD;
+
+static void choose(const kernel_set *s)
+{
+#ifdef DOME_HAVE_AVX_VARIANTS
+    __builtin_cpu_init();
+    if (__builtin_cpu_is("intel"))
+        __atomic_store_n(&dome__read_ahead, AHEAD_INTEL, __ATOMIC_RELAXED);
+#endif
+    __atomic_store_n(&chosen, s, __ATOMIC_RELAXED);
+}
+
 static const kernel_set *set(void)
 {
     const kernel_set *s = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
     if (!s) {
         for (s = sets; !s->usable(); s++)
             ;
-        __atomic_store_n(&chosen, s, __ATOMIC_RELAXED);
+        choose(s);
     }
     return s;
 }
@@ -95,7 +110,7 @@ bool dome__kernels_limit(const char *name)
     }
     while (!sets[first].usable())
         first++;
-    __atomic_store_n(&chosen, &sets[first], __ATOMIC_RELAXED);
+    choose(&sets[first]);
     return true;
 }
 

@@ -36,14 +36,12 @@
 /* ---- floating point ---- */
 
 /* Prefetches values a cache line at a time: at the end of a block the processor would otherwise wait for memory, since the loads
- * of the next block have not been issued yet. Addresses beyond the end do no harm. On a Zen 4 any distance from 128 to 384 is as
- * good for one stream and for two, 512 is 10 % slower for two; on a Sapphire Rapids 512 was better than none, and others were not
- * tried. */
-#define AHEAD 384
-static inline void read_ahead(const void *x, size_t bytes)
+ * of the next block have not been issued yet. Addresses beyond the end do no harm. `ahead`: bytes (kernels_pick.c). */
+#define AHEAD __atomic_load_n(&dome__read_ahead, __ATOMIC_RELAXED)
+static inline void read_ahead(const void *x, size_t bytes, size_t ahead)
 {
     for (size_t line = 0; line < bytes; line += 64)
-        __builtin_prefetch((const void *)((uintptr_t)x + AHEAD + line));
+        __builtin_prefetch((const void *)((uintptr_t)x + ahead + line));
 }
 
 /* Runs `step` with i = number of a value and j = its partial sum for all values of a block. */
@@ -270,14 +268,15 @@ static inline bool is_short(uint64_t block)
                                                                      double part[PARTS])                                         \
     {                                                                                                                            \
         const double scale0 = scale ? scale[0] : 1, scale1 = scale ? scale[1] : 1;                                               \
+        const size_t ahead = AHEAD;                                                                                              \
         uint64_t base = 0;                                                                                                       \
         doubles sum[PART_VECTORS];                                                                                               \
         memcpy(sum, part, sizeof sum);                                                                                           \
         (void)scale0, (void)scale1;                                                                                              \
         for (; base + PARTS <= n; base += PARTS) {                                                                               \
-            read_ahead(x + base, PARTS * sizeof(T));                                                                             \
+            read_ahead(x + base, PARTS * sizeof(T), ahead);                                                                      \
             if (two)                                                                                                             \
-                read_ahead(y + base, PARTS * sizeof(T));                                                                         \
+                read_ahead(y + base, PARTS * sizeof(T), ahead);                                                                  \
             for (int v = 0; v < PART_VECTORS; v++) {                                                                             \
                 const uint64_t i = base + (uint64_t)v * LANES;                                                                   \
                 doubles a, b;                                                                                                    \
@@ -322,11 +321,12 @@ FLOAT_LIST(REAL_KERNELS)
         const T *x = xv;                                                                                                         \
         double part[PARTS];                                                                                                      \
         doubles all[PART_VECTORS];                                                                                               \
+        const size_t ahead = AHEAD;                                                                                              \
         uint64_t base = 0;                                                                                                       \
         for (int v = 0; v < PART_VECTORS; v++)                                                                                   \
             all[v] = 1 - (doubles){0};                                                                                           \
         for (; base + PARTS <= n; base += PARTS) {                                                                               \
-            read_ahead(x + base, PARTS * sizeof(T));                                                                             \
+            read_ahead(x + base, PARTS * sizeof(T), ahead);                                                                      \
             for (int v = 0; v < PART_VECTORS; v++) {                                                                             \
                 doubles a;                                                                                                       \
                 load(a, x + base + (uint64_t)v * LANES);                                                                         \
@@ -355,15 +355,16 @@ REAL_PRODUCT(f64, double, LOAD_f64)
                                                                      double part[PARTS], double part_i[PARTS])                   \
     {                                                                                                                            \
         const double scale0 = scale ? scale[0] : 1, scale1 = scale ? scale[1] : 1;                                               \
+        const size_t ahead = AHEAD;                                                                                              \
         uint64_t base = 0;                                                                                                       \
         doubles sum[PART_VECTORS], sum_i[PART_VECTORS];                                                                          \
         memcpy(sum, part, sizeof sum);                                                                                           \
         memcpy(sum_i, part_i, sizeof sum_i);                                                                                     \
         (void)scale0, (void)scale1;                                                                                              \
         for (; base + PARTS <= n; base += PARTS) {                                                                               \
-            read_ahead(x + 2 * base, 2 * PARTS * sizeof(T));                                                                     \
+            read_ahead(x + 2 * base, 2 * PARTS * sizeof(T), ahead);                                                              \
             if (two)                                                                                                             \
-                read_ahead(y + 2 * base, 2 * PARTS * sizeof(T));                                                                 \
+                read_ahead(y + 2 * base, 2 * PARTS * sizeof(T), ahead);                                                          \
             UNROLLED                                                                                                             \
             for (int v = 0; v < PART_VECTORS; v++) {                                                                             \
                 const uint64_t i = 2 * (base + (uint64_t)v * LANES);                                                             \
@@ -561,7 +562,7 @@ INTEGER_LIST(INTEGER_EXTREME)
 
 #define EXTREME_LOOP(s, T, compare)                                                                                              \
     for (; base + VECTORS * lanes <= n; base += VECTORS * lanes) {                                                               \
-        read_ahead(x + base, VECTORS * VECTOR_BYTES);                                                                            \
+        read_ahead(x + base, VECTORS * VECTOR_BYTES, ahead);                                                                     \
         for (int v = 0; v < VECTORS; v++) {                                                                                      \
             values_##s next;                                                                                                     \
             memcpy(&next, x + base + (uint64_t)v * lanes, sizeof next);                                                          \
@@ -576,6 +577,7 @@ INTEGER_LIST(INTEGER_EXTREME)
     typedef I masks_##s __attribute__((vector_size(VECTOR_BYTES)));                                                              \
     static void extreme_##s(dome_extreme *best, const void *xv, uint64_t n, uint64_t position, bool largest)                     \
     {                                                                                                                            \
+        const size_t ahead = AHEAD;                                                                                              \
         const T *x = xv;                                                                                                         \
         if (n == 0)                                                                                                              \
             return;                                                                                                              \

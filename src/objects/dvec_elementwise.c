@@ -123,7 +123,7 @@ static dome_status compare(dome_operation_code code, dvec *mask, const dvec *x, 
     return dome__end(&op, status);
 }
 
-/* z = f(x), of the type of x's parts. */
+/* z = f(x), of the type of x's parts, or a mask. */
 static dome_status part(dome_operation_code code, dvec *z, const dvec *x)
 {
     if (!z || !x)
@@ -132,7 +132,8 @@ static dome_status part(dome_operation_code code, dvec *z, const dvec *x)
     dome_eval_op work = {.code = code, .out = z, .in = {x}};
     begin(&op, code, z, work.in, NULL);
     dome_type_kind kind = dome_type_kind_of(x->type);
-    dome_type wanted = kind == DOME_KIND_C64 ? DOME_F32 : DOME_F64;
+    const bool test = dome__elementwise_of(code)->form == DOME_FORM_TEST;
+    dome_type wanted = test ? DOME_U8 : kind == DOME_KIND_C64 ? DOME_F32 : DOME_F64;
     dvec_operands repeated;
     dome_status status = dvec__operands_repeat(&repeated, z, work.in);
     if (status == DOME_OK && !dome__kernel(code, x->type, NULL))
@@ -304,6 +305,7 @@ dome_status dvec_axpy(dvec *y, double a, const dvec *x)
     {                                                                                                                            \
         return part(DOME_OP_DVEC_##CODE, z, x);                                                                                  \
     }
+#define PUBLIC_TEST(CODE, name) PUBLIC_PART(CODE, name)
 #define PUBLIC_COMPARE(CODE, name)                                                                                               \
     dome_status name(dvec *mask, const dvec *x, const dvec *y)                                                                   \
     {                                                                                                                            \

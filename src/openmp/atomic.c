@@ -80,7 +80,7 @@ static inline bool is_common(const dome_omp_thread *t, const volatile void *at)
 static void perform_in_common(action *a)
 {
     if (a->operation == LOAD || a->operation == STORE)
-        dome__omp_try(DOME_OMP_AT_ONCE, perform, a);
+        dome__omp_try(a->operation == LOAD ? DOME_OMP_LOOK : DOME_OMP_AT_ONCE, perform, a);
     else
         dome__omp_until(DOME_OMP_IN_TURN, perform, a, "the turn for an atomic update of", (const void *)(uintptr_t)a->at);
 }

@@ -40,7 +40,7 @@ static bool is_cancelled(int which, bool set)
     look l = {.which = which, .region = t->team->serial, .construct = t->loop.construct, .set = set};
     if (t->team->active_level && !dome__omp_has_others(t)) /* a region inside: its own flag */
         l.region = t->team->level << 16 | t->number | UINT64_C(1) << 63;
-    dome__omp_try(DOME_OMP_AT_ONCE, look_or_set, &l);
+    dome__omp_try(set ? DOME_OMP_AT_ONCE : DOME_OMP_LOOK, look_or_set, &l);
     return l.cancelled;
 }
 

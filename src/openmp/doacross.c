@@ -68,7 +68,7 @@ static void wait_for(dome_omp_thread *t, const uint64_t *at)
     for (unsigned k = 0; k < d->dimensions; k++)
         p.iteration = p.iteration * d->counts[k] + at[k];
     if (p.thread != t->number) /* its own are done in their order */
-        dome__omp_until(DOME_OMP_AT_ONCE, is_posted, &p, "an iteration of a doacross loop; its counts are", d->counts);
+        dome__omp_until(DOME_OMP_LOOK, is_posted, &p, "an iteration of a doacross loop; its counts are", d->counts);
 }
 
 void GOMP_doacross_post(long *at)

@@ -5,10 +5,12 @@
 
 #include "openmp/team.h"
 
+void *(*dome__omp_allocator)(size_t alignment, size_t bytes) = aligned_alloc;
+
 void *dome__omp_allocate(size_t bytes, size_t alignment)
 {
-    void *memory;
-    if (posix_memalign(&memory, alignment < sizeof(void *) ? sizeof(void *) : alignment, bytes ? bytes : 1))
+    void *memory = dome__omp_allocator(alignment, bytes ? bytes : 1);
+    if (!memory)
         dome__omp_die("OpenMP: no memory for %zu bytes of a construct", bytes);
     return memset(memory, 0, bytes);
 }

@@ -36,7 +36,7 @@ void GOMP_ordered_start(void)
 {
     dome_omp_thread *t = dome__omp_self();
     if (t->loop.ordered && t->loop.has_chunk && dome__omp_has_others(t))
-        dome__omp_until(DOME_OMP_AT_ONCE, may, &t->loop, "the iterations before its own of an ordered loop, whose word is",
+        dome__omp_until(DOME_OMP_LOOK, may, &t->loop, "the iterations before its own of an ordered loop, whose word is",
                         word_of(&t->loop));
 }
 

@@ -19,6 +19,6 @@ void dome__omp_entered(dome_omp_thread *t)
     if (++t->entries < ENTRIES_TO_GIVE_WAY || !t->team->active_level || t != dome__omp_running)
         return;
     t->entries = 0;
-    t->spins = DOME_OMP_SPINS; /* the turn goes on, too */
+    t->passes = true; /* the turn goes on, too */
     dome__omp_give_way(t, DOME_OMP_READY);
 }

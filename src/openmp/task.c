@@ -79,7 +79,7 @@ void dome__omp_tasks_finish(dome_omp_thread *t)
 {
     while (t->events) {
         dome_omp_event *event = t->events;
-        dome__omp_until(DOME_OMP_AT_ONCE, is_fulfilled, event, "omp_fulfill_event of a detached task, whose event is", event);
+        dome__omp_until(DOME_OMP_LOOK, is_fulfilled, event, "omp_fulfill_event of a detached task, whose event is", event);
         t->events = event->next;
         dome__omp_release(event);
     }

@@ -50,6 +50,9 @@ typedef struct dome_omp_tasks {
     void *shared;
     uint64_t shared_bytes;
 
+    /* fork is called with one task, too: there the program can be saved. */
+    bool saves;
+
     /* Whether other tasks may access this address at all: globals, the heap, stacks. */
     bool (*is_shared)(const void *address);
 } dome_omp_tasks;

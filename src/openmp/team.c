@@ -168,12 +168,14 @@ static void run(dome_omp_thread *t)
 /* ---- a region on this task ---- */
 
 typedef struct counts {
-    unsigned ready, blocked, arrived, ended;
+    unsigned ready, spinning, blocked, arrived, ended; /* spinning: of the ready ones */
 } counts;
 
-static void count(counts *of, dome_omp_state state)
+static void count(counts *of, const dome_omp_thread *t)
 {
+    const dome_omp_state state = t->state;
     of->ready += state == DOME_OMP_READY;
+    of->spinning += state == DOME_OMP_READY && t->spins >= DOME_OMP_SPINS;
     of->blocked += state == DOME_OMP_BLOCKED;
     of->arrived += state == DOME_OMP_ARRIVED;
     of->ended += state == DOME_OMP_ENDED;
@@ -191,7 +193,7 @@ static counts run_threads(void)
             run(t);
             now.ready += t->state == DOME_OMP_BLOCKED; /* the others are to be looked at once more before all wait */
         }
-        count(&now, t->state);
+        count(&now, t);
     }
     return now;
 }
@@ -259,13 +261,14 @@ static void run_region(void)
 {
     uint64_t barriers = 0;
     for (;;) {
+        uint64_t seen = dome__omp_tasks.told();
         counts now = run_threads();
-        if (now.ready)
+        if (now.ready > now.spinning || (now.ready && dome__omp_tasks.size == 1))
             continue;
         if (now.blocked && dome__omp_tasks.size == 1)
             stuck();
-        if (now.blocked)
-            dome__omp_order_wait();
+        if (now.blocked || now.ready)
+            dome__omp_order_wait(seen);
         else if (meet(&now, &barriers))
             return;
     }
@@ -318,7 +321,7 @@ static void begin_thread(dome_omp_thread *t, unsigned number, const dome_omp_var
     t->variables = *variables;
     t->construct = here.serial << 24;
     t->barrier = 0;
-    t->final = t->cancelled = false;
+    t->final = t->cancelled = t->passes = t->refused = false;
     t->taskgroup = NULL;
     t->spins = t->entries = 0;
     if (loop)
@@ -376,8 +379,8 @@ static void begin_team(dome_omp_thread *t, const dome_omp_region *region, unsign
     w[SERIAL] = here.serial + 1;
     dome__omp_threads_make(size);
     here.team.variables = v;
-    if (dome__omp_tasks.size > 1)
-        dome__omp_on_task(fork_call, &fork);
+    if (dome__omp_tasks.size > 1 || dome__omp_tasks.saves)
+        dome__omp_call_task(fork_call, &fork);
     begin_here(&fork, t->team, &v);
     if (region->reductions)
         dome__omp_reductions_of_region(region->reductions);
@@ -505,6 +508,57 @@ void dome__omp_run_main(void (*function)(void *), void *argument)
     here.main = function;
     here.main_argument = argument;
     set_up();
+    run(&dome__omp_threads[0]);
+    go_on();
+}
+
+/* ---- the program's state ---- */
+
+/* Of the thread control block: with it functions recognise a stack that was overwritten. */
+enum { STACK_GUARD = 0x28 };
+
+typedef struct state {
+    dome_omp_team first, team;
+    dome_omp_thread thread;
+    uint64_t serial, guard;
+} state;
+
+static uint64_t *stack_guard(void)
+{
+    return (uint64_t *)(void *)((char *)dome__omp_threads[0].fibre.thread_pointer + STACK_GUARD);
+}
+
+void dome__omp_team_save(GByteArray *to)
+{
+    const state s = {here.first, here.team, dome__omp_threads[0], here.serial, *stack_guard()};
+    g_byte_array_append(to, (const guint8 *)&s, sizeof s);
+}
+
+bool dome__omp_team_restore(dome_bytes *from)
+{
+    const void *bytes = dome__read_bytes(from, sizeof(state));
+    state s;
+    if (!bytes)
+        return false;
+    memcpy(&s, bytes, sizeof s);
+    if (s.thread.fibre.thread_pointer != dome__omp_threads[0].fibre.thread_pointer)
+        return false;
+    set_up();
+    here.first = s.first;
+    here.team = s.team;
+    here.serial = s.serial;
+    dome__omp_threads[0] = s.thread;
+    *stack_guard() = s.guard;
+    return true;
+}
+
+void dome__omp_run_on(void)
+{
+    here.scheduler.thread_pointer = dome__omp_thread_pointer();
+    dome_omp_fork *fork = dome__omp_threads[0].argument;
+    dome__omp_running = &dome__omp_threads[0];
+    dome__omp_threads_make((unsigned)fork->words[THREADS]);
+    fork_call(fork);
     run(&dome__omp_threads[0]);
     go_on();
 }

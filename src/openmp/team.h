@@ -13,6 +13,7 @@
 #include "openmp/deal.h"
 #include "openmp/fibre.h"
 #include "openmp/places.h"
+#include "system/bytes.h"
 
 /* The variables of the specification ("internal control variables") that belong to a thread's task. */
 typedef struct dome_omp_variables {
@@ -54,6 +55,7 @@ typedef struct dome_omp_thread {
     dome_omp_team *team;
     dome_omp_variables variables;
     bool (*attempt)(void *); /* BLOCKED: until this succeeds */
+    bool passes;             /* it does not keep the turn, until it has it again */
     bool in_turn, refused;   /* it is made in turn (turn.h); it has failed though the thread had the turn */
     void (*call)(void *);    /* what the task is to call for it */
     void *argument;          /* of either */
@@ -129,6 +131,14 @@ void dome__omp_first_make(size_t stack_bytes);
 /* Task 0: runs the function as thread 0; returns when the function has. Other tasks: run regions until task 0 ends. A program in
  * which nobody calls these runs alone: the thread that calls the runtime first is thread 0. */
 void dome__omp_run_main(void (*function)(void *), void *argument);
+
+/* Task 0, in a call that thread 0 makes to begin a region: what of the threads belongs to the program's state; and putting that
+ * back in a new process, whose thread 0 has not run. False: it is none of this program. */
+void dome__omp_team_save(GByteArray *to);
+bool dome__omp_team_restore(dome_bytes *from);
+
+/* As dome__omp_run_main, for a program that goes on: it begins the region that it was about to begin. */
+void dome__omp_run_on(void);
 void dome__omp_serve(void);
 
 /* All virtual threads up to this number exist. */

@@ -2,6 +2,7 @@
 
 #include "openmp/icv.h"
 #include "openmp/shared.h"
+#include "openmp/spin.h"
 #include "openmp/team.h"
 
 /* How the turn goes between tasks. An *interval* lasts from one meeting of all to the next. Most have no action in turn: then
@@ -49,7 +50,8 @@ static void pass_to_next_task(void)
 /* Whether the thread may keep the turn. */
 static bool keeps(const dome_omp_thread *t)
 {
-    return t->state == DOME_OMP_READY ? t->spins < DOME_OMP_SPINS : t->state == DOME_OMP_BLOCKED && t->in_turn && !t->refused;
+    return t->state == DOME_OMP_READY ? !t->passes && t->spins < DOME_OMP_SPINS
+                                      : t->state == DOME_OMP_BLOCKED && t->in_turn && !t->refused;
 }
 
 /* From threads that do not need the turn to the next that does. True: to one of this task. */
@@ -68,36 +70,44 @@ static bool pass(void)
     return false;
 }
 
+/* The thread has acted in turn, or has been let go on: it keeps the turn from here on. */
+static void began(dome_omp_thread *t)
+{
+    t->spins = 0;
+    t->passes = false;
+}
+
 /* ---- attempts ---- */
 
 typedef struct attempt {
     bool (*make)(void *);
     void *argument;
     dome_omp_thread *thread;
-    bool in_turn, done;
+    dome_omp_order order;
+    bool done;
 } attempt;
 
 static void make_once(void *argument)
 {
     attempt *a = argument;
+    const bool in_turn = a->order == DOME_OMP_IN_TURN;
     dome__omp_tasks.enter();
-    if (a->in_turn)
+    if (in_turn)
         pass();
-    bool may = !a->in_turn || has_turn(a->thread);
+    bool may = !in_turn || has_turn(a->thread);
     a->done = may && a->make(a->argument);
     a->thread->refused = may && !a->done;
-    if (a->in_turn && a->done)
-        a->thread->spins = 0;
-    dome__omp_tasks.leave(a->done);
+    if (in_turn && a->done)
+        began(a->thread);
+    dome__omp_tasks.leave(a->done && a->order != DOME_OMP_LOOK);
 }
 
 bool dome__omp_try(dome_omp_order order, bool (*make)(void *), void *argument)
 {
     dome_omp_thread *t = dome__omp_self();
-    (void)order;
     if (alone(t))
         return make(argument);
-    attempt a = {make, argument, t, false, false};
+    attempt a = {make, argument, t, order, false};
     dome__omp_on_task(make_once, &a);
     return a.done;
 }
@@ -105,7 +115,7 @@ bool dome__omp_try(dome_omp_order order, bool (*make)(void *), void *argument)
 void dome__omp_until(dome_omp_order order, bool (*make)(void *), void *argument, const char *what, const void *where)
 {
     dome_omp_thread *t = dome__omp_self();
-    attempt a = {make, argument, t, order == DOME_OMP_IN_TURN, false};
+    attempt a = {make, argument, t, order, false};
     if (alone(t))
         a.done = make(argument);
     else
@@ -114,7 +124,7 @@ void dome__omp_until(dome_omp_order order, bool (*make)(void *), void *argument,
         return;
     if (!t->team->active_level)
         dome__omp_die("OpenMP: the only thread waits for %s at %p, which nobody will give it", what, where);
-    t->in_turn = a.in_turn;
+    t->in_turn = order == DOME_OMP_IN_TURN;
     t->attempt = make;
     t->argument = argument;
     t->waits = what;
@@ -122,17 +132,22 @@ void dome__omp_until(dome_omp_order order, bool (*make)(void *), void *argument,
     dome__omp_give_way(t, DOME_OMP_BLOCKED);
 }
 
-static void flush(void *unused)
+static void flush(void *told)
 {
-    (void)unused;
     dome__omp_tasks.enter();
-    dome__omp_tasks.leave(true);
+    dome__omp_tasks.leave(*(bool *)told);
 }
 
-void dome__omp_flush_all(void)
+/* A thread that is at the same flush again and again has nothing to tell. */
+enum { FLUSHES_TO_BE_SILENT = 4 };
+
+void dome__omp_flush_from(const void *from)
 {
-    if (!alone(dome__omp_self()))
-        dome__omp_on_task(flush, NULL);
+    dome_omp_thread *t = dome__omp_self();
+    bool told = t->seen_at != from || t->spins < FLUSHES_TO_BE_SILENT;
+    if (!alone(t))
+        dome__omp_on_task(flush, &told);
+    dome__omp_looked(t, from, 0);
 }
 
 /* ---- for the scheduler ---- */
@@ -193,17 +208,16 @@ static bool make_attempts(bool *wants)
         t->refused = !t->attempt(t->argument);
         if (!t->refused) {
             t->state = DOME_OMP_READY;
-            t->spins = 0;
+            began(t);
             any = true;
         }
     }
     return any;
 }
 
-void dome__omp_order_wait(void)
+void dome__omp_order_wait(uint64_t seen)
 {
     dome_omp_shared *s = dome__omp_shared();
-    uint64_t seen = dome__omp_tasks.told();
     bool wants, any;
     dome__omp_tasks.enter();
     uint64_t turn = s->turn;

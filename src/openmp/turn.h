@@ -11,7 +11,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef enum dome_omp_order { DOME_OMP_AT_ONCE, DOME_OMP_IN_TURN } dome_omp_order;
+typedef enum dome_omp_order {
+    DOME_OMP_LOOK, /* it changes nothing, so nobody is told */
+    DOME_OMP_AT_ONCE,
+    DOME_OMP_IN_TURN,
+} dome_omp_order;
 
 /* Returns when the attempt has succeeded. what: for messages, the construct's name; where: the variable. */
 void dome__omp_until(dome_omp_order order, bool (*attempt)(void *), void *argument, const char *what, const void *where);
@@ -19,8 +23,14 @@ void dome__omp_until(dome_omp_order order, bool (*attempt)(void *), void *argume
 /* The attempt once; its result. */
 bool dome__omp_try(dome_omp_order order, bool (*attempt)(void *), void *argument);
 
-/* Publishes what this task has written and takes in what others have. */
-void dome__omp_flush_all(void);
+/* Publishes what this task has written and takes in what others have. from: the place in the program; a thread that is there
+ * again and again waits for another one, and gives way. */
+void dome__omp_flush_from(const void *from);
+
+static inline __attribute__((always_inline)) void dome__omp_flush_all(void)
+{
+    dome__omp_flush_from(__builtin_return_address(0));
+}
 
 /* For the scheduler: a region begins, of which this task's threads are [first, end). */
 void dome__omp_order_begin(uint64_t place, unsigned first, unsigned end);
@@ -30,7 +40,8 @@ void dome__omp_order_begin(uint64_t place, unsigned first, unsigned end);
 void dome__omp_order_arrive(void);
 bool dome__omp_order_met(uint64_t place);
 
-/* For the scheduler, none of whose threads can go on: makes the attempts, and waits for others if none succeeds. */
-void dome__omp_order_wait(void);
+/* For the scheduler, none of whose threads can go on: makes the attempts, and waits for others if none succeeds. seen: what
+ * told() was before the threads looked the last time. */
+void dome__omp_order_wait(uint64_t seen);
 
 #endif

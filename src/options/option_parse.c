@@ -343,16 +343,20 @@ static bool stands_in(char *const *words, const dome_option_row *row)
     return stands;
 }
 
+static void add_copies(GPtrArray *words, char *const *these)
+{
+    for (int k = 0; these[k]; k++)
+        g_ptr_array_add(words, g_strdup(these[k]));
+}
+
+/* An interpreter takes the words before its script for its own, so the new words stand behind the others. */
 char **dome__options_instead(char *const *argv, char *const *instead)
 {
     GPtrArray *words = g_ptr_array_new();
-    bool own = false; /* words of the program alone */
+    int k = 1;
     g_ptr_array_add(words, g_strdup(argv[0]));
-    for (int k = 0; instead[k]; k++)
-        g_ptr_array_add(words, g_strdup(instead[k]));
-    for (int k = 1; argv[k]; k++) {
-        own |= strcmp(argv[k], "--") == 0;
-        const dome_option_row *row = own ? NULL : dome__option_row_of(argv[k]);
+    for (; argv[k] && strcmp(argv[k], "--") != 0; k++) {
+        const dome_option_row *row = dome__option_row_of(argv[k]);
         const bool two = row && argv[k + 1] && !strchr(argv[k], '=') && dome__option_takes_next(row);
         if (!row || !stands_in(instead, row)) {
             g_ptr_array_add(words, g_strdup(argv[k]));
@@ -361,6 +365,8 @@ char **dome__options_instead(char *const *argv, char *const *instead)
         }
         k += two;
     }
+    add_copies(words, instead);
+    add_copies(words, argv + k); /* of the program alone */
     g_ptr_array_add(words, NULL);
     return (char **)g_ptr_array_free(words, FALSE);
 }

@@ -16,10 +16,15 @@ static dome_release_units *find(const dome_release *r, const uint8_t *message)
     return number < r->regions->len ? r->regions->pdata[number] : NULL;
 }
 
-static GArray *readers_of(const dome_release_units *u, uint64_t unit)
+GArray *dome__release_readers_of(const dome_release_units *units, uint64_t unit)
 {
     const gint64 key = (gint64)unit;
-    return g_hash_table_lookup(u->readers, &key);
+    return g_hash_table_lookup(units->readers, &key);
+}
+
+static GArray *readers_of(const dome_release_units *u, uint64_t unit)
+{
+    return dome__release_readers_of(u, unit);
 }
 
 static bool is_changed(const dome_release_units *u, uint64_t unit)
@@ -36,6 +41,15 @@ static void count_readers(dome_release *r, uint64_t place, int more)
         g_hash_table_insert(r->places, g_memdup2(&key, sizeof key), GINT_TO_POINTER(before + more));
     else
         g_hash_table_remove(r->places, &key);
+}
+
+static void note_pushing(dome_release *r, uint64_t place, bool pushes)
+{
+    const gint64 key = (gint64)place;
+    if (pushes && !g_hash_table_contains(r->pushing, &key))
+        g_hash_table_add(r->pushing, g_memdup2(&key, sizeof key));
+    else if (!pushes)
+        g_hash_table_remove(r->pushing, &key);
 }
 
 void dome__release_readers_drop(dome_release *release, GArray *readers)
@@ -75,6 +89,7 @@ static void note_reader(dome_release_units *u, uint64_t unit, int rank)
         return;
     g_array_append_val(readers, now);
     count_readers(u->setup.release, now.place, 1);
+    note_pushing(u->setup.release, now.place, true);
 }
 
 /* From now on others must know that units are written, as they may have been since the last barrier. By runs: each is a system
@@ -352,9 +367,11 @@ static GArray *take_dirty(dome_release_units *u)
     }
     for (guint k = 0, end; k < dirty->len; k = end) { /* by runs: each is a system call */
         const uint64_t first = g_array_index(dirty, uint64_t, k);
-        for (end = k + 1; end < dirty->len && g_array_index(dirty, uint64_t, end) == first + (end - k);)
+        for (end = k + 1; end < dirty->len && g_array_index(dirty, uint64_t, end) == first + (end - k) &&
+                          (u->state[first] & SENT) == (u->state[first + (end - k)] & SENT);)
             end++;
-        dome__release_allow(u, first, end - k, DOME_ACCESS_READ);
+        if (!(u->state[first] & SENT)) /* these may become hot */
+            dome__release_allow(u, first, end - k, DOME_ACCESS_READ);
     }
     return dirty;
 }
@@ -418,22 +435,24 @@ static GArray *own_runs(const dome_release *r)
     return runs;
 }
 
-/* NULL: the place is not known yet. */
-static bool pushes_at(const dome_release *r, const uint64_t *place)
-{
-    return place ? g_hash_table_contains(r->places, place) : g_hash_table_size(r->places) > 0;
-}
-
 /* All that was written, by whom. */
 typedef struct notices {
+    const dome_release *release;
     run *runs;
     uint64_t *counts; /* words, by rank */
     bool any, pushes; /* anything was written; a home has readers behind this place */
 } notices;
 
-/* What each task tells first: the words of its runs, flags, the place, and the runs if they are few. Behind that the word of task
- * 0, if there is one. */
-enum { FEW = 8, CARD = 3 + FEW * RUN_WORDS, LONGEST_CARD = CARD + DOME_RELEASE_WORDS };
+/* What each task tells first: the words of its runs, flags, the place, the bytes of early entries, the runs if they are few, the
+ * entries. Behind that the word of task 0, if there is one. */
+enum {
+    FEW = 8,
+    HEAD = 4,
+    EARLY_AT = HEAD + FEW * RUN_WORDS,
+    EARLY_BYTES = 512,
+    CARD = EARLY_AT + EARLY_BYTES / 8,
+    LONGEST_CARD = CARD + DOME_RELEASE_WORDS
+};
 enum { PUSHES = 1, SENDS = 2, MOVES = 4 };
 
 static bool sends(const dome_release *r)
@@ -451,17 +470,45 @@ static GArray *make_card(dome_release *r, const dome_release_word *word, bool by
 {
     const bool knows = !by_word || r->env->rank == 0;
     pthread_mutex_lock(&r->lock);
+    dome__release_compare_hot(r, false);
+    card[3] = dome__release_put_early(r, (uint8_t *)(card + EARLY_AT), EARLY_BYTES);
     GArray *runs = own_runs(r);
     card[0] = runs->len * RUN_WORDS;
-    card[1] =
-        (pushes_at(r, knows ? &word->place : NULL) ? PUSHES : 0) | (sends(r) ? SENDS : 0) | (word->moves && knows ? MOVES : 0);
+    card[1] = (knows && g_hash_table_contains(r->pushing, &word->place) ? PUSHES : 0) | (sends(r) ? SENDS : 0) |
+              (word->moves && knows ? MOVES : 0);
     card[2] = word->place;
     pthread_mutex_unlock(&r->lock);
     if (runs->len <= FEW)
-        memcpy(card + 3, runs->data, runs->len * sizeof(run));
+        memcpy(card + HEAD, runs->data, runs->len * sizeof(run));
     if (by_word && r->env->rank == 0)
         memcpy(card + CARD, word->words, sizeof word->words);
     return runs;
+}
+
+/* ---- what came with the cards ---- */
+
+static bool is_alone(const void *notices, uint64_t key, int writer)
+{
+    const struct notices *n = notices;
+    const uint64_t region = key >> UNIT_BITS, unit = key & ((UINT64_C(1) << UNIT_BITS) - 1);
+    const run *at = n->runs;
+    for (int rank = 0; rank < n->release->env->size; rank++)
+        for (uint64_t k = 0; k < n->counts[rank] / RUN_WORDS; k++, at++)
+            if (rank != writer && (at->region & RUN_REGION) == region && unit - at->first < at->count)
+                return false;
+    return true;
+}
+
+static void exchange_early(dome_release *r, const notices *n, const uint64_t *cards, uint64_t length)
+{
+    pthread_mutex_lock(&r->lock);
+    dome__release_settle_early(r, is_alone, n);
+    for (int rank = 0; rank < r->env->size; rank++) {
+        const uint64_t *card = cards + length * (uint64_t)rank;
+        if (rank != r->env->rank)
+            dome__release_take_early(r, rank, (const uint8_t *)(card + EARLY_AT), MIN(card[3], EARLY_BYTES), is_alone, n);
+    }
+    pthread_mutex_unlock(&r->lock);
 }
 
 /* All tasks have stopped when the cards are there. What they have written for other homes is there with the second exchange,
@@ -493,10 +540,12 @@ static int exchange(dome_release *r, dome_release_word *word, bool by_word, noti
     if (most <= FEW * RUN_WORDS && !(flags & SENDS)) {
         uint64_t *to = (uint64_t *)(void *)n->runs;
         for (uint64_t k = 0; k < size; to += n->counts[k++])
-            memcpy(to, all + length * k + 3, n->counts[k] * sizeof *to);
+            memcpy(to, all + length * k + HEAD, n->counts[k] * sizeof *to);
     } else if (status == DOME_OK) {
         status = dome__allgatherv(env->transport, DOME_U64, runs->data, n->counts, n->runs);
     }
+    if (status == DOME_OK && n->any)
+        exchange_early(r, n, all, length);
     g_free(all);
     g_array_unref(runs);
     return status;
@@ -535,7 +584,7 @@ static void plan_push(dome_release_units *u, uint64_t unit, int writer, void *ct
     const GArray *readers = is_home(u, unit) ? readers_of(u, unit) : NULL;
     for (guint k = 0; readers && k < readers->len; k++) {
         const reader *r = &g_array_index(readers, reader, k);
-        if (r->place != p->place || r->middle || !(u->state[unit] & KEPT))
+        if (r->place != p->place || r->middle || !(u->state[unit] & KEPT) || u->state[unit] & SENT)
             continue;
         GArray *units = g_hash_table_lookup(p->by_reader, GINT_TO_POINTER(r->rank + 1));
         if (!units) {
@@ -572,14 +621,17 @@ static void push_to(const dome_release *r, int rank, GArray *keys)
 
 static void push(dome_release *r, uint64_t place, const notices *n)
 {
+    if (!g_hash_table_contains(r->places, &place))
+        return;
     pushing p = {place, g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref)};
     GHashTableIter at;
     gpointer rank, units;
     pthread_mutex_lock(&r->lock);
     each(r, n, plan_push, &p);
+    note_pushing(r, place, g_hash_table_size(p.by_reader) > 0);
     pthread_mutex_unlock(&r->lock);
     g_hash_table_iter_init(&at, p.by_reader);
-    while (g_hash_table_iter_next(&at, &rank, &units))
+    while (n->pushes && g_hash_table_iter_next(&at, &rank, &units))
         push_to(r, GPOINTER_TO_INT(rank) - 1, units);
     g_hash_table_unref(p.by_reader);
 }
@@ -595,6 +647,8 @@ static void end_unit(dome_release_units *u, uint64_t unit, int writer)
         u->state[unit] |= OTHERS;
     if (is_home(u, unit) || writer == u->setup.release->env->rank)
         return;
+    if (u->state[unit] & EARLY)
+        return;
     if (u->state[unit] & ARRIVED)
         u->state[unit] |= u->state[unit] & PINNED ? 0 : UNTOUCHED;
     else
@@ -607,7 +661,8 @@ static void end_run(dome_release_units *u, const run *units, int writer, void *c
     const uint64_t end = units->first + units->count;
     (void)ctx;
     for (uint64_t k = units->first, from = k; k <= end; k++) {
-        const bool closes = k < end && writer != u->setup.release->env->rank && !is_home(u, k) && u->state[k] & VALID;
+        const bool closes =
+            k < end && writer != u->setup.release->env->rank && !is_home(u, k) && u->state[k] & VALID && !(u->state[k] & EARLY);
         if (!closes && from < k)
             dome__release_close(u, from, k - from);
         from = closes ? from : k + 1;
@@ -619,7 +674,7 @@ static void end_run(dome_release_units *u, const run *units, int writer, void *c
 static void forget_marks(dome_release_units *u, uint64_t unit, int writer, void *ctx)
 {
     (void)writer, (void)ctx;
-    u->state[unit] &= (uint16_t) ~(ARRIVED | OTHERS);
+    u->state[unit] &= (uint16_t) ~(ARRIVED | OTHERS | SENT | EARLY);
 }
 
 /* ---- homes that move ---- */
@@ -721,15 +776,17 @@ static void answer_waiting(dome_release *r)
 
 static int meet(dome_release *r, dome_release_word *word, bool by_word)
 {
-    notices n = {0};
+    notices n = {.release = r};
     int status = exchange(r, word, by_word, &n);
-    if (status == DOME_OK && n.any && n.pushes)
+    if (status == DOME_OK && n.any)
         push(r, word->place, &n);
     if (status == DOME_OK && n.any && n.pushes)
         status = dome__barrier(r->env->transport);
     pthread_mutex_lock(&r->lock);
     if (status == DOME_OK && n.any)
         end_interval(r, &n, word->moves);
+    if (status == DOME_OK)
+        dome__release_keep_hot(r);
     r->place = word->place;
     r->meets++;
     answer_waiting(r);
@@ -758,6 +815,13 @@ int dome__release_meet_by(dome_release *release, dome_release_word *word)
 
 /* ---- locks ---- */
 
+static void cool(dome_release *r)
+{
+    pthread_mutex_lock(&r->lock);
+    dome__release_compare_hot(r, true);
+    pthread_mutex_unlock(&r->lock);
+}
+
 /* What a lock carries: the epoch, then keys of units. */
 enum { EPOCH = 8, KEY = 8 };
 
@@ -772,6 +836,7 @@ GByteArray *dome__release_give(dome_release *release)
     dome_release *r = release;
     GByteArray *carried = g_byte_array_new();
     uint8_t word[KEY];
+    cool(r);
     for (guint n = 0; n < r->regions->len; n++) {
         dome_release_units *u = r->regions->pdata[n];
         if (!u)
@@ -821,6 +886,7 @@ void dome__release_take(dome_release *release, const void *carried, size_t bytes
 
 void dome__release_tell(dome_release *release, dome_release_visit *visit, void *ctx)
 {
+    cool(release);
     for (guint n = 0; n < release->regions->len; n++)
         if (release->regions->pdata[n])
             dome__release_publish(release->regions->pdata[n], CHANGE);
@@ -850,6 +916,9 @@ dome_release *dome__release_new(dome_env *env)
     r->known = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     r->deltas = g_array_new(FALSE, FALSE, sizeof(waiting_delta));
     r->published = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    r->early = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    r->hot = g_array_new(FALSE, FALSE, sizeof(hot_unit));
+    r->pushing = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     r->places = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     pthread_mutex_init(&r->lock, NULL);
     dome__peer_on(r->peer, DOME_PEER_RELEASE, take_message, r);
@@ -866,6 +935,9 @@ void dome__release_free(dome_release *release)
     g_array_unref(release->deltas);
     g_hash_table_unref(release->places);
     g_array_unref(release->published);
+    g_array_unref(release->early);
+    g_array_unref(release->hot);
+    g_hash_table_unref(release->pushing);
     pthread_mutex_destroy(&release->lock);
     g_free(release);
 }

@@ -20,6 +20,8 @@ enum {
     SHARED = 64,    /* at the home: another task may have a copy; if not, nobody need know that the unit is written */
     OTHERS = 128,   /* at the home: others have written it before this barrier */
     KEPT = 1024,    /* at the home: `old` has the unit as of the last barrier */
+    SENT = 2048,    /* at the home: what this task has changed went with the card (release_early.c) */
+    EARLY = 4096,   /* it has come that way in this barrier */
     PINNED = 512,   /* can be read at any time, by whoever */
     IMPLIED = 256   /* at the home: written before another task had a copy, if at all, so all copies have that */
 };
@@ -40,12 +42,21 @@ struct dome_release {
     GHashTable *known;    /* gint64 *: keys of units that were written since the last barrier, as far as this task knows */
     uint64_t epoch;       /* barriers so far at which something had been written */
     uint64_t place;       /* of the last one */
+    GArray *early;        /* uint64_t: keys of units that were sent with this task's last card */
+    GArray *hot;          /* hot_unit */
+    GHashTable *pushing;  /* gint64 *: places behind which a unit was pushed, or has got a reader, the last time */
     GHashTable *places;   /* gint64 *: places behind which a unit of this home has readers; their number */
     uint64_t meets;       /* barriers so far: a task that fetches has come as far, or the home lets it wait */
     GArray *published;    /* uint64_t: keys of units that this task has sent, or has as their home, since dome__release_tell */
     GArray *waiting;      /* waiting_fetch */
     GArray *deltas;       /* waiting_delta */
 };
+
+/* A unit of this home that may be written without a fault, and how often it was not (release_early.c). */
+typedef struct hot_unit {
+    uint64_t key;
+    unsigned quiet;
+} hot_unit;
 
 typedef struct waiting_fetch {
     dome_release_units *units;
@@ -158,7 +169,29 @@ void dome__release_find_image(const dome_release_units *units, dome_delta *delta
 /* What such a task has sent, as a delta of this task's memory; NULL: the records are damaged. */
 dome_delta *dome__release_translate(const dome_release_units *units, const void *records, size_t bytes);
 
+/* ---- with the first exchange of a barrier (release_early.c); the lock is held ---- */
+
+/* Whether no other task than this one has written a unit since the last barrier. */
+typedef bool dome_release_alone(const void *notices, uint64_t key, int writer);
+
+/* Before a barrier, or a lock (cools: no unit stays hot): hot units that did not change were not written. */
+void dome__release_compare_hot(dome_release *release, bool cools);
+
+/* Entries of units that have changed; returns their bytes. */
+size_t dome__release_put_early(dome_release *release, uint8_t *to, size_t most);
+
+/* When all notices are there: takes back what others have written, too; and applies another task's entries. */
+void dome__release_settle_early(dome_release *release, dome_release_alone *alone, const void *notices);
+void dome__release_take_early(dome_release *release, int from, const uint8_t *entries, size_t bytes, dome_release_alone *alone,
+                              const void *notices);
+
+/* At the end of a barrier: hot units may be written on. */
+void dome__release_keep_hot(dome_release *release);
+
 /* ---- the rest ---- */
+
+/* NULL: none. */
+GArray *dome__release_readers_of(const dome_release_units *units, uint64_t unit);
 
 /* Adds what a message asks for (from its first value on) to this home's units, and replies; the lock is held. */
 void dome__release_add_here(dome_release_units *units, const void *message, size_t bytes, int from, uint64_t id);

@@ -174,6 +174,20 @@ void dome__fault_on(dome_fault_place place, dome_fault_handler *handler, void *c
         take_over(k, place != DOME_FAULT_IS_LAST);
 }
 
+bool dome__fault_hands_on(int number, const struct sigaction *action, struct sigaction *before)
+{
+    struct sigaction now;
+    if ((number != signals[0] && number != signals[1]) || sigaction(number, NULL, &now) != 0 || !is_dispatch(&now))
+        return false;
+    struct sigaction *own = &previous[index_of(number)];
+    const struct sigaction was = *own;
+    if (action)
+        *own = *action;
+    if (before)
+        *before = was;
+    return true;
+}
+
 void dome__fault_off(dome_fault_place place)
 {
     struct sigaction now;

@@ -40,4 +40,8 @@ void dome__fault_on(dome_fault_place place, dome_fault_handler *handler, void *c
 /* Takes it out. The last one to leave gives the signals back. */
 void dome__fault_off(dome_fault_place place);
 
+/* As sigaction, for a program's handler while this one stays: it gets what none of the parts knows. false, and nothing is done:
+ * the signal is not handled here. */
+bool dome__fault_hands_on(int number, const struct sigaction *action, struct sigaction *before);
+
 #endif

@@ -48,6 +48,8 @@ def integer_operation(name, a, b):
     if name == "div":
         q = abs(a) // abs(b)
         return q if (a < 0) == (b < 0) else -q
+    if name in ("floor_divide", "remainder"):
+        return a // b if name == "floor_divide" else a % b
     if name == "fmod":
         return abs(a) % abs(b) * (-1 if a < 0 else 1)
     if name in BITS:
@@ -61,14 +63,16 @@ def integer_operation(name, a, b):
 
 BITS = ["bitand", "bitor", "bitxor"]
 SHIFTS = {"lshift": np.left_shift, "rshift": np.right_shift}
-NEAR_FUNCTIONS = ["exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp2", "expm1", "log2", "log10", "log1p", "cbrt"]
+NEAR_FUNCTIONS = ["exp", "log", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp2", "expm1", "log2", "log10", "log1p", "cbrt"]
 WHOLE_VECTOR = 2  # DOME_WHOLE
 WHOLE = ["floor", "ceil", "round", "trunc"]
 
 FLOATING = {"tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan, "sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh,
             "exp2": np.exp2, "expm1": np.expm1, "log2": np.log2, "log10": np.log10, "log1p": np.log1p, "cbrt": np.cbrt,
             "floor": np.floor, "ceil": np.ceil, "round": np.rint, "trunc": np.trunc, "conj": np.conj, "fmod": np.fmod,
-            "atan2": np.arctan2, "hypot": np.hypot,
+            "atan2": np.arctan2, "hypot": np.hypot, "floor_divide": np.floor_divide, "remainder": np.remainder, "copysign": np.copysign, "nextafter": np.nextafter,
+            "logaddexp": np.logaddexp, "asinh": np.arcsinh, "acosh": np.arccosh, "atanh": np.arctanh, "sign": np.sign,
+            "isnan": np.isnan, "isinf": np.isinf, "isfinite": np.isfinite, "signbit": np.signbit,
             "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "min": np.minimum, "max": np.maximum, "pow": np.power,
             "neg": np.negative, "abs": np.abs, "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "sin": np.sin, "cos": np.cos,
             "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
@@ -234,8 +238,9 @@ class Chain:
     def step(self):
         c, kind = self.chance, self.dtype.kind
         z, x, y = c.randrange(3), c.randrange(3), c.randrange(3)
-        exact = ["add", "sub", "neg", "copy", "fill", "iota", "roll", "shift", "select", "scalar", "compare", "compare_scalar", "gather", "scatter", "scatter_add", "logic", "compress",
-                 "slice", "concatenate", "nonzero", "text", "topk", "factorize"]
+        exact = ["add", "sub", "neg", "copy", "fill", "iota", "roll", "shift", "select", "scalar", "compare", "compare_scalar", "gather", "scatter", "scatter_add", "logic", "test", "compress",
+                 "slice", "concatenate", "nonzero", "text", "topk", "factorize",
+                 "view", "view", "put", "along", "along", "scan_along"]
         exact += ["sort", "argsort", "searchsorted", "unique"]
         exact += ["get_many", "repeated"]
         if kind in "fc":
@@ -243,25 +248,25 @@ class Chain:
         if kind in "iuf":
             exact += ["histogram", "histogram_edges", "by"]
         if kind in "iu":
-            exact += ["mul", "min", "max", "abs", "div", "pow", "fmod", "scan", "exscan", "cumprod", "bitnot", "reversed"] + BITS + list(SHIFTS)
+            exact += ["mul", "min", "max", "abs", "div", "pow", "fmod", "floor_divide", "remainder", "sign", "scan", "exscan", "cumprod", "bitnot", "reversed"] + BITS + list(SHIFTS)
         elif kind == "f":
-            exact += ["mul", "div", "abs", "sqrt", "axpy", "axpby", "combination", "fmod", "reversed"] + WHOLE
+            exact += ["mul", "div", "abs", "sqrt", "axpy", "axpby", "combination", "fmod", "floor_divide", "remainder", "copysign", "nextafter", "sign", "reversed"] + WHOLE
         if self.stepwise:
             exact += ["convert", "mixed"]
             if kind == "f":
-                exact += ["min", "max", "pow", "scan", "exscan", "matmul", "transpose_matmul", "atan2", "hypot"] + NEAR_FUNCTIONS
+                exact += ["min", "max", "pow", "scan", "exscan", "matmul", "transpose_matmul", "atan2", "hypot", "logaddexp"] + NEAR_FUNCTIONS
             elif kind == "c":
                 exact += ["mul", "div", "abs", "sqrt", "exp", "axpy", "conj", "sinh", "tanh", "reversed", "parts"]
         name = c.choice(exact)
         special = getattr(self, "do_" + name, None)
         if special:
             special(z, x, y)
-        elif name in ["neg", "abs", "sqrt", "conj", "bitnot"] + WHOLE + NEAR_FUNCTIONS:
+        elif name in ["neg", "abs", "sign", "sqrt", "conj", "bitnot"] + WHOLE + NEAR_FUNCTIONS:
             loose = self.near if name in NEAR_FUNCTIONS or kind == "c" and name not in ("neg", "conj") else None
             self.operation("%s %d %d" % (name, z, x), z, lambda: unary(name, self.values[x]), loose)
         else:
-            loose = self.near if name in ("pow", "atan2", "hypot") and kind == "f" or kind == "c" and name in ("mul", "div") else None
-            if kind in "iu" and name in ("div", "pow", "fmod"):
+            loose = self.near if name in ("pow", "atan2", "hypot", "logaddexp") and kind == "f" or kind == "c" and name in ("mul", "div") else None
+            if kind in "iu" and name in ("div", "pow", "fmod", "floor_divide", "remainder"):
                 self.nonzero(y)
             if name == "pow" and kind in "iu" and y == x:
                 return
@@ -303,12 +308,12 @@ class Chain:
     def do_scalar(self, z, x, y):
         names = ["add", "sub", "mul", "div"]
         if is_integer(self.type):
-            names += ["min", "max", "fmod", "pow"] + BITS + list(SHIFTS)
+            names += ["min", "max", "fmod", "floor_divide", "remainder", "pow"] + BITS + list(SHIFTS)
         elif self.dtype.kind == "f":
-            names += ["fmod"] + (["min", "max"] if self.stepwise else []) # which zero is the smaller one is open
+            names += ["fmod", "floor_divide", "remainder"] + (["min", "max"] if self.stepwise else []) # which zero is the smaller one is open
         name = self.chance.choice(names)
         a = self.number(is_integer(self.type))
-        if is_integer(self.type) and name in ["div", "fmod", "pow"] + list(SHIFTS):
+        if is_integer(self.type) and name in ["div", "fmod", "floor_divide", "remainder", "pow"] + list(SHIFTS):
             a = abs(a) or 1.0
         if name in SHIFTS:
             a = min(a, 7.0)
@@ -348,6 +353,11 @@ class Chain:
         a, b = self.number(False), self.number(False)
         self.operation("combination %d %s %d %s %d" % (z, a.hex(), x, b.hex(), y), z,
                        lambda: self.dtype.type(a) * self.values[x] + self.dtype.type(b) * self.values[y])
+
+    def do_test(self, z, x, y):
+        name = self.chance.choice(["isnan", "isinf", "isfinite"] + ([] if self.dtype.kind == "c" else ["signbit"]))
+        wanted = np.less if name == "signbit" and self.dtype.kind in "iu" else None
+        self.operation("%s 3 %d" % (name, x), 3, lambda: (wanted(self.values[x], 0) if wanted else FLOATING[name](self.values[x])).astype("u1"))
 
     def do_compare(self, z, x, y):
         name = self.chance.choice(COMPARISONS if self.dtype.kind != "c" else COMPARISONS[:2])
@@ -540,6 +550,128 @@ class Chain:
 
     def do_concatenate(self, z, x, y):
         self.fresh("concatenate 7 %d %d" % (x, y), lambda: np.concatenate([self.values[x], self.values[y]]))
+
+    def any_shape(self, count):
+        """Up to four extents whose product is count."""
+        shape = []
+        while count > 1 and len(shape) < 3 and self.chance.random() < 0.8:
+            k = self.chance.choice([k for k in range(1, min(count, 40) + 1) if count % k == 0])
+            shape.append(k)
+            count //= k
+        return shape + [count]
+
+    def any_view(self, once=False):
+        """A text for interpret.c, and the function that makes the same of a vector's values; once: no value stands twice."""
+        shape = self.any_shape(self.shape[0] * self.shape[1])
+        a, parts, steps = np.empty(shape, "i1"), ["s" + ",".join(map(str, shape))], [lambda v: v.reshape(shape)]
+
+        def change(text, step):
+            nonlocal a
+            parts.append(text)
+            steps.append(step)
+            a = step(a)
+
+        for _ in range(self.chance.randint(0, 5)):
+            kind, axis = self.chance.choice("tlfieb"), self.chance.randrange(max(a.ndim, 1))
+            if kind == "t":
+                axes = self.chance.sample(range(a.ndim), a.ndim)
+                change("t" + ",".join(map(str, axes)), lambda v, axes=axes: v.transpose(axes))
+            elif kind == "l" and a.ndim and a.shape[axis]:
+                first, step = self.chance.randrange(a.shape[axis]), self.chance.choice([1, 1, 2, 3, -1, -2])
+                take = list(range(first, a.shape[axis] if step > 0 else -1, step))
+                take = take[:self.chance.choice([len(take), self.chance.randint(0, len(take))])]
+                change("l%d,%d,%d,%d" % (axis, first, len(take), step), lambda v, axis=axis, take=take: v.take(np.array(take, dtype="i8"), axis))
+            elif kind == "f" and a.ndim:
+                change("f%d" % axis, lambda v, axis=axis: np.flip(v, axis))
+            elif kind == "i" and a.ndim > 1 and a.shape[axis]:
+                index = self.chance.randrange(a.shape[axis])
+                change("i%d,%d" % (axis, index), lambda v, axis=axis, index=index: v.take(index, axis))
+            elif kind == "e" and a.ndim < 6:
+                change("e%d" % axis, lambda v, axis=axis: np.expand_dims(v, axis))
+            elif kind == "b" and not once and a.size < 3000:
+                wide = [self.chance.randint(1, 4)] + [self.chance.randint(0, 4) if k == 1 else k for k in a.shape]
+                change("b" + ",".join(map(str, wide)), lambda v, wide=wide: np.broadcast_to(v, wide))
+
+        def make(values):
+            for step in steps:
+                values = step(values)
+            return values
+
+        return ";".join(parts), make, a.shape
+
+    def do_view(self, z, x, y):
+        text, make, shape = self.any_view()
+        if shape and self.chance.random() < 0.5:
+            axis, k = self.chance.randrange(len(shape)), self.chance.randint(-9, 9)
+            if self.chance.random() < 0.5:
+                self.fresh("roll_view 7 %d %s %d %d" % (x, text, axis, k), lambda: np.roll(make(self.values[x]), k, axis))
+            else:
+                self.fresh("join 7 %d %s %d" % (x, text, axis), lambda: np.concatenate([make(self.values[x])] * 2, axis))
+        else:
+            self.fresh("take 7 %d %s" % (x, text), lambda: make(self.values[x]))
+
+    def do_put(self, z, x, y):
+        """Values of x, as many as the view has, become those of a view of z."""
+        text, make, shape = self.any_view(once=True)
+        count = int(np.prod(shape))
+
+        def compute():
+            values = self.values[z].copy()
+            values.ravel()[make(np.arange(values.size).reshape(values.shape)).ravel()] = self.values[x].ravel()[:count]
+            return values
+
+        self.lines.append("take 7 %d s%d;l0,0,%d,1" % (x, self.shape[0] * self.shape[1], count))
+        self.lines.append("put %d %s 7" % (z, text))
+        self.judges += [None, None]
+        self.lines.append("free 7")
+        self.judges.append(None)
+        self.result(z, "put %d %s" % (z, text), compute)
+
+    def do_along(self, z, x, y):
+        """Reductions along axes; those of C without one in NumPy by rows."""
+        text, make, shape = self.any_view()
+        axes = [k for k in range(len(shape)) if self.chance.random() < 0.5]
+        kept = [k for k in range(len(shape)) if k not in axes]
+        n = int(np.prod([shape[k] for k in axes]))
+        names = ["sum", "prod", "mean", "min", "max", "argmin", "argmax", "any", "all"]
+        real = self.dtype.kind != "c"
+        allowed = ["sum", "mean", "any", "all"] + (["min", "max", "argmin", "argmax"] if n and real else []) + (["prod"] if not self.dtype.kind in "fc" else [])
+        name = self.chance.choice(allowed)
+
+        def row(r):
+            if name in ("sum", "mean") and self.dtype.kind in "fc":
+                parts = [exact_sum(r.real), exact_sum(r.imag)] if self.dtype.kind == "c" else [exact_sum(r)]
+                parts = [p / n if n else math.nan for p in parts] if name == "mean" else parts
+                return complex(*parts) if self.dtype.kind == "c" else parts[0]
+            if name in ("sum", "prod", "mean"):
+                whole = (np.prod if name == "prod" else np.sum)(r, dtype="i8" if self.dtype.kind == "i" else "u8")
+                return whole if name != "mean" else float(whole) / n if n else math.nan
+            return getattr(np, name)(r)
+
+        def compute():
+            rows = make(self.values[x]).transpose(kept + axes).reshape([shape[k] for k in kept] + [n])
+            flat = [row(r) for r in rows.reshape(-1, n)] if rows.size else [row(rows.ravel()) for _ in range(int(np.prod(rows.shape[:-1])))]
+            if name in ("sum", "prod", "mean") and self.dtype.kind in "iu":
+                kind = "f8" if name == "mean" else self.dtype.kind + "8"
+            else:
+                kind = {"argmin": "i8", "argmax": "i8", "any": "u1", "all": "u1"}.get(name, self.dtype)
+            return np.array(flat, dtype=kind)
+
+        self.fresh("reduce 7 %d %s %d %d" % (x, text, names.index(name), sum(1 << k for k in axes)), compute)
+
+    def do_scan_along(self, z, x, y):
+        """Whole numbers and extremes."""
+        text, make, shape = self.any_view()
+        if not shape:
+            return
+        axis = self.chance.randrange(len(shape))
+        names = {"sum": np.add, "prod": np.multiply, "min": np.minimum, "max": np.maximum}
+        if self.dtype.kind == "c":
+            return
+        name = self.chance.choice(list(names) if self.dtype.kind in "iu" else ["min", "max"])
+        kind = self.dtype if name in ("min", "max") else self.dtype.kind + "8"
+        number = {"sum": 0, "prod": 1, "min": 3, "max": 4}[name]
+        self.fresh("scan_view 7 %d %s %d %d" % (x, text, number, axis), lambda: names[name].accumulate(make(self.values[x]), axis, dtype=kind))
 
     def do_cumprod(self, z, x, y):
         if is_integer(self.type):

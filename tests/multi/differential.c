@@ -215,8 +215,13 @@ static value from_scalar(dome_type_kind kind, double a)
     X(MAX, max, dvec_maxs, "if")                                                                                                 \
     X(POW, pow, dvec_pows, "ifc")                                                                                                \
     X(FMOD, fmod, dvec_fmods, "if")                                                                                              \
+    X(FLOOR_DIVIDE, floor_divide, dvec_floor_divides, "if")                                                                      \
+    X(REMAINDER, remainder, dvec_remainders, "if")                                                                               \
     X(ATAN2, atan2, NULL, "f")                                                                                                   \
     X(HYPOT, hypot, NULL, "f")                                                                                                   \
+    X(COPYSIGN, copysign, NULL, "f")                                                                                             \
+    X(NEXTAFTER, nextafter, NULL, "f")                                                                                           \
+    X(LOGADDEXP, logaddexp, NULL, "f")                                                                                           \
     X(BITAND, bitand, dvec_bitands, "i")                                                                                         \
     X(BITOR, bitor, dvec_bitors, "i")                                                                                            \
     X(BITXOR, bitxor, dvec_bitxors, "i")                                                                                         \
@@ -274,6 +279,11 @@ static value binary_integer(int op, dome_type_kind kind, value x, value y)
         return less ? y : x;
     case FMOD:
         return (value){.u = xs ? 0 - xm % ym : xm % ym};
+    case FLOOR_DIVIDE:
+        return (value){.u = xs != ys ? 0 - (xm / ym + (xm % ym != 0)) : xm / ym};
+    case REMAINDER: /* xm % ym away from x's multiple of y below it, or above */
+        xm = xs != ys && xm % ym ? ym - xm % ym : xm % ym;
+        return (value){.u = ys ? 0 - xm : xm};
     case BITAND:
         return (value){.u = x.u & y.u};
     case BITOR:
@@ -344,6 +354,38 @@ static value binary_complex(int op, dome_type_kind kind, value x, value y)
     return (value){.re = R(R(R(x.re * r) + x.im) / d), .im = R(R(R(x.im * r) - x.re) / d)};
 }
 
+/* By Python's rules: the remainder has y's sign, and the quotient is a whole number near (x - remainder) / y. */
+static value floored(int op, dome_type_kind kind, double x, double y)
+{
+    double rest = fmod(x, y), adjusted = rest;
+    if (rest == 0)
+        adjusted = signbit(y) ? -0.0 : 0.0;
+    else if (!isnan(rest) && signbit(rest) != signbit(y))
+        adjusted = R(rest + y);
+    if (op == REMAINDER)
+        return (value){.re = adjusted};
+    double quotient = R(x / y);
+    if (y == 0 || isnan(rest))
+        return (value){.re = y == 0 ? quotient : NAN};
+    double q = R(R(x - rest) / y);
+    if (adjusted != rest && rest != 0)
+        q = R(q - 1);
+    if (q == 0)
+        return (value){.re = signbit(quotient) ? -0.0 : 0.0};
+    return (value){.re = q - floor(q) > 0.5 ? ceil(q) : floor(q)};
+}
+
+static value log_of_sum(dome_type_kind kind, double x, double y)
+{
+    if (isnan(x) || isnan(y))
+        return (value){.re = NAN};
+    double more = x < y ? y : x, less = x < y ? x : y, ln2 = 0x1.62e42fefa39efp-1;
+    if (more == less)
+        return (value){.re = R(more + R(ln2))};
+    double d = R(less - more), e = kind == DOME_KIND_F32 ? (double)expf((float)d) : exp(d);
+    return (value){.re = R(more + (kind == DOME_KIND_F32 ? (double)log1pf((float)e) : log1p(e)))};
+}
+
 static value binary(int op, dome_type_kind kind, value x, value y)
 {
     if (is_integer(kind))
@@ -365,6 +407,15 @@ static value binary(int op, dome_type_kind kind, value x, value y)
         return isnan(x.re) || x.re > y.re ? x : y;
     case FMOD: /* exact in either precision */
         return (value){.re = fmod(x.re, y.re)};
+    case FLOOR_DIVIDE:
+    case REMAINDER:
+        return floored(op, kind, x.re, y.re);
+    case COPYSIGN:
+        return (value){.re = copysign(x.re, y.re)};
+    case NEXTAFTER:
+        return (value){.re = kind == DOME_KIND_F32 ? (double)nextafterf((float)x.re, (float)y.re) : nextafter(x.re, y.re)};
+    case LOGADDEXP:
+        return log_of_sum(kind, x.re, y.re);
     case ATAN2:
         return (value){.re = kind == DOME_KIND_F32 ? (double)atan2f((float)x.re, (float)y.re) : atan2(x.re, y.re)};
     case HYPOT:
@@ -414,7 +465,10 @@ static value scalar_first(int op, dome_type_kind kind, value x, double a)
     X(ATAN, atan, "fc")                                                                                                          \
     X(SINH, sinh, "fc")                                                                                                          \
     X(COSH, cosh, "fc")                                                                                                          \
-    X(TANH, tanh, "fc")
+    X(TANH, tanh, "fc")                                                                                                          \
+    X(ASINH, asinh, "fc")                                                                                                        \
+    X(ACOSH, acosh, "fc")                                                                                                        \
+    X(ATANH, atanh, "fc")
 #define REAL_LIST(X)                                                                                                             \
     X(EXP2, exp2, "f")                                                                                                           \
     X(EXPM1, expm1, "f")                                                                                                         \
@@ -430,6 +484,7 @@ static value scalar_first(int op, dome_type_kind kind, value x, double a)
 #define UNARY_LIST(X)                                                                                                            \
     X(NEG, neg, "ifc")                                                                                                           \
     X(ABS, abs, "ifc")                                                                                                           \
+    X(SIGN, sign, "ifc")                                                                                                         \
     X(ROUND, round, "f")                                                                                                         \
     X(BITNOT, bitnot, "i")                                                                                                       \
     X(CONJ, conj, "c")                                                                                                           \
@@ -445,6 +500,16 @@ static value scalar_first(int op, dome_type_kind kind, value x, double a)
 enum { UNARY_LIST(UNARY_ENUM) UNARIES };
 static const char *const unary_names[] = {UNARY_LIST(UNARY_NAME)}, *const unary_kinds[] = {UNARY_LIST(UNARY_KINDS)};
 
+static value sign_of(dome_type_kind kind, value x)
+{
+    if (is_integer(kind))
+        return (value){.u = is_signed(kind) && x.u >> 63 ? UINT64_MAX : x.u != 0};
+    if (is_float(kind))
+        return (value){.re = isnan(x.re) ? NAN : x.re == 0 ? 0 : signbit(x.re) ? -1 : 1};
+    double size = kind == DOME_KIND_C64 ? (double)hypotf((float)x.re, (float)x.im) : hypot(x.re, x.im);
+    return size == 0 ? (value){0} : (value){.re = R(x.re / size), .im = R(x.im / size)};
+}
+
 static value unary(int op, dome_type_kind kind, value x)
 {
     static double (*const real[])(double) = {LIBRARY_LIST(UNARY_REAL) REAL_LIST(UNARY_REAL)};
@@ -459,6 +524,8 @@ static value unary(int op, dome_type_kind kind, value x)
         return (value){.re = x.re, .im = -x.im};
     if (op == ROUND) /* to the nearest, halves to even: exact in either precision */
         return (value){.re = nearbyint(x.re)};
+    if (op == SIGN)
+        return sign_of(kind, x);
     if (op == ABS) {
         if (is_integer(kind))
             return (value){.u = is_signed(kind) && x.u >> 63 ? 0 - x.u : x.u};
@@ -1180,7 +1247,8 @@ static void do_binary(model *z, const model *x, const model *y)
 {
     static dome_status (*const f[])(dvec *, const dvec *, const dvec *) = {BINARY_LIST(BINARY_CALL)};
     int op = (int)below(BINARIES);
-    if (is_integer(z->kind) && (op == DIV || op == FMOD) && (y->kind != z->kind || has_zero(y)))
+    if (is_integer(z->kind) && (op == DIV || op == FMOD || op == FLOOR_DIVIDE || op == REMAINDER) &&
+        (y->kind != z->kind || has_zero(y)))
         op = MUL;
     if (is_integer(z->kind) && op == POW && (x->kind != z->kind || y->kind != z->kind))
         op = ADD;
@@ -1203,7 +1271,7 @@ static void do_scalar(model *z, const model *x)
     double a = any_scalar(x->kind);
     if (!f[op])
         op = ADD;
-    if (is_integer(x->kind) && a <= 0 && (op == DIV || op == POW || op == FMOD))
+    if (is_integer(x->kind) && a <= 0 && (op == DIV || op == POW || op == FMOD || op == FLOOR_DIVIDE || op == REMAINDER))
         a = a == 0 ? 1 : fmin(-a, 127);
     LOG("%s = %s %s %a", z->name, binary_names[op], x->name, a);
     if (!among(binary_kinds[op], x->kind)) {

@@ -30,6 +30,7 @@ static _Alignas(PAGE) globals shared = {.bytes = {'a', 'b', 'c'}, .total = 0};
 
 static dome_space *space;
 static int rank, size;
+static uint64_t seed = 7;
 
 /* ---- bytes at random, in several places ---- */
 
@@ -123,7 +124,7 @@ static void check_random(void)
 {
     uint64_t own = (uint64_t)rank + 100;
     int64_t lines = 0;
-    draw_state = 7;
+    draw_state = seed;
     for (int round = 1; round <= ROUNDS; round++) {
         const uint64_t place = draw(3);
         const bool moves = draw(2), sections = draw(2), writes = draw(4);
@@ -298,6 +299,8 @@ static void check_fork(void)
 int main(int argc, char **argv)
 {
     init_unbalanced(argc, argv);
+    if (argc > 1) /* another seed than the usual one */
+        seed = strtoull(argv[1], NULL, 10);
     rank = dome_rank(env);
     size = dome_size(env);
     if (size > 1) {

@@ -9,6 +9,11 @@
  *     columns X                                prints each column's sum, then each smallest, then each largest value
  *     unique K X, nonzero K X, compress K X M, slice K X FIRST COUNT STEP, concatenate K X Y
  *                                              new vector number K
+ *     take K X VIEW, put K VIEW X, roll_view K X VIEW AXIS DISTANCE, join K X VIEW AXIS (X and itself),
+ *     reduce K X VIEW OPERATION AXES, scan_view K X VIEW OPERATION AXIS
+ *                                              new vector number K but for put; VIEW is a text such as
+ *                                              s3,4;t1,0;l0,2,3,-1;f1;i0,2;e0;b5,3,4: the shape, then axes transposed, a
+ *                                              slice of an axis, a flipped axis, an index, a new axis, a broadcast
  *     by X L K                                 prints the sums, then smallest and largest values by label, then the numbers
  *     histogram X BINS LOW HIGH                prints the numbers of values
  *     histogram_edges X BINS LOW A             the same for the edges LOW + j * j * A
@@ -45,37 +50,117 @@ static dome_type type_named(const char *name)
 static const struct {
     const char *name;
     dome_status (*call)(dvec *, const dvec *, const dvec *);
-} binary[] = {{"add", dvec_add},       {"sub", dvec_sub},         {"mul", dvec_mul},       {"div", dvec_div},
-              {"min", dvec_min},       {"max", dvec_max},         {"pow", dvec_pow},       {"eq", dvec_eq},
-              {"ne", dvec_ne},         {"lt", dvec_lt},           {"le", dvec_le},         {"gt", dvec_gt},
-              {"ge", dvec_ge},         {"and", dvec_and},         {"or", dvec_or},         {"xor", dvec_xor},
-              {"fmod", dvec_fmod},     {"atan2", dvec_atan2},     {"hypot", dvec_hypot},   {"bitand", dvec_bitand},
-              {"bitor", dvec_bitor},   {"bitxor", dvec_bitxor},   {"lshift", dvec_lshift}, {"rshift", dvec_rshift},
-              {"gather", dvec_gather}, {"scatter", dvec_scatter}, {"matmul", dvec_matmul}};
+} binary[] = {{"add", dvec_add},
+              {"sub", dvec_sub},
+              {"mul", dvec_mul},
+              {"div", dvec_div},
+              {"min", dvec_min},
+              {"max", dvec_max},
+              {"pow", dvec_pow},
+              {"eq", dvec_eq},
+              {"ne", dvec_ne},
+              {"lt", dvec_lt},
+              {"le", dvec_le},
+              {"gt", dvec_gt},
+              {"ge", dvec_ge},
+              {"and", dvec_and},
+              {"or", dvec_or},
+              {"xor", dvec_xor},
+              {"fmod", dvec_fmod},
+              {"atan2", dvec_atan2},
+              {"hypot", dvec_hypot},
+              {"floor_divide", dvec_floor_divide},
+              {"remainder", dvec_remainder},
+              {"copysign", dvec_copysign},
+              {"nextafter", dvec_nextafter},
+              {"logaddexp", dvec_logaddexp},
+              {"bitand", dvec_bitand},
+              {"bitor", dvec_bitor},
+              {"bitxor", dvec_bitxor},
+              {"lshift", dvec_lshift},
+              {"rshift", dvec_rshift},
+              {"gather", dvec_gather},
+              {"scatter", dvec_scatter},
+              {"matmul", dvec_matmul}};
 
 static const struct {
     const char *name;
     dome_status (*call)(dvec *, const dvec *, double);
-} scalar[] = {{"adds", dvec_adds},     {"subs", dvec_subs},       {"muls", dvec_muls},       {"divs", dvec_divs},
-              {"mins", dvec_mins},     {"maxs", dvec_maxs},       {"pows", dvec_pows},       {"rsubs", dvec_rsubs},
-              {"rdivs", dvec_rdivs},   {"rpows", dvec_rpows},     {"fmods", dvec_fmods},     {"bitands", dvec_bitands},
-              {"bitors", dvec_bitors}, {"bitxors", dvec_bitxors}, {"lshifts", dvec_lshifts}, {"rshifts", dvec_rshifts},
-              {"eqs", dvec_eqs},       {"nes", dvec_nes},         {"lts", dvec_lts},         {"les", dvec_les},
-              {"gts", dvec_gts},       {"ges", dvec_ges}};
+} scalar[] = {{"adds", dvec_adds},
+              {"subs", dvec_subs},
+              {"muls", dvec_muls},
+              {"divs", dvec_divs},
+              {"mins", dvec_mins},
+              {"maxs", dvec_maxs},
+              {"pows", dvec_pows},
+              {"rsubs", dvec_rsubs},
+              {"rdivs", dvec_rdivs},
+              {"rpows", dvec_rpows},
+              {"fmods", dvec_fmods},
+              {"floor_divides", dvec_floor_divides},
+              {"remainders", dvec_remainders},
+              {"bitands", dvec_bitands},
+              {"bitors", dvec_bitors},
+              {"bitxors", dvec_bitxors},
+              {"lshifts", dvec_lshifts},
+              {"rshifts", dvec_rshifts},
+              {"eqs", dvec_eqs},
+              {"nes", dvec_nes},
+              {"lts", dvec_lts},
+              {"les", dvec_les},
+              {"gts", dvec_gts},
+              {"ges", dvec_ges}};
 
 static const struct {
     const char *name;
     dome_status (*call)(dvec *, const dvec *);
-} unary[] = {{"copy", dvec_copy},   {"convert", dvec_convert}, {"neg", dvec_neg},         {"abs", dvec_abs},
-             {"sqrt", dvec_sqrt},   {"exp", dvec_exp},         {"log", dvec_log},         {"sin", dvec_sin},
-             {"cos", dvec_cos},     {"tan", dvec_tan},         {"asin", dvec_asin},       {"acos", dvec_acos},
-             {"atan", dvec_atan},   {"sinh", dvec_sinh},       {"cosh", dvec_cosh},       {"tanh", dvec_tanh},
-             {"exp2", dvec_exp2},   {"expm1", dvec_expm1},     {"log2", dvec_log2},       {"log10", dvec_log10},
-             {"log1p", dvec_log1p}, {"cbrt", dvec_cbrt},       {"erf", dvec_erf},         {"erfc", dvec_erfc},
-             {"floor", dvec_floor}, {"ceil", dvec_ceil},       {"round", dvec_round},     {"trunc", dvec_trunc},
-             {"conj", dvec_conj},   {"bitnot", dvec_bitnot},   {"not", dvec_not},         {"scan", dvec_scan},
-             {"sort", dvec_sort},   {"argsort", dvec_argsort}, {"cumprod", dvec_cumprod}, {"exscan", dvec_exscan},
-             {"real", dvec_real},   {"imag", dvec_imag},       {"arg", dvec_arg}};
+} unary[] = {{"copy", dvec_copy},
+             {"convert", dvec_convert},
+             {"neg", dvec_neg},
+             {"abs", dvec_abs},
+             {"sqrt", dvec_sqrt},
+             {"exp", dvec_exp},
+             {"log", dvec_log},
+             {"sin", dvec_sin},
+             {"cos", dvec_cos},
+             {"tan", dvec_tan},
+             {"asin", dvec_asin},
+             {"acos", dvec_acos},
+             {"atan", dvec_atan},
+             {"sinh", dvec_sinh},
+             {"cosh", dvec_cosh},
+             {"tanh", dvec_tanh},
+             {"asinh", dvec_asinh},
+             {"acosh", dvec_acosh},
+             {"atanh", dvec_atanh},
+             {"sign", dvec_sign},
+             {"isnan", dvec_isnan},
+             {"isinf", dvec_isinf},
+             {"isfinite", dvec_isfinite},
+             {"signbit", dvec_signbit},
+             {"exp2", dvec_exp2},
+             {"expm1", dvec_expm1},
+             {"log2", dvec_log2},
+             {"log10", dvec_log10},
+             {"log1p", dvec_log1p},
+             {"cbrt", dvec_cbrt},
+             {"erf", dvec_erf},
+             {"erfc", dvec_erfc},
+             {"floor", dvec_floor},
+             {"ceil", dvec_ceil},
+             {"round", dvec_round},
+             {"trunc", dvec_trunc},
+             {"conj", dvec_conj},
+             {"bitnot", dvec_bitnot},
+             {"not", dvec_not},
+             {"scan", dvec_scan},
+             {"sort", dvec_sort},
+             {"argsort", dvec_argsort},
+             {"cumprod", dvec_cumprod},
+             {"exscan", dvec_exscan},
+             {"real", dvec_real},
+             {"imag", dvec_imag},
+             {"arg", dvec_arg}};
 
 static const struct {
     const char *name;
@@ -272,6 +357,75 @@ static void transposed_product(dome_env *env, const dvec *x, const dvec *y)
     free(text);
 }
 
+/* Makes one change of a view: a letter and numbers behind it. */
+static bool change_view(dvec_view *v, const char *text)
+{
+    long long n[DVEC_MAX_AXES] = {0};
+    uint64_t extents[DVEC_MAX_AXES];
+    int axes[DVEC_MAX_AXES], count = 0;
+    for (const char *at = text + 1; *at && count < DVEC_MAX_AXES; at += strcspn(at, ","), at += *at == ',')
+        n[count++] = atoll(at);
+    for (int d = 0; d < count; d++) {
+        extents[d] = (uint64_t)n[d];
+        axes[d] = (int)n[d];
+    }
+    switch (*text) {
+    case 's':
+        return dvec_view_array(v, count, extents);
+    case 't':
+        return dvec_view_transpose(v, axes);
+    case 'l':
+        return dvec_view_slice(v, axes[0], extents[1], extents[2], n[3]);
+    case 'f':
+        return dvec_view_flip(v, axes[0]);
+    case 'i':
+        return dvec_view_index(v, axes[0], extents[1]);
+    case 'e':
+        return dvec_view_insert(v, axes[0]);
+    default:
+        return *text == 'b' && dvec_view_broadcast(v, count, extents);
+    }
+}
+
+static dvec_view view_of(dome_env *env, const char *text)
+{
+    dvec_view v = {.ndim = 0};
+    char part[256];
+    for (; *text; text += strcspn(text, ";"), text += *text == ';') {
+        snprintf(part, sizeof part, "%.*s", (int)strcspn(text, ";"), text);
+        if (!change_view(&v, part))
+            dome_abort(env, "no change of a view: %s", part);
+    }
+    return v;
+}
+
+/* Calls of dome/ndim.h. Returns whether the line is one. */
+static bool views(dome_env *env, char *const word[], const int number[])
+{
+    const char *name = word[0];
+    dvec **z = &v[number[1]], *x = v[number[2]];
+    if (strcmp(name, "put") == 0) {
+        const dvec_view view = view_of(env, word[2]);
+        dvec_copy_view(*z, &view, v[number[3]], NULL);
+        return true;
+    }
+    if (strcmp(name, "take") && strcmp(name, "roll_view") && strcmp(name, "join") && strcmp(name, "reduce") &&
+        strcmp(name, "scan_view"))
+        return false;
+    const dvec_view view = view_of(env, word[3]);
+    if (strcmp(name, "take") == 0)
+        *z = dvec_take_view(x, &view, NULL);
+    else if (strcmp(name, "roll_view") == 0)
+        *z = dvec_roll_view(x, &view, atoi(word[4]), atoll(word[5]), NULL);
+    else if (strcmp(name, "join") == 0)
+        *z = dvec_join_views(2, (const dvec *const[]){x, x}, (const dvec_view[]){view, view}, atoi(word[4]), NULL);
+    else if (strcmp(name, "reduce") == 0)
+        *z = dvec_reduce_view(x, &view, (dvec_axis_operation)atoi(word[4]), (uint32_t)atoll(word[5]), NULL);
+    else
+        *z = dvec_scan_view(x, &view, (dvec_axis_operation)atoi(word[4]), atoi(word[5]), NULL);
+    return true;
+}
+
 /* Calls of dome/arrays.h. Returns whether the line is one. */
 static bool arrays(dome_env *env, char *const word[], const int number[])
 {
@@ -308,7 +462,7 @@ static bool arrays(dome_env *env, char *const word[], const int number[])
     else if (strcmp(name, "random_normal") == 0)
         dvec_random_normal(x, strtoull(word[2], NULL, 10));
     else
-        return several_results(env, name, x, y);
+        return views(env, word, number) || several_results(env, name, x, y);
     return true;
 }
 

@@ -467,6 +467,30 @@ static void of_scalars(dscalar *s, dvec *x)
     REFUSES(function, NULL, x, 1);                                                                                               \
     REFUSES(function, z, NULL, 1)
 
+static void views(dvec *x)
+{
+    const uint64_t extent[] = {1};
+    const dvec *const vectors[] = {x}, *const none[] = {NULL};
+    ALLOWS(dvec_view_transpose, &(dvec_view){.ndim = 1, .extent = {1}}, NULL);
+    REFUSES(dvec_view_array, NULL, 1, extent);
+    REFUSES(dvec_view_transpose, NULL, NULL);
+    REFUSES(dvec_view_slice, NULL, 0, 0, 1, 1);
+    REFUSES(dvec_view_index, NULL, 0, 0);
+    REFUSES(dvec_view_flip, NULL, 0);
+    REFUSES(dvec_view_insert, NULL, 0);
+    REFUSES(dvec_view_broadcast, NULL, 1, extent);
+    REFUSES(dvec_view_count, NULL);
+    REFUSES(dvec_take_view, NULL, NULL, NULL);
+    REFUSES(dvec_copy_view, NULL, NULL, x, NULL);
+    REFUSES(dvec_copy_view, x, NULL, NULL, NULL);
+    REFUSES(dvec_join_views, 1, NULL, NULL, 0, NULL);
+    REFUSES(dvec_join_views, 1, none, NULL, 0, NULL);
+    REFUSES(dvec_join_views, 0, vectors, NULL, 0, NULL);
+    REFUSES(dvec_roll_view, NULL, NULL, 0, 1, NULL);
+    REFUSES(dvec_reduce_view, NULL, NULL, DVEC_SUM_ALONG, 1, NULL);
+    REFUSES(dvec_scan_view, NULL, NULL, DVEC_SUM_ALONG, 0, NULL);
+}
+
 static void element_wise(dvec *x, dvec *mask)
 {
     double value = 0;
@@ -490,6 +514,11 @@ static void element_wise(dvec *x, dvec *mask)
     BINARY(dvec_fmod, x, x, x);
     BINARY(dvec_atan2, x, x, x);
     BINARY(dvec_hypot, x, x, x);
+    BINARY(dvec_floor_divide, x, x, x);
+    BINARY(dvec_remainder, x, x, x);
+    BINARY(dvec_copysign, x, x, x);
+    BINARY(dvec_nextafter, x, x, x);
+    BINARY(dvec_logaddexp, x, x, x);
     BINARY(dvec_bitand, x, x, x);
     BINARY(dvec_bitor, x, x, x);
     BINARY(dvec_bitxor, x, x, x);
@@ -506,6 +535,8 @@ static void element_wise(dvec *x, dvec *mask)
     WITH_NUMBER(dvec_rdivs, x, x);
     WITH_NUMBER(dvec_rpows, x, x);
     WITH_NUMBER(dvec_fmods, x, x);
+    WITH_NUMBER(dvec_floor_divides, x, x);
+    WITH_NUMBER(dvec_remainders, x, x);
     WITH_NUMBER(dvec_bitands, x, x);
     WITH_NUMBER(dvec_bitors, x, x);
     WITH_NUMBER(dvec_bitxors, x, x);
@@ -546,6 +577,14 @@ static void element_wise(dvec *x, dvec *mask)
     UNARY(dvec_sinh, x, x);
     UNARY(dvec_cosh, x, x);
     UNARY(dvec_tanh, x, x);
+    UNARY(dvec_asinh, x, x);
+    UNARY(dvec_acosh, x, x);
+    UNARY(dvec_atanh, x, x);
+    UNARY(dvec_sign, x, x);
+    UNARY(dvec_isnan, mask, x);
+    UNARY(dvec_isinf, mask, x);
+    UNARY(dvec_isfinite, mask, x);
+    UNARY(dvec_signbit, mask, x);
     UNARY(dvec_exp2, x, x);
     UNARY(dvec_expm1, x, x);
     UNARY(dvec_log2, x, x);
@@ -979,6 +1018,7 @@ int main(int argc, char **argv)
     of_objects(x ? dvec_object(x) : NULL);
     of_scalars(s, x);
     of_vectors(x);
+    views(x);
     element_wise(x, mask);
     reductions(x);
     movement(x, index);

@@ -245,6 +245,11 @@ static void element_wise(void)
     TWO_INPUTS(dvec_fmod);
     TWO_INPUTS(dvec_atan2);
     TWO_INPUTS(dvec_hypot);
+    TWO_INPUTS(dvec_floor_divide);
+    TWO_INPUTS(dvec_remainder);
+    TWO_INPUTS(dvec_copysign);
+    TWO_INPUTS(dvec_nextafter);
+    TWO_INPUTS(dvec_logaddexp);
     TWO_INPUTS(dvec_bitand);
     TWO_INPUTS(dvec_bitor);
     TWO_INPUTS(dvec_bitxor);
@@ -261,6 +266,8 @@ static void element_wise(void)
     A_NUMBER(dvec_rdivs);
     A_NUMBER(dvec_rpows);
     A_NUMBER(dvec_fmods);
+    A_NUMBER(dvec_floor_divides);
+    A_NUMBER(dvec_remainders);
     A_NUMBER(dvec_bitands);
     A_NUMBER(dvec_bitors);
     A_NUMBER(dvec_bitxors);
@@ -290,6 +297,14 @@ static void element_wise(void)
     ONE_INPUT(dvec_sinh);
     ONE_INPUT(dvec_cosh);
     ONE_INPUT(dvec_tanh);
+    ONE_INPUT(dvec_asinh);
+    ONE_INPUT(dvec_acosh);
+    ONE_INPUT(dvec_atanh);
+    ONE_INPUT(dvec_sign);
+    ONE_INPUT(dvec_isnan);
+    ONE_INPUT(dvec_isinf);
+    ONE_INPUT(dvec_isfinite);
+    ONE_INPUT(dvec_signbit);
     ONE_INPUT(dvec_exp2);
     ONE_INPUT(dvec_expm1);
     ONE_INPUT(dvec_log2);
@@ -399,6 +414,7 @@ static void arrays(void)
     const double falling[] = {1, 0};
     double result[2];
     uint64_t counts[1];
+    const dvec_view beyond = {.ndim = 1, .offset = 3, .extent = {4}, .stride = {1}};
     WRONG(dvec_sort, x, other);
     WRONG(dvec_argsort, index5, pairs);
     WRONG(dvec_searchsorted, index5, whole, x, false);
@@ -408,6 +424,12 @@ static void arrays(void)
     WRONG(dvec_compress, x, other, NULL);
     WRONG(dvec_nonzero, pairs, NULL);
     WRONG(dvec_slice, x, 3, 4, 1, NULL);
+    WRONG(dvec_take_view, x, &beyond, NULL);
+    WRONG(dvec_copy_view, x, &beyond, x, NULL);
+    WRONG(dvec_join_views, 2, types, NULL, 0, NULL);
+    WRONG(dvec_roll_view, x, NULL, 1, 1, NULL);
+    WRONG(dvec_reduce_view, x, NULL, DVEC_SUM_ALONG, DVEC_AXIS(1), NULL);
+    WRONG(dvec_scan_view, x, NULL, DVEC_SUM_ALONG, 1, NULL);
     WRONG(dvec_concatenate, 2, types, NULL);
     WRONG(dvec_factorize, x, whole, false, NULL);
     WRONG(dvec_factorize, index5, pairs, false, NULL);
@@ -471,7 +493,8 @@ static void loops(void)
     (void)s;
 }
 
-/* Functions in which nothing can be wrong but NULL, and those whose failure another function reports. */
+/* Functions in which nothing can be wrong but NULL, those whose failure another function reports, and those of views, which
+ * return false (tests/multi/views.c). */
 static const char *const others[] = {"dome_abort",
                                      "dome_allgather",
                                      "dome_allgatherv",
@@ -607,6 +630,14 @@ static const char *const others[] = {"dome_abort",
                                      "dvec_run_sums",
                                      "dvec_shape",
                                      "dvec_type",
+                                     "dvec_view_array",
+                                     "dvec_view_broadcast",
+                                     "dvec_view_count",
+                                     "dvec_view_flip",
+                                     "dvec_view_index",
+                                     "dvec_view_insert",
+                                     "dvec_view_slice",
+                                     "dvec_view_transpose",
                                      "dvec_width"};
 
 static void make(void)

@@ -248,6 +248,38 @@ def test_functions(rng, name):
          "sinh", "cosh", "tanh", "expm1", "log1p", "log2", "log10") else 0)
 
 
+@pytest.mark.parametrize("dtype", ["int32", "uint8", "int64", "float32", "float64"])
+def test_division_rounded_down(rng, dtype):
+    a, b = values(rng, dtype, (300, 4)), values(rng, dtype, (300, 4))
+    b = np.where(b == 0, 3, b).astype(dtype)
+    x, y = dm.asarray(a), dm.asarray(b)
+    near = 1e-5 if dtype == "float32" else 1e-12 if dtype == "float64" else 0
+    same(x // y, a // b)
+    same(x % y, a % b, near)
+    same(x // 3, a // np.dtype(dtype).type(3))
+    same(x % 3, a % np.dtype(dtype).type(3), near)
+    same(7 // y, np.dtype(dtype).type(7) // b)
+    x //= 2
+    same(x, a // np.dtype(dtype).type(2))
+
+
+def test_functions_of_pairs(rng):
+    a, b = values(rng, "float64", (300, 3)), values(rng, "float64", (3,))
+    x, y = dm.asarray(a), dm.asarray(b)
+    for name in ("arctan2", "hypot", "copysign", "nextafter", "logaddexp", "minimum", "maximum", "fmod"):
+        same(getattr(dm, name)(x, y), getattr(np, name)(a, b), 1e-14)
+    for name, one in (("asinh", "arcsinh"), ("acosh", "arccosh"), ("atanh", "arctanh")):
+        numbers = np.abs(a) + 1 if name == "acosh" else np.tanh(a)
+        same(getattr(dm, name)(dm.asarray(numbers)), getattr(np, one)(numbers), 1e-13)
+    special = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.5])
+    for name in ("isnan", "isinf", "isfinite", "signbit"):
+        same(getattr(dm, name)(dm.asarray(special)), getattr(np, name)(special))
+        if name != "signbit":
+            same(getattr(dm, name)(dm.asarray(special + 1j)), getattr(np, name)(special + 1j))
+    same(dm.sign(dm.asarray(special)), np.sign(special))
+    same(dm.clip(x, -0.5, 0.5), np.clip(a, -0.5, 0.5))
+
+
 def test_scalars():
     x = dm.arange(1000.0)
     s = x.sum()

@@ -5,7 +5,7 @@ vectors in a loop changes from one version to the next, and nobody sees it but b
 
 A loop that reads ahead (prefetch) is the main loop of a reduction: it must have vector arithmetic and none on single values. Any other
 function with loops must have one with vector instructions, and none that does the same with single values eight times. EXCEPTIONS
-has the others, and why."""
+has the others, and why. With BUILD also the sums that programs write by the macros of dome/map.h, compiled with -O3."""
 
 import collections
 import os
@@ -13,14 +13,17 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 # (function, variants or None for all, reason)
 EXCEPTIONS = [
-    (r"(r?div|fmod)s?_[iu]\d+", None, "processors do not divide vectors of integers"),
+    (r"(r?div|fmod|floor_divide|remainder)s?_[iu]\d+", None, "processors do not divide vectors of integers"),
     (r"r?pows?_\w+", None, "the C library's, or repeated multiplication of one value"),
-    (r"(exp2?|expm1|log|log2|log10|log1p|a?sin|a?cos|a?tan|sinh|cosh|tanh|atan2|cbrt|erfc?|hypot|fmods?|arg)_[fc]\d+", None,
+    (r"(exp2?|expm1|log|log2|log10|log1p|a?sin|a?cos|a?tan|a?sinh|a?cosh|a?tanh|atan2|cbrt|erfc?|hypot|"
+     r"logaddexp|nextafter|(fmod|floor_divide|remainder)s?|arg)_[fc]\d+", None,
      "the C library's"),
     (r"(floor|ceil|trunc|round)_f\d+", None, "gcc rounds vectors only where no exceptions have to be kept"),
+    (r"signbit_f64", None, "gcc takes the signs of doubles one by one"),
     (r"[lr]shifts?_[iu]\d+", ("baseline",), "SSE2 shifts all values by one count"),
     (r"lshifts_u8", ("avx2",), "AVX2 does not shift bytes"),
     (r"(real|imag)_c\d+", None, "no arithmetic"),
@@ -34,7 +37,7 @@ EXCEPTIONS = [
     (r"product_u64", ("baseline", "avx2"), "integers of 64 bits are not converted in vectors"),
     (r"abs_u\d+", None, "a copy"),
     (r"((muls?|mins?|maxs?|abs|extreme|dot)_[iu]64)|((dot|squares)_i32)", ("baseline",), "SSE2 does not compare or multiply so long integers"),
-    (r"(eq|ne|lt|le|gt|ge)s?_([iuf]64|c128)|select_64", ("baseline",), "SSE2 has no comparison of so long values into bytes"),
+    (r"(eq|ne|lt|le|gt|ge)s?_([iuf]64|c128)|(sign|signbit)_[iu]64|isnan_(f64|c128)|select_64", ("baseline",), "SSE2 has no comparison of so long values into bytes"),
     (r"add_short_blocks|add_blocks", None, "ends of short blocks"),
     (r"dome__\w+", None, "finds a kernel in a table, or ends what vectors have begun"),
 ]
@@ -135,6 +138,32 @@ def objects(build):
     return found
 
 
+SUMS = """#include <dome/map.h>
+double one(dvec *x) { double s; DVEC_SUM1(s, double, x, x * x); return s; }
+double two(dvec *x, dvec *y) { double s; DVEC_SUM2(s, double, x, y, x * y); return s; }
+double single(dvec *x, dvec *y) { double s; DVEC_SUM2(s, float, x, y, x * y); return s; }
+double stored(dvec *z, dvec *x, dvec *y) { double s; DVEC_MAP_SUM2(s, double, z, x, y, x + y); return s; }
+"""
+
+
+def sums_of_programs(build):
+    """Those of the functions of SUMS, as gcc translates them, that have no loop with more vector operations than others."""
+    compiler = cached(build, "CMAKE_C_COMPILER")
+    include = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "include")
+    bad = []
+    if "clang" in subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout:
+        return bad  # the ends of its loops are loops over single values, too
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "sums.o")
+        subprocess.run([compiler, "-O3", "-x", "c", "-", "-I", include, "-c", "-o", path], input=SUMS, text=True, check=True)
+        for name, code in functions(path).items():
+            loops = [[code[k][1] for k in loop] for loop in innermost_loops(code)]
+            singles = [sum(1 for i in loop if SINGLE.match(i)) for loop in loops]
+            if not any(sum(1 for i in loop if PACKED.match(i)) for loop in loops) or max(singles) >= 8:
+                bad.append("%s of dome/map.h: single operations in loops: %s" % (name, singles))
+    return bad
+
+
 def main():
     if not shutil.which("objdump"):
         skip("objdump is not installed")
@@ -147,7 +176,7 @@ def main():
         variants = objects(build)
     else:
         variants = {"given": sys.argv[1:]}
-    bad, seen = [], 0
+    bad, seen = sums_of_programs(sys.argv[1]) if "baseline" in variants else [], 0
     for variant, paths in sorted(variants.items()):
         for path in sorted(paths):
             for name, code in functions(path).items():

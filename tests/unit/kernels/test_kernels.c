@@ -41,6 +41,11 @@ static void test_table(void)
             case DOME_OP_DVEC_GES:
             case DOME_OP_DVEC_FMOD:
             case DOME_OP_DVEC_FMODS:
+            case DOME_OP_DVEC_FLOOR_DIVIDE:
+            case DOME_OP_DVEC_FLOOR_DIVIDES:
+            case DOME_OP_DVEC_REMAINDER:
+            case DOME_OP_DVEC_REMAINDERS:
+            case DOME_OP_DVEC_SIGNBIT:
                 has = !is_complex(t);
                 break;
             case DOME_OP_DVEC_TAN:
@@ -50,6 +55,9 @@ static void test_table(void)
             case DOME_OP_DVEC_SINH:
             case DOME_OP_DVEC_COSH:
             case DOME_OP_DVEC_TANH:
+            case DOME_OP_DVEC_ASINH:
+            case DOME_OP_DVEC_ACOSH:
+            case DOME_OP_DVEC_ATANH:
             case DOME_OP_DVEC_SQRT:
             case DOME_OP_DVEC_EXP:
             case DOME_OP_DVEC_LOG:
@@ -60,6 +68,9 @@ static void test_table(void)
                 break;
             case DOME_OP_DVEC_ATAN2:
             case DOME_OP_DVEC_HYPOT:
+            case DOME_OP_DVEC_COPYSIGN:
+            case DOME_OP_DVEC_NEXTAFTER:
+            case DOME_OP_DVEC_LOGADDEXP:
             case DOME_OP_DVEC_EXP2:
             case DOME_OP_DVEC_EXPM1:
             case DOME_OP_DVEC_LOG2:
@@ -178,6 +189,18 @@ static void test_integers(void)
     BINARY(uint64_t, U64, FMOD, UINT64_MAX, 10, 5);
     FAILS(int16_t, I16, FMOD, 5, 0);
     FAILS(uint64_t, U64, FMOD, 0, 0);
+    BINARY(int8_t, I8, FLOOR_DIVIDE, -128, -1, -128);
+    BINARY(int32_t, I32, FLOOR_DIVIDE, -7, 2, -4);
+    BINARY(int32_t, I32, FLOOR_DIVIDE, -8, 2, -4);
+    BINARY(int64_t, I64, FLOOR_DIVIDE, 7, -2, -4);
+    BINARY(uint64_t, U64, FLOOR_DIVIDE, UINT64_MAX, 10, UINT64_MAX / 10);
+    FAILS(int16_t, I16, FLOOR_DIVIDE, 5, 0);
+    BINARY(int8_t, I8, REMAINDER, -128, -1, 0);
+    BINARY(int32_t, I32, REMAINDER, -7, 2, 1);
+    BINARY(int32_t, I32, REMAINDER, 7, -2, -1);
+    BINARY(int64_t, I64, REMAINDER, INT64_MIN, INT64_MAX, INT64_MAX - 1);
+    BINARY(uint64_t, U64, REMAINDER, UINT64_MAX, 10, 5);
+    FAILS(uint64_t, U64, REMAINDER, 0, 0);
     BINARY(uint8_t, U8, BITAND, 0xf3, 0x3e, 0x32);
     BINARY(int16_t, I16, BITOR, -2, 1, -1);
     BINARY(int64_t, I64, BITXOR, INT64_MIN, -1, INT64_MAX);
@@ -289,6 +312,21 @@ static void test_functions(void)
     check_one(DOME_OP_DVEC_RPOWS, 10, 2, 1024);
     check_one(DOME_OP_DVEC_FMODS, -7.5, 2, -1.5);
     check_one(DOME_OP_DVEC_FMODS, 7.5, 0, NAN);
+    check_one(DOME_OP_DVEC_REMAINDERS, -7.5, 2, 0.5);
+    check_one(DOME_OP_DVEC_REMAINDERS, 7.5, -2, -0.5);
+    check_one(DOME_OP_DVEC_REMAINDERS, 6, -2, -0.0);
+    check_one(DOME_OP_DVEC_REMAINDERS, 7.5, 0, NAN);
+    check_one(DOME_OP_DVEC_REMAINDERS, -1, INFINITY, INFINITY);
+    check_one(DOME_OP_DVEC_FLOOR_DIVIDES, -7.5, 2, -4);
+    check_one(DOME_OP_DVEC_FLOOR_DIVIDES, 7.5, 0, INFINITY);
+    check_one(DOME_OP_DVEC_FLOOR_DIVIDES, -0.0, 3, -0.0);
+    check_one(DOME_OP_DVEC_FLOOR_DIVIDES, 1, 0.1, 9);
+    check_one(DOME_OP_DVEC_SIGN, -7.5, 0, -1);
+    check_one(DOME_OP_DVEC_SIGN, -0.0, 0, 0);
+    check_one(DOME_OP_DVEC_SIGN, NAN, 0, NAN);
+    check_one(DOME_OP_DVEC_ATANH, -1, 0, -INFINITY);
+    check_one(DOME_OP_DVEC_ACOSH, 0.5, 0, NAN);
+    check_one(DOME_OP_DVEC_ASINH, -0.0, 0, -0.0);
     check_one(DOME_OP_DVEC_FLOOR, -1.5, 0, -2);
     check_one(DOME_OP_DVEC_CEIL, -0.5, 0, -0.0);
     check_one(DOME_OP_DVEC_TRUNC, -1.5, 0, -1);
@@ -315,9 +353,18 @@ static void test_functions(void)
     static const struct {
         dome_operation_code code;
         double x, y, z;
-    } two[] = {{DOME_OP_DVEC_FMOD, 7.5, -2, 1.5},   {DOME_OP_DVEC_FMOD, -0.0, 3, -0.0},
-               {DOME_OP_DVEC_ATAN2, -0.0, 1, -0.0}, {DOME_OP_DVEC_ATAN2, 0, 0, 0},
-               {DOME_OP_DVEC_HYPOT, 3, -4, 5},      {DOME_OP_DVEC_HYPOT, NAN, INFINITY, INFINITY}};
+    } two[] = {{DOME_OP_DVEC_FMOD, 7.5, -2, 1.5},
+               {DOME_OP_DVEC_FMOD, -0.0, 3, -0.0},
+               {DOME_OP_DVEC_ATAN2, -0.0, 1, -0.0},
+               {DOME_OP_DVEC_ATAN2, 0, 0, 0},
+               {DOME_OP_DVEC_HYPOT, 3, -4, 5},
+               {DOME_OP_DVEC_HYPOT, NAN, INFINITY, INFINITY},
+               {DOME_OP_DVEC_COPYSIGN, 3, -0.0, -3},
+               {DOME_OP_DVEC_COPYSIGN, NAN, 1, NAN},
+               {DOME_OP_DVEC_NEXTAFTER, 3, 3, 3},
+               {DOME_OP_DVEC_LOGADDEXP, -INFINITY, 2, 2},
+               {DOME_OP_DVEC_LOGADDEXP, INFINITY, INFINITY, INFINITY},
+               {DOME_OP_DVEC_LOGADDEXP, 1000, NAN, NAN}};
     for (size_t k = 0; k < G_N_ELEMENTS(two); k++) {
         double z = 99;
         float xf = (float)two[k].x, yf = (float)two[k].y, zf = 99;
@@ -946,7 +993,7 @@ static int check_pairs(dome_type type, const void *x, const void *y, const void 
 static dome_type output_of(int code, dome_type type)
 {
     dome_elementwise_form form = dome__elementwise_of((dome_operation_code)code)->form;
-    bool compares = form == DOME_FORM_COMPARE || form == DOME_FORM_COMPARE_SCALAR;
+    bool compares = form == DOME_FORM_COMPARE || form == DOME_FORM_COMPARE_SCALAR || form == DOME_FORM_TEST;
     return compares ? DOME_U8 : form != DOME_FORM_PART ? type : type == DOME_C64 ? DOME_F32 : DOME_F64;
 }
 

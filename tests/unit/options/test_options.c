@@ -526,7 +526,7 @@ static void test_instead(void)
                     NULL};
     char *instead[] = {(char *)"--dome-restart=auto", (char *)"--dome-tasks=4", NULL};
     char **words = dome__options_instead(argv, instead), *line = g_strjoinv("|", words);
-    g_assert_cmpstr(line, ==, "prog|--dome-restart=auto|--dome-tasks=4|--dome-trace|--dome-tasks|a|b|--|--dome-tasks");
+    g_assert_cmpstr(line, ==, "prog|--dome-trace|--dome-tasks|a|b|--dome-restart=auto|--dome-tasks=4|--|--dome-tasks");
     g_free(line);
     g_strfreev(words);
 }

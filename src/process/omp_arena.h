@@ -1,0 +1,64 @@
+/* Memory for the program: an arena for each virtual thread, at a fixed place, the same in all tasks. Everything that describes an
+ * arena lies in it, so that it travels with what it describes.
+ *
+ *     thread 0     lists of free blocks by size, free runs of pages, and then blocks     up to 1 TiB
+ *     thread 1     the same                                                              up to 4 GiB
+ *     ...
+ *
+ * Small blocks have sizes in steps; one that is freed joins the list of the thread that frees it, whatever arena it lies in.
+ * Large ones are runs of pages. */
+#ifndef DOME_SRC_OPENMP_OMP_ARENA_H
+#define DOME_SRC_OPENMP_OMP_ARENA_H
+
+#include "openmp/places.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define DOME_OMP_ARENA_FIRST (UINT64_C(1) << 40) /* bytes of thread 0's, and of each other one */
+#define DOME_OMP_ARENA_OTHER (UINT64_C(1) << 32)
+
+static inline char *dome__omp_arena_begin(unsigned thread)
+{
+    return (char *)(uintptr_t)(DOME_OMP_HEAP + (thread ? DOME_OMP_ARENA_FIRST + (thread - 1) * DOME_OMP_ARENA_OTHER : 0));
+}
+
+/* Whether a block is in an arena, and in whose. */
+static inline bool dome__omp_arena_has(const void *block)
+{
+    return (uintptr_t)block - DOME_OMP_HEAP < DOME_OMP_ARENA_FIRST + (DOME_OMP_MAX_THREADS - 1) * DOME_OMP_ARENA_OTHER;
+}
+
+static inline unsigned dome__omp_arena_of(const void *block)
+{
+    const uint64_t at = (uintptr_t)block - DOME_OMP_HEAP;
+    return at < DOME_OMP_ARENA_FIRST ? 0 : 1 + (unsigned)((at - DOME_OMP_ARENA_FIRST) / DOME_OMP_ARENA_OTHER);
+}
+
+/* NULL, with errno: there is no memory. zero: whether the block is known to be all zero; may be NULL. */
+void *dome__omp_arena_get(unsigned thread, size_t bytes, bool *zero);
+
+/* alignment: a power of two. */
+void *dome__omp_arena_get_aligned(unsigned thread, size_t alignment, size_t bytes);
+
+/* thread: to whose lists the block goes. A block that was freed before ends the program, where that is noticed. */
+void dome__omp_arena_free(unsigned thread, void *block);
+
+/* As realloc, for a block and bytes that are not 0. */
+void *dome__omp_arena_resize(unsigned thread, void *block, size_t bytes);
+
+size_t dome__omp_arena_usable(const void *block);
+
+/* How much of the arena has been in use, from its beginning, in whole pages: memory that other tasks may access. */
+uint64_t dome__omp_arena_length(unsigned thread);
+
+/* Memory of the arena up to `end` is accessible; false, with errno: there is none. For contents that are put back. */
+bool dome__omp_arena_reach(unsigned thread, const char *end);
+
+/* Makes memory accessible, from begin to end; false, with errno: there is none. Private memory, unless it is set. */
+extern bool (*dome__omp_arena_map)(char *begin, char *end);
+
+/* Pages without content may be given back to the system: not if other tasks have them, too. */
+extern bool dome__omp_arena_gives_back;
+
+#endif

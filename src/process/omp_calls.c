@@ -1,0 +1,130 @@
+/* Functions of the C library that hand the program's memory to the system. Where several tasks share it, each page is accessed
+ * before (omp_touch.h). The names are those of the C library, old and new; `own_` keeps its headers from renaming them. */
+#include "process/omp_next.h"
+#include "process/omp_touch.h"
+
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/times.h>
+#include <sys/uio.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#define IN(address, bytes)  dome__omp_touch(address, bytes, false)
+#define OUT(address, bytes) dome__omp_touch(address, bytes, true)
+#define TEXT(text)          dome__omp_touch_text(text)
+
+/* The function `name`, which touches, and then calls the C library's. That is looked up early: a signal handler may call, too. */
+#define CALL(type, name, parameters, arguments, touches)                                                                         \
+    static type(*next_##name) parameters;                                                                                        \
+    __attribute__((constructor)) static void find_##name(void)                                                                   \
+    {                                                                                                                            \
+        next_##name = (type(*) parameters)dome__omp_next(#name);                                                                 \
+    }                                                                                                                            \
+    type own_##name parameters __asm__(#name);                                                                                   \
+    type own_##name parameters                                                                                                   \
+    {                                                                                                                            \
+        if (!next_##name)                                                                                                        \
+            find_##name();                                                                                                       \
+        if (dome__omp_touches()) {                                                                                               \
+            touches;                                                                                                             \
+        }                                                                                                                        \
+        return next_##name arguments;                                                                                            \
+    }
+
+static void touch_parts(const struct iovec *parts, int count, bool write)
+{
+    IN(parts, (size_t)count * sizeof *parts);
+    for (int k = 0; k < count; k++)
+        dome__omp_touch(parts[k].iov_base, parts[k].iov_len, write);
+}
+
+static void touch_message(const struct msghdr *message, bool write)
+{
+    dome__omp_touch(message, sizeof *message, write);
+    dome__omp_touch(message->msg_name, message->msg_namelen, write);
+    dome__omp_touch(message->msg_control, message->msg_controllen, write);
+    touch_parts(message->msg_iov, (int)message->msg_iovlen, write);
+}
+
+/* ---- descriptors ---- */
+
+CALL(ssize_t, read, (int fd, void *to, size_t bytes), (fd, to, bytes), OUT(to, bytes))
+CALL(ssize_t, write, (int fd, const void *from, size_t bytes), (fd, from, bytes), IN(from, bytes))
+CALL(ssize_t, pread, (int fd, void *to, size_t bytes, int64_t at), (fd, to, bytes, at), OUT(to, bytes))
+CALL(ssize_t, pread64, (int fd, void *to, size_t bytes, int64_t at), (fd, to, bytes, at), OUT(to, bytes))
+CALL(ssize_t, pwrite, (int fd, const void *from, size_t bytes, int64_t at), (fd, from, bytes, at), IN(from, bytes))
+CALL(ssize_t, pwrite64, (int fd, const void *from, size_t bytes, int64_t at), (fd, from, bytes, at), IN(from, bytes))
+CALL(ssize_t, readv, (int fd, const struct iovec *parts, int count), (fd, parts, count), touch_parts(parts, count, true))
+CALL(ssize_t, writev, (int fd, const struct iovec *parts, int count), (fd, parts, count), touch_parts(parts, count, false))
+CALL(ssize_t, recv, (int fd, void *to, size_t bytes, int flags), (fd, to, bytes, flags), OUT(to, bytes))
+CALL(ssize_t, send, (int fd, const void *from, size_t bytes, int flags), (fd, from, bytes, flags), IN(from, bytes))
+CALL(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags), touch_message(message, true))
+CALL(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags), touch_message(message, false))
+CALL(int, pipe, (int *fds), (fds), OUT(fds, 2 * sizeof *fds))
+CALL(int, poll, (struct pollfd * fds, nfds_t count, int timeout), (fds, count, timeout), OUT(fds, count * sizeof *fds))
+CALL(int, select, (int n, fd_set *r, fd_set *w, fd_set *e, struct timeval *timeout), (n, r, w, e, timeout), OUT(r, sizeof *r);
+     OUT(w, sizeof *w); OUT(e, sizeof *e); OUT(timeout, sizeof *timeout))
+
+/* ---- streams: what is large goes past their buffers ---- */
+
+CALL(size_t, fread, (void *to, size_t bytes, size_t n, FILE *file), (to, bytes, n, file), OUT(to, bytes *n))
+CALL(size_t, fread_unlocked, (void *to, size_t bytes, size_t n, FILE *file), (to, bytes, n, file), OUT(to, bytes *n))
+CALL(size_t, fwrite, (const void *from, size_t bytes, size_t n, FILE *file), (from, bytes, n, file), IN(from, bytes *n))
+CALL(size_t, fwrite_unlocked, (const void *from, size_t bytes, size_t n, FILE *file), (from, bytes, n, file), IN(from, bytes *n))
+CALL(int, fputs, (const char *text, FILE *file), (text, file), TEXT(text))
+CALL(int, puts, (const char *text), (text), TEXT(text))
+CALL(FILE *, fopen, (const char *path, const char *mode), (path, mode), TEXT(path); TEXT(mode))
+CALL(FILE *, fopen64, (const char *path, const char *mode), (path, mode), TEXT(path); TEXT(mode))
+CALL(FILE *, freopen, (const char *path, const char *mode, FILE *file), (path, mode, file), TEXT(path); TEXT(mode))
+CALL(FILE *, freopen64, (const char *path, const char *mode, FILE *file), (path, mode, file), TEXT(path); TEXT(mode))
+
+/* ---- the same with -D_FORTIFY_SOURCE ---- */
+
+CALL(ssize_t, __read_chk, (int fd, void *to, size_t bytes, size_t room), (fd, to, bytes, room), OUT(to, bytes))
+CALL(ssize_t, __pread_chk, (int fd, void *to, size_t bytes, int64_t at, size_t room), (fd, to, bytes, at, room), OUT(to, bytes))
+CALL(ssize_t, __pread64_chk, (int fd, void *to, size_t bytes, int64_t at, size_t room), (fd, to, bytes, at, room), OUT(to, bytes))
+CALL(ssize_t, __recv_chk, (int fd, void *to, size_t bytes, size_t room, int flags), (fd, to, bytes, room, flags), OUT(to, bytes))
+CALL(size_t, __fread_chk, (void *to, size_t room, size_t bytes, size_t n, FILE *file), (to, room, bytes, n, file),
+     OUT(to, bytes *n))
+CALL(ssize_t, __readlink_chk, (const char *path, char *to, size_t bytes, size_t room), (path, to, bytes, room), TEXT(path);
+     OUT(to, bytes))
+
+/* ---- files ---- */
+
+CALL(int, open, (const char *path, int flags, mode_t mode), (path, flags, mode), TEXT(path))
+CALL(int, open64, (const char *path, int flags, mode_t mode), (path, flags, mode), TEXT(path))
+CALL(int, openat, (int at, const char *path, int flags, mode_t mode), (at, path, flags, mode), TEXT(path))
+CALL(int, openat64, (int at, const char *path, int flags, mode_t mode), (at, path, flags, mode), TEXT(path))
+CALL(int, creat, (const char *path, mode_t mode), (path, mode), TEXT(path))
+CALL(int, access, (const char *path, int mode), (path, mode), TEXT(path))
+CALL(int, unlink, (const char *path), (path), TEXT(path))
+CALL(int, remove, (const char *path), (path), TEXT(path))
+CALL(int, rmdir, (const char *path), (path), TEXT(path))
+CALL(int, mkdir, (const char *path, mode_t mode), (path, mode), TEXT(path))
+CALL(int, rename, (const char *from, const char *to), (from, to), TEXT(from); TEXT(to))
+CALL(int, stat, (const char *path, struct stat *to), (path, to), TEXT(path); OUT(to, sizeof *to))
+CALL(int, stat64, (const char *path, struct stat *to), (path, to), TEXT(path); OUT(to, sizeof *to))
+CALL(int, lstat, (const char *path, struct stat *to), (path, to), TEXT(path); OUT(to, sizeof *to))
+CALL(int, lstat64, (const char *path, struct stat *to), (path, to), TEXT(path); OUT(to, sizeof *to))
+CALL(int, fstat, (int fd, struct stat *to), (fd, to), OUT(to, sizeof *to))
+CALL(int, fstat64, (int fd, struct stat *to), (fd, to), OUT(to, sizeof *to))
+CALL(int, statfs, (const char *path, struct statfs *to), (path, to), TEXT(path); OUT(to, sizeof *to))
+CALL(ssize_t, readlink, (const char *path, char *to, size_t bytes), (path, to, bytes), TEXT(path); OUT(to, bytes))
+
+/* ---- times, and the system ---- */
+
+CALL(int, clock_gettime, (clockid_t clock, struct timespec *to), (clock, to), OUT(to, sizeof *to))
+CALL(int, gettimeofday, (struct timeval * to, void *zone), (to, zone), OUT(to, sizeof *to))
+CALL(int, nanosleep, (const struct timespec *time, struct timespec *rest), (time, rest), IN(time, sizeof *time);
+     OUT(rest, sizeof *rest))
+CALL(int, getrusage, (int who, struct rusage *to), (who, to), OUT(to, sizeof *to))
+CALL(clock_t, times, (struct tms * to), (to), OUT(to, sizeof *to))
+CALL(int, uname, (struct utsname * to), (to), OUT(to, sizeof *to))

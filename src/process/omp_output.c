@@ -1,0 +1,119 @@
+#include "process/omp_output.h"
+
+#include "openmp/tasks.h"
+#include "process/omp_arena.h"
+#include "process/omp_state.h"
+#include "system/say.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glib.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int kept = -1, before = -1; /* the file, and the output as it was */
+
+static void flush_all(void)
+{
+    static void (*flush_units)(void *); /* of Fortran's library, if the program has it */
+    static bool known;
+    if (!known)
+        *(void **)&flush_units = dlsym(RTLD_DEFAULT, "_gfortran_flush_i4");
+    known = true;
+    if (flush_units)
+        flush_units(NULL);
+    fflush(stdout);
+}
+
+void dome__omp_output_begin(void)
+{
+    fflush(stdout);
+    kept = memfd_create("dome-omp-output", MFD_CLOEXEC);
+    before = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    if (kept < 0 || before < 0 || dup2(kept, STDOUT_FILENO) < 0) {
+        dome__say("task %d cannot keep what its threads print: %s", dome__omp_tasks.rank, strerror(errno));
+        kept = -1;
+    }
+}
+
+/* How much there is. */
+static uint64_t kept_bytes(void)
+{
+    struct stat s;
+    return kept >= 0 && fstat(kept, &s) == 0 ? (uint64_t)s.st_size : 0;
+}
+
+static void empty(void)
+{
+    if (ftruncate(kept, 0) || lseek(kept, 0, SEEK_SET))
+        dome__say("task %d may print something twice: %s", dome__omp_tasks.rank, strerror(errno));
+}
+
+/* The runtime's own arenas are behind those of the threads. */
+static unsigned own_arena(void)
+{
+    return DOME_OMP_MAX_THREADS - 1 - (unsigned)dome__omp_tasks.rank;
+}
+
+void dome__omp_output_give(void)
+{
+    flush_all();
+    const uint64_t bytes = kept_bytes();
+    dome_omp_output *mine = &dome__omp_state()->output[dome__omp_tasks.rank];
+    if (mine->text)
+        dome__omp_arena_free(own_arena(), mine->text);
+    if (mine->text || bytes)
+        *mine = (dome_omp_output){.bytes = bytes};
+    if (!bytes)
+        return;
+    char *copy = g_malloc(bytes);
+    mine->text = dome__omp_arena_get(own_arena(), bytes, NULL);
+    const ssize_t got = pread(kept, copy, bytes, 0);
+    if (mine->text && got == (ssize_t)bytes) {
+        memcpy(mine->text, copy, bytes);
+    } else {
+        dome__say("task %d has no memory for what its threads have printed", dome__omp_tasks.rank);
+        mine->bytes = 0;
+    }
+    g_free(copy);
+    empty();
+}
+
+void dome__omp_output_print(void)
+{
+    bool printed = false;
+    for (int r = 1; r < dome__omp_tasks.size && dome__omp_tasks.rank == 0; r++) {
+        const dome_omp_output *o = &dome__omp_state()->output[r];
+        if (o->bytes && !printed)
+            flush_all(); /* what task 0's threads have printed comes before */
+        if (o->bytes)
+            fwrite(o->text, 1, o->bytes, stdout);
+        printed |= o->bytes > 0;
+    }
+    if (printed)
+        fflush(stdout); /* Fortran's units have a buffer of their own */
+}
+
+void dome__omp_output_end(void)
+{
+    char part[4096];
+    if (kept < 0)
+        return;
+    flush_all();
+    for (off_t at = 0;;) {
+        const ssize_t n = pread(kept, part, sizeof part, at);
+        if (n <= 0 || write(before, part, (size_t)n) != n)
+            break;
+        at += n;
+    }
+    empty();
+    if (dup2(before, STDOUT_FILENO) < 0)
+        dome__say("task %d has lost its standard output: %s", dome__omp_tasks.rank, strerror(errno));
+    close(before);
+    close(kept);
+    kept = before = -1;
+}

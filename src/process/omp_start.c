@@ -1,0 +1,284 @@
+#include "process/omp_start.h"
+
+#include "openmp/fibre.h"
+#include "openmp/places.h"
+#include "openmp/team.h"
+#include "process/omp_arena.h"
+#include "process/omp_arguments.h"
+#include "process/omp_heap.h"
+#include "process/omp_image.h"
+#include "process/omp_next.h"
+#include "process/omp_output.h"
+#include "process/omp_saved.h"
+#include "process/omp_worker.h"
+#include "process/tasks_space.h"
+#include "program/start.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+typedef int main_function(int argc, char **argv, char **environment);
+typedef int start_function(main_function *main, int argc, char **argv, void (*init)(void), void (*fini)(void),
+                           void (*loader_fini)(void), void *stack_end);
+
+/* What ld.so has handed over, for the C library. */
+static struct {
+    main_function *main;
+    int argc;
+    char **argv;
+    void (*init)(void), (*fini)(void), (*loader_fini)(void);
+    void *stack_end;
+} given;
+
+static struct {
+    dome_env *env;
+    pid_t process; /* the task: a child of it (fork) ends by itself */
+    void *thread_pointer;
+    char *stack_end; /* of main's, as far as it is shared */
+    bool goes_on;    /* from where it was saved */
+} state;
+
+dome_env *dome__omp_env(void)
+{
+    return state.env;
+}
+
+/* ---- the end ---- */
+
+static bool is_own_process(void)
+{
+    return state.env && state.process == getpid();
+}
+
+/* Whether the caller is a virtual thread. */
+static bool is_programs_thread(void)
+{
+    return is_own_process() &&
+           ((uintptr_t)dome__omp_thread_pointer() - DOME_OMP_STACKS) / DOME_OMP_STACK_STRIDE < DOME_OMP_MAX_THREADS;
+}
+
+static void end_task(void *status)
+{
+    dome_env *env = g_steal_pointer(&state.env);
+    if (env->rank == 0)
+        dome__omp_tasks.end();
+    dome__omp_tasks.size = 1; /* regions in what the program has registered for its end are this task's alone */
+    *(int *)status = dome_finalize(env);
+}
+
+/* A region that a thread leaves by exit has no end: the program ends at once. */
+static void end_region(void *status)
+{
+    dome_env *env = state.env;
+    const int code = *(int *)status & 0xff;
+    dome__omp_output_end();
+    dome__start_failed(env, code ? code : 1,
+                       g_strdup_printf("task %d on host %s has called exit (status %d) in a parallel region", env->rank,
+                                       env->hosts[env->rank], code));
+}
+
+static void leave_region(int status)
+{
+    if (is_programs_thread() && dome__omp_tasks.size > 1 && dome__omp_self()->team->active_level > 0)
+        dome__omp_call_task(end_region, &status);
+}
+
+/* The program has ended by exit, or by returning from main: after its destructors, before those of the libraries that libdome-omp
+ * stands on. */
+__attribute__((destructor)) static void end_program(void)
+{
+    int failed = 0;
+    if (!is_programs_thread())
+        return;
+    dome__omp_call_task(end_task, &failed);
+    if (failed) {
+        fflush(NULL);
+        _exit(failed);
+    }
+}
+
+void exit(int status)
+{
+    leave_region(status);
+    /* Dome cannot go on. What the program has registered is not for the task to call: it would be on another stack. */
+    if (is_own_process() && dome__omp_thread_pointer() == state.thread_pointer) {
+        dome__omp_output_end();
+        fflush(NULL);
+        _exit(status);
+    }
+    ((void (*)(int))dome__omp_next("exit"))(status);
+    __builtin_unreachable();
+}
+
+/* Without the program's destructors, but not without the other tasks. */
+void _exit(int status)
+{
+    int failed = 0;
+    if (is_programs_thread() && dome__omp_is_programs(__builtin_return_address(0))) {
+        leave_region(status);
+        dome__omp_call_task(end_task, &failed);
+    }
+    for (;;)
+        syscall(SYS_exit_group, failed ? failed : status);
+}
+
+void _Exit(int status) __attribute__((alias("_exit")));
+
+/* ---- what tasks share ---- */
+
+static char *page_below(void *address)
+{
+    return (char *)((uintptr_t)address & ~(uintptr_t)(sysconf(_SC_PAGESIZE) - 1)); // NOLINT(performance-no-int-to-ptr)
+}
+
+static bool is_mapped(char *begin, char *end)
+{
+    (void)begin;
+    (void)end;
+    return true; /* all of the heap is a range */
+}
+
+/* Of main's stack: with one task, as many as the user allows. A place for the most is kept below the other stacks. */
+static size_t first_stack_bytes(void)
+{
+    const uint64_t least = UINT64_C(64) << 20, most = UINT64_C(16) << 30;
+    struct rlimit limit;
+    if (state.env->size > 1 || getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur > most)
+        return most;
+    return limit.rlim_cur < least ? least : (size_t)limit.rlim_cur & ~(size_t)0xffff;
+}
+
+char *dome__omp_first_stack_low(void)
+{
+    return dome__omp_stack_end(0) - first_stack_bytes() + DOME_OMP_GUARD_BYTES;
+}
+
+char *dome__omp_first_stack_end(void)
+{
+    return state.stack_end;
+}
+
+/* From the guard up to where the first frame of the program will be: above are thread-local memory and what the C library keeps.
+ */
+static dome_space_range first_stack(void)
+{
+    char *low = dome__omp_first_stack_low();
+    return (dome_space_range){"stack of main", low, (uint64_t)(state.stack_end - low), .keep = false};
+}
+
+/* Zeros need not be kept. Returns the number of ranges. */
+static unsigned variables(int part, dome_space_range *ranges)
+{
+    const dome_omp_part *p = &dome__omp_image()->variables[part];
+    char *end = dome__omp_image_contents_end(part);
+    unsigned n = 0;
+    if (end > p->begin)
+        ranges[n++] = (dome_space_range){"variables", p->begin, (uint64_t)(end - p->begin), .keep = true};
+    if (end < p->end)
+        ranges[n++] = (dome_space_range){"variables", end, (uint64_t)(p->end - end), .keep = false};
+    return n;
+}
+
+static void share(dome_env *env)
+{
+    enum { MOST = 2 * DOME_OMP_IMAGE_PARTS + 4 };
+    const dome_omp_part arguments = dome__omp_arguments_part();
+    dome_space_range ranges[MOST];
+    unsigned n = 0;
+    for (int k = 0; k < dome__omp_image()->parts; k++)
+        n += variables(k, ranges + n);
+    ranges[n++] = (dome_space_range){"arguments", arguments.begin, (uint64_t)(arguments.end - arguments.begin), .keep = true};
+    ranges[n++] = (dome_space_range){"heap of thread 0", dome__omp_arena_begin(0), DOME_OMP_ARENA_FIRST, .keep = false};
+    ranges[n++] = (dome_space_range){"heap of other threads", dome__omp_arena_begin(1),
+                                     (DOME_OMP_MAX_THREADS - 1) * DOME_OMP_ARENA_OTHER, .keep = false};
+    ranges[n++] = first_stack();
+    dome__omp_arena_map = is_mapped;
+    dome__omp_arena_gives_back = false;
+    if (dome__omp_tasks_begin(env, ranges, n))
+        dome__start_failed(env, 1, dome_error_message(env));
+}
+
+/* ---- the beginning ---- */
+
+/* The C library's function, whose frame, and those of main, are in whole pages that tasks share. */
+static void run_program(void *unused)
+{
+    (void)unused;
+    char *here = __builtin_frame_address(0);
+    volatile char *room = __builtin_alloca((size_t)(here - page_below(here)) + 256);
+    *room = 0;
+    ((start_function *)dome__omp_next("__libc_start_main"))(given.main, given.argc, given.argv, given.init, given.fini,
+                                                            given.loader_fini, given.stack_end);
+    __builtin_unreachable(); /* it has called exit */
+}
+
+/* Without the program's destructors: its objects are task 0's. */
+static void become_other(void) __attribute__((noreturn));
+
+static void become_other(void)
+{
+    int status;
+    dome__omp_output_begin();
+    dome__omp_serve();
+    dome__omp_output_end();
+    end_task(&status);
+    fflush(NULL);
+    _exit(status);
+}
+
+static void begin(void)
+{
+    dome__omp_heap_begin();
+    dome__omp_image_describe();
+    dome_env *env = state.env = dome_init(&given.argc, &given.argv);
+    dome__second_init = "dome_init: an OpenMP program by dome-omp has its tasks already, and calls no Dome functions";
+    state.process = getpid();
+    state.thread_pointer = dome__omp_thread_pointer();
+    given.argv = dome__omp_arguments_place(env, &given.argc, given.argv);
+    dome__omp_image_compare(env);
+    if (env->rank != 0 || dome_is_restarting(env))
+        dome__omp_image_construct(given.argc, given.argv, given.argv + given.argc + 1);
+    dome__omp_first_make(first_stack_bytes());
+    state.stack_end = page_below(dome__omp_threads[0].fibre.stack);
+    if (env->size > 1)
+        share(env);
+    state.goes_on = dome__omp_saved_begin(env);
+    dome__omp_worker_begin();
+}
+
+/* What the C library's function does before main it has done in another process; only the end must be told to it. */
+static void go_on(void)
+{
+    extern int __cxa_atexit(void (*function)(void *), void *argument, void *object);
+    if (__cxa_atexit((void (*)(void *))(void *)given.loader_fini, NULL, NULL))
+        dome__start_failed(state.env, 1, g_strdup("no memory for the program's end"));
+    dome__omp_run_on();
+}
+
+/* In the place of the C library's: it is called where a program begins. */
+int __libc_start_main(main_function *main, int argc, char **argv, void (*init)(void), void (*fini)(void),
+                      void (*loader_fini)(void), void *stack_end);
+
+int __libc_start_main(main_function *main, int argc, char **argv, void (*init)(void), void (*fini)(void),
+                      void (*loader_fini)(void), void *stack_end)
+{
+    given.main = main;
+    given.argc = argc;
+    given.argv = argv;
+    given.init = init;
+    given.fini = fini;
+    given.loader_fini = loader_fini;
+    given.stack_end = stack_end;
+    begin();
+    if (state.env->rank != 0)
+        become_other();
+    if (state.goes_on)
+        go_on();
+    dome__omp_run_main(run_program, NULL);
+    return 1;
+}

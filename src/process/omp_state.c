@@ -1,0 +1,184 @@
+#include "process/omp_state.h"
+
+#include "openmp/tasks.h"
+#include "process/omp_arena.h"
+#include "process/omp_arguments.h"
+#include "process/omp_next.h"
+#include "process/omp_start.h"
+#include "process/omp_touch.h"
+#include "system/say.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static uint64_t taken; /* of the changes */
+
+dome_omp_state_page *dome__omp_state(void)
+{
+    return (dome_omp_state_page *)(void *)(dome__omp_arguments_part().end - sizeof(dome_omp_state_page));
+}
+
+/* Whether what the caller changes is to be written down: it is thread 0, of several tasks. */
+static dome_omp_state_page *writes(void)
+{
+    if (!dome__omp_touches() || dome__omp_tasks.rank != 0)
+        return NULL;
+    dome_omp_state_page *s = dome__omp_state();
+    s->changes++;
+    return s;
+}
+
+/* ---- task 0 ---- */
+
+/* The environment that the C library has made anew, as memory that all tasks share. */
+static void share_environment(void)
+{
+    dome_omp_state_page *s = writes();
+    if (!s)
+        return;
+    size_t n = 0, bytes = 0;
+    for (; environ && environ[n]; n++)
+        bytes += strlen(environ[n]) + 1;
+    char **copy = dome__omp_arena_get(0, (n + 1) * sizeof *copy + bytes, NULL), *text = (char *)(copy + n + 1);
+    if (!copy)
+        return;
+    for (size_t k = 0; k < n; k++) {
+        copy[k] = text;
+        text = stpcpy(text, environ[k]) + 1;
+    }
+    copy[n] = NULL;
+    environ = s->environment = copy; /* what was there may still be in use: it stays */
+}
+
+int setenv(const char *name, const char *value, int replace)
+{
+    const int result = ((int (*)(const char *, const char *, int))dome__omp_next("setenv"))(name, value, replace);
+    share_environment();
+    return result;
+}
+
+int unsetenv(const char *name)
+{
+    const int result = ((int (*)(const char *))dome__omp_next("unsetenv"))(name);
+    share_environment();
+    return result;
+}
+
+int putenv(char *word)
+{
+    const int result = ((int (*)(char *))dome__omp_next("putenv"))(word);
+    share_environment();
+    return result;
+}
+
+int clearenv(void)
+{
+    const int result = ((int (*)(void))dome__omp_next("clearenv"))();
+    share_environment();
+    return result;
+}
+
+static void note_directory(void)
+{
+    dome_omp_state_page *s = writes();
+    if (s && !getcwd(s->directory, sizeof s->directory))
+        s->directory[0] = 0;
+}
+
+int chdir(const char *path)
+{
+    if (dome__omp_touches())
+        dome__omp_touch_text(path);
+    const int result = ((int (*)(const char *))dome__omp_next("chdir"))(path);
+    note_directory();
+    return result;
+}
+
+int fchdir(int fd)
+{
+    const int result = ((int (*)(int))dome__omp_next("fchdir"))(fd);
+    note_directory();
+    return result;
+}
+
+mode_t umask(mode_t mask)
+{
+    dome_omp_state_page *s = writes();
+    if (s) {
+        s->umask = mask;
+        s->umask_set = true;
+    }
+    return ((mode_t(*)(mode_t))dome__omp_next("umask"))(mask);
+}
+
+char *setlocale(int category, const char *locale)
+{
+    typedef char *set(int, const char *);
+    set *next = (set *)dome__omp_next("setlocale");
+    char *result = next(category, locale);
+    dome_omp_state_page *s = locale && result ? writes() : NULL;
+    const char *all = s ? next(LC_ALL, NULL) : NULL;
+    if (all && strlen(all) < sizeof s->locale)
+        strcpy(s->locale, all);
+    return result;
+}
+
+static void note_seed(unsigned seed)
+{
+    dome_omp_state_page *s = writes();
+    if (s) {
+        s->seed = seed;
+        s->seeded = true;
+    }
+}
+
+void srand(unsigned seed)
+{
+    note_seed(seed);
+    ((void (*)(unsigned))dome__omp_next("srand"))(seed);
+}
+
+void srandom(unsigned seed)
+{
+    note_seed(seed);
+    ((void (*)(unsigned))dome__omp_next("srandom"))(seed);
+}
+
+/* ---- the other tasks ---- */
+
+static void take_directory(const char *directory)
+{
+    static bool said;
+    char path[DOME_OMP_STATE_TEXT];
+    memcpy(path, directory, sizeof path);
+    if (!path[0] || chdir(path) == 0 || said)
+        return;
+    said = true;
+    dome__say("task %d has no directory %s, in which the program is now: %s", dome__omp_tasks.rank, path, strerror(errno));
+}
+
+void dome__omp_state_take(void)
+{
+    dome_omp_state_page *s = dome__omp_state();
+    if (s->changes != taken) {
+        static uint64_t seed = UINT64_MAX;
+        taken = s->changes;
+        take_directory(s->directory);
+        if (s->umask_set)
+            umask((mode_t)s->umask);
+        if (s->locale[0] && !setlocale(LC_ALL, s->locale))
+            dome__say("task %d has no locale %s, which the program uses now", dome__omp_tasks.rank, s->locale);
+        if (s->seeded && s->seed != seed)
+            srand((unsigned)(seed = s->seed));
+    }
+    dome__omp_arguments_enter(s->environment);
+}
+
+void dome__omp_state_leave(void)
+{
+    dome__omp_arguments_leave();
+}

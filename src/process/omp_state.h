@@ -1,0 +1,32 @@
+/* State of the program's process beside its memory: the current directory, the environment and the like. Task 0 writes down what
+ * the program changes, in memory that all tasks share; the others do the same before they run its threads. */
+#ifndef DOME_SRC_OPENMP_OMP_STATE_H
+#define DOME_SRC_OPENMP_OMP_STATE_H
+
+#include "process/omp_image.h"
+
+/* In shared memory, zero at first. */
+typedef struct dome_omp_output {
+    char *text; /* that this task's threads have printed since the tasks met last */
+    uint64_t bytes;
+} dome_omp_output;
+
+enum { DOME_OMP_STATE_TASKS = 1024, DOME_OMP_STATE_TEXT = 4096 };
+
+typedef struct dome_omp_state_page {
+    uint64_t changes; /* how often the rest was changed */
+    char **environment;
+    uint64_t umask, seed;
+    bool umask_set, seeded;
+    char directory[DOME_OMP_STATE_TEXT], locale[DOME_OMP_STATE_TEXT];
+    _Alignas(64) dome_omp_output output[DOME_OMP_STATE_TASKS]; /* omp_output.h */
+} dome_omp_state_page;
+
+/* It follows the program's arguments (omp_arguments.h). */
+dome_omp_state_page *dome__omp_state(void);
+
+/* Before a task runs threads of the program, and after. */
+void dome__omp_state_take(void);
+void dome__omp_state_leave(void);
+
+#endif

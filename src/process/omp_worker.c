@@ -1,0 +1,43 @@
+#include "process/omp_worker.h"
+
+#include "openmp/tasks.h"
+#include "process/omp_output.h"
+#include "process/omp_saved.h"
+#include "process/omp_state.h"
+
+/* The functions of memory alone. */
+static dome_omp_tasks memory;
+
+/* All tasks know of the region, and none has begun it: a place at which the program can be saved. */
+static void fork_tasks(const dome_omp_fork *fork)
+{
+    memory.fork(fork);
+    dome__omp_saved_boundary();
+}
+
+static bool await_fork(dome_omp_fork *fork)
+{
+    dome__omp_state_leave();
+    if (!memory.await_fork(fork))
+        return false;
+    dome__omp_saved_boundary();
+    dome__omp_state_take();
+    return true;
+}
+
+static void meet(uint64_t place)
+{
+    if (memory.rank != 0)
+        dome__omp_output_give();
+    memory.meet(place);
+    dome__omp_output_print();
+}
+
+void dome__omp_worker_begin(void)
+{
+    memory = dome__omp_tasks;
+    dome__omp_tasks.saves = dome__omp_is_saved();
+    dome__omp_tasks.fork = fork_tasks;
+    dome__omp_tasks.await_fork = await_fork;
+    dome__omp_tasks.meet = meet;
+}

@@ -1,0 +1,270 @@
+#!/bin/bash
+# What threads of a region do beside computing, on whatever task: memory from malloc, files, the environment, output, C++, Fortran,
+# ends. Each program prints the same with 1, 2 and 3 tasks.
+. "$(dirname "$0")/../support/checks.bash"
+cc=$DOME_BUILD_DIR/tools/dome-omp
+[ -x "$cc" ] || skip "there is no dome-omp"
+own_directory
+export WORK=$work
+
+alike() { # SOURCE
+    "$cc" -O1 "$1" -o "${1%.*}" 2>err || fail "$1 is not built: $(cat err)"
+    for tasks in 1 2 3; do
+        ./"${1%.*}" --dome-tasks $tasks >"out$tasks" 2>err || fail "$1, $tasks tasks: status $?: $(cat err)"
+        [ ! -s err ] || fail "$1, $tasks tasks: $(cat err)"
+        same "$1, $tasks tasks" out1 "out$tasks"
+    done
+    grep -q wrong out1 && fail "$1: $(grep wrong out1)"
+    [ -s out1 ] || fail "$1 prints nothing"
+}
+
+cat >calls.c <<'END_C'
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { N = 200000, THREADS = 8 };
+static double numbers[N];
+static char *texts[THREADS], *lines[THREADS];
+static double *blocks[THREADS];
+
+static void check(int good, const char *what)
+{
+    if (!good)
+        printf("wrong: %s\n", what);
+}
+
+static void by_thread(int t)
+{
+    const size_t part = sizeof numbers / THREADS;
+    size_t room = 0;
+    struct stat status;
+    struct timespec now;
+    int file = open("numbers", O_RDONLY);
+    FILE *stream = fopen("lines", "r");
+    check(pread(file, (char *)numbers + t * part, part, t * part) == (ssize_t)part, "pread");
+    check(fstat(file, &status) == 0 && status.st_size == sizeof numbers, "fstat");
+    check(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now) == 0, "clock_gettime");
+    check(getline(&lines[t], &room, stream) > 1000, "getline");
+    check(asprintf(&texts[t], "%s in %s, HOME is %s", getenv("ADDED"), strrchr(getcwd(NULL, 0), '/'),
+                   getenv("HOME") ? "set" : "unset") > 0,
+          "asprintf");
+    close(file);
+    fclose(stream);
+    blocks[t] = malloc(N * sizeof(double));
+    for (int k = 0; k < N; k++)
+        blocks[t][k] = t;
+    blocks[t] = realloc(blocks[t], 2 * N * sizeof(double));
+#pragma omp critical
+    printf("thread %d\n", t);
+}
+
+int main(void)
+{
+    mkdir("there", 0700);
+    check(chdir("there") == 0, "chdir");
+    setenv("ADDED", "set in main", 1);
+    unsetenv("HOME");
+    umask(027);
+    for (int k = 0; k < N; k++)
+        numbers[k] = k;
+    int file = open("numbers", O_WRONLY | O_CREAT, 0600);
+    check(write(file, numbers, sizeof numbers) == sizeof numbers, "write");
+    close(file);
+    FILE *stream = fopen("lines", "w");
+    for (int k = 0; k < 5000; k++)
+        fputc(k == 4999 ? '\n' : 'a' + k % 26, stream);
+    fclose(stream);
+    memset(numbers, 0, sizeof numbers);
+#pragma omp parallel num_threads(THREADS)
+    by_thread(omp_get_thread_num());
+    for (int t = 0; t < THREADS; t++) {
+        puts(texts[t]);
+        check(strlen(lines[t]) == 5000, "a line");
+        for (int k = 0; k < N; k++)
+            if (blocks[t][k] != t)
+                check(0, "a block");
+        free(texts[t]);
+        free(lines[t]);
+    }
+    for (int k = 0; k < N; k++)
+        if (numbers[k] != k)
+            check(0, "a number");
+#pragma omp parallel num_threads(THREADS)
+    {
+        free(blocks[THREADS - 1 - omp_get_thread_num()]);
+        fputs("freed ", stdout);
+    }
+    puts("all");
+    return 0;
+}
+END_C
+alike calls.c
+
+# Used again and again: memory that threads get, and the first one frees, does not grow.
+cat >again.c <<'END_C'
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static char *blocks[16];
+
+int main(void)
+{
+    uintptr_t highest = 0, first = 0;
+    for (int round = 0; round < 200; round++) {
+#pragma omp parallel for num_threads(16)
+        for (int t = 0; t < 16; t++)
+            blocks[t] = malloc(30000);
+        for (int t = 0; t < 16; t++) {
+            if ((uintptr_t)blocks[15] > highest)
+                highest = (uintptr_t)blocks[15];
+            free(blocks[t]);
+        }
+        if (round == 10)
+            first = highest;
+    }
+    printf("%s\n", highest == first ? "the same" : "wrong: memory grows");
+    return 0;
+}
+END_C
+alike again.c
+
+if command -v g++ >/dev/null; then
+    cat >objects.cc <<'END_C'
+#include <iostream>
+#include <map>
+#include <omp.h>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+struct Shape {
+    virtual ~Shape() {}
+    virtual int size() const { return 1; }
+};
+struct Square : Shape {
+    int side;
+    explicit Square(int n) : side(n) {}
+    int size() const override { return side * side; }
+};
+static std::vector<int> sums(16);
+static std::map<int, std::string> names;
+static std::vector<Shape *> shapes;
+
+int main()
+{
+    for (int k = 0; k < 16; k++) {
+        names[k] = "name " + std::to_string(k);
+        shapes.push_back(new Square(k));
+    }
+    std::runtime_error error("made by main");
+    const std::exception *of_library = &error;
+    std::vector<std::vector<std::string>> lines(16);
+#pragma omp parallel for num_threads(4)
+    for (int k = 0; k < 16; k++) {
+        sums[k] = static_cast<int>(names[k].size()) * shapes[k]->size();
+        std::ostringstream line;
+        line << k << " " << names[k];
+        for (int j = 0; j < 50; j++)
+            lines[k].push_back(line.str());
+        try {
+            if (k % 3 == 0)
+                throw std::out_of_range("thrown " + std::to_string(k));
+        } catch (const std::exception &e) {
+#pragma omp critical
+            std::cout << e.what() << " by " << omp_get_thread_num() << ", " << of_library->what() << "\n";
+        }
+        delete shapes[k];
+        shapes[k] = new Square(100 + k);
+    }
+    long total = 0;
+    for (int k = 0; k < 16; k++) {
+        total += sums[k] + shapes[k]->size();
+        std::cout << lines[k].back() << "\n";
+        delete shapes[k];
+    }
+    std::cout << total << std::endl;
+}
+END_C
+    alike objects.cc
+fi
+
+if command -v gfortran >/dev/null; then
+    cat >arrays.f90 <<'END_F'
+program arrays
+    use omp_lib
+    implicit none
+    real(8), allocatable :: a(:), b(:)
+    integer :: i
+    character(len=20) :: word
+    allocate(a(100000))
+    a = 1
+    !$omp parallel do num_threads(6)
+    do i = 1, size(a)
+        a(i) = a(i) + i
+    end do
+    print *, sum(a)
+    !$omp parallel num_threads(6) private(word, b)
+    allocate(b(1000))
+    b = omp_get_thread_num()
+    write(word, '(i4)') omp_get_thread_num()
+    !$omp critical
+    print *, 'thread', trim(word), sum(b)
+    !$omp end critical
+    deallocate(b)
+    !$omp end parallel
+    open(10, file='unformatted', form='unformatted')
+    write(10) a
+    close(10)
+    a = 0
+    open(10, file='unformatted', form='unformatted')
+    read(10) a
+    close(10)
+    print *, sum(a)
+end program
+END_F
+    alike arrays.f90
+fi
+
+# ---- ends inside of a region ----
+
+cat >ends.c <<'END_C'
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+int main(int argc, char **argv)
+{
+#pragma omp parallel num_threads(4)
+    if (omp_get_thread_num() == atoi(argv[argc - 1])) {
+        if (!strcmp(argv[1], "exit"))
+            exit(9);
+        if (!strcmp(argv[1], "abort"))
+            abort();
+        *(volatile int *)8 = 1;
+    }
+    return 0;
+}
+END_C
+"$cc" ends.c -o ends || fail "ends.c is not built"
+run() {
+    "$@" >out 2>err
+    status=$?
+}
+run ./ends --dome-tasks 2 exit 3
+refused "exit by thread 3" 9 "task 1 on host $(hostname) has called exit (status 9) in a parallel region"
+run ./ends --dome-tasks 2 exit 0
+refused "exit by thread 0" 9 "task 0 on host"
+run ./ends --dome-tasks 2 abort 3
+refused "abort by thread 3" 1 "signal 6"
+run ./ends --dome-tasks 2 fault 3
+refused "a wrong pointer in thread 3" 1 "signal 11"
+finish

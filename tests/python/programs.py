@@ -1,0 +1,305 @@
+"""Programs of Python: how they are started, end, fail, are healed and become others.
+
+    programs.py [PART-OF-A-NAME]"""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import harness
+from harness import BUILD, DOME, SOURCE, check
+
+PYTHON = os.environ.get("DOME_PYTHON", "/usr/bin/python3")
+EXAMPLES = os.path.join(os.path.abspath(BUILD), "examples")
+
+
+def run(words, folder=None, status=0, environment=None, seconds=60):
+    """Standard output and standard error of a command."""
+    env = harness.clean_environment()
+    env["PYTHONPATH"] = os.path.join(os.path.abspath(BUILD), "python")
+    env["PYTHONDONTWRITEBYTECODE"] = "1"
+    env.update(environment or {})
+    done = subprocess.run(words, cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          timeout=seconds)
+    out, err = done.stdout.decode(), done.stderr.decode()
+    check(done.returncode == status, "%s: status %d: %s %s" % (words, done.returncode, out, err))
+    return out, err
+
+
+def on(tasks, *words, python=PYTHON, options=(), **named):
+    return run([DOME, "run", "-n", str(tasks), *options, python, *words], **named)
+
+
+def text(tasks, code, *words, **named):
+    """A program given by its text, as a script."""
+    with harness.temporary_directory() as folder:
+        path = os.path.join(folder, "program.py")
+        with open(path, "w") as f:
+            f.write("import sys, os\nimport dome as dm\n" + code)
+        return on(tasks, path, *words, **named)
+
+
+STARTED = """
+s = float(dm.arange(1000.0).sum())
+dm.print(dm.size(), sys.argv[1:], s, __name__)
+"""
+
+
+def starts():
+    with harness.temporary_directory() as folder:
+        with open(os.path.join(folder, "prog.py"), "w") as f:
+            f.write("import sys\nimport dome as dm\n" + STARTED)
+        for words in (["prog.py"], ["./prog.py"], [os.path.join(folder, "prog.py")], ["-m", "prog"],
+                      ["-W", "ignore", "prog.py"], ["-c", "import sys\nimport dome as dm\n" + STARTED]):
+            for command in ([DOME, "run", "-n", "2", PYTHON, *words, "a", "-b"],
+                            [PYTHON, *words, "a", "--dome-tasks", "2", "-b"],
+                            [PYTHON, "-m", "dome", "-n", "2", *words, "a", "-b"] if words[0] != "-W" else None):
+                if command:
+                    out, _ = run(command, folder)
+                    check(out == "2 ['a', '-b'] 499500.0 __main__\n", "%s: %r" % (command, out))
+
+
+def venv():
+    with harness.temporary_directory() as folder:
+        done = subprocess.run([PYTHON, "-m", "venv", "--system-site-packages", "--without-pip", "env"], cwd=folder, stderr=subprocess.PIPE)
+        check(done.returncode == 0, done.stderr.decode())
+        code = "import dome as dm, sys\nprint(dm.tasks.allgather(sys.prefix) if dm.rank() == 0 else dm.tasks.allgather(sys.prefix) and '')"
+        with open(os.path.join(folder, "prog.py"), "w") as f:
+            f.write(code)
+        out, _ = run([DOME, "run", "-n", "2", "env/bin/python3", "prog.py"], folder)
+        check(out.count(os.path.join(folder, "env")) == 2, out)
+
+
+CHANGES = """
+x = dm.named("x", dm.arange(5000.0))
+what, before = sys.argv[1], dm.is_restarting()
+for step in dm.loop("main", 30):
+    x *= 1.0001
+    x += 0.5
+    if what == "kill" and step == 10 and not before and dm.rank() == dm.size() - 1:
+        os.kill(os.getpid(), 9)
+    if what == "change" and not before and step == 10:
+        dm.resize(3)
+    if what == "change" and dm.size() == 3 and step == 20:
+        dm.resize(1)
+    before = before and step == 9
+s = float(x.sum())
+dm.print(s.hex(), dm.size())
+"""
+
+
+def changes():
+    wanted = text(1, CHANGES, "none")[0].split()[0]
+    check(text(3, CHANGES, "none")[0].split() == [wanted, "3"], "other bits on 3 tasks")
+    check(text(2, CHANGES, "change")[0].split() == [wanted, "1"], "other bits after changes")
+    out, err = text(3, CHANGES, "kill", "--dome-checkpoint-dir", "memory:", "--dome-checkpoint-every", "1",
+                    options=("--restarts", "1", "--on-loss", "heal"))
+    check(out.split() == [wanted, "3"] and "healed" in err, out + err)
+    with harness.temporary_directory() as folder:
+        out, err = text(3, CHANGES, "kill", "--dome-checkpoint-dir", folder, "--dome-checkpoint-every", "1",
+                        options=("--restarts", "1", "--on-loss", "restart"))
+        check(out.split() == [wanted, "3"] and "started again" in err, out + err)
+
+
+RAISES = """
+import random, time
+draw = random.Random(int(sys.argv[1]))
+who, when = draw.randrange(dm.size()), draw.randrange(12)
+x = dm.ones(500)
+for turn in range(12):
+    if turn == when and dm.rank() == who:
+        raise ValueError("in turn %d" % turn)
+    x += x * 0.5
+    if turn % 3 == 0:
+        float(x.sum())
+"""
+
+
+def exceptions():
+    """One task raises: all end, and its traceback and rank are seen."""
+    for seed in range(int(os.environ.get("DOME_TEST_EXCEPTIONS", "12"))):
+        tasks = 2 + seed % 2
+        draw = random.Random(seed)
+        who = draw.randrange(tasks)
+        began = time.monotonic()
+        _, err = text(tasks, RAISES, str(seed), status=1)
+        check("ValueError: in turn" in err and "(task %d on host" % who in err and "Traceback" in err, err)
+        check(time.monotonic() - began < 20, "it took %.1f s" % (time.monotonic() - began))
+
+
+def ends():
+    text(2, "float(dm.ones(5).sum())\nsys.exit(3)", status=3)
+    text(1, "float(dm.ones(5).sum())\nsys.exit(3)", status=3)
+    text(2, "keep = dm.ones(5) + 1.0\nclass C: pass\nc = C(); c.c = c; c.x = keep\n")
+    text(2, "class Bad:\n    def __del__(self): raise ValueError('in del')\nb = Bad()\ndel b\nfloat(dm.ones(5).sum())")
+    _, err = text(1, "x = dm.ones(5)\ndm.finalize()\ntry:\n    x + x\nexcept dm.Error as e:\n    sys.stderr.write(str(e))")
+    check("has ended" in err, err)
+
+
+def lengths():
+    """Tasks that disagree about a length: the line names the places."""
+    _, err = text(2, "x = dm.zeros(5)\ny = dm.zeros(5 + dm.rank())\nfloat((y + 1.0).sum())", status=1)
+    check("disagree" in err and ("zeros(5,) at" in err or "zeros(6,) at" in err) and "program.py:4" in err, err)
+
+
+CATCHES = """
+try:
+    with dm.catch():
+        if dm.rank() == 1:
+            raise KeyError("of one")
+    raise SystemExit(5)
+except (KeyError, dm.OtherTaskError) as e:
+    names = dm.tasks.allgather(type(e).__name__)
+with dm.catch():
+    pass
+dm.print(names, float(dm.ones(7).sum()))
+"""
+
+
+def catch():
+    out, _ = text(3, CATCHES)
+    check(out.strip() == "['OtherTaskError', 'KeyError', 'OtherTaskError'] 7.0", out)
+
+
+OTHERS = """
+import threading, multiprocessing
+x = dm.ones(5)
+refused = []
+def use():
+    for call in (lambda: x + x, lambda: x * 2.0, lambda: dm.zeros(3), lambda: x.sum(), lambda: x.item()):
+        try:
+            call()
+        except (dm.Error, ValueError) as e:
+            refused.append(type(e).__name__)
+if sys.argv[1] == "thread":
+    t = threading.Thread(target=use)
+    t.start()
+    t.join()
+    dm.print(len(refused), float(x.sum()))
+if sys.argv[1] == "fork":
+    def child():
+        use()
+        os._exit(len(refused))
+    p = multiprocessing.get_context("fork").Process(target=child)
+    p.start()
+    p.join()
+    dm.print(p.exitcode, float(x.sum()))
+"""
+
+
+def others():
+    """Threads beside and processes that fork makes get exceptions; the program goes on."""
+    for what in "thread", "fork":
+        out, _ = text(2, OTHERS, what)
+        check(out.split() == ["5", "5.0"], out)
+    text(2, "import importlib\nx = dm.ones(5)\nimportlib.reload(dm)\nassert float((x + dm.ones(5)).sum()) == 10")
+
+
+GARBAGE = """
+import gc, random, resource
+draw = random.Random(dm.rank())
+gc.disable()
+x = dm.ones(2000)
+kept = []
+def turn(k):
+    y = x + 1.0
+    z = y * 2.0
+    cell = [z]
+    cell.append(cell)           # a cycle: only gc frees it
+    if draw.random() < 0.3:
+        kept.append(y)          # each task keeps others for a while
+    if draw.random() < 0.05:
+        gc.collect()
+    if len(kept) > 20:
+        kept.pop(draw.randrange(len(kept)))
+for k in range(int(sys.argv[1]) // 4):
+    turn(k)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+for k in range(int(sys.argv[1])):
+    turn(k)
+    if k % 500 == 0:
+        assert float(x.sum()) == 2000
+after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+dm.print(after - before)
+"""
+
+
+def garbage():
+    """Tasks free arrays in orders of their own: no error, and memory stays."""
+    for tasks in 1, 3:
+        out, _ = text(tasks, GARBAGE, os.environ.get("DOME_TEST_GARBAGE", "8000"), seconds=300)
+        check(int(out) < 64 << 10, "%s kB more on %d tasks" % (out.strip(), tasks))
+
+
+def interrupt():
+    with harness.temporary_directory() as folder:
+        path = os.path.join(folder, "prog.py")
+        with open(path, "w") as f:
+            f.write("import dome as dm, time\nx = dm.ones(5)\nprint('there', flush=True) if dm.rank() == 0 else 0\n"
+                    "for k in range(4000):\n    float(x.sum()); time.sleep(0.01)\n")
+        env = harness.clean_environment()
+        env["PYTHONPATH"] = os.path.join(os.path.abspath(BUILD), "python")
+        for tasks in 1, 2:
+            p = subprocess.Popen([DOME, "run", "-n", str(tasks), PYTHON, path], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, start_new_session=True)
+            check(b"there" in p.stdout.readline(), "it has not begun")
+            os.killpg(p.pid, signal.SIGINT)
+            began = time.monotonic()
+            _, err = p.communicate(timeout=60)
+            check(p.returncode != 0 and time.monotonic() - began < 20, "status %d: %s" % (p.returncode, err.decode()))
+
+
+def no_numpy():
+    """Without NumPy arrays work, and a local part says what is missing."""
+    code = """
+sys.modules["numpy"] = None
+x = dm.reshape(dm.asarray([[1.0, 2.0], [3.0, 4.0]]), (4,)) + 1.0
+assert x.tolist() == [2.0, 3.0, 4.0, 5.0] and float(x.sum()) == 14
+try:
+    x.local.numpy()
+except ImportError as e:
+    assert "python3-numpy" in str(e)
+else:
+    raise SystemExit(9)
+assert "numpy" not in [name.split(".")[0] for name, module in sys.modules.items() if module]
+"""
+    text(2, code)
+
+
+def examples():
+    """The examples print what those in C print."""
+    for name, words in (("pagerank", ("3000", "9")), ("kmeans", ("4000", "5"))):
+        wanted, _ = run([DOME, "run", "-n", "2", os.path.join(EXAMPLES, name), *words])
+        for tasks in 1, 3:
+            out, _ = on(tasks, os.path.join(SOURCE, "examples", "python", name + ".py"), *words)
+            check(out == wanted, "%s on %d tasks: %s" % (name, tasks, out))
+
+
+def documents():
+    """The example at the beginning of docs/python.md, on a graph of its own."""
+    with open(os.path.join(SOURCE, "docs", "python.md")) as f:
+        code = f.read().split("```python\n")[1].split("```")[0]
+    with harness.temporary_directory() as folder:
+        n = 300
+        with open(os.path.join(folder, "web.mtx"), "w") as f:
+            f.write("%%MatrixMarket matrix coordinate real general\n" + "%d %d %d\n" % (n, n, 2 * n))
+            f.writelines("%d %d 0.5\n%d %d 0.5\n" % (1 + k * k % 7, k + 1, 1 + k * 31 % n, k + 1) for k in range(n))
+        with open(os.path.join(folder, "rank.py"), "w") as f:
+            f.write(code)
+        found = {on(tasks, "rank.py", folder=folder)[0] for tasks in (1, 3)}
+        check(len(found) == 1 and "largest: 0." in found.pop(), str(found))
+
+
+def main():
+    for part in starts, venv, changes, exceptions, ends, lengths, catch, others, garbage, interrupt, no_numpy, examples, documents:
+        if len(sys.argv) < 2 or sys.argv[1] in part.__name__:
+            part()
+
+
+try:
+    main()
+except harness.Failure as failure:
+    sys.exit("programs: %s" % failure)
