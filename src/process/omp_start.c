@@ -7,6 +7,7 @@
 #include "process/omp_arguments.h"
 #include "process/omp_heap.h"
 #include "process/omp_image.h"
+#include "process/omp_locals.h"
 #include "process/omp_next.h"
 #include "process/omp_output.h"
 #include "process/omp_saved.h"
@@ -197,6 +198,8 @@ static void share(dome_env *env)
     ranges[n++] = (dome_space_range){"heap of other threads", dome__omp_arena_begin(1),
                                      (DOME_OMP_MAX_THREADS - 1) * DOME_OMP_ARENA_OTHER, .keep = false};
     ranges[n++] = first_stack();
+    ranges[n] = dome__omp_locals_range();
+    n += ranges[n].bytes > 0;
     dome__omp_arena_map = is_mapped;
     dome__omp_arena_gives_back = false;
     if (dome__omp_tasks_begin(env, ranges, n))
