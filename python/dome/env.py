@@ -190,9 +190,18 @@ def _report(kind, value, trace):
         sys.stdout.flush()
         sys.stderr.write(text)
         sys.stderr.flush()
-    except (OSError, ValueError):
+    except (OSError, ValueError, AttributeError):
         pass
-    lib.dome_abort(state.env, b"%s", ffi.new("char[]", f"{kind.__name__}: {value}".encode()[:2000]))
+    lib.dome_abort(state.env, b"%s", ffi.new("char[]", _described(kind, value)[:2000]))
+
+
+def _described(kind, value):
+    """An exception in one line, whatever its text is: if this failed, the other tasks would wait."""
+    try:
+        text = str(value)
+    except Exception:
+        text = "its text cannot be made"
+    return f"{kind.__name__}: {text}".encode(errors="backslashreplace")
 
 
 def rank():
@@ -257,8 +266,7 @@ class catch:
         check(lib.dome_allreduce(env(), lib.dome_type_basic(lib.DOME_KIND_I64), first, 1, lib.DOME_MIN))
         if first[0] == state.size:
             return False
-        text = f"{kind.__name__}: {value}".encode() if state.rank == first[0] else b""
-        text = bcast_bytes(text, first[0]).decode()
+        text = bcast_bytes(_described(kind, value) if state.rank == first[0] else b"", first[0]).decode()
         if kind is None:
             error = errors.OtherTaskError(f"task {first[0]} on host {host(first[0])}: {text}")
             error.rank = first[0]
