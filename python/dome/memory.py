@@ -122,7 +122,7 @@ def _free_large(v):
     """At once, if this is the thread that may, and it is between two calls."""
     if _env._ident() == _state.owner and not _state.inside:
         lib.dvec_free(v)
-    elif _state.owner:
+    elif not _state.finished:
         _dead.append(v)
 
 
