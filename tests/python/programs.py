@@ -267,6 +267,25 @@ def garbage():
         check(int(out) < 64 << 10, "%s kB more on %d tasks" % (out.strip(), tasks))
 
 
+LENGTHS = """
+import resource
+for k in range(1500):
+    y = dm.ones(50_000 + k) + 1.0
+    if k == 500:
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    if k % 100 == 0:
+        assert float(y.sum()) == 2 * (50_000 + k)
+dm.print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+def changing_lengths():
+    """Vectors of lengths that do not come again are freed: 1000 arrays of 400 kB, and memory stays."""
+    for tasks in 1, 2:
+        out, _ = text(tasks, LENGTHS)
+        check(int(out) < 64 << 10, "%s kB more on %d tasks" % (out.strip(), tasks))
+
+
 def interrupt():
     with harness.temporary_directory() as folder:
         path = os.path.join(folder, "prog.py")
@@ -327,7 +346,7 @@ def documents():
 
 
 def main():
-    for part in starts, sessions, venv, changes, exceptions, untellable, ends, lengths, catch, others, garbage, interrupt, no_numpy, examples, documents:
+    for part in starts, sessions, venv, changes, exceptions, untellable, ends, lengths, catch, others, garbage, changing_lengths, interrupt, no_numpy, examples, documents:
         if len(sys.argv) < 2 or sys.argv[1] in part.__name__:
             part()
 
