@@ -325,7 +325,7 @@ class Batch:
                 elif kind in ("call", "get", "info", "pull"):
                     encode = self.reference if kind in ("call", "pull") else None
                     self.results[at] = protocol.encode(result, self.out, encode)
-            except Exception as error:
+            except (Exception, SystemExit) as error:  # exit() in a cell ends the cell
                 lib.dome_error_clear(state.env)
                 if self.error is None and not isinstance(error, Failed):
                     self.error = (at, error)

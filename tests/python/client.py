@@ -112,6 +112,7 @@ os.kill(c.pids[1], 9)
 c.run("assert dm.named('r', dm.zeros(4)) is r")
 same((c["r"].tolist(), c.healed), ([4.0] * 4, 2))
 raised(lambda: c.run("a ="), dome.Error)
+raised(lambda: c.run("exit(3)"), dome.Error)
 raised(lambda: c["nothing"], NameError)
 c.run("print(twice(k), a)")
 """
