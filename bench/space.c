@@ -59,6 +59,30 @@ static void measure_meetings(void)
         say("dome_barrier", start, TIMES);
 }
 
+/* As a function's frame: task 0 writes it before a region, all read it inside; `inside`: task 0 writes it there, too. */
+static void measure_frames(bool inside)
+{
+    volatile int64_t *frame = (int64_t *)(void *)(HEAP + HEAP_BYTES / 8 + (inside ? 2 * PAGE : 0));
+    int64_t sum = 0;
+    const uint64_t start = dome__now_ns();
+    for (int k = 0; k < TIMES; k++) {
+        if (rank == 0)
+            frame[0] = k;
+        dome__space_meet_by(space, &(dome_release_word){.place = 2});
+        sum += frame[0];
+        if (rank == 0 && inside)
+            frame[1] = k;
+        meet();
+    }
+    if (rank == 0)
+        say(inside ? "a region that reads a frame, which task 0 writes inside, too" : "a region that reads a frame of task 0",
+            start, TIMES);
+    if (sum != (int64_t)TIMES * (TIMES - 1) / 2)
+        exit(1);
+    const dome_region_figures *f = env->lazy.members->figures->pdata[0];
+    fprintf(stderr, "task %d: %" PRIu64 " reads, %" PRIu64 " writes\n", rank, f->reads, f->writes);
+}
+
 static uint64_t touch(char *at, int pages, int step, bool write)
 {
     uint64_t sum = 0;
@@ -198,6 +222,8 @@ int main(int argc, char **argv)
     if (!space || dome__space_add(space, &heap, 1) != DOME_OK)
         return 1;
     measure_meetings();
+    measure_frames(false);
+    measure_frames(true);
     measure_pages();
     measure_sections();
     measure_jacobi();

@@ -4,7 +4,6 @@ Task 0 computes them by LAPACK, through NumPy, and the others get the result: th
 have the same bits. The arguments are arrays of floating-point or complex values; stacks of matrices are allowed.
 """
 import collections
-import json
 import math
 
 from dome import array, dtypes, env, errors, linalg, local, moving
@@ -27,6 +26,7 @@ def _gathered(x):
 
 def _on_task_0(function, *arrays):
     """The results of a function of NumPy arrays, computed once. All tasks raise what it raises."""
+    import json
     np = local.numpy()
     values = [_gathered(x) for x in arrays]
     text, results = b"", ()

@@ -6,8 +6,9 @@ bool dome__omp_barrier(void)
 {
     dome_omp_thread *t = dome__omp_self();
     dome__omp_tasks_finish(t);
+    t->barrier++;
     if (!dome__omp_has_others(t))
-        return false;
+        return t->team->cancelled;
     dome__omp_give_way(t, DOME_OMP_ARRIVED);
     return t->cancelled;
 }

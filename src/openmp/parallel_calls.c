@@ -1,5 +1,6 @@
 /* GOMP_parallel and what is combined with it. */
 #include "openmp/reduction.h"
+#include "openmp/task.h"
 #include "openmp/team.h"
 
 void GOMP_parallel(void (*function)(void *), void *data, unsigned threads, unsigned flags)
@@ -17,13 +18,29 @@ void GOMP_parallel_end(void)
     dome__omp_region_end();
 }
 
+/* A region whose threads begin with reductions over tasks. */
+typedef struct reduced {
+    void (*function)(void *);
+    void *data;
+    uintptr_t *reductions;
+} reduced;
+
+static void run_reduced(void *argument)
+{
+    const reduced *r = argument;
+    dome_omp_thread *t = dome__omp_self();
+    dome__omp_taskgroup_start(t);
+    t->taskgroup->reductions = r->reductions;
+    r->function(r->data);
+    dome__omp_taskgroup_end(t);
+}
+
 unsigned GOMP_parallel_reductions(void (*function)(void *), void *data, unsigned threads, unsigned flags)
 {
-    uintptr_t *reductions = *(uintptr_t **)data;
+    reduced r = {function, data, *(uintptr_t **)data};
     unsigned size = dome__omp_team_size(dome__omp_self(), threads);
-    dome__omp_reductions_allocate(reductions, size);
-    dome__omp_region(
-        &(dome_omp_region){.function = function, .data = data, .threads = size, .flags = flags, .reductions = reductions});
+    dome__omp_reductions_allocate(r.reductions, size);
+    dome__omp_region(&(dome_omp_region){.function = run_reduced, .data = &r, .threads = size, .flags = flags});
     return size;
 }
 

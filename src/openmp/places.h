@@ -14,6 +14,7 @@ enum {
     DOME_OMP_GUARD_BYTES = 1 << 16, /* no thread may touch it: a stack that is full is noticed */
 };
 
+#define DOME_OMP_LOCALS UINT64_C(0x1ff100000000) /* by which thread 0's own variables travel (process/omp_locals.h) */
 #define DOME_OMP_HEAP   UINT64_C(0x200000000000)
 #define DOME_OMP_STACKS UINT64_C(0x300000000000)
 

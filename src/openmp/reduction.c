@@ -7,7 +7,6 @@
 #include "openmp/memory_openmp.h"
 #include "openmp/shared.h"
 #include "openmp/task.h"
-#include "openmp/turn.h"
 
 /* The words of a block; see reduction.h. */
 enum { HOW_MANY, BYTES, MEMORY, ALLOCATOR, NEXT, IS_FIRST, END, OF_EACH };
@@ -38,13 +37,6 @@ static void enter(uintptr_t *reductions, const uintptr_t *of, unsigned threads, 
 void dome__omp_reductions_allocate(uintptr_t *reductions, unsigned threads)
 {
     enter(reductions, NULL, threads, NULL);
-}
-
-void dome__omp_reductions_of_region(uintptr_t *reductions)
-{
-    dome_omp_thread *t = dome__omp_self();
-    dome__omp_taskgroup_start(t);
-    t->taskgroup->reductions = reductions;
 }
 
 void GOMP_taskgroup_reduction_register(uintptr_t *reductions)
@@ -120,64 +112,36 @@ void GOMP_task_reduction_remap(size_t count, size_t with_original, void **addres
     }
 }
 
-/* ---- what the threads of a construct have in common ---- */
+/* ---- what the threads of a construct have in common: thread 0 makes it, and all meet before they use it ---- */
 
-typedef struct common {
-    dome_omp_slot *slot;
-    uint64_t construct, value;
-} common;
-
-/* The value that was there, or this one. */
-static bool first_one(void *argument)
+/* What thread 0 has put into the construct's slot; its own argument, for others 0. */
+static uintptr_t of_first(dome_omp_thread *t, dome_omp_slot *slots, uintptr_t made)
 {
-    common *c = argument;
-    if (c->slot->construct == c->construct)
-        c->value = c->slot->value;
-    else if (c->value)
-        *c->slot = (dome_omp_slot){c->construct, c->value};
-    return true;
+    dome_omp_slot *slot = &slots[t->loop.construct % DOME_OMP_ORDERED_SLOTS];
+    if (!dome__omp_has_others(t))
+        return made;
+    if (t->number == 0)
+        *slot = (dome_omp_slot){t->loop.construct, made};
+    dome__omp_barrier();
+    return (uintptr_t)slot->value;
 }
 
 static void enter_reductions(dome_omp_thread *t, uintptr_t *reductions)
 {
-    common c = {&dome__omp_shared()->reductions[t->loop.construct % DOME_OMP_ORDERED_SLOTS], t->loop.construct, 0};
     dome__omp_taskgroup_start(t);
     uintptr_t *outer = t->taskgroup->reductions;
-    if (dome__omp_has_others(t))
-        dome__omp_try(DOME_OMP_AT_ONCE, first_one, &c);
-    if (c.value)
-        enter(reductions, (const uintptr_t *)(uintptr_t)c.value, t->team->size, outer);
-    else
+    if (t->number == 0)
         enter(reductions, NULL, t->team->size, outer);
+    const uintptr_t *first = (const uintptr_t *)of_first(t, dome__omp_shared()->reductions, (uintptr_t)reductions);
+    if (t->number != 0)
+        enter(reductions, first, t->team->size, outer);
     t->taskgroup->reductions = reductions;
-    if (c.value || !dome__omp_has_others(t))
-        return;
-    c.value = (uintptr_t)reductions;
-    dome__omp_try(DOME_OMP_AT_ONCE, first_one, &c);
-    const uintptr_t *of = (const uintptr_t *)(uintptr_t)c.value;
-    for (uintptr_t *block = reductions; of != reductions; block = next_of(block), of = next_of(of)) {
-        dome__omp_release((void *)block[MEMORY]); /* another task was faster */
-        block[MEMORY] = of[MEMORY];
-        block[END] = of[END];
-        if (block[NEXT] == (uintptr_t)outer)
-            break;
-    }
 }
 
 static void *memory_of(dome_omp_thread *t, size_t bytes)
 {
-    common c = {&dome__omp_shared()->memory[t->loop.construct % DOME_OMP_ORDERED_SLOTS], t->loop.construct, 0};
-    if (dome__omp_has_others(t))
-        dome__omp_try(DOME_OMP_AT_ONCE, first_one, &c);
-    if (c.value)
-        return (void *)(uintptr_t)c.value;
-    void *memory = dome__omp_allocate(bytes, 64);
-    c.value = (uintptr_t)memory;
-    if (dome__omp_has_others(t))
-        dome__omp_try(DOME_OMP_AT_ONCE, first_one, &c);
-    if (c.value != (uintptr_t)memory)
-        dome__omp_release(memory);
-    return (void *)(uintptr_t)c.value;
+    uintptr_t made = t->number == 0 ? (uintptr_t)dome__omp_allocate(bytes, 64) : 0;
+    return (void *)of_first(t, dome__omp_shared()->memory, made);
 }
 
 void dome__omp_sharing_memory(dome_omp_thread *t, uintptr_t *reductions, void **memory)

@@ -12,10 +12,7 @@
 /* Memory for `threads` threads, zeroed. */
 void dome__omp_reductions_allocate(uintptr_t *reductions, unsigned threads);
 
-/* A thread begins a region with these: the team's memory is there. */
-void dome__omp_reductions_of_region(uintptr_t *reductions);
-
-/* At the start of a work-sharing construct: enters the reductions, if there are some, as those of the first thread that comes;
+/* At the start of a work-sharing construct: enters the reductions, if there are some, as those of thread 0;
  * *memory, if there is: how many bytes are asked for, then where they are. */
 void dome__omp_sharing_memory(dome_omp_thread *t, uintptr_t *reductions, void **memory);
 

@@ -3,8 +3,16 @@
 #ifndef DOME_SRC_OPENMP_TASK_H
 #define DOME_SRC_OPENMP_TASK_H
 
-#include "openmp/taskgroup.h"
 #include "openmp/team.h"
+
+typedef struct dome_omp_taskgroup {
+    struct dome_omp_taskgroup *outer;
+    bool cancelled;
+    uintptr_t *reductions; /* reduction.h */
+} dome_omp_taskgroup;
+
+void dome__omp_taskgroup_start(struct dome_omp_thread *t);
+void dome__omp_taskgroup_end(struct dome_omp_thread *t);
 
 /* Bits of a task's flags. */
 enum {

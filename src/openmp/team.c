@@ -7,7 +7,6 @@
 #include <sys/mman.h>
 
 #include "openmp/icv.h"
-#include "openmp/reduction.h"
 #include "openmp/shared.h"
 #include "openmp/turn.h"
 #include "system/say.h"
@@ -168,7 +167,7 @@ static void run(dome_omp_thread *t)
 /* ---- a region on this task ---- */
 
 typedef struct counts {
-    unsigned ready, spinning, blocked, arrived, ended; /* spinning: of the ready ones */
+    unsigned ran, ready, spinning, blocked, arrived, ended; /* spinning: of the ready ones */
 } counts;
 
 static void count(counts *of, const dome_omp_thread *t)
@@ -191,7 +190,7 @@ static counts run_threads(void)
             t->state = DOME_OMP_READY;
         if (t->state == DOME_OMP_READY) {
             run(t);
-            now.ready += t->state == DOME_OMP_BLOCKED; /* the others are to be looked at once more before all wait */
+            now.ran++;
         }
         count(&now, t);
     }
@@ -263,8 +262,10 @@ static void run_region(void)
     for (;;) {
         uint64_t seen = dome__omp_tasks.told();
         counts now = run_threads();
-        if (now.ready > now.spinning || (now.ready && dome__omp_tasks.size == 1))
+        if (now.ready > now.spinning)
             continue;
+        if (dome__omp_tasks.size == 1 && (now.ready || (now.blocked && now.ran)))
+            continue; /* what one of them has done may be what others wait for */
         if (now.blocked && dome__omp_tasks.size == 1)
             stuck();
         if (now.blocked || now.ready)
@@ -332,8 +333,8 @@ static void begin_here(const dome_omp_fork *fork, const dome_omp_team *outer, co
 {
     const uint64_t *w = fork->words;
     uint64_t size = w[THREADS] & 0xffffffff, rank = (uint64_t)dome__omp_tasks.rank, tasks = (uint64_t)dome__omp_tasks.size;
-    here.begin = (unsigned)(size * rank / tasks);
-    here.end = (unsigned)(size * (rank + 1) / tasks);
+    here.begin = (unsigned)((size * rank + tasks - 1) / tasks); /* rounded up: thread 0 is task 0's */
+    here.end = (unsigned)((size * (rank + 1) + tasks - 1) / tasks);
     here.function = (void (*)(void *))(uintptr_t)w[FUNCTION];
     here.data = (void *)(uintptr_t)w[DATA];
     here.float_modes = w[FLOAT_MODES];
@@ -382,8 +383,6 @@ static void begin_team(dome_omp_thread *t, const dome_omp_region *region, unsign
     if (dome__omp_tasks.size > 1 || dome__omp_tasks.saves)
         dome__omp_call_task(fork_call, &fork);
     begin_here(&fork, t->team, &v);
-    if (region->reductions)
-        dome__omp_reductions_of_region(region->reductions);
 }
 
 static void end_team(dome_omp_thread *t)
@@ -425,8 +424,6 @@ static void begin_alone(dome_omp_thread *t, const dome_omp_region *region, alone
     t->taskgroup = NULL;
     if (region->loop)
         dome__omp_loop_begin(t, region->loop);
-    if (region->reductions)
-        dome__omp_reductions_of_region(region->reductions);
 }
 
 static void end_alone(dome_omp_thread *t)

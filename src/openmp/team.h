@@ -30,8 +30,10 @@ typedef struct dome_omp_team {
     struct dome_omp_team *outer;
     unsigned size, number; /* of threads; the number of this thread in it (each thread has its own of a team of one) */
     unsigned level, active_level;
-    uint64_t serial;              /* of the region; the same on all tasks, another one for each region */
-    uint64_t place;               /* of the region */
+    uint64_t serial; /* of the region; the same on all tasks, another one for each region */
+    uint64_t place;  /* of the region */
+    bool cancelled;  /* of a team of one, and the construct of it that is (cancel.c) */
+    uint64_t cancelled_sharing;
     char *frame;                  /* of the caller: further up the region has been left without its end */
     dome_omp_variables variables; /* of the thread, when it entered */
 } dome_omp_team;
@@ -103,7 +105,6 @@ typedef struct dome_omp_region {
     unsigned threads; /* asked for; 0: the variable */
     unsigned flags;
     const dome_omp_loop *loop; /* the work-sharing construct that it is combined with, or NULL */
-    uintptr_t *reductions;     /* of tasks, or NULL */
 } dome_omp_region;
 
 /* The number of threads that a region asked for with `threads` has. */

@@ -5,6 +5,7 @@
 #include "core/object_private.h"
 #include "openmp/team.h"
 #include "process/omp_image.h"
+#include "process/omp_locals.h"
 #include "process/omp_spans.h"
 #include "process/omp_state.h"
 #include "process/omp_touch.h"
@@ -85,7 +86,6 @@ static dome_status write_blocks(const dome_object *object, uint64_t first, uint6
         }
         const dome_omp_span *span = &g_array_index(saved.spans, dome_omp_span, k - 1);
         const void *from = (const void *)(uintptr_t)span->address; // NOLINT(performance-no-int-to-ptr)
-        dome__omp_want(from, span->bytes, false);
         memcpy(to, from, span->bytes);
     }
     return DOME_OK;
@@ -169,7 +169,7 @@ static void cut(const GArray *whole)
     }
 }
 
-static void put_index(GArray *whole)
+static void put_index(GArray *whole, const GByteArray *locals)
 {
     GByteArray *index = saved.index;
     g_byte_array_set_size(index, 0);
@@ -185,6 +185,7 @@ static void put_index(GArray *whole)
         dome__append_u64(index, g_array_index(whole, dome_omp_span, k).bytes);
     }
     dome__omp_team_save(index);
+    g_byte_array_append(index, locals->data, locals->len);
 }
 
 typedef struct process {
@@ -208,18 +209,35 @@ static bool read_index(dome_bytes *from, GArray *whole, process *own)
     return !from->bad;
 }
 
+/* This task's share of the memory is here when all have come on: while one still packs its share, others may go on, and write. */
+static int fetch_share(void)
+{
+    const dome_env *env = saved.env;
+    const uint64_t size = (uint64_t)env->size, rank = (uint64_t)env->rank;
+    for (uint64_t k = saved.length * rank / size; k < saved.length * (rank + 1) / size; k++) {
+        const dome_omp_span *span = k > 0 ? &g_array_index(saved.spans, dome_omp_span, k - 1) : NULL;
+        if (span)
+            dome__omp_want((const void *)(uintptr_t)span->address, span->bytes, false); // NOLINT(performance-no-int-to-ptr)
+    }
+    return dome__barrier(env->transport);
+}
+
 /* All tasks get task 0's index, and know by it which block is what. */
 static int take(void)
 {
     dome_env *env = saved.env;
     uint64_t bytes = 0;
     GArray *whole = NULL;
+    GByteArray *locals = g_byte_array_new();
+    int status = dome__omp_locals_collect(env, locals);
     if (env->rank == 0) {
         whole = dome__omp_spans();
-        put_index(whole);
+        put_index(whole, locals);
         bytes = saved.index->len;
     }
-    int status = dome__bcast(env->transport, 0, DOME_U64, &bytes, 1);
+    g_byte_array_unref(locals);
+    if (status == DOME_OK)
+        status = dome__bcast(env->transport, 0, DOME_U64, &bytes, 1);
     g_byte_array_set_size(saved.index, (guint)bytes);
     if (status == DOME_OK)
         status = dome__bcast(env->transport, 0, DOME_U8, saved.index->data, bytes);
@@ -233,6 +251,8 @@ static int take(void)
     cut(whole);
     divide(1 + saved.spans->len, false);
     g_array_unref(whole);
+    if (status == DOME_OK)
+        status = fetch_share();
     saved.taken = status == DOME_OK;
     return status ? dome__fail_transport(env, status) : DOME_OK;
 }
@@ -266,8 +286,8 @@ static void put_back_process(const process *own)
     environ = dome__omp_state()->environment = own->environment;
 }
 
-/* Task 0: why it cannot; NULL: its memory is as it was. */
-static const char *put_back(void)
+/* Task 0: why it cannot; NULL: its memory is as it was. *rest: what of the index is left. */
+static const char *put_back(dome_bytes *rest)
 {
     gsize bytes;
     const void *data = saved.read->pdata[0] ? g_bytes_get_data(saved.read->pdata[0], &bytes) : NULL;
@@ -300,6 +320,7 @@ static const char *put_back(void)
         put_back_process(&own);
     g_free(own.directory);
     g_array_unref(whole);
+    *rest = from;
     return problem;
 }
 
@@ -327,10 +348,20 @@ bool dome__omp_saved_begin(dome_env *env)
     if (!saved.object)
         fail();
     dome__object_defers(saved.object, why);
-    const char *problem = restarts && env->rank == 0 ? put_back() : NULL;
-    g_clear_pointer(&saved.read, g_ptr_array_unref);
+    dome_bytes rest = dome__bytes_of(NULL, 0);
+    const char *problem = restarts && env->rank == 0 ? put_back(&rest) : NULL;
     if (problem)
         dome__start_failed(env, 1, g_strdup_printf("the program cannot go on: %s", problem));
+    bool good = true;
+    const int status = restarts ? dome__omp_locals_spread(env, &rest, &good) : DOME_OK;
+    if (status)
+        dome__fail_transport(env, status);
+    if (status || !good)
+        dome__start_failed(env, 1,
+                           g_strdup(status ? dome_error_message(env)
+                                           : "the program cannot go on: its threads' own variables "
+                                             "are not in the checkpoint"));
+    g_clear_pointer(&saved.read, g_ptr_array_unref);
     if (restarts) {
         dome__checkpoint_recovered(env);
         dome__boundary_restored(env, false);

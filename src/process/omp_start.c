@@ -7,6 +7,7 @@
 #include "process/omp_arguments.h"
 #include "process/omp_heap.h"
 #include "process/omp_image.h"
+#include "process/omp_locals.h"
 #include "process/omp_next.h"
 #include "process/omp_output.h"
 #include "process/omp_saved.h"
@@ -197,6 +198,8 @@ static void share(dome_env *env)
     ranges[n++] = (dome_space_range){"heap of other threads", dome__omp_arena_begin(1),
                                      (DOME_OMP_MAX_THREADS - 1) * DOME_OMP_ARENA_OTHER, .keep = false};
     ranges[n++] = first_stack();
+    ranges[n] = dome__omp_locals_range();
+    n += ranges[n].bytes > 0;
     dome__omp_arena_map = is_mapped;
     dome__omp_arena_gives_back = false;
     if (dome__omp_tasks_begin(env, ranges, n))
@@ -236,6 +239,7 @@ static void begin(void)
     dome__omp_heap_begin();
     dome__omp_image_describe();
     dome_env *env = state.env = dome_init(&given.argc, &given.argv);
+    dome__second_init = "dome_init: an OpenMP program by dome-omp has its tasks already, and calls no Dome functions";
     state.process = getpid();
     state.thread_pointer = dome__omp_thread_pointer();
     given.argv = dome__omp_arguments_place(env, &given.argc, given.argv);

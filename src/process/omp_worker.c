@@ -1,6 +1,7 @@
 #include "process/omp_worker.h"
 
 #include "openmp/tasks.h"
+#include "process/omp_locals.h"
 #include "process/omp_output.h"
 #include "process/omp_saved.h"
 #include "process/omp_state.h"
@@ -11,6 +12,7 @@ static dome_omp_tasks memory;
 /* All tasks know of the region, and none has begun it: a place at which the program can be saved. */
 static void fork_tasks(const dome_omp_fork *fork)
 {
+    dome__omp_locals_give();
     memory.fork(fork);
     dome__omp_saved_boundary();
 }
@@ -20,6 +22,7 @@ static bool await_fork(dome_omp_fork *fork)
     dome__omp_state_leave();
     if (!memory.await_fork(fork))
         return false;
+    dome__omp_locals_take();
     dome__omp_saved_boundary();
     dome__omp_state_take();
     return true;

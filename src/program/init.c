@@ -46,10 +46,16 @@
 #include <string.h>
 #include <unistd.h>
 
+const char *dome__second_init;
+
 /* A second environment would start the program's tasks again, or wait for them for ever. */
 static void refuse_second(dome_env *first)
 {
     dome_operation op;
+    if (dome__second_init) {
+        dome__say("%s", dome__second_init);
+        exit(2);
+    }
     dome__begin(&op, first, DOME_OP_INIT, NULL, 0);
     dome__errors_end(first); /* end the program: dome_init has no environment to return */
     dome__fail(first, DOME_ERR_STATE, "it has been called already");

@@ -11,6 +11,10 @@ void dome__start(dome_env *env, char **arguments);
 /* Prints a line and ends the process; for failures before there is an operation to name. env may be NULL. */
 void dome__start_failed(dome_env *env, int exit_status, const char *text) __attribute__((noreturn));
 
+/* What is said to a program that calls dome_init where that has been done for it; NULL: it was the program that has called it
+ * before. */
+extern const char *dome__second_init;
+
 /* Whether a status of the transport means that a task, a host or a daemon has been lost. */
 bool dome__is_loss(int status);
 

@@ -153,6 +153,13 @@ END_F
     [ "$(tr '\n' ' ' <out)" = "a b " ] && [ "$status" = 0 ] || fail "Fortran: $(cat out err)"
 fi
 
+printf '#include <dome/env.h>\nint main(int n, char **v) { return dome_finalize(dome_init(&n, &v)); }\n' >calls.c
+build calls.c calls -I"$DOME_SOURCE_DIR/include"
+for tasks in 1 2; do
+    run ./calls --dome-tasks $tasks
+    refused "dome_init, $tasks tasks" 2 "has its tasks already"
+done
+
 # ---- tasks that differ ----
 
 cat >differs.c <<'END_C'
