@@ -221,6 +221,11 @@ def _described(kind, value):
     return f"{kind.__name__}: {text}".encode(errors="backslashreplace")
 
 
+def version():
+    """That of the library."""
+    return ffi.string(lib.dome_version()).decode()
+
+
 def rank():
     """The number of this task, 0 ... size - 1."""
     env()
