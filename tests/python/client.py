@@ -315,6 +315,7 @@ for k in range(200):
     node.self, node.x = node, c.zeros(3)
     same(float(c.asarray([float(k), 2.0])[0]), float(k))
 x = c.ones(1000) + 1                # Ctrl-C in the middle of a message
+c.wait()
 try:
     threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
     while True:
