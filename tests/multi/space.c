@@ -4,7 +4,9 @@
 #include "checked.h"
 #include "draw.h"
 
+#include "peer/peer.h"
 #include "space/space.h"
+#include "system/bytes.h"
 #include "system/thread.h"
 #include "transport/agree.h"
 
@@ -224,6 +226,9 @@ static void check_system_calls(void)
 static void check_telling(void)
 {
     volatile int64_t *turn = (int64_t *)(void *)(HEAP + 64 * PAGE);
+    CHECK(dome__space_meet(space, 2, false) == DOME_OK);
+    const int64_t before = *turn;
+    CHECK(dome__space_meet(space, 2, false) == DOME_OK);
     for (int k = 0; k < 10; k++)
         for (bool done = false; !done;) {
             const uint64_t seen = dome__space_told(space);
@@ -236,7 +241,16 @@ static void check_telling(void)
                 CHECK(dome__space_await(space, seen) == DOME_OK);
         }
     CHECK(dome__space_meet(space, 2, false) == DOME_OK);
-    CHECK(*turn == (int64_t)10 * size);
+    CHECK(*turn == before + (int64_t)10 * size);
+}
+
+/* A message that would give the token to a task that there is not (GIVE of token.c) changes nothing. */
+static void check_damaged(void)
+{
+    uint8_t message[13] = {2};
+    dome__put_u32(message + 9, (uint32_t)size);
+    CHECK(dome__peer_tell(env->peer, (rank + 1) % size, DOME_PEER_SPACE, message, sizeof message) == DOME_PEER_OK);
+    check_telling();
 }
 
 static _Atomic bool stops;
@@ -373,6 +387,7 @@ int main(int argc, char **argv)
         check_stack();
         check_system_calls();
         check_telling();
+        check_damaged();
         check_pins();
         check_many_hot();
         check_middle();
