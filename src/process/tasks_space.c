@@ -24,11 +24,18 @@ static void check(int status)
         dome__start_failed(tasks_env, 1, dome_error_message(tasks_env));
 }
 
+/* The frame that begins regions is task 0's: it writes there between regions, even if another task is the first in a region. */
+static void keep_frame(const dome_omp_fork *fork)
+{
+    dome__space_stay(space, (const void *)(uintptr_t)fork->words[DOME_OMP_FORK_DATA]); // NOLINT(performance-no-int-to-ptr)
+}
+
 static void fork_tasks(const dome_omp_fork *fork)
 {
     dome_release_word word = {.place = fork->place, .words = {BEGINS}};
     memcpy(word.words + 1, fork->words, sizeof fork->words);
     check(dome__space_meet_by(space, &word));
+    keep_frame(fork);
 }
 
 static void end(void)
@@ -48,6 +55,7 @@ static bool await_fork(dome_omp_fork *fork)
     }
     fork->place = word.place;
     memcpy(fork->words, word.words + 1, sizeof fork->words);
+    keep_frame(fork);
     return true;
 }
 

@@ -127,6 +127,8 @@ static void check_random(void)
 {
     uint64_t own = (uint64_t)rank + 100;
     int64_t lines = 0;
+    dome__space_stay(space, byte_at(PLACE + PAGE));
+    dome__space_stay(space, byte_at(BYTES - 1));
     draw_state = seed;
     for (int round = 1; round <= ROUNDS; round++) {
         const uint64_t place = draw(3);
