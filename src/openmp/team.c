@@ -16,6 +16,7 @@ dome_omp_thread *dome__omp_running;
 
 /* What the words of a fork mean. */
 enum { FUNCTION, DATA, THREADS, FLOAT_MODES, SCHEDULE, STEP_START, STEP, COUNT, CHUNK, ICV_THREADS, ICV_SCHEDULE, SERIAL };
+_Static_assert((int)DATA == (int)DOME_OMP_FORK_DATA, "tasks.h");
 
 static struct {
     dome_omp_team first, team; /* of thread 0 alone; of the region */
