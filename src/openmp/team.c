@@ -387,10 +387,13 @@ static void begin_here(const dome_omp_fork *fork, const dome_omp_team *outer, co
     dome__omp_order_begin(fork->place, here.begin, here.end);
 }
 
-/* Other tasks get thread 0's variables by words that are written when they have changed. */
-static void fork_call(void *fork)
+/* Threads are made here, not on thread 0's stack: pthread_create blocks signals, and a page of that stack may have to be fetched.
+ * Other tasks get thread 0's variables by words that are written when they have changed. */
+static void fork_call(void *argument)
 {
+    const dome_omp_fork *fork = argument;
     dome_omp_shared *s = dome__omp_shared();
+    dome__omp_threads_make((unsigned)fork->words[THREADS]);
     const dome_omp_league *league = &dome__omp_environment()->league;
     if (memcmp(&s->variables, &here.team.variables, sizeof s->variables))
         s->variables = here.team.variables;
@@ -413,10 +416,11 @@ static void begin_team(dome_omp_thread *t, const dome_omp_region *region, unsign
         w[STEP_START] = l->start, w[STEP] = l->step, w[COUNT] = l->count, w[CHUNK] = l->chunk;
     }
     w[SERIAL] = here.serial + 1;
-    dome__omp_threads_make(size);
     keep_position(t, &here.team);
     if (dome__omp_tasks.size > 1 || dome__omp_tasks.saves)
         dome__omp_call_task(fork_call, &fork);
+    else
+        dome__omp_threads_make(size);
     begin_here(&fork, t->team, &here.team.variables);
 }
 
@@ -559,7 +563,6 @@ void dome__omp_run_on(void)
     here.scheduler.thread_pointer = dome__omp_thread_pointer();
     dome_omp_fork *fork = dome__omp_threads[0].argument;
     dome__omp_running = &dome__omp_threads[0];
-    dome__omp_threads_make((unsigned)fork->words[THREADS]);
     fork_call(fork);
     run(&dome__omp_threads[0]);
     go_on();
