@@ -17,7 +17,8 @@ typedef enum dome_omp_order {
     DOME_OMP_IN_TURN,
 } dome_omp_order;
 
-/* Returns when the attempt has succeeded. what: for messages, the construct's name; where: the variable. */
+/* Returns when the attempt has succeeded. what: for messages, the construct's name; where: the variable, or
+ * NULL. */
 void dome__omp_until(dome_omp_order order, bool (*attempt)(void *), void *argument, const char *what, const void *where);
 
 /* The attempt once; its result. */

@@ -2,6 +2,7 @@
 
 #include "openmp/fibre.h"
 #include "openmp/places.h"
+#include "openmp/shared.h"
 #include "openmp/team.h"
 #include "process/omp_arena.h"
 #include "process/omp_arguments.h"
@@ -231,6 +232,8 @@ static void share(dome_env *env)
     n += ranges[n].bytes > 0;
     dome__omp_arena_map = is_mapped;
     dome__omp_arena_gives_back = false;
+    if (env->size > DOME_OMP_MAX_TASKS)
+        dome__start_failed(env, 1, g_strdup_printf("an OpenMP program can have %d tasks at most", DOME_OMP_MAX_TASKS));
     if (dome__omp_tasks_begin(env, ranges, n))
         dome__start_failed(env, 1, dome_error_message(env));
 }
