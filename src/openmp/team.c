@@ -1,5 +1,6 @@
 #include "openmp/team.h"
 
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,6 +107,13 @@ static void start_alone(void)
     dome__omp_running = &dome__omp_threads[0];
 }
 
+static bool strangers;
+
+bool dome__omp_strangers(void)
+{
+    return __atomic_load_n(&strangers, __ATOMIC_RELAXED);
+}
+
 dome_omp_thread *dome__omp_stranger(void)
 {
     static __thread dome_omp_thread *own;
@@ -118,6 +126,7 @@ dome_omp_thread *dome__omp_stranger(void)
         own = calloc(1, sizeof *own);
         if (!own)
             dome__omp_die("OpenMP: no memory for a thread that the program has created");
+        __atomic_store_n(&strangers, true, __ATOMIC_RELAXED);
         alone.size = 1;
         own->team = &alone;
         own->variables = dome__omp_environment()->variables;
@@ -188,7 +197,7 @@ static counts run_threads(void)
     counts now = {0};
     for (unsigned k = here.begin; k < here.end; k++) {
         dome_omp_thread *t = &dome__omp_threads[k];
-        if (t->state == DOME_OMP_BLOCKED && dome__omp_tasks.size == 1 && t->attempt(t->argument))
+        if (t->state == DOME_OMP_BLOCKED && dome__omp_tasks.size == 1 && dome__omp_make(t->attempt, t->argument))
             t->state = DOME_OMP_READY;
         if (t->state == DOME_OMP_READY) {
             run(t);
@@ -271,8 +280,12 @@ static void run_region(void)
             continue;
         if (dome__omp_tasks.size == 1 && (now.ready || (now.blocked && now.ran)))
             continue; /* what one of them has done may be what others wait for */
-        if (now.blocked && dome__omp_tasks.size == 1)
-            stuck();
+        if (now.blocked && dome__omp_tasks.size == 1) {
+            if (!dome__omp_strangers())
+                stuck();
+            sched_yield();
+            continue;
+        }
         if (now.blocked || now.ready)
             dome__omp_order_wait(seen);
         else if (meet(&now, &barriers))

@@ -104,6 +104,9 @@ extern dome_omp_thread *dome__omp_running;
 /* The caller's thread, when it is none that runs regions: threads that the program created. */
 dome_omp_thread *dome__omp_stranger(void);
 
+/* Whether there have been any. */
+bool dome__omp_strangers(void);
+
 static inline dome_omp_thread *dome__omp_self(void)
 {
     dome_omp_thread *t = dome__omp_running;

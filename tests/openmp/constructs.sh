@@ -24,4 +24,24 @@ for source in "$DOME_SOURCE_DIR"/tests/openmp/constructs/${OPENMP_CONSTRUCT:-*}.
         done
     done
 done
+
+if [ -z "${OPENMP_CONSTRUCT:-}" ]; then
+    cat >many.c <<'END_C'
+#include <stdio.h>
+int main(void)
+{
+    int threads = 0;
+#pragma omp parallel num_threads(2000) reduction(+ : threads)
+    threads++;
+    printf("%d\n", threads);
+}
+END_C
+    "$compile" many.c -o many || fail "many by dome-omp"
+    for n in $tasks; do
+        most=$((1024 - (n > 1 ? n : 0)))
+        timeout -k 2 60 "$dome" run -n "$n" ./many >out 2>err || fail "too many threads on $n tasks: status $?"
+        grep -q "asks for 2000 threads and gets $most" err || fail "too many threads on $n tasks are not told: $(cat err)"
+        [ "$(cat out)" = $most ] || fail "too many threads on $n tasks are $(cat out)"
+    done
+fi
 finish
