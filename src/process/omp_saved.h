@@ -11,8 +11,8 @@
  *
  * Addresses stand in the memory as they are, so the same program goes on, with the same libraries, on the same kind of machine,
  * on any number of tasks. What the C library keeps for itself (open files, what atexit was given) is not there. */
-#ifndef DOME_SRC_OPENMP_OMP_SAVED_H
-#define DOME_SRC_OPENMP_OMP_SAVED_H
+#ifndef DOME_SRC_PROCESS_OMP_SAVED_H
+#define DOME_SRC_PROCESS_OMP_SAVED_H
 
 #include <dome/env.h>
 

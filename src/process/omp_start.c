@@ -11,6 +11,7 @@
 #include "process/omp_next.h"
 #include "process/omp_output.h"
 #include "process/omp_saved.h"
+#include "process/omp_touch.h"
 #include "process/omp_worker.h"
 #include "process/tasks_space.h"
 #include "program/start.h"
@@ -59,8 +60,7 @@ static bool is_own_process(void)
 /* Whether the caller is a virtual thread. */
 static bool is_programs_thread(void)
 {
-    return is_own_process() &&
-           ((uintptr_t)dome__omp_thread_pointer() - DOME_OMP_STACKS) / DOME_OMP_STACK_STRIDE < DOME_OMP_MAX_THREADS;
+    return is_own_process() && dome__omp_by_thread();
 }
 
 static void end_task(void *status)
@@ -68,6 +68,7 @@ static void end_task(void *status)
     dome_env *env = g_steal_pointer(&state.env);
     if (env->rank == 0)
         dome__omp_tasks.end();
+    dome__omp_tasks.saves = false;
     dome__omp_tasks.size = 1; /* regions in what the program has registered for its end are this task's alone */
     *(int *)status = dome_finalize(env);
 }
