@@ -15,14 +15,18 @@
 #include "process/omp_worker.h"
 #include "process/tasks_space.h"
 #include "program/start.h"
+#include "system/say.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+enum { DUMPED_STACK = 64 << 20 }; /* bytes of main's stack that belong to a core file */
 
 typedef int main_function(int argc, char **argv, char **environment);
 typedef int start_function(main_function *main, int argc, char **argv, void (*init)(void), void (*fini)(void),
@@ -138,11 +142,18 @@ static char *page_below(void *address)
     return (char *)((uintptr_t)address & ~(uintptr_t)(sysconf(_SC_PAGESIZE) - 1)); // NOLINT(performance-no-int-to-ptr)
 }
 
+/* All of the heap is a range. What is used of it belongs to a core file (leave_out). */
 static bool is_mapped(char *begin, char *end)
 {
-    (void)begin;
-    (void)end;
-    return true; /* all of the heap is a range */
+    madvise(begin, (size_t)(end - begin), MADV_DODUMP); /* without it only the core file is poorer */
+    return true;
+}
+
+/* Terabytes in which hardly anything is: to write a core file the system would look at each page. */
+static void leave_out(char *begin, const char *end)
+{
+    if (end > begin && madvise(begin, (size_t)(end - begin), MADV_DONTDUMP))
+        dome__say("a core file of task %d may take long: %s", state.env->rank, strerror(errno));
 }
 
 /* Of main's stack: with one task, as many as the user allows. A place for the most is kept below the other stacks. */
@@ -205,6 +216,8 @@ static void share(dome_env *env)
     dome__omp_arena_gives_back = false;
     if (dome__omp_tasks_begin(env, ranges, n))
         dome__start_failed(env, 1, dome_error_message(env));
+    leave_out(dome__omp_arena_begin(0), dome__omp_arena_begin(DOME_OMP_MAX_THREADS));
+    leave_out(dome__omp_first_stack_low(), state.stack_end - DUMPED_STACK);
 }
 
 /* ---- the beginning ---- */
