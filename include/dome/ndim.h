@@ -105,8 +105,9 @@ dvec *dvec_roll_view(const dvec *x, const dvec_view *view, int axis, int64_t k, 
  *
  * axes has a bit for each axis that is reduced: DVEC_AXIS(0) | DVEC_AXIS(2), or DVEC_ALL_AXES. The
  * result has the other axes, in their order. Values are reduced where they are, and tasks exchange
- * results of parts; products of floating-point values, reduced axes that are not next to each other, and views
- * other than the whole array in C order are moved first. Not for struct types (DOME_ERR_TYPE). */
+ * results of parts; products of floating-point values, reduced axes that are not next to each
+ * other, and views other than the whole array in C order are moved first. Not for struct types
+ * (DOME_ERR_TYPE). */
 
 #define DVEC_AXIS(k)  (UINT32_C(1) << (k))
 #define DVEC_ALL_AXES UINT32_MAX
@@ -115,8 +116,8 @@ typedef enum dvec_axis_operation {
     /* Of integers, the result has type DOME_I64 or DOME_U64 and wraps around, else it has the type
      * of x. A sum is exact, then rounded to double, then to the type; of complex values so are both
      * parts. A product is taken in C order, in double precision, and then rounded to the type; one
-     * over all axes is dvec_prod's. A mean is the sum as a double, divided by the number of values: F64 of integers, NaN of no
-     * values. Of no values a sum is 0, and a product 1. */
+     * over all axes is dvec_prod's. A mean is the sum as a double, divided by the number of values:
+     * DOME_F64 of integers, NaN of no values. Of no values a sum is 0, and a product 1. */
     DVEC_SUM_ALONG,
     DVEC_PROD_ALONG,
     DVEC_MEAN_ALONG,

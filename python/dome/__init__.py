@@ -9,7 +9,6 @@
 Every task runs the program and makes the same calls in the same order. Results have the same bits for any number of tasks.
 docs/python.md begins with an example.
 """
-__version__ = "0.1.0"
 __array_api_version__ = "2024.12"
 
 from dome import array, creation, env, indexing, memory, moving
@@ -41,6 +40,7 @@ from dome.statistics import (all, amax, amin, any, argmax, argmin, count_by, cou
                              sum_by, var)
 from dome.tasks import map  # noqa: E402
 
+__version__ = env.version()
 newaxis = None
 array_api_version = __array_api_version__
 

@@ -326,7 +326,10 @@ def of(dtype, shape):
 
 
 def wrap(v, dtype, shape):
-    """An array of a vector that the library has made."""
+    """An array of a vector that the library has made, of this type: a sum of bool, say, is one of uint64 at first."""
+    made = lib.dvec_type(v)
+    if made != dtype.ctype:
+        return astype(wrap(v, dtypes.BY_KIND[made], shape), dtype)
     kind = memory.kind_of(dtype, shape)
     fits = lib.dvec_length(v) == kind.length and lib.dvec_width(v) == kind.width and not kind.whole
     if fits:
@@ -612,7 +615,7 @@ def foreign(value):
 
 ADD, SUB, MUL = Operation("add", "same", "or"), Operation("sub", "same"), Operation("mul", "same", "and")
 DIV, POW = Operation("div", "real"), Operation("pow", "same")
-MIN, MAX = Operation("min", "same"), Operation("max", "same")
+MIN, MAX = Operation("min", "same", "and"), Operation("max", "same", "or")
 LT, LE, GT, GE = (Operation(name, "mask") for name in ("lt", "le", "gt", "ge"))
 EQ, NE = Operation("eq", "mask"), Operation("ne", "mask")
 AND, OR, XOR = (Operation("bit" + name, "bits", name) for name in ("and", "or", "xor"))

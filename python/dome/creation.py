@@ -64,6 +64,8 @@ def full(shape, fill_value, *, dtype=None, device=None):
     if isinstance(fill_value, array.Array):
         dtype = dtype or fill_value._k.dtype
         fill_value = fill_value.item()
+    elif hasattr(fill_value, "item"):  # a number of NumPy's
+        dtype, fill_value = dtype or fill_value.dtype, fill_value.item()
     return _filled(_made("full", dtype or dtypes.BY_PYTHON[type(fill_value)], shape, device), fill_value)
 
 
@@ -87,7 +89,7 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
     """start, start + step, ... up to stop, which is left out (NumPy: arange)."""
     if stop is None:
         start, stop = 0, start
-    start, stop, step = (v.item() if isinstance(v, array.Array) else v for v in (start, stop, step))
+    start, stop, step = (v.item() if hasattr(v, "item") else v for v in (start, stop, step))
     if dtype is None:
         dtype = dtypes.int64 if all(isinstance(v, int) for v in (start, stop, step)) else dtypes.float64
     dtype = dtypes.as_dtype(dtype)
@@ -201,6 +203,8 @@ def _flattened(value, shape, into):
     if not shape:
         if isinstance(value, (list, tuple)):
             raise ValueError("the lists are not of one length")
+        if getattr(value, "shape", ()) != ():
+            raise TypeError("a list of arrays is no list of numbers: dome.stack puts arrays together")
         into.append(value.item() if hasattr(value, "item") else value)
         return
     if not isinstance(value, (list, tuple, range)) or len(value) != shape[0]:

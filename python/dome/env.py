@@ -25,28 +25,45 @@ class State:
 state = State()
 _creations = []  # where the program's last arrays were made: the tasks may turn out to disagree about their lengths
 
-# Options of the interpreter that have a word behind them.
-_WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")
+_WITH_WORD = "cmWX"  # options of the interpreter that take a word: the rest of theirs, or the next one
 
 
 def _program(words):
     """The words by which other tasks start this program, and how many of them come before its own arguments."""
     at = 1
-    while at < len(words):
+    while at < len(words) and words[at].startswith("-") and words[at] != "-":
         word = words[at]
-        if word in ("-c", "-m"):
-            inside = ["-m", "dome", "--in", os.getcwd(), word, words[at + 1]]
-            return words[:at] + inside + words[at + 2:], at + len(inside)
-        if word == "-" or not word.startswith("-"):
-            break
-        at += 2 if word in _WITH_VALUE else 1
-    if at < len(words) and words[at] != "-":
+        at += 1
+        if word.startswith("--"):
+            at += word == "--check-hash-based-pycs"
+            continue
+        letter = next((k for k, one in enumerate(word) if one in _WITH_WORD), 0)
+        if not letter:
+            continue
+        value, rest = (word[letter + 1:], at) if word[letter + 1:] else (words[at], at + 1)
+        if word[letter] in "cm":
+            flags = words[1:at - 1] + ([word[:letter]] if letter > 1 else [])
+            inside = [words[0], *flags, "-m", "dome", "--in", os.getcwd(), "-" + word[letter], value]
+            return inside + words[rest:], len(inside)
+        at = rest
+    if at < len(words) and words[at] != "-" and not hasattr(sys, "ps1"):
         return words[:at] + [os.path.abspath(words[at])] + words[at + 1:], at + 1
-    return words, min(at + 1, len(words))
+    if "DOME_HUB" in os.environ:  # `dome run` with several tasks
+        raise errors.Error("a program from standard input, or a session, has one task, because others cannot read it: give a "
+                           "script, -m or -c; in a session dome.Client has several workers")
+    return words[:at] + ["-", "--dome-tasks=1"] + words[at + 1:], at + 1
+
+
+def _own_words():
+    """The command line; before Python 3.10 the system's."""
+    if hasattr(sys, "orig_argv"):
+        return list(sys.orig_argv)
+    with open("/proc/self/cmdline", "rb") as file:
+        return [os.fsdecode(word) for word in file.read().split(b"\0")[:-1]]
 
 
 def _orig_argv():
-    words = list(getattr(sys, "orig_argv", [sys.executable, *sys.argv]))
+    words = _own_words()
     # `python3 -m dome --in DIR -m MODULE` is such a program already.
     return (words, _own_arguments) if _own_arguments else _program(words)
 
@@ -57,7 +74,7 @@ _own_arguments = 0
 def started_in(arguments):
     """The number of words before the program's own arguments, from __main__."""
     global _own_arguments
-    _own_arguments = len(sys.orig_argv) - arguments
+    _own_arguments = len(_own_words()) - arguments
 
 
 def init():
@@ -190,9 +207,23 @@ def _report(kind, value, trace):
         sys.stdout.flush()
         sys.stderr.write(text)
         sys.stderr.flush()
-    except (OSError, ValueError):
+    except (OSError, ValueError, AttributeError):
         pass
-    lib.dome_abort(state.env, b"%s", ffi.new("char[]", f"{kind.__name__}: {value}".encode()[:2000]))
+    lib.dome_abort(state.env, b"%s", ffi.new("char[]", _described(kind, value)[:2000]))
+
+
+def _described(kind, value):
+    """An exception in one line, whatever its text is: if this failed, the other tasks would wait."""
+    try:
+        text = str(value)
+    except Exception:
+        text = "its text cannot be made"
+    return f"{kind.__name__}: {text}".encode(errors="backslashreplace")
+
+
+def version():
+    """That of the library."""
+    return ffi.string(lib.dome_version()).decode()
 
 
 def rank():
@@ -257,8 +288,7 @@ class catch:
         check(lib.dome_allreduce(env(), lib.dome_type_basic(lib.DOME_KIND_I64), first, 1, lib.DOME_MIN))
         if first[0] == state.size:
             return False
-        text = f"{kind.__name__}: {value}".encode() if state.rank == first[0] else b""
-        text = bcast_bytes(text, first[0]).decode()
+        text = bcast_bytes(_described(kind, value) if state.rank == first[0] else b"", first[0]).decode()
         if kind is None:
             error = errors.OtherTaskError(f"task {first[0]} on host {host(first[0])}: {text}")
             error.rank = first[0]

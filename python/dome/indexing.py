@@ -54,18 +54,29 @@ def _is_indices(key):
     return isinstance(key, array.Array) and key._k.dtype.kind in "iu" and key._k.shape != ()
 
 
+def _with_arrays(key):
+    """A key whose lists and arrays of NumPy are arrays."""
+    if isinstance(key, tuple):
+        return tuple(_with_arrays(one) for one in key)
+    if isinstance(key, list):
+        return array._creation.asarray(key, dtype=None if key else dtypes.int64)
+    return array._creation.asarray(key) if hasattr(key, "__array_interface__") else key
+
+
 def get(x, key):
     env.env()
-    if isinstance(key, list) or hasattr(key, "__array_interface__"):
-        key = array._creation.asarray(key)
+    key = _with_arrays(key)
     if isinstance(key, bool):
         key = array.of_value(dtypes.bool, key)
     if _is_mask(key):
         return compressed(x, key)
     if _is_indices(key):
         return take(x, key, axis=0)
-    if isinstance(key, tuple) and any(isinstance(k, (array.Array, list)) and not _is_number(k) for k in key):
-        return _get_mixed(x, key)
+    if isinstance(key, tuple) and any(isinstance(k, array.Array) and not _is_number(k) for k in key):
+        if _is_mask(key[0]) and all(one is Ellipsis or isinstance(one, slice) and one == _FULL for one in key[1:]):
+            _expanded(key[1:], len(x._k.shape) - len(key[0]._k.shape))
+            return compressed(x, key[0])
+        return _get_mixed(x, _positions(key, x._k.shape))
     shape = x._k.shape
     if type(key) is int and len(shape) == 1:
         return one_value(x, key)
@@ -81,28 +92,41 @@ def _is_number(key):
     return isinstance(key, array.Array) and key._k.shape == () and key._k.dtype.kind in "iu"
 
 
+def _positions(key, shape):
+    """A key with the positions of what is true in place of each mask, which counts for as many axes as it has."""
+    counts = [len(one._k.shape) if _is_mask(one) else one is not None and one is not Ellipsis for one in key]
+    found, axis = [], 0
+    for k, (one, count) in enumerate(zip(key, counts)):
+        if one is Ellipsis:
+            axis = len(shape) - sum(counts[k + 1:])
+        if _is_mask(one):
+            if not count or one._k.shape != shape[axis:axis + count]:
+                raise IndexError(f"a mask of the shape {one._k.shape} does not fit to {shape} at axis {axis}")
+            found += nonzero(one)
+        else:
+            found.append(one)
+        axis += count
+    return tuple(found)
+
+
 def _get_mixed(x, key):
     """One array of indices among slices, or arrays of indices for all axes."""
     key = _expanded(key, len(x._k.shape))
-    arrays = [k for k, one in enumerate(key) if isinstance(one, (array.Array, list)) and not _is_number(one)]
+    arrays = [k for k, one in enumerate(key) if isinstance(one, array.Array) and not _is_number(one)]
     if len(arrays) == len(key) == len(x._k.shape):
         return moving.reshape(x, (-1,))[_flat_index(x._k.shape, key)]
     if len(arrays) > 1 or None in key:
         raise IndexError("an index may have one array among slices, or an array for each axis")
     at = arrays[0]
-    index = key[at] if isinstance(key[at], array.Array) else array._creation.asarray(key[at])
-    if index._k.dtype.kind == "b":
-        index = nonzero(index)[0]
-    gone = sum(not isinstance(one, (slice, array.Array, list)) or _is_number(one) for one in key[:at])
+    gone = sum(not isinstance(one, (slice, array.Array)) or _is_number(one) for one in key[:at])
     rest = get(x, tuple(_FULL if k == at else one for k, one in enumerate(key)))
-    return take(rest, index, axis=at - gone)
+    return take(rest, key[at], axis=at - gone)
 
 
 def _flat_index(shape, key):
     strides, flat = moving.strides_of(shape), 0
     for n, stride, one in zip(shape, strides, key):
-        one = array.astype(array.as_operand(one) if isinstance(one, array.Array) else array._creation.asarray(one), dtypes.int64,
-                           copy=False)
+        one = array.astype(array.as_operand(one), dtypes.int64, copy=False)
         flat = flat + _positive(one, n) * stride
     return flat
 
@@ -217,6 +241,8 @@ def take(x, indices, /, *, axis=None):
         return moving.permute_dims(moved, tuple(back))
     rest = x._k.shape[1:]
     flat = moving.reshape(array.astype(indices, dtypes.int64, copy=False), (-1,))
+    if flat._k.size and not x._k.shape[0]:
+        raise IndexError("an axis of the length 0 has no index")
     if not flat._k.size or not x._k.size:
         return array.of(x._k.dtype, indices._k.shape + rest)
     flat = _positive(flat, x._k.shape[0])
@@ -259,8 +285,7 @@ def put(x, key, value):
     env.env()
     if type(x) is array.Scalar:
         return put_scalar(x, key, value)
-    if isinstance(key, list):
-        key = array._creation.asarray(key)
+    key = _with_arrays(key)
     if not isinstance(value, (array.Array, *array._Number)):
         value = array._creation.asarray(value)
     if _is_mask(key):

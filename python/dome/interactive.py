@@ -4,6 +4,8 @@ The workers are a program of their own, because a task of Dome is a process that
 is dome.zeros on all workers; calls are recorded and sent in batches, and a result comes when it is read.
 """
 import atexit
+import collections
+import contextlib
 import json
 import os
 import secrets
@@ -78,11 +80,15 @@ class Client:
     latest = None
 
     def __init__(self, n=None, *, hosts=None, eager=False, options=()):
-        self._eager = eager
+        self._closed = True  # there is nothing to end yet
+        if n is not None and int(n) < 1:
+            raise errors.ArgumentError("a client needs a worker")
+        self._eager, command = eager, _command()
         self._closed, self._pid = False, os.getpid()
         self._lock, self._sending = threading.RLock(), threading.Lock()
         self._told = threading.Condition(self._lock)
         self._calls, self._blobs, self._wanted = [], [], []
+        self._dropped = collections.deque()  # numbers of arrays that have died, at any time and in any thread
         self._log, self._number, self._handle = [], 0, 0
         self._base, self._table, self._definitions, self._count = 0, {}, [], 0
         self._connection = self._hello = self._ended = self._raised = None
@@ -92,7 +98,7 @@ class Client:
         self._folder = tempfile.mkdtemp(prefix="dome-client-")  # mode 0700
         self._secret = secrets.token_bytes(32)
         self._listener = self._listen()
-        self._process = self._start(n, hosts, options)
+        self._process = self._start(command, n, hosts, options)
         for target in (self._serve, self._show_output, self._show_errors):
             threading.Thread(target=target, daemon=True).start()
         atexit.register(self.close)
@@ -114,13 +120,10 @@ class Client:
         listener.listen(4)
         return listener
 
-    def _start(self, n, hosts, options):
-        from dome.__main__ import find_command
-        words = [find_command(), "run", "--on-loss", "heal"]
+    def _start(self, command, n, hosts, options):
+        words = [command, "run", "--on-loss", "heal"]
         if n is not None:
             words += ["-n", str(int(n))]
-            if int(n) < 1:
-                raise errors.ArgumentError("a client needs a worker")
         if n == 1:
             words += ["--max", "2"]  # one task has a hub then, which heals it
         if hosts is not None:
@@ -158,7 +161,7 @@ class Client:
         while not self._closed:
             try:
                 connection, _ = self._listener.accept()
-            except TimeoutError:
+            except socket.timeout:  # TimeoutError, from Python 3.10 on
                 if self._process.poll() is not None:
                     break
                 continue
@@ -297,20 +300,29 @@ class Client:
         return self._handle
 
     def _record(self, *call, waiting=None):
-        """A call goes into the batch that is being written."""
+        """A call goes into the batch that is being written. Sends nothing: the caller may have the lock."""
         with self._lock:
             if waiting is not None:
                 waiting.at = len(self._calls)
                 self._wanted.append(waiting)
             self._calls.append(list(call))
-        if len(self._calls) >= BATCH:
-            self.flush()
 
     def flush(self):
         """Sends what has been recorded, without waiting for it."""
         self._alive()
+        try:
+            self._send_batch()
+        except KeyboardInterrupt:  # perhaps in the middle of a frame
+            self._interrupt()
+            raise
+        if sum(not entry.reply for entry in list(self._log)) > AHEAD:
+            self._finish(lambda: sum(not entry.reply for entry in self._log) <= AHEAD // 2)
+
+    def _send_batch(self):
         with self._sending:
             with self._lock:
+                while self._dropped:
+                    self._calls.append(["drop", None, self._dropped.popleft()])
                 if not self._calls:
                     return
                 calls, blobs, wanted = self._calls, self._blobs, self._wanted
@@ -324,8 +336,6 @@ class Client:
                     protocol.send(connection, entry.text, entry.blobs)
                 except OSError:
                     pass  # it is sent again to the next view
-        if sum(not entry.reply for entry in list(self._log)) > AHEAD:
-            self._finish(lambda: sum(not entry.reply for entry in self._log) <= AHEAD // 2)
 
     def wait(self):
         """Waits until everything that has been recorded is done; raises what has failed."""
@@ -371,7 +381,8 @@ class Client:
             pid, restarts = self._hello["pids"][0], self._restarts
             connected = self._connection is not None
         if connected:
-            os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         self._await(lambda: self._connection and (self._restarts > restarts or not connected), START_SECONDS)
         with self._lock:
             self._raised = None
@@ -397,8 +408,11 @@ class Client:
         return [protocol.encode(value, self._blobs, self._operand) for value in values]
 
     def _recorded(self):
+        """After a call has been recorded, and without the lock: sending takes the other lock first."""
         if self._eager:
             self.wait()
+        elif len(self._calls) >= BATCH:
+            self.flush()
 
     def _operand(self, value):
         if type(value) is remote.RemoteArray:
@@ -513,6 +527,14 @@ class Client:
         page = self.__dict__.get("_page")
         if page:
             _end(page, 0)
+
+
+def _command():
+    from dome.__main__ import find_command
+    try:
+        return find_command()
+    except SystemExit as error:  # which would end a notebook's cell without a word
+        raise errors.Error(str(error)) from None
 
 
 def _end(process, seconds):

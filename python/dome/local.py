@@ -54,8 +54,7 @@ def from_memory(obj, dtype):
                         "texts or times")
     wanted = dtype or dtypes.as_dtype(values.dtype)
     values = np.ascontiguousarray(values).reshape(values.shape)
-    if wanted != values.dtype:
-        values = values.astype(wanted.name)
+    values = values.astype(wanted.name, copy=False)  # also from another order of bytes
     env.note_creation("asarray", values.shape)
     z = array.of(wanted, tuple(values.shape))
     if z._k.size:
@@ -109,7 +108,8 @@ class Local:
         """The part as a memoryview of bytes."""
         self._check()
         bytes_ = self._span[1] * self._x._k.width * self._x._k.dtype.itemsize
-        view = memoryview(ffi.buffer(ffi.cast("char *", self._span[2]), bytes_))
+        memory = ffi.gc(ffi.cast("char *", self._span[2]), lambda _, x=self._x: None)  # the array lives as long as the view
+        view = memoryview(ffi.buffer(memory, bytes_))
         return view if self.writable else view.toreadonly()
 
     def __getitem__(self, key):

@@ -122,7 +122,7 @@ def _free_large(v):
     """At once, if this is the thread that may, and it is between two calls."""
     if _env._ident() == _state.owner and not _state.inside:
         lib.dvec_free(v)
-    elif _state.owner:
+    elif not _state.finished:
         _dead.append(v)
 
 
@@ -137,16 +137,32 @@ def collect():
     _made[:] = [0, 0]
     if _state.size == 1:
         _free_now()
-        if sum(key_bytes(key) * len(pool) for key, pool in _pools.items()) > ROUND_BYTES:
+        if _unused_bytes() > ROUND_BYTES:
             for pool in _pools.values():
                 while pool:
                     lib.dvec_free(pool.pop())
         return
     _round(_numbers, _dead, _reuse)
+    _free_unused()
     if len(_all_scalars) > len(_scalars):
         _round(_all_scalars, _dead_scalars, lambda s, key: _scalars.append(s))
     if _matrices:
         _round(_matrices, _dead_matrices, _free_matrix)
+
+
+def _unused_bytes():
+    return sum(key_bytes(key) * len(pool) for key, pool in _pools.items())
+
+
+def _free_unused():
+    """Vectors of lengths that do not come again are not kept. All tasks have the same ones, and free them in one order."""
+    if _unused_bytes() <= ROUND_BYTES:
+        return
+    unused = {v for pool in _pools.values() for v in pool}
+    for pool in _pools.values():
+        pool.clear()
+    for v in [v for v in _numbers if v in unused]:
+        free(v)
 
 
 def boundary():

@@ -31,8 +31,11 @@ def integers(low, high, shape, *, seed, dtype=dtypes.int64):
     """Random integers from low on, below high; the range is 2^53 at most (NumPy: Generator.integers)."""
     if not 0 < high - low <= 1 << 53:
         raise ValueError("high is more than low, by 2^53 at most")
-    z = elementwise.floor(random(shape, seed=seed) * float(high - low)) + float(low)
-    return array.astype(z, dtype, copy=False)
+    low, dtype = int(low), dtypes.as_dtype(dtype)
+    z = array.astype(elementwise.floor(random(shape, seed=seed) * float(high - low)), dtypes.int64)
+    if low >= 1 << 63:
+        z = array.astype(z, dtypes.uint64)
+    return array.astype(z + low, dtype, copy=False)
 
 
 def permutation(n, *, seed):

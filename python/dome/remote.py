@@ -84,7 +84,7 @@ class RemoteArray:
 
     def __del__(self):
         try:
-            self._client._calls.append(["drop", None, self._number])
+            self._client._dropped.append(self._number)
         except AttributeError:  # it was not made completely, or the interpreter ends
             pass
 

@@ -31,6 +31,7 @@ class Matrix:
     @property
     def nnz(self):
         """The number of entries. Collective."""
+        env.check_thread()
         return lib.dsparse_entries(self._a)
 
     def __matmul__(self, x):

@@ -53,7 +53,7 @@ def _check_value(value):
 
 
 def _integer_sum(x, dtype):
-    """Of integers and masks: exact, then modulo 2^64 as the type has it."""
+    """Of integers and masks: exact; what does not fit into 64 bits is a RangeError, but for uint64, which wraps."""
     if x._k.dtype is dtypes.uint64:  # halves, because the library's sum of them all may be no int64
         low, high = x & 0xffffffff, x >> 32
         value = _check_value(lib.dvec_sum_i64(low._v)) + (_check_value(lib.dvec_sum_i64(high._v)) << 32)
@@ -180,6 +180,9 @@ def var(x, /, *, axis=None, correction=0.0, keepdims=False):
         x = array.astype(x, _F64)
     n = _count(x, axis) - correction
     d = x - mean(x, axis=axis, keepdims=True)
+    if d._k.dtype.kind == "c":
+        from dome import elementwise
+        d = elementwise.abs(d)
     return sum(d * d, axis=axis, keepdims=keepdims) / (float(n) if n > 0 else math.nan)
 
 

@@ -13,17 +13,20 @@ def _pickle():
     return pickle
 
 
-def _buffer(values):
+_LETTERS = {"d": "f", "f": "f", "?": "b", "Zd": "c", "Zf": "c", "c": "u", **dict.fromkeys("bhilqn", "i"),
+            **dict.fromkeys("BHILQN", "u")}
+
+
+def _buffer(values, write=False):
     """A NumPy array or another buffer of numbers: the library's type, the memory, the number of values."""
     view = memoryview(values)
     code = view.format.lstrip("@=<")
     size = view.itemsize
-    letter = {"d": "f", "f": "f", "e": None, "?": "b", "Zd": "c", "Zf": "c", "F": "c", "D": "c"}.get(
-        code, "u" if code.isupper() or code in ("B", "c") else "i")
+    letter = _LETTERS.get(code)
     dtype = dtypes.BY_CODE.get(f"{letter}{size}")
     if dtype is None or not view.c_contiguous:
         raise TypeError(f"no buffer of numbers that lie one behind the other: format {view.format!r}")
-    return dtype, ffi.from_buffer(values), view.nbytes // size
+    return dtype, ffi.from_buffer(values, require_writable=write), view.nbytes // size
 
 
 def bcast(obj, root=0):
@@ -67,7 +70,7 @@ def allreduce(value, op="sum"):
 
 def Allreduce(buffer, op="sum"):
     """The values of a buffer of all tasks combined, in place."""
-    dtype, memory, count = _buffer(buffer)
+    dtype, memory, count = _buffer(buffer, True)
     env.check(lib.dome_allreduce(env.env(), dtype.ctype, memory, count, getattr(lib, "DOME_" + _REDUCTIONS[op])))
 
 
@@ -95,7 +98,7 @@ def Send(buffer, dest, tag=0):
 
 def Recv(buffer, source=ANY_RANK, tag=ANY_TAG):
     """Waits for values of a task, into a buffer; returns how many."""
-    dtype, memory, count = _buffer(buffer)
+    dtype, memory, count = _buffer(buffer, True)
     got = ffi.new("dome_received *")
     env.check(lib.dome_recv(env.env(), source, tag, dtype.ctype, memory, count, got))
     return got.count

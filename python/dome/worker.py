@@ -42,7 +42,7 @@ class Link:
     def __init__(self, folder):
         with open(os.path.join(folder, "secret"), "rb") as file:
             secret = file.read()
-        self.folder, self.socket = folder, socket.socket(socket.AF_UNIX)
+        self.folder, self.socket, self.parent = folder, socket.socket(socket.AF_UNIX), os.getppid()
         self.socket.connect(os.path.join(folder, "socket"))
         if not protocol.same_user(self.socket):
             raise protocol.Closed("the socket belongs to another user")
@@ -62,9 +62,10 @@ class Link:
             self.queue.put(None)
         if state.rank == 0 and not self.leaving.wait(3.0):  # the call under way is of no use to anybody
             shutil.rmtree(self.folder, ignore_errors=True)
-            os.kill(os.getppid(), signal.SIGTERM)
-            time.sleep(0.2)
-            os.kill(os.getppid(), signal.SIGTERM)
+            for _ in range(2):
+                if os.getppid() == self.parent > 1:  # once it has ended, the parent is a process of others
+                    os.kill(self.parent, signal.SIGTERM)
+                    time.sleep(0.2)
 
     def send(self, text, blobs=()):
         with self.lock:
@@ -324,7 +325,7 @@ class Batch:
                 elif kind in ("call", "get", "info", "pull"):
                     encode = self.reference if kind in ("call", "pull") else None
                     self.results[at] = protocol.encode(result, self.out, encode)
-            except Exception as error:
+            except (Exception, SystemExit) as error:  # exit() in a cell ends the cell
                 lib.dome_error_clear(state.env)
                 if self.error is None and not isinstance(error, Failed):
                     self.error = (at, error)

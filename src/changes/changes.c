@@ -54,6 +54,13 @@ static void forget_last(void)
     state.last_file = NULL;
 }
 
+static bool is_file(const char *file)
+{
+    if (!file)
+        fail_with("the name of the file is NULL");
+    return file != NULL;
+}
+
 int dome_delta_memory(void *memory, size_t bytes, unsigned unit)
 {
     if (unit != 1 && unit != 2 && unit != 4 && unit != 8)
@@ -135,6 +142,8 @@ int dome_delta_stop(void)
 int dome_delta_save(const char *file)
 {
     char *why = NULL;
+    if (!is_file(file))
+        return -1;
     if (state.recovering)
         return fail(g_strdup_printf("%s is not saved: the program recovers, and its next start injects %s", file,
                                     state.recovering[state.next]));
@@ -168,6 +177,8 @@ static char *unfit(const dome_changes *changes, const char *file)
 int dome_delta_inject(const char *file)
 {
     char *why = NULL;
+    if (!is_file(file))
+        return -1;
     dome_changes *changes = dome__changes_read(file, &why);
     if (changes)
         why = unfit(changes, file);
@@ -182,6 +193,8 @@ int dome_delta_inject(const char *file)
 int dome_delta_merge(const char *into, const char *file)
 {
     char *why = NULL;
+    if (!is_file(into) || !is_file(file))
+        return -1;
     dome_changes *first = dome__changes_read(into, &why), *second = first ? dome__changes_read(file, &why) : NULL;
     const char *unlike = second ? dome__changes_merge(first, second) : NULL;
     if (unlike)
@@ -195,8 +208,11 @@ int dome_delta_merge(const char *into, const char *file)
 
 int dome_delta_recover(const char *const *files, size_t count)
 {
-    if (count == 0)
+    if (count == 0 || !files)
         return fail_with("there is no file to recover from");
+    for (size_t k = 0; k < count; k++)
+        if (!is_file(files[k]))
+            return -1;
     untrack_all();
     g_strfreev(state.recovering);
     state.recovering = g_new0(char *, count + 1);

@@ -189,10 +189,16 @@ const char *dome__memory_replace(dome_memory *memory, void *at, bool keep)
     return NULL;
 }
 
-void dome__memory_copy_here(const dome_memory *memory)
+/* Not a private mapping of the file: until the child wrote a page, it would see what its parent writes. */
+const char *dome__memory_copy_here(const dome_memory *memory)
 {
-    const int flags = MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED;
-    mmap(memory->data, memory->bytes, PROT_READ | PROT_WRITE, flags, memory->descriptor, 0); /* or an access ends the process */
+    const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+    if (mmap(memory->data, memory->bytes, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED)
+        return g_strerror(errno);
+    off_t at = lseek(memory->descriptor, 0, SEEK_DATA), end = 0; /* what was never touched is a hole */
+    for (; at >= 0 && (end = lseek(memory->descriptor, at, SEEK_HOLE)) >= 0; at = lseek(memory->descriptor, end, SEEK_DATA))
+        memcpy(memory->data + at, memory->alias + at, (size_t)(end - at));
+    return errno == ENXIO ? NULL : g_strerror(errno);
 }
 
 void dome__memory_taken(dome_memory *memory)

@@ -33,8 +33,9 @@ dome_memory *dome__memory_attach(const dome_memory_offer *offer, const char **wh
 const char *dome__memory_place(dome_memory *memory, void *at);
 
 /* Moves data to this address, a multiple of the page, in the place of what is there, in one step; keep: with the contents of
- * that. Otherwise as dome__memory_place. What other threads write there meanwhile may be lost. A process made by fork has a copy
- * of its own there, if the descriptor is still open. */
+ * that. Otherwise as dome__memory_place. What other threads write there meanwhile may be lost. If it has rights (below) and the
+ * descriptor is still open, a process made by fork has a copy of its own there, as of the call. The parent waits until it is
+ * made; fork must be called on a stack that is elsewhere. */
 const char *dome__memory_replace(dome_memory *memory, void *at, bool keep);
 
 /* All tasks that were to attach have done so: closes the descriptor. */
@@ -43,7 +44,7 @@ void dome__memory_taken(dome_memory *memory);
 /* Unmaps it. Other tasks keep it. NULL is allowed. */
 void dome__memory_free(dome_memory *memory);
 
-/* A process made by fork has the alias alone: an access to data ends it by SIGSEGV. */
+/* But for dome__memory_replace, a process made by fork has the alias alone: an access to data ends it by SIGSEGV. */
 void *dome__memory_data(const dome_memory *memory);
 void *dome__memory_alias(const dome_memory *memory);
 

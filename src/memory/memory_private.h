@@ -32,8 +32,8 @@ struct dome_memory {
     int userfault, pagemap; /* -1: none */
 };
 
-/* In a process made by fork: data becomes a copy of the memory, which is this process's own. */
-void dome__memory_copy_here(const dome_memory *memory);
+/* In a process made by fork: data becomes a copy of the memory, which is this process's own. Returns NULL, or why not. */
+const char *dome__memory_copy_here(const dome_memory *memory);
 
 /* Ends what rights.c began. */
 void dome__memory_end_rights(dome_memory *memory);

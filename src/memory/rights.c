@@ -5,10 +5,13 @@
 #include "system/say.h"
 #include "system/thread.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <glib.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /* ---- the memories with rights, for the fault handler, which takes no lock to read this ---- */
 
@@ -38,7 +41,45 @@ static place *place_of(piece *p, const char *data)
     return NULL;
 }
 
-/* A process made by fork does not have the mappings, and must not change its parent's by userfaultfd. */
+static void cannot_go_on(const char *why)
+{
+    dome__say_at_once("memory that tasks share cannot be accessed: %s", why);
+    abort();
+}
+
+/* ---- a process made by fork ---- */
+
+/* Its parent waits until it has copied what it is to have. One fork at a time: the table's lock is held. */
+static struct {
+    bool copies;
+    int ends[2];
+} child = {.ends = {-1, -1}};
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&table_lock);
+    child.copies = false;
+    for (piece *p = &table; p; p = p->next)
+        for (int k = 0; k < PLACES; k++)
+            child.copies |= p->places[k].data && ((dome_memory *)p->places[k].memory)->replaces;
+    if (child.copies && pipe2(child.ends, O_CLOEXEC) < 0)
+        cannot_go_on(g_strerror(errno));
+}
+
+/* A child that ends before it has copied closes its end. */
+static void after_fork(void)
+{
+    char byte;
+    if (child.copies) {
+        close(child.ends[1]);
+        while (read(child.ends[0], &byte, 1) < 0 && errno == EINTR)
+            continue;
+        close(child.ends[0]);
+    }
+    pthread_mutex_unlock(&table_lock);
+}
+
+/* It does not have the mappings, and must not change its parent's by userfaultfd. */
 static void forget_all(void)
 {
     for (piece *p = &table; p; p = p->next)
@@ -46,22 +87,38 @@ static void forget_all(void)
             const dome_memory *memory = p->places[k].data ? p->places[k].memory : NULL;
             if (memory && memory->here) /* it is the child's own */
                 mprotect(memory->data, memory->bytes, PROT_READ | PROT_WRITE);
-            if (memory && memory->replaces)
-                dome__memory_copy_here(memory);
+            const char *why = memory && memory->replaces ? dome__memory_copy_here(memory) : NULL;
+            if (why)
+                cannot_go_on(why);
             atomic_store(&p->places[k].data, NULL);
         }
 }
 
-static void forget_in_children(void)
+static void begin_child(void)
 {
-    pthread_atfork(NULL, NULL, forget_all);
+    forget_all();
+    if (child.copies) {
+        const bool told = write(child.ends[1], "", 1) == 1;
+        close(child.ends[0]);
+        close(child.ends[1]);
+        if (!told)
+            cannot_go_on("its parent is gone");
+    }
+    pthread_mutex_unlock(&table_lock);
 }
+
+static void take_care_of_forks(void)
+{
+    pthread_atfork(before_fork, after_fork, begin_child);
+}
+
+/* ---- entering the table, and leaving it ---- */
 
 static void enter(dome_memory *memory)
 {
     place *found = NULL;
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, forget_in_children);
+    pthread_once(&once, take_care_of_forks);
     for (piece *p = &table; !(found = place_of(p, NULL)); p = p->next)
         if (!p->next)
             p->next = g_new0(piece, 1);
@@ -179,12 +236,6 @@ static const char *reopen(dome_memory *memory, size_t page, bool write)
     if (p->open >= (write ? DOME_ACCESS_WRITE : DOME_ACCESS_READ)) /* as the tracker thinks, but the kernel took the page away */
         p->open = DOME_ACCESS_NONE;
     return set_run(memory, page, 1, wanted(memory, page));
-}
-
-static void cannot_go_on(const char *why)
-{
-    dome__say_at_once("memory that tasks share cannot be accessed: %s", why);
-    abort();
 }
 
 /* Rights ended while this access faulted: it is repeated, unless it faults again and again, for another reason. */

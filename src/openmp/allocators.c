@@ -28,8 +28,6 @@ typedef struct block {
     allocator *of;
 } block;
 
-static uintptr_t default_allocator = DEFAULT_ALLOCATOR;
-
 static allocator *own(uintptr_t handle)
 {
     return handle > LAST_PREDEFINED ? (allocator *)handle : NULL;
@@ -62,12 +60,12 @@ void omp_destroy_allocator(uintptr_t handle)
 
 void omp_set_default_allocator(uintptr_t handle)
 {
-    default_allocator = handle ? handle : DEFAULT_ALLOCATOR;
+    dome__omp_self()->variables.allocator = handle ? handle : DEFAULT_ALLOCATOR;
 }
 
 uintptr_t omp_get_default_allocator(void)
 {
-    return default_allocator;
+    return dome__omp_self()->variables.allocator;
 }
 
 static void *take(size_t alignment, size_t bytes, allocator *a)
@@ -89,7 +87,7 @@ void *omp_aligned_alloc(size_t alignment, size_t bytes, uintptr_t handle)
 {
     if (!bytes)
         return NULL;
-    allocator *a = own(handle ? handle : default_allocator);
+    allocator *a = own(handle ? handle : omp_get_default_allocator());
     if (a && a->alignment > alignment)
         alignment = a->alignment;
     void *memory = take(alignment, bytes, a);

@@ -1,5 +1,6 @@
 /* The calls of -fno-inline-atomics. An update goes in turn and publishes what the thread wrote before; loads and stores are never
- * held back. With one task the operation is the processor's. */
+ * held back. */
+#include <pthread.h>
 #include <string.h>
 
 #include "openmp/spin.h"
@@ -49,25 +50,77 @@ static uint128_t combined(operation o, uint128_t a, uint128_t b)
     }
 }
 
-/* Any operation on at most 16 bytes, or a load, store, exchange or comparison of any number. */
-static bool perform(void *argument)
+/* Threads that the program has created run beside this one, so the operation is the processor's where it has one... */
+#define PERFORM(bytes, type)                                                                                                     \
+    static void perform_##bytes(action *a)                                                                                       \
+    {                                                                                                                            \
+        type *at = (type *)(uintptr_t)a->at, operand = 0, before = 0;                                                            \
+        if (a->operation != LOAD)                                                                                                \
+            memcpy(&operand, a->operand, bytes);                                                                                 \
+        if (a->operation == STORE) {                                                                                             \
+            __atomic_store_n(at, operand, __ATOMIC_SEQ_CST);                                                                     \
+            return;                                                                                                              \
+        }                                                                                                                        \
+        if (a->operation == COMPARE) {                                                                                           \
+            memcpy(&before, a->result, bytes);                                                                                   \
+            a->equal = __atomic_compare_exchange_n(at, &before, operand, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);             \
+        } else {                                                                                                                 \
+            before = __atomic_load_n(at, __ATOMIC_SEQ_CST);                                                                      \
+            while (a->operation != LOAD &&                                                                                       \
+                   !__atomic_compare_exchange_n(at, &before, (type)combined(a->operation, before, operand), false,               \
+                                                __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))                                             \
+                continue;                                                                                                        \
+        }                                                                                                                        \
+        memcpy(a->result, &before, bytes);                                                                                       \
+    }
+
+PERFORM(1, uint8_t)
+PERFORM(2, uint16_t)
+PERFORM(4, uint32_t)
+PERFORM(8, uint64_t)
+
+/* ... and one at a time of the others: any operation on 16 bytes, or a load, store, exchange or comparison of any number. */
+static void perform_locked(action *a)
 {
-    action *a = argument;
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     void *at = (void *)(uintptr_t)a->at;
+    pthread_mutex_lock(&lock);
     if (a->operation == COMPARE) {
         a->equal = !memcmp(at, a->result, a->bytes);
         memcpy(a->equal ? at : a->result, a->equal ? a->operand : at, a->bytes);
-        return true;
+    } else {
+        uint128_t result = 0;
+        if (a->operation >= ADD)
+            result = combined(a->operation, value_of(at, a->bytes), value_of(a->operand, a->bytes));
+        if (a->result)
+            memcpy(a->result, at, a->bytes);
+        if (a->operation >= ADD)
+            memcpy(at, &result, a->bytes);
+        else if (a->operation != LOAD)
+            memcpy(at, a->operand, a->bytes);
     }
-    uint128_t result = 0;
-    if (a->operation >= ADD)
-        result = combined(a->operation, value_of(at, a->bytes), value_of(a->operand, a->bytes));
-    if (a->result)
-        memcpy(a->result, at, a->bytes);
-    if (a->operation >= ADD)
-        memcpy(at, &result, a->bytes);
-    else if (a->operation != LOAD)
-        memcpy(at, a->operand, a->bytes);
+    pthread_mutex_unlock(&lock);
+}
+
+static bool perform(void *argument)
+{
+    action *a = argument;
+    switch (a->bytes && (uintptr_t)a->at % a->bytes == 0 ? a->bytes : 0) {
+    case 1:
+        perform_1(a);
+        break;
+    case 2:
+        perform_2(a);
+        break;
+    case 4:
+        perform_4(a);
+        break;
+    case 8:
+        perform_8(a);
+        break;
+    default:
+        perform_locked(a);
+    }
     return true;
 }
 
@@ -90,7 +143,7 @@ static void looked(dome_omp_thread *t, const action *a, const void *found)
     dome__omp_looked(t, a->at, (uint64_t)value_of(found, a->bytes < 8 ? a->bytes : 8));
 }
 
-/* What all calls do; updates of one task are done by the caller. */
+/* What all calls do. */
 static void act(action *a)
 {
     dome_omp_thread *t = dome__omp_self();

@@ -1,6 +1,5 @@
 #include "openmp/barrier.h"
 #include "openmp/task.h"
-#include "openmp/team.h"
 
 bool dome__omp_barrier(void)
 {
@@ -11,6 +10,17 @@ bool dome__omp_barrier(void)
         return t->team->cancelled;
     dome__omp_give_way(t, DOME_OMP_ARRIVED);
     return t->cancelled;
+}
+
+unsigned dome__omp_row_next(dome_omp_thread *t, dome_omp_row *row, unsigned slots)
+{
+    if (row->barrier == t->barrier && row->loops == slots) {
+        t->barrier++;
+        dome__omp_give_way(t, DOME_OMP_ARRIVED);
+    }
+    if (row->barrier != t->barrier)
+        *row = (dome_omp_row){.barrier = t->barrier};
+    return row->loops++;
 }
 
 void GOMP_barrier(void)

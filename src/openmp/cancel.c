@@ -53,7 +53,10 @@ static bool is_cancelled(int which, bool set)
         return taskgroup_is_cancelled(t, set);
     if (!dome__omp_has_others(t))
         return alone_is_cancelled(t, which, set);
-    look l = {.which = which, .region = t->team->serial, .construct = (t->team->serial << 24 | t->barrier) + 1, .set = set};
+    look l = {.which = which,
+              .region = t->team->serial,
+              .construct = (t->team->serial << DOME_OMP_SERIAL_SHIFT | t->barrier) + 1,
+              .set = set};
     dome__omp_try(set ? DOME_OMP_AT_ONCE : DOME_OMP_LOOK, look_or_set, &l);
     return l.cancelled;
 }

@@ -24,6 +24,7 @@ typedef struct dome_omp_loop {
     bool has_chunk;
     bool ordered;
     uint64_t construct; /* its number among the constructs of the region */
+    unsigned slot;      /* ordered and doacross loops: which of the team's words are its own */
 } dome_omp_loop;
 
 /* The iterations [*from, *to) of the next chunk of thread `number` of `threads`. False: it has none. */

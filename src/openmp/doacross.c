@@ -1,9 +1,10 @@
 #include "openmp/doacross.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "openmp/barrier.h"
 #include "openmp/shared.h"
 #include "openmp/turn.h"
 
@@ -13,62 +14,69 @@ void dome__omp_doacross_begin(dome_omp_thread *t, unsigned dimensions, const uin
 {
     if (dimensions > DOME_OMP_DIMENSIONS)
         dome__omp_die("OpenMP: ordered(%u) is too deep; the most is %d", dimensions, DOME_OMP_DIMENSIONS);
-    if (!t->doacross && !(t->doacross = malloc(sizeof *t->doacross)))
-        dome__omp_die("OpenMP: no memory for a doacross loop");
-    t->doacross->dimensions = dimensions;
-    memcpy(t->doacross->counts, counts, dimensions * sizeof *counts);
-}
-
-/* What thread `of` has posted in this loop: the first one that comes clears what an earlier loop has left. */
-static uint64_t *word_of(uint64_t construct, unsigned of)
-{
-    dome_omp_shared *s = dome__omp_shared();
-    uint64_t slot = construct % DOME_OMP_DOACROSS_SLOTS;
-    if (s->doacross_of[slot] != construct) {
-        memset(s->doacross[slot], 0, sizeof s->doacross[slot]);
-        s->doacross_of[slot] = construct;
-    }
-    return &s->doacross[slot][of];
+    if (!dome__omp_has_others(t))
+        return;
+    t->doacross.dimensions = dimensions;
+    memcpy(t->doacross.counts, counts, dimensions * sizeof *counts);
+    t->loop.slot = dome__omp_row_next(t, &t->doacross_row, DOME_OMP_DOACROSS_SLOTS);
 }
 
 typedef struct place {
     uint64_t construct, iteration;
-    unsigned thread;
+    unsigned slot, thread;
 } place;
+
+/* What the thread has posted in this loop: the first one that comes clears what an earlier loop has left. */
+static uint64_t *word_of(const place *p)
+{
+    dome_omp_shared *s = dome__omp_shared();
+    if (s->doacross_of[p->slot] != p->construct) {
+        memset(s->doacross[p->slot], 0, sizeof s->doacross[p->slot]);
+        s->doacross_of[p->slot] = p->construct;
+    }
+    return &s->doacross[p->slot][p->thread];
+}
 
 static bool post(void *argument)
 {
     const place *p = argument;
-    *word_of(p->construct, p->thread) = p->iteration + 1;
+    *word_of(p) = p->iteration + 1;
     return true;
 }
 
 static bool is_posted(void *argument)
 {
     const place *p = argument;
-    return *word_of(p->construct, p->thread) > p->iteration;
+    return *word_of(p) > p->iteration;
+}
+
+static place place_of(const dome_omp_thread *t, unsigned thread, const uint64_t *at)
+{
+    const dome_omp_doacross *d = &t->doacross;
+    place p = {.construct = t->loop.construct, .slot = t->loop.slot, .thread = thread};
+    for (unsigned k = 0; k < d->dimensions; k++)
+        p.iteration = p.iteration * d->counts[k] + at[k];
+    return p;
 }
 
 static void post_of(dome_omp_thread *t, const uint64_t *at)
 {
-    const dome_omp_doacross *d = t->doacross;
-    place p = {.construct = t->loop.construct, .thread = t->number};
-    for (unsigned k = 0; k < d->dimensions; k++)
-        p.iteration = p.iteration * d->counts[k] + at[k];
-    if (dome__omp_has_others(t))
-        dome__omp_try(DOME_OMP_AT_ONCE, post, &p);
+    if (!dome__omp_has_others(t))
+        return;
+    place p = place_of(t, t->number, at);
+    dome__omp_try(DOME_OMP_AT_ONCE, post, &p);
 }
 
 static void wait_for(dome_omp_thread *t, const uint64_t *at)
 {
-    const dome_omp_doacross *d = t->doacross;
-    if (!dome__omp_has_others(t))
+    place p = place_of(t, dome__omp_loop_owner(&t->loop, at[0], t->team->size), at);
+    if (p.thread == t->number) /* its own are done in their order */
         return;
-    place p = {.construct = t->loop.construct, .thread = dome__omp_loop_owner(&t->loop, at[0], t->team->size)};
-    for (unsigned k = 0; k < d->dimensions; k++)
-        p.iteration = p.iteration * d->counts[k] + at[k];
-    if (p.thread != t->number) /* its own are done in their order */
-        dome__omp_until(DOME_OMP_LOOK, is_posted, &p, "an iteration of a doacross loop; its counts are", d->counts);
+    if (dome__omp_tasks.size == 1 && is_posted(&p))
+        return;
+    char what[96]; /* it stands while the thread waits */
+    snprintf(what, sizeof what, "iteration %llu of a doacross loop, which is thread %u's", (ull)p.iteration, p.thread);
+    dome__omp_until(DOME_OMP_LOOK, is_posted, &p, what, NULL);
 }
 
 void GOMP_doacross_post(long *at)
@@ -85,10 +93,12 @@ void GOMP_doacross_ull_post(ull *at)
     void name(type first, ...)                                                                                                   \
     {                                                                                                                            \
         dome_omp_thread *t = dome__omp_self();                                                                                   \
+        if (!dome__omp_has_others(t))                                                                                            \
+            return;                                                                                                              \
         uint64_t at[DOME_OMP_DIMENSIONS] = {(uint64_t)first};                                                                    \
         va_list rest;                                                                                                            \
         va_start(rest, first);                                                                                                   \
-        for (unsigned k = 1; k < t->doacross->dimensions; k++)                                                                   \
+        for (unsigned k = 1; k < t->doacross.dimensions; k++)                                                                    \
             at[k] = (uint64_t)va_arg(rest, type);                                                                                \
         va_end(rest);                                                                                                            \
         wait_for(t, at);                                                                                                         \

@@ -5,13 +5,6 @@
 
 #include "openmp/team.h"
 
-enum { DOME_OMP_DIMENSIONS = 30 };
-
-typedef struct dome_omp_doacross {
-    unsigned dimensions;
-    uint64_t counts[DOME_OMP_DIMENSIONS];
-} dome_omp_doacross;
-
 /* After the beginning of the loop over the first dimension. */
 void dome__omp_doacross_begin(dome_omp_thread *t, unsigned dimensions, const uint64_t *counts);
 

@@ -12,9 +12,14 @@
 enum { DEFAULT_THREADS = 64 };
 
 static dome_omp_environment environment = {
-    .variables =
-        {.threads = DEFAULT_THREADS, .schedule = DOME_OMP_DYNAMIC, .chunk = 1, .active_levels = 1, .thread_limit = INT32_MAX},
+    .variables = {.threads = DEFAULT_THREADS,
+                  .schedule = DOME_OMP_DYNAMIC,
+                  .chunk = 1,
+                  .active_levels = 1,
+                  .thread_limit = INT32_MAX,
+                  .allocator = 1},
     .stack_bytes = DOME_OMP_STACK_BYTES,
+    .league = {.size = 1},
 };
 
 static const char *after_spaces(const char *text)
@@ -177,9 +182,9 @@ static void read_all(void)
     if (read_number("OMP_THREAD_LIMIT", 1, INT32_MAX, &limit))
         environment.variables.thread_limit = (unsigned)limit;
     if (read_number("OMP_NUM_TEAMS", 1, INT32_MAX, &teams))
-        environment.teams = (unsigned)teams;
+        environment.league.teams = (unsigned)teams;
     if (read_number("OMP_TEAMS_THREAD_LIMIT", 1, INT32_MAX, &teams_limit))
-        environment.teams_thread_limit = (unsigned)teams_limit;
+        environment.league.thread_limit = (unsigned)teams_limit;
     if (read_number("OMP_MAX_TASK_PRIORITY", 0, INT32_MAX, &priority))
         environment.max_task_priority = (int)priority;
     const char *display = getenv("OMP_DISPLAY_ENV");
@@ -231,8 +236,8 @@ void dome__omp_environment_display(bool verbose)
     show("OMP_WAIT_POLICY", "PASSIVE");
     show("OMP_THREAD_LIMIT", "%u", v->thread_limit);
     show("OMP_MAX_ACTIVE_LEVELS", "%d", v->active_levels);
-    show("OMP_NUM_TEAMS", "%u", environment.teams);
-    show("OMP_TEAMS_THREAD_LIMIT", "%u", environment.teams_thread_limit);
+    show("OMP_NUM_TEAMS", "%u", environment.league.teams);
+    show("OMP_TEAMS_THREAD_LIMIT", "%u", environment.league.thread_limit);
     show("OMP_CANCELLATION", "%s", environment.cancellation ? "TRUE" : "FALSE");
     show("OMP_DEFAULT_DEVICE", "0");
     show("OMP_MAX_TASK_PRIORITY", "%d", environment.max_task_priority);

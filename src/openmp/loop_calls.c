@@ -3,6 +3,7 @@
 #include "openmp/doacross.h"
 #include "openmp/ordered_loop.h"
 #include "openmp/reduction.h"
+#include "openmp/shared.h"
 #include "openmp/team.h"
 
 typedef unsigned long long ull;
@@ -47,6 +48,8 @@ static bool begin(asked a, uint64_t first, uint64_t step, uint64_t count, uint64
                           .chunk = (int64_t)a.chunk > 0 ? a.chunk : 0,
                           .schedule = a.schedule,
                           .ordered = a.ordered};
+    if (a.ordered && dome__omp_has_others(t))
+        loop.slot = dome__omp_row_next(t, &t->ordered_row, DOME_OMP_ORDERED_SLOTS);
     dome__omp_loop_begin(t, &loop);
     return start ? next(t, start, end) : true;
 }

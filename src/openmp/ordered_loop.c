@@ -6,7 +6,7 @@
 /* The word of the loop. Loops that follow each other without a barrier have different ones. */
 static dome_omp_slot *word_of(const dome_omp_loop *loop)
 {
-    return &dome__omp_shared()->ordered[loop->construct % DOME_OMP_ORDERED_SLOTS];
+    return &dome__omp_shared()->ordered[loop->slot];
 }
 
 static bool may(void *argument)

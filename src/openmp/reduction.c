@@ -115,15 +115,15 @@ void GOMP_task_reduction_remap(size_t count, size_t with_original, void **addres
 /* ---- what the threads of a construct have in common: thread 0 makes it, and all meet before they use it ---- */
 
 /* What thread 0 has put into the construct's slot; its own argument, for others 0. */
-static uintptr_t of_first(dome_omp_thread *t, dome_omp_slot *slots, uintptr_t made)
+static uintptr_t of_first(dome_omp_thread *t, uint64_t *slots, uintptr_t made)
 {
-    dome_omp_slot *slot = &slots[t->loop.construct % DOME_OMP_ORDERED_SLOTS];
+    uint64_t *slot = &slots[t->barrier % DOME_OMP_MADE_SLOTS];
     if (!dome__omp_has_others(t))
         return made;
     if (t->number == 0)
-        *slot = (dome_omp_slot){t->loop.construct, made};
+        *slot = made;
     dome__omp_barrier();
-    return (uintptr_t)slot->value;
+    return (uintptr_t)*slot;
 }
 
 static void enter_reductions(dome_omp_thread *t, uintptr_t *reductions)

@@ -3,12 +3,14 @@
 #ifndef DOME_SRC_OPENMP_SHARED_H
 #define DOME_SRC_OPENMP_SHARED_H
 
+#include "openmp/icv.h"
 #include "openmp/places.h"
 #include "openmp/tasks.h"
 
 enum {
     DOME_OMP_ORDERED_SLOTS = 64, /* ordered loops that threads are in at the same time, in a row of nowait */
     DOME_OMP_DOACROSS_SLOTS = 4,
+    DOME_OMP_MADE_SLOTS = 2, /* for what thread 0 makes before a barrier and others look at after it, before the next one */
     DOME_OMP_USED = 4096,
     DOME_OMP_MAX_TASKS = 512,
 };
@@ -25,8 +27,10 @@ typedef struct dome_omp_shared {
     uint64_t turn;              /* the task that has it */
     uint64_t round;             /* turn.c */
     dome_omp_slot ordered[DOME_OMP_ORDERED_SLOTS];
-    dome_omp_slot memory[DOME_OMP_ORDERED_SLOTS]; /* of work-sharing constructs: address */
-    dome_omp_slot reductions[DOME_OMP_ORDERED_SLOTS];
+    uint64_t memory[DOME_OMP_MADE_SLOTS]; /* of work-sharing constructs: address */
+    uint64_t reductions[DOME_OMP_MADE_SLOTS];
+    dome_omp_variables variables; /* with which the region's threads begin */
+    dome_omp_league league;
     uint64_t doacross_of[DOME_OMP_DOACROSS_SLOTS];
     uint64_t doacross[DOME_OMP_DOACROSS_SLOTS][DOME_OMP_MAX_THREADS];
     uint64_t arrived[DOME_OMP_MAX_TASKS]; /* the interval whose barrier a task has reached */

@@ -1,6 +1,5 @@
 #include "openmp/task.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "openmp/memory_openmp.h"
@@ -134,9 +133,7 @@ void GOMP_taskyield(void)
 
 void dome__omp_taskgroup_start(dome_omp_thread *t)
 {
-    dome_omp_taskgroup *group = malloc(sizeof *group);
-    if (!group)
-        dome__omp_die("OpenMP: no memory for a taskgroup");
+    dome_omp_taskgroup *group = dome__omp_allocate(sizeof *group, _Alignof(dome_omp_taskgroup));
     *group = (dome_omp_taskgroup){.outer = t->taskgroup, .reductions = t->taskgroup ? t->taskgroup->reductions : NULL};
     t->taskgroup = group;
 }
@@ -146,7 +143,7 @@ void dome__omp_taskgroup_end(dome_omp_thread *t)
     dome_omp_taskgroup *group = t->taskgroup;
     dome__omp_tasks_finish(t);
     t->taskgroup = group->outer;
-    free(group);
+    dome__omp_release(group);
 }
 
 void GOMP_taskgroup_start(void)

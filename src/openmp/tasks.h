@@ -16,7 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { DOME_OMP_FORK_WORDS = 12 };
+/* Of the words of a fork one has a meaning here: the address of the region's argument, in the frame that begins regions. */
+enum { DOME_OMP_FORK_WORDS = 12, DOME_OMP_FORK_DATA = 1 };
 
 /* A parallel region as all tasks begin it. */
 typedef struct dome_omp_fork {

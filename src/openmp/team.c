@@ -1,5 +1,6 @@
 #include "openmp/team.h"
 
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "openmp/icv.h"
+#include "openmp/memory_openmp.h"
 #include "openmp/shared.h"
 #include "openmp/turn.h"
 #include "system/say.h"
@@ -15,7 +17,8 @@ dome_omp_thread dome__omp_threads[DOME_OMP_MAX_THREADS];
 dome_omp_thread *dome__omp_running;
 
 /* What the words of a fork mean. */
-enum { FUNCTION, DATA, THREADS, FLOAT_MODES, SCHEDULE, STEP_START, STEP, COUNT, CHUNK, ICV_THREADS, ICV_SCHEDULE, SERIAL };
+enum { FUNCTION, DATA, THREADS, FLOAT_MODES, SCHEDULE, STEP_START, STEP, COUNT, CHUNK, SERIAL };
+_Static_assert((int)DATA == (int)DOME_OMP_FORK_DATA, "tasks.h");
 
 static struct {
     dome_omp_team first, team; /* of thread 0 alone; of the region */
@@ -104,6 +107,13 @@ static void start_alone(void)
     dome__omp_running = &dome__omp_threads[0];
 }
 
+static bool strangers;
+
+bool dome__omp_strangers(void)
+{
+    return __atomic_load_n(&strangers, __ATOMIC_RELAXED);
+}
+
 dome_omp_thread *dome__omp_stranger(void)
 {
     static __thread dome_omp_thread *own;
@@ -116,6 +126,7 @@ dome_omp_thread *dome__omp_stranger(void)
         own = calloc(1, sizeof *own);
         if (!own)
             dome__omp_die("OpenMP: no memory for a thread that the program has created");
+        __atomic_store_n(&strangers, true, __ATOMIC_RELAXED);
         alone.size = 1;
         own->team = &alone;
         own->variables = dome__omp_environment()->variables;
@@ -186,7 +197,7 @@ static counts run_threads(void)
     counts now = {0};
     for (unsigned k = here.begin; k < here.end; k++) {
         dome_omp_thread *t = &dome__omp_threads[k];
-        if (t->state == DOME_OMP_BLOCKED && dome__omp_tasks.size == 1 && t->attempt(t->argument))
+        if (t->state == DOME_OMP_BLOCKED && dome__omp_tasks.size == 1 && dome__omp_make(t->attempt, t->argument))
             t->state = DOME_OMP_READY;
         if (t->state == DOME_OMP_READY) {
             run(t);
@@ -248,9 +259,12 @@ static void stuck(void)
 {
     for (unsigned k = here.begin; k < here.end; k++) {
         const dome_omp_thread *t = &dome__omp_threads[k];
+        char where[24] = "";
+        if (t->waiting_for)
+            snprintf(where, sizeof where, "%p", t->waiting_for);
         if (t->state == DOME_OMP_BLOCKED)
-            dome__omp_die("OpenMP: all threads wait, so none goes on: thread %u of %u waits for %s at %p", k, here.team.size,
-                          t->waits, t->waiting_for);
+            dome__omp_die("OpenMP: all threads wait, so none goes on: thread %u of %u waits for %s%s%s", k, here.team.size,
+                          t->waits, where[0] ? " at " : "", where);
     }
     abort();
 }
@@ -266,8 +280,12 @@ static void run_region(void)
             continue;
         if (dome__omp_tasks.size == 1 && (now.ready || (now.blocked && now.ran)))
             continue; /* what one of them has done may be what others wait for */
-        if (now.blocked && dome__omp_tasks.size == 1)
-            stuck();
+        if (now.blocked && dome__omp_tasks.size == 1) {
+            if (!dome__omp_strangers())
+                stuck();
+            sched_yield();
+            continue;
+        }
         if (now.blocked || now.ready)
             dome__omp_order_wait(seen);
         else if (meet(&now, &barriers))
@@ -304,14 +322,40 @@ unsigned dome__omp_team_size(dome_omp_thread *t, unsigned threads)
     unsigned size = threads ? threads : t->variables.threads;
     if (size > t->variables.thread_limit)
         size = t->variables.thread_limit;
+    const unsigned tasks = (unsigned)dome__omp_tasks.size, most = DOME_OMP_MAX_THREADS - (tasks > 1 ? tasks : 0);
     static bool told;
-    if (size > DOME_OMP_MAX_THREADS) {
+    if (size > most) { /* the last places are the tasks' own */
         if (!told)
-            dome__say_at_once("OpenMP: a region asks for %u threads and gets %d", size, DOME_OMP_MAX_THREADS);
+            dome__say_at_once("OpenMP: a region asks for %u threads and gets %u", size, most);
         told = true;
-        size = DOME_OMP_MAX_THREADS;
+        size = most;
     }
     return size;
+}
+
+/* What the thread goes on with after the region. */
+static void keep_position(const dome_omp_thread *t, dome_omp_team *in)
+{
+    in->number = t->number;
+    in->final = t->final;
+    in->construct = t->construct;
+    in->barrier = t->barrier;
+    in->loop = t->loop;
+    in->taskgroup = t->taskgroup;
+    in->variables = t->variables;
+}
+
+static void leave_team(dome_omp_thread *t)
+{
+    const dome_omp_team *team = t->team;
+    t->number = team->number;
+    t->final = team->final;
+    t->construct = team->construct;
+    t->barrier = team->barrier;
+    t->loop = team->loop;
+    t->taskgroup = team->taskgroup;
+    t->variables = team->variables;
+    t->team = team->outer;
 }
 
 static void begin_thread(dome_omp_thread *t, unsigned number, const dome_omp_variables *variables, const dome_omp_loop *loop)
@@ -320,8 +364,9 @@ static void begin_thread(dome_omp_thread *t, unsigned number, const dome_omp_var
     t->state = DOME_OMP_READY;
     t->team = &here.team;
     t->variables = *variables;
-    t->construct = here.serial << 24;
+    t->construct = here.serial << DOME_OMP_SERIAL_SHIFT;
     t->barrier = 0;
+    t->ordered_row = t->doacross_row = (dome_omp_row){0};
     t->final = t->cancelled = t->passes = t->refused = false;
     t->taskgroup = NULL;
     t->spins = t->entries = 0;
@@ -356,8 +401,18 @@ static void begin_here(const dome_omp_fork *fork, const dome_omp_team *outer, co
     dome__omp_order_begin(fork->place, here.begin, here.end);
 }
 
-static void fork_call(void *fork)
+/* Threads are made here, not on thread 0's stack: pthread_create blocks signals, and a page of that stack may have to be fetched.
+ * Other tasks get thread 0's variables by words that are written when they have changed. */
+static void fork_call(void *argument)
 {
+    const dome_omp_fork *fork = argument;
+    dome_omp_shared *s = dome__omp_shared();
+    dome__omp_threads_make((unsigned)fork->words[THREADS]);
+    const dome_omp_league *league = &dome__omp_environment()->league;
+    if (memcmp(&s->variables, &here.team.variables, sizeof s->variables))
+        s->variables = here.team.variables;
+    if (memcmp(&s->league, league, sizeof *league))
+        s->league = *league;
     dome__omp_tasks.fork(fork);
 }
 
@@ -374,67 +429,36 @@ static void begin_team(dome_omp_thread *t, const dome_omp_region *region, unsign
         w[SCHEDULE] = (uint64_t)l->schedule | (uint64_t)l->sections << 8 | 1 << 9;
         w[STEP_START] = l->start, w[STEP] = l->step, w[COUNT] = l->count, w[CHUNK] = l->chunk;
     }
-    dome_omp_variables v = t->variables;
-    w[ICV_THREADS] = v.threads | (uint64_t)v.dynamic << 32 | (uint64_t)v.thread_limit << 33;
-    w[ICV_SCHEDULE] = v.schedule | (uint64_t)(uint32_t)v.chunk << 32;
     w[SERIAL] = here.serial + 1;
-    dome__omp_threads_make(size);
-    here.team.variables = v;
+    keep_position(t, &here.team);
     if (dome__omp_tasks.size > 1 || dome__omp_tasks.saves)
         dome__omp_call_task(fork_call, &fork);
-    begin_here(&fork, t->team, &v);
+    else
+        dome__omp_threads_make(size);
+    begin_here(&fork, t->team, &here.team.variables);
 }
 
 static void end_team(dome_omp_thread *t)
 {
     dome__omp_give_way(t, DOME_OMP_ENDED);
-    t->team = here.team.outer;
-    t->variables = here.team.variables;
-    t->number = 0;
-    t->taskgroup = NULL;
+    leave_team(t);
 }
 
-/* ---- a team of one ---- */
-
-typedef struct alone {
-    dome_omp_team team;
-    dome_omp_loop loop;
-    unsigned number;
-    bool final;
-    struct dome_omp_taskgroup *taskgroup;
-    struct alone *next; /* of those that GOMP_parallel_start has begun */
-} alone;
-
-static void begin_alone(dome_omp_thread *t, const dome_omp_region *region, alone *a)
+static void begin_alone(dome_omp_thread *t, const dome_omp_region *region, dome_omp_team *alone)
 {
-    a->loop = t->loop;
-    a->number = t->number;
-    a->final = t->final;
-    a->taskgroup = t->taskgroup;
-    a->team = (dome_omp_team){.outer = t->team,
-                              .size = 1,
-                              .level = t->team->level + 1,
-                              .active_level = t->team->active_level,
-                              .serial = t->team->serial,
-                              .place = t->team->place,
-                              .variables = t->variables};
-    t->team = &a->team;
+    *alone = (dome_omp_team){.outer = t->team,
+                             .size = 1,
+                             .level = t->team->level + 1,
+                             .active_level = t->team->active_level,
+                             .serial = t->team->serial,
+                             .place = t->team->place};
+    keep_position(t, alone);
+    t->team = alone;
     t->number = 0;
     t->final = false;
     t->taskgroup = NULL;
     if (region->loop)
         dome__omp_loop_begin(t, region->loop);
-}
-
-static void end_alone(dome_omp_thread *t)
-{
-    alone *a = (alone *)t->team;
-    t->team = a->team.outer;
-    t->variables = a->team.variables;
-    t->loop = a->loop;
-    t->number = a->number;
-    t->final = a->final;
-    t->taskgroup = a->taskgroup;
 }
 
 /* ---- regions ---- */
@@ -458,10 +482,10 @@ void dome__omp_region(const dome_omp_region *region)
         end_team(t);
         return;
     }
-    alone a;
-    begin_alone(t, region, &a);
+    dome_omp_team alone; /* a team of one */
+    begin_alone(t, region, &alone);
     region->function(region->data);
-    end_alone(t);
+    leave_team(t);
 }
 
 void dome__omp_region_start(const dome_omp_region *region)
@@ -473,10 +497,7 @@ void dome__omp_region_start(const dome_omp_region *region)
         here.team.frame = (char *)UINTPTR_MAX; /* the caller may go up to where it ends it */
         return;
     }
-    alone *a = malloc(sizeof *a);
-    if (!a)
-        dome__omp_die("OpenMP: no memory for a region");
-    begin_alone(t, region, a);
+    begin_alone(t, region, dome__omp_allocate(sizeof(dome_omp_team), _Alignof(dome_omp_team)));
 }
 
 void dome__omp_region_end(void)
@@ -487,8 +508,8 @@ void dome__omp_region_end(void)
         return;
     }
     void *begun = t->team;
-    end_alone(t);
-    free(begun);
+    leave_team(t);
+    dome__omp_release(begun);
 }
 
 /* ---- the program ---- */
@@ -518,6 +539,7 @@ typedef struct state {
     dome_omp_team first, team;
     dome_omp_thread thread;
     uint64_t serial, guard;
+    dome_omp_league league;
 } state;
 
 static uint64_t *stack_guard(void)
@@ -527,7 +549,7 @@ static uint64_t *stack_guard(void)
 
 void dome__omp_team_save(GByteArray *to)
 {
-    const state s = {here.first, here.team, dome__omp_threads[0], here.serial, *stack_guard()};
+    const state s = {here.first, here.team, dome__omp_threads[0], here.serial, *stack_guard(), dome__omp_environment()->league};
     g_byte_array_append(to, (const guint8 *)&s, sizeof s);
 }
 
@@ -546,6 +568,7 @@ bool dome__omp_team_restore(dome_bytes *from)
     here.serial = s.serial;
     dome__omp_threads[0] = s.thread;
     *stack_guard() = s.guard;
+    dome__omp_environment()->league = s.league;
     return true;
 }
 
@@ -554,7 +577,6 @@ void dome__omp_run_on(void)
     here.scheduler.thread_pointer = dome__omp_thread_pointer();
     dome_omp_fork *fork = dome__omp_threads[0].argument;
     dome__omp_running = &dome__omp_threads[0];
-    dome__omp_threads_make((unsigned)fork->words[THREADS]);
     fork_call(fork);
     run(&dome__omp_threads[0]);
     go_on();
@@ -566,14 +588,9 @@ void dome__omp_serve(void)
     set_up();
     dome_omp_fork fork;
     while (dome__omp_tasks.await_fork(&fork)) {
-        const uint64_t *w = fork.words;
-        dome_omp_variables v = here.first.variables;
-        v.threads = (unsigned)w[ICV_THREADS];
-        v.dynamic = w[ICV_THREADS] >> 32 & 1;
-        v.thread_limit = (unsigned)(w[ICV_THREADS] >> 33);
-        v.schedule = (unsigned)w[ICV_SCHEDULE];
-        v.chunk = (int)(w[ICV_SCHEDULE] >> 32);
-        dome__omp_threads_make((unsigned)w[THREADS]);
+        const dome_omp_variables v = dome__omp_shared()->variables;
+        dome__omp_environment()->league = dome__omp_shared()->league;
+        dome__omp_threads_make((unsigned)fork.words[THREADS]);
         begin_here(&fork, NULL, &v);
         run_region();
     }

@@ -24,26 +24,50 @@ typedef struct dome_omp_variables {
     int active_levels;
     int device;
     unsigned thread_limit;
+    uintptr_t allocator; /* the default one */
 } dome_omp_variables;
+
+struct dome_omp_taskgroup;
 
 typedef struct dome_omp_team {
     struct dome_omp_team *outer;
-    unsigned size, number; /* of threads; the number of this thread in it (each thread has its own of a team of one) */
+    unsigned size; /* of threads */
     unsigned level, active_level;
     uint64_t serial; /* of the region; the same on all tasks, another one for each region */
     uint64_t place;  /* of the region */
     bool cancelled;  /* of a team of one, and the construct of it that is (cancel.c) */
     uint64_t cancelled_sharing;
-    char *frame;                  /* of the caller: further up the region has been left without its end */
-    dome_omp_variables variables; /* of the thread, when it entered */
+    char *frame; /* of the caller: further up the region has been left without its end */
+    /* Of the thread, when it entered: it goes on with these. */
+    unsigned number;
+    bool final;
+    uint64_t construct, barrier;
+    dome_omp_loop loop;
+    struct dome_omp_taskgroup *taskgroup;
+    dome_omp_variables variables;
 } dome_omp_team;
+
+/* Constructs and barriers of a region are counted from its serial shifted by so many bits. */
+enum { DOME_OMP_SERIAL_SHIFT = 32 };
 
 /* After so many looks at what does not change a thread is taken to wait. */
 enum { DOME_OMP_SPINS = 64 };
 
-struct dome_omp_taskgroup;
-struct dome_omp_doacross;
 typedef struct dome_omp_event dome_omp_event;
+
+enum { DOME_OMP_DIMENSIONS = 30 };
+
+/* The nest that ordered(n) is about. */
+typedef struct dome_omp_doacross {
+    unsigned dimensions;
+    uint64_t counts[DOME_OMP_DIMENSIONS];
+} dome_omp_doacross;
+
+/* Loops of one kind that follow each other without a barrier, each with a slot of the team's words. */
+typedef struct dome_omp_row {
+    uint64_t barrier; /* the thread's last one before it */
+    unsigned loops;
+} dome_omp_row;
 
 typedef enum dome_omp_state { DOME_OMP_READY, DOME_OMP_BLOCKED, DOME_OMP_ARRIVED, DOME_OMP_ENDED } dome_omp_state;
 
@@ -64,7 +88,8 @@ typedef struct dome_omp_thread {
     uint64_t construct;      /* how many of those that need state of the team it has met */
     uint64_t barrier;        /* how many barriers */
     dome_omp_loop loop;
-    struct dome_omp_doacross *doacross;
+    dome_omp_row ordered_row, doacross_row;
+    dome_omp_doacross doacross;
     struct dome_omp_taskgroup *taskgroup;
     dome_omp_event *events;       /* of its detached tasks */
     const void *waiting_for;      /* for messages: the lock, the place */
@@ -79,13 +104,15 @@ extern dome_omp_thread *dome__omp_running;
 /* The caller's thread, when it is none that runs regions: threads that the program created. */
 dome_omp_thread *dome__omp_stranger(void);
 
+/* Whether there have been any. */
+bool dome__omp_strangers(void);
+
 static inline dome_omp_thread *dome__omp_self(void)
 {
     dome_omp_thread *t = dome__omp_running;
     return t && t->fibre.thread_pointer == dome__omp_thread_pointer() ? t : dome__omp_stranger();
 }
 
-/* Whether the thread has others beside it in its innermost team. */
 /* The thread's number in the outermost region. */
 static inline unsigned dome__omp_thread_id(const dome_omp_thread *t)
 {
@@ -93,6 +120,7 @@ static inline unsigned dome__omp_thread_id(const dome_omp_thread *t)
                                                                                   : DOME_OMP_MAX_THREADS;
 }
 
+/* Whether the thread has others beside it in its innermost team. */
 static inline bool dome__omp_has_others(const dome_omp_thread *t)
 {
     return t->team->size > 1;

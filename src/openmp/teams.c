@@ -2,9 +2,10 @@
 #include "openmp/icv.h"
 #include "openmp/team.h"
 
-static struct {
-    unsigned number, size; /* of the team that runs */
-} league = {0, 1};
+static dome_omp_league *league(void)
+{
+    return &dome__omp_environment()->league;
+}
 
 typedef struct limit {
     dome_omp_thread *thread;
@@ -17,7 +18,7 @@ static limit limit_threads(unsigned asked)
     dome_omp_thread *t = dome__omp_self();
     limit l = {t, t->variables.thread_limit};
     if (!asked)
-        asked = dome__omp_environment()->teams_thread_limit;
+        asked = league()->thread_limit;
     if (asked)
         t->variables.thread_limit = asked;
     return l;
@@ -31,31 +32,36 @@ void GOMP_teams_reg(void (*function)(void *), void *data, unsigned teams, unsign
     (void)flags;
     limit l = limit_threads(thread_limit);
     if (!teams)
-        teams = dome__omp_environment()->teams;
-    league.size = teams ? teams : DEFAULT_TEAMS;
-    for (league.number = 0; league.number < league.size; league.number++)
+        teams = league()->teams;
+    if (!teams)
+        teams = DEFAULT_TEAMS;
+    for (unsigned k = 0; k < teams; k++) { /* counted on the stack: a program that goes on from a checkpoint is in here */
+        league()->number = k;
+        league()->size = teams;
         function(data);
-    league.number = 0;
-    league.size = 1;
+    }
+    league()->number = 0;
+    league()->size = 1;
     l.thread->variables.thread_limit = l.before;
 }
 
 /* In a target region, which the compiler's code repeats for each team. */
 bool GOMP_teams4(unsigned least, unsigned most, unsigned thread_limit, bool first)
 {
+    dome_omp_league *l = league();
     (void)least;
     if (first) {
         limit_threads(thread_limit);
-        league.size = most ? most : 1;
-        league.number = 0;
+        l->size = most ? most : 1;
+        l->number = 0;
         return true;
     }
-    if (league.number + 1 < league.size) {
-        league.number++;
+    if (l->number + 1 < l->size) {
+        l->number++;
         return true;
     }
-    league.number = 0;
-    league.size = 1;
+    l->number = 0;
+    l->size = 1;
     return false;
 }
 
@@ -67,34 +73,34 @@ void GOMP_teams(unsigned teams, unsigned thread_limit)
 
 int omp_get_num_teams(void)
 {
-    return (int)league.size;
+    return (int)league()->size;
 }
 
 int omp_get_team_num(void)
 {
-    return (int)league.number;
+    return (int)league()->number;
 }
 
 void omp_set_num_teams(int teams)
 {
     if (teams >= 0)
-        dome__omp_environment()->teams = (unsigned)teams;
+        league()->teams = (unsigned)teams;
 }
 
 int omp_get_max_teams(void)
 {
-    return (int)dome__omp_environment()->teams;
+    return (int)league()->teams;
 }
 
 void omp_set_teams_thread_limit(int limit)
 {
     if (limit >= 0)
-        dome__omp_environment()->teams_thread_limit = (unsigned)limit;
+        league()->thread_limit = (unsigned)limit;
 }
 
 int omp_get_teams_thread_limit(void)
 {
-    return (int)dome__omp_environment()->teams_thread_limit;
+    return (int)league()->thread_limit;
 }
 
 /* ---- for Fortran ---- */

@@ -1,5 +1,8 @@
 #include "openmp/turn.h"
 
+#include <pthread.h>
+#include <sched.h>
+
 #include "openmp/icv.h"
 #include "openmp/shared.h"
 #include "openmp/spin.h"
@@ -20,6 +23,15 @@ static struct {
 static bool alone(const dome_omp_thread *t)
 {
     return dome__omp_tasks.size == 1 || !t->team->active_level || t != dome__omp_running;
+}
+
+bool dome__omp_make(bool (*make)(void *), void *argument)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    bool done = make(argument);
+    pthread_mutex_unlock(&lock);
+    return done;
 }
 
 /* ---- the turn; between enter and leave ---- */
@@ -106,7 +118,7 @@ bool dome__omp_try(dome_omp_order order, bool (*make)(void *), void *argument)
 {
     dome_omp_thread *t = dome__omp_self();
     if (alone(t))
-        return make(argument);
+        return dome__omp_make(make, argument);
     attempt a = {make, argument, t, order, false};
     dome__omp_on_task(make_once, &a);
     return a.done;
@@ -117,11 +129,16 @@ void dome__omp_until(dome_omp_order order, bool (*make)(void *), void *argument,
     dome_omp_thread *t = dome__omp_self();
     attempt a = {make, argument, t, order, false};
     if (alone(t))
-        a.done = make(argument);
+        a.done = dome__omp_make(make, argument);
     else
         dome__omp_on_task(make_once, &a);
     if (a.done)
         return;
+    if (!t->team->active_level && dome__omp_strangers()) {
+        while (!dome__omp_make(make, argument))
+            sched_yield();
+        return;
+    }
     if (!t->team->active_level)
         dome__omp_die("OpenMP: the only thread waits for %s at %p, which nobody will give it", what, where);
     t->in_turn = order == DOME_OMP_IN_TURN;

@@ -17,11 +17,15 @@ typedef enum dome_omp_order {
     DOME_OMP_IN_TURN,
 } dome_omp_order;
 
-/* Returns when the attempt has succeeded. what: for messages, the construct's name; where: the variable. */
+/* Returns when the attempt has succeeded. what: for messages, the construct's name; where: the variable, or
+ * NULL. */
 void dome__omp_until(dome_omp_order order, bool (*attempt)(void *), void *argument, const char *what, const void *where);
 
 /* The attempt once; its result. */
 bool dome__omp_try(dome_omp_order order, bool (*attempt)(void *), void *argument);
+
+/* One attempt where there is one task: threads that the program has created make theirs beside it. */
+bool dome__omp_make(bool (*attempt)(void *), void *argument);
 
 /* Publishes what this task has written and takes in what others have. from: the place in the program; a thread that is there
  * again and again waits for another one, and gives way. */

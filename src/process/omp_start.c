@@ -2,6 +2,7 @@
 
 #include "openmp/fibre.h"
 #include "openmp/places.h"
+#include "openmp/shared.h"
 #include "openmp/team.h"
 #include "process/omp_arena.h"
 #include "process/omp_arguments.h"
@@ -135,6 +136,35 @@ void _exit(int status)
 
 void _Exit(int status) __attribute__((alias("_exit")));
 
+/* ---- children ---- */
+
+typedef struct fork_result {
+    pid_t child;
+    int error;
+} fork_result;
+
+/* On the task's stack: the child copies shared memory, the caller's stack among it, which must not change meanwhile. */
+static void fork_on_task(void *result)
+{
+    fork_result *r = result;
+    dome__omp_collect(); /* the child cannot fetch */
+    r->child = ((pid_t(*)(void))dome__omp_next("fork"))();
+    r->error = errno;
+    if (r->child == 0)
+        dome__omp_tasks.size = 1; /* it is no task: the others know nothing of it */
+}
+
+pid_t fork(void)
+{
+    fork_result r;
+    if (!is_programs_thread())
+        return ((pid_t(*)(void))dome__omp_next("fork"))();
+    dome__omp_call_task(fork_on_task, &r);
+    if (r.child < 0)
+        errno = r.error;
+    return r.child;
+}
+
 /* ---- what tasks share ---- */
 
 static char *page_below(void *address)
@@ -227,6 +257,8 @@ static void share(dome_env *env)
     n += ranges[n].bytes > 0;
     dome__omp_arena_map = is_mapped;
     dome__omp_arena_gives_back = false;
+    if (env->size > DOME_OMP_MAX_TASKS)
+        dome__start_failed(env, 1, g_strdup_printf("an OpenMP program can have %d tasks at most", DOME_OMP_MAX_TASKS));
     if (dome__omp_tasks_begin(env, ranges, n))
         dome__start_failed(env, 1, dome_error_message(env));
     for (size_t k = 0; k < sizeof left_out / sizeof *left_out; k++)

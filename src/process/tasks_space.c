@@ -1,6 +1,8 @@
 /* What the runtime asks of other tasks, by memory that tasks keep equal (space/space.h). */
 #include "process/tasks_space.h"
 
+#include "program/start.h"
+
 #include <link.h>
 #include <string.h>
 
@@ -13,36 +15,53 @@ _Static_assert((int)DOME_OMP_FORK_WORDS < (int)DOME_RELEASE_WORDS, "a fork goes 
 #define BLOCK_BYTES ((uint64_t)1 << 16)
 
 static dome_space *space;
+static dome_env *tasks_env;
+
+/* Memory would not agree, and results would be wrong without a word. */
+static void check(int status)
+{
+    if (status != DOME_OK)
+        dome__start_failed(tasks_env, 1, dome_error_message(tasks_env));
+}
+
+/* The frame that begins regions is task 0's: it writes there between regions, even if another task is the first in a region. */
+static void keep_frame(const dome_omp_fork *fork)
+{
+    dome__space_stay(space, (const void *)(uintptr_t)fork->words[DOME_OMP_FORK_DATA]); // NOLINT(performance-no-int-to-ptr)
+}
 
 static void fork_tasks(const dome_omp_fork *fork)
 {
     dome_release_word word = {.place = fork->place, .words = {BEGINS}};
     memcpy(word.words + 1, fork->words, sizeof fork->words);
-    dome__space_meet_by(space, &word);
+    check(dome__space_meet_by(space, &word));
+    keep_frame(fork);
 }
 
 static void end(void)
 {
     if (dome__omp_tasks.rank == 0)
-        dome__space_meet_by(space, &(dome_release_word){.words = {ENDS}});
+        check(dome__space_meet_by(space, &(dome_release_word){.words = {ENDS}}));
     g_clear_pointer(&space, dome__space_free);
 }
 
 static bool await_fork(dome_omp_fork *fork)
 {
     dome_release_word word = {0};
-    if (dome__space_meet_by(space, &word) != DOME_OK || word.words[0] != BEGINS) {
+    check(dome__space_meet_by(space, &word));
+    if (word.words[0] != BEGINS) {
         end();
         return false;
     }
     fork->place = word.place;
     memcpy(fork->words, word.words + 1, sizeof fork->words);
+    keep_frame(fork);
     return true;
 }
 
 static void meet(uint64_t place)
 {
-    dome__space_meet(space, place, true);
+    check(dome__space_meet(space, place, true));
 }
 
 static void enter(void)
@@ -102,6 +121,7 @@ dome_status dome__omp_tasks_begin(dome_env *env, const dome_space_range *ranges,
 {
     if (env->size == 1)
         return DOME_OK;
+    tasks_env = env;
     space = dome__space_new(env);
     if (!space)
         return dome_error_status(env);
@@ -132,4 +152,10 @@ void dome__omp_want(const void *address, uint64_t bytes, bool write)
 {
     if (space)
         dome__space_want(space, address, bytes, write);
+}
+
+void dome__omp_collect(void)
+{
+    if (space)
+        dome__space_collect(space);
 }

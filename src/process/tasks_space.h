@@ -10,6 +10,9 @@
  * status, after dome__fail. */
 dome_status dome__omp_tasks_begin(dome_env *env, const dome_space_range *ranges, unsigned count);
 
+/* Task 0, outside of regions: it has all values, which a child of it can then read, too. */
+void dome__omp_collect(void);
+
 /* Before a system call reads the bytes, or writes them. On the task's own context. */
 void dome__omp_want(const void *address, uint64_t bytes, bool write);
 

@@ -37,16 +37,23 @@ static void take_out(GArray *units, uint64_t unit)
         }
 }
 
-/* Those who have fetched the unit since the last barrier have it as it was then, which it still is. */
+/* Nobody need know of the unit. */
 static void is_unchanged(dome_release_units *u, uint64_t unit)
 {
-    GArray *readers = dome__release_readers_of(u, unit);
     take_out(u->dirty, unit);
     take_out(u->written, unit);
     u->state[unit] &= (uint16_t) ~(DIRTY | WRITTEN);
     u->changed[unit] = 0;
+}
+
+/* A task may have fetched the unit while it was another one than before and than now. */
+static bool is_read_in_the_middle(const dome_release_units *u, uint64_t unit)
+{
+    const GArray *readers = dome__release_readers_of(u, unit);
+    bool any = false;
     for (guint k = 0; readers && k < readers->len; k++)
-        g_array_index(readers, reader, k).middle = false;
+        any |= g_array_index(readers, reader, k).middle;
+    return any;
 }
 
 void dome__release_compare_hot(dome_release *release, bool cools)
@@ -57,12 +64,13 @@ void dome__release_compare_hot(dome_release *release, bool cools)
         dome_release_units *u = units_of(release, h->key, &unit);
         const bool dirty = u && u->state[unit] & DIRTY;
         const bool same = dirty && memcmp(place_of(u, unit), old_of(u, unit), u->setup.unit) == 0;
+        const bool unknown = same && !is_read_in_the_middle(u, unit); /* nobody has another value */
         h->quiet = same ? h->quiet + 1 : 0;
-        if (same)
+        if (unknown)
             is_unchanged(u, unit);
         if (dirty && (h->quiet < QUIET && !cools))
             continue;
-        if (same) {
+        if (unknown) {
             u->state[unit] &= (uint16_t)~KEPT;
             dome__release_allow(u, unit, 1, DOME_ACCESS_READ);
         }
@@ -70,20 +78,28 @@ void dome__release_compare_hot(dome_release *release, bool cools)
     }
 }
 
-static void heat(dome_release *r, uint64_t key)
+/* Whether the unit is hot now: there may be too many. */
+static bool heat(dome_release *r, uint64_t key)
 {
     for (guint k = 0; k < r->hot->len; k++)
         if (g_array_index(r->hot, hot_unit, k).key == key)
-            return;
-    if (r->hot->len < MOST_HOT)
-        g_array_append_val(r->hot, ((hot_unit){key, 0}));
+            return true;
+    if (r->hot->len == MOST_HOT)
+        return false;
+    g_array_append_val(r->hot, ((hot_unit){key, 0}));
+    return true;
 }
 
 void dome__release_keep_hot(dome_release *release)
 {
     dome_release *r = release;
-    for (guint k = 0; k < r->early->len; k++)
-        heat(r, g_array_index(r->early, uint64_t, k));
+    for (guint k = 0; k < r->early->len; k++) {
+        const uint64_t key = g_array_index(r->early, uint64_t, k);
+        uint64_t unit;
+        const dome_release_units *u = heat(r, key) ? NULL : units_of(r, key, &unit);
+        if (u && !is_private(u, unit)) /* it has kept the right to be written, and the next store must be noticed */
+            dome__release_allow(u, unit, 1, DOME_ACCESS_READ);
+    }
     g_array_set_size(r->early, 0);
     for (guint k = r->hot->len; k-- > 0;) {
         uint64_t unit;

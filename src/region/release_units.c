@@ -393,6 +393,14 @@ void dome__release_units_fetch(dome_release_units *units, const dome_layout *lay
     g_array_unref(wanted);
 }
 
+void dome__release_units_stay(dome_release_units *units, uint64_t byte)
+{
+    const uint64_t unit = byte / units->setup.unit;
+    pthread_mutex_lock(&units->setup.release->lock);
+    units->homes[unit] = home_of(units, unit) + 1;
+    pthread_mutex_unlock(&units->setup.release->lock);
+}
+
 void dome__release_units_collect(dome_release_units *units)
 {
     GArray *wanted = g_array_new(FALSE, FALSE, sizeof(uint64_t));

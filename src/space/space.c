@@ -71,6 +71,20 @@ void dome__space_want(dome_space *space, const void *address, uint64_t bytes, bo
     }
 }
 
+void dome__space_stay(dome_space *space, const void *address)
+{
+    if (!dome__space_has(space, address))
+        return;
+    const range *r = &g_array_index(space->ranges, range, find(space, address));
+    dome__release_units_stay(r->units, (uint64_t)((const char *)address - r->at));
+}
+
+void dome__space_collect(dome_space *space)
+{
+    for (guint k = 0; k < space->ranges->len; k++)
+        dome__release_units_collect(g_array_index(space->ranges, range, k).units);
+}
+
 /* ---- a new range ---- */
 
 static const char *check(const dome_space *space, const dome_space_range *range)

@@ -45,6 +45,12 @@ int dome__space_meet_by(dome_space *space, dome_release_word *word);
  * no range are left alone. */
 void dome__space_want(dome_space *space, const void *address, uint64_t bytes, bool write);
 
+/* The home of the page at this address does not move from here on. All tasks call it between the same two meetings. */
+void dome__space_stay(dome_space *space, const void *address);
+
+/* Fetches what has another task as its home. Task 0 then has all values as of the last meeting. */
+void dome__space_collect(dome_space *space);
+
 /* Threads that block signals, as those of the library do, may read these bytes at any time, whose values are the same on all
  * tasks for ever: variables of the C library that lie in the program's memory. */
 void dome__space_pin(dome_space *space, const void *address, uint64_t bytes);

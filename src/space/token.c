@@ -129,11 +129,12 @@ static void take_message(void *ctx, const dome_peer_request *q)
     dome_token *t = ctx;
     const uint8_t *bytes = q->data;
     const uint8_t word = q->bytes > 0 ? bytes[0] : 0;
+    const uint32_t asks = word == GIVE && q->bytes == GIVE_MESSAGE ? dome__get_u32(bytes + 9) : UINT32_MAX;
     pthread_mutex_lock(&t->mutex);
     if (word == ASK && q->bytes == 9 && t->env->rank == 0)
         ask(t, q->from, dome__get_u64(bytes + 1));
-    else if (word == GIVE && q->bytes == GIVE_MESSAGE)
-        give(t, (int)dome__get_u32(bytes + 9), dome__get_u64(bytes + 1));
+    else if (asks < (uint32_t)t->env->size)
+        give(t, (int)asks, dome__get_u64(bytes + 1));
     else if ((word == PART || word == TOKEN) && q->bytes >= HEAD)
         take_pairs(t, bytes, q->bytes);
     if (word == TOKEN && q->bytes >= HEAD)

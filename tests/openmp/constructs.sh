@@ -4,7 +4,7 @@
 dome=$DOME_BUILD_DIR/tools/dome compile=$DOME_BUILD_DIR/tools/dome-omp
 [ -x "$compile" ] || skip "dome-omp is not built"
 own_directory
-tasks=${OPENMP_TASKS:-1}
+tasks=${OPENMP_TASKS:-1 2 3}
 for source in "$DOME_SOURCE_DIR"/tests/openmp/constructs/${OPENMP_CONSTRUCT:-*}.c*; do
     name=$(basename "${source%.*}")
     compiler=gcc
@@ -17,10 +17,31 @@ for source in "$DOME_SOURCE_DIR"/tests/openmp/constructs/${OPENMP_CONSTRUCT:-*}.
         OMP_NUM_THREADS=3 timeout 60 ./"$name.expected" >expected || fail "$name with libgomp"
         for n in $tasks; do
             for threads in 1 8; do
+                [ "$n$threads" != 31 ] || continue # as with 2 tasks
                 OMP_NUM_THREADS=$threads timeout -k 2 60 "$dome" run -n "$n" ./"$name" >out || fail "$name on $n tasks, $threads threads: status $?"
                 same "$name on $n tasks, $threads threads" out expected
             done
         done
     done
 done
+
+if [ -z "${OPENMP_CONSTRUCT:-}" ]; then
+    cat >many.c <<'END_C'
+#include <stdio.h>
+int main(void)
+{
+    int threads = 0;
+#pragma omp parallel num_threads(2000) reduction(+ : threads)
+    threads++;
+    printf("%d\n", threads);
+}
+END_C
+    "$compile" many.c -o many || fail "many by dome-omp"
+    for n in $tasks; do
+        most=$((1024 - (n > 1 ? n : 0)))
+        timeout -k 2 60 "$dome" run -n "$n" ./many >out 2>err || fail "too many threads on $n tasks: status $?"
+        grep -q "asks for 2000 threads and gets $most" err || fail "too many threads on $n tasks are not told: $(cat err)"
+        [ "$(cat out)" = $most ] || fail "too many threads on $n tasks are $(cat out)"
+    done
+fi
 finish

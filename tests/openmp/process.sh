@@ -228,6 +228,65 @@ int main(void)
 END_C
 alike waits.c
 
+# A child has the memory of its own as of the call, and goes on from there on a stack that its parent uses, too.
+cat >child.c <<'END_C'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static _Alignas(4096) int before[1024];
+static _Alignas(4096) char untouched[1 << 16];
+static _Alignas(4096) int of_threads[3][1024];
+
+static int descend(int depth)
+{
+    volatile char frame[3000];
+    memset((char *)frame, depth, sizeof frame);
+    return depth == 0 ? frame[0] : descend(depth - 1) + frame[2999] - depth;
+}
+
+int main(void)
+{
+    int sum = 0, ends[2], status, deep = 0;
+    char byte = 0, *block = malloc(100000);
+    before[0] = 1;
+#pragma omp parallel for num_threads(3) reduction(+ : sum)
+    for (int k = 0; k < 3; k++) {
+        sum += before[0];
+        of_threads[k][0] = k + 1;
+    }
+    before[0] = 2;
+    strcpy(block, "as of the call");
+    fflush(stdout);
+    if (pipe(ends))
+        return 1;
+    pid_t child = fork();
+    for (int k = 0; k < 300; k++)
+        deep |= descend(20 + k % 50);
+    if (child == 0) {
+        if (read(ends[0], &byte, 1) != 1)
+            return 1;
+        printf("the child: %d %d %s, %d; %d %d %d\n", sum, before[0], block, untouched[5000], of_threads[0][0],
+               of_threads[1][0], of_threads[2][0]);
+        fflush(stdout);
+        _exit(deep + 5);
+    }
+    before[0] = 3;
+    strcpy(block, "later");
+    untouched[5000] = 9;
+    if (write(ends[1], &byte, 1) != 1)
+        return 1;
+    waitpid(child, &status, 0);
+#pragma omp parallel num_threads(3) reduction(+ : sum)
+    sum += before[0];
+    printf("%d, %s, status %d\n", sum, block, WEXITSTATUS(status));
+    return deep;
+}
+END_C
+alike child.c
+
 if command -v g++ >/dev/null; then
     cat >objects.cc <<'END_C'
 #include <iostream>

@@ -5,6 +5,7 @@
  *     nulls abort      calls dome_abort without an environment
  *     nulls names      prints the functions that are called, and does nothing else */
 #include <dome/capture.h>
+#include <dome/delta.h>
 #include <dome/dome.h>
 #include <dome/structure.h>
 #include <stdio.h>
@@ -56,6 +57,15 @@ static void expect(const char *call, const char *as, bool refused)
         }                                                                                                                        \
     } while (0)
 
+/* Functions that need no environment, return -1, and say why by dome_delta_error. */
+#define FAILS(function, ...)                                                                                                     \
+    do {                                                                                                                         \
+        if (begins(#function) && (function(__VA_ARGS__) != -1 || !*dome_delta_error())) {                                        \
+            printf("failed: %s(%s)\n", #function, #__VA_ARGS__);                                                                 \
+            failures++;                                                                                                          \
+        }                                                                                                                        \
+    } while (0)
+
 static void kernel(void *ctx, uint64_t first, size_t count, void *out, const void *const in[])
 {
     (void)ctx, (void)first, (void)count, (void)out, (void)in;
@@ -74,6 +84,24 @@ static void join(void *ctx, void *left, const void *right)
 static void fill_row(void *ctx, uint64_t index, dsparse_row *row)
 {
     (void)ctx, (void)index, (void)row;
+}
+
+static void of_deltas(void)
+{
+#ifdef DOME_WITH_CHECKPOINT
+    const char *const none[] = {NULL};
+    FAILS(dome_delta_memory, NULL, 8, 1);
+    FAILS(dome_delta_start, );
+    FAILS(dome_delta_save, NULL);
+    FAILS(dome_delta_inject, NULL);
+    FAILS(dome_delta_merge, NULL, "file");
+    FAILS(dome_delta_merge, "file", NULL);
+    FAILS(dome_delta_recover, NULL, 1);
+    FAILS(dome_delta_recover, none, 1);
+    FAILS(dome_delta_wrote, NULL, 8);
+    ALLOWS(dome_delta_stop, );
+    begins("dome_delta_error");
+#endif
 }
 
 /* These need no environment; those that need what they are given end the program without it. */
@@ -1009,6 +1037,7 @@ int main(int argc, char **argv)
     dsparse *a = env ? dsparse_new(env, "matrix", 5, 5) : NULL;
     dsparse *c = env ? dsparse_new_of(env, "complex", DOME_C128, 5, 5) : NULL;
     of_capture();
+    of_deltas();
     of_environment();
     of_collectives();
     of_messages();

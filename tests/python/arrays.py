@@ -383,3 +383,52 @@ def test_sparse(rng):
     same(A.T @ dm.asarray(y), a.T @ y, 1e-12)
     same(A @ dm.asarray(np.stack([x, x], axis=1)), a @ np.stack([x, x], axis=1), 1e-12)
     assert A.nnz == a.nnz and A.shape == a.shape
+
+
+def test_results_that_the_library_makes(rng):
+    """Vectors of the library's own have the type that the array says: others of the type get them later."""
+    m = rng.random((300, 4)) < 0.5
+    for name in ("sum", "prod", "count_nonzero"):
+        x, a = getattr(dm, name)(dm.asarray(m), axis=0), getattr(np, name)(m, axis=0)
+        same(x - 500, a - 500)
+        same((x - 500) < 0, a >= 0)
+        same((x - 500) // 7, (a - 500) // 7)
+    del x
+    same((dm.arange(4) - 9) // 2, (np.arange(4) - 9) // 2)
+    same(dm.minimum(dm.asarray(m[0]), dm.asarray(m[1])), m[0] & m[1])
+    c = rng.normal(size=(5, 3)) + 1j * rng.normal(size=(5, 3))
+    same(dm.var(dm.asarray(c), axis=0), c.var(axis=0), 1e-12)
+
+
+def test_masks_and_foreign_arrays_in_keys():
+    a = np.arange(60).reshape(3, 4, 5)
+    m, rows = a % 7 == 0, np.array([True, False, True])
+    for key in ((m,), (m, ...), (..., m), (rows,), (rows, slice(1, 3)), (rows, 2), (m[:, :, 0],), (m[:, :, 0], slice(None)),
+                (slice(None), np.array([0, 3])), (slice(None), [0, -1]), (..., np.array([1, 2])), np.array([2, 0]), m, []):
+        same(dm.asarray(a)[key], a[key])
+    x, b = dm.arange(6), np.arange(6)
+    for key in (np.array([0, 2]), b > 3, [1]):
+        x[key], b[key] = 9, 9
+    same(x, b)
+    for key in ((rows, ...), (np.array([True] * 7), ...), (m[:, :, 0], slice(None), slice(None))):
+        with pytest.raises(IndexError):
+            x[key]
+    with pytest.raises(IndexError):
+        dm.zeros(0)[dm.asarray([0])]
+
+
+def test_foreign_values():
+    for order in "<>":
+        same(dm.asarray(np.arange(6).astype(order + "i4")), np.arange(6, dtype="int32"))
+        same(dm.asarray(np.arange(6.0).astype(order + "f8")[::-2]), np.arange(6.0)[::-2])
+    for number in (np.float64(2), np.float32(2), np.int16(2), np.bool_(True)):
+        same(dm.full(3, number), np.full(3, number))
+    same(dm.arange(np.int64(5)), np.arange(5))
+    with pytest.raises(TypeError, match="stack"):
+        dm.asarray([np.ones(1), np.ones(1)])
+    low = 1 << 60
+    drawn = dm.random.integers(low, low + 10, 50, seed=1) - low
+    assert len(set(drawn.tolist())) > 5 and 0 <= int(drawn.min()) and int(drawn.max()) < 10
+    for refused in (np.zeros(2, dtype=">f8"), np.array([None]), np.array(["ab"]), b"12345678"):
+        with pytest.raises((TypeError, BufferError, ValueError)):
+            dm.tasks.Allreduce(refused)

@@ -112,6 +112,7 @@ os.kill(c.pids[1], 9)
 c.run("assert dm.named('r', dm.zeros(4)) is r")
 same((c["r"].tolist(), c.healed), ([4.0] * 4, 2))
 raised(lambda: c.run("a ="), dome.Error)
+raised(lambda: c.run("exit(3)"), dome.Error)
 raised(lambda: c["nothing"], NameError)
 c.run("print(twice(k), a)")
 """
@@ -287,8 +288,55 @@ def strangers():
     client(STRANGERS)
 
 
+THREADS = """
+import gc
+c = dome.Client(n=2)
+errors, large = [], list(range(100000))
+def work(k):
+    try:
+        for turn in range(5):
+            z = c.asarray(large) if k % 2 else c.zeros(4)
+            for _ in range(70):     # a batch is sent at any time, while others record and read
+                z = z + 1
+            same(float(z[3]), 73.0 if k % 2 else 70.0)
+    except BaseException as error:
+        errors.append(error)
+threads = [threading.Thread(target=work, args=(k,)) for k in range(6)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join(60)
+same((errors, [thread.is_alive() for thread in threads]), ([], [False] * 6))
+gc.set_threshold(3)                 # arrays die while calls are recorded
+class Node:
+    pass
+for k in range(200):
+    node = Node()
+    node.self, node.x = node, c.zeros(3)
+    same(float(c.asarray([float(k), 2.0])[0]), float(k))
+x = c.ones(1000) + 1                # Ctrl-C in the middle of a message
+c.wait()
+try:
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    while True:
+        float(c.asarray(large).sum())
+except KeyboardInterrupt:
+    pass
+same(float(x.sum()), 2000.0)
+c.close()
+folders = set(os.listdir(os.path.dirname(c._folder)))
+raised(lambda: dome.Client(n=0), ValueError)
+same([name for name in set(os.listdir(os.path.dirname(c._folder))) - folders if name.startswith("dome-client-")], [])
+"""
+
+
+def threads():
+    """Several threads of a client, garbage and Ctrl-C at any time."""
+    client(THREADS)
+
+
 def main():
-    for part in calls, cells, heals, interrupts, changes, ends, strangers:
+    for part in calls, cells, heals, interrupts, changes, ends, strangers, threads:
         if len(sys.argv) < 2 or sys.argv[1] in part.__name__:
             part()
 

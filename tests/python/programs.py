@@ -53,13 +53,26 @@ def starts():
         with open(os.path.join(folder, "prog.py"), "w") as f:
             f.write("import sys\nimport dome as dm\n" + STARTED)
         for words in (["prog.py"], ["./prog.py"], [os.path.join(folder, "prog.py")], ["-m", "prog"],
-                      ["-W", "ignore", "prog.py"], ["-c", "import sys\nimport dome as dm\n" + STARTED]):
+                      ["-W", "ignore", "prog.py"], ["-uc", "import sys\nimport dome as dm\n" + STARTED], ["-c", "import sys\nimport dome as dm\n" + STARTED]):
             for command in ([DOME, "run", "-n", "2", PYTHON, *words, "a", "-b"],
                             [PYTHON, *words, "a", "--dome-tasks", "2", "-b"],
-                            [PYTHON, "-m", "dome", "-n", "2", *words, "a", "-b"] if words[0] != "-W" else None):
+                            [PYTHON, "-m", "dome", "-n", "2", *words, "a", "-b"] if words[0] not in ("-W", "-uc") else None):
                 if command:
                     out, _ = run(command, folder)
                     check(out == "2 ['a', '-b'] 499500.0 __main__\n", "%s: %r" % (command, out))
+
+
+def sessions():
+    """Standard input and sessions have one task, which can be asked for; several cannot be."""
+    with harness.temporary_directory() as folder:
+        path = os.path.join(folder, "lines")
+        with open(path, "w") as f:
+            f.write("import sys\nimport dome as dm\n" + STARTED)
+        for words, wanted in (["-"], "['a']"), (["-i", "-"], "['a']"):
+            out, _ = run(["sh", "-c", 'exec "$@" <lines', "sh", PYTHON, *words, "a"], folder)
+            check(out.strip().endswith("1 %s 499500.0 __main__" % wanted), "%s: %r" % (words, out))
+        _, err = run(["sh", "-c", 'exec "$@" <lines', "sh", DOME, "run", "-n", "2", PYTHON, "-"], folder, status=1)
+        check("dome.Client" in err, err)
 
 
 def venv():
@@ -128,6 +141,26 @@ def exceptions():
         _, err = text(tasks, RAISES, str(seed), status=1)
         check("ValueError: in turn" in err and "(task %d on host" % who in err and "Traceback" in err, err)
         check(time.monotonic() - began < 20, "it took %.1f s" % (time.monotonic() - began))
+
+
+UNTELLABLE = """
+class Bad(Exception):
+    def __str__(self):
+        raise ValueError("no text")
+x = dm.ones(500)
+if dm.rank() == 1:
+    raise Bad() if sys.argv[1] == "bad" else OSError("x\\udc80")
+float(x.sum())
+"""
+
+
+def untellable():
+    """Exceptions whose text cannot be made, or has bytes of no encoding, end all tasks as others do."""
+    for what, line in ("bad", "Bad: its text"), ("bytes", "OSError: x"):
+        _, err = text(2, UNTELLABLE, what, status=1)
+        check(line in err and "(task 1 on host" in err and "disagree" not in err, err)
+    out, _ = text(2, CATCHES.replace('KeyError("of one")', 'KeyError("x\\udc80")'))
+    check("OtherTaskError" in out, out)
 
 
 def ends():
@@ -234,6 +267,25 @@ def garbage():
         check(int(out) < 64 << 10, "%s kB more on %d tasks" % (out.strip(), tasks))
 
 
+LENGTHS = """
+import resource
+for k in range(1500):
+    y = dm.ones(50_000 + k) + 1.0
+    if k == 500:
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    if k % 100 == 0:
+        assert float(y.sum()) == 2 * (50_000 + k)
+dm.print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+def changing_lengths():
+    """Vectors of lengths that do not come again are freed: 1000 arrays of 400 kB, and memory stays."""
+    for tasks in 1, 2:
+        out, _ = text(tasks, LENGTHS)
+        check(int(out) < 64 << 10, "%s kB more on %d tasks" % (out.strip(), tasks))
+
+
 def interrupt():
     with harness.temporary_directory() as folder:
         path = os.path.join(folder, "prog.py")
@@ -294,7 +346,7 @@ def documents():
 
 
 def main():
-    for part in starts, venv, changes, exceptions, ends, lengths, catch, others, garbage, interrupt, no_numpy, examples, documents:
+    for part in starts, sessions, venv, changes, exceptions, untellable, ends, lengths, catch, others, garbage, changing_lengths, interrupt, no_numpy, examples, documents:
         if len(sys.argv) < 2 or sys.argv[1] in part.__name__:
             part()
 

@@ -18,6 +18,8 @@ def flags(command):
             value = next(words)
             if not value.endswith("/cmake_pch.h"):  # precompiled, by the other compiler: the sources include what they need
                 kept += [word, value]
+        elif word.startswith("-fno-tree"):  # of gcc alone, and about the code it makes
+            continue
         elif word.startswith(("-I", "-D", "-U", "-W", "-std=", "-f", "-m")):
             kept.append(word)
     return kept
