@@ -52,7 +52,9 @@ static bool map_twice(dome_memory *memory)
 {
     memory->data = map_file(memory);
     memory->alias = memory->data ? map_file(memory) : NULL;
-    return memory->alias && madvise(memory->data, memory->bytes, MADV_DONTFORK) == 0;
+    /* a core file has the contents once */
+    return memory->alias && madvise(memory->alias, memory->bytes, MADV_DONTDUMP) == 0 &&
+           madvise(memory->data, memory->bytes, MADV_DONTFORK) == 0;
 }
 
 /* Takes the descriptor, which may be -1 with errno set. */

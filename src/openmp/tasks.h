@@ -54,7 +54,7 @@ typedef struct dome_omp_tasks {
     /* fork is called with one task, too: there the program can be saved. */
     bool saves;
 
-    /* Whether other tasks may access this address at all: globals, the heap, stacks. */
+    /* Whether other tasks may access this address at all: globals, the heap, the stack of thread 0. */
     bool (*is_shared)(const void *address);
 } dome_omp_tasks;
 

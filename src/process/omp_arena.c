@@ -88,8 +88,6 @@ static bool map_up_to(unsigned thread, const char *end)
 static arena *open_arena(unsigned thread)
 {
     arena *a = (arena *)(void *)dome__omp_arena_begin(thread);
-    if (mapped[thread])
-        return a;
     if (!map_up_to(thread, (char *)a + PAGE))
         return NULL;
     if (!a->top) /* else another task has opened it */
@@ -99,7 +97,8 @@ static arena *open_arena(unsigned thread)
 
 static inline arena *arena_of_thread(unsigned thread)
 {
-    return __builtin_expect(mapped[thread] != NULL, 1) ? (arena *)(void *)dome__omp_arena_begin(thread) : open_arena(thread);
+    arena *a = (arena *)(void *)dome__omp_arena_begin(thread);
+    return __builtin_expect(mapped[thread] && a->top, 1) ? a : open_arena(thread); /* it may be mapped and not in use */
 }
 
 bool dome__omp_arena_reach(unsigned thread, const char *end)

@@ -7,8 +7,8 @@
  *
  * Small blocks have sizes in steps; one that is freed joins the list of the thread that frees it, whatever arena it lies in.
  * Large ones are runs of pages. */
-#ifndef DOME_SRC_OPENMP_OMP_ARENA_H
-#define DOME_SRC_OPENMP_OMP_ARENA_H
+#ifndef DOME_SRC_PROCESS_OMP_ARENA_H
+#define DOME_SRC_PROCESS_OMP_ARENA_H
 
 #include "openmp/places.h"
 

@@ -1,7 +1,7 @@
 /* The program's arguments and environment, at a fixed place: pointers to them are the same in all tasks, and so is what they
  * point to. */
-#ifndef DOME_SRC_OPENMP_OMP_ARGUMENTS_H
-#define DOME_SRC_OPENMP_OMP_ARGUMENTS_H
+#ifndef DOME_SRC_PROCESS_OMP_ARGUMENTS_H
+#define DOME_SRC_PROCESS_OMP_ARGUMENTS_H
 
 #include "process/omp_image.h"
 

@@ -3,6 +3,7 @@
 #include "process/omp_next.h"
 #include "process/omp_touch.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,6 +22,14 @@
 #define OUT(address, bytes) dome__omp_touch(address, bytes, true)
 #define TEXT(text)          dome__omp_touch_text(text)
 
+/* Whether a call is made once more: it has waited, and meanwhile another task has taken a page. What has failed so has moved no
+ * bytes. Not for ever: there may be no such memory. */
+static bool again(bool failed, int *tries)
+{
+    enum { MOST = 1000 };
+    return failed && errno == EFAULT && dome__omp_touches() && ++*tries < MOST;
+}
+
 /* The function `name`, which touches, and then calls the C library's. That is looked up early: a signal handler may call, too. */
 #define CALL(type, name, parameters, arguments, touches)                                                                         \
     static type(*next_##name) parameters;                                                                                        \
@@ -33,10 +42,15 @@
     {                                                                                                                            \
         if (!next_##name)                                                                                                        \
             find_##name();                                                                                                       \
-        if (dome__omp_touches()) {                                                                                               \
-            touches;                                                                                                             \
-        }                                                                                                                        \
-        return next_##name arguments;                                                                                            \
+        type result;                                                                                                             \
+        int tries = 0;                                                                                                           \
+        do {                                                                                                                     \
+            if (dome__omp_touches()) {                                                                                           \
+                touches;                                                                                                         \
+            }                                                                                                                    \
+            result = next_##name arguments;                                                                                      \
+        } while (again(result == (type)-1, &tries));                                                                             \
+        return result;                                                                                                           \
     }
 
 static void touch_parts(const struct iovec *parts, int count, bool write)

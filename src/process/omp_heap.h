@@ -4,8 +4,8 @@
  *     the program, libraries that it alone needs, in a virtual thread     the thread's arena
  *     the same in another thread; Dome, GLib, the C library               the C library's malloc
  */
-#ifndef DOME_SRC_OPENMP_OMP_HEAP_H
-#define DOME_SRC_OPENMP_OMP_HEAP_H
+#ifndef DOME_SRC_PROCESS_OMP_HEAP_H
+#define DOME_SRC_PROCESS_OMP_HEAP_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* The program's own file in memory: its variables, its constructors, and what must be equal in all tasks, because an address in
  * one is an address in all. */
-#ifndef DOME_SRC_OPENMP_OMP_IMAGE_H
-#define DOME_SRC_OPENMP_OMP_IMAGE_H
+#ifndef DOME_SRC_PROCESS_OMP_IMAGE_H
+#define DOME_SRC_PROCESS_OMP_IMAGE_H
 
 #include <dome/env.h>
 

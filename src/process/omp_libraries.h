@@ -1,6 +1,6 @@
 /* The libraries that are not the program's own: libdome-omp, and all that it needs. */
-#ifndef DOME_SRC_OPENMP_OMP_LIBRARIES_H
-#define DOME_SRC_OPENMP_OMP_LIBRARIES_H
+#ifndef DOME_SRC_PROCESS_OMP_LIBRARIES_H
+#define DOME_SRC_PROCESS_OMP_LIBRARIES_H
 
 #include <stdbool.h>
 

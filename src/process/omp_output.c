@@ -3,6 +3,7 @@
 #include "openmp/tasks.h"
 #include "process/omp_arena.h"
 #include "process/omp_state.h"
+#include "process/tasks_space.h"
 #include "system/say.h"
 
 #include <dlfcn.h>
@@ -83,6 +84,14 @@ void dome__omp_output_give(void)
     empty();
 }
 
+/* What is large the C library hands to the system as it is, which does not wait for a page. */
+static void print(int rank, const dome_omp_output *output)
+{
+    dome__omp_want(output->text, output->bytes, false);
+    if (fwrite(output->text, 1, output->bytes, stdout) != output->bytes)
+        dome__say("what threads of task %d have printed is lost: %s", rank, strerror(errno));
+}
+
 void dome__omp_output_print(void)
 {
     bool printed = false;
@@ -91,11 +100,24 @@ void dome__omp_output_print(void)
         if (o->bytes && !printed)
             flush_all(); /* what task 0's threads have printed comes before */
         if (o->bytes)
-            fwrite(o->text, 1, o->bytes, stdout);
+            print(r, o);
         printed |= o->bytes > 0;
     }
-    if (printed)
-        fflush(stdout); /* Fortran's units have a buffer of their own */
+    if (printed && fflush(stdout)) /* Fortran's units have a buffer of their own */
+        dome__say("what the program's threads have printed is lost: %s", strerror(errno));
+}
+
+/* False, with errno: not all of it is written. */
+static bool write_all(int fd, const char *from, size_t bytes)
+{
+    while (bytes > 0) {
+        const ssize_t n = write(fd, from, bytes);
+        if (n < 0 && errno != EINTR)
+            return false;
+        from += n > 0 ? n : 0;
+        bytes -= n > 0 ? (size_t)n : 0;
+    }
+    return true;
 }
 
 void dome__omp_output_end(void)
@@ -106,7 +128,9 @@ void dome__omp_output_end(void)
     flush_all();
     for (off_t at = 0;;) {
         const ssize_t n = pread(kept, part, sizeof part, at);
-        if (n <= 0 || write(before, part, (size_t)n) != n)
+        if (n < 0 || !write_all(before, part, (size_t)n))
+            dome__say("what task %d has printed last is lost: %s", dome__omp_tasks.rank, strerror(errno));
+        if (n <= 0)
             break;
         at += n;
     }

@@ -4,8 +4,8 @@
  *
  *     task 1: printf  -->  a file without a name  --meet-->  memory that all tasks share  -->  task 0's standard output
  */
-#ifndef DOME_SRC_OPENMP_OMP_OUTPUT_H
-#define DOME_SRC_OPENMP_OMP_OUTPUT_H
+#ifndef DOME_SRC_PROCESS_OMP_OUTPUT_H
+#define DOME_SRC_PROCESS_OMP_OUTPUT_H
 
 /* A task other than 0: from now on its standard output is kept. */
 void dome__omp_output_begin(void);

@@ -1,6 +1,6 @@
 /* The state of memory page by page. A page that was never touched costs nothing: it is as the file has it, or zero. */
-#ifndef DOME_SRC_OPENMP_OMP_PAGES_H
-#define DOME_SRC_OPENMP_OMP_PAGES_H
+#ifndef DOME_SRC_PROCESS_OMP_PAGES_H
+#define DOME_SRC_PROCESS_OMP_PAGES_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -13,20 +13,18 @@
 #include "program/boundary.h"
 #include "program/start.h"
 #include "system/bytes.h"
-#include "system/say.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
 
 #include <dome/structure.h>
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 static const char NAME[] = "image of an OpenMP program";
 
-enum { VERSION = 1, BLOCK = 1 << 18, TEXT_MOST = 4096 };
+enum { VERSION = 2, BLOCK = 1 << 18, TEXT_MOST = 4096 };
 
 static struct {
     dome_env *env;
@@ -279,13 +277,6 @@ void dome__omp_saved_boundary(void)
 
 /* ---- going on ---- */
 
-static void put_back_process(const process *own)
-{
-    if (chdir(own->directory))
-        dome__say("the directory of the program, %s, is not there: %s", own->directory, strerror(errno));
-    environ = dome__omp_state()->environment = own->environment;
-}
-
 /* Task 0: why it cannot; NULL: its memory is as it was. *rest: what of the index is left. */
 static const char *put_back(dome_bytes *rest)
 {
@@ -317,7 +308,7 @@ static const char *put_back(dome_bytes *rest)
     if (!problem && !dome__omp_team_restore(&from))
         problem = "the checkpoint is not what it should be: the state of threads";
     if (!problem)
-        put_back_process(&own);
+        dome__omp_state_put_back(own.directory, own.environment);
     g_free(own.directory);
     g_array_unref(whole);
     *rest = from;

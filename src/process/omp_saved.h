@@ -9,10 +9,12 @@
  *
  *     a program that goes on: task 0's memory is as it was there, and it begins the same region once more
  *
- * Addresses stand in the memory as they are, so the same program goes on, with the same libraries, on the same kind of machine,
- * on any number of tasks. What the C library keeps for itself (open files, what atexit was given) is not there. */
-#ifndef DOME_SRC_OPENMP_OMP_SAVED_H
-#define DOME_SRC_OPENMP_OMP_SAVED_H
+ * Addresses stand in the memory as they are, so the same build of the program goes on, with the same libraries, on processors
+ * that are alike, on any number of tasks. What the C library keeps for itself is not there: open files and streams, what atexit
+ * was given, the place of rand in its sequence (it begins with the seed again), a jmp_buf that setjmp has filled before. The
+ * stacks of threads other than 0 are not saved: where a region begins they hold nothing. */
+#ifndef DOME_SRC_PROCESS_OMP_SAVED_H
+#define DOME_SRC_PROCESS_OMP_SAVED_H
 
 #include <dome/env.h>
 

@@ -27,20 +27,32 @@ __attribute__((constructor)) static void find(void)
 /* Dome's own handlers run on the stacks of the program's threads, and must have what they ask for. */
 #define IS_PROGRAMS() (dome__omp_touches() && dome__omp_is_programs(__builtin_return_address(0)))
 
+/* The program's handlers run on the task's stack for signals: the system writes their first frame, and does not wait for pages of
+ * the program's own stacks. */
+static int set_action(int number, const struct sigaction *action, struct sigaction *before)
+{
+    if (dome__fault_hands_on(number, action, before))
+        return 0;
+    if (!action)
+        return next_action(number, NULL, before);
+    struct sigaction own = *action;
+    own.sa_flags |= SA_ONSTACK;
+    return next_action(number, &own, before);
+}
+
 int sigaction(int number, const struct sigaction *action, struct sigaction *before)
 {
     find();
-    if (IS_PROGRAMS() && dome__fault_hands_on(number, action, before))
-        return 0;
-    return next_action(number, action, before);
+    return IS_PROGRAMS() ? set_action(number, action, before) : next_action(number, action, before);
 }
 
 __sighandler_t signal(int number, __sighandler_t handler)
 {
     typedef __sighandler_t function(int, __sighandler_t);
     struct sigaction before, action = {.sa_handler = handler, .sa_flags = SA_RESTART};
-    if (IS_PROGRAMS() && dome__fault_hands_on(number, &action, &before))
-        return before.sa_handler;
+    find();
+    if (IS_PROGRAMS())
+        return set_action(number, &action, &before) ? SIG_ERR : before.sa_handler;
     return ((function *)dome__omp_next("signal"))(number, handler);
 }
 

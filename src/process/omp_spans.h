@@ -1,7 +1,7 @@
 /* Which memory belongs to the state of the program at the beginning of a region: as few stretches as there are, without what was
  * never used. */
-#ifndef DOME_SRC_OPENMP_OMP_SPANS_H
-#define DOME_SRC_OPENMP_OMP_SPANS_H
+#ifndef DOME_SRC_PROCESS_OMP_SPANS_H
+#define DOME_SRC_PROCESS_OMP_SPANS_H
 
 #include <glib.h>
 #include <stdbool.h>

@@ -12,17 +12,22 @@
 #include "process/omp_next.h"
 #include "process/omp_output.h"
 #include "process/omp_saved.h"
+#include "process/omp_touch.h"
 #include "process/omp_worker.h"
 #include "process/tasks_space.h"
 #include "program/start.h"
+#include "system/say.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+enum { DUMPED = 32 << 20 }; /* bytes of main's stack, and of thread 0's heap, that belong to a core file */
 
 typedef int main_function(int argc, char **argv, char **environment);
 typedef int start_function(main_function *main, int argc, char **argv, void (*init)(void), void (*fini)(void),
@@ -60,8 +65,7 @@ static bool is_own_process(void)
 /* Whether the caller is a virtual thread. */
 static bool is_programs_thread(void)
 {
-    return is_own_process() &&
-           ((uintptr_t)dome__omp_thread_pointer() - DOME_OMP_STACKS) / DOME_OMP_STACK_STRIDE < DOME_OMP_MAX_THREADS;
+    return is_own_process() && dome__omp_by_thread();
 }
 
 static void end_task(void *status)
@@ -69,6 +73,7 @@ static void end_task(void *status)
     dome_env *env = g_steal_pointer(&state.env);
     if (env->rank == 0)
         dome__omp_tasks.end();
+    dome__omp_tasks.saves = false;
     dome__omp_tasks.size = 1; /* regions in what the program has registered for its end are this task's alone */
     *(int *)status = dome_finalize(env);
 }
@@ -174,6 +179,14 @@ static bool is_mapped(char *begin, char *end)
     return true; /* all of the heap is a range */
 }
 
+/* Terabytes in which hardly anything is: to write a core file the system would make each page. Whole ranges only: a range is one
+ * mapping, or its pages could not change their rights together. */
+static void leave_out(const dome_space_range *range)
+{
+    if (madvise(range->address, range->bytes, MADV_DONTDUMP))
+        dome__say("a core file of task %d may take long: %s", state.env->rank, strerror(errno));
+}
+
 /* Of main's stack: with one task, as many as the user allows. A place for the most is kept below the other stacks. */
 static size_t first_stack_bytes(void)
 {
@@ -195,11 +208,21 @@ char *dome__omp_first_stack_end(void)
 }
 
 /* From the guard up to where the first frame of the program will be: above are thread-local memory and what the C library keeps.
- */
-static dome_space_range first_stack(void)
+ * The part that is in core files, and then the one that is not. */
+static void first_stack(dome_space_range *ranges)
 {
-    char *low = dome__omp_first_stack_low();
-    return (dome_space_range){"stack of main", low, (uint64_t)(state.stack_end - low), .keep = false};
+    char *low = dome__omp_first_stack_low(), *middle = state.stack_end - DUMPED;
+    ranges[0] = (dome_space_range){"stack of main", middle, DUMPED, .keep = false};
+    ranges[1] = (dome_space_range){"stack of main, if it is deep", low, (uint64_t)(middle - low), .keep = false};
+}
+
+/* Likewise. */
+static void first_heap(dome_space_range *ranges)
+{
+    char *begin = dome__omp_arena_begin(0);
+    ranges[0] = (dome_space_range){"heap of thread 0", begin, DUMPED, .keep = false};
+    ranges[1] =
+        (dome_space_range){"heap of thread 0, if it is large", begin + DUMPED, DOME_OMP_ARENA_FIRST - DUMPED, .keep = false};
 }
 
 /* Zeros need not be kept. Returns the number of ranges. */
@@ -217,17 +240,19 @@ static unsigned variables(int part, dome_space_range *ranges)
 
 static void share(dome_env *env)
 {
-    enum { MOST = 2 * DOME_OMP_IMAGE_PARTS + 4 };
+    enum { MOST = 2 * DOME_OMP_IMAGE_PARTS + 7 };
     const dome_omp_part arguments = dome__omp_arguments_part();
     dome_space_range ranges[MOST];
     unsigned n = 0;
     for (int k = 0; k < dome__omp_image()->parts; k++)
         n += variables(k, ranges + n);
     ranges[n++] = (dome_space_range){"arguments", arguments.begin, (uint64_t)(arguments.end - arguments.begin), .keep = true};
-    ranges[n++] = (dome_space_range){"heap of thread 0", dome__omp_arena_begin(0), DOME_OMP_ARENA_FIRST, .keep = false};
-    ranges[n++] = (dome_space_range){"heap of other threads", dome__omp_arena_begin(1),
-                                     (DOME_OMP_MAX_THREADS - 1) * DOME_OMP_ARENA_OTHER, .keep = false};
-    ranges[n++] = first_stack();
+    first_stack(ranges + n);
+    first_heap(ranges + n + 2);
+    ranges[n + 4] = (dome_space_range){"heap of other threads", dome__omp_arena_begin(1),
+                                       (DOME_OMP_MAX_THREADS - 1) * DOME_OMP_ARENA_OTHER, .keep = false};
+    const dome_space_range *left_out[] = {ranges + n + 1, ranges + n + 3, ranges + n + 4};
+    n += 5;
     ranges[n] = dome__omp_locals_range();
     n += ranges[n].bytes > 0;
     dome__omp_arena_map = is_mapped;
@@ -236,6 +261,8 @@ static void share(dome_env *env)
         dome__start_failed(env, 1, g_strdup_printf("an OpenMP program can have %d tasks at most", DOME_OMP_MAX_TASKS));
     if (dome__omp_tasks_begin(env, ranges, n))
         dome__start_failed(env, 1, dome_error_message(env));
+    for (size_t k = 0; k < sizeof left_out / sizeof *left_out; k++)
+        leave_out(left_out[k]);
 }
 
 /* ---- the beginning ---- */

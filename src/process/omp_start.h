@@ -7,8 +7,8 @@
  *     other tasks    constructors, for what they do inside of libraries; then regions (team.h)
  *     at the end     all tasks: dome_finalize
  */
-#ifndef DOME_SRC_OPENMP_OMP_START_H
-#define DOME_SRC_OPENMP_OMP_START_H
+#ifndef DOME_SRC_PROCESS_OMP_START_H
+#define DOME_SRC_PROCESS_OMP_START_H
 
 #include <dome/env.h>
 

@@ -22,10 +22,11 @@ dome_omp_state_page *dome__omp_state(void)
     return (dome_omp_state_page *)(void *)(dome__omp_arguments_part().end - sizeof(dome_omp_state_page));
 }
 
-/* Whether what the caller changes is to be written down: it is thread 0, of several tasks. */
+/* Whether what the caller changes is to be written down: it is thread 0, and there are other tasks, or the
+ * program may be saved. */
 static dome_omp_state_page *writes(void)
 {
-    if (!dome__omp_touches() || dome__omp_tasks.rank != 0)
+    if ((dome__omp_tasks.size == 1 && !dome__omp_tasks.saves) || dome__omp_tasks.rank != 0 || !dome__omp_by_thread())
         return NULL;
     dome_omp_state_page *s = dome__omp_state();
     s->changes++;
@@ -161,19 +162,34 @@ static void take_directory(const char *directory)
     dome__say("task %d has no directory %s, in which the program is now: %s", dome__omp_tasks.rank, path, strerror(errno));
 }
 
+static void take_rest(const dome_omp_state_page *s)
+{
+    static uint64_t seed = UINT64_MAX;
+    if (s->umask_set)
+        umask((mode_t)s->umask);
+    if (s->locale[0] && !setlocale(LC_ALL, s->locale))
+        dome__say("task %d has no locale %s, which the program uses now", dome__omp_tasks.rank, s->locale);
+    if (s->seeded && s->seed != seed)
+        srand((unsigned)(seed = s->seed));
+}
+
+void dome__omp_state_put_back(const char *directory, char **environment)
+{
+    dome_omp_state_page *s = dome__omp_state();
+    if (chdir(directory))
+        dome__say("the directory of the program, %s, is not there: %s", directory, strerror(errno));
+    environ = s->environment = environment;
+    memset(s->output, 0, sizeof s->output); /* printed before the program was saved */
+    take_rest(s);
+}
+
 void dome__omp_state_take(void)
 {
     dome_omp_state_page *s = dome__omp_state();
     if (s->changes != taken) {
-        static uint64_t seed = UINT64_MAX;
         taken = s->changes;
         take_directory(s->directory);
-        if (s->umask_set)
-            umask((mode_t)s->umask);
-        if (s->locale[0] && !setlocale(LC_ALL, s->locale))
-            dome__say("task %d has no locale %s, which the program uses now", dome__omp_tasks.rank, s->locale);
-        if (s->seeded && s->seed != seed)
-            srand((unsigned)(seed = s->seed));
+        take_rest(s);
     }
     dome__omp_arguments_enter(s->environment);
 }

@@ -1,7 +1,7 @@
 /* State of the program's process beside its memory: the current directory, the environment and the like. Task 0 writes down what
  * the program changes, in memory that all tasks share; the others do the same before they run its threads. */
-#ifndef DOME_SRC_OPENMP_OMP_STATE_H
-#define DOME_SRC_OPENMP_OMP_STATE_H
+#ifndef DOME_SRC_PROCESS_OMP_STATE_H
+#define DOME_SRC_PROCESS_OMP_STATE_H
 
 #include "process/omp_image.h"
 
@@ -24,6 +24,9 @@ typedef struct dome_omp_state_page {
 
 /* It follows the program's arguments (omp_arguments.h). */
 dome_omp_state_page *dome__omp_state(void);
+
+/* Task 0, when the program goes on from where it was saved: the process gets what the page says, and this. */
+void dome__omp_state_put_back(const char *directory, char **environment);
 
 /* Before a task runs threads of the program, and after. */
 void dome__omp_state_take(void);

@@ -8,10 +8,14 @@
 
 enum { PAGE = 4096 };
 
+bool dome__omp_by_thread(void)
+{
+    return ((uintptr_t)dome__omp_thread_pointer() - DOME_OMP_STACKS) / DOME_OMP_STACK_STRIDE < DOME_OMP_MAX_THREADS;
+}
+
 bool dome__omp_touches(void)
 {
-    return dome__omp_tasks.size > 1 &&
-           ((uintptr_t)dome__omp_thread_pointer() - DOME_OMP_STACKS) / DOME_OMP_STACK_STRIDE < DOME_OMP_MAX_THREADS;
+    return dome__omp_tasks.size > 1 && dome__omp_by_thread();
 }
 
 /* In one instruction: what another task has written may arrive meanwhile. */

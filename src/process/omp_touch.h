@@ -1,10 +1,13 @@
 /* Memory that other tasks share, before the system reads or writes it: a call of the system does not wait for a page as the
  * program's own access does, but fails with EFAULT. */
-#ifndef DOME_SRC_OPENMP_OMP_TOUCH_H
-#define DOME_SRC_OPENMP_OMP_TOUCH_H
+#ifndef DOME_SRC_PROCESS_OMP_TOUCH_H
+#define DOME_SRC_PROCESS_OMP_TOUCH_H
 
 #include <stdbool.h>
 #include <stddef.h>
+
+/* Whether a virtual thread calls. */
+bool dome__omp_by_thread(void);
 
 /* Whether a call of the program's is to touch what it names: by a virtual thread, if there are several tasks. */
 bool dome__omp_touches(void);

@@ -1,6 +1,6 @@
 /* The functions of tasks.h for several tasks, over memory that they keep equal. */
-#ifndef DOME_SRC_OPENMP_TASKS_SPACE_H
-#define DOME_SRC_OPENMP_TASKS_SPACE_H
+#ifndef DOME_SRC_PROCESS_TASKS_SPACE_H
+#define DOME_SRC_PROCESS_TASKS_SPACE_H
 
 #include "openmp/tasks.h"
 #include "space/space.h"

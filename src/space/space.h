@@ -1,5 +1,5 @@
-/* Memory of a program at its own addresses, kept equal between all tasks, those of one host too: its globals, heap and stacks.
- * Each task has a copy of its own; they agree where tasks meet, and in sections that one task enters at a time (release
+/* Memory of a program at its own addresses, kept equal between all tasks, those of one host too: its globals, heap and stack of
+ * main. Each task has a copy of its own; they agree where tasks meet, and in sections that one task enters at a time (release
  * consistency, region/release.h).
  *
  *     dome_space *space = dome__space_new(env);

@@ -1,6 +1,6 @@
 #!/bin/bash
-# What threads of a region do beside computing, on whatever task: memory from malloc, files, the environment, output, C++, Fortran,
-# ends. Each program prints the same with 1, 2 and 3 tasks.
+# What threads of a region do beside computing, on whatever task: memory from malloc, files, the environment, output, signals, C++,
+# Fortran, ends. Each program prints the same with 1, 2 and 3 tasks.
 . "$(dirname "$0")/../support/checks.bash"
 cc=$DOME_BUILD_DIR/tools/dome-omp
 [ -x "$cc" ] || skip "there is no dome-omp"
@@ -135,6 +135,98 @@ int main(void)
 }
 END_C
 alike again.c
+
+# What other threads print in one region, more than any buffer holds.
+cat >lines.c <<'END_C'
+#include <omp.h>
+#include <stdio.h>
+
+int main(void)
+{
+    for (int round = 0; round < 6; round++) {
+#pragma omp parallel num_threads(4)
+        if (omp_get_thread_num() == 3)
+            for (int k = 0; k < 5000 + round; k++)
+                printf("line %d %d\n", round, k);
+    }
+    return 0;
+}
+END_C
+alike lines.c
+[ "$(wc -l <out1)" = 30015 ] || fail "lines.c: $(wc -l <out1) lines"
+
+# A handler, wherever the program's stacks are. Often enough: the alarm comes until it has come while threads compute.
+cat >alarm.c <<'END_C'
+#include <signal.h>
+#include <stdio.h>
+#include <sys/time.h>
+
+static volatile long alarms;
+
+static void count(int number)
+{
+    (void)number;
+    alarms++;
+}
+
+static double deep(int k)
+{
+    volatile double frame[400];
+    for (int i = 0; i < 400; i++)
+        frame[i] = k + i;
+    return (k ? deep(k - 1) : 0) + frame[k % 400];
+}
+
+int main(void)
+{
+    const struct itimerval often = {{0, 500}, {0, 500}};
+    const struct sigaction action = {.sa_handler = count, .sa_flags = SA_RESTART};
+    double total = 0;
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &often, NULL);
+    for (int step = 0; step < 200; step++) {
+        double sum = 0;
+        if (step == 100)
+            signal(SIGALRM, count);
+#pragma omp parallel for num_threads(4) reduction(+ : sum)
+        for (int k = 0; k < 64; k++)
+            sum += deep(50 + k % 7);
+        total += sum + deep(10 * step);
+    }
+    printf("%.17g %s\n", total, alarms > 0 ? "with alarms" : "wrong: no alarm");
+    return 0;
+}
+END_C
+alike alarm.c
+
+# A call that waits, while another task takes the page that it is to write.
+cat >waits.c <<'END_C'
+#include <errno.h>
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static _Alignas(4096) char page[4096];
+
+int main(void)
+{
+    page[2000] = 7;
+#pragma omp parallel num_threads(3)
+    if (omp_get_thread_num() == 0) {
+        FILE *slow = popen("sleep 1; echo hello", "r");
+        const ssize_t bytes = read(fileno(slow), page, 100);
+        printf("read %zd: %s\n", bytes, bytes < 0 ? strerror(errno) : "good");
+        pclose(slow);
+    } else {
+        usleep(200000);
+        if (((volatile char *)page)[2000] != 7)
+            printf("wrong: the page\n");
+    }
+    return 0;
+}
+END_C
+alike waits.c
 
 # A child has the memory of its own as of the call, and goes on from there on a stack that its parent uses, too.
 cat >child.c <<'END_C'
