@@ -14,20 +14,20 @@ typedef int64_t masks __attribute__((vector_size(LANES * sizeof(int64_t))));
 
 /* One step of dome__exact_pair_add in each lane. What is left of the smaller part is ORed into *inexact: NaN and infinities are
  * not 0 either. */
-static inline __attribute__((always_inline)) void add_lanes(doubles *sum, doubles *rest, doubles value, masks *inexact)
+static inline __attribute__((always_inline)) void add_lanes(doubles *sum, doubles *rest, const doubles *value, masks *inexact)
 {
-    const doubles s = *sum + value, part = s - *sum, lost = (*sum - (s - part)) + (value - part);
+    const doubles s = *sum + *value, part = s - *sum, lost = (*sum - (s - part)) + (*value - part);
     const doubles r = *rest + lost, more = r - *rest;
     *inexact |= (*rest - (r - more)) + (lost - more) != 0;
     *sum = s;
     *rest = r;
 }
 
-static inline bool any_lane(masks m)
+static inline bool any_lane(const masks *m)
 {
     int64_t all = 0;
     for (int k = 0; k < LANES; k++)
-        all |= m[k];
+        all |= (*m)[k];
     return all != 0 || FLT_EVAL_METHOD != 0;
 }
 
@@ -62,13 +62,13 @@ static inline bool add_one(double *sum, double *rest, double value)
             memcpy(&sum, sums + i, sizeof sum);                                                                                  \
             memcpy(&rest, rests + i, sizeof rest);                                                                               \
             LOAD_##t(value, x + i);                                                                                              \
-            add_lanes(&sum, &rest, value, &inexact);                                                                             \
+            add_lanes(&sum, &rest, &value, &inexact);                                                                            \
             memcpy(sums + i, &sum, sizeof sum);                                                                                  \
             memcpy(rests + i, &rest, sizeof rest);                                                                               \
         }                                                                                                                        \
         for (; i < count; i++)                                                                                                   \
             lost |= add_one(&sums[i], &rests[i], (double)x[i]);                                                                  \
-        return lost || any_lane(inexact);                                                                                        \
+        return lost || any_lane(&inexact);                                                                                       \
     }                                                                                                                            \
     static bool sum_run_##t(const dome_along_state *s, uint64_t at, const void *values, uint64_t count, int64_t j)               \
     {                                                                                                                            \
@@ -82,7 +82,7 @@ static inline bool add_one(double *sum, double *rest, double value)
         for (; i + LANES <= count; i += LANES) {                                                                                 \
             doubles value;                                                                                                       \
             LOAD_##t(value, x + i);                                                                                              \
-            add_lanes(&sum, &rest, value, &inexact);                                                                             \
+            add_lanes(&sum, &rest, &value, &inexact);                                                                            \
         }                                                                                                                        \
         for (int k = 0; k < LANES && count >= LANES; k++) {                                                                      \
             lost |= add_one(total, total_rest, sum[k]);                                                                          \
@@ -90,7 +90,7 @@ static inline bool add_one(double *sum, double *rest, double value)
         }                                                                                                                        \
         for (; i < count; i++)                                                                                                   \
             lost |= add_one(total, total_rest, (double)x[i]);                                                                    \
-        return lost || any_lane(inexact);                                                                                        \
+        return lost || any_lane(&inexact);                                                                                       \
     }
 SUMS(f32, float)
 SUMS(f64, double)
