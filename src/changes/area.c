@@ -41,9 +41,12 @@ dome_area *dome__area_new(void *at, size_t bytes, unsigned unit)
     return area;
 }
 
+/* What of the page is the area's: the rest may be anything, and others may be writing it. */
 static void keep(dome_area *area, size_t page)
 {
-    memcpy(area->twin + page * area->page, area->base + page * area->page, area->page);
+    const char *from = area->base + page * area->page;
+    const char *begin = MAX(from, area->at), *end = MIN(from + area->page, area->at + area->bytes);
+    memcpy(area->twin + (begin - area->base), begin, (size_t)(end - begin));
     area->written[page] = 1;
 }
 
