@@ -308,7 +308,7 @@ class Client:
             self._calls.append(list(call))
 
     def flush(self):
-        """Sends what has been recorded, without waiting for it."""
+        """Sends the recorded calls, without waiting for them."""
         self._alive()
         try:
             self._send_batch()
@@ -338,7 +338,7 @@ class Client:
                     pass  # it is sent again to the next view
 
     def wait(self):
-        """Waits until everything that has been recorded is done; raises what has failed."""
+        """Waits until all recorded calls are done; raises the exception of one that has failed."""
         self.flush()
         self._finish(lambda: all(entry.reply for entry in self._log))
         self._raise()

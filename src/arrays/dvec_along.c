@@ -235,7 +235,7 @@ static void pack(const reduction *r, const routes *w, const char *from, char *to
         }
 }
 
-/* Combines what has come with the results of this task, `all`, in the order of the spans of x. */
+/* Combines the received results, `in`, with those of this task, `all`, in the order of the spans of x. */
 static bool merge(const reduction *r, const routes *w, const dome_along_state *in, const dome_along_state *all)
 {
     const dvec *x = r->rows.x;

@@ -1,5 +1,5 @@
-/* Pages that were written, and their twins. A page of which the area has a part alone is not closed to writes, because others may
- * need it at any time: it counts as written, and its twin is made when tracking begins. */
+/* Pages that were written, and their twins. A page that the area shares with other variables is not closed to writes, because the
+ * program may need these at any time: it counts as written, and its twin is made when tracking begins. */
 #include "changes/changes.h"
 
 #include <errno.h>
@@ -124,7 +124,7 @@ static void make_differ(dome_area *area)
     }
 }
 
-/* A page of which others have a part: their bytes are not looked at. */
+/* A page that the area shares with other variables, whose bytes are left out. */
 static void find_edge(dome_area *area, dome_delta *delta, size_t page)
 {
     char *now = g_malloc(area->page), *from = area->base + page * area->page, *then = area->twin + page * area->page;

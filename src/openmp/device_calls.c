@@ -1,4 +1,4 @@
-/* omp_* functions about devices, of which the host is the only one: device 0 is the host, and so is the "initial device". */
+/* omp_* functions about devices. The host is the only device: it is device 0, and the "initial device". */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
