@@ -1,5 +1,6 @@
 /* Functions of the C library that hand the program's memory to the system. Where several tasks share it, each page is accessed
- * before (omp_touch.h). The names are those of the C library, old and new; `own_` keeps its headers from renaming them. */
+ * before (omp_touch.h). The names are those of the C library, old and new; `own_` keeps its headers from renaming them; see
+ * also omp_names.h. */
 #include "process/omp_next.h"
 #include "process/omp_touch.h"
 
@@ -37,7 +38,7 @@ static bool again(bool failed, int *tries)
     {                                                                                                                            \
         next_##name = (type(*) parameters)dome__omp_next(#name);                                                                 \
     }                                                                                                                            \
-    type own_##name parameters __asm__(#name);                                                                                   \
+    type own_##name parameters __asm__("dome__c_" #name);                                                                        \
     type own_##name parameters                                                                                                   \
     {                                                                                                                            \
         if (!next_##name)                                                                                                        \

@@ -1,3 +1,5 @@
+#include "process/omp_names.h"
+
 #include "process/omp_heap.h"
 
 #include "openmp/fibre.h"
@@ -10,6 +12,7 @@
 #include "process/omp_next.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,7 @@
 /* Signals by which this task learns that the program needs a page of another one: the program's own handlers of them get what is
  * no such page, and it cannot block them. */
+#include "process/omp_names.h"
+
 #include "process/omp_heap.h"
 #include "process/omp_next.h"
 #include "process/omp_touch.h"

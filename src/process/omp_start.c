@@ -1,3 +1,5 @@
+#include "process/omp_names.h"
+
 #include "process/omp_start.h"
 
 #include "openmp/fibre.h"
@@ -134,7 +136,7 @@ void _exit(int status)
         syscall(SYS_exit_group, failed ? failed : status);
 }
 
-void _Exit(int status) __attribute__((alias("_exit")));
+void _Exit(int status) __attribute__((alias("dome__c__exit")));
 
 /* ---- children ---- */
 

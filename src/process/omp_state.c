@@ -1,3 +1,5 @@
+#include "process/omp_names.h"
+
 #include "process/omp_state.h"
 
 #include "openmp/tasks.h"

@@ -1,5 +1,7 @@
 /* Functions of the C library that return memory which they have got by malloc: what the program calls for is memory that all
  * tasks share. */
+#include "process/omp_names.h"
+
 #include "process/omp_heap.h"
 #include "process/omp_next.h"
 #include "process/omp_touch.h"
