@@ -39,7 +39,7 @@ typedef struct dome_omp_tasks {
     void (*meet)(uint64_t place);
 
     /* One task at a time: from enter on this task has what others had published at their leave; leave publishes what it has
-     * written. tell: tasks that are in await look again. Not nested. */
+     * written. If that is anything, or with `tell`, tasks that are in await look again. Not nested. */
     void (*enter)(void);
     void (*leave)(bool tell);
 

@@ -149,22 +149,19 @@ void dome__omp_until(dome_omp_order order, bool (*make)(void *), void *argument,
     dome__omp_give_way(t, DOME_OMP_BLOCKED);
 }
 
-static void flush(void *told)
+static void flush(void *unused)
 {
+    (void)unused;
     dome__omp_tasks.enter();
-    dome__omp_tasks.leave(*(bool *)told);
+    dome__omp_tasks.leave(false);
 }
-
-/* A thread that is at the same flush again and again has nothing to tell. */
-enum { FLUSHES_TO_BE_SILENT = 4 };
 
 void dome__omp_flush_from(const void *from)
 {
     dome_omp_thread *t = dome__omp_self();
-    bool told = t->seen_at != from || t->spins < FLUSHES_TO_BE_SILENT;
+    dome__omp_looked(t, from, 0); /* it may give way: what others have written is taken in behind that, before the next look */
     if (!alone(t))
-        dome__omp_on_task(flush, &told);
-    dome__omp_looked(t, from, 0);
+        dome__omp_on_task(flush, NULL);
 }
 
 /* ---- for the scheduler ---- */

@@ -194,19 +194,26 @@ int dome__token_enter(dome_token *token)
     return status;
 }
 
+typedef struct leaving {
+    dome_token *token;
+    bool any; /* something was written */
+} leaving;
+
 static void note_written(void *ctx, uint64_t key)
 {
-    dome_token *t = ctx;
-    pthread_mutex_lock(&t->mutex);
-    note(t, key, t->section + 1);
-    pthread_mutex_unlock(&t->mutex);
+    leaving *l = ctx;
+    pthread_mutex_lock(&l->token->mutex);
+    note(l->token, key, l->token->section + 1);
+    pthread_mutex_unlock(&l->token->mutex);
+    l->any = true;
 }
 
 void dome__token_leave(dome_token *token, bool tell)
 {
     dome_token *t = token;
     const uint8_t word = TOLD;
-    dome__release_tell(t->release, note_written, t);
+    leaving l = {t, false};
+    dome__release_tell(t->release, note_written, &l);
     pthread_mutex_lock(&t->mutex);
     t->section++;
     t->inside = false;
@@ -214,7 +221,7 @@ void dome__token_leave(dome_token *token, bool tell)
         send_token(t, t->next, t->next_knows);
     t->next = -1;
     pthread_mutex_unlock(&t->mutex);
-    for (int rank = 0; tell && rank < t->env->size; rank++)
+    for (int rank = 0; (tell || l.any) && rank < t->env->size; rank++)
         if (rank != t->env->rank)
             tell_task(t, rank, &word, 1);
 }

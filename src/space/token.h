@@ -21,8 +21,8 @@ dome_token *dome__token_new(dome_env *env, dome_release *release);
 /* After the channel has been stopped. NULL is allowed. */
 void dome__token_free(dome_token *token);
 
-/* Not nested. Enter returns the status of messages that were served meanwhile; the lock is this task's then, too. tell: tasks
- * that are in await look again. */
+/* Not nested. Enter returns the status of messages that were served meanwhile; the lock is this task's then, too. Tasks
+ * that are in await look again if this one has written anything, or with `tell`. */
 int dome__token_enter(dome_token *token);
 void dome__token_leave(dome_token *token, bool tell);
 
