@@ -70,7 +70,7 @@ void dome__release_keep(dome_release_units *units, uint64_t unit)
 
 static void note_reader(dome_release_units *u, uint64_t unit, int rank)
 {
-    const reader now = {rank, u->setup.release->place, is_changed(u, unit)};
+    const reader now = {rank, u->setup.release->place, is_changed(u, unit) && !dome__release_is_told(u, unit)};
     GArray *readers = readers_of(u, unit);
     if (!readers) {
         const gint64 key = (gint64)unit;
@@ -115,6 +115,7 @@ static void answer_fetch(const waiting_fetch *f)
     for (uint64_t k = f->unit; k < f->unit + f->count; k++)
         if (!is_home(u, k))
             return;
+    dome__release_listen_now(u->setup.release);
     end_privacy(f->units, f->unit, f->count);
     for (uint64_t k = f->unit; k < f->unit + f->count; k++)
         note_reader(f->units, k, f->from);
@@ -190,6 +191,7 @@ static dome_delta *read_records(const dome_release_units *u, int from, const voi
 static bool apply(change *c, const void *records, size_t bytes, bool pushed)
 {
     dome_release_units *u = c->units;
+    dome__release_listen_now(u->setup.release);
     dome_delta *delta = read_records(u, c->from, records, bytes);
     u->figures->bytes += bytes;
     if (!delta)
@@ -455,11 +457,11 @@ typedef struct notices {
     uint64_t *memory; /* of the entries, if they were more than a few */
 } notices;
 
-/* What each task tells first: the words of its runs, flags, the place, the bytes of entries, the runs and the entries if they are
- * few. Behind that the word of task 0, if there is one. */
+/* What each task tells first: the words of its runs, flags, the place, the bytes of entries, how often it has told the other
+ * of two tasks, the runs and the entries if they are few. Behind that the word of task 0, if there is one. */
 enum {
     FEW = 8,
-    HEAD = 4,
+    HEAD = 5,
     EARLY_AT = HEAD + FEW * RUN_WORDS,
     EARLY_BYTES = 1536,
     CARD = EARLY_AT + EARLY_BYTES / 8,
@@ -492,6 +494,8 @@ static void make_card(dome_release *r, const dome_release_word *word, bool by_wo
     const bool knows = !by_word || r->env->rank == 0;
     uint64_t *card = b->card;
     b->entries = g_byte_array_new();
+    if (r->told)
+        dome__release_listen(r);
     pthread_mutex_lock(&r->lock);
     dome__release_compare_hot(r, false);
     dome__release_put_early(r, b->entries, EARLY_BYTES, knows ? &word->place : NULL);
@@ -501,6 +505,9 @@ static void make_card(dome_release *r, const dome_release_word *word, bool by_wo
               (word->moves && knows ? MOVES : 0);
     card[2] = word->place;
     card[3] = b->entries->len;
+    card[4] = r->told ? r->told->sent : 0;
+    if (r->told)
+        r->told->in_barrier = true;
     pthread_mutex_unlock(&r->lock);
     if (b->runs->len > FEW || b->entries->len > EARLY_BYTES || card[1] & SENDS) {
         card[1] |= MORE;
@@ -587,6 +594,8 @@ static int exchange(dome_release *r, dome_release_word *word, bool by_word, noti
         word->place = all[2];
         memcpy(word->words, all + CARD, sizeof word->words);
     }
+    if (status == DOME_OK && r->told && !dome__release_hear_all(r, all[length * (uint64_t)(1 - env->rank) + 4]))
+        status = DOME_ERR_COMM;
     n->any = words > 0;
     n->pushes = flags & PUSHES;
     n->runs = g_malloc(words * sizeof(uint64_t) + 1);
@@ -850,6 +859,8 @@ static int meet(dome_release *r, dome_release_word *word, bool by_word)
         end_interval(r, &n, word->moves);
     if (status == DOME_OK)
         dome__release_keep_hot(r);
+    if (r->told)
+        r->told->in_barrier = r->told->overtaken = false;
     r->place = word->place;
     r->meets++;
     answer_waiting(r);
@@ -982,6 +993,7 @@ dome_release *dome__release_new(dome_env *env)
     r->hot = g_array_new(FALSE, FALSE, sizeof(hot_unit));
     r->pushing = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     r->places = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+    r->told = env->size == 2 ? dome__release_told_new() : NULL;
     pthread_mutex_init(&r->lock, NULL);
     dome__peer_on(r->peer, DOME_PEER_RELEASE, take_message, r);
     return r;
@@ -1000,6 +1012,7 @@ void dome__release_free(dome_release *release)
     g_array_unref(release->early);
     g_array_unref(release->hot);
     g_hash_table_unref(release->pushing);
+    dome__release_told_free(release->told);
     pthread_mutex_destroy(&release->lock);
     g_free(release);
 }

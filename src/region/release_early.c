@@ -11,6 +11,8 @@
  * barriers cools. */
 #include "region/release_private.h"
 #include "system/bytes.h"
+#include "system/thread.h"
+#include "system/time.h"
 
 #include <string.h>
 
@@ -22,6 +24,9 @@ enum { MOST_OF_TWO = 1 << 20 };
 
 /* In an entry's region: the receivers have asked for the unit behind this place. */
 #define ASKED (UINT32_C(1) << 31)
+
+/* In the same place, at a lock: the copy of the unit is old, and to be dropped. */
+#define OLD (UINT32_C(1) << 30)
 
 static dome_release_units *units_of(const dome_release *r, uint64_t key, uint64_t *unit)
 {
@@ -206,7 +211,7 @@ typedef struct entry {
     uint64_t unit, receivers;
     const uint8_t *records;
     uint32_t bytes;
-    bool asked;
+    bool asked, old;
 } entry;
 
 /* The entries of a unit. */
@@ -220,8 +225,9 @@ static bool next_entry(const dome_release *r, const uint8_t **at, const uint8_t 
 {
     if (end - *at < ENTRY)
         return false;
-    const uint32_t region = dome__get_u32(*at) & ~ASKED;
+    const uint32_t region = dome__get_u32(*at) & ~(ASKED | OLD);
     *e = (entry){.asked = dome__get_u32(*at) & ASKED,
+                 .old = dome__get_u32(*at) & OLD,
                  .bytes = dome__get_u32(*at + 4),
                  .unit = dome__get_u64(*at + 8),
                  .receivers = dome__get_u64(*at + 16),
@@ -259,12 +265,13 @@ static void count_entry(dome_release *r, const entry *e, int from, found *f)
     f->for_here += from != r->env->rank && e->receivers >> r->env->rank & 1;
 }
 
-static void apply(const entry *e)
+/* twin: NULL, or what changes in the same way. */
+static void apply(const entry *e, void *twin)
 {
     dome_release_units *u = e->units;
     dome_delta *delta = dome__delta_new(u->setup.atom);
     if (dome__delta_set_records(delta, e->records, e->bytes, u->setup.unit * u->setup.units)) {
-        dome__delta_apply(delta, place_of(u, 0), u->setup.unit * u->setup.units, NULL);
+        dome__delta_apply(delta, place_of(u, 0), u->setup.unit * u->setup.units, twin);
         u->figures->bytes += e->bytes;
     }
     dome__delta_free(delta);
@@ -274,18 +281,20 @@ static void apply(const entry *e)
 static void take_entry(dome_release *r, const entry *e, int from, found *f)
 {
     dome_release_units *u = e->units;
+    const bool has = r->told && r->told->overtaken;
     if (from == r->env->rank)
         return;
     if (is_home(u, e->unit)) {
         dome__release_keep(u, e->unit);
-        apply(e);
+        if (!has)
+            apply(e, NULL);
         u->changed[e->unit] = r->epoch + 1;
         u->state[e->unit] |= f->whole ? SENT : 0; /* its readers have it, too */
         return;
     }
     const bool all = f->whole && f->for_here == f->entries - f->own;
-    if (all && u->state[e->unit] & VALID)
-        apply(e);
+    if (all && u->state[e->unit] & VALID && !has)
+        apply(e, NULL);
     if (all && e->asked && !(u->state[e->unit] & WRITTEN))
         dome__release_note_push(u, e->unit, from);
     else if (all && u->state[e->unit] & VALID)
@@ -322,4 +331,188 @@ void dome__release_take_early(dome_release *release, const dome_release_entries 
     each_entry(release, entries, units, take_entry);
     settle(release, units);
     g_hash_table_unref(units);
+}
+
+/* ---- at locks, between two tasks ---- */
+
+/* What is told: whether the card of the next barrier is made (1 byte), entries. Of a unit that this task is writing both have the
+ * same before, in `old`, and the program may write on meanwhile. */
+
+dome_release_told *dome__release_told_new(void)
+{
+    dome_release_told *t = g_new0(dome_release_told, 1);
+    t->waiting = g_byte_array_new();
+    dome__condition_init(&t->news);
+    return t;
+}
+
+void dome__release_told_free(dome_release_told *told)
+{
+    if (!told)
+        return;
+    g_byte_array_unref(told->waiting);
+    pthread_cond_destroy(&told->news);
+    g_free(told);
+}
+
+bool dome__release_is_told(const dome_release_units *units, uint64_t unit)
+{
+    const uint16_t both = DIRTY | KEPT;
+    return units->setup.release->told && units->writers && is_home(units, unit) && (units->state[unit] & both) == both;
+}
+
+static bool has_before(const dome_release_units *u, uint64_t unit)
+{
+    return !is_home(u, unit) || u->state[unit] & KEPT;
+}
+
+bool dome__release_has_changed(dome_release *release)
+{
+    bool changed = false;
+    pthread_mutex_lock(&release->lock);
+    for (guint n = 0; n < release->regions->len && !changed; n++) {
+        const dome_release_units *u = release->regions->pdata[n];
+        for (guint k = 0; u && k < u->dirty->len && !changed; k++) {
+            const uint64_t unit = g_array_index(u->dirty, uint64_t, k);
+            changed = !has_before(u, unit) || memcmp(place_of(u, unit), old_of(u, unit), u->setup.unit) != 0;
+        }
+    }
+    pthread_mutex_unlock(&release->lock);
+    return changed;
+}
+
+static void tell_unit(dome_release_units *u, uint64_t unit, GByteArray *told)
+{
+    if (!has_before(u, unit)) {
+        put_entry(told, u->number | OLD, unit, UINT64_MAX, "", 0);
+        return;
+    }
+    size_t bytes;
+    dome_delta *delta = dome__delta_new(u->setup.atom);
+    dome__delta_find(delta, unit * u->setup.unit, place_of(u, unit), old_of(u, unit), u->setup.unit, DOME_DELTA_TAKE);
+    const void *records = dome__delta_records(delta, &bytes);
+    if (bytes > 0)
+        put_entry(told, u->number, unit, UINT64_MAX, records, bytes);
+    dome__delta_free(delta);
+}
+
+void dome__release_tell_other(dome_release *release, GByteArray *told)
+{
+    dome_release *r = release;
+    pthread_mutex_lock(&r->lock);
+    const uint8_t in_barrier = r->told->in_barrier;
+    g_byte_array_append(told, &in_barrier, 1);
+    for (guint n = 0; n < r->regions->len; n++) {
+        dome_release_units *u = r->regions->pdata[n];
+        for (guint k = 0; u && u->writers && k < u->dirty->len; k++)
+            tell_unit(u, g_array_index(u->dirty, uint64_t, k), told);
+    }
+    for (guint k = 0; k < r->published->len; k++) {
+        uint64_t unit;
+        const dome_release_units *u = units_of(r, g_array_index(r->published, uint64_t, k), &unit);
+        if (u && is_home(u, unit))
+            put_entry(told, u->number | OLD, unit, UINT64_MAX, "", 0);
+    }
+    g_array_set_size(r->published, 0);
+    r->told->sent++;
+    pthread_mutex_unlock(&r->lock);
+}
+
+uint64_t dome__release_unsent(dome_release *release)
+{
+    uint64_t bytes = 0;
+    pthread_mutex_lock(&release->lock);
+    for (guint n = 0; n < release->regions->len; n++) {
+        const dome_release_units *u = release->regions->pdata[n];
+        bytes += u ? u->dirty->len * (u->setup.unit + ENTRY) : 0;
+    }
+    pthread_mutex_unlock(&release->lock);
+    return bytes;
+}
+
+void dome__release_send(dome_release *release)
+{
+    for (guint n = 0; n < release->regions->len; n++)
+        if (release->regions->pdata[n])
+            dome__release_publish(release->regions->pdata[n], CHANGE);
+}
+
+void dome__release_hear(dome_release *release, const void *told, size_t bytes)
+{
+    dome_release_told *t = release->told;
+    pthread_mutex_lock(&release->lock);
+    if (bytes > 0) {
+        t->overtaken |= *(const uint8_t *)told;
+        g_byte_array_append(t->waiting, (const uint8_t *)told + 1, (guint)bytes - 1);
+    }
+    t->heard++;
+    pthread_cond_signal(&t->news);
+    pthread_mutex_unlock(&release->lock);
+}
+
+/* The lock is held. */
+static void take_told(const entry *e)
+{
+    dome_release_units *u = e->units;
+    if (!is_valid(u, e->unit))
+        return;
+    const bool home = is_home(u, e->unit);
+    apply(e, u->state[e->unit] & (home ? KEPT : DIRTY) ? u->old : NULL);
+    if (home)
+        u->changed[e->unit] = u->setup.release->epoch + 1;
+}
+
+/* All entries but those of units that are old, which stay. */
+void dome__release_listen_now(dome_release *release)
+{
+    GByteArray *heard = release->told ? release->told->waiting : NULL;
+    if (!heard || heard->len == 0)
+        return;
+    GByteArray *stay = g_byte_array_new();
+    const uint8_t *at = heard->data, *end = at + heard->len;
+    entry e;
+    while (next_entry(release, &at, end, &e)) {
+        if (e.old)
+            put_entry(stay, e.units->number | OLD, e.unit, e.receivers, "", 0);
+        else
+            take_told(&e);
+    }
+    release->told->waiting = stay;
+    g_byte_array_unref(heard);
+}
+
+/* A copy that this task is writing is sent to its home before it is dropped. */
+void dome__release_listen(dome_release *release)
+{
+    dome_release *r = release;
+    pthread_mutex_lock(&r->lock);
+    dome__release_listen_now(r);
+    GByteArray *old = r->told->waiting;
+    if (old->len > 0)
+        r->told->waiting = g_byte_array_new();
+    pthread_mutex_unlock(&r->lock);
+    if (old->len == 0)
+        return;
+    const uint8_t *at = old->data, *end = at + old->len;
+    entry e;
+    while (next_entry(r, &at, end, &e)) {
+        const uint64_t key = key_of(e.units, e.unit);
+        dome__release_forget(r, &key, 1);
+    }
+    g_byte_array_unref(old);
+}
+
+bool dome__release_hear_all(dome_release *release, uint64_t sent)
+{
+    enum { LOOKS = 60, LOOK = 1000000000 };
+    dome_release_told *t = release->told;
+    pthread_mutex_lock(&release->lock);
+    for (int k = 0; k < LOOKS && t->heard < sent; k++) {
+        const struct timespec until = dome__in_ns(LOOK);
+        pthread_cond_clockwait(&t->news, &release->lock, CLOCK_MONOTONIC, &until);
+    }
+    const bool all = t->heard >= sent;
+    pthread_mutex_unlock(&release->lock);
+    dome__release_listen(release);
+    return all;
 }

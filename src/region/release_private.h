@@ -51,6 +51,7 @@ struct dome_release {
     GArray *published;    /* uint64_t: keys of units that this task has sent, or has as their home, since dome__release_tell */
     GArray *waiting;      /* waiting_fetch */
     GArray *deltas;       /* waiting_delta */
+    struct dome_release_told *told; /* between two tasks (release_early.c) */
 };
 
 /* A unit of this home that may be written without a fault, and how often it was not (release_early.c). */
@@ -191,6 +192,28 @@ void dome__release_put_early(dome_release *release, GByteArray *to, size_t few, 
 
 /* When all notices are there: applies others' entries. */
 void dome__release_take_early(dome_release *release, const dome_release_entries *entries);
+
+/* Between two tasks: what they tell each other at locks. sent, heard: so often. in_barrier: told after this task's card was made.
+ */
+typedef struct dome_release_told {
+    uint64_t sent, heard;
+    GByteArray *waiting; /* heard, and not yet taken in */
+    pthread_cond_t news;
+    bool in_barrier, overtaken; /* this task's card is made; what the other one's card will say has been told since */
+} dome_release_told;
+
+dome_release_told *dome__release_told_new(void);
+void dome__release_told_free(dome_release_told *told);
+
+/* The other task has told so often before its card was made: waits until it is there, and takes it in. The lock is not held.
+ * False: it does not come. */
+bool dome__release_hear_all(dome_release *release, uint64_t sent);
+
+/* Whether the other task has the unit as `old` has it, and only what differs from that is told. */
+bool dome__release_is_told(const dome_release_units *units, uint64_t unit);
+
+/* What came with a request is taken in at once; the lock is held. */
+void dome__release_listen_now(dome_release *release);
 
 /* A push of this unit has come. */
 void dome__release_note_push(dome_release_units *units, uint64_t unit, int home);
