@@ -133,8 +133,8 @@ static void send_token(dome_token *t, int rank, uint64_t knows)
 /* In the channel's thread, which cannot wait until homes have what is too much for the token: the program's thread gives it. */
 static void give(dome_token *t, int rank, uint64_t knows)
 {
-    if (two(t) && !t->here)
-        return; /* it has it already, or is about to get it: it was sent unasked */
+    if (two(t) && (!t->here || rank == t->env->rank))
+        return; /* it was sent unasked, meanwhile */
     if (t->here && !t->inside && !(two(t) && dome__release_unsent(t->release) > MOST_TOLD)) {
         send_token(t, rank, knows);
         return;
