@@ -20,9 +20,9 @@ static void meet_alone(uint64_t place)
     (void)place;
 }
 
-static void leave_alone(bool tell)
+static void leave_alone(const dome_omp_telling *telling)
 {
-    (void)tell;
+    (void)telling;
 }
 
 static uint64_t told_alone(void)

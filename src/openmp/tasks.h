@@ -25,6 +25,13 @@ typedef struct dome_omp_fork {
     uint64_t place;                      /* by which the program's places of synchronisation differ */
 } dome_omp_fork;
 
+/* Who is to look again when this task has left. */
+typedef struct dome_omp_telling {
+    const uint8_t *whom; /* by rank: not 0; in memory that all tasks have in common or that does not change. NULL: nobody */
+    bool if_written;     /* only if this task has written anything */
+    int next;            /* a task that is told in any case, since it is about to enter; -1: none */
+} dome_omp_telling;
+
 typedef struct dome_omp_tasks {
     int rank, size;
 
@@ -39,9 +46,9 @@ typedef struct dome_omp_tasks {
     void (*meet)(uint64_t place);
 
     /* One task at a time: from enter on this task has what others had published at their leave; leave publishes what it has
-     * written. tell: tasks that are in await look again. Not nested. */
+     * written, and says whose await returns. Not nested. */
     void (*enter)(void);
-    void (*leave)(bool tell);
+    void (*leave)(const dome_omp_telling *telling);
 
     /* How often others have told so far; await returns when they have told since `seen`, or after a second. */
     uint64_t (*told)(void);
