@@ -55,5 +55,7 @@ dome_omp_tasks dome__omp_tasks = {
     .await = await_alone,
     .shared = block,
     .shared_bytes = sizeof block,
+    .give_locals = nothing,
+    .take_locals = nothing,
     .is_shared = is_shared_alone,
 };

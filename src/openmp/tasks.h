@@ -61,6 +61,11 @@ typedef struct dome_omp_tasks {
     /* fork is called with one task, too: there the program can be saved. */
     bool saves;
 
+    /* Thread 0's own variables: given by it before a meeting, and taken by other tasks behind that, which then have them at the
+     * same addresses. */
+    void (*give_locals)(void);
+    void (*take_locals)(void);
+
     /* Whether other tasks may access this address at all: globals, the heap, the stack of thread 0. */
     bool (*is_shared)(const void *address);
 } dome_omp_tasks;

@@ -421,7 +421,7 @@ static void fork_call(void *argument)
 
 static void begin_team(dome_omp_thread *t, const dome_omp_region *region, unsigned size)
 {
-    dome_omp_fork fork = {.place = (uint64_t)(uintptr_t)region->function};
+    dome_omp_fork fork = {.place = region->place ? region->place : (uint64_t)(uintptr_t)region->function};
     uint64_t *w = fork.words;
     w[FUNCTION] = (uint64_t)(uintptr_t)region->function;
     w[DATA] = (uint64_t)(uintptr_t)region->data;

@@ -43,4 +43,6 @@ void dome__omp_worker_begin(void)
     dome__omp_tasks.fork = fork_tasks;
     dome__omp_tasks.await_fork = await_fork;
     dome__omp_tasks.meet = meet;
+    dome__omp_tasks.give_locals = dome__omp_locals_give;
+    dome__omp_tasks.take_locals = dome__omp_locals_take;
 }
