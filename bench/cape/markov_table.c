@@ -1,5 +1,5 @@
-/* CAPE's Table 3.3: the program of its figure 3.7 (successive vectors of a Markov chain), without checkpoints, with all of them, and
- * with those behind the matrix alone ("location 2"); and restarted behind vector 50. In the processor's time.
+/* CAPE's Table 3.3: the program of its figure 3.7 (successive vectors of a Markov chain), without checkpoints, with all of them,
+ * and with those behind the matrix alone ("location 2"); and restarted behind vector 50. In the processor's time.
  *
  *     markov_table [N [FOLDER]]         3320, /dev/shm
  *

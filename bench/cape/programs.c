@@ -144,7 +144,8 @@ cape_run cape_arguments(int argc, char **argv)
     for (size_t k = 0; k < sizeof programs / sizeof *programs && argc > 2; k++)
         if (strcmp(argv[1], programs[k].name) == 0)
             run.program = &programs[k];
-    if (run.program && argc <= 4 && run.size >= 3 && run.size <= 100000000 && run.loops >= 1 && (run.loops == 1 || run.program->halo))
+    if (run.program && argc <= 4 && run.size >= 3 && run.size <= 100000000 && run.loops >= 1 &&
+        (run.loops == 1 || run.program->halo))
         return run;
     fprintf(stderr, "usage: %s matrix SIZE | jacobi SIZE SWEEPS | primes SIZE\n", argv[0]);
     exit(2);

@@ -22,9 +22,9 @@ enum { CAPE_MEMORIES = 3 };
 
 typedef struct cape_program {
     const char *name;
-    void (*begin)(long size);                  /* the sequential part: makes the memories and fills them */
-    long (*iterations)(void);                  /* of each loop */
-    void (*body)(long loop, long first, long end); /* iterations of a loop */
+    void (*begin)(long size);                                /* the sequential part: makes the memories and fills them */
+    long (*iterations)(void);                                /* of each loop */
+    void (*body)(long loop, long first, long end);           /* iterations of a loop */
     cape_memory (*written)(long loop, long first, long end); /* what these write */
     long halo; /* iterations on each side of a part that the part's next loop reads */
 } cape_program;

@@ -132,7 +132,8 @@ void wire_end(const cape_run *run)
     if (node == 0) {
         for (int k = 0; k < WIRE_PHASES; k++)
             seconds += spent[k];
-        printf("result %016" PRIx64 " seconds %.6f messages %" PRIu64 " bytes %" PRIu64, cape_result(run), seconds, all[0], all[1]);
+        printf("result %016" PRIx64 " seconds %.6f messages %" PRIu64 " bytes %" PRIu64, cape_result(run), seconds, all[0],
+               all[1]);
         for (int k = 0; k < WIRE_PHASES; k++)
             printf(" %s %.6f slaves-%s %.6f", names[k], spent[k], names[k], slaves[k]);
         printf("\n");

@@ -319,7 +319,8 @@ static void print_communication(const uint64_t *all, int size)
             "most in a task\n",
             sum(all, size, MESSAGES), sum(all, size, SENT_BYTES) * 1e-6, largest * 1e-6, 100 * waiting_share(all, size), longest);
     if (sum(all, size, CHANNEL_FRAMES) > 0)
-        fprintf(stderr, "service channel (regions, locks, checkpoints): %.0f messages, %.3f MB in all, %.3f MB at most from a task\n",
+        fprintf(stderr,
+                "service channel (regions, locks, checkpoints): %.0f messages, %.3f MB in all, %.3f MB at most from a task\n",
                 sum(all, size, CHANNEL_FRAMES), sum(all, size, CHANNEL_BYTES) * 1e-6, most(all, size, CHANNEL_BYTES) * 1e-6);
 }
 
