@@ -763,6 +763,22 @@ static void note_writer(dome_release_units *u, const run *units, int writer, voi
             u->writers[k] = u->writers[k] == 0 && units->region & RUN_WHOLE ? writer + 1 : SEVERAL;
 }
 
+/* Neither the home that was nor the new one needs what a unit was before. By runs: each is a system call. */
+static void free_old(dome_release_units *u, const run *units, int writer, void *ctx)
+{
+    const uint64_t end = units->first + units->count;
+    const bool mine = writer == u->setup.release->env->rank;
+    (void)ctx;
+    if (!u->writers || writer == u->setup.home)
+        return;
+    for (uint64_t k = units->first, from = k; k <= end; k++) {
+        const bool frees = k < end && u->writers[k] == writer + 1 && (mine || is_home(u, k)) && !(u->state[k] & (DIRTY | KEPT));
+        if (!frees && from < k)
+            dome__release_free_old(u, from, k - from);
+        from = frees ? from : k + 1;
+    }
+}
+
 /* The home that was keeps its copy until the new one writes; the new one knows of no readers. */
 static void move_unit(dome_release_units *u, uint64_t unit, int writer, void *ctx)
 {
@@ -795,6 +811,7 @@ static void forget_writer(dome_release_units *u, uint64_t unit, int writer, void
 static void move_homes(const dome_release *r, const notices *n)
 {
     each_run(r, n, note_writer, NULL);
+    each_run(r, n, free_old, NULL);
     each(r, n, move_unit, NULL);
     each(r, n, forget_writer, NULL);
 }

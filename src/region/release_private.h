@@ -229,6 +229,9 @@ GArray *dome__release_readers_of(const dome_release_units *units, uint64_t unit)
 /* Adds what a message asks for (from its first value on) to this home's units, and replies; the lock is held. */
 void dome__release_add_here(dome_release_units *units, const void *message, size_t bytes, int from, uint64_t id);
 
+/* What units were before need not be kept. */
+void dome__release_free_old(const dome_release_units *units, uint64_t first, uint64_t count);
+
 /* Takes the right to read from units, but for those that are pinned; the lock is held. */
 void dome__release_close(const dome_release_units *units, uint64_t first, uint64_t count);
 
