@@ -199,7 +199,7 @@ def _last():
 
 
 def _at_exit():
-    """The end of the interpreter: of several tasks one may exit alone, which its status tells (exit.c)."""
+    """The end of the interpreter: of several tasks one may exit alone, which its status tells (additions.c)."""
     if state.size == 1 or state.kernels:
         finalize()
     else:
