@@ -235,12 +235,18 @@ static bool some_task_is_idle(unsigned threads)
     return idle;
 }
 
-static bool all_have_ended(bool ended)
+/* A task that is at the next meeting already has told that in the other row. */
+static uint8_t *ends_told_at(uint64_t barrier)
+{
+    return dome__omp_shared()->ended[barrier % 2];
+}
+
+static bool all_have_ended(bool ended, uint64_t barrier)
 {
     if (!ends_are_told())
         return ended;
     for (int r = 0; r < dome__omp_tasks.size; r++)
-        if (!dome__omp_shared()->ended[r])
+        if (!ends_told_at(barrier)[r])
             return false;
     return true;
 }
@@ -252,13 +258,13 @@ static bool meet(const counts *now, uint64_t *barriers)
     bool told = ends_are_told();
     uint64_t place = place_of(ended && !told ? UINT64_MAX : ++*barriers);
     if (told)
-        dome__omp_shared()->ended[dome__omp_tasks.rank] = ended;
+        ends_told_at(*barriers)[dome__omp_tasks.rank] = ended;
     if (dome__omp_tasks.size > 1)
         do {
             dome__omp_order_arrive();
             dome__omp_tasks.meet(place);
         } while (!dome__omp_order_met(place));
-    if (all_have_ended(ended))
+    if (all_have_ended(ended, *barriers))
         return true;
     bool cancelled = dome__omp_shared()->cancelled_region == here.team.serial;
     for (unsigned k = here.begin; k < here.end; k++)
