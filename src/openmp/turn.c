@@ -178,10 +178,22 @@ static void flush(void *unused)
     leave(true, true, dome__omp_shared()->turn);
 }
 
+static void find_written(void *written)
+{
+    *(uint64_t *)written = dome__omp_tasks.written();
+}
+
+/* A thread may come to one place again and again because it gets on: then its task has written something. */
+enum { FLUSHES_TO_LOOK = 8 };
+
 void dome__omp_flush_from(const void *from)
 {
     dome_omp_thread *t = dome__omp_self();
-    dome__omp_looked(t, from, 0); /* it may give way: what others have written is taken in behind that, before the next look */
+    uint64_t written = t->seen;
+    if (!alone(t) && t->seen_at == from && t->spins >= FLUSHES_TO_LOOK)
+        dome__omp_on_task(find_written, &written);
+    dome__omp_looked(t, from,
+                     written); /* it may give way: what others have written is taken in behind that, before the next look */
     if (!alone(t))
         dome__omp_on_task(flush, NULL);
 }
