@@ -1,5 +1,6 @@
 #include "process/omp_worker.h"
 
+#include "core/environment.h"
 #include "openmp/tasks.h"
 #include "process/omp_layout.h"
 #include "process/omp_locals.h"
@@ -45,11 +46,12 @@ static void meet(uint64_t place)
     dome__omp_output_print();
 }
 
-void dome__omp_worker_begin(void)
+void dome__omp_worker_begin(const dome_env *env)
 {
     memory = dome__omp_tasks;
     dome__omp_tasks.saves = dome__omp_is_saved();
     dome__omp_tasks.fork = fork_tasks;
     dome__omp_tasks.await_fork = await_fork;
     dome__omp_tasks.meet = meet;
+    dome__omp_tasks.any_order = env->options.omp_order == DOME_OMP_ORDER_ANY;
 }
