@@ -20,9 +20,9 @@ static void meet_alone(uint64_t place)
     (void)place;
 }
 
-static void leave_alone(bool tell)
+static void leave_alone(const dome_omp_telling *telling)
 {
-    (void)tell;
+    (void)telling;
 }
 
 static uint64_t told_alone(void)
@@ -62,5 +62,7 @@ dome_omp_tasks dome__omp_tasks = {
     .await = await_alone,
     .shared = block,
     .shared_bytes = sizeof block,
+    .give_locals = nothing,
+    .take_locals = nothing,
     .is_shared = is_shared_alone,
 };

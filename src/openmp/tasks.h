@@ -26,6 +26,13 @@ typedef struct dome_omp_fork {
     uint64_t place;                      /* by which the program's places of synchronisation differ */
 } dome_omp_fork;
 
+/* Who is to look again when this task has left. */
+typedef struct dome_omp_telling {
+    const uint8_t *whom; /* by rank: not 0; in memory that all tasks have in common or that does not change. NULL: nobody */
+    bool if_written;     /* only if this task has written anything */
+    int next;            /* a task that is told in any case, since it is about to enter; -1: none */
+} dome_omp_telling;
+
 typedef struct dome_omp_tasks {
     int rank, size;
 
@@ -49,9 +56,9 @@ typedef struct dome_omp_tasks {
     void (*pass_ends)(void);
 
     /* One task at a time: from enter on this task has what others had published at their leave; leave publishes what it has
-     * written. tell: tasks that are in await look again. Not nested. */
+     * written, and says whose await returns. Not nested. */
     void (*enter)(void);
-    void (*leave)(bool tell);
+    void (*leave)(const dome_omp_telling *telling);
 
     /* How often others have told so far; await returns when they have told since `seen`, or after a second. */
     uint64_t (*told)(void);
@@ -66,6 +73,11 @@ typedef struct dome_omp_tasks {
 
     /* fork is called with one task, too: there the program can be saved. */
     bool saves;
+
+    /* Thread 0's own variables: given by it before a meeting, and taken by other tasks behind that, which then have them at the
+     * same addresses. */
+    void (*give_locals)(void);
+    void (*take_locals)(void);
 
     /* Whether other tasks may access this address at all: globals, the heap, the stack of thread 0. */
     bool (*is_shared)(const void *address);

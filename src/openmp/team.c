@@ -180,6 +180,7 @@ static void run(dome_omp_thread *t)
 
 typedef struct counts {
     unsigned ran, ready, spinning, blocked, arrived, ended; /* spinning: of the ready ones */
+    bool acted;                                             /* one of those that ran has done more than to look once more */
 } counts;
 
 static void count(counts *of, const dome_omp_thread *t)
@@ -203,8 +204,10 @@ static counts run_threads(void)
         if (t->state == DOME_OMP_BLOCKED && dome__omp_tasks.size == 1 && dome__omp_make(t->attempt, t->argument))
             t->state = DOME_OMP_READY;
         if (t->state == DOME_OMP_READY) {
+            const uint64_t looks = t->spins;
             run(t);
             now.ran++;
+            now.acted |= t->spins < looks || t->spins < DOME_OMP_SPINS || t->state != DOME_OMP_READY;
             if (dome__omp_tasks.ran)
                 dome__omp_tasks.ran(k);
         }
@@ -297,8 +300,8 @@ static void run_region(void)
     for (;;) {
         uint64_t seen = dome__omp_tasks.told();
         counts now = run_threads();
-        if (now.ready > now.spinning)
-            continue;
+        if (now.ready > now.spinning || (now.ready && now.acted))
+            continue; /* a thread that waits may wait for one of these */
         if (dome__omp_tasks.size == 1 && (now.ready || (now.blocked && now.ran)))
             continue; /* what one of them has done may be what others wait for */
         if (now.blocked && dome__omp_tasks.size == 1) {
@@ -440,7 +443,7 @@ static void fork_call(void *argument)
 
 static void begin_team(dome_omp_thread *t, const dome_omp_region *region, unsigned size)
 {
-    dome_omp_fork fork = {.place = (uint64_t)(uintptr_t)region->function};
+    dome_omp_fork fork = {.place = region->place ? region->place : (uint64_t)(uintptr_t)region->function};
     uint64_t *w = fork.words;
     w[FUNCTION] = (uint64_t)(uintptr_t)region->function;
     w[DATA] = (uint64_t)(uintptr_t)region->data;
