@@ -11,12 +11,12 @@
 /* The functions of memory alone. */
 static dome_omp_tasks memory;
 
-/* All tasks know of the region, and none has begun it: a place at which the program can be saved. */
 static unsigned threads_of(const dome_omp_fork *fork)
 {
     return fork->words[DOME_OMP_FORK_THREADS] & 0xffffffff;
 }
 
+/* All tasks know of the region, and none has begun it: a place at which the program can be saved. */
 static void fork_tasks(const dome_omp_fork *fork)
 {
     dome__omp_layout_leave_main();
