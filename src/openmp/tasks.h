@@ -71,6 +71,9 @@ typedef struct dome_omp_tasks {
     void *shared;
     uint64_t shared_bytes;
 
+    /* Updates of what is shared need no turn (turn.h). */
+    bool any_order;
+
     /* fork is called with one task, too: there the program can be saved. */
     bool saves;
 

@@ -27,6 +27,11 @@ static bool alone(const dome_omp_thread *t)
     return dome__omp_tasks.size == 1 || !t->team->active_level || t != dome__omp_running;
 }
 
+static bool needs_turn(dome_omp_order order)
+{
+    return order == DOME_OMP_IN_TURN && !dome__omp_tasks.any_order;
+}
+
 bool dome__omp_make(bool (*make)(void *), void *argument)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -123,7 +128,7 @@ typedef struct attempt {
 static void make_once(void *argument)
 {
     attempt *a = argument;
-    const bool in_turn = a->order == DOME_OMP_IN_TURN;
+    const bool in_turn = needs_turn(a->order);
     dome__omp_tasks.enter();
     const uint64_t turn = dome__omp_shared()->turn;
     if (in_turn)
@@ -163,7 +168,7 @@ void dome__omp_until(dome_omp_order order, bool (*make)(void *), void *argument,
     }
     if (!t->team->active_level)
         dome__omp_die("OpenMP: the only thread waits for %s at %p, which nobody will give it", what, where);
-    t->in_turn = order == DOME_OMP_IN_TURN;
+    t->in_turn = needs_turn(order);
     t->attempt = make;
     t->argument = argument;
     t->waits = what;

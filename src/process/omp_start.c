@@ -313,7 +313,7 @@ static void begin(void)
     if (env->size > 1)
         share(env);
     state.goes_on = dome__omp_saved_begin(env);
-    dome__omp_worker_begin();
+    dome__omp_worker_begin(env);
     dome__omp_layout_begin(env);
 }
 
