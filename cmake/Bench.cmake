@@ -32,6 +32,13 @@ set_target_properties(bench_balance_sim PROPERTIES OUTPUT_NAME balance_sim RUNTI
 target_compile_options(bench_balance_sim PRIVATE -Wall -Wextra)
 target_link_libraries(bench_balance_sim PRIVATE dome_internal)
 
+# bench/manage_sim: policies of a cluster on simulated days.
+file(GLOB simulator_sources CONFIGURE_DEPENDS bench/manage_sim/*.c)
+add_executable(bench_manage_sim ${simulator_sources})
+set_target_properties(bench_manage_sim PROPERTIES OUTPUT_NAME manage_sim RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+target_compile_options(bench_manage_sim PRIVATE -Wall -Wextra)
+target_link_libraries(bench_manage_sim PRIVATE dome_internal)
+
 if(bench_sources)
     file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
 endif()
