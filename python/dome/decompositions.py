@@ -6,7 +6,7 @@ have the same bits. The arguments are arrays of floating-point or complex values
 import collections
 import math
 
-from dome import array, dtypes, env, errors, linalg, local, moving
+from dome import arrays as array, dtypes, env, errors, linalg, local, moving
 
 EighResult = collections.namedtuple("EighResult", ("eigenvalues", "eigenvectors"))
 QRResult = collections.namedtuple("QRResult", ("Q", "R"))

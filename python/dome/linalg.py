@@ -1,7 +1,7 @@
 """Products of arrays, and norms."""
 import math
 
-from dome import array, dtypes, env, memory, moving, statistics
+from dome import arrays as array, dtypes, env, memory, moving, statistics
 from dome._dome import ffi, lib
 
 
@@ -71,8 +71,33 @@ def _matrix_product(a, b):
     return z
 
 
+PRODUCTS = 1 << 22  # values that a product of integers needs at a time, if it can be divided so
+
+
 def _by_sums(a, b):
-    """Products of other types and of stacks of matrices: the sum of all products along the common axis."""
+    """Products of other types and of stacks of matrices: sums of all products along the common axis, a part of it at a time."""
+    k = a._k.shape[-1]
+    shape = array.broadcast_shapes(a._k.shape[:-2], b._k.shape[:-2])
+    step = max(1, PRODUCTS // max(1, math.prod(shape) * a._k.shape[-2] * b._k.shape[-1]))
+    if k <= step:
+        return _one_sum(a, b)
+    total = None
+    for first in range(0, k, step):
+        count = min(step, k - first)
+        part = _one_sum(moving.part(a, len(a._k.shape) - 1, first, count), moving.part(b, len(b._k.shape) - 2, first, count))
+        total = part if total is None else total + part
+    return total
+
+
+def _complex_product(a, b):
+    """By four products of real matrices."""
+    from dome import elementwise
+    (ar, ai), (br, bi) = ((elementwise.real(x), elementwise.imag(x)) for x in (a, b))
+    return elementwise.complex_of(_matrix_product(ar, br) - _matrix_product(ai, bi),
+                                  _matrix_product(ar, bi) + _matrix_product(ai, br))
+
+
+def _one_sum(a, b):
     left = moving.expand_dims(a, axis=-1)  # (..., n, k, 1)
     right = moving.expand_dims(b, axis=-3)  # (..., 1, k, m)
     product = left * right
@@ -96,6 +121,8 @@ def matmul(x1, x2, /):
     env.check_thread()
     if dtype.kind == "f" and len(x1._k.shape) == len(x2._k.shape) == 2:
         return _matrix_product(array.astype(x1, dtype, copy=False), array.astype(x2, dtype, copy=False))
+    if dtype.kind == "c" and len(x1._k.shape) == len(x2._k.shape) == 2:
+        return _complex_product(array.astype(x1, dtype, copy=False), array.astype(x2, dtype, copy=False))
     return _by_sums(array.astype(x1, dtype, copy=False), array.astype(x2, dtype, copy=False))
 
 

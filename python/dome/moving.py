@@ -1,7 +1,7 @@
 """Views of arrays: which of its values an array has, and in which order. The library moves the values, once for each call."""
 import math
 
-from dome import array, dtypes, env, memory
+from dome import arrays as array, dtypes, env, memory
 from dome._dome import ffi, lib
 
 _room = {}
@@ -198,7 +198,7 @@ def swapaxes(x, a, b):
     return permute_dims(x, tuple(order))
 
 
-def expand_dims(x, /, *, axis=0):
+def expand_dims(x, /, axis=0):
     """A new axis of length 1 (NumPy: expand_dims)."""
     axis = axis_of(axis, len(x._k.shape) + 1)
     return reshape(x, x._k.shape[:axis] + (1,) + x._k.shape[axis:])
@@ -213,7 +213,7 @@ def squeeze(x, /, axis=None):
     return reshape(x, tuple(n for k, n in enumerate(shape) if k not in axes))
 
 
-def flip(x, /, *, axis=None):
+def flip(x, /, axis=None):
     """The values along axes in reverse order (NumPy: flip)."""
     shape, strides, offset = x._k.shape, strides_of(x._k.shape), 0
     if not x._k.size:
@@ -261,7 +261,7 @@ def part(x, axis, first, count):
     return take(x, shape, strides, first * strides[axis])
 
 
-def concat(arrays, /, *, axis=0):
+def concat(arrays, /, axis=0):
     """Arrays one behind the other along an axis; None: their values in one row (NumPy: concatenate)."""
     arrays = [array.as_operand(x) for x in arrays]
     if not arrays:
@@ -288,7 +288,7 @@ def concat(arrays, /, *, axis=0):
 concatenate = concat
 
 
-def stack(arrays, /, *, axis=0):
+def stack(arrays, /, axis=0):
     """Arrays of one shape along a new axis (NumPy: stack)."""
     arrays = [array.as_operand(x) for x in arrays]
     axis = axis_of(axis, len(arrays[0]._k.shape) + 1)
@@ -319,7 +319,7 @@ def tile(x, repetitions, /):
     return take(x, extents, strides, 0, result)
 
 
-def repeat(x, repeats, /, *, axis=None):
+def repeat(x, repeats, /, axis=None):
     """Each value several times (NumPy: repeat, with one number of repeats or one for each)."""
     if axis is None:
         x, axis = reshape(x, (-1,)), 0

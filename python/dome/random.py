@@ -1,5 +1,5 @@
 """Random numbers that depend on the seed and the place alone: the same for any number of tasks."""
-from dome import array, creation, dtypes, elementwise, env
+from dome import arrays as array, creation, dtypes, elementwise, env
 from dome._dome import lib
 
 

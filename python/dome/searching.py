@@ -1,7 +1,7 @@
 """Searching, sorting and sets."""
 from collections import namedtuple
 
-from dome import array, dtypes, env, memory, moving, statistics
+from dome import arrays as array, dtypes, env, memory, moving, statistics
 from dome._dome import ffi, lib
 
 nonzero, take, take_along_axis = array._indexing.nonzero, array._indexing.take, array._indexing.take_along_axis
@@ -46,7 +46,7 @@ def _rows(x, axis):
     return (x, None) if order == sorted(order) else (moving.permute_dims(x, tuple(order)), tuple(back))
 
 
-def argsort(x, /, *, axis=-1, descending=False, stable=True):
+def argsort(x, /, axis=-1, *, descending=False, stable=True):
     """The positions of the values in ascending order (NumPy: argsort). Equal values keep their order."""
     axis = moving.axis_of(axis, len(x._k.shape))
     if not x._k.size:
@@ -85,7 +85,7 @@ def _argsort_row(x, descending):
     return moving.flip((x._k.size - 1) - z)
 
 
-def sort(x, /, *, axis=-1, descending=False, stable=True):
+def sort(x, /, axis=-1, *, descending=False, stable=True):
     """The values in ascending order along an axis (NumPy: sort). NaN come last."""
     axis = moving.axis_of(axis, len(x._k.shape))
     if not x._k.size:

@@ -1,10 +1,11 @@
 """Reductions: over all values, or along axes. Results have the same bits for any number of tasks."""
 import math
 
-from dome import array, dtypes, env, memory, moving
+from dome import arrays as array, dtypes, env, memory, moving
 from dome import scalar as scalars
 from dome._dome import ffi, lib
 
+any_ = any
 _state = env.state
 _ident = env._ident
 Scalar, _new, _Distributed = array.Scalar, object.__new__, array.Distributed
@@ -97,7 +98,7 @@ def _kept(x, z, keepdims):
     return moving.reshape(z, (1,) * len(x._k.shape)) if keepdims else z
 
 
-def sum(x, /, *, axis=None, dtype=None, keepdims=False):
+def sum(x, /, axis=None, *, dtype=None, keepdims=False):
     """The sum of all values, or along axes (NumPy: sum). Exact sums, rounded once; of integers in 64 bits."""
     if axis is None and dtype is None and type(x) is _Distributed and x._k.exact and not keepdims:
         return _sum(x)
@@ -118,7 +119,7 @@ def sum(x, /, *, axis=None, dtype=None, keepdims=False):
     return _kept(x, z, keepdims)
 
 
-def prod(x, /, *, axis=None, dtype=None, keepdims=False):
+def prod(x, /, axis=None, *, dtype=None, keepdims=False):
     """The product of all values, or along axes (NumPy: prod). Of integers in 64 bits."""
     x = array.as_operand(x)
     wanted = _sum_type(x._k.dtype, dtype)
@@ -131,13 +132,17 @@ def prod(x, /, *, axis=None, dtype=None, keepdims=False):
 
 
 def _extreme(name, real, integer):
-    def reduce(x, /, *, axis=None, keepdims=False):
+    def reduce(x, /, axis=None, *, keepdims=False):
         x = array.as_operand(x)
         dtype = x._k.dtype
         if dtype.kind == "c":
             raise TypeError("complex values have no order")
         if not x._k.size:
-            raise ValueError("the smallest or largest of no values")
+            shape = x._k.shape
+            axes = moving.axes_of(axis, len(shape))
+            if any_(shape[k] == 0 for k in axes):
+                raise ValueError("the smallest or largest of no values")
+            return array.of(dtype, tuple(n if k not in axes else 1 for k, n in enumerate(shape) if keepdims or k not in axes))
         if not _all_axes(x, axis) or dtype is dtypes.uint64:
             return _along(name, x, axis, keepdims, dtype)
         env.env()
@@ -163,7 +168,7 @@ def _count(x, axis):
     return count
 
 
-def mean(x, /, *, axis=None, keepdims=False):
+def mean(x, /, axis=None, *, keepdims=False):
     """The mean value, of all or along axes (NumPy: mean)."""
     x = array.as_operand(x)
     if x._k.dtype.kind in "biu":
@@ -173,7 +178,7 @@ def mean(x, /, *, axis=None, keepdims=False):
     return total / (float(n) if n else math.nan)
 
 
-def var(x, /, *, axis=None, correction=0.0, keepdims=False):
+def var(x, /, axis=None, *, correction=0.0, keepdims=False):
     """The variance: the mean of squared distances from the mean, with n - correction for n (NumPy: var, ddof)."""
     x = array.as_operand(x)
     if x._k.dtype.kind in "biu":
@@ -186,23 +191,23 @@ def var(x, /, *, axis=None, correction=0.0, keepdims=False):
     return sum(d * d, axis=axis, keepdims=keepdims) / (float(n) if n > 0 else math.nan)
 
 
-def std(x, /, *, axis=None, correction=0.0, keepdims=False):
+def std(x, /, axis=None, *, correction=0.0, keepdims=False):
     """The standard deviation (NumPy: std)."""
     from dome import elementwise
     return elementwise.sqrt(var(x, axis=axis, correction=correction, keepdims=keepdims))
 
 
-def count_nonzero(x, /, *, axis=None, keepdims=False):
+def count_nonzero(x, /, axis=None, *, keepdims=False):
     """The number of values that are not 0, of all or along axes."""
     return sum(array.astype(x, dtypes.bool, copy=False), axis=axis, keepdims=keepdims)
 
 
-def any(x, /, *, axis=None, keepdims=False):
+def any(x, /, axis=None, *, keepdims=False):
     """Whether any value is not 0 (NumPy: any)."""
     return _truth(x, axis, keepdims, "ANY")
 
 
-def all(x, /, *, axis=None, keepdims=False):
+def all(x, /, axis=None, *, keepdims=False):
     """Whether all values are not 0 (NumPy: all)."""
     return _truth(x, axis, keepdims, "ALL")
 
@@ -217,7 +222,7 @@ def _truth(x, axis, keepdims, name):
 
 
 def _position(name, function):
-    def reduce(x, /, *, axis=None, keepdims=False):
+    def reduce(x, /, axis=None, *, keepdims=False):
         x = array.as_operand(x)
         if x._k.dtype.kind == "c":
             raise TypeError("complex values have no order")
@@ -238,7 +243,7 @@ argmax.__doc__ = "The position of the largest value; the first of several (NumPy
 
 
 def _running(name, one_row):
-    def scan(x, /, *, axis=None, dtype=None, include_initial=False):
+    def scan(x, /, axis=None, *, dtype=None, include_initial=False):
         x = array.as_operand(x)
         if axis is None:
             if len(x._k.shape) != 1:

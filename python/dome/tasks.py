@@ -1,5 +1,5 @@
 """Messages and collectives between tasks, with mpi4py's habits: small letters take any object that can be pickled."""
-from dome import array, dtypes, env
+from dome import arrays as array, dtypes, env
 from dome._dome import ffi, lib
 
 _REDUCTIONS = {"sum": "SUM", "prod": "PROD", "min": "MIN", "max": "MAX", "and": "AND", "or": "OR"}
