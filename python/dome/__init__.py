@@ -55,6 +55,7 @@ def _names():
 
 _names()
 axpy = elementwise.fma_axpy
+ndarray = Array
 
 
 class Info:

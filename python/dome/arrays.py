@@ -148,6 +148,18 @@ class Array:
             raise TypeError("only an integer array of one value is an index")
         return self.item()
 
+    def __round__(self, digits=None):
+        return round(float(self), digits)
+
+    def __trunc__(self):
+        return math.trunc(self.item())
+
+    def __floor__(self):
+        return math.floor(self.item())
+
+    def __ceil__(self):
+        return math.ceil(self.item())
+
     # ---- methods with NumPy's names ----
 
     def astype(self, dtype, copy=True):

@@ -4,6 +4,7 @@ import math
 from dome import arrays as array, dtypes, env, memory, moving
 from dome._dome import ffi, lib
 
+_size = abs
 Operation, operate = array.Operation, array.operate
 
 
@@ -203,7 +204,19 @@ def _rounding(name, doc):
 
 floor, ceil = _rounding("floor", "Rounded down."), _rounding("ceil", "Rounded up.")
 trunc = _rounding("trunc", "Rounded towards 0.")
-round = rint = _rounding("round", "Rounded to the nearest whole number, halves to even.")
+rint = _rounding("round", "Rounded to the nearest whole number, halves to even.")
+
+
+def round(x, /, decimals=0):
+    """Rounded to so many decimals; halves to even (NumPy: round)."""
+    if not decimals:
+        return rint(x)
+    x = array.as_operand(x)
+    if x._k.dtype.kind in "biu" and decimals > 0:
+        return array.copy(x)
+    factor = 10.0 ** _size(decimals)
+    z = rint(x * factor) / factor if decimals > 0 else rint(x / factor) * factor
+    return array.astype(z, x._k.dtype, copy=False)
 
 
 def complex_of(re, im):
@@ -319,8 +332,10 @@ def _install():
     A.__neg__, A.__pos__, A.__abs__, A.__invert__ = (lambda x: negative(x)), (lambda x: positive(x)), (lambda x: abs(x)), (
         lambda x: bitwise_invert(x))
     A.real, A.imag = property(real), property(imag)
+    A.__divmod__ = lambda x, y: (x // y, x % y)
+    A.__rdivmod__ = lambda x, y: (y // x, y % x)
     A.conj = A.conjugate = lambda x: conj(x)
-    A.clip, A.round = (lambda x, min=None, max=None: clip(x, min, max)), (lambda x: round(x))
+    A.clip, A.round = (lambda x, min=None, max=None: clip(x, min, max)), (lambda x, decimals=0: round(x, decimals))
     for name, op in (("floordiv", FLOORDIV), ("mod", MOD)):
         setattr(A, f"__{name}__", array._plain(op))
         setattr(A, f"__r{name}__", array._plain(op, True))

@@ -6,7 +6,7 @@ from dome import arrays, creation, dtypes, elementwise, env, linalg, moving, sea
 __all__ = ["allclose", "append", "argwhere", "around", "array_equal", "array_split", "atleast_1d", "atleast_2d", "average",
            "bincount", "column_stack", "convolve", "copy", "cov", "deg2rad", "degrees", "diag", "digitize", "fabs", "flatnonzero",
            "fliplr", "flipud", "gradient", "hstack", "inner", "interp", "isclose", "kron", "median", "nan_to_num", "nanmax",
-           "nanmean", "nanmin", "nansum", "ndim", "percentile", "ptp", "quantile", "rad2deg", "radians", "ravel", "shape",
+           "nanmean", "nanmin", "nansum", "ndim", "percentile", "ptp", "quantile", "rad2deg", "radians", "ravel", "select", "shape",
            "split", "trapezoid", "trapz", "vstack"]
 
 _array = arrays.as_operand
@@ -131,13 +131,7 @@ def diag(x, k=0):
 
 # ---- elements ----
 
-def around(x, decimals=0):
-    """Rounded to so many decimals (NumPy: around)."""
-    x = _array(x)
-    if not decimals:
-        return elementwise.round(x)
-    factor = 10.0 ** decimals
-    return elementwise.round(x * factor) / factor
+around = elementwise.round
 
 
 def fabs(x):
@@ -153,6 +147,16 @@ def radians(x):
 
 
 rad2deg, deg2rad = degrees, radians
+
+
+def select(conditions, choices, default=0):
+    """For each place the choice that belongs to the first condition which holds there (NumPy: select)."""
+    if len(conditions) != len(choices) or not choices:
+        raise ValueError("as many choices as conditions, one at least")
+    z = default
+    for condition, choice in zip(reversed(conditions), reversed(choices)):
+        z = searching.where(condition, choice, z)
+    return z
 
 
 def nan_to_num(x, nan=0.0, posinf=None, neginf=None):

@@ -154,7 +154,7 @@ def tensordot(x1, x2, /, *, axes=2):
     return moving.reshape(matmul(m1, m2), (*(a[k] for k in keep_a), *(b[k] for k in keep_b)))
 
 
-def norm(x, /, *, ord=None, axis=None, keepdims=False):
+def norm(x, /, ord=None, axis=None, *, keepdims=False):
     """The norm of all values or along an axis: None or 2 the Euclidean one, 1, inf, -inf, 0 or another power."""
     from dome import elementwise
     env.check_thread()
@@ -212,6 +212,8 @@ def _install():
     A.__matmul__ = lambda x, y: matmul(x, y) if not hasattr(y, "_sparse") else NotImplemented
     A.__rmatmul__ = lambda x, y: matmul(array.as_operand(y), x)
     A.__imatmul__ = _product_in_place
+    A.trace = lambda x, offset=0: trace(x, offset=offset)
+    A.diagonal = lambda x, offset=0: diagonal(x, offset=offset)
     A.dot = lambda x, y: matmul(x, y)
 
 

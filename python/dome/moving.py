@@ -224,7 +224,7 @@ def flip(x, /, axis=None):
     return take(x, shape, strides, offset) if shape else array.copy(x)
 
 
-def roll(x, /, shift, *, axis=None):
+def roll(x, /, shift, axis=None):
     """The values moved along axes, round (NumPy: roll)."""
     shape = x._k.shape
     if axis is None:

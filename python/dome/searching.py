@@ -8,8 +8,10 @@ nonzero, take, take_along_axis = array._indexing.nonzero, array._indexing.take, 
 argmin, argmax, count_nonzero = statistics.argmin, statistics.argmax, statistics.count_nonzero
 
 
-def where(condition, x1, x2, /):
-    """x1 where the condition holds, else x2 (NumPy: where)."""
+def where(condition, x1=None, x2=None, /):
+    """x1 where the condition holds, else x2; without these the indices of what is not 0 (NumPy: where)."""
+    if x1 is None and x2 is None:
+        return nonzero(array.as_operand(condition))
     condition = array.as_operand(condition)
     if condition._k.dtype.kind != "b":
         condition = array.astype(condition, dtypes.bool)
@@ -31,6 +33,7 @@ def searchsorted(x1, x2, /, *, side="left", sorter=None):
     """Where the values of x2 belong in the ascending x1 (NumPy: searchsorted)."""
     if sorter is not None:
         x1 = take(x1, sorter, axis=0)
+    x1, x2 = array.as_operand(x1), x2 if isinstance(x2, array._Number) else array.as_operand(x2)
     dtype = dtypes.result_type(x1, x2)
     x1, x2 = array.astype(x1, dtype, copy=False), array.astype(array.as_operand(x2), dtype, copy=False)
     flat = moving.reshape(x2, (-1,)) if len(x2._k.shape) != 1 else x2
@@ -127,8 +130,17 @@ def unique_values(x, /):
     return array.wrap(v, x._k.dtype, (lib.dvec_length(v),))
 
 
-def unique(x, /):
-    """The different values in ascending order, one NaN among them (NumPy: unique)."""
+def unique(x, /, *, return_index=False, return_inverse=False, return_counts=False):
+    """The different values in ascending order, one NaN among them (NumPy: unique).
+
+    With `return_...` also where each stands first, the number of each value's class, and how many there are of each; each NaN
+    then is a class of its own.
+    """
+    x = array.as_operand(x)
+    if return_index or return_inverse or return_counts:
+        found = unique_all(x)
+        wanted = (found.indices, return_index), (found.inverse_indices, return_inverse), (found.counts, return_counts)
+        return (found.values, *(part for part, is_wanted in wanted if is_wanted))
     flat = _flat(x)
     env.check_thread()
     v = env.pointer(lib.dvec_unique(flat._v, ffi.NULL))

@@ -5,7 +5,7 @@ from dome import arrays as array, dtypes, env, memory, moving
 from dome import scalar as scalars
 from dome._dome import ffi, lib
 
-any_ = any
+any_, builtins_sum = any, sum
 _state = env.state
 _ident = env._ident
 Scalar, _new, _Distributed = array.Scalar, object.__new__, array.Distributed
@@ -178,8 +178,9 @@ def mean(x, /, axis=None, *, keepdims=False):
     return total / (float(n) if n else math.nan)
 
 
-def var(x, /, axis=None, *, correction=0.0, keepdims=False):
-    """The variance: the mean of squared distances from the mean, with n - correction for n (NumPy: var, ddof)."""
+def var(x, /, axis=None, *, correction=0.0, ddof=None, keepdims=False):
+    """The variance: the mean of squared distances from the mean, with n - correction for n, or NumPy's ddof (NumPy: var)."""
+    correction = correction if ddof is None else ddof
     x = array.as_operand(x)
     if x._k.dtype.kind in "biu":
         x = array.astype(x, _F64)
@@ -191,10 +192,10 @@ def var(x, /, axis=None, *, correction=0.0, keepdims=False):
     return sum(d * d, axis=axis, keepdims=keepdims) / (float(n) if n > 0 else math.nan)
 
 
-def std(x, /, axis=None, *, correction=0.0, keepdims=False):
+def std(x, /, axis=None, *, correction=0.0, ddof=None, keepdims=False):
     """The standard deviation (NumPy: std)."""
     from dome import elementwise
-    return elementwise.sqrt(var(x, axis=axis, correction=correction, keepdims=keepdims))
+    return elementwise.sqrt(var(x, axis=axis, correction=correction, ddof=ddof, keepdims=keepdims))
 
 
 def count_nonzero(x, /, axis=None, *, keepdims=False):
@@ -338,25 +339,54 @@ def count_by(labels, k, /):
     return _replicated(dtypes.int64, (k,), room)
 
 
-def histogram(x, bins=10, range=None):
-    """Counts by bin, and the edges of the bins (NumPy: histogram)."""
+def _edges(x, bins, range):
+    """The edges of bins as Python numbers, and whether the bins are equally wide."""
+    if isinstance(bins, int):
+        low, high = range if range else (float(min(x)), float(max(x)))
+        if low == high:
+            low, high = low - 0.5, high + 0.5
+        return [low + j * ((high - low) / bins) for j in builtins_range(bins)] + [high], True
+    edges = [float(edge) for edge in (bins.tolist() if hasattr(bins, "tolist") else bins)]
+    if len(edges) < 2:
+        raise ValueError("bins are a number of them, or two edges at least")
+    return edges, False
+
+
+def histogram(x, bins=10, range=None, density=False):
+    """Counts by bin, and the edges of the bins, which may be given (NumPy: histogram). Waits for the counts."""
     from dome import creation
-    low, high = range if range else (float(min(x)), float(max(x)))
-    if low == high:
-        low, high = low - 0.5, high + 0.5
+    x = array.as_operand(x)
+    edges, regular = _edges(x, bins, range)
+    bins = len(edges) - 1
     counts = ffi.new("uint64_t[]", bins)
     env.check_thread()
-    env.check(lib.dvec_histogram(x._v, bins, low, high, counts))
-    edges = [low + j * ((high - low) / bins) for j in builtins_range(bins)] + [high]
-    return _replicated(dtypes.int64, (bins,), counts), creation.asarray(edges)
+    if regular:
+        env.check(lib.dvec_histogram(x._v, bins, edges[0], edges[-1], counts))
+    else:
+        env.check(lib.dvec_histogram_edges(x._v, bins, edges, counts))
+    if not density:
+        return _replicated(dtypes.int64, (bins,), counts), creation.asarray(edges)
+    widths = [b - a for a, b in zip(edges, edges[1:])]
+    total = builtins_sum(counts)
+    return creation.asarray([n / w / total for n, w in zip(counts, widths)]), creation.asarray(edges)
 
 
 builtins_range = range
 
 
-def diff(x, /, *, axis=-1, n=1):
-    """Differences of neighbours along an axis (NumPy: diff)."""
+def diff(x, /, n=1, axis=-1, *, prepend=None, append=None):
+    """Differences of neighbours along an axis, n times, with values put before and behind (NumPy: diff)."""
+    x = array.as_operand(x)
     axis = moving.axis_of(axis, len(x._k.shape))
+    if prepend is not None or append is not None:
+        ends = [one if one is None else array.as_operand(one) for one in (prepend, append)]
+        side = tuple(1 if k == axis else length for k, length in enumerate(x._k.shape))
+        ends = [moving.broadcast_to(one, side) if one is not None and not one._k.shape else one for one in ends]
+        x = moving.concat([part for part in (ends[0], x, ends[1]) if part is not None], axis=axis)
+    if x._k.dtype.kind == "b":
+        for _ in builtins_range(n):
+            x = moving.part(x, axis, 1, x._k.shape[axis] - 1) != moving.part(x, axis, 0, x._k.shape[axis] - 1)
+        return x
     for _ in builtins_range(n):
         length = x._k.shape[axis]
         if length < 1:
@@ -367,14 +397,17 @@ def diff(x, /, *, axis=-1, n=1):
 
 def _install():
     A = array.Array
-    for function in (prod, min, max, mean, any, all, argmin, argmax):
+    A.prod = lambda x, axis=None, dtype=None, keepdims=False: prod(x, axis=axis, dtype=dtype, keepdims=keepdims)
+    for function in (min, max, mean, any, all, argmin, argmax):
         name = function.__name__ if function.__name__ != "reduce" else {argmin: "argmin", argmax: "argmax"}[function]
         setattr(A, name, _method(function))
-    A.var = lambda x, axis=None, ddof=0, keepdims=False: var(x, axis=axis, correction=ddof, keepdims=keepdims)
-    A.std = lambda x, axis=None, ddof=0, keepdims=False: std(x, axis=axis, correction=ddof, keepdims=keepdims)
+    A.var = lambda x, axis=None, dtype=None, out=None, ddof=0, keepdims=False: var(x, axis=axis, correction=ddof, keepdims=keepdims)
+    A.std = lambda x, axis=None, dtype=None, out=None, ddof=0, keepdims=False: std(x, axis=axis, correction=ddof, keepdims=keepdims)
     A.cumsum, A.cumprod = (lambda x, axis=None: cumsum(x, axis=axis)), (lambda x, axis=None: cumprod(x, axis=axis))
 
-    def sum_method(x, axis=None, dtype=None, keepdims=False):
+    def sum_method(x, axis=None, dtype=None, out=None, keepdims=False):
+        if out is not None:
+            raise TypeError("a sum is a new array: there is no `out`")
         if axis is None and x._k.exact and dtype is None and not keepdims and type(x) is _Distributed:
             return _sum(x)
         return sum(x, axis=axis, dtype=dtype, keepdims=keepdims)
@@ -382,7 +415,9 @@ def _install():
 
 
 def _method(function):
-    def method(x, axis=None, keepdims=False):
+    def method(x, axis=None, dtype=None, out=None, keepdims=False):  # numpy.mean(x) gives them all
+        if dtype is not None or out is not None:
+            raise TypeError("a result is a new array of the usual type: there is no `dtype` or `out`")
         return function(x, axis=axis, keepdims=keepdims)
     method.__doc__ = function.__doc__
     return method

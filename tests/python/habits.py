@@ -104,3 +104,49 @@ def test_habits(rng):
     same(dm.full((2, 3), 7, "int8"), np.full((2, 3), 7, "int8"))
     same(dm.logspace(0, 3, 7), np.logspace(0, 3, 7), 1e-14)
     same(dm.zeros_like(x, int), np.zeros_like(a, int))
+    same(dm.diff(x, 2, 0), np.diff(a, 2, 0), 1e-12)
+    same(dm.diff(x, axis=1, prepend=0.0, append=x[:, :2]), np.diff(a, axis=1, prepend=0.0, append=a[:, :2]), 1e-12)
+    same(dm.diff(x > 0, axis=0), np.diff(a > 0, axis=0))
+    for one, other in zip(divmod(x, 0.3), divmod(a, 0.3), strict=True):
+        same(one, other, 1e-12)
+    same(x.trace(), a.trace(), 1e-12)
+    same(x.diagonal(1), a.diagonal(1))
+    same(x.round(1), a.round(1), 1e-12)
+    same(dm.round(dm.asarray([15, 25, -25]), -1), np.round(np.array([15, 25, -25]), -1))
+    same(dm.searchsorted(dm.arange(5), [1, 2]), [1, 2])
+    same(dm.float32(2.5), np.float32(2.5))
+    same(dm.select([x > 0.5, x < -0.5], [x, -x], 2.0), np.select([a > 0.5, a < -0.5], [a, -a], 2.0))
+    same(dm.var(x, 0, ddof=1), np.var(a, 0, ddof=1), 1e-12)
+    assert isinstance(x, dm.ndarray) and round(x[0, 0], 2) == round(float(a[0, 0]), 2)
+    assert float(np.sum(x)) == float(x.sum()) and float(np.mean(x)) == float(x.mean())
+    for one, other in zip(dm.where(x > 0), np.where(a > 0), strict=True):
+        same(one, other)
+
+
+def test_histograms_and_classes(rng):
+    a, x = pair(rng, 900)
+    for kwargs in ({}, {"bins": 7, "range": (-1, 1)}, {"bins": [-2.0, -0.5, 0.1, 3.0]}, {"bins": 5, "density": True}):
+        for one, other in zip(dm.histogram(x, **kwargs), np.histogram(a, **kwargs), strict=True):
+            same(one, other, 1e-12)
+    labels = rng.integers(0, 9, 300)
+    wanted = {"return_index": True, "return_inverse": True, "return_counts": True}
+    for one, other in zip(dm.unique(dm.asarray(labels), **wanted), np.unique(labels, **wanted), strict=True):
+        same(one, other)
+    same(dm.unique(dm.asarray(labels), return_counts=True)[1], np.unique(labels, return_counts=True)[1])
+    b, y = pair(rng, 300, 3)
+    for one, other in zip(dm.linalg.lstsq(y, x[:300]), np.linalg.lstsq(b, a[:300], rcond=None), strict=True):
+        same(one, other, 1e-10)
+
+
+def test_generators():
+    one, other = dm.random.default_rng(5), dm.random.default_rng(5)
+    for draw in (lambda g: g.random((500,)), lambda g: g.normal(3.0, 0.1, (500,)), lambda g: g.uniform(2, 3, (500,)),
+                 lambda g: g.integers(0, 7, (500,)), lambda g: g.permutation(500), lambda g: g.choice(9, (500,)),
+                 lambda g: g.choice(dm.arange(600), 500, replace=False), lambda g: g.standard_normal((500,))):
+        x = draw(one)
+        assert dm.array_equal(x, draw(other)) and not dm.array_equal(x, draw(one)) and x.shape == (500,)
+        draw(other)
+    assert dm.array_equal(dm.sort(one.permutation(99)), dm.arange(99)) and 0 <= float(one.random()) < 1
+    assert dm.unique(one.choice(dm.arange(60), 50, replace=False)).size == 50
+    with pytest.raises(ValueError):
+        one.choice(3, (4,), replace=False)
