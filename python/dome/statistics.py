@@ -131,6 +131,15 @@ def prod(x, /, axis=None, *, dtype=None, keepdims=False):
     return _kept(x, z, keepdims)
 
 
+def _of_none(x, axis, keepdims, dtype):
+    """No extremes, of an array that has values along the axes asked for, but none along others."""
+    shape = x._k.shape
+    axes = moving.axes_of(axis, len(shape))
+    if any_(shape[k] == 0 for k in axes):
+        raise ValueError("the smallest or largest of no values")
+    return array.of(dtype, tuple(n if k not in axes else 1 for k, n in enumerate(shape) if keepdims or k not in axes))
+
+
 def _extreme(name, real, integer):
     def reduce(x, /, axis=None, *, keepdims=False):
         x = array.as_operand(x)
@@ -138,11 +147,7 @@ def _extreme(name, real, integer):
         if dtype.kind == "c":
             raise TypeError("complex values have no order")
         if not x._k.size:
-            shape = x._k.shape
-            axes = moving.axes_of(axis, len(shape))
-            if any_(shape[k] == 0 for k in axes):
-                raise ValueError("the smallest or largest of no values")
-            return array.of(dtype, tuple(n if k not in axes else 1 for k, n in enumerate(shape) if keepdims or k not in axes))
+            return _of_none(x, axis, keepdims, dtype)
         if not _all_axes(x, axis) or dtype is dtypes.uint64:
             return _along(name, x, axis, keepdims, dtype)
         env.env()
@@ -228,7 +233,7 @@ def _position(name, function):
         if x._k.dtype.kind == "c":
             raise TypeError("complex values have no order")
         if not x._k.size:
-            raise ValueError("the position of the smallest or largest of no values")
+            return _of_none(x, axis, keepdims, dtypes.int64)
         if not _all_axes(x, axis):
             return _along(name, x, axis, keepdims, dtypes.int64)
         room = ffi.new("uint64_t *")
@@ -383,15 +388,13 @@ def diff(x, /, n=1, axis=-1, *, prepend=None, append=None):
         side = tuple(1 if k == axis else length for k, length in enumerate(x._k.shape))
         ends = [moving.broadcast_to(one, side) if one is not None and not one._k.shape else one for one in ends]
         x = moving.concat([part for part in (ends[0], x, ends[1]) if part is not None], axis=axis)
-    if x._k.dtype.kind == "b":
-        for _ in builtins_range(n):
-            x = moving.part(x, axis, 1, x._k.shape[axis] - 1) != moving.part(x, axis, 0, x._k.shape[axis] - 1)
-        return x
+    from dome import elementwise
+    minus = elementwise.not_equal if x._k.dtype.kind == "b" else elementwise.subtract
     for _ in builtins_range(n):
         length = x._k.shape[axis]
         if length < 1:
             break
-        x = moving.part(x, axis, 1, length - 1) - moving.part(x, axis, 0, length - 1)
+        x = minus(moving.part(x, axis, 1, length - 1), moving.part(x, axis, 0, length - 1))
     return x
 
 
