@@ -50,7 +50,11 @@ def empty(shape, dtype=None, *, device=None):
 
 
 def zeros(shape, dtype=None, *, device=None):
-    """A new array of zeros (NumPy: zeros)."""
+    """A new array of zeros (NumPy: zeros).
+
+    >>> dm.zeros((2, 3)).tolist()
+    [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    """
     return _filled(_made("zeros", dtype, shape, device), 0)
 
 
@@ -60,7 +64,11 @@ def ones(shape, dtype=None, *, device=None):
 
 
 def full(shape, fill_value, dtype=None, *, device=None):
-    """A new array of one value (NumPy: full). The type is that of the value, unless it is given."""
+    """A new array of one value (NumPy: full). The type is that of the value, unless it is given.
+
+    >>> dm.full((3,), 7).tolist()
+    [7, 7, 7]
+    """
     if isinstance(fill_value, arrays.Array):
         dtype = dtype or fill_value._k.dtype
         fill_value = fill_value.item()
@@ -86,7 +94,11 @@ def full_like(x, /, fill_value, dtype=None, *, device=None):
 
 
 def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
-    """start, start + step, ... up to stop, which is left out (NumPy: arange)."""
+    """start, start + step, ... up to stop, which is left out (NumPy: arange).
+
+    >>> dm.arange(2, 10, 3).tolist()
+    [2, 5, 8]
+    """
     if stop is None:
         start, stop = 0, start
     start, stop, step = (v.item() if hasattr(v, "item") else v for v in (start, stop, step))
@@ -118,7 +130,11 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
 
 
 def linspace(start, stop, /, num=50, *, dtype=None, device=None, endpoint=True):
-    """num values at even distances from start to stop (NumPy: linspace)."""
+    """num values at even distances from start to stop (NumPy: linspace).
+
+    >>> dm.linspace(0, 1, 5).tolist()
+    [0.0, 0.25, 0.5, 0.75, 1.0]
+    """
     if dtype is None:
         dtype = dtypes.complex128 if isinstance(start, complex) or isinstance(stop, complex) else dtypes.float64
     dtype = dtypes.as_dtype(dtype)
@@ -147,7 +163,11 @@ def logspace(start, stop, num=50, *, base=10.0, dtype=None):
 
 
 def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
-    """A matrix with ones in diagonal k (NumPy: eye)."""
+    """A matrix with ones in diagonal k (NumPy: eye).
+
+    >>> dm.eye(2, k=1).tolist()
+    [[0.0, 1.0], [0.0, 0.0]]
+    """
     n_cols = n_rows if n_cols is None else n_cols
     z = zeros((n_rows, n_cols), dtype=dtype, device=device)
     first, count = max(k, 0) + max(-k, 0) * n_cols, max(0, min(n_rows - max(-k, 0), n_cols - max(k, 0)))
@@ -243,6 +263,13 @@ def asarray(obj, /, dtype=None, *, device=None, copy=None):
     """An array of values that all tasks have alike: numbers, lists, NumPy arrays, buffers, what has DLPack.
 
     Each task keeps its part. An array of Dome is returned as it is, unless `copy` or another type is asked for.
+
+    >>> dm.asarray([[1, 2], [3, 4]]).shape
+    (2, 2)
+    >>> dm.asarray(['a'])
+    Traceback (most recent call last):
+        ...
+    TypeError: 'a' is no number: arrays have numbers and bool, no objects, texts or times
     """
     _cpu(device)
     dtype = None if dtype is None else dtypes.as_dtype(dtype)

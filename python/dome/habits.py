@@ -25,7 +25,11 @@ def isclose(x, y, rtol=1e-05, atol=1e-08, *, equal_nan=False):
 
 
 def allclose(x, y, rtol=1e-05, atol=1e-08, *, equal_nan=False):
-    """Whether isclose holds for all values. Waits for it (NumPy: allclose)."""
+    """Whether isclose holds for all values. Waits for it (NumPy: allclose).
+
+    >>> dm.allclose(dm.ones(3), 1.0 + 1e-9)
+    True
+    """
     return bool(statistics.all(isclose(x, y, rtol, atol, equal_nan=equal_nan)))
 
 
@@ -117,7 +121,11 @@ def fliplr(x):
 
 
 def diag(x, k=0):
-    """A diagonal of a matrix, or the matrix with a row as diagonal (NumPy: diag)."""
+    """A diagonal of a matrix, or the matrix with a row as diagonal (NumPy: diag).
+
+    >>> dm.diag(dm.asarray([1, 2])).tolist()
+    [[1, 0], [0, 2]]
+    """
     x = _array(x)
     if len(x._k.shape) == 2:
         return linalg.diagonal(x, offset=k)
@@ -217,6 +225,9 @@ def quantile(x, q, axis=None):
     """The value below which the part q of the values lies, between two values in proportion (NumPy: quantile).
 
     q is a number, or a list of numbers, whose results stand along a new first axis. NaN if a value is NaN.
+
+    >>> float(dm.quantile(dm.arange(5), 0.3))
+    1.2
     """
     x = _array(x)
     if isinstance(q, (list, tuple)):
@@ -245,12 +256,20 @@ def percentile(x, q, axis=None):
 
 
 def median(x, axis=None):
-    """The value in the middle, or the mean of the two there (NumPy: median)."""
+    """The value in the middle, or the mean of the two there (NumPy: median).
+
+    >>> float(dm.median(dm.asarray([5, 1, 2])))
+    2.0
+    """
     return quantile(x, 0.5, axis)
 
 
 def bincount(labels, weights=None, minlength=0):
-    """How many values are 0, 1, ..., or the sums of their weights. Waits for the largest (NumPy: bincount)."""
+    """How many values are 0, 1, ..., or the sums of their weights. Waits for the largest (NumPy: bincount).
+
+    >>> dm.bincount(dm.asarray([1, 1, 3])).tolist()
+    [0, 2, 0, 1]
+    """
     labels = _array(labels)
     k = max(int(statistics.max(labels)) + 1 if labels._k.size else 0, minlength)
     if weights is None:
@@ -284,7 +303,11 @@ def digitize(x, bins, right=False):
 
 
 def interp(x, xp, fp):
-    """Values of the function that is linear between the points (xp, fp), of which xp ascend (NumPy: interp)."""
+    """Values of the function that is linear between the points (xp, fp), of which xp ascend (NumPy: interp).
+
+    >>> dm.interp(dm.asarray([0.5, 9.0]), dm.asarray([0.0, 1.0]), dm.asarray([10.0, 20.0])).tolist()
+    [15.0, 20.0]
+    """
     x, xp, fp = (arrays.astype(_array(v), dtypes.float64, copy=False) for v in (x, xp, fp))
     n = xp._k.size
     if not n or fp._k.shape != xp._k.shape:
@@ -318,7 +341,11 @@ def kron(x, y):
 
 
 def convolve(x, y, mode="full"):
-    """The products of two rows for each distance; one of them should be short (NumPy: convolve)."""
+    """The products of two rows for each distance; one of them should be short (NumPy: convolve).
+
+    >>> dm.convolve(dm.asarray([1, 2, 3]), dm.asarray([1, 1])).tolist()
+    [1, 3, 5, 3]
+    """
     x, y = _array(x), _array(y)
     if x._k.size < y._k.size:
         x, y = y, x

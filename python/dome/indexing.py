@@ -199,7 +199,11 @@ def compressed(x, mask):
 
 
 def nonzero(x, /):
-    """The indices of all values that are not 0, for each axis (NumPy: nonzero). The length follows from the values."""
+    """The indices of all values that are not 0, for each axis (NumPy: nonzero). The length follows from the values.
+
+    >>> dm.nonzero(dm.asarray([0, 5, 7]))[0].tolist()
+    [1, 2]
+    """
     if not x._k.shape:
         raise ValueError("a 0-d array has no positions")
     flat = moving.reshape(x, (-1,)) if len(x._k.shape) > 1 else x
@@ -227,7 +231,15 @@ def _positive(index, n):
 
 
 def take(x, indices, /, axis=None):
-    """Along an axis, what stands at these indices (NumPy: take)."""
+    """Along an axis, what stands at these indices (NumPy: take).
+
+    >>> dm.take(dm.arange(5) * 10, dm.asarray([3, -1])).tolist()
+    [30, 40]
+    >>> dm.take(dm.arange(5), dm.asarray([5])).tolist()
+    Traceback (most recent call last):
+        ...
+    dome.errors.RangeError: ...
+    """
     env.env()
     indices = array._creation.asarray(indices) if not isinstance(indices, array.Array) else indices
     if axis is None:

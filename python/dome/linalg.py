@@ -105,7 +105,11 @@ def _one_sum(a, b):
 
 
 def matmul(x1, x2, /):
-    """The product of matrices, or of a matrix and a row (NumPy: matmul, @)."""
+    """The product of matrices, or of a matrix and a row (NumPy: matmul, @).
+
+    >>> (dm.asarray([[1, 2], [3, 4]]) @ dm.asarray([1, 1])).tolist()
+    [3, 7]
+    """
     x1, x2 = array.as_operand(x1), array.as_operand(x2)
     if not x1._k.shape or not x2._k.shape:
         raise ValueError("a 0-d array has no product of matrices")
@@ -132,7 +136,11 @@ def dot(x1, x2, /):
 
 
 def outer(x1, x2, /):
-    """All products of the values of two rows (NumPy: outer)."""
+    """All products of the values of two rows (NumPy: outer).
+
+    >>> dm.outer(dm.arange(2), dm.arange(3)).tolist()
+    [[0, 0, 0], [0, 1, 2]]
+    """
     return moving.reshape(x1, (-1, 1)) * moving.reshape(x2, (1, -1))
 
 
@@ -155,7 +163,11 @@ def tensordot(x1, x2, /, *, axes=2):
 
 
 def norm(x, /, ord=None, axis=None, *, keepdims=False):
-    """The norm of all values or along an axis: None or 2 the Euclidean one, 1, inf, -inf, 0 or another power."""
+    """The norm of all values or along an axis: None or 2 the Euclidean one, 1, inf, -inf, 0 or another power.
+
+    >>> float(dm.linalg.norm(dm.asarray([3.0, 4.0])))
+    5.0
+    """
     from dome import elementwise
     env.check_thread()
     if axis is None and ord in (None, 2) and x._k.real and not keepdims:

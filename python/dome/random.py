@@ -13,7 +13,11 @@ def _floating(dtype):
 
 
 def random(shape, *, seed, dtype=dtypes.float64):
-    """Uniform random numbers in [0, 1) (NumPy: Generator.random)."""
+    """Uniform random numbers in [0, 1) (NumPy: Generator.random).
+
+    >>> dm.random.random((1000,), seed=1).shape
+    (1000,)
+    """
     z = creation._made("random", _floating(dtype), shape)
     env.check(lib.dvec_random(array.target(z), seed))
     return z
@@ -41,7 +45,11 @@ def integers(low, high, shape, *, seed, dtype=dtypes.int64):
 
 
 def permutation(n, *, seed):
-    """The numbers 0 ... n - 1 in a random order (NumPy: Generator.permutation)."""
+    """The numbers 0 ... n - 1 in a random order (NumPy: Generator.permutation).
+
+    >>> sorted(dm.random.permutation(4, seed=1).tolist())
+    [0, 1, 2, 3]
+    """
     from dome import searching
     return searching.argsort(random((n,), seed=seed))
 

@@ -9,7 +9,11 @@ argmin, argmax, count_nonzero = statistics.argmin, statistics.argmax, statistics
 
 
 def where(condition, x1=None, x2=None, /):
-    """x1 where the condition holds, else x2; without these the indices of what is not 0 (NumPy: where)."""
+    """x1 where the condition holds, else x2; without these the indices of what is not 0 (NumPy: where).
+
+    >>> dm.where(dm.asarray([True, False]), 1.0, -1.0).tolist()
+    [1.0, -1.0]
+    """
     if x1 is None and x2 is None:
         return nonzero(array.as_operand(condition))
     condition = array.as_operand(condition)
@@ -30,7 +34,11 @@ def _operand(x, kind):
 
 
 def searchsorted(x1, x2, /, *, side="left", sorter=None):
-    """Where the values of x2 belong in the ascending x1 (NumPy: searchsorted)."""
+    """Where the values of x2 belong in the ascending x1 (NumPy: searchsorted).
+
+    >>> dm.searchsorted(dm.asarray([1, 3, 5]), dm.asarray([3, 4])).tolist()
+    [1, 2]
+    """
     if sorter is not None:
         x1 = take(x1, sorter, axis=0)
     x1, x2 = array.as_operand(x1), x2 if isinstance(x2, array._Number) else array.as_operand(x2)
@@ -50,7 +58,11 @@ def _rows(x, axis):
 
 
 def argsort(x, /, axis=-1, *, descending=False, stable=True):
-    """The positions of the values in ascending order (NumPy: argsort). Equal values keep their order."""
+    """The positions of the values in ascending order (NumPy: argsort). Equal values keep their order.
+
+    >>> dm.argsort(dm.asarray([3, 1, 2])).tolist()
+    [1, 2, 0]
+    """
     axis = moving.axis_of(axis, len(x._k.shape))
     if not x._k.size:
         return array.of(dtypes.int64, x._k.shape)
@@ -89,7 +101,11 @@ def _argsort_row(x, descending):
 
 
 def sort(x, /, axis=-1, *, descending=False, stable=True):
-    """The values in ascending order along an axis (NumPy: sort). NaN come last."""
+    """The values in ascending order along an axis (NumPy: sort). NaN come last.
+
+    >>> dm.sort(dm.asarray([3, 1, 2]), descending=True).tolist()
+    [3, 2, 1]
+    """
     axis = moving.axis_of(axis, len(x._k.shape))
     if not x._k.size:
         return array.copy(x)
@@ -135,6 +151,10 @@ def unique(x, /, *, return_index=False, return_inverse=False, return_counts=Fals
 
     With `return_...` also where each stands first, the number of each value's class, and how many there are of each; each NaN
     then is a class of its own.
+
+    >>> values, counts = dm.unique(dm.asarray([3, 1, 3]), return_counts=True)
+    >>> values.tolist(), counts.tolist()
+    ([1, 3], [1, 2])
     """
     x = array.as_operand(x)
     if return_index or return_inverse or return_counts:
@@ -189,7 +209,11 @@ def unique_inverse(x, /):
 
 
 def isin(x, values, /):
-    """Whether each value of x is among `values` (NumPy: isin)."""
+    """Whether each value of x is among `values` (NumPy: isin).
+
+    >>> dm.isin(dm.arange(3), dm.asarray([2, 5])).tolist()
+    [False, False, True]
+    """
     dtype = dtypes.result_type(x, values)
     x, row = array.astype(x, dtype, copy=False), sort(_flat(array.astype(values, dtype, copy=False)))
     if not row._k.size:

@@ -99,7 +99,13 @@ def _kept(x, z, keepdims):
 
 
 def sum(x, /, axis=None, *, dtype=None, keepdims=False):
-    """The sum of all values, or along axes (NumPy: sum). Exact sums, rounded once; of integers in 64 bits."""
+    """The sum of all values, or along axes (NumPy: sum). Exact sums, rounded once; of integers in 64 bits.
+
+    >>> float(dm.sum(dm.asarray([1e100, 1.0, -1e100])))
+    1.0
+    >>> dm.sum(dm.ones((2, 3)), 0).tolist()
+    [2.0, 2.0, 2.0]
+    """
     if axis is None and dtype is None and type(x) is _Distributed and x._k.exact and not keepdims:
         return _sum(x)
     x = array.as_operand(x)
@@ -120,7 +126,11 @@ def sum(x, /, axis=None, *, dtype=None, keepdims=False):
 
 
 def prod(x, /, axis=None, *, dtype=None, keepdims=False):
-    """The product of all values, or along axes (NumPy: prod). Of integers in 64 bits."""
+    """The product of all values, or along axes (NumPy: prod). Of integers in 64 bits.
+
+    >>> int(dm.prod(dm.asarray([2, 3, 7])))
+    42
+    """
     x = array.as_operand(x)
     wanted = _sum_type(x._k.dtype, dtype)
     x = array.astype(x, wanted, copy=False)
@@ -174,7 +184,11 @@ def _count(x, axis):
 
 
 def mean(x, /, axis=None, *, keepdims=False):
-    """The mean value, of all or along axes (NumPy: mean)."""
+    """The mean value, of all or along axes (NumPy: mean).
+
+    >>> dm.mean(dm.asarray([[1, 2], [3, 6]]), 1).tolist()
+    [1.5, 4.5]
+    """
     x = array.as_operand(x)
     if x._k.dtype.kind in "biu":
         x = array.astype(x, _F64)
@@ -198,7 +212,11 @@ def var(x, /, axis=None, *, correction=0.0, ddof=None, keepdims=False):
 
 
 def std(x, /, axis=None, *, correction=0.0, ddof=None, keepdims=False):
-    """The standard deviation (NumPy: std)."""
+    """The standard deviation (NumPy: std).
+
+    >>> float(dm.std(dm.asarray([1.0, 3.0])))
+    1.0
+    """
     from dome import elementwise
     return elementwise.sqrt(var(x, axis=axis, correction=correction, ddof=ddof, keepdims=keepdims))
 
@@ -315,6 +333,9 @@ def nearest(x, rows, /):
     """For each row of x the number of that one of `rows` which is nearest to it; the first of several (SciPy: vq).
 
     x and rows are real arrays of as many columns. The squares of the differences are added in the order of the columns.
+
+    >>> dm.nearest(dm.asarray([[0.1], [0.9], [5.0]]), dm.asarray([[0.0], [1.0]])).tolist()
+    [0, 1, 1]
     """
     x, rows = array.as_operand(x), array.as_operand(rows)
     dtype = dtypes.result_type(x, rows)
@@ -337,7 +358,11 @@ def nearest(x, rows, /):
 
 
 def count_by(labels, k, /):
-    """How many labels are 0, 1, ... k - 1 (NumPy: bincount)."""
+    """How many labels are 0, 1, ... k - 1 (NumPy: bincount).
+
+    >>> dm.count_by(dm.asarray([0, 2, 2]), 3).tolist()
+    [1, 0, 2]
+    """
     room = ffi.new("uint64_t[]", k)
     env.check_thread()
     env.check(lib.dvec_count_by(labels._v, k, room))
@@ -358,7 +383,12 @@ def _edges(x, bins, range):
 
 
 def histogram(x, bins=10, range=None, density=False):
-    """Counts by bin, and the edges of the bins, which may be given (NumPy: histogram). Waits for the counts."""
+    """Counts by bin, and the edges of the bins, which may be given (NumPy: histogram). Waits for the counts.
+
+    >>> counts, edges = dm.histogram(dm.asarray([0.1, 0.2, 0.9]), 2, (0, 1))
+    >>> counts.tolist(), edges.tolist()
+    ([2, 1], [0.0, 0.5, 1.0])
+    """
     from dome import creation
     x = array.as_operand(x)
     edges, regular = _edges(x, bins, range)
@@ -380,7 +410,11 @@ builtins_range = range
 
 
 def diff(x, /, n=1, axis=-1, *, prepend=None, append=None):
-    """Differences of neighbours along an axis, n times, with values put before and behind (NumPy: diff)."""
+    """Differences of neighbours along an axis, n times, with values put before and behind (NumPy: diff).
+
+    >>> dm.diff(dm.asarray([1, 4, 9])).tolist()
+    [3, 5]
+    """
     x = array.as_operand(x)
     axis = moving.axis_of(axis, len(x._k.shape))
     if prepend is not None or append is not None:
