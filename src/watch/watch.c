@@ -9,6 +9,7 @@
 #include "transport/transport.h"
 #include "watch/hold.h"
 #include "watch/last_signal.h"
+#include "watch/stop.h"
 #include "watch/watch_beats.h"
 #include "watch/watch_line.h"
 #include "watch/watch_place.h"
@@ -401,6 +402,10 @@ static void take_message(dome_watch *watch, const dome_wire_message *message)
         break;
     case DOME_WIRE_RECORD:
         dome__watch_trace_want(&watch->trace, message->recording);
+        break;
+    case DOME_WIRE_STOP:
+        send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_STOP});
+        dome__stop_until(watch->line.fd);
         break;
     case DOME_WIRE_PAUSE:
         watch->paused = true;
