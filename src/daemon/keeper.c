@@ -228,13 +228,13 @@ dome_keeper_state dome__keeper_look(const char *folder, int64_t id, int64_t atte
     dome_keeper_state state = DOME_KEEPER_NONE;
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     *run = 0;
-    if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
+    if (access(end_path, F_OK) == 0 && read_end(end_path, end)) { /* its keeper may still be there for a moment */
+        state = DOME_KEEPER_ENDED;
+    } else if (fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK) {
         const ssize_t n = pread(fd, text, sizeof text - 1, 0);
         text[MAX(n, 0)] = '\0';
         *run = (pid_t)strtol(text, NULL, 10);
         state = DOME_KEEPER_RUNS;
-    } else if (read_end(end_path, end)) {
-        state = DOME_KEEPER_ENDED;
     }
     if (fd >= 0)
         close(fd);

@@ -21,46 +21,65 @@ const char *dome__owner_become(int64_t uid, int64_t gid, const char *name)
     return NULL;
 }
 
-static void add_umask(GString *text, pid_t process)
+static char *read_of(pid_t process, const char *file)
 {
-    char *path = g_strdup_printf("/proc/%d/status", (int)process), *status = NULL;
-    unsigned mask;
-    if (g_file_get_contents(path, &status, NULL, NULL)) {
-        const char *line = strstr(status, "\nUmask:");
-        if (line && sscanf(line, "\nUmask: %o", &mask) == 1)
-            g_string_append_printf(text, "umask:%u ", mask & 0777);
-    }
-    g_free(status);
+    char *path = g_strdup_printf("/proc/%d/%s", (int)process, file), *text = NULL;
+    g_file_get_contents(path, &text, NULL, NULL);
     g_free(path);
+    return text ? text : g_strdup("");
 }
 
+/* Lines in the order of the limits' numbers, behind a title: a name in 25 columns, the soft limit, the hard one, a unit. */
+static void add_limits(GString *text, const char *table)
+{
+    enum { NAME = 25 };
+    char **lines = g_strsplit(table, "\n", 0);
+    for (int k = 0; k < RLIM_NLIMITS && lines[0] && lines[k + 1]; k++) {
+        char soft[32], hard[32];
+        if (strlen(lines[k + 1]) <= NAME || sscanf(lines[k + 1] + NAME, " %31s %31s", soft, hard) != 2)
+            break;
+        g_string_append_printf(text, " %d:%s:%s", k, soft, hard);
+    }
+    g_strfreev(lines);
+}
+
+/* By /proc: prlimit would need more rights than a root in a container may have. */
 char *dome__owner_limits(pid_t process)
 {
     GString *text = g_string_new(NULL);
-    add_umask(text, process);
-    for (int k = 0; k < RLIM_NLIMITS; k++) {
-        struct rlimit limit;
-        if (prlimit(process, (__rlimit_resource_t)k, NULL, &limit) == 0)
-            g_string_append_printf(text, "%d:%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT " ", k, (guint64)limit.rlim_cur,
-                                   (guint64)limit.rlim_max);
-    }
-    if (text->len)
-        g_string_truncate(text, text->len - 1);
+    char *status = read_of(process, "status"), *limits = read_of(process, "limits");
+    const char *line = strstr(status, "\nUmask:");
+    unsigned mask;
+    if (line && sscanf(line, "\nUmask: %o", &mask) == 1)
+        g_string_append_printf(text, "umask:%u", mask & 0777);
+    add_limits(text, limits);
+    g_free(status);
+    g_free(limits);
     return g_string_free(text, FALSE);
+}
+
+static bool read_limit(const char *word, rlim_t *value)
+{
+    guint64 number;
+    const bool unlimited = strcmp(word, "unlimited") == 0,
+               good = unlimited || g_ascii_string_to_unsigned(word, 10, 0, G_MAXUINT64, &number, NULL);
+    *value = unlimited ? RLIM_INFINITY : good ? (rlim_t)number : 0;
+    return good;
 }
 
 static bool set_limit(const char *word)
 {
-    guint64 soft, hard;
+    struct rlimit limit;
+    char soft[32], hard[32];
     unsigned number, mask;
     int end = 0;
     if (sscanf(word, "umask:%u%n", &mask, &end) == 1 && !word[end]) {
         umask((mode_t)mask & 0777);
         return true;
     }
-    if (sscanf(word, "%u:%" G_GUINT64_FORMAT ":%" G_GUINT64_FORMAT "%n", &number, &soft, &hard, &end) != 3 || word[end])
+    if (sscanf(word, "%u:%31[a-z0-9]:%31[a-z0-9]%n", &number, soft, hard, &end) != 3 || word[end] ||
+        !read_limit(soft, &limit.rlim_cur) || !read_limit(hard, &limit.rlim_max))
         return false;
-    const struct rlimit limit = {(rlim_t)soft, (rlim_t)hard};
     if (number < RLIM_NLIMITS)
         setrlimit((__rlimit_resource_t)number, &limit); /* refused: it has this daemon's */
     return true;

@@ -10,7 +10,8 @@
  * or why not: a static text. */
 const char *dome__owner_become(int64_t uid, int64_t gid, const char *name);
 
-/* The limits and the umask of a process as a text, g_free'd: "umask:18 0:SOFT:HARD 1:..."; what cannot be read is left out. */
+/* The limits and the umask of a process as a text, g_free'd: "umask:18 0:SOFT:HARD 1:unlimited:..."; what cannot be read is left
+ * out. */
 char *dome__owner_limits(pid_t process);
 
 /* Sets this process's, before it becomes the owner; a limit that is refused stays as it is. False: the text is none. */

@@ -1,9 +1,11 @@
-/* Stops the process until something comes on a descriptor. */
+/* Stops the process until something comes on a socket. */
 #ifndef DOME_SRC_WATCH_STOP_H
 #define DOME_SRC_WATCH_STOP_H
 
-/* Stops all threads of this process, as SIGSTOP does, until the descriptor can be read or its other end is closed. Without room
- * for the process that wakes this one it does nothing. */
-void dome__stop_until(int fd);
+#include <stddef.h>
+
+/* Stops all threads of this process, as SIGSTOP does, until something can be read from the socket or its other end is closed.
+ * When they have stopped, these bytes are sent there; if they cannot be stopped, too, and the process goes on. */
+void dome__stop_until(int fd, const void *said, size_t bytes);
 
 #endif
