@@ -59,6 +59,7 @@ static const char *refusal(const char *word)
         {"-fopenacc", "OpenMP alone runs over tasks"},
         {"-m32", "programs of x86-64 alone run over tasks"},
         {"-mx32", "programs of x86-64 alone run over tasks"},
+        {"-fnoopenmp-use-tls", "variables of threads lie in their own memory"},
     };
     for (unsigned i = 0; i < G_N_ELEMENTS(all); i++)
         if (strcmp(word, all[i].word) == 0)
@@ -268,8 +269,8 @@ static GPtrArray *make_command(const job *j, const places *p, char **compiler, k
     for (unsigned i = 0; i < j->words->len; i++)
         if (kind == GNU || !clang_leaves_out(g_ptr_array_index(j->words, i)))
             g_ptr_array_add(c, g_ptr_array_index(j->words, i));
-    if (kind == CLANG)
-        clang_add_libraries(c, j->links);
+    if (kind == CLANG && j->links)
+        g_ptr_array_add(c, "-ldome-omp");
     g_ptr_array_add(c, "-idirafter");
     g_ptr_array_add(c, p->include);
     if (j->links && j->fortran) {
