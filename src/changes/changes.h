@@ -18,6 +18,9 @@ typedef struct dome_area {
     GArray *wrote;       /* dome_span: dome_delta_wrote */
 } dome_area;
 
+/* Whether tasks keep this memory equal (libdome-omp), so that the rights of its pages are theirs; NULL: there are no such. */
+extern bool (*dome__changes_taken)(const void *memory, size_t bytes);
+
 typedef struct dome_span {
     size_t first, count; /* bytes from base on */
 } dome_span;

@@ -109,7 +109,7 @@ static void by_c11(void)
 int main(void)
 {
     many();
-    of_char(), of_unsigned(), down_unsigned(), of_long(), down_long(), of_unsigned_long();
+    of_char(), of_unsigned(), down(), of_long(), down_long(), of_unsigned_long();
     large_chunks(), runtime(), of_one(), of_none(), of_none_long(), with_simd();
     of_thread();
     collapsed();
