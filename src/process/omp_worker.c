@@ -48,8 +48,7 @@ static void meet(uint64_t place)
 
 static bool is_kept_equal(const void *at, size_t bytes)
 {
-    return dome__omp_tasks.size > 1 &&
-           (dome__omp_tasks.is_shared(at) || dome__omp_tasks.is_shared((const char *)at + bytes - 1));
+    return dome__omp_tasks.size > 1 && (dome__omp_tasks.is_shared(at) || dome__omp_tasks.is_shared((const char *)at + bytes - 1));
 }
 
 void dome__omp_worker_begin(void)

@@ -55,7 +55,7 @@ saves() {
     rm -f first.1 "second file" late
     "./$1" >out 2>err || fail "$1: status $?"
     [ "$(cat out)" = "510 350.5 1599.5" ] || fail "$1 prints $(cat out)"
-    grep -q "save.c[a-z]*:36: #pragma dickpt save: nothing is tracked" err && [ "$(wc -l <err)" = 1 ] || fail "$1 says $(cat err)"
+    grep -q "save.c[a-z]*:33: #pragma dickpt save: nothing is tracked" err && [ "$(wc -l <err)" = 1 ] || fail "$1 says $(cat err)"
     [ ! -e late ] || fail "$1: a file of nothing"
     "./$1" inject >out 2>err || fail "$1 inject: status $?: $(cat err)"
     [ "$(cat out)" = "300 350.5 1599.5" ] || fail "$1 inject prints $(cat out)"
