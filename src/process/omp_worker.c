@@ -1,5 +1,6 @@
 #include "process/omp_worker.h"
 
+#include "changes/changes.h"
 #include "core/environment.h"
 #include "openmp/tasks.h"
 #include "process/omp_layout.h"
@@ -46,8 +47,14 @@ static void meet(uint64_t place)
     dome__omp_output_print();
 }
 
+static bool is_kept_equal(const void *at, size_t bytes)
+{
+    return dome__omp_tasks.size > 1 && (dome__omp_tasks.is_shared(at) || dome__omp_tasks.is_shared((const char *)at + bytes - 1));
+}
+
 void dome__omp_worker_begin(const dome_env *env)
 {
+    dome__changes_taken = is_kept_equal;
     memory = dome__omp_tasks;
     dome__omp_tasks.saves = dome__omp_is_saved();
     dome__omp_tasks.fork = fork_tasks;
