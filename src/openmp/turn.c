@@ -17,6 +17,7 @@ static struct {
     uint64_t interval, place;
     bool in_order;              /* the turn is passed in this interval */
     bool round_is_over;         /* of this interval */
+    bool owes;                  /* the next task is to have the turn, after the round */
     unsigned first, end, local; /* this task's threads; the one that has the turn when the task has */
 } here;
 
@@ -38,15 +39,22 @@ bool dome__omp_make(bool (*make)(void *), void *argument)
 
 static bool has_turn(const dome_omp_thread *t)
 {
-    return dome__omp_shared()->turn == (uint64_t)dome__omp_tasks.rank && here.local == (unsigned)(t - dome__omp_threads);
+    return dome__omp_shared()->turn == (uint64_t)dome__omp_tasks.rank && here.local == (unsigned)(t - dome__omp_threads) &&
+           !here.owes;
 }
 
-/* Attempts that have failed are made again when the turn comes back. */
-static void begin_again(void)
+/* Attempts that have failed are made again when the turn comes back. Returns whether a thread has passed the turn that could have
+ * kept it. */
+static bool begin_again(void)
 {
+    bool passed = false;
     here.local = here.first;
-    for (unsigned k = here.first; k < here.end; k++)
-        dome__omp_threads[k].refused = false;
+    for (unsigned k = here.first; k < here.end; k++) {
+        dome_omp_thread *t = &dome__omp_threads[k];
+        passed |= t->passes;
+        t->refused = t->passes = false;
+    }
+    return passed;
 }
 
 static void pass_to_next_task(void)
@@ -63,20 +71,25 @@ static void pass_to_next_task(void)
 static bool keeps(const dome_omp_thread *t)
 {
     return t->state == DOME_OMP_READY ? !t->passes && t->spins < DOME_OMP_SPINS
-                                      : t->state == DOME_OMP_BLOCKED && t->in_turn && !t->refused;
+                                      : t->state == DOME_OMP_BLOCKED && t->in_turn && !t->refused && !t->passes;
 }
 
 /* From threads that do not need the turn to the next that does. True: to one of this task. */
 static bool pass(void)
 {
-    if (dome__omp_shared()->turn != (uint64_t)dome__omp_tasks.rank)
+    if (dome__omp_shared()->turn != (uint64_t)dome__omp_tasks.rank || (here.owes && !here.in_order))
         return false;
+    if (here.owes) {
+        here.owes = false;
+        pass_to_next_task();
+        return false;
+    }
     unsigned before = here.local;
     while (here.local < here.end && !keeps(&dome__omp_threads[here.local]))
         here.local++;
     if (here.local < here.end)
         return here.local != before;
-    begin_again();
+    here.owes = begin_again() && !here.in_order;
     if (here.in_order)
         pass_to_next_task();
     return false;
@@ -104,6 +117,7 @@ static void make_once(void *argument)
     attempt *a = argument;
     const bool in_turn = a->order == DOME_OMP_IN_TURN;
     dome__omp_tasks.enter();
+    const uint64_t turn = dome__omp_shared()->turn;
     if (in_turn)
         pass();
     bool may = !in_turn || has_turn(a->thread);
@@ -111,7 +125,7 @@ static void make_once(void *argument)
     a->thread->refused = may && !a->done;
     if (in_turn && a->done)
         began(a->thread);
-    dome__omp_tasks.leave(a->done && a->order != DOME_OMP_LOOK);
+    dome__omp_tasks.leave((a->done && a->order != DOME_OMP_LOOK) || dome__omp_shared()->turn != turn);
 }
 
 bool dome__omp_try(dome_omp_order order, bool (*make)(void *), void *argument)
@@ -176,6 +190,7 @@ void dome__omp_order_begin(uint64_t place, unsigned first, unsigned end)
     if (dome__omp_tasks.size == 1)
         return;
     begin_again();
+    here.owes = false;
     here.interval++;
     here.place = place;
     here.in_order = dome__omp_shared()->in_order[place % DOME_OMP_USED];

@@ -8,6 +8,7 @@
 #include "system/time.h"
 
 #include <pthread.h>
+#include <string.h>
 
 /* Messages: a word, then
  *   ASK     the number up to which the task knows what was written
@@ -31,6 +32,7 @@ struct dome_token {
     uint64_t section;     /* the last section in which something was written, as far as this task knows */
     uint64_t meetings;    /* so far: what was written before the last one is known to all */
     uint64_t told;        /* so often by others */
+    bool *knows;          /* by rank: this task has told it since it has the token, so it comes for the token before it awaits */
     GHashTable *sections; /* gint64 * to gint64 *: by key of a unit that was written since, the last section */
     GArray *arrived;      /* uint64_t: keys that came with the token */
 };
@@ -83,6 +85,7 @@ static void send_token(dome_token *t, int rank, uint64_t knows)
         g_byte_array_append(message, pair, PAIR);
     }
     t->here = false;
+    memset(t->knows, 0, (size_t)t->env->size * sizeof *t->knows);
     tell_task(t, rank, message->data, message->len);
     g_byte_array_unref(message);
 }
@@ -202,21 +205,30 @@ static void note_written(void *ctx, uint64_t key)
     pthread_mutex_unlock(&t->mutex);
 }
 
+/* The mutex is held. */
+static void tell_others(dome_token *t)
+{
+    const uint8_t word = TOLD;
+    for (int rank = 0; rank < t->env->size; rank++) {
+        if (rank != t->env->rank && !t->knows[rank])
+            tell_task(t, rank, &word, 1);
+        t->knows[rank] = true;
+    }
+}
+
 void dome__token_leave(dome_token *token, bool tell)
 {
     dome_token *t = token;
-    const uint8_t word = TOLD;
     dome__release_tell(t->release, note_written, t);
     pthread_mutex_lock(&t->mutex);
     t->section++;
     t->inside = false;
+    if (tell)
+        tell_others(t);
     if (t->next >= 0)
         send_token(t, t->next, t->next_knows);
     t->next = -1;
     pthread_mutex_unlock(&t->mutex);
-    for (int rank = 0; tell && rank < t->env->size; rank++)
-        if (rank != t->env->rank)
-            tell_task(t, rank, &word, 1);
 }
 
 void dome__token_met(dome_token *token)
@@ -260,6 +272,7 @@ dome_token *dome__token_new(dome_env *env, dome_release *release)
     t->release = release;
     t->here = env->rank == 0;
     t->next = -1;
+    t->knows = g_new0(bool, env->size);
     t->sections = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
     t->arrived = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     pthread_mutex_init(&t->mutex, NULL);
@@ -272,6 +285,7 @@ void dome__token_free(dome_token *token)
 {
     if (!token)
         return;
+    g_free(token->knows);
     g_hash_table_unref(token->sections);
     g_array_unref(token->arrived);
     pthread_cond_destroy(&token->news);
