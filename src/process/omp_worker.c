@@ -1,10 +1,12 @@
 #include "process/omp_worker.h"
 
 #include "openmp/tasks.h"
+#include "process/omp_foreign.h"
 #include "process/omp_locals.h"
 #include "process/omp_output.h"
 #include "process/omp_saved.h"
 #include "process/omp_state.h"
+#include "process/omp_streams.h"
 
 /* The functions of memory alone. */
 static dome_omp_tasks memory;
@@ -25,6 +27,7 @@ static bool await_fork(dome_omp_fork *fork)
     dome__omp_locals_take();
     dome__omp_saved_boundary();
     dome__omp_state_take();
+    dome__omp_streams_follow();
     return true;
 }
 
@@ -34,6 +37,8 @@ static void meet(uint64_t place)
         dome__omp_output_give();
     memory.meet(place);
     dome__omp_output_print();
+    if (memory.rank != 0)
+        dome__omp_streams_follow();
 }
 
 void dome__omp_worker_begin(void)
@@ -43,4 +48,6 @@ void dome__omp_worker_begin(void)
     dome__omp_tasks.fork = fork_tasks;
     dome__omp_tasks.await_fork = await_fork;
     dome__omp_tasks.meet = meet;
+    if (memory.size > 1)
+        dome__omp_foreign_begin();
 }
