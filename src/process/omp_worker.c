@@ -2,6 +2,7 @@
 
 #include "openmp/tasks.h"
 #include "process/omp_foreign.h"
+#include "process/omp_layout.h"
 #include "process/omp_locals.h"
 #include "process/omp_output.h"
 #include "process/omp_saved.h"
@@ -12,11 +13,18 @@
 static dome_omp_tasks memory;
 
 /* All tasks know of the region, and none has begun it: a place at which the program can be saved. */
+static unsigned threads_of(const dome_omp_fork *fork)
+{
+    return fork->words[DOME_OMP_FORK_THREADS] & 0xffffffff;
+}
+
 static void fork_tasks(const dome_omp_fork *fork)
 {
+    dome__omp_layout_leave_main();
     dome__omp_locals_give();
     memory.fork(fork);
     dome__omp_saved_boundary();
+    dome__omp_layout_fork(threads_of(fork));
 }
 
 static bool await_fork(dome_omp_fork *fork)
@@ -28,6 +36,7 @@ static bool await_fork(dome_omp_fork *fork)
     dome__omp_saved_boundary();
     dome__omp_state_take();
     dome__omp_streams_follow();
+    dome__omp_layout_fork(threads_of(fork));
     return true;
 }
 
@@ -50,4 +59,6 @@ void dome__omp_worker_begin(void)
     dome__omp_tasks.meet = meet;
     if (memory.size > 1)
         dome__omp_foreign_begin();
+    dome__omp_tasks.give_locals = dome__omp_locals_give;
+    dome__omp_tasks.take_locals = dome__omp_locals_take;
 }
