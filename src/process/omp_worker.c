@@ -1,13 +1,13 @@
 #include "process/omp_worker.h"
 
 #include "openmp/tasks.h"
-#include "process/omp_foreign.h"
 #include "process/omp_layout.h"
 #include "process/omp_locals.h"
 #include "process/omp_output.h"
 #include "process/omp_saved.h"
 #include "process/omp_state.h"
 #include "process/omp_streams.h"
+#include "process/omp_touch.h"
 
 /* The functions of memory alone. */
 static dome_omp_tasks memory;
@@ -58,7 +58,7 @@ void dome__omp_worker_begin(void)
     dome__omp_tasks.await_fork = await_fork;
     dome__omp_tasks.meet = meet;
     if (memory.size > 1)
-        dome__omp_foreign_begin();
+        dome__omp_signals_begin();
     dome__omp_tasks.give_locals = dome__omp_locals_give;
     dome__omp_tasks.take_locals = dome__omp_locals_take;
 }
