@@ -35,6 +35,9 @@ typedef enum dome_evaluator {
     DOME_EVALUATOR_COMPILED
 } dome_evaluator;
 
+/* --dome-omp-races */
+typedef enum dome_races { DOME_RACES_OFF, DOME_RACES_WARN, DOME_RACES_ERROR } dome_races;
+
 /* AUTO: a bar on a terminal, lines in a file, nothing elsewhere. ALWAYS: lines wherever there is no terminal. */
 typedef enum dome_progress_mode { DOME_PROGRESS_AUTO, DOME_PROGRESS_ALWAYS, DOME_PROGRESS_NEVER } dome_progress_mode;
 
@@ -125,6 +128,7 @@ typedef struct dome_options {
     dome_evaluator evaluator;    /* --dome-evaluator */
     bool check_pointers;         /* --dome-check-pointers */
     bool check_reductions;       /* --dome-check-reductions */
+    dome_races omp_races;        /* --dome-omp-races */
     dome_output output;          /* --dome-output rank0|all */
     dome_progress_mode progress; /* --dome-progress */
     char *trace;                 /* --dome-trace FILE; NULL: not given */

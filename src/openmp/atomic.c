@@ -127,7 +127,8 @@ static bool perform(void *argument)
 /* Whether other tasks may see it. */
 static inline bool is_common(const dome_omp_thread *t, const volatile void *at)
 {
-    return dome__omp_tasks.size > 1 && t->team->active_level && dome__omp_tasks.is_shared((const void *)(uintptr_t)at);
+    return (dome__omp_tasks.size > 1 || dome__omp_watcher) && t->team->active_level &&
+           dome__omp_tasks.is_shared((const void *)(uintptr_t)at);
 }
 
 static void perform_in_common(action *a)

@@ -43,6 +43,8 @@ static bool is_shared_alone(const void *address)
 
 static _Alignas(64) char block[1 << 16];
 
+const dome_omp_watcher *dome__omp_watcher;
+
 dome_omp_tasks dome__omp_tasks = {
     .size = 1,
     .fork = fork_alone,

@@ -173,6 +173,8 @@ static void run(dome_omp_thread *t)
         t->call = NULL;
         call(t->argument);
     } while (true);
+    if (dome__omp_watcher && t->team->active_level)
+        dome__omp_watcher->stopped(dome__omp_thread_id(t));
 }
 
 /* ---- a region on this task ---- */
@@ -197,8 +199,10 @@ static counts run_threads(void)
     counts now = {0};
     for (unsigned k = here.begin; k < here.end; k++) {
         dome_omp_thread *t = &dome__omp_threads[k];
-        if (t->state == DOME_OMP_BLOCKED && dome__omp_tasks.size == 1 && dome__omp_make(t->attempt, t->argument))
+        if (t->state == DOME_OMP_BLOCKED && dome__omp_tasks.size == 1 && dome__omp_make(t->attempt, t->argument)) {
             t->state = DOME_OMP_READY;
+            dome__omp_acted_on(t);
+        }
         if (t->state == DOME_OMP_READY) {
             run(t);
             now.ran++;
@@ -243,6 +247,8 @@ static bool meet(const counts *now, uint64_t *barriers)
             dome__omp_order_arrive();
             dome__omp_tasks.meet(place);
         } while (!dome__omp_order_met(place));
+    if (dome__omp_watcher)
+        dome__omp_watcher->met();
     if (all_have_ended(ended))
         return true;
     bool cancelled = dome__omp_shared()->cancelled_region == here.team.serial;
@@ -416,6 +422,13 @@ static void fork_call(void *argument)
     dome__omp_tasks.fork(fork);
 }
 
+static void tell_watcher(void *unused)
+{
+    (void)unused;
+    if (dome__omp_watcher)
+        dome__omp_watcher->region((const void *)(uintptr_t)here.function);
+}
+
 static void begin_team(dome_omp_thread *t, const dome_omp_region *region, unsigned size)
 {
     dome_omp_fork fork = {.place = (uint64_t)(uintptr_t)region->function};
@@ -436,6 +449,8 @@ static void begin_team(dome_omp_thread *t, const dome_omp_region *region, unsign
     else
         dome__omp_threads_make(size);
     begin_here(&fork, t->team, &here.team.variables);
+    if (dome__omp_watcher)
+        dome__omp_call_task(tell_watcher, NULL);
 }
 
 static void end_team(dome_omp_thread *t)
@@ -592,6 +607,7 @@ void dome__omp_serve(void)
         dome__omp_environment()->league = dome__omp_shared()->league;
         dome__omp_threads_make((unsigned)fork.words[THREADS]);
         begin_here(&fork, NULL, &v);
+        tell_watcher(NULL);
         run_region();
     }
 }

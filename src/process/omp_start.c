@@ -15,9 +15,11 @@
 #include "process/omp_output.h"
 #include "process/omp_saved.h"
 #include "process/omp_touch.h"
+#include "process/omp_watch.h"
 #include "process/omp_worker.h"
 #include "process/tasks_space.h"
 #include "program/start.h"
+#include "races/races.h"
 #include "system/say.h"
 
 #include <errno.h>
@@ -75,6 +77,7 @@ static void end_task(void *status)
     dome_env *env = g_steal_pointer(&state.env);
     if (env->rank == 0)
         dome__omp_tasks.end();
+    dome__omp_races_end();
     dome__omp_tasks.saves = false;
     dome__omp_tasks.size = 1; /* regions in what the program has registered for its end are this task's alone */
     *(int *)status = dome_finalize(env);
@@ -307,11 +310,15 @@ static void begin(void)
     dome__omp_image_compare(env);
     if (env->rank != 0 || dome_is_restarting(env))
         dome__omp_image_construct(given.argc, given.argv, given.argv + given.argc + 1);
+    if (env->size == 1 && env->options.omp_races)
+        dome__omp_watch_heap();
     dome__omp_first_make(first_stack_bytes());
     state.stack_end = page_below(dome__omp_threads[0].fibre.stack);
     if (env->size > 1)
         share(env);
     state.goes_on = dome__omp_saved_begin(env);
+    if (env->options.omp_races)
+        dome__omp_watch_begin(env);
     dome__omp_worker_begin();
 }
 

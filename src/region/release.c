@@ -196,7 +196,7 @@ static bool apply(change *c, const void *records, size_t bytes, bool pushed)
         return false;
     if (!pushed)
         dome__delta_runs(delta, keep_units, u);
-    dome__delta_apply(delta, place_of(u, 0), u->setup.unit * u->setup.units, NULL);
+    dome__delta_apply(delta, place_of(u, 0), u->setup.unit * u->setup.units, pushed ? NULL : u->mirror);
     if (!pushed)
         dome__delta_runs(delta, mark_changed, c);
     dome__delta_free(delta);
@@ -901,6 +901,25 @@ void dome__release_forget(dome_release *release, const uint64_t *keys, uint64_t 
         drop_unit(release, keys[k]);
     if (count > 0)
         dome__release_refresh(release);
+}
+
+/* ---- who watches ---- */
+
+void dome__release_units_mirror(dome_release_units *units, void *mirror)
+{
+    pthread_mutex_lock(&units->setup.release->lock);
+    units->mirror = mirror;
+    pthread_mutex_unlock(&units->setup.release->lock);
+}
+
+void dome__release_hold(dome_release *release)
+{
+    pthread_mutex_lock(&release->lock);
+}
+
+void dome__release_let_go(dome_release *release)
+{
+    pthread_mutex_unlock(&release->lock);
 }
 
 /* ---- beginning and end ---- */
