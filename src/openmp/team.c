@@ -444,7 +444,7 @@ static void begin_team(dome_omp_thread *t, const dome_omp_region *region, unsign
     }
     w[SERIAL] = here.serial + 1;
     keep_position(t, &here.team);
-    if (dome__omp_tasks.size > 1 || dome__omp_tasks.saves)
+    if (dome__omp_tasks.size > 1 || dome__omp_tasks.saves || dome__omp_watcher)
         dome__omp_call_task(fork_call, &fork);
     else
         dome__omp_threads_make(size);
