@@ -36,7 +36,7 @@ from dome.moving import (broadcast_arrays, broadcast_to, concat, concatenate, ex
 from dome.searching import (argsort, isin, nonzero, searchsorted, sort, take, take_along_axis, topk, unique,  # noqa: E402
                             unique_all, unique_counts, unique_inverse, unique_values, where)
 from dome.statistics import (all, amax, amin, any, argmax, argmin, count_by, count_nonzero, cumprod, cumsum,  # noqa: E402
-                             cumulative_prod, cumulative_sum, diff, histogram, max, max_by, mean, min, min_by, prod, std, sum,
+                             cumulative_prod, cumulative_sum, diff, histogram, max, max_by, mean, min, min_by, nearest, prod, std, sum,
                              sum_by, var)
 from dome.tasks import map  # noqa: E402
 

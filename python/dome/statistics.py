@@ -300,6 +300,31 @@ min_by = _by_label("min", "Row j: the smallest values of the rows of x whose lab
 max_by = _by_label("max", "Row j: the largest values of the rows of x whose label is j.")
 
 
+def nearest(x, rows, /):
+    """For each row of x the number of that one of `rows` which is nearest to it; the first of several (SciPy: vq).
+
+    x and rows are real arrays of as many columns. The squares of the differences are added in the order of the columns.
+    """
+    x, rows = array.as_operand(x), array.as_operand(rows)
+    dtype = dtypes.result_type(x, rows)
+    if len(x._k.shape) != 2 or len(rows._k.shape) != 2 or x._k.shape[1] != rows._k.shape[1] or not rows._k.size:
+        raise array.ShapeMismatch((x._k.shape, rows._k.shape))
+    if dtype.kind in "biu":
+        dtype = _F64
+    x, rows = (array.astype(one, dtype, copy=False) for one in (x, rows))
+    z = array.of(dtypes.int64, x._k.shape[:1])
+    if not z._k.size:
+        return z
+    width, inside = x._k.shape[1], array._indexing
+    keep_x, v = inside.flat_vector(x, width)
+    keep_rows, w = inside.flat_vector(rows, width)
+    env.check_thread()
+    status = lib.dvec_nearest(z._v, v, w)
+    inside.done(keep_x, keep_rows)
+    env.check(status)
+    return z
+
+
 def count_by(labels, k, /):
     """How many labels are 0, 1, ... k - 1 (NumPy: bincount)."""
     room = ffi.new("uint64_t[]", k)

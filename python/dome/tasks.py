@@ -115,5 +115,6 @@ def map(function, *inputs, dtype=None):
     x = inputs[0]
     z = array.of(x._k.dtype if dtype is None else dtypes.as_dtype(dtype), x._k.shape)
     env.check_thread()
+    env.state.kernels = True
     env.check(lib.dvec_map(z._v, kernel, ffi.NULL, len(inputs), [i._v for i in inputs]))
     return z

@@ -2,6 +2,7 @@
 
 #include "openmp/team.h"
 #include "process/omp_arena.h"
+#include "process/omp_heap.h"
 #include "process/omp_image.h"
 #include "process/omp_start.h"
 #include "process/omp_symbol.h"
@@ -9,6 +10,9 @@
 #include "program/start.h"
 #include "races/races.h"
 #include "system/fault.h"
+
+#include <link.h>
+#include <string.h>
 
 enum { WATCHED_STACK = 32 << 20 }; /* of main's, with one task */
 
@@ -28,6 +32,35 @@ static void watch(void *part)
 {
     const dome_omp_part *p = part;
     check(dome__omp_races_watch(p->begin, (uint64_t)(p->end - p->begin)));
+}
+
+/* ---- what Fortran's library has for itself: its units, which threads lock ---- */
+
+static const char *library_begin, *library_end;
+
+static int find_library(struct dl_phdr_info *info, size_t bytes, void *unused)
+{
+    (void)bytes, (void)unused;
+    if (!strstr(info->dlpi_name, "/libgfortran.so"))
+        return 0;
+    for (int k = 0; k < info->dlpi_phnum; k++) {
+        const ElfW(Phdr) *p = &info->dlpi_phdr[k];
+        const char *begin = (const char *)(info->dlpi_addr + p->p_vaddr); // NOLINT(performance-no-int-to-ptr)
+        if (p->p_type != PT_LOAD || !(p->p_flags & PF_X))
+            continue;
+        library_begin = begin;
+        library_end = begin + p->p_memsz;
+    }
+    return 1;
+}
+
+/* The library has no large blocks, so one that was its own and is the program's now is small. */
+static void given(void *block, size_t bytes, const void *caller)
+{
+    enum { SMALL = 1 << 15 };
+    const bool is_librarys = (const char *)caller >= library_begin && (const char *)caller < library_end;
+    if (bytes <= SMALL)
+        dome__omp_races_block(block, bytes, is_librarys);
 }
 
 /* ---- one task ---- */
@@ -100,4 +133,7 @@ void dome__omp_watch_begin(dome_env *env)
         watch_space(space);
     else
         watch_own();
+    dl_iterate_phdr(find_library, NULL);
+    if (library_begin)
+        dome__omp_block_given = given;
 }

@@ -188,6 +188,14 @@ bool dome__omp_races_has(const void *address)
     return here.watched && dome__omp_watched_at(here.watched, address);
 }
 
+void dome__omp_races_block(const void *address, uint64_t bytes, bool exempt)
+{
+    dome_omp_piece *piece = here.watched ? dome__omp_watched_at(here.watched, address) : NULL;
+    const size_t first = piece ? (size_t)((const char *)address - piece->at) : 0;
+    if (piece)
+        dome__omp_shadow_exempt(&piece->shadow, first, MIN(bytes, piece->bytes - first), exempt);
+}
+
 const char *dome__omp_races_begin(const dome_omp_races_setup *setup)
 {
     static const dome_omp_watcher watcher = {region, stopped, acted, met};

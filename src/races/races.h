@@ -31,6 +31,9 @@ const char *dome__omp_races_watch_part(unsigned part);
 /* Whether races are looked for in what is at the address. */
 bool dome__omp_races_has(const void *address);
 
+/* A block of memory has got another owner. exempt: it is a library's, which has locks of its own. */
+void dome__omp_races_block(const void *address, uint64_t bytes, bool exempt);
+
 /* A line says how many were found, if they were more than have been shown. */
 void dome__omp_races_end(void);
 

@@ -87,6 +87,15 @@ void dome__omp_shadow_free(dome_omp_shadow *shadow)
 
 /* ---- bytes ---- */
 
+#define EXEMPT UINT32_MAX
+
+void dome__omp_shadow_exempt(dome_omp_shadow *shadow, size_t first, size_t count, bool exempt)
+{
+    for (size_t k = first; k < first + count; k++)
+        if (exempt || shadow->owners[k] == EXEMPT)
+            shadow->owners[k] = exempt ? EXEMPT : 0;
+}
+
 void dome__omp_writes_note(const dome_omp_writes *writes, dome_omp_shadow *shadow, uint32_t segment, size_t first, size_t count,
                            const void *values, dome_omp_overlap *tell, void *context)
 {
@@ -96,7 +105,7 @@ void dome__omp_writes_note(const dome_omp_writes *writes, dome_omp_shadow *shado
         const uint32_t earlier = shadow->owners[k];
         const dome_omp_segment *before = earlier == segment ? NULL : dome__omp_writes_segment(writes, earlier);
         for (next = k; next < end && shadow->owners[next] == earlier; next++)
-            shadow->owners[next] = segment;
+            shadow->owners[next] = earlier == EXEMPT ? EXEMPT : segment;
         if (before && !dome__omp_segments_ordered(before, now))
             tell(context, k, next - k, earlier);
     }

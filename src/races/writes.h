@@ -55,6 +55,9 @@ void dome__omp_shadow_free(dome_omp_shadow *shadow);
 /* Bytes that another segment had written before, with other values, at the same time. */
 typedef void dome_omp_overlap(void *context, size_t first, size_t count, uint32_t earlier);
 
+/* These bytes are nobody's, whoever writes them, or again as all others. */
+void dome__omp_shadow_exempt(dome_omp_shadow *shadow, size_t first, size_t count, bool exempt);
+
 /* The segment has changed these bytes: each now has another value than before. */
 void dome__omp_writes_note(const dome_omp_writes *writes, dome_omp_shadow *shadow, uint32_t segment, size_t first, size_t count,
                            const void *values, dome_omp_overlap *tell, void *context);

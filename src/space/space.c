@@ -6,6 +6,8 @@
 #include "system/fault.h"
 #include "transport/agree.h"
 
+#include <string.h>
+
 typedef struct range {
     const char *name;
     char *at, *end;
@@ -165,6 +167,7 @@ dome_status dome__space_add(dome_space *space, const dome_space_range *ranges, u
 
 int dome__space_meet(dome_space *space, uint64_t place, bool moves)
 {
+    dome__token_meeting(space->token);
     const int status = dome__release_meet_at(space->release, place, moves);
     dome__token_met(space->token);
     return status;
@@ -172,6 +175,7 @@ int dome__space_meet(dome_space *space, uint64_t place, bool moves)
 
 int dome__space_meet_by(dome_space *space, dome_release_word *word)
 {
+    dome__token_meeting(space->token);
     const int status = dome__release_meet_by(space->release, word);
     dome__token_met(space->token);
     return status;
@@ -182,9 +186,17 @@ int dome__space_enter(dome_space *space)
     return dome__token_enter(space->token);
 }
 
+void dome__space_leave_for(dome_space *space, const dome_space_telling *telling)
+{
+    dome__token_leave(space->token, telling);
+}
+
 void dome__space_leave(dome_space *space, bool tell)
 {
-    dome__token_leave(space->token, tell);
+    uint8_t *all = g_malloc((gsize)space->env->size);
+    memset(all, 1, (size_t)space->env->size);
+    dome__space_leave_for(space, &(dome_space_telling){tell ? all : NULL, false, -1});
+    g_free(all);
 }
 
 uint64_t dome__space_told(dome_space *space)

@@ -307,6 +307,32 @@ def test_random_and_labels(rng):
     same(dm.count_by(dm.asarray(labels), 7), np.bincount(labels, minlength=7))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+@pytest.mark.parametrize("n,width,k", [(600, 3, 9), (5, 2, 1), (0, 2, 3), (300, 1, 40)])
+def test_nearest(rng, dtype, n, width, k):
+    x, rows = (values(rng, dtype, (m, width)) for m in (n, k))
+    wide, apart = rows.astype(float), x.astype(float)
+    wanted = ((apart[:, None] - wide) ** 2).sum(axis=2).argmin(axis=1) if n else np.zeros(0, int)
+    same(dm.nearest(dm.asarray(x), dm.asarray(rows)), wanted)
+    with pytest.raises(ValueError):
+        dm.nearest(dm.asarray(x), dm.zeros((k, width + 1)))
+
+
+def test_matrices_of_entries(rng):
+    rows, columns = rng.integers(0, 50, 400), rng.integers(0, 30, 400)
+    entries = rng.random(400)
+    wanted = np.zeros((50, 30))
+    np.add.at(wanted, (rows, columns), entries)
+    x = rng.random(30)
+    for dtype in "int64", "uint64", "int32":
+        parts = dm.asarray(rows.astype(dtype)), dm.asarray(columns.astype(dtype))
+        a = dm.sparse.coo_matrix((dm.asarray(entries), parts), shape=(50, 30))
+        same(a @ dm.asarray(x), wanted @ x, 1e-12)
+    for wrong in (50, 3), (-1, 3), (3, 30):
+        with pytest.raises(dm.errors.RangeError):
+            dm.sparse.coo_matrix(([1.0], ([wrong[0]], [wrong[1]])), shape=(50, 30))
+
+
 def test_what_is_refused():
     x = dm.zeros(5)
     import pickle

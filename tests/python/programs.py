@@ -163,9 +163,27 @@ def untellable():
     check("OtherTaskError" in out, out)
 
 
+EXITS = """
+x = dm.ones(500)
+float(x.sum())
+print("before")                  # waits in Python's buffer
+if dm.rank() >= int(sys.argv[1]):
+    raise SystemExit(3 if sys.argv[2] == "3" else sys.argv[2])
+for turn in range(5):
+    float(x.sum())
+"""
+
+
 def ends():
-    text(2, "float(dm.ones(5).sum())\nsys.exit(3)", status=3)
-    text(1, "float(dm.ones(5).sum())\nsys.exit(3)", status=3)
+    for tasks in 1, 3:  # all exit: nothing is said
+        out, err = text(tasks, EXITS, "0", "3", status=3)
+        check(out == "before\n" and not err, out + err)
+    began = time.monotonic()
+    _, err = text(3, EXITS, "2", "3", status=3)  # one exits: all end, with its status and one line
+    check("task 2 on host" in err and "exit status 3" in err and len(err.splitlines()) == 1, err)
+    _, err = text(2, EXITS, "1", "no such file", status=1)
+    check("no such file" in err and "exit status 1" in err and len(err.splitlines()) == 2, err)
+    check(time.monotonic() - began < 8, "it took %.1f s" % (time.monotonic() - began))
     text(2, "keep = dm.ones(5) + 1.0\nclass C: pass\nc = C(); c.c = c; c.x = keep\n")
     text(2, "class Bad:\n    def __del__(self): raise ValueError('in del')\nb = Bad()\ndel b\nfloat(dm.ones(5).sum())")
     _, err = text(1, "x = dm.ones(5)\ndm.finalize()\ntry:\n    x + x\nexcept dm.Error as e:\n    sys.stderr.write(str(e))")
