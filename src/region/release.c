@@ -226,7 +226,7 @@ static bool take_push(dome_release_units *u, const dome_peer_request *q)
 {
     const uint8_t *at = (const uint8_t *)q->data + MESSAGE;
     const uint32_t count = q->bytes >= MESSAGE + 4 ? dome__get_u32(at) : UINT32_MAX;
-    if (count > (q->bytes - MESSAGE) / 8)
+    if (q->bytes < MESSAGE + 4 || count > (q->bytes - MESSAGE - 4) / 8)
         return false;
     at += 4;
     const uint8_t *records = at + (size_t)count * 8, *end = (const uint8_t *)q->data + q->bytes;
