@@ -156,8 +156,10 @@ static void fork_on_task(void *result)
     dome__omp_collect(); /* the child cannot fetch */
     r->child = ((pid_t(*)(void))dome__omp_next("fork"))();
     r->error = errno;
-    if (r->child == 0)
-        dome__omp_tasks.size = 1; /* it is no task: the others know nothing of it */
+    if (r->child == 0) { /* it is no task: the others know nothing of it */
+        dome__omp_tasks.size = 1;
+        dome__omp_watcher = NULL;
+    }
 }
 
 pid_t fork(void)

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <glib.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -21,23 +22,28 @@ typedef struct watched_piece {
 
 struct dome_omp_watched {
     dome_space *space;
-    GPtrArray *pieces;  /* watched_piece *, by address */
-    GPtrArray *written; /* watched_piece *: those with pages that were written */
+    pthread_mutex_t lock; /* of what follows, with one task: threads that the program has created write, too */
+    GPtrArray *pieces;    /* watched_piece *, by address */
+    GPtrArray *written;   /* watched_piece *: those with pages that were written */
     dome_delta *delta;
     dome_omp_changed *visit; /* of the look that there is */
     void *context;
 };
 
-static void hold(const dome_omp_watched *w)
+static void hold(dome_omp_watched *w)
 {
     if (w->space)
         dome__space_hold(w->space);
+    else
+        pthread_mutex_lock(&w->lock);
 }
 
-static void let_go(const dome_omp_watched *w)
+static void let_go(dome_omp_watched *w)
 {
     if (w->space)
         dome__space_let_go(w->space);
+    else
+        pthread_mutex_unlock(&w->lock);
 }
 
 /* ---- a page is written ---- */
@@ -83,6 +89,7 @@ dome_omp_watched *dome__omp_watched_new(dome_space *space)
 {
     dome_omp_watched *w = g_new0(dome_omp_watched, 1);
     w->space = space;
+    pthread_mutex_init(&w->lock, NULL);
     w->pieces = g_ptr_array_new_with_free_func(free_piece);
     w->written = g_ptr_array_new();
     w->delta = dome__delta_new(1);
@@ -96,6 +103,7 @@ void dome__omp_watched_free(dome_omp_watched *watched)
     g_ptr_array_unref(watched->pieces);
     g_ptr_array_unref(watched->written);
     dome__delta_free(watched->delta);
+    pthread_mutex_destroy(&watched->lock);
     g_free(watched);
 }
 
@@ -215,15 +223,21 @@ static void compare(void *context, size_t first, size_t count)
     dome__delta_runs(p->of->delta, visit_run, p);
 }
 
+static watched_piece *next_written(dome_omp_watched *w)
+{
+    hold(w);
+    watched_piece *p = w->written->len ? g_ptr_array_steal_index_fast(w->written, w->written->len - 1) : NULL;
+    if (p)
+        p->written = false;
+    let_go(w);
+    return p;
+}
+
 void dome__omp_watched_take(dome_omp_watched *watched, dome_omp_changed *visit, void *context)
 {
     dome_omp_watched *w = watched;
     w->visit = visit;
     w->context = context;
-    for (guint k = 0; k < w->written->len; k++) {
-        watched_piece *p = w->written->pdata[k];
-        p->written = false;
+    for (watched_piece *p; (p = next_written(w));)
         dome__memory_written(p->memory, compare, p);
-    }
-    g_ptr_array_set_size(w->written, 0);
 }

@@ -21,7 +21,8 @@ static understood *shared;
 static void understand(const char *name, const char *value, int said)
 {
     g_setenv(name, value, TRUE);
-    dup2(said, STDERR_FILENO);
+    if (dup2(said, STDERR_FILENO) < 0)
+        _exit(1);
     shared->environment = *dome__omp_environment();
     _exit(0);
 }
