@@ -34,7 +34,7 @@ struct dome_memory {
     page_state *pages;
     size_t given_first, given_end; /* all pages that ever got a right are between these */
     GArray *noted;                 /* size_t: pages whose `written` is set; NULL: not watched */
-    int userfault, pagemap; /* -1: none */
+    int userfault, pagemap;        /* -1: none */
 };
 
 /* In a process made by fork: data becomes a copy of the memory, which is this process's own. Returns NULL, or why not. */

@@ -60,7 +60,8 @@ static inline bool is_shared(const void *caller, unsigned *thread)
  * that has got it. */
 static inline bool is_parallel(void)
 {
-    return __builtin_expect(dome__omp_tasks.size > 1 || dome__omp_watcher, 0) && dome__omp_running && dome__omp_running->team->active_level > 0;
+    return __builtin_expect(dome__omp_tasks.size > 1 || dome__omp_watcher, 0) && dome__omp_running &&
+           dome__omp_running->team->active_level > 0;
 }
 
 static void free_orphans(void)

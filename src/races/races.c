@@ -35,10 +35,10 @@ static char *text_of(const dome_omp_race *r, const char *variable, const char *f
     const bool between = r->tasks[0] != r->tasks[1];
     char *first = between ? g_strdup_printf(" (task %d)", r->tasks[0]) : g_strdup("");
     char *second = between ? g_strdup_printf(" (task %d)", r->tasks[1]) : g_strdup("");
-    char *text = g_strdup_printf("OpenMP: a race: threads %u%s and %u%s have written different values to %s (%" G_GUINT64_FORMAT
-                                 " byte%s) in %s, without synchronising between",
-                                 r->threads[0], first, r->threads[1], second, variable, r->bytes, r->bytes == 1 ? "" : "s",
-                                 function);
+    char *text =
+        g_strdup_printf("OpenMP: a race: threads %u%s and %u%s have written different values to %s (%" G_GUINT64_FORMAT
+                        " byte%s) in %s, without synchronising between",
+                        r->threads[0], first, r->threads[1], second, variable, r->bytes, r->bytes == 1 ? "" : "s", function);
     g_free(first);
     g_free(second);
     return text;
@@ -164,8 +164,7 @@ static void region(const void *function)
 
 static void met(void)
 {
-    const int status =
-        here.pages ? dome__omp_races_between(here.setup.env, here.writes, here.watched, here.pages) : DOME_OK;
+    const int status = here.pages ? dome__omp_races_between(here.setup.env, here.writes, here.watched, here.pages) : DOME_OK;
     if (status != DOME_OK)
         dome__start_failed(here.setup.env, 1, dome_error_message(here.setup.env));
     next_interval();

@@ -72,7 +72,7 @@ static void tell_run(void *context, size_t first, size_t count, uint32_t segment
 {
     const telling *t = context;
     const dome_omp_segment *s = dome__omp_writes_segment(t->writes, segment);
-    const uint64_t head[HEAD] = {[AT] = (uintptr_t)t->piece->at + first, [BYTES] = count,   [THREAD] = s->thread,
+    const uint64_t head[HEAD] = {[AT] = (uintptr_t)t->piece->at + first, [BYTES] = count,    [THREAD] = s->thread,
                                  [FUNCTION] = (uintptr_t)s->function,    [BEGAN] = s->began, [ENDED] = s->ended};
     const guint at = t->words->len, words = (guint)words_of(head);
     g_array_append_vals(t->words, head, HEAD);
@@ -89,8 +89,8 @@ static GArray *runs_in(const dome_omp_writes *writes, const dome_omp_watched *wa
         const dome_omp_piece *piece = dome__omp_watched_at(watched, (const void *)page); // NOLINT(performance-no-int-to-ptr)
         telling t = {writes, piece, words};
         if (piece)
-            dome__omp_writes_owned(writes, &piece->shadow, page - (uintptr_t)piece->at, page - (uintptr_t)piece->at + PAGE, tell_run,
-                                   &t);
+            dome__omp_writes_owned(writes, &piece->shadow, page - (uintptr_t)piece->at, page - (uintptr_t)piece->at + PAGE,
+                                   tell_run, &t);
     }
     return words;
 }

@@ -17,8 +17,8 @@ typedef struct dome_omp_race {
 
 void dome__omp_race_found(const dome_omp_race *race);
 
-/* Where all threads have met: races between threads of different tasks. pages: gint64 *, the numbers of those that threads of this
- * task have written. Collective. Returns a status of the transport. */
+/* Where all threads have met: races between threads of different tasks. pages: gint64 *, the numbers of those that threads of
+ * this task have written. Collective. Returns a status of the transport. */
 int dome__omp_races_between(dome_env *env, const dome_omp_writes *writes, const dome_omp_watched *watched, GHashTable *pages);
 
 #endif

@@ -14,8 +14,8 @@ typedef struct watched_piece {
     dome_omp_piece piece;
     dome_omp_watched *of;
     dome_memory *memory;
-    char *twin; /* of each page, as it was before the first write since the last look */
-    bool own;   /* the memory is this process's alone */
+    char *twin;    /* of each page, as it was before the first write since the last look */
+    bool own;      /* the memory is this process's alone */
     unsigned part; /* if not: of the space */
     bool written;
 } watched_piece;

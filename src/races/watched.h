@@ -1,5 +1,5 @@
-/* Memory of a program whose changes are looked for at any time: pages are closed to writes, the first write to one makes a copy of
- * it, and a look compares the two and closes it again. */
+/* Memory of a program whose changes are looked for at any time: pages are closed to writes, the first write to one makes a copy
+ * of it, and a look compares the two and closes it again. */
 #ifndef DOME_SRC_RACES_WATCHED_H
 #define DOME_SRC_RACES_WATCHED_H
 

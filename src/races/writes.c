@@ -61,9 +61,8 @@ const char *dome__omp_shadow_make(dome_omp_shadow *shadow, size_t bytes)
 {
     void *owners = map(bytes * sizeof *shadow->owners), *values = map(bytes);
     const int error = errno;
-    *shadow = (dome_omp_shadow){.owners = owners == MAP_FAILED ? NULL : owners,
-                                .values = values == MAP_FAILED ? NULL : values,
-                                .bytes = bytes};
+    *shadow = (dome_omp_shadow){
+        .owners = owners == MAP_FAILED ? NULL : owners, .values = values == MAP_FAILED ? NULL : values, .bytes = bytes};
     if (shadow->owners && shadow->values)
         return NULL;
     dome__omp_shadow_free(shadow);

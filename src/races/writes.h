@@ -1,5 +1,5 @@
-/* Which segment has written a byte last. A segment is what a thread does between two of its acts of synchronisation. All acts of a
- * program have one order, so a segment is what its thread did after one act and before another one:
+/* Which segment has written a byte last. A segment is what a thread does between two of its acts of synchronisation. All acts of
+ * a program have one order, so a segment is what its thread did after one act and before another one:
  *
  *     thread 0      segment: began 0, ended 3   act 3        segment: began 3
  *     thread 1          act 1    segment: began 1, ended 4         act 4

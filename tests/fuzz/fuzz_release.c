@@ -1,6 +1,6 @@
 /* What other tasks say about memory with release consistency, and about the token: whatever arrives is ignored, or changes the
- * memory that it is about and nothing else. The input is a row of messages: one byte (bit 0: about the token; bits 1-2: from which
- * task), two of length, the message. */
+ * memory that it is about and nothing else. The input is a row of messages: one byte (bit 0: about the token; bits 1-2: from
+ * which task), two of length, the message. */
 #include "core/environment.h"
 #include "peer/peer_private.h"
 #include "region/member.h"

@@ -55,8 +55,9 @@ static void test_schedules(void)
         for (unsigned threads = 1; threads <= 9; threads++)
             for (uint64_t count = 0; count < MOST; count += 1 + count / 7)
                 for (uint64_t chunk = 0; chunk <= 17; chunk++)
-                    check_loop(&(dome_omp_loop){.step = 1, .count = count, .chunk = chunk, .schedule = (dome_omp_schedule)schedule},
-                               threads);
+                    check_loop(
+                        &(dome_omp_loop){.step = 1, .count = count, .chunk = chunk, .schedule = (dome_omp_schedule)schedule},
+                        threads);
 }
 
 /* Chunks at the end of the largest loops that there are. */

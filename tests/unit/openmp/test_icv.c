@@ -58,7 +58,8 @@ static void test_threads(void)
         const char *value;
         unsigned threads;
     } good[] = {{"3", 3}, {" 12 ", 12}, {"4,2,1", 4}, {"5 , 6", 5}, {"2147483647", 2147483647}};
-    static const char *const bad[] = {"", "0", "-1", "4,", ",4", "4,x", "4 5", "0x4", "2147483648", "99999999999999999999", "four"};
+    static const char *const bad[] = {"",    "0", "-1", "4,", ",4", "4,x", "4 5", "0x4", "2147483648", "99999999999999999999",
+                                      "four"};
     g_assert_cmpuint(read_as(NULL, NULL)->environment.variables.threads, ==, 64);
     g_assert_cmpstr(shared->said, ==, "");
     for (size_t k = 0; k < G_N_ELEMENTS(good); k++) {
@@ -84,7 +85,8 @@ static void test_schedules(void)
                 {"auto", DOME_OMP_AUTO, 0},
                 {"monotonic:dynamic,2", DOME_OMP_DYNAMIC | 0x80000000, 2},
                 {"nonmonotonic : guided", DOME_OMP_GUIDED, 1}};
-    static const char *const bad[] = {"", "static,", "static,0", "static 4", "statics", "monotonic", "monotonic:", "dynamic,4,4", "dynamic,-1"};
+    static const char *const bad[] = {"",          "static,",    "static,0",    "static 4",  "statics",
+                                      "monotonic", "monotonic:", "dynamic,4,4", "dynamic,-1"};
     for (size_t k = 0; k < G_N_ELEMENTS(good); k++) {
         const dome_omp_variables *v = &read_as("OMP_SCHEDULE", good[k].value)->environment.variables;
         g_assert_cmpstr(shared->said, ==, "");
@@ -130,8 +132,9 @@ static void test_others(void)
 
 int main(int argc, char **argv)
 {
-    static const char *const names[] = {"NUM_THREADS",  "SCHEDULE",     "STACKSIZE", "CANCELLATION",      "THREAD_LIMIT", "NESTED",
-                                        "NUM_TEAMS",    "DISPLAY_ENV",  "DYNAMIC",   "MAX_ACTIVE_LEVELS", "TEAMS_THREAD_LIMIT"};
+    static const char *const names[] = {
+        "NUM_THREADS", "SCHEDULE",    "STACKSIZE", "CANCELLATION",      "THREAD_LIMIT",      "NESTED",
+        "NUM_TEAMS",   "DISPLAY_ENV", "DYNAMIC",   "MAX_ACTIVE_LEVELS", "TEAMS_THREAD_LIMIT"};
     for (size_t k = 0; k < G_N_ELEMENTS(names); k++) {
         char *name = g_strconcat("OMP_", names[k], NULL);
         g_unsetenv(name);

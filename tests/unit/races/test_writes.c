@@ -46,7 +46,8 @@ typedef struct history {
 static void write_some(history *h, GRand *random)
 {
     const uint32_t thread = (uint32_t)g_rand_int_range(random, 0, THREADS);
-    const size_t first = (size_t)g_rand_int_range(random, 0, BYTES), count = (size_t)g_rand_int_range(random, 1, (int)(BYTES - first) + 1);
+    const size_t first = (size_t)g_rand_int_range(random, 0, BYTES),
+                 count = (size_t)g_rand_int_range(random, 1, (int)(BYTES - first) + 1);
     uint8_t values[BYTES];
     found f = {0};
     memset(values, (int)thread, sizeof values);
