@@ -4,7 +4,6 @@
 #include "process/omp_arena.h"
 #include "process/omp_heap.h"
 #include "process/omp_image.h"
-#include "process/omp_start.h"
 #include "process/omp_symbol.h"
 #include "process/tasks_space.h"
 #include "program/start.h"
@@ -86,10 +85,9 @@ void dome__omp_watch_heap(void)
 }
 
 /* The stack for signals stays until the process ends: pages of the others may be closed. */
-static void watch_own(void)
+static void watch_own(char *end)
 {
     const dome_omp_image *image = dome__omp_image();
-    char *end = dome__omp_first_stack_end();
     void *stack;
     check(dome__fault_stack_begin(&stack));
     for (int k = 0; k < image->parts; k++)
@@ -120,7 +118,7 @@ static void watch_space(const dome_space *space)
             check(dome__omp_races_watch_part(k));
 }
 
-void dome__omp_watch_begin(dome_env *env)
+void dome__omp_watch_begin(dome_env *env, char *stack_end)
 {
     dome_space *space = dome__omp_space();
     here.env = env;
@@ -132,7 +130,7 @@ void dome__omp_watch_begin(dome_env *env)
     if (space)
         watch_space(space);
     else
-        watch_own();
+        watch_own(stack_end);
     dl_iterate_phdr(find_library, NULL);
     if (library_begin)
         dome__omp_block_given = given;
