@@ -60,6 +60,9 @@ typedef struct dome_omp_tasks {
     void (*enter)(void);
     void (*leave)(const dome_omp_telling *telling);
 
+    /* A number that grows as this task writes. */
+    uint64_t (*written)(void);
+
     /* How often others have told so far; await returns when they have told since `seen`, or after a second. */
     uint64_t (*told)(void);
     void (*await)(uint64_t seen);
@@ -67,6 +70,9 @@ typedef struct dome_omp_tasks {
     /* Memory of which all tasks have the same, all zero at first, at the same address on all: state of locks, of orders. */
     void *shared;
     uint64_t shared_bytes;
+
+    /* Updates of what is shared need no turn (turn.h). */
+    bool any_order;
 
     /* fork is called with one task, too: there the program can be saved. */
     bool saves;

@@ -27,6 +27,11 @@ static bool alone(const dome_omp_thread *t)
     return dome__omp_tasks.size == 1 || !t->team->active_level || t != dome__omp_running;
 }
 
+static bool needs_turn(dome_omp_order order)
+{
+    return order == DOME_OMP_IN_TURN && !dome__omp_tasks.any_order;
+}
+
 bool dome__omp_make(bool (*make)(void *), void *argument)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -134,7 +139,7 @@ void dome__omp_acted_on(const dome_omp_thread *t)
 static void make_once(void *argument)
 {
     attempt *a = argument;
-    const bool in_turn = a->order == DOME_OMP_IN_TURN;
+    const bool in_turn = needs_turn(a->order);
     if (dome__omp_watcher)
         dome__omp_watcher->stopped(dome__omp_thread_id(a->thread));
     dome__omp_tasks.enter();
@@ -197,7 +202,7 @@ void dome__omp_until(dome_omp_order order, bool (*make)(void *), void *argument,
     }
     if (!t->team->active_level)
         dome__omp_die("OpenMP: the only thread waits for %s at %p, which nobody will give it", what, where);
-    t->in_turn = order == DOME_OMP_IN_TURN;
+    t->in_turn = needs_turn(order);
     t->attempt = make;
     t->argument = argument;
     t->waits = what;
@@ -215,10 +220,22 @@ static void flush(void *unused)
     leave(true, true, dome__omp_shared()->turn);
 }
 
+static void find_written(void *written)
+{
+    *(uint64_t *)written = dome__omp_tasks.written();
+}
+
+/* A thread may come to one place again and again because it gets on: then its task has written something. */
+enum { FLUSHES_TO_LOOK = 8 };
+
 void dome__omp_flush_from(const void *from)
 {
     dome_omp_thread *t = dome__omp_self();
-    dome__omp_looked(t, from, 0); /* it may give way: what others have written is taken in behind that, before the next look */
+    uint64_t written = t->seen;
+    if (!alone(t) && t->seen_at == from && t->spins >= FLUSHES_TO_LOOK)
+        dome__omp_on_task(find_written, &written);
+    dome__omp_looked(t, from,
+                     written); /* it may give way: what others have written is taken in behind that, before the next look */
     if (is_watched(t))
         dome__omp_call_task(flush, NULL);
     else if (!alone(t))

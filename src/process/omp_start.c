@@ -322,7 +322,7 @@ static void begin(void)
     state.goes_on = dome__omp_saved_begin(env);
     if (env->options.omp_races)
         dome__omp_watch_begin(env, state.stack_end);
-    dome__omp_worker_begin();
+    dome__omp_worker_begin(env);
     dome__omp_layout_begin(env);
 }
 

@@ -198,7 +198,11 @@ static bool apply(change *c, const void *records, size_t bytes, bool pushed)
         return false;
     if (!pushed)
         dome__delta_runs(delta, keep_units, u);
-    dome__delta_apply(delta, place_of(u, 0), u->setup.unit * u->setup.units, pushed ? NULL : u->mirror);
+    /* of two tasks the other one need not be told what it has changed itself */
+    void *before = !pushed && u->setup.release->told && u->writers ? u->old : NULL;
+    dome__delta_apply(delta, place_of(u, 0), u->setup.unit * u->setup.units, before);
+    if (!pushed && u->mirror)
+        dome__delta_apply(delta, u->mirror, u->setup.unit * u->setup.units, NULL);
     if (!pushed)
         dome__delta_runs(delta, mark_changed, c);
     dome__delta_free(delta);
