@@ -86,6 +86,16 @@ typedef struct dome_omp_tasks {
     bool (*is_shared)(const void *address);
 } dome_omp_tasks;
 
+/* Who wants to know what threads write between their acts of synchronisation (races). Called by the task, on its own stack. */
+typedef struct dome_omp_watcher {
+    void (*region)(const void *function); /* the threads of a region begin */
+    void (*stopped)(unsigned thread);     /* the thread is about to act, or to give way to another */
+    void (*acted)(unsigned thread);       /* it has acted: what others do after this is ordered; between enter and leave */
+    void (*met)(void);                    /* all threads have met, and all tasks; collective */
+} dome_omp_watcher;
+
+extern const dome_omp_watcher *dome__omp_watcher; /* NULL: nobody */
+
 /* Of a program of one task, until others are there (tasks.c). */
 extern dome_omp_tasks dome__omp_tasks;
 

@@ -138,10 +138,23 @@ typedef struct attempt {
     bool done;
 } attempt;
 
+static bool is_watched(const dome_omp_thread *t)
+{
+    return dome__omp_watcher && t->team->active_level && t == dome__omp_running;
+}
+
+void dome__omp_acted_on(const dome_omp_thread *t)
+{
+    if (dome__omp_watcher)
+        dome__omp_watcher->acted(dome__omp_thread_id(t));
+}
+
 static void make_once(void *argument)
 {
     attempt *a = argument;
     const bool in_turn = needs_turn(a->order);
+    if (dome__omp_watcher)
+        dome__omp_watcher->stopped(dome__omp_thread_id(a->thread));
     dome__omp_tasks.enter();
     const uint64_t turn = dome__omp_shared()->turn;
     if (in_turn)
@@ -151,16 +164,37 @@ static void make_once(void *argument)
     a->thread->refused = may && !a->done;
     if (in_turn && a->done)
         began(a->thread);
+    if (a->done)
+        dome__omp_acted_on(a->thread);
     leave(a->done && a->order != DOME_OMP_LOOK, false, turn);
+}
+
+/* Where there is one task. */
+static void make_watched(void *argument)
+{
+    attempt *a = argument;
+    dome__omp_watcher->stopped(dome__omp_thread_id(a->thread));
+    a->done = dome__omp_make(a->make, a->argument);
+    if (a->done)
+        dome__omp_acted_on(a->thread);
+}
+
+static void make_alone(attempt *a)
+{
+    if (is_watched(a->thread))
+        dome__omp_call_task(make_watched, a);
+    else
+        a->done = dome__omp_make(a->make, a->argument);
 }
 
 bool dome__omp_try(dome_omp_order order, bool (*make)(void *), void *argument)
 {
     dome_omp_thread *t = dome__omp_self();
-    if (alone(t))
-        return dome__omp_make(make, argument);
     attempt a = {make, argument, t, order, false};
-    dome__omp_on_task(make_once, &a);
+    if (alone(t))
+        make_alone(&a);
+    else
+        dome__omp_on_task(make_once, &a);
     return a.done;
 }
 
@@ -169,7 +203,7 @@ void dome__omp_until(dome_omp_order order, bool (*make)(void *), void *argument,
     dome_omp_thread *t = dome__omp_self();
     attempt a = {make, argument, t, order, false};
     if (alone(t))
-        a.done = dome__omp_make(make, argument);
+        make_alone(&a);
     else
         dome__omp_on_task(make_once, &a);
     if (a.done)
@@ -192,7 +226,10 @@ void dome__omp_until(dome_omp_order order, bool (*make)(void *), void *argument,
 static void flush(void *unused)
 {
     (void)unused;
+    if (dome__omp_watcher)
+        dome__omp_watcher->stopped(dome__omp_thread_id(dome__omp_running));
     dome__omp_tasks.enter();
+    dome__omp_acted_on(dome__omp_running);
     leave(true, true, dome__omp_shared()->turn);
 }
 
@@ -212,7 +249,9 @@ void dome__omp_flush_from(const void *from)
         dome__omp_on_task(find_written, &written);
     dome__omp_looked(t, from,
                      written); /* it may give way: what others have written is taken in behind that, before the next look */
-    if (!alone(t))
+    if (is_watched(t))
+        dome__omp_call_task(flush, NULL);
+    else if (!alone(t))
         dome__omp_on_task(flush, NULL);
 }
 
@@ -278,6 +317,7 @@ static bool make_attempts(bool *wants)
         if (!t->refused) {
             t->state = DOME_OMP_READY;
             began(t);
+            dome__omp_acted_on(t);
             any = true;
         }
     }
