@@ -51,7 +51,6 @@ dome_omp_tasks dome__omp_tasks = {
     .meet = meet_alone,
     .enter = nothing,
     .leave = leave_alone,
-    .written = told_alone,
     .told = told_alone,
     .await = await_alone,
     .shared = block,

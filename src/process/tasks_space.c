@@ -74,11 +74,6 @@ static void leave(const dome_omp_telling *telling)
     dome__space_leave_for(space, &(dome_space_telling){telling->whom, telling->if_written, telling->next});
 }
 
-static uint64_t written(void)
-{
-    return dome__space_written(space);
-}
-
 static uint64_t told(void)
 {
     return dome__space_told(space);
@@ -145,7 +140,6 @@ dome_status dome__omp_tasks_begin(dome_env *env, const dome_space_range *ranges,
                                        .meet = meet,
                                        .enter = enter,
                                        .leave = leave,
-                                       .written = written,
                                        .told = told,
                                        .await = await_telling,
                                        .shared = BLOCK,
