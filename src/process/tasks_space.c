@@ -2,6 +2,7 @@
 #include "process/tasks_space.h"
 
 #include "program/start.h"
+#include "races/races.h"
 
 #include <link.h>
 #include <string.h>
@@ -42,6 +43,7 @@ static void end(void)
 {
     if (dome__omp_tasks.rank == 0)
         check(dome__space_meet_by(space, &(dome_release_word){.words = {ENDS}}));
+    dome__omp_races_end();
     g_clear_pointer(&space, dome__space_free);
 }
 
@@ -138,6 +140,7 @@ dome_status dome__omp_tasks_begin(dome_env *env, const dome_space_range *ranges,
                                        .await_fork = await_fork,
                                        .end = end,
                                        .meet = meet,
+                                       .first = dome__omp_first_even,
                                        .enter = enter,
                                        .leave = leave,
                                        .told = told,
@@ -146,6 +149,11 @@ dome_status dome__omp_tasks_begin(dome_env *env, const dome_space_range *ranges,
                                        .shared_bytes = BLOCK_BYTES,
                                        .is_shared = is_shared};
     return DOME_OK;
+}
+
+dome_space *dome__omp_space(void)
+{
+    return space;
 }
 
 void dome__omp_want(const void *address, uint64_t bytes, bool write)

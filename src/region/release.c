@@ -201,6 +201,8 @@ static bool apply(change *c, const void *records, size_t bytes, bool pushed)
     /* of two tasks the other one need not be told what it has changed itself */
     void *before = !pushed && u->setup.release->told && u->writers ? u->old : NULL;
     dome__delta_apply(delta, place_of(u, 0), u->setup.unit * u->setup.units, before);
+    if (!pushed && u->mirror)
+        dome__delta_apply(delta, u->mirror, u->setup.unit * u->setup.units, NULL);
     if (!pushed)
         dome__delta_runs(delta, mark_changed, c);
     dome__delta_free(delta);
@@ -228,7 +230,7 @@ static bool take_push(dome_release_units *u, const dome_peer_request *q)
 {
     const uint8_t *at = (const uint8_t *)q->data + MESSAGE;
     const uint32_t count = q->bytes >= MESSAGE + 4 ? dome__get_u32(at) : UINT32_MAX;
-    if (count > (q->bytes - MESSAGE) / 8)
+    if (q->bytes < MESSAGE + 4 || count > (q->bytes - MESSAGE - 4) / 8)
         return false;
     at += 4;
     const uint8_t *records = at + (size_t)count * 8, *end = (const uint8_t *)q->data + q->bytes;
@@ -765,6 +767,22 @@ static void note_writer(dome_release_units *u, const run *units, int writer, voi
             u->writers[k] = u->writers[k] == 0 && units->region & RUN_WHOLE ? writer + 1 : SEVERAL;
 }
 
+/* Neither the home that was nor the new one needs what a unit was before. By runs: each is a system call. */
+static void free_old(dome_release_units *u, const run *units, int writer, void *ctx)
+{
+    const uint64_t end = units->first + units->count;
+    const bool mine = writer == u->setup.release->env->rank;
+    (void)ctx;
+    if (!u->writers || writer == u->setup.home)
+        return;
+    for (uint64_t k = units->first, from = k; k <= end; k++) {
+        const bool frees = k < end && u->writers[k] == writer + 1 && (mine || is_home(u, k)) && !(u->state[k] & (DIRTY | KEPT));
+        if (!frees && from < k)
+            dome__release_free_old(u, from, k - from);
+        from = frees ? from : k + 1;
+    }
+}
+
 /* The home that was keeps its copy until the new one writes; the new one knows of no readers. */
 static void move_unit(dome_release_units *u, uint64_t unit, int writer, void *ctx)
 {
@@ -797,6 +815,7 @@ static void forget_writer(dome_release_units *u, uint64_t unit, int writer, void
 static void move_homes(const dome_release *r, const notices *n)
 {
     each_run(r, n, note_writer, NULL);
+    each_run(r, n, free_old, NULL);
     each(r, n, move_unit, NULL);
     each(r, n, forget_writer, NULL);
 }
@@ -976,6 +995,25 @@ void dome__release_forget(dome_release *release, const uint64_t *keys, uint64_t 
         drop_unit(release, keys[k]);
     if (count > 0)
         dome__release_refresh(release);
+}
+
+/* ---- who watches ---- */
+
+void dome__release_units_mirror(dome_release_units *units, void *mirror)
+{
+    pthread_mutex_lock(&units->setup.release->lock);
+    units->mirror = mirror;
+    pthread_mutex_unlock(&units->setup.release->lock);
+}
+
+void dome__release_hold(dome_release *release)
+{
+    pthread_mutex_lock(&release->lock);
+}
+
+void dome__release_let_go(dome_release *release)
+{
+    pthread_mutex_unlock(&release->lock);
 }
 
 /* ---- beginning and end ---- */

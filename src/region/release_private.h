@@ -87,6 +87,7 @@ struct dome_release_units {
     int32_t *writers;  /* by unit, while homes are chosen: 0 but for those that were written; NULL: homes do not move */
     char *old; /* where this task writes, the unit before; at the home of a unit that has readers and was changed, as of the last
                   barrier */
+    char *mirror;                    /* what other tasks change while this one writes goes here, too; NULL: nobody asks */
     uint64_t moved_first, moved_end; /* homes of some units between these have moved; 0, 0: none */
     GArray *pinned;                  /* uint64_t: units with this state */
     uint64_t next;                   /* the unit behind those that the last fault brought */
@@ -229,6 +230,9 @@ GArray *dome__release_readers_of(const dome_release_units *units, uint64_t unit)
 
 /* Adds what a message asks for (from its first value on) to this home's units, and replies; the lock is held. */
 void dome__release_add_here(dome_release_units *units, const void *message, size_t bytes, int from, uint64_t id);
+
+/* What units were before need not be kept. */
+void dome__release_free_old(const dome_release_units *units, uint64_t first, uint64_t count);
 
 /* Takes the right to read from units, but for those that are pinned; the lock is held. */
 void dome__release_close(const dome_release_units *units, uint64_t first, uint64_t count);

@@ -100,6 +100,9 @@ static void of_deltas(void)
     FAILS(dome_delta_recover, none, 1);
     FAILS(dome_delta_wrote, NULL, 8);
     ALLOWS(dome_delta_stop, );
+    ALLOWS(dome_dickpt_stop, NULL);
+    begins("dome_dickpt_start");
+    begins("dome_dickpt_save");
     begins("dome_delta_error");
 #endif
 }
@@ -813,6 +816,9 @@ static void arrays(dvec *x, dvec *index)
     REFUSES(dvec_histogram_edges, NULL, 1, edges, counts);
     REFUSES(dvec_histogram_edges, x, 1, NULL, counts);
     REFUSES(dvec_histogram_edges, x, 1, edges, NULL);
+    REFUSES(dvec_nearest, NULL, x, x);
+    REFUSES(dvec_nearest, index, NULL, x);
+    REFUSES(dvec_nearest, index, x, NULL);
     REFUSES(dvec_matmul, NULL, x, x);
     REFUSES(dvec_matmul, place, NULL, x);
     REFUSES(dvec_matmul, place, x, NULL);
