@@ -296,6 +296,7 @@ static const char *put_back(dome_bytes *rest)
             problem = "the checkpoint has memory for which there is no place";
     if (!problem)
         cut(whole);
+    dome__exec_keep_own(saved.env->change); /* this process's environment is in the memory, too */
     if (!problem && saved.spans->len + 1 != saved.read->len)
         problem = "the checkpoint is not what it should be: the number of its blocks";
     for (guint k = 1; k < saved.read->len && !problem; k++) {
@@ -308,10 +309,8 @@ static const char *put_back(dome_bytes *rest)
     }
     if (!problem && !dome__omp_team_restore(&from))
         problem = "the checkpoint is not what it should be: the state of threads";
-    if (!problem) {
-        dome__exec_keep_own(saved.env->change);
+    if (!problem)
         dome__omp_state_put_back(own.directory, own.environment);
-    }
     g_free(own.directory);
     g_array_unref(whole);
     *rest = from;
