@@ -35,6 +35,9 @@ typedef enum dome_evaluator {
     DOME_EVALUATOR_COMPILED
 } dome_evaluator;
 
+/* --dome-omp-races */
+typedef enum dome_races { DOME_RACES_OFF, DOME_RACES_WARN, DOME_RACES_ERROR } dome_races;
+
 /* In which order the threads of an OpenMP program update what they share: in that of their numbers, or as they come. */
 typedef enum dome_omp_ordering { DOME_OMP_ORDER_THREADS, DOME_OMP_ORDER_ANY } dome_omp_ordering;
 
@@ -129,6 +132,7 @@ typedef struct dome_options {
     dome_omp_ordering omp_order; /* --dome-omp-order threads|any */
     bool check_pointers;         /* --dome-check-pointers */
     bool check_reductions;       /* --dome-check-reductions */
+    dome_races omp_races;        /* --dome-omp-races */
     dome_output output;          /* --dome-output rank0|all */
     dome_progress_mode progress; /* --dome-progress */
     char *trace;                 /* --dome-trace FILE; NULL: not given */

@@ -27,6 +27,10 @@ bool dome__omp_try(dome_omp_order order, bool (*attempt)(void *), void *argument
 /* One attempt where there is one task: threads that the program has created make theirs beside it. */
 bool dome__omp_make(bool (*attempt)(void *), void *argument);
 
+/* The thread's attempt has succeeded: for who watches (tasks.h). */
+struct dome_omp_thread;
+void dome__omp_acted_on(const struct dome_omp_thread *thread);
+
 /* Publishes what this task has written and takes in what others have. from: the place in the program; a thread that is there
  * again and again waits for another one, and gives way. */
 void dome__omp_flush_from(const void *from);

@@ -142,6 +142,11 @@ const dome_option_row dome__option_rows[] = {
      .help = "in reductions with functions of the program, combine in two orders; end with one line where the results differ in "
              "more than rounding"},
 
+    {ROW("omp-races", COMPUTING, WORD, omp_races), .argument = "off|warn|error", .initial = "off",
+     .help = "in OpenMP programs by `dome-omp`, look for bytes that two threads have given different values without "
+             "synchronising between. `warn`: a line for each variable; `error`: the first one ends the program",
+     .page = "[openmp.md](openmp.md#races)"},
+
     {ROW("output", OUTPUT, WORD, output), .argument = "rank0|all", .initial = "rank0",
      .help = "whose standard output is shown. `all`: that of every task, with the rank before each line of tasks other than 0"},
     {ROW("progress", OUTPUT, WORD, progress), .argument = "auto|always|never", .initial = "auto",
