@@ -404,6 +404,21 @@ static void begin_thread(dome_omp_thread *t, unsigned number, const dome_omp_var
         dome__omp_loop_begin(t, loop);
 }
 
+/* The stack of a thread that another task runs has nothing here: who follows a pointer there must not find that. */
+static void permit_stacks(void)
+{
+    for (unsigned k = 1; k < here.team.size; k++) {
+        dome_omp_thread *t = &dome__omp_threads[k];
+        const bool elsewhere = k < here.begin || k >= here.end;
+        if (t->elsewhere == elsewhere)
+            continue;
+        int error = dome__omp_fibre_permit(&t->fibre, dome__omp_stack_end(k), dome__omp_environment()->stack_bytes, !elsewhere);
+        if (error)
+            dome__omp_die("OpenMP: the stack of thread %u cannot be used: %s", k, strerror(error));
+        t->elsewhere = elsewhere;
+    }
+}
+
 static void begin_here(const dome_omp_fork *fork, const dome_omp_team *outer, const dome_omp_variables *variables)
 {
     const uint64_t *w = fork->words;
@@ -429,6 +444,7 @@ static void begin_here(const dome_omp_fork *fork, const dome_omp_team *outer, co
                           .sections = w[SCHEDULE] >> 8 & 1};
     for (unsigned k = here.begin; k < here.end; k++)
         begin_thread(&dome__omp_threads[k], k, variables, w[SCHEDULE] >> 9 & 1 ? &loop : NULL);
+    permit_stacks();
     dome__omp_order_begin(fork->place, here.begin, here.end);
 }
 

@@ -18,6 +18,7 @@ static struct {
     uint64_t interval, place;
     bool in_order;              /* the turn is passed in this interval */
     bool round_is_over;         /* of this interval */
+    bool owes;                  /* the next task is to have the turn, after the round */
     unsigned first, end, local; /* this task's threads; the one that has the turn when the task has */
     bool watches;               /* this task has said so (shared.h) */
 } here;
@@ -64,15 +65,22 @@ static bool begin_to_watch(bool watches)
 
 static bool has_turn(const dome_omp_thread *t)
 {
-    return dome__omp_shared()->turn == (uint64_t)dome__omp_tasks.rank && here.local == (unsigned)(t - dome__omp_threads);
+    return dome__omp_shared()->turn == (uint64_t)dome__omp_tasks.rank && here.local == (unsigned)(t - dome__omp_threads) &&
+           !here.owes;
 }
 
-/* Attempts that have failed are made again when the turn comes back. */
-static void begin_again(void)
+/* Attempts that have failed are made again when the turn comes back. Returns whether a thread has passed the turn that could have
+ * kept it. */
+static bool begin_again(void)
 {
+    bool passed = false;
     here.local = here.first;
-    for (unsigned k = here.first; k < here.end; k++)
-        dome__omp_threads[k].refused = false;
+    for (unsigned k = here.first; k < here.end; k++) {
+        dome_omp_thread *t = &dome__omp_threads[k];
+        passed |= t->passes;
+        t->refused = t->passes = false;
+    }
+    return passed;
 }
 
 static void pass_to_next_task(void)
@@ -89,20 +97,25 @@ static void pass_to_next_task(void)
 static bool keeps(const dome_omp_thread *t)
 {
     return t->state == DOME_OMP_READY ? !t->passes && t->spins < DOME_OMP_SPINS
-                                      : t->state == DOME_OMP_BLOCKED && t->in_turn && !t->refused;
+                                      : t->state == DOME_OMP_BLOCKED && t->in_turn && !t->refused && !t->passes;
 }
 
 /* From threads that do not need the turn to the next that does. True: to one of this task. */
 static bool pass(void)
 {
-    if (dome__omp_shared()->turn != (uint64_t)dome__omp_tasks.rank)
+    if (dome__omp_shared()->turn != (uint64_t)dome__omp_tasks.rank || (here.owes && !here.in_order))
         return false;
+    if (here.owes) {
+        here.owes = false;
+        pass_to_next_task();
+        return false;
+    }
     unsigned before = here.local;
     while (here.local < here.end && !keeps(&dome__omp_threads[here.local]))
         here.local++;
     if (here.local < here.end)
         return here.local != before;
-    begin_again();
+    here.owes = begin_again() && !here.in_order;
     if (here.in_order)
         pass_to_next_task();
     return false;
@@ -251,6 +264,7 @@ void dome__omp_order_begin(uint64_t place, unsigned first, unsigned end)
     if (dome__omp_tasks.size == 1)
         return;
     begin_again();
+    here.owes = false;
     begin_to_watch(false);
     here.interval++;
     here.place = place;

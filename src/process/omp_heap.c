@@ -10,6 +10,7 @@
 #include "process/omp_image.h"
 #include "process/omp_libraries.h"
 #include "process/omp_next.h"
+#include "process/omp_streams.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -97,7 +98,10 @@ static inline void *tell(void *block, size_t bytes, const void *caller)
 void *dome__omp_heap_get(size_t bytes, const void *caller)
 {
     unsigned thread;
-    return is_shared(caller, &thread) ? tell(get(thread, bytes), bytes, caller) : __libc_malloc(bytes);
+    if (is_shared(caller, &thread))
+        return tell(get(thread, bytes), bytes, caller);
+    void *place = dome__omp_stream_place(bytes);
+    return place ? place : __libc_malloc(bytes);
 }
 
 void *malloc(size_t bytes)
@@ -108,7 +112,8 @@ void *malloc(size_t bytes)
 void free(void *block)
 {
     if (!dome__omp_arena_has(block)) {
-        __libc_free(block);
+        if (!dome__omp_stream_ends(block))
+            __libc_free(block);
         return;
     }
     const uint64_t thread = running();

@@ -15,6 +15,7 @@
 #include "process/omp_next.h"
 #include "process/omp_output.h"
 #include "process/omp_saved.h"
+#include "process/omp_state.h"
 #include "process/omp_touch.h"
 #include "process/omp_watch.h"
 #include "process/omp_worker.h"
@@ -332,6 +333,7 @@ static void go_on(void)
     extern int __cxa_atexit(void (*function)(void *), void *argument, void *object);
     if (__cxa_atexit((void (*)(void *))(void *)given.loader_fini, NULL, NULL))
         dome__start_failed(state.env, 1, g_strdup("no memory for the program's end"));
+    dome__omp_exits_enter();
     dome__omp_run_on();
 }
 

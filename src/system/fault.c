@@ -131,7 +131,8 @@ static void dispatch(int number, siginfo_t *info, void *context)
                               .address = access ? info->si_addr : NULL,
                               .info = info,
                               .context = context};
-    if (access && (mended(DOME_FAULT_OF_MEMORY, &fault) || mended(DOME_FAULT_OF_POINTER, &fault))) {
+    if (access && (mended(DOME_FAULT_OF_MEMORY, &fault) || mended(DOME_FAULT_OF_POINTER, &fault) ||
+                   mended(DOME_FAULT_OF_PROCESS, &fault))) {
         errno = error;
         return;
     }

@@ -28,6 +28,7 @@ typedef dome_fault_answer dome_fault_handler(const dome_fault *fault, void *cont
 typedef enum dome_fault_place {
     DOME_FAULT_OF_MEMORY,  /* pages that this task has no right to */
     DOME_FAULT_OF_POINTER, /* pointers that are out of date */
+    DOME_FAULT_OF_PROCESS, /* pointers to what is another task's */
     DOME_FAULT_IS_LAST,    /* tells which signal ends the task; asked if the program has no handler, and for signals that were
                               sent, too */
     DOME_FAULT_PLACES,
