@@ -70,6 +70,18 @@ typedef void dome_release_visit(void *ctx, uint64_t key);
 void dome__release_tell(dome_release *release, dome_release_visit *visit, void *ctx);
 void dome__release_forget(dome_release *release, const uint64_t *keys, uint64_t count);
 
+/* The same between two tasks, which tell each other all that they have changed: any thread appends what this task has changed
+ * since it told the other one last; the other one's channel brings it, in one piece; its owner takes it in, when the program does
+ * not run. */
+bool dome__release_has_changed(dome_release *release);
+void dome__release_tell_other(dome_release *release, GByteArray *told);
+void dome__release_hear(dome_release *release, const void *told, size_t bytes);
+void dome__release_listen(dome_release *release);
+
+/* What telling takes at most, in bytes. More than that is published first; by the owner. */
+uint64_t dome__release_unsent(dome_release *release);
+void dome__release_send(dome_release *release);
+
 /* ---- a region ---- */
 
 typedef struct dome_release_setup {
@@ -102,5 +114,11 @@ void dome__release_units_pin(dome_release_units *units, uint64_t first, uint64_t
 void dome__release_units_stay(dome_release_units *units, uint64_t byte); /* its unit's home does not move from here on */
 void dome__release_units_collect(dome_release_units *units); /* units that have got another home: this task has them all then */
 void dome__release_units_adopt(dome_release_units *units, const dome_layout *layout);
+
+/* For one who compares what this task writes with a copy: what other tasks change between two meetings is written to the mirror,
+ * too, which is as large as the memory. From hold to let_go no such changes come. */
+void dome__release_units_mirror(dome_release_units *units, void *mirror);
+void dome__release_hold(dome_release *release);
+void dome__release_let_go(dome_release *release);
 
 #endif
