@@ -750,7 +750,7 @@ static void end_run(dome_release_units *u, const run *units, int writer, void *c
 static void forget_marks(dome_release_units *u, uint64_t unit, int writer, void *ctx)
 {
     (void)writer, (void)ctx;
-    u->state[unit] &= (uint16_t) ~(ARRIVED | OTHERS | SENT | EARLY | TOLD);
+    u->state[unit] &= (uint16_t) ~(ARRIVED | OTHERS | SENT | EARLY | TOLD | CLEAN);
 }
 
 /* ---- homes that move ---- */

@@ -199,11 +199,6 @@ void dome__space_leave(dome_space *space, bool tell)
     g_free(all);
 }
 
-uint64_t dome__space_written(dome_space *space)
-{
-    return dome__token_written(space->token);
-}
-
 uint64_t dome__space_told(dome_space *space)
 {
     return dome__token_told(space->token);
