@@ -57,8 +57,7 @@ void dome__omp_worker_begin(void)
     dome__omp_tasks.fork = fork_tasks;
     dome__omp_tasks.await_fork = await_fork;
     dome__omp_tasks.meet = meet;
-    if (memory.size > 1)
-        dome__omp_signals_begin();
+    dome__omp_signals_begin();
     dome__omp_tasks.give_locals = dome__omp_locals_give;
     dome__omp_tasks.take_locals = dome__omp_locals_take;
 }
