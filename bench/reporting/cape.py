@@ -45,7 +45,7 @@ def program(context, way, nodes, arguments):
     if not os.path.exists(path) or not shutil.which("mpirun"):
         raise Unable("an MPI is needed (libopenmpi-dev)")
     os.environ.update(ENVIRONMENT)
-    return figures(run_command(["mpirun", "--oversubscribe", "-n", str(nodes), path] + arguments).strip())
+    return figures(run_command(["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(nodes), path] + arguments).strip())
 
 
 def all_ways(context, nodes, size, ways=tuple(WAYS)):

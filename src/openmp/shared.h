@@ -26,6 +26,7 @@ typedef struct dome_omp_shared {
     uint64_t cancelled_sharing; /* the construct that is */
     uint64_t turn;              /* the task that has it */
     uint64_t round;             /* turn.c */
+    uint64_t acts;              /* so many actions of threads have been ordered: for who watches them */
     dome_omp_slot ordered[DOME_OMP_ORDERED_SLOTS];
     uint64_t memory[DOME_OMP_MADE_SLOTS]; /* of work-sharing constructs: address */
     uint64_t reductions[DOME_OMP_MADE_SLOTS];

@@ -12,6 +12,7 @@
 #include "process/omp_touch.h"
 #include "process/tasks_space.h"
 #include "program/boundary.h"
+#include "program/change.h"
 #include "program/start.h"
 #include "system/bytes.h"
 #include "transport/agree.h"
@@ -311,6 +312,7 @@ static const char *put_back(dome_bytes *rest)
     if (!problem && !dome__omp_team_restore(&from))
         problem = "the checkpoint is not what it should be: the state of threads";
     if (!problem) {
+        dome__exec_keep_own(saved.env->change);
         dome__omp_state_put_back(own.directory, own.environment);
         dome__omp_streams_reopen(&from);
         dome__omp_exits_read(&from);

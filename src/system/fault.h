@@ -45,4 +45,9 @@ void dome__fault_off(dome_fault_place place);
  * the signal is not handled here. */
 bool dome__fault_hands_on(int number, const struct sigaction *action, struct sigaction *before);
 
+/* The calling thread gets an alternate stack on which handlers can fetch what is missing, unless it has one; *stack: what to give
+ * to the second function, or NULL. NULL is returned, or why not: a static text. */
+const char *dome__fault_stack_begin(void **stack);
+void dome__fault_stack_end(void *stack);
+
 #endif
