@@ -32,6 +32,13 @@ set_target_properties(bench_balance_sim PROPERTIES OUTPUT_NAME balance_sim RUNTI
 target_compile_options(bench_balance_sim PRIVATE -Wall -Wextra)
 target_link_libraries(bench_balance_sim PRIVATE dome_internal)
 
+# bench/manage_sim: policies of a cluster on simulated days.
+file(GLOB simulator_sources CONFIGURE_DEPENDS bench/manage_sim/*.c)
+add_executable(bench_manage_sim ${simulator_sources})
+set_target_properties(bench_manage_sim PROPERTIES OUTPUT_NAME manage_sim RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+target_compile_options(bench_manage_sim PRIVATE -Wall -Wextra)
+target_link_libraries(bench_manage_sim PRIVATE dome_internal)
+
 if(bench_sources)
     file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
 endif()
@@ -171,3 +178,73 @@ foreach(source IN LISTS case_sources)
     endif()
     add_dependencies(bench_cases ${target})
 endforeach()
+
+# bench/cape: programs of parallel loops by CAPE's two ways and by MPI by hand, where an MPI is found; with gcc's OpenMP, without it,
+# and by dome-omp.
+add_custom_target(bench_cape)
+add_dependencies(bench_cape dome_tool)
+set(cape_dir ${PROJECT_BINARY_DIR}/bench/cape)
+file(MAKE_DIRECTORY ${cape_dir})
+set(cape_flags -O3 -Wall -Wextra -ffp-contract=off)
+function(cape_program name)
+    add_executable(bench_cape_${name} EXCLUDE_FROM_ALL ${ARGN} bench/cape/programs.c)
+    set_target_properties(bench_cape_${name} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${cape_dir})
+    target_compile_options(bench_cape_${name} PRIVATE ${cape_flags})
+    add_dependencies(bench_cape bench_cape_${name})
+endfunction()
+foreach(name IN ITEMS markov_table records)
+    if(DOME_CHECKPOINT OR name STREQUAL "records")
+        add_executable(bench_cape_${name} EXCLUDE_FROM_ALL bench/cape/${name}.c)
+        set_target_properties(bench_cape_${name} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${cape_dir})
+        target_compile_options(bench_cape_${name} PRIVATE -O3 -Wall -Wextra)
+        target_link_libraries(bench_cape_${name} PRIVATE dome_internal)
+        add_dependencies(bench_cape bench_cape_${name})
+    endif()
+endforeach()
+cape_program(sequential bench/cape/loops.c)
+target_compile_options(bench_cape_sequential PRIVATE -Wno-unknown-pragmas)
+find_package(OpenMP QUIET COMPONENTS C)
+if(OpenMP_C_FOUND)
+    cape_program(threads bench/cape/loops.c)
+    target_link_libraries(bench_cape_threads PRIVATE OpenMP::OpenMP_C)
+endif()
+if(DOME_MPICC)
+    set(MPI_C_COMPILER ${DOME_MPICC})
+    find_package(MPI QUIET COMPONENTS C)
+endif()
+if(MPI_C_FOUND)
+    foreach(name IN ITEMS by_hand cape1 cape2)
+        cape_program(${name} bench/cape/${name}.c bench/cape/wire.c)
+        target_link_libraries(bench_cape_${name} PRIVATE MPI::MPI_C)
+    endforeach()
+    target_link_libraries(bench_cape_cape1 PRIVATE dome_internal)
+    target_link_libraries(bench_cape_cape2 PRIVATE dome)
+endif()
+
+# The same, and the programs of bench/openmp, by dome-omp.
+function(openmp_program name folder)
+    add_custom_command(
+        OUTPUT ${PROJECT_BINARY_DIR}/bench/${folder}/${name}
+        COMMAND dome_omp_driver -O3 -Wall -Wextra -ffp-contract=off ${ARGN} -o ${PROJECT_BINARY_DIR}/bench/${folder}/${name} -lm
+        DEPENDS ${ARGN} dome_omp_driver dome_omp dome-ld
+        WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+        VERBATIM)
+    add_custom_target(bench_${folder}_${name} DEPENDS ${PROJECT_BINARY_DIR}/bench/${folder}/${name})
+    add_dependencies(bench_${folder} bench_${folder}_${name})
+endfunction()
+
+# bench/openmp: what bench/openmp/run runs.
+add_custom_target(bench_openmp)
+add_dependencies(bench_openmp bench_cape)
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/bench/openmp)
+add_executable(bench_openmp_dome_barrier EXCLUDE_FROM_ALL bench/openmp/dome_barrier.c)
+set_target_properties(bench_openmp_dome_barrier PROPERTIES OUTPUT_NAME dome_barrier RUNTIME_OUTPUT_DIRECTORY
+                                                                                     ${PROJECT_BINARY_DIR}/bench/openmp)
+target_link_libraries(bench_openmp_dome_barrier PRIVATE dome)
+add_dependencies(bench_openmp bench_openmp_dome_barrier)
+if(TARGET dome_omp_driver)
+    openmp_program(tasks cape bench/cape/loops.c bench/cape/programs.c)
+    foreach(name IN ITEMS constructs shared_memory steps)
+        openmp_program(${name} openmp bench/openmp/${name}.c)
+    endforeach()
+endif()

@@ -34,7 +34,7 @@ add_custom_command(
     OUTPUT ${package}/_dome.abi3.so
     COMMAND ${CMAKE_COMMAND} -E env DOME_INCLUDE_DIR=${PROJECT_SOURCE_DIR}/include DOME_LIBRARY_DIR=$<TARGET_FILE_DIR:dome> CC=${CMAKE_C_COMPILER}
             ${DOME_PYTHON_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/python/build_dome.py ${PROJECT_BINARY_DIR}/python
-    DEPENDS ${PROJECT_SOURCE_DIR}/python/build_dome.py ${headers} dome
+    DEPENDS ${PROJECT_SOURCE_DIR}/python/build_dome.py ${PROJECT_SOURCE_DIR}/python/additions.c ${headers} dome
     COMMENT "Building the package of Python"
     VERBATIM)
 add_custom_target(dome_python ALL DEPENDS ${package}/_dome.abi3.so)

@@ -1,4 +1,4 @@
-"""Makes the extension module `dome._dome` from the installed headers by cffi; no declaration is written here."""
+"""Makes the extension module `dome._dome` from the installed headers by cffi; no declaration of the library is written here."""
 import os
 import pathlib
 import re
@@ -9,6 +9,8 @@ import cffi
 
 # structure.h is for objects of other kinds; capture.h and dome.hpp are for programs in C and C++.
 HEADERS = ("dome/dome.h", "dome/structure.h")
+OWN = """void finalize_at_exit(dome_env *env);
+void fill_triplets(dsparse_triplet *to, int what, uint64_t n, const void *words);"""  # of additions.c
 NOT_FOUND = ("dome: the headers of the library are not found: install it (libdome-dev), or set DOME_PREFIX to the folder that "
              "it is installed in")
 MARKER = re.compile(r'# \d+ "(.*?)"')
@@ -84,9 +86,10 @@ def declarations(include):
 def builder():
     include, library, run = places()
     ffi = cffi.FFI()
-    ffi.cdef(declarations(include), override=True)
-    ffi.set_source("dome._dome", "".join(f"#include <{header}>\n" for header in HEADERS), libraries=["dome"],
-                   include_dirs=include, library_dirs=library, runtime_library_dirs=run,
+    ffi.cdef(declarations(include) + OWN, override=True)
+    source = "".join(f"#include <{header}>\n" for header in HEADERS)
+    source += pathlib.Path(__file__).resolve().with_name("additions.c").read_text()
+    ffi.set_source("dome._dome", source, libraries=["dome"], include_dirs=include, library_dirs=library, runtime_library_dirs=run,
                    extra_compile_args=["-O2", "-g0"], py_limited_api=True)
     return ffi
 

@@ -17,7 +17,7 @@ INTRODUCTION = """# The figures of the papers, measured again
     bench/report --write                    # only writes this page, from bench/results
 
 Dome (Árabe et al., CMU-CS-95-137, 1995), Process Introspection (Ferrari, University of Virginia, 1998), Stardust (Cabillic and Puaut, \
-1997) and Starfish (Agbaria and Friedman, 2003) each report measurements. `bench/report` repeats them with this library and writes this \
+1997), Starfish (Agbaria and Friedman, 2003) and CAPE (Ha, Telecom SudParis, 2012) each report measurements. `bench/report` repeats them with this library and writes this \
 page; nothing on it is edited by hand. [The README of the benchmarks](../bench/README.md) describes the programs, [lab.md](lab.md) the hosts.
 
 **All rounds count.** A figure is the median of all rounds on one machine; in brackets stand the least and the largest, if there is more \

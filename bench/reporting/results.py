@@ -38,7 +38,7 @@ def machine():
 
 def commit():
     """The last one that changed what is measured; where the tree differs from it, with + and a hash of the difference."""
-    paths = ["src", "include", "tools", "examples", "CMakeLists.txt", "cmake", "bench/*.c", "bench/mm", "bench/introspection", "bench/figure6",
+    paths = ["src", "include", "tools", "examples", "CMakeLists.txt", "cmake", "bench/*.c", "bench/mm", "bench/cape", "bench/introspection", "bench/figure6",
              "bench/figure10", "bench/lab.py", "bench/survival.py"]
 
     def git(*words):

@@ -9,15 +9,9 @@ import dome as dm
 K, D = 16, 4
 n, steps = ([int(word) for word in sys.argv[1:]] + [100000, 20][len(sys.argv) - 1:])[:2]
 points = dm.random.random((n, D), seed=1)
-columns = dm.unstack(points, axis=1)
 centres = dm.named("centres", points[:K])
 for step in dm.loop("steps", steps):
-    centre = centres.tolist()
-    least, label = dm.full((n,), dm.inf), dm.zeros((n,), dtype=dm.uint8)
-    for k in range(K):
-        distance = sum((x - c) * (x - c) for x, c in zip(columns, centre[k]))
-        label = dm.where(distance < least, k, label)
-        least = dm.minimum(least, distance)
+    label = dm.nearest(points, centres)
     number = dm.count_by(label, K)
     sums = dm.sum_by(label, points, K)
     centres[:] = dm.where((number > 0)[:, None], sums / dm.maximum(number, 1)[:, None], centres)

@@ -121,6 +121,16 @@ dome_status dvec_max_by(const dvec *x, const dvec *labels, uint64_t k, double la
 /* The number of elements with each label (NumPy: bincount). counts has room for k numbers. */
 dome_status dvec_count_by(const dvec *labels, uint64_t k, uint64_t counts[]);
 
+/* For each element of x the number of the row that is nearest to it: the first one with the least
+ * sum of squared differences (SciPy: cluster.vq.vq, a step of k-means). rows has one or more elements
+ * of x's type and width, and any distribution: every task needs memory for all of them. z has an
+ * integer type that holds their numbers (else DOME_ERR_RANGE), width 1, and the length and layout of
+ * x, unless x is DOME_WHOLE. x has type DOME_F32 or DOME_F64; distances are computed in double
+ * precision, and added in the order of the columns. A distance that is NaN is never the least; z is
+ * 0 where none is finite. DOME_ERR_ARGUMENT, DOME_ERR_TYPE, DOME_ERR_SHAPE, DOME_ERR_LAYOUT,
+ * DOME_ERR_MEMORY. */
+dome_status dvec_nearest(dvec *z, const dvec *x, const dvec *rows);
+
 /* Counts all values of x by bin (NumPy: histogram). Bin j holds the values from edge j, included,
  * to edge j + 1, excluded but for the last bin. The edges are low + j * ((high - low) / bins), the
  * last one is high. Values outside and NaN are not counted. Values of all types are compared as

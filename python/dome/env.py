@@ -20,6 +20,7 @@ class State:
     rank = 0
     inside = False  # a kernel of the program's own runs: it must not call the library
     finished = False
+    kernels = False  # the library may yet call functions that end with the interpreter
 
 
 state = State()
@@ -103,7 +104,7 @@ def init():
     state.owner, state.pid = _ident(), os.getpid()
     sys.excepthook = _report
     os.register_at_fork(after_in_child=_forked)
-    atexit.register(finalize)
+    atexit.register(_at_exit)
     for then in _at_start:
         then()
 
@@ -175,19 +176,34 @@ def note_creation(what, shape):
 
 def finalize():
     """Ends the program: waits for all tasks. Called at the end of the interpreter."""
-    if not state.env or os.getpid() != state.pid:
+    environment = _last()
+    if not environment:
         return
-    if _ident() != state.owner:
-        return
+    lib.finalize_at_exit(ffi.NULL)
+    status = lib.dome_finalize(environment)
+    if status:
+        os._exit(status)
+
+
+def _last():
+    """The environment of a program that ends, for the last call; none if this is not its thread or process."""
+    if not state.env or os.getpid() != state.pid or _ident() != state.owner:
+        return ffi.NULL
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except (OSError, ValueError, AttributeError):
             pass
     environment, state.env, state.finished, state.owner = state.env, ffi.NULL, True, 0
-    status = lib.dome_finalize(environment)
-    if status:
-        os._exit(status)
+    return environment
+
+
+def _at_exit():
+    """The end of the interpreter: of several tasks one may exit alone, which its status tells (additions.c)."""
+    if state.size == 1 or state.kernels:
+        finalize()
+    else:
+        lib.finalize_at_exit(_last())
 
 
 def abort(text):

@@ -1,9 +1,11 @@
 """Sparse matrices, with scipy.sparse's names. Rows are distributed."""
-import array as numbers
 import os
 
-from dome import array, creation, dtypes, env, local, memory
+from dome import arrays as array, creation, dtypes, env, local, memory
 from dome._dome import ffi, lib
+
+_uncleared = ffi.new_allocator(should_clear_after_alloc=False)
+
 
 class Matrix:
     """A sparse matrix in rows (CSR). `A @ x` is its product with an array of one or two dimensions."""
@@ -109,20 +111,22 @@ def coo_matrix(entries, *, shape, dtype=dtypes.float64):
     values, (rows, columns) = entries
     environment = env.env()
     dtype = dtypes.as_dtype(dtype)
-    rows, columns = (array.astype(creation.asarray(x), dtypes.uint64, copy=False) for x in (rows, columns))
+    rows, columns = (creation.asarray(x) for x in (rows, columns))
+    rows, columns = (x if x._k.dtype is dtypes.uint64 else array.astype(x, dtypes.int64, copy=False) for x in (rows, columns))
     values = array.astype(creation.asarray(values), dtypes.float64, copy=False)
     if not rows._k.shape == columns._k.shape == values._k.shape or len(rows._k.shape) != 1:
         raise array.ShapeMismatch((rows._k.shape, columns._k.shape, values._k.shape))
     a = env.pointer(lib.dsparse_new_of(environment, ffi.NULL, dtype.ctype, *shape))
     parts = [local.spans_of(x, False) for x in (rows, columns, values)]
     count = sum(span.count for span in parts[0])
-    words = numbers.array("Q", bytes(24 * max(count, 1)))
-    for k, spans in enumerate(parts):
-        of_part = numbers.array("Q")
+    triplets = _uncleared("dsparse_triplet[]", max(count, 1))
+    for what, spans in enumerate(parts):
+        at = 0
         for span in spans:
-            of_part.frombytes(ffi.buffer(ffi.cast("char *", span.data), span.count * 8))
-        words[k:3 * count:3] = of_part
-    env.check(lib.dsparse_assemble(a, count, ffi.cast("dsparse_triplet *", ffi.from_buffer(words))))
+            if span.count:
+                lib.fill_triplets(triplets + at, what, span.count, span.data)
+            at += span.count
+    env.check(lib.dsparse_assemble(a, count, triplets))
     return Matrix(a)
 
 

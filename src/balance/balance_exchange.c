@@ -34,10 +34,18 @@ static void say_domains(dome_env *env, const dome_balance *b, double *says)
 double dome__busy_seconds(const moment *from, const moment *to, bool polls)
 {
     const double elapsed = MAX((double)(int64_t)(to->ns - from->ns) * 1e-9, 0);
-    const double own = MAX(elapsed - (double)(int64_t)(to->wait_ns - from->wait_ns) * 1e-9, 0);
+    const int64_t apart = (int64_t)(to->apart_ns - from->apart_ns);
+    const double own = MAX(elapsed - (double)(apart + (int64_t)(to->wait_ns - from->wait_ns)) * 1e-9, 0);
     const int64_t ran = (int64_t)(to->processor_ns - from->processor_ns), wanted = (int64_t)(to->wanted_ns - from->wanted_ns);
-    const double ready = (double)(ran + wanted - (int64_t)(to->helped_ns - from->helped_ns)) * 1e-9;
+    const double ready = (double)(ran + wanted - apart - (int64_t)(to->helped_ns - from->helped_ns)) * 1e-9;
     return polls ? own : CLAMP(ready, own, elapsed);
+}
+
+/* The processor time of the task's work between two moments. */
+static double had_seconds(const moment *from, const moment *to)
+{
+    const int64_t ran = (int64_t)(to->processor_ns - from->processor_ns);
+    return MAX((double)(ran - (int64_t)(to->apart_ns - from->apart_ns)) * 1e-9, 0);
 }
 
 /* Less computing says nothing of a task's part of its processor: schedulers and limits give it in turns of some milliseconds. */
@@ -46,7 +54,7 @@ static const double LEAST_COMPUTING = 0.05; /* s */
 double dome__balance_part(const dome_env *env, const moment *from, const moment *to)
 {
     const double busy = dome__busy_seconds(from, to, env->transport->provider.can & DOME_TRANSPORT_SHARE);
-    const double had = (double)(int64_t)(to->processor_ns - from->processor_ns) * 1e-9;
+    const double had = had_seconds(from, to);
     return busy >= LEAST_COMPUTING ? CLAMP(had / busy, 0, 1) : 0;
 }
 
@@ -54,7 +62,7 @@ static void say_stretch(const dome_env *env, const moment *from, const moment *t
 {
     says[SAYS_BUSY] = dome__busy_seconds(from, to, env->transport->provider.can & DOME_TRANSPORT_SHARE);
     says[SAYS_ELAPSED] = MAX((double)(int64_t)(to->ns - from->ns) * 1e-9, 0);
-    says[SAYS_HAD] = (double)(int64_t)(to->processor_ns - from->processor_ns) * 1e-9;
+    says[SAYS_HAD] = had_seconds(from, to);
     says[SAYS_WAITS] = (double)(to->waits - from->waits);
 }
 

@@ -14,7 +14,8 @@ moment dome__balance_moment(const dome_env *env)
                     .waits = env->transport->account.waits,
                     .processor_ns = dome__processor_ns(),
                     .wanted_ns = dome__processor_time().wanted_ns,
-                    .helped_ns = away - *env->wait_ns};
+                    .helped_ns = away - *env->wait_ns,
+                    .apart_ns = dome__clock_apart_ns(env)};
 }
 
 /* The mark of this number, from 1. */

@@ -10,7 +10,7 @@
 
 /* A point of the program, and this task's clocks there. */
 typedef struct moment {
-    uint64_t sequence, ns, wait_ns, waits, processor_ns, wanted_ns, helped_ns;
+    uint64_t sequence, ns, wait_ns, waits, processor_ns, wanted_ns, helped_ns, apart_ns;
 } moment;
 
 enum { DOME_BALANCE_MARKS = 4 };

@@ -23,6 +23,7 @@ typedef struct domain {
     /* of the current phase */
     dome_layout *layout; /* NULL: no objects */
     dome_object *object; /* an object that states what its blocks cost; NULL: none does */
+    dome_topology topology;
     uint64_t block_bytes;
     double seconds;          /* this task's computing time for it */
     double *told;            /* costs of blocks that have travelled ahead, as in an all-gather by owner; NULL: none have */

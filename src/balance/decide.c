@@ -37,7 +37,7 @@ static void load_of(const dome_balance *b, const domain *d, const speeds *s, uin
                         .rates = s->rates,
                         .later = b->schedule.moves ? s->later : NULL,
                         .costs = d->costs,
-                        .topology = b->topology,
+                        .topology = d->topology,
                         .noises = s->noises};
     dome_layout_run(d->layout, 0, &load->start);
 }
@@ -122,7 +122,7 @@ void dome__balance_decide_randomly(dome_balance *b, uint64_t sequence)
         double *weight = g_new(double, b->size), sum = 0, before = 0;
         for (int r = 0; r < b->size; r++)
             sum += weight[r] = g_rand_int_range(random, 0, 4) == 0 ? 0 : g_rand_double(random);
-        d->start = b->topology == DOME_RING ? (uint64_t)(g_rand_double(random) * (double)d->blocks) % d->blocks : 0;
+        d->start = d->topology == DOME_RING ? (uint64_t)(g_rand_double(random) * (double)d->blocks) % d->blocks : 0;
         uint64_t at = 0;
         for (int r = 0; r < b->size; r++) {
             before += weight[r];

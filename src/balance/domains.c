@@ -60,6 +60,7 @@ void dome__domains_survey(dome_env *env, dome_balance *b)
         dome_layout_unref(d->layout);
         d->layout = NULL;
         d->object = NULL;
+        d->topology = b->topology;
         d->block_bytes = 0;
     }
     for (dome_object *o = NULL; (o = dome_object_next(env, o));) {
@@ -71,6 +72,8 @@ void dome__domains_survey(dome_env *env, dome_balance *b)
             d->layout = dome_layout_ref(info.layout);
         if (!d->object && dome__object_has_cost(o))
             d->object = o;
+        if (dome__object_is_in_order(o))
+            d->topology = DOME_LINEAR;
         d->block_bytes += object_block_bytes(&info);
         d->seconds += (double)dome__object_recent_ns(o) * 1e-9;
     }

@@ -185,6 +185,16 @@ uint64_t dome__clock_helped_blocks(const dome_env *env)
     return env->clock->helped;
 }
 
+void dome__clock_apart(dome_env *env, uint64_t ns)
+{
+    env->clock->apart_ns += ns;
+}
+
+uint64_t dome__clock_apart_ns(const dome_env *env)
+{
+    return env->clock->apart_ns;
+}
+
 uint64_t dome__clock_away_ns(const dome_env *env)
 {
     return *env->wait_ns + env->clock->helped_ns;

@@ -65,6 +65,10 @@ void dome__clock_waited(dome_env *env, uint32_t code, uint64_t ns);
 void dome__clock_helped(dome_env *env, uint64_t ns, uint64_t blocks);
 uint64_t dome__clock_helped_blocks(const dome_env *env);
 
+/* This task has worked for so long on what the others have no part in, and wait for: that says nothing about its speed. */
+void dome__clock_apart(dome_env *env, uint64_t ns);
+uint64_t dome__clock_apart_ns(const dome_env *env);
+
 /* Time so far that was not spent on this task's own work: it waited, or computed blocks of other tasks. */
 uint64_t dome__clock_away_ns(const dome_env *env);
 

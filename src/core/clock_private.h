@@ -15,6 +15,7 @@ struct dome_clock {
     int thread;                 /* it; 0: the clock has not started */
     uint64_t eval_ns;           /* time spent running deferred work within other operations */
     uint64_t helped_ns, helped; /* time spent on blocks of other tasks; their number */
+    uint64_t apart_ns;          /* time spent on what the other tasks have no part in */
     GPtrArray *block_times;     /* dome_block_times */
 };
 

@@ -17,6 +17,7 @@ struct dome_object {
     uint64_t id;
     bool named;                                    /* by the program */
     bool binds;                                    /* dome__object_binds */
+    bool in_order;                                 /* dome__object_keeps_order */
     dome_object_clock *clock;                      /* in the same allocation */
     const char *(*why)(const dome_object *object); /* dome__object_defers */
 };

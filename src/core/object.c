@@ -372,6 +372,16 @@ bool dome__object_is_binding(const dome_object *object)
     return object->binds;
 }
 
+void dome__object_keeps_order(dome_object *object)
+{
+    object->in_order = true;
+}
+
+bool dome__object_is_in_order(const dome_object *object)
+{
+    return object->in_order;
+}
+
 void dome__object_defers(dome_object *object, const char *(*why)(const dome_object *object))
 {
     object->why = why;

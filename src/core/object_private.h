@@ -19,6 +19,10 @@ void dome__object_defers(dome_object *object, const char *(*why)(const dome_obje
 void dome__object_binds(dome_object *object);
 bool dome__object_is_binding(const dome_object *object);
 
+/* Declares that the first of its blocks belong to the first tasks: balancing moves it as in a linear topology. */
+void dome__object_keeps_order(dome_object *object);
+bool dome__object_is_in_order(const dome_object *object);
+
 /* Completes all deferred work. Returns the first object for which that failed, with *status, or NULL. Values that cannot be
  * computed are not a failure here: the operation that needs them fails. Not collective. */
 dome_object *dome__env_unsettled(dome_env *env, int *status);

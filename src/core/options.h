@@ -35,6 +35,9 @@ typedef enum dome_evaluator {
     DOME_EVALUATOR_COMPILED
 } dome_evaluator;
 
+/* In which order the threads of an OpenMP program update what they share: in that of their numbers, or as they come. */
+typedef enum dome_omp_ordering { DOME_OMP_ORDER_THREADS, DOME_OMP_ORDER_ANY } dome_omp_ordering;
+
 /* AUTO: a bar on a terminal, lines in a file, nothing elsewhere. ALWAYS: lines wherever there is no terminal. */
 typedef enum dome_progress_mode { DOME_PROGRESS_AUTO, DOME_PROGRESS_ALWAYS, DOME_PROGRESS_NEVER } dome_progress_mode;
 
@@ -123,6 +126,7 @@ typedef struct dome_options {
     dome_restart_options restart;
     const char *kernels;         /* --dome-kernels auto|avx512|avx2|baseline */
     dome_evaluator evaluator;    /* --dome-evaluator */
+    dome_omp_ordering omp_order; /* --dome-omp-order threads|any */
     bool check_pointers;         /* --dome-check-pointers */
     bool check_reductions;       /* --dome-check-reductions */
     dome_output output;          /* --dome-output rank0|all */

@@ -2,6 +2,7 @@
 #include "kernels/kernels.h"
 
 #include "kernels/elementwise.h"
+#include "kernels/kernels_nearest.h"
 #include "kernels/kernels_reduce.h"
 #include "kernels/kernels_struct.h"
 
@@ -14,7 +15,8 @@
     dome_parts_kernel dome__parts_kernel_##v(dome_terms terms, dome_type type);                                                  \
     dome_product_kernel dome__product_kernel_##v(dome_type type);                                                                \
     dome_extreme_kernel dome__extreme_kernel_##v(dome_type type);                                                                \
-    double dome__largest_part_##v(dome_type type, const void *x, uint64_t count);
+    double dome__largest_part_##v(dome_type type, const void *x, uint64_t count);                                                \
+    void dome__find_nearest_##v(const double *columns, const double *rows, uint64_t width, uint64_t k, int64_t *number);
 
 typedef struct kernel_set {
     const char *name;
@@ -26,12 +28,13 @@ typedef struct kernel_set {
     dome_product_kernel (*product)(dome_type type);
     dome_extreme_kernel (*extreme)(dome_type type);
     double (*largest_part)(dome_type type, const void *x, uint64_t count);
+    void (*find_nearest)(const double *columns, const double *rows, uint64_t width, uint64_t k, int64_t *number);
 } kernel_set;
 
 #define SET(v, usable)                                                                                                           \
     {                                                                                                                            \
 #v, usable, dome__kernel_##v, dome__pair_kernel_##v, dome__sum_kernel_##v, dome__parts_kernel_##v,                       \
-            dome__product_kernel_##v, dome__extreme_kernel_##v, dome__largest_part_##v                                           \
+            dome__product_kernel_##v, dome__extreme_kernel_##v, dome__largest_part_##v, dome__find_nearest_##v                   \
     }
 
 static bool always(void)
@@ -197,4 +200,9 @@ bool dome__exact_in(dome_type type, double value)
     default:
         return true;
     }
+}
+
+void dome__find_nearest(const double *columns, const double *rows, uint64_t width, uint64_t k, int64_t *number)
+{
+    set()->find_nearest(columns, rows, width, k, number);
 }

@@ -1,5 +1,6 @@
-/* kernels.c, kernels_pair.c and kernels_reduce.c are compiled once for each kind of processor (CMakeLists.txt), with DOME_VARIANT
- * set to avx512, avx2 or, by default, baseline. It is the suffix of their external names. All variants give the same bits. */
+/* kernels.c, kernels_pair.c, kernels_reduce.c and kernels_nearest.c are compiled once for each kind of processor
+ * (CMakeLists.txt), with DOME_VARIANT set to avx512, avx2 or, by default, baseline. It is the suffix of their external names. All
+ * variants give the same bits. */
 #ifndef DOME_SRC_KERNELS_VARIANT_H
 #define DOME_SRC_KERNELS_VARIANT_H
 

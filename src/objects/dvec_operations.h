@@ -82,6 +82,7 @@ enum { DOME_PART_DVEC = 5 };
     X(DVEC_HISTOGRAM, "dvec_histogram", "bins:u edges:h", MOVES)                                                                 \
     X(DVEC_HISTOGRAM_EDGES, "dvec_histogram_edges", "bins:u edges:h", MOVES)                                                     \
     X(DVEC_MATMUL, "dvec_matmul", "a:v b:v", MOVES)                                                                              \
+    X(DVEC_NEAREST, "dvec_nearest", "x:v rows:v", MOVES)                                                                         \
     X(DVEC_TRANSPOSE_MATMUL, "dvec_transpose_matmul", "b:v", MOVES)                                                              \
     X(DVEC_TAKE_VIEW, "dvec_take_view", "name:o view:h", MOVES)                                                                  \
     X(DVEC_COPY_VIEW, "dvec_copy_view", "x:v view:h view_of_x:h", MOVES)                                                         \

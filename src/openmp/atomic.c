@@ -147,7 +147,9 @@ static void looked(dome_omp_thread *t, const action *a, const void *found)
 static void act(action *a)
 {
     dome_omp_thread *t = dome__omp_self();
-    if (is_common(t, a->at))
+    const bool first_look = a->operation == LOAD && t->seen_at != a->at && !t->looked; /* with what came last */
+    t->looked = first_look;
+    if (!first_look && is_common(t, a->at))
         perform_in_common(a);
     else
         perform(a);

@@ -12,12 +12,21 @@ typedef unsigned long long ull;
 
 void dome__omp_doacross_begin(dome_omp_thread *t, unsigned dimensions, const uint64_t *counts)
 {
+    dome__omp_doacross_set(t, dimensions, counts);
+    if (dome__omp_has_others(t))
+        dome__omp_doacross_take_slot(t);
+}
+
+void dome__omp_doacross_set(dome_omp_thread *t, unsigned dimensions, const uint64_t *counts)
+{
     if (dimensions > DOME_OMP_DIMENSIONS)
         dome__omp_die("OpenMP: ordered(%u) is too deep; the most is %d", dimensions, DOME_OMP_DIMENSIONS);
-    if (!dome__omp_has_others(t))
-        return;
     t->doacross.dimensions = dimensions;
     memcpy(t->doacross.counts, counts, dimensions * sizeof *counts);
+}
+
+void dome__omp_doacross_take_slot(dome_omp_thread *t)
+{
     t->loop.slot = dome__omp_row_next(t, &t->doacross_row, DOME_OMP_DOACROSS_SLOTS);
 }
 
@@ -59,7 +68,7 @@ static place place_of(const dome_omp_thread *t, unsigned thread, const uint64_t 
     return p;
 }
 
-static void post_of(dome_omp_thread *t, const uint64_t *at)
+void dome__omp_doacross_post(dome_omp_thread *t, const uint64_t *at)
 {
     if (!dome__omp_has_others(t))
         return;
@@ -67,9 +76,20 @@ static void post_of(dome_omp_thread *t, const uint64_t *at)
     dome__omp_try(DOME_OMP_AT_ONCE, post, &p);
 }
 
-static void wait_for(dome_omp_thread *t, const uint64_t *at)
+/* Loops of which several are collapsed are dealt by the number of the iteration among all of those. */
+static uint64_t dealt_as(const dome_omp_thread *t, const uint64_t *at)
 {
-    place p = place_of(t, dome__omp_loop_owner(&t->loop, at[0], t->team->size), at);
+    uint64_t iteration = at[0], count = t->doacross.counts[0];
+    for (unsigned k = 1; k < t->doacross.dimensions && count < t->loop.count; k++) {
+        iteration = iteration * t->doacross.counts[k] + at[k];
+        count *= t->doacross.counts[k];
+    }
+    return iteration;
+}
+
+void dome__omp_doacross_wait(dome_omp_thread *t, const uint64_t *at)
+{
+    place p = place_of(t, dome__omp_loop_owner(&t->loop, dealt_as(t, at), t->team->size), at);
     if (p.thread == t->number) /* its own are done in their order */
         return;
     if (dome__omp_tasks.size == 1 && is_posted(&p))
@@ -81,12 +101,12 @@ static void wait_for(dome_omp_thread *t, const uint64_t *at)
 
 void GOMP_doacross_post(long *at)
 {
-    post_of(dome__omp_self(), (uint64_t *)at);
+    dome__omp_doacross_post(dome__omp_self(), (uint64_t *)at);
 }
 
 void GOMP_doacross_ull_post(ull *at)
 {
-    post_of(dome__omp_self(), (uint64_t *)at);
+    dome__omp_doacross_post(dome__omp_self(), (uint64_t *)at);
 }
 
 #define WAIT(name, type)                                                                                                         \
@@ -101,7 +121,7 @@ void GOMP_doacross_ull_post(ull *at)
         for (unsigned k = 1; k < t->doacross.dimensions; k++)                                                                    \
             at[k] = (uint64_t)va_arg(rest, type);                                                                                \
         va_end(rest);                                                                                                            \
-        wait_for(t, at);                                                                                                         \
+        dome__omp_doacross_wait(t, at);                                                                                          \
     }
 
 WAIT(GOMP_doacross_wait, long)

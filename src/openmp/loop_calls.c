@@ -48,9 +48,9 @@ static bool begin(asked a, uint64_t first, uint64_t step, uint64_t count, uint64
                           .chunk = (int64_t)a.chunk > 0 ? a.chunk : 0,
                           .schedule = a.schedule,
                           .ordered = a.ordered};
-    if (a.ordered && dome__omp_has_others(t))
-        loop.slot = dome__omp_row_next(t, &t->ordered_row, DOME_OMP_ORDERED_SLOTS);
     dome__omp_loop_begin(t, &loop);
+    if (a.ordered)
+        dome__omp_ordered_begin(t);
     return start ? next(t, start, end) : true;
 }
 

@@ -1,5 +1,6 @@
 #include "openmp/ordered_loop.h"
 
+#include "openmp/barrier.h"
 #include "openmp/shared.h"
 #include "openmp/turn.h"
 
@@ -23,6 +24,12 @@ static bool pass(void *argument)
         return false;
     *word_of(loop) = (dome_omp_slot){loop->construct, loop->mine + 1};
     return true;
+}
+
+void dome__omp_ordered_begin(dome_omp_thread *t)
+{
+    if (dome__omp_has_others(t))
+        t->loop.slot = dome__omp_row_next(t, &t->ordered_row, DOME_OMP_ORDERED_SLOTS);
 }
 
 void dome__omp_ordered_done(dome_omp_thread *t)

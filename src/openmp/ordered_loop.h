@@ -4,6 +4,9 @@
 
 #include "openmp/team.h"
 
+/* After the beginning of the loop. */
+void dome__omp_ordered_begin(dome_omp_thread *t);
+
 /* The thread has done its chunk: the next one may. Nothing if it has none. */
 void dome__omp_ordered_done(dome_omp_thread *t);
 

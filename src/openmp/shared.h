@@ -34,8 +34,9 @@ typedef struct dome_omp_shared {
     uint64_t doacross_of[DOME_OMP_DOACROSS_SLOTS];
     uint64_t doacross[DOME_OMP_DOACROSS_SLOTS][DOME_OMP_MAX_THREADS];
     uint64_t arrived[DOME_OMP_MAX_TASKS]; /* the interval whose barrier a task has reached */
-    uint8_t ended[DOME_OMP_MAX_TASKS];
-    uint8_t in_order[DOME_OMP_USED]; /* places after which threads have acted in turn */
+    uint8_t ended[2][DOME_OMP_MAX_TASKS];
+    uint8_t watches[DOME_OMP_MAX_TASKS]; /* the task waits for something else than the turn */
+    uint8_t in_order[DOME_OMP_USED];     /* places after which threads have acted in turn */
 } dome_omp_shared;
 
 static inline dome_omp_shared *dome__omp_shared(void)

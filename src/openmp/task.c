@@ -7,18 +7,19 @@
 
 /* ---- running ---- */
 
-static void run_copy(dome_omp_thread *t, const dome_omp_task *task, void *data)
+void dome__omp_task_begin(dome_omp_thread *t, bool final, dome_omp_outer *outer)
 {
-    dome_omp_variables variables = t->variables;
-    bool final = t->final;
-    dome_omp_event *events = t->events;
-    t->final |= task->final;
+    *outer = (dome_omp_outer){t->variables, t->events, t->final};
+    t->final |= final;
     t->events = NULL;
-    task->function(data);
+}
+
+void dome__omp_task_end(dome_omp_thread *t, const dome_omp_outer *outer)
+{
     dome__omp_tasks_finish(t);
-    t->events = events;
-    t->final = final;
-    t->variables = variables;
+    t->events = outer->events;
+    t->final = outer->final;
+    t->variables = outer->variables;
 }
 
 void dome__omp_task_run(dome_omp_thread *t, const dome_omp_task *task, const uint64_t *begins)
@@ -32,10 +33,13 @@ void dome__omp_task_run(dome_omp_thread *t, const dome_omp_task *task, const uin
         memcpy(data, task->data, (size_t)task->bytes);
     if (begins)
         memcpy(data, begins, 2 * sizeof *begins);
-    run_copy(t, task, data);
+    dome_omp_outer outer;
+    dome__omp_task_begin(t, task->final, &outer);
+    task->function(data);
+    dome__omp_task_end(t, &outer);
 }
 
-static bool is_cancelled(const dome_omp_thread *t)
+bool dome__omp_task_is_cancelled(const dome_omp_thread *t)
 {
     return t->taskgroup && t->taskgroup->cancelled;
 }
@@ -69,9 +73,15 @@ void omp_fulfill_event_(void **event)
     omp_fulfill_event(*event);
 }
 
-static dome_omp_event *new_event(void)
+dome_omp_event *dome__omp_event_new(void)
 {
     return dome__omp_allocate(sizeof(dome_omp_event), _Alignof(dome_omp_event));
+}
+
+void dome__omp_event_follow(dome_omp_thread *t, dome_omp_event *event)
+{
+    event->next = t->events;
+    t->events = event;
 }
 
 void dome__omp_tasks_finish(dome_omp_thread *t)
@@ -93,22 +103,20 @@ void GOMP_task(void (*function)(void *), void *data, void (*copy)(void *, void *
     (void)deferred;
     (void)dependences;
     (void)priority;
-    if (is_cancelled(t))
+    if (dome__omp_task_is_cancelled(t))
         return;
     if (flags & DOME_OMP_TASK_DEPEND) /* detached tasks are done when their events are fulfilled */
         dome__omp_tasks_finish(t);
     dome_omp_event *event = NULL;
     if (flags & DOME_OMP_TASK_DETACH) {
-        event = new_event();
+        event = dome__omp_event_new();
         *(void **)detach = event;
         if (data) /* the task's copy of the handle stands first in its data */
             *(void **)data = event;
     }
     dome__omp_task_run(t, &(dome_omp_task){function, data, copy, bytes, alignment, flags & DOME_OMP_TASK_FINAL}, NULL);
-    if (event) {
-        event->next = t->events;
-        t->events = event;
-    }
+    if (event)
+        dome__omp_event_follow(t, event);
 }
 
 void GOMP_taskwait(void)

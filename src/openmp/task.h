@@ -9,6 +9,8 @@ typedef struct dome_omp_taskgroup {
     struct dome_omp_taskgroup *outer;
     bool cancelled;
     uintptr_t *reductions; /* reduction.h */
+    const void *shares;    /* of clang's code: how many, and what stands for which variable (src/kmpc/kmpc_task_calls.c) */
+    int32_t nshares;
 } dome_omp_taskgroup;
 
 void dome__omp_taskgroup_start(struct dome_omp_thread *t);
@@ -37,7 +39,33 @@ typedef struct dome_omp_task {
 /* Runs it; begins: if not NULL, the two words with which its copy of the data begins. */
 void dome__omp_task_run(dome_omp_thread *t, const dome_omp_task *task, const uint64_t *begins);
 
+/* What the thread goes on with after a task. */
+typedef struct dome_omp_outer {
+    dome_omp_variables variables;
+    dome_omp_event *events;
+    bool final;
+} dome_omp_outer;
+
+/* The thread runs a task between these two. */
+void dome__omp_task_begin(dome_omp_thread *t, bool final, dome_omp_outer *outer);
+void dome__omp_task_end(dome_omp_thread *t, const dome_omp_outer *outer);
+
+/* A task that the thread meets is not to run. */
+bool dome__omp_task_is_cancelled(const dome_omp_thread *t);
+
+/* The event of a detached task; and when that has run, the thread waits for it, too. */
+dome_omp_event *dome__omp_event_new(void);
+void dome__omp_event_follow(dome_omp_thread *t, dome_omp_event *event);
+
 /* Waits for the events of the thread's detached tasks. */
 void dome__omp_tasks_finish(dome_omp_thread *t);
+
+/* A taskloop's iterations in so many tasks, of `least` iterations each, the first `larger` of them one more. flags: of a task;
+ * asked: the number or size of tasks, or 0. */
+typedef struct dome_omp_division {
+    uint64_t tasks, least, larger;
+} dome_omp_division;
+
+dome_omp_division dome__omp_taskloop_divide(uint64_t count, unsigned flags, uint64_t asked, unsigned threads);
 
 #endif

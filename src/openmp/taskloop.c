@@ -11,24 +11,19 @@ typedef struct range {
     uint64_t start, end, step, count;
 } range;
 
-/* So many tasks have `least` iterations, the first `larger` of them one more. */
-typedef struct division {
-    uint64_t tasks, least, larger;
-} division;
-
-static division divide(uint64_t count, unsigned flags, uint64_t asked, unsigned threads)
+dome_omp_division dome__omp_taskloop_divide(uint64_t count, unsigned flags, uint64_t asked, unsigned threads)
 {
     uint64_t tasks = asked ? asked : threads;
     if (flags & DOME_OMP_TASK_GRAINSIZE) {
         if (flags & DOME_OMP_TASK_STRICT)
-            return (division){count / asked + (count % asked != 0), asked, 0};
+            return (dome_omp_division){count / asked + (count % asked != 0), asked, 0};
         tasks = count / asked;
     }
     if (tasks > count)
         tasks = count;
     if (!tasks)
         tasks = 1;
-    return (division){tasks, count / tasks, count % tasks};
+    return (dome_omp_division){tasks, count / tasks, count % tasks};
 }
 
 /* The reductions' words are what the data has after the two words of the range. */
@@ -40,7 +35,7 @@ static uintptr_t *reductions_of(const dome_omp_task *task)
 static void run(const dome_omp_task *task, unsigned flags, uint64_t asked, const range *r)
 {
     dome_omp_thread *t = dome__omp_self();
-    division d = divide(r->count, flags, asked, t->team->size);
+    dome_omp_division d = dome__omp_taskloop_divide(r->count, flags, asked, t->team->size);
     bool group = !(flags & DOME_OMP_TASK_NOGROUP);
     if (group) {
         dome__omp_taskgroup_start(t);

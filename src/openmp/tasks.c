@@ -20,9 +20,9 @@ static void meet_alone(uint64_t place)
     (void)place;
 }
 
-static void leave_alone(bool tell)
+static void leave_alone(const dome_omp_telling *telling)
 {
-    (void)tell;
+    (void)telling;
 }
 
 static uint64_t told_alone(void)
@@ -41,6 +41,12 @@ static bool is_shared_alone(const void *address)
     return false;
 }
 
+unsigned dome__omp_first_even(unsigned threads, int rank)
+{
+    const uint64_t tasks = (uint64_t)dome__omp_tasks.size;
+    return (unsigned)((threads * (uint64_t)rank + tasks - 1) / tasks); /* rounded up: thread 0 is task 0's */
+}
+
 static _Alignas(64) char block[1 << 16];
 
 dome_omp_tasks dome__omp_tasks = {
@@ -49,11 +55,15 @@ dome_omp_tasks dome__omp_tasks = {
     .await_fork = await_fork_alone,
     .end = nothing,
     .meet = meet_alone,
+    .first = dome__omp_first_even,
     .enter = nothing,
     .leave = leave_alone,
+    .written = told_alone,
     .told = told_alone,
     .await = await_alone,
     .shared = block,
     .shared_bytes = sizeof block,
+    .give_locals = nothing,
+    .take_locals = nothing,
     .is_shared = is_shared_alone,
 };

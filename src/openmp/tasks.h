@@ -16,14 +16,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of the words of a fork one has a meaning here: the address of the region's argument, in the frame that begins regions. */
-enum { DOME_OMP_FORK_WORDS = 12, DOME_OMP_FORK_DATA = 1 };
+/* Of the words of a fork two have a meaning here: the address of the region's argument, in the frame that begins regions; and the
+ * number of threads, in the lower half of its word. */
+enum { DOME_OMP_FORK_WORDS = 12, DOME_OMP_FORK_DATA = 1, DOME_OMP_FORK_THREADS = 2 };
 
 /* A parallel region as all tasks begin it. */
 typedef struct dome_omp_fork {
     uint64_t words[DOME_OMP_FORK_WORDS]; /* the region's function, its argument, numbers: of the caller's choice */
     uint64_t place;                      /* by which the program's places of synchronisation differ */
 } dome_omp_fork;
+
+/* Who is to look again when this task has left. */
+typedef struct dome_omp_telling {
+    const uint8_t *whom; /* by rank: not 0; in memory that all tasks have in common or that does not change. NULL: nobody */
+    bool if_written;     /* only if this task has written anything */
+    int next;            /* a task that is told in any case, since it is about to enter; -1: none */
+} dome_omp_telling;
 
 typedef struct dome_omp_tasks {
     int rank, size;
@@ -38,10 +46,22 @@ typedef struct dome_omp_tasks {
     /* All threads of this task have arrived: the tasks wait for each other, and each has what all have written. */
     void (*meet)(uint64_t place);
 
+    /* In a team of so many threads, task r has those from first(threads, r) up to first(threads, r + 1): the same on all tasks,
+     * and from one fork to the next. Thread 0 is task 0's. */
+    unsigned (*first)(unsigned threads, int rank);
+    /* NULL, or called for the threads' times: this task is about to run its threads, one after the other; has run this one; has
+     * run those that could run. */
+    void (*pass_begins)(void);
+    void (*ran)(unsigned thread);
+    void (*pass_ends)(void);
+
     /* One task at a time: from enter on this task has what others had published at their leave; leave publishes what it has
-     * written. tell: tasks that are in await look again. Not nested. */
+     * written, and says whose await returns. Not nested. */
     void (*enter)(void);
-    void (*leave)(bool tell);
+    void (*leave)(const dome_omp_telling *telling);
+
+    /* A number that grows as this task writes. */
+    uint64_t (*written)(void);
 
     /* How often others have told so far; await returns when they have told since `seen`, or after a second. */
     uint64_t (*told)(void);
@@ -51,8 +71,16 @@ typedef struct dome_omp_tasks {
     void *shared;
     uint64_t shared_bytes;
 
+    /* Updates of what is shared need no turn (turn.h). */
+    bool any_order;
+
     /* fork is called with one task, too: there the program can be saved. */
     bool saves;
+
+    /* Thread 0's own variables: given by it before a meeting, and taken by other tasks behind that, which then have them at the
+     * same addresses. */
+    void (*give_locals)(void);
+    void (*take_locals)(void);
 
     /* Whether other tasks may access this address at all: globals, the heap, the stack of thread 0. */
     bool (*is_shared)(const void *address);
@@ -60,5 +88,8 @@ typedef struct dome_omp_tasks {
 
 /* Of a program of one task, until others are there (tasks.c). */
 extern dome_omp_tasks dome__omp_tasks;
+
+/* `first` where all tasks have as many threads as can be. */
+unsigned dome__omp_first_even(unsigned threads, int rank);
 
 #endif

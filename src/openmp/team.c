@@ -18,7 +18,7 @@ dome_omp_thread *dome__omp_running;
 
 /* What the words of a fork mean. */
 enum { FUNCTION, DATA, THREADS, FLOAT_MODES, SCHEDULE, STEP_START, STEP, COUNT, CHUNK, SERIAL };
-_Static_assert((int)DATA == (int)DOME_OMP_FORK_DATA, "tasks.h");
+_Static_assert((int)DATA == (int)DOME_OMP_FORK_DATA && (int)THREADS == (int)DOME_OMP_FORK_THREADS, "tasks.h");
 
 static struct {
     dome_omp_team first, team; /* of thread 0 alone; of the region */
@@ -31,7 +31,8 @@ static struct {
     void *main_argument;
     size_t main_bytes;
     bool main_ended, ready;
-    bool is_alone; /* nobody has called run_main */
+    bool is_alone;  /* nobody has called run_main */
+    bool some_idle; /* a task has no thread of the region */
 } here;
 
 void dome__omp_die(const char *format, ...)
@@ -179,6 +180,7 @@ static void run(dome_omp_thread *t)
 
 typedef struct counts {
     unsigned ran, ready, spinning, blocked, arrived, ended; /* spinning: of the ready ones */
+    bool acted;                                             /* one of those that ran has done more than to look once more */
 } counts;
 
 static void count(counts *of, const dome_omp_thread *t)
@@ -195,16 +197,24 @@ static void count(counts *of, const dome_omp_thread *t)
 static counts run_threads(void)
 {
     counts now = {0};
+    if (dome__omp_tasks.pass_begins)
+        dome__omp_tasks.pass_begins();
     for (unsigned k = here.begin; k < here.end; k++) {
         dome_omp_thread *t = &dome__omp_threads[k];
         if (t->state == DOME_OMP_BLOCKED && dome__omp_tasks.size == 1 && dome__omp_make(t->attempt, t->argument))
             t->state = DOME_OMP_READY;
         if (t->state == DOME_OMP_READY) {
+            const uint64_t looks = t->spins;
             run(t);
             now.ran++;
+            now.acted |= t->spins < looks || t->spins < DOME_OMP_SPINS || t->state != DOME_OMP_READY;
+            if (dome__omp_tasks.ran)
+                dome__omp_tasks.ran(k);
         }
         count(&now, t);
     }
+    if (dome__omp_tasks.pass_ends)
+        dome__omp_tasks.pass_ends();
     return now;
 }
 
@@ -217,15 +227,29 @@ static uint64_t place_of(uint64_t barrier)
  * know where they are. Then each task tells it, and all look. */
 static bool ends_are_told(void)
 {
-    return dome__omp_tasks.size > 1 && (dome__omp_environment()->cancellation || here.team.size < (unsigned)dome__omp_tasks.size);
+    return dome__omp_tasks.size > 1 && (dome__omp_environment()->cancellation || here.some_idle);
 }
 
-static bool all_have_ended(bool ended)
+static bool some_task_is_idle(unsigned threads)
+{
+    bool idle = false;
+    for (int r = 0; r < dome__omp_tasks.size; r++)
+        idle = idle || dome__omp_tasks.first(threads, r) == dome__omp_tasks.first(threads, r + 1);
+    return idle;
+}
+
+/* A task that is at the next meeting already has told that in the other row. */
+static uint8_t *ends_told_at(uint64_t barrier)
+{
+    return dome__omp_shared()->ended[barrier % 2];
+}
+
+static bool all_have_ended(bool ended, uint64_t barrier)
 {
     if (!ends_are_told())
         return ended;
     for (int r = 0; r < dome__omp_tasks.size; r++)
-        if (!dome__omp_shared()->ended[r])
+        if (!ends_told_at(barrier)[r])
             return false;
     return true;
 }
@@ -237,13 +261,13 @@ static bool meet(const counts *now, uint64_t *barriers)
     bool told = ends_are_told();
     uint64_t place = place_of(ended && !told ? UINT64_MAX : ++*barriers);
     if (told)
-        dome__omp_shared()->ended[dome__omp_tasks.rank] = ended;
+        ends_told_at(*barriers)[dome__omp_tasks.rank] = ended;
     if (dome__omp_tasks.size > 1)
         do {
             dome__omp_order_arrive();
             dome__omp_tasks.meet(place);
         } while (!dome__omp_order_met(place));
-    if (all_have_ended(ended))
+    if (all_have_ended(ended, *barriers))
         return true;
     bool cancelled = dome__omp_shared()->cancelled_region == here.team.serial;
     for (unsigned k = here.begin; k < here.end; k++)
@@ -276,8 +300,8 @@ static void run_region(void)
     for (;;) {
         uint64_t seen = dome__omp_tasks.told();
         counts now = run_threads();
-        if (now.ready > now.spinning)
-            continue;
+        if (now.ready > now.spinning || (now.ready && now.acted))
+            continue; /* a thread that waits may wait for one of these */
         if (dome__omp_tasks.size == 1 && (now.ready || (now.blocked && now.ran)))
             continue; /* what one of them has done may be what others wait for */
         if (now.blocked && dome__omp_tasks.size == 1) {
@@ -377,14 +401,15 @@ static void begin_thread(dome_omp_thread *t, unsigned number, const dome_omp_var
 static void begin_here(const dome_omp_fork *fork, const dome_omp_team *outer, const dome_omp_variables *variables)
 {
     const uint64_t *w = fork->words;
-    uint64_t size = w[THREADS] & 0xffffffff, rank = (uint64_t)dome__omp_tasks.rank, tasks = (uint64_t)dome__omp_tasks.size;
-    here.begin = (unsigned)((size * rank + tasks - 1) / tasks); /* rounded up: thread 0 is task 0's */
-    here.end = (unsigned)((size * (rank + 1) + tasks - 1) / tasks);
+    const unsigned size = w[THREADS] & 0xffffffff;
+    here.begin = dome__omp_tasks.first(size, dome__omp_tasks.rank);
+    here.end = dome__omp_tasks.first(size, dome__omp_tasks.rank + 1);
+    here.some_idle = some_task_is_idle(size);
     here.function = (void (*)(void *))(uintptr_t)w[FUNCTION];
     here.data = (void *)(uintptr_t)w[DATA];
     here.float_modes = w[FLOAT_MODES];
     here.serial = w[SERIAL];
-    here.team.size = (unsigned)size;
+    here.team.size = size;
     here.team.level = (unsigned)(w[THREADS] >> 32);
     here.team.active_level = 1;
     here.team.serial = w[SERIAL];
@@ -418,7 +443,7 @@ static void fork_call(void *argument)
 
 static void begin_team(dome_omp_thread *t, const dome_omp_region *region, unsigned size)
 {
-    dome_omp_fork fork = {.place = (uint64_t)(uintptr_t)region->function};
+    dome_omp_fork fork = {.place = region->place ? region->place : (uint64_t)(uintptr_t)region->function};
     uint64_t *w = fork.words;
     w[FUNCTION] = (uint64_t)(uintptr_t)region->function;
     w[DATA] = (uint64_t)(uintptr_t)region->data;

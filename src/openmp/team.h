@@ -69,6 +69,12 @@ typedef struct dome_omp_row {
     unsigned loops;
 } dome_omp_row;
 
+/* What clang's code says before a construct begins (src/kmpc). */
+typedef struct dome_omp_asked {
+    unsigned threads, teams, thread_limit; /* 0: nothing */
+    bool doacross;                         /* the next loop is one */
+} dome_omp_asked;
+
 typedef enum dome_omp_state { DOME_OMP_READY, DOME_OMP_BLOCKED, DOME_OMP_ARRIVED, DOME_OMP_ENDED } dome_omp_state;
 
 typedef struct dome_omp_thread {
@@ -90,12 +96,14 @@ typedef struct dome_omp_thread {
     dome_omp_loop loop;
     dome_omp_row ordered_row, doacross_row;
     dome_omp_doacross doacross;
+    dome_omp_asked asked;
     struct dome_omp_taskgroup *taskgroup;
     dome_omp_event *events;       /* of its detached tasks */
     const void *waiting_for;      /* for messages: the lock, the place */
     const char *waits;            /* the construct's name */
     const volatile void *seen_at; /* spin.h */
     uint64_t seen, spins, entries;
+    bool looked; /* at a variable as this task had it, the last time (atomic.c) */
 } dome_omp_thread;
 
 extern dome_omp_thread dome__omp_threads[DOME_OMP_MAX_THREADS];
@@ -133,6 +141,7 @@ typedef struct dome_omp_region {
     unsigned threads; /* asked for; 0: the variable */
     unsigned flags;
     const dome_omp_loop *loop; /* the work-sharing construct that it is combined with, or NULL */
+    uint64_t place;            /* by which it differs from others; 0: by its function */
 } dome_omp_region;
 
 /* The number of threads that a region asked for with `threads` has. */

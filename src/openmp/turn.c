@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <string.h>
 
 #include "openmp/icv.h"
 #include "openmp/shared.h"
@@ -18,11 +19,17 @@ static struct {
     bool in_order;              /* the turn is passed in this interval */
     bool round_is_over;         /* of this interval */
     unsigned first, end, local; /* this task's threads; the one that has the turn when the task has */
+    bool watches;               /* this task has said so (shared.h) */
 } here;
 
 static bool alone(const dome_omp_thread *t)
 {
     return dome__omp_tasks.size == 1 || !t->team->active_level || t != dome__omp_running;
+}
+
+static bool needs_turn(dome_omp_order order)
+{
+    return order == DOME_OMP_IN_TURN && !dome__omp_tasks.any_order;
 }
 
 bool dome__omp_make(bool (*make)(void *), void *argument)
@@ -32,6 +39,25 @@ bool dome__omp_make(bool (*make)(void *), void *argument)
     bool done = make(argument);
     pthread_mutex_unlock(&lock);
     return done;
+}
+
+/* ---- who is told ---- */
+
+/* Those that wait for more than the turn, and who has got the turn since it was `turn`. */
+static void leave(bool all, bool if_written, uint64_t turn)
+{
+    const dome_omp_shared *s = dome__omp_shared();
+    const bool passed = s->turn != turn && s->turn != (uint64_t)dome__omp_tasks.rank;
+    dome__omp_tasks.leave(&(dome_omp_telling){all ? s->watches : NULL, if_written, passed ? (int)s->turn : -1});
+}
+
+/* Whether this task waits for more than the turn. True: others did not know it, so something may have changed. */
+static bool begin_to_watch(bool watches)
+{
+    const bool is_new = watches && !here.watches;
+    if (here.watches != watches)
+        dome__omp_shared()->watches[dome__omp_tasks.rank] = here.watches = watches;
+    return is_new;
 }
 
 /* ---- the turn; between enter and leave ---- */
@@ -102,8 +128,9 @@ typedef struct attempt {
 static void make_once(void *argument)
 {
     attempt *a = argument;
-    const bool in_turn = a->order == DOME_OMP_IN_TURN;
+    const bool in_turn = needs_turn(a->order);
     dome__omp_tasks.enter();
+    const uint64_t turn = dome__omp_shared()->turn;
     if (in_turn)
         pass();
     bool may = !in_turn || has_turn(a->thread);
@@ -111,7 +138,7 @@ static void make_once(void *argument)
     a->thread->refused = may && !a->done;
     if (in_turn && a->done)
         began(a->thread);
-    dome__omp_tasks.leave(a->done && a->order != DOME_OMP_LOOK);
+    leave(a->done && a->order != DOME_OMP_LOOK, false, turn);
 }
 
 bool dome__omp_try(dome_omp_order order, bool (*make)(void *), void *argument)
@@ -141,7 +168,7 @@ void dome__omp_until(dome_omp_order order, bool (*make)(void *), void *argument,
     }
     if (!t->team->active_level)
         dome__omp_die("OpenMP: the only thread waits for %s at %p, which nobody will give it", what, where);
-    t->in_turn = order == DOME_OMP_IN_TURN;
+    t->in_turn = needs_turn(order);
     t->attempt = make;
     t->argument = argument;
     t->waits = what;
@@ -149,22 +176,31 @@ void dome__omp_until(dome_omp_order order, bool (*make)(void *), void *argument,
     dome__omp_give_way(t, DOME_OMP_BLOCKED);
 }
 
-static void flush(void *told)
+static void flush(void *unused)
 {
+    (void)unused;
     dome__omp_tasks.enter();
-    dome__omp_tasks.leave(*(bool *)told);
+    leave(true, true, dome__omp_shared()->turn);
 }
 
-/* A thread that is at the same flush again and again has nothing to tell. */
-enum { FLUSHES_TO_BE_SILENT = 4 };
+static void find_written(void *written)
+{
+    *(uint64_t *)written = dome__omp_tasks.written();
+}
+
+/* A thread may come to one place again and again because it gets on: then its task has written something. */
+enum { FLUSHES_TO_LOOK = 8 };
 
 void dome__omp_flush_from(const void *from)
 {
     dome_omp_thread *t = dome__omp_self();
-    bool told = t->seen_at != from || t->spins < FLUSHES_TO_BE_SILENT;
+    uint64_t written = t->seen;
+    if (!alone(t) && t->seen_at == from && t->spins >= FLUSHES_TO_LOOK)
+        dome__omp_on_task(find_written, &written);
+    dome__omp_looked(t, from,
+                     written); /* it may give way: what others have written is taken in behind that, before the next look */
     if (!alone(t))
-        dome__omp_on_task(flush, &told);
-    dome__omp_looked(t, from, 0);
+        dome__omp_on_task(flush, NULL);
 }
 
 /* ---- for the scheduler ---- */
@@ -176,6 +212,7 @@ void dome__omp_order_begin(uint64_t place, unsigned first, unsigned end)
     if (dome__omp_tasks.size == 1)
         return;
     begin_again();
+    begin_to_watch(false);
     here.interval++;
     here.place = place;
     here.in_order = dome__omp_shared()->in_order[place % DOME_OMP_USED];
@@ -188,10 +225,11 @@ void dome__omp_order_arrive(void)
         return;
     dome_omp_shared *s = dome__omp_shared();
     dome__omp_tasks.enter();
+    const uint64_t turn = s->turn;
     s->arrived[dome__omp_tasks.rank] = here.interval;
     if (s->turn == (uint64_t)dome__omp_tasks.rank)
         pass_to_next_task();
-    dome__omp_tasks.leave(true);
+    leave(false, false, turn);
 }
 
 static bool round_has_begun(void)
@@ -232,6 +270,25 @@ static bool make_attempts(bool *wants)
     return any;
 }
 
+/* Whether a thread waits for what another one does in some other way than by passing the turn. */
+static bool waits_for_more(void)
+{
+    for (unsigned k = here.first; k < here.end; k++) {
+        const dome_omp_thread *t = &dome__omp_threads[k];
+        if (t->state == DOME_OMP_READY || (t->state == DOME_OMP_BLOCKED && (!t->in_turn || t->refused)))
+            return true;
+    }
+    return false;
+}
+
+/* All tasks are to come to a round. */
+static void leave_for_round(void)
+{
+    static uint8_t all[DOME_OMP_MAX_TASKS];
+    memset(all, 1, sizeof all);
+    dome__omp_tasks.leave(&(dome_omp_telling){all, false, -1});
+}
+
 void dome__omp_order_wait(uint64_t seen)
 {
     dome_omp_shared *s = dome__omp_shared();
@@ -246,12 +303,16 @@ void dome__omp_order_wait(uint64_t seen)
         s->round = here.interval;
         s->in_order[here.place % DOME_OMP_USED] = 1;
     }
-    bool round = !any && round_has_begun();
-    dome__omp_tasks.leave(any || round || s->turn != turn);
+    const bool round = !any && round_has_begun();
+    const bool looks_again = begin_to_watch(!any && !round && waits_for_more());
+    if (round)
+        leave_for_round();
+    else
+        leave(any, false, turn);
     if (round) {
         dome__omp_tasks.meet(here.place);
         dome__omp_order_met(here.place);
-    } else if (!any) {
+    } else if (!any && !looks_again) {
         dome__omp_tasks.await(seen);
     }
 }

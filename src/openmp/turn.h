@@ -4,7 +4,7 @@
  *
  * The turn: an ordered attempt is made only by the thread that has the turn. It goes through the threads in order: a thread keeps
  * it until it has arrived at a barrier, has ended, or is BLOCKED. So the order of updates, and with it the result of a sum, does
- * not depend on the number of tasks. */
+ * not depend on the number of tasks. With --dome-omp-order any such attempts are made as the others. */
 #ifndef DOME_SRC_OPENMP_TURN_H
 #define DOME_SRC_OPENMP_TURN_H
 

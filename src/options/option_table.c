@@ -131,6 +131,11 @@ const dome_option_row dome__option_rows[] = {
              "by generated "
              "code where a chain is repeated",
      .page = "[generated code](#generated-code)"},
+    {ROW("omp-order", COMPUTING, WORD, omp_order), .argument = "threads|any", .initial = "threads",
+     .help =
+         "in which order threads of an OpenMP program enter critical sections, take locks and update atomic variables. "
+         "`threads`: in that of their numbers, so that results have the same bits on any number of tasks; `any`: as they come",
+     .page = "[openmp.md](openmp.md#the-order-of-threads)"},
     {ROW("check-pointers", COMPUTING, FLAG, check_pointers),
      .help = "end with one line when the program uses a pointer to data that has moved"},
     {ROW("check-reductions", COMPUTING, FLAG, check_reductions),

@@ -178,6 +178,14 @@ int dome__peer_error(dome_peer *peer, int rank)
     return error;
 }
 
+dome_peer_count dome__peer_sent(dome_peer *peer)
+{
+    pthread_mutex_lock(&peer->lock);
+    const dome_peer_count sent = peer->sent;
+    pthread_mutex_unlock(&peer->lock);
+    return sent;
+}
+
 /* ---- requests ---- */
 
 void dome__peer_on(dome_peer *peer, dome_peer_tag tag, dome_peer_handler handler, void *ctx)

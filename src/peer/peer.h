@@ -68,6 +68,12 @@ dome_peer *dome__peer_new(const dome_peer_setup *setup);
 /* Sends what is queued, ends the thread and frees. Waits of other threads must be over. */
 void dome__peer_free(dome_peer *peer);
 
+/* What this task has sent so far, what belongs to frames included. */
+typedef struct dome_peer_count {
+    uint64_t frames, bytes;
+} dome_peer_count;
+dome_peer_count dome__peer_sent(dome_peer *peer);
+
 /* ---- requests ---- */
 
 typedef struct dome_peer_request {

@@ -54,6 +54,8 @@ void dome__peer_line_put(dome_peer *peer, dome_peer_other *other, const dome_pee
     g_queue_push_tail(&other->out, parcel);
     other->queued += bytes;
     other->put++;
+    peer->sent.frames++;
+    peer->sent.bytes += bytes;
     if (!other->watched)
         dome__peer_line_flush(peer, other);
 }

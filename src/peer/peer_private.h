@@ -120,7 +120,8 @@ struct dome_peer {
     int set, wake[2];
     bool stopping, closed; /* closed: nothing listens any more */
     dome_deadline stop_until;
-    uint64_t asked;          /* the last id of a question, and of a timer */
+    uint64_t asked; /* the last id of a question, and of a timer */
+    dome_peer_count sent;
     dome_peer_other **other; /* by rank; NULL: never used */
     GPtrArray *reaching;     /* dome_peer_other *, REACHING */
     struct {

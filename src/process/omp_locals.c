@@ -22,7 +22,7 @@ static int find(struct dl_phdr_info *info, size_t size, void *unused)
     return 1; /* the program's file is the first */
 }
 
-static size_t locals_bytes(void)
+size_t dome__omp_locals_bytes(void)
 {
     if (!known)
         dl_iterate_phdr(find, NULL);
@@ -31,7 +31,7 @@ static size_t locals_bytes(void)
 }
 
 /* The program's are the first below the thread pointer (U. Drepper, "ELF handling for thread-local storage", variant II). */
-static char *locals_of(unsigned thread)
+char *dome__omp_locals_of(unsigned thread)
 {
     return (char *)dome__omp_threads[thread].fibre.thread_pointer - bytes;
 }
@@ -44,20 +44,20 @@ static char *copy(void)
 dome_space_range dome__omp_locals_range(void)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    shared = locals_bytes() > 0;
+    shared = dome__omp_locals_bytes() > 0;
     return (dome_space_range){"variables of threads", copy(), (bytes + page - 1) & ~(page - 1), .keep = false};
 }
 
 void dome__omp_locals_give(void)
 {
-    if (shared && memcmp(copy(), locals_of(0), bytes) != 0)
-        memcpy(copy(), locals_of(0), bytes);
+    if (shared && memcmp(copy(), dome__omp_locals_of(0), bytes) != 0)
+        memcpy(copy(), dome__omp_locals_of(0), bytes);
 }
 
 void dome__omp_locals_take(void)
 {
     if (shared)
-        memcpy(locals_of(0), copy(), bytes);
+        memcpy(dome__omp_locals_of(0), copy(), bytes);
 }
 
 /* ---- all threads' ---- */
@@ -91,7 +91,7 @@ static int find_owners(dome_env *env, uint64_t threads, int *owner)
 
 int dome__omp_locals_collect(dome_env *env, GByteArray *to)
 {
-    uint64_t threads = locals_bytes() > 0 ? threads_made() : 0;
+    uint64_t threads = dome__omp_locals_bytes() > 0 ? threads_made() : 0;
     int status = dome__bcast(env->transport, 0, DOME_U64, &threads, 1);
     int *owner = g_new0(int, threads + 1);
     char *block = g_malloc(bytes + 1);
@@ -102,7 +102,7 @@ int dome__omp_locals_collect(dome_env *env, GByteArray *to)
         status = find_owners(env, threads, owner);
     }
     for (uint64_t k = 0; k < threads && status == DOME_OK; k++) {
-        memcpy(block, locals_of((unsigned)k), bytes);
+        memcpy(block, dome__omp_locals_of((unsigned)k), bytes);
         status = dome__bcast(env->transport, owner[k], DOME_U8, block, bytes);
         g_byte_array_append(to, (const guint8 *)block, (guint)bytes);
     }
@@ -118,21 +118,21 @@ int dome__omp_locals_spread(dome_env *env, dome_bytes *from, bool *good)
     *good = true;
     if (env->rank == 0) {
         threads = dome__read_u64(from);
-        *good = dome__read_u64(from) == locals_bytes() && threads <= DOME_OMP_MAX_THREADS && !from->bad;
+        *good = dome__read_u64(from) == dome__omp_locals_bytes() && threads <= DOME_OMP_MAX_THREADS && !from->bad;
         const void *at = *good ? dome__read_bytes(from, threads * bytes) : NULL;
         *good = at != NULL;
         threads = *good ? threads : 0;
-        data = g_memdup2(at, threads * locals_bytes());
+        data = g_memdup2(at, threads * dome__omp_locals_bytes());
     }
     int status = dome__bcast(env->transport, 0, DOME_U64, &threads, 1);
     if (env->rank != 0)
-        data = g_malloc(threads * locals_bytes() + 1);
+        data = g_malloc(threads * dome__omp_locals_bytes() + 1);
     if (status == DOME_OK && threads > 0)
         status = dome__bcast(env->transport, 0, DOME_U8, data, threads * bytes);
     if (status == DOME_OK && threads > 0)
         dome__omp_threads_make((unsigned)threads);
     for (uint64_t k = 0; k < threads && status == DOME_OK; k++)
-        memcpy(locals_of((unsigned)k), data + k * bytes, bytes);
+        memcpy(dome__omp_locals_of((unsigned)k), data + k * bytes, bytes);
     g_free(data);
     return status;
 }

@@ -15,6 +15,10 @@ dome_space_range dome__omp_locals_range(void);
 void dome__omp_locals_give(void);
 void dome__omp_locals_take(void);
 
+/* The variables of a thread that has been made, and how many bytes they are. */
+char *dome__omp_locals_of(unsigned thread);
+size_t dome__omp_locals_bytes(void);
+
 /* Appends the variables of all threads that there are, as the tasks have them that ran the threads last. Collective. Returns a
  * status of the transport. */
 int dome__omp_locals_collect(dome_env *env, GByteArray *to);

@@ -11,6 +11,7 @@
 #include "process/omp_touch.h"
 #include "process/tasks_space.h"
 #include "program/boundary.h"
+#include "program/change.h"
 #include "program/start.h"
 #include "system/bytes.h"
 #include "transport/agree.h"
@@ -307,8 +308,10 @@ static const char *put_back(dome_bytes *rest)
     }
     if (!problem && !dome__omp_team_restore(&from))
         problem = "the checkpoint is not what it should be: the state of threads";
-    if (!problem)
+    if (!problem) {
+        dome__exec_keep_own(saved.env->change);
         dome__omp_state_put_back(own.directory, own.environment);
+    }
     g_free(own.directory);
     g_array_unref(whole);
     *rest = from;

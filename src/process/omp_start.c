@@ -10,6 +10,7 @@
 #include "process/omp_arguments.h"
 #include "process/omp_heap.h"
 #include "process/omp_image.h"
+#include "process/omp_layout.h"
 #include "process/omp_locals.h"
 #include "process/omp_next.h"
 #include "process/omp_output.h"
@@ -312,7 +313,8 @@ static void begin(void)
     if (env->size > 1)
         share(env);
     state.goes_on = dome__omp_saved_begin(env);
-    dome__omp_worker_begin();
+    dome__omp_worker_begin(env);
+    dome__omp_layout_begin(env);
 }
 
 /* What the C library's function does before main it has done in another process; only the end must be told to it. */

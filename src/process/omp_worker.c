@@ -1,6 +1,8 @@
 #include "process/omp_worker.h"
 
+#include "core/environment.h"
 #include "openmp/tasks.h"
+#include "process/omp_layout.h"
 #include "process/omp_locals.h"
 #include "process/omp_output.h"
 #include "process/omp_saved.h"
@@ -9,12 +11,19 @@
 /* The functions of memory alone. */
 static dome_omp_tasks memory;
 
+static unsigned threads_of(const dome_omp_fork *fork)
+{
+    return fork->words[DOME_OMP_FORK_THREADS] & 0xffffffff;
+}
+
 /* All tasks know of the region, and none has begun it: a place at which the program can be saved. */
 static void fork_tasks(const dome_omp_fork *fork)
 {
+    dome__omp_layout_leave_main();
     dome__omp_locals_give();
     memory.fork(fork);
     dome__omp_saved_boundary();
+    dome__omp_layout_fork(threads_of(fork));
 }
 
 static bool await_fork(dome_omp_fork *fork)
@@ -25,6 +34,7 @@ static bool await_fork(dome_omp_fork *fork)
     dome__omp_locals_take();
     dome__omp_saved_boundary();
     dome__omp_state_take();
+    dome__omp_layout_fork(threads_of(fork));
     return true;
 }
 
@@ -36,11 +46,14 @@ static void meet(uint64_t place)
     dome__omp_output_print();
 }
 
-void dome__omp_worker_begin(void)
+void dome__omp_worker_begin(const dome_env *env)
 {
     memory = dome__omp_tasks;
     dome__omp_tasks.saves = dome__omp_is_saved();
     dome__omp_tasks.fork = fork_tasks;
     dome__omp_tasks.await_fork = await_fork;
     dome__omp_tasks.meet = meet;
+    dome__omp_tasks.any_order = env->options.omp_order == DOME_OMP_ORDER_ANY;
+    dome__omp_tasks.give_locals = dome__omp_locals_give;
+    dome__omp_tasks.take_locals = dome__omp_locals_take;
 }

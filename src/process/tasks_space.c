@@ -69,9 +69,14 @@ static void enter(void)
     dome__space_enter(space);
 }
 
-static void leave(bool tell)
+static void leave(const dome_omp_telling *telling)
 {
-    dome__space_leave(space, tell);
+    dome__space_leave_for(space, &(dome_space_telling){telling->whom, telling->if_written, telling->next});
+}
+
+static uint64_t written(void)
+{
+    return dome__space_written(space);
 }
 
 static uint64_t told(void)
@@ -138,8 +143,10 @@ dome_status dome__omp_tasks_begin(dome_env *env, const dome_space_range *ranges,
                                        .await_fork = await_fork,
                                        .end = end,
                                        .meet = meet,
+                                       .first = dome__omp_first_even,
                                        .enter = enter,
                                        .leave = leave,
+                                       .written = written,
                                        .told = told,
                                        .await = await_telling,
                                        .shared = BLOCK,

@@ -8,6 +8,7 @@
 #include "eval/eval.h"
 #include "manage/size_policy.h"
 #include "objects/dvec_operations.h"
+#include "peer/peer.h"
 #include "program/advice.h"
 #include "program/change.h"
 #include "program/placement.h"
@@ -39,6 +40,8 @@ enum {
     ELAPSED,
     MESSAGES,
     SENT_BYTES,
+    CHANNEL_FRAMES, /* of the service channel */
+    CHANNEL_BYTES,
     USED,
     HELD,
     RESIDENT,
@@ -125,6 +128,9 @@ static void fill(const dome_env *env, const dome_balance_report *report, uint64_
     mine[ELAPSED] = dome__clock_ran_ns(env);
     mine[MESSAGES] = env->transport->account.messages;
     mine[SENT_BYTES] = env->transport->account.bytes;
+    const dome_peer_count channel = env->peer ? dome__peer_sent(env->peer) : (dome_peer_count){0, 0};
+    mine[CHANNEL_FRAMES] = channel.frames;
+    mine[CHANNEL_BYTES] = channel.bytes;
     mine[WAITED_FOR] = mine[WAITED_FOR_NS] = 0;
     for (int r = 0; env->transport->account.waited_for && r < env->size; r++)
         if (r != env->rank && env->transport->account.waited_for[r] > mine[WAITED_FOR_NS]) {
@@ -312,6 +318,10 @@ static void print_communication(const uint64_t *all, int size)
             "communication: %.0f messages, %.3f MB in all, %.3f MB at most from a task; waiting %.1f %% of the time, %.3f s at "
             "most in a task\n",
             sum(all, size, MESSAGES), sum(all, size, SENT_BYTES) * 1e-6, largest * 1e-6, 100 * waiting_share(all, size), longest);
+    if (sum(all, size, CHANNEL_FRAMES) > 0)
+        fprintf(stderr,
+                "service channel (regions, locks, checkpoints): %.0f messages, %.3f MB in all, %.3f MB at most from a task\n",
+                sum(all, size, CHANNEL_FRAMES), sum(all, size, CHANNEL_BYTES) * 1e-6, most(all, size, CHANNEL_BYTES) * 1e-6);
 }
 
 /* Of programs on several hosts. */

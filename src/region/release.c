@@ -70,7 +70,7 @@ void dome__release_keep(dome_release_units *units, uint64_t unit)
 
 static void note_reader(dome_release_units *u, uint64_t unit, int rank)
 {
-    const reader now = {rank, u->setup.release->place, is_changed(u, unit)};
+    const reader now = {rank, u->setup.release->place, is_changed(u, unit) && !dome__release_is_told(u, unit)};
     GArray *readers = readers_of(u, unit);
     if (!readers) {
         const gint64 key = (gint64)unit;
@@ -115,6 +115,7 @@ static void answer_fetch(const waiting_fetch *f)
     for (uint64_t k = f->unit; k < f->unit + f->count; k++)
         if (!is_home(u, k))
             return;
+    dome__release_listen_now(u->setup.release);
     end_privacy(f->units, f->unit, f->count);
     for (uint64_t k = f->unit; k < f->unit + f->count; k++)
         note_reader(f->units, k, f->from);
@@ -190,13 +191,16 @@ static dome_delta *read_records(const dome_release_units *u, int from, const voi
 static bool apply(change *c, const void *records, size_t bytes, bool pushed)
 {
     dome_release_units *u = c->units;
+    dome__release_listen_now(u->setup.release);
     dome_delta *delta = read_records(u, c->from, records, bytes);
     u->figures->bytes += bytes;
     if (!delta)
         return false;
     if (!pushed)
         dome__delta_runs(delta, keep_units, u);
-    dome__delta_apply(delta, place_of(u, 0), u->setup.unit * u->setup.units, NULL);
+    /* of two tasks the other one need not be told what it has changed itself */
+    void *before = !pushed && u->setup.release->told && u->writers ? u->old : NULL;
+    dome__delta_apply(delta, place_of(u, 0), u->setup.unit * u->setup.units, before);
     if (!pushed)
         dome__delta_runs(delta, mark_changed, c);
     dome__delta_free(delta);
@@ -204,8 +208,9 @@ static bool apply(change *c, const void *records, size_t bytes, bool pushed)
 }
 
 /* A pushed unit that was not accessed since the push before last is wanted no more. */
-static void note_push(dome_release_units *u, uint64_t unit, int home)
+void dome__release_note_push(dome_release_units *units, uint64_t unit, int home)
 {
+    dome_release_units *u = units;
     uint16_t *state = &u->state[unit];
     const bool missed = !(*state & VALID) || *state & UNTOUCHED;
     if (missed && *state & MISSED) { /* the copy is dropped with the interval: the home may think that nobody has one */
@@ -233,7 +238,7 @@ static bool take_push(dome_release_units *u, const dome_peer_request *q)
     if (!apply(&(change){u, q->from, false}, records, (size_t)(end - records), true))
         return false;
     for (uint32_t k = 0; k < count; k++)
-        note_push(u, dome__get_u64(at + 8 * (size_t)k), q->from);
+        dome__release_note_push(u, dome__get_u64(at + 8 * (size_t)k), q->from);
     return true;
 }
 
@@ -376,6 +381,14 @@ static GArray *take_dirty(dome_release_units *u)
     return dirty;
 }
 
+/* What goes with the exchange is not sent. */
+static void note_told(dome_release_units *u, uint64_t unit, uint8_t word, GArray *some)
+{
+    u->state[unit] |= word == CHANGE ? TOLD : 0;
+    if (!(u->state[unit] & SENT))
+        g_array_append_val(some, unit);
+}
+
 void dome__release_publish(dome_release_units *units, uint8_t word)
 {
     dome_release *r = units->setup.release;
@@ -393,7 +406,7 @@ void dome__release_publish(dome_release_units *units, uint8_t word)
         g_array_set_size(some, 0);
         for (guint k = 0; k < dirty->len; k++)
             if (home_of(units, g_array_index(dirty, uint64_t, k)) == home)
-                g_array_append_val(some, g_array_index(dirty, uint64_t, k));
+                note_told(units, g_array_index(dirty, uint64_t, k), word, some);
         send_changes(units, home, word, (const uint64_t *)(const void *)some->data, some->len);
     }
     g_hash_table_unref(homes);
@@ -439,76 +452,126 @@ static GArray *own_runs(const dome_release *r)
 typedef struct notices {
     const dome_release *release;
     run *runs;
-    uint64_t *counts; /* words, by rank */
-    bool any, pushes; /* anything was written; a home has readers behind this place */
+    uint64_t *counts;        /* words, by rank */
+    bool any, pushes;        /* anything was written; a home has readers behind this place */
+    const uint8_t **entries; /* by rank (release_early.c) */
+    uint64_t *entry_bytes;
+    uint64_t *memory; /* of the entries, if they were more than a few */
 } notices;
 
-/* What each task tells first: the words of its runs, flags, the place, the bytes of early entries, the runs if they are few, the
- * entries. Behind that the word of task 0, if there is one. */
+/* What each task tells first: the words of its runs, flags, the place, the bytes of entries, how often it has told the other
+ * of two tasks, the runs and the entries if they are few. Behind that the word of task 0, if there is one. */
 enum {
     FEW = 8,
-    HEAD = 4,
+    HEAD = 5,
     EARLY_AT = HEAD + FEW * RUN_WORDS,
-    EARLY_BYTES = 512,
+    EARLY_BYTES = 1536,
     CARD = EARLY_AT + EARLY_BYTES / 8,
     LONGEST_CARD = CARD + DOME_RELEASE_WORDS
 };
-enum { PUSHES = 1, SENDS = 2, MOVES = 4 };
+enum { PUSHES = 1, SENDS = 2, MOVES = 4, MORE = 8 }; /* MORE: runs and entries come with the second exchange */
 
 static bool sends(const dome_release *r)
 {
     for (guint n = 0; n < r->regions->len; n++) {
         const dome_release_units *u = r->regions->pdata[n];
-        for (guint k = 0; u && k < u->dirty->len; k++)
-            if (!is_home(u, g_array_index(u->dirty, uint64_t, k)))
+        for (guint k = 0; u && k < u->dirty->len; k++) {
+            const uint64_t unit = g_array_index(u->dirty, uint64_t, k);
+            if (!is_home(u, unit) && !(u->state[unit] & SENT))
                 return true;
+        }
     }
     return false;
 }
 
-static GArray *make_card(dome_release *r, const dome_release_word *word, bool by_word, uint64_t card[LONGEST_CARD])
+/* What a task brings. */
+typedef struct bringing {
+    uint64_t card[LONGEST_CARD];
+    GArray *runs;
+    GByteArray *entries;
+} bringing;
+
+static void make_card(dome_release *r, const dome_release_word *word, bool by_word, bringing *b)
 {
     const bool knows = !by_word || r->env->rank == 0;
+    uint64_t *card = b->card;
+    b->entries = g_byte_array_new();
+    if (r->told)
+        dome__release_listen(r);
     pthread_mutex_lock(&r->lock);
     dome__release_compare_hot(r, false);
-    card[3] = dome__release_put_early(r, (uint8_t *)(card + EARLY_AT), EARLY_BYTES);
-    GArray *runs = own_runs(r);
-    card[0] = runs->len * RUN_WORDS;
+    dome__release_put_early(r, b->entries, EARLY_BYTES, knows ? &word->place : NULL);
+    b->runs = own_runs(r);
+    card[0] = b->runs->len * RUN_WORDS;
     card[1] = (knows && g_hash_table_contains(r->pushing, &word->place) ? PUSHES : 0) | (sends(r) ? SENDS : 0) |
               (word->moves && knows ? MOVES : 0);
     card[2] = word->place;
+    card[3] = b->entries->len;
+    card[4] = r->told ? r->told->sent : 0;
+    if (r->told)
+        r->told->in_barrier = true;
     pthread_mutex_unlock(&r->lock);
-    if (runs->len <= FEW)
-        memcpy(card + HEAD, runs->data, runs->len * sizeof(run));
+    if (b->runs->len > FEW || b->entries->len > EARLY_BYTES || card[1] & SENDS) {
+        card[1] |= MORE;
+    } else {
+        memcpy(card + HEAD, b->runs->data, b->runs->len * sizeof(run));
+        memcpy(card + EARLY_AT, b->entries->data, b->entries->len);
+    }
     if (by_word && r->env->rank == 0)
         memcpy(card + CARD, word->words, sizeof word->words);
-    return runs;
 }
 
 /* ---- what came with the cards ---- */
 
-static bool is_alone(const void *notices, uint64_t key, int writer)
+static unsigned writers_of(const void *notices, uint64_t key)
 {
     const struct notices *n = notices;
     const uint64_t region = key >> UNIT_BITS, unit = key & ((UINT64_C(1) << UNIT_BITS) - 1);
     const run *at = n->runs;
+    unsigned writers = 0;
     for (int rank = 0; rank < n->release->env->size; rank++)
         for (uint64_t k = 0; k < n->counts[rank] / RUN_WORDS; k++, at++)
-            if (rank != writer && (at->region & RUN_REGION) == region && unit - at->first < at->count)
-                return false;
-    return true;
+            writers += (at->region & RUN_REGION) == region && unit - at->first < at->count && !(at->region & RUN_IMPLIED);
+    return writers;
 }
 
-static void exchange_early(dome_release *r, const notices *n, const uint64_t *cards, uint64_t length)
+static void exchange_early(dome_release *r, const notices *n)
 {
     pthread_mutex_lock(&r->lock);
-    dome__release_settle_early(r, is_alone, n);
-    for (int rank = 0; rank < r->env->size; rank++) {
-        const uint64_t *card = cards + length * (uint64_t)rank;
-        if (rank != r->env->rank)
-            dome__release_take_early(r, rank, (const uint8_t *)(card + EARLY_AT), MIN(card[3], EARLY_BYTES), is_alone, n);
-    }
+    dome__release_take_early(r, &(dome_release_entries){writers_of, n, n->entries, n->entry_bytes});
     pthread_mutex_unlock(&r->lock);
+}
+
+/* The runs and entries of those for which there was no room on their cards; this task's have been published. */
+static int exchange_more(dome_release *r, const bringing *b, const uint64_t *all, uint64_t length, notices *n)
+{
+    const uint64_t size = (uint64_t)r->env->size, words = b->runs->len * RUN_WORDS, entries = (b->entries->len + 7) / 8;
+    uint64_t *counts = g_new0(uint64_t, size), total = 0;
+    for (uint64_t k = 0; k < size; k++)
+        total += counts[k] = all[length * k + 1] & MORE ? all[length * k] + (all[length * k + 3] + 7) / 8 : 0;
+    uint64_t *own = g_malloc((words + entries) * 8 + 1);
+    memcpy(own, b->runs->data, words * 8);
+    memcpy(own + words, b->entries->data, b->entries->len);
+    n->memory = g_malloc(total * 8 + 1);
+    const int status = dome__allgatherv(r->env->transport, DOME_U64, own, counts, n->memory);
+    g_free(own);
+    g_free(counts);
+    return status;
+}
+
+/* Where each task's runs and entries are. */
+static void find_parts(const dome_release *r, const uint64_t *all, uint64_t length, notices *n)
+{
+    uint64_t *to = (uint64_t *)(void *)n->runs;
+    const uint64_t *more = n->memory;
+    for (uint64_t k = 0; k < (uint64_t)r->env->size; to += n->counts[k++]) {
+        const uint64_t *card = all + length * k;
+        const bool on_card = !(card[1] & MORE);
+        memcpy(to, on_card ? card + HEAD : more, card[0] * sizeof *to);
+        n->entries[k] = (const uint8_t *)(on_card ? card + EARLY_AT : more + card[0]);
+        n->entry_bytes[k] = card[3];
+        more += on_card ? 0 : card[0] + (card[3] + 7) / 8;
+    }
 }
 
 /* All tasks have stopped when the cards are there. What they have written for other homes is there with the second exchange,
@@ -517,13 +580,15 @@ static int exchange(dome_release *r, dome_release_word *word, bool by_word, noti
 {
     dome_env *env = r->env;
     const uint64_t size = (uint64_t)env->size, length = by_word ? LONGEST_CARD : CARD;
-    uint64_t card[LONGEST_CARD] = {0}, *all = g_new0(uint64_t, length * size), words = 0, most = 0, flags = 0;
-    GArray *runs = make_card(r, word, by_word, card);
-    int status = dome__allgather(env->transport, DOME_U64, card, length, all);
+    uint64_t *all = g_new0(uint64_t, length * size), words = 0, flags = 0;
+    bringing b = {{0}, NULL, NULL};
+    make_card(r, word, by_word, &b);
+    int status = dome__allgather(env->transport, DOME_U64, b.card, length, all);
     n->counts = g_new0(uint64_t, size);
+    n->entries = g_new0(const uint8_t *, size);
+    n->entry_bytes = g_new0(uint64_t, size);
     for (uint64_t k = 0; k < size; k++) {
         words += n->counts[k] = all[length * k];
-        most = MAX(most, n->counts[k]);
         flags |= all[length * k + 1];
     }
     if (by_word && status == DOME_OK) {
@@ -531,24 +596,33 @@ static int exchange(dome_release *r, dome_release_word *word, bool by_word, noti
         word->place = all[2];
         memcpy(word->words, all + CARD, sizeof word->words);
     }
+    if (status == DOME_OK && r->told && !dome__release_hear_all(r, all[length * (uint64_t)(1 - env->rank) + 4]))
+        status = DOME_ERR_COMM;
     n->any = words > 0;
     n->pushes = flags & PUSHES;
     n->runs = g_malloc(words * sizeof(uint64_t) + 1);
     for (guint k = 0; status == DOME_OK && n->any && k < r->regions->len; k++)
         if (r->regions->pdata[k])
             dome__release_publish(r->regions->pdata[k], DELTA);
-    if (most <= FEW * RUN_WORDS && !(flags & SENDS)) {
-        uint64_t *to = (uint64_t *)(void *)n->runs;
-        for (uint64_t k = 0; k < size; to += n->counts[k++])
-            memcpy(to, all + length * k + HEAD, n->counts[k] * sizeof *to);
-    } else if (status == DOME_OK) {
-        status = dome__allgatherv(env->transport, DOME_U64, runs->data, n->counts, n->runs);
+    if (status == DOME_OK && flags & MORE)
+        status = exchange_more(r, &b, all, length, n);
+    if (status == DOME_OK && n->any) {
+        find_parts(r, all, length, n);
+        exchange_early(r, n);
     }
-    if (status == DOME_OK && n->any)
-        exchange_early(r, n, all, length);
     g_free(all);
-    g_array_unref(runs);
+    g_array_unref(b.runs);
+    g_byte_array_unref(b.entries);
     return status;
+}
+
+static void free_notices(notices *n)
+{
+    g_free(n->runs);
+    g_free(n->counts);
+    g_free(n->entries);
+    g_free(n->entry_bytes);
+    g_free(n->memory);
 }
 
 typedef void (*on_unit)(dome_release_units *u, uint64_t unit, int writer, void *ctx);
@@ -645,9 +719,7 @@ static void end_unit(dome_release_units *u, uint64_t unit, int writer)
         g_array_index(readers, reader, k).middle = false;
     if (is_home(u, unit) && writer != u->setup.release->env->rank)
         u->state[unit] |= OTHERS;
-    if (is_home(u, unit) || writer == u->setup.release->env->rank)
-        return;
-    if (u->state[unit] & EARLY)
+    if (is_home(u, unit) || writer == u->setup.release->env->rank || u->state[unit] & EARLY)
         return;
     if (u->state[unit] & ARRIVED)
         u->state[unit] |= u->state[unit] & PINNED ? 0 : UNTOUCHED;
@@ -660,6 +732,8 @@ static void end_run(dome_release_units *u, const run *units, int writer, void *c
 {
     const uint64_t end = units->first + units->count;
     (void)ctx;
+    if (units->region & RUN_IMPLIED && writer != u->setup.release->env->rank)
+        return; /* all copies have it */
     for (uint64_t k = units->first, from = k; k <= end; k++) {
         const bool closes =
             k < end && writer != u->setup.release->env->rank && !is_home(u, k) && u->state[k] & VALID && !(u->state[k] & EARLY);
@@ -674,7 +748,7 @@ static void end_run(dome_release_units *u, const run *units, int writer, void *c
 static void forget_marks(dome_release_units *u, uint64_t unit, int writer, void *ctx)
 {
     (void)writer, (void)ctx;
-    u->state[unit] &= (uint16_t) ~(ARRIVED | OTHERS | SENT | EARLY);
+    u->state[unit] &= (uint16_t) ~(ARRIVED | OTHERS | SENT | EARLY | TOLD);
 }
 
 /* ---- homes that move ---- */
@@ -689,6 +763,22 @@ static void note_writer(dome_release_units *u, const run *units, int writer, voi
     for (uint64_t k = units->first; k < units->first + units->count; k++)
         if (u->homes[k] == 0)
             u->writers[k] = u->writers[k] == 0 && units->region & RUN_WHOLE ? writer + 1 : SEVERAL;
+}
+
+/* Neither the home that was nor the new one needs what a unit was before. By runs: each is a system call. */
+static void free_old(dome_release_units *u, const run *units, int writer, void *ctx)
+{
+    const uint64_t end = units->first + units->count;
+    const bool mine = writer == u->setup.release->env->rank;
+    (void)ctx;
+    if (!u->writers || writer == u->setup.home)
+        return;
+    for (uint64_t k = units->first, from = k; k <= end; k++) {
+        const bool frees = k < end && u->writers[k] == writer + 1 && (mine || is_home(u, k)) && !(u->state[k] & (DIRTY | KEPT));
+        if (!frees && from < k)
+            dome__release_free_old(u, from, k - from);
+        from = frees ? from : k + 1;
+    }
 }
 
 /* The home that was keeps its copy until the new one writes; the new one knows of no readers. */
@@ -723,6 +813,7 @@ static void forget_writer(dome_release_units *u, uint64_t unit, int writer, void
 static void move_homes(const dome_release *r, const notices *n)
 {
     each_run(r, n, note_writer, NULL);
+    each_run(r, n, free_old, NULL);
     each(r, n, move_unit, NULL);
     each(r, n, forget_writer, NULL);
 }
@@ -787,14 +878,15 @@ static int meet(dome_release *r, dome_release_word *word, bool by_word)
         end_interval(r, &n, word->moves);
     if (status == DOME_OK)
         dome__release_keep_hot(r);
+    if (r->told)
+        r->told->in_barrier = r->told->overtaken = false;
     r->place = word->place;
     r->meets++;
     answer_waiting(r);
     pthread_mutex_unlock(&r->lock);
     if (status == DOME_OK)
         dome__release_refresh(r);
-    g_free(n.runs);
-    g_free(n.counts);
+    free_notices(&n);
     return status ? dome__fail_transport(r->env, status) : DOME_OK;
 }
 
@@ -920,6 +1012,7 @@ dome_release *dome__release_new(dome_env *env)
     r->hot = g_array_new(FALSE, FALSE, sizeof(hot_unit));
     r->pushing = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     r->places = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+    r->told = env->size == 2 ? dome__release_told_new() : NULL;
     pthread_mutex_init(&r->lock, NULL);
     dome__peer_on(r->peer, DOME_PEER_RELEASE, take_message, r);
     return r;
@@ -938,6 +1031,7 @@ void dome__release_free(dome_release *release)
     g_array_unref(release->early);
     g_array_unref(release->hot);
     g_hash_table_unref(release->pushing);
+    dome__release_told_free(release->told);
     pthread_mutex_destroy(&release->lock);
     g_free(release);
 }

@@ -70,6 +70,18 @@ typedef void dome_release_visit(void *ctx, uint64_t key);
 void dome__release_tell(dome_release *release, dome_release_visit *visit, void *ctx);
 void dome__release_forget(dome_release *release, const uint64_t *keys, uint64_t count);
 
+/* The same between two tasks, which tell each other all that they have changed: any thread appends what this task has changed
+ * since it told the other one last; the other one's channel brings it, in one piece; its owner takes it in, when the program does
+ * not run. */
+bool dome__release_has_changed(dome_release *release);
+void dome__release_tell_other(dome_release *release, GByteArray *told);
+void dome__release_hear(dome_release *release, const void *told, size_t bytes);
+void dome__release_listen(dome_release *release);
+
+/* What telling takes at most, in bytes. More than that is published first; by the owner. */
+uint64_t dome__release_unsent(dome_release *release);
+void dome__release_send(dome_release *release);
+
 /* ---- a region ---- */
 
 typedef struct dome_release_setup {

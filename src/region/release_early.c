@@ -1,18 +1,32 @@
-/* What travels with the first exchange of a barrier. A page that its home changes a little in each interval, as the frame of a
- * function or a few globals, would otherwise cost a fault to write, a message for each reader, and a fault to read:
+/* What travels with the exchange of a barrier. A page of which tasks change a little in each interval, as the frame of a
+ * function, a few globals, or the edge between the parts of two tasks, would otherwise cost a fault to write, a message to its
+ * home, one for each reader, and a fault to read:
  *
- *     home      compares the unit with what it was; the few bytes go to all who have a copy, with the card
- *     reader    changes its copy, which stays valid
- *     home      may write the unit on, without a fault: it is hot
+ *     writers    compare the unit with what it was; the bytes go to all, with the cards or behind them
+ *     all        change their copies, which stay valid if all who wrote the unit have sent it that way
+ *     writers    may write the unit on, without a fault: it is hot
  *
- * Only if no other task has written the unit since the last barrier. A hot unit that has not changed for some barriers cools. */
+ * With two tasks much goes that way, because each byte is for the other one; with more only a few bytes. Of what has readers
+ * behind some places alone the readers note whether they access it, as of a push. A hot unit that has not changed for some
+ * barriers cools. */
 #include "region/release_private.h"
 #include "system/bytes.h"
+#include "system/thread.h"
+#include "system/time.h"
 
 #include <string.h>
 
-/* An entry: the region (4 bytes), bytes of the records (4), the unit, the readers as bits by rank, the records (delta.h). */
-enum { ENTRY = 24, MOST_RANKS = 64, MOST_LOOKS = 16, MOST_HOT = 16, QUIET = 8 };
+/* An entry: the region (4 bytes), bytes of the records (4), the unit, the receivers as bits by rank, the records (delta.h). */
+enum { ENTRY = 24, MOST_RANKS = 64, MOST_LOOKS = 64, MOST_HOT = 64, QUIET = 8 };
+
+/* Of two tasks; bytes of one's entries. */
+enum { MOST_OF_TWO = 1 << 20 };
+
+/* In an entry's region: the receivers have asked for the unit behind this place. */
+#define ASKED (UINT32_C(1) << 31)
+
+/* In the same place, at a lock: the copy of the unit is old, and to be dropped. */
+#define OLD (UINT32_C(1) << 30)
 
 static dome_release_units *units_of(const dome_release *r, uint64_t key, uint64_t *unit)
 {
@@ -96,126 +110,410 @@ void dome__release_keep_hot(dome_release *release)
     for (guint k = 0; k < r->early->len; k++) {
         const uint64_t key = g_array_index(r->early, uint64_t, k);
         uint64_t unit;
-        const dome_release_units *u = heat(r, key) ? NULL : units_of(r, key, &unit);
-        if (u && !is_private(u, unit)) /* it has kept the right to be written, and the next store must be noticed */
+        const dome_release_units *u = units_of(r, key, &unit);
+        if (!is_valid(u, unit) || heat(r, key))
+            continue;
+        if (!is_private(u, unit)) /* it has kept the right to be written, and the next store must be noticed */
             dome__release_allow(u, unit, 1, DOME_ACCESS_READ);
     }
     g_array_set_size(r->early, 0);
     for (guint k = r->hot->len; k-- > 0;) {
         uint64_t unit;
         dome_release_units *u = units_of(r, g_array_index(r->hot, hot_unit, k).key, &unit);
-        if (!u || !is_home(u, unit) || is_private(u, unit)) {
-            if (u && !is_home(u, unit)) /* it has moved */
-                dome__release_allow(u, unit, 1, DOME_ACCESS_READ);
+        if (!u || !is_valid(u, unit) || is_private(u, unit)) {
             g_array_remove_index_fast(r->hot, k);
             continue;
         }
         memcpy(old_of(u, unit), place_of(u, unit), u->setup.unit);
         u->changed[unit] = r->epoch + 1;
-        u->state[unit] |= KEPT | DIRTY | WRITTEN;
+        u->state[unit] = (uint16_t)((u->state[unit] | KEPT | DIRTY | WRITTEN) & ~(UNTOUCHED | MISSED));
         g_array_append_val(u->dirty, unit);
         g_array_append_val(u->written, unit);
         dome__release_allow(u, unit, 1, DOME_ACCESS_WRITE);
     }
 }
 
-/* ---- at the home ---- */
+/* ---- what is sent ---- */
 
-/* Whose copies are as of the last barrier. */
-static uint64_t readers_of(const dome_release_units *u, uint64_t unit)
+/* Whose copies are as of the last barrier, of those that read behind this place; NULL: behind any. */
+static uint64_t readers_of(const dome_release_units *u, uint64_t unit, const uint64_t *place)
 {
     const GArray *readers = dome__release_readers_of(u, unit);
     uint64_t ranks = 0;
-    for (guint k = 0; readers && k < readers->len; k++)
-        if (!g_array_index(readers, reader, k).middle)
-            ranks |= (uint64_t)1 << g_array_index(readers, reader, k).rank;
+    for (guint k = 0; readers && k < readers->len; k++) {
+        const reader *r = &g_array_index(readers, reader, k);
+        if (!r->middle && (!place || r->place == *place))
+            ranks |= (uint64_t)1 << r->rank;
+    }
     return ranks;
 }
 
-/* Returns the bytes of the entry; 0: it does not fit. */
-static size_t put_unit(dome_release_units *u, uint64_t unit, uint64_t readers, uint8_t *to, size_t room)
+typedef struct putting {
+    GByteArray *to;
+    size_t few, most;      /* bytes */
+    const uint64_t *place; /* NULL: not known */
+} putting;
+
+static void put_entry(GByteArray *to, uint32_t region, uint64_t unit, uint64_t receivers, const void *records, size_t bytes)
 {
+    uint8_t head[ENTRY];
+    dome__put_u32(head, region);
+    dome__put_u32(head + 4, (uint32_t)bytes);
+    dome__put_u64(head + 8, unit);
+    dome__put_u64(head + 16, receivers);
+    g_byte_array_append(to, head, ENTRY);
+    g_byte_array_append(to, records, (guint)bytes);
+}
+
+/* Whether it is sent. */
+static bool put_unit(dome_release_units *u, uint64_t unit, const putting *p)
+{
+    const bool home = is_home(u, unit), known = u->state[unit] & (home ? KEPT : DIRTY);
+    const uint64_t readers = home ? readers_of(u, unit, NULL) : UINT64_MAX;
+    if (!known || !readers || (!home && u->state[unit] & TOLD) || p->to->len + ENTRY > p->most)
+        return false;
     size_t bytes;
     dome_delta *delta = dome__delta_new(u->setup.atom);
     dome__delta_find(delta, unit * u->setup.unit, place_of(u, unit), old_of(u, unit), u->setup.unit, 0);
     const void *records = dome__delta_records(delta, &bytes);
-    const bool fits = ENTRY + bytes <= room;
-    if (fits) {
-        dome__put_u32(to, u->number);
-        dome__put_u32(to + 4, (uint32_t)bytes);
-        dome__put_u64(to + 8, unit);
-        dome__put_u64(to + 16, readers);
-        memcpy(to + ENTRY, records, bytes);
-    }
+    const bool few = !home || (ENTRY + bytes <= p->few / 4 && p->to->len + ENTRY + bytes <= p->few);
+    const uint64_t receivers = few ? readers : p->place ? readers_of(u, unit, p->place) : 0;
+    const bool fits = receivers && p->to->len + ENTRY + bytes <= p->most;
+    if (fits)
+        put_entry(p->to, u->number | (few ? 0 : ASKED), unit, receivers, records, bytes);
     dome__delta_free(delta);
-    return fits ? ENTRY + bytes : 0;
+    return fits;
 }
 
-size_t dome__release_put_early(dome_release *release, uint8_t *to, size_t most)
+void dome__release_put_early(dome_release *release, GByteArray *to, size_t few, const uint64_t *place)
 {
     dome_release *r = release;
-    size_t used = 0;
+    const bool two = r->env->size == 2;
+    const putting p = {to, few, two ? MOST_OF_TWO : few, place};
     unsigned looks = 0;
     g_array_set_size(r->early, 0);
     for (guint n = 0; n < r->regions->len && r->env->size <= MOST_RANKS; n++) {
         dome_release_units *u = r->regions->pdata[n];
-        for (guint k = 0; u && u->writers && k < u->written->len && looks < MOST_LOOKS; k++) {
+        for (guint k = 0; u && u->writers && k < u->written->len && (two || looks < MOST_LOOKS); k++, looks++) {
             const uint64_t unit = g_array_index(u->written, uint64_t, k), key = key_of(u, unit);
-            const uint64_t readers = u->state[unit] & KEPT && is_home(u, unit) ? readers_of(u, unit) : 0;
-            if (!readers)
-                continue;
-            looks++;
-            const size_t bytes = put_unit(u, unit, readers, to + used, most - used);
-            used += bytes;
-            if (bytes == 0)
+            if (!put_unit(u, unit, &p))
                 continue;
             u->state[unit] |= SENT;
             g_array_append_val(r->early, key);
         }
     }
-    return used;
 }
 
-void dome__release_settle_early(dome_release *release, dome_release_alone *alone, const void *notices)
+/* ---- what has come ---- */
+
+typedef struct entry {
+    dome_release_units *units;
+    uint64_t unit, receivers;
+    const uint8_t *records;
+    uint32_t bytes;
+    bool asked, old;
+} entry;
+
+/* The entries of a unit. */
+typedef struct found {
+    unsigned entries, for_here; /* for_here: those of others that count this task among their receivers */
+    bool own, whole;            /* whole: all who have written the unit have sent one */
+} found;
+
+/* The next entry; false: there is none, or it makes no sense. */
+static bool next_entry(const dome_release *r, const uint8_t **at, const uint8_t *end, entry *e)
 {
-    for (guint k = release->early->len; k-- > 0;) {
-        const uint64_t key = g_array_index(release->early, uint64_t, k);
-        uint64_t unit;
-        dome_release_units *u = units_of(release, key, &unit);
-        if (alone(notices, key, release->env->rank))
-            continue;
-        u->state[unit] &= (uint16_t)~SENT;
-        dome__release_allow(u, unit, 1, DOME_ACCESS_READ);
-        g_array_remove_index_fast(release->early, k);
+    if (end - *at < ENTRY)
+        return false;
+    const uint32_t region = dome__get_u32(*at) & ~(ASKED | OLD);
+    *e = (entry){.asked = dome__get_u32(*at) & ASKED,
+                 .old = dome__get_u32(*at) & OLD,
+                 .bytes = dome__get_u32(*at + 4),
+                 .unit = dome__get_u64(*at + 8),
+                 .receivers = dome__get_u64(*at + 16),
+                 .records = *at + ENTRY};
+    e->units = region < r->regions->len ? r->regions->pdata[region] : NULL;
+    if (e->bytes > (size_t)(end - *at) - ENTRY || !e->units || e->unit >= e->units->setup.units)
+        return false;
+    *at += ENTRY + e->bytes;
+    return true;
+}
+
+typedef void on_entry(dome_release *r, const entry *e, int from, found *f);
+
+static void each_entry(dome_release *r, const dome_release_entries *entries, GHashTable *units, on_entry *call)
+{
+    for (int rank = 0; rank < r->env->size; rank++) {
+        const uint8_t *at = entries->of[rank], *end = at + entries->bytes[rank];
+        entry e;
+        while (next_entry(r, &at, end, &e)) {
+            const gint64 key = (gint64)key_of(e.units, e.unit);
+            found *f = g_hash_table_lookup(units, &key);
+            if (!f) {
+                f = g_new0(found, 1);
+                g_hash_table_insert(units, g_memdup2(&key, sizeof key), f);
+            }
+            call(r, &e, rank, f);
+        }
     }
 }
 
-/* ---- at a reader ---- */
-
-static void take_unit(const dome_release *r, dome_release_units *u, uint64_t unit, const void *records, size_t bytes)
+static void count_entry(dome_release *r, const entry *e, int from, found *f)
 {
+    f->entries++;
+    f->own |= from == r->env->rank;
+    f->for_here += from != r->env->rank && e->receivers >> r->env->rank & 1;
+}
+
+/* twin: NULL, or what changes in the same way. */
+static void apply(const entry *e, void *twin)
+{
+    dome_release_units *u = e->units;
     dome_delta *delta = dome__delta_new(u->setup.atom);
-    (void)r;
-    if (dome__delta_set_records(delta, records, bytes, u->setup.unit * u->setup.units)) {
-        dome__delta_apply(delta, place_of(u, 0), u->setup.unit * u->setup.units, NULL);
-        u->figures->bytes += bytes;
-        u->state[unit] |= EARLY;
+    if (dome__delta_set_records(delta, e->records, e->bytes, u->setup.unit * u->setup.units)) {
+        dome__delta_apply(delta, place_of(u, 0), u->setup.unit * u->setup.units, twin);
+        u->figures->bytes += e->bytes;
     }
     dome__delta_free(delta);
 }
 
-void dome__release_take_early(dome_release *release, int from, const uint8_t *entries, size_t bytes, dome_release_alone *alone,
-                              const void *notices)
+/* The home needs all of it; another copy is of use if nothing is missing. */
+static void take_entry(dome_release *r, const entry *e, int from, found *f)
 {
-    for (const uint8_t *at = entries, *end = entries + bytes; at + ENTRY <= end;) {
-        const uint64_t records = dome__get_u32(at + 4), unit = dome__get_u64(at + 8), readers = dome__get_u64(at + 16);
-        const uint32_t n = dome__get_u32(at);
-        dome_release_units *u = n < release->regions->len ? release->regions->pdata[n] : NULL;
-        if (records > (size_t)(end - at) - ENTRY)
-            return;
-        if (u && unit < u->setup.units && readers >> release->env->rank & 1 && u->state[unit] & VALID && !is_home(u, unit) &&
-            alone(notices, key_of(u, unit), from))
-            take_unit(release, u, unit, at + ENTRY, records);
-        at += ENTRY + records;
+    dome_release_units *u = e->units;
+    const bool has = r->told && r->told->overtaken;
+    if (from == r->env->rank)
+        return;
+    if (is_home(u, e->unit)) {
+        dome__release_keep(u, e->unit);
+        if (!has)
+            apply(e, NULL);
+        u->changed[e->unit] = r->epoch + 1;
+        u->state[e->unit] |= f->whole ? SENT : 0; /* its readers have it, too */
+        return;
     }
+    const bool all = f->whole && f->for_here == f->entries - f->own;
+    if (all && u->state[e->unit] & VALID && !has)
+        apply(e, NULL);
+    if (all && e->asked && !(u->state[e->unit] & WRITTEN))
+        dome__release_note_push(u, e->unit, from);
+    else if (all && u->state[e->unit] & VALID)
+        u->state[e->unit] |= EARLY;
+}
+
+/* What others have sent in another way, too, goes to the readers as if it had not been sent. */
+static void settle(dome_release *r, GHashTable *units)
+{
+    for (guint k = r->early->len; k-- > 0;) {
+        const gint64 key = (gint64)g_array_index(r->early, uint64_t, k);
+        const found *f = g_hash_table_lookup(units, &key);
+        uint64_t unit;
+        dome_release_units *u = units_of(r, (uint64_t)key, &unit);
+        if (f && f->whole)
+            continue;
+        u->state[unit] &= (uint16_t)~SENT;
+        if (is_valid(u, unit))
+            dome__release_allow(u, unit, 1, DOME_ACCESS_READ);
+        g_array_remove_index_fast(r->early, k);
+    }
+}
+
+void dome__release_take_early(dome_release *release, const dome_release_entries *entries)
+{
+    GHashTable *units = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+    GHashTableIter at;
+    gpointer key, value;
+    each_entry(release, entries, units, count_entry);
+    g_hash_table_iter_init(&at, units);
+    while (g_hash_table_iter_next(&at, &key, &value)) {
+        found *f = value;
+        f->whole = f->entries == entries->writers(entries->notices, (uint64_t) * (const gint64 *)key);
+    }
+    each_entry(release, entries, units, take_entry);
+    settle(release, units);
+    g_hash_table_unref(units);
+}
+
+/* ---- at locks, between two tasks ---- */
+
+/* What is told: whether the card of the next barrier is made (1 byte), entries. Of a unit that this task is writing both have the
+ * same before, in `old`, and the program may write on meanwhile. */
+
+dome_release_told *dome__release_told_new(void)
+{
+    dome_release_told *t = g_new0(dome_release_told, 1);
+    t->waiting = g_byte_array_new();
+    dome__condition_init(&t->news);
+    return t;
+}
+
+void dome__release_told_free(dome_release_told *told)
+{
+    if (!told)
+        return;
+    g_byte_array_unref(told->waiting);
+    pthread_cond_destroy(&told->news);
+    g_free(told);
+}
+
+bool dome__release_is_told(const dome_release_units *units, uint64_t unit)
+{
+    const uint16_t both = DIRTY | KEPT;
+    return units->setup.release->told && units->writers && is_home(units, unit) && (units->state[unit] & both) == both;
+}
+
+static bool has_before(const dome_release_units *u, uint64_t unit)
+{
+    return !is_home(u, unit) || u->state[unit] & KEPT;
+}
+
+bool dome__release_has_changed(dome_release *release)
+{
+    bool changed = false;
+    pthread_mutex_lock(&release->lock);
+    for (guint n = 0; n < release->regions->len && !changed; n++) {
+        const dome_release_units *u = release->regions->pdata[n];
+        for (guint k = 0; u && k < u->dirty->len && !changed; k++) {
+            const uint64_t unit = g_array_index(u->dirty, uint64_t, k);
+            changed = !has_before(u, unit) || memcmp(place_of(u, unit), old_of(u, unit), u->setup.unit) != 0;
+        }
+    }
+    pthread_mutex_unlock(&release->lock);
+    return changed;
+}
+
+static void tell_unit(dome_release_units *u, uint64_t unit, GByteArray *told)
+{
+    if (!has_before(u, unit)) {
+        put_entry(told, u->number | OLD, unit, UINT64_MAX, "", 0);
+        return;
+    }
+    size_t bytes;
+    dome_delta *delta = dome__delta_new(u->setup.atom);
+    dome__delta_find(delta, unit * u->setup.unit, place_of(u, unit), old_of(u, unit), u->setup.unit, DOME_DELTA_TAKE);
+    const void *records = dome__delta_records(delta, &bytes);
+    if (bytes > 0)
+        put_entry(told, u->number, unit, UINT64_MAX, records, bytes);
+    dome__delta_free(delta);
+}
+
+void dome__release_tell_other(dome_release *release, GByteArray *told)
+{
+    dome_release *r = release;
+    pthread_mutex_lock(&r->lock);
+    const uint8_t in_barrier = r->told->in_barrier;
+    g_byte_array_append(told, &in_barrier, 1);
+    for (guint n = 0; n < r->regions->len; n++) {
+        dome_release_units *u = r->regions->pdata[n];
+        for (guint k = 0; u && u->writers && k < u->dirty->len; k++)
+            tell_unit(u, g_array_index(u->dirty, uint64_t, k), told);
+    }
+    for (guint k = 0; k < r->published->len; k++) {
+        uint64_t unit;
+        const dome_release_units *u = units_of(r, g_array_index(r->published, uint64_t, k), &unit);
+        if (u && is_home(u, unit))
+            put_entry(told, u->number | OLD, unit, UINT64_MAX, "", 0);
+    }
+    g_array_set_size(r->published, 0);
+    r->told->sent++;
+    pthread_mutex_unlock(&r->lock);
+}
+
+uint64_t dome__release_unsent(dome_release *release)
+{
+    uint64_t bytes = 0;
+    pthread_mutex_lock(&release->lock);
+    for (guint n = 0; n < release->regions->len; n++) {
+        const dome_release_units *u = release->regions->pdata[n];
+        bytes += u ? u->dirty->len * (u->setup.unit + ENTRY) : 0;
+    }
+    pthread_mutex_unlock(&release->lock);
+    return bytes;
+}
+
+void dome__release_send(dome_release *release)
+{
+    for (guint n = 0; n < release->regions->len; n++)
+        if (release->regions->pdata[n])
+            dome__release_publish(release->regions->pdata[n], CHANGE);
+}
+
+void dome__release_hear(dome_release *release, const void *told, size_t bytes)
+{
+    dome_release_told *t = release->told;
+    pthread_mutex_lock(&release->lock);
+    if (bytes > 0) {
+        t->overtaken |= *(const uint8_t *)told;
+        g_byte_array_append(t->waiting, (const uint8_t *)told + 1, (guint)bytes - 1);
+    }
+    t->heard++;
+    pthread_cond_signal(&t->news);
+    pthread_mutex_unlock(&release->lock);
+}
+
+/* The lock is held. */
+static void take_told(const entry *e)
+{
+    dome_release_units *u = e->units;
+    if (!is_valid(u, e->unit))
+        return;
+    const bool home = is_home(u, e->unit);
+    apply(e, u->state[e->unit] & (home ? KEPT : DIRTY) ? u->old : NULL);
+    if (home)
+        u->changed[e->unit] = u->setup.release->epoch + 1;
+}
+
+/* All entries but those of units that are old, which stay. */
+void dome__release_listen_now(dome_release *release)
+{
+    GByteArray *heard = release->told ? release->told->waiting : NULL;
+    if (!heard || heard->len == 0)
+        return;
+    GByteArray *stay = g_byte_array_new();
+    const uint8_t *at = heard->data, *end = at + heard->len;
+    entry e;
+    while (next_entry(release, &at, end, &e)) {
+        if (e.old)
+            put_entry(stay, e.units->number | OLD, e.unit, e.receivers, "", 0);
+        else
+            take_told(&e);
+    }
+    release->told->waiting = stay;
+    g_byte_array_unref(heard);
+}
+
+/* A copy that this task is writing is sent to its home before it is dropped. */
+void dome__release_listen(dome_release *release)
+{
+    dome_release *r = release;
+    pthread_mutex_lock(&r->lock);
+    dome__release_listen_now(r);
+    GByteArray *old = r->told->waiting;
+    if (old->len > 0)
+        r->told->waiting = g_byte_array_new();
+    pthread_mutex_unlock(&r->lock);
+    if (old->len == 0)
+        return;
+    const uint8_t *at = old->data, *end = at + old->len;
+    entry e;
+    while (next_entry(r, &at, end, &e)) {
+        const uint64_t key = key_of(e.units, e.unit);
+        dome__release_forget(r, &key, 1);
+    }
+    g_byte_array_unref(old);
+}
+
+bool dome__release_hear_all(dome_release *release, uint64_t sent)
+{
+    enum { LOOKS = 60, LOOK = 1000000000 };
+    dome_release_told *t = release->told;
+    pthread_mutex_lock(&release->lock);
+    for (int k = 0; k < LOOKS && t->heard < sent; k++) {
+        const struct timespec until = dome__in_ns(LOOK);
+        pthread_cond_clockwait(&t->news, &release->lock, CLOCK_MONOTONIC, &until);
+    }
+    const bool all = t->heard >= sent;
+    pthread_mutex_unlock(&release->lock);
+    dome__release_listen(release);
+    return all;
 }

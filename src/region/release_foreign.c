@@ -55,10 +55,19 @@ void dome__release_reply(const dome_release_units *units, uint64_t first, uint32
 {
     const uint32_t each = (uint32_t)dome__release_packed_bytes(units, rank);
     const bool foreign = dome__release_is_foreign(units, rank);
-    char *packed = foreign ? g_malloc((gsize)each * count) : NULL;
-    for (uint32_t k = 0; foreign && k < count; k++)
-        pack(units, packed + (size_t)each * k, place_of(units, first + k));
-    dome__peer_reply(units->setup.release->peer, rank, id, foreign ? packed : place_of(units, first), each * count);
+    bool told = false;
+    for (uint32_t k = 0; k < count; k++)
+        told |= dome__release_is_told(units, first + k);
+    char *packed = foreign || told ? g_malloc((gsize)each * count) : NULL;
+    for (uint32_t k = 0; packed && k < count; k++) {
+        const char *from =
+            dome__release_is_told(units, first + k) ? units->old + (first + k) * units->setup.unit : place_of(units, first + k);
+        if (foreign)
+            pack(units, packed + (size_t)each * k, from);
+        else
+            memcpy(packed + (size_t)each * k, from, each);
+    }
+    dome__peer_reply(units->setup.release->peer, rank, id, packed ? packed : place_of(units, first), each * count);
     g_free(packed);
 }
 

@@ -20,8 +20,9 @@ enum {
     SHARED = 64,    /* at the home: another task may have a copy; if not, nobody need know that the unit is written */
     OTHERS = 128,   /* at the home: others have written it before this barrier */
     KEPT = 1024,    /* at the home: `old` has the unit as of the last barrier */
-    SENT = 2048,    /* at the home: what this task has changed went with the card (release_early.c) */
-    EARLY = 4096,   /* it has come that way in this barrier */
+    SENT = 2048,    /* what this task has changed went with the exchange of this barrier (release_early.c) */
+    EARLY = 4096,   /* all that others have changed has come that way in this barrier */
+    TOLD = 8192,    /* not at the home: a part of what was changed since the last barrier was published at a lock */
     PINNED = 512,   /* can be read at any time, by whoever */
     IMPLIED = 256   /* at the home: written before another task had a copy, if at all, so all copies have that */
 };
@@ -50,6 +51,7 @@ struct dome_release {
     GArray *published;    /* uint64_t: keys of units that this task has sent, or has as their home, since dome__release_tell */
     GArray *waiting;      /* waiting_fetch */
     GArray *deltas;       /* waiting_delta */
+    struct dome_release_told *told; /* between two tasks (release_early.c) */
 };
 
 /* A unit of this home that may be written without a fault, and how often it was not (release_early.c). */
@@ -169,21 +171,52 @@ void dome__release_find_image(const dome_release_units *units, dome_delta *delta
 /* What such a task has sent, as a delta of this task's memory; NULL: the records are damaged. */
 dome_delta *dome__release_translate(const dome_release_units *units, const void *records, size_t bytes);
 
-/* ---- with the first exchange of a barrier (release_early.c); the lock is held ---- */
+/* ---- with the exchange of a barrier (release_early.c); the lock is held ---- */
 
-/* Whether no other task than this one has written a unit since the last barrier. */
-typedef bool dome_release_alone(const void *notices, uint64_t key, int writer);
+/* How many tasks have written a unit since the last barrier. */
+typedef unsigned dome_release_writers(const void *notices, uint64_t key);
+
+/* What all tasks have sent that way. */
+typedef struct dome_release_entries {
+    dome_release_writers *writers;
+    const void *notices;
+    const uint8_t **of; /* by rank */
+    const uint64_t *bytes;
+} dome_release_entries;
 
 /* Before a barrier, or a lock (cools: no unit stays hot): hot units that did not change were not written. */
 void dome__release_compare_hot(dome_release *release, bool cools);
 
-/* Entries of units that have changed; returns their bytes. */
-size_t dome__release_put_early(dome_release *release, uint8_t *to, size_t most);
+/* Appends entries of units that have changed. few: bytes that go to all without a need to ask; place: NULL: not known yet. */
+void dome__release_put_early(dome_release *release, GByteArray *to, size_t few, const uint64_t *place);
 
-/* When all notices are there: takes back what others have written, too; and applies another task's entries. */
-void dome__release_settle_early(dome_release *release, dome_release_alone *alone, const void *notices);
-void dome__release_take_early(dome_release *release, int from, const uint8_t *entries, size_t bytes, dome_release_alone *alone,
-                              const void *notices);
+/* When all notices are there: applies others' entries. */
+void dome__release_take_early(dome_release *release, const dome_release_entries *entries);
+
+/* Between two tasks: what they tell each other at locks. sent, heard: so often. in_barrier: told after this task's card was made.
+ */
+typedef struct dome_release_told {
+    uint64_t sent, heard;
+    GByteArray *waiting; /* heard, and not yet taken in */
+    pthread_cond_t news;
+    bool in_barrier, overtaken; /* this task's card is made; what the other one's card will say has been told since */
+} dome_release_told;
+
+dome_release_told *dome__release_told_new(void);
+void dome__release_told_free(dome_release_told *told);
+
+/* The other task has told so often before its card was made: waits until it is there, and takes it in. The lock is not held.
+ * False: it does not come. */
+bool dome__release_hear_all(dome_release *release, uint64_t sent);
+
+/* Whether the other task has the unit as `old` has it, and only what differs from that is told. */
+bool dome__release_is_told(const dome_release_units *units, uint64_t unit);
+
+/* What came with a request is taken in at once; the lock is held. */
+void dome__release_listen_now(dome_release *release);
+
+/* A push of this unit has come. */
+void dome__release_note_push(dome_release_units *units, uint64_t unit, int home);
 
 /* At the end of a barrier: hot units may be written on. */
 void dome__release_keep_hot(dome_release *release);
@@ -195,6 +228,9 @@ GArray *dome__release_readers_of(const dome_release_units *units, uint64_t unit)
 
 /* Adds what a message asks for (from its first value on) to this home's units, and replies; the lock is held. */
 void dome__release_add_here(dome_release_units *units, const void *message, size_t bytes, int from, uint64_t id);
+
+/* What units were before need not be kept. */
+void dome__release_free_old(const dome_release_units *units, uint64_t first, uint64_t count);
 
 /* Takes the right to read from units, but for those that are pinned; the lock is held. */
 void dome__release_close(const dome_release_units *units, uint64_t first, uint64_t count);

@@ -450,6 +450,13 @@ static void *table_of(uint64_t count, uint64_t each, const char **why)
     return NULL;
 }
 
+void dome__release_free_old(const dome_release_units *units, uint64_t first, uint64_t count)
+{
+    char *at = units->old + first * units->setup.unit;
+    if (madvise(at, count * units->setup.unit, MADV_DONTNEED) < 0)
+        return; /* memory alone is lost */
+}
+
 static void make_tables(dome_release_units *u, const char **why)
 {
     const dome_release_setup *s = &u->setup;

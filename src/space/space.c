@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/mman.h>
 
 /* Of the handler that fetches units. */
@@ -144,6 +145,7 @@ dome_status dome__space_add(dome_space *space, const dome_space_range *ranges, u
 
 int dome__space_meet(dome_space *space, uint64_t place, bool moves)
 {
+    dome__token_meeting(space->token);
     const int status = dome__release_meet_at(space->release, place, moves);
     dome__token_met(space->token);
     return status;
@@ -151,6 +153,7 @@ int dome__space_meet(dome_space *space, uint64_t place, bool moves)
 
 int dome__space_meet_by(dome_space *space, dome_release_word *word)
 {
+    dome__token_meeting(space->token);
     const int status = dome__release_meet_by(space->release, word);
     dome__token_met(space->token);
     return status;
@@ -161,9 +164,22 @@ int dome__space_enter(dome_space *space)
     return dome__token_enter(space->token);
 }
 
+void dome__space_leave_for(dome_space *space, const dome_space_telling *telling)
+{
+    dome__token_leave(space->token, telling);
+}
+
 void dome__space_leave(dome_space *space, bool tell)
 {
-    dome__token_leave(space->token, tell);
+    uint8_t *all = g_malloc((gsize)space->env->size);
+    memset(all, 1, (size_t)space->env->size);
+    dome__space_leave_for(space, &(dome_space_telling){tell ? all : NULL, false, -1});
+    g_free(all);
+}
+
+uint64_t dome__space_written(dome_space *space)
+{
+    return dome__token_written(space->token);
 }
 
 uint64_t dome__space_told(dome_space *space)

@@ -65,6 +65,17 @@ bool dome__space_has(const dome_space *space, const void *address);
 int dome__space_enter(dome_space *space);
 void dome__space_leave(dome_space *space, bool tell);
 
+/* The same, which says whose await returns. */
+typedef struct dome_space_telling {
+    const uint8_t *whom; /* by rank: not 0; read between enter and leave. NULL: nobody */
+    bool if_written;     /* only if this task has written anything */
+    int next;            /* who is told in any case, as it is about to enter; -1: nobody */
+} dome_space_telling;
+void dome__space_leave_for(dome_space *space, const dome_space_telling *telling);
+
+/* A number that grows as this task writes; it is compared with what it was. */
+uint64_t dome__space_written(dome_space *space);
+
 /* How often other tasks have told so far; await returns when one has told since `seen`, or after a second. */
 uint64_t dome__space_told(dome_space *space);
 int dome__space_await(dome_space *space, uint64_t seen);

@@ -6,12 +6,16 @@
  *     task 1 -> task 2     TOKEN            at once, or when task 1 leaves; with the units that task 2 must fetch again
  *
  * The units are numbered in the order of the sections in which they were written; a task says up to which number it knows them.
+ *
+ * Between two tasks nothing is published before the token goes. What its sender has changed goes with it, and the other task
+ * takes it in when it enters, all at once. The sender gives it unasked to a task that it has something to tell.
  */
 #ifndef DOME_SRC_SPACE_TOKEN_H
 #define DOME_SRC_SPACE_TOKEN_H
 
 #include "core/environment.h"
 #include "region/release.h"
+#include "space/space.h"
 
 typedef struct dome_token dome_token;
 
@@ -21,15 +25,21 @@ dome_token *dome__token_new(dome_env *env, dome_release *release);
 /* After the channel has been stopped. NULL is allowed. */
 void dome__token_free(dome_token *token);
 
-/* Not nested. Enter returns the status of messages that were served meanwhile; the lock is this task's then, too. tell: tasks
- * that are in await look again. */
+/* Not nested. Enter returns the status of messages that were served meanwhile; the lock is this task's then, too. */
 int dome__token_enter(dome_token *token);
-void dome__token_leave(dome_token *token, bool tell);
+void dome__token_leave(dome_token *token, const dome_space_telling *telling);
+
+/* This task is about to meet the others. */
+void dome__token_meeting(dome_token *token);
 
 /* All tasks have met (dome__release_meet_by) and have what others have written. */
 void dome__token_met(dome_token *token);
 
-/* How often others have told so far; await returns when they have told since `seen`, or after a second. */
+/* A number that grows as this task writes. */
+uint64_t dome__token_written(dome_token *token);
+
+/* How often others have told so far, or something new has come with the token; await returns when they have told since `seen`, or
+ * after a second. */
 uint64_t dome__token_told(dome_token *token);
 int dome__token_await(dome_token *token, uint64_t seen);
 

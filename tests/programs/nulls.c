@@ -813,6 +813,9 @@ static void arrays(dvec *x, dvec *index)
     REFUSES(dvec_histogram_edges, NULL, 1, edges, counts);
     REFUSES(dvec_histogram_edges, x, 1, NULL, counts);
     REFUSES(dvec_histogram_edges, x, 1, edges, NULL);
+    REFUSES(dvec_nearest, NULL, x, x);
+    REFUSES(dvec_nearest, index, NULL, x);
+    REFUSES(dvec_nearest, index, x, NULL);
     REFUSES(dvec_matmul, NULL, x, x);
     REFUSES(dvec_matmul, place, NULL, x);
     REFUSES(dvec_matmul, place, x, NULL);

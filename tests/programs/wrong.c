@@ -441,6 +441,7 @@ static void arrays(void)
     WRONG(dvec_count_by, x, 1, counts);
     WRONG(dvec_histogram, x, 1, 1, 0, counts);
     WRONG(dvec_histogram_edges, x, 1, falling, counts);
+    WRONG(dvec_nearest, x, wide, other);
     WRONG(dvec_matmul, x, wide, other);
     WRONG(dvec_transpose_matmul, x, other, result);
 }

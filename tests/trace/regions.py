@@ -57,6 +57,8 @@ def neighbours():
             units, megabytes, _, writes, waited = line_of(what, errors)
             check(what, units >= TURNS / 2 and writes >= TURNS / 2 and waited > 0, errors)
             check(what, abs(megabytes - units * 4096e-6) < 1e-3 or os.sysconf("SC_PAGESIZE") != 4096, errors)
+            sent = re.search(r"^service channel \(.*\): (\d+) messages, ([0-9.]+) MB in all", errors, re.M)
+            check(what, sent and int(sent.group(1)) >= units and float(sent.group(2)) >= megabytes, errors)
 
 
 def not_falsely():

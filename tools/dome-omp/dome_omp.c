@@ -1,4 +1,4 @@
-/* dome-omp's command line. gcc does all; what is added to its command makes the program one of Dome. */
+/* dome-omp's command line. The compiler does all; what is added to its command makes the program one of Dome. */
 #include "dome_omp.h"
 
 #include <dome/version.h>
@@ -16,7 +16,7 @@ static const char usage[] =
     "    dome-omp -O3 prog.c -o prog\n"
     "    OMP_NUM_THREADS=16 dome run -n 4 ./prog\n"
     "\n"
-    "  --cc=COMPILER   a GNU compiler; default: " DOME_OMP_COMPILER "\n"
+    "  --cc=COMPILER   a GNU compiler or clang; default: " DOME_OMP_COMPILER "\n"
     "  --show          print the compiler's command, and stop\n"
     "  --help, --version\n"
     "Everything else is the compiler's: -c, -o, -O2, -g, -I, -D, -l, ...\n";
@@ -25,12 +25,10 @@ typedef struct job {
     char *compiler;
     GPtrArray *words; /* char *: the compiler's arguments */
     bool show, links, inputs, cplusplus, fortran, wrong;
+    const char *fortran_source; /* one of them */
 } job;
 
-/* Where the parts are: build tree or installation. */
-typedef struct places {
-    char *self, *include, *library, *specs, *loader;
-} places;
+typedef enum kind_of_compiler { GNU, CLANG } kind_of_compiler;
 
 static int is_one_of(const char *word, const char *const *list)
 {
@@ -92,8 +90,10 @@ static void take_input(job *j, const char *file)
         look_into(j, file);
     else if (is_one_of(suffix, cplusplus))
         j->cplusplus = true;
-    else if (is_one_of(suffix, fortran))
+    else if (is_one_of(suffix, fortran)) {
         j->fortran = true;
+        j->fortran_source = file;
+    }
 }
 
 static void take_language(job *j, const char *language)
@@ -183,10 +183,10 @@ static bool read_arguments(job *j, int argc, char **argv)
     return j->words->len > 0 && !j->wrong;
 }
 
-/* clang calls other functions than gcc does, and has no -wrapper. */
-static bool is_gnu(char **compiler)
+static bool find_compiler(char **compiler, kind_of_compiler *kind)
 {
     char *command[] = {compiler[0], "--version", NULL}, *text = NULL;
+    *kind = GNU;
     if (strcmp(compiler[0], DOME_OMP_COMPILER) == 0)
         return true;
     GError *error = NULL;
@@ -195,13 +195,17 @@ static bool is_gnu(char **compiler)
         g_error_free(error);
         return false;
     }
-    const bool gnu = strstr(text, "Free Software Foundation") != NULL;
-    if (!gnu)
-        fprintf(stderr,
-                "dome-omp: error: %s is not a GNU compiler: it calls functions of OpenMP that libdome-omp does not have\n",
-                compiler[0]);
+    const char *why = NULL;
+    if (strstr(text, "clang version")) {
+        *kind = CLANG;
+        why = clang_refusal(text);
+    } else if (!strstr(text, "Free Software Foundation")) {
+        why = "neither a GNU compiler nor clang";
+    }
+    if (why)
+        fprintf(stderr, "dome-omp: error: %s is %s\n", compiler[0], why);
     g_free(text);
-    return gnu;
+    return !why;
 }
 
 static bool find_places(places *p)
@@ -228,28 +232,44 @@ static bool find_places(places *p)
     return true;
 }
 
-/* libgomp.spec in `specs` names libdome-omp, so that gcc links it in libgomp's place. */
-static GPtrArray *make_command(const job *j, const places *p, char **compiler)
+static void add_linking(GPtrArray *c, const places *p)
 {
-    GPtrArray *c = g_ptr_array_new();
-    for (; *compiler; compiler++)
-        g_ptr_array_add(c, *compiler);
+    g_ptr_array_add(c, "-no-pie");
+    g_ptr_array_add(c, g_strdup_printf("-L%s", p->library));
+    g_ptr_array_add(c, "-Wl,-z,now");
+    g_ptr_array_add(c, g_strdup_printf("-Wl,-rpath,%s", p->library));
+    if (g_file_test(p->loader, G_FILE_TEST_IS_EXECUTABLE))
+        g_ptr_array_add(c, g_strdup_printf("-Wl,--dynamic-linker=%s", p->loader));
+}
+
+/* libgomp.spec in `specs` names libdome-omp, so that gcc links it in libgomp's place. */
+static void add_gnu(GPtrArray *c, const job *j, const places *p)
+{
     g_ptr_array_add(c, "-wrapper");
     g_ptr_array_add(c, g_strdup_printf("%s,--step", p->self));
     g_ptr_array_add(c, "-fopenmp");
     g_ptr_array_add(c, "-fno-inline-atomics");
     g_ptr_array_add(c, "-fno-pie");
-    if (j->links) {
-        g_ptr_array_add(c, "-no-pie");
+    if (j->links)
         g_ptr_array_add(c, g_strdup_printf("-B%s/", p->specs));
-        g_ptr_array_add(c, g_strdup_printf("-L%s", p->library));
-        g_ptr_array_add(c, "-Wl,-z,now");
-        g_ptr_array_add(c, g_strdup_printf("-Wl,-rpath,%s", p->library));
-        if (g_file_test(p->loader, G_FILE_TEST_IS_EXECUTABLE))
-            g_ptr_array_add(c, g_strdup_printf("-Wl,--dynamic-linker=%s", p->loader));
-    }
+}
+
+static GPtrArray *make_command(const job *j, const places *p, char **compiler, kind_of_compiler kind)
+{
+    GPtrArray *c = g_ptr_array_new();
+    for (; *compiler; compiler++)
+        g_ptr_array_add(c, *compiler);
+    if (kind == GNU)
+        add_gnu(c, j, p);
+    else
+        clang_add_options(c);
+    if (j->links)
+        add_linking(c, p);
     for (unsigned i = 0; i < j->words->len; i++)
-        g_ptr_array_add(c, g_ptr_array_index(j->words, i));
+        if (kind == GNU || !clang_leaves_out(g_ptr_array_index(j->words, i)))
+            g_ptr_array_add(c, g_ptr_array_index(j->words, i));
+    if (kind == CLANG)
+        clang_add_libraries(c, j->links);
     g_ptr_array_add(c, "-idirafter");
     g_ptr_array_add(c, p->include);
     if (j->links && j->fortran) {
@@ -295,13 +315,20 @@ int main(int argc, char **argv)
         fprintf(stderr, "dome-omp: error: --cc=%s is not a command\n", j.compiler);
         return 2;
     }
-    if (!is_gnu(compiler))
+    kind_of_compiler kind;
+    if (!find_compiler(compiler, &kind))
         return 2;
+    if (kind == CLANG && j.fortran_source) {
+        fprintf(stderr, "dome-omp: error: %s: clang compiles no Fortran\n", j.fortran_source);
+        return 2;
+    }
     j.links = j.links && j.inputs;
-    GPtrArray *command = make_command(&j, &p, compiler);
+    GPtrArray *command = make_command(&j, &p, compiler, kind);
     if (j.show)
         return show(command), 0;
     g_ptr_array_add(command, NULL);
+    if (kind == CLANG && j.links)
+        return step_link((char **)command->pdata);
     execvp(command->pdata[0], (char **)command->pdata);
     fprintf(stderr, "dome-omp: error: %s cannot be run: %s\n", (char *)command->pdata[0], g_strerror(errno));
     return 1;

@@ -3,12 +3,30 @@
  *     dome-omp -O3 a.c b.f90 -o prog
  *     gcc -fopenmp ... -wrapper dome-omp,--step -O3 a.c b.f90 -o prog ...     by dome_omp.c
  *     dome-omp --step cc1 ... a.c ... -o x.s                                  gcc runs each of its programs so: steps.c
- *     dome-omp --step collect2 ... -o prog                                    and then what was linked is looked at: linked.c */
+ *     dome-omp --step collect2 ... -o prog                                    and then what was linked is looked at: linked.c
+ *
+ *     dome-omp --cc=clang -O3 a.c -o prog
+ *     clang -Xclang -fopenmp ... a.c -o prog ...                              by clang.c; then linked.c */
 #ifndef DOME_OMP_H
 #define DOME_OMP_H
 
 #include <glib.h>
 #include <stdbool.h>
+
+/* Where the parts are: build tree or installation. */
+typedef struct places {
+    char *self, *include, *library, *specs, *loader;
+} places;
+
+/* clang.c: why a compiler of which this is the text of --version is none, "clang 16, ..."; what is added to its command; whether
+ * a word of the user's is not given to it. */
+const char *clang_refusal(const char *version);
+void clang_add_options(GPtrArray *command);
+void clang_add_libraries(GPtrArray *command, bool links);
+bool clang_leaves_out(const char *word);
+
+/* steps.c: a command that links, and then a look at what it has linked. Its exit status. */
+int step_link(char **command);
 
 /* steps.c: one of gcc's programs with its arguments, NULL behind the last. Its exit status. */
 int step_run(char **command);

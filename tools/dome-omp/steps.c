@@ -216,6 +216,18 @@ static int compile_fortran(char **command)
     return status;
 }
 
+int step_link(char **command)
+{
+    const char *program = value_of(command, "-o");
+    const int status = run(command, NULL, NULL);
+    for (char **w = command; *w && !program; w++)
+        if (g_str_has_prefix(*w, "-o") && (*w)[2])
+            program = *w + 2;
+    if (status == 0)
+        linked_look(program ? program : "a.out");
+    return status;
+}
+
 int step_run(char **command)
 {
     char *name = g_path_get_basename(command[0]);
@@ -228,8 +240,5 @@ int step_run(char **command)
         return compile_fortran(command);
     if (strcmp(name, "collect2") != 0)
         return become(command);
-    const int status = run(command, NULL, NULL);
-    if (status == 0)
-        linked_look(value_of(command, "-o") ? value_of(command, "-o") : "a.out");
-    return status;
+    return step_link(command);
 }

@@ -339,6 +339,27 @@ static void test_requests(void)
     }
 }
 
+/* A question is a frame of the one, its reply one of the other. */
+static void test_sent(void)
+{
+    net n;
+    dome_peer_count before[2];
+    begin(&n, 2, NEAR);
+    for (int r = 0; r < n.size; r++)
+        dome__peer_on(n.peer[r], TAG, serve, GINT_TO_POINTER(r));
+    ask_pattern(n.peer[0], 0, 1, 0);
+    for (int r = 0; r < n.size; r++)
+        before[r] = dome__peer_sent(n.peer[r]);
+    ask_pattern(n.peer[0], 0, 1, 1000);
+    ask_pattern(n.peer[0], 0, 1, 30);
+    const dome_peer_count asked = dome__peer_sent(n.peer[0]), answered = dome__peer_sent(n.peer[1]);
+    g_assert_cmpuint(asked.frames - before[0].frames, ==, 2);
+    g_assert_cmpuint(asked.bytes - before[0].bytes, ==, 2 * dome__peer_frame_bytes(8));
+    g_assert_cmpuint(answered.frames - before[1].frames, ==, 2);
+    g_assert_cmpuint(answered.bytes - before[1].bytes, ==, dome__peer_frame_bytes(1000) + dome__peer_frame_bytes(30));
+    end(&n);
+}
+
 static void test_no_handler(void)
 {
     net n;
@@ -967,6 +988,7 @@ int main(int argc, char **argv)
     g_test_add_func("/peer/wrong-cookie", test_wrong_cookie);
     g_test_add_func("/peer/nobody", test_nobody);
     g_test_add_func("/peer/requests", test_requests);
+    g_test_add_func("/peer/sent", test_sent);
     g_test_add_func("/peer/no-handler", test_no_handler);
     g_test_add_func("/peer/later-replies", test_later_replies);
     g_test_add_func("/peer/chains", test_chains);

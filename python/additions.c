@@ -1,0 +1,67 @@
+/* What the module has beside the library's functions: the end of a program of several tasks, which comes after that of the
+ * interpreter, because only then the exit status is known; and a loop that is slow in Python. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static dome_env *ends;
+static pid_t ends_in;
+
+#define EXITS INT_MAX /* the tag of messages of tasks that exit with a status other than 0 */
+
+/* Whether all tasks exit with a status other than 0: each tells the others, and waits for them for half a second. */
+static bool all_exit(dome_env *env)
+{
+    const int size = dome_size(env);
+    unsigned char mine = 1, *theirs = calloc((size_t)size, 1);
+    dome_request **waits = calloc((size_t)size, sizeof *waits);
+    bool all = theirs && waits;
+    for (int r = 0; all && r < size; r++) {
+        dome_request *tells = r == dome_rank(env) ? NULL : dome_isend(env, r, EXITS, DOME_U8, &mine, 1);
+        waits[r] = tells ? dome_irecv(env, r, EXITS, DOME_U8, &theirs[r], 1) : NULL;
+        all = r == dome_rank(env) || (waits[r] && dome_wait(tells, NULL) == DOME_OK);
+    }
+    const struct timespec pause = {.tv_nsec = 5000000};
+    for (int r = 0, turns = 100; all && r < size; r++) {
+        while (waits[r] && !dome_test(waits[r]) && turns-- > 0)
+            nanosleep(&pause, NULL);
+        all = !waits[r] || turns > 0;
+        if (all && waits[r])
+            dome_wait(waits[r], NULL);
+    }
+    free(waits);
+    return all; /* theirs stays: a request that has not ended may still write there */
+}
+
+/* A task that exits with another status while others go on does not finalize: the library then ends all with its status. */
+static void at_exit(int status, void *unused)
+{
+    (void)unused;
+    dome_env *env = ends;
+    ends = NULL;
+    if (!env || getpid() != ends_in || (status && !all_exit(env)))
+        return;
+    const int failed = dome_finalize(env);
+    if (failed)
+        _exit(failed);
+}
+
+/* Lets the program end so; NULL: it has ended in another way. */
+static void finalize_at_exit(dome_env *env)
+{
+    static bool registered;
+    if (env && !registered)
+        registered = on_exit(at_exit, NULL) == 0;
+    ends = registered ? env : NULL;
+    ends_in = getpid();
+}
+
+/* Copies n words of 8 bytes to rows (0), columns (1) or values (2) of triplets. */
+static void fill_triplets(dsparse_triplet *to, int what, uint64_t n, const void *words)
+{
+    char *out = (char *)to + what * 8;
+    for (uint64_t i = 0; i < n; i++)
+        memcpy(out + i * sizeof *to, (const char *)words + i * 8, 8);
+}

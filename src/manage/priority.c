@@ -1,0 +1,299 @@
+#include "manage/priority.h"
+
+#include "manage/host_choice.h"
+
+#include <glib.h>
+
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+/* The most tasks of a program that share a processor. */
+enum { STACK = 16 };
+
+typedef struct decision {
+    const dome_managed *cluster;
+    double now;
+    dome_room room;
+    int *order;                   /* programs: the first first */
+    double *turns;                /* by program */
+    int *counts;                  /* by program: tasks placed; 0: it does not run */
+    const dome_topology **wishes; /* by program: the one that fits; NULL: any hosts */
+    int *tasks;                   /* programs x hosts */
+} decision;
+
+static const dome_managed_program *program(const decision *d, int p)
+{
+    return &d->cluster->programs[p];
+}
+
+static int *row(const decision *d, int p)
+{
+    return d->tasks + (size_t)p * (size_t)d->cluster->host_count;
+}
+
+/* ---- who goes first ---- */
+
+static double turn(const dome_managed_program *p)
+{
+    const double used = p->used <= DOME_PRIORITY_TURN ? 0 : ceil(log2(p->used / DOME_PRIORITY_TURN));
+    return used - floor(p->waited / DOME_PRIORITY_PATIENCE);
+}
+
+static int compare(const void *a, const void *b, void *data)
+{
+    const decision *d = data;
+    const int i = *(const int *)a, k = *(const int *)b;
+    const dome_managed_program *one = program(d, i), *other = program(d, k);
+    if (one->priority != other->priority)
+        return one->priority > other->priority ? -1 : 1;
+    if (d->turns[i] != d->turns[k])
+        return d->turns[i] < d->turns[k] ? -1 : 1;
+    if (one->submitted != other->submitted)
+        return one->submitted < other->submitted ? -1 : 1;
+    return i - k;
+}
+
+static void sort(decision *d)
+{
+    for (int p = 0; p < d->cluster->program_count; p++) {
+        d->order[p] = p;
+        d->turns[p] = turn(program(d, p));
+    }
+    g_qsort_with_data(d->order, d->cluster->program_count, sizeof *d->order, compare, d);
+}
+
+/* ---- places ---- */
+
+static int least_of(const dome_managed_program *it, const dome_topology *wish)
+{
+    return wish ? wish->tasks : MAX(it->least, 1);
+}
+
+static int most_of(const dome_managed_program *it, const dome_topology *wish)
+{
+    return wish ? wish->tasks : MAX(it->most, 1);
+}
+
+/* Takes back the places of a program. */
+static void take_back(decision *d, int p)
+{
+    for (int h = 0; h < d->room.count; h++) {
+        const int placed = row(d, p)[h], present = program(d, p)->tasks[h];
+        d->room.used[h] -= placed;
+        if (program(d, p)->state == DOME_MANAGED_RUNNING)
+            d->room.claimed[h] += MIN(placed, present);
+        row(d, p)[h] = 0;
+    }
+}
+
+/* Processors for the smallest number of tasks: several tasks may share one, so that no program waits for as many as it has tasks,
+ * while others stand idle. */
+static int fewest(const dome_managed_program *it, const dome_topology *wish)
+{
+    return (least_of(it, wish) + STACK - 1) / STACK;
+}
+
+/* The smallest number of tasks, or none. */
+static void place(decision *d, int p)
+{
+    const dome_managed_program *it = program(d, p);
+    const dome_topologies *topologies = it->topologies;
+    const int *present = it->state == DOME_MANAGED_WAITING ? NULL : it->tasks;
+    for (size_t k = 0; k < (topologies ? topologies->count : 1); k++) {
+        const dome_topology *wish = topologies ? &topologies->wishes[k] : NULL;
+        const int wanted = fewest(it, wish);
+        if (dome__host_choice_fill(&d->room, wanted, wish, present, row(d, p)) == wanted) {
+            d->counts[p] = wanted;
+            d->wishes[p] = wish;
+            return;
+        }
+        take_back(d, p);
+    }
+}
+
+/* Places that are left go to programs of the highest priority first, one task each in turn. */
+static bool deal_one(decision *d)
+{
+    int best = -1;
+    for (int k = 0; k < d->cluster->program_count; k++) {
+        const int p = d->order[k];
+        if (!d->counts[p] || d->counts[p] >= most_of(program(d, p), d->wishes[p]))
+            continue;
+        if (best >= 0 && program(d, p)->priority < program(d, best)->priority)
+            break;
+        if (best < 0 || d->counts[p] < d->counts[best])
+            best = p;
+    }
+    if (best < 0)
+        return false;
+    const int *present = program(d, best)->state == DOME_MANAGED_WAITING ? NULL : program(d, best)->tasks;
+    const int placed = dome__host_choice_fill(&d->room, 1, d->wishes[best], present, row(d, best));
+    /* no place for it, so none for another but by its topology: it is left out from now on */
+    d->counts[best] = placed ? d->counts[best] + 1 : INT_MAX;
+    return true;
+}
+
+static void deal(decision *d)
+{
+    while (deal_one(d))
+        ;
+    for (int p = 0; p < d->cluster->program_count; p++)
+        if (d->counts[p]) {
+            d->counts[p] = 0;
+            for (int h = 0; h < d->room.count; h++)
+                d->counts[p] += row(d, p)[h];
+        }
+}
+
+static void claim(decision *d)
+{
+    for (int p = 0; p < d->cluster->program_count; p++)
+        for (int h = 0; h < d->room.count && program(d, p)->state == DOME_MANAGED_RUNNING; h++)
+            d->room.claimed[h] += program(d, p)->tasks[h];
+}
+
+/* What does not run gives its claims up. */
+static void unclaim(decision *d, int p)
+{
+    for (int h = 0; h < d->room.count && program(d, p)->state == DOME_MANAGED_RUNNING; h++)
+        d->room.claimed[h] -= program(d, p)->tasks[h];
+}
+
+/* Returns how many programs run. */
+static int place_all(decision *d)
+{
+    int running = 0;
+    claim(d);
+    for (int k = 0; k < d->cluster->program_count; k++) {
+        const int p = d->order[k];
+        place(d, p);
+        running += d->counts[p] > 0;
+        if (!d->counts[p])
+            unclaim(d, p);
+    }
+    return running;
+}
+
+/* ---- what changes ---- */
+
+/* A program with fewer processors than tasks: further tasks on its hosts, evenly. */
+static void stack(decision *d, int p)
+{
+    int *target = row(d, p);
+    const int least = least_of(program(d, p), d->wishes[p]);
+    int *const processors = g_memdup2(target, (gsize)d->room.count * sizeof *target);
+    while (d->counts[p] && d->counts[p] < least) {
+        int best = -1;
+        for (int h = 0; h < d->room.count; h++)
+            if (processors[h] && (best < 0 || target[h] * processors[best] < target[best] * processors[h]))
+                best = h;
+        target[best]++;
+        d->counts[p]++;
+    }
+    g_free(processors);
+}
+
+static bool equal(const decision *d, const int *a, const int *b)
+{
+    return memcmp(a, b, (size_t)d->room.count * sizeof *a) == 0;
+}
+
+/* A program that has just changed only gives places up. */
+static void rest(decision *d, int p)
+{
+    const dome_managed_program *it = program(d, p);
+    int *target = row(d, p), kept = 0;
+    if (it->state != DOME_MANAGED_RUNNING || !d->counts[p] || d->now - it->changed >= DOME_PRIORITY_REST)
+        return;
+    for (int h = 0; h < d->room.count; h++)
+        kept += MIN(target[h], it->tasks[h]);
+    if (kept < least_of(it, d->wishes[p]))
+        return;
+    for (int h = 0; h < d->room.count; h++)
+        target[h] = MIN(target[h], it->tasks[h]);
+    d->counts[p] = kept;
+}
+
+static void improve(decision *d, int p)
+{
+    const dome_managed_program *it = program(d, p);
+    if (it->state == DOME_MANAGED_RUNNING && d->now - it->changed >= DOME_PRIORITY_SETTLED && equal(d, row(d, p), it->tasks))
+        dome__host_choice_improve(&d->room, d->wishes[p], row(d, p));
+}
+
+static bool must_leave(const decision *d, int p)
+{
+    bool leaves = false;
+    for (int h = 0; h < d->room.count; h++)
+        leaves |= program(d, p)->tasks[h] > 0 && d->cluster->hosts[h].use == DOME_MANAGED_LEFT;
+    return leaves;
+}
+
+static dome_manage_verb verb(const decision *d, int p)
+{
+    const dome_managed_program *it = program(d, p);
+    const bool same = equal(d, row(d, p), it->tasks);
+    if (!d->counts[p])
+        return it->state == DOME_MANAGED_WAITING   ? DOME_MANAGE_NOTHING
+               : must_leave(d, p)                  ? DOME_MANAGE_PARK
+               : it->state == DOME_MANAGED_RUNNING ? DOME_MANAGE_SUSPEND
+                                                   : DOME_MANAGE_NOTHING;
+    switch (it->state) {
+    case DOME_MANAGED_WAITING:
+        return DOME_MANAGE_START;
+    case DOME_MANAGED_SUSPENDED:
+        return same ? DOME_MANAGE_RESUME : DOME_MANAGE_CHANGE;
+    case DOME_MANAGED_RUNNING:
+        break;
+    }
+    return same ? DOME_MANAGE_NOTHING : DOME_MANAGE_CHANGE;
+}
+
+static void clear(decision *d)
+{
+    const size_t hosts = (size_t)d->cluster->host_count, programs = (size_t)d->cluster->program_count;
+    memset(d->room.used, 0, hosts * sizeof *d->room.used);
+    memset(d->room.claimed, 0, hosts * sizeof *d->room.claimed);
+    memset(d->counts, 0, programs * sizeof *d->counts);
+    memset(d->tasks, 0, programs * hosts * sizeof *d->tasks);
+}
+
+void dome__priority_decide(const dome_managed *cluster, double now, dome_manage_verb *verbs, int *tasks)
+{
+    const size_t hosts = (size_t)cluster->host_count, programs = (size_t)cluster->program_count;
+    if (!hosts || !programs)
+        return;
+    decision d = {
+        .cluster = cluster,
+        .now = now,
+        .room = {cluster->hosts, cluster->host_count, g_new0(int, hosts), g_new0(int, hosts), false},
+        .order = g_new(int, programs),
+        .turns = g_new(double, programs),
+        .counts = g_new0(int, programs),
+        .wishes = g_new0(const dome_topology *, programs),
+        .tasks = tasks,
+    };
+    sort(&d);
+    clear(&d);
+    if (!place_all(&d)) {
+        clear(&d);
+        d.room.shared = true;
+        place_all(&d);
+    }
+    deal(&d);
+    for (int p = 0; p < cluster->program_count; p++) {
+        stack(&d, p);
+        rest(&d, p);
+        improve(&d, p);
+        verbs[p] = verb(&d, p);
+        if (!d.counts[p] && verbs[p] != DOME_MANAGE_PARK)
+            memcpy(row(&d, p), program(&d, p)->tasks, hosts * sizeof *tasks);
+    }
+    g_free(d.room.used);
+    g_free(d.room.claimed);
+    g_free(d.order);
+    g_free(d.turns);
+    g_free(d.counts);
+    g_free(d.wishes);
+}
