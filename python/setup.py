@@ -27,7 +27,7 @@ setup(
     version=version(),
     description="NumPy's names for arrays distributed over the tasks of a program, over the library Dome",
     packages=["dome"],
-    package_data={"dome": ["py.typed"]},
+    package_data={"dome": ["py.typed", "*.pyi"]},
     cffi_modules=["build_dome.py:ffi"],
     install_requires=["cffi"],
     python_requires=">=3.9",

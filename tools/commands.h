@@ -24,9 +24,22 @@ int dome__command_ps(int argc, char **argv);
 int dome__command_grow(int argc, char **argv);
 int dome__command_shrink(int argc, char **argv);
 int dome__command_move(int argc, char **argv);
+int dome__command_submit(int argc, char **argv);
+int dome__command_attach(int argc, char **argv);
+int dome__command_suspend(int argc, char **argv);
+int dome__command_resume(int argc, char **argv);
+int dome__command_kill(int argc, char **argv);
+int dome__command_limits(int argc, char **argv);
 int dome__command_hosts(int argc, char **argv);  /* built with PVM only */
 int dome__command_doctor(int argc, char **argv); /* likewise */
 int dome__command_net(int argc, char **argv);    /* likewise */
+
+/* Shows the output of a program that the daemon runs until it ends; its exit status. */
+int dome__attach(const char *word);
+
+/* Gives an order (wire/order.h) to the hub of a program of the user's, prints what has become of it; the exit status. */
+struct dome_order;
+int dome__command_order(const char *command, const char *program, const struct dome_order *order);
 
 /* Parses options. A wrong option ends the program with status 2 and an error message, which begins with the command's `name` and
  * suggests a similar option. */

@@ -94,6 +94,12 @@ static const dome_command commands[] = {
     {"grow", dome__command_grow, "add tasks to a running program"},
     {"shrink", dome__command_shrink, "take tasks away from a running program"},
     {"move", dome__command_move, "move the tasks of a running program from one host to another"},
+    {"suspend", dome__command_suspend, "stop all processes of a running program"},
+    {"resume", dome__command_resume, "let a suspended program run on"},
+    {"submit", dome__command_submit, "give a program to domed, which starts it when there is room"},
+    {"attach", dome__command_attach, "show the output of a submitted program until it ends"},
+    {"kill", dome__command_kill, "end a submitted program"},
+    {"limits", dome__command_limits, "change the tasks and the priority of a submitted program"},
 #ifdef DOME_WITH_PVM
     {"hosts", dome__command_hosts, "list, add and remove hosts of your PVM virtual machine"},
     {"net", dome__command_net, "show how fast the links between hosts are, and which hosts are close"},

@@ -1,4 +1,5 @@
-/* dome grow, dome shrink, dome move: change the tasks of a running program, by an order to its hub (src/wire/order.h). */
+/* dome grow, dome shrink, dome move: change the tasks of a running program, dome suspend and dome resume stop them, by an order
+ * to its hub (src/wire/order.h). */
 #include "commands.h"
 #include "running.h"
 #include "wire/order.h"
@@ -69,6 +70,8 @@ static int give(const char *command, const char *program, const dome_order *orde
     g_free(text);
     if (!answer)
         dome__command_fail(1, "%s: the program has ended", command);
+    if (!answer[0] && !dome__order_changes(order))
+        dome__command_fail(1, "%s: not all tasks have stopped within %g s", command, wait);
     if (!answer[0])
         dome__command_fail(
             1, "%s: the program has come to no loop boundary (dome_checkpoint) within %g s; it changes at the next one", command,
@@ -78,6 +81,11 @@ static int give(const char *command, const char *program, const dome_order *orde
     dome__print("%d: %s\n", pid, answer + strlen("done "));
     g_free(answer);
     return 0;
+}
+
+int dome__command_order(const char *command, const char *program, const dome_order *order)
+{
+    return give(command, program, order, -1);
 }
 
 /* --wait as it was given. */

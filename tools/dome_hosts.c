@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "in_time.h"
 #include "pvm/pvm.h"
+#include "submitted.h"
 #include "system/say.h"
 
 #include <stdlib.h>
@@ -129,19 +130,29 @@ static void halt(void)
 
 int dome__command_hosts(int argc, char **argv)
 {
-    gboolean json = FALSE, force = FALSE;
+    gboolean json = FALSE, force = FALSE, daemons = FALSE;
     char *address = NULL;
     const GOptionEntry entries[] = {{"address", 0, 0, G_OPTION_ARG_STRING, &address,
                                      "add: address by which others reach this host, if a machine is started", "NAME"},
                                     {"force", 0, 0, G_OPTION_ARG_NONE, &force, "remove: also hosts with tasks on them", NULL},
+                                    {"daemons", 0, 0, G_OPTION_ARG_NONE, &daemons, "list: the hosts of domed alone", NULL},
                                     {"json", 0, 0, G_OPTION_ARG_NONE, &json, "list: print a list of objects in JSON", NULL},
                                     {0}};
-    dome__command_parse(&argc, &argv, entries, "[list | add HOST... | remove HOST... | halt]",
-                        "Shows and changes your own PVM virtual machine, which programs use if it runs. add starts it if\n"
-                        "needed; halt ends it. (A private machine has the hosts of dome run --hosts.)",
-                        -1);
+    dome__command_parse(
+        &argc, &argv, entries, "[list | add HOST... | remove HOST... | halt | enable|disable|drain|lost HOST...]",
+        "Shows and changes your own PVM virtual machine, which programs use if it runs. add starts it if\n"
+        "needed; halt ends it. (A private machine has the hosts of dome run --hosts.)\n"
+        "Of a group of hosts with domed: enable lets programs begin on a host, disable does not, nor does drain,\n"
+        "and lost says that a host without its domed is gone for good with what ran there.",
+        -1);
     const char *verb = argc > 1 ? argv[1] : "list";
     char **names = argc > 2 ? argv + 2 : argv + argc;
+    if (dome__submitted_is_host_verb(verb))
+        return dome__submitted_use(verb, names);
+    if (daemons) {
+        dome__submitted_hosts(json);
+        return 0;
+    }
     bool takes_names = strcmp(verb, "add") == 0 || strcmp(verb, "remove") == 0;
     if (!takes_names && strcmp(verb, "list") != 0 && strcmp(verb, "halt") != 0)
         dome__command_fail(2, "hosts: there is no '%s': list, add, remove or halt", verb);
@@ -154,9 +165,11 @@ int dome__command_hosts(int argc, char **argv)
             dome__command_fail(2, "hosts: '%s' is no name of a host", *name);
     dome__pvm_environment();
     bool there = machine_there();
-    if (strcmp(verb, "list") == 0)
+    if (strcmp(verb, "list") == 0) {
         print_list(there, json);
-    else if (strcmp(verb, "add") == 0)
+        if (!json)
+            dome__submitted_hosts(false);
+    } else if (strcmp(verb, "add") == 0)
         add(there, names, address);
     else if (!there)
         dome__command_fail(1, "hosts: no virtual machine of yours runs on this host");

@@ -3,6 +3,7 @@
 #include "in_time.h"
 #include "program/providers.h"
 #include "running.h"
+#include "submitted.h"
 #include "system/say.h"
 #include "system/terminal.h"
 #include "wire/history.h"
@@ -108,9 +109,10 @@ static void print_program(const dome_report *s, bool brief)
         printf("%7d  %5u  %5u  %11s  %-18s  %-7s  %-8s  %s\n", s->pid, s->tasks->len, hosts, time, checkpoint, s->machine, host,
                shown);
     else {
-        printf("%d%s%s: %s\n  %u task%s on %u host%s of %s virtual machine, for %s, %slast checkpoint: %s\n", s->pid,
+        printf("%d%s%s: %s\n  %u task%s on %u host%s of %s virtual machine, for %s, %s%slast checkpoint: %s\n", s->pid,
                is_here(s) ? "" : " on ", is_here(s) ? "" : host, shown, s->tasks->len, s->tasks->len == 1 ? "" : "s", hosts,
-               hosts == 1 ? "" : "s", strcmp(s->machine, "own") == 0 ? "your own" : "a private", time, view, checkpoint);
+               hosts == 1 ? "" : "s", strcmp(s->machine, "own") == 0 ? "your own" : "a private", time, view,
+               s->suspended ? "suspended, " : "", checkpoint);
         print_tasks(s);
         print_views(s);
     }
@@ -274,10 +276,11 @@ static GPtrArray *meant_by(const GPtrArray *reports, char **words)
 
 int dome__command_ps(int argc, char **argv)
 {
-    gboolean json = FALSE, brief = FALSE;
+    gboolean json = FALSE, brief = FALSE, submitted = FALSE;
     const GOptionEntry entries[] = {
         {"brief", 'b', 0, G_OPTION_ARG_NONE, &brief, "One line for each program, without its tasks", NULL},
         {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print a list of objects in JSON", NULL},
+        {"submitted", 0, 0, G_OPTION_ARG_NONE, &submitted, "The programs of all hosts that were given to domed", NULL},
         {0}};
     dome__command_parse(
         &argc, &argv, entries, "[PROGRAM...]",
@@ -288,6 +291,10 @@ int dome__command_ps(int argc, char **argv)
         "PROGRAM: only those with this name, or with this pid: the number before a program, that of one of its tasks, or\n"
         "that of a process that started it (a shell's $!).",
         -1);
+    if (submitted && !dome__submitted_print(json))
+        dome__command_fail(1, "ps: no domed runs on this host, root's or your own; domed & starts yours");
+    if (submitted)
+        return 0;
     GPtrArray *reports = dome__running();
     add_others(reports);
     GPtrArray *all = argc > 1 ? meant_by(reports, argv + 1) : g_ptr_array_ref(reports);
@@ -300,6 +307,8 @@ int dome__command_ps(int argc, char **argv)
                "STARTED", "PROGRAM");
     for (guint i = 0; i < all->len && !json; i++)
         print_program(all->pdata[i], brief);
+    if (!json && argc == 1)
+        dome__submitted_print(false);
     g_ptr_array_unref(all);
     g_ptr_array_unref(reports);
     return 0;

@@ -1,5 +1,6 @@
 /* dome view: shows a trace as a page for a browser, live or not, or converts it to JSON for other tools. */
 #include "commands.h"
+#include "daemon/descent.h"
 #include "live.h"
 #include "running.h"
 #include "system/say.h"
@@ -67,7 +68,7 @@ static GArray *list_running(int pid)
     }
     for (guint k = 0; k < alone->len; k++) {
         running one = {g_array_index(alone, int, k), NULL};
-        bool known = pid && pid != one.pid && !dome__running_descends(one.pid, pid);
+        bool known = pid && pid != one.pid && !dome__descends(one.pid, pid);
         for (guint i = 0; i < reports->len && !known; i++)
             known = ((const dome_report *)reports->pdata[i])->pid == one.pid;
         if (known)

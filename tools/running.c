@@ -1,5 +1,6 @@
 #include "running.h"
 
+#include "daemon/descent.h"
 #include "system/deadline.h"
 
 #include <limits.h>
@@ -30,32 +31,6 @@ int dome__running_pid(const char *word)
     return g_ascii_string_to_unsigned(word, 10, 1, INT_MAX, &pid, NULL) ? (int)pid : 0;
 }
 
-/* 0: there is no such process. */
-static int parent_of(int pid)
-{
-    char *path = g_strdup_printf("/proc/%d/stat", pid), *text = NULL;
-    int parent = 0;
-    if (g_file_get_contents(path, &text, NULL, NULL)) {
-        const char *name_end = strrchr(text, ')');
-        if (!name_end || sscanf(name_end + 1, " %*c %d", &parent) != 1)
-            parent = 0;
-    }
-    g_free(path);
-    g_free(text);
-    return parent;
-}
-
-bool dome__running_descends(int pid, int from)
-{
-    enum { DEEPEST = 1000 }; /* pids may pass to other processes meanwhile */
-    if (from <= 1)           /* init, which adopts whatever has lost its parent */
-        return false;
-    for (int k = 0; k < DEEPEST && pid > 1; k++)
-        if ((pid = parent_of(pid)) == from)
-            return true;
-    return false;
-}
-
 /* ---- what a word means ---- */
 
 /* From the closest to the farthest. */
@@ -76,7 +51,7 @@ static bool is_meant(const dome_report *r, const char *word, int nearness)
     const int pid = dome__running_pid(word);
     const bool here = strcmp(r->host, g_get_host_name()) == 0;
     if (nearness == STARTED)
-        return pid && here && dome__running_descends(r->pid, pid);
+        return pid && here && dome__descends(r->pid, pid);
     if (nearness == ELSEWHERE)
         return pid && ((!here && r->pid == pid) || has_task(r, pid, false));
     char *name = r->command && r->command[0] ? g_path_get_basename(r->command[0]) : NULL;

@@ -19,9 +19,6 @@ GPtrArray *dome__running_meant(const GPtrArray *all, const char *word);
  * some seconds until it is one. *all: to be freed last. */
 GPtrArray *dome__running_find(const char *word, GPtrArray **all);
 
-/* Whether a process was started by another one, or by one that it has started. */
-bool dome__running_descends(int pid, int from);
-
 /* The pid that the word is; 0: it is none. */
 int dome__running_pid(const char *word);
 

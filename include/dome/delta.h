@@ -54,6 +54,12 @@ int dome_delta_recover(const char *const *files, size_t count);
 /* This memory was written, if also with the values that it had: the next save has it. A comparison alone cannot know. */
 int dome_delta_wrote(const void *memory, size_t bytes);
 
+/* What dome-omp and dome-cc make of "#pragma dickpt start", "stop" and "save": the call, and a line on standard error if it
+ * fails. where: the place in the source, or NULL. */
+void dome_dickpt_start(const char *where);
+void dome_dickpt_stop(const char *where);
+void dome_dickpt_save(const char *file, const char *where);
+
 /* Why the last call failed. */
 const char *dome_delta_error(void);
 

@@ -11,17 +11,17 @@ docs/python.md begins with an example.
 """
 __array_api_version__ = "2024.12"
 
-from dome import array, creation, env, indexing, memory, moving
+from dome import arrays, creation, env, indexing, memory, moving
 
-array._indexing, array._creation, array._moving = indexing, creation, moving
+arrays._indexing, arrays._creation, arrays._moving = indexing, creation, moving
 from dome import statistics  # noqa: E402
 
-array._statistics = statistics
+arrays._statistics = statistics
 from dome import decompositions, elementwise, files, linalg, local, loop as _loop, random, scalar, searching, sparse, tasks  # noqa: E402
 from dome import dtypes, errors  # noqa: E402
-from dome.array import Array, astype  # noqa: E402
-from dome.creation import (arange, asarray, e, empty, empty_like, eye, from_dlpack, full, full_like, identity, inf,  # noqa: E402
-                           linspace, meshgrid, nan, newaxis, ones, ones_like, pi, tril, triu, zeros, zeros_like)
+from dome.arrays import Array, astype  # noqa: E402
+from dome.creation import (arange, array, asarray, e, empty, empty_like, eye, from_dlpack, full, full_like, identity, inf,  # noqa: E402
+                           linspace, logspace, meshgrid, nan, newaxis, ones, ones_like, pi, tril, triu, zeros, zeros_like)
 from dome.dtypes import (bool, can_cast, complex64, complex128, finfo, float32, float64, iinfo, int8, int16, int32,  # noqa: E402
                          int64, isdtype, result_type, uint8, uint16, uint32, uint64)
 from dome.env import abort, barrier, catch, finalize, host, init, rank, size  # noqa: E402
@@ -38,10 +38,10 @@ from dome.searching import (argsort, isin, nonzero, searchsorted, sort, take, ta
 from dome.statistics import (all, amax, amin, any, argmax, argmin, count_by, count_nonzero, cumprod, cumsum,  # noqa: E402
                              cumulative_prod, cumulative_sum, diff, histogram, max, max_by, mean, min, min_by, nearest, prod, std, sum,
                              sum_by, var)
+from dome.habits import *  # noqa: E402,F403
 from dome.tasks import map  # noqa: E402
 
 __version__ = env.version()
-newaxis = None
 array_api_version = __array_api_version__
 
 
@@ -55,6 +55,7 @@ def _names():
 
 _names()
 axpy = elementwise.fma_axpy
+ndarray = Array
 
 
 class Info:
@@ -82,7 +83,7 @@ def __array_namespace_info__():
 
 def broadcast_shapes(*shapes):
     """The shape that arrays of these shapes have together."""
-    return array.broadcast_shapes(*shapes)
+    return arrays.broadcast_shapes(*shapes)
 
 
 def __getattr__(name):

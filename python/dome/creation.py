@@ -1,7 +1,7 @@
 """Making arrays."""
 import math
 
-from dome import array, dtypes, env, memory, moving
+from dome import arrays, dtypes, env, memory, moving
 from dome._dome import ffi, lib
 
 newaxis = None
@@ -28,29 +28,33 @@ def _made(what, dtype, shape, device=None):
     shape = _shape(shape)
     env.env()
     env.note_creation(what, shape)
-    return array.of(dtypes.float64 if dtype is None else dtypes.as_dtype(dtype), shape)
+    return arrays.of(dtypes.float64 if dtype is None else dtypes.as_dtype(dtype), shape)
 
 
 def _filled(z, value):
-    if type(z) is array.Scalar:
-        return array.scalar_of(z._k.dtype, value_of(z._k.dtype, value))
+    if type(z) is arrays.Scalar:
+        return arrays.scalar_of(z._k.dtype, value_of(z._k.dtype, value))
     if z._k.size:
-        env.check(lib.dvec_fill_value(z._v, array.packed(z._k.dtype, value)))
+        env.check(lib.dvec_fill_value(z._v, arrays.packed(z._k.dtype, value)))
     return z
 
 
 def value_of(dtype, value):
     """A Python number as the value of a type."""
-    return array.unpacked(dtype, array.packed(dtype, value))
+    return arrays.unpacked(dtype, arrays.packed(dtype, value))
 
 
-def empty(shape, *, dtype=None, device=None):
+def empty(shape, dtype=None, *, device=None):
     """A new array of arbitrary values (NumPy: empty). Collective in order: all tasks give one shape."""
     return _filled(_made("empty", dtype, shape, device), 0)
 
 
 def zeros(shape, dtype=None, *, device=None):
-    """A new array of zeros (NumPy: zeros)."""
+    """A new array of zeros (NumPy: zeros).
+
+    >>> dm.zeros((2, 3)).tolist()
+    [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    """
     return _filled(_made("zeros", dtype, shape, device), 0)
 
 
@@ -59,9 +63,13 @@ def ones(shape, dtype=None, *, device=None):
     return _filled(_made("ones", dtype, shape, device), 1)
 
 
-def full(shape, fill_value, *, dtype=None, device=None):
-    """A new array of one value (NumPy: full). The type is that of the value, unless it is given."""
-    if isinstance(fill_value, array.Array):
+def full(shape, fill_value, dtype=None, *, device=None):
+    """A new array of one value (NumPy: full). The type is that of the value, unless it is given.
+
+    >>> dm.full((3,), 7).tolist()
+    [7, 7, 7]
+    """
+    if isinstance(fill_value, arrays.Array):
         dtype = dtype or fill_value._k.dtype
         fill_value = fill_value.item()
     elif hasattr(fill_value, "item"):  # a number of NumPy's
@@ -69,24 +77,28 @@ def full(shape, fill_value, *, dtype=None, device=None):
     return _filled(_made("full", dtype or dtypes.BY_PYTHON[type(fill_value)], shape, device), fill_value)
 
 
-def empty_like(x, /, *, dtype=None, device=None):
+def empty_like(x, /, dtype=None, *, device=None):
     return empty(x._k.shape, dtype=dtype or x._k.dtype, device=device)
 
 
-def zeros_like(x, /, *, dtype=None, device=None):
+def zeros_like(x, /, dtype=None, *, device=None):
     return zeros(x._k.shape, dtype=dtype or x._k.dtype, device=device)
 
 
-def ones_like(x, /, *, dtype=None, device=None):
+def ones_like(x, /, dtype=None, *, device=None):
     return ones(x._k.shape, dtype=dtype or x._k.dtype, device=device)
 
 
-def full_like(x, /, fill_value, *, dtype=None, device=None):
+def full_like(x, /, fill_value, dtype=None, *, device=None):
     return full(x._k.shape, fill_value, dtype=dtype or x._k.dtype, device=device)
 
 
 def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
-    """start, start + step, ... up to stop, which is left out (NumPy: arange)."""
+    """start, start + step, ... up to stop, which is left out (NumPy: arange).
+
+    >>> dm.arange(2, 10, 3).tolist()
+    [2, 5, 8]
+    """
     if stop is None:
         start, stop = 0, start
     start, stop, step = (v.item() if hasattr(v, "item") else v for v in (start, stop, step))
@@ -100,23 +112,29 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
     z = _made("arange", dtype, (count,), device)
     if not count:
         return z
-    ramp = z if dtype.kind in "iuf" else array.of(dtypes.float64, (count,))
+    ramp = z if dtype.kind in "iuf" else arrays.of(dtypes.float64, (count,))
     whole = ramp._k.dtype.kind in "iu"
+    if dtype is dtypes.uint64 and all(isinstance(v, int) for v in (start, step)) and step < 0:
+        return arrays.astype(arange(count, dtype=dtypes.int64) * step, dtype) + start  # modulo 2^64
     if whole and not all(isinstance(v, int) for v in (start, step)):
-        return array.astype(arange(float(start), float(stop), float(step)), dtype)
+        return arrays.astype(arange(float(start), float(stop), float(step)), dtype)
     if whole and ramp._k.dtype.itemsize < 8 or ramp._k.dtype is dtypes.float32:  # steps in a type that holds all of them
         wide = arange(start, stop, step, dtype=dtypes.int64 if whole else dtypes.float64)
-        return array.astype(wide, dtype)
+        return arrays.astype(wide, dtype)
     env.check(lib.dvec_iota(ramp._v))
     if step != 1:
         ramp *= step
     if start != 0:
         ramp += start
-    return ramp if ramp is z else array.astype(ramp, dtype)
+    return ramp if ramp is z else arrays.astype(ramp, dtype)
 
 
 def linspace(start, stop, /, num=50, *, dtype=None, device=None, endpoint=True):
-    """num values at even distances from start to stop (NumPy: linspace)."""
+    """num values at even distances from start to stop (NumPy: linspace).
+
+    >>> dm.linspace(0, 1, 5).tolist()
+    [0.0, 0.25, 0.5, 0.75, 1.0]
+    """
     if dtype is None:
         dtype = dtypes.complex128 if isinstance(start, complex) or isinstance(stop, complex) else dtypes.float64
     dtype = dtypes.as_dtype(dtype)
@@ -124,22 +142,32 @@ def linspace(start, stop, /, num=50, *, dtype=None, device=None, endpoint=True):
     wide = dtypes.complex128 if dtype.kind == "c" else dtypes.float64
     z = _made("linspace", wide, (num,), device)
     if not num:
-        return array.astype(z, dtype)
+        return arrays.astype(z, dtype)
     env.check(lib.dvec_iota(z._v))
     kind = complex if dtype.kind == "c" else float
     step = (kind(stop) - kind(start)) / max(parts, 1)
     z = z * step
     z += kind(start)
     if endpoint and num > 1:
-        env.check(lib.dvec_set(z._v, num - 1, array.packed(wide, stop)))
+        env.check(lib.dvec_set(z._v, num - 1, arrays.packed(wide, stop)))
     if dtype.kind in "iu":
         from dome import elementwise
         z = elementwise.floor(z)
-    return array.astype(z, dtype, copy=False)
+    return arrays.astype(z, dtype, copy=False)
+
+
+def logspace(start, stop, num=50, *, base=10.0, dtype=None):
+    """num values from base ** start to base ** stop, each the one before times the same factor (NumPy: logspace)."""
+    z = linspace(start, stop, num)
+    return arrays.astype(float(base) ** z, dtypes.float64 if dtype is None else dtype, copy=False)
 
 
 def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
-    """A matrix with ones in diagonal k (NumPy: eye)."""
+    """A matrix with ones in diagonal k (NumPy: eye).
+
+    >>> dm.eye(2, k=1).tolist()
+    [[0.0, 1.0], [0.0, 0.0]]
+    """
     n_cols = n_rows if n_cols is None else n_cols
     z = zeros((n_rows, n_cols), dtype=dtype, device=device)
     first, count = max(k, 0) + max(-k, 0) * n_cols, max(0, min(n_rows - max(-k, 0), n_cols - max(k, 0)))
@@ -151,20 +179,20 @@ def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
 identity = eye
 
 
-def meshgrid(*arrays, indexing="xy"):
+def meshgrid(*rows, indexing="xy"):
     """Matrices of coordinates (NumPy: meshgrid)."""
     if indexing not in ("xy", "ij"):
         raise ValueError("indexing is 'xy' or 'ij'")
-    n = len(arrays)
+    n = len(rows)
     order = list(range(n))
     if indexing == "xy" and n > 1:
         order[:2] = [1, 0]
-    shape = tuple(arrays[k]._k.size for k in order)
+    shape = tuple(rows[k]._k.size for k in order)
     result = []
-    for k, x in enumerate(arrays):
+    for k, x in enumerate(rows):
         at = order.index(k)
         column = moving.reshape(x, (1,) * at + (x._k.size,) + (1,) * (n - at - 1))
-        result.append(array.copy(moving.broadcast_to(column, shape)))
+        result.append(arrays.copy(moving.broadcast_to(column, shape)))
     return result
 
 
@@ -174,7 +202,7 @@ def _triangle(x, k, keep_low):
     j = moving.broadcast_to(arange(columns), (rows, columns))
     mask = (j - i <= k) if keep_low else (j - i >= k)
     from dome import searching
-    return searching.where(mask, x, array.of_value(x._k.dtype, x._k.dtype.type(0)))
+    return searching.where(mask, x, arrays.of_value(x._k.dtype, x._k.dtype.type(0)))
 
 
 def tril(x, /, *, k=0):
@@ -231,25 +259,32 @@ def _type_of_numbers(numbers):
     return dtypes.BY_PYTHON[_ORDER[kind]]
 
 
-def asarray(obj, /, *, dtype=None, device=None, copy=None):
+def asarray(obj, /, dtype=None, *, device=None, copy=None):
     """An array of values that all tasks have alike: numbers, lists, NumPy arrays, buffers, what has DLPack.
 
     Each task keeps its part. An array of Dome is returned as it is, unless `copy` or another type is asked for.
+
+    >>> dm.asarray([[1, 2], [3, 4]]).shape
+    (2, 2)
+    >>> dm.asarray(['a'])
+    Traceback (most recent call last):
+        ...
+    TypeError: 'a' is no number: arrays have numbers and bool, no objects, texts or times
     """
     _cpu(device)
     dtype = None if dtype is None else dtypes.as_dtype(dtype)
     env.env()
-    if isinstance(obj, array.Array):
+    if isinstance(obj, arrays.Array):
         if dtype is not None and dtype is not obj._k.dtype:
             if copy is False:
                 raise ValueError("another type needs a copy")
-            return array.astype(obj, dtype)
-        return array.copy(obj) if copy else obj
+            return arrays.astype(obj, dtype)
+        return arrays.copy(obj) if copy else obj
     if copy is False:
         raise ValueError("values are copied to where their tasks are")
     if type(obj) in dtypes.BY_PYTHON:
         wanted = dtype or _type_of_numbers([obj])
-        return array.scalar_of(wanted, value_of(wanted, obj))
+        return arrays.scalar_of(wanted, value_of(wanted, obj))
     if isinstance(obj, (list, tuple, range)):
         return _from_lists(obj, dtype)
     from dome import local
@@ -262,7 +297,7 @@ def _from_lists(obj, dtype):
     _flattened(obj, shape, numbers)
     dtype = dtype or _type_of_numbers(numbers)
     env.note_creation("asarray", shape)
-    z = array.of(dtype, shape)
+    z = arrays.of(dtype, shape)
     if not z._k.size:
         return z
     from dome import local
@@ -273,7 +308,7 @@ def _from_lists(obj, dtype):
     elif dtype.kind == "b":
         numbers = [1 if n else 0 for n in numbers]
     else:
-        numbers = [array.integer(dtype, n) for n in numbers]
+        numbers = [arrays.integer(dtype, n) for n in numbers]
     values = ffi.new(dtype.cname + "[]", numbers)
     local.take_part(z, ffi.cast("char *", values))
     return z
@@ -282,12 +317,14 @@ def _from_lists(obj, dtype):
 def from_dlpack(x, /, *, device=None, copy=None):
     """An array of the values of an object with DLPack, which all tasks have alike (Array API: from_dlpack)."""
     _cpu(device)
-    if isinstance(x, array.Array):
-        return array.copy(x) if copy else x
+    if isinstance(x, arrays.Array):
+        return arrays.copy(x) if copy else x
     if not hasattr(x, "__dlpack__"):
         raise TypeError(f"{type(x).__name__} has no __dlpack__")
     from dome import local
     return local.from_memory(x, None)
 
 
-array_ = asarray
+def array(obj, dtype=None, *, copy=True):
+    """A new array of values that all tasks have alike (NumPy: array); of an array of Dome a copy."""
+    return asarray(obj, dtype=dtype, copy=True if copy and isinstance(obj, arrays.Array) else None)

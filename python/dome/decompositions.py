@@ -6,7 +6,7 @@ have the same bits. The arguments are arrays of floating-point or complex values
 import collections
 import math
 
-from dome import array, dtypes, env, errors, linalg, local, moving
+from dome import arrays as array, dtypes, env, errors, linalg, local, moving
 
 EighResult = collections.namedtuple("EighResult", ("eigenvalues", "eigenvectors"))
 QRResult = collections.namedtuple("QRResult", ("Q", "R"))
@@ -95,6 +95,11 @@ def solve(x1, x2, /):
     return _on_task_0(lambda np, a, b: (np.linalg.solve(a, b),), x1, x2)[0]
 
 
+def lstsq(x1, x2, /):
+    """The y for which |x1 y - x2| is least, the squares of what is left, the rank, the singular values (NumPy: linalg.lstsq)."""
+    return tuple(_on_task_0(lambda np, a, b: np.linalg.lstsq(a, b, rcond=None), x1, x2))
+
+
 def qr(x, /, *, mode="reduced"):
     """Q with orthonormal columns and an upper triangular R (NumPy: linalg.qr)."""
     if mode not in ("reduced", "complete"):
@@ -154,7 +159,7 @@ def matrix_norm(x, /, *, keepdims=False, ord="fro"):
 
 
 def _install():
-    for name in ("cholesky", "det", "eigh", "eigvalsh", "inv", "solve", "qr", "slogdet", "svd", "svdvals", "pinv", "matrix_rank",
+    for name in ("cholesky", "det", "eigh", "eigvalsh", "inv", "solve", "lstsq", "qr", "slogdet", "svd", "svdvals", "pinv", "matrix_rank",
                  "matrix_power", "matrix_norm"):
         setattr(linalg, name, globals()[name])
 

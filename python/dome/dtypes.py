@@ -13,6 +13,11 @@ class DType:
         self.name, self.itemsize, self.kind, self.ctype = name, itemsize, kind, ctype
         self.cname, self.letter, self.type = cname, letter, type
 
+    def __call__(self, value=0):
+        """An array without dimensions of this type (NumPy: numpy.float64(1))."""
+        from dome import creation
+        return creation.asarray(value, dtype=self)
+
     def __repr__(self):
         return f"dome.{self.name}"
 

@@ -1,9 +1,10 @@
 """Functions on elements, with NumPy's and the Array API's names. All are recorded; none waits."""
 import math
 
-from dome import array, dtypes, env, memory, moving
+from dome import arrays as array, dtypes, env, memory, moving
 from dome._dome import ffi, lib
 
+_size = abs
 Operation, operate = array.Operation, array.operate
 
 
@@ -52,14 +53,11 @@ sinh = _unary("sinh", "fc", "The hyperbolic sine.")
 cosh = _unary("cosh", "fc", "The hyperbolic cosine.")
 tanh = _unary("tanh", "fc", "The hyperbolic tangent.")
 exp2 = _unary("exp2", "f", "2 to the power x.")
-expm1 = _unary("expm1", "f", "exp(x) - 1, also right for small x.")
-log2 = _unary("log2", "f", "The logarithm to base 2.")
-log10 = _unary("log10", "f", "The logarithm to base 10.")
-log1p = _unary("log1p", "f", "log(1 + x), also right for small x.")
+_of_real = {name: _unary(name, "f", "") for name in ("expm1", "log2", "log10", "log1p")}
 cbrt = _unary("cbrt", "f", "The cube root.")
 erf = _unary("erf", "f", "The error function.")
 erfc = _unary("erfc", "f", "1 - erf(x), also right for large x.")
-negative = _unary("neg", "iufc", "-x.")
+_negative = _unary("neg", "iufc", "")
 conj = conjugate = _unary("conj", "c", "The conjugate complex value.")
 _real, _imag = _unary("real", "c", "", True), _unary("imag", "c", "", True)
 _arg, _modulus = _unary("arg", "c", "", True), _unary("abs", "iufc", "")
@@ -146,6 +144,14 @@ def bitwise_invert(x, /):
 bitwise_not = invert = bitwise_invert
 
 
+def negative(x, /):
+    """-x."""
+    x = array.as_operand(x)
+    if x._k.dtype.kind == "b":
+        raise TypeError("truth values have no negative: use ~x, or dome.logical_not")
+    return _negative(x)
+
+
 def positive(x, /):
     """A copy."""
     return array.copy(x)
@@ -198,13 +204,58 @@ def _rounding(name, doc):
 
 floor, ceil = _rounding("floor", "Rounded down."), _rounding("ceil", "Rounded up.")
 trunc = _rounding("trunc", "Rounded towards 0.")
-round = rint = _rounding("round", "Rounded to the nearest whole number, halves to even.")
+rint = _rounding("round", "Rounded to the nearest whole number, halves to even.")
+
+
+def round(x, /, decimals=0):
+    """Rounded to so many decimals; halves to even (NumPy: round)."""
+    if not decimals:
+        return rint(x)
+    x = array.as_operand(x)
+    if x._k.dtype.kind in "biu" and decimals > 0:
+        return array.copy(x)
+    factor = 10.0 ** _size(decimals)
+    z = rint(x * factor) / factor if decimals > 0 else rint(x / factor) * factor
+    return array.astype(z, x._k.dtype, copy=False)
 
 
 def complex_of(re, im):
     """Complex values of their parts."""
     dtype = dtypes.complex64 if re._k.dtype is dtypes.float32 else dtypes.complex128
     return array.astype(re, dtype) + array.astype(im, dtype) * 1j
+
+
+def _of_complex(name, doc, compute):
+    function = _of_real[name]
+
+    def either(x, /):
+        if isinstance(x, array.Array) and x._k.dtype.kind == "c" or isinstance(x, complex):
+            return compute(array.as_operand(x))
+        return function(x)
+
+    either.__name__ = either.__qualname__ = name
+    either.__doc__ = doc
+    return either
+
+
+def _expm1(x):
+    re, im = _real(x), _imag(x)
+    half = sin(im * 0.5)
+    return complex_of(_of_real["expm1"](re) * cos(im) - 2.0 * half * half, exp(re) * sin(im))
+
+
+def _log1p(x):
+    re, im = _real(x), _imag(x)
+    near = re * (2.0 + re) + im * im  # |1 + x|^2 - 1; far from 0 it overflows sooner than |1 + x|
+    far = log(hypot(1.0 + re, im))
+    from dome import searching
+    return complex_of(searching.where(near < 1.0, 0.5 * _of_real["log1p"](near), far), atan2(im, 1.0 + re))
+
+
+expm1 = _of_complex("expm1", "exp(x) - 1, also right for small x.", _expm1)
+log1p = _of_complex("log1p", "log(1 + x), also right for small x.", _log1p)
+log2 = _of_complex("log2", "The logarithm to base 2.", lambda x: log(x) / math.log(2))
+log10 = _of_complex("log10", "The logarithm to base 10.", lambda x: log(x) / math.log(10))
 
 
 def square(x, /):
@@ -281,8 +332,10 @@ def _install():
     A.__neg__, A.__pos__, A.__abs__, A.__invert__ = (lambda x: negative(x)), (lambda x: positive(x)), (lambda x: abs(x)), (
         lambda x: bitwise_invert(x))
     A.real, A.imag = property(real), property(imag)
+    A.__divmod__ = lambda x, y: (x // y, x % y)
+    A.__rdivmod__ = lambda x, y: (y // x, y % x)
     A.conj = A.conjugate = lambda x: conj(x)
-    A.clip, A.round = (lambda x, min=None, max=None: clip(x, min, max)), (lambda x: round(x))
+    A.clip, A.round = (lambda x, min=None, max=None: clip(x, min, max)), (lambda x, decimals=0: round(x, decimals))
     for name, op in (("floordiv", FLOORDIV), ("mod", MOD)):
         setattr(A, f"__{name}__", array._plain(op))
         setattr(A, f"__r{name}__", array._plain(op, True))

@@ -2,7 +2,7 @@
 import math
 import os
 
-from dome import array, dtypes, env, memory, moving
+from dome import arrays as array, dtypes, env, memory, moving
 from dome._dome import ffi, lib
 
 

@@ -1,7 +1,7 @@
 """x[key] and x[key] = value: slices and numbers, masks, and arrays of indices along the first axis."""
 import operator
 
-from dome import array, dtypes, env, memory, moving
+from dome import arrays as array, dtypes, env, memory, moving
 from dome._dome import ffi, lib
 
 _FULL = slice(None)
@@ -199,7 +199,11 @@ def compressed(x, mask):
 
 
 def nonzero(x, /):
-    """The indices of all values that are not 0, for each axis (NumPy: nonzero). The length follows from the values."""
+    """The indices of all values that are not 0, for each axis (NumPy: nonzero). The length follows from the values.
+
+    >>> dm.nonzero(dm.asarray([0, 5, 7]))[0].tolist()
+    [1, 2]
+    """
     if not x._k.shape:
         raise ValueError("a 0-d array has no positions")
     flat = moving.reshape(x, (-1,)) if len(x._k.shape) > 1 else x
@@ -226,8 +230,16 @@ def _positive(index, n):
     return z
 
 
-def take(x, indices, /, *, axis=None):
-    """Along an axis, what stands at these indices (NumPy: take)."""
+def take(x, indices, /, axis=None):
+    """Along an axis, what stands at these indices (NumPy: take).
+
+    >>> dm.take(dm.arange(5) * 10, dm.asarray([3, -1])).tolist()
+    [30, 40]
+    >>> dm.take(dm.arange(5), dm.asarray([5])).tolist()
+    Traceback (most recent call last):
+        ...
+    dome.errors.RangeError: ...
+    """
     env.env()
     indices = array._creation.asarray(indices) if not isinstance(indices, array.Array) else indices
     if axis is None:
@@ -265,7 +277,7 @@ def take(x, indices, /, *, axis=None):
     return z
 
 
-def take_along_axis(x, indices, /, *, axis=-1):
+def take_along_axis(x, indices, /, axis=-1):
     """Along an axis, the values at the indices of an array of the same other lengths (NumPy: take_along_axis)."""
     axis = moving.axis_of(axis, len(x._k.shape))
     shape = x._k.shape
@@ -295,6 +307,9 @@ def put(x, key, value):
     shape = x._k.shape
     if key is Ellipsis or isinstance(key, slice) and len(shape) and key == _FULL:
         return put_all(x, value)
+    if isinstance(key, tuple) and any(isinstance(k, array.Array) and not _is_number(k) for k in key):
+        places = get(moving.reshape(array._creation.arange(x._k.size), shape), key)
+        return put_at(x, places, value, len(shape))
     extents, strides, offset = view_of(shape, key)
     if not isinstance(value, array.Array):
         value = array.of_value(x._k.dtype, value)

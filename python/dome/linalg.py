@@ -1,7 +1,7 @@
 """Products of arrays, and norms."""
 import math
 
-from dome import array, dtypes, env, memory, moving, statistics
+from dome import arrays as array, dtypes, env, memory, moving, statistics
 from dome._dome import ffi, lib
 
 
@@ -71,8 +71,33 @@ def _matrix_product(a, b):
     return z
 
 
+PRODUCTS = 1 << 22  # values that a product of integers needs at a time, if it can be divided so
+
+
 def _by_sums(a, b):
-    """Products of other types and of stacks of matrices: the sum of all products along the common axis."""
+    """Products of other types and of stacks of matrices: sums of all products along the common axis, a part of it at a time."""
+    k = a._k.shape[-1]
+    shape = array.broadcast_shapes(a._k.shape[:-2], b._k.shape[:-2])
+    step = max(1, PRODUCTS // max(1, math.prod(shape) * a._k.shape[-2] * b._k.shape[-1]))
+    if k <= step:
+        return _one_sum(a, b)
+    total = None
+    for first in range(0, k, step):
+        count = min(step, k - first)
+        part = _one_sum(moving.part(a, len(a._k.shape) - 1, first, count), moving.part(b, len(b._k.shape) - 2, first, count))
+        total = part if total is None else total + part
+    return total
+
+
+def _complex_product(a, b):
+    """By four products of real matrices."""
+    from dome import elementwise
+    (ar, ai), (br, bi) = ((elementwise.real(x), elementwise.imag(x)) for x in (a, b))
+    return elementwise.complex_of(_matrix_product(ar, br) - _matrix_product(ai, bi),
+                                  _matrix_product(ar, bi) + _matrix_product(ai, br))
+
+
+def _one_sum(a, b):
     left = moving.expand_dims(a, axis=-1)  # (..., n, k, 1)
     right = moving.expand_dims(b, axis=-3)  # (..., 1, k, m)
     product = left * right
@@ -80,7 +105,11 @@ def _by_sums(a, b):
 
 
 def matmul(x1, x2, /):
-    """The product of matrices, or of a matrix and a row (NumPy: matmul, @)."""
+    """The product of matrices, or of a matrix and a row (NumPy: matmul, @).
+
+    >>> (dm.asarray([[1, 2], [3, 4]]) @ dm.asarray([1, 1])).tolist()
+    [3, 7]
+    """
     x1, x2 = array.as_operand(x1), array.as_operand(x2)
     if not x1._k.shape or not x2._k.shape:
         raise ValueError("a 0-d array has no product of matrices")
@@ -96,6 +125,8 @@ def matmul(x1, x2, /):
     env.check_thread()
     if dtype.kind == "f" and len(x1._k.shape) == len(x2._k.shape) == 2:
         return _matrix_product(array.astype(x1, dtype, copy=False), array.astype(x2, dtype, copy=False))
+    if dtype.kind == "c" and len(x1._k.shape) == len(x2._k.shape) == 2:
+        return _complex_product(array.astype(x1, dtype, copy=False), array.astype(x2, dtype, copy=False))
     return _by_sums(array.astype(x1, dtype, copy=False), array.astype(x2, dtype, copy=False))
 
 
@@ -105,7 +136,11 @@ def dot(x1, x2, /):
 
 
 def outer(x1, x2, /):
-    """All products of the values of two rows (NumPy: outer)."""
+    """All products of the values of two rows (NumPy: outer).
+
+    >>> dm.outer(dm.arange(2), dm.arange(3)).tolist()
+    [[0, 0, 0], [0, 1, 2]]
+    """
     return moving.reshape(x1, (-1, 1)) * moving.reshape(x2, (1, -1))
 
 
@@ -127,8 +162,12 @@ def tensordot(x1, x2, /, *, axes=2):
     return moving.reshape(matmul(m1, m2), (*(a[k] for k in keep_a), *(b[k] for k in keep_b)))
 
 
-def norm(x, /, *, ord=None, axis=None, keepdims=False):
-    """The norm of all values or along an axis: None or 2 the Euclidean one, 1, inf, -inf, 0 or another power."""
+def norm(x, /, ord=None, axis=None, *, keepdims=False):
+    """The norm of all values or along an axis: None or 2 the Euclidean one, 1, inf, -inf, 0 or another power.
+
+    >>> float(dm.linalg.norm(dm.asarray([3.0, 4.0])))
+    5.0
+    """
     from dome import elementwise
     env.check_thread()
     if axis is None and ord in (None, 2) and x._k.real and not keepdims:
@@ -185,6 +224,8 @@ def _install():
     A.__matmul__ = lambda x, y: matmul(x, y) if not hasattr(y, "_sparse") else NotImplemented
     A.__rmatmul__ = lambda x, y: matmul(array.as_operand(y), x)
     A.__imatmul__ = _product_in_place
+    A.trace = lambda x, offset=0: trace(x, offset=offset)
+    A.diagonal = lambda x, offset=0: diagonal(x, offset=offset)
     A.dot = lambda x, y: matmul(x, y)
 
 

@@ -1,5 +1,5 @@
 """This task's part of an array: NumPy views, buffers, DLPack; and values that come from them."""
-from dome import array, dtypes, env, errors
+from dome import arrays as array, dtypes, env, errors
 from dome._dome import ffi, lib
 
 _state = env.state

@@ -1,5 +1,5 @@
 """State that outlives tasks: named arrays, and loops whose turns end at a loop boundary."""
-from dome import array, creation, dtypes, env, errors, memory
+from dome import arrays as array, creation, dtypes, env, errors, memory
 from dome._dome import ffi, lib
 
 _named = {}  # the arrays: they live until the program ends

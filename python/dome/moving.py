@@ -1,7 +1,7 @@
 """Views of arrays: which of its values an array has, and in which order. The library moves the values, once for each call."""
 import math
 
-from dome import array, dtypes, env, memory
+from dome import arrays as array, dtypes, env, memory
 from dome._dome import ffi, lib
 
 _room = {}
@@ -90,6 +90,13 @@ def reshape(x, /, shape, *, copy=None):
     """The same values in another shape; -1 stands for the length that fits (NumPy: reshape).
 
     Returns a new array; its values are moved if rows of the old shape lie otherwise on the tasks.
+
+    >>> dm.reshape(dm.arange(6), (2, -1)).tolist()
+    [[0, 1, 2], [3, 4, 5]]
+    >>> dm.reshape(dm.arange(6), (4, 2))
+    Traceback (most recent call last):
+        ...
+    dome.errors.ShapeError: arrays of the shapes (6,) and (4, 2) do not fit together
     """
     shape = (shape,) if isinstance(shape, int) else tuple(int(n) for n in shape)
     if shape.count(-1) > 1:
@@ -113,7 +120,11 @@ def reshape(x, /, shape, *, copy=None):
 
 
 def broadcast_to(x, /, shape):
-    """x repeated along axes of length 1 and along new ones in front (NumPy: broadcast_to; here a copy)."""
+    """x repeated along axes of length 1 and along new ones in front (NumPy: broadcast_to; here a copy).
+
+    >>> dm.broadcast_to(dm.asarray([1, 2]), (2, 2)).tolist()
+    [[1, 2], [1, 2]]
+    """
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
     old = x._k.shape
     if old == shape:
@@ -159,7 +170,11 @@ def axes_of(axis, ndim):
 
 
 def permute_dims(x, /, axes):
-    """The axes in another order (NumPy: transpose)."""
+    """The axes in another order (NumPy: transpose).
+
+    >>> dm.permute_dims(dm.zeros((2, 3, 4)), (2, 0, 1)).shape
+    (4, 2, 3)
+    """
     ndim = len(x._k.shape)
     axes = tuple(axis_of(a, ndim) for a in axes)
     if sorted(axes) != list(range(ndim)):
@@ -198,7 +213,7 @@ def swapaxes(x, a, b):
     return permute_dims(x, tuple(order))
 
 
-def expand_dims(x, /, *, axis=0):
+def expand_dims(x, /, axis=0):
     """A new axis of length 1 (NumPy: expand_dims)."""
     axis = axis_of(axis, len(x._k.shape) + 1)
     return reshape(x, x._k.shape[:axis] + (1,) + x._k.shape[axis:])
@@ -213,8 +228,12 @@ def squeeze(x, /, axis=None):
     return reshape(x, tuple(n for k, n in enumerate(shape) if k not in axes))
 
 
-def flip(x, /, *, axis=None):
-    """The values along axes in reverse order (NumPy: flip)."""
+def flip(x, /, axis=None):
+    """The values along axes in reverse order (NumPy: flip).
+
+    >>> dm.flip(dm.arange(3)).tolist()
+    [2, 1, 0]
+    """
     shape, strides, offset = x._k.shape, strides_of(x._k.shape), 0
     if not x._k.size:
         return array.copy(x)
@@ -224,8 +243,12 @@ def flip(x, /, *, axis=None):
     return take(x, shape, strides, offset) if shape else array.copy(x)
 
 
-def roll(x, /, shift, *, axis=None):
-    """The values moved along axes, round (NumPy: roll)."""
+def roll(x, /, shift, axis=None):
+    """The values moved along axes, round (NumPy: roll).
+
+    >>> dm.roll(dm.arange(5), 2).tolist()
+    [3, 4, 0, 1, 2]
+    """
     shape = x._k.shape
     if axis is None:
         return reshape(roll(reshape(x, (-1,)), shift, axis=0), shape) if len(shape) != 1 else _roll(x, int(shift), 0)
@@ -261,8 +284,12 @@ def part(x, axis, first, count):
     return take(x, shape, strides, first * strides[axis])
 
 
-def concat(arrays, /, *, axis=0):
-    """Arrays one behind the other along an axis; None: their values in one row (NumPy: concatenate)."""
+def concat(arrays, /, axis=0):
+    """Arrays one behind the other along an axis; None: their values in one row (NumPy: concatenate).
+
+    >>> dm.concat([dm.zeros((1, 2)), dm.ones((2, 2))]).shape
+    (3, 2)
+    """
     arrays = [array.as_operand(x) for x in arrays]
     if not arrays:
         raise ValueError("nothing to put together")
@@ -288,15 +315,23 @@ def concat(arrays, /, *, axis=0):
 concatenate = concat
 
 
-def stack(arrays, /, *, axis=0):
-    """Arrays of one shape along a new axis (NumPy: stack)."""
+def stack(arrays, /, axis=0):
+    """Arrays of one shape along a new axis (NumPy: stack).
+
+    >>> dm.stack([dm.arange(2), dm.arange(2)], axis=1).tolist()
+    [[0, 0], [1, 1]]
+    """
     arrays = [array.as_operand(x) for x in arrays]
     axis = axis_of(axis, len(arrays[0]._k.shape) + 1)
     return concat([expand_dims(x, axis=axis) for x in arrays], axis=axis)
 
 
 def unstack(x, /, *, axis=0):
-    """The parts of an array along an axis, without it (Array API: unstack)."""
+    """The parts of an array along an axis, without it (Array API: unstack).
+
+    >>> [row.tolist() for row in dm.unstack(dm.eye(2))]
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
     axis = axis_of(axis, len(x._k.shape))
     shape, strides = x._k.shape, strides_of(x._k.shape)
     rest = [n for k, n in enumerate(shape) if k != axis]
@@ -305,7 +340,11 @@ def unstack(x, /, *, axis=0):
 
 
 def tile(x, repetitions, /):
-    """x repeated along each axis (NumPy: tile)."""
+    """x repeated along each axis (NumPy: tile).
+
+    >>> dm.tile(dm.arange(2), (2,)).tolist()
+    [0, 1, 0, 1]
+    """
     repetitions = (repetitions,) if isinstance(repetitions, int) else tuple(repetitions)
     ndim = max(len(repetitions), len(x._k.shape))
     shape = (1,) * (ndim - len(x._k.shape)) + x._k.shape
@@ -319,8 +358,12 @@ def tile(x, repetitions, /):
     return take(x, extents, strides, 0, result)
 
 
-def repeat(x, repeats, /, *, axis=None):
-    """Each value several times (NumPy: repeat, with one number of repeats or one for each)."""
+def repeat(x, repeats, /, axis=None):
+    """Each value several times (NumPy: repeat, with one number of repeats or one for each).
+
+    >>> dm.repeat(dm.arange(3), 2).tolist()
+    [0, 0, 1, 1, 2, 2]
+    """
     if axis is None:
         x, axis = reshape(x, (-1,)), 0
     axis = axis_of(axis, len(x._k.shape))

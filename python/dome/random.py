@@ -1,5 +1,7 @@
 """Random numbers that depend on the seed and the place alone: the same for any number of tasks."""
-from dome import array, creation, dtypes, elementwise, env
+import math
+
+from dome import arrays as array, creation, dtypes, elementwise, env, moving
 from dome._dome import lib
 
 
@@ -11,7 +13,11 @@ def _floating(dtype):
 
 
 def random(shape, *, seed, dtype=dtypes.float64):
-    """Uniform random numbers in [0, 1) (NumPy: Generator.random)."""
+    """Uniform random numbers in [0, 1) (NumPy: Generator.random).
+
+    >>> dm.random.random((1000,), seed=1).shape
+    (1000,)
+    """
     z = creation._made("random", _floating(dtype), shape)
     env.check(lib.dvec_random(array.target(z), seed))
     return z
@@ -39,6 +45,72 @@ def integers(low, high, shape, *, seed, dtype=dtypes.int64):
 
 
 def permutation(n, *, seed):
-    """The numbers 0 ... n - 1 in a random order (NumPy: Generator.permutation)."""
+    """The numbers 0 ... n - 1 in a random order (NumPy: Generator.permutation).
+
+    >>> sorted(dm.random.permutation(4, seed=1).tolist())
+    [0, 1, 2, 3]
+    """
     from dome import searching
     return searching.argsort(random((n,), seed=seed))
+
+
+class Generator:
+    """Random numbers one call after the other (NumPy: Generator). All tasks make one with the same seed, and the same calls."""
+
+    def __init__(self, seed):
+        self._seed, self._calls = int(seed), 0
+
+    def _next(self):
+        """The seed of a call: a mixed number of 64 bits (splitmix64)."""
+        self._calls += 1
+        z = (self._seed + self._calls * 0x9e3779b97f4a7c15) & (1 << 64) - 1
+        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9 & (1 << 64) - 1
+        z = (z ^ z >> 27) * 0x94d049bb133111eb & (1 << 64) - 1
+        return z ^ z >> 31
+
+    def random(self, size=(), *, dtype=dtypes.float64):
+        return random(size, seed=self._next(), dtype=dtype)
+
+    def standard_normal(self, size=(), *, dtype=dtypes.float64):
+        return normal(size, seed=self._next(), dtype=dtype)
+
+    def normal(self, loc=0.0, scale=1.0, size=()):
+        return normal(size, seed=self._next()) * scale + loc
+
+    def uniform(self, low=0.0, high=1.0, size=()):
+        return random(size, seed=self._next()) * (high - low) + low
+
+    def integers(self, low, high=None, size=(), *, dtype=dtypes.int64):
+        low, high = (0, low) if high is None else (low, high)
+        return integers(low, high, size, seed=self._next(), dtype=dtype)
+
+    def permutation(self, x):
+        """The numbers below x, or the values of an array along its first axis, in a random order."""
+        if isinstance(x, int):
+            return permutation(x, seed=self._next())
+        return x[permutation(x._k.shape[0], seed=self._next())]
+
+    def choice(self, x, size=(), *, replace=True):
+        """Numbers below x, or values of an array; without `replace` different ones."""
+        n = x if isinstance(x, int) else x._k.shape[0]
+        shape = creation._shape(size)
+        count = math.prod(shape)
+        if replace:
+            places = integers(0, n, shape, seed=self._next())
+        elif count > n:
+            raise ValueError(f"there are no {count} different ones among {n}")
+        else:
+            places = moving.reshape(permutation(n, seed=self._next())[:count], shape)
+        if isinstance(x, int):
+            return places
+        return x[places] if shape else x[int(places)]
+
+
+def default_rng(seed):
+    """A generator (NumPy: default_rng); the seed must be given, because all tasks need the same one."""
+    return Generator(seed)
+
+
+def uniform(low, high, shape, *, seed):
+    """Uniform random numbers in [low, high) (NumPy: Generator.uniform)."""
+    return random(shape, seed=seed) * (high - low) + low

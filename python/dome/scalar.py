@@ -1,7 +1,7 @@
 """Arithmetic of 0-d arrays: at once if their values are known, else recorded, so that `float(s)` alone waits."""
 import operator
 
-from dome import array, dtypes, env, memory
+from dome import arrays as array, dtypes, env, memory
 from dome._dome import ffi, lib
 
 _state = env.state

@@ -1,15 +1,21 @@
 """Searching, sorting and sets."""
 from collections import namedtuple
 
-from dome import array, dtypes, env, memory, moving, statistics
+from dome import arrays as array, dtypes, env, memory, moving, statistics
 from dome._dome import ffi, lib
 
 nonzero, take, take_along_axis = array._indexing.nonzero, array._indexing.take, array._indexing.take_along_axis
 argmin, argmax, count_nonzero = statistics.argmin, statistics.argmax, statistics.count_nonzero
 
 
-def where(condition, x1, x2, /):
-    """x1 where the condition holds, else x2 (NumPy: where)."""
+def where(condition, x1=None, x2=None, /):
+    """x1 where the condition holds, else x2; without these the indices of what is not 0 (NumPy: where).
+
+    >>> dm.where(dm.asarray([True, False]), 1.0, -1.0).tolist()
+    [1.0, -1.0]
+    """
+    if x1 is None and x2 is None:
+        return nonzero(array.as_operand(condition))
     condition = array.as_operand(condition)
     if condition._k.dtype.kind != "b":
         condition = array.astype(condition, dtypes.bool)
@@ -28,9 +34,14 @@ def _operand(x, kind):
 
 
 def searchsorted(x1, x2, /, *, side="left", sorter=None):
-    """Where the values of x2 belong in the ascending x1 (NumPy: searchsorted)."""
+    """Where the values of x2 belong in the ascending x1 (NumPy: searchsorted).
+
+    >>> dm.searchsorted(dm.asarray([1, 3, 5]), dm.asarray([3, 4])).tolist()
+    [1, 2]
+    """
     if sorter is not None:
         x1 = take(x1, sorter, axis=0)
+    x1, x2 = array.as_operand(x1), x2 if isinstance(x2, array._Number) else array.as_operand(x2)
     dtype = dtypes.result_type(x1, x2)
     x1, x2 = array.astype(x1, dtype, copy=False), array.astype(array.as_operand(x2), dtype, copy=False)
     flat = moving.reshape(x2, (-1,)) if len(x2._k.shape) != 1 else x2
@@ -46,8 +57,12 @@ def _rows(x, axis):
     return (x, None) if order == sorted(order) else (moving.permute_dims(x, tuple(order)), tuple(back))
 
 
-def argsort(x, /, *, axis=-1, descending=False, stable=True):
-    """The positions of the values in ascending order (NumPy: argsort). Equal values keep their order."""
+def argsort(x, /, axis=-1, *, descending=False, stable=True):
+    """The positions of the values in ascending order (NumPy: argsort). Equal values keep their order.
+
+    >>> dm.argsort(dm.asarray([3, 1, 2])).tolist()
+    [1, 2, 0]
+    """
     axis = moving.axis_of(axis, len(x._k.shape))
     if not x._k.size:
         return array.of(dtypes.int64, x._k.shape)
@@ -85,8 +100,12 @@ def _argsort_row(x, descending):
     return moving.flip((x._k.size - 1) - z)
 
 
-def sort(x, /, *, axis=-1, descending=False, stable=True):
-    """The values in ascending order along an axis (NumPy: sort). NaN come last."""
+def sort(x, /, axis=-1, *, descending=False, stable=True):
+    """The values in ascending order along an axis (NumPy: sort). NaN come last.
+
+    >>> dm.sort(dm.asarray([3, 1, 2]), descending=True).tolist()
+    [3, 2, 1]
+    """
     axis = moving.axis_of(axis, len(x._k.shape))
     if not x._k.size:
         return array.copy(x)
@@ -127,8 +146,21 @@ def unique_values(x, /):
     return array.wrap(v, x._k.dtype, (lib.dvec_length(v),))
 
 
-def unique(x, /):
-    """The different values in ascending order, one NaN among them (NumPy: unique)."""
+def unique(x, /, *, return_index=False, return_inverse=False, return_counts=False):
+    """The different values in ascending order, one NaN among them (NumPy: unique).
+
+    With `return_...` also where each stands first, the number of each value's class, and how many there are of each; each NaN
+    then is a class of its own.
+
+    >>> values, counts = dm.unique(dm.asarray([3, 1, 3]), return_counts=True)
+    >>> values.tolist(), counts.tolist()
+    ([1, 3], [1, 2])
+    """
+    x = array.as_operand(x)
+    if return_index or return_inverse or return_counts:
+        found = unique_all(x)
+        wanted = (found.indices, return_index), (found.inverse_indices, return_inverse), (found.counts, return_counts)
+        return (found.values, *(part for part, is_wanted in wanted if is_wanted))
     flat = _flat(x)
     env.check_thread()
     v = env.pointer(lib.dvec_unique(flat._v, ffi.NULL))
@@ -177,7 +209,11 @@ def unique_inverse(x, /):
 
 
 def isin(x, values, /):
-    """Whether each value of x is among `values` (NumPy: isin)."""
+    """Whether each value of x is among `values` (NumPy: isin).
+
+    >>> dm.isin(dm.arange(3), dm.asarray([2, 5])).tolist()
+    [False, False, True]
+    """
     dtype = dtypes.result_type(x, values)
     x, row = array.astype(x, dtype, copy=False), sort(_flat(array.astype(values, dtype, copy=False)))
     if not row._k.size:

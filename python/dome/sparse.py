@@ -1,7 +1,7 @@
 """Sparse matrices, with scipy.sparse's names. Rows are distributed."""
 import os
 
-from dome import array, creation, dtypes, env, local, memory
+from dome import arrays as array, creation, dtypes, env, local, memory
 from dome._dome import ffi, lib
 
 _uncleared = ffi.new_allocator(should_clear_after_alloc=False)

@@ -1,10 +1,11 @@
 """Reductions: over all values, or along axes. Results have the same bits for any number of tasks."""
 import math
 
-from dome import array, dtypes, env, memory, moving
+from dome import arrays as array, dtypes, env, memory, moving
 from dome import scalar as scalars
 from dome._dome import ffi, lib
 
+any_, builtins_sum = any, sum
 _state = env.state
 _ident = env._ident
 Scalar, _new, _Distributed = array.Scalar, object.__new__, array.Distributed
@@ -97,8 +98,14 @@ def _kept(x, z, keepdims):
     return moving.reshape(z, (1,) * len(x._k.shape)) if keepdims else z
 
 
-def sum(x, /, *, axis=None, dtype=None, keepdims=False):
-    """The sum of all values, or along axes (NumPy: sum). Exact sums, rounded once; of integers in 64 bits."""
+def sum(x, /, axis=None, *, dtype=None, keepdims=False):
+    """The sum of all values, or along axes (NumPy: sum). Exact sums, rounded once; of integers in 64 bits.
+
+    >>> float(dm.sum(dm.asarray([1e100, 1.0, -1e100])))
+    1.0
+    >>> dm.sum(dm.ones((2, 3)), 0).tolist()
+    [2.0, 2.0, 2.0]
+    """
     if axis is None and dtype is None and type(x) is _Distributed and x._k.exact and not keepdims:
         return _sum(x)
     x = array.as_operand(x)
@@ -118,8 +125,12 @@ def sum(x, /, *, axis=None, dtype=None, keepdims=False):
     return _kept(x, z, keepdims)
 
 
-def prod(x, /, *, axis=None, dtype=None, keepdims=False):
-    """The product of all values, or along axes (NumPy: prod). Of integers in 64 bits."""
+def prod(x, /, axis=None, *, dtype=None, keepdims=False):
+    """The product of all values, or along axes (NumPy: prod). Of integers in 64 bits.
+
+    >>> int(dm.prod(dm.asarray([2, 3, 7])))
+    42
+    """
     x = array.as_operand(x)
     wanted = _sum_type(x._k.dtype, dtype)
     x = array.astype(x, wanted, copy=False)
@@ -130,14 +141,23 @@ def prod(x, /, *, axis=None, dtype=None, keepdims=False):
     return _kept(x, z, keepdims)
 
 
+def _of_none(x, axis, keepdims, dtype):
+    """No extremes, of an array that has values along the axes asked for, but none along others."""
+    shape = x._k.shape
+    axes = moving.axes_of(axis, len(shape))
+    if any_(shape[k] == 0 for k in axes):
+        raise ValueError("the smallest or largest of no values")
+    return array.of(dtype, tuple(n if k not in axes else 1 for k, n in enumerate(shape) if keepdims or k not in axes))
+
+
 def _extreme(name, real, integer):
-    def reduce(x, /, *, axis=None, keepdims=False):
+    def reduce(x, /, axis=None, *, keepdims=False):
         x = array.as_operand(x)
         dtype = x._k.dtype
         if dtype.kind == "c":
             raise TypeError("complex values have no order")
         if not x._k.size:
-            raise ValueError("the smallest or largest of no values")
+            return _of_none(x, axis, keepdims, dtype)
         if not _all_axes(x, axis) or dtype is dtypes.uint64:
             return _along(name, x, axis, keepdims, dtype)
         env.env()
@@ -163,8 +183,12 @@ def _count(x, axis):
     return count
 
 
-def mean(x, /, *, axis=None, keepdims=False):
-    """The mean value, of all or along axes (NumPy: mean)."""
+def mean(x, /, axis=None, *, keepdims=False):
+    """The mean value, of all or along axes (NumPy: mean).
+
+    >>> dm.mean(dm.asarray([[1, 2], [3, 6]]), 1).tolist()
+    [1.5, 4.5]
+    """
     x = array.as_operand(x)
     if x._k.dtype.kind in "biu":
         x = array.astype(x, _F64)
@@ -173,8 +197,9 @@ def mean(x, /, *, axis=None, keepdims=False):
     return total / (float(n) if n else math.nan)
 
 
-def var(x, /, *, axis=None, correction=0.0, keepdims=False):
-    """The variance: the mean of squared distances from the mean, with n - correction for n (NumPy: var, ddof)."""
+def var(x, /, axis=None, *, correction=0.0, ddof=None, keepdims=False):
+    """The variance: the mean of squared distances from the mean, with n - correction for n, or NumPy's ddof (NumPy: var)."""
+    correction = correction if ddof is None else ddof
     x = array.as_operand(x)
     if x._k.dtype.kind in "biu":
         x = array.astype(x, _F64)
@@ -186,23 +211,27 @@ def var(x, /, *, axis=None, correction=0.0, keepdims=False):
     return sum(d * d, axis=axis, keepdims=keepdims) / (float(n) if n > 0 else math.nan)
 
 
-def std(x, /, *, axis=None, correction=0.0, keepdims=False):
-    """The standard deviation (NumPy: std)."""
+def std(x, /, axis=None, *, correction=0.0, ddof=None, keepdims=False):
+    """The standard deviation (NumPy: std).
+
+    >>> float(dm.std(dm.asarray([1.0, 3.0])))
+    1.0
+    """
     from dome import elementwise
-    return elementwise.sqrt(var(x, axis=axis, correction=correction, keepdims=keepdims))
+    return elementwise.sqrt(var(x, axis=axis, correction=correction, ddof=ddof, keepdims=keepdims))
 
 
-def count_nonzero(x, /, *, axis=None, keepdims=False):
+def count_nonzero(x, /, axis=None, *, keepdims=False):
     """The number of values that are not 0, of all or along axes."""
     return sum(array.astype(x, dtypes.bool, copy=False), axis=axis, keepdims=keepdims)
 
 
-def any(x, /, *, axis=None, keepdims=False):
+def any(x, /, axis=None, *, keepdims=False):
     """Whether any value is not 0 (NumPy: any)."""
     return _truth(x, axis, keepdims, "ANY")
 
 
-def all(x, /, *, axis=None, keepdims=False):
+def all(x, /, axis=None, *, keepdims=False):
     """Whether all values are not 0 (NumPy: all)."""
     return _truth(x, axis, keepdims, "ALL")
 
@@ -217,12 +246,12 @@ def _truth(x, axis, keepdims, name):
 
 
 def _position(name, function):
-    def reduce(x, /, *, axis=None, keepdims=False):
+    def reduce(x, /, axis=None, *, keepdims=False):
         x = array.as_operand(x)
         if x._k.dtype.kind == "c":
             raise TypeError("complex values have no order")
         if not x._k.size:
-            raise ValueError("the position of the smallest or largest of no values")
+            return _of_none(x, axis, keepdims, dtypes.int64)
         if not _all_axes(x, axis):
             return _along(name, x, axis, keepdims, dtypes.int64)
         room = ffi.new("uint64_t *")
@@ -238,7 +267,7 @@ argmax.__doc__ = "The position of the largest value; the first of several (NumPy
 
 
 def _running(name, one_row):
-    def scan(x, /, *, axis=None, dtype=None, include_initial=False):
+    def scan(x, /, axis=None, *, dtype=None, include_initial=False):
         x = array.as_operand(x)
         if axis is None:
             if len(x._k.shape) != 1:
@@ -304,6 +333,9 @@ def nearest(x, rows, /):
     """For each row of x the number of that one of `rows` which is nearest to it; the first of several (SciPy: vq).
 
     x and rows are real arrays of as many columns. The squares of the differences are added in the order of the columns.
+
+    >>> dm.nearest(dm.asarray([[0.1], [0.9], [5.0]]), dm.asarray([[0.0], [1.0]])).tolist()
+    [0, 1, 1]
     """
     x, rows = array.as_operand(x), array.as_operand(rows)
     dtype = dtypes.result_type(x, rows)
@@ -326,50 +358,93 @@ def nearest(x, rows, /):
 
 
 def count_by(labels, k, /):
-    """How many labels are 0, 1, ... k - 1 (NumPy: bincount)."""
+    """How many labels are 0, 1, ... k - 1 (NumPy: bincount).
+
+    >>> dm.count_by(dm.asarray([0, 2, 2]), 3).tolist()
+    [1, 0, 2]
+    """
     room = ffi.new("uint64_t[]", k)
     env.check_thread()
     env.check(lib.dvec_count_by(labels._v, k, room))
     return _replicated(dtypes.int64, (k,), room)
 
 
-def histogram(x, bins=10, range=None):
-    """Counts by bin, and the edges of the bins (NumPy: histogram)."""
+def _edges(x, bins, range):
+    """The edges of bins as Python numbers, and whether the bins are equally wide."""
+    if isinstance(bins, int):
+        low, high = range if range else (float(min(x)), float(max(x)))
+        if low == high:
+            low, high = low - 0.5, high + 0.5
+        return [low + j * ((high - low) / bins) for j in builtins_range(bins)] + [high], True
+    edges = [float(edge) for edge in (bins.tolist() if hasattr(bins, "tolist") else bins)]
+    if len(edges) < 2:
+        raise ValueError("bins are a number of them, or two edges at least")
+    return edges, False
+
+
+def histogram(x, bins=10, range=None, density=False):
+    """Counts by bin, and the edges of the bins, which may be given (NumPy: histogram). Waits for the counts.
+
+    >>> counts, edges = dm.histogram(dm.asarray([0.1, 0.2, 0.9]), 2, (0, 1))
+    >>> counts.tolist(), edges.tolist()
+    ([2, 1], [0.0, 0.5, 1.0])
+    """
     from dome import creation
-    low, high = range if range else (float(min(x)), float(max(x)))
-    if low == high:
-        low, high = low - 0.5, high + 0.5
+    x = array.as_operand(x)
+    edges, regular = _edges(x, bins, range)
+    bins = len(edges) - 1
     counts = ffi.new("uint64_t[]", bins)
     env.check_thread()
-    env.check(lib.dvec_histogram(x._v, bins, low, high, counts))
-    edges = [low + j * ((high - low) / bins) for j in builtins_range(bins)] + [high]
-    return _replicated(dtypes.int64, (bins,), counts), creation.asarray(edges)
+    if regular:
+        env.check(lib.dvec_histogram(x._v, bins, edges[0], edges[-1], counts))
+    else:
+        env.check(lib.dvec_histogram_edges(x._v, bins, edges, counts))
+    if not density:
+        return _replicated(dtypes.int64, (bins,), counts), creation.asarray(edges)
+    widths = [b - a for a, b in zip(edges, edges[1:])]
+    total = builtins_sum(counts)
+    return creation.asarray([n / w / total for n, w in zip(counts, widths)]), creation.asarray(edges)
 
 
 builtins_range = range
 
 
-def diff(x, /, *, axis=-1, n=1):
-    """Differences of neighbours along an axis (NumPy: diff)."""
+def diff(x, /, n=1, axis=-1, *, prepend=None, append=None):
+    """Differences of neighbours along an axis, n times, with values put before and behind (NumPy: diff).
+
+    >>> dm.diff(dm.asarray([1, 4, 9])).tolist()
+    [3, 5]
+    """
+    x = array.as_operand(x)
     axis = moving.axis_of(axis, len(x._k.shape))
+    if prepend is not None or append is not None:
+        ends = [one if one is None else array.as_operand(one) for one in (prepend, append)]
+        side = tuple(1 if k == axis else length for k, length in enumerate(x._k.shape))
+        ends = [moving.broadcast_to(one, side) if one is not None and not one._k.shape else one for one in ends]
+        x = moving.concat([part for part in (ends[0], x, ends[1]) if part is not None], axis=axis)
+    from dome import elementwise
+    minus = elementwise.not_equal if x._k.dtype.kind == "b" else elementwise.subtract
     for _ in builtins_range(n):
         length = x._k.shape[axis]
         if length < 1:
             break
-        x = moving.part(x, axis, 1, length - 1) - moving.part(x, axis, 0, length - 1)
+        x = minus(moving.part(x, axis, 1, length - 1), moving.part(x, axis, 0, length - 1))
     return x
 
 
 def _install():
     A = array.Array
-    for function in (prod, min, max, mean, any, all, argmin, argmax):
+    A.prod = lambda x, axis=None, dtype=None, keepdims=False: prod(x, axis=axis, dtype=dtype, keepdims=keepdims)
+    for function in (min, max, mean, any, all, argmin, argmax):
         name = function.__name__ if function.__name__ != "reduce" else {argmin: "argmin", argmax: "argmax"}[function]
         setattr(A, name, _method(function))
-    A.var = lambda x, axis=None, ddof=0, keepdims=False: var(x, axis=axis, correction=ddof, keepdims=keepdims)
-    A.std = lambda x, axis=None, ddof=0, keepdims=False: std(x, axis=axis, correction=ddof, keepdims=keepdims)
+    A.var = lambda x, axis=None, dtype=None, out=None, ddof=0, keepdims=False: var(x, axis=axis, correction=ddof, keepdims=keepdims)
+    A.std = lambda x, axis=None, dtype=None, out=None, ddof=0, keepdims=False: std(x, axis=axis, correction=ddof, keepdims=keepdims)
     A.cumsum, A.cumprod = (lambda x, axis=None: cumsum(x, axis=axis)), (lambda x, axis=None: cumprod(x, axis=axis))
 
-    def sum_method(x, axis=None, dtype=None, keepdims=False):
+    def sum_method(x, axis=None, dtype=None, out=None, keepdims=False):
+        if out is not None:
+            raise TypeError("a sum is a new array: there is no `out`")
         if axis is None and x._k.exact and dtype is None and not keepdims and type(x) is _Distributed:
             return _sum(x)
         return sum(x, axis=axis, dtype=dtype, keepdims=keepdims)
@@ -377,7 +452,9 @@ def _install():
 
 
 def _method(function):
-    def method(x, axis=None, keepdims=False):
+    def method(x, axis=None, dtype=None, out=None, keepdims=False):  # numpy.mean(x) gives them all
+        if dtype is not None or out is not None:
+            raise TypeError("a result is a new array of the usual type: there is no `dtype` or `out`")
         return function(x, axis=axis, keepdims=keepdims)
     method.__doc__ = function.__doc__
     return method

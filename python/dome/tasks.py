@@ -1,5 +1,5 @@
 """Messages and collectives between tasks, with mpi4py's habits: small letters take any object that can be pickled."""
-from dome import array, dtypes, env
+from dome import arrays as array, dtypes, env
 from dome._dome import ffi, lib
 
 _REDUCTIONS = {"sum": "SUM", "prod": "PROD", "min": "MIN", "max": "MAX", "and": "AND", "or": "OR"}
@@ -36,7 +36,11 @@ def bcast(obj, root=0):
 
 
 def allgather(obj):
-    """A list of the objects of all tasks, on every task."""
+    """A list of the objects of all tasks, on every task.
+
+    >>> dm.tasks.allgather(dm.rank()) == list(range(dm.size()))
+    True
+    """
     environment, data = env.env(), _pickle().dumps(obj)
     size = env.state.size
     mine, counts = ffi.new("uint64_t *", len(data)), ffi.new("uint64_t[]", size)
@@ -58,7 +62,11 @@ def gather(obj, root=0):
 
 
 def allreduce(value, op="sum"):
-    """A number, or a list of numbers, of all tasks combined by op: sum (exact), prod, min, max, and, or."""
+    """A number, or a list of numbers, of all tasks combined by op: sum (exact), prod, min, max, and, or.
+
+    >>> dm.tasks.allreduce(1) == dm.size()
+    True
+    """
     environment = env.env()
     numbers = value if isinstance(value, (list, tuple)) else [value]
     whole = all(isinstance(n, int) for n in numbers)

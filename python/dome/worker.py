@@ -22,7 +22,7 @@ import time
 import traceback
 
 import dome
-from dome import array, dtypes, env, errors, memory, protocol
+from dome import arrays as array, dtypes, env, errors, memory, protocol
 from dome._dome import ffi, lib
 
 TICK = 2.0  # seconds without a message after which the tasks pass a loop boundary: `dome grow` waits for one

@@ -103,8 +103,10 @@ dome_status dvec_nearest(dvec *z, const dvec *x, const dvec *rows)
     }
     if (status == DOME_OK)
         status = dvec__agree_memory(z, f.rows, "the rows");
-    if (status == DOME_OK)
+    if (status == DOME_OK) {
+        dvec__renew(z);
         status = dvec_map(z, label_points, &f, 1, (dvec *const[]){dome__unconst(x)}); /* which only reads it */
+    }
     dome__storage_free(f.rows);
     return dome__end(&op, status);
 }

@@ -114,6 +114,7 @@ dome_status dvec_matmul(dvec *c, const dvec *a, const dvec *b)
     }
     if (status == DOME_OK) {
         const int threads = dome__blas_begin();
+        dvec__renew(c);
         status = dvec_map(c, multiply_rows, &f, 1, (dvec *const[]){dome__unconst(a)}); /* which only reads it */
         dome__blas_end(threads);
     }

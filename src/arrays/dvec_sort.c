@@ -366,7 +366,7 @@ static int sort_real(dvec *z, const dvec *x)
     dvec_sorted sorted = {0};
     int status = dvec__sort(x, z, DOME_KEYS_EACH, false, &sorted);
     if (status == DOME_OK) {
-        dvec__complete(z);
+        dvec__renew(z);
         dome__from_keys(z->type, sorted.items, 1, z->local, z->data);
     }
     dvec__sorted_clear(&sorted);
@@ -408,7 +408,7 @@ dome_status dvec_argsort(dvec *index, const dvec *x)
     if (status == DOME_OK)
         status = dvec__sort(x, index, DOME_KEYS_EQUAL, true, &sorted);
     if (status == DOME_OK) {
-        dvec__complete(index);
+        dvec__renew(index);
         take_indices(x, sorted.items, index->local, (uint64_t *)(void *)index->data);
         dvec__overwritten(index);
         dome__count_bytes(&op, x->local * (DVEC_VALUE(x) + sizeof(uint64_t)));

@@ -37,7 +37,7 @@ dome_area *dome__area_new(void *at, size_t bytes, unsigned unit)
     area->page = (size_t)sysconf(_SC_PAGESIZE);
     area->base = area->at - (uintptr_t)at % area->page;
     area->pages = ((size_t)(area->at - area->base) + bytes + area->page - 1) / area->page;
-    area->wrote = g_array_new(FALSE, FALSE, sizeof(dome_span));
+    area->wrote = g_array_new(FALSE, FALSE, sizeof(dome_written));
     return area;
 }
 
@@ -105,7 +105,7 @@ void dome__area_untrack(dome_area *area)
 
 void dome__area_wrote(dome_area *area, size_t first, size_t bytes)
 {
-    const dome_span span = {first + dome__area_skew(area), bytes};
+    const dome_written span = {first + dome__area_skew(area), bytes};
     for (size_t page = span.first / area->page; bytes > 0 && page <= (span.first + bytes - 1) / area->page; page++) {
         const size_t in_area = MAX(page * area->page, dome__area_skew(area));
         volatile char *byte = area->base + in_area;
@@ -118,7 +118,7 @@ void dome__area_wrote(dome_area *area, size_t first, size_t bytes)
 static void make_differ(dome_area *area)
 {
     for (guint i = 0; i < area->wrote->len; i++) {
-        const dome_span *span = &g_array_index(area->wrote, dome_span, i);
+        const dome_written *span = &g_array_index(area->wrote, dome_written, i);
         for (size_t k = span->first; k < span->first + span->count; k++)
             area->twin[k] = (char)~area->base[k];
     }

@@ -61,12 +61,16 @@ static bool is_file(const char *file)
     return file != NULL;
 }
 
+bool (*dome__changes_taken)(const void *memory, size_t bytes);
+
 int dome_delta_memory(void *memory, size_t bytes, unsigned unit)
 {
     if (unit != 1 && unit != 2 && unit != 4 && unit != 8)
         return fail(g_strdup_printf("a unit of %u bytes: 1, 2, 4 or 8", unit));
     if (!memory || bytes == 0 || bytes > PTRDIFF_MAX / 2 || (uintptr_t)memory % unit || bytes % unit)
         return fail_with("the memory is empty, or no multiple of its unit");
+    if (dome__changes_taken && dome__changes_taken(memory, bytes))
+        return fail_with("the tasks of an OpenMP program keep this memory equal: it can be tracked where there is one task");
     if (state.active)
         return fail_with("memory is tracked already: name all of it before dome_delta_start");
     if (!state.areas)

@@ -15,12 +15,15 @@ typedef struct dome_area {
     dome_memory *memory; /* of pages that are all the area's; NULL: not tracked, or there are none */
     char *twin;          /* from base on: pages as they were before the first write; NULL: not tracked */
     uint8_t *written;    /* of each page */
-    GArray *wrote;       /* dome_span: dome_delta_wrote */
+    GArray *wrote;       /* dome_written: dome_delta_wrote */
 } dome_area;
 
-typedef struct dome_span {
+/* Whether tasks keep this memory equal (libdome-omp), so that the rights of its pages are theirs; NULL: there are no such. */
+extern bool (*dome__changes_taken)(const void *memory, size_t bytes);
+
+typedef struct dome_written {
     size_t first, count; /* bytes from base on */
-} dome_span;
+} dome_written;
 
 /* area.c. NULL, or why not: a static text. */
 dome_area *dome__area_new(void *at, size_t bytes, unsigned unit);

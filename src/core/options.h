@@ -35,6 +35,12 @@ typedef enum dome_evaluator {
     DOME_EVALUATOR_COMPILED
 } dome_evaluator;
 
+/* --dome-omp-races */
+typedef enum dome_races { DOME_RACES_OFF, DOME_RACES_WARN, DOME_RACES_ERROR } dome_races;
+
+/* In which order the threads of an OpenMP program update what they share: in that of their numbers, or as they come. */
+typedef enum dome_omp_ordering { DOME_OMP_ORDER_THREADS, DOME_OMP_ORDER_ANY } dome_omp_ordering;
+
 /* AUTO: a bar on a terminal, lines in a file, nothing elsewhere. ALWAYS: lines wherever there is no terminal. */
 typedef enum dome_progress_mode { DOME_PROGRESS_AUTO, DOME_PROGRESS_ALWAYS, DOME_PROGRESS_NEVER } dome_progress_mode;
 
@@ -123,8 +129,10 @@ typedef struct dome_options {
     dome_restart_options restart;
     const char *kernels;         /* --dome-kernels auto|avx512|avx2|baseline */
     dome_evaluator evaluator;    /* --dome-evaluator */
+    dome_omp_ordering omp_order; /* --dome-omp-order threads|any */
     bool check_pointers;         /* --dome-check-pointers */
     bool check_reductions;       /* --dome-check-reductions */
+    dome_races omp_races;        /* --dome-omp-races */
     dome_output output;          /* --dome-output rank0|all */
     dome_progress_mode progress; /* --dome-progress */
     char *trace;                 /* --dome-trace FILE; NULL: not given */

@@ -61,7 +61,7 @@ typedef struct dome_eval_reduction {
 } dome_eval_reduction;
 void dome__eval_reduce(dome_env *env, const dome_eval_reduction *reduction);
 
-/* Called before x is freed: its value is needed no more, unless others depend on it. */
+/* Called before x is freed or all its memory overwritten: its value is needed no more, unless others depend on it. */
 void dome__eval_forget(dome_env *env, dvec *x);
 
 /* Called at the end of the program, when no value is needed any more. Runs the operations that can fail. */

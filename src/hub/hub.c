@@ -80,10 +80,12 @@ static void handle_signals(hub_state *s)
             raise(SIGSTOP);
             dome__hub_skip_time(s);
         } else if (number == SIGCONT) {
+            dome__hub_suspend_end(s);
             dome__hub_to_all_watches(s, DOME_WIRE_RESUME);
             if (s->hub->rank0_is_child && info.ssi_code != SI_KERNEL && !s->rank0.ended)
                 kill(s->rank0.pid, SIGCONT);
         } else {
+            dome__hub_suspend_end(s);
             dome__hub_pass_on(s, &info);
         }
     }
@@ -248,6 +250,7 @@ static void open_state(hub_state *s)
     dome__hub_history_open(s);
     dome__hub_standby_open(s);
     dome__hub_orders_open(s);
+    dome__hub_suspend_open(s);
     if (!dome__hub_poll_open(s))
         dome__hub_notice(s, DOME_END_START, false, 1,
                          g_strdup_printf("cannot watch over the program's tasks: %s", g_strerror(errno)));
@@ -264,6 +267,7 @@ static void close_state(hub_state *s, int status)
     dome__hub_heal_close(s);
     dome__hub_probe_end(s);
     dome__hub_inquiry_close(s);
+    dome__hub_suspend_close(s);
     g_array_unref(s->machine->down);
 }
 
@@ -289,7 +293,7 @@ static void watch_over(hub_state *s)
     while (!over(s)) {
         bool hurry = s->failure.noticed || s->failure.told || s->rank0.ended;
         dome__hub_wait(s, report_fd, hurry ? 10 : (int)(period * 250) + 1);
-        dome__hub_pass_time(s, period);
+        dome__hub_pass_time(s, s->suspended ? 0 : period);
         const bool look = hurry || s->now - looked_at >= LOOK * s->clients->len;
         /* Read the last messages of tasks before handling the signals that tell of their end. */
         hear(s);
@@ -303,10 +307,12 @@ static void watch_over(hub_state *s)
             dome__hub_accept_later(s);
         dome__hub_hear_standby(s, dome__hub_happened(s, DOME_POLL_STANDBY));
         dome__hub_take_orders(s);
+        dome__hub_suspend_tick(s, dome__hub_may_order(s));
         dome__hub_attend(s);
         if (s->machine->awake.real - beat >= period) {
             beat = s->machine->awake.real;
-            dome__hub_say_alive(s);
+            if (!s->suspended)
+                dome__hub_say_alive(s);
         }
         dome__hub_pending_late(s);
         if (!look)

@@ -270,6 +270,9 @@ static bool take_view_message(hub_state *s, hub_client *c, const dome_wire_messa
     case DOME_WIRE_HOLD:
         dome__hub_view_held(s, c, &message->hold);
         return true;
+    case DOME_WIRE_STOP:
+        dome__hub_suspend_said(s);
+        return true;
     case DOME_WIRE_MEET:
         dome__hub_want_meeting(s);
         return true;

@@ -212,6 +212,31 @@ static char *cannot_change(const hub_state *s)
     return NULL;
 }
 
+/* Takes over the descriptor; the answer comes when all tasks have stopped. */
+static char *suspend(hub_state *s, const dome_order *order, int fd)
+{
+    const bool stops = order->kind == DOME_ORDER_SUSPEND;
+    if (s->orders.asker != -1)
+        return g_strdup("another order is under way");
+    char *why = dome__hub_suspend(s, stops, dome__hub_may_order(s));
+    if (why)
+        return why;
+    s->orders.asker = fd;
+    s->orders.suspending = stops ? DOME_HUB_STOPS : DOME_HUB_GOES_ON_AGAIN;
+    return NULL;
+}
+
+static void answer_suspended(hub_state *s)
+{
+    const bool stops = s->orders.suspending == DOME_HUB_STOPS;
+    if (s->orders.suspending == DOME_HUB_NO_SUSPENDING || !dome__hub_suspend_is_done(s))
+        return;
+    s->orders.suspending = DOME_HUB_NO_SUSPENDING;
+    char *line = g_strdup_printf("%d task%s %s", s->view.size, s->view.size == 1 ? "" : "s", stops ? "stopped" : "run");
+    dome__hub_answer(s, s->suspended == stops ? "done" : "no", s->suspended == stops ? line : "a task was lost");
+    g_free(line);
+}
+
 static void take_order(hub_state *s, hub_ask *ask)
 {
     dome_order order;
@@ -219,12 +244,18 @@ static void take_order(hub_state *s, hub_ask *ask)
                                                      : g_strdup("the order is not understood: is dome of another version?");
     const int fd = ask->fd;
     ask->fd = -1;
-    if (!why) {
-        dome__hub_order(s, &order, fd);
-        return;
+    if (!why && dome__order_changes(&order)) {
+        if (!s->suspended) {
+            dome__hub_order(s, &order, fd);
+            return;
+        }
+        why = g_strdup("the program is suspended; dome resume lets it run");
+    } else if (!why) {
+        why = suspend(s, &order, fd);
     }
     dome__order_clear(&order);
-    reply(s, fd, "no", why);
+    if (why)
+        reply(s, fd, "no", why);
     g_free(why);
 }
 
@@ -275,6 +306,7 @@ void dome__hub_take_orders(hub_state *s)
             take_order(s, ask);
         }
     }
+    answer_suspended(s);
     dome__hub_meet(s);
     if (dome__hub_happened(s, DOME_POLL_ORDER))
         accept_ask(s);

@@ -35,10 +35,13 @@ typedef struct hub_adding {
     int asker;
 } hub_adding;
 
+typedef enum hub_suspending { DOME_HUB_NO_SUSPENDING, DOME_HUB_STOPS, DOME_HUB_GOES_ON_AGAIN } hub_suspending;
+
 typedef struct hub_orders {
     int listen_fd;
     hub_ask asks[DOME_HUB_ASKS]; /* orders that have not arrived completely */
     int asker;                   /* waits for the answer to the order that is carried out; -1: nobody does */
+    hub_suspending suspending;   /* that order is one to stop, or to run again */
     bool meet;                   /* a task wants all to meet at a boundary */
     double asked_at;             /* when the last order came */
     int script_fd;               /* of the script of hosts, while it runs; -1: it does not */

@@ -69,6 +69,7 @@ struct hub_client {
 
 typedef struct hub_script hub_script; /* --hosts-script */
 typedef struct hub_size hub_size;     /* --dome-size auto */
+typedef struct hub_suspension hub_suspension;
 
 /* One program that the hub supervises. A part belongs to the file of its name, which alone changes its members; others read them.
  * The clients belong to hub_lines.c, `beaten` to hub_clients.c, and the view to hub_view.c. */
@@ -97,6 +98,8 @@ struct hub_state {
     hub_standby standby;
     hub_script *script; /* NULL: none */
     hub_size *size;     /* NULL: none */
+    hub_suspension *suspension;
+    bool suspended; /* all tasks are stopped; hub_suspend.c alone changes it */
 };
 
 /* Wall time. */
@@ -272,6 +275,26 @@ void dome__hub_script_tick(hub_state *s);
 /* Takes the answer to its order. */
 void dome__hub_script_answer(hub_state *s, const char *word, const char *text);
 void dome__hub_script_close(hub_state *s);
+
+/* ---- hub_suspend.c ---- */
+
+void dome__hub_suspend_open(hub_state *s);
+void dome__hub_suspend_close(hub_state *s);
+
+/* Stops all tasks, or lets them run. may: no other order is under way. Returns why not (g_free'd), or NULL. */
+char *dome__hub_suspend(hub_state *s, bool wanted, bool may);
+
+/* Whether all tasks are as it was ordered last, or run for another reason. */
+bool dome__hub_suspend_is_done(const hub_state *s);
+
+/* A task says that it stops. */
+void dome__hub_suspend_said(hub_state *s);
+
+/* The program gets a signal, or is about to end: its tasks must run. */
+void dome__hub_suspend_end(hub_state *s);
+
+/* After losses. */
+void dome__hub_suspend_tick(hub_state *s, bool may);
 
 /* ---- hub_size.c ---- */
 

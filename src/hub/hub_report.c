@@ -80,6 +80,7 @@ char *dome__hub_report_text(void *data)
     report->trace = g_strdup(s->record.trace ? dome__trace_sink_path(s->record.trace) : "");
     report->machine = g_strdup(s->hub->machine.directory ? "private" : "own");
     report->seconds = dome__hub_now() - s->report.started;
+    report->suspended = s->suspended;
     report->view = s->view.number;
     report->checkpoint = s->report.checkpoint;
     report->checkpoint_seconds = s->report.checkpoint >= 0 ? dome__hub_now() - s->report.checkpoint_at : 0;

@@ -37,6 +37,8 @@ dome_kmpc_task *dome__kmpc_task_copy(dome_kmpc_task *task);
 
 /* Runs it unless it is cancelled, and frees it. */
 void dome__kmpc_task_run(dome_omp_thread *t, dome_kmpc_task *task);
+
+/* Frees it, and what its own variables have. */
 void dome__kmpc_task_free(dome_kmpc_task *task);
 
 #endif

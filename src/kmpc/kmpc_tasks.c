@@ -44,7 +44,10 @@ dome_kmpc_task *dome__kmpc_task_copy(dome_kmpc_task *task)
 
 void dome__kmpc_task_free(dome_kmpc_task *task)
 {
-    dome__omp_release(dome__kmpc_block_of(task));
+    dome_kmpc_block *block = dome__kmpc_block_of(task);
+    if (block->flags & DOME_KMPC_DESTRUCTORS)
+        task->first.destroy((int32_t)dome__omp_thread_id(dome__omp_self()), task);
+    dome__omp_release(block);
 }
 
 static void begin(dome_omp_thread *t, dome_kmpc_task *task)
@@ -56,8 +59,6 @@ static void begin(dome_omp_thread *t, dome_kmpc_task *task)
 static void end(dome_omp_thread *t, dome_kmpc_task *task)
 {
     const dome_kmpc_block *block = dome__kmpc_block_of(task);
-    if (block->flags & DOME_KMPC_DESTRUCTORS)
-        task->first.destroy((int32_t)dome__omp_thread_id(t), task);
     dome__omp_task_end(t, &block->outer);
     if (block->event)
         dome__omp_event_follow(t, block->event);

@@ -87,6 +87,11 @@ dome_access dome__memory_right(dome_memory *memory, size_t page);
 /* From now on notes which pages of data this process writes. dome__memory_on_fault may only be called before it. */
 const char *dome__memory_watch(dome_memory *memory);
 
+/* Before the first write to a page since the last dome__memory_written (at first, since dome__memory_watch) passes: in the thread
+ * that writes, in a signal handler with signals blocked. For memory with rights, before dome__memory_watch. */
+typedef void dome_memory_first(void *context, size_t page);
+void dome__memory_on_write(dome_memory *memory, dome_memory_first *first, void *context);
+
 /* Visits runs of neighbouring pages that were written since the last call (at first, since dome__memory_watch), each once. What
  * is written while it runs belongs to this call or to the next one. A tracker that cannot know visits all pages. */
 typedef void dome_memory_visit(void *context, size_t first, size_t count);

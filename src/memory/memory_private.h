@@ -5,6 +5,7 @@
 #include "memory/memory.h"
 #include "memory/tracker.h"
 
+#include <glib.h>
 #include <pthread.h>
 
 /* A page of the data mapping. */
@@ -26,10 +27,14 @@ struct dome_memory {
     dome_memory_handler *handler;
     void *context;
     bool rights, watching;
+    dome_memory_first *on_write; /* dome__memory_on_write; NULL: nobody asks */
+    void *on_write_context;
     bool released;        /* dome__memory_release; only with the lock */
     pthread_mutex_t lock; /* of the pages; its owner blocks signals, so that no handler of the program faults meanwhile */
     page_state *pages;
-    int userfault, pagemap; /* -1: none */
+    size_t given_first, given_end; /* all pages that ever got a right are between these */
+    GArray *noted;                 /* size_t: pages whose `written` is set; NULL: not watched */
+    int userfault, pagemap;        /* -1: none */
 };
 
 /* In a process made by fork: data becomes a copy of the memory, which is this process's own. Returns NULL, or why not. */

@@ -231,8 +231,10 @@ static const char *set_pages(dome_memory *memory, size_t first, size_t count)
 static const char *reopen(dome_memory *memory, size_t page, bool write)
 {
     page_state *p = &memory->pages[page];
-    if (write && notes_faults(memory))
+    if (write && notes_faults(memory) && !p->written) {
         p->written = 1;
+        g_array_append_val(memory->noted, page);
+    }
     if (p->open >= (write ? DOME_ACCESS_WRITE : DOME_ACCESS_READ)) /* as the tracker thinks, but the kernel took the page away */
         p->open = DOME_ACCESS_NONE;
     return set_run(memory, page, 1, wanted(memory, page));
@@ -268,6 +270,11 @@ static dome_fault_answer answer_fault(const dome_fault *fault, void *unused)
         return mended_before(fault->address);
     }
     const bool allowed = right >= (write ? DOME_ACCESS_WRITE : DOME_ACCESS_READ);
+    if (allowed && write && memory->on_write && notes_faults(memory) && !memory->pages[page].written) {
+        unlock(memory, &before); /* it may wait for what others hold while they give rights */
+        memory->on_write(memory->on_write_context, page);
+        lock(memory, &before);
+    }
     if (allowed)
         why = reopen(memory, page, write);
     unlock(memory, &before);
@@ -332,6 +339,7 @@ void dome__memory_end_rights(dome_memory *memory)
         memory->tracker->end(memory);
     pthread_mutex_destroy(&memory->lock);
     g_clear_pointer(&memory->pages, g_free);
+    g_clear_pointer(&memory->noted, g_array_unref);
     memory->tracker = NULL;
 }
 
@@ -352,6 +360,8 @@ const char *dome__memory_allow(dome_memory *memory, size_t first, size_t count, 
     lock(memory, &before);
     for (size_t k = first; k < first + count; k++)
         memory->pages[k].right = access;
+    memory->given_first = memory->given_end ? MIN(memory->given_first, first) : first;
+    memory->given_end = MAX(memory->given_end, first + count);
     const char *why = memory->released ? NULL : set_pages(memory, first, count);
     unlock(memory, &before);
     return why;
@@ -406,27 +416,50 @@ const char *dome__memory_watch(dome_memory *memory)
     sigset_t before;
     lock(memory, &before);
     memory->watching = true;
+    memory->noted = g_array_new(FALSE, FALSE, sizeof(size_t));
+    const size_t first = memory->rights ? memory->given_first : 0;
+    const size_t end = memory->rights ? memory->given_end : memory->bytes / memory->page;
     if (notes_faults(memory))
-        why = set_pages(memory, 0, memory->bytes / memory->page);
+        why = set_pages(memory, first, end - first);
     unlock(memory, &before);
     return why;
 }
 
-/* Finds the next run of written pages from *first on, and closes it to writes. Returns its length; 0: there is none. */
-static size_t take_run(dome_memory *memory, size_t *first, const char **why)
+void dome__memory_on_write(dome_memory *memory, dome_memory_first *first, void *context)
 {
-    const size_t pages = memory->bytes / memory->page;
+    memory->on_write = first;
+    memory->on_write_context = context;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Takes the written pages from the list. */
+static GArray *take_noted(dome_memory *memory)
+{
     sigset_t before;
-    size_t k = *first;
+    GArray *fresh = g_array_new(FALSE, FALSE, sizeof(size_t));
     lock(memory, &before);
-    while (k < pages && !memory->pages[k].written)
-        k++;
-    *first = k;
-    for (; k < pages && memory->pages[k].written; k++)
-        memory->pages[k].written = 0;
-    *why = set_pages(memory, *first, k - *first);
+    GArray *noted = memory->noted;
+    memory->noted = fresh;
     unlock(memory, &before);
-    return k - *first;
+    g_array_sort(noted, by_number);
+    return noted;
+}
+
+/* From now on the first write to these is noticed. */
+static const char *close_run(dome_memory *memory, size_t first, size_t count)
+{
+    sigset_t before;
+    lock(memory, &before);
+    for (size_t k = first; k < first + count; k++)
+        memory->pages[k].written = 0;
+    const char *why = set_pages(memory, first, count);
+    unlock(memory, &before);
+    return why;
 }
 
 const char *dome__memory_written(dome_memory *memory, dome_memory_visit *visit, void *context)
@@ -434,8 +467,15 @@ const char *dome__memory_written(dome_memory *memory, dome_memory_visit *visit, 
     const char *why = NULL;
     if (memory->tracker->written)
         return memory->tracker->written(memory, visit, context);
-    size_t first = 0;
-    for (size_t count; (count = take_run(memory, &first, &why)) && !why; first += count)
-        visit(context, first, count);
+    GArray *noted = take_noted(memory);
+    const size_t *pages = (const size_t *)(const void *)noted->data;
+    for (guint k = 0, end; k < noted->len && !why; k = end) {
+        for (end = k + 1; end < noted->len && pages[end] == pages[k] + (end - k);)
+            end++;
+        why = close_run(memory, pages[k], end - k);
+        if (!why)
+            visit(context, pages[k], end - k);
+    }
+    g_array_unref(noted);
     return why;
 }

@@ -60,6 +60,13 @@ void dvec__complete(const dvec *x)
         dome__eval_run(x->env, x);
 }
 
+void dvec__renew(dvec *x)
+{
+    note_read(x);
+    if (x->lazy->pending > 0)
+        dome__eval_forget(x->env, x);
+}
+
 /* Reports the failure of values that all tasks need. */
 static int report(dome_env *env, dome_failure *failure)
 {

@@ -10,10 +10,14 @@
 void dvec__complete(const dvec *x);
 
 /* The same for vectors (y may be NULL) whose values a collective operation needs: fails, as dvec__agree does, if they could not
- * be computed. For an output that is completely overwritten dvec__complete is enough. */
+ * be computed. For an output that is completely overwritten dvec__complete or dvec__renew is enough. */
 int dvec__settle(const dvec *x, const dvec *y);
 
-/* The same for a vector that is only read: recorded work that reads it may stay recorded. */
+/* Before all values of x are overwritten by an operation that cannot fail: recorded values of x that nobody reads are never
+ * computed. */
+void dvec__renew(dvec *x);
+
+/* dvec__settle for a vector that is only read: recorded work that reads it may stay recorded. */
 int dvec__settle_read(const dvec *x);
 
 /* Replaces *options, the program's (NULL: none), by a copy that has all fields this library knows. False if they are of another

@@ -127,7 +127,8 @@ static bool perform(void *argument)
 /* Whether other tasks may see it. */
 static inline bool is_common(const dome_omp_thread *t, const volatile void *at)
 {
-    return dome__omp_tasks.size > 1 && t->team->active_level && dome__omp_tasks.is_shared((const void *)(uintptr_t)at);
+    return (dome__omp_tasks.size > 1 || dome__omp_watcher) && t->team->active_level &&
+           dome__omp_tasks.is_shared((const void *)(uintptr_t)at);
 }
 
 static void perform_in_common(action *a)
@@ -147,7 +148,8 @@ static void looked(dome_omp_thread *t, const action *a, const void *found)
 static void act(action *a)
 {
     dome_omp_thread *t = dome__omp_self();
-    const bool first_look = a->operation == LOAD && t->seen_at != a->at && !t->looked; /* with what came last */
+    const bool first_look =
+        !dome__omp_watcher && a->operation == LOAD && t->seen_at != a->at && !t->looked; /* with what came last */
     t->looked = first_look;
     if (!first_look && is_common(t, a->at))
         perform_in_common(a);

@@ -92,7 +92,7 @@ void dome__omp_doacross_wait(dome_omp_thread *t, const uint64_t *at)
     place p = place_of(t, dome__omp_loop_owner(&t->loop, dealt_as(t, at), t->team->size), at);
     if (p.thread == t->number) /* its own are done in their order */
         return;
-    if (dome__omp_tasks.size == 1 && is_posted(&p))
+    if (dome__omp_tasks.size == 1 && !dome__omp_watcher && is_posted(&p))
         return;
     char what[96]; /* it stands while the thread waits */
     snprintf(what, sizeof what, "iteration %llu of a doacross loop, which is thread %u's", (ull)p.iteration, p.thread);

@@ -187,3 +187,11 @@ int dome__omp_fibre_make(dome_omp_fibre *fibre, char *end, size_t bytes, void (*
     sem_destroy(&m.made);
     return error;
 }
+
+int dome__omp_fibre_permit(const dome_omp_fibre *fibre, char *end, size_t bytes, bool permitted)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE) - 1;
+    char *low = end - bytes + DOME_OMP_GUARD_BYTES;
+    char *high = (char *)(((uintptr_t)fibre->stack + page) & ~page); // NOLINT(performance-no-int-to-ptr): in the sleeper's room
+    return mprotect(low, (size_t)(high - low), permitted ? PROT_READ | PROT_WRITE : PROT_NONE) ? errno : 0;
+}

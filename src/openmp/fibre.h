@@ -22,6 +22,10 @@ typedef struct dome_omp_fibre {
  * the fibre calls `entry`, which never returns. Maps the stack where nothing is mapped yet. 0, or the number of the error. */
 int dome__omp_fibre_make(dome_omp_fibre *fibre, char *end, size_t bytes, void (*entry)(void));
 
+/* Whether this task may access the part of a stack that functions use, of `bytes` bytes and made by dome__omp_fibre_make: not the
+ * thread's variables above it. 0, or the number of the error. */
+int dome__omp_fibre_permit(const dome_omp_fibre *fibre, char *end, size_t bytes, bool permitted);
+
 /* A fibre on a stack of its own that has the thread pointer of the caller. */
 void dome__omp_fibre_beside(dome_omp_fibre *fibre, char *stack, size_t bytes, void (*entry)(void));
 

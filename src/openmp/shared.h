@@ -26,6 +26,7 @@ typedef struct dome_omp_shared {
     uint64_t cancelled_sharing; /* the construct that is */
     uint64_t turn;              /* the task that has it */
     uint64_t round;             /* turn.c */
+    uint64_t acts;              /* so many actions of threads have been ordered: for who watches them */
     dome_omp_slot ordered[DOME_OMP_ORDERED_SLOTS];
     uint64_t memory[DOME_OMP_MADE_SLOTS]; /* of work-sharing constructs: address */
     uint64_t reductions[DOME_OMP_MADE_SLOTS];
@@ -36,7 +37,7 @@ typedef struct dome_omp_shared {
     uint64_t arrived[DOME_OMP_MAX_TASKS]; /* the interval whose barrier a task has reached */
     uint8_t ended[2][DOME_OMP_MAX_TASKS];
     uint8_t watches[DOME_OMP_MAX_TASKS]; /* the task waits for something else than the turn */
-    uint8_t in_order[DOME_OMP_USED]; /* places after which threads have acted in turn */
+    uint8_t in_order[DOME_OMP_USED];     /* places after which threads have acted in turn */
 } dome_omp_shared;
 
 static inline dome_omp_shared *dome__omp_shared(void)

@@ -1,6 +1,6 @@
 #include "openmp/spin.h"
 
-enum { LOOKS_TO_GIVE_WAY = 16, ENTRIES_TO_GIVE_WAY = 1000 };
+enum { LOOKS_TO_GIVE_WAY = 16, ENTRIES_TO_GIVE_WAY = 16 };
 
 void dome__omp_looked(dome_omp_thread *t, const volatile void *address, uint64_t value)
 {

@@ -68,9 +68,9 @@ void omp_fulfill_event(void *event)
     dome__omp_try(DOME_OMP_AT_ONCE, fulfil, event);
 }
 
-void omp_fulfill_event_(void **event)
+void omp_fulfill_event_(void *event) /* by value, in Fortran, too */
 {
-    omp_fulfill_event(*event);
+    omp_fulfill_event(event);
 }
 
 dome_omp_event *dome__omp_event_new(void)

@@ -49,6 +49,8 @@ unsigned dome__omp_first_even(unsigned threads, int rank)
 
 static _Alignas(64) char block[1 << 16];
 
+const dome_omp_watcher *dome__omp_watcher;
+
 dome_omp_tasks dome__omp_tasks = {
     .size = 1,
     .fork = fork_alone,
@@ -58,6 +60,7 @@ dome_omp_tasks dome__omp_tasks = {
     .first = dome__omp_first_even,
     .enter = nothing,
     .leave = leave_alone,
+    .written = told_alone,
     .told = told_alone,
     .await = await_alone,
     .shared = block,

@@ -60,6 +60,9 @@ typedef struct dome_omp_tasks {
     void (*enter)(void);
     void (*leave)(const dome_omp_telling *telling);
 
+    /* A number that grows as this task writes. */
+    uint64_t (*written)(void);
+
     /* How often others have told so far; await returns when they have told since `seen`, or after a second. */
     uint64_t (*told)(void);
     void (*await)(uint64_t seen);
@@ -67,6 +70,9 @@ typedef struct dome_omp_tasks {
     /* Memory of which all tasks have the same, all zero at first, at the same address on all: state of locks, of orders. */
     void *shared;
     uint64_t shared_bytes;
+
+    /* Updates of what is shared need no turn (turn.h). */
+    bool any_order;
 
     /* fork is called with one task, too: there the program can be saved. */
     bool saves;
@@ -79,6 +85,16 @@ typedef struct dome_omp_tasks {
     /* Whether other tasks may access this address at all: globals, the heap, the stack of thread 0. */
     bool (*is_shared)(const void *address);
 } dome_omp_tasks;
+
+/* Who wants to know what threads write between their acts of synchronisation (races). Called by the task, on its own stack. */
+typedef struct dome_omp_watcher {
+    void (*region)(const void *function); /* the threads of a region begin */
+    void (*stopped)(unsigned thread);     /* the thread is about to act, or to give way to another */
+    void (*acted)(unsigned thread);       /* it has acted: what others do after this is ordered; between enter and leave */
+    void (*met)(void);                    /* all threads have met, and all tasks; collective */
+} dome_omp_watcher;
+
+extern const dome_omp_watcher *dome__omp_watcher; /* NULL: nobody */
 
 /* Of a program of one task, until others are there (tasks.c). */
 extern dome_omp_tasks dome__omp_tasks;

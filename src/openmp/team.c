@@ -174,6 +174,8 @@ static void run(dome_omp_thread *t)
         t->call = NULL;
         call(t->argument);
     } while (true);
+    if (dome__omp_watcher && t->team->active_level)
+        dome__omp_watcher->stopped(dome__omp_thread_id(t));
 }
 
 /* ---- a region on this task ---- */
@@ -201,8 +203,10 @@ static counts run_threads(void)
         dome__omp_tasks.pass_begins();
     for (unsigned k = here.begin; k < here.end; k++) {
         dome_omp_thread *t = &dome__omp_threads[k];
-        if (t->state == DOME_OMP_BLOCKED && dome__omp_tasks.size == 1 && dome__omp_make(t->attempt, t->argument))
+        if (t->state == DOME_OMP_BLOCKED && dome__omp_tasks.size == 1 && dome__omp_make(t->attempt, t->argument)) {
             t->state = DOME_OMP_READY;
+            dome__omp_acted_on(t);
+        }
         if (t->state == DOME_OMP_READY) {
             const uint64_t looks = t->spins;
             run(t);
@@ -267,6 +271,8 @@ static bool meet(const counts *now, uint64_t *barriers)
             dome__omp_order_arrive();
             dome__omp_tasks.meet(place);
         } while (!dome__omp_order_met(place));
+    if (dome__omp_watcher)
+        dome__omp_watcher->met();
     if (all_have_ended(ended, *barriers))
         return true;
     bool cancelled = dome__omp_shared()->cancelled_region == here.team.serial;
@@ -398,6 +404,21 @@ static void begin_thread(dome_omp_thread *t, unsigned number, const dome_omp_var
         dome__omp_loop_begin(t, loop);
 }
 
+/* The stack of a thread that another task runs has nothing here: who follows a pointer there must not find that. */
+static void permit_stacks(void)
+{
+    for (unsigned k = 1; k < here.team.size; k++) {
+        dome_omp_thread *t = &dome__omp_threads[k];
+        const bool elsewhere = k < here.begin || k >= here.end;
+        if (t->elsewhere == elsewhere)
+            continue;
+        int error = dome__omp_fibre_permit(&t->fibre, dome__omp_stack_end(k), dome__omp_environment()->stack_bytes, !elsewhere);
+        if (error)
+            dome__omp_die("OpenMP: the stack of thread %u cannot be used: %s", k, strerror(error));
+        t->elsewhere = elsewhere;
+    }
+}
+
 static void begin_here(const dome_omp_fork *fork, const dome_omp_team *outer, const dome_omp_variables *variables)
 {
     const uint64_t *w = fork->words;
@@ -423,6 +444,7 @@ static void begin_here(const dome_omp_fork *fork, const dome_omp_team *outer, co
                           .sections = w[SCHEDULE] >> 8 & 1};
     for (unsigned k = here.begin; k < here.end; k++)
         begin_thread(&dome__omp_threads[k], k, variables, w[SCHEDULE] >> 9 & 1 ? &loop : NULL);
+    permit_stacks();
     dome__omp_order_begin(fork->place, here.begin, here.end);
 }
 
@@ -441,6 +463,13 @@ static void fork_call(void *argument)
     dome__omp_tasks.fork(fork);
 }
 
+static void tell_watcher(void *unused)
+{
+    (void)unused;
+    if (dome__omp_watcher)
+        dome__omp_watcher->region((const void *)(uintptr_t)here.function);
+}
+
 static void begin_team(dome_omp_thread *t, const dome_omp_region *region, unsigned size)
 {
     dome_omp_fork fork = {.place = region->place ? region->place : (uint64_t)(uintptr_t)region->function};
@@ -456,11 +485,13 @@ static void begin_team(dome_omp_thread *t, const dome_omp_region *region, unsign
     }
     w[SERIAL] = here.serial + 1;
     keep_position(t, &here.team);
-    if (dome__omp_tasks.size > 1 || dome__omp_tasks.saves)
+    if (dome__omp_tasks.size > 1 || dome__omp_tasks.saves || dome__omp_watcher)
         dome__omp_call_task(fork_call, &fork);
     else
         dome__omp_threads_make(size);
     begin_here(&fork, t->team, &here.team.variables);
+    if (dome__omp_watcher)
+        dome__omp_call_task(tell_watcher, NULL);
 }
 
 static void end_team(dome_omp_thread *t)
@@ -617,6 +648,7 @@ void dome__omp_serve(void)
         dome__omp_environment()->league = dome__omp_shared()->league;
         dome__omp_threads_make((unsigned)fork.words[THREADS]);
         begin_here(&fork, NULL, &v);
+        tell_watcher(NULL);
         run_region();
     }
 }

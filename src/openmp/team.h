@@ -82,6 +82,7 @@ typedef struct dome_omp_thread {
     unsigned number; /* in its team */
     dome_omp_state state;
     bool made;
+    bool elsewhere; /* another task runs it: its stack cannot be accessed */
     bool cancelled; /* by which the barrier that it was in has ended */
     bool final;     /* runs a final task */
     dome_omp_team *team;

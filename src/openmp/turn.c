@@ -18,6 +18,7 @@ static struct {
     uint64_t interval, place;
     bool in_order;              /* the turn is passed in this interval */
     bool round_is_over;         /* of this interval */
+    bool owes;                  /* the next task is to have the turn, after the round */
     unsigned first, end, local; /* this task's threads; the one that has the turn when the task has */
     bool watches;               /* this task has said so (shared.h) */
 } here;
@@ -25,6 +26,11 @@ static struct {
 static bool alone(const dome_omp_thread *t)
 {
     return dome__omp_tasks.size == 1 || !t->team->active_level || t != dome__omp_running;
+}
+
+static bool needs_turn(dome_omp_order order)
+{
+    return order == DOME_OMP_IN_TURN && !dome__omp_tasks.any_order;
 }
 
 bool dome__omp_make(bool (*make)(void *), void *argument)
@@ -59,15 +65,22 @@ static bool begin_to_watch(bool watches)
 
 static bool has_turn(const dome_omp_thread *t)
 {
-    return dome__omp_shared()->turn == (uint64_t)dome__omp_tasks.rank && here.local == (unsigned)(t - dome__omp_threads);
+    return dome__omp_shared()->turn == (uint64_t)dome__omp_tasks.rank && here.local == (unsigned)(t - dome__omp_threads) &&
+           !here.owes;
 }
 
-/* Attempts that have failed are made again when the turn comes back. */
-static void begin_again(void)
+/* Attempts that have failed are made again when the turn comes back. Returns whether a thread has passed the turn that could have
+ * kept it. */
+static bool begin_again(void)
 {
+    bool passed = false;
     here.local = here.first;
-    for (unsigned k = here.first; k < here.end; k++)
-        dome__omp_threads[k].refused = false;
+    for (unsigned k = here.first; k < here.end; k++) {
+        dome_omp_thread *t = &dome__omp_threads[k];
+        passed |= t->passes;
+        t->refused = t->passes = false;
+    }
+    return passed;
 }
 
 static void pass_to_next_task(void)
@@ -84,20 +97,25 @@ static void pass_to_next_task(void)
 static bool keeps(const dome_omp_thread *t)
 {
     return t->state == DOME_OMP_READY ? !t->passes && t->spins < DOME_OMP_SPINS
-                                      : t->state == DOME_OMP_BLOCKED && t->in_turn && !t->refused;
+                                      : t->state == DOME_OMP_BLOCKED && t->in_turn && !t->refused && !t->passes;
 }
 
 /* From threads that do not need the turn to the next that does. True: to one of this task. */
 static bool pass(void)
 {
-    if (dome__omp_shared()->turn != (uint64_t)dome__omp_tasks.rank)
+    if (dome__omp_shared()->turn != (uint64_t)dome__omp_tasks.rank || (here.owes && !here.in_order))
         return false;
+    if (here.owes) {
+        here.owes = false;
+        pass_to_next_task();
+        return false;
+    }
     unsigned before = here.local;
     while (here.local < here.end && !keeps(&dome__omp_threads[here.local]))
         here.local++;
     if (here.local < here.end)
         return here.local != before;
-    begin_again();
+    here.owes = begin_again() && !here.in_order;
     if (here.in_order)
         pass_to_next_task();
     return false;
@@ -120,10 +138,23 @@ typedef struct attempt {
     bool done;
 } attempt;
 
+static bool is_watched(const dome_omp_thread *t)
+{
+    return dome__omp_watcher && t->team->active_level && t == dome__omp_running;
+}
+
+void dome__omp_acted_on(const dome_omp_thread *t)
+{
+    if (dome__omp_watcher)
+        dome__omp_watcher->acted(dome__omp_thread_id(t));
+}
+
 static void make_once(void *argument)
 {
     attempt *a = argument;
-    const bool in_turn = a->order == DOME_OMP_IN_TURN;
+    const bool in_turn = needs_turn(a->order);
+    if (dome__omp_watcher)
+        dome__omp_watcher->stopped(dome__omp_thread_id(a->thread));
     dome__omp_tasks.enter();
     const uint64_t turn = dome__omp_shared()->turn;
     if (in_turn)
@@ -133,16 +164,37 @@ static void make_once(void *argument)
     a->thread->refused = may && !a->done;
     if (in_turn && a->done)
         began(a->thread);
+    if (a->done)
+        dome__omp_acted_on(a->thread);
     leave(a->done && a->order != DOME_OMP_LOOK, false, turn);
+}
+
+/* Where there is one task. */
+static void make_watched(void *argument)
+{
+    attempt *a = argument;
+    dome__omp_watcher->stopped(dome__omp_thread_id(a->thread));
+    a->done = dome__omp_make(a->make, a->argument);
+    if (a->done)
+        dome__omp_acted_on(a->thread);
+}
+
+static void make_alone(attempt *a)
+{
+    if (is_watched(a->thread))
+        dome__omp_call_task(make_watched, a);
+    else
+        a->done = dome__omp_make(a->make, a->argument);
 }
 
 bool dome__omp_try(dome_omp_order order, bool (*make)(void *), void *argument)
 {
     dome_omp_thread *t = dome__omp_self();
-    if (alone(t))
-        return dome__omp_make(make, argument);
     attempt a = {make, argument, t, order, false};
-    dome__omp_on_task(make_once, &a);
+    if (alone(t))
+        make_alone(&a);
+    else
+        dome__omp_on_task(make_once, &a);
     return a.done;
 }
 
@@ -151,7 +203,7 @@ void dome__omp_until(dome_omp_order order, bool (*make)(void *), void *argument,
     dome_omp_thread *t = dome__omp_self();
     attempt a = {make, argument, t, order, false};
     if (alone(t))
-        a.done = dome__omp_make(make, argument);
+        make_alone(&a);
     else
         dome__omp_on_task(make_once, &a);
     if (a.done)
@@ -163,7 +215,7 @@ void dome__omp_until(dome_omp_order order, bool (*make)(void *), void *argument,
     }
     if (!t->team->active_level)
         dome__omp_die("OpenMP: the only thread waits for %s at %p, which nobody will give it", what, where);
-    t->in_turn = order == DOME_OMP_IN_TURN;
+    t->in_turn = needs_turn(order);
     t->attempt = make;
     t->argument = argument;
     t->waits = what;
@@ -174,15 +226,32 @@ void dome__omp_until(dome_omp_order order, bool (*make)(void *), void *argument,
 static void flush(void *unused)
 {
     (void)unused;
+    if (dome__omp_watcher)
+        dome__omp_watcher->stopped(dome__omp_thread_id(dome__omp_running));
     dome__omp_tasks.enter();
+    dome__omp_acted_on(dome__omp_running);
     leave(true, true, dome__omp_shared()->turn);
 }
+
+static void find_written(void *written)
+{
+    *(uint64_t *)written = dome__omp_tasks.written();
+}
+
+/* A thread may come to one place again and again because it gets on: then its task has written something. */
+enum { FLUSHES_TO_LOOK = 8 };
 
 void dome__omp_flush_from(const void *from)
 {
     dome_omp_thread *t = dome__omp_self();
-    dome__omp_looked(t, from, 0); /* it may give way: what others have written is taken in behind that, before the next look */
-    if (!alone(t))
+    uint64_t written = t->seen;
+    if (!alone(t) && t->seen_at == from && t->spins >= FLUSHES_TO_LOOK)
+        dome__omp_on_task(find_written, &written);
+    dome__omp_looked(t, from,
+                     written); /* it may give way: what others have written is taken in behind that, before the next look */
+    if (is_watched(t))
+        dome__omp_call_task(flush, NULL);
+    else if (!alone(t))
         dome__omp_on_task(flush, NULL);
 }
 
@@ -195,6 +264,7 @@ void dome__omp_order_begin(uint64_t place, unsigned first, unsigned end)
     if (dome__omp_tasks.size == 1)
         return;
     begin_again();
+    here.owes = false;
     begin_to_watch(false);
     here.interval++;
     here.place = place;
@@ -247,6 +317,7 @@ static bool make_attempts(bool *wants)
         if (!t->refused) {
             t->state = DOME_OMP_READY;
             began(t);
+            dome__omp_acted_on(t);
             any = true;
         }
     }

@@ -4,7 +4,7 @@
  *
  * The turn: an ordered attempt is made only by the thread that has the turn. It goes through the threads in order: a thread keeps
  * it until it has arrived at a barrier, has ended, or is BLOCKED. So the order of updates, and with it the result of a sum, does
- * not depend on the number of tasks. */
+ * not depend on the number of tasks. With --dome-omp-order any such attempts are made as the others. */
 #ifndef DOME_SRC_OPENMP_TURN_H
 #define DOME_SRC_OPENMP_TURN_H
 
@@ -26,6 +26,10 @@ bool dome__omp_try(dome_omp_order order, bool (*attempt)(void *), void *argument
 
 /* One attempt where there is one task: threads that the program has created make theirs beside it. */
 bool dome__omp_make(bool (*attempt)(void *), void *argument);
+
+/* The thread's attempt has succeeded: for who watches (tasks.h). */
+struct dome_omp_thread;
+void dome__omp_acted_on(const struct dome_omp_thread *thread);
 
 /* Publishes what this task has written and takes in what others have. from: the place in the program; a thread that is there
  * again and again waits for another one, and gives way. */

@@ -131,11 +131,21 @@ const dome_option_row dome__option_rows[] = {
              "by generated "
              "code where a chain is repeated",
      .page = "[generated code](#generated-code)"},
+    {ROW("omp-order", COMPUTING, WORD, omp_order), .argument = "threads|any", .initial = "threads",
+     .help =
+         "in which order threads of an OpenMP program enter critical sections, take locks and update atomic variables. "
+         "`threads`: in that of their numbers, so that results have the same bits on any number of tasks; `any`: as they come",
+     .page = "[openmp.md](openmp.md#the-order-of-threads)"},
     {ROW("check-pointers", COMPUTING, FLAG, check_pointers),
      .help = "end with one line when the program uses a pointer to data that has moved"},
     {ROW("check-reductions", COMPUTING, FLAG, check_reductions),
      .help = "in reductions with functions of the program, combine in two orders; end with one line where the results differ in "
              "more than rounding"},
+
+    {ROW("omp-races", COMPUTING, WORD, omp_races), .argument = "off|warn|error", .initial = "off",
+     .help = "in OpenMP programs by `dome-omp`, look for bytes that two threads have given different values without "
+             "synchronising between. `warn`: a line for each variable; `error`: the first one ends the program",
+     .page = "[openmp.md](openmp.md#races)"},
 
     {ROW("output", OUTPUT, WORD, output), .argument = "rank0|all", .initial = "rank0",
      .help = "whose standard output is shown. `all`: that of every task, with the rank before each line of tasks other than 0"},

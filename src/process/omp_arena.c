@@ -306,6 +306,32 @@ size_t dome__omp_arena_usable(const void *block)
     return ((const head *)(const void *)((const char *)block - h->bytes) - 1)->bytes - h->bytes;
 }
 
+static bool is_head_of(const head *h, uint64_t distance)
+{
+    const bool is_small = h && h->size < SIZES && h->bytes == bytes_of(h->size), is_run = h && h->size == RUN;
+    return h && h->mark == USED && (is_small || is_run) && distance < sizeof *h + h->bytes;
+}
+
+/* Backwards from the address: a small block's head may be anywhere, a run's is at the beginning of a page. */
+const void *dome__omp_arena_find(const void *address, dome_omp_reader *bytes, size_t *size)
+{
+    const unsigned thread = dome__omp_arena_of(address);
+    const char *begin = dome__omp_arena_begin(thread) + PAGE, *at = (const char *)((uintptr_t)address & ~(uintptr_t)(STEP - 1));
+    while ((at -= STEP) >= begin) {
+        const uint64_t distance = (uint64_t)((const char *)address - at);
+        const head *h = bytes(at);
+        if (!h)
+            return NULL;
+        if (is_head_of(h, distance)) {
+            *size = h->bytes;
+            return at + sizeof *h;
+        }
+        if (distance > 2 * SMALL) /* on to the page before */
+            at = (const char *)(((uintptr_t)(at - 1) & ~(uintptr_t)(PAGE - 1)) + STEP);
+    }
+    return NULL;
+}
+
 /* With room before it for a head of its own. */
 void *dome__omp_arena_get_aligned(unsigned thread, size_t alignment, size_t bytes)
 {

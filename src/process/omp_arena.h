@@ -49,6 +49,10 @@ void *dome__omp_arena_resize(unsigned thread, void *block, size_t bytes);
 
 size_t dome__omp_arena_usable(const void *block);
 
+/* The block in use that has the address. bytes: reads memory of arenas; NULL: there is none. NULL is returned: none was found. */
+typedef const void *dome_omp_reader(const void *address);
+const void *dome__omp_arena_find(const void *address, dome_omp_reader *bytes, size_t *size);
+
 /* How much of the arena has been in use, from its beginning, in whole pages: memory that other tasks may access. */
 uint64_t dome__omp_arena_length(unsigned thread);
 

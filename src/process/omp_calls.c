@@ -96,8 +96,6 @@ CALL(size_t, fwrite, (const void *from, size_t bytes, size_t n, FILE *file), (fr
 CALL(size_t, fwrite_unlocked, (const void *from, size_t bytes, size_t n, FILE *file), (from, bytes, n, file), IN(from, bytes *n))
 CALL(int, fputs, (const char *text, FILE *file), (text, file), TEXT(text))
 CALL(int, puts, (const char *text), (text), TEXT(text))
-CALL(FILE *, fopen, (const char *path, const char *mode), (path, mode), TEXT(path); TEXT(mode))
-CALL(FILE *, fopen64, (const char *path, const char *mode), (path, mode), TEXT(path); TEXT(mode))
 CALL(FILE *, freopen, (const char *path, const char *mode, FILE *file), (path, mode, file), TEXT(path); TEXT(mode))
 CALL(FILE *, freopen64, (const char *path, const char *mode, FILE *file), (path, mode, file), TEXT(path); TEXT(mode))
 

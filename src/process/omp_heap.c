@@ -10,6 +10,7 @@
 #include "process/omp_image.h"
 #include "process/omp_libraries.h"
 #include "process/omp_next.h"
+#include "process/omp_streams.h"
 
 #include <errno.h>
 #include <malloc.h>
@@ -60,7 +61,8 @@ static inline bool is_shared(const void *caller, unsigned *thread)
  * that has got it. */
 static inline bool is_parallel(void)
 {
-    return __builtin_expect(dome__omp_tasks.size > 1, 0) && dome__omp_running && dome__omp_running->team->active_level > 0;
+    return __builtin_expect(dome__omp_tasks.size > 1 || dome__omp_watcher, 0) && dome__omp_running &&
+           dome__omp_running->team->active_level > 0;
 }
 
 static void free_orphans(void)
@@ -84,10 +86,22 @@ static inline unsigned by(unsigned thread, const void *block)
     return is_parallel() ? thread : dome__omp_arena_of(block);
 }
 
+void (*dome__omp_block_given)(void *block, size_t bytes, const void *caller);
+
+static inline void *tell(void *block, size_t bytes, const void *caller)
+{
+    if (__builtin_expect(dome__omp_block_given && block, 0))
+        dome__omp_block_given(block, bytes, caller);
+    return block;
+}
+
 void *dome__omp_heap_get(size_t bytes, const void *caller)
 {
     unsigned thread;
-    return is_shared(caller, &thread) ? get(thread, bytes) : __libc_malloc(bytes);
+    if (is_shared(caller, &thread))
+        return tell(get(thread, bytes), bytes, caller);
+    void *place = dome__omp_stream_place(bytes);
+    return place ? place : __libc_malloc(bytes);
 }
 
 void *malloc(size_t bytes)
@@ -98,7 +112,8 @@ void *malloc(size_t bytes)
 void free(void *block)
 {
     if (!dome__omp_arena_has(block)) {
-        __libc_free(block);
+        if (!dome__omp_stream_ends(block))
+            __libc_free(block);
         return;
     }
     const uint64_t thread = running();
@@ -125,7 +140,7 @@ void *calloc(size_t n, size_t each)
     if (!IS_SHARED(&thread))
         return __libc_calloc(n, each);
     if (!__builtin_mul_overflow(n, each, &bytes))
-        return get_zero(thread, bytes);
+        return tell(get_zero(thread, bytes), bytes, __builtin_return_address(0));
     errno = ENOMEM;
     return NULL;
 }
@@ -147,14 +162,16 @@ static void *resize(void *block, size_t bytes, const void *caller)
     unsigned thread;
     const bool shared = is_shared(caller, &thread);
     if (!block)
-        return shared ? get(thread, bytes) : __libc_malloc(bytes);
+        return shared ? tell(get(thread, bytes), bytes, caller) : __libc_malloc(bytes);
     if (!dome__omp_arena_has(block))
         return __libc_realloc(block, bytes);
     if (!bytes) {
         free(block);
         return NULL;
     }
-    return thread < DOME_OMP_MAX_THREADS ? dome__omp_arena_resize(by(thread, block), block, bytes) : move_out(block, bytes);
+    if (thread >= DOME_OMP_MAX_THREADS)
+        return move_out(block, bytes);
+    return tell(dome__omp_arena_resize(by(thread, block), block, bytes), bytes, caller);
 }
 
 void *realloc(void *block, size_t bytes)

@@ -16,6 +16,10 @@ void dome__omp_heap_begin(void);
 /* Whether an address of code is the program's: of its file, or of a library that it alone needs. */
 bool dome__omp_is_programs(const void *code);
 
+/* Called for each block of the program's memory, with its bytes and the return address of the function that asked for it; NULL:
+ * nobody asks. */
+extern void (*dome__omp_block_given)(void *block, size_t bytes, const void *caller);
+
 /* malloc for the function that has this return address. */
 void *dome__omp_heap_get(size_t bytes, const void *caller);
 

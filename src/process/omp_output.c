@@ -3,6 +3,7 @@
 #include "openmp/tasks.h"
 #include "process/omp_arena.h"
 #include "process/omp_state.h"
+#include "process/omp_streams.h"
 #include "process/tasks_space.h"
 #include "system/say.h"
 
@@ -63,33 +64,39 @@ static unsigned own_arena(void)
 void dome__omp_output_give(void)
 {
     flush_all();
-    const uint64_t bytes = kept_bytes();
+    GByteArray *records = dome__omp_streams_written();
+    const uint64_t bytes = kept_bytes(), streams = records ? records->len : 0;
     dome_omp_output *mine = &dome__omp_state()->output[dome__omp_tasks.rank];
     if (mine->text)
         dome__omp_arena_free(own_arena(), mine->text);
-    if (mine->text || bytes)
-        *mine = (dome_omp_output){.bytes = bytes};
-    if (!bytes)
+    if (mine->text || bytes + streams)
+        *mine = (dome_omp_output){.bytes = bytes, .streams = streams};
+    if (!(bytes + streams))
         return;
     char *copy = g_malloc(bytes);
-    mine->text = dome__omp_arena_get(own_arena(), bytes, NULL);
+    mine->text = dome__omp_arena_get(own_arena(), bytes + streams, NULL);
     const ssize_t got = pread(kept, copy, bytes, 0);
     if (mine->text && got == (ssize_t)bytes) {
         memcpy(mine->text, copy, bytes);
+        if (records)
+            memcpy(mine->text + bytes, records->data, streams);
     } else {
         dome__say("task %d has no memory for what its threads have printed", dome__omp_tasks.rank);
-        mine->bytes = 0;
+        mine->bytes = mine->streams = 0;
     }
     g_free(copy);
+    if (records)
+        g_byte_array_set_size(records, 0);
     empty();
 }
 
 /* What is large the C library hands to the system as it is, which does not wait for a page. */
 static void print(int rank, const dome_omp_output *output)
 {
-    dome__omp_want(output->text, output->bytes, false);
+    dome__omp_want(output->text, output->bytes + output->streams, false);
     if (fwrite(output->text, 1, output->bytes, stdout) != output->bytes)
         dome__say("what threads of task %d have printed is lost: %s", rank, strerror(errno));
+    dome__omp_streams_write(output->text + output->bytes, output->streams);
 }
 
 void dome__omp_output_print(void)
@@ -99,7 +106,7 @@ void dome__omp_output_print(void)
         const dome_omp_output *o = &dome__omp_state()->output[r];
         if (o->bytes && !printed)
             flush_all(); /* what task 0's threads have printed comes before */
-        if (o->bytes)
+        if (o->bytes + o->streams)
             print(r, o);
         printed |= o->bytes > 0;
     }

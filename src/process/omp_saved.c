@@ -8,9 +8,11 @@
 #include "process/omp_locals.h"
 #include "process/omp_spans.h"
 #include "process/omp_state.h"
+#include "process/omp_streams.h"
 #include "process/omp_touch.h"
 #include "process/tasks_space.h"
 #include "program/boundary.h"
+#include "program/change.h"
 #include "program/start.h"
 #include "system/bytes.h"
 #include "transport/agree.h"
@@ -24,7 +26,7 @@
 
 static const char NAME[] = "image of an OpenMP program";
 
-enum { VERSION = 2, BLOCK = 1 << 18, TEXT_MOST = 4096 };
+enum { VERSION = 3, BLOCK = 1 << 18, TEXT_MOST = 4096 };
 
 static struct {
     dome_env *env;
@@ -183,6 +185,8 @@ static void put_index(GArray *whole, const GByteArray *locals)
         dome__append_u64(index, g_array_index(whole, dome_omp_span, k).bytes);
     }
     dome__omp_team_save(index);
+    dome__omp_streams_save(index);
+    dome__omp_exits_save(index);
     g_byte_array_append(index, locals->data, locals->len);
 }
 
@@ -307,8 +311,12 @@ static const char *put_back(dome_bytes *rest)
     }
     if (!problem && !dome__omp_team_restore(&from))
         problem = "the checkpoint is not what it should be: the state of threads";
-    if (!problem)
+    if (!problem) {
+        dome__exec_keep_own(saved.env->change);
         dome__omp_state_put_back(own.directory, own.environment);
+        dome__omp_streams_reopen(&from);
+        dome__omp_exits_read(&from);
+    }
     g_free(own.directory);
     g_array_unref(whole);
     *rest = from;

@@ -15,10 +15,13 @@
 #include "process/omp_next.h"
 #include "process/omp_output.h"
 #include "process/omp_saved.h"
+#include "process/omp_state.h"
 #include "process/omp_touch.h"
+#include "process/omp_watch.h"
 #include "process/omp_worker.h"
 #include "process/tasks_space.h"
 #include "program/start.h"
+#include "races/races.h"
 #include "system/say.h"
 
 #include <errno.h>
@@ -76,6 +79,7 @@ static void end_task(void *status)
     dome_env *env = g_steal_pointer(&state.env);
     if (env->rank == 0)
         dome__omp_tasks.end();
+    dome__omp_races_end();
     dome__omp_tasks.saves = false;
     dome__omp_tasks.size = 1; /* regions in what the program has registered for its end are this task's alone */
     *(int *)status = dome_finalize(env);
@@ -153,8 +157,10 @@ static void fork_on_task(void *result)
     dome__omp_collect(); /* the child cannot fetch */
     r->child = ((pid_t(*)(void))dome__omp_next("fork"))();
     r->error = errno;
-    if (r->child == 0)
-        dome__omp_tasks.size = 1; /* it is no task: the others know nothing of it */
+    if (r->child == 0) { /* it is no task: the others know nothing of it */
+        dome__omp_tasks.size = 1;
+        dome__omp_watcher = NULL;
+    }
 }
 
 pid_t fork(void)
@@ -308,12 +314,16 @@ static void begin(void)
     dome__omp_image_compare(env);
     if (env->rank != 0 || dome_is_restarting(env))
         dome__omp_image_construct(given.argc, given.argv, given.argv + given.argc + 1);
+    if (env->size == 1 && env->options.omp_races)
+        dome__omp_watch_heap();
     dome__omp_first_make(first_stack_bytes());
     state.stack_end = page_below(dome__omp_threads[0].fibre.stack);
     if (env->size > 1)
         share(env);
     state.goes_on = dome__omp_saved_begin(env);
-    dome__omp_worker_begin();
+    if (env->options.omp_races)
+        dome__omp_watch_begin(env, state.stack_end);
+    dome__omp_worker_begin(env);
     dome__omp_layout_begin(env);
 }
 
@@ -323,6 +333,7 @@ static void go_on(void)
     extern int __cxa_atexit(void (*function)(void *), void *argument, void *object);
     if (__cxa_atexit((void (*)(void *))(void *)given.loader_fini, NULL, NULL))
         dome__start_failed(state.env, 1, g_strdup("no memory for the program's end"));
+    dome__omp_exits_enter();
     dome__omp_run_on();
 }
 

@@ -151,6 +151,63 @@ void srandom(unsigned seed)
     ((void (*)(unsigned))dome__omp_next("srandom"))(seed);
 }
 
+/* ---- the end ---- */
+
+typedef struct exit_call {
+    void (*function)(void *);
+    void *argument;
+} exit_call;
+
+static GArray *exits;          /* exit_call: that this process has given to the C library */
+static exit_call *saved_exits; /* of the process that was saved; g_free'd */
+static uint64_t saved_exit_count;
+
+typedef int exit_function(void (*function)(void *), void *argument, void *object);
+
+static void note_exit(exit_call call)
+{
+    if (!exits)
+        exits = g_array_new(FALSE, FALSE, sizeof(exit_call));
+    g_array_append_val(exits, call);
+}
+
+/* atexit is a call of this one, and so is each static object. */
+int own_cxa_atexit(void (*function)(void *), void *argument, void *object) __asm__("dome__c___cxa_atexit");
+int own_cxa_atexit(void (*function)(void *), void *argument, void *object)
+{
+    const char *caller = __builtin_return_address(0);
+    const dome_omp_part program = dome__omp_image()->code;
+    if (dome__omp_tasks.rank == 0 && caller >= program.begin && caller < program.end)
+        note_exit((exit_call){function, argument});
+    return ((exit_function *)dome__omp_next("__cxa_atexit"))(function, argument, object);
+}
+
+void dome__omp_exits_save(GByteArray *to)
+{
+    const guint n = exits ? exits->len : 0;
+    dome__append_u64(to, n);
+    if (n > 0)
+        g_byte_array_append(to, (const guint8 *)exits->data, (guint)(n * sizeof(exit_call)));
+}
+
+void dome__omp_exits_read(dome_bytes *from)
+{
+    const uint64_t n = dome__read_u64(from);
+    const void *calls = dome__read_bytes(from, n * sizeof(exit_call));
+    saved_exits = calls ? g_memdup2(calls, n * sizeof(exit_call)) : NULL;
+    saved_exit_count = calls ? n : 0;
+}
+
+void dome__omp_exits_enter(void)
+{
+    for (uint64_t k = exits ? exits->len : 0; k < saved_exit_count; k++) {
+        note_exit(saved_exits[k]);
+        if (((exit_function *)dome__omp_next("__cxa_atexit"))(saved_exits[k].function, saved_exits[k].argument, NULL))
+            dome__say("a function that the program has given to atexit is not called: no memory");
+    }
+    g_clear_pointer(&saved_exits, g_free);
+}
+
 /* ---- the other tasks ---- */
 
 static void take_directory(const char *directory)

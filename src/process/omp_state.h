@@ -4,20 +4,23 @@
 #define DOME_SRC_PROCESS_OMP_STATE_H
 
 #include "process/omp_image.h"
+#include "system/bytes.h"
 
 /* In shared memory, zero at first. */
 typedef struct dome_omp_output {
     char *text; /* that this task's threads have printed since the tasks met last */
     uint64_t bytes;
+    uint64_t streams; /* as many bytes behind these: records of omp_streams.h */
 } dome_omp_output;
 
-enum { DOME_OMP_STATE_TASKS = 1024, DOME_OMP_STATE_TEXT = 4096 };
+enum { DOME_OMP_STATE_TASKS = 1024, DOME_OMP_STATE_TEXT = 4096, DOME_OMP_STREAMS = 64 };
 
 typedef struct dome_omp_state_page {
     uint64_t changes; /* how often the rest was changed */
     char **environment;
     uint64_t umask, seed;
     bool umask_set, seeded;
+    uint64_t openings, streams[DOME_OMP_STREAMS]; /* of streams; which has the place, or 0 (omp_streams.h) */
     char directory[DOME_OMP_STATE_TEXT], locale[DOME_OMP_STATE_TEXT];
     _Alignas(64) dome_omp_output output[DOME_OMP_STATE_TASKS]; /* omp_output.h */
 } dome_omp_state_page;
@@ -27,6 +30,12 @@ dome_omp_state_page *dome__omp_state(void);
 
 /* Task 0, when the program goes on from where it was saved: the process gets what the page says, and this. */
 void dome__omp_state_put_back(const char *directory, char **environment);
+
+/* Task 0: the functions that the program has given to atexit, and destructors of its static objects, as they were saved and in a
+ * new process; `enter` gives those to the C library that its constructors have not. */
+void dome__omp_exits_save(GByteArray *to);
+void dome__omp_exits_read(dome_bytes *from);
+void dome__omp_exits_enter(void);
 
 /* Before a task runs threads of the program, and after. */
 void dome__omp_state_take(void);

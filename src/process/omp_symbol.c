@@ -1,5 +1,7 @@
 #include "process/omp_symbol.h"
 
+#include "process/omp_arena.h"
+
 #include <elf.h>
 #include <glib.h>
 #include <link.h>
@@ -55,4 +57,19 @@ char *dome__omp_symbol(const void *address)
     if (file)
         g_mapped_file_unref(file);
     return name ? name : g_strdup_printf("%p", address);
+}
+
+char *dome__omp_symbol_of_data(const void *address, const void *(*bytes)(const void *address))
+{
+    size_t size;
+    if ((uintptr_t)address >= DOME_OMP_STACKS)
+        return g_strdup_printf("the stack of thread 0, at 0x%" G_GINT64_MODIFIER "x+%zu", (uintptr_t)address & ~(uintptr_t)0xfff,
+                               (size_t)((uintptr_t)address & 0xfff));
+    if (!dome__omp_arena_has(address))
+        return dome__omp_symbol(address);
+    const char *block = dome__omp_arena_find(address, bytes, &size);
+    if (!block)
+        return g_strdup_printf("the heap of thread %u, at %p", dome__omp_arena_of(address), address);
+    return g_strdup_printf("a block of %zu bytes of the heap of thread %u, at %p+%zu", size, dome__omp_arena_of(address),
+                           (const void *)block, (size_t)((const char *)address - block));
 }

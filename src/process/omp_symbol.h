@@ -5,4 +5,8 @@
 /* "hist+16", or the address, if the program's file has no table of names; g_free'd. */
 char *dome__omp_symbol(const void *address);
 
+/* The same for what threads write: "hist+16", "a block of 800 bytes of the heap of thread 0, at 0x...+16"; bytes: reads memory.
+ */
+char *dome__omp_symbol_of_data(const void *address, const void *(*bytes)(const void *address));
+
 #endif

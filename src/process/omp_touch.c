@@ -15,7 +15,7 @@ bool dome__omp_by_thread(void)
 
 bool dome__omp_touches(void)
 {
-    return dome__omp_tasks.size > 1 && dome__omp_by_thread();
+    return (dome__omp_tasks.size > 1 || dome__omp_watcher) && dome__omp_by_thread();
 }
 
 /* In one instruction: what another task has written may arrive meanwhile. */

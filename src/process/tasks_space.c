@@ -2,6 +2,7 @@
 #include "process/tasks_space.h"
 
 #include "program/start.h"
+#include "races/races.h"
 
 #include <link.h>
 #include <string.h>
@@ -42,6 +43,7 @@ static void end(void)
 {
     if (dome__omp_tasks.rank == 0)
         check(dome__space_meet_by(space, &(dome_release_word){.words = {ENDS}}));
+    dome__omp_races_end();
     g_clear_pointer(&space, dome__space_free);
 }
 
@@ -72,6 +74,11 @@ static void enter(void)
 static void leave(const dome_omp_telling *telling)
 {
     dome__space_leave_for(space, &(dome_space_telling){telling->whom, telling->if_written, telling->next});
+}
+
+static uint64_t written(void)
+{
+    return dome__space_written(space);
 }
 
 static uint64_t told(void)
@@ -141,12 +148,18 @@ dome_status dome__omp_tasks_begin(dome_env *env, const dome_space_range *ranges,
                                        .first = dome__omp_first_even,
                                        .enter = enter,
                                        .leave = leave,
+                                       .written = written,
                                        .told = told,
                                        .await = await_telling,
                                        .shared = BLOCK,
                                        .shared_bytes = BLOCK_BYTES,
                                        .is_shared = is_shared};
     return DOME_OK;
+}
+
+dome_space *dome__omp_space(void)
+{
+    return space;
 }
 
 void dome__omp_want(const void *address, uint64_t bytes, bool write)

@@ -10,6 +10,9 @@
  * status, after dome__fail. */
 dome_status dome__omp_tasks_begin(dome_env *env, const dome_space_range *ranges, unsigned count);
 
+/* NULL: one task. */
+dome_space *dome__omp_space(void);
+
 /* Task 0, outside of regions: it has all values, which a child of it can then read, too. */
 void dome__omp_collect(void);
 

@@ -64,6 +64,7 @@ void dome__change_free(dome_change *c)
     g_free(c->start.slots);
     g_free(c->start.avoid);
     g_free(c->exec.held);
+    g_strfreev(c->exec.own);
     g_free(c->view.standby);
     dome__view_plan_clear(&c->view.plan);
     g_free(c);
@@ -156,7 +157,7 @@ static void become_planned(dome_env *env, const dome_view_plan *plan, dome_hando
                                                          .held = c->exec.held,
                                                          .rest = rest});
     char *held = piece.fd >= 0 ? g_strdup_printf("%s%d ", c->exec.held, piece.fd) : g_strdup(c->exec.held);
-    dome__exec_become(c, note, held, g_get_environ());
+    dome__exec_become(c, note, held, dome__exec_environment(c));
 }
 
 /* From here there is no way back. */
@@ -259,7 +260,7 @@ static const char *host_for(const dome_view_member *member, char *const *hosts, 
 static char *start_standby(const dome_env *env, const char *const *names, int size)
 {
     const dome_change *c = env->change;
-    char *path = dome__own_program_unchanged(), **environment = g_get_environ();
+    char *path = dome__own_program_unchanged(), **environment = dome__exec_environment(c);
     GString *hosts = g_string_new(NULL);
     for (int r = 0; r < size; r++)
         g_string_append_printf(hosts, "%s%s", r ? " " : "", names[r] ? names[r] : "-");

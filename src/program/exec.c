@@ -188,6 +188,33 @@ char *dome__exec_take(dome_env *env, dome_change *c, char **words)
     return why;
 }
 
+/* ---- the environment ---- */
+
+void dome__exec_keep_own(dome_change *c)
+{
+    char **all = g_get_environ();
+    GPtrArray *own = g_ptr_array_new();
+    for (guint k = 0; all[k]; k++)
+        if (g_str_has_prefix(all[k], "PVM") || g_str_has_prefix(all[k], "DOME_"))
+            g_ptr_array_add(own, g_strdup(all[k]));
+    g_ptr_array_add(own, NULL);
+    g_strfreev(c->exec.own);
+    c->exec.own = (char **)g_ptr_array_free(own, FALSE);
+    g_strfreev(all);
+}
+
+char **dome__exec_environment(const dome_change *c)
+{
+    char **environment = g_get_environ();
+    for (guint k = 0; c->exec.own && c->exec.own[k]; k++) {
+        char **pair = g_strsplit(c->exec.own[k], "=", 2);
+        if (pair[0] && pair[1])
+            environment = g_environ_setenv(environment, pair[0], pair[1], TRUE);
+        g_strfreev(pair);
+    }
+    return environment;
+}
+
 /* ---- signals ---- */
 
 sigset_t dome__exec_requests(void)

@@ -14,6 +14,7 @@ typedef struct dome_exec {
     const char *directory; /* in which this process began; NULL: it is not known */
     char **words;          /* with which it was started: it may write over them later */
     char *held;            /* descriptors of connections to the daemon, of earlier views, with blanks around: healing.c */
+    char **own;            /* dome__exec_keep_own */
     bool requests;         /* SIGTERM and SIGUSR1 were not blocked when the program was started */
     bool unblock;          /* SIGTERM and SIGUSR1 wait until dome_init can handle them */
 } dome_exec;
@@ -24,6 +25,13 @@ void dome__exec_begin(void);
 /* In dome_init: takes what this process has left for itself, if it was in the view before. words: its command line, taken over.
  * Returns NULL, or why the note cannot be taken (g_free'd). */
 char *dome__exec_take(dome_env *env, dome_change *change, char **words);
+
+/* The program's environment is about to be that of another process, from which it goes on: words that belong to this process,
+ * about its daemon and its hub, are kept for dome__exec_environment. */
+void dome__exec_keep_own(dome_change *change);
+
+/* The environment with which this process becomes the program anew; g_strfreev. */
+char **dome__exec_environment(const dome_change *change);
 
 /* The second part of a note, for the newcomers that wait for a view of so many members; g_free'd. */
 char *dome__exec_rest(const dome_env *env, uint64_t loops, int members, dome_handover_piece piece);

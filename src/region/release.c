@@ -198,7 +198,11 @@ static bool apply(change *c, const void *records, size_t bytes, bool pushed)
         return false;
     if (!pushed)
         dome__delta_runs(delta, keep_units, u);
-    dome__delta_apply(delta, place_of(u, 0), u->setup.unit * u->setup.units, NULL);
+    /* of two tasks the other one need not be told what it has changed itself */
+    void *before = !pushed && u->setup.release->told && u->writers ? u->old : NULL;
+    dome__delta_apply(delta, place_of(u, 0), u->setup.unit * u->setup.units, before);
+    if (!pushed && u->mirror)
+        dome__delta_apply(delta, u->mirror, u->setup.unit * u->setup.units, NULL);
     if (!pushed)
         dome__delta_runs(delta, mark_changed, c);
     dome__delta_free(delta);
@@ -226,7 +230,7 @@ static bool take_push(dome_release_units *u, const dome_peer_request *q)
 {
     const uint8_t *at = (const uint8_t *)q->data + MESSAGE;
     const uint32_t count = q->bytes >= MESSAGE + 4 ? dome__get_u32(at) : UINT32_MAX;
-    if (count > (q->bytes - MESSAGE) / 8)
+    if (q->bytes < MESSAGE + 4 || count > (q->bytes - MESSAGE - 4) / 8)
         return false;
     at += 4;
     const uint8_t *records = at + (size_t)count * 8, *end = (const uint8_t *)q->data + q->bytes;
@@ -991,6 +995,25 @@ void dome__release_forget(dome_release *release, const uint64_t *keys, uint64_t 
         drop_unit(release, keys[k]);
     if (count > 0)
         dome__release_refresh(release);
+}
+
+/* ---- who watches ---- */
+
+void dome__release_units_mirror(dome_release_units *units, void *mirror)
+{
+    pthread_mutex_lock(&units->setup.release->lock);
+    units->mirror = mirror;
+    pthread_mutex_unlock(&units->setup.release->lock);
+}
+
+void dome__release_hold(dome_release *release)
+{
+    pthread_mutex_lock(&release->lock);
+}
+
+void dome__release_let_go(dome_release *release)
+{
+    pthread_mutex_unlock(&release->lock);
 }
 
 /* ---- beginning and end ---- */

@@ -115,4 +115,10 @@ void dome__release_units_stay(dome_release_units *units, uint64_t byte); /* its 
 void dome__release_units_collect(dome_release_units *units); /* units that have got another home: this task has them all then */
 void dome__release_units_adopt(dome_release_units *units, const dome_layout *layout);
 
+/* For one who compares what this task writes with a copy: what other tasks change between two meetings is written to the mirror,
+ * too, which is as large as the memory. From hold to let_go no such changes come. */
+void dome__release_units_mirror(dome_release_units *units, void *mirror);
+void dome__release_hold(dome_release *release);
+void dome__release_let_go(dome_release *release);
+
 #endif

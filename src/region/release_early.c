@@ -312,7 +312,8 @@ static void settle(dome_release *r, GHashTable *units)
         if (f && f->whole)
             continue;
         u->state[unit] &= (uint16_t)~SENT;
-        dome__release_allow(u, unit, 1, DOME_ACCESS_READ);
+        if (is_valid(u, unit))
+            dome__release_allow(u, unit, 1, DOME_ACCESS_READ);
         g_array_remove_index_fast(r->early, k);
     }
 }

@@ -86,6 +86,7 @@ struct dome_release_units {
     int32_t *writers;  /* by unit, while homes are chosen: 0 but for those that were written; NULL: homes do not move */
     char *old; /* where this task writes, the unit before; at the home of a unit that has readers and was changed, as of the last
                   barrier */
+    char *mirror;                    /* what other tasks change while this one writes goes here, too; NULL: nobody asks */
     uint64_t moved_first, moved_end; /* homes of some units between these have moved; 0, 0: none */
     GArray *pinned;                  /* uint64_t: units with this state */
     uint64_t next;                   /* the unit behind those that the last fault brought */

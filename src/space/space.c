@@ -3,17 +3,13 @@
 #include "peer/peer_start.h"
 #include "region/member.h"
 #include "space/token.h"
+#include "system/fault.h"
 #include "transport/agree.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/mman.h>
-
-/* Of the handler that fetches units. */
-enum { SIGNAL_STACK = 1 << 18 };
 
 typedef struct range {
+    const char *name;
     char *at, *end;
     dome_memory *memory;
     dome_release_units *units;
@@ -86,6 +82,32 @@ void dome__space_collect(dome_space *space)
         dome__release_units_collect(g_array_index(space->ranges, range, k).units);
 }
 
+/* ---- who watches ---- */
+
+bool dome__space_part(const dome_space *space, unsigned k, dome_space_memory *part)
+{
+    if (k >= space->ranges->len)
+        return false;
+    const range *r = &g_array_index(space->ranges, range, k);
+    *part = (dome_space_memory){r->name, r->at, (uint64_t)(r->end - r->at), r->memory};
+    return true;
+}
+
+void dome__space_mirror(dome_space *space, unsigned k, void *mirror)
+{
+    dome__release_units_mirror(g_array_index(space->ranges, range, k).units, mirror);
+}
+
+void dome__space_hold(dome_space *space)
+{
+    dome__release_hold(space->release);
+}
+
+void dome__space_let_go(dome_space *space)
+{
+    dome__release_let_go(space->release);
+}
+
 /* ---- a new range ---- */
 
 static const char *check(const dome_space *space, const dome_space_range *range)
@@ -99,7 +121,7 @@ static const char *check(const dome_space *space, const dome_space_range *range)
 
 static const char *add(dome_space *space, const dome_space_range *wish)
 {
-    range r = {.at = wish->address, .end = (char *)wish->address + wish->bytes, .keep = wish->keep};
+    range r = {.name = wish->name, .at = wish->address, .end = (char *)wish->address + wish->bytes, .keep = wish->keep};
     const char *why = check(space, wish);
     if (!why)
         r.memory = dome__memory_new("dome-space", wish->bytes, &why);
@@ -177,6 +199,11 @@ void dome__space_leave(dome_space *space, bool tell)
     g_free(all);
 }
 
+uint64_t dome__space_written(dome_space *space)
+{
+    return dome__token_written(space->token);
+}
+
 uint64_t dome__space_told(dome_space *space)
 {
     return dome__token_told(space->token);
@@ -188,19 +215,6 @@ int dome__space_await(dome_space *space, uint64_t seen)
 }
 
 /* ---- beginning and end ---- */
-
-/* Faults come on stacks that are in ranges themselves. */
-static const char *make_signal_stack(dome_space *space)
-{
-    stack_t now, own = {.ss_size = SIGNAL_STACK};
-    if (sigaltstack(NULL, &now) == 0 && !(now.ss_flags & SS_DISABLE) && now.ss_size >= SIGNAL_STACK)
-        return NULL;
-    own.ss_sp = mmap(NULL, SIGNAL_STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-    if (own.ss_sp == MAP_FAILED)
-        return g_strerror(errno);
-    space->stack = own.ss_sp;
-    return sigaltstack(&own, NULL) == 0 ? NULL : g_strerror(errno);
-}
 
 static int begin(dome_space *space)
 {
@@ -215,7 +229,7 @@ static int begin(dome_space *space)
         env->lazy.members->release = dome__release_new(env);
     space->release = env->lazy.members->release;
     space->token = dome__token_new(env, space->release);
-    const char *why = make_signal_stack(space);
+    const char *why = dome__fault_stack_begin(&space->stack); /* faults come on stacks that are in ranges themselves */
     char *text = why ? g_strdup_printf("a stack for signals cannot be had: %s", why) : NULL;
     status = dome__agree(env, why ? DOME_ERR_START : DOME_OK, text);
     g_free(text);
@@ -225,7 +239,6 @@ static int begin(dome_space *space)
 /* Nobody asks this task for a unit any more when all have come here. The program goes on to use the memory. */
 void dome__space_free(dome_space *space)
 {
-    const stack_t none = {.ss_flags = SS_DISABLE};
     if (!space)
         return;
     for (guint k = 0; k < space->ranges->len && space->env->rank == 0; k++)
@@ -240,8 +253,7 @@ void dome__space_free(dome_space *space)
     if (space->token)
         dome__peer_on(space->env->peer, DOME_PEER_SPACE, NULL, NULL);
     dome__token_free(space->token);
-    if (space->stack && sigaltstack(&none, NULL) == 0)
-        munmap(space->stack, SIGNAL_STACK);
+    dome__fault_stack_end(space->stack);
     g_array_unref(space->ranges);
     g_free(space);
 }

@@ -58,6 +58,23 @@ void dome__space_pin(dome_space *space, const void *address, uint64_t bytes);
 /* Whether other tasks may access this address, too. */
 bool dome__space_has(const dome_space *space, const void *address);
 
+/* ---- for one who watches what this task writes ---- */
+
+typedef struct dome_space_memory {
+    const char *name;
+    char *address;
+    uint64_t bytes;
+    dome_memory *memory;
+} dome_space_memory;
+
+/* The range with this number; false: there are not so many. */
+bool dome__space_part(const dome_space *space, unsigned k, dome_space_memory *part);
+
+/* dome__release_units_mirror of that range, dome__release_hold, dome__release_let_go. */
+void dome__space_mirror(dome_space *space, unsigned k, void *mirror);
+void dome__space_hold(dome_space *space);
+void dome__space_let_go(dome_space *space);
+
 /* ---- sections: one task at a time ---- */
 
 /* From enter on this task has what others had written when they left; leave gives them what this task has written. tell: tasks in
@@ -72,6 +89,9 @@ typedef struct dome_space_telling {
     int next;            /* who is told in any case, as it is about to enter; -1: nobody */
 } dome_space_telling;
 void dome__space_leave_for(dome_space *space, const dome_space_telling *telling);
+
+/* A number that grows as this task writes; it is compared with what it was. */
+uint64_t dome__space_written(dome_space *space);
 
 /* How often other tasks have told so far; await returns when one has told since `seen`, or after a second. */
 uint64_t dome__space_told(dome_space *space);

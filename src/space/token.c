@@ -37,6 +37,7 @@ struct dome_token {
     uint64_t section;     /* the last section in which something was written, as far as this task knows */
     uint64_t meetings;    /* so far: what was written before the last one is known to all */
     uint64_t told;        /* so often by others */
+    uint64_t written;     /* so often this task had written something */
     GHashTable *sections; /* gint64 * to gint64 *: by key of a unit that was written since, the last section */
     GArray *arrived;      /* uint64_t: keys that came with the token */
     GByteArray *heard;    /* of two: what has come so far of what the other one tells */
@@ -85,6 +86,7 @@ static void send_changes(dome_token *t, int rank)
 {
     GByteArray *message = g_byte_array_new(), *told = g_byte_array_new();
     dome__release_tell_other(t->release, told);
+    t->written += told->len > 1;
     for (guint at = 0, some; at < told->len; at += some) {
         some = MIN(told->len - at, MOST_BYTES);
         begin_message(t, message, at + some < told->len ? PART : TOKEN);
@@ -164,12 +166,14 @@ static void take_changes(dome_token *t, const uint8_t *message, size_t bytes)
     g_byte_array_append(t->heard, message + HEAD, (guint)(bytes - HEAD));
     if (message[0] != TOKEN)
         return;
+    t->told += t->heard->len > 1; /* even if it was asked for: threads may have looked before it came */
     dome__release_hear(t->release, t->heard->data, t->heard->len);
     g_byte_array_set_size(t->heard, 0);
 }
 
 static void take_pairs(dome_token *t, const uint8_t *message, size_t bytes)
 {
+    t->told += bytes > HEAD; /* as above */
     for (const uint8_t *at = message + HEAD; at + PAIR <= message + bytes; at += PAIR) {
         const uint64_t key = dome__get_u64(at);
         note(t, key, dome__get_u64(at + 8));
@@ -297,10 +301,11 @@ static void note_written(void *ctx, uint64_t key)
     l->any = true;
 }
 
-static void leave(dome_token *t)
+static void leave(dome_token *t, bool any)
 {
     pthread_mutex_lock(&t->mutex);
     t->section++;
+    t->written += any;
     t->inside = false;
     if (t->next >= 0)
         send_token(t, t->next, t->next_knows);
@@ -323,7 +328,7 @@ static void leave_to_other(dome_token *t, const dome_space_telling *telling)
     pthread_mutex_unlock(&t->mutex);
     if (much)
         dome__release_send(t->release);
-    leave(t);
+    leave(t, false);
 }
 
 void dome__token_leave(dome_token *token, const dome_space_telling *telling)
@@ -339,7 +344,7 @@ void dome__token_leave(dome_token *token, const dome_space_telling *telling)
     dome__release_tell(t->release, note_written, &l);
     for (int rank = 0; rank < t->env->size; rank++)
         whom[rank] = rank != t->env->rank && (rank == telling->next || (whom[rank] && (l.any || !telling->if_written)));
-    leave(t);
+    leave(t, l.any);
     dome__put_u64(word + 1, t->meetings);
     for (int rank = 0; rank < t->env->size; rank++)
         if (whom[rank])
@@ -371,7 +376,7 @@ void dome__token_meeting(dome_token *token)
     if (!waits)
         return;
     dome__release_send(t->release);
-    leave(t);
+    leave(t, false);
 }
 
 void dome__token_met(dome_token *token)
@@ -398,6 +403,14 @@ uint64_t dome__token_told(dome_token *token)
     const uint64_t told = token->told;
     pthread_mutex_unlock(&token->mutex);
     return told;
+}
+
+uint64_t dome__token_written(dome_token *token)
+{
+    pthread_mutex_lock(&token->mutex);
+    const uint64_t written = token->written;
+    pthread_mutex_unlock(&token->mutex);
+    return written + (two(token) && dome__release_has_changed(token->release));
 }
 
 int dome__token_await(dome_token *token, uint64_t seen)

@@ -208,7 +208,7 @@ dome_status dsparse__multiply(dvec *y, dsparse *a, const dvec *x)
     dome_status status = near || dsparse__plan_holds(a->plan, a, x) ? DOME_OK : dsparse__plan_make(a, x);
     if (status != DOME_OK)
         return status;
-    dvec__complete(y);
+    dvec__renew(y);
     const dsparse_product p = dsparse__product(a, y, x, x, near ? NULL : a->plan);
     if (near)
         multiply_blocks(&p, false);

@@ -9,6 +9,11 @@
 #define DOME_VARIABLE_RSH     "DOME_RSH"       /* the command that reaches other hosts */
 #define DOME_VARIABLE_OMP_CC  "DOME_OMP_CC"    /* the compiler of dome-omp */
 
+#define DOME_VARIABLE_DAEMON "DOME_DAEMON" /* the path of domed's socket */
+
+/* From domed to a program: its number, such as j7. */
+#define DOME_VARIABLE_SUBMITTED "DOME_SUBMITTED"
+
 /* From a script that runs the program by an emulator or a loader: the path of the script (system/own_program.h). */
 #define DOME_VARIABLE_PROGRAM "DOME_PROGRAM"
 

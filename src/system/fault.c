@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <ucontext.h>
 
 enum { SIGNALS = 2 };
@@ -130,7 +131,8 @@ static void dispatch(int number, siginfo_t *info, void *context)
                               .address = access ? info->si_addr : NULL,
                               .info = info,
                               .context = context};
-    if (access && (mended(DOME_FAULT_OF_MEMORY, &fault) || mended(DOME_FAULT_OF_POINTER, &fault))) {
+    if (access && (mended(DOME_FAULT_OF_MEMORY, &fault) || mended(DOME_FAULT_OF_POINTER, &fault) ||
+                   mended(DOME_FAULT_OF_PROCESS, &fault))) {
         errno = error;
         return;
     }
@@ -198,4 +200,28 @@ void dome__fault_off(dome_fault_place place)
     for (int k = 0; k < SIGNALS; k++)
         if (sigaction(signals[k], NULL, &now) == 0 && is_dispatch(&now))
             sigaction(signals[k], &previous[k], NULL);
+}
+
+/* ---- alternate stacks ---- */
+
+enum { STACK_BYTES = 1 << 18 };
+
+const char *dome__fault_stack_begin(void **stack)
+{
+    stack_t now, own = {.ss_size = STACK_BYTES};
+    *stack = NULL;
+    if (sigaltstack(NULL, &now) == 0 && !(now.ss_flags & SS_DISABLE) && now.ss_size >= STACK_BYTES)
+        return NULL;
+    own.ss_sp = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+    if (own.ss_sp == MAP_FAILED)
+        return strerror(errno);
+    *stack = own.ss_sp;
+    return sigaltstack(&own, NULL) == 0 ? NULL : strerror(errno);
+}
+
+void dome__fault_stack_end(void *stack)
+{
+    const stack_t none = {.ss_flags = SS_DISABLE};
+    if (stack && sigaltstack(&none, NULL) == 0)
+        munmap(stack, STACK_BYTES);
 }

@@ -28,6 +28,7 @@ typedef dome_fault_answer dome_fault_handler(const dome_fault *fault, void *cont
 typedef enum dome_fault_place {
     DOME_FAULT_OF_MEMORY,  /* pages that this task has no right to */
     DOME_FAULT_OF_POINTER, /* pointers that are out of date */
+    DOME_FAULT_OF_PROCESS, /* pointers to what is another task's */
     DOME_FAULT_IS_LAST,    /* tells which signal ends the task; asked if the program has no handler, and for signals that were
                               sent, too */
     DOME_FAULT_PLACES,
@@ -43,5 +44,10 @@ void dome__fault_off(dome_fault_place place);
 /* As sigaction, for a program's handler while this one stays: it gets what none of the parts knows. false, and nothing is done:
  * the signal is not handled here. */
 bool dome__fault_hands_on(int number, const struct sigaction *action, struct sigaction *before);
+
+/* The calling thread gets an alternate stack on which handlers can fetch what is missing, unless it has one; *stack: what to give
+ * to the second function, or NULL. NULL is returned, or why not: a static text. */
+const char *dome__fault_stack_begin(void **stack);
+void dome__fault_stack_end(void *stack);
 
 #endif

@@ -260,13 +260,21 @@ static int allgather_long(dome_transport *t, const void *send, const pieces *p, 
     return status;
 }
 
+static uint64_t longest(const pieces *p)
+{
+    uint64_t most = p->even;
+    for (int i = 0; p->counts && i < p->size; i++)
+        most = MAX(most, p->counts[i]);
+    return most;
+}
+
 static int allgather_pieces(dome_transport *t, const void *send, const pieces *p, void *recv)
 {
     const dome_type type = p->type;
     uint64_t total = stretch(p, 0, t->group.size);
     dome__group_meet(&t->group);
     dome_group all = everybody(t);
-    if (total && t->group.leaders.count == 1 && dome__host_shares(t, type, total))
+    if (total && t->group.leaders.count == 1 && dome__host_shares(t, type, longest(p)))
         return allgather_shared(t, send, p, recv);
     if (t->group.size > 2 && is_short(t, DOME_PATTERN_GATHER, type, total) && !goes_at_once(t, type, total))
         return t->group.clusters && total ? dome__clusters_allgather(t, send, p, recv)

@@ -9,6 +9,7 @@
 #include "transport/transport.h"
 #include "watch/hold.h"
 #include "watch/last_signal.h"
+#include "watch/stop.h"
 #include "watch/watch_beats.h"
 #include "watch/watch_line.h"
 #include "watch/watch_place.h"
@@ -360,6 +361,15 @@ static void take_back(dome_watch *watch, const dome_wire_back *back)
     watch->go_back(watch->go_back_ctx, back);
 }
 
+/* The hub hears that the task has stopped when it has. */
+static void take_stop(dome_watch *watch)
+{
+    GByteArray *said = dome__watch_lend(&watch->line, &(dome_wire_message){.kind = DOME_WIRE_STOP});
+    dome__stop_until(watch->line.fd, said->data, said->len);
+    dome__watch_lent(&watch->line);
+    g_byte_array_unref(said);
+}
+
 static void take_message(dome_watch *watch, const dome_wire_message *message)
 {
     switch (message->kind) {
@@ -401,6 +411,9 @@ static void take_message(dome_watch *watch, const dome_wire_message *message)
         break;
     case DOME_WIRE_RECORD:
         dome__watch_trace_want(&watch->trace, message->recording);
+        break;
+    case DOME_WIRE_STOP:
+        take_stop(watch);
         break;
     case DOME_WIRE_PAUSE:
         watch->paused = true;

@@ -119,6 +119,21 @@ void dome__watch_send(watch_line *line, const dome_wire_message *message)
     g_byte_array_unref(frame);
 }
 
+GByteArray *dome__watch_lend(watch_line *line, const dome_wire_message *message)
+{
+    uint8_t code[DOME_MAC_BYTES];
+    GByteArray *frame = dome__wire_frame(message);
+    pthread_mutex_lock(&line->send);
+    dome__mac_next(&line->macs.out, frame->data, frame->len, code);
+    g_byte_array_append(frame, code, sizeof code);
+    return frame;
+}
+
+void dome__watch_lent(watch_line *line)
+{
+    pthread_mutex_unlock(&line->send);
+}
+
 /* Another thread may be sending: waits up to 50 ms for it (the interrupted thread itself cannot finish). */
 void dome__watch_send_signal(watch_line *line, int number)
 {

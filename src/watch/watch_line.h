@@ -33,6 +33,10 @@ bool dome__watch_redirect(const dome_hub_address *address, const dome_wire_hello
 void dome__watch_send_frame(watch_line *line, const GByteArray *frame);
 void dome__watch_send(watch_line *line, const dome_wire_message *message);
 
+/* A message with its code, for a fork of this process to send: until dome__watch_lent no thread of this one sends any. */
+GByteArray *dome__watch_lend(watch_line *line, const dome_wire_message *message);
+void dome__watch_lent(watch_line *line);
+
 /* Sends that this signal ends the task, as its last message. Called from a signal handler. */
 void dome__watch_send_signal(watch_line *line, int number);
 

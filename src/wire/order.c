@@ -10,7 +10,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static const char *const kinds[] = {[DOME_ORDER_GROW] = "grow", [DOME_ORDER_SHRINK] = "shrink", [DOME_ORDER_MOVE] = "move"};
+static const char *const kinds[] = {[DOME_ORDER_GROW] = "grow",
+                                    [DOME_ORDER_SHRINK] = "shrink",
+                                    [DOME_ORDER_MOVE] = "move",
+                                    [DOME_ORDER_SUSPEND] = "suspend",
+                                    [DOME_ORDER_RESUME] = "resume"};
 
 enum { TASKS_MOST = 1000000, NAME_MOST = 255 };
 
@@ -43,10 +47,10 @@ bool dome__order_parse(const char *line, dome_order *order)
     while (kind < G_N_ELEMENTS(kinds) && g_strcmp0(words[0], kinds[kind]) != 0)
         kind++;
     order->kind = (dome_order_kind)kind;
-    const guint first = kind == DOME_ORDER_MOVE ? 1 : 2;
+    const guint first = kind >= DOME_ORDER_MOVE ? 1 : 2;
     bool good = kind < G_N_ELEMENTS(kinds) && n >= first;
-    if (good && kind == DOME_ORDER_MOVE)
-        good = n == 3;
+    if (good && kind >= DOME_ORDER_MOVE)
+        good = n == (kind == DOME_ORDER_MOVE ? 3 : 1);
     else if (good)
         good = parse_count(words[1], n - first, &order->count);
     for (guint i = first; good && i < n; i++)
@@ -62,10 +66,15 @@ void dome__order_clear(dome_order *order)
     g_clear_pointer(&order->hosts, g_strfreev);
 }
 
+bool dome__order_changes(const dome_order *order)
+{
+    return order->kind <= DOME_ORDER_MOVE;
+}
+
 char *dome__order_line(const dome_order *order)
 {
     GString *line = g_string_new(kinds[order->kind]);
-    if (order->kind != DOME_ORDER_MOVE)
+    if (order->kind == DOME_ORDER_GROW || order->kind == DOME_ORDER_SHRINK)
         g_string_append_printf(line, " %d", order->count);
     for (char **host = order->hosts; host && *host; host++)
         g_string_append_printf(line, " %s", *host);
@@ -183,6 +192,8 @@ char *dome__order_plan(const dome_order *o, int size, const char *const *hosts, 
     case DOME_ORDER_SHRINK:
         return shrink(o, size, hosts, plan);
     case DOME_ORDER_MOVE:
+    case DOME_ORDER_SUSPEND:
+    case DOME_ORDER_RESUME:
         break;
     }
     return move(o, size, hosts, plan);

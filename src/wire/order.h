@@ -1,10 +1,11 @@
-/* Orders of a user to a running program: `dome grow`, `dome shrink` and `dome move`, over a local socket
- * (transport/control_socket.h). A client sends one line. The hub answers the user who runs the program, with one line, "done
- * TEXT" or "no TEXT", when the order is carried out or refused, and closes the connection.
+/* Orders of a user to a running program: `dome grow`, `dome shrink`, `dome move`, `dome suspend`, `dome resume`, over a local
+ * socket (transport/control_socket.h). A client sends one line. The hub answers the user who runs the program, with one line,
+ * "done TEXT" or "no TEXT", when the order is carried out or refused, and closes the connection.
  *
  *     grow K [HOST...]      K tasks more, on these hosts in turn; 0: one on each
  *     shrink K [HOST...]    the K highest ranks leave, of those on these hosts; 0: all that are there
- *     move FROM TO          all tasks of one host go to another */
+ *     move FROM TO          all tasks of one host go to another
+ *     suspend, resume       all tasks stop, and run again */
 #ifndef DOME_SRC_ORDER_H
 #define DOME_SRC_ORDER_H
 
@@ -17,7 +18,13 @@
 
 enum { DOME_ORDER_MOST = 4096 }; /* bytes of a line */
 
-typedef enum dome_order_kind { DOME_ORDER_GROW, DOME_ORDER_SHRINK, DOME_ORDER_MOVE } dome_order_kind;
+typedef enum dome_order_kind {
+    DOME_ORDER_GROW,
+    DOME_ORDER_SHRINK,
+    DOME_ORDER_MOVE,
+    DOME_ORDER_SUSPEND,
+    DOME_ORDER_RESUME
+} dome_order_kind;
 
 typedef struct dome_order {
     dome_order_kind kind;
@@ -28,6 +35,9 @@ typedef struct dome_order {
 /* Reads an order, to be cleared by the caller; false if it is none. */
 bool dome__order_parse(const char *line, dome_order *order);
 void dome__order_clear(dome_order *order);
+
+/* Whether it changes the members of the program; the other orders have no plan. */
+bool dome__order_changes(const dome_order *order);
 
 /* The line for an order, without its end; g_free'd. */
 char *dome__order_line(const dome_order *order);

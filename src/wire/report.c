@@ -126,6 +126,7 @@ char *dome__report_text(const dome_report *s)
     put_string(file, "program", "trace", s->trace);
     g_key_file_set_double(file, "program", "seconds", s->seconds);
     g_key_file_set_uint64(file, "program", "view", s->view);
+    g_key_file_set_boolean(file, "program", "suspended", s->suspended);
     g_key_file_set_int64(file, "program", "checkpoint", s->checkpoint);
     g_key_file_set_double(file, "program", "checkpoint-seconds", s->checkpoint_seconds);
     g_key_file_set_uint64(file, "program", "views-left-out", s->views_left_out);
@@ -191,6 +192,7 @@ dome_report *dome__report_parse(const char *text)
         s->machine = get_string(file, "program", "machine");
         s->trace = get_string(file, "program", "trace");
         s->seconds = g_key_file_get_double(file, "program", "seconds", NULL);
+        s->suspended = g_key_file_get_boolean(file, "program", "suspended", NULL);
         s->view = (uint32_t)g_key_file_get_uint64(file, "program", "view", NULL);
         s->checkpoint = g_key_file_get_int64(file, "program", "checkpoint", NULL);
         s->checkpoint_seconds = g_key_file_get_double(file, "program", "checkpoint-seconds", NULL);

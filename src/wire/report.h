@@ -37,6 +37,7 @@ typedef struct dome_report {
     char *host; /* of the hub */
     char **command;
     char *directory;           /* working directory */
+    bool suspended;            /* all tasks are stopped by order of the user */
     uint32_t view;             /* number of its view: how often it has changed its number of tasks */
     char *trace;               /* file to which a trace is written; "": none */
     char *machine;             /* "private", or "own": the user's virtual machine */

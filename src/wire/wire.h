@@ -52,6 +52,7 @@ typedef enum dome_wire_kind {
     DOME_WIRE_WAITS,      /* hub: what does the task wait for? task: the answer (inquiry.h) */
     DOME_WIRE_GIVEN,      /* hub: how many messages has it given for these tasks? task: the answer */
     DOME_WIRE_STANDBY,    /* rank 0: start newcomers on these hosts (standby.h); hub: their ids, or why there are none */
+    DOME_WIRE_STOP,       /* hub: stop, with all of the process, until the next message; task: it has */
     DOME_WIRE_KINDS
 } dome_wire_kind;
 

@@ -138,9 +138,6 @@ says "-fsanitize=address: " "$cc" -fsanitize=address main.c
 says "--cc needs a value" "$cc" --cc main.c
 says "cannot be run" "$cc" --cc=./nothing main.c
 says "is an option of the program" "$cc" main.c --dome-tasks 4
-if command -v clang >/dev/null; then
-    says "clang is not a GNU compiler" "$cc" --cc=clang main.c
-fi
 printf '#include <pthread.h>\nvoid *f(void *p) { return p; }\nint main(void) { pthread_t t; return pthread_create(&t, 0, f, 0); }\n' >threads.c
 "$cc" threads.c -o threads 2>../err || fail "threads.c is not linked"
 grep -q '^dome-omp: threads: pthread_create: ' ../err && [ "$(wc -l <../err)" = 1 ] || fail "pthread_create: $(cat ../err)"

@@ -1,5 +1,6 @@
 #!/bin/bash
 # A small program for each construct prints the same with libgomp and on any number of tasks.
+# OPENMP_CC: the compiler under dome-omp.
 . "$(dirname "$0")/../support/checks.bash"
 dome=$DOME_BUILD_DIR/tools/dome compile=$DOME_BUILD_DIR/tools/dome-omp
 [ -x "$compile" ] || skip "dome-omp is not built"
@@ -10,7 +11,7 @@ for source in "$DOME_SOURCE_DIR"/tests/openmp/constructs/${OPENMP_CONSTRUCT:-*}.
     compiler=gcc
     [[ $source = *.cpp ]] && compiler=g++
     "$compiler" -fopenmp -O2 "$source" -o "$name.expected" || fail "$name by $compiler"
-    "$compile" -O2 "$source" -o "$name" || fail "$name by dome-omp"
+    "$compile" --cc="${OPENMP_CC:-gcc}" -O2 "$source" -o "$name" || fail "$name by dome-omp"
     for cancellation in false true; do
         [ "$name" = cancel ] || [ $cancellation = false ] || continue
         export OMP_CANCELLATION=$cancellation
@@ -25,7 +26,7 @@ for source in "$DOME_SOURCE_DIR"/tests/openmp/constructs/${OPENMP_CONSTRUCT:-*}.
     done
 done
 
-if [ -z "${OPENMP_CONSTRUCT:-}" ]; then
+if [ -z "${OPENMP_CONSTRUCT:-}${OPENMP_CC:-}" ]; then
     cat >many.c <<'END_C'
 #include <stdio.h>
 int main(void)

@@ -185,6 +185,18 @@ for thread in 5 0; do
     grep -q "healed from checkpoint" err || fail "the task of thread $thread is lost: $(cat err)"
 done
 
+# ---- another daemon: the program's environment is that of the processes before, but for words about the daemon ----
+
+start "$dome" run -n 2 --max 3 --restarts 1 --on-loss restart ./saved --dome-checkpoint-dir restarted.ck --dome-checkpoint-every 5
+await has_reached 30
+victim=$(told task.5)
+kill -9 "$victim"
+await is_other 5 "$victim"
+further 5
+"$dome" grow "$program" -n 1 --wait 1e300 >told 2>&1 || fail "grow after a restart: $(cat told)"
+further 5
+ends "growing after a restart"
+
 # ---- growing and shrinking ----
 
 start "$dome" run -n 1 --max 3 ./saved

@@ -100,6 +100,9 @@ static void of_deltas(void)
     FAILS(dome_delta_recover, none, 1);
     FAILS(dome_delta_wrote, NULL, 8);
     ALLOWS(dome_delta_stop, );
+    ALLOWS(dome_dickpt_stop, NULL);
+    begins("dome_dickpt_start");
+    begins("dome_dickpt_save");
     begins("dome_delta_error");
 #endif
 }

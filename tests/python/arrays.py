@@ -458,3 +458,68 @@ def test_foreign_values():
     for refused in (np.zeros(2, dtype=">f8"), np.array([None]), np.array(["ab"]), b"12345678"):
         with pytest.raises((TypeError, BufferError, ValueError)):
             dm.tasks.Allreduce(refused)
+
+
+def test_integers_and_truth(rng):
+    mask = dm.asarray([True, False, True])
+    for wrong in (lambda: -mask, lambda: mask - mask, lambda: dm.negative(mask)):
+        with pytest.raises(TypeError):
+            wrong()
+    same(~mask, [False, True, False])
+    same(dm.arange(3.0)[~mask], [1.0])
+    assert "True" in str(mask) and "False" in str(mask)
+    for integers in dm.asarray([2, 3]), dm.asarray([2, 3], dtype="uint8"):
+        with pytest.raises(ValueError):
+            integers ** -1
+    same(dm.asarray([2, 4]) ** -1.0, [0.5, 0.25])
+    same(dm.arange(10, 0, -1, dtype="uint64"), np.arange(10, 0, -1, dtype="uint64"))
+    same(dm.zeros((0, 3)).max(axis=1), np.zeros(0))
+    same(dm.max(dm.zeros((0, 3)), axis=1, keepdims=True), np.zeros((0, 1)))
+    with pytest.raises(ValueError):
+        dm.zeros((0, 3)).min(axis=0)
+
+
+def test_writing_by_arrays(rng):
+    a = rng.random((300, 4))
+    mask, rows = rng.random(300) < 0.5, rng.permutation(300)[:40]
+    columns = rng.integers(0, 4, 40)
+    for key in ((mask, 0), (mask, slice(1, 3)), (slice(None), np.array([2, 0])), (rows, columns), (rows, -1), (Ellipsis, rows[:1] % 4)):
+        mine = tuple(dm.asarray(k) if isinstance(k, np.ndarray) else k for k in key)
+        x, b = dm.asarray(a), a.copy()
+        x[mine] = 7.0
+        b[key] = 7.0
+        same(x, b)
+        values_ = rng.random(b[key].shape)
+        x[mine] = dm.asarray(values_)
+        b[key] = values_
+        same(x, b)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128", "int64", "uint8", "int32"])
+def test_products_in_parts(rng, dtype, monkeypatch):
+    monkeypatch.setattr(dm.linalg, "PRODUCTS", 1000)
+    for left, right in ((300, 7), (7, 5)), ((3, 40), (40, 300)), ((2, 20, 9), (9, 4)):
+        a, b = values(rng, dtype, left), values(rng, dtype, right)
+        same(dm.asarray(a) @ dm.asarray(b), a @ b, 1e-4 if dtype == "complex64" else 1e-12)
+
+
+@pytest.mark.parametrize("name", ["log2", "log10", "log1p", "expm1"])
+def test_complex_logarithms(rng, name):
+    a = (rng.normal(size=500) + 1j * rng.normal(size=500)) * 10.0 ** rng.integers(-12, 3, 500)
+    a = a[np.abs(a) < 500]
+    same(getattr(dm, name)(dm.asarray(a)), getattr(np, name)(a), 1e-13)
+    b = (a * (np.abs(a) < 50)).astype("complex64")
+    b = b[b != 0]
+    same(getattr(dm, name)(dm.asarray(b)), getattr(np, name)(b), 1e-4)
+    assert getattr(dm, name)(dm.asarray([0.5])).dtype == dm.float64
+
+
+@pytest.mark.parametrize("left,right", list(itertools.permutations(TYPES[1:9], 2)))
+def test_conversions_of_integers(rng, left, right):
+    limits = np.iinfo(left)
+    a = np.concatenate([rng.integers(limits.min, limits.max, 300, dtype=left, endpoint=True), np.array([limits.min, limits.max, 0], left)])
+    same(dm.asarray(a).astype(right), a.astype(right))
+    x = dm.zeros(a.shape, right)
+    x[:] = dm.asarray(a)
+    same(x, a.astype(right))
+    same(dm.asarray(a)[5].astype(right), a[5].astype(right))

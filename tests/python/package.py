@@ -30,7 +30,7 @@ def main():
         python = folder + "/env/bin/python3"
         run([python, "-m", "pip", "install", "-q", "--no-build-isolation", folder + "/python"], env=env, cwd="/")
         code = "import dome as dm, importlib.resources as r; x = dm.arange(10.0); s = float(x.sum()); dm.print(s, dm.__file__); " \
-               "assert (r.files('dome') / 'py.typed').is_file()"
+               "assert all((r.files('dome') / name).is_file() for name in ('py.typed', '__init__.pyi'))"
         out = run([DOME, "run", "-n", "2", python, "-c", code], env=env, cwd=folder)
         check("45.0 %s/env/lib" % folder in out, out)
         out = run([python, "-m", "dome", "-n", "2", "-c", code], env=env, cwd=folder)

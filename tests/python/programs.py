@@ -4,6 +4,7 @@
 
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -249,6 +250,98 @@ def others():
     text(2, "import importlib\nx = dm.ones(5)\nimportlib.reload(dm)\nassert float((x + dm.ones(5)).sum()) == 10")
 
 
+SPAWNS = """
+import multiprocessing
+def work(k):
+    return k * k
+if __name__ == "__main__":
+    x = dm.arange(1000.0)
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        squares = pool.map(work, range(5))
+    dm.print(sum(squares), float(x.sum()))
+"""
+
+
+def spawns():
+    """Processes that are started anew are no tasks, and leave those alone."""
+    for tasks in 1, 2:
+        out, _ = text(tasks, SPAWNS)
+        check(out == "30 499500.0\n", out)
+
+
+SIGNALS = """
+import signal, threading, time
+seen = []
+signal.signal(signal.SIGUSR1, lambda number, frame: seen.append(number))
+x = dm.random.random((200_000,), seed=1)
+first = float(x.sum())
+def send():
+    for _ in range(200):
+        os.kill(os.getpid(), signal.SIGUSR1)
+        time.sleep(0.002)
+t = threading.Thread(target=send)
+t.start()
+while t.is_alive():
+    assert float(dm.sort(x).sum()) == first
+t.join()
+assert len(dm.tasks.allgather(len(seen))) == dm.size() and seen
+dm.print("ok")
+"""
+
+
+def signals():
+    """Signals that a handler of Python gets while calls of the library run."""
+    for tasks in 1, 2:
+        out, _ = text(tasks, SIGNALS)
+        check(out == "ok\n", out)
+
+
+LAST_WORDS = """
+class Bad:
+    def __del__(self):
+        x.sum()
+        raise ValueError("in del")
+x = dm.ones(500)
+bad = Bad()
+bad.bad = bad              # freed at the end of the interpreter
+kept = [x + 1.0, {"y": x * 2.0}]
+dm.array_of_all = x
+float(x.sum())
+"""
+
+
+def last_words():
+    """Arrays of the whole program and exceptions while it ends."""
+    for tasks in 1, 2:
+        text(tasks, LAST_WORDS)
+
+
+def limited():
+    """The module needs nothing of the interpreter but what the limited interface of Python 3.9 declares."""
+    module = os.path.join(os.path.abspath(BUILD), "python", "dome", "_dome.abi3.so")
+    include, _ = run([PYTHON, "-c", "import sysconfig; print(sysconfig.get_path('include'))"])
+    wanted, _ = run(["nm", "-D", "--undefined-only", module])
+    names = {line.split()[-1].split("@")[0] for line in wanted.splitlines()}
+    names = {name for name in names if name.startswith(("Py", "_Py"))}
+    done = subprocess.run(["cc", "-E", "-DPy_LIMITED_API=0x03090000", "-I" + include.strip(), "-"], input=b"#include <Python.h>\n",
+                          stdout=subprocess.PIPE, check=True)
+    declared = set(re.findall(r"\b_?Py\w+", done.stdout.decode()))
+    check(len(names) > 10 and names <= declared, "not in the limited interface: %s" % sorted(names - declared))
+
+
+def stripped():
+    """An interpreter without symbols, at another place."""
+    with harness.temporary_directory() as folder:
+        copy = os.path.join(folder, "python")
+        run(["objcopy", "--strip-all", os.path.realpath(PYTHON), copy])
+        prefix, _ = run([PYTHON, "-c", "import sys; print(sys.prefix)"])
+        for path in copy, "./python":
+            with open(os.path.join(folder, "prog.py"), "w") as f:
+                f.write("import dome as dm\ndm.print(dm.size(), float(dm.ones(9).sum()))\n")
+            out, _ = run([DOME, "run", "-n", "2", path, "prog.py"], folder, environment={"PYTHONHOME": prefix.strip()})
+            check(out == "2 9.0\n", out)
+
+
 GARBAGE = """
 import gc, random, resource
 draw = random.Random(dm.rank())
@@ -364,7 +457,7 @@ def documents():
 
 
 def main():
-    for part in starts, sessions, venv, changes, exceptions, untellable, ends, lengths, catch, others, garbage, changing_lengths, interrupt, no_numpy, examples, documents:
+    for part in starts, sessions, venv, changes, exceptions, untellable, ends, lengths, catch, others, spawns, signals, last_words, limited, stripped, garbage, changing_lengths, interrupt, no_numpy, examples, documents:
         if len(sys.argv) < 2 or sys.argv[1] in part.__name__:
             part()
 

@@ -45,24 +45,3 @@ bool clang_leaves_out(const char *word)
 {
     return strcmp(word, "-fopenmp") == 0 || g_str_has_prefix(word, "-fopenmp=");
 }
-
-/* Where clang has no omp.h of its own, gcc's will do. */
-static void add_gnu_header(GPtrArray *command)
-{
-    char *ask[] = {DOME_OMP_COMPILER, "-print-file-name=include/omp.h", NULL}, *text = NULL;
-    if (!g_spawn_sync(NULL, ask, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, &text, NULL, NULL, NULL))
-        return;
-    g_strchomp(text);
-    if (g_path_is_absolute(text)) {
-        g_ptr_array_add(command, "-idirafter");
-        g_ptr_array_add(command, g_path_get_dirname(text));
-    }
-    g_free(text);
-}
-
-void clang_add_libraries(GPtrArray *command, bool links)
-{
-    add_gnu_header(command);
-    if (links)
-        g_ptr_array_add(command, "-ldome-omp");
-}

@@ -1,5 +1,6 @@
 /* dome-omp's command line. The compiler does all; what is added to its command makes the program one of Dome. */
 #include "dome_omp.h"
+#include "dickpt.h"
 
 #include <dome/version.h>
 
@@ -25,7 +26,7 @@ typedef struct job {
     char *compiler;
     GPtrArray *words; /* char *: the compiler's arguments */
     bool show, links, inputs, cplusplus, fortran, wrong;
-    const char *fortran_source; /* one of them */
+    const char *fortran_source, *dickpt_source; /* one of them; one with #pragma dickpt */
 } job;
 
 typedef enum kind_of_compiler { GNU, CLANG } kind_of_compiler;
@@ -59,6 +60,7 @@ static const char *refusal(const char *word)
         {"-fopenacc", "OpenMP alone runs over tasks"},
         {"-m32", "programs of x86-64 alone run over tasks"},
         {"-mx32", "programs of x86-64 alone run over tasks"},
+        {"-fnoopenmp-use-tls", "variables of threads lie in their own memory"},
     };
     for (unsigned i = 0; i < G_N_ELEMENTS(all); i++)
         if (strcmp(word, all[i].word) == 0)
@@ -86,6 +88,7 @@ static void take_input(job *j, const char *file)
                                           ".FOR", ".FTN", ".FPP", ".F90", ".F95", ".F03", ".F08", NULL};
     const char *name = strrchr(file, '/'), *suffix = strrchr(name ? name : file, '.');
     j->inputs = true;
+    look_for_dickpt(j, file);
     if (!suffix || strcmp(suffix, ".o") == 0 || strcmp(suffix, ".a") == 0)
         look_into(j, file);
     else if (is_one_of(suffix, cplusplus))
@@ -94,6 +97,19 @@ static void take_input(job *j, const char *file)
         j->fortran = true;
         j->fortran_source = file;
     }
+}
+
+/* clang is given sources as they are. */
+static void look_for_dickpt(job *j, const char *file)
+{
+    char *text = NULL;
+    GString *unused = g_string_new(NULL);
+    char *wrong = NULL;
+    if (g_file_get_contents(file, &text, NULL, NULL) && (dickpt_calls(text, false, unused, &wrong) || wrong))
+        j->dickpt_source = file;
+    g_string_free(unused, TRUE);
+    g_free(wrong);
+    g_free(text);
 }
 
 static void take_language(job *j, const char *language)
@@ -268,8 +284,8 @@ static GPtrArray *make_command(const job *j, const places *p, char **compiler, k
     for (unsigned i = 0; i < j->words->len; i++)
         if (kind == GNU || !clang_leaves_out(g_ptr_array_index(j->words, i)))
             g_ptr_array_add(c, g_ptr_array_index(j->words, i));
-    if (kind == CLANG)
-        clang_add_libraries(c, j->links);
+    if (kind == CLANG && j->links)
+        g_ptr_array_add(c, "-ldome-omp");
     g_ptr_array_add(c, "-idirafter");
     g_ptr_array_add(c, p->include);
     if (j->links && j->fortran) {
@@ -320,6 +336,11 @@ int main(int argc, char **argv)
         return 2;
     if (kind == CLANG && j.fortran_source) {
         fprintf(stderr, "dome-omp: error: %s: clang compiles no Fortran\n", j.fortran_source);
+        return 2;
+    }
+    if (kind == CLANG && j.dickpt_source) {
+        fprintf(stderr, "dome-omp: error: %s: #pragma dickpt needs gcc; with clang call the functions of dome/delta.h\n",
+                j.dickpt_source);
         return 2;
     }
     j.links = j.links && j.inputs;

@@ -22,7 +22,6 @@ typedef struct places {
  * a word of the user's is not given to it. */
 const char *clang_refusal(const char *version);
 void clang_add_options(GPtrArray *command);
-void clang_add_libraries(GPtrArray *command, bool links);
 bool clang_leaves_out(const char *word);
 
 /* steps.c: a command that links, and then a look at what it has linked. Its exit status. */

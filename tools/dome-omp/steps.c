@@ -1,5 +1,6 @@
 /* gcc runs its programs through these functions. A compiler gets another text where a source flushes; behind the linker, what was
  * linked is looked at. */
+#include "dickpt.h"
 #include "dome_omp.h"
 
 #include <errno.h>
@@ -147,6 +148,20 @@ static bool write_text(const char *file, const GString *text)
     return false;
 }
 
+/* A preprocessed text in which flushes and directives of checkpoints are calls. 0: it has none; -1 after a message. */
+static int with_calls(const char *text, gsize length, bool cplusplus, GString *result)
+{
+    char *wrong = NULL;
+    GString *flushed = g_string_new(NULL);
+    const bool flushes = flush_calls(text, length, flushed), saves = dickpt_calls(flushed->str, cplusplus, result, &wrong);
+    if (!saves)
+        g_string_assign(result, flushed->str);
+    g_string_free(flushed, TRUE);
+    if (wrong)
+        fprintf(stderr, "%s\n", wrong);
+    return wrong ? -1 : flushes || saves;
+}
+
 /* cc1, cc1plus */
 static int compile_c(char **command)
 {
@@ -159,11 +174,13 @@ static int compile_c(char **command)
     if (!file)
         return 1;
     GString *result = g_string_new(NULL);
-    int status = run((char **)preprocessing(command, file)->pdata, NULL, from_pipe ? NULL : &errors);
+    int calls = 0, status = run((char **)preprocessing(command, file)->pdata, NULL, from_pipe ? NULL : &errors);
     if (status == 0 && !g_file_get_contents(file, &text, &length, NULL)) {
         fprintf(stderr, "dome-omp: error: %s cannot be read\n", file);
         status = 1;
-    } else if (status == 0 && (flush_calls(text, length, result) || from_pipe)) {
+    } else if (status == 0 && (calls = with_calls(text, length, g_str_has_suffix(command[0], "plus"), result)) < 0) {
+        status = 1;
+    } else if (status == 0 && (calls || from_pipe)) {
         fputs(errors ? errors : "", stderr);
         status = write_text(file, result) ? 0 : 1;
         status = status ? status : run((char **)compiling(command, source, file, "-fpreprocessed")->pdata, NULL, NULL);

@@ -34,7 +34,8 @@ int main(void)
     for (int i = 0; i < N; i++)
         if (i % 3) {
 #pragma omp ordered
-            list[length++] = length;
+            list[length] = length;
+            length++;
         }
     check("some");
     return 0;

@@ -258,6 +258,15 @@ static void note_run(void *context, size_t first, size_t count)
         g_assert_cmpint(pages[k]++, ==, 0); /* each once */
 }
 
+/* Pages whose first write was told since the last look. */
+static char *told;
+
+static void note_first(void *context, size_t page)
+{
+    (void)context;
+    g_assert_cmpint(told[page]++, ==, 0); /* each once */
+}
+
 /* Writes to a random part of the pages; the tracker must name just these. */
 static void watch_round(dome_memory *memory, GRand *r, double share, bool exact)
 {
@@ -276,6 +285,10 @@ static void watch_round(dome_memory *memory, GRand *r, double share, bool exact)
     no_reason(dome__memory_written(memory, note_run, found));
     for (size_t k = 0; k < pages; k++)
         g_assert_cmpint(found[k], ==, exact ? written[k] : 1);
+    for (size_t k = 0; k < pages && told; k++)
+        g_assert_cmpint(told[k], ==, written[k]);
+    if (told)
+        memset(told, 0, pages);
     g_free(written);
     g_free(found);
 }
@@ -288,6 +301,8 @@ static void watch(const char *tracker, bool rights)
     if (rights) {
         no_reason(dome__memory_on_fault(memory, give_right, &memory));
         no_reason(dome__memory_allow(memory, 10, 200, DOME_ACCESS_WRITE));
+        told = g_malloc0(300);
+        dome__memory_on_write(memory, note_first, NULL);
     }
     no_reason(dome__memory_watch(memory));
     g_assert_cmpstr(dome__memory_tracker(memory), ==, tracker);
@@ -297,6 +312,7 @@ static void watch(const char *tracker, bool rights)
             no_reason(dome__memory_allow(memory, 50 * k % 300, 20, (dome_access)(k % 3)));
     }
     dome__memory_free(memory);
+    g_clear_pointer(&told, g_free);
     g_rand_free(r);
 }
 

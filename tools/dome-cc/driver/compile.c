@@ -3,6 +3,8 @@
 #include "front/front.h"
 #include "front/section.h"
 
+#include "dickpt.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -81,12 +83,30 @@ static source preprocess(const options *o, const char *path)
     return s;
 }
 
+/* #pragma dickpt becomes calls, at the same lines. False after a message. */
+static bool replace_dickpt(source *s)
+{
+    GString *text = g_string_new(NULL);
+    char *wrong = NULL;
+    if (s->text && dickpt_calls(s->text, false, text, &wrong)) {
+        g_free(s->text);
+        s->length = text->len;
+        s->text = g_string_free(text, FALSE);
+    } else {
+        g_string_free(text, TRUE);
+    }
+    if (wrong)
+        fprintf(stderr, "%s\n", wrong);
+    return !wrong;
+}
+
 /* The compiler's own messages about the user's text. */
 int compile_plainly(const options *o, const char *path, const char *object, const source *s)
 {
     GPtrArray *command = command_new(o);
     command_add_words(o, command, FLAGS | PREPROCESSOR | DEPENDENCIES | WARNINGS);
-    if (s && s->text && strstr(s->text, "\n#pragma dome ")) /* which the compiler does not know */
+    if (s && s->text &&
+        (strstr(s->text, "\n#pragma dome ") || strstr(s->text, "\n#pragma dickpt "))) /* which the compiler does not know */
         command_add(command, "-Wno-unknown-pragmas");
     library_add_include(o, command);
     if (object) {
@@ -113,6 +133,8 @@ int compile_read(const options *o, const char *path, const char *object, source 
 {
     *s = preprocess(o, path);
     int status = compile_plainly(o, path, object, s);
+    if (!status && !replace_dickpt(s))
+        status = 1;
     if (!status && !s->text) {
         fputs(s->errors ? s->errors : "", stderr);
         status = 1;

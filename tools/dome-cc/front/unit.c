@@ -145,8 +145,8 @@ void unit_refuse_threads(unit *u, const char *pragma, const char *option)
         if ((at && p[-1] != '\n') || harmless ||
             clang_Location_isInSystemHeader(clang_getLocationForOffset(u->parsed.tu, u->parsed.file, at)))
             continue;
-        unit_refuse(u, at, "%s %.*s: a program with threads cannot be saved: leave out %s, and this is done by one", pragma,
-                    (int)strcspn(what, "\n"), what, option);
+        unit_refuse(u, at, "%s %.*s: a program with threads cannot be saved: leave out %s, and this is done by one%s", pragma,
+                    (int)strcspn(what, "\n"), what, option, strstr(pragma, "omp") ? "; or compile by dome-omp" : "");
     }
 }
 

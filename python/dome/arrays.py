@@ -93,8 +93,10 @@ class Array:
         if len(shape) > 8 or self._k.size == 0:
             return f"<{shape} of {self._k.dtype.name}>"
         env.check(lib.dvec_set_shape(v, len(shape), list(shape)))
-        text = ffi.string(env.pointer(lib.dvec_text(v))).decode()
-        return text.split("\n", 1)[-1]
+        text = ffi.string(env.pointer(lib.dvec_text(v))).decode().split("\n", 1)[-1]
+        if self._k.dtype.kind == "b":
+            text = text.replace("1", " True").replace("0", "False")
+        return text
 
     def __reduce__(self):
         raise TypeError("a distributed array cannot be pickled: dome.save(path, x) writes it to a file, "
@@ -145,6 +147,18 @@ class Array:
         if self._k.dtype.kind not in "iu" or self._k.size != 1:
             raise TypeError("only an integer array of one value is an index")
         return self.item()
+
+    def __round__(self, digits=None):
+        return round(float(self), digits)
+
+    def __trunc__(self):
+        return math.trunc(self.item())
+
+    def __floor__(self):
+        return math.floor(self.item())
+
+    def __ceil__(self):
+        return math.ceil(self.item())
 
     # ---- methods with NumPy's names ----
 
@@ -387,6 +401,8 @@ def astype(x, dtype, /, *, copy=True, device=None):
     env.check_thread()
     if x._k.dtype.kind == "c" and dtype.kind not in "cb":
         raise TypeError("complex values cannot become real ones: use dome.real or dome.abs")
+    if dtype.kind in "iu" and x._k.dtype.kind in "iu" and dtypes.promote(x._k.dtype, dtype) is not dtype:
+        x = _modulo(x, dtype)
     z = of(dtype, x._k.shape)
     if dtype.kind == "b":
         if x._k.dtype.kind == "c":
@@ -395,6 +411,32 @@ def astype(x, dtype, /, *, copy=True, device=None):
             env.check(lib.dvec_nes(target(z), x._v, 0.0))
     else:
         env.check(lib.dvec_convert(target(z), x._v))
+    return z
+
+
+def _modulo(x, dtype):
+    """Integers as ones that have the same lowest bits and are values of a type: the library's conversion gives the nearest."""
+    bits = 8 * dtype.itemsize
+    if bits < 64:
+        if x._k.dtype is not dtypes.uint64:
+            x = _converted(x, dtypes.int64)
+        x = x & ((1 << bits) - 1)
+        if dtype.kind == "u":
+            return x
+        half = 1 << (bits - 1)
+        return ((_converted(x, dtypes.int64) + half) & ((1 << bits) - 1)) - half
+    if dtype.kind == "u":
+        x = _converted(x, dtypes.int64)
+    low, high = x & 0xffffffff, (x >> 32) & 0xffffffff
+    return (_converted(high, dtype) << 32) | _converted(low, dtype)
+
+
+def _converted(x, dtype):
+    """Values that are values of a type, as such."""
+    if x._k.dtype is dtype:
+        return x
+    z = of(dtype, x._k.shape)
+    env.check(lib.dvec_convert(target(z), x._v))
     return z
 
 
@@ -545,6 +587,8 @@ def operate(op, x, y, out=None):
     if x is NotImplemented or y is NotImplemented:
         return NotImplemented
     common = op.type(x, y)
+    if common.kind in "biu":
+        refuse_integers(op, x, y, common)
     shape = broadcast_shapes(x._k.shape if isinstance(x, Array) else (), y._k.shape if isinstance(y, Array) else ())
     mask = op.rule in ("mask", "logic")
     kind = memory.kind_of(dtypes.bool if mask else common, shape)
@@ -554,6 +598,14 @@ def operate(op, x, y, out=None):
     if not shape or not run_with_number(op, z, x, y, common):
         run_pair(op, z, x, y, common)
     return z
+
+
+def refuse_integers(op, x, y, common):
+    """What NumPy refuses, too: differences of truth values, and integers to the power of a negative number."""
+    if op is SUB and isinstance(x, Array) and isinstance(y, Array) and x._k.dtype.kind == y._k.dtype.kind == "b":
+        raise TypeError("truth values have no difference: use ^, or dome.logical_xor")
+    if op is POW and type(y) in (int, bool) and y < 0:
+        raise ValueError("integers to the power of a negative number are no integers: use x ** -1.0")
 
 
 def out_kind(out, kind):

@@ -1,0 +1,21 @@
+/* The daemon of a host (README.md). */
+#ifndef DOME_SRC_DAEMON_H
+#define DOME_SRC_DAEMON_H
+
+#include "daemon/engine.h"
+
+#include <stdint.h>
+
+typedef struct dome_daemon_setup {
+    const char *folder; /* for its table and its keepers' files; it exists */
+    const char *socket; /* for all users; NULL: for its own user alone */
+    const char *dome;   /* path of the command */
+    const char *name;   /* of this host */
+    int64_t slots;      /* tasks that may compute here at a time */
+    const dome_engine_kind *engine;
+} dome_daemon_setup;
+
+/* Runs until SIGTERM or SIGINT; returns the exit status. Its programs go on. */
+int dome__daemon_run(const dome_daemon_setup *setup);
+
+#endif

@@ -1,0 +1,121 @@
+/* The daemons' table of programs and hosts. Each daemon has a copy of it and changes it by the same orders in the same sequence,
+ * so all copies are equal: what an order does depends on the table and the order alone, never on a clock, a file or the host.
+ * table.c alone changes a table. Pure. */
+#ifndef DOME_SRC_TABLE_H
+#define DOME_SRC_TABLE_H
+
+#include "daemon/daemon_record.h"
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Of the table's text, the orders between daemons and the lines of users. Daemons of different versions do not work together. */
+enum { DOME_DAEMON_VERSION = 1 };
+
+/* Programs that have ended and are still listed; programs of one user that have not. */
+enum { DOME_TABLE_ENDED = 100, DOME_TABLE_OF_USER = 1000 };
+
+typedef enum dome_program_state {
+    DOME_PROGRAM_WAITS,   /* for room, or for a host */
+    DOME_PROGRAM_STARTS,  /* the daemon of its host is to start it */
+    DOME_PROGRAM_RUNS,    /* its hub has been started */
+    DOME_PROGRAM_STOPPED, /* all its tasks are suspended */
+    DOME_PROGRAM_ENDED
+} dome_program_state;
+
+/* What a user has asked for last. */
+typedef enum dome_program_wish { DOME_WISH_RUN, DOME_WISH_STOP, DOME_WISH_END } dome_program_wish;
+
+typedef struct dome_program {
+    int64_t id;
+    int64_t uid, gid;
+    char *owner, *directory, *output; /* output: path of the file for both its streams */
+    char **words, **environment;
+    char **options; /* of dome run */
+    char *limits;   /* keeper.h */
+    int64_t tasks, least, priority;
+    bool again; /* after the loss of the host of its hub it is started again, on another */
+    dome_program_state state;
+    dome_program_wish wish;
+    char *host;                        /* of its hub; "": none */
+    char *home;                        /* where it was submitted */
+    int64_t attempt;                   /* how often it has been started */
+    int64_t size;                      /* its tasks now; 0: none */
+    int64_t target;                    /* the tasks that it is to have */
+    bool rigid;                        /* it has refused to change their number */
+    int64_t checkpoint;                /* number of the newest one; 0: none */
+    int64_t status;                    /* exit status */
+    char *why;                         /* how it ended */
+    int64_t submitted, started, ended; /* s, by the clock of the host that said so */
+} dome_program;
+
+typedef enum dome_host_use { DOME_HOST_ENABLED, DOME_HOST_DISABLED, DOME_HOST_DRAINED } dome_host_use;
+
+typedef struct dome_host {
+    char *name;
+    int64_t node; /* its number in the group */
+    int64_t slots;
+    bool there; /* its daemon is in the group */
+    bool left;  /* its daemon has said goodbye: it does not count for the majority */
+    bool lost;  /* it is gone with all that ran there */
+    dome_host_use use;
+} dome_host;
+
+typedef struct dome_table {
+    int64_t serial;      /* orders that a majority has carried out */
+    int64_t next;        /* id of the next program */
+    GPtrArray *programs; /* dome_program, by id */
+    GPtrArray *hosts;    /* dome_host, by name */
+} dome_table;
+
+dome_table *dome__table_new(void);
+void dome__table_free(dome_table *table);
+
+/* Carries out an order. Returns the answer for the user who asked for it, g_free'd, which begins with "done " or "no ". An order
+ * that the table does not take leaves it as it is.
+ *
+ *     submit uid= gid= owner= directory= output= word=... env=... option=... limits= tasks= least= priority= again= home= time=
+ *     wish program= what=run|stop|end
+ *     limits program= tasks= least= priority=
+ *     started | stopped | goes-on program= attempt=        by the daemon of its host, as all below
+ *     size program= attempt= tasks= rigid=
+ *     checkpoint program= attempt= number=
+ *     ended program= attempt= status= why= time=
+ *     gone program= attempt=                               nothing of it is left, and nobody knows how it ended
+ *     forget program=                                      it was never started
+ *     host name= node= slots=                              a daemon begins
+ *     use name= what=enable|disable|drain
+ *     leave name=                                          a daemon ends
+ *     lost name=                                           an administrator knows that it is gone
+ *     members node=... lost=...                            by the group: who is in it, and which hosts are gone */
+char *dome__table_apply(dome_table *table, const dome_record *order);
+
+/* Whether more than half of the hosts are there, or half of them with the first by name. */
+bool dome__table_has_majority(const dome_table *table);
+
+dome_program *dome__table_program(const dome_table *table, int64_t id);
+dome_host *dome__table_host(const dome_table *table, const char *name);
+
+/* The programs that a word means: j7, or a name that one or several programs have that have not ended; g_ptr_array_unref'd. */
+GPtrArray *dome__table_meant(const dome_table *table, const char *word);
+
+/* The last part of its first word. */
+const char *dome__program_name(const dome_program *program);
+
+const char *dome__program_state_name(dome_program_state state);
+const char *dome__host_use_name(dome_host_use use);
+
+/* ---- table_text.c ---- */
+
+/* Lines of records; g_free'd. */
+char *dome__table_text(const dome_table *table);
+
+/* NULL with *message (g_free'd): the text is none, is cut off, or of another version. */
+dome_table *dome__table_read(const char *text, char **message);
+
+/* All about a program but its environment. */
+dome_record dome__table_program_record(const dome_program *program, bool whole);
+dome_record dome__table_host_record(const dome_host *host);
+
+#endif

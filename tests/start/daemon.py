@@ -1,0 +1,264 @@
+"""domed on one host: programs that are submitted, stopped, ended; the daemon killed and started again; a table that cannot be
+written.
+
+    daemon.py [PART-OF-A-NAME]"""
+
+import os
+import signal
+import sys
+import time
+
+import harness
+from host_daemon import DOMED, Daemon
+from harness import PROGRAMS, Process, Run, check, wait_until
+
+ELASTIC = PROGRAMS + "/elastic"
+STEPS = "60"
+
+
+def undisturbed():
+    with Run([ELASTIC, STEPS, "0", "-", "--dome-transport", "self"]) as run:
+        check(run.wait() == 0, "one task: " + run.errors())
+        return run.output().decode()
+
+
+def priorities():
+    """One that can change makes room for another of higher priority, and one of lower priority waits."""
+    with Daemon(slots=4) as d:
+        low = d.submit("-n", "4", "--min", "1", "-o", "low", ELASTIC, "100000", "10")
+        d.wait_for(low, lambda p: p["state"] == "runs" and p["tasks"] == 4, "four tasks")
+        lowest = d.submit("--priority", "-5", "-o", "lowest", "sleep", "600")
+        high = d.submit("-n", "3", "--priority", "5", "-o", "high", ELASTIC, "100000", "10")
+        begin = time.monotonic()
+        d.wait_for(high, lambda p: p["state"] == "runs" and p["tasks"] == 3, "the program of high priority")
+        waited = time.monotonic() - begin
+        check(d.program(low)["tasks"] == 1, "it has not shrunk: %s" % d.program(low))
+        check(d.program(lowest)["state"] == "waits", "%s" % d.program(lowest))
+        d.run("kill", high)
+        d.wait_state(lowest, "runs")
+        d.wait_for(low, lambda p: p["tasks"] == 3, "it to grow again")
+        for number in low, lowest:
+            d.run("kill", number)
+            d.wait_state(number, "ended")
+        wait_until(lambda: len(d.processes()) == 1, "all processes but the daemon to end")
+        check(not [n for n in os.listdir(d.tmp) if n.startswith("dome-")], "files are left: %s" % os.listdir(d.tmp))
+        return "the program of high priority ran after %.2f s" % waited
+
+
+def states(d):
+    return [p.state for p in d.processes() if p.name == "elastic"]
+
+
+def stopped_and_resumed():
+    """All processes of the tasks stop, and the result is that of an undisturbed program."""
+    expected = undisturbed()
+    with Daemon() as d:
+        number = d.submit("-n", "3", "-o", "out", ELASTIC, STEPS, "20")
+        d.wait_state(number, "runs")
+        wait_until(lambda: len(states(d)) >= 3, "its tasks")
+        worst = 0
+        for _ in range(5):
+            begin = time.monotonic()
+            d.run("suspend", number)
+            worst = max(worst, time.monotonic() - begin)
+            check(states(d).count("T") == 3, "states: %s" % states(d))
+            check(d.program(number)["state"] == "stopped", "%s" % d.program(number))
+            time.sleep(0.3)
+            check(states(d).count("T") == 3, "states a while later: %s" % states(d))
+            d.run("resume", number)
+            check("T" not in states(d), "states: %s" % states(d))
+        status, out, err = d.run("attach", number)
+        check(out == expected, "other output: %r instead of %r; %s" % (out, expected, err))
+        return "stopped after %.3f s at most" % worst
+
+
+def one_process():
+    """A program without a hub."""
+    with Daemon() as d:
+        number = d.submit("-o", "out", "sh", "-c", "while :; do echo x; sleep 0.01; done")
+        d.wait_state(number, "runs")
+        wait_until(lambda: os.path.exists(d.work + "/out"), "its output")
+        d.run("suspend", number)
+        before = len(d.output("out"))
+        time.sleep(0.2)
+        check(len(d.output("out")) == before, "it goes on writing")
+        d.run("resume", number)
+        wait_until(lambda: len(d.output("out")) > before, "it to write")
+        d.run("suspend", number)
+        d.run("kill", number)
+        d.wait_state(number, "ended")
+        check(d.program(number)["status"] == 143, "%s" % d.program(number))
+
+
+def daemon_killed():
+    """Programs go on without the daemon; the next one knows what has become of them, and gives orders to them."""
+    expected = undisturbed()
+    with Daemon() as d:
+        ends = d.submit("-o", "ends", "sh", "-c", "sleep 0.5; exit 7")
+        goes = d.submit("-n", "3", "--min", "2", "-o", "goes", ELASTIC, STEPS, "20")
+        for number in ends, goes:
+            d.wait_state(number, "runs")
+        d.kill()
+        wait_until(lambda: not [p for p in d.processes() if p.name == "sh"], "the first to end")
+        time.sleep(0.2)
+        d.start()
+        d.wait_state(ends, "ended")
+        check(d.program(ends)["status"] == 7, "%s" % d.program(ends))
+        check(d.program(goes)["state"] == "runs" and d.program(goes)["attempts"] == 1, "%s" % d.program(goes))
+        d.run("suspend", goes)
+        d.kill()
+        d.start()
+        check(d.program(goes)["state"] == "stopped", "%s" % d.program(goes))
+        d.run("resume", goes)
+        check(d.run("attach", goes)[1] == expected, "other output: %r" % d.output("goes"))
+        for _ in range(20):
+            d.kill()
+            d.start()
+        check(d.program(goes)["status"] == 0 and d.program(ends)["status"] == 7, "the table has changed")
+
+
+def attached_over_an_end():
+    """dome attach looks for the daemon again."""
+    with Daemon() as d:
+        number = d.submit("-o", "out", "sh", "-c", "echo one; sleep 2; echo two; exit 3")
+        env = d.environment()
+        attach = harness.subprocess.Popen([d.dome, "attach", number], env=env, stdout=harness.subprocess.PIPE, stderr=harness.subprocess.DEVNULL)
+        time.sleep(0.3)
+        d.kill()
+        d.start()
+        out, _ = attach.communicate(timeout=harness.HANG)
+        check(attach.returncode == 3 and out == b"one\ntwo\n", "status %d: %r" % (attach.returncode, out))
+
+
+def keeper_killed():
+    """Without its keeper a program is ended, and begins again."""
+    with Daemon() as d:
+        number = d.submit("-o", "out", "sh", "-c", "echo begins; exec sleep 600")
+        d.wait_state(number, "runs")
+        wait_until(lambda: os.path.exists(d.work + "/out") and d.output("out"), "its output")
+        for p in d.processes():
+            if p.name == "dome-keeper":
+                harness.kill(p.pid)
+        d.wait_for(number, lambda p: p["attempts"] == 2 and p["state"] == "runs", "it to begin again")
+        wait_until(lambda: d.output("out").count("begins") == 2, "its second output")
+        check(len([p for p in d.processes() if p.name == "sleep"]) == 1, "it runs twice")
+
+
+def cannot_begin():
+    with Daemon() as d:
+        for arguments, words in (["-o", "/nowhere/out", "true"], "/nowhere/out: No such file"), (["-o", d.work, "true"], "Is a directory"):
+            number = d.submit(*arguments)
+            d.wait_state(number, "ended")
+            p = d.program(number)
+            check(p["status"] == 126 and words in p["why"], "%s" % p)
+        status, _, err = d.run("submit", "no-such-program", status=127)
+        status, _, err = d.run("kill", "j99", status=1)
+        check(err == "dome: kill: there is no program j99; dome ps lists them\n", err)
+
+
+def ignores_its_end():
+    """SIGKILL comes after ten seconds."""
+    with Daemon() as d:
+        number = d.submit("-o", "out", "sh", "-c", "trap '' TERM; echo x; while :; do sleep 1; done")
+        wait_until(lambda: os.path.exists(d.work + "/out") and d.output("out"), "its output")
+        d.run("kill", number)
+        d.wait_state(number, "ended")
+        check(d.program(number)["status"] == 137, "%s" % d.program(number))
+
+
+def full():
+    """The table may have so many bytes: a program for which there is no room is not taken, and what runs goes on."""
+    with Daemon(before=["prlimit", "--fsize=20000"]) as d:
+        first = d.submit("-o", "out", "sleep", "600", environment={"ROOM": "x" * 1000})
+        d.wait_state(first, "runs")
+        _, _, err = d.run("submit", "-o", "big", "sleep", "600", environment={"ROOM": "x" * 30000}, status=1)
+        check("the table of programs cannot be written" in err, err)
+        check("cannot be written" in d.lines(), d.lines())
+        wait_until(lambda: d.program("j2") is None, "the program to be taken back")
+        check(not os.path.exists(d.work + "/big"), "it has begun")
+        wait_until(lambda: "is written again" in d.lines(), "the table to be written")
+        third = d.submit("-o", "out", "sleep", "600")
+        d.wait_state(third, "runs")
+        d.run("kill", first)
+        d.wait_state(first, "ended")
+
+
+def other_versions():
+    with Daemon() as d:
+        d.submit("true")
+        d.kill()
+        path = d.folder + "/table"
+        with open(path) as f:
+            text = f.read()
+        for change, words in (text.replace("version=1", "version=2", 1), "it is of version 2, this is version 1"), (text[:-3], "is damaged"), ("", "line 1"):
+            with open(path, "w") as f:
+                f.write(change)
+            done = harness.subprocess.run([DOMED, "--state", d.folder, "--socket", d.socket], env=d.environment(), stderr=harness.subprocess.PIPE, timeout=harness.HANG)
+            check(done.returncode == 1 and words in done.stderr.decode(), "status %d: %s" % (done.returncode, done.stderr.decode()))
+            with open(path) as f:
+                check(f.read() == change, "the table was changed")
+        with open(path, "w") as f:
+            f.write(text)
+        d.start()
+        other = harness.subprocess.run([DOMED, "--state", d.folder, "--socket", d.base + "/s2"], env=d.environment(), stderr=harness.subprocess.PIPE, timeout=harness.HANG)
+        check(other.returncode == 1 and b"another domed uses it" in other.stderr, "%s" % other.stderr)
+
+
+def without_daemon():
+    """A line says so; suspend and resume work on programs that were not submitted, also over a loss."""
+    env = harness.clean_environment()
+    env["DOME_DAEMON"] = "/nowhere"
+    done = harness.subprocess.run([harness.DOME, "submit", "true"], env=env, stderr=harness.subprocess.PIPE)
+    check(done.returncode == 1 and b"no domed runs on this host" in done.stderr, "%s" % done.stderr)
+    with Run([ELASTIC, STEPS, "0", "-", "--dome-transport", "self"]) as run:
+        check(run.wait() == 0, run.errors())
+        expected = run.output()
+    with Run([harness.DOME, "run", "-n", "3", "--restarts", "3", "--on-loss", "heal", ELASTIC, STEPS, "20", "-", "%MARKS%", "--dome-timeout", "4"],
+             {"PVM_ALLOW_ROOT": "1"}) as run:
+        harness.reach(run, 5)
+        order = lambda *words: harness.subprocess.run([harness.DOME, *words], env=env, stdout=harness.subprocess.PIPE, stderr=harness.subprocess.PIPE, timeout=60)
+        pid = str(run.pid)
+        done = order("suspend", pid)
+        check(done.returncode == 0, "%s" % done)
+        check([Process.at(run.rank(r)).state for r in range(3)] == ["T"] * 3, run.describe())
+        done = order("grow", pid)
+        check(done.returncode == 1 and b"suspended" in done.stderr, "%s" % done)
+        time.sleep(6)  # longer than the limit of silence
+        check([Process.at(run.rank(r)).state for r in range(3)] == ["T"] * 3, run.describe())
+        step = harness.step_of(run)
+        lost = run.rank(1)
+        os.kill(lost, signal.SIGKILL)
+        # A newcomer may stop before it has come out of dome_init.
+        wait_until(lambda: not Process.at(lost) and [p.state for p in run.processes() if p.name == "elastic"].count("T") == 3,
+                   "it to heal and to stop again", 30)
+        check(harness.step_of(run) <= step + 3, "it went on from step %d to %d" % (step, harness.step_of(run)))
+        done = order("resume", pid)
+        check(done.returncode == 0, "%s" % done)
+        check(run.wait() == 0, run.errors())
+        check(run.output().splitlines()[-1] == expected.splitlines()[-1], "other output: %r" % run.output())
+
+
+def signal_while_suspended():
+    """SIGTERM to the process that was started ends it."""
+    with Run([ELASTIC, "100000", "10", "-", "%MARKS%", "--dome-tasks", "3"], {"PVM_ALLOW_ROOT": "1"}) as run:
+        harness.reach(run, 3)
+        done = harness.subprocess.run([harness.DOME, "suspend", str(run.pid)], env=dict(harness.clean_environment(), DOME_DAEMON="/nowhere"), timeout=60)
+        check(done.returncode == 0, "%s" % done)
+        os.kill(run.pid, signal.SIGTERM)
+        check(run.wait() in (143, -signal.SIGTERM), "status %s: %s" % (run.wait(), run.errors()))
+        run.check_clean()
+
+
+def main():
+    harness.need_pvm()
+    part = sys.argv[1] if len(sys.argv) > 1 else ""
+    cases = [("a program of higher priority takes tasks", priorities), ("suspend and resume", stopped_and_resumed),
+             ("suspend and resume a program of one process", one_process), ("the daemon killed and started again", daemon_killed),
+             ("attach over the daemon's end", attached_over_an_end), ("the keeper killed", keeper_killed),
+             ("programs that cannot begin", cannot_begin), ("a program that ignores SIGTERM", ignores_its_end),
+             ("a table that cannot be written", full), ("tables of other versions, two daemons", other_versions),
+             ("without a daemon", without_daemon), ("a signal to a suspended program", signal_while_suspended)]
+    sys.exit(1 if harness.run_all([c for c in cases if part in c[0]], 4) else 0)
+
+
+main()
