@@ -105,7 +105,6 @@ typedef struct dome_omp_thread {
     const char *waits;            /* the construct's name */
     const volatile void *seen_at; /* spin.h */
     uint64_t seen, spins, entries;
-    bool looked; /* at a variable as this task had it, the last time (atomic.c) */
 } dome_omp_thread;
 
 extern dome_omp_thread dome__omp_threads[DOME_OMP_MAX_THREADS];
