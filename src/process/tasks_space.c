@@ -68,7 +68,7 @@ static void meet(uint64_t place)
 
 static void enter(void)
 {
-    dome__space_enter(space);
+    check(dome__space_enter(space));
 }
 
 static void leave(const dome_omp_telling *telling)
@@ -83,7 +83,7 @@ static uint64_t told(void)
 
 static void await_telling(uint64_t seen)
 {
-    dome__space_await(space, seen);
+    check(dome__space_await(space, seen));
 }
 
 static bool is_shared(const void *address)

@@ -599,7 +599,7 @@ static int exchange(dome_release *r, dome_release_word *word, bool by_word, noti
         memcpy(word->words, all + CARD, sizeof word->words);
     }
     if (status == DOME_OK && r->told && !dome__release_hear_all(r, all[length * (uint64_t)(1 - env->rank) + 4]))
-        status = DOME_ERR_COMM;
+        status = dome__transport_error(env->transport, DOME_ERR_COMM, "what task %d has changed has not come", 1 - env->rank);
     n->any = words > 0;
     n->pushes = flags & PUSHES;
     n->runs = g_malloc(words * sizeof(uint64_t) + 1);
