@@ -339,7 +339,7 @@ static void turn(dome_daemon *d, double now)
     d->joined |= d->engine && dome__group_is_settled(d->group);
     if (d->engine && !dome__group_is_settled(d->group))
         return;
-    const dome_locals_view view = {dome__group_table(d->group), d->saved, must_end(d, now)};
+    const dome_locals_view view = {dome__group_table(d->group), d->saved && d->engine, must_end(d, now)};
     dome__locals_turn(d->locals, &view, now);
 }
 
