@@ -474,7 +474,7 @@ static void tell_watcher(void *unused)
 {
     (void)unused;
     if (dome__omp_watcher)
-        dome__omp_watcher->region((const void *)(uintptr_t)here.function);
+        dome__omp_watcher->region((const void *)(uintptr_t)here.team.place); /* the program's function */
 }
 
 static void begin_team(dome_omp_thread *t, const dome_omp_region *region, unsigned size)
