@@ -343,6 +343,51 @@ for tasks in "1 1" "2 2" "2 3" "3 1"; do
     same "a stream after a restart, $tasks tasks" lines.expected lines
 done
 
+# ---- a task that is lost inside a critical section ----
+
+cat >critical.c <<'END_C'
+#include <fcntl.h>
+#include <omp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static void die_once(void)
+{
+    if (access("died", F_OK) == 0)
+        return;
+    close(creat("died", 0600));
+    kill(getpid(), SIGKILL);
+}
+
+int main(void)
+{
+    long sum = 0;
+    for (int step = 0; step < 5; step++) {
+#pragma omp parallel num_threads(4)
+        for (int k = 0; k < 10; k++) {
+#pragma omp critical
+            {
+                sum += k * omp_get_thread_num();
+                if (step == 3 && k == 5 && omp_get_thread_num() == 3)
+                    die_once();
+            }
+        }
+    }
+    printf("%ld\n", sum);
+    return 0;
+}
+END_C
+build critical.c
+echo 1350 >expected
+for tasks in 2 3; do
+    rm -rf died saved
+    run $tasks --on-loss heal ./critical --dome-checkpoint-dir saved --dome-checkpoint-every 1
+    [ $status = 0 ] || fail "a task lost in a critical section, $tasks tasks: status $status: $(cat err)"
+    grep -q "healed from" err || fail "a task lost in a critical section, $tasks tasks: it is not healed: $(cat err)"
+    same "a task lost in a critical section, $tasks tasks" expected out
+done
+
 # ---- C++, Fortran ----
 
 if command -v g++ >/dev/null; then
