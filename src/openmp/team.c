@@ -404,18 +404,25 @@ static void begin_thread(dome_omp_thread *t, unsigned number, const dome_omp_var
         dome__omp_loop_begin(t, loop);
 }
 
+static bool elsewhere[DOME_OMP_MAX_THREADS];
+
+bool dome__omp_is_elsewhere(unsigned thread)
+{
+    return elsewhere[thread];
+}
+
 /* The stack of a thread that another task runs has nothing here: who follows a pointer there must not find that. */
 static void permit_stacks(void)
 {
     for (unsigned k = 1; k < here.team.size; k++) {
-        dome_omp_thread *t = &dome__omp_threads[k];
-        const bool elsewhere = k < here.begin || k >= here.end;
-        if (t->elsewhere == elsewhere)
+        const dome_omp_thread *t = &dome__omp_threads[k];
+        const bool other = k < here.begin || k >= here.end;
+        if (elsewhere[k] == other)
             continue;
-        int error = dome__omp_fibre_permit(&t->fibre, dome__omp_stack_end(k), dome__omp_environment()->stack_bytes, !elsewhere);
+        int error = dome__omp_fibre_permit(&t->fibre, dome__omp_stack_end(k), dome__omp_environment()->stack_bytes, !other);
         if (error)
             dome__omp_die("OpenMP: the stack of thread %u cannot be used: %s", k, strerror(error));
-        t->elsewhere = elsewhere;
+        elsewhere[k] = other;
     }
 }
 

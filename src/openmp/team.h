@@ -83,7 +83,6 @@ typedef struct dome_omp_thread {
     unsigned number; /* in its team */
     dome_omp_state state;
     bool made;
-    bool elsewhere; /* another task runs it: its stack cannot be accessed */
     bool cancelled; /* by which the barrier that it was in has ended */
     bool final;     /* runs a final task */
     dome_omp_team *team;
@@ -112,6 +111,9 @@ extern dome_omp_thread *dome__omp_running;
 
 /* The caller's thread, when it is none that runs regions: threads that the program created. */
 dome_omp_thread *dome__omp_stranger(void);
+
+/* Whether another task runs the thread, so that its stack cannot be accessed here. */
+bool dome__omp_is_elsewhere(unsigned thread);
 
 /* Whether there have been any. */
 bool dome__omp_strangers(void);

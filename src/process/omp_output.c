@@ -19,6 +19,8 @@
 
 static int kept = -1, before = -1; /* the file, and the output as it was */
 
+static uint64_t meetings; /* so far */
+
 static void flush_all(void)
 {
     static void (*flush_units)(void *); /* of Fortran's library, if the program has it */
@@ -66,7 +68,7 @@ void dome__omp_output_give(void)
     flush_all();
     GByteArray *records = dome__omp_streams_written();
     const uint64_t bytes = kept_bytes(), streams = records ? records->len : 0;
-    dome_omp_output *mine = &dome__omp_state()->output[dome__omp_tasks.rank];
+    dome_omp_output *mine = &dome__omp_state()->output[meetings++ % 2][dome__omp_tasks.rank];
     if (mine->text)
         dome__omp_arena_free(own_arena(), mine->text);
     if (mine->text || bytes + streams)
@@ -101,9 +103,12 @@ static void print(int rank, const dome_omp_output *output)
 
 void dome__omp_output_print(void)
 {
+    if (dome__omp_tasks.rank != 0)
+        return;
+    const dome_omp_output *outputs = dome__omp_state()->output[meetings++ % 2];
     bool printed = false;
-    for (int r = 1; r < dome__omp_tasks.size && dome__omp_tasks.rank == 0; r++) {
-        const dome_omp_output *o = &dome__omp_state()->output[r];
+    for (int r = 1; r < dome__omp_tasks.size; r++) {
+        const dome_omp_output *o = &outputs[r];
         if (o->bytes && !printed)
             flush_all(); /* what task 0's threads have printed comes before */
         if (o->bytes + o->streams)

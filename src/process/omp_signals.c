@@ -136,7 +136,7 @@ static dome_fault_answer explain(const dome_fault *fault, void *unused)
     (void)unused;
     if (!fault->access || !dome__omp_touches() || dome__omp_running->team->active_level == 0 || at < LEAST)
         return DOME_FAULT_OTHERS;
-    if (at >= DOME_OMP_STACKS && thread < DOME_OMP_MAX_THREADS && dome__omp_threads[thread].elsewhere) {
+    if (at >= DOME_OMP_STACKS && thread < DOME_OMP_MAX_THREADS && dome__omp_is_elsewhere((unsigned)thread)) {
         char *why = g_strdup_printf("on the stack of thread %u, which another task runs: local variables of threads other than 0 "
                                     "are not shared between tasks; use a global variable, one of main's, or malloc",
                                     (unsigned)thread);

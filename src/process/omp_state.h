@@ -22,7 +22,8 @@ typedef struct dome_omp_state_page {
     bool umask_set, seeded;
     uint64_t openings, streams[DOME_OMP_STREAMS]; /* of streams; which has the place, or 0 (omp_streams.h) */
     char directory[DOME_OMP_STATE_TEXT], locale[DOME_OMP_STATE_TEXT];
-    _Alignas(64) dome_omp_output output[DOME_OMP_STATE_TASKS]; /* omp_output.h */
+    /* omp_output.h; meetings use them in turns: task 0 may fetch the page when another task is on its way to the next one */
+    _Alignas(64) dome_omp_output output[2][DOME_OMP_STATE_TASKS];
 } dome_omp_state_page;
 
 /* It follows the program's arguments (omp_arguments.h). */
