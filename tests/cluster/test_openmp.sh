@@ -53,8 +53,11 @@ END_C
 "$cc" -O2 threads.c -o threads || fail "threads.c is not built"
 export OMP_NUM_THREADS=24
 
+# -1 while it is not there, or is being written.
 step() {
-    cat "$work/step" 2>/dev/null || echo -1
+    local reached=-1
+    read -r reached 2>/dev/null <"$work/step"
+    echo "${reached:--1}"
 }
 
 # Until it has reached the step, or has ended.
