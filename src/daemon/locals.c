@@ -322,8 +322,7 @@ static void take_answer(const dome_locals *locals, const dome_program *p, local 
     const job job = l->job;
     const bool done = g_str_has_prefix(answer, "done");
     l->job = JOB_NONE;
-    if (!done && job != JOB_ASK)
-        l->order_at = now + (strcmp(answer, "none") == 0 ? SOON : AGAIN);
+    l->order_at = done || job == JOB_ASK ? 0 : now + (strcmp(answer, "none") == 0 ? SOON : AGAIN);
     if (job == JOB_ASK && g_str_has_prefix(answer, "is "))
         take_report(locals, p, l, answer);
     else if (job == JOB_SIZE && !is_for_now(answer))

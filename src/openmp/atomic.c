@@ -148,10 +148,12 @@ static void looked(dome_omp_thread *t, const action *a, const void *found)
 static void act(action *a)
 {
     dome_omp_thread *t = dome__omp_self();
-    const bool first_look =
-        !dome__omp_watcher && a->operation == LOAD && t->seen_at != a->at && !t->looked; /* with what came last */
-    t->looked = first_look;
-    if (!first_look && is_common(t, a->at))
+    static bool was_look; /* the last action of this task was such a look */
+    const bool common = is_common(t, a->at);
+    const bool first_look = common && !dome__omp_watcher && a->operation == LOAD && t->seen_at != a->at && !was_look;
+    if (common)
+        was_look = first_look; /* a first look finds what came with the last synchronization */
+    if (common && !first_look)
         perform_in_common(a);
     else
         perform(a);

@@ -396,7 +396,7 @@ static void begin_thread(dome_omp_thread *t, unsigned number, const dome_omp_var
     t->variables = *variables;
     t->construct = here.serial << DOME_OMP_SERIAL_SHIFT;
     t->barrier = 0;
-    t->ordered_row = t->doacross_row = (dome_omp_row){0};
+    t->ordered_row = t->doacross.row = (dome_omp_row){0};
     t->final = t->cancelled = t->passes = t->refused = false;
     t->taskgroup = NULL;
     t->spins = t->entries = 0;

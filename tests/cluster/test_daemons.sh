@@ -192,5 +192,5 @@ on h3 bash -c "kill -TERM $(daemon_of h3)"
 gone() {
     [ -z "$("$lab" ps | grep -v corosync)" ]
 }
-await "nothing to be left" gone
+until_true gone || fail "processes are left: $("$lab" ps)"
 finish
