@@ -34,7 +34,7 @@ typedef struct local {
     job job;
     pid_t child; /* that does the job */
     int fd;
-    int64_t wanted; /* tasks */
+    int64_t hub_size; /* tasks, as its hub has said last; 0: not yet. The table may not know it yet */
     GString *said;
 } local;
 
@@ -250,9 +250,9 @@ static void order(const dome_locals *locals, const dome_program *p, local *l, do
         stop_alone(locals, l, stop);
     } else if (stop || go) {
         begin(p, l, stop ? JOB_STOP : JOB_GO, stop ? "suspend" : "resume");
-    } else if (p->state == DOME_PROGRAM_RUNS && !p->rigid && p->target > 0 && p->target != p->size) {
+    } else if (p->state == DOME_PROGRAM_RUNS && !p->rigid && p->target > 0 && p->target != p->size &&
+               (!l->hub_size || l->hub_size == p->size)) {
         char *line = g_strdup_printf("%s %" G_GINT64_FORMAT, p->target > p->size ? "grow" : "shrink", ABS(p->target - p->size));
-        l->wanted = p->target;
         begin(p, l, JOB_SIZE, line);
         g_free(line);
     } else if (now >= l->ask_at && p->tasks > 1) {
@@ -279,18 +279,20 @@ static bool is_for_now(const char *answer)
     return false;
 }
 
-static void take_size(const dome_locals *locals, const local *l, const char *answer)
+static void take_size(const dome_locals *locals, local *l, const char *answer)
 {
     dome_record order = about(l, "size");
     int tasks;
-    if (sscanf(answer, "done %d task", &tasks) == 1 && tasks > 0)
+    if (sscanf(answer, "done %d task", &tasks) == 1 && tasks > 0) {
+        l->hub_size = tasks;
         dome__record_add_number(&order, "tasks", tasks);
-    else
+    } else {
         dome__record_add_number(&order, "rigid", 1);
+    }
     say(locals, order);
 }
 
-static void take_report(const dome_locals *locals, const dome_program *p, const local *l, const char *answer)
+static void take_report(const dome_locals *locals, const dome_program *p, local *l, const char *answer)
 {
     int64_t tasks, checkpoint, suspended;
     dome_record is, order;
@@ -302,6 +304,7 @@ static void take_report(const dome_locals *locals, const dome_program *p, const 
     dome__record_clear(&is);
     if (!good)
         return;
+    l->hub_size = tasks;
     if (tasks != p->size) {
         order = about(l, "size");
         dome__record_add_number(&order, "tasks", tasks);

@@ -75,13 +75,13 @@ class Daemon:
         found = [p for p in json.loads(self.run("ps", "--submitted", "--json")[1]) if p["program"] == number]
         return found[0] if found else None
 
-    def wait_for(self, number, condition, what):
+    def wait_for(self, number, condition, what, seconds=harness.HANG):
         def is_so():
             p = self.program(number)
             return p and condition(p)
 
         try:
-            wait_until(is_so, what)
+            wait_until(is_so, what, seconds)
         except harness.Failure as e:
             raise harness.Failure("%s; it is %s; %s" % (e, self.program(number), self.lines()))
 
