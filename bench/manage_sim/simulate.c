@@ -1,7 +1,7 @@
 #include "simulate.h"
 
 #include "manage/host_choice.h"
-#include "manage/owner.h"
+#include "manage/owner_policy.h"
 #include "manage/priority.h"
 
 #include <glib.h>

@@ -91,8 +91,9 @@ def solve(x1, x2, /):
     dtype = dtypes.result_type(x1, x2)
     x1, x2 = array.astype(x1, dtype, copy=False), array.astype(x2, dtype, copy=False)
     if len(x2.shape) == 1:
-        return _on_task_0(lambda np, a, b: (np.linalg.solve(a, b[:, None])[..., 0],), x1, x2)[0]
-    return _on_task_0(lambda np, a, b: (np.linalg.solve(a, b),), x1, x2)[0]
+        return _on_task_0(lambda np, a, b: (np.linalg.solve(a, np.broadcast_to(b[:, None], (*a.shape[:-1], 1)))[..., 0],), x1, x2)[0]
+    # NumPy takes an array of one dimension less for a stack of vectors
+    return _on_task_0(lambda np, a, b: (np.linalg.solve(a, b[None] if b.ndim == a.ndim - 1 else b),), x1, x2)[0]
 
 
 def lstsq(x1, x2, /):
@@ -123,13 +124,17 @@ def svdvals(x, /):
     return _on_task_0(lambda np, a: (np.linalg.svd(a, compute_uv=False),), x)[0]
 
 
+def _limit(x, rtol):
+    """The part of the largest singular value that counts as 0: a number for all matrices, or an array with one for each."""
+    if rtol is None:
+        rtol = max(x.shape[-2:]) * dtypes.finfo(x.dtype).eps
+    return array.astype(array.as_operand(rtol), dtypes.float64, copy=False)
+
+
 def pinv(x, /, *, rtol=None):
     """The pseudo-inverses (Array API: pinv); singular values up to rtol times the largest count as 0."""
     x = array.as_operand(x)
-    if rtol is None:
-        rtol = max(x.shape[-2:]) * dtypes.finfo(x.dtype).eps
-    limit = float(rtol)
-    return _on_task_0(lambda np, a: (np.linalg.pinv(a, limit),), x)[0]
+    return _on_task_0(lambda np, a, limit: (np.linalg.pinv(a, limit),), x, _limit(x, rtol))[0]
 
 
 def matrix_rank(x, /, *, rtol=None):
@@ -137,12 +142,12 @@ def matrix_rank(x, /, *, rtol=None):
     x = array.as_operand(x)
     if len(x.shape) < 2:
         raise errors.ShapeError("matrix_rank is for matrices")
-    limit = max(x.shape[-2:]) * dtypes.finfo(x.dtype).eps if rtol is None else float(rtol)
 
-    def rank(np, a):
+    def rank(np, a, limit):
         s = np.linalg.svd(a, compute_uv=False)
-        return (np.asarray((s > s.max(axis=-1, keepdims=True, initial=0) * limit).sum(axis=-1), dtype=np.int64),)
-    return _on_task_0(rank, x)[0]
+        largest = s.max(axis=-1, keepdims=True, initial=0)
+        return (np.asarray((s > largest * limit[..., None]).sum(axis=-1), dtype=np.int64),)
+    return _on_task_0(rank, x, _limit(x, rtol))[0]
 
 
 def matrix_power(x, n, /):

@@ -1,7 +1,7 @@
 #include "daemon/ask_hub.h"
 
 #include "daemon/descent.h"
-#include "daemon/owner.h"
+#include "daemon/user_rights.h"
 #include "system/child.h"
 #include "system/io.h"
 #include "transport/control_socket.h"

@@ -18,9 +18,9 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-/* Seconds: between two attempts to write the table, or to come into the group; until the programs of a daemon that has begun on
- * a side without a majority are ended; for a goodbye. */
-static const double AGAIN = 5, REJOIN = 2, ALONE = 10, GOODBYE = 1;
+/* Seconds: between two attempts to write the table, to come into the group, or to compare tables; until the programs of a daemon
+ * that has begun on a side without a majority are ended; for a goodbye. */
+static const double AGAIN = 5, REJOIN = 2, COMPARE = 2, ALONE = 10, GOODBYE = 1;
 enum { TABLE_MOST = 256 << 20 };
 
 /* A user who waits for an answer: to an order, or for the end of a program. */
@@ -42,8 +42,8 @@ typedef struct dome_daemon {
     GQueue *late; /* lines that the engine has not taken yet */
     int64_t next_ask;
     int signals, files;
-    bool dirty, saved, unsaid, ending, left, lost_majority;
-    double begun, minority_since, save_at, engine_at, end_at;
+    bool dirty, saved, unsaid, ending, left, joined, lost_majority;
+    double begun, minority_since, save_at, engine_at, compare_at, end_at;
     int status;
 } dome_daemon;
 
@@ -121,7 +121,9 @@ static bool open_engine(dome_daemon *d, double now)
     d->engine_at = now + REJOIN;
     d->engine = d->setup->engine->open(&events, &message);
     if (!d->engine && !d->unsaid)
-        dome__say("domed: there is no group by %s: %s; programs go on, and orders wait", d->setup->engine->name, message);
+        dome__say("domed: there is no group by %s: %s; nothing is started until there is", d->setup->engine->name, message);
+    if (d->engine && d->unsaid)
+        dome__say("domed: there is a group by %s", d->setup->engine->name);
     d->unsaid = !d->engine;
     g_free(message);
     return d->engine != NULL;
@@ -133,6 +135,7 @@ static void lose_engine(dome_daemon *d, double now)
     d->setup->engine->close(d->engine);
     d->engine = NULL;
     d->engine_at = now;
+    dome__group_lost(d->group);
     g_queue_foreach(d->late, (GFunc)(void (*)(void))g_free, NULL);
     g_queue_clear(d->late);
 }
@@ -316,6 +319,8 @@ static void tell(dome_daemon *d)
  * there. */
 static bool must_end(dome_daemon *d, double now)
 {
+    if (!d->engine) /* for the others this host is gone */
+        return d->joined || now - d->begun > ALONE;
     if (dome__table_has_majority(dome__group_table(d->group))) {
         d->minority_since = 0;
         d->lost_majority = false;
@@ -332,9 +337,16 @@ static void turn(dome_daemon *d, double now)
     if (d->dirty && (d->saved || now >= d->save_at))
         save(d, now);
     tell(d);
-    if (!dome__group_is_settled(d->group))
+    if (dome__group_is_settled(d->group) || !d->engine) {
+        d->compare_at = now + COMPARE;
+    } else if (now >= d->compare_at) {
+        d->compare_at = now + COMPARE;
+        dome__group_again(d->group);
+    }
+    d->joined |= d->engine && dome__group_is_settled(d->group);
+    if (d->engine && !dome__group_is_settled(d->group))
         return;
-    const dome_locals_view view = {dome__group_table(d->group), d->saved, must_end(d, now)};
+    const dome_locals_view view = {dome__group_table(d->group), d->saved && d->engine, must_end(d, now)};
     dome__locals_turn(d->locals, &view, now);
 }
 
@@ -376,6 +388,8 @@ static double next_turn(const dome_daemon *d, double now)
         next = MIN(next, now + 0.01);
     if (d->dirty)
         next = MIN(next, d->save_at);
+    if (d->engine && !dome__group_is_settled(d->group))
+        next = MIN(next, d->compare_at);
     if (d->ending)
         next = MIN(next, d->end_at);
     return MAX(next - now, 0);

@@ -129,6 +129,30 @@ static int by_node(const void *a, const void *b)
     return (x->node > y->node) - (x->node < y->node);
 }
 
+/* Tables are compared from the beginning. What daemons of another version have said stays: they do not say it again. */
+static void begin_round(dome_group *g)
+{
+    g->settled = false;
+    g->sender = 0;
+    g_string_truncate(g->text, 0);
+    for (guint i = 0; i < g->members->len; i++) {
+        hello *h = &g_array_index(g->members, hello, i);
+        h->came = h->came && h->version != DOME_DAEMON_VERSION;
+    }
+}
+
+void dome__group_again(dome_group *g)
+{
+    begin_round(g);
+    say_hello(g);
+}
+
+void dome__group_lost(dome_group *g)
+{
+    begin_round(g);
+    g_array_set_size(g->members, 0);
+}
+
 /* Whether all who are there were there before. */
 static bool is_part(dome_group *g, const uint32_t *nodes, size_t count)
 {
@@ -204,9 +228,14 @@ static void take_hello(dome_group *g, uint32_t node, const dome_record *m)
     hello *h = member(g, node);
     int64_t version, serial, slots;
     const char *name = dome__record_get(m, "name");
-    if (g->settled || g->sender || !h || !name || !dome__record_number(m, "version", 0, G_MAXINT64, 0, &version) ||
+    if (g->sender || !h || !name || !dome__record_number(m, "version", 0, G_MAXINT64, 0, &version) ||
         !dome__record_number(m, "serial", 0, G_MAXINT64, 0, &serial) || !dome__record_number(m, "slots", 1, 1000000, 1, &slots))
         return;
+    if (g->settled) { /* somebody has missed a part of the last round: the engine may tell a newcomer of the others one by one */
+        begin_round(g);
+        if (node != g->here)
+            say_hello(g);
+    }
     dome_record order = dome__record_new("host");
     dome__record_add(&order, "name", name);
     dome__record_add_number(&order, "node", node);
@@ -242,6 +271,7 @@ static void settle(dome_group *g)
     dome__table_free(g->table);
     g->table = table;
     g->settled = true;
+    g->sender = 0;
     apply_members(g);
     for (guint i = 0; i < g->members->len; i++) {
         const hello *h = &g_array_index(g->members, hello, i);

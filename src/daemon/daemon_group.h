@@ -32,6 +32,12 @@ const dome_table *dome__group_table(const dome_group *group);
 /* Whether orders are carried out now: the tables are equal. */
 bool dome__group_is_settled(const dome_group *group);
 
+/* Compares the tables anew: for a daemon that has not been settled for some time. */
+void dome__group_again(dome_group *group);
+
+/* The engine has ended. */
+void dome__group_lost(dome_group *group);
+
 /* Events of the engine. here: the number of this host. */
 void dome__group_members(dome_group *group, uint32_t here, const uint32_t *nodes, size_t count, const uint32_t *lost,
                          size_t lost_count);

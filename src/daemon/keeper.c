@@ -1,6 +1,6 @@
 #include "daemon/keeper.h"
 
-#include "daemon/owner.h"
+#include "daemon/user_rights.h"
 #include "system/child.h"
 #include "system/files.h"
 #include "system/io.h"

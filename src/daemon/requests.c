@@ -1,6 +1,6 @@
 #include "daemon/requests.h"
 
-#include "daemon/owner.h"
+#include "daemon/user_rights.h"
 
 #include <grp.h>
 #include <pwd.h>

@@ -27,7 +27,7 @@ void dome__omp_doacross_set(dome_omp_thread *t, unsigned dimensions, const uint6
 
 void dome__omp_doacross_take_slot(dome_omp_thread *t)
 {
-    t->loop.slot = dome__omp_row_next(t, &t->doacross_row, DOME_OMP_DOACROSS_SLOTS);
+    t->loop.slot = dome__omp_row_next(t, &t->doacross.row, DOME_OMP_DOACROSS_SLOTS);
 }
 
 typedef struct place {

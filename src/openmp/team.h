@@ -57,17 +57,18 @@ typedef struct dome_omp_event dome_omp_event;
 
 enum { DOME_OMP_DIMENSIONS = 30 };
 
-/* The nest that ordered(n) is about. */
-typedef struct dome_omp_doacross {
-    unsigned dimensions;
-    uint64_t counts[DOME_OMP_DIMENSIONS];
-} dome_omp_doacross;
-
 /* Loops of one kind that follow each other without a barrier, each with a slot of the team's words. */
 typedef struct dome_omp_row {
     uint64_t barrier; /* the thread's last one before it */
     unsigned loops;
 } dome_omp_row;
+
+/* The nest that ordered(n) is about. */
+typedef struct dome_omp_doacross {
+    unsigned dimensions;
+    uint64_t counts[DOME_OMP_DIMENSIONS];
+    dome_omp_row row;
+} dome_omp_doacross;
 
 /* What clang's code says before a construct begins (src/kmpc). */
 typedef struct dome_omp_asked {
@@ -95,7 +96,7 @@ typedef struct dome_omp_thread {
     uint64_t construct;      /* how many of those that need state of the team it has met */
     uint64_t barrier;        /* how many barriers */
     dome_omp_loop loop;
-    dome_omp_row ordered_row, doacross_row;
+    dome_omp_row ordered_row;
     dome_omp_doacross doacross;
     dome_omp_asked asked;
     struct dome_omp_taskgroup *taskgroup;

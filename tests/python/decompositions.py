@@ -80,3 +80,23 @@ def test_zero_dimensions():
     assert float(x) == 1.0
     with pytest.raises(IndexError):
         x[0] = 1.0
+
+
+def test_limits_for_each_matrix(rng):
+    a = rng.random((3, 4, 4)) + numpy.eye(4) * numpy.array([1.0, 1e-3, 1e-9])[:, None, None]
+    limits = numpy.array([0.5, 1e-3, 1e-12])
+    x = dm.asarray(a)
+    same(dm.linalg.pinv(x, rtol=dm.asarray(limits)), numpy.linalg.pinv(a, limits), 1e-6)
+    s = numpy.linalg.svd(a, compute_uv=False)
+    same(dm.linalg.matrix_rank(x, rtol=dm.asarray(limits)), (s > s[:, :1] * limits[:, None]).sum(axis=-1))
+    same(dm.linalg.matrix_rank(x, rtol=0.5), (s > s[:, :1] * 0.5).sum(axis=-1))
+    assert dm.linalg.pinv(dm.zeros((0, 2, 2)), rtol=dm.zeros(0)).shape == (0, 2, 2)
+
+
+def test_one_side_for_all_matrices(rng):
+    a = rng.random((5, 2, 2)) + numpy.eye(2) * 3
+    for b in rng.random(2), rng.random((2, 3)), rng.random((5, 2, 3)):
+        x = dm.linalg.solve(dm.asarray(a), dm.asarray(b)).numpy()
+        wanted = numpy.stack([numpy.linalg.solve(one, b if b.ndim < 3 else b[k]) for k, one in enumerate(a)])
+        numpy.testing.assert_allclose(x, wanted, rtol=1e-12)
+    assert dm.linalg.solve(dm.zeros((0, 0, 0)), dm.zeros(0)).shape == (0, 0)

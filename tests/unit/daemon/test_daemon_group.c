@@ -245,6 +245,39 @@ static void test_interrupted(void)
         }
 }
 
+/* The engine tells a daemon that has come back of the others one by one, and messages come between. */
+static void test_one_by_one(void)
+{
+    for (int between = 0; between < 6; between++) {
+        begin_all();
+        side *s = side_new(7);
+        tell(s, 0);
+        order(&hosts[0], submit);
+        deliver(s, -1);
+        dome__group_lost(hosts[2].group);
+        g_assert_false(dome__group_is_settled(hosts[2].group));
+        const uint32_t one[] = {3}, two[] = {1, 3}, all[] = {1, 2, 3}, others[] = {1, 2}, lost[] = {3};
+        for (int k = 0; k < 2; k++)
+            dome__group_members(hosts[k].group, hosts[k].node, others, 2, lost, 1);
+        dome__group_members(hosts[2].group, 3, one, 1, NULL, 0);
+        deliver(s, between);
+        dome__group_members(hosts[2].group, 3, two, 2, NULL, 0);
+        for (int k = 0; k < 2; k++)
+            dome__group_members(hosts[k].group, hosts[k].node, all, 3, NULL, 0);
+        deliver(s, between);
+        dome__group_members(hosts[2].group, 3, all, 3, NULL, 0);
+        deliver(s, -1);
+        for (int k = 0; k < 5 && !dome__group_is_settled(hosts[2].group); k++) {
+            dome__group_again(hosts[2].group);
+            deliver(s, -1);
+        }
+        equal(s);
+        g_assert_cmpuint(dome__group_table(hosts[2].group)->programs->len, ==, 1);
+        end_all();
+        side_free(s);
+    }
+}
+
 static void test_versions(void)
 {
     begin_all();
@@ -277,6 +310,7 @@ int main(int argc, char **argv)
     g_test_add_func("/group/come_and_go", test_come_and_go);
     g_test_add_func("/group/cuts", test_cuts);
     g_test_add_func("/group/interrupted", test_interrupted);
+    g_test_add_func("/group/one_by_one", test_one_by_one);
     g_test_add_func("/group/versions", test_versions);
     return g_test_run();
 }

@@ -218,7 +218,7 @@ static void test_equal(void)
                                         "wish program=%d what=end",
                                         "forget program=%d"};
     dome_table *a = three_hosts(), *b = three_hosts();
-    for (int k = 0; k < 3000; k++) {
+    for (int k = 0; k < 1000; k++) {
         const int number = g_test_rand_int_range(1, 12);
         char *line = k % 7 == 0
                          ? g_strdup_printf("submit uid=1 gid=1 owner=u directory=/ output=/o word=p tasks=%d least=1 home=h%d",
@@ -233,6 +233,8 @@ static void test_equal(void)
         apply(a, line, "");
         apply(b, line, "");
         g_free(line);
+        if (k % 20)
+            continue;
         char *one = dome__table_text(a), *other = dome__table_text(b), *message;
         g_assert_cmpstr(one, ==, other);
         dome_table *read = dome__table_read(one, &message);

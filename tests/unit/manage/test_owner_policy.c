@@ -1,5 +1,5 @@
 /* What programs do when a host's owner comes and goes. */
-#include "manage/owner.h"
+#include "manage/owner_policy.h"
 
 #include <glib.h>
 

@@ -1,6 +1,6 @@
 /* Being another user: what root's daemon does for the owner of a program. */
-#ifndef DOME_SRC_OWNER_H
-#define DOME_SRC_OWNER_H
+#ifndef DOME_SRC_USER_RIGHTS_H
+#define DOME_SRC_USER_RIGHTS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "manage/owner.h"
+#include "manage/owner_policy.h"
 
 #include <glib.h>
 

@@ -1,4 +1,4 @@
-#include "daemon/owner.h"
+#include "daemon/user_rights.h"
 
 #include <glib.h>
 #include <grp.h>

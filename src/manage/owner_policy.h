@@ -1,7 +1,7 @@
 /* What programs do when a host's owner comes back (Stardust left such a machine, section 4; Condor first suspends): they give way
  * in steps, so that one that is gone in a moment costs little. A function of times; it does nothing itself. */
-#ifndef DOME_SRC_OWNER_H
-#define DOME_SRC_OWNER_H
+#ifndef DOME_SRC_OWNER_POLICY_H
+#define DOME_SRC_OWNER_POLICY_H
 
 #include <stdbool.h>
 
