@@ -290,11 +290,11 @@ static void stuck(void)
     for (unsigned k = here.begin; k < here.end; k++) {
         const dome_omp_thread *t = &dome__omp_threads[k];
         char where[24] = "";
-        if (t->waiting_for)
-            snprintf(where, sizeof where, "%p", t->waiting_for);
+        if (t->waiting.where)
+            snprintf(where, sizeof where, "%p", t->waiting.where);
         if (t->state == DOME_OMP_BLOCKED)
             dome__omp_die("OpenMP: all threads wait, so none goes on: thread %u of %u waits for %s%s%s", k, here.team.size,
-                          t->waits, where[0] ? " at " : "", where);
+                          t->waiting.what, where[0] ? " at " : "", where);
     }
     abort();
 }

@@ -78,6 +78,12 @@ typedef struct dome_omp_asked {
 
 typedef enum dome_omp_state { DOME_OMP_READY, DOME_OMP_BLOCKED, DOME_OMP_ARRIVED, DOME_OMP_ENDED } dome_omp_state;
 
+/* What a thread waits for. */
+typedef struct dome_omp_waiting {
+    const char *what;  /* the construct's name */
+    const void *where; /* the lock, the place; NULL: none */
+} dome_omp_waiting;
+
 typedef struct dome_omp_thread {
     dome_omp_fibre fibre;
     unsigned number; /* in its team */
@@ -100,8 +106,7 @@ typedef struct dome_omp_thread {
     dome_omp_asked asked;
     struct dome_omp_taskgroup *taskgroup;
     dome_omp_event *events;       /* of its detached tasks */
-    const void *waiting_for;      /* for messages: the lock, the place */
-    const char *waits;            /* the construct's name */
+    dome_omp_waiting waiting;     /* for messages */
     const volatile void *seen_at; /* spin.h */
     uint64_t seen, spins, entries;
 } dome_omp_thread;

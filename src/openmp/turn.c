@@ -220,8 +220,7 @@ void dome__omp_until(dome_omp_order order, bool (*make)(void *), void *argument,
     t->in_turn = needs_turn(order);
     t->attempt = make;
     t->argument = argument;
-    t->waits = what;
-    t->waiting_for = where;
+    t->waiting = (dome_omp_waiting){what, where};
     dome__omp_give_way(t, DOME_OMP_BLOCKED);
 }
 
