@@ -18,6 +18,7 @@ int main(int argc, char **argv)
     dvec *x = dvec_new(env, NULL, DOME_F64, strtoull(argv[1], NULL, 10)), *y = dvec_new_like(x, NULL);
     dvec_fill(x, 1);
     dvec_fill(y, 1);
+    dscalar *total = dscalar_new(env, NULL, DOME_F64);
     double least = 1e300, sum = 0;
     for (int turn = 0; turn < 3; turn++) {
         const double begin = now();
@@ -29,8 +30,9 @@ int main(int argc, char **argv)
         dvec_adds(z, z, 1.0);
         dvec_muls(z, z, 0.25);
         dvec_add(z, z, y);
-        sum = dvec_sum(z);
-        dvec_free(z);
+        dvec_sum_into(total, z);
+        dvec_free(z); /* before the sum is computed, as in Python: then its values are not stored */
+        sum = dscalar_get_f64(total);
         const double took = now() - begin;
         least = took < least ? took : least;
     }

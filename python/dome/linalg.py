@@ -89,6 +89,22 @@ def _by_sums(a, b):
     return total
 
 
+def _largest(x):
+    """The largest magnitude that a value of x has, or that its type allows if that is small."""
+    limits = dtypes.iinfo(x._k.dtype)
+    if limits.bits <= 16:
+        return max(-limits.min, limits.max)
+    return max(-int(statistics.min(x)), int(statistics.max(x)))
+
+
+def _integer_product(a, b):
+    """By the BLAS, if all sums of products are small enough that doubles hold them exactly."""
+    if not a._k.size or not b._k.size or _largest(a) * _largest(b) * a._k.shape[1] >= 1 << 53:
+        return _by_sums(a, b)
+    z = _matrix_product(array.astype(a, dtypes.float64), array.astype(b, dtypes.float64))
+    return array.astype(array.astype(z, dtypes.int64), a._k.dtype, copy=False)
+
+
 def _complex_product(a, b):
     """By four products of real matrices."""
     from dome import elementwise
@@ -125,6 +141,8 @@ def matmul(x1, x2, /):
     env.check_thread()
     if dtype.kind == "f" and len(x1._k.shape) == len(x2._k.shape) == 2:
         return _matrix_product(array.astype(x1, dtype, copy=False), array.astype(x2, dtype, copy=False))
+    if dtype.kind in "iu" and len(x1._k.shape) == len(x2._k.shape) == 2:
+        return _integer_product(array.astype(x1, dtype, copy=False), array.astype(x2, dtype, copy=False))
     if dtype.kind == "c" and len(x1._k.shape) == len(x2._k.shape) == 2:
         return _complex_product(array.astype(x1, dtype, copy=False), array.astype(x2, dtype, copy=False))
     return _by_sums(array.astype(x1, dtype, copy=False), array.astype(x2, dtype, copy=False))

@@ -1,7 +1,8 @@
 """Random numbers that depend on the seed and the place alone: the same for any number of tasks."""
 import math
+import sys
 
-from dome import arrays as array, creation, dtypes, elementwise, env, moving
+from dome import arrays as array, creation, dtypes, elementwise, env
 from dome._dome import lib
 
 
@@ -57,8 +58,8 @@ def permutation(n, *, seed):
 class Generator:
     """Random numbers one call after the other (NumPy: Generator). All tasks make one with the same seed, and the same calls."""
 
-    def __init__(self, seed):
-        self._seed, self._calls = int(seed), 0
+    def __init__(self, seed, of=None):
+        self._seed, self._calls, self._of = int(seed), 0, of or sys.modules[__name__]
 
     def _next(self):
         """The seed of a call: a mixed number of 64 bits (splitmix64)."""
@@ -69,46 +70,46 @@ class Generator:
         return z ^ z >> 31
 
     def random(self, size=(), *, dtype=dtypes.float64):
-        return random(size, seed=self._next(), dtype=dtype)
+        return self._of.random(size, seed=self._next(), dtype=dtype)
 
     def standard_normal(self, size=(), *, dtype=dtypes.float64):
-        return normal(size, seed=self._next(), dtype=dtype)
+        return self._of.normal(size, seed=self._next(), dtype=dtype)
 
     def normal(self, loc=0.0, scale=1.0, size=()):
-        return normal(size, seed=self._next()) * scale + loc
+        return self._of.normal(size, seed=self._next()) * scale + loc
 
     def uniform(self, low=0.0, high=1.0, size=()):
-        return random(size, seed=self._next()) * (high - low) + low
+        return self._of.random(size, seed=self._next()) * (high - low) + low
 
     def integers(self, low, high=None, size=(), *, dtype=dtypes.int64):
         low, high = (0, low) if high is None else (low, high)
-        return integers(low, high, size, seed=self._next(), dtype=dtype)
+        return self._of.integers(low, high, size, seed=self._next(), dtype=dtype)
 
     def permutation(self, x):
         """The numbers below x, or the values of an array along its first axis, in a random order."""
         if isinstance(x, int):
-            return permutation(x, seed=self._next())
-        return x[permutation(x._k.shape[0], seed=self._next())]
+            return self._of.permutation(x, seed=self._next())
+        return x[self._of.permutation(x.shape[0], seed=self._next())]
 
     def choice(self, x, size=(), *, replace=True):
         """Numbers below x, or values of an array; without `replace` different ones."""
-        n = x if isinstance(x, int) else x._k.shape[0]
+        n = x if isinstance(x, int) else x.shape[0]
         shape = creation._shape(size)
         count = math.prod(shape)
         if replace:
-            places = integers(0, n, shape, seed=self._next())
+            places = self._of.integers(0, n, shape, seed=self._next())
         elif count > n:
             raise ValueError(f"there are no {count} different ones among {n}")
         else:
-            places = moving.reshape(permutation(n, seed=self._next())[:count], shape)
+            places = self._of.permutation(n, seed=self._next())[:count].reshape(shape)
         if isinstance(x, int):
             return places
         return x[places] if shape else x[int(places)]
 
 
-def default_rng(seed):
-    """A generator (NumPy: default_rng); the seed must be given, because all tasks need the same one."""
-    return Generator(seed)
+def default_rng(seed, of=None):
+    """A generator (NumPy: default_rng); the seed must be given, because all tasks need the same one. `of`: a client's functions."""
+    return Generator(seed, of)
 
 
 def uniform(low, high, shape, *, seed):

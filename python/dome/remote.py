@@ -16,7 +16,9 @@ matmul matrix_transpose max maximum mean median min minimum moveaxis multiply ne
 permute_dims positive pow power prod ravel real reciprocal remainder repeat reshape roll round searchsorted sign signbit sin
 sinh sort sqrt square squeeze stack std subtract sum swapaxes take take_along_axis tan tanh tensordot tile transpose tril triu
 trunc unique_values var vecdot vdot where zeros zeros_like random.random random.normal random.uniform random.standard_normal
-random.integers linalg.cholesky linalg.cross linalg.det linalg.diagonal linalg.eigvalsh linalg.inv linalg.matmul
+random.integers random.permutation append around average bincount column_stack convolve cov diag digitize flatnonzero fliplr
+flipud gradient hstack inner interp isclose kron nan_to_num nanmax nanmean nanmin nansum nearest percentile ptp quantile rint
+select trapezoid trapz vstack count_by sum_by min_by max_by linalg.norm norm linalg.cholesky linalg.cross linalg.det linalg.diagonal linalg.eigvalsh linalg.inv linalg.matmul
 linalg.matrix_norm linalg.matrix_power linalg.matrix_transpose linalg.outer linalg.pinv linalg.solve linalg.svdvals
 linalg.tensordot linalg.trace linalg.vecdot linalg.vector_norm
 """.split())
@@ -302,6 +304,8 @@ def namespace(client, path):
         raise AttributeError(f"dome has no name {path!r}") from None
     if isinstance(found, types.ModuleType):
         return Space(client, path)
+    if path == "random.default_rng":
+        return lambda seed: found(seed, Space(client, "random"))
     if path in LOCAL or not callable(found) or isinstance(found, dtypes.DType):
         return found
     return wrapped(client, path, found)
@@ -318,7 +322,7 @@ def wrapped(client, path, function):
 
     @functools.wraps(function, updated=())
     def on_workers(*args, **kwargs):
-        return client.call(path, args, kwargs, lazy)
+        return client.call(path, args, kwargs, lazy and (path != "where" or len(args) > 1))
     return on_workers
 
 
@@ -329,6 +333,9 @@ def _operators():
         setattr(RemoteArray, f"__{name}__", _operator(path, False))
         setattr(RemoteArray, f"__r{name}__", _operator(path, True))
         setattr(RemoteArray, f"__i{name}__", _inplace(f"op:i{name}"))
+    RemoteArray.__divmod__ = lambda x, y: (x // y, x % y)
+    RemoteArray.__rdivmod__ = lambda x, y: (y // x, y % x)
+    RemoteArray.__round__ = lambda x, digits=None: round(float(x), digits)
     for name in ("lt", "le", "gt", "ge", "eq", "ne"):
         setattr(RemoteArray, f"__{name}__", _operator(f"op:{name}", False))
     for name in ("neg", "pos", "abs", "invert"):

@@ -42,7 +42,7 @@ typedef struct dome_daemon {
     GQueue *late; /* lines that the engine has not taken yet */
     int64_t next_ask;
     int signals, files;
-    bool dirty, saved, unsaid, ending, left, lost_majority;
+    bool dirty, saved, unsaid, ending, left, joined, lost_majority;
     double begun, minority_since, save_at, engine_at, end_at;
     int status;
 } dome_daemon;
@@ -121,7 +121,9 @@ static bool open_engine(dome_daemon *d, double now)
     d->engine_at = now + REJOIN;
     d->engine = d->setup->engine->open(&events, &message);
     if (!d->engine && !d->unsaid)
-        dome__say("domed: there is no group by %s: %s; programs go on, and orders wait", d->setup->engine->name, message);
+        dome__say("domed: there is no group by %s: %s; nothing is started until there is", d->setup->engine->name, message);
+    if (d->engine && d->unsaid)
+        dome__say("domed: there is a group by %s", d->setup->engine->name);
     d->unsaid = !d->engine;
     g_free(message);
     return d->engine != NULL;
@@ -316,6 +318,8 @@ static void tell(dome_daemon *d)
  * there. */
 static bool must_end(dome_daemon *d, double now)
 {
+    if (!d->engine) /* for the others this host is gone */
+        return d->joined || now - d->begun > ALONE;
     if (dome__table_has_majority(dome__group_table(d->group))) {
         d->minority_since = 0;
         d->lost_majority = false;
@@ -332,7 +336,8 @@ static void turn(dome_daemon *d, double now)
     if (d->dirty && (d->saved || now >= d->save_at))
         save(d, now);
     tell(d);
-    if (!dome__group_is_settled(d->group))
+    d->joined |= d->engine && dome__group_is_settled(d->group);
+    if (d->engine && !dome__group_is_settled(d->group))
         return;
     const dome_locals_view view = {dome__group_table(d->group), d->saved, must_end(d, now)};
     dome__locals_turn(d->locals, &view, now);

@@ -26,6 +26,7 @@ typedef struct local {
     bool known;  /* its keeper was looked for */
     bool runs;   /* as it was last seen */
     bool told;   /* that it runs, or has ended */
+    bool fenced; /* it was ended because another side may start it */
     pid_t run;   /* of `dome run` */
     double born; /* seen first */
     double look_at, ask_at, order_at, end_at;
@@ -192,7 +193,7 @@ static char **variables_of(const dome_program *p)
     for (char **word = p->words; *word; word++)
         saves |= g_str_has_prefix(*word, directory);
     if (p->attempt > 1 && saves)
-        g_ptr_array_add(variables, g_strdup_printf(DOME_VARIABLE_OPTIONS "=%s --dome-restart auto", options ? options : ""));
+        g_ptr_array_add(variables, g_strdup_printf(DOME_VARIABLE_OPTIONS "=%s --dome-restart=auto", options ? options : ""));
     g_ptr_array_add(variables, g_strdup_printf(DOME_VARIABLE_SUBMITTED "=j%" G_GINT64_FORMAT, p->id));
     g_ptr_array_add(variables, NULL);
     return (char **)g_ptr_array_free(variables, FALSE);
@@ -367,7 +368,7 @@ static void take_over(const dome_locals *locals, const dome_locals_view *view, c
                       const dome_record *last, double now)
 {
     int64_t status, time;
-    if (last->verb) {
+    if (last->verb && !l->fenced) {
         dome__record_number(last, "status", 0, 255, 1, &status);
         dome__record_number(last, "time", 0, G_MAXINT64, 0, &time);
         say_end(locals, l, status, dome__record_get(last, "why"), time);
@@ -404,6 +405,7 @@ static bool turn(const dome_locals *locals, const dome_locals_view *view, local 
     } else if (over && !view->must_end) {
         take_over(locals, view, p, l, &last, now);
     } else if (l->runs && (!mine || view->must_end)) {
+        l->fenced = true;
         end(l, view->must_end, now);
     } else if (l->runs && p->wish == DOME_WISH_END) {
         end(l, false, now);

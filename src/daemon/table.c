@@ -446,7 +446,7 @@ static char *add_host(dome_table *table, const dome_record *o)
 {
     const char *name = dome__record_get(o, "name");
     int64_t node, slots;
-    if (!name || !dome__record_number(o, "node", 0, UINT32_MAX, 0, &node) ||
+    if (!name || !*name || !dome__record_number(o, "node", 0, UINT32_MAX, 0, &node) ||
         !dome__record_number(o, "slots", 1, 1000000, 1, &slots))
         return g_strdup("no the host is not described completely");
     dome_host *h = dome__table_host(table, name);

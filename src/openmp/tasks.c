@@ -60,7 +60,6 @@ dome_omp_tasks dome__omp_tasks = {
     .first = dome__omp_first_even,
     .enter = nothing,
     .leave = leave_alone,
-    .written = told_alone,
     .told = told_alone,
     .await = await_alone,
     .shared = block,

@@ -60,9 +60,6 @@ typedef struct dome_omp_tasks {
     void (*enter)(void);
     void (*leave)(const dome_omp_telling *telling);
 
-    /* A number that grows as this task writes. */
-    uint64_t (*written)(void);
-
     /* How often others have told so far; await returns when they have told since `seen`, or after a second. */
     uint64_t (*told)(void);
     void (*await)(uint64_t seen);

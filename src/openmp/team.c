@@ -467,7 +467,7 @@ static void tell_watcher(void *unused)
 {
     (void)unused;
     if (dome__omp_watcher)
-        dome__omp_watcher->region((const void *)(uintptr_t)here.function);
+        dome__omp_watcher->region((const void *)(uintptr_t)here.team.place); /* the program's function */
 }
 
 static void begin_team(dome_omp_thread *t, const dome_omp_region *region, unsigned size)
@@ -522,7 +522,7 @@ static void begin_alone(dome_omp_thread *t, const dome_omp_region *region, dome_
 /* longjmp out of a region leaves the other threads inside. */
 static void check_left(const dome_omp_thread *t)
 {
-    if (t->team == &here.team && t == &dome__omp_threads[0] && (char *)__builtin_frame_address(0) > here.team.frame)
+    if (t->team == &here.team && t == &dome__omp_threads[0] && (char *)__builtin_frame_address(0) >= here.team.frame)
         dome__omp_die("OpenMP: thread 0 has left a parallel region without its end (longjmp); regions must be left at their end");
 }
 

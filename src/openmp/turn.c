@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
+#include <time.h>
 
 #include "openmp/icv.h"
 #include "openmp/shared.h"
@@ -21,6 +22,7 @@ static struct {
     bool owes;                  /* the next task is to have the turn, after the round */
     unsigned first, end, local; /* this task's threads; the one that has the turn when the task has */
     bool watches;               /* this task has said so (shared.h) */
+    uint64_t flushed;           /* what of its time this task had used at the end of the last flush */
 } here;
 
 static bool alone(const dome_omp_thread *t)
@@ -233,26 +235,27 @@ static void flush(void *unused)
     leave(true, true, dome__omp_shared()->turn);
 }
 
-static void find_written(void *written)
+/* The processor time of this task, in nanoseconds. */
+static uint64_t time_used(void)
 {
-    *(uint64_t *)written = dome__omp_tasks.written();
+    struct timespec t;
+    return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) ? 0 : (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* A thread may come to one place again and again because it gets on: then its task has written something. */
-enum { FLUSHES_TO_LOOK = 8 };
+/* A thread may come to one place again and again because it gets on. One that waits does nothing between its looks. */
+enum { LOOK_NS = 3000 };
 
 void dome__omp_flush_from(const void *from)
 {
     dome_omp_thread *t = dome__omp_self();
-    uint64_t written = t->seen;
-    if (!alone(t) && t->seen_at == from && t->spins >= FLUSHES_TO_LOOK)
-        dome__omp_on_task(find_written, &written);
-    dome__omp_looked(t, from,
-                     written); /* it may give way: what others have written is taken in behind that, before the next look */
+    if (!alone(t) && t->seen_at == from && time_used() - here.flushed > LOOK_NS)
+        dome__omp_acted(t);
+    dome__omp_looked(t, from, 0); /* it may give way: what others have written is taken in behind that, before the next look */
     if (is_watched(t))
         dome__omp_call_task(flush, NULL);
     else if (!alone(t))
         dome__omp_on_task(flush, NULL);
+    here.flushed = time_used();
 }
 
 /* ---- for the scheduler ---- */

@@ -1,10 +1,14 @@
 #include "process/omp_libraries.h"
 
+#include "process/omp_next.h"
+#include "system/say.h"
+
 #include <dlfcn.h>
 #include <link.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MOST = 64 };
 
@@ -107,4 +111,16 @@ bool dome__omp_libraries_have(const void *code)
         if (at >= libraries[k].begin && at < libraries[k].end)
             return true;
     return false;
+}
+
+/* omp_next.h */
+void (*dome__omp_next(const char *name))(void)
+{
+    void (*function)(void);
+    *(void **)&function = dlsym(RTLD_NEXT, name);
+    if (!function) {
+        dome__say_at_once("the C library has no %s, which libdome-omp needs", name);
+        _exit(1);
+    }
+    return function;
 }

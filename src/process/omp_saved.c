@@ -299,6 +299,7 @@ static const char *put_back(dome_bytes *rest)
             problem = "the checkpoint has memory for which there is no place";
     if (!problem)
         cut(whole);
+    dome__exec_keep_own(saved.env->change); /* this process's environment is in the memory, too */
     if (!problem && saved.spans->len + 1 != saved.read->len)
         problem = "the checkpoint is not what it should be: the number of its blocks";
     for (guint k = 1; k < saved.read->len && !problem; k++) {
@@ -312,7 +313,6 @@ static const char *put_back(dome_bytes *rest)
     if (!problem && !dome__omp_team_restore(&from))
         problem = "the checkpoint is not what it should be: the state of threads";
     if (!problem) {
-        dome__exec_keep_own(saved.env->change);
         dome__omp_state_put_back(own.directory, own.environment);
         dome__omp_streams_reopen(&from);
         dome__omp_exits_read(&from);

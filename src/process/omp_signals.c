@@ -5,17 +5,22 @@
 #include "openmp/tasks.h"
 #include "openmp/team.h"
 #include "process/omp_heap.h"
+#include "process/omp_image.h"
 #include "process/omp_next.h"
 #include "process/omp_symbol.h"
 #include "process/omp_touch.h"
+#include "system/checksum.h"
 #include "system/fault.h"
 #include "system/say.h"
 
+#include <errno.h>
 #include <glib.h>
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
+#include <time.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 typedef int action_function(int, const struct sigaction *, struct sigaction *);
 typedef int mask_function(int, const sigset_t *, sigset_t *);
@@ -143,7 +148,103 @@ static dome_fault_answer explain(const dome_fault *fault, void *unused)
     return DOME_FAULT_OTHERS;
 }
 
+/* ---- threads that wait for a plain variable: no construct lets them see what another thread has written ---- */
+
+enum { LOOKS = 10, LOOP = 64, FRAME = 256, RED_ZONE = 128 };
+
+/* What the thread computes with, but for the place in its loop. */
+static uint64_t state_of(const ucontext_t *context)
+{
+    greg_t registers[NGREG];
+    memcpy(registers, context->uc_mcontext.gregs, sizeof registers);
+    const char *stack = (const char *)registers[REG_RSP] - RED_ZONE; // NOLINT(performance-no-int-to-ptr)
+    registers[REG_RIP] = registers[REG_EFL] = 0;
+    for (int k = REG_EFL + 1; k < NGREG; k++)
+        registers[k] = 0;
+    return dome__checksum64(registers, sizeof registers) ^
+           dome__checksum64(context->uc_mcontext.fpregs->_xmm, sizeof context->uc_mcontext.fpregs->_xmm) * 3 ^
+           dome__checksum64(stack, FRAME) * 5;
+}
+
+/* The variable that an instruction near the place names: relative to the next instruction, which ends 0, 1 or 4 bytes behind the
+ * displacement, or by its address. g_free'd; NULL: none is found. */
+static char *variable_near(const char *place)
+{
+    const dome_omp_image *image = dome__omp_image();
+    for (const char *at = place - LOOP / 4; at < place + LOOP / 4; at++) {
+        int32_t displacement;
+        memcpy(&displacement, at, sizeof displacement);
+        const uintptr_t next = (uintptr_t)at + sizeof displacement, all[] = {next, next + 1, next + 4, 0};
+        for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+            const char *variable =
+                (const char *)(all[k] + (uintptr_t)(intptr_t)displacement); // NOLINT(performance-no-int-to-ptr)
+            for (int part = 0; part < image->parts; part++) {
+                if (variable < image->variables[part].begin || variable >= image->variables[part].end)
+                    continue;
+                char *name = dome__omp_symbol(variable);
+                if (name[0] != '0')
+                    return name;
+                g_free(name);
+            }
+        }
+    }
+    return NULL;
+}
+
+static void end_by_spin(const char *place) __attribute__((noreturn));
+static void end_by_spin(const char *place)
+{
+    char *function = dome__omp_symbol(place), *variable = variable_near(place);
+    dome__omp_die(
+        "OpenMP: thread %u has waited for %d seconds in %s%s%s, and nothing lets it see what another thread has written: "
+        "read the variable by `atomic read`, or call `flush` in the loop",
+        dome__omp_running->number, LOOKS, function, variable ? " for the variable " : "", variable ? variable : "");
+}
+
+/* Each second of the processor's time. */
+static void look_at_thread(int number, siginfo_t *info, void *argument)
+{
+    static uint64_t state;
+    static const char *first;
+    static int looks;
+    const ucontext_t *context = argument;
+    const char *place = (const char *)context->uc_mcontext.gregs[REG_RIP]; // NOLINT(performance-no-int-to-ptr)
+    const dome_omp_part program = dome__omp_image()->code;
+    const int error = errno;
+    (void)number, (void)info;
+    if (!dome__omp_by_thread() || !dome__omp_running || dome__omp_running->team->active_level == 0 || place < program.begin ||
+        place >= program.end) {
+        looks = 0;
+        return;
+    }
+    const uint64_t now = state_of(context);
+    const bool same = looks > 0 && now == state && place > first - LOOP && place < first + LOOP;
+    looks = same ? looks + 1 : 1;
+    first = same ? first : place;
+    state = now;
+    if (looks > LOOKS)
+        end_by_spin(place);
+    errno = error;
+}
+
+/* By a signal that programs do not use, to the thread that runs the program's. */
+static void watch_spins(void)
+{
+    const int number = SIGRTMAX - 2;
+    struct sigaction action = {.sa_sigaction = look_at_thread, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = number};
+    const struct itimerspec second = {{1, 0}, {1, 0}};
+    timer_t timer;
+    event._sigev_un._tid = gettid();
+    find();
+    if (next_action(number, &action, NULL) || timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &timer) ||
+        timer_settime(timer, 0, &second, NULL))
+        dome__say("threads that wait for plain variables are not noticed: %s", strerror(errno));
+}
+
 void dome__omp_signals_begin(void)
 {
-    dome__fault_on(DOME_FAULT_OF_PROCESS, explain, NULL);
+    if (dome__omp_tasks.size > 1)
+        dome__fault_on(DOME_FAULT_OF_PROCESS, explain, NULL);
+    watch_spins();
 }

@@ -18,8 +18,9 @@ void dome__omp_touch(const void *address, size_t bytes, bool write);
 /* A text. */
 void dome__omp_touch_text(const char *text);
 
-/* From now on a thread that accesses what only another task has, a local variable of a thread there or memory of a library, says
- * so in one line before the program ends (omp_signals.c). */
+/* From now on a thread that waits for a plain variable ends the program after some seconds, by a line; and one that accesses what
+ * only another task has, a local variable of a thread there or memory of a library, says so in one line before the program ends
+ * (omp_signals.c). */
 void dome__omp_signals_begin(void);
 
 #endif

@@ -68,17 +68,12 @@ static void meet(uint64_t place)
 
 static void enter(void)
 {
-    dome__space_enter(space);
+    check(dome__space_enter(space));
 }
 
 static void leave(const dome_omp_telling *telling)
 {
     dome__space_leave_for(space, &(dome_space_telling){telling->whom, telling->if_written, telling->next});
-}
-
-static uint64_t written(void)
-{
-    return dome__space_written(space);
 }
 
 static uint64_t told(void)
@@ -88,7 +83,7 @@ static uint64_t told(void)
 
 static void await_telling(uint64_t seen)
 {
-    dome__space_await(space, seen);
+    check(dome__space_await(space, seen));
 }
 
 static bool is_shared(const void *address)
@@ -148,7 +143,6 @@ dome_status dome__omp_tasks_begin(dome_env *env, const dome_space_range *ranges,
                                        .first = dome__omp_first_even,
                                        .enter = enter,
                                        .leave = leave,
-                                       .written = written,
                                        .told = told,
                                        .await = await_telling,
                                        .shared = BLOCK,

@@ -599,7 +599,7 @@ static int exchange(dome_release *r, dome_release_word *word, bool by_word, noti
         memcpy(word->words, all + CARD, sizeof word->words);
     }
     if (status == DOME_OK && r->told && !dome__release_hear_all(r, all[length * (uint64_t)(1 - env->rank) + 4]))
-        status = DOME_ERR_COMM;
+        status = dome__transport_error(env->transport, DOME_ERR_COMM, "what task %d has changed has not come", 1 - env->rank);
     n->any = words > 0;
     n->pushes = flags & PUSHES;
     n->runs = g_malloc(words * sizeof(uint64_t) + 1);
@@ -750,7 +750,7 @@ static void end_run(dome_release_units *u, const run *units, int writer, void *c
 static void forget_marks(dome_release_units *u, uint64_t unit, int writer, void *ctx)
 {
     (void)writer, (void)ctx;
-    u->state[unit] &= (uint16_t) ~(ARRIVED | OTHERS | SENT | EARLY | TOLD);
+    u->state[unit] &= (uint16_t) ~(ARRIVED | OTHERS | SENT | EARLY | TOLD | CLEAN);
 }
 
 /* ---- homes that move ---- */

@@ -168,7 +168,7 @@ static void put_entry(GByteArray *to, uint32_t region, uint64_t unit, uint64_t r
 /* Whether it is sent. */
 static bool put_unit(dome_release_units *u, uint64_t unit, const putting *p)
 {
-    const bool home = is_home(u, unit), known = u->state[unit] & (home ? KEPT : DIRTY);
+    const bool home = is_home(u, unit), known = is_valid(u, unit) && u->state[unit] & (home ? KEPT : DIRTY | CLEAN);
     const uint64_t readers = home ? readers_of(u, unit, NULL) : UINT64_MAX;
     if (!known || !readers || (!home && u->state[unit] & TOLD) || p->to->len + ENTRY > p->most)
         return false;
@@ -373,7 +373,7 @@ bool dome__release_has_changed(dome_release *release)
     pthread_mutex_lock(&release->lock);
     for (guint n = 0; n < release->regions->len && !changed; n++) {
         const dome_release_units *u = release->regions->pdata[n];
-        for (guint k = 0; u && k < u->dirty->len && !changed; k++) {
+        for (guint k = u ? u->dirty->len : 0; k-- > 0 && !changed;) { /* the last ones are most likely to be written now */
             const uint64_t unit = g_array_index(u->dirty, uint64_t, k);
             changed = !has_before(u, unit) || memcmp(place_of(u, unit), old_of(u, unit), u->setup.unit) != 0;
         }
@@ -382,11 +382,15 @@ bool dome__release_has_changed(dome_release *release)
     return changed;
 }
 
-static void tell_unit(dome_release_units *u, uint64_t unit, GByteArray *told)
+/* Whether there was anything to tell. Of a unit of which the other one has some older copy it gets a new one, which is that of
+ * now: from here on changes are told. */
+static bool tell_unit(dome_release_units *u, uint64_t unit, GByteArray *told)
 {
     if (!has_before(u, unit)) {
+        memcpy(old_of(u, unit), place_of(u, unit), u->setup.unit);
+        u->state[unit] |= KEPT;
         put_entry(told, u->number | OLD, unit, UINT64_MAX, "", 0);
-        return;
+        return true;
     }
     size_t bytes;
     dome_delta *delta = dome__delta_new(u->setup.atom);
@@ -395,7 +399,47 @@ static void tell_unit(dome_release_units *u, uint64_t unit, GByteArray *told)
     if (bytes > 0)
         put_entry(told, u->number, unit, UINT64_MAX, records, bytes);
     dome__delta_free(delta);
+    return bytes > 0;
 }
+
+/* Units about which there was nothing to tell are looked at no more, until they are written again. */
+static void clean(dome_release_units *u, GArray *same)
+{
+    for (guint k = 0, end; k < same->len; k = end) {
+        const uint64_t first = g_array_index(same, uint64_t, k);
+        for (end = k + 1; end < same->len && g_array_index(same, uint64_t, end) == first + (end - k);)
+            end++;
+        dome__release_allow(u, first, end - k, DOME_ACCESS_READ);
+        for (guint j = k; j < end; j++) {
+            const uint64_t unit = first + (j - k);
+            if (memcmp(place_of(u, unit), old_of(u, unit), u->setup.unit) != 0) { /* meanwhile */
+                dome__release_allow(u, unit, 1, DOME_ACCESS_WRITE);
+                g_array_append_val(u->dirty, unit);
+            } else {
+                u->state[unit] = (uint16_t)((u->state[unit] & ~DIRTY) | CLEAN);
+            }
+        }
+    }
+}
+
+static void tell_units(dome_release_units *u, bool cleans, GByteArray *told)
+{
+    GArray *same = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    guint kept = 0;
+    for (guint k = 0; k < u->dirty->len; k++) {
+        const uint64_t unit = g_array_index(u->dirty, uint64_t, k);
+        if (tell_unit(u, unit, told) || !cleans)
+            g_array_index(u->dirty, uint64_t, kept++) = unit;
+        else
+            g_array_append_val(same, unit);
+    }
+    g_array_set_size(u->dirty, kept);
+    clean(u, same);
+    g_array_unref(same);
+}
+
+/* A right is taken away so often only: each time may cost a fault. */
+enum { SEVERAL_TIMES = 8 };
 
 void dome__release_tell_other(dome_release *release, GByteArray *told)
 {
@@ -405,8 +449,8 @@ void dome__release_tell_other(dome_release *release, GByteArray *told)
     g_byte_array_append(told, &in_barrier, 1);
     for (guint n = 0; n < r->regions->len; n++) {
         dome_release_units *u = r->regions->pdata[n];
-        for (guint k = 0; u && u->writers && k < u->dirty->len; k++)
-            tell_unit(u, g_array_index(u->dirty, uint64_t, k), told);
+        if (u && u->writers)
+            tell_units(u, r->told->sent % SEVERAL_TIMES == 0 && !in_barrier, told);
     }
     for (guint k = 0; k < r->published->len; k++) {
         uint64_t unit;
@@ -458,7 +502,7 @@ static void take_told(const entry *e)
     if (!is_valid(u, e->unit))
         return;
     const bool home = is_home(u, e->unit);
-    apply(e, u->state[e->unit] & (home ? KEPT : DIRTY) ? u->old : NULL);
+    apply(e, u->state[e->unit] & (home ? KEPT : DIRTY | CLEAN) ? u->old : NULL);
     if (home)
         u->changed[e->unit] = u->setup.release->epoch + 1;
 }

@@ -23,6 +23,7 @@ enum {
     SENT = 2048,    /* what this task has changed went with the exchange of this barrier (release_early.c) */
     EARLY = 4096,   /* all that others have changed has come that way in this barrier */
     TOLD = 8192,    /* not at the home: a part of what was changed since the last barrier was published at a lock */
+    CLEAN = 16384,  /* the other one of two tasks has been told all of it, and the next store is noticed */
     PINNED = 512,   /* can be read at any time, by whoever */
     IMPLIED = 256   /* at the home: written before another task had a copy, if at all, so all copies have that */
 };

@@ -129,7 +129,7 @@ static void begin_write(dome_release_units *u, uint64_t unit)
     g_array_append_val(u->dirty, unit);
     if (!(u->state[unit] & WRITTEN))
         g_array_append_val(u->written, unit);
-    u->state[unit] = (uint16_t)((u->state[unit] | DIRTY | WRITTEN) & ~IMPLIED);
+    u->state[unit] = (uint16_t)((u->state[unit] | DIRTY | WRITTEN) & ~(IMPLIED | CLEAN));
 }
 
 /* The right that a unit's state is for. A unit that was dropped meanwhile has none: the access faults once more. */

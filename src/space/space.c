@@ -181,9 +181,14 @@ int dome__space_meet_by(dome_space *space, dome_release_word *word)
     return status;
 }
 
+static int waited(const dome_space *space, int status)
+{
+    return status ? dome__fail_transport(space->env, status) : DOME_OK;
+}
+
 int dome__space_enter(dome_space *space)
 {
-    return dome__token_enter(space->token);
+    return waited(space, dome__token_enter(space->token));
 }
 
 void dome__space_leave_for(dome_space *space, const dome_space_telling *telling)
@@ -199,11 +204,6 @@ void dome__space_leave(dome_space *space, bool tell)
     g_free(all);
 }
 
-uint64_t dome__space_written(dome_space *space)
-{
-    return dome__token_written(space->token);
-}
-
 uint64_t dome__space_told(dome_space *space)
 {
     return dome__token_told(space->token);
@@ -211,7 +211,7 @@ uint64_t dome__space_told(dome_space *space)
 
 int dome__space_await(dome_space *space, uint64_t seen)
 {
-    return dome__token_await(space->token, seen);
+    return waited(space, dome__token_await(space->token, seen));
 }
 
 /* ---- beginning and end ---- */

@@ -90,9 +90,6 @@ typedef struct dome_space_telling {
 } dome_space_telling;
 void dome__space_leave_for(dome_space *space, const dome_space_telling *telling);
 
-/* A number that grows as this task writes; it is compared with what it was. */
-uint64_t dome__space_written(dome_space *space);
-
 /* How often other tasks have told so far; await returns when one has told since `seen`, or after a second. */
 uint64_t dome__space_told(dome_space *space);
 int dome__space_await(dome_space *space, uint64_t seen);

@@ -37,7 +37,6 @@ struct dome_token {
     uint64_t section;     /* the last section in which something was written, as far as this task knows */
     uint64_t meetings;    /* so far: what was written before the last one is known to all */
     uint64_t told;        /* so often by others */
-    uint64_t written;     /* so often this task had written something */
     GHashTable *sections; /* gint64 * to gint64 *: by key of a unit that was written since, the last section */
     GArray *arrived;      /* uint64_t: keys that came with the token */
     GByteArray *heard;    /* of two: what has come so far of what the other one tells */
@@ -86,7 +85,6 @@ static void send_changes(dome_token *t, int rank)
 {
     GByteArray *message = g_byte_array_new(), *told = g_byte_array_new();
     dome__release_tell_other(t->release, told);
-    t->written += told->len > 1;
     for (guint at = 0, some; at < told->len; at += some) {
         some = MIN(told->len - at, MOST_BYTES);
         begin_message(t, message, at + some < told->len ? PART : TOKEN);
@@ -301,11 +299,10 @@ static void note_written(void *ctx, uint64_t key)
     l->any = true;
 }
 
-static void leave(dome_token *t, bool any)
+static void leave(dome_token *t)
 {
     pthread_mutex_lock(&t->mutex);
     t->section++;
-    t->written += any;
     t->inside = false;
     if (t->next >= 0)
         send_token(t, t->next, t->next_knows);
@@ -328,7 +325,7 @@ static void leave_to_other(dome_token *t, const dome_space_telling *telling)
     pthread_mutex_unlock(&t->mutex);
     if (much)
         dome__release_send(t->release);
-    leave(t, false);
+    leave(t);
 }
 
 void dome__token_leave(dome_token *token, const dome_space_telling *telling)
@@ -344,7 +341,7 @@ void dome__token_leave(dome_token *token, const dome_space_telling *telling)
     dome__release_tell(t->release, note_written, &l);
     for (int rank = 0; rank < t->env->size; rank++)
         whom[rank] = rank != t->env->rank && (rank == telling->next || (whom[rank] && (l.any || !telling->if_written)));
-    leave(t, l.any);
+    leave(t);
     dome__put_u64(word + 1, t->meetings);
     for (int rank = 0; rank < t->env->size; rank++)
         if (whom[rank])
@@ -376,7 +373,7 @@ void dome__token_meeting(dome_token *token)
     if (!waits)
         return;
     dome__release_send(t->release);
-    leave(t, false);
+    leave(t);
 }
 
 void dome__token_met(dome_token *token)
@@ -403,14 +400,6 @@ uint64_t dome__token_told(dome_token *token)
     const uint64_t told = token->told;
     pthread_mutex_unlock(&token->mutex);
     return told;
-}
-
-uint64_t dome__token_written(dome_token *token)
-{
-    pthread_mutex_lock(&token->mutex);
-    const uint64_t written = token->written;
-    pthread_mutex_unlock(&token->mutex);
-    return written + (two(token) && dome__release_has_changed(token->release));
 }
 
 int dome__token_await(dome_token *token, uint64_t seen)

@@ -35,9 +35,6 @@ void dome__token_meeting(dome_token *token);
 /* All tasks have met (dome__release_meet_by) and have what others have written. */
 void dome__token_met(dome_token *token);
 
-/* A number that grows as this task writes. */
-uint64_t dome__token_written(dome_token *token);
-
 /* How often others have told so far, or something new has come with the token; await returns when they have told since `seen`, or
  * after a second. */
 uint64_t dome__token_told(dome_token *token);

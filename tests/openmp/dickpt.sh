@@ -6,6 +6,7 @@ omp=$DOME_BUILD_DIR/tools/dome-omp cc=$DOME_BUILD_DIR/tools/dome-cc
 [ -x "$omp" ] || skip "there is no dome-omp"
 own_directory
 unset DOME_OMP_CC
+one=("$DOME_BUILD_DIR/tools/dome" run -n 1)
 
 cat >save.c <<'END_C'
 #include <dome/delta.h>
@@ -23,7 +24,7 @@ int main(int argc, char **argv)
 {
     const char *name = "second file";
     int k, set = 0;
-    (void)argv;
+    (void)argv, (void)name;
     dome_delta_memory(x, sizeof x, 8);
     if (argc > 1) {
         if (dome_delta_inject("first.1") || dome_delta_inject("second file"))
@@ -50,23 +51,25 @@ int main(int argc, char **argv)
 END_C
 cp save.c save.cpp
 
-# PROGRAM LINE: it saves, complains of the save behind the stop, and another process gets what was saved
+# PROGRAM COMMAND...: it saves, started by the command, complains of the save behind the stop, and another process gets what was saved
 saves() {
+    local program=$1
+    shift
     rm -f first.1 "second file" late
-    "./$1" >out 2>err || fail "$1: status $?"
-    [ "$(cat out)" = "510 350.5 1599.5" ] || fail "$1 prints $(cat out)"
-    grep -q "save.c[a-z]*:33: #pragma dickpt save: nothing is tracked" err && [ "$(wc -l <err)" = 1 ] || fail "$1 says $(cat err)"
-    [ ! -e late ] || fail "$1: a file of nothing"
-    "./$1" inject >out 2>err || fail "$1 inject: status $?: $(cat err)"
-    [ "$(cat out)" = "300 350.5 1599.5" ] || fail "$1 inject prints $(cat out)"
+    timeout -k 2 60 "$@" "./$program" >out 2>err || fail "$program: status $?"
+    [ "$(cat out)" = "510 350.5 1599.5" ] || fail "$program prints $(cat out)"
+    grep -q "save.c[a-z]*:33: #pragma dickpt save: nothing is tracked" err && [ "$(wc -l <err)" = 1 ] || fail "$program says $(cat err)"
+    [ ! -e late ] || fail "$program: a file of nothing"
+    timeout -k 2 60 "$@" "./$program" inject >out 2>err || fail "$program inject: status $?: $(cat err)"
+    [ "$(cat out)" = "300 350.5 1599.5" ] || fail "$program inject prints $(cat out)"
 }
 
 "$omp" -Wall -Werror save.c -o by-omp || fail "save.c by dome-omp"
-saves by-omp
+saves by-omp "${one[@]}"
 OMP_NUM_THREADS=2 timeout -k 2 60 "$DOME_BUILD_DIR/tools/dome" run -n 2 ./by-omp >out 2>err || fail "on 2 tasks: status $?"
 grep -q "#pragma dickpt start: there is no memory to track" err || fail "on 2 tasks: $(cat err)"
 "$omp" -Wall -Werror save.cpp -o by-cpp || fail "save.cpp by dome-omp"
-saves by-cpp
+saves by-cpp "${one[@]}"
 if [ -x "$cc" ]; then
     "$cc" -Wall -Werror save.c -o by-cc || fail "save.c by dome-cc"
     saves by-cc

@@ -58,6 +58,13 @@ with dome.Client(n=n) as c:
     y[4] = -1
     y[y > 1990] = 0.5
     same((float(y[4]), float(y[-1])), (-1.0, 0.5))
+    z = c.arange(12.0).reshape(3, 4)
+    same([v.tolist() for v in c.where(z > 9)], [[2, 2], [2, 3]])
+    same((c.allclose(z, z), c.shape(z), float(c.median(z)), c.nearest(z, z[:2]).tolist()), (True, (3, 4), 5.5, [0, 1, 1]))
+    same([v.tolist() for v in divmod(c.array([7, 8]), 3)] + [round(z[1, 1] / 3, 2)], [[2, 2], [1, 2], 1.67])
+    one, other = c.random.default_rng(4), c.random.default_rng(4)
+    same(one.choice(9, (5,), replace=False).tolist(), other.choice(9, (5,), replace=False).tolist())
+    same(sorted(one.permutation(c.arange(4)).tolist()), [0, 1, 2, 3])
     y -= x
     same(float(y[10]), 11.0)
     m = c.reshape(c.arange(6), (2, 3))

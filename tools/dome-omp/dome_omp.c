@@ -81,6 +81,19 @@ static void look_into(job *j, const char *file)
     g_free(bytes);
 }
 
+/* clang is given sources as they are. */
+static void look_for_dickpt(job *j, const char *file)
+{
+    char *text = NULL;
+    GString *unused = g_string_new(NULL);
+    char *wrong = NULL;
+    if (g_file_get_contents(file, &text, NULL, NULL) && (dickpt_calls(text, false, unused, &wrong) || wrong))
+        j->dickpt_source = file;
+    g_string_free(unused, TRUE);
+    g_free(wrong);
+    g_free(text);
+}
+
 static void take_input(job *j, const char *file)
 {
     static const char *const cplusplus[] = {".cc", ".cp", ".cxx", ".cpp", ".CPP", ".c++", ".C", ".ii", NULL};
@@ -97,19 +110,6 @@ static void take_input(job *j, const char *file)
         j->fortran = true;
         j->fortran_source = file;
     }
-}
-
-/* clang is given sources as they are. */
-static void look_for_dickpt(job *j, const char *file)
-{
-    char *text = NULL;
-    GString *unused = g_string_new(NULL);
-    char *wrong = NULL;
-    if (g_file_get_contents(file, &text, NULL, NULL) && (dickpt_calls(text, false, unused, &wrong) || wrong))
-        j->dickpt_source = file;
-    g_string_free(unused, TRUE);
-    g_free(wrong);
-    g_free(text);
 }
 
 static void take_language(job *j, const char *language)

@@ -83,7 +83,7 @@ int main(int argc, char **argv)
     if (status)
         return status;
     if (o.version) {
-        puts("domed " DOME_VERSION);
+        printf("domed " DOME_VERSION " (alone%s)\n", dome__engine_cpg.close ? ", corosync" : ", built without corosync");
         return 0;
     }
     const bool alone = !o.engine || strcmp(o.engine, "alone") == 0;
