@@ -1,5 +1,5 @@
 #!/bin/bash
-# Threads are dealt to tasks by their speeds. A task whose threads take twice as long gets fewer, whatever main does between regions;
+# Threads are dealt to tasks by their speeds. A task whose threads take three times as long gets fewer, whatever main does between regions;
 # threads keep their own variables when they move; and the result is the same.
 . "$(dirname "$0")/../support/checks.bash"
 cc=$DOME_BUILD_DIR/tools/dome-omp dome=$DOME_BUILD_DIR/tools/dome
@@ -19,7 +19,7 @@ static double own, sums[THREADS];
 /* Processor time would depend on what else the machine does. */
 static void work(int task_of_main)
 {
-    usleep(getpid() == task_of_main ? 3000 : 6000);
+    usleep(getpid() == task_of_main ? 5000 : 15000);
 }
 
 int main(int argc, char **argv)
@@ -51,21 +51,21 @@ int main(int argc, char **argv)
 }
 END_C
 "$cc" -O1 slow.c -o slow || fail "slow.c is not built"
-./slow 60 --dome-tasks 1 >expected 2>err || fail "one task: $(cat err)"
+./slow 40 --dome-tasks 1 >expected 2>err || fail "one task: $(cat err)"
 
-# Ideal: 21 and 11; a busy machine makes sleep longer.
+# Ideal: 24 and 8, evenly 16 and 16. A busy machine makes sleep longer, so the second number may be anything below 16.
 for main in "" too; do
-    timeout 100 "$dome" run -n 2 ./slow 60 $main >out 2>err || fail "slow task, main $main: $(cat err)"
+    timeout 100 "$dome" run -n 2 ./slow 40 $main >out 2>err || fail "slow task, main $main: $(cat err)"
     same "slow task, main $main" out expected
     read -r others runs < <(sed -n 's/^threads of task 1: \(.*\), runs: \(.*\)$/\1 \2/p' err)
-    [ "${others:-0}" -ge 8 ] && [ "$others" -le 14 ] && [ "$runs" = 2 ] || fail "slow task, main $main: $(cat err)"
+    [ "${others:-0}" -ge 3 ] && [ "$others" -le 15 ] && [ "$runs" = 2 ] || fail "slow task, main $main: $(cat err)"
 done
 timeout 100 "$dome" run -n 2 ./slow 20 --dome-balance none >out 2>err || fail "without balancing: $(cat err)"
 grep -q "threads of task 1: 16, runs: 2" err || fail "without balancing: $(cat err)"
 
 # Threads move at each region, also to tasks and from tasks that have none.
 for tasks in 2 3 5; do
-    timeout 100 "$dome" run -n $tasks ./slow 60 --dome-balance random >out 2>err || fail "at random, $tasks tasks: $(cat err)"
+    timeout 100 "$dome" run -n $tasks ./slow 40 --dome-balance random >out 2>err || fail "at random, $tasks tasks: $(cat err)"
     same "at random, $tasks tasks" out expected
 done
 finish
