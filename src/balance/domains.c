@@ -29,7 +29,7 @@ static domain *domain_of(dome_balance *b, const dome_layout *layout)
             return d;
     }
     domain *d = g_new0(domain, 1);
-    *d = (domain){.length = length, .block_size = block_size, .blocks = dome_layout_blocks(layout)};
+    *d = (domain){.length = length, .block_size = block_size, .blocks = dome_layout_blocks(layout), .topology = b->topology};
     d->flow = g_new0(dome_flow, b->size);
     d->counts = g_new0(uint64_t, b->size);
     g_ptr_array_add(b->domains, d);
