@@ -364,16 +364,28 @@ static void take_early(dome_token *t)
     g_ptr_array_unref(early);
 }
 
+/* Whether the other one of two waits for the token, which has too much with it for the channel's thread. */
+static bool other_waits(const dome_token *t)
+{
+    return two(t) && t->here && !t->inside && t->next >= 0;
+}
+
+/* The mutex is held, but for the time of sending. */
+static void give_late(dome_token *t)
+{
+    pthread_mutex_unlock(&t->mutex);
+    dome__release_send(t->release);
+    leave(t);
+    pthread_mutex_lock(&t->mutex);
+}
+
 void dome__token_meeting(dome_token *token)
 {
     dome_token *t = token;
     pthread_mutex_lock(&t->mutex);
-    const bool waits = two(t) && t->here && t->next >= 0;
+    if (other_waits(t))
+        give_late(t);
     pthread_mutex_unlock(&t->mutex);
-    if (!waits)
-        return;
-    dome__release_send(t->release);
-    leave(t);
 }
 
 void dome__token_met(dome_token *token)
@@ -410,7 +422,10 @@ int dome__token_await(dome_token *token, uint64_t seen)
     pthread_mutex_lock(&t->mutex);
     dome_lock_wait wait = dome__lock_wait_begin(t->env->transport, another(t));
     while (t->told == seen && dome__since_ns(start) < LONGEST)
-        wait_for_news(t, &wait);
+        if (other_waits(t))
+            give_late(t);
+        else
+            wait_for_news(t, &wait);
     pthread_mutex_unlock(&t->mutex);
     return dome__lock_wait_end(&wait);
 }
