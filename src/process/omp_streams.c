@@ -28,6 +28,7 @@ typedef struct record {
 static struct {
     bool mapped;
     int opening;                     /* the place + 1 of the stream that is being opened; 0: none is */
+    void *opener;                    /* the thread that opens it: Dome's own threads allocate meanwhile */
     uint64_t here[DOME_OMP_STREAMS]; /* another task: which opening its stream is for; 0: it has none */
     FILE *streams[DOME_OMP_STREAMS]; /* likewise */
     GByteArray *written;
@@ -41,10 +42,16 @@ static bool map_places(void)
     return state.mapped;
 }
 
+static void begin_opening_at(int place)
+{
+    state.opener = dome__omp_thread_pointer();
+    state.opening = place + 1;
+}
+
 void *dome__omp_stream_place(size_t bytes)
 {
     const int place = state.opening - 1;
-    if (place < 0 || bytes > EACH)
+    if (place < 0 || bytes > EACH || state.opener != dome__omp_thread_pointer())
         return NULL;
     state.opening = 0; /* the first block is the stream */
     return PLACES + (size_t)EACH * (size_t)place;
@@ -71,7 +78,7 @@ static bool begin_opening(void)
     const uint64_t *streams = dome__omp_state()->streams;
     for (int k = 0; k < DOME_OMP_STREAMS && !state.opening; k++)
         if (!streams[k])
-            state.opening = k + 1;
+            begin_opening_at(k);
     return state.opening;
 }
 
@@ -174,8 +181,9 @@ static FILE *reopen(int place, const char *path, int flags, off_t bytes)
         return stdin;
     if (access != O_RDONLY && truncate(path, bytes))
         return NULL;
-    state.opening = place + 1;
-    FILE *file = ((open_function *)dome__omp_next("fopen"))(path, mode);
+    open_function *next = (open_function *)dome__omp_next("fopen"); /* it may allocate */
+    begin_opening_at(place);
+    FILE *file = next(path, mode);
     state.opening = 0;
     return file;
 }
@@ -252,8 +260,9 @@ static void follow(int k, uint64_t opening)
     state.here[k] = opening;
     if (!opening || !map_places())
         return;
-    state.opening = k + 1;
-    state.streams[k] = ((open_function *)dome__omp_next("fopencookie"))((void *)(uintptr_t)(k + 1), "r+", functions); // NOLINT
+    open_function *next = (open_function *)dome__omp_next("fopencookie"); /* it may allocate */
+    begin_opening_at(k);
+    state.streams[k] = next((void *)(uintptr_t)(k + 1), "r+", functions); // NOLINT
     state.opening = 0;
     if (!state.streams[k])
         state.here[k] = 0;
