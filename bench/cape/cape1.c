@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A complete checkpoint: the part that is to be computed, and all memories one behind the other. */
+/* A complete checkpoint: the part to be computed, then the contents of all memories in order. */
 typedef struct image {
     char *at;
     size_t bytes;

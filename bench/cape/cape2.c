@@ -1,7 +1,7 @@
 /* The programs by CAPE-2 (Viet Hai Ha, thesis, 2012, figure 4.4), with the incremental checkpoints of dome/delta.h: at each loop
- * the master sends each slave a checkpoint of what has changed since the loop's begin, which is the slave's part; the slave
- * injects it, computes, and sends a checkpoint of what it has changed; the master merges and injects those, and, where a loop
- * follows, sends all of that to all.
+ * the master sends each slave a checkpoint of what it has changed since the loop began: the slave's part. The slave injects it,
+ * computes, and sends back a checkpoint of what it has changed itself. The master merges these and injects the result; if another
+ * loop follows, it sends the result to all slaves.
  *
  *     mpirun -n 3 cape2 matrix 1000 */
 #include "wire.h"

@@ -1,4 +1,4 @@
-/* CAPE's Table 3.4: bytes of the records for changes of a page of 4096 bytes, whose unit is 4 bytes, by what has changed.
+/* CAPE's Table 3.4: the size of the records for a changed page of 4096 bytes, by which of its 4-byte words have changed.
  *
  *     records         prints a line for each: name, changed units, bytes */
 #include "delta/delta.h"
@@ -9,7 +9,7 @@
 
 enum { WORDS = 1024 };
 
-/* Runs of so many words, of which the first words of each `step` are changed. */
+/* Changes the first `run` words of every `step` words, `runs` times, and prints the size of the records. */
 static void tell(const char *name, int step, int run, int runs)
 {
     static uint32_t then[WORDS], now[WORDS];

@@ -23,8 +23,8 @@ void wire_clock(wire_phase phase);
 
 void wire_send(int to, const void *data, size_t bytes);
 
-/* The next message of a node; free'd by the caller. _into: it has so many bytes. Both look each 20 us, so that nodes which wait
- * leave the processors to those which compute. */
+/* The next message of a node; free'd by the caller. _into: it has so many bytes. Both look every 20 us, so that a waiting node
+ * leaves its processor to nodes that compute. */
 void *wire_receive(int from, size_t *bytes);
 void wire_receive_into(int from, void *data, size_t bytes);
 

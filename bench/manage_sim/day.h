@@ -12,10 +12,10 @@ typedef struct day_host {
     char name[8];
     int processors;
     double speed;
-    bool owned; /* somebody works at it from time to time */
+    bool owned; /* its owner works at it from time to time */
 } day_host;
 
-/* What goes on at a host besides the programs, from a second on. */
+/* From this second on, the load of others on a host, and whether its owner is there. */
 typedef struct day_change {
     int second, host;
     double load; /* processors that are kept busy */

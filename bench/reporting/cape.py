@@ -150,5 +150,5 @@ DIFFERS = [
     "it is the program's own.",
     "MPI by hand (`by_hand.c`) tells each slave its part and gets its rows, as the thesis says of its own: nothing else is exchanged. Nodes that wait look "
     "every 20 us. All three fill the matrices on each node; OpenMP over tasks fills them on task 0, so its tasks fetch them, and all tasks compute.",
-    "Messages of OpenMP are those of the profile, with what synchronizes and what belongs to frames; lengths sent ahead of MPI's messages are not counted.",
+    "The messages and bytes of OpenMP are those that `--dome-profile` counts, synchronization and headers included; the lengths that precede MPI's messages are not counted.",
 ]

@@ -97,7 +97,7 @@ def solve(x1, x2, /):
 
 
 def lstsq(x1, x2, /):
-    """The y for which |x1 y - x2| is least, the squares of what is left, the rank, the singular values (NumPy: linalg.lstsq)."""
+    """Least squares: the y that minimizes |x1 y - x2|, the squared residuals, the rank of x1, its singular values (NumPy: linalg.lstsq)."""
     return tuple(_on_task_0(lambda np, a, b: np.linalg.lstsq(a, b, rcond=None), x1, x2))
 
 

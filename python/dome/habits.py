@@ -1,4 +1,4 @@
-"""Functions of NumPy that the Array API does not have, made of those that it has. What they promise for tasks follows from that."""
+"""Functions that NumPy has and the Array API has not. They call functions of the Array API, so what those promise for several tasks holds here."""
 import math
 
 from dome import arrays, creation, dtypes, elementwise, env, linalg, moving, searching, statistics

@@ -1,9 +1,10 @@
-/* Keeps the tables of a group's daemons equal. Whenever somebody comes, all daemons say how far their tables are. The one whose
- * table is the farthest, the first by number of several, sends it, and all take it over; orders that come meanwhile wait. What
- * happens follows from the sequence of events alone, which is the same in all daemons. Pure: it reads no clock and knows no
+/* Keeps the tables of a group's daemons equal. Whenever a daemon joins, each daemon tells the version of its table. The daemon
+ * with the newest table (of several, the one with the lowest number) sends it, and the others take it over; orders wait until
+ * then. What a daemon does depends on the sequence of events alone, which is the same for all. Pure: it reads no clock and has no
  * connection.
  *
- * The farthest is the one that has carried out the most orders with a majority: what a side without one did is forgotten. */
+ * The newest table is the one to which a majority has applied the most orders. What a side without a majority did is forgotten.
+ */
 #ifndef DOME_SRC_DAEMON_GROUP_H
 #define DOME_SRC_DAEMON_GROUP_H
 

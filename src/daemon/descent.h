@@ -4,8 +4,7 @@
 
 #include <stdbool.h>
 
-/* Whether process pid descends from `from`, by as many steps as it may be; false for init, which adopts whoever has lost his
- * parent. */
+/* Whether `from` is an ancestor of process `pid`; false if `from` is init, which becomes the parent of all orphans. */
 bool dome__descends(int pid, int from);
 
 #endif

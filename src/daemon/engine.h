@@ -1,5 +1,5 @@
-/* What carries orders from each daemon to all: in one sequence that is the same everywhere, with the changes of who is there at
- * the same places in it. None of that is done here. engine_cpg.c has it from Corosync; engine_alone.c is a host by itself. */
+/* What carries orders from each daemon to all: in the same order everywhere, and with changes of the group at the same
+ * places. engine_cpg.c gets this from Corosync; engine_alone.c serves a single host. */
 #ifndef DOME_SRC_ENGINE_H
 #define DOME_SRC_ENGINE_H
 
@@ -12,7 +12,7 @@ enum { DOME_ENGINE_MOST = 256 << 10 };
 
 typedef struct dome_engine_events {
     void (*deliver)(void *ctx, uint32_t node, const char *text, size_t length);
-    /* Who is there now. lost: of those that were there, the ones whose whole host is gone; else their daemons alone are. */
+    /* The daemons of the group now. lost: those that have left because their host is gone, not the daemon alone. */
     void (*members)(void *ctx, const uint32_t *nodes, size_t count, const uint32_t *lost, size_t lost_count);
     void *ctx;
 } dome_engine_events;

@@ -24,7 +24,7 @@ static int room_left(const dome_room *room, int h)
     return dome__host_choice_slots(&room->hosts[h], room->shared) - room->used[h];
 }
 
-static bool is_free(const dome_room *room, int h, const dome_topology *wish, bool keeps)
+static bool is_free(const dome_room *room, int h, const dome_wish *wish, bool keeps)
 {
     const dome_managed_host *host = &room->hosts[h];
     return room_left(room, h) > 0 && (keeps || host->use == DOME_MANAGED_OPEN) &&
@@ -48,7 +48,7 @@ static double score(const dome_room *room, int h, const int *present, const int 
 }
 
 /* -1: none. */
-static int best_host(const dome_room *room, const dome_topology *wish, const int *present, const int *placed)
+static int best_host(const dome_room *room, const dome_wish *wish, const int *present, const int *placed)
 {
     int best = -1;
     double best_score = 0;
@@ -64,7 +64,7 @@ static int best_host(const dome_room *room, const dome_topology *wish, const int
     return best;
 }
 
-int dome__host_choice_fill(dome_room *room, int wanted, const dome_topology *wish, const int *present, int *placed)
+int dome__host_choice_fill(dome_room *room, int wanted, const dome_wish *wish, const int *present, int *placed)
 {
     int count = 0;
     for (; count < wanted; count++) {
@@ -79,7 +79,7 @@ int dome__host_choice_fill(dome_room *room, int wanted, const dome_topology *wis
     return count;
 }
 
-bool dome__host_choice_improve(dome_room *room, const dome_topology *wish, int *placed)
+bool dome__host_choice_improve(dome_room *room, const dome_wish *wish, int *placed)
 {
     const int to = best_host(room, wish, NULL, placed);
     int from = -1;

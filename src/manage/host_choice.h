@@ -21,10 +21,10 @@ int dome__host_choice_slots(const dome_managed_host *host, bool shared);
 /* Places up to `wanted` tasks of a program in the room; placed: on each host, from what is there (0 at first). present: tasks
  * that the program has on each host, which it keeps where it can. wish: which hosts may be taken; NULL: any. Returns how many
  * tasks found a place, and adds them to `placed` and to room->used. */
-int dome__host_choice_fill(dome_room *room, int wanted, const dome_topology *wish, const int *present, int *placed);
+int dome__host_choice_fill(dome_room *room, int wanted, const dome_wish *wish, const int *present, int *placed);
 
 /* Whether a task that moves to the fastest free processor would be so much faster that it is worth it (a quarter): then
  * moves it in `placed` and in the room. */
-bool dome__host_choice_improve(dome_room *room, const dome_topology *wish, int *placed);
+bool dome__host_choice_improve(dome_room *room, const dome_wish *wish, int *placed);
 
 #endif

@@ -15,11 +15,11 @@ typedef struct decision {
     const dome_managed *cluster;
     double now;
     dome_room room;
-    int *order;                   /* programs: the first first */
-    double *turns;                /* by program */
-    int *counts;                  /* by program: tasks placed; 0: it does not run */
-    const dome_topology **wishes; /* by program: the one that fits; NULL: any hosts */
-    int *tasks;                   /* programs x hosts */
+    int *order;               /* programs: the first first */
+    double *turns;            /* by program */
+    int *counts;              /* by program: tasks placed; 0: it does not run */
+    const dome_wish **wishes; /* by program: the one that fits; NULL: any hosts */
+    int *tasks;               /* programs x hosts */
 } decision;
 
 static const dome_managed_program *program(const decision *d, int p)
@@ -65,12 +65,12 @@ static void sort(decision *d)
 
 /* ---- places ---- */
 
-static int least_of(const dome_managed_program *it, const dome_topology *wish)
+static int least_of(const dome_managed_program *it, const dome_wish *wish)
 {
     return wish ? wish->tasks : MAX(it->least, 1);
 }
 
-static int most_of(const dome_managed_program *it, const dome_topology *wish)
+static int most_of(const dome_managed_program *it, const dome_wish *wish)
 {
     return wish ? wish->tasks : MAX(it->most, 1);
 }
@@ -89,7 +89,7 @@ static void take_back(decision *d, int p)
 
 /* Processors for the smallest number of tasks: several tasks may share one, so that no program waits for as many as it has tasks,
  * while others stand idle. */
-static int fewest(const dome_managed_program *it, const dome_topology *wish)
+static int fewest(const dome_managed_program *it, const dome_wish *wish)
 {
     return (least_of(it, wish) + STACK - 1) / STACK;
 }
@@ -101,7 +101,7 @@ static void place(decision *d, int p)
     const dome_topologies *topologies = it->topologies;
     const int *present = it->state == DOME_MANAGED_WAITING ? NULL : it->tasks;
     for (size_t k = 0; k < (topologies ? topologies->count : 1); k++) {
-        const dome_topology *wish = topologies ? &topologies->wishes[k] : NULL;
+        const dome_wish *wish = topologies ? &topologies->wishes[k] : NULL;
         const int wanted = fewest(it, wish);
         if (dome__host_choice_fill(&d->room, wanted, wish, present, row(d, p)) == wanted) {
             d->counts[p] = wanted;
@@ -271,7 +271,7 @@ void dome__priority_decide(const dome_managed *cluster, double now, dome_manage_
         .order = g_new(int, programs),
         .turns = g_new(double, programs),
         .counts = g_new0(int, programs),
-        .wishes = g_new0(const dome_topology *, programs),
+        .wishes = g_new0(const dome_wish *, programs),
         .tasks = tasks,
     };
     sort(&d);

@@ -79,7 +79,7 @@ bool dome__topology_is_host(const char *pattern, const char *name)
     return false;
 }
 
-bool dome__topology_admits(const dome_topology *wish, const char *name, const char *architecture)
+bool dome__topology_admits(const dome_wish *wish, const char *name, const char *architecture)
 {
     if (wish->architecture && (!architecture || strcmp(wish->architecture, architecture) != 0))
         return false;
@@ -106,18 +106,18 @@ static void fail(parser *p, const char *where, const char *what)
 
 static void clear_wish(void *item)
 {
-    dome_topology *wish = item;
+    dome_wish *wish = item;
     g_free(wish->architecture);
     g_strfreev(wish->hosts);
 }
 
-static dome_topology *last_wish(const parser *p)
+static dome_wish *last_wish(const parser *p)
 {
-    return p->wishes->len ? &g_array_index(p->wishes, dome_topology, p->wishes->len - 1) : NULL;
+    return p->wishes->len ? &g_array_index(p->wishes, dome_wish, p->wishes->len - 1) : NULL;
 }
 
 /* The names are patterns, with commas between them; a comma within brackets belongs to a pattern. */
-static void read_hosts(parser *p, dome_topology *wish, const char *value)
+static void read_hosts(parser *p, dome_wish *wish, const char *value)
 {
     GPtrArray *hosts = g_ptr_array_new();
     for (const char *v = value;; v++) {
@@ -142,7 +142,7 @@ static void read_hosts(parser *p, dome_topology *wish, const char *value)
 static void read_key(parser *p, const char *line)
 {
     const char *equals = strchr(line, '=');
-    dome_topology *wish = last_wish(p);
+    dome_wish *wish = last_wish(p);
     if (!equals || equals == line) {
         fail(p, line, "not a [group], nor a key=value");
         return;
@@ -177,7 +177,7 @@ static void read_key(parser *p, const char *line)
 
 static void end_group(parser *p)
 {
-    const dome_topology *wish = last_wish(p);
+    const dome_wish *wish = last_wish(p);
     if (wish && !wish->tasks)
         fail(p, p->text, "the group before this line has no tasks=");
 }
@@ -190,7 +190,7 @@ static void read_line(parser *p, char *line)
     line[strcspn(line, "#")] = '\0';
     g_strchomp(line);
     if (*word == '[') {
-        const dome_topology fresh = {0};
+        const dome_wish fresh = {0};
         end_group(p);
         if (word[1] == ']' || word[strcspn(word, "]")] == '\0' || word[strcspn(word, "]") + 1] != '\0')
             fail(p, word, "a group is a name in brackets, such as [1]");
@@ -203,7 +203,7 @@ static void read_line(parser *p, char *line)
 
 dome_topologies *dome__topologies_parse(const char *text, char **message)
 {
-    parser p = {.wishes = g_array_new(FALSE, TRUE, sizeof(dome_topology)), .text = ""};
+    parser p = {.wishes = g_array_new(FALSE, TRUE, sizeof(dome_wish)), .text = ""};
     g_array_set_clear_func(p.wishes, clear_wish);
     char **lines = g_strsplit(text, "\n", 0);
     for (char **line = lines; *line && !p.message; line++)
@@ -220,7 +220,7 @@ dome_topologies *dome__topologies_parse(const char *text, char **message)
     }
     dome_topologies *t = g_new(dome_topologies, 1);
     t->count = p.wishes->len;
-    t->wishes = (dome_topology *)(void *)g_array_free(p.wishes, FALSE);
+    t->wishes = (dome_wish *)(void *)g_array_free(p.wishes, FALSE);
     return t;
 }
 

@@ -14,15 +14,15 @@
 #include <stddef.h>
 
 /* One wish. */
-typedef struct dome_topology {
+typedef struct dome_wish {
     int tasks;          /* at least 1 */
     char *architecture; /* NULL: any */
     char **hosts;       /* patterns, ended by NULL; NULL: any host */
-} dome_topology;
+} dome_wish;
 
 typedef struct dome_topologies {
     size_t count; /* at least 1 */
-    dome_topology *wishes;
+    dome_wish *wishes;
 } dome_topologies;
 
 /* Reads the text of a file. A group begins with any name in brackets and has the keys tasks (needed), arch and hosts; # begins a
@@ -35,6 +35,6 @@ void dome__topologies_free(dome_topologies *topologies);
 bool dome__topology_is_host(const char *pattern, const char *name);
 
 /* Whether tasks of this wish may run on a host. */
-bool dome__topology_admits(const dome_topology *wish, const char *name, const char *architecture);
+bool dome__topology_admits(const dome_wish *wish, const char *name, const char *architecture);
 
 #endif
