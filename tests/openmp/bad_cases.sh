@@ -25,6 +25,40 @@ as_expected() { # SOURCE: prints on any number of tasks what is in `expected`
     done
 }
 
+# ---- waiting by flush: on three tasks a line says what that may give ----
+
+cat >waits.c <<'END_C'
+#include <omp.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static volatile int flag;
+
+int main(void)
+{
+#pragma omp parallel num_threads(3)
+    if (omp_get_thread_num() == 0) {
+        usleep(100000);
+        flag = 1;
+#pragma omp flush
+    } else {
+        while (!flag) {
+#pragma omp flush
+        }
+    }
+    printf("%d\n", flag);
+    return 0;
+}
+END_C
+build waits.c
+for tasks in 1 2 3; do
+    run $tasks ./waits
+    [ $status = 0 ] && [ "$(cat out)" = 1 ] || fail "waiting by flush, $tasks tasks: status $status: $(cat out err)"
+    said=$(grep -c "waits by flush" err)
+    [ "$said" -gt 0 ] && [ $tasks = 3 ] || [ "$said$tasks" = 01 ] || [ "$said$tasks" = 02 ] ||
+        fail "waiting by flush, $tasks tasks: $(cat err)"
+done
+
 # ---- numbers of threads and iterations, threads, children ----
 
 cat >odd.c <<'END_C'
