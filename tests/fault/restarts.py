@@ -233,7 +233,7 @@ def daemon_gone_while(call, tasks, own_machine):
         if own_machine:
             machine = stack.enter_context(harness.Machine())
             environment.update(machine.for_run(), INJECT_DAEMON=str(machine.daemon.pid))
-        run = stack.enter_context(start(1, 3, "steps", 3, environment=environment))
+        run = stack.enter_context(start(1, 3, "steps", 60, environment=environment))
         status = run.wait()
         run.wait_gone()
         check(not os.path.exists(once), "the daemon was not killed")

@@ -27,7 +27,7 @@ ROOT_NOTICE = "dome: running as root"
 for each in signal.SIGHUP, signal.SIGINT, signal.SIGQUIT:
     if signal.getsignal(each) == signal.SIG_IGN:
         signal.signal(each, lambda *_: None)
-HANG = 120  # far beyond any limit of the library: what takes longer hangs
+HANG = 120  # far beyond any limit of the library: what says nothing new for longer hangs
 
 
 class Failure(Exception):
@@ -214,11 +214,16 @@ class Run:
     # ---- the end ----
 
     def wait(self):
-        """Until the process that was started has ended: its status, negative for a signal."""
-        try:
-            return self.process.wait(HANG)
-        except subprocess.TimeoutExpired:
-            raise Failure("the program hangs: " + self.describe())
+        """Until the process that was started has ended: its status, negative for a signal. A busy machine may need long for it; the
+        program's lines of progress tell that it goes on."""
+        said = None
+        while True:
+            try:
+                return self.process.wait(HANG)
+            except subprocess.TimeoutExpired:
+                if said == self.errors():
+                    raise Failure("the program hangs: " + self.describe())
+                said = self.errors()
 
     def wait_gone(self):
         def gone():
