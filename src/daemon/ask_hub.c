@@ -54,7 +54,10 @@ static char *ask(int hub)
 
 pid_t dome__ask_hub(const dome_program *program, pid_t run, const char *order, int seconds, int *fd)
 {
+    /* It keeps nothing of the daemon's open: its lock would outlast a daemon that is killed. */
     const dome_child_setup setup = {.line = DOME_CHILD_TELLS,
+                                    .line_as = STDERR_FILENO + 1,
+                                    .close_from = STDERR_FILENO + 2,
                                     .with_parent = true,
                                     .unblocked = true,
                                     .handles_none = true,
