@@ -6,9 +6,7 @@ programs (CG, MG, SP, ... of class S), built by dome-omp: then those are taken. 
 
 import os
 import re
-import signal
 import subprocess
-import time
 
 import campaign
 import harness
@@ -162,45 +160,9 @@ class Choice:
         return Run(self.command(tasks, options), {"OMP_NUM_THREADS": "8"})
 
 
-def order(run, what):
-    """A program that ends meanwhile, or has too many tasks, may refuse."""
-    done = subprocess.run([DOME, what, str(run.pid), "--wait", "20"], env=harness.clean_environment(), capture_output=True,
-                          stdin=subprocess.DEVNULL, timeout=harness.HANG)
-    return done.returncode == 0
-
-
-def tasks_of(run, choice):
-    """Without the process that was started, and the hubs, which are parents of tasks. Tasks run under dome-ld."""
-    names = (choice.name[:15], "ld-linux-x86-64", "ld.so")
-    found = [p for p in run.processes() if p.name in names]
-    parents = {p.parent for p in found}
-    return sorted(p.pid for p in found if p.pid not in parents and p.pid != run.pid)
-
-
-def disturb(run, choice):
-    """How much of it was done."""
-    done = []
-    harness.wait_until(lambda: tasks_of(run, choice) or run.process.poll() is not None, "its tasks")
-    for pause, what, pick in choice.events:
-        time.sleep(pause)
-        if run.process.poll() is not None:
-            break
-        if what != "kill":
-            if order(run, what):
-                done.append(what)
-            continue
-        tasks = tasks_of(run, choice)
-        if tasks:
-            harness.kill(tasks[int(pick * len(tasks))])
-            done.append(what)
-    return done
-
-
-def stopped(run, choice):
-    harness.kill(run.pid, signal.SIGTERM)
-    run.wait()
-    run.wait_gone()
-    return os.path.isdir(choice.saved) and campaign.checkpoints(choice.saved)
+def tasks_of(choice):
+    """What their processes are called. Tasks run under dome-ld."""
+    return choice.name[:15], "ld-linux-x86-64", "ld.so"
 
 
 def case(chance, number):
@@ -208,9 +170,9 @@ def case(chance, number):
         choice = Choice(chance, base)
         wanted, what = undisturbed(choice.name), "%s, %d tasks" % (choice.name, choice.tasks)
         with choice.run(choice.tasks) as run:
-            done = disturb(run, choice)
+            done = campaign.disturb(run, tasks_of(choice), choice.events)
             what += ", " + " ".join(done)
-            if choice.stop and stopped(run, choice):
+            if choice.stop and campaign.stopped(run, choice.saved):
                 what += ", again on %d" % choice.again
                 before = lines_of(run)
                 with choice.run(choice.again, ["--dome-restart=auto"]) as other:

@@ -2,9 +2,6 @@
 another number of tasks. Their output and files must be those of one task that nothing disturbs."""
 
 import os
-import signal
-import subprocess
-import time
 
 import campaign
 import harness
@@ -59,54 +56,14 @@ class Choice:
         return [DOME, "run"] + restarts + [os.path.join(EXAMPLES, self.name)] + PROGRAMS[self.name][0] + self.options + list(options)
 
 
-def order(run, what):
-    """A program that ends meanwhile, or has too many tasks, may refuse."""
-    done = subprocess.run([DOME, what, str(run.pid), "--wait", "20"], env=harness.clean_environment(), capture_output=True,
-                          stdin=subprocess.DEVNULL, timeout=harness.HANG)
-    return done.returncode == 0
-
-
-def disturb(run, choice):
-    """How much of it was done."""
-    done = []
-    harness.wait_until(lambda: tasks_of(run, choice) or run.process.poll() is not None, "its tasks")
-    for pause, what, pick in choice.events:
-        time.sleep(pause)
-        if run.process.poll() is not None:
-            break
-        if what != "kill":
-            if order(run, what):
-                done.append(what)
-            continue
-        tasks = tasks_of(run, choice)
-        if tasks:
-            harness.kill(tasks[int(pick * len(tasks))])
-            done.append(what)
-    return done
-
-
-def tasks_of(run, choice):
-    """Without the process that was started, and the hubs, which are parents of tasks."""
-    found = [p for p in run.processes() if p.name == choice.name[:15]]
-    parents = {p.parent for p in found}
-    return sorted(p.pid for p in found if p.pid not in parents and p.pid != run.pid)
-
-
-def stopped(run, choice):
-    harness.kill(run.pid, signal.SIGTERM)
-    run.wait()
-    run.wait_gone()
-    return os.path.isdir(choice.saved) and campaign.checkpoints(choice.saved)
-
-
 def case(chance, number):
     with harness.temporary_directory() as base:
         choice = Choice(chance, base)
         wanted, what = undisturbed(choice.name), "%s, %d tasks" % (choice.name, choice.tasks)
         with Run(choice.command(choice.tasks), choice.environment) as run:
-            done = disturb(run, choice)
+            done = campaign.disturb(run, (choice.name[:15],), choice.events)
             what += ", " + " ".join(done)
-            if choice.stop and stopped(run, choice):
+            if choice.stop and campaign.stopped(run, choice.saved):
                 what += ", again on %d" % choice.again
                 with Run(choice.command(choice.again, ["--dome-restart=auto"]), choice.environment) as other:
                     judge(other, choice, wanted, what)

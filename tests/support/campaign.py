@@ -9,6 +9,8 @@ import collections
 import concurrent.futures
 import os
 import random
+import signal
+import subprocess
 import sys
 import threading
 import time
@@ -82,3 +84,47 @@ def need_inject():
     need_state()
     if not os.path.exists(INJECT):
         harness.skip("%s is not built" % INJECT)
+
+
+# ---- what programs are disturbed by ----
+
+
+def order(run, what):
+    """`dome grow` or `dome shrink`. A program that ends meanwhile, or has too many tasks, may refuse."""
+    done = subprocess.run([harness.DOME, what, str(run.pid), "--wait", "20"], env=harness.clean_environment(), capture_output=True,
+                          stdin=subprocess.DEVNULL, timeout=harness.HANG)
+    return done.returncode == 0
+
+
+def tasks_of(run, names):
+    """The tasks' processes, by what they are called: without the one that was started, and the hubs, which are parents of tasks."""
+    found = [p for p in run.processes() if p.name in names]
+    parents = {p.parent for p in found}
+    return sorted(p.pid for p in found if p.pid not in parents and p.pid != run.pid)
+
+
+def disturb(run, names, events):
+    """events: (seconds to wait, "grow", "shrink" or "kill", which task as a part of 1). Returns those that were done."""
+    done = []
+    harness.wait_until(lambda: tasks_of(run, names) or run.process.poll() is not None, "its tasks")
+    for pause, what, pick in events:
+        time.sleep(pause)
+        if run.process.poll() is not None:
+            break
+        if what != "kill":
+            if order(run, what):
+                done.append(what)
+            continue
+        tasks = tasks_of(run, names)
+        if tasks:
+            harness.kill(tasks[int(pick * len(tasks))])
+            done.append(what)
+    return done
+
+
+def stopped(run, saved):
+    """Ends the program; whether it has left a checkpoint."""
+    harness.kill(run.pid, signal.SIGTERM)
+    run.wait()
+    run.wait_gone()
+    return os.path.isdir(saved) and checkpoints(saved)
