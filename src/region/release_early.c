@@ -561,8 +561,9 @@ void dome__release_hear(dome_release *release, const void *sections, size_t byte
 
 void dome__release_merge(dome_release *release, uint64_t all_have)
 {
+    enum { MUCH = 1 << 20 };
     pthread_mutex_lock(&release->lock);
-    dome__section_log_merge(release->sections->log, all_have);
+    dome__section_log_merge(release->sections->log, all_have, MUCH);
     pthread_mutex_unlock(&release->lock);
 }
 

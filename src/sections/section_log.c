@@ -10,9 +10,6 @@ enum { HEAD = 8 + 8 + 4 + 8, PART = 8 + 4 };
 /* SEVERAL: of sections that were merged. */
 enum { SEVERAL = 0x7fffffff, LATE = 31 };
 
-/* Sections whose bytes are more than this, and twice what was left the last time, are merged. */
-enum { MUCH = 1 << 20 };
-
 /* One, or some that were merged: those behind number `from`, up to `to`. */
 typedef struct section {
     uint64_t from, to;
@@ -278,11 +275,11 @@ static void merge_first(dome_section_log *log, guint count)
     log->version++;
 }
 
-void dome__section_log_merge(dome_section_log *log, uint64_t all_have)
+void dome__section_log_merge(dome_section_log *log, uint64_t all_have, uint64_t much)
 {
     const uint64_t most = MIN(all_have, log->taken);
     guint count = 0;
-    if (log->bytes < MUCH || log->bytes < 2 * log->merged)
+    if (log->bytes <= much || log->bytes < 2 * log->merged)
         return;
     while (count < log->sections->len && at(log, count)->to <= most && !at(log, count)->late)
         count++;

@@ -70,7 +70,8 @@ bool dome__section_log_is_late(const dome_section_log *log, int author);
 
 uint64_t dome__section_log_bytes(const dome_section_log *log);
 
-/* All tasks have the sections up to this number: merges them, if that makes the log much smaller. */
-void dome__section_log_merge(dome_section_log *log, uint64_t all_have);
+/* All tasks have the sections up to this number: merges them, if the log has more than `much` bytes, and more than twice what was
+ * left the last time. */
+void dome__section_log_merge(dome_section_log *log, uint64_t all_have, uint64_t much);
 
 #endif
