@@ -8,7 +8,7 @@ if(DOME_CHECKPOINT)
 endif()
 
 set(DOME_SOURCES "")
-foreach(folder core memory transport local peer network trace kernels eval files objects arrays io sparse comm region space balance wire manage machine watch hub daemon
+foreach(folder core memory transport local peer network trace kernels eval files objects arrays io sparse comm sections region space balance wire manage machine watch hub daemon
                launch options program)
     file(GLOB sources CONFIGURE_DEPENDS src/${folder}/*.c)
     list(APPEND DOME_SOURCES ${sources})
