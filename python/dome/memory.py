@@ -5,6 +5,7 @@ In a program of one task a noted vector may be used again at once. In one of sev
 vectors that are dead in all of them, which are then used again or freed in the order in which they were made. Rounds come at
 the same place in all tasks: after so many new vectors, or so many bytes of them.
 """
+import functools
 import math
 import weakref
 
@@ -12,7 +13,8 @@ from dome import dtypes
 from dome import env as _env
 from dome._dome import ffi, lib
 
-SMALL = 1 << 20  # bytes: a vector up to this size is kept for reuse
+SMALL = 1 << 24  # bytes: a vector up to this size is kept for reuse
+CHEAP = 1 << 16  # bytes: values up to this size are computed in less time than it takes to discard them
 ROUND_BYTES = 64 << 20  # new vectors of so many bytes, and the tasks agree on those that are dead
 ROUND_COUNT = 256
 
@@ -53,10 +55,11 @@ class Kind:
                 "size": ffi.sizeof("dvec_options"), "width": self.width,
                 "distribution": lib.DOME_WHOLE if self.whole else lib.DOME_DYNAMIC})
         self.pool = _pools.setdefault((dtype.ctype, self.length, self.width, self.whole), [])
-        if _state.size > 1:
-            self.dead = _dead.append
+        keep = _dead.append if _state.size > 1 else self.pool.append
+        if _state.size == 1 and self.bytes > SMALL:
+            self.dead = _free_large
         else:
-            self.dead = self.pool.append if self.bytes <= SMALL else _free_large
+            self.dead = keep if self.bytes <= CHEAP else functools.partial(_discard, keep)
 
 
 _kinds = weakref.WeakValueDictionary()
@@ -116,6 +119,13 @@ def free(v):
     """Frees a vector that all tasks free at the same place."""
     _numbers.pop(v, None)
     lib.dvec_free(v)
+
+
+def _discard(keep, v):
+    """Keeps a vector for reuse, and lets the library drop what has been recorded for it alone."""
+    if _env._ident() == _state.owner and not _state.inside:
+        lib.dvec_discard(v)
+    keep(v)
 
 
 def _free_large(v):
