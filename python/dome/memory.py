@@ -67,8 +67,25 @@ _recent = {}  # keeps the last kinds alive
 _pools = {}  # (type, length, width, whole) -> vectors that no array uses
 _dead = []  # vectors of dead arrays, which have not been looked at
 _numbers = {}  # several tasks: each vector, in the order of creation -> its kind's key
-_scalars, _dead_scalars, _all_scalars = [], [], {}
+_scalars, _dead_scalars, _all_scalars = [], [], {}  # Futures that no array uses; scalars of dead ones; all of them
+_scalars_most = [ROUND_COUNT]  # scalars: when there are so many, it is time for a round
 _made = [0, 0]  # vectors and bytes since the last round
+
+
+class Future:
+    """A scalar of the library for a value that is to come: of one array without dimensions, until its value is read.
+
+    All tasks read a value at the same place, so that the next array can have the scalar at once (`_scalars`). One that
+    nobody has read dies at another time in each task: they agree on it first.
+    """
+
+    __slots__ = ("s",)
+
+    def __init__(self, s):
+        self.s = s
+
+    def __del__(self, dead=_dead_scalars):
+        dead.append(self.s)
 
 
 def kind_of(dtype, shape):
@@ -155,9 +172,15 @@ def collect():
     _round(_numbers, _dead, _reuse)
     _free_unused()
     if len(_all_scalars) > len(_scalars):
-        _round(_all_scalars, _dead_scalars, lambda s, key: _scalars.append(s))
+        collect_scalars()
     if _matrices:
         _round(_matrices, _dead_matrices, _free_matrix)
+
+
+def collect_scalars():
+    """A round for scalars; the next one comes when there are twice as many as are in use now."""
+    _round(_all_scalars, _dead_scalars, lambda s, key: _scalars.append(Future(s)))
+    _scalars_most[0] = max(ROUND_COUNT, 2 * (len(_all_scalars) - len(_scalars)))
 
 
 def _unused_bytes():
