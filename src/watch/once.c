@@ -28,7 +28,7 @@ static void show_rest(void);
 __attribute__((constructor)) static void hold_back(void)
 {
     const bool anew = getenv(DOME_VARIABLE_LOSSES) || (getenv(DOME_VARIABLE_ONCE) && getenv(DOME_VARIABLE_VIEW));
-    const int file = anew ? memfd_create("dome-output", MFD_CLOEXEC) : -1;
+    const int file = anew ? memfd_create("output", MFD_CLOEXEC) : -1;
     if (file < 0)
         return;
     kept = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);

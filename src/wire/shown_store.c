@@ -19,7 +19,7 @@ struct dome_shown_store {
 
 int dome__shown_file(void)
 {
-    const int fd = memfd_create("dome-shown", MFD_CLOEXEC);
+    const int fd = memfd_create("shown", MFD_CLOEXEC);
     if (fd >= 0 && ftruncate(fd, HEAD) < 0) {
         const int error = errno;
         close(fd);
