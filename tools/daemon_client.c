@@ -148,7 +148,7 @@ static dome_table *table_of(const GArray *lines)
             next = MAX(next, id + 1);
         g_free(line);
     }
-    g_string_printf(head, "table version=%d serial=0 next=%" G_GINT64_FORMAT "\n", DOME_DAEMON_VERSION, next);
+    g_string_printf(head, "table version=%d serial=0 clock=0 next=%" G_GINT64_FORMAT "\n", DOME_DAEMON_VERSION, next);
     g_string_append_printf(text, "end lines=%u\n", lines->len);
     g_string_append(head, text->str);
     dome_table *table = dome__table_read(head->str, &message);

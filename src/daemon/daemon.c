@@ -21,6 +21,9 @@
 /* Seconds: between two attempts to write the table, to come into the group, or to compare tables; until the programs of a daemon
  * that has begun on a side without a majority are ended; for a goodbye. */
 static const double AGAIN = 5, REJOIN = 2, COMPARE = 2, ALONE = 10, GOODBYE = 1;
+
+/* Seconds between two ticks, while something waits for time alone, and otherwise. */
+static const double TICK = 1, SLOW_TICK = 5;
 enum { TABLE_MOST = 256 << 20 };
 
 /* A user who waits for an answer: to an order, or for the end of a program. */
@@ -38,12 +41,14 @@ typedef struct dome_daemon {
     dome_group *group;
     dome_server *server;
     dome_locals *locals;
+    dome_host_watch *watch;
     GArray *asks; /* ask */
     GQueue *late; /* lines that the engine has not taken yet */
     int64_t next_ask;
     int signals, files;
     bool dirty, saved, unsaid, ending, left, joined, lost_majority;
     double begun, minority_since, save_at, engine_at, compare_at, end_at;
+    double ticked_at, tick_at; /* the last tick came; this daemon sends one */
     int status;
 } dome_daemon;
 
@@ -77,7 +82,9 @@ static void applied(void *ctx, const dome_record *order, bool own, const char *a
 {
     dome_daemon *d = ctx;
     int64_t number;
-    d->dirty |= g_str_has_prefix(answer, "done");
+    d->dirty |= g_str_has_prefix(answer, "done") && strcmp(answer, DOME_TABLE_SAME) != 0;
+    if (strcmp(order->verb, "tick") == 0)
+        d->ticked_at = d->tick_at = dome__now();
     d->left |= own && strcmp(order->verb, "leave") == 0;
     if (!own || !dome__record_number(order, "ask", 1, G_MAXINT64, 0, &number) || !number)
         return;
@@ -138,6 +145,53 @@ static void lose_engine(dome_daemon *d, double now)
     dome__group_lost(d->group);
     g_queue_foreach(d->late, (GFunc)(void (*)(void))g_free, NULL);
     g_queue_clear(d->late);
+}
+
+/* ---- time, and what this host is like ---- */
+
+/* How many daemons that are there come before this one. */
+static int place_of(const dome_daemon *d, const dome_table *table)
+{
+    int before = 0;
+    for (guint i = 0; i < table->hosts->len; i++) {
+        const dome_host *h = table->hosts->pdata[i];
+        if (strcmp(h->name, d->setup->name) == 0)
+            break;
+        before += h->there;
+    }
+    return before;
+}
+
+/* The first daemon tells the others how much time has passed; if it is silent, the next does. -1: no time passes. */
+static double next_tick(const dome_daemon *d)
+{
+    const dome_table *table = dome__group_table(d->group);
+    bool alive = false;
+    if (!d->engine || !dome__group_is_settled(d->group))
+        return -1;
+    for (guint i = 0; i < table->programs->len && !alive; i++)
+        alive = ((const dome_program *)table->programs->pdata[i])->state != DOME_PROGRAM_ENDED;
+    return alive ? d->tick_at + (dome__table_is_restless(table) ? TICK : SLOW_TICK) * (1 + 2 * place_of(d, table)) : -1;
+}
+
+static void pass_time(dome_daemon *d, double now)
+{
+    dome_record order;
+    const double next = next_tick(d);
+    if (d->engine && dome__group_is_settled(d->group) &&
+        dome__host_watch_look(d->watch, dome__group_table(d->group), now, &order)) {
+        send(d, &order);
+        dome__record_clear(&order);
+    }
+    if (next < 0) {
+        d->ticked_at = d->tick_at = now;
+    } else if (now >= next) {
+        order = dome__record_new("tick");
+        dome__record_add_number(&order, "seconds", CLAMP((int64_t)(now - d->ticked_at + 0.5), 1, DOME_TABLE_TICK));
+        send(d, &order);
+        dome__record_clear(&order);
+        d->tick_at = now;
+    }
 }
 
 /* ---- the table's file ---- */
@@ -346,6 +400,7 @@ static void turn(dome_daemon *d, double now)
     d->joined |= d->engine && dome__group_is_settled(d->group);
     if (d->engine && !dome__group_is_settled(d->group))
         return;
+    pass_time(d, now);
     const dome_locals_view view = {dome__group_table(d->group), d->saved && d->engine, must_end(d, now)};
     dome__locals_turn(d->locals, &view, now);
 }
@@ -392,6 +447,11 @@ static double next_turn(const dome_daemon *d, double now)
         next = MIN(next, d->compare_at);
     if (d->ending)
         next = MIN(next, d->end_at);
+    if (d->engine && dome__group_is_settled(d->group)) {
+        const double tick = next_tick(d);
+        next = MIN(next, dome__host_watch_next(d->watch));
+        next = tick >= 0 ? MIN(next, tick) : next;
+    }
     return MAX(next - now, 0);
 }
 
@@ -467,6 +527,7 @@ static bool open_all(dome_daemon *d, double now)
         return false;
     d->group = dome__group_new(&acts, d->setup->name, d->setup->slots, table);
     d->locals = dome__locals_new(&locals, now);
+    d->watch = dome__host_watch_new(&d->setup->watch, now);
     if (!open_descriptors(d))
         return false;
     d->server = dome__server_open(d->setup->socket, requested, d, &message);
@@ -493,6 +554,7 @@ int dome__daemon_run(const dome_daemon_setup *setup)
         setup->engine->close(d.engine);
     dome__server_close(d.server);
     dome__locals_free(d.locals);
+    dome__host_watch_free(d.watch);
     dome__group_free(d.group);
     g_queue_free_full(d.late, g_free);
     g_array_unref(d.asks);

@@ -69,8 +69,8 @@ static void copy(dome_record *to, const dome_record *from, const char *const *na
 
 static char *submit(const char *host, const dome_server_user *user, const dome_record *request, dome_record *order)
 {
-    static const char *const names[] = {"directory", "output", "word",     "env",   "option",
-                                        "tasks",     "least",  "priority", "again", NULL};
+    static const char *const names[] = {"directory", "output",   "word",  "env",      "option", "tasks",
+                                        "least",     "priority", "again", "topology", NULL};
     const char *directory = dome__record_get(request, "directory"), *output = dome__record_get(request, "output");
     if (!directory || !output || !g_path_is_absolute(directory) || !g_path_is_absolute(output))
         return g_strdup("the directory and the file for the output must be whole paths");

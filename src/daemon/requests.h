@@ -7,7 +7,7 @@
 
 /* The order (table.h) that a request becomes:
  *
- *     submit directory= output= word=... env=... option=... tasks= least= priority= again=
+ *     submit directory= output= word=... env=... option=... tasks= least= priority= again= topology=
  *     wish program=WORD what=run|stop|end            limits program=WORD tasks= least= priority=
  *     use name= what=enable|disable|drain            lost name=                  these two for administrators
  *

@@ -87,10 +87,10 @@ def lies():
         d.wait_state("j1", "ended")
         check(d.output("out") == "%d\n" % ONE.pw_uid, d.output("out"))
         check(d.program("j1")["owner"] == ONE.pw_name, "%s" % d.program("j1"))
-        for verb in "started", "ended", "forget", "host", "leave", "members", "gone":
+        for verb in "started", "ended", "forget", "host", "leave", "members", "gone", "load", "tick":
             answer = talk(d.socket, ("%s version=%d program=1 attempt=1 name=x node=9 slots=9\n" % (verb, VERSION)).encode(), ONE.pw_uid)
             check("not%20understood" in answer, "%s: %s" % (verb, answer))
-        check("version%202" in talk(d.socket, b"list version=2\n", ONE.pw_uid), "another version")
+        check("version%201" in talk(d.socket, b"list version=1\n", ONE.pw_uid), "another version")
         check(talk(d.socket, b"\xff\x00\n", ONE.pw_uid).strip() == "", "an answer to what is no line")
         check(d.answers(), "it does not answer")
 
@@ -101,7 +101,7 @@ def crowd():
         number = d.submit("-o", d.work + "/out", "sleep", "600")
         code = ("import os,socket,sys\nos.setgid(%d);os.setuid(%d)\nidle=[]\nfor k in range(60):\n s=socket.socket(socket.AF_UNIX)\n try: s.connect(sys.argv[1]); s.send(b'submit wo')\n"
                 " except OSError: pass\n idle.append(s)\nn=0\nwhile n<10000:\n s=socket.socket(socket.AF_UNIX)\n s.settimeout(20)\n try:\n  s.connect(sys.argv[1])\n"
-                "  s.sendall(b'wish version=1 program=%s what=end\\n')\n  d=s.recv(200)\n except OSError: d=b''\n s.close(); n+=1\n"
+                "  s.sendall(b'wish version=2 program=%s what=end\\n')\n  d=s.recv(200)\n except OSError: d=b''\n s.close(); n+=1\n"
                 " if d and not d.startswith(b'no '): print('taken', d)\nprint(n)" % (ONE.pw_uid, ONE.pw_uid, number))
         stranger = harness.subprocess.Popen([sys.executable, "-c", code, d.socket], stdout=harness.subprocess.PIPE)
         worst, count = 0, 0

@@ -16,8 +16,9 @@
 
 typedef struct options {
     char *folder, *socket, *engine, *name, *dome;
+    char **consoles;
     int slots;
-    gboolean version;
+    gboolean version, dedicated, owner;
 } options;
 
 static int fail(const char *text)
@@ -56,6 +57,12 @@ static int parse(options *o, int argc, char **argv)
          "N"},
         {"name", 0, 0, G_OPTION_ARG_STRING, &o->name, "Name of this host, by which the others reach it (default: its own)",
          "HOST"},
+        {"dedicated", 0, 0, G_OPTION_ARG_NONE, &o->dedicated, "This host computes for Dome alone: its load is not looked at",
+         NULL},
+        {"owner", 0, 0, G_OPTION_ARG_NONE, &o->owner,
+         "This host has an owner: programs give way to somebody who types on a terminal", NULL},
+        {"console", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &o->consoles,
+         "A device or a file that the owner's activity touches, such as /dev/input/event0; may be repeated", "FILE"},
         {"version", 0, 0, G_OPTION_ARG_NONE, &o->version, "Print the version", NULL},
         {0}};
     GError *error = NULL;
@@ -94,6 +101,7 @@ int main(int argc, char **argv)
                                .dome = find_dome(),
                                .slots = o.slots ? o.slots : (int)g_get_num_processors(),
                                .engine = alone ? &dome__engine_alone : &dome__engine_cpg};
+    setup.watch = (dome_host_watch_setup){setup.name, o.dedicated, o.owner, (const char *const *)o.consoles};
     setup.folder = o.folder ? o.folder : usual_folder(setup.name);
     setup.socket = o.socket ? o.socket : root ? DOME_DAEMON_SOCKET : NULL;
     const int folder = dome__own_folder(setup.folder, &why);
