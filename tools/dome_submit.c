@@ -64,6 +64,9 @@ static dome_record describe(const request *r, const char *wishes, char **words)
     dome__record_add_number(&submit, "priority", r->priority);
     dome__record_add_number(&submit, "again", !r->once);
     dome__record_add(&submit, "topology", wishes);
+    char *nonce = g_uuid_string_random();
+    dome__record_add(&submit, "nonce", nonce);
+    g_free(nonce);
     dome__record_add(&submit, "word", path);
     dome__record_add_all(&submit, "word", words + 1);
     dome__record_add_all(&submit, "option", r->options);

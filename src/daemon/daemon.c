@@ -1,8 +1,10 @@
 #include "daemon/daemon.h"
 
+#include "daemon/ask_daemon.h"
 #include "daemon/daemon_group.h"
 #include "daemon/keeper.h"
 #include "daemon/locals.h"
+#include "daemon/remote_line.h"
 #include "daemon/requests.h"
 #include "daemon/server.h"
 #include "system/files.h"
@@ -16,6 +18,7 @@
 #include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/signalfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* Seconds: between two attempts to write the table, to come into the group, or to compare tables; until the programs of a daemon
@@ -35,6 +38,12 @@ typedef struct ask {
     char *answer;
 } ask;
 
+/* A child that asks another host's daemon. */
+typedef struct abroad {
+    pid_t child;
+    uid_t uid;
+} abroad;
+
 typedef struct dome_daemon {
     const dome_daemon_setup *setup;
     dome_engine *engine; /* NULL: it has ended, and is sought */
@@ -42,8 +51,9 @@ typedef struct dome_daemon {
     dome_server *server;
     dome_locals *locals;
     dome_host_watch *watch;
-    GArray *asks; /* ask */
-    GQueue *late; /* lines that the engine has not taken yet */
+    GArray *abroad; /* abroad: requests that go to other hosts */
+    GArray *asks;   /* ask */
+    GQueue *late;   /* lines that the engine has not taken yet */
     int64_t next_ask;
     int signals, files;
     bool dirty, saved, unsaid, ending, left, joined, lost_majority;
@@ -304,11 +314,47 @@ static char *order(dome_daemon *d, const dome_server_user *user, const dome_reco
     return why;
 }
 
+/* Those that have ended are reaped. Returns how many of a user's have not. */
+static guint count_abroad(dome_daemon *d, uid_t uid)
+{
+    guint count = 0;
+    for (guint i = d->abroad->len; i-- > 0;) {
+        const abroad *a = &g_array_index(d->abroad, abroad, i);
+        if (waitpid(a->child, NULL, WNOHANG) != 0)
+            g_array_remove_index_fast(d->abroad, i);
+        else
+            count += a->uid == uid;
+    }
+    return count;
+}
+
+/* The user's connection becomes that of a child, which asks the other host. */
+static char *send_abroad(dome_daemon *d, const dome_server_user *user, const dome_record *request)
+{
+    enum { OF_USER = 8, OF_ALL = 64 };
+    const int fd = dome__server_fd(d->server, user->client);
+    if (user->pid == 0)
+        return g_strdup("a request goes to one host alone");
+    if (count_abroad(d, user->uid) >= OF_USER || d->abroad->len >= OF_ALL)
+        return g_strdup("too many requests to other hosts");
+    char *name = dome__request_user(user);
+    const dome_ask_daemon ask = {d->setup->key_file, dome__record_get(request, "on"), name};
+    const abroad a = {name && fd >= 0 ? dome__ask_daemon(&ask, request, fd) : -1, user->uid};
+    g_free(name);
+    if (a.child < 0)
+        return g_strdup("the other host cannot be asked now");
+    g_array_append_val(d->abroad, a);
+    dome__server_forget(d->server, user->client);
+    return NULL;
+}
+
 static void requested(void *ctx, const dome_server_user *user, const dome_record *request)
 {
     dome_daemon *d = ctx;
     char *why = dome__request_version(request);
-    if (!why && strcmp(request->verb, "list") == 0) {
+    if (!why && dome__record_get(request, "on")) {
+        why = send_abroad(d, user, request);
+    } else if (!why && strcmp(request->verb, "list") == 0) {
         list(d, user->client);
     } else if (!why && strcmp(request->verb, "wait") == 0) {
         wait_for(d, user->client, request);
@@ -388,6 +434,7 @@ static bool must_end(dome_daemon *d, double now)
 static void turn(dome_daemon *d, double now)
 {
     send_late(d);
+    count_abroad(d, 0);
     if (d->dirty && (d->saved || now >= d->save_at))
         save(d, now);
     tell(d);
@@ -516,6 +563,18 @@ static bool open_descriptors(dome_daemon *d)
     return false;
 }
 
+static bool open_to_hosts(dome_daemon *d)
+{
+    char *message = NULL;
+    size_t length = 0;
+    char *key = d->setup->listen ? dome__remote_key(d->setup->key_file, &length, &message) : NULL;
+    const bool good = !d->setup->listen || (key && dome__server_listen(d->server, d->setup->listen, key, length, &message));
+    if (!good)
+        dome__say("domed: %s", message);
+    g_free(message);
+    return good;
+}
+
 static bool open_all(dome_daemon *d, double now)
 {
     char *message = NULL;
@@ -534,7 +593,7 @@ static bool open_all(dome_daemon *d, double now)
     if (!d->server)
         dome__say("domed: %s", message);
     g_free(message);
-    return d->server != NULL;
+    return d->server && open_to_hosts(d);
 }
 
 int dome__daemon_run(const dome_daemon_setup *setup)
@@ -545,6 +604,7 @@ int dome__daemon_run(const dome_daemon_setup *setup)
     d.asks = g_array_new(FALSE, FALSE, sizeof(ask));
     g_array_set_clear_func(d.asks, clear_ask);
     d.late = g_queue_new();
+    d.abroad = g_array_new(FALSE, FALSE, sizeof(abroad));
     const bool open = lock >= 0 && open_all(&d, now);
     if (open) {
         open_engine(&d, now);
@@ -558,6 +618,7 @@ int dome__daemon_run(const dome_daemon_setup *setup)
     dome__group_free(d.group);
     g_queue_free_full(d.late, g_free);
     g_array_unref(d.asks);
+    g_array_unref(d.abroad);
     close(d.signals);
     close(d.files);
     if (lock >= 0)

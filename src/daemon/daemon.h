@@ -15,6 +15,8 @@ typedef struct dome_daemon_setup {
     int64_t slots;      /* tasks that may compute here at a time */
     const dome_engine_kind *engine;
     dome_host_watch_setup watch;
+    const char *listen;   /* for other hosts' daemons: ADDRESS or ADDRESS:PORT; NULL: not */
+    const char *key_file; /* of the daemons that know each other */
 } dome_daemon_setup;
 
 /* Runs until SIGTERM or SIGINT; returns the exit status. Its programs go on. */

@@ -16,6 +16,7 @@ static void free_program(void *item)
     g_free(p->home);
     g_free(p->why);
     g_free(p->plan.topology);
+    g_free(p->plan.nonce);
     dome__topologies_free(p->plan.wishes);
     dome__places_clear(&p->plan.is);
     dome__places_clear(&p->plan.goal);
@@ -157,59 +158,88 @@ static void forget_old(dome_table *table)
 
 /* ---- orders of users ---- */
 
-static char *submit(dome_table *table, const dome_record *o)
+/* The program that this request has made before; NULL: none. */
+static const dome_program *made_before(const dome_table *table, int64_t uid, const char *nonce)
 {
-    int64_t uid, gid, tasks, least, priority, again, time;
-    char **words = dome__record_all(o, "word");
-    bool good =
-        dome__record_number(o, "uid", 0, UINT32_MAX, -1, &uid) && uid >= 0 &&
-        dome__record_number(o, "gid", 0, UINT32_MAX, -1, &gid) && gid >= 0 &&
-        dome__record_number(o, "tasks", 1, 1000000, 1, &tasks) && dome__record_number(o, "least", 1, tasks, tasks, &least) &&
-        dome__record_number(o, "priority", -1000, 1000, 0, &priority) && dome__record_number(o, "again", 0, 1, 1, &again) &&
-        dome__record_number(o, "time", 0, G_MAXINT64, 0, &time) && words[0] && dome__record_get(o, "directory") &&
-        dome__record_get(o, "output") && dome__record_get(o, "home") && dome__record_get(o, "owner");
-    const char *topology = dome__record_get(o, "topology") ? dome__record_get(o, "topology") : "";
-    char *mistake = NULL;
-    dome_topologies *wishes = topology[0] ? dome__topologies_parse(topology, &mistake) : NULL;
+    for (guint i = 0; nonce[0] && i < table->programs->len; i++) {
+        const dome_program *p = table->programs->pdata[i];
+        if (p->uid == uid && strcmp(p->plan.nonce, nonce) == 0)
+            return p;
+    }
+    return NULL;
+}
+
+static const char *text_of(const dome_record *o, const char *name)
+{
+    const char *text = dome__record_get(o, name);
+    return text ? text : "";
+}
+
+static guint count_alive(const dome_table *table, int64_t uid)
+{
     guint alive = 0;
-    for (guint i = 0; good && i < table->programs->len; i++) {
+    for (guint i = 0; i < table->programs->len; i++) {
         const dome_program *p = table->programs->pdata[i];
         alive += p->uid == uid && p->state != DOME_PROGRAM_ENDED;
     }
-    if (!good || mistake || alive >= DOME_TABLE_OF_USER) {
-        char *answer = !good ? g_strdup("no the program is not described completely")
-                       : mistake
-                           ? g_strdup_printf("no the topology: %s", mistake)
-                           : g_strdup_printf("no %s has %u programs that have not ended", dome__record_get(o, "owner"), alive);
-        g_strfreev(words);
-        g_free(mistake);
-        dome__topologies_free(wishes);
-        return answer;
+    return alive;
+}
+
+/* Reads the numbers and the wishes. Returns why the program is not taken, g_free'd. */
+static char *describe(const dome_record *o, dome_program *p)
+{
+    char *mistake = NULL;
+    int64_t again;
+    const bool good = dome__record_number(o, "uid", 0, UINT32_MAX, -1, &p->uid) && p->uid >= 0 &&
+                      dome__record_number(o, "gid", 0, UINT32_MAX, -1, &p->gid) && p->gid >= 0 &&
+                      dome__record_number(o, "tasks", 1, 1000000, 1, &p->tasks) &&
+                      dome__record_number(o, "least", 1, p->tasks, p->tasks, &p->least) &&
+                      dome__record_number(o, "priority", -1000, 1000, 0, &p->priority) &&
+                      dome__record_number(o, "again", 0, 1, 1, &again) &&
+                      dome__record_number(o, "time", 0, G_MAXINT64, 0, &p->submitted) && dome__record_get(o, "word") &&
+                      dome__record_get(o, "directory") && dome__record_get(o, "output") && dome__record_get(o, "home") &&
+                      dome__record_get(o, "owner");
+    if (!good)
+        return g_strdup("no the program is not described completely");
+    p->again = again != 0;
+    const char *topology = text_of(o, "topology");
+    p->plan.wishes = topology[0] ? dome__topologies_parse(topology, &mistake) : NULL;
+    char *why = mistake ? g_strdup_printf("no the topology: %s", mistake) : NULL;
+    g_free(mistake);
+    return why;
+}
+
+static char *submit(dome_table *table, const dome_record *o)
+{
+    dome_program new = {0};
+    char *why = describe(o, &new);
+    const dome_program *before = why ? NULL : made_before(table, new.uid, text_of(o, "nonce"));
+    const guint alive = count_alive(table, new.uid);
+    if (!why && before)
+        why = g_strdup_printf("done j%" G_GINT64_FORMAT, before->id);
+    else if (!why && alive >= DOME_TABLE_OF_USER)
+        why = g_strdup_printf("no %s has %u programs that have not ended", text_of(o, "owner"), alive);
+    if (why) {
+        dome__topologies_free(new.plan.wishes);
+        return why;
     }
-    dome_program *p = g_new0(dome_program, 1);
-    *p = (dome_program){.id = table->next++,
-                        .uid = uid,
-                        .gid = gid,
-                        .owner = g_strdup(dome__record_get(o, "owner")),
-                        .directory = g_strdup(dome__record_get(o, "directory")),
-                        .output = g_strdup(dome__record_get(o, "output")),
-                        .words = words,
-                        .environment = dome__record_all(o, "env"),
-                        .options = dome__record_all(o, "option"),
-                        .limits = g_strdup(dome__record_get(o, "limits") ? dome__record_get(o, "limits") : ""),
-                        .tasks = tasks,
-                        .least = least,
-                        .priority = priority,
-                        .again = again,
-                        .host = g_strdup(""),
-                        .home = g_strdup(dome__record_get(o, "home")),
-                        .why = g_strdup(""),
-                        .plan = {.topology = g_strdup(topology),
-                                 .wishes = wishes,
-                                 .is = dome__places_new(),
-                                 .goal = dome__places_new(),
-                                 .changed = table->clock},
-                        .submitted = time};
+    dome_program *p = g_memdup2(&new, sizeof new);
+    p->id = table->next++;
+    p->owner = g_strdup(text_of(o, "owner"));
+    p->directory = g_strdup(text_of(o, "directory"));
+    p->output = g_strdup(text_of(o, "output"));
+    p->words = dome__record_all(o, "word");
+    p->environment = dome__record_all(o, "env");
+    p->options = dome__record_all(o, "option");
+    p->limits = g_strdup(text_of(o, "limits"));
+    p->host = g_strdup("");
+    p->home = g_strdup(text_of(o, "home"));
+    p->why = g_strdup("");
+    p->plan.topology = g_strdup(text_of(o, "topology"));
+    p->plan.nonce = g_strdup(text_of(o, "nonce"));
+    p->plan.is = dome__places_new();
+    p->plan.goal = dome__places_new();
+    p->plan.changed = table->clock;
     g_ptr_array_add(table->programs, p);
     return g_strdup_printf("done j%" G_GINT64_FORMAT, p->id);
 }

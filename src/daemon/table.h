@@ -37,6 +37,7 @@ typedef enum dome_program_wish { DOME_WISH_RUN, DOME_WISH_STOP, DOME_WISH_END } 
 typedef struct dome_program_plan {
     char *topology; /* the text of a file of wishes; "": any hosts */
     dome_topologies *wishes;
+    char *nonce;          /* of the request: one that comes twice is one; "": none */
     dome_places is, goal; /* its tasks now, and as they are to be */
     int64_t used, waited; /* seconds of tasks so far; seconds in which it has not run */
     int64_t changed;      /* when its goal last changed */

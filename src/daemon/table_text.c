@@ -46,6 +46,7 @@ dome_record dome__table_program_record(const dome_program *p, bool whole)
     dome__places_add_to(&p->plan.is, &r, "is");
     dome__places_add_to(&p->plan.goal, &r, "goal");
     if (whole) {
+        dome__record_add(&r, "nonce", p->plan.nonce);
         dome__record_add(&r, "limits", p->limits);
         dome__record_add_all(&r, "option", p->options);
         dome__record_add_all(&r, "env", p->environment);
@@ -140,6 +141,7 @@ static bool take_plan(const dome_record *r, dome_program_plan *plan)
 {
     char *mistake = NULL;
     plan->topology = copy(r, "topology");
+    plan->nonce = copy(r, "nonce");
     plan->wishes = plan->topology[0] ? dome__topologies_parse(plan->topology, &mistake) : NULL;
     const bool good = !mistake && take(r, "used", 0, G_MAXINT64 / 2, &plan->used) &&
                       take(r, "waited", 0, G_MAXINT64 / 2, &plan->waited) && take(r, "changed", 0, G_MAXINT64, &plan->changed) &&
