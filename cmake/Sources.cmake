@@ -29,7 +29,7 @@ else()
 endif()
 
 # libdome-omp alone has these.
-file(GLOB DOME_OPENMP_SOURCES CONFIGURE_DEPENDS src/openmp/*.c src/kmpc/*.c src/races/*.c src/process/*.c)
+file(GLOB DOME_OPENMP_SOURCES CONFIGURE_DEPENDS src/openmp/*.c src/kmpc/*.c src/races/*.c src/process/*.c src/clib/*.c)
 
 # Loops over elements.
 file(GLOB DOME_KERNEL_SOURCES CONFIGURE_DEPENDS src/kernels/*.c src/eval/*.c src/files/*.c src/objects/*.c src/arrays/*.c src/io/*.c src/sparse/*.c)
