@@ -7,6 +7,7 @@ import sys
 import dome as dm
 
 LINKS, SHOWN = 8, 5
+dm.init()  # takes options of Dome out of sys.argv
 n, steps = ([int(word) for word in sys.argv[1:]] + [100000, 30][len(sys.argv) - 1:])[:2]
 random = dm.square(dm.random.random((n * LINKS,), seed=1))  # pages of low numbers have more links to them
 page = dm.astype(random * float(n), dm.int64)
