@@ -14,8 +14,9 @@ dome_record dome__daemon_request(const char *verb);
 /* Connects to the daemon: that of DOME_DAEMON (the path of its socket), else the user's own, else root's. -1: there is none. */
 int dome__daemon_connect(void);
 
-/* Sends a request, and closes the connection behind the answer. Returns the answer's last line, `done` or `no`, to be cleared;
- * the lines before it are added to `lines` (dome_record), if that is not NULL. Without a daemon or an answer the command ends. */
+/* Sends a request, again for some seconds if the daemon ends meanwhile, and closes the connection behind the answer. Returns the
+ * answer's last line, `done` or `no`, to be cleared; the lines before it are added to `lines` (dome_record), if that is not NULL.
+ * Without a daemon or an answer the command ends. */
 dome_record dome__daemon_ask(const char *command, const dome_record *request, GArray *lines);
 
 /* The same; the command ends also where the daemon refuses it. Returns the text of the answer, g_free'd. */

@@ -44,6 +44,14 @@ static void print_json(const dome_program *p)
     json_text("directory", p->directory);
     json_text("output", p->output);
     json_text("why", p->why);
+    fputs(", \"hosts\": {", stdout);
+    for (guint i = 0; i < p->plan.is.all->len; i++) {
+        const dome_place *place = &g_array_index(p->plan.is.all, dome_place, i);
+        fputs(i ? ", " : "", stdout);
+        dome__json_string(stdout, place->host);
+        printf(": %" G_GINT64_FORMAT, place->tasks);
+    }
+    printf("}, \"held\": %s", p->plan.held ? "true" : "false");
     const struct {
         const char *name;
         int64_t value;
@@ -91,6 +99,13 @@ static const char *state_of(const dome_host *h)
     return h->there ? "there" : h->lost ? "lost" : h->left ? "left" : "away";
 }
 
+/* What is done for its owner. */
+static const char *owner_of(const dome_host *h)
+{
+    static const char *const phases[] = {"-", "nice", "stop", "leave"};
+    return phases[h->owner];
+}
+
 void dome__submitted_hosts(bool json)
 {
     dome_table *table = dome__daemon_table("hosts");
@@ -99,16 +114,19 @@ void dome__submitted_hosts(bool json)
     if (json)
         putchar('[');
     else
-        printf("%-16s  %-6s  %5s  %s\n", "HOST OF DOMED", "STATE", "SLOTS", "USE");
+        printf("%-16s  %-6s  %5s  %5s  %-6s  %s\n", "HOST OF DOMED", "STATE", "SLOTS", "LOAD", "OWNER", "USE");
     for (guint i = 0; i < table->hosts->len; i++) {
         const dome_host *h = table->hosts->pdata[i];
         if (json) {
             printf("%s\n  {\"host\": ", i ? "," : "");
             dome__json_string(stdout, h->name);
-            printf(", \"state\": \"%s\", \"slots\": %" G_GINT64_FORMAT ", \"use\": \"%s\"}", state_of(h), h->slots,
-                   dome__host_use_name(h->use));
+            printf(", \"state\": \"%s\", \"slots\": %" G_GINT64_FORMAT ", \"load\": %.2f, \"owner\": \"%s\", \"use\": \"%s\"",
+                   state_of(h), h->slots, (double)h->load / 100, owner_of(h), dome__host_use_name(h->use));
+            json_text("architecture", h->architecture);
+            putchar('}');
         } else {
-            dome__print("%-16s  %-6s  %5" G_GINT64_FORMAT "  %s\n", h->name, state_of(h), h->slots, dome__host_use_name(h->use));
+            dome__print("%-16s  %-6s  %5" G_GINT64_FORMAT "  %5.2f  %-6s  %s\n", h->name, state_of(h), h->slots,
+                        (double)h->load / 100, owner_of(h), dome__host_use_name(h->use));
         }
     }
     if (json)

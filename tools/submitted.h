@@ -4,6 +4,14 @@
 
 #include <stdbool.h>
 
+/* The option --on HOST[:PORT] of commands: requests are for the daemon of that host, and this host's passes them on. */
+char **dome__daemon_on(void);
+
+#define DOME_DAEMON_ON                                                                                                           \
+    {                                                                                                                            \
+        "on", 0, 0, G_OPTION_ARG_STRING, dome__daemon_on(), "Ask the domed of that host, by the one of this host", "HOST[:PORT]" \
+    }
+
 /* Prints the programs of all hosts. False: no daemon runs here. */
 bool dome__submitted_print(bool json);
 

@@ -50,6 +50,15 @@ static void add_set(hub_state *s, int which, int stream)
     add(s, held || !set->members ? -1 : set->fd);
 }
 
+static void add_rank0(hub_state *s)
+{
+    const int fd = dome__hub_once_fd(s);
+    const bool held = fd >= 0 && dome__hub_holds_stream(s, STDOUT_FILENO);
+    if (held)
+        dome__hub_output_held(s);
+    add(s, held ? -1 : fd);
+}
+
 /* Collects the descriptors to poll. */
 static void gather(hub_state *s, int report_fd)
 {
@@ -67,6 +76,7 @@ static void gather(hub_state *s, int report_fd)
     add(s, s->orders.adding.fd);
     add(s, s->standby.over ? -1 : s->standby.fd);
     add(s, s->orders.script_fd);
+    add_rank0(s);
     add_set(s, DOME_HUB_TALK, -1);
     add_set(s, DOME_HUB_OUT, STDOUT_FILENO);
     add_set(s, DOME_HUB_ERROR, STDERR_FILENO);
@@ -125,4 +135,37 @@ bool dome__hub_happened(const hub_state *s, int which)
 {
     const struct pollfd *p = &g_array_index(s->machine->poll.polls, struct pollfd, which);
     return p->fd >= 0 && p->revents;
+}
+
+/* ---- sets ---- */
+
+/* Connections of tasks are in sets of the kernel (epoll), so that an event of one of thousands costs no look at all the others:
+ * one set for what tasks say, and one for each stream of their output, since a stream is left unread as a whole while its reader
+ * is slow. */
+static int set_of(const hub_client *c)
+{
+    if (!dome__hub_is_output(c))
+        return DOME_HUB_TALK;
+    return c->channel == DOME_WIRE_STDOUT ? DOME_HUB_OUT : DOME_HUB_ERROR;
+}
+
+/* Explicitly, before the descriptor is closed: a child of this process may still have it open, and the set would go on telling of
+ * it. */
+void dome__hub_hear_no_more(hub_state *s, hub_client *c)
+{
+    if (!c->in_set)
+        return;
+    epoll_ctl(s->machine->poll.sets[c->set].fd, EPOLL_CTL_DEL, c->fd, NULL);
+    s->machine->poll.sets[c->set].members--;
+    c->in_set = false;
+}
+
+bool dome__hub_hear_from_now(hub_state *s, hub_client *c)
+{
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = c};
+    dome__hub_hear_no_more(s, c);
+    c->set = set_of(c);
+    c->in_set = epoll_ctl(s->machine->poll.sets[c->set].fd, EPOLL_CTL_ADD, c->fd, &event) == 0;
+    s->machine->poll.sets[c->set].members += c->in_set;
+    return c->in_set;
 }
