@@ -93,6 +93,10 @@ def init():
         raise errors.Error("the program has ended: no array can be used after dome.finalize()")
     if threading.current_thread() is not threading.main_thread():
         raise errors.ThreadError("the main thread makes the first call of dome: call dome.init() there")
+    here = os.path.dirname(os.path.abspath(__file__))
+    if sys.__dict__.setdefault("_dome_started", here) is not here:
+        raise errors.Error(f"dome has been imported twice, from {sys._dome_started} and from {here}: one of them can be used, "
+                           "the first to have been called")
     words, before = _orig_argv()
     if state.client:
         words.append("--dome-tasks=1")

@@ -70,6 +70,7 @@ static void give(dome_token *t, int rank, bool runs)
     const size_t size = (size_t)t->env->size, head = WORD + size * 16 + SECTION;
     if (t->owes)
         publish(t, runs);
+    dome__release_merge(t->release, dome__section_queue_all_know(&t->queue)); /* the receiver has not got it yet */
     GByteArray *message = g_byte_array_new();
     g_byte_array_set_size(message, (guint)head);
     begin_message(t, message->data, TOKEN);
@@ -85,7 +86,6 @@ static void give(dome_token *t, int rank, bool runs)
     t->here = false;
     tell_task(t, rank, message->data, message->len);
     g_byte_array_unref(message);
-    dome__release_merge(t->release, dome__section_queue_all_know(&t->queue));
 }
 
 /* In the channel's thread. */

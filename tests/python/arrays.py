@@ -338,6 +338,10 @@ def test_what_is_refused():
     import pickle
     with pytest.raises(TypeError, match="dome.save"):
         pickle.dumps(x)
+    generator = dm.random.default_rng(1)
+    generator.random(3)
+    again = pickle.loads(pickle.dumps(generator))
+    assert again.random(3).tolist() == generator.random(3).tolist()
     for wrong in ([object()], ["a"], np.array(["a"]), np.array([None]), np.array(["2020-01-01"], "datetime64[D]")):
         with pytest.raises(TypeError):
             dm.asarray(wrong)

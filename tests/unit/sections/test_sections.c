@@ -14,13 +14,13 @@ enum { TASKS = 5, UNITS = 4, BYTES = 64, WRITES = 4000, EVENTS = 6000 };
 
 typedef enum mistake {
     NO_MISTAKE,
-    LEAK,            /* a home gives what it has not published */
-    NOT_REACHED,     /* a page is taken that is newer than the rest */
-    NOT_RENEWED,     /* a page is taken that is older */
-    MERGED_TOO_FAR,  /* what not all have is merged */
-    NOT_SETTLED,     /* a private unit is given at once */
-    NOT_TAKEN,       /* who enters does not take in what has come */
-    ASKED_FORGOTTEN, /* the token does not know whom it has served */
+    LEAK,           /* a home gives what it has not published */
+    NOT_REACHED,    /* a page is taken that is newer than the rest */
+    NOT_RENEWED,    /* a page is taken that is older */
+    MERGED_TOO_FAR, /* what not all have is merged */
+    NOT_SETTLED,    /* a private unit is given at once */
+    NOT_TAKEN,      /* who enters does not take in what has come */
+    ALL_SERVED,     /* requests of others count as served */
     MISTAKES
 } mistake;
 
@@ -137,13 +137,14 @@ static void give(task *t, int rank)
     message *m = new_message(TOKEN);
     if (t->owes)
         publish(t);
+    const uint64_t all_know = sim.mistake == MERGED_TOO_FAR ? UINT64_MAX : dome__section_queue_all_know(&t->queue);
+    dome__section_log_merge(t->log, all_know, 300); /* the receiver may meet the others before it has the message */
     put_since(t, t->queue.knows[rank], m->sections);
     t->queue.knows[rank] = t->queue.knows[number_of(t)] = dome__section_log_end(t->log);
     memcpy(m->served, t->queue.served, (size_t)sim.tasks * 8);
     memcpy(m->knows, t->queue.knows, (size_t)sim.tasks * 8);
     t->here = false;
     send_to(t, rank, m);
-    dome__section_log_merge(t->log, sim.mistake == MERGED_TOO_FAR ? UINT64_MAX : dome__section_queue_all_know(&t->queue), 300);
 }
 
 static void give_on(task *t)
@@ -208,8 +209,9 @@ static void take_token(task *t, const message *m)
     memcpy(t->queue.served, m->served, (size_t)sim.tasks * 8);
     memcpy(t->queue.knows, m->knows, (size_t)sim.tasks * 8);
     g_assert(dome__section_log_hear(t->log, m->sections->data, m->sections->len));
-    if (sim.mistake != ASKED_FORGOTTEN)
-        dome__section_queue_got(&t->queue);
+    dome__section_queue_got(&t->queue);
+    if (sim.mistake == ALL_SERVED)
+        memcpy(t->queue.served, t->queue.asked, (size_t)sim.tasks * 8);
     t->here = true;
     t->requested = false;
     if (t->asking)
@@ -226,7 +228,7 @@ static bool must_settle(const task *home, const message *m)
     bool dirty = false;
     for (unsigned k = 0; k < UNITS; k++)
         dirty |= home->dirty[k];
-    return sim.mistake != NOT_SETTLED && !home->shared[m->unit] && home->entered && dirty && !sim.of[m->number].inside;
+    return sim.mistake != NOT_SETTLED && !home->shared[m->unit] && dirty;
 }
 
 static void answer(task *home, const message *m)
@@ -294,6 +296,8 @@ static bool has(task *t, unsigned unit)
 {
     if (t->valid[unit])
         return true;
+    if (t->inside) /* it would get what its home has not published: such a program has a race */
+        return false;
     message *m = new_message(FETCH);
     m->unit = t->fetches = (int)unit;
     m->number = (uint64_t)number_of(t);
@@ -305,7 +309,7 @@ static bool has(task *t, unsigned unit)
 static void write_unit(task *t, unsigned unit)
 {
     const int self = number_of(t);
-    if (written[self] + 1 >= WRITES || !has(t, unit))
+    if (written[self] + 1 >= WRITES || !t->entered || !has(t, unit))
         return;
     const uint64_t number = ++written[self];
     const bool private = home_of(unit) == self && !t->shared[unit];
@@ -412,7 +416,7 @@ static void meet(void)
     for (unsigned unit = 0; unit < UNITS; unit++) {
         for (int k = 0; k < sim.tasks; k++)
             publish_at_meeting(&sim.of[k], unit);
-        const bool again = g_test_rand_int_range(0, 2);
+        const bool again = g_test_rand_int_range(0, 4) == 0;
         for (int k = 0; k < sim.tasks; k++) {
             task *t = &sim.of[k];
             t->valid[unit] = home_of(unit) == k;
@@ -506,9 +510,9 @@ static void test_mistakes(void)
 {
     for (mistake m = NO_MISTAKE + 1; m < MISTAKES; m++) {
         int runs = 0;
-        while (runs < 300 && is_right(2 + runs % 4, m))
+        while (runs < 3000 && is_right(2 + runs % 4, m))
             runs++;
-        if (runs == 300)
+        if (runs == 3000)
             g_error("mistake %d is not found", m);
     }
 }
