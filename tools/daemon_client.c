@@ -2,6 +2,7 @@
 
 #include "commands.h"
 #include "daemon/server.h"
+#include "submitted.h"
 #include "system/deadline.h"
 #include "system/environment_variables.h"
 #include "system/sockets.h"
@@ -14,13 +15,21 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Seconds for an answer. */
-static const double PATIENCE = 20;
+/* Seconds for an answer; for a daemon that has ended to come back, and between two looks for it. */
+static const double PATIENCE = 30, COMES_BACK = 10, LOOK = 0.1;
+
+static char *elsewhere;
+
+char **dome__daemon_on(void)
+{
+    return &elsewhere;
+}
 
 dome_record dome__daemon_request(const char *verb)
 {
     dome_record request = dome__record_new(verb);
     dome__record_add_number(&request, "version", DOME_DAEMON_VERSION);
+    dome__record_add(&request, "on", elsewhere);
     return request;
 }
 
@@ -84,25 +93,40 @@ int dome__daemon_line(int fd, GString *in, double seconds, dome_record *line)
     }
 }
 
-static dome_record ask(int fd, const char *command, const dome_record *request, GArray *lines)
+/* One attempt: 1: *line is the answer's last one; 0: there is none in time; -1: the daemon has ended. */
+static int ask(int fd, const dome_record *request, GArray *lines, dome_record *line)
 {
     GString *in = g_string_new(NULL);
+    int have = dome__daemon_send(fd, request) ? 1 : -1;
+    while (have > 0 && (have = dome__daemon_line(fd, in, PATIENCE, line)) > 0) {
+        if (strcmp(line->verb, "done") == 0 || strcmp(line->verb, "no") == 0)
+            break;
+        if (lines)
+            g_array_append_val(lines, *line);
+        else
+            dome__record_clear(line);
+    }
+    close(fd);
+    g_string_free(in, TRUE);
+    return have;
+}
+
+/* Every request may be made twice: the table knows a program that was submitted before by its nonce. */
+static dome_record ask_on(int fd, const char *command, const dome_record *request, GArray *lines)
+{
     dome_record line = {0};
     char *text = dome__record_line(request);
     if (strlen(text) > DOME_RECORD_MOST)
         dome__command_fail(1, "%s: the words and the environment are longer than %d bytes", command, DOME_RECORD_MOST);
     g_free(text);
-    int have = dome__daemon_send(fd, request) ? 1 : -1;
-    while (have > 0 && (have = dome__daemon_line(fd, in, PATIENCE, &line)) > 0) {
-        if (strcmp(line.verb, "done") == 0 || strcmp(line.verb, "no") == 0)
-            break;
+    int have = ask(fd, request, lines, &line);
+    for (double away = 0; have < 0 && away < COMES_BACK; away += LOOK) {
+        g_usleep((gulong)(LOOK * G_USEC_PER_SEC));
         if (lines)
-            g_array_append_val(lines, line);
-        else
-            dome__record_clear(&line);
+            g_array_set_size(lines, 0);
+        if ((fd = dome__daemon_connect()) >= 0)
+            have = ask(fd, request, lines, &line);
     }
-    close(fd);
-    g_string_free(in, TRUE);
     if (have == 0)
         dome__command_fail(1, "%s: domed does not answer within %g s", command, PATIENCE);
     if (have < 0)
@@ -115,7 +139,7 @@ dome_record dome__daemon_ask(const char *command, const dome_record *request, GA
     const int fd = dome__daemon_connect();
     if (fd < 0)
         dome__command_fail(1, "%s: no domed runs on this host, root's or your own; domed & starts yours", command);
-    return ask(fd, command, request, lines);
+    return ask_on(fd, command, request, lines);
 }
 
 char *dome__daemon_order(const char *command, const dome_record *request)
@@ -148,7 +172,7 @@ static dome_table *table_of(const GArray *lines)
             next = MAX(next, id + 1);
         g_free(line);
     }
-    g_string_printf(head, "table version=%d serial=0 next=%" G_GINT64_FORMAT "\n", DOME_DAEMON_VERSION, next);
+    g_string_printf(head, "table version=%d serial=0 clock=0 next=%" G_GINT64_FORMAT "\n", DOME_DAEMON_VERSION, next);
     g_string_append_printf(text, "end lines=%u\n", lines->len);
     g_string_append(head, text->str);
     dome_table *table = dome__table_read(head->str, &message);
@@ -165,7 +189,7 @@ dome_table *dome__daemon_table(const char *command)
         return NULL;
     GArray *lines = g_array_new(FALSE, FALSE, sizeof(dome_record));
     g_array_set_clear_func(lines, clear_line);
-    dome_record request = dome__daemon_request("list"), last = ask(fd, command, &request, lines);
+    dome_record request = dome__daemon_request("list"), last = ask_on(fd, command, &request, lines);
     dome_table *table = strcmp(last.verb, "done") == 0 ? table_of(lines) : NULL;
     if (!table)
         dome__command_fail(1, "%s: %s", command,
@@ -174,4 +198,30 @@ dome_table *dome__daemon_table(const char *command)
     dome__record_clear(&last);
     g_array_unref(lines);
     return table;
+}
+
+dome_table *dome__daemon_look(void)
+{
+    dome_record request = dome__daemon_request("list"), last = {0};
+    GArray *lines = g_array_new(FALSE, FALSE, sizeof(dome_record));
+    g_array_set_clear_func(lines, clear_line);
+    const int fd = dome__daemon_connect();
+    const bool good = fd >= 0 && ask(fd, &request, lines, &last) > 0 && strcmp(last.verb, "done") == 0;
+    dome_table *table = good ? table_of(lines) : NULL;
+    dome__record_clear(&request);
+    dome__record_clear(&last);
+    g_array_unref(lines);
+    return table;
+}
+
+char *dome__daemon_try(const dome_record *request, bool *done)
+{
+    dome_record last = {0};
+    const int fd = dome__daemon_connect();
+    const bool good = fd >= 0 && ask(fd, request, NULL, &last) > 0;
+    const char *text = good ? dome__record_get(&last, "text") : "domed does not answer";
+    *done = good && strcmp(last.verb, "done") == 0;
+    char *copy = g_strdup(text ? text : *done ? "done" : "domed refuses it");
+    dome__record_clear(&last);
+    return copy;
 }

@@ -136,6 +136,7 @@ int dome__command_hosts(int argc, char **argv)
                                      "add: address by which others reach this host, if a machine is started", "NAME"},
                                     {"force", 0, 0, G_OPTION_ARG_NONE, &force, "remove: also hosts with tasks on them", NULL},
                                     {"daemons", 0, 0, G_OPTION_ARG_NONE, &daemons, "list: the hosts of domed alone", NULL},
+                                    DOME_DAEMON_ON,
                                     {"json", 0, 0, G_OPTION_ARG_NONE, &json, "list: print a list of objects in JSON", NULL},
                                     {0}};
     dome__command_parse(
@@ -149,7 +150,7 @@ int dome__command_hosts(int argc, char **argv)
     char **names = argc > 2 ? argv + 2 : argv + argc;
     if (dome__submitted_is_host_verb(verb))
         return dome__submitted_use(verb, names);
-    if (daemons) {
+    if (daemons || *dome__daemon_on()) {
         dome__submitted_hosts(json);
         return 0;
     }

@@ -2,6 +2,7 @@
  */
 #include "commands.h"
 #include "daemon_client.h"
+#include "submitted.h"
 #include "system/say.h"
 #include "wire/order.h"
 
@@ -169,7 +170,7 @@ static int await(const char *command, const char *word, dome_program_state state
 static int stop_or_go(int argc, char **argv, bool stop, const char *summary)
 {
     const char *command = argv[0];
-    const GOptionEntry entries[] = {{0}};
+    const GOptionEntry entries[] = {DOME_DAEMON_ON, {0}};
     dome__command_parse(&argc, &argv, entries, "PROGRAM", summary, 1);
     if (argc < 2)
         dome__command_fail(2, "%s: no program given; see dome %s --help", command, command);
@@ -177,6 +178,9 @@ static int stop_or_go(int argc, char **argv, bool stop, const char *summary)
         wish(command, argv[1], stop ? "stop" : "run");
         return await(command, argv[1], stop ? DOME_PROGRAM_STOPPED : DOME_PROGRAM_RUNS);
     }
+    if (*dome__daemon_on())
+        dome__command_fail(1, "%s: there is no program %s on %s; dome ps --on %s lists them", command, argv[1],
+                           *dome__daemon_on(), *dome__daemon_on());
     const dome_order order = {.kind = stop ? DOME_ORDER_SUSPEND : DOME_ORDER_RESUME};
     return dome__command_order(command, argv[1], &order);
 }
@@ -199,7 +203,7 @@ int dome__command_resume(int argc, char **argv)
 
 int dome__command_kill(int argc, char **argv)
 {
-    const GOptionEntry entries[] = {{0}};
+    const GOptionEntry entries[] = {DOME_DAEMON_ON, {0}};
     dome__command_parse(
         &argc, &argv, entries, "PROGRAM",
         "Ends a program that domed runs, or that waits: by SIGTERM, and by SIGKILL if it has not ended after ten\n"
@@ -217,6 +221,7 @@ int dome__command_limits(int argc, char **argv)
     const GOptionEntry entries[] = {{"tasks", 'n', 0, G_OPTION_ARG_INT, &tasks, "The most tasks that it may have", "N"},
                                     {"min", 0, 0, G_OPTION_ARG_INT, &least, "The fewest to which it may shrink", "N"},
                                     {"priority", 0, 0, G_OPTION_ARG_INT, &priority, "Who has more is served first", "P"},
+                                    DOME_DAEMON_ON,
                                     {0}};
     dome__command_parse(&argc, &argv, entries, "PROGRAM",
                         "Changes how many tasks a submitted program may have, and its priority. What is not given stays.\n"

@@ -281,6 +281,7 @@ int dome__command_ps(int argc, char **argv)
         {"brief", 'b', 0, G_OPTION_ARG_NONE, &brief, "One line for each program, without its tasks", NULL},
         {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print a list of objects in JSON", NULL},
         {"submitted", 0, 0, G_OPTION_ARG_NONE, &submitted, "The programs of all hosts that were given to domed", NULL},
+        DOME_DAEMON_ON,
         {0}};
     dome__command_parse(
         &argc, &argv, entries, "[PROGRAM...]",
@@ -291,6 +292,7 @@ int dome__command_ps(int argc, char **argv)
         "PROGRAM: only those with this name, or with this pid: the number before a program, that of one of its tasks, or\n"
         "that of a process that started it (a shell's $!).",
         -1);
+    submitted |= *dome__daemon_on() != NULL;
     if (submitted && !dome__submitted_print(json))
         dome__command_fail(1, "ps: no domed runs on this host, root's or your own; domed & starts yours");
     if (submitted)

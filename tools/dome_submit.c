@@ -1,6 +1,7 @@
 /* dome submit: gives a program to the daemon. */
 #include "commands.h"
 #include "daemon_client.h"
+#include "manage/topology.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +10,7 @@
 
 typedef struct request {
     int tasks, least, priority;
-    char *output, **options;
+    char *output, *topology, **options;
     gboolean once, wait;
 } request;
 
@@ -24,7 +25,33 @@ static char *find_program(const char *name)
     return whole;
 }
 
-static dome_record describe(const request *r, char **words)
+enum { NOT_GIVEN = G_MININT };
+
+/* NULL: no file is given. Its mistakes are named here, where the file is. */
+static char *read_wishes(request *r)
+{
+    const char *path = r->topology;
+    char *text = NULL, *mistake = NULL;
+    GError *error = NULL;
+    if (!path)
+        return NULL;
+    if (r->tasks != NOT_GIVEN || r->least)
+        dome__command_fail(2, "submit: --topology says how many tasks there are: -n and --min do not go with it");
+    if (!g_file_get_contents(path, &text, NULL, &error))
+        dome__command_fail(2, "submit: --topology: %s", error->message);
+    dome_topologies *wishes = dome__topologies_parse(text, &mistake);
+    if (!wishes)
+        dome__command_fail(2, "submit: %s: %s", path, mistake);
+    r->tasks = r->least = wishes->wishes[0].tasks;
+    for (size_t k = 1; k < wishes->count; k++) {
+        r->tasks = MAX(r->tasks, wishes->wishes[k].tasks);
+        r->least = MIN(r->least, wishes->wishes[k].tasks);
+    }
+    dome__topologies_free(wishes);
+    return text;
+}
+
+static dome_record describe(const request *r, const char *wishes, char **words)
 {
     dome_record submit = dome__daemon_request("submit");
     char *directory = g_get_current_dir(), **environment = g_get_environ(), *path = find_program(words[0]),
@@ -36,6 +63,10 @@ static dome_record describe(const request *r, char **words)
     dome__record_add_number(&submit, "least", r->least ? r->least : r->tasks);
     dome__record_add_number(&submit, "priority", r->priority);
     dome__record_add_number(&submit, "again", !r->once);
+    dome__record_add(&submit, "topology", wishes);
+    char *nonce = g_uuid_string_random();
+    dome__record_add(&submit, "nonce", nonce);
+    g_free(nonce);
     dome__record_add(&submit, "word", path);
     dome__record_add_all(&submit, "word", words + 1);
     dome__record_add_all(&submit, "option", r->options);
@@ -59,12 +90,14 @@ static void check(const request *r)
 
 int dome__command_submit(int argc, char **argv)
 {
-    request r = {.tasks = 1};
+    request r = {.tasks = NOT_GIVEN};
     const GOptionEntry entries[] = {
         {"tasks", 'n', 0, G_OPTION_ARG_INT, &r.tasks, "The most tasks that it may have (default: 1)", "N"},
         {"min", 0, 0, G_OPTION_ARG_INT, &r.least, "The fewest with which it may begin, and to which it may shrink (default: N)",
          "N"},
         {"priority", 0, 0, G_OPTION_ARG_INT, &r.priority, "Who has more is served first (default: 0)", "P"},
+        {"topology", 0, 0, G_OPTION_ARG_FILENAME, &r.topology,
+         "A file of wishes, the best first: tasks on hosts; the first that fits is taken (docs/cluster.md)", "FILE"},
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &r.output,
          "The file to which its output and errors are appended (default: PROGRAM.out in this directory)", "FILE"},
         {"once", 0, 0, G_OPTION_ARG_NONE, &r.once, "Do not start it again elsewhere when its first host is lost", NULL},
@@ -82,8 +115,11 @@ int dome__command_submit(int argc, char **argv)
         argv++;
     if (!*argv)
         dome__command_fail(2, "submit: no program given; see dome submit --help");
+    char *wishes = read_wishes(&r);
+    r.tasks = r.tasks == NOT_GIVEN ? 1 : r.tasks;
     check(&r);
-    dome_record submit = describe(&r, argv);
+    dome_record submit = describe(&r, wishes, argv);
+    g_free(wishes);
     char *id = dome__daemon_order("submit", &submit);
     dome__record_clear(&submit);
     if (r.wait)

@@ -28,22 +28,30 @@ static void print_program(const dome_program *p)
     g_free(words);
 }
 
-static void json_text(const char *name, const char *text)
+static void json_text(FILE *to, const char *name, const char *text)
 {
-    printf(", \"%s\": ", name);
-    dome__json_string(stdout, text);
+    fprintf(to, ", \"%s\": ", name);
+    dome__json_string(to, text);
 }
 
-static void print_json(const dome_program *p)
+static void write_program(FILE *to, const dome_program *p)
 {
-    printf("{\"program\": \"j%" G_GINT64_FORMAT "\"", p->id);
-    json_text("owner", p->owner);
-    json_text("state", dome__program_state_name(p->state));
-    json_text("host", p->host);
-    json_text("submitted_on", p->home);
-    json_text("directory", p->directory);
-    json_text("output", p->output);
-    json_text("why", p->why);
+    fprintf(to, "{\"program\": \"j%" G_GINT64_FORMAT "\"", p->id);
+    json_text(to, "owner", p->owner);
+    json_text(to, "state", dome__program_state_name(p->state));
+    json_text(to, "host", p->host);
+    json_text(to, "submitted_on", p->home);
+    json_text(to, "directory", p->directory);
+    json_text(to, "output", p->output);
+    json_text(to, "why", p->why);
+    fputs(", \"hosts\": {", to);
+    for (guint i = 0; i < p->plan.is.all->len; i++) {
+        const dome_place *place = &g_array_index(p->plan.is.all, dome_place, i);
+        fputs(i ? ", " : "", to);
+        dome__json_string(to, place->host);
+        fprintf(to, ": %" G_GINT64_FORMAT, place->tasks);
+    }
+    fprintf(to, "}, \"held\": %s", p->plan.held ? "true" : "false");
     const struct {
         const char *name;
         int64_t value;
@@ -52,13 +60,13 @@ static void print_json(const dome_program *p)
                    {"status", p->status},     {"submitted", p->submitted}, {"started", p->started},
                    {"ended", p->ended}};
     for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
-        printf(", \"%s\": %" G_GINT64_FORMAT, numbers[i].name, numbers[i].value);
-    fputs(", \"words\": [", stdout);
+        fprintf(to, ", \"%s\": %" G_GINT64_FORMAT, numbers[i].name, numbers[i].value);
+    fputs(", \"words\": [", to);
     for (char **word = p->words; *word; word++) {
-        fputs(word > p->words ? ", " : "", stdout);
-        dome__json_string(stdout, *word);
+        fputs(word > p->words ? ", " : "", to);
+        dome__json_string(to, *word);
     }
-    fputs("]}", stdout);
+    fputs("]}", to);
 }
 
 bool dome__submitted_print(bool json)
@@ -76,7 +84,10 @@ bool dome__submitted_print(bool json)
     for (guint i = 0; i < table->programs->len; i++) {
         if (json)
             fputs(i ? ",\n  " : "\n  ", stdout);
-        (json ? print_json : print_program)(table->programs->pdata[i]);
+        if (json)
+            write_program(stdout, table->programs->pdata[i]);
+        else
+            print_program(table->programs->pdata[i]);
     }
     if (json)
         puts(table->programs->len ? "\n]" : "]");
@@ -91,6 +102,38 @@ static const char *state_of(const dome_host *h)
     return h->there ? "there" : h->lost ? "lost" : h->left ? "left" : "away";
 }
 
+/* What is done for its owner. */
+static const char *owner_of(const dome_host *h)
+{
+    static const char *const phases[] = {"-", "nice", "stop", "leave"};
+    return phases[h->owner];
+}
+
+static void write_host(FILE *to, const dome_host *h)
+{
+    fputs("{\"host\": ", to);
+    dome__json_string(to, h->name);
+    fprintf(to, ", \"state\": \"%s\", \"slots\": %" G_GINT64_FORMAT ", \"load\": %.2f, \"owner\": \"%s\", \"use\": \"%s\"",
+            state_of(h), h->slots, (double)h->load / 100, owner_of(h), dome__host_use_name(h->use));
+    json_text(to, "architecture", h->architecture);
+    fputc('}', to);
+}
+
+void dome__submitted_write(const dome_table *table, FILE *to)
+{
+    fputs("{\"hosts\": [", to);
+    for (guint i = 0; i < table->hosts->len; i++) {
+        fputs(i ? ",\n  " : "\n  ", to);
+        write_host(to, table->hosts->pdata[i]);
+    }
+    fputs("],\n \"programs\": [", to);
+    for (guint i = 0; i < table->programs->len; i++) {
+        fputs(i ? ",\n  " : "\n  ", to);
+        write_program(to, table->programs->pdata[i]);
+    }
+    fputs("]}\n", to);
+}
+
 void dome__submitted_hosts(bool json)
 {
     dome_table *table = dome__daemon_table("hosts");
@@ -99,16 +142,15 @@ void dome__submitted_hosts(bool json)
     if (json)
         putchar('[');
     else
-        printf("%-16s  %-6s  %5s  %s\n", "HOST OF DOMED", "STATE", "SLOTS", "USE");
+        printf("%-16s  %-6s  %5s  %5s  %-6s  %s\n", "HOST OF DOMED", "STATE", "SLOTS", "LOAD", "OWNER", "USE");
     for (guint i = 0; i < table->hosts->len; i++) {
         const dome_host *h = table->hosts->pdata[i];
         if (json) {
-            printf("%s\n  {\"host\": ", i ? "," : "");
-            dome__json_string(stdout, h->name);
-            printf(", \"state\": \"%s\", \"slots\": %" G_GINT64_FORMAT ", \"use\": \"%s\"}", state_of(h), h->slots,
-                   dome__host_use_name(h->use));
+            fputs(i ? ",\n  " : "\n  ", stdout);
+            write_host(stdout, h);
         } else {
-            dome__print("%-16s  %-6s  %5" G_GINT64_FORMAT "  %s\n", h->name, state_of(h), h->slots, dome__host_use_name(h->use));
+            dome__print("%-16s  %-6s  %5" G_GINT64_FORMAT "  %5.2f  %-6s  %s\n", h->name, state_of(h), h->slots,
+                        (double)h->load / 100, owner_of(h), dome__host_use_name(h->use));
         }
     }
     if (json)

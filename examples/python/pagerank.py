@@ -17,5 +17,5 @@ for step in dm.loop("steps", steps):
     rank[:] = links @ rank * 0.85 + 0.15 / n
 order = dm.argsort(-rank)
 for k in range(SHOWN):
-    page = int(order[k])
-    dm.print(f"page {page}: {float(rank[page]):.9f}")
+    first = int(order[k])
+    dm.print(f"page {first}: {float(rank[first]):.9f}")

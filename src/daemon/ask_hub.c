@@ -36,6 +36,24 @@ static char *give(int hub, const char *order, int seconds)
     return g_strdup(answer ? "late" : "none");
 }
 
+static char *answer_of(const dome_report *report)
+{
+    dome_record is = dome__record_new("is");
+    dome_places on = dome__places_new();
+    for (guint i = 0; i < report->tasks->len; i++) {
+        const char *host = ((const dome_report_task *)report->tasks->pdata[i])->host;
+        dome__places_set(&on, host, dome__places_get(&on, host) + 1);
+    }
+    dome__record_add_number(&is, "tasks", report->tasks->len);
+    dome__record_add_number(&is, "checkpoint", report->checkpoint);
+    dome__record_add_number(&is, "suspended", report->suspended);
+    dome__places_add_to(&on, &is, "on");
+    char *line = dome__record_line(&is);
+    dome__places_clear(&on);
+    dome__record_clear(&is);
+    return line;
+}
+
 static char *ask(int hub)
 {
     GPtrArray *texts = dome__report_ask_all();
@@ -43,8 +61,7 @@ static char *ask(int hub)
     for (guint i = 0; i < texts->len && !answer; i++) {
         dome_report *report = dome__report_parse(texts->pdata[i]);
         if (report && report->pid == hub)
-            answer = g_strdup_printf("is tasks=%u checkpoint=%" G_GINT64_FORMAT " suspended=%d", report->tasks->len,
-                                     report->checkpoint, report->suspended);
+            answer = answer_of(report);
         if (report)
             dome__report_free(report);
     }

@@ -11,7 +11,7 @@
  * asks how the program is. Returns the child, or -1; its answer comes on *fd as a line, and then that is closed:
  *
  *     done TEXT | no TEXT          the hub's words; "late": no answer within so many seconds; "none": there is no such hub
- *     is tasks=3 checkpoint=2 suspended=0
+ *     is tasks=3 checkpoint=2 suspended=0 on=h1:2 on=h2:1
  */
 pid_t dome__ask_hub(const dome_program *program, pid_t run, const char *order, int seconds, int *fd);
 

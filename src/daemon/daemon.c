@@ -1,8 +1,10 @@
 #include "daemon/daemon.h"
 
+#include "daemon/ask_daemon.h"
 #include "daemon/daemon_group.h"
 #include "daemon/keeper.h"
 #include "daemon/locals.h"
+#include "daemon/remote_line.h"
 #include "daemon/requests.h"
 #include "daemon/server.h"
 #include "system/files.h"
@@ -16,11 +18,15 @@
 #include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/signalfd.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* Seconds: between two attempts to write the table, to come into the group, or to compare tables; until the programs of a daemon
  * that has begun on a side without a majority are ended; for a goodbye. */
 static const double AGAIN = 5, REJOIN = 2, COMPARE = 2, ALONE = 10, GOODBYE = 1;
+
+/* Seconds between two ticks, while something waits for time alone, and otherwise. */
+static const double TICK = 1, SLOW_TICK = 5;
 enum { TABLE_MOST = 256 << 20 };
 
 /* A user who waits for an answer: to an order, or for the end of a program. */
@@ -32,18 +38,27 @@ typedef struct ask {
     char *answer;
 } ask;
 
+/* A child that asks another host's daemon. */
+typedef struct abroad {
+    pid_t child;
+    uid_t uid;
+} abroad;
+
 typedef struct dome_daemon {
     const dome_daemon_setup *setup;
     dome_engine *engine; /* NULL: it has ended, and is sought */
     dome_group *group;
     dome_server *server;
     dome_locals *locals;
-    GArray *asks; /* ask */
-    GQueue *late; /* lines that the engine has not taken yet */
+    dome_host_watch *watch;
+    GArray *abroad; /* abroad: requests that go to other hosts */
+    GArray *asks;   /* ask */
+    GQueue *late;   /* lines that the engine has not taken yet */
     int64_t next_ask;
     int signals, files;
     bool dirty, saved, unsaid, ending, left, joined, lost_majority;
     double begun, minority_since, save_at, engine_at, compare_at, end_at;
+    double ticked_at, tick_at; /* the last tick came; this daemon sends one */
     int status;
 } dome_daemon;
 
@@ -77,7 +92,9 @@ static void applied(void *ctx, const dome_record *order, bool own, const char *a
 {
     dome_daemon *d = ctx;
     int64_t number;
-    d->dirty |= g_str_has_prefix(answer, "done");
+    d->dirty |= g_str_has_prefix(answer, "done") && strcmp(answer, DOME_TABLE_SAME) != 0;
+    if (strcmp(order->verb, "tick") == 0)
+        d->ticked_at = d->tick_at = dome__now();
     d->left |= own && strcmp(order->verb, "leave") == 0;
     if (!own || !dome__record_number(order, "ask", 1, G_MAXINT64, 0, &number) || !number)
         return;
@@ -138,6 +155,53 @@ static void lose_engine(dome_daemon *d, double now)
     dome__group_lost(d->group);
     g_queue_foreach(d->late, (GFunc)(void (*)(void))g_free, NULL);
     g_queue_clear(d->late);
+}
+
+/* ---- time, and what this host is like ---- */
+
+/* How many daemons that are there come before this one. */
+static int place_of(const dome_daemon *d, const dome_table *table)
+{
+    int before = 0;
+    for (guint i = 0; i < table->hosts->len; i++) {
+        const dome_host *h = table->hosts->pdata[i];
+        if (strcmp(h->name, d->setup->name) == 0)
+            break;
+        before += h->there;
+    }
+    return before;
+}
+
+/* The first daemon tells the others how much time has passed; if it is silent, the next does. -1: no time passes. */
+static double next_tick(const dome_daemon *d)
+{
+    const dome_table *table = dome__group_table(d->group);
+    bool alive = false;
+    if (!d->engine || !dome__group_is_settled(d->group))
+        return -1;
+    for (guint i = 0; i < table->programs->len && !alive; i++)
+        alive = ((const dome_program *)table->programs->pdata[i])->state != DOME_PROGRAM_ENDED;
+    return alive ? d->tick_at + (dome__table_is_restless(table) ? TICK : SLOW_TICK) * (1 + 2 * place_of(d, table)) : -1;
+}
+
+static void pass_time(dome_daemon *d, double now)
+{
+    dome_record order;
+    const double next = next_tick(d);
+    if (d->engine && dome__group_is_settled(d->group) &&
+        dome__host_watch_look(d->watch, dome__group_table(d->group), now, &order)) {
+        send(d, &order);
+        dome__record_clear(&order);
+    }
+    if (next < 0) {
+        d->ticked_at = d->tick_at = now;
+    } else if (now >= next) {
+        order = dome__record_new("tick");
+        dome__record_add_number(&order, "seconds", CLAMP((int64_t)(now - d->ticked_at + 0.5), 1, DOME_TABLE_TICK));
+        send(d, &order);
+        dome__record_clear(&order);
+        d->tick_at = now;
+    }
 }
 
 /* ---- the table's file ---- */
@@ -250,11 +314,47 @@ static char *order(dome_daemon *d, const dome_server_user *user, const dome_reco
     return why;
 }
 
+/* Those that have ended are reaped. Returns how many of a user's have not. */
+static guint count_abroad(dome_daemon *d, uid_t uid)
+{
+    guint count = 0;
+    for (guint i = d->abroad->len; i-- > 0;) {
+        const abroad *a = &g_array_index(d->abroad, abroad, i);
+        if (waitpid(a->child, NULL, WNOHANG) != 0)
+            g_array_remove_index_fast(d->abroad, i);
+        else
+            count += a->uid == uid;
+    }
+    return count;
+}
+
+/* The user's connection becomes that of a child, which asks the other host. */
+static char *send_abroad(dome_daemon *d, const dome_server_user *user, const dome_record *request)
+{
+    enum { OF_USER = 8, OF_ALL = 64 };
+    const int fd = dome__server_fd(d->server, user->client);
+    if (user->pid == 0)
+        return g_strdup("a request goes to one host alone");
+    if (count_abroad(d, user->uid) >= OF_USER || d->abroad->len >= OF_ALL)
+        return g_strdup("too many requests to other hosts");
+    char *name = dome__request_user(user);
+    const dome_ask_daemon ask = {d->setup->key_file, dome__record_get(request, "on"), name};
+    const abroad a = {name && fd >= 0 ? dome__ask_daemon(&ask, request, fd) : -1, user->uid};
+    g_free(name);
+    if (a.child < 0)
+        return g_strdup("the other host cannot be asked now");
+    g_array_append_val(d->abroad, a);
+    dome__server_forget(d->server, user->client);
+    return NULL;
+}
+
 static void requested(void *ctx, const dome_server_user *user, const dome_record *request)
 {
     dome_daemon *d = ctx;
     char *why = dome__request_version(request);
-    if (!why && strcmp(request->verb, "list") == 0) {
+    if (!why && dome__record_get(request, "on")) {
+        why = send_abroad(d, user, request);
+    } else if (!why && strcmp(request->verb, "list") == 0) {
         list(d, user->client);
     } else if (!why && strcmp(request->verb, "wait") == 0) {
         wait_for(d, user->client, request);
@@ -334,6 +434,7 @@ static bool must_end(dome_daemon *d, double now)
 static void turn(dome_daemon *d, double now)
 {
     send_late(d);
+    count_abroad(d, 0);
     if (d->dirty && (d->saved || now >= d->save_at))
         save(d, now);
     tell(d);
@@ -346,6 +447,7 @@ static void turn(dome_daemon *d, double now)
     d->joined |= d->engine && dome__group_is_settled(d->group);
     if (d->engine && !dome__group_is_settled(d->group))
         return;
+    pass_time(d, now);
     const dome_locals_view view = {dome__group_table(d->group), d->saved && d->engine, must_end(d, now)};
     dome__locals_turn(d->locals, &view, now);
 }
@@ -392,6 +494,11 @@ static double next_turn(const dome_daemon *d, double now)
         next = MIN(next, d->compare_at);
     if (d->ending)
         next = MIN(next, d->end_at);
+    if (d->engine && dome__group_is_settled(d->group)) {
+        const double tick = next_tick(d);
+        next = MIN(next, dome__host_watch_next(d->watch));
+        next = tick >= 0 ? MIN(next, tick) : next;
+    }
     return MAX(next - now, 0);
 }
 
@@ -456,6 +563,18 @@ static bool open_descriptors(dome_daemon *d)
     return false;
 }
 
+static bool open_to_hosts(dome_daemon *d)
+{
+    char *message = NULL;
+    size_t length = 0;
+    char *key = d->setup->listen ? dome__remote_key(d->setup->key_file, &length, &message) : NULL;
+    const bool good = !d->setup->listen || (key && dome__server_listen(d->server, d->setup->listen, key, length, &message));
+    if (!good)
+        dome__say("domed: %s", message);
+    g_free(message);
+    return good;
+}
+
 static bool open_all(dome_daemon *d, double now)
 {
     char *message = NULL;
@@ -467,13 +586,14 @@ static bool open_all(dome_daemon *d, double now)
         return false;
     d->group = dome__group_new(&acts, d->setup->name, d->setup->slots, table);
     d->locals = dome__locals_new(&locals, now);
+    d->watch = dome__host_watch_new(&d->setup->watch, now);
     if (!open_descriptors(d))
         return false;
     d->server = dome__server_open(d->setup->socket, requested, d, &message);
     if (!d->server)
         dome__say("domed: %s", message);
     g_free(message);
-    return d->server != NULL;
+    return d->server && open_to_hosts(d);
 }
 
 int dome__daemon_run(const dome_daemon_setup *setup)
@@ -484,6 +604,7 @@ int dome__daemon_run(const dome_daemon_setup *setup)
     d.asks = g_array_new(FALSE, FALSE, sizeof(ask));
     g_array_set_clear_func(d.asks, clear_ask);
     d.late = g_queue_new();
+    d.abroad = g_array_new(FALSE, FALSE, sizeof(abroad));
     const bool open = lock >= 0 && open_all(&d, now);
     if (open) {
         open_engine(&d, now);
@@ -493,9 +614,11 @@ int dome__daemon_run(const dome_daemon_setup *setup)
         setup->engine->close(d.engine);
     dome__server_close(d.server);
     dome__locals_free(d.locals);
+    dome__host_watch_free(d.watch);
     dome__group_free(d.group);
     g_queue_free_full(d.late, g_free);
     g_array_unref(d.asks);
+    g_array_unref(d.abroad);
     close(d.signals);
     close(d.files);
     if (lock >= 0)

@@ -3,6 +3,7 @@
 #define DOME_SRC_DAEMON_H
 
 #include "daemon/engine.h"
+#include "daemon/host_watch.h"
 
 #include <stdint.h>
 
@@ -13,6 +14,9 @@ typedef struct dome_daemon_setup {
     const char *name;   /* of this host */
     int64_t slots;      /* tasks that may compute here at a time */
     const dome_engine_kind *engine;
+    dome_host_watch_setup watch;
+    const char *listen;   /* for other hosts' daemons: ADDRESS or ADDRESS:PORT; NULL: not */
+    const char *key_file; /* of the daemons that know each other */
 } dome_daemon_setup;
 
 /* Runs until SIGTERM or SIGINT; returns the exit status. Its programs go on. */

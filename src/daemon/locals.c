@@ -6,6 +6,7 @@
 #include "system/environment_variables.h"
 #include "system/files.h"
 #include "system/io.h"
+#include "wire/order.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -14,9 +15,9 @@
 #include <unistd.h>
 
 /* Seconds: between two looks at a keeper, whose end is told by its file, and two questions to a hub; for an order; until a
- * program that does not end is killed; until an order is given again; until a program of a lost host is started here, so that a
- * side that was cut off has ended it. */
-static const double LOOK = 5, ASK = 15, END = 10, AGAIN = 1, SOON = 0.1, FENCE = 3;
+ * program that does not end is killed, and one that first writes a checkpoint; until an order is given again; until a program of
+ * a lost host is started here, so that a side that was cut off has ended it. */
+static const double LOOK = 5, ASK = 15, END = 10, PARK = 90, AGAIN = 1, SOON = 0.1, FENCE = 3;
 enum { ORDER_SECONDS = 60 };
 
 typedef enum job { JOB_NONE, JOB_ASK, JOB_STOP, JOB_GO, JOB_SIZE } job;
@@ -34,7 +35,8 @@ typedef struct local {
     job job;
     pid_t child; /* that does the job */
     int fd;
-    int64_t hub_size; /* tasks, as its hub has said last; 0: not yet. The table may not know it yet */
+    bool asks_again; /* its tasks may have changed */
+    dome_places on;  /* as its hub has said last; the table may not know it yet. Empty: not yet */
     GString *said;
 } local;
 
@@ -50,6 +52,7 @@ static void free_local(void *item)
         close(l->fd);
     dome__child_kill(l->child);
     g_string_free(l->said, TRUE);
+    dome__places_clear(&l->on);
     g_free(l);
 }
 
@@ -66,7 +69,7 @@ static local *find(const dome_locals *locals, int64_t id, int64_t attempt)
 static local *add(dome_locals *locals, int64_t id, int64_t attempt, double now)
 {
     local *l = g_new0(local, 1);
-    *l = (local){.id = id, .attempt = attempt, .fd = -1, .born = now, .said = g_string_new(NULL)};
+    *l = (local){.id = id, .attempt = attempt, .fd = -1, .born = now, .on = dome__places_new(), .said = g_string_new(NULL)};
     g_ptr_array_add(locals->all, l);
     return l;
 }
@@ -133,18 +136,19 @@ static void say_end(const dome_locals *locals, const local *l, int64_t status, c
 
 /* ---- starting ---- */
 
-/* A hostfile for `dome run --hosts`: the other hosts that may have tasks. NULL: there are none. */
-static char *write_hosts(const dome_locals *locals, const dome_table *table, const local *l)
+/* A hostfile for `dome run --hosts`: where the tasks are to be. NULL: on this host alone. */
+static char *write_hosts(const dome_locals *locals, const dome_program *p, const local *l)
 {
     GString *text = g_string_new(NULL);
-    for (guint i = 0; i < table->hosts->len; i++) {
-        const dome_host *h = table->hosts->pdata[i];
-        if (h->there && h->use == DOME_HOST_ENABLED && strcmp(h->name, locals->setup.name) != 0)
-            g_string_append_printf(text, "%s slots=%" G_GINT64_FORMAT "\n", h->name, h->slots);
+    for (guint i = 0; i < p->plan.goal.all->len; i++) {
+        const dome_place *place = &g_array_index(p->plan.goal.all, dome_place, i);
+        if (strcmp(place->host, locals->setup.name) != 0 || place->tasks > 1)
+            g_string_append_printf(text, "%s slots=%" G_GINT64_FORMAT "\n", place->host, place->tasks);
     }
     char *path = g_strdup_printf("%s/j%" G_GINT64_FORMAT ".%" G_GINT64_FORMAT ".hosts", locals->setup.folder, l->id, l->attempt);
     const char *reason;
-    if (locals->setup.alone || !text->len || !dome__file_replace(path, text->str, 0644, &reason))
+    const bool here = dome__places_get(&p->plan.goal, locals->setup.name) == p->target;
+    if (locals->setup.alone || here || !dome__file_replace(path, text->str, 0644, &reason))
         g_clear_pointer(&path, g_free);
     g_string_free(text, TRUE);
     return path;
@@ -183,26 +187,21 @@ static char **words_of(const dome_locals *locals, const dome_program *p, const c
     return (char **)g_ptr_array_free(words, FALSE);
 }
 
-/* After a loss it goes on from its newest checkpoint, if it writes any. */
+/* After a loss, or on its way to another host, it goes on from its newest checkpoint, if it writes any. */
 static char **variables_of(const dome_program *p)
 {
-    static const char directory[] = "--dome-checkpoint-dir";
     const char *options = g_environ_getenv(p->environment, DOME_VARIABLE_OPTIONS);
-    bool saves = options && strstr(options, directory);
     GPtrArray *variables = g_ptr_array_new();
-    for (char **word = p->words; *word; word++)
-        saves |= g_str_has_prefix(*word, directory);
-    if (p->attempt > 1 && saves)
+    if (p->attempt > 1 && dome__program_saves(p))
         g_ptr_array_add(variables, g_strdup_printf(DOME_VARIABLE_OPTIONS "=%s --dome-restart=auto", options ? options : ""));
     g_ptr_array_add(variables, g_strdup_printf(DOME_VARIABLE_SUBMITTED "=j%" G_GINT64_FORMAT, p->id));
     g_ptr_array_add(variables, NULL);
     return (char **)g_ptr_array_free(variables, FALSE);
 }
 
-static void start(const dome_locals *locals, const dome_table *table, const dome_program *p, local *l, double now)
+static void start(const dome_locals *locals, const dome_program *p, local *l, double now)
 {
-    char *message = NULL, *hosts = write_hosts(locals, table, l), **words = words_of(locals, p, hosts),
-         **variables = variables_of(p);
+    char *message = NULL, *hosts = write_hosts(locals, p, l), **words = words_of(locals, p, hosts), **variables = variables_of(p);
     if (dome__keeper_start(locals->setup.folder, p, words, variables, &message)) {
         l->runs = l->told = true;
         l->look_at = now + SOON;
@@ -239,10 +238,16 @@ static void stop_alone(const dome_locals *locals, const local *l, bool stop)
         say_state(locals, l, stop ? "stopped" : "goes-on");
 }
 
+static bool is_to_change(const dome_program *p, const local *l)
+{
+    return p->state == DOME_PROGRAM_RUNS && !p->rigid && p->tasks > 1 && !dome__places_equal(&p->plan.is, &p->plan.goal) &&
+           !l->asks_again && (l->on.all->len == 0 || dome__places_equal(&l->on, &p->plan.is));
+}
+
 static void order(const dome_locals *locals, const dome_program *p, local *l, double now)
 {
-    const bool stop = p->wish == DOME_WISH_STOP && p->state == DOME_PROGRAM_RUNS,
-               go = p->wish == DOME_WISH_RUN && p->state == DOME_PROGRAM_STOPPED;
+    const bool stopped = p->wish == DOME_WISH_STOP || p->plan.held, stop = stopped && p->state == DOME_PROGRAM_RUNS,
+               go = p->wish == DOME_WISH_RUN && !stopped && p->state == DOME_PROGRAM_STOPPED;
     if (l->job != JOB_NONE || !l->run || now < l->order_at)
         return;
     l->order_at = now + SOON;
@@ -250,12 +255,11 @@ static void order(const dome_locals *locals, const dome_program *p, local *l, do
         stop_alone(locals, l, stop);
     } else if (stop || go) {
         begin(p, l, stop ? JOB_STOP : JOB_GO, stop ? "suspend" : "resume");
-    } else if (p->state == DOME_PROGRAM_RUNS && !p->rigid && p->target > 0 && p->target != p->size &&
-               (!l->hub_size || l->hub_size == p->size)) {
-        char *line = g_strdup_printf("%s %" G_GINT64_FORMAT, p->target > p->size ? "grow" : "shrink", ABS(p->target - p->size));
+    } else if (is_to_change(p, l)) {
+        char *line = dome__places_order(&p->plan.is, &p->plan.goal, p->least, p->tasks);
         begin(p, l, JOB_SIZE, line);
         g_free(line);
-    } else if (now >= l->ask_at && p->tasks > 1) {
+    } else if ((now >= l->ask_at || l->asks_again) && p->tasks > 1) {
         l->ask_at = now + ASK;
         begin(p, l, JOB_ASK, NULL);
     } else {
@@ -272,44 +276,58 @@ static bool is_for_now(const char *answer)
                                         "no the program is still starting",
                                         "no another order",
                                         "no hosts are being added",
-                                        "no too many orders"};
+                                        "no too many orders",
+                                        "no no task of the program is on", /* the table was late */
+                                        "no only"};
     for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
         if (g_str_has_prefix(answer, parts[i]))
             return true;
     return false;
 }
 
-static void take_size(const dome_locals *locals, local *l, const char *answer)
+/* A host may have a longer name there. */
+static void name_hosts(const dome_table *table, const dome_record *is, dome_places *on)
 {
-    dome_record order = about(l, "size");
-    int tasks;
-    if (sscanf(answer, "done %d task", &tasks) == 1 && tasks > 0) {
-        l->hub_size = tasks;
-        dome__record_add_number(&order, "tasks", tasks);
-    } else {
-        dome__record_add_number(&order, "rigid", 1);
+    dome_places said;
+    *on = dome__places_new();
+    if (!dome__places_from(is, "on", &said))
+        return;
+    for (guint i = 0; i < said.all->len; i++) {
+        const dome_place *place = &g_array_index(said.all, dome_place, i);
+        const char *name = place->host;
+        for (guint k = 0; k < table->hosts->len; k++)
+            if (dome__order_same_host(((const dome_host *)table->hosts->pdata[k])->name, name))
+                name = ((const dome_host *)table->hosts->pdata[k])->name;
+        dome__places_set(on, name, dome__places_get(on, name) + place->tasks);
     }
-    say(locals, order);
+    dome__places_clear(&said);
 }
 
-static void take_report(const dome_locals *locals, const dome_program *p, local *l, const char *answer)
+static void take_report(const dome_locals *locals, const dome_table *table, const dome_program *p, local *l, const char *answer)
 {
     int64_t tasks, checkpoint, suspended;
     dome_record is, order;
+    dome_places on;
     if (!dome__record_parse(answer, strlen(answer), &is))
         return;
     const bool good = dome__record_number(&is, "tasks", 1, 1000000, 0, &tasks) && tasks > 0 &&
                       dome__record_number(&is, "checkpoint", -1, G_MAXINT64, 0, &checkpoint) &&
                       dome__record_number(&is, "suspended", 0, 1, 0, &suspended);
+    name_hosts(table, &is, &on);
     dome__record_clear(&is);
-    if (!good)
+    if (!good) {
+        dome__places_clear(&on);
         return;
-    l->hub_size = tasks;
-    if (tasks != p->size) {
+    }
+    if (!dome__places_equal(&on, &p->plan.is)) {
         order = about(l, "size");
         dome__record_add_number(&order, "tasks", tasks);
+        dome__places_add_to(&on, &order, "on");
         say(locals, order);
     }
+    dome__places_clear(&l->on);
+    l->on = on;
+    l->asks_again = false;
     if (checkpoint > p->checkpoint) {
         order = about(l, "checkpoint");
         dome__record_add_number(&order, "number", checkpoint);
@@ -319,7 +337,18 @@ static void take_report(const dome_locals *locals, const dome_program *p, local 
         say_state(locals, l, suspended ? "stopped" : "goes-on");
 }
 
-static void take_answer(const dome_locals *locals, const dome_program *p, local *l, double now)
+/* Where its tasks are then, a report says. A program that cannot change is left alone from now on. */
+static void take_size(const dome_locals *locals, local *l, const char *answer)
+{
+    l->asks_again = true;
+    if (g_str_has_prefix(answer, "done") || is_for_now(answer))
+        return;
+    dome_record order = about(l, "size");
+    dome__record_add_number(&order, "rigid", 1);
+    say(locals, order);
+}
+
+static void take_answer(const dome_locals *locals, const dome_table *table, const dome_program *p, local *l, double now)
 {
     const char *answer = l->said->str;
     const job job = l->job;
@@ -327,8 +356,8 @@ static void take_answer(const dome_locals *locals, const dome_program *p, local 
     l->job = JOB_NONE;
     l->order_at = done || job == JOB_ASK ? 0 : now + (strcmp(answer, "none") == 0 ? SOON : AGAIN);
     if (job == JOB_ASK && g_str_has_prefix(answer, "is "))
-        take_report(locals, p, l, answer);
-    else if (job == JOB_SIZE && !is_for_now(answer))
+        take_report(locals, table, p, l, answer);
+    else if (job == JOB_SIZE)
         take_size(locals, l, answer);
     else if (done && job == JOB_STOP)
         say_state(locals, l, "stopped");
@@ -338,14 +367,14 @@ static void take_answer(const dome_locals *locals, const dome_program *p, local 
 
 /* ---- ends ---- */
 
-static void end(local *l, bool at_once, double now)
+static void end(local *l, bool at_once, double patience, double now)
 {
     if (!l->run || now < l->end_at)
         return;
     if (l->ends++ == 0 && !at_once) {
         kill(l->run, SIGTERM);
         kill(-l->run, SIGCONT); /* it may be stopped */
-        l->end_at = now + END;
+        l->end_at = now + patience;
     } else {
         kill(-l->run, SIGKILL);
         l->end_at = now + AGAIN;
@@ -376,12 +405,12 @@ static void take_over(const dome_locals *locals, const dome_locals_view *view, c
         say_end(locals, l, status, dome__record_get(last, "why"), time);
         l->told = true;
     } else if (p->state == DOME_PROGRAM_STARTS && !l->told) {
-        const bool early = p->attempt > 1 && now < l->born + FENCE;
+        const bool early = p->attempt > 1 && !p->plan.parked && now < l->born + FENCE;
         l->look_at = now + SOON;
         if (p->wish == DOME_WISH_END)
             say_end(locals, l, 143, "it was ended before it began", g_get_real_time() / G_USEC_PER_SEC);
         else if (view->may_start && !early)
-            start(locals, view->table, p, l, now);
+            start(locals, p, l, now);
     } else {
         say_state(locals, l, "gone");
         l->told = true;
@@ -408,9 +437,11 @@ static bool turn(const dome_locals *locals, const dome_locals_view *view, local 
         take_over(locals, view, p, l, &last, now);
     } else if (l->runs && (!mine || view->must_end)) {
         l->fenced = true;
-        end(l, view->must_end, now);
+        end(l, view->must_end, END, now);
     } else if (l->runs && p->wish == DOME_WISH_END) {
-        end(l, false, now);
+        end(l, false, END, now);
+    } else if (l->runs && p->plan.parks) {
+        end(l, false, PARK, now); /* with a checkpoint */
     } else if (l->runs && p->state == DOME_PROGRAM_STARTS) {
         say_state(locals, l, "started"); /* by the daemon before this one */
         l->look_at = now + SOON;
@@ -433,7 +464,7 @@ void dome__locals_turn(dome_locals *locals, const dome_locals_view *view, double
         if (l->job != JOB_NONE && l->fd < 0) {
             const dome_program *p = dome__table_program(view->table, l->id);
             if (p && p->attempt == l->attempt)
-                take_answer(locals, p, l, now);
+                take_answer(locals, view->table, p, l, now);
             l->job = JOB_NONE;
         }
         if (turn(locals, view, l, now))

@@ -31,6 +31,11 @@ bool dome__request_is_administrator(const dome_server_user *user)
     return is;
 }
 
+char *dome__request_user(const dome_server_user *user)
+{
+    return name_of(user->uid);
+}
+
 char *dome__request_version(const dome_record *request)
 {
     int64_t version;
@@ -69,11 +74,13 @@ static void copy(dome_record *to, const dome_record *from, const char *const *na
 
 static char *submit(const char *host, const dome_server_user *user, const dome_record *request, dome_record *order)
 {
-    static const char *const names[] = {"directory", "output", "word",     "env",   "option",
-                                        "tasks",     "least",  "priority", "again", NULL};
+    static const char *const names[] = {"directory", "output",   "word",  "env",      "option", "tasks",
+                                        "least",     "priority", "again", "topology", "nonce",  NULL};
     const char *directory = dome__record_get(request, "directory"), *output = dome__record_get(request, "output");
     if (!directory || !output || !g_path_is_absolute(directory) || !g_path_is_absolute(output))
         return g_strdup("the directory and the file for the output must be whole paths");
+    if (user->pid == 0)
+        return g_strdup("programs are submitted to the daemon of the own host");
     if (geteuid() != 0 && user->uid != geteuid())
         return g_strdup("this daemon runs the programs of its own user alone");
     char *owner = name_of(user->uid);

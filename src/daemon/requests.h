@@ -7,7 +7,7 @@
 
 /* The order (table.h) that a request becomes:
  *
- *     submit directory= output= word=... env=... option=... tasks= least= priority= again=
+ *     submit directory= output= word=... env=... option=... tasks= least= priority= again= topology= nonce=
  *     wish program=WORD what=run|stop|end            limits program=WORD tasks= least= priority=
  *     use name= what=enable|disable|drain            lost name=                  these two for administrators
  *
@@ -21,6 +21,9 @@ char *dome__request_version(const dome_record *request);
 
 /* The program that a word means to a user: *program, or why there is none (g_free'd). */
 char *dome__request_program(const dome_table *table, const char *word, const dome_program **program);
+
+/* The user's name, g_free'd; NULL: there is none on this host. */
+char *dome__request_user(const dome_server_user *user);
 
 /* root, the user whose daemon this is, and members of the group dome. */
 bool dome__request_is_administrator(const dome_server_user *user);

@@ -1,8 +1,13 @@
 #include "daemon/server.h"
 
+#include "daemon/remote_line.h"
+#include "system/sockets.h"
 #include "transport/control_socket.h"
+#include "transport/handshake.h"
 
 #include <errno.h>
+#include <netdb.h>
+#include <pwd.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -13,19 +18,35 @@
 enum { CLIENTS_MOST = 256, CLIENTS_OF_USER = 32, OUT_MOST = 8 << 20 };
 static const double PATIENCE = 10;
 
+/* Connections of other hosts' daemons, and seconds in which they prove that they are such. */
+enum { REMOTE_MOST = 64 };
+static const double PROOF = DOME_HANDSHAKE_PATIENCE;
+
+/* A connection by TCP. */
+typedef struct remote {
+    dome_handshake shake;
+    dome_macs macs;
+    bool proven;
+} remote;
+
+enum { LISTENERS = 3 };
+
 typedef struct client {
     dome_server_user user;
     int fd;
     bool held, gone;
     double since; /* its last line */
     GString *in, *out;
+    remote *remote; /* NULL: of this host */
 } client;
 
 struct dome_server {
     dome_server_request *request;
     void *ctx;
     char *path;
-    int own, all; /* listen; all -1: none */
+    int own, all, remote; /* listen; -1: none */
+    char *key;            /* of the daemons */
+    size_t key_length;
     uint64_t next;
     GPtrArray *clients;
 };
@@ -36,6 +57,7 @@ static void free_client(void *item)
     close(c->fd);
     g_string_free(c->in, TRUE);
     g_string_free(c->out, TRUE);
+    g_free(c->remote);
     g_free(c);
 }
 
@@ -86,10 +108,36 @@ dome_server *dome__server_open(const char *path, dome_server_request *request, v
     s->ctx = ctx;
     s->path = g_strdup(path);
     s->all = all;
+    s->remote = -1;
     s->own = dome__control_socket_listen(DOME_CONTROL_DAEMON);
     s->next = 1;
     s->clients = g_ptr_array_new_with_free_func(free_client);
     return s;
+}
+
+bool dome__server_listen(dome_server *s, const char *text, char *key, size_t length, char **message)
+{
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICHOST};
+    struct addrinfo *at = NULL;
+    char *address = NULL, number[16];
+    int port = 0, one = 1;
+    s->key = key;
+    s->key_length = length;
+    const bool good = dome__remote_address(text, &address, &port);
+    g_snprintf(number, sizeof number, "%d", port);
+    if (!good || getaddrinfo(address, number, &hints, &at) != 0) {
+        *message = g_strdup_printf("--listen %s: give an address of this host, or one with :PORT", text);
+    } else {
+        s->remote = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        if (s->remote >= 0)
+            setsockopt(s->remote, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+        if (s->remote < 0 || bind(s->remote, at->ai_addr, at->ai_addrlen) < 0 || listen(s->remote, SOMAXCONN) < 0)
+            *message = g_strdup_printf("--listen %s: %s", text, g_strerror(errno));
+    }
+    if (at)
+        freeaddrinfo(at);
+    g_free(address);
+    return !*message;
 }
 
 void dome__server_close(dome_server *s)
@@ -103,6 +151,9 @@ void dome__server_close(dome_server *s)
         close(s->all);
         unlink(s->path);
     }
+    if (s->remote >= 0)
+        close(s->remote);
+    g_free(s->key);
     g_free(s->path);
     g_free(s);
 }
@@ -111,7 +162,7 @@ static guint count_of(const dome_server *s, uid_t uid)
 {
     guint n = 0;
     for (guint i = 0; i < s->clients->len; i++)
-        n += ((const client *)s->clients->pdata[i])->user.uid == uid;
+        n += !((const client *)s->clients->pdata[i])->remote && ((const client *)s->clients->pdata[i])->user.uid == uid;
     return n;
 }
 
@@ -121,6 +172,45 @@ static void refuse(int fd)
     const ssize_t ignored = send(fd, line, sizeof line - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
     (void)ignored;
     close(fd);
+}
+
+static void add_client(dome_server *s, int fd, const struct ucred *peer, remote *remote, double now)
+{
+    client *c = g_new0(client, 1);
+    *c = (client){.user = {s->next++, peer->uid, peer->gid, peer->pid},
+                  .fd = fd,
+                  .since = now,
+                  .in = g_string_new(NULL),
+                  .out = g_string_new(NULL),
+                  .remote = remote};
+    g_ptr_array_add(s->clients, c);
+}
+
+/* Anybody can connect: where there are many that have proven nothing, the oldest of them goes. */
+static void accept_remote(dome_server *s, double now)
+{
+    const struct ucred nobody = {0, (uid_t)-1, (gid_t)-1};
+    const int fd = accept4(s->remote, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    client *oldest = NULL;
+    guint count = 0;
+    if (fd < 0)
+        return;
+    for (guint i = 0; i < s->clients->len; i++) {
+        client *c = s->clients->pdata[i];
+        count += c->remote != NULL;
+        if (!oldest && c->remote && !c->remote->proven)
+            oldest = c;
+    }
+    if (count >= REMOTE_MOST && oldest)
+        g_ptr_array_remove(s->clients, oldest);
+    if (count >= REMOTE_MOST && !oldest) {
+        close(fd);
+        return;
+    }
+    remote *r = g_new0(remote, 1);
+    dome__socket_be_quick(fd);
+    dome__handshake_begin(&r->shake, false, DOME_REMOTE_PURPOSE, s->key, s->key_length, 0);
+    add_client(s, fd, &nobody, r, now);
 }
 
 /* A few in a turn, so that those that are there have theirs. */
@@ -138,10 +228,7 @@ static void accept_some(dome_server *s, int listener, double now)
         } else if (s->clients->len >= CLIENTS_MOST || (peer.uid != 0 && count_of(s, peer.uid) >= CLIENTS_OF_USER)) {
             refuse(fd);
         } else {
-            client *c = g_new0(client, 1);
-            *c = (client){
-                {s->next++, peer.uid, peer.gid, peer.pid}, fd, false, false, now, g_string_new(NULL), g_string_new(NULL)};
-            g_ptr_array_add(s->clients, c);
+            add_client(s, fd, &peer, NULL, now);
         }
     }
 }
@@ -175,12 +262,27 @@ void dome__server_say(dome_server *s, uint64_t number, const dome_record *record
     client *c = find(s, number);
     if (!c)
         return;
-    char *line = dome__record_line(record);
-    g_string_append_printf(c->out, "%s\n", line);
+    char *line = c->remote ? dome__remote_seal(&c->remote->macs.out, record) : dome__record_line(record);
+    g_string_append(c->out, line);
+    if (!c->remote)
+        g_string_append_c(c->out, '\n');
     g_free(line);
     c->held = false;
     c->gone |= c->out->len > OUT_MOST;
     push(c);
+}
+
+int dome__server_fd(const dome_server *s, uint64_t number)
+{
+    const client *c = find(s, number);
+    return c ? c->fd : -1;
+}
+
+void dome__server_forget(dome_server *s, uint64_t number)
+{
+    client *c = find(s, number);
+    if (c)
+        c->gone = true;
 }
 
 void dome__server_hold(dome_server *s, uint64_t number)
@@ -190,18 +292,47 @@ void dome__server_hold(dome_server *s, uint64_t number)
         c->held = true;
 }
 
+/* Whose request it is, the other daemon says; the rights are those of that name here. */
+static bool take_user(client *c, const dome_record *request)
+{
+    const char *name = dome__record_get(request, "as");
+    const struct passwd *entry = name ? getpwnam(name) : NULL;
+    if (!entry)
+        return false;
+    c->user = (dome_server_user){c->user.client, entry->pw_uid, entry->pw_gid, 0};
+    return true;
+}
+
+static bool open_line(client *c, size_t length, dome_record *request)
+{
+    if (!c->remote)
+        return dome__record_parse(c->in->str, length, request);
+    return dome__remote_open(&c->remote->macs.in, c->in->str, length, request);
+}
+
+static void answer_stranger(dome_server *s, const client *c)
+{
+    dome_record line = dome__record_new("no");
+    dome__record_add(&line, "text", "there is no user of that name on this host");
+    dome__server_say(s, c->user.client, &line);
+    dome__record_clear(&line);
+}
+
 static void take_line(dome_server *s, client *c, double now)
 {
     const char *end = memchr(c->in->str, '\n', c->in->len);
     dome_record request;
     if (!end) {
-        c->gone |= c->in->len > DOME_RECORD_MOST;
+        c->gone |= c->in->len > DOME_RECORD_MOST + DOME_REMOTE_HEAD;
         return;
     }
     const size_t length = (size_t)(end - c->in->str);
     c->since = now;
-    if (dome__record_parse(c->in->str, length, &request)) {
-        s->request(s->ctx, &c->user, &request);
+    if (open_line(c, length, &request)) {
+        if (c->remote && !take_user(c, &request))
+            answer_stranger(s, c);
+        else
+            s->request(s->ctx, &c->user, &request);
         dome__record_clear(&request);
     } else {
         c->gone = true;
@@ -209,8 +340,21 @@ static void take_line(dome_server *s, client *c, double now)
     g_string_erase(c->in, 0, (gssize)length + 1);
 }
 
-static void hear(client *c)
+static void prove(client *c, double now)
 {
+    remote *r = c->remote;
+    const dome_handshake_state state = dome__handshake_step(&r->shake, c->fd);
+    r->proven = state == DOME_HANDSHAKE_DONE && dome__handshake_macs(&r->shake, c->fd, &r->macs);
+    c->gone |=
+        state == DOME_HANDSHAKE_FAILED || (state == DOME_HANDSHAKE_DONE && !r->proven) || (!r->proven && now - c->since > PROOF);
+}
+
+static void hear(client *c, double now)
+{
+    if (c->remote && !c->remote->proven) {
+        prove(c, now);
+        return;
+    }
     char buffer[16384];
     const ssize_t n = recv(c->fd, buffer, sizeof buffer, MSG_DONTWAIT);
     if (n > 0)
@@ -221,9 +365,9 @@ static void hear(client *c)
 
 void dome__server_poll(dome_server *s, GArray *polls)
 {
-    const struct pollfd own = {.fd = s->own, .events = POLLIN}, all = {.fd = s->all, .events = POLLIN};
-    g_array_append_val(polls, own);
-    g_array_append_val(polls, all);
+    const struct pollfd listeners[LISTENERS] = {
+        {.fd = s->own, .events = POLLIN}, {.fd = s->all, .events = POLLIN}, {.fd = s->remote, .events = POLLIN}};
+    g_array_append_vals(polls, listeners, LISTENERS);
     for (guint i = 0; i < s->clients->len; i++) {
         const client *c = s->clients->pdata[i];
         const struct pollfd p = {.fd = c->fd, .events = (short)(POLLIN | (c->out->len ? POLLOUT : 0))};
@@ -233,12 +377,12 @@ void dome__server_poll(dome_server *s, GArray *polls)
 
 void dome__server_turn(dome_server *s, const struct pollfd *polls, guint count, double now)
 {
-    for (guint i = 0; i < s->clients->len && i + 2 < count; i++) {
+    for (guint i = 0; i < s->clients->len && i + LISTENERS < count; i++) {
         client *c = s->clients->pdata[i];
-        if (polls[i + 2].revents & POLLOUT)
+        if (polls[i + LISTENERS].revents & POLLOUT)
             push(c);
-        if (polls[i + 2].revents & (POLLIN | POLLHUP | POLLERR))
-            hear(c);
+        if (polls[i + LISTENERS].revents & (POLLIN | POLLHUP | POLLERR))
+            hear(c, now);
         if (c->in->len)
             take_line(s, c, now);
     }
@@ -252,4 +396,6 @@ void dome__server_turn(dome_server *s, const struct pollfd *polls, guint count, 
         accept_some(s, s->own, now);
     if (count > 1 && polls[1].revents)
         accept_some(s, s->all, now);
+    if (count > 2 && polls[2].revents)
+        accept_remote(s, now);
 }

@@ -22,7 +22,7 @@ typedef struct dome_server_user {
     uint64_t client; /* number of the connection */
     uid_t uid;
     gid_t gid;
-    pid_t pid;
+    pid_t pid; /* 0: it is asked by another host's daemon */
 } dome_server_user;
 
 typedef void dome_server_request(void *ctx, const dome_server_user *user, const dome_record *request);
@@ -31,12 +31,22 @@ typedef void dome_server_request(void *ctx, const dome_server_user *user, const 
 dome_server *dome__server_open(const char *path, dome_server_request *request, void *ctx, char **message);
 void dome__server_close(dome_server *server);
 
+/* Also listens for other hosts' daemons (remote_line.h) at ADDRESS:PORT or ADDRESS. The key is taken over. False with *message.
+ */
+bool dome__server_listen(dome_server *server, const char *address, char *key, size_t length, char **message);
+
 /* Adds what is to be polled; then takes what happened on these descriptors. now: s. */
 void dome__server_poll(dome_server *server, GArray *polls);
 void dome__server_turn(dome_server *server, const struct pollfd *polls, guint count, double now);
 
 /* A line for that connection, if it is still there. */
 void dome__server_say(dome_server *server, uint64_t client, const dome_record *line);
+
+/* The descriptor of that connection; -1: it has gone. */
+int dome__server_fd(const dome_server *server, uint64_t client);
+
+/* The connection is somebody else's now: this process forgets it. */
+void dome__server_forget(dome_server *server, uint64_t client);
 
 /* The connection waits for something that may take long. */
 void dome__server_hold(dome_server *server, uint64_t client);

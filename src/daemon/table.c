@@ -1,8 +1,5 @@
 #include "daemon/table.h"
 
-#include "manage/share_policy.h"
-
-#include <limits.h>
 #include <string.h>
 
 static void free_program(void *item)
@@ -18,6 +15,11 @@ static void free_program(void *item)
     g_free(p->host);
     g_free(p->home);
     g_free(p->why);
+    g_free(p->plan.topology);
+    g_free(p->plan.nonce);
+    dome__topologies_free(p->plan.wishes);
+    dome__places_clear(&p->plan.is);
+    dome__places_clear(&p->plan.goal);
     g_free(p);
 }
 
@@ -25,6 +27,7 @@ static void free_host(void *item)
 {
     dome_host *h = item;
     g_free(h->name);
+    g_free(h->architecture);
     g_free(h);
 }
 
@@ -119,115 +122,15 @@ bool dome__table_has_majority(const dome_table *table)
     return 2 * there > all || (all > 0 && 2 * there == all && first);
 }
 
-/* ---- who gets what ---- */
+/* ---- ends ---- */
 
-static bool has_place(const dome_program *p)
+/* It has no tasks. */
+static void empty(dome_program *p)
 {
-    return p->state == DOME_PROGRAM_STARTS || p->state == DOME_PROGRAM_RUNS || p->state == DOME_PROGRAM_STOPPED;
-}
-
-static bool is_of_use(const dome_host *h)
-{
-    return h->there && h->use == DOME_HOST_ENABLED;
-}
-
-static int by_priority(const void *a, const void *b)
-{
-    const dome_program *x = *(dome_program *const *)a, *y = *(dome_program *const *)b;
-    if (x->priority != y->priority)
-        return x->priority > y->priority ? -1 : 1;
-    return (x->id > y->id) - (x->id < y->id);
-}
-
-/* The host for a program's hub: the one where it was submitted, if that is of use and nothing was lost there; else the one with
- * the fewest hubs for its slots, the first by name. NULL: there is none. */
-static const dome_host *place(const dome_table *table, const dome_program *program)
-{
-    const dome_host *best = NULL, *home = dome__table_host(table, program->home);
-    int64_t best_hubs = 0;
-    if (home && is_of_use(home) && program->attempt == 0)
-        return home;
-    for (guint i = 0; i < table->hosts->len; i++) {
-        const dome_host *h = table->hosts->pdata[i];
-        int64_t hubs = 0;
-        if (!is_of_use(h))
-            continue;
-        for (guint k = 0; k < table->programs->len; k++) {
-            const dome_program *p = table->programs->pdata[k];
-            hubs += has_place(p) && strcmp(p->host, h->name) == 0;
-        }
-        if (!best || hubs * best->slots < best_hubs * h->slots) {
-            best = h;
-            best_hubs = hubs;
-        }
-    }
-    return best;
-}
-
-static int count_slots(const dome_table *table)
-{
-    int64_t slots = 0;
-    for (guint i = 0; i < table->hosts->len; i++) {
-        const dome_host *h = table->hosts->pdata[i];
-        slots += is_of_use(h) ? h->slots : 0;
-    }
-    return (int)MIN(slots, INT_MAX);
-}
-
-static void begin(dome_program *p, const dome_host *host, int64_t tasks)
-{
-    g_free(p->host);
-    p->host = g_strdup(host->name);
-    p->state = DOME_PROGRAM_STARTS;
-    p->attempt++;
-    p->size = p->target = tasks;
-    p->rigid = false;
-}
-
-static void share(GPtrArray *queue, dome_share *shares, int slots)
-{
-    for (guint i = 0; i < queue->len; i++) {
-        const dome_program *p = queue->pdata[i];
-        shares[i] = (dome_share){.least = (int)p->least,
-                                 .most = (int)p->tasks,
-                                 .has = has_place(p) ? (int)MAX(p->size, 1) : 0,
-                                 .fixed = p->rigid || p->state == DOME_PROGRAM_STOPPED};
-    }
-    dome__share_out(shares, queue->len, slots);
-}
-
-/* Gives each program its tasks: what waits begins where there is room by now, not only when others have made it. */
-static void settle(dome_table *table)
-{
-    GPtrArray *queue = g_ptr_array_new();
-    int free = count_slots(table);
-    for (guint i = 0; i < table->programs->len; i++) {
-        const dome_program *p = table->programs->pdata[i];
-        if (p->state != DOME_PROGRAM_ENDED)
-            g_ptr_array_add(queue, table->programs->pdata[i]);
-        free -= has_place(p) ? (int)MAX(p->size, p->target) : 0;
-    }
-    g_ptr_array_sort(queue, by_priority);
-    dome_share *shares = g_new0(dome_share, queue->len + 1);
-    share(queue, shares, count_slots(table));
-    bool any = false;
-    for (guint i = 0; i < queue->len; i++)
-        any |= has_place(queue->pdata[i]);
-    for (guint i = 0; i < queue->len && dome__table_has_majority(table); i++) {
-        dome_program *p = queue->pdata[i];
-        const dome_host *host = place(table, p);
-        if (has_place(p)) {
-            p->target = shares[i].gets;
-            continue;
-        }
-        if (!shares[i].gets || p->wish != DOME_WISH_RUN || !host || (p->least > free && any))
-            continue;
-        begin(p, host, CLAMP(MIN(shares[i].gets, free), p->least, p->tasks));
-        free -= (int)p->size;
-        any = true;
-    }
-    g_free(shares);
-    g_ptr_array_unref(queue);
+    p->size = p->target = 0;
+    p->plan.held = p->plan.parks = false;
+    g_array_set_size(p->plan.is.all, 0);
+    g_array_set_size(p->plan.goal.all, 0);
 }
 
 static void end(dome_program *p, int64_t status, const char *why, int64_t time)
@@ -237,7 +140,7 @@ static void end(dome_program *p, int64_t status, const char *why, int64_t time)
     g_free(p->why);
     p->why = g_strdup(why ? why : "");
     p->ended = time;
-    p->size = p->target = 0;
+    empty(p);
     g_clear_pointer(&p->environment, g_strfreev);
     p->environment = g_new0(char *, 1);
 }
@@ -255,46 +158,88 @@ static void forget_old(dome_table *table)
 
 /* ---- orders of users ---- */
 
-static char *submit(dome_table *table, const dome_record *o)
+/* The program that this request has made before; NULL: none. */
+static const dome_program *made_before(const dome_table *table, int64_t uid, const char *nonce)
 {
-    int64_t uid, gid, tasks, least, priority, again, time;
-    char **words = dome__record_all(o, "word");
-    bool good =
-        dome__record_number(o, "uid", 0, UINT32_MAX, -1, &uid) && uid >= 0 &&
-        dome__record_number(o, "gid", 0, UINT32_MAX, -1, &gid) && gid >= 0 &&
-        dome__record_number(o, "tasks", 1, 1000000, 1, &tasks) && dome__record_number(o, "least", 1, tasks, tasks, &least) &&
-        dome__record_number(o, "priority", -1000, 1000, 0, &priority) && dome__record_number(o, "again", 0, 1, 1, &again) &&
-        dome__record_number(o, "time", 0, G_MAXINT64, 0, &time) && words[0] && dome__record_get(o, "directory") &&
-        dome__record_get(o, "output") && dome__record_get(o, "home") && dome__record_get(o, "owner");
+    for (guint i = 0; nonce[0] && i < table->programs->len; i++) {
+        const dome_program *p = table->programs->pdata[i];
+        if (p->uid == uid && strcmp(p->plan.nonce, nonce) == 0)
+            return p;
+    }
+    return NULL;
+}
+
+static const char *text_of(const dome_record *o, const char *name)
+{
+    const char *text = dome__record_get(o, name);
+    return text ? text : "";
+}
+
+static guint count_alive(const dome_table *table, int64_t uid)
+{
     guint alive = 0;
-    for (guint i = 0; good && i < table->programs->len; i++) {
+    for (guint i = 0; i < table->programs->len; i++) {
         const dome_program *p = table->programs->pdata[i];
         alive += p->uid == uid && p->state != DOME_PROGRAM_ENDED;
     }
-    if (!good || alive >= DOME_TABLE_OF_USER) {
-        g_strfreev(words);
-        return good ? g_strdup_printf("no %s has %u programs that have not ended", dome__record_get(o, "owner"), alive)
-                    : g_strdup("no the program is not described completely");
+    return alive;
+}
+
+/* Reads the numbers and the wishes. Returns why the program is not taken, g_free'd. */
+static char *describe(const dome_record *o, dome_program *p)
+{
+    char *mistake = NULL;
+    int64_t again;
+    const bool good = dome__record_number(o, "uid", 0, UINT32_MAX, -1, &p->uid) && p->uid >= 0 &&
+                      dome__record_number(o, "gid", 0, UINT32_MAX, -1, &p->gid) && p->gid >= 0 &&
+                      dome__record_number(o, "tasks", 1, 1000000, 1, &p->tasks) &&
+                      dome__record_number(o, "least", 1, p->tasks, p->tasks, &p->least) &&
+                      dome__record_number(o, "priority", -1000, 1000, 0, &p->priority) &&
+                      dome__record_number(o, "again", 0, 1, 1, &again) &&
+                      dome__record_number(o, "time", 0, G_MAXINT64, 0, &p->submitted) && dome__record_get(o, "word") &&
+                      dome__record_get(o, "directory") && dome__record_get(o, "output") && dome__record_get(o, "home") &&
+                      dome__record_get(o, "owner");
+    if (!good)
+        return g_strdup("no the program is not described completely");
+    p->again = again != 0;
+    const char *topology = text_of(o, "topology");
+    p->plan.wishes = topology[0] ? dome__topologies_parse(topology, &mistake) : NULL;
+    char *why = mistake ? g_strdup_printf("no the topology: %s", mistake) : NULL;
+    g_free(mistake);
+    return why;
+}
+
+static char *submit(dome_table *table, const dome_record *o)
+{
+    dome_program new = {0};
+    char *why = describe(o, &new);
+    const dome_program *before = why ? NULL : made_before(table, new.uid, text_of(o, "nonce"));
+    const guint alive = count_alive(table, new.uid);
+    if (!why && before)
+        why = g_strdup_printf("done j%" G_GINT64_FORMAT, before->id);
+    else if (!why && alive >= DOME_TABLE_OF_USER)
+        why = g_strdup_printf("no %s has %u programs that have not ended", text_of(o, "owner"), alive);
+    if (why) {
+        dome__topologies_free(new.plan.wishes);
+        return why;
     }
-    dome_program *p = g_new0(dome_program, 1);
-    *p = (dome_program){.id = table->next++,
-                        .uid = uid,
-                        .gid = gid,
-                        .owner = g_strdup(dome__record_get(o, "owner")),
-                        .directory = g_strdup(dome__record_get(o, "directory")),
-                        .output = g_strdup(dome__record_get(o, "output")),
-                        .words = words,
-                        .environment = dome__record_all(o, "env"),
-                        .options = dome__record_all(o, "option"),
-                        .limits = g_strdup(dome__record_get(o, "limits") ? dome__record_get(o, "limits") : ""),
-                        .tasks = tasks,
-                        .least = least,
-                        .priority = priority,
-                        .again = again,
-                        .host = g_strdup(""),
-                        .home = g_strdup(dome__record_get(o, "home")),
-                        .why = g_strdup(""),
-                        .submitted = time};
+    dome_program *p = g_memdup2(&new, sizeof new);
+    p->id = table->next++;
+    p->owner = g_strdup(text_of(o, "owner"));
+    p->directory = g_strdup(text_of(o, "directory"));
+    p->output = g_strdup(text_of(o, "output"));
+    p->words = dome__record_all(o, "word");
+    p->environment = dome__record_all(o, "env");
+    p->options = dome__record_all(o, "option");
+    p->limits = g_strdup(text_of(o, "limits"));
+    p->host = g_strdup("");
+    p->home = g_strdup(text_of(o, "home"));
+    p->why = g_strdup("");
+    p->plan.topology = g_strdup(text_of(o, "topology"));
+    p->plan.nonce = g_strdup(text_of(o, "nonce"));
+    p->plan.is = dome__places_new();
+    p->plan.goal = dome__places_new();
+    p->plan.changed = table->clock;
     g_ptr_array_add(table->programs, p);
     return g_strdup_printf("done j%" G_GINT64_FORMAT, p->id);
 }
@@ -333,28 +278,50 @@ static char *limit(dome_program *p, const dome_record *o)
 
 /* ---- orders of daemons ---- */
 
+static void wait_again(dome_program *p, bool parked)
+{
+    empty(p);
+    p->plan.parked = parked;
+    p->state = DOME_PROGRAM_WAITS;
+    g_free(p->host);
+    p->host = g_strdup("");
+}
+
 /* Its hub is gone. */
 static void lose(dome_program *p, const char *why)
 {
-    p->size = p->target = 0;
     if (p->wish == DOME_WISH_END) {
         end(p, 143, "it was ended", p->started);
-    } else if (p->again) {
-        p->state = DOME_PROGRAM_WAITS;
-        g_free(p->host);
-        p->host = g_strdup("");
+    } else if (p->again || p->plan.parks) {
+        wait_again(p, false);
     } else {
         end(p, 1, why, p->started);
     }
 }
 
+/* What it has done by itself, or by its user's order, is what it is to have. */
 static char *note_size(dome_program *p, const dome_record *o)
 {
     int64_t tasks, rigid;
-    if (!dome__record_number(o, "tasks", 1, 1000000, p->size, &tasks) || !dome__record_number(o, "rigid", 0, 1, 0, &rigid))
+    dome_places on;
+    if (!dome__record_number(o, "tasks", 1, 1000000, p->size, &tasks) || !dome__record_number(o, "rigid", 0, 1, 0, &rigid) ||
+        !dome__places_from(o, "on", &on))
         return g_strdup("no the size is not understood");
-    p->size = tasks;
+    const bool changing = !dome__places_equal(&p->plan.is, &p->plan.goal);
+    if (on.all->len == 0)
+        dome__places_set(&on, p->host, tasks);
+    if (dome__record_get(o, "tasks")) {
+        dome__places_clear(&p->plan.is);
+        p->plan.is = dome__places_copy(&on);
+    }
+    dome__places_clear(&on);
+    p->size = dome__places_sum(&p->plan.is);
     p->rigid |= rigid != 0;
+    if (!changing || rigid) {
+        dome__places_clear(&p->plan.goal);
+        p->plan.goal = dome__places_copy(&p->plan.is);
+    }
+    p->target = dome__places_sum(&p->plan.goal);
     return g_strdup("done");
 }
 
@@ -363,6 +330,10 @@ static char *note_end(dome_program *p, const dome_record *o)
     int64_t status, time;
     if (!dome__record_number(o, "status", 0, 255, 1, &status) || !dome__record_number(o, "time", 0, G_MAXINT64, 0, &time))
         return g_strdup("no the end is not understood");
+    if (p->plan.parks && status != 0 && p->wish != DOME_WISH_END) {
+        wait_again(p, true);
+        return g_strdup("done");
+    }
     end(p, status, dome__record_get(o, "why"), time);
     return g_strdup("done");
 }
@@ -381,7 +352,7 @@ static char *note_state(dome_program *p, dome_program_state state, const dome_re
 static char *note(dome_program *p, const dome_record *o)
 {
     int64_t attempt;
-    if (!dome__record_number(o, "attempt", 1, G_MAXINT64, 0, &attempt) || attempt != p->attempt || !has_place(p))
+    if (!dome__record_number(o, "attempt", 1, G_MAXINT64, 0, &attempt) || attempt != p->attempt || !dome__program_has_place(p))
         return g_strdup("no that attempt is over");
     if (strcmp(o->verb, "started") == 0 || strcmp(o->verb, "goes-on") == 0)
         return note_state(p, DOME_PROGRAM_RUNS, o);
@@ -433,8 +404,8 @@ static void lose_programs(dome_table *table)
 {
     for (guint i = 0; i < table->programs->len && dome__table_has_majority(table); i++) {
         dome_program *p = table->programs->pdata[i];
-        const dome_host *host = has_place(p) ? dome__table_host(table, p->host) : NULL;
-        if (has_place(p) && (!host || host->lost)) {
+        const dome_host *host = dome__program_has_place(p) ? dome__table_host(table, p->host) : NULL;
+        if (dome__program_has_place(p) && (!host || host->lost)) {
             char *why = g_strdup_printf("host %s was lost", p->host);
             lose(p, why);
             g_free(why);
@@ -453,6 +424,7 @@ static char *add_host(dome_table *table, const dome_record *o)
     if (!h) {
         h = g_new0(dome_host, 1);
         h->name = g_strdup(name);
+        h->architecture = g_strdup("");
         g_ptr_array_add(table->hosts, h);
         g_ptr_array_sort(table->hosts, by_name);
     }
@@ -461,6 +433,37 @@ static char *add_host(dome_table *table, const dome_record *o)
     h->there = true;
     h->left = h->lost = false;
     return g_strdup("done");
+}
+
+static char *note_load(dome_table *table, const dome_record *o)
+{
+    dome_host *h = dome__table_host(table, dome__record_get(o, "name"));
+    const char *architecture = dome__record_get(o, "architecture");
+    int64_t load, owner;
+    if (!h || !dome__record_number(o, "load", 0, 100000000, 0, &load) ||
+        !dome__record_number(o, "owner", 0, DOME_OWNER_LEAVE_HOST, 0, &owner))
+        return g_strdup("no the load is not understood");
+    h->load = load;
+    h->owner = (dome_owner_phase)owner;
+    g_free(h->architecture);
+    h->architecture = g_strdup(architecture ? architecture : "");
+    return g_strdup(DOME_TABLE_SAME);
+}
+
+static char *tick(dome_table *table, const dome_record *o)
+{
+    int64_t seconds;
+    if (!dome__record_number(o, "seconds", 1, DOME_TABLE_TICK, 1, &seconds))
+        return g_strdup("no the time is not understood");
+    table->clock += seconds;
+    for (guint i = 0; i < table->programs->len; i++) {
+        dome_program *p = table->programs->pdata[i];
+        if (p->state == DOME_PROGRAM_RUNS)
+            p->plan.used += seconds * p->size;
+        else if (p->state != DOME_PROGRAM_ENDED && p->wish == DOME_WISH_RUN)
+            p->plan.waited += seconds;
+    }
+    return g_strdup(DOME_TABLE_SAME);
 }
 
 static char *use_host(dome_table *table, const dome_record *o)
@@ -518,10 +521,24 @@ char *dome__table_apply(dome_table *table, const dome_record *order)
     static const struct {
         const char *verb;
         char *(*act)(dome_table *table, const dome_record *order);
-    } verbs[] = {{"submit", submit},         {"wish", about_program},    {"limits", about_program}, {"started", about_program},
-                 {"stopped", about_program}, {"goes-on", about_program}, {"size", about_program},   {"checkpoint", about_program},
-                 {"ended", about_program},   {"gone", about_program},    {"forget", about_program}, {"lost", lose_host},
-                 {"host", add_host},         {"use", use_host},          {"leave", leave},          {"members", count_members}};
+    } verbs[] = {{"submit", submit},
+                 {"wish", about_program},
+                 {"limits", about_program},
+                 {"started", about_program},
+                 {"stopped", about_program},
+                 {"goes-on", about_program},
+                 {"size", about_program},
+                 {"checkpoint", about_program},
+                 {"ended", about_program},
+                 {"gone", about_program},
+                 {"forget", about_program},
+                 {"lost", lose_host},
+                 {"host", add_host},
+                 {"load", note_load},
+                 {"tick", tick},
+                 {"use", use_host},
+                 {"leave", leave},
+                 {"members", count_members}};
     for (size_t i = 0; i < G_N_ELEMENTS(verbs); i++)
         if (strcmp(verbs[i].verb, order->verb) == 0) {
             char *answer = verbs[i].act(table, order);
@@ -529,7 +546,10 @@ char *dome__table_apply(dome_table *table, const dome_record *order)
                 return answer;
             table->serial += dome__table_has_majority(table);
             lose_programs(table);
-            settle(table);
+            if (dome__table_decide(table) && strcmp(answer, DOME_TABLE_SAME) == 0) {
+                g_free(answer);
+                answer = g_strdup("done");
+            }
             forget_old(table);
             return answer;
         }

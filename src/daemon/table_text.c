@@ -9,15 +9,30 @@ dome_record dome__table_program_record(const dome_program *p, bool whole)
     const struct {
         const char *name;
         int64_t value;
-    } numbers[] = {{"id", p->id},           {"uid", p->uid},
-                   {"gid", p->gid},         {"tasks", p->tasks},
-                   {"least", p->least},     {"priority", p->priority},
-                   {"again", p->again},     {"state", p->state},
-                   {"wish", p->wish},       {"attempt", p->attempt},
-                   {"size", p->size},       {"target", p->target},
-                   {"rigid", p->rigid},     {"checkpoint", p->checkpoint},
-                   {"status", p->status},   {"submitted", p->submitted},
-                   {"started", p->started}, {"ended", p->ended}};
+    } numbers[] = {{"id", p->id},
+                   {"uid", p->uid},
+                   {"gid", p->gid},
+                   {"tasks", p->tasks},
+                   {"least", p->least},
+                   {"priority", p->priority},
+                   {"again", p->again},
+                   {"state", p->state},
+                   {"wish", p->wish},
+                   {"attempt", p->attempt},
+                   {"size", p->size},
+                   {"target", p->target},
+                   {"rigid", p->rigid},
+                   {"checkpoint", p->checkpoint},
+                   {"status", p->status},
+                   {"submitted", p->submitted},
+                   {"started", p->started},
+                   {"ended", p->ended},
+                   {"used", p->plan.used},
+                   {"waited", p->plan.waited},
+                   {"held", p->plan.held},
+                   {"parks", p->plan.parks},
+                   {"parked", p->plan.parked},
+                   {"changed", p->plan.changed}};
     for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
         dome__record_add_number(&r, numbers[i].name, numbers[i].value);
     dome__record_add(&r, "owner", p->owner);
@@ -27,7 +42,11 @@ dome_record dome__table_program_record(const dome_program *p, bool whole)
     dome__record_add(&r, "home", p->home);
     dome__record_add(&r, "why", p->why);
     dome__record_add_all(&r, "word", p->words);
+    dome__record_add(&r, "topology", p->plan.topology);
+    dome__places_add_to(&p->plan.is, &r, "is");
+    dome__places_add_to(&p->plan.goal, &r, "goal");
     if (whole) {
+        dome__record_add(&r, "nonce", p->plan.nonce);
         dome__record_add(&r, "limits", p->limits);
         dome__record_add_all(&r, "option", p->options);
         dome__record_add_all(&r, "env", p->environment);
@@ -45,6 +64,9 @@ dome_record dome__table_host_record(const dome_host *h)
     dome__record_add_number(&r, "left", h->left);
     dome__record_add_number(&r, "lost", h->lost);
     dome__record_add_number(&r, "use", h->use);
+    dome__record_add_number(&r, "load", h->load);
+    dome__record_add_number(&r, "owner", h->owner);
+    dome__record_add(&r, "architecture", h->architecture);
     return r;
 }
 
@@ -65,6 +87,7 @@ char *dome__table_text(const dome_table *table)
     dome__record_add_number(&head, "version", DOME_DAEMON_VERSION);
     dome__record_add_number(&head, "serial", table->serial);
     dome__record_add_number(&head, "next", table->next);
+    dome__record_add_number(&head, "clock", table->clock);
     append(text, head);
     for (guint i = 0; i < table->hosts->len; i++)
         append(text, dome__table_host_record(table->hosts->pdata[i]));
@@ -114,6 +137,21 @@ static bool take_numbers(const dome_record *r, dome_program *p)
     return good;
 }
 
+static bool take_plan(const dome_record *r, dome_program_plan *plan)
+{
+    char *mistake = NULL;
+    plan->topology = copy(r, "topology");
+    plan->nonce = copy(r, "nonce");
+    plan->wishes = plan->topology[0] ? dome__topologies_parse(plan->topology, &mistake) : NULL;
+    const bool good = !mistake && take(r, "used", 0, G_MAXINT64 / 2, &plan->used) &&
+                      take(r, "waited", 0, G_MAXINT64 / 2, &plan->waited) && take(r, "changed", 0, G_MAXINT64, &plan->changed) &&
+                      take_bool(r, "held", &plan->held) && take_bool(r, "parks", &plan->parks) &&
+                      take_bool(r, "parked", &plan->parked) && dome__places_from(r, "is", &plan->is) &&
+                      dome__places_from(r, "goal", &plan->goal);
+    g_free(mistake);
+    return good;
+}
+
 static bool read_program(dome_table *table, const dome_record *r)
 {
     dome_program *p = g_new0(dome_program, 1);
@@ -128,18 +166,21 @@ static bool read_program(dome_table *table, const dome_record *r)
     p->options = dome__record_all(r, "option");
     p->environment = dome__record_all(r, "env");
     g_ptr_array_add(table->programs, p);
-    return take_numbers(r, p) && p->words[0] && p->id < table->next;
+    return take_numbers(r, p) && take_plan(r, &p->plan) && p->words[0] && p->id < table->next;
 }
 
 static bool read_host(dome_table *table, const dome_record *r)
 {
     dome_host *h = g_new0(dome_host, 1);
-    int64_t use = 0;
+    int64_t use = 0, owner = 0;
     h->name = copy(r, "name");
+    h->architecture = copy(r, "architecture");
     g_ptr_array_add(table->hosts, h);
     const bool good = take(r, "node", 0, UINT32_MAX, &h->node) && take(r, "slots", 1, 1000000, &h->slots) &&
                       take_bool(r, "there", &h->there) && take_bool(r, "left", &h->left) && take_bool(r, "lost", &h->lost) &&
-                      take(r, "use", 0, DOME_HOST_DRAINED, &use) && h->name[0];
+                      take(r, "use", 0, DOME_HOST_DRAINED, &use) && take(r, "load", 0, 100000000, &h->load) &&
+                      take(r, "owner", 0, DOME_OWNER_LEAVE_HOST, &owner) && h->name[0];
+    h->owner = (dome_owner_phase)owner;
     h->use = (dome_host_use)use;
     return good;
 }
@@ -168,7 +209,8 @@ static bool read_head(dome_table *table, const dome_record *r, char **message)
         *message = g_strdup_printf("it is of version %" G_GINT64_FORMAT ", this is version %d", version, DOME_DAEMON_VERSION);
         return false;
     }
-    if (take(r, "serial", 0, G_MAXINT64 - 1, &table->serial) && take(r, "next", 1, G_MAXINT64 - 1, &table->next))
+    if (take(r, "serial", 0, G_MAXINT64 - 1, &table->serial) && take(r, "next", 1, G_MAXINT64 - 1, &table->next) &&
+        take(r, "clock", 0, G_MAXINT64 / 2, &table->clock))
         return true;
     *message = g_strdup("its first line is not complete");
     return false;

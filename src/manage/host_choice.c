@@ -39,12 +39,12 @@ static double speed(const dome_room *room, int h)
 }
 
 /* How good a free host is for one more task: where the program has a task to keep, then where no other has one, then the fastest,
- * then where the program is already, then where most room is. */
+ * then where the program is already, then at its home, then where most room is. */
 static double score(const dome_room *room, int h, const int *present, const int *placed)
 {
     const int mine = own(present, placed, h), left = room_left(room, h);
     return (mine > 0 ? 1e8 : 0) - (left <= room->claimed[h] - mine ? 1e6 : 0) + speed(room, h) + (placed[h] > 0 ? 1e-3 : 0) +
-           1e-6 * MIN(left, 500);
+           (h + 1 == room->home ? 5e-4 : 0) + 1e-6 * MIN(left, 500);
 }
 
 /* -1: none. */

@@ -11,6 +11,7 @@ typedef struct dome_room {
     int count;
     int *used;    /* by host: tasks that are placed there */
     int *claimed; /* by host: tasks that run there now and are not placed yet: others avoid their places */
+    int home;     /* 1 + the host that is taken among equally good ones; 0: none */
     bool shared;  /* tasks may share processors with what others do there */
 } dome_room;
 

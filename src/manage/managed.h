@@ -33,6 +33,7 @@ typedef struct dome_managed_program {
     double changed;                    /* when its tasks last changed, or were stopped or continued */
     int least, most;                   /* tasks; equal: their number cannot change */
     const dome_topologies *topologies; /* NULL: any hosts */
+    int home;                          /* 1 + the host on which it begins, if that is as good as others; 0: none */
     dome_managed_state state;
     const int *tasks; /* on each host; all 0 while it waits */
 } dome_managed_program;

@@ -88,10 +88,10 @@ static void take_back(decision *d, int p)
 }
 
 /* Processors for the smallest number of tasks: several tasks may share one, so that no program waits for as many as it has tasks,
- * while others stand idle. */
+ * while others stand idle. A wish fits where each of its tasks has one: or the first wish would nearly always be taken. */
 static int fewest(const dome_managed_program *it, const dome_wish *wish)
 {
-    return (least_of(it, wish) + STACK - 1) / STACK;
+    return wish ? wish->tasks : (least_of(it, wish) + STACK - 1) / STACK;
 }
 
 /* The smallest number of tasks, or none. */
@@ -100,6 +100,7 @@ static void place(decision *d, int p)
     const dome_managed_program *it = program(d, p);
     const dome_topologies *topologies = it->topologies;
     const int *present = it->state == DOME_MANAGED_WAITING ? NULL : it->tasks;
+    d->room.home = it->home;
     for (size_t k = 0; k < (topologies ? topologies->count : 1); k++) {
         const dome_wish *wish = topologies ? &topologies->wishes[k] : NULL;
         const int wanted = fewest(it, wish);
@@ -128,6 +129,7 @@ static bool deal_one(decision *d)
     if (best < 0)
         return false;
     const int *present = program(d, best)->state == DOME_MANAGED_WAITING ? NULL : program(d, best)->tasks;
+    d->room.home = program(d, best)->home;
     const int placed = dome__host_choice_fill(&d->room, 1, d->wishes[best], present, row(d, best));
     /* no place for it, so none for another but by its topology: it is left out from now on */
     d->counts[best] = placed ? d->counts[best] + 1 : INT_MAX;
@@ -267,7 +269,7 @@ void dome__priority_decide(const dome_managed *cluster, double now, dome_manage_
     decision d = {
         .cluster = cluster,
         .now = now,
-        .room = {cluster->hosts, cluster->host_count, g_new0(int, hosts), g_new0(int, hosts), false},
+        .room = {cluster->hosts, cluster->host_count, g_new0(int, hosts), g_new0(int, hosts), 0, false},
         .order = g_new(int, programs),
         .turns = g_new(double, programs),
         .counts = g_new0(int, programs),

@@ -8,64 +8,9 @@ command -v corosync >/dev/null || skip "corosync is not installed"
 in_lab 3 "$@"
 export PVM_ALLOW_ROOT=1 PVM_ROOT=${PVM_ROOT:-/usr/lib/pvm3}
 unset DOME_DAEMON
-domed=$DOME_BUILD_DIR/tools/domed elastic=$DOME_BUILD_DIR/tests/programs/elastic
+elastic=$DOME_BUILD_DIR/tests/programs/elastic
 
-{
-    printf 'totem {\n version: 2\n cluster_name: lab\n transport: knet\n crypto_cipher: none\n crypto_hash: none\n token: 1000\n}\n'
-    printf 'quorum {\n provider: corosync_votequorum\n}\nlogging {\n to_stderr: no\n to_logfile: yes\n logfile: /tmp/corosync.log\n to_syslog: no\n}\n'
-    printf 'nodelist {\n'
-    for i in 1 2 3; do printf ' node {\n  ring0_addr: 10.99.0.%s\n  nodeid: %s\n  name: h%s\n }\n' $i $i $i; done
-    printf '}\n'
-} >"$work/corosync.conf"
-
-# HOST: Corosync there, with places of its own for its lock and its state
-corosync_on() {
-    on "$1" cp "$work/corosync.conf" /tmp # the lab's files are in /run, too
-    on "$1" unshare -m bash -c "mount -t tmpfs none /run && mkdir -p /run/lock && mkdir -p /var/lib/corosync && \
-        mount -t tmpfs none /var/lib/corosync && exec corosync -c /tmp/corosync.conf" </dev/null >>"$work/corosync.$1" 2>&1
-}
-
-domed_on() {
-    on "$1" bash -c "$domed --engine corosync --name $1 --state /tmp/domed --socket /tmp/domed.sock --slots 4 \
-        >>$work/domed.$1 2>&1 </dev/null & echo \$! >/tmp/domed.pid"
-}
-
-# HOST: the pid of its daemon there
-daemon_of() {
-    on "$1" cat /tmp/domed.pid
-}
-
-ps_on() {
-    on "$1" "$dome" ps --submitted --json 2>/dev/null
-}
-
-# HOST PROGRAM NAME: what the table says of it there
-value() {
-    ps_on "$1" | grep "\"$2\"" | sed -n "s/.*\"$3\": \"\{0,1\}\([^\",}]*\).*/\1/p"
-}
-
-is() {
-    [ "$(value "$1" "$2" "$3")" = "$4" ]
-}
-
-# HOST COUNT: so many hosts are there
-there() {
-    [ "$(on "$1" "$dome" hosts --daemons 2>/dev/null | grep -c ' there ')" -eq "$2" ]
-}
-
-# HOST...: they have one table
-equal() {
-    local first=$1 host
-    for host; do
-        [ "$(ps_on "$host")" = "$(ps_on "$first")" ] && [ -n "$(ps_on "$host")" ] || return
-    done
-}
-
-await() {
-    local what=$1
-    shift
-    until_true "$@" || fail "waited for: $what; $(ps_on h3); $(cat "$work"/domed.h?)"
-}
+. "$support/daemons.bash"
 
 tasks_on() {
     "$lab" ps "$1" | grep -c "tests/programs/elastic"
@@ -87,7 +32,7 @@ done
 
 say "three daemons, one table"
 for host in h1 h2 h3; do corosync_on $host; done
-for host in h1 h2 h3; do domed_on $host; done
+for host in h1 h2 h3; do domed_on $host --dedicated; done
 for host in h1 h2 h3; do await "three hosts on $host" there $host 3; done
 first=$(on h1 "$dome" submit -n 4 --min 2 -o "$work/first" "$elastic" "${steps[long]}" 40 - --dome-checkpoint-dir "$work/ck" \
     --dome-checkpoint-every 1s --dome-timeout 4)
@@ -108,7 +53,7 @@ say "a daemon is killed, and comes back"
 on h1 bash -c "kill -9 $(daemon_of h1)"
 await "two hosts on h2" there h2 2
 is h2 "$first" state runs || fail "$first: $(ps_on h2)"
-domed_on h1
+domed_on h1 --dedicated
 await "three hosts on h2" there h2 3
 is h2 "$first" attempts 1 || fail "$first was started again: $(ps_on h2)"
 await "a checkpoint" has_checkpoint "$work/ck"
@@ -127,7 +72,7 @@ say "and so is the next one, when the first is back"
 on h1 bash -c "rm -rf /tmp/domed /tmp/domed.sock /tmp/dome-*"
 "$lab" sshd h1
 corosync_on h1
-domed_on h1
+domed_on h1 --dedicated
 await "three hosts on h3" there h3 3
 await "one table" equal h1 h2 h3
 "$lab" kill h2
@@ -141,7 +86,7 @@ say "a host is cut off with its program"
 on h2 bash -c "rm -rf /tmp/domed /tmp/domed.sock /tmp/dome-*"
 "$lab" sshd h2
 corosync_on h2
-domed_on h2
+domed_on h2 --dedicated
 await "three hosts on h3" there h3 3
 third=$(on h1 "$dome" submit -n 2 -o "$work/third" "$elastic" "${steps[longer]}" 20 - --dome-checkpoint-dir "$work/ck3" \
     --dome-checkpoint-every 1s --dome-timeout 4)

@@ -1,5 +1,6 @@
 /* The daemon's lines and its table on arbitrary bytes: no crash; what is read means the same once written; any line may be an
- * order, after which the table is still one. */
+ * order, after which the table is still one. None is a line of another host's daemon. */
+#include "daemon/remote_line.h"
 #include "daemon/table.h"
 
 #include <glib.h>
@@ -26,7 +27,10 @@ static void check_table(const dome_table *table)
 
 static void check_line(dome_table *table, const char *line, size_t length)
 {
+    static const uint8_t key[DOME_MAC_KEY] = "0123456789abcde";
     dome_record record, same;
+    dome_mac mac = dome__mac_of(key);
+    require(!dome__remote_open(&mac, line, length, &record));
     if (!dome__record_parse(line, length, &record))
         return;
     char *text = dome__record_line(&record);
@@ -35,6 +39,14 @@ static void check_line(dome_table *table, const char *line, size_t length)
         require(same.pairs->len == record.pairs->len && strcmp(same.verb, record.verb) == 0);
         dome__record_clear(&same);
     }
+    mac = dome__mac_of(key);
+    char *sealed = dome__remote_seal(&mac, &record);
+    mac = dome__mac_of(key);
+    if (strlen(text) <= DOME_RECORD_MOST) {
+        require(dome__remote_open(&mac, sealed, strlen(sealed) - 1, &same));
+        dome__record_clear(&same);
+    }
+    g_free(sealed);
     char *answer = dome__table_apply(table, &record);
     require(g_str_has_prefix(answer, "done") || g_str_has_prefix(answer, "no "));
     g_free(answer);

@@ -69,6 +69,32 @@ def others_programs():
         d.wait_state(number, "ended")
 
 
+def from_another_host():
+    """The rights of a name are those on the host that is asked."""
+    port = 20000 + os.getpid() % 20000
+    key = "/tmp/dome-test-key.%d.u" % os.getpid()
+    with open(key, "wb", opener=lambda p, f: os.open(p, f, 0o600)) as f:
+        f.write(b"k" * 32)
+    try:
+        with Daemon(tools=True, options=["--dedicated", "--key", key, "--listen", "127.0.0.1:%d" % port]) as there, Daemon(tools=True, options=["--dedicated", "--key", key]) as here:
+            number = there.submit("-o", there.work + "/out", "sleep", "600", user=ONE.pw_uid)
+            there.wait_state(number, "runs")
+            on = ["--on", "127.0.0.1:%d" % port]
+            for words in ["kill", number], ["suspend", number], ["limits", number, "--priority", "9"]:
+                _, _, err = here.run(words[0], *on, *words[1:], status=1, user=OTHER.pw_uid)
+                check("is a program of nobody's" in err, err)
+            _, _, err = here.run("hosts", "drain", "h1", *on, status=1, user=ONE.pw_uid)
+            check("administrators" in err, err)
+            answer = talk(here.socket, ("wish version=%d on=127.0.0.1:%d as=root program=%s what=end\n" % (VERSION, port, number)).encode(), OTHER.pw_uid)
+            check("is%20a%20program%20of%20nobody" in answer, answer)
+            here.run("suspend", *on, number, user=ONE.pw_uid)
+            check(there.program(number)["state"] == "stopped", "%s" % there.program(number))
+            here.run("kill", *on, number)
+            there.wait_state(number, "ended")
+    finally:
+        os.unlink(key)
+
+
 def talk(path, text, uid):
     """What comes back, by a process of that user."""
     code = ("import os,socket,sys\nos.setgid(%d);os.setuid(%d)\ns=socket.socket(socket.AF_UNIX);s.settimeout(20);s.connect(sys.argv[1])\n"
@@ -87,10 +113,10 @@ def lies():
         d.wait_state("j1", "ended")
         check(d.output("out") == "%d\n" % ONE.pw_uid, d.output("out"))
         check(d.program("j1")["owner"] == ONE.pw_name, "%s" % d.program("j1"))
-        for verb in "started", "ended", "forget", "host", "leave", "members", "gone":
+        for verb in "started", "ended", "forget", "host", "leave", "members", "gone", "load", "tick":
             answer = talk(d.socket, ("%s version=%d program=1 attempt=1 name=x node=9 slots=9\n" % (verb, VERSION)).encode(), ONE.pw_uid)
             check("not%20understood" in answer, "%s: %s" % (verb, answer))
-        check("version%202" in talk(d.socket, b"list version=2\n", ONE.pw_uid), "another version")
+        check("version%201" in talk(d.socket, b"list version=1\n", ONE.pw_uid), "another version")
         check(talk(d.socket, b"\xff\x00\n", ONE.pw_uid).strip() == "", "an answer to what is no line")
         check(d.answers(), "it does not answer")
 
@@ -101,7 +127,7 @@ def crowd():
         number = d.submit("-o", d.work + "/out", "sleep", "600")
         code = ("import os,socket,sys\nos.setgid(%d);os.setuid(%d)\nidle=[]\nfor k in range(60):\n s=socket.socket(socket.AF_UNIX)\n try: s.connect(sys.argv[1]); s.send(b'submit wo')\n"
                 " except OSError: pass\n idle.append(s)\nn=0\nwhile n<10000:\n s=socket.socket(socket.AF_UNIX)\n s.settimeout(20)\n try:\n  s.connect(sys.argv[1])\n"
-                "  s.sendall(b'wish version=1 program=%s what=end\\n')\n  d=s.recv(200)\n except OSError: d=b''\n s.close(); n+=1\n"
+                "  s.sendall(b'wish version=2 program=%s what=end\\n')\n  d=s.recv(200)\n except OSError: d=b''\n s.close(); n+=1\n"
                 " if d and not d.startswith(b'no '): print('taken', d)\nprint(n)" % (ONE.pw_uid, ONE.pw_uid, number))
         stranger = harness.subprocess.Popen([sys.executable, "-c", code, d.socket], stdout=harness.subprocess.PIPE)
         worst, count = 0, 0
@@ -141,7 +167,7 @@ def main():
         harness.skip("there are no users nobody and daemon")
     part = sys.argv[1] if len(sys.argv) > 1 else ""
     cases = [("a program runs as its owner", as_owner), ("an owner without rights", no_rights), ("others' programs", others_programs),
-             ("lies", lies), ("a crowd", crowd), ("long lines", long_lines)]
+             ("from another host", from_another_host), ("lies", lies), ("a crowd", crowd), ("long lines", long_lines)]
     sys.exit(1 if harness.run_all([c for c in cases if part in c[0]], 3) else 0)
 
 

@@ -23,19 +23,18 @@ def undisturbed():
 
 
 def priorities():
-    """One that can change makes room for another of higher priority, and one of lower priority waits."""
+    """One that can change makes room for another of higher priority, and grows again."""
     with Daemon(slots=4) as d:
         low = d.submit("-n", "4", "--min", "1", "-o", "low", ELASTIC, "100000", "10")
         d.wait_for(low, lambda p: p["state"] == "runs" and p["tasks"] == 4, "four tasks")
-        lowest = d.submit("--priority", "-5", "-o", "lowest", "sleep", "600")
         high = d.submit("-n", "3", "--priority", "5", "-o", "high", ELASTIC, "100000", "10")
         begin = time.monotonic()
         d.wait_for(high, lambda p: p["state"] == "runs" and p["tasks"] == 3, "the program of high priority")
         waited = time.monotonic() - begin
         check(d.program(low)["tasks"] == 1, "it has not shrunk: %s" % d.program(low))
-        check(d.program(lowest)["state"] == "waits", "%s" % d.program(lowest))
+        lowest = d.submit("--priority", "-5", "-o", "lowest", "sleep", "600")
+        d.wait_state(lowest, "runs")  # a processor is shared before anybody waits
         d.run("kill", high)
-        d.wait_state(lowest, "runs")
         d.wait_for(low, lambda p: p["tasks"] == 3, "it to grow again")
         for number in low, lowest:
             d.run("kill", number)
@@ -43,6 +42,65 @@ def priorities():
         wait_until(lambda: len(d.processes()) == 1, "all processes but the daemon to end")
         check(not [n for n in os.listdir(d.tmp) if n.startswith("dome-")], "files are left: %s" % os.listdir(d.tmp))
         return "the program of high priority ran after %.2f s" % waited
+
+
+def topologies():
+    """The first wish that fits; mistakes by line and column; a program whose wishes do not fit waits."""
+    with Daemon(slots=4) as d:
+        wish = d.work + "/wish"
+        for text, words in ("[1]\ntasks=2\n[2]\ntask=1\n", "wish: line 4, column 1: the keys are"), ("tasks=1\n", "line 1, column 1: a key before"):
+            with open(wish, "w") as f:
+                f.write(text)
+            _, _, err = d.run("submit", "--topology", wish, "true", status=2)
+            check(words in err, err)
+        with open(wish, "w") as f:
+            f.write("# best\n[1]\ntasks=3\nhosts=nowhere[1-9]\n[2]\ntasks=2\n")
+        number = d.submit("--topology", wish, "-o", "out", ELASTIC, "100000", "10")
+        d.wait_for(number, lambda p: p["state"] == "runs" and p["tasks"] == 2, "the second wish")
+        with open(wish, "w") as f:
+            f.write("[1]\ntasks=3\n")
+        waits = d.submit("--topology", wish, "-o", "waits", ELASTIC, "30", "10")
+        time.sleep(1)
+        check(d.program(waits)["state"] == "waits", "%s" % d.program(waits))
+        d.run("kill", number)
+        d.wait_state(waits, "ended")
+        check(d.program(waits)["status"] == 0, "%s" % d.program(waits))
+        _, _, err = d.run("submit", "-n", "2", "--topology", wish, "true", status=2)
+        check("do not go with it" in err, err)
+
+
+def owner():
+    """Somebody touches the console: tasks are nice, then stopped, and go on when nobody does. One who comes and goes each second is
+    there all the time."""
+    with Daemon(slots=4, options=["--dedicated", "--console", "/tmp/%d.console" % os.getpid()]) as d:
+        console = "/tmp/%d.console" % os.getpid()
+        touch = lambda: open(console, "w").close()
+        touch()
+        try:
+            number = d.submit("-n", "2", "-o", "out", ELASTIC, "100000", "10")
+            d.wait_state(number, "runs")
+            wait_until(lambda: len(states(d)) >= 2, "its tasks")
+            tasks = [p.pid for p in d.processes() if p.name == "elastic"]
+            nice = lambda: [os.getpriority(os.PRIO_PROCESS, pid) for pid in tasks]
+            time.sleep(1.5)
+            begin = time.monotonic()
+            nice_after = stopped_after = None
+            while stopped_after is None and time.monotonic() - begin < 30:
+                touch()
+                if nice_after is None and os.geteuid() == 0 and set(nice()) == {19}:
+                    nice_after = time.monotonic() - begin
+                if states(d).count("T") >= 2:
+                    stopped_after = time.monotonic() - begin
+                time.sleep(0.05 if stopped_after is None and time.monotonic() - begin < 3 else 1)  # then comes and goes
+            check(stopped_after is not None, "not stopped: %s" % states(d))
+            check(os.geteuid() != 0 or nice_after is not None, "not nice")
+            check(d.program(number)["held"], "%s" % d.program(number))
+            d.wait_for(number, lambda p: p["state"] == "runs", "it to go on")
+            gone = time.monotonic() - begin - stopped_after
+            check(gone > 10, "it went on after %.1f s" % gone)
+            return "nice after %s, stopped after %.1f s, went on %.1f s after the owner" % ("%.1f s" % nice_after if nice_after else "-", stopped_after, gone)
+        finally:
+            os.unlink(console)
 
 
 def states(d):
@@ -190,7 +248,7 @@ def other_versions():
         path = d.folder + "/table"
         with open(path) as f:
             text = f.read()
-        for change, words in (text.replace("version=1", "version=2", 1), "it is of version 2, this is version 1"), (text[:-3], "is damaged"), ("", "line 1"):
+        for change, words in (text.replace("version=2", "version=1", 1), "it is of version 1, this is version 2"), (text[:-3], "is damaged"), ("", "line 1"):
             with open(path, "w") as f:
                 f.write(change)
             done = harness.subprocess.run([DOMED, "--state", d.folder, "--socket", d.socket], env=d.environment(), stderr=harness.subprocess.PIPE, timeout=harness.HANG)
@@ -252,7 +310,7 @@ def signal_while_suspended():
 def main():
     harness.need_pvm()
     part = sys.argv[1] if len(sys.argv) > 1 else ""
-    cases = [("a program of higher priority takes tasks", priorities), ("suspend and resume", stopped_and_resumed),
+    cases = [("a program of higher priority takes tasks", priorities), ("topologies", topologies), ("an owner comes and goes", owner), ("suspend and resume", stopped_and_resumed),
              ("suspend and resume a program of one process", one_process), ("the daemon killed and started again", daemon_killed),
              ("attach over the daemon's end", attached_over_an_end), ("the keeper killed", keeper_killed),
              ("programs that cannot begin", cannot_begin), ("a program that ignores SIGTERM", ignores_its_end),

@@ -11,11 +11,11 @@ import harness
 from harness import BUILD, DOME, check, kill, marked, wait_until
 
 DOMED = os.path.join(os.path.abspath(BUILD), "tools", "domed")
-VERSION = 1
+VERSION = 2
 
 
 class Daemon:
-    def __init__(self, slots=16, before=(), tools=None):
+    def __init__(self, slots=16, before=(), tools=None, options=("--dedicated",)):
         self.base = tempfile.mkdtemp(prefix="dome-daemon.", dir=harness.short_parent())
         os.chmod(self.base, 0o755)
         self.folder, self.socket = os.path.join(self.base, "state"), os.path.join(self.base, "socket")
@@ -25,6 +25,7 @@ class Daemon:
         for path in self.tmp, self.work:
             os.chmod(path, 0o1777)
         self.mark = uuid.uuid4().hex
+        self.options = list(options)
         self.slots, self.before, self.process, self.log = slots, list(before), None, ""
         self.domed, self.dome = DOMED, DOME
         if tools:  # copies that other users can run
@@ -40,7 +41,7 @@ class Daemon:
         return env
 
     def start(self):
-        command = self.before + [self.domed, "--state", self.folder, "--socket", self.socket, "--slots", str(self.slots)]
+        command = self.before + [self.domed, "--state", self.folder, "--socket", self.socket, "--slots", str(self.slots)] + self.options
         with open(self.base + "/log", "ab") as log:
             self.process = subprocess.Popen(command, env=self.environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         wait_until(lambda: self.answers() or self.process.poll() is not None, "domed to answer")

@@ -15,9 +15,10 @@
 #include <unistd.h>
 
 typedef struct options {
-    char *folder, *socket, *engine, *name, *dome;
+    char *folder, *socket, *engine, *name, *dome, *listen, *key;
+    char **consoles;
     int slots;
-    gboolean version;
+    gboolean version, dedicated, owner;
 } options;
 
 static int fail(const char *text)
@@ -56,6 +57,16 @@ static int parse(options *o, int argc, char **argv)
          "N"},
         {"name", 0, 0, G_OPTION_ARG_STRING, &o->name, "Name of this host, by which the others reach it (default: its own)",
          "HOST"},
+        {"listen", 0, 0, G_OPTION_ARG_STRING, &o->listen,
+         "Let the daemons of other hosts that have the same key ask this one, by TCP (port 7195 unless given)", "ADDRESS[:PORT]"},
+        {"key", 0, 0, G_OPTION_ARG_FILENAME, &o->key,
+         "The file with the key of these daemons, for its user alone (default: DIR/key)", "FILE"},
+        {"dedicated", 0, 0, G_OPTION_ARG_NONE, &o->dedicated, "This host computes for Dome alone: its load is not looked at",
+         NULL},
+        {"owner", 0, 0, G_OPTION_ARG_NONE, &o->owner,
+         "This host has an owner: programs give way to somebody who types on a terminal", NULL},
+        {"console", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &o->consoles,
+         "A device or a file that the owner's activity touches, such as /dev/input/event0; may be repeated", "FILE"},
         {"version", 0, 0, G_OPTION_ARG_NONE, &o->version, "Print the version", NULL},
         {0}};
     GError *error = NULL;
@@ -94,7 +105,10 @@ int main(int argc, char **argv)
                                .dome = find_dome(),
                                .slots = o.slots ? o.slots : (int)g_get_num_processors(),
                                .engine = alone ? &dome__engine_alone : &dome__engine_cpg};
+    setup.listen = o.listen;
+    setup.watch = (dome_host_watch_setup){setup.name, o.dedicated, o.owner, (const char *const *)o.consoles};
     setup.folder = o.folder ? o.folder : usual_folder(setup.name);
+    setup.key_file = o.key ? o.key : g_build_filename(setup.folder, "key", NULL);
     setup.socket = o.socket ? o.socket : root ? DOME_DAEMON_SOCKET : NULL;
     const int folder = dome__own_folder(setup.folder, &why);
     char *run = setup.socket ? g_path_get_dirname(setup.socket) : NULL;

@@ -78,6 +78,8 @@ static void test_priority(void)
     is(t, 2, DOME_PROGRAM_STARTS, "h2", 6, 6);
     apply(t, "started program=2 attempt=1", "done");
     apply(t, "ended program=2 attempt=1 status=0", "done");
+    is(t, 1, DOME_PROGRAM_RUNS, "h1", 6, 6); /* it has just changed */
+    apply(t, "tick seconds=11", "done");
     is(t, 1, DOME_PROGRAM_RUNS, "h1", 6, 12);
     apply(t, "size program=1 attempt=1 rigid=1", "done");
     is(t, 1, DOME_PROGRAM_RUNS, "h1", 6, 6);
@@ -171,13 +173,97 @@ static void test_too_many(void)
     dome__table_free(t);
 }
 
+static int64_t goal(const dome_table *t, int64_t id, const char *host)
+{
+    return dome__places_get(&dome__table_program(t, id)->plan.goal, host);
+}
+
+/* Tasks leave a drained host, but for task 0 of a program without checkpoints; one with them goes on elsewhere. */
+static void test_drained(void)
+{
+    dome_table *t = three_hosts();
+    submit(t, 8, 2, 0, "h1", "done j1");
+    apply(t, "started program=1 attempt=1", "done");
+    g_assert_cmpint(goal(t, 1, "h1"), ==, 4);
+    g_assert_cmpint(goal(t, 1, "h2"), ==, 4);
+    apply(t, "use name=h2 what=drain", "done");
+    g_assert_cmpint(goal(t, 1, "h2"), ==, 0);
+    g_assert_cmpint(goal(t, 1, "h1"), ==, 4);
+    apply(t, "size program=1 attempt=1 tasks=4 on=h1:4", "done");
+    apply(t, "tick seconds=20", "done");
+    g_assert_cmpint(goal(t, 1, "h3"), ==, 4);
+    apply(t, "size program=1 attempt=1 tasks=8 on=h1:4 on=h3:4", "done");
+    apply(t, "use name=h1 what=drain", "done");
+    g_assert_cmpint(goal(t, 1, "h1"), ==, 1);
+    apply(t, "ended program=1 attempt=1 status=0", "done");
+    apply(t, "submit uid=1 gid=1 owner=u directory=/ output=/o word=p word=--dome-checkpoint-dir=/c tasks=2 least=1 home=h3",
+          "done j2");
+    apply(t, "started program=2 attempt=1", "done");
+    is(t, 2, DOME_PROGRAM_RUNS, "h3", 2, 2);
+    apply(t, "use name=h1 what=enable", "done");
+    apply(t, "use name=h3 what=drain", "done");
+    g_assert_true(dome__table_program(t, 2)->plan.parks);
+    apply(t, "ended program=2 attempt=1 status=143", "done");
+    g_assert_cmpint(dome__table_program(t, 2)->attempt, ==, 2);
+    g_assert_true(dome__table_program(t, 2)->plan.parked);
+    g_assert_cmpstr(dome__table_program(t, 2)->host, !=, "h3");
+    dome__table_free(t);
+}
+
+/* An owner's return: the tasks go elsewhere; what cannot, stops, and goes on when the owner has gone. */
+static void test_owner(void)
+{
+    dome_table *t = three_hosts();
+    submit(t, 1, 1, 0, "h2", "done j1");
+    apply(t, "started program=1 attempt=1", "done");
+    submit(t, 6, 2, 0, "h1", "done j2");
+    apply(t, "started program=2 attempt=1", "done");
+    apply(t, "load name=h2 load=0 owner=1", "done same");
+    g_assert_false(dome__table_program(t, 1)->plan.held);
+    apply(t, "load name=h2 load=0 owner=2", "done");
+    g_assert_true(dome__table_program(t, 1)->plan.held);
+    g_assert_false(dome__table_program(t, 2)->plan.held);
+    g_assert_cmpint(goal(t, 2, "h2"), ==, 0);
+    apply(t, "stopped program=1 attempt=1", "done");
+    is(t, 1, DOME_PROGRAM_STOPPED, "h2", 1, 1);
+    apply(t, "load name=h2 load=0 owner=1", "done");
+    g_assert_false(dome__table_program(t, 1)->plan.held);
+    dome__table_free(t);
+}
+
+/* What fits first runs, else it waits. */
+static void test_topology(void)
+{
+    static const char wishes[] = "submit uid=1 gid=1 owner=u directory=/ output=/o word=p tasks=8 least=2 home=h1 "
+                                 "topology=%5B1%5D%0Atasks=8%0Ahosts=h%5B2-3%5D%0A%5B2%5D%0Atasks=2%0Ahosts=h3%0A";
+    dome_table *t = three_hosts();
+    apply(t, "submit uid=1 gid=1 owner=u directory=/ output=/o word=p tasks=1 home=h1 topology=%5B1%5D%0Atask=1",
+          "no the topology: line 2, column 1: the keys are tasks, arch and hosts");
+    apply(t, "use name=h3 what=disable", "done");
+    apply(t, wishes, "done j1");
+    is(t, 1, DOME_PROGRAM_WAITS, "", 0, 0);
+    apply(t, "use name=h2 what=disable", "done");
+    apply(t, "use name=h3 what=enable", "done");
+    is(t, 1, DOME_PROGRAM_STARTS, "h3", 2, 2);
+    dome__table_free(t);
+    t = three_hosts();
+    apply(t, wishes, "done j1");
+    g_assert_cmpint(goal(t, 1, "h2"), ==, 4);
+    g_assert_cmpint(goal(t, 1, "h3"), ==, 4);
+    dome__table_free(t);
+}
+
 static void test_text(void)
 {
     dome_table *t = three_hosts();
     char *message;
     submit(t, 12, 2, 3, "h1", "done j1");
     submit(t, 4, 4, 5, "h2", "done j2");
+    apply(t, "submit uid=1 gid=1 owner=u directory=/ output=/o word=p tasks=4 least=2 home=h1 topology=%5B1%5D%0Atasks=4%0A",
+          "done j3");
     apply(t, "use name=h3 what=disable", "done");
+    apply(t, "load name=h2 load=150 owner=1 architecture=x86-64", "done");
+    apply(t, "tick seconds=3", "done");
     char *text = dome__table_text(t);
     dome_table *same = dome__table_read(text, &message);
     g_assert_nonnull(same);
@@ -191,8 +277,8 @@ static void test_text(void)
         g_free(message);
         g_free(part);
     }
-    g_assert_null(dome__table_read("table version=2 serial=0 next=1\nend lines=0\n", &message));
-    g_assert_cmpstr(message, ==, "it is of version 2, this is version 1");
+    g_assert_null(dome__table_read("table version=1 serial=0 next=1\nend lines=0\n", &message));
+    g_assert_cmpstr(message, ==, "it is of version 1, this is version 2");
     g_free(message);
     g_free(again);
     g_free(text);
@@ -215,6 +301,12 @@ static void test_equal(void)
                                         "host name=h2 node=2 slots=%d",
                                         "use name=h%d what=drain",
                                         "use name=h%d what=enable",
+                                        "load name=h%d load=%d00 owner=0",
+                                        "load name=h%d load=0 owner=3",
+                                        "load name=h%d load=0 owner=2",
+                                        "size program=%d attempt=1 tasks=3 on=h1:2 on=h2:1",
+                                        "size program=%d attempt=1 rigid=1",
+                                        "tick seconds=%d",
                                         "wish program=%d what=end",
                                         "forget program=%d"};
     dome_table *a = three_hosts(), *b = three_hosts();
@@ -258,6 +350,9 @@ int main(int argc, char **argv)
     g_test_add_func("/table/hosts", test_hosts);
     g_test_add_func("/table/halves", test_halves);
     g_test_add_func("/table/too_many", test_too_many);
+    g_test_add_func("/table/drained", test_drained);
+    g_test_add_func("/table/owner", test_owner);
+    g_test_add_func("/table/topology", test_topology);
     g_test_add_func("/table/text", test_text);
     g_test_add_func("/table/equal", test_equal);
     return g_test_run();

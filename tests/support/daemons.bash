@@ -1,0 +1,62 @@
+# For tests with domed and Corosync on the hosts of a lab: sourced behind in_lab. $domed is the daemon.
+domed=$DOME_BUILD_DIR/tools/domed
+
+{
+    printf 'totem {\n version: 2\n cluster_name: lab\n transport: knet\n crypto_cipher: none\n crypto_hash: none\n token: 1000\n}\n'
+    printf 'quorum {\n provider: corosync_votequorum\n}\nlogging {\n to_stderr: no\n to_logfile: yes\n logfile: /tmp/corosync.log\n to_syslog: no\n}\n'
+    printf 'nodelist {\n'
+    for ((i = 1; i <= ${#hosts[@]}; i++)); do printf ' node {\n  ring0_addr: 10.99.0.%s\n  nodeid: %s\n  name: h%s\n }\n' $i $i $i; done
+    printf '}\n'
+} >"$work/corosync.conf"
+
+# HOST: Corosync there, with places of its own for its lock and its state
+corosync_on() {
+    on "$1" cp "$work/corosync.conf" /tmp # the lab's files are in /run, too
+    on "$1" unshare -m bash -c "mount -t tmpfs none /run && mkdir -p /run/lock && mkdir -p /var/lib/corosync && \
+        mount -t tmpfs none /var/lib/corosync && exec corosync -c /tmp/corosync.conf" </dev/null >>"$work/corosync.$1" 2>&1
+}
+
+# HOST [OPTION...]
+domed_on() {
+    local host=$1
+    shift
+    on "$host" bash -c "$domed --engine corosync --name $host --state /tmp/domed --socket /tmp/domed.sock --slots 4 $* \
+        >>$work/domed.$host 2>&1 </dev/null & echo \$! >/tmp/domed.pid"
+}
+
+# HOST: the pid of its daemon there
+daemon_of() {
+    on "$1" cat /tmp/domed.pid
+}
+
+ps_on() {
+    on "$1" "$dome" ps --submitted --json 2>/dev/null
+}
+
+# HOST PROGRAM NAME: what the table says of it there
+value() {
+    ps_on "$1" | grep "\"$2\"" | sed -n "s/.*\"$3\": \"\{0,1\}\([^\",}]*\).*/\1/p"
+}
+
+is() {
+    [ "$(value "$1" "$2" "$3")" = "$4" ]
+}
+
+# HOST COUNT: so many hosts are there
+there() {
+    [ "$(on "$1" "$dome" hosts --daemons 2>/dev/null | grep -c ' there ')" -eq "$2" ]
+}
+
+# HOST...: they have one table
+equal() {
+    local first=$1 host
+    for host; do
+        [ "$(ps_on "$host")" = "$(ps_on "$first")" ] && [ -n "$(ps_on "$host")" ] || return
+    done
+}
+
+await() {
+    local what=$1
+    shift
+    until_true "$@" || fail "waited for: $what; $(ps_on h3); $(on h3 "$dome" hosts --daemons); $(cat "$work"/domed.h?)"
+}
