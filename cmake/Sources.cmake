@@ -8,7 +8,7 @@ if(DOME_CHECKPOINT)
 endif()
 
 set(DOME_SOURCES "")
-foreach(folder core memory transport local peer network trace kernels eval files objects arrays io sparse comm region space balance wire manage machine watch hub daemon
+foreach(folder core memory transport local peer network trace kernels eval files objects arrays io sparse comm sections region space balance wire manage machine watch hub daemon
                launch options program)
     file(GLOB sources CONFIGURE_DEPENDS src/${folder}/*.c)
     list(APPEND DOME_SOURCES ${sources})
@@ -29,7 +29,7 @@ else()
 endif()
 
 # libdome-omp alone has these.
-file(GLOB DOME_OPENMP_SOURCES CONFIGURE_DEPENDS src/openmp/*.c src/kmpc/*.c src/races/*.c src/process/*.c)
+file(GLOB DOME_OPENMP_SOURCES CONFIGURE_DEPENDS src/openmp/*.c src/kmpc/*.c src/races/*.c src/process/*.c src/clib/*.c)
 
 # Loops over elements.
 file(GLOB DOME_KERNEL_SOURCES CONFIGURE_DEPENDS src/kernels/*.c src/eval/*.c src/files/*.c src/objects/*.c src/arrays/*.c src/io/*.c src/sparse/*.c)

@@ -1,8 +1,7 @@
 /* What the module has beside the library's functions: the end of a program of several tasks, which comes after that of the
- * interpreter, because only then the exit status is known; and a loop that is slow in Python. */
+ * interpreter, because only then the exit status is known. */
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -56,12 +55,4 @@ static void finalize_at_exit(dome_env *env)
         registered = on_exit(at_exit, NULL) == 0;
     ends = registered ? env : NULL;
     ends_in = getpid();
-}
-
-/* Copies n words of 8 bytes to rows (0), columns (1) or values (2) of triplets. */
-static void fill_triplets(dsparse_triplet *to, int what, uint64_t n, const void *words)
-{
-    char *out = (char *)to + what * 8;
-    for (uint64_t i = 0; i < n; i++)
-        memcpy(out + i * sizeof *to, (const char *)words + i * 8, 8);
 }

@@ -9,8 +9,7 @@ import cffi
 
 # structure.h is for objects of other kinds; capture.h and dome.hpp are for programs in C and C++.
 HEADERS = ("dome/dome.h", "dome/structure.h")
-OWN = """void finalize_at_exit(dome_env *env);
-void fill_triplets(dsparse_triplet *to, int what, uint64_t n, const void *words);"""  # of additions.c
+OWN = "void finalize_at_exit(dome_env *env); char *getenv(const char *name);"  # of additions.c, and of C
 NOT_FOUND = ("dome: the headers of the library are not found: install it (libdome-dev), or set DOME_PREFIX to the folder that "
              "it is installed in")
 MARKER = re.compile(r'# \d+ "(.*?)"')
@@ -89,7 +88,8 @@ def builder():
     ffi.cdef(declarations(include) + OWN, override=True)
     source = "".join(f"#include <{header}>\n" for header in HEADERS)
     source += pathlib.Path(__file__).resolve().with_name("additions.c").read_text()
-    ffi.set_source("dome._dome", source, libraries=["dome"], include_dirs=include, library_dirs=library, runtime_library_dirs=run,
+    words = [word for folder in run for word in ("-Xlinker", "-rpath", "-Xlinker", folder)]  # not -Wl: a name may have a comma
+    ffi.set_source("dome._dome", source, libraries=["dome"], include_dirs=include, library_dirs=library, extra_link_args=words,
                    extra_compile_args=["-O2", "-g0"], py_limited_api=True)
     return ffi
 

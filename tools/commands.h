@@ -33,6 +33,7 @@ int dome__command_limits(int argc, char **argv);
 int dome__command_hosts(int argc, char **argv);  /* built with PVM only */
 int dome__command_doctor(int argc, char **argv); /* likewise */
 int dome__command_net(int argc, char **argv);    /* likewise */
+int dome__command_slurm(int argc, char **argv);  /* likewise */
 
 /* Shows the output of a program that the daemon runs until it ends; its exit status. */
 int dome__attach(const char *word);

@@ -103,6 +103,7 @@ static const dome_command commands[] = {
 #ifdef DOME_WITH_PVM
     {"hosts", dome__command_hosts, "list, add and remove hosts of your PVM virtual machine"},
     {"net", dome__command_net, "show how fast the links between hosts are, and which hosts are close"},
+    {"slurm", dome__command_slurm, "in an allocation of Slurm: list its hosts, run a command on one"},
     {"doctor", dome__command_doctor, "check this host and others; name each problem and its remedy"},
 #endif
 #ifdef DOME_WITH_CHECKPOINT

@@ -3,6 +3,7 @@
 #include "first_program.h"
 #include "launch/address.h"
 #include "launch/launch.h"
+#include "machine/slurm.h"
 #include "memory/tracker.h"
 #include "pvm/pvm.h"
 #include "system/environment_variables.h"
@@ -247,6 +248,34 @@ static void check_start(char **hosts)
     } else
         found(WRONG, "start", NULL, SAY("a private virtual machine does not start: %s", message), NULL);
     g_free(message);
+}
+
+/* In an allocation of Slurm: its other hosts are added, and reached by steps. */
+static void check_slurm(GPtrArray *lines)
+{
+    if (!dome__slurm_there())
+        return;
+    char *slots = NULL, *message = dome__slurm_objection(), **hosts = NULL;
+    if (message) {
+        found(NOTE, "slurm", NULL, message, NULL);
+        return;
+    }
+    if (!(hosts = dome__slurm_hosts(true, &slots, &message))) {
+        found(WRONG, "slurm", NULL, SAY("the hosts of the allocation are not known: %s", message), SAY("scontrol ping"));
+        g_free(message);
+        return;
+    }
+    dome__slurm_reach();
+    const char *here = g_getenv(DOME_SLURM_HERE);
+    for (char **host = hosts; *host; host++)
+        if (strcmp(*host, here) != 0)
+            g_ptr_array_add(lines, g_strdup(*host));
+    found(OK, "slurm", NULL,
+          SAY("in the allocation of Slurm's job %s: dome run takes its hosts, with so many tasks: %s", g_getenv(DOME_SLURM_JOB),
+              slots),
+          NULL);
+    g_free(slots);
+    g_strfreev(hosts);
 }
 
 /* Runs several tasks if PVM is well, so that what they need is checked, too. */
@@ -568,10 +597,12 @@ int dome__command_doctor(int argc, char **argv)
             dome__command_fail(2, "doctor: '%s' is no name of a host", argv[i]);
         g_ptr_array_add(lines, argv[i]);
     }
+    findings = g_ptr_array_new();
+    if (!lines->len)
+        check_slurm(lines);
     bool others = lines->len > 0;
     g_ptr_array_add(lines, NULL);
     char **hosts = (char **)lines->pdata;
-    findings = g_ptr_array_new();
     check_pvm();
     check_tmp();
     check_daemon();

@@ -4,6 +4,7 @@
 #include "live.h"
 #include "machine/hosts_script.h"
 #include "machine/remote.h"
+#include "machine/slurm.h"
 #include "options/option_command.h"
 #include "options/option_parse.h"
 #include "options/option_print.h"
@@ -19,6 +20,7 @@
 #include <errno.h>
 #include <glib/gstdio.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -110,16 +112,22 @@ static void start_attempt(void *ctx, const dome_attempt *attempt)
 
 /* ---- before a restart ---- */
 
-/* Finds the hosts that answer now, among those that the file lists now: a host may have been added. All are asked at once. */
+/* As they are now. */
+static char **list_hosts(const program *p, char **slots, char **message)
+{
+    if (p->options.start.hosts_script)
+        return dome__hosts_script_ask(p->options.start.hosts_script, slots, message);
+    return p->hosts_path ? dome__hostfile_read(p->hosts_path, slots, message) : dome__slurm_hosts(true, slots, message);
+}
+
+/* Finds the hosts that answer now, among those that are listed now: a host may have been added. All are asked at once. */
 static char *prepare(void *ctx, const char *avoid)
 {
     program *p = ctx;
     (void)avoid; /* not needed: with a virtual machine of its own the run asks its hosts */
     if (!p->hosts)
         return g_strdup("");
-    char *message = NULL, *slots = NULL,
-         **lines = p->options.start.hosts_script ? dome__hosts_script_ask(p->options.start.hosts_script, &slots, &message)
-                                                 : dome__hostfile_read(p->hosts_path, &slots, &message);
+    char *message = NULL, *slots = NULL, **lines = list_hosts(p, &slots, &message);
     if (!lines) {
         dome__say("run: %s; the list of hosts does not change", message);
         g_free(message);
@@ -314,8 +322,35 @@ static int show(const program *p)
     return 0;
 }
 
-/* The hosts on which the program begins, by a file or a script; NULL: neither is given. */
-static char **find_hosts(program *p)
+/* In an allocation of Slurm: its hosts, with as many tasks as Slurm would start. NULL: this host alone. */
+static char **find_hosts_of_slurm(program *p)
+{
+    char *message = dome__slurm_objection(), **hosts = message ? NULL : dome__slurm_hosts(false, &p->slots, &message);
+    if (!hosts)
+        dome__command_fail(2, "run: %s", message);
+    dome__slurm_reach();
+    if (g_strv_length(hosts) > 1)
+        return hosts;
+    if (!p->options.start.tasks)
+        p->options.start.tasks = dome__launching_in_range(&p->options, atoi(strchr(p->slots, '=') + 1));
+    g_clear_pointer(&p->slots, g_free);
+    g_strfreev(hosts);
+    return NULL;
+}
+
+/* A job that Slurm has begun again goes on where it stood. */
+static void resume_requeued(program *p)
+{
+    const char *times = g_getenv(DOME_SLURM_RESTARTS);
+    if (!times || atoi(times) < 1 || !dome__slurm_there() || !p->options.checkpoint.directory ||
+        p->options.restart.from != DOME_RESTART_NONE)
+        return;
+    p->options.restart.from = DOME_RESTART_AUTO;
+    dome__options_hand_on("--dome-restart=auto");
+}
+
+/* The hosts on which the program begins, by a file, a script or Slurm; NULL: none is given. */
+static char **find_hosts(program *p, bool runs)
 {
     const char *script = p->options.start.hosts_script;
     char *message = NULL, **hosts = NULL;
@@ -323,8 +358,12 @@ static char **find_hosts(program *p)
         dome__command_fail(2, "run: --hosts and %s exclude each other", dome__option_name("dome-hosts-script", p->origins));
     if (p->hosts_path && !(hosts = dome__hostfile_read(p->hosts_path, &p->slots, &message)))
         dome__command_fail(2, "run: %s", message);
+    if (script && dome__slurm_there())
+        dome__slurm_reach(); /* what the script prints may be hosts of the allocation */
     if (script && !(hosts = dome__hosts_script_ask(script, &p->slots, &message)))
         dome__command_fail(1, "run: %s: %s", dome__option_name("dome-hosts-script", p->origins), message);
+    if (runs && !script && !p->hosts_path && dome__slurm_there() && g_strcmp0(p->options.start.transport, "self") != 0)
+        hosts = find_hosts_of_slurm(p);
     return hosts;
 }
 
@@ -347,8 +386,9 @@ int dome__command_run(int argc, char **argv)
     if (r.show)
         return show(&p);
     dome__options_settle(&p.options);
-    p.hosts = find_hosts(&p);
     const bool runs = !p.options.help && !p.options.version;
+    p.hosts = find_hosts(&p, runs);
+    resume_requeued(&p);
     char *small = runs ? dome__stack_too_small() : NULL;
     if (small)
         dome__command_fail(1, "run: %s", small);

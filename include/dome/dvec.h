@@ -139,6 +139,12 @@ dvec *dvec_clone(const dvec *x, const char *name);
  */
 void dvec_free(dvec *x);
 
+/* Says that the program needs the values of x no more: they are arbitrary from now on, and those that
+ * have been recorded and that nothing else needs are not computed. What has been recorded from them
+ * stays right. It saves the time and memory traffic of temporaries that are used again. Not
+ * collective. NULL is allowed. */
+void dvec_discard(dvec *x);
+
 /* Not collective. The name belongs to the vector; dvec_object is its handle for structure.h. */
 dome_env *dvec_env(const dvec *x);
 const char *dvec_name(const dvec *x);

@@ -89,6 +89,11 @@ dome_status dsparse_assemble(dsparse *a, size_t n, const dsparse_triplet triplet
 dome_status dsparse_assemble_c128(dsparse *a, size_t n, const dsparse_triplet_c128 triplets[]);
 dome_status dsparse_assemble_i64(dsparse *a, size_t n, const dsparse_triplet_i64 triplets[]);
 
+/* The same for triplets that are in three vectors of one length: rows and columns of type I64 or U64,
+ * and values of type F64, or I64 for integer and C128 for complex matrices. Errors also DOME_ERR_SHAPE,
+ * DOME_ERR_TYPE, DOME_ERR_LAYOUT, DOME_ERR_ARGUMENT. */
+dome_status dsparse_assemble_vectors(dsparse *a, const dvec *rows, const dvec *columns, const dvec *values);
+
 /* A row that a function of the program is filling. */
 typedef struct dsparse_row dsparse_row;
 

@@ -194,18 +194,6 @@ class Distributed(Array):
             pass
 
 
-class Future:
-    """A scalar of the library for a value that is to come."""
-
-    __slots__ = ("s",)
-
-    def __init__(self, s):
-        self.s = s
-
-    def __del__(self):
-        (memory._scalars if _state.size == 1 else memory._dead_scalars).append(self.s)
-
-
 class Scalar(Array):
     """An array without dimensions: one value, which every task has or will have. `float(s)` waits for it.
 
@@ -216,10 +204,6 @@ class Scalar(Array):
 
     def __init__(self):
         raise TypeError("dome.asarray(5.0) makes an array without dimensions")
-
-    @property
-    def _s(self):
-        return self._future.s if self._future is not None else None
 
     @property
     def _w(self):
@@ -243,13 +227,22 @@ class Scalar(Array):
                 value = lib.dscalar_get_f64(self._future.s)
                 if value != value and lib.dome_error_status(_state.env):
                     env.fail()
-                value = rounded(self._k.dtype, value)
+                memory._scalars.append(self._future)
+                self._future = None
+                if not self._k.exact:
+                    value = rounded(self._k.dtype, value)
             else:
                 room = ffi.new("char[16]")
                 env.check(lib.dvec_get(self._w, 0, room))
                 value = unpacked(self._k.dtype, room)
             self._value = value
         return value
+
+    def __float__(self):
+        value = self._value
+        if value is None:
+            value = self.item()
+        return value if type(value) is float else Array.__float__(self)
 
     def __repr__(self):
         if self._value is None and _state.size > 1:

@@ -20,6 +20,7 @@ class State:
     rank = 0
     inside = False  # a kernel of the program's own runs: it must not call the library
     finished = False
+    client = False  # a client has been made: tasks that started later would make it again
     kernels = False  # the library may yet call functions that end with the interpreter
 
 
@@ -89,7 +90,13 @@ def init():
         raise errors.Error("the program has ended: no array can be used after dome.finalize()")
     if threading.current_thread() is not threading.main_thread():
         raise errors.ThreadError("the main thread makes the first call of dome: call dome.init() there")
+    here = os.path.dirname(os.path.abspath(__file__))
+    if sys.__dict__.setdefault("_dome_started", here) is not here:
+        raise errors.Error(f"dome has been imported twice, from {sys._dome_started} and from {here}: one of them can be used, "
+                           "the first to have been called")
     words, before = _orig_argv()
+    if state.client:
+        words.append("--dome-tasks=1")
     kept = [ffi.new("char[]", os.fsencode(word)) for word in words]
     vector = ffi.new("char *[]", kept + [ffi.NULL])
     count, place = ffi.new("int *", len(kept)), ffi.new("char ***", vector)
@@ -98,6 +105,7 @@ def init():
             stream.flush()
     state.env = lib.dome_init(count, place)
     lib.dome_set_errors_return(state.env)
+    _drop_variables()
     left = [os.fsdecode(ffi.string(place[0][i])) for i in range(count[0])]
     sys.argv[1:] = left[before:]
     state.rank, state.size = lib.dome_rank(state.env), lib.dome_size(state.env)
@@ -107,6 +115,20 @@ def init():
     atexit.register(_at_exit)
     for then in _at_start:
         then()
+
+
+def _drop_variables():
+    """The library has read and removed its variables; `os.environ` still has them, and would pass them to other programs."""
+    for name in [name for name in os.environ if name.startswith("DOME_") and not lib.getenv(os.fsencode(name))]:
+        del os.environ[name]
+
+
+def no_client():
+    """Raises where a client cannot be made: the other tasks would make it again."""
+    if (state.size if state.env else 1 + ("DOME_HUB" in os.environ or "DOME_JOIN" in os.environ)) > 1:
+        raise errors.Error("a program of several tasks makes no client, because each of its tasks would: call the functions of "
+                           "dome itself, or start the program with one task (--dome-tasks=1)")
+    state.client = True
 
 
 _at_start = []  # functions of other modules that depend on the number of tasks

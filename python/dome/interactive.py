@@ -18,7 +18,7 @@ import tempfile
 import threading
 import time
 
-from dome import errors, protocol, remote
+from dome import env as _env, errors, protocol, remote
 
 BATCH = 64  # calls that are sent at the latest, read or not
 AHEAD = 16  # batches that may be on their way
@@ -83,6 +83,7 @@ class Client:
         self._closed = True  # there is nothing to end yet
         if n is not None and int(n) < 1:
             raise errors.ArgumentError("a client needs a worker")
+        _env.no_client()
         self._eager, command = eager, _command()
         self._closed, self._pid = False, os.getpid()
         self._lock, self._sending = threading.RLock(), threading.Lock()

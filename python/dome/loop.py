@@ -1,4 +1,6 @@
 """State that outlives tasks: named arrays, and loops whose turns end at a loop boundary."""
+import sys
+
 from dome import arrays as array, creation, dtypes, env, errors, memory
 from dome._dome import ffi, lib
 
@@ -41,6 +43,8 @@ def checkpoint():
     """A loop boundary: data may move, a checkpoint may be written, the number of tasks may change. Collective."""
     environment = env.env()
     memory.boundary()
+    if sys.stdout:
+        sys.stdout.flush()  # what is printed before a checkpoint is shown once
     env.check(lib.dome_checkpoint(environment))
 
 

@@ -5,6 +5,7 @@ In a program of one task a noted vector may be used again at once. In one of sev
 vectors that are dead in all of them, which are then used again or freed in the order in which they were made. Rounds come at
 the same place in all tasks: after so many new vectors, or so many bytes of them.
 """
+import functools
 import math
 import weakref
 
@@ -12,7 +13,8 @@ from dome import dtypes
 from dome import env as _env
 from dome._dome import ffi, lib
 
-SMALL = 1 << 20  # bytes: a vector up to this size is kept for reuse
+SMALL = 1 << 24  # bytes: a vector up to this size is kept for reuse
+CHEAP = 1 << 16  # bytes: values up to this size are computed in less time than it takes to discard them
 ROUND_BYTES = 64 << 20  # new vectors of so many bytes, and the tasks agree on those that are dead
 ROUND_COUNT = 256
 
@@ -53,10 +55,11 @@ class Kind:
                 "size": ffi.sizeof("dvec_options"), "width": self.width,
                 "distribution": lib.DOME_WHOLE if self.whole else lib.DOME_DYNAMIC})
         self.pool = _pools.setdefault((dtype.ctype, self.length, self.width, self.whole), [])
-        if _state.size > 1:
-            self.dead = _dead.append
+        keep = _dead.append if _state.size > 1 else self.pool.append
+        if _state.size == 1 and self.bytes > SMALL:
+            self.dead = _free_large
         else:
-            self.dead = self.pool.append if self.bytes <= SMALL else _free_large
+            self.dead = keep if self.bytes <= CHEAP else functools.partial(_discard, keep)
 
 
 _kinds = weakref.WeakValueDictionary()
@@ -64,8 +67,25 @@ _recent = {}  # keeps the last kinds alive
 _pools = {}  # (type, length, width, whole) -> vectors that no array uses
 _dead = []  # vectors of dead arrays, which have not been looked at
 _numbers = {}  # several tasks: each vector, in the order of creation -> its kind's key
-_scalars, _dead_scalars, _all_scalars = [], [], {}
+_scalars, _dead_scalars, _all_scalars = [], [], {}  # Futures that no array uses; scalars of dead ones; all of them
+_scalars_most = [ROUND_COUNT]  # scalars: when there are so many, it is time for a round
 _made = [0, 0]  # vectors and bytes since the last round
+
+
+class Future:
+    """A scalar of the library for a value that is to come: of one array without dimensions, until its value is read.
+
+    All tasks read a value at the same place, so that the next array can have the scalar at once (`_scalars`). One that
+    nobody has read dies at another time in each task: they agree on it first.
+    """
+
+    __slots__ = ("s",)
+
+    def __init__(self, s):
+        self.s = s
+
+    def __del__(self, dead=_dead_scalars):
+        dead.append(self.s)
 
 
 def kind_of(dtype, shape):
@@ -118,6 +138,13 @@ def free(v):
     lib.dvec_free(v)
 
 
+def _discard(keep, v):
+    """Keeps a vector for reuse, and lets the library drop what has been recorded for it alone."""
+    if _env._ident() == _state.owner and not _state.inside:
+        lib.dvec_discard(v)
+    keep(v)
+
+
 def _free_large(v):
     """At once, if this is the thread that may, and it is between two calls."""
     if _env._ident() == _state.owner and not _state.inside:
@@ -145,9 +172,15 @@ def collect():
     _round(_numbers, _dead, _reuse)
     _free_unused()
     if len(_all_scalars) > len(_scalars):
-        _round(_all_scalars, _dead_scalars, lambda s, key: _scalars.append(s))
+        collect_scalars()
     if _matrices:
         _round(_matrices, _dead_matrices, _free_matrix)
+
+
+def collect_scalars():
+    """A round for scalars; the next one comes when there are twice as many as are in use now."""
+    _round(_all_scalars, _dead_scalars, lambda s, key: _scalars.append(Future(s)))
+    _scalars_most[0] = max(ROUND_COUNT, 2 * (len(_all_scalars) - len(_scalars)))
 
 
 def _unused_bytes():

@@ -59,7 +59,11 @@ class Generator:
     """Random numbers one call after the other (NumPy: Generator). All tasks make one with the same seed, and the same calls."""
 
     def __init__(self, seed, of=None):
-        self._seed, self._calls, self._of = int(seed), 0, of or sys.modules[__name__]
+        self._seed, self._calls, self._functions = int(seed), 0, of
+
+    @property
+    def _of(self):
+        return self._functions or sys.modules[__name__]
 
     def _next(self):
         """The seed of a call: a mixed number of 64 bits (splitmix64)."""

@@ -11,13 +11,19 @@ Scalar, scalar = array.Scalar, array.scalar
 def pending():
     """A scalar of the library's for a value that is still to come."""
     if memory._scalars:
-        return array.Future(memory._scalars.pop())
+        return memory._scalars.pop()
+    if _state.size == 1 and memory._dead_scalars:
+        return memory.Future(memory._dead_scalars.pop())
+    if len(memory._all_scalars) >= memory._scalars_most[0]:
+        memory.collect_scalars()
+        if memory._scalars:
+            return memory._scalars.pop()
     s = lib.dscalar_new(_state.env, ffi.NULL, dtypes.float64.ctype)
     if not s:
         env.fail()
     if _state.size > 1:
         memory._all_scalars[s] = True
-    return array.Future(s)
+    return memory.Future(s)
 
 
 def _future_of(value):

@@ -1,10 +1,10 @@
 """Sparse matrices, with scipy.sparse's names. Rows are distributed."""
 import os
 
-from dome import arrays as array, creation, dtypes, env, local, memory
+from dome import arrays as array, creation, dtypes, env, memory
 from dome._dome import ffi, lib
 
-_uncleared = ffi.new_allocator(should_clear_after_alloc=False)
+_ENTRIES = {"i": dtypes.int64, "u": dtypes.int64, "f": dtypes.float64, "c": dtypes.complex128}  # types of entries that are given
 
 
 class Matrix:
@@ -113,20 +113,11 @@ def coo_matrix(entries, *, shape, dtype=dtypes.float64):
     dtype = dtypes.as_dtype(dtype)
     rows, columns = (creation.asarray(x) for x in (rows, columns))
     rows, columns = (x if x._k.dtype is dtypes.uint64 else array.astype(x, dtypes.int64, copy=False) for x in (rows, columns))
-    values = array.astype(creation.asarray(values), dtypes.float64, copy=False)
+    values = array.astype(creation.asarray(values), _ENTRIES[dtype.kind], copy=False)
     if not rows._k.shape == columns._k.shape == values._k.shape or len(rows._k.shape) != 1:
         raise array.ShapeMismatch((rows._k.shape, columns._k.shape, values._k.shape))
     a = env.pointer(lib.dsparse_new_of(environment, ffi.NULL, dtype.ctype, *shape))
-    parts = [local.spans_of(x, False) for x in (rows, columns, values)]
-    count = sum(span.count for span in parts[0])
-    triplets = _uncleared("dsparse_triplet[]", max(count, 1))
-    for what, spans in enumerate(parts):
-        at = 0
-        for span in spans:
-            if span.count:
-                lib.fill_triplets(triplets + at, what, span.count, span.data)
-            at += span.count
-    env.check(lib.dsparse_assemble(a, count, triplets))
+    env.check(lib.dsparse_assemble_vectors(a, rows._v, columns._v, values._v))
     return Matrix(a)
 
 

@@ -97,6 +97,12 @@ void dome__checkpoint_restored(const dome_env *env, uint64_t *took_ns, uint64_t 
  * passed a boundary since. */
 bool dome__checkpoint_from(const dome_env *env, uint64_t *number, uint64_t *loop);
 
+/* Whether all objects of the checkpoint that the program goes on from have been made. */
+bool dome__checkpoint_complete(const dome_env *env);
+
+/* Loop boundaries passed, with those before a restart; 0: the program writes no checkpoints, and keeps no state. */
+uint64_t dome__checkpoint_loop(const dome_env *env);
+
 /* Before this process becomes the program anew by exec, from a thread that has blocked SIGTERM and SIGUSR1: a request of theirs
  * stays pending. */
 void dome__checkpoint_go_back(void);

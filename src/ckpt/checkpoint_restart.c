@@ -328,6 +328,17 @@ bool dome__checkpoint_from(const dome_env *env, uint64_t *number, uint64_t *loop
     return from;
 }
 
+bool dome__checkpoint_complete(const dome_env *env)
+{
+    return dome__checkpoint_restarting(env) &&
+           g_hash_table_size(env->checkpoints->restart.restored) >= dome__ckpt_head(env->checkpoints->restart.from)->objects->len;
+}
+
+uint64_t dome__checkpoint_loop(const dome_env *env)
+{
+    return env->checkpoints ? env->checkpoints->loop : 0;
+}
+
 /* Why an object is not the one in the checkpoint: a text, and the status. */
 static char *differs(const dome_ckpt *head, const dome_ckpt_object *there, const dome_object *object,
                      const dome_object_info *here, int *status)

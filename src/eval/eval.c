@@ -438,6 +438,18 @@ void dome__eval_forget(dome_env *env, dvec *x)
     dome__eval_set_failure(x, NULL);
 }
 
+void dome__eval_discard(const dome_env *env, const dvec *x)
+{
+    eval_list *list = list_of(x);
+    if (!env->eval || !list || all_at_once(list) || !x->lazy->value)
+        return;
+    if (list->node[x->lazy->value - 1].deps & fallible(list)) /* tasks report failures in the same calls */
+        return;
+    disown(list, (int)x->lazy->value - 1);
+    if (!list->live)
+        drop(env->eval, list);
+}
+
 void dome__eval_finish(dome_env *env)
 {
     dome_eval *eval = env->eval;

@@ -64,6 +64,9 @@ void dome__eval_reduce(dome_env *env, const dome_eval_reduction *reduction);
 /* Called before x is freed or all its memory overwritten: its value is needed no more, unless others depend on it. */
 void dome__eval_forget(dome_env *env, dvec *x);
 
+/* The value of x is needed no more, unless others depend on it or it may fail; its memory stays. This task may call it alone. */
+void dome__eval_discard(const dome_env *env, const dvec *x);
+
 /* Called at the end of the program, when no value is needed any more. Runs the operations that can fail. */
 void dome__eval_finish(dome_env *env);
 

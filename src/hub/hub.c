@@ -246,6 +246,7 @@ static void open_state(hub_state *s)
     dome__hub_probe_end(s);
     dome__hub_pending_open(s);
     dome__hub_output_open(s);
+    dome__hub_once_open(s);
     dome__hub_view_open(s);
     dome__hub_history_open(s);
     dome__hub_standby_open(s);
@@ -274,8 +275,12 @@ static void close_state(hub_state *s, int status)
 /* Handles all connections that are readable. */
 static void hear(hub_state *s)
 {
-    if (dome__hub_happened(s, DOME_POLL_BELL))
+    if (dome__hub_happened(s, DOME_POLL_BELL)) {
         dome__hub_output_rung(s);
+        dome__hub_once_rung(s);
+    }
+    if (dome__hub_happened(s, DOME_POLL_RANK0))
+        dome__hub_once_hear(s);
     for (guint i = 0; i < s->machine->poll.polled->len; i++)
         if (dome__hub_happened(s, (int)(DOME_POLL_FIRST + i)))
             dome__hub_hear_pending(s, s->machine->poll.polled->pdata[i]);
@@ -359,6 +364,7 @@ int dome__hub_run(const dome_hub *hub, int *signal_number)
     if (hub->machine.directory)
         hub->machine.launcher->machine.take_down(hub->machine.directory, hub->machine.others);
     int lost, ended_by = dome__hub_drain(&s, &lost);
+    dome__hub_once_close(&s, status == 0);
     if (lost && !status) { /* rank 0 has said nothing */
         dome__say("the tasks' output cannot be written: %s", g_strerror(lost));
         status = 1;

@@ -27,6 +27,8 @@ typedef struct dome_hub {
     bool rank0_is_child; /* else the hub is rank 0's child (started from the console) */
     bool rank0_in_init;  /* rank 0 is in dome_init, so its start has a time limit; else it may take any time to call it */
     int signal_fd;       /* signalfd for dome__hub_signals */
+    int rank0_output;    /* where rank 0's standard output comes; 0: it leads elsewhere */
+    int shown_fd;        /* the supervisor's file of what has been shown (wire/shown_store.h); 0: there is none */
     int report_fd;       /* the supervisor's, or -1: gets a DOME_WIRE_REPORT at the end; the line of a loss goes there, too */
     dome_hub_machine machine;
     const char *script; /* of hosts: --hosts-script; NULL: none */

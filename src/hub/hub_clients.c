@@ -151,6 +151,7 @@ static void greet(hub_state *s, hub_client *c, const dome_wire_message *message)
     }
     dome__hub_step(c, then.action == DOME_VIEW_AGAIN ? DOME_CLIENT_ASTRAY : DOME_CLIENT_HELLO);
     if (c->channel == DOME_WIRE_WATCH) {
+        dome__hub_once_greeted(s, c);
         c->process = dome__hub_process_open(s, c);
         dome__hub_note_watch(s, c);
         if (c->rank == 0 && c->state == DOME_CLIENT_RUNS)
@@ -327,6 +328,9 @@ static void take_message(hub_state *s, hub_client *c, dome_wire_message *message
         break;
     case DOME_WIRE_DONE:
         dome__hub_step(c, DOME_CLIENT_IS_DONE);
+        break;
+    case DOME_WIRE_SHOWN:
+        dome__hub_once_told(s, c, &message->shown);
         break;
     case DOME_WIRE_TIMES:
         dome__hub_history_took(s, &message->times);

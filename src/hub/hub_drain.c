@@ -13,7 +13,7 @@ static const double ENDED_PATIENCE = 1;
 /* Receives output that ended tasks had already written. Returns false if there is no more. */
 static bool take_rest(hub_state *s)
 {
-    bool more = false;
+    bool more = dome__hub_once_hear(s);
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *c = s->clients->pdata[i];
         if (c->closed || !dome__hub_is_output(c))
@@ -44,6 +44,7 @@ static int signal_while_waiting(const hub_state *s)
 /* Relays incomplete last lines, whose rest will not arrive. */
 static void take_parts(hub_state *s)
 {
+    dome__hub_once_rest(s);
     for (guint i = 0; i < s->clients->len; i++) {
         hub_client *c = s->clients->pdata[i];
         if (!c->closed && dome__hub_is_output(c))

@@ -34,6 +34,16 @@ static int stream_of(const hub_client *c)
     return c->channel == DOME_WIRE_STDOUT ? STDOUT_FILENO : STDERR_FILENO;
 }
 
+void dome__hub_count(hub_state *s, uint64_t *written)
+{
+    dome__output_queue_count(s->output.queues[0], written);
+}
+
+void dome__hub_write(hub_state *s, int fd, const char *text, size_t length)
+{
+    dome__output_queue_put(queue_of(s, fd), text, length);
+}
+
 void dome__hub_print(hub_state *s, int fd, const char *text)
 {
     dome__output_queue_put(queue_of(s, fd), text, strlen(text));
@@ -84,6 +94,8 @@ bool dome__hub_holds(const hub_state *s, const hub_client *c)
 
 void dome__hub_relay(hub_state *s, hub_client *c, bool last)
 {
+    if (c->channel == DOME_WIRE_STDOUT && dome__hub_once_take(s, c))
+        return;
     const char *clear = dome__terminal_clear(stream_of(c));
     GString *text = g_string_new(NULL);
     guint done = 0;

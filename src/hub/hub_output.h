@@ -21,6 +21,12 @@ void dome__hub_output_open(hub_state *s);
 /* Prints text on one of this process's streams, STDOUT_FILENO or STDERR_FILENO. Never blocks. */
 void dome__hub_print(hub_state *s, int fd, const char *text);
 
+/* Counts the bytes of standard output that are written from now on, as dome__output_queue_count does. */
+void dome__hub_count(hub_state *s, uint64_t *written);
+
+/* The same of so many bytes, which may have any value. */
+void dome__hub_write(hub_state *s, int fd, const char *text, size_t length);
+
 /* As dome__say (system/say.h), without blocking. */
 void dome__hub_say(hub_state *s, const char *text);
 

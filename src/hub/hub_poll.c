@@ -50,6 +50,15 @@ static void add_set(hub_state *s, int which, int stream)
     add(s, held || !set->members ? -1 : set->fd);
 }
 
+static void add_rank0(hub_state *s)
+{
+    const int fd = dome__hub_once_fd(s);
+    const bool held = fd >= 0 && dome__hub_holds_stream(s, STDOUT_FILENO);
+    if (held)
+        dome__hub_output_held(s);
+    add(s, held ? -1 : fd);
+}
+
 /* Collects the descriptors to poll. */
 static void gather(hub_state *s, int report_fd)
 {
@@ -67,6 +76,7 @@ static void gather(hub_state *s, int report_fd)
     add(s, s->orders.adding.fd);
     add(s, s->standby.over ? -1 : s->standby.fd);
     add(s, s->orders.script_fd);
+    add_rank0(s);
     add_set(s, DOME_HUB_TALK, -1);
     add_set(s, DOME_HUB_OUT, STDOUT_FILENO);
     add_set(s, DOME_HUB_ERROR, STDERR_FILENO);

@@ -70,6 +70,7 @@ struct hub_client {
 typedef struct hub_script hub_script; /* --hosts-script */
 typedef struct hub_size hub_size;     /* --dome-size auto */
 typedef struct hub_suspension hub_suspension;
+typedef struct hub_once hub_once; /* output that is shown once */
 
 /* One program that the hub supervises. A part belongs to the file of its name, which alone changes its members; others read them.
  * The clients belong to hub_lines.c, `beaten` to hub_clients.c, and the view to hub_view.c. */
@@ -96,6 +97,7 @@ struct hub_state {
     hub_history history;
     hub_orders orders;
     hub_standby standby;
+    hub_once *once;     /* NULL: rank 0's output does not come here */
     hub_script *script; /* NULL: none */
     hub_size *size;     /* NULL: none */
     hub_suspension *suspension;
@@ -161,6 +163,34 @@ static inline bool dome__hub_gave_up(const hub_state *s, const hub_client *c)
  * *lost: why standard output could not be written (errno), or 0. */
 int dome__hub_drain(hub_state *s, int *lost);
 
+/* ---- hub_once.c ---- */
+
+void dome__hub_once_open(hub_state *s);
+
+/* Where task 0's standard output comes; -1: nowhere, or it is read no more. */
+int dome__hub_once_fd(const hub_state *s);
+
+/* Takes what there is of it, at most so much as a turn allows. Returns whether something came. */
+bool dome__hub_once_hear(hub_state *s);
+
+/* Takes what has come of the standard output of a task other than 0. False: it is shown as it comes. */
+bool dome__hub_once_take(hub_state *s, hub_client *c);
+
+/* Task 0 is in dome_init, and greets. */
+void dome__hub_once_greeted(hub_state *s, const hub_client *c);
+
+/* A task tells where its output is; it is answered. */
+void dome__hub_once_told(hub_state *s, hub_client *c, const dome_wire_shown *told);
+
+/* Output has been written: some answers wait for that. */
+void dome__hub_once_rung(hub_state *s);
+
+/* After the program's end: shows incomplete lines, unless the program is started again. */
+void dome__hub_once_rest(hub_state *s);
+
+/* well: the program has come to its end. */
+void dome__hub_once_close(hub_state *s, bool well);
+
 /* ---- hub_lines.c ---- */
 
 void dome__hub_lines_open(hub_state *s);
@@ -168,6 +198,11 @@ void dome__hub_lines_close(hub_state *s);
 
 /* Adds a connection. Takes ownership of fd. */
 void dome__hub_add_client(hub_state *s, int fd, dome_wire_channel channel, const dome_macs *macs);
+
+/* Adds the connection to the set of its present kind. Call it again after the greeting, when the kind changes. False: the system
+ * does not allow it. */
+bool dome__hub_hear_from_now(hub_state *s, hub_client *c);
+void dome__hub_hear_no_more(hub_state *s, hub_client *c);
 
 /* Removes closed connections that are no longer needed. */
 void dome__hub_sweep(hub_state *s);

@@ -133,6 +133,9 @@ bool dome__launch_open(dome_launch *launch, const dome_launch_request *request, 
         .listen_fd = -1,
         .signal_fd = -1,
         .report_fd = request->report_fd > 0 ? request->report_fd : -1,
+        .shown_fd = request->shown_fd > 0 ? request->shown_fd : -1,
+        .output = DOME_STREAM_NONE,
+        .once = request->once,
         .path = request->path,
         .directory = request->directory,
         .words = request->words,
@@ -176,6 +179,8 @@ static dome_hub hub_of(const dome_launch *launch)
         .timeout = launch->timeout,
         .signal_fd = launch->signal_fd,
         .report_fd = launch->report_fd,
+        .shown_fd = MAX(launch->shown_fd, 0),
+        .rank0_output = MAX(launch->output.out, 0),
         .machine = {launch->machine.launcher, launch->machine.daemon, launch->machine.directory, launch->machine.others},
         .script = launch->script,
         .size_auto = launch->size_auto,
@@ -195,11 +200,12 @@ static void tell_started(const dome_launch *launch, pid_t rank0)
 /* In a child: gives up what only the hub needs. blocked: signals that stay blocked for dome_init; NULL: none. */
 static void leave_hub(const dome_launch *launch, const sigset_t *blocked)
 {
-    const int own[] = {launch->signal_fd, launch->listen_fd, launch->report_fd};
+    const int own[] = {launch->signal_fd, launch->listen_fd, launch->report_fd, launch->shown_fd};
     for (size_t i = 0; i < G_N_ELEMENTS(own); i++)
         if (own[i] >= 0)
             close(own[i]);
     dome__private_machine_leave(&launch->machine);
+    dome__stream_take(&launch->output, STDOUT_FILENO);
     sigset_t mask = launch->mask;
     if (blocked)
         sigorset(&mask, &mask, blocked);
@@ -283,6 +289,19 @@ static void give_up(dome_launch *launch, const char *what)
     _exit(1);
 }
 
+/* Where that cannot be, output appears as it is written. */
+static void open_output(dome_launch *launch)
+{
+    g_unsetenv(DOME_VARIABLE_ONCE); /* of a program that has started this one */
+    if (!launch->once)
+        return;
+    if (dome__stream_open(&launch->output, STDOUT_FILENO))
+        g_setenv(DOME_VARIABLE_ONCE, "1", TRUE);
+    else
+        dome__say("after a loss the program's lines may appear twice: its output cannot be led through this process: %s",
+                  strerror(errno));
+}
+
 void dome__launch_fork(dome_launch *launch)
 {
     fflush(NULL);
@@ -290,6 +309,7 @@ void dome__launch_fork(dome_launch *launch)
     if (launch->signal_fd < 0)
         give_up(launch, "its signals");
     note_before(launch);
+    open_output(launch);
     pid_t pid = fork();
     if (pid == 0) {
         leave_hub(launch, NULL);

@@ -3,6 +3,7 @@
 #ifndef DOME_SRC_LAUNCH_H
 #define DOME_SRC_LAUNCH_H
 
+#include "launch/stream.h"
 #include "machine/private_machine.h"
 
 #include <signal.h>
@@ -18,6 +19,8 @@ typedef struct dome_launch {
     dome_private_machine machine;
     struct sigaction child_action; /* action of SIGCHLD before dome__launch_open, restored in rank 0 */
     int report_fd;                 /* the supervisor's; -1 if there is none */
+    int shown_fd;                  /* the same */
+    dome_stream output;            /* to the hub: rank 0's standard output; not open if it is the hub's own */
     pid_t hub_pid;                 /* pid of the child forked by dome__launch_fork_hub */
     const char *script;            /* the request's, and the next */
     bool size_auto, by_command;
@@ -29,7 +32,7 @@ typedef struct dome_launch {
     const char *directory;
     char **words;
     char *resolved; /* the path without links; NULL: it is not known */
-    bool heals, tells;
+    bool heals, tells, once;
     int left;
     char *hub; /* the hub's address as text: watch.h */
 } dome_launch;
@@ -44,6 +47,8 @@ typedef struct dome_launch_request {
     bool size_auto;      /* the hub chooses the number of tasks that pays (size_policy.h) */
     bool by_command;     /* these two are options of dome run, written without dome- */
     int report_fd;       /* where the hub reports to its supervisor how the program ended; 0: no supervisor */
+    int shown_fd;        /* the supervisor's file of what has been shown; 0: no supervisor */
+    bool once;           /* rank 0's standard output goes through the hub, which shows it once */
     int tasks;           /* 0: not known yet */
     bool all_output;     /* --dome-output all */
     bool only_listen;    /* the virtual machine is running (started from the console) */

@@ -4,6 +4,7 @@
 #include "manage/losses.h"
 #include "system/say.h"
 #include "system/time.h"
+#include "wire/shown_store.h"
 #include "wire/wire.h"
 
 #include <errno.h>
@@ -42,6 +43,8 @@ typedef struct supervisor {
     dome_end end;
     char *line, *silent;
     uint64_t sequence, loop, cause;
+
+    int shown_fd; /* what has been shown of the program's output; -1: it is not known */
 
     int heals; /* losses that hubs have healed, or have tried to */
     GString *avoid;
@@ -344,6 +347,7 @@ static void attempt(supervisor *s, const next_attempt *next, double began)
                             .seconds = dome__now() - began,
                             .resume = next->resume,
                             .tasks = next->tasks,
+                            .shown_fd = s->shown_fd,
                             .avoid = s->avoid->str,
                             .left = restarts ? MAX(restarts - next->number - s->heals, 0) : -1};
     clear(s);
@@ -409,6 +413,16 @@ static bool goes_on(supervisor *s, dome_losses *losses, const dome_supervise_poi
     return again;
 }
 
+static void say_differing(const supervisor *s)
+{
+    dome_shown_store *store = s->shown_fd >= 0 ? dome__shown_store_open(s->shown_fd) : NULL;
+    char *line = store ? dome__shown_differing(store) : NULL;
+    if (line)
+        dome__say("%s", line);
+    g_free(line);
+    dome__shown_store_close(store);
+}
+
 int dome__supervise(const dome_supervision *how)
 {
     supervisor s = {.how = how, .in = g_byte_array_new(), .avoid = g_string_new(NULL)};
@@ -424,10 +438,12 @@ int dome__supervise(const dome_supervision *how)
     s.signal_fd = dome__hub_signals(&s.old_mask);
     if (s.signal_fd < 0)
         give_up(&s, "its signals");
+    s.shown_fd = dome__shown_file();
     do {
         attempt(&s, &next, began);
         survived = next.number + s.heals;
     } while (goes_on(&s, &losses, &first, &next));
+    say_differing(&s);
     how->finish(how->ctx, survived);
     end_like(s.status);
     return 1;

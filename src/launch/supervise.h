@@ -23,6 +23,7 @@ typedef struct dome_attempt {
     bool resume;       /* resume from the newest checkpoint of this run, if there is one */
     int tasks;         /* the program has to have so many; 0: those of its start */
     int report_fd;     /* for dome_launch_request; closed on exec */
+    int shown_fd;      /* the same: the file of what has been shown (wire/shown_store.h); -1: there is none */
     const char *avoid; /* hosts that fell silent in earlier attempts, separated by blanks; "" if none */
     int losses;        /* after which the program has gone on so far */
     double seconds;    /* since it was first started */

@@ -755,6 +755,17 @@ void dvec_free(dvec *x)
     dome__end(&op, DOME_OK);
 }
 
+void dvec_discard(dvec *x)
+{
+    if (!x)
+        return;
+    dome_operation op;
+    dome__enter_alone(&op, x->env, DOME_OP_DVEC_DISCARD);
+    dvec__id(x); /* refuses a freed vector */
+    dome__eval_discard(x->env, x);
+    dome__end(&op, DOME_OK);
+}
+
 dome_env *dvec_env(const dvec *x)
 {
     DOME_NEEDS(x, "the vector", NULL);

@@ -13,6 +13,7 @@ enum { DOME_PART_DVEC = 5 };
     X(DVEC_NEW_LIKE, "dvec_new_like", "name:o length:u type:n distribution:d width:u block:u", PLAIN)                            \
     X(DVEC_CLONE, "dvec_clone", "name:o x:v", PLAIN)                                                                             \
     X(DVEC_FREE, "dvec_free", "", PLAIN)                                                                                         \
+    X(DVEC_DISCARD, "dvec_discard", "", DEFERRED)                                                                                \
     X(DVEC_FILL_VALUE, "dvec_fill_value", "value:h", DEFERRED)                                                                   \
     X(DVEC_AXPBY, "dvec_axpby", "x:v a:f b:f", DEFERRED)                                                                         \
     X(DVEC_LINEAR_COMBINATION, "dvec_linear_combination", "terms:u coefficients:h term:v", DEFERRED)                             \

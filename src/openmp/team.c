@@ -33,6 +33,7 @@ static struct {
     bool main_ended, ready;
     bool is_alone;  /* nobody has called run_main */
     bool some_idle; /* a task has no thread of the region */
+    bool first_ran; /* thread 0 has begun the region, and given way */
 } here;
 
 void dome__omp_die(const char *format, ...)
@@ -201,7 +202,11 @@ static counts run_threads(void)
     counts now = {0};
     if (dome__omp_tasks.pass_begins)
         dome__omp_tasks.pass_begins();
-    for (unsigned k = here.begin; k < here.end; k++) {
+    if (here.first_ran) { /* so the others come next */
+        now.ran = now.acted = true;
+        count(&now, &dome__omp_threads[0]);
+    }
+    for (unsigned k = here.begin + here.first_ran; k < here.end; k++) {
         dome_omp_thread *t = &dome__omp_threads[k];
         if (t->state == DOME_OMP_BLOCKED && dome__omp_tasks.size == 1 && dome__omp_make(t->attempt, t->argument)) {
             t->state = DOME_OMP_READY;
@@ -217,6 +222,7 @@ static counts run_threads(void)
         }
         count(&now, t);
     }
+    here.first_ran = false;
     if (dome__omp_tasks.pass_ends)
         dome__omp_tasks.pass_ends();
     return now;
@@ -327,6 +333,7 @@ static void run_region(void)
 static void go_on(void)
 {
     while (!here.main_ended) {
+        here.first_ran = true;
         run_region();
         run(&dome__omp_threads[0]);
     }

@@ -9,7 +9,6 @@
 #include "openmp/shared.h"
 #include "openmp/spin.h"
 #include "openmp/team.h"
-#include "system/say.h"
 
 /* How the turn goes between tasks. An *interval* lasts from one meeting of all to the next. Most have no action in turn: then
  * nobody says anything. The first task that needs the turn in such an interval and is not task 0, which has it from the start,
@@ -242,20 +241,6 @@ static uint64_t time_used(void)
     return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) ? 0 : (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* A page that such a thread looks at comes from its home as it is by then, not as of the thread's last flush: it may have the
- * variable before this task has taken in what was written before it. Two tasks exchange what has changed itself. */
-static void tell_of_waiting(const dome_omp_thread *t)
-{
-    enum { LOOKS_TO_WAIT = 12 }; /* less than let it give way */
-    static bool told;
-    if (told || t->spins != LOOKS_TO_WAIT || dome__omp_tasks.size <= 2)
-        return;
-    told = true;
-    dome__say_at_once(
-        "OpenMP: a thread waits by flush for a variable that another thread changes; on three and more tasks it may "
-        "see the change before what was written first: use atomic, or two tasks");
-}
-
 /* A thread may come to one place again and again because it gets on. One that waits does nothing between its looks. */
 enum { LOOK_NS = 3000 };
 
@@ -265,8 +250,6 @@ void dome__omp_flush_from(const void *from)
     if (!alone(t) && t->seen_at == from && time_used() - here.flushed > LOOK_NS)
         dome__omp_acted(t);
     dome__omp_looked(t, from, 0); /* it may give way: what others have written is taken in behind that, before the next look */
-    if (!alone(t))
-        tell_of_waiting(t);
     if (is_watched(t))
         dome__omp_call_task(flush, NULL);
     else if (!alone(t))

@@ -54,7 +54,9 @@ static bool map_private(char *begin, char *end)
 bool (*dome__omp_arena_map)(char *begin, char *end) = map_private;
 bool dome__omp_arena_gives_back = true;
 
-static char *mapped[DOME_OMP_MAX_THREADS]; /* up to here, in this process */
+uint64_t dome__omp_arena_own = DOME_OMP_ARENA_OWNS;
+
+static char *mapped[DOME_OMP_MAX_THREADS + 1]; /* up to here, in this process */
 
 static uint64_t whole_pages(uint64_t bytes)
 {
@@ -63,6 +65,8 @@ static uint64_t whole_pages(uint64_t bytes)
 
 static char *arena_end(unsigned thread)
 {
+    if (thread == DOME_OMP_ARENA_OF_LIBRARY)
+        return dome__omp_arena_begin(thread) + DOME_OMP_ARENA_OWN;
     return dome__omp_arena_begin(thread) + (thread ? DOME_OMP_ARENA_OTHER : DOME_OMP_ARENA_FIRST);
 }
 
@@ -77,7 +81,8 @@ static bool map_up_to(unsigned thread, const char *end)
     char *to = (char *)(((uintptr_t)end + more - 1) & ~(uintptr_t)0xfffff); // NOLINT(performance-no-int-to-ptr)
     if (to > last)
         to = last;
-    if (end > last || !dome__omp_arena_map(from, to)) {
+    bool (*map)(char *, char *) = thread == DOME_OMP_ARENA_OF_LIBRARY ? map_private : dome__omp_arena_map;
+    if (end > last || !map(from, to)) {
         errno = ENOMEM;
         return false;
     }

@@ -4,6 +4,7 @@
  *     thread 0     lists of free blocks by size, free runs of pages, and then blocks     up to 1 TiB
  *     thread 1     the same                                                              up to 4 GiB
  *     ...
+ *     the C library of task r, for the program: private, where no other task has anything    up to 16 GiB
  *
  * Small blocks have sizes in steps; one that is freed joins the list of the thread that frees it, whatever arena it lies in.
  * Large ones are runs of pages. */
@@ -17,21 +18,33 @@
 
 #define DOME_OMP_ARENA_FIRST (UINT64_C(1) << 40) /* bytes of thread 0's, and of each other one */
 #define DOME_OMP_ARENA_OTHER (UINT64_C(1) << 32)
+#define DOME_OMP_ARENA_OWNS  UINT64_C(0x100000000000)
+#define DOME_OMP_ARENA_OWN   (UINT64_C(1) << 34)
+
+enum { DOME_OMP_ARENA_OF_LIBRARY = DOME_OMP_MAX_THREADS }; /* the number of the private one */
+
+/* Where this task's begins: set by rank before it is used. */
+extern uint64_t dome__omp_arena_own;
 
 static inline char *dome__omp_arena_begin(unsigned thread)
 {
+    if (__builtin_expect(thread == DOME_OMP_ARENA_OF_LIBRARY, 0))
+        return (char *)(uintptr_t)dome__omp_arena_own;
     return (char *)(uintptr_t)(DOME_OMP_HEAP + (thread ? DOME_OMP_ARENA_FIRST + (thread - 1) * DOME_OMP_ARENA_OTHER : 0));
 }
 
 /* Whether a block is in an arena, and in whose. */
 static inline bool dome__omp_arena_has(const void *block)
 {
-    return (uintptr_t)block - DOME_OMP_HEAP < DOME_OMP_ARENA_FIRST + (DOME_OMP_MAX_THREADS - 1) * DOME_OMP_ARENA_OTHER;
+    return (uintptr_t)block - DOME_OMP_HEAP < DOME_OMP_ARENA_FIRST + (DOME_OMP_MAX_THREADS - 1) * DOME_OMP_ARENA_OTHER ||
+           (uintptr_t)block - dome__omp_arena_own < DOME_OMP_ARENA_OWN;
 }
 
 static inline unsigned dome__omp_arena_of(const void *block)
 {
     const uint64_t at = (uintptr_t)block - DOME_OMP_HEAP;
+    if ((uintptr_t)block < DOME_OMP_HEAP)
+        return DOME_OMP_ARENA_OF_LIBRARY;
     return at < DOME_OMP_ARENA_FIRST ? 0 : 1 + (unsigned)((at - DOME_OMP_ARENA_FIRST) / DOME_OMP_ARENA_OTHER);
 }
 

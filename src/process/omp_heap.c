@@ -47,15 +47,23 @@ static inline uint64_t running(void)
     return ((uintptr_t)dome__omp_thread_pointer() - DOME_OMP_STACKS) / DOME_OMP_STACK_STRIDE;
 }
 
-/* Whether the caller's memory is shared; sets the thread. */
-static inline bool is_shared(const void *caller, unsigned *thread)
+unsigned dome__omp_heap_lends;
+
+/* Whether the caller's memory is in an arena; sets which. */
+static inline bool is_in_arena(const void *caller, unsigned *arena)
 {
     const uint64_t t = running();
-    *thread = (unsigned)t;
-    return t < DOME_OMP_MAX_THREADS && dome__omp_is_programs(caller);
+    *arena = (unsigned)t;
+    if (t >= DOME_OMP_MAX_THREADS || dome__omp_is_programs(caller))
+        return t < DOME_OMP_MAX_THREADS;
+    if (!dome__omp_libraries_is_c(caller) || (!dome__omp_heap_lends && dome__omp_tasks.size == 1))
+        return false;
+    if (!dome__omp_heap_lends)
+        *arena = DOME_OMP_ARENA_OF_LIBRARY;
+    return true;
 }
 
-#define IS_SHARED(thread) is_shared(__builtin_return_address(0), thread)
+#define IS_IN_ARENA(arena) is_in_arena(__builtin_return_address(0), arena)
 
 /* While threads of several tasks run at the same time, a block joins the lists of the thread that frees it, or else of the thread
  * that has got it. */
@@ -80,10 +88,12 @@ static void *get(unsigned thread, size_t bytes)
     return dome__omp_arena_get(thread, bytes, NULL);
 }
 
-/* By which thread a block is freed or resized. */
+/* In which arena a block is freed or resized by a virtual thread. What is the C library's own stays so, and what is shared does.
+ */
 static inline unsigned by(unsigned thread, const void *block)
 {
-    return is_parallel() ? thread : dome__omp_arena_of(block);
+    const unsigned of = dome__omp_arena_of(block);
+    return is_parallel() && of != DOME_OMP_ARENA_OF_LIBRARY ? thread : of;
 }
 
 void (*dome__omp_block_given)(void *block, size_t bytes, const void *caller);
@@ -98,10 +108,13 @@ static inline void *tell(void *block, size_t bytes, const void *caller)
 void *dome__omp_heap_get(size_t bytes, const void *caller)
 {
     unsigned thread;
-    if (is_shared(caller, &thread))
+    const bool in_arena = is_in_arena(caller, &thread);
+    if (in_arena && thread != DOME_OMP_ARENA_OF_LIBRARY)
         return tell(get(thread, bytes), bytes, caller);
     void *place = dome__omp_stream_place(bytes);
-    return place ? place : __libc_malloc(bytes);
+    if (place)
+        return place;
+    return in_arena ? dome__omp_arena_get(thread, bytes, NULL) : __libc_malloc(bytes);
 }
 
 void *malloc(size_t bytes)
@@ -137,7 +150,7 @@ void *calloc(size_t n, size_t each)
 {
     unsigned thread;
     size_t bytes;
-    if (!IS_SHARED(&thread))
+    if (!IS_IN_ARENA(&thread))
         return __libc_calloc(n, each);
     if (!__builtin_mul_overflow(n, each, &bytes))
         return tell(get_zero(thread, bytes), bytes, __builtin_return_address(0));
@@ -160,7 +173,8 @@ static void *move_out(void *block, size_t bytes)
 static void *resize(void *block, size_t bytes, const void *caller)
 {
     unsigned thread;
-    const bool shared = is_shared(caller, &thread);
+    const bool shared = is_in_arena(caller, &thread);
+    const uint64_t number = running();
     if (!block)
         return shared ? tell(get(thread, bytes), bytes, caller) : __libc_malloc(bytes);
     if (!dome__omp_arena_has(block))
@@ -169,9 +183,9 @@ static void *resize(void *block, size_t bytes, const void *caller)
         free(block);
         return NULL;
     }
-    if (thread >= DOME_OMP_MAX_THREADS)
+    if (number >= DOME_OMP_MAX_THREADS)
         return move_out(block, bytes);
-    return tell(dome__omp_arena_resize(by(thread, block), block, bytes), bytes, caller);
+    return tell(dome__omp_arena_resize(by((unsigned)number, block), block, bytes), bytes, caller);
 }
 
 void *realloc(void *block, size_t bytes)
@@ -206,8 +220,8 @@ static size_t power_above(size_t n)
 static void *get_aligned(size_t alignment, size_t bytes, const void *caller)
 {
     unsigned thread;
-    return is_shared(caller, &thread) ? dome__omp_arena_get_aligned(thread, power_above(alignment), bytes)
-                                      : __libc_memalign(alignment, bytes);
+    return is_in_arena(caller, &thread) ? dome__omp_arena_get_aligned(thread, power_above(alignment), bytes)
+                                        : __libc_memalign(alignment, bytes);
 }
 
 void *dome__omp_heap_get_aligned(size_t alignment, size_t bytes)

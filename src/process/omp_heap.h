@@ -2,7 +2,9 @@
  * the libraries under it call for is the process's own, by the C library's malloc. A block is freed by where it lies.
  *
  *     the program, libraries that it alone needs, in a virtual thread     the thread's arena
- *     the same in another thread; Dome, GLib, the C library               the C library's malloc
+ *     the C library, in a virtual thread of a program of several tasks    where no other task has memory: whoever follows a
+ *                                                                         pointer of another task's library is told so
+ *     all these in another thread; Dome, GLib                             the C library's malloc
  */
 #ifndef DOME_SRC_PROCESS_OMP_HEAP_H
 #define DOME_SRC_PROCESS_OMP_HEAP_H
@@ -19,6 +21,9 @@ bool dome__omp_is_programs(const void *code);
 /* Called for each block of the program's memory, with its bytes and the return address of the function that asked for it; NULL:
  * nobody asks. */
 extern void (*dome__omp_block_given)(void *block, size_t bytes, const void *caller);
+
+/* While it is not 0, what the C library gets is the program's. */
+extern unsigned dome__omp_heap_lends;
 
 /* malloc for the function that has this return address. */
 void *dome__omp_heap_get(size_t bytes, const void *caller);

@@ -18,7 +18,7 @@ typedef struct library {
 } library;
 
 static library libraries[MOST];
-static int count;
+static int count, of_c; /* how many; which is the C library */
 
 static const char *texts_of(const struct link_map *map)
 {
@@ -102,6 +102,9 @@ void dome__omp_libraries_begin(void)
                 add(find(texts_of(map) + d->d_un.d_val));
     }
     dl_iterate_phdr(measure, NULL);
+    for (int k = 0; k < count; k++)
+        if (has_name(libraries[k].map, "libc.so.6"))
+            of_c = k;
 }
 
 bool dome__omp_libraries_have(const void *code)
@@ -111,6 +114,12 @@ bool dome__omp_libraries_have(const void *code)
         if (at >= libraries[k].begin && at < libraries[k].end)
             return true;
     return false;
+}
+
+bool dome__omp_libraries_is_c(const void *code)
+{
+    const char *at = code;
+    return at >= libraries[of_c].begin && at < libraries[of_c].end;
 }
 
 /* omp_next.h */

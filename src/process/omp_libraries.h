@@ -9,4 +9,7 @@ void dome__omp_libraries_begin(void);
 /* Whether the code is theirs. */
 bool dome__omp_libraries_have(const void *code);
 
+/* Whether it is the C library's. */
+bool dome__omp_libraries_is_c(const void *code);
+
 #endif

@@ -11,8 +11,8 @@
  *
  * Addresses stand in the memory as they are, so the same build of the program goes on, with the same libraries, on processors
  * that are alike, on any number of tasks. What the C library keeps for itself is not there: open files and streams, what atexit
- * was given, the place of rand in its sequence (it begins with the seed again), a jmp_buf that setjmp has filled before. The
- * stacks of threads other than 0 are not saved: where a region begins they hold nothing. */
+ * was given, a jmp_buf that setjmp has filled before. The stacks of threads other than 0 are not saved: where a region begins
+ * they hold nothing. */
 #ifndef DOME_SRC_PROCESS_OMP_SAVED_H
 #define DOME_SRC_PROCESS_OMP_SAVED_H
 

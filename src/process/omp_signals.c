@@ -4,9 +4,11 @@
 
 #include "openmp/tasks.h"
 #include "openmp/team.h"
+#include "process/omp_arena.h"
 #include "process/omp_heap.h"
 #include "process/omp_image.h"
 #include "process/omp_next.h"
+#include "process/omp_state.h"
 #include "process/omp_symbol.h"
 #include "process/omp_touch.h"
 #include "system/checksum.h"
@@ -44,6 +46,8 @@ __attribute__((constructor)) static void find(void)
  * the program's own stacks. */
 static int set_action(int number, const struct sigaction *action, struct sigaction *before)
 {
+    if (action)
+        dome__omp_state_action(number, action);
     if (dome__fault_hands_on(number, action, before))
         return 0;
     if (!action)
@@ -67,6 +71,35 @@ __sighandler_t signal(int number, __sighandler_t handler)
     if (IS_PROGRAMS())
         return set_action(number, &action, &before) ? SIG_ERR : before.sa_handler;
     return ((function *)dome__omp_next("signal"))(number, handler);
+}
+
+/* ---- the program's handlers on other tasks, while they run its threads ---- */
+
+static struct sigaction befores[DOME_OMP_STATE_SIGNALS];
+static uint64_t taken;
+
+static bool is_set(uint64_t set, int number)
+{
+    return set >> number & 1;
+}
+
+void dome__omp_signals_take(void)
+{
+    const dome_omp_state_page *s = dome__omp_state();
+    for (int k = 1; k < DOME_OMP_STATE_SIGNALS && s->handled; k++) {
+        const dome_omp_action *a = &s->actions[k];
+        struct sigaction action = {.sa_handler = a->handler, .sa_flags = (int)a->flags | SA_ONSTACK};
+        memcpy(&action.sa_mask, &a->mask, sizeof a->mask);
+        if (is_set(s->handled, k) && !dome__fault_hands_on(k, &action, NULL) && next_action(k, &action, &befores[k]) == 0)
+            taken |= UINT64_C(1) << k;
+    }
+}
+
+void dome__omp_signals_leave(void)
+{
+    for (int k = 1; k < DOME_OMP_STATE_SIGNALS && taken; k++)
+        if (is_set(taken, k) && next_action(k, &befores[k], NULL) == 0)
+            taken &= ~(UINT64_C(1) << k);
 }
 
 /* The set without those signals. */
@@ -134,7 +167,17 @@ static dome_fault_answer explain(const dome_fault *fault, void *unused)
 {
     const uint64_t at = (uintptr_t)fault->address, thread = (at - DOME_OMP_STACKS) / DOME_OMP_STACK_STRIDE;
     (void)unused;
-    if (!fault->access || !dome__omp_touches() || dome__omp_running->team->active_level == 0 || at < LEAST)
+    if (!fault->access || !dome__omp_touches())
+        return DOME_FAULT_OTHERS;
+    if (at - DOME_OMP_ARENA_OWNS < DOME_OMP_ARENA_OWN * (unsigned)dome__omp_tasks.size) {
+        char *why = g_strdup_printf("which the C library has got for a call on task %d, as for an open folder: it is that task's "
+                                    "alone; make the calls in one thread",
+                                    (int)((at - DOME_OMP_ARENA_OWNS) / DOME_OMP_ARENA_OWN));
+        say(fault, why);
+        g_free(why);
+        return DOME_FAULT_OTHERS;
+    }
+    if (dome__omp_running->team->active_level == 0 || at < LEAST)
         return DOME_FAULT_OTHERS;
     if (at >= DOME_OMP_STACKS && thread < DOME_OMP_MAX_THREADS && dome__omp_is_elsewhere((unsigned)thread)) {
         char *why = g_strdup_printf("on the stack of thread %u, which another task runs: local variables of threads other than 0 "

@@ -312,6 +312,7 @@ static void begin(void)
     state.thread_pointer = dome__omp_thread_pointer();
     given.argv = dome__omp_arguments_place(env, &given.argc, given.argv);
     dome__omp_image_compare(env);
+    dome__omp_arena_own += (uint64_t)env->rank * DOME_OMP_ARENA_OWN;
     if (env->rank != 0 || dome_is_restarting(env))
         dome__omp_image_construct(given.argc, given.argv, given.argv + given.argc + 1);
     if (env->size == 1 && env->options.omp_races)

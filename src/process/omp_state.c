@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -130,25 +131,15 @@ char *setlocale(int category, const char *locale)
     return result;
 }
 
-static void note_seed(unsigned seed)
+void dome__omp_state_action(int number, const struct sigaction *action)
 {
-    dome_omp_state_page *s = writes();
-    if (s) {
-        s->seed = seed;
-        s->seeded = true;
-    }
-}
-
-void srand(unsigned seed)
-{
-    note_seed(seed);
-    ((void (*)(unsigned))dome__omp_next("srand"))(seed);
-}
-
-void srandom(unsigned seed)
-{
-    note_seed(seed);
-    ((void (*)(unsigned))dome__omp_next("srandom"))(seed);
+    dome_omp_state_page *s = number > 0 && number < DOME_OMP_STATE_SIGNALS ? writes() : NULL;
+    if (!s)
+        return;
+    dome_omp_action *a = &s->actions[number];
+    *a = (dome_omp_action){.handler = action->sa_handler, .flags = (uint64_t)action->sa_flags};
+    memcpy(&a->mask, &action->sa_mask, sizeof a->mask);
+    s->handled |= UINT64_C(1) << number;
 }
 
 /* ---- the end ---- */
@@ -223,13 +214,10 @@ static void take_directory(const char *directory)
 
 static void take_rest(const dome_omp_state_page *s)
 {
-    static uint64_t seed = UINT64_MAX;
     if (s->umask_set)
         umask((mode_t)s->umask);
     if (s->locale[0] && !setlocale(LC_ALL, s->locale))
         dome__say("task %d has no locale %s, which the program uses now", dome__omp_tasks.rank, s->locale);
-    if (s->seeded && s->seed != seed)
-        srand((unsigned)(seed = s->seed));
 }
 
 void dome__omp_state_put_back(const char *directory, char **environment)

@@ -31,12 +31,14 @@ static void fork_tasks(const dome_omp_fork *fork)
 
 static bool await_fork(dome_omp_fork *fork)
 {
+    dome__omp_signals_leave();
     dome__omp_state_leave();
     if (!memory.await_fork(fork))
         return false;
     dome__omp_locals_take();
     dome__omp_saved_boundary();
     dome__omp_state_take();
+    dome__omp_signals_take();
     dome__omp_streams_follow();
     dome__omp_layout_fork(threads_of(fork));
     return true;

@@ -6,6 +6,7 @@
 #include "program/transit.h"
 #include "region/lock.h"
 #include "transport/agree.h"
+#include "watch/once.h"
 #include "watch/watch.h"
 
 /* A change of the tasks: the hub's order with its plan (0 and NULL: none), and what dome_resize has asked for (0: nothing). */
@@ -185,16 +186,36 @@ static void take_order(const dome_env *env)
     }
 }
 
+static void pass(dome_env *env)
+{
+    if (!env->change->boundary->passed)
+        dome__once_pass(env);
+    env->change->boundary->passed = true;
+}
+
 /* Whether something is due at this boundary: kept in the environment's parts until it is carried out. */
 static int decide(dome_env *env, bool *due)
 {
     dome_boundary *b = env->change->boundary;
     take_order(env);
-    b->passed = true;
+    pass(env);
     dome__view_times_tell(env);
     int status = dome__checkpoint_decide(env, due);
     *due = *due || b->now.plan || b->now.resize;
     return status == DOME_OK && *due ? look_for_messages(env, due) : status;
+}
+
+/* The boundary, as a view that goes on from here knows it. */
+static uint64_t place(const dome_env *env)
+{
+    return env->checkpoints ? dome__checkpoint_loop(env) : env->change->view.loops + dome__watch_passed(env->watch);
+}
+
+void dome__boundary_begin(dome_env *env)
+{
+    uint64_t number, loop;
+    dome__checkpoint_from(env, &number, &loop);
+    dome__once_back(env, loop);
 }
 
 static int carry_out(dome_env *env, int status, const char *bound)
@@ -202,6 +223,8 @@ static int carry_out(dome_env *env, int status, const char *bound)
     dome_boundary *b = env->change->boundary;
     char *plan = g_steal_pointer(&b->now.plan);
     const uint64_t order = b->now.order;
+    if (status == DOME_OK && (dome__checkpoint_saves(env) || plan || b->now.resize))
+        dome__once_mark(env, place(env));
     if (status == DOME_OK)
         status = dome__checkpoint_carry_out(env);
     if (status == DOME_OK) {
@@ -285,7 +308,7 @@ dome_status dome__boundary_poll(dome_env *env, bool asked, bool *due)
     if (!b->now.plan && !asked && !consults && !b->now.resize)
         return DOME_OK;
     dome_operation op;
-    b->passed = true;
+    pass(env);
     dome__begin(&op, env, DOME_OP_CHECKPOINT, NULL, env->watch ? dome__watch_passed(env->watch) : 0);
     int status = look(env, asked, due);
     if (status != DOME_OK || !*due) {
@@ -335,6 +358,7 @@ dome_status dome__boundary_pass(dome_env *env, dome_status status, const char *b
 void dome__boundary_restored(dome_env *env, bool bound)
 {
     env->change->boundary->bound = bound;
+    dome__once_pass(env); /* main has not been run up to here */
 }
 
 /* ---- for programs ---- */

@@ -15,6 +15,9 @@ typedef struct dome_boundary dome_boundary;
 dome_boundary *dome__boundary_new(void);
 void dome__boundary_free(dome_boundary *boundary);
 
+/* In dome_init, at its end: the program is at its beginning, or goes on from a boundary. */
+void dome__boundary_begin(dome_env *env);
+
 /* The task is at a loop boundary. *due: a checkpoint or a change of the number of tasks is, and dome__boundary_pass must follow.
  * Collective. */
 dome_status dome__boundary_reach(dome_env *env, bool *due);

@@ -171,6 +171,7 @@ dome_env *dome_init(int *argc, char ***argv)
     if (env->watch)
         dome__watch_beat(env->watch); /* tells the hub that dome_init is over, even if this process dies soon */
     dome__change_stands(env);
+    dome__boundary_begin(env);
     g_strfreev(arguments);
     return env;
 }

@@ -11,6 +11,7 @@
 #include "program/start.h"
 #include "system/say.h"
 #include "trace/record.h"
+#include "watch/once.h"
 #include "watch/watch.h"
 
 #include <stdio.h>
@@ -76,6 +77,14 @@ static void fail(dome_env *env, int status, int exit_status, const char *line)
     _exit(exit_status);
 }
 
+static int restore(dome_env *env, dome_object *object)
+{
+    const int status = dome__checkpoint_restore(env, object);
+    if (status == DOME_OK && dome__checkpoint_complete(env))
+        dome__once_made(env);
+    return status;
+}
+
 static void made(dome_env *env, const dome_object *object)
 {
     dome__trace_object(env->trace, object);
@@ -115,7 +124,7 @@ const dome_hooks dome__program_hooks = {
     .saved = saved,
     .fail = fail,
     .restarting = dome__checkpoint_restarting,
-    .restore = dome__checkpoint_restore,
+    .restore = restore,
     .made = made,
     .gone = gone,
     .first_address = first_address,

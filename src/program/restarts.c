@@ -245,8 +245,10 @@ static void start_own(void *ctx, const dome_attempt *attempt)
 {
     const own_program *p = ctx;
     char **argv = dome__restarts_attempt(&p->restarts, attempt);
-    char *report = g_strdup_printf("%d %d", attempt->report_fd, attempt->left);
+    char *report = g_strdup_printf("%d %d %d", attempt->report_fd, attempt->left, attempt->shown_fd);
     g_setenv(DOME_VARIABLE_SUPERVISED, report, TRUE);
+    if (attempt->shown_fd >= 0)
+        fcntl(attempt->shown_fd, F_SETFD, 0);
     if (fcntl(attempt->report_fd, F_SETFD, 0) < 0) /* nobody would hear of how it ends */
         cannot_start(p, attempt);
     if (p->tasks) {

@@ -18,6 +18,7 @@
 #include "system/own_program.h"
 #include "system/say.h"
 #include "system/time.h"
+#include "watch/once.h"
 #include "watch/watch.h"
 
 #include <errno.h>
@@ -130,6 +131,7 @@ static void become_self(dome_env *env, const dome_provider *provider, char **arg
     if (!registered)
         on_exit(say_unfinished, GINT_TO_POINTER(getpid()));
     registered = true;
+    dome__once_open(false);
     begin_trace(env, 0, arguments);
     env->hosts = g_new0(char *, 2);
     env->hosts[0] = host_name();
@@ -206,6 +208,7 @@ static void watch_rank0(dome_env *env, const char *hub, char **arguments)
 {
     dome_hub_address address;
     char *message = NULL, *host = host_name();
+    dome__once_begin();
     if (!dome__hub_address_parse(&address, hub))
         dome__start_failed(env, 1, "DOME_HUB is set, but not by dome run: unset it");
     const dome_watch_request request = {
@@ -499,6 +502,7 @@ static void become_rank0(dome_env *env, const dome_provider *provider, char **ar
 {
     char *hub = g_strdup(g_getenv(DOME_VARIABLE_HUB)), *message = NULL;
     if (!hub) {
+        dome__once_open(true);
         dome_launch launch;
         char *slots = NULL, **hosts = NULL;
         const char *script = env->options.start.hosts_script;
@@ -536,11 +540,13 @@ static dome_attempt take_supervised(dome_env *env)
     const char *text = g_getenv(DOME_VARIABLE_SUPERVISED);
     dome_attempt s = {0};
     if (text)
-        sscanf(text, "%d %d", &s.report_fd, &s.left);
+        sscanf(text, "%d %d %d", &s.report_fd, &s.left, &s.shown_fd);
     env->supervised |= text != NULL;
     g_unsetenv(DOME_VARIABLE_SUPERVISED);
     if (s.report_fd)
         fcntl(s.report_fd, F_SETFD, FD_CLOEXEC);
+    if (s.shown_fd > 0)
+        fcntl(s.shown_fd, F_SETFD, FD_CLOEXEC);
     return s;
 }
 

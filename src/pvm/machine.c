@@ -285,7 +285,7 @@ void dome__pvm_write_rsh(const char *directory)
         "[ -n \"$(find \"$dir\" -maxdepth 0 -mmin +1)\" ] && ! grep -qsz \"^PVM_TMP=$dir\\$\" /proc/[0-9]*/environ && "
         "rm -rf \"$dir\"; done; PVM_TMP=$(mktemp -d /tmp/dome-host.XXXXXX) || exit; "
         "export PVM_ROOT PVM_ALLOW_ROOT PVM_TMP; '\"$1\"'; status=$?; dir=$PVM_TMP; unset PVM_TMP; "
-        "(cd /; for p in $(grep -lsz \"^PVM_TMP=$dir\\$\" /proc/[0-9]*/environ | tr -dc \"0-9\\n\"); "
+        "(trap \"\" TERM HUP; cd /; for p in $(grep -lsz \"^PVM_TMP=$dir\\$\" /proc/[0-9]*/environ | tr -dc \"0-9\\n\"); "
         "do while kill -0 $p; do sleep 0.5; done; done; rm -rf \"$dir\") </dev/null >/dev/null 2>&1 & "
         "exit $status'\"'\"\n";
     char *path = g_build_filename(directory, "rsh", NULL);

@@ -1,6 +1,7 @@
 #include "region/release.h"
 
 #include "region/release_private.h"
+#include "sections/section_pull.h"
 #include "system/bytes.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
@@ -109,17 +110,41 @@ static void end_privacy(dome_release_units *u, uint64_t first, uint64_t count)
     }
 }
 
-static void answer_fetch(const waiting_fetch *f)
+void dome__release_answer(const waiting_fetch *fetch)
 {
-    const dome_release_units *u = f->units;
+    const waiting_fetch *f = fetch;
     for (uint64_t k = f->unit; k < f->unit + f->count; k++)
-        if (!is_home(u, k))
+        if (!is_home(f->units, k))
             return;
-    dome__release_listen_now(u->setup.release);
     end_privacy(f->units, f->unit, f->count);
     for (uint64_t k = f->unit; k < f->unit + f->count; k++)
         note_reader(f->units, k, f->from);
-    dome__release_reply(u, f->unit, f->count, f->from, f->id);
+    dome__release_reply(f);
+}
+
+/* A private unit has what this task has written last, which others may see only with all that it has written before. That is of
+ * no interest to a task that is in a section: nothing is published then. */
+static bool must_settle(const waiting_fetch *f)
+{
+    const dome_release *r = f->units->setup.release;
+    bool private = false, changed = false;
+    if (!has_sections(f->units) || !r->sections->entered || f->inside)
+        return false;
+    for (uint64_t k = f->unit; k < f->unit + f->count && !private; k++)
+    private = is_private(f->units, k);
+    for (guint n = 0; private && n < r->regions->len && !changed; n++) {
+        const dome_release_units *u = r->regions->pdata[n];
+        changed = u && u->writers && u->dirty->len > 0;
+    }
+    return changed;
+}
+
+static void answer_fetch(const waiting_fetch *f)
+{
+    if (must_settle(f))
+        g_array_append_vals(f->units->setup.release->sections->unsettled, f, 1);
+    else
+        dome__release_answer(f);
 }
 
 static void take_fetch(dome_release_units *u, const dome_peer_request *q)
@@ -127,13 +152,26 @@ static void take_fetch(dome_release_units *u, const dome_peer_request *q)
     const uint8_t *at = (const uint8_t *)q->data + MESSAGE;
     if (q->bytes != FETCH_MESSAGE)
         return;
-    const waiting_fetch f = {u, dome__get_u64(at), dome__get_u64(at + 8), q->id, dome__get_u32(at + 16), q->from};
+    const waiting_fetch f = {.units = u,
+                             .unit = dome__get_u64(at),
+                             .meets = dome__get_u64(at + 8),
+                             .count = dome__get_u32(at + 16),
+                             .have = dome__get_u64(at + 20),
+                             .inside = at[28],
+                             .id = q->id,
+                             .from = q->from};
     if (f.unit >= u->setup.units || f.count > u->setup.units - f.unit)
         return;
     if (f.meets > u->setup.release->meets)
         g_array_append_val(u->setup.release->waiting, f);
     else
         answer_fetch(&f);
+}
+
+static void take_log(const dome_release *r, const dome_peer_request *q)
+{
+    if (r->sections && q->bytes == DOME_SECTION_ASK)
+        dome__section_pull_reply(r->sections->log, q);
 }
 
 static void take_forget(const dome_release_units *u, const dome_peer_request *q)
@@ -191,16 +229,13 @@ static dome_delta *read_records(const dome_release_units *u, int from, const voi
 static bool apply(change *c, const void *records, size_t bytes, bool pushed)
 {
     dome_release_units *u = c->units;
-    dome__release_listen_now(u->setup.release);
     dome_delta *delta = read_records(u, c->from, records, bytes);
     u->figures->bytes += bytes;
     if (!delta)
         return false;
     if (!pushed)
         dome__delta_runs(delta, keep_units, u);
-    /* of two tasks the other one need not be told what it has changed itself */
-    void *before = !pushed && u->setup.release->told && u->writers ? u->old : NULL;
-    dome__delta_apply(delta, place_of(u, 0), u->setup.unit * u->setup.units, before);
+    dome__delta_apply(delta, place_of(u, 0), u->setup.unit * u->setup.units, NULL);
     if (!pushed && u->mirror)
         dome__delta_apply(delta, u->mirror, u->setup.unit * u->setup.units, NULL);
     if (!pushed)
@@ -269,7 +304,9 @@ static void take_message(void *ctx, const dome_peer_request *q)
     pthread_mutex_lock(&r->lock);
     dome_release_units *u = find(r, bytes);
     bool done = false;
-    if (u && bytes[0] == FETCH)
+    if (bytes[0] == LOG)
+        take_log(r, q);
+    else if (u && bytes[0] == FETCH)
         take_fetch(u, q);
     else if (u && bytes[0] == FORGET)
         take_forget(u, q);
@@ -277,9 +314,12 @@ static void take_message(void *ctx, const dome_peer_request *q)
         done = take_delta(u, q);
     else if (u && bytes[0] == PUSH)
         done = take_push(u, q);
+    const bool settles = r->sections && r->sections->unsettled->len > 0;
     pthread_mutex_unlock(&r->lock);
     if (done)
         dome__peer_reply(q->peer, q->from, q->id, NULL, 0);
+    if (settles)
+        r->sections->settle(r->sections->ctx);
 }
 
 /* ---- publishing ---- */
@@ -461,8 +501,8 @@ typedef struct notices {
     uint64_t *memory; /* of the entries, if they were more than a few */
 } notices;
 
-/* What each task tells first: the words of its runs, flags, the place, the bytes of entries, how often it has told the other
- * of two tasks, the runs and the entries if they are few. Behind that the word of task 0, if there is one. */
+/* What each task tells first: the words of its runs, flags, the place, the bytes of entries, the last section that it
+ * has, the runs and the entries if they are few. Behind that the word of task 0, if there is one. */
 enum {
     FEW = 8,
     HEAD = 5,
@@ -498,10 +538,12 @@ static void make_card(dome_release *r, const dome_release_word *word, bool by_wo
     const bool knows = !by_word || r->env->rank == 0;
     uint64_t *card = b->card;
     b->entries = g_byte_array_new();
-    if (r->told)
-        dome__release_listen(r);
     pthread_mutex_lock(&r->lock);
+    if (r->sections)
+        dome__release_take_sections(r);
     dome__release_compare_hot(r, false);
+    if (r->sections)
+        dome__release_drop_logged(r);
     dome__release_put_early(r, b->entries, EARLY_BYTES, knows ? &word->place : NULL);
     b->runs = own_runs(r);
     card[0] = b->runs->len * RUN_WORDS;
@@ -509,9 +551,9 @@ static void make_card(dome_release *r, const dome_release_word *word, bool by_wo
               (word->moves && knows ? MOVES : 0);
     card[2] = word->place;
     card[3] = b->entries->len;
-    card[4] = r->told ? r->told->sent : 0;
-    if (r->told)
-        r->told->in_barrier = true;
+    card[4] = r->sections ? dome__section_log_end(r->sections->log) : 0;
+    if (r->sections)
+        r->sections->in_barrier = true;
     pthread_mutex_unlock(&r->lock);
     if (b->runs->len > FEW || b->entries->len > EARLY_BYTES || card[1] & SENDS) {
         card[1] |= MORE;
@@ -576,6 +618,20 @@ static void find_parts(const dome_release *r, const uint64_t *all, uint64_t leng
     }
 }
 
+/* Before anything else of this barrier comes to a task it has all sections. */
+static int know_all_sections(dome_release *r, const uint64_t *all, uint64_t length)
+{
+    uint64_t last = 0;
+    bool lacks = false;
+    int who = 0;
+    for (int rank = 0; rank < r->env->size; rank++)
+        if (all[length * (uint64_t)rank + 4] > last)
+            last = all[length * (uint64_t)(who = rank) + 4];
+    for (int rank = 0; rank < r->env->size; rank++)
+        lacks |= all[length * (uint64_t)rank + 4] < last;
+    return lacks ? dome__release_catch_up(r, who, last) : DOME_OK;
+}
+
 /* All tasks have stopped when the cards are there. What they have written for other homes is there with the second exchange,
  * which is left out if there is no need for it. */
 static int exchange(dome_release *r, dome_release_word *word, bool by_word, notices *n)
@@ -598,8 +654,8 @@ static int exchange(dome_release *r, dome_release_word *word, bool by_word, noti
         word->place = all[2];
         memcpy(word->words, all + CARD, sizeof word->words);
     }
-    if (status == DOME_OK && r->told && !dome__release_hear_all(r, all[length * (uint64_t)(1 - env->rank) + 4]))
-        status = dome__transport_error(env->transport, DOME_ERR_COMM, "what task %d has changed has not come", 1 - env->rank);
+    if (status == DOME_OK)
+        status = know_all_sections(r, all, length);
     n->any = words > 0;
     n->pushes = flags & PUSHES;
     n->runs = g_malloc(words * sizeof(uint64_t) + 1);
@@ -880,8 +936,10 @@ static int meet(dome_release *r, dome_release_word *word, bool by_word)
         end_interval(r, &n, word->moves);
     if (status == DOME_OK)
         dome__release_keep_hot(r);
-    if (r->told)
-        r->told->in_barrier = r->told->overtaken = false;
+    if (r->sections) {
+        r->sections->in_barrier = r->sections->entered = false;
+        dome__section_log_clear(r->sections->log);
+    }
     r->place = word->place;
     r->meets++;
     answer_waiting(r);
@@ -978,25 +1036,6 @@ void dome__release_take(dome_release *release, const void *carried, size_t bytes
     }
 }
 
-void dome__release_tell(dome_release *release, dome_release_visit *visit, void *ctx)
-{
-    cool(release);
-    for (guint n = 0; n < release->regions->len; n++)
-        if (release->regions->pdata[n])
-            dome__release_publish(release->regions->pdata[n], CHANGE);
-    for (guint k = 0; k < release->published->len; k++)
-        visit(ctx, g_array_index(release->published, uint64_t, k));
-    g_array_set_size(release->published, 0);
-}
-
-void dome__release_forget(dome_release *release, const uint64_t *keys, uint64_t count)
-{
-    for (uint64_t k = 0; k < count; k++)
-        drop_unit(release, keys[k]);
-    if (count > 0)
-        dome__release_refresh(release);
-}
-
 /* ---- who watches ---- */
 
 void dome__release_units_mirror(dome_release_units *units, void *mirror)
@@ -1033,7 +1072,6 @@ dome_release *dome__release_new(dome_env *env)
     r->hot = g_array_new(FALSE, FALSE, sizeof(hot_unit));
     r->pushing = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     r->places = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-    r->told = env->size == 2 ? dome__release_told_new() : NULL;
     pthread_mutex_init(&r->lock, NULL);
     dome__peer_on(r->peer, DOME_PEER_RELEASE, take_message, r);
     return r;
@@ -1052,7 +1090,7 @@ void dome__release_free(dome_release *release)
     g_array_unref(release->early);
     g_array_unref(release->hot);
     g_hash_table_unref(release->pushing);
-    dome__release_told_free(release->told);
+    dome__release_sections_end(release);
     pthread_mutex_destroy(&release->lock);
     g_free(release);
 }

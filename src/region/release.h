@@ -64,23 +64,37 @@ void dome__release_take(dome_release *release, const void *carried, size_t bytes
 /* Names a unit to all tasks. */
 typedef void dome_release_visit(void *ctx, uint64_t key);
 
-/* As _give and _take, for one lock whose user keeps account of the units: sends what this task has written to the homes, and
- * visits the units that it has written since the last call or meeting, some perhaps twice; and others have written these units.
- */
-void dome__release_tell(dome_release *release, dome_release_visit *visit, void *ctx);
-void dome__release_forget(dome_release *release, const uint64_t *keys, uint64_t count);
+/* ---- sections: a lock that one task has at a time, for memory at a program's own addresses (space/token.h) ---- */
 
-/* The same between two tasks, which tell each other all that they have changed: any thread appends what this task has changed
- * since it told the other one last; the other one's channel brings it, in one piece; its owner takes it in, when the program does
- * not run. */
+/* settle: in the channel's thread, another task waits until this task has published; without this release's lock. */
+void dome__release_sections_begin(dome_release *release, void (*settle)(void *ctx), void *ctx);
+void dome__release_sections_end(dome_release *release);
+
+/* The lock is this task's; it takes in what others have published. And it is about to leave. */
+void dome__release_enter(dome_release *release);
+void dome__release_leave(dome_release *release);
+
+/* Whether this task has changed anything since it published. */
 bool dome__release_has_changed(dome_release *release);
-void dome__release_tell_other(dome_release *release, GByteArray *told);
-void dome__release_hear(dome_release *release, const void *told, size_t bytes);
-void dome__release_listen(dome_release *release);
 
-/* What telling takes at most, in bytes. More than that is published first; by the owner. */
-uint64_t dome__release_unsent(dome_release *release);
-void dome__release_send(dome_release *release);
+/* What this task has changed becomes the next section; runs: its threads may write meanwhile. By the task that has the lock, in
+ * any thread. Returns whether it has changed anything. */
+bool dome__release_publish_section(dome_release *release, bool runs);
+
+/* The last section that this task has, taken in or not. */
+uint64_t dome__release_section(dome_release *release);
+
+/* Appends the sections behind a number, if they have at most so many bytes; false: they have more. */
+bool dome__release_sections_since(dome_release *release, uint64_t have, uint64_t most, GByteArray *to);
+
+/* They have come from another task. */
+void dome__release_hear(dome_release *release, const void *sections, size_t bytes);
+
+/* Asks a task for those behind the last one that this task has; come: in the channel's thread, when they are there. */
+void dome__release_pull(dome_release *release, int rank, void (*come)(void *ctx), void *ctx);
+
+/* All tasks have the sections up to this number. */
+void dome__release_merge(dome_release *release, uint64_t all_have);
 
 /* ---- a region ---- */
 

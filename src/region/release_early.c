@@ -10,10 +10,12 @@
  * behind some places alone the readers note whether they access it, as of a push. A hot unit that has not changed for some
  * barriers cools. */
 #include "region/release_private.h"
+#include "sections/section_pull.h"
 #include "system/bytes.h"
-#include "system/thread.h"
-#include "system/time.h"
+#include "transport/collective.h"
 
+#include <errno.h>
+#include <semaphore.h>
 #include <string.h>
 
 /* An entry: the region (4 bytes), bytes of the records (4), the unit, the receivers as bits by rank, the records (delta.h). */
@@ -24,9 +26,6 @@ enum { MOST_OF_TWO = 1 << 20 };
 
 /* In an entry's region: the receivers have asked for the unit behind this place. */
 #define ASKED (UINT32_C(1) << 31)
-
-/* In the same place, at a lock: the copy of the unit is old, and to be dropped. */
-#define OLD (UINT32_C(1) << 30)
 
 static dome_release_units *units_of(const dome_release *r, uint64_t key, uint64_t *unit)
 {
@@ -211,7 +210,7 @@ typedef struct entry {
     uint64_t unit, receivers;
     const uint8_t *records;
     uint32_t bytes;
-    bool asked, old;
+    bool asked;
 } entry;
 
 /* The entries of a unit. */
@@ -225,9 +224,8 @@ static bool next_entry(const dome_release *r, const uint8_t **at, const uint8_t 
 {
     if (end - *at < ENTRY)
         return false;
-    const uint32_t region = dome__get_u32(*at) & ~(ASKED | OLD);
+    const uint32_t region = dome__get_u32(*at) & ~ASKED;
     *e = (entry){.asked = dome__get_u32(*at) & ASKED,
-                 .old = dome__get_u32(*at) & OLD,
                  .bytes = dome__get_u32(*at + 4),
                  .unit = dome__get_u64(*at + 8),
                  .receivers = dome__get_u64(*at + 16),
@@ -265,13 +263,12 @@ static void count_entry(dome_release *r, const entry *e, int from, found *f)
     f->for_here += from != r->env->rank && e->receivers >> r->env->rank & 1;
 }
 
-/* twin: NULL, or what changes in the same way. */
-static void apply(const entry *e, void *twin)
+static void apply(const entry *e)
 {
     dome_release_units *u = e->units;
     dome_delta *delta = dome__delta_new(u->setup.atom);
     if (dome__delta_set_records(delta, e->records, e->bytes, u->setup.unit * u->setup.units)) {
-        dome__delta_apply(delta, place_of(u, 0), u->setup.unit * u->setup.units, twin);
+        dome__delta_apply(delta, place_of(u, 0), u->setup.unit * u->setup.units, NULL);
         u->figures->bytes += e->bytes;
     }
     dome__delta_free(delta);
@@ -281,20 +278,20 @@ static void apply(const entry *e, void *twin)
 static void take_entry(dome_release *r, const entry *e, int from, found *f)
 {
     dome_release_units *u = e->units;
-    const bool has = r->told && r->told->overtaken;
+    const bool has = r->sections && dome__section_log_is_late(r->sections->log, from);
     if (from == r->env->rank)
         return;
     if (is_home(u, e->unit)) {
         dome__release_keep(u, e->unit);
         if (!has)
-            apply(e, NULL);
+            apply(e);
         u->changed[e->unit] = r->epoch + 1;
         u->state[e->unit] |= f->whole ? SENT : 0; /* its readers have it, too */
         return;
     }
     const bool all = f->whole && f->for_here == f->entries - f->own;
     if (all && u->state[e->unit] & VALID && !has)
-        apply(e, NULL);
+        apply(e);
     if (all && e->asked && !(u->state[e->unit] & WRITTEN))
         dome__release_note_push(u, e->unit, from);
     else if (all && u->state[e->unit] & VALID)
@@ -334,37 +331,48 @@ void dome__release_take_early(dome_release *release, const dome_release_entries 
     g_hash_table_unref(units);
 }
 
-/* ---- at locks, between two tasks ---- */
+/* ---- sections ---- */
 
-/* What is told: whether the card of the next barrier is made (1 byte), entries. Of a unit that this task is writing both have the
- * same before, in `old`, and the program may write on meanwhile. */
+/* Of a unit that this task writes `old` is what is published of it, at its home too, and the program may write on meanwhile. */
 
-dome_release_told *dome__release_told_new(void)
+void dome__release_sections_begin(dome_release *release, void (*settle)(void *ctx), void *ctx)
 {
-    dome_release_told *t = g_new0(dome_release_told, 1);
-    t->waiting = g_byte_array_new();
-    dome__condition_init(&t->news);
-    return t;
+    dome_release_sections *s = g_new0(dome_release_sections, 1);
+    s->log = dome__section_log_new();
+    s->unsettled = g_array_new(FALSE, FALSE, sizeof(waiting_fetch));
+    s->settle = settle;
+    s->ctx = ctx;
+    pthread_mutex_lock(&release->lock);
+    release->sections = s;
+    pthread_mutex_unlock(&release->lock);
 }
 
-void dome__release_told_free(dome_release_told *told)
+void dome__release_sections_end(dome_release *release)
 {
-    if (!told)
+    pthread_mutex_lock(&release->lock);
+    dome_release_sections *s = release->sections;
+    release->sections = NULL;
+    pthread_mutex_unlock(&release->lock);
+    if (!s)
         return;
-    g_byte_array_unref(told->waiting);
-    pthread_cond_destroy(&told->news);
-    g_free(told);
-}
-
-bool dome__release_is_told(const dome_release_units *units, uint64_t unit)
-{
-    const uint16_t both = DIRTY | KEPT;
-    return units->setup.release->told && units->writers && is_home(units, unit) && (units->state[unit] & both) == both;
+    dome__section_log_free(s->log);
+    g_array_unref(s->unsettled);
+    g_free(s);
 }
 
 static bool has_before(const dome_release_units *u, uint64_t unit)
 {
-    return !is_home(u, unit) || u->state[unit] & KEPT;
+    return u->state[unit] & (is_home(u, unit) ? KEPT : DIRTY | CLEAN);
+}
+
+bool dome__release_is_told(const dome_release_units *units, uint64_t unit)
+{
+    return has_sections(units) && is_home(units, unit) && units->state[unit] & KEPT && units->state[unit] & (DIRTY | CLEAN);
+}
+
+static bool is_as_before(const dome_release_units *u, uint64_t unit)
+{
+    return has_before(u, unit) && memcmp(place_of(u, unit), old_of(u, unit), u->setup.unit) == 0;
 }
 
 bool dome__release_has_changed(dome_release *release)
@@ -373,59 +381,61 @@ bool dome__release_has_changed(dome_release *release)
     pthread_mutex_lock(&release->lock);
     for (guint n = 0; n < release->regions->len && !changed; n++) {
         const dome_release_units *u = release->regions->pdata[n];
-        for (guint k = u ? u->dirty->len : 0; k-- > 0 && !changed;) { /* the last ones are most likely to be written now */
-            const uint64_t unit = g_array_index(u->dirty, uint64_t, k);
-            changed = !has_before(u, unit) || memcmp(place_of(u, unit), old_of(u, unit), u->setup.unit) != 0;
-        }
+        for (guint k = u && u->writers ? u->dirty->len : 0; k-- > 0 && !changed;) /* the last ones are most likely written now */
+            changed = !is_as_before(u, g_array_index(u->dirty, uint64_t, k));
     }
     pthread_mutex_unlock(&release->lock);
     return changed;
 }
 
-/* Whether there was anything to tell. Of a unit of which the other one has some older copy it gets a new one, which is that of
- * now: from here on changes are told. */
+/* By runs: each is a system call. */
+static void allow_all(const dome_release_units *u, const GArray *units, dome_access access)
+{
+    for (guint k = 0, end; k < units->len; k = end) {
+        const uint64_t first = g_array_index(units, uint64_t, k);
+        for (end = k + 1; end < units->len && g_array_index(units, uint64_t, end) == first + (end - k);)
+            end++;
+        dome__release_allow(u, first, end - k, access);
+    }
+}
+
+/* Whether there was anything to tell. */
 static bool tell_unit(dome_release_units *u, uint64_t unit, GByteArray *told)
 {
-    if (!has_before(u, unit)) {
-        memcpy(old_of(u, unit), place_of(u, unit), u->setup.unit);
-        u->state[unit] |= KEPT;
-        put_entry(told, u->number | OLD, unit, UINT64_MAX, "", 0);
-        return true;
-    }
     size_t bytes;
     dome_delta *delta = dome__delta_new(u->setup.atom);
     dome__delta_find(delta, unit * u->setup.unit, place_of(u, unit), old_of(u, unit), u->setup.unit, DOME_DELTA_TAKE);
     const void *records = dome__delta_records(delta, &bytes);
-    if (bytes > 0)
-        put_entry(told, u->number, unit, UINT64_MAX, records, bytes);
+    if (bytes > 0) {
+        dome__section_put(told, key_of(u, unit), records, bytes);
+        u->state[unit] |= LOGGED;
+    }
     dome__delta_free(delta);
     return bytes > 0;
 }
 
 /* Units about which there was nothing to tell are looked at no more, until they are written again. */
-static void clean(dome_release_units *u, GArray *same)
+static void clean(dome_release_units *u, const GArray *same)
 {
-    for (guint k = 0, end; k < same->len; k = end) {
-        const uint64_t first = g_array_index(same, uint64_t, k);
-        for (end = k + 1; end < same->len && g_array_index(same, uint64_t, end) == first + (end - k);)
-            end++;
-        dome__release_allow(u, first, end - k, DOME_ACCESS_READ);
-        for (guint j = k; j < end; j++) {
-            const uint64_t unit = first + (j - k);
-            if (memcmp(place_of(u, unit), old_of(u, unit), u->setup.unit) != 0) { /* meanwhile */
-                dome__release_allow(u, unit, 1, DOME_ACCESS_WRITE);
-                g_array_append_val(u->dirty, unit);
-            } else {
-                u->state[unit] = (uint16_t)((u->state[unit] & ~DIRTY) | CLEAN);
-            }
+    allow_all(u, same, DOME_ACCESS_READ);
+    for (guint k = 0; k < same->len; k++) {
+        const uint64_t unit = g_array_index(same, uint64_t, k);
+        if (!is_as_before(u, unit)) { /* meanwhile */
+            dome__release_allow(u, unit, 1, DOME_ACCESS_WRITE);
+            g_array_append_val(u->dirty, unit);
+        } else {
+            u->state[unit] = (uint16_t)((u->state[unit] & ~DIRTY) | CLEAN);
         }
     }
 }
 
-static void tell_units(dome_release_units *u, bool cleans, GByteArray *told)
+/* runs: nobody writes between two looks. Otherwise another task might see a later store without one before it. */
+static void tell_units(dome_release_units *u, bool cleans, bool runs, GByteArray *told)
 {
     GArray *same = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     guint kept = 0;
+    if (runs)
+        allow_all(u, u->dirty, DOME_ACCESS_READ);
     for (guint k = 0; k < u->dirty->len; k++) {
         const uint64_t unit = g_array_index(u->dirty, uint64_t, k);
         if (tell_unit(u, unit, told) || !cleans)
@@ -434,6 +444,8 @@ static void tell_units(dome_release_units *u, bool cleans, GByteArray *told)
             g_array_append_val(same, unit);
     }
     g_array_set_size(u->dirty, kept);
+    if (runs)
+        allow_all(u, u->dirty, DOME_ACCESS_WRITE);
     clean(u, same);
     g_array_unref(same);
 }
@@ -441,123 +453,243 @@ static void tell_units(dome_release_units *u, bool cleans, GByteArray *told)
 /* A right is taken away so often only: each time may cost a fault. */
 enum { SEVERAL_TIMES = 8 };
 
-void dome__release_tell_other(dome_release *release, GByteArray *told)
+static void answer_unsettled(dome_release_sections *s)
 {
-    dome_release *r = release;
-    pthread_mutex_lock(&r->lock);
-    const uint8_t in_barrier = r->told->in_barrier;
-    g_byte_array_append(told, &in_barrier, 1);
-    for (guint n = 0; n < r->regions->len; n++) {
-        dome_release_units *u = r->regions->pdata[n];
-        if (u && u->writers)
-            tell_units(u, r->told->sent % SEVERAL_TIMES == 0 && !in_barrier, told);
-    }
-    for (guint k = 0; k < r->published->len; k++) {
-        uint64_t unit;
-        const dome_release_units *u = units_of(r, g_array_index(r->published, uint64_t, k), &unit);
-        if (u && is_home(u, unit))
-            put_entry(told, u->number | OLD, unit, UINT64_MAX, "", 0);
-    }
-    g_array_set_size(r->published, 0);
-    r->told->sent++;
-    pthread_mutex_unlock(&r->lock);
+    for (guint k = 0; k < s->unsettled->len; k++)
+        dome__release_answer(&g_array_index(s->unsettled, waiting_fetch, k));
+    g_array_set_size(s->unsettled, 0);
 }
 
-uint64_t dome__release_unsent(dome_release *release)
+bool dome__release_publish_section(dome_release *release, bool runs)
 {
-    uint64_t bytes = 0;
+    dome_release_sections *s = release->sections;
+    GByteArray *told = g_byte_array_new();
     pthread_mutex_lock(&release->lock);
+    const bool cleans = !s->in_barrier && (runs || s->published % SEVERAL_TIMES == 0);
     for (guint n = 0; n < release->regions->len; n++) {
-        const dome_release_units *u = release->regions->pdata[n];
-        bytes += u ? u->dirty->len * (u->setup.unit + ENTRY) : 0;
+        dome_release_units *u = release->regions->pdata[n];
+        if (u && u->writers)
+            tell_units(u, cleans, runs, told);
     }
+    const bool any = told->len > 0;
+    if (any)
+        dome__section_log_add(s->log, release->env->rank, s->in_barrier, told);
+    s->published++;
+    answer_unsettled(s);
     pthread_mutex_unlock(&release->lock);
-    return bytes;
+    g_byte_array_unref(told);
+    return any;
 }
 
-void dome__release_send(dome_release *release)
+/* ---- sections of others ---- */
+
+/* Records of other tasks, for this task's copy; both: and for `old`. */
+static void write_records(dome_release_units *u, const void *records, size_t bytes, bool both)
 {
-    for (guint n = 0; n < release->regions->len; n++)
-        if (release->regions->pdata[n])
-            dome__release_publish(release->regions->pdata[n], CHANGE);
+    dome_delta *delta = dome__delta_new(u->setup.atom);
+    const uint64_t all = u->setup.unit * u->setup.units;
+    if (dome__delta_set_records(delta, records, bytes, all)) {
+        dome__delta_apply(delta, place_of(u, 0), all, both ? u->old : NULL);
+        if (u->mirror)
+            dome__delta_apply(delta, u->mirror, all, NULL);
+        u->figures->bytes += bytes;
+    }
+    dome__delta_free(delta);
 }
 
-void dome__release_hear(dome_release *release, const void *told, size_t bytes)
+/* A copy that is old gets it when it is fetched. */
+static void take_part(void *ctx, uint64_t key, const void *records, size_t bytes)
 {
-    dome_release_told *t = release->told;
+    uint64_t unit;
+    dome_release_units *u = units_of(ctx, key, &unit);
+    if (u && unit < u->setup.units && is_valid(u, unit))
+        write_records(u, records, bytes, has_before(u, unit));
+}
+
+void dome__release_take_sections(dome_release *release)
+{
+    dome__section_log_take(release->sections->log, release->env->rank, take_part, release);
+}
+
+void dome__release_enter(dome_release *release)
+{
     pthread_mutex_lock(&release->lock);
-    if (bytes > 0) {
-        t->overtaken |= *(const uint8_t *)told;
-        g_byte_array_append(t->waiting, (const uint8_t *)told + 1, (guint)bytes - 1);
-    }
-    t->heard++;
-    pthread_cond_signal(&t->news);
+    release->sections->entered = release->sections->inside = true;
+    dome__release_take_sections(release);
     pthread_mutex_unlock(&release->lock);
 }
 
-/* The lock is held. */
-static void take_told(const entry *e)
+void dome__release_leave(dome_release *release)
 {
-    dome_release_units *u = e->units;
-    if (!is_valid(u, e->unit))
-        return;
-    const bool home = is_home(u, e->unit);
-    apply(e, u->state[e->unit] & (home ? KEPT : DIRTY | CLEAN) ? u->old : NULL);
-    if (home)
-        u->changed[e->unit] = u->setup.release->epoch + 1;
-}
-
-/* All entries but those of units that are old, which stay. */
-void dome__release_listen_now(dome_release *release)
-{
-    GByteArray *heard = release->told ? release->told->waiting : NULL;
-    if (!heard || heard->len == 0)
-        return;
-    GByteArray *stay = g_byte_array_new();
-    const uint8_t *at = heard->data, *end = at + heard->len;
-    entry e;
-    while (next_entry(release, &at, end, &e)) {
-        if (e.old)
-            put_entry(stay, e.units->number | OLD, e.unit, e.receivers, "", 0);
-        else
-            take_told(&e);
-    }
-    release->told->waiting = stay;
-    g_byte_array_unref(heard);
-}
-
-/* A copy that this task is writing is sent to its home before it is dropped. */
-void dome__release_listen(dome_release *release)
-{
-    dome_release *r = release;
-    pthread_mutex_lock(&r->lock);
-    dome__release_listen_now(r);
-    GByteArray *old = r->told->waiting;
-    if (old->len > 0)
-        r->told->waiting = g_byte_array_new();
-    pthread_mutex_unlock(&r->lock);
-    if (old->len == 0)
-        return;
-    const uint8_t *at = old->data, *end = at + old->len;
-    entry e;
-    while (next_entry(r, &at, end, &e)) {
-        const uint64_t key = key_of(e.units, e.unit);
-        dome__release_forget(r, &key, 1);
-    }
-    g_byte_array_unref(old);
-}
-
-bool dome__release_hear_all(dome_release *release, uint64_t sent)
-{
-    enum { LOOKS = 60, LOOK = 1000000000 };
-    dome_release_told *t = release->told;
     pthread_mutex_lock(&release->lock);
-    for (int k = 0; k < LOOKS && t->heard < sent; k++) {
-        const struct timespec until = dome__in_ns(LOOK);
-        pthread_cond_clockwait(&t->news, &release->lock, CLOCK_MONOTONIC, &until);
-    }
-    const bool all = t->heard >= sent;
+    release->sections->inside = false;
     pthread_mutex_unlock(&release->lock);
-    dome__release_listen(release);
+}
+
+uint64_t dome__release_section(dome_release *release)
+{
+    pthread_mutex_lock(&release->lock);
+    const uint64_t end = dome__section_log_end(release->sections->log);
+    pthread_mutex_unlock(&release->lock);
+    return end;
+}
+
+bool dome__release_sections_since(dome_release *release, uint64_t have, uint64_t most, GByteArray *to)
+{
+    const guint before = to->len;
+    uint8_t meets[8];
+    pthread_mutex_lock(&release->lock);
+    const dome_section_log *log = release->sections->log;
+    const dome_section_range range = {have, dome__section_log_end(log), 0, most};
+    dome__put_u64(meets, release->meets);
+    g_byte_array_append(to, meets, sizeof meets);
+    const bool all = dome__section_log_since(log, &range, to) <= most;
+    pthread_mutex_unlock(&release->lock);
+    if (!all)
+        g_byte_array_set_size(to, before);
     return all;
+}
+
+/* What came from before the last meeting is known. */
+void dome__release_hear(dome_release *release, const void *sections, size_t bytes)
+{
+    pthread_mutex_lock(&release->lock);
+    if (bytes >= 8 && dome__get_u64(sections) == release->meets)
+        dome__section_log_hear(release->sections->log, (const uint8_t *)sections + 8, bytes - 8);
+    pthread_mutex_unlock(&release->lock);
+}
+
+void dome__release_merge(dome_release *release, uint64_t all_have)
+{
+    enum { MUCH = 1 << 20 };
+    pthread_mutex_lock(&release->lock);
+    dome__section_log_merge(release->sections->log, all_have, MUCH);
+    pthread_mutex_unlock(&release->lock);
+}
+
+/* Sections that are asked for, as of a meeting. */
+typedef struct pulling {
+    dome_release *release;
+    uint64_t meets;
+    void (*come)(void *ctx);
+    void *ctx;
+} pulling;
+
+static void pulled(void *ctx, const void *bytes, size_t count)
+{
+    pulling *p = ctx;
+    pthread_mutex_lock(&p->release->lock);
+    if (p->meets == p->release->meets)
+        dome__section_log_hear(p->release->sections->log, bytes, count);
+    pthread_mutex_unlock(&p->release->lock);
+    p->come(p->ctx);
+    g_free(p);
+}
+
+void dome__release_pull(dome_release *release, int rank, void (*come)(void *ctx), void *ctx)
+{
+    pulling *p = g_new(pulling, 1);
+    *p = (pulling){release, release->meets, come, ctx};
+    const dome_section_pull pull = {.peer = release->peer,
+                                    .tag = DOME_PEER_RELEASE,
+                                    .from = rank,
+                                    .head = {LOG},
+                                    .have = dome__release_section(release),
+                                    .come = pulled,
+                                    .ctx = p};
+    dome__section_pull(&pull);
+}
+
+static void post(void *ctx)
+{
+    sem_post(ctx);
+}
+
+/* In a thread that may wait. */
+static void pull_and_wait(dome_release *r, int rank)
+{
+    sem_t come;
+    sem_init(&come, 0, 0);
+    dome__release_pull(r, rank, post, &come);
+    while (sem_wait(&come) < 0 && errno == EINTR)
+        continue;
+    sem_destroy(&come);
+}
+
+int dome__release_catch_up(dome_release *release, int rank, uint64_t section)
+{
+    if (dome__release_section(release) < section)
+        pull_and_wait(release, rank);
+    pthread_mutex_lock(&release->lock);
+    dome__release_take_sections(release);
+    pthread_mutex_unlock(&release->lock);
+    return dome__barrier(release->env->transport);
+}
+
+void dome__release_reach(dome_release *release, int rank, const dome_release_state *state)
+{
+    dome_section_log *log = release->sections->log;
+    pthread_mutex_lock(&release->lock);
+    dome__section_log_hear(log, state->sections, state->bytes);
+    const bool lacks = dome__section_log_end(log) < state->end;
+    pthread_mutex_unlock(&release->lock);
+    if (lacks)
+        pull_and_wait(release, rank);
+    pthread_mutex_lock(&release->lock);
+    if (dome__section_log_taken(log) < state->end)
+        dome__release_take_sections(release);
+    pthread_mutex_unlock(&release->lock);
+}
+
+static void renew_part(void *ctx, uint64_t key, const void *records, size_t bytes)
+{
+    (void)key;
+    write_records(ctx, records, bytes, false);
+}
+
+void dome__release_renew(dome_release_units *units, uint64_t unit, uint64_t taken)
+{
+    dome__section_log_behind(units->setup.release->sections->log, key_of(units, unit), taken, renew_part, units);
+}
+
+/* ---- sections before a barrier ---- */
+
+/* All copies are as this one. */
+static void drop_unit(dome_release_units *u, uint64_t unit)
+{
+    GArray *readers = dome__release_readers_of(u, unit);
+    for (guint k = 0; readers && k < readers->len; k++)
+        g_array_index(readers, reader, k).middle = false;
+    u->state[unit] &= (uint16_t) ~(DIRTY | WRITTEN | LOGGED | KEPT | IMPLIED | CLEAN);
+    u->changed[unit] = 0;
+}
+
+void dome__release_drop_logged(dome_release *release)
+{
+    for (guint n = 0; n < release->regions->len; n++) {
+        dome_release_units *u = release->regions->pdata[n];
+        GArray *same = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+        guint kept = 0;
+        for (guint k = 0; u && u->writers && k < u->written->len; k++) {
+            const uint64_t unit = g_array_index(u->written, uint64_t, k);
+            const bool logged = u->state[unit] & LOGGED;
+            u->state[unit] &= (uint16_t)~LOGGED;
+            if (logged && is_valid(u, unit) && is_as_before(u, unit))
+                g_array_append_val(same, unit);
+            else
+                g_array_index(u->written, uint64_t, kept++) = unit;
+        }
+        if (same->len > 0) {
+            g_array_set_size(u->written, kept);
+            kept = 0;
+            for (guint k = 0; k < same->len; k++)
+                drop_unit(u, g_array_index(same, uint64_t, k));
+            for (guint k = 0; k < u->dirty->len; k++)
+                if (u->state[g_array_index(u->dirty, uint64_t, k)] & DIRTY)
+                    g_array_index(u->dirty, uint64_t, kept++) = g_array_index(u->dirty, uint64_t, k);
+            g_array_set_size(u->dirty, kept);
+            allow_all(u, same, DOME_ACCESS_READ);
+        }
+        g_array_unref(same);
+    }
 }

@@ -3,6 +3,7 @@
  */
 #include "region/release_private.h"
 
+#include "system/bytes.h"
 #include "transport/message.h"
 
 #include <string.h>
@@ -51,24 +52,46 @@ void dome__release_unpack(const dome_release_units *units, uint64_t unit, int ra
         memcpy(place_of(units, unit), packed, units->setup.unit);
 }
 
-void dome__release_reply(const dome_release_units *units, uint64_t first, uint32_t count, int rank, uint64_t id)
+/* The last section that this task's memory has, and the last one that must be known with the values; the bytes of those that the
+ * other task has not, and these, if they are few. */
+static void put_sections(const waiting_fetch *f, GByteArray *reply)
 {
-    const uint32_t each = (uint32_t)dome__release_packed_bytes(units, rank);
-    const bool foreign = dome__release_is_foreign(units, rank);
-    bool told = false;
-    for (uint32_t k = 0; k < count; k++)
-        told |= dome__release_is_told(units, first + k);
-    char *packed = foreign || told ? g_malloc((gsize)each * count) : NULL;
-    for (uint32_t k = 0; packed && k < count; k++) {
-        const char *from =
-            dome__release_is_told(units, first + k) ? units->old + (first + k) * units->setup.unit : place_of(units, first + k);
-        if (foreign)
-            pack(units, packed + (size_t)each * k, from);
-        else
-            memcpy(packed + (size_t)each * k, from, each);
+    enum { FEW = 1 << 18 };
+    dome_section_log *log = f->units->setup.release->sections->log;
+    const dome_section_range all = {f->have, dome__section_log_end(log), 0, FEW};
+    uint8_t head[SECTIONS_HEAD] = {0};
+    g_byte_array_append(reply, head, SECTIONS_HEAD);
+    if (dome__section_log_since(log, &all, reply) > FEW)
+        g_byte_array_set_size(reply, SECTIONS_HEAD);
+    dome__put_u64(reply->data, dome__section_log_taken(log));
+    dome__put_u64(reply->data + 8, all.upto);
+    dome__put_u32(reply->data + 16, reply->len - SECTIONS_HEAD);
+}
+
+void dome__release_reply(const waiting_fetch *fetch)
+{
+    const dome_release_units *u = fetch->units;
+    const int rank = fetch->from;
+    dome_peer *peer = u->setup.release->peer;
+    const uint32_t each = (uint32_t)dome__release_packed_bytes(u, rank);
+    const bool foreign = dome__release_is_foreign(u, rank);
+    if (!foreign && !has_sections(u)) {
+        dome__peer_reply(peer, rank, fetch->id, place_of(u, fetch->unit), each * fetch->count);
+        return;
     }
-    dome__peer_reply(units->setup.release->peer, rank, id, packed ? packed : place_of(units, first), each * count);
-    g_free(packed);
+    GByteArray *reply = g_byte_array_new();
+    if (has_sections(u))
+        put_sections(fetch, reply);
+    for (uint64_t k = fetch->unit; k < fetch->unit + fetch->count; k++) {
+        const char *from = dome__release_is_told(u, k) ? u->old + k * u->setup.unit : place_of(u, k);
+        g_byte_array_set_size(reply, reply->len + each);
+        if (foreign)
+            pack(u, (char *)reply->data + reply->len - each, from);
+        else
+            memcpy(reply->data + reply->len - each, from, each);
+    }
+    dome__peer_reply(peer, rank, fetch->id, reply->data, reply->len);
+    g_byte_array_unref(reply);
 }
 
 /* ---- what has changed ---- */

@@ -6,6 +6,7 @@
 #include "peer/peer.h"
 #include "region/region_profile.h"
 #include "region/release.h"
+#include "sections/section_log.h"
 
 #include <pthread.h>
 
@@ -23,7 +24,8 @@ enum {
     SENT = 2048,    /* what this task has changed went with the exchange of this barrier (release_early.c) */
     EARLY = 4096,   /* all that others have changed has come that way in this barrier */
     TOLD = 8192,    /* not at the home: a part of what was changed since the last barrier was published at a lock */
-    CLEAN = 16384,  /* the other one of two tasks has been told all of it, and the next store is noticed */
+    CLEAN = 16384,  /* `old` has the unit as it is, all of which is published, and the next store is noticed */
+    LOGGED = 32768, /* a part of what was changed since the last barrier is in a section of this task */
     PINNED = 512,   /* can be read at any time, by whoever */
     IMPLIED = 256   /* at the home: written before another task had a copy, if at all, so all copies have that */
 };
@@ -52,7 +54,7 @@ struct dome_release {
     GArray *published;    /* uint64_t: keys of units that this task has sent, or has as their home, since dome__release_tell */
     GArray *waiting;      /* waiting_fetch */
     GArray *deltas;       /* waiting_delta */
-    struct dome_release_told *told; /* between two tasks (release_early.c) */
+    struct dome_release_sections *sections; /* of the token (release_early.c); NULL: there is none */
 };
 
 /* A unit of this home that may be written without a fault, and how often it was not (release_early.c). */
@@ -63,9 +65,10 @@ typedef struct hot_unit {
 
 typedef struct waiting_fetch {
     dome_release_units *units;
-    uint64_t unit, meets, id;
+    uint64_t unit, meets, have, id; /* have: the last section that the other task has */
     uint32_t count;
     int from;
+    bool inside; /* the other task is in a section */
 } waiting_fetch;
 
 /* Changes of the interval behind a barrier from which this task has not come yet. */
@@ -99,16 +102,18 @@ struct dome_release_units {
 };
 
 /* Messages: a word, the region's number, then
- *   FETCH   the first unit, meets of the task, the number of units (4 bytes); the reply: their values
+ *   FETCH   the first unit, meets of the task, the number of units (4 bytes), the last section that the task has, 1 if it is
+ *           in a section; the reply: their values, of memory with sections behind SECTIONS_HEAD bytes (release_foreign.c)
  *   DELTA   meets of the task, records (delta.h), of the region's memory, or of images; the reply: they are applied
  *   CHANGE  the same, at a lock: others may write the same bytes before the next barrier
  *   PUSH    the number of units (4 bytes), the units, records; the reply: they are applied
  *   FORGET  the unit: no pushes to this task any more
- *   ADD     meets of the task, the first value (8 bytes), their number (4 bytes), the values; the reply: what was there */
-enum { FETCH = 1, DELTA, CHANGE, PUSH, FORGET, ADD };
+ *   ADD     meets of the task, the first value (8 bytes), their number (4 bytes), the values; the reply: what was there
+ *   LOG     sections (sections/section_pull.h); no region */
+enum { FETCH = 1, DELTA, CHANGE, PUSH, FORGET, ADD, LOG };
 enum {
     MESSAGE = 5,
-    FETCH_MESSAGE = MESSAGE + 20,
+    FETCH_MESSAGE = MESSAGE + 29,
     FORGET_MESSAGE = MESSAGE + 8,
     ADD_MESSAGE = MESSAGE + 8 + 8 + 4,
     MOST_RECORDS = 1 << 18
@@ -164,7 +169,7 @@ void dome__release_unpack(const dome_release_units *units, uint64_t unit, int ra
 void dome__release_keep(dome_release_units *units, uint64_t unit);
 
 /* Replies to a task with the values of some units. */
-void dome__release_reply(const dome_release_units *units, uint64_t first, uint32_t count, int rank, uint64_t id);
+void dome__release_reply(const waiting_fetch *fetch);
 
 /* An empty delta for such a task, and what has changed in a unit; units in ascending order. */
 dome_delta *dome__release_image_delta(const dome_release_units *units);
@@ -195,27 +200,51 @@ void dome__release_put_early(dome_release *release, GByteArray *to, size_t few, 
 /* When all notices are there: applies others' entries. */
 void dome__release_take_early(dome_release *release, const dome_release_entries *entries);
 
-/* Between two tasks: what they tell each other at locks. sent, heard: so often. in_barrier: told after this task's card was made.
- */
-typedef struct dome_release_told {
-    uint64_t sent, heard;
-    GByteArray *waiting; /* heard, and not yet taken in */
-    pthread_cond_t news;
-    bool in_barrier, overtaken; /* this task's card is made; what the other one's card will say has been told since */
-} dome_release_told;
+/* Of the token. */
+typedef struct dome_release_sections {
+    dome_section_log *log;
+    bool in_barrier;           /* this task's card is made: what it publishes is late */
+    bool entered;              /* this task has been in a section since the last meeting */
+    bool inside;               /* it is */
+    unsigned published;        /* so often */
+    GArray *unsettled;         /* waiting_fetch: of units of which nothing is known but their values now */
+    void (*settle)(void *ctx); /* makes this task publish */
+    void *ctx;
+} dome_release_sections;
 
-dome_release_told *dome__release_told_new(void);
-void dome__release_told_free(dome_release_told *told);
+static inline bool has_sections(const dome_release_units *u)
+{
+    return u->setup.release->sections && u->writers;
+}
 
-/* The other task has told so often before its card was made: waits until it is there, and takes it in. The lock is not held.
- * False: it does not come. */
-bool dome__release_hear_all(dome_release *release, uint64_t sent);
+/* All sections up to this number are to be known, which a task has; then all tasks have them. The lock is not held. */
+int dome__release_catch_up(dome_release *release, int rank, uint64_t section);
 
-/* Whether the other task has the unit as `old` has it, and only what differs from that is told. */
+/* Of a reply to FETCH with sections: has the task's memory the number `taken`, and are all up to `end` needed. */
+typedef struct dome_release_state {
+    uint64_t taken, end;
+    const uint8_t *sections;
+    uint32_t bytes; /* of the sections; 0: they are to be asked for, if they are needed */
+} dome_release_state;
+enum { SECTIONS_HEAD = 8 + 8 + 4 };
+
+/* This task's memory has the same sections then: in a thread that waits for the units. The lock is not held. */
+void dome__release_reach(dome_release *release, int rank, const dome_release_state *state);
+
+/* What this task knows of a unit that it has got, and that is older; the lock is held. */
+void dome__release_renew(dome_release_units *units, uint64_t unit, uint64_t taken);
+
+/* Whether `old` has the unit as it is published, and only what differs from that is news. */
 bool dome__release_is_told(const dome_release_units *units, uint64_t unit);
 
-/* What came with a request is taken in at once; the lock is held. */
-void dome__release_listen_now(dome_release *release);
+/* Takes in the sections that have come; the lock is held. */
+void dome__release_take_sections(dome_release *release);
+
+/* Units all of whose changes are in sections need no notice; before a barrier, the lock is held. */
+void dome__release_drop_logged(dome_release *release);
+
+/* Answers what has waited until this task published; the lock is held. */
+void dome__release_answer(const waiting_fetch *fetch);
 
 /* A push of this unit has come. */
 void dome__release_note_push(dome_release_units *units, uint64_t unit, int home);

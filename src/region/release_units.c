@@ -31,11 +31,13 @@ static char *old_of(const dome_release_units *u, uint64_t unit)
 
 /* ---- fetching ---- */
 
-/* What a thread has asked for: a run of units of one home. */
+/* What a thread has asked for: a run of units of one home, and what has come. */
 typedef struct fetching {
     dome_release_units *units;
     uint64_t first;
-    uint32_t count;
+    uint32_t count, bytes;
+    int from;
+    uint8_t *values;
     sem_t *come;
 } fetching;
 
@@ -45,21 +47,39 @@ enum { MOST_FETCHES = 16, MOST_FETCHED = 1 << 18 };
 /* In the channel's thread. If the home is lost, the thread waits until this process goes back or ends. */
 static void fetched(void *ctx, const dome_peer_answer *answer)
 {
-    const fetching *f = ctx;
-    dome_release_units *u = f->units;
-    const uint64_t each = dome__release_packed_bytes(u, answer->from);
-    if (answer->status != DOME_PEER_OK || answer->bytes != each * f->count)
+    fetching *f = ctx;
+    if (answer->status != DOME_PEER_OK)
         return;
+    f->from = answer->from;
+    f->bytes = answer->bytes;
+    f->values = g_memdup2(answer->data, answer->bytes);
+    sem_post(f->come);
+}
+
+/* In the thread that has asked. Units of memory with sections come to the number of this task's memory, or it to theirs. */
+static void install(const fetching *f)
+{
+    dome_release_units *u = f->units;
+    const uint64_t each = dome__release_packed_bytes(u, f->from);
+    const uint8_t *at = f->values;
+    dome_release_state s = {0};
+    if (has_sections(u) && f->bytes >= SECTIONS_HEAD) {
+        s = (dome_release_state){dome__get_u64(at), dome__get_u64(at + 8), at + SECTIONS_HEAD, dome__get_u32(at + 16)};
+        at += SECTIONS_HEAD + s.bytes;
+        dome__release_reach(u->setup.release, f->from, &s);
+    }
     pthread_mutex_lock(&u->setup.release->lock);
-    for (uint32_t k = 0; k < f->count; k++) {
-        if (!(u->state[f->first + k] & VALID)) /* another thread may have got it, and written to it */
-            dome__release_unpack(u, f->first + k, answer->from, (const char *)answer->data + k * each);
+    for (uint32_t k = 0; k < f->count && f->bytes == (uint64_t)(at - f->values) + each * f->count; k++) {
+        if (!(u->state[f->first + k] & VALID)) { /* another thread may have got it, and written to it */
+            dome__release_unpack(u, f->first + k, f->from, at + k * each);
+            if (has_sections(u))
+                dome__release_renew(u, f->first + k, s.taken);
+        }
         u->state[f->first + k] |= VALID;
     }
-    u->figures->units[u->setup.release->env->lazy.members->of[answer->from]] += f->count;
-    u->figures->bytes += answer->bytes;
+    u->figures->units[u->setup.release->env->lazy.members->of[f->from]] += f->count;
+    u->figures->bytes += f->bytes;
     pthread_mutex_unlock(&u->setup.release->lock);
-    sem_post(f->come);
 }
 
 /* Of the wanted units from *next on, a run that one home can answer with. */
@@ -70,7 +90,7 @@ static fetching take_run(dome_release_units *u, const GArray *wanted, guint *nex
     for (++*next; *next < wanted->len && count < most; ++*next, count++)
         if (g_array_index(wanted, uint64_t, *next) != first + count || home_of(u, first + count) != home_of(u, first))
             break;
-    return (fetching){u, first, count, NULL};
+    return (fetching){.units = u, .first = first, .count = count};
 }
 
 /* Some of the wanted units, from *next on. */
@@ -78,6 +98,9 @@ static void fetch_some(dome_release_units *u, const GArray *wanted, guint *next)
 {
     fetching f[MOST_FETCHES];
     uint8_t message[FETCH_MESSAGE];
+    dome_release *r = u->setup.release;
+    const bool sections = has_sections(u);
+    const uint64_t have = sections ? dome__release_section(r) : 0;
     guint asked = 0;
     sem_t come;
     sem_init(&come, 0, 0);
@@ -86,15 +109,21 @@ static void fetch_some(dome_release_units *u, const GArray *wanted, guint *next)
         f[asked].come = &come;
         dome__release_put(message, FETCH, u);
         dome__put_u64(message + MESSAGE, f[asked].first);
-        dome__put_u64(message + MESSAGE + 8, u->setup.release->meets);
+        dome__put_u64(message + MESSAGE + 8, r->meets);
         dome__put_u32(message + MESSAGE + 16, f[asked].count);
+        dome__put_u64(message + MESSAGE + 20, have);
+        message[MESSAGE + 28] = sections && r->sections->inside;
         const dome_peer_question q = {home_of(u, f[asked].first), DOME_PEER_RELEASE, message, FETCH_MESSAGE, fetched, &f[asked]};
-        dome__home_asked(dome__peer_ask_then(u->setup.release->peer, &q), q.rank); /* at most MOST_FETCHES: they have room */
+        dome__home_asked(dome__peer_ask_then(r->peer, &q), q.rank); /* at most MOST_FETCHES: they have room */
     }
     for (guint k = 0; k < asked; k++)
         while (sem_wait(&come) < 0 && errno == EINTR)
             continue;
     sem_destroy(&come);
+    for (guint k = 0; k < asked; k++) {
+        install(&f[k]);
+        g_free(f[k].values);
+    }
 }
 
 /* Fetches units of which this task has no valid copy. */
@@ -121,6 +150,10 @@ static void begin_write(dome_release_units *u, uint64_t unit)
     if (u->state[unit] & DIRTY || is_private(u, unit))
         return;
     if (is_home(u, unit)) {
+        if (has_sections(u) && !(u->state[unit] & KEPT)) { /* others may be told before the next barrier */
+            memcpy(old_of(u, unit), place_of(u, unit), u->setup.unit);
+            u->state[unit] |= KEPT;
+        }
         dome__release_keep(u, unit);
         u->changed[unit] = u->setup.release->epoch + 1;
     } else {

@@ -3,6 +3,7 @@
 #include "peer/peer.h"
 #include "region/home_ask.h"
 #include "region/lock_wait.h"
+#include "sections/section_queue.h"
 #include "system/bytes.h"
 #include "system/thread.h"
 #include "system/time.h"
@@ -10,19 +11,14 @@
 #include <pthread.h>
 
 /* Messages: a word, meetings of the sender, then
- *   ASK     the number up to which the task knows what was written
- *   GIVE    the same, the rank of the task that asks (4 bytes)
- *   PART    the number of the last section; pairs of a unit's key and the number of the section in which it was written last.
- *           Between two tasks: what has changed (region/release.h)
- *   TOKEN   the same
+ *   ASK     the number of the request, the last section that the task has
+ *   TOKEN   served and knows of the queue for each task (8 bytes), the last section, the sections that the receiver has not
+ *           (region/release.h); nothing if they are too many: it asks for them
  *   TOLD    nothing
  * All meetings bring the token back to task 0, without a message. What was sent before the last one counts no more; what is sent
  * behind one that this task has not left yet waits. */
-enum { ASK = 1, GIVE, PART, TOKEN, TOLD };
-enum { WORD = 9, HEAD = WORD + 8, PAIR = 16, MOST_PAIRS = 1 << 15, MOST_BYTES = 1 << 19, GIVE_MESSAGE = HEAD + 4 };
-
-/* Of two tasks: more changes than this do not go with the token. */
-enum { MOST_TOLD = 8 << 20 };
+enum { ASK = 1, TOKEN, TOLD };
+enum { WORD = 9, ASK_MESSAGE = WORD + 16, SECTION = 8, MOST_BYTES = 1 << 19 };
 
 struct dome_token {
     dome_env *env;
@@ -30,17 +26,17 @@ struct dome_token {
     dome_release *release;
     pthread_mutex_t mutex; /* of all that follows */
     pthread_cond_t news;   /* the token is here, or somebody has told */
-    int last;              /* task 0: who has asked last */
-    bool here, inside, asking;
-    int next;             /* who gets it from this task; -1: nobody has asked */
-    uint64_t next_knows;  /* and up to which section it knows what was written */
-    uint64_t section;     /* the last section in which something was written, as far as this task knows */
-    uint64_t meetings;    /* so far: what was written before the last one is known to all */
-    uint64_t told;        /* so often by others */
-    GHashTable *sections; /* gint64 * to gint64 *: by key of a unit that was written since, the last section */
-    GArray *arrived;      /* uint64_t: keys that came with the token */
-    GByteArray *heard;    /* of two: what has come so far of what the other one tells */
-    GPtrArray *early;     /* early_message */
+    dome_section_queue queue;
+    bool here, inside;
+    bool asking;       /* the owner waits for it */
+    bool requested;    /* all know that this task wants it */
+    bool stopped;      /* no thread writes: the owner waits here, or for a meeting */
+    bool owes;         /* the owner has left a section, and nothing has been published since */
+    bool untold;       /* something has been published that those who watch have not been told of */
+    bool settles;      /* another task waits until this one publishes */
+    uint64_t meetings; /* so far: what was written before the last one is known to all */
+    uint64_t told;     /* so often by others */
+    GPtrArray *early;  /* early_message */
 };
 
 /* One from behind a meeting that this task has not left yet. */
@@ -56,160 +52,130 @@ static void tell_task(const dome_token *t, int rank, const void *message, size_t
 
 /* ---- the token; the mutex is held ---- */
 
-static void note(dome_token *t, uint64_t key, uint64_t section)
+static void publish(dome_token *t, bool runs)
 {
-    const gint64 name = (gint64)key, number = (gint64)section;
-    gint64 *known = g_hash_table_lookup(t->sections, &name);
-    if (known)
-        *known = MAX(*known, number);
-    else
-        g_hash_table_insert(t->sections, g_memdup2(&name, sizeof name), g_memdup2(&number, sizeof number));
+    t->untold |= dome__release_publish_section(t->release, runs);
+    t->owes = t->settles = false;
 }
 
-static void begin_message(const dome_token *t, GByteArray *message, uint8_t word)
+static void begin_message(const dome_token *t, uint8_t *message, uint8_t word)
 {
-    uint8_t head[HEAD] = {word};
-    dome__put_u64(head + 1, t->meetings);
-    dome__put_u64(head + 9, t->section);
-    g_byte_array_set_size(message, 0);
-    g_byte_array_append(message, head, HEAD);
+    message[0] = word;
+    dome__put_u64(message + 1, t->meetings);
 }
 
-static bool two(const dome_token *t)
+/* runs: this task's threads may write meanwhile. */
+static void give(dome_token *t, int rank, bool runs)
 {
-    return t->env->size == 2;
-}
-
-/* To the other one of two: what this task has changed. */
-static void send_changes(dome_token *t, int rank)
-{
-    GByteArray *message = g_byte_array_new(), *told = g_byte_array_new();
-    dome__release_tell_other(t->release, told);
-    for (guint at = 0, some; at < told->len; at += some) {
-        some = MIN(told->len - at, MOST_BYTES);
-        begin_message(t, message, at + some < told->len ? PART : TOKEN);
-        g_byte_array_append(message, told->data + at, some);
-        tell_task(t, rank, message->data, message->len);
-    }
-    g_byte_array_unref(message);
-    g_byte_array_unref(told);
-}
-
-/* To one of several: the units that it does not know to be written. */
-static void send_pairs(dome_token *t, int rank, uint64_t knows)
-{
+    const size_t size = (size_t)t->env->size, head = WORD + size * 16 + SECTION;
+    if (t->owes)
+        publish(t, runs);
+    dome__release_merge(t->release, dome__section_queue_all_know(&t->queue)); /* the receiver has not got it yet */
     GByteArray *message = g_byte_array_new();
-    GHashTableIter at;
-    gpointer key, section;
-    begin_message(t, message, TOKEN);
-    g_hash_table_iter_init(&at, t->sections);
-    while (g_hash_table_iter_next(&at, &key, &section)) {
-        const uint64_t number = (uint64_t) * (const gint64 *)section;
-        uint8_t pair[PAIR];
-        if (number <= knows)
-            continue;
-        if (message->len >= HEAD + MOST_PAIRS * PAIR) {
-            message->data[0] = PART;
-            tell_task(t, rank, message->data, message->len);
-            begin_message(t, message, TOKEN);
-        }
-        dome__put_u64(pair, (uint64_t) * (const gint64 *)key);
-        dome__put_u64(pair + 8, number);
-        g_byte_array_append(message, pair, PAIR);
+    g_byte_array_set_size(message, (guint)head);
+    begin_message(t, message->data, TOKEN);
+    const uint64_t section = dome__release_section(t->release), knows = t->queue.knows[rank];
+    t->queue.knows[rank] = t->queue.knows[t->env->rank] = section;
+    for (size_t k = 0; k < size; k++) {
+        dome__put_u64(message->data + WORD + k * 16, t->queue.served[k]);
+        dome__put_u64(message->data + WORD + k * 16 + 8, t->queue.knows[k]);
     }
+    dome__put_u64(message->data + head - SECTION, section);
+    if (section > knows)
+        dome__release_sections_since(t->release, knows, MOST_BYTES, message);
+    t->here = false;
     tell_task(t, rank, message->data, message->len);
     g_byte_array_unref(message);
 }
 
-static void send_token(dome_token *t, int rank, uint64_t knows)
+/* In the channel's thread. */
+static void give_on(dome_token *t)
 {
-    t->here = false;
-    if (two(t))
-        send_changes(t, rank);
-    else
-        send_pairs(t, rank, knows);
+    const int next = t->here && !t->inside ? dome__section_queue_next(&t->queue) : -1;
+    if (next >= 0)
+        give(t, next, !t->stopped);
 }
 
-/* In the channel's thread, which cannot wait until homes have what is too much for the token: the program's thread gives it. */
-static void give(dome_token *t, int rank, uint64_t knows)
+static void request(dome_token *t)
 {
-    if (two(t) && (!t->here || rank == t->env->rank))
-        return; /* it was sent unasked, meanwhile */
-    if (t->here && !t->inside && !(two(t) && dome__release_unsent(t->release) > MOST_TOLD)) {
-        send_token(t, rank, knows);
+    uint8_t message[ASK_MESSAGE];
+    if (t->requested)
         return;
-    }
-    t->next = rank;
-    t->next_knows = knows;
+    t->requested = true;
+    begin_message(t, message, ASK);
+    dome__put_u64(message + WORD, dome__section_queue_ask(&t->queue));
+    dome__put_u64(message + WORD + 8, dome__release_section(t->release));
+    for (int rank = 0; rank < t->env->size; rank++)
+        if (rank != t->env->rank)
+            tell_task(t, rank, message, sizeof message);
 }
 
-/* At task 0. */
-static void ask(dome_token *t, int rank, uint64_t knows)
+/* The token is here, and all that it carries. If nobody waits for it, it tells that there is something new. */
+static void arrive(dome_token *t)
 {
-    const int before = t->last;
-    uint8_t message[GIVE_MESSAGE] = {GIVE};
-    t->last = rank;
-    if (before == t->env->rank) {
-        give(t, rank, knows);
-        return;
-    }
-    dome__put_u64(message + 1, t->meetings);
-    dome__put_u64(message + WORD, knows);
-    dome__put_u32(message + HEAD, (uint32_t)rank);
-    tell_task(t, before, message, GIVE_MESSAGE);
-}
-
-static void take_changes(dome_token *t, const uint8_t *message, size_t bytes)
-{
-    g_byte_array_append(t->heard, message + HEAD, (guint)(bytes - HEAD));
-    if (message[0] != TOKEN)
-        return;
-    t->told += t->heard->len > 1; /* even if it was asked for: threads may have looked before it came */
-    dome__release_hear(t->release, t->heard->data, t->heard->len);
-    g_byte_array_set_size(t->heard, 0);
-}
-
-static void take_pairs(dome_token *t, const uint8_t *message, size_t bytes)
-{
-    t->told += bytes > HEAD; /* as above */
-    for (const uint8_t *at = message + HEAD; at + PAIR <= message + bytes; at += PAIR) {
-        const uint64_t key = dome__get_u64(at);
-        note(t, key, dome__get_u64(at + 8));
-        g_array_append_val(t->arrived, key);
-    }
-    t->section = MAX(t->section, dome__get_u64(message + WORD));
-}
-
-/* If nobody waits for the token, it tells that there is something new. */
-static void take_token(dome_token *t)
-{
+    dome__section_queue_got(&t->queue);
     t->here = true;
+    t->requested = false;
     t->inside = t->asking; /* it waits: nobody gets the token before it has been inside */
-    t->told += !t->asking;
-    if (t->env->rank == 0 && two(t))
-        t->last = 0;
+    if (t->settles && !t->inside)
+        publish(t, !t->stopped);
+    give_on(t);
+    pthread_cond_signal(&t->news);
+}
+
+typedef struct pulling {
+    dome_token *token;
+    uint64_t meetings;
+} pulling;
+
+/* In the channel's thread. */
+static void pulled(void *ctx)
+{
+    pulling *p = ctx;
+    pthread_mutex_lock(&p->token->mutex);
+    if (p->meetings == p->token->meetings)
+        arrive(p->token);
+    pthread_mutex_unlock(&p->token->mutex);
+    g_free(p);
+}
+
+static void take_token(dome_token *t, const uint8_t *message, size_t bytes, int from)
+{
+    const size_t size = (size_t)t->env->size, head = WORD + size * 16 + SECTION;
+    if (bytes < head)
+        return;
+    for (size_t k = 0; k < size; k++) {
+        t->queue.served[k] = dome__get_u64(message + WORD + k * 16);
+        t->queue.knows[k] = dome__get_u64(message + WORD + k * 16 + 8);
+    }
+    const uint64_t before = dome__release_section(t->release), section = dome__get_u64(message + head - SECTION);
+    if (bytes > head)
+        dome__release_hear(t->release, message + head, bytes - head);
+    t->told += !t->asking || section > before; /* even if it was asked for: threads may have looked before it came */
+    if (dome__release_section(t->release) >= section) {
+        arrive(t);
+        return;
+    }
+    pulling *p = g_new(pulling, 1);
+    *p = (pulling){t, t->meetings};
+    dome__release_pull(t->release, from, pulled, p);
 }
 
 /* The mutex is held. */
 static void take(dome_token *t, const uint8_t *bytes, size_t count, int from)
 {
-    const uint8_t word = bytes[0];
-    const uint32_t asks = word == GIVE && count == GIVE_MESSAGE ? dome__get_u32(bytes + HEAD) : UINT32_MAX;
-    const bool late = dome__get_u64(bytes + 1) < t->meetings;
-    if (word == TOLD)
-        t->told++;
-    if ((word == PART || word == TOKEN) && count >= HEAD && two(t))
-        take_changes(t, bytes, count);
-    if (late)
+    if (dome__get_u64(bytes + 1) < t->meetings)
         return;
-    if (word == ASK && count == HEAD && t->env->rank == 0)
-        ask(t, from, dome__get_u64(bytes + WORD));
-    else if (asks < (uint32_t)t->env->size)
-        give(t, (int)asks, dome__get_u64(bytes + WORD));
-    else if ((word == PART || word == TOKEN) && count >= HEAD && !two(t))
-        take_pairs(t, bytes, count);
-    if (word == TOKEN && count >= HEAD)
-        take_token(t);
+    if (bytes[0] == TOLD)
+        t->told++;
+    if (bytes[0] == TOKEN)
+        take_token(t, bytes, count, from);
+    if (bytes[0] != ASK || count != ASK_MESSAGE)
+        return;
+    dome__section_queue_asked(&t->queue, from, dome__get_u64(bytes + WORD));
+    if (t->here)
+        t->queue.knows[from] = MAX(t->queue.knows[from], dome__get_u64(bytes + WORD + 8));
+    give_on(t);
 }
 
 static void take_message(void *ctx, const dome_peer_request *q)
@@ -250,18 +216,12 @@ static int another(const dome_token *t)
 
 static int fetch_token(dome_token *t)
 {
-    uint8_t message[HEAD] = {ASK};
-    dome__put_u64(message + 1, t->meetings);
-    dome__put_u64(message + WORD, t->section);
-    t->asking = true;
-    if (t->env->rank == 0)
-        ask(t, 0, t->section);
-    else
-        tell_task(t, 0, message, sizeof message);
+    t->asking = t->stopped = true;
+    request(t);
     dome_lock_wait wait = dome__lock_wait_begin(t->env->transport, another(t));
     while (!t->here)
         wait_for_news(t, &wait);
-    t->asking = false;
+    t->asking = t->stopped = false;
     return dome__lock_wait_end(&wait);
 }
 
@@ -275,77 +235,49 @@ int dome__token_enter(dome_token *token)
     else
         status = fetch_token(t);
     pthread_mutex_unlock(&t->mutex);
-    if (two(t)) {
-        dome__release_listen(t->release);
-        return status;
-    }
-    dome__release_forget(t->release, (const uint64_t *)(const void *)t->arrived->data,
-                         t->arrived->len); /* nobody sends any while this task has the token */
-    g_array_set_size(t->arrived, 0);
+    dome__release_enter(t->release);
     return status;
 }
 
-typedef struct leaving {
-    dome_token *token;
-    bool any; /* something was written */
-} leaving;
-
-static void note_written(void *ctx, uint64_t key)
+/* The mutex is held. Who is to be told; the first one behind this task gets the token, if nobody has asked for it. */
+static int choose_told(const dome_token *t, const dome_space_telling *telling, uint8_t *whom)
 {
-    leaving *l = ctx;
-    pthread_mutex_lock(&l->token->mutex);
-    note(l->token, key, l->token->section + 1);
-    pthread_mutex_unlock(&l->token->mutex);
-    l->any = true;
-}
-
-static void leave(dome_token *t)
-{
-    pthread_mutex_lock(&t->mutex);
-    t->section++;
-    t->inside = false;
-    if (t->next >= 0)
-        send_token(t, t->next, t->next_knows);
-    t->next = -1;
-    pthread_mutex_unlock(&t->mutex);
-}
-
-/* Of two tasks. Who is told gets the token, and so what there is to tell. */
-static void leave_to_other(dome_token *t, const dome_space_telling *telling)
-{
-    const int other = another(t);
-    const bool watches = telling->whom && telling->whom[other];
-    const bool tells = telling->next == other || (watches && (!telling->if_written || dome__release_has_changed(t->release)));
-    pthread_mutex_lock(&t->mutex);
-    if (tells && t->next < 0) {
-        t->next = other;
-        t->last = other;
+    const int size = t->env->size, self = t->env->rank;
+    const bool news = !telling->whom || !telling->if_written || t->untold || dome__release_has_changed(t->release);
+    int first = -1;
+    for (int k = size - 1; k > 0; k--) {
+        const int rank = (self + k) % size;
+        whom[rank] = (whom[rank] && news) || rank == telling->next;
+        first = whom[rank] ? rank : first;
     }
-    const bool much = t->next >= 0 && dome__release_unsent(t->release) > MOST_TOLD;
-    pthread_mutex_unlock(&t->mutex);
-    if (much)
-        dome__release_send(t->release);
-    leave(t);
+    whom[self] = 0;
+    return telling->next >= 0 && telling->next != self ? telling->next : first;
 }
 
 void dome__token_leave(dome_token *token, const dome_space_telling *telling)
 {
     dome_token *t = token;
-    uint8_t word[WORD] = {TOLD};
-    leaving l = {t, false};
-    if (two(t)) {
-        leave_to_other(t, telling);
-        return;
-    }
+    uint8_t word[WORD];
     uint8_t *whom = telling->whom ? g_memdup2(telling->whom, (gsize)t->env->size) : g_malloc0((gsize)t->env->size);
-    dome__release_tell(t->release, note_written, &l);
-    for (int rank = 0; rank < t->env->size; rank++)
-        whom[rank] = rank != t->env->rank && (rank == telling->next || (whom[rank] && (l.any || !telling->if_written)));
-    leave(t);
-    dome__put_u64(word + 1, t->meetings);
+    dome__release_leave(t->release);
+    pthread_mutex_lock(&t->mutex);
+    const int told = choose_told(t, telling, whom);
+    const int asked = dome__section_queue_next(&t->queue), next = asked >= 0 ? asked : told;
+    t->inside = false;
+    t->owes = true;
+    if (t->settles)
+        publish(t, false);
+    if (next >= 0) {
+        whom[next] = 0;
+        give(t, next, false);
+    }
+    if (telling->whom)
+        t->untold = false;
+    begin_message(t, word, TOLD);
     for (int rank = 0; rank < t->env->size; rank++)
         if (whom[rank])
             tell_task(t, rank, word, WORD);
+    pthread_mutex_unlock(&t->mutex);
     g_free(whom);
 }
 
@@ -364,28 +296,11 @@ static void take_early(dome_token *t)
     g_ptr_array_unref(early);
 }
 
-/* Whether the other one of two waits for the token, which has too much with it for the channel's thread. */
-static bool other_waits(const dome_token *t)
-{
-    return two(t) && t->here && !t->inside && t->next >= 0;
-}
-
-/* The mutex is held, but for the time of sending. */
-static void give_late(dome_token *t)
-{
-    pthread_mutex_unlock(&t->mutex);
-    dome__release_send(t->release);
-    leave(t);
-    pthread_mutex_lock(&t->mutex);
-}
-
 void dome__token_meeting(dome_token *token)
 {
-    dome_token *t = token;
-    pthread_mutex_lock(&t->mutex);
-    if (other_waits(t))
-        give_late(t);
-    pthread_mutex_unlock(&t->mutex);
+    pthread_mutex_lock(&token->mutex);
+    token->stopped = true;
+    pthread_mutex_unlock(&token->mutex);
 }
 
 void dome__token_met(dome_token *token)
@@ -393,13 +308,9 @@ void dome__token_met(dome_token *token)
     dome_token *t = token;
     pthread_mutex_lock(&t->mutex);
     t->meetings++;
-    g_hash_table_remove_all(t->sections);
-    g_array_set_size(t->arrived, 0);
-    t->section = 0;
+    dome__section_queue_clear(&t->queue);
     t->here = t->env->rank == 0;
-    t->inside = false;
-    t->next = -1;
-    t->last = 0;
+    t->inside = t->requested = t->stopped = t->owes = t->untold = t->settles = false;
     take_early(t);
     pthread_mutex_unlock(&t->mutex);
 }
@@ -421,16 +332,28 @@ int dome__token_await(dome_token *token, uint64_t seen)
     const uint64_t start = dome__now_ns();
     pthread_mutex_lock(&t->mutex);
     dome_lock_wait wait = dome__lock_wait_begin(t->env->transport, another(t));
+    t->stopped = true;
     while (t->told == seen && dome__since_ns(start) < LONGEST)
-        if (other_waits(t))
-            give_late(t);
-        else
-            wait_for_news(t, &wait);
+        wait_for_news(t, &wait);
+    t->stopped = false;
     pthread_mutex_unlock(&t->mutex);
     return dome__lock_wait_end(&wait);
 }
 
 /* ---- beginning and end ---- */
+
+/* Another task waits until this one publishes; in the channel's thread. */
+static void settle(void *ctx)
+{
+    dome_token *t = ctx;
+    pthread_mutex_lock(&t->mutex);
+    t->settles = true;
+    if (t->here && !t->inside)
+        publish(t, !t->stopped);
+    else if (!t->here)
+        request(t);
+    pthread_mutex_unlock(&t->mutex);
+}
 
 dome_token *dome__token_new(dome_env *env, dome_release *release)
 {
@@ -439,13 +362,11 @@ dome_token *dome__token_new(dome_env *env, dome_release *release)
     t->peer = env->peer;
     t->release = release;
     t->here = env->rank == 0;
-    t->next = -1;
-    t->sections = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
-    t->arrived = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-    t->heard = g_byte_array_new();
+    dome__section_queue_begin(&t->queue, env->rank, env->size);
     t->early = g_ptr_array_new();
     pthread_mutex_init(&t->mutex, NULL);
     dome__condition_init(&t->news);
+    dome__release_sections_begin(release, settle, t);
     dome__peer_on(t->peer, DOME_PEER_SPACE, take_message, t);
     return t;
 }
@@ -454,9 +375,8 @@ void dome__token_free(dome_token *token)
 {
     if (!token)
         return;
-    g_hash_table_unref(token->sections);
-    g_array_unref(token->arrived);
-    g_byte_array_unref(token->heard);
+    dome__release_sections_end(token->release);
+    dome__section_queue_end(&token->queue);
     g_ptr_array_unref(token->early);
     pthread_cond_destroy(&token->news);
     pthread_mutex_destroy(&token->mutex);

@@ -1,15 +1,14 @@
-/* A lock over all tasks that carries what they have written (region/release.h). Its token stays with the task that had it last,
- * so a task that comes again, with nobody between, sends nothing.
+/* A lock over all tasks that carries what they have written (region/release.h, sections/section_log.h). Its token stays with the
+ * task that had it last, so a task that comes again, with nobody between, sends nothing.
  *
- *     task 2 -> task 0     ASK              who asks next waits for task 2
- *     task 0 -> task 1     GIVE to 2        task 1 has asked before
- *     task 1 -> task 2     TOKEN            at once, or when task 1 leaves; with the units that task 2 must fetch again
+ *     task 2 -> all        ASK              with the last section that task 2 has
+ *     task 1 -> task 2     TOKEN            at once, or when task 1 leaves; with the sections that task 2 has not
  *
- * The units are numbered in the order of the sections in which they were written; a task says up to which number it knows them.
+ * Nothing is published before the token goes. Then what its sender has changed is the next section, and the receiver takes in all
+ * sections when it enters. The sender gives it unasked to one of the tasks that it has something to tell; others ask.
  *
- * Between two tasks nothing is published before the token goes. What its sender has changed goes with it, and the other task
- * takes it in when it enters, all at once. The sender gives it unasked to a task that it has something to tell.
- */
+ * A task whose unit nobody else had yet may be asked for it (settle in region/release.h): it gets the token to publish what it
+ * has changed, too. */
 #ifndef DOME_SRC_SPACE_TOKEN_H
 #define DOME_SRC_SPACE_TOKEN_H
 

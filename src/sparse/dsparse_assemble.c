@@ -3,6 +3,7 @@
 #include "sparse/dsparse_private.h"
 
 #include "core/layout.h"
+#include "core/storage.h"
 #include "core/type_private.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
@@ -318,17 +319,33 @@ static dome_status take(dsparse *a, const uint64_t *start, word *entries, dome_s
 
 /* ---- triplets ---- */
 
-/* The triplets that a task is given, of one kind. */
+/* The triplets that a task is given, of one kind: structs, the parts of three vectors, or those that have arrived. */
 typedef struct given {
     size_t count;
     const dsparse_triplet *real;
     const dsparse_triplet_c128 *parts;
     const dsparse_triplet_i64 *integers;
     const dsparse_entry *entries;
+    const uint64_t *row, *column; /* vectors; `value` has `words` words for each */
+    const uint64_t *place;        /* arrived: row and column of each; `value` as for vectors */
+    const word *value;
+    unsigned words;
+    bool whole; /* the values are integers */
 } given;
 
-static inline dsparse_entry entry_of(const given *g, size_t k)
+FOR_EACH_WIDTH dsparse_number number_of(const given *g, size_t k)
 {
+    if (g->whole)
+        return (dsparse_number){.integer = (int64_t)g->value[k].number};
+    return (dsparse_number){.re = g->value[g->words * k].value, .im = g->words > 1 ? g->value[g->words * k + 1].value : 0};
+}
+
+FOR_EACH_WIDTH dsparse_entry entry_of(const given *g, size_t k)
+{
+    if (g->row)
+        return (dsparse_entry){g->row[k], g->column[k], number_of(g, k)};
+    if (g->place)
+        return (dsparse_entry){g->place[2 * k], g->place[2 * k + 1], number_of(g, k)};
     if (g->real)
         return (dsparse_entry){g->real[k].row, g->real[k].column, {.re = g->real[k].value}};
     if (g->parts)
@@ -373,18 +390,32 @@ typedef struct parcel {
     word *entries;
 } parcel;
 
+/* Room for so many things of a size, in huge pages if it is large; NULL without memory. */
+static void *new_room(uint64_t count, uint64_t size)
+{
+    uint64_t bytes;
+    return __builtin_mul_overflow(count, size, &bytes) ? NULL : dome__storage_raw(MAX(bytes, 1), NULL);
+}
+
+static void clear_room(void *place)
+{
+    void **room = place;
+    dome__storage_free(*room);
+    *room = NULL;
+}
+
 static void parcel_clear(parcel *p)
 {
     g_free(p->counts);
     g_free(p->in_counts);
     g_free(p->scaled);
     g_free(p->in_scaled);
-    g_free(p->place);
-    g_free(p->in_place);
-    g_free(p->value);
-    g_free(p->in_value);
-    g_free(p->start);
-    g_free(p->entries);
+    clear_room(&p->place);
+    clear_room(&p->in_place);
+    clear_room(&p->value);
+    clear_room(&p->in_value);
+    clear_room(&p->start);
+    clear_room(&p->entries);
 }
 
 static void parcel_open(parcel *p, const dsparse *a)
@@ -406,7 +437,7 @@ static dome_status check_triplets(const dsparse *a, const given *g)
 {
     char *text = NULL;
     dome_status status = DOME_OK;
-    if (g->count > 0 && !g->real && !g->parts && !g->integers && !g->entries) {
+    if (g->count > 0 && !g->real && !g->parts && !g->integers && !g->entries && !g->row) {
         status = DOME_ERR_ARGUMENT;
         text = g_strdup_printf("there are no triplets, but %zu are to be taken", g->count);
     } else if (g->count > dome__array_most(sizeof(dsparse_triplet))) {
@@ -422,7 +453,7 @@ static dome_status check_triplets(const dsparse *a, const given *g)
             text = g_strdup_printf("triplet %zu is in %s %" G_GUINT64_FORMAT ", but '%s' has %" G_GUINT64_FORMAT " %s", k,
                                    by_row ? "row" : "column", by_row ? row : column, dsparse_name(a),
                                    by_row ? a->rows : a->columns, by_row ? "rows" : "columns");
-        } else if (g->integers && !fits(a, e.value.integer)) {
+        } else if ((g->integers || g->whole) && !fits(a, e.value.integer)) {
             status = DOME_ERR_RANGE;
             text = does_not_fit(a, row, e.value.integer);
         }
@@ -447,8 +478,8 @@ static dome_status sort_by_owner(parcel *p, const dsparse *a, const given *g)
     const arithmetic in = arithmetic_of(a);
     const size_t n = g->count, parts = a->parts;
     parcel_open(p, a);
-    p->place = dvec__try_array(n, 2 * sizeof *p->place);
-    p->value = dvec__try_array(n, parts * sizeof *p->value);
+    p->place = new_room(n, 2 * sizeof *p->place);
+    p->value = new_room(n, parts * sizeof *p->value);
     dome_status status = dsparse__agree_memory(a, p->place && p->value);
     if (status != DOME_OK)
         return status;
@@ -489,8 +520,8 @@ static dome_status send_triplets(parcel *p, const dsparse *a)
 {
     dome_transport *t = a->env->transport;
     int failed = send_counts(p, t);
-    p->in_place = dvec__try_array(p->in_total, 2 * sizeof *p->in_place);
-    p->in_value = dvec__try_array(p->in_total, a->parts * sizeof *p->in_value);
+    p->in_place = new_room(p->in_total, 2 * sizeof *p->in_place);
+    p->in_value = new_room(p->in_total, a->parts * sizeof *p->in_value);
     dome_status status = failed ? DOME_OK : dsparse__agree_memory(a, p->in_place && p->in_value);
     if (status != DOME_OK)
         return status;
@@ -507,7 +538,7 @@ dome_status dsparse__send_to_owners(const dsparse *a, uint64_t n, const uint64_t
     parcel p = {0};
     parcel_open(&p, a);
     *received = NULL;
-    p.place = dvec__try_array(n, 2 * sizeof *p.place);
+    p.place = new_room(n, 2 * sizeof *p.place);
     dome_status status = dsparse__agree_memory(a, p.place != NULL);
     if (status == DOME_OK) {
         for (uint64_t k = 0; k < n; k++)
@@ -520,7 +551,7 @@ dome_status dsparse__send_to_owners(const dsparse *a, uint64_t n, const uint64_t
         }
         g_free(at);
         int failed = send_counts(&p, t);
-        p.in_place = dvec__try_array(p.in_total, 2 * sizeof *p.in_place);
+        p.in_place = new_room(p.in_total, 2 * sizeof *p.in_place);
         status = failed ? (dome_status)dome__fail_transport(a->env, failed) : dsparse__agree_memory(a, p.in_place != NULL);
     }
     if (status == DOME_OK) {
@@ -535,93 +566,52 @@ dome_status dsparse__send_to_owners(const dsparse *a, uint64_t n, const uint64_t
     return status;
 }
 
-/* Puts the triplets received in the order of the local rows. */
-static dome_status sort_by_row(parcel *p, const dsparse *a)
+/* The number of a row among this task's. */
+static inline uint64_t local_row(const dome_span span[2], uint64_t row)
+{
+    return row >= span[0].first && row - span[0].first < span[0].count ? row - span[0].first
+                                                                       : row - span[1].first + span[0].count;
+}
+
+/* Puts triplets of this task's rows in the order of these. */
+static dome_status sort_by_row(parcel *p, const dsparse *a, const given *g)
 {
     const uint64_t local = dome_layout_local(a->layout, a->env->rank);
     const unsigned parts = a->parts, words = 1 + parts;
-    g_clear_pointer(&p->place, g_free);
-    g_clear_pointer(&p->value, g_free);
-    p->start = dvec__try_array(local + 1, sizeof *p->start);
-    p->entries = dvec__try_array(p->in_total, words * sizeof *p->entries);
+    const arithmetic in = arithmetic_of(a);
+    dome_span span[2] = {{0}};
+    dome_layout_spans(a->layout, a->env->rank, span);
+    p->start = new_room(local + 1, sizeof *p->start);
+    p->entries = new_room(g->count, words * sizeof *p->entries);
     if (!p->start || !p->entries)
         return DOME_ERR_MEMORY;
     memset(p->start, 0, (size_t)(local + 1) * sizeof *p->start);
-    for (uint64_t k = 0; k < p->in_total; k++) {
-        uint64_t row = dome_layout_position(a->layout, a->env->rank, p->in_place[2 * k]);
-        p->in_place[2 * k] = row;
-        p->start[row + 1]++;
-    }
+    for (size_t k = 0; k < g->count; k++)
+        p->start[local_row(span, entry_of(g, k).row) + 1]++;
     for (uint64_t i = 0; i < local; i++)
         p->start[i + 1] += p->start[i];
-    for (uint64_t k = 0; k < p->in_total; k++) {
-        word *e = p->entries + words * p->start[p->in_place[2 * k]]++;
-        e[0].number = p->in_place[2 * k + 1];
-        for (unsigned part = 0; part < parts; part++)
-            e[1 + part] = p->in_value[parts * k + part];
+    for (size_t k = 0; k < g->count; k++) {
+        const dsparse_entry given = entry_of(g, k);
+        word *e = p->entries + words * p->start[local_row(span, given.row)]++;
+        e[0].number = given.column;
+        put_words(e + 1, given.value, parts, in);
     }
     memmove(p->start + 1, p->start, (size_t)local * sizeof *p->start); /* placing has moved each to the end of its row */
     p->start[0] = 0;
     return DOME_OK;
 }
 
-static dome_status assemble(dsparse *a, const given *g)
+/* Sends triplets to the owners of their rows; *arrived: those of this task's rows. */
+static dome_status exchange_triplets(parcel *p, const dsparse *a, const given *g, given *arrived)
 {
-    parcel p = {0};
-    dome_status status = check_triplets(a, g);
+    dome_status status = sort_by_owner(p, a, g);
     if (status == DOME_OK)
-        status = sort_by_owner(&p, a, g);
-    if (status == DOME_OK)
-        status = send_triplets(&p, a);
-    if (status == DOME_OK) {
-        const dome_status sorted = sort_by_row(&p, a); /* apart: compilers read arguments in any order */
-        status = take(a, p.start, p.entries, sorted);
-    }
-    parcel_clear(&p);
+        status = send_triplets(p, a);
+    clear_room(&p->place);
+    clear_room(&p->value);
+    *arrived = (given){.count = p->in_total, .place = p->in_place, .value = p->in_value, .words = a->parts};
+    arrived->whole = dsparse__integer(a);
     return status;
-}
-
-dome_status dsparse__assemble(dsparse *a, size_t n, const dsparse_entry entries[])
-{
-    return assemble(a, &(given){.count = n, .entries = entries});
-}
-
-dome_status dsparse__assemble_parts(dsparse *a, size_t n, const dsparse_triplet_c128 triplets[])
-{
-    return assemble(a, &(given){.count = n, .parts = triplets});
-}
-
-dome_status dsparse_assemble(dsparse *a, size_t n, const dsparse_triplet triplets[])
-{
-    DOME_NEEDS(a, "the matrix", DOME_ERR_ARGUMENT);
-    dome_operation op;
-    dome__begin_with(&op, a->env, DOME_OP_DSPARSE_ASSEMBLE, a->object, NULL, 0);
-    dome_status status = dsparse__check_not_integer(a, "dsparse_assemble_i64");
-    if (status == DOME_OK)
-        status = assemble(a, &(given){.count = n, .real = triplets});
-    return dome__end(&op, status);
-}
-
-dome_status dsparse_assemble_i64(dsparse *a, size_t n, const dsparse_triplet_i64 triplets[])
-{
-    DOME_NEEDS(a, "the matrix", DOME_ERR_ARGUMENT);
-    dome_operation op;
-    dome__begin_with(&op, a->env, DOME_OP_DSPARSE_ASSEMBLE_I64, a->object, NULL, 0);
-    dome_status status = dsparse__check_integer(a);
-    if (status == DOME_OK)
-        status = assemble(a, &(given){.count = n, .integers = triplets});
-    return dome__end(&op, status);
-}
-
-dome_status dsparse_assemble_c128(dsparse *a, size_t n, const dsparse_triplet_c128 triplets[])
-{
-    DOME_NEEDS(a, "the matrix", DOME_ERR_ARGUMENT);
-    dome_operation op;
-    dome__begin_with(&op, a->env, DOME_OP_DSPARSE_ASSEMBLE_C128, a->object, NULL, 0);
-    dome_status status = dsparse__check_complex(a);
-    if (status == DOME_OK)
-        status = dsparse__assemble_parts(a, n, triplets);
-    return dome__end(&op, status);
 }
 
 /* ---- rows by a function ---- */
@@ -839,20 +829,176 @@ static void call_for_rows(row_source *from, filling *f, dsparse_block *block)
     g_free(from->kept);
 }
 
+/* Fills the matrix row by row: calls the function for each row of this task. op: of the function, if it is the program's. */
+static dome_status fill_by_rows(dsparse *a, dsparse_row_function function, void *ctx, dome_operation *op)
+{
+    dsparse_row row = {.a = a, .words = 1 + a->parts, .in = arithmetic_of(a)};
+    dsparse_block *block = dsparse__blocks_new(a);
+    filling f = {0};
+    row_source from = {.function = function, .ctx = ctx, .row = &row};
+    if (op)
+        op->program = true;
+    call_for_rows(&from, &f, block);
+    if (op)
+        op->program = false;
+    dome_status status = dsparse__take(a, block, f.store, row.status, row.text);
+    g_free(row.entries);
+    return status;
+}
+
 dome_status dsparse_fill_rows(dsparse *a, dsparse_row_function function, void *ctx)
 {
     DOME_NEEDS(a, "the matrix", DOME_ERR_ARGUMENT);
     DOME_NEEDS(function, "the function", DOME_ERR_ARGUMENT);
     dome_operation op;
     dome__begin_with(&op, a->env, DOME_OP_DSPARSE_FILL_ROWS, a->object, NULL, 0);
-    dsparse_row row = {.a = a, .words = 1 + a->parts, .in = arithmetic_of(a)};
-    dsparse_block *block = dsparse__blocks_new(a);
-    filling f = {0};
-    row_source from = {.function = function, .ctx = ctx, .row = &row};
-    op.program = true;
-    call_for_rows(&from, &f, block);
-    op.program = false;
-    dome_status status = dsparse__take(a, block, f.store, row.status, row.text);
-    g_free(row.entries);
+    return dome__end(&op, fill_by_rows(a, function, ctx, &op));
+}
+
+/* ---- from triplets to rows ---- */
+
+/* Triplets in the order of this task's rows, and the next one. */
+typedef struct ordered {
+    const given *given;
+    size_t next;
+} ordered;
+
+/* Adds the triplets of a row. */
+static void take_row(void *ctx, uint64_t index, dsparse_row *row)
+{
+    ordered *o = ctx;
+    for (; o->next < o->given->count; o->next++) {
+        const dsparse_entry given = entry_of(o->given, o->next);
+        word *e = given.row == index ? new_entry(row, given.column) : NULL;
+        if (!e)
+            return;
+        put_words(e + 1, given.value, row->words - 1, row->in);
+    }
+}
+
+static bool in_order(const dsparse *a, const given *g)
+{
+    dome_span span[2] = {{0}};
+    dome_layout_spans(a->layout, a->env->rank, span);
+    uint64_t last = 0;
+    for (size_t k = 0; k < g->count; k++) {
+        const uint64_t row = local_row(span, entry_of(g, k).row);
+        if (row < last)
+            return false;
+        last = row;
+    }
+    return true;
+}
+
+/* Makes the matrix of triplets of this task's rows: row by row on all tasks, or on none. */
+static dome_status make_rows(dsparse *a, const given *g, parcel *p)
+{
+    if (in_order(a, g)) /* they need not be copied */
+        return fill_by_rows(a, take_row, &(ordered){.given = g}, NULL);
+    const dome_status sorted = sort_by_row(p, a, g); /* apart: compilers read arguments in any order */
+    return take(a, p->start, p->entries, sorted);
+}
+
+static dome_status assemble(dsparse *a, const given *g)
+{
+    parcel p = {0};
+    given arrived = *g;
+    dome_status status = check_triplets(a, g);
+    if (status == DOME_OK && a->env->size > 1)
+        status = exchange_triplets(&p, a, g, &arrived);
+    if (status == DOME_OK)
+        status = make_rows(a, &arrived, &p);
+    parcel_clear(&p);
+    return status;
+}
+
+dome_status dsparse__assemble(dsparse *a, size_t n, const dsparse_entry entries[])
+{
+    return assemble(a, &(given){.count = n, .entries = entries});
+}
+
+dome_status dsparse__assemble_parts(dsparse *a, size_t n, const dsparse_triplet_c128 triplets[])
+{
+    return assemble(a, &(given){.count = n, .parts = triplets});
+}
+
+dome_status dsparse_assemble(dsparse *a, size_t n, const dsparse_triplet triplets[])
+{
+    DOME_NEEDS(a, "the matrix", DOME_ERR_ARGUMENT);
+    dome_operation op;
+    dome__begin_with(&op, a->env, DOME_OP_DSPARSE_ASSEMBLE, a->object, NULL, 0);
+    dome_status status = dsparse__check_not_integer(a, "dsparse_assemble_i64");
+    if (status == DOME_OK)
+        status = assemble(a, &(given){.count = n, .real = triplets});
+    return dome__end(&op, status);
+}
+
+dome_status dsparse_assemble_i64(dsparse *a, size_t n, const dsparse_triplet_i64 triplets[])
+{
+    DOME_NEEDS(a, "the matrix", DOME_ERR_ARGUMENT);
+    dome_operation op;
+    dome__begin_with(&op, a->env, DOME_OP_DSPARSE_ASSEMBLE_I64, a->object, NULL, 0);
+    dome_status status = dsparse__check_integer(a);
+    if (status == DOME_OK)
+        status = assemble(a, &(given){.count = n, .integers = triplets});
+    return dome__end(&op, status);
+}
+
+dome_status dsparse_assemble_c128(dsparse *a, size_t n, const dsparse_triplet_c128 triplets[])
+{
+    DOME_NEEDS(a, "the matrix", DOME_ERR_ARGUMENT);
+    dome_operation op;
+    dome__begin_with(&op, a->env, DOME_OP_DSPARSE_ASSEMBLE_C128, a->object, NULL, 0);
+    dome_status status = dsparse__check_complex(a);
+    if (status == DOME_OK)
+        status = dsparse__assemble_parts(a, n, triplets);
+    return dome__end(&op, status);
+}
+
+/* The type of vectors whose values become entries. */
+static dome_type values_type(const dsparse *a)
+{
+    return dsparse__integer(a) ? DOME_I64 : a->parts > 1 ? DOME_C128 : DOME_F64;
+}
+
+static dome_status check_vectors(const dsparse *a, const dvec *rows, const dvec *columns, const dvec *values)
+{
+    const dvec *all[] = {rows, columns, values};
+    for (int k = 0; k < 3; k++) {
+        const dvec *v = all[k];
+        if (!v)
+            return dome__fail(a->env, DOME_ERR_ARGUMENT, "a vector is NULL");
+        if (v->length != rows->length || v->width != 1)
+            return dome__fail(a->env, DOME_ERR_SHAPE,
+                              "'%s' has the length %" G_GUINT64_FORMAT " and the width %" G_GUINT64_FORMAT
+                              ", but '%s' has the length %" G_GUINT64_FORMAT "; all have the width 1",
+                              dvec_name(v), v->length, v->width, dvec_name(rows), rows->length);
+        if (v->distribution == DOME_WHOLE || !dome_layout_equal(v->layout, rows->layout))
+            return dome__fail(a->env, DOME_ERR_LAYOUT, "'%s' is whole on each task, or not distributed as '%s' is", dvec_name(v),
+                              dvec_name(rows));
+        const bool fits = k == 2 ? v->type == values_type(a) : v->type == DOME_I64 || v->type == DOME_U64;
+        if (!fits)
+            return dome__fail(a->env, DOME_ERR_TYPE, "'%s' has values of type %s instead of %s", dvec_name(v),
+                              dome_type_name(v->type), k == 2 ? dome_type_name(values_type(a)) : "i64 or u64");
+    }
+    return DOME_OK;
+}
+
+dome_status dsparse_assemble_vectors(dsparse *a, const dvec *rows, const dvec *columns, const dvec *values)
+{
+    DOME_NEEDS(a, "the matrix", DOME_ERR_ARGUMENT);
+    dome_operation op;
+    dome__begin_with(&op, a->env, DOME_OP_DSPARSE_ASSEMBLE_VECTORS, a->object,
+                     (uint64_t[]){dvec__id(rows), dvec__id(columns), dvec__id(values)}, 3);
+    dome_status status = check_vectors(a, rows, columns, values);
+    for (int k = 0; k < 3 && status == DOME_OK; k++)
+        status = dvec__settle_read((const dvec *[]){rows, columns, values}[k]);
+    if (status == DOME_OK)
+        status = assemble(a, &(given){.count = rows->local,
+                                      .row = (const uint64_t *)(const void *)rows->data,
+                                      .column = (const uint64_t *)(const void *)columns->data,
+                                      .value = (const word *)(const void *)values->data,
+                                      .words = a->parts,
+                                      .whole = dsparse__integer(a)});
     return dome__end(&op, status);
 }

@@ -12,6 +12,7 @@ enum { DOME_PART_DSPARSE = 7 };
     X(DSPARSE_ASSEMBLE, "dsparse_assemble", "", PLAIN)                                                                           \
     X(DSPARSE_ASSEMBLE_C128, "dsparse_assemble_c128", "", PLAIN)                                                                 \
     X(DSPARSE_ASSEMBLE_I64, "dsparse_assemble_i64", "", PLAIN)                                                                   \
+    X(DSPARSE_ASSEMBLE_VECTORS, "dsparse_assemble_vectors", "rows:v columns:v values:v", PLAIN)                                  \
     X(DSPARSE_FILL_ROWS, "dsparse_fill_rows", "", PLAIN)                                                                         \
     X(DSPARSE_ENTRIES, "dsparse_entries", "", PLAIN)                                                                             \
     X(DSPARSE_GET_ROW, "dsparse_get_row", "", PLAIN)                                                                             \

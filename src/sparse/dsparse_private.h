@@ -196,7 +196,7 @@ char *dsparse__too_many(const dsparse *a, uint64_t position);
 dome_status dsparse__take(dsparse *a, dsparse_block *block, void *store, dome_status status, char *text);
 
 /* Sends pairs of numbers, of which the first is a row of a, to the tasks that own the rows, ordered by the rank that has sent
- * them. *received: to be freed with g_free. Fails on all tasks or none. */
+ * them. *received: to be freed with dome__storage_free. Fails on all tasks or none. */
 dome_status dsparse__send_to_owners(const dsparse *a, uint64_t n, const uint64_t pairs[], uint64_t *in_total,
                                     uint64_t **received);
 

@@ -201,7 +201,7 @@ dsparse *dsparse_submatrix(const dsparse *a, const dvec *rows, const char *name)
         z = assemble(a, name, rows->length, &c, &status);
     dvec_free(numbers);
     g_free(pairs);
-    g_free(asked);
+    dome__storage_free(asked);
     g_free(c.entries);
     dome__end(&op, status);
     return z;

@@ -27,7 +27,7 @@
 #define DOME_VARIABLE_JOIN "DOME_JOIN"
 
 /* From a supervisor to each attempt: it restarts the program if that is lost. The value is the descriptor to which the hub
- * reports, with the most losses that the hub may heal; 0: the hub is running. */
+ * reports, with the most losses that the hub may heal and the descriptor of what has been shown; 0: the hub is running. */
 #define DOME_VARIABLE_SUPERVISED "DOME_SUPERVISED"
 
 /* From a supervisor to an attempt: hosts that stopped responding, separated by spaces. No task is started on them. */
@@ -48,6 +48,9 @@
 
 /* From a task to itself, when it becomes the program anew to enter the next view: src/wire/view_note.h. */
 #define DOME_VARIABLE_VIEW "DOME_VIEW"
+
+/* From a hub to task 0: its standard output leads to the hub, which shows it once (src/wire/shown.h). */
+#define DOME_VARIABLE_ONCE "DOME_ONCE"
 
 /* ---- from tests ---- */
 

@@ -28,6 +28,7 @@ struct dome_output_queue {
     GString *text;
     bool over, broken;
     int error;              /* why it is broken: errno */
+    uint64_t *count;        /* counts what is written, too; NULL: nothing does */
     gsize waiting, written; /* bytes: in text, or taken by the thread and not yet written; written so far */
 };
 
@@ -59,6 +60,8 @@ static void write_all(dome_output_queue *queue, const GString *text)
         good = write_piece(queue, text->str + done, piece_of(text->str + done, text->len - done), &n);
         const int error = errno;
         pthread_mutex_lock(&queue->mutex);
+        if (queue->count)
+            *queue->count += n;
         queue->waiting -= n;
         queue->written += n;
         if (!good) {
@@ -120,6 +123,13 @@ static bool start(dome_output_queue *queue)
     queue->running = dome__thread_create(&queue->thread, write_what_comes, queue) == 0;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return queue->running;
+}
+
+void dome__output_queue_count(dome_output_queue *queue, uint64_t *written)
+{
+    pthread_mutex_lock(&queue->mutex);
+    queue->count = written;
+    pthread_mutex_unlock(&queue->mutex);
 }
 
 void dome__output_queue_put(dome_output_queue *queue, const char *text, size_t length)

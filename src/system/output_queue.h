@@ -5,11 +5,15 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct dome_output_queue dome_output_queue;
 
 /* bell: an eventfd that is signalled when some of the text has been written. */
 dome_output_queue *dome__output_queue_open(int fd, int bell);
+
+/* Counts the bytes that are written from now on there, too, as soon as they are: in memory that outlives this process, say. */
+void dome__output_queue_count(dome_output_queue *queue, uint64_t *written);
 
 /* Queues all of the text; never blocks. If the stream can no longer be written to, the text is lost, as for any program. */
 void dome__output_queue_put(dome_output_queue *queue, const char *text, size_t length);

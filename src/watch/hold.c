@@ -19,7 +19,8 @@ struct dome_hold {
     /* under the mutex */
     GQueue orders; /* not carried out yet: their targets grow, and only the last one's may not be known */
     char *members, *standby;
-    bool stands;
+    bool stands, shown;
+    uint64_t answer; /* with shown */
 };
 
 static void free_order(void *item)
@@ -98,6 +99,15 @@ void dome__hold_standby(dome_hold *h, const char *line)
     pthread_mutex_unlock(&h->mutex);
 }
 
+void dome__hold_shown(dome_hold *h, uint64_t answer)
+{
+    pthread_mutex_lock(&h->mutex);
+    h->shown = true;
+    h->answer = answer;
+    pthread_cond_broadcast(&h->changed);
+    pthread_mutex_unlock(&h->mutex);
+}
+
 void dome__hold_stands(dome_hold *h)
 {
     pthread_mutex_lock(&h->mutex);
@@ -162,6 +172,20 @@ char *dome__hold_wait_standby(dome_hold *h, double seconds)
     char *line = g_steal_pointer(&h->standby);
     pthread_mutex_unlock(&h->mutex);
     return line;
+}
+
+bool dome__hold_wait_shown(dome_hold *h, double seconds, uint64_t *answer)
+{
+    const struct timespec until = after(seconds);
+    pthread_mutex_lock(&h->mutex);
+    int late = 0;
+    while (!h->shown && !late)
+        late = pthread_cond_timedwait(&h->changed, &h->mutex, &until);
+    const bool shown = h->shown;
+    *answer = h->answer;
+    h->shown = false;
+    pthread_mutex_unlock(&h->mutex);
+    return shown;
 }
 
 bool dome__hold_wait_stands(dome_hold *h, double seconds)

@@ -37,6 +37,9 @@ void dome__hold_members(dome_hold *hold, const char *ids);
 /* The hub's answer about the newcomers that task 0 wanted. */
 void dome__hold_standby(dome_hold *hold, const char *line);
 
+/* The hub's answer about the task's output. */
+void dome__hold_shown(dome_hold *hold, uint64_t answer);
+
 /* The hub knows that this view stands. */
 void dome__hold_stands(dome_hold *hold);
 
@@ -53,6 +56,9 @@ bool dome__hold_wait_members(dome_hold *hold, int *ids, int n, double seconds);
 
 /* Waits for what the hub says of newcomers (g_free'd); NULL: it has not come within so many seconds. */
 char *dome__hold_wait_standby(dome_hold *hold, double seconds);
+
+/* Waits for what the hub answers about the task's output; false as above. */
+bool dome__hold_wait_shown(dome_hold *hold, double seconds, uint64_t *answer);
 
 /* Waits until the hub knows that this view stands; false as above. */
 bool dome__hold_wait_stands(dome_hold *hold, double seconds);

@@ -406,6 +406,9 @@ static void take_message(dome_watch *watch, const dome_wire_message *message)
     case DOME_WIRE_STANDBY:
         dome__hold_standby(watch->hold, message->standby.text);
         break;
+    case DOME_WIRE_SHOWN:
+        dome__hold_shown(watch->hold, message->shown.loop);
+        break;
     case DOME_WIRE_STANDS:
         dome__hold_stands(watch->hold);
         break;
@@ -641,14 +644,22 @@ void dome__watch_on_back(dome_watch *watch, void (*go)(void *ctx, const dome_wir
 }
 
 /* Seconds for the hub's answer. It has limits of its own, and answers; if it is gone, this process ends. */
-static const double STANDBY_WITHIN = 3600;
+static const double ANSWER_WITHIN = 3600;
 
 char *dome__watch_standby(dome_watch *watch, int descriptor, const char *hosts, int *ids, int n)
 {
     send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_STANDBY, .standby = {(uint32_t)descriptor, hosts}});
-    char *line = dome__hold_wait_standby(watch->hold, STANDBY_WITHIN), *why = dome__standby_read(line ? line : "", ids, n);
+    char *line = dome__hold_wait_standby(watch->hold, ANSWER_WITHIN), *why = dome__standby_read(line ? line : "", ids, n);
     g_free(line);
     return why;
+}
+
+uint64_t dome__watch_shown(dome_watch *watch, dome_wire_shown_what what, uint64_t loop)
+{
+    uint64_t answer = 0;
+    send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_SHOWN, .shown = {what, loop}});
+    dome__hold_wait_shown(watch->hold, ANSWER_WITHIN, &answer);
+    return answer;
 }
 
 bool dome__watch_await_stands(dome_watch *watch, double seconds)

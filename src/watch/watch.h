@@ -107,6 +107,9 @@ void dome__watch_stands(dome_watch *watch, const dome_wire_view *view);
  * seconds. */
 bool dome__watch_await_stands(dome_watch *watch, double seconds);
 
+/* Tells the hub where this task's output is, all of which is on its way, and waits until the hub has it. Returns the answer. */
+uint64_t dome__watch_shown(dome_watch *watch, dome_wire_shown_what what, uint64_t loop);
+
 /* Rank 0: how long the change into this view took. The number of the view is filled in here. */
 void dome__watch_times(dome_watch *watch, const dome_wire_times *times);
 

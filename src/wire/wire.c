@@ -64,6 +64,7 @@ static const field fields[DOME_WIRE_KINDS][FIELDS_MOST] = {
     [DOME_WIRE_BACK] = {FIELD(U32, back.number), FIELD(U32, back.rank), FIELD(TEXT, back.plan), FIELD(TEXT, back.avoid),
                         FIELD(U32, back.keeps)},
     [DOME_WIRE_STANDBY] = {FIELD(U32, standby.descriptor), FIELD(TEXT, standby.text)},
+    [DOME_WIRE_SHOWN] = {FIELD(U32, shown.what), FIELD(U64, shown.loop)},
     [DOME_WIRE_WAITS] = {FIELD(U32, numbers.inquiry), FIELD(NUMBERS, numbers.numbers)},
     [DOME_WIRE_GIVEN] = {FIELD(U32, numbers.inquiry), FIELD(NUMBERS, numbers.numbers)},
 };

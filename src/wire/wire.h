@@ -53,6 +53,7 @@ typedef enum dome_wire_kind {
     DOME_WIRE_GIVEN,      /* hub: how many messages has it given for these tasks? task: the answer */
     DOME_WIRE_STANDBY,    /* rank 0: start newcomers on these hosts (standby.h); hub: their ids, or why there are none */
     DOME_WIRE_STOP,       /* hub: stop, with all of the process, until the next message; task: it has */
+    DOME_WIRE_SHOWN,      /* task: where its output is; hub: the same, with the answer (shown.h) */
     DOME_WIRE_KINDS
 } dome_wire_kind;
 
@@ -181,6 +182,19 @@ typedef struct dome_wire_numbers {
     GArray *numbers;  /* of uint32_t */
 } dome_wire_numbers;
 
+typedef enum dome_wire_shown_what {
+    DOME_WIRE_SHOWN_BACK, /* it goes on from this boundary; the answer's loop is 1: it prints again what is in front of its loop
+                           */
+    DOME_WIRE_SHOWN_MADE, /* it has all objects with which it goes on */
+    DOME_WIRE_SHOWN_PASS, /* it has passed its first loop boundary in this view */
+    DOME_WIRE_SHOWN_MARK  /* it is saved at this boundary */
+} dome_wire_shown_what;
+
+typedef struct dome_wire_shown {
+    uint32_t what; /* dome_wire_shown_what */
+    uint64_t loop; /* the boundary */
+} dome_wire_shown;
+
 /* One operation of a call log (core/call_log.h). */
 typedef struct dome_wire_call {
     uint64_t sequence, history;
@@ -214,6 +228,7 @@ typedef struct dome_wire_message {
         const char *members;       /* MEMBERS: in order of ranks, separated by blanks */
         dome_wire_numbers numbers; /* WAITS, GIVEN */
         dome_wire_standby standby; /* STANDBY */
+        dome_wire_shown shown;     /* SHOWN */
     };
 } dome_wire_message;
 

@@ -57,16 +57,10 @@ def all_there(run, tasks):
     wait_until(lambda: all(pids(run, tasks)) or run.process.poll() is not None, "the tasks")
 
 
-def is_same(output, expected):
-    """Lines that were written before a loss, and after the checkpoint, come once more."""
-    lines = output.split(b"\n")
-    return b"\n".join(l for k, l in enumerate(lines) if l not in lines[k + 1:]) == expected
-
-
 def ended_well(run, expected, heals, most=5):
     status = run.wait()
     check(status == 0, "status %s: %s" % (status, run.errors()))
-    check(is_same(run.output(), expected), "other output: %r instead of %r" % (run.output()[-300:], expected[-300:]))
+    check(run.output() == expected, "other output: %r instead of %r" % (run.output()[-300:], expected[-300:]))
     lines = run.lines()
     check(len(lines) == heals, "%d lines: %s" % (len(lines), run.errors()))
     for k, line in enumerate(lines):
@@ -153,7 +147,7 @@ def shown():
         check(min(parts) >= 0 and abs(sum(parts) - healed["still"]) < 0.005 and healed["members"] + healed["blocks"] > 0, "parts: %s" % healed)
         os.remove(run.marks + "/slow")
         status = run.wait()
-        check(status == 0 and is_same(run.output(), expected), "status %s: %s" % (status, run.errors()))
+        check(status == 0 and run.output() == expected, "status %s: %s" % (status, run.errors()))
         with open(run.marks + "/trace") as f:
             trace = f.read()
         check(re.findall(r"^V \d+ (\d) \d 1 \d+ (\w+) ", trace, re.M) == [("0", "start"), ("1", "grow"), ("3", "heal")], "views in the trace")
@@ -197,7 +191,7 @@ def as_it_pays(way):
             reach(run, 3)
             if lost:
                 harness.kill(run.rank(1))
-            check(run.wait() == 0 and is_same(run.output(), expected), run.errors())
+            check(run.wait() == 0 and run.output() == expected, run.errors())
             between, written = expected_losses(run)
             seconds = time.monotonic() - began
             check(written > 0, "none was written: " + run.errors())
@@ -234,7 +228,7 @@ def after_change(way, directory):
                     newest = saved["checkpoint"]
                     check(newest["number"] == number + 1 and newest["seconds_ago"] <= saved["seconds"], "dome ps: %s in %s s" % (newest, saved["seconds"]))
         os.remove(run.marks + "/slow")
-        check(run.wait() == 0 and is_same(run.output(), expected), "status %s: %s" % (run.process.poll(), run.errors()))
+        check(run.wait() == 0 and run.output() == expected, "status %s: %s" % (run.process.poll(), run.errors()))
         run.check_clean()
 
 
@@ -247,7 +241,7 @@ def by_itself():
             all_there(run, 2)
             reach(run, 12)
             harness.kill(run.rank(1))
-            check(run.wait() == 0 and is_same(run.output(), expected), run.errors())
+            check(run.wait() == 0 and run.output() == expected, run.errors())
             check(len(run.lines()) == 1 and re.search(end + "$", run.lines()[0]), run.errors())
             run.check_clean()
     # Nobody heals one task: it keeps nothing.
@@ -263,7 +257,7 @@ def no_names(directory):
         reach(run, 12)
         harness.kill(run.rank(1))
         check(run.wait() == 0, run.errors())
-        check(is_same(run.output(), expected), "other output: %r" % run.output()[-300:])
+        check(run.output() == expected, "other output: %r" % run.output()[-300:])
         healed = [line for line in run.lines() if "healed" in line]
         check(len(healed) == 1 and healed[0].endswith("healed from the beginning (it has no objects with names: name those that hold its state), 1 of 5"), run.errors())
         others = [line for line in run.lines() if line not in healed]
@@ -286,7 +280,7 @@ def replaced(victim):
             os.rename(program + ".new", program)
             harness.kill(run.rank(victim))
             check(run.wait() == 0, run.errors())
-            check(is_same(run.output(), expected), "other output: %r" % run.output()[-300:])
+            check(run.output() == expected, "other output: %r" % run.output()[-300:])
             check(len(run.lines()) == 1 and "; started again from checkpoint" in run.lines()[0], run.errors())
             run.check_clean()
 
@@ -333,7 +327,7 @@ def damaged():
         harness.kill(before[0], signal.SIGCONT)
         status = run.wait()
         check(status == 0, "status %s: %s" % (status, run.errors()))
-        check(is_same(run.output(), expected), "other output: %r" % run.output()[-300:])
+        check(run.output() == expected, "other output: %r" % run.output()[-300:])
         number = int(re.search(r"\d+", newest)[0])
         healed = run.lines()[-1]
         check("%s': object " % newest in healed and "is damaged (checksum differs); the checkpoint is removed" in healed, run.errors())
@@ -356,7 +350,7 @@ def during_recovery(seed, tasks=3):
         harness.kill(before[second])
         status = run.wait()
         check(status == 0, "status %s: %s" % (status, run.errors()))
-        check(is_same(run.output(), expected), "other output: %r" % run.output()[-300:])
+        check(run.output() == expected, "other output: %r" % run.output()[-300:])
         check("healed" in run.lines()[-1], run.errors())
         run.check_clean()
         return " | ".join(run.lines())
@@ -391,7 +385,7 @@ def unwritten():
     environment = {"LD_PRELOAD": inject, "INJECT": "write:1:%d:dome-view" % errno.ENOSPC, "INJECT_TASKS": "others"}
     with start(40, 2, 2, sizes=",".join(9 * ["2"] + 40 * ["3"]), every=3, environment=environment) as run:
         check(run.wait() == 0, run.errors())
-        check(is_same(run.output(), expected), "other output: %r" % run.output()[-300:])
+        check(run.output() == expected, "other output: %r" % run.output()[-300:])
         line = r"dome: dome_checkpoint: the program cannot enter its next view: .*No space left.*; healed from checkpoint \d+ .*, 1 of 5"
         check(len(run.lines()) == 1 and re.fullmatch(line, run.lines()[0]), run.errors())
         run.check_clean()
@@ -413,7 +407,7 @@ def random_kills(seed, losses, tasks=3):
                 harness.kill(victim)
         status = run.wait()
         check(status == 0, "status %s: %s" % (status, run.errors()))
-        check(is_same(run.output(), expected), "other output: %r" % run.output()[-300:])
+        check(run.output() == expected, "other output: %r" % run.output()[-300:])
         run.check_clean()
         return "%d lines" % len(run.lines())
 
@@ -473,7 +467,7 @@ def own_option(arguments, most):
         further(run, 2)
         check(pids(run, 3)[1:] == before[1:], "other processes")
         check(run.wait() == 0, run.errors())
-        check(is_same(run.output(), expected), "other output: %r" % run.output()[-200:])
+        check(run.output() == expected, "other output: %r" % run.output()[-200:])
         check(len(run.lines()) == 1 and run.lines()[0].endswith(", 1" + most), run.errors())
         run.check_clean()
 
@@ -526,7 +520,7 @@ def traced():
         reach(run, 12)
         harness.kill(run.rank(1))
         check(run.wait() == 0, run.errors())
-        check(is_same(run.output(), expected), "other output")
+        check(run.output() == expected, "other output")
         with open(run.marks + "/trace") as f:
             trace = f.read()
         check(len(re.findall("^H ", trace, re.M)) == 2, "%d starts in the trace" % len(re.findall("^H ", trace, re.M)))

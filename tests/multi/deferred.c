@@ -109,7 +109,7 @@ static void step(void)
 #define EACH(expression)                                                                                                         \
     for (size_t k = 0; k < N; k++)                                                                                               \
     z->twin[k] = (expression)
-    switch (below(26)) {
+    switch (below(27)) {
     case 0:
         dvec_add(z->v, x->v, y->v);
         EACH(x->twin[k] + y->twin[k]);
@@ -164,6 +164,17 @@ static void step(void)
     case 12:
         if (below(3) == 0)
             look(z);
+        break;
+    case 25: /* discarded, by some tasks alone, while others may depend on it */
+        if (((uint64_t)dome_rank(env) + below(2)) % 2)
+            dvec_discard(z->v);
+        if (below(3) == 0) {
+            unmake(z);
+            make(z);
+        } else {
+            dvec_fill(z->v, a);
+            EACH(a);
+        }
         break;
     case 13:
         if (below(4) == 0)

@@ -196,9 +196,50 @@ static void draw_model(model *m)
     }
 }
 
+static void give_element(void *element, dome_type type, value value)
+{
+    if (type == DOME_I64)
+        *(int64_t *)element = (int64_t)value.re;
+    else
+        memcpy(element, &value, dome_type_size(type));
+}
+
+/* The same triplets in vectors, whose parts the tasks give; or those of the model, which are in the order of rows. */
+static void assemble_vectors(const model *given)
+{
+    model ordered = *given;
+    const model *m = &ordered;
+    if (draw(2)) {
+        ordered.triplet = given->entry;
+        ordered.given = given->entries;
+    }
+    const dome_type type = is_integer(m->type) ? DOME_I64 : is_complex(m->type) ? DOME_C128 : DOME_F64;
+    dvec *part[] = {dvec_new(env, NULL, draw(2) ? DOME_I64 : DOME_U64, m->given), dvec_new(env, NULL, DOME_I64, m->given),
+                    dvec_new(env, NULL, type, m->given)};
+    for (int v = 0; v < 3; v++) {
+        dvec_span spans[2];
+        dvec_local_spans(part[v], spans);
+        for (int s = 0; s < 2; s++)
+            for (size_t k = 0; k < spans[s].count; k++) {
+                const entry *e = &m->triplet[spans[s].first + k];
+                if (v < 2)
+                    ((uint64_t *)spans[s].data)[k] = v ? e->column : e->row;
+                else
+                    give_element((char *)spans[s].data + k * dome_type_size(type), type, e->value);
+            }
+    }
+    EXPECT(dsparse_assemble_vectors(m->a, part[0], part[1], part[2]) == DOME_OK, "dsparse_assemble_vectors fails");
+    for (int v = 0; v < 3; v++)
+        dvec_free(part[v]);
+}
+
 /* Every triplet is given by one task, which differs from call to call. */
 static void assemble(const model *m)
 {
+    if (draw(3) == 0) {
+        assemble_vectors(m);
+        return;
+    }
     dsparse_triplet *real = g_new0(dsparse_triplet, m->given + 1);
     dsparse_triplet_c128 *parts = g_new0(dsparse_triplet_c128, m->given + 1);
     dsparse_triplet_i64 *integers = g_new0(dsparse_triplet_i64, m->given + 1);
@@ -913,6 +954,16 @@ static void test_failures(void)
     expect_failure(dsparse_assemble(a, 1, last ? &column : &good), DOME_ERR_RANGE,
                    "dsparse_assemble of 'A': triplet 0 is in column 5, but 'A' has 5 columns");
     expect_failure(dsparse_assemble(a, 1, NULL), DOME_ERR_ARGUMENT, "there are no triplets, but 1 are to be taken");
+    dvec *places = dvec_new(env, "places", DOME_I64, 5);
+    dvec *each = dvec_new_with(env, "each", DOME_I64, 5, DVEC_OPTIONS(.distribution = DOME_WHOLE));
+    expect_failure(dsparse_assemble_vectors(a, x, places, x), DOME_ERR_TYPE, "'x' has values of type f64 instead of i64 or u64");
+    expect_failure(dsparse_assemble_vectors(a, places, places, f), DOME_ERR_TYPE, "'f' has values of type f32 instead of f64");
+    expect_failure(dsparse_assemble_vectors(a, places, places, y), DOME_ERR_SHAPE, "'y' has the length 300");
+    expect_failure(dsparse_assemble_vectors(a, places, each, x), DOME_ERR_LAYOUT, "'each' is whole on each task");
+    dvec_iota(places);
+    expect_failure(dsparse_assemble_vectors(a, places, NULL, x), DOME_ERR_ARGUMENT, "a vector is NULL");
+    dvec_adds(places, places, 1);
+    expect_failure(dsparse_assemble_vectors(a, places, places, x), DOME_ERR_RANGE, "is in column 5, but 'A' has 5 columns");
     expect_failure(dsparse_fill_rows(a, bad_row, NULL), DOME_ERR_RANGE, "has an entry in column ");
     expect_failure(dsparse_multiply(y, a, y), DOME_ERR_ARGUMENT, "'y' is both the vector to multiply and the result");
     expect_failure(dsparse_multiply(x, a, y), DOME_ERR_SHAPE, "'x' has 5 elements, but the matrix has 300 rows");

@@ -870,6 +870,7 @@ static void of_vectors(dvec *x)
     REFUSES(dvec_clone, NULL, "v");
     ALLOWS(dvec_clone, x, NULL);
     ALLOWS(dvec_free, NULL);
+    ALLOWS(dvec_discard, NULL);
     REFUSES(dvec_env, NULL);
     REFUSES(dvec_name, NULL);
     REFUSES(dvec_type, NULL);
@@ -910,6 +911,10 @@ static void of_matrices(dsparse *a, dsparse *c, dvec *x)
     REFUSES(dsparse_assemble, NULL, 0, NULL);
     REFUSES(dsparse_assemble, a, 1, NULL);
     ALLOWS(dsparse_assemble, a, 0, NULL);
+    REFUSES(dsparse_assemble_vectors, NULL, x, x, x);
+    REFUSES(dsparse_assemble_vectors, a, NULL, x, x);
+    REFUSES(dsparse_assemble_vectors, a, x, NULL, x);
+    REFUSES(dsparse_assemble_vectors, a, x, x, NULL);
     REFUSES(dsparse_row_add, NULL, 0, 1);
     REFUSES(dsparse_fill_rows, NULL, fill_row, NULL);
     REFUSES(dsparse_fill_rows, a, NULL, NULL);

@@ -338,6 +338,10 @@ def test_what_is_refused():
     import pickle
     with pytest.raises(TypeError, match="dome.save"):
         pickle.dumps(x)
+    generator = dm.random.default_rng(1)
+    generator.random(3)
+    again = pickle.loads(pickle.dumps(generator))
+    assert again.random(3).tolist() == generator.random(3).tolist()
     for wrong in ([object()], ["a"], np.array(["a"]), np.array([None]), np.array(["2020-01-01"], "datetime64[D]")):
         with pytest.raises(TypeError):
             dm.asarray(wrong)
@@ -526,3 +530,34 @@ def test_conversions_of_integers(rng, left, right):
     x[:] = dm.asarray(a)
     same(x, a.astype(right))
     same(dm.asarray(a)[5].astype(right), a[5].astype(right))
+
+
+def test_scalars_are_used_again():
+    """Those of values that are read at once, the others in rounds."""
+    from dome import memory
+    x = dm.ones(100)
+    float(x.sum())
+    before = len(memory._all_scalars)
+    for k in range(1, 600):
+        x[0] = k
+        assert float(x.sum()) == k + 99
+    assert len(memory._all_scalars) <= before
+    for _ in range(3000):
+        x.sum()
+    assert len(memory._all_scalars) <= 2 * memory.ROUND_COUNT
+    unread = [x.sum() * k for k in range(300)]
+    x.fill(0)
+    assert [float(s) for s in unread] == [(599 + 99) * k for k in range(300)]
+
+
+def test_large_temporaries(rng):
+    """Values that nobody needs are discarded; those made of them stay right, in loops with boundaries too."""
+    a, b = rng.random(200_000), rng.random(200_000)
+    x, y = dm.asarray(a), dm.asarray(b)
+    for _ in range(20):
+        y[:] = dm.sort(x) * 0.5 + y * 0.25
+        b = np.sort(a) * 0.5 + b * 0.25
+        z = y - 1.0
+        dm.checkpoint()
+        same(z, b - 1.0)
+    same(y, b)

@@ -33,13 +33,14 @@ def environment():
     return env
 
 
-def client(code, *words, status=0, seconds=120):
-    """A program that makes a client: what it prints, and what it writes on standard error."""
+def client(code, *words, status=0, seconds=120, under=None):
+    """A program that makes a client, by python3 or under a command of dome: what it prints, and writes on standard error."""
+    command = [os.path.join(os.path.abspath(BUILD), "tools", "dome"), *under] if under else []
     with harness.temporary_directory() as folder:
         path = os.path.join(folder, "program.py")
         with open(path, "w") as f:
             f.write(BEGIN + code)
-        done = subprocess.run([PYTHON, path, *words], env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        done = subprocess.run([*command, PYTHON, path, *words], env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, timeout=seconds)
         out, err = done.stdout.decode(), done.stderr.decode()
         check(done.returncode == status, "status %d: %s %s" % (done.returncode, out, err))
@@ -342,8 +343,76 @@ def threads():
     client(THREADS)
 
 
+MIXED = """
+import gc, random
+n, seed, first = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+draw, c, own, theirs = random.Random(seed), None, [], []
+def client():
+    global c
+    c = c or dome.Client(n=n)
+    return c
+if first == "own":
+    own.append((dome.ones(300), 300.0))
+for step in range(80):
+    what = draw.choice("oooocccmxrg")
+    of, pairs = (dome, own) if what == "o" else (client(), theirs) if what == "c" else (None, None)
+    kind, length, factor = draw.randrange(5), draw.choice([3, 1000, 5000]), draw.randrange(5)
+    if of and (kind == 0 or not pairs):
+        pairs.append((of.ones(length) * factor, float(length * factor)))
+    elif of and kind == 1:
+        k = draw.randrange(len(pairs))
+        x, total = pairs[k]
+        x *= 2.0
+        pairs[k] = x, total * 2
+    elif of and kind == 2:
+        x, total = draw.choice(pairs)
+        same(float(x.sum()), total, "a sum")
+    elif of and kind == 3:
+        x, total = draw.choice(pairs)
+        pairs.append((of.sort(x), total))
+    elif of:
+        pairs.pop(draw.randrange(len(pairs)))
+    elif what == "m" and own:
+        x, total = draw.choice(own)
+        theirs.append((client().asarray(x.numpy()), total))
+    elif what == "x" and theirs:
+        x, total = draw.choice(theirs)
+        own.append((dome.asarray(x.get()), total))
+    elif what == "r":
+        client().run("q = dm.ones(10) * %d" % factor)
+        same(float(c["q"].sum()), factor * 10.0)
+    else:
+        gc.collect()
+for x, total in own + theirs:
+    same(float(x.sum()), total, "a sum at the end")
+same(dome.size(), 1)
+"""
+SEVERAL = """
+if sys.argv[1] == "own":
+    dome.init()
+try:
+    dome.Client(n=1)
+except dome.Error as error:
+    same("several tasks makes no client" in str(error), True, str(error))
+    same(dome.size(), 2)
+    dome.print("refused")
+"""
+
+
+def mixed():
+    """A program that calls a client and dome itself in any order; one of several tasks cannot have a client."""
+    for seed, (workers, first, words) in enumerate([(1, "own", ["--dome-tasks=1"]), (2, "client", ["--dome-tasks=3"]),
+                                                    (2, "any", ["--dome-tasks=1"]), (3, "client", [])]):
+        client(MIXED if first != "client" else MIXED.replace("for step", "client()\nfor step", 1), str(workers), str(seed), first, *words)
+    for first in "own", "client":
+        out, _ = client(SEVERAL, first, under=["run", "-n", "2"])
+        check(out == "refused\n", "a program of two tasks that makes a client says %r" % out)
+    out, _ = client(SEVERAL, "own", "--dome-tasks=2")
+    check(out == "refused\n", "a program of two tasks that makes a client says %r" % out)
+
+
 def main():
-    for part in calls, cells, heals, interrupts, changes, ends, strangers, threads:
+    for part in mixed, calls, cells, heals, interrupts, changes, ends, strangers, threads:
         if len(sys.argv) < 2 or sys.argv[1] in part.__name__:
             part()
 

@@ -1,72 +1,23 @@
-/* Functions of the C library that hand the program's memory to the system. Where several tasks share it, each page is accessed
- * before (omp_touch.h). The names are those of the C library, old and new; `own_` keeps its headers from renaming them; see
- * also omp_names.h. */
-#include "process/omp_next.h"
-#include "process/omp_touch.h"
+/* Functions of the C library that hand the program's memory to the system (omp_call.h). Less common ones: omp_more_calls.c. */
+#include "clib/omp_call.h"
 
-#include <errno.h>
 #include <poll.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/times.h>
-#include <sys/uio.h>
 #include <sys/utsname.h>
 #include <time.h>
-
-#define IN(address, bytes)  dome__omp_touch(address, bytes, false)
-#define OUT(address, bytes) dome__omp_touch(address, bytes, true)
-#define TEXT(text)          dome__omp_touch_text(text)
-
-/* Whether a call is made once more: it has waited, and meanwhile another task has taken a page. What has failed so has moved no
- * bytes. Not for ever: there may be no such memory. */
-static bool again(bool failed, int *tries)
-{
-    enum { MOST = 1000 };
-    return failed && errno == EFAULT && dome__omp_touches() && ++*tries < MOST;
-}
-
-/* The function `name`, which touches, and then calls the C library's. That is looked up early: a signal handler may call, too. */
-#define CALL(type, name, parameters, arguments, touches)                                                                         \
-    static type(*next_##name) parameters;                                                                                        \
-    __attribute__((constructor)) static void find_##name(void)                                                                   \
-    {                                                                                                                            \
-        next_##name = (type(*) parameters)dome__omp_next(#name);                                                                 \
-    }                                                                                                                            \
-    type own_##name parameters __asm__("dome__c_" #name);                                                                        \
-    type own_##name parameters                                                                                                   \
-    {                                                                                                                            \
-        if (!next_##name)                                                                                                        \
-            find_##name();                                                                                                       \
-        type result;                                                                                                             \
-        int tries = 0;                                                                                                           \
-        do {                                                                                                                     \
-            if (dome__omp_touches()) {                                                                                           \
-                touches;                                                                                                         \
-            }                                                                                                                    \
-            result = next_##name arguments;                                                                                      \
-        } while (again(result == (type)-1, &tries));                                                                             \
-        return result;                                                                                                           \
-    }
-
-static void touch_parts(const struct iovec *parts, int count, bool write)
-{
-    IN(parts, (size_t)count * sizeof *parts);
-    for (int k = 0; k < count; k++)
-        dome__omp_touch(parts[k].iov_base, parts[k].iov_len, write);
-}
 
 static void touch_message(const struct msghdr *message, bool write)
 {
     dome__omp_touch(message, sizeof *message, write);
     dome__omp_touch(message->msg_name, message->msg_namelen, write);
     dome__omp_touch(message->msg_control, message->msg_controllen, write);
-    touch_parts(message->msg_iov, (int)message->msg_iovlen, write);
+    dome__omp_touch_parts(message->msg_iov, (int)message->msg_iovlen, write);
 }
 
 /* ---- descriptors ---- */
@@ -77,8 +28,10 @@ CALL(ssize_t, pread, (int fd, void *to, size_t bytes, int64_t at), (fd, to, byte
 CALL(ssize_t, pread64, (int fd, void *to, size_t bytes, int64_t at), (fd, to, bytes, at), OUT(to, bytes))
 CALL(ssize_t, pwrite, (int fd, const void *from, size_t bytes, int64_t at), (fd, from, bytes, at), IN(from, bytes))
 CALL(ssize_t, pwrite64, (int fd, const void *from, size_t bytes, int64_t at), (fd, from, bytes, at), IN(from, bytes))
-CALL(ssize_t, readv, (int fd, const struct iovec *parts, int count), (fd, parts, count), touch_parts(parts, count, true))
-CALL(ssize_t, writev, (int fd, const struct iovec *parts, int count), (fd, parts, count), touch_parts(parts, count, false))
+CALL(ssize_t, readv, (int fd, const struct iovec *parts, int count), (fd, parts, count),
+     dome__omp_touch_parts(parts, count, true))
+CALL(ssize_t, writev, (int fd, const struct iovec *parts, int count), (fd, parts, count),
+     dome__omp_touch_parts(parts, count, false))
 CALL(ssize_t, recv, (int fd, void *to, size_t bytes, int flags), (fd, to, bytes, flags), OUT(to, bytes))
 CALL(ssize_t, send, (int fd, const void *from, size_t bytes, int flags), (fd, from, bytes, flags), IN(from, bytes))
 CALL(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags), touch_message(message, true))

@@ -1,0 +1,53 @@
+/* How functions of the C library that hand the program's memory to the system are defined: where several tasks share it, each
+ * page is accessed before (process/omp_touch.h). The names are those of the C library, old and new; `own_` keeps its headers from
+ * renaming them; see also process/omp_names.h. */
+#ifndef DOME_SRC_CLIB_OMP_CALL_H
+#define DOME_SRC_CLIB_OMP_CALL_H
+
+#include "process/omp_next.h"
+#include "process/omp_touch.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#define IN(address, bytes)  dome__omp_touch(address, bytes, false)
+#define OUT(address, bytes) dome__omp_touch(address, bytes, true)
+#define TEXT(text)          dome__omp_touch_text(text)
+
+/* Whether a call is made once more: it has waited, and meanwhile another task has taken a page. What has failed so has moved no
+ * bytes. Not for ever: there may be no such memory. */
+static inline bool dome__omp_call_again(bool failed, int *tries)
+{
+    enum { MOST = 1000 };
+    return failed && errno == EFAULT && dome__omp_touches() && ++*tries < MOST;
+}
+
+/* The function `name`, which touches, and then calls the C library's. That is looked up early: a signal handler may call, too. */
+#define CALL(type, name, parameters, arguments, touches)                                                                         \
+    static type(*next_##name) parameters;                                                                                        \
+    __attribute__((constructor)) static void find_##name(void)                                                                   \
+    {                                                                                                                            \
+        next_##name = (type(*) parameters)dome__omp_next(#name);                                                                 \
+    }                                                                                                                            \
+    type own_##name parameters __asm__("dome__c_" #name);                                                                        \
+    type own_##name parameters                                                                                                   \
+    {                                                                                                                            \
+        if (!next_##name)                                                                                                        \
+            find_##name();                                                                                                       \
+        type result;                                                                                                             \
+        int tries = 0;                                                                                                           \
+        do {                                                                                                                     \
+            if (dome__omp_touches()) {                                                                                           \
+                touches;                                                                                                         \
+            }                                                                                                                    \
+            result = next_##name arguments;                                                                                      \
+        } while (dome__omp_call_again(result == (type)-1, &tries));                                                              \
+        return result;                                                                                                           \
+    }
+
+/* The parts of a scattered read or write. */
+void dome__omp_touch_parts(const struct iovec *parts, int count, bool write);
+
+#endif

@@ -1,0 +1,348 @@
+/* Standard output that is shown once (wire/shown.h): task 0's, which comes by a pipe or a pseudo-terminal, and with --dome-output
+ * all that of the others. */
+#include "hub/hub_private.h"
+#include "system/say.h"
+#include "system/terminal.h"
+#include "wire/shown_store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+typedef struct once_task {
+    dome_shown shown;
+    GString *line; /* of a task other than 0: a line that is to be shown, and not complete */
+} once_task;
+
+/* An answer that waits until what comes before it has been written: a loss of this process must not lose what the program never
+ * prints again. */
+typedef struct once_owed {
+    hub_client *to;
+    uint64_t bytes; /* of the stream */
+    dome_wire_shown answer;
+} once_owed;
+
+struct hub_once {
+    int fd;   /* where task 0's comes; -1: it is read no more */
+    int file; /* of the store */
+    dome_shown_store *store;
+    GPtrArray *tasks; /* once_task, by rank; NULL: nothing has come */
+    GArray *owed;
+    uint64_t before; /* bytes of the stream that other hubs have written */
+};
+
+/* ---- the stream ---- */
+
+/* Bytes of the stream that are written, and with those that wait for it. Lines for standard error may be among them. */
+static uint64_t written(const hub_state *s)
+{
+    return s->once->before + dome__output_queue_written(s->output.queues[0]);
+}
+
+static uint64_t stream_bytes(const hub_state *s)
+{
+    return written(s) + dome__output_queue_waiting(s->output.queues[0]);
+}
+
+static uint64_t offset_now(void)
+{
+    const off_t at = lseek(STDOUT_FILENO, 0, SEEK_CUR);
+    return at < 0 ? UINT64_MAX : (uint64_t)at;
+}
+
+/* A hub that was killed may have written a piece, and not counted it: a file tells. */
+static uint64_t written_before(const hub_state *s, const dome_shown_stream *stream)
+{
+    const uint64_t now = offset_now(), counted = stream->written - stream->since;
+    if (now == UINT64_MAX || stream->offset == UINT64_MAX || s->output.queues[0] == s->output.queues[1] ||
+        now < stream->offset + counted || now - stream->offset - counted > PIPE_BUF)
+        return stream->written;
+    return stream->since + now - stream->offset;
+}
+
+/* What another hub had not written has not been shown. */
+static void take_over(hub_state *s)
+{
+    hub_once *o = s->once;
+    dome_shown_stream *stream = dome__shown_stream_of(o->store);
+    if (stream->begun)
+        stream->written = written_before(s, stream);
+    for (int r = dome__shown_ranks(o->store) - 1; r >= 0; r--) {
+        dome_shown_past *past = dome__shown_past_of(o->store, r);
+        if (past && past->begun)
+            dome__shown_rewind(past, stream->written, r == 0);
+    }
+    o->before = stream->since = stream->written;
+    stream->offset = offset_now();
+    dome__hub_count(s, &stream->written);
+}
+
+void dome__hub_once_open(hub_state *s)
+{
+    if (s->hub->rank0_output <= 0)
+        return;
+    hub_once *o = s->once = g_new0(hub_once, 1);
+    o->fd = s->hub->rank0_output;
+    o->file = s->hub->shown_fd > 0 ? fcntl(s->hub->shown_fd, F_DUPFD_CLOEXEC, 0) : dome__shown_file();
+    o->store = o->file >= 0 ? dome__shown_store_open(o->file) : NULL;
+    o->tasks = g_ptr_array_new();
+    o->owed = g_array_new(FALSE, FALSE, sizeof(once_owed));
+    if (o->store)
+        take_over(s);
+    else
+        dome__hub_say(s, "there is no memory to note what has been shown: after a loss, lines appear twice");
+}
+
+int dome__hub_once_fd(const hub_state *s)
+{
+    return s->once ? s->once->fd : -1;
+}
+
+/* ---- what tasks print ---- */
+
+/* NULL: it is shown as it comes. */
+static once_task *task_of(hub_state *s, int rank)
+{
+    hub_once *o = s->once;
+    if (!o || !o->store || rank < 0 || (rank == 0 && !dome__shown_stream_of(o->store)->begun))
+        return NULL;
+    if ((guint)rank >= o->tasks->len)
+        g_ptr_array_set_size(o->tasks, rank + 1);
+    dome_shown_past *past = o->tasks->pdata[rank] ? NULL : dome__shown_past_of(o->store, rank);
+    if (past) {
+        once_task *task = o->tasks->pdata[rank] = g_new0(once_task, 1);
+        dome__shown_begin(&task->shown, past);
+        task->line = g_string_new(NULL);
+    }
+    return o->tasks->pdata[rank];
+}
+
+/* Task 0 may have drawn a bar of progress. */
+static void show(hub_state *s, const GString *text)
+{
+    if (text->len)
+        dome__hub_print(s, STDOUT_FILENO, dome__terminal_clear(STDOUT_FILENO));
+    dome__hub_write(s, STDOUT_FILENO, text->str, text->len);
+}
+
+static void show_line(hub_state *s, int rank, once_task *task)
+{
+    if (task->line->len == 0)
+        return;
+    char *prefix = g_strdup_printf("[%d] ", rank);
+    g_string_prepend(task->line, prefix);
+    g_free(prefix);
+    if (task->line->str[task->line->len - 1] != '\n')
+        g_string_append_c(task->line, '\n');
+    show(s, task->line);
+    g_string_truncate(task->line, 0);
+}
+
+/* Of a task other than 0: line by line, so that it is known behind how many bytes of the stream each ends. */
+static void take_lines(hub_state *s, int rank, once_task *task, const char *text, size_t length)
+{
+    char prefix[16];
+    const size_t extra = (size_t)g_snprintf(prefix, sizeof prefix, "[%d] ", rank);
+    while (length > 0) {
+        const char *end = memchr(text, '\n', length);
+        const size_t n = end ? (size_t)(end - text) + 1 : length;
+        dome__shown_take(&task->shown, text, n, stream_bytes(s) + extra, task->line);
+        if (task->line->len && task->line->str[task->line->len - 1] == '\n')
+            show_line(s, rank, task);
+        text += n;
+        length -= n;
+    }
+}
+
+static void take_rank0(hub_state *s, const char *text, size_t length)
+{
+    once_task *task = task_of(s, 0);
+    GString *out = g_string_new(NULL);
+    if (task)
+        dome__shown_take(&task->shown, text, length, stream_bytes(s), out);
+    else
+        g_string_append_len(out, text, (gssize)length);
+    show(s, out);
+    g_string_free(out, TRUE);
+}
+
+bool dome__hub_once_take(hub_state *s, hub_client *c)
+{
+    once_task *task = task_of(s, c->rank);
+    if (!task)
+        return false;
+    take_lines(s, c->rank, task, (const char *)c->in->data, c->in->len);
+    g_byte_array_set_size(c->in, 0);
+    return true;
+}
+
+/* The program's next output meets what it would meet without this process: a reader that has enough. */
+static void stop_reading(hub_once *o)
+{
+    close(o->fd);
+    o->fd = -1;
+}
+
+static char buffer[65536]; /* one thread reads; stacks may be small */
+
+/* Returns how many bytes came. */
+static size_t hear_piece(hub_state *s)
+{
+    hub_once *o = s->once;
+    if (o->fd >= 0 && dome__output_queue_error(s->output.queues[0]) == EPIPE)
+        stop_reading(o);
+    const ssize_t n = o->fd >= 0 ? read(o->fd, buffer, sizeof buffer) : 0;
+    if (n > 0)
+        take_rank0(s, buffer, (size_t)n);
+    return (size_t)MAX(n, 0);
+}
+
+bool dome__hub_once_hear(hub_state *s)
+{
+    return s->once && hear_piece(s) > 0;
+}
+
+/* Takes all that this task has printed so far, also beyond what the reader of this process's output has read. */
+static void catch_up(hub_state *s, int rank)
+{
+    once_task *task = task_of(s, rank);
+    if (rank == 0)
+        while (hear_piece(s) > 0)
+            ;
+    for (guint i = 0; task && i < s->clients->len && rank != 0; i++) {
+        hub_client *c = s->clients->pdata[i];
+        if (c->rank != rank || c->closed || !dome__hub_is_output(c) || c->channel != DOME_WIRE_STDOUT)
+            continue;
+        for (ssize_t n; (n = recv(c->fd, buffer, sizeof buffer, MSG_DONTWAIT)) > 0;)
+            take_lines(s, rank, task, buffer, (size_t)n);
+    }
+}
+
+void dome__hub_once_greeted(hub_state *s, const hub_client *c)
+{
+    hub_once *o = s->once;
+    if (!o || c->rank != 0)
+        return;
+    catch_up(s, 0);
+    if (o->store)
+        dome__shown_stream_of(o->store)->begun = 1;
+}
+
+/* ---- places ---- */
+
+static void answer(hub_client *c, const dome_wire_shown *told)
+{
+    dome__hub_send(c, &(dome_wire_message){.kind = DOME_WIRE_SHOWN, .shown = *told});
+}
+
+static uint64_t take_place(hub_state *s, const hub_client *c, once_task *task, const dome_wire_shown *told)
+{
+    GString *out = c->rank == 0 ? g_string_new(NULL) : task->line;
+    uint64_t again = 0;
+    switch (told->what) {
+    case DOME_WIRE_SHOWN_BACK:
+        again = dome__shown_back(&task->shown, told->loop);
+        break;
+    case DOME_WIRE_SHOWN_MADE:
+        dome__shown_made(&task->shown);
+        break;
+    case DOME_WIRE_SHOWN_PASS:
+        dome__shown_pass(&task->shown, stream_bytes(s), out);
+        break;
+    case DOME_WIRE_SHOWN_MARK:
+        dome__shown_mark(&task->shown, told->loop);
+        break;
+    default:
+        break;
+    }
+    if (c->rank == 0) {
+        show(s, out);
+        g_string_free(out, TRUE);
+    }
+    return again;
+}
+
+void dome__hub_once_told(hub_state *s, hub_client *c, const dome_wire_shown *told)
+{
+    dome_wire_shown said = {told->what, 0};
+    if (s->once)
+        catch_up(s, c->rank);
+    once_task *task = task_of(s, c->rank);
+    if (task)
+        said.loop = take_place(s, c, task, told);
+    const bool waits = task && told->what == DOME_WIRE_SHOWN_MARK && s->hub->shown_fd > 0;
+    if (waits && dome__output_queue_waiting(s->output.queues[0]) > 0) {
+        const once_owed owed = {c, stream_bytes(s), said};
+        g_array_append_val(s->once->owed, owed);
+    } else {
+        answer(c, &said);
+    }
+}
+
+void dome__hub_once_rung(hub_state *s)
+{
+    if (!s->once)
+        return;
+    GArray *all = s->once->owed;
+    for (guint i = 0; i < all->len;) {
+        const once_owed owed = g_array_index(all, once_owed, i);
+        const bool there = g_ptr_array_find(s->clients, owed.to, NULL) && !owed.to->closed;
+        if (there && written(s) < owed.bytes && dome__output_queue_waiting(s->output.queues[0]) > 0) {
+            i++;
+            continue;
+        }
+        g_array_remove_index(all, i);
+        if (there)
+            answer(owed.to, &owed.answer);
+    }
+}
+
+/* ---- the end ---- */
+
+void dome__hub_once_rest(hub_state *s)
+{
+    const bool again = s->hub->shown_fd > 0 && s->failure.told;
+    for (guint r = 0; s->once && r < s->once->tasks->len && !again; r++) {
+        once_task *task = s->once->tasks->pdata[r];
+        if (!task)
+            continue;
+        GString *out = r == 0 ? g_string_new(NULL) : task->line;
+        dome__shown_pass(&task->shown, stream_bytes(s), out);
+        if (r == 0) {
+            show(s, out);
+            g_string_free(out, TRUE);
+        } else {
+            show_line(s, (int)r, task);
+        }
+    }
+}
+
+void dome__hub_once_close(hub_state *s, bool well)
+{
+    hub_once *o = s->once;
+    if (!o)
+        return;
+    for (guint r = 0; r < o->tasks->len; r++) {
+        once_task *task = o->tasks->pdata[r];
+        if (task && well)
+            dome__shown_end(&task->shown);
+    }
+    char *differing = o->store && s->hub->shown_fd <= 0 ? dome__shown_differing(o->store) : NULL;
+    if (differing)
+        dome__say("%s", differing);
+    g_free(differing);
+    for (guint r = 0; r < o->tasks->len; r++) {
+        once_task *task = o->tasks->pdata[r];
+        if (task) {
+            dome__shown_clear(&task->shown);
+            g_string_free(task->line, TRUE);
+            g_free(task);
+        }
+    }
+    g_ptr_array_free(o->tasks, TRUE);
+    g_array_free(o->owed, TRUE);
+    /* The queue may still be counting in the store, which ends with this process. */
+}

@@ -1,0 +1,158 @@
+#!/bin/bash
+# In an allocation of Slurm: dome run takes its hosts and reaches them by steps, without ssh. The output is that of one task, also when
+# a host is lost; nothing is left, whatever ends first.
+. "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
+PATH=$PATH:/usr/sbin:/sbin
+for command in slurmctld slurmd srun salloc sbatch munged; do
+    command -v $command >/dev/null || skip "$command of Slurm is not installed"
+done
+[ "$(id -u)" -eq 0 ] || skip "Slurm's daemons start steps as root"
+in_lab 3 "$@"
+unset DOME_RSH PVM_RSH
+export PVM_ALLOW_ROOT=1 SLURM_CONF=$work/slurm.conf
+elastic=$DOME_BUILD_DIR/tests/programs/elastic
+marks=$work/marks
+
+cat >"$SLURM_CONF" <<END
+ClusterName=lab
+SlurmctldHost=h1
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+AuthInfo=socket=/tmp/munge/socket
+StateSaveLocation=/tmp/slurm/state
+SlurmdSpoolDir=/tmp/slurm/spool
+SlurmctldPidFile=/tmp/slurm/slurmctld.pid
+SlurmdPidFile=/tmp/slurm/slurmd.pid
+SlurmctldLogFile=$work/slurmctld.log
+SlurmdLogFile=$work/slurmd.%n.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SchedulerType=sched/builtin
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+MpiDefault=none
+ReturnToService=2
+SlurmdTimeout=10
+KillWait=2
+JobRequeue=1
+NodeName=h[1-3] CPUs=2 State=UNKNOWN
+PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+END
+head -c 1024 /dev/urandom >"$work/munge.key"
+chmod 400 "$work/munge.key"
+
+# HOST: munged and slurmd there, and on h1 the controller; each has its files in its own /tmp
+slurm_on() {
+    on "$1" bash -c "mkdir -p /tmp/munge /tmp/slurm/state /tmp/slurm/spool && chmod 755 /tmp/munge && munged --force --key-file=$work/munge.key \
+        --socket=/tmp/munge/socket --pid-file=/tmp/munge/pid --log-file=/tmp/munge/log --seed-file=/tmp/munge/seed" </dev/null \
+        >>"$work/munged.$1" 2>&1 || fail "munged on $1: $(cat "$work/munged.$1")"
+    [ "$1" != h1 ] || on h1 slurmctld </dev/null >>"$work/slurm.h1" 2>&1 || fail "slurmctld: $(cat "$work/slurm.h1")"
+    on "$1" slurmd -N "$1" </dev/null >>"$work/slurm.$1" 2>&1 || fail "slurmd on $1: $(cat "$work/slurm.$1")"
+}
+
+up=("${hosts[@]}")
+
+are_idle() {
+    [ "$(on h1 sinfo -h -o '%D %t' 2>/dev/null)" = "$1 idle" ]
+}
+
+# Processes of programs and of PVM's daemons, on the hosts given or on all.
+tasks() {
+    "$lab" ps "$@" | awk -v program="$elastic" '$4 == program || $4 ~ /\/pvmd$/ { print $1, $4 }'
+}
+
+none_left() {
+    local host
+    [ -z "$(tasks)" ] && [ -z "$(for host in "${up[@]}"; do on "$host" find /tmp -xdev -maxdepth 1 -name 'dome-*'; done)" ]
+}
+
+# NAME: no process and no file of the program, now or in a moment
+nothing_left() {
+    until_true none_left || fail "$1: left behind: $(tasks); $(on h2 ls /tmp)"
+}
+
+for host in "${hosts[@]}"; do
+    slurm_on "$host"
+done
+until_true are_idle 3 || fail "Slurm does not come up: $(on h1 sinfo 2>&1); $(tail -5 "$work"/slurm*.log)"
+run alone on h1 "$elastic" 300 0 - --dome-transport self
+ended_well alone
+run long on h1 "$elastic" 2500 0 - --dome-transport self
+ended_well long
+
+say "its hosts, by host:tasks; a command on one of them"
+run hosts on h1 salloc -Q -N3 -n5 -m plane=2 srun -N1 -n1 --overlap "$dome" slurm hosts
+ended_well hosts
+[ "$(tr '\n' ' ' <"$work/hosts.out")" = "h1:2 h2:2 h3:1 " ] || fail "hosts: $(cat "$work/hosts.out")"
+run step on h1 salloc -Q -N3 srun -N1 -n1 --overlap "$dome" slurm step h3 "hostname; echo wrong >&2; sleep 0.2 & exit 7"
+[ "$status" -eq 7 ] && [ "$(cat "$work/step.out")" = h3 ] && grep -qx wrong "$work/step.err" || fail "step: $status $(cat "$work/step".???)"
+run step on h1 salloc -Q -N2 srun -N1 -n1 --overlap "$dome" slurm step h3 true
+[ "$status" -ne 0 ] && grep -q "srun: error" "$work/step.err" || fail "a step on a host of others: $status $(cat "$work/step.err")"
+run outside on h1 "$dome" slurm hosts
+failed_with outside "this is not an allocation"
+
+say "from a batch script: as many tasks as Slurm would start, on the hosts of the job"
+cat >"$work/batch.sh" <<END
+#!/bin/bash
+exec "$dome" run "$elastic" 300 0 -
+END
+run batch on h1 sbatch -Q -W -N3 -n5 -o "$work/job.out" -e "$work/job.err" "$work/batch.sh"
+[ "$status" -eq 0 ] || fail "batch: $status: $(cat "$work/job.err")"
+diff "$work/alone.out" "$work/job.out" >/dev/null || fail "batch: other output: $(cat "$work/job.out")"
+nothing_left batch
+
+say "dome doctor looks at the hosts of the job"
+run doctor on h1 salloc -Q -N2 srun -Q -N1 -n1 --overlap "$dome" doctor --json
+[ "$status" -eq 0 ] && grep -q '"id": "slurm", "state": "ok".*h1=[12] h2=[12]' "$work/doctor.out" || fail "doctor: $status $(cat "$work/doctor.out")"
+grep -q '"state": "ok", "host": "h2"' "$work/doctor.out" || fail "doctor does not look at h2: $(cat "$work/doctor.out")"
+
+say "a job that Slurm begins again goes on from its checkpoint"
+cat >"$work/again.sh" <<END
+#!/bin/bash
+"$dome" run "$elastic" 300 0 - --dome-checkpoint-dir "$work/again" --dome-checkpoint-every 50
+END
+run first on h1 sbatch -Q -W -N2 -n2 -o "$work/first.job" "$work/again.sh"
+sed -i '2i export SLURM_RESTART_COUNT=1' "$work/again.sh"
+run second on h1 sbatch -Q -W -N2 -n2 -o "$work/second.job" "$work/again.sh"
+[ "$(tail -1 "$work/second.job")" = "$(tail -1 "$work/alone.out")" ] || fail "again: $(cat "$work/second.job")"
+[ "$(grep -c '^step' "$work/second.job")" -lt 10 ] || fail "again: from the beginning: $(cat "$work/second.job")"
+nothing_left again
+
+say "from a login host, and by srun several times"
+run login on h1 salloc -Q -N2 "$dome" run "$elastic" 300 0 -
+failed_with login "run: this host is not in the allocation of Slurm's job"
+run several on h1 salloc -Q -N2 srun -n2 --overlap "$dome" run "$elastic" 300 0 -
+[ "$status" -ne 0 ] && grep -q "srun has started this command 2 times" "$work/several.err" || fail "several: $status $(cat "$work/several.err")"
+
+say "a host is lost"
+rm -rf "$marks"
+mkdir -p "$marks"
+touch "$marks/slow"
+run lost on h1 salloc -Q --no-kill -N3 -n3 srun -Q --no-kill -N1 -n1 -w h1 --overlap "$dome" run --restarts 3 "$elastic" 2500 20 - "$marks" hurries \
+    --dome-checkpoint-dir "$work/ck" --dome-checkpoint-every 10 --dome-timeout 4 &
+program=$!
+until_true beyond 25 || fail "lost: the program does not start: $(cat "$work/lost.err")"
+"$lab" kill h3
+up=(h1 h2)
+reached=$(step)
+until_true beyond $((reached + 30)) || fail "lost: it does not go on: $(cat "$work/lost.err")"
+rm "$marks/slow"
+wait "$program"
+status=$?
+[ $status -eq 0 ] || fail "lost: $status $(cat "$work/lost.err")"
+grep -q "; healed " "$work/lost.err" || fail "lost: no line about h3: $(cat "$work/lost.err")"
+[ "$(tail -1 "$work/lost.out")" = "$(tail -1 "$work/long.out")" ] || fail "lost: other output: $(tail -1 "$work/lost.out")"
+nothing_left lost
+
+say "the job is cancelled"
+rm -rf "$marks"
+mkdir -p "$marks"
+touch "$marks/slow"
+run cancelled on h1 salloc -Q -J ends -N2 -n2 srun -Q -N1 -n1 -w h1 --overlap "$dome" run "$elastic" 2500 20 - "$marks" hurries &
+program=$!
+until_true beyond 25 || fail "cancelled: the program does not start: $(cat "$work/cancelled.err")"
+on h1 scancel -n ends
+wait "$program" && fail "cancelled: status 0"
+nothing_left cancelled
+finish
