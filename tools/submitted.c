@@ -9,6 +9,12 @@
 
 /* ---- programs ---- */
 
+/* Stopped, and not by its user. */
+static bool is_held(const dome_program *p)
+{
+    return p->plan.held && p->state == DOME_PROGRAM_STOPPED;
+}
+
 static void print_program(const dome_program *p)
 {
     char id[32], tasks[48], *words = g_strjoinv(" ", p->words), *shown = dome__plain(words), *why = dome__plain(p->why);
@@ -19,7 +25,8 @@ static void print_program(const dome_program *p)
     else
         g_snprintf(tasks, sizeof tasks, "%" G_GINT64_FORMAT "/%" G_GINT64_FORMAT, p->size, p->tasks);
     dome__print("%-6s  %-8s  %-7s  %4" G_GINT64_FORMAT "  %9s  %-10s  %5" G_GINT64_FORMAT "  %s", id, p->owner,
-                dome__program_state_name(p->state), p->priority, tasks, p->host[0] ? p->host : "-", p->attempt, shown);
+                is_held(p) ? "held" : dome__program_state_name(p->state), p->priority, tasks, p->host[0] ? p->host : "-",
+                p->attempt, shown);
     if (p->state == DOME_PROGRAM_ENDED)
         dome__print(" (status %" G_GINT64_FORMAT "%s%s)", p->status, why[0] ? ": " : "", why);
     putchar('\n');

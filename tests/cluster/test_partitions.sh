@@ -1,6 +1,6 @@
 #!/bin/bash
-# domed on four hosts that are cut apart, each from the others and two from two; a daemon that stands still; a disk that is full; a
-# host that was the last one and comes back. Nothing runs twice, and what was accepted is not forgotten.
+# domed on four hosts that are cut apart, each from the others and two from two; a daemon that stands still; daemons of
+# another version; a disk that is full; a host that was the last one and comes back. Nothing runs twice, and what was accepted is not forgotten.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
 PATH=$PATH:/usr/sbin:/sbin
 command -v corosync >/dev/null || skip "corosync is not installed"
@@ -107,6 +107,37 @@ for program in "$one" "$two"; do
     on h1 "$dome" kill "$program" >/dev/null
     await "$program to end" is h1 "$program" state ended
 done
+
+say "daemons of two versions"
+three=$(on h1 "$dome" submit -o "$work/out" "$work/beats" "$work/versions")
+await "$three to run" is h2 "$three" state runs
+on h4 bash -c "kill -TERM $(daemon_of h4)"
+await "three hosts" there h1 3
+on h4 bash -c "$DOME_BUILD_DIR/tests/programs/foreign_daemon h4 1 >/dev/null 2>&1 </dev/null & echo \$! >/tmp/foreign.pid"
+knows() {
+    grep -q "has a daemon of version 1, this one is of version 2" "$work/domed.$1"
+}
+for host in h1 h2 h3; do await "$host to see a stranger" knows $host; done
+await "h1 to take orders" on h1 "$dome" limits "$three" --priority 1
+[ "$(on h1 "$dome" hosts --daemons | grep -c ' there ')" -eq 3 ] || fail "the stranger counts: $(on h1 "$dome" hosts --daemons)"
+is h1 "$three" state runs && is h1 "$three" attempts 1 || fail "a stranger's order was taken: $(ps_on h1)"
+for host in h2 h3; do
+    on $host bash -c "kill -TERM $(daemon_of $host)"
+    on $host bash -c "$DOME_BUILD_DIR/tests/programs/foreign_daemon $host 1 >/dev/null 2>&1 </dev/null & echo \$! >/tmp/foreign.pid"
+done
+has_ended() {
+    ! on h1 kill -0 "$(daemon_of h1)" 2>/dev/null
+}
+await "the daemon whose version fewer have to end" has_ended
+grep -q "most daemons are of the other version: this one ends" "$work/domed.h1" || fail "$(cat "$work/domed.h1")"
+"$lab" ps h1 | grep -q beats || fail "its programs have ended"
+for host in h2 h3 h4; do on $host bash -c 'kill $(cat /tmp/foreign.pid)'; done
+for host in "${hosts[@]}"; do domed_on "$host" --dedicated; done
+for host in "${hosts[@]}"; do await "four hosts on $host" there "$host" 4; done
+is h1 "$three" attempts 1 || fail "started again: $(ps_on h1)"
+on h1 "$dome" kill "$three"
+await "$three to end" is h1 "$three" state ended
+not_twice "$work/versions"
 
 say "the last host goes, and comes back; its disk is full for a while"
 for host in h2 h3 h4; do on $host bash -c "kill -TERM $(daemon_of $host)"; done
