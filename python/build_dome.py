@@ -88,7 +88,8 @@ def builder():
     ffi.cdef(declarations(include) + OWN, override=True)
     source = "".join(f"#include <{header}>\n" for header in HEADERS)
     source += pathlib.Path(__file__).resolve().with_name("additions.c").read_text()
-    ffi.set_source("dome._dome", source, libraries=["dome"], include_dirs=include, library_dirs=library, runtime_library_dirs=run,
+    words = [word for folder in run for word in ("-Xlinker", "-rpath", "-Xlinker", folder)]  # not -Wl: a name may have a comma
+    ffi.set_source("dome._dome", source, libraries=["dome"], include_dirs=include, library_dirs=library, extra_link_args=words,
                    extra_compile_args=["-O2", "-g0"], py_limited_api=True)
     return ffi
 

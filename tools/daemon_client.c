@@ -199,3 +199,29 @@ dome_table *dome__daemon_table(const char *command)
     g_array_unref(lines);
     return table;
 }
+
+dome_table *dome__daemon_look(void)
+{
+    dome_record request = dome__daemon_request("list"), last = {0};
+    GArray *lines = g_array_new(FALSE, FALSE, sizeof(dome_record));
+    g_array_set_clear_func(lines, clear_line);
+    const int fd = dome__daemon_connect();
+    const bool good = fd >= 0 && ask(fd, &request, lines, &last) > 0 && strcmp(last.verb, "done") == 0;
+    dome_table *table = good ? table_of(lines) : NULL;
+    dome__record_clear(&request);
+    dome__record_clear(&last);
+    g_array_unref(lines);
+    return table;
+}
+
+char *dome__daemon_try(const dome_record *request, bool *done)
+{
+    dome_record last = {0};
+    const int fd = dome__daemon_connect();
+    const bool good = fd >= 0 && ask(fd, request, NULL, &last) > 0;
+    const char *text = good ? dome__record_get(&last, "text") : "domed does not answer";
+    *done = good && strcmp(last.verb, "done") == 0;
+    char *copy = g_strdup(text ? text : *done ? "done" : "domed refuses it");
+    dome__record_clear(&last);
+    return copy;
+}

@@ -25,6 +25,10 @@ char *dome__daemon_order(const char *command, const dome_record *request);
 /* The daemon's table, or NULL: there is no daemon. */
 dome_table *dome__daemon_table(const char *command);
 
+/* For a command that goes on: the table, or the answer to an order, g_free'd. NULL, or *done false: not now. */
+dome_table *dome__daemon_look(void);
+char *dome__daemon_try(const dome_record *request, bool *done);
+
 /* Reads a line of an answer that may take long, from `in`, in which what was read stands. 1: *line is one; 0: not yet, after so
  * many seconds; -1: the daemon has closed the connection. */
 int dome__daemon_line(int fd, GString *in, double seconds, dome_record *line);

@@ -1,4 +1,5 @@
 /* dome view: shows a trace as a page for a browser, live or not, or converts it to JSON for other tools. */
+#include "cluster_page.h"
 #include "commands.h"
 #include "daemon/descent.h"
 #include "live.h"
@@ -127,10 +128,13 @@ static char *open_running(int pid, int *connection)
     return path;
 }
 
-static void serve(const char *what, dome_live_request *request)
+/* The path of what is served, g_free'd; NULL: no trace. */
+static char *path_of(const char *what, dome_live_request *request)
 {
     guint64 pid = 0;
     char *message = NULL, *path = NULL;
+    if (request->source)
+        return NULL;
     if (!what || (g_ascii_string_to_unsigned(what, 10, 1, G_MAXINT, &pid, NULL) && !g_file_test(what, G_FILE_TEST_EXISTS))) {
         path = open_running((int)pid, &request->connection);
     } else {
@@ -140,6 +144,12 @@ static void serve(const char *what, dome_live_request *request)
             dome__command_fail(1, "view: %s", message);
         dome__trace_file_free(file);
     }
+    return path;
+}
+
+static void serve(const char *what, dome_live_request *request)
+{
+    char *message = NULL, *path = path_of(what, request);
     sigset_t ends;
     int number;
     sigemptyset(&ends);
@@ -163,13 +173,15 @@ static void serve(const char *what, dome_live_request *request)
 int dome__command_view(int argc, char **argv)
 {
     char *output = NULL;
-    gboolean live = FALSE, open = FALSE;
+    gboolean live = FALSE, open = FALSE, submitted = FALSE;
     dome_live_request request = {0};
     const GOptionEntry entries[] = {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &output,
          "Where to write: a page, or (FILE.json) JSON for Perfetto; default TRACE.html", "FILE"},
         {"live", 'l', 0, G_OPTION_ARG_NONE, &live,
          "Serve the page to a browser on this host, and keep it up to date while the program runs", NULL},
+        {"submitted", 0, 0, G_OPTION_ARG_NONE, &submitted,
+         "Serve a page of all submitted programs and their hosts, that takes orders for them, instead of a trace's", NULL},
         {"port", 0, 0, G_OPTION_ARG_INT, &request.port, "With --live: port to listen on (default: any that is free)", "PORT"},
         {"address", 0, 0, G_OPTION_ARG_STRING, &request.address, "With --live: address to listen on (default 127.0.0.1)",
          "ADDRESS"},
@@ -182,6 +194,10 @@ int dome__command_view(int argc, char **argv)
         "or be left out if only one program runs. A program without a trace records while a viewer is connected.",
         1);
     request.open = open;
+    request.source = submitted ? &dome__cluster_page : NULL;
+    live |= submitted;
+    if (submitted && argc > 1)
+        dome__command_fail(2, "view: --submitted is for all programs: leave out the trace");
     if (live && output)
         dome__command_fail(2, "view: --live writes nothing: leave out -o");
     if (!live && (request.port || request.address || open))

@@ -41,6 +41,7 @@ enum { LINGER = 3 };
 
 struct dome_live {
     char *path, *token, *address;
+    const dome_live_source *source;
     int connection; /* to the program; 0: none */
     struct MHD_Daemon *daemon;
     int fd;
@@ -140,8 +141,19 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status
     return answer(connection, status, "text/plain; charset=utf-8", NULL, (void *)text, strlen(text), MHD_RESPMEM_PERSISTENT);
 }
 
+static enum MHD_Result give_text(struct MHD_Connection *connection, const char *type, char *text, size_t length)
+{
+    return text ? answer(connection, 200, type, NULL, text, length, MHD_RESPMEM_MUST_FREE)
+                : refuse(connection, 503, "there is nothing to show now\n");
+}
+
 static enum MHD_Result give_page(dome_live *live, struct MHD_Connection *connection)
 {
+    if (live->source) {
+        size_t bytes = 0;
+        char *page = live->source->page(&bytes);
+        return give_text(connection, "text/html; charset=utf-8", page, bytes);
+    }
     char *message = NULL, *text = NULL;
     size_t length = 0;
     dome_trace_file *file = dome__trace_read(live->path, &message);
@@ -162,6 +174,11 @@ static enum MHD_Result give_page(dome_live *live, struct MHD_Connection *connect
 
 static enum MHD_Result give_data(dome_live *live, struct MHD_Connection *connection)
 {
+    if (live->source) {
+        size_t bytes = 0;
+        char *data = live->source->data(&bytes);
+        return give_text(connection, "application/json", data, bytes);
+    }
     refresh(live);
     if (!live->data)
         return refuse(connection, 503, "there is no trace yet\n");
@@ -169,6 +186,41 @@ static enum MHD_Result give_data(dome_live *live, struct MHD_Connection *connect
     if (has && strcmp(has, live->tag) == 0)
         return answer(connection, 304, "application/json", live->tag, (void *)"", 0, MHD_RESPMEM_PERSISTENT);
     return answer(connection, 200, "application/json", live->tag, live->data, live->length, MHD_RESPMEM_MUST_COPY);
+}
+
+/* The body of a request. */
+typedef struct visit {
+    char text[512];
+    size_t length;
+    bool long_one;
+} visit;
+
+static void end_visit(void *context, struct MHD_Connection *connection, void **state, enum MHD_RequestTerminationCode code)
+{
+    (void)context, (void)connection, (void)code;
+    g_free(*state);
+    *state = NULL;
+}
+
+static void take_body(visit *v, const char *upload, size_t *size)
+{
+    const size_t room = sizeof v->text - 1 - v->length, taken = MIN(*size, room);
+    memcpy(v->text + v->length, upload, taken);
+    v->length += taken;
+    v->long_one |= *size > room;
+    *size = 0;
+}
+
+static enum MHD_Result take_order(dome_live *live, struct MHD_Connection *connection, const visit *v)
+{
+    bool done = false;
+    char *said = v->long_one ? g_strdup("the order is too long") : live->source->order(v->text, &done),
+         *text = g_strconcat(said, "\n", NULL);
+    const enum MHD_Result result =
+        answer(connection, done ? 200 : 409, "text/plain; charset=utf-8", NULL, text, strlen(text), MHD_RESPMEM_MUST_COPY);
+    g_free(text);
+    g_free(said);
+    return result;
 }
 
 /* Compares in a time that does not depend on the wrong token. */
@@ -185,20 +237,21 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
                               const char *version, const char *upload, size_t *upload_size, void **state)
 {
     dome_live *live = context;
-    static int seen;
-    (void)version, (void)upload;
+    (void)version;
     if (!*state) { /* only the head has arrived */
-        *state = &seen;
+        *state = g_new0(visit, 1);
         return MHD_YES;
     }
-    if (*upload_size > 0) { /* not looked at */
-        *upload_size = 0;
+    if (*upload_size > 0) {
+        take_body(*state, upload, upload_size);
         return MHD_YES;
     }
     const char *token = url + 1, *rest = url[0] == '/' ? strchr(token, '/') : NULL;
     if (url[0] != '/' || !right_token(live, token, rest ? (size_t)(rest - token) : strlen(token)))
         return refuse(connection, 403, "the address is not whole: it has a token, as dome said it\n");
     ((visitor *)MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context)->known = true;
+    if (live->source && strcmp(method, "POST") == 0 && g_strcmp0(rest, "/order") == 0)
+        return take_order(live, connection, *state);
     if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
         return refuse(connection, 405, "this page is for reading\n");
     if (rest && strcmp(rest, "/") == 0)
@@ -290,14 +343,16 @@ dome_live *dome__live_start(const dome_live_request *request, char **message)
     char text[INET_ADDRSTRLEN];
     live->fd = fd;
     live->path = g_strdup(request->path);
+    live->source = request->source;
     live->connection = request->connection;
     live->token = g_string_free(token, FALSE);
     live->address = g_strdup_printf("http://%s:%d/%s/", inet_ntop(AF_INET, &here.sin_addr, text, sizeof text),
                                     ntohs(here.sin_port), live->token);
     live->visitors = g_ptr_array_new();
     live->daemon = MHD_start_daemon(MHD_USE_AUTO_INTERNAL_THREAD, 0, NULL, NULL, handle, live, MHD_OPTION_LISTEN_SOCKET, fd,
-                                    MHD_OPTION_NOTIFY_CONNECTION, note_connection, live, MHD_OPTION_CONNECTION_LIMIT,
-                                    (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENCE, MHD_OPTION_END);
+                                    MHD_OPTION_NOTIFY_CONNECTION, note_connection, live, MHD_OPTION_NOTIFY_COMPLETED, end_visit,
+                                    NULL, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+                                    (unsigned)SILENCE, MHD_OPTION_END);
     if (!live->daemon) {
         *message = g_strdup("cannot start the server of the page");
         close(fd);

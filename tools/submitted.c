@@ -9,6 +9,12 @@
 
 /* ---- programs ---- */
 
+/* Stopped, and not by its user. */
+static bool is_held(const dome_program *p)
+{
+    return p->plan.held && p->state == DOME_PROGRAM_STOPPED;
+}
+
 static void print_program(const dome_program *p)
 {
     char id[32], tasks[48], *words = g_strjoinv(" ", p->words), *shown = dome__plain(words), *why = dome__plain(p->why);
@@ -19,7 +25,8 @@ static void print_program(const dome_program *p)
     else
         g_snprintf(tasks, sizeof tasks, "%" G_GINT64_FORMAT "/%" G_GINT64_FORMAT, p->size, p->tasks);
     dome__print("%-6s  %-8s  %-7s  %4" G_GINT64_FORMAT "  %9s  %-10s  %5" G_GINT64_FORMAT "  %s", id, p->owner,
-                dome__program_state_name(p->state), p->priority, tasks, p->host[0] ? p->host : "-", p->attempt, shown);
+                is_held(p) ? "held" : dome__program_state_name(p->state), p->priority, tasks, p->host[0] ? p->host : "-",
+                p->attempt, shown);
     if (p->state == DOME_PROGRAM_ENDED)
         dome__print(" (status %" G_GINT64_FORMAT "%s%s)", p->status, why[0] ? ": " : "", why);
     putchar('\n');
@@ -28,30 +35,30 @@ static void print_program(const dome_program *p)
     g_free(words);
 }
 
-static void json_text(const char *name, const char *text)
+static void json_text(FILE *to, const char *name, const char *text)
 {
-    printf(", \"%s\": ", name);
-    dome__json_string(stdout, text);
+    fprintf(to, ", \"%s\": ", name);
+    dome__json_string(to, text);
 }
 
-static void print_json(const dome_program *p)
+static void write_program(FILE *to, const dome_program *p)
 {
-    printf("{\"program\": \"j%" G_GINT64_FORMAT "\"", p->id);
-    json_text("owner", p->owner);
-    json_text("state", dome__program_state_name(p->state));
-    json_text("host", p->host);
-    json_text("submitted_on", p->home);
-    json_text("directory", p->directory);
-    json_text("output", p->output);
-    json_text("why", p->why);
-    fputs(", \"hosts\": {", stdout);
+    fprintf(to, "{\"program\": \"j%" G_GINT64_FORMAT "\"", p->id);
+    json_text(to, "owner", p->owner);
+    json_text(to, "state", dome__program_state_name(p->state));
+    json_text(to, "host", p->host);
+    json_text(to, "submitted_on", p->home);
+    json_text(to, "directory", p->directory);
+    json_text(to, "output", p->output);
+    json_text(to, "why", p->why);
+    fputs(", \"hosts\": {", to);
     for (guint i = 0; i < p->plan.is.all->len; i++) {
         const dome_place *place = &g_array_index(p->plan.is.all, dome_place, i);
-        fputs(i ? ", " : "", stdout);
-        dome__json_string(stdout, place->host);
-        printf(": %" G_GINT64_FORMAT, place->tasks);
+        fputs(i ? ", " : "", to);
+        dome__json_string(to, place->host);
+        fprintf(to, ": %" G_GINT64_FORMAT, place->tasks);
     }
-    printf("}, \"held\": %s", p->plan.held ? "true" : "false");
+    fprintf(to, "}, \"held\": %s", p->plan.held ? "true" : "false");
     const struct {
         const char *name;
         int64_t value;
@@ -60,13 +67,13 @@ static void print_json(const dome_program *p)
                    {"status", p->status},     {"submitted", p->submitted}, {"started", p->started},
                    {"ended", p->ended}};
     for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
-        printf(", \"%s\": %" G_GINT64_FORMAT, numbers[i].name, numbers[i].value);
-    fputs(", \"words\": [", stdout);
+        fprintf(to, ", \"%s\": %" G_GINT64_FORMAT, numbers[i].name, numbers[i].value);
+    fputs(", \"words\": [", to);
     for (char **word = p->words; *word; word++) {
-        fputs(word > p->words ? ", " : "", stdout);
-        dome__json_string(stdout, *word);
+        fputs(word > p->words ? ", " : "", to);
+        dome__json_string(to, *word);
     }
-    fputs("]}", stdout);
+    fputs("]}", to);
 }
 
 bool dome__submitted_print(bool json)
@@ -84,7 +91,10 @@ bool dome__submitted_print(bool json)
     for (guint i = 0; i < table->programs->len; i++) {
         if (json)
             fputs(i ? ",\n  " : "\n  ", stdout);
-        (json ? print_json : print_program)(table->programs->pdata[i]);
+        if (json)
+            write_program(stdout, table->programs->pdata[i]);
+        else
+            print_program(table->programs->pdata[i]);
     }
     if (json)
         puts(table->programs->len ? "\n]" : "]");
@@ -106,6 +116,31 @@ static const char *owner_of(const dome_host *h)
     return phases[h->owner];
 }
 
+static void write_host(FILE *to, const dome_host *h)
+{
+    fputs("{\"host\": ", to);
+    dome__json_string(to, h->name);
+    fprintf(to, ", \"state\": \"%s\", \"slots\": %" G_GINT64_FORMAT ", \"load\": %.2f, \"owner\": \"%s\", \"use\": \"%s\"",
+            state_of(h), h->slots, (double)h->load / 100, owner_of(h), dome__host_use_name(h->use));
+    json_text(to, "architecture", h->architecture);
+    fputc('}', to);
+}
+
+void dome__submitted_write(const dome_table *table, FILE *to)
+{
+    fputs("{\"hosts\": [", to);
+    for (guint i = 0; i < table->hosts->len; i++) {
+        fputs(i ? ",\n  " : "\n  ", to);
+        write_host(to, table->hosts->pdata[i]);
+    }
+    fputs("],\n \"programs\": [", to);
+    for (guint i = 0; i < table->programs->len; i++) {
+        fputs(i ? ",\n  " : "\n  ", to);
+        write_program(to, table->programs->pdata[i]);
+    }
+    fputs("]}\n", to);
+}
+
 void dome__submitted_hosts(bool json)
 {
     dome_table *table = dome__daemon_table("hosts");
@@ -118,12 +153,8 @@ void dome__submitted_hosts(bool json)
     for (guint i = 0; i < table->hosts->len; i++) {
         const dome_host *h = table->hosts->pdata[i];
         if (json) {
-            printf("%s\n  {\"host\": ", i ? "," : "");
-            dome__json_string(stdout, h->name);
-            printf(", \"state\": \"%s\", \"slots\": %" G_GINT64_FORMAT ", \"load\": %.2f, \"owner\": \"%s\", \"use\": \"%s\"",
-                   state_of(h), h->slots, (double)h->load / 100, owner_of(h), dome__host_use_name(h->use));
-            json_text("architecture", h->architecture);
-            putchar('}');
+            fputs(i ? ",\n  " : "\n  ", stdout);
+            write_host(stdout, h);
         } else {
             dome__print("%-16s  %-6s  %5" G_GINT64_FORMAT "  %5.2f  %-6s  %s\n", h->name, state_of(h), h->slots,
                         (double)h->load / 100, owner_of(h), dome__host_use_name(h->use));

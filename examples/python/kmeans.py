@@ -7,6 +7,7 @@ import sys
 import dome as dm
 
 K, D = 16, 4
+dm.init()  # takes options of Dome out of sys.argv
 n, steps = ([int(word) for word in sys.argv[1:]] + [100000, 20][len(sys.argv) - 1:])[:2]
 points = dm.random.random((n, D), seed=1)
 centres = dm.named("centres", points[:K])

@@ -54,7 +54,8 @@ const char *dome_host(const dome_env *env, int rank); /* the host of a task; NUL
 
 /* Prints on rank 0's standard output, once for the whole program. Every task calls it; it does not
  * communicate. The first time that the output cannot be written, as on a disk that is full, a line
- * on standard error says so. */
+ * on standard error says so. In a program that goes back after a loss a line that has been shown is
+ * not shown again, nor is anything else on rank 0's standard output (docs/running.md). */
 void dome_print(dome_env *env, const char *format, ...) DOME_PRINTF(2, 3);
 
 /* Reports progress: `done` of `total` units (0 if unknown), with rate and estimated time remaining.

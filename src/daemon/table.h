@@ -1,11 +1,11 @@
 /* The daemons' table of programs and hosts. Each daemon has a copy of it and changes it by the same orders in the same sequence,
  * so all copies are equal: what an order does depends on the table and the order alone, never on a clock, a file or the host.
- * table.c alone changes a table. Pure. */
+ * table_decide.c decides which programs run where; beside it table.c alone changes a table. Pure. */
 #ifndef DOME_SRC_TABLE_H
 #define DOME_SRC_TABLE_H
 
 #include "daemon/daemon_record.h"
-#include "daemon/places.h"
+#include "daemon/task_places.h"
 #include "manage/owner_policy.h"
 #include "manage/topology.h"
 

@@ -6,9 +6,6 @@
 
 #include <string.h>
 
-/* Seconds for which a program that begins waits for others to leave its places. */
-enum { MAKE_ROOM = 30 };
-
 typedef struct cluster {
     dome_table *table;
     int count, programs;
@@ -204,23 +201,6 @@ static void leave(cluster *c, dome_program *p)
 
 /* ---- beginnings ---- */
 
-/* Whether programs that are to leave a host are still there, and there is no room beside them. */
-static bool is_taken(const cluster *c, int h, int tasks)
-{
-    int64_t there = 0, late = 0;
-    for (guint i = 0; i < c->table->programs->len; i++) {
-        const dome_program *p = c->table->programs->pdata[i];
-        if (!dome__program_has_place(p) || p->state == DOME_PROGRAM_STOPPED)
-            continue;
-        const bool goes = p->plan.held || p->plan.parks;
-        const int64_t is = dome__places_get(&p->plan.is, c->of[h]->name),
-                      stays = goes ? 0 : MIN(is, dome__places_get(&p->plan.goal, c->of[h]->name));
-        there += is;
-        late += c->table->clock - p->plan.changed < MAKE_ROOM ? is - stays : 0;
-    }
-    return late > 0 && there + tasks > c->of[h]->slots;
-}
-
 /* The host of its hub: that where it was submitted, or the one with most of its tasks. -1: none is there. */
 static int hub_for(const cluster *c, const dome_program *p, const int *row)
 {
@@ -236,13 +216,11 @@ static int hub_for(const cluster *c, const dome_program *p, const int *row)
     return hub;
 }
 
+/* At once: programs that are to leave its places do so while it is still starting. */
 static void start(cluster *c, dome_program *p, const int *row)
 {
     const int hub = hub_for(c, p, row);
-    bool taken = hub < 0;
-    for (int h = 0; h < c->count; h++)
-        taken |= row[h] && is_taken(c, h, row[h]);
-    if (taken)
+    if (hub < 0)
         return;
     g_free(p->host);
     p->host = g_strdup(c->of[hub]->name);

@@ -1,4 +1,5 @@
-/* Waiting for the next event. hub_poll.c alone changes these members. */
+/* Waiting for the next event. hub_poll.c alone changes these members, but for the members of a set, which hub_lines.c
+ * counts. */
 #ifndef DOME_SRC_HUB_POLL_H
 #define DOME_SRC_HUB_POLL_H
 
@@ -54,10 +55,5 @@ void dome__hub_wait(hub_state *s, int report_fd, int ms);
 
 /* Whether there is an event for this descriptor of the above. */
 bool dome__hub_happened(const hub_state *s, int which);
-
-/* Adds the connection to the set of its present kind. Call it again after the greeting, when the kind changes. False: the system
- * does not allow it. */
-bool dome__hub_hear_from_now(hub_state *s, hub_client *c);
-void dome__hub_hear_no_more(hub_state *s, hub_client *c);
 
 #endif

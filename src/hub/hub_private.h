@@ -199,6 +199,11 @@ void dome__hub_lines_close(hub_state *s);
 /* Adds a connection. Takes ownership of fd. */
 void dome__hub_add_client(hub_state *s, int fd, dome_wire_channel channel, const dome_macs *macs);
 
+/* Adds the connection to the set of its present kind. Call it again after the greeting, when the kind changes. False: the system
+ * does not allow it. */
+bool dome__hub_hear_from_now(hub_state *s, hub_client *c);
+void dome__hub_hear_no_more(hub_state *s, hub_client *c);
+
 /* Removes closed connections that are no longer needed. */
 void dome__hub_sweep(hub_state *s);
 

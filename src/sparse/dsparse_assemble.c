@@ -333,14 +333,14 @@ typedef struct given {
     bool whole; /* the values are integers */
 } given;
 
-static inline dsparse_number number_of(const given *g, size_t k)
+FOR_EACH_WIDTH dsparse_number number_of(const given *g, size_t k)
 {
     if (g->whole)
         return (dsparse_number){.integer = (int64_t)g->value[k].number};
     return (dsparse_number){.re = g->value[g->words * k].value, .im = g->words > 1 ? g->value[g->words * k + 1].value : 0};
 }
 
-static inline dsparse_entry entry_of(const given *g, size_t k)
+FOR_EACH_WIDTH dsparse_entry entry_of(const given *g, size_t k)
 {
     if (g->row)
         return (dsparse_entry){g->row[k], g->column[k], number_of(g, k)};
@@ -614,112 +614,6 @@ static dome_status exchange_triplets(parcel *p, const dsparse *a, const given *g
     return status;
 }
 
-static dome_status assemble(dsparse *a, const given *g)
-{
-    parcel p = {0};
-    given arrived = *g;
-    dome_status status = check_triplets(a, g);
-    if (status == DOME_OK && a->env->size > 1)
-        status = exchange_triplets(&p, a, g, &arrived);
-    if (status == DOME_OK) {
-        const dome_status sorted = sort_by_row(&p, a, &arrived); /* apart: compilers read arguments in any order */
-        status = take(a, p.start, p.entries, sorted);
-    }
-    parcel_clear(&p);
-    return status;
-}
-
-dome_status dsparse__assemble(dsparse *a, size_t n, const dsparse_entry entries[])
-{
-    return assemble(a, &(given){.count = n, .entries = entries});
-}
-
-dome_status dsparse__assemble_parts(dsparse *a, size_t n, const dsparse_triplet_c128 triplets[])
-{
-    return assemble(a, &(given){.count = n, .parts = triplets});
-}
-
-dome_status dsparse_assemble(dsparse *a, size_t n, const dsparse_triplet triplets[])
-{
-    DOME_NEEDS(a, "the matrix", DOME_ERR_ARGUMENT);
-    dome_operation op;
-    dome__begin_with(&op, a->env, DOME_OP_DSPARSE_ASSEMBLE, a->object, NULL, 0);
-    dome_status status = dsparse__check_not_integer(a, "dsparse_assemble_i64");
-    if (status == DOME_OK)
-        status = assemble(a, &(given){.count = n, .real = triplets});
-    return dome__end(&op, status);
-}
-
-dome_status dsparse_assemble_i64(dsparse *a, size_t n, const dsparse_triplet_i64 triplets[])
-{
-    DOME_NEEDS(a, "the matrix", DOME_ERR_ARGUMENT);
-    dome_operation op;
-    dome__begin_with(&op, a->env, DOME_OP_DSPARSE_ASSEMBLE_I64, a->object, NULL, 0);
-    dome_status status = dsparse__check_integer(a);
-    if (status == DOME_OK)
-        status = assemble(a, &(given){.count = n, .integers = triplets});
-    return dome__end(&op, status);
-}
-
-dome_status dsparse_assemble_c128(dsparse *a, size_t n, const dsparse_triplet_c128 triplets[])
-{
-    DOME_NEEDS(a, "the matrix", DOME_ERR_ARGUMENT);
-    dome_operation op;
-    dome__begin_with(&op, a->env, DOME_OP_DSPARSE_ASSEMBLE_C128, a->object, NULL, 0);
-    dome_status status = dsparse__check_complex(a);
-    if (status == DOME_OK)
-        status = dsparse__assemble_parts(a, n, triplets);
-    return dome__end(&op, status);
-}
-
-/* The type of vectors whose values become entries. */
-static dome_type values_type(const dsparse *a)
-{
-    return dsparse__integer(a) ? DOME_I64 : a->parts > 1 ? DOME_C128 : DOME_F64;
-}
-
-static dome_status check_vectors(const dsparse *a, const dvec *rows, const dvec *columns, const dvec *values)
-{
-    const dvec *all[] = {rows, columns, values};
-    for (int k = 0; k < 3; k++) {
-        const dvec *v = all[k];
-        if (!v)
-            return dome__fail(a->env, DOME_ERR_ARGUMENT, "a vector is NULL");
-        if (v->length != rows->length || v->width != 1)
-            return dome__fail(a->env, DOME_ERR_SHAPE,
-                              "'%s' has the length %" G_GUINT64_FORMAT " and the width %" G_GUINT64_FORMAT
-                              ", but '%s' has the length %" G_GUINT64_FORMAT "; all have the width 1",
-                              dvec_name(v), v->length, v->width, dvec_name(rows), rows->length);
-        if (v->distribution == DOME_WHOLE || !dome_layout_equal(v->layout, rows->layout))
-            return dome__fail(a->env, DOME_ERR_LAYOUT, "'%s' is whole on each task, or not distributed as '%s' is", dvec_name(v),
-                              dvec_name(rows));
-        const bool fits = k == 2 ? v->type == values_type(a) : v->type == DOME_I64 || v->type == DOME_U64;
-        if (!fits)
-            return dome__fail(a->env, DOME_ERR_TYPE, "'%s' has values of type %s instead of %s", dvec_name(v),
-                              dome_type_name(v->type), k == 2 ? dome_type_name(values_type(a)) : "i64 or u64");
-    }
-    return DOME_OK;
-}
-
-dome_status dsparse_assemble_vectors(dsparse *a, const dvec *rows, const dvec *columns, const dvec *values)
-{
-    DOME_NEEDS(a, "the matrix", DOME_ERR_ARGUMENT);
-    dome_operation op;
-    dome__begin_with(&op, a->env, DOME_OP_DSPARSE_ASSEMBLE_VECTORS, a->object,
-                     (uint64_t[]){dvec__id(rows), dvec__id(columns), dvec__id(values)}, 3);
-    dome_status status = check_vectors(a, rows, columns, values);
-    for (int k = 0; k < 3 && status == DOME_OK; k++)
-        status = dvec__settle_read((const dvec *[]){rows, columns, values}[k]);
-    if (status == DOME_OK)
-        status = assemble(a, &(given){.count = rows->local,
-                                      .row = (const uint64_t *)(const void *)rows->data,
-                                      .column = (const uint64_t *)(const void *)columns->data,
-                                      .value = (const word *)(const void *)values->data,
-                                      .words = a->parts,
-                                      .whole = dsparse__integer(a)});
-    return dome__end(&op, status);
-}
-
 /* ---- rows by a function ---- */
 
 struct dsparse_row {
@@ -935,20 +829,176 @@ static void call_for_rows(row_source *from, filling *f, dsparse_block *block)
     g_free(from->kept);
 }
 
+/* Fills the matrix row by row: calls the function for each row of this task. op: of the function, if it is the program's. */
+static dome_status fill_by_rows(dsparse *a, dsparse_row_function function, void *ctx, dome_operation *op)
+{
+    dsparse_row row = {.a = a, .words = 1 + a->parts, .in = arithmetic_of(a)};
+    dsparse_block *block = dsparse__blocks_new(a);
+    filling f = {0};
+    row_source from = {.function = function, .ctx = ctx, .row = &row};
+    if (op)
+        op->program = true;
+    call_for_rows(&from, &f, block);
+    if (op)
+        op->program = false;
+    dome_status status = dsparse__take(a, block, f.store, row.status, row.text);
+    g_free(row.entries);
+    return status;
+}
+
 dome_status dsparse_fill_rows(dsparse *a, dsparse_row_function function, void *ctx)
 {
     DOME_NEEDS(a, "the matrix", DOME_ERR_ARGUMENT);
     DOME_NEEDS(function, "the function", DOME_ERR_ARGUMENT);
     dome_operation op;
     dome__begin_with(&op, a->env, DOME_OP_DSPARSE_FILL_ROWS, a->object, NULL, 0);
-    dsparse_row row = {.a = a, .words = 1 + a->parts, .in = arithmetic_of(a)};
-    dsparse_block *block = dsparse__blocks_new(a);
-    filling f = {0};
-    row_source from = {.function = function, .ctx = ctx, .row = &row};
-    op.program = true;
-    call_for_rows(&from, &f, block);
-    op.program = false;
-    dome_status status = dsparse__take(a, block, f.store, row.status, row.text);
-    g_free(row.entries);
+    return dome__end(&op, fill_by_rows(a, function, ctx, &op));
+}
+
+/* ---- from triplets to rows ---- */
+
+/* Triplets in the order of this task's rows, and the next one. */
+typedef struct ordered {
+    const given *given;
+    size_t next;
+} ordered;
+
+/* Adds the triplets of a row. */
+static void take_row(void *ctx, uint64_t index, dsparse_row *row)
+{
+    ordered *o = ctx;
+    for (; o->next < o->given->count; o->next++) {
+        const dsparse_entry given = entry_of(o->given, o->next);
+        word *e = given.row == index ? new_entry(row, given.column) : NULL;
+        if (!e)
+            return;
+        put_words(e + 1, given.value, row->words - 1, row->in);
+    }
+}
+
+static bool in_order(const dsparse *a, const given *g)
+{
+    dome_span span[2] = {{0}};
+    dome_layout_spans(a->layout, a->env->rank, span);
+    uint64_t last = 0;
+    for (size_t k = 0; k < g->count; k++) {
+        const uint64_t row = local_row(span, entry_of(g, k).row);
+        if (row < last)
+            return false;
+        last = row;
+    }
+    return true;
+}
+
+/* Makes the matrix of triplets of this task's rows: row by row on all tasks, or on none. */
+static dome_status make_rows(dsparse *a, const given *g, parcel *p)
+{
+    if (in_order(a, g)) /* they need not be copied */
+        return fill_by_rows(a, take_row, &(ordered){.given = g}, NULL);
+    const dome_status sorted = sort_by_row(p, a, g); /* apart: compilers read arguments in any order */
+    return take(a, p->start, p->entries, sorted);
+}
+
+static dome_status assemble(dsparse *a, const given *g)
+{
+    parcel p = {0};
+    given arrived = *g;
+    dome_status status = check_triplets(a, g);
+    if (status == DOME_OK && a->env->size > 1)
+        status = exchange_triplets(&p, a, g, &arrived);
+    if (status == DOME_OK)
+        status = make_rows(a, &arrived, &p);
+    parcel_clear(&p);
+    return status;
+}
+
+dome_status dsparse__assemble(dsparse *a, size_t n, const dsparse_entry entries[])
+{
+    return assemble(a, &(given){.count = n, .entries = entries});
+}
+
+dome_status dsparse__assemble_parts(dsparse *a, size_t n, const dsparse_triplet_c128 triplets[])
+{
+    return assemble(a, &(given){.count = n, .parts = triplets});
+}
+
+dome_status dsparse_assemble(dsparse *a, size_t n, const dsparse_triplet triplets[])
+{
+    DOME_NEEDS(a, "the matrix", DOME_ERR_ARGUMENT);
+    dome_operation op;
+    dome__begin_with(&op, a->env, DOME_OP_DSPARSE_ASSEMBLE, a->object, NULL, 0);
+    dome_status status = dsparse__check_not_integer(a, "dsparse_assemble_i64");
+    if (status == DOME_OK)
+        status = assemble(a, &(given){.count = n, .real = triplets});
+    return dome__end(&op, status);
+}
+
+dome_status dsparse_assemble_i64(dsparse *a, size_t n, const dsparse_triplet_i64 triplets[])
+{
+    DOME_NEEDS(a, "the matrix", DOME_ERR_ARGUMENT);
+    dome_operation op;
+    dome__begin_with(&op, a->env, DOME_OP_DSPARSE_ASSEMBLE_I64, a->object, NULL, 0);
+    dome_status status = dsparse__check_integer(a);
+    if (status == DOME_OK)
+        status = assemble(a, &(given){.count = n, .integers = triplets});
+    return dome__end(&op, status);
+}
+
+dome_status dsparse_assemble_c128(dsparse *a, size_t n, const dsparse_triplet_c128 triplets[])
+{
+    DOME_NEEDS(a, "the matrix", DOME_ERR_ARGUMENT);
+    dome_operation op;
+    dome__begin_with(&op, a->env, DOME_OP_DSPARSE_ASSEMBLE_C128, a->object, NULL, 0);
+    dome_status status = dsparse__check_complex(a);
+    if (status == DOME_OK)
+        status = dsparse__assemble_parts(a, n, triplets);
+    return dome__end(&op, status);
+}
+
+/* The type of vectors whose values become entries. */
+static dome_type values_type(const dsparse *a)
+{
+    return dsparse__integer(a) ? DOME_I64 : a->parts > 1 ? DOME_C128 : DOME_F64;
+}
+
+static dome_status check_vectors(const dsparse *a, const dvec *rows, const dvec *columns, const dvec *values)
+{
+    const dvec *all[] = {rows, columns, values};
+    if (!rows || !columns || !values)
+        return dome__fail(a->env, DOME_ERR_ARGUMENT, "a vector is NULL");
+    for (int k = 0; k < 3; k++) {
+        const dvec *v = all[k];
+        if (v->length != rows->length || v->width != 1)
+            return dome__fail(a->env, DOME_ERR_SHAPE,
+                              "'%s' has the length %" G_GUINT64_FORMAT " and the width %" G_GUINT64_FORMAT
+                              ", but '%s' has the length %" G_GUINT64_FORMAT "; all have the width 1",
+                              dvec_name(v), v->length, v->width, dvec_name(rows), rows->length);
+        if (v->distribution == DOME_WHOLE || !dome_layout_equal(v->layout, rows->layout))
+            return dome__fail(a->env, DOME_ERR_LAYOUT, "'%s' is whole on each task, or not distributed as '%s' is", dvec_name(v),
+                              dvec_name(rows));
+        const bool fits = k == 2 ? v->type == values_type(a) : v->type == DOME_I64 || v->type == DOME_U64;
+        if (!fits)
+            return dome__fail(a->env, DOME_ERR_TYPE, "'%s' has values of type %s instead of %s", dvec_name(v),
+                              dome_type_name(v->type), k == 2 ? dome_type_name(values_type(a)) : "i64 or u64");
+    }
+    return DOME_OK;
+}
+
+dome_status dsparse_assemble_vectors(dsparse *a, const dvec *rows, const dvec *columns, const dvec *values)
+{
+    DOME_NEEDS(a, "the matrix", DOME_ERR_ARGUMENT);
+    dome_operation op;
+    dome__begin_with(&op, a->env, DOME_OP_DSPARSE_ASSEMBLE_VECTORS, a->object,
+                     (uint64_t[]){dvec__id(rows), dvec__id(columns), dvec__id(values)}, 3);
+    dome_status status = check_vectors(a, rows, columns, values);
+    for (int k = 0; k < 3 && status == DOME_OK; k++)
+        status = dvec__settle_read((const dvec *[]){rows, columns, values}[k]);
+    if (status == DOME_OK)
+        status = assemble(a, &(given){.count = rows->local,
+                                      .row = (const uint64_t *)(const void *)rows->data,
+                                      .column = (const uint64_t *)(const void *)columns->data,
+                                      .value = (const word *)(const void *)values->data,
+                                      .words = a->parts,
+                                      .whole = dsparse__integer(a)});
     return dome__end(&op, status);
 }

@@ -24,10 +24,18 @@ static pid_t keeper;
 
 static void show_rest(void);
 
-/* A process that is the program anew: main has not begun. */
+/* Whether this process is the program anew, and main has run before. */
+static bool is_anew(void)
+{
+    const char *supervised = getenv(DOME_VARIABLE_SUPERVISED);
+    return (supervised && supervised[0] != '0') || getenv(DOME_VARIABLE_LOSSES) ||
+           (getenv(DOME_VARIABLE_ONCE) && getenv(DOME_VARIABLE_VIEW));
+}
+
+/* main has not begun. */
 __attribute__((constructor)) static void hold_back(void)
 {
-    const bool anew = getenv(DOME_VARIABLE_LOSSES) || (getenv(DOME_VARIABLE_ONCE) && getenv(DOME_VARIABLE_VIEW));
+    const bool anew = is_anew();
     const int file = anew ? memfd_create("output", MFD_CLOEXEC) : -1;
     if (file < 0)
         return;

@@ -32,7 +32,7 @@ done
 
 say "three daemons, one table"
 for host in h1 h2 h3; do corosync_on $host; done
-for host in h1 h2 h3; do domed_on $host; done
+for host in h1 h2 h3; do domed_on $host --dedicated; done
 for host in h1 h2 h3; do await "three hosts on $host" there $host 3; done
 first=$(on h1 "$dome" submit -n 4 --min 2 -o "$work/first" "$elastic" "${steps[long]}" 40 - --dome-checkpoint-dir "$work/ck" \
     --dome-checkpoint-every 1s --dome-timeout 4)
@@ -53,7 +53,7 @@ say "a daemon is killed, and comes back"
 on h1 bash -c "kill -9 $(daemon_of h1)"
 await "two hosts on h2" there h2 2
 is h2 "$first" state runs || fail "$first: $(ps_on h2)"
-domed_on h1
+domed_on h1 --dedicated
 await "three hosts on h2" there h2 3
 is h2 "$first" attempts 1 || fail "$first was started again: $(ps_on h2)"
 await "a checkpoint" has_checkpoint "$work/ck"
@@ -72,7 +72,7 @@ say "and so is the next one, when the first is back"
 on h1 bash -c "rm -rf /tmp/domed /tmp/domed.sock /tmp/dome-*"
 "$lab" sshd h1
 corosync_on h1
-domed_on h1
+domed_on h1 --dedicated
 await "three hosts on h3" there h3 3
 await "one table" equal h1 h2 h3
 "$lab" kill h2
@@ -86,7 +86,7 @@ say "a host is cut off with its program"
 on h2 bash -c "rm -rf /tmp/domed /tmp/domed.sock /tmp/dome-*"
 "$lab" sshd h2
 corosync_on h2
-domed_on h2
+domed_on h2 --dedicated
 await "three hosts on h3" there h3 3
 third=$(on h1 "$dome" submit -n 2 -o "$work/third" "$elastic" "${steps[longer]}" 20 - --dome-checkpoint-dir "$work/ck3" \
     --dome-checkpoint-every 1s --dome-timeout 4)

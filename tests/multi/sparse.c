@@ -204,9 +204,15 @@ static void give_element(void *element, dome_type type, value value)
         memcpy(element, &value, dome_type_size(type));
 }
 
-/* The same triplets in vectors, whose parts the tasks give. */
-static void assemble_vectors(const model *m)
+/* The same triplets in vectors, whose parts the tasks give; or those of the model, which are in the order of rows. */
+static void assemble_vectors(const model *given)
 {
+    model ordered = *given;
+    const model *m = &ordered;
+    if (draw(2)) {
+        ordered.triplet = given->entry;
+        ordered.given = given->entries;
+    }
     const dome_type type = is_integer(m->type) ? DOME_I64 : is_complex(m->type) ? DOME_C128 : DOME_F64;
     dvec *part[] = {dvec_new(env, NULL, draw(2) ? DOME_I64 : DOME_U64, m->given), dvec_new(env, NULL, DOME_I64, m->given),
                     dvec_new(env, NULL, type, m->given)};

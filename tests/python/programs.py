@@ -441,6 +441,30 @@ def examples():
             check(out == wanted, "%s on %d tasks: %s" % (name, tasks, out))
 
 
+TWICE = """
+import shutil, tempfile
+x = dm.ones(3)
+with tempfile.TemporaryDirectory() as folder:
+    for name in [name for name in sys.modules if name.split(".")[0] == "dome"]:
+        del sys.modules[name]
+    if sys.argv[1] == "copy":
+        shutil.copytree(os.path.dirname(dm.__file__), folder + "/dome")
+        sys.path.insert(0, folder)
+    import dome
+    try:
+        dome.ones(3)
+    except dome.Error as error:
+        dm.print("imported twice" in str(error), float(x.sum()))
+"""
+
+
+def imported_twice():
+    """From two places, or from one after somebody has removed the modules."""
+    for tasks, how in (1, "copy"), (2, "copy"), (1, "same"):
+        out, _ = text(tasks, TWICE, how)
+        check(out.startswith("True ") and out.endswith(" 3.0\n"), "dome imported twice: %r" % out)
+
+
 def documents():
     """The example at the beginning of docs/python.md, on a graph of its own."""
     with open(os.path.join(SOURCE, "docs", "python.md")) as f:
@@ -457,7 +481,7 @@ def documents():
 
 
 def main():
-    for part in starts, sessions, venv, changes, exceptions, untellable, ends, lengths, catch, others, spawns, signals, last_words, limited, stripped, garbage, changing_lengths, interrupt, no_numpy, examples, documents:
+    for part in starts, sessions, venv, changes, exceptions, untellable, ends, lengths, catch, others, spawns, signals, last_words, limited, stripped, garbage, changing_lengths, interrupt, no_numpy, examples, imported_twice, documents:
         if len(sys.argv) < 2 or sys.argv[1] in part.__name__:
             part()
 

@@ -73,9 +73,8 @@ static void test_priority(void)
     is(t, 1, DOME_PROGRAM_RUNS, "h1", 12, 12);
     submit(t, 6, 6, 5, "h2", "done j2");
     is(t, 1, DOME_PROGRAM_RUNS, "h1", 12, 6);
-    is(t, 2, DOME_PROGRAM_WAITS, "", 0, 0);
-    apply(t, "size program=1 attempt=1 tasks=6", "done");
     is(t, 2, DOME_PROGRAM_STARTS, "h2", 6, 6);
+    apply(t, "size program=1 attempt=1 tasks=6", "done");
     apply(t, "started program=2 attempt=1", "done");
     apply(t, "ended program=2 attempt=1 status=0", "done");
     is(t, 1, DOME_PROGRAM_RUNS, "h1", 6, 6); /* it has just changed */

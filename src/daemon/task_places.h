@@ -1,6 +1,6 @@
 /* How many tasks a program has on each host, or is to have; and the orders by which a hub brings one to the other. Pure. */
-#ifndef DOME_SRC_PLACES_H
-#define DOME_SRC_PLACES_H
+#ifndef DOME_SRC_TASK_PLACES_H
+#define DOME_SRC_TASK_PLACES_H
 
 #include "daemon/daemon_record.h"
 

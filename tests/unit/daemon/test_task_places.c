@@ -1,5 +1,5 @@
 /* Where tasks are: the orders that bring them from any places to any others. */
-#include "daemon/places.h"
+#include "daemon/task_places.h"
 
 #include <glib.h>
 #include <stdio.h>

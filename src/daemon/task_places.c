@@ -1,4 +1,4 @@
-#include "daemon/places.h"
+#include "daemon/task_places.h"
 
 #include <string.h>
 
