@@ -45,6 +45,13 @@ __version__ = env.version()
 array_api_version = __array_api_version__
 
 
+def _describe_methods():
+    """A method that stands for a function says what the function says."""
+    for name, value in vars(Array).items():
+        if callable(value) and not name.startswith("_") and not value.__doc__:
+            value.__doc__ = getattr(globals().get(name) or getattr(linalg, name, None), "__doc__", None)
+
+
 def _names():
     """The functions of elements: every public one of elementwise."""
     for name, value in vars(elementwise).items():
@@ -55,11 +62,12 @@ def _names():
 
 _names()
 axpy = elementwise.fma_axpy
+_describe_methods()
 ndarray = Array
 
 
 class Info:
-    """What the package can do (Array API: inspection)."""
+    """What the package can do (Array API: inspection). Any task alone may ask."""
 
     def capabilities(self):
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 32}
@@ -82,7 +90,12 @@ def __array_namespace_info__():
 
 
 def broadcast_shapes(*shapes):
-    """The shape that arrays of these shapes have together."""
+    """The shape that arrays of these shapes have together.
+
+    Shapes: any that broadcast; a tuple of numbers.
+    Tasks: any task alone may call it.
+    Raises: errors.ShapeError for shapes that do not fit together.
+    """
     return arrays.broadcast_shapes(*shapes)
 
 

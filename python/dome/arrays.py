@@ -31,33 +31,47 @@ class Array:
 
     @property
     def shape(self):
+        """The lengths of the axes: a tuple of numbers."""
         return self._k.shape
 
     @property
     def dtype(self):
+        """The element type, such as `dome.float64`."""
         return self._k.dtype
 
     @property
     def ndim(self):
+        """The number of axes."""
         return len(self._k.shape)
 
     @property
     def size(self):
+        """The number of values, on all tasks."""
         return self._k.size
 
     @property
     def itemsize(self):
+        """The bytes of a value."""
         return self._k.dtype.itemsize
 
     @property
     def nbytes(self):
+        """The bytes of all values, on all tasks."""
         return self._k.bytes
 
     @property
     def device(self):
+        """Always "cpu"."""
         return "cpu"
 
     def to_device(self, device, /, *, stream=None):
+        """The array itself (Array API: to_device).
+
+        Shapes: any; the same.
+        Types: any; the same.
+        Tasks: any task alone may call it.
+        Raises: ValueError for another device than "cpu".
+        """
         if device != "cpu":
             raise ValueError(f"there is no device {device!r}: arrays are in the memory of processors")
         return self
@@ -114,7 +128,13 @@ class Array:
     # ---- one value ----
 
     def item(self):
-        """The value of an array that has one, as a Python number. Waits for it; all tasks get it."""
+        """The value of an array that has one, as a Python number; all tasks get it.
+
+        Shapes: of one value.
+        Types: any; bool, int, float or complex.
+        Tasks: all call it, and wait for each other.
+        Raises: ValueError for another number of values.
+        """
         if self._k.size != 1:
             raise ValueError(f"an array of the shape {self._k.shape} has not one value")
         env.check_thread()
@@ -169,10 +189,23 @@ class Array:
         return copy(self)
 
     def fill(self, value):
+        """Gives all elements one value (NumPy: fill).
+
+        Shapes: any.
+        Types: any that has the value.
+        Tasks: all call it; nobody waits.
+        Raises: TypeError for what is no number, or no value of the type; OverflowError for one beyond its range.
+        """
         fill(self, value)
 
     def tolist(self):
-        """All values, as lists of Python numbers, on every task."""
+        """All values, as lists of Python numbers, on every task.
+
+        Shapes: any; lists of lists, or a number.
+        Types: any; bool, int, float or complex.
+        Tasks: all call it, and wait for each other.
+        Raises: errors.MemoryExhausted for more than there is memory for.
+        """
         return nested(values_of(self), self._k.shape)
 
     def __getitem__(self, key):
@@ -387,7 +420,13 @@ def copy(x):
 
 
 def astype(x, dtype, /, *, copy=True, device=None):
-    """The values of x as values of a type (NumPy: astype). Waits for nothing."""
+    """The values of x as values of a type (NumPy: astype). Waits for nothing.
+
+    Shapes: any; the result has that of x.
+    Types: any; the result has dtype.
+    Tasks: all call it; nobody waits.
+    Raises: TypeError for complex values as real ones, or no element type; ValueError for another device.
+    """
     dtype = dtypes.as_dtype(dtype)
     if x._k.dtype is dtype:
         return globals()["copy"](x) if copy else x

@@ -45,12 +45,23 @@ def value_of(dtype, value):
 
 
 def empty(shape, dtype=None, *, device=None):
-    """A new array of arbitrary values (NumPy: empty). Collective in order: all tasks give one shape."""
+    """A new array of arbitrary values (NumPy: empty). Collective in order: all tasks give one shape.
+
+    Shapes: the given one: a length, or a tuple of lengths.
+    Types: dtype, or float64.
+    Tasks: all call it; nobody waits.
+    Raises: ValueError for a negative length or another device; TypeError for no element type.
+    """
     return _filled(_made("empty", dtype, shape, device), 0)
 
 
 def zeros(shape, dtype=None, *, device=None):
     """A new array of zeros (NumPy: zeros).
+
+    Shapes: the given one: a length, or a tuple of lengths.
+    Types: dtype, or float64.
+    Tasks: all call it; nobody waits.
+    Raises: ValueError for a negative length or another device; TypeError for no element type.
 
     >>> dm.zeros((2, 3)).tolist()
     [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
@@ -59,12 +70,24 @@ def zeros(shape, dtype=None, *, device=None):
 
 
 def ones(shape, dtype=None, *, device=None):
-    """A new array of ones (NumPy: ones)."""
+    """A new array of ones (NumPy: ones).
+
+    Shapes: the given one: a length, or a tuple of lengths.
+    Types: dtype, or float64.
+    Tasks: all call it; nobody waits.
+    Raises: ValueError for a negative length or another device; TypeError for no element type.
+    """
     return _filled(_made("ones", dtype, shape, device), 1)
 
 
 def full(shape, fill_value, dtype=None, *, device=None):
     """A new array of one value (NumPy: full). The type is that of the value, unless it is given.
+
+    Shapes: the given one: a length, or a tuple of lengths.
+    Types: dtype, or that of the value.
+    Tasks: all call it; nobody waits.
+    Raises: ValueError for a negative length or another device; TypeError for no element type, or a value that is no number;
+        OverflowError for a value that dtype does not have.
 
     >>> dm.full((3,), 7).tolist()
     [7, 7, 7]
@@ -74,27 +97,63 @@ def full(shape, fill_value, dtype=None, *, device=None):
         fill_value = fill_value.item()
     elif hasattr(fill_value, "item"):  # a number of NumPy's
         dtype, fill_value = dtype or fill_value.dtype, fill_value.item()
+    if dtype is None and type(fill_value) not in dtypes.BY_PYTHON:
+        raise TypeError(f"{fill_value!r} is no number: arrays have numbers and bool, no objects, texts or times")
     return _filled(_made("full", dtype or dtypes.BY_PYTHON[type(fill_value)], shape, device), fill_value)
 
 
 def empty_like(x, /, dtype=None, *, device=None):
+    """As empty, with the shape of x (NumPy: empty_like).
+
+    Shapes: that of x.
+    Types: dtype, or that of x.
+    Tasks: all call it; nobody waits.
+    Raises: TypeError for no element type; ValueError for another device.
+    """
     return empty(x._k.shape, dtype=dtype or x._k.dtype, device=device)
 
 
 def zeros_like(x, /, dtype=None, *, device=None):
+    """As zeros, with the shape of x (NumPy: zeros_like).
+
+    Shapes: that of x.
+    Types: dtype, or that of x.
+    Tasks: all call it; nobody waits.
+    Raises: TypeError for no element type; ValueError for another device.
+    """
     return zeros(x._k.shape, dtype=dtype or x._k.dtype, device=device)
 
 
 def ones_like(x, /, dtype=None, *, device=None):
+    """As ones, with the shape of x (NumPy: ones_like).
+
+    Shapes: that of x.
+    Types: dtype, or that of x.
+    Tasks: all call it; nobody waits.
+    Raises: TypeError for no element type; ValueError for another device.
+    """
     return ones(x._k.shape, dtype=dtype or x._k.dtype, device=device)
 
 
 def full_like(x, /, fill_value, dtype=None, *, device=None):
+    """As full, with the shape of x (NumPy: full_like).
+
+    Shapes: that of x.
+    Types: dtype, or that of x.
+    Tasks: all call it; nobody waits.
+    Raises: TypeError for no element type or a value that is no number; OverflowError for a value that dtype does not have;
+        ValueError for another device.
+    """
     return full(x._k.shape, fill_value, dtype=dtype or x._k.dtype, device=device)
 
 
 def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
     """start, start + step, ... up to stop, which is left out (NumPy: arange).
+
+    Shapes: numbers; one axis of ceil((stop - start) / step) values.
+    Types: dtype, or int64 for integers and float64 for others.
+    Tasks: all call it; nobody waits.
+    Raises: ValueError for another device; ZeroDivisionError for a step of 0; TypeError for no numbers.
 
     >>> dm.arange(2, 10, 3).tolist()
     [2, 5, 8]
@@ -132,6 +191,11 @@ def arange(start, /, stop=None, step=1, *, dtype=None, device=None):
 def linspace(start, stop, /, num=50, *, dtype=None, device=None, endpoint=True):
     """num values at even distances from start to stop (NumPy: linspace).
 
+    Shapes: (num,).
+    Types: dtype, or float64, complex128 for complex numbers.
+    Tasks: all call it; nobody waits.
+    Raises: ValueError for a negative num or another device; TypeError for no element type.
+
     >>> dm.linspace(0, 1, 5).tolist()
     [0.0, 0.25, 0.5, 0.75, 1.0]
     """
@@ -157,13 +221,24 @@ def linspace(start, stop, /, num=50, *, dtype=None, device=None, endpoint=True):
 
 
 def logspace(start, stop, num=50, *, base=10.0, dtype=None):
-    """num values from base ** start to base ** stop, each the one before times the same factor (NumPy: logspace)."""
+    """num values from base ** start to base ** stop, each the one before times the same factor (NumPy: logspace).
+
+    Shapes: (num,).
+    Types: dtype, or float64.
+    Tasks: all call it; nobody waits.
+    Raises: ValueError for a negative num; TypeError for no element type.
+    """
     z = linspace(start, stop, num)
     return arrays.astype(float(base) ** z, dtypes.float64 if dtype is None else dtype, copy=False)
 
 
 def eye(n_rows, n_cols=None, /, *, k=0, dtype=None, device=None):
     """A matrix with ones in diagonal k (NumPy: eye).
+
+    Shapes: (n_rows, n_cols), or (n_rows, n_rows).
+    Types: dtype, or float64.
+    Tasks: all call it; nobody waits.
+    Raises: ValueError for a negative length or another device; TypeError for no element type.
 
     >>> dm.eye(2, k=1).tolist()
     [[0.0, 1.0], [0.0, 0.0]]
@@ -180,7 +255,13 @@ identity = eye
 
 
 def meshgrid(*rows, indexing="xy"):
-    """Matrices of coordinates (NumPy: meshgrid)."""
+    """Matrices of coordinates (NumPy: meshgrid).
+
+    Shapes: rows of n1, n2, ... values; (n2, n1, ...) for 'xy', (n1, n2, ...) for 'ij'.
+    Types: those of the rows.
+    Tasks: all call it; nobody waits.
+    Raises: ValueError for another indexing.
+    """
     if indexing not in ("xy", "ij"):
         raise ValueError("indexing is 'xy' or 'ij'")
     n = len(rows)
@@ -206,12 +287,24 @@ def _triangle(x, k, keep_low):
 
 
 def tril(x, /, *, k=0):
-    """The lower triangle; the rest is 0 (NumPy: tril)."""
+    """The lower triangle; the rest is 0 (NumPy: tril).
+
+    Shapes: (..., n, m); the same.
+    Types: any; that of x.
+    Tasks: all call it; nobody waits.
+    Raises: ValueError for less than two dimensions.
+    """
     return _triangle(x, k, True)
 
 
 def triu(x, /, *, k=0):
-    """The upper triangle; the rest is 0 (NumPy: triu)."""
+    """The upper triangle; the rest is 0 (NumPy: triu).
+
+    Shapes: (..., n, m); the same.
+    Types: any; that of x.
+    Tasks: all call it; nobody waits.
+    Raises: ValueError for less than two dimensions.
+    """
     return _triangle(x, k, False)
 
 
@@ -264,6 +357,12 @@ def asarray(obj, /, dtype=None, *, device=None, copy=None):
 
     Each task keeps its part. An array of Dome is returned as it is, unless `copy` or another type is asked for.
 
+    Shapes: that of obj: lists of lists have an axis for each level.
+    Types: dtype, or that of the values: bool, int64, float64, complex128 for Python's.
+    Tasks: all call it; nobody waits.
+    Raises: TypeError for values that are no numbers; ValueError for lists of unlike lengths, another device, or copy=False
+        where a copy is needed; OverflowError for integers beyond 64 bits.
+
     >>> dm.asarray([[1, 2], [3, 4]]).shape
     (2, 2)
     >>> dm.asarray(['a'])
@@ -315,7 +414,13 @@ def _from_lists(obj, dtype):
 
 
 def from_dlpack(x, /, *, device=None, copy=None):
-    """An array of the values of an object with DLPack, which all tasks have alike (Array API: from_dlpack)."""
+    """An array of the values of an object with DLPack, which all tasks have alike (Array API: from_dlpack).
+
+    Shapes: that of x.
+    Types: that of x.
+    Tasks: all call it; nobody waits.
+    Raises: TypeError for an object without DLPack; ValueError for another device; ImportError without NumPy.
+    """
     _cpu(device)
     if isinstance(x, arrays.Array):
         return arrays.copy(x) if copy else x
@@ -326,5 +431,12 @@ def from_dlpack(x, /, *, device=None, copy=None):
 
 
 def array(obj, dtype=None, *, copy=True):
-    """A new array of values that all tasks have alike (NumPy: array); of an array of Dome a copy."""
+    """A new array of values that all tasks have alike (NumPy: array); of an array of Dome a copy.
+
+    Shapes: that of obj: lists of lists have an axis for each level.
+    Types: dtype, or that of the values: bool, int64, float64, complex128 for Python's.
+    Tasks: all call it; nobody waits.
+    Raises: TypeError for values that are no numbers; ValueError for lists of unlike lengths; OverflowError for integers
+        beyond 64 bits.
+    """
     return asarray(obj, dtype=dtype, copy=True if copy and isinstance(obj, arrays.Array) else None)

@@ -162,7 +162,12 @@ _KINDS = {"bool": "b", "signed integer": "i", "unsigned integer": "u", "integral
 
 
 def isdtype(dtype, kind):
-    """Whether a type is of a kind, or of one of several (Array API: isdtype)."""
+    """Whether a type is of a kind, or of one of several (Array API: isdtype).
+
+    Types: a type, and a kind's name, a type or a tuple of them.
+    Tasks: any task alone may call it.
+    Raises: TypeError for no element type; ValueError for an unknown kind.
+    """
     dtype = as_dtype(dtype)
     if isinstance(kind, tuple):
         return any(isdtype(dtype, one) for one in kind)
@@ -174,13 +179,23 @@ def isdtype(dtype, kind):
 
 
 def can_cast(given, to):
-    """Whether every value of a type is one of another, as far as kinds go (Array API: can_cast)."""
+    """Whether every value of a type is one of another, as far as kinds go (Array API: can_cast).
+
+    Types: types, arrays or numbers.
+    Tasks: any task alone may call it.
+    Raises: TypeError for no element type.
+    """
     from_, to = as_dtype(getattr(given, "dtype", given)), as_dtype(to)
     return promote(from_, to) is to
 
 
 def result_type(*given):
-    """The type that arrays, types and Python numbers have together (Array API: result_type)."""
+    """The type that arrays, types and Python numbers have together (Array API: result_type).
+
+    Types: arrays, types and Python numbers.
+    Tasks: any task alone may call it.
+    Raises: TypeError for no element type; ValueError for no array and no type.
+    """
     found, numbers = None, []
     for one in given:
         if isinstance(one, (float, complex)) and type(one) not in BY_PYTHON:

@@ -8,6 +8,18 @@ _size = abs
 Operation, operate = array.Operation, array.operate
 
 
+def _described(doc, shapes, types, raises):
+    """The text of a function that a function of this module makes."""
+    return f"{doc}\n\nShapes: {shapes}.\nTypes: {types}.\nTasks: all call it; nobody waits.\nRaises: {raises}."
+
+
+_TAKEN = {"fc": "numbers, integers as float64", "f": "real, integers as float64", "c": "complex", "iufc": "numbers"}
+
+
+def _of_one(doc, taken, result="that of x"):
+    return _described(doc, "any; the result has that of x", f"{taken}; {result}", "TypeError for other values")
+
+
 def _unary(name, types, doc, real_result=False, mask=False):
     """A function of one array. types: kinds of types that it takes; integers become float64 if it takes none."""
     function = getattr(lib, "dvec_" + name)
@@ -36,7 +48,7 @@ def _unary(name, types, doc, real_result=False, mask=False):
         return z
 
     compute.__name__ = compute.__qualname__ = name
-    compute.__doc__ = doc
+    compute.__doc__ = _of_one(doc, _TAKEN[types], "bool" if mask else "real" if real_result else "that of x")
     return compute
 
 
@@ -69,6 +81,15 @@ signbit = _unary("signbit", "f", "Whether the sign is set, also that of a zero."
 _tests = {name: _unary(name, "fc", "", mask=True) for name in ("isnan", "isinf", "isfinite")}
 
 
+_PAIRS = {"same": "numbers; that of both together", "real": "numbers; floating point or complex, float64 for integers",
+          "mask": "any; bool", "bits": "bool and integers; that of both together"}
+
+
+def _of_two(doc, rule):
+    return _described(doc, "any two that broadcast; the one that both have together", _PAIRS[rule],
+                      "TypeError for other values; errors.ShapeError for shapes that do not fit together")
+
+
 def _pair(op, doc):
     def compute(x, y, /):
         if not isinstance(x, array.Array) and not isinstance(y, array.Array):
@@ -79,7 +100,7 @@ def _pair(op, doc):
         return z
 
     compute.__name__ = compute.__qualname__ = op.name
-    compute.__doc__ = doc
+    compute.__doc__ = _of_two(doc, op.rule)
     return compute
 
 
@@ -109,7 +130,13 @@ logaddexp = _pair(Operation("logaddexp", "real"), "log(exp(x) + exp(y)), without
 
 
 def logical_not(x, /):
-    """Whether x is 0."""
+    """Whether x is 0.
+
+    Shapes: any; the result has that of x.
+    Types: any; bool.
+    Tasks: all call it; nobody waits.
+    Raises: TypeError for what is no array or number.
+    """
     x = array.astype(array.as_operand(x), dtypes.bool, copy=False)
     z = array.new(x._k)
     env.check(lib.dvec_not(array.target(z), x._v))
@@ -120,7 +147,7 @@ def _logical(op, doc):
     def compute(x, y, /):
         x, y = (array.astype(array.as_operand(v), dtypes.bool, copy=False) for v in (x, y))
         return operate(op, x, y)
-    compute.__doc__ = doc
+    compute.__doc__ = _of_two(doc, "mask")
     return compute
 
 
@@ -130,7 +157,13 @@ logical_xor = _logical(array.XOR, "Whether exactly one is not 0.")
 
 
 def bitwise_invert(x, /):
-    """~x: of bool the opposite, of integers all bits."""
+    """~x: of bool the opposite, of integers all bits.
+
+    Shapes: any; the result has that of x.
+    Types: bool and integers; that of x.
+    Tasks: all call it; nobody waits.
+    Raises: TypeError for other types.
+    """
     if x._k.dtype.kind == "b":
         return logical_not(x)
     if x._k.dtype.kind not in "iu":
@@ -145,7 +178,13 @@ bitwise_not = invert = bitwise_invert
 
 
 def negative(x, /):
-    """-x."""
+    """-x.
+
+    Shapes: any; the result has that of x.
+    Types: numbers; that of x.
+    Tasks: all call it; nobody waits.
+    Raises: TypeError for bool.
+    """
     x = array.as_operand(x)
     if x._k.dtype.kind == "b":
         raise TypeError("truth values have no negative: use ~x, or dome.logical_not")
@@ -153,12 +192,24 @@ def negative(x, /):
 
 
 def positive(x, /):
-    """A copy."""
+    """A copy.
+
+    Shapes: any; the result has that of x.
+    Types: any; that of x.
+    Tasks: all call it; nobody waits.
+    Raises: TypeError for what is no array or number.
+    """
     return array.copy(x)
 
 
 def abs(x, /):
-    """The magnitude; of complex values a real one."""
+    """The magnitude; of complex values a real one.
+
+    Shapes: any; the result has that of x.
+    Types: any; that of x, real for complex.
+    Tasks: all call it; nobody waits.
+    Raises: TypeError for what is no array or number.
+    """
     x = array.as_operand(x)
     if x._k.dtype.kind in "bu":
         return array.copy(x)
@@ -170,12 +221,24 @@ absolute = abs
 
 
 def real(x, /):
-    """The real part."""
+    """The real part.
+
+    Shapes: any; the result has that of x.
+    Types: any; that of x, real for complex.
+    Tasks: all call it; nobody waits.
+    Raises: TypeError for what is no array or number.
+    """
     return _real(x) if x._k.dtype.kind == "c" else array.copy(x)
 
 
 def imag(x, /):
-    """The imaginary part."""
+    """The imaginary part.
+
+    Shapes: any; the result has that of x.
+    Types: any; that of x, real for complex.
+    Tasks: all call it; nobody waits.
+    Raises: TypeError for what is no array or number.
+    """
     if x._k.dtype.kind == "c":
         return _imag(x)
     from dome import creation
@@ -183,7 +246,13 @@ def imag(x, /):
 
 
 def angle(x, /):
-    """The angle of complex values, in -pi ... pi."""
+    """The angle of complex values, in -pi ... pi.
+
+    Shapes: any; the result has that of x.
+    Types: complex; real.
+    Tasks: all call it; nobody waits.
+    Raises: TypeError for other types.
+    """
     return _arg(x)
 
 
@@ -198,7 +267,7 @@ def _rounding(name, doc):
             return complex_of(function(_real(x)), function(_imag(x)))
         return function(x)
 
-    compute.__name__, compute.__doc__ = name, doc
+    compute.__name__, compute.__doc__ = name, _of_one(doc, "real, for round also complex")
     return compute
 
 
@@ -208,7 +277,13 @@ rint = _rounding("round", "Rounded to the nearest whole number, halves to even."
 
 
 def round(x, /, decimals=0):
-    """Rounded to so many decimals; halves to even (NumPy: round)."""
+    """Rounded to so many decimals; halves to even (NumPy: round).
+
+    Shapes: any; the result has that of x.
+    Types: numbers; that of x.
+    Tasks: all call it; nobody waits.
+    Raises: TypeError for what is no array or number.
+    """
     if not decimals:
         return rint(x)
     x = array.as_operand(x)
@@ -234,7 +309,7 @@ def _of_complex(name, doc, compute):
         return function(x)
 
     either.__name__ = either.__qualname__ = name
-    either.__doc__ = doc
+    either.__doc__ = _of_one(doc, _TAKEN["fc"])
     return either
 
 
@@ -259,12 +334,24 @@ log10 = _of_complex("log10", "The logarithm to base 10.", lambda x: log(x) / mat
 
 
 def square(x, /):
-    """x * x."""
+    """x * x.
+
+    Shapes: any; the result has that of x.
+    Types: numbers; that of x.
+    Tasks: all call it; nobody waits.
+    Raises: TypeError for what is no number.
+    """
     return x * x
 
 
 def reciprocal(x, /):
-    """1 / x."""
+    """1 / x.
+
+    Shapes: any; the result has that of x.
+    Types: numbers; floating point or complex.
+    Tasks: all call it; nobody waits.
+    Raises: TypeError for what is no number.
+    """
     return 1.0 / x
 
 
@@ -276,7 +363,7 @@ def _number_test(name, doc, of_integer):
             return creation.full(x._k.shape, of_integer, dtype=dtypes.bool)
         return _tests[name](x)
 
-    compute.__name__, compute.__doc__ = name, doc
+    compute.__name__, compute.__doc__ = name, _of_one(doc, "any", "bool")
     return compute
 
 
@@ -286,7 +373,13 @@ isfinite = _number_test("isfinite", "Whether it is neither infinite nor NaN.", T
 
 
 def sign(x, /):
-    """-1, 0 or 1; NaN stays; of complex values x / |x|."""
+    """-1, 0 or 1; NaN stays; of complex values x / |x|.
+
+    Shapes: any; the result has that of x.
+    Types: numbers; that of x.
+    Tasks: all call it; nobody waits.
+    Raises: TypeError for what is no array or number.
+    """
     x = array.as_operand(x)
     kind = x._k.dtype.kind
     if kind == "c":
@@ -309,7 +402,13 @@ def _nan_stays(x, result):
 
 
 def clip(x, /, min=None, max=None):
-    """Values below min become min, those above max become max (NumPy: clip)."""
+    """Values below min become min, those above max become max (NumPy: clip).
+
+    Shapes: any; limits broadcast to x.
+    Types: real; that of x.
+    Tasks: all call it; nobody waits.
+    Raises: errors.ShapeError for shapes that do not fit together; TypeError for complex values.
+    """
     kept = x._k.dtype
     if min is not None:
         x = maximum(x, min)
@@ -319,7 +418,13 @@ def clip(x, /, min=None, max=None):
 
 
 def fma_axpy(y, a, x):
-    """y += a * x, with the product rounded before the sum; returns y (BLAS: axpy)."""
+    """y += a * x, with the product rounded before the sum; returns y (BLAS: axpy).
+
+    Shapes: equal ones; y itself.
+    Types: equal floating-point types.
+    Tasks: all call it; nobody waits.
+    Raises: errors.ShapeError for unlike shapes or types.
+    """
     if x._k is not y._k or not y._k.real:
         raise array.ShapeMismatch((y._k.shape, x._k.shape))
     env.check_thread()

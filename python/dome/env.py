@@ -83,6 +83,9 @@ def init():
     """Starts the program: `dome_init`. Every function of this package that needs it calls it, so programs need not.
 
     Call it before the program opens files or starts threads. Removes the options of Dome from `sys.argv`.
+
+    Tasks: all call it, and wait for each other.
+    Raises: errors.ThreadError in another thread than the main one; errors.Error after dome.finalize().
     """
     if state.env:
         return
@@ -197,7 +200,11 @@ def note_creation(what, shape):
 
 
 def finalize():
-    """Ends the program: waits for all tasks. Called at the end of the interpreter."""
+    """Ends the program: waits for all tasks. Called at the end of the interpreter.
+
+    Tasks: all call it, and wait for each other.
+    Raises: nothing; every later call of dome raises errors.Error.
+    """
     environment = _last()
     if not environment:
         return
@@ -229,7 +236,11 @@ def _at_exit():
 
 
 def abort(text):
-    """Ends the whole program with one line, from any task. Does not return."""
+    """Ends the whole program with one line, from any task. Does not return.
+
+    Tasks: any task alone may call it.
+    Raises: nothing: it does not return.
+    """
     sys.stdout.flush()
     lib.dome_abort(env(), b"%s", ffi.new("char[]", str(text).encode()))
 
@@ -265,19 +276,31 @@ def version():
 
 
 def rank():
-    """The number of this task, 0 ... size - 1."""
+    """The number of this task, 0 ... size - 1.
+
+    Tasks: any task alone may call it.
+    Raises: errors.Error after dome.finalize().
+    """
     env()
     return state.rank
 
 
 def size():
-    """The number of tasks."""
+    """The number of tasks.
+
+    Tasks: any task alone may call it.
+    Raises: errors.Error after dome.finalize().
+    """
     env()
     return state.size
 
 
 def host(rank=None):
-    """The host of a task, by default of this one."""
+    """The host of a task, by default of this one.
+
+    Tasks: any task alone may call it.
+    Raises: errors.ArgumentError for a task that does not exist.
+    """
     name = lib.dome_host(env(), state.rank if rank is None else rank)
     if not name:
         raise errors.ArgumentError(f"there is no task {rank}")
@@ -285,14 +308,22 @@ def host(rank=None):
 
 
 def print_(*values, sep=" ", end="\n"):
-    """Prints once for the whole program, on rank 0's standard output. Every task calls it."""
+    """Prints once for the whole program, on rank 0's standard output. Every task calls it.
+
+    Tasks: all call it; nobody waits.
+    Raises: errors.Error after dome.finalize().
+    """
     text = sep.join(str(value) for value in values) + end
     sys.stdout.flush()
     lib.dome_print(env(), b"%s", ffi.new("char[]", text.encode()))
 
 
 def barrier():
-    """Waits until every task has called it."""
+    """Waits until every task has called it.
+
+    Tasks: all call it, and wait for each other.
+    Raises: errors.Error if a task is lost and the program is told of it.
+    """
     check(lib.dome_barrier(env()))
 
 

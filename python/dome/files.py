@@ -11,7 +11,13 @@ def _path(path):
 
 
 def save(path, x):
-    """Writes an array: "x.npy", "x.zarr", or "x.h5:/dataset" (NumPy: save). Collective."""
+    """Writes an array: "x.npy", "x.zarr", or "x.h5:/dataset" (NumPy: save). Collective.
+
+    Shapes: eight axes at most.
+    Types: any.
+    Tasks: all call it, and wait for each other.
+    Raises: errors.FileError if it cannot be written; ValueError for more axes.
+    """
     if not isinstance(x, array.Array):
         path, x = x, path  # as in Zarr and MATLAB; NumPy has the path first
     env.env()
@@ -24,7 +30,13 @@ def save(path, x):
 
 
 def load(path, *, dtype=None):
-    """Reads an array of a .npy file, a Zarr array or a data set of HDF5, of any byte order (NumPy: load). Collective."""
+    """Reads an array of a .npy file, a Zarr array or a data set of HDF5, of any byte order (NumPy: load). Collective.
+
+    Shapes: that of the file: eight axes at most.
+    Types: dtype, or that of the file.
+    Tasks: all call it, and wait for each other.
+    Raises: errors.FileError if it cannot be read; TypeError for structures.
+    """
     v = env.pointer(lib.dvec_read(env.env(), ffi.NULL, _path(path)))
     room = ffi.new("uint64_t[8]")
     ndim = lib.dvec_shape(v, room)
@@ -37,7 +49,13 @@ def load(path, *, dtype=None):
 
 
 def loadtxt(path, *, delimiter=",", skiprows=0, comments=None):
-    """Reads a table of numbers: a row is a line (NumPy: loadtxt). Collective."""
+    """Reads a table of numbers: a row is a line (NumPy: loadtxt). Collective.
+
+    Shapes: (lines, columns).
+    Types: float64.
+    Tasks: all call it, and wait for each other.
+    Raises: errors.FileError if it cannot be read, or a line is no row of numbers.
+    """
     options = ffi.new("dvec_text_options *", {"size": ffi.sizeof("dvec_text_options"), "separator": (delimiter or " ").encode(),
                                               "skip": skiprows, "comment": (comments or "\0").encode()})
     v = env.pointer(lib.dvec_read_text(env.env(), ffi.NULL, _path(path), options))

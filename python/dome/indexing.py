@@ -201,6 +201,11 @@ def compressed(x, mask):
 def nonzero(x, /):
     """The indices of all values that are not 0, for each axis (NumPy: nonzero). The length follows from the values.
 
+    Shapes: any; a row for each axis.
+    Types: any; int64.
+    Tasks: all call it, and may wait for each other.
+    Raises: ValueError for an array without dimensions.
+
     >>> dm.nonzero(dm.asarray([0, 5, 7]))[0].tolist()
     [1, 2]
     """
@@ -232,6 +237,11 @@ def _positive(index, n):
 
 def take(x, indices, /, axis=None):
     """Along an axis, what stands at these indices (NumPy: take).
+
+    Shapes: x, and a row of indices; their number along the axis.
+    Types: any; that of x.
+    Tasks: all call it, and may wait for each other.
+    Raises: IndexError for an index or axis that x does not have.
 
     >>> dm.take(dm.arange(5) * 10, dm.asarray([3, -1])).tolist()
     [30, 40]
@@ -278,7 +288,13 @@ def take(x, indices, /, axis=None):
 
 
 def take_along_axis(x, indices, /, axis=-1):
-    """Along an axis, the values at the indices of an array of the same other lengths (NumPy: take_along_axis)."""
+    """Along an axis, the values at the indices of an array of the same other lengths (NumPy: take_along_axis).
+
+    Shapes: x, and indices with the same other lengths; that of the indices.
+    Types: any; that of x.
+    Tasks: all call it, and may wait for each other.
+    Raises: IndexError for an index or axis that x does not have; errors.ShapeError for shapes that do not fit.
+    """
     axis = moving.axis_of(axis, len(x._k.shape))
     shape = x._k.shape
     extents = list(indices._k.shape)

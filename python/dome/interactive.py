@@ -432,6 +432,7 @@ class Client:
         return waiting.value(lambda ref: remote.RemoteArray(self, ref.number, ref.dtype, ref.shape))
 
     def fetch(self, kind, *arguments):
+        """Waits for a value of the workers, sent at once."""
         waiting = remote.Waiting()
         self._record(kind, None, *arguments, waiting=waiting)
         return self.result(waiting)
@@ -472,6 +473,7 @@ class Client:
 
     @property
     def hosts(self):
+        """The names of the workers' hosts, by rank."""
         return list(self._hello["hosts"])
 
     @property

@@ -10,7 +10,13 @@ def _number_row(x):
 
 
 def dot_of(x, y):
-    """The sum of x * y, of one row of each; x is not conjugated."""
+    """The sum of x * y, of one row of each; x is not conjugated.
+
+    Shapes: (n,) and (n,); ().
+    Types: numbers; that of both.
+    Tasks: all call it, and may wait for each other.
+    Raises: errors.ShapeError for shapes that do not fit together.
+    """
     if x._k.shape != y._k.shape:
         raise array.ShapeMismatch((x._k.shape, y._k.shape))
     dtype = dtypes.result_type(x, y)
@@ -31,7 +37,13 @@ def dot_of(x, y):
 
 
 def vecdot(x1, x2, /, *, axis=-1):
-    """The sum of conj(x1) * x2 along an axis (Array API: vecdot)."""
+    """The sum of conj(x1) * x2 along an axis (Array API: vecdot).
+
+    Shapes: two with one length along the axis, which broadcast elsewhere; without the axis.
+    Types: numbers; that of both.
+    Tasks: all call it, and may wait for each other.
+    Raises: errors.ShapeError for shapes that do not fit; IndexError for an axis that is not there.
+    """
     if x1._k.dtype.kind == "c":
         from dome import elementwise
         x1 = elementwise.conj(x1)
@@ -43,7 +55,13 @@ def vecdot(x1, x2, /, *, axis=-1):
 
 
 def vdot(x1, x2, /):
-    """The sum of conj(x1) * x2 over all values (NumPy: vdot)."""
+    """The sum of conj(x1) * x2 over all values (NumPy: vdot).
+
+    Shapes: two of one number of values; ().
+    Types: numbers; that of both.
+    Tasks: all call it, and may wait for each other.
+    Raises: errors.ShapeError for shapes that do not fit together.
+    """
     return vecdot(moving.reshape(x1, (-1,)), moving.reshape(x2, (-1,)))
 
 
@@ -123,6 +141,11 @@ def _one_sum(a, b):
 def matmul(x1, x2, /):
     """The product of matrices, or of a matrix and a row (NumPy: matmul, @).
 
+    Shapes: (n, k) or (k,), and (k, m) or (k,), or stacks (..., n, k); (..., n, m), without the axes that were not there.
+    Types: numbers; that of both.
+    Tasks: all call it, and may wait for each other.
+    Raises: errors.ShapeError for shapes that do not fit together; ValueError for a number.
+
     >>> (dm.asarray([[1, 2], [3, 4]]) @ dm.asarray([1, 1])).tolist()
     [3, 7]
     """
@@ -149,12 +172,23 @@ def matmul(x1, x2, /):
 
 
 def dot(x1, x2, /):
-    """NumPy's dot of rows and matrices."""
+    """NumPy's dot of rows and matrices.
+
+    Shapes: rows (n,), matrices (n, k) and (k, m); as matmul.
+    Types: numbers; that of both.
+    Tasks: all call it, and may wait for each other.
+    Raises: errors.ShapeError for shapes that do not fit together; ValueError for a number.
+    """
     return matmul(x1, x2)
 
 
 def outer(x1, x2, /):
     """All products of the values of two rows (NumPy: outer).
+
+    Shapes: n and m values; (n, m).
+    Types: numbers; that of both.
+    Tasks: all call it, and may wait for each other.
+    Raises: TypeError for what is no array.
 
     >>> dm.outer(dm.arange(2), dm.arange(3)).tolist()
     [[0, 0, 0], [0, 1, 2]]
@@ -163,7 +197,13 @@ def outer(x1, x2, /):
 
 
 def tensordot(x1, x2, /, *, axes=2):
-    """Sums of products along several axes (NumPy: tensordot)."""
+    """Sums of products along several axes (NumPy: tensordot).
+
+    Shapes: arrays whose lengths along the paired axes are equal; the other axes of x1, then of x2.
+    Types: numbers; that of both.
+    Tasks: all call it, and may wait for each other.
+    Raises: errors.ShapeError for lengths that do not fit; IndexError for an axis that is not there.
+    """
     a, b = x1._k.shape, x2._k.shape
     if isinstance(axes, int):
         left, right = list(range(len(a) - axes, len(a))), list(range(axes))
@@ -182,6 +222,11 @@ def tensordot(x1, x2, /, *, axes=2):
 
 def norm(x, /, ord=None, axis=None, *, keepdims=False):
     """The norm of all values or along an axis: None or 2 the Euclidean one, 1, inf, -inf, 0 or another power.
+
+    Shapes: any; the result has no axis that is reduced (None: all are), or with keepdims one of length 1.
+    Types: numbers; float64, or float32 for float32 and complex64.
+    Tasks: all call it, and may wait for each other.
+    Raises: IndexError for an axis that x does not have; ValueError for one named twice.
 
     >>> float(dm.linalg.norm(dm.asarray([3.0, 4.0])))
     5.0
@@ -211,12 +256,24 @@ vector_norm = norm
 
 
 def trace(x, /, *, offset=0, dtype=None):
-    """The sum of a diagonal of the last two axes (NumPy: trace)."""
+    """The sum of a diagonal of the last two axes (NumPy: trace).
+
+    Shapes: (..., n, m); (...).
+    Types: numbers; dtype, or that of x, integers in 64 bits.
+    Tasks: all call it, and may wait for each other.
+    Raises: ValueError for less than two dimensions.
+    """
     return statistics.sum(diagonal(x, offset=offset), axis=-1, dtype=dtype)
 
 
 def diagonal(x, /, *, offset=0):
-    """A diagonal of the last two axes, as the last axis (NumPy: diagonal)."""
+    """A diagonal of the last two axes, as the last axis (NumPy: diagonal).
+
+    Shapes: (..., n, m); (..., length of the diagonal).
+    Types: any; that of x.
+    Tasks: all call it; nobody waits.
+    Raises: ValueError for less than two dimensions.
+    """
     shape, strides = x._k.shape, moving.strides_of(x._k.shape)
     rows, columns = shape[-2:]
     count = max(0, min(rows - max(-offset, 0), columns - max(offset, 0)))
@@ -225,7 +282,14 @@ def diagonal(x, /, *, offset=0):
 
 
 def cross(x1, x2, /, *, axis=-1):
-    """The product of vectors of 3 values along an axis (NumPy: cross)."""
+    """The product of vectors of 3 values along an axis (NumPy: cross).
+
+    Shapes: arrays with 3 values along the axis; the same.
+    Types: numbers; that of both.
+    Tasks: all call it; nobody waits.
+    Raises: ValueError for other lengths; IndexError for an axis that they do not have; errors.ShapeError for shapes that do
+        not fit.
+    """
     x1, x2 = moving.broadcast_arrays(x1, x2)
     axis = moving.axis_of(axis, len(x1._k.shape))
     if x1._k.shape[axis] != 3:

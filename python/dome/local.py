@@ -84,6 +84,7 @@ class Local:
 
     @property
     def first(self):
+        """The index of the part's first row, or value (`flat`), in the array."""
         return self._span[0]
 
     @property
@@ -93,6 +94,7 @@ class Local:
 
     @property
     def shape(self):
+        """The part's: rows as the array's, or a run of values (`flat`)."""
         return (self._span[1],) if self.flat else (self._span[1], *self._x._k.shape[1:])
 
     @property
@@ -102,10 +104,23 @@ class Local:
                 "data": (int(ffi.cast("uintptr_t", self._span[2])), not self.writable)}
 
     def numpy(self):
+        """An array of NumPy that shares the part's memory.
+
+        Shapes: the part's.
+        Types: the array's.
+        Tasks: any task alone may call it.
+        Raises: BufferError if data has moved since; ImportError without NumPy.
+        """
         return numpy().asarray(self)
 
     def buffer(self):
-        """The part as a memoryview of bytes."""
+        """The part as a memoryview of bytes.
+
+        Shapes: one run of bytes.
+        Types: any.
+        Tasks: any task alone may call it.
+        Raises: BufferError if data has moved since.
+        """
         self._check()
         bytes_ = self._span[1] * self._x._k.width * self._x._k.dtype.itemsize
         memory = ffi.gc(ffi.cast("char *", self._span[2]), lambda _, x=self._x: None)  # the array lives as long as the view
@@ -159,7 +174,13 @@ class pinned:
 
 
 def gathered(x):
-    """All values, as an array of NumPy, on every task. Collective."""
+    """All values, as an array of NumPy, on every task.
+
+    Shapes: any; the same.
+    Types: any; the same.
+    Tasks: all call it, and wait for each other.
+    Raises: ImportError without NumPy.
+    """
     np = numpy()
     env.env()
     if not x._k.size:
@@ -197,7 +218,13 @@ def _install():
 
 
 def pinned_of(x, write=True):
-    """Holds this task's part where it is, for a block of the program's own work: `with x.pinned() as part:`."""
+    """Holds this task's part where it is, for a block of the program's own work: `with x.pinned() as part:`.
+
+    Shapes: any; `part` has this task's rows or values.
+    Types: any; the same.
+    Tasks: all call it, and may wait for each other.
+    Raises: errors.Error for calls of dome in the block.
+    """
     return pinned(x, write)
 
 

@@ -14,6 +14,11 @@ def named(name, value, *, dtype=None):
     The first time the array is new and has the values of `value` (an array, or what `asarray` takes). When the program goes on
     after a loss, a restart, or with another number of tasks, it has the values that it had at the last loop boundary.
     A second call with the same name returns the same array.
+
+    Shapes: that of value; (1,) for a number.
+    Types: dtype, or that of value.
+    Tasks: all call it, and may wait for each other.
+    Raises: TypeError and ValueError as asarray; errors.ArgumentError for a name that cannot be.
     """
     if name in _named:
         return _named[name]
@@ -35,12 +40,20 @@ def named(name, value, *, dtype=None):
 
 
 def is_restarting():
-    """Whether the program resumes, and named arrays get their saved values. True until the first loop boundary."""
+    """Whether the program resumes, and named arrays get their saved values. True until the first loop boundary.
+
+    Tasks: any task alone may call it.
+    Raises: errors.Error after dome.finalize().
+    """
     return bool(lib.dome_is_restarting(env.env()))
 
 
 def checkpoint():
-    """A loop boundary: data may move, a checkpoint may be written, the number of tasks may change. Collective."""
+    """A loop boundary: data may move, a checkpoint may be written, the number of tasks may change. Collective.
+
+    Tasks: all call it, and wait for each other.
+    Raises: errors.FileError if no checkpoint can be written.
+    """
     environment = env.env()
     memory.boundary()
     if sys.stdout:
@@ -81,10 +94,18 @@ class loop:
 
 
 def resize(tasks):
-    """Changes the number of tasks at the next loop boundary."""
+    """Changes the number of tasks at the next loop boundary.
+
+    Tasks: any task alone may call it.
+    Raises: errors.ArgumentError for a number of tasks that cannot be.
+    """
     env.check(lib.dome_resize(env.env(), tasks))
 
 
 def epoch():
-    """The number of the view: 0, and larger after each change of the number of tasks and each loss."""
+    """The number of the view: 0, and larger after each change of the number of tasks and each loss.
+
+    Tasks: any task alone may call it.
+    Raises: errors.Error after dome.finalize().
+    """
     return lib.dome_epoch(env.env())

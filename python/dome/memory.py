@@ -35,7 +35,7 @@ def width_of(shape):
 class Kind:
     """What arrays of one shape and type have in common. `is` compares kinds."""
 
-    __slots__ = ("dtype", "shape", "size", "width", "length", "whole", "bytes", "pool", "dead", "number", "real", "exact",
+    __slots__ = ("dtype", "shape", "size", "width", "length", "whole", "bytes", "key", "pool", "dead", "number", "real", "exact",
                  "options", "single", "__weakref__")
 
     def __init__(self, dtype, shape):
@@ -54,7 +54,8 @@ class Kind:
             self.options = ffi.new("dvec_options *", {
                 "size": ffi.sizeof("dvec_options"), "width": self.width,
                 "distribution": lib.DOME_WHOLE if self.whole else lib.DOME_DYNAMIC})
-        self.pool = _pools.setdefault((dtype.ctype, self.length, self.width, self.whole), [])
+        self.key = dtype.ctype, self.length, self.width, self.whole
+        self.pool = _pools.setdefault(self.key, [])
         keep = _dead.append if _state.size > 1 else self.pool.append
         if _state.size == 1 and self.bytes > SMALL:
             self.dead = _free_large
@@ -64,9 +65,10 @@ class Kind:
 
 _kinds = weakref.WeakValueDictionary()
 _recent = {}  # keeps the last kinds alive
-_pools = {}  # (type, length, width, whole) -> vectors that no array uses
+_pools = {}  # (type, length, width, whole), a key -> vectors that no array uses
 _dead = []  # vectors of dead arrays, which have not been looked at
-_numbers = {}  # several tasks: each vector, in the order of creation -> its kind's key
+_numbers = {}  # several tasks: each vector, in the order of creation -> its key
+_counts, _most = {}, {}  # key -> how many vectors there are, and when there are so many, it is time for a round
 _scalars, _dead_scalars, _all_scalars = [], [], {}  # Futures that no array uses; scalars of dead ones; all of them
 _scalars_most = [ROUND_COUNT]  # scalars: when there are so many, it is time for a round
 _made = [0, 0]  # vectors and bytes since the last round
@@ -109,7 +111,7 @@ def make(kind):
         _free_now()
     _made[0] += 1
     _made[1] += kind.bytes
-    if _made[0] >= ROUND_COUNT or _made[1] >= ROUND_BYTES:
+    if _made[0] >= ROUND_COUNT or _made[1] >= ROUND_BYTES or _counts.get(kind.key, 0) >= _most.get(kind.key, ROUND_COUNT):
         collect()
     if kind.pool:
         return kind.pool.pop()
@@ -119,22 +121,28 @@ def make(kind):
         v = lib.dvec_new_with(_state.env, ffi.NULL, kind.dtype.ctype, kind.length, kind.options)
     if not v:
         _env.fail()
-    if _state.size > 1:
-        _numbers[v] = (kind.dtype.ctype, kind.length, kind.width, kind.whole, kind.bytes)
+    _note(v, kind.key)
     return v
+
+
+def _note(v, key):
+    if _state.size > 1:
+        _numbers[v] = key
+        _counts[key] = _counts.get(key, 0) + 1
 
 
 def adopt(v, kind):
     """A vector that the library has made belongs to an array from now on."""
     _made[0] += 1
     _made[1] += kind.bytes
-    if _state.size > 1:
-        _numbers[v] = (kind.dtype.ctype, kind.length, kind.width, kind.whole, kind.bytes)
+    _note(v, kind.key)
 
 
 def free(v):
     """Frees a vector that all tasks free at the same place."""
-    _numbers.pop(v, None)
+    key = _numbers.pop(v, None)
+    if key is not None:
+        _counts[key] -= 1
     lib.dvec_free(v)
 
 
@@ -171,6 +179,12 @@ def collect():
         return
     _round(_numbers, _dead, _reuse)
     _free_unused()
+    _most.clear()
+    for key, count in list(_counts.items()):
+        if not count:
+            del _counts[key]
+        elif count >= ROUND_COUNT // 2:  # the next round for them comes when there are twice as many as are in use
+            _most[key] = max(ROUND_COUNT, 2 * (count - len(_pools[key])))
     if len(_all_scalars) > len(_scalars):
         collect_scalars()
     if _matrices:
@@ -184,7 +198,7 @@ def collect_scalars():
 
 
 def _unused_bytes():
-    return sum(key_bytes(key) * len(pool) for key, pool in _pools.items())
+    return sum((key_bytes(key) + 1024) * len(pool) for key, pool in _pools.items())  # what the library has for each counts, too
 
 
 def _free_unused():
@@ -249,8 +263,9 @@ def _round(everything, dead, then):
 
 
 def _reuse(v, key):
-    pool = _pools[key[:4]]
-    if key[4] * len(pool) <= ROUND_BYTES // 4 and key[4] <= SMALL:
+    pool = _pools[key]
+    size = key_bytes(key)
+    if size * len(pool) <= ROUND_BYTES // 4 and size <= SMALL:
         pool.append(v)
     else:
         free(v)

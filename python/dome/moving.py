@@ -91,6 +91,11 @@ def reshape(x, /, shape, *, copy=None):
 
     Returns a new array; its values are moved if rows of the old shape lie otherwise on the tasks.
 
+    Shapes: any; the given one, with as many values.
+    Types: any; that of x.
+    Tasks: all call it; nobody waits.
+    Raises: errors.ShapeError for another number of values; ValueError for two lengths of -1, or copy=False.
+
     >>> dm.reshape(dm.arange(6), (2, -1)).tolist()
     [[0, 1, 2], [3, 4, 5]]
     >>> dm.reshape(dm.arange(6), (4, 2))
@@ -119,8 +124,18 @@ def reshape(x, /, shape, *, copy=None):
     return take(x, x._k.shape, strides_of(x._k.shape), 0, shape)
 
 
+def _no_negative(lengths):
+    if any(n < 0 for n in lengths):
+        raise ValueError(f"{tuple(lengths)} has a negative length")
+
+
 def broadcast_to(x, /, shape):
     """x repeated along axes of length 1 and along new ones in front (NumPy: broadcast_to; here a copy).
+
+    Shapes: any that fits; the given one.
+    Types: any; that of x.
+    Tasks: all call it; nobody waits.
+    Raises: errors.ShapeError for shapes that do not fit together; ValueError for a negative length.
 
     >>> dm.broadcast_to(dm.asarray([1, 2]), (2, 2)).tolist()
     [[1, 2], [1, 2]]
@@ -129,6 +144,7 @@ def broadcast_to(x, /, shape):
     old = x._k.shape
     if old == shape:
         return x
+    _no_negative(shape)
     extra = len(shape) - len(old)
     if extra < 0 or any(a != b and a != 1 for a, b in zip(old, shape[extra:])):
         raise array.ShapeMismatch((old, shape))
@@ -149,6 +165,13 @@ def fill_with(z, one):
 
 
 def broadcast_arrays(*arrays):
+    """Arrays repeated to the shape that they have together (NumPy: broadcast_arrays).
+
+    Shapes: any that broadcast; the one that they have together.
+    Types: any; those of the arrays.
+    Tasks: all call it; nobody waits.
+    Raises: errors.ShapeError for shapes that do not fit together.
+    """
     shape = array.broadcast_shapes(*(x._k.shape for x in arrays))
     return [broadcast_to(x, shape) for x in arrays]
 
@@ -172,6 +195,11 @@ def axes_of(axis, ndim):
 def permute_dims(x, /, axes):
     """The axes in another order (NumPy: transpose).
 
+    Shapes: any; the lengths in the new order.
+    Types: any; that of x.
+    Tasks: all call it, and may wait for each other.
+    Raises: ValueError for what is no order of the axes; IndexError for an axis that x does not have.
+
     >>> dm.permute_dims(dm.zeros((2, 3, 4)), (2, 0, 1)).shape
     (4, 2, 3)
     """
@@ -184,11 +212,24 @@ def permute_dims(x, /, axes):
 
 
 def transpose(x, axes=None):
+    """The axes in reverse order, or in a given one (NumPy: transpose).
+
+    Shapes: any; the lengths in reverse order, or in the given one.
+    Types: any; that of x.
+    Tasks: all call it, and may wait for each other.
+    Raises: ValueError for what is no order of the axes; IndexError for an axis that x does not have.
+    """
     return permute_dims(x, tuple(range(len(x._k.shape)))[::-1] if axes is None else axes)
 
 
 def matrix_transpose(x, /):
-    """The last two axes exchanged (Array API: matrix_transpose)."""
+    """The last two axes exchanged (Array API: matrix_transpose).
+
+    Shapes: (..., n, m); (..., m, n).
+    Types: any; that of x.
+    Tasks: all call it, and may wait for each other.
+    Raises: ValueError for less than two dimensions.
+    """
     ndim = len(x._k.shape)
     if ndim < 2:
         raise ValueError("a matrix has two dimensions")
@@ -196,7 +237,13 @@ def matrix_transpose(x, /):
 
 
 def moveaxis(x, source, destination, /):
-    """Axes at other places, the rest in their order (NumPy: moveaxis)."""
+    """Axes at other places, the rest in their order (NumPy: moveaxis).
+
+    Shapes: any; the lengths in their new order.
+    Types: any; that of x.
+    Tasks: all call it, and may wait for each other.
+    Raises: IndexError for an axis that x does not have.
+    """
     ndim = len(x._k.shape)
     source = [axis_of(a, ndim) for a in (source if isinstance(source, (tuple, list)) else (source,))]
     destination = [axis_of(a, ndim) for a in (destination if isinstance(destination, (tuple, list)) else (destination,))]
@@ -207,6 +254,13 @@ def moveaxis(x, source, destination, /):
 
 
 def swapaxes(x, a, b):
+    """Two axes exchanged (NumPy: swapaxes).
+
+    Shapes: any; two lengths exchanged.
+    Types: any; that of x.
+    Tasks: all call it, and may wait for each other.
+    Raises: IndexError for an axis that x does not have.
+    """
     order = list(range(len(x._k.shape)))
     a, b = axis_of(a, len(order)), axis_of(b, len(order))
     order[a], order[b] = order[b], order[a]
@@ -214,13 +268,25 @@ def swapaxes(x, a, b):
 
 
 def expand_dims(x, /, axis=0):
-    """A new axis of length 1 (NumPy: expand_dims)."""
+    """A new axis of length 1 (NumPy: expand_dims).
+
+    Shapes: any; one more axis, of length 1.
+    Types: any; that of x.
+    Tasks: all call it; nobody waits.
+    Raises: IndexError for a place that is none.
+    """
     axis = axis_of(axis, len(x._k.shape) + 1)
     return reshape(x, x._k.shape[:axis] + (1,) + x._k.shape[axis:])
 
 
 def squeeze(x, /, axis=None):
-    """Without axes of length 1 (NumPy: squeeze)."""
+    """Without axes of length 1 (NumPy: squeeze).
+
+    Shapes: any; without the axes.
+    Types: any; that of x.
+    Tasks: all call it; nobody waits.
+    Raises: ValueError for an axis of another length; IndexError for one that x does not have.
+    """
     shape = x._k.shape
     axes = axes_of(axis, len(shape)) if axis is not None else tuple(k for k, n in enumerate(shape) if n == 1)
     if any(shape[k] != 1 for k in axes):
@@ -230,6 +296,11 @@ def squeeze(x, /, axis=None):
 
 def flip(x, /, axis=None):
     """The values along axes in reverse order (NumPy: flip).
+
+    Shapes: any; the result has that of x.
+    Types: any; that of x.
+    Tasks: all call it, and may wait for each other.
+    Raises: IndexError for an axis that x does not have; ValueError for one named twice.
 
     >>> dm.flip(dm.arange(3)).tolist()
     [2, 1, 0]
@@ -245,6 +316,11 @@ def flip(x, /, axis=None):
 
 def roll(x, /, shift, axis=None):
     """The values moved along axes, round (NumPy: roll).
+
+    Shapes: any; the result has that of x.
+    Types: any; that of x.
+    Tasks: all call it, and may wait for each other.
+    Raises: IndexError for an axis that x does not have; ValueError for other numbers of shifts than of axes.
 
     >>> dm.roll(dm.arange(5), 2).tolist()
     [3, 4, 0, 1, 2]
@@ -287,6 +363,11 @@ def part(x, axis, first, count):
 def concat(arrays, /, axis=0):
     """Arrays one behind the other along an axis; None: their values in one row (NumPy: concatenate).
 
+    Shapes: those of the arrays are equal but along the axis; there the lengths add up.
+    Types: any; that of all together.
+    Tasks: all call it, and may wait for each other.
+    Raises: ValueError for no arrays; errors.ShapeError for other lengths; IndexError for an axis that they do not have.
+
     >>> dm.concat([dm.zeros((1, 2)), dm.ones((2, 2))]).shape
     (3, 2)
     """
@@ -318,6 +399,11 @@ concatenate = concat
 def stack(arrays, /, axis=0):
     """Arrays of one shape along a new axis (NumPy: stack).
 
+    Shapes: equal ones; one more axis, of as many as there are arrays.
+    Types: any; that of all together.
+    Tasks: all call it, and may wait for each other.
+    Raises: ValueError for no arrays; errors.ShapeError for unlike shapes; IndexError for a place that is none.
+
     >>> dm.stack([dm.arange(2), dm.arange(2)], axis=1).tolist()
     [[0, 0], [1, 1]]
     """
@@ -328,6 +414,11 @@ def stack(arrays, /, axis=0):
 
 def unstack(x, /, *, axis=0):
     """The parts of an array along an axis, without it (Array API: unstack).
+
+    Shapes: any; each part has no longer the axis.
+    Types: any; that of x.
+    Tasks: all call it, and may wait for each other.
+    Raises: IndexError for an axis that x does not have.
 
     >>> [row.tolist() for row in dm.unstack(dm.eye(2))]
     [[1.0, 0.0], [0.0, 1.0]]
@@ -342,10 +433,16 @@ def unstack(x, /, *, axis=0):
 def tile(x, repetitions, /):
     """x repeated along each axis (NumPy: tile).
 
+    Shapes: any; each length times its repetitions.
+    Types: any; that of x.
+    Tasks: all call it, and may wait for each other.
+    Raises: TypeError for repetitions that are no integers; ValueError for negative ones.
+
     >>> dm.tile(dm.arange(2), (2,)).tolist()
     [0, 1, 0, 1]
     """
     repetitions = (repetitions,) if isinstance(repetitions, int) else tuple(repetitions)
+    _no_negative(repetitions)
     ndim = max(len(repetitions), len(x._k.shape))
     shape = (1,) * (ndim - len(x._k.shape)) + x._k.shape
     repetitions = (1,) * (ndim - len(repetitions)) + repetitions
@@ -361,6 +458,11 @@ def tile(x, repetitions, /):
 def repeat(x, repeats, /, axis=None):
     """Each value several times (NumPy: repeat, with one number of repeats or one for each).
 
+    Shapes: any; the sum of the repeats along the axis, without an axis one row.
+    Types: any; that of x.
+    Tasks: all call it, and may wait for each other.
+    Raises: IndexError for an axis that x does not have; ValueError for as many repeats as do not fit, or negative ones.
+
     >>> dm.repeat(dm.arange(3), 2).tolist()
     [0, 0, 1, 1, 2, 2]
     """
@@ -374,6 +476,7 @@ def repeat(x, repeats, /, axis=None):
         index = [i for i, n in enumerate(counts) for _ in range(n)]
         return array._indexing.take(x, array._creation.asarray(index, dtype=dtypes.int64), axis=axis)
     count = int(repeats)
+    _no_negative((count,))
     shape, strides = x._k.shape, strides_of(x._k.shape)
     extents = [*shape[:axis + 1], count, *shape[axis + 1:]]
     result = [*shape[:axis], shape[axis] * count, *shape[axis + 1:]]

@@ -11,6 +11,11 @@ argmin, argmax, count_nonzero = statistics.argmin, statistics.argmax, statistics
 def where(condition, x1=None, x2=None, /):
     """x1 where the condition holds, else x2; without these the indices of what is not 0 (NumPy: where).
 
+    Shapes: any three that broadcast; the one that they have together, without x1 and x2 a row for each axis.
+    Types: any; that of x1 and x2 together, or int64.
+    Tasks: all call it, and may wait for each other.
+    Raises: errors.ShapeError for shapes that do not fit together; ValueError for a number alone.
+
     >>> dm.where(dm.asarray([True, False]), 1.0, -1.0).tolist()
     [1.0, -1.0]
     """
@@ -36,6 +41,11 @@ def _operand(x, kind):
 def searchsorted(x1, x2, /, *, side="left", sorter=None):
     """Where the values of x2 belong in the ascending x1 (NumPy: searchsorted).
 
+    Shapes: a row x1, any x2; that of x2.
+    Types: real; int64.
+    Tasks: all call it, and may wait for each other.
+    Raises: ValueError for another side; TypeError for complex values.
+
     >>> dm.searchsorted(dm.asarray([1, 3, 5]), dm.asarray([3, 4])).tolist()
     [1, 2]
     """
@@ -59,6 +69,11 @@ def _rows(x, axis):
 
 def argsort(x, /, axis=-1, *, descending=False, stable=True):
     """The positions of the values in ascending order (NumPy: argsort). Equal values keep their order.
+
+    Shapes: any; the result has that of x.
+    Types: real; int64.
+    Tasks: all call it, and may wait for each other.
+    Raises: IndexError for an axis that x does not have; TypeError for complex values.
 
     >>> dm.argsort(dm.asarray([3, 1, 2])).tolist()
     [1, 2, 0]
@@ -103,6 +118,11 @@ def _argsort_row(x, descending):
 def sort(x, /, axis=-1, *, descending=False, stable=True):
     """The values in ascending order along an axis (NumPy: sort). NaN come last.
 
+    Shapes: any; the result has that of x.
+    Types: real; that of x.
+    Tasks: all call it, and may wait for each other.
+    Raises: IndexError for an axis that x does not have; TypeError for complex values.
+
     >>> dm.sort(dm.asarray([3, 1, 2]), descending=True).tolist()
     [3, 2, 1]
     """
@@ -118,7 +138,15 @@ def sort(x, /, axis=-1, *, descending=False, stable=True):
 
 
 def topk(x, k, /, *, largest=True):
-    """The k largest values, or smallest ones, in order, and where they stand (PyTorch: topk). Of one row."""
+    """The k largest values, or smallest ones, in order, and where they stand (PyTorch: topk). Of one row.
+
+    Shapes: a row of at least k values; (k,) twice.
+    Types: real; that of x, and int64.
+    Tasks: all call it, and may wait for each other.
+    Raises: errors.Error for a k beyond the row; ValueError for a negative one; TypeError for complex values.
+    """
+    if k < 0:
+        raise ValueError(f"there are no {k} values")
     values = ffi.new("char[]", max(1, k * x._k.dtype.itemsize))
     places = ffi.new("uint64_t[]", max(1, k))
     env.check_thread()
@@ -137,7 +165,13 @@ def _flat(x):
 
 
 def unique_values(x, /):
-    """The different values in ascending order (NumPy: unique)."""
+    """The different values in ascending order (NumPy: unique).
+
+    Shapes: any; a row.
+    Types: any; that of x.
+    Tasks: all call it, and may wait for each other.
+    Raises: TypeError for what is no array.
+    """
     flat = _flat(x)
     if flat._k.dtype.kind == "f":
         return _runs(flat)[0]
@@ -151,6 +185,11 @@ def unique(x, /, *, return_index=False, return_inverse=False, return_counts=Fals
 
     With `return_...` also where each stands first, the number of each value's class, and how many there are of each; each NaN
     then is a class of its own.
+
+    Shapes: any; one row of as many as there are.
+    Types: any; that of x, others int64.
+    Tasks: all call it, and may wait for each other.
+    Raises: TypeError for what is no array.
 
     >>> values, counts = dm.unique(dm.asarray([3, 1, 3]), return_counts=True)
     >>> values.tolist(), counts.tolist()
@@ -182,7 +221,13 @@ def _runs(flat):
 
 
 def unique_all(x, /):
-    """The different values, where each stands first, the number of each value's class, and how many are in each."""
+    """The different values, where each stands first, the number of each value's class, and how many are in each.
+
+    Shapes: any; rows, inverse_indices as x.
+    Types: any; that of x, then int64.
+    Tasks: all call it, and may wait for each other.
+    Raises: TypeError for what is no array.
+    """
     from dome import creation
     flat = _flat(x)
     n = flat._k.size
@@ -197,19 +242,36 @@ def unique_all(x, /):
 
 
 def unique_counts(x, /):
-    """The different values, and how many there are of each."""
+    """The different values, and how many there are of each.
+
+    Shapes: any; two rows.
+    Types: any; that of x, then int64.
+    Tasks: all call it, and may wait for each other.
+    Raises: TypeError for what is no array.
+    """
     found = unique_all(x)
     return UniqueCounts(found.values, found.counts)
 
 
 def unique_inverse(x, /):
-    """The different values, and for each value of x the number of its class."""
+    """The different values, and for each value of x the number of its class.
+
+    Shapes: any; a row, and that of x.
+    Types: any; that of x, then int64.
+    Tasks: all call it, and may wait for each other.
+    Raises: TypeError for what is no array.
+    """
     found = unique_all(x)
     return UniqueInverse(found.values, found.inverse_indices)
 
 
 def isin(x, values, /):
     """Whether each value of x is among `values` (NumPy: isin).
+
+    Shapes: any; the result has that of x.
+    Types: any; bool.
+    Tasks: all call it, and may wait for each other.
+    Raises: TypeError for what is no array or number.
 
     >>> dm.isin(dm.arange(3), dm.asarray([2, 5])).tolist()
     [False, False, True]
@@ -230,6 +292,13 @@ def _install():
     A.nonzero = lambda x: nonzero(x)
 
     def sort_in_place(x, axis=-1):
+        """Puts the values in ascending order along an axis (NumPy: ndarray.sort).
+
+        Shapes: any.
+        Types: real.
+        Tasks: all call it, and may wait for each other.
+        Raises: IndexError for an axis that x does not have; TypeError for complex values.
+        """
         env.check(lib.dvec_copy(x._v, sort(x, axis=axis)._v))
     A.sort = sort_in_place
     for name in ("reshape", "transpose"):

@@ -37,6 +37,13 @@ class Matrix:
         return lib.dsparse_entries(self._a)
 
     def __matmul__(self, x):
+        """The product with an array of one or two dimensions.
+
+        Shapes: (n, m), and (m,) or (m, k); (n,) or (n, k).
+        Types: numbers; that of the matrix.
+        Tasks: all call it, and may wait for each other.
+        Raises: errors.ShapeError for shapes that do not fit together; TypeError for complex values with a real matrix.
+        """
         return _multiplied(lib.dsparse_multiply, self, x, self.shape[0], self.shape[1])
 
     def __rmatmul__(self, x):
@@ -55,6 +62,13 @@ class Matrix:
     transpose = T
 
     def diagonal(self):
+        """The entries of the diagonal, one for each row.
+
+        Shapes: (n, m); (n,).
+        Types: that of the matrix.
+        Tasks: all call it, and may wait for each other.
+        Raises: errors.Error if a task is lost and the program is told of it.
+        """
         env.env()
         z = array.of(self.dtype, (self.shape[0],))
         env.check(lib.dsparse_diagonal(z._v, self._a))
@@ -69,7 +83,13 @@ class Matrix:
         return self
 
     def save(self, path):
-        """Writes a Matrix Market file (scipy.io.mmwrite)."""
+        """Writes a Matrix Market file (scipy.io.mmwrite).
+
+        Shapes: any.
+        Types: any.
+        Tasks: all call it, and wait for each other.
+        Raises: errors.FileError if it cannot be written.
+        """
         env.check_thread()
         env.check(lib.dsparse_write(self._a, os.fsencode(os.fspath(path))))
 
@@ -99,7 +119,13 @@ def _multiplied(function, a, x, rows, columns):
 
 
 def load(path):
-    """Reads a Matrix Market file (scipy.io.mmread). Collective."""
+    """Reads a Matrix Market file (scipy.io.mmread). Collective.
+
+    Shapes: that of the file.
+    Types: float64, or complex128.
+    Tasks: all call it, and wait for each other.
+    Raises: errors.FileError if it cannot be read, or is no such file.
+    """
     return Matrix(lib.dsparse_read(env.env(), ffi.NULL, os.fsencode(os.fspath(path))))
 
 
@@ -107,6 +133,12 @@ def coo_matrix(entries, *, shape, dtype=dtypes.float64):
     """A matrix of entries (values, (rows, columns)), as scipy.sparse.coo_matrix has them; those for one place are added.
 
     The three are arrays of Dome, of which each task gives its part, or values that all tasks have alike.
+
+    Shapes: three rows of one length; shape.
+    Types: numbers and integers; dtype.
+    Tasks: all call it, and wait for each other.
+    Raises: errors.ShapeError for unlike lengths; errors.RangeError or errors.ArgumentError for an entry outside; TypeError
+        for a type that matrices do not have.
     """
     values, (rows, columns) = entries
     environment = env.env()
@@ -122,7 +154,13 @@ def coo_matrix(entries, *, shape, dtype=dtypes.float64):
 
 
 def csr_matrix(given, *, shape=None, dtype=None):
-    """A matrix of a SciPy matrix that all tasks have alike, or of entries as coo_matrix takes them."""
+    """A matrix of a SciPy matrix that all tasks have alike, or of entries as coo_matrix takes them.
+
+    Shapes: that of the given matrix, or shape.
+    Types: numbers; dtype, or float64.
+    Tasks: all call it, and wait for each other.
+    Raises: as coo_matrix: errors.ShapeError, TypeError; ValueError for what are no entries.
+    """
     if hasattr(given, "tocoo"):
         coo = given.tocoo()
         return coo_matrix((coo.data, (coo.row, coo.col)), shape=coo.shape, dtype=dtype or dtypes.float64)

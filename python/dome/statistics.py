@@ -101,6 +101,11 @@ def _kept(x, z, keepdims):
 def sum(x, /, axis=None, *, dtype=None, keepdims=False):
     """The sum of all values, or along axes (NumPy: sum). Exact sums, rounded once; of integers in 64 bits.
 
+    Shapes: any; the result has no axis that is reduced (None: all are), or with keepdims one of length 1.
+    Types: any; dtype, or that of x, integers in 64 bits.
+    Tasks: all call it, and may wait for each other.
+    Raises: IndexError for an axis that x does not have; ValueError for one named twice; errors.RangeError beyond int64.
+
     >>> float(dm.sum(dm.asarray([1e100, 1.0, -1e100])))
     1.0
     >>> dm.sum(dm.ones((2, 3)), 0).tolist()
@@ -127,6 +132,11 @@ def sum(x, /, axis=None, *, dtype=None, keepdims=False):
 
 def prod(x, /, axis=None, *, dtype=None, keepdims=False):
     """The product of all values, or along axes (NumPy: prod). Of integers in 64 bits.
+
+    Shapes: any; the result has no axis that is reduced (None: all are), or with keepdims one of length 1.
+    Types: any; dtype, or that of x, integers in 64 bits.
+    Tasks: all call it, and may wait for each other.
+    Raises: IndexError for an axis that x does not have; ValueError for one named twice; errors.RangeError beyond 64 bits.
 
     >>> int(dm.prod(dm.asarray([2, 3, 7])))
     42
@@ -172,8 +182,15 @@ def _extreme(name, real, integer):
 
 min = amin = _extreme("MIN", _least, lib.dvec_min_value_i64)
 max = amax = _extreme("MAX", _largest, lib.dvec_max_value_i64)
-min.__name__, min.__doc__ = "min", "The smallest value, or along axes; NaN if one is NaN (NumPy: min)."
-max.__name__, max.__doc__ = "max", "The largest value, or along axes; NaN if one is NaN (NumPy: max)."
+_EXTREME = """{}
+
+Shapes: any; the result has no axis that is reduced (None: all are), or with keepdims one of length 1.
+Types: real; {}.
+Tasks: all call it, and may wait for each other.
+Raises: IndexError for an axis that x does not have; TypeError for complex values; ValueError for no values.
+"""
+min.__name__, min.__doc__ = "min", _EXTREME.format("The smallest value, or along axes; NaN if one is NaN (NumPy: min).", "that of x")
+max.__name__, max.__doc__ = "max", _EXTREME.format("The largest value, or along axes; NaN if one is NaN (NumPy: max).", "that of x")
 
 
 def _count(x, axis):
@@ -185,6 +202,11 @@ def _count(x, axis):
 
 def mean(x, /, axis=None, *, keepdims=False):
     """The mean value, of all or along axes (NumPy: mean).
+
+    Shapes: any; the result has no axis that is reduced (None: all are), or with keepdims one of length 1.
+    Types: numbers; that of x, float64 for integers and bool.
+    Tasks: all call it, and may wait for each other.
+    Raises: IndexError for an axis that x does not have; ValueError for one named twice.
 
     >>> dm.mean(dm.asarray([[1, 2], [3, 6]]), 1).tolist()
     [1.5, 4.5]
@@ -198,7 +220,13 @@ def mean(x, /, axis=None, *, keepdims=False):
 
 
 def var(x, /, axis=None, *, correction=0.0, ddof=None, keepdims=False):
-    """The variance: the mean of squared distances from the mean, with n - correction for n, or NumPy's ddof (NumPy: var)."""
+    """The variance: the mean of squared distances from the mean, with n - correction for n, or NumPy's ddof (NumPy: var).
+
+    Shapes: any; the result has no axis that is reduced (None: all are), or with keepdims one of length 1.
+    Types: numbers; that of x, float64 for integers and bool.
+    Tasks: all call it, and may wait for each other.
+    Raises: IndexError for an axis that x does not have; ValueError for one named twice.
+    """
     correction = correction if ddof is None else ddof
     x = array.as_operand(x)
     if x._k.dtype.kind in "biu":
@@ -214,6 +242,11 @@ def var(x, /, axis=None, *, correction=0.0, ddof=None, keepdims=False):
 def std(x, /, axis=None, *, correction=0.0, ddof=None, keepdims=False):
     """The standard deviation (NumPy: std).
 
+    Shapes: any; the result has no axis that is reduced (None: all are), or with keepdims one of length 1.
+    Types: numbers; that of x, float64 for integers and bool.
+    Tasks: all call it, and may wait for each other.
+    Raises: IndexError for an axis that x does not have; ValueError for one named twice.
+
     >>> float(dm.std(dm.asarray([1.0, 3.0])))
     1.0
     """
@@ -222,17 +255,35 @@ def std(x, /, axis=None, *, correction=0.0, ddof=None, keepdims=False):
 
 
 def count_nonzero(x, /, axis=None, *, keepdims=False):
-    """The number of values that are not 0, of all or along axes."""
+    """The number of values that are not 0, of all or along axes.
+
+    Shapes: any; the result has no axis that is reduced (None: all are), or with keepdims one of length 1.
+    Types: any; int64.
+    Tasks: all call it, and may wait for each other.
+    Raises: IndexError for an axis that x does not have; ValueError for one named twice.
+    """
     return sum(array.astype(x, dtypes.bool, copy=False), axis=axis, keepdims=keepdims)
 
 
 def any(x, /, axis=None, *, keepdims=False):
-    """Whether any value is not 0 (NumPy: any)."""
+    """Whether any value is not 0 (NumPy: any).
+
+    Shapes: any; the result has no axis that is reduced (None: all are), or with keepdims one of length 1.
+    Types: any; bool.
+    Tasks: all call it, and may wait for each other.
+    Raises: IndexError for an axis that x does not have; ValueError for one named twice.
+    """
     return _truth(x, axis, keepdims, "ANY")
 
 
 def all(x, /, axis=None, *, keepdims=False):
-    """Whether all values are not 0 (NumPy: all)."""
+    """Whether all values are not 0 (NumPy: all).
+
+    Shapes: any; the result has no axis that is reduced (None: all are), or with keepdims one of length 1.
+    Types: any; bool.
+    Tasks: all call it, and may wait for each other.
+    Raises: IndexError for an axis that x does not have; ValueError for one named twice.
+    """
     return _truth(x, axis, keepdims, "ALL")
 
 
@@ -262,8 +313,8 @@ def _position(name, function):
 
 
 argmin, argmax = _position("ARGMIN", lib.dvec_argmin), _position("ARGMAX", lib.dvec_argmax)
-argmin.__doc__ = "The position of the smallest value; the first of several (NumPy: argmin)."
-argmax.__doc__ = "The position of the largest value; the first of several (NumPy: argmax)."
+argmin.__doc__ = _EXTREME.format("The position of the smallest value; the first of several (NumPy: argmin).", "int64")
+argmax.__doc__ = _EXTREME.format("The position of the largest value; the first of several (NumPy: argmax).", "int64")
 
 
 def _running(name, one_row):
@@ -295,15 +346,30 @@ def _running(name, one_row):
 
 cumulative_sum = cumsum = _running("SUM", lib.dvec_scan)
 cumulative_prod = cumprod = _running("PROD", lib.dvec_cumprod)
-cumulative_sum.__doc__ = "Running sums along an axis (NumPy: cumsum)."
-cumulative_prod.__doc__ = "Running products along an axis (NumPy: cumprod)."
+_RUNNING = """Running {} along an axis, or of all values in a row (NumPy: {}).
+
+Shapes: any; the result has that of x, one row for None; with include_initial one value more.
+Types: any; dtype, or that of x, integers in 64 bits.
+Tasks: all call it, and may wait for each other.
+Raises: IndexError for an axis that x does not have.
+"""
+cumulative_sum.__doc__, cumulative_prod.__doc__ = _RUNNING.format("sums", "cumsum"), _RUNNING.format("products", "cumprod")
+
+
+_BY_LABEL = """
+
+Shapes: a row of labels, and x with as many rows; (k, ...).
+Types: integer labels, real x; float64.
+Tasks: all call it, and wait for each other.
+Raises: errors.Error for labels that are no integers, or of another length; ValueError for a negative k.
+"""
 
 
 def _by_label(name, doc):
     function = getattr(lib, f"dvec_{name}_by")
 
     def reduce(labels, x, k, /):
-        width = x._k.size // (x._k.shape[0] or 1)
+        width = math.prod(x._k.shape[1:]) or 1
         keep, v = array._indexing.flat_vector(x, width)
         room = ffi.new("double[]", k * width)
         env.check_thread()
@@ -311,7 +377,7 @@ def _by_label(name, doc):
         array._indexing.done(keep)
         env.check(status)
         return _replicated(_F64, (k, *x._k.shape[1:]), room)
-    reduce.__name__, reduce.__doc__ = name + "_by", doc
+    reduce.__name__, reduce.__doc__ = name + "_by", doc + _BY_LABEL
     return reduce
 
 
@@ -333,6 +399,11 @@ def nearest(x, rows, /):
     """For each row of x the number of that one of `rows` which is nearest to it; the first of several (SciPy: vq).
 
     x and rows are real arrays of as many columns. The squares of the differences are added in the order of the columns.
+
+    Shapes: (n, d) and (k, d); (n,).
+    Types: real; int64.
+    Tasks: all call it; nobody waits.
+    Raises: errors.ShapeError for shapes that do not fit together.
 
     >>> dm.nearest(dm.asarray([[0.1], [0.9], [5.0]]), dm.asarray([[0.0], [1.0]])).tolist()
     [0, 1, 1]
@@ -360,6 +431,11 @@ def nearest(x, rows, /):
 def count_by(labels, k, /):
     """How many labels are 0, 1, ... k - 1 (NumPy: bincount).
 
+    Shapes: a row of labels; (k,).
+    Types: integer labels; int64.
+    Tasks: all call it, and wait for each other.
+    Raises: errors.Error for labels that are no integers; ValueError for a negative k.
+
     >>> dm.count_by(dm.asarray([0, 2, 2]), 3).tolist()
     [1, 0, 2]
     """
@@ -384,6 +460,11 @@ def _edges(x, bins, range):
 
 def histogram(x, bins=10, range=None, density=False):
     """Counts by bin, and the edges of the bins, which may be given (NumPy: histogram). Waits for the counts.
+
+    Shapes: any; (bins,) and (bins + 1,).
+    Types: real; int64, or float64 for densities; float64.
+    Tasks: all call it, and wait for each other.
+    Raises: ValueError for fewer than two edges; errors.ArgumentError for edges that do not ascend.
 
     >>> counts, edges = dm.histogram(dm.asarray([0.1, 0.2, 0.9]), 2, (0, 1))
     >>> counts.tolist(), edges.tolist()
@@ -411,6 +492,11 @@ builtins_range = range
 
 def diff(x, /, n=1, axis=-1, *, prepend=None, append=None):
     """Differences of neighbours along an axis, n times, with values put before and behind (NumPy: diff).
+
+    Shapes: any; n values fewer along the axis.
+    Types: numbers; that of x.
+    Tasks: all call it, and may wait for each other.
+    Raises: IndexError for an axis that x does not have.
 
     >>> dm.diff(dm.asarray([1, 4, 9])).tolist()
     [3, 5]

@@ -30,13 +30,20 @@ def _buffer(values, write=False):
 
 
 def bcast(obj, root=0):
-    """An object of task `root`, on every task."""
+    """An object of task `root`, on every task.
+
+    Tasks: all call it, and wait for each other.
+    Raises: errors.ArgumentError for a root that does not exist; what pickle raises.
+    """
     data = env.bcast_bytes(_pickle().dumps(obj) if env.rank() == root else b"", root)
     return _pickle().loads(data)
 
 
 def allgather(obj):
     """A list of the objects of all tasks, on every task.
+
+    Tasks: all call it, and wait for each other.
+    Raises: what pickle raises: TypeError, AttributeError.
 
     >>> dm.tasks.allgather(dm.rank()) == list(range(dm.size()))
     True
@@ -56,13 +63,21 @@ def allgather(obj):
 
 
 def gather(obj, root=0):
-    """A list of the objects of all tasks on task `root`; None elsewhere."""
+    """A list of the objects of all tasks on task `root`; None elsewhere.
+
+    Tasks: all call it, and wait for each other.
+    Raises: what pickle raises: TypeError, AttributeError.
+    """
     result = allgather(obj)
     return result if env.rank() == root else None
 
 
 def allreduce(value, op="sum"):
     """A number, or a list of numbers, of all tasks combined by op: sum (exact), prod, min, max, and, or.
+
+    Types: int, float or lists of them; the same.
+    Tasks: all call it, and wait for each other.
+    Raises: KeyError for another op; TypeError and ValueError for no numbers.
 
     >>> dm.tasks.allreduce(1) == dm.size()
     True
@@ -77,20 +92,34 @@ def allreduce(value, op="sum"):
 
 
 def Allreduce(buffer, op="sum"):
-    """The values of a buffer of all tasks combined, in place."""
+    """The values of a buffer of all tasks combined, in place.
+
+    Shapes: any buffer that lies in one run; the same.
+    Types: numbers.
+    Tasks: all call it, and wait for each other.
+    Raises: KeyError for another op; TypeError for a buffer of no numbers.
+    """
     dtype, memory, count = _buffer(buffer, True)
     env.check(lib.dome_allreduce(env.env(), dtype.ctype, memory, count, getattr(lib, "DOME_" + _REDUCTIONS[op])))
 
 
 def send(obj, dest, tag=0):
-    """Sends an object to a task. Does not wait until that receives it."""
+    """Sends an object to a task. Does not wait until that receives it.
+
+    Tasks: the sender alone.
+    Raises: errors.ArgumentError for a task that does not exist; what pickle raises.
+    """
     data = _pickle().dumps(obj)
     env.check(lib.dome_send(env.env(), dest, tag, _U64, ffi.new("uint64_t *", len(data)), 1))
     env.check(lib.dome_send(env.env(), dest, tag, _U8, ffi.from_buffer(data), len(data)))
 
 
 def recv(source=ANY_RANK, tag=ANY_TAG):
-    """Waits for an object of a task."""
+    """Waits for an object of a task.
+
+    Tasks: the receiver alone, who waits.
+    Raises: errors.ArgumentError for a task that does not exist.
+    """
     length, got = ffi.new("uint64_t *"), ffi.new("dome_received *")
     env.check(lib.dome_recv(env.env(), source, tag, _U64, length, 1, got))
     room = bytearray(length[0])
@@ -99,13 +128,26 @@ def recv(source=ANY_RANK, tag=ANY_TAG):
 
 
 def Send(buffer, dest, tag=0):
-    """Sends the values of a buffer to a task."""
+    """Sends the values of a buffer to a task.
+
+    Shapes: any buffer that lies in one run.
+    Types: numbers.
+    Tasks: the sender alone.
+    Raises: errors.ArgumentError for a task that does not exist; TypeError for a buffer of no numbers.
+    """
     dtype, memory, count = _buffer(buffer)
     env.check(lib.dome_send(env.env(), dest, tag, dtype.ctype, memory, count))
 
 
 def Recv(buffer, source=ANY_RANK, tag=ANY_TAG):
-    """Waits for values of a task, into a buffer; returns how many."""
+    """Waits for values of a task, into a buffer; returns how many.
+
+    Shapes: any buffer that lies in one run, large enough.
+    Types: numbers, as they were sent.
+    Tasks: the receiver alone, who waits.
+    Raises: errors.ArgumentError for a task that does not exist; errors.Error for values that do not fit; TypeError for a
+        buffer of no numbers.
+    """
     dtype, memory, count = _buffer(buffer, True)
     got = ffi.new("dome_received *")
     env.check(lib.dome_recv(env.env(), source, tag, dtype.ctype, memory, count, got))
@@ -117,6 +159,11 @@ def map(function, *inputs, dtype=None):
 
     It has the form void f(void *ctx, uint64_t first, size_t count, void *out, const void *const in[]), as `dvec_kernel` in
     dome/dvec.h, and fills `count` elements of `out` from those of `in[0]`, `in[1]`, ... The result has the shape of the inputs.
+
+    Shapes: equal ones; that of the inputs.
+    Types: any; dtype, or that of the first input.
+    Tasks: all call it; nobody waits.
+    Raises: errors.ShapeError for unlike shapes; TypeError for no element type.
     """
     address = getattr(function, "address", function)
     kernel = ffi.cast("dvec_kernel", address)

@@ -39,6 +39,7 @@ typedef enum dome_evaluator {
 typedef enum dome_races { DOME_RACES_OFF, DOME_RACES_WARN, DOME_RACES_ERROR } dome_races;
 
 /* In which order the threads of an OpenMP program update what they share: in that of their numbers, or as they come. */
+typedef enum dome_omp_tasking { DOME_OMP_TASKS_DEALT, DOME_OMP_TASKS_AT_ONCE } dome_omp_tasking;
 typedef enum dome_omp_ordering { DOME_OMP_ORDER_THREADS, DOME_OMP_ORDER_ANY } dome_omp_ordering;
 
 /* AUTO: a bar on a terminal, lines in a file, nothing elsewhere. ALWAYS: lines wherever there is no terminal. */
@@ -130,6 +131,7 @@ typedef struct dome_options {
     const char *kernels;         /* --dome-kernels auto|avx512|avx2|baseline */
     dome_evaluator evaluator;    /* --dome-evaluator */
     dome_omp_ordering omp_order; /* --dome-omp-order threads|any */
+    dome_omp_tasking omp_tasks;  /* --dome-omp-tasks dealt|at-once */
     bool check_pointers;         /* --dome-check-pointers */
     bool check_reductions;       /* --dome-check-reductions */
     dome_races omp_races;        /* --dome-omp-races */

@@ -38,6 +38,9 @@ dome_kmpc_task *dome__kmpc_task_copy(dome_kmpc_task *task);
 /* Runs it unless it is cancelled, and frees it. */
 void dome__kmpc_task_run(dome_omp_thread *t, dome_kmpc_task *task);
 
+/* Puts it off; false: it cannot be. */
+bool dome__kmpc_task_put_off(dome_omp_thread *t, dome_kmpc_task *task, const dome_omp_dependence *depends, unsigned count);
+
 /* Frees it, and what its own variables have. */
 void dome__kmpc_task_free(dome_kmpc_task *task);
 

@@ -9,6 +9,7 @@ typedef void (*duplicate)(dome_kmpc_task *to, dome_kmpc_task *from, int32_t last
 typedef struct range {
     ptrdiff_t lower_at, upper_at;
     uint64_t lower, step, count;
+    bool may_wait; /* `if` does not say otherwise */
 } range;
 
 static uint64_t *word_of(dome_kmpc_task *task, ptrdiff_t at)
@@ -19,7 +20,7 @@ static uint64_t *word_of(dome_kmpc_task *task, ptrdiff_t at)
 static range range_of(dome_kmpc_task *task, const uint64_t *lower, const uint64_t *upper, int64_t step)
 {
     const bool some = step > 0 ? (int64_t)*lower <= (int64_t)*upper : (int64_t)*lower >= (int64_t)*upper;
-    range r = {(const char *)lower - (char *)task, (const char *)upper - (char *)task, *lower, (uint64_t)step, 0};
+    range r = {(const char *)lower - (char *)task, (const char *)upper - (char *)task, *lower, (uint64_t)step, 0, true};
     if (some)
         r.count = (step > 0 ? (*upper - *lower) / (uint64_t)step : (*lower - *upper) / -(uint64_t)step) + 1;
     return r;
@@ -32,7 +33,8 @@ static void run_part(dome_omp_thread *t, dome_kmpc_task *task, const range *r, u
     *word_of(part, r->upper_at) = r->lower + (to - 1) * r->step;
     if (copy)
         copy(part, task, to == r->count);
-    dome__kmpc_task_run(t, part);
+    if (!r->may_wait || !dome__kmpc_task_put_off(t, part, NULL, 0))
+        dome__kmpc_task_run(t, part);
 }
 
 static void run(dome_omp_thread *t, dome_kmpc_task *task, const range *r, unsigned flags, uint64_t asked, duplicate copy)
@@ -52,9 +54,9 @@ void __kmpc_taskloop(KMPC_PLACE, dome_kmpc_task *task, int32_t condition, uint64
                      int32_t nogroup, int32_t division, uint64_t asked, duplicate copy)
 {
     dome_omp_thread *t = dome__omp_self();
-    const range r = range_of(task, lower, upper, step);
+    range r = range_of(task, lower, upper, step);
+    r.may_wait = condition;
     dome__kmpc_unused(place, number);
-    (void)condition; /* tasks run at once in any case */
     if (!nogroup)
         dome__omp_taskgroup_start(t);
     if (r.count)

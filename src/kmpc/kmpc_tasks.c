@@ -42,12 +42,16 @@ dome_kmpc_task *dome__kmpc_task_copy(dome_kmpc_task *task)
     return copy;
 }
 
+static void destroy(dome_kmpc_task *task)
+{
+    if (dome__kmpc_block_of(task)->flags & DOME_KMPC_DESTRUCTORS)
+        task->first.destroy((int32_t)dome__omp_thread_id(dome__omp_self()), task);
+}
+
 void dome__kmpc_task_free(dome_kmpc_task *task)
 {
-    dome_kmpc_block *block = dome__kmpc_block_of(task);
-    if (block->flags & DOME_KMPC_DESTRUCTORS)
-        task->first.destroy((int32_t)dome__omp_thread_id(dome__omp_self()), task);
-    dome__omp_release(block);
+    destroy(task);
+    dome__omp_release(dome__kmpc_block_of(task));
 }
 
 static void begin(dome_omp_thread *t, dome_kmpc_task *task)
@@ -76,6 +80,25 @@ void dome__kmpc_task_run(dome_omp_thread *t, dome_kmpc_task *task)
     end(t, task);
 }
 
+static void run_put_off(dome_omp_thread *t, void *data)
+{
+    dome_kmpc_task *task = data;
+    dome_kmpc_block *block = dome__kmpc_block_of(task);
+    dome__omp_task_begin(t, false, &block->outer);
+    task->entry((int32_t)dome__omp_thread_id(t), task);
+    dome__omp_task_end(t, &block->outer);
+    destroy(task);
+}
+
+bool dome__kmpc_task_put_off(dome_omp_thread *t, dome_kmpc_task *task, const dome_omp_dependence *depends, unsigned count)
+{
+    dome_kmpc_block *block = dome__kmpc_block_of(task);
+    const dome_omp_put_off put_off = {run_put_off, task, block, (const void *)(uintptr_t)task->entry};
+    if (block->flags & DOME_KMPC_FINAL || block->event || dome__omp_task_is_cancelled(t))
+        return false;
+    return dome__omp_task_put_off(t, &put_off, depends, count);
+}
+
 /* ---- what the compiler calls ---- */
 
 dome_kmpc_task *__kmpc_omp_task_alloc(KMPC_PLACE, int32_t flags, size_t bytes, size_t shareds_bytes, dome_kmpc_entry entry)
@@ -96,16 +119,51 @@ dome_kmpc_task *__kmpc_omp_target_task_alloc(KMPC_PLACE, int32_t flags, size_t b
 int32_t __kmpc_omp_task(KMPC_PLACE, dome_kmpc_task *task)
 {
     dome__kmpc_unused(place, number);
-    dome__kmpc_task_run(dome__omp_self(), task);
+    dome_omp_thread *t = dome__omp_self();
+    if (!dome__kmpc_task_put_off(t, task, NULL, 0))
+        dome__kmpc_task_run(t, task);
     return 0;
 }
 
-/* All earlier tasks have run; detached ones are done when their events are fulfilled. */
+/* What the compiler says of a dependence. */
+typedef struct dependence {
+    const void *address;
+    size_t bytes;
+    uint8_t kind;
+} dependence;
+
+enum { DEPENDS = 256, IN = 1, OUT = 2, IN_OUT = 3, EXCLUSIVE = 4 };
+
+/* How many; -1: of other kinds, or too many. */
+static int depends_of(const dependence *from, int32_t count, dome_omp_dependence *to)
+{
+    for (int32_t k = 0; k < count && count <= DEPENDS; k++) {
+        if (from[k].kind < IN || from[k].kind > EXCLUSIVE)
+            return -1;
+        to[k] = (dome_omp_dependence){from[k].address, from[k].kind != IN};
+    }
+    return count <= DEPENDS ? count : -1;
+}
+
+/* Its frame is no part of the caller's, which is as deep as tasks are in each other. */
+static __attribute__((noinline)) bool put_off(dome_omp_thread *t, dome_kmpc_task *task, const dependence *depends, int32_t count)
+{
+    dome_omp_dependence all[DEPENDS];
+    const int n = depends_of(depends, count, all);
+    return n >= 0 && dome__kmpc_task_put_off(t, task, all, (unsigned)n);
+}
+
+/* A task that is not put off runs when all earlier ones have; detached ones are done when their events are fulfilled. */
 int32_t __kmpc_omp_task_with_deps(KMPC_PLACE, dome_kmpc_task *task, int32_t count, void *depends, int32_t more, void *others)
 {
-    (void)count, (void)depends, (void)more, (void)others;
-    dome__omp_tasks_finish(dome__omp_self());
-    return __kmpc_omp_task(place, number, task);
+    (void)others;
+    dome_omp_thread *t = dome__omp_self();
+    dome__kmpc_unused(place, number);
+    if (!more && dome__omp_task_may_wait(t) && put_off(t, task, depends, count))
+        return 0;
+    dome__omp_tasks_finish(t);
+    dome__kmpc_task_run(t, task);
+    return 0;
 }
 
 void __kmpc_omp_wait_deps(KMPC_PLACE, int32_t count, void *depends, int32_t more, void *others)

@@ -8,7 +8,7 @@ bool dome__omp_barrier(void)
     t->barrier++;
     if (!dome__omp_has_others(t))
         return t->team->cancelled;
-    dome__omp_give_way(t, DOME_OMP_ARRIVED);
+    dome__omp_arrive(t, DOME_OMP_ARRIVED);
     return t->cancelled;
 }
 
@@ -16,7 +16,7 @@ unsigned dome__omp_row_next(dome_omp_thread *t, dome_omp_row *row, unsigned slot
 {
     if (row->barrier == t->barrier && row->loops == slots) {
         t->barrier++;
-        dome__omp_give_way(t, DOME_OMP_ARRIVED);
+        dome__omp_arrive(t, DOME_OMP_ARRIVED);
     }
     if (row->barrier != t->barrier)
         *row = (dome_omp_row){.barrier = t->barrier};

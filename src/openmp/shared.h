@@ -19,6 +19,17 @@ typedef struct dome_omp_slot {
     uint64_t construct, value;
 } dome_omp_slot;
 
+/* Tasks that thread 0 deals to all threads (task_queue.c). */
+typedef struct dome_omp_deal {
+    uint64_t serial;     /* which one */
+    uint64_t after;      /* so many meetings of the region: it is for those behind */
+    uint64_t items;      /* address */
+    uint64_t begin, end; /* of those that are dealt */
+    uint64_t place;
+    /* By task, in turns: in which meeting a thread of it could not come; and had got on since the one before. */
+    uint32_t stuck[2][DOME_OMP_MAX_TASKS], moved[2][DOME_OMP_MAX_TASKS];
+} dome_omp_deal;
+
 typedef struct dome_omp_shared {
     uint64_t critical, atomic;  /* locks: the holder's number + 1 */
     uint64_t copyprivate;       /* address */
@@ -28,6 +39,7 @@ typedef struct dome_omp_shared {
     uint64_t round;             /* turn.c */
     uint64_t acts;              /* so many actions of threads have been ordered: for who watches them */
     dome_omp_slot ordered[DOME_OMP_ORDERED_SLOTS];
+    dome_omp_deal deal;
     uint64_t memory[DOME_OMP_MADE_SLOTS]; /* of work-sharing constructs: address */
     uint64_t reductions[DOME_OMP_MADE_SLOTS];
     dome_omp_variables variables; /* with which the region's threads begin */

@@ -1,5 +1,6 @@
-/* Explicit tasks. They run where they are met, at once: that is allowed, fulfils all dependences, and keeps their order. What is
- * left to wait for are events of detached tasks. */
+/* Explicit tasks. Those that thread 0 meets are put off until it waits, and then dealt to all threads (task_queue.c). Others run
+ * where they are met, at once: that is allowed, fulfils all dependences, and keeps their order. What is left to wait for then are
+ * events of detached tasks. */
 #ifndef DOME_SRC_OPENMP_TASK_H
 #define DOME_SRC_OPENMP_TASK_H
 
@@ -22,6 +23,7 @@ enum {
     DOME_OMP_TASK_DEPEND = 1 << 3,
     DOME_OMP_TASK_UP = 1 << 8,
     DOME_OMP_TASK_GRAINSIZE = 1 << 9,
+    DOME_OMP_TASK_IF = 1 << 10, /* of a taskloop: its tasks need not run at once */
     DOME_OMP_TASK_NOGROUP = 1 << 11,
     DOME_OMP_TASK_REDUCTION = 1 << 12,
     DOME_OMP_TASK_DETACH = 1 << 13,
@@ -38,6 +40,32 @@ typedef struct dome_omp_task {
 
 /* Runs it; begins: if not NULL, the two words with which its copy of the data begins. */
 void dome__omp_task_run(dome_omp_thread *t, const dome_omp_task *task, const uint64_t *begins);
+
+/* ---- tasks that are put off ---- */
+
+/* run(thread, data) runs it. Data and memory are in memory that all tasks of the program share. */
+typedef struct dome_omp_put_off {
+    void (*run)(dome_omp_thread *t, void *data);
+    void *data, *memory; /* memory: is released when it has run */
+    const void *place;   /* by which the program's tasks differ */
+} dome_omp_put_off;
+
+typedef struct dome_omp_dependence {
+    const void *address;
+    bool writes;
+} dome_omp_dependence;
+
+/* Whether a task that the thread meets can be put off; and doing it. */
+bool dome__omp_task_may_wait(const dome_omp_thread *t);
+bool dome__omp_task_put_off(dome_omp_thread *t, const dome_omp_put_off *task, const dome_omp_dependence *depends, unsigned count);
+
+/* All that are put off run: dealt to all threads; and where the thread is, as it waits for something that one of them may do. */
+void dome__omp_tasks_deal(dome_omp_thread *t);
+void dome__omp_tasks_run_here(dome_omp_thread *t);
+
+/* A task of gcc's is put off; false: it cannot be. begins: as below. */
+bool dome__omp_task_copy_off(dome_omp_thread *t, const dome_omp_task *task, const uint64_t *begins,
+                             const dome_omp_dependence *depends, unsigned count);
 
 /* What the thread goes on with after a task. */
 typedef struct dome_omp_outer {

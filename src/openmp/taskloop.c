@@ -1,4 +1,4 @@
-/* taskloop: its iterations in as many tasks as are asked for, which run at once. */
+/* taskloop: its iterations in as many tasks as are asked for. */
 #include "openmp/reduction.h"
 #include "openmp/task.h"
 
@@ -47,7 +47,9 @@ static void run(const dome_omp_task *task, unsigned flags, uint64_t asked, const
         uint64_t to = from + d.least + (k < d.larger);
         if (to > r->count)
             to = r->count;
-        dome__omp_task_run(t, task, (uint64_t[]){r->start + from * r->step, to == r->count ? r->end : r->start + to * r->step});
+        const uint64_t part[] = {r->start + from * r->step, to == r->count ? r->end : r->start + to * r->step};
+        if (!(flags & DOME_OMP_TASK_IF) || !dome__omp_task_copy_off(t, task, part, NULL, 0))
+            dome__omp_task_run(t, task, part);
         from = to;
     }
     if (group)

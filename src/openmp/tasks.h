@@ -71,6 +71,9 @@ typedef struct dome_omp_tasks {
     /* Updates of what is shared need no turn (turn.h). */
     bool any_order;
 
+    /* Explicit tasks run where they are met (task.h). */
+    bool at_once;
+
     /* fork is called with one task, too: there the program can be saved. */
     bool saves;
 

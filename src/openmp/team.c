@@ -10,6 +10,7 @@
 #include "openmp/icv.h"
 #include "openmp/memory_openmp.h"
 #include "openmp/shared.h"
+#include "openmp/task.h"
 #include "openmp/turn.h"
 #include "system/say.h"
 
@@ -17,7 +18,7 @@ dome_omp_thread dome__omp_threads[DOME_OMP_MAX_THREADS];
 dome_omp_thread *dome__omp_running;
 
 /* What the words of a fork mean. */
-enum { FUNCTION, DATA, THREADS, FLOAT_MODES, SCHEDULE, STEP_START, STEP, COUNT, CHUNK, SERIAL };
+enum { FUNCTION, DATA, THREADS, FLOAT_MODES, SCHEDULE, STEP_START, STEP, COUNT, CHUNK, SERIAL, DEALS };
 _Static_assert((int)DATA == (int)DOME_OMP_FORK_DATA && (int)THREADS == (int)DOME_OMP_FORK_THREADS, "tasks.h");
 
 static struct {
@@ -55,7 +56,8 @@ static void run_region_for_ever(void)
     for (;;) {
         dome__omp_float_modes_set(here.float_modes);
         here.function(here.data);
-        dome__omp_give_way(dome__omp_running, DOME_OMP_ENDED);
+        dome__omp_tasks_finish(dome__omp_running);
+        dome__omp_arrive(dome__omp_running, DOME_OMP_ENDED);
     }
 }
 
@@ -139,6 +141,8 @@ dome_omp_thread *dome__omp_stranger(void)
 
 void dome__omp_give_way(dome_omp_thread *t, dome_omp_state state)
 {
+    if (state == DOME_OMP_READY) /* it may wait for what a task does that is put off */
+        dome__omp_tasks_run_here(t);
     t->state = state;
     dome__omp_fibre_switch(&t->fibre, &here.scheduler);
 }
@@ -264,23 +268,67 @@ static bool all_have_ended(bool ended, uint64_t barrier)
     return true;
 }
 
+/* Threads that have tasks to run, which were dealt. */
+static void begin_shares(void)
+{
+    for (unsigned k = here.begin; k < here.end; k++) {
+        dome_omp_thread *t = &dome__omp_threads[k];
+        t->has_share = k == 0 || dome__omp_has_share(t);
+        if (t->has_share)
+            t->state = DOME_OMP_READY;
+    }
+}
+
+void dome__omp_go_on_dealing(dome_omp_met met)
+{
+    if (met == DOME_OMP_DEAL_BEGINS)
+        begin_shares();
+    else if (met != DOME_OMP_DEAL_AGAIN && here.begin == 0)
+        dome__omp_threads[0].state = DOME_OMP_READY;
+}
+
+/* Meets the other tasks, again after a round (turn.h). */
+static dome_omp_met meet_others(uint64_t place)
+{
+    if (dome__omp_tasks.size == 1) {
+        dome__omp_deal_come(false);
+        return dome__omp_deal_met();
+    }
+    bool round;
+    do {
+        dome__omp_order_arrive();
+        dome__omp_deal_come(false);
+        dome__omp_tasks.meet(place);
+        round = dome__omp_order_in_round();
+        if (round)
+            dome__omp_order_met(place);
+    } while (round);
+    const dome_omp_met met = dome__omp_deal_met();
+    if (met == DOME_OMP_NO_DEAL)
+        dome__omp_order_met(place);
+    else if (met == DOME_OMP_DEAL_BEGINS || met == DOME_OMP_DEAL_ENDS)
+        dome__omp_order_met(dome__omp_deal_place() + met);
+    return met;
+}
+
 /* All threads of this task have arrived or ended. True: the region has ended on all tasks. */
 static bool meet(const counts *now, uint64_t *barriers)
 {
     bool ended = !now->arrived;
     bool told = ends_are_told();
-    uint64_t place = place_of(ended && !told ? UINT64_MAX : ++*barriers);
+    const uint64_t barrier = *barriers + 1, place = place_of(ended && !told ? UINT64_MAX : barrier);
     if (told)
-        ends_told_at(*barriers)[dome__omp_tasks.rank] = ended;
-    if (dome__omp_tasks.size > 1)
-        do {
-            dome__omp_order_arrive();
-            dome__omp_tasks.meet(place);
-        } while (!dome__omp_order_met(place));
+        ends_told_at(barrier)[dome__omp_tasks.rank] = ended;
+    const dome_omp_met met = meet_others(place);
     if (dome__omp_watcher)
         dome__omp_watcher->met();
-    if (all_have_ended(ended, *barriers))
+    if (met != DOME_OMP_NO_DEAL) {
+        dome__omp_go_on_dealing(met);
+        return false;
+    }
+    if (all_have_ended(ended, barrier))
         return true;
+    *barriers = barrier;
     bool cancelled = dome__omp_shared()->cancelled_region == here.team.serial;
     for (unsigned k = here.begin; k < here.end; k++)
         if (dome__omp_threads[k].state == DOME_OMP_ARRIVED) {
@@ -288,6 +336,16 @@ static bool meet(const counts *now, uint64_t *barriers)
             dome__omp_threads[k].state = DOME_OMP_READY;
         }
     return false;
+}
+
+/* With one task: threads wait for what thread 0 does when tasks that it deals have run. It goes on, and runs them. */
+static bool refuse_deal(const counts *now)
+{
+    if (now->acted || !(now->ready || now->blocked) || !dome__omp_deal_waits())
+        return false;
+    dome__omp_deal_give_up();
+    dome__omp_go_on_dealing(DOME_OMP_DEAL_REFUSED);
+    return true;
 }
 
 static void stuck(void) __attribute__((noreturn));
@@ -312,6 +370,10 @@ static void run_region(void)
     for (;;) {
         uint64_t seen = dome__omp_tasks.told();
         counts now = run_threads();
+        if (now.acted)
+            dome__omp_deal_moved();
+        if (dome__omp_tasks.size == 1 && refuse_deal(&now))
+            continue;
         if (now.ready > now.spinning || (now.ready && now.acted))
             continue; /* a thread that waits may wait for one of these */
         if (dome__omp_tasks.size == 1 && (now.ready || (now.blocked && now.ran)))
@@ -407,6 +469,8 @@ static void begin_thread(dome_omp_thread *t, unsigned number, const dome_omp_var
     t->final = t->cancelled = t->passes = t->refused = false;
     t->taskgroup = NULL;
     t->spins = t->entries = 0;
+    t->has_share = false;
+    t->tasks = 0;
     if (loop)
         dome__omp_loop_begin(t, loop);
 }
@@ -459,6 +523,7 @@ static void begin_here(const dome_omp_fork *fork, const dome_omp_team *outer, co
     for (unsigned k = here.begin; k < here.end; k++)
         begin_thread(&dome__omp_threads[k], k, variables, w[SCHEDULE] >> 9 & 1 ? &loop : NULL);
     permit_stacks();
+    dome__omp_deals_begin(w[DEALS]);
     dome__omp_order_begin(fork->place, here.begin, here.end);
 }
 
@@ -498,6 +563,7 @@ static void begin_team(dome_omp_thread *t, const dome_omp_region *region, unsign
         w[STEP_START] = l->start, w[STEP] = l->step, w[COUNT] = l->count, w[CHUNK] = l->chunk;
     }
     w[SERIAL] = here.serial + 1;
+    w[DEALS] = dome__omp_shared()->deal.serial;
     keep_position(t, &here.team);
     if (dome__omp_tasks.size > 1 || dome__omp_tasks.saves || dome__omp_watcher)
         dome__omp_call_task(fork_call, &fork);
@@ -510,7 +576,8 @@ static void begin_team(dome_omp_thread *t, const dome_omp_region *region, unsign
 
 static void end_team(dome_omp_thread *t)
 {
-    dome__omp_give_way(t, DOME_OMP_ENDED);
+    dome__omp_tasks_finish(t);
+    dome__omp_arrive(t, DOME_OMP_ENDED);
     leave_team(t);
 }
 

@@ -91,6 +91,8 @@ typedef struct dome_omp_thread {
     bool made;
     bool cancelled; /* by which the barrier that it was in has ended */
     bool final;     /* runs a final task */
+    bool has_share; /* of tasks that are dealt (task_queue.c) */
+    unsigned tasks; /* explicit ones that it is in */
     dome_omp_team *team;
     dome_omp_variables variables;
     bool (*attempt)(void *); /* BLOCKED: until this succeeds */
@@ -165,6 +167,28 @@ void dome__omp_region_end(void);
 
 /* The thread gives up control until it is READY again. */
 void dome__omp_give_way(dome_omp_thread *t, dome_omp_state state);
+
+/* The same at a barrier or the region's end: it may run tasks meanwhile that are dealt to it (task_queue.c). */
+void dome__omp_arrive(dome_omp_thread *t, dome_omp_state state);
+
+/* For the scheduler; task_queue.c. What a meeting was: DOME_OMP_DEAL_AGAIN: threads that wait could not come, but may get on. */
+typedef enum dome_omp_met {
+    DOME_OMP_NO_DEAL,
+    DOME_OMP_DEAL_BEGINS,
+    DOME_OMP_DEAL_ENDS,
+    DOME_OMP_DEAL_AGAIN,
+    DOME_OMP_DEAL_REFUSED,
+} dome_omp_met;
+
+void dome__omp_deals_begin(uint64_t serial);        /* a region begins, before which there were so many */
+bool dome__omp_deal_waits(void);                    /* thread 0 waits for all to come */
+void dome__omp_deal_moved(void);                    /* threads of this task have got on */
+void dome__omp_deal_come(bool stuck);               /* before a meeting; stuck: threads of this task wait for something else */
+dome_omp_met dome__omp_deal_met(void);              /* after it */
+void dome__omp_deal_give_up(void);                  /* with one task: as DOME_OMP_DEAL_REFUSED */
+uint64_t dome__omp_deal_place(void);                /* of the tasks that are dealt */
+bool dome__omp_has_share(const dome_omp_thread *t); /* of them */
+void dome__omp_go_on_dealing(dome_omp_met met);     /* the threads for which that is a reason to */
 
 /* Calls the function in the task's own context, from a virtual thread; and the same for what the caller's context can do as well
  * where there is one task. */

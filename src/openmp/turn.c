@@ -292,6 +292,11 @@ static bool round_has_begun(void)
     return !here.round_is_over && dome__omp_shared()->round == here.interval;
 }
 
+bool dome__omp_order_in_round(void)
+{
+    return round_has_begun();
+}
+
 bool dome__omp_order_met(uint64_t place)
 {
     if (round_has_begun()) {
@@ -345,6 +350,17 @@ static void leave_for_round(void)
     dome__omp_tasks.leave(&(dome_omp_telling){all, false, -1});
 }
 
+/* In a round, or because thread 0 deals tasks: not all threads of this task have arrived. */
+static void meet_before_end(bool deal)
+{
+    dome__omp_deal_come(deal);
+    dome__omp_tasks.meet(here.place);
+    if (round_has_begun())
+        dome__omp_order_met(here.place);
+    else
+        dome__omp_go_on_dealing(dome__omp_deal_met());
+}
+
 void dome__omp_order_wait(uint64_t seen)
 {
     dome_omp_shared *s = dome__omp_shared();
@@ -359,16 +375,16 @@ void dome__omp_order_wait(uint64_t seen)
         s->round = here.interval;
         s->in_order[here.place % DOME_OMP_USED] = 1;
     }
-    const bool round = !any && round_has_begun();
-    const bool looks_again = begin_to_watch(!any && !round && waits_for_more());
-    if (round)
+    if (any || turn != s->turn)
+        dome__omp_deal_moved();
+    const bool round = !any && round_has_begun(), deal = !any && !round && dome__omp_deal_waits();
+    const bool looks_again = begin_to_watch(!any && !round && !deal && waits_for_more());
+    if (round || deal)
         leave_for_round();
     else
         leave(any, false, turn);
-    if (round) {
-        dome__omp_tasks.meet(here.place);
-        dome__omp_order_met(here.place);
-    } else if (!any && !looks_again) {
+    if (round || deal)
+        meet_before_end(deal);
+    else if (!any && !looks_again)
         dome__omp_tasks.await(seen);
-    }
 }

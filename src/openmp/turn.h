@@ -48,6 +48,9 @@ void dome__omp_order_begin(uint64_t place, unsigned first, unsigned end);
 void dome__omp_order_arrive(void);
 bool dome__omp_order_met(uint64_t place);
 
+/* For the scheduler, after a meeting: whether it was a round, in which not all had arrived. */
+bool dome__omp_order_in_round(void);
+
 /* For the scheduler, none of whose threads can go on: makes the attempts, and waits for others if none succeeds. seen: what
  * told() was before the threads looked the last time. */
 void dome__omp_order_wait(uint64_t seen);

@@ -136,6 +136,10 @@ const dome_option_row dome__option_rows[] = {
          "in which order threads of an OpenMP program enter critical sections, take locks and update atomic variables. "
          "`threads`: in that of their numbers, so that results have the same bits on any number of tasks; `any`: as they come",
      .page = "[openmp.md](openmp.md#the-order-of-threads)"},
+    {ROW("omp-tasks", COMPUTING, WORD, omp_tasks), .argument = "dealt|at-once", .initial = "dealt",
+     .help = "when tasks of an OpenMP program run that thread 0 meets. `dealt`: when it waits for them, dealt to all threads; "
+             "`at-once`: where they are met, on one task of the program",
+     .page = "[openmp.md](openmp.md#tasks)"},
     {ROW("check-pointers", COMPUTING, FLAG, check_pointers),
      .help = "end with one line when the program uses a pointer to data that has moved"},
     {ROW("check-reductions", COMPUTING, FLAG, check_reductions),

@@ -68,6 +68,7 @@ void dome__omp_worker_begin(const dome_env *env)
     dome__omp_tasks.await_fork = await_fork;
     dome__omp_tasks.meet = meet;
     dome__omp_tasks.any_order = env->options.omp_order == DOME_OMP_ORDER_ANY;
+    dome__omp_tasks.at_once = env->options.omp_tasks == DOME_OMP_TASKS_AT_ONCE;
     dome__omp_signals_begin();
     dome__omp_tasks.give_locals = dome__omp_locals_give;
     dome__omp_tasks.take_locals = dome__omp_locals_take;

@@ -877,26 +877,39 @@ static void move_homes(const dome_release *r, const notices *n)
 }
 
 /* A unit of which only its home has a copy now, which has written it alone, may be written on without a word. */
-static void end_written(dome_release_units *u, uint64_t unit)
+static bool becomes_private(dome_release_units *u, uint64_t unit)
 {
     const GArray *readers = readers_of(u, unit);
     u->state[unit] &= (uint16_t) ~(WRITTEN | IMPLIED);
     if (!is_home(u, unit) || u->state[unit] & OTHERS || (readers && readers->len > 0))
-        return;
+        return false;
     u->state[unit] &= (uint16_t)~SHARED;
-    dome__release_allow(u, unit, 1, DOME_ACCESS_WRITE);
+    return true;
+}
+
+static void end_written(dome_release_units *u)
+{
+    GArray *private = g_array_new(FALSE, FALSE, sizeof(uint64_t)), *done = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    for (guint k = 0; k < u->written->len; k++) {
+        const uint64_t unit = g_array_index(u->written, uint64_t, k);
+        if (becomes_private(u, unit))
+            g_array_append_val(private, unit);
+        if (!(u->state[unit] & (DIRTY | KEPT)))
+            g_array_append_val(done, unit);
+    }
+    dome__release_allow_all(u, private, DOME_ACCESS_WRITE);
+    dome__release_free_many(u, done);
+    g_array_set_size(u->written, 0);
+    g_array_unref(private);
+    g_array_unref(done);
 }
 
 static void end_interval(dome_release *r, const notices *n, bool moves)
 {
     each_run(r, n, end_run, NULL);
-    for (guint k = 0; k < r->regions->len; k++) {
-        dome_release_units *u = r->regions->pdata[k];
-        for (guint j = 0; u && j < u->written->len; j++)
-            end_written(u, g_array_index(u->written, uint64_t, j));
-        if (u)
-            g_array_set_size(u->written, 0);
-    }
+    for (guint k = 0; k < r->regions->len; k++)
+        if (r->regions->pdata[k])
+            end_written(r->regions->pdata[k]);
     each(r, n, forget_marks, NULL);
     if (moves)
         move_homes(r, n);
@@ -938,7 +951,7 @@ static int meet(dome_release *r, dome_release_word *word, bool by_word)
         dome__release_keep_hot(r);
     if (r->sections) {
         r->sections->in_barrier = r->sections->entered = false;
-        dome__section_log_clear(r->sections->log);
+        dome__release_clear_sections(r);
     }
     r->place = word->place;
     r->meets++;

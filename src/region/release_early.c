@@ -15,6 +15,7 @@
 #include "transport/collective.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <semaphore.h>
 #include <string.h>
 
@@ -388,17 +389,6 @@ bool dome__release_has_changed(dome_release *release)
     return changed;
 }
 
-/* By runs: each is a system call. */
-static void allow_all(const dome_release_units *u, const GArray *units, dome_access access)
-{
-    for (guint k = 0, end; k < units->len; k = end) {
-        const uint64_t first = g_array_index(units, uint64_t, k);
-        for (end = k + 1; end < units->len && g_array_index(units, uint64_t, end) == first + (end - k);)
-            end++;
-        dome__release_allow(u, first, end - k, access);
-    }
-}
-
 /* Whether there was anything to tell. */
 static bool tell_unit(dome_release_units *u, uint64_t unit, GByteArray *told)
 {
@@ -417,7 +407,7 @@ static bool tell_unit(dome_release_units *u, uint64_t unit, GByteArray *told)
 /* Units about which there was nothing to tell are looked at no more, until they are written again. */
 static void clean(dome_release_units *u, const GArray *same)
 {
-    allow_all(u, same, DOME_ACCESS_READ);
+    dome__release_allow_all(u, same, DOME_ACCESS_READ);
     for (guint k = 0; k < same->len; k++) {
         const uint64_t unit = g_array_index(same, uint64_t, k);
         if (!is_as_before(u, unit)) { /* meanwhile */
@@ -435,7 +425,7 @@ static void tell_units(dome_release_units *u, bool cleans, bool runs, GByteArray
     GArray *same = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     guint kept = 0;
     if (runs)
-        allow_all(u, u->dirty, DOME_ACCESS_READ);
+        dome__release_allow_all(u, u->dirty, DOME_ACCESS_READ);
     for (guint k = 0; k < u->dirty->len; k++) {
         const uint64_t unit = g_array_index(u->dirty, uint64_t, k);
         if (tell_unit(u, unit, told) || !cleans)
@@ -445,7 +435,7 @@ static void tell_units(dome_release_units *u, bool cleans, bool runs, GByteArray
     }
     g_array_set_size(u->dirty, kept);
     if (runs)
-        allow_all(u, u->dirty, DOME_ACCESS_WRITE);
+        dome__release_allow_all(u, u->dirty, DOME_ACCESS_WRITE);
     clean(u, same);
     g_array_unref(same);
 }
@@ -565,6 +555,16 @@ void dome__release_merge(dome_release *release, uint64_t all_have)
     pthread_mutex_lock(&release->lock);
     dome__section_log_merge(release->sections->log, all_have, MUCH);
     pthread_mutex_unlock(&release->lock);
+}
+
+/* The C library keeps what is freed. */
+void dome__release_clear_sections(dome_release *release)
+{
+    enum { MUCH = 1 << 20 };
+    const bool much = dome__section_log_bytes(release->sections->log) > MUCH;
+    dome__section_log_clear(release->sections->log);
+    if (much)
+        malloc_trim(0);
 }
 
 /* Sections that are asked for, as of a meeting. */
@@ -688,7 +688,8 @@ void dome__release_drop_logged(dome_release *release)
                 if (u->state[g_array_index(u->dirty, uint64_t, k)] & DIRTY)
                     g_array_index(u->dirty, uint64_t, kept++) = g_array_index(u->dirty, uint64_t, k);
             g_array_set_size(u->dirty, kept);
-            allow_all(u, same, DOME_ACCESS_READ);
+            dome__release_allow_all(u, same, DOME_ACCESS_READ);
+            dome__release_free_many(u, same);
         }
         g_array_unref(same);
     }

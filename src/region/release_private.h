@@ -157,6 +157,9 @@ void dome__release_put(uint8_t *message, uint8_t word, const dome_release_units 
 /* Gives the program this right to some units. */
 void dome__release_allow(const dome_release_units *units, uint64_t first, uint64_t count, dome_access access);
 
+/* The same to units in ascending order, by runs: each is a system call. */
+void dome__release_allow_all(const dome_release_units *units, const GArray *which, dome_access access);
+
 /* ---- tasks whose data format is another one (release_foreign.c) ---- */
 
 bool dome__release_is_foreign(const dome_release_units *units, int rank);
@@ -240,6 +243,9 @@ bool dome__release_is_told(const dome_release_units *units, uint64_t unit);
 /* Takes in the sections that have come; the lock is held. */
 void dome__release_take_sections(dome_release *release);
 
+/* All tasks have met; the lock is held. */
+void dome__release_clear_sections(dome_release *release);
+
 /* Units all of whose changes are in sections need no notice; before a barrier, the lock is held. */
 void dome__release_drop_logged(dome_release *release);
 
@@ -262,6 +268,9 @@ void dome__release_add_here(dome_release_units *units, const void *message, size
 
 /* What units were before need not be kept. */
 void dome__release_free_old(const dome_release_units *units, uint64_t first, uint64_t count);
+
+/* The same of units in ascending order, if they are many: each takes time when it is written again. */
+void dome__release_free_many(const dome_release_units *units, const GArray *which);
 
 /* Takes the right to read from units, but for those that are pinned; the lock is held. */
 void dome__release_close(const dome_release_units *units, uint64_t first, uint64_t count);

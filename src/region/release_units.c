@@ -24,6 +24,16 @@ void dome__release_allow(const dome_release_units *units, uint64_t first, uint64
     dome__memory_allow_surely(units->setup.memory, first * units->pages, count * units->pages, access);
 }
 
+void dome__release_allow_all(const dome_release_units *units, const GArray *which, dome_access access)
+{
+    for (guint k = 0, end; k < which->len; k = end) {
+        const uint64_t first = g_array_index(which, uint64_t, k);
+        for (end = k + 1; end < which->len && g_array_index(which, uint64_t, end) == first + (end - k);)
+            end++;
+        dome__release_allow(units, first, end - k, access);
+    }
+}
+
 static char *old_of(const dome_release_units *u, uint64_t unit)
 {
     return u->old + unit * u->setup.unit;
@@ -488,6 +498,19 @@ void dome__release_free_old(const dome_release_units *units, uint64_t first, uin
     char *at = units->old + first * units->setup.unit;
     if (madvise(at, count * units->setup.unit, MADV_DONTNEED) < 0)
         return; /* memory alone is lost */
+}
+
+void dome__release_free_many(const dome_release_units *units, const GArray *which)
+{
+    enum { MANY = 1 << 20 };
+    if (which->len * units->setup.unit < MANY)
+        return;
+    for (guint k = 0, end; k < which->len; k = end) {
+        const uint64_t first = g_array_index(which, uint64_t, k);
+        for (end = k + 1; end < which->len && g_array_index(which, uint64_t, end) == first + (end - k);)
+            end++;
+        dome__release_free_old(units, first, end - k);
+    }
 }
 
 static void make_tables(dome_release_units *u, const char **why)

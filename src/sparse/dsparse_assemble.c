@@ -964,10 +964,10 @@ static dome_type values_type(const dsparse *a)
 static dome_status check_vectors(const dsparse *a, const dvec *rows, const dvec *columns, const dvec *values)
 {
     const dvec *all[] = {rows, columns, values};
+    if (!rows || !columns || !values)
+        return dome__fail(a->env, DOME_ERR_ARGUMENT, "a vector is NULL");
     for (int k = 0; k < 3; k++) {
         const dvec *v = all[k];
-        if (!v)
-            return dome__fail(a->env, DOME_ERR_ARGUMENT, "a vector is NULL");
         if (v->length != rows->length || v->width != 1)
             return dome__fail(a->env, DOME_ERR_SHAPE,
                               "'%s' has the length %" G_GUINT64_FORMAT " and the width %" G_GUINT64_FORMAT

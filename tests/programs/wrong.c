@@ -461,6 +461,7 @@ static void of_matrices(void)
     WRONG(dsparse_assemble, a, 1, &far);
     WRONG(dsparse_assemble_c128, c, 1, &far_c128);
     WRONG(dsparse_assemble_i64, integers, 1, &far_i64);
+    WRONG(dsparse_assemble_vectors, a, x, x, other);
     WRONG(dsparse_fill_rows, a, fill_row, NULL);
     WRONG(dsparse_get_row, a, 99, 5, column, value, &count);
     WRONG(dsparse_get_row_c128, c, 99, 5, column, parts, &count);
@@ -628,6 +629,7 @@ static const char *const others[] = {"dome_abort",
                                      "dsparse_row_add_i64",
                                      "dsparse_rows",
                                      "dsparse_type",
+                                     "dvec_discard",
                                      "dvec_distribution",
                                      "dvec_env",
                                      "dvec_fill_value",

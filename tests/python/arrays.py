@@ -561,3 +561,20 @@ def test_large_temporaries(rng):
         dm.checkpoint()
         same(z, b - 1.0)
     same(y, b)
+
+
+def test_vectors_are_used_again():
+    from dome import memory
+    x = dm.ones(10)
+    dm.memory.collect()
+    before = len(memory._numbers)
+    for _ in range(3000):
+        y = x + 1.0
+        z = y * 2.0
+    assert len(memory._numbers) <= before + 2 * memory.ROUND_COUNT
+    kept = [x * float(k) for k in range(2000)]
+    assert [float(y[0]) for y in kept[::100]] == [float(k) for k in range(0, 2000, 100)]
+    del kept
+    for k in range(1, 400):  # of many lengths
+        assert float((dm.ones(k) * 3.0).sum()) == 3.0 * k
+    same(z, np.full(10, 4.0))

@@ -42,6 +42,7 @@ static void objects()
 #pragma omp single
         for (int k = 0; k < 5; k++) {
 #pragma omp task firstprivate(c, text) shared(sum)
+#pragma omp atomic
             sum += c.value + (int)text.size() + k;
         }
         Counted last;
