@@ -18,7 +18,7 @@
  * program that does not end is killed, and one that first writes a checkpoint; until an order is given again; until a program of
  * a lost host is started here, so that a side that was cut off has ended it. */
 static const double LOOK = 5, ASK = 15, END = 10, PARK = 90, AGAIN = 1, SOON = 0.1, FENCE = 3;
-enum { ORDER_SECONDS = 60 };
+enum { ORDER_SECONDS = 60, ASK_SECONDS = 5 };
 
 typedef enum job { JOB_NONE, JOB_ASK, JOB_STOP, JOB_GO, JOB_SIZE } job;
 
@@ -221,7 +221,7 @@ static void start(const dome_locals *locals, const dome_program *p, local *l, do
 
 static void begin(const dome_program *p, local *l, job job, const char *order)
 {
-    l->child = dome__ask_hub(p, l->run, order, ORDER_SECONDS, &l->fd);
+    l->child = dome__ask_hub(p, l->run, order, job == JOB_ASK ? ASK_SECONDS : ORDER_SECONDS, &l->fd);
     if (l->child < 0) {
         l->child = 0;
         l->fd = -1;

@@ -76,6 +76,11 @@ on h3 "$dome" hosts drain $drained >/dev/null || fail "not drained"
 off_it() {
     [[ $(placed h1 "$low") != *"\"$drained\""* ]] && has_none $drained 7001
 }
+for ((k = 0; k < 200; k++)); do
+    off_it && break
+    sleep 0.1
+done
+off_it || echo "   not empty after $(ms) ms: $(placed h1 "$low"); $("$lab" ps)"
 await "$drained to be empty" off_it
 echo "   empty after $(ms) ms"
 other=$(on $drained "$dome" submit -o "$work/other" sleep 600)

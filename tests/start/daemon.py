@@ -13,7 +13,7 @@ from host_daemon import DOMED, Daemon
 from harness import PROGRAMS, Process, Run, check, wait_until
 
 ELASTIC = PROGRAMS + "/elastic"
-STEPS = "60"
+STEPS = "120"
 
 
 def undisturbed():
