@@ -2,7 +2,6 @@
 
 #include "ckpt/checkpoint.h"
 #include "comm/comm.h"
-#include "program/start.h"
 #include "system/time.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
@@ -92,12 +91,14 @@ void dome__transit_clear(dome_transit *t)
 
 /* ---- in a checkpoint ---- */
 
-/* The bytes of all tasks, one behind the other, into a vector that each of them has whole. */
+/* The bytes of all tasks, one behind the other, in a vector that each of them has whole. */
 static int gather(dome_env *env, const GByteArray *own, const uint64_t *lengths, dvec *channel)
 {
     dvec_span spans[2];
-    const int status = (int)dvec_local_spans(channel, spans);
-    return status != DOME_OK ? status : dome__allgatherv(env->transport, DOME_U8, own->data, lengths, spans[0].data);
+    int status = channel ? (int)dvec_local_spans(channel, spans) : DOME_ERR_MEMORY;
+    if (status == DOME_OK && (status = dome__allgatherv(env->transport, DOME_U8, own->data, lengths, spans[0].data)))
+        status = dome__fail_transport(env, status);
+    return status;
 }
 
 int dome__channel_make(dome_env *env, dvec **channel)
@@ -105,16 +106,18 @@ int dome__channel_make(dome_env *env, dvec **channel)
     GByteArray *own = dome__comm_channel(env);
     uint64_t *lengths = g_new0(uint64_t, env->size), length = own->len, all = 0;
     int status = dome__allgather(env->transport, DOME_U64, &length, 1, lengths);
+    if (status)
+        status = dome__fail_transport(env, status);
     for (int r = 0; r < env->size; r++)
         all += lengths[r];
     *channel = NULL;
     if (status == DOME_OK && all > 0) {
         *channel = dvec_new_with(env, DOME_CHANNEL, DOME_U8, all, DVEC_OPTIONS(.distribution = DOME_WHOLE));
-        status = *channel ? gather(env, own, lengths, *channel) : DOME_ERR_MEMORY;
+        status = gather(env, own, lengths, *channel);
     }
     g_free(lengths);
     g_byte_array_unref(own);
-    return status == DOME_OK || !dome__is_loss(status) ? status : dome__fail_transport(env, status);
+    return status;
 }
 
 int dome__channel_restore(dome_env *env)
