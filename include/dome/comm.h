@@ -122,7 +122,8 @@ dome_status dome_alltoall(dome_env *env, dome_type type, const void *send, const
  * there waits for the next boundary without one: for 10 seconds, and at least 10 boundaries. Then
  * the checkpoint is left out, or the change of the number of tasks is refused; a line names sender
  * and receiver, and the program goes on. If messages have not been received by the end,
- * dome_finalize prints a line about the first of them; the exit status stays as it is. */
+ * dome_finalize prints a line about the first of them; the exit status stays as it is.
+ * With --dome-checkpoint-protocol snapshot a checkpoint has messages in transit (docs/checkpoints.md). */
 
 /* In place of a rank or tag to receive: from any task, with any tag. Which message comes first then
  * may differ from run to run, and with it the results. */

@@ -12,6 +12,19 @@ void dome__comm_free(dome_comm *comm);
  * by dome__fail, and returns a status. */
 int dome__comm_open(dome_env *env, char **text);
 
+/* ---- messages that are under way in a checkpoint: channel.c ---- */
+
+/* Collective. Takes in all messages that have been sent to this task, and stores those that it has not received. *taken false: a
+ * request has not been waited for, or tasks are on machines of several kinds; then nothing is. Fails by dome__fail. */
+int dome__comm_take_in(dome_env *env, bool *taken);
+
+/* The messages that this task has stored; g_byte_array_unref'd by the caller. */
+GByteArray *dome__comm_channel(dome_env *env);
+
+/* Stores those of such messages of all tasks, one behind the other, that go to this task. Returns why that cannot be (g_free'd),
+ * the same on all tasks, or NULL. */
+char *dome__comm_channel_put(dome_env *env, const void *channel, uint64_t bytes);
+
 /* Collective, in dome_finalize: rank 0 prints a line about the first message that nobody has received, if any. Returns a status.
  */
 int dome__comm_finish(dome_env *env);

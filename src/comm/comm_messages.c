@@ -152,7 +152,7 @@ static dome_request *first_that_fits(dome_comm *c, int rank, const dome_message 
     return NULL;
 }
 
-static stored *store(dome_env *env, int rank, const dome_message *message, uint64_t bytes)
+stored *dome__comm_store(dome_env *env, int rank, const dome_message *message, uint64_t bytes)
 {
     stored *s = g_new0(stored, 1);
     s->rank = rank;
@@ -179,7 +179,7 @@ static int take_data(dome_env *env, int rank, const dome_message *message, dome_
         return DOME_OK;
     }
     const bool native = dome__format_with(t, rank) == DOME_NATIVE;
-    stored *s = store(env, rank, message, native ? message->bytes : message->count * message->element);
+    stored *s = dome__comm_store(env, rank, message, native ? message->bytes : message->count * message->element);
     return dome__message_data(t, rank, message, NULL, s->data);
 }
 
@@ -233,7 +233,7 @@ static void send_to_self(dome_env *env, const dome_request *request)
                                   .count = request->count,
                                   .bytes = bytes};
     dome_request *receive = first_that_fits(c, env->rank, &message);
-    stored *s = store(env, env->rank, &message, bytes);
+    stored *s = dome__comm_store(env, env->rank, &message, bytes);
     if (bytes)
         memcpy(s->data, request->data, bytes);
     if (receive)

@@ -58,6 +58,9 @@ dome_comm *dome__comm(dome_env *env);
  * as for dome__message_head. */
 int dome__comm_take(dome_env *env, int rank, uint64_t now);
 
+/* Stores a message, with room for so many bytes of data. */
+stored *dome__comm_store(dome_env *env, int rank, const dome_message *message, uint64_t bytes);
+
 /* "f64"; for a struct, whose type this task need not know, "a struct". */
 const char *dome__message_type_name(dome_type_kind kind);
 

@@ -99,17 +99,21 @@ typedef enum dome_checkpoint_mode {
 /* For how long the program stops: until all is on disk; until it is copied; until the kernel copies what is written. */
 typedef enum dome_checkpoint_copy { DOME_CHECKPOINT_WAIT, DOME_CHECKPOINT_PRE, DOME_CHECKPOINT_ON_WRITE } dome_checkpoint_copy;
 
+/* What becomes of messages that are under way: the checkpoint waits for a boundary without any, or has them. */
+typedef enum dome_checkpoint_protocol { DOME_CHECKPOINT_STOP, DOME_CHECKPOINT_SNAPSHOT } dome_checkpoint_protocol;
+
 typedef struct dome_checkpoint_options {
-    char *directory;           /* --dome-checkpoint-dir; NULL: no checkpoints */
-    bool by_default;           /* it is in memory, and has not been given */
-    dome_checkpoint_unit unit; /* of `every` */
-    double every;              /* --dome-checkpoint-every */
-    unsigned keep;             /* --dome-checkpoint-keep */
-    double mtbf;               /* --dome-checkpoint-mtbf, seconds; 0: not given */
-    bool trust;                /* --dome-checkpoint-trust */
-    dome_deltas deltas;        /* --dome-checkpoint-deltas */
-    dome_checkpoint_mode mode; /* --dome-checkpoint-mode */
-    dome_checkpoint_copy copy; /* --dome-checkpoint-copy */
+    char *directory;                   /* --dome-checkpoint-dir; NULL: no checkpoints */
+    bool by_default;                   /* it is in memory, and has not been given */
+    dome_checkpoint_unit unit;         /* of `every` */
+    double every;                      /* --dome-checkpoint-every */
+    unsigned keep;                     /* --dome-checkpoint-keep */
+    double mtbf;                       /* --dome-checkpoint-mtbf, seconds; 0: not given */
+    bool trust;                        /* --dome-checkpoint-trust */
+    dome_deltas deltas;                /* --dome-checkpoint-deltas */
+    dome_checkpoint_mode mode;         /* --dome-checkpoint-mode */
+    dome_checkpoint_copy copy;         /* --dome-checkpoint-copy */
+    dome_checkpoint_protocol protocol; /* --dome-checkpoint-protocol */
 } dome_checkpoint_options;
 
 typedef enum dome_restart_load { DOME_RESTART_WHOLE, DOME_RESTART_LAZY } dome_restart_load;

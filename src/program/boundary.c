@@ -1,6 +1,7 @@
 #include "program/boundary.h"
 
 #include "ckpt/checkpoint.h"
+#include "comm/comm.h"
 #include "program/change.h"
 #include "program/program_operations.h"
 #include "program/transit.h"
@@ -120,6 +121,13 @@ static void leave_out_checkpoint(dome_env *env)
     g_free(why);
 }
 
+/* Whether what is due here may have messages that are under way: a checkpoint alone. */
+static bool may_have(const dome_env *env)
+{
+    return env->options.checkpoint.protocol == DOME_CHECKPOINT_SNAPSHOT && dome__checkpoint_is_due(env) &&
+           !env->change->boundary->now.resize && !what_order(env).changes;
+}
+
 /* At a boundary where something is due, before the program is captured for it (src/capture), and once more before it is done.
  * *due becomes false if messages are in transit: then only an order to meet is left to be answered. Collective. Fails by
  * dome__fail. */
@@ -129,7 +137,11 @@ static int look_for_messages(dome_env *env, bool *due)
     dome_transit_found found;
     if (!b->now.resize && !what_order(env).changes && !dome__checkpoint_saves(env))
         return DOME_OK;
-    int status = dome__transit_find(env, &b->transit, &found);
+    bool has = false;
+    int status = may_have(env) ? dome__comm_take_in(env, &has) : DOME_OK;
+    if (status != DOME_OK || has)
+        return status;
+    status = dome__transit_find(env, &b->transit, &found);
     if (status != DOME_OK || !found.open)
         return status;
     *due = false;
@@ -211,11 +223,24 @@ static uint64_t place(const dome_env *env)
     return env->checkpoints ? dome__checkpoint_loop(env) : env->change->view.loops + dome__watch_passed(env->watch);
 }
 
+/* The messages need no place when they have been copied. */
+static int write_checkpoint(dome_env *env)
+{
+    dvec *channel = NULL;
+    int status = may_have(env) ? dome__channel_make(env, &channel) : DOME_OK;
+    if (status == DOME_OK)
+        status = dome__checkpoint_carry_out(env);
+    if (channel)
+        dvec_free(channel);
+    return status;
+}
+
 void dome__boundary_begin(dome_env *env)
 {
     uint64_t number, loop;
     dome__checkpoint_from(env, &number, &loop);
     dome__once_back(env, loop);
+    dome__channel_restore(env);
 }
 
 static int carry_out(dome_env *env, int status, const char *bound)
@@ -226,7 +251,7 @@ static int carry_out(dome_env *env, int status, const char *bound)
     if (status == DOME_OK && (dome__checkpoint_saves(env) || plan || b->now.resize))
         dome__once_mark(env, place(env));
     if (status == DOME_OK)
-        status = dome__checkpoint_carry_out(env);
+        status = write_checkpoint(env);
     if (status == DOME_OK) {
         const dome_change_demand demand = {.order = order, .plan = plan, .resize = b->now.resize, .bound = bound};
         b->now.resize = 0;

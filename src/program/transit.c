@@ -88,3 +88,51 @@ void dome__transit_clear(dome_transit *t)
 {
     g_clear_pointer(&t->text, g_free);
 }
+
+/* ---- in a checkpoint ---- */
+
+/* The bytes of all tasks, one behind the other, in a vector that each of them has whole. */
+static int gather(dome_env *env, const GByteArray *own, const uint64_t *lengths, dvec *channel)
+{
+    dvec_span spans[2];
+    int status = channel ? (int)dvec_local_spans(channel, spans) : DOME_ERR_MEMORY;
+    if (status == DOME_OK && (status = dome__allgatherv(env->transport, DOME_U8, own->data, lengths, spans[0].data)))
+        status = dome__fail_transport(env, status);
+    return status;
+}
+
+int dome__channel_make(dome_env *env, dvec **channel)
+{
+    GByteArray *own = dome__comm_channel(env);
+    uint64_t *lengths = g_new0(uint64_t, env->size), length = own->len, all = 0;
+    int status = dome__allgather(env->transport, DOME_U64, &length, 1, lengths);
+    if (status)
+        status = dome__fail_transport(env, status);
+    for (int r = 0; r < env->size; r++)
+        all += lengths[r];
+    *channel = NULL;
+    if (status == DOME_OK && all > 0) {
+        *channel = dvec_new_with(env, DOME_CHANNEL, DOME_U8, all, DVEC_OPTIONS(.distribution = DOME_WHOLE));
+        status = gather(env, own, lengths, *channel);
+    }
+    g_free(lengths);
+    g_byte_array_unref(own);
+    return status;
+}
+
+int dome__channel_restore(dome_env *env)
+{
+    const uint64_t length = dome__checkpoint_saved_length(env, DOME_CHANNEL);
+    if (!length)
+        return DOME_OK;
+    dvec *channel = dvec_new_with(env, DOME_CHANNEL, DOME_U8, length, DVEC_OPTIONS(.distribution = DOME_WHOLE));
+    dvec_span spans[2];
+    int status = channel ? (int)dvec_local_spans_const(channel, spans) : DOME_ERR_MEMORY;
+    char *why = status == DOME_OK ? dome__comm_channel_put(env, spans[0].data, length) : NULL;
+    if (why)
+        status = dome__fail(env, DOME_ERR_STATE, "%s", why);
+    g_free(why);
+    if (channel)
+        dvec_free(channel);
+    return status;
+}

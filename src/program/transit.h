@@ -7,6 +7,8 @@
 
 #include "core/environment.h"
 
+#include <dome/dvec.h>
+
 /* Of something that waits. */
 typedef struct dome_transit {
     bool waits;        /* something does; this and `tries` are the same on all tasks */
@@ -29,6 +31,14 @@ int dome__transit_find(dome_env *env, dome_transit *transit, dome_transit_found 
 char *dome__transit_in_vain(const dome_transit *transit, const char *what);
 
 bool dome__transit_waits(const dome_transit *transit);
+
+/* Messages that are under way become an object of the checkpoint that is written at this boundary, called DOME_CHANNEL, which has
+ * those of all tasks on each of them. make: *channel is freed when the task's copy has been made; NULL: there are none. restore:
+ * in dome_init, from the checkpoint that the program goes on from. Collective. Fail by dome__fail. */
+#define DOME_CHANNEL "dome's messages"
+
+int dome__channel_make(dome_env *env, dvec **channel);
+int dome__channel_restore(dome_env *env);
 
 /* Nothing waits any longer. */
 void dome__transit_stop(dome_transit *transit);
