@@ -55,7 +55,7 @@ int main(int argc, char **argv)
                     {
 #pragma omp critical
                         {
-                            sum += f(i + 1);
+                            sum += i + 1; /* exact in any order */
                             order[n++] = i;
                         }
                     }
