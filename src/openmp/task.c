@@ -136,6 +136,19 @@ void dome__omp_tasks_finish(dome_omp_thread *t)
     }
 }
 
+static void left(dome_omp_thread *t, dome_omp_state state)
+{
+    if (state == DOME_OMP_READY)
+        dome__omp_tasks_run_here(t);
+    else
+        dome__omp_tasks_finish(t);
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    dome__omp_tasks_left = left;
+}
+
 /* ---- what compilers call ---- */
 
 /* So many dependences a task has at most that is put off. */

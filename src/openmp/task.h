@@ -55,6 +55,19 @@ typedef struct dome_omp_dependence {
     bool writes;
 } dome_omp_dependence;
 
+/* One of the list that thread 0 deals. Tasks of one wave do not depend on each other. */
+typedef struct dome_omp_item {
+    dome_omp_put_off task;
+    dome_omp_taskgroup *group;
+    unsigned wave;
+} dome_omp_item;
+
+void dome__omp_item_run(dome_omp_thread *t, const dome_omp_item *item);
+
+/* Whether thread 0 is to run alone what it has dealt; and how many meetings there were in this region. */
+bool dome__omp_deal_refused(void);
+uint64_t dome__omp_deal_meetings(void);
+
 /* Whether a task that the thread meets can be put off; and doing it. */
 bool dome__omp_task_may_wait(const dome_omp_thread *t);
 bool dome__omp_task_put_off(dome_omp_thread *t, const dome_omp_put_off *task, const dome_omp_dependence *depends, unsigned count);

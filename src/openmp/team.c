@@ -10,12 +10,18 @@
 #include "openmp/icv.h"
 #include "openmp/memory_openmp.h"
 #include "openmp/shared.h"
-#include "openmp/task.h"
 #include "openmp/turn.h"
 #include "system/say.h"
 
 dome_omp_thread dome__omp_threads[DOME_OMP_MAX_THREADS];
 dome_omp_thread *dome__omp_running;
+
+static void none_left(dome_omp_thread *t, dome_omp_state state)
+{
+    (void)t, (void)state;
+}
+
+void (*dome__omp_tasks_left)(dome_omp_thread *t, dome_omp_state state) = none_left;
 
 /* What the words of a fork mean. */
 enum { FUNCTION, DATA, THREADS, FLOAT_MODES, SCHEDULE, STEP_START, STEP, COUNT, CHUNK, SERIAL, DEALS };
@@ -56,7 +62,7 @@ static void run_region_for_ever(void)
     for (;;) {
         dome__omp_float_modes_set(here.float_modes);
         here.function(here.data);
-        dome__omp_tasks_finish(dome__omp_running);
+        dome__omp_tasks_left(dome__omp_running, DOME_OMP_ENDED);
         dome__omp_arrive(dome__omp_running, DOME_OMP_ENDED);
     }
 }
@@ -142,9 +148,19 @@ dome_omp_thread *dome__omp_stranger(void)
 void dome__omp_give_way(dome_omp_thread *t, dome_omp_state state)
 {
     if (state == DOME_OMP_READY) /* it may wait for what a task does that is put off */
-        dome__omp_tasks_run_here(t);
+        dome__omp_tasks_left(t, state);
     t->state = state;
     dome__omp_fibre_switch(&t->fibre, &here.scheduler);
+}
+
+void dome__omp_arrive(dome_omp_thread *t, dome_omp_state state)
+{
+    dome__omp_give_way(t, state);
+    while (t->has_share) {
+        t->has_share = false;
+        dome__omp_share_run(t);
+        dome__omp_give_way(t, state);
+    }
 }
 
 void dome__omp_call_task(void (*call)(void *), void *argument)
@@ -576,7 +592,7 @@ static void begin_team(dome_omp_thread *t, const dome_omp_region *region, unsign
 
 static void end_team(dome_omp_thread *t)
 {
-    dome__omp_tasks_finish(t);
+    dome__omp_tasks_left(t, DOME_OMP_ENDED);
     dome__omp_arrive(t, DOME_OMP_ENDED);
     leave_team(t);
 }

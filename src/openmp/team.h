@@ -165,13 +165,16 @@ void dome__omp_region(const dome_omp_region *region);
 void dome__omp_region_start(const dome_omp_region *region);
 void dome__omp_region_end(void);
 
+/* Called before the thread gives way to others, or ends a region: of the explicit tasks that it has met some may be left. */
+extern void (*dome__omp_tasks_left)(dome_omp_thread *t, dome_omp_state state);
+
 /* The thread gives up control until it is READY again. */
 void dome__omp_give_way(dome_omp_thread *t, dome_omp_state state);
 
 /* The same at a barrier or the region's end: it may run tasks meanwhile that are dealt to it (task_queue.c). */
 void dome__omp_arrive(dome_omp_thread *t, dome_omp_state state);
 
-/* For the scheduler; task_queue.c. What a meeting was: DOME_OMP_DEAL_AGAIN: threads that wait could not come, but may get on. */
+/* For the scheduler; deal_tasks.c. What a meeting was: DOME_OMP_DEAL_AGAIN: threads that wait could not come, but may get on. */
 typedef enum dome_omp_met {
     DOME_OMP_NO_DEAL,
     DOME_OMP_DEAL_BEGINS,
@@ -188,7 +191,8 @@ dome_omp_met dome__omp_deal_met(void);              /* after it */
 void dome__omp_deal_give_up(void);                  /* with one task: as DOME_OMP_DEAL_REFUSED */
 uint64_t dome__omp_deal_place(void);                /* of the tasks that are dealt */
 bool dome__omp_has_share(const dome_omp_thread *t); /* of them */
-void dome__omp_go_on_dealing(dome_omp_met met);     /* the threads for which that is a reason to */
+void dome__omp_share_run(dome_omp_thread *t);
+void dome__omp_go_on_dealing(dome_omp_met met); /* the threads for which that is a reason to */
 
 /* Calls the function in the task's own context, from a virtual thread; and the same for what the caller's context can do as well
  * where there is one task. */
