@@ -24,6 +24,9 @@ static inline bool dome__omp_call_again(bool failed, int *tries)
     return failed && errno == EFAULT && dome__omp_touches() && ++*tries < MOST;
 }
 
+/* The same for a read of a file that has stopped at this page, with less than it was to read. */
+bool dome__omp_call_goes_on(int fd, const char *stopped, int *tries);
+
 /* The function `name`, which touches, and then calls the C library's. That is looked up early: a signal handler may call, too. */
 #define CALL(type, name, parameters, arguments, touches)                                                                         \
     static type(*next_##name) parameters;                                                                                        \
@@ -46,6 +49,35 @@ static inline bool dome__omp_call_again(bool failed, int *tries)
         } while (dome__omp_call_again(result == (type)-1, &tries));                                                              \
         return result;                                                                                                           \
     }
+
+/* A function that reads from a descriptor into memory: `more` are its parameters behind these, `rest` what they are for the bytes
+ * from `done` on. */
+#define CALL_READ(name, more, rest)                                                                                              \
+    static ssize_t (*next_##name)(int fd, void *to, size_t bytes more);                                                          \
+    __attribute__((constructor)) static void find_##name(void)                                                                   \
+    {                                                                                                                            \
+        next_##name = (ssize_t(*)(int fd, void *to, size_t bytes more))dome__omp_next(#name);                                    \
+    }                                                                                                                            \
+    ssize_t own_##name(int fd, void *to, size_t bytes more) __asm__("dome__c_" #name);                                           \
+    ssize_t own_##name(int fd, void *to, size_t bytes more)                                                                      \
+    {                                                                                                                            \
+        if (!next_##name)                                                                                                        \
+            find_##name();                                                                                                       \
+        size_t done = 0;                                                                                                         \
+        ssize_t n;                                                                                                               \
+        int tries = 0;                                                                                                           \
+        do {                                                                                                                     \
+            if (dome__omp_touches())                                                                                             \
+                OUT((char *)to + done, bytes - done);                                                                            \
+            n = next_##name(fd, (char *)to + done, bytes - done rest);                                                           \
+            done += n > 0 ? (size_t)n : 0;                                                                                       \
+        } while (dome__omp_call_again(n < 0, &tries) ||                                                                          \
+                 (n > 0 && done < bytes && dome__omp_call_goes_on(fd, (char *)to + done, &tries)));                              \
+        return done ? (ssize_t)done : n;                                                                                         \
+    }
+#define NO_MORE
+#define AND_AT    , int64_t at
+#define AT_BEHIND , at + (int64_t)done
 
 /* The parts of a scattered read or write. */
 void dome__omp_touch_parts(const struct iovec *parts, int count, bool write);

@@ -11,6 +11,7 @@
 #include <sys/times.h>
 #include <sys/utsname.h>
 #include <time.h>
+#include <unistd.h>
 
 static void touch_message(const struct msghdr *message, bool write)
 {
@@ -22,10 +23,17 @@ static void touch_message(const struct msghdr *message, bool write)
 
 /* ---- descriptors ---- */
 
-CALL(ssize_t, read, (int fd, void *to, size_t bytes), (fd, to, bytes), OUT(to, bytes))
+/* The system stops at the end of a page where the next one has been taken meanwhile. What is no file may have had no more. */
+bool dome__omp_call_goes_on(int fd, const char *stopped, int *tries)
+{
+    enum { PAGE = 4096, MOST = 1000 };
+    return (uintptr_t)stopped % PAGE == 0 && dome__omp_touches() && ++*tries < MOST && lseek(fd, 0, SEEK_CUR) >= 0;
+}
+
+CALL_READ(read, NO_MORE, NO_MORE)
 CALL(ssize_t, write, (int fd, const void *from, size_t bytes), (fd, from, bytes), IN(from, bytes))
-CALL(ssize_t, pread, (int fd, void *to, size_t bytes, int64_t at), (fd, to, bytes, at), OUT(to, bytes))
-CALL(ssize_t, pread64, (int fd, void *to, size_t bytes, int64_t at), (fd, to, bytes, at), OUT(to, bytes))
+CALL_READ(pread, AND_AT, AT_BEHIND)
+CALL_READ(pread64, AND_AT, AT_BEHIND)
 CALL(ssize_t, pwrite, (int fd, const void *from, size_t bytes, int64_t at), (fd, from, bytes, at), IN(from, bytes))
 CALL(ssize_t, pwrite64, (int fd, const void *from, size_t bytes, int64_t at), (fd, from, bytes, at), IN(from, bytes))
 CALL(ssize_t, readv, (int fd, const struct iovec *parts, int count), (fd, parts, count),
