@@ -78,7 +78,7 @@ int main(int argc, char **argv)
         }
         if (omp_get_thread_num() == 5) {
             omp_set_lock(&L);
-            a[99] += a[65];
+            a[99] += 1; /* before or after the tasks: which thread gets the lock first is not said */
             omp_unset_lock(&L);
         }
 #pragma omp barrier
