@@ -145,12 +145,13 @@ static int depends_of(const dependence *from, int32_t count, dome_omp_dependence
     return count <= DEPENDS ? count : -1;
 }
 
-/* Its frame is no part of the caller's, which is as deep as tasks are in each other. */
+/* Not if the task may depend on a detached one, which ends with its event. Its frame is no part of the caller's, which is as deep
+ * as tasks are in each other. */
 static __attribute__((noinline)) bool put_off(dome_omp_thread *t, dome_kmpc_task *task, const dependence *depends, int32_t count)
 {
     dome_omp_dependence all[DEPENDS];
     const int n = depends_of(depends, count, all);
-    return n >= 0 && dome__kmpc_task_put_off(t, task, all, (unsigned)n);
+    return n >= 0 && !(n && t->events) && dome__kmpc_task_put_off(t, task, all, (unsigned)n);
 }
 
 /* A task that is not put off runs when all earlier ones have; detached ones are done when their events are fulfilled. */

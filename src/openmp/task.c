@@ -169,12 +169,14 @@ static int depends_of(void **words, dome_omp_dependence *to)
     return (int)all;
 }
 
-/* Whether the task is put off. Its frame is no part of GOMP_task's, which is as deep as tasks are in each other. */
+/* Whether the task is put off; not if it may depend on a detached one, which ends with its event. Its frame is no part of
+ * GOMP_task's, which is as deep as tasks are in each other. */
 static __attribute__((noinline)) bool put_off(dome_omp_thread *t, const dome_omp_task *task, unsigned flags, void **words)
 {
     dome_omp_dependence depends[DEPENDS];
     const int count = flags & DOME_OMP_TASK_DEPEND ? depends_of(words, depends) : 0;
-    return count >= 0 && !(flags & DOME_OMP_TASK_DETACH) && dome__omp_task_copy_off(t, task, NULL, depends, (unsigned)count);
+    return count >= 0 && !(flags & DOME_OMP_TASK_DETACH) && !(count && t->events) &&
+           dome__omp_task_copy_off(t, task, NULL, depends, (unsigned)count);
 }
 
 void GOMP_task(void (*function)(void *), void *data, void (*copy)(void *, void *), long bytes, long alignment, bool deferred,

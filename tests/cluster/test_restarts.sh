@@ -168,7 +168,7 @@ done
 
 say "the supervisor is killed: the next one removes the directories on all hosts"
 start abandoned h3
-killed=$(pgrep -f "^$dome run --restarts 3 --hosts $work/hosts" | head -1)
+killed=$(pgrep -o -f "^$dome run --restarts 3 --hosts $work/hosts") # numbers of processes begin again
 "$lab" go h3
 kill -9 "$killed"
 wait "$program"
