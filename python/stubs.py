@@ -120,7 +120,7 @@ ATTRIBUTES = {
     "Client": {"latest": "Client | None", "n": "int", "hosts": "list[builtins.str]", "pids": "list[int]", "healed": "int"},
     "RemoteArray": {"shape": "tuple[int, ...]", "dtype": "DType", "ndim": "int", "size": "int", "itemsize": "int", "nbytes": "int",
                     "device": STR, "T": "RemoteArray", "mT": "RemoteArray"}}
-# Methods with names of Python's, and those that classes find when they are asked for.
+# Methods that Python calls by itself, and attributes that __getattr__ finds.
 SPECIAL = {
     "loop": ["__iter__(self) -> Iterator[int]", "__len__(self) -> int"],
     "catch": ["__enter__(self) -> catch", "__exit__(self, kind: Any, value: Any, trace: Any) -> builtins.bool"],

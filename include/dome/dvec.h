@@ -139,9 +139,9 @@ dvec *dvec_clone(const dvec *x, const char *name);
  */
 void dvec_free(dvec *x);
 
-/* Says that the program needs the values of x no more: they are arbitrary from now on, and those that
- * have been recorded and that nothing else needs are not computed. What has been recorded from them
- * stays right. It saves the time and memory traffic of temporaries that are used again. Not
+/* Says that the program needs the values of x no more. They are arbitrary from now on. A recorded
+ * operation that computes x for nothing else is dropped; recorded operations that read x stay
+ * right. It saves the time and memory traffic of temporaries that are used again. Not
  * collective. NULL is allowed. */
 void dvec_discard(dvec *x);
 

@@ -16,8 +16,8 @@
 #define OUT(address, bytes) dome__omp_touch(address, bytes, true)
 #define TEXT(text)          dome__omp_touch_text(text)
 
-/* Whether a call is made once more: it has waited, and meanwhile another task has taken a page. What has failed so has moved no
- * bytes. Not for ever: there may be no such memory. */
+/* Whether a call is made once more, because another task has taken a page while the call waited. A call that fails so has moved
+ * no bytes. The number of tries is bounded: there may be no such memory. */
 static inline bool dome__omp_call_again(bool failed, int *tries)
 {
     enum { MOST = 1000 };

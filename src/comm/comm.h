@@ -15,7 +15,7 @@ int dome__comm_open(dome_env *env, char **text);
 /* ---- messages that are under way in a checkpoint: channel.c ---- */
 
 /* Collective. Takes in all messages that have been sent to this task, and stores those that it has not received. *taken false: a
- * request has not been waited for, or tasks are on machines of several kinds; then nothing is. Fails by dome__fail. */
+ * request has not been waited for, or tasks are on machines of several kinds; then no message is stored. Fails by dome__fail. */
 int dome__comm_take_in(dome_env *env, bool *taken);
 
 /* The messages that this task has stored; g_byte_array_unref'd by the caller. */

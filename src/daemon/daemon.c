@@ -314,7 +314,7 @@ static char *order(dome_daemon *d, const dome_server_user *user, const dome_reco
     return why;
 }
 
-/* Those that have ended are reaped. Returns how many of a user's have not. */
+/* Reaps the children that have ended. Returns how many of a user's still run. */
 static guint count_abroad(dome_daemon *d, uid_t uid)
 {
     guint count = 0;

@@ -17,7 +17,7 @@
  * averaged; between two words about the load. A pressure from which on threads wait. */
 static const double OWNED = 0.5, LOOK = 1, SELDOM = 5, AVERAGE = 5, TELL = 5, WAITING = 0.1;
 
-/* A change of the load that is told; a process may be looked at before it has become what it is to be, and is again. */
+/* A change of the load that is told, and how often a new process is looked at: at first it may not have called exec yet. */
 enum { TELL_HUNDREDTHS = 25, NICE = 19, CHECKS = 2 };
 
 typedef struct own_process {
@@ -229,7 +229,7 @@ static void look_at_terminals(dome_host_watch *w)
     }
 }
 
-/* Whether somebody has been active since the last look. */
+/* Whether the owner has been active since the last look. */
 static bool is_active(dome_host_watch *w)
 {
     const double before = w->active;

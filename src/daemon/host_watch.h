@@ -39,7 +39,7 @@ typedef struct dome_host_ticks {
 /* Of /proc/stat; false: it is none. */
 bool dome__host_ticks_parse(const char *text, dome_host_ticks *ticks);
 
-/* Of /proc/pressure/cpu: the part of the time, 0 to 1, in which somebody waited for a processor; 0: not known. */
+/* Of /proc/pressure/cpu: the part of the time, 0 to 1, in which a thread waited for a processor; 0: not known. */
 double dome__host_pressure_parse(const char *text);
 
 /* Processors that others keep busy: of all those that are busy, and of the threads that want to run where they have to wait. */

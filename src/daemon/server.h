@@ -45,7 +45,7 @@ void dome__server_say(dome_server *server, uint64_t client, const dome_record *l
 /* The descriptor of that connection; -1: it has gone. */
 int dome__server_fd(const dome_server *server, uint64_t client);
 
-/* The connection is somebody else's now: this process forgets it. */
+/* The connection belongs to another process now: this one forgets it. */
 void dome__server_forget(dome_server *server, uint64_t client);
 
 /* The connection waits for something that may take long. */

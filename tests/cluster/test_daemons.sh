@@ -2,15 +2,8 @@
 # domed on three hosts with Corosync: one table; a program goes on after its first host is lost, and after the next one; a host that
 # is cut off ends its programs, and nothing runs twice; daemons and Corosync end and come back.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
-PATH=$PATH:/usr/sbin:/sbin
-command -v corosync >/dev/null || skip "corosync is not installed"
-"$DOME_BUILD_DIR/tools/domed" --version | grep -q "built without" && skip "domed was built without Corosync"
-in_lab 3 "$@"
-export PVM_ALLOW_ROOT=1 PVM_ROOT=${PVM_ROOT:-/usr/lib/pvm3}
-unset DOME_DAEMON
-elastic=$DOME_BUILD_DIR/tests/programs/elastic
-
 . "$support/daemons.bash"
+in_lab_with_daemons 3 "$@"
 
 tasks_on() {
     "$lab" ps "$1" | grep -c "tests/programs/elastic"

@@ -2,14 +2,8 @@
 # domed on four hosts that are cut apart, each from the others and two from two; a daemon that stands still; daemons of
 # another version; a disk that is full; a host that was the last one and comes back. Nothing runs twice, and what was accepted is not forgotten.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
-PATH=$PATH:/usr/sbin:/sbin
-command -v corosync >/dev/null || skip "corosync is not installed"
-"$DOME_BUILD_DIR/tools/domed" --version | grep -q "built without" && skip "domed was built without Corosync"
-in_lab 4 "$@"
-export PVM_ALLOW_ROOT=1 PVM_ROOT=${PVM_ROOT:-/usr/lib/pvm3}
-unset DOME_DAEMON
-elastic=$DOME_BUILD_DIR/tests/programs/elastic
 . "$support/daemons.bash"
+in_lab_with_daemons 4 "$@"
 
 # Says all the time that it runs, and which process it is, in a file that all hosts have.
 cat >"$work/beats" <<'BEATS'

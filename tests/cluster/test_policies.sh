@@ -2,14 +2,8 @@
 # domed on three hosts of a lab, and what programs do for each other and for owners: one of priority takes hosts of one that can
 # change; tasks leave a host whose owner comes, or that is drained; results are those of undisturbed programs.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
-PATH=$PATH:/usr/sbin:/sbin
-command -v corosync >/dev/null || skip "corosync is not installed"
-"$DOME_BUILD_DIR/tools/domed" --version | grep -q "built without" && skip "domed was built without Corosync"
-in_lab 3 "$@"
-export PVM_ALLOW_ROOT=1 PVM_ROOT=${PVM_ROOT:-/usr/lib/pvm3}
-unset DOME_DAEMON
-elastic=$DOME_BUILD_DIR/tests/programs/elastic
 . "$support/daemons.bash"
+in_lab_with_daemons 3 "$@"
 
 # HOST PROGRAM: where the table says its tasks are
 placed() {

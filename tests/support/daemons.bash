@@ -1,13 +1,23 @@
-# For tests with domed and Corosync on the hosts of a lab: sourced behind in_lab. $domed is the daemon.
-domed=$DOME_BUILD_DIR/tools/domed
+# For tests with domed and Corosync on the hosts of a lab: sourced behind lab.bash; `in_lab_with_daemons N "$@"` is next. $domed is the
+# daemon, $elastic a program that can change.
+domed=$DOME_BUILD_DIR/tools/domed elastic=$DOME_BUILD_DIR/tests/programs/elastic
 
-{
-    printf 'totem {\n version: 2\n cluster_name: lab\n transport: knet\n crypto_cipher: none\n crypto_hash: none\n token: 1000\n}\n'
-    printf 'quorum {\n provider: corosync_votequorum\n}\nlogging {\n to_stderr: no\n to_logfile: yes\n logfile: /tmp/corosync.log\n to_syslog: no\n}\n'
-    printf 'nodelist {\n'
-    for ((i = 1; i <= ${#hosts[@]}; i++)); do printf ' node {\n  ring0_addr: 10.99.0.%s\n  nodeid: %s\n  name: h%s\n }\n' $i $i $i; done
-    printf '}\n'
-} >"$work/corosync.conf"
+in_lab_with_daemons() {
+    local i
+    PATH=$PATH:/usr/sbin:/sbin
+    command -v corosync >/dev/null || skip "corosync is not installed"
+    "$domed" --version | grep -q "built without" && skip "domed was built without Corosync"
+    in_lab "$@"
+    export PVM_ALLOW_ROOT=1 PVM_ROOT=${PVM_ROOT:-/usr/lib/pvm3}
+    unset DOME_DAEMON
+    {
+        printf 'totem {\n version: 2\n cluster_name: lab\n transport: knet\n crypto_cipher: none\n crypto_hash: none\n token: 1000\n}\n'
+        printf 'quorum {\n provider: corosync_votequorum\n}\nlogging {\n to_stderr: no\n to_logfile: yes\n logfile: /tmp/corosync.log\n to_syslog: no\n}\n'
+        printf 'nodelist {\n'
+        for ((i = 1; i <= ${#hosts[@]}; i++)); do printf ' node {\n  ring0_addr: 10.99.0.%s\n  nodeid: %s\n  name: h%s\n }\n' $i $i $i; done
+        printf '}\n'
+    } >"$work/corosync.conf"
+}
 
 # HOST: Corosync there, with places of its own for its lock and its state
 corosync_on() {
