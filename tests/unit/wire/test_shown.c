@@ -118,6 +118,25 @@ static void test_front(void)
     end(&f);
 }
 
+/* The second line that is as one in front of the first boundary: it comes behind the beginning of the loop. */
+static void test_first_again(void)
+{
+    fixture f = begin();
+    dome__shown_back(&f.shown, 0);
+    print(&f, "size 10\n.\n1\n");
+    pass(&f);
+    dome__shown_mark(&f.shown, 1);
+    g_assert_true(dome__shown_back(&f.shown, 1));
+    print(&f, "size 10\n");
+    dome__shown_made(&f.shown);
+    pass(&f); /* an object is updated */
+    print(&f, ".\n2\n");
+    pass(&f); /* the boundary */
+    g_assert_cmpstr(f.all->str, ==, "size 10\n.\n1\n.\n2\n");
+    g_assert_cmpuint(f.past->different, ==, 0);
+    end(&f);
+}
+
 /* A run that begins with a checkpoint of another one shows all that it prints. */
 static void test_other_run(void)
 {
@@ -272,6 +291,7 @@ int main(int argc, char **argv)
     g_test_add_func("/shown/again", test_again);
     g_test_add_func("/shown/different", test_different);
     g_test_add_func("/shown/front", test_front);
+    g_test_add_func("/shown/first again", test_first_again);
     g_test_add_func("/shown/other run", test_other_run);
     g_test_add_func("/shown/rewind", test_rewind);
     g_test_add_func("/shown/many", test_many);
