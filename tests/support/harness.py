@@ -28,6 +28,7 @@ ROOT_NOTICE = "dome: running as root"
 for each in signal.SIGHUP, signal.SIGINT, signal.SIGQUIT:
     if signal.getsignal(each) == signal.SIG_IGN:
         signal.signal(each, lambda *_: None)
+ALL = bool(os.environ.get("DOME_TEST_ALL"))  # in the tier slow
 HANG = 120  # far beyond any limit of the library: what says nothing new for longer hangs
 
 
