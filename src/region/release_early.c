@@ -173,15 +173,14 @@ static bool put_unit(dome_release_units *u, uint64_t unit, const putting *p)
     if (!known || !readers || (!home && u->state[unit] & TOLD) || p->to->len + ENTRY > p->most)
         return false;
     size_t bytes;
-    dome_delta *delta = dome__delta_new(u->setup.atom);
-    dome__delta_find(delta, unit * u->setup.unit, place_of(u, unit), old_of(u, unit), u->setup.unit, 0);
-    const void *records = dome__delta_records(delta, &bytes);
+    dome__delta_clear(u->delta);
+    dome__delta_find(u->delta, unit * u->setup.unit, place_of(u, unit), old_of(u, unit), u->setup.unit, 0);
+    const void *records = dome__delta_records(u->delta, &bytes);
     const bool few = !home || (ENTRY + bytes <= p->few / 4 && p->to->len + ENTRY + bytes <= p->few);
     const uint64_t receivers = few ? readers : p->place ? readers_of(u, unit, p->place) : 0;
     const bool fits = receivers && p->to->len + ENTRY + bytes <= p->most;
     if (fits)
         put_entry(p->to, u->number | (few ? 0 : ASKED), unit, receivers, records, bytes);
-    dome__delta_free(delta);
     return fits;
 }
 
@@ -214,6 +213,13 @@ typedef struct entry {
     bool asked;
 } entry;
 
+/* An entry, and who has sent it. */
+typedef struct part {
+    uint64_t key;
+    entry e;
+    int from;
+} part;
+
 /* The entries of a unit. */
 typedef struct found {
     unsigned entries, for_here; /* for_here: those of others that count this task among their receivers */
@@ -238,50 +244,55 @@ static bool next_entry(const dome_release *r, const uint8_t **at, const uint8_t 
     return true;
 }
 
-typedef void on_entry(dome_release *r, const entry *e, int from, found *f);
-
-static void each_entry(dome_release *r, const dome_release_entries *entries, GHashTable *units, on_entry *call)
+static int by_unit(const void *a, const void *b)
 {
+    const part *x = a, *y = b;
+    return x->key != y->key ? (x->key > y->key) - (x->key < y->key) : x->from - y->from;
+}
+
+/* All entries: those of a unit one behind the other, in the order of ranks. */
+static GArray *take_parts(dome_release *r, const dome_release_entries *entries)
+{
+    GArray *parts = r->room->parts;
+    g_array_set_size(parts, 0);
     for (int rank = 0; rank < r->env->size; rank++) {
         const uint8_t *at = entries->of[rank], *end = at + entries->bytes[rank];
         entry e;
-        while (next_entry(r, &at, end, &e)) {
-            const gint64 key = (gint64)key_of(e.units, e.unit);
-            found *f = g_hash_table_lookup(units, &key);
-            if (!f) {
-                f = g_new0(found, 1);
-                g_hash_table_insert(units, g_memdup2(&key, sizeof key), f);
-            }
-            call(r, &e, rank, f);
-        }
+        while (next_entry(r, &at, end, &e))
+            g_array_append_val(parts, ((part){key_of(e.units, e.unit), e, rank}));
     }
+    g_array_sort(parts, by_unit);
+    return parts;
 }
 
-static void count_entry(dome_release *r, const entry *e, int from, found *f)
+static found look(const dome_release *r, const part *of_unit, guint count)
 {
-    f->entries++;
-    f->own |= from == r->env->rank;
-    f->for_here += from != r->env->rank && e->receivers >> r->env->rank & 1;
+    found f = {.entries = count};
+    for (guint k = 0; k < count; k++) {
+        f.own |= of_unit[k].from == r->env->rank;
+        f.for_here += of_unit[k].from != r->env->rank && of_unit[k].e.receivers >> r->env->rank & 1;
+    }
+    return f;
 }
 
 static void apply(const entry *e)
 {
     dome_release_units *u = e->units;
-    dome_delta *delta = dome__delta_new(u->setup.atom);
-    if (dome__delta_set_records(delta, e->records, e->bytes, u->setup.unit * u->setup.units)) {
-        dome__delta_apply(delta, place_of(u, 0), u->setup.unit * u->setup.units, NULL);
+    if (dome__delta_set_records(u->delta, e->records, e->bytes, u->setup.unit * u->setup.units)) {
+        dome__delta_apply(u->delta, place_of(u, 0), u->setup.unit * u->setup.units, NULL);
         u->figures->bytes += e->bytes;
     }
-    dome__delta_free(delta);
 }
 
 /* The home needs all of it; another copy is of use if nothing is missing. */
-static void take_entry(dome_release *r, const entry *e, int from, found *f)
+static void take_entry(dome_release *r, const entry *e, int from, const found *f)
 {
     dome_release_units *u = e->units;
     const bool has = r->sections && dome__section_log_is_late(r->sections->log, from);
-    if (from == r->env->rank)
+    if (from == r->env->rank) {
+        u->state[e->unit] &= (uint16_t)(f->whole ? UINT16_MAX : ~SENT);
         return;
+    }
     if (is_home(u, e->unit)) {
         dome__release_keep(u, e->unit);
         if (!has)
@@ -300,36 +311,39 @@ static void take_entry(dome_release *r, const entry *e, int from, found *f)
 }
 
 /* What others have sent in another way, too, goes to the readers as if it had not been sent. */
-static void settle(dome_release *r, GHashTable *units)
+static void settle(dome_release *r)
 {
-    for (guint k = r->early->len; k-- > 0;) {
-        const gint64 key = (gint64)g_array_index(r->early, uint64_t, k);
-        const found *f = g_hash_table_lookup(units, &key);
+    guint kept = 0;
+    for (guint k = 0; k < r->early->len; k++) {
+        const uint64_t key = g_array_index(r->early, uint64_t, k);
         uint64_t unit;
-        dome_release_units *u = units_of(r, (uint64_t)key, &unit);
-        if (f && f->whole)
-            continue;
-        u->state[unit] &= (uint16_t)~SENT;
-        if (is_valid(u, unit))
+        const dome_release_units *u = units_of(r, key, &unit);
+        if (u->state[unit] & SENT)
+            g_array_index(r->early, uint64_t, kept++) = key;
+        else if (is_valid(u, unit))
             dome__release_allow(u, unit, 1, DOME_ACCESS_READ);
-        g_array_remove_index_fast(r->early, k);
     }
+    g_array_set_size(r->early, kept);
 }
 
 void dome__release_take_early(dome_release *release, const dome_release_entries *entries)
 {
-    GHashTable *units = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
-    GHashTableIter at;
-    gpointer key, value;
-    each_entry(release, entries, units, count_entry);
-    g_hash_table_iter_init(&at, units);
-    while (g_hash_table_iter_next(&at, &key, &value)) {
-        found *f = value;
-        f->whole = f->entries == entries->writers(entries->notices, (uint64_t) * (const gint64 *)key);
+    const GArray *parts = take_parts(release, entries);
+    for (guint k = 0, end; k < parts->len; k = end) {
+        const part *first = &g_array_index(parts, part, k);
+        for (end = k + 1; end < parts->len && g_array_index(parts, part, end).key == first->key;)
+            end++;
+        found f = look(release, first, end - k);
+        f.whole = f.entries == entries->writers(entries->notices, first->key);
+        for (guint j = 0; j < end - k; j++)
+            take_entry(release, &first[j].e, first[j].from, &f);
     }
-    each_entry(release, entries, units, take_entry);
-    settle(release, units);
-    g_hash_table_unref(units);
+    settle(release);
+}
+
+void dome__release_early_begin(dome_release *release)
+{
+    release->room->parts = g_array_new(FALSE, FALSE, sizeof(part));
 }
 
 /* ---- sections ---- */
@@ -393,14 +407,13 @@ bool dome__release_has_changed(dome_release *release)
 static bool tell_unit(dome_release_units *u, uint64_t unit, GByteArray *told)
 {
     size_t bytes;
-    dome_delta *delta = dome__delta_new(u->setup.atom);
-    dome__delta_find(delta, unit * u->setup.unit, place_of(u, unit), old_of(u, unit), u->setup.unit, DOME_DELTA_TAKE);
-    const void *records = dome__delta_records(delta, &bytes);
+    dome__delta_clear(u->delta);
+    dome__delta_find(u->delta, unit * u->setup.unit, place_of(u, unit), old_of(u, unit), u->setup.unit, DOME_DELTA_TAKE);
+    const void *records = dome__delta_records(u->delta, &bytes);
     if (bytes > 0) {
         dome__section_put(told, key_of(u, unit), records, bytes);
         u->state[unit] |= LOGGED;
     }
-    dome__delta_free(delta);
     return bytes > 0;
 }
 
@@ -476,15 +489,13 @@ bool dome__release_publish_section(dome_release *release, bool runs)
 /* Records of other tasks, for this task's copy; both: and for `old`. */
 static void write_records(dome_release_units *u, const void *records, size_t bytes, bool both)
 {
-    dome_delta *delta = dome__delta_new(u->setup.atom);
     const uint64_t all = u->setup.unit * u->setup.units;
-    if (dome__delta_set_records(delta, records, bytes, all)) {
-        dome__delta_apply(delta, place_of(u, 0), all, both ? u->old : NULL);
+    if (dome__delta_set_records(u->delta, records, bytes, all)) {
+        dome__delta_apply(u->delta, place_of(u, 0), all, both ? u->old : NULL);
         if (u->mirror)
-            dome__delta_apply(delta, u->mirror, all, NULL);
+            dome__delta_apply(u->delta, u->mirror, all, NULL);
         u->figures->bytes += bytes;
     }
-    dome__delta_free(delta);
 }
 
 /* A copy that is old gets it when it is fetched. */
@@ -668,9 +679,11 @@ void dome__release_drop_logged(dome_release *release)
 {
     for (guint n = 0; n < release->regions->len; n++) {
         dome_release_units *u = release->regions->pdata[n];
+        if (!u || !u->writers || u->written->len == 0)
+            continue;
         GArray *same = g_array_new(FALSE, FALSE, sizeof(uint64_t));
         guint kept = 0;
-        for (guint k = 0; u && u->writers && k < u->written->len; k++) {
+        for (guint k = 0; k < u->written->len; k++) {
             const uint64_t unit = g_array_index(u->written, uint64_t, k);
             const bool logged = u->state[unit] & LOGGED;
             u->state[unit] &= (uint16_t)~LOGGED;

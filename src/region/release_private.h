@@ -54,8 +54,18 @@ struct dome_release {
     GArray *published;    /* uint64_t: keys of units that this task has sent, or has as their home, since dome__release_tell */
     GArray *waiting;      /* waiting_fetch */
     GArray *deltas;       /* waiting_delta */
+    struct dome_release_room *room;
     struct dome_release_sections *sections; /* of the token (release_early.c); NULL: there is none */
 };
+
+/* What a barrier needs for a moment. It is kept, since barriers may follow each other at once. */
+typedef struct dome_release_room {
+    GArray *cards, *runs, *counts, *entry_bytes, *own, *more, *more_counts; /* uint64_t */
+    GArray *own_runs;                                                       /* run */
+    GArray *entries;                                                        /* const uint8_t *, by rank */
+    GByteArray *own_entries;
+    GArray *parts; /* part (release_early.c) */
+} dome_release_room;
 
 /* A unit of this home that may be written without a fault, and how often it was not (release_early.c). */
 typedef struct hot_unit {
@@ -97,6 +107,7 @@ struct dome_release_units {
     unsigned streak;                 /* faults each of which was at the one's before */
     GHashTable *readers;             /* at homes: GArray of reader by unit */
     GArray *dirty, *written;         /* uint64_t: units with these states */
+    dome_delta *delta;               /* for a moment; with the lock */
     dome_region_figures *figures;
     dome_unit_writes *writes; /* NULL: nobody asks for it */
 };
@@ -193,6 +204,8 @@ typedef struct dome_release_entries {
     const uint8_t **of; /* by rank */
     const uint64_t *bytes;
 } dome_release_entries;
+
+void dome__release_early_begin(dome_release *release);
 
 /* Before a barrier, or a lock (cools: no unit stays hot): hot units that did not change were not written. */
 void dome__release_compare_hot(dome_release *release, bool cools);
