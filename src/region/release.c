@@ -949,7 +949,7 @@ static int meet(dome_release *r, dome_release_word *word, bool by_word)
     if (status == DOME_OK && n.any)
         end_interval(r, &n, word->moves);
     if (status == DOME_OK)
-        dome__release_keep_hot(r);
+        dome__release_keep_hot(r, word->place);
     if (r->sections) {
         r->sections->in_barrier = r->sections->entered = false;
         dome__release_clear_sections(r);
@@ -1108,6 +1108,8 @@ dome_release *dome__release_new(dome_env *env)
     r->published = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     r->early = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     r->hot = g_array_new(FALSE, FALSE, sizeof(hot_unit));
+    r->begun = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    r->habits = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, (GDestroyNotify)g_array_unref);
     r->pushing = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     r->places = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     pthread_mutex_init(&r->lock, NULL);
@@ -1128,6 +1130,8 @@ void dome__release_free(dome_release *release)
     g_array_unref(release->published);
     g_array_unref(release->early);
     g_array_unref(release->hot);
+    g_array_unref(release->begun);
+    g_hash_table_unref(release->habits);
     g_hash_table_unref(release->pushing);
     dome__release_sections_end(release);
     pthread_mutex_destroy(&release->lock);

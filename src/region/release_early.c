@@ -20,10 +20,10 @@
 #include <string.h>
 
 /* An entry: the region (4 bytes), bytes of the records (4), the unit, the receivers as bits by rank, the records (delta.h). */
-enum { ENTRY = 24, MOST_RANKS = 64, MOST_LOOKS = 64, MOST_HOT = 64, QUIET = 8 };
+enum { ENTRY = 24, MOST_RANKS = 64, MOST_LOOKS = 64, MOST_HOT = 128, QUIET = 8 };
 
 /* Of two tasks; bytes of one's entries. */
-enum { MOST_OF_TWO = 1 << 20 };
+enum { MOST_OF_TWO = 1 << 20, PART_OF_TWO = 1 };
 
 /* In an entry's region: the receivers have asked for the unit behind this place. */
 #define ASKED (UINT32_C(1) << 31)
@@ -40,24 +40,72 @@ static char *old_of(const dome_release_units *u, uint64_t unit)
     return u->old + unit * u->setup.unit;
 }
 
-/* ---- hot units ---- */
+/* ---- what is written behind a place ---- */
 
-static void take_out(GArray *units, uint64_t unit)
+/* A program that comes to a place again mostly writes behind it what it has written there before. Such units are opened at once,
+ * without a fault for each; one that has not changed then is forgotten. */
+
+static GArray *habits_of(const dome_release *r, uint64_t place)
 {
-    for (guint k = 0; k < units->len; k++)
-        if (g_array_index(units, uint64_t, k) == unit) {
-            g_array_remove_index_fast(units, k);
-            return;
-        }
+    return g_hash_table_lookup(r->habits, &place);
 }
+
+void dome__release_note_begun(dome_release_units *units, uint64_t unit)
+{
+    const uint64_t key = key_of(units, unit);
+    if (units->writers)
+        g_array_append_val(units->setup.release->begun, key);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* What has begun since the last barrier; the keys of a place are in ascending order. */
+static void learn(dome_release *r)
+{
+    enum { MOST_PLACES = 4096, MOST_UNITS = 4096 };
+    GArray *known = habits_of(r, r->place);
+    if (r->begun->len == 0)
+        return;
+    if (!known) {
+        if (g_hash_table_size(r->habits) >= MOST_PLACES) /* so most places are not come to again */
+            g_hash_table_remove_all(r->habits);
+        known = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+        g_hash_table_insert(r->habits, g_memdup2(&r->place, sizeof r->place), known);
+    }
+    if (known->len < MOST_UNITS)
+        g_array_append_vals(known, r->begun->data, MIN(r->begun->len, MOST_UNITS - known->len));
+    g_array_sort(known, by_number);
+    g_array_set_size(r->begun, 0);
+}
+
+static void forget_habit(dome_release *r, uint64_t key)
+{
+    GArray *known = habits_of(r, r->place);
+    guint at;
+    if (known && g_array_binary_search(known, &key, by_number, &at))
+        g_array_remove_index(known, at);
+}
+
+/* ---- hot units ---- */
 
 /* Nobody need know of the unit. */
 static void is_unchanged(dome_release_units *u, uint64_t unit)
 {
-    take_out(u->dirty, unit);
-    take_out(u->written, unit);
     u->state[unit] &= (uint16_t) ~(DIRTY | WRITTEN);
     u->changed[unit] = 0;
+}
+
+static void keep_those_with(const dome_release_units *u, GArray *units, uint16_t state)
+{
+    guint kept = 0;
+    for (guint k = 0; k < units->len; k++)
+        if (u->state[g_array_index(units, uint64_t, k)] & state)
+            g_array_index(units, uint64_t, kept++) = g_array_index(units, uint64_t, k);
+    g_array_set_size(units, kept);
 }
 
 /* A task may have fetched the unit while it was another one than before and than now. */
@@ -70,25 +118,44 @@ static bool is_read_in_the_middle(const dome_release_units *u, uint64_t unit)
     return any;
 }
 
+/* Whether nobody has another value of the unit, which has not changed. */
+static bool look_at(dome_release_units *u, uint64_t unit, hot_unit *h)
+{
+    const bool same = memcmp(place_of(u, unit), old_of(u, unit), u->setup.unit) == 0;
+    const bool unknown = same && !is_read_in_the_middle(u, unit);
+    h->quiet = same ? h->quiet + 1 : 0;
+    if (same && h->foreseen)
+        forget_habit(u->setup.release, h->key);
+    h->foreseen = false;
+    if (unknown)
+        is_unchanged(u, unit);
+    return unknown;
+}
+
 void dome__release_compare_hot(dome_release *release, bool cools)
 {
-    for (guint k = release->hot->len; k-- > 0;) {
-        hot_unit *h = &g_array_index(release->hot, hot_unit, k);
+    dome_release *r = release;
+    bool any = false;
+    for (guint k = r->hot->len; k-- > 0;) {
+        hot_unit *h = &g_array_index(r->hot, hot_unit, k);
         uint64_t unit;
-        dome_release_units *u = units_of(release, h->key, &unit);
-        const bool dirty = u && u->state[unit] & DIRTY;
-        const bool same = dirty && memcmp(place_of(u, unit), old_of(u, unit), u->setup.unit) == 0;
-        const bool unknown = same && !is_read_in_the_middle(u, unit); /* nobody has another value */
-        h->quiet = same ? h->quiet + 1 : 0;
-        if (unknown)
-            is_unchanged(u, unit);
+        dome_release_units *u = units_of(r, h->key, &unit);
+        const bool dirty = u && u->state[unit] & DIRTY, unknown = dirty && look_at(u, unit, h);
+        any |= unknown;
         if (dirty && (h->quiet < QUIET && !cools))
             continue;
         if (unknown) {
             u->state[unit] &= (uint16_t)~KEPT;
             dome__release_allow(u, unit, 1, DOME_ACCESS_READ);
         }
-        g_array_remove_index_fast(release->hot, k);
+        g_array_remove_index_fast(r->hot, k);
+    }
+    for (guint n = 0; any && n < r->regions->len; n++) {
+        dome_release_units *u = r->regions->pdata[n];
+        if (!u)
+            continue;
+        keep_those_with(u, u->dirty, DIRTY);
+        keep_those_with(u, u->written, WRITTEN);
     }
 }
 
@@ -100,11 +167,37 @@ static bool heat(dome_release *r, uint64_t key)
             return true;
     if (r->hot->len == MOST_HOT)
         return false;
-    g_array_append_val(r->hot, ((hot_unit){key, 0}));
+    g_array_append_val(r->hot, ((hot_unit){.key = key}));
     return true;
 }
 
-void dome__release_keep_hot(dome_release *release)
+/* Opens what is written behind this place, by runs: each is a system call. */
+static void foresee(dome_release *r, uint64_t place)
+{
+    GArray *known = habits_of(r, place);
+    dome_release_units *of = NULL;
+    uint64_t first = 0, end = 0, unit;
+    for (guint k = 0; known && k < known->len && r->hot->len < MOST_HOT; k++) {
+        const uint64_t key = g_array_index(known, uint64_t, k);
+        dome_release_units *u = units_of(r, key, &unit);
+        if (!u || !is_valid(u, unit) || is_private(u, unit) || u->state[unit] & (DIRTY | PINNED))
+            continue;
+        dome__release_begin_write(u, unit);
+        u->state[unit] &= (uint16_t) ~(UNTOUCHED | MISSED);
+        g_array_append_val(r->hot, ((hot_unit){key, QUIET - 1, true}));
+        if (of && (u != of || unit != end)) {
+            dome__release_allow(of, first, end - first, DOME_ACCESS_WRITE);
+            of = NULL;
+        }
+        first = of ? first : unit;
+        of = u;
+        end = unit + 1;
+    }
+    if (of)
+        dome__release_allow(of, first, end - first, DOME_ACCESS_WRITE);
+}
+
+void dome__release_keep_hot(dome_release *release, uint64_t place)
 {
     dome_release *r = release;
     for (guint k = 0; k < r->early->len; k++) {
@@ -117,6 +210,7 @@ void dome__release_keep_hot(dome_release *release)
             dome__release_allow(u, unit, 1, DOME_ACCESS_READ);
     }
     g_array_set_size(r->early, 0);
+    learn(r);
     for (guint k = r->hot->len; k-- > 0;) {
         uint64_t unit;
         dome_release_units *u = units_of(r, g_array_index(r->hot, hot_unit, k).key, &unit);
@@ -131,6 +225,7 @@ void dome__release_keep_hot(dome_release *release)
         g_array_append_val(u->written, unit);
         dome__release_allow(u, unit, 1, DOME_ACCESS_WRITE);
     }
+    foresee(r, place);
 }
 
 /* ---- what is sent ---- */
@@ -152,6 +247,7 @@ typedef struct putting {
     GByteArray *to;
     size_t few, most;      /* bytes */
     const uint64_t *place; /* NULL: not known */
+    bool two;              /* tasks */
 } putting;
 
 static void put_entry(GByteArray *to, uint32_t region, uint64_t unit, uint64_t receivers, const void *records, size_t bytes)
@@ -176,7 +272,8 @@ static bool put_unit(dome_release_units *u, uint64_t unit, const putting *p)
     dome__delta_clear(u->delta);
     dome__delta_find(u->delta, unit * u->setup.unit, place_of(u, unit), old_of(u, unit), u->setup.unit, 0);
     const void *records = dome__delta_records(u->delta, &bytes);
-    const bool few = !home || (ENTRY + bytes <= p->few / 4 && p->to->len + ENTRY + bytes <= p->few);
+    const bool few = !home || (p->two ? bytes <= u->setup.unit / PART_OF_TWO
+                                      : ENTRY + bytes <= p->few / 4 && p->to->len + ENTRY + bytes <= p->few);
     const uint64_t receivers = few ? readers : p->place ? readers_of(u, unit, p->place) : 0;
     const bool fits = receivers && p->to->len + ENTRY + bytes <= p->most;
     if (fits)
@@ -188,7 +285,7 @@ void dome__release_put_early(dome_release *release, GByteArray *to, size_t few, 
 {
     dome_release *r = release;
     const bool two = r->env->size == 2;
-    const putting p = {to, few, two ? MOST_OF_TWO : few, place};
+    const putting p = {to, few, two ? MOST_OF_TWO : few, place, two};
     unsigned looks = 0;
     g_array_set_size(r->early, 0);
     for (guint n = 0; n < r->regions->len && r->env->size <= MOST_RANKS; n++) {

@@ -156,9 +156,9 @@ static void fetch(dome_release_units *u, const GArray *wanted)
 
 /* ---- accesses ---- */
 
-/* The lock is held. */
-static void begin_write(dome_release_units *u, uint64_t unit)
+void dome__release_begin_write(dome_release_units *units, uint64_t unit)
 {
+    dome_release_units *u = units;
     if (u->state[unit] & DIRTY || is_private(u, unit))
         return;
     if (is_home(u, unit)) {
@@ -190,8 +190,10 @@ static void give_rights(dome_release_units *u, uint64_t first, uint64_t count, b
 {
     pthread_mutex_lock(&u->setup.release->lock);
     for (uint64_t k = first; k < first + count; k++) {
-        if (write && is_valid(u, k))
-            begin_write(u, k);
+        if (write && is_valid(u, k) && !(u->state[k] & DIRTY) && !is_private(u, k)) {
+            dome__release_note_begun(u, k);
+            dome__release_begin_write(u, k);
+        }
         if (is_valid(u, k))
             u->state[k] &= (uint16_t) ~(UNTOUCHED | MISSED);
     }
