@@ -8,7 +8,7 @@
  *
  * With two tasks much goes that way, because each byte is for the other one; with more only a few bytes. Of what has readers
  * behind some places alone the readers note whether they access it, as of a push. A hot unit that has not changed for some
- * barriers cools. */
+ * barriers cools. What was written behind a place before is hot there from the start. */
 #include "region/release_private.h"
 #include "sections/section_pull.h"
 #include "system/bytes.h"
@@ -22,8 +22,8 @@
 /* An entry: the region (4 bytes), bytes of the records (4), the unit, the receivers as bits by rank, the records (delta.h). */
 enum { ENTRY = 24, MOST_RANKS = 64, MOST_LOOKS = 64, MOST_HOT = 128, QUIET = 8 };
 
-/* Of two tasks; bytes of one's entries. */
-enum { MOST_OF_TWO = 1 << 20, PART_OF_TWO = 1 };
+/* Of two tasks: bytes of one's entries; a home sends changes of at most half of a unit to a reader, wherever that reads it. */
+enum { MOST_OF_TWO = 1 << 20, PART_OF_TWO = 2 };
 
 /* In an entry's region: the receivers have asked for the unit behind this place. */
 #define ASKED (UINT32_C(1) << 31)
