@@ -270,10 +270,14 @@ dome_status dome_checkpoint(dome_env *env)
     bool due;
     dome__begin(&op, env, DOME_OP_CHECKPOINT, NULL, 0);
     int status = env->lazy.locks ? dome__locks_check(env) : DOME_OK;
+    if (status == DOME_OK)
+        status = dome__in_place_check(env);
     if (status != DOME_OK)
         return dome__end(&op, status);
     status = decide(env, &due);
-    return dome__end(&op, carry_out(env, status, NULL));
+    status = dome__end(&op, carry_out(env, status, NULL));
+    dome__in_place_call(env);
+    return status;
 }
 
 dome_status dome__boundary_reach(dome_env *env, bool *due)
@@ -420,6 +424,23 @@ dome_status dome_resize(dome_env *env, int tasks)
     return dome__end(&op, status);
 }
 
+dome_view_news dome__boundary_news(const dome_env *env)
+{
+    const dome_change *c = env->change;
+    return (dome_view_news){.size = sizeof(dome_view_news),
+                            .reason = !c->healing.heals                            ? DOME_VIEW_CHANGED
+                                      : env->options.loss.action == DOME_LOSS_TELL ? DOME_VIEW_LOST
+                                                                                   : DOME_VIEW_HEALED,
+                            .epoch = c->view.number,
+                            .before = c->healing.before,
+                            .tasks = env->size};
+}
+
+bool dome__boundary_passed(const dome_env *env)
+{
+    return env->change->boundary->passed;
+}
+
 dome_status dome_on_view(dome_env *env, dome_view_function function, void *data)
 {
     DOME_NEEDS(env, "the environment", DOME_ERR_ARGUMENT);
@@ -432,19 +453,13 @@ dome_status dome_on_view(dome_env *env, dome_view_function function, void *data)
         return dome__end(&op, dome__fail(env, DOME_ERR_STATE,
                                          "the program has passed a loop boundary (dome_checkpoint) in this "
                                          "view: give the function right after dome_init"));
-    const dome_view_news news = {.size = sizeof news,
-                                 .reason = !c->healing.heals                            ? DOME_VIEW_CHANGED
-                                           : env->options.loss.action == DOME_LOSS_TELL ? DOME_VIEW_LOST
-                                                                                        : DOME_VIEW_HEALED,
-                                 .epoch = c->view.number,
-                                 .before = c->healing.before,
-                                 .tasks = env->size};
+    const dome_view_news news = dome__boundary_news(env);
     const view_call call = {function, data};
     if (!b->functions)
         b->functions = g_array_new(FALSE, FALSE, sizeof call);
     g_array_append_val(b->functions, call);
     dome__end(&op, DOME_OK);
-    if (c->view.number > 0)
+    if (c->view.number > 0 && !c->view.in_place) /* else it is called where all tasks meet */
         function(env, &news, data);
     return DOME_OK;
 }
