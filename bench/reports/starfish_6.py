@@ -19,21 +19,25 @@ ABOVE = {"pvm": "tcp", "transport": "pvm", "program": "transport"}
 WHOSE = {"pvm": "PVM's library", "transport": "typed messages", "program": "dome_send, dome_recv"}
 DIFFERS = [
     "Starfish's layers are modules that hand a message on by an event; each can look at its clock. Here layers are calls within calls, and a layer's "
-    "time is a difference of two round trips of the same turn, which may be less than 0.",
+    "time is a difference of two round trips, each the least of nine turns. It may be less than 0.",
     "Dome's transport may take another road than PVM's calls do: then the difference is what that road gains.",
 ] + starfish_5.DIFFERS[:1]
 
 
+def difference(data, layer, below, size):
+    return data["least %s %d" % (layer, size)] - data["least %s %d" % (below, size)]
+
+
 def layer_times(r, layer, size):
     """Round by round."""
-    return [d["%s %d" % (layer, size)] - d["%s %d" % (ABOVE[layer], size)] for d in r.data(starfish_5.ROUND_TRIPS.key, ITEM).values()
-            if "%s %d" % (layer, size) in d]
+    return [difference(d, layer, ABOVE[layer], size) for d in r.data(starfish_5.ROUND_TRIPS.key, ITEM).values()
+            if "least %s %d" % (layer, size) in d]
 
 
 def condense(r):
     rows, series = [], []
     for size in starfish_5.SIZES:
-        rows.append([starfish_5.text_of(size), ranged(starfish_5.values(r, ITEM, "tcp", size), "%.1f")] +
+        rows.append([starfish_5.text_of(size), ranged(starfish_5.values(r, ITEM, "least tcp", size), "%.1f")] +
                     [ranged(layer_times(r, layer, size), "%.1f") for layer in ABOVE])
     for layer in ABOVE:
         points = [(float(size),) + spread(layer_times(r, layer, size)) for size in starfish_5.SIZES if layer_times(r, layer, size)]
@@ -50,11 +54,8 @@ LONG = "PVM's library copies what is long into and out of its buffers, or takes 
 
 def growth(r):
     """Round by round: what Dome's two layers take of 64 KiB over what they take of 1 byte."""
-    found = []
-    for d in r.data(starfish_5.ROUND_TRIPS.key, ITEM).values():
-        small, long = (d["program %d" % size] - d["pvm %d" % size] for size in (1, 65536))
-        found.append(max(long, 0) / max(small, 0.01))
-    return found
+    pairs = [[difference(d, "program", "pvm", size) for size in (1, 65536)] for d in r.data(starfish_5.ROUND_TRIPS.key, ITEM).values()]
+    return [long / small for small, long in pairs if small > 0]
 
 
 def claims(r):

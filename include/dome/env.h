@@ -131,8 +131,8 @@ dome_status dome_on_view(dome_env *env, dome_view_function function, void *data)
 /* Lets a program that runs go on in the next view: the functions of dome_on_view and this one are then called inside of the
  * dome_checkpoint at which the number of tasks changes, which returns. main does not run once more. A task that stays keeps its
  * process, its memory and its variables; its rank, the number of tasks and the layouts are others, its objects have followed, and
- * objects with names have their values. Pointers to elements (dvec_local_spans and the like) are no longer valid. Objects without names
- * are as new ones, on all tasks: the function fills them.
+ * objects with names have their values. Pointers to elements (dvec_local_spans and the like) are no longer valid. Objects without
+ * names are as new ones, on all tasks: the function fills them.
  *
  *     dome_env *env = dome_init(&argc, &argv);
  *     dvec *x = dvec_new(env, "x", DOME_F64, n);

@@ -41,12 +41,6 @@ void dome__boundary_restored(dome_env *env, bool bound);
 /* In dome_finalize: there is no other boundary for what waits. */
 void dome__boundary_end(dome_env *env);
 
-/* Whether the program has passed a boundary in this view. */
-bool dome__boundary_passed(const dome_env *env);
-
-/* Why the present view began. */
-dome_view_news dome__boundary_news(const dome_env *env);
-
 /* Function k that dome_on_view was given in this view, and its data; NULL: there are no more. */
 dome_view_function dome__boundary_function(const dome_env *env, size_t k, void **data);
 

@@ -190,16 +190,20 @@ static dome_handover_piece leave_view(dome_env *env, const dome_view_plan *plan,
     return piece;
 }
 
-/* Returns if the program enters the next view in place. Fails by dome__fail. */
-static int go_over(dome_env *env, const dome_view_plan *plan, dome_handover *handover)
+/* Returns if the program enters the next view in place. */
+static void go_over(dome_env *env, const dome_view_plan *plan, dome_handover *handover)
 {
+    dome_change *c = env->change;
     const bool in_place = dome__in_place_can(env);
     const dome_handover_piece piece = leave_view(env, plan, handover);
     if (dome__view_plan_next(plan, env->rank) >= 0) {
         dome__watch_stop(env->watch);
-        if (in_place)
-            return dome__in_place_enter(env, plan, piece);
-        become_planned(env, plan, piece);
+        if (!in_place)
+            become_planned(env, plan, piece);
+        c->view.piece = piece;
+        c->in_place.plan = dome__view_plan_copy(plan);
+        c->in_place.enters = true;
+        return;
     }
     env->call_log = NULL;
     dome__watch_close(g_steal_pointer(&env->watch));
@@ -374,10 +378,10 @@ int dome__change_boundary(dome_env *env, const dome_change_demand *demand)
     }
     const bool goes = status == DOME_OK && !why;
     if (goes)
-        status = go_over(env, &plan, handover);
+        go_over(env, &plan, handover);
     dome__view_plan_clear(&plan);
     if (goes)
-        return status;
+        return DOME_OK;
     if (status != DOME_OK && demand->order)
         dome__change_refuse(env, demand->order, dome_status_text((dome_status)status));
     else if (why)

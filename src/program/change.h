@@ -74,7 +74,8 @@ typedef struct dome_change_demand {
     const char *bound;
 } dome_change_demand;
 
-/* Does not return if the program changes, unless it enters the next view in place. Fails by dome__fail. Collective. */
+/* Does not return if the program changes, unless it enters the next view in place (in_place.h). Fails by dome__fail. Collective.
+ */
 int dome__change_boundary(dome_env *env, const dome_change_demand *demand);
 
 /* Why this program cannot have so many tasks, the same on all of them: a static text, or NULL. */

@@ -6,12 +6,9 @@
 #include "core/clock.h"
 #include "core/object_private.h"
 #include "eval/future.h"
-#include "program/bind.h"
-#include "program/boundary.h"
+#include "machine/bind.h"
 #include "program/change.h"
-#include "program/init.h"
 #include "program/program_operations.h"
-#include "program/start.h"
 #include "sparse/dsparse_notes.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
@@ -64,22 +61,21 @@ static void drop_parts(dome_env *env)
     dome__bind_undo();
 }
 
-static void take_view(dome_env *env, const dome_view_plan *plan, dome_handover_piece piece)
+static void take_view(dome_env *env)
 {
     dome_change *c = env->change;
-    const dome_view_plan copy = dome__view_plan_copy(plan);
-    c->view.rank = dome__view_plan_next(plan, env->rank);
+    dome__view_plan_clear(&c->view.plan);
+    c->view.plan = c->in_place.plan;
+    c->in_place.plan = (dome_view_plan){0};
+    c->view.rank = dome__view_plan_next(&c->view.plan, env->rank);
     c->view.number++;
     c->view.back = c->view.in_place = true;
-    c->view.piece = piece;
-    dome__view_plan_clear(&c->view.plan);
-    c->view.plan = copy;
     c->times.told = false;
     c->healing.heals = false;
     c->exec.unblock = c->exec.requests;
     g_free(c->start.provider_name);
     c->start.provider_name = g_strdup(c->start.provider->transport->name);
-    env->options.start.tasks = plan->size;
+    env->options.start.tasks = c->view.plan.size;
     env->position = (dome_position){0};
 }
 
@@ -175,27 +171,22 @@ static int meet(dome_env *env)
     return DOME_OK;
 }
 
-int dome__in_place_enter(dome_env *env, const dome_view_plan *plan, dome_handover_piece piece)
+void dome__in_place_leave(dome_env *env)
 {
     dome_change *c = env->change;
-    dome_operation *boundary = env->operation;
-    env->operation = NULL; /* the view begins with operations of its own, as on newcomers */
     c->view.loops += dome__watch_passed(env->watch);
-    c->in_place.met = false;
+    c->in_place.enters = c->in_place.met = false;
     drop_parts(env);
-    take_view(env, plan, piece);
-    dome__start(env, c->exec.words);
-    dome__registry_forget_layouts(env);
-    int status = dome__begin_view(env);
-    env->operation = boundary;
-    if (status == DOME_OK)
-        status = take_objects(env);
-    if (status == DOME_OK) {
-        dome__once_pass(env); /* main has not been run up to here */
-        status = meet(env);
-    }
-    dome__begin_again(boundary);
-    return status;
+    take_view(env);
+}
+
+int dome__in_place_join(dome_env *env)
+{
+    int status = take_objects(env);
+    if (status != DOME_OK)
+        return status;
+    dome__once_pass(env); /* main has not been run up to here */
+    return meet(env);
 }
 
 int dome__in_place_check(dome_env *env)
@@ -207,23 +198,7 @@ int dome__in_place_check(dome_env *env)
                       "dome_on_view_in_place in front of the main loop");
 }
 
-void dome__in_place_call(dome_env *env)
-{
-    dome_in_place *p = &env->change->in_place;
-    void *data;
-    if (!p->calls)
-        return;
-    p->calls = false;
-    const dome_view_news news = dome__boundary_news(env);
-    dome_view_function function;
-    for (size_t k = 0; (function = dome__boundary_function(env, k, &data)); k++)
-        function(env, &news, data);
-    p->function(env, &news, p->data);
-}
-
-/* ---- for programs ---- */
-
-static int register_function(dome_env *env, dome_view_function function, void *data)
+int dome__in_place_register(dome_env *env, dome_view_function function, void *data)
 {
     dome_change *c = env->change;
     if (env->capture.keeps_all)
@@ -232,22 +207,4 @@ static int register_function(dome_env *env, dome_view_function function, void *d
     c->in_place.data = data;
     c->in_place.objects = hash_ids(env);
     return c->view.in_place && !c->in_place.met ? meet(env) : DOME_OK;
-}
-
-dome_status dome_on_view_in_place(dome_env *env, dome_view_function function, void *data)
-{
-    DOME_NEEDS(env, "the environment", DOME_ERR_ARGUMENT);
-    DOME_NEEDS(function, "the function", DOME_ERR_ARGUMENT);
-    dome_operation op;
-    dome__begin_with(&op, env, DOME_OP_ON_VIEW_IN_PLACE, NULL, NULL, 0);
-    const dome_change *c = env->change;
-    const bool anew = c->view.number > 0 && !c->view.in_place && !c->in_place.function && !dome__boundary_passed(env);
-    const dome_status status = dome__end(&op, (dome_status)register_function(env, function, data));
-    if (status == DOME_OK && anew) {
-        const dome_view_news news = dome__boundary_news(env);
-        function(env, &news, data);
-    } else if (status == DOME_OK) {
-        dome__in_place_call(env);
-    }
-    return status;
 }

@@ -1,4 +1,3 @@
-#include "program/init.h"
 #include "balance/balance.h"
 #include "balance/migrate.h"
 #include "ckpt/checkpoint.h"
@@ -6,6 +5,7 @@
 #include "comm/comm_operations.h"
 #include "core/call_log.h"
 #include "core/environment.h"
+#include "core/object_private.h"
 #include "core/storage.h"
 #include "core/type_private.h"
 #include "eval/eval.h"
@@ -136,7 +136,8 @@ static dome_checkpoint_view view_of(const dome_env *env)
                                   .seconds = dome__since_ns(c->healing.program_ns) * 1e-9};
 }
 
-dome_status dome__begin_view(dome_env *env)
+/* All tasks are there, and the transport is open. */
+static int begin_view(dome_env *env)
 {
     env->balance = dome__balance_new(&env->options, env->transport);
     start_clock(env);
@@ -159,7 +160,22 @@ dome_status dome__begin_view(dome_env *env)
         dome__watch_beat(env->watch); /* tells the hub that dome_init is over, even if this process dies soon */
     dome__change_stands(env);
     dome__boundary_begin(env);
-    return (dome_status)status;
+    return status;
+}
+
+int dome__enter_in_place(dome_env *env)
+{
+    dome_operation *boundary = env->operation;
+    env->operation = NULL; /* the view begins with operations of its own, as on newcomers */
+    dome__in_place_leave(env);
+    dome__start(env, env->change->exec.words);
+    dome__registry_forget_layouts(env);
+    int status = begin_view(env);
+    env->operation = boundary;
+    if (status == DOME_OK)
+        status = dome__in_place_join(env);
+    dome__begin_again(boundary);
+    return status;
 }
 
 dome_env *dome_init(int *argc, char ***argv)
@@ -185,7 +201,7 @@ dome_env *dome_init(int *argc, char ***argv)
     name_program(env, arguments[0] ? arguments[0] : "program");
     dome__start(env, arguments);
     dome__set_this_env(env);
-    dome__begin_view(env);
+    begin_view(env);
     g_strfreev(arguments);
     return env;
 }
