@@ -193,8 +193,11 @@ void dome__begin_with(dome_operation *op, dome_env *env, dome_operation_code cod
     enter_history(env, code, id, words, count);
     if (env->wait_ns)
         op->start_wait_ns = *env->wait_ns;
-    if (env->watch)
+    if (env->watch) {
         env->hooks->at(env, code, id);
+        if (dome__operation_has(code, DOME_OPERATION_UPDATES))
+            env->hooks->updates(env, object);
+    }
     if (!dome__operation_has(code, DOME_OPERATION_DEFERRED)) {
         op->start_eval_ns = env->clock->eval_ns;
         op->start_ns = dome__now_ns();
