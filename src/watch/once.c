@@ -115,7 +115,7 @@ static uint64_t tell(dome_env *env, dome_wire_shown_what what, uint64_t loop)
     return dome__watch_shown(env->watch, what, loop);
 }
 
-static bool makes;        /* it goes on, and has not all of its objects */
+static bool makes;       /* it goes on, and has not all of its objects */
 static uint64_t made_id; /* it goes on, in front of its loop, with objects up to this id; 0: it does not */
 
 void dome__once_back(dome_env *env, uint64_t loop)
