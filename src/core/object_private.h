@@ -74,6 +74,16 @@ dome_status dome__object_load(dome_object *object, dome_block_source *source, bo
 /* Gets the values that this task is about to own. */
 dome_status dome__object_fetch(dome_object *object, const dome_layout *layout);
 
+/* Whether the object can enter another view in place; and has it do so, without its values (the slot `enter`). */
+bool dome__object_enters(const dome_object *object);
+dome_status dome__object_enter(dome_object *object);
+
+/* Forgets the layouts that objects share: the next object of a length and block size gets the first layout again. */
+void dome__registry_forget_layouts(dome_env *env);
+
+/* Gives all objects new ids in creation order, the first one `first`. */
+void dome__registry_renumber(dome_env *env, uint64_t first);
+
 /* Whether the object has its own form in checkpoints. */
 bool dome__object_has_place(const dome_object *object);
 bool dome__object_has_write(const dome_object *object);
