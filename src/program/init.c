@@ -5,6 +5,7 @@
 #include "comm/comm_operations.h"
 #include "core/call_log.h"
 #include "core/environment.h"
+#include "core/object_private.h"
 #include "core/storage.h"
 #include "core/type_private.h"
 #include "eval/eval.h"
@@ -123,6 +124,60 @@ static void read_options(dome_options *options, int *argc, char ***argv)
     }
 }
 
+static dome_checkpoint_view view_of(const dome_env *env)
+{
+    const dome_change *c = env->change;
+    return (dome_checkpoint_view){.number = c->view.number,
+                                  .back = c->healing.heals,
+                                  .in_place = c->view.in_place,
+                                  .piece = dome__change_piece(env),
+                                  .kept = dome__healing_keeps(env) ? c->healing.kept : NULL,
+                                  .losses = c->healing.losses,
+                                  .seconds = dome__since_ns(c->healing.program_ns) * 1e-9};
+}
+
+/* All tasks are there, and the transport is open. */
+static int begin_view(dome_env *env)
+{
+    env->balance = dome__balance_new(&env->options, env->transport);
+    start_clock(env);
+    dome__recording_stand(env);
+    dome_operation op;
+    dome__begin(&op, env, DOME_OP_INIT, NULL, (uint64_t)env->size);
+    int status = dome__balance_probe(env);
+    if (status == DOME_OK)
+        status = dome__healing_share(env);
+    const uint64_t begin = dome__now_ns();
+    if (status == DOME_OK) {
+        const dome_checkpoint_view view = view_of(env);
+        status = dome__checkpoint_start(env, env->change->start.program, &view);
+    }
+    dome__view_times_blocks(&env->change->times, begin);
+    if (status == DOME_OK)
+        status = dome__change_settle(env);
+    dome__end(&op, (dome_status)status);
+    if (env->watch)
+        dome__watch_beat(env->watch); /* tells the hub that dome_init is over, even if this process dies soon */
+    dome__change_stands(env);
+    dome__boundary_begin(env);
+    return status;
+}
+
+int dome__enter_in_place(dome_env *env)
+{
+    dome_operation *boundary = env->operation;
+    env->operation = NULL; /* the view begins with operations of its own, as on newcomers */
+    dome__in_place_leave(env);
+    dome__start(env, env->change->exec.words);
+    dome__registry_forget_layouts(env);
+    int status = begin_view(env);
+    env->operation = boundary;
+    if (status == DOME_OK)
+        status = dome__in_place_join(env);
+    dome__begin_again(boundary);
+    return status;
+}
+
 dome_env *dome_init(int *argc, char ***argv)
 {
     if (dome__this_env())
@@ -146,32 +201,7 @@ dome_env *dome_init(int *argc, char ***argv)
     name_program(env, arguments[0] ? arguments[0] : "program");
     dome__start(env, arguments);
     dome__set_this_env(env);
-    env->balance = dome__balance_new(&env->options, env->transport);
-    start_clock(env);
-    dome__recording_stand(env);
-    dome_operation op;
-    dome__begin(&op, env, DOME_OP_INIT, NULL, (uint64_t)env->size);
-    int status = dome__balance_probe(env);
-    if (status == DOME_OK)
-        status = dome__healing_share(env);
-    const uint64_t begin = dome__now_ns();
-    if (status == DOME_OK)
-        status =
-            dome__checkpoint_start(env, env->change->start.program,
-                                   &(dome_checkpoint_view){.number = env->change->view.number,
-                                                           .back = env->change->healing.heals,
-                                                           .piece = dome__change_piece(env),
-                                                           .kept = dome__healing_keeps(env) ? env->change->healing.kept : NULL,
-                                                           .losses = env->change->healing.losses,
-                                                           .seconds = dome__since_ns(env->change->healing.program_ns) * 1e-9});
-    dome__view_times_blocks(&env->change->times, begin);
-    if (status == DOME_OK)
-        status = dome__change_settle(env);
-    dome__end(&op, status);
-    if (env->watch)
-        dome__watch_beat(env->watch); /* tells the hub that dome_init is over, even if this process dies soon */
-    dome__change_stands(env);
-    dome__boundary_begin(env);
+    begin_view(env);
     g_strfreev(arguments);
     return env;
 }

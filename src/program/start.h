@@ -8,6 +8,10 @@
  * program cannot be started. */
 void dome__start(dome_env *env, char **arguments);
 
+/* The second part of it (init.c), for a task that has left its view and enters the next one in place: it becomes a task of that
+ * view, with its objects. In a boundary's operation. Fails by dome__fail. Collective. */
+int dome__enter_in_place(dome_env *env);
+
 /* Prints a line and ends the process; for failures before there is an operation to name. env may be NULL. */
 void dome__start_failed(dome_env *env, int exit_status, const char *text) __attribute__((noreturn));
 

@@ -1100,7 +1100,6 @@ dome_release *dome__release_new(dome_env *env)
     dome__release_early_begin(r);
     r->env = env;
     r->peer = env->peer;
-    r->owner = pthread_self();
     r->regions = g_ptr_array_new();
     r->waiting = g_array_new(FALSE, FALSE, sizeof(waiting_fetch));
     r->known = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);

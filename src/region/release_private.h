@@ -40,7 +40,6 @@ typedef struct reader {
 struct dome_release {
     dome_env *env;
     dome_peer *peer;
-    pthread_t owner;      /* the thread that calls the transport */
     pthread_mutex_t lock; /* of all that follows, and of the regions */
     GPtrArray *regions;   /* dome_release_units by number; NULL: freed */
     GHashTable *known;    /* gint64 *: keys of units that were written since the last barrier, as far as this task knows */

@@ -143,7 +143,7 @@ static void fetch(dome_release_units *u, const GArray *wanted)
 {
     const dome_release *r = u->setup.release;
     dome_transport *t = r->env->transport;
-    const bool counts = pthread_equal(pthread_self(), r->owner);
+    const bool counts = dome__clock_runs_here(r->env);
     for (guint k = 0; k < wanted->len;) {
         const int home = home_of(u, g_array_index(wanted, uint64_t, k));
         const uint64_t start = counts ? dome__account_begin_wait(&t->account, DOME_WAITS(home, DOME_WAITS_SERVICE), 0) : 0;
