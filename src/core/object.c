@@ -406,6 +406,16 @@ bool dome__object_is_in_order(const dome_object *object)
     return object->in_order;
 }
 
+void dome__object_is_followed(dome_object *object)
+{
+    object->followed = true;
+}
+
+bool dome__object_has_followers(const dome_object *object)
+{
+    return object->followed;
+}
+
 void dome__object_defers(dome_object *object, const char *(*why)(const dome_object *object))
 {
     object->why = why;

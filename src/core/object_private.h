@@ -23,6 +23,11 @@ bool dome__object_is_binding(const dome_object *object);
 void dome__object_keeps_order(dome_object *object);
 bool dome__object_is_in_order(const dome_object *object);
 
+/* Declares that most of what moves with its elements is fetched when it is used: the time of a move says nothing of what moving
+ * takes. */
+void dome__object_is_followed(dome_object *object);
+bool dome__object_has_followers(const dome_object *object);
+
 /* Completes all deferred work. Returns the first object for which that failed, with *status, or NULL. Values that cannot be
  * computed are not a failure here: the operation that needs them fails. Not collective. */
 dome_object *dome__env_unsettled(dome_env *env, int *status);

@@ -16,9 +16,12 @@ run() { # TASKS COMMAND...
     status=$?
 }
 
+numbers="1 3"
+[ -z "${DOME_TEST_ALL:-}" ] || numbers="1 2 3 4 5"
+
 as_expected() { # SOURCE: prints on any number of tasks what is in `expected`
     build "$1"
-    for tasks in 1 2 3; do
+    for tasks in $numbers; do
         run $tasks ./"${1%.*}"
         [ $status = 0 ] && [ ! -s err ] || fail "$1, $tasks tasks: status $status: $(cat err)"
         same "$1, $tasks tasks" expected out
@@ -65,7 +68,7 @@ int main(void)
 }
 END_C
 build waits.c
-for tasks in 1 2 3 4 5; do
+for tasks in $numbers; do
     run $tasks ./waits
     [ $status = 0 ] && [ "$(cat out)" = "0 60004" ] || fail "waiting by flush, $tasks tasks: status $status: $(cat out err)"
 done
