@@ -1,7 +1,7 @@
 #!/bin/bash
 # Random histories of a submitted program on three hosts with domed and Corosync: tasks, hubs, daemons and hosts are killed at random
-# moments, and daemons and hosts come back. Each time the program ends, with status 0 and the last lines of an undisturbed run;
-# whether its output is there once is counted, by whether a host was lost.
+# moments, and daemons and hosts come back. Each time the program ends with status 0, and its output is that of an undisturbed run,
+# byte for byte, but for lines of errors.
 #
 #     slow_histories.sh [COUNT [SEED]]
 count=${1:-12} seed=${2:-1}
@@ -43,6 +43,13 @@ come_back() {
     await "three hosts after $1 came back" there "$1" 3
 }
 
+# Daemons that are about to compare their tables take none.
+submit() {
+    program=$(on h3 "$dome" submit -n 6 --min 3 --run-option=--restarts=40 --run-option=--on-loss=heal -o "$work/out" "$prints" \
+        "$work/marks" $steps $micro --dome-checkpoint-dir "$work/ck" --dome-checkpoint-every 4 --dome-timeout 4 2>/dev/null)
+    [ -n "$program" ]
+}
+
 for host in h1 h2 h3; do corosync_on $host; done
 for host in h1 h2 h3; do domed_on $host --dedicated; done
 for host in h1 h2 h3; do await "three hosts on $host" there $host 3; done
@@ -50,12 +57,11 @@ mkdir -p "$work/marks"
 run undisturbed on h1 "$dome" run -n 3 "$prints" "$work/marks" $steps 0
 ended_well undisturbed
 
-same=0 once=0 lost=0 lost_once=0
+lost=0 once=0
 for ((k = 1; k <= count; k++)); do
     rm -rf "$work/ck" "$work/out" "$work/marks"
     mkdir "$work/marks"
-    program=$(on h3 "$dome" submit -n 6 --min 3 --run-option=--restarts=40 --run-option=--on-loss=heal -o "$work/out" "$prints" \
-        "$work/marks" $steps $micro --dome-checkpoint-dir "$work/ck" --dome-checkpoint-every 4 --dome-timeout 4)
+    await "a program to be taken" submit
     await "$program to run" is h3 "$program" state runs
     history= host_lost=0
     for ((event = RANDOM % 3 + 1; event > 0; event--)); do
@@ -81,12 +87,14 @@ for ((k = 1; k <= count; k++)); do
     await "$program to end" ends "$program"
     status=$(value h3 "$program" status)
     sed -z 's/dome: [^\n]*\n//g' "$work/out" >once.out # lines of errors are in the file, too, also within a line
-    cmp -s undisturbed.out once.out && is_once=1 || is_once=0
-    echo "   $k:$history: status $status, once $is_once"
+    echo "   $k:$history: status $status"
     [ "$status" = 0 ] || fail "$k:$history: status $status: $(tail -3 "$work/out")"
-    [ "$(tail -2 once.out)" = "$(tail -2 undisturbed.out)" ] || fail "$k:$history: other bits: $(tail -2 once.out)"
-    same=$((same + 1)) once=$((once + is_once)) lost=$((lost + host_lost)) lost_once=$((lost_once + host_lost * is_once))
-    [ $host_lost -eq 1 ] || [ $is_once -eq 1 ] || fail "$k:$history: output that is not there once: $(diff undisturbed.out once.out | head -5)"
+    if cmp -s undisturbed.out once.out; then
+        once=$((once + 1))
+    else
+        fail "$k:$history: not the output of an undisturbed run: $(diff undisturbed.out once.out | head -5)"
+    fi
+    lost=$((lost + host_lost))
 done
-echo "   $same histories, $lost with a lost host; output once in $once of them, in $lost_once of those with a lost host"
+echo "   $count histories, $lost of them with a lost host; output once in $once"
 finish
