@@ -349,6 +349,16 @@ static bool waits_for_more(void)
     return false;
 }
 
+/* Whether all threads are such as wait for what is changed between enter and leave alone: plain memory may be looked at by one
+ * that is READY. */
+static bool all_are_blocked(void)
+{
+    for (unsigned k = here.first; k < here.end; k++)
+        if (dome__omp_threads[k].state == DOME_OMP_READY)
+            return false;
+    return true;
+}
+
 /* All tasks are to come to a round. */
 static void leave_for_round(void)
 {
@@ -386,6 +396,8 @@ void dome__omp_order_wait(uint64_t seen)
         dome__omp_deal_moved();
     const bool round = !any && round_has_begun(), deal = !any && !round && dome__omp_deal_waits();
     const bool looks_again = begin_to_watch(!any && !round && !deal && waits_for_more());
+    if (all_are_blocked()) /* they have just looked, and nobody can change anything before this task leaves */
+        seen = dome__omp_tasks.told();
     if (round || deal)
         leave_for_round();
     else
