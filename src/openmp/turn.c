@@ -17,6 +17,7 @@
  * when it arrives. */
 static struct {
     uint64_t interval, place;
+    uint64_t deal;              /* the last one before this interval */
     bool in_order;              /* the turn is passed in this interval */
     bool round_is_over;         /* of this interval */
     bool owes;                  /* the next task is to have the turn, after the round */
@@ -85,14 +86,17 @@ static bool begin_again(void)
     return passed;
 }
 
-static void pass_to_next_task(void)
+/* False: all have arrived. */
+static bool pass_to_next_task(void)
 {
     dome_omp_shared *s = dome__omp_shared();
     uint64_t tasks = (uint64_t)dome__omp_tasks.size, next = s->turn;
     do
         next = (next + 1) % tasks;
     while (next != s->turn && s->arrived[next] == here.interval);
-    s->turn = s->arrived[next] == here.interval ? 0 : next;
+    const bool any = s->arrived[next] != here.interval;
+    s->turn = any ? next : 0;
+    return any;
 }
 
 /* Whether the thread may keep the turn. */
@@ -270,6 +274,7 @@ void dome__omp_order_begin(uint64_t place, unsigned first, unsigned end)
     begin_to_watch(false);
     here.interval++;
     here.place = place;
+    here.deal = dome__omp_shared()->deal.serial;
     here.in_order = dome__omp_shared()->in_order[place % DOME_OMP_USED];
     here.round_is_over = false;
 }
@@ -282,9 +287,11 @@ void dome__omp_order_arrive(void)
     dome__omp_tasks.enter();
     const uint64_t turn = s->turn;
     s->arrived[dome__omp_tasks.rank] = here.interval;
-    if (s->turn == (uint64_t)dome__omp_tasks.rank)
-        pass_to_next_task();
-    leave(false, false, turn);
+    const bool passes = turn == (uint64_t)dome__omp_tasks.rank, last = passes && !pass_to_next_task();
+    if (last && s->deal.serial == here.deal) /* nobody waits for the turn: the meeting brings it to task 0 */
+        leave(false, false, s->turn);
+    else
+        leave(false, false, turn);
 }
 
 static bool round_has_begun(void)
@@ -342,6 +349,16 @@ static bool waits_for_more(void)
     return false;
 }
 
+/* Whether all threads are such as wait for what is changed between enter and leave alone: plain memory may be looked at by one
+ * that is READY. */
+static bool all_are_blocked(void)
+{
+    for (unsigned k = here.first; k < here.end; k++)
+        if (dome__omp_threads[k].state == DOME_OMP_READY)
+            return false;
+    return true;
+}
+
 /* All tasks are to come to a round. */
 static void leave_for_round(void)
 {
@@ -379,6 +396,8 @@ void dome__omp_order_wait(uint64_t seen)
         dome__omp_deal_moved();
     const bool round = !any && round_has_begun(), deal = !any && !round && dome__omp_deal_waits();
     const bool looks_again = begin_to_watch(!any && !round && !deal && waits_for_more());
+    if (all_are_blocked()) /* they have just looked, and nobody can change anything before this task leaves */
+        seen = dome__omp_tasks.told();
     if (round || deal)
         leave_for_round();
     else

@@ -95,7 +95,7 @@ static void forget_habit(dome_release *r, uint64_t key)
 /* Nobody need know of the unit. */
 static void is_unchanged(dome_release_units *u, uint64_t unit)
 {
-    u->state[unit] &= (uint16_t) ~(DIRTY | WRITTEN);
+    u->state[unit] &= (uint16_t) ~(DIRTY | WRITTEN | LOGGED);
     u->changed[unit] = 0;
 }
 
@@ -123,8 +123,9 @@ static bool look_at(dome_release_units *u, uint64_t unit, hot_unit *h)
 {
     const bool same = memcmp(place_of(u, unit), old_of(u, unit), u->setup.unit) == 0;
     const bool unknown = same && !is_read_in_the_middle(u, unit);
-    h->quiet = same ? h->quiet + 1 : 0;
-    if (same && h->foreseen)
+    const bool quiet = same && !(u->state[unit] & LOGGED); /* a section has it: it was written */
+    h->quiet = quiet ? h->quiet + 1 : 0;
+    if (quiet && h->foreseen)
         forget_habit(u->setup.release, h->key);
     h->foreseen = false;
     if (unknown)
@@ -772,6 +773,18 @@ static void drop_unit(dome_release_units *u, uint64_t unit)
     u->changed[unit] = 0;
 }
 
+/* They are hot from now on, as units are that go with the exchange; if there are too many, the next store is to be noticed. */
+static void heat_logged(dome_release *r, const dome_release_units *u, const GArray *units)
+{
+    GArray *cold = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    for (guint k = 0; k < units->len; k++)
+        if (!heat(r, key_of(u, g_array_index(units, uint64_t, k))))
+            g_array_append_val(cold, g_array_index(units, uint64_t, k));
+    dome__release_allow_all(u, cold, DOME_ACCESS_READ);
+    dome__release_free_many(u, cold);
+    g_array_unref(cold);
+}
+
 void dome__release_drop_logged(dome_release *release)
 {
     for (guint n = 0; n < release->regions->len; n++) {
@@ -798,8 +811,7 @@ void dome__release_drop_logged(dome_release *release)
                 if (u->state[g_array_index(u->dirty, uint64_t, k)] & DIRTY)
                     g_array_index(u->dirty, uint64_t, kept++) = g_array_index(u->dirty, uint64_t, k);
             g_array_set_size(u->dirty, kept);
-            dome__release_allow_all(u, same, DOME_ACCESS_READ);
-            dome__release_free_many(u, same);
+            heat_logged(release, u, same);
         }
         g_array_unref(same);
     }

@@ -5,6 +5,7 @@
 #include "draw.h"
 
 #include "peer/peer.h"
+#include "region/region_profile.h"
 #include "space/space.h"
 #include "system/bytes.h"
 #include "system/thread.h"
@@ -344,6 +345,28 @@ static void check_middle(void)
     }
 }
 
+/* A page that tasks write in sections, in each interval, is written without a fault. */
+static void check_hot_sections(void)
+{
+    enum { FIRST = 10, TIMES = 50, FAULTS = 8 };
+    const dome_region_figures *figures = dome__region_profile_add(env, "heap");
+    uint64_t *at = (uint64_t *)(void *)(HEAP + HEAP_BYTES / 16 * 7), before = 0;
+    for (int time = 1; time <= TIMES; time++) {
+        CHECK(dome__space_enter(space) == DOME_OK);
+        at[0]++;
+        at[rank + 1] = (uint64_t)time;
+        dome__space_leave(space, true);
+        CHECK(dome__space_meet(space, 15, true) == DOME_OK);
+        for (int k = 0; k < size; k++)
+            CHECK(at[k + 1] == (uint64_t)time);
+        CHECK(at[0] == (uint64_t)(time * size));
+        if (time == FIRST)
+            before = figures->writes;
+        CHECK(dome__space_meet(space, 15, true) == DOME_OK);
+    }
+    CHECK(figures->writes - before <= FAULTS);
+}
+
 /* A process made by fork has memory of its own, as of the call: its parent writes pages before the child has touched them. */
 static void check_fork(void)
 {
@@ -393,6 +416,7 @@ int main(int argc, char **argv)
         check_pins();
         check_many_hot();
         check_middle();
+        check_hot_sections();
         check_fork();
         if (rank == size - 1)
             memset(shared.rest, 4, sizeof shared.rest);
