@@ -4,6 +4,7 @@
 #include "program/change.h"
 #include "program/descriptors.h"
 #include "program/exec.h"
+#include "program/in_place.h"
 #include "system/environment_variables.h"
 #include "system/time.h"
 #include "transport/agree.h"
@@ -105,7 +106,7 @@ static uint64_t newest(const dome_env *env)
 /* In the watcher's thread: the main thread may compute, or wait for ever for a task that is lost. While a host is down, the
  * connection to the daemon stays open: PVM's would otherwise tell those of all hosts to which this task was connected that it has
  * ended, and as long as one of them does not answer the others get messages after seconds only. */
-static void go_back(void *ctx, const dome_wire_back *back)
+static void become_anew(void *ctx, const dome_wire_back *back)
 {
     const dome_env *env = ctx;
     dome_change *c = env->change;
@@ -130,6 +131,12 @@ static void go_back(void *ctx, const dome_wire_back *back)
     if (back->keeps && c->view.piece.fd >= 0)
         held = g_strdup_printf("%s%d ", held, c->view.piece.fd);
     dome__exec_become(c, note, held, g_steal_pointer(&c->healing.environment));
+}
+
+static void go_back(void *ctx, const dome_wire_back *back)
+{
+    if (!dome__in_place_ask(ctx, back, become_anew))
+        become_anew(ctx, back);
 }
 
 void dome__healing_ready(dome_env *env, const char *host)

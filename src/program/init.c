@@ -17,6 +17,7 @@
 #include "peer/peer_start.h"
 #include "program/boundary.h"
 #include "program/change.h"
+#include "program/in_place.h"
 #include "program/operations.h"
 #include "program/profile.h"
 #include "program/program_hooks.h"
@@ -146,32 +147,25 @@ dome_env *dome_init(int *argc, char ***argv)
     name_program(env, arguments[0] ? arguments[0] : "program");
     dome__start(env, arguments);
     dome__set_this_env(env);
+    const bool logs = dome__own_wanted(env);
+    if (logs) {
+        env->transport->logs = env->transport->meets = true;
+        env->options.balance.policy = DOME_BALANCE_NONE; /* data moves where all tasks meet */
+        dome__comm_log(env, dome__in_place_leave);
+    }
     env->balance = dome__balance_new(&env->options, env->transport);
     start_clock(env);
     dome__recording_stand(env);
     dome_operation op;
     dome__begin(&op, env, DOME_OP_INIT, NULL, (uint64_t)env->size);
-    int status = dome__balance_probe(env);
-    if (status == DOME_OK)
-        status = dome__healing_share(env);
-    const uint64_t begin = dome__now_ns();
-    if (status == DOME_OK)
-        status =
-            dome__checkpoint_start(env, env->change->start.program,
-                                   &(dome_checkpoint_view){.number = env->change->view.number,
-                                                           .back = env->change->healing.heals,
-                                                           .piece = dome__change_piece(env),
-                                                           .kept = dome__healing_keeps(env) ? env->change->healing.kept : NULL,
-                                                           .losses = env->change->healing.losses,
-                                                           .seconds = dome__since_ns(env->change->healing.program_ns) * 1e-9});
-    dome__view_times_blocks(&env->change->times, begin);
-    if (status == DOME_OK)
-        status = dome__change_settle(env);
+    const int status = dome__in_place_join(env, false);
     dome__end(&op, status);
     if (env->watch)
         dome__watch_beat(env->watch); /* tells the hub that dome_init is over, even if this process dies soon */
     dome__change_stands(env);
     dome__boundary_begin(env);
+    if (logs)
+        dome__in_place_open(env);
     g_strfreev(arguments);
     return env;
 }
@@ -230,6 +224,32 @@ static void close_env(dome_env *env, int status)
     dome__set_this_env(NULL);
 }
 
+static int meet(dome_env *env)
+{
+    int failed = env->options.profile ? dome__profile_print(env) : DOME_OK;
+    if (!failed)
+        failed = dome__comm_finish(env);
+    return failed ? failed : dome__barrier(env->transport);
+}
+
+/* All tasks have come to the end. With messages that are logged, a task that waits there goes over into another view while one
+ * that is lost computes on. */
+static int meet_last(dome_env *env)
+{
+    jmp_buf left;
+    int failed = DOME_OK;
+    if (!dome__comm_logs(env))
+        return meet(env);
+    while (_setjmp(left) != 0 || dome__transport_asks_to_leave())
+        if (dome__in_place_leave(env) != DOME_OK)
+            return DOME_ERR_STATE;
+    env->transport->meets = true;
+    dome__transport_leave_to(&left);
+    failed = meet(env);
+    dome__in_place_close();
+    return failed;
+}
+
 int dome_finalize(dome_env *env)
 {
     if (!env)
@@ -245,16 +265,8 @@ int dome_finalize(dome_env *env)
     dome__boundary_end(env);
     dome__checkpoint_finish(env);
     dome__view_times_tell(env);
-    if (!failed) {
-        if (env->options.profile)
-            failed = dome__profile_print(env);
-        if (!failed)
-            failed = dome__comm_finish(env);
-        if (!failed)
-            failed = dome__barrier(env->transport);
-        if (failed)
-            dome__fail_transport(env, failed);
-    }
+    if (!failed && (failed = meet_last(env)))
+        dome__fail_transport(env, failed);
     if (failed && !known && env->rank == 0) /* the program can no longer query it */
         dome__say("%s", dome_error_message(env));
     free_objects(env);

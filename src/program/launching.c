@@ -14,7 +14,8 @@ dome_launch_request dome__launching_request(const dome_options *options, const d
                                    .shown_fd = attempt ? MAX(attempt->shown_fd, 0) : 0,
                                    .tasks = options->start.tasks,
                                    .all_output = options->output == DOME_OUTPUT_ALL,
-                                   .tells = options->loss.action == DOME_LOSS_TELL};
+                                   .tells = options->loss.action == DOME_LOSS_TELL,
+                                   .logs = options->checkpoint.protocol == DOME_CHECKPOINT_LOG};
     request.heals = dome__restarts_heal(options, &request.left);
     if (attempt)
         request.left = attempt->left;

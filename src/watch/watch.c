@@ -727,6 +727,14 @@ void dome__watch_stop(dome_watch *watch)
     }
 }
 
+void dome__watch_forget(dome_watch *watch)
+{
+    dome__watch_stop(watch);
+    dome__watch_line_close(&watch->line);
+    the_watch = NULL;
+    watch_free(watch);
+}
+
 void dome__watch_close(dome_watch *watch)
 {
     if (!watch)
