@@ -245,7 +245,9 @@ static int meet_last(dome_env *env)
             return DOME_ERR_STATE;
     env->transport->meets = true;
     dome__transport_leave_to(&left);
-    failed = meet(env);
+    failed = dome__failure_finish(env);
+    if (!failed)
+        failed = meet(env);
     dome__in_place_close();
     return failed;
 }
@@ -260,7 +262,7 @@ int dome_finalize(dome_env *env)
     int known = dome_error_status(env);
     int failed = dome__futures_complete(env);
     dome__eval_finish(env);
-    failed = failed ? failed : dome__failure_finish(env);
+    failed = failed || dome__comm_logs(env) ? failed : dome__failure_finish(env);
     dome__progress_end(env);
     dome__boundary_end(env);
     dome__checkpoint_finish(env);
