@@ -7,6 +7,7 @@
 #include "ckpt/state.h"
 #include "core/object_private.h"
 #include "transport/agree.h"
+#include "transport/message.h"
 
 #include <dome/env.h>
 
@@ -76,6 +77,9 @@ static char *objection(const dome_env *env)
     if (env->options.restart.from == DOME_RESTART_NUMBER)
         return g_strdup("--dome-restart=NUMBER: with --dome-checkpoint-protocol log checkpoints are of single tasks: leave the "
                         "number out");
+    for (int r = 0; r < env->size; r++)
+        if (r != env->rank && dome__format_with(env->transport, r) != DOME_NATIVE)
+            return g_strdup("--dome-checkpoint-protocol log: tasks are on machines of different kinds: use protocol stop");
     if (dome__on_one_host(env) || (!c->in_memory && !dome__checkpoint_in_pieces(c)))
         return NULL;
     return g_strdup("--dome-checkpoint-protocol log: with tasks on several hosts it needs a directory that all hosts share "

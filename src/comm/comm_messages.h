@@ -2,8 +2,8 @@
 #ifndef DOME_SRC_COMM_COMM_MESSAGES_H
 #define DOME_SRC_COMM_COMM_MESSAGES_H
 
-#include "core/environment.h"
 #include "comm/message_log.h"
+#include "core/environment.h"
 #include "transport/message.h"
 
 #include <dome/comm.h>

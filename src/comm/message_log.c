@@ -2,8 +2,8 @@
 
 /* To one task. */
 typedef struct line {
-    GQueue kept;  /* dome_logged, oldest first */
-    uint64_t has; /* messages that the task has, and need not be sent to it */
+    GQueue kept;   /* dome_logged, oldest first */
+    uint64_t has;  /* messages that the task has, and need not be sent to it */
     uint64_t told; /* `version` when it was told of the orders */
 } line;
 

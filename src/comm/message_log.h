@@ -1,7 +1,8 @@
 /* What a task remembers of messages with --dome-checkpoint-protocol log, so that a lost task alone goes back:
  *
  *     sent      each message to another task, until that task's own checkpoint covers it
- *     orders    for each task, from whom it received where it took a message from any: one that goes back takes them in that order
+ *     orders    for each task, from whom it received where it took a message from any: one that goes back takes them in that
+ * order
  *
  * Messages of one task to another are numbered 1, 2, ... in the order in which they were sent. A task passes the orders that it
  * knows to another one before its next message to it: so whoever depends on what a task did knows the order in which it did so

@@ -26,9 +26,9 @@ struct dome_transport {
                       const dome_stamp *stamp); /* text for messages, g_free'd; may be NULL */
     void (*waited)(dome_transport *transport, int rank, uint64_t start, uint64_t took); /* called after waiting; may be NULL */
     bool (*is_ruled)(const void *data, size_t bytes); /* a system call on such data may fail: copy it before; NULL: on none */
-    bool logs;   /* messages of the program are logged: no others are allowed, */
-    bool meets;  /* but for those by which the library begins and ends a view */
-    void *owner; /* the dome_env */
+    bool logs;                                        /* messages of the program are logged: no others are allowed, */
+    bool meets;                                       /* but for those by which the library begins and ends a view */
+    void *owner;                                      /* the dome_env */
     char reason[512];                                 /* on failure, until the next one */
 };
 

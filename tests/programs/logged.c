@@ -1,7 +1,7 @@
 /* A program of dome_send and dome_recv alone, for --dome-checkpoint-protocol log: a ring, in which each task also reports to task
  * 0, which receives from any and answers with what it has made of the order. What a task makes of the messages is its state.
  *
- *     logged STEPS SPINS PAYLOAD [collective|request]
+ *     logged MARKS STEPS SPINS PAYLOAD [collective|request]
  *
  * Task 0 prints a line now and then, and in the end the sum of all states, which depends on no order, and whether all tasks have
  * seen the same order. Each task says how many steps it has computed. */
@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { RING, REPORT, ANSWER, LAST };
 enum { REPORT_EVERY = 4, LINE_EVERY = 50 };
@@ -72,6 +73,17 @@ static void finish(dome_env *env, uint64_t state, uint64_t order)
     printf("sum %016llx, %s\n", (unsigned long long)sum, same ? "one order" : "orders differ");
 }
 
+/* For the test, which kills a task by its rank. */
+static void note_rank(const char *marks, int rank)
+{
+    char path[4096], then[4096];
+    snprintf(path, sizeof path, "%s/rank.%d", marks, rank);
+    snprintf(then, sizeof then, "%s/new.%d", marks, rank);
+    FILE *file = fopen(then, "w");
+    if (!file || fprintf(file, "%d", (int)getpid()) < 0 || fclose(file) != 0 || rename(then, path) != 0)
+        exit(3);
+}
+
 static void call_more(dome_env *env, const char *what)
 {
     if (strcmp(what, "collective") == 0)
@@ -83,13 +95,14 @@ static void call_more(dome_env *env, const char *what)
 int main(int argc, char **argv)
 {
     dome_env *env = dome_init(&argc, &argv);
-    const int64_t steps = argc > 1 ? atol(argv[1]) : 400;
-    const long spins = argc > 2 ? atol(argv[2]) : 200000;
-    const size_t payload = argc > 3 ? (size_t)atol(argv[3]) : 1;
+    const int64_t steps = argc > 2 ? atol(argv[2]) : 400;
+    const long spins = argc > 3 ? atol(argv[3]) : 200000;
+    const size_t payload = argc > 4 ? (size_t)atol(argv[4]) : 1;
     dscalar *step = dscalar_new(env, "step", DOME_I64), *state = dscalar_new(env, "state", DOME_I64),
             *order = dscalar_new(env, "order", DOME_I64);
     uint64_t *data = calloc(payload, sizeof *data);
     long computed = 0;
+    note_rank(argc > 1 ? argv[1] : ".", dome_rank(env));
     if (!dome_is_restarting(env))
         dscalar_set_i64(state, dome_rank(env) + 1);
     for (int64_t k = dscalar_get_i64(step); k < steps; k++, computed++) {
@@ -97,8 +110,8 @@ int main(int argc, char **argv)
         now = pass_on(env, now, payload, data);
         if (k % REPORT_EVERY == 0)
             dscalar_set_i64(order, (int64_t)report(env, (uint64_t)dscalar_get_i64(order), now));
-        if (k == 10 && argc > 4)
-            call_more(env, argv[4]);
+        if (k == 10 && argc > 5)
+            call_more(env, argv[5]);
         if (dome_rank(env) == 0 && k % LINE_EVERY == 0)
             printf("step %lld: %016llx\n", (long long)k, (unsigned long long)now);
         dscalar_set_i64(state, (int64_t)now);
