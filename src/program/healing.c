@@ -4,7 +4,6 @@
 #include "program/change.h"
 #include "program/descriptors.h"
 #include "program/exec.h"
-#include "program/in_place.h"
 #include "system/environment_variables.h"
 #include "system/time.h"
 #include "transport/agree.h"
@@ -133,9 +132,17 @@ static void become_anew(void *ctx, const dome_wire_back *back)
     dome__exec_become(c, note, held, g_steal_pointer(&c->healing.environment));
 }
 
+static dome_healing_ask ask_to_stay; /* atomic */
+
+void dome__healing_ask_by(dome_healing_ask ask)
+{
+    g_atomic_pointer_set(&ask_to_stay, ask);
+}
+
 static void go_back(void *ctx, const dome_wire_back *back)
 {
-    if (!dome__in_place_ask(ctx, back, become_anew))
+    const dome_healing_ask ask = (dome_healing_ask)g_atomic_pointer_get(&ask_to_stay);
+    if (!ask || !ask(ctx, back, become_anew))
         become_anew(ctx, back);
 }
 

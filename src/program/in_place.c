@@ -72,7 +72,7 @@ static void *rouse(void *argument)
     return NULL;
 }
 
-bool dome__in_place_ask(dome_env *env, const dome_wire_back *back, void (*otherwise)(void *ctx, const dome_wire_back *back))
+static bool ask(dome_env *env, const dome_wire_back *back, void (*otherwise)(void *ctx, const dome_wire_back *back))
 {
     pthread_t thread;
     if (__atomic_load_n(&place.state, __ATOMIC_ACQUIRE) != STAYS)
@@ -200,6 +200,7 @@ void dome__in_place_open(dome_env *env)
         return;
     env->transport->meets = false;
     set_transport(env->transport);
+    dome__healing_ask_by(ask);
     if (env->watch && !env->trace) /* a trace is of one process image */
         __atomic_store_n(&place.state, STAYS, __ATOMIC_RELEASE);
 }

@@ -4,13 +4,13 @@
 #define DOME_SRC_PROGRAM_IN_PLACE_H
 
 #include "core/environment.h"
-#include "wire/wire.h"
 
 /* What all tasks of a view do, in this order, when they have found each other. stays: this task has been in the view before, and
  * goes on where it is. Collective. Returns a status. */
 int dome__in_place_join(dome_env *env, bool stays);
 
-/* In dome_init, at its end: from now on this task can go over where it is. Collective. */
+/* In dome_init, at its end: from now on this task can go over where it is. If it has not come to a call of the library within
+ * some seconds after it was asked, since it computes, the process becomes the program anew. Collective. */
 void dome__in_place_open(dome_env *env);
 
 /* In the task's own thread, which has been asked: goes over. Returns a status, after dome__fail. */
@@ -18,9 +18,5 @@ int dome__in_place_leave(dome_env *env);
 
 /* In dome_finalize: the last barrier is passed. */
 void dome__in_place_close(void);
-
-/* In the watcher's thread: asks the task's own thread to go over. False: it cannot. If it does not within some seconds, since it
- * computes, `otherwise` is called in another thread, with a copy of what the hub has said. */
-bool dome__in_place_ask(dome_env *env, const dome_wire_back *back, void (*otherwise)(void *ctx, const dome_wire_back *back));
 
 #endif
