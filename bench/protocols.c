@@ -72,8 +72,7 @@ static void finish(dome_env *env, uint64_t state, double seconds)
 static void ring(dome_env *env, const char *directory, int64_t steps, long spins)
 {
     const int me = dome_rank(env), size = dome_size(env);
-    dvec *states =
-        dvec_new_with(env, "states", DOME_U64, (uint64_t)size, DVEC_OPTIONS(.distribution = DOME_BLOCK, .block = 1));
+    dvec *states = dvec_new_with(env, "states", DOME_U64, (uint64_t)size, DVEC_OPTIONS(.distribution = DOME_BLOCK, .block = 1));
     dscalar *step = dscalar_new(env, "step", DOME_I64);
     dvec_span span[2];
     volatile long *count = counts(directory);

@@ -108,7 +108,7 @@ struct dome_checkpoints {
     dome_checkpoint_report report;
 };
 
-/* ---- checkpoint.c: lines and messages ---- */
+/* ---- checkpoint_signals.c: lines and messages ---- */
 
 /* Prints a message on rank 0 about a problem that does not end the program. */
 void dome__checkpoint_say(dome_env *env, const char *format, ...) __attribute__((format(printf, 2, 3)));
