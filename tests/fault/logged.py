@@ -14,12 +14,13 @@ from harness import DOME, PROGRAMS, Run, check, wait_until
 
 PROGRAM = PROGRAMS + "/logged"
 STEPS = 200
+SAVED = ["--dome-checkpoint-dir", "memory:", "--dome-checkpoint-every", "5"]
 expectations = {}
 
 
 def command(tasks, payload, spins, options=(), more=(), restarts=40):
     return [DOME, "run", "-n", str(tasks), "--restarts", str(restarts), PROGRAM, "%MARKS%", str(STEPS), str(spins), str(payload)] + list(more) + [
-        "--dome-checkpoint-protocol", "log", "--dome-checkpoint-every", "5"] + list(options)
+        "--dome-checkpoint-protocol", "log"] + list(options or SAVED)
 
 
 def undisturbed(tasks, payload, spins):
@@ -46,7 +47,8 @@ def history(seed):
     draw = random.Random(seed)
     tasks, payload, spins = draw.randint(2, 5), draw.choice([1, 100, 20000]), draw.choice([100000, 500000])
     with harness.temporary_directory() as directory:
-        options = draw.choice([[], ["--dome-checkpoint-dir", directory], ["--dome-checkpoint-every", "0.02s"], ["--dome-checkpoint-dir", "none:"]])
+        options = draw.choice([SAVED, ["--dome-checkpoint-dir", directory], ["--dome-checkpoint-dir", "memory:", "--dome-checkpoint-every", "0.02s"],
+                               ["--dome-checkpoint-dir", "none:"]])
         with Run(command(tasks, payload, spins, options)) as run:
             started(run)
             kills, last = 0, None
@@ -61,7 +63,7 @@ def history(seed):
             check(run.output().split(b"\n")[-2].endswith(b"one order"), run.output())
             check(run.output() == want, "other output: %r instead of %r; %s" % (run.output()[-300:], want[-300:], run.errors()))
             run.check_clean()
-    return "%d tasks, %d words, %s: %d kills" % (tasks, payload, " ".join(options[:1]), kills)
+    return "%d tasks, %d words, %s: %d kills" % (tasks, payload, " ".join(options[1:]), kills)
 
 
 def others_stay(tasks):
