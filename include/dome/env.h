@@ -128,6 +128,37 @@ typedef void (*dome_view_function)(dome_env *env, const dome_view_news *news, vo
  * dome_checkpoint already. */
 dome_status dome_on_view(dome_env *env, dome_view_function function, void *data);
 
+/* Lets a program that runs go on in the next view: the functions of dome_on_view and this one are then called inside of the
+ * dome_checkpoint at which the number of tasks changes, which returns. main does not run once more. A task that stays keeps its
+ * process, its memory and its variables; its rank, the number of tasks and the layouts are others, its objects have followed, and
+ * objects with names have their values. Pointers to elements (dvec_local_spans and the like) are no longer valid. Objects without
+ * names are as new ones, on all tasks: the function fills them.
+ *
+ *     dome_env *env = dome_init(&argc, &argv);
+ *     dvec *x = dvec_new(env, "x", DOME_F64, n);
+ *     dscalar *step = dscalar_new(env, "step", DOME_I64);
+ *     if (!dome_is_restarting(env))
+ *         ... fill x ...
+ *     dome_on_view_in_place(env, told, &tables);
+ *     for (int64_t k = dscalar_get_i64(step); k < steps; k++) {
+ *         ...
+ *         dscalar_set_i64(step, k + 1);
+ *         dome_checkpoint(env);
+ *     }
+ *
+ * Call it directly in front of the main loop, when all objects have been made. A new task runs main up to this call, where it
+ * meets the others; it calls the function there, then goes on into the loop as the others do behind their dome_checkpoint. So
+ * that call and all before it must not communicate in a new task but by dome_init: it makes objects, and reads its variables
+ * from those with names. Where the function is called, dome_is_restarting is false again.
+ *
+ * dome_resize, dome grow, dome shrink and moves from host to host are entered in place. The program goes through main, as without
+ * this function, and the function is called here, before this call returns: after a loss (healing, --on-loss tell), if a new task
+ * is lost while it joins, and if a change finds an object that was not there at this call (or lacks one that was), a region, a
+ * lock of dome_lock, or an object whose structure has no slot `enter` (dome/structure.h). In the first view it is not called. A
+ * later call replaces the function. Collective in order. DOME_ERR_STATE: the program was compiled by dome-cc, and goes on inside
+ * its calls anyway; a new task has made other objects than the tasks that it meets. */
+dome_status dome_on_view_in_place(dome_env *env, dome_view_function function, void *data);
+
 /* The elements of an object (dvec_object(x), say) that were lost with their tasks, in a program that
  * goes on without these tasks (--on-loss tell). Sets *spans to spans of global indices, first to
  * first + count - 1, in ascending order with gaps between them, and returns their number. The lost

@@ -164,6 +164,12 @@ typedef struct dome_object_ops {
      * it (--dome-restart-load), called instead of unpack while the program restarts: the object reads its values from the source
      * when it needs them, and frees the source. *taken false: it cannot do so, has freed it, and unpack is called. Collective. */
     dome_status (*load)(dome_object *object, dome_block_source *source, bool *taken);
+
+    /* Optional. The task is in another view, which it has entered in place (dome_on_view_in_place): it has another rank, and
+     * there are other tasks. The object gives its values up and becomes what a new one is that follows `layout` (one over the
+     * present tasks; DOME_WHOLE: the one it has). An object with a name then gets its values by read or unpack. Without this slot
+     * the program does not enter views in place, but goes through main. On failure the program ends. */
+    dome_status (*enter)(dome_object *object, const dome_layout *layout);
 } dome_object_ops;
 
 /* Registers `content` under `name` and returns its handle. Collective in order: every task

@@ -472,7 +472,7 @@ static int conclude(dome_env *env, dome_balance *b, hearing *h, uint64_t begin)
 static int measured_phase(dome_env *env, dome_balance *b, hearing *h, uint64_t begin)
 {
     learn_moving(b, h);
-    bool enough = h->elapsed >= b->schedule.shortest; /* less says nothing */
+    bool enough = h->busy_most >= b->schedule.shortest; /* less says nothing */
     if (!h->failed && (enough || is_asked_for(b)))
         return conclude(env, b, h, begin);
     look_again(env, b); /* measurements so far still count */

@@ -24,6 +24,7 @@ typedef struct domain {
     dome_layout *layout; /* NULL: no objects */
     dome_object *object; /* an object that states what its blocks cost; NULL: none does */
     dome_topology topology;
+    bool followed; /* dome__object_is_followed */
     uint64_t block_bytes;
     double seconds;          /* this task's computing time for it */
     double *told;            /* costs of blocks that have travelled ahead, as in an all-gather by owner; NULL: none have */
@@ -73,6 +74,7 @@ typedef struct waiting_alarm {
 typedef struct lessons {
     bool by_processor; /* they are those of the tasks' processors, not of their work */
     double usual_busy; /* seconds that the median task computes between two phases */
+    double computing;  /* the part of the time in which the busiest task computes */
 } lessons;
 
 struct dome_balance {

@@ -42,12 +42,18 @@ static void load_of(const dome_balance *b, const domain *d, const speeds *s, uin
     dome_layout_run(d->layout, 0, &load->start);
 }
 
-/* The time that moving takes for blocks of a domain. The gain in a domain counts for the whole program by the domain's weight. */
+/* The part of the program's time to which a gain in a domain applies: in which tasks compute, and compute this domain. */
+static double part_of(const dome_balance *b, const domain *d)
+{
+    return d->weight * b->learned.computing;
+}
+
+/* The time that moving takes for blocks of a domain, as if the gain were one of all the time. */
 static dome_moving moving_of(const dome_balance *b, const domain *d)
 {
     dome_moving moving = b->moving;
     for (int k = 0; k < DOME_REACHES; k++)
-        moving.each[k] *= (double)d->block_bytes / d->weight;
+        moving.each[k] *= (double)d->block_bytes / part_of(b, d);
     return moving;
 }
 
@@ -79,9 +85,12 @@ static bool decide_domain(dome_balance *b, domain *d, const dome_load *load)
     d->moves = dome__division_moves(load, &division, &busiest);
     double by_reach[DOME_REACHES], then = all ? dome__division_time(load, &division) : dome__oracle_time(load);
     double seconds = dome__moving_seconds(load, &division, &moving, by_reach);
-    for (int k = 0; k < DOME_REACHES && d->weight > 0; k++)
-        b->planned[k] += by_reach[k] * d->weight;
-    return d->weight > 0 && dome__division_pays(&b->schedule, load, &division, then, seconds, &d->lost);
+    for (int k = 0; k < DOME_REACHES && d->weight > 0 && !d->followed; k++)
+        b->planned[k] += by_reach[k] * part_of(b, d);
+    if (!(d->weight > 0) || (d->followed && dome__speeds_in_doubt(b->speeds, b->size)))
+        return false;
+    return d->followed ? dome__division_has_paid(&b->schedule, load, &division, then, seconds, &d->lost)
+                       : dome__division_pays(&b->schedule, load, &division, then, seconds, &d->lost);
 }
 
 bool dome__balance_decide(dome_env *env, dome_balance *b)

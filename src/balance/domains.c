@@ -61,6 +61,7 @@ void dome__domains_survey(dome_env *env, dome_balance *b)
         d->layout = NULL;
         d->object = NULL;
         d->topology = b->topology;
+        d->followed = false;
         d->block_bytes = 0;
     }
     for (dome_object *o = NULL; (o = dome_object_next(env, o));) {
@@ -74,6 +75,7 @@ void dome__domains_survey(dome_env *env, dome_balance *b)
             d->object = o;
         if (dome__object_is_in_order(o))
             d->topology = DOME_LINEAR;
+        d->followed |= dome__object_has_followers(o);
         d->block_bytes += object_block_bytes(&info);
         d->seconds += (double)dome__object_recent_ns(o) * 1e-9;
     }

@@ -15,6 +15,9 @@ static const double LONG_STRETCH = 0.05;
 /* A task that has less of its processor while it computes shares it. */
 static const double OWN_PART = 0.8;
 
+/* The least part of the time in which tasks are taken to compute. */
+static const double LEAST_PART = 0.001;
+
 /* At the user's interval: a phase after less than this part of the usual computing says nothing of speeds. The usual amount is
  * forgotten by this factor in each phase. */
 static const double TELLING = 0.1, USUAL = 0.9;
@@ -111,7 +114,7 @@ static bool processors_are_shared(const dome_balance *b, const hearing *h, int s
 /* The numbers of all tasks for a stretch. */
 typedef struct stretch {
     int which;
-    double seconds; /* the mean of the tasks' */
+    double seconds; /* for which the busiest task has computed: other time shows no speed */
     bool shared;
     bool telling; /* the tasks computed enough to show their speeds */
 } stretch;
@@ -174,7 +177,7 @@ static stretch stretch_of(const dome_balance *b, const hearing *h, int which)
 {
     stretch s = {.which = which, .shared = processors_are_shared(b, h, which), .telling = true};
     for (int r = 0; r < b->size; r++)
-        s.seconds += dome__said_of(h, r, which, SAYS_ELAPSED) / b->size;
+        s.seconds = MAX(s.seconds, dome__said_of(h, r, which, SAYS_BUSY));
     return s;
 }
 
@@ -185,6 +188,7 @@ static void learn_speeds(dome_balance *b, hearing *h)
     const stretch recent[] = {stretch_of(b, h, STRETCH_BEFORE), stretch_of(b, h, STRETCH_LAST)};
     stretch all = stretch_of(b, h, STRETCH_ALL);
     all.telling = is_telling(b, h);
+    b->learned.computing = h->elapsed > 0 ? CLAMP(h->busy_most / h->elapsed, LEAST_PART, 1) : 1;
     bool by_processor = costs_are_measured(b);
     if (by_processor && !b->learned.by_processor)
         memset(b->speeds, 0, (size_t)b->size * sizeof *b->speeds); /* the known speeds are in another unit */

@@ -92,6 +92,9 @@ typedef struct dome_speed {
  * Returns whether the measurement is in doubt, so that the next phase should be soon. */
 bool dome__speed_update(dome_speed *speed, double measured, double seconds, double mean);
 
+/* Whether the last measurement of a rank contradicts its estimate, and the next one is to say which of them holds. */
+bool dome__speeds_in_doubt(const dome_speed *speeds, int ranks);
+
 /* Whether the rate changes all the time: it grows or shrinks steadily, or the last measurement is the best that can be said. */
 bool dome__speed_moves(const dome_speed *speed);
 
@@ -205,6 +208,11 @@ bool dome__schedule_pays(const dome_schedule *schedule, double now, double then,
  * when they exceed what moving takes, little caution is left. The caller sets it to 0 after a move, and at first. May be NULL. */
 bool dome__division_pays(const dome_schedule *schedule, const dome_load *load, const dome_division *division, double then,
                          double moving, double *lost);
+
+/* The same for blocks most of whose bytes are fetched after the move, so that `moving` may be more than what is expected: it also
+ * waits until as much time has been lost as it should take. Noise loses in turns, and moves nothing. lost: not NULL. */
+bool dome__division_has_paid(const dome_schedule *schedule, const dome_load *load, const dome_division *division, double then,
+                             double moving, double *lost);
 
 /* Seconds for which speeds are expected to stay as they are: the mean time between changes so far. */
 double dome__schedule_horizon(const dome_schedule *schedule);

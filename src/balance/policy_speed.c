@@ -139,6 +139,14 @@ static double model_seconds(const dome_speed *speed)
     }
 }
 
+bool dome__speeds_in_doubt(const dome_speed *speeds, int ranks)
+{
+    bool doubt = false;
+    for (int r = 0; r < ranks; r++)
+        doubt |= speeds[r].doubt > 0;
+    return doubt;
+}
+
 bool dome__speed_moves(const dome_speed *speed)
 {
     return speed->growth != 0 || speed->models.used == DOME_MODEL_LAST;

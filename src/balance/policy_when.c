@@ -271,6 +271,14 @@ bool dome__division_pays(const dome_schedule *schedule, const dome_load *load, c
            (dome__division_trial(load, division) && then <= dome__load_time(load) && moving < TRIAL_COST * schedule->interval);
 }
 
+bool dome__division_has_paid(const dome_schedule *schedule, const dome_load *load, const dome_division *division, double then,
+                             double moving, double *lost)
+{
+    const double now = layout_time(load, load->start, load->counts, SURE);
+    const bool lasted = has_lasted(schedule, now, then, moving, lost);
+    return lasted && dome__division_pays(schedule, load, division, then, moving, NULL);
+}
+
 /* Phases every T seconds cost phase / T of the time; changes that happen every `calm` seconds are noticed after T / 2 on average,
  * and until then LOSS of the time is lost. T is best where both cost the same (as for checkpoints: Young, A first order
  * approximation to the optimum checkpoint interval, 1974). */

@@ -17,6 +17,7 @@
 typedef struct dome_checkpoint_view {
     uint32_t number;           /* of the view; 0: the first */
     bool back;                 /* it goes back to a checkpoint, or to what the tasks have kept */
+    bool in_place;             /* tasks that stay enter it in place */
     dome_handover_piece piece; /* what this task has brought along, taken over by dome__checkpoint_start */
     const int *kept;           /* the files in which it keeps the state for itself (kept.h); NULL: it does not */
     int losses;                /* that the program has gone on after, in views and attempts before, */

@@ -283,7 +283,9 @@ int dome__checkpoint_open_handover(dome_env *env, const dome_checkpoint_view *vi
     dome_ckpt_file *file = NULL;
     int status = c->directory ? dome__checkpoint_go_on(env) : DOME_OK;
     if (status == DOME_OK)
-        status = dome__handover_open(env, view->number, view->piece, &file, &c->restart.handover);
+        status = dome__handover_open(env, view->number, view->piece, view->in_place, &file, &c->restart.handover);
+    if (status == DOME_OK && view->in_place)
+        status = dome__handover_spread(c->restart.handover);
     if (status == DOME_OK)
         dome__checkpoint_take_up(c, file);
     return status;

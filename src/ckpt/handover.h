@@ -45,9 +45,13 @@ void dome__handover_free(dome_handover *handover);
 typedef struct dome_handover_source dome_handover_source;
 
 /* Collective. view: its number. Takes over this task's piece. The file has the head of the handover, and the blocks of this
- * host's piece. Fails by dome__fail. */
-int dome__handover_open(dome_env *env, uint32_t view, dome_handover_piece piece, dome_ckpt_file **file,
+ * host's piece. in_place: dome__handover_spread follows. Fails by dome__fail. */
+int dome__handover_open(dome_env *env, uint32_t view, dome_handover_piece piece, bool in_place, dome_ckpt_file **file,
                         dome_handover_source **source);
+
+/* Brings all that the tasks of a host need to it, so that each task can then take its objects without the others: a view is
+ * entered in place by some tasks, and through main by others. Collective. Fails by dome__fail. */
+int dome__handover_spread(dome_handover_source *source);
 
 /* Gives an object its values; `there` is its entry. Collective in order where tasks are on several hosts. Returns NULL, or a text
  * (g_free'd) with *status. */

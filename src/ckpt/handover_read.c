@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,6 +33,7 @@ struct dome_handover_source {
     int *keeps;          /* by rank: the piece that the task keeps; -1 */
     uint32_t *piece_of;  /* by entry */
     bool together;       /* all tasks are on the hosts of their pieces: nothing has to be sent */
+    bool *come;          /* by entry: it has come to this host's piece from another one; NULL: none has */
     char *buffer, *sent; /* for a block or a message */
     uint64_t room;       /* for blocks that are read together */
     GHashTable *taken;   /* names of objects whose memory has been given back */
@@ -155,7 +157,16 @@ static int make_room(dome_handover_source *s, const dome_ckpt *ckpt)
     return dome__agree(s->env, good ? DOME_OK : DOME_ERR_MEMORY, "no memory for a block of the program's state");
 }
 
-int dome__handover_open(dome_env *env, uint32_t view, dome_handover_piece piece, dome_ckpt_file **file,
+/* For what is brought to this host, where no task has stayed. */
+static int make_piece(dome_handover_source *s, const dome_ckpt *ckpt)
+{
+    if (!s->together && s->fd < 0)
+        s->fd = memfd_create("dome-handover", MFD_CLOEXEC);
+    s->come = g_new0(bool, ckpt->entries + 1);
+    return dome__agree(s->env, s->together || s->fd >= 0 ? DOME_OK : DOME_ERR_MEMORY, "no memory for the program's state");
+}
+
+int dome__handover_open(dome_env *env, uint32_t view, dome_handover_piece piece, bool in_place, dome_ckpt_file **file,
                         dome_handover_source **source)
 {
     dome_ckpt *ckpt = NULL;
@@ -169,6 +180,8 @@ int dome__handover_open(dome_env *env, uint32_t view, dome_handover_piece piece,
         status = find_pieces(s, piece, ckpt);
     if (status == DOME_OK)
         status = make_room(s, ckpt);
+    if (status == DOME_OK && in_place)
+        status = make_piece(s, ckpt);
     if (status != DOME_OK) {
         dome__ckpt_free(ckpt);
         dome__handover_close(s);
@@ -237,6 +250,7 @@ void dome__handover_close(dome_handover_source *s)
     g_free(s->keeps);
     g_free(s->near);
     g_free(s->piece_of);
+    g_free(s->come);
     g_free(s->buffer);
     g_free(s->sent);
     g_free(s);
@@ -276,6 +290,7 @@ typedef struct taking {
     const dome_ckpt_object *there;
     bool whole; /* every task needs all of it */
     bool last;  /* each block has one reader, and is not kept: then its memory is given back */
+    bool keeps; /* blocks that come are kept in this host's piece, for later */
     char *text; /* the first problem */
     int status;
 } taking;
@@ -305,6 +320,14 @@ static void take_block(taking *t, uint64_t block, const char *bytes, uint64_t le
                              dome_object_name(t->object), t->s->view, dome_status_text((dome_status)status)));
 }
 
+static void keep_block(taking *t, uint64_t block, const char *bytes, uint64_t length)
+{
+    const uint64_t entry = t->there->first_entry + block;
+    if (!dome__io_write_at(t->s->fd, bytes, length, t->head->table[entry].offset))
+        fail(t, DOME_ERR_MEMORY, g_strdup_printf("no memory for a part of '%s': %s", t->there->name, g_strerror(errno)));
+    t->s->come[entry] = true;
+}
+
 typedef struct nearby {
     taking *t;
     stretch done;
@@ -329,6 +352,8 @@ static bool is_lost(const taking *t, uint64_t block)
 static bool is_near(const taking *t, uint64_t block)
 {
     const dome_handover_source *s = t->s;
+    if (s->come && s->come[t->there->first_entry + block])
+        return true;
     if (is_lost(t, block) || dome__ckpt_entry(t->head, t->there, block)->length == 0)
         return false;
     return s->apart && t->whole ? s->keeps[s->env->rank] >= 0 : s->near[s->piece_of[t->there->first_entry + block]];
@@ -411,7 +436,7 @@ static int receive_some(taking *t, int from, const GArray *entries, guint *at)
         if (!dome__ckpt_fits(s->file, t->there, block, data, &why))
             fail(t, s->apart ? DOME_ERR_LOST : DOME_ERR_IO, why);
         else if (!t->text)
-            take_block(t, block, data, t->head->table[entry].length);
+            (t->keeps ? keep_block : take_block)(t, block, data, t->head->table[entry].length);
         data += t->head->table[entry].length;
     }
     *at += some;
@@ -465,4 +490,45 @@ char *dome__handover_take(dome_handover_source *s, dome_object *object, const do
         fail(&t, failed, g_strdup(s->env->transport->reason));
     *status = t.status;
     return t.text;
+}
+
+/* ---- spreading ---- */
+
+/* What an object will be in this view, as its entry tells. The layout is the caller's. */
+static dome_object_info expected(dome_env *env, const dome_ckpt_object *there, dome_layout **layout)
+{
+    const uint64_t n = there->length, block = there->block_size;
+    *layout = there->distribution == DOME_DYNAMIC ? dome_layout_ref(dome_env_layout(env, n, block))
+              : there->distribution == DOME_BLOCK ? dome_layout_even(n, block, env->size)
+              : block                             ? dome_layout_even(n, block, 1)
+                                                  : NULL;
+    return (dome_object_info){.length = n, .width = there->width, .distribution = there->distribution, .layout = *layout};
+}
+
+static int spread_object(dome_handover_source *s, const dome_ckpt *head, const dome_ckpt_object *there, char **text)
+{
+    dome_layout *layout;
+    const dome_object_info info = expected(s->env, there, &layout);
+    taking t = {.s = s, .head = head, .info = &info, .there = there, .keeps = true};
+    t.whole = info.distribution == DOME_WHOLE;
+    const int status = exchange(&t);
+    dome_layout_unref(layout);
+    *text = t.text;
+    return status;
+}
+
+int dome__handover_spread(dome_handover_source *s)
+{
+    dome_env *env = s->env;
+    int status = DOME_OK;
+    char *text = NULL;
+    for (guint k = 0; !s->together && status == DOME_OK && !text && k < dome__ckpt_head(s->file)->objects->len; k++)
+        status = spread_object(s, dome__ckpt_head(s->file), dome__ckpt_object(dome__ckpt_head(s->file), k), &text);
+    if (status != DOME_OK)
+        status = dome__fail_transport(env, status);
+    else
+        status = dome__agree(env, text ? DOME_ERR_IO : DOME_OK, text);
+    s->together = true;
+    g_free(text);
+    return status;
 }

@@ -195,6 +195,19 @@ uint64_t dome__clock_apart_ns(const dome_env *env)
     return env->clock->apart_ns;
 }
 
+bool dome__clock_runs_here(const dome_env *env)
+{
+    return gettid() == __atomic_load_n(&env->clock->thread, __ATOMIC_ACQUIRE);
+}
+
+void dome__clock_faulted(dome_env *env, uint64_t start, uint64_t start_wait)
+{
+    if (!env->wait_ns || !dome__clock_runs_here(env))
+        return;
+    const uint64_t all = dome__since_ns(start), waited = *env->wait_ns - start_wait;
+    env->clock->apart_ns += all > waited ? all - waited : 0;
+}
+
 uint64_t dome__clock_away_ns(const dome_env *env)
 {
     return *env->wait_ns + env->clock->helped_ns;
@@ -234,6 +247,12 @@ static bool wanted(const dome_env *env, const dome_layout *layout)
     return layout && env->size > 1 && (balance == DOME_BALANCE_GLOBAL || balance == DOME_BALANCE_RING);
 }
 
+/* Processor time of this thread without faults: their time may contain some in which it had no processor. */
+static int64_t computed_ns(const dome_env *env)
+{
+    return (int64_t)dome__processor_ns() - (int64_t)env->clock->apart_ns;
+}
+
 /* Samples calls at random, since a program may repeat calls in a pattern of any period. */
 static bool chosen(unsigned call)
 {
@@ -256,14 +275,16 @@ void dome__block_clock_start(dome_block_clock *clock, dome_env *env, const dome_
     if (times->per_block * blocks > LEAST_CALL_NS)
         blocks = CLAMP(READ_NS / READ_SHARE / times->per_block, 1, MAX(blocks / LEAST_GROUPS, 1));
     clock->stride = times->block_size * MAX((uint64_t)blocks, 1);
-    clock->begin = clock->last = dome__processor_ns();
+    clock->env = env;
+    clock->begin = clock->last = computed_ns(env);
 }
 
 void dome__block_clock_read(dome_block_clock *clock)
 {
-    uint64_t now = dome__processor_ns(), size = clock->times->block_size;
+    const int64_t now = computed_ns(clock->env);
+    uint64_t size = clock->times->block_size;
     uint64_t first = clock->first / size, count = (clock->count + size - 1) / size;
-    double each = (double)(now - clock->last) / (double)count;
+    double each = MAX((double)(now - clock->last), 0) / (double)count;
     if (count * TOLD_APART <= clock->local) /* otherwise the time says nothing about single blocks */
         for (uint64_t k = 0; k < count; k++)
             clock->times->ns[first + k] += each;
@@ -279,6 +300,6 @@ void dome__block_clock_stop(dome_block_clock *clock)
     if (clock->count > 0)
         dome__block_clock_read(clock);
     if (clock->blocks > 0)
-        clock->times->per_block = (double)(clock->last - clock->begin) / (double)clock->blocks;
+        clock->times->per_block = MAX((double)(clock->last - clock->begin), 0) / (double)clock->blocks;
     clock->times->dearest = MAX(clock->times->dearest, clock->times->per_block);
 }

@@ -69,6 +69,11 @@ uint64_t dome__clock_helped_blocks(const dome_env *env);
 void dome__clock_apart(dome_env *env, uint64_t ns);
 uint64_t dome__clock_apart_ns(const dome_env *env);
 
+/* A page fault of the program began at `start`, when the task had waited for start_wait, and ends now: what it took was no
+ * computing. Of the thread of the clock alone; a virtual thread that it runs has another pthread_self. */
+void dome__clock_faulted(dome_env *env, uint64_t start, uint64_t start_wait);
+bool dome__clock_runs_here(const dome_env *env);
+
 /* Time so far that was not spent on this task's own work: it waited, or computed blocks of other tasks. */
 uint64_t dome__clock_away_ns(const dome_env *env);
 
@@ -106,11 +111,12 @@ void dome__block_times_forget(dome_env *env, uint64_t length, uint64_t block_siz
 
 typedef struct dome_block_clock {
     dome_block_times *times; /* NULL: this call is not timed */
-    uint64_t first, count;   /* elements computed since the clock was read */
-    uint64_t stride;         /* elements after which to read it */
-    uint64_t last;           /* when it was last read, ns */
-    uint64_t begin, blocks;  /* the whole call */
-    uint64_t local;          /* blocks of this task */
+    const dome_env *env;
+    uint64_t first, count; /* elements computed since the clock was read */
+    uint64_t stride;       /* elements after which to read it */
+    int64_t begin, last;   /* when the call began, when it was last read, ns */
+    uint64_t blocks;       /* of the whole call */
+    uint64_t local;        /* blocks of this task */
 } dome_block_clock;
 
 /* layout: that of a vector whose blocks may move; NULL: nothing is measured. */

@@ -18,6 +18,7 @@ struct dome_object {
     bool named;                                    /* by the program */
     bool binds;                                    /* dome__object_binds */
     bool in_order;                                 /* dome__object_keeps_order */
+    bool followed;                                 /* dome__object_is_followed */
     dome_object_clock *clock;                      /* in the same allocation */
     const char *(*why)(const dome_object *object); /* dome__object_defers */
 };

@@ -21,6 +21,9 @@ typedef struct dome_hooks {
     /* The task has entered this operation; DOME_OP_NONE: it has returned to the program's own code. */
     void (*at)(dome_env *env, uint32_t code, uint64_t id);
 
+    /* The operation will update this object (DOME_OPERATION_UPDATES). Called after `at`. */
+    void (*updates)(dome_env *env, const dome_object *object);
+
     /* The operation has ended; times in ns. Not called for deferred operations. */
     void (*ended)(dome_env *env, const struct dome_operation *op, uint64_t total, uint64_t wait);
 

@@ -223,6 +223,25 @@ void dome_object_free(dome_object *object)
     dome__end(&op, DOME_OK);
 }
 
+void dome__registry_renumber(dome_env *env, uint64_t first)
+{
+    const GPtrArray *objects = env->registry->objects;
+    for (guint k = 0; k < objects->len && env->call_log; k++)
+        dome__names_drop(env->call_log->names, ((const dome_object *)g_ptr_array_index(objects, k))->id);
+    if (env->call_log)
+        env->call_log->objects = env->call_log->named = 0;
+    for (guint k = 0; k < objects->len; k++) {
+        dome_object *object = g_ptr_array_index(objects, k);
+        object->id = first + k;
+        if (!env->call_log)
+            continue;
+        dome__names_keep(env->call_log->names, object->id, object->name);
+        env->call_log->objects++;
+        env->call_log->named += object->named;
+    }
+    env->registry->last_id = first + objects->len - 1;
+}
+
 /* ---- registry ---- */
 
 void dome__registry_init(dome_env *env)
@@ -336,6 +355,11 @@ void dome__env_set_layout(dome_env *env, const dome_layout *layout)
     }
 }
 
+void dome__registry_forget_layouts(dome_env *env)
+{
+    g_ptr_array_set_size(env->registry->layouts, 0);
+}
+
 /* Syncs all objects except those whose deferred work hooks->settle runs. Returns the first that fails, or NULL. */
 static dome_object *sync_objects(dome_env *env, int *status)
 {
@@ -380,6 +404,16 @@ void dome__object_keeps_order(dome_object *object)
 bool dome__object_is_in_order(const dome_object *object)
 {
     return object->in_order;
+}
+
+void dome__object_is_followed(dome_object *object)
+{
+    object->followed = true;
+}
+
+bool dome__object_has_followers(const dome_object *object)
+{
+    return object->followed;
 }
 
 void dome__object_defers(dome_object *object, const char *(*why)(const dome_object *object))
@@ -581,6 +615,27 @@ dome__object_make dome__object_maker(const dome_object *object)
 uint64_t dome__object_parameters(const dome_object *object, void *buffer)
 {
     return SLOT(object, parameters) ? object->ops->parameters(object, buffer) : 0;
+}
+
+bool dome__object_enters(const dome_object *object)
+{
+    return SLOT(object, enter) != NULL;
+}
+
+dome_status dome__object_enter(dome_object *object)
+{
+    dome_object_info info = {.size = sizeof info};
+    dome_status status = dome_object_describe(object, &info);
+    if (status != DOME_OK)
+        return status;
+    dome_env *env = object->env;
+    const uint64_t block = info.layout ? dome_layout_block_size(info.layout) : 0;
+    dome_layout *layout = info.distribution == DOME_DYNAMIC ? dome_layout_ref(dome_env_layout(env, info.length, block))
+                          : info.distribution == DOME_BLOCK ? dome_layout_even(info.length, block, env->size)
+                                                            : dome_layout_ref(info.layout);
+    status = layout || info.distribution == DOME_WHOLE ? object->ops->enter(object, layout) : DOME_ERR_MEMORY;
+    dome_layout_unref(layout);
+    return status;
 }
 
 bool dome__object_is_named(const dome_object *object)

@@ -23,6 +23,11 @@ bool dome__object_is_binding(const dome_object *object);
 void dome__object_keeps_order(dome_object *object);
 bool dome__object_is_in_order(const dome_object *object);
 
+/* Declares that most of what moves with its elements is fetched when it is used: the time of a move says nothing of what moving
+ * takes. */
+void dome__object_is_followed(dome_object *object);
+bool dome__object_has_followers(const dome_object *object);
+
 /* Completes all deferred work. Returns the first object for which that failed, with *status, or NULL. Values that cannot be
  * computed are not a failure here: the operation that needs them fails. Not collective. */
 dome_object *dome__env_unsettled(dome_env *env, int *status);
@@ -68,6 +73,16 @@ dome_status dome__object_load(dome_object *object, dome_block_source *source, bo
 
 /* Gets the values that this task is about to own. */
 dome_status dome__object_fetch(dome_object *object, const dome_layout *layout);
+
+/* Whether the object can enter another view in place; and has it do so, without its values (the slot `enter`). */
+bool dome__object_enters(const dome_object *object);
+dome_status dome__object_enter(dome_object *object);
+
+/* Forgets the layouts that objects share: the next object of a length and block size gets the first layout again. */
+void dome__registry_forget_layouts(dome_env *env);
+
+/* Gives all objects new ids in creation order, the first one `first`. */
+void dome__registry_renumber(dome_env *env, uint64_t first);
 
 /* Whether the object has its own form in checkpoints. */
 bool dome__object_has_place(const dome_object *object);

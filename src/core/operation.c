@@ -193,8 +193,11 @@ void dome__begin_with(dome_operation *op, dome_env *env, dome_operation_code cod
     enter_history(env, code, id, words, count);
     if (env->wait_ns)
         op->start_wait_ns = *env->wait_ns;
-    if (env->watch)
+    if (env->watch) {
         env->hooks->at(env, code, id);
+        if (dome__operation_has(code, DOME_OPERATION_UPDATES))
+            env->hooks->updates(env, object);
+    }
     if (!dome__operation_has(code, DOME_OPERATION_DEFERRED)) {
         op->start_eval_ns = env->clock->eval_ns;
         op->start_ns = dome__now_ns();
@@ -244,6 +247,22 @@ void dome__begin_next(dome_env *env, uint64_t decision)
     enter_history(env, stamp->operation, stamp->object, (uint64_t[]){env->position.coming, decision}, 2);
     if (env->watch)
         env->hooks->at(env, op->code, id_of(op->object));
+}
+
+void dome__begin_together(dome_env *env, dome_operation_code code, uint64_t sequence, uint64_t history)
+{
+    env->position.sequence = sequence;
+    env->position.history = history;
+    enter_history(env, code, 0, NULL, 0);
+    if (env->watch)
+        env->hooks->at(env, code, 0);
+}
+
+void dome__begin_again(dome_operation *op)
+{
+    op->start_ns = dome__now_ns();
+    op->start_eval_ns = op->env->clock->eval_ns;
+    op->start_wait_ns = op->env->wait_ns ? *op->env->wait_ns : 0;
 }
 
 /* now: the time, 0: not known yet. */

@@ -74,6 +74,13 @@ uint64_t dome__text_word(dome_env *env, const char *text);
  * have made in it to the history, so that tasks which decided differently are found. */
 void dome__begin_next(dome_env *env, uint64_t decision);
 
+/* Tasks that have come by different ways go on together, in an operation of this kind: the same number and history on all of
+ * them. */
+void dome__begin_together(dome_env *env, dome_operation_code code, uint64_t sequence, uint64_t history);
+
+/* The clock and the account of waits are others than those with which the operation began: it is timed from here on. */
+void dome__begin_again(dome_operation *op);
+
 /* Leaves the operation: adds its computing time (waiting excluded) to the clock. Returns status. */
 dome_status dome__end(dome_operation *op, dome_status status);
 

@@ -22,8 +22,10 @@ enum {
 enum {
     DOME_OPERATION_BEGINS_LATER = 4, /* a reduction whose exchange begins later, with those of the reductions that follow */
     DOME_OPERATION_REDUCES = DOME_OPERATION_MOVES | DOME_OPERATION_BEGINS_LATER,
-    DOME_OPERATION_LOOKS = 8,        /* it only gives values to look at: a child process of the task may call it, too */
-    DOME_OPERATION_COMES_BEFORE = 16 /* it runs before an operation of the program: messages name that one */
+    DOME_OPERATION_LOOKS = 8,         /* it only gives values to look at: a child process of the task may call it, too */
+    DOME_OPERATION_COMES_BEFORE = 16, /* it runs before an operation of the program: messages name that one */
+    DOME_OPERATION_UPDATES = 32,      /* it computes new values of its object, as a rule from the old ones */
+    DOME_OPERATION_ACCUMULATES = DOME_OPERATION_MOVES | DOME_OPERATION_UPDATES
 };
 
 /* arguments: names and kinds of the words passed to dome__begin, for the report on tasks that disagree (call_log.c). u, i, f: a

@@ -31,20 +31,26 @@ struct hub_once {
     dome_shown_store *store;
     GPtrArray *tasks; /* once_task, by rank; NULL: nothing has come */
     GArray *owed;
-    uint64_t before; /* bytes of the stream that other hubs have written */
+    uint64_t before; /* bytes of the stream before those of this hub's queue */
 };
 
 /* ---- the stream ---- */
 
-/* Bytes of the stream that are written, and with those that wait for it. Lines for standard error may be among them. */
+/* Bytes of the stream that are written, and those that are or will be. Lines for standard error may be among them. */
 static uint64_t written(const hub_state *s)
 {
-    return s->once->before + dome__output_queue_written(s->output.queues[0]);
+    return dome__shown_written(dome__shown_writer_of(s->once->store));
 }
 
 static uint64_t stream_bytes(const hub_state *s)
 {
-    return written(s) + dome__output_queue_waiting(s->output.queues[0]);
+    return s->once->before + dome__output_queue_total(s->output.queues[0]);
+}
+
+/* Where text begins that is shown now: behind the bytes that clear a bar of progress, which task 0 may have drawn. */
+static uint64_t shown_at(const hub_state *s)
+{
+    return stream_bytes(s) + strlen(dome__terminal_clear(STDOUT_FILENO));
 }
 
 static uint64_t offset_now(void)
@@ -53,14 +59,19 @@ static uint64_t offset_now(void)
     return at < 0 ? UINT64_MAX : (uint64_t)at;
 }
 
-/* A hub that was killed may have written a piece, and not counted it: a file tells. */
+/* A hub that was killed may have written a piece to a file that is appended to, and not counted it: the file tells. */
 static uint64_t written_before(const hub_state *s, const dome_shown_stream *stream)
 {
-    const uint64_t now = offset_now(), counted = stream->written - stream->since;
+    const uint64_t all = written(s), now = offset_now(), counted = all - stream->since;
     if (now == UINT64_MAX || stream->offset == UINT64_MAX || s->output.queues[0] == s->output.queues[1] ||
         now < stream->offset + counted || now - stream->offset - counted > PIPE_BUF)
-        return stream->written;
+        return all;
     return stream->since + now - stream->offset;
+}
+
+static ssize_t write_stream(void *writer, int fd, const char *text, size_t length)
+{
+    return dome__shown_write(writer, fd, text, length);
 }
 
 /* What another hub had not written has not been shown. */
@@ -68,16 +79,19 @@ static void take_over(hub_state *s)
 {
     hub_once *o = s->once;
     dome_shown_stream *stream = dome__shown_stream_of(o->store);
-    if (stream->begun)
-        stream->written = written_before(s, stream);
+    dome_shown_writer *writer = dome__shown_writer_of(o->store);
+    const uint64_t all = stream->begun ? written_before(s, stream) : written(s);
+    if (all != written(s))
+        dome__shown_set_written(writer, all);
     for (int r = dome__shown_ranks(o->store) - 1; r >= 0; r--) {
         dome_shown_past *past = dome__shown_past_of(o->store, r);
         if (past && past->begun)
-            dome__shown_rewind(past, stream->written, r == 0);
+            dome__shown_rewind(past, all, r == 0);
     }
-    o->before = stream->since = stream->written;
+    o->before = all - dome__output_queue_total(s->output.queues[0]);
+    stream->since = all;
     stream->offset = offset_now();
-    dome__hub_count(s, &stream->written);
+    dome__hub_write_by(s, write_stream, writer);
 }
 
 void dome__hub_once_open(hub_state *s)
@@ -114,13 +128,12 @@ static once_task *task_of(hub_state *s, int rank)
     dome_shown_past *past = o->tasks->pdata[rank] ? NULL : dome__shown_past_of(o->store, rank);
     if (past) {
         once_task *task = o->tasks->pdata[rank] = g_new0(once_task, 1);
-        dome__shown_begin(&task->shown, past);
+        dome__shown_begin(&task->shown, past, shown_at(s));
         task->line = g_string_new(NULL);
     }
     return o->tasks->pdata[rank];
 }
 
-/* Task 0 may have drawn a bar of progress. */
 static void show(hub_state *s, const GString *text)
 {
     if (text->len)
@@ -149,7 +162,7 @@ static void take_lines(hub_state *s, int rank, once_task *task, const char *text
     while (length > 0) {
         const char *end = memchr(text, '\n', length);
         const size_t n = end ? (size_t)(end - text) + 1 : length;
-        dome__shown_take(&task->shown, text, n, stream_bytes(s) + extra, task->line);
+        dome__shown_take(&task->shown, text, n, shown_at(s) + extra, task->line);
         if (task->line->len && task->line->str[task->line->len - 1] == '\n')
             show_line(s, rank, task);
         text += n;
@@ -162,7 +175,7 @@ static void take_rank0(hub_state *s, const char *text, size_t length)
     once_task *task = task_of(s, 0);
     GString *out = g_string_new(NULL);
     if (task)
-        dome__shown_take(&task->shown, text, length, stream_bytes(s), out);
+        dome__shown_take(&task->shown, text, length, shown_at(s), out);
     else
         g_string_append_len(out, text, (gssize)length);
     show(s, out);
@@ -250,7 +263,7 @@ static uint64_t take_place(hub_state *s, const hub_client *c, once_task *task, c
         dome__shown_made(&task->shown);
         break;
     case DOME_WIRE_SHOWN_PASS:
-        dome__shown_pass(&task->shown, stream_bytes(s), out);
+        dome__shown_pass(&task->shown, shown_at(s), out);
         break;
     case DOME_WIRE_SHOWN_MARK:
         dome__shown_mark(&task->shown, told->loop);
@@ -310,7 +323,7 @@ void dome__hub_once_rest(hub_state *s)
         if (!task)
             continue;
         GString *out = r == 0 ? g_string_new(NULL) : task->line;
-        dome__shown_pass(&task->shown, stream_bytes(s), out);
+        dome__shown_pass(&task->shown, shown_at(s), out);
         if (r == 0) {
             show(s, out);
             g_string_free(out, TRUE);

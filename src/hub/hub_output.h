@@ -21,8 +21,8 @@ void dome__hub_output_open(hub_state *s);
 /* Prints text on one of this process's streams, STDOUT_FILENO or STDERR_FILENO. Never blocks. */
 void dome__hub_print(hub_state *s, int fd, const char *text);
 
-/* Counts the bytes of standard output that are written from now on, as dome__output_queue_count does. */
-void dome__hub_count(hub_state *s, uint64_t *written);
+/* Standard output is written by this function from now on (dome__output_queue_write_by). */
+void dome__hub_write_by(hub_state *s, dome_output_write function, void *context);
 
 /* The same of so many bytes, which may have any value. */
 void dome__hub_write(hub_state *s, int fd, const char *text, size_t length);

@@ -7,8 +7,14 @@ const dome_elementwise dome__elementwise[DOME_ELEMENTWISE_NUMBERS] = {
 #undef DOME_ELEMENTWISE_ENTRY
 };
 
+#define UPDATES(form, flags)                                                                                                     \
+    (DOME_FORM_##form == DOME_FORM_BINARY || DOME_FORM_##form == DOME_FORM_SCALAR || ((flags)&DOME_ACCUMULATES)                  \
+         ? DOME_OPERATION_UPDATES                                                                                                \
+         : 0)
+
 static const dome_operation_row rows[] = {
-#define DOME_ELEMENTWISE_ROW(code, name, arguments, form, flags, failure, expression) {#name, arguments, DOME_OPERATION_DEFERRED},
+#define DOME_ELEMENTWISE_ROW(code, name, arguments, form, flags, failure, expression)                                            \
+    {#name, arguments, DOME_OPERATION_DEFERRED | UPDATES(form, flags)},
     DOME_ELEMENTWISE_LIST(DOME_ELEMENTWISE_ROW)
 #undef DOME_ELEMENTWISE_ROW
 };

@@ -122,6 +122,7 @@ typedef struct dome_local {
     shared_task *own;
     unsigned spins, yields; /* the most spins and yields of a wait before it sleeps */
     unsigned eager, sleeps; /* the part of these in use, of EAGER; waits that slept (wait.c) */
+    unsigned crowded;       /* so many waits do without a yield, which would give the processor to other programs for long */
     bool alone;             /* all tasks are on this host */
     int doorbell;      /* a socket by which others wake this task, if it also waits for the provider's descriptors; else -1 */
     char *doorbells;   /* prefix of the doorbells' names */

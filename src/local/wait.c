@@ -21,7 +21,7 @@
 enum { OFFER_NS = 5000000 };
 
 /* A yield that takes this long has given the processor to a program that computes. */
-enum { SLOW_YIELD_NS = 100000, TRY_AGAIN = 16, LEAST_EAGER = EAGER / 8 };
+enum { SLOW_YIELD_NS = 100000, TRY_AGAIN = 16, LEAST_EAGER = EAGER / 8, CROWDED = 64 };
 
 /* An abstract socket address, which vanishes with the socket. */
 static socklen_t doorbell_name(const dome_local *local, int place, struct sockaddr_un *name)
@@ -114,7 +114,8 @@ void dome__local_rouse(dome_transport *t)
 
 void dome__rest(dome_local *local, dome__pause *w, sleep_kind kind)
 {
-    unsigned spins = local->spins * local->eager / EAGER, yields = local->yields * local->eager / EAGER;
+    const unsigned spins = local->spins * local->eager / EAGER;
+    const unsigned yields = local->crowded ? 0 : local->yields * local->eager / EAGER;
     dome__transport_may_leave();
     dome__yielded(w->yielded, false);
     w->yielded = 0;
@@ -128,7 +129,8 @@ void dome__rest(dome_local *local, dome__pause *w, sleep_kind kind)
         w->yielded = dome__yield();
         if (w->yielded < SLOW_YIELD_NS)
             return;
-        w->turns = UINT_MAX; /* other programs need the processor for long: sleep next time */
+        w->turns = UINT_MAX; /* other programs need the processor for long: sleep, in the next waits too */
+        local->crowded = CROWDED;
         w->slept = true;
         return;
     }
@@ -167,6 +169,7 @@ void dome__rested(dome_local *local, dome__pause *w)
     w->yielded = 0;
     if (!w->turns || (w->turns == UINT_MAX && !w->slept))
         return;
+    local->crowded -= local->crowded > 0;
     /* If other work keeps the processors busy, spinning takes them from the tasks that are waited for: wait less eagerly, and try
      * again at times. */
     if (!w->slept)

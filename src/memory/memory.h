@@ -82,6 +82,9 @@ void dome__memory_allow_surely(dome_memory *memory, size_t first, size_t count, 
 
 dome_access dome__memory_right(dome_memory *memory, size_t page);
 
+/* Whether these pages have this right. For a caller beside whom nobody gives rights of them: it takes no lock. */
+bool dome__memory_has(const dome_memory *memory, size_t first, size_t count, dome_access access);
+
 /* ---- which pages were written ---- */
 
 /* From now on notes which pages of data this process writes. dome__memory_on_fault may only be called before it. */

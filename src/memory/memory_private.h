@@ -10,7 +10,7 @@
 
 /* A page of the data mapping. */
 typedef struct page_state {
-    uint8_t right : 2;   /* dome_access that the user of the memory has given */
+    uint8_t right;       /* dome_access that the user of the memory has given; read without the lock by who gives them all */
     uint8_t open : 2;    /* dome_access that the tracker was last told to let pass: at most the right */
     uint8_t written : 1; /* since the last dome__memory_written; known for pages that faulted */
 } page_state;

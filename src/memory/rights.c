@@ -401,6 +401,14 @@ dome_access dome__memory_right(dome_memory *memory, size_t page)
     return right;
 }
 
+bool dome__memory_has(const dome_memory *memory, size_t first, size_t count, dome_access access)
+{
+    size_t k = first;
+    while (k < first + count && memory->pages[k].right == access)
+        k++;
+    return k == first + count;
+}
+
 const char *dome__memory_tracker(const dome_memory *memory)
 {
     return memory->tracker ? memory->tracker->name : "none";

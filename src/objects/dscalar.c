@@ -111,6 +111,15 @@ static const void *scalar_values(const dome_object *object, uint64_t first, uint
     return first == 0 && count == 1 ? self(object)->value : NULL;
 }
 
+static dome_status scalar_enter(dome_object *object, const dome_layout *layout)
+{
+    dscalar *s = self(object);
+    (void)layout;
+    memset(s->value, 0, dome_type_size(s->type));
+    dscalar__set_future(s, NULL);
+    return DOME_OK;
+}
+
 static void scalar_destroy(dome_object *object)
 {
     g_free(self(object)->value);
@@ -129,6 +138,7 @@ static const dome_object_ops scalar_ops = {
     .destroy = scalar_destroy,
     .values = scalar_values,
     .delta = scalar_delta,
+    .enter = scalar_enter,
 };
 
 /* ---- life ---- */

@@ -449,6 +449,44 @@ static dome_status vec_adopt(dome_object *object, const dome_layout *layout)
     return DOME_OK;
 }
 
+/* What is kept of the values, or for this layout. */
+static void forget_kept(dvec *x)
+{
+    dvec_lazy *lazy = x->lazy;
+    dome__storage_retire(g_steal_pointer(&lazy->whole), dvec_name(x));
+    dome__storage_retire(g_steal_pointer(&lazy->halo), dvec_name(x));
+    dome_layout_unref(g_steal_pointer(&lazy->halo_layout));
+    g_clear_pointer(&lazy->exchange_counts, g_free);
+    lazy->exchange_steady = false;
+    g_clear_pointer(&lazy->text, g_free);
+    g_clear_pointer(&lazy->mapped, g_free);
+    g_clear_pointer(&x->dirty, g_free);
+}
+
+static dome_status vec_enter(dome_object *object, const dome_layout *layout)
+{
+    dvec *x = self(object);
+    const int rank = x->distribution == DOME_WHOLE ? 0 : x->env->rank;
+    const uint64_t local = dome_layout_local(layout, rank);
+    uint64_t bytes;
+    if (__builtin_mul_overflow(local, (uint64_t)DVEC_ELEMENT(x), &bytes))
+        return DOME_ERR_MEMORY;
+    char *data = bytes > 0 ? dome__storage(bytes) : NULL;
+    if (bytes > 0 && !data)
+        return DOME_ERR_MEMORY;
+    dome__eval_forget(x->env, x);
+    forget_kept(x);
+    dvec__replace(x, data);
+    dome_layout *old = x->layout;
+    x->layout = dome_layout_ref(layout);
+    dome_layout_unref(old);
+    x->layout_rank = rank;
+    x->local = local;
+    x->next = NULL;
+    x->version++;
+    return DOME_OK;
+}
+
 /* The checksum by which changes of lent blocks are found. */
 static uint64_t block_sum(const dvec *x, uint64_t block)
 {
@@ -536,14 +574,8 @@ static void vec_destroy(dome_object *object)
     dome__eval_forget(x->env, x);
     dome__storage_retire(x->data, dvec_name(x));
     dome_layout_unref(x->layout);
-    g_free(x->dirty);
     forget_sums(x);
-    dome__storage_retire(x->lazy->whole, dvec_name(x));
-    dome__storage_retire(x->lazy->halo, dvec_name(x));
-    dome_layout_unref(x->lazy->halo_layout);
-    g_free(x->lazy->exchange_counts);
-    g_free(x->lazy->text);
-    g_free(x->lazy->mapped);
+    forget_kept(x);
     dome__bury(x->env, x);
 }
 
@@ -561,6 +593,7 @@ static const dome_object_ops vec_ops = {
     .place = vec_place,
     .reshape = vec_reshape,
     .delta = vec_delta,
+    .enter = vec_enter,
 };
 
 bool dvec__is(const dome_object *object)

@@ -24,10 +24,10 @@ enum { DOME_PART_DVEC = 5 };
     X(DVEC_MULS_C128, "dvec_muls_c128", "x:v real:f imaginary:f", DEFERRED)                                                      \
     X(DVEC_DIVS_C128, "dvec_divs_c128", "x:v real:f imaginary:f", DEFERRED)                                                      \
     X(DVEC_AXPY_C128, "dvec_axpy_c128", "x:v real:f imaginary:f", DEFERRED)                                                      \
-    X(DVEC_AXPY_BY, "dvec_axpy_by", "x:v a:v", PLAIN)                                                                            \
-    X(DVEC_AYPX_BY, "dvec_aypx_by", "x:v a:v", PLAIN)                                                                            \
-    X(DVEC_AXPBY_BY, "dvec_axpby_by", "x:v a:v b:v", PLAIN)                                                                      \
-    X(DVEC_MULS_BY, "dvec_muls_by", "x:v a:v", PLAIN)                                                                            \
+    X(DVEC_AXPY_BY, "dvec_axpy_by", "x:v a:v", UPDATES)                                                                          \
+    X(DVEC_AYPX_BY, "dvec_aypx_by", "x:v a:v", UPDATES)                                                                          \
+    X(DVEC_AXPBY_BY, "dvec_axpby_by", "x:v a:v b:v", UPDATES)                                                                    \
+    X(DVEC_MULS_BY, "dvec_muls_by", "x:v a:v", UPDATES)                                                                          \
     X(DVEC_SUM, "dvec_sum", "", MOVES)                                                                                           \
     X(DVEC_PROD, "dvec_prod", "", MOVES)                                                                                         \
     X(DVEC_SUM_I64, "dvec_sum_i64", "", MOVES)                                                                                   \
@@ -63,7 +63,7 @@ enum { DOME_PART_DVEC = 5 };
     X(DVEC_SHIFT, "dvec_shift", "x:v distance:i value:h", MOVES)                                                                 \
     X(DVEC_GATHER, "dvec_gather", "x:v index:v", MOVES)                                                                          \
     X(DVEC_SCATTER, "dvec_scatter", "x:v index:v", MOVES)                                                                        \
-    X(DVEC_SCATTER_ADD, "dvec_scatter_add", "x:v index:v", MOVES)                                                                \
+    X(DVEC_SCATTER_ADD, "dvec_scatter_add", "x:v index:v", ACCUMULATES)                                                          \
     X(DVEC_EXSCAN, "dvec_exscan", "x:v", MOVES)                                                                                  \
     X(DVEC_CUMPROD, "dvec_cumprod", "x:v", MOVES)                                                                                \
     X(DVEC_SORT, "dvec_sort", "x:v", MOVES)                                                                                      \

@@ -16,9 +16,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of the words of a fork two have a meaning here: the address of the region's argument, in the frame that begins regions; and the
- * number of threads, in the lower half of its word. */
-enum { DOME_OMP_FORK_WORDS = 12, DOME_OMP_FORK_DATA = 1, DOME_OMP_FORK_THREADS = 2 };
+/* Of the words of a fork three have a meaning here: the address of the region's argument, in the frame that begins regions; the
+ * number of threads, in the lower half of its word; and the bytes of memory that the threads share, which task 0 sets. */
+enum { DOME_OMP_FORK_WORDS = 12, DOME_OMP_FORK_DATA = 1, DOME_OMP_FORK_THREADS = 2, DOME_OMP_FORK_BYTES = 11 };
 
 /* A parallel region as all tasks begin it. */
 typedef struct dome_omp_fork {
@@ -50,7 +50,7 @@ typedef struct dome_omp_tasks {
      * and from one fork to the next. Thread 0 is task 0's. */
     unsigned (*first)(unsigned threads, int rank);
     /* NULL, or called for the threads' times: this task is about to run its threads, one after the other; has run this one; has
-     * run those that could run. */
+     * run those that could run. In task 0's first pass over a team thread 0 has run since the fork. */
     void (*pass_begins)(void);
     void (*ran)(unsigned thread);
     void (*pass_ends)(void);

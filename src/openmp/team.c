@@ -25,7 +25,9 @@ void (*dome__omp_tasks_left)(dome_omp_thread *t, dome_omp_state state) = none_le
 
 /* What the words of a fork mean. */
 enum { FUNCTION, DATA, THREADS, FLOAT_MODES, SCHEDULE, STEP_START, STEP, COUNT, CHUNK, SERIAL, DEALS };
-_Static_assert((int)DATA == (int)DOME_OMP_FORK_DATA && (int)THREADS == (int)DOME_OMP_FORK_THREADS, "tasks.h");
+_Static_assert((int)DATA == (int)DOME_OMP_FORK_DATA && (int)THREADS == (int)DOME_OMP_FORK_THREADS &&
+                   (int)DEALS < (int)DOME_OMP_FORK_BYTES,
+               "tasks.h");
 
 static struct {
     dome_omp_team first, team; /* of thread 0 alone; of the region */
@@ -225,6 +227,8 @@ static counts run_threads(void)
     if (here.first_ran) { /* so the others come next */
         now.ran = now.acted = true;
         count(&now, &dome__omp_threads[0]);
+        if (dome__omp_tasks.ran)
+            dome__omp_tasks.ran(0);
     }
     for (unsigned k = here.begin + here.first_ran; k < here.end; k++) {
         dome_omp_thread *t = &dome__omp_threads[k];

@@ -3,6 +3,7 @@
 #include "core/object_private.h"
 #include "openmp/tasks.h"
 #include "openmp/team.h"
+#include "process/omp_arena.h"
 #include "process/omp_image.h"
 #include "process/omp_locals.h"
 #include "program/start.h"
@@ -23,7 +24,7 @@ typedef struct dealt {
 
 /* By this task's clocks. */
 typedef struct instant {
-    uint64_t ns, wait_ns;
+    uint64_t ns, away_ns;
 } instant;
 
 static struct {
@@ -31,9 +32,11 @@ static struct {
     dome_operation_code code;
     dealt sizes[MOST_SIZES];
     int count;
-    dealt *now; /* of the region that begins, or has begun; NULL: it is dealt evenly */
+    dealt *now;     /* of the region that begins, or has begun; NULL: it is dealt evenly */
+    uint64_t bytes; /* dome__omp_layout_bytes of task 0 */
     dome_block_clock clock;
     instant began, ended; /* the last pass over this task's threads */
+    bool passes;          /* it has not ended */
 } here;
 
 /* ---- the object ---- */
@@ -43,14 +46,19 @@ static dealt *of(const dome_object *object)
     return dome_object_content(object);
 }
 
-/* What a thread's move costs: its own variables, and its part of the program's, which it fetches from where it was. */
-static uint64_t bytes_of_thread(unsigned threads)
+uint64_t dome__omp_layout_bytes(void)
 {
     const dome_omp_image *image = dome__omp_image();
-    uint64_t bytes = 0;
+    uint64_t bytes = dome__omp_arena_length(0);
     for (int k = 0; k < image->parts; k++)
         bytes += (uint64_t)(image->variables[k].end - image->variables[k].begin);
-    return bytes / threads + dome__omp_locals_bytes();
+    return bytes;
+}
+
+/* What a thread's move costs: its own variables, and its part of what threads share, which it fetches from where it was. */
+static uint64_t bytes_of_thread(unsigned threads)
+{
+    return here.bytes / threads + dome__omp_locals_bytes();
 }
 
 static dome_status describe(const dome_object *object, dome_object_info *info)
@@ -135,6 +143,37 @@ static const dome_object_ops OPERATIONS = {.size = sizeof(dome_object_ops),
                                            .adopt = adopt,
                                            .destroy = destroy};
 
+/* ---- times ---- */
+
+static instant now(void)
+{
+    return (instant){dome__now_ns(), *here.env->wait_ns + dome__clock_apart_ns(here.env)};
+}
+
+/* Without waiting and page faults. */
+static uint64_t worked(const instant *from, const instant *to)
+{
+    const uint64_t all = to->ns - from->ns, away = to->away_ns - from->away_ns;
+    return all > away ? all - away : 0;
+}
+
+/* What this task has done since it ran its threads, as main's work between regions and making memory agree, is no part of any
+ * thread's work. */
+static void leave_out(void)
+{
+    const instant until = now();
+    dome__clock_apart(here.env, worked(&here.ended, &until));
+    here.ended = now();
+}
+
+static void begin_pass(void)
+{
+    leave_out();
+    here.began = here.ended;
+    here.passes = true;
+    dome__block_clock_start(&here.clock, here.env, here.now ? here.now->layout : NULL);
+}
+
 /* ---- teams ---- */
 
 static void fail(void)
@@ -164,6 +203,7 @@ static dealt *make(unsigned threads)
     if (!d->object)
         fail();
     dome__object_keeps_order(d->object);
+    dome__object_is_followed(d->object);
     here.count++;
     return d;
 }
@@ -174,50 +214,39 @@ static unsigned first(unsigned threads, int rank)
     return !d || rank == dome__omp_tasks.size ? dome__omp_first_even(threads, rank) : d->firsts[rank];
 }
 
-void dome__omp_layout_fork(unsigned threads)
+/* The operation before which threads move. */
+static void begin_region(unsigned threads)
 {
     dome_operation op;
+    dome__begin(&op, here.env, here.code, here.now->object, threads);
+    if (dome__end(&op, DOME_OK) != DOME_OK)
+        fail();
+    here.ended = now(); /* the clock of balancing may have begun anew in the operation */
+}
+
+void dome__omp_layout_fork(unsigned threads, uint64_t bytes)
+{
     if (!here.env || dome__omp_tasks.size == 1)
         return;
+    here.bytes = bytes;
+    leave_out();
     dome__omp_threads_make(threads); /* their variables may come here */
     here.now = find(threads);
     if (!here.now)
         here.now = make(threads);
-    if (!here.now)
-        return;
-    dome__begin(&op, here.env, here.code, here.now->object, threads);
-    if (dome__end(&op, DOME_OK) != DOME_OK)
-        fail();
+    if (here.now)
+        begin_region(threads);
+    if (dome__omp_tasks.rank == 0)
+        begin_pass();
 }
 
-/* ---- times ---- */
+/* ---- passes over this task's threads ---- */
 
-static instant now(void)
-{
-    return (instant){dome__now_ns(), *here.env->wait_ns};
-}
-
-/* Without what it waited. */
-static uint64_t worked(const instant *from, const instant *to)
-{
-    const uint64_t all = to->ns - from->ns, waited = to->wait_ns - from->wait_ns;
-    return all > waited ? all - waited : 0;
-}
-
-void dome__omp_layout_leave_main(void)
-{
-    if (!here.env || dome__omp_tasks.size == 1)
-        return;
-    const instant forks = now();
-    dome__clock_apart(here.env, worked(&here.ended, &forks));
-}
-
+/* Task 0's first pass has begun at the fork: there thread 0 goes on. */
 static void pass_begins(void)
 {
-    if (dome__omp_tasks.size == 1)
-        return;
-    here.began = now();
-    dome__block_clock_start(&here.clock, here.env, here.now ? here.now->layout : NULL);
+    if (dome__omp_tasks.size > 1 && !here.passes)
+        begin_pass();
 }
 
 static void ran(unsigned thread)
@@ -232,6 +261,7 @@ static void pass_ends(void)
         return;
     dome__block_clock_stop(&here.clock);
     here.ended = now();
+    here.passes = false;
     if (here.now)
         dome__object_charge(here.now->object, worked(&here.began, &here.ended));
 }

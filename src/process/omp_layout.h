@@ -3,7 +3,7 @@
  *
  *     task 0                                  the other tasks
  *     fork  ------------------------------->  await_fork
- *     dome__omp_layout_fork(64)               dome__omp_layout_fork(64)     an operation before which data may move
+ *     dome__omp_layout_fork(64, bytes)        dome__omp_layout_fork(64, bytes)     an operation before which data may move
  *     threads 0 to 36                         threads 37 to 63              each pass over them is timed
  *
  * What moves with a thread are its own variables (omp_locals.h). What it has in shared memory follows as it is used, and its
@@ -16,10 +16,10 @@
 /* From now on dome__omp_tasks deals threads by layouts, if there is balancing. Collective. */
 void dome__omp_layout_begin(dome_env *env);
 
-/* Task 0, before it tells others of a region: what it has done since the last one is no part of any thread's work. */
-void dome__omp_layout_leave_main(void);
+/* The memory that threads share, as task 0 knows it: variables, and the heap of thread 0. */
+uint64_t dome__omp_layout_bytes(void);
 
-/* A region of so many threads begins: threads move if that pays. Collective. */
-void dome__omp_layout_fork(unsigned threads);
+/* A region of so many threads begins: threads move if that pays. bytes: dome__omp_layout_bytes of task 0. Collective. */
+void dome__omp_layout_fork(unsigned threads, uint64_t bytes);
 
 #endif

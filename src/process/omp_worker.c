@@ -22,11 +22,12 @@ static unsigned threads_of(const dome_omp_fork *fork)
 /* All tasks know of the region, and none has begun it: a place at which the program can be saved. */
 static void fork_tasks(const dome_omp_fork *fork)
 {
-    dome__omp_layout_leave_main();
+    dome_omp_fork told = *fork;
+    told.words[DOME_OMP_FORK_BYTES] = dome__omp_layout_bytes();
     dome__omp_locals_give();
-    memory.fork(fork);
+    memory.fork(&told);
     dome__omp_saved_boundary();
-    dome__omp_layout_fork(threads_of(fork));
+    dome__omp_layout_fork(threads_of(fork), told.words[DOME_OMP_FORK_BYTES]);
 }
 
 static bool await_fork(dome_omp_fork *fork)
@@ -40,7 +41,7 @@ static bool await_fork(dome_omp_fork *fork)
     dome__omp_state_take();
     dome__omp_signals_take();
     dome__omp_streams_follow();
-    dome__omp_layout_fork(threads_of(fork));
+    dome__omp_layout_fork(threads_of(fork), fork->words[DOME_OMP_FORK_BYTES]);
     return true;
 }
 

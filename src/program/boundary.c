@@ -4,6 +4,7 @@
 #include "comm/comm.h"
 #include "program/change.h"
 #include "program/program_operations.h"
+#include "program/start.h"
 #include "program/transit.h"
 #include "region/lock.h"
 #include "transport/agree.h"
@@ -256,6 +257,8 @@ static int carry_out(dome_env *env, int status, const char *bound)
         const dome_change_demand demand = {.order = order, .plan = plan, .resize = b->now.resize, .bound = bound};
         b->now.resize = 0;
         status = dome__change_boundary(env, &demand);
+        if (env->change->in_place.enters)
+            status = dome__enter_in_place(env);
     } else if (order) {
         dome__change_refuse(env, order, dome_status_text((dome_status)status));
     }
@@ -289,6 +292,35 @@ static int pass_own(dome_env *env)
     return dome__own_pass(env) ? write_own(env) : DOME_OK;
 }
 
+/* Why the present view began. */
+static dome_view_news news_of(const dome_env *env)
+{
+    const dome_change *c = env->change;
+    return (dome_view_news){.size = sizeof(dome_view_news),
+                            .reason = !c->healing.heals                            ? DOME_VIEW_CHANGED
+                                      : env->options.loss.action == DOME_LOSS_TELL ? DOME_VIEW_LOST
+                                                                                   : DOME_VIEW_HEALED,
+                            .epoch = c->view.number,
+                            .before = c->healing.before,
+                            .tasks = env->size};
+}
+
+/* The tasks have met in a view that was entered in place: the program's functions are called outside of operations. */
+static void call_functions(dome_env *env)
+{
+    dome_in_place *p = &env->change->in_place;
+    const GArray *functions = env->change->boundary->functions;
+    if (!p->calls)
+        return;
+    p->calls = false;
+    const dome_view_news news = news_of(env);
+    for (guint k = 0; functions && k < functions->len; k++) {
+        const view_call *call = &g_array_index(functions, view_call, k);
+        call->function(env, &news, call->data);
+    }
+    p->function(env, &news, p->data);
+}
+
 dome_status dome_checkpoint(dome_env *env)
 {
     DOME_NEEDS(env, "the environment", DOME_ERR_ARGUMENT);
@@ -296,12 +328,16 @@ dome_status dome_checkpoint(dome_env *env)
     bool due;
     dome__begin(&op, env, DOME_OP_CHECKPOINT, NULL, 0);
     int status = env->lazy.locks ? dome__locks_check(env) : DOME_OK;
+    if (status == DOME_OK)
+        status = dome__in_place_check(env);
     if (status != DOME_OK)
         return dome__end(&op, status);
     if (dome__comm_logs(env))
         return dome__end(&op, pass_own(env));
     status = decide(env, &due);
-    return dome__end(&op, carry_out(env, status, NULL));
+    status = dome__end(&op, carry_out(env, status, NULL));
+    call_functions(env);
+    return status;
 }
 
 dome_status dome__boundary_reach(dome_env *env, bool *due)
@@ -460,19 +496,13 @@ dome_status dome_on_view(dome_env *env, dome_view_function function, void *data)
         return dome__end(&op, dome__fail(env, DOME_ERR_STATE,
                                          "the program has passed a loop boundary (dome_checkpoint) in this "
                                          "view: give the function right after dome_init"));
-    const dome_view_news news = {.size = sizeof news,
-                                 .reason = !c->healing.heals                            ? DOME_VIEW_CHANGED
-                                           : env->options.loss.action == DOME_LOSS_TELL ? DOME_VIEW_LOST
-                                                                                        : DOME_VIEW_HEALED,
-                                 .epoch = c->view.number,
-                                 .before = c->healing.before,
-                                 .tasks = env->size};
+    const dome_view_news news = news_of(env);
     const view_call call = {function, data};
     if (!b->functions)
         b->functions = g_array_new(FALSE, FALSE, sizeof call);
     g_array_append_val(b->functions, call);
     dome__end(&op, DOME_OK);
-    if (c->view.number > 0)
+    if (c->view.number > 0 && !c->view.in_place) /* else it is called where all tasks meet */
         function(env, &news, data);
     return DOME_OK;
 }
@@ -485,4 +515,22 @@ dome_view_function dome__boundary_function(const dome_env *env, size_t k, void *
     const view_call *call = &g_array_index(functions, view_call, k);
     *data = call->data;
     return call->function;
+}
+
+dome_status dome_on_view_in_place(dome_env *env, dome_view_function function, void *data)
+{
+    DOME_NEEDS(env, "the environment", DOME_ERR_ARGUMENT);
+    DOME_NEEDS(function, "the function", DOME_ERR_ARGUMENT);
+    dome_operation op;
+    dome__begin_with(&op, env, DOME_OP_ON_VIEW_IN_PLACE, NULL, NULL, 0);
+    const dome_change *c = env->change;
+    const bool anew = c->view.number > 0 && !c->view.in_place && !c->in_place.function && !c->boundary->passed;
+    const dome_status status = dome__end(&op, (dome_status)dome__in_place_register(env, function, data));
+    if (status == DOME_OK && anew) {
+        const dome_view_news news = news_of(env);
+        function(env, &news, data);
+    } else if (status == DOME_OK) {
+        call_functions(env);
+    }
+    return status;
 }

@@ -160,17 +160,14 @@ static void become_planned(dome_env *env, const dome_view_plan *plan, dome_hando
     dome__exec_become(c, note, held, dome__exec_environment(c));
 }
 
-/* From here there is no way back. */
-static void go_over(dome_env *env, const dome_view_plan *plan, dome_handover *handover) __attribute__((noreturn));
-
-static void go_over(dome_env *env, const dome_view_plan *plan, dome_handover *handover)
+/* From here there is no way back. Returns the task's piece of the state. */
+static dome_handover_piece leave_view(dome_env *env, const dome_view_plan *plan, dome_handover *handover)
 {
     dome_change *c = env->change;
     int failed = env->options.profile ? dome__profile_keep(env) : DOME_OK;
     const uint64_t begin = dome__now_ns();
     const dome_handover_piece piece = dome__handover_write(handover);
     dome__view_times_blocks(&c->times, begin);
-    const bool stays = dome__view_plan_next(plan, env->rank) >= 0;
     const sigset_t set = dome__exec_requests();
     char *text = dome__view_plan_text(plan);
     if (env->rank == 0)
@@ -190,9 +187,23 @@ static void go_over(dome_env *env, const dome_view_plan *plan, dome_handover *ha
     env->stamp = NULL;
     env->wait_ns = NULL;
     dome__transport_free(g_steal_pointer(&env->transport));
-    if (stays) {
+    return piece;
+}
+
+/* Returns if the program enters the next view in place. */
+static void go_over(dome_env *env, const dome_view_plan *plan, dome_handover *handover)
+{
+    dome_change *c = env->change;
+    const bool in_place = dome__in_place_can(env);
+    const dome_handover_piece piece = leave_view(env, plan, handover);
+    if (dome__view_plan_next(plan, env->rank) >= 0) {
         dome__watch_stop(env->watch);
-        become_planned(env, plan, piece);
+        if (!in_place)
+            become_planned(env, plan, piece);
+        c->view.piece = piece;
+        c->in_place.plan = dome__view_plan_copy(plan);
+        c->in_place.enters = true;
+        return;
     }
     env->call_log = NULL;
     dome__watch_close(g_steal_pointer(&env->watch));
@@ -365,9 +376,12 @@ int dome__change_boundary(dome_env *env, const dome_change_demand *demand)
         if (status == DOME_OK)
             status = prepare(env, &plan, &handover, &why);
     }
-    if (status == DOME_OK && !why)
+    const bool goes = status == DOME_OK && !why;
+    if (goes)
         go_over(env, &plan, handover);
     dome__view_plan_clear(&plan);
+    if (goes)
+        return DOME_OK;
     if (status != DOME_OK && demand->order)
         dome__change_refuse(env, demand->order, dome_status_text((dome_status)status));
     else if (why)

@@ -8,6 +8,7 @@
 #include "core/environment.h"
 #include "program/exec.h"
 #include "program/healing.h"
+#include "program/in_place.h"
 #include "program/providers.h"
 #include "program/view_times.h"
 #include "wire/view_plan.h"
@@ -30,6 +31,7 @@ typedef struct dome_started {
 typedef struct dome_view_entered {
     uint32_t number;
     uint64_t loops;            /* boundaries passed in earlier views */
+    bool in_place;             /* tasks that stayed have entered it in place (in_place.h). The same on all tasks */
     bool back;                 /* the task was in the view before; the following are for dome_init */
     int rank;                  /* its rank */
     dome_view_plan plan;       /* by which the view was made */
@@ -41,6 +43,7 @@ struct dome_change {
     struct dome_boundary *boundary; /* what is asked for at loop boundaries: boundary.c */
     dome_started start;
     dome_view_entered view;
+    dome_in_place in_place;
     dome_exec exec;        /* what goes through exec */
     dome_healing healing;  /* after a loss */
     dome_view_times times; /* of the change into this view */
@@ -71,7 +74,8 @@ typedef struct dome_change_demand {
     const char *bound;
 } dome_change_demand;
 
-/* Does not return if the program changes. Fails by dome__fail. Collective. */
+/* Does not return if the program changes, unless it enters the next view in place (in_place.h). Fails by dome__fail. Collective.
+ */
 int dome__change_boundary(dome_env *env, const dome_change_demand *demand);
 
 /* Why this program cannot have so many tasks, the same on all of them: a static text, or NULL. */

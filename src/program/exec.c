@@ -1,6 +1,6 @@
 #include "program/exec.h"
 
-#include "program/bind.h"
+#include "machine/bind.h"
 #include "program/change.h"
 #include "program/descriptors.h"
 #include "program/progress.h"

@@ -157,6 +157,9 @@ void dome__healing_ready(dome_env *env, const char *host)
     c->start.supervised = env->supervised;
     if (c->view.number == 0 && env->options.restart.from == DOME_RESTART_NUMBER)
         c->healing.first = newest(env);
+    g_free(c->healing.facts); /* of the view before, if this one is entered in place */
+    g_free(c->healing.carried);
+    g_strfreev(c->healing.environment);
     c->healing.facts = dome__exec_rest(env, 0, 0, (dome_handover_piece){-1, -1});
     c->healing.carried = dome__exec_rest(env, c->view.loops, 0, c->view.piece);
     c->healing.environment = g_get_environ();
@@ -172,7 +175,7 @@ bool dome__healing_keeps(const dome_env *env)
 int dome__healing_share(dome_env *env)
 {
     dome_change *c = env->change;
-    uint64_t words[3] = {0};
+    uint64_t words[4] = {0};
     if (c->view.number == 0)
         return DOME_OK;
     if (env->rank == 0) {
@@ -181,6 +184,7 @@ int dome__healing_share(dome_env *env)
         words[0] = c->view.piece.fd < 0;
         words[1] = same ? DOME_RESTART_NUMBER : DOME_RESTART_AUTO;
         words[2] = env->options.restart.number;
+        words[3] = c->view.in_place;
     }
     enum { STOOD, LOSSES, PASSED, NUMBERS };
     const uint64_t now = dome__now_ns();
@@ -195,6 +199,7 @@ int dome__healing_share(dome_env *env)
     c->healing.losses = (int)before[LOSSES];
     c->healing.program_ns = now - MIN((uint64_t)before[PASSED], now);
     c->healing.heals = words[0] != 0;
+    c->view.in_place = words[3] != 0; /* newcomers do not know */
     if (c->healing.heals) {
         env->options.restart.from = (dome_restart)words[1];
         env->options.restart.number = words[2];

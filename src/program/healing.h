@@ -44,7 +44,7 @@ void dome__healing_ready(dome_env *env, const char *host);
  */
 int dome__healing_share(dome_env *env);
 
-/* Asks the task's own thread to go over where it is (in_place.h). False: it cannot; if it does not, `otherwise` is called. */
+/* Asks the task's own thread to go over where it is (go_over.h). False: it cannot; if it does not, `otherwise` is called. */
 typedef bool (*dome_healing_ask)(dome_env *env, const dome_wire_back *back,
                                  void (*otherwise)(void *ctx, const dome_wire_back *back));
 

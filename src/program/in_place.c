@@ -3,212 +3,208 @@
 #include "balance/balance.h"
 #include "ckpt/checkpoint.h"
 #include "comm/comm.h"
-#include "local/local.h"
+#include "core/clock.h"
+#include "core/object_private.h"
+#include "eval/future.h"
+#include "machine/bind.h"
 #include "program/change.h"
-#include "program/start.h"
-#include "system/thread.h"
-#include "system/time.h"
-#include "system/unconst.h"
+#include "program/program_operations.h"
+#include "sparse/dsparse_notes.h"
+#include "transport/agree.h"
+#include "transport/collective.h"
 #include "transport/transport.h"
+#include "watch/once.h"
 #include "watch/watch.h"
 
-#include <pthread.h>
-#include <unistd.h>
+#include <inttypes.h>
+#include <string.h>
 
-/* Seconds within which the task's own thread must come to a call of the library. The hub waits for half as long again. */
-static const double PATIENCE = 10;
+/* The number of the operation in which tasks meet: no newcomer has made so many calls before. */
+static const uint64_t TOGETHER = UINT64_C(1) << 32;
 
-enum { CLOSED, STAYS, ASKED, LEAVES };
+/* ---- whether ---- */
 
-/* A program has one environment. */
-static struct {
-    int state; /* one of these; atomic */
-    pthread_mutex_t lock;
-    dome_transport *transport; /* on which the task's own thread may wait */
-    uint32_t number;           /* of the view to go over to, and what the hub says of it */
-    int rank;
-    char *plan, *avoid;
-} place = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static bool step(int from, int to)
+static uint64_t hash_ids(const dome_env *env)
 {
-    return __atomic_compare_exchange_n(&place.state, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    uint64_t hash = 0;
+    for (const dome_object *o = NULL; (o = dome_object_next(env, o));)
+        hash = dome__hash(hash, dome_object_id(o));
+    return hash;
 }
 
-static void set_transport(dome_transport *transport)
+bool dome__in_place_can(const dome_env *env)
 {
-    pthread_mutex_lock(&place.lock);
-    place.transport = transport;
-    pthread_mutex_unlock(&place.lock);
+    const dome_in_place *p = &env->change->in_place;
+    bool can = p->function && !env->lazy.members && !env->lazy.locks && hash_ids(env) == p->objects;
+    for (const dome_object *o = NULL; can && (o = dome_object_next(env, o));)
+        can = dome__object_enters(o) && !dome__object_is_binding(o);
+    return can;
 }
 
-/* ---- in other threads ---- */
+/* ---- entering ---- */
 
-typedef struct asking {
-    dome_env *env;
-    dome_wire_back back;
-    void (*otherwise)(void *ctx, const dome_wire_back *back);
-} asking;
-
-/* The thread may have been about to wait: it is roused until it has gone. */
-static void *rouse(void *argument)
+/* What knows the tasks of the view before. */
+static void drop_parts(dome_env *env)
 {
-    asking *a = argument;
-    const uint64_t until = dome__now_ns() + (uint64_t)(PATIENCE * 1e9);
-    while (__atomic_load_n(&place.state, __ATOMIC_ACQUIRE) == ASKED) {
-        pthread_mutex_lock(&place.lock);
-        if (place.transport)
-            dome__local_rouse(place.transport);
-        pthread_mutex_unlock(&place.lock);
-        if (dome__now_ns() > until && step(ASKED, CLOSED))
-            break;
-        g_usleep(5000);
-    }
-    if (__atomic_load_n(&place.state, __ATOMIC_ACQUIRE) == CLOSED)
-        a->otherwise(a->env, &a->back);
-    g_free(dome__unconst(a->back.plan));
-    g_free(dome__unconst(a->back.avoid));
-    g_free(a);
-    return NULL;
-}
-
-static bool ask(dome_env *env, const dome_wire_back *back, void (*otherwise)(void *ctx, const dome_wire_back *back))
-{
-    pthread_t thread;
-    if (__atomic_load_n(&place.state, __ATOMIC_ACQUIRE) != STAYS)
-        return false;
-    g_free(place.plan);
-    g_free(place.avoid);
-    place.number = back->number;
-    place.rank = (int)back->rank;
-    place.plan = g_strdup(back->plan);
-    place.avoid = g_strdup(back->avoid);
-    asking *a = g_new0(asking, 1);
-    *a = (asking){env, *back, otherwise};
-    a->back.plan = g_strdup(back->plan);
-    a->back.avoid = g_strdup(back->avoid);
-    if (!step(STAYS, ASKED) || dome__thread_start(&thread, rouse, a) != 0) {
-        step(ASKED, CLOSED);
-        g_free(dome__unconst(a->back.plan));
-        g_free(dome__unconst(a->back.avoid));
-        g_free(a);
-        return false;
-    }
-    pthread_detach(thread);
-    dome__transport_ask_to_leave();
-    return true;
-}
-
-/* ---- in the task's own thread ---- */
-
-static void leave_view(dome_env *env)
-{
-    dome_change *c = env->change;
-    set_transport(NULL);
-    dome__view_times_begin(&c->times);
-    c->healing.losses++;
-    dome__watch_leave(env->watch);
-    env->call_log = NULL;
-    dome__watch_forget(g_steal_pointer(&env->watch));
-    env->stamp = NULL;
-    env->wait_ns = NULL;
-    dome__transport_free(g_steal_pointer(&env->transport));
+    dome__balance_free(g_steal_pointer(&env->balance));
+    dome__comm_free(g_steal_pointer(&env->comm));
+    dome__futures_free(g_steal_pointer(&env->futures));
+    dsparse__notes_free(g_steal_pointer(&env->lazy.sparse_notes));
     g_clear_pointer(&env->hosts, g_strfreev);
+    env->call_log = NULL;
+    env->trace = NULL; /* the watch's */
+    env->recording.number = 0;
+    env->recording.poll_at = 0;
+    dome__watch_go_over(g_steal_pointer(&env->watch));
+    dome__clock_free(env->clock); /* its figures are in the profile of earlier views */
+    env->clock = dome__clock_new();
+    dome__bind_undo();
 }
 
-/* What a process that becomes the program anew would read in its note. */
-static void note_view(dome_env *env)
+static void take_view(dome_env *env)
 {
     dome_change *c = env->change;
-    c->view.number = place.number;
-    c->view.rank = place.rank;
-    c->view.back = true;
-    c->view.loops = 0;
-    c->view.piece = (dome_handover_piece){-1, -1};
-    g_clear_pointer(&c->view.standby, g_free);
     dome__view_plan_clear(&c->view.plan);
-    dome__view_plan_parse(place.plan, 0, &c->view.plan);
-    char *avoid = dome__exec_avoided(c, place.avoid);
-    g_free(c->start.avoid);
-    c->start.avoid = avoid;
+    c->view.plan = c->in_place.plan;
+    c->in_place.plan = (dome_view_plan){0};
+    c->view.rank = dome__view_plan_next(&c->view.plan, env->rank);
+    c->view.number++;
+    c->view.back = c->view.in_place = true;
+    c->times.told = false;
+    c->healing.heals = false;
+    c->exec.unblock = c->exec.requests;
+    g_free(c->start.provider_name);
+    c->start.provider_name = g_strdup(c->start.provider->transport->name);
     env->options.start.tasks = c->view.plan.size;
-    g_clear_pointer(&c->healing.facts, g_free);
-    g_clear_pointer(&c->healing.carried, g_free);
-    g_clear_pointer(&c->healing.environment, g_strfreev);
+    env->position = (dome_position){0};
 }
 
-static uint64_t stop_checkpoints(dome_env *env)
+/* The objects follow into the view, and those with names take their values. */
+static int take_objects(dome_env *env)
 {
-    const uint64_t loop = dome__checkpoint_loop(env);
-    dome__checkpoint_leave(env);
-    return loop;
+    int status = DOME_OK;
+    for (dome_object *o = NULL; status == DOME_OK && (o = dome_object_next(env, o));) {
+        status = dome__object_enter(o);
+        if (status != DOME_OK)
+            status =
+                dome__fail(env, status, "'%s' cannot follow into view %" PRIu32, dome_object_name(o), env->change->view.number);
+        else
+            status = dome__checkpoint_restore(env, o);
+    }
+    return status;
 }
 
-int dome__in_place_join(dome_env *env, bool stays)
+/* ---- meeting ---- */
+
+enum { COUNT, KINDS, TOLD };
+
+/* What must be the same on all tasks. */
+static void describe_objects(const dome_env *env, uint64_t told[TOLD])
+{
+    dome_object_info info = {.size = sizeof info};
+    told[COUNT] = dome_object_count(env);
+    told[KINDS] = 0;
+    for (const dome_object *o = NULL; (o = dome_object_next(env, o));) {
+        const char *kind = dome_object_operations(o)->kind, *name = dome__object_is_named(o) ? dome_object_name(o) : "";
+        dome_object_describe(o, &info);
+        told[KINDS] = dome__hash(told[KINDS], dome__hash_bytes(0, kind, strlen(kind)));
+        told[KINDS] = dome__hash(told[KINDS], dome__hash_bytes(0, name, strlen(name)));
+        told[KINDS] = dome__hash(dome__hash(told[KINDS], info.length), info.width);
+    }
+}
+
+static int compare_objects(dome_env *env)
+{
+    uint64_t mine[TOLD], first[TOLD];
+    describe_objects(env, mine);
+    memcpy(first, mine, sizeof first);
+    int status = dome__bcast(env->transport, 0, DOME_U64, first, TOLD);
+    if (status)
+        return dome__fail_transport(env, status);
+    char *why = memcmp(first, mine, sizeof mine) == 0
+                    ? NULL
+                    : g_strdup_printf("this task, which is new, has made %" PRIu64
+                                      " objects before it, and the others have %" PRIu64 ": make the same ones in the same order",
+                                      mine[COUNT], first[COUNT]);
+    status = dome__agree(env, why ? DOME_ERR_STATE : DOME_OK, why);
+    g_free(why);
+    return status;
+}
+
+/* Those of objects that are there: what newcomers have made and freed has left others. */
+static void keep_layouts(dome_env *env)
+{
+    dome_object_info info = {.size = sizeof info};
+    dome__registry_forget_layouts(env);
+    for (const dome_object *o = NULL; (o = dome_object_next(env, o));)
+        if (dome_object_describe(o, &info) == DOME_OK && info.distribution == DOME_DYNAMIC)
+            dome__env_set_layout(env, info.layout);
+}
+
+/* Objects without names are as new ones on all tasks, and ids are equal. */
+static int make_equal(dome_env *env)
+{
+    uint64_t last = dome__registry_last_id(env);
+    int status = dome__allreduce(env->transport, DOME_U64, &last, 1, dome__combine_max_u64, NULL);
+    if (status)
+        return dome__fail_transport(env, status);
+    keep_layouts(env);
+    dome__registry_renumber(env, last + 1);
+    for (dome_object *o = NULL; (o = dome_object_next(env, o));)
+        if (!dome__object_is_named(o) && dome__object_enter(o) != DOME_OK)
+            return dome__fail(env, DOME_ERR_MEMORY, "no memory for '%s'", dome_object_name(o));
+    return DOME_OK;
+}
+
+static int meet(dome_env *env)
 {
     dome_change *c = env->change;
-    int status = dome__balance_probe(env);
+    dome__begin_together(env, DOME_OP_ON_VIEW_IN_PLACE, TOGETHER, dome__hash(0, c->view.number));
+    int status = compare_objects(env);
     if (status == DOME_OK)
-        status = dome__healing_share(env);
-    const uint64_t begin = dome__now_ns(), loop = stays ? stop_checkpoints(env) : 0;
-    if (status == DOME_OK)
-        status = dome__checkpoint_start(env, c->start.program,
-                                        &(dome_checkpoint_view){.number = c->view.number,
-                                                                .back = c->healing.heals,
-                                                                .piece = dome__change_piece(env),
-                                                                .kept = dome__healing_keeps(env) ? c->healing.kept : NULL,
-                                                                .losses = c->healing.losses,
-                                                                .seconds = dome__since_ns(c->healing.program_ns) * 1e-9,
-                                                                .stays = stays,
-                                                                .loop = loop});
-    dome__view_times_blocks(&c->times, begin);
-    return status == DOME_OK ? dome__change_settle(env) : status;
+        status = make_equal(env);
+    if (status != DOME_OK)
+        return status;
+    dome__checkpoint_recovered(env);
+    c->in_place.met = c->in_place.calls = true;
+    c->in_place.objects = hash_ids(env);
+    return DOME_OK;
 }
 
-static int enter_view(dome_env *env)
+void dome__in_place_leave(dome_env *env)
 {
-    note_view(env);
-    dome__start(env, env->change->exec.words);
-    env->transport->logs = env->transport->meets = true;
-    dome__account_forget_waits(&env->transport->account, env->size);
-    int status = dome__in_place_join(env, true);
-    dome__watch_beat(env->watch);
-    dome__change_stands(env);
-    if (status == DOME_OK)
-        status = dome__comm_meet(env);
-    env->transport->meets = false;
-    return status;
+    dome_change *c = env->change;
+    c->view.loops += dome__watch_passed(env->watch);
+    c->in_place.enters = c->in_place.met = false;
+    drop_parts(env);
+    take_view(env);
 }
 
-/* The thread that rouses this one may have lost patience: then the process becomes the program anew. */
-int dome__in_place_leave(dome_env *env)
+int dome__in_place_join(dome_env *env)
 {
-    if (!step(ASKED, LEAVES))
-        for (;;)
-            pause();
-    leave_view(env);
-    const int status = enter_view(env);
-    dome__transport_stays();
-    set_transport(env->transport);
-    step(LEAVES, STAYS);
-    return status;
+    int status = take_objects(env);
+    if (status != DOME_OK)
+        return status;
+    dome__once_pass(env); /* main has not been run up to here */
+    return meet(env);
 }
 
-void dome__in_place_open(dome_env *env)
+int dome__in_place_check(dome_env *env)
 {
-    if (dome__comm_meet(env) != DOME_OK)
-        return;
-    env->transport->meets = false;
-    set_transport(env->transport);
-    dome__healing_ask_by(ask);
-    if (env->watch && !env->trace) /* a trace is of one process image */
-        __atomic_store_n(&place.state, STAYS, __ATOMIC_RELEASE);
+    if (!env->change->view.in_place || env->change->in_place.met)
+        return DOME_OK;
+    return dome__fail(env, DOME_ERR_STATE,
+                      "the other tasks have entered this view in place, and wait for this one, which is new: call "
+                      "dome_on_view_in_place in front of the main loop");
 }
 
-void dome__in_place_close(void)
+int dome__in_place_register(dome_env *env, dome_view_function function, void *data)
 {
-    set_transport(NULL);
-    if (!step(STAYS, CLOSED))
-        step(ASKED, CLOSED);
-    dome__transport_leave_to(NULL);
+    dome_change *c = env->change;
+    if (env->capture.keeps_all)
+        return dome__fail(env, DOME_ERR_STATE, "a program that dome-cc saves inside its calls goes on there in each view");
+    c->in_place.function = function;
+    c->in_place.data = data;
+    c->in_place.objects = hash_ids(env);
+    return c->view.in_place && !c->in_place.met ? meet(env) : DOME_OK;
 }

@@ -5,6 +5,7 @@
 #include "comm/comm_operations.h"
 #include "core/call_log.h"
 #include "core/environment.h"
+#include "core/object_private.h"
 #include "core/storage.h"
 #include "core/type_private.h"
 #include "eval/eval.h"
@@ -17,6 +18,7 @@
 #include "peer/peer_start.h"
 #include "program/boundary.h"
 #include "program/change.h"
+#include "program/go_over.h"
 #include "program/in_place.h"
 #include "program/operations.h"
 #include "program/profile.h"
@@ -124,6 +126,85 @@ static void read_options(dome_options *options, int *argc, char ***argv)
     }
 }
 
+static dome_checkpoint_view view_of(const dome_env *env)
+{
+    const dome_change *c = env->change;
+    return (dome_checkpoint_view){.number = c->view.number,
+                                  .back = c->healing.heals,
+                                  .in_place = c->view.in_place,
+                                  .piece = dome__change_piece(env),
+                                  .kept = dome__healing_keeps(env) ? c->healing.kept : NULL,
+                                  .losses = c->healing.losses,
+                                  .seconds = dome__since_ns(c->healing.program_ns) * 1e-9};
+}
+
+static int start_checkpoints(dome_env *env, bool stays)
+{
+    dome_checkpoint_view view = view_of(env);
+    view.stays = stays;
+    if (stays) {
+        view.loop = dome__checkpoint_loop(env);
+        dome__checkpoint_leave(env);
+    }
+    return dome__checkpoint_start(env, env->change->start.program, &view);
+}
+
+int dome__join_view(dome_env *env, bool stays)
+{
+    int status = dome__balance_probe(env);
+    if (status == DOME_OK)
+        status = dome__healing_share(env);
+    const uint64_t begin = dome__now_ns();
+    if (status == DOME_OK)
+        status = start_checkpoints(env, stays);
+    dome__view_times_blocks(&env->change->times, begin);
+    return status == DOME_OK ? dome__change_settle(env) : status;
+}
+
+/* All tasks are there, and the transport is open. */
+static int begin_view(dome_env *env)
+{
+    env->balance = dome__balance_new(&env->options, env->transport);
+    start_clock(env);
+    dome__recording_stand(env);
+    dome_operation op;
+    dome__begin(&op, env, DOME_OP_INIT, NULL, (uint64_t)env->size);
+    const int status = dome__join_view(env, false);
+    dome__end(&op, (dome_status)status);
+    if (env->watch)
+        dome__watch_beat(env->watch); /* tells the hub that dome_init is over, even if this process dies soon */
+    dome__change_stands(env);
+    dome__boundary_begin(env);
+    return status;
+}
+
+int dome__enter_in_place(dome_env *env)
+{
+    dome_operation *boundary = env->operation;
+    env->operation = NULL; /* the view begins with operations of its own, as on newcomers */
+    dome__in_place_leave(env);
+    dome__start(env, env->change->exec.words);
+    dome__registry_forget_layouts(env);
+    int status = begin_view(env);
+    env->operation = boundary;
+    if (status == DOME_OK)
+        status = dome__in_place_join(env);
+    dome__begin_again(boundary);
+    return status;
+}
+
+/* Whether the messages are logged. */
+static bool begin_log(dome_env *env)
+{
+    const bool logs = dome__own_wanted(env);
+    if (logs) {
+        env->transport->logs = env->transport->meets = true;
+        env->options.balance.policy = DOME_BALANCE_NONE; /* data moves where all tasks meet */
+        dome__comm_log(env, dome__go_over_leave);
+    }
+    return logs;
+}
+
 dome_env *dome_init(int *argc, char ***argv)
 {
     if (dome__this_env())
@@ -147,25 +228,10 @@ dome_env *dome_init(int *argc, char ***argv)
     name_program(env, arguments[0] ? arguments[0] : "program");
     dome__start(env, arguments);
     dome__set_this_env(env);
-    const bool logs = dome__own_wanted(env);
-    if (logs) {
-        env->transport->logs = env->transport->meets = true;
-        env->options.balance.policy = DOME_BALANCE_NONE; /* data moves where all tasks meet */
-        dome__comm_log(env, dome__in_place_leave);
-    }
-    env->balance = dome__balance_new(&env->options, env->transport);
-    start_clock(env);
-    dome__recording_stand(env);
-    dome_operation op;
-    dome__begin(&op, env, DOME_OP_INIT, NULL, (uint64_t)env->size);
-    const int status = dome__in_place_join(env, false);
-    dome__end(&op, status);
-    if (env->watch)
-        dome__watch_beat(env->watch); /* tells the hub that dome_init is over, even if this process dies soon */
-    dome__change_stands(env);
-    dome__boundary_begin(env);
+    const bool logs = begin_log(env);
+    begin_view(env);
     if (logs)
-        dome__in_place_open(env);
+        dome__go_over_open(env);
     g_strfreev(arguments);
     return env;
 }
@@ -241,14 +307,14 @@ static int meet_last(dome_env *env)
     if (!dome__comm_logs(env))
         return meet(env);
     while (_setjmp(left) != 0 || dome__transport_asks_to_leave())
-        if (dome__in_place_leave(env) != DOME_OK)
+        if (dome__go_over_leave(env) != DOME_OK)
             return DOME_ERR_STATE;
     env->transport->meets = true;
     dome__transport_leave_to(&left);
     failed = dome__failure_finish(env);
     if (!failed)
         failed = meet(env);
-    dome__in_place_close();
+    dome__go_over_close();
     return failed;
 }
 

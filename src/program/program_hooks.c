@@ -33,6 +33,11 @@ static void at(dome_env *env, uint32_t code, uint64_t id)
     dome__watch_note(env->watch, env->position.sequence, dome__comm_logs(env) ? 0 : env->position.history, code, id);
 }
 
+static void updates(dome_env *env, const dome_object *object)
+{
+    dome__once_updates(env, object);
+}
+
 static void ended(dome_env *env, const dome_operation *op, uint64_t total, uint64_t wait)
 {
     dome__trace_operation(env->trace, op->code, op->object, op->start_ns, total, wait);
@@ -116,6 +121,7 @@ const dome_hooks dome__program_hooks = {
     .due = due,
     .move = move,
     .at = at,
+    .updates = updates,
     .ended = ended,
     .registered = registered,
     .poll = dome__recording_poll,

@@ -12,7 +12,8 @@ enum { DOME_PART_PROGRAM = 1 };
     X(CHECKPOINT, "dome_checkpoint", "poll:h", MOVES)                                                                            \
     X(RESIZE, "dome_resize", "tasks:i", PLAIN)                                                                                   \
     X(ON_VIEW, "dome_on_view", "", PLAIN)                                                                                        \
-    X(LOST, "dome_lost", "", PLAIN)
+    X(LOST, "dome_lost", "", PLAIN)                                                                                              \
+    X(ON_VIEW_IN_PLACE, "dome_on_view_in_place", "", PLAIN)
 
 DOME_OPERATION_CODES(DOME_PART_PROGRAM, DOME_PROGRAM_OPERATIONS);
 

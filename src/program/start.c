@@ -3,9 +3,9 @@
 
 #include "launch/launch.h"
 #include "local/local.h"
+#include "machine/bind.h"
 #include "machine/hosts_script.h"
 #include "options/option_rules.h"
-#include "program/bind.h"
 #include "program/change.h"
 #include "program/links.h"
 #include "program/placement.h"

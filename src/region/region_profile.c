@@ -70,6 +70,7 @@ void dome__region_fault_end(const dome_region_stop *stop, bool write)
     dome__region_stop_end(stop);
     __atomic_fetch_add(write ? &stop->figures->writes : &stop->figures->reads, 1, __ATOMIC_RELAXED);
     dome__spent_outside(stop->env, DOME_OP_REGION_FAULT, stop->start, stop->start_wait);
+    dome__clock_faulted(stop->env, stop->start, stop->start_wait);
 }
 
 /* ---- the profile: fetched units and faults ---- */

@@ -423,12 +423,13 @@ static GArray *take_dirty(dome_release_units *u)
     return dirty;
 }
 
-/* What goes with the exchange is not sent. */
-static void note_told(dome_release_units *u, uint64_t unit, uint8_t word, GArray *some)
+/* Whether a unit's changes go to its home: what goes with the exchange does not. */
+static bool must_go(dome_release_units *u, uint64_t unit, uint8_t word)
 {
+    if (is_home(u, unit))
+        return false;
     u->state[unit] |= word == CHANGE ? TOLD : 0;
-    if (!(u->state[unit] & SENT))
-        g_array_append_val(some, unit);
+    return !(u->state[unit] & SENT);
 }
 
 void dome__release_publish(dome_release_units *units, uint8_t word)
@@ -439,19 +440,21 @@ void dome__release_publish(dome_release_units *units, uint8_t word)
     pthread_mutex_lock(&r->lock);
     GArray *dirty = take_dirty(units), *some = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     pthread_mutex_unlock(&r->lock);
-    GHashTable *homes = g_hash_table_new(NULL, NULL);
+    uint64_t left = 0; /* units for homes from here on */
     for (guint k = 0; k < dirty->len; k++)
-        g_hash_table_add(homes, GINT_TO_POINTER(home_of(units, g_array_index(dirty, uint64_t, k))));
-    for (int home = 0; home < r->env->size; home++) {
-        if (home == r->env->rank || !g_hash_table_contains(homes, GINT_TO_POINTER(home)))
+        left += must_go(units, g_array_index(dirty, uint64_t, k), word);
+    for (int home = 0; home < r->env->size && left > 0; home++) {
+        if (home == r->env->rank)
             continue;
         g_array_set_size(some, 0);
         for (guint k = 0; k < dirty->len; k++)
-            if (home_of(units, g_array_index(dirty, uint64_t, k)) == home)
-                note_told(units, g_array_index(dirty, uint64_t, k), word, some);
-        send_changes(units, home, word, (const uint64_t *)(const void *)some->data, some->len);
+            if (home_of(units, g_array_index(dirty, uint64_t, k)) == home &&
+                must_go(units, g_array_index(dirty, uint64_t, k), word))
+                g_array_append_val(some, g_array_index(dirty, uint64_t, k));
+        left -= some->len;
+        if (some->len > 0)
+            send_changes(units, home, word, (const uint64_t *)(const void *)some->data, some->len);
     }
-    g_hash_table_unref(homes);
     g_array_unref(some);
     g_array_unref(dirty);
 }
@@ -471,7 +474,8 @@ enum { RUN_WORDS = sizeof(run) / sizeof(uint64_t) };
 
 static GArray *own_runs(const dome_release *r)
 {
-    GArray *runs = g_array_new(FALSE, FALSE, sizeof(run));
+    GArray *runs = r->room->own_runs;
+    g_array_set_size(runs, 0);
     for (guint n = 0; n < r->regions->len; n++) {
         const dome_release_units *u = r->regions->pdata[n];
         if (!u)
@@ -498,7 +502,7 @@ typedef struct notices {
     bool any, pushes;        /* anything was written; a home has readers behind this place */
     const uint8_t **entries; /* by rank (release_early.c) */
     uint64_t *entry_bytes;
-    uint64_t *memory; /* of the entries, if they were more than a few */
+    const uint64_t *more; /* runs and entries of those for which there was no room on their cards */
 } notices;
 
 /* What each task tells first: the words of its runs, flags, the place, the bytes of entries, the last section that it
@@ -526,6 +530,13 @@ static bool sends(const dome_release *r)
     return false;
 }
 
+/* Room for so many words. */
+static uint64_t *words_of(GArray *room, uint64_t count)
+{
+    g_array_set_size(room, (guint)count + 1); /* never NULL */
+    return (uint64_t *)(void *)room->data;
+}
+
 /* What a task brings. */
 typedef struct bringing {
     uint64_t card[LONGEST_CARD];
@@ -537,7 +548,8 @@ static void make_card(dome_release *r, const dome_release_word *word, bool by_wo
 {
     const bool knows = !by_word || r->env->rank == 0;
     uint64_t *card = b->card;
-    b->entries = g_byte_array_new();
+    b->entries = r->room->own_entries;
+    g_byte_array_set_size(b->entries, 0);
     pthread_mutex_lock(&r->lock);
     if (r->sections)
         dome__release_take_sections(r);
@@ -590,24 +602,21 @@ static void exchange_early(dome_release *r, const notices *n)
 static int exchange_more(dome_release *r, const bringing *b, const uint64_t *all, uint64_t length, notices *n)
 {
     const uint64_t size = (uint64_t)r->env->size, words = b->runs->len * RUN_WORDS, entries = (b->entries->len + 7) / 8;
-    uint64_t *counts = g_new0(uint64_t, size), total = 0;
+    uint64_t *counts = words_of(r->room->more_counts, size), total = 0;
     for (uint64_t k = 0; k < size; k++)
         total += counts[k] = all[length * k + 1] & MORE ? all[length * k] + (all[length * k + 3] + 7) / 8 : 0;
-    uint64_t *own = g_malloc((words + entries) * 8 + 1);
+    uint64_t *own = words_of(r->room->own, words + entries), *more = words_of(r->room->more, total);
     memcpy(own, b->runs->data, words * 8);
     memcpy(own + words, b->entries->data, b->entries->len);
-    n->memory = g_malloc(total * 8 + 1);
-    const int status = dome__allgatherv(r->env->transport, DOME_U64, own, counts, n->memory);
-    g_free(own);
-    g_free(counts);
-    return status;
+    n->more = more;
+    return dome__allgatherv(r->env->transport, DOME_U64, own, counts, more);
 }
 
 /* Where each task's runs and entries are. */
 static void find_parts(const dome_release *r, const uint64_t *all, uint64_t length, notices *n)
 {
     uint64_t *to = (uint64_t *)(void *)n->runs;
-    const uint64_t *more = n->memory;
+    const uint64_t *more = n->more;
     for (uint64_t k = 0; k < (uint64_t)r->env->size; to += n->counts[k++]) {
         const uint64_t *card = all + length * k;
         const bool on_card = !(card[1] & MORE);
@@ -638,27 +647,29 @@ static int exchange(dome_release *r, dome_release_word *word, bool by_word, noti
 {
     dome_env *env = r->env;
     const uint64_t size = (uint64_t)env->size, length = by_word ? LONGEST_CARD : CARD;
-    uint64_t *all = g_new0(uint64_t, length * size), words = 0, flags = 0;
-    bringing b = {{0}, NULL, NULL};
+    uint64_t *all = words_of(r->room->cards, length * size), words = 0, flags = 0;
+    bringing b;
     make_card(r, word, by_word, &b);
     int status = dome__allgather(env->transport, DOME_U64, b.card, length, all);
-    n->counts = g_new0(uint64_t, size);
-    n->entries = g_new0(const uint8_t *, size);
-    n->entry_bytes = g_new0(uint64_t, size);
+    if (status != DOME_OK)
+        return status;
+    n->counts = words_of(r->room->counts, size);
+    n->entry_bytes = words_of(r->room->entry_bytes, size);
+    g_array_set_size(r->room->entries, (guint)size);
+    n->entries = (const uint8_t **)(void *)r->room->entries->data;
     for (uint64_t k = 0; k < size; k++) {
         words += n->counts[k] = all[length * k];
         flags |= all[length * k + 1];
     }
-    if (by_word && status == DOME_OK) {
+    if (by_word) {
         word->moves = all[1] & MOVES;
         word->place = all[2];
         memcpy(word->words, all + CARD, sizeof word->words);
     }
-    if (status == DOME_OK)
-        status = know_all_sections(r, all, length);
+    status = know_all_sections(r, all, length);
     n->any = words > 0;
     n->pushes = flags & PUSHES;
-    n->runs = g_malloc(words * sizeof(uint64_t) + 1);
+    n->runs = (run *)(void *)words_of(r->room->runs, words);
     for (guint k = 0; status == DOME_OK && n->any && k < r->regions->len; k++)
         if (r->regions->pdata[k])
             dome__release_publish(r->regions->pdata[k], DELTA);
@@ -668,19 +679,7 @@ static int exchange(dome_release *r, dome_release_word *word, bool by_word, noti
         find_parts(r, all, length, n);
         exchange_early(r, n);
     }
-    g_free(all);
-    g_array_unref(b.runs);
-    g_byte_array_unref(b.entries);
     return status;
-}
-
-static void free_notices(notices *n)
-{
-    g_free(n->runs);
-    g_free(n->counts);
-    g_free(n->entries);
-    g_free(n->entry_bytes);
-    g_free(n->memory);
 }
 
 typedef void (*on_unit)(dome_release_units *u, uint64_t unit, int writer, void *ctx);
@@ -889,6 +888,8 @@ static bool becomes_private(dome_release_units *u, uint64_t unit)
 
 static void end_written(dome_release_units *u)
 {
+    if (u->written->len == 0)
+        return;
     GArray *private = g_array_new(FALSE, FALSE, sizeof(uint64_t)), *done = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     for (guint k = 0; k < u->written->len; k++) {
         const uint64_t unit = g_array_index(u->written, uint64_t, k);
@@ -948,7 +949,7 @@ static int meet(dome_release *r, dome_release_word *word, bool by_word)
     if (status == DOME_OK && n.any)
         end_interval(r, &n, word->moves);
     if (status == DOME_OK)
-        dome__release_keep_hot(r);
+        dome__release_keep_hot(r, word->place);
     if (r->sections) {
         r->sections->in_barrier = r->sections->entered = false;
         dome__release_clear_sections(r);
@@ -959,7 +960,6 @@ static int meet(dome_release *r, dome_release_word *word, bool by_word)
     pthread_mutex_unlock(&r->lock);
     if (status == DOME_OK)
         dome__release_refresh(r);
-    free_notices(&n);
     return status ? dome__fail_transport(r->env, status) : DOME_OK;
 }
 
@@ -1070,12 +1070,36 @@ void dome__release_let_go(dome_release *release)
 
 /* ---- beginning and end ---- */
 
+static dome_release_room *room_new(void)
+{
+    dome_release_room *room = g_new0(dome_release_room, 1);
+    GArray **words[] = {&room->cards, &room->runs, &room->counts,     &room->entry_bytes,
+                        &room->own,   &room->more, &room->more_counts};
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+        *words[k] = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    room->own_runs = g_array_new(FALSE, FALSE, sizeof(run));
+    room->entries = g_array_new(FALSE, FALSE, sizeof(const uint8_t *));
+    room->own_entries = g_byte_array_new();
+    return room;
+}
+
+static void room_free(dome_release_room *room)
+{
+    GArray *arrays[] = {room->cards, room->runs,        room->counts,   room->entry_bytes, room->own,
+                        room->more,  room->more_counts, room->own_runs, room->entries,     room->parts};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        g_array_unref(arrays[k]);
+    g_byte_array_unref(room->own_entries);
+    g_free(room);
+}
+
 dome_release *dome__release_new(dome_env *env)
 {
     dome_release *r = g_new0(dome_release, 1);
+    r->room = room_new();
+    dome__release_early_begin(r);
     r->env = env;
     r->peer = env->peer;
-    r->owner = pthread_self();
     r->regions = g_ptr_array_new();
     r->waiting = g_array_new(FALSE, FALSE, sizeof(waiting_fetch));
     r->known = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
@@ -1083,6 +1107,8 @@ dome_release *dome__release_new(dome_env *env)
     r->published = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     r->early = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     r->hot = g_array_new(FALSE, FALSE, sizeof(hot_unit));
+    r->begun = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    r->habits = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, (GDestroyNotify)g_array_unref);
     r->pushing = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     r->places = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     pthread_mutex_init(&r->lock, NULL);
@@ -1095,6 +1121,7 @@ void dome__release_free(dome_release *release)
     if (!release)
         return;
     g_ptr_array_unref(release->regions);
+    room_free(release->room);
     g_array_unref(release->waiting);
     g_hash_table_unref(release->known);
     g_array_unref(release->deltas);
@@ -1102,6 +1129,8 @@ void dome__release_free(dome_release *release)
     g_array_unref(release->published);
     g_array_unref(release->early);
     g_array_unref(release->hot);
+    g_array_unref(release->begun);
+    g_hash_table_unref(release->habits);
     g_hash_table_unref(release->pushing);
     dome__release_sections_end(release);
     pthread_mutex_destroy(&release->lock);

@@ -8,7 +8,7 @@
  *
  * With two tasks much goes that way, because each byte is for the other one; with more only a few bytes. Of what has readers
  * behind some places alone the readers note whether they access it, as of a push. A hot unit that has not changed for some
- * barriers cools. */
+ * barriers cools. What was written behind a place before is hot there from the start. */
 #include "region/release_private.h"
 #include "sections/section_pull.h"
 #include "system/bytes.h"
@@ -20,10 +20,10 @@
 #include <string.h>
 
 /* An entry: the region (4 bytes), bytes of the records (4), the unit, the receivers as bits by rank, the records (delta.h). */
-enum { ENTRY = 24, MOST_RANKS = 64, MOST_LOOKS = 64, MOST_HOT = 64, QUIET = 8 };
+enum { ENTRY = 24, MOST_RANKS = 64, MOST_LOOKS = 64, MOST_HOT = 128, QUIET = 8 };
 
-/* Of two tasks; bytes of one's entries. */
-enum { MOST_OF_TWO = 1 << 20 };
+/* Of two tasks: bytes of one's entries; a home sends changes of at most half of a unit to a reader, wherever that reads it. */
+enum { MOST_OF_TWO = 1 << 20, PART_OF_TWO = 2 };
 
 /* In an entry's region: the receivers have asked for the unit behind this place. */
 #define ASKED (UINT32_C(1) << 31)
@@ -40,24 +40,72 @@ static char *old_of(const dome_release_units *u, uint64_t unit)
     return u->old + unit * u->setup.unit;
 }
 
-/* ---- hot units ---- */
+/* ---- what is written behind a place ---- */
 
-static void take_out(GArray *units, uint64_t unit)
+/* A program that comes to a place again mostly writes behind it what it has written there before. Such units are opened at once,
+ * without a fault for each; one that has not changed then is forgotten. */
+
+static GArray *habits_of(const dome_release *r, uint64_t place)
 {
-    for (guint k = 0; k < units->len; k++)
-        if (g_array_index(units, uint64_t, k) == unit) {
-            g_array_remove_index_fast(units, k);
-            return;
-        }
+    return g_hash_table_lookup(r->habits, &place);
 }
+
+void dome__release_note_begun(dome_release_units *units, uint64_t unit)
+{
+    const uint64_t key = key_of(units, unit);
+    if (units->writers)
+        g_array_append_val(units->setup.release->begun, key);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* What has begun since the last barrier; the keys of a place are in ascending order. */
+static void learn(dome_release *r)
+{
+    enum { MOST_PLACES = 4096, MOST_UNITS = 4096 };
+    GArray *known = habits_of(r, r->place);
+    if (r->begun->len == 0)
+        return;
+    if (!known) {
+        if (g_hash_table_size(r->habits) >= MOST_PLACES) /* so most places are not come to again */
+            g_hash_table_remove_all(r->habits);
+        known = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+        g_hash_table_insert(r->habits, g_memdup2(&r->place, sizeof r->place), known);
+    }
+    if (known->len < MOST_UNITS)
+        g_array_append_vals(known, r->begun->data, MIN(r->begun->len, MOST_UNITS - known->len));
+    g_array_sort(known, by_number);
+    g_array_set_size(r->begun, 0);
+}
+
+static void forget_habit(dome_release *r, uint64_t key)
+{
+    GArray *known = habits_of(r, r->place);
+    guint at;
+    if (known && g_array_binary_search(known, &key, by_number, &at))
+        g_array_remove_index(known, at);
+}
+
+/* ---- hot units ---- */
 
 /* Nobody need know of the unit. */
 static void is_unchanged(dome_release_units *u, uint64_t unit)
 {
-    take_out(u->dirty, unit);
-    take_out(u->written, unit);
     u->state[unit] &= (uint16_t) ~(DIRTY | WRITTEN);
     u->changed[unit] = 0;
+}
+
+static void keep_those_with(const dome_release_units *u, GArray *units, uint16_t state)
+{
+    guint kept = 0;
+    for (guint k = 0; k < units->len; k++)
+        if (u->state[g_array_index(units, uint64_t, k)] & state)
+            g_array_index(units, uint64_t, kept++) = g_array_index(units, uint64_t, k);
+    g_array_set_size(units, kept);
 }
 
 /* A task may have fetched the unit while it was another one than before and than now. */
@@ -70,25 +118,44 @@ static bool is_read_in_the_middle(const dome_release_units *u, uint64_t unit)
     return any;
 }
 
+/* Whether nobody has another value of the unit, which has not changed. */
+static bool look_at(dome_release_units *u, uint64_t unit, hot_unit *h)
+{
+    const bool same = memcmp(place_of(u, unit), old_of(u, unit), u->setup.unit) == 0;
+    const bool unknown = same && !is_read_in_the_middle(u, unit);
+    h->quiet = same ? h->quiet + 1 : 0;
+    if (same && h->foreseen)
+        forget_habit(u->setup.release, h->key);
+    h->foreseen = false;
+    if (unknown)
+        is_unchanged(u, unit);
+    return unknown;
+}
+
 void dome__release_compare_hot(dome_release *release, bool cools)
 {
-    for (guint k = release->hot->len; k-- > 0;) {
-        hot_unit *h = &g_array_index(release->hot, hot_unit, k);
+    dome_release *r = release;
+    bool any = false;
+    for (guint k = r->hot->len; k-- > 0;) {
+        hot_unit *h = &g_array_index(r->hot, hot_unit, k);
         uint64_t unit;
-        dome_release_units *u = units_of(release, h->key, &unit);
-        const bool dirty = u && u->state[unit] & DIRTY;
-        const bool same = dirty && memcmp(place_of(u, unit), old_of(u, unit), u->setup.unit) == 0;
-        const bool unknown = same && !is_read_in_the_middle(u, unit); /* nobody has another value */
-        h->quiet = same ? h->quiet + 1 : 0;
-        if (unknown)
-            is_unchanged(u, unit);
+        dome_release_units *u = units_of(r, h->key, &unit);
+        const bool dirty = u && u->state[unit] & DIRTY, unknown = dirty && look_at(u, unit, h);
+        any |= unknown;
         if (dirty && (h->quiet < QUIET && !cools))
             continue;
         if (unknown) {
             u->state[unit] &= (uint16_t)~KEPT;
             dome__release_allow(u, unit, 1, DOME_ACCESS_READ);
         }
-        g_array_remove_index_fast(release->hot, k);
+        g_array_remove_index_fast(r->hot, k);
+    }
+    for (guint n = 0; any && n < r->regions->len; n++) {
+        dome_release_units *u = r->regions->pdata[n];
+        if (!u)
+            continue;
+        keep_those_with(u, u->dirty, DIRTY);
+        keep_those_with(u, u->written, WRITTEN);
     }
 }
 
@@ -100,11 +167,37 @@ static bool heat(dome_release *r, uint64_t key)
             return true;
     if (r->hot->len == MOST_HOT)
         return false;
-    g_array_append_val(r->hot, ((hot_unit){key, 0}));
+    g_array_append_val(r->hot, ((hot_unit){.key = key}));
     return true;
 }
 
-void dome__release_keep_hot(dome_release *release)
+/* Opens what is written behind this place, by runs: each is a system call. */
+static void foresee(dome_release *r, uint64_t place)
+{
+    GArray *known = habits_of(r, place);
+    dome_release_units *of = NULL;
+    uint64_t first = 0, end = 0, unit;
+    for (guint k = 0; known && k < known->len && r->hot->len < MOST_HOT; k++) {
+        const uint64_t key = g_array_index(known, uint64_t, k);
+        dome_release_units *u = units_of(r, key, &unit);
+        if (!u || !is_valid(u, unit) || is_private(u, unit) || u->state[unit] & (DIRTY | PINNED))
+            continue;
+        dome__release_begin_write(u, unit);
+        u->state[unit] &= (uint16_t) ~(UNTOUCHED | MISSED);
+        g_array_append_val(r->hot, ((hot_unit){key, QUIET - 1, true}));
+        if (of && (u != of || unit != end)) {
+            dome__release_allow(of, first, end - first, DOME_ACCESS_WRITE);
+            of = NULL;
+        }
+        first = of ? first : unit;
+        of = u;
+        end = unit + 1;
+    }
+    if (of)
+        dome__release_allow(of, first, end - first, DOME_ACCESS_WRITE);
+}
+
+void dome__release_keep_hot(dome_release *release, uint64_t place)
 {
     dome_release *r = release;
     for (guint k = 0; k < r->early->len; k++) {
@@ -117,6 +210,7 @@ void dome__release_keep_hot(dome_release *release)
             dome__release_allow(u, unit, 1, DOME_ACCESS_READ);
     }
     g_array_set_size(r->early, 0);
+    learn(r);
     for (guint k = r->hot->len; k-- > 0;) {
         uint64_t unit;
         dome_release_units *u = units_of(r, g_array_index(r->hot, hot_unit, k).key, &unit);
@@ -131,6 +225,7 @@ void dome__release_keep_hot(dome_release *release)
         g_array_append_val(u->written, unit);
         dome__release_allow(u, unit, 1, DOME_ACCESS_WRITE);
     }
+    foresee(r, place);
 }
 
 /* ---- what is sent ---- */
@@ -152,6 +247,7 @@ typedef struct putting {
     GByteArray *to;
     size_t few, most;      /* bytes */
     const uint64_t *place; /* NULL: not known */
+    bool two;              /* tasks */
 } putting;
 
 static void put_entry(GByteArray *to, uint32_t region, uint64_t unit, uint64_t receivers, const void *records, size_t bytes)
@@ -173,15 +269,15 @@ static bool put_unit(dome_release_units *u, uint64_t unit, const putting *p)
     if (!known || !readers || (!home && u->state[unit] & TOLD) || p->to->len + ENTRY > p->most)
         return false;
     size_t bytes;
-    dome_delta *delta = dome__delta_new(u->setup.atom);
-    dome__delta_find(delta, unit * u->setup.unit, place_of(u, unit), old_of(u, unit), u->setup.unit, 0);
-    const void *records = dome__delta_records(delta, &bytes);
-    const bool few = !home || (ENTRY + bytes <= p->few / 4 && p->to->len + ENTRY + bytes <= p->few);
+    dome__delta_clear(u->delta);
+    dome__delta_find(u->delta, unit * u->setup.unit, place_of(u, unit), old_of(u, unit), u->setup.unit, 0);
+    const void *records = dome__delta_records(u->delta, &bytes);
+    const bool few = !home || (p->two ? bytes <= u->setup.unit / PART_OF_TWO
+                                      : ENTRY + bytes <= p->few / 4 && p->to->len + ENTRY + bytes <= p->few);
     const uint64_t receivers = few ? readers : p->place ? readers_of(u, unit, p->place) : 0;
     const bool fits = receivers && p->to->len + ENTRY + bytes <= p->most;
     if (fits)
         put_entry(p->to, u->number | (few ? 0 : ASKED), unit, receivers, records, bytes);
-    dome__delta_free(delta);
     return fits;
 }
 
@@ -189,7 +285,7 @@ void dome__release_put_early(dome_release *release, GByteArray *to, size_t few, 
 {
     dome_release *r = release;
     const bool two = r->env->size == 2;
-    const putting p = {to, few, two ? MOST_OF_TWO : few, place};
+    const putting p = {to, few, two ? MOST_OF_TWO : few, place, two};
     unsigned looks = 0;
     g_array_set_size(r->early, 0);
     for (guint n = 0; n < r->regions->len && r->env->size <= MOST_RANKS; n++) {
@@ -213,6 +309,13 @@ typedef struct entry {
     uint32_t bytes;
     bool asked;
 } entry;
+
+/* An entry, and who has sent it. */
+typedef struct part {
+    uint64_t key;
+    entry e;
+    int from;
+} part;
 
 /* The entries of a unit. */
 typedef struct found {
@@ -238,50 +341,55 @@ static bool next_entry(const dome_release *r, const uint8_t **at, const uint8_t 
     return true;
 }
 
-typedef void on_entry(dome_release *r, const entry *e, int from, found *f);
-
-static void each_entry(dome_release *r, const dome_release_entries *entries, GHashTable *units, on_entry *call)
+static int by_unit(const void *a, const void *b)
 {
+    const part *x = a, *y = b;
+    return x->key != y->key ? (x->key > y->key) - (x->key < y->key) : x->from - y->from;
+}
+
+/* All entries: those of a unit one behind the other, in the order of ranks. */
+static GArray *take_parts(dome_release *r, const dome_release_entries *entries)
+{
+    GArray *parts = r->room->parts;
+    g_array_set_size(parts, 0);
     for (int rank = 0; rank < r->env->size; rank++) {
         const uint8_t *at = entries->of[rank], *end = at + entries->bytes[rank];
         entry e;
-        while (next_entry(r, &at, end, &e)) {
-            const gint64 key = (gint64)key_of(e.units, e.unit);
-            found *f = g_hash_table_lookup(units, &key);
-            if (!f) {
-                f = g_new0(found, 1);
-                g_hash_table_insert(units, g_memdup2(&key, sizeof key), f);
-            }
-            call(r, &e, rank, f);
-        }
+        while (next_entry(r, &at, end, &e))
+            g_array_append_val(parts, ((part){key_of(e.units, e.unit), e, rank}));
     }
+    g_array_sort(parts, by_unit);
+    return parts;
 }
 
-static void count_entry(dome_release *r, const entry *e, int from, found *f)
+static found look(const dome_release *r, const part *of_unit, guint count)
 {
-    f->entries++;
-    f->own |= from == r->env->rank;
-    f->for_here += from != r->env->rank && e->receivers >> r->env->rank & 1;
+    found f = {.entries = count};
+    for (guint k = 0; k < count; k++) {
+        f.own |= of_unit[k].from == r->env->rank;
+        f.for_here += of_unit[k].from != r->env->rank && of_unit[k].e.receivers >> r->env->rank & 1;
+    }
+    return f;
 }
 
 static void apply(const entry *e)
 {
     dome_release_units *u = e->units;
-    dome_delta *delta = dome__delta_new(u->setup.atom);
-    if (dome__delta_set_records(delta, e->records, e->bytes, u->setup.unit * u->setup.units)) {
-        dome__delta_apply(delta, place_of(u, 0), u->setup.unit * u->setup.units, NULL);
+    if (dome__delta_set_records(u->delta, e->records, e->bytes, u->setup.unit * u->setup.units)) {
+        dome__delta_apply(u->delta, place_of(u, 0), u->setup.unit * u->setup.units, NULL);
         u->figures->bytes += e->bytes;
     }
-    dome__delta_free(delta);
 }
 
 /* The home needs all of it; another copy is of use if nothing is missing. */
-static void take_entry(dome_release *r, const entry *e, int from, found *f)
+static void take_entry(dome_release *r, const entry *e, int from, const found *f)
 {
     dome_release_units *u = e->units;
     const bool has = r->sections && dome__section_log_is_late(r->sections->log, from);
-    if (from == r->env->rank)
+    if (from == r->env->rank) {
+        u->state[e->unit] &= (uint16_t)(f->whole ? UINT16_MAX : ~SENT);
         return;
+    }
     if (is_home(u, e->unit)) {
         dome__release_keep(u, e->unit);
         if (!has)
@@ -300,36 +408,39 @@ static void take_entry(dome_release *r, const entry *e, int from, found *f)
 }
 
 /* What others have sent in another way, too, goes to the readers as if it had not been sent. */
-static void settle(dome_release *r, GHashTable *units)
+static void settle(dome_release *r)
 {
-    for (guint k = r->early->len; k-- > 0;) {
-        const gint64 key = (gint64)g_array_index(r->early, uint64_t, k);
-        const found *f = g_hash_table_lookup(units, &key);
+    guint kept = 0;
+    for (guint k = 0; k < r->early->len; k++) {
+        const uint64_t key = g_array_index(r->early, uint64_t, k);
         uint64_t unit;
-        dome_release_units *u = units_of(r, (uint64_t)key, &unit);
-        if (f && f->whole)
-            continue;
-        u->state[unit] &= (uint16_t)~SENT;
-        if (is_valid(u, unit))
+        const dome_release_units *u = units_of(r, key, &unit);
+        if (u->state[unit] & SENT)
+            g_array_index(r->early, uint64_t, kept++) = key;
+        else if (is_valid(u, unit))
             dome__release_allow(u, unit, 1, DOME_ACCESS_READ);
-        g_array_remove_index_fast(r->early, k);
     }
+    g_array_set_size(r->early, kept);
 }
 
 void dome__release_take_early(dome_release *release, const dome_release_entries *entries)
 {
-    GHashTable *units = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
-    GHashTableIter at;
-    gpointer key, value;
-    each_entry(release, entries, units, count_entry);
-    g_hash_table_iter_init(&at, units);
-    while (g_hash_table_iter_next(&at, &key, &value)) {
-        found *f = value;
-        f->whole = f->entries == entries->writers(entries->notices, (uint64_t) * (const gint64 *)key);
+    const GArray *parts = take_parts(release, entries);
+    for (guint k = 0, end; k < parts->len; k = end) {
+        const part *first = &g_array_index(parts, part, k);
+        for (end = k + 1; end < parts->len && g_array_index(parts, part, end).key == first->key;)
+            end++;
+        found f = look(release, first, end - k);
+        f.whole = f.entries == entries->writers(entries->notices, first->key);
+        for (guint j = 0; j < end - k; j++)
+            take_entry(release, &first[j].e, first[j].from, &f);
     }
-    each_entry(release, entries, units, take_entry);
-    settle(release, units);
-    g_hash_table_unref(units);
+    settle(release);
+}
+
+void dome__release_early_begin(dome_release *release)
+{
+    release->room->parts = g_array_new(FALSE, FALSE, sizeof(part));
 }
 
 /* ---- sections ---- */
@@ -393,14 +504,13 @@ bool dome__release_has_changed(dome_release *release)
 static bool tell_unit(dome_release_units *u, uint64_t unit, GByteArray *told)
 {
     size_t bytes;
-    dome_delta *delta = dome__delta_new(u->setup.atom);
-    dome__delta_find(delta, unit * u->setup.unit, place_of(u, unit), old_of(u, unit), u->setup.unit, DOME_DELTA_TAKE);
-    const void *records = dome__delta_records(delta, &bytes);
+    dome__delta_clear(u->delta);
+    dome__delta_find(u->delta, unit * u->setup.unit, place_of(u, unit), old_of(u, unit), u->setup.unit, DOME_DELTA_TAKE);
+    const void *records = dome__delta_records(u->delta, &bytes);
     if (bytes > 0) {
         dome__section_put(told, key_of(u, unit), records, bytes);
         u->state[unit] |= LOGGED;
     }
-    dome__delta_free(delta);
     return bytes > 0;
 }
 
@@ -476,15 +586,13 @@ bool dome__release_publish_section(dome_release *release, bool runs)
 /* Records of other tasks, for this task's copy; both: and for `old`. */
 static void write_records(dome_release_units *u, const void *records, size_t bytes, bool both)
 {
-    dome_delta *delta = dome__delta_new(u->setup.atom);
     const uint64_t all = u->setup.unit * u->setup.units;
-    if (dome__delta_set_records(delta, records, bytes, all)) {
-        dome__delta_apply(delta, place_of(u, 0), all, both ? u->old : NULL);
+    if (dome__delta_set_records(u->delta, records, bytes, all)) {
+        dome__delta_apply(u->delta, place_of(u, 0), all, both ? u->old : NULL);
         if (u->mirror)
-            dome__delta_apply(delta, u->mirror, all, NULL);
+            dome__delta_apply(u->delta, u->mirror, all, NULL);
         u->figures->bytes += bytes;
     }
-    dome__delta_free(delta);
 }
 
 /* A copy that is old gets it when it is fetched. */
@@ -668,9 +776,11 @@ void dome__release_drop_logged(dome_release *release)
 {
     for (guint n = 0; n < release->regions->len; n++) {
         dome_release_units *u = release->regions->pdata[n];
+        if (!u || !u->writers || u->written->len == 0)
+            continue;
         GArray *same = g_array_new(FALSE, FALSE, sizeof(uint64_t));
         guint kept = 0;
-        for (guint k = 0; u && u->writers && k < u->written->len; k++) {
+        for (guint k = 0; k < u->written->len; k++) {
             const uint64_t unit = g_array_index(u->written, uint64_t, k);
             const bool logged = u->state[unit] & LOGGED;
             u->state[unit] &= (uint16_t)~LOGGED;

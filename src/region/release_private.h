@@ -40,7 +40,6 @@ typedef struct reader {
 struct dome_release {
     dome_env *env;
     dome_peer *peer;
-    pthread_t owner;      /* the thread that calls the transport */
     pthread_mutex_t lock; /* of all that follows, and of the regions */
     GPtrArray *regions;   /* dome_release_units by number; NULL: freed */
     GHashTable *known;    /* gint64 *: keys of units that were written since the last barrier, as far as this task knows */
@@ -48,19 +47,32 @@ struct dome_release {
     uint64_t place;       /* of the last one */
     GArray *early;        /* uint64_t: keys of units that were sent with this task's last card */
     GArray *hot;          /* hot_unit */
+    GArray *begun;        /* uint64_t: keys of units for whose first write since the last barrier there was a fault */
+    GHashTable *habits;   /* by place: GArray of uint64_t, keys of units that are written behind it (release_early.c) */
     GHashTable *pushing;  /* gint64 *: places behind which a unit was pushed, or has got a reader, the last time */
     GHashTable *places;   /* gint64 *: places behind which a unit of this home has readers; their number */
     uint64_t meets;       /* barriers so far: a task that fetches has come as far, or the home lets it wait */
     GArray *published;    /* uint64_t: keys of units that this task has sent, or has as their home, since dome__release_tell */
     GArray *waiting;      /* waiting_fetch */
     GArray *deltas;       /* waiting_delta */
+    struct dome_release_room *room;
     struct dome_release_sections *sections; /* of the token (release_early.c); NULL: there is none */
 };
 
-/* A unit of this home that may be written without a fault, and how often it was not (release_early.c). */
+/* What a barrier needs for a moment. It is kept, since barriers may follow each other at once. */
+typedef struct dome_release_room {
+    GArray *cards, *runs, *counts, *entry_bytes, *own, *more, *more_counts; /* uint64_t */
+    GArray *own_runs;                                                       /* run */
+    GArray *entries;                                                        /* const uint8_t *, by rank */
+    GByteArray *own_entries;
+    GArray *parts; /* part (release_early.c) */
+} dome_release_room;
+
+/* A unit that may be written without a fault, and how often it was not (release_early.c). */
 typedef struct hot_unit {
     uint64_t key;
     unsigned quiet;
+    bool foreseen; /* it was opened because it was written behind this place before */
 } hot_unit;
 
 typedef struct waiting_fetch {
@@ -97,6 +109,7 @@ struct dome_release_units {
     unsigned streak;                 /* faults each of which was at the one's before */
     GHashTable *readers;             /* at homes: GArray of reader by unit */
     GArray *dirty, *written;         /* uint64_t: units with these states */
+    dome_delta *delta;               /* for a moment; with the lock */
     dome_region_figures *figures;
     dome_unit_writes *writes; /* NULL: nobody asks for it */
 };
@@ -194,6 +207,8 @@ typedef struct dome_release_entries {
     const uint64_t *bytes;
 } dome_release_entries;
 
+void dome__release_early_begin(dome_release *release);
+
 /* Before a barrier, or a lock (cools: no unit stays hot): hot units that did not change were not written. */
 void dome__release_compare_hot(dome_release *release, bool cools);
 
@@ -255,8 +270,14 @@ void dome__release_answer(const waiting_fetch *fetch);
 /* A push of this unit has come. */
 void dome__release_note_push(dome_release_units *units, uint64_t unit, int home);
 
+/* There was a fault to write a unit of memory at a program's own addresses; the lock is held. */
+void dome__release_note_begun(dome_release_units *units, uint64_t unit);
+
+/* The unit may be written from now on; the lock is held. */
+void dome__release_begin_write(dome_release_units *units, uint64_t unit);
+
 /* At the end of a barrier: hot units may be written on. */
-void dome__release_keep_hot(dome_release *release);
+void dome__release_keep_hot(dome_release *release, uint64_t place);
 
 /* ---- the rest ---- */
 

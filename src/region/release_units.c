@@ -21,7 +21,9 @@ void dome__release_put(uint8_t *message, uint8_t word, const dome_release_units 
 
 void dome__release_allow(const dome_release_units *units, uint64_t first, uint64_t count, dome_access access)
 {
-    dome__memory_allow_surely(units->setup.memory, first * units->pages, count * units->pages, access);
+    const size_t page = first * units->pages, pages = count * units->pages;
+    if (!dome__memory_has(units->setup.memory, page, pages, access))
+        dome__memory_allow_surely(units->setup.memory, page, pages, access);
 }
 
 void dome__release_allow_all(const dome_release_units *units, const GArray *which, dome_access access)
@@ -141,7 +143,7 @@ static void fetch(dome_release_units *u, const GArray *wanted)
 {
     const dome_release *r = u->setup.release;
     dome_transport *t = r->env->transport;
-    const bool counts = pthread_equal(pthread_self(), r->owner);
+    const bool counts = dome__clock_runs_here(r->env);
     for (guint k = 0; k < wanted->len;) {
         const int home = home_of(u, g_array_index(wanted, uint64_t, k));
         const uint64_t start = counts ? dome__account_begin_wait(&t->account, DOME_WAITS(home, DOME_WAITS_SERVICE), 0) : 0;
@@ -154,9 +156,9 @@ static void fetch(dome_release_units *u, const GArray *wanted)
 
 /* ---- accesses ---- */
 
-/* The lock is held. */
-static void begin_write(dome_release_units *u, uint64_t unit)
+void dome__release_begin_write(dome_release_units *units, uint64_t unit)
 {
+    dome_release_units *u = units;
     if (u->state[unit] & DIRTY || is_private(u, unit))
         return;
     if (is_home(u, unit)) {
@@ -188,8 +190,10 @@ static void give_rights(dome_release_units *u, uint64_t first, uint64_t count, b
 {
     pthread_mutex_lock(&u->setup.release->lock);
     for (uint64_t k = first; k < first + count; k++) {
-        if (write && is_valid(u, k))
-            begin_write(u, k);
+        if (write && is_valid(u, k) && !(u->state[k] & DIRTY) && !is_private(u, k)) {
+            dome__release_note_begun(u, k);
+            dome__release_begin_write(u, k);
+        }
         if (is_valid(u, k))
             u->state[k] &= (uint16_t) ~(UNTOUCHED | MISSED);
     }
@@ -548,6 +552,7 @@ dome_release_units *dome__release_units_make(const dome_release_setup *setup, co
     u->dirty = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     u->pinned = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     u->written = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    u->delta = dome__delta_new(s->atom);
     make_tables(u, why);
     for (uint64_t k = 0; s->layout && !*why && k < s->units; k++) /* all copies are zeros */
         u->state[k] = VALID | SHARED;
@@ -597,5 +602,6 @@ void dome__release_units_free(dome_release_units *units)
     g_array_unref(units->dirty);
     g_array_unref(units->pinned);
     g_array_unref(units->written);
+    dome__delta_free(units->delta);
     g_free(units);
 }

@@ -316,6 +316,21 @@ static dome_status mat_adopt(dome_object *object, const dome_layout *layout)
     return DOME_OK;
 }
 
+static dome_status mat_enter(dome_object *object, const dome_layout *layout)
+{
+    dsparse *a = self(object);
+    const uint64_t count = dome_layout_run(layout, a->env->rank, NULL);
+    dsparse_block *block = blocks_for(a, layout, count);
+    if (!block)
+        return DOME_ERR_MEMORY;
+    dsparse__replace(a, block, NULL);
+    a->blocks = count;
+    dome_layout *old = a->layout;
+    a->layout = dome_layout_ref(layout);
+    dome_layout_unref(old);
+    return DOME_OK;
+}
+
 static bool is_written(const void *matrix, unsigned mark, uint64_t block)
 {
     return dsparse__block(matrix, block)->written & DOME_MARK_BIT(mark);
@@ -352,6 +367,7 @@ static const dome_object_ops mat_ops = {
     .adopt = mat_adopt,
     .destroy = mat_destroy,
     .delta = mat_delta,
+    .enter = mat_enter,
 };
 
 /* ---- life ---- */

@@ -27,14 +27,15 @@ struct dome_output_queue {
     pthread_cond_t more;
     GString *text;
     bool over, broken;
-    int error;              /* why it is broken: errno */
-    uint64_t *count;        /* counts what is written, too; NULL: nothing does */
+    int error;               /* why it is broken: errno */
+    dome_output_write write; /* NULL: write(2) */
+    void *context;
     gsize waiting, written; /* bytes: in text, or taken by the thread and not yet written; written so far */
 };
 
 static bool write_piece(const dome_output_queue *queue, const char *text, size_t length, size_t *written)
 {
-    ssize_t n = write(queue->fd, text, length);
+    const ssize_t n = queue->write ? queue->write(queue->context, queue->fd, text, length) : write(queue->fd, text, length);
     *written = n > 0 ? (size_t)n : 0;
     if (n < 0 && errno == EAGAIN) { /* another process has made it non-blocking */
         struct pollfd p = {.fd = queue->fd, .events = POLLOUT};
@@ -60,8 +61,6 @@ static void write_all(dome_output_queue *queue, const GString *text)
         good = write_piece(queue, text->str + done, piece_of(text->str + done, text->len - done), &n);
         const int error = errno;
         pthread_mutex_lock(&queue->mutex);
-        if (queue->count)
-            *queue->count += n;
         queue->waiting -= n;
         queue->written += n;
         if (!good) {
@@ -125,10 +124,11 @@ static bool start(dome_output_queue *queue)
     return queue->running;
 }
 
-void dome__output_queue_count(dome_output_queue *queue, uint64_t *written)
+void dome__output_queue_write_by(dome_output_queue *queue, dome_output_write function, void *context)
 {
     pthread_mutex_lock(&queue->mutex);
-    queue->count = written;
+    queue->context = context;
+    queue->write = function;
     pthread_mutex_unlock(&queue->mutex);
 }
 
@@ -165,6 +165,14 @@ size_t dome__output_queue_waiting(dome_output_queue *queue)
 size_t dome__output_queue_written(dome_output_queue *queue)
 {
     return look(queue, &queue->written);
+}
+
+size_t dome__output_queue_total(dome_output_queue *queue)
+{
+    pthread_mutex_lock(&queue->mutex);
+    const size_t n = queue->written + queue->waiting;
+    pthread_mutex_unlock(&queue->mutex);
+    return n;
 }
 
 int dome__output_queue_error(dome_output_queue *queue)

@@ -6,14 +6,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 typedef struct dome_output_queue dome_output_queue;
 
 /* bell: an eventfd that is signalled when some of the text has been written. */
 dome_output_queue *dome__output_queue_open(int fd, int bell);
 
-/* Counts the bytes that are written from now on there, too, as soon as they are: in memory that outlives this process, say. */
-void dome__output_queue_count(dome_output_queue *queue, uint64_t *written);
+/* What writes from now on in place of write(2), with its results; the queue's thread calls it, or the caller's. */
+typedef ssize_t (*dome_output_write)(void *context, int fd, const char *text, size_t length);
+void dome__output_queue_write_by(dome_output_queue *queue, dome_output_write function, void *context);
 
 /* Queues all of the text; never blocks. If the stream can no longer be written to, the text is lost, as for any program. */
 void dome__output_queue_put(dome_output_queue *queue, const char *text, size_t length);
@@ -26,6 +28,9 @@ size_t dome__output_queue_waiting(dome_output_queue *queue);
 
 /* Bytes written so far: they increase while the reader reads. */
 size_t dome__output_queue_written(dome_output_queue *queue);
+
+/* Bytes written and bytes not yet written. */
+size_t dome__output_queue_total(dome_output_queue *queue);
 
 /* Why text has been lost: an errno, or 0. */
 int dome__output_queue_error(dome_output_queue *queue);

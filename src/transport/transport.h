@@ -51,7 +51,7 @@ void dome__transport_resume(void);
 /* For providers, before a message is sent: does not return once this process has been stopped. */
 void dome__transport_may_send(void);
 
-/* ---- a task that leaves the view where it is, and goes on in the next one (program/in_place.h) ---- */
+/* ---- a task that leaves the view where it is, and goes on in the next one (program/go_over.h) ---- */
 
 /* From now on its own thread leaves where it waits. Any thread may call it. */
 void dome__transport_ask_to_leave(void);

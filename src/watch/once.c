@@ -1,5 +1,6 @@
 #include "watch/once.h"
 
+#include "core/object_private.h"
 #include "system/environment_variables.h"
 #include "system/io.h"
 #include "system/say.h"
@@ -114,17 +115,21 @@ static uint64_t tell(dome_env *env, dome_wire_shown_what what, uint64_t loop)
     return dome__watch_shown(env->watch, what, loop);
 }
 
-static bool makes; /* it goes on, and has not all of its objects */
+static bool makes;       /* it goes on, and has not all of its objects */
+static uint64_t made_id; /* it goes on, in front of its loop, with objects up to this id; 0: it does not */
 
 void dome__once_back(dome_env *env, uint64_t loop)
 {
     makes = tell(env, DOME_WIRE_SHOWN_BACK, loop) != 0;
+    made_id = 0;
 }
 
 void dome__once_made(dome_env *env)
 {
-    if (makes)
+    if (makes) {
         tell(env, DOME_WIRE_SHOWN_MADE, 0);
+        made_id = dome__registry_last_id(env);
+    }
     makes = false;
 }
 
@@ -132,6 +137,13 @@ void dome__once_pass(dome_env *env)
 {
     tell(env, DOME_WIRE_SHOWN_PASS, 0);
     makes = false;
+    made_id = 0;
+}
+
+void dome__once_updates(dome_env *env, const dome_object *object)
+{
+    if (made_id && dome_object_id(object) <= made_id && dome__object_is_named(object))
+        dome__once_pass(env);
 }
 
 void dome__once_mark(dome_env *env, uint64_t loop)

@@ -4,7 +4,8 @@
  *     before dome_init        what main prints goes nowhere in a process that is the program anew
  *     dome_init               BACK: the boundary from which the program goes on
  *     the last object         MADE
- *     the first boundary      PASS
+ *     the first update of an
+ *     object, or boundary     PASS
  *     boundaries              MARK, where the program is saved
  *
  * The hub has all that was printed before it answers. */
@@ -24,6 +25,11 @@ void dome__once_begin(void);
 void dome__once_back(dome_env *env, uint64_t loop);
 
 void dome__once_made(dome_env *env);
+
+/* The program is about to compute new values of this object. If that is one with which it goes on, its loop has begun: what it
+ * prints from now on is what it printed after the boundary, even if a line in front of the loop had the same text. */
+void dome__once_updates(dome_env *env, const dome_object *object);
+
 void dome__once_pass(dome_env *env);
 void dome__once_mark(dome_env *env, uint64_t loop);
 

@@ -727,12 +727,20 @@ void dome__watch_stop(dome_watch *watch)
     }
 }
 
-void dome__watch_forget(dome_watch *watch)
+static void release(dome_watch *watch)
+{
+    if (the_watch == watch) {
+        dome__last_signal_leave();
+        the_watch = NULL;
+    }
+    watch_free(watch);
+}
+
+void dome__watch_go_over(dome_watch *watch)
 {
     dome__watch_stop(watch);
     dome__watch_line_close(&watch->line);
-    the_watch = NULL;
-    watch_free(watch);
+    release(watch);
 }
 
 void dome__watch_close(dome_watch *watch)
@@ -748,9 +756,5 @@ void dome__watch_close(dome_watch *watch)
         else
             last_fd = watch->line.fd;
     }
-    if (the_watch == watch) {
-        dome__last_signal_leave();
-        the_watch = NULL;
-    }
-    watch_free(watch);
+    release(watch);
 }

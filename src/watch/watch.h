@@ -92,8 +92,9 @@ void dome__watch_change(dome_watch *watch, uint32_t number, const char *plan);
 /* For a task that becomes the program anew: ends the thread, and sends what it has left. The connection closes by exec. */
 void dome__watch_stop(dome_watch *watch);
 
-/* For a task that goes over into the next view in this process: the same, and the connection closes. Frees the watch. */
-void dome__watch_forget(dome_watch *watch);
+/* For a task that comes into the next view as the process that it is: ends the thread, sends what it has left, closes the
+ * connection and frees. */
+void dome__watch_go_over(dome_watch *watch);
 
 /* Rank 0: waits until all tasks are back that come into this view, and takes the ids of its n members, itself included; 0: a
  * newcomer, to be started. False after so many seconds. */

@@ -17,10 +17,12 @@ static dome_shown_place line_begin(uint64_t line)
     return (dome_shown_place){.line = line, .hash = HASH_BEGIN};
 }
 
-void dome__shown_begin(dome_shown *s, dome_shown_past *past)
+void dome__shown_begin(dome_shown *s, dome_shown_past *past, uint64_t bytes)
 {
-    if (!past->begun)
+    if (!past->begun) {
         past->end = line_begin(0);
+        past->from = bytes;
+    }
     past->begun = 1;
     *s = (dome_shown){.past = past, .at = past->end, .held = g_string_new(NULL)};
 }
@@ -224,7 +226,7 @@ void dome__shown_rewind(dome_shown_past *past, uint64_t bytes, bool column)
     uint64_t lost = 0;
     while (lost < kept && past->line[(line - lost - 1) % DOME_SHOWN_LINES].bytes > bytes)
         lost++;
-    const uint64_t left = line - lost, begin = left ? past->line[(left - 1) % DOME_SHOWN_LINES].bytes : 0;
+    const uint64_t left = line - lost, begin = left ? past->line[(left - 1) % DOME_SHOWN_LINES].bytes : past->from;
     if (lost == 0 && past->bytes <= bytes && column)
         return;
     past->end = line_begin(left);

@@ -38,7 +38,8 @@ typedef struct dome_shown_mark {
 /* Without pointers: it may lie in memory that outlives the process which writes it. All 0 at first. */
 typedef struct dome_shown_past {
     dome_shown_place end;
-    uint64_t bytes;     /* of the stream to which it is written, at the end */
+    uint64_t from;      /* bytes of the stream to which it is written, at its beginning, */
+    uint64_t bytes;     /* and at the end */
     uint64_t different; /* lines printed again that are not those shown */
     uint64_t firsts;
     uint32_t begun, first_over, marks;
@@ -62,8 +63,8 @@ typedef struct dome_shown {
     GString *held;     /* of a line there */
 } dome_shown;
 
-/* The program is at the end of what has been shown. */
-void dome__shown_begin(dome_shown *s, dome_shown_past *past);
+/* The program is at the end of what has been shown; if that is nothing, its output begins behind so many bytes of the stream. */
+void dome__shown_begin(dome_shown *s, dome_shown_past *past, uint64_t bytes);
 void dome__shown_clear(dome_shown *s);
 
 /* The program has printed this. Appends to `out` what of it is to be shown, behind so many bytes of the stream. */

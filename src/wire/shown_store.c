@@ -3,24 +3,37 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The file begins with this; then each task has its part, at a multiple of PART. */
-enum { HEAD = 1 << 16 };
+/* The file begins with the stream; then are its pages, and then each task has its part, at a multiple of PART. */
+enum { STREAM = 1 << 16, HEAD = STREAM + DOME_SHOWN_PAGES };
 
-static const uint64_t PART = (sizeof(dome_shown_past) + HEAD - 1) / HEAD * HEAD;
+static const uint64_t PART = (sizeof(dome_shown_past) + STREAM - 1) / STREAM * STREAM;
 
 struct dome_shown_store {
     int fd;
     dome_shown_stream *stream;
+    dome_shown_writer writer;
     GPtrArray *pasts; /* by rank; NULL: not mapped */
 };
+
+/* A length beyond the user's limit for files would end the process by SIGXFSZ. */
+static bool extend(int fd, uint64_t bytes)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < bytes) {
+        errno = EFBIG;
+        return false;
+    }
+    return ftruncate(fd, (off_t)bytes) == 0;
+}
 
 int dome__shown_file(void)
 {
     const int fd = memfd_create("shown", MFD_CLOEXEC);
-    if (fd >= 0 && ftruncate(fd, HEAD) < 0) {
+    if (fd >= 0 && !extend(fd, HEAD)) {
         const int error = errno;
         close(fd);
         errno = error;
@@ -37,11 +50,17 @@ static void *map(int fd, uint64_t at, size_t bytes)
 
 dome_shown_store *dome__shown_store_open(int fd)
 {
-    dome_shown_stream *stream = map(fd, 0, HEAD);
+    dome_shown_stream *stream = map(fd, 0, STREAM);
     if (!stream)
         return NULL;
     dome_shown_store *store = g_new0(dome_shown_store, 1);
     *store = (dome_shown_store){.fd = fd, .stream = stream, .pasts = g_ptr_array_new()};
+    if (!dome__shown_writer_open(&store->writer, stream, fd, STREAM)) {
+        const int error = errno;
+        dome__shown_store_close(store);
+        errno = error;
+        return NULL;
+    }
     return store;
 }
 
@@ -52,7 +71,7 @@ void dome__shown_store_close(dome_shown_store *store)
     for (guint r = 0; r < store->pasts->len; r++)
         if (store->pasts->pdata[r])
             munmap(store->pasts->pdata[r], sizeof(dome_shown_past));
-    munmap(store->stream, HEAD);
+    munmap(store->stream, STREAM);
     g_ptr_array_free(store->pasts, TRUE);
     g_free(store);
 }
@@ -62,7 +81,11 @@ dome_shown_stream *dome__shown_stream_of(dome_shown_store *store)
     return store->stream;
 }
 
-/* The length of the file tells how many tasks there have been. */
+dome_shown_writer *dome__shown_writer_of(dome_shown_store *store)
+{
+    return &store->writer;
+}
+
 static uint64_t bytes_of(const dome_shown_store *store)
 {
     struct stat s;
@@ -71,8 +94,7 @@ static uint64_t bytes_of(const dome_shown_store *store)
 
 int dome__shown_ranks(const dome_shown_store *store)
 {
-    const uint64_t bytes = bytes_of(store);
-    return bytes > HEAD ? (int)((bytes - HEAD) / PART) : 0;
+    return (int)store->stream->ranks;
 }
 
 dome_shown_past *dome__shown_past_of(dome_shown_store *store, int rank)
@@ -80,8 +102,10 @@ dome_shown_past *dome__shown_past_of(dome_shown_store *store, int rank)
     const uint64_t at = HEAD + PART * (uint64_t)rank;
     if ((guint)rank >= store->pasts->len)
         g_ptr_array_set_size(store->pasts, rank + 1);
-    if (!store->pasts->pdata[rank] && (bytes_of(store) >= at + PART || ftruncate(store->fd, (off_t)(at + PART)) == 0))
+    if (!store->pasts->pdata[rank] && (bytes_of(store) >= at + PART || extend(store->fd, at + PART)))
         store->pasts->pdata[rank] = map(store->fd, at, sizeof(dome_shown_past));
+    if (store->pasts->pdata[rank])
+        store->stream->ranks = MAX(store->stream->ranks, (uint32_t)rank + 1);
     return store->pasts->pdata[rank];
 }
 

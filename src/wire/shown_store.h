@@ -4,14 +4,7 @@
 #define DOME_SRC_WIRE_SHOWN_STORE_H
 
 #include "wire/shown.h"
-
-/* The stream to which the tasks' standard output is written. */
-typedef struct dome_shown_stream {
-    uint64_t written; /* bytes, by all hubs so far */
-    uint64_t offset;  /* in the file that it is, when `written` was last 0 for this hub; UINT64_MAX: it is none */
-    uint64_t since;   /* `written` then */
-    uint32_t begun;   /* task 0 has come to dome_init once: what it had printed before is not part of this */
-} dome_shown_stream;
+#include "wire/shown_stream.h"
 
 typedef struct dome_shown_store dome_shown_store;
 
@@ -22,7 +15,9 @@ int dome__shown_file(void);
 dome_shown_store *dome__shown_store_open(int fd);
 void dome__shown_store_close(dome_shown_store *store);
 
+/* The stream to which the tasks' standard output is written, and its writer. */
 dome_shown_stream *dome__shown_stream_of(dome_shown_store *store);
+dome_shown_writer *dome__shown_writer_of(dome_shown_store *store);
 
 /* What is known of a task's output; NULL: there is no memory for it. It stays until the store is closed. */
 dome_shown_past *dome__shown_past_of(dome_shown_store *store, int rank);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Load balancing in running programs: each line is a case of balance/cases, a number of tasks and options. After the name, "ring" or
 # "linear" says that data must not go but to neighbours.
-# Arguments: words; only lines that have all of them are run. --once before them: each case once with each policy.
+# Arguments: words; only lines that have all of them are run. --once before them: each case once, in a ring if it is ever in one.
 set -u
 : "${DOME_BUILD_DIR:?}" "${RUN_MULTI:?}"
 output=$(mktemp "${TMPDIR:-/tmp}/dome-case.XXXXXX") || exit 1
@@ -117,11 +117,10 @@ while IFS='|' read -r words tasks options; do
         [[ " $line " == *" $word "* ]] || continue 2
     done
     if [ -n "$once" ]; then
-        policy=${options##*--dome-balance }
-        [ "$policy" != "$options" ] || policy=global
-        case="${words%% *} ${policy%% *}"
+        case=${words%% *}
         # Those that save go on from each other's files.
         [[ -z ${ran[$case]:-} || $words == saves* ]] || continue
+        [[ $options == *"balance ring"* ]] || ! lines | grep -q "^$case .*balance ring" || continue
         ran[$case]=yes
     fi
     # shellcheck disable=SC2086 # words are separate arguments

@@ -18,7 +18,7 @@ VARIES = re.compile(rb"time|second|date|mop/s", re.I)
 STENCIL = """
 #include <stdio.h>
 #include <stdlib.h>
-enum { N = 400, STEPS = 1500 };
+enum { N = 200, STEPS = 800 };
 int main(void)
 {
     double *now = calloc(N * N, sizeof *now), *next = calloc(N * N, sizeof *next), total = 0;
@@ -49,7 +49,7 @@ static double own[50], all[4000];
 #pragma omp threadprivate(own)
 int main(void)
 {
-    for (int step = 0; step < 600; step++) {
+    for (int step = 0; step < 300; step++) {
         double sum = 0;
 #pragma omp parallel reduction(+ : sum)
         {

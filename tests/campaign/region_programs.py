@@ -10,9 +10,9 @@ from harness import DOME, Run, check
 EXAMPLES = os.path.join(os.path.abspath(harness.BUILD), "examples")
 # Arguments, and the ending of the file that is written.
 PROGRAMS = {
-    "gram_schmidt": (["250", "4000"], None),
-    "heat_region": (["--rows", "90", "--columns", "300", "--steps", "4000", "--output", "%MARKS%/own"], "npy"),
-    "rays": (["--columns", "400", "--rows", "1500", "--output", "%MARKS%/own"], "pgm"),
+    "gram_schmidt": (["150", "3000"], None),
+    "heat_region": (["--rows", "90", "--columns", "300", "--steps", "2000", "--output", "%MARKS%/own"], "npy"),
+    "rays": (["--columns", "400", "--rows", "1000", "--output", "%MARKS%/own"], "pgm"),
 }
 MOST = 5
 expected = {}

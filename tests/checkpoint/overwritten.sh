@@ -28,6 +28,8 @@ for mode in $modes; do
         for how in self 3 "3 --dome-balance random" "2 --dome-road=pvm"; do
             set -- $how
             [ "$1" = self ] || [ "$counts" != self ] || continue
+            # What the tasks do differs by the copy, what is in the file by the mode.
+            [ "$how" = self ] || [ $mode = accurate ] || [ -n "${DOME_TEST_ALL:-}" ] || continue
             rm -rf dir
             tasks=$1
             shift

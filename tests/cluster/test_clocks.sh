@@ -12,16 +12,17 @@ run view on h1 "$dome" view "$work/clocks.trace" -o "$work/clocks.json"
 ended_well view
 
 # Nobody leaves a barrier before everybody has come, and with a clock that is wrong somebody would; with hundreds of them some are left
-# at once, so what is found is not far from how wrong the clocks are.
+# at once, so what is found is not far from how wrong the clocks are. On a busy machine they are measured less exactly, as the trace says.
 python3 - "$work/clocks.trace" "$work/clocks.json" <<'END' || fail "clocks"
 import json, sys
-offsets = {}
+offsets, errors = {}, [{}, {}, {}]
 for line in open(sys.argv[1]):
     words = line.split()
     if words[0] == "T":
         rank = words[1]
     elif words[0] == "C":
         offsets.setdefault(int(rank), []).append(int(words[3]) / 1e9)
+        errors[int(rank)][words[1]] = int(words[4]) / 1e6  # the last of a window is its best
 events = json.load(open(sys.argv[2]))["traceEvents"]
 barriers = [[], [], []]
 for e in events:
@@ -35,8 +36,9 @@ for i in range(3):
     for j in range(3):
         if i != j and not bad:
             least = min(a[1] - b[0] for a, b in zip(barriers[i], barriers[j])) / 1e3
-            print("   task %d leaves at least %.3f ms after task %d has come" % (i, least, j))
-            bad = not -1 < least < 1
+            inexact = sum(max(errors[k].values(), default=0) for k in (i, j))
+            print("   task %d leaves at least %.3f ms after task %d has come; clocks are known to within %.3f ms" % (i, least, j, inexact))
+            bad = least < -max(1, inexact)
 sys.exit(bad)
 END
 clean clocks

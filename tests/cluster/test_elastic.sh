@@ -109,6 +109,22 @@ ended_well elastic
 grep -qx "step 200 sum 20100" elastic.out || fail "sharing: $(cat elastic.out)"
 clean sharing
 
+say "a program enters views on other hosts in place"
+elastic=$DOME_BUILD_DIR/tests/programs/in_place
+run in_place_alone on h1 "$elastic" 400 0 - --dome-transport self
+ended_well in_place_alone
+start "$dome" run --hosts "$work/only" -n 2 --max 6 "$elastic" 400 50 - "$marks"
+order in_place_two "h1:2 h2:1 h3:1 h4:0" grow in_place --host h2 --host h3
+order in_place_more "h1:2 h2:1 h3:3 h4:0" grow in_place -n 2 --host h3
+order in_place_move "h1:2 h2:0 h3:3 h4:1" move in_place h2 h4
+order in_place_away "h1:2 h2:0 h3:0 h4:1" shrink in_place --host h3
+wait "$program"
+status=$?
+[ "$status" -eq 0 ] || fail "in_place: status $status: $(errors elastic)"
+same "in place on four hosts" in_place_alone.out elastic.out
+[ "$(cat "$marks/made.0")" -eq 400 ] || fail "task 0 has made $(cat "$marks/made.0") steps"
+clean in_place
+
 elastic=$work/by_another_name
 say "a program that is for its host alone"
 start "$elastic" "$steps" 50 - "$marks" hurries --dome-tasks 2

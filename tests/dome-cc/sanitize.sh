@@ -7,7 +7,7 @@ cc=$DOME_BUILD_DIR/tools/dome-cc here=$DOME_SOURCE_DIR/tests/dome-cc/supported
 work=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d) || exit 1 # many checkpoints: in memory
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-names=${*:-structs containers initials} most=5
+names=${*:-containers} most=5
 [ "${1:-}" != all ] || { shift && most=1 names=${*:-$(cd "$here" && ls *.c | sed "s/\.c$//")}; }
 echo 'int main(void) { return 0; }' >empty.c
 cc -fsanitize=address,undefined empty.c -o empty 2>said && ./empty || { echo "skipped: the compiler has no sanitizers: $(head -1 said)"; exit 77; }

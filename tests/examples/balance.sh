@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../support/programs.bash"
 export OPENBLAS_NUM_THREADS=1
 cp "$matrix" lund_a.mtx
-numbers=${*:-3 6}
+numbers=${*:-3}
 [ "$counts" != self ] || numbers=self
 
 # program, arguments, files it writes

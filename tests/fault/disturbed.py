@@ -4,7 +4,6 @@
 
 COUNT: programs of each kind."""
 
-import json
 import os
 import random
 import subprocess
@@ -61,29 +60,25 @@ def tasks_of(run):
     return [p.pid for p in run.processes() if daemon and p.parent == daemon]
 
 
-def number_of(run):
-    """As dome ps shows the program; None: it is between two views, or has ended."""
-    told = subprocess.run([DOME, "ps", "--json"], env=harness.clean_environment(), stdout=subprocess.PIPE, timeout=harness.HANG).stdout
-    own = {p.pid for p in run.processes()}
-    return next((str(p["pid"]) for p in json.loads(told or "[]") if p["pid"] in own), None)
-
-
 def one(name, base, seed):
     draw = random.Random("%s:%d" % (name, seed))
     want = one_task(name, base)
     command = [DOME, "run", "--restarts", "60", "-n", str(draw.randint(2, 4)), "--min", "1", "--max", "6", EXAMPLES + "/" + name]
     with Run(command + arguments_of(name, base) + ["--dome-checkpoint-dir", "memory:", "--dome-checkpoint-every", "7"]) as run:
         kills = changes = 0
+        killing = harness.Kills(run)
         while run.process.poll() is None and kills + changes < 14:
             if changes > 0 and draw.random() < 0.5:
-                there = tasks_of(run)
-                kills += bool(there) and harness.kill(draw.choice(there))
+                kills += killing.one_of(tasks_of(run), draw.random())
                 time.sleep(draw.random() * 0.3)
             else:
-                order = [DOME, draw.choice(("grow", "shrink")), number_of(run) or "0", "-n", str(draw.randint(1, 3))]
+                program = harness.shown(run)
+                order = [DOME, draw.choice(("grow", "shrink")), str(program["pid"] if program else 0), "-n", str(draw.randint(1, 3))]
                 done = subprocess.run(order, env=harness.clean_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                       stderr=subprocess.DEVNULL, timeout=harness.HANG)
-                changes += done.returncode == 0
+                if done.returncode == 0:
+                    changes += 1
+                    killing.changed()
         status = run.wait()
         check(status == 0, "status %s: %s" % (status, run.errors()))
         check(result(run) == want, "other output: %r" % run.output()[-300:])

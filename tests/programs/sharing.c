@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { N = 300000 };
+enum { N = 60000 };
 
 static dome_env *env;
 static int rank, size;

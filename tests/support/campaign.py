@@ -105,19 +105,19 @@ def tasks_of(run, names):
 
 def disturb(run, names, events):
     """events: (seconds to wait, "grow", "shrink" or "kill", which task as a part of 1). Returns those that were done."""
-    done = []
+    done, kills = [], harness.Kills(run)
     harness.wait_until(lambda: tasks_of(run, names) or run.process.poll() is not None, "its tasks")
     for pause, what, pick in events:
         time.sleep(pause)
         if run.process.poll() is not None:
             break
-        if what != "kill":
-            if order(run, what):
-                done.append(what)
-            continue
-        tasks = tasks_of(run, names)
-        if tasks:
-            harness.kill(tasks[int(pick * len(tasks))])
+        if what == "kill":
+            succeeded = kills.one_of(tasks_of(run, names), pick)
+        else:
+            succeeded = order(run, what)
+            if succeeded:
+                kills.changed()
+        if succeeded:
             done.append(what)
     return done
 

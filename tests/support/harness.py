@@ -6,6 +6,7 @@ processes are found, whoever started them."""
 import concurrent.futures
 import contextlib
 import fcntl
+import json
 import os
 import re
 import shutil
@@ -27,6 +28,7 @@ ROOT_NOTICE = "dome: running as root"
 for each in signal.SIGHUP, signal.SIGINT, signal.SIGQUIT:
     if signal.getsignal(each) == signal.SIG_IGN:
         signal.signal(each, lambda *_: None)
+ALL = bool(os.environ.get("DOME_TEST_ALL"))  # in the tier slow
 HANG = 120  # far beyond any limit of the library: what says nothing new for longer hangs
 
 
@@ -139,6 +141,41 @@ def kill(pid, number=signal.SIGKILL):
     except ProcessLookupError:
         return False
     return True
+
+
+def shown(run):
+    """The program as dome ps shows it; None: it is between two views, or has ended."""
+    told = subprocess.run([DOME, "ps", "--json"], env=clean_environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=HANG).stdout
+    own = {p.pid for p in run.processes()}
+    return next((p for p in json.loads(told or "[]") if p["pid"] in own), None)
+
+
+class Kills:
+    """Random kills of a program that has to go on. It ends if it loses the same task three times in a row at the same place
+    (src/manage/losses.h), so nobody is killed who might be that task."""
+
+    def __init__(self, run):
+        self.run, self.ranks = run, []  # ranks: of those killed since the last change; None: not known
+
+    def one_of(self, tasks, pick):
+        """Kills one of these processes, chosen by a part of 1. False: nobody was there, or might be killed."""
+        program = shown(self.run) or {"tasks": []}
+        ranks = {t["pid"]: t["rank"] for t in program["tasks"]}
+        allowed = [pid for pid in tasks if not self.may_end(ranks.get(pid))]
+        if not allowed:
+            return False
+        pid = allowed[int(pick * len(allowed))]
+        done = kill(pid)
+        self.ranks += [ranks.get(pid)] if done else []
+        return done
+
+    def may_end(self, rank):
+        known = {r for r in self.ranks[-2:] + [rank] if r is not None}
+        return len(self.ranks) >= 2 and len(known) <= 1
+
+    def changed(self):
+        """The number of tasks has changed: another place."""
+        self.ranks = []
 
 
 class Run:

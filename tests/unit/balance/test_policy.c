@@ -456,6 +456,65 @@ static void test_lasting(void)
     g_assert_cmpint(phases, ==, 2); /* of 0.04 s each */
 }
 
+/* Whether a phase that measures these rates, over 0.1 s each, moves blocks that are fetched later and take `moving` seconds. */
+static bool moves_followed(fixture *f, dome_speed *speeds, const double *measured, double moving, double *lost)
+{
+    double noises[MOST];
+    dome_schedule s;
+    dome__schedule_init(&s);
+    s.interval = 0.1;
+    for (int r = 0; r < f->load.ranks; r++) {
+        dome__speed_update(&speeds[r], measured[r], 0.1, 1);
+        f->rates[r] = speeds[r].rate;
+        noises[r] = speeds[r].noise;
+    }
+    f->load.noises = noises;
+    dome__policy_global(&f->load, &f->division);
+    const double then = dome__division_time(&f->load, &f->division);
+    const bool pays =
+        !dome__speeds_in_doubt(speeds, f->load.ranks) && dome__division_has_paid(&s, &f->load, &f->division, then, moving, lost);
+    f->load.noises = NULL;
+    return pays;
+}
+
+/* Two equal ranks with a block each keep them, though the first measurements say that one is slow. */
+static void test_followed_noise(void)
+{
+    fixture f;
+    dome_speed speeds[2] = {{0}};
+    double lost = 0;
+    GRand *random = g_rand_new_with_seed(7);
+    prepare(&f, 2, 2, DOME_LINEAR);
+    g_assert_false(moves_followed(&f, speeds, (double[]){1, 0.2}, 0.08, &lost));
+    g_assert_cmpuint(f.next[0], ==, 2); /* which the policy alone would have done */
+    for (int phase = 0; phase < 1000; phase++) {
+        const double measured[] = {g_rand_double_range(random, 0.7, 1.4), g_rand_double_range(random, 0.7, 1.4)};
+        g_assert_false(moves_followed(&f, speeds, measured, 0.08, &lost));
+    }
+    g_rand_free(random);
+}
+
+/* A slow rank loses blocks as soon as it has cost as much time as the move. */
+static void test_followed_slow(void)
+{
+    fixture f;
+    dome_speed speeds[4] = {{0}};
+    double lost = 0, cheap = 0;
+    int phases = 1;
+    prepare(&f, 4, 64, DOME_LINEAR);
+    g_assert_true(moves_followed(&f, speeds, (double[]){1, 1, 1, 0.5}, 0.001, &cheap));
+    memset(speeds, 0, sizeof speeds);
+    while (phases < 100 && !moves_followed(&f, speeds, (double[]){1, 1, 1, 0.5}, 0.2, &lost))
+        phases++;
+    g_assert_cmpint(phases, >, 3);
+    g_assert_cmpint(phases, <, 10);
+    g_assert_cmpuint(f.next[3], <=, 10);
+    g_assert_cmpuint(f.next[3], >=, 8);
+    lost = 0;
+    for (phases = 0; phases < 100; phases++) /* within the horizon it would not pay at all */
+        g_assert_false(moves_followed(&f, speeds, (double[]){1, 1, 1, 0.5}, 30, &lost));
+}
+
 static void test_speed(void)
 {
     dome_speed s = {0};
@@ -958,6 +1017,8 @@ int main(int argc, char **argv)
     g_test_add_func("/policy/later", test_later);
     g_test_add_func("/policy/caution", test_caution);
     g_test_add_func("/policy/lasting", test_lasting);
+    g_test_add_func("/policy/followed-noise", test_followed_noise);
+    g_test_add_func("/policy/followed-slow", test_followed_slow);
     g_test_add_func("/policy/trial", test_trial);
     g_test_add_func("/policy/speed", test_speed);
     g_test_add_func("/policy/speed-trials", test_speed_trials);

@@ -1,5 +1,5 @@
 /* Which host and which processor each task gets. */
-#include "program/bind.h"
+#include "machine/bind.h"
 #include "program/placement.h"
 
 #include <glib.h>

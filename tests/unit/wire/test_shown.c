@@ -3,8 +3,12 @@
 
 #include <glib.h>
 
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 typedef struct fixture {
@@ -16,7 +20,7 @@ typedef struct fixture {
 static fixture begin(void)
 {
     fixture f = {.past = g_new0(dome_shown_past, 1), .all = g_string_new(NULL)};
-    dome__shown_begin(&f.shown, f.past);
+    dome__shown_begin(&f.shown, f.past, 0);
     return f;
 }
 
@@ -115,6 +119,25 @@ static void test_front(void)
     print(&f, "\n.\n4\n");
     g_autofree char *more = g_strconcat(expected, ".\n4\n", NULL);
     g_assert_cmpstr(f.all->str, ==, more);
+    end(&f);
+}
+
+/* The second line that is as one in front of the first boundary: it comes behind the beginning of the loop. */
+static void test_first_again(void)
+{
+    fixture f = begin();
+    dome__shown_back(&f.shown, 0);
+    print(&f, "size 10\n.\n1\n");
+    pass(&f);
+    dome__shown_mark(&f.shown, 1);
+    g_assert_true(dome__shown_back(&f.shown, 1));
+    print(&f, "size 10\n");
+    dome__shown_made(&f.shown);
+    pass(&f); /* an object is updated */
+    print(&f, ".\n2\n");
+    pass(&f); /* the boundary */
+    g_assert_cmpstr(f.all->str, ==, "size 10\n.\n1\n.\n2\n");
+    g_assert_cmpuint(f.past->different, ==, 0);
     end(&f);
 }
 
@@ -255,15 +278,129 @@ static void test_store(void)
     g_assert_cmpint(dome__shown_ranks(store), ==, 0);
     g_assert_null(dome__shown_differing(store));
     dome__shown_past_of(store, 2)->different = 3;
-    dome__shown_stream_of(store)->written = 77;
+    dome__shown_stream_of(store)->since = 77;
     g_assert_cmpint(dome__shown_ranks(other), ==, 3);
     g_assert_cmpuint(dome__shown_past_of(other, 2)->different, ==, 3);
-    g_assert_cmpuint(dome__shown_stream_of(other)->written, ==, 77);
+    g_assert_cmpuint(dome__shown_stream_of(other)->since, ==, 77);
     g_autofree char *line = dome__shown_differing(other);
     g_assert_true(g_str_has_prefix(line, "3 lines that the program printed again"));
     dome__shown_store_close(store);
     dome__shown_store_close(other);
     close(fd);
+}
+
+/* Reads all that is in the pipe. */
+static void drain(int fd, GString *all)
+{
+    char part[4096];
+    for (ssize_t n; (n = read(fd, part, sizeof part)) > 0;)
+        g_string_append_len(all, part, n);
+}
+
+static uint64_t written_by_another(int file)
+{
+    dome_shown_store *store = dome__shown_store_open(file);
+    const uint64_t written = dome__shown_written(dome__shown_writer_of(store));
+    dome__shown_store_close(store);
+    return written;
+}
+
+static void test_stream(void)
+{
+    int pipe_of[2];
+    const int file = dome__shown_file();
+    g_assert_cmpint(pipe2(pipe_of, O_NONBLOCK), ==, 0);
+    dome_shown_store *store = dome__shown_store_open(file);
+    GString *wanted = g_string_new(NULL), *all = g_string_new(NULL);
+    const size_t lengths[] = {1, 5, 4095, 4096, 1, 4096, 4096, 100};
+    for (guint k = 0; k < 9000; k++) { /* more than the pages of the file */
+        g_autofree char *text = g_strnfill(lengths[k % G_N_ELEMENTS(lengths)], (char)('a' + k % 26));
+        const size_t length = strlen(text);
+        g_assert_cmpint(dome__shown_write(dome__shown_writer_of(store), pipe_of[1], text, length), ==, (gssize)length);
+        g_string_append(wanted, text);
+        g_assert_cmpuint(written_by_another(file), ==, wanted->len);
+        if (k % 5 == 0)
+            drain(pipe_of[0], all);
+    }
+    drain(pipe_of[0], all);
+    g_assert_cmpstr(all->str, ==, wanted->str);
+    while (dome__shown_write(dome__shown_writer_of(store), pipe_of[1], "full", 4) == 4)
+        g_string_append(wanted, "full");
+    g_assert_cmpint(errno, ==, EAGAIN);
+    g_assert_cmpuint(written_by_another(file), ==, wanted->len);
+    g_assert_true(dome__shown_set_written(dome__shown_writer_of(store), 12345));
+    g_assert_cmpuint(written_by_another(file), ==, 12345);
+    g_string_free(wanted, TRUE);
+    g_string_free(all, TRUE);
+    dome__shown_store_close(store);
+    close(pipe_of[0]);
+    close(pipe_of[1]);
+    close(file);
+}
+
+/* A file that is appended to: sendfile does not write it. */
+static void test_appended(void)
+{
+    g_autofree char *name = NULL;
+    const int made = g_file_open_tmp("dome-test.XXXXXX", &name, NULL), file = dome__shown_file();
+    const int out = open(name, O_WRONLY | O_APPEND);
+    dome_shown_store *store = dome__shown_store_open(file);
+    for (int k = 0; k < 10; k++)
+        g_assert_cmpint(dome__shown_write(dome__shown_writer_of(store), out, "line\n", 5), ==, 5);
+    g_assert_cmpuint(written_by_another(file), ==, 50);
+    g_assert_cmpint(lseek(made, 0, SEEK_END), ==, 50);
+    dome__shown_store_close(store);
+    unlink(name);
+    close(out);
+    close(made);
+    close(file);
+}
+
+/* A writer that is killed at any moment: what another then finds to be written is what was. */
+static void test_killed(void)
+{
+    GRand *draw = g_rand_new_with_seed(7);
+    for (int k = 0; k < 40; k++) {
+        int pipe_of[2];
+        const int file = dome__shown_file();
+        g_assert_cmpint(pipe2(pipe_of, 0), ==, 0);
+        const pid_t pid = fork();
+        if (pid == 0) {
+            dome_shown_store *store = dome__shown_store_open(file);
+            while (dome__shown_write(dome__shown_writer_of(store), pipe_of[1], "0123456", 7) > 0)
+                ;
+            _exit(1);
+        }
+        g_assert_cmpint(pid, >, 0);
+        close(pipe_of[1]);
+        char part[512];
+        uint64_t read_so_far = 0;
+        const gint32 until = g_rand_int_range(draw, 1, 3000);
+        for (ssize_t n; (n = read(pipe_of[0], part, sizeof part)) > 0; read_so_far += (uint64_t)n)
+            if (read_so_far < (uint64_t)until && read_so_far + (uint64_t)n >= (uint64_t)until)
+                kill(pid, SIGKILL);
+        g_assert_cmpint(waitpid(pid, NULL, 0), ==, pid);
+        g_assert_cmpuint(written_by_another(file), ==, read_so_far);
+        close(pipe_of[0]);
+        close(file);
+    }
+    g_rand_free(draw);
+}
+
+/* The stream has text before the program's own: the program's first line does not begin with it. */
+static void test_rewind_to_begin(void)
+{
+    fixture f = begin();
+    g_string_append(f.all, "before\n");
+    dome__shown_clear(&f.shown);
+    *f.past = (dome_shown_past){0};
+    dome__shown_begin(&f.shown, f.past, f.all->len);
+    dome__shown_back(&f.shown, 0);
+    print(&f, "one\ntwo\n");
+    dome__shown_rewind(f.past, 7, true);
+    g_assert_cmpuint(f.past->end.line, ==, 0);
+    g_assert_cmpuint(f.past->end.column, ==, 0);
+    end(&f);
 }
 
 int main(int argc, char **argv)
@@ -272,10 +409,15 @@ int main(int argc, char **argv)
     g_test_add_func("/shown/again", test_again);
     g_test_add_func("/shown/different", test_different);
     g_test_add_func("/shown/front", test_front);
+    g_test_add_func("/shown/first again", test_first_again);
     g_test_add_func("/shown/other run", test_other_run);
     g_test_add_func("/shown/rewind", test_rewind);
+    g_test_add_func("/shown/rewind to begin", test_rewind_to_begin);
     g_test_add_func("/shown/many", test_many);
     g_test_add_func("/shown/histories", test_histories);
     g_test_add_func("/shown/store", test_store);
+    g_test_add_func("/shown/stream", test_stream);
+    g_test_add_func("/shown/appended", test_appended);
+    g_test_add_func("/shown/killed", test_killed);
     return g_test_run();
 }

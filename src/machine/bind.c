@@ -1,7 +1,7 @@
 /* The processors are put into an order in which those that share a core are adjacent, then those that share a cache, from the
  * smallest to the largest, then those of one package. Tasks are spread evenly over this order: each has as much of the caches as
  * possible, and neighbours, which exchange data, are close. While there are enough cores, each task gets one of its own. */
-#include "program/bind.h"
+#include "machine/bind.h"
 
 #include <glib.h>
 #include <stdlib.h>
