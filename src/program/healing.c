@@ -157,7 +157,7 @@ void dome__healing_ready(dome_env *env, const char *host)
     c->start.supervised = env->supervised;
     if (c->view.number == 0 && env->options.restart.from == DOME_RESTART_NUMBER)
         c->healing.first = newest(env);
-    g_free(c->healing.facts); /* of the view before, if this one is entered in place */
+    g_free(c->healing.facts); /* of the view before, if the process was in it */
     g_free(c->healing.carried);
     g_strfreev(c->healing.environment);
     c->healing.facts = dome__exec_rest(env, 0, 0, (dome_handover_piece){-1, -1});
