@@ -128,7 +128,7 @@ static once_task *task_of(hub_state *s, int rank)
     dome_shown_past *past = o->tasks->pdata[rank] ? NULL : dome__shown_past_of(o->store, rank);
     if (past) {
         once_task *task = o->tasks->pdata[rank] = g_new0(once_task, 1);
-        dome__shown_begin(&task->shown, past, shown_at(s));
+        dome__shown_begin(&task->shown, past, shown_at(s), s->hub->tells);
         task->line = g_string_new(NULL);
     }
     return o->tasks->pdata[rank];

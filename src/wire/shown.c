@@ -17,19 +17,20 @@ static dome_shown_place line_begin(uint64_t line)
     return (dome_shown_place){.line = line, .hash = HASH_BEGIN};
 }
 
-void dome__shown_begin(dome_shown *s, dome_shown_past *past, uint64_t bytes)
+void dome__shown_begin(dome_shown *s, dome_shown_past *past, uint64_t bytes, bool told)
 {
     if (!past->begun) {
         past->end = line_begin(0);
         past->from = bytes;
     }
     past->begun = 1;
-    *s = (dome_shown){.past = past, .at = past->end, .held = g_string_new(NULL)};
+    *s = (dome_shown){.past = past, .at = past->end, .held = g_string_new(NULL), .told = told, .again = g_string_new(NULL)};
 }
 
 void dome__shown_clear(dome_shown *s)
 {
     g_string_free(s->held, TRUE);
+    g_string_free(s->again, TRUE);
 }
 
 /* ---- lines before the first boundary ---- */
@@ -118,6 +119,51 @@ static size_t take_new(dome_shown *s, const char *text, size_t length, uint64_t 
     return n + (end != NULL);
 }
 
+/* The line in `again` is not the one that was shown in its place: what was shown of that stands, and nothing behind it counts. */
+static void diverge(dome_shown *s, uint64_t bytes, GString *out)
+{
+    dome_shown_past *past = s->past;
+    const bool last = s->at.line == past->end.line;
+    if (past->end.column)
+        g_string_append_c(out, '\n');
+    past->bytes = bytes + out->len;
+    past->unhashed = 0;
+    s->at = last ? past->end : line_begin(s->at.line);
+    past->end = s->at;
+    if (last)
+        end_line(s, past->bytes);
+}
+
+/* As take_again, for a program that may go another way: a line is kept until it is known whether it is another. */
+static size_t take_told(dome_shown *s, const char *text, size_t length, uint64_t bytes, GString *out)
+{
+    dome_shown_past *past = s->past;
+    const char *newline = memchr(text, '\n', length);
+    const size_t n = newline ? (size_t)(newline - text) + 1 : length;
+    const bool last = s->at.line == past->end.line;
+    g_string_append_len(s->again, text, (gssize)n);
+    const size_t printed = s->again->len - (newline != NULL), shown = last ? past->end.column - s->at.column : printed;
+    if (!newline && (!last || printed < shown))
+        return n;
+    const uint64_t hash = hash_on(s->at.hash, s->again->str, MIN(printed, shown));
+    const uint64_t line = past->line[s->at.line % DOME_SHOWN_LINES].hash;
+    const bool known = last ? !past->unhashed : past->end.line - s->at.line <= DOME_SHOWN_LINES;
+    const bool same = printed >= shown && (!known || hash == (last ? past->end.hash : line));
+    g_autoptr(GString) rest = s->again;
+    s->again = g_string_new(NULL);
+    if (!same)
+        diverge(s, bytes, out);
+    else if (last)
+        g_string_erase(rest, 0, (gssize)shown);
+    else
+        g_string_truncate(rest, 0);
+    if (same)
+        s->at = last ? past->end : line_begin(s->at.line + 1);
+    if (rest->len)
+        take_new(s, rest->str, rest->len, bytes, out);
+    return n;
+}
+
 static bool is_behind(const dome_shown *s)
 {
     const dome_shown_place *end = &s->past->end;
@@ -127,7 +173,7 @@ static bool is_behind(const dome_shown *s)
 static void take(dome_shown *s, const char *text, size_t length, uint64_t bytes, GString *out)
 {
     for (size_t done = 0; done < length;)
-        done += (is_behind(s) ? take_again : take_new)(s, text + done, length - done, bytes, out);
+        done += (!is_behind(s) ? take_new : s->told ? take_told : take_again)(s, text + done, length - done, bytes, out);
 }
 
 /* The loop has begun, with what is held. */
@@ -190,7 +236,10 @@ static dome_shown_mark *mark_of(dome_shown_past *past, uint64_t loop)
 
 static void set_mark(dome_shown *s, uint64_t loop, bool whole)
 {
-    *mark_of(s->past, loop) = (dome_shown_mark){.at = s->at, .loop = loop, .used = 1, .whole = whole};
+    dome_shown_place at = s->at;
+    at.column += s->again->len;
+    at.hash = hash_on(at.hash, s->again->str, s->again->len);
+    *mark_of(s->past, loop) = (dome_shown_mark){.at = at, .loop = loop, .used = 1, .whole = whole};
 }
 
 void dome__shown_mark(dome_shown *s, uint64_t loop)
@@ -210,6 +259,7 @@ bool dome__shown_back(dome_shown *s, uint64_t loop)
 {
     const dome_shown_mark *mark = loop ? find_mark(s->past, loop) : NULL;
     g_string_truncate(s->held, 0);
+    g_string_truncate(s->again, 0);
     s->zone = mark && !mark->whole ? DOME_SHOWN_MAKES : DOME_SHOWN_LOOP;
     s->first_at = 0;
     s->at = !loop ? line_begin(0) : mark ? mark->at : s->past->end;

@@ -9,7 +9,9 @@
  *
  * A program that goes on from a checkpoint runs main once more, and may print in front of its loop what it printed there at
  * first. Until its first boundary, lines are left out that were printed before the first boundary of all, and never since.
- * Another line is news until the program has made its objects, and is shown; behind them it is one of the loop. */
+ * Another line is news until the program has made its objects, and is shown; behind them it is one of the loop.
+ *
+ * A program that is told of losses goes another way with fewer tasks: from the first line on that differs, all is news. */
 #ifndef DOME_SRC_WIRE_SHOWN_H
 #define DOME_SRC_WIRE_SHOWN_H
 
@@ -61,10 +63,12 @@ typedef struct dome_shown {
     dome_shown_zone zone;
     uint64_t first_at; /* in front of the loop: the first of `first` that has not come again */
     GString *held;     /* of a line there */
+    bool told;         /* the program is told of losses */
+    GString *again;    /* told: of a line that the program prints again, behind `at` */
 } dome_shown;
 
 /* The program is at the end of what has been shown; if that is nothing, its output begins behind so many bytes of the stream. */
-void dome__shown_begin(dome_shown *s, dome_shown_past *past, uint64_t bytes);
+void dome__shown_begin(dome_shown *s, dome_shown_past *past, uint64_t bytes, bool told);
 void dome__shown_clear(dome_shown *s);
 
 /* The program has printed this. Appends to `out` what of it is to be shown, behind so many bytes of the stream. */

@@ -20,7 +20,7 @@ typedef struct fixture {
 static fixture begin(void)
 {
     fixture f = {.past = g_new0(dome_shown_past, 1), .all = g_string_new(NULL)};
-    dome__shown_begin(&f.shown, f.past, 0);
+    dome__shown_begin(&f.shown, f.past, 0, false);
     return f;
 }
 
@@ -387,6 +387,58 @@ static void test_killed(void)
     g_rand_free(draw);
 }
 
+/* A program that is told of losses prints other lines after them: none is left out. */
+static void test_told(void)
+{
+    fixture f = begin();
+    f.shown.told = true;
+    dome__shown_back(&f.shown, 0);
+    print(&f, "head\nstep 1\n");
+    pass(&f);
+    dome__shown_mark(&f.shown, 1);
+    print(&f, "step 2\nstep 3\nstep 4\nst");
+    dome__shown_back(&f.shown, 1);
+    dome__shown_made(&f.shown);
+    pass(&f);
+    print(&f, "ste");
+    print(&f, "p 2\nlost 3");
+    g_assert_cmpstr(f.all->str, ==, "head\nstep 1\nstep 2\nstep 3\nstep 4\nst");
+    print(&f, "-7\nstep 3\n"); /* other than what was shown in its place */
+    g_assert_cmpstr(f.all->str, ==, "head\nstep 1\nstep 2\nstep 3\nstep 4\nst\nlost 3-7\nstep 3\n");
+    end(&f);
+}
+
+/* The same, where a line had been begun. */
+static void test_told_part(void)
+{
+    fixture f = begin();
+    f.shown.told = true;
+    dome__shown_back(&f.shown, 0);
+    print(&f, "a\n");
+    pass(&f);
+    dome__shown_mark(&f.shown, 1);
+    print(&f, "bcd");
+    dome__shown_back(&f.shown, 1);
+    dome__shown_made(&f.shown);
+    pass(&f);
+    print(&f, "b");
+    dome__shown_mark(&f.shown, 2);
+    print(&f, "cde\nf\n");
+    g_assert_cmpstr(f.all->str, ==, "a\nbcde\nf\n");
+    dome__shown_back(&f.shown, 2);
+    dome__shown_made(&f.shown);
+    pass(&f);
+    print(&f, "cde\nf\ng");
+    g_assert_cmpstr(f.all->str, ==, "a\nbcde\nf\ng");
+    dome__shown_back(&f.shown, 1);
+    dome__shown_made(&f.shown);
+    pass(&f);
+    print(&f, "bcde\nf\nhi\n");
+    g_assert_cmpstr(f.all->str, ==, "a\nbcde\nf\ng\nhi\n");
+    g_assert_cmpuint(f.past->different, ==, 0);
+    end(&f);
+}
+
 /* The stream has text before the program's own: the program's first line does not begin with it. */
 static void test_rewind_to_begin(void)
 {
@@ -394,7 +446,7 @@ static void test_rewind_to_begin(void)
     g_string_append(f.all, "before\n");
     dome__shown_clear(&f.shown);
     *f.past = (dome_shown_past){0};
-    dome__shown_begin(&f.shown, f.past, f.all->len);
+    dome__shown_begin(&f.shown, f.past, f.all->len, false);
     dome__shown_back(&f.shown, 0);
     print(&f, "one\ntwo\n");
     dome__shown_rewind(f.past, 7, true);
@@ -413,6 +465,8 @@ int main(int argc, char **argv)
     g_test_add_func("/shown/other run", test_other_run);
     g_test_add_func("/shown/rewind", test_rewind);
     g_test_add_func("/shown/rewind to begin", test_rewind_to_begin);
+    g_test_add_func("/shown/told", test_told);
+    g_test_add_func("/shown/told, part", test_told_part);
     g_test_add_func("/shown/many", test_many);
     g_test_add_func("/shown/histories", test_histories);
     g_test_add_func("/shown/store", test_store);
