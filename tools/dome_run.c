@@ -8,7 +8,6 @@
 #include "options/option_command.h"
 #include "options/option_parse.h"
 #include "options/option_print.h"
-#include "program/launching.h"
 #include "program/providers.h"
 #include "program/restarts.h"
 #include "system/environment_variables.h"

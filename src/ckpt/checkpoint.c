@@ -4,6 +4,11 @@
 #include "transport/agree.h"
 #include "transport/transport.h"
 
+bool dome__own_wanted(const dome_env *env)
+{
+    return env->options.checkpoint.protocol == DOME_CHECKPOINT_LOG && env->size > 1;
+}
+
 #ifdef DOME_WITH_CHECKPOINT
 
 #include "ckpt/checkpoint_private.h"
@@ -16,8 +21,7 @@
 
 /* ---- starting ---- */
 
-/* All tasks use the directory that rank 0 names, wherever they run. */
-static int agree_directory(dome_env *env, dome_checkpoints *c)
+int dome__checkpoint_agree_directory(dome_env *env, dome_checkpoints *c)
 {
     const char *given = env->options.checkpoint.directory;
     c->in_memory = strcmp(given, DOME_CHECKPOINT_MEMORY) == 0;
@@ -76,7 +80,7 @@ static int start_in_directory(dome_env *env)
 {
     dome_checkpoints *c = env->checkpoints;
     c->full = true;
-    int status = agree_directory(env, c);
+    int status = dome__checkpoint_agree_directory(env, c);
     char *message = NULL;
     if (status != DOME_OK)
         return status;
@@ -139,6 +143,8 @@ int dome__checkpoint_start(dome_env *env, const char *program, const dome_checkp
     dome__checkpoint_due_begin(c);
     dome__run_begin(c, view->losses, view->seconds);
     dome__ckpt_snapshot_init(&c->snapshot);
+    if (dome__own_wanted(env))
+        return dome__own_start(env, view);
     status = env->options.checkpoint.directory ? start_in_directory(env) : DOME_OK;
     return status == DOME_OK ? start_from(env, view) : status;
 }
@@ -167,7 +173,7 @@ void dome__checkpoint_free(dome_env *env)
     dome__ckpt_background_free(c->background);
     dome__ckpt_link_close(&c->link);
     dome__groups_free(&c->pieces);
-    if (env->rank == 0 && c->directory) {
+    if (env->rank == 0 && c->directory && !c->own) {
         dome__run_write(c, false, NULL);
         dome__checkpoint_leave_signals(false);
     }
@@ -178,6 +184,7 @@ void dome__checkpoint_free(dome_env *env)
     if (c->in_memory && c->store)
         dome__remove_directory(c->directory);
     dome__store_close(c->store);
+    g_free(c->own_path);
     g_free(c->directory);
     g_free(c->program);
     g_free(c);
@@ -189,7 +196,7 @@ void dome__checkpoint_leave(dome_env *env)
     dome_checkpoints *c = env->checkpoints;
     if (c)
         c->in_memory = false; /* the directory is needed */
-    if (c && c->directory && env->rank == 0)
+    if (c && c->directory && env->rank == 0 && !c->own)
         dome__checkpoint_keep_signals();
     dome__checkpoint_free(env);
 }
@@ -210,6 +217,18 @@ bool dome__checkpoint_report(const dome_env *env, dome_checkpoint_report *report
 }
 
 #else
+
+bool dome__own_pass(dome_env *env)
+{
+    (void)env;
+    return false;
+}
+
+int dome__own_write(dome_env *env)
+{
+    (void)env;
+    return DOME_OK;
+}
 
 bool dome__checkpoint_newest(const char *directory, const char *program, dome_checkpoint_point *point)
 {

@@ -22,6 +22,8 @@ typedef struct dome_checkpoint_view {
     const int *kept;           /* the files in which it keeps the state for itself (kept.h); NULL: it does not */
     int losses;                /* that the program has gone on after, in views and attempts before, */
     double seconds;            /* in so many seconds */
+    bool stays;                /* with checkpoints of its own: this task goes on where it is, */
+    uint64_t loop;             /* at this boundary */
 } dome_checkpoint_view;
 
 /* Called by dome_init: checks the directory, and opens the checkpoint to restart from if one is requested. Collective. Fails by
@@ -65,6 +67,17 @@ int dome__checkpoint_before_change(dome_env *env);
 
 /* Whether one is written at this boundary, as all tasks have been told. */
 bool dome__checkpoint_is_due(const dome_env *env);
+
+/* ---- --dome-checkpoint-protocol log: each task has checkpoints of its own (own.c) ---- */
+
+/* Whether the program has several tasks and this protocol. */
+bool dome__own_wanted(const dome_env *env);
+
+/* Counts a boundary of this task. True: a checkpoint is due. */
+bool dome__own_pass(dome_env *env);
+
+/* Writes it, and removes the one before. Fails by dome__fail. */
+int dome__own_write(dome_env *env);
 
 /* Called by dome_finalize: finishes the checkpoint that is being written. */
 void dome__checkpoint_finish(dome_env *env);

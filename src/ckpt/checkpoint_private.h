@@ -99,10 +99,16 @@ struct dome_checkpoints {
     uint64_t number;     /* of the next */
     bool full;           /* the next one must contain everything */
 
+    /* --dome-checkpoint-protocol log (own.c) */
+    bool own;        /* each task has checkpoints of its own */
+    char *own_path;  /* the newest; NULL: there is none */
+    double own_last; /* when the last was begun, */
+    double own_cost; /* and what it took, seconds; 0: not known */
+
     dome_checkpoint_report report;
 };
 
-/* ---- checkpoint_say.c ---- */
+/* ---- checkpoint_signals.c: lines and messages ---- */
 
 /* Prints a message on rank 0 about a problem that does not end the program. */
 void dome__checkpoint_say(dome_env *env, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -121,6 +127,14 @@ static inline bool dome__checkpoint_leads_group(const dome_env *env)
     const dome_ckpt_pieces *p = &env->checkpoints->pieces;
     return p->leader[p->group[env->rank]] == env->rank;
 }
+
+/* ---- checkpoint.c, own.c: the start ---- */
+
+/* All tasks use the directory that rank 0 names, wherever they run. Collective. */
+int dome__checkpoint_agree_directory(dome_env *env, dome_checkpoints *c);
+
+/* The same as dome__checkpoint_start for a program whose tasks have checkpoints of their own; env->checkpoints is there. */
+int dome__own_start(dome_env *env, const dome_checkpoint_view *view);
 
 /* ---- checkpoint_run.c: the file `run` ----
  *
@@ -207,6 +221,9 @@ double dome__checkpoint_cost(const dome_checkpoints *c);
 double dome__checkpoint_took(const dome_checkpoints *c);
 
 /* ---- checkpoint_restart.c: restarting ---- */
+
+/* From now on objects get their values from this file, which is taken over. */
+void dome__checkpoint_take_up(dome_checkpoints *c, dome_ckpt_file *file);
 
 /* Opens the checkpoint to restart from, if one is requested. Collective. Fails by dome__fail. */
 int dome__checkpoint_open(dome_env *env);

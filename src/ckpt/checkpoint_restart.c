@@ -155,7 +155,7 @@ static int choose_together(dome_env *env, const dome_checkpoints *c, dome_ckpt_f
     return failed ? dome__fail_transport(env, failed) : DOME_OK;
 }
 
-static void take_up(dome_checkpoints *c, dome_ckpt_file *file)
+void dome__checkpoint_take_up(dome_checkpoints *c, dome_ckpt_file *file)
 {
     c->restart.from = file;
     c->restart.restored = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -246,7 +246,7 @@ int dome__checkpoint_open(dome_env *env)
         dome__ckpt_close(file);
         return status;
     }
-    take_up(c, file);
+    dome__checkpoint_take_up(c, file);
     if (leads) {
         c->full = dome__checkpoint_in_pieces(c); /* otherwise the next one refers to this one */
         dome__trace_restart(env->trace, number);
@@ -287,7 +287,7 @@ int dome__checkpoint_open_handover(dome_env *env, const dome_checkpoint_view *vi
     if (status == DOME_OK && view->in_place)
         status = dome__handover_spread(c->restart.handover);
     if (status == DOME_OK)
-        take_up(c, file);
+        dome__checkpoint_take_up(c, file);
     return status;
 }
 
@@ -298,7 +298,7 @@ int dome__checkpoint_open_kept(dome_env *env, uint32_t view)
     int status = dome__kept_open(c->kept, view, &file, &c->restart.handover);
     if (status != DOME_OK || !file)
         return status;
-    take_up(c, file);
+    dome__checkpoint_take_up(c, file);
     c->restart.lost = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, (GDestroyNotify)g_array_unref);
     for (guint i = 0; i < dome__ckpt_head(file)->objects->len; i++) {
         const dome_ckpt_object *there = dome__ckpt_object(dome__ckpt_head(file), i);

@@ -25,6 +25,28 @@ GByteArray *dome__comm_channel(dome_env *env);
  * the same on all tasks, or NULL. */
 char *dome__comm_channel_put(dome_env *env, const void *channel, uint64_t bytes);
 
+/* ---- --dome-checkpoint-protocol log: logged.c ---- */
+
+/* From now on this task keeps what it sends. leave: goes over into another view, in which the program goes on where it is; it
+ * calls dome__comm_meet. */
+void dome__comm_log(dome_env *env, int (*leave)(dome_env *env));
+bool dome__comm_logs(const dome_env *env);
+
+/* Collective, when a view begins: the tasks tell each other what each has, and send what others lack. Fails by dome__fail. */
+int dome__comm_meet(dome_env *env);
+
+/* Whether this task is to leave the view; does so. */
+int dome__comm_leave(dome_env *env);
+
+/* What a checkpoint of this task alone has of messages, as bytes; g_byte_array_unref'd by the caller. */
+GByteArray *dome__comm_log_state(dome_env *env);
+
+/* False: the bytes make no sense. */
+bool dome__comm_log_restore(dome_env *env, const void *bytes, uint64_t length);
+
+/* That checkpoint is complete: the others need not keep what it covers. */
+int dome__comm_log_covered(dome_env *env);
+
 /* Collective, in dome_finalize: rank 0 prints a line about the first message that nobody has received, if any. Returns a status.
  */
 int dome__comm_finish(dome_env *env);

@@ -64,8 +64,11 @@ void dome__comm_free(dome_comm *c)
     free_all(&c->done, request_free);
     free_all(&c->ended, request_free);
     free_all(&c->stored, release_stored);
-    g_free(c->sent_to);
-    g_free(c->taken_from);
+    if (!c->log) {
+        g_free(c->sent_to);
+        g_free(c->taken_from);
+    }
+    dome__log_free(c->log);
     g_free(c->last_to);
     g_free(c->others);
     g_free(c);
@@ -179,8 +182,11 @@ static int take_data(dome_env *env, int rank, const dome_message *message, dome_
         return DOME_OK;
     }
     const bool native = dome__format_with(t, rank) == DOME_NATIVE;
-    stored *s = dome__comm_store(env, rank, message, native ? message->bytes : message->count * message->element);
-    return dome__message_data(t, rank, message, NULL, s->data);
+    stored *s = env->comm->half =
+        dome__comm_store(env, rank, message, native ? message->bytes : message->count * message->element);
+    const int status = dome__message_data(t, rank, message, NULL, s->data);
+    env->comm->half = NULL;
+    return status;
 }
 
 int dome__comm_take(dome_env *env, int rank, uint64_t now)
@@ -189,8 +195,11 @@ int dome__comm_take(dome_env *env, int rank, uint64_t now)
     int status = dome__message_head(env->transport, rank, &message, now);
     if (status)
         return status;
-    env->comm->taken_from[rank]++;
-    return take_data(env, rank, &message, first_that_fits(env->comm, rank, &message));
+    if (message.tag < 0 && env->comm->log)
+        return dome__logged_hear(env, rank, &message);
+    status = take_data(env, rank, &message, first_that_fits(env->comm, rank, &message));
+    env->comm->taken_from[rank]++; /* not before: a task may leave while it waits for the data */
+    return status;
 }
 
 /* ---- requests ---- */
@@ -221,8 +230,7 @@ static dome_request *request_new(dome_env *env, bool to_send, int rank, int tag,
     return request;
 }
 
-/* Sends to this task itself: into the oldest request that wants the message, or the store. */
-static void send_to_self(dome_env *env, const dome_request *request)
+void dome__comm_send_to_self(dome_env *env, const dome_request *request)
 {
     dome_comm *c = env->comm;
     const uint64_t bytes = request->count * dome_type_size(request->type);
@@ -250,7 +258,7 @@ static int begin_send(dome_env *env, dome_request *request, bool whole)
 {
     request->got = (dome_received){.rank = request->rank, .tag = request->tag, .count = (size_t)request->count};
     if (request->rank == env->rank) {
-        send_to_self(env, request);
+        dome__comm_send_to_self(env, request);
         finish(request, DOME_OK, NULL);
         return DOME_OK;
     }
@@ -316,12 +324,44 @@ static int receive_alone(dome_env *env, dome_request *request, uint64_t now)
         status = dome__message_head(t, rank, &message, now);
         if (status)
             break;
-        env->comm->taken_from[rank]++;
+        if (message.tag < 0 && env->comm->log) {
+            status = dome__logged_hear(env, rank, &message);
+            continue;
+        }
         const bool good = wants(request, rank, message.tag) && fits(request, rank, &message);
         status = take_data(env, rank, &message, good ? request : NULL);
+        env->comm->taken_from[rank]++;
     }
     dome__account_await(&t->account, 0);
     return status;
+}
+
+int dome__comm_receive(dome_env *env, dome_request *request, uint64_t now)
+{
+    dome_comm *c = env->comm;
+    if (!c->receives.length && request->rank >= 0 && request->rank != env->rank) {
+        if (c->stored.length)
+            look_in_store(c, request);
+        return receive_alone(env, request, now);
+    }
+    begin_receive(c, request);
+    const int failed = receive(env, request, now);
+    g_queue_unlink(request->state == REQUEST_DONE ? &c->done : &c->receives, &request->link);
+    return failed;
+}
+
+void dome__comm_left(dome_env *env, dome_request *request)
+{
+    dome_comm *c = env->comm;
+    if (g_queue_find(&c->receives, request))
+        g_queue_unlink(&c->receives, &request->link);
+    else if (g_queue_find(&c->done, request))
+        g_queue_unlink(&c->done, &request->link);
+    if (c->half) {
+        g_queue_unlink(&c->stored, &c->half->link);
+        stored_free(g_steal_pointer(&c->half));
+    }
+    request->link = (GList){.data = request};
 }
 
 /* Reports how a request went; the request has left the lists. */
@@ -367,6 +407,12 @@ dome_status dome_send(dome_env *env, int dest, int tag, dome_type type, const vo
     }
     dome_comm *c = dome__comm(env);
     const dome_message_out message = {dest, tag, type, hash_of(c, type), data, count};
+    if (c->log && dest != env->rank) {
+        dome__clock_alone(&op);
+        dome__account_forget_now(&env->transport->account);
+        const int failed = dome__logged_send(env, &message);
+        return dome__end_at(&op, failed ? dome__fail_transport(env, failed) : DOME_OK, env->transport->account.now);
+    }
     if (dest != env->rank && dome__message_at_once(env->transport, &message)) {
         count_sent(c, dest, tag, type, count);
         dome__clock_alone(&op); /* after the message has left: its receiver does not wait for that */
@@ -382,7 +428,7 @@ dome_status dome_send(dome_env *env, int dest, int tag, dome_type type, const vo
     }
     dome_request request = {
         .env = env, .rank = dest, .tag = tag, .type = type, .hash = message.hash, .data = dome__unconst(data), .count = count};
-    send_to_self(env, &request);
+    dome__comm_send_to_self(env, &request);
     return dome__end(&op, DOME_OK);
 }
 
@@ -405,19 +451,20 @@ dome_status dome_recv(dome_env *env, int source, int tag, dome_type type, void *
                             .count = count,
                             .link.data = &request};
     dome__account_forget_now(&env->transport->account);
-    int failed;
-    if (!c->receives.length && source >= 0 && source != env->rank) {
-        if (c->stored.length)
-            look_in_store(c, &request);
-        failed = receive_alone(env, &request, op.start_ns);
-    } else {
-        begin_receive(c, &request);
-        failed = receive(env, &request, op.start_ns);
-        g_queue_unlink(request.state == REQUEST_DONE ? &c->done : &c->receives, &request.link);
-    }
+    const int failed = c->log ? dome__logged_receive(env, &request) : dome__comm_receive(env, &request, op.start_ns);
     status = conclude(env, &request, failed, received);
     g_free(request.text);
     return dome__end_at(&op, status, env->transport->account.now);
+}
+
+/* When a request is done depends on the speed of the tasks: a task that goes back would see it done at another place. */
+static bool may_request(dome_env *env)
+{
+    if (dome__comm(env)->log)
+        dome__fail(env, DOME_ERR_STATE,
+                   "with --dome-checkpoint-protocol log messages are sent and received by dome_send and dome_recv alone: use "
+                   "protocol stop or snapshot");
+    return !env->comm->log;
 }
 
 dome_request *dome_isend(dome_env *env, int dest, int tag, dome_type type, const void *data, size_t count)
@@ -426,7 +473,7 @@ dome_request *dome_isend(dome_env *env, int dest, int tag, dome_type type, const
     dome_operation op;
     dome__begin_alone(&op, env, DOME_OP_ISEND);
     dome_request *request = NULL;
-    if (check(env, true, dest, tag, type, count) == DOME_OK) {
+    if (may_request(env) && check(env, true, dest, tag, type, count) == DOME_OK) {
         request = request_new(env, true, dest, tag, type, dome__unconst(data), count);
         int failed = begin_send(env, request, false);
         if (failed) {
@@ -447,7 +494,7 @@ dome_request *dome_irecv(dome_env *env, int source, int tag, dome_type type, voi
     dome_operation op;
     dome__begin_alone(&op, env, DOME_OP_IRECV);
     dome_request *request = NULL;
-    if (check(env, false, source, tag, type, count) == DOME_OK) {
+    if (may_request(env) && check(env, false, source, tag, type, count) == DOME_OK) {
         request = request_new(env, false, source, tag, type, data, count);
         begin_receive(env->comm, request);
     }
@@ -490,9 +537,8 @@ dome_status dome_wait(dome_request *request, dome_received *received)
     return dome__end(&op, status);
 }
 
-/* Takes in all messages that have arrived, whoever waits for them, and gets all-reduces on that run ahead: a task that only tests
- * must not keep others waiting. */
-static int take_arrived(dome_env *env)
+/* Whoever waits for them; and gets all-reduces on that run ahead: a task that only tests must not keep others waiting. */
+int dome__comm_take_arrived(dome_env *env)
 {
     int status = DOME_OK;
     dome__ahead_poll(env->transport);
@@ -514,7 +560,7 @@ bool dome_test(dome_request *request)
     }
     int failed = DOME_OK;
     if (request->state == REQUEST_RECEIVES || (request->state == REQUEST_SENDS && !dome__sent(env->transport, request->rank)))
-        failed = take_arrived(env);
+        failed = dome__comm_take_arrived(env);
     const bool waits =
         request->state == REQUEST_RECEIVES || (request->state == REQUEST_SENDS && !dome__sent(env->transport, request->rank));
     if (!failed && waits && env->size > 1) /* other data has to be read, or sent in another way, before */

@@ -2,6 +2,7 @@
 #ifndef DOME_SRC_COMM_COMM_MESSAGES_H
 #define DOME_SRC_COMM_COMM_MESSAGES_H
 
+#include "comm/message_log.h"
 #include "core/environment.h"
 #include "transport/message.h"
 
@@ -49,6 +50,10 @@ struct dome_comm {
     int *others;                    /* all other ranks */
     dome_type type;                 /* of the last message, */
     uint64_t hash;                  /* and its hash */
+    dome_message_log *log;          /* with --dome-checkpoint-protocol log; sent_to and taken_from are its */
+    stored *half;                   /* whose data is being received */
+    int (*leave)(dome_env *env);    /* with a log: goes over into another view, in which the program goes on here */
+    uint64_t looked;                /* bytes in the log when this task last looked for what others say of it */
 };
 
 /* The environment's; made when it is first needed. */
@@ -57,6 +62,26 @@ dome_comm *dome__comm(dome_env *env);
 /* Takes the next message from another task, waiting for it if need be: into the first request that it fits, or a stored one. now:
  * as for dome__message_head. */
 int dome__comm_take(dome_env *env, int rank, uint64_t now);
+
+/* Waits until a request to receive is done; it is in no list before and afterwards. now: the time; 0: not known. */
+int dome__comm_receive(dome_env *env, dome_request *request, uint64_t now);
+
+/* The wait has been left (dome__transport_leave_to): the request is as it was before. */
+void dome__comm_left(dome_env *env, dome_request *request);
+
+/* Sends to this task itself: into the oldest request that wants the message, or the store. */
+void dome__comm_send_to_self(dome_env *env, const dome_request *request);
+
+/* Takes in all messages that have arrived. */
+int dome__comm_take_arrived(dome_env *env);
+
+/* ---- with --dome-checkpoint-protocol log: logged.c. They return a status of the transport ---- */
+
+int dome__logged_send(dome_env *env, const dome_message_out *message);
+int dome__logged_receive(dome_env *env, dome_request *request);
+
+/* What another task says by a message with a tag below 0, whose head has come. */
+int dome__logged_hear(dome_env *env, int rank, const dome_message *message);
 
 /* Stores a message, with room for so many bytes of data. */
 stored *dome__comm_store(dome_env *env, int rank, const dome_message *message, uint64_t bytes);

@@ -99,8 +99,13 @@ typedef enum dome_checkpoint_mode {
 /* For how long the program stops: until all is on disk; until it is copied; until the kernel copies what is written. */
 typedef enum dome_checkpoint_copy { DOME_CHECKPOINT_WAIT, DOME_CHECKPOINT_PRE, DOME_CHECKPOINT_ON_WRITE } dome_checkpoint_copy;
 
-/* What becomes of messages that are under way: the checkpoint waits for a boundary without any, or has them. */
-typedef enum dome_checkpoint_protocol { DOME_CHECKPOINT_STOP, DOME_CHECKPOINT_SNAPSHOT } dome_checkpoint_protocol;
+/* What becomes of messages that are under way: the checkpoint waits for a boundary without any, or has them; or each task has
+ * checkpoints of its own, and senders keep what others' do not cover. */
+typedef enum dome_checkpoint_protocol {
+    DOME_CHECKPOINT_STOP,
+    DOME_CHECKPOINT_SNAPSHOT,
+    DOME_CHECKPOINT_LOG
+} dome_checkpoint_protocol;
 
 typedef struct dome_checkpoint_options {
     char *directory;                   /* --dome-checkpoint-dir; NULL: no checkpoints */

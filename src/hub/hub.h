@@ -37,6 +37,7 @@ typedef struct dome_hub {
 
     bool heals; /* losses are healed: --on-loss */
     bool tells; /* with heals: the other tasks go on without the lost */
+    bool logs;  /* with heals: the lost tasks alone go back, each to a checkpoint of its own */
     int left;   /* the most losses; below 0: no limit */
 
     /* Starts the program as rank 0 of a later view, with this value of DOME_VARIABLE_VIEW. Returns its pid; 0 on failure. */

@@ -478,7 +478,8 @@ void dome__hub_healed(hub_state *s, const dome_wire_view *view)
     if (!s->healing.reason || view->number < s->healing.number)
         return;
     const bool kept = s->hub->tells && view->checkpoint;
-    char *from = kept ? g_strdup_printf("loop boundary %" PRIu64, view->loop)
+    char *from = s->hub->logs ? g_strdup("checkpoints of the lost tasks alone")
+                 : kept       ? g_strdup_printf("loop boundary %" PRIu64, view->loop)
                  : view->checkpoint
                      ? g_strdup_printf("checkpoint %" PRIu64 " (loop boundary %" PRIu64 ")", view->checkpoint, view->loop)
                      : g_strdup_printf("the beginning (%s)", why_beginning(s, view));

@@ -141,6 +141,7 @@ bool dome__launch_open(dome_launch *launch, const dome_launch_request *request, 
         .words = request->words,
         .heals = request->heals && request->path,
         .tells = request->tells,
+        .logs = request->logs,
         .left = request->left,
     };
     dome__private_machine_init(&launch->machine, request->launcher);
@@ -325,6 +326,7 @@ void dome__launch_fork(dome_launch *launch)
     dome__private_machine_guard_rank0(&launch->machine, pid);
     hub.heals = launch->heals;
     hub.tells = launch->tells;
+    hub.logs = launch->logs;
     hub.left = launch->left;
     hub.start_rank0 = start_rank0;
     hub.same_file = same_file;

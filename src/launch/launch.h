@@ -32,7 +32,7 @@ typedef struct dome_launch {
     const char *directory;
     char **words;
     char *resolved; /* the path without links; NULL: it is not known */
-    bool heals, tells, once;
+    bool heals, tells, logs, once;
     int left;
     char *hub; /* the hub's address as text: watch.h */
 } dome_launch;
@@ -56,6 +56,7 @@ typedef struct dome_launch_request {
     bool heals;          /* the hub heals losses, at most `left` (below 0: no limit) */
     int left;
     bool tells; /* with heals: the other tasks go on without the lost */
+    bool logs;  /* with heals: the lost tasks alone go back, each to a checkpoint of its own */
     /* With heals: the executable file of the program, the directory in which it begins (NULL: this process's) and the words with
      * which it is started. All of them stay. */
     const char *path, *directory;

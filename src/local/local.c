@@ -449,6 +449,11 @@ int dome__local_open(dome_transport *t, char *const *hosts, dome_road road)
     return status ? status : find_groups(t, hosts);
 }
 
+bool dome__local_is(const dome_transport *t)
+{
+    return t->provider.ops == &local_ops;
+}
+
 dome_road dome__local_road(const dome_transport *t)
 {
     return t->provider.ops == &local_ops ? ((const dome_local *)t->provider.state)->road : DOME_ROAD_PROVIDER;

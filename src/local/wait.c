@@ -99,10 +99,24 @@ void dome__ring_all(const dome_local *local, sleep_kind news)
             wake(local, i, news);
 }
 
+void dome__local_rouse(dome_transport *t)
+{
+    if (!dome__local_is(t))
+        return;
+    const dome_local *local = t->provider.state;
+    if (local->doorbell >= 0) {
+        press(local, local->place);
+        return;
+    }
+    atomic_fetch_add(&local->own->bell, 1);
+    syscall(SYS_futex, &local->own->bell, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
 void dome__rest(dome_local *local, dome__pause *w, sleep_kind kind)
 {
     const unsigned spins = local->spins * local->eager / EAGER;
     const unsigned yields = local->crowded ? 0 : local->yields * local->eager / EAGER;
+    dome__transport_may_leave();
     dome__yielded(w->yielded, false);
     w->yielded = 0;
     if (w->turns < spins) {

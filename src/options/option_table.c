@@ -113,9 +113,10 @@ const dome_option_row dome__option_rows[] = {
      .help = "for how long the program stops. `wait`: until the checkpoint is on disk; `pre`: until it is copied; `on-write`: "
              "until a child process has its memory, of which the kernel copies the pages that the program writes",
      .page = "[checkpoints.md](checkpoints.md#copying)"},
-    {ROW("checkpoint-protocol", CHECKPOINTS, WORD, checkpoint.protocol), .argument = "stop|snapshot", .initial = "stop",
+    {ROW("checkpoint-protocol", CHECKPOINTS, WORD, checkpoint.protocol), .argument = "stop|snapshot|log", .initial = "stop",
      .help = "messages that are under way where a checkpoint is due. `stop`: it waits for a loop boundary without any; "
-             "`snapshot`: it has them",
+             "`snapshot`: it has them; `log`: each task has checkpoints of its own, and after a loss the lost task alone goes "
+             "back, in programs of dome_send and dome_recv alone",
      .page = "[checkpoints.md](checkpoints.md#messages-in-transit)"},
     {ROW("restart", CHECKPOINTS, RESTART, restart.from), .argument = "auto|NUMBER", .wanted = "no value, =auto or =NUMBER",
      .help = "without a value: resume from the newest good checkpoint, which must exist; `NUMBER`: from that one; `auto`: from "

@@ -105,7 +105,7 @@ static uint64_t newest(const dome_env *env)
 /* In the watcher's thread: the main thread may compute, or wait for ever for a task that is lost. While a host is down, the
  * connection to the daemon stays open: PVM's would otherwise tell those of all hosts to which this task was connected that it has
  * ended, and as long as one of them does not answer the others get messages after seconds only. */
-static void go_back(void *ctx, const dome_wire_back *back)
+static void become_anew(void *ctx, const dome_wire_back *back)
 {
     const dome_env *env = ctx;
     dome_change *c = env->change;
@@ -132,6 +132,20 @@ static void go_back(void *ctx, const dome_wire_back *back)
     dome__exec_become(c, note, held, g_steal_pointer(&c->healing.environment));
 }
 
+static dome_healing_ask ask_to_stay; /* atomic */
+
+void dome__healing_ask_by(dome_healing_ask ask)
+{
+    g_atomic_pointer_set(&ask_to_stay, ask);
+}
+
+static void go_back(void *ctx, const dome_wire_back *back)
+{
+    const dome_healing_ask ask = (dome_healing_ask)g_atomic_pointer_get(&ask_to_stay);
+    if (!ask || !ask(ctx, back, become_anew))
+        become_anew(ctx, back);
+}
+
 void dome__healing_ready(dome_env *env, const char *host)
 {
     dome_change *c = env->change;
@@ -143,7 +157,7 @@ void dome__healing_ready(dome_env *env, const char *host)
     c->start.supervised = env->supervised;
     if (c->view.number == 0 && env->options.restart.from == DOME_RESTART_NUMBER)
         c->healing.first = newest(env);
-    g_free(c->healing.facts); /* of the view before, if this one is entered in place */
+    g_free(c->healing.facts); /* of the view before, if the process was in it */
     g_free(c->healing.carried);
     g_strfreev(c->healing.environment);
     c->healing.facts = dome__exec_rest(env, 0, 0, (dome_handover_piece){-1, -1});

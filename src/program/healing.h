@@ -6,6 +6,7 @@
 #include "ckpt/kept.h"
 #include "core/environment.h"
 #include "wire/view_note.h"
+#include "wire/wire.h"
 
 #include <signal.h>
 
@@ -42,6 +43,13 @@ void dome__healing_ready(dome_env *env, const char *host);
 /* When the tasks have found each other, before checkpoints are looked for: all learn what task 0 knows of the view. Collective.
  */
 int dome__healing_share(dome_env *env);
+
+/* Asks the task's own thread to go over where it is (go_over.h). False: it cannot; if it does not, `otherwise` is called. */
+typedef bool (*dome_healing_ask)(dome_env *env, const dome_wire_back *back,
+                                 void (*otherwise)(void *ctx, const dome_wire_back *back));
+
+/* From now on a task that is told to go back is asked first. */
+void dome__healing_ask_by(dome_healing_ask ask);
 
 /* Whether each task keeps the state for itself: --on-loss tell, where there is a hub that tells of losses. The same on all tasks.
  */

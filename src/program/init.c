@@ -18,6 +18,8 @@
 #include "peer/peer_start.h"
 #include "program/boundary.h"
 #include "program/change.h"
+#include "program/go_over.h"
+#include "program/in_place.h"
 #include "program/operations.h"
 #include "program/profile.h"
 #include "program/program_hooks.h"
@@ -136,6 +138,29 @@ static dome_checkpoint_view view_of(const dome_env *env)
                                   .seconds = dome__since_ns(c->healing.program_ns) * 1e-9};
 }
 
+static int start_checkpoints(dome_env *env, bool stays)
+{
+    dome_checkpoint_view view = view_of(env);
+    view.stays = stays;
+    if (stays) {
+        view.loop = dome__checkpoint_loop(env);
+        dome__checkpoint_leave(env);
+    }
+    return dome__checkpoint_start(env, env->change->start.program, &view);
+}
+
+int dome__join_view(dome_env *env, bool stays)
+{
+    int status = dome__balance_probe(env);
+    if (status == DOME_OK)
+        status = dome__healing_share(env);
+    const uint64_t begin = dome__now_ns();
+    if (status == DOME_OK)
+        status = start_checkpoints(env, stays);
+    dome__view_times_blocks(&env->change->times, begin);
+    return status == DOME_OK ? dome__change_settle(env) : status;
+}
+
 /* All tasks are there, and the transport is open. */
 static int begin_view(dome_env *env)
 {
@@ -144,17 +169,7 @@ static int begin_view(dome_env *env)
     dome__recording_stand(env);
     dome_operation op;
     dome__begin(&op, env, DOME_OP_INIT, NULL, (uint64_t)env->size);
-    int status = dome__balance_probe(env);
-    if (status == DOME_OK)
-        status = dome__healing_share(env);
-    const uint64_t begin = dome__now_ns();
-    if (status == DOME_OK) {
-        const dome_checkpoint_view view = view_of(env);
-        status = dome__checkpoint_start(env, env->change->start.program, &view);
-    }
-    dome__view_times_blocks(&env->change->times, begin);
-    if (status == DOME_OK)
-        status = dome__change_settle(env);
+    const int status = dome__join_view(env, false);
     dome__end(&op, (dome_status)status);
     if (env->watch)
         dome__watch_beat(env->watch); /* tells the hub that dome_init is over, even if this process dies soon */
@@ -176,6 +191,18 @@ int dome__enter_in_place(dome_env *env)
         status = dome__in_place_join(env);
     dome__begin_again(boundary);
     return status;
+}
+
+/* Whether the messages are logged. */
+static bool begin_log(dome_env *env)
+{
+    const bool logs = dome__own_wanted(env);
+    if (logs) {
+        env->transport->logs = env->transport->meets = true;
+        env->options.balance.policy = DOME_BALANCE_NONE; /* data moves where all tasks meet */
+        dome__comm_log(env, dome__go_over_leave);
+    }
+    return logs;
 }
 
 dome_env *dome_init(int *argc, char ***argv)
@@ -201,7 +228,10 @@ dome_env *dome_init(int *argc, char ***argv)
     name_program(env, arguments[0] ? arguments[0] : "program");
     dome__start(env, arguments);
     dome__set_this_env(env);
+    const bool logs = begin_log(env);
     begin_view(env);
+    if (logs)
+        dome__go_over_open(env);
     g_strfreev(arguments);
     return env;
 }
@@ -260,6 +290,34 @@ static void close_env(dome_env *env, int status)
     dome__set_this_env(NULL);
 }
 
+static int meet(dome_env *env)
+{
+    int failed = env->options.profile ? dome__profile_print(env) : DOME_OK;
+    if (!failed)
+        failed = dome__comm_finish(env);
+    return failed ? failed : dome__barrier(env->transport);
+}
+
+/* All tasks have come to the end. With messages that are logged, a task that waits there goes over into another view while one
+ * that is lost computes on. */
+static int meet_last(dome_env *env)
+{
+    jmp_buf left;
+    int failed = DOME_OK;
+    if (!dome__comm_logs(env))
+        return meet(env);
+    while (_setjmp(left) != 0 || dome__transport_asks_to_leave())
+        if (dome__go_over_leave(env) != DOME_OK)
+            return DOME_ERR_STATE;
+    env->transport->meets = true;
+    dome__transport_leave_to(&left);
+    failed = dome__failure_finish(env);
+    if (!failed)
+        failed = meet(env);
+    dome__go_over_close();
+    return failed;
+}
+
 int dome_finalize(dome_env *env)
 {
     if (!env)
@@ -270,21 +328,13 @@ int dome_finalize(dome_env *env)
     int known = dome_error_status(env);
     int failed = dome__futures_complete(env);
     dome__eval_finish(env);
-    failed = failed ? failed : dome__failure_finish(env);
+    failed = failed || dome__comm_logs(env) ? failed : dome__failure_finish(env);
     dome__progress_end(env);
     dome__boundary_end(env);
     dome__checkpoint_finish(env);
     dome__view_times_tell(env);
-    if (!failed) {
-        if (env->options.profile)
-            failed = dome__profile_print(env);
-        if (!failed)
-            failed = dome__comm_finish(env);
-        if (!failed)
-            failed = dome__barrier(env->transport);
-        if (failed)
-            dome__fail_transport(env, failed);
-    }
+    if (!failed && (failed = meet_last(env)))
+        dome__fail_transport(env, failed);
     if (failed && !known && env->rank == 0) /* the program can no longer query it */
         dome__say("%s", dome_error_message(env));
     free_objects(env);

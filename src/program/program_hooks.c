@@ -29,7 +29,8 @@ static void move(dome_env *env, uint32_t code, const dome_object *object)
 
 static void at(dome_env *env, uint32_t code, uint64_t id)
 {
-    dome__watch_note(env->watch, env->position.sequence, env->position.history, code, id);
+    /* where messages are logged, tasks are at different operations */
+    dome__watch_note(env->watch, env->position.sequence, dome__comm_logs(env) ? 0 : env->position.history, code, id);
 }
 
 static void updates(dome_env *env, const dome_object *object)

@@ -5,6 +5,7 @@
 
 #include "core/environment.h"
 #include "core/options.h"
+#include "launch/launch.h"
 #include "launch/supervise.h"
 
 #include <glib.h>
@@ -51,5 +52,15 @@ char **dome__restarts_command_line(void);
 /* For a program with --dome-restarts: this process becomes the supervisor of attempts, each of which begins the program anew.
  * tasks: their number if it is known here, or 0. */
 void dome__restarts_run(dome_env *env, const dome_launcher *launcher, int tasks) __attribute__((noreturn));
+
+/* ---- the request that a program's options make to the process that starts it: for `dome run` and for dome_init ---- */
+
+/* The request for a program with these options. The caller adds what it alone knows: hosts, and by which file and words the
+ * program is started. attempt: the supervisor's; NULL: there is none. The request lives as long as the options. */
+dome_launch_request dome__launching_request(const dome_options *options, const dome_launcher *launcher,
+                                            const dome_attempt *attempt);
+
+/* The number of tasks within --dome-min and --dome-max that is nearest to a default. */
+int dome__launching_in_range(const dome_options *options, int tasks);
 
 #endif

@@ -7,7 +7,6 @@
 #include "machine/hosts_script.h"
 #include "options/option_rules.h"
 #include "program/change.h"
-#include "program/launching.h"
 #include "program/links.h"
 #include "program/placement.h"
 #include "program/program_operations.h"

@@ -12,6 +12,10 @@ void dome__start(dome_env *env, char **arguments);
  * view, with its objects. In a boundary's operation. Fails by dome__fail. Collective. */
 int dome__enter_in_place(dome_env *env);
 
+/* What all tasks of a view do when they have found each other, in an operation (init.c). stays: this task has been in the view
+ * before, and goes on where it is (go_over.h). Collective. Returns a status, after dome__fail. */
+int dome__join_view(dome_env *env, bool stays);
+
 /* Prints a line and ends the process; for failures before there is an operation to name. env may be NULL. */
 void dome__start_failed(dome_env *env, int exit_status, const char *text) __attribute__((noreturn));
 

@@ -7,6 +7,7 @@
 #include "transport/collective.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* How long something waits: so many seconds and boundaries. */
 static const double WAIT_SECONDS = 10;
@@ -120,6 +121,26 @@ int dome__channel_make(dome_env *env, dvec **channel)
     return status;
 }
 
+int dome__channel_put(dome_env *env, const GByteArray *own, dvec **channel)
+{
+    dvec_span spans[2];
+    *channel = dvec_new_with(env, DOME_CHANNEL, DOME_U8, own->len, DVEC_OPTIONS(.distribution = DOME_WHOLE));
+    const int status = *channel ? (int)dvec_local_spans(*channel, spans) : DOME_ERR_MEMORY;
+    if (status == DOME_OK)
+        memcpy(spans[0].data, own->data, own->len);
+    return status;
+}
+
+/* Why the messages cannot be taken (g_free'd), or NULL. */
+static char *take_messages(dome_env *env, const void *bytes, uint64_t length)
+{
+    if (!dome__comm_logs(env))
+        return dome__comm_channel_put(env, bytes, length);
+    return dome__comm_log_restore(env, bytes, length)
+               ? NULL
+               : g_strdup("the messages in the task's checkpoint are damaged, or of another number of tasks");
+}
+
 int dome__channel_restore(dome_env *env)
 {
     const uint64_t length = dome__checkpoint_saved_length(env, DOME_CHANNEL);
@@ -128,7 +149,7 @@ int dome__channel_restore(dome_env *env)
     dvec *channel = dvec_new_with(env, DOME_CHANNEL, DOME_U8, length, DVEC_OPTIONS(.distribution = DOME_WHOLE));
     dvec_span spans[2];
     int status = channel ? (int)dvec_local_spans_const(channel, spans) : DOME_ERR_MEMORY;
-    char *why = status == DOME_OK ? dome__comm_channel_put(env, spans[0].data, length) : NULL;
+    char *why = status == DOME_OK ? take_messages(env, spans[0].data, length) : NULL;
     if (why)
         status = dome__fail(env, DOME_ERR_STATE, "%s", why);
     g_free(why);

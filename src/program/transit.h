@@ -40,6 +40,9 @@ bool dome__transit_waits(const dome_transit *transit);
 int dome__channel_make(dome_env *env, dvec **channel);
 int dome__channel_restore(dome_env *env);
 
+/* Likewise for a checkpoint of this task alone: bytes of its own. Not collective. */
+int dome__channel_put(dome_env *env, const GByteArray *own, dvec **channel);
+
 /* Nothing waits any longer. */
 void dome__transit_stop(dome_transit *transit);
 void dome__transit_clear(dome_transit *transit);

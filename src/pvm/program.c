@@ -40,11 +40,9 @@ int dome__pvm_daemon_fd(void)
 /* Enrols this process. dome__pvm_enter applies from here until the transport is open. */
 static bool enrol(char **message)
 {
-    static bool entered;
     dome__pvm_instead();
-    if (!entered)
+    if (!dome__pvm_is_enrolled())
         dome__pvm_enter();
-    entered = true;
     pvm_setopt(PvmAutoErr, 0);
     if (pvm_mytid() < 0) {
         *message = g_strdup("cannot enrol in the PVM virtual machine: its daemon does not answer");

@@ -176,6 +176,7 @@ void dome__pvm_leave(void);
 
 /* Call between the two when this process has enrolled. */
 void dome__pvm_enrolled(void);
+bool dome__pvm_is_enrolled(void);
 
 /* ---- the tables ---- */
 

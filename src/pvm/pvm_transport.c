@@ -55,6 +55,11 @@ static void give_buffers_back(void)
     own_receive = pvm_setrbuf(receive_before);
 }
 
+bool dome__pvm_is_enrolled(void)
+{
+    return enrolled;
+}
+
 void dome__pvm_enrolled(void)
 {
     if (!enrolled)

@@ -121,6 +121,16 @@ static int put(dome_transport *t, const parcel *p, const dome_packet *packet)
     return status;
 }
 
+/* A task that goes back alone could not take part in what all tasks did together. */
+static int check_channel(dome_transport *t, int channel)
+{
+    if (!t->logs || t->meets || channel == DOME_CHANNEL_PROGRAM)
+        return DOME_OK;
+    return dome__transport_error(t, DOME_ERR_STATE,
+                                 "all tasks take part in it, and with --dome-checkpoint-protocol log a program may only call "
+                                 "dome_send and dome_recv to exchange data: use protocol stop or snapshot");
+}
+
 /* A message on its way to this task. */
 typedef struct arrival {
     int source, channel;
@@ -138,7 +148,9 @@ static int take_head(dome_transport *t, arrival *a, uint64_t now)
 {
     uint8_t head_bytes[HEAD_BYTES];
     uint64_t start = dome__account_begin_wait(&t->account, DOME_WAITS(a->source, a->channel), now);
-    int status = t->ahead ? dome__ahead_wait(t, a->source, a->channel) : DOME_OK;
+    int status = check_channel(t, a->channel);
+    if (!status && t->ahead)
+        status = dome__ahead_wait(t, a->source, a->channel);
     if (!status)
         status = t->provider.ops->recv_head(&t->provider, a->source, a->channel, head_bytes, HEAD_BYTES, &a->bytes);
     end_wait(t, a->source, start);
@@ -217,6 +229,8 @@ static head head_of(const dome_transport *t, int channel, dome_type type, uint64
 static int send(dome_transport *t, const parcel *p)
 {
     int status = check_peer(t, p->dest);
+    if (!status)
+        status = check_channel(t, p->channel);
     if (status)
         return status;
     dome_format format = dome__format_with(t, p->dest);
@@ -328,7 +342,7 @@ static int check_head(dome_transport *t, const arrival *a, dome_type type)
     int status = check_frame(t, a);
     if (status)
         return status;
-    if (!same_stamp(&h->stamp, &t->stamp))
+    if (!t->logs && !same_stamp(&h->stamp, &t->stamp)) /* where messages are logged, tasks are at different operations */
         return tasks_disagree(t, a);
     if (h->kind != dome_type_kind_of(type) || h->element != dome_type_portable_size(type))
         return dome__transport_error(t, DOME_ERR_MISMATCH,
@@ -465,6 +479,7 @@ static void poll_again_and_again(any_of *a)
     struct timespec nap = {.tv_nsec = NAP_NS};
     uint64_t yielded = 0;
     for (int turn = 0; !any_has_arrived(a); turn++) {
+        dome__transport_may_leave();
         dome__yielded(yielded, false);
         yielded = 0;
         if (turn < YIELDS) {
@@ -523,6 +538,9 @@ int dome__share(dome_transport *t, const dome_share_part *s, dome_shared *given)
         given[0] = (dome_shared){NULL, s->data, bytes};
         return DOME_OK;
     }
+    const int refused = check_channel(t, DOME_CHANNEL_COLLECTIVE);
+    if (refused)
+        return refused;
     head h = head_of(t, DOME_CHANNEL_COLLECTIVE, s->type, s->counts ? s->counts[self] : s->most, DOME_NATIVE, &t->stamp);
     uint8_t head_bytes[HEAD_BYTES];
     encode(head_bytes, &h);
@@ -601,6 +619,23 @@ int dome__message_send(dome_transport *t, const dome_message_out *message, bool 
     const dome_stamp stamp = stamp_of(message);
     const parcel p = {message->dest, DOME_CHANNEL_PROGRAM, message->type, message->data, message->count, &stamp, whole, now};
     return send(t, &p);
+}
+
+int dome__message_send_again(dome_transport *t, int dest, const dome_message *message, const void *data)
+{
+    uint8_t head_bytes[HEAD_BYTES];
+    const head h = {.magic = HEAD_MAGIC,
+                    .version = HEAD_VERSION,
+                    .format = DOME_NATIVE,
+                    .kind = (uint8_t)message->kind,
+                    .channel = DOME_CHANNEL_PROGRAM,
+                    .element = message->element,
+                    .count = message->count,
+                    .stamp = {.history = message->type, .object = (uint64_t)message->tag},
+                    .rank = (uint32_t)t->group.rank};
+    encode(head_bytes, &h);
+    const parcel p = {.dest = dest, .channel = DOME_CHANNEL_PROGRAM, .whole = true};
+    return put(t, &p, &(dome_packet){head_bytes, HEAD_BYTES, data, message->bytes});
 }
 
 bool dome__message_at_once(dome_transport *t, const dome_message_out *message)

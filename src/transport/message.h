@@ -75,6 +75,9 @@ typedef struct dome_message_out {
  * here and below. */
 int dome__message_send(dome_transport *transport, const dome_message_out *message, bool whole, uint64_t now);
 
+/* Sends a message as it was sent before; its data is in native form. The receiver's machine is of the same kind. */
+int dome__message_send_again(dome_transport *transport, int dest, const dome_message *message, const void *data);
+
 /* Sends elements to another task if that needs no waiting; otherwise does nothing and returns false. Does not read the clock. */
 bool dome__message_at_once(dome_transport *transport, const dome_message_out *message);
 

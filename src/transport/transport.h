@@ -14,6 +14,8 @@
 
 #include <dome/type.h>
 
+#include <setjmp.h>
+
 struct dome_transport {
     dome_transport_provider provider;
     dome_transport_account account;
@@ -24,6 +26,8 @@ struct dome_transport {
                       const dome_stamp *stamp); /* text for messages, g_free'd; may be NULL */
     void (*waited)(dome_transport *transport, int rank, uint64_t start, uint64_t took); /* called after waiting; may be NULL */
     bool (*is_ruled)(const void *data, size_t bytes); /* a system call on such data may fail: copy it before; NULL: on none */
+    bool logs;                                        /* messages of the program are logged: no others are allowed, */
+    bool meets;                                       /* but for those by which the library begins and ends a view */
     void *owner;                                      /* the dome_env */
     char reason[512];                                 /* on failure, until the next one */
 };
@@ -46,6 +50,22 @@ void dome__transport_resume(void);
 
 /* For providers, before a message is sent: does not return once this process has been stopped. */
 void dome__transport_may_send(void);
+
+/* ---- a task that leaves the view where it is, and goes on in the next one (program/go_over.h) ---- */
+
+/* From now on its own thread leaves where it waits. Any thread may call it. */
+void dome__transport_ask_to_leave(void);
+bool dome__transport_asks_to_leave(void);
+
+/* Its own thread is in another view, and stays. */
+void dome__transport_stays(void);
+
+/* Where that thread goes on (longjmp) instead of waiting; NULL: nowhere, it waits. What it leaves is never used again: the
+ * transport is freed. */
+void dome__transport_leave_to(jmp_buf *place);
+
+/* For providers, where they wait. */
+void dome__transport_may_leave(void);
 
 /* Fills `reason` and returns status, for `return dome__transport_error(p->transport, DOME_ERR_COMM, ...)`. */
 int dome__transport_error(dome_transport *transport, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -154,6 +154,8 @@ static void of_environment(void)
     REFUSES(dome_epoch, NULL);
     REFUSES(dome_on_view, NULL, on_view, NULL);
     REFUSES(dome_on_view, env, NULL, NULL);
+    REFUSES(dome_on_view_in_place, NULL, on_view, NULL);
+    REFUSES(dome_on_view_in_place, env, NULL, NULL);
     REFUSES(dome_lost, NULL, &(const dome_span *){NULL});
     REFUSES(dome_is_restarting, NULL);
     REFUSES(dome_barrier, NULL);

@@ -1,0 +1,241 @@
+/* Checkpoints of single tasks, with --dome-checkpoint-protocol log. Each is a piece of a checkpoint (store/format.h) with the
+ * blocks of one task, and all blocks of objects that every task has complete. Its number belongs to this task alone: pieces of
+ * several tasks never form a whole. */
+#include "ckpt/checkpoint_private.h"
+#include "ckpt/collect.h"
+#include "ckpt/interval.h"
+#include "ckpt/state.h"
+#include "core/object_private.h"
+#include "transport/agree.h"
+#include "transport/message.h"
+
+#include <dome/env.h>
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+/* The counter by which such a piece is known. */
+static const char OWN[] = "own";
+
+/* Seconds until the first, by which its cost is known. */
+static const double FIRST = 1;
+
+/* ---- which there are ---- */
+
+static bool is_own(const dome_env *env, const dome_store_item *item)
+{
+    const dome_ckpt *head = item->file ? dome__ckpt_head(item->file) : NULL;
+    bool own = false;
+    for (guint k = 0; head && k < head->counters->len; k++)
+        own |= strcmp(g_array_index(head->counters, dome_ckpt_counter, k).name, OWN) == 0;
+    return own && (int)item->piece == env->rank + 1 && (int)item->pieces == env->size &&
+           dome__ckpt_is_of(head, env->checkpoints->program);
+}
+
+/* The newest of this task. Those before it are removed, or all. */
+static char *find(const dome_env *env, bool all, char **message)
+{
+    GPtrArray *items = dome__store_list(env->checkpoints->directory, message);
+    char *newest = NULL;
+    for (guint i = items ? items->len : 0; i-- > 0;) {
+        const dome_store_item *item = items->pdata[i];
+        if (!is_own(env, item))
+            continue;
+        if (!all && !newest)
+            newest = g_strdup(item->path);
+        else if (unlink(item->path) != 0 && errno != ENOENT && !*message)
+            *message = g_strdup_printf("'%s' cannot be removed: %s", item->path, g_strerror(errno));
+    }
+    if (items)
+        g_ptr_array_unref(items);
+    return newest;
+}
+
+/* The task goes on from its newest checkpoint, if it has one and is to. */
+static void open_newest(dome_env *env, bool stays, char **message)
+{
+    dome_checkpoints *c = env->checkpoints;
+    const bool anew = env->options.restart.from == DOME_RESTART_NONE && !stays;
+    c->own_path = find(env, anew, message);
+    dome_ckpt_file *file = c->own_path && !*message ? dome__ckpt_open(c->own_path, message) : NULL;
+    if (file && !stays && !dome__ckpt_verify(file, message))
+        g_clear_pointer(&file, dome__ckpt_close);
+    c->number = (uint64_t)env->rank + 1;
+    if (file)
+        c->number = dome__ckpt_head(file)->number + (uint64_t)env->size;
+    if (file && !stays)
+        dome__checkpoint_take_up(c, file);
+    else
+        dome__ckpt_close(file);
+}
+
+/* The directory must outlive the task, wherever its successor is started. */
+static char *objection(const dome_env *env)
+{
+    const dome_checkpoints *c = env->checkpoints;
+    if (env->options.restart.from == DOME_RESTART_NUMBER)
+        return g_strdup("--dome-restart=NUMBER: with --dome-checkpoint-protocol log checkpoints are of single tasks: leave the "
+                        "number out");
+    for (int r = 0; r < env->size; r++)
+        if (r != env->rank && dome__format_with(env->transport, r) != DOME_NATIVE)
+            return g_strdup("--dome-checkpoint-protocol log: tasks are on machines of different kinds: use protocol stop");
+    if (dome__on_one_host(env) || (!c->in_memory && !dome__checkpoint_in_pieces(c)))
+        return NULL;
+    return g_strdup("--dome-checkpoint-protocol log: with tasks on several hosts it needs a directory that all hosts share "
+                    "(--dome-checkpoint-dir)");
+}
+
+int dome__own_start(dome_env *env, const dome_checkpoint_view *view)
+{
+    dome_checkpoints *c = env->checkpoints;
+    char *message = NULL;
+    c->own = c->full = true;
+    c->own_last = dome_wtime();
+    c->loop = view->loop;
+    int status = env->options.checkpoint.directory ? dome__checkpoint_agree_directory(env, c) : DOME_OK;
+    if (status != DOME_OK || !c->directory)
+        return status;
+    const dome_store_owner owner = c->in_memory                    ? DOME_STORE_OWN
+                                   : env->options.checkpoint.trust ? DOME_STORE_ANY
+                                                                   : DOME_STORE_TRUSTED;
+    dome__ckpt_only_trusted(owner != DOME_STORE_ANY);
+    status = dome__find_groups(env, c->directory, owner, &c->pieces);
+    if (status != DOME_OK)
+        return status;
+    message = objection(env);
+    if (!message && env->rank == 0)
+        c->store = dome__store_open(c->directory, c->program, &message);
+    status = dome__agree(env, message ? DOME_ERR_OPTION : DOME_OK, message);
+    g_clear_pointer(&message, g_free);
+    if (status != DOME_OK)
+        return status;
+    open_newest(env, view->stays, &message);
+    status = dome__agree(env, message ? DOME_ERR_IO : DOME_OK, message);
+    g_free(message);
+    return status;
+}
+
+/* ---- when ---- */
+
+static double interval(const dome_env *env)
+{
+    const dome_checkpoints *c = env->checkpoints;
+    if (env->options.checkpoint.unit == DOME_CHECKPOINT_SECONDS)
+        return env->options.checkpoint.every;
+    return c->own_cost > 0 ? dome__interval_daly(c->own_cost, dome__time_between_failures(env)) : FIRST;
+}
+
+bool dome__own_pass(dome_env *env)
+{
+    dome_checkpoints *c = env->checkpoints;
+    if (!c)
+        return false;
+    c->loop++;
+    dome__checkpoint_recovered(env);
+    if (!c->directory)
+        return false;
+    if (env->options.checkpoint.unit == DOME_CHECKPOINT_LOOPS)
+        return c->loop % (uint64_t)env->options.checkpoint.every == 0;
+    return dome_wtime() - c->own_last >= interval(env);
+}
+
+/* ---- writing ---- */
+
+typedef struct writing {
+    dome_ckpt *ckpt;
+    dome_state_file file;
+    char *why;
+} writing;
+
+static void walk(const dome_env *env, writing *w, const dome_state_sink *sink)
+{
+    if (!w->why)
+        w->why = dome__state_walk(
+            &(dome_state_walk){.env = env, .ckpt = w->ckpt, .share = DOME_STATE_COMPLETE, .sink = sink, .ctx = w});
+}
+
+static char *note_block(void *ctx, const dome_state_item *item, uint64_t block)
+{
+    writing *w = ctx;
+    dome_ckpt_entry *e = dome__ckpt_entry(w->ckpt, item->there, block);
+    const int status = item->fixed ? DOME_OK : dome_object_write_bytes(item->object, block, 1, &e->length);
+    e->source = w->ckpt->number;
+    w->file.room = MAX(w->file.room, e->length);
+    return status == DOME_OK ? NULL : dome__state_cannot(item->there->name, status);
+}
+
+static char *write_block(void *ctx, const dome_state_item *item, uint64_t block)
+{
+    writing *w = ctx;
+    dome_ckpt_entry *e = dome__ckpt_entry(w->ckpt, item->there, block);
+    char *why = NULL, *to = dome__state_file_place(&w->file, e, &why);
+    const int status = to ? dome__state_block(item->object, block, to, e->length, &e->sum) : DOME_OK;
+    return status == DOME_OK ? why : dome__state_cannot(item->there->name, status);
+}
+
+static void plan(dome_env *env, writing *w)
+{
+    const dome_checkpoints *c = env->checkpoints;
+    w->why = dome__state_settle(env);
+    w->ckpt = dome__state_describe(env, c->program, c->number, c->loop, &w->why);
+    w->ckpt->piece = (uint32_t)env->rank + 1;
+    w->ckpt->pieces = (uint32_t)env->size;
+    w->file.room = DOME_STATE_WRITE;
+    if (!w->why)
+        dome__ckpt_add_counter(w->ckpt, OWN, 1, &w->why);
+    dome__ckpt_make_table(w->ckpt);
+    walk(env, w, &(dome_state_sink){.block = note_block});
+    if (!w->why)
+        dome__ckpt_plan(w->ckpt, NULL, &w->why);
+    if (!w->why && !(w->file.buffer = w->file.room <= G_MAXSIZE ? g_try_malloc((gsize)w->file.room) : NULL))
+        w->why = g_strdup("there is no memory for a block");
+}
+
+static void write_file(dome_env *env, writing *w)
+{
+    const dome_checkpoints *c = env->checkpoints;
+    w->file.fd = w->why ? -1 : dome__store_create(c->directory, w->ckpt, &w->why);
+    if (w->file.fd < 0)
+        return;
+    walk(env, w, &(dome_state_sink){.block = write_block});
+    if (!w->why)
+        dome__state_file_flush(&w->file, &w->why);
+    if (w->why)
+        dome__store_abandon(c->directory, w->ckpt, w->file.fd);
+    else
+        dome__store_commit(c->directory, w->ckpt, w->file.fd, &w->why);
+}
+
+/* The one before is not needed: a file with the name of a checkpoint is complete. */
+static void replace(dome_env *env)
+{
+    dome_checkpoints *c = env->checkpoints;
+    if (c->own_path)
+        unlink(c->own_path);
+    g_free(c->own_path);
+    c->own_path = dome__ckpt_file_path(c->directory, c->number, (uint32_t)env->rank + 1, (uint32_t)env->size);
+    c->number += (uint64_t)env->size;
+    c->report.written++;
+}
+
+int dome__own_write(dome_env *env)
+{
+    dome_checkpoints *c = env->checkpoints;
+    writing w = {.file.fd = -1};
+    c->own_last = dome_wtime();
+    plan(env, &w);
+    write_file(env, &w);
+    c->own_cost = dome_wtime() - c->own_last;
+    c->report.longest_pause = MAX(c->report.longest_pause, c->own_cost);
+    c->report.pause += c->own_cost;
+    int status = DOME_OK;
+    if (w.why)
+        status = dome__fail(env, DOME_ERR_IO, "no checkpoint can be written: %s", w.why);
+    else
+        replace(env);
+    dome__ckpt_free(w.ckpt);
+    g_free(w.file.buffer);
+    g_free(w.why);
+    return status;
+}

@@ -1,0 +1,304 @@
+/* Messages of a program whose tasks go back one at a time (--dome-checkpoint-protocol log).
+ *
+ * A message is kept (message_log.h) before it is sent. A task that is asked to leave the view while it waits (a task has been
+ * lost) leaves the wait, goes over into the next view with its memory as it is, and begins the wait anew. What was on its way
+ * then is gone with the old transport: in the next view each task says how many messages it has taken of each, and gets the
+ * others again. */
+#include "comm/comm.h"
+#include "comm/comm_messages.h"
+#include "transport/agree.h"
+#include "transport/collective.h"
+
+#include <string.h>
+
+/* Tags of what tasks tell each other between the program's messages. */
+enum { NEWS = -2, COVERED = -3 };
+
+/* When the log has grown by so much, a task that never receives looks for what others say of it. */
+static const uint64_t LOOK_BYTES = 4 << 20;
+
+bool dome__comm_logs(const dome_env *env)
+{
+    return env->comm && env->comm->log;
+}
+
+void dome__comm_log(dome_env *env, int (*leave)(dome_env *env))
+{
+    dome_comm *c = dome__comm(env);
+    g_free(c->sent_to);
+    g_free(c->taken_from);
+    c->log = dome__log_new(env->rank, env->size);
+    c->sent_to = dome__log_sent(c->log);
+    c->taken_from = dome__log_taken(c->log);
+    c->leave = leave;
+}
+
+int dome__comm_leave(dome_env *env)
+{
+    return dome__transport_asks_to_leave() ? env->comm->leave(env) : DOME_OK;
+}
+
+/* ---- what tasks tell each other ---- */
+
+static int tell(dome_env *env, int dest, int tag, const GByteArray *bytes)
+{
+    const dome_message message = {.tag = tag, .kind = DOME_KIND_U8, .element = 1, .count = bytes->len, .bytes = bytes->len};
+    return dome__message_send_again(env->transport, dest, &message, bytes->data);
+}
+
+static bool take_covered(dome_env *env, int rank, const uint8_t *data, uint64_t length)
+{
+    dome_bytes from = dome__bytes_of(data, (size_t)length);
+    const uint64_t taken = dome__read_u64(&from), choices = dome__read_u64(&from);
+    if (!dome__read_all(&from))
+        return false;
+    dome__log_cover(env->comm->log, rank, taken);
+    dome__log_forget(env->comm->log, rank, choices);
+    return true;
+}
+
+int dome__logged_hear(dome_env *env, int rank, const dome_message *message)
+{
+    uint8_t *data = message->bytes <= G_MAXSIZE ? g_try_malloc(MAX((gsize)message->bytes, 1)) : NULL;
+    if (!data)
+        return dome__transport_error(env->transport, DOME_ERR_MEMORY, "no memory for what task %d tells", rank);
+    int status = dome__message_data(env->transport, rank, message, NULL, data);
+    if (!status && !(message->tag == NEWS ? dome__log_learn(env->comm->log, data, message->bytes)
+                                          : message->tag == COVERED && take_covered(env, rank, data, message->bytes)))
+        status = dome__transport_error(env->transport, DOME_ERR_COMM, "what task %d tells of its messages makes no sense", rank);
+    g_free(data);
+    return status;
+}
+
+/* ---- sending ---- */
+
+static dome_message head_of(const dome_message_out *m)
+{
+    return (dome_message){.tag = m->tag,
+                          .kind = dome_type_kind_of(m->type),
+                          .type = m->hash,
+                          .element = dome_type_portable_size(m->type),
+                          .count = m->count,
+                          .bytes = m->count * dome_type_size(m->type)};
+}
+
+static void fill(dome_logged *kept, const void *data)
+{
+    if (kept->message.bytes)
+        memcpy(kept->data, data, (size_t)kept->message.bytes);
+}
+
+/* The receiver copies a long message while this task keeps it. */
+static int send_kept(dome_env *env, const dome_message_out *message, dome_logged *kept)
+{
+    GByteArray *news = dome__log_news(env->comm->log, message->dest);
+    int status = DOME_OK;
+    if (news) {
+        status = tell(env, message->dest, NEWS, news);
+        g_byte_array_unref(news);
+    } else if (dome__message_at_once(env->transport, message)) {
+        fill(kept, message->data);
+        return DOME_OK;
+    }
+    if (!status)
+        status = dome__message_send(env->transport, message, false, 0);
+    fill(kept, message->data);
+    if (!status)
+        dome__end_send(env->transport, message->dest);
+    return status;
+}
+
+/* What others say of the log frees memory. */
+static int look(dome_env *env)
+{
+    dome_comm *c = env->comm;
+    const uint64_t bytes = dome__log_bytes(c->log);
+    if (bytes < c->looked + LOOK_BYTES)
+        return DOME_OK;
+    const int status = dome__comm_take_arrived(env);
+    c->looked = dome__log_bytes(c->log);
+    return status;
+}
+
+int dome__logged_send(dome_env *env, const dome_message_out *message)
+{
+    dome_comm *c = env->comm;
+    const dome_message head = head_of(message);
+    jmp_buf left;
+    int status = dome__comm_leave(env);
+    if (status)
+        return status;
+    dome_logged *const kept = dome__log_add(c->log, message->dest, &head);
+    if (!kept)
+        return dome__transport_error(env->transport, DOME_ERR_MEMORY,
+                                     "no memory for a message of %" G_GUINT64_FORMAT " bytes, which is to be kept until a "
+                                     "checkpoint of task %d covers it; more frequent checkpoints need less",
+                                     head.bytes, message->dest);
+    c->last_to[message->dest] = (sent){message->tag, head.kind, head.count};
+    if (!dome__log_lacks(c->log, message->dest, kept->number)) {
+        fill(kept, message->data);
+        return DOME_OK;
+    }
+    if (_setjmp(left) == 0) {
+        dome__transport_leave_to(&left);
+        status = send_kept(env, message, kept);
+        if (!status)
+            status = look(env);
+        dome__transport_leave_to(NULL);
+        return status;
+    }
+    fill(kept, message->data);
+    return c->leave(env);
+}
+
+/* ---- receiving ---- */
+
+/* Where the provider waits in the kernel, for one task, the wait could not be left. */
+static int receive(dome_env *env, dome_request *request)
+{
+    dome_transport *t = env->transport;
+    if (!(t->provider.can & DOME_TRANSPORT_UNTIL) && request->rank >= 0 && request->rank != env->rank && env->size > 1) {
+        /* as dome__comm_receive, with a look before each wait */
+        bool found = false;
+        for (const GList *link = env->comm->stored.head; link && !found; link = link->next)
+            found = ((const stored *)link->data)->rank == request->rank &&
+                    (request->tag == DOME_ANY_TAG || ((const stored *)link->data)->message.tag == request->tag);
+        if (!found)
+            dome__wait_for_any(t, &request->rank, 1, DOME_CHANNEL_PROGRAM);
+    }
+    return dome__comm_receive(env, request, 0);
+}
+
+int dome__logged_receive(dome_env *env, dome_request *request)
+{
+    dome_comm *c = env->comm;
+    jmp_buf left;
+    const bool any = request->rank == DOME_ANY_RANK;
+    const bool again = any && dome__log_replays(c->log, &request->rank);
+    int failed = dome__comm_leave(env);
+    while (!failed) {
+        if (_setjmp(left) == 0) {
+            dome__transport_leave_to(&left);
+            failed = receive(env, request);
+            dome__transport_leave_to(NULL);
+            break;
+        }
+        dome__comm_left(env, request);
+        failed = c->leave(env);
+    }
+    if (!failed && any && !again && !request->status)
+        dome__log_chose(c->log, request->got.rank);
+    return failed;
+}
+
+/* ---- a view begins ---- */
+
+/* Of all tasks, the orders that each knows. */
+static int share_orders(dome_env *env)
+{
+    dome_transport *t = env->transport;
+    GByteArray *own = dome__log_news(env->comm->log, -1);
+    uint64_t *lengths = g_new0(uint64_t, env->size), length = own->len, all = 0;
+    int status = dome__allgather(t, DOME_U64, &length, 1, lengths);
+    for (int r = 0; r < env->size; r++)
+        all += lengths[r];
+    uint8_t *data = status ? NULL : g_malloc(MAX(all, 1));
+    if (!status)
+        status = dome__allgatherv(t, DOME_U8, own->data, lengths, data);
+    if (!status && !dome__log_learn(env->comm->log, data, all))
+        status = dome__transport_error(t, DOME_ERR_COMM, "what the tasks tell of their messages makes no sense");
+    dome__log_shared(env->comm->log);
+    g_free(data);
+    g_free(lengths);
+    g_byte_array_unref(own);
+    return status;
+}
+
+/* Sends a task what it lacks. */
+static int send_rest(dome_env *env, int dest, uint64_t has)
+{
+    const dome_logged *kept = dome__log_behind(env->comm->log, dest, has);
+    int status = DOME_OK;
+    if (env->comm->sent_to[dest] > has && (!kept || kept->number != has + 1))
+        return dome__transport_error(env->transport, DOME_ERR_STATE,
+                                     "task %d has gone back behind its newest checkpoint, and what it received since is kept by "
+                                     "nobody",
+                                     dest);
+    for (const GList *link = kept ? &kept->link : NULL; link && !status; link = link->next) {
+        kept = link->data;
+        if (dome__log_lacks(env->comm->log, dest, kept->number))
+            status = dome__message_send_again(env->transport, dest, &kept->message, kept->data);
+    }
+    return status;
+}
+
+int dome__comm_meet(dome_env *env)
+{
+    dome_comm *c = env->comm;
+    uint64_t *has = g_new0(uint64_t, env->size);
+    int status = dome__alltoall(env->transport, DOME_U64, c->taken_from, 1, has);
+    for (int r = 0; r < env->size && !status; r++)
+        dome__log_has(c->log, r, has[r]);
+    if (!status)
+        status = share_orders(env);
+    for (int k = 1; k < env->size && !status; k++)
+        status = send_rest(env, (env->rank + k) % env->size, has[(env->rank + k) % env->size]);
+    g_free(has);
+    c->looked = dome__log_bytes(c->log);
+    return status ? dome__fail_transport(env, status) : DOME_OK;
+}
+
+/* ---- a checkpoint of this task ---- */
+
+GByteArray *dome__comm_log_state(dome_env *env)
+{
+    GByteArray *state = g_byte_array_new(), *channel = dome__comm_channel(env);
+    dome__log_put(env->comm->log, state);
+    g_byte_array_append(state, channel->data, channel->len);
+    g_byte_array_unref(channel);
+    return state;
+}
+
+bool dome__comm_log_restore(dome_env *env, const void *bytes, uint64_t length)
+{
+    dome_bytes from = dome__bytes_of(bytes, (size_t)length);
+    if (!dome__log_get(env->comm->log, &from))
+        return false;
+    char *why = dome__comm_channel_put(env, from.at, (uint64_t)(from.end - from.at));
+    const bool good = !why;
+    g_free(why);
+    return good;
+}
+
+static int tell_covered(dome_env *env)
+{
+    dome_comm *c = env->comm;
+    int status = DOME_OK;
+    for (int r = 0; r < env->size && !status; r++) {
+        if (r == env->rank || (c->taken_from[r] == 0 && dome__log_choices(c->log) == 0))
+            continue;
+        GByteArray *covered = g_byte_array_new();
+        dome__append_u64(covered, c->taken_from[r]);
+        dome__append_u64(covered, dome__log_choices(c->log));
+        status = tell(env, r, COVERED, covered);
+        g_byte_array_unref(covered);
+    }
+    return status;
+}
+
+/* The next view knows it by itself. */
+int dome__comm_log_covered(dome_env *env)
+{
+    dome_comm *c = env->comm;
+    jmp_buf left;
+    dome__log_forget(c->log, env->rank, dome__log_choices(c->log));
+    if (_setjmp(left) != 0)
+        return c->leave(env);
+    dome__transport_leave_to(&left);
+    int status = tell_covered(env);
+    if (!status)
+        status = dome__comm_take_arrived(env);
+    dome__transport_leave_to(NULL);
+    c->looked = dome__log_bytes(c->log);
+    return status ? dome__fail_transport(env, status) : DOME_OK;
+}

@@ -1,0 +1,80 @@
+/* What a task remembers of messages with --dome-checkpoint-protocol log, so that a lost task alone goes back:
+ *
+ *     sent      each message to another task, until that task's own checkpoint covers it
+ *     orders    for each task, from whom it received where it took a message from any: one that goes back takes them in that
+ * order
+ *
+ * Messages of one task to another are numbered 1, 2, ... in the order in which they were sent. A task passes the orders that it
+ * knows to another one before its next message to it: so whoever depends on what a task did knows the order in which it did so
+ * (causal logging). These functions know neither transport nor environment. */
+#ifndef DOME_SRC_COMM_MESSAGE_LOG_H
+#define DOME_SRC_COMM_MESSAGE_LOG_H
+
+#include "system/bytes.h"
+#include "transport/message.h"
+
+typedef struct dome_message_log dome_message_log;
+
+typedef struct dome_logged {
+    uint64_t number;
+    dome_message message;
+    void *data;
+    GList link;
+} dome_logged;
+
+dome_message_log *dome__log_new(int rank, int size);
+void dome__log_free(dome_message_log *log);
+
+/* How many messages have been sent to each task, and taken from it, by rank: the log's. */
+uint64_t *dome__log_sent(dome_message_log *log);
+uint64_t *dome__log_taken(dome_message_log *log);
+
+/* ---- messages ---- */
+
+/* Counts a message to a task, and makes room for its data, which the caller copies there. NULL: no memory. */
+dome_logged *dome__log_add(dome_message_log *log, int dest, const dome_message *message);
+
+/* The task has so many of the messages to it: others have to be sent. */
+void dome__log_has(dome_message_log *log, int dest, uint64_t number);
+bool dome__log_lacks(const dome_message_log *log, int dest, uint64_t number);
+
+/* The first message to a task behind this number; NULL: there is none. */
+const dome_logged *dome__log_behind(const dome_message_log *log, int dest, uint64_t number);
+
+/* The task will never need those up to this number again. */
+void dome__log_cover(dome_message_log *log, int dest, uint64_t number);
+
+/* Bytes of all messages that are kept. */
+uint64_t dome__log_bytes(const dome_message_log *log);
+
+/* ---- orders ---- */
+
+/* This task is about to take a message from any. True: it took it from *source before. */
+bool dome__log_replays(dome_message_log *log, int *source);
+
+/* It has taken it from this task, for the first time. */
+void dome__log_chose(dome_message_log *log, int source);
+
+/* How many such messages this task has taken. */
+uint64_t dome__log_choices(const dome_message_log *log);
+
+/* A task's checkpoint covers so many of its choices. */
+void dome__log_forget(dome_message_log *log, int task, uint64_t choices);
+
+/* The orders that this task knows and has not passed to another one, as bytes; NULL: none. dest < 0: all that it knows. */
+GByteArray *dome__log_news(dome_message_log *log, int dest);
+
+/* Takes in what another task has passed. False: the bytes make no sense, and nothing more of them is taken. */
+bool dome__log_learn(dome_message_log *log, const void *bytes, uint64_t length);
+
+/* All tasks know the same. */
+void dome__log_shared(dome_message_log *log);
+
+/* ---- in a checkpoint ---- */
+
+void dome__log_put(const dome_message_log *log, GByteArray *to);
+
+/* Into a new log. False: the bytes make no sense, or are of another task or of another number of tasks. */
+bool dome__log_get(dome_message_log *log, dome_bytes *from);
+
+#endif

@@ -1,0 +1,101 @@
+"""With --dome-checkpoint-protocol log a lost task alone goes back, to a checkpoint of its own.
+
+    logged.py [COUNT [SEED]]
+
+COUNT: random histories of losses."""
+
+import random
+import re
+import sys
+import time
+
+import harness
+from harness import DOME, PROGRAMS, Run, check, wait_until
+
+PROGRAM = PROGRAMS + "/logged"
+STEPS = 200
+SAVED = ["--dome-checkpoint-dir", "memory:", "--dome-checkpoint-every", "5"]
+expectations = {}
+
+
+def command(tasks, payload, spins, options=(), more=(), restarts=40):
+    return [DOME, "run", "-n", str(tasks), "--restarts", str(restarts), PROGRAM, "%MARKS%", str(STEPS), str(spins), str(payload)] + list(more) + [
+        "--dome-checkpoint-protocol", "log"] + list(options or SAVED)
+
+
+def undisturbed(tasks, payload, spins):
+    key = (tasks, payload, spins)
+    if key not in expectations:
+        with Run(command(tasks, payload, spins)) as run:
+            check(run.wait() == 0, run.errors())
+            expectations[key] = run.output()
+            check(computed(run) == {r: STEPS for r in range(tasks)}, run.errors())
+    return expectations[key]
+
+
+def computed(run):
+    """The steps that each task's last process has computed."""
+    return {int(r): int(n) for r, n in re.findall(r"computed (\d+) (\d+)", run.errors())}
+
+
+def started(run):
+    wait_until(lambda: run.process.poll() is not None or len(run.output()) > 0, "a line")
+
+
+def history(seed):
+    """Tasks are killed at random: the output is that of an undisturbed run."""
+    draw = random.Random(seed)
+    tasks, payload, spins = draw.randint(2, 5), draw.choice([1, 100, 20000]), draw.choice([100000, 500000])
+    with harness.temporary_directory() as directory:
+        options = draw.choice([SAVED, ["--dome-checkpoint-dir", directory], ["--dome-checkpoint-dir", "memory:", "--dome-checkpoint-every", "0.02s"],
+                               ["--dome-checkpoint-dir", "none:"]])
+        with Run(command(tasks, payload, spins, options)) as run:
+            started(run)
+            kills, last = 0, None
+            for _ in range(draw.randint(1, 5)):
+                rank = draw.choice([r for r in range(tasks) if r != last])
+                victim = run.rank(rank)
+                kills += bool(victim) and run.process.poll() is None and harness.kill(victim)
+                last = rank
+                time.sleep(draw.random() * draw.choice([0.05, 0.5]))
+            check(run.wait() == 0, run.errors())
+            want = undisturbed(tasks, payload, spins)
+            check(run.output().split(b"\n")[-2].endswith(b"one order"), run.output())
+            check(run.output() == want, "other output: %r instead of %r; %s" % (run.output()[-300:], want[-300:], run.errors()))
+            run.check_clean()
+    return "%d tasks, %d words, %s: %d kills" % (tasks, payload, " ".join(options[1:]), kills)
+
+
+def others_stay(tasks):
+    """Of all tasks the lost one alone computes something again: what it has not saved."""
+    with Run(command(tasks, 1, 1000000)) as run:
+        started(run)
+        time.sleep(0.3)
+        victim = run.rank(1)
+        check(victim and harness.kill(victim), "no task 1")
+        check(run.wait() == 0, run.errors())
+        check("healed from checkpoints of the lost tasks alone, 1 of 40" in run.errors(), run.errors())
+        steps = computed(run)
+        check(all(steps[r] == STEPS for r in range(tasks) if r != 1), "a task that was not lost has begun anew: %r" % steps)
+        check(steps[1] < STEPS, "task 1 has begun at its beginning: %r" % steps)
+        run.check_clean()
+    return "steps of the last processes: %r" % steps
+
+
+def refused(what, words):
+    with Run(command(3, 1, 1000, more=[what])) as run:
+        check(run.wait() == 2, run.errors())
+        lines = [line for line in run.errors().splitlines() if line.startswith("dome:")]
+        check(len(lines) == 1 and words in lines[0] and "protocol log" in lines[0] and re.search(r"task \d on host", lines[0]), run.errors())
+        run.check_clean()
+
+
+if __name__ == "__main__":
+    harness.need_pvm()
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 8
+    first = int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(1 << 20)
+    print("seed %d" % first)
+    cases = [("others stay", others_stay, 4), ("a collective", refused, "collective", "dome_barrier: all tasks take part in it"),
+             ("a request", refused, "request", "dome_irecv: ")]
+    cases += [("history %d" % (first + k), history, first + k) for k in range(count)]
+    sys.exit(harness.run_all(cases, 2) > 0)
