@@ -38,7 +38,8 @@ int dome__comm_meet(dome_env *env);
 /* Whether this task is to leave the view; does so. */
 int dome__comm_leave(dome_env *env);
 
-/* What a checkpoint of this task alone has of messages, as bytes; g_byte_array_unref'd by the caller. */
+/* What a checkpoint of this task alone has of messages, as bytes; g_byte_array_unref'd by the caller. NULL: there are too many,
+ * after dome__fail. */
 GByteArray *dome__comm_log_state(dome_env *env);
 
 /* False: the bytes make no sense. */

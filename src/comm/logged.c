@@ -250,8 +250,25 @@ int dome__comm_meet(dome_env *env)
 
 /* ---- a checkpoint of this task ---- */
 
+/* Of messages that a checkpoint of this task alone would have. */
+static uint64_t kept_bytes(const dome_comm *c)
+{
+    uint64_t bytes = dome__log_bytes(c->log);
+    for (const GList *link = c->stored.head; link; link = link->next)
+        bytes += ((const stored *)link->data)->message.bytes;
+    return bytes;
+}
+
 GByteArray *dome__comm_log_state(dome_env *env)
 {
+    const uint64_t bytes = kept_bytes(env->comm);
+    if (bytes > G_MAXINT32) {
+        dome__fail(env, DOME_ERR_MEMORY,
+                   "this task keeps %.1f GB of messages, and a checkpoint has room for 2.1: write checkpoints more often "
+                   "(--dome-checkpoint-every), on the tasks that receive",
+                   (double)bytes * 1e-9);
+        return NULL;
+    }
     GByteArray *state = g_byte_array_new(), *channel = dome__comm_channel(env);
     dome__log_put(env->comm->log, state);
     g_byte_array_append(state, channel->data, channel->len);

@@ -271,6 +271,8 @@ static int write_own(dome_env *env)
 {
     GByteArray *state = dome__comm_log_state(env);
     dvec *channel = NULL;
+    if (!state)
+        return DOME_ERR_MEMORY;
     dome__once_mark(env, place(env));
     int status = dome__channel_put(env, state, &channel);
     g_byte_array_unref(state);
