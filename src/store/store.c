@@ -495,8 +495,8 @@ bool dome__store_prune(dome_store *store, unsigned keep, char **message)
     uint64_t newest;
     bool good = true;
     GHashTable *numbers = needed(store, items, MAX(keep, 1), &newest);
-    for (guint i = 0; good && i < items->len; i++) {
-        const dome_store_item *item = g_ptr_array_index(items, i);
+    for (guint i = items->len; good && i > 0; i--) { /* the newest first: it may need those before it */
+        const dome_store_item *item = g_ptr_array_index(items, i - 1);
         bool other = item->file && !ours(store, item);
         if (other || item->number > newest || g_hash_table_contains(numbers, &item->number))
             continue;
