@@ -35,6 +35,9 @@ bool dome__comm_logs(const dome_env *env);
 /* Collective, when a view begins: the tasks tell each other what each has, and send what others lack. Fails by dome__fail. */
 int dome__comm_meet(dome_env *env);
 
+/* This task leaves the view: a message of which it has stored only a part will come again. */
+void dome__comm_drop_half(dome_env *env);
+
 /* Whether this task is to leave the view; does so. */
 int dome__comm_leave(dome_env *env);
 

@@ -350,6 +350,15 @@ int dome__comm_receive(dome_env *env, dome_request *request, uint64_t now)
     return failed;
 }
 
+void dome__comm_drop_half(dome_env *env)
+{
+    dome_comm *c = env->comm;
+    if (!c || !c->half)
+        return;
+    g_queue_unlink(&c->stored, &c->half->link);
+    stored_free(g_steal_pointer(&c->half));
+}
+
 void dome__comm_left(dome_env *env, dome_request *request)
 {
     dome_comm *c = env->comm;
@@ -357,10 +366,6 @@ void dome__comm_left(dome_env *env, dome_request *request)
         g_queue_unlink(&c->receives, &request->link);
     else if (g_queue_find(&c->done, request))
         g_queue_unlink(&c->done, &request->link);
-    if (c->half) {
-        g_queue_unlink(&c->stored, &c->half->link);
-        stored_free(g_steal_pointer(&c->half));
-    }
     request->link = (GList){.data = request};
 }
 

@@ -155,6 +155,7 @@ int dome__go_over_leave(dome_env *env)
     if (!step(ASKED, LEAVES))
         for (;;)
             pause();
+    dome__comm_drop_half(env);
     leave_view(env);
     const int status = enter_view(env);
     dome__transport_stays();
