@@ -87,7 +87,7 @@ ended_well hosts
 [ "$(tr '\n' ' ' <"$work/hosts.out")" = "h1:2 h2:2 h3:1 " ] || fail "hosts: $(cat "$work/hosts.out")"
 run step on h1 salloc -Q -N3 srun -N1 -n1 --overlap "$dome" slurm step h3 "hostname; echo wrong >&2; sleep 0.2 & exit 7"
 [ "$status" -eq 7 ] && [ "$(cat "$work/step.out")" = h3 ] && grep -qx wrong "$work/step.err" || fail "step: $status $(cat "$work/step".???)"
-run step on h1 salloc -Q -N2 srun -N1 -n1 --overlap "$dome" slurm step h3 true
+run step on h1 salloc -Q -N2 -w h1,h2 srun -N1 -n1 --overlap "$dome" slurm step h3 true
 [ "$status" -ne 0 ] && grep -q "srun: error" "$work/step.err" || fail "a step on a host of others: $status $(cat "$work/step.err")"
 run outside on h1 "$dome" slurm hosts
 failed_with outside "this is not an allocation"
@@ -103,7 +103,7 @@ diff "$work/alone.out" "$work/job.out" >/dev/null || fail "batch: other output: 
 nothing_left batch
 
 say "dome doctor looks at the hosts of the job"
-run doctor on h1 salloc -Q -N2 srun -Q -N1 -n1 --overlap "$dome" doctor --json
+run doctor on h1 salloc -Q -N2 -w h1,h2 srun -Q -N1 -n1 --overlap "$dome" doctor --json
 [ "$status" -eq 0 ] && grep -q '"id": "slurm", "state": "ok".*h1=[12] h2=[12]' "$work/doctor.out" || fail "doctor: $status $(cat "$work/doctor.out")"
 grep -q '"state": "ok", "host": "h2"' "$work/doctor.out" || fail "doctor does not look at h2: $(cat "$work/doctor.out")"
 
@@ -149,7 +149,7 @@ say "the job is cancelled"
 rm -rf "$marks"
 mkdir -p "$marks"
 touch "$marks/slow"
-run cancelled on h1 salloc -Q -J ends -N2 -n2 srun -Q -N1 -n1 -w h1 --overlap "$dome" run "$elastic" 2500 20 - "$marks" hurries &
+run cancelled on h1 salloc -Q -J ends -N2 -n2 -w h1,h2 srun -Q -N1 -n1 -w h1 --overlap "$dome" run "$elastic" 2500 20 - "$marks" hurries &
 program=$!
 until_true beyond 25 || fail "cancelled: the program does not start: $(cat "$work/cancelled.err")"
 on h1 scancel -n ends
