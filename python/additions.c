@@ -6,8 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* These functions only record what is to be computed. Releasing the interpreter's lock around them, as cffi does around each
- * function, would take a tenth of their time; the compiler drops the comparisons of names. */
+/* These functions only record what is to be computed, so they keep the interpreter's lock: to release it and take it again, as
+ * cffi does for each function, would take a tenth of their time. The compiler drops the comparisons of names. */
 #define RECORDS(name) || strcmp(__func__, "_cffi_f_dvec_" name) == 0
 #define ONLY_RECORDS                                                                                                             \
     (0 RECORDS("add") RECORDS("sub") RECORDS("mul") RECORDS("div") RECORDS("adds") RECORDS("subs") RECORDS("muls")               \

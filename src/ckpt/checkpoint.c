@@ -76,6 +76,15 @@ static int drop_default(dome_env *env)
     return status;
 }
 
+int dome__checkpoint_find_groups(dome_env *env, dome_checkpoints *c)
+{
+    const dome_store_owner owner = c->in_memory                    ? DOME_STORE_OWN
+                                   : env->options.checkpoint.trust ? DOME_STORE_ANY
+                                                                   : DOME_STORE_TRUSTED;
+    dome__ckpt_only_trusted(owner != DOME_STORE_ANY);
+    return dome__find_groups(env, c->directory, owner, &c->pieces);
+}
+
 static int start_in_directory(dome_env *env)
 {
     dome_checkpoints *c = env->checkpoints;
@@ -84,11 +93,7 @@ static int start_in_directory(dome_env *env)
     char *message = NULL;
     if (status != DOME_OK)
         return status;
-    const dome_store_owner owner = c->in_memory                    ? DOME_STORE_OWN
-                                   : env->options.checkpoint.trust ? DOME_STORE_ANY
-                                                                   : DOME_STORE_TRUSTED;
-    dome__ckpt_only_trusted(owner != DOME_STORE_ANY);
-    status = dome__find_groups(env, c->directory, owner, &c->pieces);
+    status = dome__checkpoint_find_groups(env, c);
     if (status != DOME_OK)
         return status;
     if (dome__checkpoint_leads_group(env)) {

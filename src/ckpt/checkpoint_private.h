@@ -133,6 +133,10 @@ static inline bool dome__checkpoint_leads_group(const dome_env *env)
 /* All tasks use the directory that rank 0 names, wherever they run. Collective. */
 int dome__checkpoint_agree_directory(dome_env *env, dome_checkpoints *c);
 
+/* Makes the directory, by the option that says whom it may belong to, and finds which tasks share it. Fails by dome__fail.
+ * Collective. */
+int dome__checkpoint_find_groups(dome_env *env, dome_checkpoints *c);
+
 /* The same as dome__checkpoint_start for a program whose tasks have checkpoints of their own; env->checkpoints is there. */
 int dome__own_start(dome_env *env, const dome_checkpoint_view *view);
 

@@ -71,71 +71,19 @@ void dome__kept_lose(dome_kept *k)
 
 /* ---- writing ---- */
 
-typedef struct writing {
-    const dome_kept *k;
-    dome_ckpt *ckpt;
-    dome_state_file file;
-    char *why;
-} writing;
-
-/* The blocks that this task keeps. */
-static void walk(writing *w, const dome_state_sink *sink)
-{
-    if (!w->why)
-        w->why = dome__state_walk(
-            &(dome_state_walk){.env = w->k->env, .ckpt = w->ckpt, .share = DOME_STATE_COMPLETE, .sink = sink, .ctx = w});
-}
-
-/* The block is in this piece. */
-static char *note_block(void *ctx, const dome_state_item *item, uint64_t block)
-{
-    writing *w = ctx;
-    dome_ckpt_entry *e = dome__ckpt_entry(w->ckpt, item->there, block);
-    const int status = item->fixed ? DOME_OK : dome_object_write_bytes(item->object, block, 1, &e->length);
-    e->source = w->ckpt->number;
-    w->file.room = MAX(w->file.room, e->length);
-    return status == DOME_OK ? NULL : dome__state_cannot(item->there->name, status);
-}
-
-static char *write_block(void *ctx, const dome_state_item *item, uint64_t block)
-{
-    writing *w = ctx;
-    dome_ckpt_entry *e = dome__ckpt_entry(w->ckpt, item->there, block);
-    char *why = NULL, *to = dome__state_file_place(&w->file, e, &why);
-    const int status = to ? dome__state_block(item->object, block, to, e->length, &e->sum) : DOME_OK;
-    return status == DOME_OK ? why : dome__state_cannot(item->there->name, status);
-}
-
-/* Checks that are possible before anything is written over. */
-static void plan(writing *w, const char *program, uint64_t loop)
-{
-    dome_env *env = w->k->env;
-    w->why = dome__state_settle(env);
-    w->ckpt = dome__state_describe(env, program, w->k->number, loop, &w->why);
-    w->ckpt->piece = (uint32_t)env->rank + 1;
-    w->ckpt->pieces = (uint32_t)env->size;
-    w->file.room = DOME_STATE_WRITE;
-    dome__ckpt_make_table(w->ckpt);
-    walk(w, &(dome_state_sink){.block = note_block});
-    if (!w->why)
-        dome__ckpt_plan(w->ckpt, NULL, &w->why);
-}
-
 /* Whether the system has the memory that the file does not have yet. */
-static void check_memory(writing *w)
+static void check_memory(dome_state_piece *w, const dome_env *env)
 {
     struct stat s;
     const uint64_t has = fstat(w->file.fd, &s) == 0 ? (uint64_t)s.st_blocks * 512 : 0;
     const uint64_t more = w->ckpt->file_bytes > has ? w->ckpt->file_bytes - has : 0;
     if (more + w->file.room > dome__storage_available())
-        w->why = g_strdup_printf("host %s has no memory for another %" PRIu64 " MB", w->k->env->hosts[w->k->env->rank],
-                                 (more >> 20) + 1);
-    else if (!(w->file.buffer = w->file.room <= G_MAXSIZE ? g_try_malloc((gsize)w->file.room) : NULL))
-        w->why = g_strdup("there is no memory for a block");
+        w->why = g_strdup_printf("host %s has no memory for another %" PRIu64 " MB", env->hosts[env->rank], (more >> 20) + 1);
+    dome__state_piece_room(w);
 }
 
 /* The head comes last: with it the state is complete. */
-static void write_piece(writing *w)
+static void write_piece(dome_state_piece *w, const dome_env *env)
 {
     dome_file_limit limit;
     dome__file_limit_begin(&limit);
@@ -144,9 +92,7 @@ static void write_piece(writing *w)
     dome__file_limit_end(&limit);
     if (!sized)
         w->why = g_strdup_printf("there is no memory for it: %s", dome__file_error(error));
-    walk(w, &(dome_state_sink){.block = write_block});
-    if (!w->why)
-        dome__state_file_flush(&w->file, &w->why);
+    dome__state_piece_write(w, env);
     void *head = w->why ? NULL : dome__ckpt_encode(w->ckpt);
     if (head)
         dome__store_write(w->file.fd, head, w->ckpt->head_bytes, 0, &w->why);
@@ -156,16 +102,17 @@ static void write_piece(writing *w)
 int dome__kept_write(dome_kept *k, const char *program, uint64_t loop, char **why)
 {
     const int file = k->of[0] <= k->of[1] ? 0 : 1;
-    writing w = {.k = k, .file.fd = k->files[file]};
+    dome_state_piece w = {.file.fd = k->files[file]};
     k->number++;
-    plan(&w, program, loop);
+    dome__state_piece_describe(&w, k->env, program, k->number, loop);
+    dome__state_piece_plan(&w, k->env);
     if (w.file.fd < 0 && !w.why)
         w.why = g_strdup("the system gives no file in memory for it");
     if (!w.why)
-        check_memory(&w);
+        check_memory(&w, k->env);
     if (!w.why) {
         forget(k, file);
-        write_piece(&w);
+        write_piece(&w, k->env);
     }
     if (w.why) {
         char *text = g_strdup_printf("%s (task %d on host %s)", w.why, k->env->rank, k->env->hosts[k->env->rank]);

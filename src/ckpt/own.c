@@ -96,11 +96,7 @@ int dome__own_start(dome_env *env, const dome_checkpoint_view *view)
     int status = env->options.checkpoint.directory ? dome__checkpoint_agree_directory(env, c) : DOME_OK;
     if (status != DOME_OK || !c->directory)
         return status;
-    const dome_store_owner owner = c->in_memory                    ? DOME_STORE_OWN
-                                   : env->options.checkpoint.trust ? DOME_STORE_ANY
-                                                                   : DOME_STORE_TRUSTED;
-    dome__ckpt_only_trusted(owner != DOME_STORE_ANY);
-    status = dome__find_groups(env, c->directory, owner, &c->pieces);
+    status = dome__checkpoint_find_groups(env, c);
     if (status != DOME_OK)
         return status;
     message = objection(env);
@@ -142,65 +138,23 @@ bool dome__own_pass(dome_env *env)
 
 /* ---- writing ---- */
 
-typedef struct writing {
-    dome_ckpt *ckpt;
-    dome_state_file file;
-    char *why;
-} writing;
-
-static void walk(const dome_env *env, writing *w, const dome_state_sink *sink)
-{
-    if (!w->why)
-        w->why = dome__state_walk(
-            &(dome_state_walk){.env = env, .ckpt = w->ckpt, .share = DOME_STATE_COMPLETE, .sink = sink, .ctx = w});
-}
-
-static char *note_block(void *ctx, const dome_state_item *item, uint64_t block)
-{
-    writing *w = ctx;
-    dome_ckpt_entry *e = dome__ckpt_entry(w->ckpt, item->there, block);
-    const int status = item->fixed ? DOME_OK : dome_object_write_bytes(item->object, block, 1, &e->length);
-    e->source = w->ckpt->number;
-    w->file.room = MAX(w->file.room, e->length);
-    return status == DOME_OK ? NULL : dome__state_cannot(item->there->name, status);
-}
-
-static char *write_block(void *ctx, const dome_state_item *item, uint64_t block)
-{
-    writing *w = ctx;
-    dome_ckpt_entry *e = dome__ckpt_entry(w->ckpt, item->there, block);
-    char *why = NULL, *to = dome__state_file_place(&w->file, e, &why);
-    const int status = to ? dome__state_block(item->object, block, to, e->length, &e->sum) : DOME_OK;
-    return status == DOME_OK ? why : dome__state_cannot(item->there->name, status);
-}
-
-static void plan(dome_env *env, writing *w)
+static void plan(dome_env *env, dome_state_piece *w)
 {
     const dome_checkpoints *c = env->checkpoints;
-    w->why = dome__state_settle(env);
-    w->ckpt = dome__state_describe(env, c->program, c->number, c->loop, &w->why);
-    w->ckpt->piece = (uint32_t)env->rank + 1;
-    w->ckpt->pieces = (uint32_t)env->size;
-    w->file.room = DOME_STATE_WRITE;
+    dome__state_piece_describe(w, env, c->program, c->number, c->loop);
     if (!w->why)
         dome__ckpt_add_counter(w->ckpt, OWN, 1, &w->why);
-    dome__ckpt_make_table(w->ckpt);
-    walk(env, w, &(dome_state_sink){.block = note_block});
-    if (!w->why)
-        dome__ckpt_plan(w->ckpt, NULL, &w->why);
-    if (!w->why && !(w->file.buffer = w->file.room <= G_MAXSIZE ? g_try_malloc((gsize)w->file.room) : NULL))
-        w->why = g_strdup("there is no memory for a block");
+    dome__state_piece_plan(w, env);
+    dome__state_piece_room(w);
 }
 
-static void write_file(dome_env *env, writing *w)
+static void write_file(const dome_env *env, dome_state_piece *w)
 {
     const dome_checkpoints *c = env->checkpoints;
     w->file.fd = w->why ? -1 : dome__store_create(c->directory, w->ckpt, &w->why);
     if (w->file.fd < 0)
         return;
-    walk(env, w, &(dome_state_sink){.block = write_block});
-    if (!w->why)
-        dome__state_file_flush(&w->file, &w->why);
+    dome__state_piece_write(w, env);
     if (w->why)
         dome__store_abandon(c->directory, w->ckpt, w->file.fd);
     else
@@ -222,7 +176,7 @@ static void replace(dome_env *env)
 int dome__own_write(dome_env *env)
 {
     dome_checkpoints *c = env->checkpoints;
-    writing w = {.file.fd = -1};
+    dome_state_piece w = {.file.fd = -1};
     c->own_last = dome_wtime();
     plan(env, &w);
     write_file(env, &w);

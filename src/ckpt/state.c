@@ -193,3 +193,61 @@ char *dome__state_file_place(dome_state_file *f, const dome_ckpt_entry *e, char 
     f->used += e->length;
     return f->buffer + f->used - e->length;
 }
+
+/* ---- a piece of one task ---- */
+
+static void walk(dome_state_piece *p, const dome_env *env, const dome_state_sink *sink)
+{
+    if (!p->why)
+        p->why = dome__state_walk(
+            &(dome_state_walk){.env = env, .ckpt = p->ckpt, .share = DOME_STATE_COMPLETE, .sink = sink, .ctx = p});
+}
+
+static char *note_block(void *ctx, const dome_state_item *item, uint64_t block)
+{
+    dome_state_piece *p = ctx;
+    dome_ckpt_entry *e = dome__ckpt_entry(p->ckpt, item->there, block);
+    const int status = item->fixed ? DOME_OK : dome_object_write_bytes(item->object, block, 1, &e->length);
+    e->source = p->ckpt->number;
+    p->file.room = MAX(p->file.room, e->length);
+    return status == DOME_OK ? NULL : dome__state_cannot(item->there->name, status);
+}
+
+static char *write_block(void *ctx, const dome_state_item *item, uint64_t block)
+{
+    dome_state_piece *p = ctx;
+    dome_ckpt_entry *e = dome__ckpt_entry(p->ckpt, item->there, block);
+    char *why = NULL, *to = dome__state_file_place(&p->file, e, &why);
+    const int status = to ? dome__state_block(item->object, block, to, e->length, &e->sum) : DOME_OK;
+    return status == DOME_OK ? why : dome__state_cannot(item->there->name, status);
+}
+
+void dome__state_piece_describe(dome_state_piece *p, dome_env *env, const char *program, uint64_t number, uint64_t loop)
+{
+    p->why = dome__state_settle(env);
+    p->ckpt = dome__state_describe(env, program, number, loop, &p->why);
+    p->ckpt->piece = (uint32_t)env->rank + 1;
+    p->ckpt->pieces = (uint32_t)env->size;
+    p->file.room = DOME_STATE_WRITE;
+}
+
+void dome__state_piece_plan(dome_state_piece *p, const dome_env *env)
+{
+    dome__ckpt_make_table(p->ckpt);
+    walk(p, env, &(dome_state_sink){.block = note_block});
+    if (!p->why)
+        dome__ckpt_plan(p->ckpt, NULL, &p->why);
+}
+
+void dome__state_piece_room(dome_state_piece *p)
+{
+    if (!p->why && !(p->file.buffer = p->file.room <= G_MAXSIZE ? g_try_malloc((gsize)p->file.room) : NULL))
+        p->why = g_strdup("there is no memory for a block");
+}
+
+void dome__state_piece_write(dome_state_piece *p, const dome_env *env)
+{
+    walk(p, env, &(dome_state_sink){.block = write_block});
+    if (!p->why)
+        dome__state_file_flush(&p->file, &p->why);
+}

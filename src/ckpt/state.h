@@ -87,4 +87,18 @@ typedef struct dome_state_file {
 char *dome__state_file_place(dome_state_file *file, const dome_ckpt_entry *entry, char **why);
 bool dome__state_file_flush(dome_state_file *file, char **why);
 
+/* A file of this task alone, with all blocks that it has. Once `why` is set (g_free'd), these functions do nothing. */
+typedef struct dome_state_piece {
+    dome_ckpt *ckpt;
+    dome_state_file file;
+    char *why;
+} dome_state_piece;
+
+/* In this order: describes all objects, when their deferred work is done; says where each block will be; makes room for writing;
+ * writes the blocks to file.fd, but not the head. */
+void dome__state_piece_describe(dome_state_piece *piece, dome_env *env, const char *program, uint64_t number, uint64_t loop);
+void dome__state_piece_plan(dome_state_piece *piece, const dome_env *env);
+void dome__state_piece_room(dome_state_piece *piece);
+void dome__state_piece_write(dome_state_piece *piece, const dome_env *env);
+
 #endif

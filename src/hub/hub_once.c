@@ -36,12 +36,13 @@ struct hub_once {
 
 /* ---- the stream ---- */
 
-/* Bytes of the stream that are written, and those that are or will be. Lines for standard error may be among them. */
+/* Bytes that are written to the stream so far. Lines for standard error may be among them. */
 static uint64_t written(const hub_state *s)
 {
     return dome__shown_written(dome__shown_writer_of(s->once->store));
 }
 
+/* The same with the bytes that wait in the queue. */
 static uint64_t stream_bytes(const hub_state *s)
 {
     return s->once->before + dome__output_queue_total(s->output.queues[0]);

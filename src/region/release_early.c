@@ -311,7 +311,7 @@ typedef struct entry {
     bool asked;
 } entry;
 
-/* An entry, and who has sent it. */
+/* An entry, and the task that has sent it. */
 typedef struct part {
     uint64_t key;
     entry e;
@@ -773,7 +773,8 @@ static void drop_unit(dome_release_units *u, uint64_t unit)
     u->changed[unit] = 0;
 }
 
-/* They are hot from now on, as units are that go with the exchange; if there are too many, the next store is to be noticed. */
+/* These units are hot from now on, like those that are sent with the exchange. If there are too many, the rest lose the right to
+ * write, so that the next store is noticed. */
 static void heat_logged(dome_release *r, const dome_release_units *u, const GArray *units)
 {
     GArray *cold = g_array_new(FALSE, FALSE, sizeof(uint64_t));

@@ -1,9 +1,10 @@
 #include "wire/shown_store.h"
 
+#include "system/files.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,15 +20,13 @@ struct dome_shown_store {
     GPtrArray *pasts; /* by rank; NULL: not mapped */
 };
 
-/* A length beyond the user's limit for files would end the process by SIGXFSZ. */
 static bool extend(int fd, uint64_t bytes)
 {
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < bytes) {
-        errno = EFBIG;
-        return false;
-    }
-    return ftruncate(fd, (off_t)bytes) == 0;
+    dome_file_limit limit;
+    dome__file_limit_begin(&limit);
+    const bool good = ftruncate(fd, (off_t)bytes) == 0;
+    dome__file_limit_end(&limit);
+    return good;
 }
 
 int dome__shown_file(void)

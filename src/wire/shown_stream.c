@@ -5,7 +5,8 @@
 #include <sys/sendfile.h>
 #include <unistd.h>
 
-/* NUMBER: of pages. Those that are LAG behind the position are given back, STEP of them at a time: no pipe holds so much text. */
+/* The file has NUMBER pages. When the position is LAG pages further, pages are given back to the system, STEP at a time: no pipe
+ * still holds them. */
 enum { PAGE = DOME_SHOWN_PIECE, NUMBER = DOME_SHOWN_PAGES / PAGE, LAG = NUMBER / 2, STEP = NUMBER / 8 };
 
 /* The position, in bytes behind the first page. */

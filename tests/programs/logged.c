@@ -1,5 +1,5 @@
 /* A program of dome_send and dome_recv alone, for --dome-checkpoint-protocol log: a ring, in which each task also reports to task
- * 0, which receives from any and answers with what it has made of the order. What a task makes of the messages is its state.
+ * 0, which receives from any and answers with a hash of the order. A task's state is a hash of the messages that it has received.
  *
  *     logged MARKS STEPS SPINS PAYLOAD [collective|request]
  *
