@@ -6,6 +6,7 @@
 #include "system/environment_variables.h"
 #include "system/files.h"
 #include "system/io.h"
+#include "transport/address.h"
 #include "wire/order.h"
 
 #include <errno.h>
@@ -136,19 +137,25 @@ static void say_end(const dome_locals *locals, const local *l, int64_t status, c
 
 /* ---- starting ---- */
 
+/* Whether its virtual machine is for this host alone: then no host can be added later. */
+static bool stays_here(const dome_locals *locals, const dome_program *p)
+{
+    char address[INET_ADDRSTRLEN];
+    const bool here = dome__places_get(&p->plan.goal, locals->setup.name) == p->target;
+    return locals->setup.alone || (here && (p->tasks == 1 || !dome__outside_interface(address)));
+}
+
 /* A hostfile for `dome run --hosts`: where the tasks are to be. NULL: on this host alone. */
 static char *write_hosts(const dome_locals *locals, const dome_program *p, const local *l)
 {
     GString *text = g_string_new(NULL);
     for (guint i = 0; i < p->plan.goal.all->len; i++) {
         const dome_place *place = &g_array_index(p->plan.goal.all, dome_place, i);
-        if (strcmp(place->host, locals->setup.name) != 0 || place->tasks > 1)
-            g_string_append_printf(text, "%s slots=%" G_GINT64_FORMAT "\n", place->host, place->tasks);
+        g_string_append_printf(text, "%s slots=%" G_GINT64_FORMAT "\n", place->host, place->tasks);
     }
     char *path = g_strdup_printf("%s/j%" G_GINT64_FORMAT ".%" G_GINT64_FORMAT ".hosts", locals->setup.folder, l->id, l->attempt);
     const char *reason;
-    const bool here = dome__places_get(&p->plan.goal, locals->setup.name) == p->target;
-    if (locals->setup.alone || here || !dome__file_replace(path, text->str, 0644, &reason))
+    if (stays_here(locals, p) || !dome__file_replace(path, text->str, 0644, &reason))
         g_clear_pointer(&path, g_free);
     g_string_free(text, TRUE);
     return path;
