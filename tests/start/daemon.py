@@ -3,9 +3,12 @@ written.
 
     daemon.py [PART-OF-A-NAME]"""
 
+import fcntl
+import json
 import os
 import signal
 import sys
+import threading
 import time
 
 import harness
@@ -42,6 +45,30 @@ def priorities():
         wait_until(lambda: len(d.processes()) == 1, "all processes but the daemon to end")
         check(not [n for n in os.listdir(d.tmp) if n.startswith("dome-")], "files are left: %s" % os.listdir(d.tmp))
         return "the program of high priority ran after %.2f s" % waited
+
+
+def hub_of(d):
+    """The hub of the only program."""
+    mine = [p.pid for p in d.processes()]
+    return [p["pid"] for p in json.loads(d.run("ps", "--json")[1]) if p["pid"] in mine][0]
+
+
+def refused_for_now():
+    """An order that the hub refuses because of another one is given again."""
+    with Daemon(slots=4) as d:
+        low = d.submit("-n", "4", "--min", "1", "-o", "low", ELASTIC, "100000", "2000")
+        d.wait_for(low, lambda p: p["state"] == "runs" and p["tasks"] == 4, "four tasks")
+        wait_until(lambda: os.path.exists(d.work + "/low") and "begins" in open(d.work + "/low").read(), "its loop")
+        hub = hub_of(d)
+        shrinks = harness.subprocess.Popen([harness.DOME, "shrink", str(hub)], env=d.environment(), stdout=harness.subprocess.DEVNULL)
+        time.sleep(0.3)  # it waits for the next boundary, two seconds apart
+        high = d.submit("-n", "3", "--priority", "5", "-o", "high", ELASTIC, "100000", "10")
+        d.wait_state(high, "runs")
+        check(shrinks.wait() == 0, "not shrunk")
+        d.wait_for(low, lambda p: p["tasks"] == 1, "it to shrink for the other, too", 60)
+        for number in low, high:
+            d.run("kill", number)
+            d.wait_state(number, "ended")
 
 
 def topologies():
@@ -260,6 +287,11 @@ def other_versions():
         d.start()
         other = harness.subprocess.run([DOMED, "--state", d.folder, "--socket", d.base + "/s2"], env=d.environment(), stderr=harness.subprocess.PIPE, timeout=harness.HANG)
         check(other.returncode == 1 and b"another domed uses it" in other.stderr, "%s" % other.stderr)
+        d.kill()
+        folder = os.open(d.folder, os.O_RDONLY)
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        threading.Timer(1, os.close, [folder]).start()
+        d.start()  # one that was killed a moment ago may still have its folder
 
 
 def without_daemon():
@@ -310,7 +342,7 @@ def signal_while_suspended():
 def main():
     harness.need_pvm()
     part = sys.argv[1] if len(sys.argv) > 1 else ""
-    cases = [("a program of higher priority takes tasks", priorities), ("topologies", topologies), ("an owner comes and goes", owner), ("suspend and resume", stopped_and_resumed),
+    cases = [("a program of higher priority takes tasks", priorities), ("an order refused only now", refused_for_now), ("topologies", topologies), ("an owner comes and goes", owner), ("suspend and resume", stopped_and_resumed),
              ("suspend and resume a program of one process", one_process), ("the daemon killed and started again", daemon_killed),
              ("attach over the daemon's end", attached_over_an_end), ("the keeper killed", keeper_killed),
              ("programs that cannot begin", cannot_begin), ("a program that ignores SIGTERM", ignores_its_end),
