@@ -294,6 +294,37 @@ def other_versions():
         d.start()  # one that was killed a moment ago may still have its folder
 
 
+def clock_that_jumps():
+    """An hour ahead and back, for daemon, hub, tasks and commands: nobody is lost, and nothing waits for that hour."""
+    library = os.path.abspath(harness.BUILD) + "/tests/preload/libinject.so"
+    if not os.path.exists(library):
+        return "skipped: no library to preload"
+    for period in "0", "300":  # ms; 0: at each reading
+        begin = time.monotonic()
+        with Daemon(slots=4, environment={"LD_PRELOAD": library, "INJECT_CLOCK": period + ":3600"}) as d:
+            low = d.submit("-n", "4", "--min", "1", "--run-option=--on-loss=heal", "--run-option=--restarts=3", "-o", "low", ELASTIC,
+                           "500", "10", "-", "--dome-checkpoint-every", "1s")
+            d.wait_for(low, lambda p: p["state"] == "runs" and p["tasks"] == 4, "four tasks")
+            d.run("suspend", low)
+            d.wait_state(low, "stopped")
+            d.run("resume", low)
+            d.wait_state(low, "runs")
+            harness.kill([p for p in d.processes() if p.name == "elastic"][-1].pid)
+            high = d.submit("-n", "3", "--priority", "5", "-o", "high", ELASTIC, "100", "10")
+            d.wait_for(low, lambda p: p["tasks"] == 1, "it to shrink")
+            d.wait_state(high, "ended")
+            d.wait_state(low, "ended")
+            for number, name, steps in (low, "low", "500"), (high, "high", "100"):
+                p = d.program(number)
+                check(p["status"] == 0 and p["attempts"] == 1, "%s: %s" % (p, open(d.work + "/" + name).read()))
+                with Run([ELASTIC, steps, "0", "-", "--dome-transport", "self"]) as run:
+                    check(run.wait() == 0, run.errors())
+                    expected = run.output().splitlines()[-1]
+                with open(d.work + "/" + name, "rb") as f:
+                    check(f.read().splitlines()[-1] == expected, "other output")
+        check(time.monotonic() - begin < 120, "%.1f s" % (time.monotonic() - begin))
+
+
 def without_daemon():
     """A line says so; suspend and resume work on programs that were not submitted, also over a loss."""
     env = harness.clean_environment()
@@ -347,7 +378,7 @@ def main():
              ("attach over the daemon's end", attached_over_an_end), ("the keeper killed", keeper_killed),
              ("programs that cannot begin", cannot_begin), ("a program that ignores SIGTERM", ignores_its_end),
              ("a table that cannot be written", full), ("tables of other versions, two daemons", other_versions),
-             ("without a daemon", without_daemon), ("a signal to a suspended program", signal_while_suspended)]
+             ("a clock that jumps", clock_that_jumps), ("without a daemon", without_daemon), ("a signal to a suspended program", signal_while_suspended)]
     sys.exit(1 if harness.run_all([c for c in cases if part in c[0]], 4) else 0)
 
 
