@@ -1,12 +1,12 @@
 /* dome doctor: finds what keeps programs from running here and on other hosts, and the commands that fix it. */
 #include "commands.h"
 #include "first_program.h"
-#include "launch/address.h"
 #include "launch/launch.h"
 #include "machine/slurm.h"
 #include "memory/tracker.h"
 #include "pvm/pvm.h"
 #include "system/environment_variables.h"
+#include "transport/address.h"
 
 #include <dome/env.h>
 

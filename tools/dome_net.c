@@ -6,7 +6,6 @@
  * that process, and the host it waited for stands in shared memory. */
 #include "commands.h"
 #include "in_time.h"
-#include "launch/address.h"
 #include "launch/launch.h"
 #include "machine/remote.h"
 #include "network/measure.h"
@@ -15,6 +14,7 @@
 #include "program/providers.h"
 #include "system/environment_variables.h"
 #include "system/say.h"
+#include "transport/address.h"
 
 #include <stdlib.h>
 #include <string.h>

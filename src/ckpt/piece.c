@@ -10,6 +10,7 @@
 #include "ckpt/writer_private.h"
 
 #include "system/thread.h"
+#include "system/time.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -183,10 +184,8 @@ static void join_receiver(dome_ckpt_part *p)
 {
     int joined;
     do {
-        struct timespec until;
-        clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_sec++;
-        joined = pthread_timedjoin_np(p->receiver, NULL, &until);
+        const struct timespec until = dome__in_ns(1000000000);
+        joined = pthread_clockjoin_np(p->receiver, NULL, CLOCK_MONOTONIC, &until);
         dome__ckpt_output_news(&p->output);
     } while (joined == ETIMEDOUT);
     dome__ckpt_note(&p->problem, g_steal_pointer(&p->copy_problem));

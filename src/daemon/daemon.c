@@ -535,13 +535,19 @@ static void loop(dome_daemon *d)
 
 /* ---- beginning and end ---- */
 
-/* A daemon for each folder. -1: there is another. */
+/* A daemon for each folder. One that was killed a moment ago may not have ended yet. -1: there is another. */
 static int take_folder(const char *folder)
 {
+    enum { TRIES = 20, PAUSE = 100000 };
     const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
-        return fd;
-    dome__say("domed: %s: %s", folder, errno == EWOULDBLOCK ? "another domed uses it" : g_strerror(errno));
+    int error = fd < 0 ? errno : EWOULDBLOCK;
+    for (int k = 0; error == EWOULDBLOCK && k < TRIES; k++) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+            return fd;
+        error = errno;
+        g_usleep(PAUSE);
+    }
+    dome__say("domed: %s: %s", folder, error == EWOULDBLOCK ? "another domed uses it" : g_strerror(error));
     if (fd >= 0)
         close(fd);
     return -1;

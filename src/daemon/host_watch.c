@@ -38,7 +38,7 @@ struct dome_host_watch {
     double busy, own_busy, running, own_running; /* averages */
     dome_owner owner;
     dome_owner_phase phase;
-    double active; /* the newest change that was seen of a terminal or a console */
+    GHashTable *seen; /* path of a terminal or a console -> int64_t: the last time of its use, ns, by the clock of the host */
     dome_owner_phase told_phase;
     bool told, nice;
 };
@@ -200,20 +200,30 @@ static void look_at_load(dome_host_watch *w, bool programs, double now)
 
 /* ---- the owner ---- */
 
-static void note_time(dome_host_watch *w, const char *path)
+static int64_t ns_of(struct timespec time)
+{
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+/* Whether it was used since the last look. The clock of the host may have jumped back: another time is enough. */
+static bool is_used(dome_host_watch *w, const char *path)
 {
     struct stat s;
     if (stat(path, &s) < 0)
-        return;
+        return false;
     /* reading a terminal or a device changes its time of access; a file may be written */
-    const double read = (double)s.st_atim.tv_sec + 1e-9 * (double)s.st_atim.tv_nsec,
-                 written = (double)s.st_mtim.tv_sec + 1e-9 * (double)s.st_mtim.tv_nsec;
-    w->active = MAX(w->active, S_ISCHR(s.st_mode) ? read : MAX(read, written));
+    const int64_t read = ns_of(s.st_atim), now = S_ISCHR(s.st_mode) ? read : MAX(read, ns_of(s.st_mtim)),
+                  *before = g_hash_table_lookup(w->seen, path);
+    const bool used = !before || *before != now;
+    if (used)
+        g_hash_table_insert(w->seen, g_strdup(path), g_memdup2(&now, sizeof now));
+    return used;
 }
 
 /* Terminals have a time of access that the kernel renews at most every eight seconds. */
-static void look_at_terminals(dome_host_watch *w)
+static bool is_typed(dome_host_watch *w)
 {
+    bool used = false;
     static const char *const folders[] = {"/dev/pts", "/dev"};
     for (size_t k = 0; k < G_N_ELEMENTS(folders); k++) {
         GDir *folder = g_dir_open(folders[k], 0, NULL);
@@ -221,23 +231,22 @@ static void look_at_terminals(dome_host_watch *w)
             if (k == 0 ? !g_ascii_isdigit(name[0]) : !g_str_has_prefix(name, "tty") || !g_ascii_isdigit(name[3]))
                 continue;
             char *path = g_build_filename(folders[k], name, NULL);
-            note_time(w, path);
+            used |= is_used(w, path);
             g_free(path);
         }
         if (folder)
             g_dir_close(folder);
     }
+    return used;
 }
 
 /* Whether the owner has been active since the last look. */
 static bool is_active(dome_host_watch *w)
 {
-    const double before = w->active;
-    if (w->setup->owner)
-        look_at_terminals(w);
+    bool active = w->setup->owner && is_typed(w);
     for (const char *const *path = w->setup->consoles; path && *path; path++)
-        note_time(w, *path);
-    return before > 0 && w->active > before;
+        active |= is_used(w, *path);
+    return active;
 }
 
 static void make_nice(dome_host_watch *w, bool nice)
@@ -267,8 +276,9 @@ dome_host_watch *dome__host_watch_new(const dome_host_watch_setup *setup, double
     w->architecture = g_strdup(uname(&system) == 0 ? system.machine : "");
     g_strdelimit(w->architecture, "_", '-');
     w->processes = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+    w->seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
     w->looked_at = now;
-    is_active(w);
+    is_active(w); /* what was used before does not count */
     return w;
 }
 
@@ -277,6 +287,7 @@ void dome__host_watch_free(dome_host_watch *w)
     if (!w)
         return;
     g_hash_table_unref(w->processes);
+    g_hash_table_unref(w->seen);
     g_free(w->architecture);
     g_free(w);
 }

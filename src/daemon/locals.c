@@ -6,6 +6,7 @@
 #include "system/environment_variables.h"
 #include "system/files.h"
 #include "system/io.h"
+#include "transport/address.h"
 #include "wire/order.h"
 
 #include <errno.h>
@@ -15,9 +16,10 @@
 #include <unistd.h>
 
 /* Seconds: between two looks at a keeper, whose end is told by its file, and two questions to a hub; for an order; until a
- * program that does not end is killed, and one that first writes a checkpoint; until an order is given again; until a program of
- * a lost host is started here, so that a side that was cut off has ended it. */
-static const double LOOK = 5, ASK = 15, END = 10, PARK = 90, AGAIN = 1, SOON = 0.1, FENCE = 3;
+ * program that does not end is killed, and one that first writes a checkpoint; until an order is given again, at first, and at
+ * most if it is refused again and again; until a program of a lost host is started here, so that a side that was cut off has
+ * ended it. */
+static const double LOOK = 5, ASK = 15, END = 10, PARK = 90, AGAIN = 1, AGAIN_MOST = 30, SOON = 0.1, FENCE = 3;
 enum { ORDER_SECONDS = 60, ASK_SECONDS = 5 };
 
 typedef enum job { JOB_NONE, JOB_ASK, JOB_STOP, JOB_GO, JOB_SIZE } job;
@@ -36,6 +38,9 @@ typedef struct local {
     pid_t child; /* that does the job */
     int fd;
     bool asks_again; /* its tasks may have changed */
+    char *size;      /* the last order about its places, */
+    int refusals;    /* so often in a row not carried out */
+    double size_at;  /* and not given again until then */
     dome_places on;  /* as its hub has said last; the table may not know it yet. Empty: not yet */
     GString *said;
 } local;
@@ -52,6 +57,7 @@ static void free_local(void *item)
         close(l->fd);
     dome__child_kill(l->child);
     g_string_free(l->said, TRUE);
+    g_free(l->size);
     dome__places_clear(&l->on);
     g_free(l);
 }
@@ -136,19 +142,25 @@ static void say_end(const dome_locals *locals, const local *l, int64_t status, c
 
 /* ---- starting ---- */
 
+/* Whether its virtual machine is for this host alone: then no host can be added later. */
+static bool stays_here(const dome_locals *locals, const dome_program *p)
+{
+    char address[INET_ADDRSTRLEN];
+    const bool here = dome__places_get(&p->plan.goal, locals->setup.name) == p->target;
+    return locals->setup.alone || (here && (p->tasks == 1 || !dome__outside_interface(address)));
+}
+
 /* A hostfile for `dome run --hosts`: where the tasks are to be. NULL: on this host alone. */
 static char *write_hosts(const dome_locals *locals, const dome_program *p, const local *l)
 {
     GString *text = g_string_new(NULL);
     for (guint i = 0; i < p->plan.goal.all->len; i++) {
         const dome_place *place = &g_array_index(p->plan.goal.all, dome_place, i);
-        if (strcmp(place->host, locals->setup.name) != 0 || place->tasks > 1)
-            g_string_append_printf(text, "%s slots=%" G_GINT64_FORMAT "\n", place->host, place->tasks);
+        g_string_append_printf(text, "%s slots=%" G_GINT64_FORMAT "\n", place->host, place->tasks);
     }
     char *path = g_strdup_printf("%s/j%" G_GINT64_FORMAT ".%" G_GINT64_FORMAT ".hosts", locals->setup.folder, l->id, l->attempt);
     const char *reason;
-    const bool here = dome__places_get(&p->plan.goal, locals->setup.name) == p->target;
-    if (locals->setup.alone || here || !dome__file_replace(path, text->str, 0644, &reason))
+    if (stays_here(locals, p) || !dome__file_replace(path, text->str, 0644, &reason))
         g_clear_pointer(&path, g_free);
     g_string_free(text, TRUE);
     return path;
@@ -244,6 +256,22 @@ static bool is_to_change(const dome_program *p, const local *l)
            !l->asks_again && (l->on.all->len == 0 || dome__places_equal(&l->on, &p->plan.is));
 }
 
+/* False: this very order has been refused a moment ago. */
+static bool change(const dome_program *p, local *l, double now)
+{
+    char *line = dome__places_order(&p->plan.is, &p->plan.goal, p->least, p->tasks);
+    const bool same = g_strcmp0(line, l->size) == 0, due = !same || now >= l->size_at;
+    if (!same)
+        l->refusals = 0;
+    if (due) {
+        g_free(l->size);
+        l->size = g_strdup(line);
+        begin(p, l, JOB_SIZE, line);
+    }
+    g_free(line);
+    return due;
+}
+
 static void order(const dome_locals *locals, const dome_program *p, local *l, double now)
 {
     const bool stopped = p->wish == DOME_WISH_STOP || p->plan.held, stop = stopped && p->state == DOME_PROGRAM_RUNS,
@@ -255,34 +283,14 @@ static void order(const dome_locals *locals, const dome_program *p, local *l, do
         stop_alone(locals, l, stop);
     } else if (stop || go) {
         begin(p, l, stop ? JOB_STOP : JOB_GO, stop ? "suspend" : "resume");
-    } else if (is_to_change(p, l)) {
-        char *line = dome__places_order(&p->plan.is, &p->plan.goal, p->least, p->tasks);
-        begin(p, l, JOB_SIZE, line);
-        g_free(line);
+    } else if (is_to_change(p, l) && change(p, l, now)) {
+        return;
     } else if ((now >= l->ask_at || l->asks_again) && p->tasks > 1) {
         l->ask_at = now + ASK;
         begin(p, l, JOB_ASK, NULL);
     } else {
         l->order_at = 0;
     }
-}
-
-/* Whether the hub cannot do it only now. */
-static bool is_for_now(const char *answer)
-{
-    static const char *const parts[] = {"none",
-                                        "late",
-                                        "no the program is changing",
-                                        "no the program is still starting",
-                                        "no another order",
-                                        "no hosts are being added",
-                                        "no too many orders",
-                                        "no no task of the program is on", /* the table was late */
-                                        "no only"};
-    for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
-        if (g_str_has_prefix(answer, parts[i]))
-            return true;
-    return false;
 }
 
 /* A host may have a longer name there. */
@@ -337,11 +345,15 @@ static void take_report(const dome_locals *locals, const dome_table *table, cons
         say_state(locals, l, suspended ? "stopped" : "goes-on");
 }
 
-/* Where its tasks are then, a report says. A program that cannot change is left alone from now on. */
-static void take_size(const dome_locals *locals, local *l, const char *answer)
+/* Where its tasks are then, a report says. A program that cannot change, or does not for so long, is left alone from now on:
+ * until it has changed after all. */
+static void take_size(const dome_locals *locals, local *l, const char *answer, double now)
 {
+    const bool done = g_str_has_prefix(answer, "done"), none = strcmp(answer, "none") == 0;
     l->asks_again = true;
-    if (g_str_has_prefix(answer, "done") || is_for_now(answer))
+    l->refusals = done || none ? 0 : l->refusals + 1;
+    l->size_at = now + MIN(AGAIN * l->refusals, AGAIN_MOST);
+    if (done || none || dome__order_is_for_now(answer))
         return;
     dome_record order = about(l, "size");
     dome__record_add_number(&order, "rigid", 1);
@@ -354,11 +366,11 @@ static void take_answer(const dome_locals *locals, const dome_table *table, cons
     const job job = l->job;
     const bool done = g_str_has_prefix(answer, "done");
     l->job = JOB_NONE;
-    l->order_at = done || job == JOB_ASK ? 0 : now + (strcmp(answer, "none") == 0 ? SOON : AGAIN);
+    l->order_at = done || job == JOB_ASK ? 0 : now + (job == JOB_SIZE || strcmp(answer, "none") == 0 ? SOON : AGAIN);
     if (job == JOB_ASK && g_str_has_prefix(answer, "is "))
         take_report(locals, table, p, l, answer);
     else if (job == JOB_SIZE)
-        take_size(locals, l, answer);
+        take_size(locals, l, answer, now);
     else if (done && job == JOB_STOP)
         say_state(locals, l, "stopped");
     else if (done && job == JOB_GO)
@@ -514,7 +526,7 @@ double dome__locals_next(const dome_locals *locals, double now)
     double next = now + LOOK;
     for (guint i = 0; i < locals->all->len; i++) {
         const local *l = locals->all->pdata[i];
-        const double moments[] = {l->look_at, l->order_at, l->ends ? l->end_at : 0};
+        const double moments[] = {l->look_at, l->order_at, l->size_at, l->ends ? l->end_at : 0};
         for (size_t k = 0; k < G_N_ELEMENTS(moments); k++)
             if (moments[k] > now)
                 next = MIN(next, moments[k]);

@@ -311,6 +311,7 @@ static char *note_size(dome_program *p, const dome_record *o)
     if (on.all->len == 0)
         dome__places_set(&on, p->host, tasks);
     if (dome__record_get(o, "tasks")) {
+        p->rigid &= dome__places_equal(&on, &p->plan.is); /* else it has changed after all */
         dome__places_clear(&p->plan.is);
         p->plan.is = dome__places_copy(&on);
     }

@@ -302,6 +302,7 @@ static void watch_over(hub_state *s)
         const bool look = hurry || s->now - looked_at >= LOOK * s->clients->len;
         /* Read the last messages of tasks before handling the signals that tell of their end. */
         hear(s);
+        dome__hub_once_tick(s);
         if (look && s->beaten)
             dome__hub_look_at_beats(s);
         if (dome__hub_happened(s, DOME_POLL_LISTEN))

@@ -379,7 +379,7 @@ static void send_over(hub_state *s, hub_client *c)
 static void take_back(hub_state *s, const hub_member *members, int size)
 {
     GArray *kill_too = g_array_new(FALSE, FALSE, sizeof(int));
-    char *reason = dome__hub_reason(s), *text = g_strdup_printf("%s; the program goes on as it was", reason);
+    char *reason = dome__hub_reason(s), *text = g_strdup_printf("%s; " DOME_ORDER_TAKEN_BACK, reason);
     const bool asked = s->orders.asker != -1;
     bool *newcomer = g_new(bool, size);
     for (int r = 0; r < size; r++)

@@ -25,12 +25,23 @@ typedef struct once_owed {
     dome_wire_shown answer;
 } once_owed;
 
+/* A task that goes back, and whose process before may have printed more than has come. */
+typedef struct once_back {
+    hub_client *from;
+    dome_wire_shown told;
+    double until;
+} once_back;
+
+/* Seconds until it goes back all the same: a child of that process may keep its output open. */
+static const double PATIENCE = 1;
+
 struct hub_once {
     int fd;   /* where task 0's comes; -1: it is read no more */
     int file; /* of the store */
     dome_shown_store *store;
     GPtrArray *tasks; /* once_task, by rank; NULL: nothing has come */
     GArray *owed;
+    GArray *backs;   /* once_back */
     uint64_t before; /* bytes of the stream before those of this hub's queue */
 };
 
@@ -105,6 +116,7 @@ void dome__hub_once_open(hub_state *s)
     o->store = o->file >= 0 ? dome__shown_store_open(o->file) : NULL;
     o->tasks = g_ptr_array_new();
     o->owed = g_array_new(FALSE, FALSE, sizeof(once_owed));
+    o->backs = g_array_new(FALSE, FALSE, sizeof(once_back));
     if (o->store)
         take_over(s);
     else
@@ -230,8 +242,11 @@ static void catch_up(hub_state *s, int rank)
         hub_client *c = s->clients->pdata[i];
         if (c->rank != rank || c->closed || !dome__hub_is_output(c) || c->channel != DOME_WIRE_STDOUT)
             continue;
-        for (ssize_t n; (n = recv(c->fd, buffer, sizeof buffer, MSG_DONTWAIT)) > 0;)
+        ssize_t n;
+        while ((n = recv(c->fd, buffer, sizeof buffer, MSG_DONTWAIT)) > 0)
             take_lines(s, rank, task, buffer, (size_t)n);
+        if (n == 0)
+            dome__hub_closed(s, c);
     }
 }
 
@@ -279,11 +294,33 @@ static uint64_t take_place(hub_state *s, const hub_client *c, once_task *task, c
     return again;
 }
 
-void dome__hub_once_told(hub_state *s, hub_client *c, const dome_wire_shown *told)
+/* Whether a task is silent, as those of a host that is lost: its connections do not end. */
+static bool is_silent(const hub_state *s, const hub_client *output)
+{
+    bool silent = false;
+    for (guint i = 0; i < s->clients->len && !silent; i++) {
+        const hub_client *c = s->clients->pdata[i];
+        silent = dome__hub_is_watch(c) && c->rank == output->rank && c->view == output->view && c->lost && !c->closed;
+    }
+    return silent;
+}
+
+/* Whether output of the process that had this rank in a view before may still come: by a connection of its own, which the words
+ * of the process of now can overtake. */
+static bool is_behind(const hub_state *s, const hub_client *c)
+{
+    bool behind = false;
+    for (guint i = 0; i < s->clients->len && !behind; i++) {
+        const hub_client *old = s->clients->pdata[i];
+        behind = dome__hub_is_output(old) && old->channel == DOME_WIRE_STDOUT && !old->closed && old->rank == c->rank &&
+                 old->view < c->view && !is_silent(s, old);
+    }
+    return behind;
+}
+
+static void follow(hub_state *s, hub_client *c, const dome_wire_shown *told)
 {
     dome_wire_shown said = {told->what, 0};
-    if (s->once)
-        catch_up(s, c->rank);
     once_task *task = task_of(s, c->rank);
     if (task)
         said.loop = take_place(s, c, task, told);
@@ -296,6 +333,40 @@ void dome__hub_once_told(hub_state *s, hub_client *c, const dome_wire_shown *tol
     }
 }
 
+void dome__hub_once_told(hub_state *s, hub_client *c, const dome_wire_shown *told)
+{
+    if (s->once)
+        catch_up(s, c->rank);
+    if (s->once && told->what == DOME_WIRE_SHOWN_BACK && is_behind(s, c)) {
+        const once_back back = {c, *told, s->now + PATIENCE};
+        g_array_append_val(s->once->backs, back);
+        return;
+    }
+    follow(s, c, told);
+}
+
+static bool is_there(const hub_state *s, hub_client *c)
+{
+    return g_ptr_array_find(s->clients, c, NULL) && !c->closed;
+}
+
+void dome__hub_once_tick(hub_state *s)
+{
+    for (guint i = 0; s->once && i < s->once->backs->len;) {
+        const once_back back = g_array_index(s->once->backs, once_back, i);
+        const bool there = is_there(s, back.from);
+        if (there)
+            catch_up(s, back.from->rank);
+        if (there && s->now < back.until && is_behind(s, back.from)) {
+            i++;
+            continue;
+        }
+        g_array_remove_index(s->once->backs, i);
+        if (there)
+            follow(s, back.from, &back.told);
+    }
+}
+
 void dome__hub_once_rung(hub_state *s)
 {
     if (!s->once)
@@ -303,7 +374,7 @@ void dome__hub_once_rung(hub_state *s)
     GArray *all = s->once->owed;
     for (guint i = 0; i < all->len;) {
         const once_owed owed = g_array_index(all, once_owed, i);
-        const bool there = g_ptr_array_find(s->clients, owed.to, NULL) && !owed.to->closed;
+        const bool there = is_there(s, owed.to);
         if (there && written(s) < owed.bytes && dome__output_queue_waiting(s->output.queues[0]) > 0) {
             i++;
             continue;
@@ -358,5 +429,6 @@ void dome__hub_once_close(hub_state *s, bool well)
     }
     g_ptr_array_free(o->tasks, TRUE);
     g_array_free(o->owed, TRUE);
+    g_array_free(o->backs, TRUE);
     /* The queue may still be counting in the store, which ends with this process. */
 }

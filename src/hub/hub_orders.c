@@ -104,7 +104,7 @@ static char **missing_hosts(const hub_state *s, const dome_order *order, const c
 static const char *cannot_add(const hub_state *s)
 {
     if (s->orders.adding.fd >= 0)
-        return "hosts are being added for another order";
+        return DOME_ORDER_ADDING;
     if (!(s->hub->machine.launcher->can & DOME_LAUNCHER_MACHINE))
         return "its tasks have no virtual machine to which hosts could be added";
     if (s->hub->machine.directory && !s->hub->machine.others)
@@ -123,7 +123,7 @@ static char *objection(const hub_state *s, const dome_order *order, const char *
         why = g_strdup(cannot_add(s));
     for (char *const *line = lines; !why && *line; line++)
         if (dome__hub_is_down(s, *line))
-            why = g_strdup_printf("host %s was lost a moment ago; %s forgets it within five minutes", *line,
+            why = g_strdup_printf("host %s " DOME_ORDER_LOST_NOW "; %s forgets it within five minutes", *line,
                                   s->hub->machine.launcher->title);
     return why;
 }
@@ -140,7 +140,7 @@ static char *add_hosts(hub_state *s, const dome_order *order, int asker, char **
     const int error = errno;
     g_string_free(a->said, TRUE);
     a->fd = -1;
-    return g_strdup_printf("hosts cannot be added: %s", g_strerror(error));
+    return g_strdup_printf("hosts " DOME_ORDER_NOT_ADDED "%s", g_strerror(error));
 }
 
 void dome__hub_order(hub_state *s, dome_order *order, int asker)
@@ -193,7 +193,8 @@ static void hear_hosts(hub_state *s)
     } else if (s->now > a->until) {
         char *names = g_strjoinv(", ", dome__unconst(dome__order_new_hosts(&a->order)));
         kill(a->process, SIGKILL); /* it has not closed its end, so it is there; handle_signals waits for it */
-        char *why = g_strdup_printf("hosts cannot be added: no answer in time from all of: %s (host down or link cut)", names);
+        char *why =
+            g_strdup_printf("hosts " DOME_ORDER_NOT_ADDED "no answer in time from all of: %s (host down or link cut)", names);
         end_adding(s, why);
         g_free(why);
         g_free(names);
@@ -217,7 +218,7 @@ static char *suspend(hub_state *s, const dome_order *order, int fd)
 {
     const bool stops = order->kind == DOME_ORDER_SUSPEND;
     if (s->orders.asker != -1)
-        return g_strdup("another order is under way");
+        return g_strdup(DOME_ORDER_ANOTHER);
     char *why = dome__hub_suspend(s, stops, dome__hub_may_order(s));
     if (why)
         return why;
@@ -249,7 +250,7 @@ static void take_order(hub_state *s, hub_ask *ask)
             dome__hub_order(s, &order, fd);
             return;
         }
-        why = g_strdup("the program is suspended; dome resume lets it run");
+        why = g_strdup(DOME_ORDER_SUSPENDED "; dome resume lets it run");
     } else if (!why) {
         why = suspend(s, &order, fd);
     }
@@ -288,7 +289,7 @@ static void accept_ask(hub_state *s)
     if (fd >= 0 && free < DOME_HUB_ASKS)
         asks[free] = (hub_ask){.fd = fd};
     else if (fd >= 0)
-        reply(s, fd, "no", "too many orders at once");
+        reply(s, fd, "no", DOME_ORDER_TOO_MANY);
 }
 
 void dome__hub_take_orders(hub_state *s)

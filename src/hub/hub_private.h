@@ -182,6 +182,9 @@ void dome__hub_once_greeted(hub_state *s, const hub_client *c);
 /* A task tells where its output is; it is answered. */
 void dome__hub_once_told(hub_state *s, hub_client *c, const dome_wire_shown *told);
 
+/* A task that has told so may be answered now. */
+void dome__hub_once_tick(hub_state *s);
+
 /* Output has been written: some answers wait for that. */
 void dome__hub_once_rung(hub_state *s);
 

@@ -1,12 +1,12 @@
 #include "launch/launch.h"
 
 #include "hub/hub.h"
-#include "launch/address.h"
 #include "system/child.h"
 #include "system/entropy.h"
 #include "system/environment_variables.h"
 #include "system/say.h"
 #include "system/terminal.h"
+#include "transport/address.h"
 #include "wire/wire.h"
 
 #include <arpa/inet.h>

@@ -310,11 +310,13 @@ void dome__restarts_run(dome_env *env, const dome_launcher *launcher, int tasks)
 dome_launch_request dome__launching_request(const dome_options *options, const dome_launcher *launcher,
                                             const dome_attempt *attempt)
 {
+    /* The hosts of a submitted program were chosen by domed, which may not know yet that one is lost. */
+    const bool submitted = g_getenv(DOME_VARIABLE_SUBMITTED) != NULL;
     dome_launch_request request = {.launcher = launcher,
                                    .timeout = options->timeout,
                                    .script = options->start.hosts_script,
                                    .size_auto = options->size.policy == DOME_SIZE_AUTO,
-                                   .most_hosts = options->start.hosts_script || (attempt && attempt->number > 0),
+                                   .most_hosts = options->start.hosts_script || submitted || (attempt && attempt->number > 0),
                                    .report_fd = attempt ? attempt->report_fd : 0,
                                    .shown_fd = attempt ? MAX(attempt->shown_fd, 0) : 0,
                                    .tasks = options->start.tasks,

@@ -116,7 +116,7 @@ static const char *name_of(int size, const char *const *hosts, const char *name)
 static char *not_there(int size, const char *const *hosts, const char *name)
 {
     GString *text = g_string_new(NULL);
-    g_string_printf(text, "no task of the program is on host %s; its hosts are", name);
+    g_string_printf(text, DOME_ORDER_NOT_THERE " %s; its hosts are", name);
     for (int r = 0, named = 0; r < size && named < 8; r++) {
         bool before = false;
         for (int k = 0; k < r; k++)
@@ -157,7 +157,7 @@ static char *shrink(const dome_order *o, int size, const char *const *hosts, dom
     if (o->hosts[0] && leave == there && is_on(hosts[0], o->hosts))
         return stays_there(hosts[0]);
     if (o->hosts[0] && leave > there)
-        return g_strdup_printf("only %d of its tasks %s there", there, there == 1 ? "is" : "are");
+        return g_strdup_printf("only %d " DOME_ORDER_THERE " %s there", there, there == 1 ? "is" : "are");
     *plan = dome__view_plan_shrink(size, MAX(size - leave, 0));
     int left = leave, to = size - leave;
     for (int r = size - 1; r >= 0 && to > 0; r--) {
@@ -173,7 +173,7 @@ static char *move(const dome_order *o, int size, const char *const *hosts, dome_
 {
     const char *from = name_of(size, hosts, o->hosts[0]), *to = name_of(size, hosts, o->hosts[1]);
     if (dome__order_same_host(from, to))
-        return g_strdup_printf("they are on host %s already", to);
+        return g_strdup_printf("they are on host %s " DOME_ORDER_HAS_THEM, to);
     if (dome__order_same_host(hosts[0], from))
         return stays_there(hosts[0]);
     *plan = dome__view_plan_move(size, hosts, from, to);
@@ -184,7 +184,7 @@ char *dome__order_plan(const dome_order *o, int size, const char *const *hosts, 
 {
     *plan = (dome_view_plan){0};
     if (size == 0)
-        return g_strdup("the program is still starting");
+        return g_strdup(DOME_ORDER_STARTING);
     switch (o->kind) {
     case DOME_ORDER_GROW:
         *plan = grow(o, size, hosts);
@@ -200,6 +200,18 @@ char *dome__order_plan(const dome_order *o, int size, const char *const *hosts, 
 }
 
 /* ---- sending ---- */
+
+bool dome__order_is_for_now(const char *answer)
+{
+    static const char *const reasons[] = {
+        DOME_ORDER_STARTING, DOME_ORDER_CHANGING,  DOME_ORDER_OWN_REQUEST, DOME_ORDER_GOES_BACK, DOME_ORDER_TAKEN_BACK,
+        DOME_ORDER_ANOTHER,  DOME_ORDER_ADDING,    DOME_ORDER_NOT_ADDED,   DOME_ORDER_LOST_NOW,  DOME_ORDER_SUSPENDED,
+        DOME_ORDER_TOO_MANY, DOME_ORDER_NOT_THERE, DOME_ORDER_THERE,       DOME_ORDER_HAS_THEM};
+    bool found = false;
+    for (size_t i = 0; i < G_N_ELEMENTS(reasons) && !found; i++)
+        found = strstr(answer, reasons[i]) != NULL;
+    return found;
+}
 
 char *dome__order_send(int pid, const char *line, double seconds)
 {

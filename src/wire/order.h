@@ -54,6 +54,25 @@ char *const *dome__order_new_hosts(const dome_order *order);
 /* The plan (view_plan.h) of an order to `size` tasks; hosts: by rank. Returns NULL, or a text (g_free'd) why there is none. */
 char *dome__order_plan(const dome_order *order, int size, const char *const *hosts, dome_view_plan *plan);
 
+/* Reasons for which a hub cannot carry out an order now, but perhaps later: whole answers, or parts of them. */
+#define DOME_ORDER_STARTING    "the program is still starting"
+#define DOME_ORDER_CHANGING    "the program is about to change already"
+#define DOME_ORDER_OWN_REQUEST "at its own request"
+#define DOME_ORDER_GOES_BACK   "a task was lost, and the program goes back: give the order again"
+#define DOME_ORDER_TAKEN_BACK  "the program goes on as it was"
+#define DOME_ORDER_ANOTHER     "another order is under way"
+#define DOME_ORDER_ADDING      "hosts are being added for another order"
+#define DOME_ORDER_NOT_ADDED   "cannot be added: "
+#define DOME_ORDER_LOST_NOW    "was lost a moment ago"
+#define DOME_ORDER_SUSPENDED   "the program is suspended"
+#define DOME_ORDER_TOO_MANY    "too many orders at once"
+#define DOME_ORDER_NOT_THERE   "no task of the program is on host"
+#define DOME_ORDER_THERE       "of its tasks"
+#define DOME_ORDER_HAS_THEM    "already" /* so many tasks, or on that host */
+
+/* Whether an answer has one of these reasons. */
+bool dome__order_is_for_now(const char *answer);
+
 /* Sends an order to the hub with this pid, and waits for its answer for so many seconds. Returns the answer (g_free'd); "" if
  * there is none in time; NULL if no hub of this user has that pid, or it has ended. */
 char *dome__order_send(int pid, const char *line, double seconds);

@@ -1,5 +1,7 @@
 #include "wire/view.h"
 
+#include "wire/order.h"
+
 #include <glib.h>
 #include <inttypes.h>
 #include <string.h>
@@ -95,11 +97,11 @@ static char *objection(const dome_view *v, const dome_view_plan *plan)
 {
     const int tasks = plan->size;
     if (v->size == 0)
-        return g_strdup("the program is still starting");
+        return g_strdup(DOME_ORDER_STARTING);
     if (!dome__view_is_free(v))
-        return g_strdup("the program is about to change already");
+        return g_strdup(DOME_ORDER_CHANGING);
     if (!dome__view_plan_changes(plan, v->size))
-        return g_strdup_printf("the program has %d task%s already", v->size, v->size == 1 ? "" : "s");
+        return g_strdup_printf("the program has %d task%s " DOME_ORDER_HAS_THEM, v->size, v->size == 1 ? "" : "s");
     if (tasks < v->least)
         return g_strdup_printf("%d task%s would be fewer than its least number, %d", MAX(tasks, 0), tasks == 1 ? "" : "s",
                                v->least);
@@ -230,7 +232,8 @@ dome_view_act dome__view_announce(dome_view *v, int rank, uint32_t number, const
         return wrong;
     if (v->phase != DOME_VIEW_ENTERING) {
         if (v->asked && !dome__view_plan_equal(plan, v->late_order ? &v->late : &v->wanted))
-            act = answer(v, DOME_VIEW_REFUSED, g_strdup_printf("the program changes to %d tasks at its own request", plan->size));
+            act = answer(v, DOME_VIEW_REFUSED,
+                         g_strdup_printf("the program changes to %d tasks " DOME_ORDER_OWN_REQUEST, plan->size));
         begin_entering(v, number, dome__view_plan_copy(plan));
     } else if (!dome__view_plan_equal(plan, &v->next)) {
         return wrong;
@@ -296,7 +299,7 @@ static dome_view_act go_back(dome_view *v, dome_view_plan plan)
         v->next_number += 2;
         begin_arrivals(v, plan);
     } else {
-        act = answer(v, DOME_VIEW_REFUSED, g_strdup("a task was lost, and the program goes back: give the order again"));
+        act = answer(v, DOME_VIEW_REFUSED, g_strdup(DOME_ORDER_GOES_BACK));
         begin_entering(v, v->number + 2, plan);
     }
     v->healing = true;

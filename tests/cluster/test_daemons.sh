@@ -18,8 +18,8 @@ result() {
     [ "$(tail -1 "$1")" = "$expected" ] || fail "$1: other result: $(tail -1 "$1"), not $expected"
 }
 
-declare -A steps=([long]=800 [longer]=700)
-for name in long longer; do
+declare -A steps=([long]=800 [longer]=700 [short]=60)
+for name in long longer short; do
     "$elastic" "${steps[$name]}" 0 - --dome-transport self 2>/dev/null | tail -1 >"$work/$name.expected"
 done
 
@@ -117,9 +117,18 @@ is h2 "$fourth" attempts 2 || fail "$fourth: $(ps_on h2)"
 [ "$("$lab" ps | grep -c "sleep 600$")" -eq 1 ] || fail "it runs twice: $("$lab" ps)"
 await "one table" equal h1 h2 h3
 
-say "goodbye"
+say "a host that cannot be reached when a program begins there"
 on h2 "$dome" kill "$fourth"
 await "$fourth to end" is h3 "$fourth" state ended
+on h1 bash -c 'for p in /proc/[0-9]*; do [ "$(cat $p/comm)" != sshd ] || kill ${p#/proc/}; done' 2>/dev/null
+fifth=$(on h3 "$dome" submit -n 12 --min 2 -o "$work/fifth" "$elastic" "${steps[short]}" 20 -)
+await "$fifth to end" is h3 "$fifth" state ended
+is h3 "$fifth" status 0 || fail "$fifth: $(ps_on h3); $(cat "$work/fifth")"
+grep -q "continuing without these hosts: host h1" "$work/fifth" || fail "h1 was added: $(cat "$work/fifth")"
+expected=$(cat "$work/short.expected")
+result "$work/fifth"
+
+say "goodbye"
 for host in h1 h2; do
     on $host bash -c "kill -TERM $(daemon_of $host)"
 done

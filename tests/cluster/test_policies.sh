@@ -39,14 +39,21 @@ result() {
     [ "$(tail -1 "$1")" = "$expected" ] || fail "$1: other result: $(tail -1 "$1"), not $expected"
 }
 
-for host in h1 h2 h3; do corosync_on $host; done
-for host in h1 h2 h3; do domed_on $host --dedicated --console /tmp/console; done
-for host in h1 h2 h3; do await "three hosts on $host" there $host 3; done
-
-say "a program of priority"
+say "a program that comes before the other hosts"
+corosync_on h1
+domed_on h1 --dedicated --console /tmp/console
+await "h1 alone" there h1 1
 low=$(on h1 "$dome" submit -n 8 --min 2 -o "$work/low" "$elastic" 7001 20)
 await "$low to run" is h1 "$low" state runs
-await "$low on two hosts" is_placed "$low" '"h1": 4, "h2": 4'
+await "$low on one host" is_placed "$low" '"h1": 4'
+for host in h2 h3; do corosync_on $host; done
+for host in h2 h3; do domed_on $host --dedicated --console /tmp/console; done
+for host in h1 h2 h3; do await "three hosts on $host" there $host 3; done
+since=$(date +%s%N)
+await "$low to grow" is h1 "$low" tasks 8
+echo "   it has grown after $(ms) ms"
+
+say "a program of priority"
 since=$(date +%s%N)
 high=$(on h3 "$dome" submit -n 8 --min 8 --priority 5 -o "$work/high" "$elastic" 100 20)
 first_words() {

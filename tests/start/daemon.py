@@ -3,9 +3,12 @@ written.
 
     daemon.py [PART-OF-A-NAME]"""
 
+import fcntl
+import json
 import os
 import signal
 import sys
+import threading
 import time
 
 import harness
@@ -42,6 +45,30 @@ def priorities():
         wait_until(lambda: len(d.processes()) == 1, "all processes but the daemon to end")
         check(not [n for n in os.listdir(d.tmp) if n.startswith("dome-")], "files are left: %s" % os.listdir(d.tmp))
         return "the program of high priority ran after %.2f s" % waited
+
+
+def hub_of(d):
+    """The hub of the only program."""
+    mine = [p.pid for p in d.processes()]
+    return [p["pid"] for p in json.loads(d.run("ps", "--json")[1]) if p["pid"] in mine][0]
+
+
+def refused_for_now():
+    """An order that the hub refuses because of another one is given again."""
+    with Daemon(slots=4) as d:
+        low = d.submit("-n", "4", "--min", "1", "-o", "low", ELASTIC, "100000", "2000")
+        d.wait_for(low, lambda p: p["state"] == "runs" and p["tasks"] == 4, "four tasks")
+        wait_until(lambda: os.path.exists(d.work + "/low") and "begins" in open(d.work + "/low").read(), "its loop")
+        hub = hub_of(d)
+        shrinks = harness.subprocess.Popen([harness.DOME, "shrink", str(hub)], env=d.environment(), stdout=harness.subprocess.DEVNULL)
+        time.sleep(0.3)  # it waits for the next boundary, two seconds apart
+        high = d.submit("-n", "3", "--priority", "5", "-o", "high", ELASTIC, "100000", "10")
+        d.wait_state(high, "runs")
+        check(shrinks.wait() == 0, "not shrunk")
+        d.wait_for(low, lambda p: p["tasks"] == 1, "it to shrink for the other, too", 60)
+        for number in low, high:
+            d.run("kill", number)
+            d.wait_state(number, "ended")
 
 
 def topologies():
@@ -260,6 +287,42 @@ def other_versions():
         d.start()
         other = harness.subprocess.run([DOMED, "--state", d.folder, "--socket", d.base + "/s2"], env=d.environment(), stderr=harness.subprocess.PIPE, timeout=harness.HANG)
         check(other.returncode == 1 and b"another domed uses it" in other.stderr, "%s" % other.stderr)
+        d.kill()
+        folder = os.open(d.folder, os.O_RDONLY)
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        threading.Timer(1, os.close, [folder]).start()
+        d.start()  # one that was killed a moment ago may still have its folder
+
+
+def clock_that_jumps():
+    """An hour ahead and back, for daemon, hub, tasks and commands: nobody is lost, and nothing waits for that hour."""
+    library = os.path.abspath(harness.BUILD) + "/tests/preload/libinject.so"
+    if not os.path.exists(library):
+        return "skipped: no library to preload"
+    for period in "0", "300":  # ms; 0: at each reading
+        begin = time.monotonic()
+        with Daemon(slots=4, environment={"LD_PRELOAD": library, "INJECT_CLOCK": period + ":3600"}) as d:
+            low = d.submit("-n", "4", "--min", "1", "--run-option=--on-loss=heal", "--run-option=--restarts=3", "-o", "low", ELASTIC,
+                           "500", "10", "-", "--dome-checkpoint-every", "1s")
+            d.wait_for(low, lambda p: p["state"] == "runs" and p["tasks"] == 4, "four tasks")
+            d.run("suspend", low)
+            d.wait_state(low, "stopped")
+            d.run("resume", low)
+            d.wait_state(low, "runs")
+            harness.kill([p for p in d.processes() if p.name == "elastic"][-1].pid)
+            high = d.submit("-n", "3", "--priority", "5", "-o", "high", ELASTIC, "100", "10")
+            d.wait_for(low, lambda p: p["tasks"] == 1, "it to shrink")
+            d.wait_state(high, "ended")
+            d.wait_state(low, "ended")
+            for number, name, steps in (low, "low", "500"), (high, "high", "100"):
+                p = d.program(number)
+                check(p["status"] == 0 and p["attempts"] == 1, "%s: %s" % (p, open(d.work + "/" + name).read()))
+                with Run([ELASTIC, steps, "0", "-", "--dome-transport", "self"]) as run:
+                    check(run.wait() == 0, run.errors())
+                    expected = run.output().splitlines()[-1]
+                with open(d.work + "/" + name, "rb") as f:
+                    check(f.read().splitlines()[-1] == expected, "other output")
+        check(time.monotonic() - begin < 120, "%.1f s" % (time.monotonic() - begin))
 
 
 def without_daemon():
@@ -310,12 +373,12 @@ def signal_while_suspended():
 def main():
     harness.need_pvm()
     part = sys.argv[1] if len(sys.argv) > 1 else ""
-    cases = [("a program of higher priority takes tasks", priorities), ("topologies", topologies), ("an owner comes and goes", owner), ("suspend and resume", stopped_and_resumed),
+    cases = [("a program of higher priority takes tasks", priorities), ("an order refused only now", refused_for_now), ("topologies", topologies), ("an owner comes and goes", owner), ("suspend and resume", stopped_and_resumed),
              ("suspend and resume a program of one process", one_process), ("the daemon killed and started again", daemon_killed),
              ("attach over the daemon's end", attached_over_an_end), ("the keeper killed", keeper_killed),
              ("programs that cannot begin", cannot_begin), ("a program that ignores SIGTERM", ignores_its_end),
              ("a table that cannot be written", full), ("tables of other versions, two daemons", other_versions),
-             ("without a daemon", without_daemon), ("a signal to a suspended program", signal_while_suspended)]
+             ("a clock that jumps", clock_that_jumps), ("without a daemon", without_daemon), ("a signal to a suspended program", signal_while_suspended)]
     sys.exit(1 if harness.run_all([c for c in cases if part in c[0]], 4) else 0)
 
 

@@ -15,7 +15,7 @@ VERSION = 2
 
 
 class Daemon:
-    def __init__(self, slots=16, before=(), tools=None, options=("--dedicated",)):
+    def __init__(self, slots=16, before=(), tools=None, options=("--dedicated",), environment=None):
         self.base = tempfile.mkdtemp(prefix="dome-daemon.", dir=harness.short_parent())
         os.chmod(self.base, 0o755)
         self.folder, self.socket = os.path.join(self.base, "state"), os.path.join(self.base, "socket")
@@ -25,7 +25,7 @@ class Daemon:
         for path in self.tmp, self.work:
             os.chmod(path, 0o1777)
         self.mark = uuid.uuid4().hex
-        self.options = list(options)
+        self.options, self.more = list(options), environment or {}
         self.slots, self.before, self.process, self.log = slots, list(before), None, ""
         self.domed, self.dome = DOMED, DOME
         if tools:  # copies that other users can run
@@ -37,6 +37,7 @@ class Daemon:
     def environment(self):
         env = harness.clean_environment()
         env.update(TMPDIR=self.tmp, PVM_TMP=self.tmp, PVM_ALLOW_ROOT="1", DOME_DAEMON=self.socket)
+        env.update(self.more)
         env["DOME_TEST_MARK"] = os.environ.get("DOME_TEST_MARK", "") + "/" + self.mark
         return env
 

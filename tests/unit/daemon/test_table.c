@@ -82,6 +82,9 @@ static void test_priority(void)
     is(t, 1, DOME_PROGRAM_RUNS, "h1", 6, 12);
     apply(t, "size program=1 attempt=1 rigid=1", "done");
     is(t, 1, DOME_PROGRAM_RUNS, "h1", 6, 6);
+    g_assert_true(dome__table_program(t, 1)->rigid);
+    apply(t, "size program=1 attempt=1 tasks=5 on=h1:5", "done"); /* it has changed after all */
+    g_assert_false(dome__table_program(t, 1)->rigid);
     apply(t, "limits program=1 priority=9 tasks=8", "done");
     apply(t, "limits program=1 least=9", "no numbers");
     dome__table_free(t);

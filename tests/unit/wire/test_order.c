@@ -97,11 +97,42 @@ static void test_plans(void)
     dome__order_clear(&order);
 }
 
+/* Why an order is refused: because of what the program is, or only now. */
+static void test_for_now(void)
+{
+    static const char *const now[] = {
+        "no the program is still starting",
+        "no the program is about to change already",
+        "no the program changes to 3 tasks at its own request",
+        "no a task was lost, and the program goes back: give the order again",
+        "no task 5 on host h3 is lost: its process ended; the program goes on as it was",
+        "no another order is under way",
+        "no hosts are being added for another order",
+        "no hosts cannot be added: no answer in time from all of: h3 (host down or link cut)",
+        "no host h3 cannot be added: its pvmd could not be started: ssh: connect to host h3 port 22 (PVM error -29)",
+        "no host h3 was lost a moment ago; PVM forgets it within five minutes",
+        "no the program is suspended; dome resume lets it run",
+        "no too many orders at once",
+        "no no task of the program is on host h4; its hosts are h1, h2, h3",
+        "no only 2 of its tasks are there",
+        "no they are on host h2 already",
+        "no the program has 3 tasks already"};
+    static const char *const ever[] = {"no 1 task would be fewer than its least number, 2",
+                                       "no 5 tasks would be more than its greatest number, 4",
+                                       "no task 0 is on host h1, where the program was started, and stays there",
+                                       "no its private virtual machine is for this host alone", "no object 'x' cannot follow"};
+    for (size_t i = 0; i < G_N_ELEMENTS(now); i++)
+        g_assert_true(dome__order_is_for_now(now[i]));
+    for (size_t i = 0; i < G_N_ELEMENTS(ever); i++)
+        g_assert_false(dome__order_is_for_now(ever[i]));
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/order/lines", test_lines);
     g_test_add_func("/order/hosts", test_hosts);
     g_test_add_func("/order/plans", test_plans);
+    g_test_add_func("/order/for_now", test_for_now);
     return g_test_run();
 }

@@ -1,6 +1,7 @@
 /* The state machine of views: every order in which the messages of a small program can arrive, with users' orders, requests of
  * the program, and losses at any point, which end the program or are healed. */
 #include "watch/hold.h"
+#include "wire/order.h"
 #include "wire/view.h"
 
 #include <glib.h>
@@ -634,6 +635,8 @@ static void expect(dome_view *v, int tasks, const char *text)
     dome_view_act a = ask(v, tasks);
     g_assert_cmpint(a.action, ==, DOME_VIEW_REFUSED);
     g_assert_cmpstr(a.text, ==, text);
+    /* What a number of tasks cannot be, it can never be. */
+    g_assert_true(dome__order_is_for_now(a.text) != (strstr(text, "least number") || strstr(text, "greatest number")));
     g_free(a.text);
 }
 
@@ -658,6 +661,7 @@ static void test_refusals(void)
     a = dome__view_refuse(&v, 1, "no memory");
     g_assert_cmpint(a.action, ==, DOME_VIEW_REFUSED);
     g_assert_cmpstr(a.text, ==, "no memory");
+    g_assert_false(dome__order_is_for_now(a.text));
     g_free(a.text);
     g_assert_cmpint(ask(&v, 2).action, ==, DOME_VIEW_HOLD); /* it goes on as it was */
     dome__view_clear(&v);

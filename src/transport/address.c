@@ -1,4 +1,4 @@
-#include "launch/address.h"
+#include "transport/address.h"
 
 #include <arpa/inet.h>
 #include <glib.h>
@@ -8,6 +8,22 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+bool dome__outside_interface(char text[INET_ADDRSTRLEN])
+{
+    struct ifaddrs *interfaces = NULL;
+    bool found = false;
+    if (getifaddrs(&interfaces) < 0)
+        return false;
+    for (struct ifaddrs *i = interfaces; i && !found; i = i->ifa_next) {
+        if (!i->ifa_addr || i->ifa_addr->sa_family != AF_INET || (i->ifa_flags & IFF_LOOPBACK) || !(i->ifa_flags & IFF_UP))
+            continue;
+        const struct sockaddr_in *in = (const struct sockaddr_in *)(const void *)i->ifa_addr;
+        found = inet_ntop(AF_INET, &in->sin_addr, text, INET_ADDRSTRLEN) != NULL;
+    }
+    freeifaddrs(interfaces);
+    return found;
+}
 
 char *dome__outside_address(void)
 {
@@ -21,16 +37,8 @@ char *dome__outside_address(void)
             found = g_strdup(name);
         freeaddrinfo(list);
     }
-    struct ifaddrs *interfaces = NULL;
-    if (!found && getifaddrs(&interfaces) == 0) {
-        for (struct ifaddrs *i = interfaces; i && !found; i = i->ifa_next) {
-            if (!i->ifa_addr || i->ifa_addr->sa_family != AF_INET || (i->ifa_flags & IFF_LOOPBACK) || !(i->ifa_flags & IFF_UP))
-                continue;
-            const struct sockaddr_in *in = (const struct sockaddr_in *)(const void *)i->ifa_addr;
-            found = g_strdup(inet_ntop(AF_INET, &in->sin_addr, text, sizeof text));
-        }
-        freeifaddrs(interfaces);
-    }
+    if (!found && dome__outside_interface(text))
+        found = g_strdup(text);
     return found;
 }
 
