@@ -223,6 +223,12 @@ bool dome__checkpoint_report(const dome_env *env, dome_checkpoint_report *report
 
 #else
 
+char *dome__own_stem(const dome_env *env)
+{
+    (void)env;
+    return NULL;
+}
+
 bool dome__own_pass(dome_env *env)
 {
     (void)env;

@@ -112,6 +112,19 @@ int dome__own_start(dome_env *env, const dome_checkpoint_view *view)
     return status;
 }
 
+/* Several programs may have their checkpoints there. */
+char *dome__own_stem(const dome_env *env)
+{
+    enum { DIGITS = 8 };
+    const dome_checkpoints *c = env->checkpoints;
+    if (!c || !c->directory)
+        return NULL;
+    char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, c->program, -1);
+    char *stem = g_strdup_printf("%s/messages-%.*s-%d-of-%d", c->directory, DIGITS, sum, env->rank, env->size);
+    g_free(sum);
+    return stem;
+}
+
 /* ---- when ---- */
 
 static double interval(const dome_env *env)
