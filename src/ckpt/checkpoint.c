@@ -229,9 +229,9 @@ char *dome__own_stem(const dome_env *env)
     return NULL;
 }
 
-bool dome__own_pass(dome_env *env)
+bool dome__own_pass(dome_env *env, uint64_t kept)
 {
-    (void)env;
+    (void)env, (void)kept;
     return false;
 }
 

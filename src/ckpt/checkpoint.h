@@ -77,8 +77,8 @@ bool dome__own_wanted(const dome_env *env);
  * caller. NULL: there is no directory. */
 char *dome__own_stem(const dome_env *env);
 
-/* Counts a boundary of this task. True: a checkpoint is due. */
-bool dome__own_pass(dome_env *env);
+/* Counts a boundary of this task. kept: bytes that other tasks keep for it until its next checkpoint. True: one is due. */
+bool dome__own_pass(dome_env *env, uint64_t kept);
 
 /* Writes it, and removes the one before. Fails by dome__fail. */
 int dome__own_write(dome_env *env);

@@ -21,6 +21,11 @@ static const char OWN[] = "own";
 /* Seconds until the first, by which its cost is known. */
 static const double FIRST = 1;
 
+/* Where nobody says how often, the memory of the others is spared: one is due when they keep so many bytes for this task, but not
+ * within so many times what one costs. */
+static const uint64_t KEPT_MOST = 64 << 20;
+static const double KEPT_PAUSE = 20;
+
 /* ---- which there are ---- */
 
 static bool is_own(const dome_env *env, const dome_store_item *item)
@@ -135,7 +140,16 @@ static double interval(const dome_env *env)
     return c->own_cost > 0 ? dome__interval_daly(c->own_cost, dome__time_between_failures(env)) : FIRST;
 }
 
-bool dome__own_pass(dome_env *env)
+static bool is_time(const dome_env *env, uint64_t kept)
+{
+    const dome_checkpoints *c = env->checkpoints;
+    const double since = dome_wtime() - c->own_last;
+    if (env->options.checkpoint.unit == DOME_CHECKPOINT_AUTO && kept >= KEPT_MOST && since >= KEPT_PAUSE * c->own_cost)
+        return true;
+    return since >= interval(env);
+}
+
+bool dome__own_pass(dome_env *env, uint64_t kept)
 {
     dome_checkpoints *c = env->checkpoints;
     if (!c)
@@ -146,7 +160,7 @@ bool dome__own_pass(dome_env *env)
         return false;
     if (env->options.checkpoint.unit == DOME_CHECKPOINT_LOOPS)
         return c->loop % (uint64_t)env->options.checkpoint.every == 0;
-    return dome_wtime() - c->own_last >= interval(env);
+    return is_time(env, kept);
 }
 
 /* ---- writing ---- */

@@ -44,6 +44,9 @@ void dome__comm_drop_half(dome_env *env);
 /* Whether this task is to leave the view; does so. */
 int dome__comm_leave(dome_env *env);
 
+/* Bytes that other tasks keep for this one until its next checkpoint. */
+uint64_t dome__comm_log_owed(const dome_env *env);
+
 /* What a checkpoint of this task alone has of messages, as bytes; g_byte_array_unref'd by the caller. NULL: there are too many,
  * after dome__fail. */
 GByteArray *dome__comm_log_state(dome_env *env);

@@ -10,8 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What is free beyond this goes back to the system. */
-static const uint64_t FREE_MOST = 128 << 20;
+/* What is free beyond this, and beyond what was once in use, goes back to the system. */
+static const uint64_t FREE_LEAST = 64 << 20;
+
+/* That is forgotten by this part of it for each piece. */
+enum { FORGOTTEN = 1024 };
 
 static const uint64_t PAGE = 64 << 10; /* of all machines */
 
@@ -28,10 +31,11 @@ struct dome_log_room {
     int fd;
     uint64_t file, end; /* number and length of this task's own file */
     uint64_t turns;
-    GQueue free; /* own pieces, the last one given back first */
-    uint64_t free_bytes;
-    GHashTable *in_use; /* pieces of predecessors' files, by the file's number */
-    bool alone;         /* there are no such files */
+    GQueue free;                     /* own pieces, the last one given back first */
+    uint64_t free_bytes, used_bytes; /* of own pieces */
+    uint64_t used_most;              /* at any time, but long ago counts less */
+    GHashTable *in_use;              /* pieces of predecessors' files, by the file's number */
+    bool alone;                      /* there are no such files */
 };
 
 dome_log_room *dome__log_room_new(const char *stem)
@@ -108,7 +112,8 @@ static void *map_new(dome_log_room *room, uint64_t bytes, char **why)
     if (room->fd < 0 && !open_own(room, why))
         return NULL;
     int error = lengthen(room, bytes);
-    void *at = error ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, room->fd, (off_t)room->end);
+    void *at =
+        error ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, room->fd, (off_t)room->end);
     if (at != MAP_FAILED)
         return at;
     error = error ? error : errno;
@@ -153,6 +158,8 @@ dome_log_piece *dome__log_room_take(dome_log_room *room, uint64_t bytes, char **
         piece = piece_new(room, bytes, why);
     if (!piece)
         return NULL;
+    room->used_bytes += piece->bytes;
+    room->used_most = MAX(room->used_most, room->used_bytes);
     piece->turn = ++room->turns;
     piece->used = DOME_LOG_PIECE_HEAD;
     piece->kept = 0;
@@ -184,7 +191,9 @@ void dome__log_room_give(dome_log_room *room, dome_log_piece *piece)
         dome__log_room_leave(piece);
         return;
     }
-    if (room->free_bytes + piece->bytes > FREE_MOST) {
+    room->used_bytes -= piece->bytes;
+    room->used_most -= room->used_most / FORGOTTEN;
+    if (room->free_bytes + room->used_bytes + piece->bytes > MAX(FREE_LEAST, room->used_most / 4 * 5)) {
         release(room, piece);
         return;
     }

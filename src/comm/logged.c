@@ -260,6 +260,11 @@ int dome__comm_meet(dome_env *env)
 
 /* ---- a checkpoint of this task ---- */
 
+uint64_t dome__comm_log_owed(const dome_env *env)
+{
+    return env->comm->taken_bytes;
+}
+
 /* Of messages that have not been received. */
 static uint64_t stored_bytes(const dome_comm *c)
 {
@@ -324,6 +329,7 @@ int dome__comm_log_covered(dome_env *env)
     jmp_buf left;
     dome__log_forget(c->log, env->rank, dome__log_choices(c->log));
     dome__log_tidy(c->log);
+    c->taken_bytes = 0;
     if (_setjmp(left) != 0)
         return c->leave(env);
     dome__transport_leave_to(&left);

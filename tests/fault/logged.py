@@ -45,9 +45,9 @@ def started(run):
 def history(seed):
     """Tasks are killed at random: the output is that of an undisturbed run."""
     draw = random.Random(seed)
-    tasks, payload, spins = draw.randint(2, 5), draw.choice([1, 100, 20000]), draw.choice([100000, 500000])
+    tasks, payload, spins = draw.randint(2, 5), draw.choice([1, 100, 20000, 100000]), draw.choice([100000, 500000])
     with harness.temporary_directory() as directory:
-        options = draw.choice([SAVED, ["--dome-checkpoint-dir", directory], ["--dome-checkpoint-dir", "memory:", "--dome-checkpoint-every", "0.02s"],
+        options = draw.choice([SAVED, ["--dome-checkpoint-dir", directory], ["--dome-checkpoint-dir", "memory:"], ["--dome-checkpoint-dir", "memory:", "--dome-checkpoint-every", "0.02s"],
                                ["--dome-checkpoint-dir", "none:"]])
         with Run(command(tasks, payload, spins, options)) as run:
             started(run)
