@@ -7,6 +7,7 @@
 #include "ckpt/state.h"
 #include "core/object_private.h"
 #include "transport/agree.h"
+#include "transport/collective.h"
 #include "transport/message.h"
 
 #include <dome/env.h>
@@ -75,6 +76,24 @@ static void open_newest(dome_env *env, bool stays, char **message)
         dome__ckpt_close(file);
 }
 
+/* Where the user asks for a checkpoint, at least one task has one. The others then begin at the beginning. */
+static int check_there(dome_env *env)
+{
+    const dome_checkpoints *c = env->checkpoints;
+    int64_t there = c->own_path != NULL;
+    char *why = NULL;
+    int status = dome__allreduce(env->transport, DOME_I64, &there, 1, dome__combine_sum_i64, NULL);
+    if (status)
+        return dome__fail_transport(env, status);
+    if (!there)
+        why = g_strdup_printf("there is nothing to go on from: checkpoint directory '%s' has no checkpoint of %d tasks by "
+                              "--dome-checkpoint-protocol log; without --dome-restart the program begins anew",
+                              c->directory, env->size);
+    status = dome__agree(env, why ? DOME_ERR_IO : DOME_OK, why);
+    g_free(why);
+    return status;
+}
+
 /* The directory must outlive the task, wherever its successor is started. */
 static char *objection(const dome_env *env)
 {
@@ -114,6 +133,8 @@ int dome__own_start(dome_env *env, const dome_checkpoint_view *view)
     open_newest(env, view->stays, &message);
     status = dome__agree(env, message ? DOME_ERR_IO : DOME_OK, message);
     g_free(message);
+    if (status == DOME_OK && env->options.restart.from == DOME_RESTART_NEWEST && !view->stays)
+        status = check_there(env);
     return status;
 }
 
