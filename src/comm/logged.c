@@ -51,25 +51,15 @@ static int tell(dome_env *env, int dest, int tag, const GByteArray *bytes)
     return dome__message_send_again(env->transport, dest, &message, bytes->data);
 }
 
-static bool take_covered(dome_env *env, int rank, const uint8_t *data, uint64_t length)
-{
-    dome_bytes from = dome__bytes_of(data, (size_t)length);
-    const uint64_t taken = dome__read_u64(&from), choices = dome__read_u64(&from);
-    if (!dome__read_all(&from))
-        return false;
-    dome__log_cover(env->comm->log, rank, taken);
-    dome__log_forget(env->comm->log, rank, choices);
-    return true;
-}
-
 int dome__logged_hear(dome_env *env, int rank, const dome_message *message)
 {
     uint8_t *data = message->bytes <= G_MAXSIZE ? g_try_malloc(MAX((gsize)message->bytes, 1)) : NULL;
     if (!data)
         return dome__transport_error(env->transport, DOME_ERR_MEMORY, "no memory for what task %d tells", rank);
     int status = dome__message_data(env->transport, rank, message, NULL, data);
-    if (!status && !(message->tag == NEWS ? dome__log_learn(env->comm->log, data, message->bytes)
-                                          : message->tag == COVERED && take_covered(env, rank, data, message->bytes)))
+    if (!status &&
+        !(message->tag == NEWS ? dome__log_learn(env->comm->log, data, message->bytes)
+                               : message->tag == COVERED && dome__log_covered(env->comm->log, rank, data, message->bytes)))
         status = dome__transport_error(env->transport, DOME_ERR_COMM, "what task %d tells of its messages makes no sense", rank);
     g_free(data);
     return status;
@@ -313,9 +303,7 @@ static int tell_covered(dome_env *env)
     for (int r = 0; r < env->size && !status; r++) {
         if (r == env->rank || (c->taken_from[r] == 0 && dome__log_choices(c->log) == 0))
             continue;
-        GByteArray *covered = g_byte_array_new();
-        dome__append_u64(covered, c->taken_from[r]);
-        dome__append_u64(covered, dome__log_choices(c->log));
+        GByteArray *covered = dome__log_covers(c->log, r);
         status = tell(env, r, COVERED, covered);
         g_byte_array_unref(covered);
     }

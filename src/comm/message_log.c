@@ -327,6 +327,25 @@ bool dome__log_learn(dome_message_log *log, const void *bytes, uint64_t length)
     return true;
 }
 
+GByteArray *dome__log_covers(const dome_message_log *log, int dest)
+{
+    GByteArray *covers = g_byte_array_new();
+    dome__append_u64(covers, log->taken[dest]);
+    dome__append_u64(covers, log->choices);
+    return covers;
+}
+
+bool dome__log_covered(dome_message_log *log, int task, const void *bytes, uint64_t length)
+{
+    dome_bytes from = dome__bytes_of(bytes, (size_t)length);
+    const uint64_t taken = dome__read_u64(&from), choices = dome__read_u64(&from);
+    if (!dome__read_all(&from))
+        return false;
+    dome__log_cover(log, task, taken); /* may be more than this task has sent again since it went back */
+    dome__log_forget(log, task, choices);
+    return true;
+}
+
 void dome__log_shared(dome_message_log *log)
 {
     for (int r = 0; r < log->size; r++) {

@@ -80,6 +80,11 @@ GByteArray *dome__log_news(dome_message_log *log, int dest);
 /* Takes in what another task has passed. False: the bytes make no sense, and nothing more of them is taken. */
 bool dome__log_learn(dome_message_log *log, const void *bytes, uint64_t length);
 
+/* What another task has to know of this task's newest checkpoint, as bytes; and what it does then. False: the bytes make no
+ * sense. */
+GByteArray *dome__log_covers(const dome_message_log *log, int dest);
+bool dome__log_covered(dome_message_log *log, int task, const void *bytes, uint64_t length);
+
 /* All tasks know the same. */
 void dome__log_shared(dome_message_log *log);
 
