@@ -140,12 +140,24 @@ def refused(what, words):
         run.check_clean()
 
 
+def no_room():
+    """Files may not become as long as the messages that are kept."""
+    with harness.temporary_directory() as directory:
+        words = command(2, 100000, 1000, ["--dome-checkpoint-dir", directory, "--dome-checkpoint-every", "1000"])
+        with Run(["prlimit", "--fsize=5000000"] + words) as run:
+            check(run.wait() != 0, run.output())
+            lines = [line for line in run.errors().splitlines() if line.startswith("dome:") and "no room for a message of 800000 bytes" in line]
+            check(len(lines) == 1 and "/messages-" in lines[0] and "more frequent checkpoints need less" in lines[0], run.errors())
+            run.check_clean()
+    return lines[0]
+
+
 if __name__ == "__main__":
     harness.need_pvm()
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 8
     first = int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(1 << 20)
     print("seed %d" % first)
     cases = [("others stay", others_stay, 4), ("a collective", refused, "collective", "dome_barrier: all tasks take part in it"),
-             ("a request", refused, "request", "dome_irecv: "), ("all lost", all_lost, "memory:"), ("begun again", begun_again, first)]
+             ("a request", refused, "request", "dome_irecv: "), ("no room", no_room), ("all lost", all_lost, "memory:"), ("begun again", begun_again, first)]
     cases += [("history %d" % (first + k), history, first + k) for k in range(count)]
     sys.exit(harness.run_all(cases, 2) > 0)
