@@ -248,7 +248,7 @@ static bool apply(change *c, const void *records, size_t bytes, bool pushed)
 void dome__release_note_push(dome_release_units *units, uint64_t unit, int home)
 {
     dome_release_units *u = units;
-    uint16_t *state = &u->state[unit];
+    uint32_t *state = &u->state[unit];
     const bool missed = !(*state & VALID) || *state & UNTOUCHED;
     if (missed && *state & MISSED) { /* the copy is dropped with the interval: the home may think that nobody has one */
         uint8_t message[FORGET_MESSAGE];
@@ -258,7 +258,7 @@ void dome__release_note_push(dome_release_units *units, uint64_t unit, int home)
     } else if (*state & VALID) {
         *state |= ARRIVED;
     }
-    *state = (uint16_t)(missed ? *state | MISSED : *state & ~MISSED);
+    *state = (uint32_t)(missed ? *state | MISSED : *state & ~MISSED);
 }
 
 static bool take_push(dome_release_units *u, const dome_peer_request *q)
@@ -356,6 +356,15 @@ static void note_turns(dome_release_units *u, const dome_delta *delta, const uin
         dome__unit_writes_turn(u->writes, units[k]);
 }
 
+void dome__release_sort(GArray *units)
+{
+    for (guint k = 1; k < units->len; k++)
+        if (g_array_index(units, uint64_t, k) < g_array_index(units, uint64_t, k - 1)) {
+            g_array_sort(units, by_number);
+            return;
+        }
+}
+
 /* A message of units, in ascending order, and of what differs in them from before. */
 static void send_changes(dome_release_units *u, int rank, uint8_t word, const uint64_t *units, guint count)
 {
@@ -405,11 +414,11 @@ static GArray *take_dirty(dome_release_units *u)
 {
     GArray *dirty = g_array_copy(u->dirty);
     g_array_set_size(u->dirty, 0);
-    g_array_sort(dirty, by_number);
+    dome__release_sort(dirty);
     for (guint k = 0; k < dirty->len; k++) {
         const uint64_t unit = g_array_index(dirty, uint64_t, k);
         const uint64_t key = key_of(u, unit);
-        u->state[unit] &= (uint16_t)~DIRTY;
+        u->state[unit] &= (uint32_t) ~DIRTY;
         g_array_append_val(u->setup.release->published, key);
     }
     for (guint k = 0, end; k < dirty->len; k = end) { /* by runs: each is a system call */
@@ -480,7 +489,7 @@ static GArray *own_runs(const dome_release *r)
         const dome_release_units *u = r->regions->pdata[n];
         if (!u)
             continue;
-        g_array_sort(u->written, by_number);
+        dome__release_sort(u->written);
         for (guint k = 0; k < u->written->len; k++) {
             const uint64_t unit = g_array_index(u->written, uint64_t, k);
             const uint64_t region = n | (is_valid(u, unit) ? RUN_WHOLE : 0) | (u->state[unit] & IMPLIED ? RUN_IMPLIED : 0);
@@ -730,7 +739,7 @@ static void plan_push(dome_release_units *u, uint64_t unit, int writer, void *ct
 static void remove_repeated(GArray *units)
 {
     guint kept = 0;
-    g_array_sort(units, by_number);
+    dome__release_sort(units);
     for (guint k = 0; k < units->len; k++)
         if (k == 0 || g_array_index(units, uint64_t, k) != g_array_index(units, uint64_t, k - 1))
             g_array_index(units, uint64_t, kept++) = g_array_index(units, uint64_t, k);
@@ -771,7 +780,7 @@ static void push(dome_release *r, uint64_t place, const notices *n)
 static void end_unit(dome_release_units *u, uint64_t unit, int writer)
 {
     GArray *readers = is_home(u, unit) ? readers_of(u, unit) : NULL;
-    u->state[unit] &= (uint16_t)~KEPT;
+    u->state[unit] &= (uint32_t) ~KEPT;
     for (guint k = 0; readers && k < readers->len; k++)
         g_array_index(readers, reader, k).middle = false;
     if (is_home(u, unit) && writer != u->setup.release->env->rank)
@@ -781,7 +790,7 @@ static void end_unit(dome_release_units *u, uint64_t unit, int writer)
     if (u->state[unit] & ARRIVED)
         u->state[unit] |= u->state[unit] & PINNED ? 0 : UNTOUCHED;
     else
-        u->state[unit] &= (uint16_t) ~(VALID | UNTOUCHED | MISSED);
+        u->state[unit] &= (uint32_t) ~(VALID | UNTOUCHED | MISSED);
 }
 
 /* Others' copies lose their rights by runs: each is a system call. */
@@ -805,7 +814,7 @@ static void end_run(dome_release_units *u, const run *units, int writer, void *c
 static void forget_marks(dome_release_units *u, uint64_t unit, int writer, void *ctx)
 {
     (void)writer, (void)ctx;
-    u->state[unit] &= (uint16_t) ~(ARRIVED | OTHERS | SENT | EARLY | TOLD | CLEAN);
+    u->state[unit] &= (uint32_t) ~(ARRIVED | OTHERS | SENT | EARLY | TOLD | CLEAN);
 }
 
 /* ---- homes that move ---- */
@@ -851,7 +860,7 @@ static void move_unit(dome_release_units *u, uint64_t unit, int writer, void *ct
         if (readers)
             dome__release_readers_drop(r, readers);
         g_hash_table_remove(u->readers, &key);
-        u->state[unit] = (uint16_t)(VALID | (u->state[unit] & PINNED));
+        u->state[unit] = (uint32_t)(VALID | (u->state[unit] & PINNED));
     }
     if (writer == r->env->rank)
         u->state[unit] |= VALID | SHARED;
@@ -879,10 +888,10 @@ static void move_homes(const dome_release *r, const notices *n)
 static bool becomes_private(dome_release_units *u, uint64_t unit)
 {
     const GArray *readers = readers_of(u, unit);
-    u->state[unit] &= (uint16_t) ~(WRITTEN | IMPLIED);
+    u->state[unit] &= (uint32_t) ~(WRITTEN | IMPLIED);
     if (!is_home(u, unit) || u->state[unit] & OTHERS || (readers && readers->len > 0))
         return false;
-    u->state[unit] &= (uint16_t)~SHARED;
+    u->state[unit] &= (uint32_t) ~SHARED;
     return true;
 }
 
@@ -1108,6 +1117,7 @@ dome_release *dome__release_new(dome_env *env)
     r->early = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     r->hot = g_array_new(FALSE, FALSE, sizeof(hot_unit));
     r->begun = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    r->foreseen = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     r->habits = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, (GDestroyNotify)g_array_unref);
     r->pushing = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     r->places = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
@@ -1130,6 +1140,7 @@ void dome__release_free(dome_release *release)
     g_array_unref(release->early);
     g_array_unref(release->hot);
     g_array_unref(release->begun);
+    g_array_unref(release->foreseen);
     g_hash_table_unref(release->habits);
     g_hash_table_unref(release->pushing);
     dome__release_sections_end(release);

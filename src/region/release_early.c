@@ -40,6 +40,19 @@ static char *old_of(const dome_release_units *u, uint64_t unit)
     return u->old + unit * u->setup.unit;
 }
 
+/* Units in ascending order lose the right to be written, by runs: each is a system call. */
+static void close_keys(const dome_release *r, const GArray *keys)
+{
+    for (guint k = 0, end; k < keys->len; k = end) {
+        const uint64_t first = g_array_index(keys, uint64_t, k);
+        uint64_t unit;
+        const dome_release_units *u = units_of(r, first, &unit);
+        for (end = k + 1; end < keys->len && g_array_index(keys, uint64_t, end) == first + (end - k);)
+            end++;
+        dome__release_allow(u, unit, end - k, DOME_ACCESS_READ);
+    }
+}
+
 /* ---- what is written behind a place ---- */
 
 /* A program that comes to a place again mostly writes behind it what it has written there before. Such units are opened at once,
@@ -57,37 +70,67 @@ void dome__release_note_begun(dome_release_units *units, uint64_t unit)
         g_array_append_val(units->setup.release->begun, key);
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* What has begun since the last barrier; the keys of a place are in ascending order. */
 static void learn(dome_release *r)
 {
-    enum { MOST_PLACES = 4096, MOST_UNITS = 4096 };
+    enum { MOST_PLACES = 4096, MOST_UNITS = 1 << 20 };
     GArray *known = habits_of(r, r->place);
     if (r->begun->len == 0)
         return;
     if (!known) {
-        if (g_hash_table_size(r->habits) >= MOST_PLACES) /* so most places are not come to again */
+        if (g_hash_table_size(r->habits) >= MOST_PLACES || r->habit_units >= MOST_UNITS) { /* most are not come to again */
             g_hash_table_remove_all(r->habits);
+            r->habit_units = 0;
+        }
         known = g_array_new(FALSE, FALSE, sizeof(uint64_t));
         g_hash_table_insert(r->habits, g_memdup2(&r->place, sizeof r->place), known);
     }
-    if (known->len < MOST_UNITS)
-        g_array_append_vals(known, r->begun->data, MIN(r->begun->len, MOST_UNITS - known->len));
-    g_array_sort(known, by_number);
+    const guint more = (guint)MIN(r->begun->len, MOST_UNITS - MIN(r->habit_units, MOST_UNITS));
+    g_array_append_vals(known, r->begun->data, more);
+    dome__release_sort(known);
+    r->habit_units += more;
     g_array_set_size(r->begun, 0);
 }
 
-static void forget_habit(dome_release *r, uint64_t key)
+/* Opens what is written behind this place, by runs: each is a system call. */
+static void foresee(dome_release *r, uint64_t place)
 {
-    GArray *known = habits_of(r, r->place);
-    guint at;
-    if (known && g_array_binary_search(known, &key, by_number, &at))
-        g_array_remove_index(known, at);
+    const GArray *known = habits_of(r, place);
+    dome_release_units *of = NULL;
+    uint64_t first = 0, end = 0, unit;
+    g_array_set_size(r->foreseen, 0);
+    for (guint k = 0; known && k < known->len; k++) {
+        const uint64_t key = g_array_index(known, uint64_t, k);
+        dome_release_units *u = units_of(r, key, &unit);
+        if (!u || !is_valid(u, unit) || is_private(u, unit) || u->state[unit] & (DIRTY | PINNED | HOT))
+            continue;
+        dome__release_begin_write(u, unit);
+        u->state[unit] &= (uint32_t) ~(UNTOUCHED | MISSED);
+        g_array_append_val(r->foreseen, key);
+        if (of && (u != of || unit != end)) {
+            dome__release_allow(of, first, end - first, DOME_ACCESS_WRITE);
+            of = NULL;
+        }
+        first = of ? first : unit;
+        of = u;
+        end = unit + 1;
+    }
+    if (of)
+        dome__release_allow(of, first, end - first, DOME_ACCESS_WRITE);
+}
+
+/* Removes from ascending keys some of them, which are ascending, too. */
+static void remove_keys(GArray *from, const GArray *keys)
+{
+    guint kept = 0, k = 0;
+    for (guint at = 0; at < from->len; at++) {
+        const uint64_t key = g_array_index(from, uint64_t, at);
+        while (k < keys->len && g_array_index(keys, uint64_t, k) < key)
+            k++;
+        if (k == keys->len || g_array_index(keys, uint64_t, k) != key)
+            g_array_index(from, uint64_t, kept++) = key;
+    }
+    g_array_set_size(from, kept);
 }
 
 /* ---- hot units ---- */
@@ -95,11 +138,11 @@ static void forget_habit(dome_release *r, uint64_t key)
 /* Nobody need know of the unit. */
 static void is_unchanged(dome_release_units *u, uint64_t unit)
 {
-    u->state[unit] &= (uint16_t) ~(DIRTY | WRITTEN | LOGGED);
+    u->state[unit] &= (uint32_t) ~(DIRTY | WRITTEN | LOGGED);
     u->changed[unit] = 0;
 }
 
-static void keep_those_with(const dome_release_units *u, GArray *units, uint16_t state)
+static void keep_those_with(const dome_release_units *u, GArray *units, uint32_t state)
 {
     guint kept = 0;
     for (guint k = 0; k < units->len; k++)
@@ -118,41 +161,76 @@ static bool is_read_in_the_middle(const dome_release_units *u, uint64_t unit)
     return any;
 }
 
-/* Whether nobody has another value of the unit, which has not changed. */
-static bool look_at(dome_release_units *u, uint64_t unit, hot_unit *h)
+/* Whether nobody has another value of the unit, which has not changed. quiet: nor is it in a section, so it was not written. */
+static bool look_at(dome_release_units *u, uint64_t unit, bool *quiet)
 {
     const bool same = memcmp(place_of(u, unit), old_of(u, unit), u->setup.unit) == 0;
     const bool unknown = same && !is_read_in_the_middle(u, unit);
-    const bool quiet = same && !(u->state[unit] & LOGGED); /* a section has it: it was written */
-    h->quiet = quiet ? h->quiet + 1 : 0;
-    if (quiet && h->foreseen)
-        forget_habit(u->setup.release, h->key);
-    h->foreseen = false;
+    *quiet = same && !(u->state[unit] & LOGGED);
     if (unknown)
         is_unchanged(u, unit);
     return unknown;
 }
 
-void dome__release_compare_hot(dome_release *release, bool cools)
+/* Returns whether there is a unit of which nobody need know. */
+static bool compare_hot(dome_release *r, bool cools)
 {
-    dome_release *r = release;
     bool any = false;
     for (guint k = r->hot->len; k-- > 0;) {
         hot_unit *h = &g_array_index(r->hot, hot_unit, k);
         uint64_t unit;
         dome_release_units *u = units_of(r, h->key, &unit);
-        const bool dirty = u && u->state[unit] & DIRTY, unknown = dirty && look_at(u, unit, h);
+        bool quiet = false;
+        const bool dirty = u && u->state[unit] & DIRTY, unknown = dirty && look_at(u, unit, &quiet);
+        h->quiet = quiet ? h->quiet + 1 : 0;
         any |= unknown;
         if (dirty && (h->quiet < QUIET && !cools))
             continue;
         if (unknown) {
-            u->state[unit] &= (uint16_t)~KEPT;
+            u->state[unit] &= (uint32_t)~KEPT;
             dome__release_allow(u, unit, 1, DOME_ACCESS_READ);
         }
+        if (u)
+            u->state[unit] &= (uint32_t)~HOT;
         g_array_remove_index_fast(r->hot, k);
     }
-    for (guint n = 0; any && n < r->regions->len; n++) {
-        dome_release_units *u = r->regions->pdata[n];
+    return any;
+}
+
+/* The same of units that were foreseen: those that were not written are so no more behind this place. */
+static bool compare_foreseen(dome_release *r)
+{
+    GArray *wrong = g_array_new(FALSE, FALSE, sizeof(uint64_t)), *known = habits_of(r, r->place);
+    guint kept = 0;
+    for (guint k = 0; k < r->foreseen->len; k++) {
+        const uint64_t key = g_array_index(r->foreseen, uint64_t, k);
+        uint64_t unit;
+        dome_release_units *u = units_of(r, key, &unit);
+        bool quiet = false;
+        if (u && u->state[unit] & DIRTY && look_at(u, unit, &quiet)) {
+            u->state[unit] &= (uint32_t)~KEPT;
+            g_array_index(r->foreseen, uint64_t, kept++) = key;
+        }
+        if (quiet)
+            g_array_append_val(wrong, key);
+    }
+    g_array_set_size(r->foreseen, kept);
+    close_keys(r, r->foreseen);
+    g_array_set_size(r->foreseen, 0);
+    if (known) {
+        r->habit_units -= known->len;
+        remove_keys(known, wrong);
+        r->habit_units += known->len;
+    }
+    g_array_unref(wrong);
+    return kept > 0;
+}
+
+void dome__release_compare_hot(dome_release *release, bool cools)
+{
+    const bool hot = compare_hot(release, cools), foreseen = compare_foreseen(release);
+    for (guint n = 0; (hot || foreseen) && n < release->regions->len; n++) {
+        dome_release_units *u = release->regions->pdata[n];
         if (!u)
             continue;
         keep_those_with(u, u->dirty, DIRTY);
@@ -163,70 +241,58 @@ void dome__release_compare_hot(dome_release *release, bool cools)
 /* Whether the unit is hot now: there may be too many. */
 static bool heat(dome_release *r, uint64_t key)
 {
-    for (guint k = 0; k < r->hot->len; k++)
-        if (g_array_index(r->hot, hot_unit, k).key == key)
-            return true;
+    uint64_t unit;
+    dome_release_units *u = units_of(r, key, &unit);
+    if (u->state[unit] & HOT)
+        return true;
     if (r->hot->len == MOST_HOT)
         return false;
     g_array_append_val(r->hot, ((hot_unit){.key = key}));
+    u->state[unit] |= HOT;
     return true;
 }
 
-/* Opens what is written behind this place, by runs: each is a system call. */
-static void foresee(dome_release *r, uint64_t place)
+/* What this task has sent with the exchange has kept the right to be written. */
+static void heat_early(dome_release *r)
 {
-    GArray *known = habits_of(r, place);
-    dome_release_units *of = NULL;
-    uint64_t first = 0, end = 0, unit;
-    for (guint k = 0; known && k < known->len && r->hot->len < MOST_HOT; k++) {
-        const uint64_t key = g_array_index(known, uint64_t, k);
-        dome_release_units *u = units_of(r, key, &unit);
-        if (!u || !is_valid(u, unit) || is_private(u, unit) || u->state[unit] & (DIRTY | PINNED))
-            continue;
-        dome__release_begin_write(u, unit);
-        u->state[unit] &= (uint16_t) ~(UNTOUCHED | MISSED);
-        g_array_append_val(r->hot, ((hot_unit){key, QUIET - 1, true}));
-        if (of && (u != of || unit != end)) {
-            dome__release_allow(of, first, end - first, DOME_ACCESS_WRITE);
-            of = NULL;
-        }
-        first = of ? first : unit;
-        of = u;
-        end = unit + 1;
+    guint cold = 0;
+    dome__release_sort(r->early);
+    for (guint k = 0; k < r->early->len; k++) {
+        const uint64_t key = g_array_index(r->early, uint64_t, k);
+        uint64_t unit;
+        const dome_release_units *u = units_of(r, key, &unit);
+        const bool open = u->state[unit] & DIRTY || is_private(u, unit); /* it is foreseen again, or nobody's concern */
+        if (is_valid(u, unit) && !open && !heat(r, key))
+            g_array_index(r->early, uint64_t, cold++) = key;
     }
-    if (of)
-        dome__release_allow(of, first, end - first, DOME_ACCESS_WRITE);
+    g_array_set_size(r->early, cold);
+    close_keys(r, r->early); /* the next store must be noticed */
+    g_array_set_size(r->early, 0);
 }
 
 void dome__release_keep_hot(dome_release *release, uint64_t place)
 {
     dome_release *r = release;
-    for (guint k = 0; k < r->early->len; k++) {
-        const uint64_t key = g_array_index(r->early, uint64_t, k);
-        uint64_t unit;
-        const dome_release_units *u = units_of(r, key, &unit);
-        if (!is_valid(u, unit) || heat(r, key))
-            continue;
-        if (!is_private(u, unit)) /* it has kept the right to be written, and the next store must be noticed */
-            dome__release_allow(u, unit, 1, DOME_ACCESS_READ);
-    }
-    g_array_set_size(r->early, 0);
     learn(r);
+    foresee(r, place);
+    heat_early(r);
     for (guint k = r->hot->len; k-- > 0;) {
         uint64_t unit;
-        dome_release_units *u = units_of(r, g_array_index(r->hot, hot_unit, k).key, &unit);
+        const uint64_t key = g_array_index(r->hot, hot_unit, k).key;
+        dome_release_units *u = units_of(r, key, &unit);
         if (!u || !is_valid(u, unit) || is_private(u, unit)) {
+            if (u)
+                u->state[unit] &= (uint32_t)~HOT;
             g_array_remove_index_fast(r->hot, k);
             continue;
         }
         memcpy(old_of(u, unit), place_of(u, unit), u->setup.unit);
         u->changed[unit] = r->epoch + 1;
-        u->state[unit] = (uint16_t)((u->state[unit] | KEPT | DIRTY | WRITTEN) & ~(UNTOUCHED | MISSED));
+        u->state[unit] = (uint32_t)((u->state[unit] | KEPT | DIRTY | WRITTEN) & ~(UNTOUCHED | MISSED));
         g_array_append_val(u->dirty, unit);
         g_array_append_val(u->written, unit);
         dome__release_allow(u, unit, 1, DOME_ACCESS_WRITE);
     }
-    foresee(r, place);
 }
 
 /* ---- what is sent ---- */
@@ -388,7 +454,7 @@ static void take_entry(dome_release *r, const entry *e, int from, const found *f
     dome_release_units *u = e->units;
     const bool has = r->sections && dome__section_log_is_late(r->sections->log, from);
     if (from == r->env->rank) {
-        u->state[e->unit] &= (uint16_t)(f->whole ? UINT16_MAX : ~SENT);
+        u->state[e->unit] &= (uint32_t)(f->whole ? ~0 : ~SENT);
         return;
     }
     if (is_home(u, e->unit)) {
@@ -525,7 +591,7 @@ static void clean(dome_release_units *u, const GArray *same)
             dome__release_allow(u, unit, 1, DOME_ACCESS_WRITE);
             g_array_append_val(u->dirty, unit);
         } else {
-            u->state[unit] = (uint16_t)((u->state[unit] & ~DIRTY) | CLEAN);
+            u->state[unit] = (uint32_t)((u->state[unit] & ~DIRTY) | CLEAN);
         }
     }
 }
@@ -769,7 +835,7 @@ static void drop_unit(dome_release_units *u, uint64_t unit)
     GArray *readers = dome__release_readers_of(u, unit);
     for (guint k = 0; readers && k < readers->len; k++)
         g_array_index(readers, reader, k).middle = false;
-    u->state[unit] &= (uint16_t) ~(DIRTY | WRITTEN | LOGGED | KEPT | IMPLIED | CLEAN);
+    u->state[unit] &= (uint32_t) ~(DIRTY | WRITTEN | LOGGED | KEPT | IMPLIED | CLEAN);
     u->changed[unit] = 0;
 }
 
@@ -797,7 +863,7 @@ void dome__release_drop_logged(dome_release *release)
         for (guint k = 0; k < u->written->len; k++) {
             const uint64_t unit = g_array_index(u->written, uint64_t, k);
             const bool logged = u->state[unit] & LOGGED;
-            u->state[unit] &= (uint16_t)~LOGGED;
+            u->state[unit] &= (uint32_t) ~LOGGED;
             if (logged && is_valid(u, unit) && is_as_before(u, unit))
                 g_array_append_val(same, unit);
             else

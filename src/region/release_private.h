@@ -25,6 +25,7 @@ enum {
     EARLY = 4096,   /* all that others have changed has come that way in this barrier */
     TOLD = 8192,    /* not at the home: a part of what was changed since the last barrier was published at a lock */
     CLEAN = 16384,  /* `old` has the unit as it is, all of which is published, and the next store is noticed */
+    HOT = 65536,    /* it is among the hot ones */
     LOGGED = 32768, /* a part of what was changed since the last barrier is in a section of this task */
     PINNED = 512,   /* can be read at any time, by whoever */
     IMPLIED = 256   /* at the home: written before another task had a copy, if at all, so all copies have that */
@@ -49,6 +50,8 @@ struct dome_release {
     GArray *hot;          /* hot_unit */
     GArray *begun;        /* uint64_t: keys of units for whose first write since the last barrier there was a fault */
     GHashTable *habits;   /* by place: GArray of uint64_t, keys of units that are written behind it (release_early.c) */
+    guint habit_units;    /* in all of these */
+    GArray *foreseen;     /* uint64_t: keys of units that were opened because they were written behind this place before */
     GHashTable *pushing;  /* gint64 *: places behind which a unit was pushed, or has got a reader, the last time */
     GHashTable *places;   /* gint64 *: places behind which a unit of this home has readers; their number */
     uint64_t meets;       /* barriers so far: a task that fetches has come as far, or the home lets it wait */
@@ -72,7 +75,6 @@ typedef struct dome_release_room {
 typedef struct hot_unit {
     uint64_t key;
     unsigned quiet;
-    bool foreseen; /* it was opened because it was written behind this place before */
 } hot_unit;
 
 typedef struct waiting_fetch {
@@ -97,7 +99,7 @@ struct dome_release_units {
     uint32_t number;
     size_t pages;      /* of a unit */
     int32_t *homes;    /* ranks + 1, by unit; 0: the home that all units had at first */
-    uint16_t *state;   /* by unit */
+    uint32_t *state;   /* by unit */
     uint64_t *changed; /* by unit, at the home: the epoch in which it was changed last, + 1 */
     int32_t *writers;  /* by unit, while homes are chosen: 0 but for those that were written; NULL: homes do not move */
     char *old; /* where this task writes, the unit before; at the home of a unit that has readers and was changed, as of the last
@@ -166,6 +168,9 @@ static inline bool is_private(const dome_release_units *u, uint64_t unit)
 }
 
 void dome__release_put(uint8_t *message, uint8_t word, const dome_release_units *units);
+
+/* Units, or their keys, in ascending order, as they mostly are already. */
+void dome__release_sort(GArray *units);
 
 /* Gives the program this right to some units. */
 void dome__release_allow(const dome_release_units *units, uint64_t first, uint64_t count, dome_access access);

@@ -174,7 +174,7 @@ void dome__release_begin_write(dome_release_units *units, uint64_t unit)
     g_array_append_val(u->dirty, unit);
     if (!(u->state[unit] & WRITTEN))
         g_array_append_val(u->written, unit);
-    u->state[unit] = (uint16_t)((u->state[unit] | DIRTY | WRITTEN) & ~(IMPLIED | CLEAN));
+    u->state[unit] = (uint32_t)((u->state[unit] | DIRTY | WRITTEN) & ~(IMPLIED | CLEAN));
 }
 
 /* The right that a unit's state is for. A unit that was dropped meanwhile has none: the access faults once more. */
@@ -195,7 +195,7 @@ static void give_rights(dome_release_units *u, uint64_t first, uint64_t count, b
             dome__release_begin_write(u, k);
         }
         if (is_valid(u, k))
-            u->state[k] &= (uint16_t) ~(UNTOUCHED | MISSED);
+            u->state[k] &= (uint32_t) ~(UNTOUCHED | MISSED);
     }
     for (uint64_t k = first, end; k < first + count; k = end) {
         const dome_access right = right_of(u, k);
@@ -279,7 +279,7 @@ void dome__release_drop(dome_release_units *units, uint64_t first, uint64_t coun
     bool any = false;
     for (uint64_t k = first; k < first + count; k++) {
         any |= units->state[k] & VALID;
-        units->state[k] &= (uint16_t) ~(VALID | UNTOUCHED | MISSED);
+        units->state[k] &= (uint32_t) ~(VALID | UNTOUCHED | MISSED);
     }
     if (any)
         dome__release_close(units, first, count);
@@ -476,7 +476,7 @@ void dome__release_units_adopt(dome_release_units *units, const dome_layout *lay
     find_homes(units, layout);
     forget_readers(units);
     for (uint64_t k = 0; k < units->setup.units; k++)
-        units->state[k] &= (uint16_t)~KEPT;
+        units->state[k] &= (uint32_t) ~KEPT;
     pthread_mutex_unlock(&units->setup.release->lock);
 }
 
