@@ -365,6 +365,18 @@ void dome__release_sort(GArray *units)
         }
 }
 
+guint dome__release_sort_once(GArray *units)
+{
+    guint kept = 0;
+    dome__release_sort(units);
+    for (guint k = 0; k < units->len; k++)
+        if (k == 0 || g_array_index(units, uint64_t, k) != g_array_index(units, uint64_t, k - 1))
+            g_array_index(units, uint64_t, kept++) = g_array_index(units, uint64_t, k);
+    const guint gone = units->len - kept;
+    g_array_set_size(units, kept);
+    return gone;
+}
+
 /* A message of units, in ascending order, and of what differs in them from before. */
 static void send_changes(dome_release_units *u, int rank, uint8_t word, const uint64_t *units, guint count)
 {
@@ -736,19 +748,9 @@ static void plan_push(dome_release_units *u, uint64_t unit, int writer, void *ct
     }
 }
 
-static void remove_repeated(GArray *units)
-{
-    guint kept = 0;
-    dome__release_sort(units);
-    for (guint k = 0; k < units->len; k++)
-        if (k == 0 || g_array_index(units, uint64_t, k) != g_array_index(units, uint64_t, k - 1))
-            g_array_index(units, uint64_t, kept++) = g_array_index(units, uint64_t, k);
-    g_array_set_size(units, kept);
-}
-
 static void push_to(const dome_release *r, int rank, GArray *keys)
 {
-    remove_repeated(keys);
+    dome__release_sort_once(keys);
     for (guint k = 0; k < keys->len;) {
         const uint64_t region = g_array_index(keys, uint64_t, k) >> UNIT_BITS;
         guint end = k;
@@ -967,8 +969,10 @@ static int meet(dome_release *r, dome_release_word *word, bool by_word)
     r->meets++;
     answer_waiting(r);
     pthread_mutex_unlock(&r->lock);
-    if (status == DOME_OK)
+    if (status == DOME_OK) {
         dome__release_refresh(r);
+        dome__release_fetch_ahead(r, word->place);
+    }
     return status ? dome__fail_transport(r->env, status) : DOME_OK;
 }
 
@@ -1116,9 +1120,7 @@ dome_release *dome__release_new(dome_env *env)
     r->published = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     r->early = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     r->hot = g_array_new(FALSE, FALSE, sizeof(hot_unit));
-    r->begun = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-    r->foreseen = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-    r->habits = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, (GDestroyNotify)g_array_unref);
+    dome__release_places_begin(r);
     r->pushing = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     r->places = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     pthread_mutex_init(&r->lock, NULL);
@@ -1139,9 +1141,7 @@ void dome__release_free(dome_release *release)
     g_array_unref(release->published);
     g_array_unref(release->early);
     g_array_unref(release->hot);
-    g_array_unref(release->begun);
-    g_array_unref(release->foreseen);
-    g_hash_table_unref(release->habits);
+    dome__release_places_end(release);
     g_hash_table_unref(release->pushing);
     dome__release_sections_end(release);
     pthread_mutex_destroy(&release->lock);

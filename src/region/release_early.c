@@ -53,12 +53,53 @@ static void close_keys(const dome_release *r, const GArray *keys)
     }
 }
 
-/* ---- what is written behind a place ---- */
+/* ---- what is written and read behind a place ---- */
 
-/* A program that comes to a place again mostly writes behind it what it has written there before. Such units are opened at once,
- * without a fault for each; one that has not changed then is forgotten. */
+/* A program that comes to a place again mostly accesses behind it what it has accessed there before. Units that were written are
+ * opened at once, without a fault for each; one that has not changed then is forgotten. Units that were fetched are fetched
+ * together. Whether these are read leaves no trace, so now and then there is a fault for each again. */
 
-static GArray *habits_of(const dome_release *r, uint64_t place)
+typedef struct habit {
+    GArray *written, *fetched; /* uint64_t: keys in ascending order */
+    unsigned visits, trust;    /* so often units are fetched together before faults are to tell which are needed */
+} habit;
+
+enum { MOST_PLACES = 4096, MOST_KEYS = 1 << 20, LEAST_TRUST = 8, MOST_TRUST = 64 };
+
+static habit *habit_new(void)
+{
+    habit *h = g_new0(habit, 1);
+    h->written = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    h->fetched = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    h->trust = LEAST_TRUST;
+    return h;
+}
+
+static void habit_free(gpointer data)
+{
+    habit *h = data;
+    g_array_unref(h->written);
+    g_array_unref(h->fetched);
+    g_free(h);
+}
+
+void dome__release_places_begin(dome_release *release)
+{
+    release->habits = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, habit_free);
+    release->begun = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    release->asked = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    release->foreseen = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+}
+
+void dome__release_places_end(dome_release *release)
+{
+    g_hash_table_unref(release->habits);
+    g_array_unref(release->begun);
+    g_array_unref(release->asked);
+    g_array_unref(release->foreseen);
+}
+
+static habit *habit_of(const dome_release *r, uint64_t place)
 {
     return g_hash_table_lookup(r->habits, &place);
 }
@@ -70,37 +111,50 @@ void dome__release_note_begun(dome_release_units *units, uint64_t unit)
         g_array_append_val(units->setup.release->begun, key);
 }
 
-/* What has begun since the last barrier; the keys of a place are in ascending order. */
+void dome__release_note_asked(dome_release_units *units, const GArray *which)
+{
+    for (guint k = 0; units->writers && k < which->len; k++) {
+        const uint64_t key = key_of(units, g_array_index(which, uint64_t, k));
+        g_array_append_val(units->setup.release->asked, key);
+    }
+}
+
+/* Adds keys to ascending ones; they are taken. */
+static void merge_keys(dome_release *r, GArray *known, GArray *more)
+{
+    const guint room = MOST_KEYS - MIN(r->habit_keys, MOST_KEYS), count = MIN(more->len, room);
+    g_array_append_vals(known, more->data, count);
+    r->habit_keys += count;
+    g_array_set_size(more, 0);
+    r->habit_keys -= dome__release_sort_once(known);
+}
+
+/* What was accessed since the last barrier. */
 static void learn(dome_release *r)
 {
-    enum { MOST_PLACES = 4096, MOST_UNITS = 1 << 20 };
-    GArray *known = habits_of(r, r->place);
-    if (r->begun->len == 0)
+    habit *h = habit_of(r, r->place);
+    if (r->begun->len == 0 && r->asked->len == 0)
         return;
-    if (!known) {
-        if (g_hash_table_size(r->habits) >= MOST_PLACES || r->habit_units >= MOST_UNITS) { /* most are not come to again */
+    if (!h) {
+        if (g_hash_table_size(r->habits) >= MOST_PLACES || r->habit_keys >= MOST_KEYS) { /* most are not come to again */
             g_hash_table_remove_all(r->habits);
-            r->habit_units = 0;
+            r->habit_keys = 0;
         }
-        known = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-        g_hash_table_insert(r->habits, g_memdup2(&r->place, sizeof r->place), known);
+        h = habit_new();
+        g_hash_table_insert(r->habits, g_memdup2(&r->place, sizeof r->place), h);
     }
-    const guint more = (guint)MIN(r->begun->len, MOST_UNITS - MIN(r->habit_units, MOST_UNITS));
-    g_array_append_vals(known, r->begun->data, more);
-    dome__release_sort(known);
-    r->habit_units += more;
-    g_array_set_size(r->begun, 0);
+    merge_keys(r, h->written, r->begun);
+    merge_keys(r, h->fetched, r->asked);
 }
 
 /* Opens what is written behind this place, by runs: each is a system call. */
 static void foresee(dome_release *r, uint64_t place)
 {
-    const GArray *known = habits_of(r, place);
+    const habit *h = habit_of(r, place);
     dome_release_units *of = NULL;
     uint64_t first = 0, end = 0, unit;
-    g_array_set_size(r->foreseen, 0);
-    for (guint k = 0; known && k < known->len; k++) {
-        const uint64_t key = g_array_index(known, uint64_t, k);
+    for (guint k = 0; h && k < h->written->len; k++) {
+        const uint64_t key = g_array_index(h->written, uint64_t, k);
         dome_release_units *u = units_of(r, key, &unit);
         if (!u || !is_valid(u, unit) || is_private(u, unit) || u->state[unit] & (DIRTY | PINNED | HOT))
             continue;
@@ -117,6 +171,61 @@ static void foresee(dome_release *r, uint64_t place)
     }
     if (of)
         dome__release_allow(of, first, end - first, DOME_ACCESS_WRITE);
+}
+
+/* Of a region, what is fetched behind this place and lacks. */
+static GArray *lacking(const dome_release *r, const habit *h, guint *next, dome_release_units **of)
+{
+    GArray *wanted = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    const uint64_t region = g_array_index(h->fetched, uint64_t, *next) >> UNIT_BITS;
+    for (; *next < h->fetched->len && g_array_index(h->fetched, uint64_t, *next) >> UNIT_BITS == region; ++*next) {
+        uint64_t unit;
+        const dome_release_units *u = *of = units_of(r, g_array_index(h->fetched, uint64_t, *next), &unit);
+        const bool again = wanted->len > 0 && g_array_index(wanted, uint64_t, wanted->len - 1) == unit;
+        if (u && !is_valid(u, unit) && !again)
+            g_array_append_val(wanted, unit);
+    }
+    return wanted;
+}
+
+/* Now and then faults are to tell. */
+static bool trusts(dome_release *r, habit *h)
+{
+    if (++h->visits <= h->trust)
+        return true;
+    h->visits = 0;
+    h->trust = MIN(2 * h->trust, MOST_TRUST);
+    r->habit_keys -= h->fetched->len;
+    g_array_set_size(h->fetched, 0);
+    return false;
+}
+
+/* The lock is held, but while units come. Returns whether there were any. */
+static bool fetch_known(dome_release *r, const habit *h)
+{
+    bool any = false;
+    for (guint k = 0; k < h->fetched->len;) {
+        dome_release_units *u = NULL;
+        GArray *wanted = lacking(r, h, &k, &u);
+        if (wanted->len > 0) {
+            pthread_mutex_unlock(&r->lock);
+            dome__release_fetch(u, wanted);
+            pthread_mutex_lock(&r->lock);
+            any = true;
+        }
+        g_array_unref(wanted);
+    }
+    return any;
+}
+
+void dome__release_fetch_ahead(dome_release *release, uint64_t place)
+{
+    dome_release *r = release;
+    pthread_mutex_lock(&r->lock);
+    habit *h = habit_of(r, place);
+    if (h && h->fetched->len > 0 && trusts(r, h) && fetch_known(r, h))
+        foresee(r, place);
+    pthread_mutex_unlock(&r->lock);
 }
 
 /* Removes from ascending keys some of them, which are ascending, too. */
@@ -200,8 +309,10 @@ static bool compare_hot(dome_release *r, bool cools)
 /* The same of units that were foreseen: those that were not written are so no more behind this place. */
 static bool compare_foreseen(dome_release *r)
 {
-    GArray *wrong = g_array_new(FALSE, FALSE, sizeof(uint64_t)), *known = habits_of(r, r->place);
+    GArray *wrong = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    const habit *h = habit_of(r, r->place);
     guint kept = 0;
+    dome__release_sort(r->foreseen);
     for (guint k = 0; k < r->foreseen->len; k++) {
         const uint64_t key = g_array_index(r->foreseen, uint64_t, k);
         uint64_t unit;
@@ -217,10 +328,10 @@ static bool compare_foreseen(dome_release *r)
     g_array_set_size(r->foreseen, kept);
     close_keys(r, r->foreseen);
     g_array_set_size(r->foreseen, 0);
-    if (known) {
-        r->habit_units -= known->len;
-        remove_keys(known, wrong);
-        r->habit_units += known->len;
+    if (h) {
+        r->habit_keys -= h->written->len;
+        remove_keys(h->written, wrong);
+        r->habit_keys += h->written->len;
     }
     g_array_unref(wrong);
     return kept > 0;

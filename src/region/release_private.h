@@ -48,9 +48,10 @@ struct dome_release {
     uint64_t place;       /* of the last one */
     GArray *early;        /* uint64_t: keys of units that were sent with this task's last card */
     GArray *hot;          /* hot_unit */
+    GHashTable *habits;   /* habit by place: what is written and fetched behind it (release_early.c) */
+    guint habit_keys;     /* in all of these */
     GArray *begun;        /* uint64_t: keys of units for whose first write since the last barrier there was a fault */
-    GHashTable *habits;   /* by place: GArray of uint64_t, keys of units that are written behind it (release_early.c) */
-    guint habit_units;    /* in all of these */
+    GArray *asked;        /* uint64_t: keys of units that accesses have fetched since the last barrier */
     GArray *foreseen;     /* uint64_t: keys of units that were opened because they were written behind this place before */
     GHashTable *pushing;  /* gint64 *: places behind which a unit was pushed, or has got a reader, the last time */
     GHashTable *places;   /* gint64 *: places behind which a unit of this home has readers; their number */
@@ -172,6 +173,12 @@ void dome__release_put(uint8_t *message, uint8_t word, const dome_release_units 
 /* Units, or their keys, in ascending order, as they mostly are already. */
 void dome__release_sort(GArray *units);
 
+/* The same, each once. Returns how many are gone. */
+guint dome__release_sort_once(GArray *units);
+
+/* Fetches units of which this task has no valid copy, and which may be read then. The lock is not held. */
+void dome__release_fetch(dome_release_units *units, const GArray *wanted);
+
 /* Gives the program this right to some units. */
 void dome__release_allow(const dome_release_units *units, uint64_t first, uint64_t count, dome_access access);
 
@@ -275,8 +282,16 @@ void dome__release_answer(const waiting_fetch *fetch);
 /* A push of this unit has come. */
 void dome__release_note_push(dome_release_units *units, uint64_t unit, int home);
 
-/* There was a fault to write a unit of memory at a program's own addresses; the lock is held. */
+/* There was a fault to write a unit of memory at a program's own addresses, or an access to units that this task lacked; the lock
+ * is held. */
 void dome__release_note_begun(dome_release_units *units, uint64_t unit);
+void dome__release_note_asked(dome_release_units *units, const GArray *which);
+
+/* Behind a barrier: fetches what accesses have fetched behind this place before. The lock is not held. */
+void dome__release_fetch_ahead(dome_release *release, uint64_t place);
+
+void dome__release_places_begin(dome_release *release);
+void dome__release_places_end(dome_release *release);
 
 /* The unit may be written from now on; the lock is held. */
 void dome__release_begin_write(dome_release_units *units, uint64_t unit);

@@ -154,6 +154,19 @@ static void fetch(dome_release_units *u, const GArray *wanted)
     }
 }
 
+void dome__release_fetch(dome_release_units *units, const GArray *wanted)
+{
+    GArray *come = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    fetch(units, wanted);
+    pthread_mutex_lock(&units->setup.release->lock);
+    for (guint k = 0; k < wanted->len; k++) /* one may have been dropped meanwhile */
+        if (is_valid(units, g_array_index(wanted, uint64_t, k)))
+            g_array_append_val(come, g_array_index(wanted, uint64_t, k));
+    dome__release_allow_all(units, come, DOME_ACCESS_READ);
+    pthread_mutex_unlock(&units->setup.release->lock);
+    g_array_unref(come);
+}
+
 /* ---- accesses ---- */
 
 void dome__release_begin_write(dome_release_units *units, uint64_t unit)
@@ -214,6 +227,7 @@ static void want_units(dome_release_units *u, uint64_t first, uint64_t count, bo
     for (uint64_t k = first; k < first + count; k++)
         if (!is_valid(u, k))
             g_array_append_val(wanted, k);
+    dome__release_note_asked(u, wanted);
     pthread_mutex_unlock(&u->setup.release->lock);
     fetch(u, wanted);
     g_array_unref(wanted);
