@@ -80,8 +80,8 @@ typedef struct hot_unit {
 
 typedef struct waiting_fetch {
     dome_release_units *units;
-    uint64_t unit, meets, have, id; /* have: the last section that the other task has */
-    uint32_t count;
+    GArray *which;            /* uint64_t: units, in ascending order; dome__release_answer frees it */
+    uint64_t meets, have, id; /* have: the last section that the other task has */
     int from;
     bool inside; /* the other task is in a section */
 } waiting_fetch;
@@ -118,8 +118,8 @@ struct dome_release_units {
 };
 
 /* Messages: a word, the region's number, then
- *   FETCH   the first unit, meets of the task, the number of units (4 bytes), the last section that the task has, 1 if it is
- *           in a section; the reply: their values, of memory with sections behind SECTIONS_HEAD bytes (release_foreign.c)
+ *   FETCH   meets of the task, the last section that it has, 1 if it is in a section, the units; the reply: their values, of
+ *           memory with sections behind SECTIONS_HEAD bytes (release_foreign.c)
  *   DELTA   meets of the task, records (delta.h), of the region's memory, or of images; the reply: they are applied
  *   CHANGE  the same, at a lock: others may write the same bytes before the next barrier
  *   PUSH    the number of units (4 bytes), the units, records; the reply: they are applied
@@ -129,7 +129,7 @@ struct dome_release_units {
 enum { FETCH = 1, DELTA, CHANGE, PUSH, FORGET, ADD, LOG };
 enum {
     MESSAGE = 5,
-    FETCH_MESSAGE = MESSAGE + 29,
+    FETCH_HEAD = MESSAGE + 8 + 8 + 1,
     FORGET_MESSAGE = MESSAGE + 8,
     ADD_MESSAGE = MESSAGE + 8 + 8 + 4,
     MOST_RECORDS = 1 << 18
