@@ -457,7 +457,7 @@ static GArray *take_dirty(dome_release_units *u)
     for (guint k = 0; k < dirty->len; k++) {
         const uint64_t unit = g_array_index(dirty, uint64_t, k);
         const uint64_t key = key_of(u, unit);
-        u->state[unit] &= (uint32_t) ~DIRTY;
+        u->state[unit] &= (uint32_t)~DIRTY;
         g_array_append_val(u->setup.release->published, key);
     }
     for (guint k = 0, end; k < dirty->len; k = end) { /* by runs: each is a system call */
@@ -824,7 +824,7 @@ static void push(dome_release *r, uint64_t place, const notices *n)
 static void end_unit(dome_release_units *u, uint64_t unit, int writer)
 {
     GArray *readers = is_home(u, unit) ? readers_of(u, unit) : NULL;
-    u->state[unit] &= (uint32_t) ~KEPT;
+    u->state[unit] &= (uint32_t)~KEPT;
     for (guint k = 0; readers && k < readers->len; k++)
         g_array_index(readers, reader, k).middle = false;
     if (is_home(u, unit) && writer != u->setup.release->env->rank)
@@ -935,7 +935,7 @@ static bool becomes_private(dome_release_units *u, uint64_t unit)
     u->state[unit] &= (uint32_t) ~(WRITTEN | IMPLIED);
     if (!is_home(u, unit) || u->state[unit] & OTHERS || (readers && readers->len > 0))
         return false;
-    u->state[unit] &= (uint32_t) ~SHARED;
+    u->state[unit] &= (uint32_t)~SHARED;
     return true;
 }
 

@@ -974,7 +974,7 @@ void dome__release_drop_logged(dome_release *release)
         for (guint k = 0; k < u->written->len; k++) {
             const uint64_t unit = g_array_index(u->written, uint64_t, k);
             const bool logged = u->state[unit] & LOGGED;
-            u->state[unit] &= (uint32_t) ~LOGGED;
+            u->state[unit] &= (uint32_t)~LOGGED;
             if (logged && is_valid(u, unit) && is_as_before(u, unit))
                 g_array_append_val(same, unit);
             else

@@ -118,8 +118,7 @@ static void ask_for(fetching *f, uint64_t have)
     message[MESSAGE + 16] = has_sections(u) && r->sections->inside;
     for (uint32_t k = 0; k < f->count; k++)
         dome__put_u64(message + FETCH_HEAD + 8 * (size_t)k, f->which[k]);
-    const dome_peer_question q = {
-        home_of(u, f->which[0]), DOME_PEER_RELEASE, message, FETCH_HEAD + 8 * f->count, fetched, f};
+    const dome_peer_question q = {home_of(u, f->which[0]), DOME_PEER_RELEASE, message, FETCH_HEAD + 8 * f->count, fetched, f};
     dome__home_asked(dome__peer_ask_then(r->peer, &q), q.rank); /* at most MOST_FETCHES: they have room */
 }
 
@@ -510,7 +509,7 @@ void dome__release_units_adopt(dome_release_units *units, const dome_layout *lay
     find_homes(units, layout);
     forget_readers(units);
     for (uint64_t k = 0; k < units->setup.units; k++)
-        units->state[k] &= (uint32_t) ~KEPT;
+        units->state[k] &= (uint32_t)~KEPT;
     pthread_mutex_unlock(&units->setup.release->lock);
 }
 
