@@ -553,16 +553,9 @@ typedef struct notices {
     const uint64_t *more; /* runs and entries of those for which there was no room on their cards */
 } notices;
 
-/* What each task tells first: the words of its runs, flags, the place, the bytes of entries, the last section that it
- * has, the runs and the entries if they are few. Behind that the word of task 0, if there is one. */
-enum {
-    FEW = 8,
-    HEAD = 5,
-    EARLY_AT = HEAD + FEW * RUN_WORDS,
-    EARLY_BYTES = 1536,
-    CARD = EARLY_AT + EARLY_BYTES / 8,
-    LONGEST_CARD = CARD + DOME_RELEASE_WORDS
-};
+/* What each task tells first, its card: the words of its runs, flags, the place, the bytes of entries, the last section that it
+ * has; the word of task 0, if there is one; the runs and the entries, if they are few. */
+enum { HEAD = 5, EARLY_BYTES = 1536, ROOM = 8 * RUN_WORDS + EARLY_BYTES / 8, CARD = HEAD + DOME_RELEASE_WORDS + ROOM };
 enum { PUSHES = 1, SENDS = 2, MOVES = 4, MORE = 8 }; /* MORE: runs and entries come with the second exchange */
 
 static bool sends(const dome_release *r)
@@ -587,10 +580,27 @@ static uint64_t *words_of(GArray *room, uint64_t count)
 
 /* What a task brings. */
 typedef struct bringing {
-    uint64_t card[LONGEST_CARD];
+    uint64_t card[CARD];
+    uint64_t length; /* words of the card */
     GArray *runs;
     GByteArray *entries;
 } bringing;
+
+/* Where a card's runs begin. */
+static uint64_t runs_at(int rank, bool by_word)
+{
+    return HEAD + (by_word && rank == 0 ? (uint64_t)DOME_RELEASE_WORDS : 0);
+}
+
+static uint64_t longest_card(bool by_word)
+{
+    return runs_at(0, by_word) + ROOM;
+}
+
+static uint64_t words_for(uint64_t bytes)
+{
+    return (bytes + 7) / 8;
+}
 
 static void make_card(dome_release *r, const dome_release_word *word, bool by_word, bringing *b)
 {
@@ -615,14 +625,16 @@ static void make_card(dome_release *r, const dome_release_word *word, bool by_wo
     if (r->sections)
         r->sections->in_barrier = true;
     pthread_mutex_unlock(&r->lock);
-    if (b->runs->len > FEW || b->entries->len > EARLY_BYTES || card[1] & SENDS) {
-        card[1] |= MORE;
-    } else {
-        memcpy(card + HEAD, b->runs->data, b->runs->len * sizeof(run));
-        memcpy(card + EARLY_AT, b->entries->data, b->entries->len);
-    }
     if (by_word && r->env->rank == 0)
-        memcpy(card + CARD, word->words, sizeof word->words);
+        memcpy(card + HEAD, word->words, sizeof word->words);
+    b->length = runs_at(r->env->rank, by_word);
+    if (card[0] + words_for(card[3]) > ROOM || card[1] & SENDS) {
+        card[1] |= MORE;
+        return;
+    }
+    memcpy(card + b->length, b->runs->data, b->runs->len * sizeof(run));
+    memcpy(card + b->length + card[0], b->entries->data, b->entries->len);
+    b->length += card[0] + words_for(card[3]);
 }
 
 /* ---- what came with the cards ---- */
@@ -664,10 +676,10 @@ static void exchange_early(dome_release *r, const notices *n)
 /* The runs and entries of those for which there was no room on their cards; this task's have been published. */
 static int exchange_more(dome_release *r, const bringing *b, const uint64_t *all, uint64_t length, notices *n)
 {
-    const uint64_t size = (uint64_t)r->env->size, words = b->runs->len * RUN_WORDS, entries = (b->entries->len + 7) / 8;
+    const uint64_t size = (uint64_t)r->env->size, words = b->runs->len * RUN_WORDS, entries = words_for(b->entries->len);
     uint64_t *counts = words_of(r->room->more_counts, size), total = 0;
     for (uint64_t k = 0; k < size; k++)
-        total += counts[k] = all[length * k + 1] & MORE ? all[length * k] + (all[length * k + 3] + 7) / 8 : 0;
+        total += counts[k] = all[length * k + 1] & MORE ? all[length * k] + words_for(all[length * k + 3]) : 0;
     uint64_t *own = words_of(r->room->own, words + entries), *more = words_of(r->room->more, total);
     memcpy(own, b->runs->data, words * 8);
     memcpy(own + words, b->entries->data, b->entries->len);
@@ -676,17 +688,19 @@ static int exchange_more(dome_release *r, const bringing *b, const uint64_t *all
 }
 
 /* Where each task's runs and entries are. */
-static void find_parts(const dome_release *r, const uint64_t *all, uint64_t length, notices *n)
+static void find_parts(const dome_release *r, const uint64_t *all, bool by_word, notices *n)
 {
+    const uint64_t length = longest_card(by_word);
     uint64_t *to = (uint64_t *)(void *)n->runs;
     const uint64_t *more = n->more;
     for (uint64_t k = 0; k < (uint64_t)r->env->size; to += n->counts[k++]) {
         const uint64_t *card = all + length * k;
         const bool on_card = !(card[1] & MORE);
-        memcpy(to, on_card ? card + HEAD : more, card[0] * sizeof *to);
-        n->entries[k] = (const uint8_t *)(on_card ? card + EARLY_AT : more + card[0]);
+        const uint64_t *from = on_card ? card + runs_at((int)k, by_word) : more;
+        memcpy(to, from, card[0] * sizeof *to);
+        n->entries[k] = (const uint8_t *)(from + card[0]);
         n->entry_bytes[k] = card[3];
-        more += on_card ? 0 : card[0] + (card[3] + 7) / 8;
+        more += on_card ? 0 : card[0] + words_for(card[3]);
     }
 }
 
@@ -709,11 +723,11 @@ static int know_all_sections(dome_release *r, const uint64_t *all, uint64_t leng
 static int exchange(dome_release *r, dome_release_word *word, bool by_word, notices *n)
 {
     dome_env *env = r->env;
-    const uint64_t size = (uint64_t)env->size, length = by_word ? LONGEST_CARD : CARD;
+    const uint64_t size = (uint64_t)env->size, length = longest_card(by_word);
     uint64_t *all = words_of(r->room->cards, length * size), words = 0, flags = 0;
     bringing b;
     make_card(r, word, by_word, &b);
-    int status = dome__allgather(env->transport, DOME_U64, b.card, length, all);
+    int status = dome__allgather_some(env->transport, DOME_U64, b.card, b.length, length, all);
     if (status != DOME_OK)
         return status;
     n->counts = words_of(r->room->counts, size);
@@ -727,7 +741,7 @@ static int exchange(dome_release *r, dome_release_word *word, bool by_word, noti
     if (by_word) {
         word->moves = all[1] & MOVES;
         word->place = all[2];
-        memcpy(word->words, all + CARD, sizeof word->words);
+        memcpy(word->words, all + HEAD, sizeof word->words);
     }
     status = know_all_sections(r, all, length);
     n->any = words > 0;
@@ -739,7 +753,7 @@ static int exchange(dome_release *r, dome_release_word *word, bool by_word, noti
     if (status == DOME_OK && flags & MORE)
         status = exchange_more(r, &b, all, length, n);
     if (status == DOME_OK && n->any) {
-        find_parts(r, all, length, n);
+        find_parts(r, all, by_word, n);
         exchange_early(r, n);
     }
     return status;
