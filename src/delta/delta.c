@@ -104,7 +104,7 @@ uint8_t *dome__delta_put(dome_delta *delta, uint64_t index, uint64_t mask)
         return dome__delta_put_full(delta, index, 1);
     make_room(delta, HEAD_MOST + DOME_DELTA_GROUP * delta->unit);
     delta->full_at = 0;
-    unsigned first = (unsigned)__builtin_ctzll(mask), units = (unsigned)__builtin_popcountll(mask);
+    unsigned first = (unsigned)__builtin_ctzll(mask), units = dome__delta_bits(mask);
     uint64_t run = mask >> first;
     unsigned kind = units == 1 ? ONE : run & (run + 1) ? MAP : RANGE;
     uint8_t *to = put_tag(delta, index, kind);
@@ -185,7 +185,7 @@ bool dome__delta_next(dome_delta_reader *reader, dome_delta_part *part)
     dome_bytes from = {reader->at + 1, reader->end, false};
     part->index = reader->next + read_gap(&from, tag);
     read_body(&from, tag & KIND, part);
-    part->values = dome__read_bytes(&from, part->groups * (uint64_t)__builtin_popcountll(part->mask) * reader->unit);
+    part->values = dome__read_bytes(&from, part->groups * dome__delta_bits(part->mask) * reader->unit);
     reader->at = from.at;
     reader->next = part->index + part->groups;
     reader->bad = from.bad || reader->next > UINT64_MAX / ((uint64_t)16 * DOME_DELTA_GROUP);
@@ -210,7 +210,7 @@ bool dome__delta_set_records(dome_delta *delta, const void *records, size_t byte
     delta->used = bytes;
     dome_delta_reader reader = dome__delta_reader(delta);
     while (dome__delta_next(&reader, &part))
-        count(delta, part.index + part.groups - 1, part.mask, part.groups * (unsigned)__builtin_popcountll(part.mask));
+        count(delta, part.index + part.groups - 1, part.mask, part.groups * dome__delta_bits(part.mask));
     bool good = !reader.bad && delta->end <= limit / delta->unit;
     if (!good)
         dome__delta_clear(delta);

@@ -73,6 +73,9 @@ bool dome__delta_apply(const dome_delta *delta, void *memory, size_t bytes, void
 typedef void dome_delta_run(void *context, uint64_t first, uint64_t count, const void *values);
 void dome__delta_runs(const dome_delta *delta, dome_delta_run *visit, void *context);
 
+/* The groups of 64 units of which a unit has a value, by runs, where that is enough: values is NULL. */
+void dome__delta_spans(const dome_delta *delta, dome_delta_run *visit, void *context);
+
 /* A unit that both deltas have, with different values. */
 typedef void dome_delta_conflict(void *context, uint64_t unit, const void *first, const void *second);
 

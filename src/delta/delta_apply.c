@@ -78,3 +78,20 @@ void dome__delta_runs(const dome_delta *delta, dome_delta_run *visit, void *cont
     }
     end_run(&r);
 }
+
+void dome__delta_spans(const dome_delta *delta, dome_delta_run *visit, void *context)
+{
+    dome_delta_part part;
+    dome_delta_reader reader = dome__delta_reader(delta);
+    uint64_t first = 0, end = 0; /* groups */
+    while (dome__delta_next(&reader, &part)) {
+        if (part.index != end) {
+            if (end > first)
+                visit(context, first * DOME_DELTA_GROUP, (end - first) * DOME_DELTA_GROUP, NULL);
+            first = part.index;
+        }
+        end = part.index + part.groups;
+    }
+    if (end > first)
+        visit(context, first * DOME_DELTA_GROUP, (end - first) * DOME_DELTA_GROUP, NULL);
+}

@@ -43,7 +43,7 @@ enum { FEW = 12 };
     static uint8_t *pack_##bits(uint8_t *to, const uint8_t *group, uint64_t mask)                                                \
     {                                                                                                                            \
         const size_t unit = sizeof(uint##bits##_t);                                                                              \
-        if (__builtin_popcountll(mask) <= FEW) {                                                                                 \
+        if (dome__delta_bits(mask) <= FEW) {                                                                                     \
             for (; mask; mask &= mask - 1, to += unit)                                                                           \
                 memcpy(to, group + (size_t)__builtin_ctzll(mask) * unit, unit);                                                  \
             return to;                                                                                                           \

@@ -51,8 +51,7 @@ static void swap_values(dome_delta *delta)
     dome_delta_part part;
     dome_delta_reader reader = dome__delta_reader(delta);
     while (dome__delta_next(&reader, &part))
-        swap_units(delta->bytes + (part.values - delta->bytes), part.groups * (unsigned)__builtin_popcountll(part.mask),
-                   delta->unit);
+        swap_units(delta->bytes + (part.values - delta->bytes), part.groups * dome__delta_bits(part.mask), delta->unit);
 }
 
 dome_delta *dome__delta_read(const void *data, size_t bytes, uint64_t limit, const char **why)

@@ -42,7 +42,7 @@ static void copy_before(dome_delta *into, side *s, uint64_t index)
     if (s->part.mask == UINT64_MAX) {
         memcpy(dome__delta_put_full(into, s->part.index, groups), s->part.values, groups * group);
     } else {
-        size_t bytes = (size_t)__builtin_popcountll(s->part.mask) * into->unit;
+        size_t bytes = dome__delta_bits(s->part.mask) * into->unit;
         memcpy(dome__delta_put(into, s->part.index, s->part.mask), s->part.values, bytes);
     }
     s->part.index += groups;

@@ -71,4 +71,13 @@ static inline unsigned dome__delta_log(unsigned unit)
     return (unsigned)__builtin_ctz(unit);
 }
 
+/* Units of a mask. Processors of which nothing is known have no instruction for it, and then gcc calls a function. */
+static inline unsigned dome__delta_bits(uint64_t mask)
+{
+    mask -= mask >> 1 & UINT64_C(0x5555555555555555);
+    mask = (mask & UINT64_C(0x3333333333333333)) + (mask >> 2 & UINT64_C(0x3333333333333333));
+    mask = (mask + (mask >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    return (unsigned)(mask * UINT64_C(0x0101010101010101) >> 56);
+}
+
 #endif

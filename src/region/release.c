@@ -261,12 +261,12 @@ static bool apply(change *c, const void *records, size_t bytes, bool pushed)
     if (!delta)
         return false;
     if (!pushed)
-        dome__delta_runs(delta, keep_units, u);
+        dome__delta_spans(delta, keep_units, u);
     dome__delta_apply(delta, place_of(u, 0), u->setup.unit * u->setup.units, NULL);
     if (!pushed && u->mirror)
         dome__delta_apply(delta, u->mirror, u->setup.unit * u->setup.units, NULL);
     if (!pushed)
-        dome__delta_runs(delta, mark_changed, c);
+        dome__delta_spans(delta, mark_changed, c);
     dome__delta_free(delta);
     return true;
 }

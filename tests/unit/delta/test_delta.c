@@ -58,6 +58,20 @@ static void visit_run(void *context, uint64_t first, uint64_t count, const void 
     v->next = first + count;
 }
 
+/* Of the groups between two spans, and of each group of a span: whether a unit differs. */
+static void visit_span(void *context, uint64_t first, uint64_t count, const void *values)
+{
+    visited *v = context;
+    g_assert_null(values);
+    g_assert_cmpuint(first % 64 + count % 64, ==, 0);
+    for (uint64_t at = v->next; at < first + count; at += 64) {
+        const size_t from = at * v->unit, bytes = MIN(64 * v->unit, v->p->bytes - from);
+        g_assert_true((memcmp(v->p->now + from, v->p->then + from, bytes) != 0) == (at >= first));
+        v->units += at >= first;
+    }
+    v->next = first + count;
+}
+
 static void check_pair(const pair *p, unsigned unit)
 {
     dome_delta *delta = dome__delta_new(unit);
@@ -74,6 +88,9 @@ static void check_pair(const pair *p, unsigned unit)
     visited v = {p, unit, 0, 0};
     dome__delta_runs(delta, visit_run, &v);
     g_assert_cmpuint(v.units, ==, units);
+    v = (visited){p, unit, 0, 0};
+    dome__delta_spans(delta, visit_span, &v);
+    g_assert_cmpuint(v.units > 0, ==, units > 0);
 
     /* what find writes is short: never more than a map for each group that differs, and a count for the first of full ones */
     size_t bytes;
