@@ -733,6 +733,7 @@ void dome__omp_run_on(void)
 {
     here.scheduler.thread_pointer = dome__omp_thread_pointer();
     dome_omp_fork *fork = dome__omp_threads[0].argument;
+    fork->words[DEALS] = dome__omp_shared()->deal.serial; /* the block is as it is at first */
     dome__omp_running = &dome__omp_threads[0];
     fork_call(fork);
     run(&dome__omp_threads[0]);

@@ -918,7 +918,7 @@ static void move_unit(dome_release_units *u, uint64_t unit, int writer, void *ct
         if (readers)
             dome__release_readers_drop(r, readers);
         g_hash_table_remove(u->readers, &key);
-        u->state[unit] = (uint32_t)(VALID | (u->state[unit] & PINNED));
+        u->state[unit] = (uint32_t)(VALID | (u->state[unit] & (PINNED | HOT)));
     }
     if (writer == r->env->rank)
         u->state[unit] |= VALID | SHARED;
