@@ -1,10 +1,10 @@
 /* Regions as objects. All tasks share the memory; each task owns some of its blocks, and saves those. */
 #include <dome/region.h>
 
+#include "core/atomic_add.h"
 #include "core/layout.h"
 #include "core/marks.h"
 #include "core/type_private.h"
-#include "region/atomic_add.h"
 #include "region/member.h"
 #include "region/region_operations.h"
 #include "region/shared_units.h"

@@ -1,4 +1,4 @@
-/* What release.c (where the program synchronises) and release_units.c (accesses, messages) share. */
+/* What the files of release consistency share (README.md). */
 #ifndef DOME_SRC_REGION_RELEASE_PRIVATE_H
 #define DOME_SRC_REGION_RELEASE_PRIVATE_H
 
@@ -48,7 +48,7 @@ struct dome_release {
     uint64_t place;       /* of the last one */
     GArray *early;        /* uint64_t: keys of units that were sent with this task's last card */
     GArray *hot;          /* hot_unit */
-    GHashTable *habits;   /* habit by place: what is written and fetched behind it (release_early.c) */
+    GHashTable *habits;   /* habit by place: what is written and fetched behind it (release_places.c) */
     guint habit_keys;     /* in all of these */
     GArray *begun;        /* uint64_t: keys of units for whose first write since the last barrier there was a fault */
     GArray *asked;        /* uint64_t: keys of units that accesses have fetched since the last barrier */
@@ -60,7 +60,7 @@ struct dome_release {
     GArray *waiting;      /* waiting_fetch */
     GArray *deltas;       /* waiting_delta */
     struct dome_release_room *room;
-    struct dome_release_sections *sections; /* of the token (release_early.c); NULL: there is none */
+    struct dome_release_sections *sections; /* of the token (release_sections.c); NULL: there is none */
 };
 
 /* What a barrier needs for a moment. It is kept, since barriers may follow each other at once. */
@@ -71,8 +71,10 @@ typedef struct dome_release_room {
     GByteArray *own_entries;
     GArray *parts; /* part (release_early.c) */
 } dome_release_room;
+dome_release_room *dome__release_room_new(void);
+void dome__release_room_free(dome_release_room *room);
 
-/* A unit that may be written without a fault, and how often it was not (release_early.c). */
+/* A unit that may be written without a fault, and how often it was not (release_places.c). */
 typedef struct hot_unit {
     uint64_t key;
     unsigned quiet;
@@ -148,6 +150,18 @@ static inline char *place_of(const dome_release_units *u, uint64_t unit)
     return (char *)dome__memory_alias(u->setup.memory) + unit * u->setup.unit;
 }
 
+static inline char *old_of(const dome_release_units *u, uint64_t unit)
+{
+    return u->old + unit * u->setup.unit;
+}
+
+static inline dome_release_units *units_of(const dome_release *r, uint64_t key, uint64_t *unit)
+{
+    *unit = key & ((UINT64_C(1) << UNIT_BITS) - 1);
+    const uint64_t region = key >> UNIT_BITS;
+    return region < r->regions->len ? r->regions->pdata[region] : NULL;
+}
+
 static inline int home_of(const dome_release_units *u, uint64_t unit)
 {
     return u->homes[unit] ? u->homes[unit] - 1 : u->setup.home;
@@ -176,14 +190,71 @@ void dome__release_sort(GArray *units);
 /* The same, each once. Returns how many are gone. */
 guint dome__release_sort_once(GArray *units);
 
-/* Fetches units of which this task has no valid copy, and which may be read then. The lock is not held. */
-void dome__release_fetch(dome_release_units *units, const GArray *wanted);
+/* ---- a unit (release_units.c); the lock is held ---- */
 
 /* Gives the program this right to some units. */
 void dome__release_allow(const dome_release_units *units, uint64_t first, uint64_t count, dome_access access);
 
 /* The same to units in ascending order, by runs: each is a system call. */
 void dome__release_allow_all(const dome_release_units *units, const GArray *which, dome_access access);
+
+/* The unit may be written from now on. */
+void dome__release_begin_write(dome_release_units *units, uint64_t unit);
+
+/* Takes the right to read from units, but for those that are pinned. */
+void dome__release_close(const dome_release_units *units, uint64_t first, uint64_t count);
+
+/* The copies are not valid any more. */
+void dome__release_drop(dome_release_units *units, uint64_t first, uint64_t count);
+
+/* What units were before need not be kept. */
+void dome__release_free_old(const dome_release_units *units, uint64_t first, uint64_t count);
+
+/* The same of units in ascending order, if they are many: each takes time when it is written again. */
+void dome__release_free_many(const dome_release_units *units, const GArray *which);
+
+/* Adds what a message asks for (from its first value on) to this home's units, and replies. */
+void dome__release_add_here(dome_release_units *units, const void *message, size_t bytes, int from, uint64_t id);
+
+/* Fetches units of which this task has no valid copy, and which may be read then. The lock is not held. */
+void dome__release_fetch(dome_release_units *units, const GArray *wanted);
+
+/* Units that others have written and that must be readable are fetched. The lock is not held. */
+void dome__release_refresh(dome_release *release);
+
+/* ---- what others ask for (release_serve.c); the lock is held ---- */
+
+/* A handler of the service channel; ctx: the release. The lock is not held. */
+void dome__release_take_message(void *ctx, const dome_peer_request *request);
+
+/* Answers what has waited until this task published. */
+void dome__release_answer(const waiting_fetch *fetch);
+
+/* Behind a barrier: what has come from tasks that were there before. */
+void dome__release_answer_waiting(dome_release *release);
+
+/* Before a home's unit changes: readers have it as it is now. */
+void dome__release_keep(dome_release_units *units, uint64_t unit);
+
+/* NULL: none. */
+GArray *dome__release_readers_of(const dome_release_units *units, uint64_t unit);
+
+/* The readers of a unit are none any more. */
+void dome__release_readers_drop(dome_release *release, GArray *readers);
+
+/* A push of this unit has come. */
+void dome__release_note_push(dome_release_units *units, uint64_t unit, int home);
+
+/* Whether a home pushed units behind this place the last time. */
+void dome__release_note_pushing(dome_release *release, uint64_t place, bool pushes);
+
+/* ---- what is sent (release.c); the lock is not held ---- */
+
+/* A message of units, in ascending order, and of what differs in them from before. */
+void dome__release_send(dome_release_units *units, int rank, uint8_t word, const uint64_t *which, guint count);
+
+/* Sends what this task has changed to the homes, by DELTA or CHANGE, and waits until it is there. The units stay `written`. */
+void dome__release_publish(dome_release_units *units, uint8_t word);
 
 /* ---- tasks whose data format is another one (release_foreign.c) ---- */
 
@@ -192,9 +263,6 @@ bool dome__release_is_foreign(const dome_release_units *units, int rank);
 /* Bytes of a unit's values as they go to a task, or come from it; and these in their place. */
 uint64_t dome__release_packed_bytes(const dome_release_units *units, int rank);
 void dome__release_unpack(const dome_release_units *units, uint64_t unit, int rank, const void *packed);
-
-/* Before a home's unit changes: readers have it as it is now; the lock is held. */
-void dome__release_keep(dome_release_units *units, uint64_t unit);
 
 /* Replies to a task with the values of some units. */
 void dome__release_reply(const waiting_fetch *fetch);
@@ -221,14 +289,34 @@ typedef struct dome_release_entries {
 
 void dome__release_early_begin(dome_release *release);
 
-/* Before a barrier, or a lock (cools: no unit stays hot): hot units that did not change were not written. */
-void dome__release_compare_hot(dome_release *release, bool cools);
-
 /* Appends entries of units that have changed. few: bytes that go to all without a need to ask; place: NULL: not known yet. */
 void dome__release_put_early(dome_release *release, GByteArray *to, size_t few, const uint64_t *place);
 
 /* When all notices are there: applies others' entries. */
 void dome__release_take_early(dome_release *release, const dome_release_entries *entries);
+
+/* ---- before there is a fault (release_places.c); the lock is held ---- */
+
+void dome__release_places_begin(dome_release *release);
+void dome__release_places_end(dome_release *release);
+
+/* There was a fault to write a unit of memory at a program's own addresses, or an access to units that this task lacked. */
+void dome__release_note_begun(dome_release_units *units, uint64_t unit);
+void dome__release_note_asked(dome_release_units *units, const GArray *which);
+
+/* The unit may be written without a fault from the next interval on; false: there are too many such units. */
+bool dome__release_heat(dome_release *release, uint64_t key);
+
+/* Before a barrier, or a lock (cools: no unit stays hot): hot units that did not change were not written. */
+void dome__release_compare_hot(dome_release *release, bool cools);
+
+/* At the end of a barrier: hot units may be written on, and those that were written behind this place before. */
+void dome__release_keep_hot(dome_release *release, uint64_t place);
+
+/* Behind a barrier: fetches what accesses have fetched behind this place before. The lock is not held. */
+void dome__release_fetch_ahead(dome_release *release, uint64_t place);
+
+/* ---- sections (release_sections.c); the lock is held ---- */
 
 /* Of the token. */
 typedef struct dome_release_sections {
@@ -261,71 +349,19 @@ enum { SECTIONS_HEAD = 8 + 8 + 4 };
 /* This task's memory has the same sections then: in a thread that waits for the units. The lock is not held. */
 void dome__release_reach(dome_release *release, int rank, const dome_release_state *state);
 
-/* What this task knows of a unit that it has got, and that is older; the lock is held. */
+/* What this task knows of a unit that it has got, and that is older. */
 void dome__release_renew(dome_release_units *units, uint64_t unit, uint64_t taken);
 
 /* Whether `old` has the unit as it is published, and only what differs from that is news. */
 bool dome__release_is_told(const dome_release_units *units, uint64_t unit);
 
-/* Takes in the sections that have come; the lock is held. */
+/* Takes in the sections that have come. */
 void dome__release_take_sections(dome_release *release);
 
-/* All tasks have met; the lock is held. */
+/* All tasks have met. */
 void dome__release_clear_sections(dome_release *release);
 
-/* Units all of whose changes are in sections need no notice; before a barrier, the lock is held. */
+/* Units all of whose changes are in sections need no notice; before a barrier. */
 void dome__release_drop_logged(dome_release *release);
-
-/* Answers what has waited until this task published; the lock is held. */
-void dome__release_answer(const waiting_fetch *fetch);
-
-/* A push of this unit has come. */
-void dome__release_note_push(dome_release_units *units, uint64_t unit, int home);
-
-/* There was a fault to write a unit of memory at a program's own addresses, or an access to units that this task lacked; the lock
- * is held. */
-void dome__release_note_begun(dome_release_units *units, uint64_t unit);
-void dome__release_note_asked(dome_release_units *units, const GArray *which);
-
-/* Behind a barrier: fetches what accesses have fetched behind this place before. The lock is not held. */
-void dome__release_fetch_ahead(dome_release *release, uint64_t place);
-
-void dome__release_places_begin(dome_release *release);
-void dome__release_places_end(dome_release *release);
-
-/* The unit may be written from now on; the lock is held. */
-void dome__release_begin_write(dome_release_units *units, uint64_t unit);
-
-/* At the end of a barrier: hot units may be written on. */
-void dome__release_keep_hot(dome_release *release, uint64_t place);
-
-/* ---- the rest ---- */
-
-/* NULL: none. */
-GArray *dome__release_readers_of(const dome_release_units *units, uint64_t unit);
-
-/* Adds what a message asks for (from its first value on) to this home's units, and replies; the lock is held. */
-void dome__release_add_here(dome_release_units *units, const void *message, size_t bytes, int from, uint64_t id);
-
-/* What units were before need not be kept. */
-void dome__release_free_old(const dome_release_units *units, uint64_t first, uint64_t count);
-
-/* The same of units in ascending order, if they are many: each takes time when it is written again. */
-void dome__release_free_many(const dome_release_units *units, const GArray *which);
-
-/* Takes the right to read from units, but for those that are pinned; the lock is held. */
-void dome__release_close(const dome_release_units *units, uint64_t first, uint64_t count);
-
-/* The copies are not valid any more; the lock is held. */
-void dome__release_drop(dome_release_units *units, uint64_t first, uint64_t count);
-
-/* The readers of a unit are none any more; the lock is held. */
-void dome__release_readers_drop(dome_release *release, GArray *readers);
-
-/* Units that others have written and that must be readable are fetched. */
-void dome__release_refresh(dome_release *release);
-
-/* Sends what this task has changed to the homes, by DELTA or CHANGE, and waits until it is there. The units stay `written`. */
-void dome__release_publish(dome_release_units *units, uint8_t word);
 
 #endif

@@ -1,7 +1,7 @@
 #include "region/release_private.h"
 
-#include "region/atomic_add.h"
-#include "region/home_ask.h"
+#include "core/atomic_add.h"
+#include "peer/peer_need.h"
 #include "region/member.h"
 #include "region/unit_size.h"
 #include "system/bytes.h"
@@ -34,11 +34,6 @@ void dome__release_allow_all(const dome_release_units *units, const GArray *whic
             end++;
         dome__release_allow(units, first, end - k, access);
     }
-}
-
-static char *old_of(const dome_release_units *u, uint64_t unit)
-{
-    return u->old + unit * u->setup.unit;
 }
 
 /* ---- fetching ---- */
@@ -119,7 +114,7 @@ static void ask_for(fetching *f, uint64_t have)
     for (uint32_t k = 0; k < f->count; k++)
         dome__put_u64(message + FETCH_HEAD + 8 * (size_t)k, f->which[k]);
     const dome_peer_question q = {home_of(u, f->which[0]), DOME_PEER_RELEASE, message, FETCH_HEAD + 8 * f->count, fetched, f};
-    dome__home_asked(dome__peer_ask_then(r->peer, &q), q.rank); /* at most MOST_FETCHES: they have room */
+    dome__peer_needed(dome__peer_ask_then(r->peer, &q), q.rank); /* at most MOST_FETCHES: they have room */
 }
 
 /* Some of the wanted units, from *next on. */
@@ -418,7 +413,7 @@ static void add_there(dome_release_units *u, uint64_t first, uint64_t count, con
     dome_type_pack(type, format, message + ADD_MESSAGE, values, (size_t)count);
     const dome_peer_question q = {.rank = home_of(u, unit), .tag = DOME_PEER_RELEASE, .data = message, .bytes = (uint32_t)bytes};
     const dome_region_stop stop = dome__region_stop_begin(r->env, u->figures);
-    GByteArray *reply = dome__home_ask(r->peer, r->env->transport, &q);
+    GByteArray *reply = dome__peer_need(r->peer, r->env->transport, &q);
     dome__region_stop_end(&stop);
     if (before && reply->len == packed)
         dome_type_unpack(type, format, before, reply->data, (size_t)count);

@@ -1,6 +1,6 @@
 #include "region/shared_units.h"
 
-#include "region/atomic_add.h"
+#include "core/atomic_add.h"
 #include "region/region_profile.h"
 #include "region/unit_packet.h"
 #include "system/bytes.h"

@@ -1,6 +1,6 @@
 #include "region/unit_service.h"
 
-#include "region/home_ask.h"
+#include "peer/peer_need.h"
 #include "region/unit_packet.h"
 #include "region/unit_table.h"
 #include "system/time.h"
@@ -457,7 +457,7 @@ GByteArray *dome__units_add(dome_units *units, uint64_t unit, uint8_t *message, 
     const dome_peer_question q = {
         .rank = units->firsts[units->home[unit]], .tag = DOME_PEER_REGION, .data = message, .bytes = bytes};
     dome__unit_packet_put(&packet, message);
-    return dome__home_ask(s->peer, s->transport, &q);
+    return dome__peer_need(s->peer, s->transport, &q);
 }
 
 /* ---- other homes ---- */

@@ -2,7 +2,7 @@
 
 #include "core/clock.h"
 #include "peer/peer.h"
-#include "region/home_ask.h"
+#include "peer/peer_need.h"
 #include "region/lock_wait.h"
 #include "sections/section_queue.h"
 #include "space/mail.h"
@@ -63,7 +63,7 @@ static void begin_message(const dome_token *t, uint8_t *message, uint8_t word)
 
 static void send_message(const dome_token *t, int rank, const void *message, size_t bytes)
 {
-    dome__home_asked(dome__peer_tell(t->peer, rank, DOME_PEER_SPACE, message, (uint32_t)bytes), rank);
+    dome__peer_needed(dome__peer_tell(t->peer, rank, DOME_PEER_SPACE, message, (uint32_t)bytes), rank);
 }
 
 static void call_task(const dome_token *t, int rank)

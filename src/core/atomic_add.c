@@ -1,4 +1,4 @@
-#include "region/atomic_add.h"
+#include "core/atomic_add.h"
 
 #include <string.h>
 

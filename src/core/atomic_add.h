@@ -1,6 +1,6 @@
 /* Additions in memory that other tasks and threads access at the same time: each value in one step. */
-#ifndef DOME_SRC_REGION_ATOMIC_ADD_H
-#define DOME_SRC_REGION_ATOMIC_ADD_H
+#ifndef DOME_SRC_CORE_ATOMIC_ADD_H
+#define DOME_SRC_CORE_ATOMIC_ADD_H
 
 #include <dome/type.h>
 

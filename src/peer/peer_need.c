@@ -1,4 +1,4 @@
-#include "region/home_ask.h"
+#include "peer/peer_need.h"
 
 #include "transport/transport.h"
 
@@ -20,14 +20,14 @@ static void answered(void *ctx, const dome_peer_answer *answer)
     sem_post(&a->come);
 }
 
-void dome__home_asked(dome_peer_status status, int rank)
+void dome__peer_needed(dome_peer_status status, int rank)
 {
     if (status == DOME_PEER_FULL || status == DOME_PEER_NO_MEMORY) /* nobody would answer */
-        g_error("a question about a unit cannot be sent to task %d: %s", rank,
+        g_error("a question that this task needs answered cannot be sent to task %d: %s", rank,
                 status == DOME_PEER_FULL ? "too many wait for their answers" : "no memory");
 }
 
-GByteArray *dome__home_ask(dome_peer *peer, dome_transport *transport, const dome_peer_question *question)
+GByteArray *dome__peer_need(dome_peer *peer, dome_transport *transport, const dome_peer_question *question)
 {
     dome_transport *t = transport;
     asking a = {.reply = g_byte_array_new()};
@@ -36,7 +36,7 @@ GByteArray *dome__home_ask(dome_peer *peer, dome_transport *transport, const dom
     q.then = answered;
     q.ctx = &a;
     const uint64_t start = dome__account_begin_wait(&t->account, DOME_WAITS(q.rank, DOME_WAITS_SERVICE), 0);
-    dome__home_asked(dome__peer_ask_then(peer, &q), q.rank); /* one question at a time: it has room */
+    dome__peer_needed(dome__peer_ask_then(peer, &q), q.rank); /* one question at a time: it has room */
     while (sem_wait(&a.come) < 0 && errno == EINTR)
         continue;
     const uint64_t took = start ? dome__account_end_wait(&t->account, q.rank, start) : 0;
