@@ -132,7 +132,7 @@ bool dome__release_publish_section(dome_release *release, bool runs)
     const bool cleans = !s->in_barrier && (runs || s->published % SEVERAL_TIMES == 0);
     for (guint n = 0; n < release->regions->len; n++) {
         dome_release_units *u = release->regions->pdata[n];
-        if (u && u->writers)
+        if (u && u->writers && u->dirty->len > 0)
             tell_units(u, cleans, runs, told);
     }
     const bool any = told->len > 0;
