@@ -56,9 +56,19 @@ static int protect(dome_memory *memory, size_t first, size_t count, dome_access 
     return 0;
 }
 
+/* The pages that may have got an access. There may be thousands of millions of others. */
+static size_t find_opened(const dome_memory *memory, size_t *first)
+{
+    const size_t end = memory->rights ? memory->given_end : memory->bytes / memory->page;
+    *first = memory->rights ? memory->given_first : 0;
+    return end - *first;
+}
+
 static int close_all(dome_memory *memory)
 {
-    return protect(memory, 0, memory->bytes / memory->page, DOME_ACCESS_NONE);
+    size_t first;
+    const size_t count = find_opened(memory, &first);
+    return protect(memory, first, count, DOME_ACCESS_NONE);
 }
 
 static const char *begin(dome_memory *memory, bool rights)
@@ -80,12 +90,19 @@ static const char *set(dome_memory *memory, size_t first, size_t count, dome_acc
 
 static const char *release(dome_memory *memory)
 {
-    return protect(memory, 0, memory->bytes / memory->page, DOME_ACCESS_WRITE) == 0 ? NULL : g_strerror(errno);
+    size_t first;
+    const size_t count = find_opened(memory, &first);
+    if (mprotect(memory->data, memory->bytes, protection_of(DOME_ACCESS_WRITE)) < 0 ||
+        protect(memory, first, count, DOME_ACCESS_WRITE) < 0)
+        return g_strerror(errno);
+    return NULL;
 }
 
 static void end(dome_memory *memory)
 {
-    borders -= count_borders(memory, 0, memory->bytes / memory->page);
+    size_t first;
+    const size_t count = find_opened(memory, &first);
+    borders -= count_borders(memory, first, count);
 }
 
 const dome_tracker dome__tracker_protect = {

@@ -2,166 +2,529 @@
 
 #include "region/release_private.h"
 #include "system/bytes.h"
+#include "transport/agree.h"
+#include "transport/collective.h"
 
-#include <string.h>
+/* ---- a barrier ---- */
 
-/* ---- publishing ---- */
+/* Units that a task has written: a run, as words. */
+typedef struct run {
+    uint64_t region, first, count; /* region: with these bits */
+} run;
 
-static void ask(const dome_release *r, int rank, const GByteArray *message)
+#define RUN_WHOLE   (UINT64_C(1) << 63) /* the writer's copies are valid */
+#define RUN_IMPLIED (UINT64_C(1) << 62) /* written, if at all, before another task had a copy */
+#define RUN_REGION  (RUN_IMPLIED - 1)
+
+enum { RUN_WORDS = sizeof(run) / sizeof(uint64_t) };
+
+static GArray *own_runs(const dome_release *r)
 {
-    GByteArray *reply = NULL;
-    dome__peer_ask(r->peer, rank, DOME_PEER_RELEASE, message->data, message->len,
-                   &reply); /* a loss is noticed by the next collective */
-    if (reply)
-        g_byte_array_unref(reply);
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static void note_run(void *ctx, uint64_t first, uint64_t count, const void *values)
-{
-    const dome_release_units *u = ctx;
-    (void)values;
-    dome__unit_writes_add(u->writes, first * u->setup.atom, count * u->setup.atom);
-}
-
-/* The changes sent to a home are one turn of this task at each of these units. */
-static void note_turns(dome_release_units *u, const dome_delta *delta, const uint64_t *units, guint count)
-{
-    if (!u->writes)
-        return;
-    dome__delta_runs(delta, note_run, u);
-    for (guint k = 0; k < count; k++)
-        dome__unit_writes_turn(u->writes, units[k]);
-}
-
-void dome__release_sort(GArray *units)
-{
-    for (guint k = 1; k < units->len; k++)
-        if (g_array_index(units, uint64_t, k) < g_array_index(units, uint64_t, k - 1)) {
-            g_array_sort(units, by_number);
-            return;
-        }
-}
-
-guint dome__release_sort_once(GArray *units)
-{
-    guint kept = 0;
-    dome__release_sort(units);
-    for (guint k = 0; k < units->len; k++)
-        if (k == 0 || g_array_index(units, uint64_t, k) != g_array_index(units, uint64_t, k - 1))
-            g_array_index(units, uint64_t, kept++) = g_array_index(units, uint64_t, k);
-    const guint gone = units->len - kept;
-    g_array_set_size(units, kept);
-    return gone;
-}
-
-/* A message of units, in ascending order, and of what differs in them from before. */
-void dome__release_send(dome_release_units *units, int rank, uint8_t word, const uint64_t *which, guint count)
-{
-    dome_release_units *u = units;
-    const bool foreign = dome__release_is_foreign(u, rank);
-    dome_delta *delta = foreign ? dome__release_image_delta(u) : dome__delta_new(u->setup.atom);
-    GByteArray *message = g_byte_array_new();
-    guint sent = 0, noted = 0;
-    for (guint k = 0; k < count; k++) {
-        const uint64_t at = which[k] * u->setup.unit;
-        size_t bytes;
-        if (foreign)
-            dome__release_find_image(u, delta, which[k]);
-        else
-            dome__delta_find(delta, at, place_of(u, which[k]), u->old + at, u->setup.unit, 0);
-        const void *records = dome__delta_records(delta, &bytes);
-        if (k + 1 < count && bytes < MOST_RECORDS)
+    GArray *runs = r->room->own_runs;
+    g_array_set_size(runs, 0);
+    for (guint n = 0; n < r->regions->len; n++) {
+        const dome_release_units *u = r->regions->pdata[n];
+        if (!u)
             continue;
-        uint8_t head[MESSAGE], number[8];
-        g_byte_array_set_size(message, 0);
-        dome__release_put(head, word, u);
-        g_byte_array_append(message, head, MESSAGE);
-        if (word == DELTA || word == CHANGE) {
-            dome__put_u64(number, u->setup.release->meets);
-            g_byte_array_append(message, number, 8);
-            if (!foreign) /* its offsets are those of memory */
-                note_turns(u, delta, which + noted, k + 1 - noted);
-            noted = k + 1;
+        dome__release_sort(u->written);
+        for (guint k = 0; k < u->written->len; k++) {
+            const uint64_t unit = g_array_index(u->written, uint64_t, k);
+            const uint64_t region = n | (is_valid(u, unit) ? RUN_WHOLE : 0) | (u->state[unit] & IMPLIED ? RUN_IMPLIED : 0);
+            run *last = runs->len ? &g_array_index(runs, run, runs->len - 1) : NULL;
+            if (last && last->region == region && last->first + last->count == unit)
+                last->count++;
+            else
+                g_array_append_val(runs, ((run){region, unit, 1}));
         }
-        if (word == PUSH) {
-            dome__put_u32(number, k + 1 - sent);
-            g_byte_array_append(message, number, 4);
-            for (; sent <= k; sent++) {
-                dome__put_u64(number, which[sent]);
-                g_byte_array_append(message, number, 8);
-            }
+    }
+    return runs;
+}
+
+/* All that was written, by whom. */
+typedef struct notices {
+    const dome_release *release;
+    run *runs;
+    uint64_t *counts;        /* words, by rank */
+    bool any, pushes;        /* anything was written; a home has readers behind this place */
+    const uint8_t **entries; /* by rank (release_early.c) */
+    uint64_t *entry_bytes;
+    const uint64_t *more; /* runs and entries of those for which there was no room on their cards */
+} notices;
+
+/* What each task tells first, its card: the words of its runs, flags, the place, the bytes of entries, the last section that it
+ * has; the word of task 0, if there is one; the runs and the entries, if they are few. */
+enum { HEAD = 5, EARLY_BYTES = 1536, ROOM = 8 * RUN_WORDS + EARLY_BYTES / 8, CARD = HEAD + DOME_RELEASE_WORDS + ROOM };
+enum { PUSHES = 1, SENDS = 2, MOVES = 4, MORE = 8 }; /* MORE: runs and entries come with the second exchange */
+
+static bool sends(const dome_release *r)
+{
+    for (guint n = 0; n < r->regions->len; n++) {
+        const dome_release_units *u = r->regions->pdata[n];
+        for (guint k = 0; u && k < u->dirty->len; k++) {
+            const uint64_t unit = g_array_index(u->dirty, uint64_t, k);
+            if (!is_home(u, unit) && !(u->state[unit] & SENT))
+                return true;
         }
-        g_byte_array_append(message, records, (guint)bytes);
-        ask(u->setup.release, rank, message);
-        dome__delta_clear(delta);
     }
-    g_byte_array_unref(message);
-    dome__delta_free(delta);
+    return false;
 }
 
-/* The dirty units, in ascending order; they are no longer dirty. */
-static GArray *take_dirty(dome_release_units *u)
+/* Room for so many words. */
+static uint64_t *words_of(GArray *room, uint64_t count)
 {
-    GArray *dirty = g_array_copy(u->dirty);
-    g_array_set_size(u->dirty, 0);
-    dome__release_sort(dirty);
-    for (guint k = 0; k < dirty->len; k++) {
-        const uint64_t unit = g_array_index(dirty, uint64_t, k);
-        const uint64_t key = key_of(u, unit);
-        u->state[unit] &= (uint32_t)~DIRTY;
-        g_array_append_val(u->setup.release->published, key);
-    }
-    for (guint k = 0, end; k < dirty->len; k = end) { /* by runs: each is a system call */
-        const uint64_t first = g_array_index(dirty, uint64_t, k);
-        for (end = k + 1; end < dirty->len && g_array_index(dirty, uint64_t, end) == first + (end - k) &&
-                          (u->state[first] & SENT) == (u->state[first + (end - k)] & SENT);)
-            end++;
-        if (!(u->state[first] & SENT)) /* these may become hot */
-            dome__release_allow(u, first, end - k, DOME_ACCESS_READ);
-    }
-    return dirty;
+    g_array_set_size(room, (guint)count + 1); /* never NULL */
+    return (uint64_t *)(void *)room->data;
 }
 
-/* Whether a unit's changes go to its home. Those that are sent with the exchange need not. */
-static bool must_go(dome_release_units *u, uint64_t unit, uint8_t word)
+/* What a task brings. */
+typedef struct bringing {
+    uint64_t card[CARD];
+    uint64_t length; /* words of the card */
+    GArray *runs;
+    GByteArray *entries;
+} bringing;
+
+/* Where a card's runs begin. */
+static uint64_t runs_at(int rank, bool by_word)
 {
-    if (is_home(u, unit))
-        return false;
-    u->state[unit] |= word == CHANGE ? TOLD : 0;
-    return !(u->state[unit] & SENT);
+    return HEAD + (by_word && rank == 0 ? (uint64_t)DOME_RELEASE_WORDS : 0);
 }
 
-void dome__release_publish(dome_release_units *units, uint8_t word)
+static uint64_t longest_card(bool by_word)
 {
-    dome_release *r = units->setup.release;
-    if (units->dirty->len == 0)
-        return;
+    return runs_at(0, by_word) + ROOM;
+}
+
+static uint64_t words_for(uint64_t bytes)
+{
+    return (bytes + 7) / 8;
+}
+
+static void make_card(dome_release *r, const dome_release_word *word, bool by_word, bringing *b)
+{
+    const bool knows = !by_word || r->env->rank == 0;
+    uint64_t *card = b->card;
+    b->entries = r->room->own_entries;
+    g_byte_array_set_size(b->entries, 0);
     pthread_mutex_lock(&r->lock);
-    GArray *dirty = take_dirty(units), *some = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    if (r->sections)
+        dome__release_take_sections(r);
+    dome__release_compare_hot(r, false);
+    if (r->sections)
+        dome__release_drop_logged(r);
+    dome__release_put_early(r, b->entries, EARLY_BYTES, knows ? &word->place : NULL);
+    b->runs = own_runs(r);
+    card[0] = b->runs->len * RUN_WORDS;
+    card[1] = (knows && g_hash_table_contains(r->pushing, &word->place) ? PUSHES : 0) | (sends(r) ? SENDS : 0) |
+              (word->moves && knows ? MOVES : 0);
+    card[2] = word->place;
+    card[3] = b->entries->len;
+    card[4] = r->sections ? dome__section_log_end(r->sections->log) : 0;
+    if (r->sections)
+        r->sections->in_barrier = true;
     pthread_mutex_unlock(&r->lock);
-    uint64_t left = 0; /* units for homes from here on */
-    for (guint k = 0; k < dirty->len; k++)
-        left += must_go(units, g_array_index(dirty, uint64_t, k), word);
-    for (int home = 0; home < r->env->size && left > 0; home++) {
-        if (home == r->env->rank)
-            continue;
-        g_array_set_size(some, 0);
-        for (guint k = 0; k < dirty->len; k++)
-            if (home_of(units, g_array_index(dirty, uint64_t, k)) == home &&
-                must_go(units, g_array_index(dirty, uint64_t, k), word))
-                g_array_append_val(some, g_array_index(dirty, uint64_t, k));
-        left -= some->len;
-        if (some->len > 0)
-            dome__release_send(units, home, word, (const uint64_t *)(const void *)some->data, some->len);
+    if (by_word && r->env->rank == 0)
+        memcpy(card + HEAD, word->words, sizeof word->words);
+    b->length = runs_at(r->env->rank, by_word);
+    if (card[0] + words_for(card[3]) > ROOM || card[1] & SENDS) {
+        card[1] |= MORE;
+        return;
     }
-    g_array_unref(some);
-    g_array_unref(dirty);
+    memcpy(card + b->length, b->runs->data, b->runs->len * sizeof(run));
+    memcpy(card + b->length + card[0], b->entries->data, b->entries->len);
+    b->length += card[0] + words_for(card[3]);
+}
+
+/* ---- what came with the cards ---- */
+
+/* Of a task's runs, which are in ascending order: whether it has written the unit. */
+static bool has_written(const run *runs, uint64_t count, uint64_t region, uint64_t unit)
+{
+    uint64_t from = 0;
+    for (uint64_t end = count, middle; from < end;) { /* `from` is to be the first run that ends behind the unit */
+        middle = from + (end - from) / 2;
+        const uint64_t of = runs[middle].region & RUN_REGION;
+        if (of < region || (of == region && runs[middle].first + runs[middle].count <= unit))
+            from = middle + 1;
+        else
+            end = middle;
+    }
+    return from < count && (runs[from].region & RUN_REGION) == region && unit >= runs[from].first &&
+           !(runs[from].region & RUN_IMPLIED);
+}
+
+static unsigned writers_of(const void *notices, uint64_t key)
+{
+    const struct notices *n = notices;
+    const uint64_t region = key >> UNIT_BITS, unit = key & ((UINT64_C(1) << UNIT_BITS) - 1);
+    const run *at = n->runs;
+    unsigned writers = 0;
+    for (int rank = 0; rank < n->release->env->size; at += n->counts[rank++] / RUN_WORDS)
+        writers += has_written(at, n->counts[rank] / RUN_WORDS, region, unit);
+    return writers;
+}
+
+static void exchange_early(dome_release *r, const notices *n)
+{
+    pthread_mutex_lock(&r->lock);
+    dome__release_take_early(r, &(dome_release_entries){writers_of, n, n->entries, n->entry_bytes});
+    pthread_mutex_unlock(&r->lock);
+}
+
+/* The runs and entries of those for which there was no room on their cards; this task's have been published. */
+static int exchange_more(dome_release *r, const bringing *b, const uint64_t *all, uint64_t length, notices *n)
+{
+    const uint64_t size = (uint64_t)r->env->size, words = b->runs->len * RUN_WORDS, entries = words_for(b->entries->len);
+    uint64_t *counts = words_of(r->room->more_counts, size), total = 0;
+    for (uint64_t k = 0; k < size; k++)
+        total += counts[k] = all[length * k + 1] & MORE ? all[length * k] + words_for(all[length * k + 3]) : 0;
+    uint64_t *own = words_of(r->room->own, words + entries), *more = words_of(r->room->more, total);
+    memcpy(own, b->runs->data, words * 8);
+    memcpy(own + words, b->entries->data, b->entries->len);
+    n->more = more;
+    return dome__allgatherv(r->env->transport, DOME_U64, own, counts, more);
+}
+
+/* Where each task's runs and entries are. */
+static void find_parts(const dome_release *r, const uint64_t *all, bool by_word, notices *n)
+{
+    const uint64_t length = longest_card(by_word);
+    uint64_t *to = (uint64_t *)(void *)n->runs;
+    const uint64_t *more = n->more;
+    for (uint64_t k = 0; k < (uint64_t)r->env->size; to += n->counts[k++]) {
+        const uint64_t *card = all + length * k;
+        const bool on_card = !(card[1] & MORE);
+        const uint64_t *from = on_card ? card + runs_at((int)k, by_word) : more;
+        memcpy(to, from, card[0] * sizeof *to);
+        n->entries[k] = (const uint8_t *)(from + card[0]);
+        n->entry_bytes[k] = card[3];
+        more += on_card ? 0 : card[0] + words_for(card[3]);
+    }
+}
+
+/* Before anything else of this barrier comes to a task it has all sections. */
+static int know_all_sections(dome_release *r, const uint64_t *all, uint64_t length)
+{
+    uint64_t last = 0;
+    bool lacks = false;
+    int who = 0;
+    for (int rank = 0; rank < r->env->size; rank++)
+        if (all[length * (uint64_t)rank + 4] > last)
+            last = all[length * (uint64_t)(who = rank) + 4];
+    for (int rank = 0; rank < r->env->size; rank++)
+        lacks |= all[length * (uint64_t)rank + 4] < last;
+    return lacks ? dome__release_catch_up(r, who, last) : DOME_OK;
+}
+
+/* All tasks have stopped when the cards are there. What they have written for other homes is there with the second exchange,
+ * which is left out if there is no need for it. */
+static int exchange(dome_release *r, dome_release_word *word, bool by_word, notices *n)
+{
+    dome_env *env = r->env;
+    const uint64_t size = (uint64_t)env->size, length = longest_card(by_word);
+    uint64_t *all = words_of(r->room->cards, length * size), words = 0, flags = 0;
+    bringing b;
+    make_card(r, word, by_word, &b);
+    int status = dome__allgather_some(env->transport, DOME_U64, b.card, b.length, length, all);
+    if (status != DOME_OK)
+        return status;
+    n->counts = words_of(r->room->counts, size);
+    n->entry_bytes = words_of(r->room->entry_bytes, size);
+    g_array_set_size(r->room->entries, (guint)size);
+    n->entries = (const uint8_t **)(void *)r->room->entries->data;
+    for (uint64_t k = 0; k < size; k++) {
+        words += n->counts[k] = all[length * k];
+        flags |= all[length * k + 1];
+    }
+    if (by_word) {
+        word->moves = all[1] & MOVES;
+        word->place = all[2];
+        memcpy(word->words, all + HEAD, sizeof word->words);
+    }
+    status = know_all_sections(r, all, length);
+    n->any = words > 0;
+    n->pushes = flags & PUSHES;
+    n->runs = (run *)(void *)words_of(r->room->runs, words);
+    for (guint k = 0; status == DOME_OK && n->any && k < r->regions->len; k++)
+        if (r->regions->pdata[k])
+            dome__release_publish(r->regions->pdata[k], DELTA);
+    if (status == DOME_OK && flags & MORE)
+        status = exchange_more(r, &b, all, length, n);
+    if (status == DOME_OK && n->any) {
+        find_parts(r, all, by_word, n);
+        exchange_early(r, n);
+    }
+    return status;
+}
+
+typedef void (*on_unit)(dome_release_units *u, uint64_t unit, int writer, void *ctx);
+typedef void (*on_run)(dome_release_units *u, const run *units, int writer, void *ctx);
+
+static void each_run(const dome_release *r, const notices *n, on_run call, void *ctx)
+{
+    const run *at = n->runs;
+    for (int writer = 0; writer < r->env->size; writer++)
+        for (uint64_t k = 0; k < n->counts[writer] / RUN_WORDS; k++, at++)
+            call(r->regions->pdata[at->region & RUN_REGION], at, writer, ctx);
+}
+
+static void each(const dome_release *r, const notices *n, on_unit call, void *ctx)
+{
+    const run *at = n->runs;
+    for (int writer = 0; writer < r->env->size; writer++)
+        for (uint64_t k = 0; k < n->counts[writer] / RUN_WORDS; k++, at++)
+            for (uint64_t j = 0; j < at->count; j++)
+                call(r->regions->pdata[at->region & RUN_REGION], at->first + j, writer, ctx);
+}
+
+/* Units to be pushed, by the reader. */
+typedef struct pushing {
+    uint64_t place;
+    GHashTable *by_reader; /* GArray of unit by rank + 1 */
+} pushing;
+
+static void plan_push(dome_release_units *u, uint64_t unit, int writer, void *ctx)
+{
+    const pushing *p = ctx;
+    (void)writer;
+    const GArray *readers = is_home(u, unit) ? dome__release_readers_of(u, unit) : NULL;
+    for (guint k = 0; readers && k < readers->len; k++) {
+        const reader *r = &g_array_index(readers, reader, k);
+        if (r->place != p->place || r->middle || !(u->state[unit] & KEPT) || u->state[unit] & SENT)
+            continue;
+        GArray *units = g_hash_table_lookup(p->by_reader, GINT_TO_POINTER(r->rank + 1));
+        if (!units) {
+            units = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+            g_hash_table_insert(p->by_reader, GINT_TO_POINTER(r->rank + 1), units);
+        }
+        const uint64_t key = key_of(u, unit);
+        g_array_append_val(units, key);
+    }
+}
+
+static void push_to(const dome_release *r, int rank, GArray *keys)
+{
+    dome__release_sort_once(keys);
+    for (guint k = 0; k < keys->len;) {
+        const uint64_t region = g_array_index(keys, uint64_t, k) >> UNIT_BITS;
+        guint end = k;
+        for (; end < keys->len && g_array_index(keys, uint64_t, end) >> UNIT_BITS == region; end++)
+            g_array_index(keys, uint64_t, end) &= (UINT64_C(1) << UNIT_BITS) - 1;
+        dome__release_send(r->regions->pdata[region], rank, PUSH, &g_array_index(keys, uint64_t, k), end - k);
+        k = end;
+    }
+}
+
+static void push(dome_release *r, uint64_t place, const notices *n)
+{
+    if (!g_hash_table_contains(r->places, &place))
+        return;
+    pushing p = {place, g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref)};
+    GHashTableIter at;
+    gpointer rank, units;
+    pthread_mutex_lock(&r->lock);
+    each(r, n, plan_push, &p);
+    dome__release_note_pushing(r, place, g_hash_table_size(p.by_reader) > 0);
+    pthread_mutex_unlock(&r->lock);
+    g_hash_table_iter_init(&at, p.by_reader);
+    while (n->pushes && g_hash_table_iter_next(&at, &rank, &units))
+        push_to(r, GPOINTER_TO_INT(rank) - 1, units);
+    g_hash_table_unref(p.by_reader);
+}
+
+/* Copies that were not pushed are old; the home's is complete. */
+static void end_unit(dome_release_units *u, uint64_t unit, int writer)
+{
+    GArray *readers = is_home(u, unit) ? dome__release_readers_of(u, unit) : NULL;
+    u->state[unit] &= (uint32_t)~KEPT;
+    for (guint k = 0; readers && k < readers->len; k++)
+        g_array_index(readers, reader, k).middle = false;
+    if (is_home(u, unit) && writer != u->setup.release->env->rank)
+        u->state[unit] |= OTHERS;
+    if (is_home(u, unit) || writer == u->setup.release->env->rank || u->state[unit] & EARLY)
+        return;
+    if (u->state[unit] & ARRIVED)
+        u->state[unit] |= u->state[unit] & PINNED ? 0 : UNTOUCHED;
+    else
+        u->state[unit] &= (uint32_t) ~(VALID | UNTOUCHED | MISSED);
+}
+
+/* Others' copies lose their rights by runs: each is a system call. */
+static void end_run(dome_release_units *u, const run *units, int writer, void *ctx)
+{
+    const uint64_t end = units->first + units->count;
+    (void)ctx;
+    if (units->region & RUN_IMPLIED && writer != u->setup.release->env->rank)
+        return; /* all copies have it */
+    for (uint64_t k = units->first, from = k; k <= end; k++) {
+        const bool closes =
+            k < end && writer != u->setup.release->env->rank && !is_home(u, k) && u->state[k] & VALID && !(u->state[k] & EARLY);
+        if (!closes && from < k)
+            dome__release_close(u, from, k - from);
+        from = closes ? from : k + 1;
+        if (k < end)
+            end_unit(u, k, writer);
+    }
+}
+
+static void forget_marks(dome_release_units *u, uint64_t unit, int writer, void *ctx)
+{
+    (void)writer, (void)ctx;
+    u->state[unit] &= (uint32_t) ~(ARRIVED | OTHERS | SENT | EARLY | TOLD | CLEAN);
+}
+
+/* ---- homes that move ---- */
+
+enum { SEVERAL = -1 };
+
+static void note_writer(dome_release_units *u, const run *units, int writer, void *ctx)
+{
+    (void)ctx;
+    if (!u->writers || units->region & RUN_IMPLIED)
+        return;
+    for (uint64_t k = units->first; k < units->first + units->count; k++)
+        if (u->homes[k] == 0)
+            u->writers[k] = u->writers[k] == 0 && units->region & RUN_WHOLE ? writer + 1 : SEVERAL;
+}
+
+/* Neither the home that was nor the new one needs what a unit was before. By runs: each is a system call. */
+static void free_old(dome_release_units *u, const run *units, int writer, void *ctx)
+{
+    const uint64_t end = units->first + units->count;
+    const bool mine = writer == u->setup.release->env->rank;
+    (void)ctx;
+    if (!u->writers || writer == u->setup.home)
+        return;
+    for (uint64_t k = units->first, from = k; k <= end; k++) {
+        const bool frees = k < end && u->writers[k] == writer + 1 && (mine || is_home(u, k)) && !(u->state[k] & (DIRTY | KEPT));
+        if (!frees && from < k)
+            dome__release_free_old(u, from, k - from);
+        from = frees ? from : k + 1;
+    }
+}
+
+/* The home that was keeps its copy until the new one writes; the new one knows of no readers. */
+static void move_unit(dome_release_units *u, uint64_t unit, int writer, void *ctx)
+{
+    dome_release *r = u->setup.release;
+    (void)ctx;
+    if (!u->writers || u->writers[unit] != writer + 1 || writer == u->setup.home)
+        return;
+    if (is_home(u, unit)) {
+        const gint64 key = (gint64)unit;
+        GArray *readers = dome__release_readers_of(u, unit);
+        if (readers)
+            dome__release_readers_drop(r, readers);
+        g_hash_table_remove(u->readers, &key);
+        u->state[unit] = (uint32_t)(VALID | (u->state[unit] & (PINNED | HOT)));
+    }
+    if (writer == r->env->rank)
+        u->state[unit] |= VALID | SHARED;
+    u->homes[unit] = writer + 1;
+    u->moved_first = u->moved_end ? MIN(u->moved_first, unit) : unit;
+    u->moved_end = MAX(u->moved_end, unit + 1);
+}
+
+static void forget_writer(dome_release_units *u, uint64_t unit, int writer, void *ctx)
+{
+    (void)writer, (void)ctx;
+    if (u->writers)
+        u->writers[unit] = 0;
+}
+
+static void move_homes(const dome_release *r, const notices *n)
+{
+    each_run(r, n, note_writer, NULL);
+    each_run(r, n, free_old, NULL);
+    each(r, n, move_unit, NULL);
+    each(r, n, forget_writer, NULL);
+}
+
+/* A unit of which only its home has a copy now, which has written it alone, may be written on without a word. */
+static bool becomes_private(dome_release_units *u, uint64_t unit)
+{
+    const GArray *readers = dome__release_readers_of(u, unit);
+    u->state[unit] &= (uint32_t) ~(WRITTEN | IMPLIED);
+    if (!is_home(u, unit) || u->state[unit] & OTHERS || (readers && readers->len > 0))
+        return false;
+    u->state[unit] &= (uint32_t)~SHARED;
+    return true;
+}
+
+static void end_written(dome_release_units *u)
+{
+    if (u->written->len == 0)
+        return;
+    GArray *private = g_array_new(FALSE, FALSE, sizeof(uint64_t)), *done = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    for (guint k = 0; k < u->written->len; k++) {
+        const uint64_t unit = g_array_index(u->written, uint64_t, k);
+        if (becomes_private(u, unit))
+            g_array_append_val(private, unit);
+        if (!(u->state[unit] & (DIRTY | KEPT)))
+            g_array_append_val(done, unit);
+    }
+    dome__release_allow_all(u, private, DOME_ACCESS_WRITE);
+    dome__release_free_many(u, done);
+    g_array_set_size(u->written, 0);
+    g_array_unref(private);
+    g_array_unref(done);
+}
+
+static void end_interval(dome_release *r, const notices *n, bool moves)
+{
+    each_run(r, n, end_run, NULL);
+    for (guint k = 0; k < r->regions->len; k++)
+        if (r->regions->pdata[k])
+            end_written(r->regions->pdata[k]);
+    each(r, n, forget_marks, NULL);
+    if (moves)
+        move_homes(r, n);
+    g_hash_table_remove_all(r->known);
+    g_array_set_size(r->published, 0);
+    r->epoch++;
+}
+
+static int meet(dome_release *r, dome_release_word *word, bool by_word)
+{
+    notices n = {.release = r};
+    int status = exchange(r, word, by_word, &n);
+    if (status == DOME_OK && n.any)
+        push(r, word->place, &n);
+    if (status == DOME_OK && n.any && n.pushes)
+        status = dome__barrier(r->env->transport);
+    pthread_mutex_lock(&r->lock);
+    if (status == DOME_OK && n.any)
+        end_interval(r, &n, word->moves);
+    if (status == DOME_OK)
+        dome__release_keep_hot(r, word->place);
+    if (r->sections) {
+        r->sections->in_barrier = r->sections->entered = false;
+        dome__release_clear_sections(r);
+    }
+    r->place = word->place;
+    r->meets++;
+    dome__release_answer_waiting(r);
+    pthread_mutex_unlock(&r->lock);
+    if (status == DOME_OK) {
+        dome__release_refresh(r);
+        dome__release_fetch_ahead(r, word->place);
+    }
+    return status ? dome__fail_transport(r->env, status) : DOME_OK;
+}
+
+int dome__release_meet(dome_release *release, uint64_t place)
+{
+    return dome__release_meet_at(release, place, false);
+}
+
+int dome__release_meet_at(dome_release *release, uint64_t place, bool moves)
+{
+    return meet(release, &(dome_release_word){.place = place, .moves = moves}, false);
+}
+
+int dome__release_meet_by(dome_release *release, dome_release_word *word)
+{
+    return meet(release, word, true);
 }
 
 /* ---- locks ---- */
@@ -256,10 +619,33 @@ void dome__release_let_go(dome_release *release)
 
 /* ---- beginning and end ---- */
 
+static dome_release_room *room_new(void)
+{
+    dome_release_room *room = g_new0(dome_release_room, 1);
+    GArray **words[] = {&room->cards, &room->runs, &room->counts,     &room->entry_bytes,
+                        &room->own,   &room->more, &room->more_counts};
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+        *words[k] = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    room->own_runs = g_array_new(FALSE, FALSE, sizeof(run));
+    room->entries = g_array_new(FALSE, FALSE, sizeof(const uint8_t *));
+    room->own_entries = g_byte_array_new();
+    return room;
+}
+
+static void room_free(dome_release_room *room)
+{
+    GArray *arrays[] = {room->cards, room->runs,        room->counts,   room->entry_bytes, room->own,
+                        room->more,  room->more_counts, room->own_runs, room->entries,     room->parts};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        g_array_unref(arrays[k]);
+    g_byte_array_unref(room->own_entries);
+    g_free(room);
+}
+
 dome_release *dome__release_new(dome_env *env)
 {
     dome_release *r = g_new0(dome_release, 1);
-    r->room = dome__release_room_new();
+    r->room = room_new();
     dome__release_early_begin(r);
     r->env = env;
     r->peer = env->peer;
@@ -283,7 +669,7 @@ void dome__release_free(dome_release *release)
     if (!release)
         return;
     g_ptr_array_unref(release->regions);
-    dome__release_room_free(release->room);
+    room_free(release->room);
     for (guint k = 0; k < release->waiting->len; k++)
         g_array_unref(g_array_index(release->waiting, waiting_fetch, k).which);
     g_array_unref(release->waiting);

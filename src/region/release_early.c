@@ -234,3 +234,135 @@ void dome__release_early_begin(dome_release *release)
 {
     release->room->parts = g_array_new(FALSE, FALSE, sizeof(part));
 }
+
+/* ---- what is sent to homes ---- */
+
+static void ask(const dome_release *r, int rank, const GByteArray *message)
+{
+    GByteArray *reply = NULL;
+    dome__peer_ask(r->peer, rank, DOME_PEER_RELEASE, message->data, message->len,
+                   &reply); /* a loss is noticed by the next collective */
+    if (reply)
+        g_byte_array_unref(reply);
+}
+
+static void note_run(void *ctx, uint64_t first, uint64_t count, const void *values)
+{
+    const dome_release_units *u = ctx;
+    (void)values;
+    dome__unit_writes_add(u->writes, first * u->setup.atom, count * u->setup.atom);
+}
+
+/* The changes sent to a home are one turn of this task at each of these units. */
+static void note_turns(dome_release_units *u, const dome_delta *delta, const uint64_t *units, guint count)
+{
+    if (!u->writes)
+        return;
+    dome__delta_runs(delta, note_run, u);
+    for (guint k = 0; k < count; k++)
+        dome__unit_writes_turn(u->writes, units[k]);
+}
+
+/* A message of units, in ascending order, and of what differs in them from before. */
+void dome__release_send(dome_release_units *units, int rank, uint8_t word, const uint64_t *which, guint count)
+{
+    dome_release_units *u = units;
+    const bool foreign = dome__release_is_foreign(u, rank);
+    dome_delta *delta = foreign ? dome__release_image_delta(u) : dome__delta_new(u->setup.atom);
+    GByteArray *message = g_byte_array_new();
+    guint sent = 0, noted = 0;
+    for (guint k = 0; k < count; k++) {
+        const uint64_t at = which[k] * u->setup.unit;
+        size_t bytes;
+        if (foreign)
+            dome__release_find_image(u, delta, which[k]);
+        else
+            dome__delta_find(delta, at, place_of(u, which[k]), u->old + at, u->setup.unit, 0);
+        const void *records = dome__delta_records(delta, &bytes);
+        if (k + 1 < count && bytes < MOST_RECORDS)
+            continue;
+        uint8_t head[MESSAGE], number[8];
+        g_byte_array_set_size(message, 0);
+        dome__release_put(head, word, u);
+        g_byte_array_append(message, head, MESSAGE);
+        if (word == DELTA || word == CHANGE) {
+            dome__put_u64(number, u->setup.release->meets);
+            g_byte_array_append(message, number, 8);
+            if (!foreign) /* its offsets are those of memory */
+                note_turns(u, delta, which + noted, k + 1 - noted);
+            noted = k + 1;
+        }
+        if (word == PUSH) {
+            dome__put_u32(number, k + 1 - sent);
+            g_byte_array_append(message, number, 4);
+            for (; sent <= k; sent++) {
+                dome__put_u64(number, which[sent]);
+                g_byte_array_append(message, number, 8);
+            }
+        }
+        g_byte_array_append(message, records, (guint)bytes);
+        ask(u->setup.release, rank, message);
+        dome__delta_clear(delta);
+    }
+    g_byte_array_unref(message);
+    dome__delta_free(delta);
+}
+
+/* The dirty units, in ascending order; they are no longer dirty. */
+static GArray *take_dirty(dome_release_units *u)
+{
+    GArray *dirty = g_array_copy(u->dirty);
+    g_array_set_size(u->dirty, 0);
+    dome__release_sort(dirty);
+    for (guint k = 0; k < dirty->len; k++) {
+        const uint64_t unit = g_array_index(dirty, uint64_t, k);
+        const uint64_t key = key_of(u, unit);
+        u->state[unit] &= (uint32_t)~DIRTY;
+        g_array_append_val(u->setup.release->published, key);
+    }
+    for (guint k = 0, end; k < dirty->len; k = end) { /* by runs: each is a system call */
+        const uint64_t first = g_array_index(dirty, uint64_t, k);
+        for (end = k + 1; end < dirty->len && g_array_index(dirty, uint64_t, end) == first + (end - k) &&
+                          (u->state[first] & SENT) == (u->state[first + (end - k)] & SENT);)
+            end++;
+        if (!(u->state[first] & SENT)) /* these may become hot */
+            dome__release_allow(u, first, end - k, DOME_ACCESS_READ);
+    }
+    return dirty;
+}
+
+/* Whether a unit's changes go to its home. Those that are sent with the exchange need not. */
+static bool must_go(dome_release_units *u, uint64_t unit, uint8_t word)
+{
+    if (is_home(u, unit))
+        return false;
+    u->state[unit] |= word == CHANGE ? TOLD : 0;
+    return !(u->state[unit] & SENT);
+}
+
+void dome__release_publish(dome_release_units *units, uint8_t word)
+{
+    dome_release *r = units->setup.release;
+    if (units->dirty->len == 0)
+        return;
+    pthread_mutex_lock(&r->lock);
+    GArray *dirty = take_dirty(units), *some = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    pthread_mutex_unlock(&r->lock);
+    uint64_t left = 0; /* units for homes from here on */
+    for (guint k = 0; k < dirty->len; k++)
+        left += must_go(units, g_array_index(dirty, uint64_t, k), word);
+    for (int home = 0; home < r->env->size && left > 0; home++) {
+        if (home == r->env->rank)
+            continue;
+        g_array_set_size(some, 0);
+        for (guint k = 0; k < dirty->len; k++)
+            if (home_of(units, g_array_index(dirty, uint64_t, k)) == home &&
+                must_go(units, g_array_index(dirty, uint64_t, k), word))
+                g_array_append_val(some, g_array_index(dirty, uint64_t, k));
+        left -= some->len;
+        if (some->len > 0)
+            dome__release_send(units, home, word, (const uint64_t *)(const void *)some->data, some->len);
+    }
+    g_array_unref(some);
+    g_array_unref(dirty);
+}

@@ -2,8 +2,6 @@
  * before there is a fault. */
 #include "region/release_private.h"
 
-#include <string.h>
-
 /* Units in ascending order lose the right to be written, by runs: each is a system call. */
 static void close_keys(const dome_release *r, const GArray *keys)
 {

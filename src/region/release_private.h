@@ -9,6 +9,7 @@
 #include "sections/section_log.h"
 
 #include <pthread.h>
+#include <string.h>
 
 /* Of a unit at a task. A unit whose state is 0 is private at its home, and invalid at others. */
 enum {
@@ -71,8 +72,6 @@ typedef struct dome_release_room {
     GByteArray *own_entries;
     GArray *parts; /* part (release_early.c) */
 } dome_release_room;
-dome_release_room *dome__release_room_new(void);
-void dome__release_room_free(dome_release_room *room);
 
 /* A unit that may be written without a fault, and how often it was not (release_places.c). */
 typedef struct hot_unit {
@@ -182,6 +181,19 @@ static inline bool is_private(const dome_release_units *u, uint64_t unit)
     return !(u->state[unit] & SHARED) && is_home(u, unit);
 }
 
+static inline bool has_before(const dome_release_units *u, uint64_t unit)
+{
+    return u->state[unit] & (is_home(u, unit) ? KEPT : DIRTY | CLEAN);
+}
+
+static inline bool is_as_before(const dome_release_units *u, uint64_t unit)
+{
+    return has_before(u, unit) && memcmp(place_of(u, unit), old_of(u, unit), u->setup.unit) == 0;
+}
+
+/* ---- what a task knows of units (release_state.c); the lock is held ---- */
+
+/* The head of a message. */
 void dome__release_put(uint8_t *message, uint8_t word, const dome_release_units *units);
 
 /* Units, or their keys, in ascending order, as they mostly are already. */
@@ -189,8 +201,6 @@ void dome__release_sort(GArray *units);
 
 /* The same, each once. Returns how many are gone. */
 guint dome__release_sort_once(GArray *units);
-
-/* ---- a unit (release_units.c); the lock is held ---- */
 
 /* Gives the program this right to some units. */
 void dome__release_allow(const dome_release_units *units, uint64_t first, uint64_t count, dome_access access);
@@ -213,14 +223,38 @@ void dome__release_free_old(const dome_release_units *units, uint64_t first, uin
 /* The same of units in ascending order, if they are many: each takes time when it is written again. */
 void dome__release_free_many(const dome_release_units *units, const GArray *which);
 
-/* Adds what a message asks for (from its first value on) to this home's units, and replies. */
-void dome__release_add_here(dome_release_units *units, const void *message, size_t bytes, int from, uint64_t id);
+/* Before a home's unit changes: readers have it as it is now. */
+void dome__release_keep(dome_release_units *units, uint64_t unit);
 
-/* Fetches units of which this task has no valid copy, and which may be read then. The lock is not held. */
+/* NULL: none. */
+GArray *dome__release_readers_of(const dome_release_units *units, uint64_t unit);
+
+/* This task has fetched the unit behind the last barrier; it wants it no more. */
+void dome__release_note_reader(dome_release_units *units, uint64_t unit, int rank);
+void dome__release_reader_drop(dome_release_units *units, uint64_t unit, int rank);
+
+/* The readers of a unit are none any more. */
+void dome__release_readers_drop(dome_release *release, GArray *readers);
+
+/* A push of this unit has come. */
+void dome__release_note_push(dome_release_units *units, uint64_t unit, int home);
+
+/* Whether a home pushed units behind this place the last time. */
+void dome__release_note_pushing(dome_release *release, uint64_t place, bool pushes);
+
+/* Whether `old` has the unit as it is published, and only what differs from that is news. */
+bool dome__release_is_told(const dome_release_units *units, uint64_t unit);
+
+/* ---- accesses (release_units.c); the lock is not held ---- */
+
+/* Fetches units of which this task has no valid copy, and which may be read then. */
 void dome__release_fetch(dome_release_units *units, const GArray *wanted);
 
-/* Units that others have written and that must be readable are fetched. The lock is not held. */
+/* Units that others have written and that must be readable are fetched. */
 void dome__release_refresh(dome_release *release);
+
+/* Adds what a message asks for (from its first value on) to this home's units, and replies; the lock is held. */
+void dome__release_add_here(dome_release_units *units, const void *message, size_t bytes, int from, uint64_t id);
 
 /* ---- what others ask for (release_serve.c); the lock is held ---- */
 
@@ -232,29 +266,6 @@ void dome__release_answer(const waiting_fetch *fetch);
 
 /* Behind a barrier: what has come from tasks that were there before. */
 void dome__release_answer_waiting(dome_release *release);
-
-/* Before a home's unit changes: readers have it as it is now. */
-void dome__release_keep(dome_release_units *units, uint64_t unit);
-
-/* NULL: none. */
-GArray *dome__release_readers_of(const dome_release_units *units, uint64_t unit);
-
-/* The readers of a unit are none any more. */
-void dome__release_readers_drop(dome_release *release, GArray *readers);
-
-/* A push of this unit has come. */
-void dome__release_note_push(dome_release_units *units, uint64_t unit, int home);
-
-/* Whether a home pushed units behind this place the last time. */
-void dome__release_note_pushing(dome_release *release, uint64_t place, bool pushes);
-
-/* ---- what is sent (release.c); the lock is not held ---- */
-
-/* A message of units, in ascending order, and of what differs in them from before. */
-void dome__release_send(dome_release_units *units, int rank, uint8_t word, const uint64_t *which, guint count);
-
-/* Sends what this task has changed to the homes, by DELTA or CHANGE, and waits until it is there. The units stay `written`. */
-void dome__release_publish(dome_release_units *units, uint8_t word);
 
 /* ---- tasks whose data format is another one (release_foreign.c) ---- */
 
@@ -294,6 +305,13 @@ void dome__release_put_early(dome_release *release, GByteArray *to, size_t few, 
 
 /* When all notices are there: applies others' entries. */
 void dome__release_take_early(dome_release *release, const dome_release_entries *entries);
+
+/* A message of units, in ascending order, and of what differs in them from before. The lock is not held. */
+void dome__release_send(dome_release_units *units, int rank, uint8_t word, const uint64_t *which, guint count);
+
+/* Sends what this task has changed to the homes, by DELTA or CHANGE, and waits until it is there. The units stay `written`. The
+ * lock is not held. */
+void dome__release_publish(dome_release_units *units, uint8_t word);
 
 /* ---- before there is a fault (release_places.c); the lock is held ---- */
 
@@ -351,9 +369,6 @@ void dome__release_reach(dome_release *release, int rank, const dome_release_sta
 
 /* What this task knows of a unit that it has got, and that is older. */
 void dome__release_renew(dome_release_units *units, uint64_t unit, uint64_t taken);
-
-/* Whether `old` has the unit as it is published, and only what differs from that is news. */
-bool dome__release_is_told(const dome_release_units *units, uint64_t unit);
 
 /* Takes in the sections that have come. */
 void dome__release_take_sections(dome_release *release);

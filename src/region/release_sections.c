@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <malloc.h>
 #include <semaphore.h>
-#include <string.h>
 
 /* Of a unit that this task writes `old` is what is published of it, at its home too, and the program may write on meanwhile. */
 
@@ -34,21 +33,6 @@ void dome__release_sections_end(dome_release *release)
     dome__section_log_free(s->log);
     g_array_unref(s->unsettled);
     g_free(s);
-}
-
-static bool has_before(const dome_release_units *u, uint64_t unit)
-{
-    return u->state[unit] & (is_home(u, unit) ? KEPT : DIRTY | CLEAN);
-}
-
-bool dome__release_is_told(const dome_release_units *units, uint64_t unit)
-{
-    return has_sections(units) && is_home(units, unit) && units->state[unit] & KEPT && units->state[unit] & (DIRTY | CLEAN);
-}
-
-static bool is_as_before(const dome_release_units *u, uint64_t unit)
-{
-    return has_before(u, unit) && memcmp(place_of(u, unit), old_of(u, unit), u->setup.unit) == 0;
 }
 
 bool dome__release_has_changed(dome_release *release)

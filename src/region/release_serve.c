@@ -11,78 +11,6 @@ static dome_release_units *find(const dome_release *r, const uint8_t *message)
     return number < r->regions->len ? r->regions->pdata[number] : NULL;
 }
 
-GArray *dome__release_readers_of(const dome_release_units *units, uint64_t unit)
-{
-    const gint64 key = (gint64)unit;
-    return g_hash_table_lookup(units->readers, &key);
-}
-
-static bool is_changed(const dome_release_units *u, uint64_t unit)
-{
-    return u->changed[unit] == u->setup.release->epoch + 1;
-}
-
-/* Counts readers of all units behind a place. */
-static void count_readers(dome_release *r, uint64_t place, int more)
-{
-    const gint64 key = (gint64)place;
-    const int before = GPOINTER_TO_INT(g_hash_table_lookup(r->places, &key));
-    if (before + more > 0)
-        g_hash_table_insert(r->places, g_memdup2(&key, sizeof key), GINT_TO_POINTER(before + more));
-    else
-        g_hash_table_remove(r->places, &key);
-}
-
-void dome__release_note_pushing(dome_release *release, uint64_t place, bool pushes)
-{
-    dome_release *r = release;
-    const gint64 key = (gint64)place;
-    if (pushes && !g_hash_table_contains(r->pushing, &key))
-        g_hash_table_add(r->pushing, g_memdup2(&key, sizeof key));
-    else if (!pushes)
-        g_hash_table_remove(r->pushing, &key);
-}
-
-void dome__release_readers_drop(dome_release *release, GArray *readers)
-{
-    for (guint k = 0; k < readers->len; k++)
-        count_readers(release, g_array_index(readers, reader, k).place, -1);
-    g_array_set_size(readers, 0);
-}
-
-void dome__release_keep(dome_release_units *units, uint64_t unit)
-{
-    const GArray *readers = units->state[unit] & KEPT ? NULL : dome__release_readers_of(units, unit);
-    if (!readers || readers->len == 0)
-        return;
-    memcpy(units->old + unit * units->setup.unit, place_of(units, unit), units->setup.unit);
-    units->state[unit] |= KEPT;
-}
-
-static void note_reader(dome_release_units *u, uint64_t unit, int rank)
-{
-    const reader now = {rank, u->setup.release->place, is_changed(u, unit) && !dome__release_is_told(u, unit)};
-    GArray *readers = dome__release_readers_of(u, unit);
-    if (!readers) {
-        const gint64 key = (gint64)unit;
-        readers = g_array_new(FALSE, FALSE, sizeof(reader));
-        g_hash_table_insert(u->readers, g_memdup2(&key, sizeof key), readers);
-    }
-    bool known = false;
-    for (guint k = 0; k < readers->len; k++) {
-        reader *r = &g_array_index(readers, reader, k);
-        if (r->rank != rank)
-            continue;
-        r->middle = now.middle;
-        known |= r->place == now.place;
-    }
-    if (known)
-        return;
-    g_array_append_val(readers, now);
-    count_readers(u->setup.release, now.place, 1);
-    dome__release_note_pushing(u->setup.release, now.place, true);
-}
-
 /* From now on others must know that units are written, as they may have been since the last barrier. */
 static void end_privacy(dome_release_units *u, const GArray *which)
 {
@@ -114,7 +42,7 @@ void dome__release_answer(const waiting_fetch *fetch)
     if (are_home(f->units, f->which)) {
         end_privacy(f->units, f->which);
         for (guint k = 0; k < f->which->len; k++)
-            note_reader(f->units, g_array_index(f->which, uint64_t, k), f->from);
+            dome__release_note_reader(f->units, g_array_index(f->which, uint64_t, k), f->from);
         dome__release_reply(f);
     }
     g_array_unref(f->which);
@@ -191,15 +119,10 @@ static void take_log(const dome_release *r, const dome_peer_request *q)
         dome__section_pull_reply(r->sections->log, q);
 }
 
-static void take_forget(const dome_release_units *u, const dome_peer_request *q)
+static void take_forget(dome_release_units *u, const dome_peer_request *q)
 {
-    const uint64_t unit = q->bytes == FORGET_MESSAGE ? dome__get_u64((const uint8_t *)q->data + MESSAGE) : UINT64_MAX;
-    GArray *readers = dome__release_readers_of(u, unit);
-    for (guint k = readers ? readers->len : 0; k-- > 0;)
-        if (g_array_index(readers, reader, k).rank == q->from) {
-            count_readers(u->setup.release, g_array_index(readers, reader, k).place, -1);
-            g_array_remove_index_fast(readers, k);
-        }
+    if (q->bytes == FORGET_MESSAGE)
+        dome__release_reader_drop(u, dome__get_u64((const uint8_t *)q->data + MESSAGE), q->from);
 }
 
 /* Records of a task, and whether it sent them at a lock. */
@@ -259,23 +182,6 @@ static bool apply(change *c, const void *records, size_t bytes, bool pushed)
         dome__delta_spans(delta, mark_changed, c);
     dome__delta_free(delta);
     return true;
-}
-
-/* A pushed unit that was not accessed since the push before last is wanted no more. */
-void dome__release_note_push(dome_release_units *units, uint64_t unit, int home)
-{
-    dome_release_units *u = units;
-    uint32_t *state = &u->state[unit];
-    const bool missed = !(*state & VALID) || *state & UNTOUCHED;
-    if (missed && *state & MISSED) { /* the copy is dropped with the interval: the home may think that nobody has one */
-        uint8_t message[FORGET_MESSAGE];
-        dome__release_put(message, FORGET, u);
-        dome__put_u64(message + MESSAGE, unit);
-        dome__peer_tell(u->setup.release->peer, home, DOME_PEER_RELEASE, message, FORGET_MESSAGE);
-    } else if (*state & VALID) {
-        *state |= ARRIVED;
-    }
-    *state = (uint32_t)(missed ? *state | MISSED : *state & ~MISSED);
 }
 
 static bool take_push(dome_release_units *u, const dome_peer_request *q)

@@ -10,31 +10,7 @@
 
 #include <errno.h>
 #include <semaphore.h>
-#include <string.h>
 #include <sys/mman.h>
-
-void dome__release_put(uint8_t *message, uint8_t word, const dome_release_units *units)
-{
-    message[0] = word;
-    dome__put_u32(message + 1, units->number);
-}
-
-void dome__release_allow(const dome_release_units *units, uint64_t first, uint64_t count, dome_access access)
-{
-    const size_t page = first * units->pages, pages = count * units->pages;
-    if (!dome__memory_has(units->setup.memory, page, pages, access))
-        dome__memory_allow_surely(units->setup.memory, page, pages, access);
-}
-
-void dome__release_allow_all(const dome_release_units *units, const GArray *which, dome_access access)
-{
-    for (guint k = 0, end; k < which->len; k = end) {
-        const uint64_t first = g_array_index(which, uint64_t, k);
-        for (end = k + 1; end < which->len && g_array_index(which, uint64_t, end) == first + (end - k);)
-            end++;
-        dome__release_allow(units, first, end - k, access);
-    }
-}
 
 /* ---- fetching ---- */
 
@@ -183,27 +159,6 @@ void dome__release_fetch(dome_release_units *units, const GArray *wanted)
 
 /* ---- accesses ---- */
 
-void dome__release_begin_write(dome_release_units *units, uint64_t unit)
-{
-    dome_release_units *u = units;
-    if (u->state[unit] & DIRTY || is_private(u, unit))
-        return;
-    if (is_home(u, unit)) {
-        if (has_sections(u) && !(u->state[unit] & KEPT)) { /* others may be told before the next barrier */
-            memcpy(old_of(u, unit), place_of(u, unit), u->setup.unit);
-            u->state[unit] |= KEPT;
-        }
-        dome__release_keep(u, unit);
-        u->changed[unit] = u->setup.release->epoch + 1;
-    } else {
-        memcpy(old_of(u, unit), place_of(u, unit), u->setup.unit);
-    }
-    g_array_append_val(u->dirty, unit);
-    if (!(u->state[unit] & WRITTEN))
-        g_array_append_val(u->written, unit);
-    u->state[unit] = (uint32_t)((u->state[unit] | DIRTY | WRITTEN) & ~(IMPLIED | CLEAN));
-}
-
 /* The right that a unit's state is for. A unit that was dropped meanwhile has none: the access faults once more. */
 static dome_access right_of(const dome_release_units *u, uint64_t unit)
 {
@@ -300,27 +255,6 @@ void dome__release_units_want(dome_release_units *units, uint64_t first, uint64_
     if (bytes > 0)
         want_units(units, first / size, (first + bytes - 1) / size - first / size + 1, write);
     dome__region_stop_end(&stop);
-}
-
-void dome__release_drop(dome_release_units *units, uint64_t first, uint64_t count)
-{
-    bool any = false;
-    for (uint64_t k = first; k < first + count; k++) {
-        any |= units->state[k] & VALID;
-        units->state[k] &= (uint32_t) ~(VALID | UNTOUCHED | MISSED);
-    }
-    if (any)
-        dome__release_close(units, first, count);
-}
-
-void dome__release_close(const dome_release_units *units, uint64_t first, uint64_t count)
-{
-    for (uint64_t k = first, from = k; k <= first + count; k++) {
-        const bool closes = k < first + count && !(units->state[k] & PINNED);
-        if (!closes && from < k)
-            dome__release_allow(units, from, k - from, DOME_ACCESS_NONE);
-        from = closes ? from : k + 1;
-    }
 }
 
 /* ---- units that can always be read ---- */
@@ -523,26 +457,6 @@ static void *table_of(uint64_t count, uint64_t each, const char **why)
         return table;
     *why = g_strerror(errno);
     return NULL;
-}
-
-void dome__release_free_old(const dome_release_units *units, uint64_t first, uint64_t count)
-{
-    char *at = units->old + first * units->setup.unit;
-    if (madvise(at, count * units->setup.unit, MADV_DONTNEED) < 0)
-        return; /* memory alone is lost */
-}
-
-void dome__release_free_many(const dome_release_units *units, const GArray *which)
-{
-    enum { MANY = 1 << 23 };
-    if (which->len * units->setup.unit < MANY)
-        return;
-    for (guint k = 0, end; k < which->len; k = end) {
-        const uint64_t first = g_array_index(which, uint64_t, k);
-        for (end = k + 1; end < which->len && g_array_index(which, uint64_t, end) == first + (end - k);)
-            end++;
-        dome__release_free_old(units, first, end - k);
-    }
 }
 
 static void make_tables(dome_release_units *u, const char **why)
