@@ -30,9 +30,11 @@ foreach(module IN LISTS modules)
     file(CREATE_LINK ${module} ${package}/${name} SYMBOLIC)
 endforeach()
 file(GLOB headers CONFIGURE_DEPENDS include/dome/*.h)
+list(JOIN CMAKE_C_COMPILER_LAUNCHER " " compiler) # a cache of the compiler's has the module for the build without PVM, too
+string(STRIP "${compiler} ${CMAKE_C_COMPILER}" compiler)
 add_custom_command(
     OUTPUT ${package}/_dome.abi3.so
-    COMMAND ${CMAKE_COMMAND} -E env DOME_INCLUDE_DIR=${PROJECT_SOURCE_DIR}/include DOME_LIBRARY_DIR=$<TARGET_FILE_DIR:dome> CC=${CMAKE_C_COMPILER}
+    COMMAND ${CMAKE_COMMAND} -E env DOME_INCLUDE_DIR=${PROJECT_SOURCE_DIR}/include DOME_LIBRARY_DIR=$<TARGET_FILE_DIR:dome> "CC=${compiler}"
             ${DOME_PYTHON_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/python/build_dome.py ${PROJECT_BINARY_DIR}/python
     DEPENDS ${PROJECT_SOURCE_DIR}/python/build_dome.py ${PROJECT_SOURCE_DIR}/python/additions.c ${headers} dome
     COMMENT "Building the package of Python"
