@@ -223,9 +223,10 @@ bool dome__checkpoint_report(const dome_env *env, dome_checkpoint_report *report
 
 #else
 
-char *dome__own_stem(const dome_env *env)
+char *dome__own_stem(const dome_env *env, bool *memory)
 {
     (void)env;
+    *memory = false;
     return NULL;
 }
 

@@ -139,10 +139,11 @@ int dome__own_start(dome_env *env, const dome_checkpoint_view *view)
 }
 
 /* Several programs may have their checkpoints there. */
-char *dome__own_stem(const dome_env *env)
+char *dome__own_stem(const dome_env *env, bool *memory)
 {
     enum { DIGITS = 8 };
     const dome_checkpoints *c = env->checkpoints;
+    *memory = c && c->in_memory;
     if (!c || !c->directory)
         return NULL;
     char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, c->program, -1);

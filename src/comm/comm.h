@@ -32,8 +32,9 @@ char *dome__comm_channel_put(dome_env *env, const void *channel, uint64_t bytes)
 void dome__comm_log(dome_env *env, int (*leave)(dome_env *env));
 bool dome__comm_logs(const dome_env *env);
 
-/* Before the first message: it is kept in files that begin with this, beside the task's checkpoints; NULL: in memory. */
-void dome__comm_log_keep_in(dome_env *env, const char *stem);
+/* Before the first message: it is kept in files that begin with this, beside the task's checkpoints; NULL: in memory. sums: with
+ * checksums. */
+void dome__comm_log_keep_in(dome_env *env, const char *stem, bool sums);
 
 /* Collective, when a view begins: the tasks tell each other what each has, and send what others lack. Fails by dome__fail. */
 int dome__comm_meet(dome_env *env);

@@ -33,9 +33,9 @@ void dome__comm_log(dome_env *env, int (*leave)(dome_env *env))
     c->leave = leave;
 }
 
-void dome__comm_log_keep_in(dome_env *env, const char *stem)
+void dome__comm_log_keep_in(dome_env *env, const char *stem, bool sums)
 {
-    dome__log_keep_in(env->comm->log, stem);
+    dome__log_keep_in(env->comm->log, stem, sums);
 }
 
 int dome__comm_leave(dome_env *env)

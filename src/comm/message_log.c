@@ -12,6 +12,7 @@ typedef struct line {
     GQueue kept;   /* dome_logged, oldest first, */
     GQueue pieces; /* and the pieces of memory in which they are */
     uint64_t has;  /* messages that the task has, and need not be sent to it */
+    uint64_t sums; /* the number of the last one that has a checksum */
     uint64_t told; /* `version` when it was told of the orders */
 } line;
 
@@ -26,6 +27,7 @@ struct dome_message_log {
     int rank, size;
     uint64_t *sent, *taken;
     dome_log_room *room;
+    bool sums;
     line *lines;
     order *orders;
     uint64_t choices; /* of this task, so far */
@@ -80,10 +82,11 @@ void dome__log_free(dome_message_log *log)
     g_free(log);
 }
 
-void dome__log_keep_in(dome_message_log *log, const char *stem)
+void dome__log_keep_in(dome_message_log *log, const char *stem, bool sums)
 {
     dome__log_room_free(log->room);
     log->room = dome__log_room_new(stem);
+    log->sums = sums;
 }
 
 void dome__log_tidy(dome_message_log *log)
@@ -91,8 +94,29 @@ void dome__log_tidy(dome_message_log *log)
     dome__log_room_tidy(log->room);
 }
 
-int dome__log_sync(const dome_message_log *log)
+static dome_checksum sum_of(const dome_logged *logged, const void *data)
 {
+    dome_checksumming *summing = dome__checksum_begin();
+    dome__checksum_add(summing, &logged->number, sizeof logged->number);
+    dome__checksum_add(summing, &logged->message, sizeof logged->message);
+    dome__checksum_add(summing, data, (size_t)logged->message.bytes);
+    return dome__checksum_end(summing);
+}
+
+static void make_sums(line *l)
+{
+    for (GList *link = l->kept.tail; link && ((dome_logged *)link->data)->number > l->sums; link = link->prev) {
+        dome_logged *logged = link->data;
+        logged->sum = sum_of(logged, logged->data);
+        logged->summed = true;
+    }
+    l->sums = l->kept.tail ? ((const dome_logged *)l->kept.tail->data)->number : l->sums;
+}
+
+int dome__log_sync(dome_message_log *log)
+{
+    for (int r = 0; r < log->size && log->sums; r++)
+        make_sums(&log->lines[r]);
     return dome__log_room_sync(log->room);
 }
 
@@ -394,6 +418,14 @@ static void drop_all(dome_message_log *log, line *l)
         drop_first(log, l);
 }
 
+static bool is_good(const dome_logged *found)
+{
+    if (!found->summed)
+        return true;
+    const dome_checksum sum = sum_of(found, (const char *)found + HEAD);
+    return dome__checksum_equal(&sum, &found->sum);
+}
+
 /* The messages in a piece from a place on. Where one makes no sense, what is before it was covered, and has been written over:
  * the host may have ended while the disk had only some pages of what was written last. */
 static void keep_found(dome_message_log *log, line *l, dome_log_piece *piece, uint64_t at)
@@ -401,14 +433,15 @@ static void keep_found(dome_message_log *log, line *l, dome_log_piece *piece, ui
     while (at < piece->used) {
         dome_logged *found = (dome_logged *)(void *)(piece->at + at);
         const dome_logged *before = l->kept.tail ? l->kept.tail->data : NULL;
-        if (piece->used - at < HEAD || found->message.bytes > piece->used - at - HEAD) {
+        const bool there = piece->used - at >= HEAD && found->message.bytes <= piece->used - at - HEAD,
+                   good = there && is_good(found);
+        if (!good || (before && found->number != before->number + 1))
             drop_all(log, l);
+        if (!there)
             return;
-        }
-        if (before && found->number != before->number + 1)
-            drop_all(log, l);
         at += HEAD + in_lines(found->message.bytes);
-        keep(log, l, piece, found);
+        if (good)
+            keep(log, l, piece, found);
     }
 }
 
@@ -445,6 +478,7 @@ static bool get_line(dome_message_log *log, int dest, dome_bytes *from)
             return false;
     if (l->kept.length && ((const dome_logged *)l->kept.tail->data)->number != log->sent[dest])
         drop_all(log, l);
+    l->sums = log->sent[dest];
     return true;
 }
 

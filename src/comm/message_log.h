@@ -12,6 +12,7 @@
 
 #include "comm/log_room.h"
 #include "system/bytes.h"
+#include "system/checksum.h"
 #include "transport/message.h"
 
 typedef struct dome_message_log dome_message_log;
@@ -22,19 +23,22 @@ typedef struct dome_logged {
     dome_message message;
     void *data;
     GList link;
+    dome_checksum sum; /* of number, message and data, */
+    bool summed;       /* if it has been made */
 } dome_logged;
 
 dome_message_log *dome__log_new(int rank, int size);
 void dome__log_free(dome_message_log *log);
 
-/* Where it keeps messages, before it has any; NULL: in memory that ends with the process. Files begin with this. */
-void dome__log_keep_in(dome_message_log *log, const char *stem);
+/* Where it keeps messages, before it has any; NULL: in memory that ends with the process. Files begin with this. sums: messages
+ * that a checkpoint refers to have checksums. */
+void dome__log_keep_in(dome_message_log *log, const char *stem, bool sums);
 
 /* The files of earlier processes of this task that are of no use are removed. */
 void dome__log_tidy(dome_message_log *log);
 
 /* What checkpoints will refer to is safe. Returns an errno. */
-int dome__log_sync(const dome_message_log *log);
+int dome__log_sync(dome_message_log *log);
 
 /* How many messages have been sent to each task, and taken from it, by rank: the log's. */
 uint64_t *dome__log_sent(dome_message_log *log);

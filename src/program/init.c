@@ -163,8 +163,9 @@ int dome__join_view(dome_env *env, bool stays)
 
 static void keep_log(dome_env *env)
 {
-    char *stem = dome__own_stem(env);
-    dome__comm_log_keep_in(env, stem);
+    bool memory;
+    char *stem = dome__own_stem(env, &memory);
+    dome__comm_log_keep_in(env, stem, !memory);
     g_free(stem);
 }
 

@@ -103,6 +103,42 @@ def all_lost(directory):
     return "steps of the last processes: %r" % steps
 
 
+def kill_all(run, tasks, seconds):
+    """With the launcher, when the tasks have been there for so long."""
+    wait_until(lambda: run.process.poll() is not None or all(run.rank(r) for r in range(tasks)), "tasks")
+    time.sleep(seconds)
+    run.process.kill()
+    for r in range(tasks):
+        harness.kill(run.rank(r))
+    run.process.wait()
+    run.wait_gone()
+
+
+def damaged(seed):
+    """Some bytes of the messages that are kept for others change: the result is right, or a line says why there is none."""
+    draw = random.Random(seed)
+    tasks, payload, spins = 3, 20000, 300000
+    want = undisturbed(tasks, payload, spins)
+    ends = []
+    for _ in range(2):
+        with harness.temporary_directory() as directory:
+            saved = ["--dome-checkpoint-dir", directory, "--dome-checkpoint-every", "7"]
+            with Run(command(tasks, payload, spins, saved)) as run:
+                kill_all(run, tasks, 0.4)
+            for name in os.listdir(directory):
+                if name.startswith("messages-"):
+                    with open(directory + "/" + name, "r+b") as f:
+                        for at in range(draw.randrange(1 << 16), os.fstat(f.fileno()).st_size, 1 << 16):
+                            f.seek(at)
+                            f.write(bytes([draw.randrange(256)]))
+            with Run(command(tasks, payload, spins, saved, ["--dome-restart=auto"], restarts=0)) as run:
+                good = run.wait() == 0
+                check(not good or last_line(run) == want.strip().split(b"\n")[-1], "other output: %r; %s" % (run.output()[-300:], run.errors()))
+                check(good or "kept by nobody" in run.errors(), run.errors())
+                ends.append("right" if good else "a line")
+    return ", ".join(ends)
+
+
 def begun_again(seed):
     """The program is killed with its launcher, and begun again with --dome-restart, some times."""
     draw = random.Random(seed)
@@ -112,13 +148,7 @@ def begun_again(seed):
         saved = ["--dome-checkpoint-dir", directory, "--dome-checkpoint-every", str(draw.randint(1, 7))]
         for times in range(draw.randint(1, 4)):
             with Run(command(tasks, payload, spins, saved, ["--dome-restart=auto"])) as run:
-                wait_until(lambda: run.process.poll() is not None or all(run.rank(r) for r in range(tasks)), "tasks")
-                time.sleep(0.1 + draw.random() * 0.5)
-                run.process.kill()
-                for r in range(tasks):
-                    harness.kill(run.rank(r))
-                run.process.wait()
-                run.wait_gone()
+                kill_all(run, tasks, 0.1 + draw.random() * 0.5)
         with Run(command(tasks, payload, spins, saved, ["--dome-restart=auto"])) as run:
             check(run.wait() == 0, run.errors())
             check(last_line(run) == want.strip().split(b"\n")[-1], "other output: %r instead of %r; %s" % (run.output()[-300:], want[-300:], run.errors()))
@@ -158,6 +188,7 @@ if __name__ == "__main__":
     first = int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(1 << 20)
     print("seed %d" % first)
     cases = [("others stay", others_stay, 4), ("a collective", refused, "collective", "dome_barrier: all tasks take part in it"),
-             ("a request", refused, "request", "dome_irecv: "), ("no room", no_room), ("all lost", all_lost, "memory:"), ("begun again", begun_again, first)]
+             ("a request", refused, "request", "dome_irecv: "), ("no room", no_room), ("all lost", all_lost, "memory:"), ("begun again", begun_again, first),
+             ("damaged", damaged, first)]
     cases += [("history %d" % (first + k), history, first + k) for k in range(count)]
     sys.exit(harness.run_all(cases, 2) > 0)

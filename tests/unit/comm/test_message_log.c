@@ -11,7 +11,7 @@ static dome_message_log *log_in(int rank, int size)
 {
     dome_message_log *log = dome__log_new(rank, size);
     char *stem = g_strdup_printf("%s/messages-%d", directory, rank);
-    dome__log_keep_in(log, stem);
+    dome__log_keep_in(log, stem, true);
     g_free(stem);
     return log;
 }
@@ -248,12 +248,19 @@ static void test_covered_since(void)
 static void test_damage(void)
 {
     enum { BYTES = 1000 };
-    for (int damaged = 1; damaged <= 3; damaged++) {
+    for (int kind = 0; kind < 6; kind++) {
+        const int damaged = 1 + kind / 2;
         dome_message_log *log = log_in(0, 2), *anew = log_in(0, 2);
         for (int k = 1; k <= 3; k++)
             send_long(log, 1, (char)('a' + k), BYTES);
+        if (kind % 2)
+            g_assert_cmpint(dome__log_sync(log), ==, 0);
         GByteArray *state = state_of(log);
-        ((dome_logged *)dome__log_behind(log, 1, (uint64_t)damaged - 1)->link.data)->number = 77;
+        dome_logged *logged = dome__log_behind(log, 1, (uint64_t)damaged - 1)->link.data;
+        if (kind % 2)
+            ((char *)logged->data)[BYTES / 2] ^= 4;
+        else
+            logged->number = 77;
         dome_bytes from = dome__bytes_of(state->data, state->len);
         g_assert_true(dome__log_get(anew, &from));
         const dome_logged *first = dome__log_behind(anew, 1, 0);
@@ -272,7 +279,7 @@ static void test_no_room(void)
     char *why = NULL;
     g_assert_null(dome__log_add(log, 1, &huge, &why));
     g_clear_pointer(&why, g_free);
-    dome__log_keep_in(log, "/nowhere/messages");
+    dome__log_keep_in(log, "/nowhere/messages", false);
     g_assert_null(dome__log_add(log, 1, &m, &why));
     g_assert_nonnull(strstr(why, "/nowhere/messages-1"));
     g_assert_cmpuint(dome__log_sent(log)[1], ==, 0);
