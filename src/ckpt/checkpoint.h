@@ -73,8 +73,12 @@ bool dome__checkpoint_is_due(const dome_env *env);
 /* Whether the program has several tasks and this protocol. */
 bool dome__own_wanted(const dome_env *env);
 
-/* Counts a boundary of this task. True: a checkpoint is due. */
-bool dome__own_pass(dome_env *env);
+/* With what the names of files begin in which this task keeps its messages, in the directory of checkpoints; g_free'd by the
+ * caller. NULL: there is no directory. */
+char *dome__own_stem(const dome_env *env);
+
+/* Counts a boundary of this task. kept: bytes that other tasks keep for it until its next checkpoint. True: one is due. */
+bool dome__own_pass(dome_env *env, uint64_t kept);
 
 /* Writes it, and removes the one before. Fails by dome__fail. */
 int dome__own_write(dome_env *env);

@@ -7,6 +7,7 @@
 #include "ckpt/state.h"
 #include "core/object_private.h"
 #include "transport/agree.h"
+#include "transport/collective.h"
 #include "transport/message.h"
 
 #include <dome/env.h>
@@ -20,6 +21,11 @@ static const char OWN[] = "own";
 
 /* Seconds until the first, by which its cost is known. */
 static const double FIRST = 1;
+
+/* Where nobody says how often, the memory of the others is spared: one is due when they keep so many bytes for this task, but not
+ * within so many times what one costs. */
+static const uint64_t KEPT_MOST = 64 << 20;
+static const double KEPT_PAUSE = 20;
 
 /* ---- which there are ---- */
 
@@ -70,6 +76,24 @@ static void open_newest(dome_env *env, bool stays, char **message)
         dome__ckpt_close(file);
 }
 
+/* Where the user asks for a checkpoint, at least one task has one. The others then begin at the beginning. */
+static int check_there(dome_env *env)
+{
+    const dome_checkpoints *c = env->checkpoints;
+    int64_t there = c->own_path != NULL;
+    char *why = NULL;
+    int status = dome__allreduce(env->transport, DOME_I64, &there, 1, dome__combine_sum_i64, NULL);
+    if (status)
+        return dome__fail_transport(env, status);
+    if (!there)
+        why = g_strdup_printf("there is nothing to go on from: checkpoint directory '%s' has no checkpoint of %d tasks by "
+                              "--dome-checkpoint-protocol log; without --dome-restart the program begins anew",
+                              c->directory, env->size);
+    status = dome__agree(env, why ? DOME_ERR_IO : DOME_OK, why);
+    g_free(why);
+    return status;
+}
+
 /* The directory must outlive the task, wherever its successor is started. */
 static char *objection(const dome_env *env)
 {
@@ -109,7 +133,22 @@ int dome__own_start(dome_env *env, const dome_checkpoint_view *view)
     open_newest(env, view->stays, &message);
     status = dome__agree(env, message ? DOME_ERR_IO : DOME_OK, message);
     g_free(message);
+    if (status == DOME_OK && env->options.restart.from == DOME_RESTART_NEWEST && !view->stays)
+        status = check_there(env);
     return status;
+}
+
+/* Several programs may have their checkpoints there. */
+char *dome__own_stem(const dome_env *env)
+{
+    enum { DIGITS = 8 };
+    const dome_checkpoints *c = env->checkpoints;
+    if (!c || !c->directory)
+        return NULL;
+    char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, c->program, -1);
+    char *stem = g_strdup_printf("%s/messages-%.*s-%d-of-%d", c->directory, DIGITS, sum, env->rank, env->size);
+    g_free(sum);
+    return stem;
 }
 
 /* ---- when ---- */
@@ -122,7 +161,16 @@ static double interval(const dome_env *env)
     return c->own_cost > 0 ? dome__interval_daly(c->own_cost, dome__time_between_failures(env)) : FIRST;
 }
 
-bool dome__own_pass(dome_env *env)
+static bool is_time(const dome_env *env, uint64_t kept)
+{
+    const dome_checkpoints *c = env->checkpoints;
+    const double since = dome_wtime() - c->own_last;
+    if (env->options.checkpoint.unit == DOME_CHECKPOINT_AUTO && kept >= KEPT_MOST && since >= KEPT_PAUSE * c->own_cost)
+        return true;
+    return since >= interval(env);
+}
+
+bool dome__own_pass(dome_env *env, uint64_t kept)
 {
     dome_checkpoints *c = env->checkpoints;
     if (!c)
@@ -133,7 +181,7 @@ bool dome__own_pass(dome_env *env)
         return false;
     if (env->options.checkpoint.unit == DOME_CHECKPOINT_LOOPS)
         return c->loop % (uint64_t)env->options.checkpoint.every == 0;
-    return dome_wtime() - c->own_last >= interval(env);
+    return is_time(env, kept);
 }
 
 /* ---- writing ---- */

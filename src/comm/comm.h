@@ -32,6 +32,9 @@ char *dome__comm_channel_put(dome_env *env, const void *channel, uint64_t bytes)
 void dome__comm_log(dome_env *env, int (*leave)(dome_env *env));
 bool dome__comm_logs(const dome_env *env);
 
+/* Before the first message: it is kept in files that begin with this, beside the task's checkpoints; NULL: in memory. */
+void dome__comm_log_keep_in(dome_env *env, const char *stem);
+
 /* Collective, when a view begins: the tasks tell each other what each has, and send what others lack. Fails by dome__fail. */
 int dome__comm_meet(dome_env *env);
 
@@ -40,6 +43,9 @@ void dome__comm_drop_half(dome_env *env);
 
 /* Whether this task is to leave the view; does so. */
 int dome__comm_leave(dome_env *env);
+
+/* Bytes that other tasks keep for this one until its next checkpoint. */
+uint64_t dome__comm_log_owed(const dome_env *env);
 
 /* What a checkpoint of this task alone has of messages, as bytes; g_byte_array_unref'd by the caller. NULL: there are too many,
  * after dome__fail. */

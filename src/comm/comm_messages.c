@@ -189,6 +189,12 @@ static int take_data(dome_env *env, int rank, const dome_message *message, dome_
     return status;
 }
 
+static void count_taken(dome_comm *c, int rank, const dome_message *message)
+{
+    c->taken_from[rank]++;
+    c->taken_bytes += message->bytes;
+}
+
 int dome__comm_take(dome_env *env, int rank, uint64_t now)
 {
     dome_message message;
@@ -198,7 +204,7 @@ int dome__comm_take(dome_env *env, int rank, uint64_t now)
     if (message.tag < 0 && env->comm->log)
         return dome__logged_hear(env, rank, &message);
     status = take_data(env, rank, &message, first_that_fits(env->comm, rank, &message));
-    env->comm->taken_from[rank]++; /* not before: a task may leave while it waits for the data */
+    count_taken(env->comm, rank, &message); /* not before: a task may leave while it waits for the data */
     return status;
 }
 
@@ -330,7 +336,7 @@ static int receive_alone(dome_env *env, dome_request *request, uint64_t now)
         }
         const bool good = wants(request, rank, message.tag) && fits(request, rank, &message);
         status = take_data(env, rank, &message, good ? request : NULL);
-        env->comm->taken_from[rank]++;
+        count_taken(env->comm, rank, &message);
     }
     dome__account_await(&t->account, 0);
     return status;

@@ -54,6 +54,7 @@ struct dome_comm {
     stored *half;                   /* whose data is being received */
     int (*leave)(dome_env *env);    /* with a log: goes over into another view, in which the program goes on here */
     uint64_t looked;                /* bytes in the log when this task last looked for what others say of it */
+    uint64_t taken_bytes;           /* of other tasks' messages, since this task's checkpoint: they keep so many for it */
 };
 
 /* The environment's; made when it is first needed. */

@@ -33,6 +33,11 @@ void dome__comm_log(dome_env *env, int (*leave)(dome_env *env))
     c->leave = leave;
 }
 
+void dome__comm_log_keep_in(dome_env *env, const char *stem)
+{
+    dome__log_keep_in(env->comm->log, stem);
+}
+
 int dome__comm_leave(dome_env *env)
 {
     return dome__transport_asks_to_leave() ? env->comm->leave(env) : DOME_OK;
@@ -46,25 +51,15 @@ static int tell(dome_env *env, int dest, int tag, const GByteArray *bytes)
     return dome__message_send_again(env->transport, dest, &message, bytes->data);
 }
 
-static bool take_covered(dome_env *env, int rank, const uint8_t *data, uint64_t length)
-{
-    dome_bytes from = dome__bytes_of(data, (size_t)length);
-    const uint64_t taken = dome__read_u64(&from), choices = dome__read_u64(&from);
-    if (!dome__read_all(&from))
-        return false;
-    dome__log_cover(env->comm->log, rank, taken);
-    dome__log_forget(env->comm->log, rank, choices);
-    return true;
-}
-
 int dome__logged_hear(dome_env *env, int rank, const dome_message *message)
 {
     uint8_t *data = message->bytes <= G_MAXSIZE ? g_try_malloc(MAX((gsize)message->bytes, 1)) : NULL;
     if (!data)
         return dome__transport_error(env->transport, DOME_ERR_MEMORY, "no memory for what task %d tells", rank);
     int status = dome__message_data(env->transport, rank, message, NULL, data);
-    if (!status && !(message->tag == NEWS ? dome__log_learn(env->comm->log, data, message->bytes)
-                                          : message->tag == COVERED && take_covered(env, rank, data, message->bytes)))
+    if (!status &&
+        !(message->tag == NEWS ? dome__log_learn(env->comm->log, data, message->bytes)
+                               : message->tag == COVERED && dome__log_covered(env->comm->log, rank, data, message->bytes)))
         status = dome__transport_error(env->transport, DOME_ERR_COMM, "what task %d tells of its messages makes no sense", rank);
     g_free(data);
     return status;
@@ -82,12 +77,6 @@ static dome_message head_of(const dome_message_out *m)
                           .bytes = m->count * dome_type_size(m->type)};
 }
 
-static void fill(dome_logged *kept, const void *data)
-{
-    if (kept->message.bytes)
-        memcpy(kept->data, data, (size_t)kept->message.bytes);
-}
-
 /* The receiver copies a long message while this task keeps it. */
 static int send_kept(dome_env *env, const dome_message_out *message, dome_logged *kept)
 {
@@ -97,12 +86,12 @@ static int send_kept(dome_env *env, const dome_message_out *message, dome_logged
         status = tell(env, message->dest, NEWS, news);
         g_byte_array_unref(news);
     } else if (dome__message_at_once(env->transport, message)) {
-        fill(kept, message->data);
+        dome__log_fill(kept, message->data);
         return DOME_OK;
     }
     if (!status)
         status = dome__message_send(env->transport, message, false, 0);
-    fill(kept, message->data);
+    dome__log_fill(kept, message->data);
     if (!status)
         dome__end_send(env->transport, message->dest);
     return status;
@@ -120,6 +109,19 @@ static int look(dome_env *env)
     return status;
 }
 
+static dome_logged *add(dome_env *env, int dest, const dome_message *head)
+{
+    char *why = NULL;
+    dome_logged *kept = dome__log_add(env->comm->log, dest, head, &why);
+    if (!kept)
+        dome__transport_error(env->transport, DOME_ERR_MEMORY,
+                              "no room for a message of %" G_GUINT64_FORMAT " bytes, which is to be kept until a checkpoint of "
+                              "task %d covers it (more frequent checkpoints need less): %s",
+                              head->bytes, dest, why);
+    g_free(why);
+    return kept;
+}
+
 int dome__logged_send(dome_env *env, const dome_message_out *message)
 {
     dome_comm *c = env->comm;
@@ -128,15 +130,12 @@ int dome__logged_send(dome_env *env, const dome_message_out *message)
     int status = dome__comm_leave(env);
     if (status)
         return status;
-    dome_logged *const kept = dome__log_add(c->log, message->dest, &head);
+    dome_logged *const kept = add(env, message->dest, &head);
     if (!kept)
-        return dome__transport_error(env->transport, DOME_ERR_MEMORY,
-                                     "no memory for a message of %" G_GUINT64_FORMAT " bytes, which is to be kept until a "
-                                     "checkpoint of task %d covers it; more frequent checkpoints need less",
-                                     head.bytes, message->dest);
+        return DOME_ERR_MEMORY;
     c->last_to[message->dest] = (sent){message->tag, head.kind, head.count};
     if (!dome__log_lacks(c->log, message->dest, kept->number)) {
-        fill(kept, message->data);
+        dome__log_fill(kept, message->data);
         return DOME_OK;
     }
     if (_setjmp(left) == 0) {
@@ -147,7 +146,7 @@ int dome__logged_send(dome_env *env, const dome_message_out *message)
         dome__transport_leave_to(NULL);
         return status;
     }
-    fill(kept, message->data);
+    dome__log_fill(kept, message->data);
     return c->leave(env);
 }
 
@@ -244,16 +243,22 @@ int dome__comm_meet(dome_env *env)
     for (int k = 1; k < env->size && !status; k++)
         status = send_rest(env, (env->rank + k) % env->size, has[(env->rank + k) % env->size]);
     g_free(has);
+    dome__log_tidy(c->log);
     c->looked = dome__log_bytes(c->log);
     return status ? dome__fail_transport(env, status) : DOME_OK;
 }
 
 /* ---- a checkpoint of this task ---- */
 
-/* Of messages that a checkpoint of this task alone would have. */
-static uint64_t kept_bytes(const dome_comm *c)
+uint64_t dome__comm_log_owed(const dome_env *env)
 {
-    uint64_t bytes = dome__log_bytes(c->log);
+    return env->comm->taken_bytes;
+}
+
+/* Of messages that have not been received. */
+static uint64_t stored_bytes(const dome_comm *c)
+{
+    uint64_t bytes = 0;
     for (const GList *link = c->stored.head; link; link = link->next)
         bytes += ((const stored *)link->data)->message.bytes;
     return bytes;
@@ -261,11 +266,15 @@ static uint64_t kept_bytes(const dome_comm *c)
 
 GByteArray *dome__comm_log_state(dome_env *env)
 {
-    const uint64_t bytes = kept_bytes(env->comm);
+    const uint64_t bytes = stored_bytes(env->comm);
+    const int error = dome__log_sync(env->comm->log);
+    if (error) {
+        dome__fail(env, DOME_ERR_IO, "the messages that this task keeps cannot be written: %s", g_strerror(error));
+        return NULL;
+    }
     if (bytes > G_MAXINT32) {
         dome__fail(env, DOME_ERR_MEMORY,
-                   "this task keeps %.1f GB of messages, and a checkpoint has room for 2.1: write checkpoints more often "
-                   "(--dome-checkpoint-every), on the tasks that receive",
+                   "%.1f GB of messages have come that this task has not received, and a checkpoint has room for 2.1",
                    (double)bytes * 1e-9);
         return NULL;
     }
@@ -294,9 +303,7 @@ static int tell_covered(dome_env *env)
     for (int r = 0; r < env->size && !status; r++) {
         if (r == env->rank || (c->taken_from[r] == 0 && dome__log_choices(c->log) == 0))
             continue;
-        GByteArray *covered = g_byte_array_new();
-        dome__append_u64(covered, c->taken_from[r]);
-        dome__append_u64(covered, dome__log_choices(c->log));
+        GByteArray *covered = dome__log_covers(c->log, r);
         status = tell(env, r, COVERED, covered);
         g_byte_array_unref(covered);
     }
@@ -309,6 +316,8 @@ int dome__comm_log_covered(dome_env *env)
     dome_comm *c = env->comm;
     jmp_buf left;
     dome__log_forget(c->log, env->rank, dome__log_choices(c->log));
+    dome__log_tidy(c->log);
+    c->taken_bytes = 0;
     if (_setjmp(left) != 0)
         return c->leave(env);
     dome__transport_leave_to(&left);

@@ -1,8 +1,16 @@
 #include "comm/message_log.h"
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+/* Bytes of a piece of memory: the first of a task is short. */
+static const uint64_t PIECE_LEAST = 64 << 10, PIECE_MOST = 8 << 20;
+
 /* To one task. */
 typedef struct line {
-    GQueue kept;   /* dome_logged, oldest first */
+    GQueue kept;   /* dome_logged, oldest first, */
+    GQueue pieces; /* and the pieces of memory in which they are */
     uint64_t has;  /* messages that the task has, and need not be sent to it */
     uint64_t told; /* `version` when it was told of the orders */
 } line;
@@ -17,6 +25,7 @@ typedef struct order {
 struct dome_message_log {
     int rank, size;
     uint64_t *sent, *taken;
+    dome_log_room *room;
     line *lines;
     order *orders;
     uint64_t choices; /* of this task, so far */
@@ -33,6 +42,7 @@ dome_message_log *dome__log_new(int rank, int size)
     log->taken = g_new0(uint64_t, size);
     log->lines = g_new0(line, size);
     log->orders = g_new0(order, size);
+    log->room = dome__log_room_new(NULL);
     for (int r = 0; r < size; r++) {
         log->orders[r].sources = g_array_new(FALSE, FALSE, sizeof(uint32_t));
         log->orders[r].passed = g_new0(uint64_t, size);
@@ -43,9 +53,13 @@ dome_message_log *dome__log_new(int rank, int size)
 static void drop_first(dome_message_log *log, line *l)
 {
     dome_logged *first = l->kept.head->data;
+    dome_log_piece *piece = l->pieces.head->data;
     g_queue_unlink(&l->kept, &first->link);
     log->bytes -= first->message.bytes;
-    g_free(first);
+    if (--piece->kept > 0)
+        return;
+    g_queue_unlink(&l->pieces, &piece->link);
+    dome__log_room_give(log->room, piece);
 }
 
 void dome__log_free(dome_message_log *log)
@@ -53,16 +67,33 @@ void dome__log_free(dome_message_log *log)
     if (!log)
         return;
     for (int r = 0; r < log->size; r++) {
-        while (log->lines[r].kept.length)
-            drop_first(log, &log->lines[r]);
+        for (GList *link; (link = g_queue_pop_head_link(&log->lines[r].pieces));)
+            dome__log_room_leave(link->data);
         g_array_unref(log->orders[r].sources);
         g_free(log->orders[r].passed);
     }
+    dome__log_room_free(log->room);
     g_free(log->sent);
     g_free(log->taken);
     g_free(log->lines);
     g_free(log->orders);
     g_free(log);
+}
+
+void dome__log_keep_in(dome_message_log *log, const char *stem)
+{
+    dome__log_room_free(log->room);
+    log->room = dome__log_room_new(stem);
+}
+
+void dome__log_tidy(dome_message_log *log)
+{
+    dome__log_room_tidy(log->room);
+}
+
+int dome__log_sync(const dome_message_log *log)
+{
+    return dome__log_room_sync(log->room);
 }
 
 uint64_t *dome__log_sent(dome_message_log *log)
@@ -77,23 +108,79 @@ uint64_t *dome__log_taken(dome_message_log *log)
 
 /* ---- messages ---- */
 
-/* The data stands behind it. */
-static dome_logged *keep(dome_message_log *log, int dest, uint64_t number, const dome_message *message)
+/* Messages and their data begin at whole lines of the processor's cache. */
+static uint64_t in_lines(uint64_t bytes)
 {
-    dome_logged *kept = message->bytes < G_MAXSIZE - sizeof *kept ? g_try_malloc(sizeof *kept + (gsize)message->bytes) : NULL;
-    if (!kept)
+    enum { LINE = 64 };
+    return (bytes + LINE - 1) / LINE * LINE;
+}
+
+static const uint64_t HEAD = (sizeof(dome_logged) + 63) / 64 * 64;
+
+/* Where a message of so many bytes, with its head, comes to be. */
+static dome_log_piece *piece_for(dome_message_log *log, line *l, uint64_t bytes, char **why)
+{
+    dome_log_piece *last = l->pieces.tail ? l->pieces.tail->data : NULL;
+    if (last && dome__log_room_is_own(log->room, last) && last->bytes - last->used >= bytes)
+        return last;
+    const uint64_t wanted = last ? MIN(2 * last->bytes, PIECE_MOST) : PIECE_LEAST;
+    dome_log_piece *piece = dome__log_room_take(log->room, MAX(wanted, DOME_LOG_PIECE_HEAD + bytes), why);
+    if (piece)
+        g_queue_push_tail_link(&l->pieces, &piece->link);
+    return piece;
+}
+
+static void keep(dome_message_log *log, line *l, dome_log_piece *piece, dome_logged *kept)
+{
+    kept->data = (char *)kept + HEAD;
+    kept->link = (GList){.data = kept};
+    g_queue_push_tail_link(&l->kept, &kept->link);
+    piece->kept++;
+    log->bytes += kept->message.bytes;
+}
+
+dome_logged *dome__log_add(dome_message_log *log, int dest, const dome_message *message, char **why)
+{
+    line *l = &log->lines[dest];
+    const uint64_t bytes = HEAD + in_lines(message->bytes);
+    if (message->bytes > G_MAXSIZE / 4) {
+        *why = g_strdup("it is longer than memory");
         return NULL;
-    *kept = (dome_logged){.number = number, .message = *message, .data = kept + 1, .link.data = kept};
-    g_queue_push_tail_link(&log->lines[dest].kept, &kept->link);
-    log->bytes += message->bytes;
+    }
+    dome_log_piece *piece = piece_for(log, l, bytes, why);
+    if (!piece)
+        return NULL;
+    dome_logged *kept = (dome_logged *)(void *)(piece->at + piece->used);
+    *kept = (dome_logged){.number = ++log->sent[dest], .message = *message};
+    piece->used += bytes;
+    keep(log, l, piece, kept);
     return kept;
 }
 
-dome_logged *dome__log_add(dome_message_log *log, int dest, const dome_message *message)
+/* A message is seldom read again: it does not take the place of other data in the processor's cache. Returns what remains. */
+static size_t copy_past_cache(char *to, const char *from, size_t bytes)
 {
-    dome_logged *kept = keep(log, dest, log->sent[dest] + 1, message);
-    log->sent[dest] += kept != NULL;
-    return kept;
+#ifdef __SSE2__
+    enum { LINE = 64, PART = sizeof(__m128i), LEAST = 64 << 10 };
+    if (bytes < LEAST)
+        return bytes;
+    for (; bytes >= LINE; bytes -= LINE, to += LINE, from += LINE)
+        for (int k = 0; k < LINE; k += PART)
+            _mm_stream_si128((__m128i *)(void *)(to + k), _mm_loadu_si128((const __m128i *)(const void *)(from + k)));
+    _mm_sfence();
+#else
+    (void)to, (void)from;
+#endif
+    return bytes;
+}
+
+void dome__log_fill(dome_logged *logged, const void *data)
+{
+    const size_t bytes = (size_t)logged->message.bytes;
+    if (!bytes)
+        return;
+    const size_t left = copy_past_cache(logged->data, data, bytes);
+    memcpy((char *)logged->data + (bytes - left), (const char *)data + (bytes - left), left);
 }
 
 void dome__log_has(dome_message_log *log, int dest, uint64_t number)
@@ -240,6 +327,25 @@ bool dome__log_learn(dome_message_log *log, const void *bytes, uint64_t length)
     return true;
 }
 
+GByteArray *dome__log_covers(const dome_message_log *log, int dest)
+{
+    GByteArray *covers = g_byte_array_new();
+    dome__append_u64(covers, log->taken[dest]);
+    dome__append_u64(covers, log->choices);
+    return covers;
+}
+
+bool dome__log_covered(dome_message_log *log, int task, const void *bytes, uint64_t length)
+{
+    dome_bytes from = dome__bytes_of(bytes, (size_t)length);
+    const uint64_t taken = dome__read_u64(&from), choices = dome__read_u64(&from);
+    if (!dome__read_all(&from))
+        return false;
+    dome__log_cover(log, task, taken); /* may be more than this task has sent again since it went back */
+    dome__log_forget(log, task, choices);
+    return true;
+}
+
 void dome__log_shared(dome_message_log *log)
 {
     for (int r = 0; r < log->size; r++) {
@@ -251,13 +357,22 @@ void dome__log_shared(dome_message_log *log)
 
 /* ---- in a checkpoint ---- */
 
-static void put_message(GByteArray *to, const dome_logged *kept)
+/* The part of a piece in which messages are kept. */
+static void put_piece(GByteArray *to, const dome_log_piece *piece, uint64_t first)
 {
-    const dome_message *m = &kept->message;
-    const uint64_t words[] = {kept->number, (uint64_t)m->tag, (uint64_t)m->kind, m->type, m->element, m->count, m->bytes};
+    const uint64_t words[] = {piece->file, piece->place, piece->bytes, piece->turn, first, piece->used};
     for (size_t k = 0; k < G_N_ELEMENTS(words); k++)
         dome__append_u64(to, words[k]);
-    dome__append_bytes(to, kept->data, (size_t)m->bytes);
+}
+
+static void put_line(GByteArray *to, const line *l)
+{
+    dome__append_u64(to, l->pieces.length);
+    for (const GList *link = l->pieces.head; link; link = link->next) {
+        const dome_log_piece *piece = link->data;
+        const bool oldest = !link->prev;
+        put_piece(to, piece, oldest ? (uint64_t)((const char *)l->kept.head->data - piece->at) : DOME_LOG_PIECE_HEAD);
+    }
 }
 
 void dome__log_put(const dome_message_log *log, GByteArray *to)
@@ -269,26 +384,68 @@ void dome__log_put(const dome_message_log *log, GByteArray *to)
         dome__append_u64(to, log->sent[r]);
         dome__append_u64(to, log->taken[r]);
         put_order(to, r, &log->orders[r], log->orders[r].first);
-        dome__append_u64(to, log->lines[r].kept.length);
-        for (const GList *link = log->lines[r].kept.head; link; link = link->next)
-            put_message(to, link->data);
+        put_line(to, &log->lines[r]);
     }
 }
 
-static bool get_message(dome_message_log *log, int dest, dome_bytes *from)
+static void drop_all(dome_message_log *log, line *l)
 {
-    const uint64_t number = dome__read_u64(from);
-    dome_message m = {.tag = (int)dome__read_u64(from)};
-    m.kind = (dome_type_kind)dome__read_u64(from);
-    m.type = dome__read_u64(from);
-    m.element = dome__read_u64(from);
-    m.count = dome__read_u64(from);
-    m.bytes = dome__read_u64(from);
-    const void *data = dome__read_bytes(from, m.bytes);
-    dome_logged *kept = from->bad ? NULL : keep(log, dest, number, &m);
-    if (kept && m.bytes)
-        memcpy(kept->data, data, (size_t)m.bytes);
-    return kept != NULL;
+    while (l->kept.length)
+        drop_first(log, l);
+}
+
+/* The messages in a piece from a place on. Where one makes no sense, what is before it was covered, and has been written over:
+ * the host may have ended while the disk had only some pages of what was written last. */
+static void keep_found(dome_message_log *log, line *l, dome_log_piece *piece, uint64_t at)
+{
+    while (at < piece->used) {
+        dome_logged *found = (dome_logged *)(void *)(piece->at + at);
+        const dome_logged *before = l->kept.tail ? l->kept.tail->data : NULL;
+        if (piece->used - at < HEAD || found->message.bytes > piece->used - at - HEAD) {
+            drop_all(log, l);
+            return;
+        }
+        if (before && found->number != before->number + 1)
+            drop_all(log, l);
+        at += HEAD + in_lines(found->message.bytes);
+        keep(log, l, piece, found);
+    }
+}
+
+static bool get_piece(dome_message_log *log, int dest, dome_bytes *from)
+{
+    line *l = &log->lines[dest];
+    dome_log_piece noted = {.file = dome__read_u64(from)};
+    noted.place = dome__read_u64(from);
+    noted.bytes = dome__read_u64(from);
+    noted.turn = dome__read_u64(from);
+    const uint64_t first = dome__read_u64(from);
+    noted.used = dome__read_u64(from);
+    if (from->bad || first < DOME_LOG_PIECE_HEAD || first % 64 || first >= noted.used)
+        return false;
+    dome_log_piece *piece = dome__log_room_find(log->room, &noted);
+    if (!piece)
+        return true;
+    g_queue_push_tail_link(&l->pieces, &piece->link);
+    piece->kept = 1; /* stays while it is read */
+    keep_found(log, l, piece, first);
+    if (--piece->kept == 0) {
+        g_queue_unlink(&l->pieces, &piece->link);
+        dome__log_room_give(log->room, piece);
+    }
+    return true;
+}
+
+static bool get_line(dome_message_log *log, int dest, dome_bytes *from)
+{
+    line *l = &log->lines[dest];
+    const uint64_t pieces = dome__read_u64(from);
+    for (uint64_t k = 0; k < pieces; k++)
+        if (!get_piece(log, dest, from))
+            return false;
+    if (l->kept.length && ((const dome_logged *)l->kept.tail->data)->number != log->sent[dest])
+        drop_all(log, l);
+    return true;
 }
 
 bool dome__log_get(dome_message_log *log, dome_bytes *from)
@@ -298,10 +455,7 @@ bool dome__log_get(dome_message_log *log, dome_bytes *from)
     for (int r = 0; good && r < log->size; r++) {
         log->sent[r] = dome__read_u64(from);
         log->taken[r] = dome__read_u64(from);
-        good = take_order(log, from);
-        const uint64_t kept = dome__read_u64(from);
-        for (uint64_t k = 0; good && k < kept; k++)
-            good = get_message(log, r, from);
+        good = take_order(log, from) && get_line(log, r, from);
     }
     return good && !from->bad;
 }

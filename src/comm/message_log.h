@@ -10,11 +10,13 @@
 #ifndef DOME_SRC_COMM_MESSAGE_LOG_H
 #define DOME_SRC_COMM_MESSAGE_LOG_H
 
+#include "comm/log_room.h"
 #include "system/bytes.h"
 #include "transport/message.h"
 
 typedef struct dome_message_log dome_message_log;
 
+/* Stands in a piece of the log's memory, before its data. */
 typedef struct dome_logged {
     uint64_t number;
     dome_message message;
@@ -25,14 +27,25 @@ typedef struct dome_logged {
 dome_message_log *dome__log_new(int rank, int size);
 void dome__log_free(dome_message_log *log);
 
+/* Where it keeps messages, before it has any; NULL: in memory that ends with the process. Files begin with this. */
+void dome__log_keep_in(dome_message_log *log, const char *stem);
+
+/* The files of earlier processes of this task that are of no use are removed. */
+void dome__log_tidy(dome_message_log *log);
+
+/* What checkpoints will refer to is safe. Returns an errno. */
+int dome__log_sync(const dome_message_log *log);
+
 /* How many messages have been sent to each task, and taken from it, by rank: the log's. */
 uint64_t *dome__log_sent(dome_message_log *log);
 uint64_t *dome__log_taken(dome_message_log *log);
 
 /* ---- messages ---- */
 
-/* Counts a message to a task, and makes room for its data, which the caller copies there. NULL: no memory. */
-dome_logged *dome__log_add(dome_message_log *log, int dest, const dome_message *message);
+/* Counts a message to a task, and makes room for its data, which is still to be copied there. NULL: there is none, and *why
+ * (g_free'd) says so. */
+dome_logged *dome__log_add(dome_message_log *log, int dest, const dome_message *message, char **why);
+void dome__log_fill(dome_logged *logged, const void *data);
 
 /* The task has so many of the messages to it: others have to be sent. */
 void dome__log_has(dome_message_log *log, int dest, uint64_t number);
@@ -67,14 +80,20 @@ GByteArray *dome__log_news(dome_message_log *log, int dest);
 /* Takes in what another task has passed. False: the bytes make no sense, and nothing more of them is taken. */
 bool dome__log_learn(dome_message_log *log, const void *bytes, uint64_t length);
 
+/* What another task has to know of this task's newest checkpoint, as bytes; and what it does then. False: the bytes make no
+ * sense. */
+GByteArray *dome__log_covers(const dome_message_log *log, int dest);
+bool dome__log_covered(dome_message_log *log, int task, const void *bytes, uint64_t length);
+
 /* All tasks know the same. */
 void dome__log_shared(dome_message_log *log);
 
-/* ---- in a checkpoint ---- */
+/* ---- in a checkpoint: messages stay where they are, and it says where ---- */
 
 void dome__log_put(const dome_message_log *log, GByteArray *to);
 
-/* Into a new log. False: the bytes make no sense, or are of another task or of another number of tasks. */
+/* Into a new log. False: the bytes make no sense, or are of another task or of another number of tasks. Pieces of memory that
+ * have been used again since were covered. */
 bool dome__log_get(dome_message_log *log, dome_bytes *from);
 
 #endif

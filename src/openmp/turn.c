@@ -23,6 +23,7 @@ static struct {
     bool owes;                  /* the next task is to have the turn, after the round */
     unsigned first, end, local; /* this task's threads; the one that has the turn when the task has */
     bool watches;               /* this task has said so (shared.h) */
+    uint64_t looked;            /* told() when this task was last between enter and leave */
     uint64_t flushed;           /* what of its time this task had used at the end of the last flush */
 } here;
 
@@ -43,6 +44,12 @@ bool dome__omp_make(bool (*make)(void *), void *argument)
     bool done = make(argument);
     pthread_mutex_unlock(&lock);
     return done;
+}
+
+static void enter(void)
+{
+    dome__omp_tasks.enter();
+    here.looked = dome__omp_tasks.told();
 }
 
 /* ---- who is told ---- */
@@ -70,6 +77,18 @@ static bool has_turn(const dome_omp_thread *t)
 {
     return dome__omp_shared()->turn == (uint64_t)dome__omp_tasks.rank && here.local == (unsigned)(t - dome__omp_threads) &&
            !here.owes;
+}
+
+static bool round_has_begun(void)
+{
+    return !here.round_is_over && dome__omp_shared()->round == here.interval;
+}
+
+/* Another task has it, and has not said that it passes it. */
+static bool turn_is_elsewhere(void)
+{
+    return here.in_order && !round_has_begun() && dome__omp_shared()->turn != (uint64_t)dome__omp_tasks.rank &&
+           dome__omp_tasks.told() == here.looked;
 }
 
 /* Attempts that have failed are made again when the turn comes back. Returns whether a thread has passed the turn that could have
@@ -161,7 +180,10 @@ static void make_once(void *argument)
     const bool in_turn = needs_turn(a->order);
     if (dome__omp_watcher)
         dome__omp_watcher->stopped(dome__omp_thread_id(a->thread));
-    dome__omp_tasks.enter();
+    a->thread->refused = false;
+    if (in_turn && turn_is_elsewhere())
+        return;
+    enter();
     const uint64_t turn = dome__omp_shared()->turn;
     if (in_turn)
         pass();
@@ -233,7 +255,7 @@ static void flush(void *unused)
     (void)unused;
     if (dome__omp_watcher)
         dome__omp_watcher->stopped(dome__omp_thread_id(dome__omp_running));
-    dome__omp_tasks.enter();
+    enter();
     dome__omp_acted_on(dome__omp_running);
     leave(true, true, dome__omp_shared()->turn);
 }
@@ -284,7 +306,7 @@ void dome__omp_order_arrive(void)
     if (!here.in_order)
         return;
     dome_omp_shared *s = dome__omp_shared();
-    dome__omp_tasks.enter();
+    enter();
     const uint64_t turn = s->turn;
     s->arrived[dome__omp_tasks.rank] = here.interval;
     const bool passes = turn == (uint64_t)dome__omp_tasks.rank, last = passes && !pass_to_next_task();
@@ -292,11 +314,6 @@ void dome__omp_order_arrive(void)
         leave(false, false, s->turn);
     else
         leave(false, false, turn);
-}
-
-static bool round_has_begun(void)
-{
-    return !here.round_is_over && dome__omp_shared()->round == here.interval;
 }
 
 bool dome__omp_order_in_round(void)
@@ -382,7 +399,11 @@ void dome__omp_order_wait(uint64_t seen)
 {
     dome_omp_shared *s = dome__omp_shared();
     bool wants, any;
-    dome__omp_tasks.enter();
+    if (turn_is_elsewhere() && !waits_for_more()) {
+        dome__omp_tasks.await(here.looked);
+        return;
+    }
+    enter();
     uint64_t turn = s->turn;
     pass();
     do
@@ -397,7 +418,7 @@ void dome__omp_order_wait(uint64_t seen)
     const bool round = !any && round_has_begun(), deal = !any && !round && dome__omp_deal_waits();
     const bool looks_again = begin_to_watch(!any && !round && !deal && waits_for_more());
     if (all_are_blocked()) /* they have just looked, and nobody can change anything before this task leaves */
-        seen = dome__omp_tasks.told();
+        seen = here.looked;
     if (round || deal)
         leave_for_round();
     else

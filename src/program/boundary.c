@@ -291,7 +291,7 @@ static int pass_own(dome_env *env)
         return status;
     pass(env);
     dome__view_times_tell(env);
-    return dome__own_pass(env) ? write_own(env) : DOME_OK;
+    return dome__own_pass(env, dome__comm_log_owed(env)) ? write_own(env) : DOME_OK;
 }
 
 /* Why the present view began. */

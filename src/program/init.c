@@ -161,6 +161,13 @@ int dome__join_view(dome_env *env, bool stays)
     return status == DOME_OK ? dome__change_settle(env) : status;
 }
 
+static void keep_log(dome_env *env)
+{
+    char *stem = dome__own_stem(env);
+    dome__comm_log_keep_in(env, stem);
+    g_free(stem);
+}
+
 /* All tasks are there, and the transport is open. */
 static int begin_view(dome_env *env)
 {
@@ -174,6 +181,8 @@ static int begin_view(dome_env *env)
     if (env->watch)
         dome__watch_beat(env->watch); /* tells the hub that dome_init is over, even if this process dies soon */
     dome__change_stands(env);
+    if (dome__comm_logs(env))
+        keep_log(env);
     dome__boundary_begin(env);
     return status;
 }

@@ -134,3 +134,19 @@ dome_memory *dome__member_memory(dome_env *env, const char *what, uint64_t bytes
         g_clear_pointer(&memory, dome__memory_free);
     return memory;
 }
+
+dome_memory *dome__member_memory_if(dome_env *env, uint64_t bytes, int *status)
+{
+    const char *why;
+    dome_memory *memory = take_part(env, bytes, &why, status);
+    uint64_t lacks = memory ? 0 : 1;
+    if (!*status)
+        *status = dome__allreduce(env->transport, DOME_U64, &lacks, 1, dome__combine_max_u64, NULL);
+    if (memory)
+        dome__memory_taken(memory);
+    if (*status || lacks)
+        g_clear_pointer(&memory, dome__memory_free);
+    if (*status)
+        dome__fail_transport(env, *status);
+    return memory;
+}

@@ -35,4 +35,7 @@ void dome__member_free(dome_member_table *table);
  * dome__fail, with *status; what: "'image'". */
 dome_memory *dome__member_memory(dome_env *env, const char *what, uint64_t bytes, dome_status *status);
 
+/* The same for memory that is not necessary. NULL: there is none, or *status, after dome__fail_transport. */
+dome_memory *dome__member_memory_if(dome_env *env, uint64_t bytes, int *status);
+
 #endif

@@ -93,33 +93,49 @@ static void note_reader(dome_release_units *u, uint64_t unit, int rank)
     note_pushing(u->setup.release, now.place, true);
 }
 
-/* From now on others must know that units are written, as they may have been since the last barrier. By runs: each is a system
- * call. */
-static void end_privacy(dome_release_units *u, uint64_t first, uint64_t count)
+/* From now on others must know that units are written, as they may have been since the last barrier. */
+static void end_privacy(dome_release_units *u, const GArray *which)
 {
-    for (uint64_t k = first, end; k < first + count; k = end) {
-        for (end = k; end < first + count && is_private(u, end); end++) {
-            u->state[end] |= VALID | SHARED | WRITTEN | IMPLIED;
-            u->changed[end] = u->setup.release->epoch + 1;
-            g_array_append_val(u->written, end);
-        }
-        if (end > k)
-            dome__release_allow(u, k, end - k, DOME_ACCESS_READ);
-        else
-            end++;
+    GArray *private = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    for (guint k = 0; k < which->len; k++) {
+        const uint64_t unit = g_array_index(which, uint64_t, k);
+        if (!is_private(u, unit))
+            continue;
+        u->state[unit] |= VALID | SHARED | WRITTEN | IMPLIED;
+        u->changed[unit] = u->setup.release->epoch + 1;
+        g_array_append_val(u->written, unit);
+        g_array_append_val(private, unit);
     }
+    dome__release_allow_all(u, private, DOME_ACCESS_READ);
+    g_array_unref(private);
+}
+
+static bool are_home(const dome_release_units *u, const GArray *which)
+{
+    for (guint k = 0; k < which->len; k++)
+        if (!is_home(u, g_array_index(which, uint64_t, k)))
+            return false;
+    return true;
 }
 
 void dome__release_answer(const waiting_fetch *fetch)
 {
     const waiting_fetch *f = fetch;
-    for (uint64_t k = f->unit; k < f->unit + f->count; k++)
-        if (!is_home(f->units, k))
-            return;
-    end_privacy(f->units, f->unit, f->count);
-    for (uint64_t k = f->unit; k < f->unit + f->count; k++)
-        note_reader(f->units, k, f->from);
-    dome__release_reply(f);
+    if (are_home(f->units, f->which)) {
+        end_privacy(f->units, f->which);
+        for (guint k = 0; k < f->which->len; k++)
+            note_reader(f->units, g_array_index(f->which, uint64_t, k), f->from);
+        dome__release_reply(f);
+    }
+    g_array_unref(f->which);
+}
+
+static bool is_any_private(const waiting_fetch *f)
+{
+    for (guint k = 0; k < f->which->len; k++)
+        if (is_private(f->units, g_array_index(f->which, uint64_t, k)))
+            return true;
+    return false;
 }
 
 /* A private unit has what this task has written last, which others may see only with all that it has written before. That is of
@@ -127,12 +143,10 @@ void dome__release_answer(const waiting_fetch *fetch)
 static bool must_settle(const waiting_fetch *f)
 {
     const dome_release *r = f->units->setup.release;
-    bool private = false, changed = false;
-    if (!has_sections(f->units) || !r->sections->entered || f->inside)
+    bool changed = false;
+    if (!has_sections(f->units) || !r->sections->entered || f->inside || !is_any_private(f))
         return false;
-    for (uint64_t k = f->unit; k < f->unit + f->count && !private; k++)
-    private = is_private(f->units, k);
-    for (guint n = 0; private && n < r->regions->len && !changed; n++) {
+    for (guint n = 0; n < r->regions->len && !changed; n++) {
         const dome_release_units *u = r->regions->pdata[n];
         changed = u && u->writers && u->dirty->len > 0;
     }
@@ -147,21 +161,34 @@ static void answer_fetch(const waiting_fetch *f)
         dome__release_answer(f);
 }
 
+/* The units that a message names; NULL: it makes no sense. */
+static GArray *units_in(const dome_release_units *u, const uint8_t *at, size_t bytes)
+{
+    GArray *which = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    bool good = bytes > 0 && bytes % 8 == 0;
+    for (size_t k = 0; good && k < bytes; k += 8) {
+        const uint64_t unit = dome__get_u64(at + k);
+        good = unit < u->setup.units && (k == 0 || unit > g_array_index(which, uint64_t, which->len - 1));
+        g_array_append_val(which, unit);
+    }
+    if (!good)
+        g_clear_pointer(&which, g_array_unref);
+    return which;
+}
+
 static void take_fetch(dome_release_units *u, const dome_peer_request *q)
 {
     const uint8_t *at = (const uint8_t *)q->data + MESSAGE;
-    if (q->bytes != FETCH_MESSAGE)
+    GArray *which = q->bytes > FETCH_HEAD ? units_in(u, (const uint8_t *)q->data + FETCH_HEAD, q->bytes - FETCH_HEAD) : NULL;
+    if (!which)
         return;
     const waiting_fetch f = {.units = u,
-                             .unit = dome__get_u64(at),
-                             .meets = dome__get_u64(at + 8),
-                             .count = dome__get_u32(at + 16),
-                             .have = dome__get_u64(at + 20),
-                             .inside = at[28],
+                             .which = which,
+                             .meets = dome__get_u64(at),
+                             .have = dome__get_u64(at + 8),
+                             .inside = at[16],
                              .id = q->id,
                              .from = q->from};
-    if (f.unit >= u->setup.units || f.count > u->setup.units - f.unit)
-        return;
     if (f.meets > u->setup.release->meets)
         g_array_append_val(u->setup.release->waiting, f);
     else
@@ -248,7 +275,7 @@ static bool apply(change *c, const void *records, size_t bytes, bool pushed)
 void dome__release_note_push(dome_release_units *units, uint64_t unit, int home)
 {
     dome_release_units *u = units;
-    uint16_t *state = &u->state[unit];
+    uint32_t *state = &u->state[unit];
     const bool missed = !(*state & VALID) || *state & UNTOUCHED;
     if (missed && *state & MISSED) { /* the copy is dropped with the interval: the home may think that nobody has one */
         uint8_t message[FORGET_MESSAGE];
@@ -258,7 +285,7 @@ void dome__release_note_push(dome_release_units *units, uint64_t unit, int home)
     } else if (*state & VALID) {
         *state |= ARRIVED;
     }
-    *state = (uint16_t)(missed ? *state | MISSED : *state & ~MISSED);
+    *state = (uint32_t)(missed ? *state | MISSED : *state & ~MISSED);
 }
 
 static bool take_push(dome_release_units *u, const dome_peer_request *q)
@@ -356,6 +383,27 @@ static void note_turns(dome_release_units *u, const dome_delta *delta, const uin
         dome__unit_writes_turn(u->writes, units[k]);
 }
 
+void dome__release_sort(GArray *units)
+{
+    for (guint k = 1; k < units->len; k++)
+        if (g_array_index(units, uint64_t, k) < g_array_index(units, uint64_t, k - 1)) {
+            g_array_sort(units, by_number);
+            return;
+        }
+}
+
+guint dome__release_sort_once(GArray *units)
+{
+    guint kept = 0;
+    dome__release_sort(units);
+    for (guint k = 0; k < units->len; k++)
+        if (k == 0 || g_array_index(units, uint64_t, k) != g_array_index(units, uint64_t, k - 1))
+            g_array_index(units, uint64_t, kept++) = g_array_index(units, uint64_t, k);
+    const guint gone = units->len - kept;
+    g_array_set_size(units, kept);
+    return gone;
+}
+
 /* A message of units, in ascending order, and of what differs in them from before. */
 static void send_changes(dome_release_units *u, int rank, uint8_t word, const uint64_t *units, guint count)
 {
@@ -405,11 +453,11 @@ static GArray *take_dirty(dome_release_units *u)
 {
     GArray *dirty = g_array_copy(u->dirty);
     g_array_set_size(u->dirty, 0);
-    g_array_sort(dirty, by_number);
+    dome__release_sort(dirty);
     for (guint k = 0; k < dirty->len; k++) {
         const uint64_t unit = g_array_index(dirty, uint64_t, k);
         const uint64_t key = key_of(u, unit);
-        u->state[unit] &= (uint16_t)~DIRTY;
+        u->state[unit] &= (uint32_t)~DIRTY;
         g_array_append_val(u->setup.release->published, key);
     }
     for (guint k = 0, end; k < dirty->len; k = end) { /* by runs: each is a system call */
@@ -480,7 +528,7 @@ static GArray *own_runs(const dome_release *r)
         const dome_release_units *u = r->regions->pdata[n];
         if (!u)
             continue;
-        g_array_sort(u->written, by_number);
+        dome__release_sort(u->written);
         for (guint k = 0; k < u->written->len; k++) {
             const uint64_t unit = g_array_index(u->written, uint64_t, k);
             const uint64_t region = n | (is_valid(u, unit) ? RUN_WHOLE : 0) | (u->state[unit] & IMPLIED ? RUN_IMPLIED : 0);
@@ -505,16 +553,9 @@ typedef struct notices {
     const uint64_t *more; /* runs and entries of those for which there was no room on their cards */
 } notices;
 
-/* What each task tells first: the words of its runs, flags, the place, the bytes of entries, the last section that it
- * has, the runs and the entries if they are few. Behind that the word of task 0, if there is one. */
-enum {
-    FEW = 8,
-    HEAD = 5,
-    EARLY_AT = HEAD + FEW * RUN_WORDS,
-    EARLY_BYTES = 1536,
-    CARD = EARLY_AT + EARLY_BYTES / 8,
-    LONGEST_CARD = CARD + DOME_RELEASE_WORDS
-};
+/* What each task tells first, its card: the words of its runs, flags, the place, the bytes of entries, the last section that it
+ * has; the word of task 0, if there is one; the runs and the entries, if they are few. */
+enum { HEAD = 5, EARLY_BYTES = 1536, ROOM = 8 * RUN_WORDS + EARLY_BYTES / 8, CARD = HEAD + DOME_RELEASE_WORDS + ROOM };
 enum { PUSHES = 1, SENDS = 2, MOVES = 4, MORE = 8 }; /* MORE: runs and entries come with the second exchange */
 
 static bool sends(const dome_release *r)
@@ -539,10 +580,27 @@ static uint64_t *words_of(GArray *room, uint64_t count)
 
 /* What a task brings. */
 typedef struct bringing {
-    uint64_t card[LONGEST_CARD];
+    uint64_t card[CARD];
+    uint64_t length; /* words of the card */
     GArray *runs;
     GByteArray *entries;
 } bringing;
+
+/* Where a card's runs begin. */
+static uint64_t runs_at(int rank, bool by_word)
+{
+    return HEAD + (by_word && rank == 0 ? (uint64_t)DOME_RELEASE_WORDS : 0);
+}
+
+static uint64_t longest_card(bool by_word)
+{
+    return runs_at(0, by_word) + ROOM;
+}
+
+static uint64_t words_for(uint64_t bytes)
+{
+    return (bytes + 7) / 8;
+}
 
 static void make_card(dome_release *r, const dome_release_word *word, bool by_word, bringing *b)
 {
@@ -567,17 +625,35 @@ static void make_card(dome_release *r, const dome_release_word *word, bool by_wo
     if (r->sections)
         r->sections->in_barrier = true;
     pthread_mutex_unlock(&r->lock);
-    if (b->runs->len > FEW || b->entries->len > EARLY_BYTES || card[1] & SENDS) {
-        card[1] |= MORE;
-    } else {
-        memcpy(card + HEAD, b->runs->data, b->runs->len * sizeof(run));
-        memcpy(card + EARLY_AT, b->entries->data, b->entries->len);
-    }
     if (by_word && r->env->rank == 0)
-        memcpy(card + CARD, word->words, sizeof word->words);
+        memcpy(card + HEAD, word->words, sizeof word->words);
+    b->length = runs_at(r->env->rank, by_word);
+    if (card[0] + words_for(card[3]) > ROOM || card[1] & SENDS) {
+        card[1] |= MORE;
+        return;
+    }
+    memcpy(card + b->length, b->runs->data, b->runs->len * sizeof(run));
+    memcpy(card + b->length + card[0], b->entries->data, b->entries->len);
+    b->length += card[0] + words_for(card[3]);
 }
 
 /* ---- what came with the cards ---- */
+
+/* Of a task's runs, which are in ascending order: whether it has written the unit. */
+static bool has_written(const run *runs, uint64_t count, uint64_t region, uint64_t unit)
+{
+    uint64_t from = 0;
+    for (uint64_t end = count, middle; from < end;) { /* `from` is to be the first run that ends behind the unit */
+        middle = from + (end - from) / 2;
+        const uint64_t of = runs[middle].region & RUN_REGION;
+        if (of < region || (of == region && runs[middle].first + runs[middle].count <= unit))
+            from = middle + 1;
+        else
+            end = middle;
+    }
+    return from < count && (runs[from].region & RUN_REGION) == region && unit >= runs[from].first &&
+           !(runs[from].region & RUN_IMPLIED);
+}
 
 static unsigned writers_of(const void *notices, uint64_t key)
 {
@@ -585,9 +661,8 @@ static unsigned writers_of(const void *notices, uint64_t key)
     const uint64_t region = key >> UNIT_BITS, unit = key & ((UINT64_C(1) << UNIT_BITS) - 1);
     const run *at = n->runs;
     unsigned writers = 0;
-    for (int rank = 0; rank < n->release->env->size; rank++)
-        for (uint64_t k = 0; k < n->counts[rank] / RUN_WORDS; k++, at++)
-            writers += (at->region & RUN_REGION) == region && unit - at->first < at->count && !(at->region & RUN_IMPLIED);
+    for (int rank = 0; rank < n->release->env->size; at += n->counts[rank++] / RUN_WORDS)
+        writers += has_written(at, n->counts[rank] / RUN_WORDS, region, unit);
     return writers;
 }
 
@@ -601,10 +676,10 @@ static void exchange_early(dome_release *r, const notices *n)
 /* The runs and entries of those for which there was no room on their cards; this task's have been published. */
 static int exchange_more(dome_release *r, const bringing *b, const uint64_t *all, uint64_t length, notices *n)
 {
-    const uint64_t size = (uint64_t)r->env->size, words = b->runs->len * RUN_WORDS, entries = (b->entries->len + 7) / 8;
+    const uint64_t size = (uint64_t)r->env->size, words = b->runs->len * RUN_WORDS, entries = words_for(b->entries->len);
     uint64_t *counts = words_of(r->room->more_counts, size), total = 0;
     for (uint64_t k = 0; k < size; k++)
-        total += counts[k] = all[length * k + 1] & MORE ? all[length * k] + (all[length * k + 3] + 7) / 8 : 0;
+        total += counts[k] = all[length * k + 1] & MORE ? all[length * k] + words_for(all[length * k + 3]) : 0;
     uint64_t *own = words_of(r->room->own, words + entries), *more = words_of(r->room->more, total);
     memcpy(own, b->runs->data, words * 8);
     memcpy(own + words, b->entries->data, b->entries->len);
@@ -613,17 +688,19 @@ static int exchange_more(dome_release *r, const bringing *b, const uint64_t *all
 }
 
 /* Where each task's runs and entries are. */
-static void find_parts(const dome_release *r, const uint64_t *all, uint64_t length, notices *n)
+static void find_parts(const dome_release *r, const uint64_t *all, bool by_word, notices *n)
 {
+    const uint64_t length = longest_card(by_word);
     uint64_t *to = (uint64_t *)(void *)n->runs;
     const uint64_t *more = n->more;
     for (uint64_t k = 0; k < (uint64_t)r->env->size; to += n->counts[k++]) {
         const uint64_t *card = all + length * k;
         const bool on_card = !(card[1] & MORE);
-        memcpy(to, on_card ? card + HEAD : more, card[0] * sizeof *to);
-        n->entries[k] = (const uint8_t *)(on_card ? card + EARLY_AT : more + card[0]);
+        const uint64_t *from = on_card ? card + runs_at((int)k, by_word) : more;
+        memcpy(to, from, card[0] * sizeof *to);
+        n->entries[k] = (const uint8_t *)(from + card[0]);
         n->entry_bytes[k] = card[3];
-        more += on_card ? 0 : card[0] + (card[3] + 7) / 8;
+        more += on_card ? 0 : card[0] + words_for(card[3]);
     }
 }
 
@@ -646,11 +723,11 @@ static int know_all_sections(dome_release *r, const uint64_t *all, uint64_t leng
 static int exchange(dome_release *r, dome_release_word *word, bool by_word, notices *n)
 {
     dome_env *env = r->env;
-    const uint64_t size = (uint64_t)env->size, length = by_word ? LONGEST_CARD : CARD;
+    const uint64_t size = (uint64_t)env->size, length = longest_card(by_word);
     uint64_t *all = words_of(r->room->cards, length * size), words = 0, flags = 0;
     bringing b;
     make_card(r, word, by_word, &b);
-    int status = dome__allgather(env->transport, DOME_U64, b.card, length, all);
+    int status = dome__allgather_some(env->transport, DOME_U64, b.card, b.length, length, all);
     if (status != DOME_OK)
         return status;
     n->counts = words_of(r->room->counts, size);
@@ -664,7 +741,7 @@ static int exchange(dome_release *r, dome_release_word *word, bool by_word, noti
     if (by_word) {
         word->moves = all[1] & MOVES;
         word->place = all[2];
-        memcpy(word->words, all + CARD, sizeof word->words);
+        memcpy(word->words, all + HEAD, sizeof word->words);
     }
     status = know_all_sections(r, all, length);
     n->any = words > 0;
@@ -676,7 +753,7 @@ static int exchange(dome_release *r, dome_release_word *word, bool by_word, noti
     if (status == DOME_OK && flags & MORE)
         status = exchange_more(r, &b, all, length, n);
     if (status == DOME_OK && n->any) {
-        find_parts(r, all, length, n);
+        find_parts(r, all, by_word, n);
         exchange_early(r, n);
     }
     return status;
@@ -727,19 +804,9 @@ static void plan_push(dome_release_units *u, uint64_t unit, int writer, void *ct
     }
 }
 
-static void remove_repeated(GArray *units)
-{
-    guint kept = 0;
-    g_array_sort(units, by_number);
-    for (guint k = 0; k < units->len; k++)
-        if (k == 0 || g_array_index(units, uint64_t, k) != g_array_index(units, uint64_t, k - 1))
-            g_array_index(units, uint64_t, kept++) = g_array_index(units, uint64_t, k);
-    g_array_set_size(units, kept);
-}
-
 static void push_to(const dome_release *r, int rank, GArray *keys)
 {
-    remove_repeated(keys);
+    dome__release_sort_once(keys);
     for (guint k = 0; k < keys->len;) {
         const uint64_t region = g_array_index(keys, uint64_t, k) >> UNIT_BITS;
         guint end = k;
@@ -771,7 +838,7 @@ static void push(dome_release *r, uint64_t place, const notices *n)
 static void end_unit(dome_release_units *u, uint64_t unit, int writer)
 {
     GArray *readers = is_home(u, unit) ? readers_of(u, unit) : NULL;
-    u->state[unit] &= (uint16_t)~KEPT;
+    u->state[unit] &= (uint32_t)~KEPT;
     for (guint k = 0; readers && k < readers->len; k++)
         g_array_index(readers, reader, k).middle = false;
     if (is_home(u, unit) && writer != u->setup.release->env->rank)
@@ -781,7 +848,7 @@ static void end_unit(dome_release_units *u, uint64_t unit, int writer)
     if (u->state[unit] & ARRIVED)
         u->state[unit] |= u->state[unit] & PINNED ? 0 : UNTOUCHED;
     else
-        u->state[unit] &= (uint16_t) ~(VALID | UNTOUCHED | MISSED);
+        u->state[unit] &= (uint32_t) ~(VALID | UNTOUCHED | MISSED);
 }
 
 /* Others' copies lose their rights by runs: each is a system call. */
@@ -805,7 +872,7 @@ static void end_run(dome_release_units *u, const run *units, int writer, void *c
 static void forget_marks(dome_release_units *u, uint64_t unit, int writer, void *ctx)
 {
     (void)writer, (void)ctx;
-    u->state[unit] &= (uint16_t) ~(ARRIVED | OTHERS | SENT | EARLY | TOLD | CLEAN);
+    u->state[unit] &= (uint32_t) ~(ARRIVED | OTHERS | SENT | EARLY | TOLD | CLEAN);
 }
 
 /* ---- homes that move ---- */
@@ -851,7 +918,7 @@ static void move_unit(dome_release_units *u, uint64_t unit, int writer, void *ct
         if (readers)
             dome__release_readers_drop(r, readers);
         g_hash_table_remove(u->readers, &key);
-        u->state[unit] = (uint16_t)(VALID | (u->state[unit] & PINNED));
+        u->state[unit] = (uint32_t)(VALID | (u->state[unit] & PINNED));
     }
     if (writer == r->env->rank)
         u->state[unit] |= VALID | SHARED;
@@ -879,10 +946,10 @@ static void move_homes(const dome_release *r, const notices *n)
 static bool becomes_private(dome_release_units *u, uint64_t unit)
 {
     const GArray *readers = readers_of(u, unit);
-    u->state[unit] &= (uint16_t) ~(WRITTEN | IMPLIED);
+    u->state[unit] &= (uint32_t) ~(WRITTEN | IMPLIED);
     if (!is_home(u, unit) || u->state[unit] & OTHERS || (readers && readers->len > 0))
         return false;
-    u->state[unit] &= (uint16_t)~SHARED;
+    u->state[unit] &= (uint32_t)~SHARED;
     return true;
 }
 
@@ -958,8 +1025,10 @@ static int meet(dome_release *r, dome_release_word *word, bool by_word)
     r->meets++;
     answer_waiting(r);
     pthread_mutex_unlock(&r->lock);
-    if (status == DOME_OK)
+    if (status == DOME_OK) {
         dome__release_refresh(r);
+        dome__release_fetch_ahead(r, word->place);
+    }
     return status ? dome__fail_transport(r->env, status) : DOME_OK;
 }
 
@@ -1107,8 +1176,7 @@ dome_release *dome__release_new(dome_env *env)
     r->published = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     r->early = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     r->hot = g_array_new(FALSE, FALSE, sizeof(hot_unit));
-    r->begun = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-    r->habits = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, (GDestroyNotify)g_array_unref);
+    dome__release_places_begin(r);
     r->pushing = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     r->places = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     pthread_mutex_init(&r->lock, NULL);
@@ -1122,6 +1190,8 @@ void dome__release_free(dome_release *release)
         return;
     g_ptr_array_unref(release->regions);
     room_free(release->room);
+    for (guint k = 0; k < release->waiting->len; k++)
+        g_array_unref(g_array_index(release->waiting, waiting_fetch, k).which);
     g_array_unref(release->waiting);
     g_hash_table_unref(release->known);
     g_array_unref(release->deltas);
@@ -1129,8 +1199,7 @@ void dome__release_free(dome_release *release)
     g_array_unref(release->published);
     g_array_unref(release->early);
     g_array_unref(release->hot);
-    g_array_unref(release->begun);
-    g_hash_table_unref(release->habits);
+    dome__release_places_end(release);
     g_hash_table_unref(release->pushing);
     dome__release_sections_end(release);
     pthread_mutex_destroy(&release->lock);

@@ -23,7 +23,7 @@
 enum { ENTRY = 24, MOST_RANKS = 64, MOST_LOOKS = 64, MOST_HOT = 128, QUIET = 8 };
 
 /* Of two tasks: bytes of one's entries; a home sends changes of at most half of a unit to a reader, wherever that reads it. */
-enum { MOST_OF_TWO = 1 << 20, PART_OF_TWO = 2 };
+enum { MOST_OF_TWO = 1 << 23, PART_OF_TWO = 2 };
 
 /* In an entry's region: the receivers have asked for the unit behind this place. */
 #define ASKED (UINT32_C(1) << 31)
@@ -40,12 +40,66 @@ static char *old_of(const dome_release_units *u, uint64_t unit)
     return u->old + unit * u->setup.unit;
 }
 
-/* ---- what is written behind a place ---- */
+/* Units in ascending order lose the right to be written, by runs: each is a system call. */
+static void close_keys(const dome_release *r, const GArray *keys)
+{
+    for (guint k = 0, end; k < keys->len; k = end) {
+        const uint64_t first = g_array_index(keys, uint64_t, k);
+        uint64_t unit;
+        const dome_release_units *u = units_of(r, first, &unit);
+        for (end = k + 1; end < keys->len && g_array_index(keys, uint64_t, end) == first + (end - k);)
+            end++;
+        dome__release_allow(u, unit, end - k, DOME_ACCESS_READ);
+    }
+}
 
-/* A program that comes to a place again mostly writes behind it what it has written there before. Such units are opened at once,
- * without a fault for each; one that has not changed then is forgotten. */
+/* ---- what is written and read behind a place ---- */
 
-static GArray *habits_of(const dome_release *r, uint64_t place)
+/* A program that comes to a place again mostly accesses behind it what it has accessed there before. Units that were written are
+ * opened at once, without a fault for each; one that has not changed then is forgotten. Units that were fetched are fetched
+ * together. Whether these are read leaves no trace, so now and then there is a fault for each again. */
+
+typedef struct habit {
+    GArray *written, *fetched; /* uint64_t: keys in ascending order */
+    unsigned visits, trust;    /* so often units are fetched together before faults are to tell which are needed */
+} habit;
+
+enum { MOST_PLACES = 4096, MOST_KEYS = 1 << 20, LEAST_TRUST = 8, MOST_TRUST = 64 };
+
+static habit *habit_new(void)
+{
+    habit *h = g_new0(habit, 1);
+    h->written = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    h->fetched = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    h->trust = LEAST_TRUST;
+    return h;
+}
+
+static void habit_free(gpointer data)
+{
+    habit *h = data;
+    g_array_unref(h->written);
+    g_array_unref(h->fetched);
+    g_free(h);
+}
+
+void dome__release_places_begin(dome_release *release)
+{
+    release->habits = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, habit_free);
+    release->begun = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    release->asked = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    release->foreseen = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+}
+
+void dome__release_places_end(dome_release *release)
+{
+    g_hash_table_unref(release->habits);
+    g_array_unref(release->begun);
+    g_array_unref(release->asked);
+    g_array_unref(release->foreseen);
+}
+
+static habit *habit_of(const dome_release *r, uint64_t place)
 {
     return g_hash_table_lookup(r->habits, &place);
 }
@@ -57,37 +111,135 @@ void dome__release_note_begun(dome_release_units *units, uint64_t unit)
         g_array_append_val(units->setup.release->begun, key);
 }
 
-static int by_number(const void *a, const void *b)
+void dome__release_note_asked(dome_release_units *units, const GArray *which)
 {
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
+    for (guint k = 0; units->writers && k < which->len; k++) {
+        const uint64_t key = key_of(units, g_array_index(which, uint64_t, k));
+        g_array_append_val(units->setup.release->asked, key);
+    }
 }
 
-/* What has begun since the last barrier; the keys of a place are in ascending order. */
+/* Adds keys to ascending ones; they are taken. */
+static void merge_keys(dome_release *r, GArray *known, GArray *more)
+{
+    const guint room = MOST_KEYS - MIN(r->habit_keys, MOST_KEYS), count = MIN(more->len, room);
+    g_array_append_vals(known, more->data, count);
+    r->habit_keys += count;
+    g_array_set_size(more, 0);
+    r->habit_keys -= dome__release_sort_once(known);
+}
+
+/* What was accessed since the last barrier. */
 static void learn(dome_release *r)
 {
-    enum { MOST_PLACES = 4096, MOST_UNITS = 4096 };
-    GArray *known = habits_of(r, r->place);
-    if (r->begun->len == 0)
+    habit *h = habit_of(r, r->place);
+    if (r->begun->len == 0 && r->asked->len == 0)
         return;
-    if (!known) {
-        if (g_hash_table_size(r->habits) >= MOST_PLACES) /* so most places are not come to again */
+    if (!h) {
+        if (g_hash_table_size(r->habits) >= MOST_PLACES || r->habit_keys >= MOST_KEYS) { /* most are not come to again */
             g_hash_table_remove_all(r->habits);
-        known = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-        g_hash_table_insert(r->habits, g_memdup2(&r->place, sizeof r->place), known);
+            r->habit_keys = 0;
+        }
+        h = habit_new();
+        g_hash_table_insert(r->habits, g_memdup2(&r->place, sizeof r->place), h);
     }
-    if (known->len < MOST_UNITS)
-        g_array_append_vals(known, r->begun->data, MIN(r->begun->len, MOST_UNITS - known->len));
-    g_array_sort(known, by_number);
-    g_array_set_size(r->begun, 0);
+    merge_keys(r, h->written, r->begun);
+    merge_keys(r, h->fetched, r->asked);
 }
 
-static void forget_habit(dome_release *r, uint64_t key)
+/* Opens what is written behind this place, by runs: each is a system call. */
+static void foresee(dome_release *r, uint64_t place)
 {
-    GArray *known = habits_of(r, r->place);
-    guint at;
-    if (known && g_array_binary_search(known, &key, by_number, &at))
-        g_array_remove_index(known, at);
+    const habit *h = habit_of(r, place);
+    dome_release_units *of = NULL;
+    uint64_t first = 0, end = 0, unit;
+    for (guint k = 0; h && k < h->written->len; k++) {
+        const uint64_t key = g_array_index(h->written, uint64_t, k);
+        dome_release_units *u = units_of(r, key, &unit);
+        if (!u || !is_valid(u, unit) || is_private(u, unit) || u->state[unit] & (DIRTY | PINNED | HOT))
+            continue;
+        dome__release_begin_write(u, unit);
+        u->state[unit] &= (uint32_t) ~(UNTOUCHED | MISSED);
+        g_array_append_val(r->foreseen, key);
+        if (of && (u != of || unit != end)) {
+            dome__release_allow(of, first, end - first, DOME_ACCESS_WRITE);
+            of = NULL;
+        }
+        first = of ? first : unit;
+        of = u;
+        end = unit + 1;
+    }
+    if (of)
+        dome__release_allow(of, first, end - first, DOME_ACCESS_WRITE);
+}
+
+/* Of a region, what is fetched behind this place and lacks. */
+static GArray *lacking(const dome_release *r, const habit *h, guint *next, dome_release_units **of)
+{
+    GArray *wanted = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    const uint64_t region = g_array_index(h->fetched, uint64_t, *next) >> UNIT_BITS;
+    for (; *next < h->fetched->len && g_array_index(h->fetched, uint64_t, *next) >> UNIT_BITS == region; ++*next) {
+        uint64_t unit;
+        const dome_release_units *u = *of = units_of(r, g_array_index(h->fetched, uint64_t, *next), &unit);
+        const bool again = wanted->len > 0 && g_array_index(wanted, uint64_t, wanted->len - 1) == unit;
+        if (u && !is_valid(u, unit) && !again)
+            g_array_append_val(wanted, unit);
+    }
+    return wanted;
+}
+
+/* Now and then faults are to tell. */
+static bool trusts(dome_release *r, habit *h)
+{
+    if (++h->visits <= h->trust)
+        return true;
+    h->visits = 0;
+    h->trust = MIN(2 * h->trust, MOST_TRUST);
+    r->habit_keys -= h->fetched->len;
+    g_array_set_size(h->fetched, 0);
+    return false;
+}
+
+/* The lock is held, but while units come. Returns whether there were any. */
+static bool fetch_known(dome_release *r, const habit *h)
+{
+    bool any = false;
+    for (guint k = 0; k < h->fetched->len;) {
+        dome_release_units *u = NULL;
+        GArray *wanted = lacking(r, h, &k, &u);
+        if (wanted->len > 0) {
+            pthread_mutex_unlock(&r->lock);
+            dome__release_fetch(u, wanted);
+            pthread_mutex_lock(&r->lock);
+            any = true;
+        }
+        g_array_unref(wanted);
+    }
+    return any;
+}
+
+void dome__release_fetch_ahead(dome_release *release, uint64_t place)
+{
+    dome_release *r = release;
+    pthread_mutex_lock(&r->lock);
+    habit *h = habit_of(r, place);
+    if (h && h->fetched->len > 0 && trusts(r, h) && fetch_known(r, h))
+        foresee(r, place);
+    pthread_mutex_unlock(&r->lock);
+}
+
+/* Removes from ascending keys some of them, which are ascending, too. */
+static void remove_keys(GArray *from, const GArray *keys)
+{
+    guint kept = 0, k = 0;
+    for (guint at = 0; at < from->len; at++) {
+        const uint64_t key = g_array_index(from, uint64_t, at);
+        while (k < keys->len && g_array_index(keys, uint64_t, k) < key)
+            k++;
+        if (k == keys->len || g_array_index(keys, uint64_t, k) != key)
+            g_array_index(from, uint64_t, kept++) = key;
+    }
+    g_array_set_size(from, kept);
 }
 
 /* ---- hot units ---- */
@@ -95,11 +247,11 @@ static void forget_habit(dome_release *r, uint64_t key)
 /* Nobody need know of the unit. */
 static void is_unchanged(dome_release_units *u, uint64_t unit)
 {
-    u->state[unit] &= (uint16_t) ~(DIRTY | WRITTEN | LOGGED);
+    u->state[unit] &= (uint32_t) ~(DIRTY | WRITTEN | LOGGED);
     u->changed[unit] = 0;
 }
 
-static void keep_those_with(const dome_release_units *u, GArray *units, uint16_t state)
+static void keep_those_with(const dome_release_units *u, GArray *units, uint32_t state)
 {
     guint kept = 0;
     for (guint k = 0; k < units->len; k++)
@@ -118,41 +270,78 @@ static bool is_read_in_the_middle(const dome_release_units *u, uint64_t unit)
     return any;
 }
 
-/* Whether nobody has another value of the unit, which has not changed. */
-static bool look_at(dome_release_units *u, uint64_t unit, hot_unit *h)
+/* Whether nobody has another value of the unit, which has not changed. quiet: nor is it in a section, so it was not written. */
+static bool look_at(dome_release_units *u, uint64_t unit, bool *quiet)
 {
     const bool same = memcmp(place_of(u, unit), old_of(u, unit), u->setup.unit) == 0;
     const bool unknown = same && !is_read_in_the_middle(u, unit);
-    const bool quiet = same && !(u->state[unit] & LOGGED); /* a section has it: it was written */
-    h->quiet = quiet ? h->quiet + 1 : 0;
-    if (quiet && h->foreseen)
-        forget_habit(u->setup.release, h->key);
-    h->foreseen = false;
+    *quiet = same && !(u->state[unit] & LOGGED);
     if (unknown)
         is_unchanged(u, unit);
     return unknown;
 }
 
-void dome__release_compare_hot(dome_release *release, bool cools)
+/* Returns whether there is a unit of which nobody need know. */
+static bool compare_hot(dome_release *r, bool cools)
 {
-    dome_release *r = release;
     bool any = false;
     for (guint k = r->hot->len; k-- > 0;) {
         hot_unit *h = &g_array_index(r->hot, hot_unit, k);
         uint64_t unit;
         dome_release_units *u = units_of(r, h->key, &unit);
-        const bool dirty = u && u->state[unit] & DIRTY, unknown = dirty && look_at(u, unit, h);
+        bool quiet = false;
+        const bool dirty = u && u->state[unit] & DIRTY, unknown = dirty && look_at(u, unit, &quiet);
+        h->quiet = quiet ? h->quiet + 1 : 0;
         any |= unknown;
         if (dirty && (h->quiet < QUIET && !cools))
             continue;
         if (unknown) {
-            u->state[unit] &= (uint16_t)~KEPT;
+            u->state[unit] &= (uint32_t)~KEPT;
             dome__release_allow(u, unit, 1, DOME_ACCESS_READ);
         }
+        if (u)
+            u->state[unit] &= (uint32_t)~HOT;
         g_array_remove_index_fast(r->hot, k);
     }
-    for (guint n = 0; any && n < r->regions->len; n++) {
-        dome_release_units *u = r->regions->pdata[n];
+    return any;
+}
+
+/* The same of units that were foreseen: those that were not written are so no more behind this place. */
+static bool compare_foreseen(dome_release *r)
+{
+    GArray *wrong = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    const habit *h = habit_of(r, r->place);
+    guint kept = 0;
+    dome__release_sort(r->foreseen);
+    for (guint k = 0; k < r->foreseen->len; k++) {
+        const uint64_t key = g_array_index(r->foreseen, uint64_t, k);
+        uint64_t unit;
+        dome_release_units *u = units_of(r, key, &unit);
+        bool quiet = false;
+        if (u && u->state[unit] & DIRTY && look_at(u, unit, &quiet)) {
+            u->state[unit] &= (uint32_t)~KEPT;
+            g_array_index(r->foreseen, uint64_t, kept++) = key;
+        }
+        if (quiet)
+            g_array_append_val(wrong, key);
+    }
+    g_array_set_size(r->foreseen, kept);
+    close_keys(r, r->foreseen);
+    g_array_set_size(r->foreseen, 0);
+    if (h) {
+        r->habit_keys -= h->written->len;
+        remove_keys(h->written, wrong);
+        r->habit_keys += h->written->len;
+    }
+    g_array_unref(wrong);
+    return kept > 0;
+}
+
+void dome__release_compare_hot(dome_release *release, bool cools)
+{
+    const bool hot = compare_hot(release, cools), foreseen = compare_foreseen(release);
+    for (guint n = 0; (hot || foreseen) && n < release->regions->len; n++) {
+        dome_release_units *u = release->regions->pdata[n];
         if (!u)
             continue;
         keep_those_with(u, u->dirty, DIRTY);
@@ -163,70 +352,58 @@ void dome__release_compare_hot(dome_release *release, bool cools)
 /* Whether the unit is hot now: there may be too many. */
 static bool heat(dome_release *r, uint64_t key)
 {
-    for (guint k = 0; k < r->hot->len; k++)
-        if (g_array_index(r->hot, hot_unit, k).key == key)
-            return true;
+    uint64_t unit;
+    dome_release_units *u = units_of(r, key, &unit);
+    if (u->state[unit] & HOT)
+        return true;
     if (r->hot->len == MOST_HOT)
         return false;
     g_array_append_val(r->hot, ((hot_unit){.key = key}));
+    u->state[unit] |= HOT;
     return true;
 }
 
-/* Opens what is written behind this place, by runs: each is a system call. */
-static void foresee(dome_release *r, uint64_t place)
+/* What this task has sent with the exchange has kept the right to be written. */
+static void heat_early(dome_release *r)
 {
-    GArray *known = habits_of(r, place);
-    dome_release_units *of = NULL;
-    uint64_t first = 0, end = 0, unit;
-    for (guint k = 0; known && k < known->len && r->hot->len < MOST_HOT; k++) {
-        const uint64_t key = g_array_index(known, uint64_t, k);
-        dome_release_units *u = units_of(r, key, &unit);
-        if (!u || !is_valid(u, unit) || is_private(u, unit) || u->state[unit] & (DIRTY | PINNED))
-            continue;
-        dome__release_begin_write(u, unit);
-        u->state[unit] &= (uint16_t) ~(UNTOUCHED | MISSED);
-        g_array_append_val(r->hot, ((hot_unit){key, QUIET - 1, true}));
-        if (of && (u != of || unit != end)) {
-            dome__release_allow(of, first, end - first, DOME_ACCESS_WRITE);
-            of = NULL;
-        }
-        first = of ? first : unit;
-        of = u;
-        end = unit + 1;
+    guint cold = 0;
+    dome__release_sort(r->early);
+    for (guint k = 0; k < r->early->len; k++) {
+        const uint64_t key = g_array_index(r->early, uint64_t, k);
+        uint64_t unit;
+        const dome_release_units *u = units_of(r, key, &unit);
+        const bool open = u->state[unit] & DIRTY || is_private(u, unit); /* it is foreseen again, or nobody's concern */
+        if (is_valid(u, unit) && !open && !heat(r, key))
+            g_array_index(r->early, uint64_t, cold++) = key;
     }
-    if (of)
-        dome__release_allow(of, first, end - first, DOME_ACCESS_WRITE);
+    g_array_set_size(r->early, cold);
+    close_keys(r, r->early); /* the next store must be noticed */
+    g_array_set_size(r->early, 0);
 }
 
 void dome__release_keep_hot(dome_release *release, uint64_t place)
 {
     dome_release *r = release;
-    for (guint k = 0; k < r->early->len; k++) {
-        const uint64_t key = g_array_index(r->early, uint64_t, k);
-        uint64_t unit;
-        const dome_release_units *u = units_of(r, key, &unit);
-        if (!is_valid(u, unit) || heat(r, key))
-            continue;
-        if (!is_private(u, unit)) /* it has kept the right to be written, and the next store must be noticed */
-            dome__release_allow(u, unit, 1, DOME_ACCESS_READ);
-    }
-    g_array_set_size(r->early, 0);
     learn(r);
+    foresee(r, place);
+    heat_early(r);
     for (guint k = r->hot->len; k-- > 0;) {
         uint64_t unit;
-        dome_release_units *u = units_of(r, g_array_index(r->hot, hot_unit, k).key, &unit);
+        const uint64_t key = g_array_index(r->hot, hot_unit, k).key;
+        dome_release_units *u = units_of(r, key, &unit);
         if (!u || !is_valid(u, unit) || is_private(u, unit)) {
+            if (u)
+                u->state[unit] &= (uint32_t)~HOT;
             g_array_remove_index_fast(r->hot, k);
             continue;
         }
         memcpy(old_of(u, unit), place_of(u, unit), u->setup.unit);
         u->changed[unit] = r->epoch + 1;
-        u->state[unit] = (uint16_t)((u->state[unit] | KEPT | DIRTY | WRITTEN) & ~(UNTOUCHED | MISSED));
+        u->state[unit] = (uint32_t)((u->state[unit] | KEPT | DIRTY | WRITTEN) & ~(UNTOUCHED | MISSED));
         g_array_append_val(u->dirty, unit);
         g_array_append_val(u->written, unit);
         dome__release_allow(u, unit, 1, DOME_ACCESS_WRITE);
     }
-    foresee(r, place);
 }
 
 /* ---- what is sent ---- */
@@ -388,7 +565,7 @@ static void take_entry(dome_release *r, const entry *e, int from, const found *f
     dome_release_units *u = e->units;
     const bool has = r->sections && dome__section_log_is_late(r->sections->log, from);
     if (from == r->env->rank) {
-        u->state[e->unit] &= (uint16_t)(f->whole ? UINT16_MAX : ~SENT);
+        u->state[e->unit] &= (uint32_t)(f->whole ? ~0 : ~SENT);
         return;
     }
     if (is_home(u, e->unit)) {
@@ -525,7 +702,7 @@ static void clean(dome_release_units *u, const GArray *same)
             dome__release_allow(u, unit, 1, DOME_ACCESS_WRITE);
             g_array_append_val(u->dirty, unit);
         } else {
-            u->state[unit] = (uint16_t)((u->state[unit] & ~DIRTY) | CLEAN);
+            u->state[unit] = (uint32_t)((u->state[unit] & ~DIRTY) | CLEAN);
         }
     }
 }
@@ -769,7 +946,7 @@ static void drop_unit(dome_release_units *u, uint64_t unit)
     GArray *readers = dome__release_readers_of(u, unit);
     for (guint k = 0; readers && k < readers->len; k++)
         g_array_index(readers, reader, k).middle = false;
-    u->state[unit] &= (uint16_t) ~(DIRTY | WRITTEN | LOGGED | KEPT | IMPLIED | CLEAN);
+    u->state[unit] &= (uint32_t) ~(DIRTY | WRITTEN | LOGGED | KEPT | IMPLIED | CLEAN);
     u->changed[unit] = 0;
 }
 
@@ -797,7 +974,7 @@ void dome__release_drop_logged(dome_release *release)
         for (guint k = 0; k < u->written->len; k++) {
             const uint64_t unit = g_array_index(u->written, uint64_t, k);
             const bool logged = u->state[unit] & LOGGED;
-            u->state[unit] &= (uint16_t)~LOGGED;
+            u->state[unit] &= (uint32_t)~LOGGED;
             if (logged && is_valid(u, unit) && is_as_before(u, unit))
                 g_array_append_val(same, unit);
             else

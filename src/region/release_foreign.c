@@ -75,15 +75,17 @@ void dome__release_reply(const waiting_fetch *fetch)
     dome_peer *peer = u->setup.release->peer;
     const uint32_t each = (uint32_t)dome__release_packed_bytes(u, rank);
     const bool foreign = dome__release_is_foreign(u, rank);
-    if (!foreign && !has_sections(u)) {
-        dome__peer_reply(peer, rank, fetch->id, place_of(u, fetch->unit), each * fetch->count);
+    const uint64_t *which = &g_array_index(fetch->which, uint64_t, 0);
+    const guint count = fetch->which->len;
+    if (!foreign && !has_sections(u) && which[count - 1] - which[0] == count - 1) {
+        dome__peer_reply(peer, rank, fetch->id, place_of(u, which[0]), each * count);
         return;
     }
     GByteArray *reply = g_byte_array_new();
     if (has_sections(u))
         put_sections(fetch, reply);
-    for (uint64_t k = fetch->unit; k < fetch->unit + fetch->count; k++) {
-        const char *from = dome__release_is_told(u, k) ? u->old + k * u->setup.unit : place_of(u, k);
+    for (guint k = 0; k < count; k++) {
+        const char *from = dome__release_is_told(u, which[k]) ? u->old + which[k] * u->setup.unit : place_of(u, which[k]);
         g_byte_array_set_size(reply, reply->len + each);
         if (foreign)
             pack(u, (char *)reply->data + reply->len - each, from);

@@ -25,6 +25,7 @@ enum {
     EARLY = 4096,   /* all that others have changed has come that way in this barrier */
     TOLD = 8192,    /* not at the home: a part of what was changed since the last barrier was published at a lock */
     CLEAN = 16384,  /* `old` has the unit as it is, all of which is published, and the next store is noticed */
+    HOT = 65536,    /* it is among the hot ones */
     LOGGED = 32768, /* a part of what was changed since the last barrier is in a section of this task */
     PINNED = 512,   /* can be read at any time, by whoever */
     IMPLIED = 256   /* at the home: written before another task had a copy, if at all, so all copies have that */
@@ -47,8 +48,11 @@ struct dome_release {
     uint64_t place;       /* of the last one */
     GArray *early;        /* uint64_t: keys of units that were sent with this task's last card */
     GArray *hot;          /* hot_unit */
+    GHashTable *habits;   /* habit by place: what is written and fetched behind it (release_early.c) */
+    guint habit_keys;     /* in all of these */
     GArray *begun;        /* uint64_t: keys of units for whose first write since the last barrier there was a fault */
-    GHashTable *habits;   /* by place: GArray of uint64_t, keys of units that are written behind it (release_early.c) */
+    GArray *asked;        /* uint64_t: keys of units that accesses have fetched since the last barrier */
+    GArray *foreseen;     /* uint64_t: keys of units that were opened because they were written behind this place before */
     GHashTable *pushing;  /* gint64 *: places behind which a unit was pushed, or has got a reader, the last time */
     GHashTable *places;   /* gint64 *: places behind which a unit of this home has readers; their number */
     uint64_t meets;       /* barriers so far: a task that fetches has come as far, or the home lets it wait */
@@ -72,13 +76,12 @@ typedef struct dome_release_room {
 typedef struct hot_unit {
     uint64_t key;
     unsigned quiet;
-    bool foreseen; /* it was opened because it was written behind this place before */
 } hot_unit;
 
 typedef struct waiting_fetch {
     dome_release_units *units;
-    uint64_t unit, meets, have, id; /* have: the last section that the other task has */
-    uint32_t count;
+    GArray *which;            /* uint64_t: units, in ascending order; dome__release_answer frees it */
+    uint64_t meets, have, id; /* have: the last section that the other task has */
     int from;
     bool inside; /* the other task is in a section */
 } waiting_fetch;
@@ -97,7 +100,7 @@ struct dome_release_units {
     uint32_t number;
     size_t pages;      /* of a unit */
     int32_t *homes;    /* ranks + 1, by unit; 0: the home that all units had at first */
-    uint16_t *state;   /* by unit */
+    uint32_t *state;   /* by unit */
     uint64_t *changed; /* by unit, at the home: the epoch in which it was changed last, + 1 */
     int32_t *writers;  /* by unit, while homes are chosen: 0 but for those that were written; NULL: homes do not move */
     char *old; /* where this task writes, the unit before; at the home of a unit that has readers and was changed, as of the last
@@ -115,8 +118,8 @@ struct dome_release_units {
 };
 
 /* Messages: a word, the region's number, then
- *   FETCH   the first unit, meets of the task, the number of units (4 bytes), the last section that the task has, 1 if it is
- *           in a section; the reply: their values, of memory with sections behind SECTIONS_HEAD bytes (release_foreign.c)
+ *   FETCH   meets of the task, the last section that it has, 1 if it is in a section, the units; the reply: their values, of
+ *           memory with sections behind SECTIONS_HEAD bytes (release_foreign.c)
  *   DELTA   meets of the task, records (delta.h), of the region's memory, or of images; the reply: they are applied
  *   CHANGE  the same, at a lock: others may write the same bytes before the next barrier
  *   PUSH    the number of units (4 bytes), the units, records; the reply: they are applied
@@ -126,7 +129,7 @@ struct dome_release_units {
 enum { FETCH = 1, DELTA, CHANGE, PUSH, FORGET, ADD, LOG };
 enum {
     MESSAGE = 5,
-    FETCH_MESSAGE = MESSAGE + 29,
+    FETCH_HEAD = MESSAGE + 8 + 8 + 1,
     FORGET_MESSAGE = MESSAGE + 8,
     ADD_MESSAGE = MESSAGE + 8 + 8 + 4,
     MOST_RECORDS = 1 << 18
@@ -166,6 +169,15 @@ static inline bool is_private(const dome_release_units *u, uint64_t unit)
 }
 
 void dome__release_put(uint8_t *message, uint8_t word, const dome_release_units *units);
+
+/* Units, or their keys, in ascending order, as they mostly are already. */
+void dome__release_sort(GArray *units);
+
+/* The same, each once. Returns how many are gone. */
+guint dome__release_sort_once(GArray *units);
+
+/* Fetches units of which this task has no valid copy, and which may be read then. The lock is not held. */
+void dome__release_fetch(dome_release_units *units, const GArray *wanted);
 
 /* Gives the program this right to some units. */
 void dome__release_allow(const dome_release_units *units, uint64_t first, uint64_t count, dome_access access);
@@ -270,8 +282,16 @@ void dome__release_answer(const waiting_fetch *fetch);
 /* A push of this unit has come. */
 void dome__release_note_push(dome_release_units *units, uint64_t unit, int home);
 
-/* There was a fault to write a unit of memory at a program's own addresses; the lock is held. */
+/* There was a fault to write a unit of memory at a program's own addresses, or an access to units that this task lacked; the lock
+ * is held. */
 void dome__release_note_begun(dome_release_units *units, uint64_t unit);
+void dome__release_note_asked(dome_release_units *units, const GArray *which);
+
+/* Behind a barrier: fetches what accesses have fetched behind this place before. The lock is not held. */
+void dome__release_fetch_ahead(dome_release *release, uint64_t place);
+
+void dome__release_places_begin(dome_release *release);
+void dome__release_places_end(dome_release *release);
 
 /* The unit may be written from now on; the lock is held. */
 void dome__release_begin_write(dome_release_units *units, uint64_t unit);

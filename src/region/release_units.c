@@ -43,18 +43,18 @@ static char *old_of(const dome_release_units *u, uint64_t unit)
 
 /* ---- fetching ---- */
 
-/* What a thread has asked for: a run of units of one home, and what has come. */
+/* What a thread has asked for: units of one home, and what has come. */
 typedef struct fetching {
     dome_release_units *units;
-    uint64_t first;
+    const uint64_t *which;
     uint32_t count, bytes;
     int from;
     uint8_t *values;
     sem_t *come;
 } fetching;
 
-/* Of questions at a time; bytes of the units of one. */
-enum { MOST_FETCHES = 16, MOST_FETCHED = 1 << 18 };
+/* Of questions at a time; units of one, and their bytes. */
+enum { MOST_FETCHES = 16, MOST_LISTED = 64, MOST_FETCHED = 1 << 18 };
 
 /* In the channel's thread. If the home is lost, the thread waits until this process goes back or ends. */
 static void fetched(void *ctx, const dome_peer_answer *answer)
@@ -82,51 +82,58 @@ static void install(const fetching *f)
     }
     pthread_mutex_lock(&u->setup.release->lock);
     for (uint32_t k = 0; k < f->count && f->bytes == (uint64_t)(at - f->values) + each * f->count; k++) {
-        if (!(u->state[f->first + k] & VALID)) { /* another thread may have got it, and written to it */
-            dome__release_unpack(u, f->first + k, f->from, at + k * each);
+        const uint64_t unit = f->which[k];
+        if (!(u->state[unit] & VALID)) { /* another thread may have got it, and written to it */
+            dome__release_unpack(u, unit, f->from, at + k * each);
             if (has_sections(u))
-                dome__release_renew(u, f->first + k, s.taken);
+                dome__release_renew(u, unit, s.taken);
         }
-        u->state[f->first + k] |= VALID;
+        u->state[unit] |= VALID;
     }
     u->figures->units[u->setup.release->env->lazy.members->of[f->from]] += f->count;
     u->figures->bytes += f->bytes;
     pthread_mutex_unlock(&u->setup.release->lock);
 }
 
-/* Of the wanted units from *next on, a run that one home can answer with. */
-static fetching take_run(dome_release_units *u, const GArray *wanted, guint *next)
+/* Of the wanted units from *next on, those that one question may ask for. */
+static fetching take_some(dome_release_units *u, const GArray *wanted, guint *next)
 {
-    const uint64_t first = g_array_index(wanted, uint64_t, *next), most = MAX(1, MOST_FETCHED / u->setup.unit);
+    const uint64_t *which = &g_array_index(wanted, uint64_t, *next);
+    const uint64_t most = CLAMP(MOST_FETCHED / u->setup.unit, 1, MOST_LISTED);
     uint32_t count = 1;
-    for (++*next; *next < wanted->len && count < most; ++*next, count++)
-        if (g_array_index(wanted, uint64_t, *next) != first + count || home_of(u, first + count) != home_of(u, first))
-            break;
-    return (fetching){.units = u, .first = first, .count = count};
+    for (++*next; *next < wanted->len && count < most && home_of(u, which[count]) == home_of(u, which[0]); ++*next)
+        count++;
+    return (fetching){.units = u, .which = which, .count = count};
+}
+
+/* Asks for them. */
+static void ask_for(fetching *f, uint64_t have)
+{
+    const dome_release_units *u = f->units;
+    const dome_release *r = u->setup.release;
+    uint8_t message[FETCH_HEAD + 8 * MOST_LISTED];
+    dome__release_put(message, FETCH, u);
+    dome__put_u64(message + MESSAGE, r->meets);
+    dome__put_u64(message + MESSAGE + 8, have);
+    message[MESSAGE + 16] = has_sections(u) && r->sections->inside;
+    for (uint32_t k = 0; k < f->count; k++)
+        dome__put_u64(message + FETCH_HEAD + 8 * (size_t)k, f->which[k]);
+    const dome_peer_question q = {home_of(u, f->which[0]), DOME_PEER_RELEASE, message, FETCH_HEAD + 8 * f->count, fetched, f};
+    dome__home_asked(dome__peer_ask_then(r->peer, &q), q.rank); /* at most MOST_FETCHES: they have room */
 }
 
 /* Some of the wanted units, from *next on. */
 static void fetch_some(dome_release_units *u, const GArray *wanted, guint *next)
 {
     fetching f[MOST_FETCHES];
-    uint8_t message[FETCH_MESSAGE];
-    dome_release *r = u->setup.release;
-    const bool sections = has_sections(u);
-    const uint64_t have = sections ? dome__release_section(r) : 0;
+    const uint64_t have = has_sections(u) ? dome__release_section(u->setup.release) : 0;
     guint asked = 0;
     sem_t come;
     sem_init(&come, 0, 0);
     for (; asked < MOST_FETCHES && *next < wanted->len; asked++) {
-        f[asked] = take_run(u, wanted, next);
+        f[asked] = take_some(u, wanted, next);
         f[asked].come = &come;
-        dome__release_put(message, FETCH, u);
-        dome__put_u64(message + MESSAGE, f[asked].first);
-        dome__put_u64(message + MESSAGE + 8, r->meets);
-        dome__put_u32(message + MESSAGE + 16, f[asked].count);
-        dome__put_u64(message + MESSAGE + 20, have);
-        message[MESSAGE + 28] = sections && r->sections->inside;
-        const dome_peer_question q = {home_of(u, f[asked].first), DOME_PEER_RELEASE, message, FETCH_MESSAGE, fetched, &f[asked]};
-        dome__home_asked(dome__peer_ask_then(r->peer, &q), q.rank); /* at most MOST_FETCHES: they have room */
+        ask_for(&f[asked], have);
     }
     for (guint k = 0; k < asked; k++)
         while (sem_wait(&come) < 0 && errno == EINTR)
@@ -138,12 +145,23 @@ static void fetch_some(dome_release_units *u, const GArray *wanted, guint *next)
     }
 }
 
+static int by_home(const void *a, const void *b, void *units)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    const int home = home_of(units, x), other = home_of(units, y);
+    return home != other ? home - other : (x > y) - (x < y);
+}
+
 /* Fetches units of which this task has no valid copy. */
-static void fetch(dome_release_units *u, const GArray *wanted)
+static void fetch(dome_release_units *u, const GArray *units)
 {
     const dome_release *r = u->setup.release;
     dome_transport *t = r->env->transport;
     const bool counts = dome__clock_runs_here(r->env);
+    GArray *wanted = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    g_array_append_vals(wanted, units->data, units->len);
+    if (r->env->size > 2)
+        g_array_sort_with_data(wanted, by_home, u);
     for (guint k = 0; k < wanted->len;) {
         const int home = home_of(u, g_array_index(wanted, uint64_t, k));
         const uint64_t start = counts ? dome__account_begin_wait(&t->account, DOME_WAITS(home, DOME_WAITS_SERVICE), 0) : 0;
@@ -152,6 +170,20 @@ static void fetch(dome_release_units *u, const GArray *wanted)
         if (start && t->waited)
             t->waited(t, home, start, took);
     }
+    g_array_unref(wanted);
+}
+
+void dome__release_fetch(dome_release_units *units, const GArray *wanted)
+{
+    GArray *come = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    fetch(units, wanted);
+    pthread_mutex_lock(&units->setup.release->lock);
+    for (guint k = 0; k < wanted->len; k++) /* one may have been dropped meanwhile */
+        if (is_valid(units, g_array_index(wanted, uint64_t, k)))
+            g_array_append_val(come, g_array_index(wanted, uint64_t, k));
+    dome__release_allow_all(units, come, DOME_ACCESS_READ);
+    pthread_mutex_unlock(&units->setup.release->lock);
+    g_array_unref(come);
 }
 
 /* ---- accesses ---- */
@@ -174,7 +206,7 @@ void dome__release_begin_write(dome_release_units *units, uint64_t unit)
     g_array_append_val(u->dirty, unit);
     if (!(u->state[unit] & WRITTEN))
         g_array_append_val(u->written, unit);
-    u->state[unit] = (uint16_t)((u->state[unit] | DIRTY | WRITTEN) & ~(IMPLIED | CLEAN));
+    u->state[unit] = (uint32_t)((u->state[unit] | DIRTY | WRITTEN) & ~(IMPLIED | CLEAN));
 }
 
 /* The right that a unit's state is for. A unit that was dropped meanwhile has none: the access faults once more. */
@@ -195,7 +227,7 @@ static void give_rights(dome_release_units *u, uint64_t first, uint64_t count, b
             dome__release_begin_write(u, k);
         }
         if (is_valid(u, k))
-            u->state[k] &= (uint16_t) ~(UNTOUCHED | MISSED);
+            u->state[k] &= (uint32_t) ~(UNTOUCHED | MISSED);
     }
     for (uint64_t k = first, end; k < first + count; k = end) {
         const dome_access right = right_of(u, k);
@@ -214,6 +246,7 @@ static void want_units(dome_release_units *u, uint64_t first, uint64_t count, bo
     for (uint64_t k = first; k < first + count; k++)
         if (!is_valid(u, k))
             g_array_append_val(wanted, k);
+    dome__release_note_asked(u, wanted);
     pthread_mutex_unlock(&u->setup.release->lock);
     fetch(u, wanted);
     g_array_unref(wanted);
@@ -279,7 +312,7 @@ void dome__release_drop(dome_release_units *units, uint64_t first, uint64_t coun
     bool any = false;
     for (uint64_t k = first; k < first + count; k++) {
         any |= units->state[k] & VALID;
-        units->state[k] &= (uint16_t) ~(VALID | UNTOUCHED | MISSED);
+        units->state[k] &= (uint32_t) ~(VALID | UNTOUCHED | MISSED);
     }
     if (any)
         dome__release_close(units, first, count);
@@ -476,7 +509,7 @@ void dome__release_units_adopt(dome_release_units *units, const dome_layout *lay
     find_homes(units, layout);
     forget_readers(units);
     for (uint64_t k = 0; k < units->setup.units; k++)
-        units->state[k] &= (uint16_t)~KEPT;
+        units->state[k] &= (uint32_t)~KEPT;
     pthread_mutex_unlock(&units->setup.release->lock);
 }
 
@@ -506,7 +539,7 @@ void dome__release_free_old(const dome_release_units *units, uint64_t first, uin
 
 void dome__release_free_many(const dome_release_units *units, const GArray *which)
 {
-    enum { MANY = 1 << 20 };
+    enum { MANY = 1 << 25 };
     if (which->len * units->setup.unit < MANY)
         return;
     for (guint k = 0, end; k < which->len; k = end) {

@@ -216,6 +216,14 @@ int dome__space_await(dome_space *space, uint64_t seen)
 
 /* ---- beginning and end ---- */
 
+/* Without memory that tasks share, all messages go over the channel. */
+static dome_mail *new_mail(dome_env *env, int *status)
+{
+    const dome_member_table *members = env->lazy.members;
+    dome_memory *memory = dome__member_memory_if(env, dome__mail_bytes(members->most), status);
+    return memory ? dome__mail_new(&(dome_mail_setup){memory, members->task, members->tasks, members->ranks, env->size}) : NULL;
+}
+
 static int begin(dome_space *space)
 {
     dome_env *env = space->env;
@@ -228,7 +236,10 @@ static int begin(dome_space *space)
     if (!env->lazy.members->release)
         env->lazy.members->release = dome__release_new(env);
     space->release = env->lazy.members->release;
-    space->token = dome__token_new(env, space->release);
+    dome_mail *mail = new_mail(env, &status);
+    if (status != DOME_OK)
+        return status;
+    space->token = dome__token_new(env, space->release, mail);
     const char *why = dome__fault_stack_begin(&space->stack); /* faults come on stacks that are in ranges themselves */
     char *text = why ? g_strdup_printf("a stack for signals cannot be had: %s", why) : NULL;
     status = dome__agree(env, why ? DOME_ERR_START : DOME_OK, text);

@@ -5,6 +5,7 @@
 #include "region/home_ask.h"
 #include "region/lock_wait.h"
 #include "sections/section_queue.h"
+#include "space/mail.h"
 #include "system/bytes.h"
 #include "system/thread.h"
 #include "system/time.h"
@@ -16,15 +17,20 @@
  *   TOKEN   served and knows of the queue for each task (8 bytes), the last section, the sections that the receiver has not
  *           (region/release.h); nothing if they are too many: it asks for them
  *   TOLD    nothing
+ *   LOOK    there is mail (mail.h), which is taken before any message
+ * Tasks of one host put short messages into the mail. The channel then calls a task that sleeps, or one that must do something
+ * whatever it does now. The order of messages by the two roads does not matter: requests have numbers, there is one token, and
+ * who is told only looks again.
  * All meetings bring the token back to task 0, without a message. What was sent before the last one counts no more; what is sent
  * behind one that this task has not left yet waits. */
-enum { ASK = 1, TOKEN, TOLD };
+enum { ASK = 1, TOKEN, TOLD, LOOK };
 enum { WORD = 9, ASK_MESSAGE = WORD + 16, SECTION = 8, MOST_BYTES = 1 << 19 };
 
 struct dome_token {
     dome_env *env;
     dome_peer *peer;
     dome_release *release;
+    dome_mail *mail;
     pthread_mutex_t mutex; /* of all that follows */
     pthread_cond_t news;   /* the token is here, or somebody has told */
     dome_section_queue queue;
@@ -35,6 +41,7 @@ struct dome_token {
     bool owes;         /* the owner has left a section, and nothing has been published since */
     bool untold;       /* something has been published that those who watch have not been told of */
     bool settles;      /* another task waits until this one publishes */
+    int uncalled;      /* the task that has got the token by mail and may not know yet; -1: none */
     uint64_t meetings; /* so far: what was written before the last one is known to all */
     uint64_t told;     /* so often by others */
     GPtrArray *early;  /* early_message */
@@ -46,9 +53,35 @@ typedef struct early_message {
     int from;
 } early_message;
 
-static void tell_task(const dome_token *t, int rank, const void *message, size_t bytes)
+/* ---- telling others; the mutex is held ---- */
+
+static void begin_message(const dome_token *t, uint8_t *message, uint8_t word)
+{
+    message[0] = word;
+    dome__put_u64(message + 1, t->meetings);
+}
+
+static void send_message(const dome_token *t, int rank, const void *message, size_t bytes)
 {
     dome__home_asked(dome__peer_tell(t->peer, rank, DOME_PEER_SPACE, message, (uint32_t)bytes), rank);
+}
+
+static void call_task(const dome_token *t, int rank)
+{
+    uint8_t word[WORD];
+    begin_message(t, word, LOOK);
+    send_message(t, rank, word, WORD);
+}
+
+/* soon: the task is to get it even if it is busy. Whether it does not look for it. */
+static bool tell_task(const dome_token *t, int rank, const void *message, size_t bytes, bool soon)
+{
+    const dome_mail_state state = dome__mail_put(t->mail, rank, message, bytes);
+    if (state == DOME_MAIL_REFUSED)
+        send_message(t, rank, message, bytes);
+    else if (state == DOME_MAIL_SLEEPS || (state == DOME_MAIL_BUSY && soon))
+        call_task(t, rank);
+    return state == DOME_MAIL_BUSY && !soon;
 }
 
 /* ---- the token; the mutex is held ---- */
@@ -59,16 +92,12 @@ static void publish(dome_token *t, bool runs)
     t->owes = t->settles = false;
 }
 
-static void begin_message(const dome_token *t, uint8_t *message, uint8_t word)
-{
-    message[0] = word;
-    dome__put_u64(message + 1, t->meetings);
-}
-
-/* runs: this task's threads may write meanwhile. */
+/* runs: this task's threads may write meanwhile. A task that has not asked, and for which nobody else waits, need not know before
+ * it looks. */
 static void give(dome_token *t, int rank, bool runs)
 {
     const size_t size = (size_t)t->env->size, head = WORD + size * 16 + SECTION;
+    const bool soon = dome__section_queue_next(&t->queue) >= 0;
     if (t->owes)
         publish(t, runs);
     dome__release_merge(t->release, dome__section_queue_all_know(&t->queue)); /* the receiver has not got it yet */
@@ -85,7 +114,7 @@ static void give(dome_token *t, int rank, bool runs)
     if (section > knows)
         dome__release_sections_since(t->release, knows, MOST_BYTES, message);
     t->here = false;
-    tell_task(t, rank, message->data, message->len);
+    t->uncalled = tell_task(t, rank, message->data, message->len, soon) ? rank : -1;
     g_byte_array_unref(message);
 }
 
@@ -108,7 +137,7 @@ static void request(dome_token *t)
     dome__put_u64(message + WORD + 8, dome__release_section(t->release));
     for (int rank = 0; rank < t->env->size; rank++)
         if (rank != t->env->rank)
-            tell_task(t, rank, message, sizeof message);
+            tell_task(t, rank, message, sizeof message, true);
 }
 
 /* The token is here, and all that it carries. If nobody waits for it, it tells that there is something new. */
@@ -176,24 +205,41 @@ static void take(dome_token *t, const uint8_t *bytes, size_t count, int from)
     dome__section_queue_asked(&t->queue, from, dome__get_u64(bytes + WORD));
     if (t->here)
         t->queue.knows[from] = MAX(t->queue.knows[from], dome__get_u64(bytes + WORD + 8));
+    else if (t->uncalled >= 0)
+        call_task(t, t->uncalled);
+    t->uncalled = -1;
     give_on(t);
+}
+
+/* The mutex is held. */
+static void take_or_keep(void *ctx, int from, const void *message, size_t count)
+{
+    dome_token *t = ctx;
+    const uint8_t *bytes = message;
+    if (count < WORD)
+        return;
+    if (dome__get_u64(bytes + 1) <= t->meetings) {
+        take(t, bytes, count, from);
+        return;
+    }
+    early_message *e = g_new(early_message, 1);
+    *e = (early_message){g_bytes_new(bytes, count), from};
+    g_ptr_array_add(t->early, e);
+}
+
+/* The mutex is held. */
+static void take_mail(dome_token *t)
+{
+    dome__mail_take(t->mail, take_or_keep, t);
 }
 
 static void take_message(void *ctx, const dome_peer_request *q)
 {
     dome_token *t = ctx;
-    const uint8_t *bytes = q->data;
-    if (q->bytes < WORD)
-        return;
     pthread_mutex_lock(&t->mutex);
-    if (dome__get_u64(bytes + 1) > t->meetings) {
-        early_message *e = g_new(early_message, 1);
-        *e = (early_message){g_bytes_new(bytes, q->bytes), q->from};
-        g_ptr_array_add(t->early, e);
-    } else {
-        take(t, bytes, q->bytes, q->from);
-        pthread_cond_signal(&t->news);
-    }
+    take_mail(t);
+    take_or_keep(t, q->from, q->data, q->bytes);
+    pthread_cond_signal(&t->news);
     pthread_mutex_unlock(&t->mutex);
 }
 
@@ -201,15 +247,27 @@ static void take_message(void *ctx, const dome_peer_request *q)
 
 /* A task looks so often before it sleeps: the token mostly goes on within microseconds, in which a sleeping processor wakes. Not
  * if others use the processor for so long meanwhile. */
-enum { LOOKS = 64, CROWDED_NS = 100000 };
+enum { LOOKS = 64, CROWDED_NS = 100000, TURNS = 50 };
+
+/* For about a microsecond. */
+static bool mail_comes(const dome_token *t)
+{
+    for (int k = 0; k < TURNS; k++) {
+        if (dome__mail_waits(t->mail))
+            return true;
+        dome__thread_relax();
+    }
+    return false;
+}
 
 /* The mutex is held. */
 static void yield_once(dome_token *t, unsigned *looks)
 {
     const uint64_t told = t->told;
     pthread_mutex_unlock(&t->mutex);
-    const uint64_t ns = dome__yield();
+    const uint64_t ns = mail_comes(t) ? 0 : dome__yield();
     pthread_mutex_lock(&t->mutex);
+    take_mail(t);
     dome__yielded(ns, t->here || t->told != told);
     *looks = ns < CROWDED_NS ? *looks + 1 : LOOKS;
 }
@@ -217,8 +275,13 @@ static void yield_once(dome_token *t, unsigned *looks)
 /* Waits for news; the mutex is held. Now and then it serves others, and returns. looks: so far. */
 static void wait_for_news(dome_token *t, dome_lock_wait *wait, unsigned *looks)
 {
+    dome__mail_watch(t->mail, *looks < LOOKS ? DOME_MAIL_LOOKS : DOME_MAIL_SLEEPS);
     if (*looks < LOOKS) {
         yield_once(t, looks);
+        return;
+    }
+    if (dome__mail_waits(t->mail)) {
+        take_mail(t);
         return;
     }
     const struct timespec until = dome__in_ns(wait->ns);
@@ -227,6 +290,22 @@ static void wait_for_news(dome_token *t, dome_lock_wait *wait, unsigned *looks)
     pthread_mutex_unlock(&t->mutex);
     dome__lock_wait_look(wait, -1, -1);
     pthread_mutex_lock(&t->mutex);
+}
+
+/* The mutex is held. Others may have thought until now that this task looks. */
+static void end_looking(dome_token *t)
+{
+    dome__mail_watch(t->mail, DOME_MAIL_BUSY);
+    take_mail(t);
+    t->asking = t->stopped = false;
+}
+
+/* The mutex is held; by the owner. */
+static void look_once(dome_token *t)
+{
+    t->stopped = true;
+    take_mail(t);
+    t->stopped = false;
 }
 
 static int another(const dome_token *t)
@@ -242,7 +321,7 @@ static int fetch_token(dome_token *t)
     dome_lock_wait wait = dome__lock_wait_begin(t->env->transport, another(t));
     while (!t->here)
         wait_for_news(t, &wait, &looks);
-    t->asking = t->stopped = false;
+    end_looking(t);
     return dome__lock_wait_end(&wait);
 }
 
@@ -251,6 +330,8 @@ int dome__token_enter(dome_token *token)
     dome_token *t = token;
     int status = DOME_OK;
     pthread_mutex_lock(&t->mutex);
+    if (!t->here)
+        look_once(t);
     if (t->here)
         t->inside = true;
     else
@@ -282,6 +363,7 @@ void dome__token_leave(dome_token *token, const dome_space_telling *telling)
     uint8_t *whom = telling->whom ? g_memdup2(telling->whom, (gsize)t->env->size) : g_malloc0((gsize)t->env->size);
     dome__release_leave(t->release);
     pthread_mutex_lock(&t->mutex);
+    take_mail(t);
     const int told = choose_told(t, telling, whom);
     const int asked = dome__section_queue_next(&t->queue), next = asked >= 0 ? asked : told;
     t->inside = false;
@@ -297,7 +379,7 @@ void dome__token_leave(dome_token *token, const dome_space_telling *telling)
     begin_message(t, word, TOLD);
     for (int rank = 0; rank < t->env->size; rank++)
         if (whom[rank])
-            tell_task(t, rank, word, WORD);
+            tell_task(t, rank, word, WORD, false);
     pthread_mutex_unlock(&t->mutex);
     g_free(whom);
 }
@@ -341,6 +423,7 @@ void dome__token_met(dome_token *token)
 uint64_t dome__token_told(dome_token *token)
 {
     pthread_mutex_lock(&token->mutex);
+    look_once(token);
     const uint64_t told = token->told;
     pthread_mutex_unlock(&token->mutex);
     return told;
@@ -357,7 +440,7 @@ int dome__token_await(dome_token *token, uint64_t seen)
     t->stopped = true;
     while (t->told == seen && dome__since_ns(start) < LONGEST)
         wait_for_news(t, &wait, &looks);
-    t->stopped = false;
+    end_looking(t);
     pthread_mutex_unlock(&t->mutex);
     return dome__lock_wait_end(&wait);
 }
@@ -370,6 +453,7 @@ static void settle(void *ctx)
     dome_token *t = ctx;
     pthread_mutex_lock(&t->mutex);
     t->settles = true;
+    take_mail(t);
     if (t->here && !t->inside)
         publish(t, !t->stopped);
     else if (!t->here)
@@ -377,9 +461,11 @@ static void settle(void *ctx)
     pthread_mutex_unlock(&t->mutex);
 }
 
-dome_token *dome__token_new(dome_env *env, dome_release *release)
+dome_token *dome__token_new(dome_env *env, dome_release *release, dome_mail *mail)
 {
     dome_token *t = g_new0(dome_token, 1);
+    t->mail = mail;
+    t->uncalled = -1;
     t->env = env;
     t->peer = env->peer;
     t->release = release;
@@ -399,6 +485,7 @@ void dome__token_free(dome_token *token)
         return;
     dome__release_sections_end(token->release);
     dome__section_queue_end(&token->queue);
+    dome__mail_free(token->mail);
     g_ptr_array_unref(token->early);
     pthread_cond_destroy(&token->news);
     pthread_mutex_destroy(&token->mutex);

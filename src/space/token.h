@@ -14,12 +14,14 @@
 
 #include "core/environment.h"
 #include "region/release.h"
+#include "space/mail.h"
 #include "space/space.h"
 
 typedef struct dome_token dome_token;
 
-/* Task 0 has it at first. Over env->peer, which runs; all tasks agree before the first use. */
-dome_token *dome__token_new(dome_env *env, dome_release *release);
+/* Task 0 has it at first. Over env->peer, which runs; all tasks agree before the first use. The mail is the token's
+ * from then on; NULL: there is none. */
+dome_token *dome__token_new(dome_env *env, dome_release *release, dome_mail *mail);
 
 /* After the channel has been stopped. NULL is allowed. */
 void dome__token_free(dome_token *token);

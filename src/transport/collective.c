@@ -287,6 +287,19 @@ int dome__allgather(dome_transport *t, dome_type type, const void *send, uint64_
     return allgather_pieces(t, send, &(pieces){.type = type, .even = count, .size = t->group.size}, recv);
 }
 
+int dome__allgather_some(dome_transport *t, dome_type type, const void *send, uint64_t count, uint64_t most, void *recv)
+{
+    if (t->group.leaders.count != 1 || !dome__host_shares(t, type, most))
+        return dome__allgather(t, type, send, most, recv);
+    dome__group_meet(&t->group);
+    const dome_share_part sharing = {.from = -1, .type = type, .data = send, .own = count, .least = 1, .most = most};
+    dome_shared given[DOME_NEAR_MAX];
+    const int status = dome__share(t, &sharing, given);
+    for (int r = 0; r < t->group.size && !status; r++)
+        memcpy(at(type, recv, (uint64_t)r * most), given[r].data, given[r].bytes);
+    return status;
+}
+
 int dome__allgatherv(dome_transport *t, dome_type type, const void *send, const uint64_t *counts, void *recv)
 {
     return allgather_pieces(t, send, &(pieces){.type = type, .counts = counts, .size = t->group.size}, recv);

@@ -34,6 +34,10 @@ int dome__allreduce(dome_transport *transport, dome_type type, void *data, uint6
 int dome__gather(dome_transport *transport, int root, dome_type type, const void *send, uint64_t count, void *recv);
 int dome__allgather(dome_transport *transport, dome_type type, const void *send, uint64_t count, void *recv);
 
+/* Each task has at least one element and at most `most`, and only it knows how many. Those of rank r are at element r * most of
+ * recv, and what is behind them is undefined: they must say themselves how many they are. send has room for `most`. */
+int dome__allgather_some(dome_transport *transport, dome_type type, const void *send, uint64_t count, uint64_t most, void *recv);
+
 /* Rank r contributes counts[r] elements; they are stored contiguously in rank order. counts is the same on all tasks. */
 int dome__gatherv(dome_transport *transport, int root, dome_type type, const void *send, const uint64_t *counts, void *recv);
 int dome__allgatherv(dome_transport *transport, dome_type type, const void *send, const uint64_t *counts, void *recv);

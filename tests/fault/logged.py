@@ -4,6 +4,7 @@
 
 COUNT: random histories of losses."""
 
+import os
 import random
 import re
 import sys
@@ -45,9 +46,9 @@ def started(run):
 def history(seed):
     """Tasks are killed at random: the output is that of an undisturbed run."""
     draw = random.Random(seed)
-    tasks, payload, spins = draw.randint(2, 5), draw.choice([1, 100, 20000]), draw.choice([100000, 500000])
+    tasks, payload, spins = draw.randint(2, 5), draw.choice([1, 100, 20000, 100000]), draw.choice([100000, 500000])
     with harness.temporary_directory() as directory:
-        options = draw.choice([SAVED, ["--dome-checkpoint-dir", directory], ["--dome-checkpoint-dir", "memory:", "--dome-checkpoint-every", "0.02s"],
+        options = draw.choice([SAVED, ["--dome-checkpoint-dir", directory], ["--dome-checkpoint-dir", "memory:"], ["--dome-checkpoint-dir", "memory:", "--dome-checkpoint-every", "0.02s"],
                                ["--dome-checkpoint-dir", "none:"]])
         with Run(command(tasks, payload, spins, options)) as run:
             started(run)
@@ -82,6 +83,55 @@ def others_stay(tasks):
     return "steps of the last processes: %r" % steps
 
 
+def last_line(run):
+    return run.output().strip().split(b"\n")[-1]
+
+
+def all_lost(directory):
+    """All tasks are killed at once: each goes back to its newest checkpoint."""
+    tasks, payload, spins = 3, 20000, 300000
+    with Run(command(tasks, payload, spins, ["--dome-checkpoint-dir", directory, "--dome-checkpoint-every", "3"])) as run:
+        started(run)
+        time.sleep(0.3)
+        for r in range(tasks):
+            harness.kill(run.rank(r))
+        check(run.wait() == 0, run.errors())
+        check(run.output() == undisturbed(tasks, payload, spins), "other output: %r; %s" % (run.output()[-300:], run.errors()))
+        steps = computed(run)
+        check(all(steps[r] < STEPS for r in range(tasks)), "a task has begun at its beginning: %r; %s" % (steps, run.errors()))
+        run.check_clean()
+    return "steps of the last processes: %r" % steps
+
+
+def begun_again(seed):
+    """The program is killed with its launcher, and begun again with --dome-restart, some times."""
+    draw = random.Random(seed)
+    tasks, payload, spins = draw.randint(2, 4), draw.choice([1, 20000, 100000]), 300000
+    want = undisturbed(tasks, payload, spins)
+    with harness.temporary_directory() as directory:
+        saved = ["--dome-checkpoint-dir", directory, "--dome-checkpoint-every", str(draw.randint(1, 7))]
+        for times in range(draw.randint(1, 4)):
+            with Run(command(tasks, payload, spins, saved, ["--dome-restart=auto"])) as run:
+                wait_until(lambda: run.process.poll() is not None or all(run.rank(r) for r in range(tasks)), "tasks")
+                time.sleep(0.1 + draw.random() * 0.5)
+                run.process.kill()
+                for r in range(tasks):
+                    harness.kill(run.rank(r))
+                run.process.wait()
+                run.wait_gone()
+        with Run(command(tasks, payload, spins, saved, ["--dome-restart=auto"])) as run:
+            check(run.wait() == 0, run.errors())
+            check(last_line(run) == want.strip().split(b"\n")[-1], "other output: %r instead of %r; %s" % (run.output()[-300:], want[-300:], run.errors()))
+            run.check_clean()
+        left = sorted(os.listdir(directory))
+        check(len([n for n in left if n.startswith("messages-")]) <= 2 * tasks, "files are left: %r" % left)
+        with Run(command(tasks + 1, payload, spins, saved, ["--dome-restart"])) as run:
+            check(run.wait() != 0, "another number of tasks: %r" % run.output())
+            lines = [line for line in run.errors().splitlines() if line.startswith("dome:")]
+            check(len(lines) == 1 and "has no checkpoint of %d tasks by --dome-checkpoint-protocol log" % (tasks + 1) in lines[0], run.errors())
+    return "%d tasks, %d words, begun %d times" % (tasks, payload, times + 2)
+
+
 def refused(what, words):
     with Run(command(3, 1, 1000, more=[what])) as run:
         check(run.wait() == 2, run.errors())
@@ -90,12 +140,24 @@ def refused(what, words):
         run.check_clean()
 
 
+def no_room():
+    """Files may not become as long as the messages that are kept."""
+    with harness.temporary_directory() as directory:
+        words = command(2, 100000, 1000, ["--dome-checkpoint-dir", directory, "--dome-checkpoint-every", "1000"])
+        with Run(["prlimit", "--fsize=5000000"] + words) as run:
+            check(run.wait() != 0, run.output())
+            lines = [line for line in run.errors().splitlines() if line.startswith("dome:") and "no room for a message of 800000 bytes" in line]
+            check(len(lines) == 1 and "/messages-" in lines[0] and "more frequent checkpoints need less" in lines[0], run.errors())
+            run.check_clean()
+    return lines[0]
+
+
 if __name__ == "__main__":
     harness.need_pvm()
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 8
     first = int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(1 << 20)
     print("seed %d" % first)
     cases = [("others stay", others_stay, 4), ("a collective", refused, "collective", "dome_barrier: all tasks take part in it"),
-             ("a request", refused, "request", "dome_irecv: ")]
+             ("a request", refused, "request", "dome_irecv: "), ("no room", no_room), ("all lost", all_lost, "memory:"), ("begun again", begun_again, first)]
     cases += [("history %d" % (first + k), history, first + k) for k in range(count)]
     sys.exit(harness.run_all(cases, 2) > 0)

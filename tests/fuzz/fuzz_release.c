@@ -76,7 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!env.peer)
         begin();
     dome_release *release = dome__release_new(&env);
-    dome_token *token = dome__token_new(&env, release);
+    dome_token *token = dome__token_new(&env, release, NULL);
     dome_memory *memory[2] = {new_memory(), new_memory()};
     dome_release_units *units[2] = {make(release, memory[0], 0), make(release, memory[1], 1)};
     const uint8_t *at = data, *end = data + size;

@@ -1,0 +1,73 @@
+#!/bin/bash
+# --dome-checkpoint-protocol log with tasks on several hosts and a directory that all share: a lost task, and those of a host that
+# is gone, go back alone, and the output is that of an undisturbed run. Memory of one host does not do.
+. "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
+in_lab 3 "$@"
+logged=$DOME_BUILD_DIR/tests/programs/logged
+steps=200
+marks=$work/marks
+
+# NAME TASKS OPTION...: on all hosts
+command() {
+    rm -rf "$marks"
+    mkdir -p "$marks"
+    run "$1" on h1 "$dome" run --restarts 9 --hosts "$work/hosts" -n "$2" "$logged" "$marks" "$steps" 1000000 20000 \
+        --dome-checkpoint-protocol log --dome-timeout 4 "${@:3}"
+}
+
+printed() {
+    [ -s "$work/$1.out" ] && [ "$(grep -c '' "$work/$1.out")" -ge "$2" ]
+}
+
+# NAME RANK: it has computed all steps in one process
+stayed() {
+    grep -q "computed $2 $steps\$" "$work/$1.err" || fail "$1: task $2 has begun anew: $(grep computed "$work/$1.err" | tr '\n' ' ')"
+}
+
+as_undisturbed() {
+    [ "$status" -eq 0 ] || fail "$1: status $status: $(errors "$1")"
+    cmp -s "$work/calm.out" "$work/$1.out" || fail "$1: other output: $(cat "$work/$1.out"); $(errors "$1")"
+}
+
+say "undisturbed"
+command calm 3 --dome-checkpoint-dir none:
+[ "$status" -eq 0 ] || fail "calm: status $status: $(errors calm)"
+grep -q 'one order' "$work/calm.out" || fail "calm: $(cat "$work/calm.out")"
+clean calm
+
+say "a task of another host is killed, twice"
+command killed 3 --dome-checkpoint-dir "$work/ckpt" --dome-checkpoint-every 5 &
+program=$!
+for n in 1 2; do
+    until_true printed killed $n || fail "killed: no line $n: $(errors killed)"
+    on h2 kill -9 "$(cat "$marks/rank.1")" || fail "killed: no task 1"
+done
+wait $program
+status=$?
+as_undisturbed killed
+[ "$(errors killed | grep -c '; healed from checkpoints of the lost tasks alone, [12] of 9$')" -eq 2 ] || fail "killed: $(errors killed)"
+errors killed | grep 'healed'
+stayed killed 0
+stayed killed 2
+clean killed
+
+say "a host is gone"
+rm -rf "$work/ckpt"
+command gone 3 --dome-checkpoint-dir "$work/ckpt" --dome-checkpoint-every 5 &
+program=$!
+until_true printed gone 1 || fail "gone: no line: $(errors gone)"
+"$lab" kill h3
+wait $program
+status=$?
+as_undisturbed gone
+errors gone | grep 'healed' || fail "gone: $(errors gone)"
+stayed gone 0
+stayed gone 1
+clean gone h1 h2
+
+say "memory of one host"
+echo h2 >"$work/hosts"
+command memory 2 --dome-checkpoint-dir memory: --dome-checkpoint-every 5
+failed_with memory 'needs a directory that all hosts share'
+clean memory h1 h2
+finish
