@@ -116,10 +116,11 @@ int dome__attach(const char *word)
 
 int dome__command_attach(int argc, char **argv)
 {
-    const GOptionEntry entries[] = {{0}};
+    const GOptionEntry entries[] = {DOME_DAEMON_ON, {0}};
     dome__command_parse(&argc, &argv, entries, "PROGRAM",
                         "Shows the output of a program that domed runs, from its beginning, until it ends, and ends with its\n"
-                        "status. Ctrl-C ends the command alone. PROGRAM is its number in dome ps, such as j7, or its name.",
+                        "status. Ctrl-C ends the command alone. With --on the file of its output must be here, too.\n"
+                        "PROGRAM is its number in dome ps, such as j7, or its name.",
                         1);
     if (argc < 2)
         dome__command_fail(2, "attach: no program given; see dome attach --help");

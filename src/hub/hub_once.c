@@ -242,11 +242,8 @@ static void catch_up(hub_state *s, int rank)
         hub_client *c = s->clients->pdata[i];
         if (c->rank != rank || c->closed || !dome__hub_is_output(c) || c->channel != DOME_WIRE_STDOUT)
             continue;
-        ssize_t n;
-        while ((n = recv(c->fd, buffer, sizeof buffer, MSG_DONTWAIT)) > 0)
+        for (ssize_t n; (n = recv(c->fd, buffer, sizeof buffer, MSG_DONTWAIT)) > 0;)
             take_lines(s, rank, task, buffer, (size_t)n);
-        if (n == 0)
-            dome__hub_closed(s, c);
     }
 }
 
@@ -305,6 +302,14 @@ static bool is_silent(const hub_state *s, const hub_client *output)
     return silent;
 }
 
+/* Whether nothing more comes by it: its end is read with all others. */
+static bool is_at_end(const hub_client *output)
+{
+    char byte;
+    const ssize_t n = output->closed ? 0 : recv(output->fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK);
+    return n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
+}
+
 /* Whether output of the process that had this rank in a view before may still come: by a connection of its own, which the words
  * of the process of now can overtake. */
 static bool is_behind(const hub_state *s, const hub_client *c)
@@ -312,8 +317,8 @@ static bool is_behind(const hub_state *s, const hub_client *c)
     bool behind = false;
     for (guint i = 0; i < s->clients->len && !behind; i++) {
         const hub_client *old = s->clients->pdata[i];
-        behind = dome__hub_is_output(old) && old->channel == DOME_WIRE_STDOUT && !old->closed && old->rank == c->rank &&
-                 old->view < c->view && !is_silent(s, old);
+        behind = dome__hub_is_output(old) && old->channel == DOME_WIRE_STDOUT && old->rank == c->rank && old->view < c->view &&
+                 !is_at_end(old) && !is_silent(s, old);
     }
     return behind;
 }

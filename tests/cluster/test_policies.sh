@@ -98,8 +98,8 @@ rigid=$(on h2 "$dome" submit -o "$work/rigid" sleep 600)
 await "$rigid to run" is h1 "$rigid" state runs
 is h1 "$saves" host h2 || fail "$saves: $(ps_on h1)"
 await "a checkpoint" has_checkpoint "$work/ck"
-on h2 bash -c 'touch /tmp/console; sleep 2; exec >/dev/null 2>&1; for ((i = 0; i < 150; i++)); do touch /tmp/console; sleep 1; done & echo $! >/tmp/owner.pid'
 since=$(date +%s%N)
+on h2 bash -c 'exec >/dev/null 2>&1; for ((i = 0; i < 150; i++)); do touch /tmp/console; sleep 1; done & echo $! >/tmp/owner.pid'
 nice_on_h2() {
     on h2 bash -c 'for p in /proc/[0-9]*; do read -r -d "" word <$p/cmdline; if [[ $word == *elastic ]]; then read -ra f < <(sed "s/.*) //" $p/stat); [ ${f[16]} = 19 ] || exit 1; fi; done 2>/dev/null'
 }

@@ -125,6 +125,51 @@ failed_with login "run: this host is not in the allocation of Slurm's job"
 run several on h1 salloc -Q -N2 srun -n2 --overlap "$dome" run "$elastic" 300 0 -
 [ "$status" -ne 0 ] && grep -q "srun has started this command 2 times" "$work/several.err" || fail "several: $status $(cat "$work/several.err")"
 
+say "a job is suspended, and goes on; its warning signal writes a checkpoint, from which it begins again"
+cat >"$work/warned.sh" <<END
+#!/bin/bash
+exec "$dome" run "$elastic" 2500 20 - "$marks" hurries --dome-checkpoint-dir "$work/warned" --dome-checkpoint-every 100000 --dome-timeout 4
+END
+has_checkpoint() {
+    [ -n "$(find "$work/warned" -name "ckpt-*.dckpt" 2>/dev/null)" ]
+}
+# Slurm stops what it knows as the job's: by proctrack/linuxproc no daemon, nor what that has started on another host.
+is_stopped() {
+    "$lab" ps h1 | awk -v program="$elastic" '$4 == program { print $3 }' | grep -q T
+}
+# Slurm itself would wait for two minutes.
+begins_again() {
+    on h1 scontrol update JobId="$job" StartTime=now 2>/dev/null
+    [ "$(on h1 squeue -h -j "$job" -o %t 2>/dev/null)" != PD ]
+}
+has_ended() {
+    [ -z "$(on h1 squeue -h -j "$job" 2>/dev/null)" ]
+}
+rm -rf "$marks"
+mkdir -p "$marks"
+touch "$marks/slow"
+job=$(on h1 sbatch --parsable --requeue --signal=B:USR1@60 --open-mode=append -N2 -n2 -w h1,h2 -o "$work/warned.out" "$work/warned.sh")
+until_true beyond 25 || fail "warned: the program does not start: $(tail -5 "$work/warned.out")"
+on h1 scontrol suspend "$job"
+until_true is_stopped || fail "warned: not suspended: $(on h1 scontrol show job "$job")"
+reached=$(step)
+sleep 6 # longer than the limit of silence
+[ "$(step)" -eq "$reached" ] || fail "warned: it computes while it is suspended"
+on h1 scontrol resume "$job"
+until_true beyond $((reached + 10)) || fail "warned: it does not go on: $(tail -5 "$work/warned.out")"
+has_checkpoint && fail "warned: a checkpoint before the signal"
+on h1 scancel -b -s USR1 "$job" # as Slurm does, a minute before the end
+until_true has_checkpoint || fail "warned: no checkpoint: $(tail -5 "$work/warned.out")"
+on h1 scontrol requeue "$job"
+nothing_left warned
+rm "$marks/slow"
+until_true begins_again || fail "warned: it does not begin again: $(on h1 scontrol show job "$job")"
+until_true has_ended || fail "warned: it does not end: $(on h1 scontrol show job "$job")"
+[ "$(tail -1 "$work/warned.out")" = "$(tail -1 "$work/long.out")" ] || fail "warned: other output: $(tail -3 "$work/warned.out")"
+grep -q "lost" "$work/warned.out" && fail "warned: a loss: $(tail -5 "$work/warned.out")"
+[ "$(grep -c "^begins" "$work/warned.out")" -eq 1 ] || fail "warned: it began anew: $(tail -5 "$work/warned.out")"
+nothing_left warned
+
 say "a host is lost"
 rm -rf "$marks"
 mkdir -p "$marks"

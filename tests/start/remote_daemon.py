@@ -74,6 +74,18 @@ def orders():
         return "dome ps of another host: %.3f s" % sorted(times)[10]
 
 
+def attached():
+    """Its output comes from a file that both hosts have, its end from the other daemon."""
+    with Pair() as p:
+        number = p.there.submit("-o", "out", "sh", "-c", "echo begins; sleep 1; echo ends; exit 3")
+        _, out, _ = p.here.run("attach", "--on", p.at, number, status=3)
+        check(out == "begins\nends\n", out)
+        _, _, err = p.here.run("attach", number, status=1)
+        check("there is no program" in err, err)
+        _, _, err = p.here.run("attach", "--on", p.at, "j99", status=1)
+        check("there is no program j99" in err, err)
+
+
 def keys():
     with Pair(other=b"x" * 32) as p:
         _, _, err = p.here.run("ps", "--on", p.at, status=1)
@@ -213,7 +225,7 @@ def over_an_end():
 def main():
     part = sys.argv[1] if len(sys.argv) > 1 else ""
     harness.need_pvm()
-    cases = [("orders for another host", orders), ("keys", keys), ("in the middle", in_the_middle), ("strangers by TCP", strangers),
+    cases = [("orders for another host", orders), ("attach", attached), ("keys", keys), ("in the middle", in_the_middle), ("strangers by TCP", strangers),
              ("commands over the daemon's end", over_an_end)]
     sys.exit(1 if harness.run_all([c for c in cases if part in c[0]], 3) else 0)
 
