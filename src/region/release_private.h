@@ -13,23 +13,25 @@
 
 /* Of a unit at a task. A unit whose state is 0 is private at its home, and invalid at others. */
 enum {
-    VALID = 1,      /* the copy is as of the last synchronisation, or newer; at the home it always is */
-    DIRTY = 2,      /* this task may write it */
-    WRITTEN = 4,    /* it has written it since the last barrier */
-    ARRIVED = 8,    /* a push has come in this barrier */
-    UNTOUCHED = 16, /* not accessed since the last push */
-    MISSED = 32,    /* nor between that one and the push before */
-    SHARED = 64,    /* at the home: another task may have a copy; if not, nobody need know that the unit is written */
-    OTHERS = 128,   /* at the home: others have written it before this barrier */
-    KEPT = 1024,    /* at the home: `old` has the unit as of the last barrier */
-    SENT = 2048,    /* what this task has changed went with the exchange of this barrier (release_early.c) */
-    EARLY = 4096,   /* all that others have changed has come that way in this barrier */
-    TOLD = 8192,    /* not at the home: a part of what was changed since the last barrier was published at a lock */
-    CLEAN = 16384,  /* `old` has the unit as it is, all of which is published, and the next store is noticed */
-    HOT = 65536,    /* it is among the hot ones */
-    LOGGED = 32768, /* a part of what was changed since the last barrier is in a section of this task */
-    PINNED = 512,   /* can be read at any time, by whoever */
-    IMPLIED = 256   /* at the home: written before another task had a copy, if at all, so all copies have that */
+    VALID = 1,       /* the copy is as of the last synchronisation, or newer; at the home it always is */
+    DIRTY = 2,       /* this task may write it */
+    WRITTEN = 4,     /* it has written it since the last barrier */
+    ARRIVED = 8,     /* a push has come in this barrier */
+    UNTOUCHED = 16,  /* not accessed since the last push */
+    MISSED = 32,     /* nor between that one and the push before */
+    SHARED = 64,     /* at the home: another task may have a copy; if not, nobody need know that the unit is written */
+    OTHERS = 128,    /* at the home: others have written it before this barrier */
+    KEPT = 1024,     /* at the home: `old` has the unit as of the last barrier */
+    SENT = 2048,     /* what this task has changed went with the exchange of this barrier (release_early.c) */
+    EARLY = 4096,    /* all that others have changed has come that way in this barrier */
+    TOLD = 8192,     /* not at the home: a part of what was changed since the last barrier was published at a lock */
+    CLEAN = 16384,   /* `old` has the unit as it is, all of which is published, and the next store is noticed */
+    HOT = 65536,     /* it is among the hot ones */
+    LOGGED = 32768,  /* a part of what was changed since the last barrier is in a section of this task */
+    STILL = 1 << 20, /* in four bits: so often this task published, and the unit had not changed */
+    STILLS = 15 << 20,
+    PINNED = 512, /* can be read at any time, by whoever */
+    IMPLIED = 256 /* at the home: written before another task had a copy, if at all, so all copies have that */
 };
 
 /* A task that fetches a unit behind a place. */
@@ -342,7 +344,6 @@ typedef struct dome_release_sections {
     bool in_barrier;           /* this task's card is made: what it publishes is late */
     bool entered;              /* this task has been in a section since the last meeting */
     bool inside;               /* it is */
-    unsigned published;        /* so often */
     GArray *unsettled;         /* waiting_fetch: of units of which nothing is known but their values now */
     void (*settle)(void *ctx); /* makes this task publish */
     void *ctx;

@@ -72,9 +72,17 @@ static void clean(dome_release_units *u, const GArray *same)
             dome__release_allow(u, unit, 1, DOME_ACCESS_WRITE);
             g_array_append_val(u->dirty, unit);
         } else {
-            u->state[unit] = (uint32_t)((u->state[unit] & ~DIRTY) | CLEAN);
+            u->state[unit] = (uint32_t)((u->state[unit] & ~(DIRTY | STILLS)) | CLEAN);
         }
     }
+}
+
+/* A right is taken away only from a unit that was not written for some sections: each time may cost a fault. */
+static bool is_still(dome_release_units *u, uint64_t unit)
+{
+    enum { SEVERAL_TIMES = 8 };
+    u->state[unit] += STILL;
+    return (u->state[unit] & STILLS) >= SEVERAL_TIMES * STILL;
 }
 
 /* runs: nobody writes between two looks. Otherwise another task might see a later store without one before it. */
@@ -86,10 +94,13 @@ static void tell_units(dome_release_units *u, bool cleans, bool runs, GByteArray
         dome__release_allow_all(u, u->dirty, DOME_ACCESS_READ);
     for (guint k = 0; k < u->dirty->len; k++) {
         const uint64_t unit = g_array_index(u->dirty, uint64_t, k);
-        if (tell_unit(u, unit, told) || !cleans)
-            g_array_index(u->dirty, uint64_t, kept++) = unit;
-        else
+        if (tell_unit(u, unit, told)) {
+            u->state[unit] &= (uint32_t)~STILLS;
+        } else if (cleans && is_still(u, unit)) {
             g_array_append_val(same, unit);
+            continue;
+        }
+        g_array_index(u->dirty, uint64_t, kept++) = unit;
     }
     g_array_set_size(u->dirty, kept);
     if (runs)
@@ -97,9 +108,6 @@ static void tell_units(dome_release_units *u, bool cleans, bool runs, GByteArray
     clean(u, same);
     g_array_unref(same);
 }
-
-/* A right is taken away so often only: each time may cost a fault. */
-enum { SEVERAL_TIMES = 8 };
 
 static void answer_unsettled(dome_release_sections *s)
 {
@@ -113,16 +121,14 @@ bool dome__release_publish_section(dome_release *release, bool runs)
     dome_release_sections *s = release->sections;
     GByteArray *told = g_byte_array_new();
     pthread_mutex_lock(&release->lock);
-    const bool cleans = !s->in_barrier && (runs || s->published % SEVERAL_TIMES == 0);
     for (guint n = 0; n < release->regions->len; n++) {
         dome_release_units *u = release->regions->pdata[n];
         if (u && u->writers && u->dirty->len > 0)
-            tell_units(u, cleans, runs, told);
+            tell_units(u, !s->in_barrier, runs, told);
     }
     const bool any = told->len > 0;
     if (any)
         dome__section_log_add(s->log, release->env->rank, s->in_barrier, told);
-    s->published++;
     answer_unsettled(s);
     pthread_mutex_unlock(&release->lock);
     g_byte_array_unref(told);
@@ -207,7 +213,7 @@ void dome__release_hear(dome_release *release, const void *sections, size_t byte
 
 void dome__release_merge(dome_release *release, uint64_t all_have)
 {
-    enum { MUCH = 1 << 20 };
+    enum { MUCH = 1 << 26 };
     pthread_mutex_lock(&release->lock);
     dome__section_log_merge(release->sections->log, all_have, MUCH);
     pthread_mutex_unlock(&release->lock);
@@ -216,7 +222,7 @@ void dome__release_merge(dome_release *release, uint64_t all_have)
 /* The C library keeps what is freed. */
 void dome__release_clear_sections(dome_release *release)
 {
-    enum { MUCH = 1 << 20 };
+    enum { MUCH = 1 << 26 };
     const bool much = dome__section_log_bytes(release->sections->log) > MUCH;
     dome__section_log_clear(release->sections->log);
     if (much)
