@@ -6,8 +6,7 @@
  *     take(): nothing; sleeps                            calls it
  *
  * Both steps of either side are sequentially consistent, so one of the two sees the other. A task's messages to another one stay
- * in order. Any thread may call these functions, but one at a
- * time. The mail may be NULL: nothing is put. */
+ * in order. Any thread may call these functions, but one at a time. The mail may be NULL: nothing is put. */
 #ifndef DOME_SRC_SPACE_MAIL_H
 #define DOME_SRC_SPACE_MAIL_H
 
