@@ -90,7 +90,7 @@ for changes in ({"commit": "def", "item": "8"}, {}):
 store.add("restart", {**old, "attempt": 2, "commit": "def"})
 assert len(store.records("restart")) == 3
 END
-report --fresh --only stardust_4 --budget 0.001 >/dev/null 2>&1 || fail "--fresh: status $?"
+report --fresh --only stardust_4 --budget 0.001 --build "$work/build" >/dev/null 2>&1 || fail "--fresh: status $?"
 listed 0
 
 # All rounds count: three quiet ones, and a worse one that was disturbed; another machine's does not.

@@ -10,7 +10,7 @@ import time
 
 import harness
 from harness import check
-from host_daemon import VERSION, Daemon
+from host_daemon import VERSION, Daemon, free_port
 
 
 def user(name):
@@ -71,7 +71,7 @@ def others_programs():
 
 def from_another_host():
     """The rights of a name are those on the host that is asked."""
-    port = 20000 + os.getpid() % 20000
+    port = free_port()
     key = "/tmp/dome-test-key.%d.u" % os.getpid()
     with open(key, "wb", opener=lambda p, f: os.open(p, f, 0o600)) as f:
         f.write(b"k" * 32)

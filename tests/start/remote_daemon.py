@@ -10,14 +10,8 @@ import threading
 import time
 
 import harness
-from host_daemon import VERSION, Daemon
+from host_daemon import VERSION, Daemon, free_port
 from harness import check
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 class Pair:

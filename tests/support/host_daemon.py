@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import socket
 import subprocess
 import tempfile
 import uuid
@@ -12,6 +13,19 @@ from harness import BUILD, DOME, check, kill, marked, wait_until
 
 DOMED = os.path.join(os.path.abspath(BUILD), "tools", "domed")
 VERSION = 2
+
+
+def free_port():
+    """One below those that the system gives to whoever asks for any."""
+    for k in range(12000):
+        port = 20000 + (os.getpid() * 13 + k) % 12000
+        with socket.socket() as s:
+            try:
+                s.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise SystemExit("no port of 20000 to 31999 is free")
 
 
 class Daemon:
