@@ -68,6 +68,12 @@ static void put_sections(const waiting_fetch *f, GByteArray *reply)
     dome__put_u32(reply->data + 16, reply->len - SECTIONS_HEAD);
 }
 
+static bool is_zeros(const char *from, size_t bytes)
+{
+    return from[0] == 0 && memcmp(from, from + 1, bytes - 1) == 0;
+}
+
+/* Memory of a program that was never written is zeros, and is fetched to be written. */
 void dome__release_reply(const waiting_fetch *fetch)
 {
     const dome_release_units *u = fetch->units;
@@ -82,10 +88,19 @@ void dome__release_reply(const waiting_fetch *fetch)
         return;
     }
     GByteArray *reply = g_byte_array_new();
-    if (has_sections(u))
+    guint zeros = 0; /* where the bits are that say which units are zeros */
+    if (has_sections(u)) {
         put_sections(fetch, reply);
+        zeros = reply->len;
+        g_byte_array_set_size(reply, zeros + (count + 7) / 8);
+        memset(reply->data + zeros, 0, (count + 7) / 8);
+    }
     for (guint k = 0; k < count; k++) {
         const char *from = dome__release_is_told(u, which[k]) ? u->old + which[k] * u->setup.unit : place_of(u, which[k]);
+        if (has_sections(u) && is_zeros(from, u->setup.unit)) {
+            reply->data[zeros + k / 8] |= (uint8_t)(1 << k % 8);
+            continue;
+        }
         g_byte_array_set_size(reply, reply->len + each);
         if (foreign)
             pack(u, (char *)reply->data + reply->len - each, from);

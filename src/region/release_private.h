@@ -121,8 +121,8 @@ struct dome_release_units {
 };
 
 /* Messages: a word, the region's number, then
- *   FETCH   meets of the task, the last section that it has, 1 if it is in a section, the units; the reply: their values, of
- *           memory with sections behind SECTIONS_HEAD bytes (release_foreign.c)
+ *   FETCH   meets of the task, the last section that it has, 1 if it is in a section, the units; the reply: their values. Of
+ *           memory with sections: SECTIONS_HEAD bytes, sections, a bit for each unit that is zeros, the values of the others
  *   DELTA   meets of the task, records (delta.h), of the region's memory, or of images; the reply: they are applied
  *   CHANGE  the same, at a lock: others may write the same bytes before the next barrier
  *   PUSH    the number of units (4 bytes), the units, records; the reply: they are applied

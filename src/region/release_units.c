@@ -39,26 +39,57 @@ static void fetched(void *ctx, const dome_peer_answer *answer)
     sem_post(f->come);
 }
 
+/* What has come, apart. */
+typedef struct coming {
+    dome_release_state state;
+    const uint8_t *zeros, *values; /* zeros: bits by unit; NULL: none */
+    bool good;
+} coming;
+
+static bool is_zeros(const coming *c, uint32_t k)
+{
+    return c->zeros && c->zeros[k / 8] >> k % 8 & 1;
+}
+
+static coming take_apart(const fetching *f, uint64_t each)
+{
+    coming c = {.values = f->values};
+    uint64_t values = 0;
+    if (has_sections(f->units) && f->bytes >= SECTIONS_HEAD) {
+        c.state = (dome_release_state){dome__get_u64(f->values), dome__get_u64(f->values + 8), f->values + SECTIONS_HEAD,
+                                       dome__get_u32(f->values + 16)};
+        if (f->bytes - SECTIONS_HEAD < (uint64_t)c.state.bytes + (f->count + 7) / 8)
+            return (coming){0};
+        c.zeros = f->values + SECTIONS_HEAD + c.state.bytes;
+        c.values = c.zeros + (f->count + 7) / 8;
+    }
+    for (uint32_t k = 0; k < f->count; k++)
+        values += is_zeros(&c, k) ? 0 : each;
+    c.good = f->bytes == (uint64_t)(c.values - f->values) + values;
+    return c;
+}
+
 /* In the thread that has asked. Units of memory with sections come to the number of this task's memory, or it to theirs. */
 static void install(const fetching *f)
 {
     dome_release_units *u = f->units;
     const uint64_t each = dome__release_packed_bytes(u, f->from);
-    const uint8_t *at = f->values;
-    dome_release_state s = {0};
-    if (has_sections(u) && f->bytes >= SECTIONS_HEAD) {
-        s = (dome_release_state){dome__get_u64(at), dome__get_u64(at + 8), at + SECTIONS_HEAD, dome__get_u32(at + 16)};
-        at += SECTIONS_HEAD + s.bytes;
-        dome__release_reach(u->setup.release, f->from, &s);
-    }
+    const coming c = take_apart(f, each);
+    const uint8_t *at = c.values;
+    if (c.zeros)
+        dome__release_reach(u->setup.release, f->from, &c.state);
     pthread_mutex_lock(&u->setup.release->lock);
-    for (uint32_t k = 0; k < f->count && f->bytes == (uint64_t)(at - f->values) + each * f->count; k++) {
+    for (uint32_t k = 0; c.good && k < f->count; k++) {
         const uint64_t unit = f->which[k];
-        if (!(u->state[unit] & VALID)) { /* another thread may have got it, and written to it */
-            dome__release_unpack(u, unit, f->from, at + k * each);
-            if (has_sections(u))
-                dome__release_renew(u, unit, s.taken);
-        }
+        const bool zeros = is_zeros(&c, k),
+                   lacks = !(u->state[unit] & VALID); /* another thread may have got it, and written to it */
+        if (lacks && zeros)
+            memset(place_of(u, unit), 0, u->setup.unit);
+        else if (lacks)
+            dome__release_unpack(u, unit, f->from, at);
+        if (lacks && has_sections(u))
+            dome__release_renew(u, unit, c.state.taken);
+        at += zeros ? 0 : each;
         u->state[unit] |= VALID;
     }
     u->figures->units[u->setup.release->env->lazy.members->of[f->from]] += f->count;
