@@ -15,7 +15,7 @@
 enum { ENTRY = 24, MOST_RANKS = 64, MOST_LOOKS = 64 };
 
 /* Of two tasks: bytes of one's entries; a home sends changes of at most half of a unit to a reader, wherever that reads it. */
-enum { MOST_OF_TWO = 1 << 23, PART_OF_TWO = 2 };
+enum { MOST_OF_TWO = 1 << 22, PART_OF_TWO = 2 };
 
 /* In an entry's region: the receivers have asked for the unit behind this place. */
 #define ASKED (UINT32_C(1) << 31)

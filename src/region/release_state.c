@@ -84,7 +84,7 @@ void dome__release_free_old(const dome_release_units *units, uint64_t first, uin
 
 void dome__release_free_many(const dome_release_units *units, const GArray *which)
 {
-    enum { MANY = 1 << 23 };
+    enum { MANY = 1 << 22 };
     if (which->len * units->setup.unit < MANY)
         return;
     for (guint k = 0, end; k < which->len; k = end) {
