@@ -86,13 +86,15 @@ static uint64_t units_of(const dome_env *env, const dome_region_figures *f)
     return units;
 }
 
-/* all: the units that member `to` had from member `from`. Names the two that had most from each other. */
+/* all: the units that member `to` had from member `from`; in memory at a program's own addresses each task has a copy, and some
+ * from its own member. Names the two that had most from each other. */
 static void add_units(GString *text, const dome_env *env, const uint64_t *all, uint64_t bytes)
 {
     const dome_member_table *t = env->lazy.members;
     uint64_t units = 0, between = 0;
     unsigned a = 0, b = 0;
-    for (unsigned to = 0; to < t->count; to++)
+    for (unsigned to = 0; to < t->count; to++) {
+        units += all[to * t->count + to];
         for (unsigned from = 0; from < to; from++) {
             const uint64_t both = all[to * t->count + from] + all[from * t->count + to];
             units += both;
@@ -102,8 +104,9 @@ static void add_units(GString *text, const dome_env *env, const uint64_t *all, u
                 b = to;
             }
         }
+    }
     g_string_append_printf(text, ": %" PRIu64 " units fetched, %.3f MB", units, (double)bytes * 1e-6);
-    if (units > 0)
+    if (between > 0)
         g_string_append_printf(text, "; most of them, %" PRIu64 ", between tasks %d and %d (hosts %s and %s)", between,
                                t->firsts[a], t->firsts[b], env->hosts[t->firsts[a]], env->hosts[t->firsts[b]]);
 }

@@ -418,4 +418,25 @@ run ./ends --dome-tasks 2 abort 3
 refused "abort by thread 3" 1 "signal 6"
 run ./ends --dome-tasks 2 fault 3
 refused "a wrong pointer in thread 3" 1 "signal 11"
+
+# Tasks of one host have copies of their own, and the profile counts what they fetch from each other.
+cat >fetches.c <<'END_C'
+#include <stdio.h>
+double x[100000];
+int main(void)
+{
+    double sum = 0;
+    for (int k = 0; k < 100000; k++)
+        x[k] = k;
+#pragma omp parallel for num_threads(4) reduction(+ : sum)
+    for (int k = 0; k < 100000; k++)
+        sum += x[k];
+    printf("%.0f\n", sum);
+    return 0;
+}
+END_C
+"$cc" -O1 fetches.c -o fetches || fail "fetches.c is not built"
+run ./fetches --dome-tasks 2 --dome-profile
+[ "$status" = 0 ] && [ "$(cat out)" = 4999950000 ] || fail "fetches: status $status: $(cat out err)"
+grep -q "^region 'variables': [1-9][0-9]* units fetched" err || fail "the profile: $(grep '^region' err)"
 finish
