@@ -19,6 +19,11 @@ printed() {
     [ -s "$work/$1.out" ] && [ "$(grep -c '' "$work/$1.out")" -ge "$2" ]
 }
 
+# Task 1 is another process than the one that was killed.
+is_new() {
+    [ -s "$marks/rank.1" ] && [ "$(cat "$marks/rank.1")" != "$last" ]
+}
+
 # NAME RANK: it has computed all steps in one process
 stayed() {
     grep -q "computed $2 $steps\$" "$work/$1.err" || fail "$1: task $2 has begun anew: $(grep computed "$work/$1.err" | tr '\n' ' ')"
@@ -38,9 +43,12 @@ clean calm
 say "a task of another host is killed, twice"
 command killed 3 --dome-checkpoint-dir "$work/ckpt" --dome-checkpoint-every 5 &
 program=$!
+last=
 for n in 1 2; do
     until_true printed killed $n || fail "killed: no line $n: $(errors killed)"
-    on h2 kill -9 "$(cat "$marks/rank.1")" || fail "killed: no task 1"
+    until_true is_new || fail "killed: task 1 has not begun again: $(errors killed)"
+    last=$(cat "$marks/rank.1")
+    on h2 kill -9 "$last" || fail "killed: no task 1"
 done
 wait $program
 status=$?

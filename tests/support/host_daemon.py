@@ -1,5 +1,6 @@
 """A domed of a test's own, with its folder and its socket, and commands that reach it."""
 
+import itertools
 import json
 import os
 import shutil
@@ -15,9 +16,12 @@ DOMED = os.path.join(os.path.abspath(BUILD), "tools", "domed")
 VERSION = 2
 
 
+TRIED = itertools.count()  # cases run side by side
+
+
 def free_port():
-    """One below those that the system gives to whoever asks for any."""
-    for k in range(12000):
+    """One below those that the system gives to whoever asks for any; another one each time."""
+    for k in itertools.islice(TRIED, 12000):
         port = 20000 + (os.getpid() * 13 + k) % 12000
         with socket.socket() as s:
             try:
