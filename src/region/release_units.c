@@ -14,7 +14,7 @@
 
 /* ---- fetching ---- */
 
-/* What a thread has asked for: units of one home, and what has come. */
+/* A question of a thread for units of one home, and the answer. */
 typedef struct fetching {
     dome_release_units *units;
     const uint64_t *which;
@@ -39,7 +39,7 @@ static void fetched(void *ctx, const dome_peer_answer *answer)
     sem_post(f->come);
 }
 
-/* What has come, apart. */
+/* The parts of an answer. */
 typedef struct coming {
     dome_release_state state;
     const uint8_t *zeros, *values; /* zeros: bits by unit; NULL: none */

@@ -21,8 +21,12 @@ class Pair:
         self.port = free_port()
         self.at = "127.0.0.1:%d" % self.port
         self.keys = []
-        self.there = self.daemon(key, ["--listen", self.at], **how)
-        self.here = self.daemon(other or key, [], **how)
+        try:
+            self.there = self.daemon(key, ["--listen", self.at], **how)
+            self.here = self.daemon(other or key, [], **how)
+        except BaseException:
+            self.forget_keys()
+            raise
 
     def daemon(self, key, options, **how):
         path = "/tmp/dome-test-key.%d.%d" % (os.getpid(), id(self) % 1000000 + len(self.keys))
@@ -37,6 +41,9 @@ class Pair:
     def __exit__(self, *unused):
         self.here.__exit__()
         self.there.__exit__()
+        self.forget_keys()
+
+    def forget_keys(self):
         for path in self.keys:
             os.unlink(path)
 

@@ -50,7 +50,11 @@ class Daemon:
             self.domed, self.dome = self.base + "/domed", self.base + "/dome"
             harness.copy_program(DOMED, self.domed)
             harness.copy_program(DOME, self.dome)
-        self.start()
+        try:
+            self.start()
+        except BaseException:  # nobody enters it then
+            self.__exit__()
+            raise
 
     def environment(self):
         env = harness.clean_environment()
