@@ -73,7 +73,7 @@ bool dome__checkpoint_is_due(const dome_env *env);
 /* Whether the program has several tasks and this protocol. */
 bool dome__own_wanted(const dome_env *env);
 
-/* With what the names of files begin in which this task keeps its messages, in the directory of checkpoints; g_free'd by the
+/* This task keeps its messages in files of the directory of checkpoints, whose paths begin with this text; g_free'd by the
  * caller. NULL: there is no directory. *memory: it is one in memory. */
 char *dome__own_stem(const dome_env *env, bool *memory);
 

@@ -331,7 +331,7 @@ static GArray *take_dirty(dome_release_units *u)
     return dirty;
 }
 
-/* Whether a unit's changes go to its home. Those that are sent with the exchange need not. */
+/* Whether a unit's changes go to its home. Changes that are sent with the exchange need not. */
 static bool must_go(dome_release_units *u, uint64_t unit, uint8_t word)
 {
     if (is_home(u, unit))

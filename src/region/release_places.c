@@ -2,16 +2,16 @@
  * before there is a fault. */
 #include "region/release_private.h"
 
-/* Units in ascending order lose the right to be written, by runs: each is a system call. */
-static void close_keys(const dome_release *r, const GArray *keys)
+/* Gives this right to units, in ascending order, from one of them on: by runs, each of which is a system call. */
+static void allow_keys(const dome_release *r, const GArray *keys, guint from, dome_access access)
 {
-    for (guint k = 0, end; k < keys->len; k = end) {
+    for (guint k = from, end; k < keys->len; k = end) {
         const uint64_t first = g_array_index(keys, uint64_t, k);
         uint64_t unit;
         const dome_release_units *u = units_of(r, first, &unit);
         for (end = k + 1; end < keys->len && g_array_index(keys, uint64_t, end) == first + (end - k);)
             end++;
-        dome__release_allow(u, unit, end - k, DOME_ACCESS_READ);
+        dome__release_allow(u, unit, end - k, access);
     }
 }
 
@@ -109,33 +109,25 @@ static void learn(dome_release *r)
     merge_keys(r, h->fetched, r->asked);
 }
 
-/* Opens what is written behind this place, by runs: each is a system call. */
+/* Opens what is written behind this place. */
 static void foresee(dome_release *r, uint64_t place)
 {
     const habit *h = habit_of(r, place);
-    dome_release_units *of = NULL;
-    uint64_t first = 0, end = 0, unit;
+    const guint before = r->foreseen->len;
     for (guint k = 0; h && k < h->written->len; k++) {
         const uint64_t key = g_array_index(h->written, uint64_t, k);
+        uint64_t unit;
         dome_release_units *u = units_of(r, key, &unit);
         if (!u || !is_valid(u, unit) || is_private(u, unit) || u->state[unit] & (DIRTY | PINNED | HOT))
             continue;
         dome__release_begin_write(u, unit);
         u->state[unit] &= (uint32_t) ~(UNTOUCHED | MISSED);
         g_array_append_val(r->foreseen, key);
-        if (of && (u != of || unit != end)) {
-            dome__release_allow(of, first, end - first, DOME_ACCESS_WRITE);
-            of = NULL;
-        }
-        first = of ? first : unit;
-        of = u;
-        end = unit + 1;
     }
-    if (of)
-        dome__release_allow(of, first, end - first, DOME_ACCESS_WRITE);
+    allow_keys(r, r->foreseen, before, DOME_ACCESS_WRITE);
 }
 
-/* Of a region, what is fetched behind this place and lacks. */
+/* Of the next region, the units that are fetched behind this place and that this task lacks. */
 static GArray *lacking(const dome_release *r, const habit *h, guint *next, dome_release_units **of)
 {
     GArray *wanted = g_array_new(FALSE, FALSE, sizeof(uint64_t));
@@ -143,14 +135,13 @@ static GArray *lacking(const dome_release *r, const habit *h, guint *next, dome_
     for (; *next < h->fetched->len && g_array_index(h->fetched, uint64_t, *next) >> UNIT_BITS == region; ++*next) {
         uint64_t unit;
         const dome_release_units *u = *of = units_of(r, g_array_index(h->fetched, uint64_t, *next), &unit);
-        const bool again = wanted->len > 0 && g_array_index(wanted, uint64_t, wanted->len - 1) == unit;
-        if (u && !is_valid(u, unit) && !again)
+        if (u && !is_valid(u, unit))
             g_array_append_val(wanted, unit);
     }
     return wanted;
 }
 
-/* Now and then faults are to tell. */
+/* Whether units are fetched together this time. Now and then they are forgotten, and faults tell which are still read. */
 static bool trusts(dome_release *r, habit *h)
 {
     if (++h->visits <= h->trust)
@@ -162,7 +153,7 @@ static bool trusts(dome_release *r, habit *h)
     return false;
 }
 
-/* The lock is held, but while units come. Returns whether there were any. */
+/* The lock is held, and let go while units come. Returns whether any did. */
 static bool fetch_known(dome_release *r, const habit *h)
 {
     bool any = false;
@@ -209,7 +200,7 @@ static void remove_keys(GArray *from, const GArray *keys)
 /* A unit that was sent with the exchange of a barrier may be written on. One that has not changed for some barriers cools. */
 enum { MOST_HOT = 128, QUIET = 8 };
 
-/* Nobody need know of the unit. */
+/* No other task need know of the unit. */
 static void is_unchanged(dome_release_units *u, uint64_t unit)
 {
     u->state[unit] &= (uint32_t) ~(DIRTY | WRITTEN | LOGGED);
@@ -246,7 +237,7 @@ static bool look_at(dome_release_units *u, uint64_t unit, bool *quiet)
     return unknown;
 }
 
-/* Returns whether there is a unit of which nobody need know. */
+/* Returns whether there is a unit that no other task need know of. */
 static bool compare_hot(dome_release *r, bool cools)
 {
     bool any = false;
@@ -271,7 +262,8 @@ static bool compare_hot(dome_release *r, bool cools)
     return any;
 }
 
-/* The same of units that were foreseen: those that were not written are so no more behind this place. */
+/* The same of units that were opened because they were written behind this place before. A unit that was not written this time is
+ * forgotten there. */
 static bool compare_foreseen(dome_release *r)
 {
     GArray *wrong = g_array_new(FALSE, FALSE, sizeof(uint64_t));
@@ -291,7 +283,7 @@ static bool compare_foreseen(dome_release *r)
             g_array_append_val(wrong, key);
     }
     g_array_set_size(r->foreseen, kept);
-    close_keys(r, r->foreseen);
+    allow_keys(r, r->foreseen, 0, DOME_ACCESS_READ);
     g_array_set_size(r->foreseen, 0);
     if (h) {
         r->habit_keys -= h->written->len;
@@ -343,7 +335,7 @@ static void heat_early(dome_release *r)
             g_array_index(r->early, uint64_t, cold++) = key;
     }
     g_array_set_size(r->early, cold);
-    close_keys(r, r->early); /* the next store must be noticed */
+    allow_keys(r, r->early, 0, DOME_ACCESS_READ); /* the next store must be noticed */
     g_array_set_size(r->early, 0);
 }
 

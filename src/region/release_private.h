@@ -213,7 +213,7 @@ void dome__release_allow_all(const dome_release_units *units, const GArray *whic
 /* The unit may be written from now on. */
 void dome__release_begin_write(dome_release_units *units, uint64_t unit);
 
-/* Takes the right to read from units, but for those that are pinned. */
+/* Takes the right to read from all of these units that are not pinned. */
 void dome__release_close(const dome_release_units *units, uint64_t first, uint64_t count);
 
 /* The copies are not valid any more. */
@@ -263,10 +263,10 @@ void dome__release_add_here(dome_release_units *units, const void *message, size
 /* A handler of the service channel; ctx: the release. The lock is not held. */
 void dome__release_take_message(void *ctx, const dome_peer_request *request);
 
-/* Answers what has waited until this task published. */
+/* Answers a question for units, and frees its list of them. */
 void dome__release_answer(const waiting_fetch *fetch);
 
-/* Behind a barrier: what has come from tasks that were there before. */
+/* Behind a barrier: answers tasks that came to it earlier. */
 void dome__release_answer_waiting(dome_release *release);
 
 /* ---- tasks whose data format is another one (release_foreign.c) ---- */
@@ -330,7 +330,7 @@ bool dome__release_heat(dome_release *release, uint64_t key);
 /* Before a barrier, or a lock (cools: no unit stays hot): hot units that did not change were not written. */
 void dome__release_compare_hot(dome_release *release, bool cools);
 
-/* At the end of a barrier: hot units may be written on, and those that were written behind this place before. */
+/* At the end of a barrier: hot units, and units that were written behind this place before, may be written without a fault. */
 void dome__release_keep_hot(dome_release *release, uint64_t place);
 
 /* Behind a barrier: fetches what accesses have fetched behind this place before. The lock is not held. */

@@ -31,6 +31,8 @@ void dome__release_sections_end(dome_release *release)
     if (!s)
         return;
     dome__section_log_free(s->log);
+    for (guint k = 0; k < s->unsettled->len; k++)
+        g_array_unref(g_array_index(s->unsettled, waiting_fetch, k).which);
     g_array_unref(s->unsettled);
     g_free(s);
 }
@@ -71,6 +73,7 @@ static void clean(dome_release_units *u, const GArray *same)
         if (!is_as_before(u, unit)) { /* meanwhile */
             dome__release_allow(u, unit, 1, DOME_ACCESS_WRITE);
             g_array_append_val(u->dirty, unit);
+            u->state[unit] &= (uint32_t)~STILLS;
         } else {
             u->state[unit] = (uint32_t)((u->state[unit] & ~(DIRTY | STILLS)) | CLEAN);
         }
@@ -326,8 +329,8 @@ static void drop_unit(dome_release_units *u, uint64_t unit)
     u->changed[unit] = 0;
 }
 
-/* These units are hot from now on, like those that are sent with the exchange. If there are too many, the rest lose the right to
- * write, so that the next store is noticed. */
+/* These units are hot from now on, as if they had been sent with the exchange. If there are too many, the rest lose the right to
+ * be written, so that the next store is noticed. */
 static void heat_logged(dome_release *r, const dome_release_units *u, const GArray *units)
 {
     GArray *cold = g_array_new(FALSE, FALSE, sizeof(uint64_t));

@@ -97,7 +97,7 @@ static void install(const fetching *f)
     pthread_mutex_unlock(&u->setup.release->lock);
 }
 
-/* Of the wanted units from *next on, those that one question may ask for. */
+/* As many of the wanted units, from *next on, as one question may ask for. */
 static fetching take_some(dome_release_units *u, const GArray *wanted, guint *next)
 {
     const uint64_t *which = &g_array_index(wanted, uint64_t, *next);

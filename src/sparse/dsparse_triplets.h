@@ -4,7 +4,7 @@
 
 #include "sparse/dsparse_entries.h"
 
-/* The triplets that a task is given, of one kind: structs, the parts of three vectors, or those that have arrived. */
+/* The triplets that a task is given, of one kind: structs, the parts of three vectors, or triplets that other tasks have sent. */
 typedef struct given {
     size_t count;
     const dsparse_triplet *real;

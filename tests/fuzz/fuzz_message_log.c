@@ -1,6 +1,6 @@
 /* What other tasks say of messages that are logged: whatever arrives is refused, or changes what the task knows of orders, or
- * frees messages; those that are not covered stay as they were sent, and what the task knows it can pass on. The input is a row
- * of steps: one byte (bits 0-2: what happens, bits 3-4: of or to which task), one of length, and as many bytes. */
+ * frees messages. Messages that are not covered stay as they were sent, and the task can pass on what it knows. The input is a
+ * row of steps: one byte (bits 0-2: what happens, bits 3-4: of or to which task), one of length, and as many bytes. */
 #include "comm/message_log.h"
 
 #include <stdlib.h>

@@ -20,7 +20,7 @@ TRIED = itertools.count()  # cases run side by side
 
 
 def free_port():
-    """One below those that the system gives to whoever asks for any; another one each time."""
+    """Another one each time, below the ports that the system gives to a socket without one."""
     for k in itertools.islice(TRIED, 12000):
         port = 20000 + (os.getpid() * 13 + k) % 12000
         with socket.socket() as s:
