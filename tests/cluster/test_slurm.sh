@@ -160,13 +160,13 @@ until_true beyond $((reached + 10)) || fail "warned: it does not go on: $(tail -
 has_checkpoint && fail "warned: a checkpoint before the signal"
 on h1 scancel -b -s USR1 "$job" # as Slurm does, a minute before the end
 until_true has_checkpoint || fail "warned: no checkpoint: $(tail -5 "$work/warned.out")"
+grep "lost" "$work/warned.out" && fail "warned: a loss before Slurm ends the tasks"
 on h1 scontrol requeue "$job"
 nothing_left warned
 rm "$marks/slow"
 until_true begins_again || fail "warned: it does not begin again: $(on h1 scontrol show job "$job")"
 until_true has_ended || fail "warned: it does not end: $(on h1 scontrol show job "$job")"
 [ "$(tail -1 "$work/warned.out")" = "$(tail -1 "$work/long.out")" ] || fail "warned: other output: $(tail -3 "$work/warned.out")"
-grep -q "lost" "$work/warned.out" && fail "warned: a loss: $(tail -5 "$work/warned.out")"
 [ "$(grep -c "^begins" "$work/warned.out")" -eq 1 ] || fail "warned: it began anew: $(tail -5 "$work/warned.out")"
 nothing_left warned
 
