@@ -137,10 +137,10 @@ has_checkpoint() {
 is_stopped() {
     "$lab" ps h1 | awk -v program="$elastic" '$4 == program { print $3 }' | grep -q T
 }
-# Slurm itself would wait for two minutes.
+# Slurm itself would wait for two minutes, and takes no other time while the job is still completing. The job may have ended, too.
 begins_again() {
     on h1 scontrol update JobId="$job" StartTime=now 2>/dev/null
-    [ "$(on h1 squeue -h -j "$job" -o %t 2>/dev/null)" != PD ]
+    case $(on h1 squeue -h -j "$job" -o %t 2>/dev/null) in R | "") true ;; *) false ;; esac
 }
 has_ended() {
     [ -z "$(on h1 squeue -h -j "$job" 2>/dev/null)" ]
