@@ -60,6 +60,10 @@ typedef struct dome_omp_tasks {
     void (*enter)(void);
     void (*leave)(const dome_omp_telling *telling);
 
+    /* Instead of enter and leave, for a task that does so again soon: others hear of what it has written when it leaves the next
+     * time with whom, or when they have waited for a while. False: it cannot be left for later. */
+    bool (*defer)(void);
+
     /* How often others have told so far; await returns when they have told since `seen`, or after a second. */
     uint64_t (*told)(void);
     void (*await)(uint64_t seen);

@@ -9,6 +9,7 @@
 #include "openmp/shared.h"
 #include "openmp/spin.h"
 #include "openmp/team.h"
+#include "system/time.h"
 
 /* How the turn goes between tasks. An *interval* lasts from one meeting of all to the next. Most have no action in turn: then
  * nobody says anything. The first task that needs the turn in such an interval and is not task 0, which has it from the start,
@@ -24,7 +25,9 @@ static struct {
     unsigned first, end, local; /* this task's threads; the one that has the turn when the task has */
     bool watches;               /* this task has said so (shared.h) */
     uint64_t looked;            /* told() when this task was last between enter and leave */
-    uint64_t flushed;           /* what of its time this task had used at the end of the last flush */
+    uint64_t used;              /* what of its time this task had used at the end of the last flush */
+    uint64_t flushed, flush_ns; /* when that was (of those that were not deferred), and how long it took */
+    bool defers;                /* there is a flush of which others have not been told */
 } here;
 
 static bool alone(const dome_omp_thread *t)
@@ -60,6 +63,7 @@ static void leave(bool all, bool if_written, uint64_t turn)
     const dome_omp_shared *s = dome__omp_shared();
     const bool passed = s->turn != turn && s->turn != (uint64_t)dome__omp_tasks.rank;
     dome__omp_tasks.leave(&(dome_omp_telling){all ? s->watches : NULL, if_written, passed ? (int)s->turn : -1});
+    here.defers = here.defers && !all;
 }
 
 /* Whether this task waits for more than the turn. True: others did not know it, so something may have changed. */
@@ -250,14 +254,28 @@ void dome__omp_until(dome_omp_order order, bool (*make)(void *), void *argument,
     dome__omp_give_way(t, DOME_OMP_BLOCKED);
 }
 
-static void flush(void *unused)
+/* A thread that computes little between flushes, of which few concern others, would spend its time on telling them: so it tells
+ * them of all at once now and then, and when it waits itself. */
+static bool may_defer(void)
 {
-    (void)unused;
+    enum { PART = 2 }; /* so many times as long as a flush takes pass before the next one */
+    return !dome__omp_watcher && dome__now_ns() - here.flushed < PART * here.flush_ns && dome__omp_tasks.defer();
+}
+
+/* looks: the thread wants to know what others have written. It gives way behind such flushes only. */
+static void flush(void *looks)
+{
+    here.defers = !looks && may_defer();
+    if (here.defers)
+        return;
+    const uint64_t begin = dome__now_ns();
     if (dome__omp_watcher)
         dome__omp_watcher->stopped(dome__omp_thread_id(dome__omp_running));
     enter();
     dome__omp_acted_on(dome__omp_running);
     leave(true, true, dome__omp_shared()->turn);
+    here.flushed = dome__now_ns();
+    here.flush_ns = here.flushed - begin;
 }
 
 /* The processor time of this task, in nanoseconds. */
@@ -268,19 +286,21 @@ static uint64_t time_used(void)
 }
 
 /* A thread may come to one place again and again because it gets on. One that waits does nothing between its looks. */
-enum { LOOK_NS = 3000 };
+enum { LOOK_NS = 1000 };
 
 void dome__omp_flush_from(const void *from)
 {
     dome_omp_thread *t = dome__omp_self();
-    if (!alone(t) && t->seen_at == from && time_used() - here.flushed > LOOK_NS)
+    const uint64_t between = t->seen_at == from && !alone(t) ? time_used() - here.used : 0;
+    if (between > LOOK_NS)
         dome__omp_acted(t);
     dome__omp_looked(t, from, 0); /* it may give way: what others have written is taken in behind that, before the next look */
+    const bool looks = t->spins > 1;
     if (is_watched(t))
-        dome__omp_call_task(flush, NULL);
+        dome__omp_call_task(flush, looks ? t : NULL);
     else if (!alone(t))
-        dome__omp_on_task(flush, NULL);
-    here.flushed = time_used();
+        dome__omp_on_task(flush, looks ? t : NULL);
+    here.used = time_used();
 }
 
 /* ---- for the scheduler ---- */
@@ -303,6 +323,8 @@ void dome__omp_order_begin(uint64_t place, unsigned first, unsigned end)
 
 void dome__omp_order_arrive(void)
 {
+    if (here.defers)
+        flush(&here);
     if (!here.in_order)
         return;
     dome_omp_shared *s = dome__omp_shared();
@@ -399,7 +421,7 @@ void dome__omp_order_wait(uint64_t seen)
 {
     dome_omp_shared *s = dome__omp_shared();
     bool wants, any;
-    if (turn_is_elsewhere() && !waits_for_more()) {
+    if (turn_is_elsewhere() && !waits_for_more() && !here.defers) {
         dome__omp_tasks.await(here.looked);
         return;
     }
@@ -422,7 +444,7 @@ void dome__omp_order_wait(uint64_t seen)
     if (round || deal)
         leave_for_round();
     else
-        leave(any, false, turn);
+        leave(any || here.defers, false, turn);
     if (round || deal)
         meet_before_end(deal);
     else if (!any && !looks_again)

@@ -76,6 +76,11 @@ static void leave(const dome_omp_telling *telling)
     dome__space_leave_for(space, &(dome_space_telling){telling->whom, telling->if_written, telling->next});
 }
 
+static bool defer(void)
+{
+    return dome__space_defer(space);
+}
+
 static uint64_t told(void)
 {
     return dome__space_told(space);
@@ -143,6 +148,7 @@ dome_status dome__omp_tasks_begin(dome_env *env, const dome_space_range *ranges,
                                        .first = dome__omp_first_even,
                                        .enter = enter,
                                        .leave = leave,
+                                       .defer = defer,
                                        .told = told,
                                        .await = await_telling,
                                        .shared = BLOCK,

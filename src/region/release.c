@@ -505,16 +505,15 @@ static int meet(dome_release *r, dome_release_word *word, bool by_word)
     r->meets++;
     dome__release_answer_waiting(r);
     pthread_mutex_unlock(&r->lock);
-    if (status == DOME_OK) {
-        dome__release_refresh(r);
-        dome__release_fetch_ahead(r, word->place);
-    }
     return status ? dome__fail_transport(r->env, status) : DOME_OK;
 }
 
 int dome__release_meet(dome_release *release, uint64_t place)
 {
-    return dome__release_meet_at(release, place, false);
+    const int status = dome__release_meet_at(release, place, false);
+    if (status == DOME_OK)
+        dome__release_go_on(release);
+    return status;
 }
 
 int dome__release_meet_at(dome_release *release, uint64_t place, bool moves)
@@ -525,6 +524,12 @@ int dome__release_meet_at(dome_release *release, uint64_t place, bool moves)
 int dome__release_meet_by(dome_release *release, dome_release_word *word)
 {
     return meet(release, word, true);
+}
+
+void dome__release_go_on(dome_release *release)
+{
+    dome__release_refresh(release);
+    dome__release_fetch_ahead(release, release->place);
 }
 
 /* ---- locks ---- */

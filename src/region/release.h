@@ -54,6 +54,10 @@ int dome__release_meet_by(dome_release *release, dome_release_word *word);
 /* The same where all know the place; moves: as in the word. */
 int dome__release_meet_at(dome_release *release, uint64_t place, bool moves);
 
+/* Behind dome__release_meet_at and dome__release_meet_by, when the token's messages are taken again (the home of a unit may need
+ * it to answer): fetches what this task must be able to read, and what it has read behind this place before. */
+void dome__release_go_on(dome_release *release);
+
 /* Before a lock is released: sends to the homes what this task has written. Returns what the lock is to carry, which is the
  * caller's. */
 GByteArray *dome__release_give(dome_release *release);

@@ -113,6 +113,7 @@ typedef struct part {
 typedef struct found {
     unsigned entries, for_here; /* for_here: those of others that count this task among their receivers */
     bool own, whole;            /* whole: all who have written the unit have sent one */
+    bool all, wanted;           /* all: and this task gets all of it; wanted: its copy is to last */
 } found;
 
 /* The next entry; false: there is none, or it makes no sense. */
@@ -190,12 +191,11 @@ static void take_entry(dome_release *r, const entry *e, int from, const found *f
         u->state[e->unit] |= f->whole ? SENT : 0; /* its readers have it, too */
         return;
     }
-    const bool all = f->whole && f->for_here == f->entries - f->own;
-    if (all && u->state[e->unit] & VALID && !has)
+    if (f->all && u->state[e->unit] & VALID && !has)
         apply(e);
-    if (all && e->asked && !(u->state[e->unit] & WRITTEN))
+    if (f->all && e->asked && !(u->state[e->unit] & WRITTEN))
         dome__release_note_push(u, e->unit, from);
-    else if (all && u->state[e->unit] & VALID)
+    else if (f->wanted)
         u->state[e->unit] |= EARLY;
 }
 
@@ -215,6 +215,13 @@ static void settle(dome_release *r)
     g_array_set_size(r->early, kept);
 }
 
+/* What was pushed has an account of its own (dome__release_note_push). */
+static bool is_wanted(const entry *e)
+{
+    const uint32_t state = e->units->state[e->unit];
+    return is_valid(e->units, e->unit) && ((e->asked && !(state & WRITTEN)) || dome__release_is_wanted(e->units, e->unit));
+}
+
 void dome__release_take_early(dome_release *release, const dome_release_entries *entries)
 {
     const GArray *parts = take_parts(release, entries);
@@ -224,6 +231,8 @@ void dome__release_take_early(dome_release *release, const dome_release_entries 
             end++;
         found f = look(release, first, end - k);
         f.whole = f.entries == entries->writers(entries->notices, first->key);
+        f.all = f.whole && f.for_here == f.entries - f.own;
+        f.wanted = f.all && is_wanted(&first->e);
         for (guint j = 0; j < end - k; j++)
             take_entry(release, &first[j].e, first[j].from, &f);
     }

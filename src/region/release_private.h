@@ -30,6 +30,10 @@ enum {
     LOGGED = 32768,  /* a part of what was changed since the last barrier is in a section of this task */
     STILL = 1 << 20, /* in four bits: so often this task published, and the unit had not changed */
     STILLS = 15 << 20,
+    UNREAD = 1 << 24, /* in eight bits: so often has come what others changed, and no access is known since */
+    UNREADS = (int)0xff000000,
+    TRUST = 1 << 17, /* in two bits: how often accesses were found when the copy was closed */
+    TRUSTS = 3 << 17,
     PINNED = 512, /* can be read at any time, by whoever */
     IMPLIED = 256 /* at the home: written before another task had a copy, if at all, so all copies have that */
 };
@@ -237,6 +241,13 @@ void dome__release_reader_drop(dome_release_units *units, uint64_t unit, int ran
 
 /* The readers of a unit are none any more. */
 void dome__release_readers_drop(dome_release *release, GArray *readers);
+
+/* This task's copy is used: by an access to a unit that it has. */
+void dome__release_note_access(dome_release_units *units, uint64_t unit);
+
+/* What others have changed in this copy has come unasked. Reading leaves no trace, so the copy is closed now and then; of one
+ * that is not opened again the home hears that it is wanted no more. False: the caller ends it. */
+bool dome__release_is_wanted(dome_release_units *units, uint64_t unit);
 
 /* A push of this unit has come. */
 void dome__release_note_push(dome_release_units *units, uint64_t unit, int home);

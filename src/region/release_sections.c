@@ -157,8 +157,12 @@ static void take_part(void *ctx, uint64_t key, const void *records, size_t bytes
 {
     uint64_t unit;
     dome_release_units *u = units_of(ctx, key, &unit);
-    if (u && unit < u->setup.units && is_valid(u, unit))
+    if (!u || unit >= u->setup.units || !is_valid(u, unit))
+        return;
+    if (dome__release_is_wanted(u, unit))
         write_records(u, records, bytes, has_before(u, unit));
+    else
+        dome__release_drop(u, unit, 1);
 }
 
 void dome__release_take_sections(dome_release *release)
@@ -342,6 +346,16 @@ static void heat_logged(dome_release *r, const dome_release_units *u, const GArr
     g_array_unref(cold);
 }
 
+/* Whether other tasks' copies, if there are any, are read: those of its first home, of which nothing is known, are not counted.
+ */
+static bool is_read(const dome_release_units *u, uint64_t unit)
+{
+    const GArray *readers = is_home(u, unit) ? dome__release_readers_of(u, unit) : NULL;
+    return !is_home(u, unit) || (readers && readers->len > 0);
+}
+
+/* Units all of whose changes are in sections need no notice. One that nobody reads has one all the same: others' copies end, so
+ * that its home may write it on without a word. */
 void dome__release_drop_logged(dome_release *release)
 {
     for (guint n = 0; n < release->regions->len; n++) {
@@ -354,7 +368,7 @@ void dome__release_drop_logged(dome_release *release)
             const uint64_t unit = g_array_index(u->written, uint64_t, k);
             const bool logged = u->state[unit] & LOGGED;
             u->state[unit] &= (uint32_t)~LOGGED;
-            if (logged && is_valid(u, unit) && is_as_before(u, unit))
+            if (logged && is_valid(u, unit) && is_as_before(u, unit) && is_read(u, unit))
                 g_array_append_val(same, unit);
             else
                 g_array_index(u->written, uint64_t, kept++) = unit;

@@ -166,7 +166,7 @@ void dome__release_begin_write(dome_release_units *units, uint64_t unit)
     g_array_append_val(u->dirty, unit);
     if (!(u->state[unit] & WRITTEN))
         g_array_append_val(u->written, unit);
-    u->state[unit] = (uint32_t)((u->state[unit] | DIRTY | WRITTEN) & ~(IMPLIED | CLEAN));
+    u->state[unit] = (uint32_t)(u->state[unit] | DIRTY | WRITTEN) & ~(uint32_t)(IMPLIED | CLEAN | UNREADS);
 }
 
 static bool is_changed(const dome_release_units *u, uint64_t unit)
@@ -199,6 +199,53 @@ void dome__release_note_reader(dome_release_units *units, uint64_t unit, int ran
     dome__release_note_pushing(u->setup.release, now.place, true);
 }
 
+static void tell_forget(const dome_release_units *u, uint64_t unit, int home)
+{
+    uint8_t message[FORGET_MESSAGE];
+    dome__release_put(message, FORGET, u);
+    dome__put_u64(message + MESSAGE, unit);
+    dome__peer_tell(u->setup.release->peer, home, DOME_PEER_RELEASE, message, FORGET_MESSAGE);
+}
+
+/* So often a copy may be changed before it is closed, and then before it is forgotten. */
+enum { LEAST_UNREAD = 8, CLOSED = 16 };
+
+static unsigned unread_of(uint32_t state)
+{
+    return state / UNREAD;
+}
+
+static unsigned most_unread(uint32_t state)
+{
+    return LEAST_UNREAD << (state & TRUSTS) / TRUST;
+}
+
+void dome__release_note_access(dome_release_units *units, uint64_t unit)
+{
+    uint32_t *state = &units->state[unit];
+    const bool closed = unread_of(*state) >= most_unread(*state);
+    *state &= ~(uint32_t)(UNTOUCHED | MISSED | UNREADS);
+    if (closed && (*state & TRUSTS) < TRUSTS)
+        *state += TRUST;
+}
+
+bool dome__release_is_wanted(dome_release_units *units, uint64_t unit)
+{
+    uint32_t *state = &units->state[unit];
+    if (is_home(units, unit) || *state & (DIRTY | WRITTEN | PINNED)) {
+        *state &= ~(uint32_t)UNREADS;
+        return true;
+    }
+    *state += UNREAD;
+    if (unread_of(*state) == most_unread(*state))
+        dome__release_close(units, unit, 1);
+    if (unread_of(*state) < most_unread(*state) + CLOSED)
+        return true;
+    *state &= ~(uint32_t)(UNREADS | TRUSTS);
+    tell_forget(units, unit, home_of(units, unit));
+    return false;
+}
+
 /* A pushed unit that was not accessed since the push before last is wanted no more. */
 void dome__release_note_push(dome_release_units *units, uint64_t unit, int home)
 {
@@ -206,10 +253,7 @@ void dome__release_note_push(dome_release_units *units, uint64_t unit, int home)
     uint32_t *state = &u->state[unit];
     const bool missed = !(*state & VALID) || *state & UNTOUCHED;
     if (missed && *state & MISSED) { /* the copy is dropped with the interval: the home may think that nobody has one */
-        uint8_t message[FORGET_MESSAGE];
-        dome__release_put(message, FORGET, u);
-        dome__put_u64(message + MESSAGE, unit);
-        dome__peer_tell(u->setup.release->peer, home, DOME_PEER_RELEASE, message, FORGET_MESSAGE);
+        tell_forget(u, unit, home);
     } else if (*state & VALID) {
         *state |= ARRIVED;
     }

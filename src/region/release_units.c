@@ -208,7 +208,7 @@ static void give_rights(dome_release_units *u, uint64_t first, uint64_t count, b
             dome__release_begin_write(u, k);
         }
         if (is_valid(u, k))
-            u->state[k] &= (uint32_t) ~(UNTOUCHED | MISSED);
+            dome__release_note_access(u, k);
     }
     for (uint64_t k = first, end; k < first + count; k = end) {
         const dome_access right = right_of(u, k);

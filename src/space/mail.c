@@ -23,11 +23,13 @@ typedef struct box {
 typedef struct place {
     _Alignas(LINE) atomic_uint state; /* dome_mail_state */
     _Alignas(LINE) atomic_uint come;  /* so many messages were put for it */
+    atomic_bool defers;               /* it defers news */
 } place;
 
 struct dome_mail {
     dome_memory *memory;
     unsigned task, tasks;
+    bool all;     /* the program's tasks are all on this host */
     int *ranks;   /* by task */
     int *task_of; /* by rank; -1: it is on another host */
     place *places;
@@ -51,6 +53,7 @@ dome_mail *dome__mail_new(const dome_mail_setup *setup)
     m->memory = setup->memory;
     m->task = setup->task;
     m->tasks = setup->tasks;
+    m->all = setup->tasks == (unsigned)setup->size;
     m->ranks = g_memdup2(setup->ranks, setup->tasks * sizeof *setup->ranks);
     m->places = dome__memory_alias(setup->memory);
     m->boxes = (box *)(void *)(m->places + setup->tasks);
@@ -93,6 +96,34 @@ void dome__mail_watch(dome_mail *mail, dome_mail_state state)
 {
     if (mail)
         atomic_store(&mail->places[mail->task].state, (unsigned)state);
+}
+
+/* Both steps are sequentially consistent: this task sees that another one sleeps, or that one sees that this task defers. */
+bool dome__mail_defer(dome_mail *mail)
+{
+    if (!mail || !mail->all)
+        return false;
+    bool asleep = false;
+    atomic_store(&mail->places[mail->task].defers, true);
+    for (unsigned k = 0; k < mail->tasks; k++)
+        asleep |= atomic_load(&mail->places[k].state) == DOME_MAIL_SLEEPS;
+    if (asleep)
+        atomic_store(&mail->places[mail->task].defers, false);
+    return !asleep;
+}
+
+void dome__mail_deferred(dome_mail *mail)
+{
+    if (mail)
+        atomic_store_explicit(&mail->places[mail->task].defers, false, memory_order_release);
+}
+
+int dome__mail_deferrer(const dome_mail *mail)
+{
+    for (unsigned k = 0; mail && k < mail->tasks; k++)
+        if (k != mail->task && atomic_load(&mail->places[k].defers))
+            return mail->ranks[k];
+    return -1;
 }
 
 bool dome__mail_waits(const dome_mail *mail)

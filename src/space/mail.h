@@ -41,6 +41,14 @@ dome_mail_state dome__mail_put(dome_mail *mail, int rank, const void *message, s
 /* This task does something else from now on. */
 void dome__mail_watch(dome_mail *mail, dome_mail_state state);
 
+/* This task has news that it does not send yet: others are to call it before they sleep. False: it must send them, since a task
+ * sleeps already or is on another host. Until it sends them, or for good. */
+bool dome__mail_defer(dome_mail *mail);
+void dome__mail_deferred(dome_mail *mail);
+
+/* For a task that is about to sleep, after watch: a rank that defers news; -1: none does. */
+int dome__mail_deferrer(const dome_mail *mail);
+
 /* Whether there may be something to take. */
 bool dome__mail_waits(const dome_mail *mail);
 

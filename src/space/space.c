@@ -165,20 +165,26 @@ dome_status dome__space_add(dome_space *space, const dome_space_range *ranges, u
 
 /* ---- where tasks synchronise ---- */
 
+static int go_on(const dome_space *space, int status)
+{
+    dome__token_met(space->token);
+    if (status == DOME_OK)
+        dome__release_go_on(space->release);
+    return status;
+}
+
 int dome__space_meet(dome_space *space, uint64_t place, bool moves)
 {
     dome__token_meeting(space->token);
     const int status = dome__release_meet_at(space->release, place, moves);
-    dome__token_met(space->token);
-    return status;
+    return go_on(space, status);
 }
 
 int dome__space_meet_by(dome_space *space, dome_release_word *word)
 {
     dome__token_meeting(space->token);
     const int status = dome__release_meet_by(space->release, word);
-    dome__token_met(space->token);
-    return status;
+    return go_on(space, status);
 }
 
 static int waited(const dome_space *space, int status)
@@ -202,6 +208,11 @@ void dome__space_leave(dome_space *space, bool tell)
     memset(all, 1, (size_t)space->env->size);
     dome__space_leave_for(space, &(dome_space_telling){tell ? all : NULL, false, -1});
     g_free(all);
+}
+
+bool dome__space_defer(dome_space *space)
+{
+    return dome__token_defer(space->token);
 }
 
 uint64_t dome__space_told(dome_space *space)

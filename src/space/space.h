@@ -90,6 +90,10 @@ typedef struct dome_space_telling {
 } dome_space_telling;
 void dome__space_leave_for(dome_space *space, const dome_space_telling *telling);
 
+/* Instead of enter and leave, for a task that does so again soon: what it has written is told to others when it leaves the next
+ * time with whom, or when a task has waited for a while. False: this cannot be left for later. */
+bool dome__space_defer(dome_space *space);
+
 /* How often other tasks have told so far; await returns when one has told since `seen`, or after a second. */
 uint64_t dome__space_told(dome_space *space);
 int dome__space_await(dome_space *space, uint64_t seen);

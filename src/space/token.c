@@ -18,12 +18,13 @@
  *           (region/release.h); nothing if they are too many: it asks for them
  *   TOLD    nothing
  *   LOOK    there is mail (mail.h), which is taken before any message
+ *   WANT    nothing: the sender is about to sleep, and the receiver defers news; it publishes them, and tells the sender
  * Tasks of one host put short messages into the mail. The channel then calls a task that sleeps, or one that must do something
  * whatever it does now. The order of messages by the two roads does not matter: requests have numbers, there is one token, and
  * who is told only looks again.
  * All meetings bring the token back to task 0, without a message. What was sent before the last one counts no more; what is sent
  * behind one that this task has not left yet waits. */
-enum { ASK = 1, TOKEN, TOLD, LOOK };
+enum { ASK = 1, TOKEN, TOLD, LOOK, WANT };
 enum { WORD = 9, ASK_MESSAGE = WORD + 16, SECTION = 8, MOST_BYTES = 1 << 19 };
 
 struct dome_token {
@@ -41,6 +42,8 @@ struct dome_token {
     bool owes;         /* the owner has left a section, and nothing has been published since */
     bool untold;       /* something has been published that those who watch have not been told of */
     bool settles;      /* another task waits until this one publishes */
+    int wanted_by;     /* the task that is told then; -1: none */
+    bool defers;       /* this task has news that it does not send yet */
     int uncalled;      /* the task that has got the token by mail and may not know yet; -1: none */
     uint64_t meetings; /* so far: what was written before the last one is known to all */
     uint64_t told;     /* so often by others */
@@ -88,8 +91,21 @@ static bool tell_task(const dome_token *t, int rank, const void *message, size_t
 
 static void publish(dome_token *t, bool runs)
 {
+    uint8_t word[WORD];
     t->untold |= dome__release_publish_section(t->release, runs);
     t->owes = t->settles = false;
+    if (t->wanted_by >= 0) {
+        begin_message(t, word, TOLD);
+        tell_task(t, t->wanted_by, word, WORD, true);
+        t->wanted_by = -1;
+    }
+}
+
+static void end_deferring(dome_token *t)
+{
+    if (t->defers)
+        dome__mail_deferred(t->mail);
+    t->defers = false;
 }
 
 /* runs: this task's threads may write meanwhile. A task that has not asked, and for which nobody else waits, need not know before
@@ -191,6 +207,16 @@ static void take_token(dome_token *t, const uint8_t *message, size_t bytes, int 
     dome__release_pull(t->release, from, pulled, p);
 }
 
+/* Another task waits until this one publishes. The mutex is held. */
+static void settle_now(dome_token *t)
+{
+    t->settles = true;
+    if (t->here && !t->inside)
+        publish(t, !t->stopped);
+    else if (!t->here)
+        request(t);
+}
+
 /* The mutex is held. */
 static void take(dome_token *t, const uint8_t *bytes, size_t count, int from)
 {
@@ -200,6 +226,11 @@ static void take(dome_token *t, const uint8_t *bytes, size_t count, int from)
         t->told++;
     if (bytes[0] == TOKEN)
         take_token(t, bytes, count, from);
+    if (bytes[0] == WANT) {
+        end_deferring(t);
+        t->wanted_by = from;
+        settle_now(t);
+    }
     if (bytes[0] != ASK || count != ASK_MESSAGE)
         return;
     dome__section_queue_asked(&t->queue, from, dome__get_u64(bytes + WORD));
@@ -272,6 +303,13 @@ static void yield_once(dome_token *t, unsigned *looks)
     *looks = ns < CROWDED_NS ? *looks + 1 : LOOKS;
 }
 
+static void want_news(const dome_token *t, int deferrer)
+{
+    uint8_t word[WORD];
+    begin_message(t, word, WANT);
+    send_message(t, deferrer, word, WORD);
+}
+
 /* Waits for news; the mutex is held. Now and then it serves others, and returns. looks: so far. */
 static void wait_for_news(dome_token *t, dome_lock_wait *wait, unsigned *looks)
 {
@@ -284,6 +322,9 @@ static void wait_for_news(dome_token *t, dome_lock_wait *wait, unsigned *looks)
         take_mail(t);
         return;
     }
+    const int deferrer = dome__mail_deferrer(t->mail);
+    if (deferrer >= 0)
+        want_news(t, deferrer);
     const struct timespec until = dome__in_ns(wait->ns);
     if (pthread_cond_clockwait(&t->news, &t->mutex, CLOCK_MONOTONIC, &until) == 0)
         return;
@@ -374,14 +415,26 @@ void dome__token_leave(dome_token *token, const dome_space_telling *telling)
         whom[next] = 0;
         give(t, next, false);
     }
-    if (telling->whom)
+    if (telling->whom) {
         t->untold = false;
+        end_deferring(t);
+    }
     begin_message(t, word, TOLD);
     for (int rank = 0; rank < t->env->size; rank++)
         if (whom[rank])
             tell_task(t, rank, word, WORD, false);
     pthread_mutex_unlock(&t->mutex);
     g_free(whom);
+}
+
+bool dome__token_defer(dome_token *token)
+{
+    dome_token *t = token;
+    pthread_mutex_lock(&t->mutex);
+    t->defers = dome__mail_defer(t->mail);
+    t->owes |= t->defers;
+    pthread_mutex_unlock(&t->mutex);
+    return t->defers;
 }
 
 static void take_early(dome_token *t)
@@ -414,6 +467,8 @@ void dome__token_met(dome_token *token)
     dome__section_queue_clear(&t->queue);
     t->here = t->env->rank == 0;
     t->inside = t->requested = t->stopped = t->owes = t->untold = t->settles = false;
+    t->wanted_by = -1;
+    end_deferring(t);
     take_early(t);
     pthread_mutex_unlock(&t->mutex);
 }
@@ -447,17 +502,13 @@ int dome__token_await(dome_token *token, uint64_t seen)
 
 /* ---- beginning and end ---- */
 
-/* Another task waits until this one publishes; in the channel's thread. */
+/* In the channel's thread. */
 static void settle(void *ctx)
 {
     dome_token *t = ctx;
     pthread_mutex_lock(&t->mutex);
-    t->settles = true;
     take_mail(t);
-    if (t->here && !t->inside)
-        publish(t, !t->stopped);
-    else if (!t->here)
-        request(t);
+    settle_now(t);
     pthread_mutex_unlock(&t->mutex);
 }
 
@@ -465,7 +516,7 @@ dome_token *dome__token_new(dome_env *env, dome_release *release, dome_mail *mai
 {
     dome_token *t = g_new0(dome_token, 1);
     t->mail = mail;
-    t->uncalled = -1;
+    t->uncalled = t->wanted_by = -1;
     t->env = env;
     t->peer = env->peer;
     t->release = release;

@@ -30,6 +30,9 @@ void dome__token_free(dome_token *token);
 int dome__token_enter(dome_token *token);
 void dome__token_leave(dome_token *token, const dome_space_telling *telling);
 
+/* Outside: what this task has written need not be told now. False: it must be. */
+bool dome__token_defer(dome_token *token);
+
 /* This task is about to meet the others. */
 void dome__token_meeting(dome_token *token);
 
