@@ -377,14 +377,43 @@ static void forget_marks(dome_release_units *u, uint64_t unit, int writer, void 
 
 enum { SEVERAL = -1 };
 
+/* A unit's home is the task that writes it alone: at once if it was not moved before, otherwise if nobody else has written it for
+ * some meetings, the more the more often it has moved. */
+enum { LEAST_STREAK = 2, MOST_STREAK = 8 };
+
 static void note_writer(dome_release_units *u, const run *units, int writer, void *ctx)
 {
     (void)ctx;
     if (!u->writers || units->region & RUN_IMPLIED)
         return;
     for (uint64_t k = units->first; k < units->first + units->count; k++)
-        if (u->homes[k] == 0)
-            u->writers[k] = u->writers[k] == 0 && units->region & RUN_WHOLE ? writer + 1 : SEVERAL;
+        u->writers[k] = u->writers[k] == 0 && units->region & RUN_WHOLE ? writer + 1 : SEVERAL;
+}
+
+/* Whether the unit that this task has written alone gets it as its home. */
+static bool moves_to(const dome_release_units *u, uint64_t unit, int writer)
+{
+    dome_release_trend *t = &u->trends[unit];
+    t->streak = t->writer == writer + 1 ? (uint8_t)MIN(t->streak + 1, MOST_STREAK) : 1;
+    t->writer = (uint16_t)(writer + 1);
+    if (home_of(u, unit) == writer || u->state[unit] & STAYS)
+        return false;
+    return t->moved == 0 || t->streak >= MIN(LEAST_STREAK + t->moved, MOST_STREAK);
+}
+
+/* `writers` of units that do not move is SEVERAL then. */
+static void decide(dome_release_units *u, const run *units, int writer, void *ctx)
+{
+    (void)ctx;
+    if (!u->writers || units->region & RUN_IMPLIED)
+        return;
+    for (uint64_t k = units->first; k < units->first + units->count; k++) {
+        const bool alone = u->writers[k] == writer + 1;
+        if (!alone && u->writers[k] == SEVERAL)
+            u->trends[k].writer = 0;
+        else if (!alone || !moves_to(u, k, writer))
+            u->writers[k] = SEVERAL;
+    }
 }
 
 /* Neither the home that was nor the new one needs what a unit was before. By runs: each is a system call. */
@@ -393,7 +422,7 @@ static void free_old(dome_release_units *u, const run *units, int writer, void *
     const uint64_t end = units->first + units->count;
     const bool mine = writer == u->setup.release->env->rank;
     (void)ctx;
-    if (!u->writers || writer == u->setup.home)
+    if (!u->writers)
         return;
     for (uint64_t k = units->first, from = k; k <= end; k++) {
         const bool frees = k < end && u->writers[k] == writer + 1 && (mine || is_home(u, k)) && !(u->state[k] & (DIRTY | KEPT));
@@ -408,7 +437,7 @@ static void move_unit(dome_release_units *u, uint64_t unit, int writer, void *ct
 {
     dome_release *r = u->setup.release;
     (void)ctx;
-    if (!u->writers || u->writers[unit] != writer + 1 || writer == u->setup.home)
+    if (!u->writers || u->writers[unit] != writer + 1)
         return;
     if (is_home(u, unit)) {
         const gint64 key = (gint64)unit;
@@ -421,6 +450,7 @@ static void move_unit(dome_release_units *u, uint64_t unit, int writer, void *ct
     if (writer == r->env->rank)
         u->state[unit] |= VALID | SHARED;
     u->homes[unit] = writer + 1;
+    u->trends[unit].moved = (uint8_t)MIN(u->trends[unit].moved + 1, MOST_STREAK);
     u->moved_first = u->moved_end ? MIN(u->moved_first, unit) : unit;
     u->moved_end = MAX(u->moved_end, unit + 1);
 }
@@ -435,6 +465,7 @@ static void forget_writer(dome_release_units *u, uint64_t unit, int writer, void
 static void move_homes(const dome_release *r, const notices *n)
 {
     each_run(r, n, note_writer, NULL);
+    each_run(r, n, decide, NULL);
     each_run(r, n, free_old, NULL);
     each(r, n, move_unit, NULL);
     each(r, n, forget_writer, NULL);

@@ -219,7 +219,7 @@ static void settle(dome_release *r)
 static bool is_wanted(const entry *e)
 {
     const uint32_t state = e->units->state[e->unit];
-    return is_valid(e->units, e->unit) && ((e->asked && !(state & WRITTEN)) || dome__release_is_wanted(e->units, e->unit));
+    return e->asked && !(state & WRITTEN) ? is_valid(e->units, e->unit) : dome__release_is_wanted(e->units, e->unit);
 }
 
 void dome__release_take_early(dome_release *release, const dome_release_entries *entries)
@@ -232,7 +232,7 @@ void dome__release_take_early(dome_release *release, const dome_release_entries 
         found f = look(release, first, end - k);
         f.whole = f.entries == entries->writers(entries->notices, first->key);
         f.all = f.whole && f.for_here == f.entries - f.own;
-        f.wanted = f.all && is_wanted(&first->e);
+        f.wanted = f.for_here > 0 && is_wanted(&first->e) && f.all;
         for (guint j = 0; j < end - k; j++)
             take_entry(release, &first[j].e, first[j].from, &f);
     }

@@ -34,8 +34,9 @@ enum {
     UNREADS = (int)0xff000000,
     TRUST = 1 << 17, /* in two bits: how often accesses were found when the copy was closed */
     TRUSTS = 3 << 17,
-    PINNED = 512, /* can be read at any time, by whoever */
-    IMPLIED = 256 /* at the home: written before another task had a copy, if at all, so all copies have that */
+    STAYS = 1 << 19, /* its home does not move */
+    PINNED = 512,    /* can be read at any time, by whoever */
+    IMPLIED = 256    /* at the home: written before another task had a copy, if at all, so all copies have that */
 };
 
 /* A task that fetches a unit behind a place. */
@@ -102,14 +103,21 @@ typedef struct waiting_delta {
     uint8_t word;
 } waiting_delta;
 
+/* Who has written a unit alone, as all tasks know it. */
+typedef struct dome_release_trend {
+    uint16_t writer;       /* the last one, + 1; 0: several */
+    uint8_t streak, moved; /* so many meetings in a row, and so often its home has moved */
+} dome_release_trend;
+
 struct dome_release_units {
     dome_release_setup setup;
     uint32_t number;
-    size_t pages;      /* of a unit */
-    int32_t *homes;    /* ranks + 1, by unit; 0: the home that all units had at first */
-    uint32_t *state;   /* by unit */
-    uint64_t *changed; /* by unit, at the home: the epoch in which it was changed last, + 1 */
-    int32_t *writers;  /* by unit, while homes are chosen: 0 but for those that were written; NULL: homes do not move */
+    size_t pages;               /* of a unit */
+    int32_t *homes;             /* ranks + 1, by unit; 0: the home that all units had at first */
+    uint32_t *state;            /* by unit */
+    uint64_t *changed;          /* by unit, at the home: the epoch in which it was changed last, + 1 */
+    int32_t *writers;           /* by unit, while homes are chosen: 0 but for those that were written; NULL: homes do not move */
+    dome_release_trend *trends; /* by unit; as writers */
     char *old; /* where this task writes, the unit before; at the home of a unit that has readers and was changed, as of the last
                   barrier */
     char *mirror;                    /* what other tasks change while this one writes goes here, too; NULL: nobody asks */

@@ -208,7 +208,7 @@ static void tell_forget(const dome_release_units *u, uint64_t unit, int home)
 }
 
 /* So often a copy may be changed before it is closed, and then before it is forgotten. */
-enum { LEAST_UNREAD = 8, CLOSED = 16 };
+enum { LEAST_UNREAD = 4, CLOSED = 4, MOST_TRUSTED = 2 };
 
 static unsigned unread_of(uint32_t state)
 {
@@ -225,7 +225,7 @@ void dome__release_note_access(dome_release_units *units, uint64_t unit)
     uint32_t *state = &units->state[unit];
     const bool closed = unread_of(*state) >= most_unread(*state);
     *state &= ~(uint32_t)(UNTOUCHED | MISSED | UNREADS);
-    if (closed && (*state & TRUSTS) < TRUSTS)
+    if (closed && (*state & TRUSTS) < MOST_TRUSTED * TRUST)
         *state += TRUST;
 }
 
@@ -237,10 +237,12 @@ bool dome__release_is_wanted(dome_release_units *units, uint64_t unit)
         return true;
     }
     *state += UNREAD;
-    if (unread_of(*state) == most_unread(*state))
+    const bool valid = is_valid(units, unit);
+    const unsigned most = valid ? most_unread(*state) : 0; /* what is not valid is closed already */
+    if (valid && unread_of(*state) == most)
         dome__release_close(units, unit, 1);
-    if (unread_of(*state) < most_unread(*state) + CLOSED)
-        return true;
+    if (unread_of(*state) < most + CLOSED)
+        return valid;
     *state &= ~(uint32_t)(UNREADS | TRUSTS);
     tell_forget(units, unit, home_of(units, unit));
     return false;

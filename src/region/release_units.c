@@ -437,7 +437,7 @@ void dome__release_units_stay(dome_release_units *units, uint64_t byte)
 {
     const uint64_t unit = byte / units->setup.unit;
     pthread_mutex_lock(&units->setup.release->lock);
-    units->homes[unit] = home_of(units, unit) + 1;
+    units->state[unit] |= STAYS;
     pthread_mutex_unlock(&units->setup.release->lock);
 }
 
@@ -497,8 +497,10 @@ static void make_tables(dome_release_units *u, const char **why)
     u->state = table_of(s->units, sizeof *u->state, why);
     u->changed = table_of(s->units, sizeof *u->changed, why);
     u->old = table_of(s->units, s->unit, why);
-    if (!s->layout)
+    if (!s->layout) {
         u->writers = table_of(s->units, sizeof *u->writers, why);
+        u->trends = table_of(s->units, sizeof *u->trends, why);
+    }
 }
 
 static void free_table(void *table, uint64_t bytes)
@@ -571,6 +573,7 @@ void dome__release_units_free(dome_release_units *units)
     free_table(units->state, sizeof *units->state * count);
     free_table(units->changed, sizeof *units->changed * count);
     free_table(units->writers, sizeof *units->writers * count);
+    free_table(units->trends, sizeof *units->trends * count);
     g_hash_table_unref(units->readers);
     g_array_unref(units->dirty);
     g_array_unref(units->pinned);
