@@ -236,6 +236,7 @@ static int exchange(dome_release *r, dome_release_word *word, bool by_word, noti
         words += n->counts[k] = all[length * k];
         flags |= all[length * k + 1];
     }
+    r->next_common = all[2];
     if (by_word) {
         word->moves = all[1] & MOVES;
         word->place = all[2];
@@ -375,8 +376,6 @@ static void forget_marks(dome_release_units *u, uint64_t unit, int writer, void 
 
 /* ---- homes that move ---- */
 
-enum { SEVERAL = -1 };
-
 /* A unit's home is the task that writes it alone: at once if it was not moved before, otherwise if nobody else has written it for
  * some meetings, the more the more often it has moved. */
 enum { LEAST_STREAK = 2, MOST_STREAK = 8 };
@@ -391,11 +390,12 @@ static void note_writer(dome_release_units *u, const run *units, int writer, voi
 }
 
 /* Whether the unit that this task has written alone gets it as its home. */
-static bool moves_to(const dome_release_units *u, uint64_t unit, int writer)
+static bool moves_to(dome_release_units *u, uint64_t unit, int writer)
 {
     dome_release_trend *t = &u->trends[unit];
     t->streak = t->writer == writer + 1 ? (uint8_t)MIN(t->streak + 1, MOST_STREAK) : 1;
     t->writer = (uint16_t)(writer + 1);
+    dome__release_note_owner(u, unit, writer);
     if (home_of(u, unit) == writer || u->state[unit] & STAYS)
         return false;
     return t->moved == 0 || t->streak >= MIN(LEAST_STREAK + t->moved, MOST_STREAK);
@@ -409,9 +409,10 @@ static void decide(dome_release_units *u, const run *units, int writer, void *ct
         return;
     for (uint64_t k = units->first; k < units->first + units->count; k++) {
         const bool alone = u->writers[k] == writer + 1;
-        if (!alone && u->writers[k] == SEVERAL)
+        if (!alone && u->writers[k] == SEVERAL && u->trends[k].writer) {
             u->trends[k].writer = 0;
-        else if (!alone || !moves_to(u, k, writer))
+            dome__release_note_owner(u, k, SEVERAL);
+        } else if (!alone || !moves_to(u, k, writer))
             u->writers[k] = SEVERAL;
     }
 }
@@ -526,8 +527,8 @@ static int meet(dome_release *r, dome_release_word *word, bool by_word)
     pthread_mutex_lock(&r->lock);
     if (status == DOME_OK && n.any)
         end_interval(r, &n, word->moves);
-    if (status == DOME_OK)
-        dome__release_keep_hot(r, word->place);
+    dome__release_learn(r);
+    r->common = r->next_common;
     if (r->sections) {
         r->sections->in_barrier = r->sections->entered = false;
         dome__release_clear_sections(r);
@@ -542,9 +543,7 @@ static int meet(dome_release *r, dome_release_word *word, bool by_word)
 int dome__release_meet(dome_release *release, uint64_t place)
 {
     const int status = dome__release_meet_at(release, place, false);
-    if (status == DOME_OK)
-        dome__release_go_on(release);
-    return status;
+    return status ? status : dome__release_go_on(release);
 }
 
 int dome__release_meet_at(dome_release *release, uint64_t place, bool moves)
@@ -557,10 +556,17 @@ int dome__release_meet_by(dome_release *release, dome_release_word *word)
     return meet(release, word, true);
 }
 
-void dome__release_go_on(dome_release *release)
+int dome__release_go_on(dome_release *release)
 {
+    const int status = dome__release_move_ahead(release);
+    if (status != DOME_OK)
+        return dome__fail_transport(release->env, status);
+    pthread_mutex_lock(&release->lock);
+    dome__release_keep_hot(release);
+    pthread_mutex_unlock(&release->lock);
     dome__release_refresh(release);
-    dome__release_fetch_ahead(release, release->place);
+    dome__release_fetch_ahead(release);
+    return DOME_OK;
 }
 
 /* ---- locks ---- */

@@ -55,8 +55,9 @@ int dome__release_meet_by(dome_release *release, dome_release_word *word);
 int dome__release_meet_at(dome_release *release, uint64_t place, bool moves);
 
 /* Behind dome__release_meet_at and dome__release_meet_by, when the token's messages are taken again (the home of a unit may need
- * it to answer): fetches what this task must be able to read, and what it has read behind this place before. */
-void dome__release_go_on(dome_release *release);
+ * it to answer): homes follow the tasks that write, and this task fetches what it must be able to read, and what it has read
+ * behind this place before. Collective. Returns a status, after dome__fail_transport. */
+int dome__release_go_on(dome_release *release);
 
 /* Before a lock is released: sends to the homes what this task has written. Returns what the lock is to carry, which is the
  * caller's. */
@@ -78,6 +79,9 @@ void dome__release_sections_end(dome_release *release);
 void dome__release_enter(dome_release *release);
 void dome__release_leave(dome_release *release);
 
+/* What this task has changed is to be seen by others as if it had been in a section. */
+void dome__release_owe(dome_release *release);
+
 /* Whether this task has changed anything since it published. */
 bool dome__release_has_changed(dome_release *release);
 
@@ -87,6 +91,9 @@ bool dome__release_publish_section(dome_release *release, bool runs);
 
 /* The last section that this task has, taken in or not. */
 uint64_t dome__release_section(dome_release *release);
+
+/* How often sections have come with a unit that this task has fetched. */
+uint64_t dome__release_reached(dome_release *release);
 
 /* Appends the sections behind a number, if they have at most so many bytes; false: they have more. */
 bool dome__release_sections_since(dome_release *release, uint64_t have, uint64_t most, GByteArray *to);

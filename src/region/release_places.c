@@ -1,6 +1,7 @@
 /* What tasks access behind a place of synchronisation, and what they write in each interval: units that are opened or fetched
  * before there is a fault. */
 #include "region/release_private.h"
+#include "transport/collective.h"
 
 /* Gives this right to units, in ascending order, from one of them on: by runs, each of which is a system call. */
 static void allow_keys(const dome_release *r, const GArray *keys, guint from, dome_access access)
@@ -26,7 +27,13 @@ typedef struct habit {
     unsigned visits, trust;    /* so often units are fetched together before faults are to tell which are needed */
 } habit;
 
-enum { MOST_PLACES = 4096, MOST_KEYS = 1 << 20, LEAST_TRUST = 8, MOST_TRUST = 64 };
+/* Of all tasks: who alone writes a unit behind a place. */
+typedef struct owner {
+    uint64_t key;
+    int32_t rank; /* SEVERAL: more than one */
+} owner;
+
+enum { MOST_PLACES = 1 << 16, MOST_KEYS = 1 << 20, LEAST_TRUST = 8, MOST_TRUST = 64 };
 
 static habit *habit_new(void)
 {
@@ -51,6 +58,8 @@ void dome__release_places_begin(dome_release *release)
     release->begun = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     release->asked = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     release->foreseen = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    release->owners = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, (GDestroyNotify)g_array_unref);
+    release->owned = g_array_new(FALSE, FALSE, sizeof(owner));
 }
 
 void dome__release_places_end(dome_release *release)
@@ -59,6 +68,8 @@ void dome__release_places_end(dome_release *release)
     g_array_unref(release->begun);
     g_array_unref(release->asked);
     g_array_unref(release->foreseen);
+    g_hash_table_unref(release->owners);
+    g_array_unref(release->owned);
 }
 
 static habit *habit_of(const dome_release *r, uint64_t place)
@@ -92,7 +103,7 @@ static void merge_keys(dome_release *r, GArray *known, GArray *more)
 }
 
 /* What was accessed since the last barrier. */
-static void learn(dome_release *r)
+static void learn_accesses(dome_release *r)
 {
     habit *h = habit_of(r, r->place);
     if (r->begun->len == 0 && r->asked->len == 0)
@@ -171,14 +182,189 @@ static bool fetch_known(dome_release *r, const habit *h)
     return any;
 }
 
-void dome__release_fetch_ahead(dome_release *release, uint64_t place)
+void dome__release_fetch_ahead(dome_release *release)
 {
     dome_release *r = release;
     pthread_mutex_lock(&r->lock);
-    habit *h = habit_of(r, place);
+    habit *h = habit_of(r, r->place);
     if (h && h->fetched->len > 0 && trusts(r, h) && fetch_known(r, h))
-        foresee(r, place);
+        foresee(r, r->place);
     pthread_mutex_unlock(&r->lock);
+}
+
+static void keep_those_with(const dome_release_units *u, GArray *units, uint32_t state)
+{
+    guint kept = 0;
+    for (guint k = 0; k < units->len; k++)
+        if (u->state[g_array_index(units, uint64_t, k)] & state)
+            g_array_index(units, uint64_t, kept++) = g_array_index(units, uint64_t, k);
+    g_array_set_size(units, kept);
+}
+
+/* ---- units whose homes move before they are written ---- */
+
+/* What tasks write in turns, as between the sweeps of a solver, has the wrong home in each interval: its writer would keep what
+ * it was, and send what it has changed. So behind a place where one task alone wrote a unit the last time, that task is its home
+ * at once. This costs a fetch and a barrier, so it is done for many units. All tasks know the same notices, and move the same
+ * units. */
+
+void dome__release_note_owner(dome_release_units *units, uint64_t unit, int writer)
+{
+    if (units->state[unit] & (STAYS | PINNED))
+        return;
+    g_array_append_val(units->setup.release->owned, ((owner){key_of(units, unit), writer}));
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const owner *x = a, *y = b;
+    return (x->key > y->key) - (x->key < y->key);
+}
+
+/* What was known, and what is; both ascending. Of a key that is in both the latter counts. */
+static GArray *merged(const GArray *known, const GArray *news)
+{
+    GArray *all = g_array_new(FALSE, FALSE, sizeof(owner));
+    for (guint k = 0, j = 0; k < (known ? known->len : 0) || j < news->len;) {
+        const owner *old = known && k < known->len ? &g_array_index(known, owner, k) : NULL,
+                    *new = j < news->len ? &g_array_index(news, owner, j) : NULL;
+        const owner *next = !new || (old && old->key < new->key) ? old : new;
+        const uint64_t key = next->key;
+        if (next->rank != SEVERAL)
+            g_array_append_val(all, *next);
+        k += old && old->key == key;
+        while (j < news->len && g_array_index(news, owner, j).key == key)
+            j++;
+    }
+    return all;
+}
+
+static void learn_owners(dome_release *r)
+{
+    if (r->owned->len == 0)
+        return;
+    if (g_hash_table_size(r->owners) >= MOST_PLACES || r->owner_keys >= MOST_KEYS) {
+        g_hash_table_remove_all(r->owners);
+        r->owner_keys = 0;
+    }
+    const GArray *known = g_hash_table_lookup(r->owners, &r->common);
+    g_array_sort(r->owned, by_key);
+    GArray *all = merged(known, r->owned);
+    r->owner_keys += all->len - (known ? known->len : 0);
+    g_hash_table_insert(r->owners, g_memdup2(&r->common, sizeof r->common), all);
+    g_array_set_size(r->owned, 0);
+}
+
+void dome__release_learn(dome_release *release)
+{
+    learn_accesses(release);
+    learn_owners(release);
+}
+
+/* The units that get another home now; NULL: they are too few. The lock is held. */
+static GArray *to_move(const dome_release *r)
+{
+    enum { FEWEST = 32 };
+    const GArray *known = g_hash_table_lookup(r->owners, &r->common);
+    GArray *moving = known && known->len >= FEWEST ? g_array_new(FALSE, FALSE, sizeof(owner)) : NULL;
+    for (guint k = 0; moving && k < known->len; k++) {
+        const owner *o = &g_array_index(known, owner, k);
+        uint64_t unit;
+        const dome_release_units *u = units_of(r, o->key, &unit);
+        if (u && home_of(u, unit) != o->rank && !(u->state[unit] & (STAYS | PINNED)))
+            g_array_append_val(moving, *o);
+    }
+    if (moving && moving->len < FEWEST)
+        g_clear_pointer(&moving, g_array_unref);
+    return moving;
+}
+
+/* Those of this task that it lacks, from *next on, of one region. The lock is held. */
+static GArray *lacking_of(const dome_release *r, const GArray *moving, guint *next, dome_release_units **of)
+{
+    GArray *wanted = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    const uint64_t region = g_array_index(moving, owner, *next).key >> UNIT_BITS;
+    for (; *next < moving->len && g_array_index(moving, owner, *next).key >> UNIT_BITS == region; ++*next) {
+        const owner *o = &g_array_index(moving, owner, *next);
+        uint64_t unit;
+        const dome_release_units *u = *of = units_of(r, o->key, &unit);
+        if (o->rank == r->env->rank && !is_valid(u, unit))
+            g_array_append_val(wanted, unit);
+    }
+    return wanted;
+}
+
+static void fetch_moving(dome_release *r, const GArray *moving)
+{
+    for (guint k = 0; k < moving->len;) {
+        dome_release_units *u = NULL;
+        pthread_mutex_lock(&r->lock);
+        GArray *wanted = lacking_of(r, moving, &k, &u);
+        pthread_mutex_unlock(&r->lock);
+        if (wanted->len > 0)
+            dome__release_fetch(u, wanted);
+        g_array_unref(wanted);
+    }
+}
+
+/* The new home alone has a copy. The lock is held. */
+static void move(dome_release_units *u, uint64_t unit, int to)
+{
+    const gint64 key = (gint64)unit;
+    GArray *readers = dome__release_readers_of(u, unit);
+    if (readers)
+        dome__release_readers_drop(u->setup.release, readers);
+    g_hash_table_remove(u->readers, &key);
+    u->state[unit] = 0;
+    u->changed[unit] = 0;
+    u->homes[unit] = to + 1;
+    u->moved_first = u->moved_end ? MIN(u->moved_first, unit) : unit;
+    u->moved_end = MAX(u->moved_end, unit + 1);
+}
+
+/* By runs: each is a system call. The lock is held. */
+static void move_all(const dome_release *r, const GArray *moving)
+{
+    for (guint k = 0, end; k < moving->len; k = end) {
+        const owner *first = &g_array_index(moving, owner, k);
+        uint64_t unit;
+        dome_release_units *u = units_of(r, first->key, &unit);
+        for (end = k; end < moving->len; end++) {
+            const owner *o = &g_array_index(moving, owner, end);
+            if (o->key != first->key + (end - k) || o->rank != first->rank)
+                break;
+            move(u, unit + (end - k), o->rank);
+        }
+        dome__release_allow(u, unit, end - k, first->rank == r->env->rank ? DOME_ACCESS_WRITE : DOME_ACCESS_NONE);
+    }
+    for (guint n = 0; n < r->regions->len; n++) {
+        dome_release_units *u = r->regions->pdata[n];
+        if (!u)
+            continue;
+        keep_those_with(u, u->dirty, DIRTY);
+        keep_those_with(u, u->written, WRITTEN);
+    }
+}
+
+int dome__release_move_ahead(dome_release *release)
+{
+    dome_release *r = release;
+    pthread_mutex_lock(&r->lock);
+    GArray *moving = to_move(r);
+    r->moving = moving;
+    pthread_mutex_unlock(&r->lock);
+    if (!moving)
+        return DOME_OK;
+    fetch_moving(r, moving);
+    const int status = dome__barrier(r->env->transport);
+    pthread_mutex_lock(&r->lock);
+    if (status == DOME_OK)
+        move_all(r, moving);
+    r->moving = false;
+    dome__release_answer_waiting(r);
+    pthread_mutex_unlock(&r->lock);
+    g_array_unref(moving);
+    return status;
 }
 
 /* Removes from ascending keys some of them, which are ascending, too. */
@@ -205,15 +391,6 @@ static void is_unchanged(dome_release_units *u, uint64_t unit)
 {
     u->state[unit] &= (uint32_t) ~(DIRTY | WRITTEN | LOGGED);
     u->changed[unit] = 0;
-}
-
-static void keep_those_with(const dome_release_units *u, GArray *units, uint32_t state)
-{
-    guint kept = 0;
-    for (guint k = 0; k < units->len; k++)
-        if (u->state[g_array_index(units, uint64_t, k)] & state)
-            g_array_index(units, uint64_t, kept++) = g_array_index(units, uint64_t, k);
-    g_array_set_size(units, kept);
 }
 
 /* A task may have fetched the unit while it was another one than before and than now. */
@@ -339,11 +516,10 @@ static void heat_early(dome_release *r)
     g_array_set_size(r->early, 0);
 }
 
-void dome__release_keep_hot(dome_release *release, uint64_t place)
+void dome__release_keep_hot(dome_release *release)
 {
     dome_release *r = release;
-    learn(r);
-    foresee(r, place);
+    foresee(r, r->place);
     heat_early(r);
     for (guint k = r->hot->len; k-- > 0;) {
         uint64_t unit;
@@ -357,7 +533,7 @@ void dome__release_keep_hot(dome_release *release, uint64_t place)
         }
         memcpy(old_of(u, unit), place_of(u, unit), u->setup.unit);
         u->changed[unit] = r->epoch + 1;
-        u->state[unit] = (uint32_t)((u->state[unit] | KEPT | DIRTY | WRITTEN) & ~(UNTOUCHED | MISSED));
+        u->state[unit] = (uint32_t)((u->state[unit] | KEPT | DIRTY | WRITTEN) & ~(UNTOUCHED | MISSED | TOO));
         g_array_append_val(u->dirty, unit);
         g_array_append_val(u->written, unit);
         dome__release_allow(u, unit, 1, DOME_ACCESS_WRITE);

@@ -30,8 +30,10 @@ enum {
     LOGGED = 32768,  /* a part of what was changed since the last barrier is in a section of this task */
     STILL = 1 << 20, /* in four bits: so often this task published, and the unit had not changed */
     STILLS = 15 << 20,
-    UNREAD = 1 << 24, /* in eight bits: so often has come what others changed, and no access is known since */
-    UNREADS = (int)0xff000000,
+    MUCH = 1 << 24,   /* much of it, or a part again and again, is in sections of this task since the last barrier... */
+    TOO = 1 << 25,    /* ... and there are sections of others with it since this task began to write it */
+    UNREAD = 1 << 26, /* in six bits: so often has come what others changed, and no access is known since */
+    UNREADS = (int)0xfc000000,
     TRUST = 1 << 17, /* in two bits: how often accesses were found when the copy was closed */
     TRUSTS = 3 << 17,
     STAYS = 1 << 19, /* its home does not move */
@@ -54,10 +56,16 @@ struct dome_release {
     GHashTable *known;    /* gint64 *: keys of units that were written since the last barrier, as far as this task knows */
     uint64_t epoch;       /* barriers so far at which something had been written */
     uint64_t place;       /* of the last one */
+    uint64_t common;      /* the same on all tasks: task 0's, if they have come to it at different places */
+    uint64_t next_common; /* of the one that this task is at */
     GArray *early;        /* uint64_t: keys of units that were sent with this task's last card */
     GArray *hot;          /* hot_unit */
     GHashTable *habits;   /* habit by place: what is written and fetched behind it (release_places.c) */
     guint habit_keys;     /* in all of these */
+    bool moving;          /* tasks move homes: another one may have done so before this one, and ask for its units */
+    GHashTable *owners;   /* GArray of owner by place: who alone writes what behind it */
+    GArray *owned;        /* owner: what the interval that ends has shown */
+    guint owner_keys;     /* in all of these */
     GArray *begun;        /* uint64_t: keys of units for whose first write since the last barrier there was a fault */
     GArray *asked;        /* uint64_t: keys of units that accesses have fetched since the last barrier */
     GArray *foreseen;     /* uint64_t: keys of units that were opened because they were written behind this place before */
@@ -349,11 +357,23 @@ bool dome__release_heat(dome_release *release, uint64_t key);
 /* Before a barrier, or a lock (cools: no unit stays hot): hot units that did not change were not written. */
 void dome__release_compare_hot(dome_release *release, bool cools);
 
-/* At the end of a barrier: hot units, and units that were written behind this place before, may be written without a fault. */
-void dome__release_keep_hot(dome_release *release, uint64_t place);
+/* A barrier ends: what has been accessed since the last one is known from then on. */
+void dome__release_learn(dome_release *release);
+
+/* All tasks know from the barrier's notices that a task has written these units, alone (or not; but then it is of interest only
+ * if it was alone before). */
+enum { SEVERAL = -1 };
+void dome__release_note_owner(dome_release_units *units, uint64_t unit, int writer);
+
+/* Behind a barrier: units that one task alone writes behind it get that one as their home, if they are many. Collective if so.
+ * Returns a status. The lock is not held. */
+int dome__release_move_ahead(dome_release *release);
+
+/* Behind a barrier: hot units, and units that were written behind this place before, may be written without a fault. */
+void dome__release_keep_hot(dome_release *release);
 
 /* Behind a barrier: fetches what accesses have fetched behind this place before. The lock is not held. */
-void dome__release_fetch_ahead(dome_release *release, uint64_t place);
+void dome__release_fetch_ahead(dome_release *release);
 
 /* ---- sections (release_sections.c); the lock is held ---- */
 
@@ -361,8 +381,9 @@ void dome__release_fetch_ahead(dome_release *release, uint64_t place);
 typedef struct dome_release_sections {
     dome_section_log *log;
     bool in_barrier;           /* this task's card is made: what it publishes is late */
-    bool entered;              /* this task has been in a section since the last meeting */
+    bool entered;              /* this task has been in a section since the last meeting, or owes one */
     bool inside;               /* it is */
+    uint64_t reached;          /* so often sections have come with a unit */
     GArray *unsettled;         /* waiting_fetch: of units of which nothing is known but their values now */
     void (*settle)(void *ctx); /* makes this task publish */
     void *ctx;

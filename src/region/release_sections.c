@@ -59,7 +59,7 @@ static bool tell_unit(dome_release_units *u, uint64_t unit, GByteArray *told)
     const void *records = dome__delta_records(u->delta, &bytes);
     if (bytes > 0) {
         dome__section_put(told, key_of(u, unit), records, bytes);
-        u->state[unit] |= LOGGED;
+        u->state[unit] |= LOGGED | (u->state[unit] & LOGGED || bytes > u->setup.unit / 4 ? MUCH : 0);
     }
     return bytes > 0;
 }
@@ -157,7 +157,10 @@ static void take_part(void *ctx, uint64_t key, const void *records, size_t bytes
 {
     uint64_t unit;
     dome_release_units *u = units_of(ctx, key, &unit);
-    if (!u || unit >= u->setup.units || !is_valid(u, unit))
+    if (!u || unit >= u->setup.units)
+        return;
+    u->state[unit] |= TOO;
+    if (!is_valid(u, unit))
         return;
     if (dome__release_is_wanted(u, unit))
         write_records(u, records, bytes, has_before(u, unit));
@@ -178,6 +181,13 @@ void dome__release_enter(dome_release *release)
     pthread_mutex_unlock(&release->lock);
 }
 
+void dome__release_owe(dome_release *release)
+{
+    pthread_mutex_lock(&release->lock);
+    release->sections->entered = true;
+    pthread_mutex_unlock(&release->lock);
+}
+
 void dome__release_leave(dome_release *release)
 {
     pthread_mutex_lock(&release->lock);
@@ -191,6 +201,14 @@ uint64_t dome__release_section(dome_release *release)
     const uint64_t end = dome__section_log_end(release->sections->log);
     pthread_mutex_unlock(&release->lock);
     return end;
+}
+
+uint64_t dome__release_reached(dome_release *release)
+{
+    pthread_mutex_lock(&release->lock);
+    const uint64_t reached = release->sections->reached;
+    pthread_mutex_unlock(&release->lock);
+    return reached;
 }
 
 bool dome__release_sections_since(dome_release *release, uint64_t have, uint64_t most, GByteArray *to)
@@ -299,6 +317,7 @@ void dome__release_reach(dome_release *release, int rank, const dome_release_sta
 {
     dome_section_log *log = release->sections->log;
     pthread_mutex_lock(&release->lock);
+    release->sections->reached += dome__section_log_taken(log) < state->end;
     dome__section_log_hear(log, state->sections, state->bytes);
     const bool lacks = dome__section_log_end(log) < state->end;
     pthread_mutex_unlock(&release->lock);
@@ -346,16 +365,16 @@ static void heat_logged(dome_release *r, const dome_release_units *u, const GArr
     g_array_unref(cold);
 }
 
-/* Whether other tasks' copies, if there are any, are read: those of its first home, of which nothing is known, are not counted.
- */
-static bool is_read(const dome_release_units *u, uint64_t unit)
+/* Whether others' copies are worth that changes are sent to them. At the home: another task reads them; its first home, of which
+ * nothing is known, is not counted. Of what other tasks change alone, again and again, they might be the better home. */
+static bool is_to_last(const dome_release_units *u, uint64_t unit, uint32_t state)
 {
     const GArray *readers = is_home(u, unit) ? dome__release_readers_of(u, unit) : NULL;
-    return !is_home(u, unit) || (readers && readers->len > 0);
+    return is_home(u, unit) ? readers && readers->len > 0 : !(state & MUCH) || state & TOO;
 }
 
-/* Units all of whose changes are in sections need no notice. One that nobody reads has one all the same: others' copies end, so
- * that its home may write it on without a word. */
+/* Units all of whose changes are in sections need no notice. Others' copies of one that is not to last end by a notice, so that
+ * its home may write it on without a word. */
 void dome__release_drop_logged(dome_release *release)
 {
     for (guint n = 0; n < release->regions->len; n++) {
@@ -366,9 +385,9 @@ void dome__release_drop_logged(dome_release *release)
         guint kept = 0;
         for (guint k = 0; k < u->written->len; k++) {
             const uint64_t unit = g_array_index(u->written, uint64_t, k);
-            const bool logged = u->state[unit] & LOGGED;
-            u->state[unit] &= (uint32_t)~LOGGED;
-            if (logged && is_valid(u, unit) && is_as_before(u, unit) && is_read(u, unit))
+            const uint32_t state = u->state[unit];
+            u->state[unit] &= (uint32_t) ~(LOGGED | MUCH);
+            if (state & LOGGED && is_valid(u, unit) && is_as_before(u, unit) && is_to_last(u, unit, state))
                 g_array_append_val(same, unit);
             else
                 g_array_index(u->written, uint64_t, kept++) = unit;

@@ -107,7 +107,7 @@ static void take_fetch(dome_release_units *u, const dome_peer_request *q)
                              .inside = at[16],
                              .id = q->id,
                              .from = q->from};
-    if (f.meets > u->setup.release->meets)
+    if (f.meets > u->setup.release->meets || (u->setup.release->moving && !are_home(u, which)))
         g_array_append_val(u->setup.release->waiting, f);
     else
         answer_fetch(&f);

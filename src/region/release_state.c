@@ -166,7 +166,7 @@ void dome__release_begin_write(dome_release_units *units, uint64_t unit)
     g_array_append_val(u->dirty, unit);
     if (!(u->state[unit] & WRITTEN))
         g_array_append_val(u->written, unit);
-    u->state[unit] = (uint32_t)(u->state[unit] | DIRTY | WRITTEN) & ~(uint32_t)(IMPLIED | CLEAN | UNREADS);
+    u->state[unit] = (uint32_t)(u->state[unit] | DIRTY | WRITTEN) & ~(uint32_t)(IMPLIED | CLEAN | TOO | UNREADS);
 }
 
 static bool is_changed(const dome_release_units *u, uint64_t unit)

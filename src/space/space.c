@@ -168,9 +168,7 @@ dome_status dome__space_add(dome_space *space, const dome_space_range *ranges, u
 static int go_on(const dome_space *space, int status)
 {
     dome__token_met(space->token);
-    if (status == DOME_OK)
-        dome__release_go_on(space->release);
-    return status;
+    return status ? status : dome__release_go_on(space->release);
 }
 
 int dome__space_meet(dome_space *space, uint64_t place, bool moves)

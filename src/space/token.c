@@ -432,7 +432,10 @@ bool dome__token_defer(dome_token *token)
     dome_token *t = token;
     pthread_mutex_lock(&t->mutex);
     t->defers = dome__mail_defer(t->mail);
-    t->owes |= t->defers;
+    if (t->defers) {
+        t->owes = true;
+        dome__release_owe(t->release);
+    }
     pthread_mutex_unlock(&t->mutex);
     return t->defers;
 }
@@ -475,13 +478,20 @@ void dome__token_met(dome_token *token)
 
 /* ---- waiting ---- */
 
+/* What has come with a unit may be of interest to another thread than the one that has fetched it, or was fetched by this library
+ * itself. */
+static uint64_t told(const dome_token *t)
+{
+    return t->told + dome__release_reached(t->release);
+}
+
 uint64_t dome__token_told(dome_token *token)
 {
     pthread_mutex_lock(&token->mutex);
     look_once(token);
-    const uint64_t told = token->told;
+    const uint64_t now = told(token);
     pthread_mutex_unlock(&token->mutex);
-    return told;
+    return now;
 }
 
 int dome__token_await(dome_token *token, uint64_t seen)
@@ -493,7 +503,7 @@ int dome__token_await(dome_token *token, uint64_t seen)
     pthread_mutex_lock(&t->mutex);
     dome_lock_wait wait = dome__lock_wait_begin(t->env->transport, another(t));
     t->stopped = true;
-    while (t->told == seen && dome__since_ns(start) < LONGEST)
+    while (told(t) == seen && dome__since_ns(start) < LONGEST)
         wait_for_news(t, &wait, &looks);
     end_looking(t);
     pthread_mutex_unlock(&t->mutex);
