@@ -66,6 +66,11 @@ void dome__transport_leave_to(jmp_buf *place)
     leave_to = place;
 }
 
+bool dome__transport_can_leave(void)
+{
+    return leave_to != NULL;
+}
+
 void dome__transport_may_leave(void)
 {
     jmp_buf *place = leave_to;
