@@ -60,10 +60,11 @@ struct hub_client {
     char *host;
     GByteArray *in; /* unread frames, or an incomplete line of output */
     double heard, greeted_at, closed_at;
-    bool told_of;    /* another task of its host has vouched for it (board.h), and no message of its own has come since */
-    int exit_status; /* it has announced that it exits so, without dome_finalize; below 0: it has not */
-    int last_signal; /* the signal that ends it, as announced by the task; 0: none */
-    int process;     /* pidfd of a task on this host; -1: none */
+    bool told_of;        /* another task of its host has vouched for it (board.h), and no message of its own has come since */
+    int exit_status;     /* it has announced that it exits so, without dome_finalize; below 0: it has not */
+    int last_signal;     /* the signal that ends it, as announced by the task; 0: none */
+    int process;         /* pidfd of a task on this host; -1: none */
+    uint64_t stopped_at; /* how many messages had been sent to it when it was told to stop (hub_suspend.c) */
     hub_beat beat;
 };
 
@@ -331,7 +332,7 @@ void dome__hub_suspend_said(hub_state *s);
 /* The program gets a signal, or is about to end: its tasks must run. */
 void dome__hub_suspend_end(hub_state *s);
 
-/* After losses. */
+/* After losses, and when something was sent to a task that is stopped. */
 void dome__hub_suspend_tick(hub_state *s, bool may);
 
 /* ---- hub_size.c ---- */

@@ -1,5 +1,6 @@
 /* Stops all processes of the tasks by order of the user (`dome suspend`), and lets them run again (`dome resume`). A stopped task
- * runs again as soon as anything is sent to it, so nothing is; the hub's clock stands still meanwhile, and nothing is a loss for
+ * runs again as soon as anything is sent to it. The hub says nothing of its own meanwhile, but it may have to answer what a task
+ * asked just before it stopped: that task is told to stop once more. The hub's clock stands still, and nothing is a loss for
  * being silent. A loss, a signal for the program or its end lets all tasks run; after a loss that was healed they stop again. */
 #include "hub/hub_private.h"
 
@@ -18,14 +19,24 @@ void dome__hub_suspend_close(hub_state *s)
     g_clear_pointer(&s->suspension, g_free);
 }
 
+/* Tells those tasks to stop to which something else than that was sent last. */
+static void stop_those_that_run(hub_state *s)
+{
+    for (guint i = 0; i < s->clients->len; i++) {
+        hub_client *c = s->clients->pdata[i];
+        if (!dome__hub_is_there(c) || !dome__client_has_greeted(c->state) || c->macs.out.messages == c->stopped_at)
+            continue;
+        dome__hub_send(c, &(dome_wire_message){.kind = DOME_WIRE_STOP});
+        c->stopped_at = c->macs.out.messages;
+        s->suspension->awaited++;
+    }
+}
+
 static void stop(hub_state *s)
 {
-    hub_suspension *x = s->suspension;
     s->suspended = true;
-    x->awaited = 0;
-    for (guint i = 0; i < s->clients->len; i++)
-        x->awaited += dome__hub_is_there(s->clients->pdata[i]);
-    dome__hub_to_all_watches(s, DOME_WIRE_STOP);
+    s->suspension->awaited = 0;
+    stop_those_that_run(s);
 }
 
 static void go_on(hub_state *s)
@@ -69,4 +80,6 @@ void dome__hub_suspend_tick(hub_state *s, bool may)
         go_on(s);
     else if (s->suspension->wanted && !s->suspended && may && s->view.size > 0)
         stop(s);
+    else if (s->suspended)
+        stop_those_that_run(s);
 }

@@ -2,6 +2,7 @@
 
 #include "system/bytes.h"
 #include "system/unconst.h"
+#include "transport/polling.h"
 
 #include <errno.h>
 #include <glib.h>
@@ -207,9 +208,33 @@ static int pvm_transport_send(dome_transport_provider *self, int dest, int chann
     return code < 0 ? failed(self, dest, "send to", code) : DOME_OK;
 }
 
+static bool pvm_transport_arrived(dome_transport_provider *self, int source, int channel)
+{
+    provider *p = self->state;
+    enter(p);
+    int found = source < 0 ? pvm_probe(-1, TAG - 1)
+                           : pvm_probe(p->tids[source], coming_tag(self->transport->account.taken, source, channel));
+    leave(p);
+    return found != 0; /* true on an error, too: receiving will report it */
+}
+
+typedef struct piece_from {
+    dome_transport_provider *self;
+    int source, channel;
+} piece_from;
+
+static bool piece_has_arrived(void *ctx)
+{
+    const piece_from *f = ctx;
+    return pvm_transport_arrived(f->self, f->source, f->channel);
+}
+
+/* Any piece may be the one that does not come: a task that is lost had perhaps sent those before. */
 static int next_piece(dome_transport_provider *self, int source, int channel)
 {
     provider *p = self->state;
+    if (dome__transport_can_leave()) /* pvm_recv cannot be left */
+        dome__poll_until(self, channel, piece_has_arrived, &(piece_from){self, source, channel});
     enter(p);
     int buffer = pvm_recv(p->tids[source], coming_tag(self->transport->account.taken, source, channel)), bytes = 0, tag, from;
     dome__account_take(&self->transport->account, source, channel);
@@ -277,16 +302,6 @@ static int pvm_transport_recv_data(dome_transport_provider *self, int source, in
         p->left -= (uint64_t)piece;
     }
     return DOME_OK;
-}
-
-static bool pvm_transport_arrived(dome_transport_provider *self, int source, int channel)
-{
-    provider *p = self->state;
-    enter(p);
-    int found = source < 0 ? pvm_probe(-1, TAG - 1)
-                           : pvm_probe(p->tids[source], coming_tag(self->transport->account.taken, source, channel));
-    leave(p);
-    return found != 0; /* true on an error, too: receiving will report it */
 }
 
 static int pvm_transport_descriptors(dome_transport_provider *self, const int **fds)

@@ -3,12 +3,11 @@
 #include "core/clock.h"
 #include "system/bytes.h"
 #include "transport/ahead.h"
+#include "transport/polling.h"
 
 #include <glib.h>
 #include <inttypes.h>
-#include <poll.h>
 #include <string.h>
-#include <time.h>
 
 /* The head of every message, big-endian: magic (4 bytes), version, format, kind of type, channel (1 byte each), then 8 bytes
  * each: portable size of an element, number of elements of the whole message, sequence, history, object; operation, the sender's
@@ -459,42 +458,6 @@ static bool any_has_arrived(void *ctx)
     return false;
 }
 
-/* Sleeps for so long, or until a descriptor of the provider becomes readable. */
-static void nap_at_descriptors(dome_transport *t, const struct timespec *time)
-{
-    const int *fds = NULL;
-    int n = t->provider.can & DOME_TRANSPORT_LISTEN ? t->provider.ops->descriptors(&t->provider, &fds) : 0;
-    struct pollfd *list = g_newa(struct pollfd, n + 1);
-    for (int i = 0; i < n; i++)
-        list[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
-    ppoll(list, (nfds_t)n, time, NULL);
-}
-
-/* Yields the processor at first, and then sleeps ever longer, up to LONGEST_NAP_NS: a look at one task may read a message of
- * another one, whose descriptor is then no longer readable. */
-static void poll_again_and_again(any_of *a)
-{
-    enum { YIELDS = 100, NAP_NS = 20000, LONGEST_NAP_NS = 1000000 };
-    dome_transport *t = a->transport;
-    struct timespec nap = {.tv_nsec = NAP_NS};
-    uint64_t yielded = 0;
-    for (int turn = 0; !any_has_arrived(a); turn++) {
-        dome__transport_may_leave();
-        dome__yielded(yielded, false);
-        yielded = 0;
-        if (turn < YIELDS) {
-            yielded = dome__yield();
-            continue;
-        }
-        dome__transport_arrived(t, -1, a->channel); /* what these tasks sent before, on other channels, may be in front */
-        if (any_has_arrived(a))
-            break;
-        nap_at_descriptors(t, &nap);
-        nap.tv_nsec = MIN(2 * nap.tv_nsec, LONGEST_NAP_NS);
-    }
-    dome__yielded(yielded, true);
-}
-
 int dome__wait_for_any(dome_transport *t, const int *ranks, int count, int channel)
 {
     any_of a = {.transport = t, .ranks = ranks, .count = count, .first = after_served(t, ranks, count), .channel = channel};
@@ -502,7 +465,7 @@ int dome__wait_for_any(dome_transport *t, const int *ranks, int count, int chann
     if (t->provider.can & DOME_TRANSPORT_UNTIL)
         t->provider.ops->wait_until(&t->provider, any_has_arrived, &a);
     else
-        poll_again_and_again(&a);
+        dome__poll_until(&t->provider, channel, any_has_arrived, &a);
     end_wait(t, a.found, start);
     dome__account_serve(&t->account, a.found);
     return a.found;

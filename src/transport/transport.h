@@ -64,7 +64,9 @@ void dome__transport_stays(void);
  * transport is freed. */
 void dome__transport_leave_to(jmp_buf *place);
 
-/* For providers, where they wait. */
+bool dome__transport_can_leave(void);
+
+/* For providers, where they wait: inside of another library they must not, while the thread can leave (polling.h). */
 void dome__transport_may_leave(void);
 
 /* Fills `reason` and returns status, for `return dome__transport_error(p->transport, DOME_ERR_COMM, ...)`. */

@@ -415,9 +415,6 @@ static void take_message(dome_watch *watch, const dome_wire_message *message)
     case DOME_WIRE_RECORD:
         dome__watch_trace_want(&watch->trace, message->recording);
         break;
-    case DOME_WIRE_STOP:
-        take_stop(watch);
-        break;
     case DOME_WIRE_PAUSE:
         watch->paused = true;
         break;
@@ -439,18 +436,26 @@ static bool receive(dome_watch *watch)
     return some;
 }
 
+/* An order to stop holds until the next message, which may have come with it. */
 static void take_messages(dome_watch *watch)
 {
     dome_wire_message message;
+    bool stops = false;
     int have;
     while ((have = dome__watch_next(&watch->line, &message)) > 0) {
-        take_message(watch, &message);
+        if (stops)
+            send_message(watch, &(dome_wire_message){.kind = DOME_WIRE_STOP});
+        stops = message.kind == DOME_WIRE_STOP;
+        if (!stops)
+            take_message(watch, &message);
         dome__wire_clear(&message);
     }
     if (have == DOME_WIRE_ALTERED)
         end_altered(watch);
     if (have < 0)
         hub_lost(watch, "has sent an invalid message");
+    if (stops)
+        take_stop(watch);
 }
 
 /* Reports a dome_finalize that hangs: leaving the message passing system blocks if the daemon does not answer. */

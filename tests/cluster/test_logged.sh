@@ -7,21 +7,26 @@ logged=$DOME_BUILD_DIR/tests/programs/logged
 steps=200
 marks=$work/marks
 
-# NAME TASKS OPTION...: on all hosts
-command() {
+begin() {
     rm -rf "$marks"
     mkdir -p "$marks"
+}
+
+# NAME TASKS OPTION...: on all hosts
+command() {
     run "$1" on h1 "$dome" run --restarts 9 --hosts "$work/hosts" -n "$2" "$logged" "$marks" "$steps" 1000000 20000 \
         --dome-checkpoint-protocol log --dome-timeout 4 "${@:3}"
 }
 
-printed() {
-    [ -s "$work/$1.out" ] && [ "$(grep -c '' "$work/$1.out")" -ge "$2" ]
+# RANK STEP: there that task waits to be killed
+hold() {
+    echo "$2" >"$marks/hold.$1"
 }
 
-# Task 1 is another process than the one that was killed.
-is_new() {
-    [ -s "$marks/rank.1" ] && [ "$(cat "$marks/rank.1")" != "$last" ]
+# NAME RANK: until it waits
+held() {
+    until_true [ -s "$marks/held.$2" ] || fail "$1: task $2 does not come so far: $(errors "$1")"
+    rm "$marks/held.$2"
 }
 
 # NAME RANK: it has computed all steps in one process
@@ -35,20 +40,21 @@ as_undisturbed() {
 }
 
 say "undisturbed"
+begin
 command calm 3 --dome-checkpoint-dir none:
 [ "$status" -eq 0 ] || fail "calm: status $status: $(errors calm)"
 grep -q 'one order' "$work/calm.out" || fail "calm: $(cat "$work/calm.out")"
 clean calm
 
 say "a task of another host is killed, twice"
+begin
+hold 1 60
 command killed 3 --dome-checkpoint-dir "$work/ckpt" --dome-checkpoint-every 5 &
 program=$!
-last=
-for n in 1 2; do
-    until_true printed killed $n || fail "killed: no line $n: $(errors killed)"
-    until_true is_new || fail "killed: task 1 has not begun again: $(errors killed)"
-    last=$(cat "$marks/rank.1")
-    on h2 kill -9 "$last" || fail "killed: no task 1"
+for next in 140 none; do
+    held killed 1
+    hold 1 $next
+    on h2 kill -9 "$(cat "$marks/rank.1")" || fail "killed: no task 1"
 done
 wait $program
 status=$?
@@ -61,9 +67,12 @@ clean killed
 
 say "a host is gone"
 rm -rf "$work/ckpt"
+begin
+hold 2 60
 command gone 3 --dome-checkpoint-dir "$work/ckpt" --dome-checkpoint-every 5 &
 program=$!
-until_true printed gone 1 || fail "gone: no line: $(errors gone)"
+held gone 2
+hold 2 none
 "$lab" kill h3
 wait $program
 status=$?
@@ -75,6 +84,7 @@ clean gone h1 h2
 
 say "memory of one host"
 echo h2 >"$work/hosts"
+begin
 command memory 2 --dome-checkpoint-dir memory: --dome-checkpoint-every 5
 failed_with memory 'needs a directory that all hosts share'
 clean memory h1 h2

@@ -29,6 +29,7 @@ SlurmdLogFile=$work/slurmd.%n.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 SchedulerType=sched/builtin
+SchedulerParameters=sched_interval=2
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 MpiDefault=none
@@ -137,13 +138,10 @@ has_checkpoint() {
 is_stopped() {
     "$lab" ps h1 | awk -v program="$elastic" '$4 == program { print $3 }' | grep -q T
 }
-# Slurm itself would wait for two minutes, and takes no other time while the job is still completing. The job may have ended, too.
-begins_again() {
-    on h1 scontrol update JobId="$job" StartTime=now 2>/dev/null
-    case $(on h1 squeue -h -j "$job" -o %t 2>/dev/null) in R | "") true ;; *) false ;; esac
-}
-has_ended() {
-    [ -z "$(on h1 squeue -h -j "$job" 2>/dev/null)" ]
+is_in() {
+    local state
+    state=$(on h1 scontrol show -o job "$job" 2>/dev/null | sed -n 's/.* JobState=\([A-Z_]*\) .*/\1/p')
+    [[ " $* " == *" $state "* ]]
 }
 rm -rf "$marks"
 mkdir -p "$marks"
@@ -164,8 +162,12 @@ grep "lost" "$work/warned.out" && fail "warned: a loss before Slurm ends the tas
 on h1 scontrol requeue "$job"
 nothing_left warned
 rm "$marks/slow"
-until_true begins_again || fail "warned: it does not begin again: $(on h1 scontrol show job "$job")"
-until_true has_ended || fail "warned: it does not end: $(on h1 scontrol show job "$job")"
+# Slurm itself would wait for two minutes. It takes another time when the job has completed on all of its hosts, and the hosts refuse
+# to begin a job in the second, as the clock counts, in which its former start was ended ("credential revoked").
+until_true is_in PENDING || fail "warned: it is not to begin again: $(on h1 scontrol show job "$job")"
+sleep 1
+on h1 scontrol update JobId="$job" StartTime=now || fail "warned: it takes no other time: $(on h1 scontrol show job "$job")"
+until_true is_in COMPLETED FAILED || fail "warned: it does not end: $(on h1 scontrol show job "$job")"
 [ "$(tail -1 "$work/warned.out")" = "$(tail -1 "$work/long.out")" ] || fail "warned: other output: $(tail -3 "$work/warned.out")"
 [ "$(grep -c "^begins" "$work/warned.out")" -eq 1 ] || fail "warned: it began anew: $(tail -5 "$work/warned.out")"
 nothing_left warned

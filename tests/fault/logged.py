@@ -43,6 +43,12 @@ def started(run):
     wait_until(lambda: run.process.poll() is not None or len(run.output()) > 0, "a line")
 
 
+def held(run, rank):
+    """Until this task waits to be killed."""
+    run.wait_marks("held", 1)
+    check(run.rank(rank), "no task %d" % rank)
+
+
 def history(seed):
     """Tasks are killed at random: the output is that of an undisturbed run."""
     draw = random.Random(seed)
@@ -69,11 +75,10 @@ def history(seed):
 
 def others_stay(tasks):
     """Of all tasks the lost one alone computes something again: what it has not saved."""
-    with Run(command(tasks, 1, 1000000)) as run:
-        started(run)
-        time.sleep(0.3)
-        victim = run.rank(1)
-        check(victim and harness.kill(victim), "no task 1")
+    with Run(command(tasks, 1, 1000), marks={"hold.1": "61"}) as run:
+        held(run, 1)
+        os.remove(run.marks + "/hold.1")
+        check(harness.kill(run.rank(1)), "no task 1")
         check(run.wait() == 0, run.errors())
         check("healed from checkpoints of the lost tasks alone, 1 of 40" in run.errors(), run.errors())
         steps = computed(run)
@@ -90,9 +95,10 @@ def last_line(run):
 def all_lost(directory):
     """All tasks are killed at once: each goes back to its newest checkpoint."""
     tasks, payload, spins = 3, 20000, 300000
-    with Run(command(tasks, payload, spins, ["--dome-checkpoint-dir", directory, "--dome-checkpoint-every", "3"])) as run:
-        started(run)
-        time.sleep(0.3)
+    saved = ["--dome-checkpoint-dir", directory, "--dome-checkpoint-every", "3"]
+    with Run(command(tasks, payload, spins, saved), marks={"hold.1": "101"}) as run:
+        held(run, 1)
+        os.remove(run.marks + "/hold.1")
         for r in range(tasks):
             harness.kill(run.rank(r))
         check(run.wait() == 0, run.errors())

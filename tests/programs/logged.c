@@ -4,7 +4,8 @@
  *     logged MARKS STEPS SPINS PAYLOAD [collective|request]
  *
  * Task 0 prints a line now and then, and in the end the sum of all states, which depends on no order, and whether all tasks have
- * seen the same order. Each task says how many steps it has computed. */
+ * seen the same order. Each task says how many steps it has computed. A task R waits to be killed, between two messages, at the
+ * step that the file MARKS/hold.R names, and has left MARKS/held.R then. */
 #include <dome/dome.h>
 
 #include <stdio.h>
@@ -74,14 +75,30 @@ static void finish(dome_env *env, uint64_t state, uint64_t order)
 }
 
 /* For the test, which kills a task by its rank. */
-static void note_rank(const char *marks, int rank)
+static void note(const char *marks, const char *what, int rank)
 {
     char path[4096], then[4096];
-    snprintf(path, sizeof path, "%s/rank.%d", marks, rank);
+    snprintf(path, sizeof path, "%s/%s.%d", marks, what, rank);
     snprintf(then, sizeof then, "%s/new.%d", marks, rank);
     FILE *file = fopen(then, "w");
     if (!file || fprintf(file, "%d", (int)getpid()) < 0 || fclose(file) != 0 || rename(then, path) != 0)
         exit(3);
+}
+
+static void may_hold(const char *marks, int rank, int64_t step)
+{
+    char path[4096];
+    long long at = -1;
+    snprintf(path, sizeof path, "%s/hold.%d", marks, rank);
+    FILE *file = fopen(path, "r");
+    const bool here = file && fscanf(file, "%lld", &at) == 1 && at == step;
+    if (file)
+        fclose(file);
+    if (!here)
+        return;
+    note(marks, "held", rank);
+    for (;;)
+        pause();
 }
 
 static void call_more(dome_env *env, const char *what)
@@ -95,6 +112,7 @@ static void call_more(dome_env *env, const char *what)
 int main(int argc, char **argv)
 {
     dome_env *env = dome_init(&argc, &argv);
+    const char *const marks = argc > 1 ? argv[1] : ".";
     const int64_t steps = argc > 2 ? atol(argv[2]) : 400;
     const long spins = argc > 3 ? atol(argv[3]) : 200000;
     const size_t payload = argc > 4 ? (size_t)atol(argv[4]) : 1;
@@ -102,12 +120,13 @@ int main(int argc, char **argv)
             *order = dscalar_new(env, "order", DOME_I64);
     uint64_t *data = calloc(payload, sizeof *data);
     long computed = 0;
-    note_rank(argc > 1 ? argv[1] : ".", dome_rank(env));
+    note(marks, "rank", dome_rank(env));
     if (!dome_is_restarting(env))
         dscalar_set_i64(state, dome_rank(env) + 1);
     for (int64_t k = dscalar_get_i64(step); k < steps; k++, computed++) {
         uint64_t now = compute((uint64_t)dscalar_get_i64(state), spins);
         now = pass_on(env, now, payload, data);
+        may_hold(marks, dome_rank(env), k);
         if (k % REPORT_EVERY == 0)
             dscalar_set_i64(order, (int64_t)report(env, (uint64_t)dscalar_get_i64(order), now));
         if (k == 10 && argc > 5)

@@ -350,13 +350,37 @@ def without_daemon():
         lost = run.rank(1)
         os.kill(lost, signal.SIGKILL)
         # A newcomer may stop before it has come out of dome_init.
-        wait_until(lambda: not Process.at(lost) and [p.state for p in run.processes() if p.name == "elastic"].count("T") == 3,
-                   "it to heal and to stop again", 30)
+        is_stopped = lambda: not Process.at(lost) and [p.state for p in run.processes() if p.name == "elastic"].count("T") == 3
+        wait_until(lambda: is_stopped() or run.process.poll() is not None, "it to heal and to stop again")
+        check(run.process.poll() is None, "it has ended: %s" % run.errors())
         check(harness.step_of(run) <= step + 3, "it went on from step %d to %d" % (step, harness.step_of(run)))
         done = order("resume", pid)
         check(done.returncode == 0, "%s" % done)
         check(run.wait() == 0, run.errors())
         check(run.output().splitlines()[-1] == expected.splitlines()[-1], "other output: %r" % run.output())
+
+
+def losses_while_suspended():
+    """Each time the program heals and stops again, wherever its tasks are when they are told to."""
+    rounds = 12
+    order = lambda *words: harness.subprocess.run([harness.DOME, *words], env=harness.clean_environment(), stdout=harness.subprocess.PIPE, stderr=harness.subprocess.STDOUT, timeout=60)
+    with Run([harness.DOME, "run", "-n", "3", "--restarts", str(rounds), "--on-loss", "heal", ELASTIC, "100000", "5", "-", "%MARKS%", "--dome-timeout", "4"],
+             {"PVM_ALLOW_ROOT": "1"}) as run:
+        for k in range(rounds):
+            step = harness.step_of(run)
+            wait_until(lambda: harness.step_of(run) != step or run.process.poll() is not None, "a step")
+            done = order("suspend", str(run.pid))
+            check(done.returncode == 0, "loss %d: %s; %s" % (k, done, run.errors()))
+            lost = run.rank(k % 3)
+            os.kill(lost, signal.SIGKILL)
+            is_stopped = lambda: not Process.at(lost) and [p.state for p in run.processes() if p.name == "elastic"].count("T") == 3
+            wait_until(lambda: is_stopped() or run.process.poll() is not None, "it to heal and to stop again after loss %d" % k)
+            check(run.process.poll() is None, "loss %d: it has ended: %s" % (k, run.errors()))
+            done = order("resume", str(run.pid))
+            check(done.returncode == 0, "loss %d: %s; %s" % (k, done, run.errors()))
+        run.process.terminate()
+        run.wait()
+        run.check_clean()
 
 
 def signal_while_suspended():
@@ -378,7 +402,7 @@ def main():
              ("attach over the daemon's end", attached_over_an_end), ("the keeper killed", keeper_killed),
              ("programs that cannot begin", cannot_begin), ("a program that ignores SIGTERM", ignores_its_end),
              ("a table that cannot be written", full), ("tables of other versions, two daemons", other_versions),
-             ("a clock that jumps", clock_that_jumps), ("without a daemon", without_daemon), ("a signal to a suspended program", signal_while_suspended)]
+             ("a clock that jumps", clock_that_jumps), ("without a daemon", without_daemon), ("losses while suspended", losses_while_suspended), ("a signal to a suspended program", signal_while_suspended)]
     sys.exit(1 if harness.run_all([c for c in cases if part in c[0]], 4) else 0)
 
 

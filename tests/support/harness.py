@@ -185,8 +185,9 @@ class Run:
         self.marks = os.path.join(self.base, "m")
         os.mkdir(self.tmp)
         os.mkdir(self.marks)
-        for name in marks:
-            open(os.path.join(self.marks, name), "w").close()
+        for name in marks:  # a list of names, or what is in the files by their names
+            with open(os.path.join(self.marks, name), "w") as f:
+                f.write(marks[name] if isinstance(marks, dict) else "")
         self.mark = uuid.uuid4().hex
         env = clean_environment()
         env.update(TMPDIR=self.tmp, PVM_TMP=self.tmp)
