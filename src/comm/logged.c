@@ -296,14 +296,14 @@ bool dome__comm_log_restore(dome_env *env, const void *bytes, uint64_t length)
     return good;
 }
 
-static int tell_covered(dome_env *env)
+static int tell_covered(dome_env *env, uint64_t number)
 {
     dome_comm *c = env->comm;
     int status = DOME_OK;
     for (int r = 0; r < env->size && !status; r++) {
         if (r == env->rank || (c->taken_from[r] == 0 && dome__log_choices(c->log) == 0))
             continue;
-        GByteArray *covered = dome__log_covers(c->log, r);
+        GByteArray *covered = dome__log_covers(c->log, r, number);
         status = tell(env, r, COVERED, covered);
         g_byte_array_unref(covered);
     }
@@ -311,7 +311,7 @@ static int tell_covered(dome_env *env)
 }
 
 /* The next view knows it by itself. */
-int dome__comm_log_covered(dome_env *env)
+int dome__comm_log_covered(dome_env *env, uint64_t number)
 {
     dome_comm *c = env->comm;
     jmp_buf left;
@@ -321,10 +321,28 @@ int dome__comm_log_covered(dome_env *env)
     if (_setjmp(left) != 0)
         return c->leave(env);
     dome__transport_leave_to(&left);
-    int status = tell_covered(env);
+    int status = tell_covered(env, number);
     if (!status)
         status = dome__comm_take_arrived(env);
     dome__transport_leave_to(NULL);
     c->looked = dome__log_bytes(c->log);
     return status ? dome__fail_transport(env, status) : DOME_OK;
+}
+
+const uint64_t *dome__comm_log_told(const dome_env *env)
+{
+    return dome__comm_logs(env) ? dome__log_checkpoints(env->comm->log) : NULL;
+}
+
+GArray *dome__comm_log_copy(dome_env *env, dome_log_take *take, void *ctx)
+{
+    GArray *files = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    dome__log_copy(env->comm->log, take, ctx);
+    dome__log_files(env->comm->log, files);
+    return files;
+}
+
+void dome__comm_log_uncopied(dome_env *env)
+{
+    dome__log_copy_anew(env->comm->log);
 }

@@ -26,6 +26,7 @@ typedef struct order {
 struct dome_message_log {
     int rank, size;
     uint64_t *sent, *taken;
+    uint64_t *checkpoints; /* by rank */
     dome_log_room *room;
     bool sums;
     line *lines;
@@ -42,6 +43,7 @@ dome_message_log *dome__log_new(int rank, int size)
     log->size = size;
     log->sent = g_new0(uint64_t, size);
     log->taken = g_new0(uint64_t, size);
+    log->checkpoints = g_new0(uint64_t, size);
     log->lines = g_new0(line, size);
     log->orders = g_new0(order, size);
     log->room = dome__log_room_new(NULL);
@@ -77,6 +79,7 @@ void dome__log_free(dome_message_log *log)
     dome__log_room_free(log->room);
     g_free(log->sent);
     g_free(log->taken);
+    g_free(log->checkpoints);
     g_free(log->lines);
     g_free(log->orders);
     g_free(log);
@@ -118,6 +121,46 @@ int dome__log_sync(dome_message_log *log)
     for (int r = 0; r < log->size && log->sums; r++)
         make_sums(&log->lines[r]);
     return dome__log_room_sync(log->room);
+}
+
+/* ---- copies elsewhere ---- */
+
+/* From its beginning on, since a piece is read as it is. */
+static bool copy_piece(dome_log_piece *piece, dome_log_take *take, void *ctx)
+{
+    const dome_log_range range = {.file = piece->file,
+                                  .place = piece->place,
+                                  .bytes = piece->bytes,
+                                  .from = piece->copied,
+                                  .length = piece->used - piece->copied,
+                                  .data = piece->at + piece->copied};
+    if (range.length && !take(ctx, &range))
+        return false;
+    piece->copied = piece->used;
+    return true;
+}
+
+bool dome__log_copy(dome_message_log *log, dome_log_take *take, void *ctx)
+{
+    bool good = true;
+    for (int r = 0; r < log->size; r++)
+        for (const GList *link = log->lines[r].pieces.head; link && good; link = link->next)
+            good = copy_piece(link->data, take, ctx);
+    if (!good)
+        dome__log_copy_anew(log);
+    return good;
+}
+
+void dome__log_copy_anew(dome_message_log *log)
+{
+    for (int r = 0; r < log->size; r++)
+        for (const GList *link = log->lines[r].pieces.head; link; link = link->next)
+            ((dome_log_piece *)link->data)->copied = 0;
+}
+
+void dome__log_files(const dome_message_log *log, GArray *numbers)
+{
+    dome__log_room_files(log->room, numbers);
 }
 
 uint64_t *dome__log_sent(dome_message_log *log)
@@ -351,23 +394,30 @@ bool dome__log_learn(dome_message_log *log, const void *bytes, uint64_t length)
     return true;
 }
 
-GByteArray *dome__log_covers(const dome_message_log *log, int dest)
+GByteArray *dome__log_covers(const dome_message_log *log, int dest, uint64_t number)
 {
     GByteArray *covers = g_byte_array_new();
     dome__append_u64(covers, log->taken[dest]);
     dome__append_u64(covers, log->choices);
+    dome__append_u64(covers, number);
     return covers;
 }
 
 bool dome__log_covered(dome_message_log *log, int task, const void *bytes, uint64_t length)
 {
     dome_bytes from = dome__bytes_of(bytes, (size_t)length);
-    const uint64_t taken = dome__read_u64(&from), choices = dome__read_u64(&from);
+    const uint64_t taken = dome__read_u64(&from), choices = dome__read_u64(&from), number = dome__read_u64(&from);
     if (!dome__read_all(&from))
         return false;
+    log->checkpoints[task] = MAX(log->checkpoints[task], number);
     dome__log_cover(log, task, taken); /* may be more than this task has sent again since it went back */
     dome__log_forget(log, task, choices);
     return true;
+}
+
+const uint64_t *dome__log_checkpoints(const dome_message_log *log)
+{
+    return log->checkpoints;
 }
 
 void dome__log_shared(dome_message_log *log)

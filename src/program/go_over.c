@@ -4,8 +4,10 @@
 #include "ckpt/checkpoint.h"
 #include "comm/comm.h"
 #include "local/local.h"
+#include "peer/peer_start.h"
 #include "program/change.h"
 #include "program/start.h"
+#include "program/transit.h"
 #include "system/thread.h"
 #include "system/time.h"
 #include "system/unconst.h"
@@ -110,6 +112,7 @@ static void leave_view(dome_env *env)
     dome__watch_leave(env->watch);
     env->call_log = NULL;
     dome__watch_go_over(g_steal_pointer(&env->watch));
+    dome__peer_stop(env);
     env->stamp = NULL;
     env->wait_ns = NULL;
     dome__transport_free(g_steal_pointer(&env->transport));
@@ -145,6 +148,8 @@ static int enter_view(dome_env *env)
     dome__change_stands(env);
     if (status == DOME_OK)
         status = dome__comm_meet(env);
+    if (status == DOME_OK)
+        status = dome__renew_copies(env);
     env->transport->meets = false;
     return status;
 }
@@ -166,7 +171,7 @@ int dome__go_over_leave(dome_env *env)
 
 void dome__go_over_open(dome_env *env)
 {
-    if (dome__comm_meet(env) != DOME_OK)
+    if (dome__comm_meet(env) != DOME_OK || dome__renew_copies(env) != DOME_OK)
         return;
     env->transport->meets = false;
     set_transport(env->transport);

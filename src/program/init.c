@@ -135,6 +135,7 @@ static dome_checkpoint_view view_of(const dome_env *env)
                                   .piece = dome__change_piece(env),
                                   .kept = dome__healing_keeps(env) ? c->healing.kept : NULL,
                                   .losses = c->healing.losses,
+                                  .told = dome__comm_log_told(env),
                                   .seconds = dome__since_ns(c->healing.program_ns) * 1e-9};
 }
 
@@ -144,9 +145,12 @@ static int start_checkpoints(dome_env *env, bool stays)
     view.stays = stays;
     if (stays) {
         view.loop = dome__checkpoint_loop(env);
+        dome__own_carry(env, &view);
         dome__checkpoint_leave(env);
     }
-    return dome__checkpoint_start(env, env->change->start.program, &view);
+    const int status = dome__checkpoint_start(env, env->change->start.program, &view);
+    g_free(view.host);
+    return status;
 }
 
 int dome__join_view(dome_env *env, bool stays)
