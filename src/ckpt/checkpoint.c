@@ -237,10 +237,10 @@ bool dome__own_pass(dome_env *env, uint64_t kept)
     return false;
 }
 
-int dome__own_write(dome_env *env, const GArray *used, uint64_t *number)
+int dome__own_write(dome_env *env, const GArray *used, bool *written)
 {
     (void)env, (void)used;
-    *number = 0;
+    *written = false;
     return DOME_OK;
 }
 

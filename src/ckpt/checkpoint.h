@@ -28,7 +28,6 @@ typedef struct dome_checkpoint_view {
     uint64_t loop;             /* at this boundary; */
     uint64_t newest, next;     /* its checkpoint, 0: none, and the number of the next; */
     char *host;                /* the host that has copies of all, NULL: none */
-    const uint64_t *told;      /* by rank: newest checkpoints of which this task has heard; NULL: of none */
 } dome_checkpoint_view;
 
 /* Called by dome_init: checks the directory, and opens the checkpoint to restart from if one is requested. Collective. Fails by
@@ -86,9 +85,9 @@ char *dome__own_stem(const dome_env *env, bool *memory);
 bool dome__own_pass(dome_env *env, uint64_t kept);
 
 /* Writes it, and removes the one before. used: with copies on another host, the numbers (uint64_t) of the files of messages to
- * which it refers, and which have been copied. *number: the checkpoint's; 0: there is none, since the other host is gone or this
- * task is to leave the view. Fails by dome__fail. */
-int dome__own_write(dome_env *env, const GArray *used, uint64_t *number);
+ * which it refers, and which have been copied. *written: it is complete; otherwise the other host is gone, or this task is to
+ * leave the view. Fails by dome__fail. */
+int dome__own_write(dome_env *env, const GArray *used, bool *written);
 
 /* Whether another host has copies of what this task has, since hosts share no directory; and giving it a part of a file of
  * messages, as dome__copies_range. */

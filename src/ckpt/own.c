@@ -95,26 +95,6 @@ static int check_there(dome_env *env)
     return status;
 }
 
-/* With its messages the others have forgotten what the task's checkpoint covers: an older one does not do. */
-static int check_newest(dome_env *env, const dome_checkpoint_view *view)
-{
-    const dome_checkpoints *c = env->checkpoints;
-    uint64_t *told = g_new0(uint64_t, env->size);
-    char *why = NULL;
-    if (view->told)
-        memcpy(told, view->told, (size_t)env->size * sizeof *told);
-    int status = dome__allreduce(env->transport, DOME_U64, told, (uint64_t)env->size, dome__combine_max_u64, NULL);
-    if (!status && !view->stays && told[env->rank] > c->own_newest)
-        why = g_strdup_printf(
-            "task %d cannot go on: the hosts that had its checkpoint, and the copy of it, are lost, and the other "
-            "tasks do not keep what it covers",
-            env->rank);
-    status = status ? dome__fail_transport(env, status) : dome__agree(env, why ? DOME_ERR_STATE : DOME_OK, why);
-    g_free(why);
-    g_free(told);
-    return status;
-}
-
 /* The directory must outlive the task, or another host has a copy. */
 static char *objection(const dome_env *env)
 {
@@ -174,8 +154,6 @@ int dome__own_start(dome_env *env, const dome_checkpoint_view *view)
     open_newest(env, view, &message);
     status = dome__agree(env, message ? DOME_ERR_IO : DOME_OK, message);
     g_free(message);
-    if (status == DOME_OK)
-        status = check_newest(env, view);
     if (status == DOME_OK && env->options.restart.from == DOME_RESTART_NEWEST && !view->stays)
         status = check_there(env);
     return status;
@@ -348,19 +326,18 @@ static void replace(dome_env *env)
     c->report.written++;
 }
 
-int dome__own_write(dome_env *env, const GArray *used, uint64_t *number)
+int dome__own_write(dome_env *env, const GArray *used, bool *written)
 {
     dome_checkpoints *c = env->checkpoints;
     dome_state_piece w = {.file.fd = -1};
     c->own_last = dome_wtime();
     plan(env, &w);
-    const bool written = write_file(env, &w, used);
+    *written = write_file(env, &w, used);
     c->own_cost = dome_wtime() - c->own_last;
     c->report.longest_pause = MAX(c->report.longest_pause, c->own_cost);
     c->report.pause += c->own_cost;
-    if (written)
+    if (*written)
         replace(env);
-    *number = written ? c->number : 0;
     c->number += (uint64_t)env->size; /* a copy of one that was given up may be complete */
     const int status = w.why ? dome__fail(env, DOME_ERR_IO, "no checkpoint can be written: %s", w.why) : DOME_OK;
     dome__ckpt_free(w.ckpt);

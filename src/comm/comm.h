@@ -56,11 +56,8 @@ GByteArray *dome__comm_log_state(dome_env *env);
 /* False: the bytes make no sense. */
 bool dome__comm_log_restore(dome_env *env, const void *bytes, uint64_t length);
 
-/* That checkpoint, of this number, is complete: the others need not keep what it covers. */
-int dome__comm_log_covered(dome_env *env, uint64_t number);
-
-/* The number of each task's newest checkpoint, by rank, as far as this task has heard; NULL: messages are not logged. */
-const uint64_t *dome__comm_log_told(const dome_env *env);
+/* That checkpoint is complete: the others need not keep what it covers. */
+int dome__comm_log_covered(dome_env *env);
 
 /* Gives what a checkpoint refers to, and was not given before; see dome__log_copy. Returns the numbers of the files in which that
  * is. */

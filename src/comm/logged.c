@@ -192,6 +192,9 @@ int dome__logged_receive(dome_env *env, dome_request *request)
 
 /* ---- a view begins ---- */
 
+/* What each task tells each other one. */
+enum { TAKEN, FORGOTTEN, WORDS };
+
 /* Of all tasks, the orders that each knows. */
 static int share_orders(dome_env *env)
 {
@@ -231,18 +234,42 @@ static int send_rest(dome_env *env, int dest, uint64_t has)
     return status;
 }
 
+/* Whether others have forgotten, because of a checkpoint that is lost, what this task has chosen since the one that it has. */
+static int check_choices(dome_env *env, const uint64_t *told)
+{
+    uint64_t most = 0;
+    for (int r = 0; r < env->size; r++)
+        most = MAX(most, told[FORGOTTEN + r * WORDS]);
+    if (most <= dome__log_choices(env->comm->log))
+        return DOME_OK;
+    return dome__transport_error(
+        env->transport, DOME_ERR_STATE,
+        "task %d has gone back behind its newest checkpoint, and the order in which it received since is "
+        "kept by nobody",
+        env->rank);
+}
+
 int dome__comm_meet(dome_env *env)
 {
     dome_comm *c = env->comm;
-    uint64_t *has = g_new0(uint64_t, env->size);
-    int status = dome__alltoall(env->transport, DOME_U64, c->taken_from, 1, has);
+    uint64_t *tell = g_new0(uint64_t, (gsize)env->size * WORDS), *told = g_new0(uint64_t, (gsize)env->size * WORDS);
+    for (int r = 0; r < env->size; r++) {
+        tell[TAKEN + r * WORDS] = c->taken_from[r];
+        tell[FORGOTTEN + r * WORDS] = r == env->rank ? 0 : dome__log_forgotten(c->log, r);
+    }
+    int status = dome__alltoall(env->transport, DOME_U64, tell, WORDS, told);
+    if (!status)
+        status = check_choices(env, told);
     for (int r = 0; r < env->size && !status; r++)
-        dome__log_has(c->log, r, has[r]);
+        dome__log_has(c->log, r, told[TAKEN + r * WORDS]);
     if (!status)
         status = share_orders(env);
-    for (int k = 1; k < env->size && !status; k++)
-        status = send_rest(env, (env->rank + k) % env->size, has[(env->rank + k) % env->size]);
-    g_free(has);
+    for (int k = 1; k < env->size && !status; k++) {
+        const int dest = (env->rank + k) % env->size;
+        status = send_rest(env, dest, told[TAKEN + dest * WORDS]);
+    }
+    g_free(tell);
+    g_free(told);
     dome__log_tidy(c->log);
     c->looked = dome__log_bytes(c->log);
     return status ? dome__fail_transport(env, status) : DOME_OK;
@@ -296,14 +323,14 @@ bool dome__comm_log_restore(dome_env *env, const void *bytes, uint64_t length)
     return good;
 }
 
-static int tell_covered(dome_env *env, uint64_t number)
+static int tell_covered(dome_env *env)
 {
     dome_comm *c = env->comm;
     int status = DOME_OK;
     for (int r = 0; r < env->size && !status; r++) {
         if (r == env->rank || (c->taken_from[r] == 0 && dome__log_choices(c->log) == 0))
             continue;
-        GByteArray *covered = dome__log_covers(c->log, r, number);
+        GByteArray *covered = dome__log_covers(c->log, r);
         status = tell(env, r, COVERED, covered);
         g_byte_array_unref(covered);
     }
@@ -311,7 +338,7 @@ static int tell_covered(dome_env *env, uint64_t number)
 }
 
 /* The next view knows it by itself. */
-int dome__comm_log_covered(dome_env *env, uint64_t number)
+int dome__comm_log_covered(dome_env *env)
 {
     dome_comm *c = env->comm;
     jmp_buf left;
@@ -321,17 +348,12 @@ int dome__comm_log_covered(dome_env *env, uint64_t number)
     if (_setjmp(left) != 0)
         return c->leave(env);
     dome__transport_leave_to(&left);
-    int status = tell_covered(env, number);
+    int status = tell_covered(env);
     if (!status)
         status = dome__comm_take_arrived(env);
     dome__transport_leave_to(NULL);
     c->looked = dome__log_bytes(c->log);
     return status ? dome__fail_transport(env, status) : DOME_OK;
-}
-
-const uint64_t *dome__comm_log_told(const dome_env *env)
-{
-    return dome__comm_logs(env) ? dome__log_checkpoints(env->comm->log) : NULL;
 }
 
 GArray *dome__comm_log_copy(dome_env *env, dome_log_take *take, void *ctx)

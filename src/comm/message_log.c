@@ -19,6 +19,7 @@ typedef struct line {
 /* Of one task: whom it took its messages from, from number `first` on; ranks, 32 bits each. */
 typedef struct order {
     uint64_t first;
+    uint64_t forgotten; /* so many of its checkpoint are covered, as this task has heard */
     GArray *sources;
     uint64_t *passed; /* by rank: up to which number that task was told */
 } order;
@@ -26,7 +27,6 @@ typedef struct order {
 struct dome_message_log {
     int rank, size;
     uint64_t *sent, *taken;
-    uint64_t *checkpoints; /* by rank */
     dome_log_room *room;
     bool sums;
     line *lines;
@@ -43,7 +43,6 @@ dome_message_log *dome__log_new(int rank, int size)
     log->size = size;
     log->sent = g_new0(uint64_t, size);
     log->taken = g_new0(uint64_t, size);
-    log->checkpoints = g_new0(uint64_t, size);
     log->lines = g_new0(line, size);
     log->orders = g_new0(order, size);
     log->room = dome__log_room_new(NULL);
@@ -79,7 +78,6 @@ void dome__log_free(dome_message_log *log)
     dome__log_room_free(log->room);
     g_free(log->sent);
     g_free(log->taken);
-    g_free(log->checkpoints);
     g_free(log->lines);
     g_free(log->orders);
     g_free(log);
@@ -324,6 +322,7 @@ void dome__log_forget(dome_message_log *log, int task, uint64_t choices)
     if (gone)
         g_array_remove_range(o->sources, 0, (guint)gone);
     o->first += gone;
+    o->forgotten = MAX(o->forgotten, choices);
 }
 
 /* Appends what is known of a task from a number on: the task, the number, how many, their sources. */
@@ -394,30 +393,28 @@ bool dome__log_learn(dome_message_log *log, const void *bytes, uint64_t length)
     return true;
 }
 
-GByteArray *dome__log_covers(const dome_message_log *log, int dest, uint64_t number)
+GByteArray *dome__log_covers(const dome_message_log *log, int dest)
 {
     GByteArray *covers = g_byte_array_new();
     dome__append_u64(covers, log->taken[dest]);
     dome__append_u64(covers, log->choices);
-    dome__append_u64(covers, number);
     return covers;
 }
 
 bool dome__log_covered(dome_message_log *log, int task, const void *bytes, uint64_t length)
 {
     dome_bytes from = dome__bytes_of(bytes, (size_t)length);
-    const uint64_t taken = dome__read_u64(&from), choices = dome__read_u64(&from), number = dome__read_u64(&from);
+    const uint64_t taken = dome__read_u64(&from), choices = dome__read_u64(&from);
     if (!dome__read_all(&from))
         return false;
-    log->checkpoints[task] = MAX(log->checkpoints[task], number);
     dome__log_cover(log, task, taken); /* may be more than this task has sent again since it went back */
     dome__log_forget(log, task, choices);
     return true;
 }
 
-const uint64_t *dome__log_checkpoints(const dome_message_log *log)
+uint64_t dome__log_forgotten(const dome_message_log *log, int task)
 {
-    return log->checkpoints;
+    return log->orders[task].forgotten;
 }
 
 void dome__log_shared(dome_message_log *log)
@@ -457,6 +454,7 @@ void dome__log_put(const dome_message_log *log, GByteArray *to)
     for (int r = 0; r < log->size; r++) {
         dome__append_u64(to, log->sent[r]);
         dome__append_u64(to, log->taken[r]);
+        dome__append_u64(to, log->orders[r].forgotten);
         put_order(to, r, &log->orders[r], log->orders[r].first);
         put_line(to, &log->lines[r]);
     }
@@ -539,6 +537,7 @@ bool dome__log_get(dome_message_log *log, dome_bytes *from)
     for (int r = 0; good && r < log->size; r++) {
         log->sent[r] = dome__read_u64(from);
         log->taken[r] = dome__read_u64(from);
+        log->orders[r].forgotten = dome__read_u64(from);
         good = take_order(log, from) && get_line(log, r, from);
     }
     return good && !from->bad;

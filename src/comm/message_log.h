@@ -103,12 +103,12 @@ GByteArray *dome__log_news(dome_message_log *log, int dest);
 bool dome__log_learn(dome_message_log *log, const void *bytes, uint64_t length);
 
 /* What another task has to know of this task's newest checkpoint, as bytes; and what it does then. False: the bytes make no
- * sense. number: of the checkpoint. */
-GByteArray *dome__log_covers(const dome_message_log *log, int dest, uint64_t number);
+ * sense. */
+GByteArray *dome__log_covers(const dome_message_log *log, int dest);
 bool dome__log_covered(dome_message_log *log, int task, const void *bytes, uint64_t length);
 
-/* The number of each task's newest checkpoint, by rank, as far as this task has heard; 0: of none. The log's. */
-const uint64_t *dome__log_checkpoints(const dome_message_log *log);
+/* How many choices of a task are covered, as far as this one has heard: if it has gone back behind these, nobody knows them. */
+uint64_t dome__log_forgotten(const dome_message_log *log, int task);
 
 /* All tasks know the same. */
 void dome__log_shared(dome_message_log *log);

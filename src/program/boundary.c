@@ -277,16 +277,16 @@ static int write_own(dome_env *env)
     int status = dome__channel_put(env, state, &channel);
     g_byte_array_unref(state);
     GArray *used = status == DOME_OK ? dome__copy_messages(env) : NULL;
-    uint64_t number = 0;
+    bool written = false;
     if (status == DOME_OK)
-        status = dome__own_write(env, used, &number);
-    if (used && !number)
+        status = dome__own_write(env, used, &written);
+    if (used && !written)
         dome__comm_log_uncopied(env);
     if (used)
         g_array_unref(used);
     if (channel)
         dvec_free(channel);
-    return number ? dome__comm_log_covered(env, number) : status;
+    return written ? dome__comm_log_covered(env) : status;
 }
 
 /* Tasks come to their boundaries at different times, and none waits for another: so no order is taken. */

@@ -148,8 +148,6 @@ static int enter_view(dome_env *env)
     dome__change_stands(env);
     if (status == DOME_OK)
         status = dome__comm_meet(env);
-    if (status == DOME_OK)
-        status = dome__renew_copies(env);
     env->transport->meets = false;
     return status;
 }
@@ -166,18 +164,19 @@ int dome__go_over_leave(dome_env *env)
     dome__transport_stays();
     set_transport(env->transport);
     step(LEAVES, STAYS);
-    return status;
+    return status == DOME_OK ? dome__renew_copies(env) : status;
 }
 
 void dome__go_over_open(dome_env *env)
 {
-    if (dome__comm_meet(env) != DOME_OK || dome__renew_copies(env) != DOME_OK)
+    if (dome__comm_meet(env) != DOME_OK)
         return;
     env->transport->meets = false;
     set_transport(env->transport);
     dome__healing_ask_by(ask);
     if (env->watch && !env->trace) /* a trace is of one process image */
         __atomic_store_n(&place.state, STAYS, __ATOMIC_RELEASE);
+    dome__renew_copies(env);
 }
 
 void dome__go_over_close(void)

@@ -135,7 +135,6 @@ static dome_checkpoint_view view_of(const dome_env *env)
                                   .piece = dome__change_piece(env),
                                   .kept = dome__healing_keeps(env) ? c->healing.kept : NULL,
                                   .losses = c->healing.losses,
-                                  .told = dome__comm_log_told(env),
                                   .seconds = dome__since_ns(c->healing.program_ns) * 1e-9};
 }
 

@@ -47,8 +47,8 @@ static void hear_covered(dome_message_log *log, int task, const uint8_t *bytes, 
 {
     if (dome__log_covered(log, task, bytes, length))
         covered[task] = MAX(covered[task], dome__get_u64(bytes));
-    GByteArray *covers = dome__log_covers(log, task, 7);
-    require(covers->len == 3 * sizeof(uint64_t));
+    GByteArray *covers = dome__log_covers(log, task);
+    require(covers->len == 2 * sizeof(uint64_t));
     g_byte_array_unref(covers);
 }
 
