@@ -3,7 +3,7 @@
 #define DOME_SRC_COPIES_COPIES_PRIVATE_H
 
 #include "copies/copies.h"
-#include "copies/keeper.h"
+#include "copies/copies_keeper.h"
 #include "peer/peer.h"
 
 #include <pthread.h>
@@ -32,7 +32,7 @@ struct dome_copies {
 /* The task that has the copies of this one: of the next group. */
 int dome__copies_partner(int rank, int size, int groups, const int *group);
 
-/* ---- fetch.c ---- */
+/* ---- copies_fetch.c ---- */
 
 /* A checkpoint of a single task that a group has. */
 typedef struct dome_copies_item {

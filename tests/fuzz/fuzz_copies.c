@@ -2,7 +2,7 @@
  * directory of checkpoints. The input is a row of requests: one byte (bits 0-1: from which task, bits 2-3: which request; bit 4:
  * with words that may be good), one of length, and as many bytes. */
 #include "copies/copies.h"
-#include "copies/keeper.h"
+#include "copies/copies_keeper.h"
 #include "system/bytes.h"
 #include "system/files.h"
 

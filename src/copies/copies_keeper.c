@@ -1,4 +1,4 @@
-#include "copies/keeper.h"
+#include "copies/copies_keeper.h"
 
 #include "copies/copies.h"
 #include "system/bytes.h"

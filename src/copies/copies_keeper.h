@@ -1,7 +1,7 @@
 /* A partner's side of copies: what other tasks ask for, in the service channel's thread. Whatever a task asks for, files of other
  * tasks are not touched. */
-#ifndef DOME_SRC_COPIES_KEEPER_H
-#define DOME_SRC_COPIES_KEEPER_H
+#ifndef DOME_SRC_COPIES_COPIES_KEEPER_H
+#define DOME_SRC_COPIES_COPIES_KEEPER_H
 
 #include <glib.h>
 
