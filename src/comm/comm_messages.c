@@ -327,6 +327,8 @@ static int receive_alone(dome_env *env, dome_request *request, uint64_t now)
     dome__account_await(&t->account, DOME_AWAITS(rank, request->tag));
     for (; request->state != REQUEST_DONE && !status; now = 0) {
         dome_message message;
+        if (env->comm->log)
+            dome__logged_await(env, rank);
         status = dome__message_head(t, rank, &message, now);
         if (status)
             break;

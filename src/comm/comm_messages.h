@@ -81,6 +81,9 @@ int dome__comm_take_arrived(dome_env *env);
 int dome__logged_send(dome_env *env, const dome_message_out *message);
 int dome__logged_receive(dome_env *env, dome_request *request);
 
+/* Waits for the next message of another task in such a way that this task can leave the view. */
+void dome__logged_await(dome_env *env, int rank);
+
 /* What another task says by a message with a tag below 0, whose head has come. */
 int dome__logged_hear(dome_env *env, int rank, const dome_message *message);
 

@@ -152,20 +152,12 @@ int dome__logged_send(dome_env *env, const dome_message_out *message)
 
 /* ---- receiving ---- */
 
-/* Where the provider waits in the kernel, for one task, the wait could not be left. */
-static int receive(dome_env *env, dome_request *request)
+/* Where the provider waits in the kernel, for one task, the wait could not be left: before each message, since what comes first
+ * may be what tasks tell each other. */
+void dome__logged_await(dome_env *env, int rank)
 {
-    dome_transport *t = env->transport;
-    if (!(t->provider.can & DOME_TRANSPORT_UNTIL) && request->rank >= 0 && request->rank != env->rank && env->size > 1) {
-        /* as dome__comm_receive, with a look before each wait */
-        bool found = false;
-        for (const GList *link = env->comm->stored.head; link && !found; link = link->next)
-            found = ((const stored *)link->data)->rank == request->rank &&
-                    (request->tag == DOME_ANY_TAG || ((const stored *)link->data)->message.tag == request->tag);
-        if (!found)
-            dome__wait_for_any(t, &request->rank, 1, DOME_CHANNEL_PROGRAM);
-    }
-    return dome__comm_receive(env, request, 0);
+    if (!(env->transport->provider.can & DOME_TRANSPORT_UNTIL))
+        dome__wait_for_any(env->transport, &rank, 1, DOME_CHANNEL_PROGRAM);
 }
 
 int dome__logged_receive(dome_env *env, dome_request *request)
@@ -178,7 +170,7 @@ int dome__logged_receive(dome_env *env, dome_request *request)
     while (!failed) {
         if (_setjmp(left) == 0) {
             dome__transport_leave_to(&left);
-            failed = receive(env, request);
+            failed = dome__comm_receive(env, request, 0);
             dome__transport_leave_to(NULL);
             break;
         }
