@@ -66,7 +66,7 @@ static void open_newest(dome_env *env, const dome_checkpoint_view *view, char **
     dome_ckpt_file *file = c->own_path && !*message ? dome__ckpt_open(c->own_path, message) : NULL;
     if (file && !stays && !dome__ckpt_verify(file, message))
         g_clear_pointer(&file, dome__ckpt_close);
-    c->number = (uint64_t)env->rank + 1;
+    c->number = MAX((uint64_t)env->rank + 1, view->next);
     if (file) {
         c->own_newest = dome__ckpt_head(file)->number;
         c->number = MAX(c->own_newest + (uint64_t)env->size * (c->copies ? 2 : 1), view->next);

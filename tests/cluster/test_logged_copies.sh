@@ -142,6 +142,22 @@ for host in h2 h3; do
     on $host rm -rf /tmp/ckpt
 done
 
+# Task 1 is giving its copy to h3, or about to.
+say "a host is cut off"
+payload=100
+command cut 3 --dome-checkpoint-dir memory: --dome-checkpoint-every 1 &
+program=$!
+until_true printed cut 2 || fail "cut: no line: $(errors cut)"
+"$lab" cut h3
+wait $program
+status=$?
+as_undisturbed cut
+errors cut | grep "(without h3) from checkpoint" || fail "cut: $(errors cut)"
+went_back cut 2
+errors cut | grep -q 'started again' || { stayed cut 0 && stayed cut 1; }
+"$lab" mend h3
+clean cut
+
 say "the hosts of a task and of its copy are gone at once"
 command both 3 --dome-checkpoint-dir memory: --dome-checkpoint-every 5 &
 program=$!
