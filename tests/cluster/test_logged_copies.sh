@@ -51,6 +51,16 @@ without() {
     grep -q "(without $1) from checkpoint" "$work/$2.err"
 }
 
+# The hosts that were without power, as if they never had been.
+come_back() {
+    local host
+    for host in h2 h3; do
+        on $host find /tmp -xdev -mindepth 1 -type f,s,p -delete
+        "$lab" sshd $host
+        until_true on h1 $DOME_RSH $host true 2>/dev/null || fail "no sshd on $host"
+    done
+}
+
 as_undisturbed() {
     [ "$status" -eq 0 ] || fail "$1: status $status: $(errors "$1")"
     cmp -s "$work/calm-$payload.out" "$work/$1.out" || fail "$1: other output: $(cat "$work/$1.out"); $(errors "$1")"
@@ -113,11 +123,7 @@ for place in memory: /tmp/ckpt; do
     errors $gone | grep -q 'started again' || stayed $gone 0
     on h1 rm -rf /tmp/ckpt
     clean $gone h1
-    for host in h2 h3; do
-        "$lab" sshd $host
-        until_true on h1 $DOME_RSH $host true 2>/dev/null || fail "no sshd on $host"
-        on $host rm -rf /tmp/ckpt
-    done
+    come_back
 done
 
 # Task 1's copy goes with h3, and task 1 with h2 before it writes another checkpoint.
@@ -136,11 +142,7 @@ errors renewed | grep "(without h2) from checkpoint" || fail "renewed: $(errors 
 went_back renewed 1
 on h1 rm -rf /tmp/ckpt
 clean renewed h1
-for host in h2 h3; do
-    "$lab" sshd $host
-    until_true on h1 $DOME_RSH $host true 2>/dev/null || fail "no sshd on $host"
-    on $host rm -rf /tmp/ckpt
-done
+come_back
 
 # Task 1 is giving its copy to h3, or about to.
 say "a host is cut off"
