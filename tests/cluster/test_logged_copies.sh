@@ -96,6 +96,9 @@ errors killed | grep 'healed'
 went_back killed 1
 stayed killed 0
 stayed killed 2
+for host in "${hosts[@]}"; do
+    [ -z "$(on "$host" ls /dev/shm)" ] || fail "killed: left on $host: $(on "$host" ls /dev/shm)"
+done
 clean killed
 
 # Task 2 goes on from the copy that h1 has, then task 1, or both, from those that were made since. Where PVM holds up messages, because
