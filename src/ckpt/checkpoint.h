@@ -14,6 +14,8 @@
 #define DOME_CHECKPOINT_NONE "none:"
 
 /* For a program that enters another view (wire/view.h). */
+struct dome_copies_range; /* copies/copies.h */
+
 typedef struct dome_checkpoint_view {
     uint32_t number;           /* of the view; 0: the first */
     bool back;                 /* it goes back to a checkpoint, or to what the tasks have kept */
@@ -23,7 +25,9 @@ typedef struct dome_checkpoint_view {
     int losses;                /* that the program has gone on after, in views and attempts before, */
     double seconds;            /* in so many seconds */
     bool stays;                /* with checkpoints of its own: this task goes on where it is, */
-    uint64_t loop;             /* at this boundary */
+    uint64_t loop;             /* at this boundary; */
+    uint64_t newest, next;     /* its checkpoint, 0: none, and the number of the next; */
+    char *host;                /* the host that has copies of all, NULL: none */
 } dome_checkpoint_view;
 
 /* Called by dome_init: checks the directory, and opens the checkpoint to restart from if one is requested. Collective. Fails by
@@ -80,8 +84,23 @@ char *dome__own_stem(const dome_env *env, bool *memory);
 /* Counts a boundary of this task. kept: bytes that other tasks keep for it until its next checkpoint. True: one is due. */
 bool dome__own_pass(dome_env *env, uint64_t kept);
 
-/* Writes it, and removes the one before. Fails by dome__fail. */
-int dome__own_write(dome_env *env);
+/* Writes it, and removes the one before. used: with copies on another host, the numbers (uint64_t) of the files of messages to
+ * which it refers, and which have been copied. *written: it is complete; otherwise the other host is gone, or this task is to
+ * leave the view. Fails by dome__fail. */
+int dome__own_write(dome_env *env, const GArray *used, bool *written);
+
+/* Whether another host has copies of what this task has, since hosts share no directory; and giving it a part of a file of
+ * messages, as dome__copies_range. */
+bool dome__own_copies(const dome_env *env);
+bool dome__own_give(dome_env *env, const struct dome_copies_range *range);
+
+/* Whether this task has a checkpoint of which no other host has a copy; and giving it one, with `used` as above. Fails by
+ * dome__fail. */
+bool dome__own_lacks_copy(const dome_env *env);
+int dome__own_renew(dome_env *env, const GArray *used);
+
+/* Notes what a task takes along that stays. `host` is g_free'd by the caller. */
+void dome__own_carry(const dome_env *env, dome_checkpoint_view *view);
 
 /* Called by dome_finalize: finishes the checkpoint that is being written. */
 void dome__checkpoint_finish(dome_env *env);

@@ -6,6 +6,7 @@
 #include "ckpt/checkpoint.h"
 #include "ckpt/kept.h"
 #include "ckpt/link.h"
+#include "copies/copies.h"
 
 /* State of the run when this program began. */
 typedef struct dome_run {
@@ -100,10 +101,13 @@ struct dome_checkpoints {
     bool full;           /* the next one must contain everything */
 
     /* --dome-checkpoint-protocol log (own.c) */
-    bool own;        /* each task has checkpoints of its own */
-    char *own_path;  /* the newest; NULL: there is none */
-    double own_last; /* when the last was begun, */
-    double own_cost; /* and what it took, seconds; 0: not known */
+    bool own;            /* each task has checkpoints of its own */
+    char *own_path;      /* the newest; NULL: there is none; */
+    uint64_t own_newest; /* and its number */
+    double own_last;     /* when the last was begun, */
+    double own_cost;     /* and what it took, seconds; 0: not known */
+    dome_copies *copies; /* on another host; NULL: there are none, */
+    double uncopied;     /* or since this time they cannot be made; 0: they can */
 
     dome_checkpoint_report report;
 };

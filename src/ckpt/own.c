@@ -6,6 +6,7 @@
 #include "ckpt/interval.h"
 #include "ckpt/state.h"
 #include "core/object_private.h"
+#include "system/say.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
 #include "transport/message.h"
@@ -15,9 +16,6 @@
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
-
-/* The counter by which such a piece is known. */
-static const char OWN[] = "own";
 
 /* Seconds until the first, by which its cost is known. */
 static const double FIRST = 1;
@@ -31,12 +29,7 @@ static const double KEPT_PAUSE = 20;
 
 static bool is_own(const dome_env *env, const dome_store_item *item)
 {
-    const dome_ckpt *head = item->file ? dome__ckpt_head(item->file) : NULL;
-    bool own = false;
-    for (guint k = 0; head && k < head->counters->len; k++)
-        own |= strcmp(g_array_index(head->counters, dome_ckpt_counter, k).name, OWN) == 0;
-    return own && (int)item->piece == env->rank + 1 && (int)item->pieces == env->size &&
-           dome__ckpt_is_of(head, env->checkpoints->program);
+    return (int)item->piece == env->rank + 1 && dome__copies_is_own(item, env->checkpoints->program, env->size);
 }
 
 /* The newest of this task. Those before it are removed, or all. */
@@ -58,18 +51,26 @@ static char *find(const dome_env *env, bool all, char **message)
     return newest;
 }
 
-/* The task goes on from its newest checkpoint, if it has one and is to. */
-static void open_newest(dome_env *env, bool stays, char **message)
+static bool is_anew(const dome_env *env, bool stays)
+{
+    return env->options.restart.from == DOME_RESTART_NONE && !stays;
+}
+
+/* The task goes on from its newest checkpoint, if it has one and is to. Where hosts have copies, one that was begun by the
+ * process before may be complete on another host, which is not heard of now: its number is not used again. */
+static void open_newest(dome_env *env, const dome_checkpoint_view *view, char **message)
 {
     dome_checkpoints *c = env->checkpoints;
-    const bool anew = env->options.restart.from == DOME_RESTART_NONE && !stays;
+    const bool stays = view->stays, anew = is_anew(env, stays);
     c->own_path = find(env, anew, message);
     dome_ckpt_file *file = c->own_path && !*message ? dome__ckpt_open(c->own_path, message) : NULL;
     if (file && !stays && !dome__ckpt_verify(file, message))
         g_clear_pointer(&file, dome__ckpt_close);
-    c->number = (uint64_t)env->rank + 1;
-    if (file)
-        c->number = dome__ckpt_head(file)->number + (uint64_t)env->size;
+    c->number = MAX((uint64_t)env->rank + 1, view->next);
+    if (file) {
+        c->own_newest = dome__ckpt_head(file)->number;
+        c->number = MAX(c->own_newest + (uint64_t)env->size * (c->copies ? 2 : 1), view->next);
+    }
     if (file && !stays)
         dome__checkpoint_take_up(c, file);
     else
@@ -94,7 +95,7 @@ static int check_there(dome_env *env)
     return status;
 }
 
-/* The directory must outlive the task, wherever its successor is started. */
+/* The directory must outlive the task, or another host has a copy. */
 static char *objection(const dome_env *env)
 {
     const dome_checkpoints *c = env->checkpoints;
@@ -104,10 +105,28 @@ static char *objection(const dome_env *env)
     for (int r = 0; r < env->size; r++)
         if (r != env->rank && dome__format_with(env->transport, r) != DOME_NATIVE)
             return g_strdup("--dome-checkpoint-protocol log: tasks are on machines of different kinds: use protocol stop");
-    if (dome__on_one_host(env) || (!c->in_memory && !dome__checkpoint_in_pieces(c)))
+    if (dome__on_one_host(env) || !c->in_memory || dome__checkpoint_in_pieces(c))
         return NULL;
-    return g_strdup("--dome-checkpoint-protocol log: with tasks on several hosts it needs a directory that all hosts share "
-                    "(--dome-checkpoint-dir)");
+    return g_strdup(
+        "--dome-checkpoint-protocol log: tasks of several hosts would keep their checkpoints in the same memory: name a "
+        "directory (--dome-checkpoint-dir)");
+}
+
+/* Hosts that share no directory have copies of each other's. */
+static int start_copies(dome_env *env, const dome_checkpoint_view *view)
+{
+    dome_checkpoints *c = env->checkpoints;
+    const dome_copies_view v = {.directory = c->directory,
+                                .program = c->program,
+                                .memory = c->in_memory,
+                                .groups = c->pieces.count,
+                                .group = c->pieces.group,
+                                .first = c->pieces.leader,
+                                .stays = view->stays,
+                                .anew = is_anew(env, view->stays),
+                                .newest = view->newest,
+                                .host = view->host};
+    return dome__checkpoint_in_pieces(c) ? dome__copies_start(env, &v, &c->copies) : DOME_OK;
 }
 
 int dome__own_start(dome_env *env, const dome_checkpoint_view *view)
@@ -124,13 +143,15 @@ int dome__own_start(dome_env *env, const dome_checkpoint_view *view)
     if (status != DOME_OK)
         return status;
     message = objection(env);
-    if (!message && env->rank == 0)
+    if (!message && dome__checkpoint_leads_group(env))
         c->store = dome__store_open(c->directory, c->program, &message);
     status = dome__agree(env, message ? DOME_ERR_OPTION : DOME_OK, message);
     g_clear_pointer(&message, g_free);
+    if (status == DOME_OK)
+        status = start_copies(env, view);
     if (status != DOME_OK)
         return status;
-    open_newest(env, view->stays, &message);
+    open_newest(env, view, &message);
     status = dome__agree(env, message ? DOME_ERR_IO : DOME_OK, message);
     g_free(message);
     if (status == DOME_OK && env->options.restart.from == DOME_RESTART_NEWEST && !view->stays)
@@ -138,18 +159,19 @@ int dome__own_start(dome_env *env, const dome_checkpoint_view *view)
     return status;
 }
 
-/* Several programs may have their checkpoints there. */
 char *dome__own_stem(const dome_env *env, bool *memory)
 {
-    enum { DIGITS = 8 };
     const dome_checkpoints *c = env->checkpoints;
     *memory = c && c->in_memory;
-    if (!c || !c->directory)
-        return NULL;
-    char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, c->program, -1);
-    char *stem = g_strdup_printf("%s/messages-%.*s-%d-of-%d", c->directory, DIGITS, sum, env->rank, env->size);
-    g_free(sum);
-    return stem;
+    return c && c->directory ? dome__copies_stem(c->directory, c->program, env->rank, env->size) : NULL;
+}
+
+void dome__own_carry(const dome_env *env, dome_checkpoint_view *view)
+{
+    const dome_checkpoints *c = env->checkpoints;
+    view->newest = c ? c->own_newest : 0;
+    view->next = c ? c->number : 0;
+    view->host = c && c->copies ? g_strdup(dome__copies_host(c->copies)) : NULL;
 }
 
 /* ---- when ---- */
@@ -192,22 +214,104 @@ static void plan(dome_env *env, dome_state_piece *w)
     const dome_checkpoints *c = env->checkpoints;
     dome__state_piece_describe(w, env, c->program, c->number, c->loop);
     if (!w->why)
-        dome__ckpt_add_counter(w->ckpt, OWN, 1, &w->why);
+        dome__ckpt_add_counter(w->ckpt, DOME_COPIES_OWN, 1, &w->why);
     dome__state_piece_plan(w, env);
     dome__state_piece_room(w);
 }
 
-static void write_file(const dome_env *env, dome_state_piece *w)
+/* ---- copies on another host ---- */
+
+bool dome__own_copies(const dome_env *env)
+{
+    return env->checkpoints && env->checkpoints->copies;
+}
+
+bool dome__own_give(dome_env *env, const dome_copies_range *range)
+{
+    return dome__copies_range(env->checkpoints->copies, range);
+}
+
+bool dome__own_lacks_copy(const dome_env *env)
+{
+    const dome_checkpoints *c = env->checkpoints;
+    return c && c->copies && c->own_newest && !dome__copies_host(c->copies);
+}
+
+/* The host may be lost, and then the next view is near. If it is not, the user is told, once. */
+static void note_uncopied(dome_env *env)
+{
+    dome_checkpoints *c = env->checkpoints;
+    const double now = dome_wtime(), patience = 2 * env->options.timeout;
+    if (dome__transport_asks_to_leave() || c->uncopied < 0)
+        return;
+    if (c->uncopied == 0)
+        c->uncopied = now;
+    if (now - c->uncopied <= patience)
+        return;
+    c->uncopied = -1;
+    dome__say(
+        "for %.0f s no checkpoint of task %d has been written: the task that keeps a copy of it on another host does not answer",
+        patience, env->rank);
+}
+
+/* False: there is no copy; *why (g_free'd) if it cannot be made, NULL if the host is gone or this task is to leave. */
+static bool give(dome_env *env, uint64_t number, const char *path, const GArray *used, char **why)
+{
+    dome_checkpoints *c = env->checkpoints;
+    if (dome__copies_file(c->copies, number, path) &&
+        dome__copies_commit(c->copies, number, (const uint64_t *)(const void *)used->data, used->len)) {
+        c->uncopied = 0;
+        return true;
+    }
+    char *reason = dome__copies_why(c->copies);
+    if (reason)
+        *why = g_strdup_printf("there is no copy of it on another host: %s", reason);
+    else
+        note_uncopied(env);
+    g_free(reason);
+    return false;
+}
+
+int dome__own_renew(dome_env *env, const GArray *used)
+{
+    const dome_checkpoints *c = env->checkpoints;
+    char *why = NULL;
+    give(env, c->own_newest, c->own_path, used, &why);
+    const int status = why ? dome__fail(env, DOME_ERR_IO, "the checkpoint of task %d: %s", env->rank, why) : DOME_OK;
+    g_free(why);
+    return status;
+}
+
+/* ---- writing a file ---- */
+
+/* On the other host first: then the file that is here is never newer than the copy, and the newest is always good to go on from.
+ */
+static bool give_part(dome_env *env, dome_state_piece *w, const GArray *used)
+{
+    const dome_checkpoints *c = env->checkpoints;
+    char *path = dome__ckpt_file_path(c->directory, c->number, (uint32_t)env->rank + 1, (uint32_t)env->size),
+         *part = g_strconcat(path, DOME_STORE_PART, NULL);
+    void *head = dome__ckpt_encode(w->ckpt);
+    const bool good =
+        dome__store_write(w->file.fd, head, w->ckpt->head_bytes, 0, &w->why) && give(env, c->number, part, used, &w->why);
+    g_free(head);
+    g_free(part);
+    g_free(path);
+    return good;
+}
+
+/* Whether there is a checkpoint now. */
+static bool write_file(dome_env *env, dome_state_piece *w, const GArray *used)
 {
     const dome_checkpoints *c = env->checkpoints;
     w->file.fd = w->why ? -1 : dome__store_create(c->directory, w->ckpt, &w->why);
     if (w->file.fd < 0)
-        return;
+        return false;
     dome__state_piece_write(w, env);
-    if (w->why)
-        dome__store_abandon(c->directory, w->ckpt, w->file.fd);
-    else
-        dome__store_commit(c->directory, w->ckpt, w->file.fd, &w->why);
+    if (!w->why && (!c->copies || give_part(env, w, used)))
+        return dome__store_commit(c->directory, w->ckpt, w->file.fd, &w->why);
+    dome__store_abandon(c->directory, w->ckpt, w->file.fd);
+    return false;
 }
 
 /* The one before is not needed: a file with the name of a checkpoint is complete. */
@@ -218,25 +322,24 @@ static void replace(dome_env *env)
         unlink(c->own_path);
     g_free(c->own_path);
     c->own_path = dome__ckpt_file_path(c->directory, c->number, (uint32_t)env->rank + 1, (uint32_t)env->size);
-    c->number += (uint64_t)env->size;
+    c->own_newest = c->number;
     c->report.written++;
 }
 
-int dome__own_write(dome_env *env)
+int dome__own_write(dome_env *env, const GArray *used, bool *written)
 {
     dome_checkpoints *c = env->checkpoints;
     dome_state_piece w = {.file.fd = -1};
     c->own_last = dome_wtime();
     plan(env, &w);
-    write_file(env, &w);
+    *written = write_file(env, &w, used);
     c->own_cost = dome_wtime() - c->own_last;
     c->report.longest_pause = MAX(c->report.longest_pause, c->own_cost);
     c->report.pause += c->own_cost;
-    int status = DOME_OK;
-    if (w.why)
-        status = dome__fail(env, DOME_ERR_IO, "no checkpoint can be written: %s", w.why);
-    else
+    if (*written)
         replace(env);
+    c->number += (uint64_t)env->size; /* a copy of one that was given up may be complete */
+    const int status = w.why ? dome__fail(env, DOME_ERR_IO, "no checkpoint can be written: %s", w.why) : DOME_OK;
     dome__ckpt_free(w.ckpt);
     g_free(w.file.buffer);
     g_free(w.why);

@@ -2,6 +2,7 @@
 #ifndef DOME_SRC_COMM_COMM_H
 #define DOME_SRC_COMM_COMM_H
 
+#include "comm/message_log.h"
 #include "core/environment.h"
 
 /* NULL is allowed: the environment's part is made by the first message. */
@@ -57,6 +58,13 @@ bool dome__comm_log_restore(dome_env *env, const void *bytes, uint64_t length);
 
 /* That checkpoint is complete: the others need not keep what it covers. */
 int dome__comm_log_covered(dome_env *env);
+
+/* Gives what a checkpoint refers to, and was not given before; see dome__log_copy. Returns the numbers of the files in which that
+ * is. */
+GArray *dome__comm_log_copy(dome_env *env, dome_log_take *take, void *ctx);
+
+/* What was given is lost, or is not needed: all is given next time. */
+void dome__comm_log_uncopied(dome_env *env);
 
 /* Collective, in dome_finalize: rank 0 prints a line about the first message that nobody has received, if any. Returns a status.
  */

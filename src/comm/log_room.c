@@ -162,7 +162,7 @@ dome_log_piece *dome__log_room_take(dome_log_room *room, uint64_t bytes, char **
     room->used_most = MAX(room->used_most, room->used_bytes);
     piece->turn = ++room->turns;
     piece->used = DOME_LOG_PIECE_HEAD;
-    piece->kept = 0;
+    piece->kept = piece->copied = 0;
     piece->link = (GList){.data = piece};
     *(head *)(void *)piece->at = (head){SIGN, piece->turn, piece->bytes};
     return piece;
@@ -234,6 +234,7 @@ dome_log_piece *dome__log_room_find(dome_log_room *room, const dome_log_piece *n
     }
     dome_log_piece *piece = g_new(dome_log_piece, 1);
     *piece = *noted;
+    piece->copied = 0;
     piece->at = (char *)at;
     piece->link = (GList){.data = piece};
     void *file = GSIZE_TO_POINTER(piece->file);
@@ -285,4 +286,18 @@ void dome__log_room_tidy(dome_log_room *room)
         g_dir_close(dir);
     g_free(base);
     g_free(folder);
+}
+
+void dome__log_room_files(const dome_log_room *room, GArray *numbers)
+{
+    GHashTableIter i;
+    void *file, *pieces;
+    if (room->fd >= 0)
+        g_array_append_val(numbers, room->file);
+    g_hash_table_iter_init(&i, room->in_use);
+    while (g_hash_table_iter_next(&i, &file, &pieces)) {
+        const uint64_t number = GPOINTER_TO_SIZE(file);
+        if (pieces)
+            g_array_append_val(numbers, number);
+    }
 }

@@ -18,8 +18,8 @@ typedef struct dome_log_piece {
     uint64_t file, place, bytes; /* where it is */
     uint64_t turn;               /* differs each time the piece is taken, and stands at its beginning */
     char *at;
-    uint64_t used; /* bytes, from the beginning on */
-    uint64_t kept; /* the log's */
+    uint64_t used;         /* bytes, from the beginning on */
+    uint64_t kept, copied; /* the log's */
     GList link;
 } dome_log_piece;
 
@@ -50,5 +50,8 @@ int dome__log_room_sync(const dome_log_room *room);
 
 /* Removes the files of predecessors of which no piece is in use. */
 void dome__log_room_tidy(dome_log_room *room);
+
+/* Appends the numbers (uint64_t) of the files that this does not remove. */
+void dome__log_room_files(const dome_log_room *room, GArray *numbers);
 
 #endif

@@ -176,6 +176,9 @@ int dome__logged_receive(dome_env *env, dome_request *request)
 
 /* ---- a view begins ---- */
 
+/* What each task tells each other one. */
+enum { TAKEN, FORGOTTEN, WORDS };
+
 /* Of all tasks, the orders that each knows. */
 static int share_orders(dome_env *env)
 {
@@ -215,18 +218,42 @@ static int send_rest(dome_env *env, int dest, uint64_t has)
     return status;
 }
 
+/* Whether others have forgotten, because of a checkpoint that is lost, what this task has chosen since the one that it has. */
+static int check_choices(dome_env *env, const uint64_t *told)
+{
+    uint64_t most = 0;
+    for (int r = 0; r < env->size; r++)
+        most = MAX(most, told[FORGOTTEN + r * WORDS]);
+    if (most <= dome__log_choices(env->comm->log))
+        return DOME_OK;
+    return dome__transport_error(
+        env->transport, DOME_ERR_STATE,
+        "task %d has gone back behind its newest checkpoint, and the order in which it received since is "
+        "kept by nobody",
+        env->rank);
+}
+
 int dome__comm_meet(dome_env *env)
 {
     dome_comm *c = env->comm;
-    uint64_t *has = g_new0(uint64_t, env->size);
-    int status = dome__alltoall(env->transport, DOME_U64, c->taken_from, 1, has);
+    uint64_t *tell = g_new0(uint64_t, (gsize)env->size * WORDS), *told = g_new0(uint64_t, (gsize)env->size * WORDS);
+    for (int r = 0; r < env->size; r++) {
+        tell[TAKEN + r * WORDS] = c->taken_from[r];
+        tell[FORGOTTEN + r * WORDS] = r == env->rank ? 0 : dome__log_forgotten(c->log, r);
+    }
+    int status = dome__alltoall(env->transport, DOME_U64, tell, WORDS, told);
+    if (!status)
+        status = check_choices(env, told);
     for (int r = 0; r < env->size && !status; r++)
-        dome__log_has(c->log, r, has[r]);
+        dome__log_has(c->log, r, told[TAKEN + r * WORDS]);
     if (!status)
         status = share_orders(env);
-    for (int k = 1; k < env->size && !status; k++)
-        status = send_rest(env, (env->rank + k) % env->size, has[(env->rank + k) % env->size]);
-    g_free(has);
+    for (int k = 1; k < env->size && !status; k++) {
+        const int dest = (env->rank + k) % env->size;
+        status = send_rest(env, dest, told[TAKEN + dest * WORDS]);
+    }
+    g_free(tell);
+    g_free(told);
     dome__log_tidy(c->log);
     c->looked = dome__log_bytes(c->log);
     return status ? dome__fail_transport(env, status) : DOME_OK;
@@ -311,4 +338,17 @@ int dome__comm_log_covered(dome_env *env)
     dome__transport_leave_to(NULL);
     c->looked = dome__log_bytes(c->log);
     return status ? dome__fail_transport(env, status) : DOME_OK;
+}
+
+GArray *dome__comm_log_copy(dome_env *env, dome_log_take *take, void *ctx)
+{
+    GArray *files = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    dome__log_copy(env->comm->log, take, ctx);
+    dome__log_files(env->comm->log, files);
+    return files;
+}
+
+void dome__comm_log_uncopied(dome_env *env)
+{
+    dome__log_copy_anew(env->comm->log);
 }

@@ -19,6 +19,7 @@ typedef struct line {
 /* Of one task: whom it took its messages from, from number `first` on; ranks, 32 bits each. */
 typedef struct order {
     uint64_t first;
+    uint64_t forgotten; /* so many of its checkpoint are covered, as this task has heard */
     GArray *sources;
     uint64_t *passed; /* by rank: up to which number that task was told */
 } order;
@@ -118,6 +119,46 @@ int dome__log_sync(dome_message_log *log)
     for (int r = 0; r < log->size && log->sums; r++)
         make_sums(&log->lines[r]);
     return dome__log_room_sync(log->room);
+}
+
+/* ---- copies elsewhere ---- */
+
+/* From its beginning on, since a piece is read as it is. */
+static bool copy_piece(dome_log_piece *piece, dome_log_take *take, void *ctx)
+{
+    const dome_log_range range = {.file = piece->file,
+                                  .place = piece->place,
+                                  .bytes = piece->bytes,
+                                  .from = piece->copied,
+                                  .length = piece->used - piece->copied,
+                                  .data = piece->at + piece->copied};
+    if (range.length && !take(ctx, &range))
+        return false;
+    piece->copied = piece->used;
+    return true;
+}
+
+bool dome__log_copy(dome_message_log *log, dome_log_take *take, void *ctx)
+{
+    bool good = true;
+    for (int r = 0; r < log->size; r++)
+        for (const GList *link = log->lines[r].pieces.head; link && good; link = link->next)
+            good = copy_piece(link->data, take, ctx);
+    if (!good)
+        dome__log_copy_anew(log);
+    return good;
+}
+
+void dome__log_copy_anew(dome_message_log *log)
+{
+    for (int r = 0; r < log->size; r++)
+        for (const GList *link = log->lines[r].pieces.head; link; link = link->next)
+            ((dome_log_piece *)link->data)->copied = 0;
+}
+
+void dome__log_files(const dome_message_log *log, GArray *numbers)
+{
+    dome__log_room_files(log->room, numbers);
 }
 
 uint64_t *dome__log_sent(dome_message_log *log)
@@ -281,6 +322,7 @@ void dome__log_forget(dome_message_log *log, int task, uint64_t choices)
     if (gone)
         g_array_remove_range(o->sources, 0, (guint)gone);
     o->first += gone;
+    o->forgotten = MAX(o->forgotten, choices);
 }
 
 /* Appends what is known of a task from a number on: the task, the number, how many, their sources. */
@@ -370,6 +412,11 @@ bool dome__log_covered(dome_message_log *log, int task, const void *bytes, uint6
     return true;
 }
 
+uint64_t dome__log_forgotten(const dome_message_log *log, int task)
+{
+    return log->orders[task].forgotten;
+}
+
 void dome__log_shared(dome_message_log *log)
 {
     for (int r = 0; r < log->size; r++) {
@@ -407,6 +454,7 @@ void dome__log_put(const dome_message_log *log, GByteArray *to)
     for (int r = 0; r < log->size; r++) {
         dome__append_u64(to, log->sent[r]);
         dome__append_u64(to, log->taken[r]);
+        dome__append_u64(to, log->orders[r].forgotten);
         put_order(to, r, &log->orders[r], log->orders[r].first);
         put_line(to, &log->lines[r]);
     }
@@ -489,6 +537,7 @@ bool dome__log_get(dome_message_log *log, dome_bytes *from)
     for (int r = 0; good && r < log->size; r++) {
         log->sent[r] = dome__read_u64(from);
         log->taken[r] = dome__read_u64(from);
+        log->orders[r].forgotten = dome__read_u64(from);
         good = take_order(log, from) && get_line(log, r, from);
     }
     return good && !from->bad;

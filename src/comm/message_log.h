@@ -40,6 +40,24 @@ void dome__log_tidy(dome_message_log *log);
 /* What checkpoints will refer to is safe. Returns an errno. */
 int dome__log_sync(dome_message_log *log);
 
+/* ---- copies elsewhere: of the bytes to which a checkpoint would refer ---- */
+
+/* A part of a piece of a file: the piece is at `place`, and has these bytes from `from` on. */
+typedef struct dome_log_range {
+    uint64_t file, place, bytes;
+    uint64_t from, length;
+    const void *data;
+} dome_log_range;
+
+typedef bool dome_log_take(void *ctx, const dome_log_range *range);
+
+/* Gives what was not given before. False: it was not taken, and next time all is given. */
+bool dome__log_copy(dome_message_log *log, dome_log_take *take, void *ctx);
+void dome__log_copy_anew(dome_message_log *log);
+
+/* The numbers (uint64_t) of the files in which it is; appended. */
+void dome__log_files(const dome_message_log *log, GArray *numbers);
+
 /* How many messages have been sent to each task, and taken from it, by rank: the log's. */
 uint64_t *dome__log_sent(dome_message_log *log);
 uint64_t *dome__log_taken(dome_message_log *log);
@@ -88,6 +106,9 @@ bool dome__log_learn(dome_message_log *log, const void *bytes, uint64_t length);
  * sense. */
 GByteArray *dome__log_covers(const dome_message_log *log, int dest);
 bool dome__log_covered(dome_message_log *log, int task, const void *bytes, uint64_t length);
+
+/* How many choices of a task are covered, as far as this one has heard: if it has gone back behind these, nobody knows them. */
+uint64_t dome__log_forgotten(const dome_message_log *log, int task);
 
 /* All tasks know the same. */
 void dome__log_shared(dome_message_log *log);

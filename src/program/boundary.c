@@ -276,11 +276,17 @@ static int write_own(dome_env *env)
     dome__once_mark(env, place(env));
     int status = dome__channel_put(env, state, &channel);
     g_byte_array_unref(state);
+    GArray *used = status == DOME_OK ? dome__copy_messages(env) : NULL;
+    bool written = false;
     if (status == DOME_OK)
-        status = dome__own_write(env);
+        status = dome__own_write(env, used, &written);
+    if (used && !written)
+        dome__comm_log_uncopied(env);
+    if (used)
+        g_array_unref(used);
     if (channel)
         dvec_free(channel);
-    return status == DOME_OK ? dome__comm_log_covered(env) : status;
+    return written ? dome__comm_log_covered(env) : status;
 }
 
 /* Tasks come to their boundaries at different times, and none waits for another: so no order is taken. */

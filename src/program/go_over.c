@@ -4,8 +4,10 @@
 #include "ckpt/checkpoint.h"
 #include "comm/comm.h"
 #include "local/local.h"
+#include "peer/peer_start.h"
 #include "program/change.h"
 #include "program/start.h"
+#include "program/transit.h"
 #include "system/thread.h"
 #include "system/time.h"
 #include "system/unconst.h"
@@ -110,6 +112,7 @@ static void leave_view(dome_env *env)
     dome__watch_leave(env->watch);
     env->call_log = NULL;
     dome__watch_go_over(g_steal_pointer(&env->watch));
+    dome__peer_stop(env);
     env->stamp = NULL;
     env->wait_ns = NULL;
     dome__transport_free(g_steal_pointer(&env->transport));
@@ -161,7 +164,7 @@ int dome__go_over_leave(dome_env *env)
     dome__transport_stays();
     set_transport(env->transport);
     step(LEAVES, STAYS);
-    return status;
+    return status == DOME_OK ? dome__renew_copies(env) : status;
 }
 
 void dome__go_over_open(dome_env *env)
@@ -173,6 +176,7 @@ void dome__go_over_open(dome_env *env)
     dome__healing_ask_by(ask);
     if (env->watch && !env->trace) /* a trace is of one process image */
         __atomic_store_n(&place.state, STAYS, __ATOMIC_RELEASE);
+    dome__renew_copies(env);
 }
 
 void dome__go_over_close(void)

@@ -144,9 +144,12 @@ static int start_checkpoints(dome_env *env, bool stays)
     view.stays = stays;
     if (stays) {
         view.loop = dome__checkpoint_loop(env);
+        dome__own_carry(env, &view);
         dome__checkpoint_leave(env);
     }
-    return dome__checkpoint_start(env, env->change->start.program, &view);
+    const int status = dome__checkpoint_start(env, env->change->start.program, &view);
+    g_free(view.host);
+    return status;
 }
 
 int dome__join_view(dome_env *env, bool stays)

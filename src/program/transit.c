@@ -2,6 +2,7 @@
 
 #include "ckpt/checkpoint.h"
 #include "comm/comm.h"
+#include "copies/copies.h"
 #include "system/time.h"
 #include "transport/agree.h"
 #include "transport/collective.h"
@@ -155,5 +156,32 @@ int dome__channel_restore(dome_env *env)
     g_free(why);
     if (channel)
         dvec_free(channel);
+    return status;
+}
+
+/* ---- copies on another host ---- */
+
+static bool copy_range(void *ctx, const dome_log_range *r)
+{
+    const dome_copies_range range = {r->file, r->place, r->bytes, r->from, r->length, r->data};
+    return dome__own_give(ctx, &range);
+}
+
+GArray *dome__copy_messages(dome_env *env)
+{
+    return dome__own_copies(env) ? dome__comm_log_copy(env, copy_range, env) : NULL;
+}
+
+/* What the other host has may be incomplete, or it is another host than before. */
+int dome__renew_copies(dome_env *env)
+{
+    if (!dome__own_lacks_copy(env))
+        return DOME_OK;
+    dome__comm_log_uncopied(env);
+    GArray *used = dome__copy_messages(env);
+    const int status = dome__own_renew(env, used);
+    if (dome__own_lacks_copy(env))
+        dome__comm_log_uncopied(env);
+    g_array_unref(used);
     return status;
 }

@@ -43,6 +43,14 @@ int dome__channel_restore(dome_env *env);
 /* Likewise for a checkpoint of this task alone: bytes of its own. Not collective. */
 int dome__channel_put(dome_env *env, const GByteArray *own, dvec **channel);
 
+/* Where hosts share no directory: gives this task's partner on another host what it keeps of messages and has not given before.
+ * Returns the numbers of the files in which a checkpoint would refer to them, for dome__own_write; NULL: there are no copies. */
+GArray *dome__copy_messages(dome_env *env);
+
+/* When a view begins, a task that has a checkpoint and no complete copy of it gives it to its partner, with the messages. Fails
+ * by dome__fail. */
+int dome__renew_copies(dome_env *env);
+
 /* Nothing waits any longer. */
 void dome__transit_stop(dome_transit *transit);
 void dome__transit_clear(dome_transit *transit);

@@ -315,10 +315,22 @@ static int pvm_transport_descriptors(dome_transport_provider *self, const int **
     return MAX(n, 0);
 }
 
+/* libpvm makes the closing of a connection wait until the other end has all data: of a host that was cut off it would wait for
+ * long. What was under way when a task leaves a view is sent again in the next one. */
+static void close_at_once(void)
+{
+    const struct linger none = {0};
+    int *fds, n = pvm_getfds(&fds);
+    for (int i = 1; i < n; i++) /* the first leads to the daemon */
+        setsockopt(fds[i], SOL_SOCKET, SO_LINGER, &none, sizeof none);
+}
+
 static void pvm_transport_close(dome_transport_provider *self)
 {
     provider *p = self->state;
     dome__pvm_enter();
+    if (dome__transport_asks_to_leave())
+        close_at_once();
     give_buffers_back();
     enrolled = false;
     if (own_send > 0)

@@ -19,6 +19,9 @@
 
 typedef struct dome_store dome_store;
 
+/* What the name of a file ends with that is not complete. */
+#define DOME_STORE_PART ".part"
+
 /* The owner that a directory must have: anybody; this user or root, and nobody else can write to it (system/owners.h); this user,
  * and nobody else can look into it. */
 typedef enum dome_store_owner { DOME_STORE_ANY, DOME_STORE_TRUSTED, DOME_STORE_OWN } dome_store_owner;

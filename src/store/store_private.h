@@ -4,9 +4,6 @@
 
 #include "store/store.h"
 
-/* Suffix of the name of a file that is being written. */
-#define DOME_STORE_PART ".part"
-
 /* Sets a message about a failed action on a checkpoint or a directory, with the reason in errno. Returns false. */
 bool dome__store_fails(char **message, const char *path, const char *what);
 bool dome__store_directory_fails(char **message, const char *directory, const char *what);

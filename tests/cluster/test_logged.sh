@@ -1,6 +1,6 @@
 #!/bin/bash
 # --dome-checkpoint-protocol log with tasks on several hosts and a directory that all share: a lost task, and those of a host that
-# is gone, go back alone, and the output is that of an undisturbed run. Memory of one host does not do.
+# is gone, go back alone, and the output is that of an undisturbed run.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
 in_lab 3 "$@"
 logged=$DOME_BUILD_DIR/tests/programs/logged
@@ -82,10 +82,10 @@ stayed gone 0
 stayed gone 1
 clean gone h1 h2
 
-say "memory of one host"
+say "memory that hosts share, as in this lab"
 echo h2 >"$work/hosts"
 begin
 command memory 2 --dome-checkpoint-dir memory: --dome-checkpoint-every 5
-failed_with memory 'needs a directory that all hosts share'
+failed_with memory 'would keep their checkpoints in the same memory'
 clean memory h1 h2
 finish
