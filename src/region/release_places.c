@@ -525,7 +525,7 @@ void dome__release_keep_hot(dome_release *release)
         uint64_t unit;
         const uint64_t key = g_array_index(r->hot, hot_unit, k).key;
         dome_release_units *u = units_of(r, key, &unit);
-        if (!u || !is_valid(u, unit) || is_private(u, unit)) {
+        if (!u || !(u->state[unit] & HOT) || !is_valid(u, unit) || is_private(u, unit)) {
             if (u)
                 u->state[unit] &= (uint32_t)~HOT;
             g_array_remove_index_fast(r->hot, k);
@@ -533,9 +533,10 @@ void dome__release_keep_hot(dome_release *release)
         }
         memcpy(old_of(u, unit), place_of(u, unit), u->setup.unit);
         u->changed[unit] = r->epoch + 1;
-        u->state[unit] = (uint32_t)((u->state[unit] | KEPT | DIRTY | WRITTEN) & ~(UNTOUCHED | MISSED | TOO));
+        if (!(u->state[unit] & WRITTEN)) /* another task may have fetched it already */
+            g_array_append_val(u->written, unit);
+        u->state[unit] = (uint32_t)((u->state[unit] | KEPT | DIRTY | WRITTEN) & ~(UNTOUCHED | MISSED | TOO | IMPLIED));
         g_array_append_val(u->dirty, unit);
-        g_array_append_val(u->written, unit);
         dome__release_allow(u, unit, 1, DOME_ACCESS_WRITE);
     }
 }

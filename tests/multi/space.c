@@ -225,6 +225,69 @@ static void check_system_calls(void)
     close(ends[1]);
 }
 
+/* Tasks write many units in turns, mostly the same ones behind the same place, so that homes move before these are written; now
+ * and then others do. Few of the units are read, and some of them while others are written. */
+static void check_turns(void)
+{
+    enum { UNITS = 128, TURNS = 90, PHASES = 3, GROUP = 16 };
+    static int64_t last[UNITS];
+    int64_t *const at = (int64_t *)(void *)(HEAP + HEAP_BYTES / 64);
+    for (int round = 1; round <= TURNS; round++) {
+        const int phase = round % PHASES, surprise = round % 13 == 0;
+        for (int k = 0; k < UNITS; k++) {
+            int64_t *unit = at + (size_t)k * PAGE / sizeof *at;
+            const bool rests = (k + round) % 5 == 0;
+            if (rests && draw_mix((uint64_t)(round * UNITS + k) * 8 + (uint64_t)rank) % 3 == 0)
+                CHECK(unit[k] == last[k] && unit[PAGE / 8 - 1] == last[k]);
+            if (!rests && (k / GROUP + phase + surprise) % size == rank)
+                unit[k] = unit[PAGE / 8 - 1] = (int64_t)round * 1000 + k;
+            if (k % 40 == rank && round % 4 == 0) { /* in the middle */
+                CHECK(dome__space_enter(space) == DOME_OK);
+                shared.rest[rank]++;
+                dome__space_leave(space, true);
+            }
+        }
+        for (int k = 0; k < UNITS; k++)
+            if ((k + round) % 5 != 0)
+                last[k] = (int64_t)round * 1000 + k;
+        CHECK(dome__space_meet(space, 20 + (uint64_t)(round + 1) % PHASES, true) == DOME_OK);
+        for (int k = rank % 3; k < UNITS && round % 2; k += 7)
+            CHECK(at[(size_t)k * PAGE / sizeof *at + (size_t)k] == last[k]);
+        CHECK(dome__space_meet(space, 23 + (uint64_t)(round + 1) % PHASES, true) == DOME_OK);
+    }
+    for (int k = 0; k < UNITS; k++)
+        CHECK(at[(size_t)k * PAGE / sizeof *at + (size_t)k] == last[k]);
+    CHECK(dome__space_meet(space, 26, false) == DOME_OK);
+}
+
+/* What a task defers comes to others all the same, which wait for the last step while that task does something else. */
+static void check_deferring(void)
+{
+    enum { STEPS = 200 };
+    volatile int64_t *const step = (int64_t *)(void *)(HEAP + HEAP_BYTES / 128), *const data = step + PAGE;
+    for (int64_t k = 1; k <= STEPS && rank == 0; k++) {
+        data[k] = 3 * k;
+        *step = k;
+        if (dome__space_defer(space))
+            continue;
+        CHECK(dome__space_enter(space) == DOME_OK);
+        dome__space_leave(space, true);
+    }
+    for (int64_t now = 0; rank > 0 && now < STEPS;) {
+        const uint64_t seen = dome__space_told(space);
+        CHECK(dome__space_enter(space) == DOME_OK);
+        now = *step;
+        dome__space_leave(space, false);
+        for (int64_t k = 1; k <= now; k++)
+            CHECK(data[k] == 3 * k);
+        if (now < STEPS)
+            CHECK(dome__space_await(space, seen) == DOME_OK);
+    }
+    if (rank == 0)
+        usleep(50000);
+    CHECK(dome__space_meet(space, 27, false) == DOME_OK);
+}
+
 /* A task sleeps until another one tells it of a change. */
 static void check_telling(void)
 {
@@ -412,6 +475,8 @@ int main(int argc, char **argv)
         check_stack();
         check_system_calls();
         check_telling();
+        check_turns();
+        check_deferring();
         check_damaged();
         check_pins();
         check_many_hot();

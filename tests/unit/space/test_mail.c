@@ -69,6 +69,39 @@ static void test_one(void)
     end(mail);
 }
 
+/* News are deferred if all tasks of the program are on this host and none sleeps; one that is about to sleep finds who defers. */
+static void test_defer(void)
+{
+    const char *why;
+    static const int all[] = {0, 1};
+    dome_memory *memory = dome__memory_new("mail", dome__mail_bytes(2), &why), *other;
+    g_assert_nonnull(memory);
+    const dome_memory_offer offer = dome__memory_offer(memory);
+    other = dome__memory_attach(&offer, &why);
+    g_assert_nonnull(other);
+    dome__memory_taken(memory);
+    dome_mail *mail[2] = {dome__mail_new(&(dome_mail_setup){memory, 0, 2, all, 2}),
+                          dome__mail_new(&(dome_mail_setup){other, 1, 2, all, 2})};
+    g_assert_cmpint(dome__mail_deferrer(mail[1]), ==, -1);
+    dome__mail_watch(mail[1], DOME_MAIL_LOOKS);
+    g_assert_true(dome__mail_defer(mail[0]));
+    g_assert_cmpint(dome__mail_deferrer(mail[1]), ==, 0);
+    g_assert_cmpint(dome__mail_deferrer(mail[0]), ==, -1); /* itself */
+    dome__mail_deferred(mail[0]);
+    g_assert_cmpint(dome__mail_deferrer(mail[1]), ==, -1);
+    dome__mail_watch(mail[1], DOME_MAIL_SLEEPS);
+    g_assert_false(dome__mail_defer(mail[0]));
+    g_assert_cmpint(dome__mail_deferrer(mail[1]), ==, -1);
+    g_assert_false(dome__mail_defer(NULL));
+    g_assert_cmpint(dome__mail_deferrer(NULL), ==, -1);
+    dome__mail_free(mail[0]);
+    dome__mail_free(mail[1]);
+    dome_mail *some[TASKS];
+    begin(some);
+    g_assert_false(dome__mail_defer(some[0])); /* others are on another host */
+    end(some);
+}
+
 static void test_states(void)
 {
     dome_mail *mail[TASKS];
@@ -174,6 +207,7 @@ int main(int argc, char **argv)
     g_test_init(&argc, &argv, NULL);
     g_test_add_func("/mail/one", test_one);
     g_test_add_func("/mail/states", test_states);
+    g_test_add_func("/mail/defer", test_defer);
     g_test_add_func("/mail/refused", test_refused);
     g_test_add_func("/mail/threads", test_threads);
     return g_test_run();
