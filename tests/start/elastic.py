@@ -597,21 +597,29 @@ def standard_input():
     os.close(write)
 
 
-def example(name, arguments, seed):
-    """An example under orders at random: the output of one task."""
+def example(name, of_size, seed):
+    """An example under orders at random: the output of one task. One that ends before it has changed is made larger."""
     program = os.path.join(EXAMPLES, name)
     if not os.path.exists(program):
         return "not built"
+    changes, size = 0, 1
+    while changes == 0 and size <= 16:
+        changes, size = changed([program] + of_size(size), seed), 2 * size
+    check(changes > 0, "it has not changed at all")
+    return "%d changes" % changes
+
+
+def changed(command, seed):
+    """Runs it under orders; returns how many were followed."""
     draw = random.Random(seed)
-    expected = one_task([program] + arguments)
-    with Run([program] + arguments + ["--dome-tasks", "2", "--dome-min", "1", "--dome-max", "7"]) as run:
+    expected = one_task(command)
+    with Run(command + ["--dome-tasks", "2", "--dome-min", "1", "--dome-max", "7"]) as run:
         changes = 0
         while run.process.poll() is None and changes < 12:
             out, _ = dome(draw.choice(("grow", "shrink")), str(run.pid), "-n", str(draw.randint(1, 4)), status=None)
             changes += out != ""
         ended_well(run, expected)
-        check(changes > 0, "it has not changed at all")
-        return "%d changes" % changes
+        return changes
 
 
 def laplacian(path, n):
@@ -626,8 +634,16 @@ def laplacian(path, n):
 
 def cg(seed):
     with harness.temporary_directory() as directory:
-        laplacian(directory + "/grid.mtx", 150)
-        return example("cg", ["--tolerance", "1e-12", directory + "/grid.mtx"], seed)
+
+        def of_size(size):
+            laplacian(directory + "/grid.mtx", 100 + 50 * size)
+            return ["--tolerance", "1e-12", directory + "/grid.mtx"]
+
+        return example("cg", of_size, seed)
+
+
+def md(seed):
+    return example("md", lambda size: ["--cells", "4", "--steps", str(1500 * size)], seed)
 
 
 def main():
@@ -685,7 +701,7 @@ def main():
         ("losses and restarts", losses, range(10, 13), True),
         ("many views", many_views, 100),
         ("descriptors", own_descriptors, 30),
-        ("md", example, "md", ["--cells", "4", "--steps", "1500"], 1),
+        ("md", md, 1),
         ("cg", cg, 2),
     ]
     if many:
