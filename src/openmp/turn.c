@@ -421,7 +421,7 @@ void dome__omp_order_wait(uint64_t seen)
 {
     dome_omp_shared *s = dome__omp_shared();
     bool wants, any;
-    if (turn_is_elsewhere() && !waits_for_more() && !here.defers) {
+    if (turn_is_elsewhere() && !waits_for_more() && !here.defers && !dome__omp_deal_waits()) {
         dome__omp_tasks.await(here.looked);
         return;
     }

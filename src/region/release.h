@@ -101,8 +101,12 @@ bool dome__release_sections_since(dome_release *release, uint64_t have, uint64_t
 /* They have come from another task. */
 void dome__release_hear(dome_release *release, const void *sections, size_t bytes);
 
-/* Asks a task for those behind the last one that this task has; come: in the channel's thread, when they are there. */
-void dome__release_pull(dome_release *release, int rank, void (*come)(void *ctx), void *ctx);
+/* Barriers so far. */
+uint64_t dome__release_meets(dome_release *release);
+
+/* Asks a task for those behind the last one that this task has, as of so many barriers: the task may be at another one; come: in
+ * the channel's thread, when they are there. */
+void dome__release_pull(dome_release *release, int rank, uint64_t meets, void (*come)(void *ctx), void *ctx);
 
 /* All tasks have the sections up to this number. */
 void dome__release_merge(dome_release *release, uint64_t all_have);

@@ -273,10 +273,18 @@ static void pulled(void *ctx, const void *bytes, size_t count)
     g_free(p);
 }
 
-void dome__release_pull(dome_release *release, int rank, void (*come)(void *ctx), void *ctx)
+uint64_t dome__release_meets(dome_release *release)
+{
+    pthread_mutex_lock(&release->lock);
+    const uint64_t meets = release->meets;
+    pthread_mutex_unlock(&release->lock);
+    return meets;
+}
+
+void dome__release_pull(dome_release *release, int rank, uint64_t meets, void (*come)(void *ctx), void *ctx)
 {
     pulling *p = g_new(pulling, 1);
-    *p = (pulling){release, release->meets, come, ctx};
+    *p = (pulling){release, meets, come, ctx};
     const dome_section_pull pull = {.peer = release->peer,
                                     .tag = DOME_PEER_RELEASE,
                                     .from = rank,
@@ -297,7 +305,7 @@ static void pull_and_wait(dome_release *r, int rank)
 {
     sem_t come;
     sem_init(&come, 0, 0);
-    dome__release_pull(r, rank, post, &come);
+    dome__release_pull(r, rank, dome__release_meets(r), post, &come);
     while (sem_wait(&come) < 0 && errno == EINTR)
         continue;
     sem_destroy(&come);

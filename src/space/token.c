@@ -46,6 +46,7 @@ struct dome_token {
     bool defers;       /* this task has news that it does not send yet */
     int uncalled;      /* the task that has got the token by mail and may not know yet; -1: none */
     uint64_t meetings; /* so far: what was written before the last one is known to all */
+    uint64_t meets;    /* the release's then, which is ahead of this for a moment: a message of before may come meanwhile */
     uint64_t told;     /* so often by others */
     GPtrArray *early;  /* early_message */
 };
@@ -204,7 +205,7 @@ static void take_token(dome_token *t, const uint8_t *message, size_t bytes, int 
     }
     pulling *p = g_new(pulling, 1);
     *p = (pulling){t, t->meetings};
-    dome__release_pull(t->release, from, pulled, p);
+    dome__release_pull(t->release, from, t->meets, pulled, p);
 }
 
 /* Another task waits until this one publishes. The mutex is held. */
@@ -467,6 +468,7 @@ void dome__token_met(dome_token *token)
     dome_token *t = token;
     pthread_mutex_lock(&t->mutex);
     t->meetings++;
+    t->meets = dome__release_meets(t->release);
     dome__section_queue_clear(&t->queue);
     t->here = t->env->rank == 0;
     t->inside = t->requested = t->stopped = t->owes = t->untold = t->settles = false;
@@ -531,6 +533,7 @@ dome_token *dome__token_new(dome_env *env, dome_release *release, dome_mail *mai
     t->peer = env->peer;
     t->release = release;
     t->here = env->rank == 0;
+    t->meets = dome__release_meets(release);
     dome__section_queue_begin(&t->queue, env->rank, env->size);
     t->early = g_ptr_array_new();
     pthread_mutex_init(&t->mutex, NULL);

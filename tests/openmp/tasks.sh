@@ -119,4 +119,37 @@ for compiler in gcc clang-14; do
         grep -qx "to 7" out || fail "$compiler, $tasks tasks: thread 7 has no task: $(cat out err)"
     done
 done
+
+# Tasks of all threads, those of thread 0 dealt, that take a lock in turn: what tasks are told at one meeting may come behind it.
+cat >locked.c <<'END_C'
+#include <omp.h>
+#include <stdio.h>
+int main(void)
+{
+    int all = 0;
+    for (int round = 0; round < 12; round++)
+        for (int threads = 4; threads <= 64; threads *= 2) {
+            omp_lock_t lock;
+            int count = 0;
+            omp_init_lock(&lock);
+#pragma omp parallel num_threads(threads)
+            {
+#pragma omp task
+                for (int k = 0; k < 2; k++) {
+                    omp_set_lock(&lock);
+                    count++;
+                    omp_unset_lock(&lock);
+                }
+            }
+            omp_destroy_lock(&lock);
+            all += count == 2 * threads;
+        }
+    printf("%d\n", all);
+    return all != 60;
+}
+END_C
+"$cc" -O1 locked.c -o locked || fail "locked.c"
+for tasks in 2 3 4; do
+    timeout -k 2 60 "$dome" run -n $tasks ./locked >out 2>err || fail "locks in tasks, $tasks tasks: status $?: $(cat out err)"
+done
 finish
