@@ -58,6 +58,7 @@ struct dome_release {
     uint64_t place;       /* of the last one */
     uint64_t common;      /* the same on all tasks: task 0's, if they have come to it at different places */
     uint64_t next_common; /* of the one that this task is at */
+    uint64_t unasked;     /* changes that have come unasked, in copies that are mostly read (release_state.c) */
     GArray *early;        /* uint64_t: keys of units that were sent with this task's last card */
     GArray *hot;          /* hot_unit */
     GHashTable *habits;   /* habit by place: what is written and fetched behind it (release_places.c) */

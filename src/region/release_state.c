@@ -207,8 +207,9 @@ static void tell_forget(const dome_release_units *u, uint64_t unit, int home)
     dome__peer_tell(u->setup.release->peer, home, DOME_PEER_RELEASE, message, FORGET_MESSAGE);
 }
 
-/* So often a copy may be changed before it is closed, and then before it is forgotten. */
-enum { LEAST_UNREAD = 4, CLOSED = 4, MOST_TRUSTED = 2 };
+/* So often a copy may be changed before it is closed, and then before it is forgotten. One that is read at once when it is closed
+ * is trusted more the next time: a fault takes as long as ten changes. Of one that is trusted most few changes count. */
+enum { LEAST_UNREAD = 4, CLOSED = 4, MOST_TRUSTED = 3, SELDOM = 32 };
 
 static unsigned unread_of(uint32_t state)
 {
@@ -223,10 +224,12 @@ static unsigned most_unread(uint32_t state)
 void dome__release_note_access(dome_release_units *units, uint64_t unit)
 {
     uint32_t *state = &units->state[unit];
-    const bool closed = unread_of(*state) >= most_unread(*state);
+    const unsigned trusted = (*state & TRUSTS) / TRUST, unread = unread_of(*state), most = most_unread(*state);
     *state &= ~(uint32_t)(UNTOUCHED | MISSED | UNREADS);
-    if (closed && (*state & TRUSTS) < MOST_TRUSTED * TRUST)
+    if (unread == most && trusted < MOST_TRUSTED)
         *state += TRUST;
+    else if (unread > most && trusted > 0)
+        *state -= TRUST;
 }
 
 bool dome__release_is_wanted(dome_release_units *units, uint64_t unit)
@@ -236,8 +239,11 @@ bool dome__release_is_wanted(dome_release_units *units, uint64_t unit)
         *state &= ~(uint32_t)UNREADS;
         return true;
     }
-    *state += UNREAD;
     const bool valid = is_valid(units, unit);
+    if (valid && (*state & TRUSTS) == MOST_TRUSTED * TRUST && unread_of(*state) < most_unread(*state) &&
+        units->setup.release->unasked++ % SELDOM)
+        return true;
+    *state += UNREAD;
     const unsigned most = valid ? most_unread(*state) : 0; /* what is not valid is closed already */
     if (valid && unread_of(*state) == most)
         dome__release_close(units, unit, 1);
