@@ -7,8 +7,8 @@
  *     dome__copies_commit                                  ... on disk, and renamed
  *     dome__copies_await: host b has them
  *
- * Tasks of which each can look into the directory of the other form a group: those of a host, or of several that share one. A
- * partner is of the next group. The service channel's thread takes the copies, whatever the partner's own thread does. */
+ * Tasks that can read each other's directory are a group: those of a host, or of several hosts that share one. A partner is
+ * of the next group. The service channel's thread takes the copies, whatever the partner's own thread does. */
 #ifndef DOME_SRC_COPIES_COPIES_H
 #define DOME_SRC_COPIES_COPIES_H
 

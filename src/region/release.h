@@ -79,7 +79,7 @@ void dome__release_sections_end(dome_release *release);
 void dome__release_enter(dome_release *release);
 void dome__release_leave(dome_release *release);
 
-/* What this task has changed is to be seen by others as if it had been in a section. */
+/* Outside of a section: others are to see what this task has changed so far in the order in which it was changed. */
 void dome__release_owe(dome_release *release);
 
 /* Whether this task has changed anything since it published. */

@@ -112,7 +112,7 @@ typedef struct waiting_delta {
     uint8_t word;
 } waiting_delta;
 
-/* Who has written a unit alone, as all tasks know it. */
+/* The task that has written a unit while no other task did. All tasks have the same. */
 typedef struct dome_release_trend {
     uint16_t writer;       /* the last one, + 1; 0: several */
     uint8_t streak, moved; /* so many meetings in a row, and so often its home has moved */
@@ -358,7 +358,8 @@ bool dome__release_heat(dome_release *release, uint64_t key);
 /* Before a barrier, or a lock (cools: no unit stays hot): hot units that did not change were not written. */
 void dome__release_compare_hot(dome_release *release, bool cools);
 
-/* A barrier ends: what has been accessed since the last one is known from then on. */
+/* At the end of a barrier: keeps what this task has accessed since the last one, and what all tasks have written, for the next
+ * time at that place. */
 void dome__release_learn(dome_release *release);
 
 /* All tasks know from the barrier's notices that a task has written these units, alone (or not; but then it is of interest only

@@ -480,8 +480,7 @@ void dome__token_met(dome_token *token)
 
 /* ---- waiting ---- */
 
-/* What has come with a unit may be of interest to another thread than the one that has fetched it, or was fetched by this library
- * itself. */
+/* Sections may have come with a unit that another thread has fetched, or this library: the thread that waits must look again. */
 static uint64_t told(const dome_token *t)
 {
     return t->told + dome__release_reached(t->release);
