@@ -34,12 +34,6 @@ stayed() {
     grep -q "computed $2 $steps\$" "$work/$1.err" || fail "$1: task $2 has begun anew: $(grep computed "$work/$1.err" | tr '\n' ' ')"
 }
 
-# NAME RANK: it has computed to the end; a task that was in pvm_send to a host that is gone cannot leave that, and becomes the program
-# anew, from its checkpoint.
-ended() {
-    grep -q "computed $2 [0-9]" "$work/$1.err" || fail "$1: task $2 has not ended: $(errors "$1")"
-}
-
 as_undisturbed() {
     [ "$status" -eq 0 ] || fail "$1: status $status: $(errors "$1")"
     cmp -s "$work/calm.out" "$work/$1.out" || fail "$1: other output: $(cat "$work/$1.out"); $(errors "$1")"
@@ -84,8 +78,8 @@ wait $program
 status=$?
 as_undisturbed gone
 errors gone | grep 'healed' || fail "gone: $(errors gone)"
-ended gone 0
-ended gone 1
+stayed gone 0
+stayed gone 1
 clean gone h1 h2
 
 say "memory that hosts share, as in this lab"
