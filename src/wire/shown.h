@@ -67,8 +67,8 @@ typedef struct dome_shown {
     GString *again;    /* told: of a line that the program prints again, behind `at` */
 } dome_shown;
 
-/* The program's output begins at the end of the stream. bytes: the length of the stream so far. told: the program is told of
- * losses. */
+/* The program goes on behind what has been shown. bytes: the length of the stream so far; if nothing has been shown yet, the
+ * program's output begins there. told: the program is told of losses. */
 void dome__shown_begin(dome_shown *s, dome_shown_past *past, uint64_t bytes, bool told);
 void dome__shown_clear(dome_shown *s);
 
