@@ -17,11 +17,12 @@
 #define TEXT(text)          dome__omp_touch_text(text)
 
 /* Whether a call is made once more, because another task has taken a page while the call waited. A call that fails so has moved
- * no bytes. The number of tries is bounded: there may be no such memory. */
+ * no bytes. Not if it names no shared memory, as most calls of this library's own. The number of tries is bounded: there may be
+ * no such memory. */
 static inline bool dome__omp_call_again(bool failed, int *tries)
 {
     enum { MOST = 1000 };
-    return failed && errno == EFAULT && dome__omp_touches() && ++*tries < MOST;
+    return failed && errno == EFAULT && dome__omp_touches() && dome__omp_touched() && ++*tries < MOST;
 }
 
 /* The same for a read of a file that has stopped at this page, with less than it was to read. */

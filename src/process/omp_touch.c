@@ -27,12 +27,23 @@ static void touch(char *byte, bool write)
         (void)*(volatile char *)byte;
 }
 
+static bool touched; /* virtual threads run one at a time */
+
+bool dome__omp_touched(void)
+{
+    const bool any = touched;
+    touched = false;
+    return any;
+}
+
 void dome__omp_touch(const void *address, size_t bytes, bool write)
 {
     char *at = (char *)(uintptr_t)address, *end = at + bytes;
     for (; at && at < end; at = (char *)(((uintptr_t)at & ~(uintptr_t)(PAGE - 1)) + PAGE)) // NOLINT(performance-no-int-to-ptr)
-        if (dome__omp_tasks.is_shared(at))
+        if (dome__omp_tasks.is_shared(at)) {
             touch(at, write);
+            touched = true;
+        }
 }
 
 void dome__omp_touch_text(const char *text)

@@ -15,6 +15,9 @@ bool dome__omp_touches(void);
 /* Accesses each page of the bytes that is shared. Bytes stay as they are. */
 void dome__omp_touch(const void *address, size_t bytes, bool write);
 
+/* Whether any has been since the last call. */
+bool dome__omp_touched(void);
+
 /* A text. */
 void dome__omp_touch_text(const char *text);
 
