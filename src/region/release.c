@@ -46,6 +46,7 @@ typedef struct notices {
     run *runs;
     uint64_t *counts;        /* words, by rank */
     bool any, pushes;        /* anything was written; a home has readers behind this place */
+    bool brings;             /* there are entries */
     const uint8_t **entries; /* by rank (release_early.c) */
     uint64_t *entry_bytes;
     const uint64_t *more; /* runs and entries of those for which there was no room on their cards */
@@ -235,6 +236,7 @@ static int exchange(dome_release *r, dome_release_word *word, bool by_word, noti
     for (uint64_t k = 0; k < size; k++) {
         words += n->counts[k] = all[length * k];
         flags |= all[length * k + 1];
+        n->brings |= all[length * k + 3] > 0;
     }
     r->next_common = all[2];
     if (by_word) {
@@ -251,7 +253,7 @@ static int exchange(dome_release *r, dome_release_word *word, bool by_word, noti
             dome__release_publish(r->regions->pdata[k], DELTA);
     if (status == DOME_OK && flags & MORE)
         status = exchange_more(r, &b, all, length, n);
-    if (status == DOME_OK && n->any) {
+    if (status == DOME_OK && (n->any || n->brings)) {
         find_parts(r, all, by_word, n);
         exchange_early(r, n);
     }
@@ -698,6 +700,7 @@ dome_release *dome__release_new(dome_env *env)
     r->published = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     r->early = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     r->hot = g_array_new(FALSE, FALSE, sizeof(hot_unit));
+    r->forgotten = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     dome__release_places_begin(r);
     r->pushing = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     r->places = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
@@ -721,6 +724,7 @@ void dome__release_free(dome_release *release)
     g_array_unref(release->published);
     g_array_unref(release->early);
     g_array_unref(release->hot);
+    g_array_unref(release->forgotten);
     dome__release_places_end(release);
     g_hash_table_unref(release->pushing);
     dome__release_sections_end(release);

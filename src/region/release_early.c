@@ -17,8 +17,10 @@ enum { ENTRY = 24, MOST_RANKS = 64, MOST_LOOKS = 64 };
 /* Of two tasks: bytes of one's entries; a home sends changes of at most half of a unit to a reader, wherever that reads it. */
 enum { MOST_OF_TWO = 1 << 22, PART_OF_TWO = 2 };
 
-/* In an entry's region: the receivers have asked for the unit behind this place. */
-#define ASKED (UINT32_C(1) << 31)
+/* In an entry's region: the receivers have asked for the unit behind this place; the sender has no copy any more, and wants no
+ * changes (there are no records then). */
+#define ASKED     (UINT32_C(1) << 31)
+#define FORGOTTEN (UINT32_C(1) << 30)
 
 /* ---- what is sent ---- */
 
@@ -73,10 +75,31 @@ static bool put_unit(dome_release_units *u, uint64_t unit, const putting *p)
     return fits;
 }
 
+void dome__release_forget(dome_release_units *units, uint64_t unit)
+{
+    const uint64_t key = key_of(units, unit);
+    g_array_append_val(units->setup.release->forgotten, key);
+}
+
+/* Some of the units of which this task still has no copy; the others wait for the next barrier. */
+static void put_forgotten(dome_release *r, GByteArray *to)
+{
+    enum { MOST_AT_ONCE = 16 };
+    guint k = 0;
+    for (dome__release_sort_once(r->forgotten); k < r->forgotten->len && to->len < MOST_AT_ONCE * ENTRY; k++) {
+        uint64_t unit;
+        const dome_release_units *u = units_of(r, g_array_index(r->forgotten, uint64_t, k), &unit);
+        if (u && !is_valid(u, unit))
+            put_entry(to, u->number | FORGOTTEN, unit, 0, NULL, 0);
+    }
+    g_array_remove_range(r->forgotten, 0, k);
+}
+
 void dome__release_put_early(dome_release *release, GByteArray *to, size_t few, const uint64_t *place)
 {
     dome_release *r = release;
     const bool two = r->env->size == 2;
+    put_forgotten(r, to);
     const putting p = {to, few, two ? MOST_OF_TWO : few, place, two};
     unsigned looks = 0;
     g_array_set_size(r->early, 0);
@@ -99,7 +122,7 @@ typedef struct entry {
     uint64_t unit, receivers;
     const uint8_t *records;
     uint32_t bytes;
-    bool asked;
+    bool asked, forgotten;
 } entry;
 
 /* An entry, and the task that has sent it. */
@@ -121,8 +144,9 @@ static bool next_entry(const dome_release *r, const uint8_t **at, const uint8_t 
 {
     if (end - *at < ENTRY)
         return false;
-    const uint32_t region = dome__get_u32(*at) & ~ASKED;
+    const uint32_t region = dome__get_u32(*at) & ~(ASKED | FORGOTTEN);
     *e = (entry){.asked = dome__get_u32(*at) & ASKED,
+                 .forgotten = dome__get_u32(*at) & FORGOTTEN,
                  .bytes = dome__get_u32(*at + 4),
                  .unit = dome__get_u64(*at + 8),
                  .receivers = dome__get_u64(*at + 16),
@@ -140,7 +164,7 @@ static int by_unit(const void *a, const void *b)
     return x->key != y->key ? (x->key > y->key) - (x->key < y->key) : x->from - y->from;
 }
 
-/* All entries: those of a unit one behind the other, in the order of ranks. */
+/* All entries with records: those of a unit one behind the other, in the order of ranks. */
 static GArray *take_parts(dome_release *r, const dome_release_entries *entries)
 {
     GArray *parts = r->room->parts;
@@ -149,7 +173,10 @@ static GArray *take_parts(dome_release *r, const dome_release_entries *entries)
         const uint8_t *at = entries->of[rank], *end = at + entries->bytes[rank];
         entry e;
         while (next_entry(r, &at, end, &e))
-            g_array_append_val(parts, ((part){key_of(e.units, e.unit), e, rank}));
+            if (e.forgotten)
+                dome__release_reader_drop(e.units, e.unit, rank);
+            else
+                g_array_append_val(parts, ((part){key_of(e.units, e.unit), e, rank}));
     }
     g_array_sort(parts, by_unit);
     return parts;
@@ -194,7 +221,7 @@ static void take_entry(dome_release *r, const entry *e, int from, const found *f
     if (f->all && u->state[e->unit] & VALID && !has)
         apply(e);
     if (f->all && e->asked && !(u->state[e->unit] & WRITTEN))
-        dome__release_note_push(u, e->unit, from);
+        dome__release_note_push(u, e->unit);
     else if (f->wanted)
         u->state[e->unit] |= EARLY;
 }

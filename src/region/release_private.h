@@ -61,6 +61,7 @@ struct dome_release {
     uint64_t unasked;     /* changes that have come unasked, in copies that are mostly read (release_state.c) */
     GArray *early;        /* uint64_t: keys of units that were sent with this task's last card */
     GArray *hot;          /* hot_unit */
+    GArray *forgotten;    /* uint64_t: keys of units of which this task has ended its copy, and has not told the home yet */
     GHashTable *habits;   /* habit by place: what is written and fetched behind it (release_places.c) */
     guint habit_keys;     /* in all of these */
     bool moving;          /* tasks move homes: another one may have done so before this one, and ask for its units */
@@ -147,17 +148,10 @@ struct dome_release_units {
  *   DELTA   meets of the task, records (delta.h), of the region's memory, or of images; the reply: they are applied
  *   CHANGE  the same, at a lock: others may write the same bytes before the next barrier
  *   PUSH    the number of units (4 bytes), the units, records; the reply: they are applied
- *   FORGET  the unit: no pushes to this task any more
  *   ADD     meets of the task, the first value (8 bytes), their number (4 bytes), the values; the reply: what was there
  *   LOG     sections (sections/section_pull.h); no region */
-enum { FETCH = 1, DELTA, CHANGE, PUSH, FORGET, ADD, LOG };
-enum {
-    MESSAGE = 5,
-    FETCH_HEAD = MESSAGE + 8 + 8 + 1,
-    FORGET_MESSAGE = MESSAGE + 8,
-    ADD_MESSAGE = MESSAGE + 8 + 8 + 4,
-    MOST_RECORDS = 1 << 18
-};
+enum { FETCH = 1, DELTA, CHANGE, PUSH, ADD, LOG };
+enum { MESSAGE = 5, FETCH_HEAD = MESSAGE + 8 + 8 + 1, ADD_MESSAGE = MESSAGE + 8 + 8 + 4, MOST_RECORDS = 1 << 18 };
 
 /* A key: the region's number, and the unit. */
 enum { UNIT_BITS = 40 };
@@ -267,7 +261,7 @@ void dome__release_note_access(dome_release_units *units, uint64_t unit);
 bool dome__release_is_wanted(dome_release_units *units, uint64_t unit);
 
 /* A push of this unit has come. */
-void dome__release_note_push(dome_release_units *units, uint64_t unit, int home);
+void dome__release_note_push(dome_release_units *units, uint64_t unit);
 
 /* Whether a home pushed units behind this place the last time. */
 void dome__release_note_pushing(dome_release *release, uint64_t place, bool pushes);
@@ -330,7 +324,11 @@ typedef struct dome_release_entries {
 
 void dome__release_early_begin(dome_release *release);
 
-/* Appends entries of units that have changed. few: bytes that go to all without a need to ask; place: NULL: not known yet. */
+/* The home hears with the next barrier that this task has no copy any more, unless it has one again. */
+void dome__release_forget(dome_release_units *units, uint64_t unit);
+
+/* Appends entries of units that have changed, and of some that are forgotten. few: bytes that go to all without a need to ask;
+ * place: NULL: not known yet. */
 void dome__release_put_early(dome_release *release, GByteArray *to, size_t few, const uint64_t *place);
 
 /* When all notices are there: applies others' entries. */

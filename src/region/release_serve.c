@@ -119,12 +119,6 @@ static void take_log(const dome_release *r, const dome_peer_request *q)
         dome__section_pull_reply(r->sections->log, q);
 }
 
-static void take_forget(dome_release_units *u, const dome_peer_request *q)
-{
-    if (q->bytes == FORGET_MESSAGE)
-        dome__release_reader_drop(u, dome__get_u64((const uint8_t *)q->data + MESSAGE), q->from);
-}
-
 /* Records of a task, and whether it sent them at a lock. */
 typedef struct change {
     dome_release_units *units;
@@ -198,7 +192,7 @@ static bool take_push(dome_release_units *u, const dome_peer_request *q)
     if (!apply(&(change){u, q->from, false}, records, (size_t)(end - records), true))
         return false;
     for (uint32_t k = 0; k < count; k++)
-        dome__release_note_push(u, dome__get_u64(at + 8 * (size_t)k), q->from);
+        dome__release_note_push(u, dome__get_u64(at + 8 * (size_t)k));
     return true;
 }
 
@@ -232,8 +226,6 @@ void dome__release_take_message(void *ctx, const dome_peer_request *request)
         take_log(r, q);
     else if (u && bytes[0] == FETCH)
         take_fetch(u, q);
-    else if (u && bytes[0] == FORGET)
-        take_forget(u, q);
     else if (u && (bytes[0] == DELTA || bytes[0] == CHANGE || bytes[0] == ADD))
         done = take_delta(u, q);
     else if (u && bytes[0] == PUSH)

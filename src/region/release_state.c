@@ -199,14 +199,6 @@ void dome__release_note_reader(dome_release_units *units, uint64_t unit, int ran
     dome__release_note_pushing(u->setup.release, now.place, true);
 }
 
-static void tell_forget(const dome_release_units *u, uint64_t unit, int home)
-{
-    uint8_t message[FORGET_MESSAGE];
-    dome__release_put(message, FORGET, u);
-    dome__put_u64(message + MESSAGE, unit);
-    dome__peer_tell(u->setup.release->peer, home, DOME_PEER_RELEASE, message, FORGET_MESSAGE);
-}
-
 /* So often a copy may be changed before it is closed, and then before it is forgotten. One that is read at once when it is closed
  * is trusted more the next time: a fault takes as long as ten changes. Of one that is trusted most few changes count. */
 enum { LEAST_UNREAD = 4, CLOSED = 4, MOST_TRUSTED = 3, SELDOM = 32 };
@@ -235,7 +227,7 @@ void dome__release_note_access(dome_release_units *units, uint64_t unit)
 bool dome__release_is_wanted(dome_release_units *units, uint64_t unit)
 {
     uint32_t *state = &units->state[unit];
-    if (is_home(units, unit) || *state & (DIRTY | WRITTEN | PINNED)) {
+    if (is_home(units, unit) || *state & (DIRTY | WRITTEN | HOT | PINNED)) { /* hot: between its last interval and the next one */
         *state &= ~(uint32_t)UNREADS;
         return true;
     }
@@ -250,18 +242,18 @@ bool dome__release_is_wanted(dome_release_units *units, uint64_t unit)
     if (unread_of(*state) < most + CLOSED)
         return valid;
     *state &= ~(uint32_t)(UNREADS | TRUSTS);
-    tell_forget(units, unit, home_of(units, unit));
+    dome__release_forget(units, unit);
     return false;
 }
 
 /* A pushed unit that was not accessed since the push before last is wanted no more. */
-void dome__release_note_push(dome_release_units *units, uint64_t unit, int home)
+void dome__release_note_push(dome_release_units *units, uint64_t unit)
 {
     dome_release_units *u = units;
     uint32_t *state = &u->state[unit];
     const bool missed = !(*state & VALID) || *state & UNTOUCHED;
     if (missed && *state & MISSED) { /* the copy is dropped with the interval: the home may think that nobody has one */
-        tell_forget(u, unit, home);
+        dome__release_forget(u, unit);
     } else if (*state & VALID) {
         *state |= ARRIVED;
     }
