@@ -140,6 +140,8 @@ void dome__release_units_want(dome_release_units *units, uint64_t first, uint64_
 void dome__release_units_add(dome_release_units *units, uint64_t first, uint64_t count, const void *values, void *before);
 void dome__release_units_fetch(dome_release_units *units, const dome_layout *layout);
 void dome__release_units_pin(dome_release_units *units, uint64_t first, uint64_t bytes); /* readable at any time: see space.h */
+/* Collective: with units that are made, tasks of one host can read each other's memory where all have stopped. */
+int dome__release_units_show(dome_release_units *const *units, unsigned count);
 void dome__release_units_stay(dome_release_units *units, uint64_t byte); /* its unit's home does not move from here on */
 void dome__release_units_collect(dome_release_units *units); /* units that have got another home: this task has them all then */
 void dome__release_units_adopt(dome_release_units *units, const dome_layout *layout);

@@ -301,6 +301,7 @@ static void fetch_moving(dome_release *r, const GArray *moving)
         pthread_mutex_lock(&r->lock);
         GArray *wanted = lacking_of(r, moving, &k, &u);
         pthread_mutex_unlock(&r->lock);
+        wanted = dome__release_peek(u, wanted);
         if (wanted->len > 0)
             dome__release_fetch(u, wanted);
         g_array_unref(wanted);
@@ -346,6 +347,13 @@ static void move_all(const dome_release *r, const GArray *moving)
     }
 }
 
+/* The same on all tasks. */
+static bool is_shown(const dome_release *r, const GArray *moving)
+{
+    uint64_t unit;
+    return units_of(r, g_array_index(moving, owner, 0).key, &unit)->shown != NULL;
+}
+
 int dome__release_move_ahead(dome_release *release)
 {
     dome_release *r = release;
@@ -355,8 +363,12 @@ int dome__release_move_ahead(dome_release *release)
     pthread_mutex_unlock(&r->lock);
     if (!moving)
         return DOME_OK;
-    fetch_moving(r, moving);
-    const int status = dome__barrier(r->env->transport);
+    int status =
+        is_shown(r, moving) ? dome__barrier(r->env->transport) : DOME_OK; /* until all homes have what was sent to them */
+    if (status == DOME_OK) {
+        fetch_moving(r, moving);
+        status = dome__barrier(r->env->transport);
+    }
     pthread_mutex_lock(&r->lock);
     if (status == DOME_OK)
         move_all(r, moving);

@@ -130,7 +130,8 @@ struct dome_release_units {
     dome_release_trend *trends; /* by unit; as writers */
     char *old; /* where this task writes, the unit before; at the home of a unit that has readers and was changed, as of the last
                   barrier */
-    char *mirror;                    /* what other tasks change while this one writes goes here, too; NULL: nobody asks */
+    uint64_t *shown; /* by rank: where the memory of that task is, if this one can read it; 0: it cannot. NULL: no task can */
+    char *mirror;    /* what other tasks change while this one writes goes here, too; NULL: nobody asks */
     uint64_t moved_first, moved_end; /* homes of some units between these have moved; 0, 0: none */
     GArray *pinned;                  /* uint64_t: units with this state */
     uint64_t next;                   /* the unit behind those that the last fault brought */
@@ -273,6 +274,10 @@ bool dome__release_is_told(const dome_release_units *units, uint64_t unit);
 
 /* Fetches units of which this task has no valid copy, and which may be read then. */
 void dome__release_fetch(dome_release_units *units, const GArray *wanted);
+
+/* Reads units from their homes' memory, where all tasks have stopped, in the place of this task's. Returns those that could not
+ * be read. */
+GArray *dome__release_peek(dome_release_units *units, GArray *wanted);
 
 /* Units that others have written and that must be readable are fetched. */
 void dome__release_refresh(dome_release *release);

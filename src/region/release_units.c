@@ -6,6 +6,7 @@
 #include "region/unit_size.h"
 #include "system/bytes.h"
 #include "transport/agree.h"
+#include "transport/collective.h"
 #include "transport/message.h"
 
 #include <errno.h>
@@ -186,6 +187,99 @@ void dome__release_fetch(dome_release_units *units, const GArray *wanted)
     dome__release_allow_all(units, come, DOME_ACCESS_READ);
     pthread_mutex_unlock(&units->setup.release->lock);
     g_array_unref(come);
+}
+
+/* ---- reading another task's memory ---- */
+
+/* A word of each other task's memory. */
+static bool can_read(dome_transport *t, int rank, uint64_t there)
+{
+    uint64_t word;
+    const struct iovec from = {(void *)(uintptr_t)there, sizeof word}, to = {&word, sizeof word};
+    return there && dome__transport_peek(t, rank, &to, &from, 1);
+}
+
+int dome__release_units_show(dome_release_units *const *units, unsigned count)
+{
+    dome_env *env = units[0]->setup.release->env;
+    const size_t size = (size_t)env->size;
+    uint64_t *here = g_new(uint64_t, count), *all = g_new(uint64_t, count * size), any = 0;
+    for (unsigned k = 0; k < count; k++)
+        here[k] = (uintptr_t)dome__memory_alias(units[k]->setup.memory);
+    int status = dome__allgather(env->transport, DOME_U64, here, count, all);
+    for (size_t r = 0; r < size && !status; r++) {
+        const bool good = (int)r != env->rank && can_read(env->transport, (int)r, all[r * count]);
+        for (unsigned k = 0; k < count; k++)
+            all[r * count + k] = good ? all[r * count + k] : 0;
+        any |= good;
+    }
+    if (!status)
+        status = dome__allreduce(env->transport, DOME_U64, &any, 1, dome__combine_max_u64, NULL);
+    for (unsigned k = 0; k < count && any && !status; k++) {
+        units[k]->shown = g_new(uint64_t, size);
+        for (size_t r = 0; r < size; r++)
+            units[k]->shown[r] = all[r * count + k];
+    }
+    g_free(here);
+    g_free(all);
+    return status ? dome__fail_transport(env, status) : DOME_OK;
+}
+
+/* The end of units from `first` on that lie one behind the other at one home. */
+static guint end_of_run(const dome_release_units *u, const GArray *units, guint first)
+{
+    const uint64_t unit = g_array_index(units, uint64_t, first);
+    guint end = first + 1;
+    while (end < units->len && g_array_index(units, uint64_t, end) == unit + (end - first) &&
+           home_of(u, unit + (end - first)) == home_of(u, unit))
+        end++;
+    return end;
+}
+
+/* Those of one home; the others are left. */
+static void peek_at(dome_release_units *u, int home, const GArray *wanted, GArray *left)
+{
+    GArray *here = g_array_new(FALSE, FALSE, sizeof(struct iovec)), *there = g_array_new(FALSE, FALSE, sizeof(struct iovec));
+    uint64_t count = 0;
+    for (guint k = 0, end; k < wanted->len; k = end) {
+        const uint64_t unit = g_array_index(wanted, uint64_t, k);
+        end = end_of_run(u, wanted, k);
+        if (home_of(u, unit) != home)
+            continue;
+        const size_t bytes = (end - k) * u->setup.unit;
+        g_array_append_val(here, ((struct iovec){place_of(u, unit), bytes}));
+        g_array_append_val(there, ((struct iovec){(void *)(uintptr_t)(u->shown[home] + unit * u->setup.unit), bytes}));
+        count += end - k;
+    }
+    if (dome__transport_peek(u->setup.release->env->transport, home, (const struct iovec *)(const void *)here->data,
+                             (const struct iovec *)(const void *)there->data, here->len)) {
+        u->figures->units[u->setup.release->env->lazy.members->of[home]] += count;
+        u->figures->bytes += count * u->setup.unit;
+    } else {
+        for (guint k = 0; k < wanted->len; k++)
+            if (home_of(u, g_array_index(wanted, uint64_t, k)) == home)
+                g_array_append_val(left, g_array_index(wanted, uint64_t, k));
+    }
+    g_array_unref(here);
+    g_array_unref(there);
+}
+
+GArray *dome__release_peek(dome_release_units *units, GArray *wanted)
+{
+    dome_release_units *u = units;
+    if (!u->shown)
+        return wanted;
+    GArray *left = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    for (int home = 0; home < u->setup.release->env->size; home++) {
+        if (u->shown[home])
+            peek_at(u, home, wanted, left);
+    }
+    for (guint k = 0; k < wanted->len; k++)
+        if (!u->shown[home_of(u, g_array_index(wanted, uint64_t, k))])
+            g_array_append_val(left, g_array_index(wanted, uint64_t, k));
+    dome__release_sort(left);
+    g_array_unref(wanted);
+    return left;
 }
 
 /* ---- accesses ---- */
@@ -579,5 +673,6 @@ void dome__release_units_free(dome_release_units *units)
     g_array_unref(units->pinned);
     g_array_unref(units->written);
     dome__delta_free(units->delta);
+    g_free(units->shown);
     g_free(units);
 }

@@ -149,6 +149,17 @@ static const char *add(dome_space *space, const dome_space_range *wish)
     return why;
 }
 
+/* They have been added. */
+static dome_status show(const dome_space *space, const dome_space_range *ranges, unsigned count)
+{
+    dome_release_units **units = g_new(dome_release_units *, count);
+    for (unsigned k = 0; k < count; k++)
+        units[k] = g_array_index(space->ranges, range, find(space, ranges[k].address)).units;
+    const int status = dome__release_units_show(units, count);
+    g_free(units);
+    return (dome_status)status;
+}
+
 dome_status dome__space_add(dome_space *space, const dome_space_range *ranges, unsigned count)
 {
     char *text = NULL;
@@ -158,9 +169,9 @@ dome_status dome__space_add(dome_space *space, const dome_space_range *ranges, u
             text = g_strdup_printf("the program's %s (%" G_GUINT64_FORMAT " bytes at %p) cannot be shared by tasks: %s",
                                    ranges[k].name, ranges[k].bytes, ranges[k].address, why);
     }
-    const dome_status status = (dome_status)dome__agree(space->env, text ? DOME_ERR_START : DOME_OK, text);
+    dome_status status = (dome_status)dome__agree(space->env, text ? DOME_ERR_START : DOME_OK, text);
     g_free(text);
-    return status;
+    return status ? status : show(space, ranges, count);
 }
 
 /* ---- where tasks synchronise ---- */

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 typedef struct dome_transport dome_transport;
 typedef struct dome_transport_provider dome_transport_provider;
@@ -52,7 +53,8 @@ typedef enum dome_transport_can {
     DOME_TRANSPORT_SHARE = 4,    /* share: tasks share memory */
     DOME_TRANSPORT_PROBE = 8,    /* arrived: a task can look for messages without waiting */
     DOME_TRANSPORT_AT_ONCE = 16, /* send_at_once: some messages leave without any waiting */
-    DOME_TRANSPORT_UNTIL = 32    /* wait_until, and PROBE: a task can sleep until a message of any of several tasks has arrived */
+    DOME_TRANSPORT_UNTIL = 32,   /* wait_until, and PROBE: a task can sleep until a message of any of several tasks has arrived */
+    DOME_TRANSPORT_PEEK = 64     /* peek: a task can read the memory of others of its host */
 } dome_transport_can;
 
 typedef struct dome_transport_ops {
@@ -99,6 +101,10 @@ typedef struct dome_transport_ops {
      * from < 0: each task gives a packet, and waits for those of all others. Otherwise only rank `from` gives, and the
      * others wait for it. given: by position in the group; valid until the next share. */
     int (*share)(dome_transport_provider *p, int from, const dome_packet *packet, dome_shared *given, int *last);
+
+    /* PEEK: reads memory of another task, which does not change it meanwhile: `count` pieces, each as long there as here. False:
+     * not all could be read, as from another host, and what is here is undefined. */
+    bool (*peek)(dome_transport_provider *p, int rank, const struct iovec *here, const struct iovec *there, size_t count);
 
     /* Leaves the message passing system and frees the provider's state (not the transport). Does not communicate. */
     void (*close)(dome_transport_provider *p);

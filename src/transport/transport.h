@@ -81,6 +81,14 @@ static inline bool dome__transport_arrived(dome_transport *transport, int source
     return transport->provider.ops->arrived(&transport->provider, source, channel);
 }
 
+/* As the slot `peek`. False if the task is on another host, too, or this machine does not allow it. */
+static inline bool dome__transport_peek(dome_transport *transport, int rank, const struct iovec *here, const struct iovec *there,
+                                        size_t count)
+{
+    dome_transport_provider *p = &transport->provider;
+    return p->can & DOME_TRANSPORT_PEEK && p->ops->peek(p, rank, here, there, count);
+}
+
 /* Closes and frees. NULL is allowed. */
 void dome__transport_free(dome_transport *transport);
 
