@@ -42,6 +42,8 @@ static dome_region *self(const dome_object *object)
     return dome_object_content(object);
 }
 
+dome_operation_part dome__region_operations = DOME_OPERATION_PART(DOME_PART_REGION, DOME_REGION_OPERATIONS);
+
 /* ---- the operation table ---- */
 
 static dome_status reg_describe(const dome_object *object, dome_object_info *info)

@@ -55,7 +55,14 @@ typedef struct notices {
 /* What each task tells first, its card: the words of its runs, flags, the place, the bytes of entries, the last section that it
  * has; the word of task 0, if there is one; the runs and the entries, if they are few. */
 enum { HEAD = 5, EARLY_BYTES = 1536, ROOM = 8 * RUN_WORDS + EARLY_BYTES / 8, CARD = HEAD + DOME_RELEASE_WORDS + ROOM };
-enum { PUSHES = 1, SENDS = 2, MOVES = 4, MORE = 8 }; /* MORE: runs and entries come with the second exchange */
+enum {
+    PUSHES = 1,
+    SENDS = 2,
+    MOVES = 4,
+    MORE = 8,
+    FETCHES = 16
+}; /* MORE: runs and entries come with the second exchange;
+      FETCHES: the task has fetched many units since the last one */
 
 static bool sends(const dome_release *r)
 {
@@ -117,7 +124,7 @@ static void make_card(dome_release *r, const dome_release_word *word, bool by_wo
     b->runs = own_runs(r);
     card[0] = b->runs->len * RUN_WORDS;
     card[1] = (knows && g_hash_table_contains(r->pushing, &word->place) ? PUSHES : 0) | (sends(r) ? SENDS : 0) |
-              (word->moves && knows ? MOVES : 0);
+              (word->moves && knows ? MOVES : 0) | (r->fetched >= DOME_RELEASE_MANY ? FETCHES : 0);
     card[2] = word->place;
     card[3] = b->entries->len;
     card[4] = r->sections ? dome__section_log_end(r->sections->log) : 0;
@@ -238,7 +245,8 @@ static int exchange(dome_release *r, dome_release_word *word, bool by_word, noti
         flags |= all[length * k + 1];
         n->brings |= all[length * k + 3] > 0;
     }
-    r->next_common = all[2];
+    r->alike.next = all[2];
+    r->alike.fetches = flags & FETCHES;
     if (by_word) {
         word->moves = all[1] & MOVES;
         word->place = all[2];
@@ -530,7 +538,7 @@ static int meet(dome_release *r, dome_release_word *word, bool by_word)
     if (status == DOME_OK && n.any)
         end_interval(r, &n, word->moves);
     dome__release_learn(r);
-    r->common = r->next_common;
+    r->alike.place = r->alike.next;
     if (r->sections) {
         r->sections->in_barrier = r->sections->entered = false;
         dome__release_clear_sections(r);
@@ -560,14 +568,15 @@ int dome__release_meet_by(dome_release *release, dome_release_word *word)
 
 int dome__release_go_on(dome_release *release)
 {
-    const int status = dome__release_move_ahead(release);
+    int status = dome__release_move_ahead(release);
+    if (status == DOME_OK)
+        status = dome__release_fetch_ahead(release);
     if (status != DOME_OK)
         return dome__fail_transport(release->env, status);
     pthread_mutex_lock(&release->lock);
     dome__release_keep_hot(release);
     pthread_mutex_unlock(&release->lock);
     dome__release_refresh(release);
-    dome__release_fetch_ahead(release);
     return DOME_OK;
 }
 

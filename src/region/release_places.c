@@ -52,14 +52,27 @@ static void habit_free(gpointer data)
     g_free(h);
 }
 
+/* What all tasks know of a place. */
+typedef struct known {
+    GArray *owners; /* owner, in ascending order */
+    bool fetches;   /* a task has fetched many units behind it the last time */
+} known;
+
+static void known_free(gpointer data)
+{
+    known *k = data;
+    g_array_unref(k->owners);
+    g_free(k);
+}
+
 void dome__release_places_begin(dome_release *release)
 {
     release->habits = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, habit_free);
     release->begun = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     release->asked = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     release->foreseen = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-    release->owners = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, (GDestroyNotify)g_array_unref);
-    release->owned = g_array_new(FALSE, FALSE, sizeof(owner));
+    release->alike.places = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, known_free);
+    release->alike.owned = g_array_new(FALSE, FALSE, sizeof(owner));
 }
 
 void dome__release_places_end(dome_release *release)
@@ -68,8 +81,8 @@ void dome__release_places_end(dome_release *release)
     g_array_unref(release->begun);
     g_array_unref(release->asked);
     g_array_unref(release->foreseen);
-    g_hash_table_unref(release->owners);
-    g_array_unref(release->owned);
+    g_hash_table_unref(release->alike.places);
+    g_array_unref(release->alike.owned);
 }
 
 static habit *habit_of(const dome_release *r, uint64_t place)
@@ -90,6 +103,7 @@ void dome__release_note_asked(dome_release_units *units, const GArray *which)
         const uint64_t key = key_of(units, g_array_index(which, uint64_t, k));
         g_array_append_val(units->setup.release->asked, key);
     }
+    units->setup.release->fetched += which->len;
 }
 
 /* Adds keys to ascending ones; they are taken. */
@@ -164,10 +178,9 @@ static bool trusts(dome_release *r, habit *h)
     return false;
 }
 
-/* The lock is held, and let go while units come. Returns whether any did. */
-static bool fetch_known(dome_release *r, const habit *h)
+/* The lock is held, and let go while units come. */
+static void fetch_known(dome_release *r, const habit *h)
 {
-    bool any = false;
     for (guint k = 0; k < h->fetched->len;) {
         dome_release_units *u = NULL;
         GArray *wanted = lacking(r, h, &k, &u);
@@ -175,21 +188,40 @@ static bool fetch_known(dome_release *r, const habit *h)
             pthread_mutex_unlock(&r->lock);
             dome__release_fetch(u, wanted);
             pthread_mutex_lock(&r->lock);
-            any = true;
+            r->fetched += wanted->len;
         }
         g_array_unref(wanted);
     }
-    return any;
 }
 
-void dome__release_fetch_ahead(dome_release *release)
+/* Whether all tasks read together what they fetch. Only where all of them can be told: their memory is shown. */
+static bool fetch_together(const dome_release *r)
+{
+    const known *k = g_hash_table_lookup(r->alike.places, &r->alike.place);
+    return k && k->fetches && r->shows;
+}
+
+int dome__release_fetch_ahead(dome_release *release)
 {
     dome_release *r = release;
+    int status = DOME_OK;
     pthread_mutex_lock(&r->lock);
     habit *h = habit_of(r, r->place);
-    if (h && h->fetched->len > 0 && trusts(r, h) && fetch_known(r, h))
+    if (h && (h->fetched->len == 0 || !trusts(r, h)))
+        h = NULL;
+    if (fetch_together(r)) {
+        GArray *keys = h ? g_array_copy(h->fetched) : g_array_new(FALSE, FALSE, sizeof(uint64_t));
+        pthread_mutex_unlock(&r->lock);
+        status = dome__release_read_ahead(r, keys);
+        pthread_mutex_lock(&r->lock);
+        g_array_unref(keys);
+    }
+    if (h && status == DOME_OK) {
+        fetch_known(r, h);
         foresee(r, r->place);
+    }
     pthread_mutex_unlock(&r->lock);
+    return status;
 }
 
 static void keep_those_with(const dome_release_units *u, GArray *units, uint32_t state)
@@ -212,7 +244,7 @@ void dome__release_note_owner(dome_release_units *units, uint64_t unit, int writ
 {
     if (units->state[unit] & (STAYS | PINNED))
         return;
-    g_array_append_val(units->setup.release->owned, ((owner){key_of(units, unit), writer}));
+    g_array_append_val(units->setup.release->alike.owned, ((owner){key_of(units, unit), writer}));
 }
 
 static int by_key(const void *a, const void *b)
@@ -222,11 +254,11 @@ static int by_key(const void *a, const void *b)
 }
 
 /* What was known, and what is; both ascending. Of a key that is in both the latter counts. */
-static GArray *merged(const GArray *known, const GArray *news)
+static GArray *merged(const GArray *before, const GArray *news)
 {
     GArray *all = g_array_new(FALSE, FALSE, sizeof(owner));
-    for (guint k = 0, j = 0; k < (known ? known->len : 0) || j < news->len;) {
-        const owner *old = known && k < known->len ? &g_array_index(known, owner, k) : NULL,
+    for (guint k = 0, j = 0; k < before->len || j < news->len;) {
+        const owner *old = k < before->len ? &g_array_index(before, owner, k) : NULL,
                     *new = j < news->len ? &g_array_index(news, owner, j) : NULL;
         const owner *next = !new || (old && old->key < new->key) ? old : new;
         const uint64_t key = next->key;
@@ -239,42 +271,53 @@ static GArray *merged(const GArray *known, const GArray *news)
     return all;
 }
 
-static void learn_owners(dome_release *r)
+/* The same on all tasks, so that they keep and forget the same places. */
+static void learn_alike(dome_release *r)
 {
-    if (r->owned->len == 0)
+    dome_release_alike *a = &r->alike;
+    known *k = g_hash_table_lookup(a->places, &a->place);
+    if (k)
+        k->fetches = a->fetches;
+    if (a->owned->len == 0 && (k || !a->fetches))
         return;
-    if (g_hash_table_size(r->owners) >= MOST_PLACES || r->owner_keys >= MOST_KEYS) {
-        g_hash_table_remove_all(r->owners);
-        r->owner_keys = 0;
+    if (g_hash_table_size(a->places) >= MOST_PLACES || a->owner_keys >= MOST_KEYS) {
+        g_hash_table_remove_all(a->places);
+        a->owner_keys = 0;
+        k = NULL;
     }
-    const GArray *known = g_hash_table_lookup(r->owners, &r->common);
-    g_array_sort(r->owned, by_key);
-    GArray *all = merged(known, r->owned);
-    r->owner_keys += all->len - (known ? known->len : 0);
-    g_hash_table_insert(r->owners, g_memdup2(&r->common, sizeof r->common), all);
-    g_array_set_size(r->owned, 0);
+    if (!k) {
+        k = g_new(known, 1);
+        *k = (known){g_array_new(FALSE, FALSE, sizeof(owner)), a->fetches};
+        g_hash_table_insert(a->places, g_memdup2(&a->place, sizeof a->place), k);
+    }
+    g_array_sort(a->owned, by_key);
+    GArray *all = merged(k->owners, a->owned);
+    a->owner_keys += all->len - k->owners->len;
+    g_array_unref(k->owners);
+    k->owners = all;
+    g_array_set_size(a->owned, 0);
 }
 
 void dome__release_learn(dome_release *release)
 {
     learn_accesses(release);
-    learn_owners(release);
+    learn_alike(release);
+    release->fetched = 0;
 }
 
 /* The units that get another home now; NULL: they are too few. The lock is held. */
 static GArray *to_move(const dome_release *r)
 {
-    enum { FEWEST = 32 };
-    const GArray *known = g_hash_table_lookup(r->owners, &r->common);
-    GArray *moving = known && known->len >= FEWEST ? g_array_new(FALSE, FALSE, sizeof(owner)) : NULL;
-    for (guint k = 0; moving && k < known->len; k++) {
-        const owner *o = &g_array_index(known, owner, k);
+    const known *of = g_hash_table_lookup(r->alike.places, &r->alike.place);
+    GArray *moving = of && of->owners->len >= DOME_RELEASE_MANY ? g_array_new(FALSE, FALSE, sizeof(owner)) : NULL;
+    for (guint k = 0; moving && k < of->owners->len; k++) {
+        const owner *o = &g_array_index(of->owners, owner, k);
         uint64_t unit;
         const dome_release_units *u = units_of(r, o->key, &unit);
         if (u && home_of(u, unit) != o->rank && !(u->state[unit] & (STAYS | PINNED)))
             g_array_append_val(moving, *o);
     }
-    if (moving && moving->len < FEWEST)
+    if (moving && moving->len < DOME_RELEASE_MANY)
         g_clear_pointer(&moving, g_array_unref);
     return moving;
 }
@@ -347,13 +390,6 @@ static void move_all(const dome_release *r, const GArray *moving)
     }
 }
 
-/* The same on all tasks. */
-static bool is_shown(const dome_release *r, const GArray *moving)
-{
-    uint64_t unit;
-    return units_of(r, g_array_index(moving, owner, 0).key, &unit)->shown != NULL;
-}
-
 int dome__release_move_ahead(dome_release *release)
 {
     dome_release *r = release;
@@ -363,8 +399,7 @@ int dome__release_move_ahead(dome_release *release)
     pthread_mutex_unlock(&r->lock);
     if (!moving)
         return DOME_OK;
-    int status =
-        is_shown(r, moving) ? dome__barrier(r->env->transport) : DOME_OK; /* until all homes have what was sent to them */
+    int status = r->shows ? dome__barrier(r->env->transport) : DOME_OK; /* until all homes have what was sent to them */
     if (status == DOME_OK) {
         fetch_moving(r, moving);
         status = dome__barrier(r->env->transport);

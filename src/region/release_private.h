@@ -48,6 +48,16 @@ typedef struct reader {
     bool middle; /* its copy is of the middle of an interval: the next push would not make it right */
 } reader;
 
+/* What all tasks know alike (release_places.c). */
+typedef struct dome_release_alike {
+    uint64_t place;     /* of the last barrier: task 0's, if they have come to it at different places */
+    uint64_t next;      /* of the one that this task is at */
+    bool fetches;       /* a task has fetched many units before that one */
+    GHashTable *places; /* what they do behind places */
+    GArray *owned;      /* owner: what the interval that ends has shown */
+    guint owner_keys;   /* in all of `places` */
+} dome_release_alike;
+
 struct dome_release {
     dome_env *env;
     dome_peer *peer;
@@ -56,27 +66,25 @@ struct dome_release {
     GHashTable *known;    /* gint64 *: keys of units that were written since the last barrier, as far as this task knows */
     uint64_t epoch;       /* barriers so far at which something had been written */
     uint64_t place;       /* of the last one */
-    uint64_t common;      /* the same on all tasks: task 0's, if they have come to it at different places */
-    uint64_t next_common; /* of the one that this task is at */
     uint64_t unasked;     /* changes that have come unasked, in copies that are mostly read (release_state.c) */
     GArray *early;        /* uint64_t: keys of units that were sent with this task's last card */
     GArray *hot;          /* hot_unit */
     GArray *forgotten;    /* uint64_t: keys of units of which this task has ended its copy, and has not told the home yet */
     GHashTable *habits;   /* habit by place: what is written and fetched behind it (release_places.c) */
     guint habit_keys;     /* in all of these */
+    guint fetched;        /* units that this task has fetched since the last barrier */
+    bool shows;           /* units can be read from other tasks' memory (release_peek.c); the same on all tasks */
     bool moving;          /* tasks move homes: another one may have done so before this one, and ask for its units */
-    GHashTable *owners;   /* GArray of owner by place: who alone writes what behind it */
-    GArray *owned;        /* owner: what the interval that ends has shown */
-    guint owner_keys;     /* in all of these */
-    GArray *begun;        /* uint64_t: keys of units for whose first write since the last barrier there was a fault */
-    GArray *asked;        /* uint64_t: keys of units that accesses have fetched since the last barrier */
-    GArray *foreseen;     /* uint64_t: keys of units that were opened because they were written behind this place before */
-    GHashTable *pushing;  /* gint64 *: places behind which a unit was pushed, or has got a reader, the last time */
-    GHashTable *places;   /* gint64 *: places behind which a unit of this home has readers; their number */
-    uint64_t meets;       /* barriers so far: a task that fetches has come as far, or the home lets it wait */
-    GArray *published;    /* uint64_t: keys of units that this task has sent, or has as their home, since dome__release_tell */
-    GArray *waiting;      /* waiting_fetch */
-    GArray *deltas;       /* waiting_delta */
+    dome_release_alike alike;
+    GArray *begun;       /* uint64_t: keys of units for whose first write since the last barrier there was a fault */
+    GArray *asked;       /* uint64_t: keys of units that accesses have fetched since the last barrier */
+    GArray *foreseen;    /* uint64_t: keys of units that were opened because they were written behind this place before */
+    GHashTable *pushing; /* gint64 *: places behind which a unit was pushed, or has got a reader, the last time */
+    GHashTable *places;  /* gint64 *: places behind which a unit of this home has readers; their number */
+    uint64_t meets;      /* barriers so far: a task that fetches has come as far, or the home lets it wait */
+    GArray *published;   /* uint64_t: keys of units that this task has sent, or has as their home, since dome__release_tell */
+    GArray *waiting;     /* waiting_fetch */
+    GArray *deltas;      /* waiting_delta */
     struct dome_release_room *room;
     struct dome_release_sections *sections; /* of the token (release_sections.c); NULL: there is none */
 };
@@ -275,15 +283,20 @@ bool dome__release_is_told(const dome_release_units *units, uint64_t unit);
 /* Fetches units of which this task has no valid copy, and which may be read then. */
 void dome__release_fetch(dome_release_units *units, const GArray *wanted);
 
-/* Reads units from their homes' memory, where all tasks have stopped, in the place of this task's. Returns those that could not
- * be read. */
-GArray *dome__release_peek(dome_release_units *units, GArray *wanted);
-
 /* Units that others have written and that must be readable are fetched. */
 void dome__release_refresh(dome_release *release);
 
 /* Adds what a message asks for (from its first value on) to this home's units, and replies; the lock is held. */
 void dome__release_add_here(dome_release_units *units, const void *message, size_t bytes, int from, uint64_t id);
+
+/* ---- where all tasks have stopped (release_peek.c); the lock is not held ---- */
+
+/* Reads units from their homes' memory into this task's. Takes the list, and returns those that could not be read. */
+GArray *dome__release_peek(dome_release_units *units, GArray *wanted);
+
+/* The same of units, by keys in ascending order, of which this task then has copies, as if it had fetched them. Collective, and
+ * returns a status. */
+int dome__release_read_ahead(dome_release *release, const GArray *keys);
 
 /* ---- what others ask for (release_serve.c); the lock is held ---- */
 
@@ -377,8 +390,12 @@ int dome__release_move_ahead(dome_release *release);
 /* Behind a barrier: hot units, and units that were written behind this place before, may be written without a fault. */
 void dome__release_keep_hot(dome_release *release);
 
-/* Behind a barrier: fetches what accesses have fetched behind this place before. The lock is not held. */
-void dome__release_fetch_ahead(dome_release *release);
+/* Behind a barrier: fetches what accesses have fetched behind this place before. Collective if any task has fetched many units
+ * there the last time, and returns a status. The lock is not held. */
+int dome__release_fetch_ahead(dome_release *release);
+
+/* So many units, at least, are worth that all tasks meet once more. */
+enum { DOME_RELEASE_MANY = 32 };
 
 /* ---- sections (release_sections.c); the lock is held ---- */
 

@@ -260,6 +260,44 @@ static void check_turns(void)
     CHECK(dome__space_meet(space, 26, false) == DOME_OK);
 }
 
+/* Behind one place tasks read many units that others have written, so that all read there together; meanwhile the owner and a
+ * third task write other words of these units. Sometimes other tasks read, or nobody does. */
+static void check_reading_together(void)
+{
+    enum { UNITS = 200, ROUNDS = 60, FRONT = 0, MIDDLE = 200, BACK = PAGE / 8 - 1 };
+    static int64_t front[UNITS], middle[UNITS], back[UNITS];
+    int64_t *const at = (int64_t *)(void *)(HEAP + HEAP_BYTES / 32);
+    for (int64_t round = 1; round <= ROUNDS; round++) {
+        for (int k = 0; k < UNITS; k++) {
+            if ((k + round) % 7 == 0)
+                continue;
+            front[k] = round * 1000 + k;
+            if (k % size == rank)
+                at[(size_t)k * PAGE / 8 + FRONT] = front[k];
+        }
+        CHECK(dome__space_meet(space, 30, true) == DOME_OK);
+        const int reader = round % 11 == 0 ? size : round % 5 == 0 ? (int)round % size : -1; /* size: none; -1: all */
+        for (int k = 0; k < UNITS; k++) {
+            int64_t *unit = at + (size_t)k * PAGE / 8;
+            if (k % 3 == 0 && k % size == rank)
+                unit[BACK] = round;
+            if (k % 4 == 0 && (k + 1) % size == rank)
+                unit[MIDDLE] = -round;
+            if ((reader == rank || reader < 0) && k / 4 % 3 != rank % 3)
+                CHECK(unit[FRONT] == front[k]);
+            back[k] = k % 3 == 0 ? round : 0;
+            middle[k] = k % 4 == 0 ? -round : 0;
+        }
+        CHECK(dome__space_meet(space, 31, round % 2 == 0) == DOME_OK);
+        for (int k = rank; k < UNITS; k += 9)
+            CHECK(at[(size_t)k * PAGE / 8 + BACK] == back[k] && at[(size_t)k * PAGE / 8 + MIDDLE] == middle[k]);
+        CHECK(dome__space_meet(space, 32, true) == DOME_OK);
+    }
+    for (int k = 0; k < UNITS; k++)
+        CHECK(at[(size_t)k * PAGE / 8 + FRONT] == front[k] && at[(size_t)k * PAGE / 8 + BACK] == back[k]);
+    CHECK(dome__space_meet(space, 33, false) == DOME_OK);
+}
+
 /* What a task defers comes to others all the same, which wait for the last step while that task does something else. */
 static void check_deferring(void)
 {
@@ -476,6 +514,7 @@ int main(int argc, char **argv)
         check_system_calls();
         check_telling();
         check_turns();
+        check_reading_together();
         check_deferring();
         check_damaged();
         check_pins();
