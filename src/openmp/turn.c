@@ -25,7 +25,7 @@ static struct {
     unsigned first, end, local; /* this task's threads; the one that has the turn when the task has */
     bool watches;               /* this task has said so (shared.h) */
     uint64_t looked;            /* told() when this task was last between enter and leave */
-    uint64_t used;              /* what of its time this task had used at the end of the last flush */
+    uint64_t flush_left;        /* when a thread of this task has come from a flush last */
     uint64_t flushed, flush_ns; /* when that was (of those that were not deferred), and how long it took */
     bool defers;                /* there is a flush of which others have not been told */
 } here;
@@ -278,20 +278,15 @@ static void flush(void *looks)
     here.flush_ns = here.flushed - begin;
 }
 
-/* The processor time of this task, in nanoseconds. */
-static uint64_t time_used(void)
-{
-    struct timespec t;
-    return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) ? 0 : (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-/* A thread may come to one place again and again because it gets on. One that waits does nothing between its looks. */
+/* A thread may come to one place again and again because it gets on. One that waits does nothing between its looks, unless it
+ * loses the processor just there, which is rare. (The time that it has used would tell them apart, but asking for it is a system
+ * call.) */
 enum { LOOK_NS = 1000 };
 
 void dome__omp_flush_from(const void *from)
 {
     dome_omp_thread *t = dome__omp_self();
-    const uint64_t between = t->seen_at == from && !alone(t) ? time_used() - here.used : 0;
+    const uint64_t between = t->seen_at == from && !alone(t) ? dome__now_ns() - here.flush_left : 0;
     if (between > LOOK_NS)
         dome__omp_acted(t);
     dome__omp_looked(t, from, 0); /* it may give way: what others have written is taken in behind that, before the next look */
@@ -300,7 +295,7 @@ void dome__omp_flush_from(const void *from)
         dome__omp_call_task(flush, looks ? t : NULL);
     else if (!alone(t))
         dome__omp_on_task(flush, looks ? t : NULL);
-    here.used = time_used();
+    here.flush_left = dome__now_ns();
 }
 
 /* ---- for the scheduler ---- */
