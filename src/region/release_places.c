@@ -464,6 +464,7 @@ static bool look_at(dome_release_units *u, uint64_t unit, bool *quiet)
 /* Returns whether there is a unit that no other task need know of. */
 static bool compare_hot(dome_release *r, bool cools)
 {
+    GArray *closing = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     bool any = false;
     for (guint k = r->hot->len; k-- > 0;) {
         hot_unit *h = &g_array_index(r->hot, hot_unit, k);
@@ -477,12 +478,15 @@ static bool compare_hot(dome_release *r, bool cools)
             continue;
         if (unknown) {
             u->state[unit] &= (uint32_t)~KEPT;
-            dome__release_allow(u, unit, 1, DOME_ACCESS_READ);
+            g_array_append_val(closing, h->key);
         }
         if (u)
             u->state[unit] &= (uint32_t)~HOT;
         g_array_remove_index_fast(r->hot, k);
     }
+    dome__release_sort(closing);
+    allow_keys(r, closing, 0, DOME_ACCESS_READ);
+    g_array_unref(closing);
     return any;
 }
 
