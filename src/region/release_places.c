@@ -496,6 +496,7 @@ static bool compare_foreseen(dome_release *r)
 {
     GArray *wrong = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     const habit *h = habit_of(r, r->place);
+    bool any = false;
     guint kept = 0;
     dome__release_sort(r->foreseen);
     for (guint k = 0; k < r->foreseen->len; k++) {
@@ -503,7 +504,9 @@ static bool compare_foreseen(dome_release *r)
         uint64_t unit;
         dome_release_units *u = units_of(r, key, &unit);
         bool quiet = false;
-        if (u && u->state[unit] & DIRTY && look_at(u, unit, &quiet)) {
+        const bool told = u && u->state[unit] & LOGGED, unknown = u && u->state[unit] & DIRTY && look_at(u, unit, &quiet);
+        any |= unknown;
+        if (unknown && !(told && dome__release_heat(r, key))) {
             u->state[unit] &= (uint32_t)~KEPT;
             g_array_index(r->foreseen, uint64_t, kept++) = key;
         }
@@ -519,7 +522,7 @@ static bool compare_foreseen(dome_release *r)
         r->habit_keys += h->written->len;
     }
     g_array_unref(wrong);
-    return kept > 0;
+    return any;
 }
 
 void dome__release_compare_hot(dome_release *release, bool cools)
