@@ -44,11 +44,12 @@ void dome__omp_output_begin(void)
     }
 }
 
-/* How much there is. */
+/* How much there is. At most meetings there is nothing, and the position, which all share who write, is had in a third of the
+ * time. */
 static uint64_t kept_bytes(void)
 {
     struct stat s;
-    return kept >= 0 && fstat(kept, &s) == 0 ? (uint64_t)s.st_size : 0;
+    return kept >= 0 && lseek(kept, 0, SEEK_CUR) != 0 && fstat(kept, &s) == 0 ? (uint64_t)s.st_size : 0;
 }
 
 static void empty(void)
