@@ -106,6 +106,8 @@ static void place(decision *d, int p)
     for (size_t k = 0; k < (topologies ? topologies->count : 1); k++) {
         const dome_wish *wish = topologies ? &topologies->wishes[k] : NULL;
         const int wanted = fewest(it, wish);
+        if (wish && (wanted < it->least || wanted > it->most))
+            continue;
         if (dome__host_choice_fill(&d->room, wanted, wish, present, row(d, p)) == wanted) {
             d->counts[p] = wanted;
             d->wishes[p] = wish;
