@@ -11,7 +11,7 @@ import time
 
 from lab import LAB, on
 
-from .parts import Failed, Unable
+from .parts import LIMIT, Failed, Unable
 from .saving import hosts
 
 PATIENCE = 120  # seconds; what takes longer is taken for what never comes
@@ -172,7 +172,7 @@ class Submitted:
         """What the table says of it."""
         return next(p for p in self.cluster.programs() if p["program"] == self.number)
 
-    def until(self, condition, what):
+    def until(self, condition, what, seconds=PATIENCE):
         """When its state fulfilled that."""
         def fulfilled():
             state = self.state()
@@ -180,11 +180,11 @@ class Submitted:
                 raise Failed("%s has ended before it came %s: %s" % (self.number, what, [line for _, line in self.lines[-3:]]))
             return condition(state)
 
-        return wait_until(fulfilled, lambda: "%s to come %s: %s" % (self.number, what, self.state()))
+        return wait_until(fulfilled, lambda: "%s to come %s: %s" % (self.number, what, self.state()), seconds)
 
     def end(self):
         """Waits for its end; seconds since it was submitted."""
-        when = self.until(lambda p: p["state"] == "ended", "to its end")
+        when = self.until(lambda p: p["state"] == "ended", "to its end", LIMIT)
         self.over = True
         self.thread.join()
         if self.state()["status"] != 0:
