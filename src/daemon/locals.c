@@ -215,7 +215,7 @@ static char **variables_of(const dome_program *p)
 static void start(const dome_locals *locals, const dome_program *p, local *l, double now)
 {
     char *message = NULL, *hosts = write_hosts(locals, p, l), **words = words_of(locals, p, hosts), **variables = variables_of(p);
-    if (dome__keeper_start(locals->setup.folder, p, words, variables, &message)) {
+    if (dome__keeper_start(locals->setup.folder, p, words, hosts, variables, &message)) {
         l->runs = l->told = true;
         l->look_at = now + SOON;
         l->ask_at = now + AGAIN;
