@@ -49,9 +49,9 @@ has_checkpoints() {
 for host in "${hosts[@]}"; do corosync_on "$host"; done
 for host in "${hosts[@]}"; do domed_on "$host" --dedicated; done
 for host in "${hosts[@]}"; do await "four hosts on $host" there "$host" 4; done
-submit one -n 6 --min 2
+submit one -n 2
 submit two -n 2
-submit three -n 2 --priority 5
+submit three -n 6 --min 2 --priority 5 --run-option=--on-loss=heal --run-option=--restarts=5
 await "all to run" all_go_on h1
 for name in "${!steps[@]}"; do
     host=$(value h1 "${number[$name]}" host)
