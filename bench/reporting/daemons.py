@@ -214,7 +214,7 @@ class Cluster:
             wait_until(lambda: self.present(name) == count, "all hosts, seen on " + name)
 
     def start_corosync(self):
-        """Beside the hosts' shares: on machines of its own kind it costs a thousandth of what it does on a tenth of a processor."""
+        """Beside the hosts' shares, in which it would take a part of a fifth of a processor."""
         path = os.path.join(os.environ["LAB"], "corosync.conf")
         with open(path, "w") as file:
             file.write(COROSYNC % "".join(NODE % (k, k, k) for k in range(1, len(self.names) + 1)))
