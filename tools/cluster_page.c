@@ -33,11 +33,25 @@ static char *data(size_t *length)
     return text;
 }
 
+/* "priority j7 5", "tasks j7 8", "min j7 2". The daemon reads the number. */
+static bool limit_of(char **words, dome_record *request)
+{
+    static const char *const limits[][2] = {{"priority", "priority"}, {"tasks", "tasks"}, {"min", "least"}};
+    for (size_t k = 0; k < G_N_ELEMENTS(limits) && g_strv_length(words) == 3; k++)
+        if (strcmp(words[0], limits[k][0]) == 0) {
+            *request = dome__daemon_request("limits");
+            dome__record_add(request, "program", words[1]);
+            dome__record_add(request, limits[k][1], words[2]);
+            return true;
+        }
+    return false;
+}
+
 /* The request that an order of the page is: "stop j7", "drain h3"; false: it is none. */
 static bool request_of(const char *text, dome_record *request)
 {
     static const char *const wishes[] = {"stop", "run", "end", NULL}, *const uses[] = {"enable", "disable", "drain", NULL};
-    char **words = g_strsplit(text, " ", 3);
+    char **words = g_strsplit(text, " ", 4);
     const bool two = g_strv_length(words) == 2, wish = two && g_strv_contains(wishes, words[0]),
                use = two && g_strv_contains(uses, words[0]);
     if (wish || use) {
@@ -45,8 +59,9 @@ static bool request_of(const char *text, dome_record *request)
         dome__record_add(request, wish ? "program" : "name", words[1]);
         dome__record_add(request, "what", words[0]);
     }
+    const bool limit = limit_of(words, request);
     g_strfreev(words);
-    return wish || use;
+    return wish || use || limit;
 }
 
 static char *order(const char *text, bool *done)

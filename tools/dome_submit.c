@@ -35,18 +35,20 @@ static char *read_wishes(request *r)
     GError *error = NULL;
     if (!path)
         return NULL;
-    if (r->tasks != NOT_GIVEN || r->least)
-        dome__command_fail(2, "submit: --topology says how many tasks there are: -n and --min do not go with it");
     if (!g_file_get_contents(path, &text, NULL, &error))
         dome__command_fail(2, "submit: --topology: %s", error->message);
     dome_topologies *wishes = dome__topologies_parse(text, &mistake);
     if (!wishes)
         dome__command_fail(2, "submit: %s: %s", path, mistake);
-    r->tasks = r->least = wishes->wishes[0].tasks;
+    int least = wishes->wishes[0].tasks, most = least;
     for (size_t k = 1; k < wishes->count; k++) {
-        r->tasks = MAX(r->tasks, wishes->wishes[k].tasks);
-        r->least = MIN(r->least, wishes->wishes[k].tasks);
+        most = MAX(most, wishes->wishes[k].tasks);
+        least = MIN(least, wishes->wishes[k].tasks);
     }
+    r->tasks = r->tasks == NOT_GIVEN ? MAX(most, r->least) : r->tasks;
+    r->least = r->least ? r->least : MIN(least, r->tasks);
+    if (r->least <= r->tasks && !dome__topologies_within(wishes, r->least, r->tasks))
+        dome__command_fail(2, "submit: %s: no wish has %d to %d tasks", path, r->least, r->tasks);
     dome__topologies_free(wishes);
     return text;
 }

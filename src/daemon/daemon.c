@@ -573,6 +573,8 @@ static bool open_to_hosts(dome_daemon *d)
 {
     char *message = NULL;
     size_t length = 0;
+    if (d->setup->listen && d->setup->makes_key && dome__remote_key_make(d->setup->key_file))
+        dome__say("domed: the key %s is new: hosts that are to ask this one need a copy", d->setup->key_file);
     char *key = d->setup->listen ? dome__remote_key(d->setup->key_file, &length, &message) : NULL;
     const bool good = !d->setup->listen || (key && dome__server_listen(d->server, d->setup->listen, key, length, &message));
     if (!good)

@@ -17,6 +17,7 @@ typedef struct dome_daemon_setup {
     dome_host_watch_setup watch;
     const char *listen;   /* for other hosts' daemons: ADDRESS or ADDRESS:PORT; NULL: not */
     const char *key_file; /* of the daemons that know each other */
+    bool makes_key;       /* if there is none, and other hosts may ask */
 } dome_daemon_setup;
 
 /* Runs until SIGTERM or SIGINT; returns the exit status. Its programs go on. */

@@ -27,7 +27,8 @@ static char *path_of(const char *folder, int64_t id, int64_t attempt, const char
 
 typedef struct beginning {
     const dome_program *program;
-    char *const *words;
+    char **words;
+    const char *hosts;
     char **environment;
     int say; /* why it cannot begin is written there; closed by exec */
 } beginning;
@@ -42,11 +43,26 @@ static void cannot(const beginning *b, const char *what, const char *why)
     _exit(126);
 }
 
+/* The daemon's folder is closed to other users: what is to be read there is opened now, and inherited. */
+static void open_hosts(const beginning *b)
+{
+    const int fd = b->hosts ? open(b->hosts, O_RDONLY | O_NOFOLLOW) : -1;
+    if (b->hosts && fd < 0)
+        cannot(b, b->hosts, g_strerror(errno));
+    for (char **word = b->words; b->hosts && *word; word++)
+        if (strcmp(*word, b->hosts) == 0) {
+            *word = g_strdup_printf("/proc/self/fd/%d", fd);
+            return;
+        }
+}
+
 static void become(const beginning *b, pid_t keeper) __attribute__((noreturn));
 
 static void become(const beginning *b, pid_t keeper)
 {
     const dome_program *p = b->program;
+    if (p->uid != geteuid())
+        open_hosts(b);
     dome__owner_set_limits(p->limits);
     const char *why = dome__owner_become(p->uid, p->gid, p->owner);
     if (why)
@@ -184,12 +200,12 @@ static char **environment_of(const dome_program *p, char *const *variables)
     return all;
 }
 
-bool dome__keeper_start(const char *folder, const dome_program *program, char *const *words, char *const *variables,
+bool dome__keeper_start(const char *folder, const dome_program *program, char **words, const char *hosts, char *const *variables,
                         char **message)
 {
     char *path = path_of(folder, program->id, program->attempt, ".run");
     const int lock = take_lock(path);
-    beginning b = {program, words, NULL, -1};
+    beginning b = {program, words, hosts, NULL, -1};
     pid_t keeper = -1;
     if (lock >= 0) {
         b.environment = environment_of(program, variables);

@@ -22,8 +22,9 @@ typedef enum dome_keeper_state {
 } dome_keeper_state;
 
 /* Starts the program's present attempt by these words, in its directory, as its owner, with its environment and these variables
- * more. What then fails is in the file of its end. False with *message (g_free'd): there is no keeper. */
-bool dome__keeper_start(const char *folder, const dome_program *program, char *const *words, char *const *variables,
+ * more. hosts: the word that is a file of the daemon's folder, which the owner need not be able to open; NULL: none is. What then
+ * fails is in the file of its end. False with *message (g_free'd): there is no keeper. */
+bool dome__keeper_start(const char *folder, const dome_program *program, char **words, const char *hosts, char *const *variables,
                         char **message);
 
 /* *run: the process that it waits for, 0: not known yet. end: to be cleared, if it has ended. */

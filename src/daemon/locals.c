@@ -20,7 +20,7 @@
  * most if it is refused again and again; until a program of a lost host is started here, so that a side that was cut off has
  * ended it. */
 static const double LOOK = 5, ASK = 15, END = 10, PARK = 90, AGAIN = 1, AGAIN_MOST = 30, SOON = 0.1, FENCE = 3;
-enum { ORDER_SECONDS = 60, ASK_SECONDS = 5 };
+enum { ORDER_SECONDS = 60, ASK_SECONDS = 5, TASKS_MOST = 1000000 };
 
 typedef enum job { JOB_NONE, JOB_ASK, JOB_STOP, JOB_GO, JOB_SIZE } job;
 
@@ -171,6 +171,7 @@ static void add_word(GPtrArray *words, const char *word)
     g_ptr_array_add(words, g_strdup(word));
 }
 
+/* Its greatest number is this daemon's business alone, since its user may change it. */
 static char **words_of(const dome_locals *locals, const dome_program *p, const char *hosts)
 {
     GPtrArray *words = g_ptr_array_new();
@@ -180,7 +181,7 @@ static char **words_of(const dome_locals *locals, const dome_program *p, const c
     const struct {
         const char *option;
         int64_t value;
-    } numbers[] = {{"-n", p->target}, {"--min", p->least}, {"--max", p->tasks}};
+    } numbers[] = {{"-n", p->target}, {"--min", p->least}, {"--max", TASKS_MOST}};
     for (size_t i = 0; i < (p->least < p->tasks ? G_N_ELEMENTS(numbers) : 1); i++) {
         g_snprintf(number, sizeof number, "%" G_GINT64_FORMAT, numbers[i].value);
         add_word(words, numbers[i].option);
@@ -214,7 +215,7 @@ static char **variables_of(const dome_program *p)
 static void start(const dome_locals *locals, const dome_program *p, local *l, double now)
 {
     char *message = NULL, *hosts = write_hosts(locals, p, l), **words = words_of(locals, p, hosts), **variables = variables_of(p);
-    if (dome__keeper_start(locals->setup.folder, p, words, variables, &message)) {
+    if (dome__keeper_start(locals->setup.folder, p, words, hosts, variables, &message)) {
         l->runs = l->told = true;
         l->look_at = now + SOON;
         l->ask_at = now + AGAIN;
@@ -259,7 +260,7 @@ static bool is_to_change(const dome_program *p, const local *l)
 /* False: this very order has been refused a moment ago. */
 static bool change(const dome_program *p, local *l, double now)
 {
-    char *line = dome__places_order(&p->plan.is, &p->plan.goal, p->least, p->tasks);
+    char *line = dome__places_order(&p->plan.is, &p->plan.goal, dome__program_least(p), p->tasks);
     const bool same = g_strcmp0(line, l->size) == 0, due = !same || now >= l->size_at;
     if (!same)
         l->refusals = 0;

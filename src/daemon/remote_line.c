@@ -1,5 +1,7 @@
 #include "daemon/remote_line.h"
 
+#include "system/entropy.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -54,6 +56,21 @@ char *dome__remote_key(const char *path, size_t *length, char **message)
     if (*message)
         g_clear_pointer(&key, g_free);
     return key;
+}
+
+/* The file is whole when it gets its name. */
+bool dome__remote_key_make(const char *path)
+{
+    char key[DOME_REMOTE_KEY], *fresh = g_strdup_printf("%s.%d", path, (int)getpid());
+    const int fd = open(fresh, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    bool made = fd >= 0 && dome__random(key, sizeof key) && write(fd, key, sizeof key) == (ssize_t)sizeof key && fsync(fd) == 0;
+    if (fd >= 0)
+        close(fd);
+    made = made && link(fresh, path) == 0;
+    if (fd >= 0)
+        unlink(fresh);
+    g_free(fresh);
+    return made;
 }
 
 bool dome__remote_address(const char *text, char **host, int *port)

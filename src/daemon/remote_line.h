@@ -26,6 +26,9 @@ bool dome__remote_open(dome_mac *mac, const char *line, size_t length, dome_reco
 /* The key in a file that its user alone can read; *length: its bytes, 32 or more. NULL with *message (both g_free'd). */
 char *dome__remote_key(const char *path, size_t *length, char **message);
 
+/* Makes a file with a new key, for this user alone, if there is no file; whether it did. */
+bool dome__remote_key_make(const char *path);
+
 /* Takes HOST:PORT or HOST apart: *host (g_free'd) and *port. [ADDRESS]:PORT for addresses with colons. */
 bool dome__remote_address(const char *text, char **host, int *port);
 

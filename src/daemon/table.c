@@ -185,6 +185,14 @@ static guint count_alive(const dome_table *table, int64_t uid)
     return alive;
 }
 
+/* Why a program with these wishes cannot have such numbers of tasks, g_free'd; NULL: it can. */
+static char *no_wish(const dome_topologies *wishes, int64_t least, int64_t tasks)
+{
+    if (!wishes || dome__topologies_within(wishes, (int)least, (int)tasks))
+        return NULL;
+    return g_strdup_printf("no the topology has no wish of %" G_GINT64_FORMAT " to %" G_GINT64_FORMAT " tasks", least, tasks);
+}
+
 /* Reads the numbers and the wishes. Returns why the program is not taken, g_free'd. */
 static char *describe(const dome_record *o, dome_program *p)
 {
@@ -204,7 +212,7 @@ static char *describe(const dome_record *o, dome_program *p)
     p->again = again != 0;
     const char *topology = text_of(o, "topology");
     p->plan.wishes = topology[0] ? dome__topologies_parse(topology, &mistake) : NULL;
-    char *why = mistake ? g_strdup_printf("no the topology: %s", mistake) : NULL;
+    char *why = mistake ? g_strdup_printf("no the topology: %s", mistake) : no_wish(p->plan.wishes, p->least, p->tasks);
     g_free(mistake);
     return why;
 }
@@ -268,6 +276,13 @@ static char *limit(dome_program *p, const dome_record *o)
         !dome__record_number(o, "least", 1, 1000000, MIN(p->least, tasks), &least) ||
         !dome__record_number(o, "priority", -1000, 1000, p->priority, &priority) || least > tasks)
         return g_strdup("no numbers of tasks are from 1 to 1000000, the least first; a priority is from -1000 to 1000");
+    const int64_t floor = dome__program_has_place(p) ? MAX(least, p->plan.floor) : least;
+    char *why = tasks < floor
+                    ? g_strdup_printf("no j%" G_GINT64_FORMAT " has %" G_GINT64_FORMAT " tasks or more until it begins again",
+                                      p->id, floor)
+                    : no_wish(p->plan.wishes, floor, tasks);
+    if (why)
+        return why;
     p->tasks = tasks;
     p->least = least;
     p->priority = priority;

@@ -41,6 +41,7 @@ typedef struct dome_program_plan {
     dome_places is, goal; /* its tasks now, and as they are to be */
     int64_t used, waited; /* seconds of tasks so far; seconds in which it has not run */
     int64_t changed;      /* when its goal last changed */
+    int64_t floor;        /* the least number of tasks that its hub was told when it was started, and keeps */
     bool held;            /* suspended by the policies, not by its user */
     bool parks;           /* it ends with a checkpoint, to go on elsewhere */
     bool parked;          /* it has ended so: nothing is left of it anywhere */
@@ -118,6 +119,9 @@ bool dome__table_has_majority(const dome_table *table);
 
 dome_program *dome__table_program(const dome_table *table, int64_t id);
 dome_host *dome__table_host(const dome_table *table, const char *name);
+
+/* The least number of tasks that it may have now. */
+int64_t dome__program_least(const dome_program *program);
 
 /* Whether it writes checkpoints to a directory, from which it can go on elsewhere. */
 bool dome__program_saves(const dome_program *program);

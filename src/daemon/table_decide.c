@@ -22,6 +22,11 @@ bool dome__program_has_place(const dome_program *p)
     return p->state == DOME_PROGRAM_STARTS || p->state == DOME_PROGRAM_RUNS || p->state == DOME_PROGRAM_STOPPED;
 }
 
+int64_t dome__program_least(const dome_program *p)
+{
+    return dome__program_has_place(p) ? MAX(p->least, p->plan.floor) : p->least;
+}
+
 bool dome__program_saves(const dome_program *p)
 {
     static const char option[] = "--dome-checkpoint-dir", memory[] = "memory:", none[] = "none:";
@@ -89,7 +94,7 @@ static void add_program(cluster *c, dome_program *p)
                                                        .used = (double)p->plan.used,
                                                        .waited = (double)p->plan.waited,
                                                        .changed = (double)p->plan.changed,
-                                                       .least = (int)(fixed ? MAX(p->target, 1) : p->least),
+                                                       .least = (int)(fixed ? MAX(p->target, 1) : dome__program_least(p)),
                                                        .most = (int)(fixed ? MAX(p->target, 1) : p->tasks),
                                                        .topologies = fixed ? NULL : p->plan.wishes,
                                                        .home = home,
@@ -227,6 +232,7 @@ static void start(cluster *c, dome_program *p, const int *row)
     p->state = DOME_PROGRAM_STARTS;
     p->attempt++;
     p->rigid = false;
+    p->plan.floor = p->least < p->tasks ? p->least : 1;
     set_goal(c, p, row);
     dome__places_clear(&p->plan.is);
     p->plan.is = dome__places_copy(&p->plan.goal);

@@ -32,7 +32,8 @@ dome_record dome__table_program_record(const dome_program *p, bool whole)
                    {"held", p->plan.held},
                    {"parks", p->plan.parks},
                    {"parked", p->plan.parked},
-                   {"changed", p->plan.changed}};
+                   {"changed", p->plan.changed},
+                   {"floor", p->plan.floor}};
     for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++)
         dome__record_add_number(&r, numbers[i].name, numbers[i].value);
     dome__record_add(&r, "owner", p->owner);
@@ -145,9 +146,9 @@ static bool take_plan(const dome_record *r, dome_program_plan *plan)
     plan->wishes = plan->topology[0] ? dome__topologies_parse(plan->topology, &mistake) : NULL;
     const bool good = !mistake && take(r, "used", 0, G_MAXINT64 / 2, &plan->used) &&
                       take(r, "waited", 0, G_MAXINT64 / 2, &plan->waited) && take(r, "changed", 0, G_MAXINT64, &plan->changed) &&
-                      take_bool(r, "held", &plan->held) && take_bool(r, "parks", &plan->parks) &&
-                      take_bool(r, "parked", &plan->parked) && dome__places_from(r, "is", &plan->is) &&
-                      dome__places_from(r, "goal", &plan->goal);
+                      dome__record_number(r, "floor", 0, 1000000, 0, &plan->floor) && take_bool(r, "held", &plan->held) &&
+                      take_bool(r, "parks", &plan->parks) && take_bool(r, "parked", &plan->parked) &&
+                      dome__places_from(r, "is", &plan->is) && dome__places_from(r, "goal", &plan->goal);
     g_free(mistake);
     return good;
 }

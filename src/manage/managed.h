@@ -32,7 +32,7 @@ typedef struct dome_managed_program {
     double waited;                     /* seconds during which it has not run, since it was submitted */
     double changed;                    /* when its tasks last changed, or were stopped or continued */
     int least, most;                   /* tasks; equal: their number cannot change */
-    const dome_topologies *topologies; /* NULL: any hosts */
+    const dome_topologies *topologies; /* NULL: any hosts; only wishes from least to most count */
     int home;                          /* 1 + the host on which it begins, if that is as good as others; 0: none */
     dome_managed_state state;
     const int *tasks; /* on each host; all 0 while it waits */

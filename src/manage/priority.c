@@ -100,10 +100,14 @@ static void place(decision *d, int p)
     const dome_managed_program *it = program(d, p);
     const dome_topologies *topologies = it->topologies;
     const int *present = it->state == DOME_MANAGED_WAITING ? NULL : it->tasks;
+    if (topologies && d->room.shared) /* a wish is for processors that nobody else uses */
+        return;
     d->room.home = it->home;
     for (size_t k = 0; k < (topologies ? topologies->count : 1); k++) {
         const dome_wish *wish = topologies ? &topologies->wishes[k] : NULL;
         const int wanted = fewest(it, wish);
+        if (wish && (wanted < it->least || wanted > it->most))
+            continue;
         if (dome__host_choice_fill(&d->room, wanted, wish, present, row(d, p)) == wanted) {
             d->counts[p] = wanted;
             d->wishes[p] = wish;

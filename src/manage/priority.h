@@ -10,7 +10,8 @@
  *   that runs is suspended if others that go first need its places.
  * - Then places that are left are dealt task by task, to the program of highest priority that has fewest, up to its most.
  * - A program grows or moves at most once in REST. One task moves to a much faster processor after SETTLED.
- * - If the users of all hosts leave no processor idle, programs share processors with them. */
+ * - If the users of all hosts leave no processor idle, programs share processors with them, but for those with topologies: they
+ *   wait until one fits. */
 #ifndef DOME_SRC_PRIORITY_H
 #define DOME_SRC_PRIORITY_H
 

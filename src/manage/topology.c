@@ -224,6 +224,14 @@ dome_topologies *dome__topologies_parse(const char *text, char **message)
     return t;
 }
 
+bool dome__topologies_within(const dome_topologies *t, int least, int most)
+{
+    bool within = false;
+    for (size_t k = 0; k < t->count; k++)
+        within |= t->wishes[k].tasks >= least && t->wishes[k].tasks <= most;
+    return within;
+}
+
 void dome__topologies_free(dome_topologies *t)
 {
     if (!t)

@@ -30,6 +30,9 @@ typedef struct dome_topologies {
 dome_topologies *dome__topologies_parse(const char *text, char **message);
 void dome__topologies_free(dome_topologies *topologies);
 
+/* Whether one of the wishes has a number of tasks from `least` to `most`. */
+bool dome__topologies_within(const dome_topologies *topologies, int least, int most);
+
 /* Whether a host's name is that of a pattern: the name itself, or one with one list of numbers in brackets, such as h[1-4,7]. The
  * numbers of h[01-12] have two digits. */
 bool dome__topology_is_host(const char *pattern, const char *name);

@@ -1,6 +1,6 @@
 #!/bin/bash
 # In an allocation of Slurm: dome run takes its hosts and reaches them by steps, without ssh. The output is that of one task, also when
-# a host is lost; nothing is left, whatever ends first.
+# a host is lost; nothing is left, whatever ends first. FREEZER (slow_slurm_cgroup.sh): a cgroup, in which Slurm has one for each job.
 . "$(dirname "${BASH_SOURCE[0]}")/../support/lab.bash"
 PATH=$PATH:/usr/sbin:/sbin
 for command in slurmctld slurmd srun salloc sbatch munged; do
@@ -26,7 +26,7 @@ SlurmctldPidFile=/tmp/slurm/slurmctld.pid
 SlurmdPidFile=/tmp/slurm/slurmd.pid
 SlurmctldLogFile=$work/slurmctld.log
 SlurmdLogFile=$work/slurmd.%n.log
-ProctrackType=proctrack/linuxproc
+ProctrackType=proctrack/$([ -n "${FREEZER:-}" ] && echo cgroup || echo linuxproc)
 TaskPlugin=task/none
 SchedulerType=sched/builtin
 SchedulerParameters=sched_interval=2
@@ -40,8 +40,21 @@ JobRequeue=1
 NodeName=h[1-3] CPUs=2 State=UNKNOWN
 PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 END
+printf 'CgroupPlugin=cgroup/v1\nCgroupAutomount=no\nCgroupMountpoint=/tmp/cgroup\n' >"$work/cgroup.conf"
 head -c 1024 /dev/urandom >"$work/munge.key"
 chmod 400 "$work/munge.key"
+
+# The hosts of a lab share a kernel: the cgroup of each is the root of what it sees.
+in_cgroup=()
+if [ -n "${FREEZER:-}" ]; then
+    cat >"$work/in_cgroup" <<'END'
+#!/bin/bash
+mkdir -p "$FREEZER/$(hostname)" && echo $$ >"$FREEZER/$(hostname)/cgroup.procs" && mkdir -p /tmp/cgroup/freezer || exit
+exec unshare -C bash -c 'mount -t cgroup -o freezer none /tmp/cgroup/freezer && exec "$@"' bash "$@"
+END
+    chmod +x "$work/in_cgroup"
+    in_cgroup=("$work/in_cgroup")
+fi
 
 # HOST: munged and slurmd there, and on h1 the controller; each has its files in its own /tmp
 slurm_on() {
@@ -49,7 +62,7 @@ slurm_on() {
         --socket=/tmp/munge/socket --pid-file=/tmp/munge/pid --log-file=/tmp/munge/log --seed-file=/tmp/munge/seed" </dev/null \
         >>"$work/munged.$1" 2>&1 || fail "munged on $1: $(cat "$work/munged.$1")"
     [ "$1" != h1 ] || on h1 slurmctld </dev/null >>"$work/slurm.h1" 2>&1 || fail "slurmctld: $(cat "$work/slurm.h1")"
-    on "$1" slurmd -N "$1" </dev/null >>"$work/slurm.$1" 2>&1 || fail "slurmd on $1: $(cat "$work/slurm.$1")"
+    on "$1" "${in_cgroup[@]}" slurmd -N "$1" </dev/null >>"$work/slurm.$1" 2>&1 || fail "slurmd on $1: $(cat "$work/slurm.$1")"
 }
 
 up=("${hosts[@]}")
@@ -134,9 +147,13 @@ END
 has_checkpoint() {
     [ -n "$(find "$work/warned" -name "ckpt-*.dckpt" 2>/dev/null)" ]
 }
-# Slurm stops what it knows as the job's: by proctrack/linuxproc no daemon, nor what that has started on another host.
+# Slurm stops what it knows as the job's: by proctrack/linuxproc no daemon, nor what that has started on another host; by cgroups all.
 is_stopped() {
-    "$lab" ps h1 | awk -v program="$elastic" '$4 == program { print $3 }' | grep -q T
+    if [ -n "${FREEZER:-}" ]; then
+        [ "$("$lab" ps | awk -v program="$elastic" '$4 == program || $4 ~ /pvmd$/ { print $3 }' | grep -vc D)" -eq 0 ]
+    else
+        "$lab" ps h1 | awk -v program="$elastic" '$4 == program { print $3 }' | grep -q T
+    fi
 }
 is_in() {
     local state

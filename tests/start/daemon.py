@@ -93,7 +93,43 @@ def topologies():
         d.wait_state(waits, "ended")
         check(d.program(waits)["status"] == 0, "%s" % d.program(waits))
         _, _, err = d.run("submit", "-n", "2", "--topology", wish, "true", status=2)
-        check("do not go with it" in err, err)
+        check("wish: no wish has 2 to 2 tasks" in err, err)
+
+
+def limits():
+    """More tasks than the program was submitted with, and fewer."""
+    with Daemon(slots=8) as d:
+        number = d.submit("-n", "3", "--min", "2", "-o", "out", ELASTIC, "100000", "10")
+        d.wait_for(number, lambda p: p["state"] == "runs" and p["tasks"] == 3, "three tasks")
+        d.run("limits", number, "-n", "6")
+        d.wait_for(number, lambda p: p["tasks"] == 6, "six tasks")
+        d.run("limits", number, "-n", "2", "--min", "1")
+        d.wait_for(number, lambda p: p["tasks"] == 2, "two tasks")
+        check(d.program(number)["min"] == 1, "%s" % d.program(number))
+        _, _, err = d.run("limits", number, "-n", "1", status=1)
+        check("2 tasks or more until it begins again" in err, err)
+        d.run("kill", number)
+        d.wait_state(number, "ended")
+
+
+def topologies_within():
+    """-n and --min leave wishes out, also while the program runs."""
+    with Daemon(slots=8) as d:
+        wish = d.work + "/wish"
+        with open(wish, "w") as f:
+            f.write("[1]\ntasks=6\n[2]\ntasks=3\n[3]\ntasks=1\n")
+        number = d.submit("-n", "4", "--min", "2", "--priority", "5", "--topology", wish, "-o", "out", ELASTIC, "100000", "10")
+        d.wait_for(number, lambda p: p["state"] == "runs" and p["tasks"] == 3, "the second wish")
+        _, _, err = d.run("limits", number, "-n", "5", "--min", "4", status=1)
+        check("no wish of 4 to 5 tasks" in err, err)
+        d.run("limits", number, "-n", "8")
+        d.wait_for(number, lambda p: p["tasks"] == 6, "the first wish")
+        d.run("limits", number, "-n", "3", "--min", "1")
+        d.wait_for(number, lambda p: p["tasks"] == 3, "the second wish again")
+        _, _, err = d.run("limits", number, "-n", "1", status=1)
+        check("2 tasks or more until it begins again" in err, err)
+        d.run("kill", number)
+        d.wait_state(number, "ended")
 
 
 def owner():
@@ -397,7 +433,7 @@ def signal_while_suspended():
 def main():
     harness.need_pvm()
     part = sys.argv[1] if len(sys.argv) > 1 else ""
-    cases = [("a program of higher priority takes tasks", priorities), ("an order refused only now", refused_for_now), ("topologies", topologies), ("an owner comes and goes", owner), ("suspend and resume", stopped_and_resumed),
+    cases = [("a program of higher priority takes tasks", priorities), ("an order refused only now", refused_for_now), ("topologies", topologies), ("limits", limits), ("numbers of tasks beside topologies", topologies_within), ("an owner comes and goes", owner), ("suspend and resume", stopped_and_resumed),
              ("suspend and resume a program of one process", one_process), ("the daemon killed and started again", daemon_killed),
              ("attach over the daemon's end", attached_over_an_end), ("the keeper killed", keeper_killed),
              ("programs that cannot begin", cannot_begin), ("a program that ignores SIGTERM", ignores_its_end),

@@ -107,6 +107,30 @@ def keys():
         check(done.returncode == 1 and b"chmod 600" in done.stderr, "%s" % done)
 
 
+def first_key():
+    """A daemon that listens makes its key, once; with --key it does not."""
+    at = "127.0.0.1:%d" % free_port()
+    with Daemon(options=["--dedicated", "--listen", at]) as there, Daemon() as here:
+        path = there.folder + "/key"
+        check(os.stat(path).st_mode & 0o7777 == 0o600 and "is new: hosts" in there.lines(), there.lines())
+        with open(path, "rb") as f:
+            key = f.read()
+        check(len(key) == 32, "%d bytes" % len(key))
+        _, _, err = here.run("ps", "--on", at, status=1)
+        check("cannot be read" in err, err)
+        harness.subprocess.run(["cp", "-p", path, here.folder], check=True)
+        check(json.loads(here.run("ps", "--json", "--on", at)[1]) == [], "not answered")
+        there.kill()
+        there.start()
+        with open(path, "rb") as f:
+            check(f.read() == key and there.lines().count("is new") == 1, there.lines())
+        check(sorted(n for n in os.listdir(there.folder) if n.startswith("key")) == ["key"], "%s" % os.listdir(there.folder))
+        there.kill()
+        done = harness.subprocess.run([there.domed, "--state", there.folder, "--socket", there.socket, "--key", there.base + "/none"] + there.options,
+                                      env=there.environment(), stderr=harness.subprocess.PIPE, timeout=harness.HANG)
+        check(done.returncode == 1 and b"cannot be read" in done.stderr and not os.path.exists(there.base + "/none"), "%s" % done)
+
+
 class Through:
     """Passes bytes between the daemons."""
 
@@ -226,7 +250,7 @@ def over_an_end():
 def main():
     part = sys.argv[1] if len(sys.argv) > 1 else ""
     harness.need_pvm()
-    cases = [("orders for another host", orders), ("attach", attached), ("keys", keys), ("in the middle", in_the_middle), ("strangers by TCP", strangers),
+    cases = [("orders for another host", orders), ("attach", attached), ("keys", keys), ("the first key", first_key), ("in the middle", in_the_middle), ("strangers by TCP", strangers),
              ("commands over the daemon's end", over_an_end)]
     sys.exit(1 if harness.run_all([c for c in cases if part in c[0]], 3) else 0)
 

@@ -54,6 +54,12 @@ def orders():
         d.wait_state(number, "stopped")
         check(page.order("run " + number)[0] == 200, "not taken")
         d.wait_state(number, "runs")
+        check(page.order("priority %s -3" % number)[0] == 200 and d.program(number)["priority"] == -3, "%s" % d.program(number))
+        check(page.order("tasks %s 4" % number)[0] == 200 and page.order("min %s 2" % number)[0] == 200, "not taken")
+        check((d.program(number)["min"], d.program(number)["max"]) == (2, 4), "%s" % d.program(number))
+        for text in "priority %s 9999", "min %s 5", "priority %s", "tasks %s x", "tasks %s 4 4", "uid %s 0":
+            status, said = page.order(text % number)
+            check(status == 409, "%s: %d %s" % (text, status, said))
         host = found["hosts"][0]["host"]
         check(page.order("disable " + host)[0] == 200 and page.data()["hosts"][0]["use"] == "disabled", "%s" % page.data())
         for text in "stop j99", "burn " + number, "stop", "stop " + number + " x", "x" * 100000, "", "lost " + host:
@@ -86,6 +92,8 @@ def looked_at():
             check("<b>bold</b>" in text(), text())
             check("1 host of 1, 16 slots" in text(), text())
             click = lambda order: b.run("document.querySelector('[data-order=\"%s\"]').click()" % order)
+            click("priority %s 1" % number)
+            d.wait_for(number, lambda p: p["priority"] == 1, "its new priority")
             click("stop " + number)
             d.wait_state(number, "stopped")
             wait_until(lambda: "stopped" in text() and "go on" in text(), "the button to go on")

@@ -60,7 +60,7 @@ static int parse(options *o, int argc, char **argv)
         {"listen", 0, 0, G_OPTION_ARG_STRING, &o->listen,
          "Let the daemons of other hosts that have the same key ask this one, by TCP (port 7195 unless given)", "ADDRESS[:PORT]"},
         {"key", 0, 0, G_OPTION_ARG_FILENAME, &o->key,
-         "The file with the key of these daemons, for its user alone (default: DIR/key)", "FILE"},
+         "The file with the key of these daemons, for its user alone (default: DIR/key, which --listen makes)", "FILE"},
         {"dedicated", 0, 0, G_OPTION_ARG_NONE, &o->dedicated, "This host computes for Dome alone: its load is not looked at",
          NULL},
         {"owner", 0, 0, G_OPTION_ARG_NONE, &o->owner,
@@ -108,6 +108,7 @@ int main(int argc, char **argv)
     setup.listen = o.listen;
     setup.watch = (dome_host_watch_setup){setup.name, o.dedicated, o.owner, (const char *const *)o.consoles};
     setup.folder = o.folder ? o.folder : usual_folder(setup.name);
+    setup.makes_key = !o.key;
     setup.key_file = o.key ? o.key : g_build_filename(setup.folder, "key", NULL);
     setup.socket = o.socket ? o.socket : root ? DOME_DAEMON_SOCKET : NULL;
     const int folder = dome__own_folder(setup.folder, &why);

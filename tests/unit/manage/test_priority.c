@@ -222,6 +222,31 @@ static void test_sharing(void)
     is(&c, 0, DOME_MANAGED_RUNNING, 4);
 }
 
+/* A wish is for idle processors: while users leave none for it the program is suspended, and goes on when they do. */
+static void test_overloaded(void)
+{
+    cluster c;
+    char *mistake = NULL;
+    start(&c);
+    dome_topologies *wishes = dome__topologies_parse("[1]\ntasks=2\nhosts=h1\n[2]\ntasks=2\n", &mistake);
+    g_assert_nonnull(wishes);
+    add(&c, 0, 2, 2)->topologies = wishes;
+    obey(&c);
+    is(&c, 0, DOME_MANAGED_RUNNING, 2);
+    for (int h = 0; h < HOSTS; h++)
+        c.hosts[h].load = 2;
+    obey(&c);
+    is(&c, 0, DOME_MANAGED_SUSPENDED, 2);
+    c.hosts[3].load = 1; /* one idle processor, and the wish is for two */
+    obey(&c);
+    is(&c, 0, DOME_MANAGED_SUSPENDED, 2);
+    c.hosts[3].load = 0;
+    obey(&c);
+    is(&c, 0, DOME_MANAGED_RUNNING, 2);
+    g_assert_cmpint(c.present[0][3], ==, 2);
+    dome__topologies_free(wishes);
+}
+
 static void test_rest(void)
 {
     cluster c;
@@ -308,6 +333,7 @@ int main(int argc, char **argv)
     g_test_add_func("/priority/owner", test_owner);
     g_test_add_func("/priority/turns", test_turns);
     g_test_add_func("/priority/sharing", test_sharing);
+    g_test_add_func("/priority/overloaded", test_overloaded);
     g_test_add_func("/priority/rest", test_rest);
     g_test_add_func("/priority/random", test_random);
     return g_test_run();
