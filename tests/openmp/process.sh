@@ -389,35 +389,112 @@ fi
 
 cat >ends.c <<'END_C'
 #include <omp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+static double seen[8];
+static FILE *file;
+static int flag;
+
+static void at_end(void)
+{
+    double sum = 0;
+#pragma omp parallel for reduction(+ : sum)
+    for (int k = 0; k < 8; k++)
+        sum += seen[k];
+    printf("at end: %g\n", sum);
+    fputs("at end\n", file);
+}
+
+static void leave(const char *how)
+{
+    if (!strcmp(how, "abort"))
+        abort();
+    if (!strcmp(how, "fault"))
+        *(volatile int *)8 = 1;
+    if (!strcmp(how, "_exit"))
+        _exit(9);
+    if (strcmp(how, "zero"))
+        exit(9);
+    exit(0);
+}
+
+static void wait_in_section(int t, int who, const char *how)
+{
+    for (int k = 0; k < 1000000; k++)
+#pragma omp critical
+    {
+        if (t == who && k > 20)
+            leave(how);
+    }
+}
 
 int main(int argc, char **argv)
 {
-#pragma omp parallel num_threads(4)
-    if (omp_get_thread_num() == atoi(argv[argc - 1])) {
-        if (!strcmp(argv[1], "exit"))
-            exit(9);
-        if (!strcmp(argv[1], "abort"))
-            abort();
-        *(volatile int *)8 = 1;
+    const int who = atoi(argv[2]);
+    const char *how = argv[1], *where = argv[3];
+    if (argc < 4 || atexit(at_end) || !(file = fopen("ends.out", "w")))
+        return 3;
+    printf("begins ");
+#pragma omp parallel num_threads(8)
+    {
+        const int t = omp_get_thread_num();
+        seen[t] = t + 1;
+        fprintf(file, "thread %d\n", t);
+#pragma omp barrier
+        if (!strcmp(where, "section"))
+            wait_in_section(t, who, how);
+        if (t == who) {
+            printf("thread %d leaves\n", t);
+            leave(how);
+        }
+        for (int seen_flag = 0; !strcmp(where, "waiting") && !seen_flag;)
+#pragma omp atomic read
+            seen_flag = flag;
+        for (volatile int k = 0; !strcmp(where, "computing") && k < 2; k = 0)
+            ;
+#pragma omp barrier
     }
+    puts("not here");
     return 0;
 }
 END_C
-"$cc" ends.c -o ends || fail "ends.c is not built"
+"$cc" -O1 ends.c -o ends || fail "ends.c is not built"
 run() {
-    "$@" >out 2>err
+    timeout -k 2 60 "$@" >out 2>err
     status=$?
 }
-run ./ends --dome-tasks 2 exit 3
-refused "exit by thread 3" 9 "task 1 on host $(hostname) has called exit (status 9) in a parallel region"
-run ./ends --dome-tasks 2 exit 0
-refused "exit by thread 0" 9 "task 0 on host"
-run ./ends --dome-tasks 2 abort 3
-refused "abort by thread 3" 1 "signal 6"
-run ./ends --dome-tasks 2 fault 3
-refused "a wrong pointer in thread 3" 1 "signal 11"
+# By any thread, with what threads have printed and written before, and once what is registered for the end.
+for tasks in 1 2 3; do
+    for who in 0 3 7; do
+        for where in barrier waiting section; do
+            for how in "exit 9" "zero 0"; do
+                name="${how% *} by thread $who, others at $where, $tasks tasks"
+                run ./ends --dome-tasks $tasks ${how% *} $who $where
+                [ $status = "${how#* }" ] && [ ! -s err ] || fail "$name: status $status: $(cat err)"
+                printf 'begins ' >expected
+                [ $where = section ] || echo "thread $who leaves" >>expected
+                echo "at end: 36" >>expected
+                same "$name" expected out
+                [ "$(sort ends.out | tr '\n' ' ')" = "at end $(printf 'thread %d ' 0 1 2 3 4 5 6 7)" ] ||
+                    fail "$name: the file has: $(cat ends.out)"
+            done
+        done
+        run ./ends --dome-tasks $tasks _exit $who barrier
+        [ $status = 9 ] && [ ! -s err ] && ! grep -q "end" out || fail "_exit by thread $who, $tasks tasks: status $status: $(cat out err)"
+    done
+done
+if [ -n "${DOME_TEST_ALL:-}" ]; then # it waits for ten seconds
+    run ./ends --dome-tasks 2 exit 4 computing
+    [ $status = 9 ] && grep -q "has called exit (status 9) in a parallel region, and other tasks have come to no barrier" err &&
+        grep -q "thread 4 leaves" err || fail "exit by thread 4, others compute for ever: status $status: $(cat out err)"
+fi
+run ./ends --dome-tasks 2 abort 7 barrier
+refused "abort by thread 7" 1 "signal 6"
+run ./ends --dome-tasks 2 fault 7 barrier
+refused "a wrong pointer in thread 7" 1 "signal 11"
 
 # Tasks of one host have copies of their own, and the profile counts what they fetch from each other.
 cat >fetches.c <<'END_C'
