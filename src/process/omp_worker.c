@@ -65,6 +65,7 @@ static void meet_all(uint64_t place)
     memory.meet(place);
     meetings++;
     dome__omp_output_print();
+    dome__omp_state_take();
     if (memory.rank != 0)
         dome__omp_streams_follow();
 }
