@@ -2,6 +2,8 @@
  * wait (omp_call.h). */
 #include "clib/omp_call.h"
 
+#include "process/omp_streams.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -115,6 +117,7 @@ typedef size_t read_function(void *to, size_t bytes, size_t n, FILE *file);
 static size_t read_stream(read_function *next, void *to, size_t bytes, size_t n, FILE *file)
 {
     size_t all, done = 0;
+    dome__omp_stream_read(file);
     if (!dome__omp_touches() || is_used || bytes == 0)
         return next(to, bytes, n, file);
     if (__builtin_mul_overflow(bytes, n, &all))
