@@ -30,7 +30,7 @@ static _Alignas(PAGE) globals shared = {.bytes = {'a', 'b', 'c'}, .total = 0};
 
 #ifdef __SANITIZE_THREAD__ /* ThreadSanitizer knows no other memory than what lies there, and in the program */
 #define HEAP   ((unsigned char *)0x7e9000000000)
-#define OTHERS ((unsigned char *)0x7ea000000000)
+#define OTHERS ((unsigned char *)0x7eb000000000)
 #else
 #define HEAP   ((unsigned char *)0x200000000000)
 #define OTHERS ((unsigned char *)0x210000000000)
