@@ -19,8 +19,8 @@ void dome__omp_output_print(void);
 /* What is left goes where the output went before. */
 void dome__omp_output_end(void);
 
-/* A copy of what is not handed over yet, *bytes of it (g_free'd); and showing it where task 0 cannot: on the standard error, which
- * is shown of all tasks. That may be done on any thread. */
+/* A copy of what is not handed over yet, *bytes of it (g_free'd); and showing it where task 0 cannot: on the standard error,
+ * which is shown of all tasks. That may be done on any thread. */
 char *dome__omp_output_kept(size_t *bytes);
 void dome__omp_output_show(const char *text, size_t bytes);
 

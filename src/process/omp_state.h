@@ -1,5 +1,6 @@
-/* State of the program's process beside its memory: the current directory, the environment and the like. A task whose thread changes
- * it writes that down, in memory that all tasks share; the others do the same before they run threads, and where tasks meet. */
+/* State of the program's process beside its memory: the current directory, the environment and the like. A task whose thread
+ * changes it writes that down, in memory that all tasks share; the others do the same before they run threads, and where tasks
+ * meet. */
 #ifndef DOME_SRC_PROCESS_OMP_STATE_H
 #define DOME_SRC_PROCESS_OMP_STATE_H
 

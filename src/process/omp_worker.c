@@ -12,9 +12,9 @@
 #include "process/omp_state.h"
 #include "process/omp_streams.h"
 #include "process/omp_touch.h"
+#include "program/start.h"
 #include "system/say.h"
 #include "system/thread.h"
-#include "watch/watch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -97,7 +97,7 @@ static void *give_up(void *unused)
                                  "to no barrier for %d seconds: the program ends without what it has registered for its end",
                                  program->rank, program->hosts[program->rank], ending.status, (int)PATIENCE);
     dome__omp_output_show(ending.output, ending.output_bytes);
-    dome__watch_fail(program->watch, DOME_END_OWN, ending.status, line);
+    dome__start_failed(dome__omp_env(), ending.status, line);
 }
 
 /* The first that ends the program by this meeting of the region, from 1; -1: none does. */
