@@ -114,31 +114,64 @@ void dome__area_wrote(dome_area *area, size_t first, size_t bytes)
     g_array_append_val(area->wrote, span);
 }
 
-/* What was written with the values that it had is made to differ. */
-static void make_differ(dome_area *area)
+/* What was written with the values that it had is made to differ, between these offsets from base on. */
+static void make_differ(dome_area *area, size_t begin, size_t end)
 {
     for (guint i = 0; i < area->wrote->len; i++) {
         const dome_written *span = &g_array_index(area->wrote, dome_written, i);
-        for (size_t k = span->first; k < span->first + span->count; k++)
+        for (size_t k = MAX(span->first, begin); k < MIN(span->first + span->count, end); k++)
             area->twin[k] = (char)~area->base[k];
     }
 }
 
-/* A page that the area shares with other variables, whose bytes are left out. */
-static void find_edge(dome_area *area, dome_delta *delta, size_t page)
+/* What was written there is told no more. */
+static void drop_written(dome_area *area, size_t begin, size_t end)
+{
+    for (guint i = area->wrote->len; i-- > 0;) {
+        const dome_written span = g_array_index(area->wrote, dome_written, i);
+        const size_t last = span.first + span.count;
+        const dome_written before = {span.first, MAX(MIN(begin, last), span.first) - span.first},
+                           behind = {MAX(end, span.first), 0};
+        g_array_remove_index_fast(area->wrote, i);
+        if (before.count > 0)
+            g_array_append_val(area->wrote, before);
+        if (last > behind.first)
+            g_array_append_vals(area->wrote, &(dome_written){behind.first, last - behind.first}, 1);
+    }
+}
+
+/* Of a page only the bytes between these: others are of other variables, or not to be taken. */
+static void find_between(dome_area *area, dome_delta *delta, size_t page, const char *begin, const char *end)
 {
     char *now = g_malloc(area->page), *from = area->base + page * area->page, *then = area->twin + page * area->page;
-    const char *begin = MAX(from, area->at), *end = MIN(from + area->page, area->at + area->bytes);
+    begin = MAX(from, begin), end = MIN(from + area->page, end);
     memcpy(now, then, area->page);
     memcpy(now + (begin - from), begin, (size_t)(end - begin));
-    dome__delta_find(delta, page * area->page, now, then, area->page, 0);
+    dome__delta_find(delta, page * area->page, now, then, area->page, DOME_DELTA_TAKE);
     g_free(now);
+}
+
+static void find_edge(dome_area *area, dome_delta *delta, size_t page)
+{
+    find_between(area, delta, page, area->at, area->at + area->bytes);
+}
+
+dome_delta *dome__area_take_part(dome_area *area, size_t first, size_t bytes)
+{
+    dome_delta *delta = dome__delta_new(area->unit);
+    const size_t begin = first + dome__area_skew(area), end = begin + bytes;
+    make_differ(area, begin, end);
+    for (size_t page = begin / area->page; bytes > 0 && page <= (end - 1) / area->page; page++)
+        if (area->written[page])
+            find_between(area, delta, page, area->base + begin, area->base + end);
+    drop_written(area, begin, end);
+    return delta;
 }
 
 dome_delta *dome__area_take(dome_area *area)
 {
     dome_delta *delta = dome__delta_new(area->unit);
-    make_differ(area);
+    make_differ(area, 0, area->pages * area->page);
     for (size_t page = 0; page < area->pages; page++) {
         const size_t at = page * area->page;
         if (!area->written[page])
@@ -170,8 +203,8 @@ void dome__area_forget(dome_area *area)
 
 typedef struct applying {
     dome_area *area;
-    size_t skew;
-    bool fits, write;
+    size_t skew, begin, end; /* begin, end: of the area, what is written */
+    bool fits;
 } applying;
 
 static void apply_run(void *context, uint64_t first, uint64_t count, const void *values)
@@ -180,8 +213,10 @@ static void apply_run(void *context, uint64_t first, uint64_t count, const void 
     const uint64_t from = first * a->area->unit, bytes = count * a->area->unit;
     if (from < a->skew || from - a->skew > a->area->bytes || bytes > a->area->bytes - (from - a->skew))
         a->fits = false;
-    else if (a->write)
-        memcpy(a->area->at + (from - a->skew), values, bytes);
+    else if (from - a->skew < a->end && from - a->skew + bytes > a->begin) {
+        const size_t at = MAX(from - a->skew, a->begin), end = MIN(from - a->skew + bytes, a->end);
+        memcpy(a->area->at + at, (const char *)values + (at - (from - a->skew)), end - at);
+    }
 }
 
 bool dome__area_fits(const dome_area *area, const dome_delta *delta, size_t skew)
@@ -193,8 +228,8 @@ bool dome__area_fits(const dome_area *area, const dome_delta *delta, size_t skew
     return a.fits;
 }
 
-void dome__area_apply(dome_area *area, const dome_delta *delta, size_t skew)
+void dome__area_apply(dome_area *area, const dome_delta *delta, size_t skew, size_t first, size_t bytes)
 {
-    applying a = {.area = area, .skew = skew, .fits = true, .write = true};
+    applying a = {.area = area, .skew = skew, .begin = first, .end = first + bytes, .fits = true};
     dome__delta_runs(delta, apply_run, &a);
 }

@@ -143,7 +143,41 @@ int dome_delta_stop(void)
     return 0;
 }
 
-int dome_delta_save(const char *file)
+/* A part of the memory that is named: the number of its area; -1: it is in none, or no multiple of the unit. */
+typedef struct part {
+    int area;
+    size_t first, bytes;
+} part;
+
+static part part_at(const void *memory, size_t bytes)
+{
+    const char *at = memory;
+    for (guint k = 0; at && k < count_areas(); k++) {
+        const dome_area *area = area_at(k);
+        if (at >= area->at && bytes <= area->bytes && (size_t)(at - area->at) <= area->bytes - bytes)
+            return (part){(size_t)(at - area->at) % area->unit || bytes % area->unit ? -1 : (int)k, (size_t)(at - area->at),
+                          bytes};
+    }
+    return (part){.area = -1};
+}
+
+static const char no_part[] = "these bytes are in no memory that dome_delta_memory names, or no multiples of its unit";
+
+/* of: NULL: all memory. */
+static dome_changes *take(const part *of)
+{
+    dome_changes *now = dome__changes_new(state.region);
+    for (guint k = 0; k < count_areas(); k++) {
+        dome_area *area = area_at(k);
+        dome_delta *delta = !of                  ? dome__area_take(area)
+                            : of->area == (int)k ? dome__area_take_part(area, of->first, of->bytes)
+                                                 : dome__delta_new(area->unit);
+        dome__changes_add(now, area->bytes, dome__area_skew(area), delta);
+    }
+    return now;
+}
+
+static int save(const char *file, const part *of)
 {
     char *why = NULL;
     if (!is_file(file))
@@ -153,9 +187,9 @@ int dome_delta_save(const char *file)
                                     state.recovering[state.next]));
     if (!is_tracked())
         return fail_with("nothing is tracked: dome_delta_start comes first");
-    dome_changes *now = dome__changes_new(state.region);
-    for (guint k = 0; k < count_areas(); k++)
-        dome__changes_add(now, area_at(k)->bytes, dome__area_skew(area_at(k)), dome__area_take(area_at(k)));
+    if (of && of->area < 0)
+        return fail_with(no_part);
+    dome_changes *now = take(of);
     if (state.last && strcmp(file, state.last_file) == 0) {
         dome__changes_merge(state.last, now); /* the same areas, behind the same start */
         dome__changes_free(now);
@@ -165,6 +199,17 @@ int dome_delta_save(const char *file)
         state.last_file = g_strdup(file);
     }
     return dome__changes_write(state.last, file, &why) ? 0 : fail(why);
+}
+
+int dome_delta_save(const char *file)
+{
+    return save(file, NULL);
+}
+
+int dome_delta_save_of(const char *file, const void *memory, size_t bytes)
+{
+    const part of = part_at(memory, bytes);
+    return save(file, &of);
 }
 
 /* NULL, or why these changes are of other memory. */
@@ -178,20 +223,34 @@ static char *unfit(const dome_changes *changes, const char *file)
     return fits ? NULL : g_strdup_printf("%s is of other memory than what dome_delta_memory names here", file);
 }
 
-int dome_delta_inject(const char *file)
+static int inject(const char *file, const part *of)
 {
     char *why = NULL;
     if (!is_file(file))
         return -1;
+    if (of && of->area < 0)
+        return fail_with(no_part);
     dome_changes *changes = dome__changes_read(file, &why);
     if (changes)
         why = unfit(changes, file);
     for (guint k = 0; !why && k < count_areas(); k++) {
         const dome_change *change = g_ptr_array_index(changes->areas, k);
-        dome__area_apply(area_at(k), change->delta, change->skew);
+        if (!of || of->area == (int)k)
+            dome__area_apply(area_at(k), change->delta, change->skew, of ? of->first : 0, of ? of->bytes : area_at(k)->bytes);
     }
     dome__changes_free(changes);
     return why ? fail(why) : 0;
+}
+
+int dome_delta_inject(const char *file)
+{
+    return inject(file, NULL);
+}
+
+int dome_delta_inject_of(const char *file, void *memory, size_t bytes)
+{
+    const part of = part_at(memory, bytes);
+    return inject(file, &of);
 }
 
 int dome_delta_merge(const char *into, const char *file)

@@ -34,6 +34,9 @@ size_t dome__area_skew(const dome_area *area); /* bytes from base to the area */
 /* What has changed since tracking began or the last call; the next call begins anew. */
 dome_delta *dome__area_take(dome_area *area);
 
+/* The same of these bytes of the area; for others it is as if there had been no call. Multiples of the unit. */
+dome_delta *dome__area_take_part(dome_area *area, size_t first, size_t bytes);
+
 /* These bytes of the area are changed, whatever their values are when they are taken. */
 void dome__area_wrote(dome_area *area, size_t first, size_t bytes);
 
@@ -42,7 +45,7 @@ void dome__area_forget(dome_area *area);
 
 /* Of a delta whose area had the same number of bytes, but may have had another skew; false: it speaks of other memory. */
 bool dome__area_fits(const dome_area *area, const dome_delta *delta, size_t skew);
-void dome__area_apply(dome_area *area, const dome_delta *delta, size_t skew);
+void dome__area_apply(dome_area *area, const dome_delta *delta, size_t skew, size_t first, size_t bytes); /* to this part of it */
 
 /* A file of changes. Its form, integers big-endian:
  *     "DOMECHNG", u32 version (1), u32 region, u32 areas

@@ -25,6 +25,10 @@ static inline bool dome__omp_call_again(bool failed, int *tries)
     return failed && errno == EFAULT && dome__omp_touches() && dome__omp_touched() && ++*tries < MOST;
 }
 
+/* How many of the bytes a read from the descriptor may write, from `at` on; -1: from where it is. Programs ask for more than
+ * there is, by far. */
+size_t dome__omp_readable(int fd, size_t bytes, int64_t at);
+
 /* The same for a read of a file that has stopped at this page, with less than it was to read. */
 bool dome__omp_call_goes_on(int fd, const char *stopped, int *tries);
 
@@ -52,8 +56,8 @@ bool dome__omp_call_goes_on(int fd, const char *stopped, int *tries);
     }
 
 /* A function that reads from a descriptor into memory: `more` are its parameters behind these, `rest` what they are for the bytes
- * from `done` on. */
-#define CALL_READ(name, more, rest)                                                                                              \
+ * from `done` on, `from` where in the file those are. */
+#define CALL_READ(name, more, rest, from)                                                                                        \
     static ssize_t (*next_##name)(int fd, void *to, size_t bytes more);                                                          \
     __attribute__((constructor)) static void find_##name(void)                                                                   \
     {                                                                                                                            \
@@ -69,7 +73,7 @@ bool dome__omp_call_goes_on(int fd, const char *stopped, int *tries);
         int tries = 0;                                                                                                           \
         do {                                                                                                                     \
             if (dome__omp_touches())                                                                                             \
-                OUT((char *)to + done, bytes - done);                                                                            \
+                OUT((char *)to + done, dome__omp_readable(fd, bytes - done, from));                                              \
             n = next_##name(fd, (char *)to + done, bytes - done rest);                                                           \
             done += n > 0 ? (size_t)n : 0;                                                                                       \
         } while (dome__omp_call_again(n < 0, &tries) ||                                                                          \
@@ -78,9 +82,12 @@ bool dome__omp_call_goes_on(int fd, const char *stopped, int *tries);
     }
 #define NO_MORE
 #define AND_AT    , int64_t at
-#define AT_BEHIND , at + (int64_t)done
+#define BEHIND    at + (int64_t)done
+#define AT_BEHIND , BEHIND
+#define BY_PLACE  -1
 
-/* The parts of a scattered read or write. */
-void dome__omp_touch_parts(const struct iovec *parts, int count, bool write);
+/* The parts of a scattered write; and of a read, likewise. */
+void dome__omp_touch_parts_in(const struct iovec *parts, int count);
+void dome__omp_touch_parts_out(int fd, const struct iovec *parts, int count, int64_t at);
 
 #endif

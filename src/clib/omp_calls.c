@@ -18,7 +18,10 @@ static void touch_message(const struct msghdr *message, bool write)
     dome__omp_touch(message, sizeof *message, write);
     dome__omp_touch(message->msg_name, message->msg_namelen, write);
     dome__omp_touch(message->msg_control, message->msg_controllen, write);
-    dome__omp_touch_parts(message->msg_iov, (int)message->msg_iovlen, write);
+    if (write)
+        dome__omp_touch_parts_out(-1, message->msg_iov, (int)message->msg_iovlen, -1);
+    else
+        dome__omp_touch_parts_in(message->msg_iov, (int)message->msg_iovlen);
 }
 
 /* ---- descriptors ---- */
@@ -30,16 +33,26 @@ bool dome__omp_call_goes_on(int fd, const char *stopped, int *tries)
     return (uintptr_t)stopped % PAGE == 0 && dome__omp_touches() && ++*tries < MOST && lseek(fd, 0, SEEK_CUR) >= 0;
 }
 
-CALL_READ(read, NO_MORE, NO_MORE)
+enum { FEW = 1 << 20, MOST = 0x7ffff000 }; /* that need no question; that one call moves */
+
+size_t dome__omp_readable(int fd, size_t bytes, int64_t at)
+{
+    struct stat status;
+    if (bytes <= FEW)
+        return bytes;
+    if (fstat(fd, &status) || !(S_ISREG(status.st_mode) || S_ISBLK(status.st_mode)))
+        return FEW;
+    const int64_t from = at >= 0 ? at : lseek(fd, 0, SEEK_CUR), left = (int64_t)status.st_size - from;
+    const size_t there = S_ISBLK(status.st_mode) ? MOST : left > FEW ? (size_t)left : FEW; /* some that have more say 0 */
+    return bytes < there ? bytes : there;
+}
+
+CALL_READ(read, NO_MORE, NO_MORE, BY_PLACE)
 CALL(ssize_t, write, (int fd, const void *from, size_t bytes), (fd, from, bytes), IN(from, bytes))
-CALL_READ(pread, AND_AT, AT_BEHIND)
-CALL_READ(pread64, AND_AT, AT_BEHIND)
+CALL_READ(pread, AND_AT, AT_BEHIND, BEHIND)
+CALL_READ(pread64, AND_AT, AT_BEHIND, BEHIND)
 CALL(ssize_t, pwrite, (int fd, const void *from, size_t bytes, int64_t at), (fd, from, bytes, at), IN(from, bytes))
 CALL(ssize_t, pwrite64, (int fd, const void *from, size_t bytes, int64_t at), (fd, from, bytes, at), IN(from, bytes))
-CALL(ssize_t, readv, (int fd, const struct iovec *parts, int count), (fd, parts, count),
-     dome__omp_touch_parts(parts, count, true))
-CALL(ssize_t, writev, (int fd, const struct iovec *parts, int count), (fd, parts, count),
-     dome__omp_touch_parts(parts, count, false))
 CALL(ssize_t, recv, (int fd, void *to, size_t bytes, int flags), (fd, to, bytes, flags), OUT(to, bytes))
 CALL(ssize_t, send, (int fd, const void *from, size_t bytes, int flags), (fd, from, bytes, flags), IN(from, bytes))
 CALL(ssize_t, recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags), touch_message(message, true))
@@ -51,8 +64,6 @@ CALL(int, select, (int n, fd_set *r, fd_set *w, fd_set *e, struct timeval *timeo
 
 /* ---- streams: what is large goes past their buffers ---- */
 
-CALL(size_t, fread, (void *to, size_t bytes, size_t n, FILE *file), (to, bytes, n, file), OUT(to, bytes *n))
-CALL(size_t, fread_unlocked, (void *to, size_t bytes, size_t n, FILE *file), (to, bytes, n, file), OUT(to, bytes *n))
 CALL(size_t, fwrite, (const void *from, size_t bytes, size_t n, FILE *file), (from, bytes, n, file), IN(from, bytes *n))
 CALL(size_t, fwrite_unlocked, (const void *from, size_t bytes, size_t n, FILE *file), (from, bytes, n, file), IN(from, bytes *n))
 CALL(int, fputs, (const char *text, FILE *file), (text, file), TEXT(text))
@@ -62,12 +73,13 @@ CALL(FILE *, freopen64, (const char *path, const char *mode, FILE *file), (path,
 
 /* ---- the same with -D_FORTIFY_SOURCE ---- */
 
-CALL(ssize_t, __read_chk, (int fd, void *to, size_t bytes, size_t room), (fd, to, bytes, room), OUT(to, bytes))
-CALL(ssize_t, __pread_chk, (int fd, void *to, size_t bytes, int64_t at, size_t room), (fd, to, bytes, at, room), OUT(to, bytes))
-CALL(ssize_t, __pread64_chk, (int fd, void *to, size_t bytes, int64_t at, size_t room), (fd, to, bytes, at, room), OUT(to, bytes))
+CALL(ssize_t, __read_chk, (int fd, void *to, size_t bytes, size_t room), (fd, to, bytes, room),
+     OUT(to, dome__omp_readable(fd, bytes, BY_PLACE)))
+CALL(ssize_t, __pread_chk, (int fd, void *to, size_t bytes, int64_t at, size_t room), (fd, to, bytes, at, room),
+     OUT(to, dome__omp_readable(fd, bytes, at)))
+CALL(ssize_t, __pread64_chk, (int fd, void *to, size_t bytes, int64_t at, size_t room), (fd, to, bytes, at, room),
+     OUT(to, dome__omp_readable(fd, bytes, at)))
 CALL(ssize_t, __recv_chk, (int fd, void *to, size_t bytes, size_t room, int flags), (fd, to, bytes, room, flags), OUT(to, bytes))
-CALL(size_t, __fread_chk, (void *to, size_t room, size_t bytes, size_t n, FILE *file), (to, room, bytes, n, file),
-     OUT(to, bytes *n))
 CALL(ssize_t, __readlink_chk, (const char *path, char *to, size_t bytes, size_t room), (path, to, bytes, room), TEXT(path);
      OUT(to, bytes))
 

@@ -6,7 +6,6 @@
 #include <linux/ioctl.h>
 #include <linux/stat.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -19,32 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
-void dome__omp_touch_parts(const struct iovec *parts, int count, bool write)
-{
-    IN(parts, (size_t)count * sizeof *parts);
-    for (int k = 0; k < count; k++)
-        dome__omp_touch(parts[k].iov_base, parts[k].iov_len, write);
-}
-
-static void touch_texts(char *const *texts)
-{
-    for (; texts && *texts; texts++)
-        TEXT(*texts);
-}
-
-#define PARTS_IN  dome__omp_touch_parts(parts, count, false)
-#define PARTS_OUT dome__omp_touch_parts(parts, count, true)
-
 /* ---- descriptors ---- */
 
-CALL(ssize_t, preadv, (int fd, const struct iovec *parts, int count, int64_t at), (fd, parts, count, at), PARTS_OUT)
-CALL(ssize_t, preadv64, (int fd, const struct iovec *parts, int count, int64_t at), (fd, parts, count, at), PARTS_OUT)
-CALL(ssize_t, preadv2, (int fd, const struct iovec *parts, int count, int64_t at, int flags), (fd, parts, count, at, flags),
-     PARTS_OUT)
-CALL(ssize_t, pwritev, (int fd, const struct iovec *parts, int count, int64_t at), (fd, parts, count, at), PARTS_IN)
-CALL(ssize_t, pwritev64, (int fd, const struct iovec *parts, int count, int64_t at), (fd, parts, count, at), PARTS_IN)
-CALL(ssize_t, pwritev2, (int fd, const struct iovec *parts, int count, int64_t at, int flags), (fd, parts, count, at, flags),
-     PARTS_IN)
 CALL(ssize_t, sendfile, (int to, int from, int64_t *at, size_t bytes), (to, from, at, bytes), OUT(at, sizeof *at))
 CALL(ssize_t, sendfile64, (int to, int from, int64_t *at, size_t bytes), (to, from, at, bytes), OUT(at, sizeof *at))
 CALL(ssize_t, copy_file_range, (int from, int64_t *at, int to, int64_t *to_at, size_t bytes, unsigned flags),
@@ -117,20 +92,8 @@ CALL(int, mkstemp, (char *path), (path), OUT(path, strlen(path)))
 CALL(int, mkstemp64, (char *path), (path), OUT(path, strlen(path)))
 CALL(char *, mkdtemp, (char *path), (path), OUT(path, strlen(path)))
 
-/* ---- processes, times, signals ---- */
+/* ---- children, times, signals ---- */
 
-CALL(int, system, (const char *line), (line), TEXT(line); touch_texts(environ))
-CALL(FILE *, popen, (const char *line, const char *mode), (line, mode), TEXT(line); TEXT(mode); touch_texts(environ))
-CALL(int, posix_spawn,
-     (pid_t * child, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
-      char *const *arguments, char *const *environment),
-     (child, path, actions, attributes, arguments, environment), OUT(child, sizeof *child);
-     TEXT(path); touch_texts(arguments); touch_texts(environment))
-CALL(int, posix_spawnp,
-     (pid_t * child, const char *path, const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attributes,
-      char *const *arguments, char *const *environment),
-     (child, path, actions, attributes, arguments, environment), OUT(child, sizeof *child);
-     TEXT(path); touch_texts(arguments); touch_texts(environment))
 CALL(pid_t, wait, (int *status), (status), OUT(status, sizeof *status))
 CALL(pid_t, waitpid, (pid_t child, int *status, int flags), (child, status, flags), OUT(status, sizeof *status))
 CALL(pid_t, wait4, (pid_t child, int *status, int flags, struct rusage *used), (child, status, flags, used),

@@ -50,6 +50,7 @@ typedef struct dome_omp_shared {
     uint8_t ended[2][DOME_OMP_MAX_TASKS];
     uint8_t watches[DOME_OMP_MAX_TASKS]; /* the task waits for something else than the turn */
     uint8_t in_order[DOME_OMP_USED];     /* places after which threads have acted in turn */
+    uint64_t ends[DOME_OMP_MAX_TASKS];   /* a thread of this task ends the program inside of a region (process/omp_worker.c) */
 } dome_omp_shared;
 
 static inline dome_omp_shared *dome__omp_shared(void)

@@ -43,6 +43,7 @@ static struct {
     bool is_alone;  /* nobody has called run_main */
     bool some_idle; /* a task has no thread of the region */
     bool first_ran; /* thread 0 has begun the region, and given way */
+    void (*end_by_first)(void);
 } here;
 
 void dome__omp_die(const char *format, ...)
@@ -153,6 +154,8 @@ void dome__omp_give_way(dome_omp_thread *t, dome_omp_state state)
         dome__omp_tasks_left(t, state);
     t->state = state;
     dome__omp_fibre_switch(&t->fibre, &here.scheduler);
+    if (__builtin_expect(here.end_by_first != NULL, 0))
+        here.end_by_first();
 }
 
 void dome__omp_arrive(dome_omp_thread *t, dome_omp_state state)
@@ -199,6 +202,21 @@ static void run(dome_omp_thread *t)
     } while (true);
     if (dome__omp_watcher && t->team->active_level)
         dome__omp_watcher->stopped(dome__omp_thread_id(t));
+}
+
+void dome__omp_leave_region(dome_omp_thread *t)
+{
+    t->team = &here.first;
+    t->variables.thread_limit = 1; /* regions of functions that are called at the end */
+    t->number = 0;
+    t->taskgroup = NULL;
+}
+
+void dome__omp_end_by_first(void (*end)(void))
+{
+    here.end_by_first = end;
+    run(&dome__omp_threads[0]);
+    abort();
 }
 
 /* ---- a region on this task ---- */

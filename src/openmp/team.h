@@ -171,6 +171,11 @@ extern void (*dome__omp_tasks_left)(dome_omp_thread *t, dome_omp_state state);
 /* The thread gives up control until it is READY again. */
 void dome__omp_give_way(dome_omp_thread *t, dome_omp_state state);
 
+/* The program ends inside of a region, of which nothing goes on: this thread is alone from here on. And: thread 0 is to call this
+ * where it has given way; in the task's own context. */
+void dome__omp_leave_region(dome_omp_thread *t);
+void dome__omp_end_by_first(void (*end)(void)) __attribute__((noreturn));
+
 /* The same at a barrier or the region's end: it may run tasks meanwhile that are dealt to it (task_queue.c). */
 void dome__omp_arrive(dome_omp_thread *t, dome_omp_state state);
 

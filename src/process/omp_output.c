@@ -133,6 +133,21 @@ static bool write_all(int fd, const char *from, size_t bytes)
     return true;
 }
 
+char *dome__omp_output_kept(size_t *bytes)
+{
+    flush_all();
+    char *copy = g_malloc(kept_bytes());
+    const ssize_t n = kept >= 0 ? pread(kept, copy, kept_bytes(), 0) : 0;
+    *bytes = n > 0 ? (size_t)n : 0;
+    return copy;
+}
+
+void dome__omp_output_show(const char *text, size_t bytes)
+{
+    if (!write_all(dome__omp_tasks.rank == 0 ? STDOUT_FILENO : STDERR_FILENO, text, bytes))
+        dome__say("what task %d has printed last is lost: %s", dome__omp_tasks.rank, strerror(errno));
+}
+
 void dome__omp_output_end(void)
 {
     char part[4096];

@@ -7,6 +7,8 @@
 #ifndef DOME_SRC_PROCESS_OMP_OUTPUT_H
 #define DOME_SRC_PROCESS_OMP_OUTPUT_H
 
+#include <stddef.h>
+
 /* A task other than 0: from now on its standard output is kept. */
 void dome__omp_output_begin(void);
 
@@ -16,5 +18,10 @@ void dome__omp_output_print(void);
 
 /* What is left goes where the output went before. */
 void dome__omp_output_end(void);
+
+/* A copy of what is not handed over yet, *bytes of it (g_free'd); and showing it where task 0 cannot: on the standard error,
+ * which is shown of all tasks. That may be done on any thread. */
+char *dome__omp_output_kept(size_t *bytes);
+void dome__omp_output_show(const char *text, size_t bytes);
 
 #endif

@@ -85,21 +85,25 @@ static void end_task(void *status)
     *(int *)status = dome_finalize(env);
 }
 
-/* A region that a thread leaves by exit has no end: the program ends at once. */
-static void end_region(void *status)
+typedef struct leaving {
+    int status;
+    bool at_once;
+} leaving;
+
+static void end_region(void *argument)
 {
-    dome_env *env = state.env;
-    const int code = *(int *)status & 0xff;
-    dome__omp_output_end();
-    dome__start_failed(env, code ? code : 1,
-                       g_strdup_printf("task %d on host %s has called exit (status %d) in a parallel region", env->rank,
-                                       env->hosts[env->rank], code));
+    const leaving *l = argument;
+    dome__omp_end_region(l->status, l->at_once);
 }
 
-static void leave_region(int status)
+/* A thread that ends the program inside of a region ends it in task 0's process. */
+static void leave_region(int status, bool at_once)
 {
-    if (is_programs_thread() && dome__omp_tasks.size > 1 && dome__omp_self()->team->active_level > 0)
-        dome__omp_call_task(end_region, &status);
+    leaving l = {status, at_once};
+    if (!is_programs_thread() || dome__omp_tasks.size == 1 || dome__omp_self()->team->active_level == 0)
+        return;
+    dome__omp_call_task(end_region, &l);
+    dome__omp_leave_region(dome__omp_self());
 }
 
 /* The program has ended by exit, or by returning from main: after its destructors, before those of the libraries that libdome-omp
@@ -118,7 +122,7 @@ __attribute__((destructor)) static void end_program(void)
 
 void exit(int status)
 {
-    leave_region(status);
+    leave_region(status, false);
     /* Dome cannot go on. What the program has registered is not for the task to call: it would be on another stack. */
     if (is_own_process() && dome__omp_thread_pointer() == state.thread_pointer) {
         dome__omp_output_end();
@@ -129,16 +133,23 @@ void exit(int status)
     __builtin_unreachable();
 }
 
+void dome__omp_exit_at_once(int status)
+{
+    int failed = 0;
+    dome__omp_call_task(end_task, &failed);
+    for (;;)
+        syscall(SYS_exit_group, failed ? failed : status);
+}
+
 /* Without the program's destructors, but not without the other tasks. */
 void _exit(int status)
 {
-    int failed = 0;
     if (is_programs_thread() && dome__omp_is_programs(__builtin_return_address(0))) {
-        leave_region(status);
-        dome__omp_call_task(end_task, &failed);
+        leave_region(status, true);
+        dome__omp_exit_at_once(status);
     }
     for (;;)
-        syscall(SYS_exit_group, failed ? failed : status);
+        syscall(SYS_exit_group, status);
 }
 
 void _Exit(int status) __attribute__((alias("dome__c__exit")));
@@ -289,19 +300,33 @@ static void run_program(void *unused)
 }
 
 /* Without the program's destructors: its objects are task 0's. */
-static void become_other(void) __attribute__((noreturn));
+static void end_other(void) __attribute__((noreturn));
 
-static void become_other(void)
+static void end_other(void)
 {
     int status;
-    dome__omp_output_begin();
-    dome__omp_serve();
     dome__omp_output_end();
     end_task(&status);
     fflush(NULL);
     _exit(status);
 }
 
+static void become_other(void) __attribute__((noreturn));
+
+static void become_other(void)
+{
+    dome__omp_output_begin();
+    dome__omp_serve();
+    end_other();
+}
+
+void dome__omp_become_other(void)
+{
+    dome_omp_fork fork;
+    while (dome__omp_tasks.await_fork(&fork))
+        ; /* a region of the end is task 0's alone */
+    end_other();
+}
 static void begin(void)
 {
     dome__omp_heap_begin();

@@ -19,4 +19,10 @@ dome_env *dome__omp_env(void);
 char *dome__omp_first_stack_low(void);
 char *dome__omp_first_stack_end(void);
 
+/* A task other than 0, whose threads run no more: until the program ends. In its own context. */
+void dome__omp_become_other(void) __attribute__((noreturn));
+
+/* What _exit does, for a thread of the program that is in no region. */
+void dome__omp_exit_at_once(int status) __attribute__((noreturn));
+
 #endif

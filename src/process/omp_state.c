@@ -5,6 +5,7 @@
 #include "openmp/tasks.h"
 #include "process/omp_arena.h"
 #include "process/omp_arguments.h"
+#include "process/omp_heap.h"
 #include "process/omp_next.h"
 #include "process/omp_start.h"
 #include "process/omp_touch.h"
@@ -18,25 +19,47 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static uint64_t taken; /* of the changes */
+static uint64_t taken; /* the number of changes when this task took them last, or made one */
 
 dome_omp_state_page *dome__omp_state(void)
 {
     return (dome_omp_state_page *)(void *)(dome__omp_arguments_part().end - sizeof(dome_omp_state_page));
 }
 
-/* Whether what the caller changes is to be written down: it is thread 0, and there are other tasks, or the
- * program may be saved. */
+/* Whether what the caller changes is to be written down: it is a virtual thread, and there are other tasks, or the program may be
+ * saved. */
+static bool is_written(void)
+{
+    return (dome__omp_tasks.size > 1 || dome__omp_tasks.saves) && dome__omp_by_thread();
+}
+
 static dome_omp_state_page *writes(void)
 {
-    if ((dome__omp_tasks.size == 1 && !dome__omp_tasks.saves) || dome__omp_tasks.rank != 0 || !dome__omp_by_thread())
+    if (!is_written())
         return NULL;
     dome_omp_state_page *s = dome__omp_state();
-    s->changes++;
+    taken = s->changes += 1 + (uint64_t)dome__omp_tasks.rank; /* not the number that another task makes at the same time */
     return s;
 }
 
-/* ---- task 0 ---- */
+/* ---- what the program changes ---- */
+
+/* The C library changes the list of the environment in place, and gives it texts of the task's own: so it gets a list of its own.
+ */
+static void keep_environment(void)
+{
+    static char **list;
+    size_t n = 0;
+    if (!is_written())
+        return;
+    while (environ && environ[n])
+        n++;
+    char **copy = g_renew(char *, list, n + 1);
+    for (size_t k = 0; k < n; k++)
+        copy[k] = environ[k];
+    copy[n] = NULL;
+    environ = list = copy;
+}
 
 /* The environment that the C library has made anew, as memory that all tasks share. */
 static void share_environment(void)
@@ -47,7 +70,7 @@ static void share_environment(void)
     size_t n = 0, bytes = 0;
     for (; environ && environ[n]; n++)
         bytes += strlen(environ[n]) + 1;
-    char **copy = dome__omp_arena_get(0, (n + 1) * sizeof *copy + bytes, NULL), *text = (char *)(copy + n + 1);
+    char **copy = dome__omp_heap_get_aligned(sizeof *copy, (n + 1) * sizeof *copy + bytes), *text = (char *)(copy + n + 1);
     if (!copy)
         return;
     for (size_t k = 0; k < n; k++) {
@@ -60,6 +83,7 @@ static void share_environment(void)
 
 int setenv(const char *name, const char *value, int replace)
 {
+    keep_environment();
     const int result = ((int (*)(const char *, const char *, int))dome__omp_next("setenv"))(name, value, replace);
     share_environment();
     return result;
@@ -67,6 +91,7 @@ int setenv(const char *name, const char *value, int replace)
 
 int unsetenv(const char *name)
 {
+    keep_environment();
     const int result = ((int (*)(const char *))dome__omp_next("unsetenv"))(name);
     share_environment();
     return result;
@@ -74,6 +99,7 @@ int unsetenv(const char *name)
 
 int putenv(char *word)
 {
+    keep_environment();
     const int result = ((int (*)(char *))dome__omp_next("putenv"))(word);
     share_environment();
     return result;
@@ -81,6 +107,7 @@ int putenv(char *word)
 
 int clearenv(void)
 {
+    keep_environment();
     const int result = ((int (*)(void))dome__omp_next("clearenv"))();
     share_environment();
     return result;
@@ -133,7 +160,8 @@ char *setlocale(int category, const char *locale)
 
 void dome__omp_state_action(int number, const struct sigaction *action)
 {
-    dome_omp_state_page *s = number > 0 && number < DOME_OMP_STATE_SIGNALS ? writes() : NULL;
+    const bool is_one = dome__omp_tasks.rank == 0 && number > 0 && number < DOME_OMP_STATE_SIGNALS;
+    dome_omp_state_page *s = is_one ? writes() : NULL;
     if (!s)
         return;
     dome_omp_action *a = &s->actions[number];
@@ -199,7 +227,7 @@ void dome__omp_exits_enter(void)
     g_clear_pointer(&saved_exits, g_free);
 }
 
-/* ---- the other tasks ---- */
+/* ---- what the others take ---- */
 
 static void take_directory(const char *directory)
 {
@@ -232,11 +260,13 @@ void dome__omp_state_put_back(const char *directory, char **environment)
 
 void dome__omp_state_take(void)
 {
-    dome_omp_state_page *s = dome__omp_state();
+    const dome_omp_state_page *s = dome__omp_state();
     if (s->changes != taken) {
         taken = s->changes;
         take_directory(s->directory);
         take_rest(s);
+        if (dome__omp_tasks.rank == 0 && s->environment)
+            environ = s->environment;
     }
     dome__omp_arguments_enter(s->environment);
 }

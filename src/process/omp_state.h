@@ -1,5 +1,6 @@
-/* State of the program's process beside its memory: the current directory, the environment and the like. Task 0 writes down what
- * the program changes, in memory that all tasks share; the others do the same before they run its threads. */
+/* State of the program's process beside its memory: the current directory, the environment and the like. A task whose thread
+ * changes it writes that down, in memory that all tasks share; the others do the same before they run threads, and where tasks
+ * meet. */
 #ifndef DOME_SRC_PROCESS_OMP_STATE_H
 #define DOME_SRC_PROCESS_OMP_STATE_H
 
@@ -55,7 +56,7 @@ void dome__omp_exits_save(GByteArray *to);
 void dome__omp_exits_read(dome_bytes *from);
 void dome__omp_exits_enter(void);
 
-/* Before a task runs threads of the program, and after. */
+/* Before a task runs threads of the program, and after; the first also behind a meeting in a region. */
 void dome__omp_state_take(void);
 void dome__omp_state_leave(void);
 

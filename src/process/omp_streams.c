@@ -234,6 +234,13 @@ static ssize_t cannot_read(void *place, char *to, size_t bytes)
     refuse("reads from");
 }
 
+void dome__omp_stream_read(const void *file)
+{
+    if (file == stdin && dome__omp_tasks.rank != 0 && dome__omp_tasks.size > 1 && dome__omp_by_thread())
+        dome__omp_die("OpenMP: a thread of task %d reads from the standard input; only threads of task 0 can",
+                      dome__omp_tasks.rank);
+}
+
 static int cannot_seek(void *place, off64_t *at, int from)
 {
     (void)place, (void)at, (void)from;

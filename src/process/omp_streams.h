@@ -22,6 +22,9 @@ void dome__omp_streams_follow(void);
 /* A task other than 0: what its threads have written since, as records; the caller empties it. NULL: nothing. */
 GByteArray *dome__omp_streams_written(void);
 
+/* A stream is about to be read: the standard input has no place, and is task 0's. */
+void dome__omp_stream_read(const void *file);
+
 /* Task 0: writes such records. */
 void dome__omp_streams_write(const char *records, size_t bytes);
 

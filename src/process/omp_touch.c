@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { PAGE = 4096 };
+enum { PAGE = 4096, MOST = 0x7ffff000 }; /* MOST: that one call of the system moves */
 
 bool dome__omp_by_thread(void)
 {
@@ -38,7 +38,7 @@ bool dome__omp_touched(void)
 
 void dome__omp_touch(const void *address, size_t bytes, bool write)
 {
-    char *at = (char *)(uintptr_t)address, *end = at + bytes;
+    char *at = (char *)(uintptr_t)address, *end = at + (bytes < MOST ? bytes : MOST);
     for (; at && at < end; at = (char *)(((uintptr_t)at & ~(uintptr_t)(PAGE - 1)) + PAGE)) // NOLINT(performance-no-int-to-ptr)
         if (dome__omp_tasks.is_shared(at)) {
             touch(at, write);

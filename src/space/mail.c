@@ -34,7 +34,7 @@ struct dome_mail {
     int *task_of; /* by rank; -1: it is on another host */
     place *places;
     box *boxes;
-    unsigned seen; /* of those that have come */
+    atomic_uint seen; /* of those that have come: looked at without a lock, too */
 };
 
 static box *box_of(const dome_mail *m, unsigned from, unsigned to)
@@ -128,7 +128,7 @@ int dome__mail_deferrer(const dome_mail *mail)
 
 bool dome__mail_waits(const dome_mail *mail)
 {
-    return mail && atomic_load(&mail->places[mail->task].come) != mail->seen;
+    return mail && atomic_load(&mail->places[mail->task].come) != atomic_load_explicit(&mail->seen, memory_order_relaxed);
 }
 
 /* Those of one task. */
@@ -150,7 +150,7 @@ bool dome__mail_take(dome_mail *mail, dome_mail_take *take, void *ctx)
 {
     bool any = false;
     while (dome__mail_waits(mail)) {
-        mail->seen = atomic_load(&mail->places[mail->task].come);
+        atomic_store_explicit(&mail->seen, atomic_load(&mail->places[mail->task].come), memory_order_relaxed);
         for (unsigned from = 0; from < mail->tasks; from++)
             any |= from != mail->task && take_from(mail, from, take, ctx);
     }

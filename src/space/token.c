@@ -432,13 +432,13 @@ bool dome__token_defer(dome_token *token)
 {
     dome_token *t = token;
     pthread_mutex_lock(&t->mutex);
-    t->defers = dome__mail_defer(t->mail);
-    if (t->defers) {
+    const bool defers = t->defers = dome__mail_defer(t->mail);
+    if (defers) {
         t->owes = true;
         dome__release_owe(t->release);
     }
     pthread_mutex_unlock(&t->mutex);
-    return t->defers;
+    return defers;
 }
 
 static void take_early(dome_token *t)

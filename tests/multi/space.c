@@ -28,8 +28,13 @@ typedef struct globals {
 } globals;
 static _Alignas(PAGE) globals shared = {.bytes = {'a', 'b', 'c'}, .total = 0};
 
-#define HEAP       ((unsigned char *)0x200000000000)
-#define OTHERS     ((unsigned char *)0x210000000000)
+#ifdef __SANITIZE_THREAD__ /* ThreadSanitizer knows no other memory than what lies there, and in the program */
+#define HEAP   ((unsigned char *)0x7e9000000000)
+#define OTHERS ((unsigned char *)0x7eb000000000)
+#else
+#define HEAP   ((unsigned char *)0x200000000000)
+#define OTHERS ((unsigned char *)0x210000000000)
+#endif
 #define HEAP_BYTES ((uint64_t)1 << 36)
 
 static dome_space *space;

@@ -276,6 +276,40 @@ run 2 ./reads
 [ $status != 0 ] && grep -q "a thread of task 1 reads from a stream that task 0 has opened" err ||
     fail "a stream is read by thread 1, 2 tasks: status $status: $(cat out err)"
 
+cat >input.c <<'END_C'
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+
+int main(int argc, char **argv)
+{
+    int number[8] = {0};
+    char line[100];
+#pragma omp parallel for ordered num_threads(4) schedule(static) private(line)
+    for (int k = 0; k < 8; k++) {
+#pragma omp ordered
+        if (argc == 1)
+            number[k] = fgets(line, sizeof line, stdin) ? sscanf(line, "%d", &number[k]), number[k] : -1;
+        else if (!strcmp(argv[1], "scanf") ? scanf("%d", &number[k]) != 1 : (number[k] = getchar()) == EOF)
+            number[k] = -1;
+    }
+    for (int k = 0; k < 8; k++)
+        printf("%d ", number[k]);
+    puts("");
+    return 0;
+}
+END_C
+build input.c
+for how in "" scanf getchar; do
+    timeout -k 2 60 "$dome" run -n 1 ./input $how <numbers >out 2>err
+    [ "$(cat out)" = "$([ "$how" = getchar ] && echo "49 48 10 49 49 10 49 50 " || echo "10 11 12 13 14 15 16 17 ")" ] ||
+        fail "the standard input, $how, 1 task: $(cat out err)"
+    timeout -k 2 60 "$dome" run -n 2 ./input $how <numbers >out 2>err
+    status=$?
+    [ $status != 0 ] && grep -q "a thread of task 1 reads from the standard input; only threads of task 0 can" err ||
+        fail "the standard input, $how, 2 tasks: status $status: $(cat out err)"
+done
+
 cat >jump.c <<'END_C'
 #include <omp.h>
 #include <setjmp.h>

@@ -22,6 +22,66 @@ as_with_libgomp() { # SOURCE
     done
 }
 
+# What a thread of any task changes of the process, all have behind a barrier.
+cat >changed.c <<'END_C'
+#define _GNU_SOURCE
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char seen[3][8][200];
+
+static void look(char *to)
+{
+    char *directory = getcwd(NULL, 0), *slash = strrchr(directory, '/');
+    const char *first = getenv("FIRST"), *second = getenv("SECOND"), *third = getenv("THIRD");
+    sprintf(to, "%s %s %s in %s", first ? first : "-", second ? second : "-", third ? third : "-", slash + 1);
+    free(directory);
+}
+
+static void show(int k)
+{
+    for (int t = 0; t < 8; t++)
+        printf("%d: %s\n", t, seen[k][t]);
+}
+
+int main(void)
+{
+    char text[200];
+    mkdir("inner", 0700);
+    mkdir("inner/most", 0700);
+    setenv("FIRST", "by main", 1);
+#pragma omp parallel num_threads(8)
+    {
+        const int t = omp_get_thread_num();
+        if (t == 5 && (setenv("FIRST", "by thread 5", 1) || setenv("SECOND", "new", 1) || chdir("inner")))
+            puts("wrong");
+#pragma omp barrier
+        look(seen[0][t]);
+#pragma omp barrier
+        if (t == 0 && (setenv("FIRST", "by thread 0", 1) || unsetenv("SECOND") || chdir("most")))
+            puts("wrong");
+#pragma omp barrier
+        look(seen[1][t]);
+#pragma omp barrier
+        if (t == 7 && putenv("THIRD=of thread 7"))
+            puts("wrong");
+    }
+    look(text);
+    puts(text);
+    setenv("SECOND", "at last", 1);
+#pragma omp parallel num_threads(8)
+    look(seen[2][omp_get_thread_num()]);
+    for (int k = 0; k < 3; k++)
+        show(k);
+    return chdir("../..");
+}
+END_C
+as_with_libgomp changed.c
+
 cat >kept.c <<'END_C'
 #define _GNU_SOURCE
 #include <dirent.h>

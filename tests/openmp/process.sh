@@ -10,7 +10,7 @@ export WORK=$work
 alike() { # SOURCE
     "$cc" -O1 "$1" -o "${1%.*}" 2>err || fail "$1 is not built: $(cat err)"
     for tasks in 1 2 3; do
-        ./"${1%.*}" --dome-tasks $tasks >"out$tasks" 2>err || fail "$1, $tasks tasks: status $?: $(cat err)"
+        timeout -k 2 60 ./"${1%.*}" --dome-tasks $tasks >"out$tasks" 2>err || fail "$1, $tasks tasks: status $?: $(cat err)"
         [ ! -s err ] || fail "$1, $tasks tasks: $(cat err)"
         same "$1, $tasks tasks" out1 "out$tasks"
     done
@@ -228,6 +228,204 @@ int main(void)
 END_C
 alike waits.c
 
+# The same by streams, which read into the memory itself if it is large or they have no buffer; and a buffer that the program gives to
+# a stream, in a page that another task changes.
+cat >streams.c <<'END_C'
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+static _Alignas(4096) char page[3 * 4096];
+static struct {
+    _Alignas(4096) char in[3000], out[3000];
+    int number;
+} buffers;
+
+static size_t from_pipe(const char *command, int mode, size_t bytes)
+{
+    FILE *slow = popen(command, "r");
+    setvbuf(slow, NULL, mode, BUFSIZ);
+    const size_t n = fread(page, 1, bytes, slow);
+    pclose(slow);
+    return n;
+}
+
+static void take_pages(void)
+{
+    usleep(200000);
+    for (int k = 2000; k < 3 * 4096; k += 4096)
+        (void)((volatile char *)page)[k];
+}
+
+int main(void)
+{
+    size_t small = 0, large = 0;
+    ssize_t parts = 0;
+    for (int step = 0; step < 3; step++) {
+        memset(page, 7, sizeof page);
+#pragma omp parallel num_threads(3)
+        if (omp_get_thread_num() > 0) {
+            take_pages();
+        } else if (step == 0) {
+            small = from_pipe("sleep 1; echo hello", _IONBF, 100);
+        } else if (step == 1) {
+            large = from_pipe("head -c 5000 /dev/zero; sleep 1; head -c 7000 /dev/zero", _IOFBF, sizeof page);
+        } else {
+            const struct iovec three[3] = {{page, 3}, {page + 4096, 4}, {page + 8192, 500}};
+            FILE *slow = popen("sleep 1; echo in three parts", "r");
+            parts = readv(fileno(slow), three, 3);
+            pclose(slow);
+        }
+        page[0] = step < 2 ? 7 : page[0];
+    }
+    printf("%zu, %zu, %zd: %.3s%.4s%.7s\n", small, large, parts, page, page + 4096, page + 8192);
+
+    FILE *numbers = fopen("numbers.txt", "w+");
+    setvbuf(numbers, buffers.in, _IOFBF, sizeof buffers.in);
+    setvbuf(stdout, buffers.out, _IOFBF, sizeof buffers.out);
+    for (int k = 0; k < 2000; k++)
+        fprintf(numbers, "%d\n", k);
+    rewind(numbers);
+    long sum = 0;
+    for (int k; fscanf(numbers, "%d", &k) == 1;) {
+        sum += k;
+        if (k % 400 == 0) {
+            printf("up to %d: %ld; ", k, sum);
+#pragma omp parallel num_threads(3)
+            if (omp_get_thread_num() == 2)
+                buffers.number++;
+        }
+    }
+    printf("%d\n", buffers.number);
+    fflush(stdout);
+    setvbuf(stdout, NULL, _IOFBF, 0);
+    return 0;
+}
+END_C
+alike streams.c
+
+# The C library blocks all signals while it begins a process, and other tasks fetch the stack on which it does.
+cat >commands.c <<'END_C'
+#include <omp.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static volatile int *shared;
+static int done;
+
+static void *in_thread(void *at)
+{
+    return at;
+}
+
+int main(void)
+{
+    volatile int own[64] = {0};
+    long bad = 0, looks = 0;
+    shared = own;
+#pragma omp parallel num_threads(3) reduction(+ : bad, looks)
+    if (omp_get_thread_num() == 0) {
+        for (int k = 0; k < 100; k++) {
+            pthread_t thread;
+            own[0]++;
+            bad += system("exit 3") >> 8 != 3;
+            bad += pthread_create(&thread, NULL, in_thread, NULL) || pthread_join(thread, NULL);
+        }
+#pragma omp atomic write
+        done = 1;
+    } else {
+        for (int end = 0; !end; looks++) {
+            bad += shared[0] < 0;
+#pragma omp flush
+#pragma omp atomic read
+            end = done;
+        }
+    }
+    printf("%ld %d %d\n", bad, own[0], looks > 0);
+    return 0;
+}
+END_C
+alike commands.c
+
+# Calls that ask for more than there is: they cost no more than that.
+cat >more.c <<'END_C'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <omp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { THREADS = 4, BYTES = 3 << 20 };
+static char *blocks[THREADS];
+static long results[THREADS][12];
+
+static int same(const char *bytes, long from, long n)
+{
+    for (long k = 0; k < n; k++)
+        if (bytes[k] != (char)((from + k) % 127))
+            return 0;
+    return 1;
+}
+
+static void by_thread(int t)
+{
+    char *to = blocks[t];
+    long *r = results[t];
+    struct iovec parts[3] = {{to, 2000000}, {to + 2000000, 0}, {to + 2000000, INT_MAX}};
+    int file = open("more.data", O_RDONLY);
+    r[0] = read(file, to, INT_MAX);
+    r[1] = same(to, 0, BYTES) ? read(file, to, INT_MAX) : -100;
+    r[2] = pread(file, to, INT_MAX, BYTES - 1500000);
+    r[3] = same(to, BYTES - 1500000, 1500000);
+    r[4] = preadv(file, parts, 3, BYTES - 2500000);
+    r[5] = same(to, BYTES - 2500000, 2500000);
+    r[6] = preadv(file, parts, 100000, 0) < 0 ? errno : 0;
+    r[7] = readv(file, parts, -1) < 0 ? errno : 0;
+    lseek(file, 1000, SEEK_SET);
+    r[8] = readv(file, parts, 3);
+    r[9] = same(to, 1000, BYTES - 1000);
+    FILE *stream = fdopen(file, "r");
+    rewind(stream);
+    r[10] = (long)fread(to, 3, INT_MAX, stream);
+    r[11] = same(to, 0, BYTES);
+    fclose(stream);
+}
+
+int main(void)
+{
+    char *bytes = malloc(BYTES);
+    for (int t = 0; t < THREADS; t++)
+        blocks[t] = malloc(BYTES + 100);
+    for (int k = 0; k < BYTES; k++)
+        bytes[k] = (char)(k % 127);
+    int file = open("more.data", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    printf("%zd\n", write(file, bytes, BYTES));
+    close(file);
+#pragma omp parallel num_threads(THREADS)
+    by_thread(omp_get_thread_num());
+    for (int t = 0; t < THREADS; t++, puts(""))
+        for (int k = 0; k < 12; k++)
+            printf("%ld ", results[t][k]);
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    if (used.ru_maxrss > 200000)
+        printf("wrong: %ld KiB of memory\n", used.ru_maxrss);
+    return 0;
+}
+END_C
+alike more.c
+[ "$(sort -u out1 | tail -1)" = "3145728 0 1500000 1 2500000 1 22 22 3144728 1 1048576 1 " ] || fail "more.c: $(cat out1)"
+
 # A child has the memory of its own as of the call, and goes on from there on a stack that its parent uses, too.
 cat >child.c <<'END_C'
 #include <stdio.h>
@@ -389,35 +587,112 @@ fi
 
 cat >ends.c <<'END_C'
 #include <omp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+static double seen[8];
+static FILE *file;
+static int flag;
+
+static void at_end(void)
+{
+    double sum = 0;
+#pragma omp parallel for reduction(+ : sum)
+    for (int k = 0; k < 8; k++)
+        sum += seen[k];
+    printf("at end: %g\n", sum);
+    fputs("at end\n", file);
+}
+
+static void leave(const char *how)
+{
+    if (!strcmp(how, "abort"))
+        abort();
+    if (!strcmp(how, "fault"))
+        *(volatile int *)8 = 1;
+    if (!strcmp(how, "_exit"))
+        _exit(9);
+    if (strcmp(how, "zero"))
+        exit(9);
+    exit(0);
+}
+
+static void wait_in_section(int t, int who, const char *how)
+{
+    for (int k = 0; k < 1000000; k++)
+#pragma omp critical
+    {
+        if (t == who && k > 20)
+            leave(how);
+    }
+}
 
 int main(int argc, char **argv)
 {
-#pragma omp parallel num_threads(4)
-    if (omp_get_thread_num() == atoi(argv[argc - 1])) {
-        if (!strcmp(argv[1], "exit"))
-            exit(9);
-        if (!strcmp(argv[1], "abort"))
-            abort();
-        *(volatile int *)8 = 1;
+    const int who = atoi(argv[2]);
+    const char *how = argv[1], *where = argv[3];
+    if (argc < 4 || atexit(at_end) || !(file = fopen("ends.out", "w")))
+        return 3;
+    printf("begins ");
+#pragma omp parallel num_threads(8)
+    {
+        const int t = omp_get_thread_num();
+        seen[t] = t + 1;
+        fprintf(file, "thread %d\n", t);
+#pragma omp barrier
+        if (!strcmp(where, "section"))
+            wait_in_section(t, who, how);
+        if (t == who) {
+            printf("thread %d leaves\n", t);
+            leave(how);
+        }
+        for (int seen_flag = 0; !strcmp(where, "waiting") && !seen_flag;)
+#pragma omp atomic read
+            seen_flag = flag;
+        for (volatile int k = 0; !strcmp(where, "computing") && k < 2; k = 0)
+            ;
+#pragma omp barrier
     }
+    puts("not here");
     return 0;
 }
 END_C
-"$cc" ends.c -o ends || fail "ends.c is not built"
+"$cc" -O1 ends.c -o ends || fail "ends.c is not built"
 run() {
-    "$@" >out 2>err
+    timeout -k 2 60 "$@" >out 2>err
     status=$?
 }
-run ./ends --dome-tasks 2 exit 3
-refused "exit by thread 3" 9 "task 1 on host $(hostname) has called exit (status 9) in a parallel region"
-run ./ends --dome-tasks 2 exit 0
-refused "exit by thread 0" 9 "task 0 on host"
-run ./ends --dome-tasks 2 abort 3
-refused "abort by thread 3" 1 "signal 6"
-run ./ends --dome-tasks 2 fault 3
-refused "a wrong pointer in thread 3" 1 "signal 11"
+# By any thread, with what threads have printed and written before, and once what is registered for the end.
+for tasks in 1 2 3; do
+    for who in 0 3 7; do
+        for where in barrier waiting section; do
+            for how in "exit 9" "zero 0"; do
+                name="${how% *} by thread $who, others at $where, $tasks tasks"
+                run ./ends --dome-tasks $tasks ${how% *} $who $where
+                [ $status = "${how#* }" ] && [ ! -s err ] || fail "$name: status $status: $(cat err)"
+                printf 'begins ' >expected
+                [ $where = section ] || echo "thread $who leaves" >>expected
+                echo "at end: 36" >>expected
+                same "$name" expected out
+                [ "$(sort ends.out | tr '\n' ' ')" = "at end $(printf 'thread %d ' 0 1 2 3 4 5 6 7)" ] ||
+                    fail "$name: the file has: $(cat ends.out)"
+            done
+        done
+        run ./ends --dome-tasks $tasks _exit $who barrier
+        [ $status = 9 ] && [ ! -s err ] && ! grep -q "end" out || fail "_exit by thread $who, $tasks tasks: status $status: $(cat out err)"
+    done
+done
+if [ -n "${DOME_TEST_ALL:-}" ]; then # it waits for ten seconds
+    run ./ends --dome-tasks 2 exit 4 computing
+    [ $status = 9 ] && grep -q "has called exit (status 9) in a parallel region, and other tasks have come to no barrier" err &&
+        grep -q "thread 4 leaves" err || fail "exit by thread 4, others compute for ever: status $status: $(cat out err)"
+fi
+run ./ends --dome-tasks 2 abort 7 barrier
+refused "abort by thread 7" 1 "signal 6"
+run ./ends --dome-tasks 2 fault 7 barrier
+refused "a wrong pointer in thread 7" 1 "signal 11"
 
 # Tasks of one host have copies of their own, and the profile counts what they fetch from each other.
 cat >fetches.c <<'END_C'

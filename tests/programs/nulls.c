@@ -93,7 +93,10 @@ static void of_deltas(void)
     FAILS(dome_delta_memory, NULL, 8, 1);
     FAILS(dome_delta_start, );
     FAILS(dome_delta_save, NULL);
+    FAILS(dome_delta_save_of, NULL, NULL, 8);
     FAILS(dome_delta_inject, NULL);
+    FAILS(dome_delta_inject_of, NULL, NULL, 8);
+    FAILS(dome_delta_inject_of, "file", NULL, 8);
     FAILS(dome_delta_merge, NULL, "file");
     FAILS(dome_delta_merge, "file", NULL);
     FAILS(dome_delta_recover, NULL, 1);

@@ -225,6 +225,83 @@ static void test_section_5_2_4(void)
     fails(dome_delta_wrote(&memory.flag[0], 4 * sizeof(int)), "not tracked");
 }
 
+/* The same by selective flushes, of x alone: what else has changed is in none of them, and in the next global one. */
+static void flush_one(void)
+{
+    works(dome_delta_start());
+    memory.flag[0] = memory.x[7] = memory.x[600] = 1;
+    works(dome_delta_save_of(in_folder("a"), &memory.flag[0], sizeof(int)));
+    works(dome_delta_save_of(in_folder("a x"), &memory.x[7], 8 * sizeof(double)));
+    memory.x[9] = 2;
+    works(dome_delta_save(in_folder("a all")));
+}
+
+static void flush_zero(void)
+{
+    works(dome_delta_start());
+    works(dome_delta_wrote(memory.flag, 2 * sizeof(int)));
+    works(dome_delta_save_of(in_folder("b"), &memory.flag[0], sizeof(int)));
+    works(dome_delta_save_of(in_folder("b again"), &memory.flag[0], sizeof(int)));
+    works(dome_delta_save(in_folder("b all")));
+}
+
+static void test_selective(void)
+{
+    clear();
+    in_a_child(flush_one);
+    in_a_child(flush_zero);
+    works(dome_delta_inject(in_folder("a")));
+    g_assert_true(memory.flag[0] == 1 && memory.x[7] == 0 && memory.x[600] == 0);
+    works(dome_delta_merge(in_folder("a"), in_folder("b"))); /* the home's list of updates */
+    memory.flag[1] = 3;
+    works(dome_delta_inject(in_folder("a")));
+    g_assert_true(memory.flag[0] == 0 && memory.flag[1] == 3);
+    memory.flag[0] = 4;
+    works(dome_delta_inject(in_folder("b again"))); /* nothing is told twice */
+    g_assert_cmpint(memory.flag[0], ==, 4);
+    works(dome_delta_inject(in_folder("b all")));
+    g_assert_true(memory.flag[0] == 4 && memory.flag[1] == 0);
+    works(dome_delta_inject(in_folder("a x")));
+    g_assert_true(memory.x[7] == 1 && memory.x[9] == 0 && memory.x[600] == 0);
+    memory.x[7] = 0;
+    works(dome_delta_inject_of(in_folder("a all"), &memory.x[600], sizeof(double)));
+    g_assert_true(memory.x[7] == 0 && memory.x[9] == 0 && memory.x[600] == 1);
+    works(dome_delta_inject(in_folder("a all")));
+    g_assert_true(memory.x[7] == 0 && memory.x[9] == 2);
+    fails(dome_delta_inject_of(in_folder("a"), &memory.flag[1], 2 * sizeof(int)), "in no memory");
+    works(dome_delta_start());
+    fails(dome_delta_save_of(in_folder("a"), (char *)memory.x + 4, 8), "no multiples");
+    fails(dome_delta_save_of(in_folder("a"), NULL, 8), "in no memory");
+}
+
+/* What selective saves and a whole one have, in any order, is what one whole save has. */
+static void test_selective_at_random(void)
+{
+    GRand *r = g_rand_new_with_seed(524);
+    double *then = g_new(double, N);
+    for (int round = 0; round < 4; round++) {
+        clear();
+        works(dome_delta_start());
+        works(dome_delta_save(in_folder("none")));
+        for (int k = 0; k < 15; k++) {
+            const int first = g_rand_int_range(r, 0, N), last = g_rand_int_range(r, first, N) + 1;
+            for (int i = 0; i < 30; i++)
+                memory.x[g_rand_int_range(r, 0, N)] = g_rand_int_range(r, 0, 3);
+            if (k % 3 == 0)
+                works(dome_delta_wrote(&memory.x[first], (size_t)(last - first) * sizeof(double)));
+            works(k % 7 ? dome_delta_save_of(in_folder("sum"), &memory.x[first], (size_t)(last - first) * sizeof(double))
+                        : dome_delta_save(in_folder("sum")));
+        }
+        works(dome_delta_save(in_folder("sum")));
+        memcpy(then, memory.x, sizeof memory.x);
+        clear();
+        works(dome_delta_inject(in_folder("sum")));
+        g_assert_true(memcmp(then, memory.x, sizeof memory.x) == 0);
+    }
+    g_free(then);
+    g_rand_free(r);
+}
+
 /* A file has what changed, not the memory. */
 static void test_sizes(void)
 {
@@ -299,6 +376,8 @@ int main(int argc, char **argv)
     g_test_add_func("/changes/figure_3_4", test_figure_3_4);
     g_test_add_func("/changes/merge", test_merge);
     g_test_add_func("/changes/section_5_2_4", test_section_5_2_4);
+    g_test_add_func("/changes/selective", test_selective);
+    g_test_add_func("/changes/selective_at_random", test_selective_at_random);
     g_test_add_func("/changes/sizes", test_sizes);
     g_test_add_func("/changes/damaged", test_damaged);
     g_test_add_func("/changes/wrong", test_wrong);
