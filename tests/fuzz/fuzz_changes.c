@@ -63,8 +63,10 @@ static void apply(const dome_change *change)
         return;
     char *memory = g_malloc0(change->bytes);
     dome_area *area = dome__area_new(memory, change->bytes, dome__delta_unit(change->delta));
-    if (dome__area_fits(area, change->delta, change->skew))
-        dome__area_apply(area, change->delta, change->skew);
+    if (dome__area_fits(area, change->delta, change->skew)) {
+        dome__area_apply(area, change->delta, change->skew, 0, change->bytes);
+        dome__area_apply(area, change->delta, change->skew, change->bytes / 3, change->bytes / 2);
+    }
     g_array_unref(area->wrote);
     g_free(area);
     g_free(memory);
