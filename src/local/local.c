@@ -143,6 +143,7 @@ static const dome_transport_ops local_ops = {
     .arrived = local_arrived,
     .wait_until = local_wait_until,
     .share = dome__local_share,
+    .rouse = dome__local_rouse,
     .close = local_close,
 };
 

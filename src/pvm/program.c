@@ -34,7 +34,8 @@ static int daemon_fd = -1;
 
 int dome__pvm_daemon_fd(void)
 {
-    return daemon_fd;
+    const int real = dome__pvm_real_fd();
+    return real >= 0 ? real : daemon_fd;
 }
 
 /* Enrols this process. dome__pvm_enter applies from here until the transport is open. */

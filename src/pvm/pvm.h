@@ -178,6 +178,25 @@ void dome__pvm_leave(void);
 void dome__pvm_enrolled(void);
 bool dome__pvm_is_enrolled(void);
 
+/* ---- a task that leaves the view where it is (transport.h) ---- */
+
+/* libpvm takes its daemon for gone from now on, and waits for nothing more; the daemon does not notice. False: that failed, and
+ * everything is as before. */
+bool dome__pvm_cut_off(void);
+
+/* The connection to the daemon of a process that is cut off; -1: it is not. */
+int dome__pvm_real_fd(void);
+
+/* After pvm_exit. */
+void dome__pvm_forget_cut(void);
+
+/* Enclose pvm_send where the task can leave. True: this process has been cut off meanwhile. */
+void dome__pvm_send_begins(void);
+bool dome__pvm_send_ends(void);
+
+/* In another thread: if the task's own thread is between these two, cuts it off and ends its wait. */
+void dome__pvm_rouse(void);
+
 /* ---- the tables ---- */
 
 extern const dome_launcher dome__launcher_pvm;

@@ -100,6 +100,10 @@ typedef struct dome_transport_ops {
      * others wait for it. given: by position in the group; valid until the next share. */
     int (*share)(dome_transport_provider *p, int from, const dome_packet *packet, dome_shared *given, int *last);
 
+    /* Ends the wait of the task's own thread, which is to leave the view (transport.h): in a slot, and in the sleep of one. Any
+     * thread may call it. NULL: none is long. */
+    void (*rouse)(dome_transport_provider *p);
+
     /* Leaves the message passing system and frees the provider's state (not the transport). Does not communicate. */
     void (*close)(dome_transport_provider *p);
 } dome_transport_ops;
