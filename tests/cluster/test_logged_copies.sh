@@ -163,10 +163,13 @@ errors cut | grep -q 'started again' || { stayed cut 0 && stayed cut 1; }
 "$lab" mend h3
 clean cut
 
+# Both stand still first: between the two, the other tasks could go on, and the copy be renewed.
 say "the hosts of a task and of its copy are gone at once"
 command both 3 --dome-checkpoint-dir memory: --dome-checkpoint-every 5 &
 program=$!
 until_true printed both 2 || fail "both: no line: $(errors both)"
+"$lab" stop h2
+"$lab" stop h3
 "$lab" kill h2
 "$lab" kill h3
 wait $program
