@@ -74,14 +74,14 @@ stayed killed 0
 stayed killed 2
 clean killed
 
-# Task 0 is in pvm_send: its message is longer than what the connection takes, and task 1 does not read.
+# Task 0 is in pvm_send: its message is longer than the 16 MiB that a connection takes at most, and task 1 does not read.
 say "a host is cut off while a task sends to it"
-steps=24
-payload=1500000
+steps=16
+payload=3000000
 undisturbed
 rm -rf "$work/ckpt"
 begin
-hold 1 13
+hold 1 9
 command cut 3 --dome-checkpoint-dir "$work/ckpt" --dome-checkpoint-every 5 &
 program=$!
 held cut 1
