@@ -53,6 +53,13 @@ typedef struct asking {
     void (*otherwise)(void *ctx, const dome_wire_back *back);
 } asking;
 
+static void free_asking(asking *a)
+{
+    g_free(dome__unconst(a->back.plan));
+    g_free(dome__unconst(a->back.avoid));
+    g_free(a);
+}
+
 static void rouse_once(dome_transport_provider *provider)
 {
     if (provider->ops->rouse)
@@ -75,9 +82,7 @@ static void *rouse(void *argument)
     }
     if (__atomic_load_n(&place.state, __ATOMIC_ACQUIRE) == CLOSED)
         a->otherwise(a->env, &a->back);
-    g_free(dome__unconst(a->back.plan));
-    g_free(dome__unconst(a->back.avoid));
-    g_free(a);
+    free_asking(a);
     return NULL;
 }
 
@@ -96,15 +101,15 @@ static bool ask(dome_env *env, const dome_wire_back *back, void (*otherwise)(voi
     *a = (asking){env, *back, otherwise};
     a->back.plan = g_strdup(back->plan);
     a->back.avoid = g_strdup(back->avoid);
-    if (!step(STAYS, ASKED) || dome__thread_start(&thread, rouse, a) != 0) {
-        step(ASKED, CLOSED);
-        g_free(dome__unconst(a->back.plan));
-        g_free(dome__unconst(a->back.avoid));
-        g_free(a);
-        return false;
+    const bool asked = step(STAYS, ASKED);
+    if (asked)
+        dome__transport_ask_to_leave(); /* a send that is roused leaves because of it */
+    if (!asked || dome__thread_start(&thread, rouse, a) != 0) {
+        const bool leaves = asked && !step(ASKED, CLOSED);
+        free_asking(a);
+        return leaves;
     }
     pthread_detach(thread);
-    dome__transport_ask_to_leave();
     return true;
 }
 
