@@ -21,25 +21,36 @@ int pvm_fd_add(int fd, int sets) __attribute__((weak));
 
 enum { OUTSIDE, INSIDE, CUTTING, CUT };
 
-static int state;     /* one of these; atomic */
-static int bell = -1; /* in libpvm's descriptors as long as this process is enrolled */
-static int real = -1; /* the connection to the daemon, once this process is cut off; atomic */
+static int state;      /* one of these; atomic */
+static int bell = -1;  /* in libpvm's descriptors as long as this process is enrolled */
+static int usual = -1; /* the descriptor that libpvm has for its daemon */
+static int real = -1;  /* that of the connection to the daemon, once this process is cut off; atomic */
 
-int dome__pvm_real_fd(void)
+void dome__pvm_note_daemon_fd(int fd)
+{
+    usual = fd;
+}
+
+static int real_fd(void)
 {
     return __atomic_load_n(&real, __ATOMIC_ACQUIRE);
 }
 
+int dome__pvm_daemon_fd(void)
+{
+    const int fd = real_fd();
+    return fd >= 0 ? fd : usual;
+}
+
 bool dome__pvm_cut_off(void)
 {
-    const int fd = dome__pvm_daemon_fd();
     int ends[2];
-    if (dome__pvm_real_fd() >= 0)
+    if (real_fd() >= 0)
         return true;
-    if (fd < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+    if (usual < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
         return false;
-    const int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    const bool cut = copy >= 0 && dup3(ends[0], fd, O_CLOEXEC) >= 0;
+    const int copy = fcntl(usual, F_DUPFD_CLOEXEC, 0);
+    const bool cut = copy >= 0 && dup3(ends[0], usual, O_CLOEXEC) >= 0;
     if (cut)
         __atomic_store_n(&real, copy, __ATOMIC_RELEASE);
     else if (copy >= 0)

@@ -127,8 +127,9 @@ char **dome__pvm_program_hosts(char **message);
 /* Whether the last failure was a loss: dome_launcher.lost. */
 bool dome__pvm_lost(void);
 
-/* dome_launcher.daemon_fd */
+/* dome_launcher.daemon_fd; and the descriptor that libpvm has for it. */
 int dome__pvm_daemon_fd(void);
+void dome__pvm_note_daemon_fd(int fd);
 
 /* The names of the hosts of tasks: dome_launcher.hosts_of. */
 char **dome__pvm_hosts_of(const int *ids, int n);
@@ -183,9 +184,6 @@ bool dome__pvm_is_enrolled(void);
 /* libpvm takes its daemon for gone from now on, and waits for nothing more; the daemon does not notice. False: that failed, and
  * everything is as before. */
 bool dome__pvm_cut_off(void);
-
-/* The connection to the daemon of a process that is cut off; -1: it is not. */
-int dome__pvm_real_fd(void);
 
 /* After pvm_exit. */
 void dome__pvm_forget_cut(void);
