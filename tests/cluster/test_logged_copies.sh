@@ -101,8 +101,7 @@ for host in "${hosts[@]}"; do
 done
 clean killed
 
-# Task 2 goes on from the copy that h1 has, then task 1, or both, from those that were made since. Where PVM holds up messages, because
-# one of its hosts does not answer, the program may be started again instead: from the same copies.
+# Task 2 goes on from the copy that h1 has, then task 1, or both, from those that were made since.
 payload=100
 for place in memory: /tmp/ckpt; do
     gone=gone-${place##*/}
@@ -123,7 +122,7 @@ for place in memory: /tmp/ckpt; do
     done
     went_back $gone 1
     went_back $gone 2
-    errors $gone | grep -q 'started again' || stayed $gone 0
+    stayed $gone 0
     on h1 rm -rf /tmp/ckpt
     clean $gone h1
     come_back
@@ -159,7 +158,8 @@ status=$?
 as_undisturbed cut
 errors cut | grep "(without h3) from checkpoint" || fail "cut: $(errors cut)"
 went_back cut 2
-errors cut | grep -q 'started again' || { stayed cut 0 && stayed cut 1; }
+stayed cut 0
+stayed cut 1
 "$lab" mend h3
 clean cut
 
