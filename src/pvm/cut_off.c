@@ -15,14 +15,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* libpvm's own; no header has it. Such a descriptor is one for which the calls wait until it becomes readable; nothing reads it.
- */
+/* libpvm's own; no header has them. Such a descriptor is one for which the calls wait until it becomes readable; nothing reads
+ * it. */
 int pvm_fd_add(int fd, int sets) __attribute__((weak));
+int pvm_fd_delete(int fd, int sets) __attribute__((weak));
 
 enum { OUTSIDE, INSIDE, CUTTING, CUT };
 
 static int state;      /* one of these; atomic */
-static int bell = -1;  /* in libpvm's descriptors as long as this process is enrolled */
+static int bell = -1;  /* among libpvm's descriptors in pvm_send alone: each costs time in each call */
 static int usual = -1; /* the descriptor that libpvm has for its daemon */
 static int real = -1;  /* that of the connection to the daemon, once this process is cut off; atomic */
 
@@ -62,15 +63,16 @@ bool dome__pvm_cut_off(void)
 
 static void hang_bell(void)
 {
-    if (bell >= 0 || !pvm_fd_add)
-        return;
-    bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (bell >= FD_SETSIZE) {
-        close(bell);
-        bell = -1;
-    }
-    if (bell >= 0)
+    if (bell < 0)
+        bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (bell >= 0 && bell < FD_SETSIZE && pvm_fd_add && pvm_fd_delete)
         pvm_fd_add(bell, 1);
+}
+
+static void take_bell_away(void)
+{
+    if (bell >= 0 && bell < FD_SETSIZE && pvm_fd_add && pvm_fd_delete)
+        pvm_fd_delete(bell, 1);
 }
 
 void dome__pvm_send_begins(void)
@@ -82,6 +84,7 @@ void dome__pvm_send_begins(void)
 bool dome__pvm_send_ends(void)
 {
     int expected = INSIDE;
+    take_bell_away();
     if (__atomic_compare_exchange_n(&state, &expected, OUTSIDE, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return false;
     while (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == CUTTING)
@@ -102,10 +105,10 @@ void dome__pvm_rouse(void)
 
 void dome__pvm_forget_cut(void)
 {
+    eventfd_t rings;
     const int copy = __atomic_exchange_n(&real, -1, __ATOMIC_ACQ_REL);
     if (copy >= 0)
         close(copy);
     if (bell >= 0)
-        close(bell);
-    bell = -1;
+        eventfd_read(bell, &rings);
 }
