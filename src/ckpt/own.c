@@ -95,21 +95,15 @@ static int check_there(dome_env *env)
     return status;
 }
 
-/* The directory must outlive the task, or another host has a copy. */
 static char *objection(const dome_env *env)
 {
-    const dome_checkpoints *c = env->checkpoints;
     if (env->options.restart.from == DOME_RESTART_NUMBER)
         return g_strdup("--dome-restart=NUMBER: with --dome-checkpoint-protocol log checkpoints are of single tasks: leave the "
                         "number out");
     for (int r = 0; r < env->size; r++)
         if (r != env->rank && dome__format_with(env->transport, r) != DOME_NATIVE)
             return g_strdup("--dome-checkpoint-protocol log: tasks are on machines of different kinds: use protocol stop");
-    if (dome__on_one_host(env) || !c->in_memory || dome__checkpoint_in_pieces(c))
-        return NULL;
-    return g_strdup(
-        "--dome-checkpoint-protocol log: tasks of several hosts would keep their checkpoints in the same memory: name a "
-        "directory (--dome-checkpoint-dir)");
+    return NULL;
 }
 
 /* Hosts that share no directory have copies of each other's. */

@@ -167,6 +167,7 @@ static const dome_transport_ops local_ops = {
     .wait_until = local_wait_until,
     .share = dome__local_share,
     .peek = local_peek,
+    .rouse = dome__local_rouse,
     .close = local_close,
 };
 

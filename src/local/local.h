@@ -18,9 +18,6 @@ int dome__local_open(dome_transport *transport, char *const *hosts, dome_road ro
 /* Whether the transport is the road. */
 bool dome__local_is(const dome_transport *transport);
 
-/* Ends this task's sleep, if it waits on the road. Any thread may call it. */
-void dome__local_rouse(dome_transport *transport);
-
 /* The road between this task and the others of its host. */
 dome_road dome__local_road(const dome_transport *transport);
 

@@ -146,6 +146,9 @@ typedef struct dome__pause {
 } dome__pause;
 
 void dome__rest(dome_local *local, dome__pause *w, sleep_kind kind);
+
+/* The slot: ends this task's sleep. */
+void dome__local_rouse(dome_transport_provider *self);
 void dome__rested(dome_local *local, dome__pause *w);
 
 /* Wakes a task if it sleeps until this kind of event; call it after writing the data. */

@@ -99,11 +99,11 @@ void dome__ring_all(const dome_local *local, sleep_kind news)
             wake(local, i, news);
 }
 
-void dome__local_rouse(dome_transport *t)
+void dome__local_rouse(dome_transport_provider *self)
 {
-    if (!dome__local_is(t))
-        return;
-    const dome_local *local = t->provider.state;
+    dome_local *local = self->state;
+    if (local->base.ops->rouse)
+        local->base.ops->rouse(&local->base);
     if (local->doorbell >= 0) {
         press(local, local->place);
         return;

@@ -84,6 +84,15 @@ void dome__descriptors_set(const char *descriptors, int flags)
     g_strfreev(words);
 }
 
+void dome__descriptors_close(const char *descriptors)
+{
+    char **words = g_strsplit(descriptors, " ", 0);
+    for (char **word = words; *word; word++)
+        if (**word)
+            close(atoi(*word));
+    g_strfreev(words);
+}
+
 const char *dome__descriptors_given(void)
 {
     return given;

@@ -20,6 +20,8 @@ bool dome__descriptors_keep(int fd);
 /* Sets the flags (FD_CLOEXEC, or 0) of a list. */
 void dome__descriptors_set(const char *list, int flags);
 
+void dome__descriptors_close(const char *list);
+
 /* All others than the given ones and those in the list are closed by exec, without waiting for their other ends. */
 void dome__descriptors_close_others(char *held);
 

@@ -3,9 +3,9 @@
 #include "balance/balance.h"
 #include "ckpt/checkpoint.h"
 #include "comm/comm.h"
-#include "local/local.h"
 #include "peer/peer_start.h"
 #include "program/change.h"
+#include "program/descriptors.h"
 #include "program/start.h"
 #include "program/transit.h"
 #include "system/thread.h"
@@ -14,6 +14,7 @@
 #include "transport/transport.h"
 #include "watch/watch.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -52,6 +53,19 @@ typedef struct asking {
     void (*otherwise)(void *ctx, const dome_wire_back *back);
 } asking;
 
+static void free_asking(asking *a)
+{
+    g_free(dome__unconst(a->back.plan));
+    g_free(dome__unconst(a->back.avoid));
+    g_free(a);
+}
+
+static void rouse_once(dome_transport_provider *provider)
+{
+    if (provider->ops->rouse)
+        provider->ops->rouse(provider);
+}
+
 /* The thread may have been about to wait: it is roused until it has gone. */
 static void *rouse(void *argument)
 {
@@ -60,7 +74,7 @@ static void *rouse(void *argument)
     while (__atomic_load_n(&place.state, __ATOMIC_ACQUIRE) == ASKED) {
         pthread_mutex_lock(&place.lock);
         if (place.transport)
-            dome__local_rouse(place.transport);
+            rouse_once(&place.transport->provider);
         pthread_mutex_unlock(&place.lock);
         if (dome__now_ns() > until && step(ASKED, CLOSED))
             break;
@@ -68,9 +82,7 @@ static void *rouse(void *argument)
     }
     if (__atomic_load_n(&place.state, __ATOMIC_ACQUIRE) == CLOSED)
         a->otherwise(a->env, &a->back);
-    g_free(dome__unconst(a->back.plan));
-    g_free(dome__unconst(a->back.avoid));
-    g_free(a);
+    free_asking(a);
     return NULL;
 }
 
@@ -89,24 +101,39 @@ static bool ask(dome_env *env, const dome_wire_back *back, void (*otherwise)(voi
     *a = (asking){env, *back, otherwise};
     a->back.plan = g_strdup(back->plan);
     a->back.avoid = g_strdup(back->avoid);
-    if (!step(STAYS, ASKED) || dome__thread_start(&thread, rouse, a) != 0) {
-        step(ASKED, CLOSED);
-        g_free(dome__unconst(a->back.plan));
-        g_free(dome__unconst(a->back.avoid));
-        g_free(a);
-        return false;
+    const bool asked = step(STAYS, ASKED);
+    if (asked)
+        dome__transport_ask_to_leave(); /* a send that is roused leaves because of it */
+    if (!asked || dome__thread_start(&thread, rouse, a) != 0) {
+        const bool leaves = asked && !step(ASKED, CLOSED);
+        free_asking(a);
+        return leaves;
     }
     pthread_detach(thread);
-    dome__transport_ask_to_leave();
     return true;
 }
 
 /* ---- in the task's own thread ---- */
 
+/* While a host is down, the connection to the daemon stays open, as that of a process that becomes the program anew does
+ * (healing.c). The watcher's thread may read the list before: it is freed later. */
+static void hold_connection(dome_change *c)
+{
+    static char *before;
+    const int fd = place.avoid[0] ? c->start.provider->launcher->daemon_fd() : -1;
+    const int copy = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
+    g_free(before);
+    before = c->exec.held;
+    if (!place.avoid[0])
+        dome__descriptors_close(before);
+    c->exec.held = !place.avoid[0] ? g_strdup(" ") : copy < 0 ? g_strdup(before) : g_strdup_printf("%s%d ", before, copy);
+}
+
 static void leave_view(dome_env *env)
 {
     dome_change *c = env->change;
     set_transport(NULL);
+    hold_connection(c);
     dome__view_times_begin(&c->times);
     c->healing.losses++;
     dome__watch_leave(env->watch);

@@ -30,13 +30,6 @@ typedef struct machine {
     struct pvmhostinfo *info;
 } machine;
 
-static int daemon_fd = -1;
-
-int dome__pvm_daemon_fd(void)
-{
-    return daemon_fd;
-}
-
 /* Enrols this process. dome__pvm_enter applies from here until the transport is open. */
 static bool enrol(char **message)
 {
@@ -50,7 +43,7 @@ static bool enrol(char **message)
     }
     dome__pvm_enrolled();
     int *fds;
-    daemon_fd = pvm_getfds(&fds) > 0 ? fds[0] : -1;
+    dome__pvm_note_daemon_fd(pvm_getfds(&fds) > 0 ? fds[0] : -1);
     pvm_setopt(PvmRoute, PvmRouteDirect);
     pvm_setopt(PvmFragSize, 65536);
     return true;

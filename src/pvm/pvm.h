@@ -127,8 +127,9 @@ char **dome__pvm_program_hosts(char **message);
 /* Whether the last failure was a loss: dome_launcher.lost. */
 bool dome__pvm_lost(void);
 
-/* dome_launcher.daemon_fd */
+/* dome_launcher.daemon_fd; and the descriptor that libpvm has for it. */
 int dome__pvm_daemon_fd(void);
+void dome__pvm_note_daemon_fd(int fd);
 
 /* The names of the hosts of tasks: dome_launcher.hosts_of. */
 char **dome__pvm_hosts_of(const int *ids, int n);
@@ -177,6 +178,22 @@ void dome__pvm_leave(void);
 /* Call between the two when this process has enrolled. */
 void dome__pvm_enrolled(void);
 bool dome__pvm_is_enrolled(void);
+
+/* ---- a task that leaves the view where it is (transport.h) ---- */
+
+/* libpvm takes its daemon for gone from now on, and waits for nothing more; the daemon does not notice. False: that failed, and
+ * everything is as before. */
+bool dome__pvm_cut_off(void);
+
+/* After pvm_exit. */
+void dome__pvm_forget_cut(void);
+
+/* Enclose pvm_send where the task can leave. True: this process has been cut off meanwhile. */
+void dome__pvm_send_begins(void);
+bool dome__pvm_send_ends(void);
+
+/* In another thread: if the task's own thread is between these two, cuts it off and ends its wait. */
+void dome__pvm_rouse(void);
 
 /* ---- the tables ---- */
 

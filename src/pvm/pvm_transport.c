@@ -184,10 +184,14 @@ static int pvm_transport_send(dome_transport_provider *self, int dest, int chann
     uint64_t left;
     const int in_front = fill_front(front, packet, &left);
     int code = 0;
+    const bool can_leave = dome__transport_can_leave();
+    bool left_off = false;
     dome__transport_may_send();
     enter(p);
     if (packet->bytes > NARROW)
         make_room(p, packet->bytes);
+    if (can_leave)
+        dome__pvm_send_begins();
     for (bool first = true; first || left; first = false) {
         int piece = (int)MIN(left, (uint64_t)PIECE);
         pvm_initsend(goes_in_place(self->transport, at, piece) ? PvmDataInPlace : PvmDataRaw);
@@ -204,8 +208,18 @@ static int pvm_transport_send(dome_transport_provider *self, int dest, int chann
         at = piece ? at + piece : at; /* data may be NULL if there are no bytes */
         left -= (uint64_t)piece;
     }
+    if (can_leave)
+        left_off = dome__pvm_send_ends();
     leave(p);
+    if (left_off) /* it asks to leave: does not return */
+        dome__transport_may_leave();
     return code < 0 ? failed(self, dest, "send to", code) : DOME_OK;
+}
+
+static void pvm_transport_rouse(dome_transport_provider *self)
+{
+    (void)self;
+    dome__pvm_rouse();
 }
 
 static bool pvm_transport_arrived(dome_transport_provider *self, int source, int channel)
@@ -325,12 +339,25 @@ static void close_at_once(void)
         setsockopt(fds[i], SOL_SOCKET, SO_LINGER, &none, sizeof none);
 }
 
+/* Nor does the daemon hear that this task ends: it would tell the daemons of all hosts to which this task was connected, and as
+ * long as one of them does not answer the others get messages after seconds only. What has arrived is freed; libpvm would forget
+ * it. */
+static void leave_quietly(const provider *p)
+{
+    close_at_once();
+    if (!dome__pvm_cut_off())
+        return;
+    pvm_setcontext(p->context);
+    while (pvm_recv(-1, -1) > 0)
+        continue;
+}
+
 static void pvm_transport_close(dome_transport_provider *self)
 {
     provider *p = self->state;
     dome__pvm_enter();
     if (dome__transport_asks_to_leave())
-        close_at_once();
+        leave_quietly(p);
     give_buffers_back();
     enrolled = false;
     if (own_send > 0)
@@ -339,6 +366,7 @@ static void pvm_transport_close(dome_transport_provider *self)
         pvm_freebuf(own_receive);
     own_send = own_receive = 0;
     pvm_exit();
+    dome__pvm_forget_cut();
     dome__pvm_leave();
     g_free(p->tids);
     g_array_free(p->room, TRUE);
@@ -371,5 +399,6 @@ const dome_transport_ops dome__transport_pvm = {
     .recv_data = pvm_transport_recv_data,
     .arrived = pvm_transport_arrived,
     .descriptors = pvm_transport_descriptors,
+    .rouse = pvm_transport_rouse,
     .close = pvm_transport_close,
 };

@@ -106,6 +106,10 @@ typedef struct dome_transport_ops {
      * not all could be read, as from another host, and what is here is undefined. */
     bool (*peek)(dome_transport_provider *p, int rank, const struct iovec *here, const struct iovec *there, size_t count);
 
+    /* Ends the wait of the task's own thread, which is to leave the view (transport.h): in a slot, and in the sleep of one. Any
+     * thread may call it. NULL: none is long. */
+    void (*rouse)(dome_transport_provider *p);
+
     /* Leaves the message passing system and frees the provider's state (not the transport). Does not communicate. */
     void (*close)(dome_transport_provider *p);
 } dome_transport_ops;

@@ -483,6 +483,7 @@ static void check_fork(void)
     HEAP[0] = HEAP[PAGE] = 5;
     const pid_t child = fork();
     if (child == 0) {
+        close(ends[1]); /* it ends with its parent */
         const bool told = read(ends[0], &byte, 1) == 1;
         HEAP[0]++;
         _exit(told && HEAP[PAGE] == 5 && untouched[0] == 0 ? HEAP[0] : 1);
