@@ -127,8 +127,8 @@ def crowd():
         number = d.submit("-o", d.work + "/out", "sleep", "600")
         code = ("import os,socket,sys\nos.setgid(%d);os.setuid(%d)\nidle=[]\nfor k in range(60):\n s=socket.socket(socket.AF_UNIX)\n try: s.connect(sys.argv[1]); s.send(b'submit wo')\n"
                 " except OSError: pass\n idle.append(s)\nn=0\nwhile n<10000:\n s=socket.socket(socket.AF_UNIX)\n s.settimeout(20)\n try:\n  s.connect(sys.argv[1])\n"
-                "  s.sendall(b'wish version=3 program=%s what=end\\n')\n  d=s.recv(200)\n except OSError: d=b''\n s.close(); n+=1\n"
-                " if d and not d.startswith(b'no '): print('taken', d)\nprint(n)" % (ONE.pw_uid, ONE.pw_uid, number))
+                "  s.sendall(b'wish version=%d program=%s what=end\\n')\n  d=s.recv(200)\n except OSError: d=b''\n s.close(); n+=1\n"
+                " if d and not d.startswith(b'no '): print('taken', d)\nprint(n)" % (ONE.pw_uid, ONE.pw_uid, VERSION, number))
         stranger = harness.subprocess.Popen([sys.executable, "-c", code, d.socket], stdout=harness.subprocess.PIPE)
         worst, count = 0, 0
         while stranger.poll() is None:
