@@ -494,8 +494,10 @@ static bool compare_hot(dome_release *r, bool cools)
  * forgotten there. */
 static bool compare_foreseen(dome_release *r)
 {
+    enum { FEW = 4 };
     GArray *wrong = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     const habit *h = habit_of(r, r->place);
+    const bool heats = r->foreseen->len <= FEW; /* each hot unit is closed and opened whenever a section is published */
     bool any = false;
     guint kept = 0;
     dome__release_sort(r->foreseen);
@@ -506,7 +508,7 @@ static bool compare_foreseen(dome_release *r)
         bool quiet = false;
         const bool told = u && u->state[unit] & LOGGED, unknown = u && u->state[unit] & DIRTY && look_at(u, unit, &quiet);
         any |= unknown;
-        if (unknown && !(told && dome__release_heat(r, key))) {
+        if (unknown && !(told && heats && dome__release_heat(r, key))) {
             u->state[unit] &= (uint32_t)~KEPT;
             g_array_index(r->foreseen, uint64_t, kept++) = key;
         }
