@@ -124,8 +124,9 @@ static bool local_peek(dome_transport_provider *self, int rank, const struct iov
     bool good = is_near(local, rank) && local->road == DOME_ROAD_VM;
     for (size_t k = 0, n; good && k < count; k += n) {
         n = MIN(count - k, MOST);
-        good = process_vm_readv(local->peers[local->place_of[rank]].pid, here + k, n, there + k, n, 0) ==
-               (ssize_t)bytes_of(here + k, n);
+        const size_t bytes = bytes_of(here + k, n);
+        good = process_vm_readv(local->peers[local->place_of[rank]].pid, here + k, n, there + k, n, 0) == (ssize_t)bytes;
+        dome__account_sent(&local->transport->account, bytes);
         dome__account_progress(&local->transport->account);
     }
     return good;

@@ -47,7 +47,7 @@ typedef struct dome_transport_account {
     /* Of the thread that sends and receives. */
     uint64_t *waited_for;     /* wait_ns by the rank waited for */
     uint64_t waits;           /* how often it waited for DOME_LONG_WAIT or longer */
-    uint64_t messages, bytes; /* sent so far */
+    uint64_t messages, bytes; /* sent so far, or read from another task's memory */
     uint64_t now;             /* the clock's reading at the end of the last wait, ns: saves reading it again */
     uint64_t begun;           /* its reading a moment ago, for the next share; 0: not known */
     int served;               /* the rank that dome__wait_for_any returned last */
