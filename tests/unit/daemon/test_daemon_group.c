@@ -245,6 +245,89 @@ static void test_interrupted(void)
         }
 }
 
+/* A host is lost with its daemon. forgets: what it has sent and nobody has got is lost, too. */
+static void lose(side *s, int lost, bool forgets)
+{
+    GQueue *queue = g_queue_new();
+    g_clear_pointer(&hosts[lost].group, dome__group_free);
+    for (message *m; (m = g_queue_pop_head(s->queue));) {
+        if (forgets && m->node == hosts[lost].node)
+            free_message(m);
+        else
+            g_queue_push_tail(queue, m);
+    }
+    g_queue_free(s->queue);
+    s->queue = queue;
+    tell(s, 1u << lost);
+}
+
+static int first_there(void)
+{
+    int k = 0;
+    while (!hosts[k].group)
+        k++;
+    return k;
+}
+
+static guint programs_of(int host)
+{
+    return dome__group_table(hosts[host].group)->programs->len;
+}
+
+/* One history: `first` is lost after `after` messages, `second` (-1: none) after `then` more, and both come back with nothing. */
+static void lose_two(int first, int after, int second, int then, bool forgets)
+{
+    begin_all();
+    side *s = side_new(15);
+    tell(s, 0);
+    deliver(s, -1);
+    order(&hosts[3], submit);
+    deliver(s, -1); /* this one is agreed */
+    for (int k = 0; k < 3; k++)
+        order(&hosts[k], submit);
+    deliver(s, after);
+    lose(s, first, forgets);
+    guint least = 2 - (first_there() == second); /* those of hosts that stay count, whatever is lost */
+    for (int k = 0; k < 3; k++)
+        least += k != first && k != second;
+    order(&hosts[first_there()], submit);
+    deliver(s, then);
+    if (second >= 0)
+        lose(s, second, forgets);
+    deliver(s, -1);
+    equal(s);
+    const guint agreed = programs_of(first_there());
+    const bool has = dome__table_has_majority(dome__group_table(hosts[first_there()].group));
+    g_assert_true(has || second >= 0); /* half of the hosts, without the first by name, takes no orders */
+    g_assert_cmpuint(agreed, >=, has ? least : 1);
+    g_assert_cmpuint(agreed, <=, 5);
+    begin(&hosts[first], dome__table_new());
+    tell(s, 0);
+    if (second >= 0) {
+        begin(&hosts[second], dome__table_new());
+        tell(s, 0);
+    }
+    deliver(s, -1);
+    equal(s);
+    g_assert_cmpuint(programs_of(first), ==, agreed);
+    g_assert_true(dome__table_has_majority(dome__group_table(hosts[first].group)));
+    end_all();
+    side_free(s);
+}
+
+/* One host and two hosts are lost, after each number of messages. */
+static void test_losses(void)
+{
+    enum { MOST = 10 };
+    for (int first = 0; first < HOSTS; first++)
+        for (int after = 0; after < MOST; after++)
+            for (int second = -1; second < HOSTS; second++)
+                for (int then = 0; second != first && then < (second < 0 ? 1 : MOST); then++) {
+                    lose_two(first, after, second, then, false);
+                    lose_two(first, after, second, then, true);
+                }
+}
+
 /* The engine tells a daemon that has come back of the others one by one, and messages come between. */
 static void test_one_by_one(void)
 {
@@ -310,6 +393,7 @@ int main(int argc, char **argv)
     g_test_add_func("/group/come_and_go", test_come_and_go);
     g_test_add_func("/group/cuts", test_cuts);
     g_test_add_func("/group/interrupted", test_interrupted);
+    g_test_add_func("/group/losses", test_losses);
     g_test_add_func("/group/one_by_one", test_one_by_one);
     g_test_add_func("/group/versions", test_versions);
     return g_test_run();
