@@ -32,5 +32,11 @@ print("ok")
 END
 say "three hosts, one of which loses its worker"
 run client on h1 env PYTHONPATH="$DOME_BUILD_DIR/python" PYTHONDONTWRITEBYTECODE=1 "$python" "$work/client.py" "$work/hosts"
-ended_well client
+[ "$status" -eq 0 ] || fail "client: status $status; $(errors client)"
+# Task 1 has raised the exception while the others waited for it, and task 2 was killed.
+for lost in "task 1 on host h2" "task 2 on host h3"; do
+    [ "$(errors client | grep -c "^dome: $lost is lost: its process ended; .*; healed from checkpoint ")" -eq 1 ] || fail "client: no loss of $lost: $(errors client)"
+done
+[ "$(errors client | grep -c '')" -eq 2 ] || fail "client: unexpected words: $(errors client)"
 grep -q '^499500.0$' "$work/client.out" && grep -q '^ok$' "$work/client.out" || fail "the client"
+finish
