@@ -40,8 +40,8 @@ int dome_delta_stop(void);
  * those changes, too; else it is a new one. */
 int dome_delta_save(const char *file);
 
-/* Of these bytes alone: what has changed in them. Changes elsewhere stay for the next save, as if this one had not been (a
- * selective flush; a whole save is a global one). The bytes lie in one memory that is named, and are multiples of its unit. */
+/* The same of these bytes alone (a selective flush; dome_delta_save is a global one). Changes elsewhere stay for the next save.
+ * The bytes lie in one memory that is named, and are multiples of its unit. */
 int dome_delta_save_of(const char *file, const void *memory, size_t bytes);
 
 /* The memory gets the values in the file; all else stays. */

@@ -43,7 +43,8 @@ static void cannot(const beginning *b, const char *what, const char *why)
     _exit(126);
 }
 
-/* The daemon's folder is closed to other users: what is to be read there is opened now, and inherited. */
+/* The owner of the program cannot read the daemon's folder: the file of hosts is opened here, before the rights change, and the
+ * program inherits the descriptor. */
 static void open_hosts(const beginning *b)
 {
     const int fd = b->hosts ? open(b->hosts, O_RDONLY | O_NOFOLLOW) : -1;

@@ -26,8 +26,7 @@ dome_omp_state_page *dome__omp_state(void)
     return (dome_omp_state_page *)(void *)(dome__omp_arguments_part().end - sizeof(dome_omp_state_page));
 }
 
-/* Whether what the caller changes is to be written down: it is a virtual thread, and there are other tasks, or the program may be
- * saved. */
+/* Whether a change by the caller is written down for other tasks, or for a save: only those of virtual threads are. */
 static bool is_written(void)
 {
     return (dome__omp_tasks.size > 1 || dome__omp_tasks.saves) && dome__omp_by_thread();

@@ -339,9 +339,9 @@ static void close_at_once(void)
         setsockopt(fds[i], SOL_SOCKET, SO_LINGER, &none, sizeof none);
 }
 
-/* Nor does the daemon hear that this task ends: it would tell the daemons of all hosts to which this task was connected, and as
- * long as one of them does not answer the others get messages after seconds only. What has arrived is freed; libpvm would forget
- * it. */
+/* The daemon does not hear either that this task ends. It would tell the daemons of all hosts to which this task was connected,
+ * and while one of them does not answer, messages to the others take seconds. Messages that have arrived are freed here, because
+ * libpvm would not free them. */
 static void leave_quietly(const provider *p)
 {
     close_at_once();

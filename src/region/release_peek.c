@@ -164,7 +164,7 @@ static void share_with(dome_release *r, const wish *w, int rank)
     g_array_unref(private);
 }
 
-/* Of one region. Those that could not be read are fetched when they are accessed. */
+/* The units are of one region. One that cannot be read is fetched when it is accessed. */
 static void read_units(dome_release *r, dome_release_units *u, const GArray *units)
 {
     GArray *left = dome__release_peek(u, g_array_copy(dome__unconst(units))), *come = g_array_new(FALSE, FALSE, sizeof(uint64_t));

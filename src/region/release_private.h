@@ -291,7 +291,8 @@ void dome__release_add_here(dome_release_units *units, const void *message, size
 
 /* ---- where all tasks have stopped (release_peek.c); the lock is not held ---- */
 
-/* Reads units from their homes' memory into this task's. Takes the list, and returns those that could not be read. */
+/* Reads units from their homes' memory into this task's. Owns `wanted` from then on, and returns a list of the units that could
+ * not be read, which may be `wanted` itself. */
 GArray *dome__release_peek(dome_release_units *units, GArray *wanted);
 
 /* The same of units, by keys in ascending order, of which this task then has copies, as if it had fetched them. Collective, and
