@@ -236,11 +236,12 @@ static char *find_program(const char *name)
     dome__command_fail(127, "run: there is no program %s%s", name, named ? "" : " on the PATH");
 }
 
-/* With --restarts, or for checkpoints in memory. */
+/* With --restarts, for checkpoints in memory, or to note what has been shown. */
 static int supervise(program *p)
 {
     const dome_supervision how = {.restarts = p->options.loss.restarts,
                                   .timeout = p->options.timeout,
+                                  .output_state = p->options.output_state,
                                   .launcher = p->launcher,
                                   .ctx = p,
                                   .start = start_attempt,

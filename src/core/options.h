@@ -145,6 +145,7 @@ typedef struct dome_options {
     bool check_reductions;       /* --dome-check-reductions */
     dome_races omp_races;        /* --dome-omp-races */
     dome_output output;          /* --dome-output rank0|all */
+    char *output_state;          /* --dome-output-state FILE; NULL: not given */
     dome_progress_mode progress; /* --dome-progress */
     char *trace;                 /* --dome-trace FILE; NULL: not given */
     bool profile;                /* --dome-profile */

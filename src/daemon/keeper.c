@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -57,6 +58,38 @@ static void open_hosts(const beginning *b)
         }
 }
 
+/* Where the attempts of a program note what of its output has been shown: beside that, so that each host which can go on with the
+ * one finds the other. */
+static char *output_state_of(const dome_program *p)
+{
+    char *folder = g_path_get_dirname(p->output), *name = g_path_get_basename(p->output);
+    char *path = g_strdup_printf("%s/.%s.j%" G_GINT64_FORMAT ".shown", folder, name, p->id);
+    g_free(folder);
+    g_free(name);
+    return path;
+}
+
+/* The words with that option behind `dome run`, if the program may begin again and its output is a file beside which there may be
+ * another. fd: the output. */
+static char **with_output_state(const beginning *b, int fd)
+{
+    const dome_program *p = b->program;
+    char *path = output_state_of(p), *folder = g_path_get_dirname(path);
+    struct stat s;
+    if (p->attempt == 1)
+        unlink(path);
+    if (!p->again || fstat(fd, &s) < 0 || !S_ISREG(s.st_mode) || access(folder, W_OK) < 0)
+        return b->words;
+    GPtrArray *words = g_ptr_array_new();
+    g_ptr_array_add(words, b->words[0]);
+    g_ptr_array_add(words, b->words[1]);
+    g_ptr_array_add(words, g_strdup_printf("--output-state=%s", path));
+    for (char **word = b->words + 2; *word; word++)
+        g_ptr_array_add(words, *word);
+    g_ptr_array_add(words, NULL);
+    return (char **)g_ptr_array_free(words, FALSE);
+}
+
 static void become(const beginning *b, pid_t keeper) __attribute__((noreturn));
 
 static void become(const beginning *b, pid_t keeper)
@@ -79,7 +112,7 @@ static void become(const beginning *b, pid_t keeper)
     fcntl(out, F_SETFL, fcntl(out, F_GETFL) & ~O_NONBLOCK);
     if (dup2(out, STDOUT_FILENO) < 0 || dup2(out, STDERR_FILENO) < 0)
         cannot(b, p->output, g_strerror(errno));
-    execve(b->words[0], b->words, b->environment);
+    execve(b->words[0], with_output_state(b, out), b->environment);
     cannot(b, b->words[0], g_strerror(errno));
 }
 
@@ -229,6 +262,19 @@ bool dome__keeper_start(const char *folder, const dome_program *program, char **
 }
 
 /* ---- the daemon ---- */
+
+void dome__keeper_forget_output(const dome_program *program)
+{
+    const dome_child_setup setup = {.null = DOME_CHILD_STANDARD, .unblocked = true, .handles_none = true};
+    const pid_t child = dome__child_fork(&setup, NULL);
+    if (child == 0) {
+        if (dome__child_fork(&setup, NULL) == 0 && !dome__owner_become(program->uid, program->gid, program->owner))
+            unlink(output_state_of(program));
+        _exit(0);
+    }
+    if (child > 0)
+        dome__child_reap(child);
+}
 
 static bool read_end(const char *path, dome_record *end)
 {

@@ -445,6 +445,8 @@ static bool turn(const dome_locals *locals, const dome_locals_view *view, local 
     bool nothing = false;
     if (over && !mine) {
         dome__keeper_forget(locals->setup.folder, l->id, l->attempt);
+        if (p && p->state == DOME_PROGRAM_ENDED && p->again)
+            dome__keeper_forget_output(p);
         nothing = true;
     } else if (over && !view->must_end) {
         take_over(locals, view, p, l, &last, now);

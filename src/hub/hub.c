@@ -337,6 +337,40 @@ static void watch_over(hub_state *s)
         close(report_fd);
 }
 
+static int status_of(const hub_state *s, int *signal_number)
+{
+    const int rank0 = s->rank0.status;
+    int status = s->failure.told ? s->failure.exit_status : 0;
+    if (!s->hub->rank0_is_child || !s->rank0.ended)
+        return status;
+    if (WIFSIGNALED(rank0)) {
+        if (!s->failure.killed || WTERMSIG(rank0) != SIGKILL) /* this process has not killed it */
+            *signal_number = WTERMSIG(rank0);
+        status = status ? status : 128 + WTERMSIG(rank0);
+    } else if (!s->failure.told) {
+        status = WEXITSTATUS(rank0);
+    }
+    return status;
+}
+
+/* Waits until the output has been written, and reports: if this process is killed before, it is a loss. */
+static int drain_and_report(hub_state *s, int status, int *signal_number)
+{
+    int lost, ended_by = dome__hub_drain(s, &lost);
+    dome__hub_once_close(s, status == 0);
+    if (lost && !status) { /* rank 0 has said nothing */
+        dome__say("the tasks' output cannot be written: %s", g_strerror(lost));
+        status = 1;
+    }
+    if (ended_by && !status) {
+        *signal_number = ended_by;
+        status = 128 + ended_by;
+    }
+    if (s->hub->report_fd >= 0)
+        dome__hub_report_end(s, status);
+    return status;
+}
+
 int dome__hub_run(const dome_hub *hub, int *signal_number)
 {
     hub_machine machine = {0};
@@ -348,32 +382,16 @@ int dome__hub_run(const dome_hub *hub, int *signal_number)
     kill(getpid(), SIGCHLD); /* the daemon may have ended before SIGCHLD was watched */
     open_state(&s);
     watch_over(&s);
-    int status = s.failure.told ? s.failure.exit_status : 0;
-    if (hub->rank0_is_child && s.rank0.ended) {
-        if (WIFSIGNALED(s.rank0.status)) {
-            if (!s.failure.killed || WTERMSIG(s.rank0.status) != SIGKILL) /* this process has not killed it */
-                *signal_number = WTERMSIG(s.rank0.status);
-            status = status ? status : 128 + WTERMSIG(s.rank0.status);
-        } else if (!s.failure.told) {
-            status = WEXITSTATUS(s.rank0.status);
-        }
-    }
+    int status = status_of(&s, signal_number);
     if (status)
         dome__hub_print(&s, STDERR_FILENO, dome__terminal_clear(STDERR_FILENO)); /* clears an unfinished progress bar */
-    if (hub->report_fd >= 0)
-        dome__hub_report_end(&s);
+    const bool slow = dome__hub_output_waiting(&s) > 0; /* a reader may take its time: the machine does not wait for it */
+    if (!slow)
+        status = drain_and_report(&s, status, signal_number);
     if (hub->machine.directory)
         hub->machine.launcher->machine.take_down(hub->machine.directory, hub->machine.others);
-    int lost, ended_by = dome__hub_drain(&s, &lost);
-    dome__hub_once_close(&s, status == 0);
-    if (lost && !status) { /* rank 0 has said nothing */
-        dome__say("the tasks' output cannot be written: %s", g_strerror(lost));
-        status = 1;
-    }
-    if (ended_by && !status) {
-        *signal_number = ended_by;
-        status = 128 + ended_by;
-    }
+    if (slow)
+        status = drain_and_report(&s, status, signal_number);
     close_state(&s, status);
     return status;
 }

@@ -18,7 +18,7 @@ typedef struct once_task {
 } once_task;
 
 /* An answer that waits until what comes before it has been written: a loss of this process must not lose what the program never
- * prints again. */
+ * prints again. If there is a copy for other hosts, until it is on the disk: then the loss of this host must not either. */
 typedef struct once_owed {
     hub_client *to;
     uint64_t bytes; /* of the stream */
@@ -65,25 +65,48 @@ static uint64_t shown_at(const hub_state *s)
     return stream_bytes(s) + strlen(dome__terminal_clear(STDOUT_FILENO));
 }
 
-static uint64_t offset_now(void)
-{
-    const off_t at = lseek(STDOUT_FILENO, 0, SEEK_CUR);
-    return at < 0 ? UINT64_MAX : (uint64_t)at;
-}
-
 /* A hub that was killed may have written a piece to a file that is appended to, and not counted it: the file tells. */
 static uint64_t written_before(const hub_state *s, const dome_shown_stream *stream)
 {
-    const uint64_t all = written(s), now = offset_now(), counted = all - stream->since;
+    const uint64_t all = written(s), now = dome__shown_offset(STDOUT_FILENO), counted = all - stream->since;
     if (now == UINT64_MAX || stream->offset == UINT64_MAX || s->output.queues[0] == s->output.queues[1] ||
         now < stream->offset + counted || now - stream->offset - counted > PIPE_BUF)
         return all;
     return stream->since + now - stream->offset;
 }
 
-static ssize_t write_stream(void *writer, int fd, const char *text, size_t length)
+static ssize_t write_stream(void *store, int fd, const char *text, size_t length)
 {
-    return dome__shown_write(writer, fd, text, length);
+    return dome__shown_store_write(store, fd, text, length);
+}
+
+static void sync_stream(void *store, int fd)
+{
+    dome__shown_store_sync(store, fd);
+}
+
+static void say_broken(hub_state *s)
+{
+    char *broken = dome__shown_store_broken(s->once->store);
+    if (!broken)
+        return;
+    char *text =
+        g_strdup_printf("what has been shown cannot be noted in %s: after the loss of this host, lines appear twice", broken);
+    dome__hub_say(s, text);
+    g_free(text);
+    g_free(broken);
+}
+
+static void note(hub_state *s, int rank, once_task *task)
+{
+    dome__shown_store_note(s->once->store, rank, &task->shown);
+    say_broken(s);
+}
+
+static void note_stream(hub_state *s)
+{
+    dome__shown_store_note_stream(s->once->store);
+    say_broken(s);
 }
 
 /* What another hub had not written has not been shown. */
@@ -102,8 +125,9 @@ static void take_over(hub_state *s)
     }
     o->before = all - dome__output_queue_total(s->output.queues[0]);
     stream->since = all;
-    stream->offset = offset_now();
-    dome__hub_write_by(s, write_stream, writer);
+    stream->offset = dome__shown_offset(STDOUT_FILENO);
+    dome__hub_write_by(s, write_stream, sync_stream, o->store);
+    say_broken(s);
 }
 
 void dome__hub_once_open(hub_state *s)
@@ -143,6 +167,7 @@ static once_task *task_of(hub_state *s, int rank)
         once_task *task = o->tasks->pdata[rank] = g_new0(once_task, 1);
         dome__shown_begin(&task->shown, past, shown_at(s), s->hub->tells);
         task->line = g_string_new(NULL);
+        note_stream(s);
     }
     return o->tasks->pdata[rank];
 }
@@ -176,6 +201,7 @@ static void take_lines(hub_state *s, int rank, once_task *task, const char *text
         const char *end = memchr(text, '\n', length);
         const size_t n = end ? (size_t)(end - text) + 1 : length;
         dome__shown_take(&task->shown, text, n, shown_at(s) + extra, task->line);
+        note(s, rank, task);
         if (task->line->len && task->line->str[task->line->len - 1] == '\n')
             show_line(s, rank, task);
         text += n;
@@ -187,10 +213,12 @@ static void take_rank0(hub_state *s, const char *text, size_t length)
 {
     once_task *task = task_of(s, 0);
     GString *out = g_string_new(NULL);
-    if (task)
+    if (task) {
         dome__shown_take(&task->shown, text, length, shown_at(s), out);
-    else
+        note(s, 0, task);
+    } else {
         g_string_append_len(out, text, (gssize)length);
+    }
     show(s, out);
     g_string_free(out, TRUE);
 }
@@ -253,8 +281,10 @@ void dome__hub_once_greeted(hub_state *s, const hub_client *c)
     if (!o || c->rank != 0)
         return;
     catch_up(s, 0);
-    if (o->store)
+    if (o->store) {
         dome__shown_stream_of(o->store)->begun = 1;
+        note_stream(s);
+    }
 }
 
 /* ---- places ---- */
@@ -284,6 +314,7 @@ static uint64_t take_place(hub_state *s, const hub_client *c, once_task *task, c
     default:
         break;
     }
+    note(s, c->rank, task);
     if (c->rank == 0) {
         show(s, out);
         g_string_free(out, TRUE);
@@ -323,6 +354,16 @@ static bool is_behind(const hub_state *s, const hub_client *c)
     return behind;
 }
 
+/* Whether so many bytes of the stream outlive what they are to outlive. What the stream does not take is lost in any case. */
+static bool is_safe(const hub_state *s, uint64_t bytes)
+{
+    dome_output_queue *queue = s->output.queues[0];
+    const bool copied = dome__shown_store_has_copy(s->once->store);
+    if (dome__output_queue_error(queue) || (!copied && dome__output_queue_waiting(queue) == 0))
+        return true;
+    return copied ? s->once->before + dome__output_queue_synced(queue) >= bytes : written(s) >= bytes;
+}
+
 static void follow(hub_state *s, hub_client *c, const dome_wire_shown *told)
 {
     dome_wire_shown said = {told->what, 0};
@@ -330,7 +371,9 @@ static void follow(hub_state *s, hub_client *c, const dome_wire_shown *told)
     if (task)
         said.loop = take_place(s, c, task, told);
     const bool waits = task && told->what == DOME_WIRE_SHOWN_MARK && s->hub->shown_fd > 0;
-    if (waits && dome__output_queue_waiting(s->output.queues[0]) > 0) {
+    if (waits && dome__shown_store_has_copy(s->once->store))
+        dome__output_queue_sync(s->output.queues[0]);
+    if (waits && !is_safe(s, stream_bytes(s))) {
         const once_owed owed = {c, stream_bytes(s), said};
         g_array_append_val(s->once->owed, owed);
     } else {
@@ -380,7 +423,7 @@ void dome__hub_once_rung(hub_state *s)
     for (guint i = 0; i < all->len;) {
         const once_owed owed = g_array_index(all, once_owed, i);
         const bool there = is_there(s, owed.to);
-        if (there && written(s) < owed.bytes && dome__output_queue_waiting(s->output.queues[0]) > 0) {
+        if (there && !is_safe(s, owed.bytes)) {
             i++;
             continue;
         }
@@ -401,6 +444,7 @@ void dome__hub_once_rest(hub_state *s)
             continue;
         GString *out = r == 0 ? g_string_new(NULL) : task->line;
         dome__shown_pass(&task->shown, shown_at(s), out);
+        note(s, (int)r, task);
         if (r == 0) {
             show(s, out);
             g_string_free(out, TRUE);

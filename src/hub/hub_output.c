@@ -34,9 +34,9 @@ static int stream_of(const hub_client *c)
     return c->channel == DOME_WIRE_STDOUT ? STDOUT_FILENO : STDERR_FILENO;
 }
 
-void dome__hub_write_by(hub_state *s, dome_output_write function, void *context)
+void dome__hub_write_by(hub_state *s, dome_output_write function, dome_output_sync sync, void *context)
 {
-    dome__output_queue_write_by(s->output.queues[0], function, context);
+    dome__output_queue_write_by(s->output.queues[0], function, sync, context);
 }
 
 void dome__hub_write(hub_state *s, int fd, const char *text, size_t length)

@@ -22,7 +22,7 @@ void dome__hub_output_open(hub_state *s);
 void dome__hub_print(hub_state *s, int fd, const char *text);
 
 /* Standard output is written by this function from now on (dome__output_queue_write_by). */
-void dome__hub_write_by(hub_state *s, dome_output_write function, void *context);
+void dome__hub_write_by(hub_state *s, dome_output_write function, dome_output_sync sync, void *context);
 
 /* The same of so many bytes, which may have any value. */
 void dome__hub_write(hub_state *s, int fd, const char *text, size_t length);

@@ -52,6 +52,11 @@ void dome__hub_rank0_judge(hub_state *s, const hub_client *watch)
     } else if (!may_end) {
         dome__hub_notice(s, DOME_END_OWN, false, code ? code : 1,
                          g_strdup_printf("task 0 on host %s ended with exit status %d without dome_finalize", watch->host, code));
+    } else if (WIFSIGNALED(status)) { /* what it had not written out is lost */
+        const int number = WTERMSIG(status);
+        dome__hub_notice(s, number == SIGKILL || number == SIGTERM ? DOME_END_LOSS : DOME_END_OWN, false, code,
+                         g_strdup_printf("task 0 on host %s was ended by signal %d (%s) after dome_finalize", watch->host, number,
+                                         strsignal(number)));
     }
 }
 

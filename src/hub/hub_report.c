@@ -135,7 +135,7 @@ static char *silent_hosts(const hub_state *s)
     return text;
 }
 
-void dome__hub_report_end(const hub_state *s)
+void dome__hub_report_end(const hub_state *s, int status)
 {
     char *silent = silent_hosts(s);
     uint64_t loop = 0, sequence = 0;
@@ -148,6 +148,6 @@ void dome__hub_report_end(const hub_state *s)
     dome__wire_send(s->hub->report_fd, NULL,
                     &(dome_wire_message){.kind = DOME_WIRE_REPORT,
                                          .report = {end, s->failure.line, silent, sequence, s->history.loops_before + loop,
-                                                    !s->failure.place_unknown, s->failure.cause}});
+                                                    !s->failure.place_unknown, s->failure.cause, (uint32_t)status}});
     g_free(silent);
 }

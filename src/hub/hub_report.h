@@ -30,6 +30,6 @@ char *dome__hub_report_text(void *state);
 char *dome__hub_command_line(void *state);
 
 /* Sends the supervisor the report that it needs to restart the program. */
-void dome__hub_report_end(const hub_state *s);
+void dome__hub_report_end(const hub_state *s, int status);
 
 #endif

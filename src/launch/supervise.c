@@ -43,8 +43,10 @@ typedef struct supervisor {
     dome_end end;
     char *line, *silent;
     uint64_t sequence, loop, cause;
+    int reported_status;
 
     int shown_fd; /* what has been shown of the program's output; -1: it is not known */
+    bool shown;   /* some of it has been, by a run before */
 
     int heals; /* losses that hubs have healed, or have tried to */
     GString *avoid;
@@ -137,6 +139,7 @@ static void take_report(supervisor *s, const dome_wire_report *report)
     s->loop = report->loop;
     s->place_known = report->place_known;
     s->cause = report->cause;
+    s->reported_status = (int)report->status;
 }
 
 static void take_hosts(const supervisor *s, const char *text)
@@ -349,13 +352,17 @@ static void attempt(supervisor *s, const next_attempt *next, double began)
                             .tasks = next->tasks,
                             .shown_fd = s->shown_fd,
                             .avoid = s->avoid->str,
+                            .anew = next->number > 0 || s->shown,
                             .left = restarts ? MAX(restarts - next->number - s->heals, 0) : -1};
     clear(s);
     start(s, &attempt);
     watch(s, attempt.report_fd);
     close(attempt.report_fd);
-    if (!s->reported && s->has_hub)
+    const bool killed = WIFSIGNALED(s->status) && WTERMSIG(s->status) == SIGKILL;
+    if ((!s->reported || killed) && s->has_hub)
         wait_for_leftovers(s);
+    if (s->reported && killed && s->end == DOME_END_OWN) /* behind the program's end, while it took the machine down */
+        s->status = W_EXITCODE(s->reported_status, 0);
 }
 
 /* Why the program is not started again after this loss, g_free'd by the caller; "": it was not to be; NULL: it is. */
@@ -423,6 +430,30 @@ static void say_differing(const supervisor *s)
     dome__shown_store_close(store);
 }
 
+/* The file that outlives this host: a run before may have left it. */
+static void open_copy(supervisor *s)
+{
+    const char *path = s->how->output_state;
+    char *whole = g_canonicalize_filename(path, NULL), *why = NULL;
+    dome_shown_store *store = s->shown_fd >= 0 ? dome__shown_store_open(s->shown_fd) : NULL;
+    if (!store || !dome__shown_store_copy_to(store, whole, STDOUT_FILENO, &why)) {
+        dome__say("what has been shown cannot be noted in %s: %s", path, why ? why : strerror(errno));
+        s->how->finish(s->how->ctx, 0);
+        exit(2);
+    }
+    s->shown = dome__shown_written(dome__shown_writer_of(store)) > 0;
+    dome__shown_store_close(store);
+    g_free(whole);
+}
+
+/* A program that was ended may go on later; one that has come to its end does not. */
+static void remove_copy(const supervisor *s)
+{
+    const bool own = s->reported ? s->end == DOME_END_OWN : WIFEXITED(s->status);
+    if (!s->ending && own && unlink(s->how->output_state) < 0 && errno != ENOENT)
+        dome__say("%s cannot be removed: %s", s->how->output_state, strerror(errno));
+}
+
 int dome__supervise(const dome_supervision *how)
 {
     supervisor s = {.how = how, .in = g_byte_array_new(), .avoid = g_string_new(NULL)};
@@ -439,11 +470,15 @@ int dome__supervise(const dome_supervision *how)
     if (s.signal_fd < 0)
         give_up(&s, "its signals");
     s.shown_fd = dome__shown_file();
+    if (how->output_state)
+        open_copy(&s);
     do {
         attempt(&s, &next, began);
         survived = next.number + s.heals;
     } while (goes_on(&s, &losses, &first, &next));
     say_differing(&s);
+    if (how->output_state)
+        remove_copy(&s);
     how->finish(how->ctx, survived);
     end_like(s.status);
     return 1;

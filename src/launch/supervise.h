@@ -27,12 +27,14 @@ typedef struct dome_attempt {
     const char *avoid; /* hosts that fell silent in earlier attempts, separated by blanks; "" if none */
     int losses;        /* after which the program has gone on so far */
     double seconds;    /* since it was first started */
+    bool anew;         /* the program has run before, here or on another host: its text before dome_init has been shown */
     int left;          /* losses that may still be healed or answered by another attempt; below 0: healed without limit */
 } dome_attempt;
 
 typedef struct dome_supervision {
-    int restarts;   /* the most restarts, and losses healed by the hub; 0: none, and the hub heals without limit */
-    double timeout; /* --dome-timeout */
+    int restarts;             /* the most restarts, and losses healed by the hub; 0: none, and the hub heals without limit */
+    double timeout;           /* --dome-timeout */
+    const char *output_state; /* the file for a copy of what has been shown; NULL: none is kept */
     const dome_launcher *launcher;
     void *ctx;
 

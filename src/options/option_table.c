@@ -158,6 +158,11 @@ const dome_option_row dome__option_rows[] = {
 
     {ROW("output", OUTPUT, WORD, output), .argument = "rank0|all", .initial = "rank0",
      .help = "whose standard output is shown. `all`: that of every task, with the rank before each line of tasks other than 0"},
+    {ROW("output-state", OUTPUT, TEXT, output_state), .argument = "FILE", .wanted = "the name of a file",
+     .help = "note in `FILE` what of the output has been shown. A run that goes on later, perhaps on another host, with the same "
+             "`FILE` and with its output appended to the same file, shows nothing twice; a run that comes to its end removes it",
+     .page = "[output is shown once](#output-is-shown-once)",
+     .command = "Note in FILE what has been shown: a later run that appends to the same output shows nothing twice"},
     {ROW("progress", OUTPUT, WORD, progress), .argument = "auto|always|never", .initial = "auto",
      .help = "where programs that call `dome_progress` show it. `auto`: a bar on a terminal, a line now and then in a file, "
              "nothing in a "

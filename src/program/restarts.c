@@ -150,7 +150,7 @@ static bool is_alone(const dome_options *o)
 bool dome__restarts_needed(const dome_options *options)
 {
     const bool heals = options->loss.action == DOME_LOSS_HEAL && in_memory(options);
-    return options->loss.restarts > 0 || (heals && !(options->checkpoint.by_default && is_alone(options)));
+    return options->loss.restarts > 0 || options->output_state || (heals && !(options->checkpoint.by_default && is_alone(options)));
 }
 
 /* The command line with the option to resume from the newest checkpoint of this run, whatever options the program was first
@@ -168,10 +168,12 @@ char **dome__restarts_attempt(const dome_restarts *r, const dome_attempt *attemp
 {
     g_setenv(DOME_VARIABLE_SUPERVISED, "0", TRUE);
     g_setenv(DOME_VARIABLE_AVOID, attempt->avoid, TRUE);
-    if (attempt->number > 0) {
+    if (attempt->anew) {
         char *losses = g_strdup_printf("%d %.3f", attempt->losses, attempt->seconds);
         g_setenv(DOME_VARIABLE_LOSSES, losses, TRUE);
         g_free(losses);
+    }
+    if (attempt->number > 0) {
         g_setenv(DOME_VARIABLE_TRACE_APPEND, "1", TRUE);
         if (geteuid() == 0)
             g_setenv("PVM_ALLOW_ROOT", "1", FALSE); /* the launcher has already warned that it is set */
@@ -292,6 +294,7 @@ void dome__restarts_run(dome_env *env, const dome_launcher *launcher, int tasks)
     char *message = NULL;
     const dome_supervision how = {.restarts = env->options.loss.restarts,
                                   .timeout = env->options.timeout,
+                                  .output_state = env->options.output_state,
                                   .launcher = launcher,
                                   .ctx = &p,
                                   .start = start_own,

@@ -27,10 +27,13 @@ struct dome_output_queue {
     pthread_cond_t more;
     GString *text;
     bool over, broken;
+    bool syncs;              /* a caller has asked for it */
     int error;               /* why it is broken: errno */
     dome_output_write write; /* NULL: write(2) */
+    dome_output_sync sync;
     void *context;
     gsize waiting, written; /* bytes: in text, or taken by the thread and not yet written; written so far */
+    gsize synced;           /* and of those: on the disk */
 };
 
 static bool write_piece(const dome_output_queue *queue, const char *text, size_t length, size_t *written)
@@ -54,6 +57,13 @@ static size_t piece_of(const char *text, size_t length)
     return end ? (size_t)(end - text) + 1 : PIECE;
 }
 
+static void ring(const dome_output_queue *queue)
+{
+    uint64_t one = 1;
+    ssize_t ignored = write(queue->bell, &one, sizeof one);
+    (void)ignored;
+}
+
 static void write_all(dome_output_queue *queue, const GString *text)
 {
     bool good = true;
@@ -70,12 +80,22 @@ static void write_all(dome_output_queue *queue, const GString *text)
             g_string_truncate(queue->text, 0);
         }
         pthread_mutex_unlock(&queue->mutex);
-        if (n || !good) {
-            uint64_t one = 1;
-            ssize_t ignored = write(queue->bell, &one, sizeof one);
-            (void)ignored;
-        }
+        if (n || !good)
+            ring(queue);
     }
+}
+
+/* With the mutex, which it gives back meanwhile. */
+static void sync_written(dome_output_queue *queue)
+{
+    const gsize written = queue->written;
+    queue->syncs = false;
+    pthread_mutex_unlock(&queue->mutex);
+    if (queue->sync)
+        queue->sync(queue->context, queue->fd);
+    pthread_mutex_lock(&queue->mutex);
+    queue->synced = written;
+    ring(queue);
 }
 
 static void *write_what_comes(void *argument)
@@ -84,8 +104,11 @@ static void *write_what_comes(void *argument)
     GString *text = g_string_new(NULL);
     pthread_mutex_lock(&queue->mutex);
     while (!queue->over) {
+        if (!queue->text->len && queue->syncs)
+            sync_written(queue);
         if (!queue->text->len) {
-            pthread_cond_wait(&queue->more, &queue->mutex);
+            if (!queue->syncs && !queue->over)
+                pthread_cond_wait(&queue->more, &queue->mutex);
             continue;
         }
         GString *taken = queue->text;
@@ -124,11 +147,12 @@ static bool start(dome_output_queue *queue)
     return queue->running;
 }
 
-void dome__output_queue_write_by(dome_output_queue *queue, dome_output_write function, void *context)
+void dome__output_queue_write_by(dome_output_queue *queue, dome_output_write function, dome_output_sync sync, void *context)
 {
     pthread_mutex_lock(&queue->mutex);
     queue->context = context;
     queue->write = function;
+    queue->sync = sync;
     pthread_mutex_unlock(&queue->mutex);
 }
 
@@ -149,6 +173,19 @@ void dome__output_queue_put(dome_output_queue *queue, const char *text, size_t l
     }
 }
 
+void dome__output_queue_sync(dome_output_queue *queue)
+{
+    pthread_mutex_lock(&queue->mutex);
+    queue->syncs = true;
+    pthread_cond_signal(&queue->more);
+    pthread_mutex_unlock(&queue->mutex);
+    if (!queue->running && !start(queue)) { /* as above */
+        pthread_mutex_lock(&queue->mutex);
+        sync_written(queue);
+        pthread_mutex_unlock(&queue->mutex);
+    }
+}
+
 static size_t look(dome_output_queue *queue, const gsize *what)
 {
     pthread_mutex_lock(&queue->mutex);
@@ -165,6 +202,11 @@ size_t dome__output_queue_waiting(dome_output_queue *queue)
 size_t dome__output_queue_written(dome_output_queue *queue)
 {
     return look(queue, &queue->written);
+}
+
+size_t dome__output_queue_synced(dome_output_queue *queue)
+{
+    return look(queue, &queue->synced);
 }
 
 size_t dome__output_queue_total(dome_output_queue *queue)

@@ -15,7 +15,9 @@ dome_output_queue *dome__output_queue_open(int fd, int bell);
 
 /* What writes from now on in place of write(2), with its results; the queue's thread calls it, or the caller's. */
 typedef ssize_t (*dome_output_write)(void *context, int fd, const char *text, size_t length);
-void dome__output_queue_write_by(dome_output_queue *queue, dome_output_write function, void *context);
+/* Called in that thread when a caller wants all text that it has put to be on the disk. */
+typedef void (*dome_output_sync)(void *context, int fd);
+void dome__output_queue_write_by(dome_output_queue *queue, dome_output_write function, dome_output_sync sync, void *context);
 
 /* Queues all of the text; never blocks. If the stream can no longer be written to, the text is lost, as for any program. */
 void dome__output_queue_put(dome_output_queue *queue, const char *text, size_t length);
@@ -31,6 +33,12 @@ size_t dome__output_queue_written(dome_output_queue *queue);
 
 /* Bytes written and bytes not yet written. */
 size_t dome__output_queue_total(dome_output_queue *queue);
+
+/* What waits now is to be on the disk as soon as it is written. Never blocks: the bell tells. */
+void dome__output_queue_sync(dome_output_queue *queue);
+
+/* Bytes written that are on the disk, as far as a caller has asked for it. */
+size_t dome__output_queue_synced(dome_output_queue *queue);
 
 /* Why text has been lost: an errno, or 0. */
 int dome__output_queue_error(dome_output_queue *queue);

@@ -24,7 +24,12 @@ void dome__shown_begin(dome_shown *s, dome_shown_past *past, uint64_t bytes, boo
         past->from = bytes;
     }
     past->begun = 1;
-    *s = (dome_shown){.past = past, .at = past->end, .held = g_string_new(NULL), .told = told, .again = g_string_new(NULL)};
+    *s = (dome_shown){.past = past,
+                      .at = past->end,
+                      .held = g_string_new(NULL),
+                      .told = told,
+                      .again = g_string_new(NULL),
+                      .since = past->end.line};
 }
 
 void dome__shown_clear(dome_shown *s)
@@ -70,6 +75,7 @@ static void end_line(dome_shown *s, uint64_t bytes)
     past->line[s->at.line % DOME_SHOWN_LINES].hash = s->at.hash;
     past->line[s->at.line % DOME_SHOWN_LINES].bytes = bytes;
     note_new(past, s->at.hash);
+    s->since = MIN(s->since, s->at.line);
     s->at = line_begin(s->at.line + 1);
     past->end = s->at;
 }
@@ -228,7 +234,7 @@ void dome__shown_pass(dome_shown *s, uint64_t bytes, GString *out)
 /* The mark of this boundary, or the place for it: that of the oldest. */
 static dome_shown_mark *mark_of(dome_shown_past *past, uint64_t loop)
 {
-    for (uint32_t i = 0; i < DOME_SHOWN_MARKS; i++)
+    for (int i = 0; i < DOME_SHOWN_MARKS; i++)
         if (past->mark[i].used && past->mark[i].loop == loop)
             return &past->mark[i];
     return &past->mark[past->marks++ % DOME_SHOWN_MARKS];
@@ -249,7 +255,7 @@ void dome__shown_mark(dome_shown *s, uint64_t loop)
 
 static const dome_shown_mark *find_mark(const dome_shown_past *past, uint64_t loop)
 {
-    for (uint32_t i = 0; i < DOME_SHOWN_MARKS; i++)
+    for (int i = 0; i < DOME_SHOWN_MARKS; i++)
         if (past->mark[i].used && past->mark[i].loop == loop)
             return &past->mark[i];
     return NULL;

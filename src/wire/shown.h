@@ -33,20 +33,21 @@ typedef struct dome_shown_place {
 typedef struct dome_shown_mark {
     dome_shown_place at;
     uint64_t loop;  /* the boundary */
-    uint32_t used;  /* 0: there is no mark here */
-    uint32_t whole; /* 1: the run begins here, by a checkpoint of another one: all that the program prints is to be shown */
+    uint64_t used;  /* 0: there is no mark here */
+    uint64_t whole; /* 1: the run begins here, by a checkpoint of another one: all that the program prints is to be shown */
 } dome_shown_mark;
 
-/* Without pointers: it may lie in memory that outlives the process which writes it. All 0 at first. */
+/* Without pointers: it may lie in memory that outlives the process which writes it. All 0 at first. Numbers of 64 bits alone: so
+ * it can be copied to a file for hosts of another kind (shown_copy.h). */
 typedef struct dome_shown_past {
     dome_shown_place end;
     uint64_t from;      /* bytes of the stream to which it is written, at its beginning, */
     uint64_t bytes;     /* and at the end */
     uint64_t different; /* lines printed again that are not those shown */
     uint64_t firsts;
-    uint32_t begun, first_over, marks;
-    uint32_t unhashed; /* 1: the hash of the end is not known */
-    uint32_t recurs[DOME_SHOWN_FIRST];
+    uint64_t begun, first_over, marks;
+    uint64_t unhashed; /* 1: the hash of the end is not known */
+    uint64_t recurs[DOME_SHOWN_FIRST];
     uint64_t first[DOME_SHOWN_FIRST];
     dome_shown_mark mark[DOME_SHOWN_MARKS];
     struct {
@@ -65,6 +66,7 @@ typedef struct dome_shown {
     GString *held;     /* of a line there */
     bool told;         /* the program is told of losses */
     GString *again;    /* told: of a line that the program prints again, behind `at` */
+    uint64_t since;    /* lines from here on have changed since the caller set it to the end's */
 } dome_shown;
 
 /* The program goes on behind what has been shown. bytes: the length of the stream so far; if nothing has been shown yet, the

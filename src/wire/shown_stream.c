@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The file has NUMBER pages. When the position is LAG pages further, pages are given back to the system, STEP at a time: no pipe
@@ -96,4 +97,14 @@ ssize_t dome__shown_write(dome_shown_writer *w, int fd, const char *text, size_t
         errno = error;
     }
     return n;
+}
+
+uint64_t dome__shown_offset(int fd)
+{
+    struct stat s;
+    const int flags = fcntl(fd, F_GETFL);
+    off_t at = lseek(fd, 0, SEEK_CUR);
+    if (at >= 0 && flags >= 0 && (flags & O_APPEND))
+        at = fstat(fd, &s) == 0 ? s.st_size : -1;
+    return at < 0 ? UINT64_MAX : (uint64_t)at;
 }

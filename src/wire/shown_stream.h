@@ -42,6 +42,9 @@ uint64_t dome__shown_written(const dome_shown_writer *writer);
 /* It is known otherwise how many there are. */
 bool dome__shown_set_written(dome_shown_writer *writer, uint64_t written);
 
+/* Where the next byte goes in the file that the stream is; UINT64_MAX: it is none. */
+uint64_t dome__shown_offset(int fd);
+
 /* As write(2) with at most DOME_SHOWN_PIECE bytes. */
 ssize_t dome__shown_write(dome_shown_writer *writer, int fd, const char *text, size_t length);
 

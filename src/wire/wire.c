@@ -46,7 +46,7 @@ static const field fields[DOME_WIRE_KINDS][FIELDS_MOST] = {
     [DOME_WIRE_STARTED] = {FIELD(U32, started.rank0), FIELD(U32, started.daemon), FIELD(TEXT, started.directory)},
     [DOME_WIRE_REPORT] = {FIELD(U32, report.end), FIELD(TEXT, report.line), FIELD(TEXT, report.silent),
                           FIELD(U64, report.sequence), FIELD(U64, report.loop), FIELD(U32, report.place_known),
-                          FIELD(U64, report.cause)},
+                          FIELD(U64, report.cause), FIELD(U32, report.status)},
     [DOME_WIRE_RECORD] = {FIELD(U32, recording)},
     [DOME_WIRE_SIGNAL] = {FIELD(U32, signal)},
     [DOME_WIRE_CALL_LOG] = {FIELD(CALLS, calls)},

@@ -134,6 +134,7 @@ typedef struct dome_wire_report {
     uint64_t sequence, loop;
     uint32_t place_known; /* sequence and loop are those at the end, not of a beat before */
     uint64_t cause;       /* by which losses are compared (manage/losses.h) */
+    uint32_t status;      /* with which the hub ends */
 } dome_wire_report;
 
 typedef struct dome_wire_hold {

@@ -78,7 +78,7 @@ for ((k = 1; k <= count; k++)); do
             await "three hosts again" there $host 3
             ;;
         3)
-            host=h$((RANDOM % 2 + 1)) && history+=" host-$host" && host_lost=1
+            host=h$((RANDOM % 3 + 1)) && history+=" host-$host" && host_lost=1
             "$lab" kill $host
             come_back $host
             ;;

@@ -183,6 +183,73 @@ def by_hand():
             check("healed" in run.lines()[-1], run.errors())
 
 
+def host_lost(variant, directory):
+    """All processes of a run are killed at once, as if their host were lost, some times. Runs that go on append to the same output:
+    it is that of one run, and no file is left beside it."""
+    draw = random.Random(variant)
+    with harness.temporary_directory() as base:
+        output, saved, state = base + "/out", base + "/saved", base + "/state"
+        words = command(80, variant, 5000, 5, directory=saved) if directory else [DOME, "run", "-n", "3", PRINTS, "%MARKS%", "80", "5000", variant] + all_of(variant)
+        words[2:2] = ["--output-state", state]
+        status = None
+        for k in range(6):
+            with open(output, "ab") as out, Run(words + (["--dome-restart=auto"] if k and directory else []), stdout=out) as run:
+                if k < 5:
+                    was, until = os.path.getsize(output), time.monotonic() + 0.1 + draw.random() * 0.4
+                    wait_until(lambda: run.process.poll() is not None or time.monotonic() > until and (k or os.path.getsize(output) > was), "output")
+                    for process in run.processes():
+                        harness.kill(process.pid)
+                status = run.wait()
+                check(status in (0, -9), "status %s: %s" % (status, run.errors()))
+                if status == 0:
+                    with open(output, "rb") as f:
+                        judge(run, f.read(), undisturbed(80, variant), variant)
+                    break
+        check(status == 0, "it never ended")
+        left = sorted(os.listdir(base))
+        check(left == ["out"] + (["saved"] if directory else []), "files: %s" % left)
+
+
+def wrong_state():
+    """A file that is something else is not overwritten."""
+    with harness.temporary_directory() as base:
+        path = base + "/state"
+        with open(path, "w") as f:
+            f.write("a letter\n")
+        with Run([DOME, "run", "-n", "2", "--output-state", path, PRINTS, "%MARKS%", "5", "0"]) as run:
+            check(run.wait() == 2, run.errors())
+            harness.only_line(run, "what has been shown cannot be noted in %s: it is another file, and is not overwritten" % path)
+            check(run.output() == b"", run.output())
+        with open(path) as f:
+            check(f.read() == "a letter\n", "it was overwritten")
+
+
+def hub_killed_behind_the_end():
+    """The program has ended; its hub, which waits for a slow reader, is killed: the reader gets all of it, once."""
+    reader = Reader("pipe")
+    words = command(5000, "", 0, 10 ** 6)
+    with Run(words, stdout=reader.theirs) as run:
+        wait_until(lambda: run.rank(0) or run.process.poll() is not None, "task 0")
+        hub, first = run.hub(), run.rank(0)
+        wait_until(lambda: harness.Process.at(first) is None or run.process.poll() is not None, "the end of task 0")
+        check(hub != run.pid and harness.kill(hub), "the hub: %s" % run.describe())
+        reader.begin()
+        check(run.wait() == 0, run.errors())
+        output = reader.end()
+        judge(run, output, undisturbed(5000), "")
+        check("started again" in run.errors(), run.errors())
+
+
+def killed_behind_finalize():
+    """Task 0 is killed between dome_finalize and its end: what it had not written out is printed by the next attempt."""
+    with Run(command(20, "late", 0)) as run:
+        wait_until(lambda: os.path.exists(run.marks + "/late") or run.process.poll() is not None, "dome_finalize")
+        harness.kill(run.rank(0))
+        check(run.wait() == 0, run.errors())
+        judge(run, run.output(), undisturbed(20) + b"late\n", "")
+        check("was ended by signal 9 (Killed) after dome_finalize; started again" in run.errors(), run.errors())
+
+
 def reader_ends():
     """A reader that has enough ends the program, as always."""
     ours, theirs = os.pipe()
@@ -203,6 +270,10 @@ if __name__ == "__main__":
     print("seed %d" % first)
     for variant in ("", "child", "all"):
         undisturbed(80, variant)
-    cases = [("a line differs", differs), ("killed after five seconds", five_seconds), ("by hand", by_hand), ("the reader ends", reader_ends)]
+    cases = [("a line differs", differs), ("killed after five seconds", five_seconds), ("by hand", by_hand), ("the reader ends", reader_ends),
+             ("another file as state", wrong_state), ("hub killed behind the end", hub_killed_behind_the_end),
+             ("killed behind dome_finalize", killed_behind_finalize)]
+    cases += [("host lost, %s%s" % (variant or "plain", "" if saves else ", no checkpoints"), host_lost, variant, saves)
+              for variant in ("", "child", "all") for saves in (True, False)]
     cases += [("history %d" % (first + k), history, first + k) for k in range(count)]
     sys.exit(harness.run_all(cases, 3) > 0)

@@ -2,8 +2,8 @@
  *
  *     prints MARKS STEPS MICROSECONDS [VARIANT]
  *
- * child: a child process prints, too. differs: a line of each process is another one. all: every task prints. Writes rank.R into
- * the directory MARKS. */
+ * child: a child process prints, too. differs: a line of each process is another one. all: every task prints. late: task 0 prints
+ * behind dome_finalize, and waits there the first time. Writes rank.R, and with late the file late, into the directory MARKS. */
 #include <dome/dome.h>
 
 #include <inttypes.h>
@@ -58,6 +58,21 @@ static void print(dome_env *env, int64_t k, double sum, const char *variant)
         printf("process %d\n", (int)getpid());
 }
 
+/* What waits in stdio's buffer is lost if the process is killed. */
+static int print_late(const char *marks)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/late", marks);
+    printf("late\n");
+    if (access(path, F_OK) == 0)
+        return 0;
+    FILE *file = fopen(path, "w");
+    if (!file || fclose(file) != 0)
+        return 3;
+    sleep(600);
+    return 4;
+}
+
 int main(int argc, char **argv)
 {
     printf("before\n");
@@ -84,5 +99,7 @@ int main(int argc, char **argv)
         dome_checkpoint(env);
     }
     dome_print(env, "end\n");
-    return dome_finalize(env);
+    const bool late = strcmp(variant, "late") == 0 && dome_rank(env) == 0;
+    const int status = dome_finalize(env);
+    return status == 0 && late ? print_late(argv[1]) : status;
 }

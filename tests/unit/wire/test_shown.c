@@ -1,4 +1,5 @@
 #include "wire/shown.h"
+#include "wire/shown_copy.h"
 #include "wire/shown_store.h"
 
 #include <glib.h>
@@ -15,6 +16,9 @@ typedef struct fixture {
     dome_shown_past *past;
     dome_shown shown;
     GString *all;
+    dome_shown_store *store; /* NULL: none */
+    int output;              /* with a store: the file that has `all`, but for what still waits, */
+    size_t written;          /* behind so many bytes */
 } fixture;
 
 static fixture begin(void)
@@ -31,20 +35,37 @@ static void end(fixture *f)
     g_free(f->past);
 }
 
+static void take(fixture *f, GString *out)
+{
+    if (f->store)
+        dome__shown_store_note(f->store, 0, &f->shown);
+    g_string_append_len(f->all, out->str, (gssize)out->len);
+    g_string_free(out, TRUE);
+}
+
 static void print(fixture *f, const char *text)
 {
     GString *out = g_string_new(NULL);
     dome__shown_take(&f->shown, text, strlen(text), f->all->len, out);
-    g_string_append_len(f->all, out->str, (gssize)out->len);
-    g_string_free(out, TRUE);
+    take(f, out);
 }
 
 static void pass(fixture *f)
 {
     GString *out = g_string_new(NULL);
     dome__shown_pass(&f->shown, f->all->len, out);
-    g_string_append_len(f->all, out->str, (gssize)out->len);
-    g_string_free(out, TRUE);
+    take(f, out);
+}
+
+/* Writes what waits, up to so many bytes of it. */
+static void write_out(fixture *f, size_t most)
+{
+    const size_t until = f->store ? f->written + MIN(most, f->all->len - f->written) : 0;
+    while (f->written < until) {
+        const ssize_t n = dome__shown_store_write(f->store, f->output, f->all->str + f->written, until - f->written);
+        g_assert_cmpint(n, >, 0);
+        f->written += (size_t)n;
+    }
 }
 
 static void test_again(void)
@@ -228,6 +249,8 @@ static int run(fixture *f, GRand *draw, const program *p, int from, size_t until
             print(f, piece);
             at += n;
             done += n;
+            if (g_rand_int_range(draw, 0, 3) == 0)
+                write_out(f, (size_t)g_rand_int_range(draw, 0, 30));
             if (killed && done >= until)
                 return last;
         }
@@ -236,9 +259,23 @@ static int run(fixture *f, GRand *draw, const program *p, int from, size_t until
         if (b < BOUNDARIES && g_rand_int_range(draw, 0, 3) == 0) {
             last = b + 1;
             dome__shown_mark(&f->shown, (uint64_t)last);
+            if (f->store)
+                dome__shown_store_note(f->store, 0, &f->shown);
+            write_out(f, G_MAXSIZE); /* before the task goes on */
         }
     }
     return last;
+}
+
+static void make_program(program *p, GString *parts[BOUNDARIES + 1], GString *all, GRand *draw)
+{
+    for (int b = 0; b <= BOUNDARIES; b++) {
+        parts[b] = g_string_new(NULL);
+        lines_of(parts[b], draw, b);
+        g_string_append(all, parts[b]->str);
+        p->text[b] = parts[b]->str;
+        p->length[b] = parts[b]->len;
+    }
 }
 
 static void test_histories(void)
@@ -248,13 +285,7 @@ static void test_histories(void)
         fixture f = begin();
         GString *parts[BOUNDARIES + 1], *all = g_string_new(NULL);
         program p;
-        for (int b = 0; b <= BOUNDARIES; b++) {
-            parts[b] = g_string_new(NULL);
-            lines_of(parts[b], draw, b);
-            g_string_append(all, parts[b]->str);
-            p.text[b] = parts[b]->str;
-            p.length[b] = parts[b]->len;
-        }
+        make_program(&p, parts, all, draw);
         int last = 0;
         for (int k = 0; k < 6; k++)
             last = run(&f, draw, &p, last, (size_t)g_rand_int_range(draw, 0, 60), true, last);
@@ -268,6 +299,115 @@ static void test_histories(void)
         end(&f);
         g_rand_free(draw);
     }
+}
+
+/* ---- the copy for other hosts ---- */
+
+/* A run on another host: it has the output and the copy of the one before. file: of its own. */
+static fixture go_on_elsewhere(const char *copy, const char *output, int *file)
+{
+    fixture f = {.all = g_string_new(NULL)};
+    g_autofree char *why = NULL, *text = NULL;
+    *file = dome__shown_file();
+    f.output = open(output, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    f.store = dome__shown_store_open(*file);
+    if (!dome__shown_store_copy_to(f.store, copy, f.output, &why))
+        g_error("%s: %s", copy, why);
+    const uint64_t shown = dome__shown_written(dome__shown_writer_of(f.store));
+    g_assert_true(g_file_get_contents(output, &text, NULL, NULL));
+    g_string_append(f.all, text);
+    g_assert_cmpuint(shown, ==, f.all->len);
+    f.written = f.all->len;
+    f.past = dome__shown_past_of(f.store, 0);
+    if (f.past->begun)
+        dome__shown_rewind(f.past, shown, true);
+    dome__shown_begin(&f.shown, f.past, shown, false);
+    dome__shown_stream_of(f.store)->begun = 1;
+    dome__shown_store_note_stream(f.store);
+    return f;
+}
+
+static void lose_host(fixture *f, int file)
+{
+    dome__shown_clear(&f->shown);
+    g_string_free(f->all, TRUE);
+    dome__shown_store_close(f->store);
+    close(f->output);
+    close(file);
+}
+
+static void test_copies(void)
+{
+    g_autofree char *folder = g_dir_make_tmp("dome-test.XXXXXX", NULL);
+    g_autofree char *copy = g_build_filename(folder, "copy", NULL), *output = g_build_filename(folder, "output", NULL);
+    for (guint32 seed = 0; seed < 40; seed++) {
+        GRand *draw = g_rand_new_with_seed(seed);
+        GString *parts[BOUNDARIES + 1], *all = g_string_new(NULL);
+        program p;
+        fixture f;
+        int last = 0, file;
+        make_program(&p, parts, all, draw);
+        for (int k = 0; k < 5; k++) {
+            f = go_on_elsewhere(copy, output, &file);
+            last = run(&f, draw, &p, last, (size_t)g_rand_int_range(draw, 0, 60), true, last);
+            lose_host(&f, file);
+        }
+        f = go_on_elsewhere(copy, output, &file);
+        run(&f, draw, &p, last, 0, false, last);
+        write_out(&f, G_MAXSIZE);
+        dome__shown_end(&f.shown);
+        g_autofree char *text = NULL;
+        g_assert_true(g_file_get_contents(output, &text, NULL, NULL));
+        g_assert_cmpstr(text, ==, all->str);
+        g_assert_cmpuint(f.past->different, ==, 0);
+        lose_host(&f, file);
+        for (int b = 0; b <= BOUNDARIES; b++)
+            g_string_free(parts[b], TRUE);
+        g_string_free(all, TRUE);
+        g_rand_free(draw);
+        g_assert_cmpint(unlink(copy) | unlink(output), ==, 0);
+    }
+    g_assert_cmpint(rmdir(folder), ==, 0);
+}
+
+/* Whatever its host is, the file's numbers have the least byte first. */
+static void test_copy_form(void)
+{
+    g_autofree char *name = NULL;
+    const char *why;
+    guint8 bytes[80];
+    dome_shown_state state;
+    dome_shown_position position;
+    dome_shown_past *past = g_new0(dome_shown_past, 1), *other = g_new0(dome_shown_past, 1);
+    close(g_file_open_tmp("dome-test.XXXXXX", &name, NULL));
+    const int fd = dome__shown_copy_open(name, &why);
+    g_assert_cmpint(dome__shown_copy_read_state(fd, &state, &position), ==, DOME_SHOWN_COPY_NEW);
+    g_assert_true(dome__shown_copy_write_state(fd, &(dome_shown_state){3, 1}));
+    g_assert_true(dome__shown_copy_write_position(fd, &(dome_shown_position){0x1234, 0x5678}));
+    g_assert_cmpint(pread(fd, bytes, sizeof bytes, 0), ==, sizeof bytes);
+    g_assert_cmpmem(bytes, 17, "DOMESHWN\1\0\0\0\0\0\0\0\3", 17);
+    g_assert_cmpmem(bytes + 64, 9, "\x34\x12\0\0\0\0\0\0\x78", 9);
+    g_assert_cmpint(dome__shown_copy_read_state(fd, &state, &position), ==, DOME_SHOWN_COPY_THERE);
+    g_assert_cmpuint(state.ranks, ==, 3);
+    g_assert_cmpuint(position.offset, ==, 0x5678);
+
+    past->end.line = DOME_SHOWN_LINES + 5; /* lines on both sides of the array's end */
+    for (int k = 0; k < 10; k++)
+        past->line[(DOME_SHOWN_LINES - 5 + k) % DOME_SHOWN_LINES].hash = (uint64_t)k + 1;
+    past->mark[7].loop = 77;
+    g_assert_true(dome__shown_copy_write(fd, 2, past, DOME_SHOWN_LINES - 5));
+    g_assert_true(dome__shown_copy_read(fd, 2, other));
+    g_assert_cmpmem(past, sizeof *past, other, sizeof *other);
+    past->firsts = DOME_SHOWN_FIRST + 1;
+    g_assert_true(dome__shown_copy_write(fd, 1, past, past->end.line));
+    g_assert_false(dome__shown_copy_read(fd, 1, other));
+
+    g_assert_cmpint(pwrite(fd, "letter", 6, 0), ==, 6);
+    g_assert_cmpint(dome__shown_copy_read_state(fd, &state, &position), ==, DOME_SHOWN_COPY_STRANGE);
+    close(fd);
+    unlink(name);
+    g_free(past);
+    g_free(other);
 }
 
 static void test_store(void)
@@ -469,6 +609,8 @@ int main(int argc, char **argv)
     g_test_add_func("/shown/told, part", test_told_part);
     g_test_add_func("/shown/many", test_many);
     g_test_add_func("/shown/histories", test_histories);
+    g_test_add_func("/shown/copies", test_copies);
+    g_test_add_func("/shown/copy, form", test_copy_form);
     g_test_add_func("/shown/store", test_store);
     g_test_add_func("/shown/stream", test_stream);
     g_test_add_func("/shown/appended", test_appended);
