@@ -27,7 +27,8 @@ typedef enum dome_keeper_state {
 bool dome__keeper_start(const char *folder, const dome_program *program, char **words, const char *hosts, char *const *variables,
                         char **message);
 
-/* Removes what the program's attempts have noted about its output, beside the file for that. As its owner, and without waiting. */
+/* Removes what the program's attempts have noted about its output, beside the file for that. As its owner, and without waiting.
+ */
 void dome__keeper_forget_output(const dome_program *program);
 
 /* *run: the process that it waits for, 0: not known yet. end: to be cleared, if it has ended. */

@@ -150,7 +150,8 @@ static bool is_alone(const dome_options *o)
 bool dome__restarts_needed(const dome_options *options)
 {
     const bool heals = options->loss.action == DOME_LOSS_HEAL && in_memory(options);
-    return options->loss.restarts > 0 || options->output_state || (heals && !(options->checkpoint.by_default && is_alone(options)));
+    return options->loss.restarts > 0 || options->output_state ||
+           (heals && !(options->checkpoint.by_default && is_alone(options)));
 }
 
 /* The command line with the option to resume from the newest checkpoint of this run, whatever options the program was first

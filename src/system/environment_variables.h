@@ -36,8 +36,8 @@
 /* From `dome run --hosts` to task 0: the slots of hosts, "h1=2 h2=4". */
 #define DOME_VARIABLE_SLOTS "DOME_SLOTS"
 
-/* From a supervisor to each attempt after the first, and to the first if the program has run before: how many losses the program has
- * gone on after, in how many seconds: "2 31.5". */
+/* From a supervisor to each attempt after the first, and to the first if the program has run before: how many losses the program
+ * has gone on after, in how many seconds: "2 31.5". */
 #define DOME_VARIABLE_LOSSES "DOME_LOSSES"
 
 /* From a supervisor to attempts after the first: add to the trace file, do not replace it. */
