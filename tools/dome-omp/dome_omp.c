@@ -255,6 +255,7 @@ static void add_linking(GPtrArray *c, const places *p)
     g_ptr_array_add(c, g_strdup_printf("-L%s", p->library));
     /* before all libraries that have functions of the same names, as libatomic */
     g_ptr_array_add(c, "-Wl,--push-state,--no-as-needed,-ldome-omp,--pop-state");
+    g_ptr_array_add(c, g_strdup_printf("-Wl,--version-script=%s/names.map", p->specs));
     g_ptr_array_add(c, "-Wl,-z,now");
     g_ptr_array_add(c, g_strdup_printf("-Wl,-rpath,%s", p->library));
     if (g_file_test(p->loader, G_FILE_TEST_IS_EXECUTABLE))
