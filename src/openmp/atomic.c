@@ -1,5 +1,6 @@
 /* The calls of -fno-inline-atomics. An update goes in turn and publishes what the thread wrote before; loads and stores are never
  * held back. */
+#include <fenv.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -267,4 +268,12 @@ bool dome__omp_is_lock_free(size_t bytes, void *at)
 {
     (void)at;
     return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
+}
+
+/* An update of a floating-point number raises what it would have raised without `_Atomic`. */
+void dome__omp_raise(int exceptions) NAMED("__atomic_feraiseexcept");
+
+void dome__omp_raise(int exceptions)
+{
+    (void)feraiseexcept(exceptions);
 }

@@ -22,7 +22,7 @@ enum { USED = 0x55ed, FREED = 0xf4ee, ALIGNED = 0xa119, RUN = 0xffff };
 /* Directly before a block. */
 typedef struct head {
     uint64_t bytes; /* that the program may use; of an ALIGNED one: from the block that it lies in */
-    uint32_t size;  /* the number of its size, or RUN */
+    uint32_t size;  /* the number of its size, or RUN; of an ALIGNED one: how many pages, or 0 */
     uint32_t mark;
 } head;
 
@@ -352,6 +352,30 @@ void *dome__omp_arena_get_aligned(unsigned thread, size_t alignment, size_t byte
     char *block = (char *)(((uintptr_t)whole + alignment - 1) & ~(alignment - 1)); // NOLINT(performance-no-int-to-ptr)
     *head_of(block) = (head){.bytes = (uint64_t)(block - whole), .mark = ALIGNED};
     return block;
+}
+
+/* The page before has the head. */
+void *dome__omp_arena_get_pages(unsigned thread, uint64_t bytes, bool *zero)
+{
+    *zero = false;
+    if (bytes > DOME_OMP_ARENA_FIRST) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    char *all = dome__omp_arena_get(thread, (bytes < SMALL ? SMALL : bytes) + PAGE, zero);
+    if (!all)
+        return NULL;
+    char *block = (char *)whole_pages((uintptr_t)all); // NOLINT(performance-no-int-to-ptr)
+    *head_of(block) = (head){.bytes = (uint64_t)(block - all), .size = (uint32_t)(bytes / PAGE), .mark = ALIGNED};
+    return block;
+}
+
+uint64_t dome__omp_arena_pages(const void *block)
+{
+    const head *h = (const head *)block - 1;
+    const bool is_aligned = (uintptr_t)block % PAGE == 0 && h->mark == ALIGNED && h->bytes == PAGE - sizeof *h;
+    const head *all = is_aligned ? (const head *)(const void *)((const char *)block - h->bytes) - 1 : NULL;
+    return all && all->mark == USED && all->size == RUN ? (uint64_t)h->size * PAGE : 0;
 }
 
 /* ---- another size ---- */

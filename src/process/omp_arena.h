@@ -54,6 +54,12 @@ void *dome__omp_arena_get(unsigned thread, size_t bytes, bool *zero);
 /* alignment: a power of two. */
 void *dome__omp_arena_get_aligned(unsigned thread, size_t alignment, size_t bytes);
 
+/* Whole pages, in pages that nothing else lies in, which is a block, too. bytes: a number of them. */
+void *dome__omp_arena_get_pages(unsigned thread, uint64_t bytes, bool *zero);
+
+/* The bytes of the pages that begin there; 0: it is no such block's beginning. */
+uint64_t dome__omp_arena_pages(const void *block);
+
 /* thread: to whose lists the block goes. A block that was freed before ends the program, where that is noticed. */
 void dome__omp_arena_free(unsigned thread, void *block);
 

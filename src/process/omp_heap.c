@@ -224,6 +224,14 @@ static void *get_aligned(size_t alignment, size_t bytes, const void *caller)
                                         : __libc_memalign(alignment, bytes);
 }
 
+void *dome__omp_heap_get_pages(uint64_t bytes, bool *zero, const void *caller)
+{
+    unsigned thread;
+    if (!is_in_arena(caller, &thread) || thread == DOME_OMP_ARENA_OF_LIBRARY)
+        return NULL;
+    return tell(dome__omp_arena_get_pages(thread, bytes, zero), bytes, caller);
+}
+
 void *dome__omp_heap_get_aligned(size_t alignment, size_t bytes)
 {
     return get_aligned(alignment, bytes, program.begin);

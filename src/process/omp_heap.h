@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Notes which libraries are not the program's: libdome-omp, and those that it needs. To be called before the program begins. */
 void dome__omp_heap_begin(void);
@@ -27,6 +28,9 @@ extern unsigned dome__omp_heap_lends;
 
 /* malloc for the function that has this return address. */
 void *dome__omp_heap_get(size_t bytes, const void *caller);
+
+/* The same for whole pages (omp_arena.h); NULL: there are none, or this caller gets none from an arena. */
+void *dome__omp_heap_get_pages(uint64_t bytes, bool *zero, const void *caller);
 
 /* Memory for the virtual thread that calls, as if the program had called aligned_alloc: for the runtime. */
 void *dome__omp_heap_get_aligned(size_t alignment, size_t bytes);

@@ -48,6 +48,7 @@
 #pragma redefine_extname pthread_sigmask dome__c_pthread_sigmask
 #pragma redefine_extname putenv dome__c_putenv
 #pragma redefine_extname pvalloc dome__c_pvalloc
+#pragma redefine_extname quick_exit dome__c_quick_exit
 #pragma redefine_extname rand dome__c_rand
 #pragma redefine_extname random dome__c_random
 #pragma redefine_extname realloc dome__c_realloc

@@ -154,6 +154,24 @@ void _exit(int status)
 
 void _Exit(int status) __attribute__((alias("dome__c__exit")));
 
+static int quick_status;
+
+/* After all functions that the program has given to at_quick_exit. */
+static void end_quickly(void)
+{
+    if (is_programs_thread())
+        dome__omp_exit_at_once(quick_status);
+}
+
+/* Inside of a region without them: the C library of another task has not been given any. */
+void quick_exit(int status)
+{
+    quick_status = status;
+    leave_region(status, true);
+    ((void (*)(int))dome__omp_next("quick_exit"))(status);
+    __builtin_unreachable();
+}
+
 /* ---- children ---- */
 
 typedef struct fork_result {
@@ -334,6 +352,8 @@ static void begin(void)
     dome_env *env = state.env = dome_init(&given.argc, &given.argv);
     dome__second_init = "dome_init: an OpenMP program by dome-omp has its tasks already, and calls no Dome functions";
     state.process = getpid();
+    if (env->rank == 0 && at_quick_exit(end_quickly))
+        dome__start_failed(env, 1, g_strdup("no memory for the program's end"));
     state.thread_pointer = dome__omp_thread_pointer();
     given.argv = dome__omp_arguments_place(env, &given.argc, given.argv);
     dome__omp_image_compare(env);

@@ -144,4 +144,15 @@ grep -q '^dome-omp: threads: pthread_create: ' ../err && [ "$(wc -l <../err)" = 
 "$cc" -DTWO=2 main.c flush.o 2>/dev/null && fail "two functions main are linked"
 left=$(ls "$TMPDIR")
 [ -z "$left" ] || fail "files are left: $left"
+# Each function of the C library that libdome-omp calls or takes the place of is hidden where a program has one of its name, but
+# for the heap's, which a program may replace.
+tr -s ' ;{}' '\n' <"$DOME_SOURCE_DIR/tools/dome-omp/names.map" | sort -u >hidden
+c=$(ldconfig -p 2>/dev/null | sed -n 's/.*libc.so.6 (.*x86-64.*) => //p' | head -1)
+if [ -n "$c" ]; then
+    nm -D --defined-only "$c" | sed -n 's/.* [TWi] \([a-z][a-zA-Z0-9_]*\)@.*/\1/p' | sort -u >has
+    nm -D "$DOME_BUILD_DIR/libdome-omp.so" | sed 's/@.*//' | awk '{print $NF}' | sort -u >uses
+    missing=$(comm -12 has uses | comm -23 - hidden | grep -vxE 'malloc|free|calloc|realloc|reallocarray|memalign|aligned_alloc|posix_memalign|valloc|pvalloc|malloc_usable_size')
+    [ -z "$missing" ] || fail "tools/dome-omp/names.map has not:" $missing
+fi
+
 finish

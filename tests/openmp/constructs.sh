@@ -10,7 +10,7 @@ for source in "$DOME_SOURCE_DIR"/tests/openmp/constructs/${OPENMP_CONSTRUCT:-*}.
     name=$(basename "${source%.*}")
     compiler=gcc
     [[ $source = *.cpp ]] && compiler=g++
-    "$compiler" -fopenmp -O2 "$source" -o "$name.expected" || fail "$name by $compiler"
+    "$compiler" -fopenmp -O2 "$source" -o "$name.expected" -Wl,--as-needed -latomic || fail "$name by $compiler"
     "$compile" --cc="${OPENMP_CC:-gcc}" -O2 "$source" -o "$name" || fail "$name by dome-omp"
     for cancellation in false true; do
         [ "$name" = cancel ] || [ $cancellation = false ] || continue
@@ -27,6 +27,12 @@ for source in "$DOME_SOURCE_DIR"/tests/openmp/constructs/${OPENMP_CONSTRUCT:-*}.
 done
 
 if [ -z "${OPENMP_CONSTRUCT:-}${OPENMP_CC:-}" ]; then
+    # another library that has functions of the same names
+    source=$DOME_SOURCE_DIR/tests/openmp/constructs/builtins.c
+    gcc -fopenmp "$source" -o expects -Wl,--as-needed -latomic && OMP_NUM_THREADS=4 timeout 60 ./expects >expected || fail "builtins by gcc"
+    "$compile" -Wl,--no-as-needed "$source" -o with_atomic -latomic || fail "builtins with libatomic"
+    OMP_NUM_THREADS=4 timeout -k 2 60 "$dome" run -n 2 ./with_atomic >out || fail "builtins with libatomic: status $?"
+    same "builtins with libatomic" out expected
     cat >many.c <<'END_C'
 #include <stdio.h>
 int main(void)

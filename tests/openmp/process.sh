@@ -614,6 +614,8 @@ static void leave(const char *how)
         *(volatile int *)8 = 1;
     if (!strcmp(how, "_exit"))
         _exit(9);
+    if (!strcmp(how, "quick"))
+        quick_exit(9);
     if (strcmp(how, "zero"))
         exit(9);
     exit(0);
@@ -660,6 +662,29 @@ int main(int argc, char **argv)
 }
 END_C
 "$cc" -O1 ends.c -o ends || fail "ends.c is not built"
+cat >quickly.c <<'END_C'
+#include <stdio.h>
+#include <stdlib.h>
+static int threads;
+static void at_quick(void)
+{
+    printf("%d quickly\n", threads);
+    fflush(stdout);
+}
+static void never(void)
+{
+    puts("atexit");
+}
+int main(void)
+{
+    if (at_quick_exit(at_quick) || atexit(never))
+        return 1;
+#pragma omp parallel num_threads(4) reduction(+ : threads)
+    threads++;
+    quick_exit(5);
+}
+END_C
+"$cc" -O1 quickly.c -o quickly || fail "quickly.c is not built"
 run() {
     timeout -k 2 60 "$@" >out 2>err
     status=$?
@@ -680,9 +705,14 @@ for tasks in 1 2 3; do
                     fail "$name: the file has: $(cat ends.out)"
             done
         done
-        run ./ends --dome-tasks $tasks _exit $who barrier
-        [ $status = 9 ] && [ ! -s err ] && ! grep -q "end" out || fail "_exit by thread $who, $tasks tasks: status $status: $(cat out err)"
+        for how in _exit quick; do
+            run ./ends --dome-tasks $tasks $how $who barrier
+            [ $status = 9 ] && [ ! -s err ] && ! grep -q "end" out ||
+                fail "$how by thread $who, $tasks tasks: status $status: $(cat out err)"
+        done
     done
+    run ./quickly --dome-tasks $tasks
+    [ $status = 5 ] && [ ! -s err ] && [ "$(cat out)" = "4 quickly" ] || fail "quick_exit, $tasks tasks: status $status: $(cat out err)"
 done
 if [ -n "${DOME_TEST_ALL:-}" ]; then # it waits for ten seconds
     run ./ends --dome-tasks 2 exit 4 computing

@@ -121,7 +121,8 @@ static void take_language(job *j, const char *language)
 /* What one argument says; the compiler gets it in any case. */
 static void note_word(job *j, const char *word, const char *before)
 {
-    static const char *const not_linking[] = {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-###", "--target-help", NULL};
+    static const char *const not_linking[] = {"-c", "-S", "-E", "-M", "-MM", "-fsyntax-only", "-r", "-###", "--target-help",
+                                              NULL};
     static const char *const questions[] = {"-print-", "-dump", "--help=", NULL};
     static const char *const with_value[] = {
         "-o",      "-I",        "-D",  "-U",        "-include",    "-imacros", "-isystem", "-iquote", "-idirafter", "-isysroot",
@@ -252,6 +253,9 @@ static void add_linking(GPtrArray *c, const places *p)
 {
     g_ptr_array_add(c, "-no-pie");
     g_ptr_array_add(c, g_strdup_printf("-L%s", p->library));
+    /* before all libraries that have functions of the same names, as libatomic */
+    g_ptr_array_add(c, "-Wl,--push-state,--no-as-needed,-ldome-omp,--pop-state");
+    g_ptr_array_add(c, g_strdup_printf("-Wl,--version-script=%s/names.map", p->specs));
     g_ptr_array_add(c, "-Wl,-z,now");
     g_ptr_array_add(c, g_strdup_printf("-Wl,-rpath,%s", p->library));
     if (g_file_test(p->loader, G_FILE_TEST_IS_EXECUTABLE))

@@ -34,6 +34,13 @@ int step_run(char **command);
 bool flush_calls(const char *text, gsize length, GString *result);
 bool flush_calls_fortran(const char *text, const char *name, bool fixed, GString *result);
 
+/* flush.c: behind the string, name or character at `at` of a preprocessed text. raw: empty at first; while it is not, the text is
+ * inside of a raw string. */
+const char *text_skip(const char *at, const char *end, GString *raw);
+
+/* atomics.c: the text with operations that are calls in place of those that gcc makes instructions; false: it has none. */
+bool atomic_calls(const char *text, gsize length, bool cplusplus, GString *result);
+
 /* linked.c: a line on standard error for each thing in a program that will not be as with threads of one process. */
 void linked_look(const char *program);
 

@@ -66,7 +66,7 @@ static const char *skip_quoted(const char *at, const char *end)
 }
 
 /* A name, a number ("1'000"), or, if it is the prefix of one, the beginning of a raw string. */
-static const char *skip_name(reader *r, const char *at, const char *end)
+static const char *skip_name(const char *at, const char *end, GString *raw)
 {
     static const char *const prefixes[] = {"R", "u8R", "uR", "UR", "LR"};
     const char *begin = at;
@@ -77,30 +77,32 @@ static const char *skip_name(reader *r, const char *at, const char *end)
     for (unsigned i = 0; i < G_N_ELEMENTS(prefixes) && open; i++) {
         if (strlen(prefixes[i]) != (size_t)(at - begin) || memcmp(begin, prefixes[i], strlen(prefixes[i])) != 0)
             continue;
-        g_string_printf(r->raw, ")%.*s\"", (int)(open - at - 1), at + 1);
+        g_string_printf(raw, ")%.*s\"", (int)(open - at - 1), at + 1);
         return open + 1;
     }
     return at;
 }
 
+const char *text_skip(const char *at, const char *end, GString *raw)
+{
+    if (raw->len) {
+        const char *close = memmem(at, (size_t)(end - at), raw->str, raw->len);
+        if (!close)
+            return end;
+        at = close + raw->len;
+        g_string_truncate(raw, 0);
+        return at;
+    }
+    if (*at == '"' || *at == '\'')
+        return skip_quoted(at, end);
+    return is_word(*at) ? skip_name(at, end, raw) : at + 1;
+}
+
 /* Follows strings through a line of the program, because a raw one has lines that look like others. */
 static void follow(reader *r, const char *at, const char *end)
 {
-    while (at < end) {
-        if (r->raw->len) {
-            const char *close = memmem(at, (size_t)(end - at), r->raw->str, r->raw->len);
-            if (!close)
-                return;
-            at = close + r->raw->len;
-            g_string_truncate(r->raw, 0);
-        } else if (*at == '"' || *at == '\'') {
-            at = skip_quoted(at, end);
-        } else if (is_word(*at)) {
-            at = skip_name(r, at, end);
-        } else {
-            at++;
-        }
-    }
+    while (at < end)
+        at = text_skip(at, end, r->raw);
 }
 
 bool flush_calls(const char *text, gsize length, GString *result)

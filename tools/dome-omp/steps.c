@@ -148,18 +148,21 @@ static bool write_text(const char *file, const GString *text)
     return false;
 }
 
-/* A preprocessed text in which flushes and directives of checkpoints are calls. 0: it has none; -1 after a message. */
+/* A preprocessed text in which atomic operations, flushes and directives of checkpoints are calls. 0: it has none; -1 after a
+ * message. */
 static int with_calls(const char *text, gsize length, bool cplusplus, GString *result)
 {
     char *wrong = NULL;
-    GString *flushed = g_string_new(NULL);
-    const bool flushes = flush_calls(text, length, flushed), saves = dickpt_calls(flushed->str, cplusplus, result, &wrong);
+    GString *atomic = g_string_new(NULL), *flushed = g_string_new(NULL);
+    const bool acts = atomic_calls(text, length, cplusplus, atomic), flushes = flush_calls(atomic->str, atomic->len, flushed);
+    const bool saves = dickpt_calls(flushed->str, cplusplus, result, &wrong);
     if (!saves)
         g_string_assign(result, flushed->str);
+    g_string_free(atomic, TRUE);
     g_string_free(flushed, TRUE);
     if (wrong)
         fprintf(stderr, "%s\n", wrong);
-    return wrong ? -1 : flushes || saves;
+    return wrong ? -1 : acts || flushes || saves;
 }
 
 /* cc1, cc1plus */
