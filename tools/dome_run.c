@@ -70,9 +70,7 @@ static void start(program *p, const dome_attempt *attempt)
     int tasks = attempt && attempt->tasks ? attempt->tasks : o->start.tasks;
     if (attempt)
         argv = dome__restarts_attempt(&p->restarts, attempt);
-    if (!o->help && !o->version &&
-        (tasks != 1 || o->size.most > 1 || o->start.hosts_script || o->size.policy == DOME_SIZE_AUTO) &&
-        g_strcmp0(o->start.transport, "self") != 0) {
+    if (!o->help && !o->version && (tasks != 1 || dome__restarts_hub_for_one(o)) && g_strcmp0(o->start.transport, "self") != 0) {
         dome_launch launch = {0};
         if (!p->launcher)
             message =

@@ -140,11 +140,15 @@ void dome__restarts_hosts(dome_restarts *r, char **names)
     r->views++;
 }
 
+bool dome__restarts_hub_for_one(const dome_options *o)
+{
+    return o->size.most > 1 || o->start.hosts_script || o->size.policy == DOME_SIZE_AUTO || o->output_state;
+}
+
 /* One task without a hub, which nobody heals. */
 static bool is_alone(const dome_options *o)
 {
-    return (o->start.tasks == 1 || g_strcmp0(o->start.transport, "self") == 0) && o->size.most <= 1 && !o->start.hosts_script &&
-           o->size.policy != DOME_SIZE_AUTO;
+    return (o->start.tasks == 1 || g_strcmp0(o->start.transport, "self") == 0) && !dome__restarts_hub_for_one(o);
 }
 
 bool dome__restarts_needed(const dome_options *options)

@@ -33,6 +33,9 @@ void dome__restarts_hosts(dome_restarts *r, char **names);
  * outlive its other processes there. */
 bool dome__restarts_needed(const dome_options *options);
 
+/* Whether one task has a hub, too: it may become more, or another run is to know what it has shown. */
+bool dome__restarts_hub_for_one(const dome_options *options);
+
 /* In the process of an attempt: sets what the program needs of the environment, and returns its arguments. */
 char **dome__restarts_attempt(const dome_restarts *r, const dome_attempt *attempt);
 

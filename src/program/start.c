@@ -556,9 +556,7 @@ void dome__start(dome_env *env, char **arguments)
     const dome_attempt attempt = take_supervised(env);
     const dome_change *c = env->change;
     const dome_options *o = &env->options;
-    /* One task that may become more needs a hub. */
-    const bool may_change = o->size.most > 1 || o->start.hosts_script || o->size.policy == DOME_SIZE_AUTO;
-    const int tasks = o->start.tasks == 1 && may_change ? MAX(o->size.most, 2) : o->start.tasks;
+    const int tasks = o->start.tasks == 1 && dome__restarts_hub_for_one(o) ? MAX(o->size.most, 2) : o->start.tasks;
     const dome_provider *provider = dome__provider_choose(c->view.back ? c->start.provider_name : env->options.start.transport,
                                                           c->view.back ? 0 : tasks, &message);
     if (!provider)
