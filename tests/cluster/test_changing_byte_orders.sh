@@ -22,11 +22,9 @@ on h2 od -An -tx1 -j5 -N1 "$other" | grep -q 02 || fail "the other machine is no
 
 # Where the tasks are, "h1:2 h2:0 ...": on h2 an emulator runs them.
 everywhere() {
-    local host
-    for host in "${hosts[@]}"; do
-        printf '%s:%s ' "$host" "$("$lab" ps "$host" |
-            awk -v program="$changing" -v other="$other" '$3 != "T" && ($4 == program || /qemu/ && $7 == other)' | grep -c '')"
-    done
+    "$lab" ps | awk -v hosts="${hosts[*]}" -v program="$changing" -v other="$other" '
+        $3 != "T" && ($4 == program || /qemu/ && $7 == other) { count[$1]++ }
+        END { for (i = split(hosts, names, " "); j++ < i;) printf "%s:%d ", names[j], count[names[j]] }'
 }
 
 # The processes of the tasks on a host.

@@ -10,11 +10,7 @@ mkdir -p "$marks"
 touch "$marks/slow"
 
 are_at() {
-    local host at=''
-    for host in "${hosts[@]}"; do
-        at+="$host:$("$lab" ps "$host" | awk -v program="$elastic" '$4 == program' | grep -c '') "
-    done
-    [ "$at" = "$1 " ]
+    [ "$(everywhere '')" = "$1 " ] # in whatever state
 }
 
 # WHAT WHERE LINE...: the script prints these lines, and the tasks follow
@@ -69,7 +65,10 @@ printf '%s\n' h1:1 h2:1 >list
 run script on h1 "$elastic" "$steps" 125 - "$marks" hurries --dome-hosts-script "cat $work/list" &
 program=$!
 is_told() { # TASKS HOSTS: here the hub is a process of the program, too
-    [ "$(on h1 "$dome" ps --brief | awk 'NR == 2 { print $2, $3 }')" = "$1 $2" ]
+    local text tasks hosts
+    text=$(on h1 "$dome" ps --brief)
+    read -r _ tasks hosts _ <<<"${text#*$'\n'}"
+    [ "$tasks $hosts" = "$1 $2" ]
 }
 until_true is_told 2 2 || fail "not on two hosts: $(on h1 "$dome" ps); $(errors script)"
 printf '%s\n' h1 h2 h3 >list.new

@@ -45,7 +45,14 @@ ps_on() {
 
 # HOST PROGRAM NAME: what the table says of it there
 value() {
-    ps_on "$1" | grep "\"$2\"" | sed -n "s/.*\"$3\": \"\{0,1\}\([^\",}]*\).*/\1/p"
+    local text line
+    text=$(ps_on "$1")
+    while IFS= read -r line; do
+        [[ $line == *"\"$2\""*"\"$3\": "* || $line == *"\"$3\": "*"\"$2\""* ]] || continue
+        line=${line##*"\"$3\": "}
+        line=${line#\"}
+        echo "${line%%[\",\}]*}"
+    done <<<"$text"
 }
 
 is() {
@@ -54,14 +61,20 @@ is() {
 
 # HOST COUNT: so many hosts are there
 there() {
-    [ "$(on "$1" "$dome" hosts --daemons 2>/dev/null | grep -c ' there ')" -eq "$2" ]
+    local text line count=0
+    text=$(on "$1" "$dome" hosts --daemons 2>/dev/null)
+    while IFS= read -r line; do
+        [[ $line != *" there "* ]] || count=$((count + 1))
+    done <<<"$text"
+    [ $count -eq "$2" ]
 }
 
 # HOST...: they have one table
 equal() {
-    local first=$1 host
+    local host table first=
     for host; do
-        [ "$(ps_on "$host")" = "$(ps_on "$first")" ] && [ -n "$(ps_on "$host")" ] || return
+        table=$(ps_on "$host")
+        [ -n "$table" ] && [ "$table" = "${first:=$table}" ] || return
     done
 }
 

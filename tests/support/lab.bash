@@ -79,30 +79,34 @@ failed_with() {
     echo "   $lines"
 }
 
-# What is left on the hosts: processes; files in /tmp and in the home directory, found without a process on the host.
-left() {
-    local host pid place
-    "$lab" ps "$@"
-    [ $# -gt 0 ] || set -- "${hosts[@]}"
+# Files in /tmp and in the home directory of the hosts, found without a process there.
+files_left() {
+    local host pid places=() names=()
     for host; do
         read -r pid <"$LAB/$host/pid"
-        for place in /tmp "$HOME"; do
-            find "/proc/$pid/root$place" -xdev -mindepth 1 -type f,s,p -printf "$host $place/%P\n"
-        done
+        places+=("/proc/$pid/root/tmp" "/proc/$pid/root$HOME") names+=(-e "s,^/proc/$pid/root,$host ,")
     done
+    find "${places[@]}" -xdev -mindepth 1 -type f,s,p | sed "${names[@]}"
+}
+
+# Whether processes or files are left on these hosts: sets $rest. Files are looked for when there are no processes.
+is_left() {
+    rest=$("$lab" ps "$@")
+    [ -n "$rest" ] || rest=$(files_left "$@")
+    [ -n "$rest" ]
 }
 
 # NAME [HOST...]: nothing is left on the hosts, now or in a moment.
 clean() {
     local name=$1 rest=
     shift
+    [ $# -gt 0 ] || set -- "${hosts[@]}"
     for _ in {1..300}; do
-        rest=$(left "$@")
-        [ -n "$rest" ] || return 0
-        sleep 0.1
+        is_left "$@" || return 0
+        read -r -t 0.1 <>"$LAB/silence"
     done
     fail "$name: left behind:"
-    sed 's/^/   /' <<<"$rest"
+    { echo "$rest" && files_left "$@"; } | sort -u | sed 's/^/   /'
     # The next check starts from nothing.
     for host in "${hosts[@]}"; do
         "$lab" kill "$host"
@@ -119,11 +123,11 @@ now() {
     echo "$uptime"
 }
 
-# COMMAND...: waits until it succeeds; false if that does not come.
+# COMMAND...: waits until it succeeds; false if that does not come. In a lab without a process for each pause: nothing comes there.
 until_true() {
     for _ in {1..1000}; do
         "$@" && return 0
-        sleep 0.1
+        if [ -n "${LAB:-}" ]; then read -r -t 0.1 <>"$LAB/silence"; else sleep 0.1; fi
     done
     return 1
 }
@@ -183,7 +187,7 @@ vm_stop() {
     exec 4>&-
     for _ in {1..100}; do
         vm_has_ended && break
-        sleep 0.1
+        read -r -t 0.1 <>"$LAB/silence"
     done
     for pid in $(vm_daemons); do
         echo "   PVM's daemon does not end: process $pid waits in $(cat /proc/"$pid"/wchan)"
@@ -197,11 +201,16 @@ vm_stop() {
 
 # ---- of tests/programs/elastic, by the names $elastic and $marks ----
 
-# Where its tasks are, but for stopped ones: "h1:2 h2:0 ...".
+# [STATES]: where its tasks are, but for stopped ones, or those in other states: "h1:2 h2:0 ...".
 everywhere() {
-    local host
+    local host state program without=${1-T} processes
+    local -A count
+    processes=$("$lab" ps)
+    while read -r host _ state program _; do
+        [ "$program" != "$elastic" ] || [[ $without == *"$state"* ]] || count[$host]=$((${count[$host]:-0} + 1))
+    done <<<"$processes"
     for host in "${hosts[@]}"; do
-        printf '%s:%s ' "$host" "$("$lab" ps "$host" | awk -v program="$elastic" '$3 != "T" && $4 == program' | grep -c '')"
+        printf '%s:%s ' "$host" "${count[$host]:-0}"
     done
 }
 
@@ -214,5 +223,7 @@ step() {
 }
 
 beyond() {
-    [ "$(step)" -gt "$1" ]
+    local step=0
+    [ ! -e "$marks/step.0" ] || read -r step <"$marks/step.0"
+    [ "${step:-0}" -gt "$1" ]
 }
