@@ -127,6 +127,14 @@ typedef struct dome_release_trend {
     uint8_t streak, moved; /* so many meetings in a row, and so often its home has moved */
 } dome_release_trend;
 
+/* Faults each of which was at the unit behind those that the one before had brought. A loop may go through some arrays. */
+typedef struct dome_release_stream {
+    uint64_t next; /* that unit; 0: none */
+    unsigned streak;
+    bool fresh; /* they were zeros, and are written */
+} dome_release_stream;
+enum { DOME_RELEASE_STREAMS = 4 };
+
 struct dome_release_units {
     dome_release_setup setup;
     uint32_t number;
@@ -139,14 +147,15 @@ struct dome_release_units {
     char *old; /* where this task writes, the unit before; at the home of a unit that has readers and was changed, as of the last
                   barrier */
     uint64_t *shown; /* by rank: where the memory of that task is, if this one can read it; 0: it cannot. NULL: no task can */
+    uint8_t *used;   /* by unit: `old` is not zeros any more; NULL: not known */
     char *mirror;    /* what other tasks change while this one writes goes here, too; NULL: nobody asks */
     uint64_t moved_first, moved_end; /* homes of some units between these have moved; 0, 0: none */
     GArray *pinned;                  /* uint64_t: units with this state */
-    uint64_t next;                   /* the unit behind those that the last fault brought */
-    unsigned streak;                 /* faults each of which was at the one's before */
-    GHashTable *readers;             /* at homes: GArray of reader by unit */
-    GArray *dirty, *written;         /* uint64_t: units with these states */
-    dome_delta *delta;               /* for a moment; with the lock */
+    dome_release_stream streams[DOME_RELEASE_STREAMS];
+    unsigned oldest;         /* of these, the one to be replaced next */
+    GHashTable *readers;     /* at homes: GArray of reader by unit */
+    GArray *dirty, *written; /* uint64_t: units with these states */
+    dome_delta *delta;       /* for a moment; with the lock */
     dome_region_figures *figures;
     dome_unit_writes *writes; /* NULL: nobody asks for it */
 };
@@ -212,9 +221,27 @@ static inline bool has_before(const dome_release_units *u, uint64_t unit)
     return u->state[unit] & (is_home(u, unit) ? KEPT : DIRTY | CLEAN);
 }
 
+static inline bool are_zeros(const char *bytes, size_t count)
+{
+    return bytes[0] == 0 && memcmp(bytes, bytes + 1, count - 1) == 0;
+}
+
+/* Whether this task has never had a value of the unit but zeros, as of memory that a program is about to fill. */
+static inline bool is_fresh(const dome_release_units *u, uint64_t unit)
+{
+    return !u->used[unit] && are_zeros(place_of(u, unit), u->setup.unit);
+}
+
+/* Whether it has `old`; looking at `old` where it was never used would take time. */
+static inline bool is_same(const dome_release_units *u, uint64_t unit)
+{
+    return u->used[unit] ? memcmp(place_of(u, unit), old_of(u, unit), u->setup.unit) == 0
+                         : are_zeros(place_of(u, unit), u->setup.unit);
+}
+
 static inline bool is_as_before(const dome_release_units *u, uint64_t unit)
 {
-    return has_before(u, unit) && memcmp(place_of(u, unit), old_of(u, unit), u->setup.unit) == 0;
+    return has_before(u, unit) && is_same(u, unit);
 }
 
 /* ---- what a task knows of units (release_state.c); the lock is held ---- */
@@ -236,6 +263,15 @@ void dome__release_allow_all(const dome_release_units *units, const GArray *whic
 
 /* The unit may be written from now on. */
 void dome__release_begin_write(dome_release_units *units, uint64_t unit);
+
+/* Takes the right to write from units in ascending order. One that the program has not touched gets none, and so no memory. */
+void dome__release_protect_all(const dome_release_units *units, const GArray *which);
+
+/* Whether a unit was never touched, by an address of the program or otherwise; of units in ascending order: *end, at first 0. */
+bool dome__release_is_untouched(const dome_release_units *units, uint64_t unit, uint64_t *end);
+
+/* `old` becomes what the unit is now. */
+void dome__release_keep_old(dome_release_units *units, uint64_t unit);
 
 /* Takes the right to read from all of these units that are not pinned. */
 void dome__release_close(const dome_release_units *units, uint64_t first, uint64_t count);
@@ -364,6 +400,9 @@ void dome__release_publish(dome_release_units *units, uint8_t word);
 
 void dome__release_places_begin(dome_release *release);
 void dome__release_places_end(dome_release *release);
+
+/* The unit may be written from now on, though there was no fault. If it has not changed at the next barrier, it was not. */
+void dome__release_open_ahead(dome_release_units *units, uint64_t unit);
 
 /* There was a fault to write a unit of memory at a program's own addresses, or an access to units that this task lacked. */
 void dome__release_note_begun(dome_release_units *units, uint64_t unit);

@@ -79,14 +79,15 @@ static void install(const fetching *f)
     const uint8_t *at = c.values;
     if (c.zeros)
         dome__release_reach(u->setup.release, f->from, &c.state);
+    uint64_t untouched = 0;
     pthread_mutex_lock(&u->setup.release->lock);
     for (uint32_t k = 0; c.good && k < f->count; k++) {
         const uint64_t unit = f->which[k];
         const bool zeros = is_zeros(&c, k),
                    lacks = !(u->state[unit] & VALID); /* another thread may have got it, and written to it */
-        if (lacks && zeros)
+        if (lacks && zeros && !dome__release_is_untouched(u, unit, &untouched))
             memset(place_of(u, unit), 0, u->setup.unit);
-        else if (lacks)
+        else if (lacks && !zeros)
             dome__release_unpack(u, unit, f->from, at);
         if (lacks && has_sections(u))
             dome__release_renew(u, unit, c.state.taken);
@@ -199,15 +200,28 @@ static dome_access right_of(const dome_release_units *u, uint64_t unit)
     return u->state[unit] & DIRTY || is_private(u, unit) ? DOME_ACCESS_WRITE : DOME_ACCESS_READ;
 }
 
+/* Which of some units may be written. AHEAD: the first one, and those that are zeros, as memory that is being filled. */
+typedef enum writing { NONE, ALL, AHEAD } writing;
+
+static void begin_write(dome_release_units *u, uint64_t unit, bool ahead)
+{
+    if (!is_valid(u, unit) || u->state[unit] & DIRTY || is_private(u, unit))
+        return;
+    if (ahead && is_fresh(u, unit)) {
+        dome__release_open_ahead(u, unit);
+    } else if (!ahead) {
+        dome__release_note_begun(u, unit);
+        dome__release_begin_write(u, unit);
+    }
+}
+
 /* By runs: each is a system call. */
-static void give_rights(dome_release_units *u, uint64_t first, uint64_t count, bool write)
+static void give_rights(dome_release_units *u, uint64_t first, uint64_t count, writing writes)
 {
     pthread_mutex_lock(&u->setup.release->lock);
     for (uint64_t k = first; k < first + count; k++) {
-        if (write && is_valid(u, k) && !(u->state[k] & DIRTY) && !is_private(u, k)) {
-            dome__release_note_begun(u, k);
-            dome__release_begin_write(u, k);
-        }
+        if (writes != NONE)
+            begin_write(u, k, writes == AHEAD && k > first);
         if (is_valid(u, k))
             dome__release_note_access(u, k);
     }
@@ -221,7 +235,7 @@ static void give_rights(dome_release_units *u, uint64_t first, uint64_t count, b
     pthread_mutex_unlock(&u->setup.release->lock);
 }
 
-static void want_units(dome_release_units *u, uint64_t first, uint64_t count, bool write)
+static void want_units(dome_release_units *u, uint64_t first, uint64_t count, writing writes)
 {
     GArray *wanted = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     pthread_mutex_lock(&u->setup.release->lock);
@@ -232,7 +246,7 @@ static void want_units(dome_release_units *u, uint64_t first, uint64_t count, bo
     pthread_mutex_unlock(&u->setup.release->lock);
     fetch(u, wanted);
     g_array_unref(wanted);
-    give_rights(u, first, count, write);
+    give_rights(u, first, count, writes);
 }
 
 /* ---- several units for one fault ---- */
@@ -243,24 +257,49 @@ static bool is_like(const dome_release_units *u, uint64_t first, uint64_t other)
     return is_private(u, first) ? is_private(u, other) : !is_valid(u, other) && home_of(u, other) == home_of(u, first);
 }
 
-/* Whoever touches one unit after the other gets more and more ahead: private units, which need a right alone, or units of one
- * home. Returns the number of units. */
-static uint64_t run_from(dome_release_units *u, uint64_t unit)
+/* Of the faults that this one continues. */
+static dome_release_stream *stream_of(dome_release_units *u, uint64_t unit)
 {
-    enum { MOST = 64, MOST_PRIVATE = 512 };
+    for (unsigned k = 0; k < DOME_RELEASE_STREAMS && unit > 0; k++)
+        if (u->streams[k].next == unit) {
+            u->streams[k].streak = MIN(u->streams[k].streak + 1, 20);
+            return &u->streams[k];
+        }
+    u->oldest = (u->oldest + 1) % DOME_RELEASE_STREAMS;
+    u->streams[u->oldest] = (dome_release_stream){0};
+    return &u->streams[u->oldest];
+}
+
+/* Whoever touches one unit after the other gets more and more ahead: private units, which need a right alone, or units of one
+ * home; zeros have short answers. Returns the number of units. The lock is held. */
+static uint64_t run_from(dome_release_units *u, uint64_t unit, dome_release_stream *stream)
+{
+    enum { MOST = 64, MOST_WITHOUT = 512 };
     uint64_t count = 1;
-    pthread_mutex_lock(&u->setup.release->lock);
-    if (is_private(u, unit) || !is_valid(u, unit)) {
-        const uint64_t most = is_private(u, unit) ? MOST_PRIVATE : MOST;
-        const unsigned small = is_private(u, unit) ? 0 : 2; /* neighbours that are read by two or three bring no others */
-        u->streak = unit == u->next ? MIN(u->streak + 1, 20) : 0;
-        const uint64_t ahead = u->streak <= small ? 1 : MIN((uint64_t)1 << (u->streak - small), most);
-        while (count < ahead && unit + count < u->setup.units && is_like(u, unit, unit + count))
-            count++;
-        u->next = unit + count;
-    }
-    pthread_mutex_unlock(&u->setup.release->lock);
+    const bool private = is_private(u, unit);
+    const uint64_t most = private || stream->fresh ? MOST_WITHOUT : MOST;
+    const unsigned small = private ? 0 : 2; /* neighbours that are read by two or three bring no others */
+    const uint64_t ahead = stream->streak <= small ? 1 : MIN((uint64_t)1 << (stream->streak - small), most);
+    while (count < ahead && unit + count < u->setup.units && is_like(u, unit, unit + count))
+        count++;
+    stream->next = unit + count;
     return count;
+}
+
+/* Whether units may be opened ahead: each open one is compared at each flush of memory. */
+static bool opens_ahead(const dome_release_units *u)
+{
+    const dome_release *r = u->setup.release;
+    return u->writers && !(r->sections && r->sections->entered);
+}
+
+/* The next units will be like these. */
+static void note_fresh(dome_release_units *u, dome_release_stream *stream, uint64_t unit, uint64_t count)
+{
+    pthread_mutex_lock(&u->setup.release->lock);
+    if (stream->next == unit + count)
+        stream->fresh = !u->used[unit + count - 1] && u->state[unit + count - 1] & DIRTY;
+    pthread_mutex_unlock(&u->setup.release->lock);
 }
 
 /* What the home writes goes to nobody at once: a turn is a first store behind a barrier. */
@@ -272,11 +311,17 @@ static void fault(void *ctx, size_t offset, bool write)
     dome__unit_writes_touch(u->writes, offset, write);
     if (write && is_home(u, unit))
         dome__unit_writes_turn(u->writes, unit);
-    const uint64_t count = run_from(u, unit);
+    pthread_mutex_lock(&u->setup.release->lock);
+    const bool runs = is_private(u, unit) || !is_valid(u, unit), ahead = write && opens_ahead(u);
+    dome_release_stream *stream = runs ? stream_of(u, unit) : NULL;
+    const uint64_t count = runs ? run_from(u, unit, stream) : 1;
+    pthread_mutex_unlock(&u->setup.release->lock);
     if (count > 1)
-        want_units(u, unit, count, false);
-    if (count == 1 || (write && !is_private(u, unit)))
-        want_units(u, unit, 1, write);
+        want_units(u, unit, count, ahead ? AHEAD : NONE);
+    if (count == 1 || (write && !is_private(u, unit) && !ahead))
+        want_units(u, unit, 1, write ? ALL : NONE);
+    if (runs)
+        note_fresh(u, stream, unit, count);
     dome__region_fault_end(&stop, write);
 }
 
@@ -285,7 +330,7 @@ void dome__release_units_want(dome_release_units *units, uint64_t first, uint64_
     const uint64_t size = units->setup.unit;
     const dome_region_stop stop = dome__region_stop_begin(units->setup.release->env, units->figures);
     if (bytes > 0)
-        want_units(units, first / size, (first + bytes - 1) / size - first / size + 1, write);
+        want_units(units, first / size, (first + bytes - 1) / size - first / size + 1, write ? ALL : NONE);
     dome__region_stop_end(&stop);
 }
 
@@ -312,7 +357,7 @@ void dome__release_refresh(dome_release *release)
         dome_release_units *u = release->regions->pdata[n];
         for (guint k = 0; u && k < u->pinned->len; k++)
             if (!is_valid(u, g_array_index(u->pinned, uint64_t, k)))
-                want_units(u, g_array_index(u->pinned, uint64_t, k), 1, false);
+                want_units(u, g_array_index(u->pinned, uint64_t, k), 1, NONE);
     }
 }
 
@@ -498,6 +543,7 @@ static void make_tables(dome_release_units *u, const char **why)
     u->state = table_of(s->units, sizeof *u->state, why);
     u->changed = table_of(s->units, sizeof *u->changed, why);
     u->old = table_of(s->units, s->unit, why);
+    u->used = table_of(s->units, sizeof *u->used, why);
     if (!s->layout) {
         u->writers = table_of(s->units, sizeof *u->writers, why);
         u->trends = table_of(s->units, sizeof *u->trends, why);
@@ -573,6 +619,7 @@ void dome__release_units_free(dome_release_units *units)
     free_table(units->homes, sizeof *units->homes * count);
     free_table(units->state, sizeof *units->state * count);
     free_table(units->changed, sizeof *units->changed * count);
+    free_table(units->used, sizeof *units->used * count);
     free_table(units->writers, sizeof *units->writers * count);
     free_table(units->trends, sizeof *units->trends * count);
     g_hash_table_unref(units->readers);
