@@ -41,6 +41,12 @@ enum {
     IMPLIED = 256    /* at the home: written before another task had a copy, if at all, so all copies have that */
 };
 
+/* More of it. */
+enum {
+    OLD_USED = 1, /* `old` is not all zeros any more */
+    GIFT = 2      /* this task, which has written it, is to become its home in this barrier without sending what has changed */
+};
+
 /* A task that fetches a unit behind a place. */
 typedef struct reader {
     int rank;
@@ -85,6 +91,7 @@ struct dome_release {
     GArray *published;   /* uint64_t: keys of units that this task has sent, or has as their home, since dome__release_tell */
     GArray *waiting;     /* waiting_fetch */
     GArray *deltas;      /* waiting_delta */
+    GArray *gifts;       /* uint64_t: keys of units with this mark */
     struct dome_release_room *room;
     struct dome_release_sections *sections; /* of the token (release_sections.c); NULL: there is none */
 };
@@ -147,7 +154,7 @@ struct dome_release_units {
     char *old; /* where this task writes, the unit before; at the home of a unit that has readers and was changed, as of the last
                   barrier */
     uint64_t *shown; /* by rank: where the memory of that task is, if this one can read it; 0: it cannot. NULL: no task can */
-    uint8_t *used;   /* by unit: `old` is not zeros any more; NULL: not known */
+    uint8_t *marks;  /* by unit */
     char *mirror;    /* what other tasks change while this one writes goes here, too; NULL: nobody asks */
     uint64_t moved_first, moved_end; /* homes of some units between these have moved; 0, 0: none */
     GArray *pinned;                  /* uint64_t: units with this state */
@@ -229,14 +236,14 @@ static inline bool are_zeros(const char *bytes, size_t count)
 /* Whether this task has never had a value of the unit but zeros, as of memory that a program is about to fill. */
 static inline bool is_fresh(const dome_release_units *u, uint64_t unit)
 {
-    return !u->used[unit] && are_zeros(place_of(u, unit), u->setup.unit);
+    return !(u->marks[unit] & OLD_USED) && are_zeros(place_of(u, unit), u->setup.unit);
 }
 
 /* Whether it has `old`; looking at `old` where it was never used would take time. */
 static inline bool is_same(const dome_release_units *u, uint64_t unit)
 {
-    return u->used[unit] ? memcmp(place_of(u, unit), old_of(u, unit), u->setup.unit) == 0
-                         : are_zeros(place_of(u, unit), u->setup.unit);
+    return u->marks[unit] & OLD_USED ? memcmp(place_of(u, unit), old_of(u, unit), u->setup.unit) == 0
+                                     : are_zeros(place_of(u, unit), u->setup.unit);
 }
 
 static inline bool is_as_before(const dome_release_units *u, uint64_t unit)
@@ -381,6 +388,13 @@ void dome__release_early_begin(dome_release *release);
 
 /* The home hears with the next barrier that this task has no copy any more, unless it has one again. */
 void dome__release_forget(dome_release_units *units, uint64_t unit);
+
+/* Units that are much changed, and whose home this task is to be if no other one has written them, need not be sent: these become
+ * gifts, if they are many. */
+void dome__release_choose_gifts(dome_release *release);
+
+/* Whether that would be so. The same on all tasks. */
+bool dome__release_would_move(const dome_release_units *units, uint64_t unit, int writer);
 
 /* Appends entries of units that have changed, and of some that are forgotten. few: bytes that go to all without a need to ask;
  * place: NULL: not known yet. */

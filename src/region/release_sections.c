@@ -58,7 +58,7 @@ static bool tell_unit(dome_release_units *u, uint64_t unit, GByteArray *told)
     dome__delta_find(u->delta, unit * u->setup.unit, place_of(u, unit), old_of(u, unit), u->setup.unit, DOME_DELTA_TAKE);
     const void *records = dome__delta_records(u->delta, &bytes);
     if (bytes > 0) {
-        u->used[unit] = 1;
+        u->marks[unit] |= OLD_USED;
         dome__section_put(told, key_of(u, unit), records, bytes);
         u->state[unit] |= LOGGED | (u->state[unit] & LOGGED || bytes > u->setup.unit / 4 ? MUCH : 0);
     }
@@ -157,7 +157,7 @@ static void apply_records(dome_release_units *u, const void *records, size_t byt
 static void write_records(dome_release_units *u, uint64_t unit, const void *records, size_t bytes)
 {
     const bool both = has_before(u, unit);
-    u->used[unit] |= both;
+    u->marks[unit] |= both ? OLD_USED : 0;
     apply_records(u, records, bytes, both ? u->old : NULL);
 }
 

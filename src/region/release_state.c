@@ -100,6 +100,8 @@ void dome__release_free_old(const dome_release_units *units, uint64_t first, uin
     char *at = units->old + first * units->setup.unit;
     if (madvise(at, count * units->setup.unit, MADV_DONTNEED) < 0)
         return; /* memory alone is lost */
+    for (uint64_t k = first; k < first + count; k++)
+        units->marks[k] &= (uint8_t)~OLD_USED;
 }
 
 void dome__release_free_many(const dome_release_units *units, const GArray *which)
@@ -163,7 +165,7 @@ void dome__release_keep_old(dome_release_units *units, uint64_t unit)
 {
     if (is_fresh(units, unit))
         return;
-    units->used[unit] = 1;
+    units->marks[unit] |= OLD_USED;
     memcpy(old_of(units, unit), place_of(units, unit), units->setup.unit);
 }
 

@@ -298,7 +298,7 @@ static void note_fresh(dome_release_units *u, dome_release_stream *stream, uint6
 {
     pthread_mutex_lock(&u->setup.release->lock);
     if (stream->next == unit + count)
-        stream->fresh = !u->used[unit + count - 1] && u->state[unit + count - 1] & DIRTY;
+        stream->fresh = !(u->marks[unit + count - 1] & OLD_USED) && u->state[unit + count - 1] & DIRTY;
     pthread_mutex_unlock(&u->setup.release->lock);
 }
 
@@ -543,7 +543,7 @@ static void make_tables(dome_release_units *u, const char **why)
     u->state = table_of(s->units, sizeof *u->state, why);
     u->changed = table_of(s->units, sizeof *u->changed, why);
     u->old = table_of(s->units, s->unit, why);
-    u->used = table_of(s->units, sizeof *u->used, why);
+    u->marks = table_of(s->units, sizeof *u->marks, why);
     if (!s->layout) {
         u->writers = table_of(s->units, sizeof *u->writers, why);
         u->trends = table_of(s->units, sizeof *u->trends, why);
@@ -619,7 +619,7 @@ void dome__release_units_free(dome_release_units *units)
     free_table(units->homes, sizeof *units->homes * count);
     free_table(units->state, sizeof *units->state * count);
     free_table(units->changed, sizeof *units->changed * count);
-    free_table(units->used, sizeof *units->used * count);
+    free_table(units->marks, sizeof *units->marks * count);
     free_table(units->writers, sizeof *units->writers * count);
     free_table(units->trends, sizeof *units->trends * count);
     g_hash_table_unref(units->readers);
