@@ -134,14 +134,6 @@ typedef struct dome_release_trend {
     uint8_t streak, moved; /* so many meetings in a row, and so often its home has moved */
 } dome_release_trend;
 
-/* Faults each of which was at the unit behind those that the one before had brought. A loop may go through some arrays. */
-typedef struct dome_release_stream {
-    uint64_t next; /* that unit; 0: none */
-    unsigned streak;
-    bool fresh; /* they were zeros, and are written */
-} dome_release_stream;
-enum { DOME_RELEASE_STREAMS = 4 };
-
 struct dome_release_units {
     dome_release_setup setup;
     uint32_t number;
@@ -158,11 +150,10 @@ struct dome_release_units {
     char *mirror;    /* what other tasks change while this one writes goes here, too; NULL: nobody asks */
     uint64_t moved_first, moved_end; /* homes of some units between these have moved; 0, 0: none */
     GArray *pinned;                  /* uint64_t: units with this state */
-    dome_release_stream streams[DOME_RELEASE_STREAMS];
-    unsigned oldest;         /* of these, the one to be replaced next */
-    GHashTable *readers;     /* at homes: GArray of reader by unit */
-    GArray *dirty, *written; /* uint64_t: units with these states */
-    dome_delta *delta;       /* for a moment; with the lock */
+    uint16_t *streaks;               /* by unit: faults up to the unit before (release_units.c) */
+    GHashTable *readers;             /* at homes: GArray of reader by unit */
+    GArray *dirty, *written;         /* uint64_t: units with these states */
+    dome_delta *delta;               /* for a moment; with the lock */
     dome_region_figures *figures;
     dome_unit_writes *writes; /* NULL: nobody asks for it */
 };

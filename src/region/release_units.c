@@ -257,32 +257,46 @@ static bool is_like(const dome_release_units *u, uint64_t first, uint64_t other)
     return is_private(u, first) ? is_private(u, other) : !is_valid(u, other) && home_of(u, other) == home_of(u, first);
 }
 
-/* Of the faults that this one continues. */
-static dome_release_stream *stream_of(dome_release_units *u, uint64_t unit)
+/* Faults each of which was at the unit behind those that the one before had brought. What is known of them stands at the next
+ * unit, so a loop may go through some arrays, or through one by columns. */
+typedef struct streak {
+    unsigned faults;
+    bool fresh; /* the units were zeros, and are written */
+} streak;
+
+enum { MOST_FAULTS = 15, FRESH = 16, MEETS = 32 }; /* a word: so many faults, whether fresh, the barrier */
+
+static uint16_t barrier_of(const dome_release_units *u)
 {
-    for (unsigned k = 0; k < DOME_RELEASE_STREAMS && unit > 0; k++)
-        if (u->streams[k].next == unit) {
-            u->streams[k].streak = MIN(u->streams[k].streak + 1, 20);
-            return &u->streams[k];
-        }
-    u->oldest = (u->oldest + 1) % DOME_RELEASE_STREAMS;
-    u->streams[u->oldest] = (dome_release_stream){0};
-    return &u->streams[u->oldest];
+    return (uint16_t)(u->setup.release->meets * MEETS);
+}
+
+static void put_streak(dome_release_units *u, uint64_t next, streak s)
+{
+    if (next < u->setup.units)
+        u->streaks[next] = (uint16_t)(barrier_of(u) | (s.fresh ? FRESH : 0) | MIN(s.faults, MOST_FAULTS));
+}
+
+/* The one that this fault continues. */
+static streak streak_at(const dome_release_units *u, uint64_t unit)
+{
+    const uint16_t word = u->streaks[unit];
+    const bool now = word / MEETS == barrier_of(u) / MEETS;
+    return now ? (streak){word & MOST_FAULTS, word & FRESH} : (streak){0};
 }
 
 /* Whoever touches one unit after the other gets more and more ahead: private units, which need a right alone, or units of one
  * home; zeros have short answers. Returns the number of units. The lock is held. */
-static uint64_t run_from(dome_release_units *u, uint64_t unit, dome_release_stream *stream)
+static uint64_t run_from(const dome_release_units *u, uint64_t unit, streak s)
 {
     enum { MOST = 64, MOST_WITHOUT = 512 };
     uint64_t count = 1;
     const bool private = is_private(u, unit);
-    const uint64_t most = private || stream->fresh ? MOST_WITHOUT : MOST;
+    const uint64_t most = private || s.fresh ? MOST_WITHOUT : MOST;
     const unsigned small = private ? 0 : 2; /* neighbours that are read by two or three bring no others */
-    const uint64_t ahead = stream->streak <= small ? 1 : MIN((uint64_t)1 << (stream->streak - small), most);
+    const uint64_t ahead = s.faults <= small ? 1 : MIN((uint64_t)1 << (s.faults - small), most);
     while (count < ahead && unit + count < u->setup.units && is_like(u, unit, unit + count))
         count++;
-    stream->next = unit + count;
     return count;
 }
 
@@ -294,11 +308,11 @@ static bool opens_ahead(const dome_release_units *u)
 }
 
 /* The next units will be like these. */
-static void note_fresh(dome_release_units *u, dome_release_stream *stream, uint64_t unit, uint64_t count)
+static void note_streak(dome_release_units *u, uint64_t unit, uint64_t count, streak before)
 {
+    const uint64_t last = unit + count - 1;
     pthread_mutex_lock(&u->setup.release->lock);
-    if (stream->next == unit + count)
-        stream->fresh = !(u->marks[unit + count - 1] & OLD_USED) && u->state[unit + count - 1] & DIRTY;
+    put_streak(u, unit + count, (streak){before.faults + 1, !(u->marks[last] & OLD_USED) && u->state[last] & DIRTY});
     pthread_mutex_unlock(&u->setup.release->lock);
 }
 
@@ -313,15 +327,15 @@ static void fault(void *ctx, size_t offset, bool write)
         dome__unit_writes_turn(u->writes, unit);
     pthread_mutex_lock(&u->setup.release->lock);
     const bool runs = is_private(u, unit) || !is_valid(u, unit), ahead = write && opens_ahead(u);
-    dome_release_stream *stream = runs ? stream_of(u, unit) : NULL;
-    const uint64_t count = runs ? run_from(u, unit, stream) : 1;
+    const streak before = streak_at(u, unit);
+    const uint64_t count = runs ? run_from(u, unit, before) : 1;
     pthread_mutex_unlock(&u->setup.release->lock);
     if (count > 1)
         want_units(u, unit, count, ahead ? AHEAD : NONE);
     if (count == 1 || (write && !is_private(u, unit) && !ahead))
         want_units(u, unit, 1, write ? ALL : NONE);
     if (runs)
-        note_fresh(u, stream, unit, count);
+        note_streak(u, unit, count, before);
     dome__region_fault_end(&stop, write);
 }
 
@@ -543,6 +557,7 @@ static void make_tables(dome_release_units *u, const char **why)
     u->state = table_of(s->units, sizeof *u->state, why);
     u->changed = table_of(s->units, sizeof *u->changed, why);
     u->old = table_of(s->units, s->unit, why);
+    u->streaks = table_of(s->units, sizeof *u->streaks, why);
     u->marks = table_of(s->units, sizeof *u->marks, why);
     if (!s->layout) {
         u->writers = table_of(s->units, sizeof *u->writers, why);
@@ -619,6 +634,7 @@ void dome__release_units_free(dome_release_units *units)
     free_table(units->homes, sizeof *units->homes * count);
     free_table(units->state, sizeof *units->state * count);
     free_table(units->changed, sizeof *units->changed * count);
+    free_table(units->streaks, sizeof *units->streaks * count);
     free_table(units->marks, sizeof *units->marks * count);
     free_table(units->writers, sizeof *units->writers * count);
     free_table(units->trends, sizeof *units->trends * count);
