@@ -200,16 +200,17 @@ static dome_access right_of(const dome_release_units *u, uint64_t unit)
     return u->state[unit] & DIRTY || is_private(u, unit) ? DOME_ACCESS_WRITE : DOME_ACCESS_READ;
 }
 
-/* Which of some units may be written. AHEAD: the first one, and those that are zeros, as memory that is being filled. */
-typedef enum writing { NONE, ALL, AHEAD } writing;
+/* Which of some units may be written. AHEAD: all, though there was no fault but at the first one; FILL: that one, and those that
+ * are zeros, as memory that is being filled. */
+typedef enum writing { NONE, ALL, AHEAD, FILL } writing;
 
-static void begin_write(dome_release_units *u, uint64_t unit, bool ahead)
+static void begin_write(dome_release_units *u, uint64_t unit, writing writes)
 {
     if (!is_valid(u, unit) || u->state[unit] & DIRTY || is_private(u, unit))
         return;
-    if (ahead && is_fresh(u, unit)) {
+    if (writes == AHEAD || (writes == FILL && is_fresh(u, unit))) {
         dome__release_open_ahead(u, unit);
-    } else if (!ahead) {
+    } else if (writes == ALL) {
         dome__release_note_begun(u, unit);
         dome__release_begin_write(u, unit);
     }
@@ -221,7 +222,7 @@ static void give_rights(dome_release_units *u, uint64_t first, uint64_t count, w
     pthread_mutex_lock(&u->setup.release->lock);
     for (uint64_t k = first; k < first + count; k++) {
         if (writes != NONE)
-            begin_write(u, k, writes == AHEAD && k > first);
+            begin_write(u, k, k == first ? ALL : writes);
         if (is_valid(u, k))
             dome__release_note_access(u, k);
     }
@@ -251,10 +252,18 @@ static void want_units(dome_release_units *u, uint64_t first, uint64_t count, wr
 
 /* ---- several units for one fault ---- */
 
+/* Whether the program may read the unit, and others are to hear if it writes it. */
+static bool is_shut(const dome_release_units *u, uint64_t unit)
+{
+    return is_valid(u, unit) && !is_private(u, unit) && !(u->state[unit] & (DIRTY | PINNED | HOT));
+}
+
 /* Whether a fault at the first unit may bring the other one, too. */
 static bool is_like(const dome_release_units *u, uint64_t first, uint64_t other)
 {
-    return is_private(u, first) ? is_private(u, other) : !is_valid(u, other) && home_of(u, other) == home_of(u, first);
+    if (is_private(u, first))
+        return is_private(u, other);
+    return is_valid(u, first) ? is_shut(u, other) : !is_valid(u, other) && home_of(u, other) == home_of(u, first);
 }
 
 /* Faults each of which was at the unit behind those that the one before had brought. What is known of them stands at the next
@@ -271,16 +280,17 @@ static uint16_t barrier_of(const dome_release_units *u)
     return (uint16_t)(u->setup.release->meets * MEETS);
 }
 
-static void put_streak(dome_release_units *u, uint64_t next, streak s)
+/* valid: of units that are here already, and are opened; the others are fetched, and have streaks of their own. */
+static void put_streak(dome_release_units *u, uint64_t next, bool valid, streak s)
 {
     if (next < u->setup.units)
-        u->streaks[next] = (uint16_t)(barrier_of(u) | (s.fresh ? FRESH : 0) | MIN(s.faults, MOST_FAULTS));
+        u->streaks[2 * next + valid] = (uint16_t)(barrier_of(u) | (s.fresh ? FRESH : 0) | MIN(s.faults, MOST_FAULTS));
 }
 
 /* The one that this fault continues. */
-static streak streak_at(const dome_release_units *u, uint64_t unit)
+static streak streak_at(const dome_release_units *u, uint64_t unit, bool valid)
 {
-    const uint16_t word = u->streaks[unit];
+    const uint16_t word = u->streaks[2 * unit + valid];
     const bool now = word / MEETS == barrier_of(u) / MEETS;
     return now ? (streak){word & MOST_FAULTS, word & FRESH} : (streak){0};
 }
@@ -289,10 +299,10 @@ static streak streak_at(const dome_release_units *u, uint64_t unit)
  * home; zeros have short answers. Returns the number of units. The lock is held. */
 static uint64_t run_from(const dome_release_units *u, uint64_t unit, streak s)
 {
-    enum { MOST = 64, MOST_WITHOUT = 512 };
+    enum { MOST = 64, MOST_WITHOUT = 512, MOST_SHUT = 16 };
     uint64_t count = 1;
     const bool private = is_private(u, unit);
-    const uint64_t most = private || s.fresh ? MOST_WITHOUT : MOST;
+    const uint64_t most = private || s.fresh ? MOST_WITHOUT : is_valid(u, unit) ? MOST_SHUT : MOST;
     const unsigned small = private ? 0 : 2; /* neighbours that are read by two or three bring no others */
     const uint64_t ahead = s.faults <= small ? 1 : MIN((uint64_t)1 << (s.faults - small), most);
     while (count < ahead && unit + count < u->setup.units && is_like(u, unit, unit + count))
@@ -308,11 +318,11 @@ static bool opens_ahead(const dome_release_units *u)
 }
 
 /* The next units will be like these. */
-static void note_streak(dome_release_units *u, uint64_t unit, uint64_t count, streak before)
+static void note_streak(dome_release_units *u, uint64_t unit, uint64_t count, bool valid, streak before)
 {
     const uint64_t last = unit + count - 1;
     pthread_mutex_lock(&u->setup.release->lock);
-    put_streak(u, unit + count, (streak){before.faults + 1, !(u->marks[last] & OLD_USED) && u->state[last] & DIRTY});
+    put_streak(u, unit + count, valid, (streak){before.faults + 1, !(u->marks[last] & OLD_USED) && u->state[last] & DIRTY});
     pthread_mutex_unlock(&u->setup.release->lock);
 }
 
@@ -326,16 +336,17 @@ static void fault(void *ctx, size_t offset, bool write)
     if (write && is_home(u, unit))
         dome__unit_writes_turn(u->writes, unit);
     pthread_mutex_lock(&u->setup.release->lock);
-    const bool runs = is_private(u, unit) || !is_valid(u, unit), ahead = write && opens_ahead(u);
-    const streak before = streak_at(u, unit);
+    const bool ahead = write && opens_ahead(u), valid = is_valid(u, unit),
+               runs = is_private(u, unit) || !valid || (ahead && is_shut(u, unit));
+    const streak before = streak_at(u, unit, valid);
     const uint64_t count = runs ? run_from(u, unit, before) : 1;
     pthread_mutex_unlock(&u->setup.release->lock);
     if (count > 1)
-        want_units(u, unit, count, ahead ? AHEAD : NONE);
+        want_units(u, unit, count, ahead ? (valid ? AHEAD : FILL) : NONE);
     if (count == 1 || (write && !is_private(u, unit) && !ahead))
         want_units(u, unit, 1, write ? ALL : NONE);
     if (runs)
-        note_streak(u, unit, count, before);
+        note_streak(u, unit, count, valid, before);
     dome__region_fault_end(&stop, write);
 }
 
@@ -557,7 +568,7 @@ static void make_tables(dome_release_units *u, const char **why)
     u->state = table_of(s->units, sizeof *u->state, why);
     u->changed = table_of(s->units, sizeof *u->changed, why);
     u->old = table_of(s->units, s->unit, why);
-    u->streaks = table_of(s->units, sizeof *u->streaks, why);
+    u->streaks = table_of(s->units, 2 * sizeof *u->streaks, why);
     u->marks = table_of(s->units, sizeof *u->marks, why);
     if (!s->layout) {
         u->writers = table_of(s->units, sizeof *u->writers, why);
@@ -634,7 +645,7 @@ void dome__release_units_free(dome_release_units *units)
     free_table(units->homes, sizeof *units->homes * count);
     free_table(units->state, sizeof *units->state * count);
     free_table(units->changed, sizeof *units->changed * count);
-    free_table(units->streaks, sizeof *units->streaks * count);
+    free_table(units->streaks, 2 * sizeof *units->streaks * count);
     free_table(units->marks, sizeof *units->marks * count);
     free_table(units->writers, sizeof *units->writers * count);
     free_table(units->trends, sizeof *units->trends * count);
