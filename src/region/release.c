@@ -316,7 +316,7 @@ static void decide_gift(dome_release_units *u, const run *units, int writer, voi
         return;
     for (uint64_t k = units->first; k < units->first + units->count; k++) {
         if (u->writers[k] != writer + 1)
-            u->marks[k] &= (uint8_t)~GIFT;
+            u->marks[k] = (uint8_t)((u->marks[k] & ~GIFT) | REFUSED);
         else if (!mine)
             u->state[k] &= (uint32_t)~KEPT;
     }

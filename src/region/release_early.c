@@ -133,7 +133,8 @@ static bool is_gift(const dome_release_units *u, uint64_t unit)
 {
     const uint32_t state = u->state[unit];
     return state & DIRTY && state & VALID && !(state & (TOLD | LOGGED | TOO | HOT | PINNED)) && !is_home(u, unit) &&
-           dome__release_would_move(u, unit, u->setup.release->env->rank) && is_mostly_new(u, unit);
+           !(u->marks[unit] & REFUSED) && dome__release_would_move(u, unit, u->setup.release->env->rank) &&
+           is_mostly_new(u, unit);
 }
 
 void dome__release_choose_gifts(dome_release *release)
@@ -142,7 +143,8 @@ void dome__release_choose_gifts(dome_release *release)
     g_array_set_size(r->gifts, 0);
     for (guint n = 0; n < r->regions->len; n++) {
         const dome_release_units *u = r->regions->pdata[n];
-        for (guint k = 0; u && u->writers && k < u->dirty->len; k++) {
+        const guint count = u && u->writers && u->dirty->len >= DOME_RELEASE_MANY ? u->dirty->len : 0;
+        for (guint k = 0; k < count; k++) {
             const uint64_t unit = g_array_index(u->dirty, uint64_t, k), key = key_of(u, unit);
             if (is_gift(u, unit))
                 g_array_append_val(r->gifts, key);

@@ -100,8 +100,10 @@ void dome__release_note_begun(dome_release_units *units, uint64_t unit)
 void dome__release_open_ahead(dome_release_units *units, uint64_t unit)
 {
     const uint64_t key = key_of(units, unit);
+    const uint32_t unread = units->state[unit] & (uint32_t)UNREADS;
     dome__release_note_begun(units, unit);
     dome__release_begin_write(units, unit);
+    units->state[unit] |= unread; /* nothing is known of it */
     g_array_append_val(units->setup.release->foreseen, key);
 }
 

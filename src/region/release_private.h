@@ -44,6 +44,7 @@ enum {
 /* More of it. */
 enum {
     OLD_USED = 1, /* `old` is not all zeros any more */
+    REFUSED = 4,  /* it could not be a gift */
     GIFT = 2      /* this task, which has written it, is to become its home in this barrier without sending what has changed */
 };
 
@@ -150,6 +151,7 @@ struct dome_release_units {
     char *mirror;    /* what other tasks change while this one writes goes here, too; NULL: nobody asks */
     uint64_t moved_first, moved_end; /* homes of some units between these have moved; 0, 0: none */
     GArray *pinned;                  /* uint64_t: units with this state */
+    uint64_t next;                   /* the unit behind those that the last fault brought */
     uint16_t *streaks;               /* by unit: faults up to the unit before (release_units.c) */
     GHashTable *readers;             /* at homes: GArray of reader by unit */
     GArray *dirty, *written;         /* uint64_t: units with these states */

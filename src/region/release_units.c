@@ -223,7 +223,7 @@ static void give_rights(dome_release_units *u, uint64_t first, uint64_t count, w
     for (uint64_t k = first; k < first + count; k++) {
         if (writes != NONE)
             begin_write(u, k, k == first ? ALL : writes);
-        if (is_valid(u, k))
+        if (is_valid(u, k) && (k == first || writes != AHEAD))
             dome__release_note_access(u, k);
     }
     for (uint64_t k = first, end; k < first + count; k = end) {
@@ -267,7 +267,8 @@ static bool is_like(const dome_release_units *u, uint64_t first, uint64_t other)
 }
 
 /* Faults each of which was at the unit behind those that the one before had brought. What is known of them stands at the next
- * unit, so a loop may go through some arrays, or through one by columns. */
+ * unit, so a loop may go through some arrays, or through one by columns. But such streaks may bring more than is needed, which
+ * then travels again and again: of few units only those count that are touched one immediately behind the other. */
 typedef struct streak {
     unsigned faults;
     bool fresh; /* the units were zeros, and are written */
@@ -287,11 +288,18 @@ static void put_streak(dome_release_units *u, uint64_t next, bool valid, streak 
         u->streaks[2 * next + valid] = (uint16_t)(barrier_of(u) | (s.fresh ? FRESH : 0) | MIN(s.faults, MOST_FAULTS));
 }
 
+/* Whether this task has opened, or fetched, many units since the last barrier. */
+static bool are_many(const dome_release_units *u, bool valid)
+{
+    enum { MANY = 512 };
+    return (valid ? u->setup.release->begun->len : u->setup.release->fetched) >= MANY;
+}
+
 /* The one that this fault continues. */
 static streak streak_at(const dome_release_units *u, uint64_t unit, bool valid)
 {
     const uint16_t word = u->streaks[2 * unit + valid];
-    const bool now = word / MEETS == barrier_of(u) / MEETS;
+    const bool now = word / MEETS == barrier_of(u) / MEETS && ((unit == u->next && !valid) || are_many(u, valid));
     return now ? (streak){word & MOST_FAULTS, word & FRESH} : (streak){0};
 }
 
@@ -322,6 +330,7 @@ static void note_streak(dome_release_units *u, uint64_t unit, uint64_t count, bo
 {
     const uint64_t last = unit + count - 1;
     pthread_mutex_lock(&u->setup.release->lock);
+    u->next = valid ? u->next : unit + count;
     put_streak(u, unit + count, valid, (streak){before.faults + 1, !(u->marks[last] & OLD_USED) && u->state[last] & DIRTY});
     pthread_mutex_unlock(&u->setup.release->lock);
 }
@@ -336,8 +345,8 @@ static void fault(void *ctx, size_t offset, bool write)
     if (write && is_home(u, unit))
         dome__unit_writes_turn(u->writes, unit);
     pthread_mutex_lock(&u->setup.release->lock);
-    const bool ahead = write && opens_ahead(u), valid = is_valid(u, unit),
-               runs = is_private(u, unit) || !valid || (ahead && is_shut(u, unit));
+    const bool ahead = write && opens_ahead(u), valid = is_valid(u, unit) && !is_private(u, unit),
+               runs = !valid || (ahead && is_shut(u, unit));
     const streak before = streak_at(u, unit, valid);
     const uint64_t count = runs ? run_from(u, unit, before) : 1;
     pthread_mutex_unlock(&u->setup.release->lock);
