@@ -253,10 +253,6 @@ static void each(const dome_release *r, const notices *n, on_unit call, void *ct
 
 /* ---- which homes move ---- */
 
-/* A unit's home is the task that writes it alone: at once if it was not moved before, otherwise if nobody else has written it for
- * some meetings, the more the more often it has moved. */
-enum { LEAST_STREAK = 2, MOST_STREAK = 8 };
-
 static void note_writer(dome_release_units *u, const run *units, int writer, void *ctx)
 {
     (void)ctx;
@@ -266,25 +262,12 @@ static void note_writer(dome_release_units *u, const run *units, int writer, voi
         u->writers[k] = u->writers[k] == 0 && units->region & RUN_WHOLE ? writer + 1 : SEVERAL;
 }
 
-static int streak_of(const dome_release_trend *t, int writer)
-{
-    return t->writer == writer + 1 ? MIN(t->streak + 1, MOST_STREAK) : 1;
-}
-
-bool dome__release_would_move(const dome_release_units *units, uint64_t unit, int writer)
-{
-    const dome_release_trend *t = &units->trends[unit];
-    if (home_of(units, unit) == writer || units->state[unit] & STAYS)
-        return false;
-    return t->moved == 0 || streak_of(t, writer) >= MIN(LEAST_STREAK + t->moved, MOST_STREAK);
-}
-
 /* Whether the unit that this task has written alone gets it as its home. */
 static bool moves_to(dome_release_units *u, uint64_t unit, int writer)
 {
     dome_release_trend *t = &u->trends[unit];
     const bool moves = dome__release_would_move(u, unit, writer);
-    t->streak = (uint8_t)streak_of(t, writer);
+    t->streak = (uint8_t)dome__release_streak(t, writer);
     t->writer = (uint16_t)(writer + 1);
     dome__release_note_owner(u, unit, writer);
     return moves;
@@ -528,7 +511,7 @@ static void free_old(dome_release_units *u, const run *units, int writer, void *
 static void note_home(dome_release_units *u, uint64_t unit, int home)
 {
     u->homes[unit] = home + 1;
-    u->trends[unit].moved = (uint8_t)MIN(u->trends[unit].moved + 1, MOST_STREAK);
+    u->trends[unit].moved = (uint8_t)MIN(u->trends[unit].moved + 1, DOME_RELEASE_STREAK);
     u->moved_first = u->moved_end ? MIN(u->moved_first, unit) : unit;
     u->moved_end = MAX(u->moved_end, unit + 1);
 }

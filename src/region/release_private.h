@@ -314,6 +314,13 @@ void dome__release_note_pushing(dome_release *release, uint64_t place, bool push
 /* Whether `old` has the unit as it is published, and only what differs from that is news. */
 bool dome__release_is_told(const dome_release_units *units, uint64_t unit);
 
+/* Whether a task that has written a unit alone in this interval would get it as its home. The same on all tasks. */
+bool dome__release_would_move(const dome_release_units *units, uint64_t unit, int writer);
+
+/* So many meetings in a row it has done so, with this one; at most DOME_RELEASE_STREAK. */
+int dome__release_streak(const dome_release_trend *trend, int writer);
+enum { DOME_RELEASE_STREAK = 8 };
+
 /* ---- accesses (release_units.c); the lock is not held ---- */
 
 /* Fetches units of which this task has no valid copy, and which may be read then. */
@@ -385,9 +392,6 @@ void dome__release_forget(dome_release_units *units, uint64_t unit);
 /* Units that are much changed, and whose home this task is to be if no other one has written them, need not be sent: these become
  * gifts, if they are many. */
 void dome__release_choose_gifts(dome_release *release);
-
-/* Whether that would be so. The same on all tasks. */
-bool dome__release_would_move(const dome_release_units *units, uint64_t unit, int writer);
 
 /* Appends entries of units that have changed, and of some that are forgotten. few: bytes that go to all without a need to ask;
  * place: NULL: not known yet. */

@@ -294,3 +294,21 @@ bool dome__release_is_told(const dome_release_units *units, uint64_t unit)
 {
     return has_sections(units) && is_home(units, unit) && units->state[unit] & KEPT && units->state[unit] & (DIRTY | CLEAN);
 }
+
+/* A unit's home is the task that writes it alone: at once if it was not moved before, otherwise if nobody else has written it for
+ * some meetings, the more the more often it has moved. */
+enum { LEAST_STREAK = 2 };
+
+int dome__release_streak(const dome_release_trend *trend, int writer)
+{
+    const dome_release_trend *t = trend;
+    return t->writer == writer + 1 ? MIN(t->streak + 1, DOME_RELEASE_STREAK) : 1;
+}
+
+bool dome__release_would_move(const dome_release_units *units, uint64_t unit, int writer)
+{
+    const dome_release_trend *t = &units->trends[unit];
+    if (home_of(units, unit) == writer || units->state[unit] & STAYS)
+        return false;
+    return t->moved == 0 || dome__release_streak(t, writer) >= MIN(LEAST_STREAK + t->moved, DOME_RELEASE_STREAK);
+}
