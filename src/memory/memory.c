@@ -234,6 +234,15 @@ void *dome__memory_alias(const dome_memory *memory)
     return memory->alias;
 }
 
+size_t dome__memory_untouched(const dome_memory *memory, size_t first, size_t count)
+{
+    const off_t at = memory->descriptor < 0 ? (off_t)(first * memory->page)
+                                            : lseek(memory->descriptor, (off_t)(first * memory->page), SEEK_DATA);
+    if (at < 0)
+        return errno == ENXIO ? count : 0; /* there is nothing behind it */
+    return MIN((size_t)at / memory->page - first, count);
+}
+
 size_t dome__memory_page(const dome_memory *memory)
 {
     return memory->page;

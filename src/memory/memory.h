@@ -48,6 +48,10 @@ void dome__memory_free(dome_memory *memory);
 void *dome__memory_data(const dome_memory *memory);
 void *dome__memory_alias(const dome_memory *memory);
 
+/* How many of these pages, from the first one on, nobody has touched yet: they are zeros, and looking at them would cost memory.
+ */
+size_t dome__memory_untouched(const dome_memory *memory, size_t first, size_t count);
+
 /* Bytes of a page, and of the whole memory: a multiple of it. */
 size_t dome__memory_page(const dome_memory *memory);
 size_t dome__memory_bytes(const dome_memory *memory);

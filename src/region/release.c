@@ -14,7 +14,8 @@ typedef struct run {
 
 #define RUN_WHOLE   (UINT64_C(1) << 63) /* the writer's copies are valid */
 #define RUN_IMPLIED (UINT64_C(1) << 62) /* written, if at all, before another task had a copy */
-#define RUN_REGION  (RUN_IMPLIED - 1)
+#define RUN_GIFT    (UINT64_C(1) << 61) /* what has changed is sent to nobody, if the writer gets them */
+#define RUN_REGION  (RUN_GIFT - 1)
 
 enum { RUN_WORDS = sizeof(run) / sizeof(uint64_t) };
 
@@ -29,7 +30,8 @@ static GArray *own_runs(const dome_release *r)
         dome__release_sort(u->written);
         for (guint k = 0; k < u->written->len; k++) {
             const uint64_t unit = g_array_index(u->written, uint64_t, k);
-            const uint64_t region = n | (is_valid(u, unit) ? RUN_WHOLE : 0) | (u->state[unit] & IMPLIED ? RUN_IMPLIED : 0);
+            const uint64_t region = n | (is_valid(u, unit) ? RUN_WHOLE : 0) | (u->state[unit] & IMPLIED ? RUN_IMPLIED : 0) |
+                                    (u->marks[unit] & GIFT ? RUN_GIFT : 0);
             run *last = runs->len ? &g_array_index(runs, run, runs->len - 1) : NULL;
             if (last && last->region == region && last->first + last->count == unit)
                 last->count++;
@@ -47,6 +49,7 @@ typedef struct notices {
     uint64_t *counts;        /* words, by rank */
     bool any, pushes;        /* anything was written; a home has readers behind this place */
     bool brings;             /* there are entries */
+    bool gives, decided;     /* there are gifts; which homes move is decided */
     const uint8_t **entries; /* by rank (release_early.c) */
     uint64_t *entry_bytes;
     const uint64_t *more; /* runs and entries of those for which there was no room on their cards */
@@ -60,9 +63,11 @@ enum {
     SENDS = 2,
     MOVES = 4,
     MORE = 8,
-    FETCHES = 16
+    FETCHES = 16,
+    GIVES = 32
 }; /* MORE: runs and entries come with the second exchange;
-      FETCHES: the task has fetched many units since the last one */
+      FETCHES: the task has fetched many units since the last one;
+      GIVES: the task has gifts, so all are to know the runs before anything is published */
 
 static bool sends(const dome_release *r)
 {
@@ -120,11 +125,13 @@ static void make_card(dome_release *r, const dome_release_word *word, bool by_wo
     dome__release_compare_hot(r, false);
     if (r->sections)
         dome__release_drop_logged(r);
+    dome__release_choose_gifts(r);
     dome__release_put_early(r, b->entries, EARLY_BYTES, knows ? &word->place : NULL);
     b->runs = own_runs(r);
     card[0] = b->runs->len * RUN_WORDS;
     card[1] = (knows && g_hash_table_contains(r->pushing, &word->place) ? PUSHES : 0) | (sends(r) ? SENDS : 0) |
-              (word->moves && knows ? MOVES : 0) | (r->fetched >= DOME_RELEASE_MANY ? FETCHES : 0);
+              (word->moves && knows ? MOVES : 0) | (r->fetched >= DOME_RELEASE_MANY ? FETCHES : 0) |
+              (r->gifts->len > 0 ? GIVES : 0);
     card[2] = word->place;
     card[3] = b->entries->len;
     card[4] = r->sections ? dome__section_log_end(r->sections->log) : 0;
@@ -224,6 +231,121 @@ static int know_all_sections(dome_release *r, const uint64_t *all, uint64_t leng
     return lacks ? dome__release_catch_up(r, who, last) : DOME_OK;
 }
 
+typedef void (*on_unit)(dome_release_units *u, uint64_t unit, int writer, void *ctx);
+typedef void (*on_run)(dome_release_units *u, const run *units, int writer, void *ctx);
+
+static void each_run(const dome_release *r, const notices *n, on_run call, void *ctx)
+{
+    const run *at = n->runs;
+    for (int writer = 0; writer < r->env->size; writer++)
+        for (uint64_t k = 0; k < n->counts[writer] / RUN_WORDS; k++, at++)
+            call(r->regions->pdata[at->region & RUN_REGION], at, writer, ctx);
+}
+
+static void each(const dome_release *r, const notices *n, on_unit call, void *ctx)
+{
+    const run *at = n->runs;
+    for (int writer = 0; writer < r->env->size; writer++)
+        for (uint64_t k = 0; k < n->counts[writer] / RUN_WORDS; k++, at++)
+            for (uint64_t j = 0; j < at->count; j++)
+                call(r->regions->pdata[at->region & RUN_REGION], at->first + j, writer, ctx);
+}
+
+/* ---- which homes move ---- */
+
+static void note_writer(dome_release_units *u, const run *units, int writer, void *ctx)
+{
+    (void)ctx;
+    if (!u->writers || units->region & RUN_IMPLIED)
+        return;
+    for (uint64_t k = units->first; k < units->first + units->count; k++)
+        u->writers[k] = u->writers[k] == 0 && units->region & RUN_WHOLE ? writer + 1 : SEVERAL;
+}
+
+/* Whether the unit that this task has written alone gets it as its home. */
+static bool moves_to(dome_release_units *u, uint64_t unit, int writer)
+{
+    dome_release_trend *t = &u->trends[unit];
+    const bool moves = dome__release_would_move(u, unit, writer);
+    t->streak = (uint8_t)dome__release_streak(t, writer);
+    t->writer = (uint16_t)(writer + 1);
+    dome__release_note_owner(u, unit, writer);
+    return moves;
+}
+
+/* `writers` of units that do not move is SEVERAL then. */
+static void decide(dome_release_units *u, const run *units, int writer, void *ctx)
+{
+    (void)ctx;
+    if (!u->writers || units->region & RUN_IMPLIED)
+        return;
+    for (uint64_t k = units->first; k < units->first + units->count; k++) {
+        const bool alone = u->writers[k] == writer + 1;
+        if (!alone && u->writers[k] == SEVERAL && u->trends[k].writer) {
+            u->trends[k].writer = 0;
+            dome__release_note_owner(u, k, SEVERAL);
+        } else if (!alone || !moves_to(u, k, writer))
+            u->writers[k] = SEVERAL;
+    }
+}
+
+/* A gift that others have written, too, is sent like other units. What was before does not count at its home: the home has not
+ * what was changed, so it must not push. */
+static void decide_gift(dome_release_units *u, const run *units, int writer, void *ctx)
+{
+    const bool mine = writer == u->setup.release->env->rank;
+    (void)ctx;
+    if (!(units->region & RUN_GIFT))
+        return;
+    for (uint64_t k = units->first; k < units->first + units->count; k++) {
+        if (u->writers[k] != writer + 1)
+            u->marks[k] = (uint8_t)((u->marks[k] & ~GIFT) | REFUSED);
+        else if (!mine)
+            u->state[k] &= (uint32_t)~KEPT;
+    }
+}
+
+static void refuse_gifts(dome_release *r)
+{
+    for (guint k = 0; k < r->gifts->len; k++) {
+        uint64_t unit;
+        const dome_release_units *u = units_of(r, g_array_index(r->gifts, uint64_t, k), &unit);
+        u->marks[unit] &= (uint8_t)~GIFT;
+    }
+}
+
+static void decide_homes(const dome_release *r, notices *n)
+{
+    if (!n->decided) {
+        each_run(r, n, note_writer, NULL);
+        each_run(r, n, decide, NULL);
+    }
+    n->decided = true;
+}
+
+static void publish_all(const dome_release *r)
+{
+    for (guint k = 0; k < r->regions->len; k++)
+        if (r->regions->pdata[k])
+            dome__release_publish(r->regions->pdata[k], DELTA);
+}
+
+/* All tasks learn who has written what before anything is published: what becomes a gift is not. */
+static int exchange_with_gifts(dome_release *r, const bringing *b, const uint64_t *all, bool by_word, notices *n)
+{
+    int status = exchange_more(r, b, all, longest_card(by_word), n);
+    if (status != DOME_OK)
+        return status;
+    n->gives = true;
+    find_parts(r, all, by_word, n);
+    pthread_mutex_lock(&r->lock);
+    decide_homes(r, n);
+    each_run(r, n, decide_gift, NULL);
+    pthread_mutex_unlock(&r->lock);
+    publish_all(r);
+    return dome__barrier(r->env->transport);
+}
+
 /* All tasks have stopped when the cards are there. What they have written for other homes is there with the second exchange,
  * which is left out if there is no need for it. */
 static int exchange(dome_release *r, dome_release_word *word, bool by_word, notices *n)
@@ -256,36 +378,20 @@ static int exchange(dome_release *r, dome_release_word *word, bool by_word, noti
     n->any = words > 0;
     n->pushes = flags & PUSHES;
     n->runs = (run *)(void *)words_of(r->room->runs, words);
-    for (guint k = 0; status == DOME_OK && n->any && k < r->regions->len; k++)
-        if (r->regions->pdata[k])
-            dome__release_publish(r->regions->pdata[k], DELTA);
-    if (status == DOME_OK && flags & MORE)
-        status = exchange_more(r, &b, all, length, n);
-    if (status == DOME_OK && (n->any || n->brings)) {
-        find_parts(r, all, by_word, n);
-        exchange_early(r, n);
+    const bool gives = flags & GIVES && word->moves;
+    if (status == DOME_OK && gives) {
+        status = exchange_with_gifts(r, &b, all, by_word, n);
+    } else if (status == DOME_OK && n->any) {
+        refuse_gifts(r);
+        publish_all(r);
     }
+    if (status == DOME_OK && !gives && flags & MORE)
+        status = exchange_more(r, &b, all, length, n);
+    if (status == DOME_OK && !gives && (n->any || n->brings))
+        find_parts(r, all, by_word, n);
+    if (status == DOME_OK && (n->any || n->brings))
+        exchange_early(r, n);
     return status;
-}
-
-typedef void (*on_unit)(dome_release_units *u, uint64_t unit, int writer, void *ctx);
-typedef void (*on_run)(dome_release_units *u, const run *units, int writer, void *ctx);
-
-static void each_run(const dome_release *r, const notices *n, on_run call, void *ctx)
-{
-    const run *at = n->runs;
-    for (int writer = 0; writer < r->env->size; writer++)
-        for (uint64_t k = 0; k < n->counts[writer] / RUN_WORDS; k++, at++)
-            call(r->regions->pdata[at->region & RUN_REGION], at, writer, ctx);
-}
-
-static void each(const dome_release *r, const notices *n, on_unit call, void *ctx)
-{
-    const run *at = n->runs;
-    for (int writer = 0; writer < r->env->size; writer++)
-        for (uint64_t k = 0; k < n->counts[writer] / RUN_WORDS; k++, at++)
-            for (uint64_t j = 0; j < at->count; j++)
-                call(r->regions->pdata[at->region & RUN_REGION], at->first + j, writer, ctx);
 }
 
 /* Units to be pushed, by the reader. */
@@ -386,47 +492,6 @@ static void forget_marks(dome_release_units *u, uint64_t unit, int writer, void 
 
 /* ---- homes that move ---- */
 
-/* A unit's home is the task that writes it alone: at once if it was not moved before, otherwise if nobody else has written it for
- * some meetings, the more the more often it has moved. */
-enum { LEAST_STREAK = 2, MOST_STREAK = 8 };
-
-static void note_writer(dome_release_units *u, const run *units, int writer, void *ctx)
-{
-    (void)ctx;
-    if (!u->writers || units->region & RUN_IMPLIED)
-        return;
-    for (uint64_t k = units->first; k < units->first + units->count; k++)
-        u->writers[k] = u->writers[k] == 0 && units->region & RUN_WHOLE ? writer + 1 : SEVERAL;
-}
-
-/* Whether the unit that this task has written alone gets it as its home. */
-static bool moves_to(dome_release_units *u, uint64_t unit, int writer)
-{
-    dome_release_trend *t = &u->trends[unit];
-    t->streak = t->writer == writer + 1 ? (uint8_t)MIN(t->streak + 1, MOST_STREAK) : 1;
-    t->writer = (uint16_t)(writer + 1);
-    dome__release_note_owner(u, unit, writer);
-    if (home_of(u, unit) == writer || u->state[unit] & STAYS)
-        return false;
-    return t->moved == 0 || t->streak >= MIN(LEAST_STREAK + t->moved, MOST_STREAK);
-}
-
-/* `writers` of units that do not move is SEVERAL then. */
-static void decide(dome_release_units *u, const run *units, int writer, void *ctx)
-{
-    (void)ctx;
-    if (!u->writers || units->region & RUN_IMPLIED)
-        return;
-    for (uint64_t k = units->first; k < units->first + units->count; k++) {
-        const bool alone = u->writers[k] == writer + 1;
-        if (!alone && u->writers[k] == SEVERAL && u->trends[k].writer) {
-            u->trends[k].writer = 0;
-            dome__release_note_owner(u, k, SEVERAL);
-        } else if (!alone || !moves_to(u, k, writer))
-            u->writers[k] = SEVERAL;
-    }
-}
-
 /* Neither the home that was nor the new one needs what a unit was before. By runs: each is a system call. */
 static void free_old(dome_release_units *u, const run *units, int writer, void *ctx)
 {
@@ -441,6 +506,14 @@ static void free_old(dome_release_units *u, const run *units, int writer, void *
             dome__release_free_old(u, from, k - from);
         from = frees ? from : k + 1;
     }
+}
+
+static void note_home(dome_release_units *u, uint64_t unit, int home)
+{
+    u->homes[unit] = home + 1;
+    u->trends[unit].moved = (uint8_t)MIN(u->trends[unit].moved + 1, DOME_RELEASE_STREAK);
+    u->moved_first = u->moved_end ? MIN(u->moved_first, unit) : unit;
+    u->moved_end = MAX(u->moved_end, unit + 1);
 }
 
 /* The home that was keeps its copy until the new one writes; the new one knows of no readers. */
@@ -460,10 +533,7 @@ static void move_unit(dome_release_units *u, uint64_t unit, int writer, void *ct
     }
     if (writer == r->env->rank)
         u->state[unit] |= VALID | SHARED;
-    u->homes[unit] = writer + 1;
-    u->trends[unit].moved = (uint8_t)MIN(u->trends[unit].moved + 1, MOST_STREAK);
-    u->moved_first = u->moved_end ? MIN(u->moved_first, unit) : unit;
-    u->moved_end = MAX(u->moved_end, unit + 1);
+    note_home(u, unit, writer);
 }
 
 static void forget_writer(dome_release_units *u, uint64_t unit, int writer, void *ctx)
@@ -473,11 +543,47 @@ static void forget_writer(dome_release_units *u, uint64_t unit, int writer, void
         u->writers[unit] = 0;
 }
 
-static void move_homes(const dome_release *r, const notices *n)
+/* Nobody else has a copy that is right: the unit is its new home's alone. */
+static void give_unit(dome_release_units *u, uint64_t unit, int writer)
 {
-    each_run(r, n, note_writer, NULL);
-    each_run(r, n, decide, NULL);
+    const gint64 key = (gint64)unit;
+    GArray *readers = dome__release_readers_of(u, unit);
+    if (readers)
+        dome__release_readers_drop(u->setup.release, readers);
+    g_hash_table_remove(u->readers, &key);
+    u->state[unit] &= PINNED | HOT;
+    u->changed[unit] = 0;
+    u->marks[unit] &= (uint8_t)~GIFT;
+    note_home(u, unit, writer);
+    u->writers[unit] = SEVERAL; /* it has moved */
+}
+
+/* By runs: each is a system call. */
+static void give_units(dome_release_units *u, const run *units, int writer, void *ctx)
+{
+    const uint64_t end = units->first + units->count;
+    const bool mine = writer == u->setup.release->env->rank;
+    (void)ctx;
+    if (!(units->region & RUN_GIFT))
+        return;
+    for (uint64_t k = units->first, from = k; k <= end; k++) {
+        const bool gives = k < end && u->writers[k] == writer + 1;
+        if (!gives && from < k && mine)
+            dome__release_allow(u, from, k - from, DOME_ACCESS_WRITE);
+        else if (!gives && from < k)
+            dome__release_close(u, from, k - from);
+        from = gives ? from : k + 1;
+        if (gives)
+            give_unit(u, k, writer);
+    }
+}
+
+static void move_homes(const dome_release *r, notices *n)
+{
+    decide_homes(r, n);
     each_run(r, n, free_old, NULL);
+    if (n->gives)
+        each_run(r, n, give_units, NULL);
     each(r, n, move_unit, NULL);
     each(r, n, forget_writer, NULL);
 }
@@ -512,7 +618,7 @@ static void end_written(dome_release_units *u)
     g_array_unref(done);
 }
 
-static void end_interval(dome_release *r, const notices *n, bool moves)
+static void end_interval(dome_release *r, notices *n, bool moves)
 {
     each_run(r, n, end_run, NULL);
     for (guint k = 0; k < r->regions->len; k++)
@@ -708,6 +814,7 @@ dome_release *dome__release_new(dome_env *env)
     r->deltas = g_array_new(FALSE, FALSE, sizeof(waiting_delta));
     r->published = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     r->early = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    r->gifts = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     r->hot = g_array_new(FALSE, FALSE, sizeof(hot_unit));
     r->forgotten = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     dome__release_places_begin(r);
@@ -732,6 +839,7 @@ void dome__release_free(dome_release *release)
     g_hash_table_unref(release->places);
     g_array_unref(release->published);
     g_array_unref(release->early);
+    g_array_unref(release->gifts);
     g_array_unref(release->hot);
     g_array_unref(release->forgotten);
     dome__release_places_end(release);

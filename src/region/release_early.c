@@ -107,11 +107,55 @@ void dome__release_put_early(dome_release *release, GByteArray *to, size_t few, 
         dome_release_units *u = r->regions->pdata[n];
         for (guint k = 0; u && u->writers && k < u->written->len && (two || looks < MOST_LOOKS); k++, looks++) {
             const uint64_t unit = g_array_index(u->written, uint64_t, k), key = key_of(u, unit);
-            if (!put_unit(u, unit, &p))
+            if (u->marks[unit] & GIFT || !put_unit(u, unit, &p))
                 continue;
             u->state[unit] |= SENT;
             g_array_append_val(r->early, key);
         }
+    }
+}
+
+/* ---- what need not be sent ---- */
+
+/* Whether most of it is new, by a few words. */
+static bool is_mostly_new(const dome_release_units *u, uint64_t unit)
+{
+    enum { LOOKS = 16 };
+    const uint64_t step = u->setup.unit / LOOKS;
+    const char *now = place_of(u, unit), *before = old_of(u, unit);
+    unsigned differ = 0;
+    for (uint64_t at = 0; u->marks[unit] & OLD_USED && at < u->setup.unit; at += step)
+        differ += memcmp(now + at, before + at, 8) != 0;
+    return !(u->marks[unit] & OLD_USED) || differ >= LOOKS / 2;
+}
+
+static bool is_gift(const dome_release_units *u, uint64_t unit)
+{
+    const uint32_t state = u->state[unit];
+    return state & DIRTY && state & VALID && !(state & (TOLD | LOGGED | TOO | HOT | PINNED)) && !is_home(u, unit) &&
+           !(u->marks[unit] & REFUSED) && dome__release_would_move(u, unit, u->setup.release->env->rank) &&
+           is_mostly_new(u, unit);
+}
+
+void dome__release_choose_gifts(dome_release *release)
+{
+    dome_release *r = release;
+    g_array_set_size(r->gifts, 0);
+    for (guint n = 0; n < r->regions->len; n++) {
+        const dome_release_units *u = r->regions->pdata[n];
+        const guint count = u && u->writers && u->dirty->len >= DOME_RELEASE_MANY ? u->dirty->len : 0;
+        for (guint k = 0; k < count; k++) {
+            const uint64_t unit = g_array_index(u->dirty, uint64_t, k), key = key_of(u, unit);
+            if (is_gift(u, unit))
+                g_array_append_val(r->gifts, key);
+        }
+    }
+    if (r->gifts->len < DOME_RELEASE_MANY)
+        g_array_set_size(r->gifts, 0);
+    for (guint k = 0; k < r->gifts->len; k++) {
+        uint64_t unit;
+        dome_release_units *u = units_of(r, g_array_index(r->gifts, uint64_t, k), &unit);
+        u->marks[unit] |= GIFT;
     }
 }
 
@@ -344,6 +388,12 @@ void dome__release_send(dome_release_units *units, int rank, uint8_t word, const
     dome__delta_free(delta);
 }
 
+/* Those that were sent may become hot; this task alone has those that are not sent at all. */
+static bool keeps_right(const dome_release_units *u, uint64_t unit)
+{
+    return u->state[unit] & SENT || u->marks[unit] & GIFT;
+}
+
 /* The dirty units, in ascending order; they are no longer dirty. */
 static GArray *take_dirty(dome_release_units *u)
 {
@@ -359,9 +409,9 @@ static GArray *take_dirty(dome_release_units *u)
     for (guint k = 0, end; k < dirty->len; k = end) { /* by runs: each is a system call */
         const uint64_t first = g_array_index(dirty, uint64_t, k);
         for (end = k + 1; end < dirty->len && g_array_index(dirty, uint64_t, end) == first + (end - k) &&
-                          (u->state[first] & SENT) == (u->state[first + (end - k)] & SENT);)
+                          keeps_right(u, first) == keeps_right(u, first + (end - k));)
             end++;
-        if (!(u->state[first] & SENT)) /* these may become hot */
+        if (!keeps_right(u, first))
             dome__release_allow(u, first, end - k, DOME_ACCESS_READ);
     }
     return dirty;
@@ -373,7 +423,7 @@ static bool must_go(dome_release_units *u, uint64_t unit, uint8_t word)
     if (is_home(u, unit))
         return false;
     u->state[unit] |= word == CHANGE ? TOLD : 0;
-    return !(u->state[unit] & SENT);
+    return !keeps_right(u, unit);
 }
 
 void dome__release_publish(dome_release_units *units, uint8_t word)

@@ -68,9 +68,13 @@ static void put_sections(const waiting_fetch *f, GByteArray *reply)
     dome__put_u32(reply->data + 16, reply->len - SECTIONS_HEAD);
 }
 
-static bool is_zeros(const char *from, size_t bytes)
+/* Without looking at a unit of which this task's program knows nothing. */
+static bool is_nothing(const dome_release_units *u, uint64_t unit, const char *from, uint64_t *untouched)
 {
-    return from[0] == 0 && memcmp(from, from + 1, bytes - 1) == 0;
+    if (dome__memory_has(u->setup.memory, unit * u->pages, u->pages, DOME_ACCESS_NONE) &&
+        dome__release_is_untouched(u, unit, untouched))
+        return true;
+    return are_zeros(from, u->setup.unit);
 }
 
 /* Memory of a program that was never written is zeros, and is fetched to be written. */
@@ -88,6 +92,7 @@ void dome__release_reply(const waiting_fetch *fetch)
         return;
     }
     GByteArray *reply = g_byte_array_new();
+    uint64_t untouched = 0;
     guint zeros = 0; /* where the bits are that say which units are zeros */
     if (has_sections(u)) {
         put_sections(fetch, reply);
@@ -97,7 +102,7 @@ void dome__release_reply(const waiting_fetch *fetch)
     }
     for (guint k = 0; k < count; k++) {
         const char *from = dome__release_is_told(u, which[k]) ? u->old + which[k] * u->setup.unit : place_of(u, which[k]);
-        if (has_sections(u) && is_zeros(from, u->setup.unit)) {
+        if (has_sections(u) && is_nothing(u, which[k], from, &untouched)) {
             reply->data[zeros + k / 8] |= (uint8_t)(1 << k % 8);
             continue;
         }

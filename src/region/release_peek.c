@@ -160,7 +160,7 @@ static void share_with(dome_release *r, const wish *w, int rank)
         dome__release_note_reader(u, k, rank);
     }
     if (u)
-        dome__release_allow_all(u, private, DOME_ACCESS_READ);
+        dome__release_protect_all(u, private);
     g_array_unref(private);
 }
 

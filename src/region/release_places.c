@@ -97,6 +97,16 @@ void dome__release_note_begun(dome_release_units *units, uint64_t unit)
         g_array_append_val(units->setup.release->begun, key);
 }
 
+void dome__release_open_ahead(dome_release_units *units, uint64_t unit)
+{
+    const uint64_t key = key_of(units, unit);
+    const uint32_t unread = units->state[unit] & (uint32_t)UNREADS;
+    dome__release_note_begun(units, unit);
+    dome__release_begin_write(units, unit);
+    units->state[unit] |= unread; /* nothing is known of it */
+    g_array_append_val(units->setup.release->foreseen, key);
+}
+
 void dome__release_note_asked(dome_release_units *units, const GArray *which)
 {
     for (guint k = 0; units->writers && k < which->len; k++) {
@@ -453,7 +463,7 @@ static bool is_read_in_the_middle(const dome_release_units *u, uint64_t unit)
 /* Whether nobody has another value of the unit, which has not changed. quiet: nor is it in a section, so it was not written. */
 static bool look_at(dome_release_units *u, uint64_t unit, bool *quiet)
 {
-    const bool same = memcmp(place_of(u, unit), old_of(u, unit), u->setup.unit) == 0;
+    const bool same = is_same(u, unit);
     const bool unknown = same && !is_read_in_the_middle(u, unit);
     *quiet = same && !(u->state[unit] & LOGGED);
     if (unknown)
@@ -518,6 +528,10 @@ static bool compare_foreseen(dome_release *r)
     g_array_set_size(r->foreseen, kept);
     allow_keys(r, r->foreseen, 0, DOME_ACCESS_READ);
     g_array_set_size(r->foreseen, 0);
+    if (wrong->len > 0) {
+        dome__release_sort(r->begun);
+        remove_keys(r->begun, wrong);
+    }
     if (h) {
         r->habit_keys -= h->written->len;
         remove_keys(h->written, wrong);
@@ -587,7 +601,7 @@ void dome__release_keep_hot(dome_release *release)
             g_array_remove_index_fast(r->hot, k);
             continue;
         }
-        memcpy(old_of(u, unit), place_of(u, unit), u->setup.unit);
+        dome__release_keep_old(u, unit);
         u->changed[unit] = r->epoch + 1;
         if (!(u->state[unit] & WRITTEN)) /* another task may have fetched it already */
             g_array_append_val(u->written, unit);

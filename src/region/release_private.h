@@ -41,6 +41,13 @@ enum {
     IMPLIED = 256    /* at the home: written before another task had a copy, if at all, so all copies have that */
 };
 
+/* More of it. */
+enum {
+    OLD_USED = 1, /* `old` is not all zeros any more */
+    REFUSED = 4,  /* it could not be a gift */
+    GIFT = 2      /* this task, which has written it, is to become its home in this barrier without sending what has changed */
+};
+
 /* A task that fetches a unit behind a place. */
 typedef struct reader {
     int rank;
@@ -85,6 +92,7 @@ struct dome_release {
     GArray *published;   /* uint64_t: keys of units that this task has sent, or has as their home, since dome__release_tell */
     GArray *waiting;     /* waiting_fetch */
     GArray *deltas;      /* waiting_delta */
+    GArray *gifts;       /* uint64_t: keys of units with this mark */
     struct dome_release_room *room;
     struct dome_release_sections *sections; /* of the token (release_sections.c); NULL: there is none */
 };
@@ -139,11 +147,12 @@ struct dome_release_units {
     char *old; /* where this task writes, the unit before; at the home of a unit that has readers and was changed, as of the last
                   barrier */
     uint64_t *shown; /* by rank: where the memory of that task is, if this one can read it; 0: it cannot. NULL: no task can */
+    uint8_t *marks;  /* by unit */
     char *mirror;    /* what other tasks change while this one writes goes here, too; NULL: nobody asks */
     uint64_t moved_first, moved_end; /* homes of some units between these have moved; 0, 0: none */
     GArray *pinned;                  /* uint64_t: units with this state */
     uint64_t next;                   /* the unit behind those that the last fault brought */
-    unsigned streak;                 /* faults each of which was at the one's before */
+    uint16_t *streaks;               /* by unit: faults up to the unit before (release_units.c) */
     GHashTable *readers;             /* at homes: GArray of reader by unit */
     GArray *dirty, *written;         /* uint64_t: units with these states */
     dome_delta *delta;               /* for a moment; with the lock */
@@ -212,9 +221,27 @@ static inline bool has_before(const dome_release_units *u, uint64_t unit)
     return u->state[unit] & (is_home(u, unit) ? KEPT : DIRTY | CLEAN);
 }
 
+static inline bool are_zeros(const char *bytes, size_t count)
+{
+    return bytes[0] == 0 && memcmp(bytes, bytes + 1, count - 1) == 0;
+}
+
+/* Whether this task has never had a value of the unit but zeros, as of memory that a program is about to fill. */
+static inline bool is_fresh(const dome_release_units *u, uint64_t unit)
+{
+    return !(u->marks[unit] & OLD_USED) && are_zeros(place_of(u, unit), u->setup.unit);
+}
+
+/* Whether it has `old`; looking at `old` where it was never used would take time. */
+static inline bool is_same(const dome_release_units *u, uint64_t unit)
+{
+    return u->marks[unit] & OLD_USED ? memcmp(place_of(u, unit), old_of(u, unit), u->setup.unit) == 0
+                                     : are_zeros(place_of(u, unit), u->setup.unit);
+}
+
 static inline bool is_as_before(const dome_release_units *u, uint64_t unit)
 {
-    return has_before(u, unit) && memcmp(place_of(u, unit), old_of(u, unit), u->setup.unit) == 0;
+    return has_before(u, unit) && is_same(u, unit);
 }
 
 /* ---- what a task knows of units (release_state.c); the lock is held ---- */
@@ -236,6 +263,15 @@ void dome__release_allow_all(const dome_release_units *units, const GArray *whic
 
 /* The unit may be written from now on. */
 void dome__release_begin_write(dome_release_units *units, uint64_t unit);
+
+/* Takes the right to write from units in ascending order. One that the program has not touched gets none, and so no memory. */
+void dome__release_protect_all(const dome_release_units *units, const GArray *which);
+
+/* Whether a unit was never touched, by an address of the program or otherwise; of units in ascending order: *end, at first 0. */
+bool dome__release_is_untouched(const dome_release_units *units, uint64_t unit, uint64_t *end);
+
+/* `old` becomes what the unit is now. */
+void dome__release_keep_old(dome_release_units *units, uint64_t unit);
 
 /* Takes the right to read from all of these units that are not pinned. */
 void dome__release_close(const dome_release_units *units, uint64_t first, uint64_t count);
@@ -277,6 +313,13 @@ void dome__release_note_pushing(dome_release *release, uint64_t place, bool push
 
 /* Whether `old` has the unit as it is published, and only what differs from that is news. */
 bool dome__release_is_told(const dome_release_units *units, uint64_t unit);
+
+/* Whether a task that has written a unit alone in this interval would get it as its home. The same on all tasks. */
+bool dome__release_would_move(const dome_release_units *units, uint64_t unit, int writer);
+
+/* So many meetings in a row it has done so, with this one; at most DOME_RELEASE_STREAK. */
+int dome__release_streak(const dome_release_trend *trend, int writer);
+enum { DOME_RELEASE_STREAK = 8 };
 
 /* ---- accesses (release_units.c); the lock is not held ---- */
 
@@ -346,6 +389,10 @@ void dome__release_early_begin(dome_release *release);
 /* The home hears with the next barrier that this task has no copy any more, unless it has one again. */
 void dome__release_forget(dome_release_units *units, uint64_t unit);
 
+/* Units that are much changed, and whose home this task is to be if no other one has written them, need not be sent: these become
+ * gifts, if they are many. */
+void dome__release_choose_gifts(dome_release *release);
+
 /* Appends entries of units that have changed, and of some that are forgotten. few: bytes that go to all without a need to ask;
  * place: NULL: not known yet. */
 void dome__release_put_early(dome_release *release, GByteArray *to, size_t few, const uint64_t *place);
@@ -364,6 +411,9 @@ void dome__release_publish(dome_release_units *units, uint8_t word);
 
 void dome__release_places_begin(dome_release *release);
 void dome__release_places_end(dome_release *release);
+
+/* The unit may be written from now on, though there was no fault. If it has not changed at the next barrier, it was not. */
+void dome__release_open_ahead(dome_release_units *units, uint64_t unit);
 
 /* There was a fault to write a unit of memory at a program's own addresses, or an access to units that this task lacked. */
 void dome__release_note_begun(dome_release_units *units, uint64_t unit);

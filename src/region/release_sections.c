@@ -58,6 +58,7 @@ static bool tell_unit(dome_release_units *u, uint64_t unit, GByteArray *told)
     dome__delta_find(u->delta, unit * u->setup.unit, place_of(u, unit), old_of(u, unit), u->setup.unit, DOME_DELTA_TAKE);
     const void *records = dome__delta_records(u->delta, &bytes);
     if (bytes > 0) {
+        u->marks[unit] |= OLD_USED;
         dome__section_put(told, key_of(u, unit), records, bytes);
         u->state[unit] |= LOGGED | (u->state[unit] & LOGGED || bytes > u->setup.unit / 4 ? MUCH : 0);
     }
@@ -140,16 +141,24 @@ bool dome__release_publish_section(dome_release *release, bool runs)
 
 /* ---- sections of others ---- */
 
-/* Records of other tasks, for this task's copy; both: and for `old`. */
-static void write_records(dome_release_units *u, const void *records, size_t bytes, bool both)
+/* Records of other tasks, for this task's copy; old: and for what it was. */
+static void apply_records(dome_release_units *u, const void *records, size_t bytes, char *old)
 {
     const uint64_t all = u->setup.unit * u->setup.units;
     if (dome__delta_set_records(u->delta, records, bytes, all)) {
-        dome__delta_apply(u->delta, place_of(u, 0), all, both ? u->old : NULL);
+        dome__delta_apply(u->delta, place_of(u, 0), all, old);
         if (u->mirror)
             dome__delta_apply(u->delta, u->mirror, all, NULL);
         u->figures->bytes += bytes;
     }
+}
+
+/* Of one unit. */
+static void write_records(dome_release_units *u, uint64_t unit, const void *records, size_t bytes)
+{
+    const bool both = has_before(u, unit);
+    u->marks[unit] |= both ? OLD_USED : 0;
+    apply_records(u, records, bytes, both ? u->old : NULL);
 }
 
 /* A copy that is old gets it when it is fetched. */
@@ -163,7 +172,7 @@ static void take_part(void *ctx, uint64_t key, const void *records, size_t bytes
     if (!is_valid(u, unit))
         return;
     if (dome__release_is_wanted(u, unit))
-        write_records(u, records, bytes, has_before(u, unit));
+        write_records(u, unit, records, bytes);
     else
         dome__release_drop(u, unit, 1);
 }
@@ -340,7 +349,7 @@ void dome__release_reach(dome_release *release, int rank, const dome_release_sta
 static void renew_part(void *ctx, uint64_t key, const void *records, size_t bytes)
 {
     (void)key;
-    write_records(ctx, records, bytes, false);
+    apply_records(ctx, records, bytes, NULL);
 }
 
 void dome__release_renew(dome_release_units *units, uint64_t unit, uint64_t taken)

@@ -24,7 +24,7 @@ static void end_privacy(dome_release_units *u, const GArray *which)
         g_array_append_val(u->written, unit);
         g_array_append_val(private, unit);
     }
-    dome__release_allow_all(u, private, DOME_ACCESS_READ);
+    dome__release_protect_all(u, private);
     g_array_unref(private);
 }
 

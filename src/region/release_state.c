@@ -54,6 +54,26 @@ void dome__release_allow_all(const dome_release_units *units, const GArray *whic
     }
 }
 
+void dome__release_protect_all(const dome_release_units *units, const GArray *which)
+{
+    GArray *touched = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    for (guint k = 0; k < which->len; k++) {
+        const uint64_t unit = g_array_index(which, uint64_t, k);
+        if (!dome__memory_has(units->setup.memory, unit * units->pages, units->pages, DOME_ACCESS_NONE))
+            g_array_append_val(touched, unit);
+    }
+    dome__release_allow_all(units, touched, DOME_ACCESS_READ);
+    g_array_unref(touched);
+}
+
+bool dome__release_is_untouched(const dome_release_units *units, uint64_t unit, uint64_t *end)
+{
+    enum { AT_ONCE = 512 };
+    if (unit >= *end)
+        *end = unit + dome__memory_untouched(units->setup.memory, unit * units->pages, AT_ONCE * units->pages) / units->pages;
+    return unit < *end;
+}
+
 void dome__release_close(const dome_release_units *units, uint64_t first, uint64_t count)
 {
     for (uint64_t k = first, from = k; k <= first + count; k++) {
@@ -80,6 +100,8 @@ void dome__release_free_old(const dome_release_units *units, uint64_t first, uin
     char *at = units->old + first * units->setup.unit;
     if (madvise(at, count * units->setup.unit, MADV_DONTNEED) < 0)
         return; /* memory alone is lost */
+    for (uint64_t k = first; k < first + count; k++)
+        units->marks[k] &= (uint8_t)~OLD_USED;
 }
 
 void dome__release_free_many(const dome_release_units *units, const GArray *which)
@@ -139,12 +161,20 @@ void dome__release_readers_drop(dome_release *release, GArray *readers)
     g_array_set_size(readers, 0);
 }
 
+void dome__release_keep_old(dome_release_units *units, uint64_t unit)
+{
+    if (is_fresh(units, unit))
+        return;
+    units->marks[unit] |= OLD_USED;
+    memcpy(old_of(units, unit), place_of(units, unit), units->setup.unit);
+}
+
 void dome__release_keep(dome_release_units *units, uint64_t unit)
 {
     const GArray *readers = units->state[unit] & KEPT ? NULL : dome__release_readers_of(units, unit);
     if (!readers || readers->len == 0)
         return;
-    memcpy(units->old + unit * units->setup.unit, place_of(units, unit), units->setup.unit);
+    dome__release_keep_old(units, unit);
     units->state[unit] |= KEPT;
 }
 
@@ -155,13 +185,13 @@ void dome__release_begin_write(dome_release_units *units, uint64_t unit)
         return;
     if (is_home(u, unit)) {
         if (has_sections(u) && !(u->state[unit] & KEPT)) { /* others may be told before the next barrier */
-            memcpy(old_of(u, unit), place_of(u, unit), u->setup.unit);
+            dome__release_keep_old(u, unit);
             u->state[unit] |= KEPT;
         }
         dome__release_keep(u, unit);
         u->changed[unit] = u->setup.release->epoch + 1;
     } else {
-        memcpy(old_of(u, unit), place_of(u, unit), u->setup.unit);
+        dome__release_keep_old(u, unit);
     }
     g_array_append_val(u->dirty, unit);
     if (!(u->state[unit] & WRITTEN))
@@ -263,4 +293,22 @@ void dome__release_note_push(dome_release_units *units, uint64_t unit)
 bool dome__release_is_told(const dome_release_units *units, uint64_t unit)
 {
     return has_sections(units) && is_home(units, unit) && units->state[unit] & KEPT && units->state[unit] & (DIRTY | CLEAN);
+}
+
+/* A unit's home is the task that writes it alone: at once if it was not moved before, otherwise if nobody else has written it for
+ * some meetings, the more the more often it has moved. */
+enum { LEAST_STREAK = 2 };
+
+int dome__release_streak(const dome_release_trend *trend, int writer)
+{
+    const dome_release_trend *t = trend;
+    return t->writer == writer + 1 ? MIN(t->streak + 1, DOME_RELEASE_STREAK) : 1;
+}
+
+bool dome__release_would_move(const dome_release_units *units, uint64_t unit, int writer)
+{
+    const dome_release_trend *t = &units->trends[unit];
+    if (home_of(units, unit) == writer || units->state[unit] & STAYS)
+        return false;
+    return t->moved == 0 || dome__release_streak(t, writer) >= MIN(LEAST_STREAK + t->moved, DOME_RELEASE_STREAK);
 }

@@ -79,14 +79,15 @@ static void install(const fetching *f)
     const uint8_t *at = c.values;
     if (c.zeros)
         dome__release_reach(u->setup.release, f->from, &c.state);
+    uint64_t untouched = 0;
     pthread_mutex_lock(&u->setup.release->lock);
     for (uint32_t k = 0; c.good && k < f->count; k++) {
         const uint64_t unit = f->which[k];
         const bool zeros = is_zeros(&c, k),
                    lacks = !(u->state[unit] & VALID); /* another thread may have got it, and written to it */
-        if (lacks && zeros)
+        if (lacks && zeros && !dome__release_is_untouched(u, unit, &untouched))
             memset(place_of(u, unit), 0, u->setup.unit);
-        else if (lacks)
+        else if (lacks && !zeros)
             dome__release_unpack(u, unit, f->from, at);
         if (lacks && has_sections(u))
             dome__release_renew(u, unit, c.state.taken);
@@ -199,16 +200,30 @@ static dome_access right_of(const dome_release_units *u, uint64_t unit)
     return u->state[unit] & DIRTY || is_private(u, unit) ? DOME_ACCESS_WRITE : DOME_ACCESS_READ;
 }
 
+/* Which of some units may be written. AHEAD: all, though there was no fault but at the first one; FILL: that one, and those that
+ * are zeros, as memory that is being filled. */
+typedef enum writing { NONE, ALL, AHEAD, FILL } writing;
+
+static void begin_write(dome_release_units *u, uint64_t unit, writing writes)
+{
+    if (!is_valid(u, unit) || u->state[unit] & DIRTY || is_private(u, unit))
+        return;
+    if (writes == AHEAD || (writes == FILL && is_fresh(u, unit))) {
+        dome__release_open_ahead(u, unit);
+    } else if (writes == ALL) {
+        dome__release_note_begun(u, unit);
+        dome__release_begin_write(u, unit);
+    }
+}
+
 /* By runs: each is a system call. */
-static void give_rights(dome_release_units *u, uint64_t first, uint64_t count, bool write)
+static void give_rights(dome_release_units *u, uint64_t first, uint64_t count, writing writes)
 {
     pthread_mutex_lock(&u->setup.release->lock);
     for (uint64_t k = first; k < first + count; k++) {
-        if (write && is_valid(u, k) && !(u->state[k] & DIRTY) && !is_private(u, k)) {
-            dome__release_note_begun(u, k);
-            dome__release_begin_write(u, k);
-        }
-        if (is_valid(u, k))
+        if (writes != NONE)
+            begin_write(u, k, k == first ? ALL : writes);
+        if (is_valid(u, k) && (k == first || writes != AHEAD))
             dome__release_note_access(u, k);
     }
     for (uint64_t k = first, end; k < first + count; k = end) {
@@ -221,7 +236,7 @@ static void give_rights(dome_release_units *u, uint64_t first, uint64_t count, b
     pthread_mutex_unlock(&u->setup.release->lock);
 }
 
-static void want_units(dome_release_units *u, uint64_t first, uint64_t count, bool write)
+static void want_units(dome_release_units *u, uint64_t first, uint64_t count, writing writes)
 {
     GArray *wanted = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     pthread_mutex_lock(&u->setup.release->lock);
@@ -232,35 +247,92 @@ static void want_units(dome_release_units *u, uint64_t first, uint64_t count, bo
     pthread_mutex_unlock(&u->setup.release->lock);
     fetch(u, wanted);
     g_array_unref(wanted);
-    give_rights(u, first, count, write);
+    give_rights(u, first, count, writes);
 }
 
 /* ---- several units for one fault ---- */
 
+/* Whether the program may read the unit, and others are to hear if it writes it. */
+static bool is_shut(const dome_release_units *u, uint64_t unit)
+{
+    return is_valid(u, unit) && !is_private(u, unit) && !(u->state[unit] & (DIRTY | PINNED | HOT));
+}
+
 /* Whether a fault at the first unit may bring the other one, too. */
 static bool is_like(const dome_release_units *u, uint64_t first, uint64_t other)
 {
-    return is_private(u, first) ? is_private(u, other) : !is_valid(u, other) && home_of(u, other) == home_of(u, first);
+    if (is_private(u, first))
+        return is_private(u, other);
+    return is_valid(u, first) ? is_shut(u, other) : !is_valid(u, other) && home_of(u, other) == home_of(u, first);
+}
+
+/* Faults each of which was at the unit behind those that the one before had brought. What is known of them stands at the next
+ * unit, so a loop may go through some arrays, or through one by columns. But such streaks may bring more than is needed, which
+ * then travels again and again: of few units only those count that are touched one immediately behind the other. */
+typedef struct streak {
+    unsigned faults;
+    bool fresh; /* the units were zeros, and are written */
+} streak;
+
+enum { MOST_FAULTS = 15, FRESH = 16, MEETS = 32 }; /* a word: so many faults, whether fresh, the barrier */
+
+static uint16_t barrier_of(const dome_release_units *u)
+{
+    return (uint16_t)(u->setup.release->meets * MEETS);
+}
+
+/* valid: of units that are here already, and are opened; the others are fetched, and have streaks of their own. */
+static void put_streak(dome_release_units *u, uint64_t next, bool valid, streak s)
+{
+    if (next < u->setup.units)
+        u->streaks[2 * next + valid] = (uint16_t)(barrier_of(u) | (s.fresh ? FRESH : 0) | MIN(s.faults, MOST_FAULTS));
+}
+
+/* Whether this task has opened, or fetched, many units since the last barrier. */
+static bool are_many(const dome_release_units *u, bool valid)
+{
+    enum { MANY = 512 };
+    return (valid ? u->setup.release->begun->len : u->setup.release->fetched) >= MANY;
+}
+
+/* The one that this fault continues. */
+static streak streak_at(const dome_release_units *u, uint64_t unit, bool valid)
+{
+    const uint16_t word = u->streaks[2 * unit + valid];
+    const bool now = word / MEETS == barrier_of(u) / MEETS && ((unit == u->next && !valid) || are_many(u, valid));
+    return now ? (streak){word & MOST_FAULTS, word & FRESH} : (streak){0};
 }
 
 /* Whoever touches one unit after the other gets more and more ahead: private units, which need a right alone, or units of one
- * home. Returns the number of units. */
-static uint64_t run_from(dome_release_units *u, uint64_t unit)
+ * home; zeros have short answers. Returns the number of units. The lock is held. */
+static uint64_t run_from(const dome_release_units *u, uint64_t unit, streak s)
 {
-    enum { MOST = 64, MOST_PRIVATE = 512 };
+    enum { MOST = 64, MOST_WITHOUT = 512, MOST_SHUT = 16 };
     uint64_t count = 1;
-    pthread_mutex_lock(&u->setup.release->lock);
-    if (is_private(u, unit) || !is_valid(u, unit)) {
-        const uint64_t most = is_private(u, unit) ? MOST_PRIVATE : MOST;
-        const unsigned small = is_private(u, unit) ? 0 : 2; /* neighbours that are read by two or three bring no others */
-        u->streak = unit == u->next ? MIN(u->streak + 1, 20) : 0;
-        const uint64_t ahead = u->streak <= small ? 1 : MIN((uint64_t)1 << (u->streak - small), most);
-        while (count < ahead && unit + count < u->setup.units && is_like(u, unit, unit + count))
-            count++;
-        u->next = unit + count;
-    }
-    pthread_mutex_unlock(&u->setup.release->lock);
+    const bool private = is_private(u, unit);
+    const uint64_t most = private || s.fresh ? MOST_WITHOUT : is_valid(u, unit) ? MOST_SHUT : MOST;
+    const unsigned small = private ? 0 : 2; /* neighbours that are read by two or three bring no others */
+    const uint64_t ahead = s.faults <= small ? 1 : MIN((uint64_t)1 << (s.faults - small), most);
+    while (count < ahead && unit + count < u->setup.units && is_like(u, unit, unit + count))
+        count++;
     return count;
+}
+
+/* Whether units may be opened ahead: each open one is compared at each flush of memory. */
+static bool opens_ahead(const dome_release_units *u)
+{
+    const dome_release *r = u->setup.release;
+    return u->writers && !(r->sections && r->sections->entered);
+}
+
+/* The next units will be like these. */
+static void note_streak(dome_release_units *u, uint64_t unit, uint64_t count, bool valid, streak before)
+{
+    const uint64_t last = unit + count - 1;
+    pthread_mutex_lock(&u->setup.release->lock);
+    u->next = valid ? u->next : unit + count;
+    put_streak(u, unit + count, valid, (streak){before.faults + 1, !(u->marks[last] & OLD_USED) && u->state[last] & DIRTY});
+    pthread_mutex_unlock(&u->setup.release->lock);
 }
 
 /* What the home writes goes to nobody at once: a turn is a first store behind a barrier. */
@@ -272,11 +344,18 @@ static void fault(void *ctx, size_t offset, bool write)
     dome__unit_writes_touch(u->writes, offset, write);
     if (write && is_home(u, unit))
         dome__unit_writes_turn(u->writes, unit);
-    const uint64_t count = run_from(u, unit);
+    pthread_mutex_lock(&u->setup.release->lock);
+    const bool ahead = write && opens_ahead(u), valid = is_valid(u, unit) && !is_private(u, unit),
+               runs = !valid || (ahead && is_shut(u, unit));
+    const streak before = streak_at(u, unit, valid);
+    const uint64_t count = runs ? run_from(u, unit, before) : 1;
+    pthread_mutex_unlock(&u->setup.release->lock);
     if (count > 1)
-        want_units(u, unit, count, false);
-    if (count == 1 || (write && !is_private(u, unit)))
-        want_units(u, unit, 1, write);
+        want_units(u, unit, count, ahead ? (valid ? AHEAD : FILL) : NONE);
+    if (count == 1 || (write && !is_private(u, unit) && !ahead))
+        want_units(u, unit, 1, write ? ALL : NONE);
+    if (runs)
+        note_streak(u, unit, count, valid, before);
     dome__region_fault_end(&stop, write);
 }
 
@@ -285,7 +364,7 @@ void dome__release_units_want(dome_release_units *units, uint64_t first, uint64_
     const uint64_t size = units->setup.unit;
     const dome_region_stop stop = dome__region_stop_begin(units->setup.release->env, units->figures);
     if (bytes > 0)
-        want_units(units, first / size, (first + bytes - 1) / size - first / size + 1, write);
+        want_units(units, first / size, (first + bytes - 1) / size - first / size + 1, write ? ALL : NONE);
     dome__region_stop_end(&stop);
 }
 
@@ -312,7 +391,7 @@ void dome__release_refresh(dome_release *release)
         dome_release_units *u = release->regions->pdata[n];
         for (guint k = 0; u && k < u->pinned->len; k++)
             if (!is_valid(u, g_array_index(u->pinned, uint64_t, k)))
-                want_units(u, g_array_index(u->pinned, uint64_t, k), 1, false);
+                want_units(u, g_array_index(u->pinned, uint64_t, k), 1, NONE);
     }
 }
 
@@ -498,6 +577,8 @@ static void make_tables(dome_release_units *u, const char **why)
     u->state = table_of(s->units, sizeof *u->state, why);
     u->changed = table_of(s->units, sizeof *u->changed, why);
     u->old = table_of(s->units, s->unit, why);
+    u->streaks = table_of(s->units, 2 * sizeof *u->streaks, why);
+    u->marks = table_of(s->units, sizeof *u->marks, why);
     if (!s->layout) {
         u->writers = table_of(s->units, sizeof *u->writers, why);
         u->trends = table_of(s->units, sizeof *u->trends, why);
@@ -573,6 +654,8 @@ void dome__release_units_free(dome_release_units *units)
     free_table(units->homes, sizeof *units->homes * count);
     free_table(units->state, sizeof *units->state * count);
     free_table(units->changed, sizeof *units->changed * count);
+    free_table(units->streaks, 2 * sizeof *units->streaks * count);
+    free_table(units->marks, sizeof *units->marks * count);
     free_table(units->writers, sizeof *units->writers * count);
     free_table(units->trends, sizeof *units->trends * count);
     g_hash_table_unref(units->readers);

@@ -497,6 +497,59 @@ static void check_fork(void)
     CHECK(dome__space_meet(space, 1, false) == DOME_OK);
 }
 
+/* Memory that is filled. Each task fills a part, but for some pages, which it opens all the same; other tasks write these, and a
+ * byte of some that it fills. Then all is read, and the parts change hands. by_columns: not one page behind the other. */
+enum { FILLED = 640, HOLE = 37, SHARED_EVERY = 16 };
+
+static unsigned char filled(int page, int round)
+{
+    return (unsigned char)(page * 7 + round * 3 + 1);
+}
+
+static void fill(unsigned char *at, int round, bool by_columns)
+{
+    enum { COLUMNS = 4 };
+    const int each = FILLED / size, me = (rank + round) % size, first = me * each, row = by_columns ? each / COLUMNS : each;
+    for (int k = 0; k < row; k++)
+        for (int page = first + k; page < first + each; page += row) {
+            if (page % HOLE == HOLE - 1 && page % each > 0)
+                continue;
+            memset(at + (size_t)page * PAGE, filled(page, round), PAGE - 1);
+        }
+    for (int page = 0; page < FILLED; page++) { /* bytes of others' pages */
+        const bool hole = page % HOLE == HOLE - 1, theirs = page / each == (me + 1) % size && page < each * size;
+        if (theirs && (hole || page % SHARED_EVERY == 0))
+            at[(size_t)page * PAGE + PAGE - 1] = filled(page, round);
+    }
+}
+
+static void check_filled(const unsigned char *at, int round)
+{
+    const int each = FILLED / size;
+    for (int page = 0; page < each * size; page++) {
+        const bool hole = page % HOLE == HOLE - 1 && page % each > 0, last = page % HOLE == HOLE - 1 || page % SHARED_EVERY == 0;
+        const unsigned char *p = at + (size_t)page * PAGE;
+        if (!hole)
+            CHECK(p[0] == filled(page, round) && p[PAGE - 2] == filled(page, round));
+        if (hole)
+            CHECK(p[0] == 0 && p[PAGE - 2] == 0);
+        CHECK(p[PAGE - 1] == (last ? filled(page, round) : 0));
+    }
+}
+
+static void check_filling(void)
+{
+    unsigned char *const parts[] = {HEAP + HEAP_BYTES / 16 * 9, HEAP + HEAP_BYTES / 16 * 11};
+    for (int round = 0; round < 5; round++)
+        for (int part = 0; part < 2; part++) {
+            fill(parts[part], round, part == 1);
+            CHECK(dome__space_meet(space, 40 + (uint64_t)part, true) == DOME_OK);
+            if (round % 2 == 0 || rank == 0)
+                check_filled(parts[part], round);
+            CHECK(dome__space_meet(space, 42 + (uint64_t)part, true) == DOME_OK);
+        }
+}
+
 int main(int argc, char **argv)
 {
     init_unbalanced(argc, argv);
@@ -528,6 +581,7 @@ int main(int argc, char **argv)
         check_middle();
         check_hot_sections();
         check_fork();
+        check_filling();
         if (rank == size - 1)
             memset(shared.rest, 4, sizeof shared.rest);
         CHECK(dome__space_meet(space, 6, true) == DOME_OK);

@@ -214,6 +214,23 @@ static void test_fork(void)
     dome__memory_free(memory);
 }
 
+static void test_untouched(void)
+{
+    dome_memory *memory = new_memory((uint64_t)sysconf(_SC_PAGESIZE) * 10);
+    const size_t page = dome__memory_page(memory);
+    g_assert_cmpuint(dome__memory_untouched(memory, 0, 10), ==, 10);
+    *((char *)dome__memory_alias(memory) + 4 * page) = 1;
+    *((char *)dome__memory_data(memory) + 7 * page) = 0; /* zeros, but touched */
+    g_assert_cmpuint(dome__memory_untouched(memory, 0, 10), ==, 4);
+    g_assert_cmpuint(dome__memory_untouched(memory, 1, 2), ==, 2);
+    g_assert_cmpuint(dome__memory_untouched(memory, 4, 6), ==, 0);
+    g_assert_cmpuint(dome__memory_untouched(memory, 5, 5), ==, 2);
+    g_assert_cmpuint(dome__memory_untouched(memory, 8, 2), ==, 2);
+    dome__memory_taken(memory); /* nobody knows any more */
+    g_assert_cmpuint(dome__memory_untouched(memory, 8, 2), ==, 0);
+    dome__memory_free(memory);
+}
+
 int main(int argc, char **argv)
 {
     g_test_init(&argc, &argv, NULL);
@@ -227,5 +244,6 @@ int main(int argc, char **argv)
     g_test_add_func("/memory/promises", test_promises);
     g_test_add_func("/memory/promises-not-limited", test_promises_not_limited);
     g_test_add_func("/memory/fork", test_fork);
+    g_test_add_func("/memory/untouched", test_untouched);
     return g_test_run();
 }
