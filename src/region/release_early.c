@@ -249,7 +249,7 @@ static void apply(const entry *e)
 static void take_entry(dome_release *r, const entry *e, int from, const found *f)
 {
     dome_release_units *u = e->units;
-    const bool has = r->sections && dome__section_log_is_late(r->sections->log, from);
+    const bool has = r->sections && dome__section_log_has_late(r->sections->log, from);
     if (from == r->env->rank) {
         u->state[e->unit] &= (uint32_t)(f->whole ? ~0 : ~SENT);
         return;

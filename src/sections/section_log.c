@@ -215,9 +215,9 @@ void dome__section_log_behind(const dome_section_log *log, uint64_t key, uint64_
         visit_parts(at(log, k), &key, visit, ctx);
 }
 
-bool dome__section_log_is_late(const dome_section_log *log, int author)
+bool dome__section_log_has_late(const dome_section_log *log, int author)
 {
-    for (guint k = log->sections->len; k-- > 0;)
+    for (guint k = first_behind(log, log->taken); k-- > 0;)
         if (at(log, k)->late && at(log, k)->author == (uint32_t)author)
             return true;
     return false;

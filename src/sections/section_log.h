@@ -63,8 +63,9 @@ void dome__section_log_take(dome_section_log *log, int self, dome_section_visit 
 /* Visits the changes of a unit in sections behind number `has`, in order. */
 void dome__section_log_behind(const dome_section_log *log, uint64_t key, uint64_t has, dome_section_visit *visit, void *ctx);
 
-/* Whether a section of this task came late. */
-bool dome__section_log_is_late(const dome_section_log *log, int author);
+/* Whether this task's memory has a late section of another task: what that brings to the meeting is there already. One that has
+ * been heard and not taken does not count: it is cleared with the others, untaken, when all have met. */
+bool dome__section_log_has_late(const dome_section_log *log, int author);
 
 /* ---- its size ---- */
 

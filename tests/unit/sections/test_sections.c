@@ -563,6 +563,11 @@ static dome_section_log *log_of(unsigned sections)
     return log;
 }
 
+static void visit_nothing(void *ctx, uint64_t key, const void *records, size_t bytes)
+{
+    (void)ctx, (void)key, (void)records, (void)bytes;
+}
+
 static void test_parts(void)
 {
     dome_section_log *log = log_of(9), *other = dome__section_log_new();
@@ -584,8 +589,10 @@ static void test_parts(void)
     g_assert_true(dome__section_log_hear(other, whole->data, whole->len));
     g_assert_true(dome__section_log_hear(other, whole->data, whole->len));
     g_assert_cmpuint(dome__section_log_end(other), ==, 9);
-    g_assert_true(dome__section_log_is_late(other, 0));
-    g_assert_false(dome__section_log_is_late(other, 1));
+    g_assert_false(dome__section_log_has_late(other, 0)); /* it is heard alone */
+    dome__section_log_take(other, 1, visit_nothing, NULL);
+    g_assert_true(dome__section_log_has_late(other, 0));
+    g_assert_false(dome__section_log_has_late(other, 1));
     g_byte_array_unref(parts);
     g_byte_array_unref(whole);
     dome__section_log_free(other);
