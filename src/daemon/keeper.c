@@ -69,8 +69,8 @@ static char *output_state_of(const dome_program *p)
     return path;
 }
 
-/* The words with that option behind `dome run`, if the program may begin again and its output is a file beside which there may be
- * another. fd: the output. */
+/* The words with that option behind `dome run`, if the program has a hub, may begin again, and its output is a file beside which
+ * there may be another. fd: the output. */
 static char **with_output_state(const beginning *b, int fd)
 {
     const dome_program *p = b->program;
@@ -78,7 +78,7 @@ static char **with_output_state(const beginning *b, int fd)
     struct stat s;
     if (p->attempt == 1)
         unlink(path);
-    if (!p->again || fstat(fd, &s) < 0 || !S_ISREG(s.st_mode) || access(folder, W_OK) < 0)
+    if (!p->again || p->tasks < 2 || fstat(fd, &s) < 0 || !S_ISREG(s.st_mode) || access(folder, W_OK) < 0)
         return b->words;
     GPtrArray *words = g_ptr_array_new();
     g_ptr_array_add(words, b->words[0]);
