@@ -519,19 +519,14 @@ static void note_home(dome_release_units *u, uint64_t unit, int home)
 /* The home that was keeps its copy until the new one writes; the new one knows of no readers. */
 static void move_unit(dome_release_units *u, uint64_t unit, int writer, void *ctx)
 {
-    dome_release *r = u->setup.release;
     (void)ctx;
     if (!u->writers || u->writers[unit] != writer + 1)
         return;
     if (is_home(u, unit)) {
-        const gint64 key = (gint64)unit;
-        GArray *readers = dome__release_readers_of(u, unit);
-        if (readers)
-            dome__release_readers_drop(r, readers);
-        g_hash_table_remove(u->readers, &key);
+        dome__release_readers_end(u, unit);
         u->state[unit] = (uint32_t)(VALID | (u->state[unit] & (PINNED | HOT)));
     }
-    if (writer == r->env->rank)
+    if (writer == u->setup.release->env->rank)
         u->state[unit] |= VALID | SHARED;
     note_home(u, unit, writer);
 }
@@ -546,11 +541,7 @@ static void forget_writer(dome_release_units *u, uint64_t unit, int writer, void
 /* Nobody else has a copy that is right: the unit is its new home's alone. */
 static void give_unit(dome_release_units *u, uint64_t unit, int writer)
 {
-    const gint64 key = (gint64)unit;
-    GArray *readers = dome__release_readers_of(u, unit);
-    if (readers)
-        dome__release_readers_drop(u->setup.release, readers);
-    g_hash_table_remove(u->readers, &key);
+    dome__release_readers_end(u, unit);
     u->state[unit] &= PINNED | HOT;
     u->changed[unit] = 0;
     u->marks[unit] &= (uint8_t)~GIFT;

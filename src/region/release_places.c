@@ -364,11 +364,7 @@ static void fetch_moving(dome_release *r, const GArray *moving)
 /* The new home alone has a copy. The lock is held. */
 static void move(dome_release_units *u, uint64_t unit, int to)
 {
-    const gint64 key = (gint64)unit;
-    GArray *readers = dome__release_readers_of(u, unit);
-    if (readers)
-        dome__release_readers_drop(u->setup.release, readers);
-    g_hash_table_remove(u->readers, &key);
+    dome__release_readers_end(u, unit);
     u->state[unit] = 0;
     u->changed[unit] = 0;
     u->homes[unit] = to + 1;

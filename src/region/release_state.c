@@ -161,6 +161,15 @@ void dome__release_readers_drop(dome_release *release, GArray *readers)
     g_array_set_size(readers, 0);
 }
 
+void dome__release_readers_end(const dome_release_units *units, uint64_t unit)
+{
+    const gint64 key = (gint64)unit;
+    GArray *readers = dome__release_readers_of(units, unit);
+    if (readers)
+        dome__release_readers_drop(units->setup.release, readers);
+    g_hash_table_remove(units->readers, &key);
+}
+
 void dome__release_keep_old(dome_release_units *units, uint64_t unit)
 {
     if (is_fresh(units, unit))
