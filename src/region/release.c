@@ -14,7 +14,7 @@ typedef struct run {
 
 #define RUN_WHOLE   (UINT64_C(1) << 63) /* the writer's copies are valid */
 #define RUN_IMPLIED (UINT64_C(1) << 62) /* written, if at all, before another task had a copy */
-#define RUN_GIFT    (UINT64_C(1) << 61) /* what has changed is sent to nobody, if the writer gets them */
+#define RUN_GIFT    (UINT64_C(1) << 61) /* the changes are sent to nobody if the writer becomes the home */
 #define RUN_REGION  (RUN_GIFT - 1)
 
 enum { RUN_WORDS = sizeof(run) / sizeof(uint64_t) };
@@ -330,7 +330,7 @@ static void publish_all(const dome_release *r)
             dome__release_publish(r->regions->pdata[k], DELTA);
 }
 
-/* All tasks learn who has written what before anything is published: what becomes a gift is not. */
+/* All tasks learn who has written which units before any of them is published: a gift is not published. */
 static int exchange_with_gifts(dome_release *r, const bringing *b, const uint64_t *all, bool by_word, notices *n)
 {
     int status = exchange_more(r, b, all, longest_card(by_word), n);

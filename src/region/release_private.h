@@ -298,7 +298,7 @@ void dome__release_reader_drop(dome_release_units *units, uint64_t unit, int ran
 /* The readers of a unit are none any more. */
 void dome__release_readers_drop(dome_release *release, GArray *readers);
 
-/* The unit has none any more, and no place among those that have. */
+/* Removes all readers of the unit. */
 void dome__release_readers_end(const dome_release_units *units, uint64_t unit);
 
 /* This task's copy is used: by an access to a unit that it has. */

@@ -34,7 +34,7 @@ size_t dome__output_queue_written(dome_output_queue *queue);
 /* Bytes written and bytes not yet written. */
 size_t dome__output_queue_total(dome_output_queue *queue);
 
-/* What waits now is to be on the disk as soon as it is written. Never blocks: the bell tells. */
+/* All text that waits is to be on the disk as soon as it is written. Never blocks: the bell tells. */
 void dome__output_queue_sync(dome_output_queue *queue);
 
 /* Bytes written that are on the disk, as far as a caller has asked for it. */
