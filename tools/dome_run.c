@@ -234,7 +234,7 @@ static char *find_program(const char *name)
     dome__command_fail(127, "run: there is no program %s%s", name, named ? "" : " on the PATH");
 }
 
-/* With --restarts, for checkpoints in memory, or to note what has been shown. */
+/* With --restarts, for checkpoints in memory, or with --output-state. */
 static int supervise(program *p)
 {
     const dome_supervision how = {.restarts = p->options.loss.restarts,

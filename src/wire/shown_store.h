@@ -41,7 +41,7 @@ void dome__shown_store_note(dome_shown_store *store, int rank, dome_shown *shown
 /* As dome__shown_write. In the thread that writes the stream. */
 ssize_t dome__shown_store_write(dome_shown_store *store, int fd, const char *text, size_t length);
 
-/* What has been written, and the copy, are on the disk when this returns. In that thread, too. */
+/* The stream and the copy are on the disk when this returns. In that thread, too. */
 void dome__shown_store_sync(dome_shown_store *store, int fd);
 
 /* What is known of a task's output; NULL: there is no memory for it. It stays until the store is closed. */

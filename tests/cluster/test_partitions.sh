@@ -9,7 +9,7 @@ in_lab_with_daemons 4 "$@"
 cat >"$work/beats" <<'BEATS'
 #!/bin/bash
 me=$(hostname).$$
-silence=${1%/work/*}/silence # nothing comes there: this waits without another process
+silence=${0%/*}/../silence # nobody writes there: this waits without another process
 while :; do
     printf '%s\n' "$me" >>"$1"
     read -r -t 0.1 <>"$silence"
