@@ -251,6 +251,18 @@ static void each(const dome_release *r, const notices *n, on_unit call, void *ct
                 call(r->regions->pdata[at->region & RUN_REGION], at->first + j, writer, ctx);
 }
 
+/* Tells one interval from another that ends at the same place: where the longest run of units begins that was written. */
+static uint64_t longest_run(const dome_release *r, const notices *n)
+{
+    const run *at = n->runs, *longest = at;
+    uint64_t count = 0;
+    for (int rank = 0; rank < r->env->size; rank++)
+        count += n->counts[rank] / RUN_WORDS;
+    for (uint64_t k = 0; k < count; k++)
+        longest = at[k].count > longest->count ? at + k : longest;
+    return (longest->region & RUN_REGION) << UNIT_BITS | longest->first;
+}
+
 /* ---- which homes move ---- */
 
 static void note_writer(dome_release_units *u, const run *units, int writer, void *ctx)
@@ -636,6 +648,8 @@ static int meet(dome_release *r, dome_release_word *word, bool by_word)
         end_interval(r, &n, word->moves);
     dome__release_learn(r);
     r->alike.place = r->alike.next;
+    if (status == DOME_OK && n.any)
+        r->alike.written = longest_run(r, &n);
     if (r->sections) {
         r->sections->in_barrier = r->sections->entered = false;
         dome__release_clear_sections(r);

@@ -65,6 +65,24 @@ static void known_free(gpointer data)
     g_free(k);
 }
 
+/* A place with the interval before it, as a place of its own: a function may be called for one array after the other. */
+static uint64_t way_to(const dome_release *r, uint64_t place)
+{
+    return (place ^ r->alike.written * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xbf58476d1ce4e5b9);
+}
+
+static known *known_of(const dome_release *r, uint64_t place)
+{
+    return g_hash_table_lookup(r->alike.places, &place);
+}
+
+/* As habit_now; the same on all tasks. */
+static const known *known_now(const dome_release *r)
+{
+    const known *same_way = known_of(r, way_to(r, r->alike.place));
+    return same_way ? same_way : known_of(r, r->alike.place);
+}
+
 void dome__release_places_begin(dome_release *release)
 {
     release->habits = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, habit_free);
@@ -88,6 +106,13 @@ void dome__release_places_end(dome_release *release)
 static habit *habit_of(const dome_release *r, uint64_t place)
 {
     return g_hash_table_lookup(r->habits, &place);
+}
+
+/* What is to be expected behind this task's place: what was there when it was come to in the same way, or else the last time. */
+static habit *habit_now(const dome_release *r)
+{
+    habit *same_way = habit_of(r, way_to(r, r->place));
+    return same_way ? same_way : habit_of(r, r->place);
 }
 
 void dome__release_note_begun(dome_release_units *units, uint64_t unit)
@@ -144,38 +169,45 @@ void dome__release_open_fetched(dome_release_units *units, const GArray *which, 
     g_array_unref(open);
 }
 
-/* Adds keys to ascending ones; they are taken. */
-static void merge_keys(dome_release *r, GArray *known, GArray *more)
+/* Adds keys to ascending ones. */
+static void merge_keys(dome_release *r, GArray *known, const GArray *more)
 {
     const guint room = MOST_KEYS - MIN(r->habit_keys, MOST_KEYS), count = MIN(more->len, room);
     g_array_append_vals(known, more->data, count);
     r->habit_keys += count;
-    g_array_set_size(more, 0);
     r->habit_keys -= dome__release_sort_once(known);
 }
 
-/* What was accessed since the last barrier. */
-static void learn_accesses(dome_release *r)
+static void learn_at(dome_release *r, uint64_t place)
 {
-    habit *h = habit_of(r, r->place);
-    if (r->begun->len == 0 && r->asked->len == 0)
-        return;
+    habit *h = habit_of(r, place);
     if (!h) {
         if (g_hash_table_size(r->habits) >= MOST_PLACES || r->habit_keys >= MOST_KEYS) { /* most are not come to again */
             g_hash_table_remove_all(r->habits);
             r->habit_keys = 0;
         }
         h = habit_new();
-        g_hash_table_insert(r->habits, g_memdup2(&r->place, sizeof r->place), h);
+        g_hash_table_insert(r->habits, g_memdup2(&place, sizeof place), h);
     }
     merge_keys(r, h->written, r->begun);
     merge_keys(r, h->fetched, r->asked);
 }
 
-/* Opens what is written behind this place. */
-static void foresee(dome_release *r, uint64_t place)
+/* What was accessed since the last barrier. */
+static void learn_accesses(dome_release *r)
 {
-    const habit *h = habit_of(r, place);
+    if (r->begun->len == 0 && r->asked->len == 0)
+        return;
+    learn_at(r, r->place);
+    learn_at(r, way_to(r, r->place));
+    g_array_set_size(r->begun, 0);
+    g_array_set_size(r->asked, 0);
+}
+
+/* Opens what is written behind this place. */
+static void foresee(dome_release *r)
+{
+    const habit *h = habit_now(r);
     const guint before = r->foreseen->len;
     for (guint k = 0; h && k < h->written->len; k++) {
         const uint64_t key = g_array_index(h->written, uint64_t, k);
@@ -250,7 +282,7 @@ static void fetch_known(dome_release *r, const GArray *keys, bool sure)
 /* Whether all tasks read together what they fetch. Only where all of them can be told: their memory is shown. */
 static bool fetch_together(const dome_release *r)
 {
-    const known *k = g_hash_table_lookup(r->alike.places, &r->alike.place);
+    const known *k = known_now(r);
     return k && k->fetches && r->shows;
 }
 
@@ -259,7 +291,7 @@ int dome__release_fetch_ahead(dome_release *release)
     dome_release *r = release;
     int status = DOME_OK;
     pthread_mutex_lock(&r->lock);
-    habit *h = habit_of(r, r->place);
+    habit *h = habit_now(r);
     const bool together = fetch_together(r), any = h && h->fetched->len > 0;
     GArray *keys = any ? g_array_copy(h->fetched) : together ? g_array_new(FALSE, FALSE, sizeof(uint64_t)) : NULL;
     const bool sure = !any || trusts(r, h);
@@ -270,7 +302,7 @@ int dome__release_fetch_ahead(dome_release *release)
     }
     if (any && status == DOME_OK) {
         fetch_known(r, keys, sure);
-        foresee(r, r->place);
+        foresee(r);
     }
     pthread_mutex_unlock(&r->lock);
     if (keys)
@@ -326,10 +358,10 @@ static GArray *merged(const GArray *before, const GArray *news)
 }
 
 /* The same on all tasks, so that they keep and forget the same places. */
-static void learn_alike(dome_release *r)
+static void learn_alike_at(dome_release *r, uint64_t place)
 {
     dome_release_alike *a = &r->alike;
-    known *k = g_hash_table_lookup(a->places, &a->place);
+    known *k = known_of(r, place);
     if (k)
         k->fetches = a->fetches;
     if (a->owned->len == 0 && (k || !a->fetches))
@@ -342,14 +374,20 @@ static void learn_alike(dome_release *r)
     if (!k) {
         k = g_new(known, 1);
         *k = (known){g_array_new(FALSE, FALSE, sizeof(owner)), a->fetches};
-        g_hash_table_insert(a->places, g_memdup2(&a->place, sizeof a->place), k);
+        g_hash_table_insert(a->places, g_memdup2(&place, sizeof place), k);
     }
-    g_array_sort(a->owned, by_key);
     GArray *all = merged(k->owners, a->owned);
     a->owner_keys += all->len - k->owners->len;
     g_array_unref(k->owners);
     k->owners = all;
-    g_array_set_size(a->owned, 0);
+}
+
+static void learn_alike(dome_release *r)
+{
+    g_array_sort(r->alike.owned, by_key);
+    learn_alike_at(r, r->alike.place);
+    learn_alike_at(r, way_to(r, r->alike.place));
+    g_array_set_size(r->alike.owned, 0);
 }
 
 void dome__release_learn(dome_release *release)
@@ -362,7 +400,7 @@ void dome__release_learn(dome_release *release)
 /* The units that get another home now; NULL: they are too few. The lock is held. */
 static GArray *to_move(const dome_release *r)
 {
-    const known *of = g_hash_table_lookup(r->alike.places, &r->alike.place);
+    const known *of = known_now(r);
     GArray *moving = of && of->owners->len >= DOME_RELEASE_MANY ? g_array_new(FALSE, FALSE, sizeof(owner)) : NULL;
     for (guint k = 0; moving && k < of->owners->len; k++) {
         const owner *o = &g_array_index(of->owners, owner, k);
@@ -540,13 +578,23 @@ static bool compare_hot(dome_release *r, bool cools)
     return any;
 }
 
+/* The units are not written behind this place. */
+static void forget_written(dome_release *r, habit *h, const GArray *wrong)
+{
+    if (!h || wrong->len == 0)
+        return;
+    r->habit_keys -= h->written->len;
+    remove_keys(h->written, wrong);
+    r->habit_keys += h->written->len;
+}
+
 /* The same of units that were opened because they were written behind this place before. A unit that was not written this time is
  * forgotten there. */
 static bool compare_foreseen(dome_release *r, bool cools)
 {
     enum { FEW = 4 };
     GArray *wrong = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-    const habit *h = habit_of(r, r->place);
+    habit *same_way = habit_of(r, way_to(r, r->place));
     const bool heats = !cools && r->foreseen->len <= FEW; /* each hot unit is closed and opened whenever a section is published */
     bool any = false;
     guint kept = 0;
@@ -564,6 +612,8 @@ static bool compare_foreseen(dome_release *r, bool cools)
         }
         if (quiet)
             g_array_append_val(wrong, key);
+        else if (!same_way)
+            g_array_append_val(r->begun, key);
     }
     g_array_set_size(r->foreseen, kept);
     allow_keys(r, r->foreseen, 0, DOME_ACCESS_READ);
@@ -572,11 +622,8 @@ static bool compare_foreseen(dome_release *r, bool cools)
         dome__release_sort(r->begun);
         remove_keys(r->begun, wrong);
     }
-    if (h) {
-        r->habit_keys -= h->written->len;
-        remove_keys(h->written, wrong);
-        r->habit_keys += h->written->len;
-    }
+    forget_written(r, same_way, wrong);
+    forget_written(r, habit_of(r, r->place), wrong);
     g_array_unref(wrong);
     return any;
 }
@@ -629,7 +676,7 @@ static void heat_early(dome_release *r)
 void dome__release_keep_hot(dome_release *release)
 {
     dome_release *r = release;
-    foresee(r, r->place);
+    foresee(r);
     heat_early(r);
     for (guint k = r->hot->len; k-- > 0;) {
         uint64_t unit;
