@@ -263,6 +263,13 @@ static uint64_t longest_run(const dome_release *r, const notices *n)
     return (longest->region & RUN_REGION) << UNIT_BITS | longest->first;
 }
 
+/* Two intervals, because what one task does between two regions mostly tells nothing. */
+static void note_way(dome_release *r, uint64_t longest)
+{
+    r->alike.written[1] = r->alike.written[0];
+    r->alike.written[0] = longest;
+}
+
 /* ---- which homes move ---- */
 
 static void note_writer(dome_release_units *u, const run *units, int writer, void *ctx)
@@ -649,7 +656,7 @@ static int meet(dome_release *r, dome_release_word *word, bool by_word)
     dome__release_learn(r);
     r->alike.place = r->alike.next;
     if (status == DOME_OK && n.any)
-        r->alike.written = longest_run(r, &n);
+        note_way(r, longest_run(r, &n));
     if (r->sections) {
         r->sections->in_barrier = r->sections->entered = false;
         dome__release_clear_sections(r);

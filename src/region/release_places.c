@@ -25,6 +25,7 @@ static void allow_keys(const dome_release *r, const GArray *keys, guint from, do
 typedef struct habit {
     GArray *written, *fetched; /* uint64_t: keys in ascending order */
     unsigned visits, trust;    /* so often units are fetched together before faults are to tell which are needed */
+    unsigned opened, vain;     /* units that were opened, and those of them that were not written; of the last times */
 } habit;
 
 /* Of all tasks: who alone writes a unit behind a place. */
@@ -65,10 +66,13 @@ static void known_free(gpointer data)
     g_free(k);
 }
 
-/* A place with the interval before it, as a place of its own: a function may be called for one array after the other. */
+/* A place with what was written on the way to it, as a place of its own: a function may be called for one array after the other.
+ */
 static uint64_t way_to(const dome_release *r, uint64_t place)
 {
-    return (place ^ r->alike.written * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xbf58476d1ce4e5b9);
+    const uint64_t *written = r->alike.written;
+    return (place ^ written[0] * UINT64_C(0x9e3779b97f4a7c15) ^ written[1] * UINT64_C(0xc2b2ae3d27d4eb4f)) *
+           UINT64_C(0xbf58476d1ce4e5b9);
 }
 
 static known *known_of(const dome_release *r, uint64_t place)
@@ -108,11 +112,19 @@ static habit *habit_of(const dome_release *r, uint64_t place)
     return g_hash_table_lookup(r->habits, &place);
 }
 
-/* What is to be expected behind this task's place: what was there when it was come to in the same way, or else the last time. */
+/* Whether much of what was written behind the place is not written there the next time. */
+static bool misleads(const habit *h)
+{
+    enum { PART = 4, LEAST_OPENED = 16 };
+    return h && h->vain * PART > MAX(h->opened, LEAST_OPENED);
+}
+
+/* What is to be expected behind this task's place: what was there the last time; if that misleads, what was there when the task
+ * came to it in the same way. */
 static habit *habit_now(const dome_release *r)
 {
-    habit *same_way = habit_of(r, way_to(r, r->place));
-    return same_way ? same_way : habit_of(r, r->place);
+    habit *h = habit_of(r, r->place), *same_way = misleads(h) ? habit_of(r, way_to(r, r->place)) : NULL;
+    return same_way ? same_way : h;
 }
 
 void dome__release_note_begun(dome_release_units *units, uint64_t unit)
@@ -199,7 +211,8 @@ static void learn_accesses(dome_release *r)
     if (r->begun->len == 0 && r->asked->len == 0)
         return;
     learn_at(r, r->place);
-    learn_at(r, way_to(r, r->place));
+    if (misleads(habit_of(r, r->place)))
+        learn_at(r, way_to(r, r->place));
     g_array_set_size(r->begun, 0);
     g_array_set_size(r->asked, 0);
 }
@@ -578,14 +591,24 @@ static bool compare_hot(dome_release *r, bool cools)
     return any;
 }
 
-/* The units are not written behind this place. */
+/* Some of the units that were opened are not written behind this place. */
 static void forget_written(dome_release *r, habit *h, const GArray *wrong)
 {
-    if (!h || wrong->len == 0)
+    if (!h)
         return;
     r->habit_keys -= h->written->len;
     remove_keys(h->written, wrong);
     r->habit_keys += h->written->len;
+}
+
+/* How much of what was opened was written. */
+static void note_vain(habit *h, guint opened, guint vain)
+{
+    enum { RECENT = 256 };
+    h->opened += opened;
+    h->vain += vain;
+    for (; h->opened > RECENT; h->vain /= 2)
+        h->opened /= 2;
 }
 
 /* The same of units that were opened because they were written behind this place before. A unit that was not written this time is
@@ -594,7 +617,9 @@ static bool compare_foreseen(dome_release *r, bool cools)
 {
     enum { FEW = 4 };
     GArray *wrong = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-    habit *same_way = habit_of(r, way_to(r, r->place));
+    habit *h = habit_of(r, r->place), *same_way = habit_of(r, way_to(r, r->place));
+    const bool misled = misleads(h);
+    const guint opened = r->foreseen->len;
     const bool heats = !cools && r->foreseen->len <= FEW; /* each hot unit is closed and opened whenever a section is published */
     bool any = false;
     guint kept = 0;
@@ -612,7 +637,7 @@ static bool compare_foreseen(dome_release *r, bool cools)
         }
         if (quiet)
             g_array_append_val(wrong, key);
-        else if (!same_way)
+        else if (!same_way && misled)
             g_array_append_val(r->begun, key);
     }
     g_array_set_size(r->foreseen, kept);
@@ -623,7 +648,9 @@ static bool compare_foreseen(dome_release *r, bool cools)
         remove_keys(r->begun, wrong);
     }
     forget_written(r, same_way, wrong);
-    forget_written(r, habit_of(r, r->place), wrong);
+    forget_written(r, h, wrong);
+    if (h && !(misled && same_way))
+        note_vain(h, opened, wrong->len);
     g_array_unref(wrong);
     return any;
 }

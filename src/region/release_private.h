@@ -58,14 +58,14 @@ typedef struct reader {
 
 /* What all tasks know alike (release_places.c). */
 typedef struct dome_release_alike {
-    uint64_t place; /* of the last barrier: task 0's, if they have come to it at different places */
-    uint64_t next;  /* of the one that this task is at */
-    uint64_t
-        written;  /* where the longest run of units begins that all tasks have written before the last barrier at which any had */
-    bool fetches; /* a task has fetched many units before that one */
-    GHashTable *places; /* what they do behind places */
-    GArray *owned;      /* owner: what the interval that ends has shown */
-    guint owner_keys;   /* in all of `places` */
+    uint64_t place;      /* of the last barrier: task 0's, if they have come to it at different places */
+    uint64_t next;       /* of the one that this task is at */
+    uint64_t written[2]; /* where the longest run of units began that was written in the last interval in which any was, and in
+                            the one before: what the tasks came from */
+    bool fetches;        /* a task has fetched many units before that one */
+    GHashTable *places;  /* what they do behind places */
+    GArray *owned;       /* owner: what the interval that ends has shown */
+    guint owner_keys;    /* in all of `places` */
 } dome_release_alike;
 
 struct dome_release {
