@@ -80,13 +80,6 @@ static known *known_of(const dome_release *r, uint64_t place)
     return g_hash_table_lookup(r->alike.places, &place);
 }
 
-/* As habit_now; the same on all tasks. */
-static const known *known_now(const dome_release *r)
-{
-    const known *same_way = known_of(r, way_to(r, r->alike.place));
-    return same_way ? same_way : known_of(r, r->alike.place);
-}
-
 void dome__release_places_begin(dome_release *release)
 {
     release->habits = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, habit_free);
@@ -295,7 +288,7 @@ static void fetch_known(dome_release *r, const GArray *keys, bool sure)
 /* Whether all tasks read together what they fetch. Only where all of them can be told: their memory is shown. */
 static bool fetch_together(const dome_release *r)
 {
-    const known *k = known_now(r);
+    const known *k = known_of(r, r->alike.place);
     return k && k->fetches && r->shows;
 }
 
@@ -371,10 +364,10 @@ static GArray *merged(const GArray *before, const GArray *news)
 }
 
 /* The same on all tasks, so that they keep and forget the same places. */
-static void learn_alike_at(dome_release *r, uint64_t place)
+static void learn_alike(dome_release *r)
 {
     dome_release_alike *a = &r->alike;
-    known *k = known_of(r, place);
+    known *k = known_of(r, a->place);
     if (k)
         k->fetches = a->fetches;
     if (a->owned->len == 0 && (k || !a->fetches))
@@ -387,20 +380,14 @@ static void learn_alike_at(dome_release *r, uint64_t place)
     if (!k) {
         k = g_new(known, 1);
         *k = (known){g_array_new(FALSE, FALSE, sizeof(owner)), a->fetches};
-        g_hash_table_insert(a->places, g_memdup2(&place, sizeof place), k);
+        g_hash_table_insert(a->places, g_memdup2(&a->place, sizeof a->place), k);
     }
+    g_array_sort(a->owned, by_key);
     GArray *all = merged(k->owners, a->owned);
     a->owner_keys += all->len - k->owners->len;
     g_array_unref(k->owners);
     k->owners = all;
-}
-
-static void learn_alike(dome_release *r)
-{
-    g_array_sort(r->alike.owned, by_key);
-    learn_alike_at(r, r->alike.place);
-    learn_alike_at(r, way_to(r, r->alike.place));
-    g_array_set_size(r->alike.owned, 0);
+    g_array_set_size(a->owned, 0);
 }
 
 void dome__release_learn(dome_release *release)
@@ -413,7 +400,7 @@ void dome__release_learn(dome_release *release)
 /* The units that get another home now; NULL: they are too few. The lock is held. */
 static GArray *to_move(const dome_release *r)
 {
-    const known *of = known_now(r);
+    const known *of = known_of(r, r->alike.place);
     GArray *moving = of && of->owners->len >= DOME_RELEASE_MANY ? g_array_new(FALSE, FALSE, sizeof(owner)) : NULL;
     for (guint k = 0; moving && k < of->owners->len; k++) {
         const owner *o = &g_array_index(of->owners, owner, k);
