@@ -161,19 +161,6 @@ void dome__release_note_sure(dome_release_units *units, uint64_t unit)
         note_needed(units, unit);
 }
 
-void dome__release_open_fetched(dome_release_units *units, const GArray *which, bool sure)
-{
-    GArray *open = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-    for (guint k = 0; k < which->len; k++) {
-        const uint64_t unit = g_array_index(which, uint64_t, k);
-        units->marks[unit] = (uint8_t)((units->marks[unit] & ~UNSURE) | (sure ? 0 : UNSURE));
-        if (!is_unsure(units, unit))
-            g_array_append_val(open, unit);
-    }
-    dome__release_allow_all(units, open, DOME_ACCESS_READ);
-    g_array_unref(open);
-}
-
 /* Adds keys to ascending ones. */
 static void merge_keys(dome_release *r, GArray *known, const GArray *more)
 {

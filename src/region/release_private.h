@@ -270,6 +270,9 @@ void dome__release_allow(const dome_release_units *units, uint64_t first, uint64
 /* The same to units in ascending order, by runs: each is a system call. */
 void dome__release_allow_all(const dome_release_units *units, const GArray *which, dome_access access);
 
+/* Units that have been fetched may be read, or (sure: false) are UNSURE. */
+void dome__release_open_fetched(dome_release_units *units, const GArray *which, bool sure);
+
 /* The unit may be written from now on. */
 void dome__release_begin_write(dome_release_units *units, uint64_t unit);
 
@@ -435,9 +438,6 @@ void dome__release_note_asked(dome_release_units *units, const GArray *which, ui
 
 /* An access needs the unit, if it was UNSURE. */
 void dome__release_note_sure(dome_release_units *units, uint64_t unit);
-
-/* Units that have been fetched may be read, or (sure: false) are UNSURE. */
-void dome__release_open_fetched(dome_release_units *units, const GArray *which, bool sure);
 
 /* The unit may be written without a fault from the next interval on; false: there are too many such units. */
 bool dome__release_heat(dome_release *release, uint64_t key);
