@@ -5,6 +5,8 @@
 #include "transport/agree.h"
 #include "transport/collective.h"
 
+#include <malloc.h>
+
 /* ---- a barrier ---- */
 
 /* Units that a task has written: a run, as words. */
@@ -642,9 +644,23 @@ static void end_interval(dome_release *r, notices *n, bool moves)
     r->epoch++;
 }
 
+/* Messages of many units have taken memory that may not be needed soon. */
+static void give_back_memory(const dome_release *r, const notices *n, guint fetched)
+{
+    enum { MANY = 1 << 12 };
+    uint64_t units = fetched;
+    const run *at = n->runs;
+    for (int rank = 0; n->any && rank < r->env->size; rank++)
+        for (uint64_t k = 0; k < n->counts[rank] / RUN_WORDS; k++)
+            units += (at++)->count;
+    if (units >= MANY)
+        malloc_trim(0);
+}
+
 static int meet(dome_release *r, dome_release_word *word, bool by_word)
 {
     notices n = {.release = r};
+    const guint fetched = r->fetched;
     int status = exchange(r, word, by_word, &n);
     if (status == DOME_OK && n.any)
         push(r, word->place, &n);
@@ -665,6 +681,8 @@ static int meet(dome_release *r, dome_release_word *word, bool by_word)
     r->meets++;
     dome__release_answer_waiting(r);
     pthread_mutex_unlock(&r->lock);
+    if (status == DOME_OK)
+        give_back_memory(r, &n, fetched);
     return status ? dome__fail_transport(r->env, status) : DOME_OK;
 }
 
