@@ -5,6 +5,8 @@
 #include "transport/agree.h"
 #include "transport/collective.h"
 
+#include <malloc.h>
+
 /* ---- a barrier ---- */
 
 /* Units that a task has written: a run, as words. */
@@ -249,6 +251,25 @@ static void each(const dome_release *r, const notices *n, on_unit call, void *ct
         for (uint64_t k = 0; k < n->counts[writer] / RUN_WORDS; k++, at++)
             for (uint64_t j = 0; j < at->count; j++)
                 call(r->regions->pdata[at->region & RUN_REGION], at->first + j, writer, ctx);
+}
+
+/* Tells one interval from another that ends at the same place: where the longest run of units begins that was written. */
+static uint64_t longest_run(const dome_release *r, const notices *n)
+{
+    const run *at = n->runs, *longest = at;
+    uint64_t count = 0;
+    for (int rank = 0; rank < r->env->size; rank++)
+        count += n->counts[rank] / RUN_WORDS;
+    for (uint64_t k = 0; k < count; k++)
+        longest = at[k].count > longest->count ? at + k : longest;
+    return (longest->region & RUN_REGION) << UNIT_BITS | longest->first;
+}
+
+/* Two intervals, because what one task does between two regions mostly tells nothing. */
+static void note_way(dome_release *r, uint64_t longest)
+{
+    r->alike.written[1] = r->alike.written[0];
+    r->alike.written[0] = longest;
 }
 
 /* ---- which homes move ---- */
@@ -623,9 +644,23 @@ static void end_interval(dome_release *r, notices *n, bool moves)
     r->epoch++;
 }
 
+/* Messages of many units have taken memory that may not be needed soon. */
+static void give_back_memory(const dome_release *r, const notices *n, guint fetched)
+{
+    enum { MANY = 1 << 12 };
+    uint64_t units = fetched;
+    const run *at = n->runs;
+    for (int rank = 0; n->any && rank < r->env->size; rank++)
+        for (uint64_t k = 0; k < n->counts[rank] / RUN_WORDS; k++)
+            units += (at++)->count;
+    if (units >= MANY)
+        malloc_trim(0);
+}
+
 static int meet(dome_release *r, dome_release_word *word, bool by_word)
 {
     notices n = {.release = r};
+    const guint fetched = r->fetched;
     int status = exchange(r, word, by_word, &n);
     if (status == DOME_OK && n.any)
         push(r, word->place, &n);
@@ -636,6 +671,8 @@ static int meet(dome_release *r, dome_release_word *word, bool by_word)
         end_interval(r, &n, word->moves);
     dome__release_learn(r);
     r->alike.place = r->alike.next;
+    if (status == DOME_OK && n.any)
+        note_way(r, longest_run(r, &n));
     if (r->sections) {
         r->sections->in_barrier = r->sections->entered = false;
         dome__release_clear_sections(r);
@@ -644,6 +681,8 @@ static int meet(dome_release *r, dome_release_word *word, bool by_word)
     r->meets++;
     dome__release_answer_waiting(r);
     pthread_mutex_unlock(&r->lock);
+    if (status == DOME_OK)
+        give_back_memory(r, &n, fetched);
     return status ? dome__fail_transport(r->env, status) : DOME_OK;
 }
 

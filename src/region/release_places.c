@@ -25,6 +25,7 @@ static void allow_keys(const dome_release *r, const GArray *keys, guint from, do
 typedef struct habit {
     GArray *written, *fetched; /* uint64_t: keys in ascending order */
     unsigned visits, trust;    /* so often units are fetched together before faults are to tell which are needed */
+    unsigned opened, vain;     /* units that were opened, and those of them that were not written; of the last times */
 } habit;
 
 /* Of all tasks: who alone writes a unit behind a place. */
@@ -65,6 +66,20 @@ static void known_free(gpointer data)
     g_free(k);
 }
 
+/* A place with what was written on the way to it, as a place of its own: a function may be called for one array after the other.
+ */
+static uint64_t way_to(const dome_release *r, uint64_t place)
+{
+    const uint64_t *written = r->alike.written;
+    return (place ^ written[0] * UINT64_C(0x9e3779b97f4a7c15) ^ written[1] * UINT64_C(0xc2b2ae3d27d4eb4f)) *
+           UINT64_C(0xbf58476d1ce4e5b9);
+}
+
+static known *known_of(const dome_release *r, uint64_t place)
+{
+    return g_hash_table_lookup(r->alike.places, &place);
+}
+
 void dome__release_places_begin(dome_release *release)
 {
     release->habits = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, habit_free);
@@ -90,6 +105,21 @@ static habit *habit_of(const dome_release *r, uint64_t place)
     return g_hash_table_lookup(r->habits, &place);
 }
 
+/* Whether much of what was written behind the place is not written there the next time. */
+static bool misleads(const habit *h)
+{
+    enum { PART = 4, LEAST_OPENED = 16 };
+    return h && h->vain * PART > MAX(h->opened, LEAST_OPENED);
+}
+
+/* What is to be expected behind this task's place: what was there the last time; if that misleads, what was there when the task
+ * came to it in the same way. */
+static habit *habit_now(const dome_release *r)
+{
+    habit *h = habit_of(r, r->place), *same_way = misleads(h) ? habit_of(r, way_to(r, r->place)) : NULL;
+    return same_way ? same_way : h;
+}
+
 void dome__release_note_begun(dome_release_units *units, uint64_t unit)
 {
     const uint64_t key = key_of(units, unit);
@@ -107,47 +137,70 @@ void dome__release_open_ahead(dome_release_units *units, uint64_t unit)
     g_array_append_val(units->setup.release->foreseen, key);
 }
 
-void dome__release_note_asked(dome_release_units *units, const GArray *which)
+static void note_needed(const dome_release_units *u, uint64_t unit)
 {
-    for (guint k = 0; units->writers && k < which->len; k++) {
-        const uint64_t key = key_of(units, g_array_index(which, uint64_t, k));
-        g_array_append_val(units->setup.release->asked, key);
-    }
+    const uint64_t key = key_of(u, unit);
+    u->marks[unit] &= (uint8_t)~UNSURE;
+    if (u->writers)
+        g_array_append_val(u->setup.release->asked, key);
+}
+
+void dome__release_note_asked(dome_release_units *units, const GArray *which, uint64_t accessed)
+{
+    for (guint k = 0; k < which->len; k++)
+        if (k < accessed)
+            note_needed(units, g_array_index(which, uint64_t, k));
+        else
+            units->marks[g_array_index(which, uint64_t, k)] |= UNSURE;
     units->setup.release->fetched += which->len;
 }
 
-/* Adds keys to ascending ones; they are taken. */
-static void merge_keys(dome_release *r, GArray *known, GArray *more)
+void dome__release_note_sure(dome_release_units *units, uint64_t unit)
+{
+    if (units->marks[unit] & UNSURE)
+        note_needed(units, unit);
+}
+
+/* Adds keys to ascending ones. */
+static void merge_keys(dome_release *r, GArray *known, const GArray *more)
 {
     const guint room = MOST_KEYS - MIN(r->habit_keys, MOST_KEYS), count = MIN(more->len, room);
     g_array_append_vals(known, more->data, count);
     r->habit_keys += count;
-    g_array_set_size(more, 0);
     r->habit_keys -= dome__release_sort_once(known);
 }
 
-/* What was accessed since the last barrier. */
-static void learn_accesses(dome_release *r)
+static void learn_at(dome_release *r, uint64_t place)
 {
-    habit *h = habit_of(r, r->place);
-    if (r->begun->len == 0 && r->asked->len == 0)
-        return;
+    habit *h = habit_of(r, place);
     if (!h) {
         if (g_hash_table_size(r->habits) >= MOST_PLACES || r->habit_keys >= MOST_KEYS) { /* most are not come to again */
             g_hash_table_remove_all(r->habits);
             r->habit_keys = 0;
         }
         h = habit_new();
-        g_hash_table_insert(r->habits, g_memdup2(&r->place, sizeof r->place), h);
+        g_hash_table_insert(r->habits, g_memdup2(&place, sizeof place), h);
     }
     merge_keys(r, h->written, r->begun);
     merge_keys(r, h->fetched, r->asked);
 }
 
-/* Opens what is written behind this place. */
-static void foresee(dome_release *r, uint64_t place)
+/* What was accessed since the last barrier. */
+static void learn_accesses(dome_release *r)
 {
-    const habit *h = habit_of(r, place);
+    if (r->begun->len == 0 && r->asked->len == 0)
+        return;
+    learn_at(r, r->place);
+    if (misleads(habit_of(r, r->place)))
+        learn_at(r, way_to(r, r->place));
+    g_array_set_size(r->begun, 0);
+    g_array_set_size(r->asked, 0);
+}
+
+/* Opens what is written behind this place. */
+static void foresee(dome_release *r)
+{
+    const habit *h = habit_now(r);
     const guint before = r->foreseen->len;
     for (guint k = 0; h && k < h->written->len; k++) {
         const uint64_t key = g_array_index(h->written, uint64_t, k);
@@ -155,6 +208,7 @@ static void foresee(dome_release *r, uint64_t place)
         dome_release_units *u = units_of(r, key, &unit);
         if (!u || !is_valid(u, unit) || is_private(u, unit) || u->state[unit] & (DIRTY | PINNED | HOT))
             continue;
+        dome__release_note_sure(u, unit);
         dome__release_begin_write(u, unit);
         u->state[unit] &= (uint32_t) ~(UNTOUCHED | MISSED);
         g_array_append_val(r->foreseen, key);
@@ -162,41 +216,55 @@ static void foresee(dome_release *r, uint64_t place)
     allow_keys(r, r->foreseen, before, DOME_ACCESS_WRITE);
 }
 
-/* Of the next region, the units that are fetched behind this place and that this task lacks. */
-static GArray *lacking(const dome_release *r, const habit *h, guint *next, dome_release_units **of)
+/* Of the next region, the units of these that this task lacks. */
+static GArray *lacking(const dome_release *r, const GArray *keys, guint *next, dome_release_units **of)
 {
     GArray *wanted = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-    const uint64_t region = g_array_index(h->fetched, uint64_t, *next) >> UNIT_BITS;
-    for (; *next < h->fetched->len && g_array_index(h->fetched, uint64_t, *next) >> UNIT_BITS == region; ++*next) {
+    const uint64_t region = g_array_index(keys, uint64_t, *next) >> UNIT_BITS;
+    for (; *next < keys->len && g_array_index(keys, uint64_t, *next) >> UNIT_BITS == region; ++*next) {
         uint64_t unit;
-        const dome_release_units *u = *of = units_of(r, g_array_index(h->fetched, uint64_t, *next), &unit);
+        const dome_release_units *u = *of = units_of(r, g_array_index(keys, uint64_t, *next), &unit);
         if (u && !is_valid(u, unit))
             g_array_append_val(wanted, unit);
     }
     return wanted;
 }
 
-/* Whether units are fetched together this time. Now and then they are forgotten, and faults tell which are still read. */
+/* Of what was fetched behind a place only that stays known which this task has already: of it nothing can be told. */
+static void doubt(dome_release *r, habit *h)
+{
+    guint kept = 0;
+    for (guint k = 0; k < h->fetched->len; k++) {
+        const uint64_t key = g_array_index(h->fetched, uint64_t, k);
+        uint64_t unit;
+        const dome_release_units *u = units_of(r, key, &unit);
+        if (u && is_valid(u, unit) && !is_unsure(u, unit))
+            g_array_index(h->fetched, uint64_t, kept++) = key;
+    }
+    r->habit_keys -= h->fetched->len - kept;
+    g_array_set_size(h->fetched, kept);
+}
+
+/* Whether units that are fetched together may be read this time. Now and then they are shut, and faults tell which are read. */
 static bool trusts(dome_release *r, habit *h)
 {
     if (++h->visits <= h->trust)
         return true;
     h->visits = 0;
     h->trust = MIN(2 * h->trust, MOST_TRUST);
-    r->habit_keys -= h->fetched->len;
-    g_array_set_size(h->fetched, 0);
+    doubt(r, h);
     return false;
 }
 
 /* The lock is held, and let go while units come. */
-static void fetch_known(dome_release *r, const habit *h)
+static void fetch_known(dome_release *r, const GArray *keys, bool sure)
 {
-    for (guint k = 0; k < h->fetched->len;) {
+    for (guint k = 0; k < keys->len;) {
         dome_release_units *u = NULL;
-        GArray *wanted = lacking(r, h, &k, &u);
+        GArray *wanted = lacking(r, keys, &k, &u);
         if (wanted->len > 0) {
             pthread_mutex_unlock(&r->lock);
-            dome__release_fetch(u, wanted);
+            dome__release_fetch(u, wanted, sure);
             pthread_mutex_lock(&r->lock);
             r->fetched += wanted->len;
         }
@@ -207,7 +275,7 @@ static void fetch_known(dome_release *r, const habit *h)
 /* Whether all tasks read together what they fetch. Only where all of them can be told: their memory is shown. */
 static bool fetch_together(const dome_release *r)
 {
-    const known *k = g_hash_table_lookup(r->alike.places, &r->alike.place);
+    const known *k = known_of(r, r->alike.place);
     return k && k->fetches && r->shows;
 }
 
@@ -216,21 +284,22 @@ int dome__release_fetch_ahead(dome_release *release)
     dome_release *r = release;
     int status = DOME_OK;
     pthread_mutex_lock(&r->lock);
-    habit *h = habit_of(r, r->place);
-    if (h && (h->fetched->len == 0 || !trusts(r, h)))
-        h = NULL;
-    if (fetch_together(r)) {
-        GArray *keys = h ? g_array_copy(h->fetched) : g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    habit *h = habit_now(r);
+    const bool together = fetch_together(r), any = h && h->fetched->len > 0;
+    GArray *keys = any ? g_array_copy(h->fetched) : together ? g_array_new(FALSE, FALSE, sizeof(uint64_t)) : NULL;
+    const bool sure = !any || trusts(r, h);
+    if (together) {
         pthread_mutex_unlock(&r->lock);
-        status = dome__release_read_ahead(r, keys);
+        status = dome__release_read_ahead(r, keys, sure);
         pthread_mutex_lock(&r->lock);
-        g_array_unref(keys);
     }
-    if (h && status == DOME_OK) {
-        fetch_known(r, h);
-        foresee(r, r->place);
+    if (any && status == DOME_OK) {
+        fetch_known(r, keys, sure);
+        foresee(r);
     }
     pthread_mutex_unlock(&r->lock);
+    if (keys)
+        g_array_unref(keys);
     return status;
 }
 
@@ -285,7 +354,7 @@ static GArray *merged(const GArray *before, const GArray *news)
 static void learn_alike(dome_release *r)
 {
     dome_release_alike *a = &r->alike;
-    known *k = g_hash_table_lookup(a->places, &a->place);
+    known *k = known_of(r, a->place);
     if (k)
         k->fetches = a->fetches;
     if (a->owned->len == 0 && (k || !a->fetches))
@@ -318,7 +387,7 @@ void dome__release_learn(dome_release *release)
 /* The units that get another home now; NULL: they are too few. The lock is held. */
 static GArray *to_move(const dome_release *r)
 {
-    const known *of = g_hash_table_lookup(r->alike.places, &r->alike.place);
+    const known *of = known_of(r, r->alike.place);
     GArray *moving = of && of->owners->len >= DOME_RELEASE_MANY ? g_array_new(FALSE, FALSE, sizeof(owner)) : NULL;
     for (guint k = 0; moving && k < of->owners->len; k++) {
         const owner *o = &g_array_index(of->owners, owner, k);
@@ -356,7 +425,7 @@ static void fetch_moving(dome_release *r, const GArray *moving)
         pthread_mutex_unlock(&r->lock);
         wanted = dome__release_peek(u, wanted);
         if (wanted->len > 0)
-            dome__release_fetch(u, wanted);
+            dome__release_fetch(u, wanted, true);
         g_array_unref(wanted);
     }
 }
@@ -496,14 +565,36 @@ static bool compare_hot(dome_release *r, bool cools)
     return any;
 }
 
+/* Some of the units that were opened are not written behind this place. */
+static void forget_written(dome_release *r, habit *h, const GArray *wrong)
+{
+    if (!h)
+        return;
+    r->habit_keys -= h->written->len;
+    remove_keys(h->written, wrong);
+    r->habit_keys += h->written->len;
+}
+
+/* How much of what was opened was written. */
+static void note_vain(habit *h, guint opened, guint vain)
+{
+    enum { RECENT = 256 };
+    h->opened += opened;
+    h->vain += vain;
+    for (; h->opened > RECENT; h->vain /= 2)
+        h->opened /= 2;
+}
+
 /* The same of units that were opened because they were written behind this place before. A unit that was not written this time is
  * forgotten there. */
-static bool compare_foreseen(dome_release *r)
+static bool compare_foreseen(dome_release *r, bool cools)
 {
     enum { FEW = 4 };
     GArray *wrong = g_array_new(FALSE, FALSE, sizeof(uint64_t));
-    const habit *h = habit_of(r, r->place);
-    const bool heats = r->foreseen->len <= FEW; /* each hot unit is closed and opened whenever a section is published */
+    habit *h = habit_of(r, r->place), *same_way = habit_of(r, way_to(r, r->place));
+    const bool misled = misleads(h);
+    const guint opened = r->foreseen->len;
+    const bool heats = !cools && r->foreseen->len <= FEW; /* each hot unit is closed and opened whenever a section is published */
     bool any = false;
     guint kept = 0;
     dome__release_sort(r->foreseen);
@@ -520,6 +611,8 @@ static bool compare_foreseen(dome_release *r)
         }
         if (quiet)
             g_array_append_val(wrong, key);
+        else if (!same_way && misled)
+            g_array_append_val(r->begun, key);
     }
     g_array_set_size(r->foreseen, kept);
     allow_keys(r, r->foreseen, 0, DOME_ACCESS_READ);
@@ -528,18 +621,17 @@ static bool compare_foreseen(dome_release *r)
         dome__release_sort(r->begun);
         remove_keys(r->begun, wrong);
     }
-    if (h) {
-        r->habit_keys -= h->written->len;
-        remove_keys(h->written, wrong);
-        r->habit_keys += h->written->len;
-    }
+    forget_written(r, same_way, wrong);
+    forget_written(r, h, wrong);
+    if (h && !(misled && same_way))
+        note_vain(h, opened, wrong->len);
     g_array_unref(wrong);
     return any;
 }
 
 void dome__release_compare_hot(dome_release *release, bool cools)
 {
-    const bool hot = compare_hot(release, cools), foreseen = compare_foreseen(release);
+    const bool hot = compare_hot(release, cools), foreseen = compare_foreseen(release, cools);
     for (guint n = 0; (hot || foreseen) && n < release->regions->len; n++) {
         dome_release_units *u = release->regions->pdata[n];
         if (!u)
@@ -585,7 +677,7 @@ static void heat_early(dome_release *r)
 void dome__release_keep_hot(dome_release *release)
 {
     dome_release *r = release;
-    foresee(r, r->place);
+    foresee(r);
     heat_early(r);
     for (guint k = r->hot->len; k-- > 0;) {
         uint64_t unit;

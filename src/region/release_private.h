@@ -45,6 +45,7 @@ enum {
 enum {
     OLD_USED = 1, /* `old` is not all zeros any more */
     REFUSED = 4,  /* it could not be a gift */
+    UNSURE = 8,   /* fetched with others, and shut: the first access tells that it is needed behind this place */
     GIFT = 2      /* this task, which has written it, is to become its home in this barrier without sending what has changed */
 };
 
@@ -57,12 +58,14 @@ typedef struct reader {
 
 /* What all tasks know alike (release_places.c). */
 typedef struct dome_release_alike {
-    uint64_t place;     /* of the last barrier: task 0's, if they have come to it at different places */
-    uint64_t next;      /* of the one that this task is at */
-    bool fetches;       /* a task has fetched many units before that one */
-    GHashTable *places; /* what they do behind places */
-    GArray *owned;      /* owner: what the interval that ends has shown */
-    guint owner_keys;   /* in all of `places` */
+    uint64_t place;      /* of the last barrier: task 0's, if they have come to it at different places */
+    uint64_t next;       /* of the one that this task is at */
+    uint64_t written[2]; /* where the longest run of units began that was written in the last interval in which any was, and in
+                            the one before: what the tasks came from */
+    bool fetches;        /* a task has fetched many units before that one */
+    GHashTable *places;  /* what they do behind places */
+    GArray *owned;       /* owner: what the interval that ends has shown */
+    guint owner_keys;    /* in all of `places` */
 } dome_release_alike;
 
 struct dome_release {
@@ -152,6 +155,7 @@ struct dome_release_units {
     uint64_t moved_first, moved_end; /* homes of some units between these have moved; 0, 0: none */
     GArray *pinned;                  /* uint64_t: units with this state */
     uint64_t next;                   /* the unit behind those that the last fault brought */
+    uint64_t opened, openings;       /* the one behind those UNSURE ones that were opened last; so many faults in a row did so */
     uint16_t *streaks;               /* by unit: faults up to the unit before (release_units.c) */
     GHashTable *readers;             /* at homes: GArray of reader by unit */
     GArray *dirty, *written;         /* uint64_t: units with these states */
@@ -216,6 +220,11 @@ static inline bool is_private(const dome_release_units *u, uint64_t unit)
     return !(u->state[unit] & SHARED) && is_home(u, unit);
 }
 
+static inline bool is_unsure(const dome_release_units *u, uint64_t unit)
+{
+    return u->marks[unit] & UNSURE && !is_home(u, unit) && (u->state[unit] & (VALID | PINNED)) == VALID;
+}
+
 static inline bool has_before(const dome_release_units *u, uint64_t unit)
 {
     return u->state[unit] & (is_home(u, unit) ? KEPT : DIRTY | CLEAN);
@@ -260,6 +269,9 @@ void dome__release_allow(const dome_release_units *units, uint64_t first, uint64
 
 /* The same to units in ascending order, by runs: each is a system call. */
 void dome__release_allow_all(const dome_release_units *units, const GArray *which, dome_access access);
+
+/* Units that have been fetched may be read, or (sure: false) are UNSURE. */
+void dome__release_open_fetched(dome_release_units *units, const GArray *which, bool sure);
 
 /* The unit may be written from now on. */
 void dome__release_begin_write(dome_release_units *units, uint64_t unit);
@@ -326,8 +338,8 @@ enum { DOME_RELEASE_STREAK = 8 };
 
 /* ---- accesses (release_units.c); the lock is not held ---- */
 
-/* Fetches units of which this task has no valid copy, and which may be read then. */
-void dome__release_fetch(dome_release_units *units, const GArray *wanted);
+/* Fetches units of which this task has no valid copy. They may be read then, or (sure: false) are UNSURE. */
+void dome__release_fetch(dome_release_units *units, const GArray *wanted, bool sure);
 
 /* Units that others have written and that must be readable are fetched. */
 void dome__release_refresh(dome_release *release);
@@ -341,9 +353,9 @@ void dome__release_add_here(dome_release_units *units, const void *message, size
  * not be read, which may be `wanted` itself. */
 GArray *dome__release_peek(dome_release_units *units, GArray *wanted);
 
-/* The same of units, by keys in ascending order, of which this task then has copies, as if it had fetched them. Collective, and
+/* The same of units, by keys in ascending order, of which this task then has copies, as by dome__release_fetch. Collective, and
  * returns a status. */
-int dome__release_read_ahead(dome_release *release, const GArray *keys);
+int dome__release_read_ahead(dome_release *release, const GArray *keys, bool sure);
 
 /* ---- what others ask for (release_serve.c); the lock is held ---- */
 
@@ -418,9 +430,14 @@ void dome__release_places_end(dome_release *release);
 /* The unit may be written from now on, though there was no fault. If it has not changed at the next barrier, it was not. */
 void dome__release_open_ahead(dome_release_units *units, uint64_t unit);
 
-/* There was a fault to write a unit of memory at a program's own addresses, or an access to units that this task lacked. */
+/* There was a fault to write a unit of memory at a program's own addresses. */
 void dome__release_note_begun(dome_release_units *units, uint64_t unit);
-void dome__release_note_asked(dome_release_units *units, const GArray *which);
+
+/* An access needs units that this task lacks: the first so many. The others are UNSURE. */
+void dome__release_note_asked(dome_release_units *units, const GArray *which, uint64_t accessed);
+
+/* An access needs the unit, if it was UNSURE. */
+void dome__release_note_sure(dome_release_units *units, uint64_t unit);
 
 /* The unit may be written without a fault from the next interval on; false: there are too many such units. */
 bool dome__release_heat(dome_release *release, uint64_t key);
