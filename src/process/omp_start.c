@@ -349,6 +349,7 @@ static void begin(void)
 {
     dome__omp_heap_begin();
     dome__omp_image_describe();
+    dome__omp_in_library = dome__omp_image_has_not;
     dome_env *env = state.env = dome_init(&given.argc, &given.argv);
     dome__second_init = "dome_init: an OpenMP program by dome-omp has its tasks already, and calls no Dome functions";
     state.process = getpid();

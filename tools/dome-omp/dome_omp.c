@@ -270,6 +270,7 @@ static void add_gnu(GPtrArray *c, const job *j, const places *p)
     g_ptr_array_add(c, "-fopenmp");
     g_ptr_array_add(c, "-fno-inline-atomics");
     g_ptr_array_add(c, "-fno-pie");
+    g_ptr_array_add(c, "-Wa,--defsym," DOME_OMP_MARK "=0");
     if (j->links)
         g_ptr_array_add(c, g_strdup_printf("-B%s/", p->specs));
 }
