@@ -86,8 +86,8 @@ void dome__omp_threads_make(unsigned count)
         size_t bytes = k ? dome__omp_environment()->stack_bytes : here.main_bytes;
         int error = dome__omp_fibre_make(&t->fibre, dome__omp_stack_end(k), bytes, k ? run_region_for_ever : run_main);
         if (error)
-            dome__omp_die("OpenMP: the stack of thread %u cannot be made: %s; try a smaller OMP_STACKSIZE or OMP_NUM_THREADS", k,
-                          strerror(error));
+            dome__omp_die("OpenMP: the stack of thread %u cannot be made: %s; %s", k, strerror(error),
+                          k ? "try a smaller OMP_STACKSIZE or OMP_NUM_THREADS" : "raise the limits on memory (ulimit -d, -v)");
         t->made = true;
     }
 }

@@ -3,6 +3,7 @@
 #include "process/omp_start.h"
 
 #include "openmp/fibre.h"
+#include "openmp/icv.h"
 #include "openmp/places.h"
 #include "openmp/shared.h"
 #include "openmp/team.h"
@@ -363,6 +364,8 @@ static void begin(void)
         dome__omp_image_construct(given.argc, given.argv, given.argv + given.argc + 1);
     if (env->size == 1 && env->options.omp_races)
         dome__omp_watch_heap();
+    if (env->rank != 0)
+        dome__omp_environment_mute();
     dome__omp_first_make(first_stack_bytes());
     state.stack_end = page_below(dome__omp_threads[0].fibre.stack);
     if (env->size > 1)
