@@ -94,7 +94,7 @@ bool dome__kmpc_task_put_off(dome_omp_thread *t, dome_kmpc_task *task, const dom
 {
     dome_kmpc_block *block = dome__kmpc_block_of(task);
     const dome_omp_put_off put_off = {run_put_off, task, block, (const void *)(uintptr_t)task->entry};
-    if (block->flags & DOME_KMPC_FINAL || block->event || dome__omp_task_is_cancelled(t))
+    if (block->flags & DOME_KMPC_FINAL || block->event || dome__omp_task_is_cancelled(t) || dome__omp_is_library(put_off.place))
         return false;
     return dome__omp_task_put_off(t, &put_off, depends, count);
 }

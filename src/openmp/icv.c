@@ -29,9 +29,17 @@ static const char *after_spaces(const char *text)
     return text;
 }
 
+static bool mute;
+
+void dome__omp_environment_mute(void)
+{
+    mute = true;
+}
+
 static void wrong(const char *name, const char *value, const char *used)
 {
-    dome__say_at_once("OpenMP: %s=%s is not understood; %s is used", name, value, used);
+    if (!mute)
+        dome__say_at_once("OpenMP: %s=%s is not understood; %s is used", name, value, used);
 }
 
 /* The number at *text, and *text behind it. */
@@ -188,9 +196,9 @@ static void read_all(void)
     if (read_number("OMP_MAX_TASK_PRIORITY", 0, INT32_MAX, &priority))
         environment.max_task_priority = (int)priority;
     const char *display = getenv("OMP_DISPLAY_ENV");
-    if (display && !strcasecmp(after_spaces(display), "verbose"))
+    if (display && !mute && !strcasecmp(after_spaces(display), "verbose"))
         dome__omp_environment_display(true);
-    else if (read_bool("OMP_DISPLAY_ENV", false))
+    else if (!mute && read_bool("OMP_DISPLAY_ENV", false))
         dome__omp_environment_display(false);
 }
 

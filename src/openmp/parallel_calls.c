@@ -38,9 +38,10 @@ static void run_reduced(void *argument)
 unsigned GOMP_parallel_reductions(void (*function)(void *), void *data, unsigned threads, unsigned flags)
 {
     reduced r = {function, data, *(uintptr_t **)data};
-    unsigned size = dome__omp_team_size(dome__omp_self(), threads);
+    const uint64_t place = (uint64_t)(uintptr_t)function;
+    unsigned size = dome__omp_team_size(dome__omp_self(), threads, (const void *)(uintptr_t)place);
     dome__omp_reductions_allocate(r.reductions, size);
-    dome__omp_region(&(dome_omp_region){.function = run_reduced, .data = &r, .threads = size, .flags = flags});
+    dome__omp_region(&(dome_omp_region){.function = run_reduced, .data = &r, .threads = size, .flags = flags, .place = place});
     return size;
 }
 

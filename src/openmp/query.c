@@ -48,11 +48,19 @@ int omp_get_num_threads(void)
     return (int)dome__omp_self()->team->size;
 }
 
+/* A library that hears of more divides its work, and has parts of it wait for each other. */
 int omp_get_max_threads(void)
 {
     const dome_omp_variables *v = variables();
     unsigned most = v->thread_limit < v->threads ? v->thread_limit : v->threads;
+    if (dome__omp_is_library(__builtin_return_address(0)))
+        return 1;
     return (int)(most < DOME_OMP_MAX_THREADS ? most : DOME_OMP_MAX_THREADS);
+}
+
+int omp_get_max_threads_(void)
+{
+    return dome__omp_is_library(__builtin_return_address(0)) ? 1 : omp_get_max_threads();
 }
 
 int omp_get_num_procs(void)
@@ -101,7 +109,6 @@ int omp_in_final(void)
 
 FORTRAN_GET(int, omp_get_thread_num)
 FORTRAN_GET(int, omp_get_num_threads)
-FORTRAN_GET(int, omp_get_max_threads)
 FORTRAN_GET(int, omp_get_num_procs)
 FORTRAN_GET(int, omp_in_parallel)
 FORTRAN_GET(int, omp_get_level)

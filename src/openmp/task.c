@@ -70,7 +70,7 @@ static void run_copied(dome_omp_thread *t, void *task)
 bool dome__omp_task_copy_off(dome_omp_thread *t, const dome_omp_task *task, const uint64_t *begins,
                              const dome_omp_dependence *depends, unsigned count)
 {
-    if (task->final || !dome__omp_task_may_wait(t))
+    if (task->final || dome__omp_is_library((const void *)(uintptr_t)task->function) || !dome__omp_task_may_wait(t))
         return false;
     copied *c = dome__omp_allocate(sizeof *c + (size_t)task->bytes + (size_t)task->alignment, _Alignof(copied));
     c->function = task->function;

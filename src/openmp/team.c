@@ -86,8 +86,8 @@ void dome__omp_threads_make(unsigned count)
         size_t bytes = k ? dome__omp_environment()->stack_bytes : here.main_bytes;
         int error = dome__omp_fibre_make(&t->fibre, dome__omp_stack_end(k), bytes, k ? run_region_for_ever : run_main);
         if (error)
-            dome__omp_die("OpenMP: the stack of thread %u cannot be made: %s; try a smaller OMP_STACKSIZE or OMP_NUM_THREADS", k,
-                          strerror(error));
+            dome__omp_die("OpenMP: the stack of thread %u cannot be made: %s; %s", k, strerror(error),
+                          k ? "try a smaller OMP_STACKSIZE or OMP_NUM_THREADS" : "raise the limits on memory (ulimit -d, -v)");
         t->made = true;
     }
 }
@@ -452,9 +452,11 @@ const dome_omp_team *dome__omp_active_team(void)
     return &here.team;
 }
 
-unsigned dome__omp_team_size(dome_omp_thread *t, unsigned threads)
+bool (*dome__omp_in_library)(const void *code);
+
+unsigned dome__omp_team_size(dome_omp_thread *t, unsigned threads, const void *code)
 {
-    if (t->team->active_level || t != &dome__omp_threads[0])
+    if (t->team->active_level || t != &dome__omp_threads[0] || dome__omp_is_library(code))
         return 1;
     unsigned size = threads ? threads : t->variables.threads;
     if (size > t->variables.thread_limit)
@@ -587,9 +589,20 @@ static void tell_watcher(void *unused)
         dome__omp_watcher->region((const void *)(uintptr_t)here.team.place); /* the program's function */
 }
 
+/* The program's function that the compiler has made of the region. */
+static uint64_t code_of(const dome_omp_region *region)
+{
+    return region->place ? region->place : (uint64_t)(uintptr_t)region->function;
+}
+
+static unsigned size_of(dome_omp_thread *t, const dome_omp_region *region)
+{
+    return dome__omp_team_size(t, region->threads, (const void *)(uintptr_t)code_of(region));
+}
+
 static void begin_team(dome_omp_thread *t, const dome_omp_region *region, unsigned size)
 {
-    dome_omp_fork fork = {.place = region->place ? region->place : (uint64_t)(uintptr_t)region->function};
+    dome_omp_fork fork = {.place = code_of(region)};
     uint64_t *w = fork.words;
     w[FUNCTION] = (uint64_t)(uintptr_t)region->function;
     w[DATA] = (uint64_t)(uintptr_t)region->data;
@@ -649,7 +662,7 @@ void dome__omp_region(const dome_omp_region *region)
 {
     dome_omp_thread *t = dome__omp_self();
     check_left(t);
-    unsigned size = dome__omp_team_size(t, region->threads);
+    unsigned size = size_of(t, region);
     if (size > 1) {
         begin_team(t, region, size);
         here.team.frame = __builtin_frame_address(0);
@@ -666,7 +679,7 @@ void dome__omp_region(const dome_omp_region *region)
 void dome__omp_region_start(const dome_omp_region *region)
 {
     dome_omp_thread *t = dome__omp_self();
-    unsigned size = dome__omp_team_size(t, region->threads);
+    unsigned size = size_of(t, region);
     if (size > 1) {
         begin_team(t, region, size);
         here.team.frame = (char *)UINTPTR_MAX; /* the caller may go up to where it ends it */

@@ -154,8 +154,17 @@ typedef struct dome_omp_region {
     uint64_t place;            /* by which it differs from others; 0: by its function */
 } dome_omp_region;
 
-/* The number of threads that a region asked for with `threads` has. */
-unsigned dome__omp_team_size(dome_omp_thread *t, unsigned threads);
+/* Whether code is a library's, whose variables each task has for itself and whose atomic operations reach one task: regions there
+ * have one thread, and tasks run at once. NULL: all code is the program's. */
+extern bool (*dome__omp_in_library)(const void *code);
+
+static inline bool dome__omp_is_library(const void *code)
+{
+    return dome__omp_in_library && dome__omp_in_library(code);
+}
+
+/* The number of threads that a region of this code, asked for with `threads`, has. */
+unsigned dome__omp_team_size(dome_omp_thread *t, unsigned threads, const void *code);
 
 /* The team of several threads that there is, or was last. */
 const dome_omp_team *dome__omp_active_team(void);

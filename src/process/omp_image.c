@@ -62,6 +62,12 @@ const dome_omp_image *dome__omp_image(void)
     return &image;
 }
 
+bool dome__omp_image_has_not(const void *code)
+{
+    const dome_omp_part *file = &dome__omp_image()->code;
+    return (const char *)code < file->begin || (const char *)code >= file->end;
+}
+
 char *dome__omp_image_contents_end(int part)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);

@@ -26,6 +26,9 @@ typedef struct dome_omp_image {
 /* Finds the program; the same object at each call. */
 const dome_omp_image *dome__omp_image(void);
 
+/* Whether an address of code is not the program's file's: a library's. */
+bool dome__omp_image_has_not(const void *code);
+
 /* In a part of the variables, all behind this page is zero. Before the program begins it is the same in all tasks. */
 char *dome__omp_image_contents_end(int part);
 

@@ -3,6 +3,7 @@
 #include "process/omp_start.h"
 
 #include "openmp/fibre.h"
+#include "openmp/icv.h"
 #include "openmp/places.h"
 #include "openmp/shared.h"
 #include "openmp/team.h"
@@ -349,6 +350,7 @@ static void begin(void)
 {
     dome__omp_heap_begin();
     dome__omp_image_describe();
+    dome__omp_in_library = dome__omp_image_has_not;
     dome_env *env = state.env = dome_init(&given.argc, &given.argv);
     dome__second_init = "dome_init: an OpenMP program by dome-omp has its tasks already, and calls no Dome functions";
     state.process = getpid();
@@ -362,6 +364,8 @@ static void begin(void)
         dome__omp_image_construct(given.argc, given.argv, given.argv + given.argc + 1);
     if (env->size == 1 && env->options.omp_races)
         dome__omp_watch_heap();
+    if (env->rank != 0)
+        dome__omp_environment_mute();
     dome__omp_first_make(first_stack_bytes());
     state.stack_end = page_below(dome__omp_threads[0].fibre.stack);
     if (env->size > 1)

@@ -198,4 +198,30 @@ run env LIBRARY=1 ./differs --dome-tasks 2
 refused "a library more" 1 "libutil.so.1"
 run env WORD=1 LIBRARY=1 ./differs --dome-tasks 1
 [ "$status" = 0 ] || fail "one task: status $status: $(cat err)"
+
+# ---- the environment: one task tells ----
+
+cat >threads.c <<'END_C'
+#include <stdio.h>
+
+int main(void)
+{
+    int n = 0;
+#pragma omp parallel reduction(+ : n)
+    n++;
+    printf("%d\n", n);
+    return 0;
+}
+END_C
+build threads.c threads
+export OMP_NUM_THREADS=3
+for tasks in 1 2 3; do
+    run env OMP_SCHEDULE=any OMP_DISPLAY_ENV=true timeout -k 2 60 ./threads --dome-tasks $tasks
+    [ "$status" = 0 ] && [ "$(cat out)" = 3 ] || fail "the environment, $tasks tasks: status $status: $(cat out err)"
+    [ "$(grep -c "OMP_SCHEDULE=any is not understood" err)" = 1 ] && [ "$(grep -c "ENVIRONMENT BEGIN" err)" = 1 ] ||
+        fail "the environment, $tasks tasks: not told once: $(cat err)"
+done
+run bash -c 'ulimit -d 1000000 && exec timeout -k 2 60 ./threads --dome-tasks 2'
+[ "$status" = 1 ] && grep -q "the stack of thread 0 cannot be made: .*raise the limits on memory (ulimit -d" err ||
+    fail "a limit of data: status $status: $(cat err)"
 finish

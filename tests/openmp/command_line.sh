@@ -101,11 +101,14 @@ works "$cc" -flto main.o "a, b/o n'e.c" -o with-lto
 works "$cc" -print-prog-name=ld
 works "$cc" -E main.c
 works "$cc" --version
+head -1 ../out | grep -q '^dome-omp [0-9.]*$' && grep -q "GNU Fortran" ../out && grep -q "Free Software Foundation" ../out || fail "--version: $(cat ../out)"
 works "$cc" --show -c "a, b/o n'e.c"
 eval "works $(sed 's/ -c / -S -o shown.s /' ../out)"
 [ -s shown.s ] || fail "--show: not the command"
 works env DOME_OMP_CC="gcc -O1" "$cc" --show main.c
 grep -q '^gcc -O1 ' ../out || fail "DOME_OMP_CC: $(cat ../out)"
+works "$cc" "--cc=env WORD=1 gcc -O1" -c main.c -DTWO=2
+works env DOME_OMP_CC="env WORD=1 gcc" "$cc" -c main.c -DTWO=2
 if command -v g++ >/dev/null; then
     printf '#include <vector>\nextern "C" int one(void) { return (int)std::vector<int>(1, 1).at(0); }\n' >one.cpp
     works "$cc" -c one.cpp

@@ -202,16 +202,22 @@ static bool read_arguments(job *j, int argc, char **argv)
 
 static bool find_compiler(char **compiler, kind_of_compiler *kind)
 {
-    char *command[] = {compiler[0], "--version", NULL}, *text = NULL;
+    GPtrArray *command = g_ptr_array_new(); /* all words: the compiler may be behind ccache */
+    char *text = NULL;
     *kind = GNU;
     if (strcmp(compiler[0], DOME_OMP_COMPILER) == 0)
         return true;
+    for (char **word = compiler; *word; word++)
+        g_ptr_array_add(command, *word);
+    g_ptr_array_add(command, "--version");
+    g_ptr_array_add(command, NULL);
     GError *error = NULL;
-    if (!g_spawn_sync(NULL, command, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &text, NULL, NULL, &error)) {
+    if (!g_spawn_sync(NULL, (char **)command->pdata, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &text, NULL, NULL, &error)) {
         fprintf(stderr, "dome-omp: error: %s cannot be run: %s\n", compiler[0], error->message);
         g_error_free(error);
         return false;
     }
+    g_ptr_array_free(command, TRUE);
     const char *why = NULL;
     if (strstr(text, "clang version")) {
         *kind = CLANG;
@@ -270,6 +276,7 @@ static void add_gnu(GPtrArray *c, const job *j, const places *p)
     g_ptr_array_add(c, "-fopenmp");
     g_ptr_array_add(c, "-fno-inline-atomics");
     g_ptr_array_add(c, "-fno-pie");
+    g_ptr_array_add(c, "-Wa,--defsym," DOME_OMP_MARK "=0");
     if (j->links)
         g_ptr_array_add(c, g_strdup_printf("-B%s/", p->specs));
 }
@@ -316,6 +323,20 @@ static void show(const GPtrArray *command)
     putchar('\n');
 }
 
+/* And the compiler's: by these words CMake, Meson and their like know which compiler's options there are. */
+static int show_version(void)
+{
+    const char *named = g_getenv(DOME_VARIABLE_OMP_CC);
+    char *command = g_strconcat(named && *named ? named : DOME_OMP_COMPILER, " --version", NULL), **words = NULL;
+    bool failed = puts("dome-omp " DOME_VERSION) < 0;
+    if (!named || !*named)
+        failed = failed || puts("C, C++ and GNU Fortran, by") < 0;
+    failed = failed || fflush(stdout) != 0;
+    if (!failed && g_shell_parse_argv(command, NULL, &words, NULL))
+        execvp(words[0], words);
+    return failed;
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 2 && strcmp(argv[1], "--step") == 0)
@@ -323,7 +344,7 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "--help") == 0)
         return fputs(usage, stdout) < 0;
     if (argc == 2 && strcmp(argv[1], "--version") == 0)
-        return printf("dome-omp %s\n", DOME_VERSION) < 0;
+        return show_version();
     job j = {.compiler = g_strdup(g_getenv(DOME_VARIABLE_OMP_CC)), .words = g_ptr_array_new(), .links = true};
     places p = {.self = NULL};
     char **compiler = NULL;

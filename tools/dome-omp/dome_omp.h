@@ -41,7 +41,14 @@ const char *text_skip(const char *at, const char *end, GString *raw);
 /* atomics.c: the text with operations that are calls in place of those that gcc makes instructions; false: it has none. */
 bool atomic_calls(const char *text, gsize length, bool cplusplus, GString *result);
 
-/* linked.c: a line on standard error for each thing in a program that will not be as with threads of one process. */
-void linked_look(const char *program);
+/* linked.c: a line on standard error for each thing in a program that will not be as with threads of one process. folders: where
+ * its libraries are looked for first, by ':'. */
+void linked_look(const char *program, const char *folders);
+
+/* A symbol of each object that gcc makes for dome-omp. */
+#define DOME_OMP_MARK "dome__by_dome_omp"
+
+/* objects.c: a line for each object or archive among a linker's words that has OpenMP's calls, made without dome-omp. */
+void objects_look(const char *program, char **words);
 
 #endif

@@ -236,6 +236,20 @@ static int compile_fortran(char **command)
     return status;
 }
 
+/* The folders of -L, and of LD_LIBRARY_PATH. */
+static char *folders_in(char **command)
+{
+    const char *more = g_getenv("LD_LIBRARY_PATH");
+    GString *folders = g_string_new(more && *more ? more : ".");
+    for (char **w = command; *w; w++) {
+        if (strcmp(*w, "-L") == 0 && w[1])
+            g_string_append_printf(folders, ":%s", w[1]);
+        else if (g_str_has_prefix(*w, "-L"))
+            g_string_append_printf(folders, ":%s", *w + 2);
+    }
+    return g_string_free(folders, FALSE);
+}
+
 int step_link(char **command)
 {
     const char *program = value_of(command, "-o");
@@ -243,8 +257,12 @@ int step_link(char **command)
     for (char **w = command; *w && !program; w++)
         if (g_str_has_prefix(*w, "-o") && (*w)[2])
             program = *w + 2;
-    if (status == 0)
-        linked_look(program ? program : "a.out");
+    char *folders = folders_in(command);
+    if (status == 0) {
+        objects_look(program ? program : "a.out", command);
+        linked_look(program ? program : "a.out", folders);
+    }
+    g_free(folders);
     return status;
 }
 
